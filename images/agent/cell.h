@@ -1,19 +1,15 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
-/* One cell, from the archive of the host to the end of emulator and subject. */
+/* What cells of both agents are made of, from the archive of the host to the results. */
 #ifndef AGENT_CELL_H
 #define AGENT_CELL_H
 
-#include "parcel.h"
-#include "process.h"
+#include "hazards.h"
 #include "report.h"
 #include "spec.h"
 #include "window.h"
 
-/*
- * Brings the emulator to where it waits for its chip, with the words that the image has for it.
- * 0 or a negative errno.
- */
-int cell_prepare_emulator(struct emulator *emulator);
+#define CELL_FOLDER "/cell"
+#define CELL_OUTPUT CELL_FOLDER "/stdout.txt"
 
 /*
  * Unpacks what the host sent, reads its spec and makes the files that it asks for. 0 or a negative
@@ -21,11 +17,16 @@ int cell_prepare_emulator(struct emulator *emulator);
  */
 int cell_take_in(const struct window *window, struct report *report, struct spec *spec);
 
-/* Runs what the host sent. Whatever fails is in the report, and `spec` holds what was read. */
-void cell_run(const struct window *window, struct emulator *emulator, struct report *report,
-	struct spec *spec);
+/* Starts the subject, and what happens to it from then on; 0 or a negative errno. */
+int cell_start_subject(struct hazards *hazards, pid_t *subject);
 
-/* Puts the files that the spec asks for, and the report, into the parcel. */
-void cell_send(struct parcel *parcel, const struct spec *spec, struct report *report);
+/* The emulator has accepted the subject, and holds it until this returns. */
+void cell_subject_accepted(struct hazards *hazards);
+
+/* Waits for its end, at the deadline at the latest, and reports it. */
+void cell_end_subject(struct hazards *hazards, uint64_t deadline_ns);
+
+/* Leaves the files that the spec asks for, and the report, in the window. */
+void cell_send(const struct window *window, const struct spec *spec, struct report *report);
 
 #endif

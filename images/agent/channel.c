@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
-#define _GNU_SOURCE
 #include "channel.h"
+#include "guest.h"
 #include "hypercall.h"
 #include "process.h"
 
@@ -38,7 +38,6 @@ static int set_address(int any, unsigned long what, const char *address)
 /* No route beyond the card's own network: nothing but this host is within reach. */
 static int bring_up_card(void)
 {
-	struct ifreq request = {.ifr_name = CARD, .ifr_flags = IFF_UP | IFF_RUNNING};
 	int any = socket(AF_INET, SOCK_DGRAM | SOCK_CLOEXEC, 0);
 	int error;
 
@@ -47,10 +46,8 @@ static int bring_up_card(void)
 	error = set_address(any, SIOCSIFADDR, OUR_ADDRESS);
 	if (!error)
 		error = set_address(any, SIOCSIFNETMASK, OUR_NETWORK);
-	if (!error && ioctl(any, SIOCSIFFLAGS, &request) < 0)
-		error = -errno;
 	close(any);
-	return error;
+	return error ? error : guest_bring_up(CARD);
 }
 
 static int call_host(uint16_t port)
@@ -115,8 +112,8 @@ static int answer(int channel, const char *question)
 {
 	char line[LINE_BYTES];
 
-	if (strcmp(question, "accepted") ==
-		0) /* and has ended since: there is nothing to be done */
+	/* The subject has ended since: there is nothing to be done. */
+	if (strcmp(question, "accepted") == 0)
 		return channel_say(channel, "released");
 	if (strcmp(question, "alone") == 0)
 		return 0;

@@ -1,7 +1,6 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
-#define _GNU_SOURCE
 #include "guest.h"
-#include "folders.h"
+#include "cpio.h"
 #include "hypercall.h"
 #include "process.h"
 
@@ -13,52 +12,145 @@
 #include <stdlib.h>
 #include <string.h>
 #include <sys/ioctl.h>
+#include <sys/mount.h>
 #include <sys/socket.h>
+#include <sys/stat.h>
 #include <unistd.h>
 
-#define WINDOW_ADDRESS_KEY "rig.window_address="
-#define WINDOW_BYTES_KEY "rig.window_bytes="
+static const char *const system_folders[][2] = {
+	{"/dev", "devtmpfs"}, {"/proc", "proc"}, {"/sys", "sysfs"}, {"/dev/pts", "devpts"}};
+#define SYSTEM_FOLDERS (sizeof(system_folders) / sizeof(system_folders[0]))
+#define LOOKS_MAX 10000
 
-static int bring_up_loopback(void)
+static void mount_system(void)
 {
-	struct ifreq request = {.ifr_name = "lo", .ifr_flags = IFF_UP | IFF_RUNNING};
-	int any = socket(AF_INET, SOCK_DGRAM | SOCK_CLOEXEC, 0);
-	int error = any < 0 || ioctl(any, SIOCSIFFLAGS, &request) < 0 ? -errno : 0;
-
-	close(any);
-	return error;
+	for (size_t i = 0; i < SYSTEM_FOLDERS; i++) {
+		mkdir(system_folders[i][0], 0755);
+		mount(system_folders[i][1], system_folders[i][0], system_folders[i][1], 0, NULL);
+	}
 }
 
-static int write_setting(const char *path, const char *value)
+int guest_show_system_in(const char *root)
 {
-	ssize_t len = (ssize_t)strlen(value);
+	for (size_t i = 0; i < SYSTEM_FOLDERS; i++) {
+		char target[256];
+
+		snprintf(target, sizeof(target), "%s%s", root, system_folders[i][0]);
+		mkdir(target, 0755);
+		if (mount(system_folders[i][0], target, NULL, MS_BIND, NULL) < 0)
+			return -errno;
+	}
+	return 0;
+}
+
+int guest_unpack(const struct window *window, const char *fw_cfg_name, const char *folder)
+{
+	const uint8_t *archive;
+	size_t bytes;
+	int error = hypercall_fetch(window, fw_cfg_name, &archive, &bytes);
+
+	if (error)
+		return error;
+	mkdir(folder, 0755);
+	return cpio_unpack(archive, bytes, folder);
+}
+
+char *guest_read_text(const char *path)
+{
+	char *text = NULL;
+	size_t capacity = 0;
+	FILE *file = fopen(path, "re");
+
+	if (!file)
+		return NULL;
+	if (getdelim(&text, &capacity, '\0', file) < 0) {
+		free(text);
+		text = NULL;
+	}
+	fclose(file);
+	return text;
+}
+
+int guest_write_text(const char *path, const char *text)
+{
+	ssize_t bytes = (ssize_t)strlen(text);
 	int file = open(path, O_WRONLY | O_CLOEXEC);
-	int error = file < 0 || write(file, value, (size_t)len) != len ? -errno : 0;
+	int error = file < 0 || write(file, text, (size_t)bytes) != bytes ? -errno : 0;
 
 	close(file);
 	return error;
 }
 
-/* A throttled emulator would see everything late; and nothing real-time here runs for long. */
-static int lift_realtime_throttling(void)
+int guest_await_file(const char *path)
 {
-	return write_setting("/proc/sys/kernel/sched_rt_runtime_us", "-1");
+	for (unsigned int looks = 0; looks < LOOKS_MAX; looks++) {
+		if (access(path, F_OK) == 0)
+			return 0;
+		process_sleep_ms(1);
+	}
+	return -ETIMEDOUT;
+}
+
+static int copy_into(const char *from, int to, off_t offset)
+{
+	uint8_t block[4096];
+	int error = 0;
+	ssize_t got = 0;
+	int file = open(from, O_RDONLY | O_CLOEXEC);
+
+	if (file < 0)
+		return -errno;
+	while (!error && (got = read(file, block, sizeof(block))) > 0) {
+		if (pwrite(to, block, (size_t)got, offset) != got)
+			error = -EIO;
+		offset += got;
+	}
+	close(file);
+	return got < 0 ? -EIO : error;
+}
+
+int guest_make_image(const struct spec_image *image)
+{
+	int file = open(image->path, O_WRONLY | O_CREAT | O_TRUNC | O_CLOEXEC, 0600);
+	int error;
+
+	if (file < 0)
+		return -errno;
+	error = ftruncate(file, (off_t)image->size_bytes) < 0
+			? -errno
+			: copy_into(image->from, file, (off_t)image->offset_bytes);
+	close(file);
+	return error;
+}
+
+int guest_bring_up(const char *interface)
+{
+	struct ifreq request = {.ifr_flags = IFF_UP | IFF_RUNNING};
+	int any = socket(AF_INET, SOCK_DGRAM | SOCK_CLOEXEC, 0);
+	int error;
+
+	strncpy(request.ifr_name, interface, IFNAMSIZ - 1);
+	error = any < 0 || ioctl(any, SIOCSIFFLAGS, &request) < 0 ? -errno : 0;
+	close(any);
+	return error;
 }
 
 /*
- * What TCP does with each segment for a network that loses or delays some. The loopback interface
- * does neither. They save a tenth of a round trip, and change nothing of when bytes are there.
+ * What TCP does with each segment for a network that loses or delays some is needless: the loopback
+ * interface does neither. It saves a tenth of a round trip, and changes nothing of when bytes are
+ * there. A throttled emulator would see everything late, and nothing real-time here runs for long.
  */
-static int simplify_tcp(void)
+static int change_settings(void)
 {
-	static const char *const needless[] = {
-		"/proc/sys/net/ipv4/tcp_early_retrans",
-		"/proc/sys/net/ipv4/tcp_timestamps",
+	static const char *const settings[][2] = {
+		{"/proc/sys/net/ipv4/tcp_early_retrans", "0"},
+		{"/proc/sys/net/ipv4/tcp_timestamps", "0"},
+		{"/proc/sys/kernel/sched_rt_runtime_us", "-1"},
 	};
 	int error = 0;
 
-	for (size_t i = 0; i < sizeof(needless) / sizeof(needless[0]) && !error; i++)
-		error = write_setting(needless[i], "0");
+	for (size_t i = 0; i < sizeof(settings) / sizeof(settings[0]) && !error; i++)
+		error = guest_write_text(settings[i][0], settings[i][1]);
 	return error;
 }
 
@@ -84,17 +176,12 @@ static int seed_random(void)
 
 uint64_t guest_number(const char *key)
 {
-	char line[4096] = "";
-	FILE *file = fopen("/proc/cmdline", "re");
-	const char *at;
+	char *line = guest_read_text("/proc/cmdline");
+	const char *at = line ? strstr(line, key) : NULL;
+	uint64_t number = at ? strtoull(at + strlen(key), NULL, 0) : 0;
 
-	if (!file)
-		return 0;
-	if (!fgets(line, sizeof(line), file))
-		line[0] = '\0';
-	fclose(file);
-	at = strstr(line, key);
-	return at ? strtoull(at + strlen(key), NULL, 0) : 0;
+	free(line);
+	return number;
 }
 
 void guest_stop(const char *what, int error)
@@ -106,28 +193,26 @@ void guest_stop(const char *what, int error)
 	}
 }
 
+void guest_require(int error, const char *what)
+{
+	if (error < 0)
+		guest_stop(what, error);
+}
+
 void guest_begin(struct window *window)
 {
 	int error;
 
-	folders_mount_system();
-	error = hypercall_init();
-	if (error)
-		guest_stop("no access to devices", error);
-	error = window_open(
-		window, guest_number(WINDOW_ADDRESS_KEY), guest_number(WINDOW_BYTES_KEY));
-	if (error)
-		guest_stop("no window to the host", error);
-	error = seed_random();
-	if (error)
-		guest_stop("no random numbers", error);
-	error = bring_up_loopback();
+	mount_system();
+	guest_require(hypercall_init(), "no access to devices");
+	guest_require(window_open(window, guest_number("rig.window_address="),
+			      guest_number("rig.window_bytes=")),
+		"no window to the host");
+	guest_require(seed_random(), "no random numbers");
+	error = guest_bring_up("lo");
 	if (!error)
-		error = simplify_tcp();
-	if (!error)
-		error = lift_realtime_throttling();
+		error = change_settings();
 	if (!error)
 		error = process_init();
-	if (error)
-		guest_stop("no network or no real-time priority", error);
+	guest_require(error, "no network or no real-time priority");
 }

@@ -1,25 +1,22 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
-#define _GNU_SOURCE
 #include "hazards.h"
+#include "guest.h"
 #include "hypercall.h"
+#include "memory_hog.h"
 #include "process.h"
-#include "wall_clock.h"
 
 #include <errno.h>
-#include <fcntl.h>
+#include <linux/capability.h>
 #include <stdio.h>
-#include <string.h>
+#include <sys/resource.h>
+#include <sys/syscall.h>
+#include <sys/timex.h>
+#include <time.h>
 #include <unistd.h>
 
 #define NEVER_NS UINT64_MAX
-#define NS_PER_MS UINT64_C(1000000)
-
-static int failed(struct hazards *hazards, const char *what, int error)
-{
-	if (error)
-		report_error(hazards->report, what, strerror(-error));
-	return error;
-}
+#define S_PER_DAY 86400
+#define MS_PER_S 1000
 
 static void report_loops(struct report *report, const char *event, const struct loops *loops)
 {
@@ -31,53 +28,43 @@ static void report_loops(struct report *report, const char *event, const struct 
 		});
 }
 
+static int begin_hogs(struct hazards *hazards)
+{
+	int error = loops_start(
+		&hazards->hogs, hazards->spec->hazards.hogs, PROCESS_CORE_OF_SUBJECT, 0);
+
+	if (!error && hazards->hogs.count)
+		report_loops(hazards->report, "hogs_running", &hazards->hogs);
+	return report_failure(hazards->report, "the hogs did not start", error);
+}
+
+static int begin_crowd(struct hazards *hazards)
+{
+	int error = loops_start_crowd(&hazards->crowd, hazards->spec->hazards.hogs_each);
+
+	if (!error && hazards->crowd.count)
+		report_loops(hazards->report, "crowd_running", &hazards->crowd);
+	return report_failure(hazards->report, "the crowd of hogs did not start", error);
+}
+
 /* Plain siblings run until the emulator accepts; those with a schedule keep to it. */
 static bool siblings_scheduled(const struct hazards *hazards)
 {
-	return hazards->spec->siblings_schedule.count > 0;
+	return hazards->spec->hazards.siblings_schedule.count > 0;
 }
 
 static int begin_siblings(struct hazards *hazards)
 {
 	struct loops *siblings = &hazards->siblings;
-	int error = loops_start(siblings, hazards->spec->siblings, 1, 1);
+	int error = loops_start(siblings, hazards->spec->hazards.siblings, 1, 1);
 
 	if (error)
-		return failed(hazards, "the busy siblings did not start", error);
-	hazards->siblings_run = true;
-	if (siblings_scheduled(hazards)) {
+		return report_failure(hazards->report, "the busy siblings did not start", error);
+	hazards->siblings_run = !siblings_scheduled(hazards);
+	if (hazards->siblings_run)
+		report_moment(hazards->report, "siblings_running", "count", siblings->count);
+	else
 		loops_pause(siblings);
-		hazards->siblings_run = false;
-		return 0;
-	}
-	report_moment(hazards->report, "siblings_running", "count", siblings->count);
-	return 0;
-}
-
-static int begin_hogs(struct hazards *hazards)
-{
-	int error = loops_start(&hazards->hogs, hazards->spec->hogs, PROCESS_CORE_OF_SUBJECT, 0);
-
-	if (error)
-		return failed(hazards, "the hogs did not start", error);
-	if (hazards->hogs.count)
-		report_loops(hazards->report, "hogs_running", &hazards->hogs);
-	return 0;
-}
-
-/* N on each core. */
-static int begin_crowd(struct hazards *hazards)
-{
-	unsigned int each = hazards->spec->hogs_each;
-	unsigned int cores = (unsigned int)sysconf(_SC_NPROCESSORS_ONLN);
-	int error;
-
-	if (each == 0)
-		return 0;
-	error = loops_start_crowd(&hazards->crowd, each, cores);
-	if (error)
-		return failed(hazards, "the crowd of hogs did not start", error);
-	report_loops(hazards->report, "crowd_running", &hazards->crowd);
 	return 0;
 }
 
@@ -85,23 +72,13 @@ static int begin_memory_hog(struct hazards *hazards)
 {
 	int error;
 
-	if (!hazards->spec->memory_pressure)
+	if (!hazards->spec->hazards.memory_pressure)
 		return 0;
 	error = memory_hog_start(&hazards->memory_hog);
-	if (error)
-		return failed(hazards, "the kernel did not begin to reclaim memory", error);
-	report_moment(
-		hazards->report, "memory_pressure", "reclaimed_pages", memory_hog_reclaimed_now());
-	return 0;
-}
-
-static int write_rt_runtime(unsigned int runtime_us)
-{
-	int file = open("/proc/sys/kernel/sched_rt_runtime_us", O_WRONLY | O_CLOEXEC);
-	int error = file < 0 || dprintf(file, "%u", runtime_us) < 0 ? -errno : 0;
-
-	close(file);
-	return error;
+	if (!error)
+		report_moment(hazards->report, "memory_pressure", "reclaimed_pages",
+			memory_hog_reclaimed_now());
+	return report_failure(hazards->report, "the kernel did not begin to reclaim memory", error);
 }
 
 /*
@@ -109,121 +86,166 @@ static int write_rt_runtime(unsigned int runtime_us)
  * as little as the subject's. So both of us leave the subject's core, and the emulator, alone on
  * its own, needs no real-time priority there.
  */
-static int begin_rt_throttle(struct hazards *hazards, pid_t emulator)
+static int begin_rt_throttle(struct hazards *hazards)
 {
-	unsigned int runtime_us = hazards->spec->rt_runtime_us;
+	unsigned int runtime_us = hazards->spec->hazards.rt_runtime_us;
+	char text[16];
 	int error;
 
 	if (runtime_us == 0)
 		return 0;
-	error = process_leave_core_of_subject(emulator);
+	error = process_leave_core_of_subject(hazards->emulator);
+	snprintf(text, sizeof(text), "%u", runtime_us);
 	if (!error)
-		error = write_rt_runtime(runtime_us);
-	if (error)
-		return failed(hazards, "no throttling of real-time tasks", error);
-	report_moment(hazards->report, "rt_throttle", "runtime_us", runtime_us);
-	return 0;
+		error = guest_write_text("/proc/sys/kernel/sched_rt_runtime_us", text);
+	if (!error)
+		report_moment(hazards->report, "rt_throttle", "runtime_us", runtime_us);
+	return report_failure(hazards->report, "no throttling of real-time tasks", error);
+}
+
+/*
+ * Sources: adjtimex(2); Linux kernel/time/ntp.c for when a second is announced and taken. One that
+ * is put in comes after the last one of the day; one left out is that one.
+ */
+static int set_before_leap(bool removed)
+{
+	struct timespec time;
+
+	if (clock_gettime(CLOCK_REALTIME, &time) < 0)
+		return -errno;
+	time.tv_sec += S_PER_DAY - time.tv_sec % S_PER_DAY;
+	time.tv_sec -= SPEC_LEAP_AHEAD_MS / MS_PER_S + (removed ? 2 : 1);
+	time.tv_nsec = (MS_PER_S - SPEC_LEAP_AHEAD_MS % MS_PER_S) * (long)NS_PER_MS;
+	return clock_settime(CLOCK_REALTIME, &time) < 0 ? -errno : 0;
 }
 
 /* The second is announced here, and taken `leap_after_ms` after the subject starts. */
 static int begin_leap(struct hazards *hazards)
 {
-	const struct spec_hazards *spec = hazards->spec;
+	const struct spec_hazards *spec = &hazards->spec->hazards;
+	const bool removed = spec->leap == SPEC_LEAP_DELETE;
+	/* A clock whose error is not known tells no state but that. */
+	struct timex order = {
+		.modes = ADJ_STATUS | ADJ_MAXERROR,
+		.status = removed ? STA_DEL : STA_INS,
+		.maxerror = 0,
+	};
 	int error;
 
 	if (spec->leap == SPEC_LEAP_NONE)
 		return 0;
-	error = wall_clock_announce_leap(spec->leap == SPEC_LEAP_DELETE);
+	error = set_before_leap(removed);
+	if (!error && adjtimex(&order) < 0)
+		error = -errno;
 	if (error)
-		return failed(hazards, "no leap second", error);
+		return report_failure(hazards->report, "no leap second", error);
 	report_moment(hazards->report, "leap_announced", "due_ns",
-		hypercall_virtual_ns() + WALL_CLOCK_LEAP_AHEAD_MS * NS_PER_MS);
-	process_sleep_ms(WALL_CLOCK_LEAP_AHEAD_MS - spec->leap_after_ms);
+		hypercall_virtual_ns() + SPEC_LEAP_AHEAD_MS * NS_PER_MS);
+	process_sleep_ms(SPEC_LEAP_AHEAD_MS - spec->leap_after_ms);
 	return 0;
 }
 
-int hazards_begin(struct hazards *hazards, const struct spec_hazards *spec, struct report *report,
-	pid_t emulator)
+int hazards_begin(
+	struct hazards *hazards, const struct spec *spec, struct report *report, pid_t emulator)
 {
-	int error;
+	static int (*const begin[])(struct hazards *) = {begin_rt_throttle, begin_memory_hog,
+		begin_hogs, begin_crowd, begin_siblings, begin_leap};
+	int error = 0;
 
 	*hazards = (struct hazards){
 		.spec = spec,
 		.report = report,
+		.emulator = emulator,
 		.siblings_due_ns = NEVER_NS,
 		.wall_step_due_ns = NEVER_NS,
 	};
-	error = begin_rt_throttle(hazards, emulator);
-	if (!error)
-		error = begin_memory_hog(hazards);
-	if (!error)
-		error = begin_hogs(hazards);
-	if (!error)
-		error = begin_crowd(hazards);
-	if (!error)
-		error = begin_siblings(hazards);
-	if (!error)
-		error = begin_leap(hazards);
+	for (size_t i = 0; i < sizeof(begin) / sizeof(begin[0]) && !error; i++)
+		error = begin[i](hazards);
 	return error;
 }
 
-static void plan_siblings(struct hazards *hazards, uint64_t origin_ns)
+static void plan_siblings(struct hazards *hazards)
 {
-	const struct schedule *schedule = &hazards->spec->siblings_schedule;
+	const struct schedule *schedule = &hazards->spec->hazards.siblings_schedule;
 
-	hazards->siblings_origin_ns = origin_ns;
-	if (schedule_open(schedule, 0))
-		hazards->siblings_due_ns = origin_ns;
-	else
-		hazards->siblings_due_ns = origin_ns + schedule_next_edge_ns(schedule, 0);
+	hazards->siblings_origin_ns = hypercall_virtual_ns();
+	hazards->siblings_due_ns = hazards->siblings_origin_ns;
+	if (!schedule_open(schedule, 0))
+		hazards->siblings_due_ns += schedule_next_edge_ns(schedule, 0);
 }
 
-void hazards_subject_starts(struct hazards *hazards, uint64_t now_ns)
+void hazards_subject_starts(struct hazards *hazards)
 {
-	const struct spec_hazards *spec = hazards->spec;
+	const struct spec_hazards *spec = &hazards->spec->hazards;
 
 	if (siblings_scheduled(hazards) && !spec->siblings_from_accept)
-		plan_siblings(hazards, now_ns);
+		plan_siblings(hazards);
 	if (spec->wall_step_s)
-		hazards->wall_step_due_ns = now_ns + spec->wall_step_every_ms * NS_PER_MS;
+		hazards->wall_step_due_ns =
+			hypercall_virtual_ns() + spec->wall_step_every_ms * NS_PER_MS;
 }
 
-static void report_rights(struct hazards *hazards, pid_t subject)
+int hazards_subject_started(struct hazards *hazards, pid_t subject)
 {
-	struct process_rights rights = process_rights(subject);
+	const struct spec *spec = hazards->spec;
+
+	hazards->subject = subject;
+	movement_begin(&hazards->movement, &spec->movement, hazards->report, subject);
+	return stops_start(&hazards->stops, subject, spec->stops_hz);
+}
+
+/*
+ * What it may do about its priority. What cannot be read counts as a right: nobody shall rely on its
+ * absence then.
+ */
+static void report_rights(struct hazards *hazards)
+{
+	const pid_t subject = hazards->subject;
+	struct __user_cap_header_struct header = {_LINUX_CAPABILITY_VERSION_3, subject};
+	struct __user_cap_data_struct data[_LINUX_CAPABILITY_U32S_3] = {0};
+	struct rlimit limit = {0, 0};
+	const bool unknown = syscall(SYS_capget, &header, data) < 0 ||
+			     prlimit(subject, RLIMIT_RTPRIO, NULL, &limit) < 0;
 
 	report_numbers(hazards->report, "subject_rights",
 		(const struct report_number[]){
-			{"cap_sys_nice", rights.cap_sys_nice},
-			{"rtprio_max", rights.rtprio_max},
+			{"cap_sys_nice", unknown || data[0].effective & 1u << CAP_SYS_NICE},
+			{"rtprio_max", unknown ? UINT64_MAX : limit.rlim_max},
 			{NULL, 0},
 		});
 }
 
-void hazards_subject_accepted(
-	struct hazards *hazards, pid_t subject, uint64_t now_ns, uint64_t printed_bytes)
+void hazards_subject_accepted(struct hazards *hazards, uint64_t printed_bytes)
 {
-	if (hazards->spec->realtime_denied)
-		report_rights(hazards, subject);
-	if (siblings_scheduled(hazards)) {
-		if (hazards->spec->siblings_from_accept)
-			plan_siblings(hazards, now_ns);
-		return;
+	const struct spec_hazards *spec = &hazards->spec->hazards;
+
+	if (spec->realtime_denied)
+		report_rights(hazards);
+	if (!siblings_scheduled(hazards)) {
+		loops_end(&hazards->siblings);
+		hazards->siblings_run = false;
+		report_moment(hazards->report, "siblings_stopped", "stdout_bytes", printed_bytes);
+	} else if (spec->siblings_from_accept) {
+		plan_siblings(hazards);
 	}
-	loops_end(&hazards->siblings);
-	hazards->siblings_run = false;
-	report_moment(hazards->report, "siblings_stopped", "stdout_bytes", printed_bytes);
+	movement_accepted(&hazards->movement);
 }
 
-uint64_t hazards_due_ns(const struct hazards *hazards)
+uint64_t hazards_due_ns(const struct hazards *hazards, uint64_t deadline_ns)
 {
-	return hazards->siblings_due_ns < hazards->wall_step_due_ns ? hazards->siblings_due_ns
-								    : hazards->wall_step_due_ns;
+	const struct movement *movement = &hazards->movement;
+	const uint64_t due_ns[] = {hazards->siblings_due_ns, hazards->wall_step_due_ns,
+		movement->move_due_ns, movement->migrate.due_ns, movement->hotplug.due_ns};
+
+	for (size_t i = 0; i < sizeof(due_ns) / sizeof(due_ns[0]); i++)
+		if (due_ns[i] < deadline_ns)
+			deadline_ns = due_ns[i];
+	return deadline_ns;
 }
 
 static void switch_siblings(struct hazards *hazards, uint64_t now_ns)
 {
-	const struct schedule *schedule = &hazards->spec->siblings_schedule;
+	const struct schedule *schedule = &hazards->spec->hazards.siblings_schedule;
 	uint64_t at_ns = now_ns - hazards->siblings_origin_ns;
 	uint64_t edge_ns = schedule_next_edge_ns(schedule, at_ns);
 	bool run = schedule_open(schedule, at_ns);
@@ -243,35 +265,52 @@ static void switch_siblings(struct hazards *hazards, uint64_t now_ns)
 
 static void step_wall_clock(struct hazards *hazards)
 {
-	const struct spec_hazards *spec = hazards->spec;
-	int error = wall_clock_step(spec->wall_step_s);
+	const struct spec_hazards *spec = &hazards->spec->hazards;
+	struct timespec now;
+	int error = clock_gettime(CLOCK_REALTIME, &now);
 
+	if (!error) {
+		now.tv_sec += spec->wall_step_s;
+		error = clock_settime(CLOCK_REALTIME, &now);
+	}
 	hazards->wall_step_due_ns += spec->wall_step_every_ms * NS_PER_MS;
-	if (failed(hazards, "the wall clock cannot be set", error))
-		hazards->wall_step_due_ns = NEVER_NS;
-	else
+	if (!error) {
 		report_moment(hazards->report, "wall_clock_step", NULL, 0);
+		return;
+	}
+	report_failure(hazards->report, "the wall clock cannot be set", -errno);
+	hazards->wall_step_due_ns = NEVER_NS;
 }
 
-void hazards_run_due(struct hazards *hazards, uint64_t now_ns)
+void hazards_run_due(struct hazards *hazards)
 {
+	uint64_t now_ns = hypercall_virtual_ns();
+
 	if (now_ns >= hazards->siblings_due_ns)
 		switch_siblings(hazards, now_ns);
 	if (now_ns >= hazards->wall_step_due_ns)
 		step_wall_clock(hazards);
+	movement_run_due(&hazards->movement, now_ns);
+}
+
+void hazards_subject_ended(struct hazards *hazards)
+{
+	if (hazards->spec->stops_hz)
+		report_moment(hazards->report, "stops", "count", stops_end(&hazards->stops));
+	movement_end(&hazards->movement);
 }
 
 static void end_hogs(struct hazards *hazards, struct loops *loops, const char *event)
 {
-	if (!loops->count)
-		return;
-	report_loops(hazards->report, event, loops);
+	if (loops->count)
+		report_loops(hazards->report, event, loops);
 	loops_end(loops);
 }
 
 void hazards_end(struct hazards *hazards)
 {
-	const struct spec_hazards *spec = hazards->spec;
+	const struct spec_hazards *spec = &hazards->spec->hazards;
+	struct timex look = {.modes = 0};
 
 	loops_end(&hazards->siblings);
 	end_hogs(hazards, &hazards->hogs, "hogs_stopped");
@@ -281,5 +320,5 @@ void hazards_end(struct hazards *hazards)
 			memory_hog_reclaimed_now());
 	memory_hog_end(&hazards->memory_hog);
 	if (spec->leap != SPEC_LEAP_NONE)
-		report_moment(hazards->report, "leap_state", "state", (uint64_t)wall_clock_state());
+		report_moment(hazards->report, "leap_state", "state", (uint64_t)adjtimex(&look));
 }

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
-/* What the agent does to a subject: load, clocks and rights, before it starts and while it runs. */
+/* What the agent does to a subject: load, clocks, rights, cores, before it starts and meanwhile. */
 #ifndef AGENT_HAZARDS_H
 #define AGENT_HAZARDS_H
 
@@ -7,17 +7,22 @@
 #include <sys/types.h>
 
 #include "loops.h"
-#include "memory_hog.h"
+#include "movement.h"
 #include "report.h"
 #include "spec.h"
+#include "stops.h"
 
 struct hazards {
-	const struct spec_hazards *spec;
+	const struct spec *spec;
 	struct report *report;
+	pid_t emulator;
+	pid_t subject;
 	struct loops siblings;
 	struct loops hogs;
 	struct loops crowd; /* hogs on every core */
-	struct memory_hog memory_hog;
+	struct movement movement;
+	struct stops stops;
+	pid_t memory_hog;
 	uint64_t siblings_origin_ns; /* of their schedule */
 	uint64_t siblings_due_ns;    /* when they start or stop next */
 	uint64_t wall_step_due_ns;
@@ -28,24 +33,27 @@ struct hazards {
  * Begins what has to be there before the subject; `emulator` is the process that serves it.
  * Returns 0, or a negative errno with the reason in the report.
  */
-int hazards_begin(struct hazards *hazards, const struct spec_hazards *spec, struct report *report,
-	pid_t emulator);
+int hazards_begin(
+	struct hazards *hazards, const struct spec *spec, struct report *report, pid_t emulator);
 
-/* The subject starts at `now_ns`, which is when most of them begin to count. */
-void hazards_subject_starts(struct hazards *hazards, uint64_t now_ns);
+/* The subject is about to start, which is when most of them begin to count. */
+void hazards_subject_starts(struct hazards *hazards);
+
+/* It has started. 0 or a negative errno. */
+int hazards_subject_started(struct hazards *hazards, pid_t subject);
 
 /*
- * The emulator has accepted `subject`, and holds it until we return. `printed_bytes` is how much
- * the subject had printed by then: it tells whether a calibration was over.
+ * The emulator has accepted it, and holds it until we return. `printed_bytes` is how much it had
+ * printed by then: it tells whether a calibration was over.
  */
-void hazards_subject_accepted(
-	struct hazards *hazards, pid_t subject, uint64_t now_ns, uint64_t printed_bytes);
+void hazards_subject_accepted(struct hazards *hazards, uint64_t printed_bytes);
 
-/* When hazards_run_due() has something to do next; UINT64_MAX for never. */
-uint64_t hazards_due_ns(const struct hazards *hazards);
+/* When hazards_run_due() has something to do next; `deadline_ns` where that is later. */
+uint64_t hazards_due_ns(const struct hazards *hazards, uint64_t deadline_ns);
+void hazards_run_due(struct hazards *hazards);
 
-/* Does what is due at `now_ns`. */
-void hazards_run_due(struct hazards *hazards, uint64_t now_ns);
+/* The subject has ended: what was done to itself is reported. */
+void hazards_subject_ended(struct hazards *hazards);
 
 /* Ends all of them, and reports what they came to. */
 void hazards_end(struct hazards *hazards);

@@ -1,7 +1,5 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
-#define _GNU_SOURCE
 #include "hypercall.h"
-#include "platform.h"
 
 #include <endian.h>
 #include <errno.h>
@@ -26,21 +24,6 @@ struct fw_cfg_entry {
 	uint16_t reserved;
 	char name[56];
 };
-
-int hypercall_init(void)
-{
-	return platform_init();
-}
-
-void hypercall_leave(void)
-{
-	platform_leave();
-}
-
-void hypercall_pause(void)
-{
-	platform_pause();
-}
 
 void hypercall_mark(enum hypercall_mark mark)
 {

@@ -15,18 +15,13 @@
 
 #include "window.h"
 
-/* Gets at the devices; 0 or a negative errno (EPERM without CAP_SYS_RAWIO). */
-int hypercall_init(void);
-
-/* In a child: gives up what hypercall_init() got. */
-void hypercall_leave(void);
-
-/* Stops the machine at this very instruction (QEMU runs with `-action panic=pause`). */
-void hypercall_pause(void);
+#define NS_PER_S UINT64_C(1000000000)
+#define NS_PER_MS UINT64_C(1000000)
 
 /*
- * The agent's clock in ns. Under icount it is QEMU's virtual clock, as the emulator reads it: the
- * raw counter (clock_counter.c). In a guest of real time it is CLOCK_MONOTONIC (clock_monotonic.c).
+ * The agent's clock in ns, of its main file. Under icount it is QEMU's virtual clock, as the
+ * emulator reads it: the raw counter. In a guest of real time it is CLOCK_MONOTONIC, which the host
+ * compares with its own.
  */
 uint64_t hypercall_virtual_ns(void);
 
@@ -55,5 +50,29 @@ void hypercall_mark(enum hypercall_mark mark);
  */
 int hypercall_fetch(
 	const struct window *window, const char *name, const uint8_t **content, size_t *bytes);
+
+/*
+ * What differs from one machine of QEMU's to another: where the devices are. One of the files
+ * platform_*.c is built, by the architecture.
+ */
+
+/* Gets at the devices; 0 or a negative errno (EPERM without CAP_SYS_RAWIO). Before all others. */
+int hypercall_init(void);
+
+/* In a child: gives up those rights, which the kernel would look at in each switch. */
+void hypercall_leave(void);
+
+/* The pvpanic device's bit for a guest that panicked (QEMU docs/specs/pvpanic). */
+#define PVPANIC_PANICKED 1
+
+/* Stops the machine at this very access (QEMU runs with `-action panic=pause`). */
+void hypercall_pause(void);
+
+/* Chooses what fw_cfg has under a key, from its start, and reads on in it. */
+void platform_select(uint16_t key);
+void platform_read(void *to, size_t bytes);
+
+/* Gives fw_cfg the physical address of a DMA request, which it has done when this returns. */
+void platform_start_dma(uint64_t address);
 
 #endif

@@ -7,25 +7,20 @@
  *
  * Every failure becomes an `agent_error` event, which the rig reports as its own fault.
  */
-#define _GNU_SOURCE
 #include <errno.h>
 #include <fcntl.h>
 #include <stdbool.h>
 #include <stdlib.h>
 #include <string.h>
 #include <sys/syscall.h>
+#include <time.h>
 #include <unistd.h>
 
 #include "cell.h"
 #include "channel.h"
-#include "folders.h"
 #include "guest.h"
 #include "hypercall.h"
-#include "live_cell.h"
-#include "parcel.h"
 #include "process.h"
-#include "report.h"
-#include "window.h"
 
 #define PORT_KEY "rig.host_port="
 #define DRIVER "/driver.ko"
@@ -33,6 +28,16 @@
 #define EARLY_CLOCKSOURCE "tsc-early"
 #define LOOKS_MAX 200
 #define LOOK_MS 50
+#define NO_PROCESS 0
+#define REHEARSAL_MS 60000
+
+uint64_t hypercall_virtual_ns(void)
+{
+	struct timespec now;
+
+	clock_gettime(CLOCK_MONOTONIC, &now);
+	return (uint64_t)now.tv_sec * NS_PER_S + (uint64_t)now.tv_nsec;
+}
 
 static int load_driver(void)
 {
@@ -47,7 +52,7 @@ static int load_driver(void)
 static int await_settled_clock(void)
 {
 	for (unsigned int looks = 0; looks < LOOKS_MAX; looks++) {
-		char *name = folders_read_text(CLOCKSOURCE);
+		char *name = guest_read_text(CLOCKSOURCE);
 		bool settled = name &&
 			       strncmp(name, EARLY_CLOCKSOURCE, sizeof(EARLY_CLOCKSOURCE) - 1) != 0;
 
@@ -59,32 +64,131 @@ static int await_settled_clock(void)
 	return -ETIMEDOUT;
 }
 
+/* The host's emulator holds its new client until we answer. */
+static int answer_accept(int channel, struct hazards *hazards)
+{
+	int error = channel_await(channel, "accepted");
+
+	if (error)
+		return error;
+	cell_subject_accepted(hazards);
+	return channel_say(channel, "released");
+}
+
+/* Does to the subject what is due, until it ends or its time is up. */
+static int accompany(int channel, struct hazards *hazards, pid_t subject, uint64_t *deadline_ns)
+{
+	bool accepted = false;
+
+	while (hypercall_virtual_ns() < *deadline_ns) {
+		int error;
+
+		switch (process_await(channel, subject, hazards_due_ns(hazards, *deadline_ns))) {
+		case PROCESS_READABLE:
+			/* There is one client alone: what comes next is that it was given up. */
+			error = accepted ? channel_await(channel, "alone")
+					 : answer_accept(channel, hazards);
+			if (error)
+				return error;
+			if (accepted)
+				*deadline_ns = hypercall_virtual_ns();
+			accepted = true;
+			break;
+		case PROCESS_HUNG_UP:
+			return -EPIPE;
+		case PROCESS_ENDED:
+			return 0;
+		case PROCESS_TIME_IS_UP:
+			hazards_run_due(hazards);
+			break;
+		}
+	}
+	return 0;
+}
+
+static int run_subject(int channel, struct hazards *hazards)
+{
+	uint64_t deadline_ns = hypercall_virtual_ns() + hazards->spec->deadline_ms * NS_PER_MS;
+	pid_t subject;
+	int error = cell_start_subject(hazards, &subject);
+
+	if (!error)
+		error = channel_say(channel, "started");
+	if (!error)
+		error = accompany(channel, hazards, subject, &deadline_ns);
+	if (!error)
+		cell_end_subject(hazards, deadline_ns);
+	return error;
+}
+
+/* Whatever comes of it: it is not what is put to the test. */
+static int rehearse(const struct spec *spec)
+{
+	const struct program program = {
+		.words = &spec->rehearsal,
+		.root = spec->root,
+		.output = CELL_OUTPUT, /* a file, which has an end */
+		.file_bytes_max = spec->file_bytes_max,
+		.anywhere = true,
+	};
+	struct subject_end end;
+	pid_t pid;
+	int error;
+
+	if (spec->rehearsal.count == 0)
+		return 0;
+	error = process_start(&pid, &program);
+	if (!error)
+		process_reap(pid, hypercall_virtual_ns() + REHEARSAL_MS * NS_PER_MS, &end);
+	return error;
+}
+
+/* Whatever fails is in the report. */
+static void run_cell(
+	const struct window *window, int channel, struct report *report, struct spec *spec)
+{
+	struct hazards hazards;
+	int error;
+
+	if (cell_take_in(window, report, spec) < 0)
+		return;
+	error = rehearse(spec);
+	if (!error)
+		error = channel_say(channel, "ready");
+	if (!error)
+		error = channel_await(channel, "go");
+	if (!error) {
+		process_sleep_ms(spec->settle_ms);
+		error = hazards_begin(&hazards, spec, report, NO_PROCESS);
+		if (!error)
+			error = run_subject(channel, &hazards);
+		hazards_end(&hazards);
+	}
+	if (!error)
+		error = channel_say(channel, "ended");
+	if (!error)
+		error = channel_await(channel, "finish");
+	report_failure(report, "the host or the subject was lost", error);
+}
+
 int main(void)
 {
 	struct report report;
 	struct window window;
-	struct parcel parcel;
 	struct spec spec = {0};
 	int channel, error;
 
 	guest_begin(&window);
-	error = load_driver();
-	if (error)
-		guest_stop("no driver of the network card", error);
+	guest_require(load_driver(), "no driver of the network card");
 	channel = channel_open((uint16_t)guest_number(PORT_KEY));
-	if (channel < 0)
-		guest_stop("no line to the host", channel);
+	guest_require(channel, "no line to the host");
 	error = await_settled_clock();
 	if (!error)
 		error = report_open(&report);
-	if (error)
-		guest_stop("no settled clock or no report", error);
+	guest_require(error, "no settled clock or no report");
 	report_guest(&report);
 
-	live_cell_run(&window, channel, &report, &spec);
-	if (parcel_open(&parcel, &window) == 0) {
-		cell_send(&parcel, &spec, &report);
-		window_show(&window, parcel.used_bytes);
-	}
+	run_cell(&window, channel, &report, &spec);
+	cell_send(&window, &spec, &report);
 	guest_stop("done", 0);
 }

@@ -1,5 +1,4 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
-#define _GNU_SOURCE
 #include "loops.h"
 #include "process.h"
 
@@ -50,40 +49,41 @@ static int start_one(struct loops *loops, unsigned int core)
 	return 0;
 }
 
-static int make_room(struct loops *loops)
+static int start_all(struct loops *loops, unsigned int count, unsigned int core,
+	unsigned int stride, unsigned int cores)
 {
+	int error = 0;
+
+	loops->beside_us = core == PROCESS_CORE_OF_SUBJECT;
 	loops->turns = mmap(NULL, LOOPS_MAX * TURNS_STRIDE * sizeof(uint64_t),
 		PROT_READ | PROT_WRITE, MAP_SHARED | MAP_ANONYMOUS | MAP_POPULATE, -1, 0);
-	return loops->turns == MAP_FAILED ? -errno : 0;
+	if (loops->turns == MAP_FAILED)
+		return -errno;
+	for (unsigned int i = 0; i < count && !error; i++)
+		error = start_one(loops, (core + i * stride) % cores);
+	return error ? error : wait_until_turning(loops);
 }
 
 int loops_start(struct loops *loops, unsigned int count, unsigned int core, unsigned int stride)
 {
 	unsigned int cores = (unsigned int)sysconf(_SC_NPROCESSORS_ONLN);
-	int error;
 
-	*loops = (struct loops){.beside_us = core == PROCESS_CORE_OF_SUBJECT};
+	*loops = (struct loops){0};
 	if (count == 0)
 		return 0;
 	if (count > LOOPS_MAX || core + (count - 1) * stride >= cores)
 		return -EINVAL;
-	error = make_room(loops);
-	for (unsigned int i = 0; i < count && !error; i++)
-		error = start_one(loops, core + i * stride);
-	return error ? error : wait_until_turning(loops);
+	return start_all(loops, count, core, stride, cores);
 }
 
-int loops_start_crowd(struct loops *loops, unsigned int each, unsigned int cores)
+int loops_start_crowd(struct loops *loops, unsigned int each)
 {
-	int error;
+	unsigned int cores = (unsigned int)sysconf(_SC_NPROCESSORS_ONLN);
 
-	*loops = (struct loops){.beside_us = true};
+	*loops = (struct loops){0};
 	if (each * cores > LOOPS_MAX)
 		return -EINVAL;
-	error = make_room(loops);
-	for (unsigned int i = 0; i < each * cores && !error; i++)
-		error = start_one(loops, i % cores);
-	return error ? error : wait_until_turning(loops);
+	return each ? start_all(loops, each * cores, 0, 1, cores) : 0;
 }
 
 static void signal_all(const struct loops *loops, int signal)

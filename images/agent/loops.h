@@ -24,13 +24,11 @@ struct loops {
  */
 int loops_start(struct loops *loops, unsigned int count, unsigned int core, unsigned int stride);
 
-/* The same: `each` on every one of the first `cores` cores. */
-int loops_start_crowd(struct loops *loops, unsigned int each, unsigned int cores);
+/* The same: `each` on every core. */
+int loops_start_crowd(struct loops *loops, unsigned int each);
 
 /* Stops them where they are, and returns when they stand. */
 void loops_pause(const struct loops *loops);
-
-/* Lets them go on. */
 void loops_resume(const struct loops *loops);
 
 /* The fewest turns that any of them has done; 0 where there are none. */

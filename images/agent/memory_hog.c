@@ -6,7 +6,6 @@
  *
  * Sources: madvise(2), proc(5).
  */
-#define _GNU_SOURCE
 #include "memory_hog.h"
 #include "process.h"
 
@@ -92,14 +91,14 @@ uint64_t memory_hog_reclaimed_now(void)
 	return reclaimed;
 }
 
-int memory_hog_start(struct memory_hog *hog)
+int memory_hog_start(pid_t *hog)
 {
 	uint64_t before = memory_hog_reclaimed_now();
 
-	hog->pid = fork();
-	if (hog->pid < 0)
+	*hog = fork();
+	if (*hog < 0)
 		return -errno;
-	if (hog->pid == 0)
+	if (*hog == 0)
 		run_hog();
 	for (unsigned int looks = 0; looks < LOOKS_MAX; looks++) {
 		process_sleep_ms(LOOK_MS);
@@ -109,11 +108,11 @@ int memory_hog_start(struct memory_hog *hog)
 	return -ETIMEDOUT;
 }
 
-void memory_hog_end(struct memory_hog *hog)
+void memory_hog_end(pid_t *hog)
 {
-	if (hog->pid <= 0)
+	if (*hog <= 0)
 		return;
-	kill(hog->pid, SIGKILL);
-	waitpid(hog->pid, NULL, 0);
-	hog->pid = 0;
+	kill(*hog, SIGKILL);
+	waitpid(*hog, NULL, 0);
+	*hog = 0;
 }

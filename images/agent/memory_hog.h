@@ -7,15 +7,11 @@
 #include <stdio.h>
 #include <sys/types.h>
 
-struct memory_hog {
-	pid_t pid; /* 0 where there is none */
-};
-
 /* Starts it on the subject's core and waits until the kernel reclaims; 0 or a negative errno. */
-int memory_hog_start(struct memory_hog *hog);
+int memory_hog_start(pid_t *hog);
 
-/* Ends it, where there is one. */
-void memory_hog_end(struct memory_hog *hog);
+/* Ends it, where it is not 0. */
+void memory_hog_end(pid_t *hog);
 
 /* Pages that were reclaimed so far, from the text of /proc/vmstat. */
 uint64_t memory_hog_reclaimed(FILE *vmstat);

@@ -1,16 +1,15 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
-#define _GNU_SOURCE
 #include "movement.h"
+#include "guest.h"
+#include "hypercall.h"
 #include "process.h"
 
+#include <dirent.h>
 #include <errno.h>
-#include <fcntl.h>
+#include <sched.h>
 #include <stdio.h>
-#include <string.h>
+#include <stdlib.h>
 #include <unistd.h>
-
-#define NS_PER_MS UINT64_C(1000000)
-#define NS_PER_S UINT64_C(1000000000)
 
 /* splitmix64: every seed will do, and equal seeds give equal draws. */
 static uint64_t draw(struct movement_beat *beat)
@@ -22,32 +21,60 @@ static uint64_t draw(struct movement_beat *beat)
 	return z ^ z >> 31;
 }
 
-static struct movement_beat begin_beat(unsigned int hz, uint64_t seed, uint64_t now_ns)
+static struct movement_beat begin_beat(const struct spec_draws *spec, uint64_t now_ns)
 {
-	struct movement_beat beat = {.due_ns = MOVEMENT_NEVER_NS, .state = seed};
+	struct movement_beat beat = {.due_ns = UINT64_MAX, .state = spec->seed};
 
-	if (hz > 0) {
-		beat.period_ns = NS_PER_S / hz;
+	if (spec->hz > 0) {
+		beat.period_ns = NS_PER_S / spec->hz;
 		beat.due_ns = now_ns + beat.period_ns;
 	}
 	return beat;
 }
 
+/* A subject that has ended, or a core that is not there, is no failure. */
 static void failed(struct movement *movement, const char *what, int error)
 {
-	if (error && error != -ESRCH && error != -ENOENT)
-		report_error(movement->report, what, strerror(-error));
+	if (error != -ESRCH && error != -ENOENT)
+		report_failure(movement->report, what, error);
+}
+
+/* With all of its threads. */
+static int move_process(pid_t pid, unsigned int core)
+{
+	char path[32];
+	cpu_set_t cores;
+	struct dirent *entry;
+	int error = 0;
+	DIR *tasks;
+
+	snprintf(path, sizeof(path), "/proc/%d/task", (int)pid);
+	tasks = opendir(path);
+	if (!tasks)
+		return -errno;
+	CPU_ZERO(&cores);
+	CPU_SET(core, &cores);
+	while ((entry = readdir(tasks)) != NULL) {
+		pid_t task = (pid_t)strtol(entry->d_name, NULL, 10);
+
+		/* A thread may have ended meanwhile. */
+		if (task > 0 && sched_setaffinity(task, sizeof(cores), &cores) < 0 &&
+			errno != ESRCH)
+			error = -errno;
+	}
+	closedir(tasks);
+	return error;
 }
 
 static void move_to(struct movement *movement, unsigned int core)
 {
-	failed(movement, "the subject cannot be moved", process_move(movement->subject, core));
+	failed(movement, "the subject cannot be moved", move_process(movement->subject, core));
 	movement->core = core;
 }
 
 static void move_once(struct movement *movement)
 {
-	movement->move_due_ns = MOVEMENT_NEVER_NS;
+	movement->move_due_ns = UINT64_MAX;
 	move_to(movement, movement->spec->move_to_core);
 	report_moment(movement->report, "moved", "core", movement->core);
 }
@@ -65,22 +92,18 @@ static void migrate(struct movement *movement)
 	movement->migrate.count++;
 }
 
-static int switch_core(unsigned int core, bool on)
+static int switch_core(unsigned int core, const char *on)
 {
 	char path[64];
-	int file, error;
 
 	snprintf(path, sizeof(path), "/sys/devices/system/cpu/cpu%u/online", core);
-	file = open(path, O_WRONLY | O_CLOEXEC);
-	error = file < 0 || write(file, on ? "1" : "0", 1) != 1 ? -errno : 0;
-	close(file);
-	return error;
+	return guest_write_text(path, on);
 }
 
 static void give_core_back(struct movement *movement)
 {
 	if (movement->gone)
-		failed(movement, "a core did not come back", switch_core(movement->gone, true));
+		failed(movement, "a core did not come back", switch_core(movement->gone, "1"));
 	movement->gone = 0;
 }
 
@@ -97,44 +120,41 @@ static void plug(struct movement *movement)
 	if (others == 0)
 		return;
 	movement->gone = 1 + (unsigned int)(draw(&movement->hotplug) % others);
-	failed(movement, "a core cannot be taken away", switch_core(movement->gone, false));
+	failed(movement, "a core cannot be taken away", switch_core(movement->gone, "0"));
+}
+
+static void plan_move(struct movement *movement, uint64_t now_ns)
+{
+	movement->move_due_ns = now_ns + movement->spec->move_after_ms * NS_PER_MS;
 }
 
 void movement_begin(struct movement *movement, const struct spec_movement *spec,
-	struct report *report, pid_t subject, uint64_t now_ns)
+	struct report *report, pid_t subject)
 {
+	uint64_t now_ns = hypercall_virtual_ns();
+
 	*movement = (struct movement){
 		.spec = spec,
 		.report = report,
 		.subject = subject,
-		.cores = (unsigned int)sysconf(_SC_NPROCESSORS_ONLN),
 		.core = PROCESS_CORE_OF_SUBJECT,
-		.move_due_ns = MOVEMENT_NEVER_NS,
-		.migrate = begin_beat(spec->migrate_hz, spec->migrate_seed, now_ns),
-		.hotplug = begin_beat(spec->hotplug_hz, spec->hotplug_seed, now_ns),
+		.move_due_ns = UINT64_MAX,
+		.migrate = begin_beat(&spec->migrate, now_ns),
+		.hotplug = begin_beat(&spec->hotplug, now_ns),
 	};
+	if (spec->migrate.hz || spec->hotplug.hz)
+		movement->cores = (unsigned int)sysconf(_SC_NPROCESSORS_ONLN);
 	if (spec->moves && !spec->move_from_accept)
-		movement->move_due_ns = now_ns + spec->move_after_ms * NS_PER_MS;
+		plan_move(movement, now_ns);
 }
 
-void movement_accepted(struct movement *movement, uint64_t now_ns)
+void movement_accepted(struct movement *movement)
 {
 	if (!movement->spec->moves || !movement->spec->move_from_accept)
 		return;
-	movement->move_due_ns = now_ns + movement->spec->move_after_ms * NS_PER_MS;
+	plan_move(movement, hypercall_virtual_ns());
 	if (movement->spec->move_after_ms == 0)
 		move_once(movement);
-}
-
-static uint64_t earlier(uint64_t a, uint64_t b)
-{
-	return a < b ? a : b;
-}
-
-uint64_t movement_due_ns(const struct movement *movement)
-{
-	return earlier(
-		movement->move_due_ns, earlier(movement->migrate.due_ns, movement->hotplug.due_ns));
 }
 
 void movement_run_due(struct movement *movement, uint64_t now_ns)

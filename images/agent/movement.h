@@ -9,8 +9,6 @@
 #include "report.h"
 #include "spec.h"
 
-#define MOVEMENT_NEVER_NS UINT64_MAX
-
 /* A draw of each second beat of a rate. */
 struct movement_beat {
 	uint64_t period_ns; /* 0: never */
@@ -23,9 +21,9 @@ struct movement {
 	const struct spec_movement *spec;
 	struct report *report;
 	pid_t subject;
-	unsigned int cores;
-	unsigned int core; /* where it was put last */
-	unsigned int gone; /* the core that was taken away; 0: none */
+	unsigned int cores; /* where any of the beats needs them */
+	unsigned int core;  /* where it was put last */
+	unsigned int gone;  /* the core that was taken away; 0: none */
 	uint64_t move_due_ns;
 	struct movement_beat migrate;
 	struct movement_beat hotplug;
@@ -33,13 +31,10 @@ struct movement {
 
 /* `subject` has just started. */
 void movement_begin(struct movement *movement, const struct spec_movement *spec,
-	struct report *report, pid_t subject, uint64_t now_ns);
+	struct report *report, pid_t subject);
 
 /* The emulator has accepted it, and waits for this to return. */
-void movement_accepted(struct movement *movement, uint64_t now_ns);
-
-/* When movement_run_due() has something to do next. */
-uint64_t movement_due_ns(const struct movement *movement);
+void movement_accepted(struct movement *movement);
 
 void movement_run_due(struct movement *movement, uint64_t now_ns);
 

@@ -4,14 +4,13 @@
  * since the machine is there (hw/arm/virt.c, base_memmap); pvpanic is the PCI device 1, whose
  * registers the kernel has put somewhere.
  */
-#define _GNU_SOURCE
-#include "platform.h"
+#include "guest.h"
+#include "hypercall.h"
 
 #include <endian.h>
 #include <errno.h>
 #include <fcntl.h>
 #include <stdbool.h>
-#include <stdio.h>
 #include <stdlib.h>
 #include <sys/mman.h>
 #include <unistd.h>
@@ -42,36 +41,23 @@ static int map_registers(const char *path, uint64_t offset, volatile uint8_t *ov
 	return error;
 }
 
-/* A PCI device answers once it is enabled. */
-static int enable_pvpanic(void)
-{
-	int file = open(PVPANIC_FOLDER "enable", O_WRONLY | O_CLOEXEC);
-	int error = file < 0 || write(file, "1", 1) != 1 ? -errno : 0;
-
-	close(file);
-	return error;
-}
-
 /*
  * `START END FLAGS` of each of its regions, this one's first. A kernel that does without firmware
  * lays the regions of devices out from the start of a window, and there is no other device.
  */
 static bool pvpanic_begins_a_page(void)
 {
-	char line[64] = "";
-	FILE *file = fopen(PVPANIC_FOLDER "resource", "re");
-	uint64_t start;
+	char *regions = guest_read_text(PVPANIC_FOLDER "resource");
+	uint64_t start = regions ? strtoull(regions, NULL, 16) : 0;
 
-	if (!file)
-		return false;
-	start = fgets(line, sizeof(line), file) ? strtoull(line, NULL, 16) : 0;
-	fclose(file);
+	free(regions);
 	return start != 0 && start % PAGE_BYTES == 0;
 }
 
-int platform_init(void)
+/* A PCI device answers once it is enabled. */
+int hypercall_init(void)
 {
-	int error = enable_pvpanic();
+	int error = guest_write_text(PVPANIC_FOLDER "enable", "1");
 
 	if (!error && !pvpanic_begins_a_page())
 		error = -ENODEV;
@@ -83,11 +69,11 @@ int platform_init(void)
 }
 
 /* Registers that are mapped are gone with the program. */
-void platform_leave(void)
+void hypercall_leave(void)
 {
 }
 
-void platform_pause(void)
+void hypercall_pause(void)
 {
 	pvpanic[0] = PVPANIC_PANICKED;
 }

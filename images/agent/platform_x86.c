@@ -1,7 +1,6 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
 /* The `pc` machine, for x86-64 and i386: both devices have ports. */
-#define _GNU_SOURCE
-#include "platform.h"
+#include "hypercall.h"
 
 #include <endian.h>
 #include <errno.h>
@@ -13,17 +12,17 @@
 #define FW_CFG_DMA_HIGH_PORT 0x514
 #define FW_CFG_DMA_LOW_PORT 0x518
 
-int platform_init(void)
+int hypercall_init(void)
 {
 	return iopl(3) < 0 ? -errno : 0;
 }
 
-void platform_leave(void)
+void hypercall_leave(void)
 {
 	iopl(0);
 }
 
-void platform_pause(void)
+void hypercall_pause(void)
 {
 	outb(PVPANIC_PANICKED, PVPANIC_PORT);
 }

@@ -1,9 +1,7 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
-#define _GNU_SOURCE
 #include "process.h"
 #include "hypercall.h"
 
-#include <dirent.h>
 #include <errno.h>
 #include <fcntl.h>
 #include <poll.h>
@@ -16,23 +14,20 @@
 #include <sys/prctl.h>
 #include <sys/resource.h>
 #include <sys/syscall.h>
-#include <sys/uio.h>
 #include <sys/wait.h>
 #include <time.h>
 #include <unistd.h>
 
-#define AGENT_PRIORITY 40 /* the emulator takes 50: nothing of ours delays it */
-#define NS_PER_S UINT64_C(1000000000)
+#define AGENT_PRIORITY 40     /* the emulator takes 50: nothing of ours delays it */
 #define USUAL_SLACK_NS 50000L /* of every process that a shell starts */
-#define FDS_CLEAR 16          /* above those that the emulator is told to use */
-#define EMULATOR_READY_MS 60000
 
-static void pin(unsigned int core)
+static void keep_to(unsigned int first, unsigned int count)
 {
 	cpu_set_t cores;
 
 	CPU_ZERO(&cores);
-	CPU_SET(core, &cores);
+	for (unsigned int core = first; core < first + count; core++)
+		CPU_SET(core, &cores);
 	sched_setaffinity(0, sizeof(cores), &cores);
 }
 
@@ -47,7 +42,7 @@ void process_become_ordinary(unsigned int core)
 	sched_setscheduler(0, SCHED_OTHER, &param);
 	/* A child of a real-time process inherits that one's slack, which is none. */
 	prctl(PR_SET_TIMERSLACK, USUAL_SLACK_NS, 0L, 0L, 0L);
-	pin(core);
+	keep_to(core, 1);
 }
 
 void process_sleep_ms(unsigned int ms)
@@ -61,7 +56,7 @@ int process_init(void)
 {
 	struct sched_param param = {.sched_priority = AGENT_PRIORITY};
 
-	pin(PROCESS_CORE_OF_SUBJECT);
+	keep_to(PROCESS_CORE_OF_SUBJECT, 1);
 	return sched_setscheduler(0, SCHED_FIFO, &param) < 0 ? -errno : 0;
 }
 
@@ -69,11 +64,11 @@ int process_leave_core_of_subject(pid_t emulator)
 {
 	struct sched_param param = {0};
 
-	pin(PROCESS_CORE_OF_SUBJECT + 1);
+	keep_to(PROCESS_CORE_OF_SUBJECT + 1, 1);
 	return sched_setscheduler(emulator, SCHED_OTHER, &param) < 0 ? -errno : 0;
 }
 
-static void redirect_output(const char *path)
+void process_redirect(const char *path)
 {
 	int input = open("/dev/null", O_RDONLY);
 	int output = open(path, O_WRONLY | O_CREAT | O_TRUNC | O_APPEND, 0600);
@@ -86,150 +81,22 @@ static void redirect_output(const char *path)
 	}
 }
 
-/* Between the agent and the emulator, which knows its ends by these numbers. */
-enum { PIPE_READY, PIPE_ARRIVED, PIPE_RELEASE, PIPE_STANDS_BY, PIPE_WORDS, PIPES };
-
-static const struct {
-	int theirs_fd;
-	bool theirs_writes;
-} ends[PIPES] = {
-	[PIPE_READY] = {3, true},
-	[PIPE_ARRIVED] = {4, true},
-	[PIPE_RELEASE] = {5, false},
-	[PIPE_STANDS_BY] = {6, true},
-	[PIPE_WORDS] = {7, false},
-};
-
-/* Gives the emulator's ends their numbers. */
-static void become(int *theirs)
-{
-	for (size_t i = 0; i < PIPES; i++)
-		theirs[i] = fcntl(theirs[i], F_DUPFD_CLOEXEC, FDS_CLEAR);
-	for (size_t i = 0; i < PIPES; i++)
-		dup2(theirs[i], ends[i].theirs_fd);
-}
-
-/* A byte within the time that a very slow guest takes: 0, -ETIMEDOUT or -EPIPE. */
-static int await_byte(int fd)
-{
-	struct pollfd coming = {.fd = fd, .events = POLLIN};
-	char first;
-
-	if (poll(&coming, 1, EMULATOR_READY_MS) != 1)
-		return -ETIMEDOUT;
-	return read(fd, &first, 1) == 1 ? 0 : -EPIPE;
-}
-
-int emulator_stand_by(struct emulator *emulator, const struct spec_words *words, const char *folder)
-{
-	int pipes[PIPES][2], ours[PIPES], theirs[PIPES];
-	int error;
-
-	for (size_t i = 0; i < PIPES; i++) {
-		if (pipe2(pipes[i], O_CLOEXEC) < 0)
-			return -errno;
-		ours[i] = pipes[i][ends[i].theirs_writes ? 0 : 1];
-		theirs[i] = pipes[i][ends[i].theirs_writes ? 1 : 0];
-	}
-	emulator->pid = fork();
-	if (emulator->pid < 0)
-		return -errno;
-	if (emulator->pid == 0) {
-		process_become_ordinary(PROCESS_CORE_OF_SUBJECT);
-		if (chdir(folder) < 0)
-			_exit(126);
-		redirect_output("emulator.log");
-		become(theirs);
-		execv(words->word[0], words->word);
-		_exit(127);
-	}
-	for (size_t i = 0; i < PIPES; i++)
-		close(theirs[i]);
-	*emulator = (struct emulator){
-		.pid = emulator->pid,
-		.ready = ours[PIPE_READY],
-		.arrived = ours[PIPE_ARRIVED],
-		.release = ours[PIPE_RELEASE],
-		.words = ours[PIPE_WORDS],
-	};
-	error = await_byte(ours[PIPE_STANDS_BY]);
-	close(ours[PIPE_STANDS_BY]);
-	return error;
-}
-
-/* All at once: each write would wake the emulator, which is above everything. */
-static int write_words(int fd, const struct spec_words *words)
-{
-	struct iovec parts[SPEC_WORDS_MAX];
-	ssize_t bytes = 0;
-
-	for (size_t i = 0; i < words->count; i++) {
-		parts[i] = (struct iovec){words->word[i], strlen(words->word[i]) + 1};
-		bytes += (ssize_t)parts[i].iov_len;
-	}
-	return writev(fd, parts, (int)words->count) == bytes ? 0 : -EPIPE;
-}
-
-int emulator_tell(struct emulator *emulator, const struct spec_words *words)
-{
-	int error = write_words(emulator->words, words);
-
-	close(emulator->words);
-	return error ? error : await_byte(emulator->ready);
-}
-
-/* The next execve() gives root all that the bounding set holds; without, the limit decides. */
-static int deny_realtime(void)
+/* In its own root, with no more than it may have. */
+static int confine(const struct program *program)
 {
 	const struct rlimit none = {0, 0};
+	const struct rlimit file_bytes = {program->file_bytes_max, program->file_bytes_max};
 
-	if (setrlimit(RLIMIT_RTPRIO, &none) < 0 || prctl(PR_CAPBSET_DROP, CAP_SYS_NICE) < 0)
+	if (chroot(program->root) < 0 || chdir("/") < 0)
+		return -errno;
+	/* The next execve() gives root all of the bounding set; without, the limit decides. */
+	if (program->realtime_denied &&
+		(setrlimit(RLIMIT_RTPRIO, &none) < 0 || prctl(PR_CAPBSET_DROP, CAP_SYS_NICE) < 0))
+		return -errno;
+	/* Past it a write ends the process by SIGXFSZ: a guest has no memory to spare. */
+	if (program->file_bytes_max && setrlimit(RLIMIT_FSIZE, &file_bytes) < 0)
 		return -errno;
 	return 0;
-}
-
-/* Past it a write ends the process by SIGXFSZ: a guest has no memory to spare. */
-static int limit_files(unsigned long bytes_max)
-{
-	const struct rlimit limit = {bytes_max, bytes_max};
-
-	return bytes_max > 0 && setrlimit(RLIMIT_FSIZE, &limit) < 0 ? -errno : 0;
-}
-
-static void leave_core(void)
-{
-	cpu_set_t cores;
-
-	CPU_ZERO(&cores);
-	for (long core = sysconf(_SC_NPROCESSORS_ONLN) - 1; core >= 0; core--)
-		CPU_SET((size_t)core, &cores);
-	sched_setaffinity(0, sizeof(cores), &cores);
-}
-
-int process_move(pid_t pid, unsigned int core)
-{
-	char path[32];
-	cpu_set_t cores;
-	struct dirent *entry;
-	int error = 0;
-	DIR *tasks;
-
-	snprintf(path, sizeof(path), "/proc/%d/task", (int)pid);
-	tasks = opendir(path);
-	if (!tasks)
-		return -errno;
-	CPU_ZERO(&cores);
-	CPU_SET(core, &cores);
-	while ((entry = readdir(tasks)) != NULL) {
-		pid_t task = (pid_t)strtol(entry->d_name, NULL, 10);
-
-		/* A thread may have ended meanwhile. */
-		if (task > 0 && sched_setaffinity(task, sizeof(cores), &cores) < 0 &&
-			errno != ESRCH)
-			error = -errno;
-	}
-	closedir(tasks);
-	return error;
 }
 
 int process_start(pid_t *pid, const struct program *program)
@@ -243,38 +110,14 @@ int process_start(pid_t *pid, const struct program *program)
 	if (*pid == 0) {
 		process_become_ordinary(PROCESS_CORE_OF_SUBJECT);
 		if (program->anywhere)
-			leave_core();
-		redirect_output(program->output);
-		if (chroot(program->root) < 0 || chdir("/") < 0)
-			_exit(126);
-		if (program->realtime_denied && deny_realtime() < 0)
-			_exit(126);
-		if (limit_files(program->file_bytes_max) < 0)
+			keep_to(0, (unsigned int)sysconf(_SC_NPROCESSORS_ONLN));
+		process_redirect(program->output);
+		if (confine(program) < 0)
 			_exit(126);
 		execve(program->words->word[0], program->words->word, environment);
 		_exit(127);
 	}
 	return 0;
-}
-
-struct process_rights process_rights(pid_t pid)
-{
-	struct __user_cap_header_struct header = {_LINUX_CAPABILITY_VERSION_3, pid};
-	struct __user_cap_data_struct data[_LINUX_CAPABILITY_U32S_3] = {0};
-	struct rlimit limit = {0, 0};
-
-	/* What cannot be read counts as a right: nobody shall rely on its absence then. */
-	if (syscall(SYS_capget, &header, data) < 0 || prlimit(pid, RLIMIT_RTPRIO, NULL, &limit) < 0)
-		return (struct process_rights){true, UINT64_MAX};
-	return (struct process_rights){
-		.cap_sys_nice = data[0].effective & (UINT32_C(1) << CAP_SYS_NICE),
-		.rtprio_max = limit.rlim_max,
-	};
-}
-
-static int open_process(pid_t pid)
-{
-	return (int)syscall(SYS_pidfd_open, pid, 0);
 }
 
 /* Polls `set`, in which a negative descriptor is passed over, until the virtual clock says stop. */
@@ -289,9 +132,11 @@ static bool poll_until(struct pollfd *set, nfds_t count, uint64_t deadline_ns)
 
 enum process_news process_await(int fd, pid_t pid, uint64_t until_ns)
 {
-	struct pollfd set[2] = {{.fd = fd, .events = POLLIN}, {.events = POLLIN}};
+	struct pollfd set[2] = {
+		{.fd = fd, .events = POLLIN},
+		{.fd = (int)syscall(SYS_pidfd_open, pid, 0), .events = POLLIN},
+	};
 
-	set[1].fd = open_process(pid);
 	poll_until(set, 2, until_ns);
 	close(set[1].fd);
 	if (set[0].revents & POLLIN)
@@ -308,14 +153,12 @@ static uint64_t timeval_ns(struct timeval time)
 
 void process_reap(pid_t pid, uint64_t deadline_ns, struct subject_end *end)
 {
-	struct pollfd ended = {.fd = open_process(pid), .events = POLLIN};
-	struct rusage usage;
+	struct pollfd ended = {.fd = (int)syscall(SYS_pidfd_open, pid, 0), .events = POLLIN};
+	const bool timed_out = ended.fd < 0 || !poll_until(&ended, 1, deadline_ns);
+	struct rusage usage = {0};
 
-	memset(end, 0, sizeof(*end));
-	memset(&usage, 0, sizeof(usage));
-	end->timed_out = ended.fd < 0 || !poll_until(&ended, 1, deadline_ns);
-	end->t_ns = hypercall_virtual_ns();
-	if (end->timed_out)
+	*end = (struct subject_end){.t_ns = hypercall_virtual_ns(), .timed_out = timed_out};
+	if (timed_out)
 		kill(pid, SIGKILL);
 	wait4(pid, &end->wait_status, 0, &usage);
 	close(ended.fd);

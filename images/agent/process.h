@@ -1,6 +1,5 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
-/* The processes of a cell: emulator above everything, agent below it, subject and siblings normal.
- */
+/* The processes of a cell: emulator above everything, agent below it, all others ordinary. */
 #ifndef AGENT_PROCESS_H
 #define AGENT_PROCESS_H
 
@@ -14,15 +13,6 @@
 
 #define PROCESS_CORE_OF_SUBJECT 0
 
-struct emulator {
-	pid_t pid;
-	int ready;   /* a line arrives when it listens */
-	int arrived; /* a byte arrives when it has accepted its client */
-	int release; /* a byte sent here lets it go on */
-	int words;   /* the rest of its command line goes in here */
-};
-
-/* Sleeps that long. */
 void process_sleep_ms(unsigned int ms);
 
 /* Real-time priority for the agent itself, on the subject's core. */
@@ -37,18 +27,8 @@ void process_become_ordinary(unsigned int core);
  */
 int process_leave_core_of_subject(pid_t emulator);
 
-/*
- * Starts the emulator in `folder` and waits until it has done what it can without knowing its chip
- * (`--standby` of serprog-emu). 0 or a negative errno.
- */
-int emulator_stand_by(
-	struct emulator *emulator, const struct spec_words *words, const char *folder);
-
-/* Tells it the rest of its command line and waits until it is ready. 0 or a negative errno. */
-int emulator_tell(struct emulator *emulator, const struct spec_words *words);
-
-/* Lets every thread of that process run on the one core alone. 0 or a negative errno. */
-int process_move(pid_t pid, unsigned int core);
+/* Nothing to read for the calling process, and the file `path` for what it writes. */
+void process_redirect(const char *path);
 
 struct program {
 	const struct spec_words *words;
@@ -61,14 +41,6 @@ struct program {
 
 /* Starts an ordinary program on the first core, or anywhere; 0 or a negative errno. */
 int process_start(pid_t *pid, const struct program *program);
-
-/* What a process may do about its own priority. */
-struct process_rights {
-	bool cap_sys_nice;
-	uint64_t rtprio_max;
-};
-
-struct process_rights process_rights(pid_t pid);
 
 enum process_news {
 	PROCESS_READABLE, /* the descriptor has something to read */

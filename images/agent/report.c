@@ -1,5 +1,4 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
-#define _GNU_SOURCE
 #include "report.h"
 #include "hypercall.h"
 
@@ -13,39 +12,37 @@
 #include <time.h>
 #include <unistd.h>
 
-#define NS_PER_S UINT64_C(1000000000)
+#define CLOCKSOURCE "/sys/devices/system/clocksource/clocksource0/current_clocksource"
 #define KERNEL_LOG_LEVEL_WARNING 4
 
-static void print_string(FILE *to, const char *text)
+/* A key, and its text. */
+static void print_text(struct report *report, const char *key, const char *text)
 {
-	fputc('"', to);
+	fprintf(report->lines, ",\"%s\":\"", key);
 	for (; *text != '\0'; text++) {
 		unsigned char c = (unsigned char)*text;
 
 		if (c == '"' || c == '\\')
-			fprintf(to, "\\%c", c);
+			fprintf(report->lines, "\\%c", c);
 		else if (c < 0x20 || c > 0x7e)
-			fprintf(to, "\\u%04x", c);
+			fprintf(report->lines, "\\u%04x", c);
 		else
-			fputc(c, to);
+			fputc(c, report->lines);
 	}
-	fputc('"', to);
+	fputc('"', report->lines);
 }
 
-static void print_first_line(FILE *to, const char *path)
+/* Without its end; empty where there is none. */
+static const char *first_line(const char *path, char *line, size_t bytes)
 {
-	char line[1024] = "";
 	FILE *from = fopen(path, "re");
-	char *end = NULL;
+	char *end = from && fgets(line, (int)bytes, from) ? strchr(line, '\n') : line;
 
-	if (from) {
-		if (fgets(line, sizeof(line), from))
-			end = strchr(line, '\n');
-		fclose(from);
-	}
 	if (end)
 		*end = '\0';
-	print_string(to, line);
+	if (from)
+		fclose(from);
+	return line;
 }
 
 int report_open(struct report *report)
@@ -63,20 +60,17 @@ int report_open(struct report *report)
 void report_guest(struct report *report)
 {
 	struct utsname name;
+	char line[1024];
 
 	uname(&name);
-	fprintf(report->lines, "{\"schema\":1,\"ev\":\"guest\",\"t_ns\":%" PRIu64 ",\"kernel\":",
+	fprintf(report->lines, "{\"schema\":1,\"ev\":\"guest\",\"t_ns\":%" PRIu64,
 		hypercall_virtual_ns());
-	print_string(report->lines, name.release);
-	fputs(",\"version\":", report->lines);
-	print_string(report->lines, name.version);
-	fputs(",\"machine\":", report->lines);
-	print_string(report->lines, name.machine);
-	fprintf(report->lines, ",\"cores\":%ld,\"cmdline\":", sysconf(_SC_NPROCESSORS_ONLN));
-	print_first_line(report->lines, "/proc/cmdline");
-	fputs(",\"clocksource\":", report->lines);
-	print_first_line(
-		report->lines, "/sys/devices/system/clocksource/clocksource0/current_clocksource");
+	print_text(report, "kernel", name.release);
+	print_text(report, "version", name.version);
+	print_text(report, "machine", name.machine);
+	fprintf(report->lines, ",\"cores\":%ld", sysconf(_SC_NPROCESSORS_ONLN));
+	print_text(report, "cmdline", first_line("/proc/cmdline", line, sizeof(line)));
+	print_text(report, "clocksource", first_line(CLOCKSOURCE, line, sizeof(line)));
 	fputs("}\n", report->lines);
 }
 
@@ -172,10 +166,9 @@ void report_subject_end(struct report *report, const struct subject_end *end)
 
 static void report_kernel_message(struct report *report, long level, const char *text)
 {
-	fprintf(report->lines,
-		"{\"ev\":\"kernel_message\",\"t_ns\":%" PRIu64 ",\"level\":%ld,\"text\":",
+	fprintf(report->lines, "{\"ev\":\"kernel_message\",\"t_ns\":%" PRIu64 ",\"level\":%ld",
 		hypercall_virtual_ns(), level);
-	print_string(report->lines, text);
+	print_text(report, "text", text);
 	fputs("}\n", report->lines);
 }
 
@@ -208,10 +201,15 @@ void report_kernel_log(struct report *report)
 
 void report_error(struct report *report, const char *what, const char *detail)
 {
-	fprintf(report->lines, "{\"ev\":\"agent_error\",\"t_ns\":%" PRIu64 ",\"message\":",
-		hypercall_virtual_ns());
-	print_string(report->lines, what);
-	fputs(",\"detail\":", report->lines);
-	print_string(report->lines, detail);
+	fprintf(report->lines, "{\"ev\":\"agent_error\",\"t_ns\":%" PRIu64, hypercall_virtual_ns());
+	print_text(report, "message", what);
+	print_text(report, "detail", detail);
 	fputs("}\n", report->lines);
+}
+
+int report_failure(struct report *report, const char *what, int error)
+{
+	if (error < 0)
+		report_error(report, what, strerror(-error));
+	return error;
 }

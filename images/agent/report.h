@@ -12,8 +12,7 @@ struct report {
 	FILE *lines;
 	char *text;
 	size_t bytes;
-	int kernel_log; /* /dev/kmsg, read up to the moment of the snapshot; -1 where there is none
-			 */
+	int kernel_log; /* /dev/kmsg from report_open() on; -1 where there is none */
 };
 
 struct subject_end {
@@ -57,5 +56,8 @@ void report_kernel_log(struct report *report);
 uint64_t report_timer_interrupts(FILE *interrupts);
 
 void report_error(struct report *report, const char *what, const char *detail);
+
+/* The same of a negative errno, and nothing of 0; returns it. */
+int report_failure(struct report *report, const char *what, int error);
 
 #endif

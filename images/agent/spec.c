@@ -1,46 +1,60 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
-#define _GNU_SOURCE
 #include "spec.h"
-#include "wall_clock.h"
+#include "hypercall.h"
 
-#include <ctype.h>
-#include <errno.h>
 #include <limits.h>
 #include <stdbool.h>
-#include <stdlib.h>
 #include <string.h>
 
-#define NS_PER_MS UINT64_C(1000000)
+#include "text/number.h"
+
 #define HZ_MAX 1000
 
-static bool take_long(const char *value, unsigned long *number)
+static bool take(const char *value, uint64_t min, uint64_t max, uint64_t *number)
 {
-	char *end;
-	unsigned long parsed;
+	return value && number_parse(value, 10, min, max, number);
+}
 
-	/* A digit first: strtoul() would take spaces and signs, and turn -1 into the largest. */
-	if (!value || !isdigit((unsigned char)value[0]))
+/* Those of the table: each takes a value, NULL for none, into a field. */
+
+static bool take_long(char *value, void *field)
+{
+	uint64_t number;
+
+	if (!take(value, 0, ULONG_MAX, &number))
 		return false;
-	errno = 0;
-	parsed = strtoul(value, &end, 10);
-	if (errno || *end != '\0')
-		return false;
-	*number = parsed;
+	*(unsigned long *)field = (unsigned long)number;
 	return true;
 }
 
-static bool take_number(const char *value, unsigned int *number)
+static bool take_size(char *value, void *field)
 {
-	unsigned long parsed;
+	return take_long(value, field) && *(unsigned long *)field > 0;
+}
 
-	if (!take_long(value, &parsed) || parsed > UINT_MAX)
+static bool take_number(char *value, void *field)
+{
+	uint64_t number;
+
+	if (!take(value, 0, UINT_MAX, &number))
 		return false;
-	*number = (unsigned int)parsed;
+	*(unsigned int *)field = (unsigned int)number;
 	return true;
 }
 
-static bool take_image(char *value, struct spec *spec)
+static bool take_ms(char *value, void *field_ns)
 {
+	uint64_t ms;
+
+	if (!take(value, 0, UINT_MAX, &ms))
+		return false;
+	*(uint64_t *)field_ns = ms * NS_PER_MS;
+	return true;
+}
+
+static bool take_image(char *value, void *whole)
+{
+	struct spec *spec = whole;
 	struct spec_image *image = &spec->image[spec->images];
 	char *rest = value;
 
@@ -53,8 +67,9 @@ static bool take_image(char *value, struct spec *spec)
 	       (image->from = strsep(&rest, " ")) != NULL && rest == NULL;
 }
 
-static bool take_collect(char *value, struct spec *spec)
+static bool take_collect(char *value, void *whole)
 {
+	struct spec *spec = whole;
 	struct spec_collect *collect = &spec->collect[spec->collects];
 	char *rest = value;
 
@@ -67,45 +82,43 @@ static bool take_collect(char *value, struct spec *spec)
 	       take_long(strsep(&rest, " "), &collect->size_bytes) && rest == NULL;
 }
 
-static bool take_word(char *value, struct spec_words *words)
+static bool take_word(char *value, void *field)
 {
+	struct spec_words *words = field;
+
 	if (words->count == SPEC_WORDS_MAX)
 		return false;
 	words->word[words->count++] = value;
 	return true;
 }
 
-static bool take_path(char *value, char **path)
+static bool take_path(char *value, void *field)
 {
-	*path = value;
+	*(char **)field = value;
 	return value[0] == '/';
 }
 
-static bool take_switch(const char *value, bool *on)
+static bool take_switch(char *value, void *field)
 {
-	*on = strcmp(value, "1") == 0;
-	return *on;
+	*(bool *)field = true;
+	return strcmp(value, "1") == 0;
 }
 
-/* One of two words; `second` tells which. */
-static bool take_choice(const char *value, const char *const words[2], bool *second)
+/* One of two words; `is_second` tells which. */
+static bool take_choice(const char *value, const char *first, const char *second, bool *is_second)
 {
-	*second = value && strcmp(value, words[1]) == 0;
-	return value && (*second || strcmp(value, words[0]) == 0);
+	*is_second = value && strcmp(value, second) == 0;
+	return value && (*is_second || strcmp(value, first) == 0);
 }
 
-static bool take_ms(const char *value, uint64_t *ns)
+static bool take_from(char *value, void *from_accept)
 {
-	unsigned int ms;
-
-	if (!take_number(value, &ms))
-		return false;
-	*ns = ms * NS_PER_MS;
-	return true;
+	return take_choice(value, "start", "accept", from_accept);
 }
 
-static bool take_window(char *value, struct schedule *schedule)
+static bool take_window(char *value, void *field)
 {
+	struct schedule *schedule = field;
 	struct schedule_window *window = &schedule->window[schedule->count];
 	char *rest = value;
 
@@ -117,8 +130,9 @@ static bool take_window(char *value, struct schedule *schedule)
 	       window->from_ns < window->to_ns;
 }
 
-static bool take_wall_step(char *value, struct spec_hazards *hazards)
+static bool take_wall_step(char *value, void *field)
 {
+	struct spec_hazards *hazards = field;
 	bool back = value[0] == '-';
 	char *rest = value + (back ? 1 : 0);
 	unsigned int step_s;
@@ -129,111 +143,83 @@ static bool take_wall_step(char *value, struct spec_hazards *hazards)
 	return take_number(rest, &hazards->wall_step_every_ms) && hazards->wall_step_every_ms > 0;
 }
 
-static bool take_leap(char *value, struct spec_hazards *hazards)
+static bool take_leap(char *value, void *field)
 {
+	struct spec_hazards *hazards = field;
 	char *rest = value;
 	bool delete;
 
-	if (!take_choice(strsep(&rest, " "), (const char *const[]){"insert", "delete"}, &delete))
+	if (!take_choice(strsep(&rest, " "), "insert", "delete", &delete))
 		return false;
 	hazards->leap = delete ? SPEC_LEAP_DELETE : SPEC_LEAP_INSERT;
 	return take_number(rest, &hazards->leap_after_ms) &&
-	       hazards->leap_after_ms <= WALL_CLOCK_LEAP_AHEAD_MS;
+	       hazards->leap_after_ms <= SPEC_LEAP_AHEAD_MS;
 }
 
-static bool take_hazard(const char *key, char *value, struct spec_hazards *hazards)
+static bool take_move(char *value, void *field)
 {
-	if (strcmp(key, "siblings") == 0)
-		return take_number(value, &hazards->siblings);
-	if (strcmp(key, "siblings_from") == 0)
-		return take_choice(value, (const char *const[]){"start", "accept"},
-			&hazards->siblings_from_accept);
-	if (strcmp(key, "siblings_window") == 0)
-		return take_window(value, &hazards->siblings_schedule);
-	if (strcmp(key, "siblings_period_ms") == 0)
-		return take_ms(value, &hazards->siblings_schedule.period_ns);
-	if (strcmp(key, "hogs") == 0)
-		return take_number(value, &hazards->hogs);
-	if (strcmp(key, "hogs_each") == 0)
-		return take_number(value, &hazards->hogs_each);
-	if (strcmp(key, "memory_pressure") == 0)
-		return take_switch(value, &hazards->memory_pressure);
-	if (strcmp(key, "realtime_denied") == 0)
-		return take_switch(value, &hazards->realtime_denied);
-	if (strcmp(key, "rt_runtime_us") == 0)
-		return take_number(value, &hazards->rt_runtime_us);
-	if (strcmp(key, "wall_step") == 0)
-		return take_wall_step(value, hazards);
-	if (strcmp(key, "leap") == 0)
-		return take_leap(value, hazards);
-	return false;
-}
-
-static bool take_move(char *value, struct spec_movement *movement)
-{
+	struct spec_movement *movement = field;
 	char *rest = value;
 
 	movement->moves = true;
-	return take_choice(strsep(&rest, " "), (const char *const[]){"start", "accept"},
-		       &movement->move_from_accept) &&
+	return take_from(strsep(&rest, " "), &movement->move_from_accept) &&
 	       take_number(strsep(&rest, " "), &movement->move_after_ms) &&
 	       take_number(rest, &movement->move_to_core);
 }
 
-/* A rate, and the seed of what is drawn. */
-static bool take_draws(char *value, unsigned int *hz, unsigned long *seed)
+static bool take_draws(char *value, void *field)
 {
+	struct spec_draws *draws = field;
 	char *rest = value;
 
-	return take_number(strsep(&rest, " "), hz) && *hz > 0 && *hz <= HZ_MAX &&
-	       take_long(rest, seed);
+	return take_number(strsep(&rest, " "), &draws->hz) && draws->hz > 0 &&
+	       draws->hz <= HZ_MAX && take_long(rest, &draws->seed);
 }
 
-static bool take_movement(const char *key, char *value, struct spec_movement *movement)
-{
-	if (strcmp(key, "move") == 0)
-		return take_move(value, movement);
-	if (strcmp(key, "migrate") == 0)
-		return take_draws(value, &movement->migrate_hz, &movement->migrate_seed);
-	if (strcmp(key, "hotplug") == 0)
-		return take_draws(value, &movement->hotplug_hz, &movement->hotplug_seed);
-	if (strcmp(key, "anywhere") == 0)
-		return take_switch(value, &movement->anywhere);
-	return false;
-}
+#define FIELD(name_) offsetof(struct spec, name_)
+
+static const struct {
+	const char *key;
+	bool (*take)(char *value, void *field);
+	size_t offset;
+} keys[] = {
+	{"settle_ms", take_number, FIELD(settle_ms)},
+	{"deadline_ms", take_number, FIELD(deadline_ms)},
+	{"file_bytes_max", take_size, FIELD(file_bytes_max)},
+	{"stops_hz", take_number, FIELD(stops_hz)},
+	{"emulator_outside", take_switch, FIELD(emulator_outside)},
+	{"rehearsal", take_word, FIELD(rehearsal)},
+	{"emulator", take_word, FIELD(emulator)},
+	{"subject", take_word, FIELD(subject)},
+	{"image", take_image, 0},
+	{"collect", take_collect, 0},
+	{"bridge", take_word, FIELD(bridge)},
+	{"bridge_root", take_path, FIELD(bridge_root)},
+	{"bridge_makes", take_path, FIELD(bridge_makes)},
+	{"root", take_path, FIELD(root)},
+	{"move", take_move, FIELD(movement)},
+	{"migrate", take_draws, FIELD(movement.migrate)},
+	{"hotplug", take_draws, FIELD(movement.hotplug)},
+	{"anywhere", take_switch, FIELD(movement.anywhere)},
+	{"siblings", take_number, FIELD(hazards.siblings)},
+	{"siblings_from", take_from, FIELD(hazards.siblings_from_accept)},
+	{"siblings_window", take_window, FIELD(hazards.siblings_schedule)},
+	{"siblings_period_ms", take_ms, FIELD(hazards.siblings_schedule.period_ns)},
+	{"hogs", take_number, FIELD(hazards.hogs)},
+	{"hogs_each", take_number, FIELD(hazards.hogs_each)},
+	{"memory_pressure", take_switch, FIELD(hazards.memory_pressure)},
+	{"realtime_denied", take_switch, FIELD(hazards.realtime_denied)},
+	{"rt_runtime_us", take_number, FIELD(hazards.rt_runtime_us)},
+	{"wall_step", take_wall_step, FIELD(hazards)},
+	{"leap", take_leap, FIELD(hazards)},
+};
 
 static bool take_line(const char *key, char *value, struct spec *spec)
 {
-	if (strcmp(key, "settle_ms") == 0)
-		return take_number(value, &spec->settle_ms);
-	if (strcmp(key, "deadline_ms") == 0)
-		return take_number(value, &spec->deadline_ms);
-	if (strcmp(key, "file_bytes_max") == 0)
-		return take_long(value, &spec->file_bytes_max) && spec->file_bytes_max > 0;
-	if (strcmp(key, "stops_hz") == 0)
-		return take_number(value, &spec->stops_hz);
-	if (strcmp(key, "emulator_outside") == 0)
-		return take_switch(value, &spec->emulator_outside);
-	if (strcmp(key, "rehearsal") == 0)
-		return take_word(value, &spec->rehearsal);
-	if (strcmp(key, "emulator") == 0)
-		return take_word(value, &spec->emulator);
-	if (strcmp(key, "subject") == 0)
-		return take_word(value, &spec->subject);
-	if (strcmp(key, "image") == 0)
-		return take_image(value, spec);
-	if (strcmp(key, "collect") == 0)
-		return take_collect(value, spec);
-	if (strcmp(key, "bridge") == 0)
-		return take_word(value, &spec->bridge);
-	if (strcmp(key, "bridge_root") == 0)
-		return take_path(value, &spec->bridge_root);
-	if (strcmp(key, "bridge_makes") == 0)
-		return take_path(value, &spec->bridge_makes);
-	if (strcmp(key, "root") == 0)
-		return take_path(value, &spec->root);
-	return take_movement(key, value, &spec->movement) ||
-	       take_hazard(key, value, &spec->hazards);
+	for (size_t i = 0; i < sizeof(keys) / sizeof(keys[0]); i++)
+		if (strcmp(key, keys[i].key) == 0)
+			return keys[i].take(value, (char *)spec + keys[i].offset);
+	return false;
 }
 
 size_t spec_parse(char *text, struct spec *spec)

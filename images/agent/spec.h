@@ -30,7 +30,8 @@
  *   anywhere 1          the subject may run on any core; without, it begins on the first
  *   hogs_each N         loops on every core, while it runs
  *   rehearsal ARG       one word of a command line of the subject's that is run to its end before
- * the cell begins, so that all code is at hand where translating it takes time; repeated
+ *                       the cell begins, so that all code is at hand where translating it takes
+ *                       time; repeated
  *   emulator_outside 1  the emulator is the host's: the agent has none to tell anything
  *   emulator ARG        one word that the emulator, which stands by, is told; repeated
  *   bridge ARG          one word of a command that stands between emulator and subject; repeated
@@ -75,6 +76,9 @@ struct spec_collect {
 	unsigned long size_bytes;
 };
 
+/* How far ahead a leap second is announced: the kernel takes note at the second before. */
+#define SPEC_LEAP_AHEAD_MS 1100
+
 enum spec_leap {
 	SPEC_LEAP_NONE,
 	SPEC_LEAP_INSERT,
@@ -97,16 +101,20 @@ struct spec_hazards {
 	unsigned int leap_after_ms;
 };
 
+/* A rate, and the seed of what is drawn. */
+struct spec_draws {
+	unsigned int hz;
+	unsigned long seed;
+};
+
 /* How the subject gets from core to core; all of it zero where it stays on the first. */
 struct spec_movement {
 	bool moves;
 	bool move_from_accept;
 	unsigned int move_after_ms;
 	unsigned int move_to_core;
-	unsigned int migrate_hz;
-	unsigned long migrate_seed;
-	unsigned int hotplug_hz;
-	unsigned long hotplug_seed;
+	struct spec_draws migrate;
+	struct spec_draws hotplug;
 	bool anywhere;
 };
 

@@ -1,5 +1,4 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
-#define _GNU_SOURCE
 #include "stops.h"
 
 #include <errno.h>
@@ -15,8 +14,7 @@
 static void __attribute__((noreturn)) stop_and_go(
 	pid_t subject, unsigned int hz, volatile uint64_t *count)
 {
-	const unsigned int half_ns = NS_PER_S / 2 / hz;
-	const struct timespec half = {half_ns / NS_PER_S, (long)(half_ns % NS_PER_S)};
+	const struct timespec half = {0, NS_PER_S / 2 / hz};
 
 	for (;;) {
 		nanosleep(&half, NULL);

@@ -1,5 +1,4 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
-#define _GNU_SOURCE
 #include "window.h"
 
 #include <errno.h>
@@ -14,39 +13,27 @@
 #define LIKE_A_DEVICE false
 #endif
 
-static int map_window(int memory, uint64_t address, struct window *window)
-{
-	const int rights = PROT_READ | PROT_WRITE;
-	void *stretch = mmap(NULL, window->size_bytes, rights, MAP_SHARED, memory, (off_t)address);
-	void *bytes = stretch;
-
-	if (stretch != MAP_FAILED && LIKE_A_DEVICE)
-		bytes = mmap(NULL, window->size_bytes, rights,
-			MAP_PRIVATE | MAP_ANONYMOUS | MAP_NORESERVE, -1, 0);
-	if (bytes == MAP_FAILED)
-		return -errno;
-	window->memory = stretch;
-	window->bytes = bytes;
-	return 0;
-}
-
 int window_open(struct window *window, uint64_t address, size_t size_bytes)
 {
-	struct window opened = {.size_bytes = size_bytes, .address = address};
-	int memory = open("/dev/mem", O_RDWR | O_SYNC | O_CLOEXEC);
-	int error;
+	const int rights = PROT_READ | PROT_WRITE;
+	int file = open("/dev/mem", O_RDWR | O_SYNC | O_CLOEXEC);
+	void *memory, *bytes;
 
-	if (memory < 0)
+	if (file < 0)
 		return -errno;
-	error = map_window(memory, address, &opened);
-	close(memory);
+	memory = mmap(NULL, size_bytes, rights, MAP_SHARED, file, (off_t)address);
+	bytes = memory;
+	if (memory != MAP_FAILED && LIKE_A_DEVICE)
+		bytes = mmap(NULL, size_bytes, rights,
+			MAP_PRIVATE | MAP_ANONYMOUS | MAP_NORESERVE, -1, 0);
+	close(file);
 	/* Every child would get page tables for all of it. */
-	if (!error && (madvise(opened.memory, size_bytes, MADV_DONTFORK) < 0 ||
-			      madvise(opened.bytes, size_bytes, MADV_DONTFORK) < 0))
-		error = -errno;
-	if (!error)
-		*window = opened;
-	return error;
+	if (bytes == MAP_FAILED || madvise(memory, size_bytes, MADV_DONTFORK) < 0 ||
+		madvise(bytes, size_bytes, MADV_DONTFORK) < 0)
+		return -errno;
+	*window = (struct window){
+		.bytes = bytes, .size_bytes = size_bytes, .address = address, .memory = memory};
+	return 0;
 }
 
 /* The last word goes over whole: a window is made of pages. */

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
-#include "files.h"
+#include "confine.h"
 
 #include <errno.h>
 #include <fcntl.h>
@@ -57,7 +57,7 @@ static int copy_file(const char *from, const char *to)
 	return ret;
 }
 
-static int copy_each(const char *from, const char *to, const char *names)
+int files_copy(const char *from, const char *to, const char *names)
 {
 	char source[PATH_BYTES], target[PATH_BYTES];
 	int ret = 0;
@@ -71,14 +71,4 @@ static int copy_each(const char *from, const char *to, const char *names)
 		names += length + (names[length] == ',');
 	}
 	return ret;
-}
-
-int files_bring(const struct files *files)
-{
-	return copy_each(files->kept, files->own, files->names);
-}
-
-int files_keep(const struct files *files)
-{
-	return copy_each(files->own, files->kept, files->names);
 }

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
-#include "filter.h"
+#include "confine.h"
 
 #include <errno.h>
 #include <linux/audit.h>

@@ -5,7 +5,8 @@
  *
  *     rig-confine FD UID PROCESSES MEMORY_BYTES FILE_BYTES OWN KEPT NAMES PROGRAM [WORD...]
  *
- * OWN, KEPT and NAMES are those of files.h. FD is a socket that keeps messages apart. Over it come:
+ * OWN is the subject's folder, KEPT where each of NAMES stands for a file of this machine. FD is a
+ * socket that keeps messages apart. Over it come:
  *
  *     ready            from the subject, as the kernel says whose id that is; any answer starts it
  *     failed ERRNO     it could not be started
@@ -25,9 +26,7 @@
 #include <sys/wait.h>
 #include <unistd.h>
 
-#include "files.h"
-#include "filter.h"
-#include "limits.h"
+#include "confine.h"
 #include "text/number.h"
 
 #define FILES_WORDS 3
@@ -41,21 +40,17 @@ static void say(int fd, const char *message)
 		_exit(1);
 }
 
-/* Only what may be traced may say of itself that it is to be ended first. */
-static int confine(const struct limits *limits)
-{
-	int ret = prctl(PR_SET_DUMPABLE, 1) < 0 ? -errno : limits_apply(limits);
-
-	return ret < 0 ? ret : filter_install();
-}
-
 /* The subject, from here on: nothing may come back from it. */
 static void become(int fd, const struct limits *limits, char *const words[])
 {
 	char message[MESSAGE_BYTES];
 	char answer;
-	int ret = confine(limits);
+	int ret;
 
+	/* Only what may be traced may say of itself that it is to be ended first. */
+	ret = prctl(PR_SET_DUMPABLE, 1) < 0 ? -errno : limits_apply(limits);
+	if (ret == 0)
+		ret = filter_install();
 	if (ret == 0) {
 		say(fd, "ready");
 		if (recv(fd, &answer, 1, 0) <= 0)
@@ -118,22 +113,24 @@ static int prepare(int fd, const struct limits *limits)
 	return ret;
 }
 
-static int run(int fd, const struct limits *limits, const struct files *files, char *words[])
+/* `words` begins with OWN. */
+static int run(int fd, const struct limits *limits, char *words[])
 {
+	const char *own = words[0], *kept = words[1], *names = words[2];
 	struct rusage usage;
 	pid_t subject;
 	unsigned int left;
 	int status;
-	int ret = files_bring(files);
+	int ret = files_copy(kept, own, names);
 
 	subject = ret < 0 ? -1 : fork();
 	if (subject < 0)
 		return ret < 0 ? ret : -errno;
 	if (subject == 0)
-		become(fd, limits, words);
+		become(fd, limits, words + FILES_WORDS);
 	status = await(subject, &usage);
 	left = end_the_rest();
-	ret = files_keep(files);
+	ret = files_copy(own, kept, names);
 	if (ret == 0)
 		report(fd, status, &usage, left);
 	return ret;
@@ -141,9 +138,7 @@ static int run(int fd, const struct limits *limits, const struct files *files, c
 
 int main(int argc, char *argv[])
 {
-	char **rest = argv + 2 + LIMITS_WORDS;
 	struct limits limits;
-	struct files files;
 	uint64_t fd;
 	int ret = -EINVAL;
 
@@ -156,10 +151,9 @@ int main(int argc, char *argv[])
 			argv[0]);
 		return 2;
 	}
-	files = (struct files){.own = rest[0], .kept = rest[1], .names = rest[2]};
 	ret = prepare((int)fd, &limits);
 	if (ret == 0)
-		ret = run((int)fd, &limits, &files, rest + FILES_WORDS);
+		ret = run((int)fd, &limits, argv + 2 + LIMITS_WORDS);
 	if (ret < 0)
 		fprintf(stderr, "rig-confine: %s\n", strerror(-ret));
 	return ret < 0 ? 1 : 0;

@@ -23,27 +23,19 @@ static int take_line(struct flashrom_layout *layout, char *line)
 	return flashrom_layout_add_region(layout, first, last, name + 1) ? -EINVAL : 0;
 }
 
-static int take_lines(struct flashrom_layout *layout, FILE *file)
-{
-	char line[256];
-	int error = 0;
-
-	while (!error && fgets(line, sizeof(line), file))
-		error = take_line(layout, line);
-	return error;
-}
-
 int layout_read(struct flashrom_layout **layout, const char *path, const char *region)
 {
 	FILE *file = fopen(path, "r");
 	struct flashrom_layout *made;
+	char line[256];
 	int error;
 
 	if (!file)
 		return -errno;
 	error = flashrom_layout_new(&made) ? -ENOMEM : 0;
 	if (!error) {
-		error = take_lines(made, file);
+		while (!error && fgets(line, sizeof(line), file))
+			error = take_line(made, line);
 		if (!error && flashrom_layout_include_region(made, region))
 			error = -ENOENT;
 		if (error)

@@ -3,44 +3,246 @@
  * A program as others write them around libflashrom: it handles signals and has threads of its own
  * while the library works. The rig loads it with each subject's own library.
  */
-#include "events.h"
+#define _GNU_SOURCE /* dl_iterate_phdr() */
+#include "layout.h"
 #include "noise.h"
 #include "options.h"
-#include "session.h"
+#include "serprog/counter.h"
 
+#include <errno.h>
+#include <inttypes.h>
+#include <libflashrom.h>
+#include <link.h>
+#include <stdio.h>
+#include <stdlib.h>
 #include <string.h>
+
+#define LIBRARY "/libflashrom.so.1"
+
+/* One that takes fewer bits, or fewer arguments, ignores the rest. */
+typedef void delay_function(uint64_t first, uint64_t second, uint64_t third);
+
+static int print_message(enum flashrom_log_level level, const char *format, va_list args)
+{
+	return level <= FLASHROM_MSG_INFO ? vprintf(format, args) : 0;
+}
+
+static int failed(const char *what, int status)
+{
+	printf("%s failed: %d\n", what, status);
+	return -EIO;
+}
+
+static int load_image(const char *path, uint8_t *image, size_t bytes)
+{
+	FILE *file = fopen(path, "r");
+	size_t got = file ? fread(image, 1, bytes, file) : 0;
+
+	if (file)
+		fclose(file);
+	return got == bytes ? 0 : failed("reading the image file", -EIO);
+}
+
+static int save_image(const char *path, const uint8_t *image, size_t bytes)
+{
+	FILE *file = fopen(path, "w");
+	size_t put = file ? fwrite(image, 1, bytes, file) : 0;
+	int error = file ? fclose(file) : -1;
+
+	return put == bytes && !error ? 0 : failed("writing the image file", -EIO);
+}
+
+static int write_chip(struct flashrom_flashctx *flash, uint8_t *image, size_t bytes)
+{
+	flashrom_flag_set(flash, FLASHROM_FLAG_VERIFY_AFTER_WRITE, true);
+	return flashrom_image_write(flash, image, bytes, NULL);
+}
+
+static int do_job(struct flashrom_flashctx *flash, const struct options *options, uint8_t *image,
+	size_t bytes)
+{
+	const char *call = "flashrom_flash_erase()";
+	int status = 0;
+
+	if (options->job == JOB_WRITE || options->job == JOB_VERIFY)
+		status = load_image(options->image_path, image, bytes);
+	if (status)
+		return status;
+	switch (options->job) {
+	case JOB_PROBE:
+		return 0;
+	case JOB_READ:
+		call = "flashrom_image_read()";
+		status = flashrom_image_read(flash, image, bytes);
+		break;
+	case JOB_WRITE:
+		call = "flashrom_image_write()";
+		status = write_chip(flash, image, bytes);
+		break;
+	case JOB_VERIFY:
+		call = "flashrom_image_verify()";
+		status = flashrom_image_verify(flash, image, bytes);
+		break;
+	case JOB_ERASE:
+		status = flashrom_flash_erase(flash);
+		break;
+	}
+	if (status)
+		return failed(call, status);
+	return options->job == JOB_READ ? save_image(options->image_path, image, bytes) : 0;
+}
+
+static int use_chip(struct flashrom_flashctx *flash, const struct options *options)
+{
+	size_t bytes = flashrom_flash_getsize(flash);
+	struct flashrom_layout *layout = NULL;
+	uint8_t *image = calloc(1, bytes);
+	int error = image ? 0 : -ENOMEM;
+
+	if (!error && options->layout_path)
+		error = layout_read(&layout, options->layout_path, options->region);
+	if (error) {
+		free(image);
+		return failed("reading the layout", error);
+	}
+	flashrom_layout_set(flash, layout);
+	error = do_job(flash, options, image, bytes);
+	flashrom_layout_set(flash, NULL);
+	if (layout)
+		flashrom_layout_release(layout);
+	free(image);
+	return error;
+}
+
+static int use_programmer(struct flashrom_programmer *programmer, const struct options *options)
+{
+	struct flashrom_flashctx *flash;
+	int status = flashrom_flash_probe(&flash, programmer, options->chip);
+
+	if (status)
+		return failed("flashrom_flash_probe()", status);
+	status = use_chip(flash, options);
+	flashrom_flash_release(flash);
+	return status;
+}
+
+/* Where the library was put; the list of what is loaded ends with it. */
+static int note_base(struct dl_phdr_info *info, size_t bytes, void *base)
+{
+	(void)bytes;
+	if (!strstr(info->dlpi_name, LIBRARY))
+		return 0;
+	memcpy(base, &info->dlpi_addr, sizeof(info->dlpi_addr));
+	return 1;
+}
+
+/* Asks the delay function for waits of given lengths. What comes of them, QEMU sees. */
+static int ask_delays(const struct options *options)
+{
+	delay_function *delay;
+	ElfW(Addr) place;
+
+	if (!dl_iterate_phdr(note_base, &place))
+		return -ENOENT;
+	place += (ElfW(Addr))options->delay_address;
+	memcpy((void *)&delay, &place, sizeof(delay));
+	for (size_t i = 0; i < options->asks; i++) {
+		uint64_t given[ASK_ARGUMENT_MAX + 1] = {0};
+
+		given[options->delay_argument] = options->ask[i];
+		delay(given[0], given[1], given[2]);
+	}
+	return 0;
+}
+
+static int use_library(const struct options *options)
+{
+	struct flashrom_programmer *programmer;
+	int error, status;
+
+	status = flashrom_programmer_init(&programmer, options->programmer, options->parameters);
+	if (status)
+		return failed("flashrom_programmer_init()", status);
+	error = use_programmer(programmer, options);
+	if (!error && options->asks)
+		error = ask_delays(options);
+	status = flashrom_programmer_shutdown(programmer);
+	if (!error && status)
+		error = failed("flashrom_programmer_shutdown()", status);
+	return error;
+}
+
+/*
+ * Does the job, then asks the delay function where it is told to. What the library says goes to
+ * standard output, and so does what failed.
+ */
+static int run_session(const struct options *options)
+{
+	int error, status;
+
+	flashrom_set_log_callback(print_message);
+	/* Without its check of itself: it is for the rig to find a library whose waits are cut. */
+	status = flashrom_init(0);
+	if (status)
+		return failed("flashrom_init()", status);
+	printf("flashrom %s, as a library\n", flashrom_version_info());
+	error = use_library(options);
+	status = flashrom_shutdown();
+	if (!error && status)
+		error = failed("flashrom_shutdown()", status);
+	return error;
+}
+
+/* The rig merges these events with those of others by time. */
+static void write_start(FILE *events)
+{
+	fprintf(events, "{\"ev\":\"host_start\",\"t_ns\":%" PRIu64 "}\n", counter_read_ns());
+}
+
+static void write_end(FILE *events, const struct noise *noise)
+{
+	fprintf(events,
+		"{\"ev\":\"host_end\",\"t_ns\":%" PRIu64 ",\"signals\":%" PRIu64
+		",\"turns\":%" PRIu64 "}\n",
+		counter_read_ns(), (uint64_t)noise->signals, (uint64_t)noise->turns);
+}
 
 static int run(const struct options *options, FILE *events)
 {
 	struct noise noise;
 	int error;
 
-	events_host_start(events);
+	if (events)
+		write_start(events);
 	error = noise_start(&noise, &options->noise);
 	if (error) {
 		fprintf(stderr, "library-client: no signals or threads: %s\n", strerror(-error));
 		return error;
 	}
-	error = session_run(options);
+	error = run_session(options);
 	noise_stop(&noise);
-	events_host_end(events, (uint64_t)noise.signals, noise.turns);
+	if (events)
+		write_end(events, &noise);
 	return error;
 }
 
 int main(int argc, char *argv[])
 {
 	struct options options;
-	FILE *events;
+	FILE *events = NULL;
 	int error;
 
 	setvbuf(stdout, NULL, _IOLBF, 0);
-	error = options_parse(argc, argv, &options);
-	if (error)
+	if (options_parse(argc, argv, &options) < 0)
 		return 2;
-	error = events_open(&events, options.events_path);
-	if (error) {
-		fprintf(stderr, "%s: %s\n", options.events_path, strerror(-error));
-		return 2;
+	if (options.events_path) {
+		events = fopen(options.events_path, "w");
+		if (!events) {
+			fprintf(stderr, "%s: %s\n", options.events_path, strerror(errno));
+			return 2;
+		}
+		/* A program that is ended leaves what came before. */
+		setvbuf(events, NULL, _IOLBF, 0);
 	}
 	error = run(&options, events);
 	if (events)

@@ -29,34 +29,27 @@ static void count_signal(int number, siginfo_t *info, void *context)
 }
 
 /* As setitimer() would, but for any signal. */
-static int start_timer(struct noise *noise)
+static int start_signals(struct noise *noise)
 {
 	const struct timespec period = timespec_of(NS_PER_S / noise->config.rate_hz);
 	const struct itimerspec each = {.it_interval = period, .it_value = period};
+	struct sigaction action;
 	struct sigevent event;
 
+	memset(&action, 0, sizeof(action));
+	action.sa_sigaction = count_signal;
+	action.sa_flags = SA_SIGINFO | (noise->config.restart ? SA_RESTART : 0);
 	memset(&event, 0, sizeof(event));
 	event.sigev_notify = SIGEV_SIGNAL;
 	event.sigev_signo = noise->config.signal;
 	event.sigev_value.sival_ptr = noise;
-	if (timer_create(CLOCK_MONOTONIC, &event, &noise->timer) < 0)
+	if (sigaction(noise->config.signal, &action, NULL) < 0 ||
+		timer_create(CLOCK_MONOTONIC, &event, &noise->timer) < 0)
 		return -errno;
 	if (timer_settime(noise->timer, 0, &each, NULL) == 0)
 		return 0;
 	timer_delete(noise->timer);
 	return -errno;
-}
-
-static int start_signals(struct noise *noise)
-{
-	struct sigaction action;
-
-	memset(&action, 0, sizeof(action));
-	action.sa_sigaction = count_signal;
-	action.sa_flags = SA_SIGINFO | (noise->config.restart ? SA_RESTART : 0);
-	if (sigaction(noise->config.signal, &action, NULL) < 0)
-		return -errno;
-	return start_timer(noise);
 }
 
 static void compute(uint64_t ns)

@@ -1,49 +1,25 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
 #include "options.h"
 
-#include <ctype.h>
-#include <errno.h>
+#include "text/number.h"
+
 #include <getopt.h>
-#include <limits.h>
 #include <stdio.h>
-#include <stdlib.h>
 #include <string.h>
 
-#include "ask.h"
-
-enum {
-	OPTION_SIGNALS = 256,
-	OPTION_THREADS,
-	OPTION_DELAY,
-	OPTION_ASK,
-	OPTION_ARGUMENT,
-	OPTION_EVENTS
-};
-
 static const struct option long_options[] = {
-	{"signals", required_argument, NULL, OPTION_SIGNALS},
-	{"threads", required_argument, NULL, OPTION_THREADS},
-	{"delay", required_argument, NULL, OPTION_DELAY},
-	{"ask", required_argument, NULL, OPTION_ASK},
-	{"argument", required_argument, NULL, OPTION_ARGUMENT},
-	{"events", required_argument, NULL, OPTION_EVENTS},
+	{"signals", required_argument, NULL, 'S'},
+	{"threads", required_argument, NULL, 'T'},
+	{"delay", required_argument, NULL, 'D'},
+	{"ask", required_argument, NULL, 'A'},
+	{"argument", required_argument, NULL, 'G'},
+	{"events", required_argument, NULL, 'V'},
 	{NULL, 0, NULL, 0},
 };
 
-/* A digit first: strtoull() would take spaces and signs. */
 static int take_number(const char *text, uint64_t number_max, uint64_t *number)
 {
-	uint64_t value;
-	char *end;
-
-	if (!isdigit((unsigned char)text[0]))
-		return -EINVAL;
-	errno = 0;
-	value = strtoull(text, &end, 0);
-	if (errno || *end != '\0' || value > number_max)
-		return -EINVAL;
-	*number = value;
-	return 0;
+	return number_parse(text, 0, 0, number_max, number) ? 0 : -EINVAL;
 }
 
 static int take_unsigned(const char *text, uint64_t number_max, unsigned int *number)
@@ -54,18 +30,6 @@ static int take_unsigned(const char *text, uint64_t number_max, unsigned int *nu
 	if (!error)
 		*number = (unsigned int)value;
 	return error;
-}
-
-/* The text up to the next comma, which is cut off; NULL once there is nothing left. */
-static char *next_word(char **rest)
-{
-	char *word = *rest;
-	char *comma = word ? strchr(word, ',') : NULL;
-
-	if (comma)
-		*comma = '\0';
-	*rest = comma ? comma + 1 : NULL;
-	return word;
 }
 
 static int take_manner(const char *word, struct noise_config *noise)
@@ -87,11 +51,11 @@ static int take_manner(const char *word, struct noise_config *noise)
 
 static int take_signals(char *text, struct noise_config *noise)
 {
-	int error = take_unsigned(next_word(&text), NOISE_RATE_HZ_MAX, &noise->rate_hz);
+	int error = take_unsigned(strsep(&text, ","), NOISE_RATE_HZ_MAX, &noise->rate_hz);
 	const char *word;
 
 	noise->signal = SIGALRM;
-	while (!error && (word = next_word(&text)) != NULL)
+	while (!error && (word = strsep(&text, ",")) != NULL)
 		error = take_manner(word, noise);
 	return error;
 }
@@ -101,7 +65,7 @@ static int take_asks(char *text, struct options *options)
 	const char *word;
 	int error = 0;
 
-	while (!error && (word = next_word(&text)) != NULL) {
+	while (!error && (word = strsep(&text, ",")) != NULL) {
 		if (options->asks == ASKS_MAX)
 			return -EINVAL;
 		error = take_number(word, UINT64_MAX, &options->ask[options->asks]);
@@ -112,12 +76,8 @@ static int take_asks(char *text, struct options *options)
 
 static int take_programmer(char *text, struct options *options)
 {
-	char *colon = strchr(text, ':');
-
-	options->programmer = text;
-	options->parameters = colon ? colon + 1 : NULL;
-	if (colon)
-		*colon = '\0';
+	options->programmer = strsep(&text, ":");
+	options->parameters = text;
 	return 0;
 }
 
@@ -157,17 +117,17 @@ static int take_option(int name, char *value, struct options *options)
 		return take_job(options, JOB_ERASE, NULL);
 	case 'N':
 		return 0; /* a layout's regions alone are verified in any case */
-	case OPTION_SIGNALS:
+	case 'S':
 		return take_signals(value, &options->noise);
-	case OPTION_THREADS:
+	case 'T':
 		return take_unsigned(value, NOISE_THREADS_MAX, &options->noise.threads);
-	case OPTION_DELAY:
+	case 'D':
 		return take_number(value, UINT64_MAX, &options->delay_address);
-	case OPTION_ASK:
+	case 'A':
 		return take_asks(value, options);
-	case OPTION_ARGUMENT:
+	case 'G':
 		return take_unsigned(value, ASK_ARGUMENT_MAX, &options->delay_argument);
-	case OPTION_EVENTS:
+	case 'V':
 		return take_string(&options->events_path, value);
 	default:
 		return -EINVAL;

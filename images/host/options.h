@@ -19,6 +19,7 @@
 #include "noise.h"
 
 #define ASKS_MAX 64
+#define ASK_ARGUMENT_MAX 2
 
 enum job { JOB_PROBE, JOB_READ, JOB_ERASE, JOB_WRITE, JOB_VERIFY };
 
@@ -33,8 +34,8 @@ struct options {
 	const char *image_path; /* read to, or written or verified from */
 	struct noise_config noise;
 	uint64_t delay_address;
-	unsigned int delay_argument;
-	uint64_t ask[ASKS_MAX];
+	unsigned int delay_argument; /* those before it are 0 */
+	uint64_t ask[ASKS_MAX];      /* in the function's own unit */
 	size_t asks;
 	const char *events_path;
 };

@@ -1,12 +1,8 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
-#define _GNU_SOURCE
-#include "audit.h"
 #include "clock.h"
-#include "lines.h"
-#include "waits.h"
+#include "readings.h"
+#include "statistics.h"
 
-#include <errno.h>
-#include <stdlib.h>
 #include <sys/syscall.h>
 #include <time.h>
 #include <unistd.h>
@@ -78,15 +74,12 @@ static int64_t step_ns(void)
 	return least_ns;
 }
 
-int audit_write(unsigned int number, FILE *out)
+int audit_write(const struct series *series, struct json_line *line)
 {
-	struct json_line line;
-
-	line_begin(&line, out, number);
-	json_signed(&line, "clock_read_ps", median_cost_ps(read_clock));
-	json_signed(&line, "clock_call_ps", median_cost_ps(ask_kernel));
-	json_signed(&line, "loop_ps", median_cost_ps(turn_loop));
-	json_signed(&line, "clock_step_ns", step_ns());
-	line_end(&line);
+	(void)series;
+	json_signed(line, "clock_read_ps", median_cost_ps(read_clock));
+	json_signed(line, "clock_call_ps", median_cost_ps(ask_kernel));
+	json_signed(line, "loop_ps", median_cost_ps(turn_loop));
+	json_signed(line, "clock_step_ns", step_ns());
 	return 0;
 }

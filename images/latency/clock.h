@@ -4,20 +4,30 @@
 #define LATENCY_CLOCK_H
 
 #include <stdint.h>
+#include <stdlib.h>
 #include <time.h>
 
 #define NS_PER_S INT64_C(1000000000)
 #define NS_PER_MS INT64_C(1000000)
 #define NS_PER_US INT64_C(1000)
 
-int64_t clock_now_ns(void);
+static inline int64_t clock_read_ns(clockid_t clock)
+{
+	struct timespec now;
 
-/* What clock_getres() says of a clock; 0 where there is none. */
-int64_t clock_resolution_ns(clockid_t clock);
+	if (clock_gettime(clock, &now) != 0)
+		abort();
+	return now.tv_sec * NS_PER_S + now.tv_nsec;
+}
 
-/* CPU time of this process. */
-int64_t clock_cpu_ns(void);
+static inline int64_t clock_now_ns(void)
+{
+	return clock_read_ns(CLOCK_MONOTONIC);
+}
 
-struct timespec clock_timespec(int64_t ns);
+static inline struct timespec clock_timespec(int64_t ns)
+{
+	return (struct timespec){(time_t)(ns / NS_PER_S), ns % NS_PER_S};
+}
 
 #endif

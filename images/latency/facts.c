@@ -1,8 +1,6 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
-#define _GNU_SOURCE
-#include "facts.h"
 #include "clock.h"
-#include "lines.h"
+#include "readings.h"
 
 #include <errno.h>
 #include <sched.h>
@@ -40,28 +38,6 @@ bool facts_keeps(const char *line)
 	return false;
 }
 
-/* The lines of the file that are kept; NULL where it may not be read. */
-static char *read_timer_list(void)
-{
-	FILE *file = fopen(TIMER_LIST, "re");
-	char *text = NULL, *line = NULL;
-	size_t bytes = 0, capacity = 0;
-	FILE *lines;
-
-	if (!file)
-		return NULL;
-	lines = open_memstream(&text, &bytes);
-	while (lines && getline(&line, &capacity, file) > 0) {
-		if (facts_keeps(line))
-			fputs(line, lines);
-	}
-	free(line);
-	fclose(file);
-	if (lines)
-		fclose(lines);
-	return text;
-}
-
 static void write_file(struct json_line *line, const char *key, const char *path)
 {
 	char *text = NULL;
@@ -81,15 +57,34 @@ static void write_file(struct json_line *line, const char *key, const char *path
 	fclose(file);
 }
 
+/* The lines of the file that are kept, or why there are none. */
 static void write_timer_list(struct json_line *line)
 {
-	char *text = read_timer_list();
+	char *text = NULL, *row = NULL;
+	size_t bytes = 0, capacity = 0;
+	FILE *file = fopen(TIMER_LIST, "re");
+	FILE *rows = file ? open_memstream(&text, &bytes) : NULL;
 
-	if (text)
-		json_text(line, "timer_list", text);
-	else
+	if (!rows)
 		json_text(line, "timer_list_error", strerror(errno));
+	while (rows && getline(&row, &capacity, file) > 0) {
+		if (facts_keeps(row))
+			fputs(row, rows);
+	}
+	if (rows && fclose(rows) == 0)
+		json_text(line, "timer_list", text);
+	if (file)
+		fclose(file);
+	free(row);
 	free(text);
+}
+
+/* What clock_getres() says; 0 where there is no such clock. */
+static int64_t resolution_ns(clockid_t clock)
+{
+	struct timespec step;
+
+	return clock_getres(clock, &step) == 0 ? step.tv_sec * NS_PER_S + step.tv_nsec : 0;
 }
 
 static void write_kernel(struct json_line *line)
@@ -118,20 +113,17 @@ static void write_cpus(struct json_line *line)
 	json_list_signed(line, "cpus", usable, count);
 }
 
-int facts_write(unsigned int number, FILE *out)
+int facts_write(const struct series *series, struct json_line *line)
 {
-	struct json_line line;
-
-	line_begin(&line, out, number);
-	json_signed(&line, "resolution_ns", clock_resolution_ns(CLOCK_MONOTONIC));
-	json_signed(&line, "coarse_resolution_ns", clock_resolution_ns(CLOCK_MONOTONIC_COARSE));
-	json_signed(&line, "slack_ns", prctl(PR_GET_TIMERSLACK));
-	json_signed(&line, "nice", getpriority(PRIO_PROCESS, 0));
-	write_cpus(&line);
-	write_kernel(&line);
+	(void)series;
+	json_signed(line, "resolution_ns", resolution_ns(CLOCK_MONOTONIC));
+	json_signed(line, "coarse_resolution_ns", resolution_ns(CLOCK_MONOTONIC_COARSE));
+	json_signed(line, "slack_ns", prctl(PR_GET_TIMERSLACK));
+	json_signed(line, "nice", getpriority(PRIO_PROCESS, 0));
+	write_cpus(line);
+	write_kernel(line);
 	for (size_t i = 0; i < sizeof(files) / sizeof(files[0]); i++)
-		write_file(&line, files[i].key, files[i].path);
-	write_timer_list(&line);
-	line_end(&line);
+		write_file(line, files[i].key, files[i].path);
+	write_timer_list(line);
 	return 0;
 }

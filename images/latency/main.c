@@ -4,7 +4,6 @@
  * the other, and writes a JSON line for each. Each has a process of its own, so that none is
  * measured with the priority or slack that another one left behind.
  */
-#define _GNU_SOURCE
 #include <errno.h>
 #include <signal.h>
 #include <stdio.h>
@@ -14,15 +13,10 @@
 #include <sys/wait.h>
 #include <unistd.h>
 
-#include "audit.h"
-#include "eaters.h"
-#include "facts.h"
-#include "lines.h"
-#include "scheduling.h"
 #include "readings.h"
-#include "series.h"
-#include "ticks.h"
+#include "scheduling.h"
 
+#define SCHEMA 1
 #define EXIT_USAGE 2
 
 static const char usage[] =
@@ -30,50 +24,38 @@ static const char usage[] =
 	"  KIND:KEY=VALUE,...   facts, audit, wait, sweep, periods or ticks (series.h)\n"
 	"  wait:wait=nanosleep,request_ns=100000,count=1000,fifo=1,cpu=0\n";
 
-static int take(const struct series *series, unsigned int number)
-{
-	switch (series->kind) {
-	case SERIES_FACTS:
-		return facts_write(number, stdout);
-	case SERIES_AUDIT:
-		return audit_write(number, stdout);
-	case SERIES_WAIT:
-		return readings_of_wait(series, number, stdout);
-	case SERIES_SWEEP:
-		return readings_of_sweep(series, number, stdout);
-	case SERIES_PERIODS:
-		return readings_of_periods(series, number, stdout);
-	case SERIES_TICKS:
-		return ticks_write(series, number, stdout);
-	}
-	return -EINVAL;
-}
-
-static void write_refusal(unsigned int number, const char *refused, int error)
-{
-	struct json_line line;
-
-	line_begin(&line, stdout, number);
-	json_text(&line, "refused", refused);
-	json_text(&line, "why", strerror(-error));
-	line_end(&line);
-}
+static int (*const take[])(const struct series *series, struct json_line *line) = {
+	[SERIES_FACTS] = facts_write,
+	[SERIES_AUDIT] = audit_write,
+	[SERIES_WAIT] = readings_of_wait,
+	[SERIES_SWEEP] = readings_of_sweep,
+	[SERIES_PERIODS] = readings_of_periods,
+	[SERIES_TICKS] = ticks_write,
+};
 
 /* In a process of its own. What the machine refuses is a result, too. */
 static void run_here(const struct series *series, unsigned int number)
 {
 	struct eaters eaters;
+	struct json_line line;
 	const char *refused = "fork()";
 	int error = eaters_start(&eaters, series->eaters, series->cpu);
 
+	json_begin(&line, stdout);
+	json_unsigned(&line, "schema", SCHEMA);
+	json_unsigned(&line, "series", number);
 	if (!error)
 		error = scheduling_apply(series, &refused);
 	if (!error) {
 		refused = "the readings";
-		error = take(series, number);
+		error = take[series->kind](series, &line);
 	}
-	if (error)
-		write_refusal(number, refused, error);
+	if (error) {
+		json_text(&line, "refused", refused);
+		json_text(&line, "why", strerror(-error));
+	}
+	json_end(&line);
+	fflush(stdout);
 	eaters_end(&eaters);
 }
 
@@ -96,35 +78,36 @@ static int run(const struct series *series, unsigned int number)
 	return WIFEXITED(status) && WEXITSTATUS(status) == 0 ? 0 : -EIO;
 }
 
-/* All words are read before the first series starts. */
+static int parse(const char *text, struct series *series)
+{
+	char *word = strdup(text);
+	int error = word ? series_parse(word, series) : -ENOMEM;
+
+	free(word);
+	return error;
+}
+
 int main(int argc, char **argv)
 {
-	struct series *all;
+	struct series series;
 	int error = 0;
 
 	if (argc < 2) {
 		fputs(usage, stderr);
 		return EXIT_USAGE;
 	}
-	all = calloc((size_t)argc, sizeof(*all));
-	if (!all) {
-		fputs("rig-latency: no memory\n", stderr);
-		return EXIT_FAILURE;
-	}
+	/* All words make sense before the first series starts. */
 	for (int i = 1; i < argc; i++) {
-		char *word = strdup(argv[i]);
-
-		if (!word || series_parse(word, &all[i - 1]) != 0) {
+		if (parse(argv[i], &series) != 0) {
 			fprintf(stderr, "rig-latency: makes no sense of %s\n%s", argv[i], usage);
-			free(word);
-			free(all);
 			return EXIT_USAGE;
 		}
-		free(word);
 	}
-	for (int i = 0; i < argc - 1 && !error; i++)
-		error = run(&all[i], (unsigned int)i);
-	free(all);
+	for (int i = 1; i < argc && !error; i++) {
+		error = parse(argv[i], &series);
+		if (!error)
+			error = run(&series, (unsigned int)i - 1);
+	}
 	if (error)
 		fprintf(stderr, "rig-latency: a series failed: %s\n", strerror(-error));
 	return error ? EXIT_FAILURE : EXIT_SUCCESS;

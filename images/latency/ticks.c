@@ -1,12 +1,8 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
-#define _GNU_SOURCE
-#include "ticks.h"
 #include "clock.h"
-#include "lines.h"
+#include "readings.h"
 
 #include <errno.h>
-#include <inttypes.h>
-#include <stdbool.h>
 #include <stdlib.h>
 #include <string.h>
 
@@ -76,13 +72,6 @@ static int64_t count_now(int64_t cpu)
 	return count;
 }
 
-static void idle(int64_t ns)
-{
-	const struct timespec length = clock_timespec(ns);
-
-	nanosleep(&length, NULL);
-}
-
 static void compute(int64_t ns)
 {
 	const int64_t until_ns = clock_now_ns() + ns;
@@ -91,21 +80,19 @@ static void compute(int64_t ns)
 		;
 }
 
-int ticks_write(const struct series *series, unsigned int number, FILE *out)
+int ticks_write(const struct series *series, struct json_line *line)
 {
+	const struct timespec length = clock_timespec(series->request_ns);
 	int64_t begin, between, end;
-	struct json_line line;
 
 	begin = count_now(series->cpu);
-	idle(series->request_ns);
+	nanosleep(&length, NULL);
 	between = count_now(series->cpu);
 	compute(series->request_ns);
 	end = count_now(series->cpu);
 	if (begin < 0 || between < 0 || end < 0)
 		return -ENOENT;
-	line_begin(&line, out, number);
-	json_signed(&line, "idle_interrupts", between - begin);
-	json_signed(&line, "busy_interrupts", end - between);
-	line_end(&line);
+	json_signed(line, "idle_interrupts", between - begin);
+	json_signed(line, "busy_interrupts", end - between);
 	return 0;
 }

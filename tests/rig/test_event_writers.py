@@ -60,7 +60,7 @@ PRINTED: dict[Writer, tuple[object, Printed]] = {
     Writer.AGENT: (streams.Event, agent_prints()),
     Writer.LIBRARY_CLIENT: (
         streams.Event,
-        printed_by_formats(read("images", "host", "events.c")),
+        printed_by_formats(read("images", "host", "main.c")),
     ),
     Writer.CPU_PLUGIN: (
         streams.TraceLine,

@@ -47,7 +47,7 @@ class _Parts(msgspec.Struct, frozen=True, kw_only=True):
 def emulator_words(arch: Arch) -> tuple[str, ...]:
     """What the emulator is told before the snapshot.
 
-    The descriptors are those of images/agent/process.c.
+    The descriptors are those of images/agent/agent.c.
     """
     return (
         f"/{EMULATOR}",

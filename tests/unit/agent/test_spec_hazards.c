@@ -88,10 +88,10 @@ static void every_movement_goes_to_its_place(void **state)
 	assert_true(movement->moves && movement->move_from_accept && movement->anywhere);
 	assert_int_equal(movement->move_after_ms, 20);
 	assert_int_equal(movement->move_to_core, 3);
-	assert_int_equal(movement->migrate_hz, 50);
-	assert_int_equal(movement->migrate_seed, 7);
-	assert_int_equal(movement->hotplug_hz, 2);
-	assert_int_equal(movement->hotplug_seed, 9);
+	assert_int_equal(movement->migrate.hz, 50);
+	assert_int_equal(movement->migrate.seed, 7);
+	assert_int_equal(movement->hotplug.hz, 2);
+	assert_int_equal(movement->hotplug.seed, 9);
 	assert_int_equal(bench.spec.rehearsal.count, 2);
 }
 

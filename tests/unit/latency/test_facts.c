@@ -7,7 +7,7 @@
 
 #include <cmocka.h>
 
-#include "facts.h"
+#include "readings.h"
 
 static void state_of_timers_is_kept_in_the_words_of_old_kernels_and_new_ones(void **state)
 {

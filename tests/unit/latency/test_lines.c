@@ -10,7 +10,7 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "lines.h"
+#include "text/json_line.h"
 
 static char *written(void (*write)(FILE *))
 {
@@ -29,12 +29,12 @@ static void write_all(FILE *out)
 	const int64_t numbers[] = {1, -2};
 	struct json_line line;
 
-	line_begin(&line, out, 3);
+	json_begin(&line, out);
 	json_signed(&line, "n", INT64_MIN);
 	json_text(&line, "t", "a\"b\\c\n\x01\xff");
 	json_list_signed(&line, "l", numbers, 2);
 	json_list_signed(&line, "none", NULL, 0);
-	line_end(&line);
+	json_end(&line);
 }
 
 /* Longer than what is held back. */
@@ -45,9 +45,9 @@ static void write_long(FILE *out)
 
 	for (size_t i = 0; i < JSON_LINE_BYTES_MAX / 2; i++)
 		numbers[i] = 7;
-	line_begin(&line, out, 3);
+	json_begin(&line, out);
 	json_list_signed(&line, "l", numbers, JSON_LINE_BYTES_MAX / 2);
-	line_end(&line);
+	json_end(&line);
 }
 
 static void everything_is_json_on_one_line(void **state)
@@ -56,14 +56,14 @@ static void everything_is_json_on_one_line(void **state)
 
 	(void)state;
 	assert_string_equal(text,
-		"{\"schema\":1,\"series\":3,\"n\":-9223372036854775808,"
+		"{\"n\":-9223372036854775808,"
 		"\"t\":\"a\\u0022b\\u005cc\\u000a\\u0001\\u00ff\",\"l\":[1,-2],\"none\":[]}\n");
 	free(text);
 }
 
 static void line_of_any_length_is_whole(void **state)
 {
-	static const char head[] = "{\"schema\":1,\"series\":3,\"l\":[";
+	static const char head[] = "{\"l\":[";
 	char *text = written(write_long);
 	const char *at = text + strlen(head);
 

@@ -10,7 +10,7 @@
 #include <stdio.h>
 #include <string.h>
 
-#include "ticks.h"
+#include "readings.h"
 
 static int64_t count(const char *text, int64_t cpu)
 {

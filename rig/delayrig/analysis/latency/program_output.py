@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: GPL-2.0-or-later
-"""Reads what the measuring program wrote (images/latency/lines.h), and cyclictest of rt-tests.
+"""Reads what the measuring program wrote (images/latency/readings.h), and cyclictest of rt-tests.
 
 Only root may read /proc/timer_list. Without it, clock_getres() tells of high-resolution timers, and
 how often the timer interrupts a CPU tells what the tick does.

@@ -17,7 +17,7 @@ from delayrig.machine.monitor import MonitoredMachine
 from delayrig.model.speed import Origin, SpeedChange
 
 BOOT_LIMIT_S = 150.0
-"""A rehearsal that never ends takes 60 of them (images/agent/live_cell.c)."""
+"""A rehearsal that never ends takes 60 of them (images/agent/live_agent.c)."""
 PAUSE_LIMIT_S = 60.0
 SPARE_S = 60.0
 """Of a slow guest's, besides its subject's time."""

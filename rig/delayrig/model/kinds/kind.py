@@ -42,7 +42,7 @@ SOURCES = {
     Writer.EMULATOR: "emulators/record/jsonl.c",
     Writer.AGENT: "images/agent/",
     Writer.SESSION: "rig/delayrig/lanes/host/",
-    Writer.LIBRARY_CLIENT: "images/host/events.c",
+    Writer.LIBRARY_CLIENT: "images/host/main.c",
     Writer.LIVE_LANE: "rig/delayrig/lanes/live/",
     Writer.CPU_PLUGIN: "emulators/cpu/trace.c",
     Writer.DELAY_PLUGIN: "emulators/delays/record.c",

@@ -1,0 +1,43 @@
+/* SPDX-License-Identifier: GPL-2.0-or-later */
+/* What a confined program may use, what the kernel is to refuse to it, and which files it keeps. */
+#ifndef CONFINE_CONFINE_H
+#define CONFINE_CONFINE_H
+
+#include <stdint.h>
+#include <sys/types.h>
+
+#define LIMITS_WORDS 4
+
+struct limits {
+	uid_t uid; /* who it is to be; 0: who we are */
+	uint64_t processes_max;
+	uint64_t memory_bytes_max; /* of each process */
+	uint64_t file_bytes_max;
+};
+
+/* Takes the words @argv[0] to @argv[LIMITS_WORDS - 1], in the order above. -EINVAL. */
+int limits_parse(char *const argv[], struct limits *limits);
+
+/*
+ * Gives up being root for that user, and all rights but that to real-time priority. Negative errno.
+ */
+int limits_take_user(const struct limits *limits);
+
+/* For this process and all that come of it; never raises a limit. Negative errno. */
+int limits_apply(const struct limits *limits);
+
+/*
+ * Refuses namespaces of users to this process and all that come of it, whatever their rights: in
+ * one of its own a program has every right, and with that a way to far more of the kernel. Negative
+ * errno.
+ */
+int filter_install(void);
+
+/*
+ * The subject's own folder has a bounded size and is gone with the sandbox. Files of some names,
+ * joined by commas, are brought into it before, and kept after: each name stands for a file of this
+ * machine, elsewhere. Copies what is a file and not empty: no link is followed. Negative errno.
+ */
+int files_copy(const char *from, const char *to, const char *names);
+
+#endif
