@@ -13,8 +13,8 @@ from typing import Literal
 import msgspec
 
 from delayrig.base.errors import LostGuestError
+from delayrig.model.events import decoded
 from delayrig.model.kinds.kind import Count, Kind, Writer
-from delayrig.model.kinds.streams import decoded
 
 FILE_NAME = "delays.jsonl"
 SCHEMA = 1

@@ -1,7 +1,9 @@
 # SPDX-License-Identifier: GPL-2.0-or-later
 """The one stream of what happened in a cell, by time: agent, emulator, library client.
 
-What each line may say is in `kinds/`.
+What each line may say is in `kinds/`. Here is the one edge at which a line becomes an event: behind
+it every event is of a known kind, with all of its keys and no other, each of its type, and no time
+is negative. A line that is not makes the guest a lost one.
 """
 
 import heapq
@@ -12,37 +14,40 @@ from typing import TypeVar
 import msgspec
 
 from delayrig.base.errors import LostGuestError
-from delayrig.model.kinds.emulator import Busy, Cycle, Serprog, Spi
+from delayrig.model.kinds.agent import OfGuest
+from delayrig.model.kinds.delay_plugin import PluginLine
+from delayrig.model.kinds.emulator import Busy, Cycle, OfEmulator, Serprog, Spi
+from delayrig.model.kinds.hazard import OfHazard
 from delayrig.model.kinds.kind import Kind, name_of
-from delayrig.model.kinds.streams import (
-    EVENTS,
-    TRACE,
-    Event,
-    Request,
-    TraceLine,
-    Transaction,
-    decoded,
-)
+from delayrig.model.kinds.library_client import HostEnd, HostStart
+from delayrig.model.kinds.pace import Pace, Speed, TraceEnd, TraceStart, Window
 
-__all__ = [
-    "Event",
-    "Request",
-    "TraceLine",
-    "Transaction",
-    "encode_events",
-    "event_time_ns",
-    "first",
-    "merge_events",
-    "needed",
-    "of_kind",
-    "parse_events",
-    "parse_trace",
-    "read_events",
-    "requests",
-    "transactions",
-]
+Transaction = Spi | Cycle
+"""What reached the part: transfers on an SPI bus, commands and reads on any other."""
+Request = Serprog | Transaction
+"""What a client asked the emulator for."""
+Event = OfGuest | OfHazard | OfEmulator | HostStart | HostEnd | Speed | Pace
+"""A line of `events.jsonl`, or of one of the streams that it is made of."""
+TraceLine = TraceStart | Speed | Window | TraceEnd
+"""A line of `pace.jsonl`."""
 
+Line = TypeVar("Line")
 Some = TypeVar("Some", bound=Kind)
+
+EVENTS: msgspec.json.Decoder[Event] = msgspec.json.Decoder(Event)
+TRACE: msgspec.json.Decoder[TraceLine] = msgspec.json.Decoder(TraceLine)
+PLUGIN: msgspec.json.Decoder[PluginLine] = msgspec.json.Decoder(PluginLine)
+
+
+def decoded(
+    text: bytes, decoder: msgspec.json.Decoder[Line], *, source: str
+) -> Iterator[tuple[bytes, Line]]:
+    """Each line, and what it says; raises `LostGuestError` that names the line and its fault."""
+    for number, line in enumerate(text.splitlines(), start=1):
+        try:
+            yield line, decoder.decode(line)
+        except (msgspec.DecodeError, UnicodeDecodeError) as error:
+            raise LostGuestError(f"{source}, line {number}: {error}") from error
 
 
 def event_time_ns(event: Event) -> int:

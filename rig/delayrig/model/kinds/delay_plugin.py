@@ -4,7 +4,7 @@
 `lanes/delay_record.py` makes `delays.jsonl` of them, whose lines are in `model/delays.py`.
 """
 
-from typing import ClassVar, Literal
+from typing import Literal
 
 from delayrig.model.kinds.kind import Count, Kind, Word, Writer
 
@@ -12,9 +12,7 @@ PLUGIN_SCHEMA = 2
 
 
 class _OfPlugin(Kind, frozen=True):
-    """A line of the delay plugin's."""
-
-    writers: ClassVar[tuple[Writer, ...]] = (Writer.DELAY_PLUGIN,)
+    writers = (Writer.DELAY_PLUGIN,)
 
 
 class PluginStart(_OfPlugin, frozen=True, kw_only=True, tag="delays"):
@@ -108,3 +106,7 @@ class Lost(_OfPlugin, frozen=True, kw_only=True, tag="lost"):
 
     calls: Count
     """How many."""
+
+
+PluginLine = PluginStart | Stack | Enter | Asking | Leave | Abandon | Lost
+"""A line of the delay plugin's."""
