@@ -77,11 +77,8 @@ def hazard_of(word: str) -> Hazard:
             raise ValueError(word)
         return kind(value)
     except ValueError:
-        raise BadInputError(f"hazard {word!r}", hint=_how_to_write(kind)) from None
-
-
-def _how_to_write(kind: type[Hazard]) -> str:
-    return f"it is written {written(kind)}: {kind.legend or kind.about}"
+        hint = f"it is written {written(kind)}: {kind.legend or kind.about}"
+        raise BadInputError(f"hazard {word!r}", hint=hint) from None
 
 
 def written(kind: type[Hazard]) -> str:

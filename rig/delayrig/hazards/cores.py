@@ -4,16 +4,13 @@
 from collections.abc import Sequence
 
 from delayrig.hazards.artifacts import Artifacts
-from delayrig.hazards.hazard import Concern, Hazard, lived_ns
+from delayrig.hazards.hazard import Concern, Hazard, due_times
 from delayrig.hazards.load import NOT_TO_THE_END, missed_turns
 from delayrig.model.cell import Cell
 from delayrig.model.events import first, needed
 from delayrig.model.kinds.hazard import CrowdRunning, CrowdStopped, Hotplugs
 from delayrig.model.lane import LaneName
 
-RATES_HZ = range(1, 21)
-CROWDS = range(1, 5)
-NS_PER_S = 1_000_000_000
 ANYWHERE_LINE = "anywhere 1"
 
 
@@ -22,21 +19,20 @@ class Hotplug(Hazard):
 
     name = "hotplug"
     form = "RATE"
-    values = RATES_HZ
+    values = range(1, 21)
     about = "RATE times a second (1 to 20) a core is taken away, or given back, as drawn"
     concern = Concern.SAFETY
     lanes = (LaneName.LIVE,)
     cores_min = 2
 
     def spec_lines(self, cell: Cell) -> Sequence[str]:
-        """How often, and by which draws; the subject may be on any core."""
         return (f"hotplug {self.number} {cell.seed}", ANYWHERE_LINE)
 
     def fault(self, cell: Cell, artifacts: Artifacts) -> str:
         """Whether it happened a third as often as it should have: taking a core takes a while."""
         hotplugs = first(artifacts.events, Hotplugs)
         count = hotplugs.count if hotplugs else 0
-        due = lived_ns(artifacts) * self.number // NS_PER_S
+        due = due_times(artifacts, self.number)
         return f"cores came and went {count} times where {due} were due" if count < due // 3 else ""
 
 
@@ -45,13 +41,12 @@ class HogsEach(Hazard):
 
     name = "hogs-each"
     form = "N"
-    values = CROWDS
+    values = range(1, 5)
     about = "N loops (1 to 4) of ordinary priority on every core, the subject on any"
     concern = Concern.SAFETY
     lanes = (LaneName.LIVE,)
 
     def spec_lines(self, cell: Cell) -> Sequence[str]:
-        """How many."""
         return (f"hogs_each {self.number}", ANYWHERE_LINE)
 
     def fault(self, cell: Cell, artifacts: Artifacts) -> str:

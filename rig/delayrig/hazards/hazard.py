@@ -17,8 +17,13 @@ from delayrig.model.lane import LaneName
 from delayrig.model.platform import Arch
 from delayrig.model.speed import Origin
 
+NS_PER_MS, NS_PER_S = 1_000_000, 1_000_000_000
 LATE_NS_MAX = 20_000_000
 """By how much what is due at a moment may come later."""
+IN_GUEST = (LaneName.VIRTUAL, LaneName.LIVE)
+"""For hazards that the agent and the kernel of a guest make, whoever counts its time."""
+ANYWHERE = tuple(LaneName)
+"""For hazards that need nothing but processes: whoever runs the cell does what the spec says."""
 
 
 class Concern(StrEnum):
@@ -57,6 +62,25 @@ class Hazard:
     repeatable: ClassVar[bool] = False
     """Whether a set may hold it several times, with other values."""
 
+    kernel_words: Sequence[str] = ()
+    """What the guest's kernel is told besides the usual; part of the guest's shape."""
+    kernel: str = ""
+    """The kernel that it needs, by its name in images/recipes.toml; empty: any will do."""
+    clocksource: str = ""
+    """The clock by which the guest then keeps time; empty: the usual one."""
+    deadline_ms: int | None = None
+    """The virtual time that a subject gets where it may well never end; None: the usual."""
+    host_limit_s: float | None = None
+    """How long its cell may take this machine before nothing is said of it; None: the usual."""
+    in_library: bool = False
+    """Whether the subject's libflashrom does the job (images/host/)."""
+    explained_rules: Sequence[str] = ()
+    """Rules of the part that nobody could have kept, as it was found."""
+    is_beyond_jobs: bool = False
+    """Whether the rig asks for more than a job does: a fault known before is no reason then."""
+    why_uncounted: str = ""
+    """Why what the subject takes under it is no cost of its own; empty where it is one."""
+
     def __init__(self, value: str) -> None:
         self.value = value
         if (value and not self.form) or (not value and self.form and not self.form.startswith("[")):
@@ -75,36 +99,6 @@ class Hazard:
         """The value of a hazard whose values are numbers."""
         return int(self.value)
 
-    @property
-    def kernel_words(self) -> Sequence[str]:
-        """What the guest's kernel is told besides the usual; part of the guest's shape."""
-        return ()
-
-    @property
-    def kernel(self) -> str:
-        """The kernel that it needs, by its name in images/recipes.toml; empty: any will do."""
-        return ""
-
-    @property
-    def clocksource(self) -> str:
-        """The clock by which the guest then keeps time; empty: the usual one."""
-        return ""
-
-    @property
-    def deadline_ms(self) -> int | None:
-        """The virtual time that a subject gets where it may well never end; None: the usual."""
-        return None
-
-    @property
-    def host_limit_s(self) -> float | None:
-        """How long its cell may take this machine before nothing is said of it; None: the usual."""
-        return None
-
-    @property
-    def simpler(self) -> Sequence[str]:
-        """Words of hazards that do less of the same, the least first: for `rig/rig shrink`."""
-        return ()
-
     def spec_lines(self, cell: Cell) -> Sequence[str]:
         """Lines for the guest's agent (images/agent/spec.h), or for `lanes/host/session.py`."""
         return ()
@@ -112,11 +106,6 @@ class Hazard:
     def emulator_words(self, cell: Cell) -> Sequence[str]:
         """Words of the emulator's command line."""
         return ()
-
-    @property
-    def in_library(self) -> bool:
-        """Whether the subject's libflashrom does the job (images/host/)."""
-        return False
 
     def subject_words(self, subject: Subject) -> Sequence[str]:
         """Words of the library client's command line."""
@@ -133,21 +122,6 @@ class Hazard:
     def alters_data(self, artifacts: Artifacts) -> bool:
         """Whether it changed what the subject was told: what followed may not be its fault."""
         return False
-
-    @property
-    def explained_rules(self) -> Sequence[str]:
-        """Rules of the part that nobody could have kept, as it was found."""
-        return ()
-
-    @property
-    def is_beyond_jobs(self) -> bool:
-        """Whether the rig asks for more than a job does: a fault known before is no reason then."""
-        return False
-
-    @property
-    def why_uncounted(self) -> str:
-        """Why what the subject takes under it is no cost of its own; empty where it is one."""
-        return ""
 
     def explains(self, text: str) -> bool:
         """Whether the guest's kernel is right to say this: it is what was done to it."""
@@ -171,10 +145,10 @@ def ended_before(artifacts: Artifacts, due_ns: int) -> bool:
     return ended is not None and ended.t_ns < due_ns + LATE_NS_MAX
 
 
-def lived_ns(artifacts: Artifacts) -> int:
-    """How long the subject did; 0 where nobody knows."""
+def due_times(artifacts: Artifacts, rate_hz: int) -> int:
+    """How often the subject lived to meet what comes at that rate; 0 where nobody knows."""
     began, ended = first(artifacts.events, SubjectStart), first(artifacts.events, SubjectEnd)
-    return ended.t_ns - began.t_ns if began and ended else 0
+    return (ended.t_ns - began.t_ns) * rate_hz // NS_PER_S if began and ended else 0
 
 
 def origin_ns(artifacts: Artifacts, origin: Origin) -> int | None:
@@ -183,12 +157,6 @@ def origin_ns(artifacts: Artifacts, origin: Origin) -> int | None:
     if origin is Origin.ACCEPT:
         found = first(artifacts.events, Accept)
     return found.t_ns if found else None
-
-
-IN_GUEST = (LaneName.VIRTUAL, LaneName.LIVE)
-"""For hazards that the agent and the kernel of a guest make, whoever counts its time."""
-ANYWHERE = tuple(LaneName)
-"""For hazards that need nothing but processes: whoever runs the cell does what the spec says."""
 
 
 def number_in(value: str, numbers: range) -> int:

@@ -11,18 +11,14 @@ from delayrig.model.events import first, of_kind
 from delayrig.model.kinds.emulator import FaultMade, PowerLost
 
 DEADLINE_MS = 60_000
+"""Some flashroms ask for ever a part that is stuck or gone, and polls cost the host time."""
 PRESETS = (
-    "stm32-vserprog",
-    "pico-serprog",
-    "frser-duino",
-    "frser-duino-ftdi",
-    "unasked",
-    "usb-high-speed",
+    *("stm32-vserprog", "pico-serprog", "frser-duino", "frser-duino-ftdi"),
+    *("unasked", "usb-high-speed"),
 )
 _COUNT = r"[1-9][0-9]{0,9}"
 _LINK_KEYS = ("baud", "usb-frame-us", "serial-buffer", "opbuf", "write-max", "read-max")
 _LINK_KEY = rf"(?:{'|'.join(_LINK_KEYS)})={_COUNT}"
-_LINK = re.compile(rf"(?:{'|'.join(PRESETS)}|{_LINK_KEY})(?:,{_LINK_KEY})*")
 _WHEN = rf"(?:{_COUNT}|p=0\.[0-9]{{1,9}})"
 _FAULT = re.compile(
     rf"(?:(?:drop|corrupt|duplicate)@(?:in:)?{_WHEN}"
@@ -37,13 +33,12 @@ class Link(Hazard):
     name = "link"
     form = "PRESET|KEY=N,..."
     legend = f"PRESET is {', '.join(PRESETS)}; KEY is {', '.join(_LINK_KEYS)}"
-    values = _LINK
+    values = re.compile(rf"(?:{'|'.join(PRESETS)}|{_LINK_KEY})(?:,{_LINK_KEY})*")
     about = "a link that takes time or has small buffers, such as link:baud=115200"
     concern = Concern.PERFORMANCE
     lanes = ANYWHERE
 
     def emulator_words(self, cell: Cell) -> Sequence[str]:
-        """The emulator models it."""
         return ("--link", self.value)
 
 
@@ -60,16 +55,11 @@ class Fault(Hazard):
     about = "the link or the part fails on request, such as fault:drop@p=0.001 or fault:stuck-wip@3"
     concern = Concern.ROBUSTNESS
     lanes = ANYWHERE
+    deadline_ms = DEADLINE_MS
     repeatable = True
 
     def emulator_words(self, cell: Cell) -> Sequence[str]:
-        """The emulator makes it."""
         return ("--fault", self.value)
-
-    @property
-    def deadline_ms(self) -> int | None:
-        """Some flashroms ask a part that is stuck for ever, and polls cost the host time."""
-        return DEADLINE_MS
 
     def alters_data(self, artifacts: Artifacts) -> bool:
         """Whether it changed what either side was told; a refusal does, too."""
@@ -89,15 +79,10 @@ class PowerCut(Hazard):
     about = "power goes during the N-th busy time, WHEN into it, for NS or for ever"
     concern = Concern.ROBUSTNESS
     lanes = ANYWHERE
+    deadline_ms = DEADLINE_MS
 
     def emulator_words(self, cell: Cell) -> Sequence[str]:
-        """The emulator pulls the plug."""
         return ("--power-cut", self.value)
-
-    @property
-    def deadline_ms(self) -> int | None:
-        """The same holds for a part that is gone."""
-        return DEADLINE_MS
 
     def alters_data(self, artifacts: Artifacts) -> bool:
         """Whether the power went: a part that comes up anew knows nothing of what was asked."""

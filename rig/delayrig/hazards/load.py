@@ -37,7 +37,6 @@ class Hogs(Hazard):
     lanes = ANYWHERE
 
     def spec_lines(self, cell: Cell) -> Sequence[str]:
-        """How many."""
         return (f"hogs {self.number}",)
 
     def fault(self, cell: Cell, artifacts: Artifacts) -> str:
@@ -73,7 +72,6 @@ class MemoryPressure(Hazard):
     concern = Concern.SAFETY
 
     def spec_lines(self, cell: Cell) -> Sequence[str]:
-        """The switch."""
         return ("memory_pressure 1",)
 
     def fault(self, cell: Cell, artifacts: Artifacts) -> str:

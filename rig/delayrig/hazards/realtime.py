@@ -10,9 +10,6 @@ from delayrig.model.events import first, of_kind
 from delayrig.model.kinds.agent import KernelMessage
 from delayrig.model.kinds.hazard import SubjectRights
 
-RUNTIME_US = 20_000
-THROTTLED = "RT throttling activated"
-
 
 class NoRt(Hazard):
     """The subject has neither CAP_SYS_NICE nor a limit of real-time priority above 0."""
@@ -23,7 +20,6 @@ class NoRt(Hazard):
     lanes = ANYWHERE
 
     def spec_lines(self, cell: Cell) -> Sequence[str]:
-        """The switch."""
         return ("realtime_denied 1",)
 
     def fault(self, cell: Cell, artifacts: Artifacts) -> str:
@@ -52,20 +48,17 @@ class RtThrottle(Hazard):
     cores_min = 2
 
     def spec_lines(self, cell: Cell) -> Sequence[str]:
-        """How much."""
-        return (f"rt_runtime_us {RUNTIME_US}",)
+        return ("rt_runtime_us 20000",)
 
     def emulator_words(self, cell: Cell) -> Sequence[str]:
-        """It moves to the core beside."""
         return ("--cpu", "1", "--measure-wake", "0")
 
     def explains(self, text: str) -> bool:
         """The kernel says so when it throttles for the first time."""
-        return THROTTLED in text
+        return "RT throttling activated" in text
 
     def missed(self, cell: Cell, artifacts: Artifacts) -> str:
         """Whether the kernel ever throttled anybody."""
-        said = (message.text for message in of_kind(artifacts.events, KernelMessage))
-        if any(self.explains(text) for text in said):
-            return ""
-        return "it was never throttled: does it take real-time priority?"
+        said = of_kind(artifacts.events, KernelMessage)
+        met = any(self.explains(message.text) for message in said)
+        return "" if met else "it was never throttled: does it take real-time priority?"

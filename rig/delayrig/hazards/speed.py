@@ -7,7 +7,7 @@ import re
 from collections.abc import Iterator, Sequence
 
 from delayrig.hazards.artifacts import Artifacts
-from delayrig.hazards.hazard import Concern, Hazard, number_in, origin_ns
+from delayrig.hazards.hazard import NS_PER_MS, Concern, Hazard, number_in, origin_ns
 from delayrig.model.cell import Cell
 from delayrig.model.events import first, of_kind
 from delayrig.model.kinds.agent import SubjectEnd
@@ -17,7 +17,6 @@ from delayrig.model.speed import BEGIN, Moment, Origin, SpeedChange, moment_in
 
 RATES_HZ = range(1, 101)
 PERCENT = range(1, 100)
-NS_PER_S = 1_000_000_000
 MS_PER_S = 1000
 SLOWEST_PART = 0.25
 """Of its own speed: what a core does at its lowest frequency, where nothing else is said."""
@@ -60,7 +59,7 @@ def _due(changes: Iterator[SpeedChange], origins: dict[Origin, int | None], ende
         origin_ns = origins.get(change.when.origin)
         if change.when.origin is Origin.BEGIN:
             continue
-        if origin_ns is None or origin_ns + change.when.after_ms * 1_000_000 > ended_ns:
+        if origin_ns is None or origin_ns + change.when.after_ms * NS_PER_MS > ended_ns:
             return count
         count += 1
     return count
@@ -100,7 +99,6 @@ class FrequencySteps(SpeedHazard):
     about = "RATE times a second (1 to 100) each core is set to 25 to 100 % of its speed, as drawn"
 
     def speed_changes(self, cell: Cell) -> Iterator[SpeedChange]:
-        """Without end."""
         draws = random.Random(f"frequency {cell.seed}")
         for beat in itertools.count():
             when = Moment(origin=Origin.START, after_ms=beat * MS_PER_S / self.number)
@@ -142,7 +140,6 @@ class Steal(SpeedHazard):
         self.rate_hz = number_in(rate, RATES_HZ) if at else STEALS_HZ
 
     def speed_changes(self, cell: Cell) -> Iterator[SpeedChange]:
-        """Each at a moment of its beat that is drawn."""
         draws = random.Random(f"steal {cell.seed}")
         period_ms = MS_PER_S / self.rate_hz
         stolen_ms = period_ms * self.percent / 100
@@ -161,7 +158,6 @@ class Governor(SpeedHazard):
     about = f"who decides on frequencies: {', '.join(GOVERNORS)}"
 
     def pace_words(self, core_mips: Sequence[float]) -> Sequence[str]:
-        """As the CPU plugin takes it."""
         return (
             f"governor={self.value}",
             f"min_mips={_speeds(mips * SLOWEST_PART for mips in core_mips)}",

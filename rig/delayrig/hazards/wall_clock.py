@@ -5,22 +5,20 @@ import re
 from collections.abc import Sequence
 
 from delayrig.hazards.artifacts import Artifacts
-from delayrig.hazards.hazard import Concern, Hazard, ended_before
+from delayrig.hazards.hazard import NS_PER_MS, Concern, Hazard, ended_before
 from delayrig.model.cell import Cell
 from delayrig.model.events import first, needed
 from delayrig.model.kinds.agent import SubjectEnd, SubjectStart
 from delayrig.model.kinds.hazard import LeapAnnounced, LeapState, WallClockStepped
 
 EVERY_MS = 100
-MINUTE_MS = 60_000
 STEPPED_S_MAX = 1_000_000_000
 """Kernels keep wall clocks from the epoch to the year 2232; a guest's begins in 2024."""
 _STEP = re.compile(r"([+-])([1-9][0-9]{0,8})(?:,([1-9][0-9]{0,5}))?")
 LEAP_AFTER_MS = 300
-INSERT, DELETE = "insert", "delete"
+DELETE = "delete"
 LEAP_TAKEN_STATES = (3, 4)
 """TIME_OOP while the second lasts, TIME_WAIT from then on: adjtimex(2)."""
-NS_PER_MS = 1_000_000
 
 
 class WallClockStep(Hazard):
@@ -42,11 +40,10 @@ class WallClockStep(Hazard):
             raise ValueError(value)
         self.step_s = int(match[1] + match[2])
         self.every_ms = int(match[3] or EVERY_MS)
-        if abs(self.step_s) * max(MINUTE_MS // self.every_ms, 1) > STEPPED_S_MAX:
+        if abs(self.step_s) * max(60_000 // self.every_ms, 1) > STEPPED_S_MAX:
             raise ValueError(value)
 
     def spec_lines(self, cell: Cell) -> Sequence[str]:
-        """How far, and how often."""
         return (f"wall_step {self.step_s} {self.every_ms}",)
 
     def fault(self, cell: Cell, artifacts: Artifacts) -> str:
@@ -76,8 +73,7 @@ class LeapSecond(Hazard):
     concern = Concern.SAFETY
 
     def spec_lines(self, cell: Cell) -> Sequence[str]:
-        """Which, and when."""
-        return (f"leap {self.value or INSERT} {LEAP_AFTER_MS}",)
+        return (f"leap {self.value or 'insert'} {LEAP_AFTER_MS}",)
 
     def fault(self, cell: Cell, artifacts: Artifacts) -> str:
         """Whether the kernel took the second, if it was due."""
