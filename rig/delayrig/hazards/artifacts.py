@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: GPL-2.0-or-later
-"""Everything that a finished cell left in its folder."""
+"""What a finished cell left in its folder."""
 
 from pathlib import Path
 

@@ -50,14 +50,12 @@ class HogsEach(Hazard):
         return (f"hogs_each {self.number}", ANYWHERE_LINE)
 
     def fault(self, cell: Cell, artifacts: Artifacts) -> str:
-        """Whether all of them ran before the subject, and were there to its end."""
         running = first(artifacts.events, CrowdRunning)
         if running is None or running.count != self.number * cell.cores:
             return "not all of the hogs were seen running"
         return "" if first(artifacts.events, CrowdStopped) else NOT_TO_THE_END
 
     def missed(self, cell: Cell, artifacts: Artifacts) -> str:
-        """Whether each of them went on while the subject ran."""
         return missed_turns(
             needed(artifacts.events, CrowdRunning), needed(artifacts.events, CrowdStopped)
         )

@@ -19,7 +19,8 @@ from delayrig.model.speed import Origin
 
 NS_PER_MS, NS_PER_S = 1_000_000, 1_000_000_000
 LATE_NS_MAX = 20_000_000
-"""By how much what is due at a moment may come later."""
+"""By how much what is due may come later: low-resolution timers let an agent be two jiffies late.
+"""
 IN_GUEST = (LaneName.VIRTUAL, LaneName.LIVE)
 """For hazards that the agent and the kernel of a guest make, whoever counts its time."""
 ANYWHERE = tuple(LaneName)
@@ -89,8 +90,7 @@ class Hazard:
             case range():
                 number_in(value, self.values)
             case re.Pattern():
-                if not self.values.fullmatch(value):
-                    raise ValueError(value)
+                matched(self.values, value)
             case _ if self.values is not None and value not in self.values:
                 raise ValueError(value)
 
@@ -165,3 +165,11 @@ def number_in(value: str, numbers: range) -> int:
     if str(number) != value or number not in numbers:
         raise ValueError(value)
     return number
+
+
+def matched(pattern: re.Pattern[str], value: str) -> re.Match[str]:
+    """All of a text that must be written like that; else `ValueError`."""
+    match = pattern.fullmatch(value)
+    if match is None:
+        raise ValueError(value)
+    return match

@@ -27,7 +27,6 @@ class NoNohz(Hazard):
     kernel_words = ("nohz=off",)
 
     def fault(self, cell: Cell, artifacts: Artifacts) -> str:
-        """Whether an idle core was interrupted as often as it should have been."""
         rate = first(artifacts.events, ClockRate)
         ticks = (rate.timer_interrupts if rate else None) or 0
         return "" if ticks >= TICKS_MIN else f"an idle core had only {ticks} ticks while it settled"
@@ -60,7 +59,6 @@ class PreemptRt(Hazard):
     concern = Concern.PERFORMANCE
 
     def fault(self, cell: Cell, artifacts: Artifacts) -> str:
-        """Whether it says of itself that it is one."""
         guest = first(artifacts.events, Guest)
         version = guest.version if guest else ""
         return "" if "PREEMPT_RT" in version else f"the guest's kernel is {version!r}"

@@ -5,7 +5,7 @@ import re
 from collections.abc import Sequence
 
 from delayrig.hazards.artifacts import Artifacts
-from delayrig.hazards.hazard import ANYWHERE, NS_PER_S, Concern, Hazard, number_in
+from delayrig.hazards.hazard import ANYWHERE, NS_PER_S, Concern, Hazard, matched, number_in
 from delayrig.images.delay_function import Askable, askable_functions
 from delayrig.images.subject import Subject
 from delayrig.model.cell import Cell
@@ -66,10 +66,7 @@ class Signals(InLibrary):
 
     def __init__(self, value: str) -> None:
         super().__init__(value)
-        match = _SIGNALS.fullmatch(value)
-        if match is None:
-            raise ValueError(value)
-        self._rate_hz = number_in(match.group(1), RATES_HZ)
+        self._rate_hz = number_in(matched(_SIGNALS, value)[1], RATES_HZ)
 
     def subject_words(self, subject: Subject) -> Sequence[str]:
         return ("--signals", self.value)
@@ -112,7 +109,6 @@ class Threads(InLibrary):
         return ("--threads", self.value)
 
     def missed(self, cell: Cell, artifacts: Artifacts) -> str:
-        """Whether they ran before the program ended."""
         ended = first(artifacts.events, HostEnd)
         return "" if ended is None or ended.turns else "the other threads never ran"
 

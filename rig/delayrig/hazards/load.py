@@ -40,7 +40,6 @@ class Hogs(Hazard):
         return (f"hogs {self.number}",)
 
     def fault(self, cell: Cell, artifacts: Artifacts) -> str:
-        """Whether all of them ran before the subject, and were there to its end."""
         running = first(artifacts.events, HogsRunning)
         if running is None or running.count != self.number:
             return "not all of the hogs were seen running"
@@ -49,7 +48,6 @@ class Hogs(Hazard):
         return "" if first(artifacts.events, HogsStopped) else NOT_TO_THE_END
 
     def missed(self, cell: Cell, artifacts: Artifacts) -> str:
-        """Whether each of them went on while the subject ran."""
         return missed_turns(
             needed(artifacts.events, HogsRunning), needed(artifacts.events, HogsStopped)
         )
@@ -81,7 +79,6 @@ class MemoryPressure(Hazard):
         return "" if before and after else "there was no pressure on memory"
 
     def missed(self, cell: Cell, artifacts: Artifacts) -> str:
-        """Whether memory was reclaimed while the subject ran."""
         before = needed(artifacts.events, MemoryPressureBegin)
         after = needed(artifacts.events, MemoryPressureEnd)
         met = after.reclaimed_pages > before.reclaimed_pages

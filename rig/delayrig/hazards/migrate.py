@@ -29,7 +29,6 @@ class Migrate(Hazard):
         return (f"migrate {self.number} {cell.seed}",)
 
     def fault(self, cell: Cell, artifacts: Artifacts) -> str:
-        """Whether it was moved about as often as it should have been."""
         migrations = first(artifacts.events, Migrations)
         count = migrations.count if migrations else 0
         due = due_times(artifacts, self.number)

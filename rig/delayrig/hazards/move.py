@@ -38,7 +38,6 @@ class Move(Hazard):
         return (f"move {origin} {self.when.after_ms:g} {fastest_core(cell.mips)}",)
 
     def fault(self, cell: Cell, artifacts: Artifacts) -> str:
-        """Whether it was moved, there and then, if it lived that long."""
         since_ns = origin_ns(artifacts, self.when.origin)
         ended, moved = first(artifacts.events, SubjectEnd), first(artifacts.events, Moved)
         if since_ns is None or ended is None:

@@ -23,7 +23,6 @@ class NoRt(Hazard):
         return ("realtime_denied 1",)
 
     def fault(self, cell: Cell, artifacts: Artifacts) -> str:
-        """Whether the subject ran without these rights."""
         rights = first(artifacts.events, SubjectRights)
         if rights is None:
             return "the subject was not served, and so its rights were not looked at"
@@ -58,7 +57,6 @@ class RtThrottle(Hazard):
         return "RT throttling activated" in text
 
     def missed(self, cell: Cell, artifacts: Artifacts) -> str:
-        """Whether the kernel ever throttled anybody."""
         said = of_kind(artifacts.events, KernelMessage)
         met = any(self.explains(message.text) for message in said)
         return "" if met else "it was never throttled: does it take real-time priority?"

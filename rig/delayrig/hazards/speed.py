@@ -7,7 +7,7 @@ import re
 from collections.abc import Iterator, Sequence
 
 from delayrig.hazards.artifacts import Artifacts
-from delayrig.hazards.hazard import NS_PER_MS, Concern, Hazard, number_in, origin_ns
+from delayrig.hazards.hazard import NS_PER_MS, Concern, Hazard, matched, number_in, origin_ns
 from delayrig.model.cell import Cell
 from delayrig.model.events import first, of_kind
 from delayrig.model.kinds.agent import SubjectEnd
@@ -77,9 +77,7 @@ class Frequency(SpeedHazard):
 
     def __init__(self, value: str) -> None:
         super().__init__(value)
-        match = _FREQUENCY.fullmatch(value)
-        if match is None:
-            raise ValueError(value)
+        match = matched(_FREQUENCY, value)
         self.when = moment_in(match[1])
         self.part = int(match[2]) / 100 if match[2] else SLOWEST_PART
         self.ramp_ms = int(match[3] or 0)
@@ -165,7 +163,6 @@ class Governor(SpeedHazard):
         )
 
     def fault(self, cell: Cell, artifacts: Artifacts) -> str:
-        """Whether it decided anything, where it is one that does."""
         pace = first(artifacts.events, Pace)
         changes = pace.governor_changes if pace else 0
         if self.value in ("ondemand", "schedutil") and not changes:

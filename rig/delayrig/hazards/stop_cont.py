@@ -27,7 +27,6 @@ class StopCont(Hazard):
         return (f"stops_hz {self.value}",)
 
     def fault(self, cell: Cell, artifacts: Artifacts) -> str:
-        """Whether it was stopped at all, where it lived for long enough."""
         stops = first(artifacts.events, Stops)
         count = stops.count if stops else 0
         due = due_times(artifacts, self.number)

@@ -5,7 +5,7 @@ import re
 from collections.abc import Sequence
 
 from delayrig.hazards.artifacts import Artifacts
-from delayrig.hazards.hazard import NS_PER_MS, Concern, Hazard, ended_before
+from delayrig.hazards.hazard import NS_PER_MS, Concern, Hazard, ended_before, matched
 from delayrig.model.cell import Cell
 from delayrig.model.events import first, needed
 from delayrig.model.kinds.agent import SubjectEnd, SubjectStart
@@ -35,8 +35,8 @@ class WallClockStep(Hazard):
 
     def __init__(self, value: str) -> None:
         super().__init__(value)
-        match = _STEP.fullmatch(value)
-        if match is None or match[3] == str(EVERY_MS):
+        match = matched(_STEP, value)
+        if match[3] == str(EVERY_MS):
             raise ValueError(value)
         self.step_s = int(match[1] + match[2])
         self.every_ms = int(match[3] or EVERY_MS)
@@ -47,14 +47,12 @@ class WallClockStep(Hazard):
         return (f"wall_step {self.step_s} {self.every_ms}",)
 
     def fault(self, cell: Cell, artifacts: Artifacts) -> str:
-        """Whether it was stepped at all, if it was due."""
         started = needed(artifacts.events, SubjectStart)
         due_ns = started.t_ns + self.every_ms * NS_PER_MS
         stepped = first(artifacts.events, WallClockStepped) or ended_before(artifacts, due_ns)
         return "" if stepped else "the wall clock was not stepped"
 
     def missed(self, cell: Cell, artifacts: Artifacts) -> str:
-        """Whether the subject ended before the first step."""
         stepped = first(artifacts.events, WallClockStepped)
         return "" if stepped else "it ended before the first step"
 
@@ -76,7 +74,6 @@ class LeapSecond(Hazard):
         return (f"leap {self.value or 'insert'} {LEAP_AFTER_MS}",)
 
     def fault(self, cell: Cell, artifacts: Artifacts) -> str:
-        """Whether the kernel took the second, if it was due."""
         announced = first(artifacts.events, LeapAnnounced)
         if announced is None:
             return "the kernel was told of no leap second"
@@ -84,7 +81,6 @@ class LeapSecond(Hazard):
         return "" if taken else "the kernel took no leap second"
 
     def missed(self, cell: Cell, artifacts: Artifacts) -> str:
-        """Whether the second came while the subject ran."""
         announced = needed(artifacts.events, LeapAnnounced)
         ended = needed(artifacts.events, SubjectEnd)
         met = _is_taken(artifacts) and announced.due_ns <= ended.t_ns
