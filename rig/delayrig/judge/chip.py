@@ -15,12 +15,9 @@ from delayrig.model.kinds.emulator import Busy, Cycle, Spi, Start, StateBegins
 # Commands that came too early. Other broken rules are reported, and never called too short: not
 # even `window`, whose margin tells by how much a cycle came too late.
 RULES_OF_TIME = ("busy", "tres", "tdp", "reset", "tsus", "tvsl", "tpuw", "tida")
-
 RULES_OF_POWER = ("tvsl", "tpuw")
-
 WITHIN_CLOCK_ERROR = "clock"
 """The grade of a margin smaller than what the clock may be wrong by."""
-
 DOUBTFUL_GRADES = ("unsure", "assumed", WITHIN_CLOCK_ERROR)
 
 
@@ -40,8 +37,6 @@ def convict_commands(events: list[Event]) -> list[Evidence]:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class _Early:
-    """A command that came too early."""
-
     event: Transaction
     rule: str
     margin_ns: int
@@ -51,10 +46,8 @@ class _Early:
 
 
 def _early_commands(events: list[Event]) -> Iterator[_Early]:
-    """Each command that came too early.
-
-    A wait that is no busy time was opened by the last transaction that was obeyed, or by the power
-    that came.
+    """A wait that is no busy time was opened by the last transaction that was obeyed, or by the
+    power that came.
     """
     busy_ns = opened_ns = powered_ns = 0
     for event in events:
@@ -88,9 +81,10 @@ def _early(event: Transaction, busy_ns: int, opened_ns: int) -> _Early | None:
 
 
 def _evidence(early: _Early, grade: str, count: int) -> Evidence:
+    op, name = early.event.op, early.event.name
+    command = name if op is None else f"{name} ({op})"  # a read without transfers has no opcode
     return Evidence(
-        what=f"{_command(early.event)} came {-early.margin_ns} ns before the part was ready"
-        f" (rule {early.rule})",
+        what=f"{command} came {-early.margin_ns} ns before the part was ready (rule {early.rule})",
         witness=Witness.CHIP,
         requested_ns=None,
         actual_ns=None,
@@ -99,11 +93,6 @@ def _evidence(early: _Early, grade: str, count: int) -> Evidence:
         where=f"bus at {early.event.read_ns} ns",
         count=count,
     )
-
-
-def _command(event: Transaction) -> str:
-    """A read of a part that has no transfers has no opcode."""
-    return event.name if event.op is None else f"{event.name} ({event.op})"
 
 
 def margins_ns(events: list[Event]) -> list[int]:

@@ -13,11 +13,6 @@ CLOCK_STEPS_NS = {"hpet": 1030, "acpi_pm": 838, "jiffies": 4_000_000}
 """How coarse the clocks of guest kernels are, as measured (HZ is 250); others step by 1 ns."""
 
 
-def clock_step_ns(clocksource: str) -> int:
-    """The step of a guest kernel's clock."""
-    return CLOCK_STEPS_NS.get(clocksource, 1)
-
-
 @dataclass(frozen=True, slots=True, kw_only=True)
 class ClockError:
     """Of the chip's clock, and of the clock that the subject waits by against it."""
@@ -38,12 +33,10 @@ def clock_error(events: list[Event]) -> ClockError:
     time server slews.
     """
     start = first(events, Start)
-    compared_ppm = _compared_ppm(first(events, ClockRate))
+    rate_ppm = _compared_ppm(first(events, ClockRate))
     if start is None:
-        return ClockError(rate_ppm=compared_ppm)
-    return ClockError(
-        step_ns=start.clock_step_ns, rate_ppm=start.clock_rate_error_ppm + compared_ppm
-    )
+        return ClockError(rate_ppm=rate_ppm)
+    return ClockError(step_ns=start.clock_step_ns, rate_ppm=start.clock_rate_error_ppm + rate_ppm)
 
 
 def clock_jump_ns(events: list[Event]) -> int:

@@ -14,7 +14,7 @@ from collections.abc import Sequence
 from dataclasses import dataclass
 
 from delayrig.images.finder.confirm import EVEN_BY, LONG_NS, confirm
-from delayrig.judge.clock_error import ClockError, clock_error, clock_jump_ns, clock_step_ns
+from delayrig.judge.clock_error import CLOCK_STEPS_NS, ClockError, clock_error, clock_jump_ns
 from delayrig.judge.enclosing_calls import outside, without_inner
 from delayrig.judge.sleeps import observe_sleeps
 from delayrig.judge.wait_classes import class_of
@@ -100,7 +100,7 @@ def _clock_of(events: list[Event]) -> _Clock:
     guest = first(events, Guest)
     return _Clock(
         rate=clock_error(events),
-        step_ns=clock_step_ns(guest.clocksource if guest else ""),
+        step_ns=CLOCK_STEPS_NS.get(guest.clocksource, 1) if guest else 1,
         jump_ns=clock_jump_ns(events),
         stretch=_stretch(first(events, Pace)),
     )

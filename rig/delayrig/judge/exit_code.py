@@ -2,7 +2,6 @@
 """From the cells of a run to its exit code, by the design's rules."""
 
 from collections.abc import Iterable
-from functools import cache
 
 from delayrig.base.errors import ExitCode
 from delayrig.model.cell import Expect, Role
@@ -22,24 +21,10 @@ def is_unwatched(cells: Iterable[CellResult], role: Role) -> bool:
 
 
 def is_expected(cell: CellResult) -> bool:
-    """Whether the plan foresaw this verdict."""
-    return cell.verdict in _foreseen(cell.expect)
-
-
-@cache
-def _foreseen(mark: str) -> tuple[Verdict, ...]:
-    """The verdicts that a plan's mark foresees."""
-    match Expect(mark):
-        case Expect.PASS:
-            return (Verdict.PASS,)
-        case Expect.TOO_SHORT:
-            return (Verdict.TOO_SHORT,)
-        case Expect.OP_FAILED:
-            return (Verdict.OP_FAILED,)
-        case Expect.CORRUPT:
-            return (Verdict.CORRUPT,)
-        case Expect.ANY:
-            return (Verdict.PASS, Verdict.TOO_SHORT, Verdict.INCONCLUSIVE)
+    """Whether the plan foresaw this verdict: every mark but `any` has the name of one."""
+    if cell.expect == Expect.ANY:
+        return cell.verdict in (Verdict.PASS, Verdict.TOO_SHORT, Verdict.INCONCLUSIVE)
+    return cell.verdict == Expect(cell.expect).value
 
 
 def exit_code_of(cell: CellResult) -> ExitCode:

@@ -20,7 +20,7 @@ from delayrig.model.kinds.agent import (
     SubjectStart,
 )
 from delayrig.model.kinds.emulator import Busy, Disconnect, End, Start
-from delayrig.model.kinds.kind import Kind, name_of
+from delayrig.model.kinds.kind import name_of
 from delayrig.model.kinds.pace import Pace
 from delayrig.model.lane import LaneName
 
@@ -52,11 +52,11 @@ def rig_fault(cell: Cell, artifacts: Artifacts) -> str:
     if ended is not None and ended.exit_code != 0:
         said = f": {artifacts.emulator_said}" if artifacts.emulator_said else ""
         return f"the emulator failed: see emulator.log in the cell's folder{said}"
-    missing = next((kind for kind in _needed(cell) if first(events, kind) is None), None)
+    needs = (*NEEDED, Pace) if cell.lane is LaneName.LIVE else NEEDED
+    missing = next((kind for kind in needs if first(events, kind) is None), None)
     if missing is not None:
         return f"the events hold no {name_of(missing)!r}"
-    fault = _clock_fault_of(cell, events)
-    if fault:
+    if fault := _clock_fault(cell, events):
         return fault
     if CUT_OFF in artifacts.emulator_said and _hung_up_first(events):
         return "something ended the emulator while the subject was at work"
@@ -74,10 +74,6 @@ def _hung_up_first(events: Sequence[Event]) -> bool:
 def _is_explained(cell: Cell, text: str) -> bool:
     late = cell.lane is LaneName.LIVE and LATE_HOST.search(text) is not None
     return late or any(hazard.explains(text) for hazard in hazards_of(cell))
-
-
-def _needed(cell: Cell) -> tuple[type[Kind], ...]:
-    return (*NEEDED, Pace) if cell.lane is LaneName.LIVE else NEEDED
 
 
 def pace_fault(events: Sequence[Event], waits: Sequence[ObservedWait] = ()) -> str:
@@ -142,23 +138,18 @@ def missed_hazard(cell: Cell, artifacts: Artifacts) -> str:
     return ""
 
 
-def _clock_fault_of(cell: Cell, events: list[Event]) -> str:
-    """In real time the error of a rate is in every bound."""
-    if cell.lane is LaneName.VIRTUAL:
-        return clock_fault(events, clocksource=shape_of(cell).clocksource)
-    kept = needed(events, Guest).clocksource
-    if cell.lane is LaneName.LIVE and kept != shape_of(cell).clocksource:
-        return f"the guest keeps time by {kept!r}, not by {shape_of(cell).clocksource!r}"
+def _clock_fault(cell: Cell, events: list[Event]) -> str:
+    """Whether a guest keeps time by the clock that it should. Without real time also whether that
+    goes at the raw counter's rate; in real time the error of a rate is in every bound.
+    """
+    kept, right = needed(events, Guest).clocksource, shape_of(cell).clocksource
+    if cell.lane is not LaneName.HOST and kept != right:
+        return f"the guest keeps time by {kept!r}, not by {right!r}"
     clock = needed(events, Start).clock
-    return "" if clock == MONOTONIC else f"the emulator's clock was {clock!r}, not {MONOTONIC!r}"
-
-
-def clock_fault(events: list[Event], *, clocksource: str) -> str:
-    """Whether the guest keeps time as it should, and at the raw counter's rate."""
-    kept = needed(events, Guest).clocksource
-    if kept != clocksource:
-        return f"the guest keeps time by {kept!r}, not by {clocksource!r}"
-    if needed(events, Start).clock == SCRIPTED:
+    if cell.in_real_time:
+        wrong = f"the emulator's clock was {clock!r}, not {MONOTONIC!r}"
+        return "" if clock == MONOTONIC else wrong
+    if clock == SCRIPTED:
         return "the emulator's clock was scripted: its times are no one's"
     rate = needed(events, ClockRate)
     if _is_at_rate(rate, CLOCK_RATE_ERROR_PPM_MAX):
