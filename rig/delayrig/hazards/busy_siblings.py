@@ -47,7 +47,6 @@ class Schedule:
             raise ValueError(text)
 
     def spec_lines(self) -> list[str]:
-        """As the agent reads it."""
         return [
             f"siblings_from {'accept' if self.origin is Origin.ACCEPT else 'start'}",
             *(f"siblings_window {begin} {end}" for begin, end in self.windows_ms),
@@ -84,7 +83,6 @@ class BusySiblings(Hazard):
         return lines + (self.schedule.spec_lines() if self.schedule else [])
 
     def fault(self, cell: Cell, artifacts: Artifacts) -> str:
-        """Whether the siblings ran exactly while they should."""
         running = of_kind(artifacts.events, SiblingsRunning)
         if not running and self.schedule:
             due_ns = self.schedule.due_ns(artifacts)
@@ -97,13 +95,11 @@ class BusySiblings(Hazard):
         return _start_up_fault(running[0], artifacts)
 
     def missed(self, cell: Cell, artifacts: Artifacts) -> str:
-        """Whether the subject ended, or was never accepted, before the first window."""
         running = of_kind(artifacts.events, SiblingsRunning)
         return "" if running else "it ended before the siblings were to be busy"
 
 
 def _start_up_fault(running: SiblingsRunning, artifacts: Artifacts) -> str:
-    """Whether they ran from before the start to the acceptance, a calibration inside."""
     stopped = first(artifacts.events, SiblingsStopped)
     if running.t_ns > needed(artifacts.events, SubjectStart).t_ns:
         return "the busy siblings came after the subject"
@@ -119,7 +115,6 @@ def _start_up_fault(running: SiblingsRunning, artifacts: Artifacts) -> str:
 def _schedule_fault(
     schedule: Schedule, running: list[SiblingsRunning], artifacts: Artifacts
 ) -> str:
-    """Whether the first window came at its time, and all of them turned in each."""
     due_ns = schedule.due_ns(artifacts)
     if due_ns is None or not due_ns <= running[0].t_ns <= due_ns + LATE_NS_MAX:
         return "the busy siblings did not come at their time"

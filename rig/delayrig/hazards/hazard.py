@@ -96,7 +96,6 @@ class Hazard:
 
     @property
     def number(self) -> int:
-        """The value of a hazard whose values are numbers."""
         return int(self.value)
 
     def spec_lines(self, cell: Cell) -> Sequence[str]:

@@ -73,7 +73,6 @@ class MemoryPressure(Hazard):
         return ("memory_pressure 1",)
 
     def fault(self, cell: Cell, artifacts: Artifacts) -> str:
-        """Whether somebody touched memory from before the subject's start to its end."""
         before = first(artifacts.events, MemoryPressureBegin)
         after = first(artifacts.events, MemoryPressureEnd)
         return "" if before and after else "there was no pressure on memory"

@@ -53,7 +53,6 @@ class RtThrottle(Hazard):
         return ("--cpu", "1", "--measure-wake", "0")
 
     def explains(self, text: str) -> bool:
-        """The kernel says so when it throttles for the first time."""
         return "RT throttling activated" in text
 
     def missed(self, cell: Cell, artifacts: Artifacts) -> str:

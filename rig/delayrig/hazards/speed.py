@@ -53,7 +53,6 @@ class SpeedHazard(Hazard):
 
 
 def _due(changes: Iterator[SpeedChange], origins: dict[Origin, int | None], ended_ns: int) -> int:
-    """How many came up before the end."""
     count = 0
     for change in changes:
         origin_ns = origins.get(change.when.origin)

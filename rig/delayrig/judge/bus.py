@@ -54,14 +54,12 @@ def wake_bound_ns(start: Start | None) -> int | None:
 
 
 def leaves_waits(events: list[Event]) -> bool:
-    """Whether the subject had the programmer wait in its place."""
     return any(request.name == DELAY for request in of_kind(events, Serprog))
 
 
 def observe_waits(
     events: list[Event], profile: Profile, chip: str, *, bridged: bool
 ) -> list[ObservedWait]:
-    """Every wait of the profile that the events show."""
     started = first(events, SubjectStart)
     since_ns = started.t_ns if started else 0
     view = _View(

@@ -118,13 +118,11 @@ def may_hide_an_early_one(events: list[Event]) -> bool:
 
 
 def _read_late_ns(event: Transaction, wake_ns: int | None) -> int:
-    """The most that may have passed between its arrival and its being read."""
     late_ns = event.read_ns - event.empty_ns
     return late_ns if wake_ns is None else min(late_ns, wake_ns)
 
 
 def broken_rules(events: list[Event]) -> list[str]:
-    """Rules other than those of time that were broken, each once."""
     return sorted(
         {
             event.violation

@@ -78,14 +78,11 @@ def observe_calls_of(delays: Delays, events: list[Event]) -> list[ObservedDelay]
 
 
 def judged_calls(delays: Delays) -> list[DelayCall]:
-    """Those that answer for themselves."""
     return without_inner(delays, sure_calls(delays))
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class _Clock:
-    """What the times of a cell may be wrong by."""
-
     rate: ClockError
     step_ns: int
     jump_ns: int
@@ -167,7 +164,6 @@ def doubts_of(delays: Delays, waits: Sequence[ObservedDelay], *, must_wait: bool
 
 
 def is_unsure(delays: Delays) -> bool:
-    """Whether there were calls of a function that may be no delay function."""
     return bool(unsure_calls(delays))
 
 
@@ -202,5 +198,4 @@ def _are_near(whole: Sequence[DelayCall], *, of: Sequence[DelayCall]) -> bool:
 
 
 def ended_within_step(waits: Sequence[ObservedDelay]) -> bool:
-    """Whether any delay was early by less than its clock's step."""
     return any(w.has_returned and not w.is_open and not w.is_judged for w in waits)

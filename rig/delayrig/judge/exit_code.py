@@ -28,7 +28,6 @@ def is_expected(cell: CellResult) -> bool:
 
 
 def exit_code_of(cell: CellResult) -> ExitCode:
-    """What this one cell asks for."""
     if is_expected(cell):
         return ExitCode.PASS
     if cell.not_provided:
@@ -61,7 +60,6 @@ def is_lost(cell: CellResult) -> bool:
 
 
 def too_many_lost(cells: Iterable[CellResult]) -> bool:
-    """Whether more cells were lost than a run may lose."""
     measured = [cell for cell in cells if cell.role == Role.MEASURE]
     ran = [cell for cell in measured if cell.verdict is not Verdict.SKIPPED]
     return sum(map(is_lost, ran)) > len(ran) * LOST_SHARE_MAX

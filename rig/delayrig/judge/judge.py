@@ -186,7 +186,6 @@ def subject_version(stdout: str, subject: Subject) -> str:
 
 
 def blank_result(cell: Cell, chip: ChipFacts, finding: Finding, *, rerun: str) -> CellResult:
-    """A result of which nothing was measured."""
     return CellResult(
         id=cell.id,
         lane=cell.lane,
@@ -246,7 +245,6 @@ def _first_answer(cell: Cell, artifacts: Artifacts, observed: Observed) -> Findi
 
 
 def _untrusted(cell: Cell, artifacts: Artifacts, observed: Observed) -> Finding | None:
-    """Why nothing of this cell says anything of its subject."""
     if fault := rig_fault(cell, artifacts):
         return Finding(Verdict.INFRA_ERROR, fault)
     if lost := lost_clock(cell, artifacts.events):
@@ -304,7 +302,6 @@ def _pass_reason(observed: Observed) -> str:
 
 
 def describe(item: Evidence) -> str:
-    """One line for a person."""
     if item.requested_ns is None or item.actual_ns is None:
         return item.what
     shortest_ns, longest_ns = item.actual_ns
@@ -332,7 +329,6 @@ def _is_blind(request: Request) -> bool:
 
 
 def _failure(artifacts: Artifacts) -> Finding | None:
-    """How the subject failed; None where it did not."""
     ended, given_up = needed(artifacts.events, SubjectEnd), first(artifacts.events, GaveUp)
     last = log_tail(artifacts.output, 1) or "it printed nothing"
     if given_up:
@@ -350,7 +346,6 @@ def _failure(artifacts: Artifacts) -> Finding | None:
 
 
 def data_evidence(cell: Cell, chip: ChipFacts, artifacts: Artifacts) -> list[Evidence]:
-    """Where the emulator's image, or what was read from it, is not what it must be."""
     if artifacts.image is None:
         return []
     try:

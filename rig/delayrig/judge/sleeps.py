@@ -29,8 +29,6 @@ REST_TOLERANCE_NS = 10_000_000
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class _Length:
-    """How long a wait was."""
-
     shortest_ns: int
     """Of the sleep and those that went on with it."""
     sent_ns: int | None
@@ -49,7 +47,6 @@ class _Requests:
     """The most that the programmer takes to notice one; None where nobody knows."""
 
     def after(self, t_ns: int) -> tuple[int, int] | None:
-        """When the first one that was not yet there at that time was, and when it was read."""
         at = bisect_left(self.sent_ns, t_ns)
         return None if at == len(self.sent_ns) else (self.sent_ns[at], self.read_ns[at])
 
@@ -177,7 +174,6 @@ def _resumed_until(call: DelayCall, later: Sequence[DelayCall], sent_ns: int | N
 
 
 def _goes_on(before: DelayCall, after: DelayCall) -> bool:
-    """Whether that one asks for what was left."""
     if before.until_ns is not None:
         return after.until_ns == before.until_ns
     left_ns = before.requested_ns - (before.seen_ns or 0)

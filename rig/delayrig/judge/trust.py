@@ -161,6 +161,5 @@ def _clock_fault(cell: Cell, events: list[Event]) -> str:
 
 
 def _is_at_rate(rate: ClockRate, error_ppm_max: int) -> bool:
-    """Whether the clock of a `clock_rate` went as far as the raw counter, or nearly."""
     slack_ns = rate.raw_ns_max * error_ppm_max // 1_000_000
     return rate.raw_ns_min - slack_ns <= rate.monotonic_ns <= rate.raw_ns_max + slack_ns

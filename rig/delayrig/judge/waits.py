@@ -64,12 +64,10 @@ class SeenWaits:
 
     @property
     def all(self) -> list[ObservedWait]:
-        """Of both."""
         return [*self.on_bus, *self.delays]
 
     @property
     def count(self) -> DelayCount | None:
-        """How many calls the delay witness saw and judged."""
         if not self.is_watched:
             return None
         judged = sum(delay.is_judged for delay in self.delays)
@@ -77,7 +75,6 @@ class SeenWaits:
 
     @property
     def convicting(self) -> list[ObservedWait]:
-        """Those that convict where they are short."""
         sound = [w for w in self.on_bus if self.bus is Bus.CONVICTS or w.witness is Witness.DELAY]
         return [*sound, *self.delays]
 
@@ -93,7 +90,6 @@ def is_known_release(subject: Subject) -> bool:
 
 
 def bus_of(cell: Cell, subject: Subject) -> Bus:
-    """What the bus may say there."""
     if is_known_release(subject):
         return Bus.CONVICTS
     if cell.lane is not LaneName.VIRTUAL and cell.role is not Role.MEASURE:
@@ -104,7 +100,6 @@ def bus_of(cell: Cell, subject: Subject) -> Bus:
 def see_waits(
     cell: Cell, artifacts: Artifacts, subject: Subject, profile: Profile | None
 ) -> SeenWaits:
-    """Every wait that a witness saw."""
     bus = bus_of(cell, subject)
     on_bus: list[ObservedWait] = []
     if profile is not None and bus is not Bus.DESCRIBES:
@@ -139,7 +134,6 @@ def disagreement(waits: SeenWaits) -> str:
 
 
 def unjudged_delays(artifacts: Artifacts, waits: SeenWaits) -> list[str]:
-    """What the delay witness did not judge, in words."""
     unsure = artifacts.delays is not None and is_unsure(artifacts.delays)
     others = {CLOCK_STEP: ended_within_step(waits.delays), UNSURE: unsure}
     return sorted({*waits.doubts, *(what for what, holds in others.items() if holds)})

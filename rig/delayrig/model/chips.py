@@ -24,8 +24,6 @@ class EraseFacts(msgspec.Struct, frozen=True, kw_only=True):
 
 
 class SuspendFacts(msgspec.Struct, frozen=True, kw_only=True):
-    """The table `[suspend]`."""
-
     programs: bool = False
     erase_flag: dict[str, int] | None = None
     """What shows it; None: no register that the emulator has."""
@@ -33,8 +31,6 @@ class SuspendFacts(msgspec.Struct, frozen=True, kw_only=True):
 
 
 class ProtectionFacts(msgspec.Struct, frozen=True, kw_only=True):
-    """The table `[protection]`."""
-
     kind: str = "none"
     bits: list[int] = []
 
@@ -66,7 +62,6 @@ class ChipFacts(msgspec.Struct, frozen=True, kw_only=True):
 
 
 def read_chips(checkout: Path) -> dict[str, ChipFacts]:
-    """Every chip by name."""
     chips = {}
     files = (checkout / "emulators" / "chips").glob("*.toml")
     for file in sorted(files, key=lambda file: file.stem):

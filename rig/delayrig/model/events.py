@@ -74,11 +74,8 @@ def parse_trace(text: bytes, *, source: str) -> list[TraceLine]:
 
 def merge_events(agent: bytes, emulator: bytes, host: bytes = b"") -> bytes:
     """One stream in the order of time; each source keeps its own order, each line its bytes."""
-    streams = (
-        _by_time(agent, source="the agent's events"),
-        _by_time(emulator, source="the emulator's events"),
-        _by_time(host, source="the library client's events"),
-    )
+    sources = {"agent": agent, "emulator": emulator, "library client": host}
+    streams = (_by_time(text, source=f"the {who}'s events") for who, text in sources.items())
     merged = heapq.merge(*streams, key=lambda pair: pair[0])
     return b"".join(line + b"\n" for _, line in merged)
 
@@ -115,22 +112,18 @@ def read_events(source: Path) -> list[Event]:
 
 
 def of_kind(events: Iterable[Kind], kind: type[Some]) -> list[Some]:
-    """Those of one kind."""
     return [event for event in events if isinstance(event, kind)]
 
 
 def requests(events: Sequence[Event]) -> list[Request]:
-    """What a client asked the emulator for."""
     return [event for event in events if isinstance(event, (Serprog, Spi, Cycle))]
 
 
 def transactions(events: Sequence[Event]) -> list[Transaction]:
-    """Those that reached the chip, over whatever bus."""
     return [event for event in events if isinstance(event, (Spi, Cycle))]
 
 
 def first(events: Iterable[Kind], kind: type[Some]) -> Some | None:
-    """The first of one kind."""
     return next((event for event in events if isinstance(event, kind)), None)
 
 

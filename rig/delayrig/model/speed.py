@@ -5,7 +5,6 @@ import re
 from dataclasses import dataclass
 from enum import StrEnum
 
-MS_MAX = 999_999
 _MOMENT = re.compile(r"accept(?:\+([1-9][0-9]{0,5}))?|(0|[1-9][0-9]{0,5})")
 
 

@@ -50,7 +50,6 @@ class Region(msgspec.Struct, frozen=True, kw_only=True):
 
     @property
     def end_bytes(self) -> int:
-        """The first byte after it."""
         return self.offset_bytes + self.size_bytes
 
 
@@ -76,17 +75,14 @@ def region_of(cell: Cell, chip: ChipFacts) -> Region:
 
 
 def layout_text(region: Region) -> str:
-    """A flashrom layout file with the one region."""
     return f"{region.offset_bytes:08x}:{region.end_bytes - 1:08x} {REGION_NAME}\n"
 
 
 def initial_content(cell: Cell, region: Region) -> bytes:
-    """What the region holds before the job."""
     return _random_content("before", cell, region)
 
 
 def final_content(cell: Cell, region: Region) -> bytes:
-    """What the region must hold after the job."""
     match cell.job:
         case Job.PROBE | Job.READ | Job.VERIFY:
             return initial_content(cell, region)

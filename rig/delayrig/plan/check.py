@@ -54,7 +54,6 @@ class PlanCheck:
         self._lane = lane
 
     def owner(self, owner: Owner, key: str) -> None:
-        """What a group and a single cell have in common."""
         if not NAME.fullmatch(owner.name):
             raise self._error(
                 f"'{key}.name' is {owner.name!r}",
@@ -70,7 +69,6 @@ class PlanCheck:
             raise self._error(f"'{key}.pin' is {owner.pin!r}", hint="CPUs are written as 0,2-3")
 
     def span(self, factors: dict[str, list[Any]], key: str) -> None:
-        """The choices in each dimension of a group."""
         for name, choices in factors.items():
             if not choices:
                 raise self._error(f"'{key}.{name}' is empty", hint="give it a value")
@@ -83,7 +81,6 @@ class PlanCheck:
             self._given({name: choices[0] for name, choices in factors.items()}, key)
 
     def strength(self, strength: int, dimensions: int, key: str) -> None:
-        """Of a covering array over so many dimensions."""
         if not 1 <= strength <= dimensions:
             raise self._error(
                 f"'{key.removesuffix('.over')}.strength' is {strength}",
@@ -91,7 +88,6 @@ class PlanCheck:
             )
 
     def no_strength(self, group: Group, key: str) -> None:
-        """Of a group whose cells are run in all combinations."""
         if group.strength is not None:
             raise self._error(
                 f"'{key.removesuffix('.over')}.strength' stands beside '{key}.machine'",
@@ -99,7 +95,6 @@ class PlanCheck:
             )
 
     def cell(self, owner: Owner, point: Point, key: str) -> None:
-        """One choice in every dimension, for the owner's role."""
         for field, value in msgspec.structs.asdict(point).items():
             self._value(field, value, f"{key}.{field}")
         self._machine_alone(point, key)

@@ -131,7 +131,6 @@ def choose_cells(
 def count_cells_of(
     plan: str, *, subjects: Sequence[str], paths: Paths, lane: LaneName | None = None
 ) -> int:
-    """How many cells a plan has at most; makes none of them."""
     path = find_plan(plan)
     chips = read_chips(paths.checkout)
     return count_cells(read_plan(path), source=str(path), subjects=subjects, chips=chips, lane=lane)
@@ -204,7 +203,6 @@ def check_connect(connect: str | None, cells: list[Cell]) -> None:
 
 
 def check_region(cell: Cell, chips: dict[str, ChipFacts], plan: str | Path) -> None:
-    """Raises `BadInputError` where the cell's region does not fit its chip."""
     try:
         region_of(cell, chips[cell.chip])
     except BadInputError as error:
@@ -212,7 +210,6 @@ def check_region(cell: Cell, chips: dict[str, ChipFacts], plan: str | Path) -> N
 
 
 def check_hazards(cell: Cell, chips: dict[str, ChipFacts], plan: str | Path) -> None:
-    """Raises `BadInputError` where a hazard of the cell cannot take place with its chip."""
     for word, hazard in zip(cell.hazards, hazards_of(cell), strict=True):
         refusal = hazard.chip_refusal(chips[cell.chip])
         if refusal:

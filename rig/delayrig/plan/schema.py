@@ -128,7 +128,6 @@ class Contrast(msgspec.Struct, frozen=True, kw_only=True, forbid_unknown_fields=
 
     @property
     def bounds(self) -> dict[str, float]:
-        """Those that are given, by their figure."""
         both = {"cpu": self.cpu_at_least, "time": self.time_at_least}
         return {figure: bound for figure, bound in both.items() if bound is not None}
 
@@ -151,12 +150,10 @@ RENAMED_PLANS = {"museum": "past-mistakes"}
 
 
 def plan_names() -> list[str]:
-    """The plans that come with the rig."""
     return sorted(file.stem for file in PLANS_FOLDER.glob("*.toml"))
 
 
 def find_plan(name: str) -> Path:
-    """A plan by name, or by the name of its file."""
     name = RENAMED_PLANS.get(name, name)
     if name in plan_names():
         return PLANS_FOLDER / f"{name}.toml"
@@ -221,7 +218,6 @@ def hazards_of(row: dict[str, Any]) -> tuple[str, ...]:
 
 
 def is_possible(row: dict[str, Any]) -> bool:
-    """Whether there are as many cores as its hazards need."""
     return cores_needed(hazards_of(row)) <= _cores(row)
 
 

@@ -30,8 +30,6 @@ _LIST = re.compile(r"[0-9]+(?:\.[0-9]{1,3})?(?::[0-9]+(?:\.[0-9]{1,3})?)+")
 
 
 class Tier(msgspec.Struct, frozen=True, kw_only=True, forbid_unknown_fields=True):
-    """Cores that are alike."""
-
     name: str
     cores: int
     mips: float
@@ -51,7 +49,6 @@ class Machine(msgspec.Struct, frozen=True, kw_only=True, forbid_unknown_fields=T
 
 
 def machine_names() -> list[str]:
-    """Those that come with the rig."""
     return sorted(file.stem for file in FOLDER.glob("*.toml"))
 
 
