@@ -45,23 +45,18 @@ class SpeedHazard(Hazard):
         origins = {origin: origin_ns(artifacts, origin) for origin in (Origin.START, Origin.ACCEPT)}
         if ended is None or origins[Origin.START] is None:
             return ""
-        due = _due(self.speed_changes(cell), origins, ended.t_ns)
+        due = 0
+        for change in self.speed_changes(cell):
+            if change.when.origin is Origin.BEGIN:
+                continue
+            since_ns = origins[change.when.origin]
+            if since_ns is None or since_ns + change.when.after_ms * NS_PER_MS > ended.t_ns:
+                break
+            due += 1
         came = len({change.t_ns for change in of_kind(artifacts.events, Speed)})
         if came < due // 2 or (due and not came):
             return f"the cores changed their speed {came} times where {due} were due"
         return ""
-
-
-def _due(changes: Iterator[SpeedChange], origins: dict[Origin, int | None], ended_ns: int) -> int:
-    count = 0
-    for change in changes:
-        origin_ns = origins.get(change.when.origin)
-        if change.when.origin is Origin.BEGIN:
-            continue
-        if origin_ns is None or origin_ns + change.when.after_ms * NS_PER_MS > ended_ns:
-            return count
-        count += 1
-    return count
 
 
 class Frequency(SpeedHazard):

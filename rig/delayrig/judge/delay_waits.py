@@ -118,7 +118,7 @@ def _stretch(pace: Pace | None) -> float:
 
 def _observed(call: DelayCall, delays: Delays, clock: _Clock) -> ObservedDelay:
     assert call.seen_ns is not None
-    late_ns = delays.header.late_ns
+    function, late_ns = delays.function_of(call), delays.header.late_ns
     return ObservedDelay(
         kind=class_of(max(call.requested_ns // NS_PER_US, 1)),
         what=f"a delay for {delays.call_site(call)}",
@@ -129,15 +129,10 @@ def _observed(call: DelayCall, delays: Delays, clock: _Clock) -> ObservedDelay:
         opened_ns=call.t_ns,
         clock_error_ns=clock.error_ns(call.requested_ns),
         step_ns=clock.step_ns,
-        has_returned=call.ended is End.RETURN or not delays.function_of(call).setjmp,
-        where=_where(call, delays),
+        has_returned=call.ended is End.RETURN or not function.setjmp,
+        where=f"{function.name} at {call.t_ns} ns, thread {call.thread}, cpu {call.cpu_in} to"
+        f" {call.cpu_out}: {' < '.join(delays.callers_of(call))}",
     )
-
-
-def _where(call: DelayCall, delays: Delays) -> str:
-    name = delays.function_of(call).name
-    place = f"thread {call.thread}, cpu {call.cpu_in} to {call.cpu_out}"
-    return f"{name} at {call.t_ns} ns, {place}: {' < '.join(delays.callers_of(call))}"
 
 
 def doubts_of(delays: Delays, waits: Sequence[ObservedDelay], *, must_wait: bool) -> list[str]:
@@ -154,7 +149,7 @@ def doubts_of(delays: Delays, waits: Sequence[ObservedDelay], *, must_wait: bool
         or any(not wait.has_returned and wait.longest_ns < wait.requested_ns for wait in waits),
         NO_DELAYS: must_wait and not asked and not unsure,
         NONE_JUDGED: bool(waits) and not any(wait.is_judged for wait in waits),
-        NO_FUNCTION: not any(not each.direct for each in delays.header.functions)
+        NO_FUNCTION: all(each.direct for each in delays.header.functions)
         and any(each.doubt for each in delays.header.functions),
         INTERRUPTED: any(wait.is_open for wait in waits),
         UNREAD: any(call.unread not in ("", NO_LIMIT) for call in calls),
@@ -163,12 +158,8 @@ def doubts_of(delays: Delays, waits: Sequence[ObservedDelay], *, must_wait: bool
     return [doubt for doubt, holds in found.items() if holds]
 
 
-def is_unsure(delays: Delays) -> bool:
-    return bool(unsure_calls(delays))
-
-
 def unsure_calls(delays: Delays) -> list[DelayCall]:
-    """Those that `sure_calls()` leaves out."""
+    """Those of functions that may be no delay functions: `sure_calls()` leaves them out."""
     sure = {call.function for call in sure_calls(delays)}
     return [call for call in delays.calls if call.function not in sure]
 
@@ -189,11 +180,8 @@ def _are_near(whole: Sequence[DelayCall], *, of: Sequence[DelayCall]) -> bool:
     these count no greater unit. What stopped the others for a while made them no shorter.
     """
     long = [call for call in of if call.requested_ns >= LONG_NS]
-    near = [
-        c
-        for c in whole
-        if c.requested_ns >= LONG_NS and (c.seen_ns or 0) <= EVEN_BY * c.requested_ns
-    ]
+    even = (call for call in whole if (call.seen_ns or 0) <= EVEN_BY * call.requested_ns)
+    near = [call for call in even if call.requested_ns >= LONG_NS]
     return bool(long) and 2 * len(near) >= len(long)
 
 

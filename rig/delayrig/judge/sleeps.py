@@ -41,14 +41,14 @@ class _Length:
 class _Requests:
     """When the subject sent what the programmer read, by the moment that it was there at last."""
 
-    sent_ns: Sequence[int]
-    read_ns: Sequence[int]
+    seen: Sequence[tuple[int, int]]
+    """When each was there, and when it was read."""
     latency_ns: int | None
     """The most that the programmer takes to notice one; None where nobody knows."""
 
     def after(self, t_ns: int) -> tuple[int, int] | None:
-        at = bisect_left(self.sent_ns, t_ns)
-        return None if at == len(self.sent_ns) else (self.sent_ns[at], self.read_ns[at])
+        at = bisect_left(self.seen, (t_ns, 0))
+        return None if at == len(self.seen) else self.seen[at]
 
 
 def observe_sleeps(
@@ -62,7 +62,7 @@ def observe_sleeps(
     places: dict[tuple[int, int], list[DelayCall]] = defaultdict(list)
     for call in calls:
         places[call.function, call.thread].append(call)
-    asked = _requests_of(events) if places else _Requests((), (), None)
+    asked = _requests_of(events) if places else _Requests((), None)
     for here in places.values():
         for number, call in enumerate(here):
             later = here[number + 1 : number + 1 + RESUMED_MAX]
@@ -137,8 +137,7 @@ def _requests_of(events: Sequence[Event]) -> _Requests:
         (moment, request.read_ns) for request in requests(events) for moment in _sent(request)
     )
     start = first(events, Start)
-    latency_ns = start.wake_latency_ns_max if start else None
-    return _Requests([sent for sent, _ in found], [read for _, read in found], latency_ns)
+    return _Requests(found, start.wake_latency_ns_max if start else None)
 
 
 def _sent(request: Request) -> list[int]:

@@ -93,13 +93,13 @@ def pace_fault(events: Sequence[Event], waits: Sequence[ObservedWait] = ()) -> s
     spans += [(busy.kind, busy.start_ns, busy.until_ns) for busy in of_kind(events, Busy)]
     if not spans or pace.windows_not_kept > pace.windows * NOT_KEPT_PART_MAX:
         return told
-    clear = {kind for kind, *span in spans if not _touches(span, pace.not_kept)}
+    clear = {
+        kind
+        for kind, begin_ns, end_ns in spans
+        if all(end_ns <= since_ns or begin_ns >= until_ns for since_ns, until_ns in pace.not_kept)
+    }
     hidden = sorted({kind for kind, *_ in spans} - clear)
     return f"{told}, and every {hidden[0]} was then" if hidden else ""
-
-
-def _touches(span: Sequence[int], others: Sequence[Sequence[int]]) -> bool:
-    return any(span[0] < other[1] and span[1] > other[0] for other in others)
 
 
 def lost_clock(cell: Cell, events: list[Event]) -> str:

@@ -23,8 +23,8 @@ from delayrig.judge.delay_waits import (
     UNSURE,
     doubts_of,
     ended_within_step,
-    is_unsure,
     observe_calls_of,
+    unsure_calls,
 )
 from delayrig.model.cell import Cell, Job, Programmer, Role
 from delayrig.model.evidence import ObservedDelay, ObservedWait, Witness
@@ -134,9 +134,12 @@ def disagreement(waits: SeenWaits) -> str:
 
 
 def unjudged_delays(artifacts: Artifacts, waits: SeenWaits) -> list[str]:
-    unsure = artifacts.delays is not None and is_unsure(artifacts.delays)
-    others = {CLOCK_STEP: ended_within_step(waits.delays), UNSURE: unsure}
-    return sorted({*waits.doubts, *(what for what, holds in others.items() if holds)})
+    found = set(waits.doubts)
+    if ended_within_step(waits.delays):
+        found.add(CLOCK_STEP)
+    if artifacts.delays is not None and unsure_calls(artifacts.delays):
+        found.add(UNSURE)
+    return sorted(found)
 
 
 def waits_gap(cell: Cell, artifacts: Artifacts, waits: SeenWaits) -> str:

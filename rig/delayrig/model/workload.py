@@ -134,19 +134,12 @@ def expected_image(cell: Cell, chip: ChipFacts, sparse: bytes) -> list[int]:
     """Addresses of the granules in which the emulator's image is not what it should be."""
     region = region_of(cell, chip)
     found = _found_granules(chip, sparse)
-    wrong = [
-        _differences(_wanted_granules(content, region), found)
-        for content in _right_contents(cell, chip, region)
-    ]
-    return min(wrong, key=len)
-
-
-def _right_contents(cell: Cell, chip: ChipFacts, region: Region) -> list[bytes]:
-    right = final_content(cell, region)
+    right = [final_content(cell, region)]
     if cell.job is Job.ERASE and not chip.erase:
         # An EEPROM has no erased state. Releases of flashrom write zeros.
-        return [right, bytes(region.size_bytes)]
-    return [right]
+        right.append(bytes(region.size_bytes))
+    wrong = (_differences(_wanted_granules(content, region), found) for content in right)
+    return min(wrong, key=len)
 
 
 def _differences(wanted: dict[int, bytes], found: dict[int, bytes]) -> list[int]:

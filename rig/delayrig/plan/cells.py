@@ -158,7 +158,8 @@ class _Reader:
 
     def _cell(self, owner: Group | Single, subject: str, point: Point, key: str) -> Cell:
         self._check.cell(owner, point, key)
-        on_host = self._lane is LaneName.HOST
+        shift = shift_for_mips(point.mips or 0) if self._lane is LaneName.VIRTUAL else 0
+        assert shift is not None, "it was checked"
         core_mips = _core_mips(point) if self._lane is LaneName.LIVE else ()
         return Cell(
             name=owner.name,
@@ -167,7 +168,7 @@ class _Reader:
             subject=subject,
             arch=Arch(point.arch),
             # This machine's cores are as fast as they are: cells that differ in that are one.
-            icount_shift=_shift(point) if self._lane is LaneName.VIRTUAL else 0,
+            icount_shift=shift,
             cores=len(core_mips) or point.cores or 1,
             machine=point.machine,
             core_mips=core_mips,
@@ -177,7 +178,7 @@ class _Reader:
             job=Job(point.job),
             region_kib=owner.region_kib,
             programmer=Programmer(point.programmer),
-            pin=owner.pin if on_host else "",
+            pin=owner.pin if self._lane is LaneName.HOST else "",
             seed=self._seed,
         )
 
@@ -185,12 +186,6 @@ class _Reader:
 def _combinations(factors: dict[str, list[Any]]) -> Iterator[dict[str, Any]]:
     for values in itertools.product(*factors.values()):
         yield dict(zip(factors, values, strict=True))
-
-
-def _shift(point: Point) -> int:
-    shift = None if point.mips is None else shift_for_mips(point.mips)
-    assert shift is not None
-    return shift
 
 
 def _core_mips(point: Point) -> tuple[float, ...]:

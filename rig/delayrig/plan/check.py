@@ -101,8 +101,9 @@ class PlanCheck:
         row = msgspec.structs.asdict(point)
         hazards = self._set(row, key)
         if not is_possible(row):
+            demanding = "load" if is_possible({**row, "load": Load.NONE.value}) else "hazards"
             raise self._error(
-                f"'{key}.{_demanding(row)}' asks for more cores than '{key}.cores' gives",
+                f"'{key}.{demanding}' asks for more cores than '{key}.cores' gives",
                 hint=f"set '{key}.cores' to {cores_needed(hazards)} or more",
             )
         role = Role(owner.role)
@@ -200,12 +201,6 @@ class PlanCheck:
             yield
         except BadInputError as error:
             raise self._error(f"'{key}': {error.message}", hint=error.hint) from None
-
-
-def _demanding(row: dict[str, Any]) -> str:
-    """Which key asks for more cores than there are."""
-    alone = {**row, "load": Load.NONE.value}
-    return "load" if is_possible(alone) else "hazards"
 
 
 def check_contrast(contrast: Contrast, names: Iterable[str], where: str) -> None:

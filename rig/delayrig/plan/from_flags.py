@@ -5,7 +5,7 @@ import glob
 import itertools
 import re
 from collections.abc import Iterator
-from dataclasses import dataclass, fields
+from dataclasses import asdict, dataclass, replace
 from pathlib import Path
 
 import msgspec
@@ -60,22 +60,25 @@ class Flags:
 
 def plan_of_flags(subject: str, against: str, flags: Flags, *, canaries: bool = False) -> Plan:
     """One cell, or the product; what comes of `against` is shown, and fails nothing."""
-    usual = {"arch": (arch_of(subject),)}
-    values = [getattr(flags, f.name) or usual.get(f.name, ("",)) for f in fields(Flags)]
-    cells = [
-        _single(dict(zip((f.name for f in fields(Flags)), row, strict=True)))
-        for row in itertools.product(*values)
-    ]
+    usual = arch_of(subject)
+    given = asdict(replace(flags, arch=flags.arch or (usual,)))
+    rows = itertools.product(*(values or ("",) for values in given.values()))
+    cells = [_single(dict(zip(given, row, strict=True))) for row in rows]
     # Of a single cell that cannot be, the planner says why.
     possible = [one for one in cells if is_possible(msgspec.structs.asdict(one.at))] or cells
     watching = _watching(possible) if canaries else []
+    beside = Rule(
+        when=Match(subject=glob.escape(against)),
+        expect=Expect.ANY.value,
+        reason="it is there to be compared with",
+    )
     return Plan(
         schema=1,
         about=f"{subject}, by {SOURCE}",
         subjects=list(dict.fromkeys(filter(None, (subject, against)))),
         lane=possible[0].lane,
         cell=[*possible, *watching],
-        rule=[_beside(against)] if against else [],
+        rule=[beside] if against else [],
     )
 
 
@@ -124,15 +127,6 @@ def _number(flag: str, word: str) -> float:
     if re.fullmatch(r"[0-9]{1,9}(\.[0-9]{1,3})?" if flag == "mips" else "[0-9]{1,9}", word):
         return float(word)
     raise BadInputError(f"--{flag} {word!r} is no number", hint=f"`{SOURCE} --help` has examples")
-
-
-def _beside(against: str) -> Rule:
-    """What is compared with may be wrong: that is why it is compared with."""
-    return Rule(
-        when=Match(subject=glob.escape(against)),
-        expect=Expect.ANY.value,
-        reason="it is there to be compared with",
-    )
 
 
 def _watching(cells: list[Single]) -> Iterator[Single]:
