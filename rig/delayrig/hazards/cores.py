@@ -1,8 +1,6 @@
 # SPDX-License-Identifier: GPL-2.0-or-later
 """Cores that come and go, and others that want all of them: in a guest whose cores are parallel."""
 
-from collections.abc import Sequence
-
 from delayrig.hazards.artifacts import Artifacts
 from delayrig.hazards.hazard import Concern, Hazard, due_times
 from delayrig.hazards.load import NOT_TO_THE_END, missed_turns
@@ -24,9 +22,7 @@ class Hotplug(Hazard):
     concern = Concern.SAFETY
     lanes = (LaneName.LIVE,)
     cores_min = 2
-
-    def spec_lines(self, cell: Cell) -> Sequence[str]:
-        return (f"hotplug {self.number} {cell.seed}", ANYWHERE_LINE)
+    spec = ("hotplug {value} {seed}", ANYWHERE_LINE)
 
     def fault(self, cell: Cell, artifacts: Artifacts) -> str:
         """Whether it happened a third as often as it should have: taking a core takes a while."""
@@ -37,17 +33,13 @@ class Hotplug(Hazard):
 
 
 class HogsEach(Hazard):
-    """So many loops for each core, and a subject that the scheduler puts where it likes."""
-
     name = "hogs-each"
     form = "N"
     values = range(1, 5)
     about = "N loops (1 to 4) of ordinary priority on every core, the subject on any"
     concern = Concern.SAFETY
     lanes = (LaneName.LIVE,)
-
-    def spec_lines(self, cell: Cell) -> Sequence[str]:
-        return (f"hogs_each {self.number}", ANYWHERE_LINE)
+    spec = ("hogs_each {value}", ANYWHERE_LINE)
 
     def fault(self, cell: Cell, artifacts: Artifacts) -> str:
         running = first(artifacts.events, CrowdRunning)

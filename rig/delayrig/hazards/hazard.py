@@ -63,6 +63,13 @@ class Hazard:
     repeatable: ClassVar[bool] = False
     """Whether a set may hold it several times, with other values."""
 
+    spec: ClassVar[Sequence[str]] = ()
+    """Lines for the guest's agent (images/agent/spec.h), or for `lanes/host/session.py`; `{value}`
+    is the hazard's, `{seed}` the cell's."""
+    emulator_option: ClassVar[str] = ""
+    """Of the emulator, which takes the value."""
+    client_option: ClassVar[str] = ""
+    """The same of the library client."""
     kernel_words: Sequence[str] = ()
     """What the guest's kernel is told besides the usual; part of the guest's shape."""
     kernel: str = ""
@@ -99,16 +106,16 @@ class Hazard:
         return int(self.value)
 
     def spec_lines(self, cell: Cell) -> Sequence[str]:
-        """Lines for the guest's agent (images/agent/spec.h), or for `lanes/host/session.py`."""
-        return ()
+        """What it is to the agent, or to the session."""
+        return [line.format(value=self.value, seed=cell.seed) for line in self.spec]
 
     def emulator_words(self, cell: Cell) -> Sequence[str]:
         """Words of the emulator's command line."""
-        return ()
+        return (self.emulator_option, self.value) if self.emulator_option else ()
 
     def subject_words(self, subject: Subject) -> Sequence[str]:
         """Words of the library client's command line."""
-        return ()
+        return (self.client_option, self.value) if self.client_option else ()
 
     def refusal(self, subject: Subject) -> str:
         """Why a cell with that subject is skipped; empty where it is run."""

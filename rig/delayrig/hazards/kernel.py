@@ -51,8 +51,6 @@ class Clocksource(Hazard):
 
 
 class PreemptRt(Hazard):
-    """The distribution's PREEMPT_RT kernel: interrupts are threads, and locks can be preempted."""
-
     name = kernel = "preempt-rt"
     archs = (Arch.X86_64,)
     about = "the PREEMPT_RT kernel, in which interrupts are threads"

@@ -35,8 +35,6 @@ NOTHING_TO_ASK = (
 
 
 class InLibrary(Hazard):
-    """The job is done by libflashrom, which a program of others has loaded."""
-
     name = "library"
     archs = (Arch.X86_64,)
     about = "libflashrom in a program of ours, in place of the subject's command line program"
@@ -60,6 +58,7 @@ class Signals(InLibrary):
     """
 
     name = "signals"
+    client_option = "--signals"
     form = "RATE[,alrm|chld|usr1][,restart]"
     legend = f"RATE is {RATES_HZ.start} to {RATES_HZ[-1]} a second"
     about = "libflashrom in a program that handles RATE signals a second, such as signals:20"
@@ -67,9 +66,6 @@ class Signals(InLibrary):
     def __init__(self, value: str) -> None:
         super().__init__(value)
         self._rate_hz = number_in(matched(_SIGNALS, value)[1], RATES_HZ)
-
-    def subject_words(self, subject: Subject) -> Sequence[str]:
-        return ("--signals", self.value)
 
     def fault(self, cell: Cell, artifacts: Artifacts) -> str:
         """Whether the signals came, as far as the program lived to tell."""
@@ -100,13 +96,11 @@ class Threads(InLibrary):
     """
 
     name = "threads"
+    client_option = "--threads"
     form = "N"
     values = range(1, 9)
     about = "libflashrom in a program of which N other threads (1 to 8) compute now and then"
     why_uncounted = "other threads of its program compute"
-
-    def subject_words(self, subject: Subject) -> Sequence[str]:
-        return ("--threads", self.value)
 
     def missed(self, cell: Cell, artifacts: Artifacts) -> str:
         ended = first(artifacts.events, HostEnd)

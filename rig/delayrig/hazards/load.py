@@ -1,8 +1,6 @@
 # SPDX-License-Identifier: GPL-2.0-or-later
 """Others that want the subject's own core, or all of the memory."""
 
-from collections.abc import Sequence
-
 from delayrig.hazards.artifacts import Artifacts
 from delayrig.hazards.hazard import ANYWHERE, Concern, Hazard
 from delayrig.model.cell import Cell
@@ -35,9 +33,7 @@ class Hogs(Hazard):
     about = "N loops of ordinary priority on the subject's own core"
     concern = Concern.SAFETY
     lanes = ANYWHERE
-
-    def spec_lines(self, cell: Cell) -> Sequence[str]:
-        return (f"hogs {self.number}",)
+    spec = ("hogs {value}",)
 
     def fault(self, cell: Cell, artifacts: Artifacts) -> str:
         running = first(artifacts.events, HogsRunning)
@@ -68,9 +64,7 @@ class MemoryPressure(Hazard):
     name = "memory-pressure"
     about = "a process that touches new memory all the time, so that the kernel has to reclaim"
     concern = Concern.SAFETY
-
-    def spec_lines(self, cell: Cell) -> Sequence[str]:
-        return ("memory_pressure 1",)
+    spec = ("memory_pressure 1",)
 
     def fault(self, cell: Cell, artifacts: Artifacts) -> str:
         before = first(artifacts.events, MemoryPressureBegin)

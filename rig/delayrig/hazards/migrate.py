@@ -1,8 +1,6 @@
 # SPDX-License-Identifier: GPL-2.0-or-later
 """The subject is moved from core to core of this machine, which may be of unequal speed."""
 
-from collections.abc import Sequence
-
 from delayrig.hazards.artifacts import Artifacts
 from delayrig.hazards.hazard import Concern, Hazard, due_times
 from delayrig.model.cell import Cell
@@ -24,9 +22,7 @@ class Migrate(Hazard):
     concern = Concern.SAFETY
     lanes = REAL_TIME
     cores_min = 2
-
-    def spec_lines(self, cell: Cell) -> Sequence[str]:
-        return (f"migrate {self.number} {cell.seed}",)
+    spec = ("migrate {value} {seed}",)
 
     def fault(self, cell: Cell, artifacts: Artifacts) -> str:
         migrations = first(artifacts.events, Migrations)

@@ -18,9 +18,7 @@ class NoRt(Hazard):
     about = "the subject may not take real-time priority"
     concern = Concern.PERFORMANCE
     lanes = ANYWHERE
-
-    def spec_lines(self, cell: Cell) -> Sequence[str]:
-        return ("realtime_denied 1",)
+    spec = ("realtime_denied 1",)
 
     def fault(self, cell: Cell, artifacts: Artifacts) -> str:
         rights = first(artifacts.events, SubjectRights)
@@ -45,9 +43,7 @@ class RtThrottle(Hazard):
     about = "real-time tasks get 20 ms of each second; for subjects that take such a priority"
     concern = Concern.PERFORMANCE
     cores_min = 2
-
-    def spec_lines(self, cell: Cell) -> Sequence[str]:
-        return ("rt_runtime_us 20000",)
+    spec = ("rt_runtime_us 20000",)
 
     def emulator_words(self, cell: Cell) -> Sequence[str]:
         return ("--cpu", "1", "--measure-wake", "0")

@@ -83,8 +83,6 @@ class Frequency(SpeedHazard):
 
 
 class FrequencySteps(SpeedHazard):
-    """RATE times a second every core gets a speed of its own, by the cell's seed."""
-
     name = "frequency-steps"
     form = "RATE"
     values = RATES_HZ
@@ -119,8 +117,6 @@ class Smt(SpeedHazard):
 
 
 class Steal(SpeedHazard):
-    """Another guest of the same host takes the cores, for PERCENT of the time."""
-
     name = "steal"
     form = "PERCENT[@RATE]"
     about = "the host takes all cores away for PERCENT of the time, RATE times a second (20)"

@@ -1,7 +1,7 @@
 # SPDX-License-Identifier: GPL-2.0-or-later
 """A part that is not idle when the subject comes: asleep, suspended, just powered."""
 
-from collections.abc import Callable, Sequence
+from collections.abc import Callable
 
 from delayrig.hazards.artifacts import Artifacts
 from delayrig.hazards.hazard import ANYWHERE, Concern, Hazard
@@ -47,13 +47,12 @@ STATES: dict[str, Callable[[ChipFacts], bool]] = {
 
 
 class Starts(Hazard):
-    """The part is in that state when its moment comes, which the subject can know of."""
-
     name = "starts"
     form = "STATE"
     legend = f"STATE is one of {', '.join(STATES)}"
     values = STATES
     about = "an SPI NOR that is not idle when the subject comes, such as starts:asleep"
+    emulator_option = "--starts"
     concern = Concern.SAFETY
     lanes = ANYWHERE
     is_beyond_jobs = True
@@ -68,9 +67,6 @@ class Starts(Hazard):
         if chip.family == "spi_nor" and STATES[self.value](chip):
             return ""
         return f"a {chip.name} cannot be found {self.value}"
-
-    def emulator_words(self, cell: Cell) -> Sequence[str]:
-        return ("--starts", self.value)
 
     def missed(self, cell: Cell, artifacts: Artifacts) -> str:
         """Some states begin when the programmer's pins are turned on, or with a command."""

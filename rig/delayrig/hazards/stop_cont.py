@@ -1,8 +1,6 @@
 # SPDX-License-Identifier: GPL-2.0-or-later
 """The subject is stopped and goes on, as by a shell's job control or by a debugger."""
 
-from collections.abc import Sequence
-
 from delayrig.hazards.artifacts import Artifacts
 from delayrig.hazards.hazard import ANYWHERE, Concern, Hazard, due_times
 from delayrig.model.cell import Cell
@@ -22,9 +20,7 @@ class StopCont(Hazard):
     about = "the subject is stopped RATE times a second (1 to 100), half of the time"
     concern = Concern.SAFETY
     lanes = ANYWHERE
-
-    def spec_lines(self, cell: Cell) -> Sequence[str]:
-        return (f"stops_hz {self.value}",)
+    spec = ("stops_hz {value}",)
 
     def fault(self, cell: Cell, artifacts: Artifacts) -> str:
         stops = first(artifacts.events, Stops)

@@ -22,8 +22,6 @@ LEAP_TAKEN_STATES = (3, 4)
 
 
 class WallClockStep(Hazard):
-    """Somebody sets the wall clock, over and over, counted from the subject's start."""
-
     name = "wall-clock-step"
     form = "{+,-}SECONDS[,EVERY_MS]"
     legend = (
