@@ -10,12 +10,14 @@ core was held up is too short later, and so is one that runs while the core catc
 the subject's doing, so the longest that a call may have been is longer by both.
 """
 
+from bisect import bisect_right
+from collections import defaultdict
 from collections.abc import Sequence
 from dataclasses import dataclass
+from math import inf
 
 from delayrig.images.finder.confirm import EVEN_BY, LONG_NS, confirm
 from delayrig.judge.clock_error import CLOCK_STEPS_NS, ClockError, clock_error, clock_jump_ns
-from delayrig.judge.enclosing_calls import outside, without_inner
 from delayrig.judge.sleeps import observe_sleeps
 from delayrig.judge.wait_classes import class_of
 from delayrig.model.delays import NO_LIMIT, DelayCall, Delays, End
@@ -78,7 +80,53 @@ def observe_calls_of(delays: Delays, events: list[Event]) -> list[ObservedDelay]
 
 
 def judged_calls(delays: Delays) -> list[DelayCall]:
-    return without_inner(delays, sure_calls(delays))
+    """Those that answer for themselves: one that lies within a call of a delay function does not.
+
+    A delay may sleep in parts, be interrupted, and make good what is missing: whether it did shows
+    at its own end alone.
+    """
+    open_by_thread: dict[int, list[DelayCall]] = defaultdict(list)
+    kept = []
+    for call in sure_calls(delays):
+        outer = [
+            each
+            for each in open_by_thread[call.thread]
+            if each.end_ns is None or each.end_ns > call.t_ns
+        ]
+        if not any(_answers_for(each, call, delays) for each in outer):
+            kept.append(call)
+        if not delays.function_of(call).direct and call.ended is not End.ABANDONED:
+            outer.append(call)
+        open_by_thread[call.thread] = outer
+    return kept
+
+
+def _answers_for(outer: DelayCall, call: DelayCall, delays: Delays) -> bool:
+    """For each sleep in it; for another delay function where that was short of no more than the
+    outer call asks for itself.
+    """
+    if delays.function_of(call).direct:
+        return True
+    is_short = call.seen_ns is not None and call.seen_ns < call.requested_ns
+    is_other = outer.function != call.function
+    return is_short and is_other and outer.requested_ns >= call.requested_ns
+
+
+def _outside(calls: Sequence[DelayCall], enclosing: Sequence[DelayCall]) -> list[DelayCall]:
+    """The calls that began in none of the others of their thread."""
+    begins: dict[int, list[int]] = defaultdict(list)
+    ends: dict[int, list[float]] = defaultdict(list)
+    for each in sorted(enclosing, key=lambda call: call.t_ns):
+        latest = ends[each.thread][-1:] or [0.0]
+        begins[each.thread].append(each.t_ns)
+        ends[each.thread].append(max(*latest, inf if each.end_ns is None else each.end_ns))
+    found = []
+    for call in calls:
+        begun = bisect_right(begins[call.thread], call.t_ns)
+        # The latest end of all that had begun by then.
+        if begun == 0 or ends[call.thread][begun - 1] <= call.t_ns:
+            found.append(call)
+    return found
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -172,7 +220,7 @@ def _settled(asked: Sequence[DelayCall], unsure: Sequence[DelayCall]) -> bool:
     whole = [call for call in unsure if (call.seen_ns or 0) >= call.requested_ns]
     if len(whole) == len(unsure) and _are_near(whole, of=unsure):
         return bool(asked)
-    return bool(outside(asked, unsure)) and not _are_near(whole, of=unsure)
+    return bool(_outside(asked, unsure)) and not _are_near(whole, of=unsure)
 
 
 def _are_near(whole: Sequence[DelayCall], *, of: Sequence[DelayCall]) -> bool:

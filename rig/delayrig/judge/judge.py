@@ -113,7 +113,9 @@ def _judge(
         waits_gap=waits_gap(cell, artifacts, waits),
     )
     finding = find_verdict(cell, artifacts, observed)
-    if finding.verdict is Verdict.PASS and hides_delays(cell, subject):
+    # No delay of such a subject took place, so that nothing can be said of them.
+    hidden = cell.programmer is Programmer.DUMMY and not keeps_busy_times(subject.program_bytes)
+    if finding.verdict is Verdict.PASS and hidden:
         finding = Finding(Verdict.SKIPPED, TIME_ALONE)
     started, ended = first(artifacts.events, SubjectStart), first(artifacts.events, SubjectEnd)
     split = phases.TimeSplit()
@@ -169,11 +171,6 @@ def _emulator_facts(events: list[Event]) -> EmulatorFacts:
         return EmulatorFacts()
     realtime = rights.realtime if rights else True
     return EmulatorFacts(realtime=realtime, wake_latency_ns_max=start.wake_latency_ns_max)
-
-
-def hides_delays(cell: Cell, subject: Subject) -> bool:
-    """Whether no delay of the subject took place, so that nothing can be said of them."""
-    return cell.programmer is Programmer.DUMMY and not keeps_busy_times(subject.program_bytes)
 
 
 def subject_version(stdout: str, subject: Subject) -> str:

@@ -5,8 +5,6 @@ from collections.abc import Sequence
 
 from delayrig.model.result import NotProvided, Results
 
-AGAIN = "The next start asks the archive again."
-
 
 def not_provided_lines(runs: Sequence[Results]) -> list[str]:
     """A line for each thing that is missing, naming its cells; none where all was there."""
@@ -22,5 +20,5 @@ def _line(missing: NotProvided, cells: list[str]) -> str:
     count = "1 cell was" if len(cells) == 1 else f"{len(cells)} cells were"
     return (
         f"{count} skipped, since the archive did not give {missing.what} ({missing.cause})."
-        f" {AGAIN} Skipped: {', '.join(cells)}"
+        f" The next start asks the archive again. Skipped: {', '.join(cells)}"
     )

@@ -66,17 +66,11 @@ def observe_sleeps(
     for here in places.values():
         for number, call in enumerate(here):
             later = here[number + 1 : number + 1 + RESUMED_MAX]
-            plain = _plain(call, observe, events)
-            if plain is not None and plain.requested_ns > 0:
+            if call.end_ns is None:
+                continue
+            plain = observe(call) if call.until_ns is None else _until(observe, call, events)
+            if plain.requested_ns > 0:
                 yield _with_what_followed(plain, call, later, asked)
-
-
-def _plain(
-    call: DelayCall, observe: Callable[[DelayCall], ObservedDelay], events: list[Event]
-) -> ObservedDelay | None:
-    if call.end_ns is None:
-        return None
-    return observe(call) if call.until_ns is None else _until(observe, call, events)
 
 
 def _until(

@@ -328,13 +328,15 @@ _FIGURES_OF = attrgetter(*NEVER_NEGATIVE)
 def _check_words(results: Results, label: str) -> None:
     """Raises `BadInputError` for what has the right type, and says nothing to this rig."""
     places: dict[str, int] = {}
-    sound: set[tuple[str, ...]] = set()
     for number, cell in enumerate(results.cells):
         key = f"{label}: key 'cells[{number}]"
-        words = _WORDS_OF(cell)
-        if words not in sound:
-            _check_known(words, key)
-            sound.add(words)
+        for (name, known), word in zip(KNOWN_WORDS.items(), _WORDS_OF(cell), strict=True):
+            if word not in known:
+                hint = nearest(word, known, what=f"words for {name!r}")
+                raise BadInputError(
+                    f"{key}.{name}' is {word!r}",
+                    hint=f"{hint}; a newer rig's file is for that one (key 'run.rig_version')",
+                )
         if negative := negative_key(cell):
             raise BadInputError(
                 f"{key}.{negative}' is below zero: {attrgetter(negative)(cell)}",
@@ -347,16 +349,6 @@ def _check_words(results: Results, label: str) -> None:
             )
         places[cell.id] = number
     _check_contrasts(results, label)
-
-
-def _check_known(words: tuple[str, ...], key: str) -> None:
-    for (name, known), word in zip(KNOWN_WORDS.items(), words, strict=True):
-        if word not in known:
-            hint = nearest(word, known, what=f"words for {name!r}")
-            raise BadInputError(
-                f"{key}.{name}' is {word!r}",
-                hint=f"{hint}; a newer rig's file is for that one (key 'run.rig_version')",
-            )
 
 
 def id_fault(cell_id: str) -> str:
@@ -372,9 +364,8 @@ def id_fault(cell_id: str) -> str:
 
 def negative_key(result: CellResult) -> str:
     """A figure of a cell's result that is below zero and cannot be; empty where there is none."""
-    if min(_FIGURES_OF(result)) >= 0:
-        return ""
-    return next((key for key in NEVER_NEGATIVE if attrgetter(key)(result) < 0), "")
+    figures = zip(NEVER_NEGATIVE, _FIGURES_OF(result), strict=True)
+    return next((key for key, figure in figures if figure < 0), "")
 
 
 def own_fault(result: CellResult) -> str:

@@ -29,8 +29,7 @@ from delayrig.plan.schema import (
     Timers,
     hazards_of,
     is_possible,
-    lane_of_cell,
-    lane_of_plan,
+    lane_named,
     own_subjects,
 )
 
@@ -52,9 +51,12 @@ def plan_cells(
     `subjects` replace the plan's own where there are any, and `lane` the plan's: then cells that
     name another one are left out. `source` names the plan in errors.
     """
-    main = lane or lane_of_plan(plan, source)
-    own_lanes = [lane_of_cell(single, number, source) for number, single in enumerate(plan.cell)]
-    names = [main, *(name for name in own_lanes if name is not None)]
+    main = lane or lane_named(plan.lane, source)
+    own_lanes = [
+        lane_named(single.lane, source, f"cell[{number}].lane") if single.lane else None
+        for number, single in enumerate(plan.cell)
+    ]
+    names = {main, *filter(None, own_lanes)}
     readers = {name: _Reader(PlanCheck(source, list(chips), name), seed, name) for name in names}
     chosen = list(dict.fromkeys(subjects)) or plan.subjects
     cells = list(readers[main].group_cells(plan, chosen))
@@ -83,7 +85,7 @@ def count_cells(
 
     Cells of the same id count as often as they are named, and those that a lane leaves out, too.
     """
-    main = lane or lane_of_plan(plan, source)
+    main = lane or lane_named(plan.lane, source)
     reader = _Reader(PlanCheck(source, list(chips), main), 0, main)
     chosen = list(dict.fromkeys(subjects)) or plan.subjects
     groups = sum(

@@ -25,7 +25,7 @@ from delayrig.model.workload import region_of
 from delayrig.plan.cells import count_cells, plan_cells
 from delayrig.plan.check import check_contrast
 from delayrig.plan.cluster import ClusterWish
-from delayrig.plan.schema import Contrast, Plan, find_plan, lane_of_plan, own_subjects, read_plan
+from delayrig.plan.schema import Contrast, Plan, find_plan, lane_named, own_subjects, read_plan
 
 UNCONFINED_VARIABLE = "FLASHROM_RIG_UNCONFINED"
 """Set and not empty, it is as if `--unconfined` were given: for machines that cannot confine."""
@@ -161,7 +161,7 @@ def choose_cells_of(
     for cell in cells:
         check_region(cell, chips, source)
         check_hazards(cell, chips, source)
-    lane = lane or lane_of_plan(plan, source)
+    lane = lane or lane_named(plan.lane, source)
     return Choice(lane=lane, cells=cells, contrasts=plan.contrast, chips=chips, recipes=recipes)
 
 

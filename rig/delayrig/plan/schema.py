@@ -182,17 +182,8 @@ def judging_cells(name: str) -> list[Single]:
     return [one for one in cells if one.role in (Role.CANARY, Role.CONTROL)]
 
 
-def lane_of_plan(plan: Plan, source: str) -> LaneName:
-    """Where it is run unless somebody says otherwise; raises `BadInputError`."""
-    return _lane(plan.lane, source, "lane")
-
-
-def lane_of_cell(single: Single, number: int, source: str) -> LaneName | None:
-    """The lane that it names itself; None where it is the plan's. Raises `BadInputError`."""
-    return _lane(single.lane, source, f"cell[{number}].lane") if single.lane else None
-
-
-def _lane(name: str, source: str, key: str) -> LaneName:
+def lane_named(name: str, source: str, key: str = "lane") -> LaneName:
+    """The lane of a plan, or of one of its cells; raises `BadInputError`."""
     try:
         return LaneName(name)
     except ValueError:
