@@ -130,5 +130,4 @@ def refusal_on(lane: LaneName, words: tuple[str, ...]) -> str:
 
 
 def cores_needed(words: tuple[str, ...]) -> int:
-    """The fewest cores of a guest in which all of them can take place."""
     return max((hazard_of(word).cores_min for word in words), default=1)

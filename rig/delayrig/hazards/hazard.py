@@ -28,8 +28,6 @@ ANYWHERE = tuple(LaneName)
 
 
 class Concern(StrEnum):
-    """What may go wrong because of it."""
-
     SAFETY = "safety"
     """A wait may end too early."""
     PERFORMANCE = "performance"
@@ -106,15 +104,12 @@ class Hazard:
         return int(self.value)
 
     def spec_lines(self, cell: Cell) -> Sequence[str]:
-        """What it is to the agent, or to the session."""
         return [line.format(value=self.value, seed=cell.seed) for line in self.spec]
 
     def emulator_words(self, cell: Cell) -> Sequence[str]:
-        """Words of the emulator's command line."""
         return (self.emulator_option, self.value) if self.emulator_option else ()
 
     def subject_words(self, subject: Subject) -> Sequence[str]:
-        """Words of the library client's command line."""
         return (self.client_option, self.value) if self.client_option else ()
 
     def refusal(self, subject: Subject) -> str:

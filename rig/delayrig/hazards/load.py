@@ -50,7 +50,6 @@ class Hogs(Hazard):
 
 
 def missed_turns(before: HogsRunning | CrowdRunning, after: HogsStopped | CrowdStopped) -> str:
-    """Whether each of the loops of these two events had turns while the subject ran."""
     met = after.turns_min > before.turns_min
     return "" if met else "not every hog got its share while it ran"
 

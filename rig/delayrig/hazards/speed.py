@@ -30,8 +30,6 @@ _FREQUENCY = re.compile(r"([^,]+)(?:,([1-9][0-9]?))?(?:,ramp=([1-9][0-9]{0,3}))?
 
 
 class SpeedHazard(Hazard):
-    """What they all have in common."""
-
     concern = Concern.SAFETY
     lanes = (LaneName.LIVE,)
 
@@ -77,7 +75,6 @@ class Frequency(SpeedHazard):
         self.ramp_ms = int(match[3] or 0)
 
     def speed_changes(self, cell: Cell) -> Iterator[SpeedChange]:
-        """One, after what it begins with."""
         yield SpeedChange(when=BEGIN, part=self.part)
         yield SpeedChange(when=self.when, part=1.0, ramp_ms=self.ramp_ms)
 

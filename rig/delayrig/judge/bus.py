@@ -37,8 +37,6 @@ MONOTONIC = "monotonic"
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class _View:
-    """How well the emulator sees when the subject sent something."""
-
     wake_ns: int | None
     """The emulator reads a request at most this long after it arrived; None: not known."""
     sent_since_ns: int | None

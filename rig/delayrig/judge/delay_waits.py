@@ -19,7 +19,6 @@ from math import inf
 from delayrig.images.finder.confirm import EVEN_BY, LONG_NS, confirm
 from delayrig.judge.clock_error import CLOCK_STEPS_NS, ClockError, clock_error, clock_jump_ns
 from delayrig.judge.sleeps import observe_sleeps
-from delayrig.judge.wait_classes import class_of
 from delayrig.model.delays import NO_LIMIT, DelayCall, Delays, End
 from delayrig.model.events import Event, first
 from delayrig.model.evidence import ObservedDelay
@@ -36,12 +35,19 @@ NO_FUNCTION = "delay (no delay function was found, and a clock is read in a loop
 UNSURE = "delay (not sure which function it is)"
 CLOCK_STEP = "delay (some ended early by less than a clock_step)"
 
+DELAY_CLASS = "delay-from-"
+CLASSES_US = (1, 10, 100, 1_000, 10_000, 100_000, 1_000_000)
+"""Classes of delays begin at these lengths: 250 us are of the class of 100 us."""
 NS_PER_US, NS_PER_MS = 1000, 1_000_000
 KEPT_PART = 0.98
 CATCH_UP = 1.25
 HELD_UP_PART_MAX = 0.99
 """What the CPU plugin keeps to, and how much faster it lets a core be that was late
 (emulators/cpu/trace.h, pacer.h)."""
+
+
+def class_of(requested_us: int) -> str:
+    return f"{DELAY_CLASS}{max(us for us in CLASSES_US if us <= requested_us)}us"
 
 
 def sure_calls(delays: Delays) -> list[DelayCall]:
@@ -65,7 +71,6 @@ def _refuted(delays: Delays, function: int) -> str:
 
 
 def observe_calls_of(delays: Delays, events: list[Event]) -> list[ObservedDelay]:
-    """Every call that asked for anything and was seen to end."""
     clock = _clock_of(events)
     calls = judged_calls(delays)
     functions = [call for call in calls if not delays.function_of(call).direct]

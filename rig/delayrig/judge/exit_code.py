@@ -55,7 +55,6 @@ def exit_code_of_contrast(contrast: ContrastResult) -> ExitCode:
 
 
 def is_lost(cell: CellResult) -> bool:
-    """Whether it should have measured a subject, and the rig lost it."""
     return cell.verdict is Verdict.INFRA_ERROR and cell.role == Role.MEASURE
 
 

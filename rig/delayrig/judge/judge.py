@@ -23,13 +23,17 @@ from delayrig.images.profiles.profile import Profile, find_profile, find_version
 from delayrig.images.subject import Subject
 from delayrig.judge.chip import DOUBTFUL_GRADES, WITHIN_CLOCK_ERROR, broken_rules, convict_commands
 from delayrig.judge.trust import hazard_fault, lost_clock, missed_hazard, pace_fault, rig_fault
-from delayrig.judge.wait_classes import (
+from delayrig.judge.waits import (
     LEFT_TO_PROGRAMMER,
+    Bus,
     classify_waits,
     declared_classes,
+    disagreement,
+    see_waits,
     smallest_visible_short_ns,
+    unjudged_delays,
+    waits_gap,
 )
-from delayrig.judge.waits import Bus, disagreement, see_waits, unjudged_delays, waits_gap
 from delayrig.model import phases, workload
 from delayrig.model.cell import Cell, Job, Programmer, Role
 from delayrig.model.chips import ChipFacts
@@ -70,8 +74,6 @@ class Observed:
 
 
 class Finding(msgspec.Struct, frozen=True):
-    """A verdict and what it rests on."""
-
     verdict: Verdict
     reason: str
 
@@ -152,7 +154,6 @@ def _judge(
 
 
 def _guest_facts(cell: Cell, planned: GuestFacts, guest: Guest | None) -> GuestFacts:
-    """The host lane's machine is what it says that it is."""
     if guest is None:
         return planned
     return msgspec.structs.replace(
@@ -274,7 +275,6 @@ def _gap(cell: Cell, artifacts: Artifacts, observed: Observed) -> str:
 
 
 def _excuse(cell: Cell, artifacts: Artifacts, short: list[Evidence]) -> Finding | None:
-    """Why what came too early is not the subject's doing."""
     if is_beyond_the_datasheet(cell.corner):
         told = f"the part is slower than its datasheet allows: {describe(short[0])}"
         return Finding(Verdict.OP_FAILED, told)

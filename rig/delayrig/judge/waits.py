@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: GPL-2.0-or-later
-"""What was seen of a subject's waits, and whether that is enough for a pass.
+"""What was seen of a subject's waits, by class, and whether that is enough for a pass.
 
 The delay witness judges any program in which a delay function was found. The bus knows what the
 releases of flashrom wait for, and convicts those alone, by their digest: another program may poll
@@ -18,6 +18,7 @@ from delayrig.images.profiles.profile import (
 )
 from delayrig.images.subject import Subject
 from delayrig.judge.bus import leaves_waits, observe_waits
+from delayrig.judge.chip import margins_ns, may_hide_an_early_one
 from delayrig.judge.delay_waits import (
     CLOCK_STEP,
     UNSURE,
@@ -27,10 +28,15 @@ from delayrig.judge.delay_waits import (
     unsure_calls,
 )
 from delayrig.model.cell import Cell, Job, Programmer, Role
+from delayrig.model.events import Event
 from delayrig.model.evidence import ObservedDelay, ObservedWait, Witness
 from delayrig.model.lane import LaneName
 from delayrig.model.result import DelayCount
 
+# Classes of waits that no profile names.
+CHIP_BUSY = "chip-busy"
+NO_PROFILE = "bus (no profile for this version)"
+LEFT_TO_PROGRAMMER = "own delays (left to the programmer)"
 NOTHING_JUDGED = (
     "nothing could judge its waits, since no delay function was found in it: build it unstripped,"
     " or name the function with --delay-symbol or --delay-offset"
@@ -40,8 +46,6 @@ WATCHED_LANES = (LaneName.VIRTUAL, LaneName.LIVE)
 
 
 class Bus(Enum):
-    """What the bus may say of a subject."""
-
     CONVICTS = "convicts"
     """It is a release of which a profile knows what it waits for."""
     ACQUITS = "acquits"
@@ -51,8 +55,6 @@ class Bus(Enum):
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class SeenWaits:
-    """The waits of a cell by who saw them."""
-
     bus: Bus
     profile: Profile | None
     on_bus: list[ObservedWait] = field(default_factory=list)
@@ -156,3 +158,40 @@ def waits_gap(cell: Cell, artifacts: Artifacts, waits: SeenWaits) -> str:
     is_seen = cell.lane not in WATCHED_LANES and waits.profile is not None
     is_hidden = cell.programmer is Programmer.DUMMY or leaves_waits(artifacts.events)
     return "" if is_seen or is_hidden else NOTHING_JUDGED
+
+
+def declared_classes(cell: Cell, profile: Profile | None) -> set[str]:
+    """The classes of waits without whose judgement there is no pass."""
+    if profile is None or cell.bridged or cell.programmer is Programmer.DUMMY:
+        return set()
+    return {wait.kind for wait in profile.wait if wait.always_judged}
+
+
+def classify_waits(
+    waits: list[ObservedWait], profile: Profile | None, events: list[Event]
+) -> tuple[list[str], list[str]]:
+    """Classes of waits of which every one was judged, and those that hold an unjudged one.
+
+    A class that must always be judged and did not come up at all is unjudged as well; so are the
+    part's own busy times where no command after one showed whether the subject kept to them, where
+    one was read so late that it may not show it, or where the programmer waited in its place.
+    """
+    left = leaves_waits(events)
+    kept = bool(margins_ns(events)) and not left and not may_hide_an_early_one(events)
+    kinds = sorted({wait.kind for wait in waits})
+    doubtful = {w.kind for w in waits if not w.is_judged}
+    if profile is None and not any(isinstance(wait, ObservedDelay) for wait in waits):
+        doubtful.add(NO_PROFILE)
+    if profile is not None:
+        doubtful |= {wait.kind for wait in profile.wait if wait.always_judged} - set(kinds)
+    if left:
+        doubtful.add(LEFT_TO_PROGRAMMER)
+    judged = [kind for kind in kinds if kind not in doubtful]
+    return (
+        sorted([*judged, CHIP_BUSY] if kept else judged),
+        sorted(doubtful if kept else {*doubtful, CHIP_BUSY}),
+    )
+
+
+def smallest_visible_short_ns(waits: list[ObservedWait], judged: list[str]) -> int | None:
+    return min((wait.visible_short_ns for wait in waits if wait.kind in judged), default=None)

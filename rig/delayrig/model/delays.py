@@ -131,7 +131,6 @@ class Delays(msgspec.Struct, frozen=True, kw_only=True):
     calls: list[DelayCall]
 
     def callers_of(self, call: DelayCall) -> list[str]:
-        """Who asked for it, the nearest first."""
         return self.callers.get(call.site, [])
 
     def call_site(self, call: DelayCall) -> str:
@@ -142,7 +141,6 @@ class Delays(msgspec.Struct, frozen=True, kw_only=True):
 
 
 def delays_since(delays: Delays, t_ns: int) -> Delays:
-    """Without the calls that began before."""
     calls = [call for call in delays.calls if call.t_ns >= t_ns]
     header = msgspec.structs.replace(delays.header, calls=len(calls))
     return msgspec.structs.replace(delays, header=header, calls=calls)

@@ -51,7 +51,6 @@ def decoded(
 
 
 def event_time_ns(event: Event) -> int:
-    """When it happened, on the guest's virtual clock."""
     match event:
         case Serprog() | Spi() | Cycle():
             return event.read_ns

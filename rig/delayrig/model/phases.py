@@ -116,7 +116,6 @@ class Overshoot(msgspec.Struct, frozen=True, kw_only=True):
 
 
 def overshoots(events: list[Event]) -> Iterator[Overshoot]:
-    """Each busy time after which the subject came back."""
     work: Busy | None = None
     for event in events:
         if isinstance(event, Busy):

@@ -9,8 +9,6 @@ _MOMENT = re.compile(r"accept(?:\+([1-9][0-9]{0,5}))?|(0|[1-9][0-9]{0,5})")
 
 
 class Origin(StrEnum):
-    """From when a moment counts."""
-
     BEGIN = "begin"
     """Before the subject starts: what is so from its first instruction on."""
     START = "subject_start"

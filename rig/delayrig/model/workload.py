@@ -29,8 +29,6 @@ HOST_EVENTS_PATH = "/tmp/host.jsonl"
 
 
 class Places(msgspec.Struct, frozen=True, kw_only=True):
-    """Where the subject finds its programmer and its files."""
-
     host: str = "127.0.0.1"
     port: str = str(SERPROG_PORT)
     device: str = SERPROG_DEVICE
@@ -43,8 +41,6 @@ IN_GUEST = Places()
 
 
 class Region(msgspec.Struct, frozen=True, kw_only=True):
-    """The bytes of the part that a job is about."""
-
     offset_bytes: int
     size_bytes: int
 

@@ -96,8 +96,6 @@ def count_cells(
 
 
 class _Reader:
-    """Turns the plan's words into cells; knows where each stands, for the errors."""
-
     def __init__(self, check: PlanCheck, seed: int, lane: LaneName) -> None:
         self._check = check
         self._seed = seed
@@ -106,7 +104,9 @@ class _Reader:
     def group_cells(self, plan: Plan, subjects: list[str]) -> Iterator[Cell]:
         for number, group in enumerate(plan.group):
             key = f"group[{number}]"
-            points = list(self._points(group, f"{key}.over"))
+            factors: dict[str, list[Any]] = msgspec.structs.asdict(group.over)
+            self._check.span(factors, f"{key}.over")
+            points = [Point(**row) for row in self._rows(group, factors, f"{key}.over")]
             self._check.owner(group, key)
             for subject in own_subjects(group) or subjects:
                 for point in points:
@@ -126,12 +126,6 @@ class _Reader:
             if cell.role is Role.MEASURE and _matches(rule.when, cell):
                 expect = chosen
         return msgspec.structs.replace(cell, expect=expect)
-
-    def _points(self, group: Group, key: str) -> Iterator[Point]:
-        factors: dict[str, list[Any]] = msgspec.structs.asdict(group.over)
-        self._check.span(factors, key)
-        for row in self._rows(group, factors, key):
-            yield Point(**row)
 
     def count_points(self, group: Group, key: str) -> int:
         """Of all combinations, what is possible hangs on some dimensions alone."""
@@ -200,7 +194,6 @@ def _core_mips(point: Point) -> tuple[float, ...]:
 
 
 def _constraints(factors: dict[str, list[Any]]) -> list[dict[str, Any]]:
-    """What keeps a covering array off points that need more cores than they have."""
     wanted = {("load", load): cores_needed(parse_hazards(load)) for load in factors["load"]} | {
         ("hazards", words): cores_needed(parse_hazards(words)) for words in factors["hazards"]
     }

@@ -95,10 +95,10 @@ class PlanCheck:
             )
 
     def cell(self, owner: Owner, point: Point, key: str) -> None:
-        for field, value in msgspec.structs.asdict(point).items():
-            self._value(field, value, f"{key}.{field}")
-        self._machine_alone(point, key)
         row = msgspec.structs.asdict(point)
+        for field, value in row.items():
+            self._value(field, value, f"{key}.{field}")
+        self._machine_alone(row, key)
         hazards = self._set(row, key)
         if not is_possible(row):
             demanding = "load" if is_possible({**row, "load": Load.NONE.value}) else "hazards"
@@ -165,21 +165,22 @@ class PlanCheck:
             case "job" | "timers" | "load" | "programmer" | "arch":
                 self.choice(CHOICES[field], value, key)
 
-    def _machine_alone(self, point: Point, key: str) -> None:
+    def _machine_alone(self, row: dict[str, Any], key: str) -> None:
         """A machine says how many cores there are, and how fast; else the point does."""
-        given = [field for field in ("mips", "cores") if getattr(point, field) is not None]
-        if point.machine and self._lane is LaneName.VIRTUAL:
+        if not row["machine"]:
+            self._given(row, key)
+            return
+        if self._lane is LaneName.VIRTUAL:
             raise self._error(
-                f"'{key}.machine' is {point.machine!r}: machines are for the live lane",
+                f"'{key}.machine' is {row['machine']!r}: machines are for the live lane",
                 hint='begin the plan with `lane = "live"`, or run it with --lane live',
             )
-        if point.machine and given:
-            raise self._error(
-                f"'{key}.{given[0]}' stands beside '{key}.machine'",
-                hint="a machine says that itself: leave one of the two out",
-            )
-        if not point.machine:
-            self._given(msgspec.structs.asdict(point), key)
+        for field in ("mips", "cores"):
+            if row[field] is not None:
+                raise self._error(
+                    f"'{key}.{field}' stands beside '{key}.machine'",
+                    hint="a machine says that itself: leave one of the two out",
+                )
 
     def _given(self, row: dict[str, Any], key: str) -> None:
         for field in ("mips", "cores"):

@@ -16,8 +16,6 @@ from delayrig.base.toml import read_toml
 
 
 class QueueKind(StrEnum):
-    """Who starts the workers; what stands before the colon of `--cluster`."""
-
     SLURM = "slurm"
     PBS = "pbs"
     KUBERNETES = "k8s"
@@ -51,7 +49,6 @@ class JobWords(msgspec.Struct, frozen=True, kw_only=True, forbid_unknown_fields=
     """Lines of shell that a job runs first, such as `module load qemu`."""
 
     def __post_init__(self) -> None:
-        """Raises `ValueError`, which reading the file turns into words."""
         if self.jobs < 1 or self.cpus < 1:
             raise ValueError("`jobs` and `cpus` must be at least 1")
 
@@ -83,7 +80,6 @@ class ClusterWish:
 
     @property
     def port(self) -> int:
-        """The scheduler's; 0: any that is free."""
         return urlsplit(self.address).port or 0
 
 

@@ -97,6 +97,10 @@ def _single(row: dict[str, str]) -> Single:
     mips = row["mips"] or MIPS.get(lane, MIPS[LaneName.VIRTUAL])
     hazards = row["hazard"] or NONE
     is_machine = ":" in mips
+    cores = int(_number("cores", row["cores"])) if row["cores"] else None
+    if cores is None and not is_machine:
+        needed = cores_needed(parse_hazards(hazards))
+        cores = next(cores for cores in CORES_KNOWN if cores >= needed)
     return Single(
         name=NAME,
         lane=lane,
@@ -104,7 +108,7 @@ def _single(row: dict[str, str]) -> Single:
         at=Point(
             mips=None if is_machine else _number("mips", mips),
             machine=mips if is_machine else "",
-            cores=_cores(row["cores"], hazards) if row["cores"] or not is_machine else None,
+            cores=cores,
             job=row["job"] or Job.WRITE.value,
             chip=row["chip"] or CHIP,
             corner=row["corner"] or CORNER,
@@ -113,14 +117,6 @@ def _single(row: dict[str, str]) -> Single:
             arch=row["arch"],
         ),
     )
-
-
-def _cores(word: str, hazards: str) -> int:
-    """As many as the hazards need, where nobody says how many."""
-    if word:
-        return int(_number("cores", word))
-    needed = cores_needed(parse_hazards(hazards))
-    return next(cores for cores in CORES_KNOWN if cores >= needed)
 
 
 def _number(flag: str, word: str) -> float:
@@ -138,7 +134,6 @@ def _watching(cells: list[Single]) -> Iterator[Single]:
 
 
 def words_of_cell(cell: Cell) -> list[str]:
-    """The words after `rig/rig` that try that very cell again."""
     words = [NAME, cell.subject, "--lane", cell.lane, "--arch", cell.arch]
     if cell.machine:
         words += ["--mips", cell.machine]

@@ -78,8 +78,6 @@ class Request:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Choice:
-    """What of a plan is to be run, and what the plan refers to."""
-
     lane: LaneName
     cells: list[Cell]
     contrasts: list[Contrast]
@@ -89,7 +87,6 @@ class Choice:
     def request(
         self, plan: str, out: Path, *, seed: int, argv: list[str], jobs: int | None = None
     ) -> Request:
-        """A run of the cells, without the contrasts."""
         return Request(
             plan=plan,
             cells=self.cells,

@@ -40,8 +40,6 @@ class Load(StrEnum):
 
 
 class Point(msgspec.Struct, frozen=True, kw_only=True, forbid_unknown_fields=True):
-    """One choice in every dimension."""
-
     mips: float | None = None
     """Left out where a machine says it, and so are the cores."""
     cores: int | None = None
@@ -57,8 +55,6 @@ class Point(msgspec.Struct, frozen=True, kw_only=True, forbid_unknown_fields=Tru
 
 
 class Span(msgspec.Struct, frozen=True, kw_only=True, forbid_unknown_fields=True):
-    """The choices in every dimension of a group."""
-
     mips: list[float | None] = msgspec.field(default_factory=lambda: [None])
     cores: list[int | None] = msgspec.field(default_factory=lambda: [None])
     job: list[str]
