@@ -5,7 +5,7 @@ from delayrig.hazards.artifacts import Artifacts
 from delayrig.hazards.hazard import Concern, Hazard, due_times
 from delayrig.hazards.load import NOT_TO_THE_END, missed_turns
 from delayrig.model.cell import Cell
-from delayrig.model.events import first, needed
+from delayrig.model.events import first
 from delayrig.model.kinds.hazard import CrowdRunning, CrowdStopped, Hotplugs
 from delayrig.model.lane import LaneName
 
@@ -48,6 +48,4 @@ class HogsEach(Hazard):
         return "" if first(artifacts.events, CrowdStopped) else NOT_TO_THE_END
 
     def missed(self, cell: Cell, artifacts: Artifacts) -> str:
-        return missed_turns(
-            needed(artifacts.events, CrowdRunning), needed(artifacts.events, CrowdStopped)
-        )
+        return missed_turns(artifacts, CrowdRunning, CrowdStopped)

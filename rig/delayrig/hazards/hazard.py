@@ -13,6 +13,7 @@ from delayrig.model.chips import ChipFacts
 from delayrig.model.events import first
 from delayrig.model.kinds.agent import SubjectEnd, SubjectStart
 from delayrig.model.kinds.emulator import Accept
+from delayrig.model.kinds.kind import Timed
 from delayrig.model.lane import LaneName
 from delayrig.model.platform import Arch
 from delayrig.model.speed import Origin
@@ -146,17 +147,21 @@ def ended_before(artifacts: Artifacts, due_ns: int) -> bool:
     return ended is not None and ended.t_ns < due_ns + LATE_NS_MAX
 
 
-def due_times(artifacts: Artifacts, rate_hz: int) -> int:
-    """How often the subject lived to meet what comes at that rate; 0 where nobody knows."""
-    began, ended = first(artifacts.events, SubjectStart), first(artifacts.events, SubjectEnd)
+def due_times(
+    artifacts: Artifacts,
+    rate_hz: int,
+    begin: type[Timed] = SubjectStart,
+    end: type[Timed] = SubjectEnd,
+) -> int:
+    """How often something comes at that rate between two events; 0 where nobody knows."""
+    began, ended = first(artifacts.events, begin), first(artifacts.events, end)
     return (ended.t_ns - began.t_ns) * rate_hz // NS_PER_S if began and ended else 0
 
 
 def origin_ns(artifacts: Artifacts, origin: Origin) -> int | None:
     """The moment from which others count; None where it never came."""
-    found: Accept | SubjectStart | None = first(artifacts.events, SubjectStart)
-    if origin is Origin.ACCEPT:
-        found = first(artifacts.events, Accept)
+    kind: type[Timed] = Accept if origin is Origin.ACCEPT else SubjectStart
+    found = first(artifacts.events, kind)
     return found.t_ns if found else None
 
 

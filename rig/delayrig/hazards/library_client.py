@@ -5,7 +5,7 @@ import re
 from collections.abc import Sequence
 
 from delayrig.hazards.artifacts import Artifacts
-from delayrig.hazards.hazard import ANYWHERE, NS_PER_S, Concern, Hazard, matched, number_in
+from delayrig.hazards.hazard import ANYWHERE, Concern, Hazard, due_times, matched, number_in
 from delayrig.images.delay_function import Askable, askable_functions
 from delayrig.images.subject import Subject
 from delayrig.model.cell import Cell
@@ -72,20 +72,16 @@ class Signals(InLibrary):
         ended = first(artifacts.events, HostEnd)
         if ended is None:
             return super().fault(cell, artifacts)
-        due = self._due(artifacts)
+        due = due_times(artifacts, self._rate_hz, HostStart, HostEnd)
         return "none was handled" if due > 1 and not ended.signals else ""
 
     def missed(self, cell: Cell, artifacts: Artifacts) -> str:
         """Whether they came to it one by one: many are one to who is in a long system call."""
         ended = first(artifacts.events, HostEnd)
-        due = self._due(artifacts)
+        due = due_times(artifacts, self._rate_hz, HostStart, HostEnd)
         if ended is None or ended.signals >= due // 2:
             return ""
         return f"it handled {ended.signals} signals where {due} were due"
-
-    def _due(self, artifacts: Artifacts) -> int:
-        began, ended = first(artifacts.events, HostStart), first(artifacts.events, HostEnd)
-        return (ended.t_ns - began.t_ns) * self._rate_hz // NS_PER_S if began and ended else 0
 
 
 class Threads(InLibrary):

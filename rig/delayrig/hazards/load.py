@@ -7,10 +7,9 @@ from delayrig.model.cell import Cell
 from delayrig.model.events import first, needed
 from delayrig.model.kinds.agent import SubjectStart
 from delayrig.model.kinds.hazard import (
-    CrowdRunning,
-    CrowdStopped,
     HogsRunning,
     HogsStopped,
+    Loops,
     MemoryPressureBegin,
     MemoryPressureEnd,
 )
@@ -44,13 +43,11 @@ class Hogs(Hazard):
         return "" if first(artifacts.events, HogsStopped) else NOT_TO_THE_END
 
     def missed(self, cell: Cell, artifacts: Artifacts) -> str:
-        return missed_turns(
-            needed(artifacts.events, HogsRunning), needed(artifacts.events, HogsStopped)
-        )
+        return missed_turns(artifacts, HogsRunning, HogsStopped)
 
 
-def missed_turns(before: HogsRunning | CrowdRunning, after: HogsStopped | CrowdStopped) -> str:
-    met = after.turns_min > before.turns_min
+def missed_turns(artifacts: Artifacts, begin: type[Loops], end: type[Loops]) -> str:
+    met = needed(artifacts.events, end).turns_min > needed(artifacts.events, begin).turns_min
     return "" if met else "not every hog got its share while it ran"
 
 

@@ -27,16 +27,6 @@ REST_TOLERANCE_NS = 10_000_000
 """By so much may what a sleep goes on for be more than what is left: it was rounded up."""
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
-class _Length:
-    shortest_ns: int
-    """Of the sleep and those that went on with it."""
-    sent_ns: int | None
-    """From its begin to the earliest moment at which the next request may have been sent."""
-    read_ns: int | None
-    """The same to when that was read; both are None where nothing came after it."""
-
-
 @dataclass(frozen=True, slots=True)
 class _Requests:
     """When the subject sent what the programmer read, by the moment that it was there at last."""
@@ -91,37 +81,40 @@ def _until(
 def _with_what_followed(
     plain: ObservedDelay, call: DelayCall, later: Sequence[DelayCall], asked: _Requests
 ) -> ObservedDelay:
+    """`later` are the calls at the same place and by the same thread that began after it."""
     if not plain.is_short:
         return plain
-    length = _length_of(call, later, asked)
-    lengths = (_resumed(plain, call, length), _followed(plain, length), _kept(plain, length))
+    assert call.end_ns is not None, "it was seen to end"
+    following = asked.after(call.end_ns)
+    end_ns = _resumed_until(call, later, None if following is None else following[0])
+    lengths = [_resumed(plain, end_ns - call.end_ns)]
+    if following is not None:
+        read_ns = max(following[1], end_ns) - call.t_ns
+        lengths.append(_followed(plain, read_ns))
+        if asked.latency_ns is not None:
+            lengths.append(_kept(plain, read_ns - asked.latency_ns))
     good = [each for each in lengths if each is not None and each.is_judged]
     return good[0] if good else msgspec.structs.replace(plain, is_open=True)
 
 
-def _resumed(plain: ObservedDelay, call: DelayCall, length: _Length) -> ObservedDelay | None:
+def _resumed(plain: ObservedDelay, added_ns: int) -> ObservedDelay | None:
     """With the sleeps that went on with it, where these made it whole."""
-    added_ns = length.shortest_ns - (call.seen_ns or 0)
     whole = msgspec.structs.replace(
         plain, shortest_ns=plain.shortest_ns + added_ns, longest_ns=plain.longest_ns + added_ns
     )
     return None if whole.is_short else whole
 
 
-def _followed(plain: ObservedDelay, length: _Length) -> ObservedDelay | None:
-    """At most as long as until the next request, where that came too early."""
-    if length.read_ns is None:
-        return None
-    longest_ns = max(plain.longest_ns, int(length.read_ns * plain.stretch))
+def _followed(plain: ObservedDelay, read_ns: int) -> ObservedDelay | None:
+    """At most as long as until the next request was read, where that came too early."""
+    longest_ns = max(plain.longest_ns, int(read_ns * plain.stretch))
     found = msgspec.structs.replace(plain, longest_ns=longest_ns)
     return found if found.is_short else None
 
 
-def _kept(plain: ObservedDelay, length: _Length) -> ObservedDelay | None:
+def _kept(plain: ObservedDelay, sent_ns: int) -> ObservedDelay | None:
     """As long as until the next request was sent, where that was not too early."""
-    if length.sent_ns is None:
-        return None
-    found = msgspec.structs.replace(plain, shortest_ns=length.sent_ns, longest_ns=length.sent_ns)
+    found = msgspec.structs.replace(plain, shortest_ns=sent_ns, longest_ns=sent_ns)
     return None if found.is_short else found
 
 
@@ -139,20 +132,6 @@ def _sent(request: Request) -> list[int]:
         return [request.arrived_ns]
     waited = request.gap_ns is not None and request.gap_ns >= 0
     return [request.read_ns] if waited else []
-
-
-def _length_of(call: DelayCall, later: Sequence[DelayCall], asked: _Requests) -> _Length:
-    """`later` are the calls at the same place and by the same thread that began after it."""
-    assert call.end_ns is not None, "it was seen to end"
-    following = asked.after(call.end_ns)
-    end_ns = _resumed_until(call, later, None if following is None else following[0])
-    shortest_ns = end_ns - call.t_ns
-    if following is None:
-        return _Length(shortest_ns=shortest_ns, sent_ns=None, read_ns=None)
-    read_ns = max(following[1] - call.t_ns, shortest_ns)
-    late_ns = asked.latency_ns
-    sent_ns = None if late_ns is None else read_ns - late_ns
-    return _Length(shortest_ns=shortest_ns, sent_ns=sent_ns, read_ns=read_ns)
 
 
 def _resumed_until(call: DelayCall, later: Sequence[DelayCall], sent_ns: int | None) -> int:

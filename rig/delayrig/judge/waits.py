@@ -6,7 +6,7 @@ releases of flashrom wait for, and convicts those alone, by their digest: anothe
 as often as it likes.
 """
 
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from enum import Enum
 
 from delayrig.hazards.artifacts import Artifacts
@@ -106,14 +106,13 @@ def see_waits(
     on_bus: list[ObservedWait] = []
     if profile is not None and bus is not Bus.DESCRIBES:
         on_bus = observe_waits(artifacts.events, profile, cell.chip, bridged=cell.bridged)
+    seen = SeenWaits(bus=bus, profile=profile, on_bus=on_bus)
     if artifacts.delays is None:
-        return SeenWaits(bus=bus, profile=profile, on_bus=on_bus)
+        return seen
     delays = observe_calls_of(artifacts.delays, artifacts.events)
     must_wait = cell.job in (Job.WRITE, Job.ERASE) and not leaves_waits(artifacts.events)
     doubts = doubts_of(artifacts.delays, delays, must_wait=must_wait)
-    return SeenWaits(
-        bus=bus, profile=profile, on_bus=on_bus, delays=delays, is_watched=True, doubts=doubts
-    )
+    return replace(seen, delays=delays, is_watched=True, doubts=doubts)
 
 
 def disagreement(waits: SeenWaits) -> str:

@@ -5,7 +5,7 @@ from delayrig.model.kinds.agent import OfAgent, OfBoth
 from delayrig.model.kinds.kind import Count, Ns
 
 
-class _Loops(OfBoth, frozen=True, kw_only=True):
+class Loops(OfBoth, frozen=True, kw_only=True):
     count: Count
     """How many loops."""
     turns_min: Count
@@ -45,21 +45,21 @@ class SiblingsStopped(OfBoth, frozen=True, kw_only=True, tag="siblings_stopped")
     """How much the subject had printed by then; missing where a schedule stopped them."""
 
 
-class HogsRunning(_Loops, frozen=True, tag="hogs_running"):
+class HogsRunning(Loops, frozen=True, tag="hogs_running"):
     """`hogs`: the loops on the subject's core run from now on."""
 
 
-class HogsStopped(_Loops, frozen=True, tag="hogs_stopped"):
+class HogsStopped(Loops, frozen=True, tag="hogs_stopped"):
     """`hogs`: they are gone."""
 
 
-class CrowdRunning(_Loops, frozen=True, tag="crowd_running"):
+class CrowdRunning(Loops, frozen=True, tag="crowd_running"):
     """`hogs-each`: the loops on all cores run from now on."""
 
     writers = OfAgent.writers
 
 
-class CrowdStopped(_Loops, frozen=True, tag="crowd_stopped"):
+class CrowdStopped(Loops, frozen=True, tag="crowd_stopped"):
     """`hogs-each`: they are gone."""
 
     writers = OfAgent.writers
