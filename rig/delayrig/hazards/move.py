@@ -16,11 +16,7 @@ LATE_NS_MAX = 100_000_000
 
 
 class Move(Hazard):
-    """A loop that is calibrated on a slow core ends too early on a fast one.
-
-    Moved once: when the emulator accepts the subject, so many ms after that, or so many ms after
-    its start.
-    """
+    """A loop that is calibrated on a slow core ends too early on a fast one."""
 
     name = "move"
     form = "accept|accept+MS|MS"

@@ -175,10 +175,7 @@ def _emulator_facts(events: list[Event]) -> EmulatorFacts:
 
 
 def subject_version(stdout: str, subject: Subject) -> str:
-    """What it calls itself, else what is known of that very program.
-
-    Debian's 1.3.0 calls itself "unknown".
-    """
+    """What it calls itself, else what is known of that program: Debian's 1.3.0 says "unknown"."""
     known = subject.package_version or version_of_digest(subject.program_sha256)
     return find_version(stdout) or known
 

@@ -128,10 +128,9 @@ def _requests_of(events: Sequence[Event]) -> _Requests:
 
 
 def _sent(request: Request) -> list[int]:
-    if request.arrived_ns is not None:
-        return [request.arrived_ns]
     waited = request.gap_ns is not None and request.gap_ns >= 0
-    return [request.read_ns] if waited else []
+    here_ns = request.read_ns if waited and request.arrived_ns is None else request.arrived_ns
+    return [] if here_ns is None else [here_ns]
 
 
 def _resumed_until(call: DelayCall, later: Sequence[DelayCall], sent_ns: int | None) -> int:

@@ -142,10 +142,7 @@ def choose_cells_of(
     seed: int,
     lane: LaneName | None = None,
 ) -> Choice:
-    """All cells of a plan that has been read, or made; `source` names it in errors.
-
-    They are those of the plan's own lane, or of `lane`.
-    """
+    """All cells of a plan on its own lane or on `lane`; `source` names the plan in errors."""
     chips = read_chips(paths.checkout)
     recipes = read_recipes(paths.checkout)
     for name in subjects:

@@ -17,7 +17,7 @@ from delayrig.hazards import NONE, cores_needed, ordered_hazards, parse_hazards
 from delayrig.images.subject import current_name
 from delayrig.model.cell import REGION_KIB, Role
 from delayrig.model.lane import LaneName
-from delayrig.plan.machines import find_machine
+from delayrig.plan.machines import find_file, find_machine, shipped_names
 
 PLANS_FOLDER = Path(__file__).with_name("plans")
 CORES_KNOWN = (1, 2, 4)
@@ -146,19 +146,12 @@ RENAMED_PLANS = {"museum": "past-mistakes"}
 
 
 def plan_names() -> list[str]:
-    return sorted(file.stem for file in PLANS_FOLDER.glob("*.toml"))
+    return shipped_names(PLANS_FOLDER)
 
 
 def find_plan(name: str) -> Path:
     name = RENAMED_PLANS.get(name, name)
-    if name in plan_names():
-        return PLANS_FOLDER / f"{name}.toml"
-    if "/" in name or name.endswith(".toml"):
-        return Path(name)
-    raise BadInputError(
-        f"unknown plan {name!r}",
-        hint=nearest(name, plan_names(), what="plans") + "; a file of your own ends in .toml",
-    )
+    return find_file(name, PLANS_FOLDER, what="plan", own="a file of your own ends in .toml")
 
 
 def read_plan(path: Path) -> Plan:

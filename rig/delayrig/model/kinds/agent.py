@@ -146,15 +146,7 @@ class LeftOver(Timed, frozen=True, kw_only=True, tag="left_over"):
     """How many."""
 
 
-OfGuest = (
-    Guest
-    | ClockRate
-    | Resumed
-    | SubjectStart
-    | SubjectEnd
-    | EmulatorEnd
-    | EmulatorRights
-    | KernelMessage
-    | AgentError
-    | LeftOver
-)
+_OfMachine = Guest | ClockRate | Resumed
+_OfProcesses = SubjectStart | SubjectEnd | EmulatorEnd | EmulatorRights
+_OfTrouble = KernelMessage | AgentError | LeftOver
+OfGuest = _OfMachine | _OfProcesses | _OfTrouble

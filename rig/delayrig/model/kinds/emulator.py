@@ -242,19 +242,6 @@ class End(_Timed, frozen=True, kw_only=True, tag="end"):
     """Whether its clock never ran backwards and no line was lost."""
 
 
-OfEmulator = (
-    Start
-    | Accept
-    | Barrier
-    | Serprog
-    | Spi
-    | Cycle
-    | Busy
-    | Refused
-    | FaultMade
-    | PowerLost
-    | StateBegins
-    | GaveUp
-    | Disconnect
-    | End
-)
+_OfClient = Start | Accept | Barrier | Serprog | Spi | Cycle
+_OfPart = Busy | Refused | FaultMade | PowerLost | StateBegins
+OfEmulator = _OfClient | _OfPart | GaveUp | Disconnect | End

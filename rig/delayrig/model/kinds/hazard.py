@@ -128,22 +128,9 @@ class Hotplugs(_Times, frozen=True, tag="hotplugs"):
     writers = OfAgent.writers
 
 
-OfHazard = (
-    SiblingsRunning
-    | SiblingsStopped
-    | HogsRunning
-    | HogsStopped
-    | CrowdRunning
-    | CrowdStopped
-    | MemoryPressureBegin
-    | MemoryPressureEnd
-    | RtThrottleSet
-    | SubjectRights
-    | WallClockStepped
-    | LeapAnnounced
-    | LeapState
-    | Stops
-    | Moved
-    | Migrations
-    | Hotplugs
-)
+_OfLoops = SiblingsRunning | SiblingsStopped | HogsRunning | HogsStopped
+_OfLoad = CrowdRunning | CrowdStopped | MemoryPressureBegin | MemoryPressureEnd
+_OfRights = RtThrottleSet | SubjectRights
+_OfWallClock = WallClockStepped | LeapAnnounced | LeapState
+_OfCores = Stops | Moved | Migrations | Hotplugs
+OfHazard = _OfLoops | _OfLoad | _OfRights | _OfWallClock | _OfCores
