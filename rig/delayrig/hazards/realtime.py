@@ -24,9 +24,8 @@ class NoRt(Hazard):
         rights = first(artifacts.events, SubjectRights)
         if rights is None:
             return "the subject was not served, and so its rights were not looked at"
-        if rights.cap_sys_nice or rights.rtprio_max:
-            return "the subject could have taken real-time priority"
-        return ""
+        could = rights.cap_sys_nice or rights.rtprio_max
+        return "the subject could have taken real-time priority" if could else ""
 
 
 class RtThrottle(Hazard):

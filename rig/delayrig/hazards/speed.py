@@ -24,7 +24,6 @@ SIBLING_PART = 0.6
 """Of its own speed: what is left to a core whose sibling is busy."""
 STOLEN_PART = 0.02
 """Of its own speed: as good as nothing."""
-STEALS_HZ = 20
 GOVERNORS = ("ondemand", "schedutil", "powersave", "performance")
 _FREQUENCY = re.compile(r"([^,]+)(?:,([1-9][0-9]?))?(?:,ramp=([1-9][0-9]{0,3}))?")
 
@@ -122,7 +121,7 @@ class Steal(SpeedHazard):
         super().__init__(value)
         percent, at, rate = value.partition("@")
         self.percent = number_in(percent, PERCENT)
-        self.rate_hz = number_in(rate, RATES_HZ) if at else STEALS_HZ
+        self.rate_hz = number_in(rate, RATES_HZ) if at else 20
 
     def speed_changes(self, cell: Cell) -> Iterator[SpeedChange]:
         draws = random.Random(f"steal {cell.seed}")

@@ -28,8 +28,6 @@ from delayrig.model.kinds.emulator import Serprog, Spi, Start
 
 STATUS_READ = "0x05"
 STATUS_BUSY = 0x01
-NOP = "NOP"
-SYNCNOP = "SYNCNOP"
 DELAY = "O_DELAY"
 MONOTONIC = "monotonic"
 """The emulator's clock where it is this machine's own."""
@@ -85,10 +83,10 @@ def _sync_gap(events: list[Event]) -> Iterator[tuple[Request, Request]]:
     """From the last NOP of a run to the SYNCNOP after it, at the start of a connection."""
     last_nop: Request | None = None
     for request in requests(events):
-        if request.name == NOP:
+        if request.name == "NOP":
             last_nop = request
         else:
-            if request.name == SYNCNOP and last_nop is not None:
+            if request.name == "SYNCNOP" and last_nop is not None:
                 yield last_nop, request
             return
 

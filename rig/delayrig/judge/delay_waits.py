@@ -142,9 +142,6 @@ class _Clock:
     stretch: float
     """The longest that a call may have been, as a part of what was seen."""
 
-    def error_ns(self, wait_ns: int) -> int:
-        return self.rate.of_wait_ns(wait_ns) - self.rate.step_ns + self.jump_ns
-
 
 def _clock_of(events: list[Event]) -> _Clock:
     guest = first(events, Guest)
@@ -171,6 +168,7 @@ def _stretch(pace: Pace | None) -> float:
 
 def _observed(call: DelayCall, delays: Delays, clock: _Clock) -> ObservedDelay:
     assert call.seen_ns is not None
+    error_ns = clock.rate.of_wait_ns(call.requested_ns) - clock.rate.step_ns + clock.jump_ns
     function, late_ns = delays.function_of(call), delays.header.late_ns
     return ObservedDelay(
         kind=class_of(max(call.requested_ns // NS_PER_US, 1)),
@@ -180,7 +178,7 @@ def _observed(call: DelayCall, delays: Delays, clock: _Clock) -> ObservedDelay:
         longest_ns=int(call.seen_ns * clock.stretch) + late_ns,
         stretch=clock.stretch,
         opened_ns=call.t_ns,
-        clock_error_ns=clock.error_ns(call.requested_ns),
+        clock_error_ns=error_ns,
         step_ns=clock.step_ns,
         has_returned=call.ended is End.RETURN or not function.setjmp,
         where=f"{function.name} at {call.t_ns} ns, thread {call.thread}, cpu {call.cpu_in} to"

@@ -59,8 +59,7 @@ def is_lost(cell: CellResult) -> bool:
 
 
 def too_many_lost(cells: Iterable[CellResult]) -> bool:
-    measured = [cell for cell in cells if cell.role == Role.MEASURE]
-    ran = [cell for cell in measured if cell.verdict is not Verdict.SKIPPED]
+    ran = [c for c in cells if c.role == Role.MEASURE and c.verdict is not Verdict.SKIPPED]
     return sum(map(is_lost, ran)) > len(ran) * LOST_SHARE_MAX
 
 

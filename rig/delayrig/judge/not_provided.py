@@ -3,22 +3,19 @@
 
 from collections.abc import Sequence
 
-from delayrig.model.result import NotProvided, Results
+from delayrig.model.result import Results
 
 
 def not_provided_lines(runs: Sequence[Results]) -> list[str]:
     """A line for each thing that is missing, naming its cells; none where all was there."""
-    found = {missing.what: missing for run in runs for missing in run.run.not_provided}
-    skipped = {
-        what: [cell.id for run in runs for cell in run.cells if cell.not_provided == what]
-        for what in found
-    }
-    return [_line(found[what], cells) for what, cells in skipped.items() if cells]
-
-
-def _line(missing: NotProvided, cells: list[str]) -> str:
-    count = "1 cell was" if len(cells) == 1 else f"{len(cells)} cells were"
-    return (
-        f"{count} skipped, since the archive did not give {missing.what} ({missing.cause})."
-        f" The next start asks the archive again. Skipped: {', '.join(cells)}"
-    )
+    found = {missing.what: missing.cause for run in runs for missing in run.run.not_provided}
+    lines = []
+    for what, cause in found.items():
+        cells = [cell.id for run in runs for cell in run.cells if cell.not_provided == what]
+        count = "1 cell was" if len(cells) == 1 else f"{len(cells)} cells were"
+        if cells:
+            lines.append(
+                f"{count} skipped, since the archive did not give {what} ({cause})."
+                f" The next start asks the archive again. Skipped: {', '.join(cells)}"
+            )
+    return lines

@@ -16,7 +16,7 @@ import msgspec
 
 from delayrig.judge.clock_error import clock_error
 from delayrig.model.delays import DelayCall
-from delayrig.model.events import Event, Request, first, requests
+from delayrig.model.events import Event, first, requests
 from delayrig.model.evidence import ObservedDelay
 from delayrig.model.kinds.agent import ClockRate
 from delayrig.model.kinds.emulator import Start
@@ -120,17 +120,14 @@ def _kept(plain: ObservedDelay, sent_ns: int) -> ObservedDelay | None:
 
 def _requests_of(events: Sequence[Event]) -> _Requests:
     """Those of which is known when they came; one that followed another at once may have waited."""
-    found = sorted(
-        (moment, request.read_ns) for request in requests(events) for moment in _sent(request)
-    )
+    found = []
+    for request in requests(events):
+        waited = request.gap_ns is not None and request.gap_ns >= 0
+        here_ns = request.read_ns if waited and request.arrived_ns is None else request.arrived_ns
+        if here_ns is not None:
+            found.append((here_ns, request.read_ns))
     start = first(events, Start)
-    return _Requests(found, start.wake_latency_ns_max if start else None)
-
-
-def _sent(request: Request) -> list[int]:
-    waited = request.gap_ns is not None and request.gap_ns >= 0
-    here_ns = request.read_ns if waited and request.arrived_ns is None else request.arrived_ns
-    return [] if here_ns is None else [here_ns]
+    return _Requests(sorted(found), start.wake_latency_ns_max if start else None)
 
 
 def _resumed_until(call: DelayCall, later: Sequence[DelayCall], sent_ns: int | None) -> int:

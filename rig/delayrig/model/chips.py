@@ -8,8 +8,6 @@ import msgspec
 
 from delayrig.base.errors import RigFaultError
 
-BUS_WITHOUT_A_TABLE = "spi"
-
 
 class BusFacts(msgspec.Struct, frozen=True, kw_only=True):
     """The table `[bus]`, which only parts that are on none of SPI have."""
@@ -58,7 +56,7 @@ class ChipFacts(msgspec.Struct, frozen=True, kw_only=True):
     @property
     def bus(self) -> str:
         """What connects it to its programmer: spi, parallel, lpc or fwh."""
-        return self.bus_facts.kind if self.bus_facts else BUS_WITHOUT_A_TABLE
+        return self.bus_facts.kind if self.bus_facts else "spi"
 
 
 def read_chips(checkout: Path) -> dict[str, ChipFacts]:
