@@ -7,7 +7,7 @@ import msgspec
 import pytest
 from delayrig.base.errors import ExitCode
 from delayrig.base.paths import Paths
-from delayrig.judge.wait_classes import DELAY_CLASS
+from delayrig.judge.delay_waits import DELAY_CLASS
 from delayrig.model.cell import Cell
 from delayrig.model.chips import read_chips
 from delayrig.model.delays import read_delays

@@ -17,13 +17,13 @@ from delayrig.base.errors import ExitCode
 from delayrig.cli.main import main
 from delayrig.model.result import (
     FILE_NAME,
+    NEVER_NEGATIVE,
     ContrastResult,
     ContrastVerdict,
     Results,
     read_results,
     write_results,
 )
-from delayrig.model.result_checks import NEVER_NEGATIVE
 
 from tests.rig.builders import make_cell
 from tests.rig.history_builders import make_run

@@ -6,8 +6,8 @@ import typing
 
 import msgspec
 import pytest
-from delayrig.model import delays
-from delayrig.model.kinds import streams
+from delayrig.model import delays, events
+from delayrig.model.kinds.delay_plugin import PluginLine
 from delayrig.model.kinds.kind import SOURCES, Kind, Writer, name_of
 
 from tests.rig.builders import CHECKOUT
@@ -23,7 +23,7 @@ from tests.rig.event_sources import (
     without_characters,
 )
 
-STREAMS = (streams.Event, streams.TraceLine, streams.PluginLine, delays.Line)
+STREAMS = (events.Event, events.TraceLine, PluginLine, delays.Line)
 
 
 def kinds_of(union: object) -> tuple[type[Kind], ...]:
@@ -54,20 +54,20 @@ def agent_prints() -> Printed:
 
 PRINTED: dict[Writer, tuple[object, Printed]] = {
     Writer.EMULATOR: (
-        streams.Event,
+        events.Event,
         printed_by_calls(read("emulators", "record", "jsonl.c")),
     ),
-    Writer.AGENT: (streams.Event, agent_prints()),
+    Writer.AGENT: (events.Event, agent_prints()),
     Writer.LIBRARY_CLIENT: (
-        streams.Event,
+        events.Event,
         printed_by_formats(read("images", "host", "main.c")),
     ),
     Writer.CPU_PLUGIN: (
-        streams.TraceLine,
+        events.TraceLine,
         printed_by_lines(read("emulators", "cpu", "trace.c"), inner=("put_vcpu",)),
     ),
     Writer.DELAY_PLUGIN: (
-        streams.PluginLine,
+        PluginLine,
         printed_by_lines(read("emulators", "delays", "record.c")),
     ),
 }
@@ -97,7 +97,7 @@ def test_source_prints_the_kinds_and_keys_of_the_definition(writer: Writer) -> N
 
 
 def test_session_notes_the_kinds_and_keys_of_the_definition() -> None:
-    defined = written_by(Writer.SESSION, streams.Event)
+    defined = written_by(Writer.SESSION, events.Event)
     noted = list(noted_by_session(CHECKOUT / "rig" / "delayrig" / "lanes" / "host"))
     assert {kind for kind, _ in noted} == set(defined)
     for kind, keys in noted:
@@ -107,10 +107,10 @@ def test_session_notes_the_kinds_and_keys_of_the_definition() -> None:
 @pytest.mark.parametrize(
     ("decoder", "test", "count"),
     [
-        (streams.EVENTS, ("emulators", "test_jsonl.c"), 12),
-        (streams.EVENTS, ("agent", "test_report.c"), 8),
-        (streams.TRACE, ("cpu", "test_trace.c"), 5),
-        (streams.PLUGIN, ("delays", "test_record.c"), 6),
+        (events.EVENTS, ("emulators", "test_jsonl.c"), 12),
+        (events.EVENTS, ("agent", "test_report.c"), 8),
+        (events.TRACE, ("cpu", "test_trace.c"), 5),
+        (events.PLUGIN, ("delays", "test_record.c"), 6),
     ],
     ids=lambda value: value[1] if isinstance(value, tuple) else "",
 )
@@ -139,7 +139,7 @@ def test_source_of_every_writer_is_there() -> None:
 
 def test_key_or_kind_that_nobody_defined_is_found() -> None:
     renamed = read("emulators", "record", "jsonl.c").replace('"busy_left_ns"', '"left_ns"')
-    spi = written_by(Writer.EMULATOR, streams.Event)["spi"]
+    spi = written_by(Writer.EMULATOR, events.Event)["spi"]
     assert fault_of(spi, printed_by_calls(renamed)["spi"]) == "unknown: ['left_ns']"
     trace = read("emulators", "cpu", "trace.c").replace('"speed"', '"fast"')
     assert "fast" in printed_by_lines(trace, inner=("put_vcpu",))

@@ -12,8 +12,7 @@ from delayrig.images.profiles.profile import Profile
 from delayrig.judge.bus import MONOTONIC
 from delayrig.judge.judge import Observed, find_verdict, subject_version
 from delayrig.judge.trust import rig_fault
-from delayrig.judge.wait_classes import classify_waits
-from delayrig.judge.waits import NOTHING_JUDGED
+from delayrig.judge.waits import NOTHING_JUDGED, classify_waits
 from delayrig.model.cell import Cell, Programmer
 from delayrig.model.events import Event
 from delayrig.model.evidence import Evidence, Witness

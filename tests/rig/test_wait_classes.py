@@ -3,7 +3,7 @@
 
 import pytest
 from delayrig.images.profiles.profile import Wait
-from delayrig.judge.wait_classes import classify_waits, smallest_visible_short_ns
+from delayrig.judge.waits import classify_waits, smallest_visible_short_ns
 from delayrig.model.evidence import ObservedWait
 from delayrig.model.kinds.emulator import Start
 

@@ -14,7 +14,7 @@ import msgspec
 from msgspec.structs import replace
 
 from delayrig.base.errors import BadInputError
-from delayrig.hazards import cores_needed, hazard_of, ordered_hazards
+from delayrig.hazards import cores_needed
 from delayrig.hazards.of_cell import shape_of
 from delayrig.judge.exit_code import UNSAFE
 from delayrig.model.cell import Cell, Expect, Job, Programmer, Role
@@ -112,7 +112,6 @@ def ways(chips: dict[str, ChipFacts]) -> list[Way]:
     """What may be made simpler, what tells most first."""
     return [
         _fewer_hazards,
-        _simpler_hazards,
         _fewer_cores,
         _usual_programmer,
         _shorter_job,
@@ -126,15 +125,6 @@ def _fewer_hazards(cell: Cell) -> Iterator[tuple[str, Cell]]:
     for count in range(len(cell.hazards)):
         for words in itertools.combinations(cell.hazards, count):
             yield f"hazards {'+'.join(words) or 'none'}", replace(cell, hazards=words)
-
-
-def _simpler_hazards(cell: Cell) -> Iterator[tuple[str, Cell]]:
-    for word in cell.hazards:
-        for simpler in hazard_of(word).simpler:
-            others = [other for other in cell.hazards if other != word]
-            words = ordered_hazards([*others, simpler])
-            if cores_needed(words) <= cell.cores:
-                yield f"{simpler} for {word}", replace(cell, hazards=words)
 
 
 def _fewer_cores(cell: Cell) -> Iterator[tuple[str, Cell]]:

@@ -1,9 +1,8 @@
 # SPDX-License-Identifier: GPL-2.0-or-later
 """What happens to a subject while it runs. One module a topic, one class a hazard.
 
-A cell takes a set of them, written `NAME` or `NAME:VALUE` and joined by `+`. To add one: write its
-class beside the others, name it in `KINDS`, and give it a cell in a plan. CONTRIBUTING.md lists all
-files.
+A cell takes a set of them, written `NAME` or `NAME:VALUE` and joined by `+`. CONTRIBUTING.md tells
+how to add one.
 """
 
 import re
@@ -28,35 +27,11 @@ from delayrig.hazards.wall_clock import LeapSecond, WallClockStep
 from delayrig.model.lane import LaneName
 
 KINDS: tuple[type[Hazard], ...] = (
-    PreemptRt,
-    Clocksource,
-    NoNohz,
-    LowResTimers,
-    BusySiblings,
-    InLibrary,
-    Signals,
-    Threads,
-    LongWaits,
-    StopCont,
-    Migrate,
-    Move,
-    Frequency,
-    FrequencySteps,
-    Governor,
-    Smt,
-    Steal,
-    Hotplug,
-    HogsEach,
-    Hogs,
-    MemoryPressure,
-    NoRt,
-    RtThrottle,
-    WallClockStep,
-    LeapSecond,
-    Link,
-    Fault,
-    PowerCut,
-    Starts,
+    *(PreemptRt, Clocksource, NoNohz, LowResTimers, BusySiblings),
+    *(InLibrary, Signals, Threads, LongWaits),
+    *(StopCont, Migrate, Move, Frequency, FrequencySteps, Governor, Smt, Steal, Hotplug),
+    *(HogsEach, Hogs, MemoryPressure, NoRt, RtThrottle, WallClockStep, LeapSecond),
+    *(Link, Fault, PowerCut, Starts),
 )
 """In the order in which ids name them."""
 NONE = "none"
@@ -77,11 +52,8 @@ def hazard_of(word: str) -> Hazard:
             raise ValueError(word)
         return kind(value)
     except ValueError:
-        raise BadInputError(f"hazard {word!r}", hint=_how_to_write(kind)) from None
-
-
-def _how_to_write(kind: type[Hazard]) -> str:
-    return f"it is written {written(kind)}: {kind.legend or kind.about}"
+        hint = f"it is written {written(kind)}: {kind.legend or kind.about}"
+        raise BadInputError(f"hazard {word!r}", hint=hint) from None
 
 
 def written(kind: type[Hazard]) -> str:
@@ -133,5 +105,4 @@ def refusal_on(lane: LaneName, words: tuple[str, ...]) -> str:
 
 
 def cores_needed(words: tuple[str, ...]) -> int:
-    """The fewest cores of a guest in which all of them can take place."""
     return max((hazard_of(word).cores_min for word in words), default=1)

@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: GPL-2.0-or-later
-"""Everything that a finished cell left in its folder."""
+"""What a finished cell left in its folder."""
 
 from pathlib import Path
 
@@ -24,12 +24,10 @@ class Artifacts(msgspec.Struct, frozen=True, kw_only=True):
 
     @property
     def stdout(self) -> str:
-        """What the subject printed, as text."""
         return self.output.decode("utf-8", errors="replace")
 
 
 def read_artifacts(folder: Path) -> Artifacts:
-    """What is in the cell's folder."""
     return Artifacts(
         events=read_events(folder),
         output=_bytes(folder / "stdout.txt") or b"",

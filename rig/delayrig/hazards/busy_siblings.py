@@ -6,7 +6,16 @@ import re
 from collections.abc import Sequence
 
 from delayrig.hazards.artifacts import Artifacts
-from delayrig.hazards.hazard import ANYWHERE, LATE_NS_MAX, Concern, Hazard, ended_before, origin_ns
+from delayrig.hazards.hazard import (
+    ANYWHERE,
+    LATE_NS_MAX,
+    NS_PER_MS,
+    Concern,
+    Hazard,
+    ended_before,
+    matched,
+    origin_ns,
+)
 from delayrig.model.cell import Cell
 from delayrig.model.events import first, needed, of_kind
 from delayrig.model.kinds.agent import SubjectStart
@@ -17,24 +26,19 @@ from delayrig.model.speed import Origin
 # What flashrom 1.x prints before and after it calibrates; other messages may stand between.
 CALIBRATION_BEGINS = b"Calibrating delay loop..."
 CALIBRATION_WHOLE = re.compile(rb"Calibrating delay loop\.\.\..*\bOK\.", re.DOTALL)
-
-
 _WINDOW = re.compile(r"(0|[1-9][0-9]{0,5})-([1-9][0-9]{0,5})")
 _SCHEDULE = re.compile(r"(accept,)?([0-9,-]+)(?:@([1-9][0-9]{0,6}))?")
 WINDOWS_MAX = 16
-# Low-resolution timers let the agent come two jiffies late.
-NS_PER_MS = 1_000_000
 
 
 class Schedule:
     """When siblings run: windows in ms from the subject's start or acceptance, perhaps periodic."""
 
     def __init__(self, text: str) -> None:
-        match = _SCHEDULE.fullmatch(text)
-        if match is None:
-            raise ValueError(text)
-        self.from_accept = match[1] is not None
-        self.windows_ms = [_window(part) for part in match[2].split(",")]
+        match = matched(_SCHEDULE, text)
+        self.origin = Origin.ACCEPT if match[1] else Origin.START
+        windows = [matched(_WINDOW, part) for part in match[2].split(",")]
+        self.windows_ms = [(int(window[1]), int(window[2])) for window in windows]
         self.period_ms = int(match[3] or 0)
         edges = [edge for window in self.windows_ms for edge in window]
         if any(late <= early for early, late in itertools.pairwise(edges)):
@@ -42,25 +46,17 @@ class Schedule:
         if len(self.windows_ms) > WINDOWS_MAX or 0 < self.period_ms < edges[-1]:
             raise ValueError(text)
 
-    @property
-    def origin(self) -> Origin:
-        """From when the windows count."""
-        return Origin.ACCEPT if self.from_accept else Origin.START
-
     def spec_lines(self) -> list[str]:
-        """As the agent reads it."""
         return [
-            f"siblings_from {'accept' if self.from_accept else 'start'}",
+            f"siblings_from {'accept' if self.origin is Origin.ACCEPT else 'start'}",
             *(f"siblings_window {begin} {end}" for begin, end in self.windows_ms),
             *([f"siblings_period_ms {self.period_ms}"] if self.period_ms else []),
         ]
 
-
-def _window(text: str) -> tuple[int, int]:
-    match = _WINDOW.fullmatch(text)
-    if match is None:
-        raise ValueError(text)
-    return int(match[1]), int(match[2])
+    def due_ns(self, artifacts: Artifacts) -> int | None:
+        """When the first window begins; None where that never came."""
+        since_ns = origin_ns(artifacts, self.origin)
+        return None if since_ns is None else since_ns + self.windows_ms[0][0] * NS_PER_MS
 
 
 class BusySiblings(Hazard):
@@ -83,15 +79,15 @@ class BusySiblings(Hazard):
         self.schedule = Schedule(value) if value else None
 
     def spec_lines(self, cell: Cell) -> Sequence[str]:
-        """How many, and when."""
         lines = [f"siblings {cell.cores - 1}"]
         return lines + (self.schedule.spec_lines() if self.schedule else [])
 
     def fault(self, cell: Cell, artifacts: Artifacts) -> str:
-        """Whether the siblings ran exactly while they should."""
         running = of_kind(artifacts.events, SiblingsRunning)
-        if not running and self.schedule and _is_early(self.schedule, artifacts):
-            return ""
+        if not running and self.schedule:
+            due_ns = self.schedule.due_ns(artifacts)
+            if due_ns is None or ended_before(artifacts, due_ns):
+                return ""
         if not running or any(event.count != cell.cores - 1 for event in running):
             return "not all of the busy siblings were seen running"
         if self.schedule:
@@ -99,13 +95,11 @@ class BusySiblings(Hazard):
         return _start_up_fault(running[0], artifacts)
 
     def missed(self, cell: Cell, artifacts: Artifacts) -> str:
-        """Whether the subject ended, or was never accepted, before the first window."""
         running = of_kind(artifacts.events, SiblingsRunning)
         return "" if running else "it ended before the siblings were to be busy"
 
 
 def _start_up_fault(running: SiblingsRunning, artifacts: Artifacts) -> str:
-    """Whether they ran from before the start to the acceptance, a calibration inside."""
     stopped = first(artifacts.events, SiblingsStopped)
     if running.t_ns > needed(artifacts.events, SubjectStart).t_ns:
         return "the busy siblings came after the subject"
@@ -118,21 +112,10 @@ def _start_up_fault(running: SiblingsRunning, artifacts: Artifacts) -> str:
     return ""
 
 
-def _is_early(schedule: Schedule, artifacts: Artifacts) -> bool:
-    due_ns = _due_ns(schedule, artifacts)
-    return due_ns is None or ended_before(artifacts, due_ns)
-
-
-def _due_ns(schedule: Schedule, artifacts: Artifacts) -> int | None:
-    since_ns = origin_ns(artifacts, schedule.origin)
-    return None if since_ns is None else since_ns + schedule.windows_ms[0][0] * NS_PER_MS
-
-
 def _schedule_fault(
     schedule: Schedule, running: list[SiblingsRunning], artifacts: Artifacts
 ) -> str:
-    """Whether the first window came at its time, and all of them turned in each."""
-    due_ns = _due_ns(schedule, artifacts)
+    due_ns = schedule.due_ns(artifacts)
     if due_ns is None or not due_ns <= running[0].t_ns <= due_ns + LATE_NS_MAX:
         return "the busy siblings did not come at their time"
     for begin, end in zip(running, of_kind(artifacts.events, SiblingsStopped), strict=False):

@@ -1,19 +1,14 @@
 # SPDX-License-Identifier: GPL-2.0-or-later
 """Cores that come and go, and others that want all of them: in a guest whose cores are parallel."""
 
-from collections.abc import Sequence
-
 from delayrig.hazards.artifacts import Artifacts
-from delayrig.hazards.hazard import Concern, Hazard, lived_ns
+from delayrig.hazards.hazard import Concern, Hazard, due_times
 from delayrig.hazards.load import NOT_TO_THE_END, missed_turns
 from delayrig.model.cell import Cell
-from delayrig.model.events import first, needed
+from delayrig.model.events import first
 from delayrig.model.kinds.hazard import CrowdRunning, CrowdStopped, Hotplugs
 from delayrig.model.lane import LaneName
 
-RATES_HZ = range(1, 21)
-CROWDS = range(1, 5)
-NS_PER_S = 1_000_000_000
 ANYWHERE_LINE = "anywhere 1"
 
 
@@ -22,47 +17,35 @@ class Hotplug(Hazard):
 
     name = "hotplug"
     form = "RATE"
-    values = RATES_HZ
+    values = range(1, 21)
     about = "RATE times a second (1 to 20) a core is taken away, or given back, as drawn"
     concern = Concern.SAFETY
     lanes = (LaneName.LIVE,)
     cores_min = 2
-
-    def spec_lines(self, cell: Cell) -> Sequence[str]:
-        """How often, and by which draws; the subject may be on any core."""
-        return (f"hotplug {self.number} {cell.seed}", ANYWHERE_LINE)
+    spec = ("hotplug {value} {seed}", ANYWHERE_LINE)
 
     def fault(self, cell: Cell, artifacts: Artifacts) -> str:
         """Whether it happened a third as often as it should have: taking a core takes a while."""
         hotplugs = first(artifacts.events, Hotplugs)
         count = hotplugs.count if hotplugs else 0
-        due = lived_ns(artifacts) * self.number // NS_PER_S
+        due = due_times(artifacts, self.number)
         return f"cores came and went {count} times where {due} were due" if count < due // 3 else ""
 
 
 class HogsEach(Hazard):
-    """So many loops for each core, and a subject that the scheduler puts where it likes."""
-
     name = "hogs-each"
     form = "N"
-    values = CROWDS
+    values = range(1, 5)
     about = "N loops (1 to 4) of ordinary priority on every core, the subject on any"
     concern = Concern.SAFETY
     lanes = (LaneName.LIVE,)
-
-    def spec_lines(self, cell: Cell) -> Sequence[str]:
-        """How many."""
-        return (f"hogs_each {self.number}", ANYWHERE_LINE)
+    spec = ("hogs_each {value}", ANYWHERE_LINE)
 
     def fault(self, cell: Cell, artifacts: Artifacts) -> str:
-        """Whether all of them ran before the subject, and were there to its end."""
         running = first(artifacts.events, CrowdRunning)
         if running is None or running.count != self.number * cell.cores:
             return "not all of the hogs were seen running"
         return "" if first(artifacts.events, CrowdStopped) else NOT_TO_THE_END
 
     def missed(self, cell: Cell, artifacts: Artifacts) -> str:
-        """Whether each of them went on while the subject ran."""
-        return missed_turns(
-            needed(artifacts.events, CrowdRunning), needed(artifacts.events, CrowdStopped)
-        )
+        return missed_turns(artifacts, CrowdRunning, CrowdStopped)

@@ -13,17 +13,22 @@ from delayrig.model.chips import ChipFacts
 from delayrig.model.events import first
 from delayrig.model.kinds.agent import SubjectEnd, SubjectStart
 from delayrig.model.kinds.emulator import Accept
+from delayrig.model.kinds.kind import Timed
 from delayrig.model.lane import LaneName
 from delayrig.model.platform import Arch
 from delayrig.model.speed import Origin
 
+NS_PER_MS, NS_PER_S = 1_000_000, 1_000_000_000
 LATE_NS_MAX = 20_000_000
-"""By how much what is due at a moment may come later."""
+"""By how much what is due may come later: low-resolution timers let an agent be two jiffies late.
+"""
+IN_GUEST = (LaneName.VIRTUAL, LaneName.LIVE)
+"""For hazards that the agent and the kernel of a guest make, whoever counts its time."""
+ANYWHERE = tuple(LaneName)
+"""For hazards that need nothing but processes: whoever runs the cell does what the spec says."""
 
 
 class Concern(StrEnum):
-    """What may go wrong because of it."""
-
     SAFETY = "safety"
     """A wait may end too early."""
     PERFORMANCE = "performance"
@@ -57,6 +62,32 @@ class Hazard:
     repeatable: ClassVar[bool] = False
     """Whether a set may hold it several times, with other values."""
 
+    spec: ClassVar[Sequence[str]] = ()
+    """Lines for the guest's agent (images/agent/spec.h), or for `lanes/host/session.py`; `{value}`
+    is the hazard's, `{seed}` the cell's."""
+    emulator_option: ClassVar[str] = ""
+    """Of the emulator, which takes the value."""
+    client_option: ClassVar[str] = ""
+    """The same of the library client."""
+    kernel_words: Sequence[str] = ()
+    """What the guest's kernel is told besides the usual; part of the guest's shape."""
+    kernel: str = ""
+    """The kernel that it needs, by its name in images/recipes.toml; empty: any will do."""
+    clocksource: str = ""
+    """The clock by which the guest then keeps time; empty: the usual one."""
+    deadline_ms: int | None = None
+    """The virtual time that a subject gets where it may well never end; None: the usual."""
+    host_limit_s: float | None = None
+    """How long its cell may take this machine before nothing is said of it; None: the usual."""
+    in_library: bool = False
+    """Whether the subject's libflashrom does the job (images/host/)."""
+    explained_rules: Sequence[str] = ()
+    """Rules of the part that nobody could have kept, as it was found."""
+    is_beyond_jobs: bool = False
+    """Whether the rig asks for more than a job does: a fault known before is no reason then."""
+    why_uncounted: str = ""
+    """Why what the subject takes under it is no cost of its own; empty where it is one."""
+
     def __init__(self, value: str) -> None:
         self.value = value
         if (value and not self.form) or (not value and self.form and not self.form.startswith("[")):
@@ -65,62 +96,22 @@ class Hazard:
             case range():
                 number_in(value, self.values)
             case re.Pattern():
-                if not self.values.fullmatch(value):
-                    raise ValueError(value)
+                matched(self.values, value)
             case _ if self.values is not None and value not in self.values:
                 raise ValueError(value)
 
     @property
     def number(self) -> int:
-        """The value of a hazard whose values are numbers."""
         return int(self.value)
 
-    @property
-    def kernel_words(self) -> Sequence[str]:
-        """What the guest's kernel is told besides the usual; part of the guest's shape."""
-        return ()
-
-    @property
-    def kernel(self) -> str:
-        """The kernel that it needs, by its name in images/recipes.toml; empty: any will do."""
-        return ""
-
-    @property
-    def clocksource(self) -> str:
-        """The clock by which the guest then keeps time; empty: the usual one."""
-        return ""
-
-    @property
-    def deadline_ms(self) -> int | None:
-        """The virtual time that a subject gets where it may well never end; None: the usual."""
-        return None
-
-    @property
-    def host_limit_s(self) -> float | None:
-        """How long its cell may take this machine before nothing is said of it; None: the usual."""
-        return None
-
-    @property
-    def simpler(self) -> Sequence[str]:
-        """Words of hazards that do less of the same, the least first: for `rig/rig shrink`."""
-        return ()
-
     def spec_lines(self, cell: Cell) -> Sequence[str]:
-        """Lines for the guest's agent (images/agent/spec.h), or for `lanes/host/session.py`."""
-        return ()
+        return [line.format(value=self.value, seed=cell.seed) for line in self.spec]
 
     def emulator_words(self, cell: Cell) -> Sequence[str]:
-        """Words of the emulator's command line."""
-        return ()
-
-    @property
-    def in_library(self) -> bool:
-        """Whether the subject's libflashrom does the job (images/host/)."""
-        return False
+        return (self.emulator_option, self.value) if self.emulator_option else ()
 
     def subject_words(self, subject: Subject) -> Sequence[str]:
-        """Words of the library client's command line."""
-        return ()
+        return (self.client_option, self.value) if self.client_option else ()
 
     def refusal(self, subject: Subject) -> str:
         """Why a cell with that subject is skipped; empty where it is run."""
@@ -133,21 +124,6 @@ class Hazard:
     def alters_data(self, artifacts: Artifacts) -> bool:
         """Whether it changed what the subject was told: what followed may not be its fault."""
         return False
-
-    @property
-    def explained_rules(self) -> Sequence[str]:
-        """Rules of the part that nobody could have kept, as it was found."""
-        return ()
-
-    @property
-    def is_beyond_jobs(self) -> bool:
-        """Whether the rig asks for more than a job does: a fault known before is no reason then."""
-        return False
-
-    @property
-    def why_uncounted(self) -> str:
-        """Why what the subject takes under it is no cost of its own; empty where it is one."""
-        return ""
 
     def explains(self, text: str) -> bool:
         """Whether the guest's kernel is right to say this: it is what was done to it."""
@@ -171,24 +147,22 @@ def ended_before(artifacts: Artifacts, due_ns: int) -> bool:
     return ended is not None and ended.t_ns < due_ns + LATE_NS_MAX
 
 
-def lived_ns(artifacts: Artifacts) -> int:
-    """How long the subject did; 0 where nobody knows."""
-    began, ended = first(artifacts.events, SubjectStart), first(artifacts.events, SubjectEnd)
-    return ended.t_ns - began.t_ns if began and ended else 0
+def due_times(
+    artifacts: Artifacts,
+    rate_hz: int,
+    begin: type[Timed] = SubjectStart,
+    end: type[Timed] = SubjectEnd,
+) -> int:
+    """How often something comes at that rate between two events; 0 where nobody knows."""
+    began, ended = first(artifacts.events, begin), first(artifacts.events, end)
+    return (ended.t_ns - began.t_ns) * rate_hz // NS_PER_S if began and ended else 0
 
 
 def origin_ns(artifacts: Artifacts, origin: Origin) -> int | None:
     """The moment from which others count; None where it never came."""
-    found: Accept | SubjectStart | None = first(artifacts.events, SubjectStart)
-    if origin is Origin.ACCEPT:
-        found = first(artifacts.events, Accept)
+    kind: type[Timed] = Accept if origin is Origin.ACCEPT else SubjectStart
+    found = first(artifacts.events, kind)
     return found.t_ns if found else None
-
-
-IN_GUEST = (LaneName.VIRTUAL, LaneName.LIVE)
-"""For hazards that the agent and the kernel of a guest make, whoever counts its time."""
-ANYWHERE = tuple(LaneName)
-"""For hazards that need nothing but processes: whoever runs the cell does what the spec says."""
 
 
 def number_in(value: str, numbers: range) -> int:
@@ -197,3 +171,11 @@ def number_in(value: str, numbers: range) -> int:
     if str(number) != value or number not in numbers:
         raise ValueError(value)
     return number
+
+
+def matched(pattern: re.Pattern[str], value: str) -> re.Match[str]:
+    """All of a text that must be written like that; else `ValueError`."""
+    match = pattern.fullmatch(value)
+    if match is None:
+        raise ValueError(value)
+    return match

@@ -1,8 +1,6 @@
 # SPDX-License-Identifier: GPL-2.0-or-later
 """Kernels that keep time in another way, or give up the CPU in another way."""
 
-from collections.abc import Sequence
-
 from delayrig.hazards.artifacts import Artifacts
 from delayrig.hazards.hazard import Concern, Hazard
 from delayrig.model.cell import Cell
@@ -26,14 +24,9 @@ class NoNohz(Hazard):
     concern = Concern.PERFORMANCE
     archs = (Arch.X86_64, Arch.I386)
     """Ticks are counted by a row that /proc/interrupts has on x86 (images/agent/report.c)."""
-
-    @property
-    def kernel_words(self) -> Sequence[str]:
-        """The switch."""
-        return ("nohz=off",)
+    kernel_words = ("nohz=off",)
 
     def fault(self, cell: Cell, artifacts: Artifacts) -> str:
-        """Whether an idle core was interrupted as often as it should have been."""
         rate = first(artifacts.events, ClockRate)
         ticks = (rate.timer_interrupts if rate else None) or 0
         return "" if ticks >= TICKS_MIN else f"an idle core had only {ticks} ticks while it settled"
@@ -42,7 +35,7 @@ class NoNohz(Hazard):
 class Clocksource(Hazard):
     """The clock by which the kernel keeps time; any but the TSC costs an access to a device.
 
-    `verdict/trust.py` compares it with the one in force.
+    `judge/trust.py` compares it with the one in force.
     """
 
     name = "clocksource"
@@ -52,27 +45,18 @@ class Clocksource(Hazard):
     about = "the guest keeps time by another clock, which takes longer to read"
     concern = Concern.PERFORMANCE
 
-    @property
-    def clocksource(self) -> str:
-        """Its name."""
-        return self.value
+    def __init__(self, value: str) -> None:
+        super().__init__(value)
+        self.clocksource = value
 
 
 class PreemptRt(Hazard):
-    """The distribution's PREEMPT_RT kernel: interrupts are threads, and locks can be preempted."""
-
-    name = "preempt-rt"
+    name = kernel = "preempt-rt"
     archs = (Arch.X86_64,)
     about = "the PREEMPT_RT kernel, in which interrupts are threads"
     concern = Concern.PERFORMANCE
 
-    @property
-    def kernel(self) -> str:
-        """Its name in images/recipes.toml."""
-        return self.name
-
     def fault(self, cell: Cell, artifacts: Artifacts) -> str:
-        """Whether it says of itself that it is one."""
         guest = first(artifacts.events, Guest)
         version = guest.version if guest else ""
         return "" if "PREEMPT_RT" in version else f"the guest's kernel is {version!r}"

@@ -5,7 +5,7 @@ import re
 from collections.abc import Sequence
 
 from delayrig.hazards.artifacts import Artifacts
-from delayrig.hazards.hazard import ANYWHERE, Concern, Hazard, number_in
+from delayrig.hazards.hazard import ANYWHERE, Concern, Hazard, due_times, matched, number_in
 from delayrig.images.delay_function import Askable, askable_functions
 from delayrig.images.subject import Subject
 from delayrig.model.cell import Cell
@@ -16,11 +16,9 @@ from delayrig.model.lane import LaneName
 from delayrig.model.platform import Arch
 
 RATES_HZ = range(1, 1001)
-NS_PER_US, NS_PER_S = 1000, 1_000_000_000
+NS_PER_US = 1000
 _SIGNALS = re.compile(r"([1-9][0-9]*)(,(alrm|chld|usr1))?(,restart)?")
 
-LONG_WAITS_HOST_LIMIT_S = 45
-LONG_WAITS_DEADLINE_MS = 20_000_000
 ASKED_US = (
     *(0, 1, 9, 10, 11, 99, 100, 101, 999, 1_000, 1_001),
     # Below and above what releases slept or polled for.
@@ -31,26 +29,18 @@ ASKED_US = (
     # 2**31 us, where they turn negative, and the longest that can be asked for.
     *(2_147_483_647, 2_147_483_648, 4_294_967_295),
 )
-
-
 NOTHING_TO_ASK = (
     "no function that delays was found in its library: build it unstripped, beside the program"
 )
 
 
 class InLibrary(Hazard):
-    """The job is done by libflashrom, which a program of others has loaded."""
-
     name = "library"
     archs = (Arch.X86_64,)
     about = "libflashrom in a program of ours, in place of the subject's command line program"
     concern = Concern.SAFETY
     lanes = ANYWHERE
-
-    @property
-    def in_library(self) -> bool:
-        """The one thing that it is about."""
-        return True
+    in_library = True
 
     def fault(self, cell: Cell, artifacts: Artifacts) -> str:
         """A program that ends by itself says so; one that crashed or was ended does not."""
@@ -68,42 +58,30 @@ class Signals(InLibrary):
     """
 
     name = "signals"
+    client_option = "--signals"
     form = "RATE[,alrm|chld|usr1][,restart]"
     legend = f"RATE is {RATES_HZ.start} to {RATES_HZ[-1]} a second"
     about = "libflashrom in a program that handles RATE signals a second, such as signals:20"
 
     def __init__(self, value: str) -> None:
         super().__init__(value)
-        match = _SIGNALS.fullmatch(value)
-        if match is None:
-            raise ValueError(value)
-        self._rate_hz = number_in(match.group(1), RATES_HZ)
-
-    def subject_words(self, subject: Subject) -> Sequence[str]:
-        """The library client has the handler."""
-        return ("--signals", self.value)
+        self._rate_hz = number_in(matched(_SIGNALS, value)[1], RATES_HZ)
 
     def fault(self, cell: Cell, artifacts: Artifacts) -> str:
         """Whether the signals came, as far as the program lived to tell."""
         ended = first(artifacts.events, HostEnd)
         if ended is None:
             return super().fault(cell, artifacts)
-        due = self._due(artifacts)
+        due = due_times(artifacts, self._rate_hz, HostStart, HostEnd)
         return "none was handled" if due > 1 and not ended.signals else ""
 
     def missed(self, cell: Cell, artifacts: Artifacts) -> str:
         """Whether they came to it one by one: many are one to who is in a long system call."""
         ended = first(artifacts.events, HostEnd)
-        due = self._due(artifacts)
+        due = due_times(artifacts, self._rate_hz, HostStart, HostEnd)
         if ended is None or ended.signals >= due // 2:
             return ""
         return f"it handled {ended.signals} signals where {due} were due"
-
-    def _due(self, artifacts: Artifacts) -> int:
-        began, ended = first(artifacts.events, HostStart), first(artifacts.events, HostEnd)
-        if began is None or ended is None:
-            return 0
-        return (ended.t_ns - began.t_ns) * self._rate_hz // NS_PER_S
 
 
 class Threads(InLibrary):
@@ -114,21 +92,13 @@ class Threads(InLibrary):
     """
 
     name = "threads"
+    client_option = "--threads"
     form = "N"
     values = range(1, 9)
     about = "libflashrom in a program of which N other threads (1 to 8) compute now and then"
-
-    def subject_words(self, subject: Subject) -> Sequence[str]:
-        """The library client has the threads."""
-        return ("--threads", self.value)
-
-    @property
-    def why_uncounted(self) -> str:
-        """Most of the CPU time is theirs."""
-        return "other threads of its program compute"
+    why_uncounted = "other threads of its program compute"
 
     def missed(self, cell: Cell, artifacts: Artifacts) -> str:
-        """Whether they ran before the program ended."""
         ended = first(artifacts.events, HostEnd)
         return "" if ended is None or ended.turns else "the other threads never ran"
 
@@ -142,29 +112,13 @@ class LongWaits(InLibrary):
     name = "long-waits"
     about = "its delay function is asked for 0 to 4295 s, at each side of every known boundary"
     lanes = (LaneName.VIRTUAL,)
-
-    @property
-    def is_beyond_jobs(self) -> bool:
-        """No job asks for such waits."""
-        return True
-
-    @property
-    def why_uncounted(self) -> str:
-        """The waits are not the library's."""
-        return "the rig asked for its waits"
-
-    @property
-    def deadline_ms(self) -> int | None:
-        """More than all of the waits."""
-        return LONG_WAITS_DEADLINE_MS
-
-    @property
-    def host_limit_s(self) -> float | None:
-        """A subject that keeps its CPU busy in waits of an hour would take this machine hours."""
-        return LONG_WAITS_HOST_LIMIT_S
+    is_beyond_jobs = True
+    why_uncounted = "the rig asked for its waits"
+    deadline_ms = 20_000_000  # more than all of the waits
+    host_limit_s = 45
+    """A subject that keeps its CPU busy in waits of an hour would take this machine hours."""
 
     def subject_words(self, subject: Subject) -> Sequence[str]:
-        """The library client asks."""
         function = next(iter(askable_functions(subject)), Askable(0))
         asks = ",".join(str(us * function.per_us) for us in ASKED_US)
         words = ("--delay", str(function.address), "--ask", asks)
@@ -178,7 +132,6 @@ class LongWaits(InLibrary):
         return "" if len(functions) == 1 else f"{len(functions)} functions of its library delay"
 
     def missed(self, cell: Cell, artifacts: Artifacts) -> str:
-        """Whether each of them was seen."""
         calls = artifacts.delays.calls if artifacts.delays else []
         unseen = set(ASKED_US) - {call.requested_ns // NS_PER_US for call in calls}
         return f"{len(unseen)} of {len(ASKED_US)} calls were not seen" if unseen else ""

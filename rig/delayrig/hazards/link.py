@@ -2,74 +2,52 @@
 """A programmer that is slow, goes wrong, or loses its part's power (emulators/README.md)."""
 
 import re
-from collections.abc import Sequence
 
 from delayrig.hazards.artifacts import Artifacts
 from delayrig.hazards.hazard import ANYWHERE, Concern, Hazard
-from delayrig.model.cell import Cell
 from delayrig.model.events import first, of_kind
 from delayrig.model.kinds.emulator import FaultMade, PowerLost
 
 DEADLINE_MS = 60_000
+"""Some flashroms ask for ever a part that is stuck or gone, and polls cost the host time."""
 PRESETS = (
-    "stm32-vserprog",
-    "pico-serprog",
-    "frser-duino",
-    "frser-duino-ftdi",
-    "unasked",
-    "usb-high-speed",
+    *("stm32-vserprog", "pico-serprog", "frser-duino", "frser-duino-ftdi"),
+    *("unasked", "usb-high-speed"),
 )
 _COUNT = r"[1-9][0-9]{0,9}"
 _LINK_KEYS = ("baud", "usb-frame-us", "serial-buffer", "opbuf", "write-max", "read-max")
 _LINK_KEY = rf"(?:{'|'.join(_LINK_KEYS)})={_COUNT}"
-_LINK = re.compile(rf"(?:{'|'.join(PRESETS)}|{_LINK_KEY})(?:,{_LINK_KEY})*")
 _WHEN = rf"(?:{_COUNT}|p=0\.[0-9]{{1,9}})"
-_FAULT = re.compile(
-    rf"(?:(?:drop|corrupt|duplicate)@(?:in:)?{_WHEN}"
-    rf"|(?:delay:{_COUNT}|stall(?::{_COUNT})?|hang-up|nak)@{_WHEN}|stuck-wip@{_COUNT})"
-)
-_POWER_CUT = re.compile(rf"{_COUNT}(?:,(?:0|{_COUNT}|(?:100|[0-9]{{1,2}})%)(?:,{_COUNT})?)?")
 
 
 class Link(Hazard):
-    """A serial line, USB frames, buffers of a firmware: bytes take their time."""
-
     name = "link"
     form = "PRESET|KEY=N,..."
     legend = f"PRESET is {', '.join(PRESETS)}; KEY is {', '.join(_LINK_KEYS)}"
-    values = _LINK
+    values = re.compile(rf"(?:{'|'.join(PRESETS)}|{_LINK_KEY})(?:,{_LINK_KEY})*")
     about = "a link that takes time or has small buffers, such as link:baud=115200"
+    emulator_option = "--link"
     concern = Concern.PERFORMANCE
     lanes = ANYWHERE
 
-    def emulator_words(self, cell: Cell) -> Sequence[str]:
-        """The emulator models it."""
-        return ("--link", self.value)
-
 
 class Fault(Hazard):
-    """Something that goes wrong on the link, seeded by the cell."""
-
     name = "fault"
     form = "KIND[:US]@WHEN"
     legend = (
         "KIND is drop, corrupt, duplicate, delay:US, stall[:US], hang-up, nak or stuck-wip;"
         " WHEN is N for the N-th or p=0.N for a chance, in:WHEN for bytes of requests"
     )
-    values = _FAULT
+    values = re.compile(
+        rf"(?:(?:drop|corrupt|duplicate)@(?:in:)?{_WHEN}"
+        rf"|(?:delay:{_COUNT}|stall(?::{_COUNT})?|hang-up|nak)@{_WHEN}|stuck-wip@{_COUNT})"
+    )
     about = "the link or the part fails on request, such as fault:drop@p=0.001 or fault:stuck-wip@3"
+    emulator_option = "--fault"
     concern = Concern.ROBUSTNESS
     lanes = ANYWHERE
+    deadline_ms = DEADLINE_MS
     repeatable = True
-
-    def emulator_words(self, cell: Cell) -> Sequence[str]:
-        """The emulator makes it."""
-        return ("--fault", self.value)
-
-    @property
-    def deadline_ms(self) -> int | None:
-        """Some flashroms ask a part that is stuck for ever, and polls cost the host time."""
-        return DEADLINE_MS
 
     def alters_data(self, artifacts: Artifacts) -> bool:
         """Whether it changed what either side was told; a refusal does, too."""
@@ -80,24 +58,15 @@ class Fault(Hazard):
 
 
 class PowerCut(Hazard):
-    """Power goes in the middle of a busy time; what was under way is left half done."""
-
     name = "power-cut"
     form = "N[,WHEN[,NS]]"
     legend = "the N-th busy time; WHEN is 0 to 100% of it or so many ns into it; gone for NS"
-    values = _POWER_CUT
+    values = re.compile(rf"{_COUNT}(?:,(?:0|{_COUNT}|(?:100|[0-9]{{1,2}})%)(?:,{_COUNT})?)?")
     about = "power goes during the N-th busy time, WHEN into it, for NS or for ever"
+    emulator_option = "--power-cut"
     concern = Concern.ROBUSTNESS
     lanes = ANYWHERE
-
-    def emulator_words(self, cell: Cell) -> Sequence[str]:
-        """The emulator pulls the plug."""
-        return ("--power-cut", self.value)
-
-    @property
-    def deadline_ms(self) -> int | None:
-        """The same holds for a part that is gone."""
-        return DEADLINE_MS
+    deadline_ms = DEADLINE_MS
 
     def alters_data(self, artifacts: Artifacts) -> bool:
         """Whether the power went: a part that comes up anew knows nothing of what was asked."""

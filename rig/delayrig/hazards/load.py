@@ -1,18 +1,15 @@
 # SPDX-License-Identifier: GPL-2.0-or-later
 """Others that want the subject's own core, or all of the memory."""
 
-from collections.abc import Sequence
-
 from delayrig.hazards.artifacts import Artifacts
 from delayrig.hazards.hazard import ANYWHERE, Concern, Hazard
 from delayrig.model.cell import Cell
 from delayrig.model.events import first, needed
 from delayrig.model.kinds.agent import SubjectStart
 from delayrig.model.kinds.hazard import (
-    CrowdRunning,
-    CrowdStopped,
     HogsRunning,
     HogsStopped,
+    Loops,
     MemoryPressureBegin,
     MemoryPressureEnd,
 )
@@ -35,13 +32,9 @@ class Hogs(Hazard):
     about = "N loops of ordinary priority on the subject's own core"
     concern = Concern.SAFETY
     lanes = ANYWHERE
-
-    def spec_lines(self, cell: Cell) -> Sequence[str]:
-        """How many."""
-        return (f"hogs {self.number}",)
+    spec = ("hogs {value}",)
 
     def fault(self, cell: Cell, artifacts: Artifacts) -> str:
-        """Whether all of them ran before the subject, and were there to its end."""
         running = first(artifacts.events, HogsRunning)
         if running is None or running.count != self.number:
             return "not all of the hogs were seen running"
@@ -50,15 +43,11 @@ class Hogs(Hazard):
         return "" if first(artifacts.events, HogsStopped) else NOT_TO_THE_END
 
     def missed(self, cell: Cell, artifacts: Artifacts) -> str:
-        """Whether each of them went on while the subject ran."""
-        return missed_turns(
-            needed(artifacts.events, HogsRunning), needed(artifacts.events, HogsStopped)
-        )
+        return missed_turns(artifacts, HogsRunning, HogsStopped)
 
 
-def missed_turns(before: HogsRunning | CrowdRunning, after: HogsStopped | CrowdStopped) -> str:
-    """Whether each of the loops of these two events had turns while the subject ran."""
-    met = after.turns_min > before.turns_min
+def missed_turns(artifacts: Artifacts, begin: type[Loops], end: type[Loops]) -> str:
+    met = needed(artifacts.events, end).turns_min > needed(artifacts.events, begin).turns_min
     return "" if met else "not every hog got its share while it ran"
 
 
@@ -71,19 +60,14 @@ class MemoryPressure(Hazard):
     name = "memory-pressure"
     about = "a process that touches new memory all the time, so that the kernel has to reclaim"
     concern = Concern.SAFETY
-
-    def spec_lines(self, cell: Cell) -> Sequence[str]:
-        """The switch."""
-        return ("memory_pressure 1",)
+    spec = ("memory_pressure 1",)
 
     def fault(self, cell: Cell, artifacts: Artifacts) -> str:
-        """Whether somebody touched memory from before the subject's start to its end."""
         before = first(artifacts.events, MemoryPressureBegin)
         after = first(artifacts.events, MemoryPressureEnd)
         return "" if before and after else "there was no pressure on memory"
 
     def missed(self, cell: Cell, artifacts: Artifacts) -> str:
-        """Whether memory was reclaimed while the subject ran."""
         before = needed(artifacts.events, MemoryPressureBegin)
         after = needed(artifacts.events, MemoryPressureEnd)
         met = after.reclaimed_pages > before.reclaimed_pages

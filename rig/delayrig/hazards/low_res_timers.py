@@ -1,8 +1,6 @@
 # SPDX-License-Identifier: GPL-2.0-or-later
 """Timers that fire at jiffies alone, as on old kernels and some small machines."""
 
-from collections.abc import Sequence
-
 from delayrig.hazards.hazard import IN_GUEST, Concern, Hazard
 
 
@@ -16,8 +14,4 @@ class LowResTimers(Hazard):
     about = "timers that fire at jiffies alone; clock_getres() then says 4 ms"
     concern = Concern.SAFETY
     lanes = IN_GUEST
-
-    @property
-    def kernel_words(self) -> Sequence[str]:
-        """The switch."""
-        return ("highres=off",)
+    kernel_words = ("highres=off",)

@@ -1,17 +1,12 @@
 # SPDX-License-Identifier: GPL-2.0-or-later
 """The subject is moved from core to core of this machine, which may be of unequal speed."""
 
-from collections.abc import Sequence
-
 from delayrig.hazards.artifacts import Artifacts
-from delayrig.hazards.hazard import Concern, Hazard, lived_ns
+from delayrig.hazards.hazard import Concern, Hazard, due_times
 from delayrig.model.cell import Cell
 from delayrig.model.events import first
 from delayrig.model.kinds.hazard import Migrations
 from delayrig.model.lane import REAL_TIME
-
-RATES_HZ = range(1, 1001)
-NS_PER_S = 1_000_000_000
 
 
 class Migrate(Hazard):
@@ -22,21 +17,16 @@ class Migrate(Hazard):
 
     name = "migrate"
     form = "RATE"
-    values = RATES_HZ
+    values = range(1, 1001)
     about = "the subject is put on another of its CPUs RATE times a second (1 to 1000)"
     concern = Concern.SAFETY
     lanes = REAL_TIME
     cores_min = 2
-
-    def spec_lines(self, cell: Cell) -> Sequence[str]:
-        """How often, and by which draws."""
-        return (f"migrate {self.number} {cell.seed}",)
+    spec = ("migrate {value} {seed}",)
 
     def fault(self, cell: Cell, artifacts: Artifacts) -> str:
-        """Whether it was moved about as often as it should have been."""
         migrations = first(artifacts.events, Migrations)
         count = migrations.count if migrations else 0
-        due = lived_ns(artifacts) * self.number // NS_PER_S
-        return (
-            f"the subject was moved {count} times where {due} were due" if count < due // 2 else ""
-        )
+        due = due_times(artifacts, self.number)
+        told = f"the subject was moved {count} times where {due} were due"
+        return told if count < due // 2 else ""

@@ -4,7 +4,7 @@
 from collections.abc import Sequence
 
 from delayrig.hazards.artifacts import Artifacts
-from delayrig.hazards.hazard import Concern, Hazard, origin_ns
+from delayrig.hazards.hazard import NS_PER_MS, Concern, Hazard, origin_ns
 from delayrig.model.cell import Cell
 from delayrig.model.events import first
 from delayrig.model.kinds.agent import SubjectEnd
@@ -12,16 +12,11 @@ from delayrig.model.kinds.hazard import Moved
 from delayrig.model.lane import LaneName
 from delayrig.model.speed import Origin, moment_in
 
-NS_PER_MS = 1_000_000
 LATE_NS_MAX = 100_000_000
 
 
 class Move(Hazard):
-    """A loop that is calibrated on a slow core ends too early on a fast one.
-
-    Moved once: when the emulator accepts the subject, so many ms after that, or so many ms after
-    its start.
-    """
+    """A loop that is calibrated on a slow core ends too early on a fast one."""
 
     name = "move"
     form = "accept|accept+MS|MS"
@@ -35,12 +30,10 @@ class Move(Hazard):
         self.when = moment_in(value)
 
     def spec_lines(self, cell: Cell) -> Sequence[str]:
-        """When, and to which core."""
         origin = "accept" if self.when.origin is Origin.ACCEPT else "start"
         return (f"move {origin} {self.when.after_ms:g} {fastest_core(cell.mips)}",)
 
     def fault(self, cell: Cell, artifacts: Artifacts) -> str:
-        """Whether it was moved, there and then, if it lived that long."""
         since_ns = origin_ns(artifacts, self.when.origin)
         ended, moved = first(artifacts.events, SubjectEnd), first(artifacts.events, Moved)
         if since_ns is None or ended is None:

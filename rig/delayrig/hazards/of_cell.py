@@ -9,12 +9,10 @@ from delayrig.model.shape import GuestShape
 
 
 def hazards_of(cell: Cell) -> list[Hazard]:
-    """What stands behind its words."""
     return [hazard_of(word) for word in cell.hazards]
 
 
 def shape_of(cell: Cell) -> GuestShape:
-    """The guest that it runs in."""
     hazards = hazards_of(cell)
     usual = PLATFORMS[cell.arch].clocksource
     return GuestShape(

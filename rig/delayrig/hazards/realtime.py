@@ -10,9 +10,6 @@ from delayrig.model.events import first, of_kind
 from delayrig.model.kinds.agent import KernelMessage
 from delayrig.model.kinds.hazard import SubjectRights
 
-RUNTIME_US = 20_000
-THROTTLED = "RT throttling activated"
-
 
 class NoRt(Hazard):
     """The subject has neither CAP_SYS_NICE nor a limit of real-time priority above 0."""
@@ -21,19 +18,14 @@ class NoRt(Hazard):
     about = "the subject may not take real-time priority"
     concern = Concern.PERFORMANCE
     lanes = ANYWHERE
-
-    def spec_lines(self, cell: Cell) -> Sequence[str]:
-        """The switch."""
-        return ("realtime_denied 1",)
+    spec = ("realtime_denied 1",)
 
     def fault(self, cell: Cell, artifacts: Artifacts) -> str:
-        """Whether the subject ran without these rights."""
         rights = first(artifacts.events, SubjectRights)
         if rights is None:
             return "the subject was not served, and so its rights were not looked at"
-        if rights.cap_sys_nice or rights.rtprio_max:
-            return "the subject could have taken real-time priority"
-        return ""
+        could = rights.cap_sys_nice or rights.rtprio_max
+        return "the subject could have taken real-time priority" if could else ""
 
 
 class RtThrottle(Hazard):
@@ -50,22 +42,15 @@ class RtThrottle(Hazard):
     about = "real-time tasks get 20 ms of each second; for subjects that take such a priority"
     concern = Concern.PERFORMANCE
     cores_min = 2
-
-    def spec_lines(self, cell: Cell) -> Sequence[str]:
-        """How much."""
-        return (f"rt_runtime_us {RUNTIME_US}",)
+    spec = ("rt_runtime_us 20000",)
 
     def emulator_words(self, cell: Cell) -> Sequence[str]:
-        """It moves to the core beside."""
         return ("--cpu", "1", "--measure-wake", "0")
 
     def explains(self, text: str) -> bool:
-        """The kernel says so when it throttles for the first time."""
-        return THROTTLED in text
+        return "RT throttling activated" in text
 
     def missed(self, cell: Cell, artifacts: Artifacts) -> str:
-        """Whether the kernel ever throttled anybody."""
-        said = (message.text for message in of_kind(artifacts.events, KernelMessage))
-        if any(self.explains(text) for text in said):
-            return ""
-        return "it was never throttled: does it take real-time priority?"
+        said = of_kind(artifacts.events, KernelMessage)
+        met = any(self.explains(message.text) for message in said)
+        return "" if met else "it was never throttled: does it take real-time priority?"

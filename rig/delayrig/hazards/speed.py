@@ -7,7 +7,7 @@ import re
 from collections.abc import Iterator, Sequence
 
 from delayrig.hazards.artifacts import Artifacts
-from delayrig.hazards.hazard import Concern, Hazard, number_in, origin_ns
+from delayrig.hazards.hazard import NS_PER_MS, Concern, Hazard, matched, number_in, origin_ns
 from delayrig.model.cell import Cell
 from delayrig.model.events import first, of_kind
 from delayrig.model.kinds.agent import SubjectEnd
@@ -17,7 +17,6 @@ from delayrig.model.speed import BEGIN, Moment, Origin, SpeedChange, moment_in
 
 RATES_HZ = range(1, 101)
 PERCENT = range(1, 100)
-NS_PER_S = 1_000_000_000
 MS_PER_S = 1000
 SLOWEST_PART = 0.25
 """Of its own speed: what a core does at its lowest frequency, where nothing else is said."""
@@ -25,14 +24,11 @@ SIBLING_PART = 0.6
 """Of its own speed: what is left to a core whose sibling is busy."""
 STOLEN_PART = 0.02
 """Of its own speed: as good as nothing."""
-STEALS_HZ = 20
 GOVERNORS = ("ondemand", "schedutil", "powersave", "performance")
 _FREQUENCY = re.compile(r"([^,]+)(?:,([1-9][0-9]?))?(?:,ramp=([1-9][0-9]{0,3}))?")
 
 
 class SpeedHazard(Hazard):
-    """What they all have in common."""
-
     concern = Concern.SAFETY
     lanes = (LaneName.LIVE,)
 
@@ -46,24 +42,18 @@ class SpeedHazard(Hazard):
         origins = {origin: origin_ns(artifacts, origin) for origin in (Origin.START, Origin.ACCEPT)}
         if ended is None or origins[Origin.START] is None:
             return ""
-        due = _due(self.speed_changes(cell), origins, ended.t_ns)
+        due = 0
+        for change in self.speed_changes(cell):
+            if change.when.origin is Origin.BEGIN:
+                continue
+            since_ns = origins[change.when.origin]
+            if since_ns is None or since_ns + change.when.after_ms * NS_PER_MS > ended.t_ns:
+                break
+            due += 1
         came = len({change.t_ns for change in of_kind(artifacts.events, Speed)})
         if came < due // 2 or (due and not came):
             return f"the cores changed their speed {came} times where {due} were due"
         return ""
-
-
-def _due(changes: Iterator[SpeedChange], origins: dict[Origin, int | None], ended_ns: int) -> int:
-    """How many came up before the end."""
-    count = 0
-    for change in changes:
-        origin_ns = origins.get(change.when.origin)
-        if change.when.origin is Origin.BEGIN:
-            continue
-        if origin_ns is None or origin_ns + change.when.after_ms * 1_000_000 > ended_ns:
-            return count
-        count += 1
-    return count
 
 
 class Frequency(SpeedHazard):
@@ -78,29 +68,23 @@ class Frequency(SpeedHazard):
 
     def __init__(self, value: str) -> None:
         super().__init__(value)
-        match = _FREQUENCY.fullmatch(value)
-        if match is None:
-            raise ValueError(value)
+        match = matched(_FREQUENCY, value)
         self.when = moment_in(match[1])
         self.part = int(match[2]) / 100 if match[2] else SLOWEST_PART
         self.ramp_ms = int(match[3] or 0)
 
     def speed_changes(self, cell: Cell) -> Iterator[SpeedChange]:
-        """One, after what it begins with."""
         yield SpeedChange(when=BEGIN, part=self.part)
         yield SpeedChange(when=self.when, part=1.0, ramp_ms=self.ramp_ms)
 
 
 class FrequencySteps(SpeedHazard):
-    """RATE times a second every core gets a speed of its own, by the cell's seed."""
-
     name = "frequency-steps"
     form = "RATE"
     values = RATES_HZ
     about = "RATE times a second (1 to 100) each core is set to 25 to 100 % of its speed, as drawn"
 
     def speed_changes(self, cell: Cell) -> Iterator[SpeedChange]:
-        """Without end."""
         draws = random.Random(f"frequency {cell.seed}")
         for beat in itertools.count():
             when = Moment(origin=Origin.START, after_ms=beat * MS_PER_S / self.number)
@@ -129,8 +113,6 @@ class Smt(SpeedHazard):
 
 
 class Steal(SpeedHazard):
-    """Another guest of the same host takes the cores, for PERCENT of the time."""
-
     name = "steal"
     form = "PERCENT[@RATE]"
     about = "the host takes all cores away for PERCENT of the time, RATE times a second (20)"
@@ -139,10 +121,9 @@ class Steal(SpeedHazard):
         super().__init__(value)
         percent, at, rate = value.partition("@")
         self.percent = number_in(percent, PERCENT)
-        self.rate_hz = number_in(rate, RATES_HZ) if at else STEALS_HZ
+        self.rate_hz = number_in(rate, RATES_HZ) if at else 20
 
     def speed_changes(self, cell: Cell) -> Iterator[SpeedChange]:
-        """Each at a moment of its beat that is drawn."""
         draws = random.Random(f"steal {cell.seed}")
         period_ms = MS_PER_S / self.rate_hz
         stolen_ms = period_ms * self.percent / 100
@@ -161,7 +142,6 @@ class Governor(SpeedHazard):
     about = f"who decides on frequencies: {', '.join(GOVERNORS)}"
 
     def pace_words(self, core_mips: Sequence[float]) -> Sequence[str]:
-        """As the CPU plugin takes it."""
         return (
             f"governor={self.value}",
             f"min_mips={_speeds(mips * SLOWEST_PART for mips in core_mips)}",
@@ -169,7 +149,6 @@ class Governor(SpeedHazard):
         )
 
     def fault(self, cell: Cell, artifacts: Artifacts) -> str:
-        """Whether it decided anything, where it is one that does."""
         pace = first(artifacts.events, Pace)
         changes = pace.governor_changes if pace else 0
         if self.value in ("ondemand", "schedutil") and not changes:

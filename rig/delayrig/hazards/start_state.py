@@ -1,7 +1,7 @@
 # SPDX-License-Identifier: GPL-2.0-or-later
 """A part that is not idle when the subject comes: asleep, suspended, just powered."""
 
-from collections.abc import Callable, Sequence
+from collections.abc import Callable
 
 from delayrig.hazards.artifacts import Artifacts
 from delayrig.hazards.hazard import ANYWHERE, Concern, Hazard
@@ -9,8 +9,6 @@ from delayrig.model.cell import Cell
 from delayrig.model.chips import ChipFacts
 from delayrig.model.events import first
 from delayrig.model.kinds.emulator import StateBegins
-
-FAMILY = "spi_nor"
 
 
 def _is_unlocked(chip: ChipFacts) -> bool:
@@ -25,9 +23,8 @@ def _suspends(chip: ChipFacts) -> bool:
 
 def _suspends_programs(chip: ChipFacts) -> bool:
     suspend = chip.suspend
-    if suspend is None or not _is_unlocked(chip):
-        return False
-    return suspend.programs and bool(suspend.program_flag)
+    shows = suspend is not None and suspend.programs and bool(suspend.program_flag)
+    return shows and _is_unlocked(chip)
 
 
 def _waits(*names: str) -> Callable[[ChipFacts], bool]:
@@ -50,35 +47,26 @@ STATES: dict[str, Callable[[ChipFacts], bool]] = {
 
 
 class Starts(Hazard):
-    """The part is in that state when its moment comes, which the subject can know of."""
-
     name = "starts"
     form = "STATE"
     legend = f"STATE is one of {', '.join(STATES)}"
     values = STATES
     about = "an SPI NOR that is not idle when the subject comes, such as starts:asleep"
+    emulator_option = "--starts"
     concern = Concern.SAFETY
     lanes = ANYWHERE
+    is_beyond_jobs = True
+    """Another session, or power, left the part so."""
+
+    def __init__(self, value: str) -> None:
+        super().__init__(value)
+        if value == "asleep":  # whoever finds a part asleep speaks to it once to learn so
+            self.explained_rules = ("power_down",)
 
     def chip_refusal(self, chip: ChipFacts) -> str:
-        """Parts differ in what they can be doing."""
-        if chip.family == FAMILY and STATES[self.value](chip):
+        if chip.family == "spi_nor" and STATES[self.value](chip):
             return ""
         return f"a {chip.name} cannot be found {self.value}"
-
-    def emulator_words(self, cell: Cell) -> Sequence[str]:
-        """The emulator puts the part into it."""
-        return ("--starts", self.value)
-
-    @property
-    def explained_rules(self) -> Sequence[str]:
-        """Whoever finds a part asleep speaks to it once to learn so."""
-        return ("power_down",) if self.value == "asleep" else ()
-
-    @property
-    def is_beyond_jobs(self) -> bool:
-        """Another session, or power, left the part so."""
-        return True
 
     def missed(self, cell: Cell, artifacts: Artifacts) -> str:
         """Some states begin when the programmer's pins are turned on, or with a command."""

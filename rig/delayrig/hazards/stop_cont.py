@@ -1,15 +1,11 @@
 # SPDX-License-Identifier: GPL-2.0-or-later
 """The subject is stopped and goes on, as by a shell's job control or by a debugger."""
 
-from collections.abc import Sequence
-
 from delayrig.hazards.artifacts import Artifacts
-from delayrig.hazards.hazard import ANYWHERE, Concern, Hazard, lived_ns
+from delayrig.hazards.hazard import ANYWHERE, Concern, Hazard, due_times
 from delayrig.model.cell import Cell
 from delayrig.model.events import first
 from delayrig.model.kinds.hazard import Stops
-
-RATES_HZ = range(1, 101)
 
 
 class StopCont(Hazard):
@@ -20,19 +16,14 @@ class StopCont(Hazard):
 
     name = "stop-cont"
     form = "RATE"
-    values = RATES_HZ
+    values = range(1, 101)
     about = "the subject is stopped RATE times a second (1 to 100), half of the time"
     concern = Concern.SAFETY
     lanes = ANYWHERE
-
-    def spec_lines(self, cell: Cell) -> Sequence[str]:
-        """The agent does it."""
-        return (f"stops_hz {self.value}",)
+    spec = ("stops_hz {value}",)
 
     def fault(self, cell: Cell, artifacts: Artifacts) -> str:
-        """Whether it was stopped at all, where it lived for long enough."""
         stops = first(artifacts.events, Stops)
         count = stops.count if stops else 0
-        if count < lived_ns(artifacts) * self.number // 1_000_000_000 // 2:
-            return f"the subject was stopped {count} times only"
-        return ""
+        due = due_times(artifacts, self.number)
+        return f"the subject was stopped {count} times only" if count < due // 2 else ""

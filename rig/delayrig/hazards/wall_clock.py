@@ -5,27 +5,23 @@ import re
 from collections.abc import Sequence
 
 from delayrig.hazards.artifacts import Artifacts
-from delayrig.hazards.hazard import Concern, Hazard, ended_before
+from delayrig.hazards.hazard import NS_PER_MS, Concern, Hazard, ended_before, matched
 from delayrig.model.cell import Cell
 from delayrig.model.events import first, needed
 from delayrig.model.kinds.agent import SubjectEnd, SubjectStart
 from delayrig.model.kinds.hazard import LeapAnnounced, LeapState, WallClockStepped
 
 EVERY_MS = 100
-MINUTE_MS = 60_000
 STEPPED_S_MAX = 1_000_000_000
 """Kernels keep wall clocks from the epoch to the year 2232; a guest's begins in 2024."""
 _STEP = re.compile(r"([+-])([1-9][0-9]{0,8})(?:,([1-9][0-9]{0,5}))?")
 LEAP_AFTER_MS = 300
-INSERT, DELETE = "insert", "delete"
+DELETE = "delete"
 LEAP_TAKEN_STATES = (3, 4)
 """TIME_OOP while the second lasts, TIME_WAIT from then on: adjtimex(2)."""
-NS_PER_MS = 1_000_000
 
 
 class WallClockStep(Hazard):
-    """Somebody sets the wall clock, over and over, counted from the subject's start."""
-
     name = "wall-clock-step"
     form = "{+,-}SECONDS[,EVERY_MS]"
     legend = (
@@ -37,27 +33,24 @@ class WallClockStep(Hazard):
 
     def __init__(self, value: str) -> None:
         super().__init__(value)
-        match = _STEP.fullmatch(value)
-        if match is None or match[3] == str(EVERY_MS):
+        match = matched(_STEP, value)
+        if match[3] == str(EVERY_MS):
             raise ValueError(value)
         self.step_s = int(match[1] + match[2])
         self.every_ms = int(match[3] or EVERY_MS)
-        if abs(self.step_s) * max(MINUTE_MS // self.every_ms, 1) > STEPPED_S_MAX:
+        if abs(self.step_s) * max(60_000 // self.every_ms, 1) > STEPPED_S_MAX:
             raise ValueError(value)
 
     def spec_lines(self, cell: Cell) -> Sequence[str]:
-        """How far, and how often."""
         return (f"wall_step {self.step_s} {self.every_ms}",)
 
     def fault(self, cell: Cell, artifacts: Artifacts) -> str:
-        """Whether it was stepped at all, if it was due."""
         started = needed(artifacts.events, SubjectStart)
         due_ns = started.t_ns + self.every_ms * NS_PER_MS
         stepped = first(artifacts.events, WallClockStepped) or ended_before(artifacts, due_ns)
         return "" if stepped else "the wall clock was not stepped"
 
     def missed(self, cell: Cell, artifacts: Artifacts) -> str:
-        """Whether the subject ended before the first step."""
         stepped = first(artifacts.events, WallClockStepped)
         return "" if stepped else "it ended before the first step"
 
@@ -76,11 +69,9 @@ class LeapSecond(Hazard):
     concern = Concern.SAFETY
 
     def spec_lines(self, cell: Cell) -> Sequence[str]:
-        """Which, and when."""
-        return (f"leap {self.value or INSERT} {LEAP_AFTER_MS}",)
+        return (f"leap {self.value or 'insert'} {LEAP_AFTER_MS}",)
 
     def fault(self, cell: Cell, artifacts: Artifacts) -> str:
-        """Whether the kernel took the second, if it was due."""
         announced = first(artifacts.events, LeapAnnounced)
         if announced is None:
             return "the kernel was told of no leap second"
@@ -88,7 +79,6 @@ class LeapSecond(Hazard):
         return "" if taken else "the kernel took no leap second"
 
     def missed(self, cell: Cell, artifacts: Artifacts) -> str:
-        """Whether the second came while the subject ran."""
         announced = needed(artifacts.events, LeapAnnounced)
         ended = needed(artifacts.events, SubjectEnd)
         met = _is_taken(artifacts) and announced.due_ns <= ended.t_ns

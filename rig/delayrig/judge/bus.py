@@ -28,8 +28,6 @@ from delayrig.model.kinds.emulator import Serprog, Spi, Start
 
 STATUS_READ = "0x05"
 STATUS_BUSY = 0x01
-NOP = "NOP"
-SYNCNOP = "SYNCNOP"
 DELAY = "O_DELAY"
 MONOTONIC = "monotonic"
 """The emulator's clock where it is this machine's own."""
@@ -37,8 +35,6 @@ MONOTONIC = "monotonic"
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class _View:
-    """How well the emulator sees when the subject sent something."""
-
     wake_ns: int | None
     """The emulator reads a request at most this long after it arrived; None: not known."""
     sent_since_ns: int | None
@@ -54,55 +50,44 @@ def wake_bound_ns(start: Start | None) -> int | None:
 
 
 def leaves_waits(events: list[Event]) -> bool:
-    """Whether the subject had the programmer wait in its place."""
     return any(request.name == DELAY for request in of_kind(events, Serprog))
 
 
 def observe_waits(
     events: list[Event], profile: Profile, chip: str, *, bridged: bool
 ) -> list[ObservedWait]:
-    """Every wait of the profile that the events show."""
-    if bridged:
-        started = first(events, SubjectStart)
-        view = _View(
-            wake_ns=None,
-            sent_since_ns=started.t_ns if started else 0,
-            clock=clock_error(events),
-        )
-    else:
-        view = _View(
-            wake_ns=wake_bound_ns(first(events, Start)),
-            sent_since_ns=None,
-            clock=clock_error(events),
-        )
+    started = first(events, SubjectStart)
+    since_ns = started.t_ns if started else 0
+    view = _View(
+        wake_ns=None if bridged else wake_bound_ns(first(events, Start)),
+        sent_since_ns=since_ns if bridged else None,
+        clock=clock_error(events),
+    )
     waits: list[ObservedWait] = []
     for wait in profile.wait:
         requested_ns = wait.requested_ns(chip)
-        if requested_ns is None:
-            continue
-        for opening, closing in _gaps(events, wait):
-            waits.append(_measure(wait, requested_ns, opening, closing, view))
+        if requested_ns is not None:
+            gaps = _gaps(events, wait)
+            waits += [_measure(wait, requested_ns, *gap, view) for gap in gaps]
     return waits
 
 
 def _gaps(events: list[Event], wait: Wait) -> Iterator[tuple[Request, Request]]:
-    match wait.opens:
-        case kind if kind == OPENS_SYNC_NOPS:
-            yield from _sync_gap(events)
-        case kind if kind == OPENS_BUSY_STATUS and not leaves_waits(events):
-            yield from _status_gaps(events, wait.after)
+    if wait.opens == OPENS_SYNC_NOPS:
+        yield from _sync_gap(events)
+    elif wait.opens == OPENS_BUSY_STATUS and not leaves_waits(events):
+        yield from _status_gaps(events, wait.after)
 
 
 def _sync_gap(events: list[Event]) -> Iterator[tuple[Request, Request]]:
     """From the last NOP of a run to the SYNCNOP after it, at the start of a connection."""
     last_nop: Request | None = None
     for request in requests(events):
-        if request.name == NOP:
+        if request.name == "NOP":
             last_nop = request
-        elif request.name == SYNCNOP and last_nop is not None:
-            yield last_nop, request
-            return
         else:
+            if request.name == "SYNCNOP" and last_nop is not None:
+                yield last_nop, request
             return
 
 
@@ -127,8 +112,7 @@ def _measure(
     wait: Wait, requested_ns: int, opening: Request, closing: Request, view: _View
 ) -> ObservedWait:
     if wait.opens == OPENS_SYNC_NOPS:
-        known_ns = view.sent_since_ns
-        earliest_ns = opening.empty_ns if known_ns is None else known_ns
+        earliest_ns = opening.empty_ns if view.sent_since_ns is None else view.sent_since_ns
         latest_ns = opening.read_ns if opening.arrived_ns is None else opening.arrived_ns
     else:
         earliest_ns = latest_ns = opening.reply_ns

@@ -3,11 +3,12 @@
 
 import re
 from collections.abc import Iterator
-from dataclasses import dataclass
+
+import msgspec
 
 from delayrig.base.errors import LostGuestError
 from delayrig.judge.bus import wake_bound_ns
-from delayrig.judge.clock_error import clock_error
+from delayrig.judge.clock_error import ClockError, clock_error
 from delayrig.model.events import Event, Transaction, first, transactions
 from delayrig.model.evidence import Evidence, Witness
 from delayrig.model.kinds.emulator import Busy, Cycle, Spi, Start, StateBegins
@@ -15,47 +16,28 @@ from delayrig.model.kinds.emulator import Busy, Cycle, Spi, Start, StateBegins
 # Commands that came too early. Other broken rules are reported, and never called too short: not
 # even `window`, whose margin tells by how much a cycle came too late.
 RULES_OF_TIME = ("busy", "tres", "tdp", "reset", "tsus", "tvsl", "tpuw", "tida")
-
 RULES_OF_POWER = ("tvsl", "tpuw")
-
 WITHIN_CLOCK_ERROR = "clock"
 """The grade of a margin smaller than what the clock may be wrong by."""
-
 DOUBTFUL_GRADES = ("unsure", "assumed", WITHIN_CLOCK_ERROR)
 
 
 def convict_commands(events: list[Event]) -> list[Evidence]:
     """The commands that came too early, the worst per rule and opcode, with how many."""
-    error = clock_error(events)
-    groups: dict[tuple[str, str | None, str], list[_Early]] = {}
-    for early in _early_commands(events):
-        within = -early.margin_ns < error.of_wait_ns(early.wait_ns)
-        grade = WITHIN_CLOCK_ERROR if within else early.grade
-        groups.setdefault((early.rule, early.event.op, grade), []).append(early)
+    groups: dict[tuple[str | None, str | None, str], list[Evidence]] = {}
+    for event, found in _early_commands(events):
+        groups.setdefault((event.violation, event.op, found.grade), []).append(found)
     return [
-        _evidence(min(same, key=lambda early: early.margin_ns), grade, len(same))
-        for (_, _, grade), same in groups.items()
+        msgspec.structs.replace(min(same, key=lambda early: early.margin_ns or 0), count=len(same))
+        for same in groups.values()
     ]
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
-class _Early:
-    """A command that came too early."""
-
-    event: Transaction
-    rule: str
-    margin_ns: int
-    grade: str
-    wait_ns: int
-    """How long the wait is that it cut short."""
-
-
-def _early_commands(events: list[Event]) -> Iterator[_Early]:
-    """Each command that came too early.
-
-    A wait that is no busy time was opened by the last transaction that was obeyed, or by the power
-    that came.
+def _early_commands(events: list[Event]) -> Iterator[tuple[Transaction, Evidence]]:
+    """A wait that is no busy time was opened by the last transaction that was obeyed, or by the
+    power that came.
     """
+    error = clock_error(events)
     busy_ns = opened_ns = powered_ns = 0
     for event in events:
         if isinstance(event, Busy):
@@ -64,46 +46,32 @@ def _early_commands(events: list[Event]) -> Iterator[_Early]:
             opened_ns = powered_ns = event.t_ns
         elif isinstance(event, (Spi, Cycle)):
             since_power = powered_ns > 0 and event.violation in RULES_OF_POWER
-            early = _early(event, busy_ns, powered_ns if since_power else opened_ns)
+            early = _early(event, busy_ns, powered_ns if since_power else opened_ns, error)
             if early is None:
                 opened_ns = event.read_ns
             else:
-                yield early
+                yield event, early
 
 
-def _early(event: Transaction, busy_ns: int, opened_ns: int) -> _Early | None:
+def _early(event: Transaction, busy_ns: int, opened_ns: int, error: ClockError) -> Evidence | None:
     """None where it broke no rule of time."""
     if event.violation not in RULES_OF_TIME:
         return None
-    if event.violation is None or event.margin_ns is None or event.grade is None:
+    if event.margin_ns is None or event.grade is None:
         raise LostGuestError(f"a command at {event.read_ns} ns came too early by nobody knows what")
-    is_busy = event.violation == "busy"
-    return _Early(
-        event=event,
-        rule=event.violation,
-        margin_ns=event.margin_ns,
-        grade=event.grade,
-        wait_ns=busy_ns if is_busy else event.read_ns - opened_ns - event.margin_ns,
-    )
-
-
-def _evidence(early: _Early, grade: str, count: int) -> Evidence:
+    short_ns = -event.margin_ns
+    wait_ns = busy_ns if event.violation == "busy" else event.read_ns - opened_ns + short_ns
+    # A read of a part that has no transfers has no opcode.
+    command = event.name if event.op is None else f"{event.name} ({event.op})"
     return Evidence(
-        what=f"{_command(early.event)} came {-early.margin_ns} ns before the part was ready"
-        f" (rule {early.rule})",
+        what=f"{command} came {short_ns} ns before the part was ready (rule {event.violation})",
         witness=Witness.CHIP,
         requested_ns=None,
         actual_ns=None,
-        margin_ns=early.margin_ns,
-        grade=grade,
-        where=f"bus at {early.event.read_ns} ns",
-        count=count,
+        margin_ns=event.margin_ns,
+        grade=WITHIN_CLOCK_ERROR if short_ns < error.of_wait_ns(wait_ns) else event.grade,
+        where=f"bus at {event.read_ns} ns",
     )
-
-
-def _command(event: Transaction) -> str:
-    """A read of a part that has no transfers has no opcode."""
-    return event.name if event.op is None else f"{event.name} ({event.op})"
 
 
 def margins_ns(events: list[Event]) -> list[int]:
@@ -129,13 +97,11 @@ def may_hide_an_early_one(events: list[Event]) -> bool:
 
 
 def _read_late_ns(event: Transaction, wake_ns: int | None) -> int:
-    """The most that may have passed between its arrival and its being read."""
     late_ns = event.read_ns - event.empty_ns
     return late_ns if wake_ns is None else min(late_ns, wake_ns)
 
 
 def broken_rules(events: list[Event]) -> list[str]:
-    """Rules other than those of time that were broken, each once."""
     return sorted(
         {
             event.violation

@@ -13,11 +13,6 @@ CLOCK_STEPS_NS = {"hpet": 1030, "acpi_pm": 838, "jiffies": 4_000_000}
 """How coarse the clocks of guest kernels are, as measured (HZ is 250); others step by 1 ns."""
 
 
-def clock_step_ns(clocksource: str) -> int:
-    """The step of a guest kernel's clock."""
-    return CLOCK_STEPS_NS.get(clocksource, 1)
-
-
 @dataclass(frozen=True, slots=True, kw_only=True)
 class ClockError:
     """Of the chip's clock, and of the clock that the subject waits by against it."""
@@ -37,13 +32,16 @@ def clock_error(events: list[Event]) -> ClockError:
     CLOCK_MONOTONIC and CLOCK_MONOTONIC_RAW: a subject may count the cycles of its CPU, which no
     time server slews.
     """
-    start = first(events, Start)
-    compared_ppm = _compared_ppm(first(events, ClockRate))
+    start, rate = first(events, Start), first(events, ClockRate)
+    rate_ppm = 0
+    if rate is not None:
+        # The raw count lies between two bounds: as far off as the farther one may the rate be.
+        bounds_ns = (rate.raw_ns_min, rate.raw_ns_max)
+        off_ns = max(abs(raw_ns - rate.monotonic_ns) for raw_ns in bounds_ns)
+        rate_ppm = -(-off_ns * PPM // max(rate.monotonic_ns, 1))
     if start is None:
-        return ClockError(rate_ppm=compared_ppm)
-    return ClockError(
-        step_ns=start.clock_step_ns, rate_ppm=start.clock_rate_error_ppm + compared_ppm
-    )
+        return ClockError(rate_ppm=rate_ppm)
+    return ClockError(step_ns=start.clock_step_ns, rate_ppm=start.clock_rate_error_ppm + rate_ppm)
 
 
 def clock_jump_ns(events: list[Event]) -> int:
@@ -54,11 +52,3 @@ def clock_jump_ns(events: list[Event]) -> int:
     if rate is None:
         return 0
     return max(rate.raw_ns_min - rate.monotonic_ns, rate.monotonic_ns - rate.raw_ns_max, 0)
-
-
-def _compared_ppm(rate: ClockRate | None) -> int:
-    """The raw count lies between two bounds: as far off as the farther one may the rate be."""
-    if rate is None:
-        return 0
-    off_ns = max(abs(raw_ns - rate.monotonic_ns) for raw_ns in (rate.raw_ns_min, rate.raw_ns_max))
-    return -(-off_ns * PPM // max(rate.monotonic_ns, 1))

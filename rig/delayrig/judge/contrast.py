@@ -29,13 +29,12 @@ def judge_contrasts(
 
 
 def _pairs(contrast: Contrast, cells: list[CellResult]) -> Iterator[tuple[CellResult, CellResult]]:
-    others = {cell.place: cell for cell in cells if cell.subject.name == contrast.against}
-    for cell in cells:
+    provided = [cell for cell in cells if not cell.not_provided]
+    others = {cell.place: cell for cell in provided if cell.subject.name == contrast.against}
+    for cell in provided:
         named = cell.id.partition(".")[0] == contrast.cell
         if named and cell.subject.name == contrast.subject and cell.place in others:
-            pair = cell, others[cell.place]
-            if not any(one.not_provided for one in pair):
-                yield pair
+            yield cell, others[cell.place]
 
 
 def _judge(contrast: Contrast, cell: CellResult, other: CellResult) -> ContrastResult:

@@ -10,14 +10,15 @@ core was held up is too short later, and so is one that runs while the core catc
 the subject's doing, so the longest that a call may have been is longer by both.
 """
 
+from bisect import bisect_right
+from collections import defaultdict
 from collections.abc import Sequence
 from dataclasses import dataclass
+from math import inf
 
 from delayrig.images.finder.confirm import EVEN_BY, LONG_NS, confirm
-from delayrig.judge.clock_error import ClockError, clock_error, clock_jump_ns, clock_step_ns
-from delayrig.judge.enclosing_calls import outside, without_inner
+from delayrig.judge.clock_error import CLOCK_STEPS_NS, ClockError, clock_error, clock_jump_ns
 from delayrig.judge.sleeps import observe_sleeps
-from delayrig.judge.wait_classes import class_of
 from delayrig.model.delays import NO_LIMIT, DelayCall, Delays, End
 from delayrig.model.events import Event, first
 from delayrig.model.evidence import ObservedDelay
@@ -34,12 +35,19 @@ NO_FUNCTION = "delay (no delay function was found, and a clock is read in a loop
 UNSURE = "delay (not sure which function it is)"
 CLOCK_STEP = "delay (some ended early by less than a clock_step)"
 
+DELAY_CLASS = "delay-from-"
+CLASSES_US = (1, 10, 100, 1_000, 10_000, 100_000, 1_000_000)
+"""Classes of delays begin at these lengths: 250 us are of the class of 100 us."""
 NS_PER_US, NS_PER_MS = 1000, 1_000_000
 KEPT_PART = 0.98
 CATCH_UP = 1.25
 HELD_UP_PART_MAX = 0.99
 """What the CPU plugin keeps to, and how much faster it lets a core be that was late
 (emulators/cpu/trace.h, pacer.h)."""
+
+
+def class_of(requested_us: int) -> str:
+    return f"{DELAY_CLASS}{max(us for us in CLASSES_US if us <= requested_us)}us"
 
 
 def sure_calls(delays: Delays) -> list[DelayCall]:
@@ -63,7 +71,6 @@ def _refuted(delays: Delays, function: int) -> str:
 
 
 def observe_calls_of(delays: Delays, events: list[Event]) -> list[ObservedDelay]:
-    """Every call that asked for anything and was seen to end."""
     clock = _clock_of(events)
     calls = judged_calls(delays)
     functions = [call for call in calls if not delays.function_of(call).direct]
@@ -78,29 +85,69 @@ def observe_calls_of(delays: Delays, events: list[Event]) -> list[ObservedDelay]
 
 
 def judged_calls(delays: Delays) -> list[DelayCall]:
-    """Those that answer for themselves."""
-    return without_inner(delays, sure_calls(delays))
+    """Those that answer for themselves: one that lies within a call of a delay function does not.
+
+    A delay may sleep in parts, be interrupted, and make good what is missing: whether it did shows
+    at its own end alone.
+    """
+    open_by_thread: dict[int, list[DelayCall]] = defaultdict(list)
+    kept = []
+    for call in sure_calls(delays):
+        outer = [
+            each
+            for each in open_by_thread[call.thread]
+            if each.end_ns is None or each.end_ns > call.t_ns
+        ]
+        if not any(_answers_for(each, call, delays) for each in outer):
+            kept.append(call)
+        if not delays.function_of(call).direct and call.ended is not End.ABANDONED:
+            outer.append(call)
+        open_by_thread[call.thread] = outer
+    return kept
+
+
+def _answers_for(outer: DelayCall, call: DelayCall, delays: Delays) -> bool:
+    """For each sleep in it; for another delay function where that was short of no more than the
+    outer call asks for itself.
+    """
+    if delays.function_of(call).direct:
+        return True
+    is_short = call.seen_ns is not None and call.seen_ns < call.requested_ns
+    is_other = outer.function != call.function
+    return is_short and is_other and outer.requested_ns >= call.requested_ns
+
+
+def _outside(calls: Sequence[DelayCall], enclosing: Sequence[DelayCall]) -> list[DelayCall]:
+    """The calls that began in none of the others of their thread."""
+    begins: dict[int, list[int]] = defaultdict(list)
+    ends: dict[int, list[float]] = defaultdict(list)
+    for each in sorted(enclosing, key=lambda call: call.t_ns):
+        latest = ends[each.thread][-1:] or [0.0]
+        begins[each.thread].append(each.t_ns)
+        ends[each.thread].append(max(*latest, inf if each.end_ns is None else each.end_ns))
+    found = []
+    for call in calls:
+        begun = bisect_right(begins[call.thread], call.t_ns)
+        # The latest end of all that had begun by then.
+        if begun == 0 or ends[call.thread][begun - 1] <= call.t_ns:
+            found.append(call)
+    return found
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class _Clock:
-    """What the times of a cell may be wrong by."""
-
     rate: ClockError
     step_ns: int
     jump_ns: int
     stretch: float
     """The longest that a call may have been, as a part of what was seen."""
 
-    def error_ns(self, wait_ns: int) -> int:
-        return self.rate.of_wait_ns(wait_ns) - self.rate.step_ns + self.jump_ns
-
 
 def _clock_of(events: list[Event]) -> _Clock:
     guest = first(events, Guest)
     return _Clock(
         rate=clock_error(events),
-        step_ns=clock_step_ns(guest.clocksource if guest else ""),
+        step_ns=CLOCK_STEPS_NS.get(guest.clocksource, 1) if guest else 1,
         jump_ns=clock_jump_ns(events),
         stretch=_stretch(first(events, Pace)),
     )
@@ -121,7 +168,8 @@ def _stretch(pace: Pace | None) -> float:
 
 def _observed(call: DelayCall, delays: Delays, clock: _Clock) -> ObservedDelay:
     assert call.seen_ns is not None
-    late_ns = delays.header.late_ns
+    error_ns = clock.rate.of_wait_ns(call.requested_ns) - clock.rate.step_ns + clock.jump_ns
+    function, late_ns = delays.function_of(call), delays.header.late_ns
     return ObservedDelay(
         kind=class_of(max(call.requested_ns // NS_PER_US, 1)),
         what=f"a delay for {delays.call_site(call)}",
@@ -130,17 +178,12 @@ def _observed(call: DelayCall, delays: Delays, clock: _Clock) -> ObservedDelay:
         longest_ns=int(call.seen_ns * clock.stretch) + late_ns,
         stretch=clock.stretch,
         opened_ns=call.t_ns,
-        clock_error_ns=clock.error_ns(call.requested_ns),
+        clock_error_ns=error_ns,
         step_ns=clock.step_ns,
-        has_returned=call.ended is End.RETURN or not delays.function_of(call).setjmp,
-        where=_where(call, delays),
+        has_returned=call.ended is End.RETURN or not function.setjmp,
+        where=f"{function.name} at {call.t_ns} ns, thread {call.thread}, cpu {call.cpu_in} to"
+        f" {call.cpu_out}: {' < '.join(delays.callers_of(call))}",
     )
-
-
-def _where(call: DelayCall, delays: Delays) -> str:
-    name = delays.function_of(call).name
-    place = f"thread {call.thread}, cpu {call.cpu_in} to {call.cpu_out}"
-    return f"{name} at {call.t_ns} ns, {place}: {' < '.join(delays.callers_of(call))}"
 
 
 def doubts_of(delays: Delays, waits: Sequence[ObservedDelay], *, must_wait: bool) -> list[str]:
@@ -157,7 +200,7 @@ def doubts_of(delays: Delays, waits: Sequence[ObservedDelay], *, must_wait: bool
         or any(not wait.has_returned and wait.longest_ns < wait.requested_ns for wait in waits),
         NO_DELAYS: must_wait and not asked and not unsure,
         NONE_JUDGED: bool(waits) and not any(wait.is_judged for wait in waits),
-        NO_FUNCTION: not any(not each.direct for each in delays.header.functions)
+        NO_FUNCTION: all(each.direct for each in delays.header.functions)
         and any(each.doubt for each in delays.header.functions),
         INTERRUPTED: any(wait.is_open for wait in waits),
         UNREAD: any(call.unread not in ("", NO_LIMIT) for call in calls),
@@ -166,13 +209,8 @@ def doubts_of(delays: Delays, waits: Sequence[ObservedDelay], *, must_wait: bool
     return [doubt for doubt, holds in found.items() if holds]
 
 
-def is_unsure(delays: Delays) -> bool:
-    """Whether there were calls of a function that may be no delay function."""
-    return bool(unsure_calls(delays))
-
-
 def unsure_calls(delays: Delays) -> list[DelayCall]:
-    """Those that `sure_calls()` leaves out."""
+    """Those of functions that may be no delay functions: `sure_calls()` leaves them out."""
     sure = {call.function for call in sure_calls(delays)}
     return [call for call in delays.calls if call.function not in sure]
 
@@ -185,7 +223,7 @@ def _settled(asked: Sequence[DelayCall], unsure: Sequence[DelayCall]) -> bool:
     whole = [call for call in unsure if (call.seen_ns or 0) >= call.requested_ns]
     if len(whole) == len(unsure) and _are_near(whole, of=unsure):
         return bool(asked)
-    return bool(outside(asked, unsure)) and not _are_near(whole, of=unsure)
+    return bool(_outside(asked, unsure)) and not _are_near(whole, of=unsure)
 
 
 def _are_near(whole: Sequence[DelayCall], *, of: Sequence[DelayCall]) -> bool:
@@ -193,14 +231,10 @@ def _are_near(whole: Sequence[DelayCall], *, of: Sequence[DelayCall]) -> bool:
     these count no greater unit. What stopped the others for a while made them no shorter.
     """
     long = [call for call in of if call.requested_ns >= LONG_NS]
-    near = [
-        c
-        for c in whole
-        if c.requested_ns >= LONG_NS and (c.seen_ns or 0) <= EVEN_BY * c.requested_ns
-    ]
+    even = (call for call in whole if (call.seen_ns or 0) <= EVEN_BY * call.requested_ns)
+    near = [call for call in even if call.requested_ns >= LONG_NS]
     return bool(long) and 2 * len(near) >= len(long)
 
 
 def ended_within_step(waits: Sequence[ObservedDelay]) -> bool:
-    """Whether any delay was early by less than its clock's step."""
     return any(w.has_returned and not w.is_open and not w.is_judged for w in waits)

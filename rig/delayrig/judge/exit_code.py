@@ -2,7 +2,6 @@
 """From the cells of a run to its exit code, by the design's rules."""
 
 from collections.abc import Iterable
-from functools import cache
 
 from delayrig.base.errors import ExitCode
 from delayrig.model.cell import Expect, Role
@@ -22,28 +21,13 @@ def is_unwatched(cells: Iterable[CellResult], role: Role) -> bool:
 
 
 def is_expected(cell: CellResult) -> bool:
-    """Whether the plan foresaw this verdict."""
-    return cell.verdict in _foreseen(cell.expect)
-
-
-@cache
-def _foreseen(mark: str) -> tuple[Verdict, ...]:
-    """The verdicts that a plan's mark foresees."""
-    match Expect(mark):
-        case Expect.PASS:
-            return (Verdict.PASS,)
-        case Expect.TOO_SHORT:
-            return (Verdict.TOO_SHORT,)
-        case Expect.OP_FAILED:
-            return (Verdict.OP_FAILED,)
-        case Expect.CORRUPT:
-            return (Verdict.CORRUPT,)
-        case Expect.ANY:
-            return (Verdict.PASS, Verdict.TOO_SHORT, Verdict.INCONCLUSIVE)
+    """Whether the plan foresaw this verdict: every mark but `any` has the name of one."""
+    if cell.expect == Expect.ANY:
+        return cell.verdict in (Verdict.PASS, Verdict.TOO_SHORT, Verdict.INCONCLUSIVE)
+    return cell.verdict == Expect(cell.expect).value
 
 
 def exit_code_of(cell: CellResult) -> ExitCode:
-    """What this one cell asks for."""
     if is_expected(cell):
         return ExitCode.PASS
     if cell.not_provided:
@@ -71,14 +55,11 @@ def exit_code_of_contrast(contrast: ContrastResult) -> ExitCode:
 
 
 def is_lost(cell: CellResult) -> bool:
-    """Whether it should have measured a subject, and the rig lost it."""
     return cell.verdict is Verdict.INFRA_ERROR and cell.role == Role.MEASURE
 
 
 def too_many_lost(cells: Iterable[CellResult]) -> bool:
-    """Whether more cells were lost than a run may lose."""
-    measured = [cell for cell in cells if cell.role == Role.MEASURE]
-    ran = [cell for cell in measured if cell.verdict is not Verdict.SKIPPED]
+    ran = [c for c in cells if c.role == Role.MEASURE and c.verdict is not Verdict.SKIPPED]
     return sum(map(is_lost, ran)) > len(ran) * LOST_SHARE_MAX
 
 

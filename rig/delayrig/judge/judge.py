@@ -17,31 +17,36 @@ from delayrig.base.errors import LostGuestError
 from delayrig.base.log_tail import log_tail
 from delayrig.hazards import hazard_of
 from delayrig.hazards.artifacts import Artifacts, read_artifacts
-from delayrig.hazards.of_cell import hazards_of, is_in_library, shape_of
+from delayrig.hazards.of_cell import hazards_of, is_in_library
 from delayrig.images.dummy import TIME_ALONE, keeps_busy_times
 from delayrig.images.profiles.profile import Profile, find_profile, find_version, version_of_digest
 from delayrig.images.subject import Subject
 from delayrig.judge.chip import DOUBTFUL_GRADES, WITHIN_CLOCK_ERROR, broken_rules, convict_commands
-from delayrig.judge.facts import emulator_facts, guest_facts
 from delayrig.judge.trust import hazard_fault, lost_clock, missed_hazard, pace_fault, rig_fault
-from delayrig.judge.wait_classes import (
+from delayrig.judge.waits import (
     LEFT_TO_PROGRAMMER,
+    Bus,
     classify_waits,
     declared_classes,
+    disagreement,
+    see_waits,
     smallest_visible_short_ns,
+    unjudged_delays,
+    waits_gap,
 )
-from delayrig.judge.waits import Bus, disagreement, see_waits, unjudged_delays, waits_gap
 from delayrig.model import phases, workload
 from delayrig.model.cell import Cell, Job, Programmer, Role
 from delayrig.model.chips import ChipFacts
 from delayrig.model.corner import is_beyond_the_datasheet
 from delayrig.model.events import Event, Request, first, needed, of_kind, requests, transactions
 from delayrig.model.evidence import Evidence, ObservedWait, Witness, convict_waits
-from delayrig.model.kinds.agent import Guest, SubjectEnd, SubjectStart
-from delayrig.model.kinds.emulator import FaultMade, GaveUp, Serprog
+from delayrig.model.kinds.agent import EmulatorRights, Guest, SubjectEnd, SubjectStart
+from delayrig.model.kinds.emulator import FaultMade, GaveUp, Serprog, Start
+from delayrig.model.lane import LaneName
 from delayrig.model.result import (
     CellResult,
     CpuTime,
+    EmulatorFacts,
     GuestFacts,
     SubjectFacts,
     Verdict,
@@ -49,7 +54,6 @@ from delayrig.model.result import (
 )
 
 LEFT_REASON = "; it left its waits to the programmer, so its own delays were hardly tried"
-
 NOT_KEPT_UP = "this machine could not keep up"
 MAY_BE_FAULTS = (Verdict.CORRUPT, Verdict.OP_FAILED, Verdict.HUNG)
 """What faults that were asked for may lead to. They make no wait too short."""
@@ -69,9 +73,7 @@ class Observed:
     """Why they were not judged, as far as a pass needs that."""
 
 
-class Finding(msgspec.Struct, frozen=True, kw_only=True):
-    """A verdict and what it rests on."""
-
+class Finding(msgspec.Struct, frozen=True):
     verdict: Verdict
     reason: str
 
@@ -113,15 +115,18 @@ def _judge(
         waits_gap=waits_gap(cell, artifacts, waits),
     )
     finding = find_verdict(cell, artifacts, observed)
-    if finding.verdict is Verdict.PASS and hides_delays(cell, subject):
-        finding = Finding(verdict=Verdict.SKIPPED, reason=TIME_ALONE)
+    # No delay of such a subject took place, so that nothing can be said of them.
+    hidden = cell.programmer is Programmer.DUMMY and not keeps_busy_times(subject.program_bytes)
+    if finding.verdict is Verdict.PASS and hidden:
+        finding = Finding(Verdict.SKIPPED, TIME_ALONE)
     started, ended = first(artifacts.events, SubjectStart), first(artifacts.events, SubjectEnd)
     split = phases.TimeSplit()
     if started and ended:
         reading = phases.VERIFY if cell.job is Job.VERIFY else phases.READ
         split = phases.split_time(artifacts.events, started.t_ns, ended.t_ns, first_read=reading)
+    blank = blank_result(cell, chip, finding, rerun=rerun)
     return msgspec.structs.replace(
-        blank_result(cell, chip, finding, rerun=rerun),
+        blank,
         subject=SubjectFacts(
             name=cell.subject,
             version=version,
@@ -129,7 +134,7 @@ def _judge(
             library=subject.library,
             threshold_us=_threshold_us(profile, version, artifacts.stdout),
         ),
-        guest=guest_facts(cell, first(artifacts.events, Guest)),
+        guest=_guest_facts(cell, blank.guest, first(artifacts.events, Guest)),
         evidence=evidence,
         judged=judged,
         unjudged=unjudged,
@@ -142,36 +147,46 @@ def _judge(
         overshoot_ns=phases.overshoot_ns(artifacts.events),
         transfers=len(transactions(artifacts.events)),
         context_switches=ended.voluntary_switches + ended.involuntary_switches if ended else 0,
-        emulator=emulator_facts(artifacts.events),
+        emulator=_emulator_facts(artifacts.events),
         events_sha256=digest.of_file(folder / "events.jsonl"),
         host_s=host_s,
     )
 
 
-def hides_delays(cell: Cell, subject: Subject) -> bool:
-    """Whether no delay of the subject took place, so that nothing can be said of them."""
-    return cell.programmer is Programmer.DUMMY and not keeps_busy_times(subject.program_bytes)
+def _guest_facts(cell: Cell, planned: GuestFacts, guest: Guest | None) -> GuestFacts:
+    if guest is None:
+        return planned
+    return msgspec.structs.replace(
+        planned,
+        arch=guest.machine if cell.lane is LaneName.HOST else planned.arch,
+        kernel=guest.kernel,
+        cmdline=guest.cmdline,
+        clocksource=guest.clocksource,
+    )
+
+
+def _emulator_facts(events: list[Event]) -> EmulatorFacts:
+    """In a guest it always has what it asks for, else it does not start."""
+    start, rights = first(events, Start), first(events, EmulatorRights)
+    if start is None:
+        return EmulatorFacts()
+    realtime = rights.realtime if rights else True
+    return EmulatorFacts(realtime=realtime, wake_latency_ns_max=start.wake_latency_ns_max)
 
 
 def subject_version(stdout: str, subject: Subject) -> str:
-    """What it calls itself, else what is known of that very program.
-
-    Debian's 1.3.0 calls itself "unknown".
-    """
-    printed = find_version(stdout)
-    if printed:
-        return printed
-    return subject.package_version or version_of_digest(subject.program_sha256)
+    """What it calls itself, else what is known of that program: Debian's 1.3.0 says "unknown"."""
+    known = subject.package_version or version_of_digest(subject.program_sha256)
+    return find_version(stdout) or known
 
 
 def blank_result(cell: Cell, chip: ChipFacts, finding: Finding, *, rerun: str) -> CellResult:
-    """A result of which nothing was measured."""
     return CellResult(
         id=cell.id,
         lane=cell.lane,
         role=cell.role,
         subject=SubjectFacts(name=cell.subject, library=is_in_library(cell)),
-        guest=GuestFacts(arch=shape_of(cell).arch, mips=cell.mips, cores=cell.cores),
+        guest=GuestFacts(arch=cell.arch, mips=cell.mips, cores=cell.cores),
         hazards=list(cell.hazards),
         chip=cell.chip,
         corner=cell.corner,
@@ -199,50 +214,38 @@ def find_verdict(cell: Cell, artifacts: Artifacts, observed: Observed) -> Findin
 
 
 def _first_answer(cell: Cell, artifacts: Artifacts, observed: Observed) -> Finding:
-    untrusted = _untrusted(cell, artifacts)
-    if untrusted:
+    if untrusted := _untrusted(cell, artifacts, observed):
         return untrusted
-    if observed.disagreement:
-        return Finding(verdict=Verdict.INFRA_ERROR, reason=observed.disagreement)
     short = [item for item in observed.evidence if item.witness is not Witness.IMAGE]
     firm = [item for item in short if item.grade not in DOUBTFUL_GRADES]
-    excuse = _excuse(cell, artifacts, short) if short else None
-    if excuse:
+    if short and (excuse := _excuse(cell, artifacts, short)):
         return excuse
     if firm and not is_flood(artifacts.events):
-        return Finding(verdict=Verdict.TOO_SHORT, reason=describe(firm[0]))
-    failure = _failure(artifacts)
-    if failure:
+        return Finding(Verdict.TOO_SHORT, describe(firm[0]))
+    if failure := _failure(artifacts):
         return failure
     corrupt = [item for item in observed.evidence if item.witness is Witness.IMAGE]
     if corrupt:
-        return Finding(verdict=Verdict.CORRUPT, reason=corrupt[0].what)
+        return Finding(Verdict.CORRUPT, corrupt[0].what)
     if short:
-        return Finding(
-            verdict=Verdict.INCONCLUSIVE,
-            reason=f"{_doubt(short[0])}: {describe(short[0])}",
-        )
+        return Finding(Verdict.INCONCLUSIVE, f"{_doubt(short[0])}: {describe(short[0])}")
     explained = {rule for hazard in hazards_of(cell) for rule in hazard.explained_rules}
     broken = [rule for rule in broken_rules(artifacts.events) if rule not in explained]
     if broken:
-        return Finding(
-            verdict=Verdict.INCONCLUSIVE,
-            reason=f"the subject broke the part's rules: {', '.join(broken)}",
-        )
-    gap = _idle(cell, artifacts) or _gap(cell, artifacts, observed)
-    if gap:
-        return Finding(verdict=Verdict.INCONCLUSIVE, reason=gap)
-    return Finding(verdict=Verdict.PASS, reason=_pass_reason(observed))
+        told = f"the subject broke the part's rules: {', '.join(broken)}"
+        return Finding(Verdict.INCONCLUSIVE, told)
+    if gap := _idle(cell, artifacts) or _gap(cell, artifacts, observed):
+        return Finding(Verdict.INCONCLUSIVE, gap)
+    return Finding(Verdict.PASS, _pass_reason(observed))
 
 
-def _untrusted(cell: Cell, artifacts: Artifacts) -> Finding | None:
-    """Why nothing of this cell says anything of its subject."""
-    fault = rig_fault(cell, artifacts)
-    if fault:
-        return Finding(verdict=Verdict.INFRA_ERROR, reason=fault)
-    lost = lost_clock(cell, artifacts.events)
-    if lost:
-        return Finding(verdict=Verdict.INCONCLUSIVE, reason=f"{NOT_KEPT_UP}: {lost}")
+def _untrusted(cell: Cell, artifacts: Artifacts, observed: Observed) -> Finding | None:
+    if fault := rig_fault(cell, artifacts):
+        return Finding(Verdict.INFRA_ERROR, fault)
+    if lost := lost_clock(cell, artifacts.events):
+        return Finding(Verdict.INCONCLUSIVE, f"{NOT_KEPT_UP}: {lost}")
+    if observed.disagreement:
+        return Finding(Verdict.INFRA_ERROR, observed.disagreement)
     return None
 
 
@@ -259,11 +262,9 @@ def _idle(cell: Cell, artifacts: Artifacts) -> str:
 
 def _gap(cell: Cell, artifacts: Artifacts, observed: Observed) -> str:
     """What this cell was to show, and did not; empty where it did all."""
-    unlike = pace_fault(artifacts.events, observed.waits) or hazard_fault(cell, artifacts)
-    if unlike:
+    if unlike := pace_fault(artifacts.events, observed.waits) or hazard_fault(cell, artifacts):
         return f"{NOT_KEPT_UP}: {unlike}"
-    missed = missed_hazard(cell, artifacts)
-    if missed:
+    if missed := missed_hazard(cell, artifacts):
         return missed
     declared = declared_classes(cell, observed.profile)
     missing = sorted(declared.intersection(observed.unjudged))
@@ -271,18 +272,13 @@ def _gap(cell: Cell, artifacts: Artifacts, observed: Observed) -> str:
 
 
 def _excuse(cell: Cell, artifacts: Artifacts, short: list[Evidence]) -> Finding | None:
-    """Why what came too early is not the subject's doing."""
     if is_beyond_the_datasheet(cell.corner):
-        return Finding(
-            verdict=Verdict.OP_FAILED,
-            reason=f"the part is slower than its datasheet allows: {describe(short[0])}",
-        )
+        told = f"the part is slower than its datasheet allows: {describe(short[0])}"
+        return Finding(Verdict.OP_FAILED, told)
     altering = [word for word in cell.hazards if hazard_of(word).alters_data(artifacts)]
     if altering:
-        return Finding(
-            verdict=Verdict.INCONCLUSIVE,
-            reason=f"{', '.join(altering)} changed what it was told: {describe(short[0])}",
-        )
+        told = f"{', '.join(altering)} changed what it was told: {describe(short[0])}"
+        return Finding(Verdict.INCONCLUSIVE, told)
     return None
 
 
@@ -294,15 +290,12 @@ def _doubt(item: Evidence) -> str:
 
 def _pass_reason(observed: Observed) -> str:
     left = LEFT_REASON if LEFT_TO_PROGRAMMER in observed.unjudged else ""
-    if not observed.judged:
-        return f"no command came too early, and it asked for no wait{left}"
-    return (
-        f"no command came too early, and no wait was short of: {', '.join(observed.judged)}{left}"
-    )
+    classes = ", ".join(observed.judged)
+    waits = f"no wait was short of: {classes}" if classes else "it asked for no wait"
+    return f"no command came too early, and {waits}{left}"
 
 
 def describe(item: Evidence) -> str:
-    """One line for a person."""
     if item.requested_ns is None or item.actual_ns is None:
         return item.what
     shortest_ns, longest_ns = item.actual_ns
@@ -330,27 +323,23 @@ def _is_blind(request: Request) -> bool:
 
 
 def _failure(artifacts: Artifacts) -> Finding | None:
-    """How the subject failed; None where it did not."""
     ended, given_up = needed(artifacts.events, SubjectEnd), first(artifacts.events, GaveUp)
     last = log_tail(artifacts.output, 1) or "it printed nothing"
     if given_up:
         bound = f"{given_up.count} {given_up.bound.replace('-', ' ')}"
-        return _op_failed(f"the emulator hung up on the subject after {bound}: {last}")
-    if ended.timed_out:
-        return Finding(verdict=Verdict.HUNG, reason="the subject did not end by its deadline")
-    if ended.signal:
-        return _op_failed(f"the subject was ended by signal {ended.signal}: {last}")
-    if ended.exit_code != 0:
-        return _op_failed(f"the subject failed with exit code {ended.exit_code}: {last}")
-    return None
-
-
-def _op_failed(reason: str) -> Finding:
-    return Finding(verdict=Verdict.OP_FAILED, reason=reason)
+        what = f"the emulator hung up on the subject after {bound}"
+    elif ended.timed_out:
+        return Finding(Verdict.HUNG, "the subject did not end by its deadline")
+    elif ended.signal:
+        what = f"the subject was ended by signal {ended.signal}"
+    elif ended.exit_code != 0:
+        what = f"the subject failed with exit code {ended.exit_code}"
+    else:
+        return None
+    return Finding(Verdict.OP_FAILED, f"{what}: {last}")
 
 
 def data_evidence(cell: Cell, chip: ChipFacts, artifacts: Artifacts) -> list[Evidence]:
-    """Where the emulator's image, or what was read from it, is not what it must be."""
     if artifacts.image is None:
         return []
     try:
@@ -359,14 +348,13 @@ def data_evidence(cell: Cell, chip: ChipFacts, artifacts: Artifacts) -> list[Evi
         raise LostGuestError(str(error)) from error
     found = []
     if wrong:
-        found.append(
-            _data_fault(f"{len(wrong)} granules of 4 KiB differ in the part", f"{wrong[0]:#x}")
-        )
+        what = f"{len(wrong)} granules of 4 KiB differ in the part"
+        found.append(_data_fault(what, f"{wrong[0]:#x}"))
     # A subject that failed may have left nothing; its exit code tells of that.
-    read_back = b"" if artifacts.read_back is None else artifacts.read_back
     ended = first(artifacts.events, SubjectEnd)
     owes_data = cell.job is Job.READ and ended is not None and ended.exit_code == 0
-    if owes_data and read_back != workload.final_content(cell, workload.region_of(cell, chip)):
+    right = workload.final_content(cell, workload.region_of(cell, chip))
+    if owes_data and (artifacts.read_back or b"") != right:
         found.append(_data_fault("what was read differs from the part", "read.bin"))
     return found
 

@@ -1,20 +1,44 @@
 # SPDX-License-Identifier: GPL-2.0-or-later
-"""Direct waits, asked against given: calls of what sleeps that go past the delay functions."""
+"""Direct waits, asked against given: calls of what sleeps that go past the delay functions.
 
+A signal interrupts a sleep, which may go on: then it is called again at the same place, for what is
+left. Otherwise the subject has made the wait good in a way that nobody sees, such as by reading a
+clock, or it has not. What shows is its next request: one that was read before the time was over was
+not waited for, and one that was sent after it was.
+"""
+
+from bisect import bisect_left
 from collections import defaultdict
 from collections.abc import Callable, Iterator, Sequence
+from dataclasses import dataclass
 
 import msgspec
 
 from delayrig.judge.clock_error import clock_error
-from delayrig.judge.interrupted import Length, Requests, length_of, requests_of
 from delayrig.model.delays import DelayCall
-from delayrig.model.events import Event, first
+from delayrig.model.events import Event, first, requests
 from delayrig.model.evidence import ObservedDelay
 from delayrig.model.kinds.agent import ClockRate
+from delayrig.model.kinds.emulator import Start
 
 RESUMED_MAX = 4096
 """So often is a sleep looked for that goes on: a signal every millisecond for seconds."""
+REST_TOLERANCE_NS = 10_000_000
+"""By so much may what a sleep goes on for be more than what is left: it was rounded up."""
+
+
+@dataclass(frozen=True, slots=True)
+class _Requests:
+    """When the subject sent what the programmer read, by the moment that it was there at last."""
+
+    seen: Sequence[tuple[int, int]]
+    """When each was there, and when it was read."""
+    latency_ns: int | None
+    """The most that the programmer takes to notice one; None where nobody knows."""
+
+    def after(self, t_ns: int) -> tuple[int, int] | None:
+        at = bisect_left(self.seen, (t_ns, 0))
+        return None if at == len(self.seen) else self.seen[at]
 
 
 def observe_sleeps(
@@ -28,21 +52,15 @@ def observe_sleeps(
     places: dict[tuple[int, int], list[DelayCall]] = defaultdict(list)
     for call in calls:
         places[call.function, call.thread].append(call)
-    requests = requests_of(events) if places else Requests((), (), None)
+    asked = _requests_of(events) if places else _Requests((), None)
     for here in places.values():
         for number, call in enumerate(here):
             later = here[number + 1 : number + 1 + RESUMED_MAX]
-            plain = _plain(call, observe, events)
-            if plain is not None and plain.requested_ns > 0:
-                yield _with_what_followed(plain, call, later, requests)
-
-
-def _plain(
-    call: DelayCall, observe: Callable[[DelayCall], ObservedDelay], events: list[Event]
-) -> ObservedDelay | None:
-    if call.end_ns is None:
-        return None
-    return observe(call) if call.until_ns is None else _until(observe, call, events)
+            if call.end_ns is None:
+                continue
+            plain = observe(call) if call.until_ns is None else _until(observe, call, events)
+            if plain.requested_ns > 0:
+                yield _with_what_followed(plain, call, later, asked)
 
 
 def _until(
@@ -61,37 +79,71 @@ def _until(
 
 
 def _with_what_followed(
-    plain: ObservedDelay, call: DelayCall, later: Sequence[DelayCall], requests: Requests
+    plain: ObservedDelay, call: DelayCall, later: Sequence[DelayCall], asked: _Requests
 ) -> ObservedDelay:
+    """`later` are the calls at the same place and by the same thread that began after it."""
     if not plain.is_short:
         return plain
-    length = length_of(call, later, requests)
-    lengths = (_resumed(plain, call, length), _followed(plain, length), _kept(plain, length))
+    assert call.end_ns is not None, "it was seen to end"
+    following = asked.after(call.end_ns)
+    end_ns = _resumed_until(call, later, None if following is None else following[0])
+    lengths = [_resumed(plain, end_ns - call.end_ns)]
+    if following is not None:
+        read_ns = max(following[1], end_ns) - call.t_ns
+        lengths.append(_followed(plain, read_ns))
+        if asked.latency_ns is not None:
+            lengths.append(_kept(plain, read_ns - asked.latency_ns))
     good = [each for each in lengths if each is not None and each.is_judged]
     return good[0] if good else msgspec.structs.replace(plain, is_open=True)
 
 
-def _resumed(plain: ObservedDelay, call: DelayCall, length: Length) -> ObservedDelay | None:
+def _resumed(plain: ObservedDelay, added_ns: int) -> ObservedDelay | None:
     """With the sleeps that went on with it, where these made it whole."""
-    added_ns = length.shortest_ns - (call.seen_ns or 0)
     whole = msgspec.structs.replace(
         plain, shortest_ns=plain.shortest_ns + added_ns, longest_ns=plain.longest_ns + added_ns
     )
     return None if whole.is_short else whole
 
 
-def _followed(plain: ObservedDelay, length: Length) -> ObservedDelay | None:
-    """At most as long as until the next request, where that came too early."""
-    if length.read_ns is None:
-        return None
-    longest_ns = max(plain.longest_ns, int(length.read_ns * plain.stretch))
+def _followed(plain: ObservedDelay, read_ns: int) -> ObservedDelay | None:
+    """At most as long as until the next request was read, where that came too early."""
+    longest_ns = max(plain.longest_ns, int(read_ns * plain.stretch))
     found = msgspec.structs.replace(plain, longest_ns=longest_ns)
     return found if found.is_short else None
 
 
-def _kept(plain: ObservedDelay, length: Length) -> ObservedDelay | None:
+def _kept(plain: ObservedDelay, sent_ns: int) -> ObservedDelay | None:
     """As long as until the next request was sent, where that was not too early."""
-    if length.sent_ns is None:
-        return None
-    found = msgspec.structs.replace(plain, shortest_ns=length.sent_ns, longest_ns=length.sent_ns)
+    found = msgspec.structs.replace(plain, shortest_ns=sent_ns, longest_ns=sent_ns)
     return None if found.is_short else found
+
+
+def _requests_of(events: Sequence[Event]) -> _Requests:
+    """Those of which is known when they came; one that followed another at once may have waited."""
+    found = []
+    for request in requests(events):
+        waited = request.gap_ns is not None and request.gap_ns >= 0
+        here_ns = request.read_ns if waited and request.arrived_ns is None else request.arrived_ns
+        if here_ns is not None:
+            found.append((here_ns, request.read_ns))
+    start = first(events, Start)
+    return _Requests(sorted(found), start.wake_latency_ns_max if start else None)
+
+
+def _resumed_until(call: DelayCall, later: Sequence[DelayCall], sent_ns: int | None) -> int:
+    last = call
+    for each in later:
+        is_next = sent_ns is None or each.t_ns < sent_ns
+        if each.end_ns is None or not is_next or not _goes_on(last, each):
+            break
+        last = each
+    assert last.end_ns is not None, "each was seen to end"
+    return last.end_ns
+
+
+def _goes_on(before: DelayCall, after: DelayCall) -> bool:
+    if before.until_ns is not None:
+        return after.until_ns == before.until_ns
+    left_ns = before.requested_ns - (before.seen_ns or 0)
+    asks_less = after.requested_ns < before.requested_ns
+    return asks_less and after.requested_ns <= left_ns + REST_TOLERANCE_NS

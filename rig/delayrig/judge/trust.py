@@ -20,7 +20,7 @@ from delayrig.model.kinds.agent import (
     SubjectStart,
 )
 from delayrig.model.kinds.emulator import Busy, Disconnect, End, Start
-from delayrig.model.kinds.kind import Kind, name_of
+from delayrig.model.kinds.kind import name_of
 from delayrig.model.kinds.pace import Pace
 from delayrig.model.lane import LaneName
 
@@ -52,11 +52,11 @@ def rig_fault(cell: Cell, artifacts: Artifacts) -> str:
     if ended is not None and ended.exit_code != 0:
         said = f": {artifacts.emulator_said}" if artifacts.emulator_said else ""
         return f"the emulator failed: see emulator.log in the cell's folder{said}"
-    missing = next((kind for kind in _needed(cell) if first(events, kind) is None), None)
+    needs = (*NEEDED, Pace) if cell.lane is LaneName.LIVE else NEEDED
+    missing = next((kind for kind in needs if first(events, kind) is None), None)
     if missing is not None:
         return f"the events hold no {name_of(missing)!r}"
-    fault = _clock_fault_of(cell, events)
-    if fault:
+    if fault := _clock_fault(cell, events):
         return fault
     if CUT_OFF in artifacts.emulator_said and _hung_up_first(events):
         return "something ended the emulator while the subject was at work"
@@ -76,10 +76,6 @@ def _is_explained(cell: Cell, text: str) -> bool:
     return late or any(hazard.explains(text) for hazard in hazards_of(cell))
 
 
-def _needed(cell: Cell) -> tuple[type[Kind], ...]:
-    return (*NEEDED, Pace) if cell.lane is LaneName.LIVE else NEEDED
-
-
 def pace_fault(events: Sequence[Event], waits: Sequence[ObservedWait] = ()) -> str:
     """What this host hid by falling behind with the guest's cores; empty where it hid nothing.
 
@@ -97,13 +93,13 @@ def pace_fault(events: Sequence[Event], waits: Sequence[ObservedWait] = ()) -> s
     spans += [(busy.kind, busy.start_ns, busy.until_ns) for busy in of_kind(events, Busy)]
     if not spans or pace.windows_not_kept > pace.windows * NOT_KEPT_PART_MAX:
         return told
-    clear = {kind for kind, *span in spans if not _touches(span, pace.not_kept)}
+    clear = {
+        kind
+        for kind, begin_ns, end_ns in spans
+        if all(end_ns <= since_ns or begin_ns >= until_ns for since_ns, until_ns in pace.not_kept)
+    }
     hidden = sorted({kind for kind, *_ in spans} - clear)
     return f"{told}, and every {hidden[0]} was then" if hidden else ""
-
-
-def _touches(span: Sequence[int], others: Sequence[Sequence[int]]) -> bool:
-    return any(span[0] < other[1] and span[1] > other[0] for other in others)
 
 
 def lost_clock(cell: Cell, events: list[Event]) -> str:
@@ -142,23 +138,18 @@ def missed_hazard(cell: Cell, artifacts: Artifacts) -> str:
     return ""
 
 
-def _clock_fault_of(cell: Cell, events: list[Event]) -> str:
-    """In real time the error of a rate is in every bound."""
-    if cell.lane is LaneName.VIRTUAL:
-        return clock_fault(events, clocksource=shape_of(cell).clocksource)
-    kept = needed(events, Guest).clocksource
-    if cell.lane is LaneName.LIVE and kept != shape_of(cell).clocksource:
-        return f"the guest keeps time by {kept!r}, not by {shape_of(cell).clocksource!r}"
+def _clock_fault(cell: Cell, events: list[Event]) -> str:
+    """Whether a guest keeps time by the clock that it should. Without real time also whether that
+    goes at the raw counter's rate; in real time the error of a rate is in every bound.
+    """
+    kept, right = needed(events, Guest).clocksource, shape_of(cell).clocksource
+    if cell.lane is not LaneName.HOST and kept != right:
+        return f"the guest keeps time by {kept!r}, not by {right!r}"
     clock = needed(events, Start).clock
-    return "" if clock == MONOTONIC else f"the emulator's clock was {clock!r}, not {MONOTONIC!r}"
-
-
-def clock_fault(events: list[Event], *, clocksource: str) -> str:
-    """Whether the guest keeps time as it should, and at the raw counter's rate."""
-    kept = needed(events, Guest).clocksource
-    if kept != clocksource:
-        return f"the guest keeps time by {kept!r}, not by {clocksource!r}"
-    if needed(events, Start).clock == SCRIPTED:
+    if cell.in_real_time:
+        wrong = f"the emulator's clock was {clock!r}, not {MONOTONIC!r}"
+        return "" if clock == MONOTONIC else wrong
+    if clock == SCRIPTED:
         return "the emulator's clock was scripted: its times are no one's"
     rate = needed(events, ClockRate)
     if _is_at_rate(rate, CLOCK_RATE_ERROR_PPM_MAX):
@@ -170,6 +161,5 @@ def clock_fault(events: list[Event], *, clocksource: str) -> str:
 
 
 def _is_at_rate(rate: ClockRate, error_ppm_max: int) -> bool:
-    """Whether the clock of a `clock_rate` went as far as the raw counter, or nearly."""
     slack_ns = rate.raw_ns_max * error_ppm_max // 1_000_000
     return rate.raw_ns_min - slack_ns <= rate.monotonic_ns <= rate.raw_ns_max + slack_ns

@@ -1,12 +1,12 @@
 # SPDX-License-Identifier: GPL-2.0-or-later
-"""What was seen of a subject's waits, and whether that is enough for a pass.
+"""What was seen of a subject's waits, by class, and whether that is enough for a pass.
 
 The delay witness judges any program in which a delay function was found. The bus knows what the
 releases of flashrom wait for, and convicts those alone, by their digest: another program may poll
 as often as it likes.
 """
 
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from enum import Enum
 
 from delayrig.hazards.artifacts import Artifacts
@@ -18,19 +18,25 @@ from delayrig.images.profiles.profile import (
 )
 from delayrig.images.subject import Subject
 from delayrig.judge.bus import leaves_waits, observe_waits
+from delayrig.judge.chip import margins_ns, may_hide_an_early_one
 from delayrig.judge.delay_waits import (
     CLOCK_STEP,
     UNSURE,
     doubts_of,
     ended_within_step,
-    is_unsure,
     observe_calls_of,
+    unsure_calls,
 )
 from delayrig.model.cell import Cell, Job, Programmer, Role
+from delayrig.model.events import Event
 from delayrig.model.evidence import ObservedDelay, ObservedWait, Witness
 from delayrig.model.lane import LaneName
 from delayrig.model.result import DelayCount
 
+# Classes of waits that no profile names.
+CHIP_BUSY = "chip-busy"
+NO_PROFILE = "bus (no profile for this version)"
+LEFT_TO_PROGRAMMER = "own delays (left to the programmer)"
 NOTHING_JUDGED = (
     "nothing could judge its waits, since no delay function was found in it: build it unstripped,"
     " or name the function with --delay-symbol or --delay-offset"
@@ -40,8 +46,6 @@ WATCHED_LANES = (LaneName.VIRTUAL, LaneName.LIVE)
 
 
 class Bus(Enum):
-    """What the bus may say of a subject."""
-
     CONVICTS = "convicts"
     """It is a release of which a profile knows what it waits for."""
     ACQUITS = "acquits"
@@ -51,8 +55,6 @@ class Bus(Enum):
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class SeenWaits:
-    """The waits of a cell by who saw them."""
-
     bus: Bus
     profile: Profile | None
     on_bus: list[ObservedWait] = field(default_factory=list)
@@ -64,12 +66,10 @@ class SeenWaits:
 
     @property
     def all(self) -> list[ObservedWait]:
-        """Of both."""
         return [*self.on_bus, *self.delays]
 
     @property
     def count(self) -> DelayCount | None:
-        """How many calls the delay witness saw and judged."""
         if not self.is_watched:
             return None
         judged = sum(delay.is_judged for delay in self.delays)
@@ -77,7 +77,6 @@ class SeenWaits:
 
     @property
     def convicting(self) -> list[ObservedWait]:
-        """Those that convict where they are short."""
         sound = [w for w in self.on_bus if self.bus is Bus.CONVICTS or w.witness is Witness.DELAY]
         return [*sound, *self.delays]
 
@@ -93,7 +92,6 @@ def is_known_release(subject: Subject) -> bool:
 
 
 def bus_of(cell: Cell, subject: Subject) -> Bus:
-    """What the bus may say there."""
     if is_known_release(subject):
         return Bus.CONVICTS
     if cell.lane is not LaneName.VIRTUAL and cell.role is not Role.MEASURE:
@@ -104,19 +102,17 @@ def bus_of(cell: Cell, subject: Subject) -> Bus:
 def see_waits(
     cell: Cell, artifacts: Artifacts, subject: Subject, profile: Profile | None
 ) -> SeenWaits:
-    """Every wait that a witness saw."""
     bus = bus_of(cell, subject)
     on_bus: list[ObservedWait] = []
     if profile is not None and bus is not Bus.DESCRIBES:
         on_bus = observe_waits(artifacts.events, profile, cell.chip, bridged=cell.bridged)
+    seen = SeenWaits(bus=bus, profile=profile, on_bus=on_bus)
     if artifacts.delays is None:
-        return SeenWaits(bus=bus, profile=profile, on_bus=on_bus)
+        return seen
     delays = observe_calls_of(artifacts.delays, artifacts.events)
     must_wait = cell.job in (Job.WRITE, Job.ERASE) and not leaves_waits(artifacts.events)
     doubts = doubts_of(artifacts.delays, delays, must_wait=must_wait)
-    return SeenWaits(
-        bus=bus, profile=profile, on_bus=on_bus, delays=delays, is_watched=True, doubts=doubts
-    )
+    return replace(seen, delays=delays, is_watched=True, doubts=doubts)
 
 
 def disagreement(waits: SeenWaits) -> str:
@@ -139,10 +135,12 @@ def disagreement(waits: SeenWaits) -> str:
 
 
 def unjudged_delays(artifacts: Artifacts, waits: SeenWaits) -> list[str]:
-    """What the delay witness did not judge, in words."""
-    unsure = artifacts.delays is not None and is_unsure(artifacts.delays)
-    others = {CLOCK_STEP: ended_within_step(waits.delays), UNSURE: unsure}
-    return sorted({*waits.doubts, *(what for what, holds in others.items() if holds)})
+    found = set(waits.doubts)
+    if ended_within_step(waits.delays):
+        found.add(CLOCK_STEP)
+    if artifacts.delays is not None and unsure_calls(artifacts.delays):
+        found.add(UNSURE)
+    return sorted(found)
 
 
 def waits_gap(cell: Cell, artifacts: Artifacts, waits: SeenWaits) -> str:
@@ -159,3 +157,40 @@ def waits_gap(cell: Cell, artifacts: Artifacts, waits: SeenWaits) -> str:
     is_seen = cell.lane not in WATCHED_LANES and waits.profile is not None
     is_hidden = cell.programmer is Programmer.DUMMY or leaves_waits(artifacts.events)
     return "" if is_seen or is_hidden else NOTHING_JUDGED
+
+
+def declared_classes(cell: Cell, profile: Profile | None) -> set[str]:
+    """The classes of waits without whose judgement there is no pass."""
+    if profile is None or cell.bridged or cell.programmer is Programmer.DUMMY:
+        return set()
+    return {wait.kind for wait in profile.wait if wait.always_judged}
+
+
+def classify_waits(
+    waits: list[ObservedWait], profile: Profile | None, events: list[Event]
+) -> tuple[list[str], list[str]]:
+    """Classes of waits of which every one was judged, and those that hold an unjudged one.
+
+    A class that must always be judged and did not come up at all is unjudged as well; so are the
+    part's own busy times where no command after one showed whether the subject kept to them, where
+    one was read so late that it may not show it, or where the programmer waited in its place.
+    """
+    left = leaves_waits(events)
+    kept = bool(margins_ns(events)) and not left and not may_hide_an_early_one(events)
+    kinds = sorted({wait.kind for wait in waits})
+    doubtful = {w.kind for w in waits if not w.is_judged}
+    if profile is None and not any(isinstance(wait, ObservedDelay) for wait in waits):
+        doubtful.add(NO_PROFILE)
+    if profile is not None:
+        doubtful |= {wait.kind for wait in profile.wait if wait.always_judged} - set(kinds)
+    if left:
+        doubtful.add(LEFT_TO_PROGRAMMER)
+    judged = [kind for kind in kinds if kind not in doubtful]
+    return (
+        sorted([*judged, CHIP_BUSY] if kept else judged),
+        sorted(doubtful if kept else {*doubtful, CHIP_BUSY}),
+    )
+
+
+def smallest_visible_short_ns(waits: list[ObservedWait], judged: list[str]) -> int | None:
+    return min((wait.visible_short_ns for wait in waits if wait.kind in judged), default=None)

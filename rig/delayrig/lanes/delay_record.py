@@ -14,6 +14,7 @@ from delayrig.images.delay_function import DelayFunction
 from delayrig.images.symbols import StackTop, read_symbols
 from delayrig.lanes.direct_call import as_int, of_direct_wait
 from delayrig.model.delays import DelayCall, Delays, DelaysHeader, End, FunctionFacts
+from delayrig.model.events import PLUGIN, decoded
 from delayrig.model.kinds.delay_plugin import (
     PLUGIN_SCHEMA,
     Abandon,
@@ -24,7 +25,6 @@ from delayrig.model.kinds.delay_plugin import (
     PluginStart,
     Stack,
 )
-from delayrig.model.kinds.streams import PLUGIN, decoded
 
 JUMPERS = ("setjmp", "_setjmp", "__sigsetjmp", "sigsetjmp")
 

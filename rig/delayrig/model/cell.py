@@ -97,7 +97,6 @@ class Cell(msgspec.Struct, frozen=True, kw_only=True):
 
     @property
     def in_real_time(self) -> bool:
-        """Whether its time is this machine's own."""
         return self.lane in REAL_TIME
 
     @property

@@ -8,8 +8,6 @@ import msgspec
 
 from delayrig.base.errors import RigFaultError
 
-BUS_WITHOUT_A_TABLE = "spi"
-
 
 class BusFacts(msgspec.Struct, frozen=True, kw_only=True):
     """The table `[bus]`, which only parts that are on none of SPI have."""
@@ -24,8 +22,6 @@ class EraseFacts(msgspec.Struct, frozen=True, kw_only=True):
 
 
 class SuspendFacts(msgspec.Struct, frozen=True, kw_only=True):
-    """The table `[suspend]`."""
-
     programs: bool = False
     erase_flag: dict[str, int] | None = None
     """What shows it; None: no register that the emulator has."""
@@ -33,8 +29,6 @@ class SuspendFacts(msgspec.Struct, frozen=True, kw_only=True):
 
 
 class ProtectionFacts(msgspec.Struct, frozen=True, kw_only=True):
-    """The table `[protection]`."""
-
     kind: str = "none"
     bits: list[int] = []
 
@@ -62,11 +56,10 @@ class ChipFacts(msgspec.Struct, frozen=True, kw_only=True):
     @property
     def bus(self) -> str:
         """What connects it to its programmer: spi, parallel, lpc or fwh."""
-        return self.bus_facts.kind if self.bus_facts else BUS_WITHOUT_A_TABLE
+        return self.bus_facts.kind if self.bus_facts else "spi"
 
 
 def read_chips(checkout: Path) -> dict[str, ChipFacts]:
-    """Every chip by name."""
     chips = {}
     files = (checkout / "emulators" / "chips").glob("*.toml")
     for file in sorted(files, key=lambda file: file.stem):

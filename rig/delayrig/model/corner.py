@@ -39,5 +39,4 @@ def is_corner(words: str) -> bool:
 
 
 def is_beyond_the_datasheet(corner: str) -> bool:
-    """Whether a part at that corner is slower than any of its name may be."""
     return corner.startswith("slow:")

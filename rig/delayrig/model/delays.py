@@ -5,7 +5,6 @@ This is the one definition of its keys. Times are of the same clock as those of 
 header comes first, a call site before its first call, calls in the order in which they began.
 """
 
-from collections.abc import Iterator, Sequence
 from enum import StrEnum
 from pathlib import Path
 from typing import Literal
@@ -13,8 +12,8 @@ from typing import Literal
 import msgspec
 
 from delayrig.base.errors import LostGuestError
+from delayrig.model.events import decoded
 from delayrig.model.kinds.kind import Count, Kind, Writer
-from delayrig.model.kinds.streams import decoded
 
 FILE_NAME = "delays.jsonl"
 SCHEMA = 1
@@ -61,10 +60,12 @@ class FunctionFacts(
     proof that it returned."""
 
 
-class DelaysHeader(Kind, frozen=True, kw_only=True, tag="delays", omit_defaults=False):
-    """What was looked at, and what was not seen."""
-
+class _OfRecord(Kind, frozen=True):
     writers = (Writer.RECORD,)
+
+
+class DelaysHeader(_OfRecord, frozen=True, kw_only=True, tag="delays", omit_defaults=False):
+    """What was looked at, and what was not seen."""
 
     schema: Literal[1] = 1
     """The version of this file."""
@@ -79,10 +80,8 @@ class DelaysHeader(Kind, frozen=True, kw_only=True, tag="delays", omit_defaults=
     """Calls for which there was no room; nothing else is known of them."""
 
 
-class CallSite(Kind, frozen=True, kw_only=True, tag="site"):
+class CallSite(_OfRecord, frozen=True, kw_only=True, tag="site"):
     """A stack from which calls came."""
-
-    writers = (Writer.RECORD,)
 
     site: Count
     """Its number."""
@@ -90,10 +89,8 @@ class CallSite(Kind, frozen=True, kw_only=True, tag="site"):
     """The nearest first: `file:line`, else `function+offset`, else the address."""
 
 
-class DelayCall(Kind, frozen=True, kw_only=True, tag="delay"):
+class DelayCall(_OfRecord, frozen=True, kw_only=True, tag="delay"):
     """One call."""
-
-    writers = (Writer.RECORD,)
 
     call: Count
     """Its number."""
@@ -129,27 +126,21 @@ class DelayCall(Kind, frozen=True, kw_only=True, tag="delay"):
 
 
 class Delays(msgspec.Struct, frozen=True, kw_only=True):
-    """Everything in the file."""
-
     header: DelaysHeader
     callers: dict[int, list[str]]
     calls: list[DelayCall]
 
     def callers_of(self, call: DelayCall) -> list[str]:
-        """Who asked for it, the nearest first."""
         return self.callers.get(call.site, [])
 
     def call_site(self, call: DelayCall) -> str:
-        """Who asked for it, in one line."""
         return " < ".join(self.callers_of(call)[:CALLERS_SHOWN]) or "an unknown caller"
 
     def function_of(self, call: DelayCall) -> FunctionFacts:
-        """The function that was called."""
         return self.header.functions[call.function]
 
 
 def delays_since(delays: Delays, t_ns: int) -> Delays:
-    """Without the calls that began before."""
     calls = [call for call in delays.calls if call.t_ns >= t_ns]
     header = msgspec.structs.replace(delays.header, calls=len(calls))
     return msgspec.structs.replace(delays, header=header, calls=calls)
@@ -160,10 +151,8 @@ _DECODER: msgspec.json.Decoder[Line] = msgspec.json.Decoder(Line)
 
 
 def encode_delays(delays: Delays) -> bytes:
-    """The file's content."""
     sites = (CallSite(site=site, callers=names) for site, names in delays.callers.items())
-    lines: Iterator[Line] = iter([delays.header, *sites, *delays.calls])
-    return b"".join(msgspec.json.encode(line) + b"\n" for line in lines)
+    return msgspec.json.Encoder().encode_lines([delays.header, *sites, *delays.calls])
 
 
 def read_delays(folder: Path) -> Delays | None:
@@ -171,11 +160,7 @@ def read_delays(folder: Path) -> Delays | None:
     path = folder / FILE_NAME
     if not path.is_file():
         return None
-    lines = decoded(path.read_bytes(), _DECODER, source=str(path))
-    return _sorted_out([line for _, line in lines], path)
-
-
-def _sorted_out(lines: Sequence[Line], path: Path) -> Delays:
+    lines = [line for _, line in decoded(path.read_bytes(), _DECODER, source=str(path))]
     if not lines or not isinstance(lines[0], DelaysHeader):
         raise LostGuestError(f"{path}: it does not begin with a header")
     calls = [line for line in lines if isinstance(line, DelayCall)]

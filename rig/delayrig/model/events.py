@@ -1,7 +1,9 @@
 # SPDX-License-Identifier: GPL-2.0-or-later
 """The one stream of what happened in a cell, by time: agent, emulator, library client.
 
-What each line may say is in `kinds/`.
+What each line may say is in `kinds/`. Here is the one edge at which a line becomes an event: behind
+it every event is of a known kind, with all of its keys and no other, each of its type, and no time
+is negative. A line that is not makes the guest a lost one.
 """
 
 import heapq
@@ -12,41 +14,43 @@ from typing import TypeVar
 import msgspec
 
 from delayrig.base.errors import LostGuestError
-from delayrig.model.kinds.emulator import Busy, Cycle, Serprog, Spi
+from delayrig.model.kinds.agent import OfGuest
+from delayrig.model.kinds.delay_plugin import PluginLine
+from delayrig.model.kinds.emulator import Busy, Cycle, OfEmulator, Serprog, Spi
+from delayrig.model.kinds.hazard import OfHazard
 from delayrig.model.kinds.kind import Kind, name_of
-from delayrig.model.kinds.streams import (
-    EVENTS,
-    TRACE,
-    Event,
-    Request,
-    TraceLine,
-    Transaction,
-    decoded,
-)
+from delayrig.model.kinds.library_client import HostEnd, HostStart
+from delayrig.model.kinds.pace import Pace, Speed, TraceEnd, TraceStart, Window
 
-__all__ = [
-    "Event",
-    "Request",
-    "TraceLine",
-    "Transaction",
-    "encode_events",
-    "event_time_ns",
-    "first",
-    "merge_events",
-    "needed",
-    "of_kind",
-    "parse_events",
-    "parse_trace",
-    "read_events",
-    "requests",
-    "transactions",
-]
+Transaction = Spi | Cycle
+"""What reached the part: transfers on an SPI bus, commands and reads on any other."""
+Request = Serprog | Transaction
+"""What a client asked the emulator for."""
+Event = OfGuest | OfHazard | OfEmulator | HostStart | HostEnd | Speed | Pace
+"""A line of `events.jsonl`, or of one of the streams that it is made of."""
+TraceLine = TraceStart | Speed | Window | TraceEnd
+"""A line of `pace.jsonl`."""
 
+Line = TypeVar("Line")
 Some = TypeVar("Some", bound=Kind)
+
+EVENTS: msgspec.json.Decoder[Event] = msgspec.json.Decoder(Event)
+TRACE: msgspec.json.Decoder[TraceLine] = msgspec.json.Decoder(TraceLine)
+PLUGIN: msgspec.json.Decoder[PluginLine] = msgspec.json.Decoder(PluginLine)
+
+
+def decoded(
+    text: bytes, decoder: msgspec.json.Decoder[Line], *, source: str
+) -> Iterator[tuple[bytes, Line]]:
+    """Each line, and what it says; raises `LostGuestError` that names the line and its fault."""
+    for number, line in enumerate(text.splitlines(), start=1):
+        try:
+            yield line, decoder.decode(line)
+        except (msgspec.DecodeError, UnicodeDecodeError) as error:
+            raise LostGuestError(f"{source}, line {number}: {error}") from error
 
 
 def event_time_ns(event: Event) -> int:
-    """When it happened, on the guest's virtual clock."""
     match event:
         case Serprog() | Spi() | Cycle():
             return event.read_ns
@@ -69,11 +73,8 @@ def parse_trace(text: bytes, *, source: str) -> list[TraceLine]:
 
 def merge_events(agent: bytes, emulator: bytes, host: bytes = b"") -> bytes:
     """One stream in the order of time; each source keeps its own order, each line its bytes."""
-    streams = (
-        _by_time(agent, source="the agent's events"),
-        _by_time(emulator, source="the emulator's events"),
-        _by_time(host, source="the library client's events"),
-    )
+    sources = {"agent": agent, "emulator": emulator, "library client": host}
+    streams = (_by_time(text, source=f"the {who}'s events") for who, text in sources.items())
     merged = heapq.merge(*streams, key=lambda pair: pair[0])
     return b"".join(line + b"\n" for _, line in merged)
 
@@ -110,22 +111,18 @@ def read_events(source: Path) -> list[Event]:
 
 
 def of_kind(events: Iterable[Kind], kind: type[Some]) -> list[Some]:
-    """Those of one kind."""
     return [event for event in events if isinstance(event, kind)]
 
 
 def requests(events: Sequence[Event]) -> list[Request]:
-    """What a client asked the emulator for."""
     return [event for event in events if isinstance(event, (Serprog, Spi, Cycle))]
 
 
 def transactions(events: Sequence[Event]) -> list[Transaction]:
-    """Those that reached the chip, over whatever bus."""
     return [event for event in events if isinstance(event, (Spi, Cycle))]
 
 
 def first(events: Iterable[Kind], kind: type[Some]) -> Some | None:
-    """The first of one kind."""
     return next((event for event in events if isinstance(event, kind)), None)
 
 

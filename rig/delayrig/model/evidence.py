@@ -113,18 +113,15 @@ def convict_waits(waits: list[ObservedWait]) -> list[Evidence]:
         short = [wait for wait in waits if wait.what == what and wait.is_short]
         if short:
             worst = min(short, key=lambda wait: wait.longest_ns - wait.requested_ns)
-            evidence.append(_evidence(worst, len(short)))
+            found = Evidence(
+                what=f"{what} was too short",
+                witness=worst.witness,
+                requested_ns=worst.requested_ns,
+                actual_ns=(worst.shortest_ns, worst.longest_ns),
+                margin_ns=worst.longest_ns - worst.requested_ns,
+                grade=GRADES[worst.witness],
+                where=worst.where or f"bus at {worst.opened_ns} ns",
+                count=len(short),
+            )
+            evidence.append(found)
     return evidence
-
-
-def _evidence(wait: ObservedWait, count: int) -> Evidence:
-    return Evidence(
-        what=f"{wait.what} was too short",
-        witness=wait.witness,
-        requested_ns=wait.requested_ns,
-        actual_ns=(wait.shortest_ns, wait.longest_ns),
-        margin_ns=wait.longest_ns - wait.requested_ns,
-        grade=GRADES[wait.witness],
-        where=wait.where or f"bus at {wait.opened_ns} ns",
-        count=count,
-    )

@@ -13,8 +13,7 @@ PHASES = (PROBE, READ, ERASE, WRITE, VERIFY)
 
 # Of SPI parts: NOR, SST25VF (0xad), EEPROM and DataFlash (from 0xe8, 0x84 and 0x7c on) alike.
 WORK_OF_OPCODE = {
-    **dict.fromkeys(("0x03", "0x0b", "0x13", "0x0c"), READ),
-    **dict.fromkeys(("0xe8", "0xd2"), READ),
+    **dict.fromkeys(("0x03", "0x0b", "0x13", "0x0c", "0xe8", "0xd2"), READ),
     **dict.fromkeys(("0x02", "0x12", "0xad"), WRITE),
     **dict.fromkeys(("0x84", "0x87", "0x83", "0x86", "0x88", "0x89", "0x82", "0x85"), WRITE),
     **dict.fromkeys(("0x20", "0xd7", "0x52", "0xd8", "0xc7", "0x60"), ERASE),
@@ -27,10 +26,8 @@ WRITE_ENABLE = "0x06"
 # Of parts that are not on an SPI bus: their opcodes mean other things.
 WORK_OF_NAME = {
     "READ": READ,
-    "PROGRAM": WRITE,
-    "PAGE_WRITE": WRITE,
-    "ERASE": ERASE,
-    "CHIP_ERASE": ERASE,
+    **dict.fromkeys(("PROGRAM", "PAGE_WRITE"), WRITE),
+    **dict.fromkeys(("ERASE", "CHIP_ERASE"), ERASE),
 }
 POLL_BYTES = 1
 """A read of no more than that may be a poll."""
@@ -70,7 +67,8 @@ def phase_changes(events: list[Event], *, first_read: str = READ) -> Iterator[tu
     reached = transactions(events)
     for index, event in enumerate(reached):
         deciding = event
-        if _enables_writing(event) and index + 1 < len(reached):
+        enables = isinstance(event, Spi) and event.op == WRITE_ENABLE
+        if enables and index + 1 < len(reached):
             deciding = reached[index + 1]
         following = _next_phase(phase, deciding, first_read)
         if following != phase:
@@ -78,17 +76,10 @@ def phase_changes(events: list[Event], *, first_read: str = READ) -> Iterator[tu
             yield event.read_ns, phase
 
 
-def _enables_writing(event: Transaction) -> bool:
-    return isinstance(event, Spi) and event.op == WRITE_ENABLE
-
-
 def _work_of(event: Transaction) -> str:
-    """What a transaction does, as a phase; empty for what belongs to any."""
     if isinstance(event, Spi):
         return ERASE if event.name == ERASE_BY_NAME else WORK_OF_OPCODE.get(event.op, "")
-    if event.rlen == POLL_BYTES:
-        return ""
-    return WORK_OF_NAME.get(event.name, "")
+    return "" if event.rlen == POLL_BYTES else WORK_OF_NAME.get(event.name, "")
 
 
 def _next_phase(phase: str, event: Transaction, first_read: str) -> str:
@@ -102,7 +93,6 @@ def _next_phase(phase: str, event: Transaction, first_read: str) -> str:
 
 
 def chip_busy_ns(events: list[Event]) -> int:
-    """How long the part was busy in all."""
     return sum(busy.until_ns - busy.start_ns for busy in of_kind(events, Busy))
 
 
@@ -122,12 +112,10 @@ class Overshoot(msgspec.Struct, frozen=True, kw_only=True):
 
     @property
     def length_ns(self) -> int:
-        """How long the part had been ready by then."""
         return self.noticed_ns - self.ready_ns
 
 
 def overshoots(events: list[Event]) -> Iterator[Overshoot]:
-    """Each busy time after which the subject came back."""
     work: Busy | None = None
     for event in events:
         if isinstance(event, Busy):

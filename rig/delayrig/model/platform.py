@@ -67,10 +67,7 @@ _PC = Platform(
     ram_base=0,
     console="ttyS0",
     kernel_words=(
-        "{clock}",
-        "noreplace-smp",
-        "8250.nr_uarts=1",
-        "pci=lastbus=0",
+        *("{clock}", "noreplace-smp", "8250.nr_uarts=1", "pci=lastbus=0"),
         "memmap={mib}M${address_mib}M",
     ),
     clocksource="tsc",

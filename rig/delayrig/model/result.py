@@ -2,7 +2,6 @@
 """`results.json`: its shape is fixed by the design; the schema version comes first."""
 
 import re
-from collections.abc import Sequence
 from enum import StrEnum
 from operator import attrgetter
 from pathlib import Path
@@ -15,13 +14,20 @@ from delayrig.base.errors import BadInputError, nearest
 from delayrig.base.garbage import without_collections
 from delayrig.model.cell import Expect, Role, place_of
 from delayrig.model.evidence import Evidence
-from delayrig.model.phases import TimeSplit
+from delayrig.model.phases import PHASES, TimeSplit
 from delayrig.model.platform import Arch
-from delayrig.model.result_checks import id_fault, negative_key
 
 SCHEMA = 1
 FILE_NAME = "results.json"
-
+NEVER_NEGATIVE = (
+    *("region_bytes", "chip_busy_ns", "wire_ns", "overshoot_ns", "transfers", "context_switches"),
+    *("cpu_ns.user", "cpu_ns.sys", "host_s"),
+    *(f"time_ns.{phase}" for phase in ("total", *PHASES)),
+)
+ID_DOTS_MIN = 2
+"""An id is a name, a subject and a place, at least."""
+ID_BYTES_MAX = 255
+"""What a file system takes for a name."""
 MISSING = re.compile(r"Object missing required field `(\w+)`")
 
 
@@ -111,7 +117,7 @@ class CellResult(msgspec.Struct, frozen=True, kw_only=True):
     unjudged: list[str] = []
     smallest_visible_short_ns: int | None = None
     """The smallest shortening of a delay that would have been convicted; null: none was judged."""
-    delays: "DelayCount | None" = None
+    delays: DelayCount | None = None
     """Null where nobody saw them call by call."""
     time_ns: TimeSplit = TimeSplit()
     cpu_ns: CpuTime = CpuTime()
@@ -134,7 +140,6 @@ class CellResult(msgspec.Struct, frozen=True, kw_only=True):
 
     @property
     def total_cpu_ns(self) -> int:
-        """The subject's CPU time, wherever it was spent."""
         return self.cpu_ns.user + self.cpu_ns.sys
 
 
@@ -244,7 +249,6 @@ class _Schema(msgspec.Struct):
 
 
 def write_results(results: Results, folder: Path) -> None:
-    """Writes the file in one step: a reader sees the old one or the new one."""
     write_json(folder / FILE_NAME, results)
 
 
@@ -312,27 +316,32 @@ def decode_versioned(content: bytes, label: str, kind: type[V], *, schema: int) 
         ) from error
 
 
-KNOWN_WORDS: dict[str, Sequence[str]] = {
-    "role": list(Role),
-    "expect": list(Expect),
-    "guest.arch": list(Arch),
+KNOWN_WORDS: dict[str, list[str]] = {
+    "role": [*Role],
+    "expect": [*Expect],
+    "guest.arch": [*Arch],
 }
-
-
 _WORDS_OF = attrgetter(*KNOWN_WORDS)
+_FIGURES_OF = attrgetter(*NEVER_NEGATIVE)
 
 
 def _check_words(results: Results, label: str) -> None:
     """Raises `BadInputError` for what has the right type, and says nothing to this rig."""
     places: dict[str, int] = {}
-    sound: set[tuple[str, ...]] = set()
     for number, cell in enumerate(results.cells):
         key = f"{label}: key 'cells[{number}]"
-        words = _WORDS_OF(cell)
-        if words not in sound:
-            _check_known(words, key)
-            sound.add(words)
-        _check_figures(cell, key)
+        for (name, known), word in zip(KNOWN_WORDS.items(), _WORDS_OF(cell), strict=True):
+            if word not in known:
+                hint = nearest(word, known, what=f"words for {name!r}")
+                raise BadInputError(
+                    f"{key}.{name}' is {word!r}",
+                    hint=f"{hint}; a newer rig's file is for that one (key 'run.rig_version')",
+                )
+        if negative := negative_key(cell):
+            raise BadInputError(
+                f"{key}.{negative}' is below zero: {attrgetter(negative)(cell)}",
+                hint="no run leaves that: mend the file, or run it again",
+            )
         what = f"that of cells[{places[cell.id]}]" if cell.id in places else id_fault(cell.id)
         if what:
             raise BadInputError(
@@ -342,22 +351,21 @@ def _check_words(results: Results, label: str) -> None:
     _check_contrasts(results, label)
 
 
-def _check_known(words: tuple[str, ...], key: str) -> None:
-    for (name, known), word in zip(KNOWN_WORDS.items(), words, strict=True):
-        if word not in known:
-            hint = nearest(word, known, what=f"words for {name!r}")
-            raise BadInputError(
-                f"{key}.{name}' is {word!r}",
-                hint=f"{hint}; a newer rig's file is for that one (key 'run.rig_version')",
-            )
+def id_fault(cell_id: str) -> str:
+    """Why that is no cell's id, or no folder's name; empty where it is both."""
+    if cell_id.count(".") < ID_DOTS_MIN:
+        return "no cell's"
+    if "/" in cell_id or "\\" in cell_id or ".." in cell_id or cell_id.startswith("."):
+        return "no name of a folder below the run's"
+    if not cell_id.isprintable() or len(cell_id.encode(errors="replace")) > ID_BYTES_MAX:
+        return "no name of a folder"
+    return ""
 
 
-def _check_figures(cell: CellResult, key: str) -> None:
-    if negative := negative_key(cell):
-        raise BadInputError(
-            f"{key}.{negative}' is below zero: {attrgetter(negative)(cell)}",
-            hint="no run leaves that: mend the file, or run it again",
-        )
+def negative_key(result: CellResult) -> str:
+    """A figure of a cell's result that is below zero and cannot be; empty where there is none."""
+    figures = zip(NEVER_NEGATIVE, _FIGURES_OF(result), strict=True)
+    return next((key for key, figure in figures if figure < 0), "")
 
 
 def own_fault(result: CellResult) -> str:

@@ -29,22 +29,18 @@ class GuestShape:
 
     @property
     def platform(self) -> Platform:
-        """The facts of its architecture."""
         return PLATFORMS[self.arch]
 
     @property
     def mips(self) -> float:
-        """Million instructions a second that one busy core executes when alone."""
         return mips_of_shift(self.icount_shift)
 
     @property
     def nominal_mips(self) -> int:
-        """The speed as plans and tables give it."""
         return round(self.mips)
 
     @property
     def name(self) -> str:
-        """A folder name."""
         clock = "" if self.clocksource == self.platform.clocksource else self.clocksource
         words = [self.kernel, clock, *(word.replace("=", "-") for word in self.kernel_words)]
         special = "".join(f"-{word}" for word in words if word)

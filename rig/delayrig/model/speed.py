@@ -5,13 +5,10 @@ import re
 from dataclasses import dataclass
 from enum import StrEnum
 
-MS_MAX = 999_999
 _MOMENT = re.compile(r"accept(?:\+([1-9][0-9]{0,5}))?|(0|[1-9][0-9]{0,5})")
 
 
 class Origin(StrEnum):
-    """From when a moment counts."""
-
     BEGIN = "begin"
     """Before the subject starts: what is so from its first instruction on."""
     START = "subject_start"

@@ -29,8 +29,6 @@ HOST_EVENTS_PATH = "/tmp/host.jsonl"
 
 
 class Places(msgspec.Struct, frozen=True, kw_only=True):
-    """Where the subject finds its programmer and its files."""
-
     host: str = "127.0.0.1"
     port: str = str(SERPROG_PORT)
     device: str = SERPROG_DEVICE
@@ -43,14 +41,11 @@ IN_GUEST = Places()
 
 
 class Region(msgspec.Struct, frozen=True, kw_only=True):
-    """The bytes of the part that a job is about."""
-
     offset_bytes: int
     size_bytes: int
 
     @property
     def end_bytes(self) -> int:
-        """The first byte after it."""
         return self.offset_bytes + self.size_bytes
 
 
@@ -76,17 +71,14 @@ def region_of(cell: Cell, chip: ChipFacts) -> Region:
 
 
 def layout_text(region: Region) -> str:
-    """A flashrom layout file with the one region."""
     return f"{region.offset_bytes:08x}:{region.end_bytes - 1:08x} {REGION_NAME}\n"
 
 
 def initial_content(cell: Cell, region: Region) -> bytes:
-    """What the region holds before the job."""
     return _random_content("before", cell, region)
 
 
 def final_content(cell: Cell, region: Region) -> bytes:
-    """What the region must hold after the job."""
     match cell.job:
         case Job.PROBE | Job.READ | Job.VERIFY:
             return initial_content(cell, region)
@@ -138,19 +130,12 @@ def expected_image(cell: Cell, chip: ChipFacts, sparse: bytes) -> list[int]:
     """Addresses of the granules in which the emulator's image is not what it should be."""
     region = region_of(cell, chip)
     found = _found_granules(chip, sparse)
-    wrong = [
-        _differences(_wanted_granules(content, region), found)
-        for content in _right_contents(cell, chip, region)
-    ]
-    return min(wrong, key=len)
-
-
-def _right_contents(cell: Cell, chip: ChipFacts, region: Region) -> list[bytes]:
-    right = final_content(cell, region)
+    right = [final_content(cell, region)]
     if cell.job is Job.ERASE and not chip.erase:
         # An EEPROM has no erased state. Releases of flashrom write zeros.
-        return [right, bytes(region.size_bytes)]
-    return [right]
+        right.append(bytes(region.size_bytes))
+    wrong = (_differences(_wanted_granules(content, region), found) for content in right)
+    return min(wrong, key=len)
 
 
 def _differences(wanted: dict[int, bytes], found: dict[int, bytes]) -> list[int]:

@@ -29,8 +29,7 @@ from delayrig.plan.schema import (
     Timers,
     hazards_of,
     is_possible,
-    lane_of_cell,
-    lane_of_plan,
+    lane_named,
     own_subjects,
 )
 
@@ -52,9 +51,12 @@ def plan_cells(
     `subjects` replace the plan's own where there are any, and `lane` the plan's: then cells that
     name another one are left out. `source` names the plan in errors.
     """
-    main = lane or lane_of_plan(plan, source)
-    own_lanes = [lane_of_cell(single, number, source) for number, single in enumerate(plan.cell)]
-    names = [main, *(name for name in own_lanes if name is not None)]
+    main = lane or lane_named(plan.lane, source)
+    own_lanes = [
+        lane_named(single.lane, source, f"cell[{number}].lane") if single.lane else None
+        for number, single in enumerate(plan.cell)
+    ]
+    names = {main, *filter(None, own_lanes)}
     readers = {name: _Reader(PlanCheck(source, list(chips), name), seed, name) for name in names}
     chosen = list(dict.fromkeys(subjects)) or plan.subjects
     cells = list(readers[main].group_cells(plan, chosen))
@@ -83,7 +85,7 @@ def count_cells(
 
     Cells of the same id count as often as they are named, and those that a lane leaves out, too.
     """
-    main = lane or lane_of_plan(plan, source)
+    main = lane or lane_named(plan.lane, source)
     reader = _Reader(PlanCheck(source, list(chips), main), 0, main)
     chosen = list(dict.fromkeys(subjects)) or plan.subjects
     groups = sum(
@@ -94,8 +96,6 @@ def count_cells(
 
 
 class _Reader:
-    """Turns the plan's words into cells; knows where each stands, for the errors."""
-
     def __init__(self, check: PlanCheck, seed: int, lane: LaneName) -> None:
         self._check = check
         self._seed = seed
@@ -104,7 +104,9 @@ class _Reader:
     def group_cells(self, plan: Plan, subjects: list[str]) -> Iterator[Cell]:
         for number, group in enumerate(plan.group):
             key = f"group[{number}]"
-            points = list(self._points(group, f"{key}.over"))
+            factors: dict[str, list[Any]] = msgspec.structs.asdict(group.over)
+            self._check.span(factors, f"{key}.over")
+            points = [Point(**row) for row in self._rows(group, factors, f"{key}.over")]
             self._check.owner(group, key)
             for subject in own_subjects(group) or subjects:
                 for point in points:
@@ -124,12 +126,6 @@ class _Reader:
             if cell.role is Role.MEASURE and _matches(rule.when, cell):
                 expect = chosen
         return msgspec.structs.replace(cell, expect=expect)
-
-    def _points(self, group: Group, key: str) -> Iterator[Point]:
-        factors: dict[str, list[Any]] = msgspec.structs.asdict(group.over)
-        self._check.span(factors, key)
-        for row in self._rows(group, factors, key):
-            yield Point(**row)
 
     def count_points(self, group: Group, key: str) -> int:
         """Of all combinations, what is possible hangs on some dimensions alone."""
@@ -158,7 +154,8 @@ class _Reader:
 
     def _cell(self, owner: Group | Single, subject: str, point: Point, key: str) -> Cell:
         self._check.cell(owner, point, key)
-        on_host = self._lane is LaneName.HOST
+        shift = shift_for_mips(point.mips or 0) if self._lane is LaneName.VIRTUAL else 0
+        assert shift is not None, "it was checked"
         core_mips = _core_mips(point) if self._lane is LaneName.LIVE else ()
         return Cell(
             name=owner.name,
@@ -167,7 +164,7 @@ class _Reader:
             subject=subject,
             arch=Arch(point.arch),
             # This machine's cores are as fast as they are: cells that differ in that are one.
-            icount_shift=_shift(point) if self._lane is LaneName.VIRTUAL else 0,
+            icount_shift=shift,
             cores=len(core_mips) or point.cores or 1,
             machine=point.machine,
             core_mips=core_mips,
@@ -177,7 +174,7 @@ class _Reader:
             job=Job(point.job),
             region_kib=owner.region_kib,
             programmer=Programmer(point.programmer),
-            pin=owner.pin if on_host else "",
+            pin=owner.pin if self._lane is LaneName.HOST else "",
             seed=self._seed,
         )
 
@@ -185,12 +182,6 @@ class _Reader:
 def _combinations(factors: dict[str, list[Any]]) -> Iterator[dict[str, Any]]:
     for values in itertools.product(*factors.values()):
         yield dict(zip(factors, values, strict=True))
-
-
-def _shift(point: Point) -> int:
-    shift = None if point.mips is None else shift_for_mips(point.mips)
-    assert shift is not None
-    return shift
 
 
 def _core_mips(point: Point) -> tuple[float, ...]:
@@ -203,7 +194,6 @@ def _core_mips(point: Point) -> tuple[float, ...]:
 
 
 def _constraints(factors: dict[str, list[Any]]) -> list[dict[str, Any]]:
-    """What keeps a covering array off points that need more cores than they have."""
     wanted = {("load", load): cores_needed(parse_hazards(load)) for load in factors["load"]} | {
         ("hazards", words): cores_needed(parse_hazards(words)) for words in factors["hazards"]
     }

@@ -54,7 +54,6 @@ class PlanCheck:
         self._lane = lane
 
     def owner(self, owner: Owner, key: str) -> None:
-        """What a group and a single cell have in common."""
         if not NAME.fullmatch(owner.name):
             raise self._error(
                 f"'{key}.name' is {owner.name!r}",
@@ -70,7 +69,6 @@ class PlanCheck:
             raise self._error(f"'{key}.pin' is {owner.pin!r}", hint="CPUs are written as 0,2-3")
 
     def span(self, factors: dict[str, list[Any]], key: str) -> None:
-        """The choices in each dimension of a group."""
         for name, choices in factors.items():
             if not choices:
                 raise self._error(f"'{key}.{name}' is empty", hint="give it a value")
@@ -83,7 +81,6 @@ class PlanCheck:
             self._given({name: choices[0] for name, choices in factors.items()}, key)
 
     def strength(self, strength: int, dimensions: int, key: str) -> None:
-        """Of a covering array over so many dimensions."""
         if not 1 <= strength <= dimensions:
             raise self._error(
                 f"'{key.removesuffix('.over')}.strength' is {strength}",
@@ -91,7 +88,6 @@ class PlanCheck:
             )
 
     def no_strength(self, group: Group, key: str) -> None:
-        """Of a group whose cells are run in all combinations."""
         if group.strength is not None:
             raise self._error(
                 f"'{key.removesuffix('.over')}.strength' stands beside '{key}.machine'",
@@ -99,15 +95,15 @@ class PlanCheck:
             )
 
     def cell(self, owner: Owner, point: Point, key: str) -> None:
-        """One choice in every dimension, for the owner's role."""
-        for field, value in msgspec.structs.asdict(point).items():
-            self._value(field, value, f"{key}.{field}")
-        self._machine_alone(point, key)
         row = msgspec.structs.asdict(point)
+        for field, value in row.items():
+            self._value(field, value, f"{key}.{field}")
+        self._machine_alone(row, key)
         hazards = self._set(row, key)
         if not is_possible(row):
+            demanding = "load" if is_possible({**row, "load": Load.NONE.value}) else "hazards"
             raise self._error(
-                f"'{key}.{_demanding(row)}' asks for more cores than '{key}.cores' gives",
+                f"'{key}.{demanding}' asks for more cores than '{key}.cores' gives",
                 hint=f"set '{key}.cores' to {cores_needed(hazards)} or more",
             )
         role = Role(owner.role)
@@ -169,21 +165,22 @@ class PlanCheck:
             case "job" | "timers" | "load" | "programmer" | "arch":
                 self.choice(CHOICES[field], value, key)
 
-    def _machine_alone(self, point: Point, key: str) -> None:
+    def _machine_alone(self, row: dict[str, Any], key: str) -> None:
         """A machine says how many cores there are, and how fast; else the point does."""
-        given = [field for field in ("mips", "cores") if getattr(point, field) is not None]
-        if point.machine and self._lane is LaneName.VIRTUAL:
+        if not row["machine"]:
+            self._given(row, key)
+            return
+        if self._lane is LaneName.VIRTUAL:
             raise self._error(
-                f"'{key}.machine' is {point.machine!r}: machines are for the live lane",
+                f"'{key}.machine' is {row['machine']!r}: machines are for the live lane",
                 hint='begin the plan with `lane = "live"`, or run it with --lane live',
             )
-        if point.machine and given:
-            raise self._error(
-                f"'{key}.{given[0]}' stands beside '{key}.machine'",
-                hint="a machine says that itself: leave one of the two out",
-            )
-        if not point.machine:
-            self._given(msgspec.structs.asdict(point), key)
+        for field in ("mips", "cores"):
+            if row[field] is not None:
+                raise self._error(
+                    f"'{key}.{field}' stands beside '{key}.machine'",
+                    hint="a machine says that itself: leave one of the two out",
+                )
 
     def _given(self, row: dict[str, Any], key: str) -> None:
         for field in ("mips", "cores"):
@@ -205,12 +202,6 @@ class PlanCheck:
             yield
         except BadInputError as error:
             raise self._error(f"'{key}': {error.message}", hint=error.hint) from None
-
-
-def _demanding(row: dict[str, Any]) -> str:
-    """Which key asks for more cores than there are."""
-    alone = {**row, "load": Load.NONE.value}
-    return "load" if is_possible(alone) else "hazards"
 
 
 def check_contrast(contrast: Contrast, names: Iterable[str], where: str) -> None:

@@ -16,8 +16,6 @@ from delayrig.base.toml import read_toml
 
 
 class QueueKind(StrEnum):
-    """Who starts the workers; what stands before the colon of `--cluster`."""
-
     SLURM = "slurm"
     PBS = "pbs"
     KUBERNETES = "k8s"
@@ -51,7 +49,6 @@ class JobWords(msgspec.Struct, frozen=True, kw_only=True, forbid_unknown_fields=
     """Lines of shell that a job runs first, such as `module load qemu`."""
 
     def __post_init__(self) -> None:
-        """Raises `ValueError`, which reading the file turns into words."""
         if self.jobs < 1 or self.cpus < 1:
             raise ValueError("`jobs` and `cpus` must be at least 1")
 
@@ -83,7 +80,6 @@ class ClusterWish:
 
     @property
     def port(self) -> int:
-        """The scheduler's; 0: any that is free."""
         return urlsplit(self.address).port or 0
 
 
@@ -101,25 +97,18 @@ def _check_queue(kind: QueueKind, file: Path, tls: Path | None, *, option: str) 
     """Jobs run on other machines, so they need TLS; pods are reached through their API server."""
     if kind is QueueKind.KUBERNETES:
         require_module("dask_kubernetes", f"{option} {kind}:FILE", package="dask-kubernetes")
-        return ClusterWish(address="", queue=_read_queue(kind, file))
+        if not file.is_file():
+            raise BadInputError(f"{file}: no such file", hint="check the name of the file")
+        return ClusterWish(address="", queue=QueueWish(kind=kind, file=file, job=None))
     require_extra("jobqueue", f"{option} {kind}:FILE")
-    wish = _read_queue(kind, file)
+    job = read_toml(file, JobWords)
+    if job.resources and kind is not QueueKind.PBS:
+        raise BadInputError(f"{file}: `resources` is for PBS", hint="name them in `directives`")
     if tls is None:
         raise _needs_tls(f"{option} {kind}:{file}")
     _check_files(tls)
-    return ClusterWish(address="", queue=wish, tls=tls.absolute())
-
-
-def _read_queue(kind: QueueKind, file: Path) -> QueueWish:
-    """Raises `BadInputError` for a file that is not there, or says something else."""
-    if kind is not QueueKind.KUBERNETES:
-        job = read_toml(file, JobWords)
-        if job.resources and kind is not QueueKind.PBS:
-            raise BadInputError(f"{file}: `resources` is for PBS", hint="name them in `directives`")
-        return QueueWish(kind=kind, file=file, job=job)
-    if not file.is_file():
-        raise BadInputError(f"{file}: no such file", hint="check the name of the file")
-    return QueueWish(kind=kind, file=file, job=None)
+    queue = QueueWish(kind=kind, file=file, job=job)
+    return ClusterWish(address="", queue=queue, tls=tls.absolute())
 
 
 def _needs_tls(given: str) -> BadInputError:

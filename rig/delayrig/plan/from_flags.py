@@ -5,7 +5,7 @@ import glob
 import itertools
 import re
 from collections.abc import Iterator
-from dataclasses import dataclass, fields
+from dataclasses import asdict, dataclass, replace
 from pathlib import Path
 
 import msgspec
@@ -60,22 +60,25 @@ class Flags:
 
 def plan_of_flags(subject: str, against: str, flags: Flags, *, canaries: bool = False) -> Plan:
     """One cell, or the product; what comes of `against` is shown, and fails nothing."""
-    usual = {"arch": (arch_of(subject),)}
-    values = [getattr(flags, f.name) or usual.get(f.name, ("",)) for f in fields(Flags)]
-    cells = [
-        _single(dict(zip((f.name for f in fields(Flags)), row, strict=True)))
-        for row in itertools.product(*values)
-    ]
+    usual = arch_of(subject)
+    given = asdict(replace(flags, arch=flags.arch or (usual,)))
+    rows = itertools.product(*(values or ("",) for values in given.values()))
+    cells = [_single(dict(zip(given, row, strict=True))) for row in rows]
     # Of a single cell that cannot be, the planner says why.
     possible = [one for one in cells if is_possible(msgspec.structs.asdict(one.at))] or cells
     watching = _watching(possible) if canaries else []
+    beside = Rule(
+        when=Match(subject=glob.escape(against)),
+        expect=Expect.ANY.value,
+        reason="it is there to be compared with",
+    )
     return Plan(
         schema=1,
         about=f"{subject}, by {SOURCE}",
         subjects=list(dict.fromkeys(filter(None, (subject, against)))),
         lane=possible[0].lane,
         cell=[*possible, *watching],
-        rule=[_beside(against)] if against else [],
+        rule=[beside] if against else [],
     )
 
 
@@ -94,6 +97,10 @@ def _single(row: dict[str, str]) -> Single:
     mips = row["mips"] or MIPS.get(lane, MIPS[LaneName.VIRTUAL])
     hazards = row["hazard"] or NONE
     is_machine = ":" in mips
+    cores = int(_number("cores", row["cores"])) if row["cores"] else None
+    if cores is None and not is_machine:
+        needed = cores_needed(parse_hazards(hazards))
+        cores = next(cores for cores in CORES_KNOWN if cores >= needed)
     return Single(
         name=NAME,
         lane=lane,
@@ -101,7 +108,7 @@ def _single(row: dict[str, str]) -> Single:
         at=Point(
             mips=None if is_machine else _number("mips", mips),
             machine=mips if is_machine else "",
-            cores=_cores(row["cores"], hazards) if row["cores"] or not is_machine else None,
+            cores=cores,
             job=row["job"] or Job.WRITE.value,
             chip=row["chip"] or CHIP,
             corner=row["corner"] or CORNER,
@@ -112,27 +119,10 @@ def _single(row: dict[str, str]) -> Single:
     )
 
 
-def _cores(word: str, hazards: str) -> int:
-    """As many as the hazards need, where nobody says how many."""
-    if word:
-        return int(_number("cores", word))
-    needed = cores_needed(parse_hazards(hazards))
-    return next(cores for cores in CORES_KNOWN if cores >= needed)
-
-
 def _number(flag: str, word: str) -> float:
     if re.fullmatch(r"[0-9]{1,9}(\.[0-9]{1,3})?" if flag == "mips" else "[0-9]{1,9}", word):
         return float(word)
     raise BadInputError(f"--{flag} {word!r} is no number", hint=f"`{SOURCE} --help` has examples")
-
-
-def _beside(against: str) -> Rule:
-    """What is compared with may be wrong: that is why it is compared with."""
-    return Rule(
-        when=Match(subject=glob.escape(against)),
-        expect=Expect.ANY.value,
-        reason="it is there to be compared with",
-    )
 
 
 def _watching(cells: list[Single]) -> Iterator[Single]:
@@ -144,7 +134,6 @@ def _watching(cells: list[Single]) -> Iterator[Single]:
 
 
 def words_of_cell(cell: Cell) -> list[str]:
-    """The words after `rig/rig` that try that very cell again."""
     words = [NAME, cell.subject, "--lane", cell.lane, "--arch", cell.arch]
     if cell.machine:
         words += ["--mips", cell.machine]

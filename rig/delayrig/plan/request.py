@@ -25,7 +25,7 @@ from delayrig.model.workload import region_of
 from delayrig.plan.cells import count_cells, plan_cells
 from delayrig.plan.check import check_contrast
 from delayrig.plan.cluster import ClusterWish
-from delayrig.plan.schema import Contrast, Plan, find_plan, lane_of_plan, own_subjects, read_plan
+from delayrig.plan.schema import Contrast, Plan, find_plan, lane_named, own_subjects, read_plan
 
 UNCONFINED_VARIABLE = "FLASHROM_RIG_UNCONFINED"
 """Set and not empty, it is as if `--unconfined` were given: for machines that cannot confine."""
@@ -78,8 +78,6 @@ class Request:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Choice:
-    """What of a plan is to be run, and what the plan refers to."""
-
     lane: LaneName
     cells: list[Cell]
     contrasts: list[Contrast]
@@ -89,7 +87,6 @@ class Choice:
     def request(
         self, plan: str, out: Path, *, seed: int, argv: list[str], jobs: int | None = None
     ) -> Request:
-        """A run of the cells, without the contrasts."""
         return Request(
             plan=plan,
             cells=self.cells,
@@ -131,7 +128,6 @@ def choose_cells(
 def count_cells_of(
     plan: str, *, subjects: Sequence[str], paths: Paths, lane: LaneName | None = None
 ) -> int:
-    """How many cells a plan has at most; makes none of them."""
     path = find_plan(plan)
     chips = read_chips(paths.checkout)
     return count_cells(read_plan(path), source=str(path), subjects=subjects, chips=chips, lane=lane)
@@ -146,10 +142,7 @@ def choose_cells_of(
     seed: int,
     lane: LaneName | None = None,
 ) -> Choice:
-    """All cells of a plan that has been read, or made; `source` names it in errors.
-
-    They are those of the plan's own lane, or of `lane`.
-    """
+    """All cells of a plan on its own lane or on `lane`; `source` names the plan in errors."""
     chips = read_chips(paths.checkout)
     recipes = read_recipes(paths.checkout)
     for name in subjects:
@@ -162,7 +155,7 @@ def choose_cells_of(
     for cell in cells:
         check_region(cell, chips, source)
         check_hazards(cell, chips, source)
-    lane = lane or lane_of_plan(plan, source)
+    lane = lane or lane_named(plan.lane, source)
     return Choice(lane=lane, cells=cells, contrasts=plan.contrast, chips=chips, recipes=recipes)
 
 
@@ -204,7 +197,6 @@ def check_connect(connect: str | None, cells: list[Cell]) -> None:
 
 
 def check_region(cell: Cell, chips: dict[str, ChipFacts], plan: str | Path) -> None:
-    """Raises `BadInputError` where the cell's region does not fit its chip."""
     try:
         region_of(cell, chips[cell.chip])
     except BadInputError as error:
@@ -212,7 +204,6 @@ def check_region(cell: Cell, chips: dict[str, ChipFacts], plan: str | Path) -> N
 
 
 def check_hazards(cell: Cell, chips: dict[str, ChipFacts], plan: str | Path) -> None:
-    """Raises `BadInputError` where a hazard of the cell cannot take place with its chip."""
     for word, hazard in zip(cell.hazards, hazards_of(cell), strict=True):
         refusal = hazard.chip_refusal(chips[cell.chip])
         if refusal:

@@ -17,7 +17,7 @@ from delayrig.hazards import NONE, cores_needed, ordered_hazards, parse_hazards
 from delayrig.images.subject import current_name
 from delayrig.model.cell import REGION_KIB, Role
 from delayrig.model.lane import LaneName
-from delayrig.plan.machines import find_machine
+from delayrig.plan.machines import find_file, find_machine, shipped_names
 
 PLANS_FOLDER = Path(__file__).with_name("plans")
 CORES_KNOWN = (1, 2, 4)
@@ -40,8 +40,6 @@ class Load(StrEnum):
 
 
 class Point(msgspec.Struct, frozen=True, kw_only=True, forbid_unknown_fields=True):
-    """One choice in every dimension."""
-
     mips: float | None = None
     """Left out where a machine says it, and so are the cores."""
     cores: int | None = None
@@ -57,8 +55,6 @@ class Point(msgspec.Struct, frozen=True, kw_only=True, forbid_unknown_fields=Tru
 
 
 class Span(msgspec.Struct, frozen=True, kw_only=True, forbid_unknown_fields=True):
-    """The choices in every dimension of a group."""
-
     mips: list[float | None] = msgspec.field(default_factory=lambda: [None])
     cores: list[int | None] = msgspec.field(default_factory=lambda: [None])
     job: list[str]
@@ -128,7 +124,6 @@ class Contrast(msgspec.Struct, frozen=True, kw_only=True, forbid_unknown_fields=
 
     @property
     def bounds(self) -> dict[str, float]:
-        """Those that are given, by their figure."""
         both = {"cpu": self.cpu_at_least, "time": self.time_at_least}
         return {figure: bound for figure, bound in both.items() if bound is not None}
 
@@ -151,21 +146,12 @@ RENAMED_PLANS = {"museum": "past-mistakes"}
 
 
 def plan_names() -> list[str]:
-    """The plans that come with the rig."""
-    return sorted(file.stem for file in PLANS_FOLDER.glob("*.toml"))
+    return shipped_names(PLANS_FOLDER)
 
 
 def find_plan(name: str) -> Path:
-    """A plan by name, or by the name of its file."""
     name = RENAMED_PLANS.get(name, name)
-    if name in plan_names():
-        return PLANS_FOLDER / f"{name}.toml"
-    if "/" in name or name.endswith(".toml"):
-        return Path(name)
-    raise BadInputError(
-        f"unknown plan {name!r}",
-        hint=nearest(name, plan_names(), what="plans") + "; a file of your own ends in .toml",
-    )
+    return find_file(name, PLANS_FOLDER, what="plan", own="a file of your own ends in .toml")
 
 
 def read_plan(path: Path) -> Plan:
@@ -185,17 +171,8 @@ def judging_cells(name: str) -> list[Single]:
     return [one for one in cells if one.role in (Role.CANARY, Role.CONTROL)]
 
 
-def lane_of_plan(plan: Plan, source: str) -> LaneName:
-    """Where it is run unless somebody says otherwise; raises `BadInputError`."""
-    return _lane(plan.lane, source, "lane")
-
-
-def lane_of_cell(single: Single, number: int, source: str) -> LaneName | None:
-    """The lane that it names itself; None where it is the plan's. Raises `BadInputError`."""
-    return _lane(single.lane, source, f"cell[{number}].lane") if single.lane else None
-
-
-def _lane(name: str, source: str, key: str) -> LaneName:
+def lane_named(name: str, source: str, key: str = "lane") -> LaneName:
+    """The lane of a plan, or of one of its cells; raises `BadInputError`."""
     try:
         return LaneName(name)
     except ValueError:
@@ -221,7 +198,6 @@ def hazards_of(row: dict[str, Any]) -> tuple[str, ...]:
 
 
 def is_possible(row: dict[str, Any]) -> bool:
-    """Whether there are as many cores as its hazards need."""
     return cores_needed(hazards_of(row)) <= _cores(row)
 
 

@@ -11,16 +11,8 @@ from types import ModuleType
 
 import msgspec
 
-from delayrig.model import delays
-from delayrig.model.kinds import (
-    agent,
-    delay_plugin,
-    emulator,
-    hazard,
-    library_client,
-    pace,
-    streams,
-)
+from delayrig.model import delays, events
+from delayrig.model.kinds import agent, delay_plugin, emulator, hazard, library_client, pace
 from delayrig.model.kinds.kind import SOURCES, Kind, Writer, name_of
 
 COLUMNS = 100
@@ -92,14 +84,14 @@ def _of(union: object, module: ModuleType) -> list[type[Kind]]:
 
 
 SECTIONS = {
-    "Emulator": _of(streams.Event, emulator),
-    "Guest and subject": _of(streams.Event, agent),
-    "Hazards": _of(streams.Event, hazard),
-    "Library client": _of(streams.Event, library_client),
-    "Pace": _of(streams.Event, pace),
+    "Emulator": _of(events.Event, emulator),
+    "Guest and subject": _of(events.Event, agent),
+    "Hazards": _of(events.Event, hazard),
+    "Library client": _of(events.Event, library_client),
+    "Pace": _of(events.Event, pace),
     "Delays": _of(delays.Line, delays),
-    "CPU plugin": _of(streams.TraceLine, pace),
-    "Delay plugin": _of(streams.PluginLine, delay_plugin),
+    "CPU plugin": _of(events.TraceLine, pace),
+    "Delay plugin": _of(delay_plugin.PluginLine, delay_plugin),
 }
 
 
@@ -141,15 +133,16 @@ def _value(kind: type[msgspec.Struct], field: msgspec.structs.FieldInfo, text: F
 
 def field_texts(kind: type[msgspec.Struct]) -> Iterator[FieldText]:
     """The fields of a struct with the text below each, or what its key always means."""
-    (tree,) = ast.parse(textwrap.dedent(inspect.getsource(kind))).body
-    assert isinstance(tree, ast.ClassDef)
-    for node, following in zip(tree.body, [*tree.body[1:], ast.Pass()], strict=True):
-        if isinstance(node, ast.AnnAssign) and isinstance(node.target, ast.Name):
-            annotation = ast.unparse(node.annotation)
-            if annotation.startswith("ClassVar"):
-                continue
-            meaning = _text(following) or MEANINGS.get(node.target.id, "")
-            yield FieldText(node.target.id, annotation, meaning)
+    for base in reversed(kind.__mro__[: kind.__mro__.index(msgspec.Struct)]):
+        (tree,) = ast.parse(textwrap.dedent(inspect.getsource(base))).body
+        assert isinstance(tree, ast.ClassDef)
+        for node, following in zip(tree.body, [*tree.body[1:], ast.Pass()], strict=True):
+            if isinstance(node, ast.AnnAssign) and isinstance(node.target, ast.Name):
+                annotation = ast.unparse(node.annotation)
+                if annotation.startswith("ClassVar"):
+                    continue
+                meaning = _text(following) or MEANINGS.get(node.target.id, "")
+                yield FieldText(node.target.id, annotation, meaning)
 
 
 def _text(node: ast.stmt) -> str:

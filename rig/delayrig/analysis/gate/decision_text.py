@@ -5,7 +5,7 @@ from collections.abc import Sequence
 
 from delayrig.analysis.gate.decision import Decision, Excess, GateCell, Outcome
 from delayrig.judge.exit_code import UNSAFE
-from delayrig.judge.wait_classes import CHIP_BUSY
+from delayrig.judge.waits import CHIP_BUSY
 from delayrig.model.cell import Role
 from delayrig.model.result import CellResult, Verdict
 

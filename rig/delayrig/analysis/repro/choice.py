@@ -24,8 +24,7 @@ from delayrig.images.subject import check_subject, current_name
 from delayrig.model.cell import Cell, Expect, Role, place_of
 from delayrig.model.chips import ChipFacts, read_chips
 from delayrig.model.lane import LaneName
-from delayrig.model.result import FILE_NAME, CellResult, Results, read_results
-from delayrig.model.result_checks import id_fault
+from delayrig.model.result import FILE_NAME, CellResult, Results, id_fault, read_results
 from delayrig.plan.request import check_region, choose_cells
 from delayrig.plan.schema import plan_names
 

@@ -7,23 +7,21 @@ in real time.
 
 from typing import ClassVar, Literal
 
-from delayrig.model.kinds.kind import Count, Kind, Ns, Writer
+from delayrig.model.kinds.kind import Count, Kind, Ns, Timed, Writer
 
 
-class _OfBoth(Kind, frozen=True):
-    """A line of an agent's, or of a session's."""
-
+class OfBoth(Timed, frozen=True, kw_only=True):
     writers: ClassVar[tuple[Writer, ...]] = (Writer.AGENT, Writer.SESSION)
 
 
-class _OfAgent(Kind, frozen=True):
-    """A line of an agent's alone."""
-
-    writers: ClassVar[tuple[Writer, ...]] = (Writer.AGENT,)
+class OfAgent(Timed, frozen=True, kw_only=True):
+    writers = (Writer.AGENT,)
 
 
-class Guest(_OfBoth, frozen=True, kw_only=True, tag="guest"):
+class Guest(Kind, frozen=True, kw_only=True, tag="guest"):
     """The machine that the subject runs on."""
+
+    writers = (Writer.AGENT, Writer.SESSION)
 
     schema: Literal[1] | None = None
     """The version of the stream; a session leaves it out."""
@@ -44,15 +42,14 @@ class Guest(_OfBoth, frozen=True, kw_only=True, tag="guest"):
     """Of the last minute, as of getloadavg(3); of a session alone."""
 
 
-class ClockRate(Kind, frozen=True, kw_only=True, tag="clock_rate"):
+class ClockRate(Timed, frozen=True, kw_only=True, tag="clock_rate"):
     """How far CLOCK_MONOTONIC went, and how far the raw counter did meanwhile.
 
     In a live guest this machine's clock stands for the raw counter.
     """
 
-    writers: ClassVar[tuple[Writer, ...]] = (Writer.AGENT, Writer.SESSION, Writer.LIVE_LANE)
+    writers = (Writer.AGENT, Writer.SESSION, Writer.LIVE_LANE)
 
-    t_ns: Ns
     raw_ns_min: Ns
     """The raw counter went this far at least."""
     raw_ns_max: Ns
@@ -67,26 +64,23 @@ class ClockRate(Kind, frozen=True, kw_only=True, tag="clock_rate"):
     """How well the moments of both readings are known; of the live lane alone."""
 
 
-class Resumed(_OfAgent, frozen=True, kw_only=True, tag="resumed"):
+class Resumed(OfAgent, frozen=True, kw_only=True, tag="resumed"):
     """The guest goes on from its snapshot."""
 
-    t_ns: Ns
     skipped_ns: Ns
     """How far the clock went on meanwhile."""
 
 
-class SubjectStart(_OfBoth, frozen=True, kw_only=True, tag="subject_start"):
+class SubjectStart(OfBoth, frozen=True, kw_only=True, tag="subject_start"):
     """The subject is started now."""
 
-    t_ns: Ns
     cpus: str | None = None
     """The CPUs of this machine that it may use; of a session alone."""
 
 
-class SubjectEnd(_OfBoth, frozen=True, kw_only=True, tag="subject_end"):
+class SubjectEnd(OfBoth, frozen=True, kw_only=True, tag="subject_end"):
     """The subject ended."""
 
-    t_ns: Ns
     exit_code: int
     """-1 where a signal ended it."""
     signal: int
@@ -103,55 +97,56 @@ class SubjectEnd(_OfBoth, frozen=True, kw_only=True, tag="subject_end"):
     """How often the CPU was taken from it."""
 
 
-class EmulatorEnd(Kind, frozen=True, kw_only=True, tag="emulator_end"):
+class EmulatorEnd(Timed, frozen=True, kw_only=True, tag="emulator_end"):
     """The emulator's process ended."""
 
-    writers: ClassVar[tuple[Writer, ...]] = (Writer.AGENT, Writer.SESSION, Writer.LIVE_LANE)
+    writers = (Writer.AGENT, Writer.SESSION, Writer.LIVE_LANE)
 
-    t_ns: Ns
     exit_code: Count
     """255 where a signal ended it."""
     signal: int | None = None
     """The signal that ended it, else 0; an agent leaves it out."""
 
 
-class EmulatorRights(Kind, frozen=True, kw_only=True, tag="emulator_rights"):
+class EmulatorRights(Timed, frozen=True, kw_only=True, tag="emulator_rights"):
     """Whether the emulator has real-time priority and locked memory; in a guest it always has."""
 
-    writers: ClassVar[tuple[Writer, ...]] = (Writer.SESSION, Writer.LIVE_LANE)
+    writers = (Writer.SESSION, Writer.LIVE_LANE)
 
-    t_ns: Ns
     realtime: bool
     """Whether it has both."""
     reason: str
     """What it said where it has not; else empty."""
 
 
-class KernelMessage(_OfAgent, frozen=True, kw_only=True, tag="kernel_message"):
+class KernelMessage(OfAgent, frozen=True, kw_only=True, tag="kernel_message"):
     """The guest's kernel complained."""
 
-    t_ns: Ns
     level: int
     """0 (emergency) to 4 (warning)."""
     text: str
     """What it said."""
 
 
-class AgentError(_OfBoth, frozen=True, kw_only=True, tag="agent_error"):
+class AgentError(OfBoth, frozen=True, kw_only=True, tag="agent_error"):
     """Something of the rig failed: the cell says nothing of its subject."""
 
-    t_ns: Ns
     message: str
     """What failed."""
     detail: str
     """Why."""
 
 
-class LeftOver(Kind, frozen=True, kw_only=True, tag="left_over"):
+class LeftOver(Timed, frozen=True, kw_only=True, tag="left_over"):
     """Processes were left when the cell was over, and were ended."""
 
-    writers: ClassVar[tuple[Writer, ...]] = (Writer.SESSION,)
+    writers = (Writer.SESSION,)
 
-    t_ns: Ns
     count: Count
     """How many."""
+
+
+_OfMachine = Guest | ClockRate | Resumed
+_OfProcesses = SubjectStart | SubjectEnd | EmulatorEnd | EmulatorRights
+_OfTrouble = KernelMessage | AgentError | LeftOver
+OfGuest = _OfMachine | _OfProcesses | _OfTrouble

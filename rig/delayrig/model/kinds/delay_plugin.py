@@ -4,7 +4,7 @@
 `lanes/delay_record.py` makes `delays.jsonl` of them, whose lines are in `model/delays.py`.
 """
 
-from typing import ClassVar, Literal
+from typing import Literal
 
 from delayrig.model.kinds.kind import Count, Kind, Word, Writer
 
@@ -12,9 +12,7 @@ PLUGIN_SCHEMA = 2
 
 
 class _OfPlugin(Kind, frozen=True):
-    """A line of the delay plugin's."""
-
-    writers: ClassVar[tuple[Writer, ...]] = (Writer.DELAY_PLUGIN,)
+    writers = (Writer.DELAY_PLUGIN,)
 
 
 class PluginStart(_OfPlugin, frozen=True, kw_only=True, tag="delays"):
@@ -43,11 +41,14 @@ class Stack(_OfPlugin, frozen=True, kw_only=True, tag="stack"):
     """What lies on the stack, from `sp` on."""
 
 
-class Enter(_OfPlugin, frozen=True, kw_only=True, tag="enter"):
-    """A call begins."""
-
+class _OfCall(_OfPlugin, frozen=True, kw_only=True):
     call: Count
     """Its number."""
+
+
+class Enter(_OfCall, frozen=True, kw_only=True, tag="enter"):
+    """A call begins."""
+
     function: Count
     """As in `stack`."""
     t_ns: int
@@ -68,22 +69,18 @@ class Enter(_OfPlugin, frozen=True, kw_only=True, tag="enter"):
     """The number of its stack, 0 where it is unknown."""
 
 
-class Asking(_OfPlugin, frozen=True, kw_only=True, tag="asking"):
+class Asking(_OfCall, frozen=True, kw_only=True, tag="asking"):
     """What else is known of a direct wait that just began."""
 
-    call: Count
-    """As in `enter`."""
     is_known: bool
     """Whether what it asks for could be read."""
     arguments: list[Word]
     """Of the call."""
 
 
-class Leave(_OfPlugin, frozen=True, kw_only=True, tag="leave"):
+class Leave(_OfCall, frozen=True, kw_only=True, tag="leave"):
     """A call ends."""
 
-    call: Count
-    """As in `enter`."""
     t_ns: int
     """As in `enter`."""
     late_insns: Count
@@ -96,11 +93,8 @@ class Leave(_OfPlugin, frozen=True, kw_only=True, tag="leave"):
     """What it returned, as its register holds it."""
 
 
-class Abandon(_OfPlugin, frozen=True, kw_only=True, tag="abandon"):
+class Abandon(_OfCall, frozen=True, tag="abandon"):
     """A call was left in a way that nobody saw: another one has its place."""
-
-    call: Count
-    """As in `enter`."""
 
 
 class Lost(_OfPlugin, frozen=True, kw_only=True, tag="lost"):
@@ -108,3 +102,7 @@ class Lost(_OfPlugin, frozen=True, kw_only=True, tag="lost"):
 
     calls: Count
     """How many."""
+
+
+PluginLine = PluginStart | Stack | Enter | Asking | Leave | Abandon | Lost
+"""A line of the delay plugin's."""

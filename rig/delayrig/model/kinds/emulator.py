@@ -1,18 +1,17 @@
 # SPDX-License-Identifier: GPL-2.0-or-later
 """What the emulator writes: requests, what reached the part, and what the part did."""
 
-from typing import ClassVar, Literal
+from typing import Literal
 
-from delayrig.model.kinds.kind import Count, Kind, Ns, Octet, Word, Writer
-
-STREAM_SCHEMA = 1
-"""The version of `events.jsonl`; `start` and a guest's `guest` have it."""
+from delayrig.model.kinds.kind import Count, Kind, Ns, Octet, Timed, Word, Writer
 
 
 class _OfEmulator(Kind, frozen=True):
-    """A line of the emulator's."""
+    writers = (Writer.EMULATOR,)
 
-    writers: ClassVar[tuple[Writer, ...]] = (Writer.EMULATOR,)
+
+class _Timed(Timed, frozen=True, kw_only=True):
+    writers = (Writer.EMULATOR,)
 
 
 class Start(_OfEmulator, frozen=True, kw_only=True, tag="start"):
@@ -48,16 +47,13 @@ class Start(_OfEmulator, frozen=True, kw_only=True, tag="start"):
     """The words of `--fault`, with blanks between; null for none."""
 
 
-class Accept(_OfEmulator, frozen=True, kw_only=True, tag="accept"):
+class Accept(_Timed, frozen=True, tag="accept"):
     """A client was accepted."""
 
-    t_ns: Ns
 
-
-class Barrier(_OfEmulator, frozen=True, kw_only=True, tag="barrier"):
+class Barrier(_Timed, frozen=True, kw_only=True, tag="barrier"):
     """The client was held until the rig had done what is due at its acceptance."""
 
-    t_ns: Ns
     released_ns: Ns
     """When it was let go."""
 
@@ -188,16 +184,13 @@ class Busy(_OfEmulator, frozen=True, kw_only=True, tag="busy"):
     """How well that figure is known."""
 
 
-class Refused(_OfEmulator, frozen=True, kw_only=True, tag="refused"):
+class Refused(_Timed, frozen=True, tag="refused"):
     """Another client came while it had one, and was turned away."""
 
-    t_ns: Ns
 
-
-class FaultMade(_OfEmulator, frozen=True, kw_only=True, tag="fault"):
+class FaultMade(_Timed, frozen=True, kw_only=True, tag="fault"):
     """A fault that was asked for, and done."""
 
-    t_ns: Ns
     kind: str
     """Such as `drop`: the word of `--fault`."""
     at: str
@@ -208,40 +201,33 @@ class FaultMade(_OfEmulator, frozen=True, kw_only=True, tag="fault"):
     """How long it was held up, 0 for kinds that hold nothing, null for ever."""
 
 
-class PowerLost(_OfEmulator, frozen=True, kw_only=True, tag="power_cut"):
+class PowerLost(_Timed, frozen=True, tag="power_cut"):
     """Power went. The line stands before the first command after it, if one came."""
 
-    t_ns: Ns
 
-
-class StateBegins(_OfEmulator, frozen=True, kw_only=True, tag="starts"):
+class StateBegins(_Timed, frozen=True, kw_only=True, tag="starts"):
     """From now on the part is in the state of `--starts`; a `busy` follows where it is at work."""
 
-    t_ns: Ns
     state: str
     """The word of `--starts`."""
 
 
-class GaveUp(_OfEmulator, frozen=True, kw_only=True, tag="gave_up"):
+class GaveUp(_Timed, frozen=True, kw_only=True, tag="gave_up"):
     """The emulator hung up on a client that asked for too much."""
 
-    t_ns: Ns
     bound: str
     """Of what there was too much."""
     count: Count
     """How much is allowed."""
 
 
-class Disconnect(_OfEmulator, frozen=True, kw_only=True, tag="disconnect"):
+class Disconnect(_Timed, frozen=True, tag="disconnect"):
     """The client is gone."""
 
-    t_ns: Ns
 
-
-class End(_OfEmulator, frozen=True, kw_only=True, tag="end"):
+class End(_Timed, frozen=True, kw_only=True, tag="end"):
     """The last line."""
 
-    t_ns: Ns
     spi_transactions: Count
     """The `spi` lines."""
     cycle_transactions: Count
@@ -254,3 +240,8 @@ class End(_OfEmulator, frozen=True, kw_only=True, tag="end"):
     """The `fault` lines."""
     clean: bool
     """Whether its clock never ran backwards and no line was lost."""
+
+
+_OfClient = Start | Accept | Barrier | Serprog | Spi | Cycle
+_OfPart = Busy | Refused | FaultMade | PowerLost | StateBegins
+OfEmulator = _OfClient | _OfPart | GaveUp | Disconnect | End

@@ -69,3 +69,9 @@ class Kind(
 def name_of(kind: type[Kind]) -> str:
     """What stands in `ev`."""
     return str(kind.__struct_config__.tag)
+
+
+class Timed(Kind, frozen=True, kw_only=True):
+    """A kind whose first key is its moment."""
+
+    t_ns: Ns

@@ -4,20 +4,15 @@
 Speeds are kips, thousands of instructions a second; 0 is as fast as the host can.
 """
 
-from typing import Annotated, ClassVar, Literal
+from typing import Annotated, Literal
 
 import msgspec
 
-from delayrig.model.kinds.kind import Count, Kind, Ns, Writer
-
-TRACE_SCHEMA = 1
-"""The version of `pace.jsonl`."""
+from delayrig.model.kinds.kind import Count, Kind, Ns, Timed, Writer
 
 
-class _OfPlugin(Kind, frozen=True):
-    """A line of the CPU plugin's."""
-
-    writers: ClassVar[tuple[Writer, ...]] = (Writer.CPU_PLUGIN,)
+class _OfPlugin(Timed, frozen=True, kw_only=True):
+    writers = (Writer.CPU_PLUGIN,)
 
 
 class Vcpu(msgspec.Struct, frozen=True, kw_only=True, forbid_unknown_fields=True):
@@ -33,8 +28,10 @@ class Vcpu(msgspec.Struct, frozen=True, kw_only=True, forbid_unknown_fields=True
     """The most."""
 
 
-class TraceStart(_OfPlugin, frozen=True, kw_only=True, tag="start"):
+class TraceStart(Kind, frozen=True, kw_only=True, tag="start"):
     """The first line: what the plugin was told."""
+
+    writers = (Writer.CPU_PLUGIN,)
 
     schema: Literal[1]
     """The version of the trace."""
@@ -64,7 +61,6 @@ class TraceStart(_OfPlugin, frozen=True, kw_only=True, tag="start"):
 class Speed(_OfPlugin, frozen=True, kw_only=True, tag="speed"):
     """A vCPU's speed changed. Those of no governor are in `events.jsonl` as well."""
 
-    t_ns: Ns
     vcpu: Count
     """Which one."""
     why: str
@@ -82,7 +78,6 @@ class Speed(_OfPlugin, frozen=True, kw_only=True, tag="speed"):
 class Window(_OfPlugin, frozen=True, kw_only=True, tag="window"):
     """What one vCPU did from where it settled to where it settled again, at `t_ns`."""
 
-    t_ns: Ns
     from_ns: Ns
     """Where the window begins."""
     vcpu: Count
@@ -113,7 +108,6 @@ class Window(_OfPlugin, frozen=True, kw_only=True, tag="window"):
 class TraceEnd(_OfPlugin, frozen=True, kw_only=True, tag="end"):
     """The last line."""
 
-    t_ns: Ns
     windows: Count
     """How many there were."""
     windows_not_kept: Count
@@ -122,12 +116,11 @@ class TraceEnd(_OfPlugin, frozen=True, kw_only=True, tag="end"):
     """Changes of speed for which there was no room."""
 
 
-class Pace(Kind, frozen=True, kw_only=True, tag="pace"):
+class Pace(Timed, frozen=True, kw_only=True, tag="pace"):
     """How well the cores were kept to their speed from the subject's start to its end."""
 
-    writers: ClassVar[tuple[Writer, ...]] = (Writer.LIVE_LANE,)
+    writers = (Writer.LIVE_LANE,)
 
-    t_ns: Ns
     since_ns: Ns
     """Where that time begins; it ends at `t_ns`."""
     window_ms: Annotated[int, msgspec.Meta(gt=0)]

@@ -30,8 +30,6 @@ _LIST = re.compile(r"[0-9]+(?:\.[0-9]{1,3})?(?::[0-9]+(?:\.[0-9]{1,3})?)+")
 
 
 class Tier(msgspec.Struct, frozen=True, kw_only=True, forbid_unknown_fields=True):
-    """Cores that are alike."""
-
     name: str
     cores: int
     mips: float
@@ -50,9 +48,24 @@ class Machine(msgspec.Struct, frozen=True, kw_only=True, forbid_unknown_fields=T
         return [tier.mips for tier in self.tier for _ in range(tier.cores)]
 
 
+def shipped_names(folder: Path) -> list[str]:
+    """The plans or machines that come with the rig."""
+    return sorted(file.stem for file in folder.glob("*.toml"))
+
+
 def machine_names() -> list[str]:
-    """Those that come with the rig."""
-    return sorted(file.stem for file in FOLDER.glob("*.toml"))
+    return shipped_names(FOLDER)
+
+
+def find_file(name: str, folder: Path, *, what: str, own: str) -> Path:
+    """One of those in the folder, or a file of one's own; `own` is the hint's end."""
+    names = shipped_names(folder)
+    if name in names:
+        return folder / f"{name}.toml"
+    if "/" in name or name.endswith(".toml"):
+        return Path(name)
+    hint = f"{nearest(name, names, what=f'{what}s')}; {own}"
+    raise BadInputError(f"unknown {what} {name!r}", hint=hint)
 
 
 @cache
@@ -62,16 +75,8 @@ def find_machine(name: str) -> Machine:
         speeds = [float(word) for word in name.split(":")]
         tiers = [Tier(name=f"core {at}", cores=1, mips=mips) for at, mips in enumerate(speeds)]
         return _checked(Machine(schema=1, about="cores as listed", tier=tiers), name)
-    if name in machine_names():
-        path = FOLDER / f"{name}.toml"
-    elif "/" in name or name.endswith(".toml"):
-        path = Path(name)
-    else:
-        raise BadInputError(
-            f"unknown machine {name!r}",
-            hint=nearest(name, machine_names(), what="machines")
-            + "; speeds of cores are written 60:240, and a file of your own ends in .toml",
-        )
+    own = "speeds of cores are written 60:240, and a file of your own ends in .toml"
+    path = find_file(name, FOLDER, what="machine", own=own)
     return _checked(read_toml(path, Machine), str(path))
 
 

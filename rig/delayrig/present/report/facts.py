@@ -16,7 +16,7 @@ from delayrig.images.profiles.profile import find_profile
 from delayrig.judge.bus import observe_waits
 from delayrig.judge.chip import margins_ns
 from delayrig.judge.delay_waits import observe_calls_of
-from delayrig.judge.wait_classes import CHIP_BUSY
+from delayrig.judge.waits import CHIP_BUSY
 from delayrig.model.cell import Job
 from delayrig.model.events import Event, first, of_kind, requests, transactions
 from delayrig.model.evidence import ObservedWait, Witness
