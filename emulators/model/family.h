@@ -7,7 +7,8 @@
 
 #include "chip.h"
 
-struct cycle; /* cycle.h */
+struct cycle;       /* cycle.h */
+struct spi_command; /* spi_command.h */
 
 struct family {
 	/* Non-volatile registers as they are delivered. */
@@ -22,6 +23,8 @@ struct family {
 	 */
 	void (*transfer)(
 		struct chip *chip, const struct chip_transfer *transfer, struct chip_facts *facts);
+	const struct spi_command *commands;
+	size_t command_count;
 	/* Of the others: one cycle. @facts are empty but for busy_left_ns, opcode and address. */
 	void (*write_cycle)(struct chip *chip, const struct cycle *cycle, struct chip_facts *facts);
 	uint8_t (*read_cycle)(

@@ -24,7 +24,7 @@ static void put_aside(struct chip *chip, uint64_t now_ns)
 }
 
 /* Anything but an erase of a block, or a program, goes on as if nothing had come. */
-void nor_run_suspend(struct chip *chip, const struct spi_request *request, struct chip_facts *facts)
+void nor_run_suspend(struct chip *chip, const struct spi_request *request)
 {
 	struct chip_pending work = {.work = CHIP_WORK_SUSPEND};
 	uint64_t end_ns = request->transfer->end_ns;
@@ -33,11 +33,11 @@ void nor_run_suspend(struct chip *chip, const struct spi_request *request, struc
 		return;
 	put_aside(chip, end_ns);
 	chip->spi.write_enabled = false;
-	chip_start_fixed_work(
-		chip, end_ns, &work, chip->part->spi->suspend_latency, CHIP_RULE_SUSPEND, facts);
+	chip_start_fixed_work(chip, end_ns, &work, chip->part->spi->suspend_latency,
+		CHIP_RULE_SUSPEND, request->facts);
 }
 
-void nor_run_resume(struct chip *chip, const struct spi_request *request, struct chip_facts *facts)
+void nor_run_resume(struct chip *chip, const struct spi_request *request)
 {
 	struct spi_suspended *suspended = &chip->spi.suspended;
 	struct chip_pending work = {
@@ -49,8 +49,8 @@ void nor_run_resume(struct chip *chip, const struct spi_request *request, struct
 	if (!suspended->open || suspended->is_deaf)
 		return;
 	suspended->open = false;
-	chip_start_fixed_work(
-		chip, request->transfer->end_ns, &work, suspended->left, CHIP_RULE_BUSY, facts);
+	chip_start_fixed_work(chip, request->transfer->end_ns, &work, suspended->left,
+		CHIP_RULE_BUSY, request->facts);
 }
 
 static void leave_halfway(struct chip *chip)

@@ -104,7 +104,7 @@ static void start_fresh(struct session *session)
 
 static void start_resetting(struct session *session)
 {
-	if (nor_has_reset_f0(session->chip->part, OP_RESET_F0)) {
+	if (session->chip->part->spi->features & SPI_HAS_RESET_F0) {
 		send_opcode(session, OP_RESET_F0);
 		return;
 	}
