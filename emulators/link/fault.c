@@ -5,6 +5,7 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "model/noise.h"
 #include "text/number.h"
 
 #define NS_PER_US UINT64_C(1000)
@@ -163,22 +164,12 @@ void faults_count(struct faults *faults, enum fault_at at)
 	faults->seen[at]++;
 }
 
-/* The finalizer of SplitMix64: each bit of the result depends on each bit of the argument. */
-static uint64_t mix(uint64_t x)
-{
-	x ^= x >> 30;
-	x *= UINT64_C(0xBF58476D1CE4E5B9);
-	x ^= x >> 27;
-	x *= UINT64_C(0x94D049BB133111EB);
-	return x ^ x >> 31;
-}
-
 /* A number of its own for the @nth of the fault at @index. */
 static uint64_t draw(const struct faults *faults, size_t index, uint64_t nth)
 {
-	static const uint64_t golden = UINT64_C(0x9E3779B97F4A7C15);
+	uint64_t place = noise_mix(faults->seed + NOISE_GOLDEN) + (index + 1) * NOISE_GOLDEN;
 
-	return mix(mix(mix(faults->seed + golden) + (index + 1) * golden) + nth * golden);
+	return noise_mix(noise_mix(place) + nth * NOISE_GOLDEN);
 }
 
 /* From 0 to just below 1, in steps that a double holds exactly. */

@@ -194,15 +194,14 @@ static uint32_t erased_bytes(const struct chip *chip, uint64_t now_ns)
 	return (uint32_t)(size_bytes * (done_ns >> 10) / ((work_ns >> 10) + 1));
 }
 
-static void leave_halfway(struct chip *chip, uint64_t now_ns)
+void chip_leave_halfway(struct chip *chip, const struct chip_pending *work, uint32_t erased_bytes)
 {
-	const struct chip_pending *pending = &chip->pending;
 	const struct chip_latch *latch = &chip->latch;
 
-	if (pending->work == CHIP_WORK_ERASE)
-		halfway_erase(&chip->array, pending->address, pending->size_bytes,
-			erased_bytes(chip, now_ns), chip->noise_seed);
-	else if (pending->work == CHIP_WORK_PROGRAM)
+	if (work->work == CHIP_WORK_ERASE)
+		halfway_erase(&chip->array, work->address, work->size_bytes, erased_bytes,
+			chip->noise_seed);
+	else if (work->work == CHIP_WORK_PROGRAM)
 		halfway_program(&chip->array, latch->address, latch->bytes, latch->size_bytes,
 			latch->replaces, chip->noise_seed);
 }
@@ -213,7 +212,7 @@ void chip_abort_work(struct chip *chip, uint64_t now_ns)
 	if (chip->pending.work == CHIP_WORK_NONE)
 		return;
 	if (now_ns >= chip->busy_since_ns)
-		leave_halfway(chip, now_ns);
+		chip_leave_halfway(chip, &chip->pending, erased_bytes(chip, now_ns));
 	chip->busy_until_ns = now_ns;
 	chip->family->finish(chip, true);
 	chip->pending.work = CHIP_WORK_NONE;

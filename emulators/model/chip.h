@@ -15,7 +15,6 @@
 #include "part.h"
 #include "power_cut.h"
 #include "spi.h"
-#include "uses.h"
 
 struct family;
 

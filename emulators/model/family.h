@@ -76,6 +76,9 @@ uint8_t *chip_latch(struct chip *chip, uint32_t address, uint32_t len, bool repl
 /* Cuts off the work in hand: what it worked on is left half done. */
 void chip_abort_work(struct chip *chip, uint64_t now_ns);
 
+/* What @work that was cut off leaves behind; @erased_bytes: so much of an erase was done. */
+void chip_leave_halfway(struct chip *chip, const struct chip_pending *work, uint32_t erased_bytes);
+
 /* The work in hand began, or was put off: the moment of a planned power cut follows it. */
 void chip_replan_power_cut(struct chip *chip);
 

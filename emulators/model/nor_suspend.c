@@ -1,5 +1,4 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
-#include "halfway.h"
 #include "spi_nor.h"
 
 static bool can_suspend(const struct chip *chip)
@@ -37,14 +36,19 @@ void nor_run_suspend(struct chip *chip, const struct spi_request *request)
 		CHIP_RULE_SUSPEND, request->facts);
 }
 
-void nor_run_resume(struct chip *chip, const struct spi_request *request)
+static struct chip_pending work_of(const struct spi_suspended *suspended)
 {
-	struct spi_suspended *suspended = &chip->spi.suspended;
-	struct chip_pending work = {
+	return (struct chip_pending){
 		.work = suspended->is_erase ? CHIP_WORK_ERASE : CHIP_WORK_PROGRAM,
 		.address = suspended->address,
 		.size_bytes = suspended->size_bytes,
 	};
+}
+
+void nor_run_resume(struct chip *chip, const struct spi_request *request)
+{
+	struct spi_suspended *suspended = &chip->spi.suspended;
+	struct chip_pending work = work_of(suspended);
 
 	if (!suspended->open || suspended->is_deaf)
 		return;
@@ -53,23 +57,12 @@ void nor_run_resume(struct chip *chip, const struct spi_request *request)
 		CHIP_RULE_BUSY, request->facts);
 }
 
-static void leave_halfway(struct chip *chip)
-{
-	const struct spi_suspended *suspended = &chip->spi.suspended;
-	const struct chip_latch *latch = &chip->latch;
-
-	if (suspended->is_erase)
-		halfway_erase(&chip->array, suspended->address, suspended->size_bytes, 0,
-			chip->noise_seed);
-	else
-		halfway_program(&chip->array, latch->address, latch->bytes, latch->size_bytes,
-			latch->replaces, chip->noise_seed);
-}
-
 void nor_drop_suspended(struct chip *chip)
 {
+	struct chip_pending work = work_of(&chip->spi.suspended);
+
 	if (chip->spi.suspended.open)
-		leave_halfway(chip);
+		chip_leave_halfway(chip, &work, 0);
 	chip->spi.suspended.open = false;
 }
 

@@ -4,32 +4,22 @@
 #include <errno.h>
 #include <stddef.h>
 
+#include "text/number.h"
+
 #define PERCENT 100u
 
 /* The end of the digits that @text begins with; NULL: none, or too many. */
-static const char *take_number(const char *text, uint64_t *number)
+static const char *take_number(const char *text, uint64_t max, uint64_t *number)
 {
-	uint64_t value = 0;
-
-	if (*text < '0' || *text > '9')
-		return NULL;
-	for (; *text >= '0' && *text <= '9'; text++) {
-		uint64_t digit = (uint64_t)(*text - '0');
-
-		if (value > (UINT64_MAX - digit) / 10)
-			return NULL;
-		value = value * 10 + digit;
-	}
-	*number = value;
-	return text;
+	return number_begins(text, 10, max, &text, number) ? text : NULL;
 }
 
 static const char *take_nth(const char *text, struct power_cut *cut)
 {
 	uint64_t nth;
 
-	text = take_number(text, &nth);
-	if (!text || nth == 0 || nth > UINT32_MAX)
+	text = take_number(text, UINT32_MAX, &nth);
+	if (!text || nth == 0)
 		return NULL;
 	cut->nth = (uint32_t)nth;
 	return text;
@@ -37,7 +27,7 @@ static const char *take_nth(const char *text, struct power_cut *cut)
 
 static const char *take_after(const char *text, struct power_cut *cut)
 {
-	text = take_number(text, &cut->after);
+	text = take_number(text, UINT64_MAX, &cut->after);
 	if (!text)
 		return NULL;
 	cut->is_percent = *text == '%';
@@ -54,7 +44,7 @@ int power_cut_parse(const char *text, struct power_cut *cut)
 	if (text && *text == ',')
 		text = take_after(text + 1, &parsed);
 	if (text && *text == ',')
-		text = take_number(text + 1, &parsed.off_ns);
+		text = take_number(text + 1, UINT64_MAX, &parsed.off_ns);
 	if (!text || *text)
 		return -EINVAL;
 	*cut = parsed;

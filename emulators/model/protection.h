@@ -9,7 +9,7 @@
 #include <stddef.h>
 #include <stdint.h>
 
-#include "region.h"
+#include "part.h"
 
 #define PROTECTION_BITS_MAX 4
 

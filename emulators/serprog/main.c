@@ -247,10 +247,9 @@ static int stand_by(struct run *run)
 	struct options *options = run->options;
 	int ret;
 
-	if (options->standby_in_fd < 0)
+	if (options->standby.in < 0)
 		return 0;
-	ret = standby_wait(
-		options->standby_out_fd, options->standby_in_fd, run->server.signal_fd, &run->rest);
+	ret = standby_wait(&options->standby, run->server.signal_fd, &run->rest);
 	if (ret < 0)
 		return fault("--standby", ret, "write words with a NUL after each, then close");
 	if (options_parse_rest(run->rest.argc, run->rest.argv, options) != OPTIONS_RUN)
@@ -293,10 +292,9 @@ static int serve(struct run *run)
 	run->server.events = &run->events;
 	run->server.faults = &run->faults;
 	run->server.refuses = options->refuses;
-	run->server.start.state = options->start_state;
+	run->server.start_state = options->start_state;
 	run->server.records_max = options->records_max;
-	run->server.barrier_out_fd = options->barrier_out_fd;
-	run->server.barrier_in_fd = options->barrier_in_fd;
+	run->server.barrier = options->barrier;
 	fill_facts(run);
 	power_up(run);
 	run->server.empty_ns = run->facts.start_ns;
