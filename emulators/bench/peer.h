@@ -1,7 +1,5 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
-/*
- * A server in a process of its own, and the connection to it.
- */
+/* A server in a process of its own, and the connection to it. */
 #ifndef EMULATORS_BENCH_PEER_H
 #define EMULATORS_BENCH_PEER_H
 

@@ -1,7 +1,5 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
-/*
- * What differs between families of chips, and what they share. Only the model includes this.
- */
+/* What differs between families of chips, and what they share. Only the model includes this. */
 #ifndef EMULATORS_MODEL_FAMILY_H
 #define EMULATORS_MODEL_FAMILY_H
 

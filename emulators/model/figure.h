@@ -1,7 +1,5 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
-/*
- * A time, and what it rests on: so that a verdict can tell a datasheet's word from ours.
- */
+/* A time, and what it rests on: so that a verdict can tell a datasheet's word from ours. */
 #ifndef EMULATORS_MODEL_FIGURE_H
 #define EMULATORS_MODEL_FIGURE_H
 

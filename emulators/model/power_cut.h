@@ -1,7 +1,5 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
-/*
- * When a part loses its power: during its n-th busy time. A value, to be read from a text.
- */
+/* When a part loses its power: during its n-th busy time. A value, to be read from a text. */
 #ifndef EMULATORS_MODEL_POWER_CUT_H
 #define EMULATORS_MODEL_POWER_CUT_H
 

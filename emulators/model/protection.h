@@ -1,7 +1,5 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
-/*
- * Which addresses a part's protection bits protect.
- */
+/* Which addresses a part's protection bits protect. */
 #ifndef EMULATORS_MODEL_PROTECTION_H
 #define EMULATORS_MODEL_PROTECTION_H
 

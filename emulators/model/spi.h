@@ -1,7 +1,5 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
-/*
- * What parts on an SPI bus have in common: what is known of one, and what one remembers.
- */
+/* What parts on an SPI bus have in common: what is known of one, and what one remembers. */
 #ifndef EMULATORS_MODEL_SPI_H
 #define EMULATORS_MODEL_SPI_H
 

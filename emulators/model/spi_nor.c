@@ -1,7 +1,5 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
-/*
- * The commands of SPI NOR flash, as the datasheets behind chips/ agree on them.
- */
+/* The commands of SPI NOR flash, as the datasheets behind chips/ agree on them. */
 #include <string.h>
 
 #include "sfdp.h"

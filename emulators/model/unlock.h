@@ -1,7 +1,5 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
-/*
- * The cycles that go before a command of the JEDEC families: AAh 55h, or AAh 55h 80h AAh 55h.
- */
+/* The cycles that go before a command of the JEDEC families: AAh 55h, or AAh 55h 80h AAh 55h. */
 #ifndef EMULATORS_MODEL_UNLOCK_H
 #define EMULATORS_MODEL_UNLOCK_H
 

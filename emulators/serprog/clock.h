@@ -1,7 +1,5 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
-/*
- * The clock that a chip lives by, in nanoseconds. One thread owns a clock.
- */
+/* The clock that a chip lives by, in nanoseconds. One thread owns a clock. */
 #ifndef EMULATORS_SERPROG_CLOCK_H
 #define EMULATORS_SERPROG_CLOCK_H
 

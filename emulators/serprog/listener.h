@@ -1,7 +1,5 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
-/*
- * Where one client at a time connects: a TCP port, a unix socket or a terminal.
- */
+/* Where one client at a time connects: a TCP port, a unix socket or a terminal. */
 #ifndef EMULATORS_SERPROG_LISTENER_H
 #define EMULATORS_SERPROG_LISTENER_H
 

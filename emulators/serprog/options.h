@@ -1,7 +1,5 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
-/*
- * The command line of serprog-emu.
- */
+/* The command line of serprog-emu. */
 #ifndef EMULATORS_SERPROG_OPTIONS_H
 #define EMULATORS_SERPROG_OPTIONS_H
 

@@ -1,7 +1,5 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
-/*
- * Puts this process above any subject: nothing it measures may wait for it.
- */
+/* Puts this process above any subject: nothing it measures may wait for it. */
 #ifndef EMULATORS_SERPROG_REALTIME_H
 #define EMULATORS_SERPROG_REALTIME_H
 

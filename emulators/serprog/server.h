@@ -1,7 +1,5 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
-/*
- * Serves clients one after another: accept, answer until they leave, record.
- */
+/* Serves clients one after another: accept, answer until they leave, record. */
 #ifndef EMULATORS_SERPROG_SERVER_H
 #define EMULATORS_SERPROG_SERVER_H
 

@@ -29,6 +29,13 @@ class Sources:
         """That of the source which the table names."""
         return self.grades[table.choice(key, tuple(self.grades))]
 
+    def check_keys(
+        self, table: Table, *, required: tuple[str, ...], optional: tuple[str, ...] = ()
+    ) -> None:
+        """Those, and the source that the table has to name."""
+        table.check_keys(required=(*required, "source"), optional=optional)
+        self.grade(table)
+
     def busy_time(
         self, table: Table, work: Work, *, size_bytes: int = 0, others: tuple[str, ...] = ()
     ) -> BusyTime:
