@@ -26,15 +26,6 @@ static void run_byte_program(struct chip *chip, const struct spi_request *reques
 		program(chip, request->facts->address, request);
 }
 
-/* The first word comes with its address, which is even; the others with their data only. */
-static bool take_address(const struct spi_request *request, uint32_t *address)
-{
-	const uint8_t *data = request->data;
-
-	*address = (uint32_t)data[0] << 16 | (uint32_t)data[1] << 8 | data[2];
-	return *address % WORD_BYTES == 0;
-}
-
 static void program_word(struct chip *chip, uint32_t address, const struct spi_request *word)
 {
 	word->facts->has_address = true;
@@ -48,6 +39,7 @@ static void program_word(struct chip *chip, uint32_t address, const struct spi_r
 	chip->spi.aai_address = address + WORD_BYTES;
 }
 
+/* The first word comes with its address, which is even; the others with their data only. */
 static void run_first_word(struct chip *chip, const struct spi_request *request)
 {
 	struct spi_request word = *request;
@@ -57,7 +49,9 @@ static void run_first_word(struct chip *chip, const struct spi_request *request)
 		request->facts->rule = CHIP_RULE_LENGTH;
 		return;
 	}
-	if (!take_address(request, &address)) {
+	address = (uint32_t)request->data[0] << 16 | (uint32_t)request->data[1] << 8 |
+		  request->data[2];
+	if (address % WORD_BYTES != 0) {
 		request->facts->rule = CHIP_RULE_AAI;
 		return;
 	}

@@ -66,20 +66,11 @@ static struct place decode(const struct chip *chip, const struct spi_request *re
 	return place;
 }
 
-static bool is_second(const uint8_t *opcodes, size_t count, uint8_t opcode)
-{
-	for (size_t i = 0; i < count; i++) {
-		if (opcodes[i] == opcode)
-			return true;
-	}
-	return false;
-}
-
 static int buffer_of(uint8_t opcode)
 {
 	static const uint8_t second[] = {0xD3, 0xD6, 0x87, 0x86, 0x89, 0x85, 0x55, 0x61, 0x59};
 
-	return is_second(second, sizeof(second), opcode);
+	return memchr(second, opcode, sizeof(second)) != NULL;
 }
 
 /* A buffer that the work in hand uses cannot be reached; the other one can. */
@@ -164,37 +155,32 @@ static void run_buffer_write(struct chip *chip, const struct spi_request *reques
 		fill_buffer(chip, buffer, request);
 }
 
-static void latch_buffer(struct chip *chip, uint32_t page, int buffer, bool replaces)
+static void program_page(struct chip *chip, const struct spi_request *request,
+	const struct busy_time *busy, bool replaces)
 {
+	uint32_t page = decode(chip, request).page;
 	uint32_t len = page_bytes(chip);
+	int buffer = buffer_of(request->facts->opcode);
 
 	memcpy(chip_latch(chip, page_address(chip, page), len, replaces),
 		chip->dataflash.buffers[buffer], len);
+	start(chip, request, CHIP_WORK_PROGRAM, page, busy, buffer);
 }
 
-static void buffer_to_page(struct chip *chip, const struct spi_request *request)
+static void run_program_with_erase(struct chip *chip, const struct spi_request *request)
 {
-	struct place place = decode(chip, request);
-	int buffer = buffer_of(request->facts->opcode);
-
-	latch_buffer(chip, place.page, buffer, true);
-	start(chip, request, CHIP_WORK_PROGRAM, place.page,
-		&chip->part->dataflash->page_program_with_erase, buffer);
+	program_page(chip, request, &chip->part->dataflash->page_program_with_erase, true);
 }
 
 static void run_program_without_erase(struct chip *chip, const struct spi_request *request)
 {
-	struct place place = decode(chip, request);
-	int buffer = buffer_of(request->facts->opcode);
-
-	latch_buffer(chip, place.page, buffer, false);
-	start(chip, request, CHIP_WORK_PROGRAM, place.page, &chip->part->spi->page_program, buffer);
+	program_page(chip, request, &chip->part->spi->page_program, false);
 }
 
 static void run_program_through(struct chip *chip, const struct spi_request *request)
 {
 	fill_buffer(chip, buffer_of(request->facts->opcode), request);
-	buffer_to_page(chip, request);
+	run_program_with_erase(chip, request);
 }
 
 static void page_to_buffer(struct chip *chip, uint32_t page, int buffer)
@@ -216,7 +202,7 @@ static void run_page_to_buffer(struct chip *chip, const struct spi_request *requ
 static void run_rewrite(struct chip *chip, const struct spi_request *request)
 {
 	page_to_buffer(chip, decode(chip, request).page, buffer_of(request->facts->opcode));
-	buffer_to_page(chip, request);
+	run_program_with_erase(chip, request);
 }
 
 static void run_compare(struct chip *chip, const struct spi_request *request)
@@ -333,8 +319,8 @@ static const struct spi_command commands[] = {
 	{0xD6, "READ_BUF2", 3, 1, SPI_WHILE_BUSY, NULL, 0, ANY, run_buffer_read},
 	{0x84, "WRITE_BUF1", 3, 0, SPI_WHILE_BUSY, NULL, 1, ANY, run_buffer_write},
 	{0x87, "WRITE_BUF2", 3, 0, SPI_WHILE_BUSY, NULL, 1, ANY, run_buffer_write},
-	{0x83, "BUF1_TO_PAGE_ERASE", 3, 0, WRITES, NULL, 0, 0, buffer_to_page},
-	{0x86, "BUF2_TO_PAGE_ERASE", 3, 0, WRITES, NULL, 0, 0, buffer_to_page},
+	{0x83, "BUF1_TO_PAGE_ERASE", 3, 0, WRITES, NULL, 0, 0, run_program_with_erase},
+	{0x86, "BUF2_TO_PAGE_ERASE", 3, 0, WRITES, NULL, 0, 0, run_program_with_erase},
 	{0x88, "BUF1_TO_PAGE", 3, 0, WRITES, NULL, 0, 0, run_program_without_erase},
 	{0x89, "BUF2_TO_PAGE", 3, 0, WRITES, NULL, 0, 0, run_program_without_erase},
 	{0x82, "PAGE_THROUGH_BUF1", 3, 0, WRITES, NULL, 1, ANY, run_program_through},
@@ -353,12 +339,6 @@ static const struct spi_command commands[] = {
 	{0x35, "READ_LOCKDOWN", 3, 0, 0, NULL, 0, ANY, run_read_sectors},
 	{0x3D, "CONFIGURE", 0, 0, WRITES, NULL, 3, 3, run_configure},
 };
-
-static void init(struct chip *chip)
-{
-	spi_init(chip);
-	chip->dataflash.binary_pages_stored = false;
-}
 
 static void power_up(struct chip *chip, uint64_t at_ns)
 {
@@ -380,7 +360,7 @@ static void finish(struct chip *chip, bool cut_off)
 }
 
 const struct family family_spi_dataflash = {
-	.init = init,
+	.init = spi_init,
 	.power_up = power_up,
 	.transfer = spi_transfer,
 	.commands = commands,

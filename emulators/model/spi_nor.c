@@ -17,17 +17,12 @@
 #define FLAG_PROTECTED 0x02
 #define FLAG_FOUR_BYTE 0x01
 
-static bool has_feature(const struct part *part, unsigned int features)
-{
-	return part->spi->features & features;
-}
-
 /* How a refused write shows in registers, where it does. */
 static void note_refusal(struct chip *chip, bool is_erase)
 {
-	if (has_feature(chip->part, SPI_HAS_ERROR_BITS))
+	if (chip->part->spi->features & SPI_HAS_ERROR_BITS)
 		chip->spi.error_bits |= is_erase ? ERROR_ERASE : ERROR_PROGRAM;
-	if (has_feature(chip->part, SPI_HAS_FLAG_STATUS))
+	if (chip->part->spi->features & SPI_HAS_FLAG_STATUS)
 		chip->spi.flag_errors |=
 			FLAG_PROTECTED | (is_erase ? FLAG_ERASE_FAILED : FLAG_PROGRAM_FAILED);
 }

@@ -48,46 +48,6 @@ struct serprog_limits device_limits(const struct part *part, const struct link_m
 
 #define REFUSED SIZE_MAX
 
-/* To whom an opcode is offered. */
-enum offer {
-	OFFER_NEVER,
-	OFFER_ALWAYS,
-	OFFER_SPI,
-	OFFER_CYCLES,   /* on any bus but SPI */
-	OFFER_PARALLEL, /* on the parallel bus */
-	OFFER_DELAY,    /* where delays are native */
-	OFFER_BUFFER,   /* where there is something to put into the operation buffer */
-	OFFER_LENGTHS,  /* where the firmware knows an end to them */
-};
-
-static const enum offer offer_of[] = {
-	[SERPROG_NOP] = OFFER_ALWAYS,
-	[SERPROG_Q_IFACE] = OFFER_ALWAYS,
-	[SERPROG_Q_CMDMAP] = OFFER_ALWAYS,
-	[SERPROG_Q_PGMNAME] = OFFER_ALWAYS,
-	[SERPROG_Q_SERBUF] = OFFER_ALWAYS,
-	[SERPROG_Q_BUSTYPE] = OFFER_ALWAYS,
-	[SERPROG_Q_CHIPSIZE] = OFFER_PARALLEL,
-	[SERPROG_Q_OPBUF] = OFFER_BUFFER,
-	[SERPROG_Q_WRNMAXLEN] = OFFER_LENGTHS,
-	[SERPROG_R_BYTE] = OFFER_CYCLES,
-	[SERPROG_R_NBYTES] = OFFER_CYCLES,
-	[SERPROG_O_INIT] = OFFER_BUFFER,
-	[SERPROG_O_WRITEB] = OFFER_CYCLES,
-	[SERPROG_O_WRITEN] = OFFER_CYCLES,
-	[SERPROG_O_DELAY] = OFFER_DELAY,
-	[SERPROG_O_EXEC] = OFFER_BUFFER,
-	[SERPROG_SYNCNOP] = OFFER_ALWAYS,
-	[SERPROG_Q_RDNMAXLEN] = OFFER_LENGTHS,
-	[SERPROG_S_BUSTYPE] = OFFER_ALWAYS,
-	[SERPROG_O_SPIOP] = OFFER_SPI,
-	[SERPROG_S_SPI_FREQ] = OFFER_SPI,
-	[SERPROG_S_PIN_STATE] = OFFER_ALWAYS,
-	[SERPROG_S_SPI_CS] = OFFER_SPI,
-};
-
-#define OP_COUNT (sizeof(offer_of) / sizeof(offer_of[0]))
-
 /* The longest of the answers that no limit speaks of is the command map. */
 size_t device_reply_bytes_max(const struct serprog_limits *limits)
 {
@@ -125,41 +85,41 @@ static uint8_t bus_of(const struct part *part)
 	return part->parallel ? buses[part->parallel->bus] : SERPROG_BUS_SPI;
 }
 
-static bool has(const struct device *device, enum offer offer)
+static bool offers(const struct device *device, uint8_t op)
 {
 	const struct part *part = device->chip->part;
 	bool delays = device->options.native_delay;
 
-	switch (offer) {
-	case OFFER_NEVER:
-		return false;
-	case OFFER_ALWAYS:
-		return true;
-	case OFFER_SPI:
+	switch (op) {
+	case SERPROG_O_SPIOP:
+	case SERPROG_S_SPI_FREQ:
+	case SERPROG_S_SPI_CS:
 		return part->spi != NULL;
-	case OFFER_CYCLES:
+	case SERPROG_R_BYTE:
+	case SERPROG_R_NBYTES:
+	case SERPROG_O_WRITEB:
+	case SERPROG_O_WRITEN:
 		return part->parallel != NULL;
-	case OFFER_PARALLEL:
+	case SERPROG_Q_CHIPSIZE:
 		return bus_of(part) == SERPROG_BUS_PARALLEL;
-	case OFFER_DELAY:
+	case SERPROG_O_DELAY:
 		return delays;
-	case OFFER_BUFFER:
+	case SERPROG_Q_OPBUF:
+	case SERPROG_O_INIT:
+	case SERPROG_O_EXEC: /* where there is something to put into the operation buffer */
 		return delays || part->parallel;
-	case OFFER_LENGTHS:
+	case SERPROG_Q_WRNMAXLEN:
+	case SERPROG_Q_RDNMAXLEN: /* where the firmware knows an end to them */
 		return !device->options.link.lengths_untold;
+	default:
+		return op < SERPROG_OP_COUNT;
 	}
-	return false;
-}
-
-static bool offers(const struct device *device, uint8_t op)
-{
-	return op < OP_COUNT && has(device, offer_of[op]);
 }
 
 static size_t put_cmdmap(const struct device *device, uint8_t *out)
 {
 	memset(out, 0, SERPROG_CMDMAP_BYTES);
-	for (size_t op = 0; op < OP_COUNT; op++) {
+	for (size_t op = 0; op < SERPROG_OP_COUNT; op++) {
 		if (offers(device, (uint8_t)op))
 			out[op / 8] |= (uint8_t)(1u << op % 8);
 	}

@@ -35,6 +35,9 @@ struct listener {
  */
 int listener_parse(const char *text, struct listener_address *address);
 
+/* `ADDR:PORT` alone, with an IPv4 address. -EINVAL. */
+int listener_parse_tcp(const char *text, struct sockaddr_in *address);
+
 /* Whether clients can only be on this machine. */
 bool listener_is_local(const struct listener_address *address);
 
