@@ -5,7 +5,6 @@
 #include <string.h>
 
 #include "family.h"
-#include "halfway.h"
 
 #define BUS_FLOATING 0xFF
 

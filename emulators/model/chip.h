@@ -165,7 +165,7 @@ void chip_init(
 void chip_stick_from(struct chip *chip, uint64_t nth);
 
 /*
- * Power goes: what is under way stays half done (halfway.h), and the part is silent. Bus lines that
+ * Power goes: what is under way stays half done (array.h), and the part is silent. Bus lines that
  * nothing drives read as ones, and no command breaks a rule.
  */
 void chip_power_off(struct chip *chip, uint64_t at_ns);

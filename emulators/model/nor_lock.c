@@ -8,7 +8,6 @@
 #include <string.h>
 
 #include "spi_nor.h"
-#include "spi_status.h"
 
 #define OP_LOCK 0x36
 #define OP_LOCK_ALL 0x7E

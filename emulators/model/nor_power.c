@@ -2,7 +2,8 @@
 #include <string.h>
 
 #include "spi_nor.h"
-#include "spi_status.h"
+
+#define OP_RESET_F0 0xF0
 
 void nor_run_reset_enable(struct chip *chip, const struct spi_request *request)
 {
@@ -50,15 +51,11 @@ static void reset(struct chip *chip, uint64_t end_ns)
 	chip_owe(chip, end_ns, wait, CHIP_RULE_RESET);
 }
 
+/* 99h needs 66h before it, F0h nothing. */
 void nor_run_reset(struct chip *chip, const struct spi_request *request)
 {
-	if (chip->spi.reset_enabled)
+	if (chip->spi.reset_enabled || request->facts->opcode == OP_RESET_F0)
 		reset(chip, request->transfer->end_ns);
-}
-
-void nor_run_reset_f0(struct chip *chip, const struct spi_request *request)
-{
-	reset(chip, request->transfer->end_ns);
 }
 
 bool nor_has_power_down(const struct part *part, uint8_t opcode)

@@ -5,7 +5,7 @@
  */
 #include <string.h>
 
-#include "spi_status.h"
+#include "spi_command.h"
 
 #define STATUS_AAI 0x40
 #define WORD_BYTES 2u
@@ -72,7 +72,7 @@ static void run_aai_program(struct chip *chip, const struct spi_request *request
 
 static void run_write_disable(struct chip *chip, const struct spi_request *request)
 {
-	spi_run_write_disable(chip, request);
+	spi_run_write_enable(chip, request);
 	chip->spi.aai = false;
 }
 

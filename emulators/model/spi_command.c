@@ -3,7 +3,7 @@
 
 #include <string.h>
 
-#include "spi_status.h"
+#define OP_WRITE_ENABLE 0x06 /* the other one is 04h, write disable */
 
 void spi_init(struct chip *chip)
 {
@@ -286,14 +286,7 @@ void spi_run_erase(struct chip *chip, const struct spi_request *request)
 
 void spi_run_write_enable(struct chip *chip, const struct spi_request *request)
 {
-	(void)request;
-	chip->spi.write_enabled = true;
-}
-
-void spi_run_write_disable(struct chip *chip, const struct spi_request *request)
-{
-	(void)request;
-	chip->spi.write_enabled = false;
+	chip->spi.write_enabled = request->facts->opcode == OP_WRITE_ENABLE;
 }
 
 void spi_run_power_down(struct chip *chip, const struct spi_request *request)

@@ -3,7 +3,7 @@
  * SPI EEPROM (M95M02-DR): no erase, a write replaces bytes inside one page, and an identification
  * page stands in for an RDID command.
  */
-#include "spi_status.h"
+#include "spi_command.h"
 
 static void run_write(struct chip *chip, const struct spi_request *request)
 {
@@ -43,7 +43,7 @@ static const struct spi_command commands[] = {
 	{0x05, "RDSR", 0, 0, SPI_WHILE_BUSY, NULL, 0, ANY, spi_run_read_status},
 	{0x01, "WRSR", 0, 0, SPI_NEEDS_WRITE_ENABLE, NULL, 1, 1, spi_run_write_status},
 	{0x06, "WREN", 0, 0, SPI_BEGINS_WRITE, NULL, 0, 0, spi_run_write_enable},
-	{0x04, "WRDI", 0, 0, 0, NULL, 0, 0, spi_run_write_disable},
+	{0x04, "WRDI", 0, 0, 0, NULL, 0, 0, spi_run_write_enable},
 	{0x03, "READ", 3, 0, 0, NULL, 0, ANY, spi_run_read},
 	{0x02, "WRITE", 3, 0, SPI_NEEDS_WRITE_ENABLE, NULL, 1, ANY, run_write},
 };

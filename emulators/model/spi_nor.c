@@ -4,7 +4,6 @@
 
 #include "sfdp.h"
 #include "spi_nor.h"
-#include "spi_status.h"
 
 #define ERROR_ERASE 0x20   /* E_ERR of S25FL-S, in status register 1 */
 #define ERROR_PROGRAM 0x40 /* P_ERR */
@@ -178,14 +177,14 @@ static const struct spi_command commands[] = {
 	{0x66, "RSTEN", 0, 0, POLLS | SPI_KEEPS_RESET_ENABLED, nor_has_reset, 0, 0,
 		nor_run_reset_enable},
 	{0x99, "RST", 0, 0, POLLS, nor_has_reset, 0, 0, nor_run_reset},
-	{0xF0, "RESET", 0, 0, SPI_HAS_RESET_F0 | POLLS, NULL, 0, 0, nor_run_reset_f0},
+	{0xF0, "RESET", 0, 0, SPI_HAS_RESET_F0 | POLLS, NULL, 0, 0, nor_run_reset},
 	/* Registers. */
 	{0x35, "RDSR2", 0, 0, POLLS, spi_has_status, 0, ANY, spi_run_read_status},
 	{0x15, "RDSR3", 0, 0, POLLS, spi_has_status, 0, ANY, spi_run_read_status},
 	{0x07, "RDSR2V", 0, 0, POLLS, spi_has_status, 0, ANY, spi_run_read_status},
 	{0x2B, "RDSCUR", 0, 0, POLLS, spi_has_status, 0, ANY, spi_run_read_status},
 	{0x33, "RDCR3", 0, 0, POLLS, spi_has_status, 0, ANY, spi_run_read_status},
-	{0x04, "WRDI", 0, 0, 0, NULL, 0, ANY, spi_run_write_disable},
+	{0x04, "WRDI", 0, 0, 0, NULL, 0, ANY, spi_run_write_enable},
 	{0x50, "VSREN", 0, 0, SPI_HAS_VOLATILE_STATUS | SPI_BEGINS_WRITE, NULL, 0, 0,
 		spi_run_status_enable},
 	{0x01, "WRSR", 0, 0, WRITES_STATUS, NULL, 1, ANY, run_write_status},

@@ -11,7 +11,6 @@
 /* Resets, and which of these commands and those of deep power-down a part has. */
 void nor_run_reset_enable(struct chip *chip, const struct spi_request *request);
 void nor_run_reset(struct chip *chip, const struct spi_request *request);
-void nor_run_reset_f0(struct chip *chip, const struct spi_request *request);
 
 bool nor_has_power_down(const struct part *part, uint8_t opcode);
 bool nor_has_release(const struct part *part, uint8_t opcode);

@@ -3,6 +3,7 @@
  * serprog-emu: allocates, opens and locks what a run needs, runs it, and writes what is left of it.
  */
 #include <errno.h>
+#include <sched.h>
 #include <signal.h>
 #include <stdio.h>
 #include <string.h>
@@ -16,7 +17,6 @@
 #include "listener.h"
 #include "options.h"
 #include "record/outfile.h"
-#include "realtime.h"
 #include "server.h"
 #include "standby.h"
 #include "wake.h"
@@ -26,6 +26,9 @@
 
 /* What a long job makes: no memory is asked for while it runs. */
 #define EVENTS_REALTIME_COUNT 131072
+
+/* More stack than the deepest call takes. */
+#define STACK_BYTES (64 * 1024)
 
 struct run {
 	struct options *options;
@@ -151,6 +154,58 @@ static int start_clock(struct run *run)
 		return EXIT_USAGE;
 	}
 	return ret < 0 ? fault("clock", ret, "give --clock monotonic") : 0;
+}
+
+static int realtime_pin(int cpu)
+{
+	cpu_set_t set;
+
+	CPU_ZERO(&set);
+	CPU_SET((size_t)cpu, &set);
+	return sched_setaffinity(0, sizeof(set), &set) < 0 ? -errno : 0;
+}
+
+/* The stack grows by faults: take them now. */
+static void prefault_stack(void)
+{
+	volatile char stack[STACK_BYTES];
+
+	for (size_t i = 0; i < sizeof(stack); i += 1024)
+		stack[i] = 0;
+}
+
+/*
+ * Pages stay once they are used. Those of a whole part and of all events that may come are 50 MB,
+ * which a slow guest would spend a second on, for the few that a job touches.
+ */
+static int lock_memory(void)
+{
+	if (mlockall(MCL_CURRENT | MCL_FUTURE | MCL_ONFAULT) == 0)
+		return 0;
+	return mlockall(MCL_CURRENT | MCL_FUTURE) < 0 ? -errno : 0; /* before Linux 4.4 */
+}
+
+/*
+ * SCHED_FIFO at @priority, and every page that exists now or later locked in memory. Once all
+ * memory of the hot path is allocated: what exists is faulted in here.
+ */
+static int realtime_enable(int priority)
+{
+	struct sched_param param = {.sched_priority = priority};
+	int error = lock_memory();
+
+	if (error < 0)
+		return error;
+	prefault_stack();
+	return sched_setscheduler(0, SCHED_FIFO, &param) < 0 ? -errno : 0;
+}
+
+/* Below everything else from now on: what is left to do is nobody's to wait for. */
+static int realtime_leave(void)
+{
+	const struct sched_param param = {.sched_priority = 0};
+
+	return sched_setscheduler(0, SCHED_IDLE, &param) < 0 ? -errno : 0;
 }
 
 static int pin(const struct options *options)
