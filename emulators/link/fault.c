@@ -54,17 +54,6 @@ static bool find_kind(const char *name, size_t len, enum fault_kind *kind)
 	return false;
 }
 
-static int parse_number(const char *text, const char *end, uint64_t max, uint64_t *number)
-{
-	const char *stop;
-	uint64_t value;
-
-	if (!number_begins(text, 10, max, &stop, &value) || stop != end)
-		return -EINVAL;
-	*number = value;
-	return 0;
-}
-
 static int parse_probability(const char *text, double *probability)
 {
 	char *stop;
@@ -92,21 +81,21 @@ static int parse_when(const char *text, struct fault *fault)
 		return fault->at == FAULT_AT_BUSY
 			       ? -EINVAL
 			       : parse_probability(text + strlen(PROBABILITY), &fault->probability);
-	if (parse_number(text, text + strlen(text), UINT64_MAX, &fault->nth) < 0)
-		return -EINVAL;
-	return fault->nth > 0 ? 0 : -EINVAL;
+	return number_parse(text, 10, 1, UINT64_MAX, &fault->nth) ? 0 : -EINVAL;
 }
 
 /* @text is what stands between the name and the @. */
 static int parse_hold(const char *text, const char *end, enum hold hold, struct fault *fault)
 {
+	const char *stop;
 	uint64_t hold_us;
 
 	if (text == end) {
 		fault->hold_ns = hold == HOLD_OPTIONAL ? FAULT_FOR_EVER : 0;
 		return hold == HOLD_NEEDED ? -EINVAL : 0;
 	}
-	if (hold == HOLD_NONE || parse_number(text + 1, end, HOLD_US_MAX, &hold_us) < 0)
+	if (hold == HOLD_NONE || !number_begins(text + 1, 10, HOLD_US_MAX, &stop, &hold_us) ||
+		stop != end)
 		return -EINVAL;
 	fault->hold_ns = hold_us * NS_PER_US;
 	return 0;
@@ -172,19 +161,14 @@ static uint64_t draw(const struct faults *faults, size_t index, uint64_t nth)
 	return noise_mix(noise_mix(place) + nth * NOISE_GOLDEN);
 }
 
-/* From 0 to just below 1, in steps that a double holds exactly. */
-static double as_fraction(uint64_t drawn)
-{
-	return (double)(drawn >> 11) * 0x1p-53;
-}
-
 static bool hits(const struct faults *faults, size_t index, uint64_t nth)
 {
 	const struct fault *fault = &faults->fault[index];
 
 	if (fault->nth > 0)
 		return fault->nth == nth;
-	return as_fraction(draw(faults, index, nth)) < fault->probability;
+	/* From 0 to just below 1, in steps that a double holds exactly. */
+	return (double)(draw(faults, index, nth) >> 11) * 0x1p-53 < fault->probability;
 }
 
 const struct fault *faults_hit(const struct faults *faults, enum fault_kind kind, enum fault_at at)

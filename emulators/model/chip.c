@@ -2,11 +2,15 @@
 #include "chip.h"
 
 #include <assert.h>
+#include <errno.h>
 #include <string.h>
 
 #include "family.h"
+#include "text/number.h"
 
 #define BUS_FLOATING 0xFF
+#define PERCENT 100u
+#define POWER_CUT_PERCENT_DEFAULT 50
 
 static const struct family *const families[] = {
 	[PART_SPI_NOR] = &family_spi_nor,
@@ -108,6 +112,38 @@ void chip_power_cycle(struct chip *chip, uint64_t at_ns)
 {
 	chip_power_off(chip, at_ns);
 	chip_power_on(chip, at_ns);
+}
+
+int power_cut_parse(const char *text, struct power_cut *cut)
+{
+	struct power_cut parsed = {.is_percent = true, .after = POWER_CUT_PERCENT_DEFAULT};
+	uint64_t nth;
+
+	if (!number_begins(text, 10, UINT32_MAX, &text, &nth) || nth == 0)
+		return -EINVAL;
+	parsed.nth = (uint32_t)nth;
+	if (*text == ',') {
+		if (!number_begins(text + 1, 10, UINT64_MAX, &text, &parsed.after))
+			return -EINVAL;
+		parsed.is_percent = *text == '%';
+		text += parsed.is_percent;
+		if (parsed.is_percent && parsed.after > PERCENT)
+			return -EINVAL;
+	}
+	if (*text == ',' && !number_begins(text + 1, 10, UINT64_MAX, &text, &parsed.off_ns))
+		return -EINVAL;
+	if (*text != '\0')
+		return -EINVAL;
+	*cut = parsed;
+	return 0;
+}
+
+/* Divided first where the product would not fit: no busy time is that long. */
+uint64_t power_cut_after_ns(const struct power_cut *cut, uint64_t work_ns)
+{
+	if (!cut->is_percent)
+		return cut->after;
+	return work_ns / PERCENT * cut->after + work_ns % PERCENT * cut->after / PERCENT;
 }
 
 void chip_plan_power_cut(struct chip *chip, const struct power_cut *cut)

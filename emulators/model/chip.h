@@ -13,7 +13,6 @@
 #include "dataflash.h"
 #include "parallel.h"
 #include "part.h"
-#include "power_cut.h"
 #include "spi.h"
 
 struct family;
@@ -107,6 +106,14 @@ struct chip_latch {
 	uint8_t bytes[CHIP_LATCH_BYTES_MAX];
 };
 
+/* When a part loses its power: during its n-th busy time. */
+struct power_cut {
+	uint32_t nth; /* of the busy times, from 1 on; 0: never */
+	bool is_percent;
+	uint64_t after;  /* its beginning: percent of that busy time, or ns */
+	uint64_t off_ns; /* for how long; 0: for ever */
+};
+
 struct chip_power {
 	struct power_cut cut;
 	uint64_t works_before; /* those that were begun before it was planned */
@@ -175,6 +182,12 @@ void chip_power_on(struct chip *chip, uint64_t at_ns);
 
 /* Both at the same moment. */
 void chip_power_cycle(struct chip *chip, uint64_t at_ns);
+
+/* NTH[,PERCENT%|,NS[,OFF_NS]] such as 3 or 3,50% or 3,1500,2000000. -EINVAL for other text. */
+int power_cut_parse(const char *text, struct power_cut *cut);
+
+/* How long after the beginning of a busy time of @work_ns. */
+uint64_t power_cut_after_ns(const struct power_cut *cut, uint64_t work_ns);
 
 /* Does that by itself during the busy time that @cut names, of those that begin from now on. */
 void chip_plan_power_cut(struct chip *chip, const struct power_cut *cut);

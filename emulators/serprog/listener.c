@@ -221,11 +221,6 @@ void listener_close(struct listener *listener)
 	listener->path[0] = '\0';
 }
 
-static bool is_transient(int error)
-{
-	return error == EINTR || error == ECONNABORTED;
-}
-
 /* -EAGAIN: nobody is there yet. */
 static int accept_socket(const struct listener *listener, int *connection_fd)
 {
@@ -234,7 +229,7 @@ static int accept_socket(const struct listener *listener, int *connection_fd)
 
 	do
 		accepted = accept4(listener->fd, NULL, NULL, SOCK_CLOEXEC | SOCK_NONBLOCK);
-	while (accepted < 0 && is_transient(errno));
+	while (accepted < 0 && (errno == EINTR || errno == ECONNABORTED));
 	if (accepted < 0)
 		return errno == EWOULDBLOCK ? -EAGAIN : -errno;
 	if (listener->kind == LISTENER_TCP)

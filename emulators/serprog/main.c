@@ -62,11 +62,8 @@ static int bad_file(const char *option, const char *path, int error)
 
 static int open_out(struct outfile *file, const char *option, const char *path)
 {
-	int ret;
+	int ret = path ? outfile_open(file, path) : 0;
 
-	if (!path)
-		return 0;
-	ret = outfile_open(file, path);
 	return ret < 0 ? bad_file(option, path, ret) : 0;
 }
 
@@ -368,10 +365,8 @@ static int serve(struct run *run)
 
 static int commit(struct outfile *file, int written, const char *option)
 {
-	int ret = written;
+	int ret = written == 0 ? outfile_commit(file) : written;
 
-	if (ret == 0)
-		ret = outfile_commit(file);
 	return ret < 0 ? fault(option, ret, "make room for it") : 0;
 }
 
@@ -434,13 +429,6 @@ static int let_subject_end(const struct options *options)
 	return ret < 0 ? fault("--realtime", ret, "leave it out") : 0;
 }
 
-static void drop_files(struct run *run)
-{
-	outfile_deinit(&run->events_file);
-	outfile_deinit(&run->image_file);
-	outfile_deinit(&run->sparse_file);
-}
-
 static int run_with(struct options *options)
 {
 	struct run run = {
@@ -460,7 +448,9 @@ static int run_with(struct options *options)
 			status = finished;
 	}
 	listener_close(&run.listener);
-	drop_files(&run);
+	outfile_deinit(&run.events_file);
+	outfile_deinit(&run.image_file);
+	outfile_deinit(&run.sparse_file);
 	events_deinit(&run.events);
 	return status;
 }
@@ -474,8 +464,7 @@ int main(int argc, char *argv[])
 		return run_with(&options);
 	case OPTIONS_DONE:
 		return 0;
-	case OPTIONS_BAD:
-		break;
+	default:
+		return EXIT_USAGE;
 	}
-	return EXIT_USAGE;
 }

@@ -9,7 +9,6 @@
 #include "listener.h"
 #include "model/corner.h"
 #include "model/part.h"
-#include "model/power_cut.h"
 #include "model/start_state.h"
 #include "standby.h"
 
