@@ -3,7 +3,6 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass
 from functools import partial
 
 from chipgen.family import Family, Fields, c_bool, c_busy_time, c_figure, c_octets
@@ -20,47 +19,32 @@ BLOCKS_MAX = 16
 ID_ENTRIES = (0x90, 0x60)
 ID_ENTRIES_MAX = 2
 UNLOADED = ("erased", "indeterminate")
+BYTE_PROGRAM = ("byte_program", Work.BYTE_PROGRAM)
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
-class Commands:
-    """What a family's source in model/ can do."""
-
-    program: str
-    """The name of its time in `busy`."""
-    work: Work
-    windows_required: tuple[str, ...] = ()
-    windows_optional: tuple[str, ...] = ()
-
-
-JEDEC_BYTE = Commands(
-    program="byte_program",
-    work=Work.BYTE_PROGRAM,
-    windows_optional=("sector_erase",),
-)
-JEDEC_PAGE = Commands(
-    program="page_write",
-    work=Work.PAGE_PROGRAM,
-    windows_required=("byte_load",),
-    windows_optional=("byte_load_end",),
-)
-FWH = Commands(program="byte_program", work=Work.BYTE_PROGRAM)
-
-
-def _read(commands: Commands, top: Table, size_bytes: int, sources: Sources) -> dict[str, Fields]:
+def _read(
+    top: Table,
+    size_bytes: int,
+    sources: Sources,
+    *,
+    program: tuple[str, Work],
+    windows: tuple[tuple[str, ...], tuple[str, ...]] = ((), ()),
+) -> dict[str, Fields]:
+    """@program: the name of its time in `busy`, and what it is. @windows: those of `window`
+    that must, and those that may be there."""
     page_bytes = top.integer("page_bytes", low=1, high=PAGE_BYTES_MAX)
     if size_bytes & (size_bytes - 1) or page_bytes & (page_bytes - 1):
         raise top.error("size_bytes", "or page_bytes is odd", remedy="write powers of two")
     fields = {
         **_bus(top.table("bus"), sources),
         **_id(top.table("id"), sources),
-        **_program(commands, top.table("busy"), sources),
+        **_program(program, top.table("busy"), sources),
     }
     for key, read in (("unlock", _unlock), ("wait", _waits), ("load", _load)):
         if key in top.values:
             fields |= read(top.table(key), sources)
     if "window" in top.values:
-        fields |= _windows(commands, top.table("window"), sources)
+        fields |= _windows(windows, top.table("window"), sources)
     if "registers" in top.values:
         fields |= _registers(top.table("registers"), size_bytes, sources)
     return {"parallel": fields}
@@ -72,19 +56,23 @@ FAMILIES = (
         erase_opcodes=(0x30, 0x50, 0x10),
         keys_required=("bus", "id", "unlock", "busy"),
         keys_optional=("wait", "window", "registers"),
-        read=partial(_read, JEDEC_BYTE),
+        read=partial(_read, program=BYTE_PROGRAM, windows=((), ("sector_erase",))),
     ),
     Family(
         name="jedec_page",
         erase_opcodes=(0x10,),
         keys_required=("bus", "id", "unlock", "busy", "wait", "window", "load"),
-        read=partial(_read, JEDEC_PAGE),
+        read=partial(
+            _read,
+            program=("page_write", Work.PAGE_PROGRAM),
+            windows=(("byte_load",), ("byte_load_end",)),
+        ),
     ),
     Family(
         name="fwh",
         erase_opcodes=(0x20,),
         keys_required=("bus", "id", "busy", "registers"),
-        read=partial(_read, FWH),
+        read=partial(_read, program=BYTE_PROGRAM),
     ),
 )
 
@@ -123,10 +111,10 @@ def _unlock(table: Table, sources: Sources) -> Fields:
     }
 
 
-def _program(commands: Commands, table: Table, sources: Sources) -> Fields:
-    table.check_keys(required=(commands.program,))
-    row = table.table(commands.program)
-    return {"program": c_busy_time(sources.busy_time(row, commands.work))}
+def _program(program: tuple[str, Work], table: Table, sources: Sources) -> Fields:
+    name, work = program
+    table.check_keys(required=(name,))
+    return {"program": c_busy_time(sources.busy_time(table.table(name), work))}
 
 
 def _waits(table: Table, sources: Sources) -> Fields:
@@ -142,8 +130,10 @@ def _window(table: Table, sources: Sources) -> Figure:
     return Figure(ns=table.microseconds_as_ns("us"), grade=sources.grade(table))
 
 
-def _windows(commands: Commands, table: Table, sources: Sources) -> Fields:
-    table.check_keys(required=commands.windows_required, optional=commands.windows_optional)
+def _windows(
+    known: tuple[tuple[str, ...], tuple[str, ...]], table: Table, sources: Sources
+) -> Fields:
+    table.check_keys(required=known[0], optional=known[1])
     windows = {key: _window(table.table(key), sources) for key in table.values}
     fields: Fields = {}
     if "sector_erase" in windows:
