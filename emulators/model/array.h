@@ -20,7 +20,6 @@ struct array {
 	uint32_t size_bytes;
 };
 
-/* Bytes that the map of a part of @size_bytes needs. */
 size_t array_map_bytes(uint32_t size_bytes);
 
 /* Both blocks belong to the caller and must outlive the array, which begins erased. */

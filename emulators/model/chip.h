@@ -180,7 +180,6 @@ void chip_power_off(struct chip *chip, uint64_t at_ns);
 /* Volatile registers begin anew, and the part is not ready before its power-up times are over. */
 void chip_power_on(struct chip *chip, uint64_t at_ns);
 
-/* Both at the same moment. */
 void chip_power_cycle(struct chip *chip, uint64_t at_ns);
 
 /* NTH[,PERCENT%|,NS[,OFF_NS]] such as 3 or 3,50% or 3,1500,2000000. -EINVAL for other text. */

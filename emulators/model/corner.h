@@ -36,7 +36,6 @@ struct corner_use {
 /* Of min, typ, max, zero, draw:SEED and slow:FACTOR. -EINVAL for any other text. */
 int corner_parse(const char *text, struct corner *corner);
 
-/* The text that corner_parse() takes. */
 void corner_format(const struct corner *corner, char text[CORNER_TEXT_BYTES]);
 
 /* The busy time in force. @use counts for CORNER_DRAW only. */
@@ -53,7 +52,6 @@ struct uses {
 	uint8_t *counts;
 };
 
-/* Bytes that the counts of this part need. */
 size_t uses_bytes(const struct part *part);
 
 /* @counts is all zeros, and outlives the uses. */

@@ -54,16 +54,15 @@ void spi_lock_all(struct chip *chip, bool locked)
 	memset(chip->spi.locks, locked ? 0xFF : 0x00, sizeof(chip->spi.locks));
 }
 
-enum spi_locked spi_how_locked(const struct chip *chip)
+bool spi_some_locked(const struct chip *chip, bool *all)
 {
 	uint32_t count = lock_count(chip);
 	uint32_t locked = 0;
 
 	for (uint32_t i = 0; i < count; i++)
 		locked += is_locked(chip, i);
-	if (locked == 0)
-		return SPI_LOCKED_NONE;
-	return locked == count ? SPI_LOCKED_ALL : SPI_LOCKED_SOME;
+	*all = locked == count;
+	return locked > 0;
 }
 
 /* Where the blocks have locks next to ranges, a bit chooses between the two. */

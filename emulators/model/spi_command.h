@@ -64,7 +64,6 @@ bool spi_refuses(const struct chip *chip, uint32_t address, uint32_t len, struct
 void spi_reply_repeating(
 	const struct spi_request *request, const uint8_t *pattern, size_t pattern_len, size_t skip);
 
-/* Commands that families share. */
 void spi_run_rdid(struct chip *chip, const struct spi_request *request);
 void spi_run_rems(struct chip *chip, const struct spi_request *request);
 void spi_run_read(struct chip *chip, const struct spi_request *request);
@@ -94,15 +93,12 @@ bool spi_has_status(const struct part *part, uint8_t opcode);
 /* AT25DF: its status register forbids that the locks of its sectors change. */
 bool spi_holds_global_locks(const struct chip *chip);
 
-/* Locks of single blocks, numbered from 0 in the order of their addresses; nor_lock.c has them. */
-enum spi_locked {
-	SPI_LOCKED_NONE, /* also where a part has no locks */
-	SPI_LOCKED_SOME,
-	SPI_LOCKED_ALL,
-};
-
+/*
+ * Locks of single blocks, numbered from 0 in the order of their addresses; nor_lock.c has them.
+ * Where a part has none, none is set.
+ */
 void spi_lock_all(struct chip *chip, bool locked);
-enum spi_locked spi_how_locked(const struct chip *chip);
+bool spi_some_locked(const struct chip *chip, bool *all);
 bool spi_has_locks_in_force(const struct chip *chip);
 bool spi_locks_cover(const struct chip *chip, uint32_t address, uint32_t len);
 

@@ -43,15 +43,13 @@ static uint8_t suspend_bits(const struct chip *chip, size_t index)
 
 static uint8_t lock_bits(const struct chip *chip)
 {
-	static const uint8_t global[] = {
-		[SPI_LOCKED_NONE] = 0,
-		[SPI_LOCKED_SOME] = GLOBAL_SOME_LOCKED,
-		[SPI_LOCKED_ALL] = GLOBAL_LOCKED,
-	};
+	bool all;
 
 	switch (chip->part->spi->protection.kind) {
 	case PROTECTION_GLOBAL:
-		return global[spi_how_locked(chip)];
+		if (!spi_some_locked(chip, &all))
+			return 0;
+		return all ? GLOBAL_LOCKED : GLOBAL_SOME_LOCKED;
 	case PROTECTION_UNLOCK:
 		return chip->spi.locks_held ? LOCKS_HELD : 0;
 	default:

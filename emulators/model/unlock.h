@@ -39,7 +39,6 @@ struct unlock_table {
 void unlock_run(struct chip *chip, const struct unlock_table *table, enum unlock_result result,
 	const struct cycle *cycle, struct chip_facts *facts);
 
-/* What the JEDEC families do alike. */
 bool unlock_has_id_entry(const struct part *part, uint8_t opcode);
 bool unlock_has_erase(const struct part *part, uint8_t opcode);
 void unlock_enter_id(struct chip *chip, const struct cycle *cycle, struct chip_facts *facts);

@@ -29,7 +29,6 @@ struct clock {
 /* Measures the step. -ENOTSUP if this machine has no such clock. */
 int clock_init(struct clock *clock, enum clock_source source);
 
-/* A scripted clock that begins at CLOCK_SCRIPTED_START_NS. */
 void clock_init_scripted(struct clock *clock, uint64_t step_ns);
 
 /* One step of a scripted clock. Others go by themselves. */

@@ -11,38 +11,35 @@
 /* Below 2^16, since some clients keep these lengths in 16 bits. */
 #define LEN_MAX 0xF000
 
+static uint32_t told_or(uint32_t told, uint32_t own)
+{
+	return told > 0 ? told : own;
+}
+
 static uint32_t opbuf_bytes(const struct link_model *link)
 {
-	return link->opbuf_bytes > 0 ? link->opbuf_bytes : OPERATIONS_BYTES;
+	return told_or(link->opbuf_bytes, OPERATIONS_BYTES);
 }
 
 static uint32_t write_len_max(const struct part *part, const struct link_model *link)
 {
-	uint32_t opbuf_max = opbuf_bytes(link) > OPERATIONS_WRITEN_HEAD_BYTES
-				     ? opbuf_bytes(link) - OPERATIONS_WRITEN_HEAD_BYTES
-				     : 0;
+	uint32_t room = opbuf_bytes(link);
+	uint32_t len;
 
-	if (!part->spi)
-		return link->write_len_max > 0 && link->write_len_max < opbuf_max
-			       ? link->write_len_max
-			       : opbuf_max;
-	if (link->lengths_untold)
-		return LINK_MODEL_LEN_MAX;
-	return link->write_len_max > 0 ? link->write_len_max : LEN_MAX;
-}
-
-static uint32_t read_len_max(const struct link_model *link)
-{
-	if (link->lengths_untold)
-		return LINK_MODEL_LEN_MAX;
-	return link->read_len_max > 0 ? link->read_len_max : LEN_MAX;
+	if (part->spi)
+		return link->lengths_untold ? LINK_MODEL_LEN_MAX
+					    : told_or(link->write_len_max, LEN_MAX);
+	room -= room > OPERATIONS_WRITEN_HEAD_BYTES ? OPERATIONS_WRITEN_HEAD_BYTES : room;
+	len = told_or(link->write_len_max, room);
+	return len < room ? len : room;
 }
 
 struct serprog_limits device_limits(const struct part *part, const struct link_model *link)
 {
 	return (struct serprog_limits){
 		.write_len_max = write_len_max(part, link),
-		.read_len_max = read_len_max(link),
+		.read_len_max = link->lengths_untold ? LINK_MODEL_LEN_MAX
+						     : told_or(link->read_len_max, LEN_MAX),
 	};
 }
 
@@ -159,8 +156,6 @@ static size_t set_spi_clock(struct device *device, uint32_t hz, uint8_t *out)
 /* How many bytes follow the ACK in @out, or REFUSED. What has no answer of its own has none. */
 static size_t answer_query(const struct device *device, uint8_t op, uint8_t *out)
 {
-	uint32_t told = device->options.link.serial_buffer_bytes;
-
 	switch (op) {
 	case SERPROG_Q_IFACE:
 		return serprog_put_u16(out, SERPROG_VERSION);
@@ -169,7 +164,9 @@ static size_t answer_query(const struct device *device, uint8_t op, uint8_t *out
 	case SERPROG_Q_PGMNAME:
 		return put_name(out);
 	case SERPROG_Q_SERBUF:
-		return serprog_put_u16(out, told > 0 ? (uint16_t)told : SERIAL_BUFFER_BYTES);
+		return serprog_put_u16(
+			out, (uint16_t)told_or(device->options.link.serial_buffer_bytes,
+				     SERIAL_BUFFER_BYTES));
 	case SERPROG_Q_BUSTYPE:
 		*out = bus_of(device->chip->part);
 		return 1;
