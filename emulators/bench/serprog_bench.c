@@ -87,19 +87,6 @@ static int measure_hz(int fd, const struct question *question, size_t reply_byte
 	return 0;
 }
 
-static int measure_round(const struct peer *echo, const struct peer *emulator,
-	const struct question *question, struct rates *rates, size_t round)
-{
-	int ret = measure_hz(echo->fd, question, question->request_bytes, &rates->echo_hz[round]);
-
-	if (ret == 0)
-		ret = measure_hz(
-			emulator->fd, question, question->reply_bytes, &rates->emulator_hz[round]);
-	if (ret == 0)
-		rates->ratio[round] = rates->emulator_hz[round] / rates->echo_hz[round];
-	return ret;
-}
-
 static int by_size(const void *a, const void *b)
 {
 	double first = *(const double *)a;
@@ -108,16 +95,11 @@ static int by_size(const void *a, const void *b)
 	return (first > second) - (first < second);
 }
 
-static void sort(double values[ROUNDS])
-{
-	qsort(values, ROUNDS, sizeof(values[0]), by_size);
-}
-
 static void report(enum peer_line line, const struct question *question, struct rates *rates)
 {
-	sort(rates->echo_hz);
-	sort(rates->emulator_hz);
-	sort(rates->ratio);
+	qsort(rates->echo_hz, ROUNDS, sizeof(double), by_size);
+	qsort(rates->emulator_hz, ROUNDS, sizeof(double), by_size);
+	qsort(rates->ratio, ROUNDS, sizeof(double), by_size);
 	printf("%s, %s: echo %.0f/s, serprog-emu %.0f/s, ratio %.2f (%.2f to %.2f)\n",
 		line_names[line], question->name, rates->echo_hz[ROUNDS / 2],
 		rates->emulator_hz[ROUNDS / 2], rates->ratio[ROUNDS / 2], rates->ratio[ROUNDS / 4],
@@ -131,10 +113,15 @@ static int measure_question(enum peer_line line, const struct peer *echo,
 	struct rates rates;
 
 	for (size_t i = 0; i < ROUNDS; i++) {
-		int ret = measure_round(echo, emulator, question, &rates, i);
+		int ret =
+			measure_hz(echo->fd, question, question->request_bytes, &rates.echo_hz[i]);
 
+		if (ret == 0)
+			ret = measure_hz(emulator->fd, question, question->reply_bytes,
+				&rates.emulator_hz[i]);
 		if (ret < 0)
 			return ret;
+		rates.ratio[i] = rates.emulator_hz[i] / rates.echo_hz[i];
 	}
 	report(line, question, &rates);
 	return 0;

@@ -12,7 +12,6 @@
 #define NS_PER_MS UINT64_C(1000000)
 #define SCRIPT_MS_MAX UINT64_C(86400000)
 #define LINE_BYTES_MAX 128
-#define STEPS_AT_FIRST 16
 
 #define BLANKS " \t\r"
 
@@ -100,18 +99,12 @@ bool command_is_for(const struct command *command, unsigned int vcpu)
 
 static int append_step(struct script *script, const struct script_step *step)
 {
-	/* Room doubles whenever the count is a power of two. */
-	bool full = script->count == 0 ||
-		    (script->count >= STEPS_AT_FIRST && (script->count & (script->count - 1)) == 0);
-	size_t room = script->count == 0 ? STEPS_AT_FIRST : script->count * 2;
+	struct script_step *steps =
+		realloc(script->steps, (script->count + 1) * sizeof(*script->steps));
 
-	if (full) {
-		struct script_step *steps = realloc(script->steps, room * sizeof(*steps));
-
-		if (!steps)
-			return -ENOMEM;
-		script->steps = steps;
-	}
+	if (!steps)
+		return -ENOMEM;
+	script->steps = steps;
 	script->steps[script->count++] = *step;
 	return 0;
 }

@@ -24,27 +24,12 @@ struct governor_model {
 	uint64_t slice_ns; /* 0: the sampling period */
 	bool needs_min;
 	bool needs_max;
-	uint32_t (*first)(const struct governor_limits *limits);
+	size_t first; /* the limit that it begins with: an offset */
 	/* A slice is over; NULL: nothing to learn from it. */
 	void (*learn)(struct governor *governor, uint32_t speed_kips);
 	/* A sampling period is over: which speed from now on? NULL: always the first. */
 	uint32_t (*choose)(const struct governor *governor);
 };
-
-static uint32_t first_fixed(const struct governor_limits *limits)
-{
-	return limits->fixed_kips;
-}
-
-static uint32_t first_min(const struct governor_limits *limits)
-{
-	return limits->min_kips;
-}
-
-static uint32_t first_max(const struct governor_limits *limits)
-{
-	return limits->max_kips;
-}
 
 static uint32_t clamped(const struct governor_limits *limits, uint64_t kips)
 {
@@ -90,13 +75,16 @@ static uint32_t choose_schedutil(const struct governor *governor)
 	return clamped(&governor->limits, used_kips + used_kips / 4);
 }
 
+#define FIRST(limit_) offsetof(struct governor_limits, limit_)
+
 /* Linux Documentation/admin-guide/pm/cpufreq.rst has them all but `fixed`. */
 static const struct governor_model models[] = {
-	{"fixed", 0, false, false, first_fixed, NULL, NULL},
-	{"performance", 0, false, true, first_max, NULL, NULL},
-	{"powersave", 0, true, false, first_min, NULL, NULL},
-	{"ondemand", 0, true, true, first_min, learn_load, choose_ondemand},
-	{"schedutil", PELT_SLICE_NS, true, true, first_min, learn_utilisation, choose_schedutil},
+	{"fixed", 0, false, false, FIRST(fixed_kips), NULL, NULL},
+	{"performance", 0, false, true, FIRST(max_kips), NULL, NULL},
+	{"powersave", 0, true, false, FIRST(min_kips), NULL, NULL},
+	{"ondemand", 0, true, true, FIRST(min_kips), learn_load, choose_ondemand},
+	{"schedutil", PELT_SLICE_NS, true, true, FIRST(min_kips), learn_utilisation,
+		choose_schedutil},
 };
 
 #define MODEL_COUNT (sizeof(models) / sizeof(models[0]))
@@ -139,7 +127,8 @@ void governor_init(struct governor *governor, const struct governor_model *model
 	memset(governor, 0, sizeof(*governor));
 	governor->model = model;
 	governor->limits = *limits;
-	governor->wanted_kips = model->first(limits);
+	governor->wanted_kips =
+		*(const uint32_t *)(const void *)((const char *)limits + model->first);
 	governor->seen_ns = now_ns;
 	governor->slice_ns = model->slice_ns > 0 ? model->slice_ns : limits->sampling_ns;
 	governor->slice_end_ns = now_ns + governor->slice_ns;

@@ -10,11 +10,6 @@
 
 #define NS_PER_US UINT64_C(1000)
 
-#define SAMPLING_US_DEFAULT 10000
-#define QUANTUM_US_DEFAULT 250
-#define CATCH_UP_US_DEFAULT 5000
-#define WINDOW_MS_DEFAULT 100
-
 static int parse_speeds(const char *text, void *field)
 {
 	struct speed_list *speeds = field;
@@ -70,10 +65,10 @@ static const struct argument arguments[] = {
 
 static const struct options defaults = {
 	.mips = {1, {SPEED_UNTHROTTLED}},
-	.sampling_us = SAMPLING_US_DEFAULT,
-	.quantum_us = QUANTUM_US_DEFAULT,
-	.catch_up_us = CATCH_UP_US_DEFAULT,
-	.window_ms = WINDOW_MS_DEFAULT,
+	.sampling_us = 10000,
+	.quantum_us = 250,
+	.catch_up_us = 5000,
+	.window_ms = 100,
 };
 
 static int take(const char *word, struct options *options, uint64_t *seen, char *error)

@@ -49,22 +49,10 @@ enum qemu_plugin_cb_flags {
 	QEMU_PLUGIN_CB_R_REGS, /* the callback reads registers */
 };
 
-enum qemu_plugin_op {
-	QEMU_PLUGIN_INLINE_ADD_U64,
-	QEMU_PLUGIN_INLINE_STORE_U64,
-};
+enum qemu_plugin_op { QEMU_PLUGIN_INLINE_ADD_U64 };
 
-/* Comparisons are of unsigned numbers: the u64 on the left, the immediate on the right. */
-enum qemu_plugin_cond {
-	QEMU_PLUGIN_COND_NEVER,
-	QEMU_PLUGIN_COND_ALWAYS,
-	QEMU_PLUGIN_COND_EQ,
-	QEMU_PLUGIN_COND_NE,
-	QEMU_PLUGIN_COND_LT,
-	QEMU_PLUGIN_COND_LE,
-	QEMU_PLUGIN_COND_GT,
-	QEMU_PLUGIN_COND_GE,
-};
+/* Of unsigned numbers: the u64 on the left, the immediate on the right. */
+enum qemu_plugin_cond { QEMU_PLUGIN_COND_GE = 7 };
 
 typedef void (*qemu_plugin_udata_cb_t)(qemu_plugin_id_t id, void *userdata);
 typedef void (*qemu_plugin_vcpu_simple_cb_t)(qemu_plugin_id_t id, unsigned int vcpu_index);

@@ -2,43 +2,26 @@
 #include "speed.h"
 
 #include <errno.h>
-#include <stdbool.h>
+
+#include "text/number.h"
 
 #define KIPS_PER_MIPS 1000u
 #define NS_PER_MS UINT64_C(1000000) /* a speed of 1 kips is one instruction a millisecond */
-
-static bool is_digit(char c)
-{
-	return c >= '0' && c <= '9';
-}
-
-static const char *parse_whole(const char *text, uint64_t *kips)
-{
-	*kips = 0;
-	while (is_digit(*text) && *kips <= SPEED_KIPS_MAX)
-		*kips = *kips * 10 + (uint64_t)(*text++ - '0') * KIPS_PER_MIPS;
-	return text;
-}
-
-/* Up to three digits behind a point; a fourth one is not taken, and then is in the caller's way. */
-static const char *parse_fraction(const char *text, uint64_t *kips)
-{
-	for (uint64_t weight = KIPS_PER_MIPS / 10; weight > 0 && is_digit(*text); weight /= 10)
-		*kips += (uint64_t)(*text++ - '0') * weight;
-	return text;
-}
 
 int speed_parse(const char *text, const char **end, uint32_t *speed_kips)
 {
 	uint64_t kips;
 
-	if (!is_digit(*text))
+	if (!number_begins(text, 10, SPEED_KIPS_MAX / KIPS_PER_MIPS, &text, &kips))
 		return -EINVAL;
-	text = parse_whole(text, &kips);
+	kips *= KIPS_PER_MIPS;
 	if (*text == '.') {
-		if (!is_digit(text[1]))
+		if (!is_digit_of(*++text, 10))
 			return -EINVAL;
-		text = parse_fraction(text + 1, &kips);
+		/* A fourth digit is not taken, and then is in the caller's way. */
+		for (uint64_t weight = KIPS_PER_MIPS / 10; weight > 0 && is_digit_of(*text, 10);
+			weight /= 10)
+			kips += (uint64_t)(*text++ - '0') * weight;
 	}
 	if (kips > SPEED_KIPS_MAX)
 		return -EINVAL;

@@ -10,7 +10,7 @@
 #include <stddef.h>
 #include <stdint.h>
 
-#include "place.h"
+#include "calls.h"
 #include "stacks.h"
 #include "text/json_line.h"
 

@@ -9,7 +9,7 @@
 
 #include "cpu/qemu_plugin_api.h"
 #include "machine.h"
-#include "place.h"
+#include "calls.h"
 
 struct registers {
 	const struct machine *machine;

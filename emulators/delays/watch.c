@@ -7,10 +7,10 @@
 #include <string.h>
 #include <unistd.h>
 
-#include "asked.h"
-
 #define INSN_BYTES_MAX 16
 #define ENDED_MAX 16
+#define NS_PER_S UINT64_C(1000000000)
+#define TIME_MAX (UINT64_C(1) << 31) /* what is more was negative */
 
 /* A place that QEMU calls from. Lives as long as QEMU: it may keep what it translated. */
 struct spot {
@@ -20,6 +20,7 @@ struct spot {
 	unsigned int function;
 	uint64_t address;
 	uint64_t site; /* of a call instruction: what follows it; 0: it is none */
+	bool is_site;  /* it follows a call itself */
 };
 
 /* Nothing that the guest does leads here: QEMU is another one, or the rig wrote nonsense. */
@@ -33,20 +34,6 @@ static void write_line(struct watch *watch, const struct json_line *line)
 {
 	if (sheet_write(&watch->sheet, line->bytes, line->len) < 0)
 		give_up("cannot write", "what it saw");
-}
-
-static void tell_stack(struct watch *watch, unsigned int number, const struct stack *stack)
-{
-	struct json_line line;
-
-	write_line(watch, record_stack(&line, number, stack));
-}
-
-static void tell_enter(struct watch *watch, const struct moment *moment, const struct entry *entry)
-{
-	struct json_line line;
-
-	write_line(watch, record_enter(&line, moment, entry));
 }
 
 static void tell_ended(struct watch *watch, const struct moment *moment, const uint64_t *numbers,
@@ -105,13 +92,72 @@ static void read_stack(struct watch *watch, const struct spot *spot, struct stac
 static unsigned int number_stack(struct watch *watch, const struct stack *stack)
 {
 	const struct wish_function *function = &watch->wish.functions[stack->function];
+	struct json_line line;
 	bool is_new;
 	unsigned int number = stacks_number(
 		&watch->stacks, stack, function->text_begin, function->text_end, &is_new);
 
 	if (is_new)
-		tell_stack(watch, number, stack);
+		write_line(watch, record_stack(&line, number, stack));
 	return number;
+}
+
+static uint64_t argument_at(
+	struct registers *registers, unsigned int argument, const struct stack *stack)
+{
+	size_t word = machine_argument_word(registers->machine, argument);
+
+	if (argument < MACHINE_ARGUMENTS_MAX && registers->arguments[argument])
+		return registers_value(registers, registers->arguments[argument]);
+	return word < stack->word_count ? stack->words[word] : 0;
+}
+
+static uint64_t argument_of(struct registers *registers, const struct wish_function *function,
+	const struct stack *stack)
+{
+	unsigned int bits = function->argument_bits;
+	uint64_t value = argument_at(registers, function->argument, stack);
+
+	return bits < 64 ? value & ((UINT64_C(1) << bits) - 1) : value;
+}
+
+/* Seconds and a part of one, as ns; false: it is not mapped, or is no time. */
+static bool read_time(struct registers *registers, const struct wish_function *sleep,
+	uint64_t address, uint64_t *ns)
+{
+	uint64_t seconds = 0, part = 0;
+
+	if (!registers_memory(registers, address, &seconds, sleep->seconds_bytes) ||
+		!registers_memory(
+			registers, address + sleep->seconds_bytes, &part, sleep->part_bytes))
+		return false;
+	*ns = seconds * NS_PER_S + part * sleep->part_ns;
+	return seconds < TIME_MAX && part < TIME_MAX;
+}
+
+static bool read_sleep(struct registers *registers, const struct wish_function *sleep,
+	const struct stack *stack, uint64_t *asked, struct asking *asking)
+{
+	for (unsigned int i = 0; i < RECORD_ARGUMENTS; i++)
+		asking->arguments[i] = argument_at(registers, i, stack);
+	if (!sleep->seconds_bytes)
+		return true;
+	return read_time(registers, sleep, argument_at(registers, sleep->argument, stack), asked);
+}
+
+/*
+ * What a call asks for, in the unit of @function, in ns where it points to a time. @stack is as the
+ * called function finds it. 0 where @asking says that it is unknown.
+ */
+static uint64_t read_asked(struct registers *registers, const struct wish_function *function,
+	const struct stack *stack, struct asking *asking)
+{
+	uint64_t asked = argument_of(registers, function, stack);
+
+	*asking = (struct asking){.is_known = true};
+	if (function->is_sleep)
+		asking->is_known = read_sleep(registers, function, stack, &asked, asking);
+	return asking->is_known ? asked : 0;
 }
 
 static void begin_call(struct watch *watch, const struct moment *moment, const struct stack *stack)
@@ -136,35 +182,24 @@ static void begin_call(struct watch *watch, const struct moment *moment, const s
 	if (function->may_jump)
 		remember_site(watch, site);
 	entry.call = entered.number;
-	entry.asked = asked_read(&watch->registers, function, stack, &asking);
+	entry.asked = read_asked(&watch->registers, function, stack, &asking);
 	entry.stack = number_stack(watch, stack);
-	tell_enter(watch, moment, &entry);
+	write_line(watch, record_enter(&line, moment, &entry));
 	if (function->is_sleep)
 		write_line(watch, record_asking(&line, entry.call, &asking));
 	if (moment->cpu < WATCH_CPUS_MAX)
 		watch->fresh[moment->cpu] = entered.number;
 }
 
-static void on_entry(unsigned int cpu, void *data)
-{
-	const struct spot *spot = data;
-	struct watch *watch = spot->watch;
-	struct moment moment = moment_of(watch, cpu, spot->insns);
-	struct stack stack = {0};
-
-	if (!lock_for(spot))
-		return;
-	read_stack(watch, spot, &stack);
-	begin_call(watch, &moment, &stack);
-	pthread_mutex_unlock(&watch->lock);
-}
-
-/* At the instruction that calls what sleeps: that function is of the C library, and not watched. */
+/*
+ * At the first instruction of a function, or at the instruction that calls what sleeps: that
+ * function is of the C library, and not watched.
+ */
 static void on_call(unsigned int cpu, void *data)
 {
 	const struct spot *spot = data;
 	struct watch *watch = spot->watch;
-	struct moment moment = moment_of(watch, cpu, 0);
+	struct moment moment = moment_of(watch, cpu, spot->insns);
 	struct stack stack = {0};
 
 	if (!lock_for(spot))
@@ -188,24 +223,8 @@ static void on_begun(unsigned int cpu, void *data)
 	pthread_mutex_unlock(&spot->watch->lock);
 }
 
-static void on_return(unsigned int cpu, void *data)
-{
-	const struct spot *spot = data;
-	struct watch *watch = spot->watch;
-	struct moment moment = moment_of(watch, cpu, 0);
-	uint64_t ended[ENDED_MAX];
-	struct place place;
-	size_t count;
-
-	if (!lock_for(spot))
-		return;
-	place = registers_place(&watch->registers);
-	count = calls_return(&watch->calls, &place, spot->function, ended, ENDED_MAX);
-	tell_ended(watch, &moment, ended, count, "return");
-	pthread_mutex_unlock(&watch->lock);
-}
-
-static void on_site(unsigned int cpu, void *data)
+/* At a return instruction, or at the site of a call. */
+static void on_end(unsigned int cpu, void *data)
 {
 	const struct spot *spot = data;
 	struct watch *watch = spot->watch;
@@ -217,9 +236,13 @@ static void on_site(unsigned int cpu, void *data)
 	if (!lock_for(spot))
 		return;
 	place = registers_place(&watch->registers);
-	place.sp -= machine_popped(watch->machine);
-	count = calls_arrive(&watch->calls, &place, spot->address, ended, ENDED_MAX);
-	tell_ended(watch, &moment, ended, count, "site");
+	if (spot->is_site) {
+		place.sp -= machine_popped(watch->machine);
+		count = calls_arrive(&watch->calls, &place, spot->address, ended, ENDED_MAX);
+	} else {
+		count = calls_return(&watch->calls, &place, spot->function, ended, ENDED_MAX);
+	}
+	tell_ended(watch, &moment, ended, count, spot->is_site ? "site" : "return");
 	pthread_mutex_unlock(&watch->lock);
 }
 
@@ -231,7 +254,7 @@ static struct spot *new_spot(
 	if (!spot)
 		give_up("no", "memory");
 	else
-		*spot = (struct spot){watch, watch->file.known, insns, function, address, 0};
+		*spot = (struct spot){watch, watch->file.known, insns, function, address, 0, false};
 	return spot;
 }
 
@@ -274,7 +297,7 @@ static void look_at_begin(struct watch *watch, struct qemu_plugin_tb *block, uin
 		return;
 	note_loaded(watch, entry->function, address);
 	spot = new_spot(watch, entry->function, address, insns);
-	qemu_plugin_register_vcpu_tb_exec_cb(block, on_entry, QEMU_PLUGIN_CB_R_REGS, spot);
+	qemu_plugin_register_vcpu_tb_exec_cb(block, on_call, QEMU_PLUGIN_CB_R_REGS, spot);
 	if (insns > 1)
 		qemu_plugin_register_vcpu_insn_exec_cb(
 			qemu_plugin_tb_get_insn(block, 1), on_begun, QEMU_PLUGIN_CB_NO_REGS, spot);
@@ -296,14 +319,8 @@ static void look_at_site(struct watch *watch, struct qemu_plugin_tb *block, uint
 	if (!is_site(watch, address))
 		return;
 	spot = new_spot(watch, 0, address, qemu_plugin_tb_n_insns(block));
-	qemu_plugin_register_vcpu_tb_exec_cb(block, on_site, QEMU_PLUGIN_CB_R_REGS, spot);
-}
-
-static void call_at_return(
-	struct watch *watch, struct qemu_plugin_insn *last, unsigned int function, uint64_t address)
-{
-	qemu_plugin_register_vcpu_insn_exec_cb(
-		last, on_return, QEMU_PLUGIN_CB_R_REGS, new_spot(watch, function, address, 0));
+	spot->is_site = true;
+	qemu_plugin_register_vcpu_tb_exec_cb(block, on_end, QEMU_PLUGIN_CB_R_REGS, spot);
 }
 
 /* Functions that have a return instruction there: their marks say so, or it lies within them. */
@@ -351,7 +368,8 @@ static void look_at_end(struct watch *watch, struct qemu_plugin_tb *block)
 
 	for (unsigned int i = 0; i < WISH_FUNCTIONS_MAX; i++) {
 		if (functions & UINT64_C(1) << i)
-			call_at_return(watch, last, i, address);
+			qemu_plugin_register_vcpu_insn_exec_cb(last, on_end, QEMU_PLUGIN_CB_R_REGS,
+				new_spot(watch, i, address, 0));
 	}
 	look_at_call(watch, last, address);
 }

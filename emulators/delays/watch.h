@@ -18,7 +18,6 @@
 #include "sheet.h"
 #include "stacks.h"
 #include "wish.h"
-#include "wish_file.h"
 
 #define WATCH_LOADED_MAX 64
 #define WATCH_SITES_MAX 2048

@@ -1,40 +1,22 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
 #include "client.h"
 
-#include <arpa/inet.h>
 #include <assert.h>
 #include <errno.h>
 #include <netinet/in.h>
 #include <netinet/tcp.h>
-#include <stdlib.h>
 #include <string.h>
 #include <sys/socket.h>
 #include <sys/uio.h>
 #include <unistd.h>
 
 #include "serprog/codec.h"
-#include "text/number.h"
+#include "serprog/listener.h"
 
 #define READ_LEN_WANTED 65536
 #define SPIOP_HEADER_BYTES 7
 #define OPERATION_BYTES_MAX (SPIOP_HEADER_BYTES + CLIENT_COMMAND_BYTES_MAX)
 #define OPERATIONS_MAX 2
-
-static int parse_target(const char *target, struct sockaddr_in *address)
-{
-	const char *colon = strrchr(target, ':');
-	char host[INET_ADDRSTRLEN] = "";
-	size_t len = colon ? (size_t)(colon - target) : 0;
-	uint64_t port;
-
-	if (len == 0 || len >= sizeof(host))
-		return -EINVAL;
-	memcpy(host, target, len);
-	if (!number_parse(colon + 1, 10, 1, UINT16_MAX, &port))
-		return -EINVAL;
-	*address = (struct sockaddr_in){.sin_family = AF_INET, .sin_port = htons((uint16_t)port)};
-	return inet_pton(AF_INET, host, &address->sin_addr) == 1 ? 0 : -EINVAL;
-}
 
 /* Nothing is sent while a reply is due, so what one call does not take is never for long. */
 static int send_all(int fd, const uint8_t *bytes, size_t len)
@@ -137,10 +119,10 @@ static int open_link(const struct sockaddr_in *address)
 int client_init(struct client *client, const char *target)
 {
 	struct sockaddr_in address;
-	int error = parse_target(target, &address);
+	int error = listener_parse_tcp(target, &address);
 
-	if (error)
-		return error;
+	if (error || address.sin_port == 0)
+		return -EINVAL;
 	client->fd = open_link(&address);
 	if (client->fd < 0)
 		return client->fd;

@@ -5,6 +5,7 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "model/noise.h"
 #include "text/number.h"
 
 #define NS_PER_US UINT64_C(1000)
@@ -53,17 +54,6 @@ static bool find_kind(const char *name, size_t len, enum fault_kind *kind)
 	return false;
 }
 
-static int parse_number(const char *text, const char *end, uint64_t max, uint64_t *number)
-{
-	const char *stop;
-	uint64_t value;
-
-	if (!number_begins(text, 10, max, &stop, &value) || stop != end)
-		return -EINVAL;
-	*number = value;
-	return 0;
-}
-
 static int parse_probability(const char *text, double *probability)
 {
 	char *stop;
@@ -91,21 +81,21 @@ static int parse_when(const char *text, struct fault *fault)
 		return fault->at == FAULT_AT_BUSY
 			       ? -EINVAL
 			       : parse_probability(text + strlen(PROBABILITY), &fault->probability);
-	if (parse_number(text, text + strlen(text), UINT64_MAX, &fault->nth) < 0)
-		return -EINVAL;
-	return fault->nth > 0 ? 0 : -EINVAL;
+	return number_parse(text, 10, 1, UINT64_MAX, &fault->nth) ? 0 : -EINVAL;
 }
 
 /* @text is what stands between the name and the @. */
 static int parse_hold(const char *text, const char *end, enum hold hold, struct fault *fault)
 {
+	const char *stop;
 	uint64_t hold_us;
 
 	if (text == end) {
 		fault->hold_ns = hold == HOLD_OPTIONAL ? FAULT_FOR_EVER : 0;
 		return hold == HOLD_NEEDED ? -EINVAL : 0;
 	}
-	if (hold == HOLD_NONE || parse_number(text + 1, end, HOLD_US_MAX, &hold_us) < 0)
+	if (hold == HOLD_NONE || !number_begins(text + 1, 10, HOLD_US_MAX, &stop, &hold_us) ||
+		stop != end)
 		return -EINVAL;
 	fault->hold_ns = hold_us * NS_PER_US;
 	return 0;
@@ -163,28 +153,12 @@ void faults_count(struct faults *faults, enum fault_at at)
 	faults->seen[at]++;
 }
 
-/* The finalizer of SplitMix64: each bit of the result depends on each bit of the argument. */
-static uint64_t mix(uint64_t x)
-{
-	x ^= x >> 30;
-	x *= UINT64_C(0xBF58476D1CE4E5B9);
-	x ^= x >> 27;
-	x *= UINT64_C(0x94D049BB133111EB);
-	return x ^ x >> 31;
-}
-
 /* A number of its own for the @nth of the fault at @index. */
 static uint64_t draw(const struct faults *faults, size_t index, uint64_t nth)
 {
-	static const uint64_t golden = UINT64_C(0x9E3779B97F4A7C15);
+	uint64_t place = noise_mix(faults->seed + NOISE_GOLDEN) + (index + 1) * NOISE_GOLDEN;
 
-	return mix(mix(mix(faults->seed + golden) + (index + 1) * golden) + nth * golden);
-}
-
-/* From 0 to just below 1, in steps that a double holds exactly. */
-static double as_fraction(uint64_t drawn)
-{
-	return (double)(drawn >> 11) * 0x1p-53;
+	return noise_mix(noise_mix(place) + nth * NOISE_GOLDEN);
 }
 
 static bool hits(const struct faults *faults, size_t index, uint64_t nth)
@@ -193,7 +167,8 @@ static bool hits(const struct faults *faults, size_t index, uint64_t nth)
 
 	if (fault->nth > 0)
 		return fault->nth == nth;
-	return as_fraction(draw(faults, index, nth)) < fault->probability;
+	/* From 0 to just below 1, in steps that a double holds exactly. */
+	return (double)(draw(faults, index, nth) >> 11) * 0x1p-53 < fault->probability;
 }
 
 const struct fault *faults_hit(const struct faults *faults, enum fault_kind kind, enum fault_at at)

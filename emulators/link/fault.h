@@ -68,9 +68,7 @@ int faults_add(struct faults *faults, const char *text);
 /* Whether any would touch the bytes of that stream. */
 bool faults_touch(const struct faults *faults, enum fault_at at);
 
-/*
- * Whether any could hold up the device itself, so that it may not see at once what has come.
- */
+/* Whether any could hold up the device itself, so that it may not see at once what has come. */
 bool faults_hold(const struct faults *faults);
 
 /* Counts one more of @at. */

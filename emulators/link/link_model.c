@@ -88,23 +88,18 @@ static int set_preset(const char *name, struct link_model *model)
 	return -EINVAL;
 }
 
-static int set_number(const struct key *key, const char *text, struct link_model *model)
-{
-	uint64_t value;
-
-	if (!number_parse(text, 10, 0, key->max, &value))
-		return -EINVAL;
-	*field_of(model, key) = (uint32_t)value;
-	return 0;
-}
-
 static int set_key(const char *word, const char *equals, struct link_model *model)
 {
 	size_t len = (size_t)(equals - word);
+	uint64_t value;
 
 	for (size_t i = 0; i < KEY_COUNT; i++) {
-		if (strlen(keys[i].name) == len && strncmp(word, keys[i].name, len) == 0)
-			return set_number(&keys[i], equals + 1, model);
+		if (strlen(keys[i].name) != len || strncmp(word, keys[i].name, len) != 0)
+			continue;
+		if (!number_parse(equals + 1, 10, 0, keys[i].max, &value))
+			return -EINVAL;
+		*field_of(model, &keys[i]) = (uint32_t)value;
+		return 0;
 	}
 	return -EINVAL;
 }

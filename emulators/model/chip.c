@@ -2,12 +2,15 @@
 #include "chip.h"
 
 #include <assert.h>
+#include <errno.h>
 #include <string.h>
 
 #include "family.h"
-#include "halfway.h"
+#include "text/number.h"
 
 #define BUS_FLOATING 0xFF
+#define PERCENT 100u
+#define POWER_CUT_PERCENT_DEFAULT 50
 
 static const struct family *const families[] = {
 	[PART_SPI_NOR] = &family_spi_nor,
@@ -111,6 +114,38 @@ void chip_power_cycle(struct chip *chip, uint64_t at_ns)
 	chip_power_on(chip, at_ns);
 }
 
+int power_cut_parse(const char *text, struct power_cut *cut)
+{
+	struct power_cut parsed = {.is_percent = true, .after = POWER_CUT_PERCENT_DEFAULT};
+	uint64_t nth;
+
+	if (!number_begins(text, 10, UINT32_MAX, &text, &nth) || nth == 0)
+		return -EINVAL;
+	parsed.nth = (uint32_t)nth;
+	if (*text == ',') {
+		if (!number_begins(text + 1, 10, UINT64_MAX, &text, &parsed.after))
+			return -EINVAL;
+		parsed.is_percent = *text == '%';
+		text += parsed.is_percent;
+		if (parsed.is_percent && parsed.after > PERCENT)
+			return -EINVAL;
+	}
+	if (*text == ',' && !number_begins(text + 1, 10, UINT64_MAX, &text, &parsed.off_ns))
+		return -EINVAL;
+	if (*text != '\0')
+		return -EINVAL;
+	*cut = parsed;
+	return 0;
+}
+
+/* Divided first where the product would not fit: no busy time is that long. */
+uint64_t power_cut_after_ns(const struct power_cut *cut, uint64_t work_ns)
+{
+	if (!cut->is_percent)
+		return cut->after;
+	return work_ns / PERCENT * cut->after + work_ns % PERCENT * cut->after / PERCENT;
+}
+
 void chip_plan_power_cut(struct chip *chip, const struct power_cut *cut)
 {
 	chip->power = (struct chip_power){
@@ -194,15 +229,14 @@ static uint32_t erased_bytes(const struct chip *chip, uint64_t now_ns)
 	return (uint32_t)(size_bytes * (done_ns >> 10) / ((work_ns >> 10) + 1));
 }
 
-static void leave_halfway(struct chip *chip, uint64_t now_ns)
+void chip_leave_halfway(struct chip *chip, const struct chip_pending *work, uint32_t erased_bytes)
 {
-	const struct chip_pending *pending = &chip->pending;
 	const struct chip_latch *latch = &chip->latch;
 
-	if (pending->work == CHIP_WORK_ERASE)
-		halfway_erase(&chip->array, pending->address, pending->size_bytes,
-			erased_bytes(chip, now_ns), chip->noise_seed);
-	else if (pending->work == CHIP_WORK_PROGRAM)
+	if (work->work == CHIP_WORK_ERASE)
+		halfway_erase(&chip->array, work->address, work->size_bytes, erased_bytes,
+			chip->noise_seed);
+	else if (work->work == CHIP_WORK_PROGRAM)
 		halfway_program(&chip->array, latch->address, latch->bytes, latch->size_bytes,
 			latch->replaces, chip->noise_seed);
 }
@@ -213,7 +247,7 @@ void chip_abort_work(struct chip *chip, uint64_t now_ns)
 	if (chip->pending.work == CHIP_WORK_NONE)
 		return;
 	if (now_ns >= chip->busy_since_ns)
-		leave_halfway(chip, now_ns);
+		chip_leave_halfway(chip, &chip->pending, erased_bytes(chip, now_ns));
 	chip->busy_until_ns = now_ns;
 	chip->family->finish(chip, true);
 	chip->pending.work = CHIP_WORK_NONE;

@@ -13,9 +13,7 @@
 #include "dataflash.h"
 #include "parallel.h"
 #include "part.h"
-#include "power_cut.h"
 #include "spi.h"
-#include "uses.h"
 
 struct family;
 
@@ -108,6 +106,14 @@ struct chip_latch {
 	uint8_t bytes[CHIP_LATCH_BYTES_MAX];
 };
 
+/* When a part loses its power: during its n-th busy time. */
+struct power_cut {
+	uint32_t nth; /* of the busy times, from 1 on; 0: never */
+	bool is_percent;
+	uint64_t after;  /* its beginning: percent of that busy time, or ns */
+	uint64_t off_ns; /* for how long; 0: for ever */
+};
+
 struct chip_power {
 	struct power_cut cut;
 	uint64_t works_before; /* those that were begun before it was planned */
@@ -166,7 +172,7 @@ void chip_init(
 void chip_stick_from(struct chip *chip, uint64_t nth);
 
 /*
- * Power goes: what is under way stays half done (halfway.h), and the part is silent. Bus lines that
+ * Power goes: what is under way stays half done (array.h), and the part is silent. Bus lines that
  * nothing drives read as ones, and no command breaks a rule.
  */
 void chip_power_off(struct chip *chip, uint64_t at_ns);
@@ -174,8 +180,13 @@ void chip_power_off(struct chip *chip, uint64_t at_ns);
 /* Volatile registers begin anew, and the part is not ready before its power-up times are over. */
 void chip_power_on(struct chip *chip, uint64_t at_ns);
 
-/* Both at the same moment. */
 void chip_power_cycle(struct chip *chip, uint64_t at_ns);
+
+/* NTH[,PERCENT%|,NS[,OFF_NS]] such as 3 or 3,50% or 3,1500,2000000. -EINVAL for other text. */
+int power_cut_parse(const char *text, struct power_cut *cut);
+
+/* How long after the beginning of a busy time of @work_ns. */
+uint64_t power_cut_after_ns(const struct power_cut *cut, uint64_t work_ns);
 
 /* Does that by itself during the busy time that @cut names, of those that begin from now on. */
 void chip_plan_power_cut(struct chip *chip, const struct power_cut *cut);

@@ -3,7 +3,9 @@
 
 #include <assert.h>
 #include <errno.h>
+#include <inttypes.h>
 #include <stdbool.h>
+#include <stdio.h>
 #include <string.h>
 
 #include "noise.h"
@@ -11,6 +13,8 @@
 
 /* How fine a draw is: maxima of 400 s fit a product with this many bits. */
 #define DRAW_BITS 24
+
+#define OPCODE_COUNT 256u
 
 struct kind_text {
 	enum corner_kind kind;
@@ -67,24 +71,16 @@ int corner_parse(const char *text, struct corner *corner)
 	return -EINVAL;
 }
 
-static char *put_number(char *out, uint64_t number)
-{
-	if (number >= 10)
-		out = put_number(out, number / 10);
-	*out = (char)('0' + number % 10);
-	return out + 1;
-}
-
 void corner_format(const struct corner *corner, char text[CORNER_TEXT_BYTES])
 {
 	const struct kind_text *kind = &kinds[corner->kind];
-	char *end = text + strlen(kind->name);
+	uint64_t number = corner->kind == CORNER_DRAW ? corner->seed : corner->factor;
 
 	assert((size_t)corner->kind < KIND_COUNT && kind->kind == corner->kind);
-	strcpy(text, kind->name);
 	if (kind->takes_number)
-		end = put_number(end, kind->kind == CORNER_DRAW ? corner->seed : corner->factor);
-	*end = '\0';
+		snprintf(text, CORNER_TEXT_BYTES, "%s%" PRIu64, kind->name, number);
+	else
+		strcpy(text, kind->name);
 }
 
 static uint64_t draw_bits(uint64_t seed, const struct corner_use *use)
@@ -124,4 +120,64 @@ struct figure corner_figure(
 	}
 	assert(false);
 	return busy->typ;
+}
+
+static size_t block_count(const struct part *part, const struct part_erase *erase)
+{
+	return (part->size_bytes + erase->size_bytes - 1) / erase->size_bytes;
+}
+
+/* The counts of the opcodes come first, then those of the pages, then those of each erase. */
+static size_t erase_begin(const struct part *part, size_t index)
+{
+	size_t begin = OPCODE_COUNT + part->size_bytes / part->page_bytes;
+
+	for (size_t i = 0; i < index; i++)
+		begin += block_count(part, &part->erases[i]);
+	return begin;
+}
+
+size_t uses_bytes(const struct part *part)
+{
+	return erase_begin(part, part->erase_count);
+}
+
+void uses_init(struct uses *uses, const struct part *part, uint8_t *counts)
+{
+	uses->part = part;
+	uses->counts = counts;
+}
+
+static struct corner_use count(struct uses *uses, size_t index, uint8_t opcode, uint32_t address)
+{
+	return (struct corner_use){
+		.opcode = opcode,
+		.address = address,
+		.count = uses->counts[index]++,
+	};
+}
+
+struct corner_use uses_next_erase(struct uses *uses, uint8_t opcode, uint32_t address)
+{
+	const struct part_erase *erase = part_erase_find(uses->part, opcode);
+	uint32_t block;
+
+	assert(erase && address < uses->part->size_bytes);
+	block = address / erase->size_bytes;
+	return count(uses, erase_begin(uses->part, (size_t)(erase - uses->part->erases)) + block,
+		opcode, block * erase->size_bytes);
+}
+
+struct corner_use uses_next_program(struct uses *uses, uint8_t opcode, uint32_t address)
+{
+	uint32_t page_bytes = uses->part->page_bytes;
+	uint32_t page = address / page_bytes;
+
+	assert(address < uses->part->size_bytes);
+	return count(uses, OPCODE_COUNT + page, opcode, page * page_bytes);
+}
+
+struct corner_use uses_next(struct uses *uses, uint8_t opcode)
+{
+	return count(uses, opcode, opcode, 0);
 }

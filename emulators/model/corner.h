@@ -6,10 +6,7 @@
 #ifndef EMULATORS_MODEL_CORNER_H
 #define EMULATORS_MODEL_CORNER_H
 
-#include <stddef.h>
-#include <stdint.h>
-
-#include "figure.h"
+#include "part.h"
 
 #define CORNER_FACTOR_MAX 1000u
 #define CORNER_TEXT_BYTES 32 /* room for any corner as text, with its end */
@@ -39,11 +36,34 @@ struct corner_use {
 /* Of min, typ, max, zero, draw:SEED and slow:FACTOR. -EINVAL for any other text. */
 int corner_parse(const char *text, struct corner *corner);
 
-/* The text that corner_parse() takes. */
 void corner_format(const struct corner *corner, char text[CORNER_TEXT_BYTES]);
 
 /* The busy time in force. @use counts for CORNER_DRAW only. */
 struct figure corner_figure(
 	const struct corner *corner, const struct busy_time *busy, const struct corner_use *use);
+
+/*
+ * How often each operation was used at each address: what CORNER_DRAW keys its draws by. A count is
+ * kept for each page, for each block of each erase, and for each opcode that has no address. It
+ * wraps after 256: from there on the draws repeat.
+ */
+struct uses {
+	const struct part *part;
+	uint8_t *counts;
+};
+
+size_t uses_bytes(const struct part *part);
+
+/* @counts is all zeros, and outlives the uses. */
+void uses_init(struct uses *uses, const struct part *part, uint8_t *counts);
+
+/* The next use of an opcode that erases: @address is inside the block. */
+struct corner_use uses_next_erase(struct uses *uses, uint8_t opcode, uint32_t address);
+
+/* Of one that programs a page: @address is inside it. */
+struct corner_use uses_next_program(struct uses *uses, uint8_t opcode, uint32_t address);
+
+/* Of one that has no address. */
+struct corner_use uses_next(struct uses *uses, uint8_t opcode);
 
 #endif

@@ -43,8 +43,12 @@ void cycle_came_late(
 enum chip_rule cycle_check_write(
 	struct chip *chip, const struct cycle *cycle, struct chip_facts *facts);
 
-uint8_t cycle_read_array(struct chip *chip, const struct cycle *cycle, struct chip_facts *facts);
-uint8_t cycle_read_id(struct chip *chip, const struct cycle *cycle, struct chip_facts *facts);
+/* The array, or in ID mode the identity. */
+uint8_t cycle_read_content(
+	const struct chip *chip, const struct cycle *cycle, struct chip_facts *facts);
+
+/* Whether a block that [address, address + len) touches is locked against writes. */
+bool registers_forbid(const struct chip *chip, uint32_t address, uint32_t len);
 
 /* A byte that the part promises nothing about; the same at each run. @nth tells uses apart. */
 uint8_t cycle_noise(const struct chip *chip, uint32_t address, uint32_t nth);

@@ -1,7 +1,5 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
-/*
- * AT45 DataFlash: what is known of a part beyond what SPI parts share, and what one remembers.
- */
+/* AT45 DataFlash: what is known of a part beyond what SPI parts share, and what one remembers. */
 #ifndef EMULATORS_MODEL_DATAFLASH_H
 #define EMULATORS_MODEL_DATAFLASH_H
 

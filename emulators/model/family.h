@@ -1,13 +1,12 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
-/*
- * What differs between families of chips, and what they share. Only the model includes this.
- */
+/* What differs between families of chips, and what they share. Only the model includes this. */
 #ifndef EMULATORS_MODEL_FAMILY_H
 #define EMULATORS_MODEL_FAMILY_H
 
 #include "chip.h"
 
-struct cycle; /* cycle.h */
+struct cycle;       /* cycle.h */
+struct spi_command; /* spi_command.h */
 
 struct family {
 	/* Non-volatile registers as they are delivered. */
@@ -22,6 +21,8 @@ struct family {
 	 */
 	void (*transfer)(
 		struct chip *chip, const struct chip_transfer *transfer, struct chip_facts *facts);
+	const struct spi_command *commands;
+	size_t command_count;
 	/* Of the others: one cycle. @facts are empty but for busy_left_ns, opcode and address. */
 	void (*write_cycle)(struct chip *chip, const struct cycle *cycle, struct chip_facts *facts);
 	uint8_t (*read_cycle)(
@@ -72,6 +73,9 @@ uint8_t *chip_latch(struct chip *chip, uint32_t address, uint32_t len, bool repl
 
 /* Cuts off the work in hand: what it worked on is left half done. */
 void chip_abort_work(struct chip *chip, uint64_t now_ns);
+
+/* What @work that was cut off leaves behind; @erased_bytes: so much of an erase was done. */
+void chip_leave_halfway(struct chip *chip, const struct chip_pending *work, uint32_t erased_bytes);
 
 /* The work in hand began, or was put off: the moment of a planned power cut follows it. */
 void chip_replan_power_cut(struct chip *chip);

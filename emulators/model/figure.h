@@ -1,10 +1,10 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
-/*
- * A time, and what it rests on: so that a verdict can tell a datasheet's word from ours.
- */
+/* A time, and what it rests on: so that a verdict can tell a datasheet's word from ours. */
 #ifndef EMULATORS_MODEL_FIGURE_H
 #define EMULATORS_MODEL_FIGURE_H
 
+#include <assert.h>
+#include <stddef.h>
 #include <stdint.h>
 
 /* Ordered from the strongest to the weakest. */
@@ -27,9 +27,23 @@ struct busy_time {
 	struct figure max;
 };
 
-const char *grade_name(enum grade grade);
+static inline const char *grade_name(enum grade grade)
+{
+	static const char *const names[] = {
+		[GRADE_DATASHEET] = "datasheet",
+		[GRADE_SECONDARY] = "secondary",
+		[GRADE_UNSURE] = "unsure",
+		[GRADE_ASSUMED] = "assumed",
+	};
+
+	assert((size_t)grade < sizeof(names) / sizeof(names[0]));
+	return names[grade];
+}
 
 /* The one that convinces less. */
-enum grade grade_weaker(enum grade a, enum grade b);
+static inline enum grade grade_weaker(enum grade a, enum grade b)
+{
+	return a > b ? a : b;
+}
 
 #endif

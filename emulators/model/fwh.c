@@ -6,7 +6,7 @@
  * too early.
  */
 #include "family.h"
-#include "registers.h"
+#include "cycle.h"
 
 #define STATUS_READY 0x80
 #define STATUS_ERASE_FAILED 0x20
@@ -153,8 +153,7 @@ static uint8_t read_cycle(struct chip *chip, const struct cycle *cycle, struct c
 		facts->name = "STATUS";
 		return chip->parallel.status | (busy ? 0 : STATUS_READY);
 	}
-	return chip->parallel.id_mode ? cycle_read_id(chip, cycle, facts)
-				      : cycle_read_array(chip, cycle, facts);
+	return cycle_read_content(chip, cycle, facts);
 }
 
 static void finish(struct chip *chip, bool cut_off)

@@ -4,7 +4,6 @@
  * 49LF.
  */
 #include "family.h"
-#include "registers.h"
 #include "unlock.h"
 
 #define PROGRAM 0xA0

@@ -11,11 +11,6 @@
 
 #define PROTECT 0xA0
 
-static struct parallel_state *state_of(struct chip *chip)
-{
-	return &chip->parallel;
-}
-
 static void wait_for_next(struct chip *chip, const struct cycle *cycle)
 {
 	chip->parallel.window_until_ns = cycle->end_ns + chip->part->parallel->load.window.ns;
@@ -24,7 +19,7 @@ static void wait_for_next(struct chip *chip, const struct cycle *cycle)
 /* The bytes of a page may follow. */
 static void open_load(struct chip *chip, const struct cycle *cycle)
 {
-	struct parallel_state *state = state_of(chip);
+	struct parallel_state *state = &chip->parallel;
 
 	state->loading = true;
 	wait_for_next(chip, cycle);
@@ -94,7 +89,7 @@ static void fill_page(struct chip *chip, uint32_t page)
 static void load_byte(struct chip *chip, const struct cycle *cycle, struct chip_facts *facts)
 {
 	const struct part_parallel *part = chip->part->parallel;
-	struct parallel_state *state = state_of(chip);
+	struct parallel_state *state = &chip->parallel;
 	uint64_t start_ns = cycle->end_ns + part->load.timeout.ns;
 	struct chip_pending work = {
 		.work = CHIP_WORK_PROGRAM, .address = page_of(chip, cycle->address)};
@@ -134,7 +129,7 @@ static bool is_late_byte(const struct chip *chip, const struct cycle *cycle)
 
 static bool takes_byte(struct chip *chip, const struct cycle *cycle, struct chip_facts *facts)
 {
-	struct parallel_state *state = state_of(chip);
+	struct parallel_state *state = &chip->parallel;
 	bool late;
 
 	if (!state->loading)
@@ -157,7 +152,7 @@ static bool takes_byte(struct chip *chip, const struct cycle *cycle, struct chip
 /* The cycles of a sequence must follow one another as the bytes of a page do. */
 static bool breaks_sequence(struct chip *chip, const struct cycle *cycle, struct chip_facts *facts)
 {
-	struct parallel_state *state = state_of(chip);
+	struct parallel_state *state = &chip->parallel;
 	bool expected = unlock_goes_on(state->step, &chip->part->parallel->unlock, cycle) ||
 			state->step == UNLOCK_SECOND || state->step == UNLOCK_SETUP_SECOND;
 	bool fresh = unlock_goes_on(UNLOCK_NOTHING, &chip->part->parallel->unlock, cycle);
@@ -211,7 +206,7 @@ static void write_cycle(struct chip *chip, const struct cycle *cycle, struct chi
 
 static void finish(struct chip *chip, bool cut_off)
 {
-	struct parallel_state *state = state_of(chip);
+	struct parallel_state *state = &chip->parallel;
 
 	if (!is_loaded(chip) || cut_off)
 		return;

@@ -1,41 +1,13 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
 #include <string.h>
 
-#include "spi_locks.h"
 #include "spi_nor.h"
 
-void nor_run_power_down(
-	struct chip *chip, const struct spi_request *request, struct chip_facts *facts)
-{
-	(void)facts;
-	chip->spi.powered_down = true;
-	chip_owe(chip, request->transfer->end_ns, chip->part->spi->deep_power_down,
-		CHIP_RULE_DEEP_POWER_DOWN);
-}
+#define OP_RESET_F0 0xF0
 
-/* ABh with its three dummy bytes reads the ID; it wakes a sleeping part either way. */
-void nor_run_release(struct chip *chip, const struct spi_request *request, struct chip_facts *facts)
-{
-	const struct part_spi *part = chip->part->spi;
-	const struct chip_transfer *transfer = request->transfer;
-	bool with_id = part->has_res && request->data_len >= 3 && transfer->reply_len > 0;
-
-	(void)facts;
-	if (with_id)
-		spi_reply_repeating(request, &part->res, 1, 0);
-	if (!chip->spi.powered_down)
-		return;
-	chip->spi.powered_down = false;
-	chip_owe(chip, transfer->end_ns,
-		with_id ? part->release_power_down_with_id : part->release_power_down,
-		CHIP_RULE_RELEASE);
-}
-
-void nor_run_reset_enable(
-	struct chip *chip, const struct spi_request *request, struct chip_facts *facts)
+void nor_run_reset_enable(struct chip *chip, const struct spi_request *request)
 {
 	(void)request;
-	(void)facts;
 	chip->spi.reset_enabled = true;
 }
 
@@ -79,18 +51,11 @@ static void reset(struct chip *chip, uint64_t end_ns)
 	chip_owe(chip, end_ns, wait, CHIP_RULE_RESET);
 }
 
-void nor_run_reset(struct chip *chip, const struct spi_request *request, struct chip_facts *facts)
+/* 99h needs 66h before it, F0h nothing. */
+void nor_run_reset(struct chip *chip, const struct spi_request *request)
 {
-	(void)facts;
-	if (chip->spi.reset_enabled)
+	if (chip->spi.reset_enabled || request->facts->opcode == OP_RESET_F0)
 		reset(chip, request->transfer->end_ns);
-}
-
-void nor_run_reset_f0(
-	struct chip *chip, const struct spi_request *request, struct chip_facts *facts)
-{
-	(void)facts;
-	reset(chip, request->transfer->end_ns);
 }
 
 bool nor_has_power_down(const struct part *part, uint8_t opcode)
@@ -106,11 +71,6 @@ bool nor_has_release(const struct part *part, uint8_t opcode)
 
 bool nor_has_reset(const struct part *part, uint8_t opcode)
 {
-	return part->spi->soft_reset.ns > 0 && !nor_has_reset_f0(part, opcode);
-}
-
-bool nor_has_reset_f0(const struct part *part, uint8_t opcode)
-{
 	(void)opcode;
-	return part->spi->features & SPI_HAS_RESET_F0;
+	return part->spi->soft_reset.ns > 0 && !(part->spi->features & SPI_HAS_RESET_F0);
 }

@@ -1,5 +1,4 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
-#include "halfway.h"
 #include "spi_nor.h"
 
 static bool can_suspend(const struct chip *chip)
@@ -24,7 +23,7 @@ static void put_aside(struct chip *chip, uint64_t now_ns)
 }
 
 /* Anything but an erase of a block, or a program, goes on as if nothing had come. */
-void nor_run_suspend(struct chip *chip, const struct spi_request *request, struct chip_facts *facts)
+void nor_run_suspend(struct chip *chip, const struct spi_request *request)
 {
 	struct chip_pending work = {.work = CHIP_WORK_SUSPEND};
 	uint64_t end_ns = request->transfer->end_ns;
@@ -33,43 +32,37 @@ void nor_run_suspend(struct chip *chip, const struct spi_request *request, struc
 		return;
 	put_aside(chip, end_ns);
 	chip->spi.write_enabled = false;
-	chip_start_fixed_work(
-		chip, end_ns, &work, chip->part->spi->suspend_latency, CHIP_RULE_SUSPEND, facts);
+	chip_start_fixed_work(chip, end_ns, &work, chip->part->spi->suspend_latency,
+		CHIP_RULE_SUSPEND, request->facts);
 }
 
-void nor_run_resume(struct chip *chip, const struct spi_request *request, struct chip_facts *facts)
+static struct chip_pending work_of(const struct spi_suspended *suspended)
 {
-	struct spi_suspended *suspended = &chip->spi.suspended;
-	struct chip_pending work = {
+	return (struct chip_pending){
 		.work = suspended->is_erase ? CHIP_WORK_ERASE : CHIP_WORK_PROGRAM,
 		.address = suspended->address,
 		.size_bytes = suspended->size_bytes,
 	};
+}
+
+void nor_run_resume(struct chip *chip, const struct spi_request *request)
+{
+	struct spi_suspended *suspended = &chip->spi.suspended;
+	struct chip_pending work = work_of(suspended);
 
 	if (!suspended->open || suspended->is_deaf)
 		return;
 	suspended->open = false;
-	chip_start_fixed_work(
-		chip, request->transfer->end_ns, &work, suspended->left, CHIP_RULE_BUSY, facts);
-}
-
-static void leave_halfway(struct chip *chip)
-{
-	const struct spi_suspended *suspended = &chip->spi.suspended;
-	const struct chip_latch *latch = &chip->latch;
-
-	if (suspended->is_erase)
-		halfway_erase(&chip->array, suspended->address, suspended->size_bytes, 0,
-			chip->noise_seed);
-	else
-		halfway_program(&chip->array, latch->address, latch->bytes, latch->size_bytes,
-			latch->replaces, chip->noise_seed);
+	chip_start_fixed_work(chip, request->transfer->end_ns, &work, suspended->left,
+		CHIP_RULE_BUSY, request->facts);
 }
 
 void nor_drop_suspended(struct chip *chip)
 {
+	struct chip_pending work = work_of(&chip->spi.suspended);
+
 	if (chip->spi.suspended.open)
-		leave_halfway(chip);
+		chip_leave_halfway(chip, &work, 0);
 	chip->spi.suspended.open = false;
 }
 

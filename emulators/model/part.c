@@ -1,24 +1,12 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
 #include "part.h"
 
+#include <ctype.h>
 #include <string.h>
+#include <strings.h>
 
 /* Names longer than this compare by their beginning only: no part's name comes near it. */
 #define NAME_LEN_MAX 32
-
-static char lower(char c)
-{
-	return c >= 'A' && c <= 'Z' ? (char)(c - 'A' + 'a') : c;
-}
-
-static bool same_name(const char *a, const char *b)
-{
-	while (*a && lower(*a) == lower(*b)) {
-		a++;
-		b++;
-	}
-	return *a == *b;
-}
 
 static size_t name_len(const char *name)
 {
@@ -48,7 +36,8 @@ static size_t name_distance(const char *a, const char *b)
 
 		row[0] = i;
 		for (size_t j = 1; j <= b_len; j++) {
-			size_t swap = diagonal + (lower(a[i - 1]) != lower(b[j - 1]));
+			size_t swap = diagonal + (tolower((unsigned char)a[i - 1]) !=
+							 tolower((unsigned char)b[j - 1]));
 
 			diagonal = row[j];
 			row[j] = least(row[j] + 1, row[j - 1] + 1, swap);
@@ -60,7 +49,7 @@ static size_t name_distance(const char *a, const char *b)
 const struct part *part_find(const char *name)
 {
 	for (size_t i = 0; i < part_table_count; i++) {
-		if (same_name(part_table[i].name, name))
+		if (strcasecmp(part_table[i].name, name) == 0)
 			return &part_table[i];
 	}
 	return NULL;
@@ -84,6 +73,28 @@ const struct part_erase *part_erase_find(const struct part *part, uint8_t opcode
 			return &part->erases[i];
 	}
 	return NULL;
+}
+
+bool region_find_block(const struct part_region *regions, size_t region_count, uint32_t address,
+	struct part_block *block)
+{
+	uint32_t begin = 0;
+	uint32_t index = 0;
+
+	for (size_t i = 0; i < region_count; i++) {
+		uint32_t block_bytes = regions[i].block_bytes;
+		uint32_t offset = address - begin;
+
+		if (offset / block_bytes < regions[i].block_count) {
+			block->address = address - offset % block_bytes;
+			block->size_bytes = block_bytes;
+			block->index = index + offset / block_bytes;
+			return true;
+		}
+		begin += regions[i].block_count * block_bytes;
+		index += regions[i].block_count;
+	}
+	return false;
 }
 
 bool part_erase_block(const struct part_erase *erase, uint32_t address, struct part_block *block)

@@ -11,9 +11,9 @@
 #include <stdint.h>
 
 #include "figure.h"
-#include "region.h"
 
 #define PART_ERASES_MAX 10
+#define PART_REGIONS_MAX 6
 
 enum part_family {
 	PART_SPI_NOR,
@@ -23,6 +23,18 @@ enum part_family {
 	PART_JEDEC_BYTE,
 	PART_JEDEC_PAGE,
 	PART_FWH,
+};
+
+/* Blocks of unequal sizes, from address 0 on. */
+struct part_region {
+	uint32_t block_count;
+	uint32_t block_bytes;
+};
+
+struct part_block {
+	uint32_t address;
+	uint32_t size_bytes;
+	uint32_t index; /* of it among all blocks of its kind */
 };
 
 struct part_erase {
@@ -65,6 +77,10 @@ const struct part *part_nearest(const char *name);
 
 /* The part's erase by that opcode, or NULL. */
 const struct part_erase *part_erase_find(const struct part *part, uint8_t opcode);
+
+/* The block that holds @address; false: the regions end below it. */
+bool region_find_block(const struct part_region *regions, size_t region_count, uint32_t address,
+	struct part_block *block);
 
 /* The block that this erase takes at @address; false: there is none. */
 bool part_erase_block(const struct part_erase *erase, uint32_t address, struct part_block *block);

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
-#include "protection.h"
+#include "spi.h"
 
 #define SECTOR_BYTES 4096u
 #define SECTORS_BYTES_MAX 32768u

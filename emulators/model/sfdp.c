@@ -83,24 +83,9 @@ static void put_erase_types(const struct part *part, uint8_t *out)
 
 static void build(const struct part *part, uint8_t table[TABLE_BYTES])
 {
-	static const uint8_t header[HEADER_BYTES] = {
-		'S',
-		'F',
-		'D',
-		'P',
-		0x00,
-		0x01,
-		0x00,
-		0xFF, /* 1.0, one table */
-		0x00,
-		0x00,
-		0x01,
-		BFPT_WORDS,
-		HEADER_BYTES,
-		0x00,
-		0x00,
-		0xFF, /* 1.0, where */
-	};
+	/* Revision 1.0, one table; that one is of 1.0, too, and where. */
+	static const uint8_t header[HEADER_BYTES] = {'S', 'F', 'D', 'P', 0x00, 0x01, 0x00, 0xFF,
+		0x00, 0x00, 0x01, BFPT_WORDS, HEADER_BYTES, 0x00, 0x00, 0xFF};
 	uint8_t *words = table + HEADER_BYTES;
 
 	memcpy(table, header, HEADER_BYTES);

@@ -1,20 +1,14 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
-/*
- * What parts on an SPI bus have in common: what is known of one, and what one remembers.
- */
+/* What parts on an SPI bus have in common: what is known of one, and what one remembers. */
 #ifndef EMULATORS_MODEL_SPI_H
 #define EMULATORS_MODEL_SPI_H
 
-#include <stdbool.h>
-#include <stddef.h>
-#include <stdint.h>
-
-#include "figure.h"
-#include "protection.h"
+#include "part.h"
 
 #define SPI_STATUS_REGISTERS_MAX 5
 #define SPI_RDID_BYTES_MAX 5
 #define SPI_LOCKS_MAX 544
+#define PROTECTION_BITS_MAX 4
 
 /* What some parts have and others lack. */
 enum spi_feature {
@@ -27,6 +21,35 @@ enum spi_feature {
 	SPI_HAS_VOLATILE_STATUS = 1 << 6,   /* 50h before 01h: at once, until power goes */
 	SPI_HAS_SFDP = 1 << 7,              /* 5Ah */
 	SPI_HAS_RESET_F0 = 1 << 8,          /* F0h alone resets */
+};
+
+/* Bits of the status register number @index; no bits: there is no such flag. */
+struct part_flag {
+	uint8_t index;
+	uint8_t mask;
+};
+
+enum protection_kind {
+	PROTECTION_NONE,
+	PROTECTION_ANY,    /* any block protection bit protects all: the ranges are not known */
+	PROTECTION_RANGES, /* the bits make a number, see unit_bytes */
+	PROTECTION_GLOBAL, /* locks alone; a status register write sets or clears them all */
+	PROTECTION_UNLOCK, /* locks alone; 98h clears them all */
+};
+
+struct part_protection {
+	enum protection_kind kind;
+	/* Of the first status register, the least significant first. */
+	uint8_t bits[PROTECTION_BITS_MAX];
+	size_t bit_count;
+	uint32_t unit_bytes;      /* what the number 1 protects; each higher number twice as much */
+	struct part_flag bottom;  /* counts from address 0, not from the end */
+	struct part_flag sectors; /* the unit is 4 KiB, to 32 KiB; all bits set still are all */
+	struct part_flag complement;
+	/* Blocks that have a lock each; none: they have not. */
+	struct part_region lock_regions[PART_REGIONS_MAX];
+	size_t lock_region_count;
+	struct part_flag locks_flag; /* they count instead of the ranges; mask 0: always */
 };
 
 struct part_status_register {
@@ -117,5 +140,12 @@ struct spi_state {
 	bool aai;
 	uint32_t aai_address;
 };
+
+/*
+ * Whether any of [address, address + len) is protected by these status registers in a part of
+ * @size_bytes. Locks are not in the registers: PROTECTION_GLOBAL and _UNLOCK are never seen here.
+ */
+bool protection_covers(const struct part_protection *protection, uint32_t size_bytes,
+	const uint8_t *status, uint32_t address, uint32_t len);
 
 #endif

@@ -5,109 +5,93 @@
  */
 #include <string.h>
 
-#include "spi_status.h"
+#include "spi_command.h"
 
 #define STATUS_AAI 0x40
 #define WORD_BYTES 2u
 
-static void program(struct chip *chip, uint32_t address, const struct spi_request *request,
-	struct chip_facts *facts)
+static void program(struct chip *chip, uint32_t address, const struct spi_request *request)
 {
 	struct chip_pending work = {.work = CHIP_WORK_PROGRAM, .address = address};
 
 	memcpy(chip_latch(chip, address, (uint32_t)request->data_len, false), request->data,
 		request->data_len);
-	chip_start_work(
-		chip, request->transfer->end_ns, &work, &chip->part->spi->page_program, facts);
+	chip_start_work(chip, request->transfer->end_ns, &work, &chip->part->spi->page_program,
+		request->facts);
 }
 
-static void run_byte_program(
-	struct chip *chip, const struct spi_request *request, struct chip_facts *facts)
+static void run_byte_program(struct chip *chip, const struct spi_request *request)
 {
-	if (!spi_refuses(chip, facts->address, 1, facts))
-		program(chip, facts->address, request, facts);
+	if (!spi_refuses(chip, request->facts->address, 1, request->facts))
+		program(chip, request->facts->address, request);
 }
 
-/* The first word comes with its address, which is even; the others with their data only. */
-static bool take_address(const struct spi_request *request, uint32_t *address)
+static void program_word(struct chip *chip, uint32_t address, const struct spi_request *word)
 {
-	const uint8_t *data = request->data;
-
-	*address = (uint32_t)data[0] << 16 | (uint32_t)data[1] << 8 | data[2];
-	return *address % WORD_BYTES == 0;
-}
-
-static void program_word(struct chip *chip, uint32_t address, const struct spi_request *word,
-	struct chip_facts *facts)
-{
-	facts->has_address = true;
-	facts->address = address;
-	if (spi_refuses(chip, address, WORD_BYTES, facts)) {
+	word->facts->has_address = true;
+	word->facts->address = address;
+	if (spi_refuses(chip, address, WORD_BYTES, word->facts)) {
 		chip->spi.aai = false;
 		return;
 	}
-	program(chip, address, word, facts);
+	program(chip, address, word);
 	chip->spi.aai = true;
 	chip->spi.aai_address = address + WORD_BYTES;
 }
 
-static void run_first_word(
-	struct chip *chip, const struct spi_request *request, struct chip_facts *facts)
+/* The first word comes with its address, which is even; the others with their data only. */
+static void run_first_word(struct chip *chip, const struct spi_request *request)
 {
 	struct spi_request word = *request;
 	uint32_t address;
 
 	if (request->data_len != 3 + WORD_BYTES) {
-		facts->rule = CHIP_RULE_LENGTH;
+		request->facts->rule = CHIP_RULE_LENGTH;
 		return;
 	}
-	if (!take_address(request, &address)) {
-		facts->rule = CHIP_RULE_AAI;
+	address = (uint32_t)request->data[0] << 16 | (uint32_t)request->data[1] << 8 |
+		  request->data[2];
+	if (address % WORD_BYTES != 0) {
+		request->facts->rule = CHIP_RULE_AAI;
 		return;
 	}
 	word.data += 3;
 	word.data_len = WORD_BYTES;
-	program_word(chip, address % chip->part->size_bytes, &word, facts);
+	program_word(chip, address % chip->part->size_bytes, &word);
 }
 
-static void run_aai_program(
-	struct chip *chip, const struct spi_request *request, struct chip_facts *facts)
+static void run_aai_program(struct chip *chip, const struct spi_request *request)
 {
 	if (!chip->spi.aai)
-		run_first_word(chip, request, facts);
+		run_first_word(chip, request);
 	else if (request->data_len != WORD_BYTES)
-		facts->rule = CHIP_RULE_LENGTH;
+		request->facts->rule = CHIP_RULE_LENGTH;
 	else
-		program_word(chip, chip->spi.aai_address, request, facts);
+		program_word(chip, chip->spi.aai_address, request);
 }
 
-static void run_write_disable(
-	struct chip *chip, const struct spi_request *request, struct chip_facts *facts)
+static void run_write_disable(struct chip *chip, const struct spi_request *request)
 {
-	spi_run_write_disable(chip, request, facts);
+	spi_run_write_enable(chip, request);
 	chip->spi.aai = false;
 }
 
 /* Whether SO shows when a word is done: a client on a bus without that wire cannot tell. */
-static void run_busy_output(
-	struct chip *chip, const struct spi_request *request, struct chip_facts *facts)
+static void run_busy_output(struct chip *chip, const struct spi_request *request)
 {
 	(void)chip;
 	(void)request;
-	(void)facts;
 }
 
 static uint8_t status(const struct chip *chip)
 {
-	return spi_status_read(chip, 0) | (chip->spi.aai ? STATUS_AAI : 0);
+	return spi_status(chip) | (chip->spi.aai ? STATUS_AAI : 0);
 }
 
-static void run_read_status(
-	struct chip *chip, const struct spi_request *request, struct chip_facts *facts)
+static void run_read_status(struct chip *chip, const struct spi_request *request)
 {
 	uint8_t octet = status(chip);
 
-	(void)facts;
 	spi_reply_repeating(request, &octet, 1, 0);
 }
 
@@ -137,17 +121,12 @@ static const struct spi_command commands[] = {
 	{0x60, "CE", 0, 0, WRITES, spi_has_erase, 0, 0, spi_run_erase},
 };
 
-static const struct spi_table table = {
-	.commands = commands,
-	.command_count = sizeof(commands) / sizeof(commands[0]),
-};
-
 static void transfer_one(
 	struct chip *chip, const struct chip_transfer *transfer, struct chip_facts *facts)
 {
 	bool status_enabled = chip->spi.status_enabled;
 
-	spi_transfer(chip, &table, transfer, facts);
+	spi_transfer(chip, transfer, facts);
 	/* 50h opens the status register for the very next command only. */
 	if (status_enabled)
 		chip->spi.status_enabled = false;
@@ -166,6 +145,8 @@ const struct family family_spi_aai = {
 	.init = spi_init,
 	.power_up = spi_power_up,
 	.transfer = transfer_one,
+	.commands = commands,
+	.command_count = sizeof(commands) / sizeof(commands[0]),
 	.finish = finish,
 	.status = status,
 };

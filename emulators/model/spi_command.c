@@ -3,7 +3,7 @@
 
 #include <string.h>
 
-#include "spi_locks.h"
+#define OP_WRITE_ENABLE 0x06 /* the other one is 04h, write disable */
 
 void spi_init(struct chip *chip)
 {
@@ -37,16 +37,20 @@ void spi_power_up(struct chip *chip, uint64_t at_ns)
 	owe_power_up(chip, at_ns);
 }
 
-static const struct spi_command *command_find(
-	const struct part *part, const struct spi_table *table, uint8_t opcode)
+static bool has_command(const struct part *part, const struct spi_command *command)
 {
-	for (size_t i = 0; i < table->command_count; i++) {
-		const struct spi_command *command = &table->commands[i];
+	if (command->when & SPI_FEATURES & ~part->spi->features)
+		return false;
+	return !command->part_has || command->part_has(part, command->opcode);
+}
 
-		if (command->opcode != opcode)
-			continue;
-		if (!command->part_has || command->part_has(part, opcode))
-			return command;
+static const struct spi_command *command_find(const struct chip *chip, uint8_t opcode)
+{
+	const struct spi_command *commands = chip->family->commands;
+
+	for (size_t i = 0; i < chip->family->command_count; i++) {
+		if (commands[i].opcode == opcode && has_command(chip->part, &commands[i]))
+			return &commands[i];
 	}
 	return NULL;
 }
@@ -186,17 +190,17 @@ static void run(struct chip *chip, const struct spi_command *command,
 	struct chip_transfer wire = without_head(transfer, head);
 	struct spi_request request = {
 		.transfer = &wire,
+		.facts = facts,
 		.data = wire.command + head,
 		.data_len = wire.command_len > head ? wire.command_len - head : 0,
 	};
 
-	command->run(chip, &request, facts);
+	command->run(chip, &request);
 }
 
-void spi_transfer(struct chip *chip, const struct spi_table *table,
-	const struct chip_transfer *transfer, struct chip_facts *facts)
+void spi_transfer(struct chip *chip, const struct chip_transfer *transfer, struct chip_facts *facts)
 {
-	const struct spi_command *command = command_find(chip->part, table, facts->opcode);
+	const struct spi_command *command = command_find(chip, facts->opcode);
 	bool bank_access = chip->spi.bank_access;
 
 	facts->name = command ? command->name : "UNKNOWN";
@@ -237,63 +241,76 @@ void spi_reply_repeating(
 		transfer->reply[i] = pattern[(i + skip) % pattern_len];
 }
 
-void spi_run_rdid(struct chip *chip, const struct spi_request *request, struct chip_facts *facts)
+void spi_run_rdid(struct chip *chip, const struct spi_request *request)
 {
 	const struct part_spi *part = chip->part->spi;
 
-	(void)facts;
 	spi_reply_repeating(request, part->rdid, part->rdid_len, 0);
 }
 
 /* Bit 0 of the address chooses which of the two bytes comes first. */
-void spi_run_rems(struct chip *chip, const struct spi_request *request, struct chip_facts *facts)
+void spi_run_rems(struct chip *chip, const struct spi_request *request)
 {
 	const uint8_t *rems = chip->part->spi->rems;
 
-	spi_reply_repeating(request, rems, sizeof(chip->part->spi->rems), facts->address & 1);
+	spi_reply_repeating(
+		request, rems, sizeof(chip->part->spi->rems), request->facts->address & 1);
 }
 
-void spi_run_read(struct chip *chip, const struct spi_request *request, struct chip_facts *facts)
+void spi_run_read(struct chip *chip, const struct spi_request *request)
 {
 	const struct chip_transfer *transfer = request->transfer;
 
-	array_read(&chip->array, facts->address, transfer->reply, transfer->reply_len);
+	array_read(&chip->array, request->facts->address, transfer->reply, transfer->reply_len);
 }
 
-void spi_run_erase(struct chip *chip, const struct spi_request *request, struct chip_facts *facts)
+void spi_run_erase(struct chip *chip, const struct spi_request *request)
 {
-	const struct part_erase *erase = part_erase_find(chip->part, facts->opcode);
+	const struct part_erase *erase = part_erase_find(chip->part, request->facts->opcode);
 	struct part_block block;
 	struct chip_pending work;
 
-	if (!part_erase_block(erase, facts->address, &block)) {
-		facts->rule = CHIP_RULE_REGION;
+	if (!part_erase_block(erase, request->facts->address, &block)) {
+		request->facts->rule = CHIP_RULE_REGION;
 		return;
 	}
-	if (spi_refuses(chip, block.address, block.size_bytes, facts))
+	if (spi_refuses(chip, block.address, block.size_bytes, request->facts))
 		return;
 	work = (struct chip_pending){
 		.work = CHIP_WORK_ERASE,
 		.address = block.address,
 		.size_bytes = block.size_bytes,
 	};
-	chip_start_work(chip, request->transfer->end_ns, &work, &erase->busy, facts);
+	chip_start_work(chip, request->transfer->end_ns, &work, &erase->busy, request->facts);
 }
 
-void spi_run_write_enable(
-	struct chip *chip, const struct spi_request *request, struct chip_facts *facts)
+void spi_run_write_enable(struct chip *chip, const struct spi_request *request)
 {
-	(void)request;
-	(void)facts;
-	chip->spi.write_enabled = true;
+	chip->spi.write_enabled = request->facts->opcode == OP_WRITE_ENABLE;
 }
 
-void spi_run_write_disable(
-	struct chip *chip, const struct spi_request *request, struct chip_facts *facts)
+void spi_run_power_down(struct chip *chip, const struct spi_request *request)
 {
-	(void)request;
-	(void)facts;
-	chip->spi.write_enabled = false;
+	chip->spi.powered_down = true;
+	chip_owe(chip, request->transfer->end_ns, chip->part->spi->deep_power_down,
+		CHIP_RULE_DEEP_POWER_DOWN);
+}
+
+/* ABh with its three dummy bytes reads the ID; it wakes a sleeping part either way. */
+void spi_run_release(struct chip *chip, const struct spi_request *request)
+{
+	const struct part_spi *part = chip->part->spi;
+	const struct chip_transfer *transfer = request->transfer;
+	bool with_id = part->has_res && request->data_len >= 3 && transfer->reply_len > 0;
+
+	if (with_id)
+		spi_reply_repeating(request, &part->res, 1, 0);
+	if (!chip->spi.powered_down)
+		return;
+	chip->spi.powered_down = false;
+	chip_owe(chip, transfer->end_ns,
+		with_id ? part->release_power_down_with_id : part->release_power_down,
+		CHIP_RULE_RELEASE);
 }
 
 bool spi_has_rdid(const struct part *part, uint8_t opcode)

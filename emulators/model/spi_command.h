@@ -8,27 +8,29 @@
 
 #include "family.h"
 
-/* When a command is obeyed. */
+/* When a command is obeyed: together with enum spi_feature, which says by what parts. */
 enum spi_when {
-	SPI_WHILE_BUSY = 1 << 0,
-	SPI_WHILE_POWERED_DOWN = 1 << 1,
-	SPI_WHILE_ERROR = 1 << 2,
-	SPI_WHILE_AAI = 1 << 3,
-	SPI_NOT_WHILE_SUSPENDED = 1 << 4,
-	SPI_NEEDS_WRITE_ENABLE = 1 << 5,
-	SPI_NEEDS_STATUS_ENABLE = 1 << 6, /* 06h, or what else opens the status register */
-	SPI_BEGINS_WRITE = 1 << 7,        /* no write itself, and as early after power came */
-	SPI_KEEPS_RESET_ENABLED = 1 << 8,
+	SPI_WHILE_BUSY = 1 << 16,
+	SPI_WHILE_POWERED_DOWN = 1 << 17,
+	SPI_WHILE_ERROR = 1 << 18,
+	SPI_WHILE_AAI = 1 << 19,
+	SPI_NOT_WHILE_SUSPENDED = 1 << 20,
+	SPI_NEEDS_WRITE_ENABLE = 1 << 21,
+	SPI_NEEDS_STATUS_ENABLE = 1 << 22, /* 06h, or what else opens the status register */
+	SPI_BEGINS_WRITE = 1 << 23,        /* no write itself, and as early after power came */
+	SPI_KEEPS_RESET_ENABLED = 1 << 24,
 	/* Asked of parts that nobody knows yet, some with an address of another length. */
-	SPI_ANY_ADDRESS = 1 << 9,
+	SPI_ANY_ADDRESS = 1 << 25,
 };
 
+#define SPI_FEATURES 0xFFFFu /* of the bits of spi_command.when */
 #define SPI_DATA_ANY SIZE_MAX
 #define SPI_ADDRESS_BY_MODE 0xFF /* three bytes, or four in that mode */
 
 /* A command that the part obeys, cut into its pieces. */
 struct spi_request {
 	const struct chip_transfer *transfer;
+	struct chip_facts *facts;
 	const uint8_t *data; /* after address and dummies */
 	size_t data_len;
 };
@@ -38,23 +40,18 @@ struct spi_command {
 	const char *name;
 	uint8_t address_bytes;
 	uint8_t dummy_bytes;
-	unsigned int when;
-	/* For a part of the family that may lack it; NULL: they all have it. */
+	unsigned int when; /* of enum spi_when, and the features without which a part lacks it */
+	/* For a part of the family that may lack it otherwise; NULL: none does. */
 	bool (*part_has)(const struct part *part, uint8_t opcode);
 	/* Data bytes that follow the dummies; any other number and the part does nothing. */
 	size_t data_len_min;
 	size_t data_len_max;
-	void (*run)(struct chip *chip, const struct spi_request *request, struct chip_facts *facts);
+	void (*run)(struct chip *chip, const struct spi_request *request);
 };
 
-struct spi_table {
-	const struct spi_command *commands;
-	size_t command_count;
-};
-
-/* What family->transfer is for a family with that table. */
-void spi_transfer(struct chip *chip, const struct spi_table *table,
-	const struct chip_transfer *transfer, struct chip_facts *facts);
+/* What family->transfer is for a family with a table of commands. */
+void spi_transfer(
+	struct chip *chip, const struct chip_transfer *transfer, struct chip_facts *facts);
 
 /* What family->init and family->power_up are for the state that SPI parts share. */
 void spi_init(struct chip *chip);
@@ -67,18 +64,45 @@ bool spi_refuses(const struct chip *chip, uint32_t address, uint32_t len, struct
 void spi_reply_repeating(
 	const struct spi_request *request, const uint8_t *pattern, size_t pattern_len, size_t skip);
 
-/* Commands that families share. */
-void spi_run_rdid(struct chip *chip, const struct spi_request *request, struct chip_facts *facts);
-void spi_run_rems(struct chip *chip, const struct spi_request *request, struct chip_facts *facts);
-void spi_run_read(struct chip *chip, const struct spi_request *request, struct chip_facts *facts);
-void spi_run_erase(struct chip *chip, const struct spi_request *request, struct chip_facts *facts);
-void spi_run_write_enable(
-	struct chip *chip, const struct spi_request *request, struct chip_facts *facts);
-void spi_run_write_disable(
-	struct chip *chip, const struct spi_request *request, struct chip_facts *facts);
+void spi_run_rdid(struct chip *chip, const struct spi_request *request);
+void spi_run_rems(struct chip *chip, const struct spi_request *request);
+void spi_run_read(struct chip *chip, const struct spi_request *request);
+void spi_run_erase(struct chip *chip, const struct spi_request *request);
+void spi_run_write_enable(struct chip *chip, const struct spi_request *request);
+void spi_run_power_down(struct chip *chip, const struct spi_request *request);
+void spi_run_release(struct chip *chip, const struct spi_request *request);
 
 bool spi_has_rdid(const struct part *part, uint8_t opcode);
 bool spi_has_rems(const struct part *part, uint8_t opcode);
 bool spi_has_erase(const struct part *part, uint8_t opcode);
+
+#define SPI_STATUS_WEL 0x02
+
+/* What family->status is for them. */
+uint8_t spi_status(const struct chip *chip);
+
+/* 05h and the others that read one, 01h and the others that write some. */
+void spi_run_read_status(struct chip *chip, const struct spi_request *request);
+void spi_run_write_status(struct chip *chip, const struct spi_request *request);
+
+/* 50h: the next status register write is for the volatile copy, and at once. */
+void spi_run_status_enable(struct chip *chip, const struct spi_request *request);
+
+bool spi_has_status(const struct part *part, uint8_t opcode);
+
+/* AT25DF: its status register forbids that the locks of its sectors change. */
+bool spi_holds_global_locks(const struct chip *chip);
+
+/*
+ * Locks of single blocks, numbered from 0 in the order of their addresses; nor_lock.c has them.
+ * Where a part has none, none is set.
+ */
+void spi_lock_all(struct chip *chip, bool locked);
+bool spi_some_locked(const struct chip *chip, bool *all);
+bool spi_has_locks_in_force(const struct chip *chip);
+bool spi_locks_cover(const struct chip *chip, uint32_t address, uint32_t len);
+
+/* What family->finish is for a status register write. */
+void spi_status_finish(struct chip *chip, bool cut_off);
 
 #endif

@@ -58,57 +58,47 @@ static uint32_t page_address(const struct chip *chip, uint32_t page)
 }
 
 /* What facts->address becomes: where the command points, in the array as it is kept. */
-static struct place decode(
-	const struct chip *chip, const struct spi_request *request, struct chip_facts *facts)
+static struct place decode(const struct chip *chip, const struct spi_request *request)
 {
 	struct place place = place_of(chip, request->transfer);
 
-	facts->address = page_address(chip, place.page) + place.offset;
+	request->facts->address = page_address(chip, place.page) + place.offset;
 	return place;
-}
-
-static bool is_second(const uint8_t *opcodes, size_t count, uint8_t opcode)
-{
-	for (size_t i = 0; i < count; i++) {
-		if (opcodes[i] == opcode)
-			return true;
-	}
-	return false;
 }
 
 static int buffer_of(uint8_t opcode)
 {
 	static const uint8_t second[] = {0xD3, 0xD6, 0x87, 0x86, 0x89, 0x85, 0x55, 0x61, 0x59};
 
-	return is_second(second, sizeof(second), opcode);
+	return memchr(second, opcode, sizeof(second)) != NULL;
 }
 
 /* A buffer that the work in hand uses cannot be reached; the other one can. */
-static bool buffer_is_busy(
-	struct chip *chip, int buffer, const struct spi_request *request, struct chip_facts *facts)
+static bool buffer_is_busy(struct chip *chip, int buffer, const struct spi_request *request)
 {
 	if (chip->pending.work == CHIP_WORK_NONE)
 		return false;
 	if (chip->dataflash.busy_buffer != buffer)
 		return false;
-	facts->rule = chip_check_debt(&chip->debt, request->transfer->start_ns, facts);
-	return facts->rule != CHIP_RULE_NONE;
+	request->facts->rule =
+		chip_check_debt(&chip->debt, request->transfer->start_ns, request->facts);
+	return request->facts->rule != CHIP_RULE_NONE;
 }
 
 static void start(struct chip *chip, const struct spi_request *request, enum chip_work kind,
-	uint32_t page, const struct busy_time *busy, int buffer, struct chip_facts *facts)
+	uint32_t page, const struct busy_time *busy, int buffer)
 {
 	struct chip_pending work = {.work = kind, .address = page_address(chip, page)};
 
 	chip->dataflash.busy_buffer = buffer;
-	chip_start_work(chip, request->transfer->end_ns, &work, busy, facts);
+	chip_start_work(chip, request->transfer->end_ns, &work, busy, request->facts);
 }
 
 /* On and on through the pages, then again from the first. */
-static void run_read(struct chip *chip, const struct spi_request *request, struct chip_facts *facts)
+static void run_read(struct chip *chip, const struct spi_request *request)
 {
 	const struct chip_transfer *transfer = request->transfer;
-	struct place place = decode(chip, request, facts);
+	struct place place = decode(chip, request);
 	uint32_t page_count = chip->part->size_bytes / chip->part->page_bytes;
 	size_t done = 0;
 
@@ -125,11 +115,10 @@ static void run_read(struct chip *chip, const struct spi_request *request, struc
 	}
 }
 
-static void run_page_read(
-	struct chip *chip, const struct spi_request *request, struct chip_facts *facts)
+static void run_page_read(struct chip *chip, const struct spi_request *request)
 {
 	const struct chip_transfer *transfer = request->transfer;
-	struct place place = decode(chip, request, facts);
+	struct place place = decode(chip, request);
 
 	for (size_t i = 0; i < transfer->reply_len; i++)
 		array_read(&chip->array,
@@ -137,14 +126,13 @@ static void run_page_read(
 			&transfer->reply[i], 1);
 }
 
-static void run_buffer_read(
-	struct chip *chip, const struct spi_request *request, struct chip_facts *facts)
+static void run_buffer_read(struct chip *chip, const struct spi_request *request)
 {
 	const struct chip_transfer *transfer = request->transfer;
-	int buffer = buffer_of(facts->opcode);
+	int buffer = buffer_of(request->facts->opcode);
 	uint32_t offset = place_of(chip, transfer).offset;
 
-	if (buffer_is_busy(chip, buffer, request, facts))
+	if (buffer_is_busy(chip, buffer, request))
 		return;
 	for (size_t i = 0; i < transfer->reply_len; i++)
 		transfer->reply[i] =
@@ -159,50 +147,40 @@ static void fill_buffer(struct chip *chip, int buffer, const struct spi_request 
 		chip->dataflash.buffers[buffer][(offset + i) % page_bytes(chip)] = request->data[i];
 }
 
-static void run_buffer_write(
-	struct chip *chip, const struct spi_request *request, struct chip_facts *facts)
+static void run_buffer_write(struct chip *chip, const struct spi_request *request)
 {
-	int buffer = buffer_of(facts->opcode);
+	int buffer = buffer_of(request->facts->opcode);
 
-	if (!buffer_is_busy(chip, buffer, request, facts))
+	if (!buffer_is_busy(chip, buffer, request))
 		fill_buffer(chip, buffer, request);
 }
 
-static void latch_buffer(struct chip *chip, uint32_t page, int buffer, bool replaces)
+static void program_page(struct chip *chip, const struct spi_request *request,
+	const struct busy_time *busy, bool replaces)
 {
+	uint32_t page = decode(chip, request).page;
 	uint32_t len = page_bytes(chip);
+	int buffer = buffer_of(request->facts->opcode);
 
 	memcpy(chip_latch(chip, page_address(chip, page), len, replaces),
 		chip->dataflash.buffers[buffer], len);
+	start(chip, request, CHIP_WORK_PROGRAM, page, busy, buffer);
 }
 
-static void buffer_to_page(
-	struct chip *chip, const struct spi_request *request, struct chip_facts *facts)
+static void run_program_with_erase(struct chip *chip, const struct spi_request *request)
 {
-	struct place place = decode(chip, request, facts);
-	int buffer = buffer_of(facts->opcode);
-
-	latch_buffer(chip, place.page, buffer, true);
-	start(chip, request, CHIP_WORK_PROGRAM, place.page,
-		&chip->part->dataflash->page_program_with_erase, buffer, facts);
+	program_page(chip, request, &chip->part->dataflash->page_program_with_erase, true);
 }
 
-static void run_program_without_erase(
-	struct chip *chip, const struct spi_request *request, struct chip_facts *facts)
+static void run_program_without_erase(struct chip *chip, const struct spi_request *request)
 {
-	struct place place = decode(chip, request, facts);
-	int buffer = buffer_of(facts->opcode);
-
-	latch_buffer(chip, place.page, buffer, false);
-	start(chip, request, CHIP_WORK_PROGRAM, place.page, &chip->part->spi->page_program, buffer,
-		facts);
+	program_page(chip, request, &chip->part->spi->page_program, false);
 }
 
-static void run_program_through(
-	struct chip *chip, const struct spi_request *request, struct chip_facts *facts)
+static void run_program_through(struct chip *chip, const struct spi_request *request)
 {
-	fill_buffer(chip, buffer_of(facts->opcode), request);
-	buffer_to_page(chip, request, facts);
+	fill_buffer(chip, buffer_of(request->facts->opcode), request);
+	run_program_with_erase(chip, request);
 }
 
 static void page_to_buffer(struct chip *chip, uint32_t page, int buffer)
@@ -211,44 +189,40 @@ static void page_to_buffer(struct chip *chip, uint32_t page, int buffer)
 		page_bytes(chip));
 }
 
-static void run_page_to_buffer(
-	struct chip *chip, const struct spi_request *request, struct chip_facts *facts)
+static void run_page_to_buffer(struct chip *chip, const struct spi_request *request)
 {
-	struct place place = decode(chip, request, facts);
-	int buffer = buffer_of(facts->opcode);
+	struct place place = decode(chip, request);
+	int buffer = buffer_of(request->facts->opcode);
 
 	page_to_buffer(chip, place.page, buffer);
 	start(chip, request, CHIP_WORK_PAGE_READ, place.page,
-		&chip->part->dataflash->page_to_buffer, buffer, facts);
+		&chip->part->dataflash->page_to_buffer, buffer);
 }
 
-static void run_rewrite(
-	struct chip *chip, const struct spi_request *request, struct chip_facts *facts)
+static void run_rewrite(struct chip *chip, const struct spi_request *request)
 {
-	page_to_buffer(chip, decode(chip, request, facts).page, buffer_of(facts->opcode));
-	buffer_to_page(chip, request, facts);
+	page_to_buffer(chip, decode(chip, request).page, buffer_of(request->facts->opcode));
+	run_program_with_erase(chip, request);
 }
 
-static void run_compare(
-	struct chip *chip, const struct spi_request *request, struct chip_facts *facts)
+static void run_compare(struct chip *chip, const struct spi_request *request)
 {
-	struct place place = decode(chip, request, facts);
-	int buffer = buffer_of(facts->opcode);
+	struct place place = decode(chip, request);
+	int buffer = buffer_of(request->facts->opcode);
 	uint8_t page[DATAFLASH_PAGE_BYTES_MAX];
 
 	array_read(&chip->array, page_address(chip, place.page), page, page_bytes(chip));
 	chip->dataflash.differs =
 		memcmp(page, chip->dataflash.buffers[buffer], page_bytes(chip)) != 0;
 	start(chip, request, CHIP_WORK_PAGE_READ, place.page,
-		&chip->part->dataflash->buffer_compare, buffer, facts);
+		&chip->part->dataflash->buffer_compare, buffer);
 }
 
-static void run_erase(
-	struct chip *chip, const struct spi_request *request, struct chip_facts *facts)
+static void run_erase(struct chip *chip, const struct spi_request *request)
 {
-	facts->address = page_address(chip, place_of(chip, request->transfer).page);
+	request->facts->address = page_address(chip, place_of(chip, request->transfer).page);
 	chip->dataflash.busy_buffer = NO_BUFFER;
-	spi_run_erase(chip, request, facts);
+	spi_run_erase(chip, request);
 }
 
 static bool is_sequence(const struct spi_request *request, const uint8_t expected[3])
@@ -256,55 +230,50 @@ static bool is_sequence(const struct spi_request *request, const uint8_t expecte
 	return memcmp(request->data, expected, 3) == 0;
 }
 
-static void run_chip_erase(
-	struct chip *chip, const struct spi_request *request, struct chip_facts *facts)
+static void run_chip_erase(struct chip *chip, const struct spi_request *request)
 {
 	static const uint8_t further[] = {0x94, 0x80, 0x9A};
 
 	if (!is_sequence(request, further)) {
-		facts->rule = CHIP_RULE_SEQUENCE;
+		request->facts->rule = CHIP_RULE_SEQUENCE;
 		return;
 	}
 	chip->dataflash.busy_buffer = NO_BUFFER;
-	spi_run_erase(chip, request, facts);
+	spi_run_erase(chip, request);
 }
 
 /* One-time: from the next power-up on pages have a power of two of bytes. */
-static void store_binary_pages(
-	struct chip *chip, const struct spi_request *request, struct chip_facts *facts)
+static void store_binary_pages(struct chip *chip, const struct spi_request *request)
 {
 	struct chip_pending work = {.work = CHIP_WORK_WRITE_STATUS};
 
 	chip->dataflash.busy_buffer = NO_BUFFER;
-	chip_start_work(
-		chip, request->transfer->end_ns, &work, &chip->part->spi->page_program, facts);
+	chip_start_work(chip, request->transfer->end_ns, &work, &chip->part->spi->page_program,
+		request->facts);
 }
 
-static void run_configure(
-	struct chip *chip, const struct spi_request *request, struct chip_facts *facts)
+static void run_configure(struct chip *chip, const struct spi_request *request)
 {
 	static const uint8_t binary_pages[] = {0x2A, 0x80, 0xA6};
 	static const uint8_t protection_on[] = {0x2A, 0x7F, 0xA9};
 	static const uint8_t protection_off[] = {0x2A, 0x7F, 0x9A};
 
 	if (is_sequence(request, binary_pages))
-		store_binary_pages(chip, request, facts);
+		store_binary_pages(chip, request);
 	else if (is_sequence(request, protection_on))
 		chip->dataflash.protection_on = true;
 	else if (is_sequence(request, protection_off))
 		chip->dataflash.protection_on = false;
 	else
-		facts->rule = CHIP_RULE_SEQUENCE;
+		request->facts->rule = CHIP_RULE_SEQUENCE;
 }
 
 /* As delivered: no sector is to be protected, and none locked down. */
-static void run_read_sectors(
-	struct chip *chip, const struct spi_request *request, struct chip_facts *facts)
+static void run_read_sectors(struct chip *chip, const struct spi_request *request)
 {
 	static const uint8_t none = 0x00;
 
 	(void)chip;
-	(void)facts;
 	spi_reply_repeating(request, &none, 1, 0);
 }
 
@@ -324,33 +293,11 @@ static uint8_t status(const struct chip *chip)
 	return bits;
 }
 
-static void run_read_status(
-	struct chip *chip, const struct spi_request *request, struct chip_facts *facts)
+static void run_read_status(struct chip *chip, const struct spi_request *request)
 {
 	uint8_t octet = status(chip);
 
-	(void)facts;
 	spi_reply_repeating(request, &octet, 1, 0);
-}
-
-static void run_power_down(
-	struct chip *chip, const struct spi_request *request, struct chip_facts *facts)
-{
-	(void)facts;
-	chip->spi.powered_down = true;
-	chip_owe(chip, request->transfer->end_ns, chip->part->spi->deep_power_down,
-		CHIP_RULE_DEEP_POWER_DOWN);
-}
-
-static void run_release(
-	struct chip *chip, const struct spi_request *request, struct chip_facts *facts)
-{
-	(void)facts;
-	if (!chip->spi.powered_down)
-		return;
-	chip->spi.powered_down = false;
-	chip_owe(chip, request->transfer->end_ns, chip->part->spi->release_power_down,
-		CHIP_RULE_RELEASE);
 }
 
 #define WRITES SPI_BEGINS_WRITE
@@ -360,8 +307,8 @@ static void run_release(
 static const struct spi_command commands[] = {
 	{0x9F, "RDID", 0, 0, 0, NULL, 0, ANY, spi_run_rdid},
 	{0xD7, "RDSR", 0, 0, SPI_WHILE_BUSY, NULL, 0, ANY, run_read_status},
-	{0xB9, "DP", 0, 0, 0, NULL, 0, 0, run_power_down},
-	{0xAB, "RDP", 0, 0, SPI_WHILE_POWERED_DOWN, NULL, 0, ANY, run_release},
+	{0xB9, "DP", 0, 0, 0, NULL, 0, 0, spi_run_power_down},
+	{0xAB, "RDP", 0, 0, SPI_WHILE_POWERED_DOWN, NULL, 0, ANY, spi_run_release},
 	{0x03, "READ", 3, 0, 0, NULL, 0, ANY, run_read},
 	{0x0B, "FAST_READ", 3, 1, 0, NULL, 0, ANY, run_read},
 	{0xE8, "READ_LEGACY", 3, 4, 0, NULL, 0, ANY, run_read},
@@ -372,8 +319,8 @@ static const struct spi_command commands[] = {
 	{0xD6, "READ_BUF2", 3, 1, SPI_WHILE_BUSY, NULL, 0, ANY, run_buffer_read},
 	{0x84, "WRITE_BUF1", 3, 0, SPI_WHILE_BUSY, NULL, 1, ANY, run_buffer_write},
 	{0x87, "WRITE_BUF2", 3, 0, SPI_WHILE_BUSY, NULL, 1, ANY, run_buffer_write},
-	{0x83, "BUF1_TO_PAGE_ERASE", 3, 0, WRITES, NULL, 0, 0, buffer_to_page},
-	{0x86, "BUF2_TO_PAGE_ERASE", 3, 0, WRITES, NULL, 0, 0, buffer_to_page},
+	{0x83, "BUF1_TO_PAGE_ERASE", 3, 0, WRITES, NULL, 0, 0, run_program_with_erase},
+	{0x86, "BUF2_TO_PAGE_ERASE", 3, 0, WRITES, NULL, 0, 0, run_program_with_erase},
 	{0x88, "BUF1_TO_PAGE", 3, 0, WRITES, NULL, 0, 0, run_program_without_erase},
 	{0x89, "BUF2_TO_PAGE", 3, 0, WRITES, NULL, 0, 0, run_program_without_erase},
 	{0x82, "PAGE_THROUGH_BUF1", 3, 0, WRITES, NULL, 1, ANY, run_program_through},
@@ -392,23 +339,6 @@ static const struct spi_command commands[] = {
 	{0x35, "READ_LOCKDOWN", 3, 0, 0, NULL, 0, ANY, run_read_sectors},
 	{0x3D, "CONFIGURE", 0, 0, WRITES, NULL, 3, 3, run_configure},
 };
-
-static const struct spi_table table = {
-	.commands = commands,
-	.command_count = sizeof(commands) / sizeof(commands[0]),
-};
-
-static void transfer_one(
-	struct chip *chip, const struct chip_transfer *transfer, struct chip_facts *facts)
-{
-	spi_transfer(chip, &table, transfer, facts);
-}
-
-static void init(struct chip *chip)
-{
-	spi_init(chip);
-	chip->dataflash.binary_pages_stored = false;
-}
 
 static void power_up(struct chip *chip, uint64_t at_ns)
 {
@@ -430,9 +360,11 @@ static void finish(struct chip *chip, bool cut_off)
 }
 
 const struct family family_spi_dataflash = {
-	.init = init,
+	.init = spi_init,
 	.power_up = power_up,
-	.transfer = transfer_one,
+	.transfer = spi_transfer,
+	.commands = commands,
+	.command_count = sizeof(commands) / sizeof(commands[0]),
 	.finish = finish,
 	.status = status,
 };

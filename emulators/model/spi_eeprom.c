@@ -3,34 +3,32 @@
  * SPI EEPROM (M95M02-DR): no erase, a write replaces bytes inside one page, and an identification
  * page stands in for an RDID command.
  */
-#include "spi_status.h"
+#include "spi_command.h"
 
-static void run_write(
-	struct chip *chip, const struct spi_request *request, struct chip_facts *facts)
+static void run_write(struct chip *chip, const struct spi_request *request)
 {
-	struct chip_pending work = {.work = CHIP_WORK_PROGRAM, .address = facts->address};
+	struct chip_pending work = {.work = CHIP_WORK_PROGRAM, .address = request->facts->address};
 	uint32_t page_bytes = chip->part->page_bytes;
-	uint32_t offset = facts->address % page_bytes;
+	uint32_t offset = request->facts->address % page_bytes;
 	uint8_t *latch;
 
-	if (spi_refuses(chip, facts->address, 1, facts))
+	if (spi_refuses(chip, request->facts->address, 1, request->facts))
 		return;
-	latch = chip_latch(chip, facts->address - offset, page_bytes, true);
+	latch = chip_latch(chip, request->facts->address - offset, page_bytes, true);
 	for (size_t i = 0; i < request->data_len; i++)
 		latch[(offset + i) % page_bytes] = request->data[i];
-	chip_start_work(
-		chip, request->transfer->end_ns, &work, &chip->part->spi->page_program, facts);
+	chip_start_work(chip, request->transfer->end_ns, &work, &chip->part->spi->page_program,
+		request->facts);
 }
 
 /* As delivered the page begins with the maker's code, and the rest of it is erased. */
-static void run_read_ident(
-	struct chip *chip, const struct spi_request *request, struct chip_facts *facts)
+static void run_read_ident(struct chip *chip, const struct spi_request *request)
 {
 	const struct part_spi *part = chip->part->spi;
 	const struct chip_transfer *transfer = request->transfer;
 
 	for (size_t i = 0; i < transfer->reply_len; i++) {
-		size_t offset = (facts->address + i) % chip->part->page_bytes;
+		size_t offset = (request->facts->address + i) % chip->part->page_bytes;
 
 		if (offset < part->rdid_len)
 			transfer->reply[i] = part->rdid[offset];
@@ -45,21 +43,10 @@ static const struct spi_command commands[] = {
 	{0x05, "RDSR", 0, 0, SPI_WHILE_BUSY, NULL, 0, ANY, spi_run_read_status},
 	{0x01, "WRSR", 0, 0, SPI_NEEDS_WRITE_ENABLE, NULL, 1, 1, spi_run_write_status},
 	{0x06, "WREN", 0, 0, SPI_BEGINS_WRITE, NULL, 0, 0, spi_run_write_enable},
-	{0x04, "WRDI", 0, 0, 0, NULL, 0, 0, spi_run_write_disable},
+	{0x04, "WRDI", 0, 0, 0, NULL, 0, 0, spi_run_write_enable},
 	{0x03, "READ", 3, 0, 0, NULL, 0, ANY, spi_run_read},
 	{0x02, "WRITE", 3, 0, SPI_NEEDS_WRITE_ENABLE, NULL, 1, ANY, run_write},
 };
-
-static const struct spi_table table = {
-	.commands = commands,
-	.command_count = sizeof(commands) / sizeof(commands[0]),
-};
-
-static void transfer_one(
-	struct chip *chip, const struct chip_transfer *transfer, struct chip_facts *facts)
-{
-	spi_transfer(chip, &table, transfer, facts);
-}
 
 static void finish(struct chip *chip, bool cut_off)
 {
@@ -68,15 +55,12 @@ static void finish(struct chip *chip, bool cut_off)
 	chip->spi.write_enabled = false;
 }
 
-static uint8_t status(const struct chip *chip)
-{
-	return spi_status_read(chip, 0);
-}
-
 const struct family family_spi_eeprom = {
 	.init = spi_init,
 	.power_up = spi_power_up,
-	.transfer = transfer_one,
+	.transfer = spi_transfer,
+	.commands = commands,
+	.command_count = sizeof(commands) / sizeof(commands[0]),
 	.finish = finish,
-	.status = status,
+	.status = spi_status,
 };

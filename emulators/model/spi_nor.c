@@ -1,12 +1,9 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
-/*
- * The commands of SPI NOR flash, as the datasheets behind chips/ agree on them.
- */
+/* The commands of SPI NOR flash, as the datasheets behind chips/ agree on them. */
 #include <string.h>
 
 #include "sfdp.h"
 #include "spi_nor.h"
-#include "spi_status.h"
 
 #define ERROR_ERASE 0x20   /* E_ERR of S25FL-S, in status register 1 */
 #define ERROR_PROGRAM 0x40 /* P_ERR */
@@ -19,17 +16,12 @@
 #define FLAG_PROTECTED 0x02
 #define FLAG_FOUR_BYTE 0x01
 
-static bool has_feature(const struct part *part, unsigned int features)
-{
-	return part->spi->features & features;
-}
-
 /* How a refused write shows in registers, where it does. */
 static void note_refusal(struct chip *chip, bool is_erase)
 {
-	if (has_feature(chip->part, SPI_HAS_ERROR_BITS))
+	if (chip->part->spi->features & SPI_HAS_ERROR_BITS)
 		chip->spi.error_bits |= is_erase ? ERROR_ERASE : ERROR_PROGRAM;
-	if (has_feature(chip->part, SPI_HAS_FLAG_STATUS))
+	if (chip->part->spi->features & SPI_HAS_FLAG_STATUS)
 		chip->spi.flag_errors |=
 			FLAG_PROTECTED | (is_erase ? FLAG_ERASE_FAILED : FLAG_PROGRAM_FAILED);
 }
@@ -88,29 +80,27 @@ static bool meets_suspended(const struct chip *chip, uint32_t address)
 	return !suspended->is_erase || address - suspended->address < suspended->size_bytes;
 }
 
-static void run_page_program(
-	struct chip *chip, const struct spi_request *request, struct chip_facts *facts)
+static void run_page_program(struct chip *chip, const struct spi_request *request)
 {
-	struct chip_pending work = {.work = CHIP_WORK_PROGRAM, .address = facts->address};
+	struct chip_pending work = {.work = CHIP_WORK_PROGRAM, .address = request->facts->address};
 	struct busy_time busy = program_time(chip->part, request->data_len);
 
-	if (meets_suspended(chip, facts->address)) {
-		facts->rule = CHIP_RULE_SUSPENDED;
+	if (meets_suspended(chip, request->facts->address)) {
+		request->facts->rule = CHIP_RULE_SUSPENDED;
 		return;
 	}
-	if (spi_refuses(chip, facts->address, 1, facts)) {
+	if (spi_refuses(chip, request->facts->address, 1, request->facts)) {
 		note_refusal(chip, false);
 		return;
 	}
-	fill_page(chip, facts->address, request);
-	chip_start_work(chip, request->transfer->end_ns, &work, &busy, facts);
+	fill_page(chip, request->facts->address, request);
+	chip_start_work(chip, request->transfer->end_ns, &work, &busy, request->facts);
 }
 
-static void run_erase(
-	struct chip *chip, const struct spi_request *request, struct chip_facts *facts)
+static void run_erase(struct chip *chip, const struct spi_request *request)
 {
-	spi_run_erase(chip, request, facts);
-	if (facts->rule == CHIP_RULE_PROTECTED)
+	spi_run_erase(chip, request);
+	if (request->facts->rule == CHIP_RULE_PROTECTED)
 		note_refusal(chip, true);
 }
 
@@ -128,77 +118,39 @@ static uint8_t flag_status(const struct chip *chip)
 	return flags;
 }
 
-static void run_read_flags(
-	struct chip *chip, const struct spi_request *request, struct chip_facts *facts)
+static void run_read_flags(struct chip *chip, const struct spi_request *request)
 {
 	uint8_t flags = flag_status(chip);
 
-	(void)facts;
 	spi_reply_repeating(request, &flags, 1, 0);
 }
 
-static void run_clear_flags(
-	struct chip *chip, const struct spi_request *request, struct chip_facts *facts)
+static void run_clear_flags(struct chip *chip, const struct spi_request *request)
 {
 	(void)request;
-	(void)facts;
 	chip->spi.flag_errors = 0;
 }
 
-static void run_clear_errors(
-	struct chip *chip, const struct spi_request *request, struct chip_facts *facts)
+static void run_clear_errors(struct chip *chip, const struct spi_request *request)
 {
 	(void)request;
-	(void)facts;
 	chip->spi.error_bits = 0;
 }
 
-static void run_read_sfdp(
-	struct chip *chip, const struct spi_request *request, struct chip_facts *facts)
+static void run_read_sfdp(struct chip *chip, const struct spi_request *request)
 {
 	const struct chip_transfer *transfer = request->transfer;
 
-	sfdp_read(chip->part, facts->address, transfer->reply, transfer->reply_len);
+	sfdp_read(chip->part, request->facts->address, transfer->reply, transfer->reply_len);
 }
 
 /* After BRAC it is the bank register that 01h writes. */
-static void run_write_status(
-	struct chip *chip, const struct spi_request *request, struct chip_facts *facts)
+static void run_write_status(struct chip *chip, const struct spi_request *request)
 {
 	if (chip->spi.bank_access)
-		nor_run_write_bank(chip, request, facts);
+		nor_run_write_bank(chip, request);
 	else
-		spi_run_write_status(chip, request, facts);
-}
-
-static bool has_sfdp(const struct part *part, uint8_t opcode)
-{
-	(void)opcode;
-	return has_feature(part, SPI_HAS_SFDP);
-}
-
-static bool has_flags(const struct part *part, uint8_t opcode)
-{
-	(void)opcode;
-	return has_feature(part, SPI_HAS_FLAG_STATUS);
-}
-
-static bool has_errors(const struct part *part, uint8_t opcode)
-{
-	(void)opcode;
-	return has_feature(part, SPI_HAS_ERROR_BITS);
-}
-
-static bool has_volatile_status(const struct part *part, uint8_t opcode)
-{
-	(void)opcode;
-	return has_feature(part, SPI_HAS_VOLATILE_STATUS);
-}
-
-static bool has_four_byte_opcodes(const struct part *part, uint8_t opcode)
-{
-	(void)opcode;
-	return has_feature(part, SPI_HAS_FOUR_BYTE_OPCODES);
+		spi_run_write_status(chip, request);
 }
 
 #define WRITES SPI_NEEDS_WRITE_ENABLE
@@ -218,50 +170,52 @@ static const struct spi_command commands[] = {
 	/* Who it is. */
 	{0x9F, "RDID", 0, 0, 0, spi_has_rdid, 0, ANY, spi_run_rdid},
 	{0x90, "REMS", 3, 0, 0, spi_has_rems, 0, ANY, spi_run_rems},
-	{0x5A, "RDSFDP", 3, 1, 0, has_sfdp, 0, ANY, run_read_sfdp},
+	{0x5A, "RDSFDP", 3, 1, SPI_HAS_SFDP, NULL, 0, ANY, run_read_sfdp},
 	/* Power and resets. */
-	{0xAB, "RES", 0, 0, SPI_WHILE_POWERED_DOWN, nor_has_release, 0, ANY, nor_run_release},
-	{0xB9, "DP", 0, 0, SPI_NOT_WHILE_SUSPENDED, nor_has_power_down, 0, 0, nor_run_power_down},
+	{0xAB, "RES", 0, 0, SPI_WHILE_POWERED_DOWN, nor_has_release, 0, ANY, spi_run_release},
+	{0xB9, "DP", 0, 0, SPI_NOT_WHILE_SUSPENDED, nor_has_power_down, 0, 0, spi_run_power_down},
 	{0x66, "RSTEN", 0, 0, POLLS | SPI_KEEPS_RESET_ENABLED, nor_has_reset, 0, 0,
 		nor_run_reset_enable},
 	{0x99, "RST", 0, 0, POLLS, nor_has_reset, 0, 0, nor_run_reset},
-	{0xF0, "RESET", 0, 0, POLLS, nor_has_reset_f0, 0, 0, nor_run_reset_f0},
+	{0xF0, "RESET", 0, 0, SPI_HAS_RESET_F0 | POLLS, NULL, 0, 0, nor_run_reset},
 	/* Registers. */
 	{0x35, "RDSR2", 0, 0, POLLS, spi_has_status, 0, ANY, spi_run_read_status},
 	{0x15, "RDSR3", 0, 0, POLLS, spi_has_status, 0, ANY, spi_run_read_status},
 	{0x07, "RDSR2V", 0, 0, POLLS, spi_has_status, 0, ANY, spi_run_read_status},
 	{0x2B, "RDSCUR", 0, 0, POLLS, spi_has_status, 0, ANY, spi_run_read_status},
 	{0x33, "RDCR3", 0, 0, POLLS, spi_has_status, 0, ANY, spi_run_read_status},
-	{0x04, "WRDI", 0, 0, 0, NULL, 0, ANY, spi_run_write_disable},
-	{0x50, "VSREN", 0, 0, SPI_BEGINS_WRITE, has_volatile_status, 0, 0, spi_run_status_enable},
+	{0x04, "WRDI", 0, 0, 0, NULL, 0, ANY, spi_run_write_enable},
+	{0x50, "VSREN", 0, 0, SPI_HAS_VOLATILE_STATUS | SPI_BEGINS_WRITE, NULL, 0, 0,
+		spi_run_status_enable},
 	{0x01, "WRSR", 0, 0, WRITES_STATUS, NULL, 1, ANY, run_write_status},
 	{0x31, "WRSR2", 0, 0, WRITES_STATUS, spi_has_status, 1, ANY, spi_run_write_status},
 	{0x11, "WRSR3", 0, 0, WRITES_STATUS, spi_has_status, 1, ANY, spi_run_write_status},
-	{0x70, "RDFSR", 0, 0, POLLS, has_flags, 0, ANY, run_read_flags},
-	{0x50, "CLFSR", 0, 0, 0, has_flags, 0, 0, run_clear_flags},
-	{0x30, "CLSR", 0, 0, POLLS, has_errors, 0, 0, run_clear_errors},
+	{0x70, "RDFSR", 0, 0, SPI_HAS_FLAG_STATUS | POLLS, NULL, 0, ANY, run_read_flags},
+	{0x50, "CLFSR", 0, 0, SPI_HAS_FLAG_STATUS, NULL, 0, 0, run_clear_flags},
+	{0x30, "CLSR", 0, 0, SPI_HAS_ERROR_BITS | POLLS, NULL, 0, 0, run_clear_errors},
 	{0x36, "LOCK", MODE, 0, WRITES, nor_has_lock, 0, 0, nor_run_lock},
-	{0x39, "UNLOCK", MODE, 0, WRITES, nor_has_lock, 0, 0, nor_run_unlock},
+	{0x39, "UNLOCK", MODE, 0, WRITES, nor_has_lock, 0, 0, nor_run_lock},
 	{0x3C, "RDLOCK", MODE, 0, 0, nor_has_lock, 0, ANY, nor_run_read_lock},
 	{0x3D, "RDLOCK", MODE, 0, 0, nor_has_lock, 0, ANY, nor_run_read_lock},
 	{0x7E, "LOCK_ALL", 0, 0, WRITES, nor_has_lock, 0, 0, nor_run_lock_all},
-	{0x98, "UNLOCK_ALL", 0, 0, WRITES, nor_has_lock, 0, 0, nor_run_unlock_all},
+	{0x98, "UNLOCK_ALL", 0, 0, WRITES, nor_has_lock, 0, 0, nor_run_lock_all},
 	{0x72, "RBPR", 0, 0, 0, nor_has_lock, 0, ANY, nor_run_read_locks},
 	{0x42, "WBPR", 0, 0, WRITES, nor_has_lock, 18, 18, nor_run_write_locks},
 	{0x8D, "LBPR", 0, 0, WRITES, nor_has_lock, 0, 0, nor_run_hold_locks},
 	/* Addresses of parts above 16 MiB. */
-	{0xB7, "EN4B", 0, 0, 0, nor_has_four_byte_mode, 0, 0, nor_run_enter_four_byte},
-	{0xE9, "EX4B", 0, 0, 0, nor_has_four_byte_mode, 0, 0, nor_run_exit_four_byte},
-	{0xC8, "RDEAR", 0, 0, 0, nor_has_extended_address, 0, ANY, nor_run_read_extended},
-	{0xC5, "WREAR", 0, 0, WRITES, nor_has_extended_address, 1, 1, nor_run_write_extended},
-	{0x16, "BRRD", 0, 0, 0, nor_has_bank_register, 0, ANY, nor_run_read_bank},
-	{0x17, "BRWR", 0, 0, 0, nor_has_bank_register, 1, 1, nor_run_write_bank},
-	{0xB9, "BRAC", 0, 0, 0, nor_has_bank_register, 0, 0, nor_run_bank_access},
+	{0xB7, "EN4B", 0, 0, SPI_HAS_FOUR_BYTE_MODE, NULL, 0, 0, nor_run_four_byte},
+	{0xE9, "EX4B", 0, 0, SPI_HAS_FOUR_BYTE_MODE, NULL, 0, 0, nor_run_four_byte},
+	{0xC8, "RDEAR", 0, 0, SPI_HAS_EXTENDED_ADDRESS, NULL, 0, ANY, nor_run_read_extended},
+	{0xC5, "WREAR", 0, 0, SPI_HAS_EXTENDED_ADDRESS | WRITES, NULL, 1, 1,
+		nor_run_write_extended},
+	{0x16, "BRRD", 0, 0, SPI_HAS_BANK_REGISTER, NULL, 0, ANY, nor_run_read_bank},
+	{0x17, "BRWR", 0, 0, SPI_HAS_BANK_REGISTER, NULL, 1, 1, nor_run_write_bank},
+	{0xB9, "BRAC", 0, 0, SPI_HAS_BANK_REGISTER, NULL, 0, 0, nor_run_bank_access},
 	/* The array. */
 	{0x0B, "FAST_READ", MODE, 1, 0, NULL, 0, ANY, spi_run_read},
-	{0x13, "READ4", 4, 0, 0, has_four_byte_opcodes, 0, ANY, spi_run_read},
-	{0x0C, "FAST_READ4", 4, 1, 0, has_four_byte_opcodes, 0, ANY, spi_run_read},
-	{0x12, "PP4", 4, 0, WRITES, has_four_byte_opcodes, 1, ANY, run_page_program},
+	{0x13, "READ4", 4, 0, SPI_HAS_FOUR_BYTE_OPCODES, NULL, 0, ANY, spi_run_read},
+	{0x0C, "FAST_READ4", 4, 1, SPI_HAS_FOUR_BYTE_OPCODES, NULL, 0, ANY, spi_run_read},
+	{0x12, "PP4", 4, 0, SPI_HAS_FOUR_BYTE_OPCODES | WRITES, NULL, 1, ANY, run_page_program},
 	{0x81, "PE", MODE, 0, ERASES, spi_has_erase, 0, 0, run_erase},
 	{0x20, "SE", MODE, 0, ERASES, spi_has_erase, 0, 0, run_erase},
 	{0xD7, "SE", MODE, 0, ERASES, spi_has_erase, 0, 0, run_erase},
@@ -279,17 +233,6 @@ static const struct spi_command commands[] = {
 	{0x30, "RESUME", 0, 0, 0, nor_has_resume, 0, 0, nor_run_resume},
 };
 
-static const struct spi_table table = {
-	.commands = commands,
-	.command_count = sizeof(commands) / sizeof(commands[0]),
-};
-
-static void transfer_one(
-	struct chip *chip, const struct chip_transfer *transfer, struct chip_facts *facts)
-{
-	spi_transfer(chip, &table, transfer, facts);
-}
-
 /* The write enable of a work that is suspended lasts until that work is done. */
 static void finish(struct chip *chip, bool cut_off)
 {
@@ -300,16 +243,13 @@ static void finish(struct chip *chip, bool cut_off)
 	chip->spi.write_enabled = false;
 }
 
-static uint8_t status(const struct chip *chip)
-{
-	return spi_status_read(chip, 0);
-}
-
 const struct family family_spi_nor = {
 	.init = spi_init,
 	.power_up = spi_power_up,
 	.power_off = nor_drop_suspended,
-	.transfer = transfer_one,
+	.transfer = spi_transfer,
+	.commands = commands,
+	.command_count = sizeof(commands) / sizeof(commands[0]),
 	.finish = finish,
-	.status = status,
+	.status = spi_status,
 };

@@ -8,64 +8,35 @@
 
 #include "spi_command.h"
 
-/* Deep power-down, release from it, and resets. */
-void nor_run_power_down(
-	struct chip *chip, const struct spi_request *request, struct chip_facts *facts);
-void nor_run_release(
-	struct chip *chip, const struct spi_request *request, struct chip_facts *facts);
-void nor_run_reset_enable(
-	struct chip *chip, const struct spi_request *request, struct chip_facts *facts);
-void nor_run_reset(struct chip *chip, const struct spi_request *request, struct chip_facts *facts);
-void nor_run_reset_f0(
-	struct chip *chip, const struct spi_request *request, struct chip_facts *facts);
+/* Resets, and which of these commands and those of deep power-down a part has. */
+void nor_run_reset_enable(struct chip *chip, const struct spi_request *request);
+void nor_run_reset(struct chip *chip, const struct spi_request *request);
 
 bool nor_has_power_down(const struct part *part, uint8_t opcode);
 bool nor_has_release(const struct part *part, uint8_t opcode);
 bool nor_has_reset(const struct part *part, uint8_t opcode);
-bool nor_has_reset_f0(const struct part *part, uint8_t opcode);
 
 /* The fourth address byte: the mode, and the registers that stand in for it. */
-void nor_run_enter_four_byte(
-	struct chip *chip, const struct spi_request *request, struct chip_facts *facts);
-void nor_run_exit_four_byte(
-	struct chip *chip, const struct spi_request *request, struct chip_facts *facts);
-void nor_run_read_extended(
-	struct chip *chip, const struct spi_request *request, struct chip_facts *facts);
-void nor_run_write_extended(
-	struct chip *chip, const struct spi_request *request, struct chip_facts *facts);
-void nor_run_read_bank(
-	struct chip *chip, const struct spi_request *request, struct chip_facts *facts);
-void nor_run_write_bank(
-	struct chip *chip, const struct spi_request *request, struct chip_facts *facts);
-void nor_run_bank_access(
-	struct chip *chip, const struct spi_request *request, struct chip_facts *facts);
-
-bool nor_has_four_byte_mode(const struct part *part, uint8_t opcode);
-bool nor_has_extended_address(const struct part *part, uint8_t opcode);
-bool nor_has_bank_register(const struct part *part, uint8_t opcode);
+void nor_run_four_byte(struct chip *chip, const struct spi_request *request);
+void nor_run_read_extended(struct chip *chip, const struct spi_request *request);
+void nor_run_write_extended(struct chip *chip, const struct spi_request *request);
+void nor_run_read_bank(struct chip *chip, const struct spi_request *request);
+void nor_run_write_bank(struct chip *chip, const struct spi_request *request);
+void nor_run_bank_access(struct chip *chip, const struct spi_request *request);
 
 /* Locks of single blocks. */
-void nor_run_lock(struct chip *chip, const struct spi_request *request, struct chip_facts *facts);
-void nor_run_unlock(struct chip *chip, const struct spi_request *request, struct chip_facts *facts);
-void nor_run_lock_all(
-	struct chip *chip, const struct spi_request *request, struct chip_facts *facts);
-void nor_run_unlock_all(
-	struct chip *chip, const struct spi_request *request, struct chip_facts *facts);
-void nor_run_read_lock(
-	struct chip *chip, const struct spi_request *request, struct chip_facts *facts);
-void nor_run_read_locks(
-	struct chip *chip, const struct spi_request *request, struct chip_facts *facts);
-void nor_run_write_locks(
-	struct chip *chip, const struct spi_request *request, struct chip_facts *facts);
-void nor_run_hold_locks(
-	struct chip *chip, const struct spi_request *request, struct chip_facts *facts);
+void nor_run_lock(struct chip *chip, const struct spi_request *request);
+void nor_run_lock_all(struct chip *chip, const struct spi_request *request);
+void nor_run_read_lock(struct chip *chip, const struct spi_request *request);
+void nor_run_read_locks(struct chip *chip, const struct spi_request *request);
+void nor_run_write_locks(struct chip *chip, const struct spi_request *request);
+void nor_run_hold_locks(struct chip *chip, const struct spi_request *request);
 
 bool nor_has_lock(const struct part *part, uint8_t opcode);
 
 /* Suspending an erase or a program, and going on with it. */
-void nor_run_suspend(
-	struct chip *chip, const struct spi_request *request, struct chip_facts *facts);
-void nor_run_resume(struct chip *chip, const struct spi_request *request, struct chip_facts *facts);
+void nor_run_suspend(struct chip *chip, const struct spi_request *request);
+void nor_run_resume(struct chip *chip, const struct spi_request *request);
 
 /* What is suspended never goes on: an erase leaves what one that was cut off leaves. */
 void nor_drop_suspended(struct chip *chip);

@@ -1,9 +1,7 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
-#include "spi_status.h"
+#include "spi_command.h"
 
 #include <string.h>
-
-#include "spi_locks.h"
 
 /* How a part with PROTECTION_GLOBAL shows its lock, and takes it (AT25DF641, "global protect"). */
 #define GLOBAL_LOCKED 0x0C
@@ -45,15 +43,13 @@ static uint8_t suspend_bits(const struct chip *chip, size_t index)
 
 static uint8_t lock_bits(const struct chip *chip)
 {
-	static const uint8_t global[] = {
-		[SPI_LOCKED_NONE] = 0,
-		[SPI_LOCKED_SOME] = GLOBAL_SOME_LOCKED,
-		[SPI_LOCKED_ALL] = GLOBAL_LOCKED,
-	};
+	bool all;
 
 	switch (chip->part->spi->protection.kind) {
 	case PROTECTION_GLOBAL:
-		return global[spi_how_locked(chip)];
+		if (!spi_some_locked(chip, &all))
+			return 0;
+		return all ? GLOBAL_LOCKED : GLOBAL_SOME_LOCKED;
 	case PROTECTION_UNLOCK:
 		return chip->spi.locks_held ? LOCKS_HELD : 0;
 	default:
@@ -74,7 +70,7 @@ static uint8_t first_register_bits(const struct chip *chip)
 	return bits | lock_bits(chip);
 }
 
-uint8_t spi_status_read(const struct chip *chip, size_t index)
+static uint8_t status_read(const struct chip *chip, size_t index)
 {
 	const struct part_spi *part = chip->part->spi;
 	uint8_t status = chip->spi.status[index];
@@ -84,10 +80,14 @@ uint8_t spi_status_read(const struct chip *chip, size_t index)
 	return index == 0 ? status | first_register_bits(chip) : status;
 }
 
-void spi_run_read_status(
-	struct chip *chip, const struct spi_request *request, struct chip_facts *facts)
+uint8_t spi_status(const struct chip *chip)
 {
-	uint8_t status = spi_status_read(chip, index_of(chip->part->spi, facts->opcode));
+	return status_read(chip, 0);
+}
+
+void spi_run_read_status(struct chip *chip, const struct spi_request *request)
+{
+	uint8_t status = status_read(chip, index_of(chip->part->spi, request->facts->opcode));
 
 	spi_reply_repeating(request, &status, 1, 0);
 }
@@ -135,20 +135,20 @@ static bool is_immediate(const struct chip *chip)
 }
 
 /* 01h takes the following registers as further bytes; 31h and 11h write one. */
-void spi_run_write_status(
-	struct chip *chip, const struct spi_request *request, struct chip_facts *facts)
+void spi_run_write_status(struct chip *chip, const struct spi_request *request)
 {
 	const struct part_spi *part = chip->part->spi;
 	struct chip_pending work = {.work = CHIP_WORK_WRITE_STATUS};
-	size_t first = index_of(part, facts->opcode);
+	size_t first = index_of(part, request->facts->opcode);
 
 	if (request->data_len > (first == 0 ? part->wrsr_bytes_max : 1)) {
-		facts->rule = CHIP_RULE_LENGTH;
+		request->facts->rule = CHIP_RULE_LENGTH;
 		return;
 	}
 	set_pending(chip, first, request);
 	if (!is_immediate(chip)) {
-		chip_start_work(chip, request->transfer->end_ns, &work, &part->write_status, facts);
+		chip_start_work(chip, request->transfer->end_ns, &work, &part->write_status,
+			request->facts);
 		return;
 	}
 	take_pending(chip);
@@ -156,11 +156,9 @@ void spi_run_write_status(
 	chip->spi.write_enabled = false;
 }
 
-void spi_run_status_enable(
-	struct chip *chip, const struct spi_request *request, struct chip_facts *facts)
+void spi_run_status_enable(struct chip *chip, const struct spi_request *request)
 {
 	(void)request;
-	(void)facts;
 	chip->spi.status_enabled = true;
 }
 

@@ -62,7 +62,7 @@ static size_t address_bytes(uint8_t erase_opcode)
 	return memchr(four, erase_opcode, sizeof(four)) ? 4 : 3;
 }
 
-static void erase(struct session *session)
+static void start_erasing(struct session *session)
 {
 	const struct part_erase *smallest = smallest_erase(session->chip->part);
 	const uint8_t command[1 + ADDRESS_BYTES_MAX] = {smallest->opcode};
@@ -78,11 +78,6 @@ static void program(struct session *session)
 
 	send_opcode(session, OP_WRITE_ENABLE);
 	send(session, command, sizeof(command));
-}
-
-static void suspend(struct session *session)
-{
-	send_opcode(session, session->chip->part->spi->suspend.opcode);
 }
 
 /* The part has been suspended for long. */
@@ -104,7 +99,7 @@ static void start_fresh(struct session *session)
 
 static void start_resetting(struct session *session)
 {
-	if (nor_has_reset_f0(session->chip->part, OP_RESET_F0)) {
+	if (session->chip->part->spi->features & SPI_HAS_RESET_F0) {
 		send_opcode(session, OP_RESET_F0);
 		return;
 	}
@@ -118,15 +113,10 @@ static void start_asleep(struct session *session)
 	session->chip->debt.open = false;
 }
 
-static void start_erasing(struct session *session)
-{
-	erase(session);
-}
-
 static void start_suspending(struct session *session)
 {
-	erase(session);
-	suspend(session);
+	start_erasing(session);
+	send_opcode(session, session->chip->part->spi->suspend.opcode);
 }
 
 static void start_erase_suspended(struct session *session)
@@ -138,7 +128,7 @@ static void start_erase_suspended(struct session *session)
 static void start_program_suspended(struct session *session)
 {
 	program(session);
-	suspend(session);
+	send_opcode(session, session->chip->part->spi->suspend.opcode);
 	end_suspending(session);
 }
 

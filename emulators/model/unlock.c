@@ -131,6 +131,5 @@ uint8_t unlock_read(struct chip *chip, const struct cycle *cycle, struct chip_fa
 		facts->name = "STATUS";
 		return read_polling(chip, cycle);
 	}
-	return chip->parallel.id_mode ? cycle_read_id(chip, cycle, facts)
-				      : cycle_read_array(chip, cycle, facts);
+	return cycle_read_content(chip, cycle, facts);
 }

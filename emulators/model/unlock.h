@@ -1,7 +1,5 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
-/*
- * The cycles that go before a command of the JEDEC families: AAh 55h, or AAh 55h 80h AAh 55h.
- */
+/* The cycles that go before a command of the JEDEC families: AAh 55h, or AAh 55h 80h AAh 55h. */
 #ifndef EMULATORS_MODEL_UNLOCK_H
 #define EMULATORS_MODEL_UNLOCK_H
 
@@ -41,7 +39,6 @@ struct unlock_table {
 void unlock_run(struct chip *chip, const struct unlock_table *table, enum unlock_result result,
 	const struct cycle *cycle, struct chip_facts *facts);
 
-/* What the JEDEC families do alike. */
 bool unlock_has_id_entry(const struct part *part, uint8_t opcode);
 bool unlock_has_erase(const struct part *part, uint8_t opcode);
 void unlock_enter_id(struct chip *chip, const struct cycle *cycle, struct chip_facts *facts);

@@ -256,50 +256,16 @@ static void write_busy(struct text *text, const struct chip_facts *chip)
 }
 
 /* One that was asked for, and done. */
-struct fault_line {
-	uint64_t at_ns;
-	const char *kind;
-	const char *at;
-	uint64_t nth;
-	uint64_t held_ns;
-};
-
-static void write_fault(struct text *text, const struct fault_line *fault)
+static void write_fault(struct text *text, uint64_t at_ns, const char *kind, const char *at,
+	uint64_t nth, uint64_t held_ns)
 {
 	put_name_or_null(text, "ev", "fault");
-	put_number(text, "t_ns", fault->at_ns);
-	put_name_or_null(text, "kind", fault->kind);
-	put_name_or_null(text, "at", fault->at);
-	put_number(text, "nth", fault->nth);
-	put_number_or_null(text, "held_ns", fault->held_ns != UINT64_MAX, fault->held_ns);
+	put_number(text, "t_ns", at_ns);
+	put_name_or_null(text, "kind", kind);
+	put_name_or_null(text, "at", at);
+	put_number(text, "nth", nth);
+	put_number_or_null(text, "held_ns", held_ns != UINT64_MAX, held_ns);
 	end_line(text);
-}
-
-static void write_fault_of_link(struct text *text, const struct event *event)
-{
-	struct fault_line fault = {
-		.at_ns = event->read_ns,
-		.kind = event->name,
-		.at = event->fault_at,
-		.nth = event->fault_nth,
-		.held_ns = event->fault_ns,
-	};
-
-	write_fault(text, &fault);
-}
-
-/* The part's own: its work begins, and never ends. */
-static void write_fault_of_part(struct text *text, const struct chip_facts *chip)
-{
-	struct fault_line fault = {
-		.at_ns = chip->busy_until_ns - chip->work_ns,
-		.kind = "stuck-wip",
-		.at = "busy",
-		.nth = chip->stuck_nth,
-		.held_ns = UINT64_MAX,
-	};
-
-	write_fault(text, &fault);
 }
 
 static void write_power_cut(struct text *text, const struct chip_facts *chip)
@@ -359,7 +325,8 @@ static void write_event(
 		break;
 	case EVENT_FAULT:
 		counts->faults++;
-		write_fault_of_link(text, event);
+		write_fault(text, event->read_ns, event->name, event->fault_at, event->fault_nth,
+			event->fault_ns);
 		break;
 	case EVENT_STARTS:
 		write_starts(text, event);
@@ -385,7 +352,9 @@ static void write_event(
 		write_busy(text, &event->chip);
 	if (event->chip.stuck_nth > 0) {
 		counts->faults++;
-		write_fault_of_part(text, &event->chip);
+		/* The part's own: its work begins, and never ends. */
+		write_fault(text, event->chip.busy_until_ns - event->chip.work_ns, "stuck-wip",
+			"busy", event->chip.stuck_nth, UINT64_MAX);
 	}
 }
 

@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
 #include "clock.h"
 
+#include <assert.h>
 #include <errno.h>
 #include <poll.h>
 #include <stdbool.h>
@@ -22,18 +23,15 @@ static uint64_t read_monotonic_ns(void)
 	return (uint64_t)now.tv_sec * NS_PER_S + (uint64_t)now.tv_nsec;
 }
 
-static uint64_t read_counter_ns(void)
-{
-#ifdef COUNTER_NAME
-	return counter_read_ns();
-#else
-	return 0;
-#endif
-}
-
 uint64_t clock_source_read_ns(enum clock_source source)
 {
-	return source == CLOCK_SOURCE_COUNTER ? read_counter_ns() : read_monotonic_ns();
+#ifdef COUNTER_NAME
+	if (source == CLOCK_SOURCE_COUNTER)
+		return counter_read_ns();
+#else
+	assert(source != CLOCK_SOURCE_COUNTER);
+#endif
+	return read_monotonic_ns();
 }
 
 static uint64_t read_now_ns(const struct clock *clock)

@@ -1,7 +1,5 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
-/*
- * The clock that a chip lives by, in nanoseconds. One thread owns a clock.
- */
+/* The clock that a chip lives by, in nanoseconds. One thread owns a clock. */
 #ifndef EMULATORS_SERPROG_CLOCK_H
 #define EMULATORS_SERPROG_CLOCK_H
 
@@ -31,7 +29,6 @@ struct clock {
 /* Measures the step. -ENOTSUP if this machine has no such clock. */
 int clock_init(struct clock *clock, enum clock_source source);
 
-/* A scripted clock that begins at CLOCK_SCRIPTED_START_NS. */
 void clock_init_scripted(struct clock *clock, uint64_t step_ns);
 
 /* One step of a scripted clock. Others go by themselves. */

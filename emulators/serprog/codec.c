@@ -20,7 +20,7 @@ struct format {
 };
 
 /* A device refuses what it does not offer in one piece: the stream stays in step. */
-static const struct format formats[] = {
+static const struct format formats[SERPROG_OP_COUNT] = {
 	[SERPROG_NOP] = {"NOP", 0, BODY_NONE},
 	[SERPROG_Q_IFACE] = {"Q_IFACE", 0, BODY_NONE},
 	[SERPROG_Q_CMDMAP] = {"Q_CMDMAP", 0, BODY_NONE},
@@ -50,7 +50,7 @@ static const struct format formats[] = {
 
 static const struct format *format_find(uint8_t op)
 {
-	return op < sizeof(formats) / sizeof(formats[0]) ? &formats[op] : NULL;
+	return op < SERPROG_OP_COUNT ? &formats[op] : NULL;
 }
 
 static uint32_t get_number(const uint8_t *bytes, size_t len)

@@ -46,6 +46,8 @@ enum serprog_op {
 	SERPROG_S_SPI_CS = 0x16,
 };
 
+#define SERPROG_OP_COUNT (SERPROG_S_SPI_CS + 1)
+
 /* The longest write and read that a request may ask for; both fit in 24 bits. */
 struct serprog_limits {
 	uint32_t write_len_max;

@@ -1,7 +1,37 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
 #include "cycles.h"
 
+#include <errno.h>
+#include <string.h>
+
 #define NS_PER_US UINT64_C(1000)
+
+void operations_clear(struct operations *operations)
+{
+	operations->len = 0;
+}
+
+int operations_append(struct operations *operations, const struct serprog_request *request)
+{
+	if (request->size_bytes > operations->size_bytes - operations->len)
+		return -ENOSPC;
+	memcpy(operations->bytes + operations->len, request->bytes, request->size_bytes);
+	operations->len += request->size_bytes;
+	return 0;
+}
+
+/* The operation at *@offset, which moves on to the next one; false at the end. */
+static bool next_operation(
+	const struct operations *operations, size_t *offset, struct serprog_request *request)
+{
+	static const struct serprog_limits limits = {.write_len_max = OPERATIONS_WRITE_LEN_MAX};
+
+	if (serprog_parse(operations->bytes + *offset, operations->len - *offset, &limits,
+		    request) == SERPROG_PARSE_MORE)
+		return false;
+	*offset += request->size_bytes;
+	return true;
+}
 
 /* The part of a buffer that is being run. */
 struct execution {
@@ -63,7 +93,7 @@ int cycles_execute(struct chip *chip, const struct operations *operations, struc
 	int ret = 0;
 
 	flush(&execution);
-	while (ret == 0 && operations_next(operations, &offset, &request)) {
+	while (ret == 0 && next_operation(operations, &offset, &request)) {
 		if (request.op == SERPROG_O_DELAY)
 			ret = pass_delay(&execution, clock, &request);
 		else

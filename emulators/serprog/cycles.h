@@ -10,7 +10,26 @@
 
 #include "clock.h"
 #include "record/events.h"
-#include "operations.h"
+#include "codec.h"
+
+/*
+ * The operation buffer of a serprog programmer: writes and delays that wait for O_EXEC, kept as
+ * they came, so that each takes the room that the protocol gives it.
+ */
+#define OPERATIONS_BYTES 0x1000
+#define OPERATIONS_WRITEN_HEAD_BYTES 7
+#define OPERATIONS_WRITE_LEN_MAX (OPERATIONS_BYTES - OPERATIONS_WRITEN_HEAD_BYTES)
+
+struct operations {
+	uint8_t bytes[OPERATIONS_BYTES];
+	size_t size_bytes; /* how many of them may be used */
+	size_t len;
+};
+
+void operations_clear(struct operations *operations);
+
+/* -ENOSPC: there is no room, and the buffer stays as it is. */
+int operations_append(struct operations *operations, const struct serprog_request *request);
 
 /*
  * Runs the buffer from @start_ns on. Appends a record for each command, that is for the cycles of

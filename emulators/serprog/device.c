@@ -4,8 +4,6 @@
 #include <assert.h>
 #include <string.h>
 
-#include "cycles.h"
-
 #define NS_PER_S UINT64_C(1000000000)
 
 #define SERIAL_BUFFER_BYTES 0xFFFF
@@ -13,62 +11,39 @@
 /* Below 2^16, since some clients keep these lengths in 16 bits. */
 #define LEN_MAX 0xF000
 
+static uint32_t told_or(uint32_t told, uint32_t own)
+{
+	return told > 0 ? told : own;
+}
+
 static uint32_t opbuf_bytes(const struct link_model *link)
 {
-	return link->opbuf_bytes > 0 ? link->opbuf_bytes : OPERATIONS_BYTES;
+	return told_or(link->opbuf_bytes, OPERATIONS_BYTES);
 }
 
 static uint32_t write_len_max(const struct part *part, const struct link_model *link)
 {
-	uint32_t opbuf_max = opbuf_bytes(link) > OPERATIONS_WRITEN_HEAD_BYTES
-				     ? opbuf_bytes(link) - OPERATIONS_WRITEN_HEAD_BYTES
-				     : 0;
+	uint32_t room = opbuf_bytes(link);
+	uint32_t len;
 
-	if (!part->spi)
-		return link->write_len_max > 0 && link->write_len_max < opbuf_max
-			       ? link->write_len_max
-			       : opbuf_max;
-	if (link->lengths_untold)
-		return LINK_MODEL_LEN_MAX;
-	return link->write_len_max > 0 ? link->write_len_max : LEN_MAX;
-}
-
-static uint32_t read_len_max(const struct link_model *link)
-{
-	if (link->lengths_untold)
-		return LINK_MODEL_LEN_MAX;
-	return link->read_len_max > 0 ? link->read_len_max : LEN_MAX;
+	if (part->spi)
+		return link->lengths_untold ? LINK_MODEL_LEN_MAX
+					    : told_or(link->write_len_max, LEN_MAX);
+	room -= room > OPERATIONS_WRITEN_HEAD_BYTES ? OPERATIONS_WRITEN_HEAD_BYTES : room;
+	len = told_or(link->write_len_max, room);
+	return len < room ? len : room;
 }
 
 struct serprog_limits device_limits(const struct part *part, const struct link_model *link)
 {
 	return (struct serprog_limits){
 		.write_len_max = write_len_max(part, link),
-		.read_len_max = read_len_max(link),
+		.read_len_max = link->lengths_untold ? LINK_MODEL_LEN_MAX
+						     : told_or(link->read_len_max, LEN_MAX),
 	};
 }
 
-/* Returns how many bytes follow the ACK in @out, or REFUSED. */
-typedef size_t (*answer_fn)(
-	struct device *device, const struct serprog_request *request, uint8_t *out);
-
 #define REFUSED SIZE_MAX
-
-/* To whom an opcode is offered. */
-enum offer {
-	OFFER_ALWAYS,
-	OFFER_SPI,
-	OFFER_CYCLES,   /* on any bus but SPI */
-	OFFER_PARALLEL, /* on the parallel bus */
-	OFFER_DELAY,    /* where delays are native */
-	OFFER_BUFFER,   /* where there is something to put into the operation buffer */
-	OFFER_LENGTHS,  /* where the firmware knows an end to them */
-};
-
-struct answer {
-	answer_fn run;
-	enum offer offer;
-};
 
 /* The longest of the answers that no limit speaks of is the command map. */
 size_t device_reply_bytes_max(const struct serprog_limits *limits)
@@ -96,46 +71,6 @@ void device_reconnect(struct device *device)
 	operations_clear(&device->operations);
 }
 
-static size_t answer_nop(struct device *device, const struct serprog_request *request, uint8_t *out)
-{
-	(void)device;
-	(void)request;
-	(void)out;
-	return 0;
-}
-
-static size_t answer_iface(
-	struct device *device, const struct serprog_request *request, uint8_t *out)
-{
-	(void)device;
-	(void)request;
-	return serprog_put_u16(out, SERPROG_VERSION);
-}
-
-static size_t answer_cmdmap(
-	struct device *device, const struct serprog_request *request, uint8_t *out);
-
-static size_t answer_pgmname(
-	struct device *device, const struct serprog_request *request, uint8_t *out)
-{
-	static const char name[] = "serprog-emu";
-
-	(void)device;
-	(void)request;
-	memset(out, 0, SERPROG_PGMNAME_BYTES);
-	memcpy(out, name, sizeof(name) - 1);
-	return SERPROG_PGMNAME_BYTES;
-}
-
-static size_t answer_serbuf(
-	struct device *device, const struct serprog_request *request, uint8_t *out)
-{
-	uint32_t told = device->options.link.serial_buffer_bytes;
-
-	(void)request;
-	return serprog_put_u16(out, told > 0 ? (uint16_t)told : SERIAL_BUFFER_BYTES);
-}
-
 static uint8_t bus_of(const struct part *part)
 {
 	static const uint8_t buses[] = {
@@ -147,163 +82,132 @@ static uint8_t bus_of(const struct part *part)
 	return part->parallel ? buses[part->parallel->bus] : SERPROG_BUS_SPI;
 }
 
-static size_t answer_bustype(
-	struct device *device, const struct serprog_request *request, uint8_t *out)
-{
-	(void)request;
-	out[0] = bus_of(device->chip->part);
-	return 1;
-}
-
-/* How many address lines the part has. */
-static size_t answer_chipsize(
-	struct device *device, const struct serprog_request *request, uint8_t *out)
-{
-	(void)request;
-	out[0] = 0;
-	while (device->chip->part->size_bytes >> out[0] > 1)
-		out[0]++;
-	return 1;
-}
-
-static size_t answer_opbuf(
-	struct device *device, const struct serprog_request *request, uint8_t *out)
-{
-	(void)request;
-	return serprog_put_u16(out, (uint16_t)device->operations.size_bytes);
-}
-
-static size_t answer_wrnmaxlen(
-	struct device *device, const struct serprog_request *request, uint8_t *out)
-{
-	(void)request;
-	return serprog_put_u24(out, device->limits.write_len_max);
-}
-
-static size_t answer_rdnmaxlen(
-	struct device *device, const struct serprog_request *request, uint8_t *out)
-{
-	(void)request;
-	return serprog_put_u24(out, device->limits.read_len_max);
-}
-
-static size_t answer_init(
-	struct device *device, const struct serprog_request *request, uint8_t *out)
-{
-	(void)request;
-	(void)out;
-	operations_clear(&device->operations);
-	return 0;
-}
-
-static size_t answer_operation(
-	struct device *device, const struct serprog_request *request, uint8_t *out)
-{
-	(void)out;
-	return operations_append(&device->operations, request) < 0 ? REFUSED : 0;
-}
-
-static size_t answer_write(
-	struct device *device, const struct serprog_request *request, uint8_t *out)
-{
-	return request->write_len > 0 ? answer_operation(device, request, out) : REFUSED;
-}
-
-static size_t answer_set_bustype(
-	struct device *device, const struct serprog_request *request, uint8_t *out)
-{
-	(void)out;
-	return request->value & bus_of(device->chip->part) ? 0 : REFUSED;
-}
-
-/* A programmer may choose a slower clock than it was asked for: never above what the part takes. */
-static size_t answer_spi_freq(
-	struct device *device, const struct serprog_request *request, uint8_t *out)
-{
-	uint32_t hz_max = device->chip->part->spi->clock_hz_max;
-
-	if (request->value == 0)
-		return REFUSED;
-	device->spi_clock_hz = request->value < hz_max ? request->value : hz_max;
-	return serprog_put_u32(out, device->spi_clock_hz);
-}
-
-static size_t answer_spi_cs(
-	struct device *device, const struct serprog_request *request, uint8_t *out)
-{
-	(void)device;
-	(void)out;
-	return request->value == 0 ? 0 : REFUSED;
-}
-
-/* answer_spi(), answer_read() and answer_exec() answer those of which only the offer is here. */
-static const struct answer answers[] = {
-	[SERPROG_NOP] = {answer_nop, OFFER_ALWAYS},
-	[SERPROG_Q_IFACE] = {answer_iface, OFFER_ALWAYS},
-	[SERPROG_Q_CMDMAP] = {answer_cmdmap, OFFER_ALWAYS},
-	[SERPROG_Q_PGMNAME] = {answer_pgmname, OFFER_ALWAYS},
-	[SERPROG_Q_SERBUF] = {answer_serbuf, OFFER_ALWAYS},
-	[SERPROG_Q_BUSTYPE] = {answer_bustype, OFFER_ALWAYS},
-	[SERPROG_Q_CHIPSIZE] = {answer_chipsize, OFFER_PARALLEL},
-	[SERPROG_Q_OPBUF] = {answer_opbuf, OFFER_BUFFER},
-	[SERPROG_Q_WRNMAXLEN] = {answer_wrnmaxlen, OFFER_LENGTHS},
-	[SERPROG_R_BYTE] = {answer_nop, OFFER_CYCLES},
-	[SERPROG_R_NBYTES] = {answer_nop, OFFER_CYCLES},
-	[SERPROG_O_INIT] = {answer_init, OFFER_BUFFER},
-	[SERPROG_O_WRITEB] = {answer_write, OFFER_CYCLES},
-	[SERPROG_O_WRITEN] = {answer_write, OFFER_CYCLES},
-	[SERPROG_O_DELAY] = {answer_operation, OFFER_DELAY},
-	[SERPROG_O_EXEC] = {answer_nop, OFFER_BUFFER},
-	[SERPROG_SYNCNOP] = {answer_nop, OFFER_ALWAYS},
-	[SERPROG_Q_RDNMAXLEN] = {answer_rdnmaxlen, OFFER_LENGTHS},
-	[SERPROG_S_BUSTYPE] = {answer_set_bustype, OFFER_ALWAYS},
-	[SERPROG_O_SPIOP] = {answer_nop, OFFER_SPI},
-	[SERPROG_S_SPI_FREQ] = {answer_spi_freq, OFFER_SPI},
-	[SERPROG_S_PIN_STATE] = {answer_nop, OFFER_ALWAYS},
-	[SERPROG_S_SPI_CS] = {answer_spi_cs, OFFER_SPI},
-};
-
-#define ANSWER_COUNT (sizeof(answers) / sizeof(answers[0]))
-
-static bool has(const struct device *device, enum offer offer)
+static bool offers(const struct device *device, uint8_t op)
 {
 	const struct part *part = device->chip->part;
 	bool delays = device->options.native_delay;
 
-	switch (offer) {
-	case OFFER_ALWAYS:
-		return true;
-	case OFFER_SPI:
+	switch (op) {
+	case SERPROG_O_SPIOP:
+	case SERPROG_S_SPI_FREQ:
+	case SERPROG_S_SPI_CS:
 		return part->spi != NULL;
-	case OFFER_CYCLES:
+	case SERPROG_R_BYTE:
+	case SERPROG_R_NBYTES:
+	case SERPROG_O_WRITEB:
+	case SERPROG_O_WRITEN:
 		return part->parallel != NULL;
-	case OFFER_PARALLEL:
+	case SERPROG_Q_CHIPSIZE:
 		return bus_of(part) == SERPROG_BUS_PARALLEL;
-	case OFFER_DELAY:
+	case SERPROG_O_DELAY:
 		return delays;
-	case OFFER_BUFFER:
+	case SERPROG_Q_OPBUF:
+	case SERPROG_O_INIT:
+	case SERPROG_O_EXEC: /* where there is something to put into the operation buffer */
 		return delays || part->parallel;
-	case OFFER_LENGTHS:
+	case SERPROG_Q_WRNMAXLEN:
+	case SERPROG_Q_RDNMAXLEN: /* where the firmware knows an end to them */
 		return !device->options.link.lengths_untold;
+	default:
+		return op < SERPROG_OP_COUNT;
 	}
-	return false;
 }
 
-static bool offers(const struct device *device, uint8_t op)
+static size_t put_cmdmap(const struct device *device, uint8_t *out)
 {
-	return op < ANSWER_COUNT && answers[op].run && has(device, answers[op].offer);
-}
-
-static size_t answer_cmdmap(
-	struct device *device, const struct serprog_request *request, uint8_t *out)
-{
-	(void)request;
 	memset(out, 0, SERPROG_CMDMAP_BYTES);
-	for (size_t op = 0; op < ANSWER_COUNT; op++) {
+	for (size_t op = 0; op < SERPROG_OP_COUNT; op++) {
 		if (offers(device, (uint8_t)op))
 			out[op / 8] |= (uint8_t)(1u << op % 8);
 	}
 	return SERPROG_CMDMAP_BYTES;
+}
+
+static size_t put_name(uint8_t *out)
+{
+	static const char name[] = "serprog-emu";
+
+	memset(out, 0, SERPROG_PGMNAME_BYTES);
+	memcpy(out, name, sizeof(name) - 1);
+	return SERPROG_PGMNAME_BYTES;
+}
+
+/* How many address lines the part has. */
+static uint8_t chip_size(const struct part *part)
+{
+	uint8_t lines = 0;
+
+	while (part->size_bytes >> lines > 1)
+		lines++;
+	return lines;
+}
+
+/* A programmer may choose a slower clock than it was asked for: never above what the part takes. */
+static size_t set_spi_clock(struct device *device, uint32_t hz, uint8_t *out)
+{
+	uint32_t hz_max = device->chip->part->spi->clock_hz_max;
+
+	if (hz == 0)
+		return REFUSED;
+	device->spi_clock_hz = hz < hz_max ? hz : hz_max;
+	return serprog_put_u32(out, device->spi_clock_hz);
+}
+
+/* How many bytes follow the ACK in @out, or REFUSED. What has no answer of its own has none. */
+static size_t answer_query(const struct device *device, uint8_t op, uint8_t *out)
+{
+	switch (op) {
+	case SERPROG_Q_IFACE:
+		return serprog_put_u16(out, SERPROG_VERSION);
+	case SERPROG_Q_CMDMAP:
+		return put_cmdmap(device, out);
+	case SERPROG_Q_PGMNAME:
+		return put_name(out);
+	case SERPROG_Q_SERBUF:
+		return serprog_put_u16(
+			out, (uint16_t)told_or(device->options.link.serial_buffer_bytes,
+				     SERIAL_BUFFER_BYTES));
+	case SERPROG_Q_BUSTYPE:
+		*out = bus_of(device->chip->part);
+		return 1;
+	case SERPROG_Q_CHIPSIZE:
+		*out = chip_size(device->chip->part);
+		return 1;
+	case SERPROG_Q_OPBUF:
+		return serprog_put_u16(out, (uint16_t)device->operations.size_bytes);
+	case SERPROG_Q_WRNMAXLEN:
+		return serprog_put_u24(out, device->limits.write_len_max);
+	case SERPROG_Q_RDNMAXLEN:
+		return serprog_put_u24(out, device->limits.read_len_max);
+	default:
+		return 0;
+	}
+}
+
+/* The same of requests that change something. */
+static size_t answer_change(
+	struct device *device, const struct serprog_request *request, uint8_t *out)
+{
+	switch (request->op) {
+	case SERPROG_O_INIT:
+		operations_clear(&device->operations);
+		return 0;
+	case SERPROG_O_WRITEB:
+	case SERPROG_O_WRITEN:
+		if (request->write_len == 0)
+			return REFUSED;
+		return operations_append(&device->operations, request) < 0 ? REFUSED : 0;
+	case SERPROG_O_DELAY:
+		return operations_append(&device->operations, request) < 0 ? REFUSED : 0;
+	case SERPROG_S_BUSTYPE:
+		return request->value & bus_of(device->chip->part) ? 0 : REFUSED;
+	case SERPROG_S_SPI_FREQ:
+		return set_spi_clock(device, request->value, out);
+	case SERPROG_S_SPI_CS:
+		return request->value == 0 ? 0 : REFUSED;
+	default:
+		return answer_query(device, request->op, out);
+	}
 }
 
 /* Wire time passes before the reply: no client may see the answer before the last clock edge. */
@@ -365,15 +269,6 @@ static int execute(struct device *device, uint64_t start_ns)
 	return ret;
 }
 
-static size_t answer_serprog(
-	struct device *device, const struct serprog_request *request, uint8_t *reply)
-{
-	size_t len = answers[request->op].run(device, request, reply + 1);
-
-	reply[0] = len == REFUSED ? SERPROG_NAK : SERPROG_ACK;
-	return len == REFUSED ? 1 : 1 + len;
-}
-
 /* Also for what asks for nothing, of which a length of 0 is the sign. */
 static bool is_refused(const struct device *device, const struct serprog_request *request)
 {
@@ -414,7 +309,8 @@ size_t device_answer(struct device *device, const struct serprog_request *reques
 	default:
 		break;
 	}
-	len = answer_serprog(device, request, reply);
-	event->ack = reply[0] == SERPROG_ACK;
-	return len;
+	len = answer_change(device, request, reply + 1);
+	event->ack = len != REFUSED;
+	reply[0] = event->ack ? SERPROG_ACK : SERPROG_NAK;
+	return event->ack ? 1 + len : 1;
 }

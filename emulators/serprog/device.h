@@ -10,7 +10,7 @@
 #include "codec.h"
 #include "link/link_model.h"
 #include "record/events.h"
-#include "operations.h"
+#include "cycles.h"
 
 /* Of device_answer(): a signal or the client's hang-up came first, and nobody is to be answered. */
 #define DEVICE_ABANDONED 0

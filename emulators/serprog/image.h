@@ -1,7 +1,5 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
-/*
- * The content of a chip as files.
- */
+/* The content of a chip as files. */
 #ifndef EMULATORS_SERPROG_IMAGE_H
 #define EMULATORS_SERPROG_IMAGE_H
 

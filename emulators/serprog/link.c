@@ -340,19 +340,10 @@ static void take_arrival(struct link *link)
 	link->arrived_ns = arrival->until_ns < link->read_ns ? arrival->until_ns : link->read_ns;
 }
 
-static bool is_nothing_here(const struct link *link)
-{
-	return !link->awaited && patience_expects_nothing(&link->patience);
-}
-
-static bool is_last_here(const struct link *link)
-{
-	return link->head == link->tail && link->skip_bytes == 0;
-}
-
 enum link_status link_next(struct link *link, struct serprog_request *request)
 {
 	while (!parse_next(link, request)) {
+		bool is_nothing_here = !link->awaited && patience_expects_nothing(&link->patience);
 		enum link_status status = link_release(link);
 
 		if (link->drained_ns > 0)
@@ -360,11 +351,12 @@ enum link_status link_next(struct link *link, struct serprog_request *request)
 		link->drained_ns = 0;
 		take_what_was_left(link);
 		if (status == LINK_REQUEST)
-			status = is_nothing_here(link) ? sleep_for_bytes(link) : read_more(link);
+			status = is_nothing_here ? sleep_for_bytes(link) : read_more(link);
 		if (status != LINK_REQUEST)
 			return status;
 	}
 	take_arrival(link);
-	patience_note_request(&link->patience, request, is_last_here(link));
+	patience_note_request(
+		&link->patience, request, link->head == link->tail && link->skip_bytes == 0);
 	return LINK_REQUEST;
 }

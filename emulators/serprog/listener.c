@@ -20,7 +20,6 @@
 #define TCP "tcp:"
 #define UNIX "unix:"
 #define PTY "pty"
-#define PORT_MAX 65535
 
 /* A terminal whose client has left says so without end: it is looked at this often then. */
 #define HUNG_UP_MS 10
@@ -28,30 +27,19 @@
 _Static_assert(LISTENER_PATH_BYTES == sizeof(((struct sockaddr_un *)0)->sun_path),
 	"a path of a unix socket has another length here");
 
-static int parse_port(const char *text, uint16_t *port)
-{
-	uint64_t value;
-
-	if (!number_parse(text, 10, 0, PORT_MAX, &value))
-		return -EINVAL;
-	*port = (uint16_t)value;
-	return 0;
-}
-
-static int parse_tcp(const char *text, struct sockaddr_in *address)
+int listener_parse_tcp(const char *text, struct sockaddr_in *address)
 {
 	char host[INET_ADDRSTRLEN] = "";
 	const char *colon = strrchr(text, ':');
-	uint16_t port;
+	uint64_t port;
 
 	if (!colon || (size_t)(colon - text) >= sizeof(host))
 		return -EINVAL;
 	memcpy(host, text, (size_t)(colon - text));
-	if (inet_pton(AF_INET, host, &address->sin_addr) != 1 || parse_port(colon + 1, &port) < 0)
+	if (!number_parse(colon + 1, 10, 0, UINT16_MAX, &port))
 		return -EINVAL;
-	address->sin_family = AF_INET;
-	address->sin_port = htons(port);
-	return 0;
+	*address = (struct sockaddr_in){.sin_family = AF_INET, .sin_port = htons((uint16_t)port)};
+	return inet_pton(AF_INET, host, &address->sin_addr) == 1 ? 0 : -EINVAL;
 }
 
 static int parse_path(const char *text, char *path)
@@ -76,7 +64,7 @@ int listener_parse(const char *text, struct listener_address *address)
 
 	if (begins_with(text, TCP)) {
 		parsed.kind = LISTENER_TCP;
-		ret = parse_tcp(text + strlen(TCP), &parsed.tcp);
+		ret = listener_parse_tcp(text + strlen(TCP), &parsed.tcp);
 	} else if (begins_with(text, UNIX)) {
 		parsed.kind = LISTENER_UNIX;
 		ret = parse_path(text + strlen(UNIX), parsed.path);
@@ -233,11 +221,6 @@ void listener_close(struct listener *listener)
 	listener->path[0] = '\0';
 }
 
-static bool is_transient(int error)
-{
-	return error == EINTR || error == ECONNABORTED;
-}
-
 /* -EAGAIN: nobody is there yet. */
 static int accept_socket(const struct listener *listener, int *connection_fd)
 {
@@ -246,7 +229,7 @@ static int accept_socket(const struct listener *listener, int *connection_fd)
 
 	do
 		accepted = accept4(listener->fd, NULL, NULL, SOCK_CLOEXEC | SOCK_NONBLOCK);
-	while (accepted < 0 && is_transient(errno));
+	while (accepted < 0 && (errno == EINTR || errno == ECONNABORTED));
 	if (accepted < 0)
 		return errno == EWOULDBLOCK ? -EAGAIN : -errno;
 	if (listener->kind == LISTENER_TCP)

@@ -1,7 +1,5 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
-/*
- * Where one client at a time connects: a TCP port, a unix socket or a terminal.
- */
+/* Where one client at a time connects: a TCP port, a unix socket or a terminal. */
 #ifndef EMULATORS_SERPROG_LISTENER_H
 #define EMULATORS_SERPROG_LISTENER_H
 
@@ -36,6 +34,9 @@ struct listener {
  * -ENAMETOOLONG.
  */
 int listener_parse(const char *text, struct listener_address *address);
+
+/* `ADDR:PORT` alone, with an IPv4 address. -EINVAL. */
+int listener_parse_tcp(const char *text, struct sockaddr_in *address);
 
 /* Whether clients can only be on this machine. */
 bool listener_is_local(const struct listener_address *address);

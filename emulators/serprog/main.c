@@ -3,6 +3,7 @@
  * serprog-emu: allocates, opens and locks what a run needs, runs it, and writes what is left of it.
  */
 #include <errno.h>
+#include <sched.h>
 #include <signal.h>
 #include <stdio.h>
 #include <string.h>
@@ -16,7 +17,6 @@
 #include "listener.h"
 #include "options.h"
 #include "record/outfile.h"
-#include "realtime.h"
 #include "server.h"
 #include "standby.h"
 #include "wake.h"
@@ -26,6 +26,9 @@
 
 /* What a long job makes: no memory is asked for while it runs. */
 #define EVENTS_REALTIME_COUNT 131072
+
+/* More stack than the deepest call takes. */
+#define STACK_BYTES (64 * 1024)
 
 struct run {
 	struct options *options;
@@ -59,11 +62,8 @@ static int bad_file(const char *option, const char *path, int error)
 
 static int open_out(struct outfile *file, const char *option, const char *path)
 {
-	int ret;
+	int ret = path ? outfile_open(file, path) : 0;
 
-	if (!path)
-		return 0;
-	ret = outfile_open(file, path);
 	return ret < 0 ? bad_file(option, path, ret) : 0;
 }
 
@@ -151,6 +151,58 @@ static int start_clock(struct run *run)
 		return EXIT_USAGE;
 	}
 	return ret < 0 ? fault("clock", ret, "give --clock monotonic") : 0;
+}
+
+static int realtime_pin(int cpu)
+{
+	cpu_set_t set;
+
+	CPU_ZERO(&set);
+	CPU_SET((size_t)cpu, &set);
+	return sched_setaffinity(0, sizeof(set), &set) < 0 ? -errno : 0;
+}
+
+/* The stack grows by faults: take them now. */
+static void prefault_stack(void)
+{
+	volatile char stack[STACK_BYTES];
+
+	for (size_t i = 0; i < sizeof(stack); i += 1024)
+		stack[i] = 0;
+}
+
+/*
+ * Pages stay once they are used. Those of a whole part and of all events that may come are 50 MB,
+ * which a slow guest would spend a second on, for the few that a job touches.
+ */
+static int lock_memory(void)
+{
+	if (mlockall(MCL_CURRENT | MCL_FUTURE | MCL_ONFAULT) == 0)
+		return 0;
+	return mlockall(MCL_CURRENT | MCL_FUTURE) < 0 ? -errno : 0; /* before Linux 4.4 */
+}
+
+/*
+ * SCHED_FIFO at @priority, and every page that exists now or later locked in memory. Once all
+ * memory of the hot path is allocated: what exists is faulted in here.
+ */
+static int realtime_enable(int priority)
+{
+	struct sched_param param = {.sched_priority = priority};
+	int error = lock_memory();
+
+	if (error < 0)
+		return error;
+	prefault_stack();
+	return sched_setscheduler(0, SCHED_FIFO, &param) < 0 ? -errno : 0;
+}
+
+/* Below everything else from now on: what is left to do is nobody's to wait for. */
+static int realtime_leave(void)
+{
+	const struct sched_param param = {.sched_priority = 0};
+
+	return sched_setscheduler(0, SCHED_IDLE, &param) < 0 ? -errno : 0;
 }
 
 static int pin(const struct options *options)
@@ -247,10 +299,9 @@ static int stand_by(struct run *run)
 	struct options *options = run->options;
 	int ret;
 
-	if (options->standby_in_fd < 0)
+	if (options->standby.in < 0)
 		return 0;
-	ret = standby_wait(
-		options->standby_out_fd, options->standby_in_fd, run->server.signal_fd, &run->rest);
+	ret = standby_wait(&options->standby, run->server.signal_fd, &run->rest);
 	if (ret < 0)
 		return fault("--standby", ret, "write words with a NUL after each, then close");
 	if (options_parse_rest(run->rest.argc, run->rest.argv, options) != OPTIONS_RUN)
@@ -293,10 +344,9 @@ static int serve(struct run *run)
 	run->server.events = &run->events;
 	run->server.faults = &run->faults;
 	run->server.refuses = options->refuses;
-	run->server.start.state = options->start_state;
+	run->server.start_state = options->start_state;
 	run->server.records_max = options->records_max;
-	run->server.barrier_out_fd = options->barrier_out_fd;
-	run->server.barrier_in_fd = options->barrier_in_fd;
+	run->server.barrier = options->barrier;
 	fill_facts(run);
 	power_up(run);
 	run->server.empty_ns = run->facts.start_ns;
@@ -315,10 +365,8 @@ static int serve(struct run *run)
 
 static int commit(struct outfile *file, int written, const char *option)
 {
-	int ret = written;
+	int ret = written == 0 ? outfile_commit(file) : written;
 
-	if (ret == 0)
-		ret = outfile_commit(file);
 	return ret < 0 ? fault(option, ret, "make room for it") : 0;
 }
 
@@ -381,13 +429,6 @@ static int let_subject_end(const struct options *options)
 	return ret < 0 ? fault("--realtime", ret, "leave it out") : 0;
 }
 
-static void drop_files(struct run *run)
-{
-	outfile_deinit(&run->events_file);
-	outfile_deinit(&run->image_file);
-	outfile_deinit(&run->sparse_file);
-}
-
 static int run_with(struct options *options)
 {
 	struct run run = {
@@ -407,7 +448,9 @@ static int run_with(struct options *options)
 			status = finished;
 	}
 	listener_close(&run.listener);
-	drop_files(&run);
+	outfile_deinit(&run.events_file);
+	outfile_deinit(&run.image_file);
+	outfile_deinit(&run.sparse_file);
 	events_deinit(&run.events);
 	return status;
 }
@@ -421,8 +464,7 @@ int main(int argc, char *argv[])
 		return run_with(&options);
 	case OPTIONS_DONE:
 		return 0;
-	case OPTIONS_BAD:
-		break;
+	default:
+		return EXIT_USAGE;
 	}
-	return EXIT_USAGE;
 }

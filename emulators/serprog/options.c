@@ -4,6 +4,7 @@
 #include <getopt.h>
 #include <limits.h>
 #include <sched.h>
+#include <stddef.h>
 #include <stdio.h>
 #include <string.h>
 
@@ -22,69 +23,19 @@
 #define SCRIPTED_STEP_NS 1000
 #define SCRIPTED_STEP_NS_MAX UINT64_C(1000000000000)
 
-enum option_id {
-	OPTION_CHIP = 1,
-	OPTION_LIST_CHIPS,
-	OPTION_CORNER,
-	OPTION_SEED,
-	OPTION_POWERED_UP,
-	OPTION_POWER_CUT,
-	OPTION_STARTS,
-	OPTION_LISTEN,
-	OPTION_ALLOW_REMOTE,
-	OPTION_CLOCK,
-	OPTION_EVENTS,
-	OPTION_IMAGE_IN,
-	OPTION_IMAGE_OFFSET,
-	OPTION_IMAGE_OUT,
-	OPTION_IMAGE_OUT_SPARSE,
-	OPTION_SECOND_CLIENT,
-	OPTION_LINK,
-	OPTION_FAULT,
-	OPTION_NATIVE_DELAY,
-	OPTION_SPI_WIRE_TIME,
-	OPTION_REALTIME,
-	OPTION_CPU,
-	OPTION_READY_FD,
-	OPTION_BARRIER_FDS,
-	OPTION_STANDBY,
-	OPTION_CLIENTS,
-	OPTION_MEASURE_WAKE,
-	OPTION_RECORDS_MAX,
-	OPTION_HELP,
-};
+#define FIRST_OPTION 256 /* above what getopt_long() itself returns */
 
-static const struct option long_options[] = {
-	{"chip", required_argument, NULL, OPTION_CHIP},
-	{"list-chips", no_argument, NULL, OPTION_LIST_CHIPS},
-	{"corner", required_argument, NULL, OPTION_CORNER},
-	{"seed", required_argument, NULL, OPTION_SEED},
-	{"powered-up-ns-ago", required_argument, NULL, OPTION_POWERED_UP},
-	{"power-cut", required_argument, NULL, OPTION_POWER_CUT},
-	{"starts", required_argument, NULL, OPTION_STARTS},
-	{"listen", required_argument, NULL, OPTION_LISTEN},
-	{"allow-remote", no_argument, NULL, OPTION_ALLOW_REMOTE},
-	{"clock", required_argument, NULL, OPTION_CLOCK},
-	{"events", required_argument, NULL, OPTION_EVENTS},
-	{"image-in", required_argument, NULL, OPTION_IMAGE_IN},
-	{"image-offset", required_argument, NULL, OPTION_IMAGE_OFFSET},
-	{"image-out", required_argument, NULL, OPTION_IMAGE_OUT},
-	{"image-out-sparse", required_argument, NULL, OPTION_IMAGE_OUT_SPARSE},
-	{"second-client", required_argument, NULL, OPTION_SECOND_CLIENT},
-	{"link", required_argument, NULL, OPTION_LINK},
-	{"fault", required_argument, NULL, OPTION_FAULT},
-	{"native-delay", no_argument, NULL, OPTION_NATIVE_DELAY},
-	{"spi-wire-time", no_argument, NULL, OPTION_SPI_WIRE_TIME},
-	{"realtime", optional_argument, NULL, OPTION_REALTIME},
-	{"cpu", required_argument, NULL, OPTION_CPU},
-	{"ready-fd", required_argument, NULL, OPTION_READY_FD},
-	{"barrier-fds", required_argument, NULL, OPTION_BARRIER_FDS},
-	{"standby", required_argument, NULL, OPTION_STANDBY},
-	{"clients", required_argument, NULL, OPTION_CLIENTS},
-	{"measure-wake", required_argument, NULL, OPTION_MEASURE_WAKE},
-	{"records-max", required_argument, NULL, OPTION_RECORDS_MAX},
-	{"help", no_argument, NULL, OPTION_HELP},
-	{NULL, 0, NULL, 0},
+/* An option, and what becomes of its words, which are NULL where it has none. */
+struct row {
+	const char *name;
+	int argument; /* as getopt_long() wants it */
+	enum options_status (*apply)(const struct row *row, char *text, struct options *options);
+	size_t field; /* that it sets: an offset */
+	size_t field_bytes;
+	uint64_t min;
+	uint64_t max;
+	size_t said;   /* of a bool that becomes true; 0: none */
+	bool is_early; /* done while it stands by: too late to be said afterwards */
 };
 
 static const char help[] =
@@ -174,7 +125,7 @@ static enum options_status bad(const char *option, const char *problem, const ch
 	return OPTIONS_BAD;
 }
 
-static enum options_status set_number(
+static enum options_status parse_number(
 	const char *option, const char *text, uint64_t min, uint64_t max, uint64_t *number)
 {
 	char remedy[80];
@@ -186,54 +137,49 @@ static enum options_status set_number(
 	return bad(option, "not such a number", remedy);
 }
 
-static enum options_status set_int(
-	const char *option, const char *text, int min, int max, int *number)
+/* Into 4 or 8 bytes, signed or not. */
+static enum options_status set_number(const struct row *row, char *text, struct options *options)
 {
-	uint64_t value;
-	enum options_status status = set_number(option, text, (uint64_t)min, (uint64_t)max, &value);
+	char *field = (char *)options + row->field;
+	uint64_t number;
+	enum options_status status = parse_number(row->name, text, row->min, row->max, &number);
 
-	if (status == OPTIONS_RUN)
-		*number = (int)value;
+	if (status == OPTIONS_RUN && row->field_bytes == sizeof(uint32_t))
+		*(uint32_t *)(void *)field = (uint32_t)number;
+	else if (status == OPTIONS_RUN)
+		*(uint64_t *)(void *)field = number;
 	return status;
 }
 
-static enum options_status set_unsigned(
-	const char *option, const char *text, unsigned int max, unsigned int *number)
+static enum options_status set_text(const struct row *row, char *text, struct options *options)
 {
-	uint64_t value;
-	enum options_status status = set_number(option, text, 0, max, &value);
-
-	if (status == OPTIONS_RUN)
-		*number = (unsigned int)value;
-	return status;
+	*(const char **)(void *)((char *)options + row->field) = text;
+	return OPTIONS_RUN;
 }
 
-static enum options_status set_records_max(const char *text, struct options *options)
+static enum options_status set_switch(const struct row *row, char *text, struct options *options)
 {
-	uint64_t value;
-	enum options_status status = set_number("records-max", text, 1, RECORDS_MAX, &value);
-
-	if (status == OPTIONS_RUN)
-		options->records_max = (unsigned int)value;
-	return status;
+	(void)text;
+	*(bool *)((char *)options + row->field) = true;
+	return OPTIONS_RUN;
 }
 
-static enum options_status set_chip(const char *name, struct options *options)
+static enum options_status set_chip(const struct row *row, char *text, struct options *options)
 {
 	char remedy[128];
 
-	options->part = part_find(name);
+	options->part = part_find(text);
 	if (options->part)
 		return OPTIONS_RUN;
 	snprintf(remedy, sizeof(remedy), "the nearest name is %s, --list-chips prints them all",
-		part_nearest(name)->name);
-	return bad("chip", "no such chip", remedy);
+		part_nearest(text)->name);
+	return bad(row->name, "no such chip", remedy);
 }
 
-static enum options_status set_corner(const char *text, struct options *options)
+static enum options_status set_corner(const struct row *row, char *text, struct options *options)
 {
 	if (corner_parse(text, &options->corner) < 0)
-		return bad("corner", "no such corner",
+		return bad(row->name, "no such corner",
 			"give min, typ, max, zero, draw:SEED or slow:FACTOR with a FACTOR from 1 "
 			"to 1000");
 	return OPTIONS_RUN;
@@ -248,44 +194,45 @@ static enum options_status set_scripted_clock(const char *text, struct options *
 		return OPTIONS_RUN;
 	if (*text != ':')
 		return bad("clock", "no such clock", "give scripted or scripted:NS");
-	return set_number("clock", text + 1, 1, SCRIPTED_STEP_NS_MAX, &options->clock_step_ns);
+	return parse_number("clock", text + 1, 1, SCRIPTED_STEP_NS_MAX, &options->clock_step_ns);
 }
 
-static enum options_status set_power_cut(const char *text, struct options *options)
+static enum options_status set_power_cut(const struct row *row, char *text, struct options *options)
 {
 	if (power_cut_parse(text, &options->power_cut) < 0)
-		return bad("power-cut", "not a moment",
+		return bad(row->name, "not a moment",
 			"give N, N,NS or N,PERCENT%, and a further ,NS for how long it is away");
 	return OPTIONS_RUN;
 }
 
-static enum options_status set_start(const char *text, struct options *options)
+static enum options_status set_start(const struct row *row, char *text, struct options *options)
 {
 	if (start_state_parse(text, &options->start_state) < 0)
-		return bad("starts", "no such state", "--help names them");
+		return bad(row->name, "no such state", "--help names them");
 	return OPTIONS_RUN;
 }
 
-static enum options_status set_clock(const char *name, struct options *options)
+static enum options_status set_clock(const struct row *row, char *text, struct options *options)
 {
 	static const enum clock_source sources[] = {CLOCK_SOURCE_MONOTONIC, CLOCK_SOURCE_COUNTER};
 
-	if (strncmp(name, SCRIPTED, strlen(SCRIPTED)) == 0)
-		return set_scripted_clock(name + strlen(SCRIPTED), options);
+	if (strncmp(text, SCRIPTED, strlen(SCRIPTED)) == 0)
+		return set_scripted_clock(text + strlen(SCRIPTED), options);
 	for (size_t i = 0; i < sizeof(sources) / sizeof(sources[0]); i++) {
-		if (strcmp(name, clock_source_name(sources[i])) == 0) {
+		if (strcmp(text, clock_source_name(sources[i])) == 0) {
 			options->clock_source = sources[i];
 			return OPTIONS_RUN;
 		}
 	}
-	return bad("clock", "no such clock",
+	return bad(row->name, "no such clock",
 		"give monotonic, scripted[:NS], or the "
 		"counter of this CPU: tsc (x86) or cntvct (arm64)");
 }
 
 /* Where one side writes and where it reads: OUT,IN. */
-static enum options_status set_fd_pair(const char *option, char *text, int *out_fd, int *in_fd)
+static enum options_status set_fd_pair(const struct row *row, char *text, struct options *options)
 {
+	struct fd_pair *fds = (void *)((char *)options + row->field);
 	char *comma = strchr(text, ',');
 	uint64_t out;
 	uint64_t in;
@@ -294,62 +241,63 @@ static enum options_status set_fd_pair(const char *option, char *text, int *out_
 		*comma = '\0';
 	if (!comma || !number_parse(text, 0, 0, INT_MAX, &out) ||
 		!number_parse(comma + 1, 0, 0, INT_MAX, &in))
-		return bad(option, "not two numbers", "give OUT,IN such as 5,6");
-	*out_fd = (int)out;
-	*in_fd = (int)in;
+		return bad(row->name, "not two numbers", "give OUT,IN such as 5,6");
+	*fds = (struct fd_pair){(int)out, (int)in};
 	return OPTIONS_RUN;
 }
 
-static enum options_status set_listen(const char *text, struct options *options)
+static enum options_status set_listen(const struct row *row, char *text, struct options *options)
 {
 	if (listener_parse(text, &options->listen) < 0)
-		return bad("listen", "not an address",
+		return bad(row->name, "not an address",
 			"give tcp:ADDR:PORT such as tcp:127.0.0.1:0, unix:PATH or pty[:LINK]");
 	return OPTIONS_RUN;
 }
 
-static enum options_status set_second_client(const char *text, struct options *options)
+static enum options_status set_second_client(
+	const struct row *row, char *text, struct options *options)
 {
 	options->refuses = strcmp(text, "refuse") == 0;
 	if (options->refuses || strcmp(text, "wait") == 0)
 		return OPTIONS_RUN;
-	return bad("second-client", "neither wait nor refuse", "give one of them");
+	return bad(row->name, "neither wait nor refuse", "give one of them");
 }
 
-static enum options_status set_link(const char *text, struct options *options)
+static enum options_status set_link(const struct row *row, char *text, struct options *options)
 {
 	if (link_model_parse(text, &options->device.link) < 0)
-		return bad("link", "no such link",
+		return bad(row->name, "no such link",
 			"give PRESET, KEY=N,... or PRESET,KEY=N,...; "
 			"--help names the keys and presets");
 	return OPTIONS_RUN;
 }
 
 /* The seed may be given after it: faults know it only when all is read. */
-static enum options_status add_fault(const char *text, struct options *options)
+static enum options_status add_fault(const struct row *row, char *text, struct options *options)
 {
 	switch (faults_add(&options->faults, text)) {
 	case 0:
 		return OPTIONS_RUN;
 	case -ENOSPC:
-		return bad("fault", "too many", "give no more than 8");
+		return bad(row->name, "too many", "give no more than 8");
 	default:
-		return bad("fault", "no such fault",
+		return bad(row->name, "no such fault",
 			"give KIND[:US]@WHEN such as drop@5 or delay:2000@p=0.01; "
 			"--help names the kinds");
 	}
 }
 
-static enum options_status set_realtime(const char *text, struct options *options)
+static enum options_status set_realtime(const struct row *row, char *text, struct options *options)
 {
 	options->realtime_priority = REALTIME_PRIORITY_DEFAULT;
-	if (!text)
-		return OPTIONS_RUN;
-	return set_int("realtime", text, 1, REALTIME_PRIORITY_MAX, &options->realtime_priority);
+	return text ? set_number(row, text, options) : OPTIONS_RUN;
 }
 
-static enum options_status list_chips(void)
+static enum options_status list_chips(const struct row *row, char *text, struct options *options)
 {
+	(void)row;
+	(void)text;
+	(void)options;
 	for (size_t i = 0; i < part_table_count; i++) {
 		const struct part *part = &part_table[i];
 
@@ -361,138 +309,74 @@ static enum options_status list_chips(void)
 	return OPTIONS_DONE;
 }
 
-static enum options_status print_help(void)
+static enum options_status print_help(const struct row *row, char *text, struct options *options)
 {
+	(void)row;
+	(void)text;
+	(void)options;
 	fputs(help, stdout);
 	return OPTIONS_DONE;
 }
 
-/* Where the words of an option go as they are; NULL for any other option. */
-static const char **words_of(int option, struct options *options)
-{
-	switch (option) {
-	case OPTION_EVENTS:
-		return &options->events_path;
-	case OPTION_IMAGE_IN:
-		return &options->image_in_path;
-	case OPTION_IMAGE_OUT:
-		return &options->image_out_path;
-	case OPTION_IMAGE_OUT_SPARSE:
-		return &options->image_out_sparse_path;
-	default:
-		return NULL;
-	}
-}
+#define FIELD(name_)                                                                               \
+	.field = offsetof(struct options, name_),                                                  \
+	.field_bytes = sizeof(((struct options *)NULL)->name_)
+#define NUMBER(name_, min_, max_)                                                                  \
+	required_argument, .apply = set_number, FIELD(name_), .min = (min_), .max = (max_)
+#define TEXT(name_) required_argument, .apply = set_text, FIELD(name_)
+#define SWITCH(name_) no_argument, .apply = set_switch, FIELD(name_)
+#define FDS(name_) required_argument, .apply = set_fd_pair, FIELD(name_)
+#define SAYS(name_) .said = offsetof(struct options, name_)
 
-/* What an option without words turns on; NULL for any other option. */
-static bool *switch_of(int option, struct options *options)
-{
-	switch (option) {
-	case OPTION_ALLOW_REMOTE:
-		return &options->allow_remote;
-	case OPTION_NATIVE_DELAY:
-		return &options->device.native_delay;
-	case OPTION_SPI_WIRE_TIME:
-		return &options->device.spi_wire_time;
-	default:
-		return NULL;
-	}
-}
+static const struct row rows[] = {
+	{"chip", required_argument, .apply = set_chip},
+	{"list-chips", no_argument, .apply = list_chips},
+	{"corner", required_argument, .apply = set_corner},
+	{"seed", NUMBER(seed, 0, UINT64_MAX)},
+	{"powered-up-ns-ago", NUMBER(powered_up_ns_ago, 0, UINT64_MAX), SAYS(power_up_given)},
+	{"power-cut", required_argument, .apply = set_power_cut},
+	{"starts", required_argument, .apply = set_start},
+	{"listen", required_argument, .apply = set_listen, .is_early = true},
+	{"allow-remote", SWITCH(allow_remote), .is_early = true},
+	{"clock", required_argument, .apply = set_clock, .is_early = true},
+	{"events", TEXT(events_path)},
+	{"image-in", TEXT(image_in_path)},
+	{"image-offset", NUMBER(image_offset_bytes, 0, UINT_MAX)},
+	{"image-out", TEXT(image_out_path)},
+	{"image-out-sparse", TEXT(image_out_sparse_path)},
+	{"second-client", required_argument, .apply = set_second_client},
+	{"link", required_argument, .apply = set_link},
+	{"fault", required_argument, .apply = add_fault},
+	{"native-delay", SWITCH(device.native_delay)},
+	{"spi-wire-time", SWITCH(device.spi_wire_time)},
+	{"realtime", optional_argument, .apply = set_realtime, FIELD(realtime_priority), .min = 1,
+		.max = REALTIME_PRIORITY_MAX, .is_early = true},
+	{"cpu", NUMBER(cpu, 0, CPU_SETSIZE - 1), SAYS(cpu_said)},
+	{"ready-fd", NUMBER(ready_fd, 0, INT_MAX)},
+	{"barrier-fds", FDS(barrier)},
+	{"standby", FDS(standby), .is_early = true},
+	{"clients", NUMBER(client_count, 0, UINT_MAX)},
+	{"measure-wake", NUMBER(wake_round_count, 0, WAKE_ROUNDS_MAX), SAYS(wake_said)},
+	{"records-max", NUMBER(records_max, 1, RECORDS_MAX)},
+	{"help", no_argument, .apply = print_help},
+};
 
-static enum options_status apply_value(int option, char *text, struct options *options)
+#define ROW_COUNT (sizeof(rows) / sizeof(rows[0]))
+
+static enum options_status apply(int option, char *text, bool late, struct options *options)
 {
-	switch (option) {
-	case OPTION_CHIP:
-		return set_chip(text, options);
-	case OPTION_LIST_CHIPS:
-		return list_chips();
-	case OPTION_CORNER:
-		return set_corner(text, options);
-	case OPTION_SEED:
-		return set_number("seed", text, 0, UINT64_MAX, &options->seed);
-	case OPTION_POWERED_UP:
-		options->power_up_given = true;
-		return set_number(
-			"powered-up-ns-ago", text, 0, UINT64_MAX, &options->powered_up_ns_ago);
-	case OPTION_POWER_CUT:
-		return set_power_cut(text, options);
-	case OPTION_STARTS:
-		return set_start(text, options);
-	case OPTION_LISTEN:
-		return set_listen(text, options);
-	case OPTION_CLOCK:
-		return set_clock(text, options);
-	case OPTION_IMAGE_OFFSET:
-		return set_unsigned("image-offset", text, UINT_MAX, &options->image_offset_bytes);
-	case OPTION_SECOND_CLIENT:
-		return set_second_client(text, options);
-	case OPTION_LINK:
-		return set_link(text, options);
-	case OPTION_FAULT:
-		return add_fault(text, options);
-	case OPTION_REALTIME:
-		return set_realtime(text, options);
-	case OPTION_CPU:
-		options->cpu_said = true;
-		return set_int("cpu", text, 0, CPU_SETSIZE - 1, &options->cpu);
-	case OPTION_READY_FD:
-		return set_int("ready-fd", text, 0, INT_MAX, &options->ready_fd);
-	case OPTION_BARRIER_FDS:
-		return set_fd_pair(
-			"barrier-fds", text, &options->barrier_out_fd, &options->barrier_in_fd);
-	case OPTION_STANDBY:
-		return set_fd_pair(
-			"standby", text, &options->standby_out_fd, &options->standby_in_fd);
-	case OPTION_CLIENTS:
-		return set_unsigned("clients", text, UINT_MAX, &options->client_count);
-	case OPTION_MEASURE_WAKE:
-		options->wake_said = true;
-		return set_unsigned(
-			"measure-wake", text, WAKE_ROUNDS_MAX, &options->wake_round_count);
-	case OPTION_RECORDS_MAX:
-		return set_records_max(text, options);
-	case OPTION_HELP:
-		return print_help();
-	default:
+	const struct row *row;
+
+	if (option < FIRST_OPTION) {
 		fprintf(stderr, "serprog-emu: --help prints the options\n");
 		return OPTIONS_BAD;
 	}
-}
-
-static enum options_status apply(int option, char *text, struct options *options)
-{
-	const char **words = words_of(option, options);
-	bool *is_on = switch_of(option, options);
-
-	if (words)
-		*words = text;
-	else if (is_on)
-		*is_on = true;
-	else
-		return apply_value(option, text, options);
-	return OPTIONS_RUN;
-}
-
-/* What is done while it stands by: too late to be said afterwards. */
-static const int early_options[] = {
-	OPTION_LISTEN, OPTION_ALLOW_REMOTE, OPTION_CLOCK, OPTION_REALTIME, OPTION_STANDBY};
-
-static bool is_early(int option)
-{
-	for (size_t i = 0; i < sizeof(early_options) / sizeof(early_options[0]); i++) {
-		if (early_options[i] == option)
-			return true;
-	}
-	return false;
-}
-
-static const char *name_of(int option)
-{
-	const struct option *at = long_options;
-
-	while (at->val != option)
-		at++;
-	return at->name;
+	row = &rows[option - FIRST_OPTION];
+	if (late && row->is_early)
+		return bad(row->name, "too late", "give it before --standby");
+	if (row->said)
+		*(bool *)((char *)options + row->said) = true;
+	return row->apply(row, text, options);
 }
 
 static enum options_status check_chip(const struct options *options)
@@ -522,14 +406,15 @@ static enum options_status check_machine(const struct options *options)
 
 static enum options_status read_words(int argc, char *argv[], bool late, struct options *options)
 {
+	struct option known[ROW_COUNT + 1] = {{0}};
 	int option;
 
+	for (size_t i = 0; i < ROW_COUNT; i++)
+		known[i] = (struct option){
+			rows[i].name, rows[i].argument, NULL, FIRST_OPTION + (int)i};
 	optind = 0; /* the words before may have been others */
-	while ((option = getopt_long(argc, argv, "", long_options, NULL)) != -1) {
-		enum options_status status =
-			late && is_early(option)
-				? bad(name_of(option), "too late", "give it before --standby")
-				: apply(option, optarg, options);
+	while ((option = getopt_long(argc, argv, "", known, NULL)) != -1) {
+		enum options_status status = apply(option, optarg, late, options);
 
 		if (status != OPTIONS_RUN)
 			return status;
@@ -556,21 +441,19 @@ enum options_status options_parse(int argc, char *argv[], struct options *option
 		.clock_source = CLOCK_SOURCE_MONOTONIC,
 		.cpu = -1,
 		.ready_fd = -1,
-		.barrier_out_fd = -1,
-		.barrier_in_fd = -1,
-		.standby_out_fd = -1,
-		.standby_in_fd = -1,
+		.barrier = {-1, -1},
+		.standby = {-1, -1},
 		.client_count = 1,
 		.records_max = RECORDS_DEFAULT,
 	};
-	(void)set_listen("tcp:127.0.0.1:0", options);
+	(void)listener_parse("tcp:127.0.0.1:0", &options->listen);
 	status = read_words(argc, argv, false, options);
 	if (!options->wake_said && options->realtime_priority > 0)
 		options->wake_round_count = WAKE_ROUNDS_DEFAULT;
 	conclude(options);
 	if (status == OPTIONS_RUN)
 		status = check_machine(options);
-	return status == OPTIONS_RUN && options->standby_in_fd < 0 ? check_chip(options) : status;
+	return status == OPTIONS_RUN && options->standby.in < 0 ? check_chip(options) : status;
 }
 
 enum options_status options_parse_rest(int argc, char *argv[], struct options *options)

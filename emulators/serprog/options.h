@@ -1,7 +1,5 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
-/*
- * The command line of serprog-emu.
- */
+/* The command line of serprog-emu. */
 #ifndef EMULATORS_SERPROG_OPTIONS_H
 #define EMULATORS_SERPROG_OPTIONS_H
 
@@ -11,8 +9,8 @@
 #include "listener.h"
 #include "model/corner.h"
 #include "model/part.h"
-#include "model/power_cut.h"
 #include "model/start_state.h"
+#include "standby.h"
 
 struct options {
 	const struct part *part;
@@ -38,11 +36,9 @@ struct options {
 	int cpu;               /* -1: any */
 	bool cpu_said;         /* this one, and wake_round_count: by the words read last */
 	bool wake_said;
-	int ready_fd;       /* -1: none */
-	int barrier_out_fd; /* -1: no barrier */
-	int barrier_in_fd;
-	int standby_out_fd; /* -1: all is said at once */
-	int standby_in_fd;
+	int ready_fd;                  /* -1: none */
+	struct fd_pair barrier;        /* -1: no barrier */
+	struct fd_pair standby;        /* -1: all is said at once */
 	unsigned int client_count;     /* 0: for ever */
 	unsigned int records_max;      /* of events: past it the client is hung up on */
 	unsigned int wake_round_count; /* 0: not measured */

@@ -2,13 +2,13 @@
 #include "server.h"
 
 #include <errno.h>
-#include <poll.h>
 #include <stdio.h>
 #include <unistd.h>
 
 #include "arrival.h"
 #include "link.h"
 #include "listener.h"
+#include "standby.h"
 
 /* What a client must see of a long reply at a time: 0.1 s at 115200 baud. */
 #define REPLY_PIECE_BYTES 1024
@@ -20,35 +20,52 @@ static void record_moment(struct server *server, enum event_kind kind)
 	events_append(server->events, &event);
 }
 
-static int wait_for_release(const struct server *server)
+/* A record also where nothing is under way: whoever judges the client has to know how it began. */
+static void start_chip(struct server *server, uint64_t now_ns)
 {
-	struct pollfd fds[] = {
-		{.fd = server->barrier_in_fd, .events = POLLIN},
-		{.fd = server->signal_fd, .events = POLLIN},
+	struct event event = {
+		.kind = EVENT_STARTS,
+		.name = start_state_name(server->start_state),
+		.read_ns = now_ns,
 	};
-	char byte;
 
-	while (poll(fds, 2, -1) < 0) {
-		if (errno != EINTR)
-			return -errno;
-	}
-	if (fds[1].revents)
-		return -ECANCELED;
-	return read(server->barrier_in_fd, &byte, 1) == 1 ? 0 : -EPIPE;
+	chip_start_in(server->device->chip, server->start_state, now_ns, &event.chip);
+	server->has_begun = true;
+	events_append(server->events, &event);
+}
+
+static bool starts_at(const struct server *server, enum start_moment moment)
+{
+	return !server->has_begun && server->start_state != START_READY &&
+	       start_state_moment(server->start_state) == moment;
+}
+
+/* What is asked for at @now_ns may be what the state begins with or just before. */
+static void start_at_request(
+	struct server *server, const struct serprog_request *request, uint64_t now_ns)
+{
+	const bool turns_on = request->op == SERPROG_S_PIN_STATE && request->value != 0;
+
+	if ((turns_on && starts_at(server, START_AT_PINS)) ||
+		(request->op == SERPROG_O_SPIOP && starts_at(server, START_AT_COMMAND)))
+		start_chip(server, now_ns);
 }
 
 /* Whoever started us does what it must between the connection and the first request. */
 static int pass_barrier(struct server *server)
 {
 	struct event event = {.kind = EVENT_BARRIER};
+	char byte;
 	int ret;
 
-	if (server->barrier_out_fd < 0)
+	if (server->barrier.out < 0)
 		return 0;
 	event.read_ns = clock_now_ns(server->clock);
-	if (write(server->barrier_out_fd, "", 1) != 1)
+	if (write(server->barrier.out, "", 1) != 1)
 		return -EPIPE;
-	ret = wait_for_release(server);
+	ret = standby_wait_readable(server->barrier.in, server->signal_fd);
+	if (ret == 0 && read(server->barrier.in, &byte, 1) != 1)
+		ret = -EPIPE;
 	if (ret < 0)
 		return ret;
 	event.reply_ns = clock_now_ns(server->clock);
@@ -130,8 +147,7 @@ static size_t answer(struct server *server, struct link *link,
 	if (!hit(server, link, FAULT_NAK)) {
 		const uint64_t now_ns = start_ns(server, link);
 
-		start_at_request(
-			&server->start, server->device->chip, request, now_ns, server->events);
+		start_at_request(server, request, now_ns);
 		return device_answer(server->device, request, now_ns, reply, event);
 	}
 	*event = (struct event){
@@ -269,7 +285,7 @@ static void give_up(struct server *server, const char *name, const char *what, s
 
 	events_append(server->events, &event);
 	server->gave_up = true;
-	if (server->barrier_out_fd >= 0 && write(server->barrier_out_fd, "", 1) != 1)
+	if (server->barrier.out >= 0 && write(server->barrier.out, "", 1) != 1)
 		fprintf(stderr, "serprog-emu: nobody is told of it\n");
 	fprintf(stderr, "serprog-emu: gave up on its host: %s reached the bound of %zu\n", what,
 		bound);
@@ -329,7 +345,8 @@ static int serve_connection(struct server *server, int fd)
 	link_init(&link);
 	server->clock->peer_fd = fd;
 	ret = pass_barrier(server);
-	start_at_connect(&server->start, server->device->chip, server->clock, server->events);
+	if (starts_at(server, START_AT_CONNECT))
+		start_chip(server, clock_now_ns(server->clock));
 	if (ret == 0) {
 		status = serve_link(server, &link);
 		ret = status == LINK_STOPPED ? -ECANCELED : 0;

@@ -1,15 +1,14 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
-/*
- * Serves clients one after another: accept, answer until they leave, record.
- */
+/* Serves clients one after another: accept, answer until they leave, record. */
 #ifndef EMULATORS_SERPROG_SERVER_H
 #define EMULATORS_SERPROG_SERVER_H
 
 #include "device.h"
 #include "link/fault.h"
 #include "listener.h"
+#include "model/start_state.h"
 #include "record/events.h"
-#include "start.h"
+#include "standby.h"
 
 struct server {
 	struct device *device;
@@ -17,10 +16,9 @@ struct server {
 	struct events *events;
 	struct faults *faults;
 	struct listener *listener;
-	bool refuses;       /* clients that come while one is there, instead of letting them wait */
-	int signal_fd;      /* readable: stop */
-	int barrier_out_fd; /* -1: no barrier */
-	int barrier_in_fd;
+	bool refuses;  /* clients that come while one is there, instead of letting them wait */
+	int signal_fd; /* readable: stop */
+	struct fd_pair barrier;  /* -1: no barrier */
 	uint8_t *request_buffer; /* of link_buffer_bytes() */
 	uint8_t *reply_buffer;   /* of server_reply_buffer_bytes() */
 	uint64_t empty_ns;       /* no client could be there yet */
@@ -30,11 +28,12 @@ struct server {
 	uint64_t replied_ns;   /* the last reply: no transfer begins before the one before ended */
 	uint64_t line_free_ns; /* the line to the device has carried what came before */
 	size_t records_max;    /* of all clients: past it the last one is hung up on */
-	size_t refused_requests; /* of this client */
-	size_t idle_requests;    /* of this client, in a row, that were not for the part */
-	bool gave_up;            /* on this client */
-	bool cut_off;            /* a signal came while a client was there */
-	struct start start;
+	size_t refused_requests;      /* of this client */
+	size_t idle_requests;         /* of this client, in a row, that were not for the part */
+	bool gave_up;                 /* on this client */
+	bool cut_off;                 /* a signal came while a client was there */
+	enum start_state start_state; /* in which the first client finds the part, ... */
+	bool has_begun;               /* ... once its moment has come */
 };
 
 /*

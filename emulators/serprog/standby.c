@@ -6,7 +6,7 @@
 #include <string.h>
 #include <unistd.h>
 
-static int wait_for_words(int fd, int signal_fd)
+int standby_wait_readable(int fd, int signal_fd)
 {
 	struct pollfd fds[] = {
 		{.fd = fd, .events = POLLIN},
@@ -26,7 +26,7 @@ static ssize_t read_all(int fd, int signal_fd, char *text, size_t size)
 	size_t len = 0;
 
 	for (;;) {
-		int ret = wait_for_words(fd, signal_fd);
+		int ret = standby_wait_readable(fd, signal_fd);
 		ssize_t got;
 
 		if (ret < 0)
@@ -60,14 +60,14 @@ static int split(struct standby_words *words, size_t len)
 	return 0;
 }
 
-int standby_wait(int out_fd, int in_fd, int signal_fd, struct standby_words *words)
+int standby_wait(const struct fd_pair *fds, int signal_fd, struct standby_words *words)
 {
 	ssize_t len = -EPIPE;
 
-	if (write(out_fd, "", 1) == 1)
-		len = read_all(in_fd, signal_fd, words->text, sizeof(words->text));
+	if (write(fds->out, "", 1) == 1)
+		len = read_all(fds->in, signal_fd, words->text, sizeof(words->text));
 
-	close(out_fd);
-	close(in_fd);
+	close(fds->out);
+	close(fds->in);
 	return len < 0 ? (int)len : split(words, (size_t)len);
 }

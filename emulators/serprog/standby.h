@@ -8,6 +8,12 @@
 
 #include <stddef.h>
 
+/* Of whoever started us: where we write, and where we read. */
+struct fd_pair {
+	int out;
+	int in;
+};
+
 #define STANDBY_TEXT_BYTES 16384
 #define STANDBY_WORDS_MAX 128
 
@@ -18,11 +24,14 @@ struct standby_words {
 };
 
 /*
- * Writes one byte to @out_fd, then reads words from @in_fd until its end; each ends with a NUL.
+ * Writes one byte to fds->out, then reads words from fds->in until its end; each ends with a NUL.
  * Closes both. -ECANCELED where @signal_fd is readable first, -EPIPE where nobody listens, -E2BIG
  * for more than fits, -EINVAL for a last word without its NUL, else the negative errno of what
  * failed.
  */
-int standby_wait(int out_fd, int in_fd, int signal_fd, struct standby_words *words);
+int standby_wait(const struct fd_pair *fds, int signal_fd, struct standby_words *words);
+
+/* Blocks until @fd can be read. -ECANCELED where @signal_fd can be too, else a negative errno. */
+int standby_wait_readable(int fd, int signal_fd);
 
 #endif

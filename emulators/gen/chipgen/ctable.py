@@ -5,8 +5,8 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 
-from chipgen.ctext import c_busy_time, c_fields, c_text
-from chipgen.family import Erase, Kind
+from chipgen.erases import Erase
+from chipgen.family import c_busy_time, c_fields, c_text
 from chipgen.part import Part
 
 HEAD = """\
@@ -16,7 +16,7 @@ HEAD = """\
 
 
 def c_table(parts: Sequence[Part]) -> str:
-    headers = dict.fromkeys(header for part in parts for header in part.family.headers)
+    headers = dict.fromkeys(f"{member}.h" for part in parts for member in part.kinds)
     return "\n".join(
         [
             HEAD + "".join(f'#include "{header}"\n' for header in ("part.h", *headers)),
@@ -59,17 +59,10 @@ def _names(index: int, part: Part) -> str:
 
 def _definitions(index: int, part: Part) -> list[str]:
     lines = []
-    for kind in part.kinds:
-        lines += [
-            f"static const struct part_{kind.member} {_symbol(index, kind)} = {{",
-            *kind.lines,
-            "};",
-        ]
+    for member, fields in part.kinds.items():
+        head = f"static const struct part_{member} {member}_{index} = {{"
+        lines += [head, *c_fields(fields), "};"]
     return lines
-
-
-def _symbol(index: int, kind: Kind) -> str:
-    return f"{kind.member}_{index}"
 
 
 def _erase(erase: Erase) -> str:
@@ -89,7 +82,7 @@ def _part(index: int, part: Part) -> list[str]:
         "size_bytes": str(part.size_bytes),
         "page_bytes": str(part.page_bytes),
         "erase_count": str(len(part.erases)),
-        **{kind.member: f"&{_symbol(index, kind)}" for kind in part.kinds},
+        **{member: f"&{member}_{index}" for member in part.kinds},
     }
     return [
         "\t{",

@@ -3,23 +3,27 @@
 
 from __future__ import annotations
 
-from chipgen.family import Erase
-from chipgen.figures import Work
+from dataclasses import dataclass
+
+from chipgen.figures import BusyTime, Work
 from chipgen.sources import Sources
 from chipgen.table import Table
 
-SIZE_BYTES_MAX = 1 << 26
 REGIONS_MAX = 6
 
 
-def read_erases(
-    top: Table, *, opcodes: tuple[int, ...], size_bytes: int, sources: Sources
-) -> tuple[Erase, ...]:
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Erase:
+    opcode: int
+    size_bytes: int
+    """Of a block; of the smallest where they differ."""
+    busy: BusyTime
+    regions: tuple[tuple[int, int], ...] = ()
+    """How many blocks of how many bytes, from address 0 on; none: all are alike."""
+
+
+def read_erase(row: Table, opcodes: tuple[int, ...], size_bytes: int, sources: Sources) -> Erase:
     """Of a part of that size, whose family has those opcodes."""
-    return tuple(_erase(row, opcodes, size_bytes, sources) for row in top.tables("erase"))
-
-
-def _erase(row: Table, opcodes: tuple[int, ...], size_bytes: int, sources: Sources) -> Erase:
     has_regions = "regions" in row.values
     shape = "regions" if has_regions else "size_bytes"
     regions = read_regions(row, "regions", size_bytes) if has_regions else ()

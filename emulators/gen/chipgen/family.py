@@ -1,40 +1,17 @@
 # SPDX-License-Identifier: GPL-2.0-or-later
-"""What a family of parts adds to what every part has: a module for each fills one of these in."""
+"""What a family of parts adds to what every part has, and how its values are written in C."""
 
 from __future__ import annotations
 
-from collections.abc import Callable
+from collections.abc import Callable, Iterable
 from dataclasses import dataclass
 
-from chipgen.figures import BusyTime
+from chipgen.figures import BusyTime, Figure
 from chipgen.sources import Sources
 from chipgen.table import Table
 
-
-@dataclass(frozen=True, slots=True, kw_only=True)
-class Erase:
-    opcode: int
-    size_bytes: int
-    """Of a block; of the smallest where they differ."""
-    busy: BusyTime
-    regions: tuple[tuple[int, int], ...] = ()
-    """How many blocks of how many bytes, from address 0 on; none: all are alike."""
-
-
-@dataclass(frozen=True, slots=True, kw_only=True)
-class Kind:
-    """A structure of the model that only some parts have."""
-
-    member: str
-    """The name of the pointer to it in `struct part`; the type is `struct part_MEMBER`."""
-    lines: tuple[str, ...]
-    """Its designated initialisers in C."""
-
-
-@dataclass(frozen=True, slots=True, kw_only=True)
-class FamilyFacts:
-    erases: tuple[Erase, ...]
-    kinds: tuple[Kind, ...]
+Fields = dict[str, str]
+"""Designated initialisers in C."""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -44,7 +21,34 @@ class Family:
     keys_required: tuple[str, ...]
     """The family's own keys at the top of a chip file."""
     keys_optional: tuple[str, ...] = ()
-    headers: tuple[str, ...]
-    """Those that declare its kinds."""
-    read: Callable[[Table, int, Sources], FamilyFacts]
-    """From the whole file, the size of the part in bytes and its sources."""
+    erase_opcodes: tuple[int, ...] = ()
+    """Those that the model has a command for; none: the parts have no key `erase`."""
+    read: Callable[[Table, int, Sources], dict[str, Fields]]
+    """From the whole file, the size of the part in bytes and its sources: the structures that only
+    some parts have, by the pointer to each in `struct part`. That of MEMBER is a
+    `struct part_MEMBER` of MEMBER.h."""
+
+
+def c_text(text: str) -> str:
+    return '"' + text.replace("\\", "\\\\").replace('"', '\\"') + '"'
+
+
+def c_bool(value: bool) -> str:
+    return "true" if value else "false"
+
+
+def c_octets(octets: Iterable[int]) -> str:
+    return "{ " + ", ".join(f"0x{octet:02X}" for octet in octets) + " }"
+
+
+def c_figure(figure: Figure) -> str:
+    return f"{{ UINT64_C({figure.ns}), GRADE_{figure.grade.name} }}"
+
+
+def c_busy_time(busy: BusyTime) -> str:
+    return f"{{ {c_figure(busy.min)}, {c_figure(busy.typ)}, {c_figure(busy.max)} }}"
+
+
+def c_fields(fields: Fields) -> list[str]:
+    """One designated initialiser a line, in the order given."""
+    return [f"\t.{name} = {value}," for name, value in fields.items()]

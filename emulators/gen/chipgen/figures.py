@@ -93,12 +93,11 @@ def assumed_typ_ns(work: Work, size_bytes: int) -> int:
     return TYP_NS[work]
 
 
-def busy_time(work: Work, *, typ: Figure | None, longest: Figure | None) -> BusyTime | None:
-    """Fills in what is missing, graded `assumed`; None if there is nothing to start from."""
-    if typ is None and longest is not None:
-        typ = _assumed(longest.ns // MAX_PER_TYP_WHEN_TYP_IS_MISSING)
+def busy_time(work: Work, *, typ: Figure | None, longest: Figure | None) -> BusyTime:
+    """Of one of the two at least; fills in what is missing, graded `assumed`."""
     if typ is None:
-        return None
+        assert longest is not None
+        typ = _assumed(longest.ns // MAX_PER_TYP_WHEN_TYP_IS_MISSING)
     if longest is None:
         longest = _assumed(typ.ns * MAX_PER_TYP[work])
     return BusyTime(min=_assumed(typ.ns // TYP_PER_MIN), typ=typ, max=longest)
@@ -110,9 +109,7 @@ def _assumed(ns: int) -> Figure:
 
 def assumed_busy_time(work: Work, size_bytes: int) -> BusyTime:
     """Where no source gives anything."""
-    busy = busy_time(work, typ=_assumed(assumed_typ_ns(work, size_bytes)), longest=None)
-    assert busy is not None
-    return busy
+    return busy_time(work, typ=_assumed(assumed_typ_ns(work, size_bytes)), longest=None)
 
 
 def assumed_wait(name: str) -> Figure | None:

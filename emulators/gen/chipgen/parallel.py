@@ -3,12 +3,9 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass
 from functools import partial
 
-from chipgen.ctext import c_bool, c_busy_time, c_fields, c_figure, c_octets
-from chipgen.erases import read_erases
-from chipgen.family import Family, FamilyFacts, Kind
+from chipgen.family import Family, Fields, c_bool, c_busy_time, c_figure, c_octets
 from chipgen.figures import Figure, Work
 from chipgen.sources import Sources
 from chipgen.table import Table
@@ -22,82 +19,60 @@ BLOCKS_MAX = 16
 ID_ENTRIES = (0x90, 0x60)
 ID_ENTRIES_MAX = 2
 UNLOADED = ("erased", "indeterminate")
+BYTE_PROGRAM = ("byte_program", Work.BYTE_PROGRAM)
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
-class Commands:
-    """What a family's source in model/ can do."""
-
-    program: str
-    """The name of its time in `busy`."""
-    work: Work
-    erase_opcodes: tuple[int, ...]
-    windows_required: tuple[str, ...] = ()
-    windows_optional: tuple[str, ...] = ()
-
-
-JEDEC_BYTE = Commands(
-    program="byte_program",
-    work=Work.BYTE_PROGRAM,
-    erase_opcodes=(0x30, 0x50, 0x10),
-    windows_optional=("sector_erase",),
-)
-JEDEC_PAGE = Commands(
-    program="page_write",
-    work=Work.PAGE_PROGRAM,
-    erase_opcodes=(0x10,),
-    windows_required=("byte_load",),
-    windows_optional=("byte_load_end",),
-)
-FWH = Commands(program="byte_program", work=Work.BYTE_PROGRAM, erase_opcodes=(0x20,))
-
-
-def _read(commands: Commands, top: Table, size_bytes: int, sources: Sources) -> FamilyFacts:
+def _read(
+    top: Table,
+    size_bytes: int,
+    sources: Sources,
+    *,
+    program: tuple[str, Work],
+    windows: tuple[tuple[str, ...], tuple[str, ...]] = ((), ()),
+) -> dict[str, Fields]:
+    """@program: the name of its time in `busy`, and what it is. @windows: those of `window`
+    that must, and those that may be there."""
     page_bytes = top.integer("page_bytes", low=1, high=PAGE_BYTES_MAX)
     if size_bytes & (size_bytes - 1) or page_bytes & (page_bytes - 1):
         raise top.error("size_bytes", "or page_bytes is odd", remedy="write powers of two")
     fields = {
         **_bus(top.table("bus"), sources),
         **_id(top.table("id"), sources),
-        **_program(commands, top.table("busy"), sources),
+        **_program(program, top.table("busy"), sources),
     }
-    if "unlock" in top.values:
-        fields |= _unlock(top.table("unlock"), sources)
-    if "wait" in top.values:
-        fields |= _waits(top.table("wait"), sources)
+    for key, read in (("unlock", _unlock), ("wait", _waits), ("load", _load)):
+        if key in top.values:
+            fields |= read(top.table(key), sources)
     if "window" in top.values:
-        fields |= _windows(commands, top.table("window"), sources)
-    if "load" in top.values:
-        fields |= _load(top.table("load"), sources)
+        fields |= _windows(windows, top.table("window"), sources)
     if "registers" in top.values:
         fields |= _registers(top.table("registers"), size_bytes, sources)
-    return FamilyFacts(
-        erases=read_erases(
-            top, opcodes=commands.erase_opcodes, size_bytes=size_bytes, sources=sources
-        ),
-        kinds=(Kind(member="parallel", lines=tuple(c_fields(fields))),),
-    )
+    return {"parallel": fields}
 
 
 FAMILIES = (
     Family(
         name="jedec_byte",
-        keys_required=("bus", "id", "unlock", "erase", "busy"),
+        erase_opcodes=(0x30, 0x50, 0x10),
+        keys_required=("bus", "id", "unlock", "busy"),
         keys_optional=("wait", "window", "registers"),
-        headers=("parallel.h",),
-        read=partial(_read, JEDEC_BYTE),
+        read=partial(_read, program=BYTE_PROGRAM, windows=((), ("sector_erase",))),
     ),
     Family(
         name="jedec_page",
-        keys_required=("bus", "id", "unlock", "erase", "busy", "wait", "window", "load"),
-        headers=("parallel.h",),
-        read=partial(_read, JEDEC_PAGE),
+        erase_opcodes=(0x10,),
+        keys_required=("bus", "id", "unlock", "busy", "wait", "window", "load"),
+        read=partial(
+            _read,
+            program=("page_write", Work.PAGE_PROGRAM),
+            windows=(("byte_load",), ("byte_load_end",)),
+        ),
     ),
     Family(
         name="fwh",
-        keys_required=("bus", "id", "erase", "busy", "registers"),
-        headers=("parallel.h",),
-        read=partial(_read, FWH),
+        erase_opcodes=(0x20,),
+        keys_required=("bus", "id", "busy", "registers"),
+        read=partial(_read, program=BYTE_PROGRAM),
     ),
 )
 
@@ -106,24 +81,21 @@ def _octet(table: Table, key: str) -> str:
     return f"0x{table.integer(key, low=0, high=0xFF):02X}"
 
 
-def _bus(table: Table, sources: Sources) -> dict[str, str]:
-    table.check_keys(required=("kind", "cycle_ns", "source"))
-    sources.grade(table)
+def _bus(table: Table, sources: Sources) -> Fields:
+    sources.check_keys(table, required=("kind", "cycle_ns"))
     return {
         "bus": f"PARALLEL_BUS_{table.choice('kind', BUSES).upper()}",
         "cycle_ns": str(table.integer("cycle_ns", low=1, high=CYCLE_NS_MAX)),
     }
 
 
-def _id(table: Table, sources: Sources) -> dict[str, str]:
-    table.check_keys(required=("maker", "device", "source"))
-    sources.grade(table)
+def _id(table: Table, sources: Sources) -> Fields:
+    sources.check_keys(table, required=("maker", "device"))
     return {"maker": _octet(table, "maker"), "device": _octet(table, "device")}
 
 
-def _unlock(table: Table, sources: Sources) -> dict[str, str]:
-    table.check_keys(required=("addresses", "mask", "id_entry", "source"))
-    sources.grade(table)
+def _unlock(table: Table, sources: Sources) -> Fields:
+    sources.check_keys(table, required=("addresses", "mask", "id_entry"))
     mask = table.integer("mask", low=1, high=ADDRESS_MAX)
     addresses = table.numbers("addresses", low=0, high=mask)
     if len(addresses) != 2:
@@ -139,13 +111,13 @@ def _unlock(table: Table, sources: Sources) -> dict[str, str]:
     }
 
 
-def _program(commands: Commands, table: Table, sources: Sources) -> dict[str, str]:
-    table.check_keys(required=(commands.program,))
-    row = table.table(commands.program)
-    return {"program": c_busy_time(sources.busy_time(row, commands.work))}
+def _program(program: tuple[str, Work], table: Table, sources: Sources) -> Fields:
+    name, work = program
+    table.check_keys(required=(name,))
+    return {"program": c_busy_time(sources.busy_time(table.table(name), work))}
 
 
-def _waits(table: Table, sources: Sources) -> dict[str, str]:
+def _waits(table: Table, sources: Sources) -> Fields:
     table.check_keys(required=("id_entry", "id_exit"))
     return {
         f"{key}_wait": c_figure(sources.wait(table.table(key), key))
@@ -158,10 +130,12 @@ def _window(table: Table, sources: Sources) -> Figure:
     return Figure(ns=table.microseconds_as_ns("us"), grade=sources.grade(table))
 
 
-def _windows(commands: Commands, table: Table, sources: Sources) -> dict[str, str]:
-    table.check_keys(required=commands.windows_required, optional=commands.windows_optional)
+def _windows(
+    known: tuple[tuple[str, ...], tuple[str, ...]], table: Table, sources: Sources
+) -> Fields:
+    table.check_keys(required=known[0], optional=known[1])
     windows = {key: _window(table.table(key), sources) for key in table.values}
-    fields: dict[str, str] = {}
+    fields: Fields = {}
     if "sector_erase" in windows:
         fields["erase_window"] = c_figure(windows["sector_erase"])
     if "byte_load" in windows:
@@ -175,9 +149,8 @@ def _windows(commands: Commands, table: Table, sources: Sources) -> dict[str, st
     return fields
 
 
-def _load(table: Table, sources: Sources) -> dict[str, str]:
-    table.check_keys(required=("unloaded", "source"), optional=("protected_at_start",))
-    sources.grade(table)
+def _load(table: Table, sources: Sources) -> Fields:
+    sources.check_keys(table, required=("unloaded",), optional=("protected_at_start",))
     fields = {"load.unloaded_erased": c_bool(table.choice("unloaded", UNLOADED) == "erased")}
     if "protected_at_start" in table.values:
         table.true("protected_at_start")
@@ -185,9 +158,8 @@ def _load(table: Table, sources: Sources) -> dict[str, str]:
     return fields
 
 
-def _registers(table: Table, size_bytes: int, sources: Sources) -> dict[str, str]:
-    table.check_keys(required=("lock_block_bytes", "lock_at_start", "source"))
-    sources.grade(table)
+def _registers(table: Table, size_bytes: int, sources: Sources) -> Fields:
+    sources.check_keys(table, required=("lock_block_bytes", "lock_at_start"))
     block_bytes = table.integer("lock_block_bytes", low=GRANULE_BYTES, high=size_bytes)
     if size_bytes % block_bytes or size_bytes // block_bytes > BLOCKS_MAX:
         remedy = f"write a number that divides {size_bytes} into at most {BLOCKS_MAX} blocks"

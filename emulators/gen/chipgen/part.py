@@ -7,8 +7,9 @@ import tomllib
 from dataclasses import dataclass
 from pathlib import Path
 
-from chipgen.families import FAMILIES
-from chipgen.family import Erase, Family, Kind
+from chipgen import parallel, spi_families
+from chipgen.erases import Erase, read_erase
+from chipgen.family import Family, Fields
 from chipgen.sources import read_sources
 from chipgen.table import ChipFileError, Table
 
@@ -17,6 +18,7 @@ GRANULE_BYTES = 4096
 SIZE_BYTES_MAX = 1 << 26
 ERASES_MAX = 10
 
+FAMILIES = {family.name: family for family in (*spi_families.FAMILIES, *parallel.FAMILIES)}
 KEYS = (
     *("schema", "name", "vendor", "family", "size_bytes", "page_bytes"),
     *("flashrom_names", "sources"),
@@ -31,7 +33,7 @@ class Part:
     size_bytes: int
     page_bytes: int
     erases: tuple[Erase, ...]
-    kinds: tuple[Kind, ...]
+    kinds: dict[str, Fields]
     flashrom_names: tuple[str, ...]
 
 
@@ -52,19 +54,22 @@ def parse_part(file: Path, content: bytes) -> Part:
 def _part(top: Table) -> Part:
     _check_schema(top)
     family = _family(top)
-    top.check_keys(required=(*KEYS, *family.keys_required), optional=family.keys_optional)
+    own_keys = (*family.keys_required, *(("erase",) if family.erase_opcodes else ()))
+    top.check_keys(required=(*KEYS, *own_keys), optional=family.keys_optional)
     size_bytes = _size_bytes(top)
-    facts = family.read(top, size_bytes, read_sources(top.table("sources")))
-    if len(facts.erases) > ERASES_MAX:
-        raise top.error("erase", f"has {len(facts.erases)} rows", remedy=f"keep to {ERASES_MAX}")
+    sources = read_sources(top.table("sources"))
+    kinds = family.read(top, size_bytes, sources)
+    rows = top.tables("erase") if family.erase_opcodes else ()
+    if len(rows) > ERASES_MAX:
+        raise top.error("erase", f"has {len(rows)} rows", remedy=f"keep to {ERASES_MAX}")
     return Part(
         name=_name(top),
         vendor=top.text("vendor"),
         family=family,
         size_bytes=size_bytes,
         page_bytes=_page_bytes(top, size_bytes),
-        erases=facts.erases,
-        kinds=facts.kinds,
+        erases=tuple(read_erase(row, family.erase_opcodes, size_bytes, sources) for row in rows),
+        kinds=kinds,
         flashrom_names=top.texts("flashrom_names"),
     )
 

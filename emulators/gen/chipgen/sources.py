@@ -29,6 +29,13 @@ class Sources:
         """That of the source which the table names."""
         return self.grades[table.choice(key, tuple(self.grades))]
 
+    def check_keys(
+        self, table: Table, *, required: tuple[str, ...], optional: tuple[str, ...] = ()
+    ) -> None:
+        """Those, and the source that the table has to name."""
+        table.check_keys(required=(*required, "source"), optional=optional)
+        self.grade(table)
+
     def busy_time(
         self, table: Table, work: Work, *, size_bytes: int = 0, others: tuple[str, ...] = ()
     ) -> BusyTime:
@@ -44,11 +51,10 @@ class Sources:
         typ, longest = (self._figure(table, name) for name in ("typ", "max"))
         if typ and longest and typ.ns > longest.ns:
             raise table.error("typ_us", "is above max_us", remedy="read the datasheet again")
-        busy = busy_time(work, typ=typ, longest=longest)
-        if busy is None:
+        if typ is None and longest is None:
             remedy = "add `typ_us` or `max_us`, or write `assumed = true` alone"
             raise table.error("typ_us", "missing key", remedy=remedy)
-        return busy
+        return busy_time(work, typ=typ, longest=longest)
 
     def _figure(self, table: Table, name: str) -> Figure | None:
         """One of the two; `NAME_source` stands for it where the row's source does not."""

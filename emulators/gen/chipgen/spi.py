@@ -5,8 +5,8 @@ from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
 
-from chipgen.ctext import c_bool, c_busy_time, c_figure, c_octets
 from chipgen.erases import opcode, read_regions
+from chipgen.family import Fields, c_bool, c_busy_time, c_figure, c_octets
 from chipgen.figures import Work
 from chipgen.sources import Sources
 from chipgen.table import Table
@@ -30,12 +30,9 @@ RANGE_FLAGS = ("bottom", "sectors", "complement", "locks_flag")
 LOCKS_MAX = 544
 SIZE_BYTES_MAX = 1 << 26
 
-Fields = dict[str, str]
-
 
 def read_id(table: Table, sources: Sources) -> Fields:
-    table.check_keys(required=("source",), optional=("rdid", "res", "rems"))
-    sources.grade(table)
+    sources.check_keys(table, required=(), optional=("rdid", "res", "rems"))
     fields: Fields = {}
     if "rdid" in table.values:
         rdid = table.numbers("rdid", low=0, high=0xFF)
@@ -51,8 +48,7 @@ def read_id(table: Table, sources: Sources) -> Fields:
 
 
 def read_clock(table: Table, sources: Sources) -> Fields:
-    table.check_keys(required=("max_hz", "source"))
-    sources.grade(table)
+    sources.check_keys(table, required=("max_hz",))
     return {"clock_hz_max": f"{table.integer('max_hz', low=1, high=(1 << 32) - 1)}u"}
 
 
@@ -64,10 +60,9 @@ def read_features(top: Table, known: Sequence[str]) -> Fields:
 
 
 def read_status(table: Table, sources: Sources) -> Fields:
-    table.check_keys(
-        required=("wrsr_bytes_max", "register", "source"), optional=("busy_mask", "four_byte")
+    sources.check_keys(
+        table, required=("wrsr_bytes_max", "register"), optional=("busy_mask", "four_byte")
     )
-    sources.grade(table)
     registers = table.tables("register")
     rows = [_status_register(register) for register in registers]
     if len(rows) > STATUS_REGISTERS_MAX or rows[0][0] != 0x05:
@@ -121,8 +116,7 @@ def read_protection(table: Table, status: Table, sources: Sources) -> Fields:
     kind = table.choice("kind", tuple(PROTECTIONS)) if "kind" in table.values else "any"
     flags = RANGE_FLAGS if kind == "ranges" else ()
     more = ("lock_regions",) if kind == "ranges" else ()
-    table.check_keys(required=("kind", *PROTECTIONS[kind], "source"), optional=(*flags, *more))
-    sources.grade(table)
+    sources.check_keys(table, required=("kind", *PROTECTIONS[kind]), optional=(*flags, *more))
     fields = {"kind": f"PROTECTION_{kind.upper()}"}
     if "bits" in table.values:
         bits = table.numbers("bits", low=0, high=7)
@@ -173,15 +167,11 @@ def read_suspend(table: Table, status: Table, sources: Sources) -> Fields:
 
 
 def read_busy(
-    table: Table,
-    required: Mapping[str, Work],
-    sources: Sources,
-    *,
-    optional: Mapping[str, Work] | None = None,
+    table: Table, sources: Sources, required: Mapping[str, Work], optional: Mapping[str, Work]
 ) -> Fields:
     """Rows of `[busy]`, each a busy time of that name in C."""
-    works = {**required, **(optional or {})}
-    table.check_keys(required=tuple(required), optional=tuple(optional or {}))
+    works = {**required, **optional}
+    table.check_keys(required=tuple(required), optional=tuple(optional))
     return {
         key: c_busy_time(sources.busy_time(table.table(key), works[key])) for key in table.values
     }
@@ -192,13 +182,19 @@ def read_wait(
     sources: Sources,
     *,
     required: Sequence[str] = (),
-    optional: Sequence[str] = (),
-    defaults: Mapping[str, str] | None = None,
+    optional: Sequence[str],
+    defaults: Mapping[str, str],
 ) -> Fields:
     """Rows of `[wait]`; a missing one of @defaults is the one it names, where that is there."""
     table.check_keys(required=required, optional=optional)
     wait = {key: sources.wait(table.table(key), key) for key in table.values}
-    for key, other in (defaults or {}).items():
+    for key, other in defaults.items():
         if other in wait:
             wait.setdefault(key, wait[other])
     return {key: c_figure(figure) for key, figure in wait.items()}
+
+
+def check_pair(table: Table, fields: Fields, first: str, second: str) -> None:
+    if (first in fields) != (second in fields):
+        problem = f"only one of {first} and {second}"
+        raise table.error(second, problem, remedy="give both or neither")

@@ -39,7 +39,8 @@ class Table:
         known = (*required, *optional)
         for key in self.values:
             if key not in known:
-                raise self._unknown_key(key, known)
+                remedy = f"remove it, or use the nearest known key `{nearest(key, known)}`"
+                raise self.error(key, "unknown key", remedy=remedy)
         for key in required:
             self._value(key)
 
@@ -47,11 +48,6 @@ class Table:
         if key not in self.values:
             raise self.error(key, "missing key", remedy=f"add `{key} = ...`")
         return self.values[key]
-
-    def _unknown_key(self, key: str, known: Sequence[str]) -> ChipFileError:
-        near = nearest(key, known)
-        remedy = f"remove it, or use the nearest known key `{near}`"
-        return self.error(key, "unknown key", remedy=remedy)
 
     def _wrong_type(self, key: str, wanted: str) -> ChipFileError:
         got = type(self.values[key]).__name__
@@ -65,13 +61,11 @@ class Table:
 
     def texts(self, key: str) -> tuple[str, ...]:
         value = self._value(key)
-        wanted = "a list of printable texts"
-        if not isinstance(value, list) or not value:
-            raise self._wrong_type(key, wanted)
-        texts = tuple(item for item in value if isinstance(item, str) and _is_printed(item))
-        if len(texts) != len(value):
-            raise self._wrong_type(key, wanted)
-        return texts
+        if isinstance(value, list) and value:
+            texts = tuple(item for item in value if isinstance(item, str) and _is_printed(item))
+            if len(texts) == len(value):
+                return texts
+        raise self._wrong_type(key, "a list of printable texts")
 
     def integer(self, key: str, *, low: int, high: int) -> int:
         value = self._value(key)
@@ -89,26 +83,24 @@ class Table:
             raise self.error(key, "is not true", remedy=f"write `{key} = true`, or leave it out")
 
     def numbers(self, key: str, *, low: int, high: int) -> tuple[int, ...]:
-        value = self._value(key)
-        wanted = f"a list of whole numbers from {low} to {high}"
-        if not isinstance(value, list) or not value:
-            raise self._wrong_type(key, wanted)
-        return self._whole_numbers(key, value, wanted, low=low, high=high)
+        return self._numbers(
+            key, f"a list of whole numbers from {low} to {high}", low=low, high=high
+        )
 
     def octets(self, key: str, *, count: int) -> tuple[int, ...]:
-        value = self._value(key)
         wanted = f"a list of {count} bytes"
-        if not isinstance(value, list) or len(value) != count:
+        octets = self._numbers(key, wanted, low=0, high=0xFF)
+        if len(octets) != count:
             raise self._wrong_type(key, wanted)
-        return self._whole_numbers(key, value, wanted, low=0, high=0xFF)
+        return octets
 
-    def _whole_numbers(
-        self, key: str, values: list[object], wanted: str, *, low: int, high: int
-    ) -> tuple[int, ...]:
-        numbers = tuple(item for item in values if _is_whole(item) and low <= item <= high)
-        if len(numbers) != len(values):
-            raise self._wrong_type(key, wanted)
-        return numbers
+    def _numbers(self, key: str, wanted: str, *, low: int, high: int) -> tuple[int, ...]:
+        value = self._value(key)
+        if isinstance(value, list) and value:
+            numbers = tuple(item for item in value if _is_whole(item) and low <= item <= high)
+            if len(numbers) == len(value):
+                return numbers
+        raise self._wrong_type(key, wanted)
 
     def microseconds_as_ns(self, key: str) -> int:
         value = self._value(key)
@@ -121,22 +113,21 @@ class Table:
         return ns
 
     def table(self, key: str) -> Table:
-        value = self._value(key)
+        return self._table(key, self.path(key), self._value(key), f"a table `[{self.path(key)}]`")
+
+    def _table(self, key: str, where: str, value: object, wanted: str) -> Table:
         if not isinstance(value, dict):
-            raise self._wrong_type(key, f"a table `[{self.path(key)}]`")
-        return Table(file=self.file, where=self.path(key), values=value)
+            raise self._wrong_type(key, wanted)
+        return Table(file=self.file, where=where, values=value)
 
     def tables(self, key: str) -> tuple[Table, ...]:
         value = self._value(key)
-        wanted = f"a list of tables `[[{self.path(key)}]]`"
+        path, wanted = self.path(key), f"a list of tables `[[{self.path(key)}]]`"
         if not isinstance(value, list) or not value:
             raise self._wrong_type(key, wanted)
-        found: list[Table] = []
-        for index, item in enumerate(value):
-            if not isinstance(item, dict):
-                raise self._wrong_type(key, wanted)
-            found.append(Table(file=self.file, where=f"{self.path(key)}[{index}]", values=item))
-        return tuple(found)
+        return tuple(
+            self._table(key, f"{path}[{index}]", item, wanted) for index, item in enumerate(value)
+        )
 
     def only(self, *keys: str) -> Table:
         """The same table without its other keys."""

@@ -250,5 +250,5 @@ def test_same_files_give_same_bytes(tmp_path: Path) -> None:
 
 def test_every_chip_file_is_in_the_build() -> None:
     build = (EMULATORS / "model" / "meson.build").read_text(encoding="utf-8")
-    for chip in (EMULATORS / "chips").glob("*.toml"):
-        assert f"'../chips/{chip.name}'" in build
+    names = build.partition("chip_names = '''")[2].partition("'''")[0].split()
+    assert names == sorted(chip.stem for chip in (EMULATORS / "chips").glob("*.toml"))

@@ -7,7 +7,7 @@
 #include <string.h>
 #include <cmocka.h>
 
-#include "model/halfway.h"
+#include "model/array.h"
 
 #define GRANULE ARRAY_GRANULE_BYTES
 #define SIZE_BYTES (4 * GRANULE)

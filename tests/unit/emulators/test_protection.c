@@ -6,7 +6,7 @@
 #include <cmocka.h>
 
 #include "bench.h"
-#include "model/protection.h"
+#include "model/spi.h"
 
 #define KIB 1024u
 #define MIB (1024u * 1024u)
