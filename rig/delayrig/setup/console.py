@@ -2,7 +2,9 @@
 """What a person sees of set-up. During set-up all of it goes to stderr: stdout is the command's."""
 
 import shutil
-from collections.abc import Mapping
+import time
+from collections.abc import Iterator, Mapping
+from contextlib import contextmanager
 from dataclasses import dataclass
 from enum import StrEnum
 from typing import TextIO
@@ -18,6 +20,33 @@ class Colour(StrEnum):
     RED = "31"
     GREEN = "32"
     YELLOW = "33"
+
+
+class Level(StrEnum):
+    OK = "ok"
+    NOTE = "note"
+    PROBLEM = "problem"
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Finding:
+    """What one check of the doctor found."""
+
+    level: Level
+    text: str
+    remedy: str = ""
+
+
+def ok(text: str) -> Finding:
+    return Finding(level=Level.OK, text=text)
+
+
+def note(text: str, remedy: str) -> Finding:
+    return Finding(level=Level.NOTE, text=text, remedy=remedy)
+
+
+def problem(text: str, remedy: str) -> Finding:
+    return Finding(level=Level.PROBLEM, text=text, remedy=f"remedy: {remedy}")
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -41,6 +70,14 @@ class Console:
 
     def begin(self, title: str) -> None:
         self._tell(self.paint(f"set-up: {title}", Colour.BOLD))
+
+    @contextmanager
+    def timed(self, title: str, done: str = "ready") -> Iterator[None]:
+        """Says what begins, and how long it took once it ended well."""
+        self.begin(title)
+        started_s = time.monotonic()
+        yield
+        self.say(f"{done} in {human_time(time.monotonic() - started_s)}")
 
     def say(self, text: str) -> None:
         self._tell(f"  {text}")

@@ -28,7 +28,6 @@ from delayrig.setup.mounts import Mount, plan_mounts
 from delayrig.setup.named_archive import VARIABLE as ARCHIVE_VARIABLE
 from delayrig.setup.named_archive import folder_of, named_archive
 
-ENGINES = ("podman", "docker")
 ROOTLESS = {
     "podman": ("podman", "info", "--format", "{{.Host.Security.Rootless}}"),
     "docker": ("docker", "info", "--format", "rootless: {{json .SecurityOptions}}"),
@@ -46,15 +45,11 @@ PASSED = (
     *("PIP_INDEX_URL", "PIP_EXTRA_INDEX_URL", "PIP_TRUSTED_HOST"),
 )
 """Variables that go along, by name: their values stay out of the command line."""
-LIMITS = {"nofile": resource.RLIMIT_NOFILE, "nproc": resource.RLIMIT_NPROC}
 LIMIT = 4096
 """Open files of a process, and processes in all: enough for a guest on each of 500 CPUs."""
-ENGINE_FAILED = (125, 126, 127)
-"""What an engine exits with where it could not start the command."""
 FORWARDED = frozenset({signal.SIGINT, signal.SIGTERM, signal.SIGHUP})
 BY_KERNEL_MIN = 1
 """si_code of a signal that the terminal sent, which the program has got as well."""
-PACKAGE_NAME = "delayrig"
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -66,14 +61,13 @@ class Engine:
     """Whom the rig runs as inside, so that what it writes is the user's."""
 
 
-def engine_name() -> str:
-    """podman or docker, whichever is there; empty where neither is."""
-    return next((name for name in ENGINES if shutil.which(name)), "")
+def present_engines() -> list[str]:
+    return [name for name in ("podman", "docker") if shutil.which(name)]
 
 
 def find_engine() -> Engine:
     """The first that is at work."""
-    present = [name for name in ENGINES if shutil.which(name)]
+    present = present_engines()
     for name in present:
         said = answer(ROOTLESS[name]).strip()
         if said:
@@ -151,12 +145,12 @@ def run_argv(
 
 def limit_options() -> list[str]:
     """What engines set by themselves may be more than this user may have: then nothing starts."""
-    hard = {name: resource.getrlimit(number)[1] for name, number in LIMITS.items()}
-    bounds = {
-        name: LIMIT if bound == resource.RLIM_INFINITY else min(bound, LIMIT)
-        for name, bound in hard.items()
-    }
-    return [f"--ulimit={name}={bound}:{bound}" for name, bound in bounds.items()]
+    options = []
+    for name in ("nofile", "nproc"):
+        hard = resource.getrlimit(getattr(resource, f"RLIMIT_{name.upper()}"))[1]
+        bound = LIMIT if hard == resource.RLIM_INFINITY else min(hard, LIMIT)
+        options.append(f"--ulimit={name}={bound}:{bound}")
+    return options
 
 
 def run_in_container(context: Context, request: Request) -> int:
@@ -210,10 +204,8 @@ def run_forwarding(argv: Sequence[str]) -> int:
 
 
 def exit_code(code: int, *, is_bisect: bool) -> int:
-    """The command's own; a container that did not start is a fault of the rig's."""
-    if code in ENGINE_FAILED and not is_bisect:
-        return EXIT_RIG_FAULT
-    return code
+    """The command's own; a container that did not start (125 to 127) is a fault of the rig's."""
+    return EXIT_RIG_FAULT if code in (125, 126, 127) and not is_bisect else code
 
 
 def provide_image(console: Console, layout: Layout, engine: Engine, base: str) -> str:
@@ -238,7 +230,7 @@ def provide_image(console: Console, layout: Layout, engine: Engine, base: str) -
 
 def copy_sources(layout: Layout, folder: Path) -> None:
     """What the recipe's first stage copies: the launcher alone, so that building begins at once."""
-    package = folder / "rig" / PACKAGE_NAME
+    package = folder / "rig" / "delayrig"
     unwanted = shutil.ignore_patterns("__pycache__")
     shutil.copytree(layout.setup, package / "setup", ignore=unwanted)
     for name in ("__init__.py", "VERSION"):

@@ -31,8 +31,6 @@ from delayrig.setup.start_rig import become_rig
 if TYPE_CHECKING:
     from delayrig.setup.context import Context
 
-NO_ROOM = (errno.ENOSPC, errno.EDQUOT)
-
 
 def main(arguments: Sequence[str]) -> int:
     """Does what the command line says; does not return where the rig takes over.
@@ -159,7 +157,13 @@ def _dispatch(context: "Context", request: Request) -> int:
     if request.command == "clean":
         return clean(context)
     if request.imported:
-        return _import(context, request)
+        # What another machine exported comes before set-up, which then needs no network.
+        from delayrig.setup.export_archive import import_images
+
+        file = Path(request.imported)
+        count = import_images(context.layout, file)
+        context.console.write(f"{file}: {count} files are here now")
+        return EXIT_PASS
     check_machine(context)
     set_up(context)
     if request.extras:
@@ -167,32 +171,20 @@ def _dispatch(context: "Context", request: Request) -> int:
 
         add_extras(context, request.extras)
     if request.command != "setup":
-        _check_still_ours(context.layout)
-        become_rig(context.layout, request.passed)
-    return EXIT_PASS
-
-
-def _check_still_ours(layout: Layout) -> None:
-    note_use(layout)
-    if stale_steps(layout, wanted_marks(layout), [stamp.NATIVE]):
-        raise SetupError(
-            f"{layout.state} was just taken by another checkout",
-            "start again, or point $FLASHROM_RIG_STATE at another folder",
-        )
-
-
-def _import(context: "Context", request: Request) -> int:
-    """What another machine exported comes before set-up, which then needs no network."""
-    from delayrig.setup.export_archive import import_images
-
-    file = Path(request.imported)
-    context.console.write(f"{file}: {import_images(context.layout, file)} files are here now")
+        layout = context.layout
+        note_use(layout)
+        if stale_steps(layout, wanted_marks(layout), [stamp.NATIVE]):
+            raise SetupError(
+                f"{layout.state} was just taken by another checkout",
+                "start again, or point $FLASHROM_RIG_STATE at another folder",
+            )
+        become_rig(layout, request.passed)
     return EXIT_PASS
 
 
 def _explain(error: OSError, layout: Layout) -> SetupError:
     place = error.filename or layout.state
-    if error.errno in NO_ROOM:
+    if error.errno in (errno.ENOSPC, errno.EDQUOT):
         from delayrig.setup.command import disk_full
 
         return disk_full(layout.state)

@@ -3,11 +3,9 @@
 
 import os
 import shutil
-import time
 from pathlib import Path
 
 from delayrig.setup.command import Done, run_logged
-from delayrig.setup.console import human_time
 from delayrig.setup.context import Context
 from delayrig.setup.lock import hold_unused
 
@@ -49,15 +47,13 @@ OPTIONS = ("-Dpast_mistakes=true",)
 
 def ensure_native(context: Context) -> bool:
     """Configures where that is needed, and builds what is older than its sources."""
-    context.console.begin("native programs")
-    started_s = time.monotonic()
-    if is_configured(context):
-        _compile(context)
-    else:
-        with hold_unused(context.layout, _owner(context.layout.build)):
-            _configure(context)
+    with context.console.timed("native programs", "built"):
+        if is_configured(context):
             _compile(context)
-    context.console.say(f"built in {human_time(time.monotonic() - started_s)}")
+        else:
+            with hold_unused(context.layout, _owner(context.layout.build)):
+                _configure(context)
+                _compile(context)
     return True
 
 

@@ -5,10 +5,9 @@ import shutil
 import time
 import tomllib
 from collections.abc import Callable, Iterable, Mapping, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from pathlib import Path
 
-from delayrig.setup.apt import Backports
 from delayrig.setup.command import answer, commands, succeeds
 from delayrig.setup.console import Console, human_size, human_time
 from delayrig.setup.context import Context
@@ -23,8 +22,6 @@ from delayrig.setup.install import (
 from delayrig.setup.layout import Layout
 
 QUERY = ("dpkg-query", "-W", "-f", "${Package}\t${Version}\t${db:Status-Status}\n")
-
-NewEnough = Callable[[str, str], bool]
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -64,7 +61,6 @@ class Lack:
 
 
 def ensure_packages(context: Context) -> bool:
-    """Installs what is missing; False where nothing was."""
     return _ensure(context, read_wanted(context.layout))
 
 
@@ -81,6 +77,7 @@ def ensure_test_packages(context: Context) -> bool:
 
 
 def _ensure(context: Context, wanted: tuple[Package, ...]) -> bool:
+    """Installs what is missing; False where nothing was."""
     lacking = find_lacking(wanted, installed_versions(wanted), new_enough)
     if not lacking:
         return False
@@ -110,8 +107,8 @@ def read_wanted(layout: Layout, *, for_tests: bool = False) -> tuple[Package, ..
     They are those of the rig, or those that its tests need besides.
     """
     listed = read_packages(layout.setup / "packages.toml")
-    listed = tuple(package for package in listed if package.tests_only is for_tests)
-    return wanted_on(listed, answer(["dpkg", "--print-architecture"]).strip(), any_installed)
+    own = [package for package in listed if package.tests_only is for_tests]
+    return wanted_on(own, answer(["dpkg", "--print-architecture"]).strip(), _any_installed)
 
 
 def wanted_on(
@@ -126,8 +123,7 @@ def wanted_on(
     )
 
 
-def any_installed(pattern: str) -> bool:
-    """True where a package is installed whose name is like the pattern."""
+def _any_installed(pattern: str) -> bool:
     rows = answer(["dpkg-query", "-W", "-f", "${db:Status-Status}\n", pattern])
     return "installed" in rows.splitlines()
 
@@ -140,14 +136,16 @@ def installed_versions(packages: Iterable[Package]) -> dict[str, str]:
 
 
 def find_lacking(
-    wanted: Iterable[Package], installed: Mapping[str, str], enough: NewEnough
+    wanted: Iterable[Package], installed: Mapping[str, str], enough: Callable[[str, str], bool]
 ) -> tuple[Lack, ...]:
     """What is missing or too old, optional packages apart."""
-    return tuple(
-        Lack(package=package, installed=installed.get(package.name, ""))
-        for package in wanted
-        if not package.optional and not _is_good(package, installed.get(package.name), enough)
-    )
+    lacking = []
+    for package in wanted:
+        version = installed.get(package.name, "")
+        is_good = version and (not package.version_min or enough(version, package.version_min))
+        if not package.optional and not is_good:
+            lacking.append(Lack(package=package, installed=version))
+    return tuple(lacking)
 
 
 def new_enough(version: str, version_min: str) -> bool:
@@ -202,8 +200,13 @@ def _agree(context: Context, apt: AptGet, lacking: Sequence[Lack]) -> None:
 def obtain(context: Context, apt: AptGet, lacking: Sequence[Lack]) -> None:
     """Installs from the release, and from its backports what the release has too old."""
     apt.update()
-    from_release = [lack.package.name for lack in lacking if _release_has(apt, lack.package)]
-    backported = [lack.package for lack in lacking if lack.package.name not in from_release]
+    from_release, backported = [], []
+    for package in (lack.package for lack in lacking):
+        candidate = apt.candidate(package.name) if package.version_min else ""
+        if package.version_min and not (candidate and new_enough(candidate, package.version_min)):
+            backported.append(package)
+        else:
+            from_release.append(package.name)
     if from_release:
         apt.install(from_release)
     if backported:
@@ -218,32 +221,20 @@ def obtain_backported(context: Context, apt: AptGet, packages: Sequence[Package]
     backports = find_backports()
     names = [package.name for package in packages]
     context.console.say(f"{', '.join(names)}: from {backports.suite}, as the release's is too old")
-    own = apt.beside(write_backports(context.layout, backports), backports.suite)
+    own = replace(apt, sources=write_backports(context.layout, backports), suite=backports.suite)
     try:
         own.update()
         for package in packages:
-            _check_offer(own, package, backports)
+            offers = own.offers(package.name)
+            if not any(new_enough(version, package.version_min) for version in offers):
+                raise SetupError(
+                    f"neither this release nor {backports.suite} offers {package.label};"
+                    f" on offer: {', '.join(offers) or 'none'}",
+                    "use a newer release of the distribution, or a mirror that carries backports",
+                )
         own.install([*names, *_relatives(names)])
     finally:
         own.forget_lists()
-
-
-def _check_offer(apt: AptGet, package: Package, backports: Backports) -> None:
-    offers = apt.offers(package.name)
-    if any(new_enough(version, package.version_min) for version in offers):
-        return
-    raise SetupError(
-        f"neither this release nor {backports.suite} offers {package.label};"
-        f" on offer: {', '.join(offers) or 'none'}",
-        "use a newer release of the distribution, or a mirror that carries backports",
-    )
-
-
-def _release_has(apt: AptGet, package: Package) -> bool:
-    if not package.version_min:
-        return True
-    candidate = apt.candidate(package.name)
-    return candidate != "" and new_enough(candidate, package.version_min)
 
 
 def _relatives(names: Sequence[str]) -> list[str]:
@@ -254,9 +245,3 @@ def _relatives(names: Sequence[str]) -> list[str]:
     installed = [row for row in rows if row[-1] == "installed"]
     sources = {row[0] for row in installed if row[1] in names}
     return [row[1] for row in installed if row[0] in sources and row[1] not in names]
-
-
-def _is_good(package: Package, version: str | None, enough: NewEnough) -> bool:
-    if version is None:
-        return False
-    return not package.version_min or enough(version, package.version_min)
