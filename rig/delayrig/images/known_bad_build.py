@@ -16,7 +16,13 @@ import msgspec
 from delayrig.base import digest
 from delayrig.base.errors import BadInputError, RigFaultError
 from delayrig.base.paths import Paths
-from delayrig.images.known_bad import Mistake, changed_sources
+from delayrig.images.known_bad import (
+    PREFIX,
+    Mistake,
+    changed_sources,
+    find_mistake,
+    own_mistakes,
+)
 from delayrig.images.own_programs import TAIL_LINES, run_merged
 from delayrig.images.seal import fault_of, sealed_folder
 from delayrig.model.platform import Arch
@@ -89,6 +95,11 @@ class Usual:
             elif line:
                 output = line.partition(":")[0]
         return uses
+
+
+def provide_known_bad(name: str, paths: Paths, arch: Arch = Arch.X86_64) -> Path:
+    """The same by the subject's name; raises `BadInputError` for one that is not there."""
+    return provide_build(find_mistake(name.removeprefix(PREFIX), own_mistakes()), paths, arch)
 
 
 def provide_build(mistake: Mistake, paths: Paths, arch: Arch = Arch.X86_64) -> Path:

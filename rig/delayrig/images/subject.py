@@ -17,9 +17,9 @@ from delayrig.base.preparing import Preparing
 from delayrig.images.disguise import disguised, split_disguises
 from delayrig.images.elf import Closure, collect_program, read_elf
 from delayrig.images.known_bad import PREFIX as KNOWN_BAD_PREFIX
-from delayrig.images.known_bad import find_mistake, own_mistakes
+from delayrig.images.known_bad import own_mistakes
 from delayrig.images.known_bad_build import PROGRAM as BUILT_PROGRAM
-from delayrig.images.known_bad_build import provide_build
+from delayrig.images.known_bad_build import provide_known_bad
 from delayrig.images.own_programs import library_folders, provide_own
 from delayrig.images.packages import unpack_packages
 from delayrig.images.recipes import ProgramRecipe, Recipes
@@ -29,24 +29,13 @@ from delayrig.model.platform import PLATFORMS, Arch, labelled
 from delayrig.setup.scratch import scratch_beside
 
 BUNDLED = "bundled"
-BRIDGE = "socat"
-CYCLICTEST = "cyclictest"
+BRIDGE, CYCLICTEST = "socat", "cyclictest"
 # Past mistakes of delay layers, made again in our own (flashrom/past_mistakes/README.md).
 PAST_MISTAKES = (
-    "busy-threshold-100ms",
-    "busy-threshold-1s",
-    "calibrated-loop",
-    "doubling-calibration-2003",
-    "eintr-ignored",
-    "ms-us-slip",
-    "seconds-dropped",
-    "threshold-turned-round",
-    "trusting-getres",
-    "two-percent-short",
-    "us-ms-slip",
-    "wait-before-buffered-write",
-    "wall-clock",
-    "wrap-32bit",
+    *("busy-threshold-100ms", "busy-threshold-1s", "calibrated-loop", "doubling-calibration-2003"),
+    *("eintr-ignored", "ms-us-slip", "seconds-dropped", "threshold-turned-round"),
+    *("trusting-getres", "two-percent-short", "us-ms-slip", "wait-before-buffered-write"),
+    *("wall-clock", "wrap-32bit"),
 )
 # The proposal's changes, each on top of those before (flashrom/steps/), and the same with busy
 # waits that trust the delay layer.
@@ -66,23 +55,17 @@ OWN_PROGRAMS = {
     "canary:sleeps-half": "emulators/floor/yardstick-sleeps-half",
     "canary:asks-short": "emulators/floor/yardstick-asks-short",
     "sleep-facts": "flashrom/bench/sleep-facts",
-    **{
-        f"past-mistake:{name}": f"flashrom/past_mistakes/past-mistake-{name}"
-        for name in PAST_MISTAKES
-    },
-    **{
-        f"step:{step}{kind}": f"flashrom/steps/step-{step}{kind}"
-        for step in STEPS
-        for kind in ("", TRUSTING)
-    },
+}
+OWN_PROGRAMS |= {
+    f"past-mistake:{n}": f"flashrom/past_mistakes/past-mistake-{n}" for n in PAST_MISTAKES
+}
+OWN_PROGRAMS |= {
+    f"step:{n}{k}": f"flashrom/steps/step-{n}{k}" for n in STEPS for k in ("", TRUSTING)
 }
 PATH_PREFIX = "path:"
 LISTED_BY = "`rig/rig subjects`, and path:BINARY"
-RENAMED_PREFIXES = {"museum:": "past-mistake:"}
-"""Old beginnings of names, which this version still takes."""
 ONE_MACHINE_PREFIXES = ("past-mistake:", "step:", "sleep-facts")
 """Of our own programs, those that are built for this architecture alone."""
-FLASHROM_PACKAGES = ("flashrom", "libflashrom1")
 PROGRAM = "/usr/sbin/flashrom"
 """Where every subject lies in its root: no path of this machine goes into a guest."""
 ARCHIVE = "subject.cpio"
@@ -133,25 +116,16 @@ def known_subjects(recipes: Recipes) -> list[str]:
     return [*OWN_PROGRAMS, *known_bad, *recipes.subjects, f"{PATH_PREFIX}BINARY"]
 
 
-def provide_bridge(
-    recipes: Recipes, paths: Paths, preparing: Preparing, arch: Arch = Arch.X86_64
-) -> Subject:
-    """The packed program that makes a tty of the emulator's socket; packed like a subject."""
-    return _provide_packaged(BRIDGE, recipes.bridge, arch, paths, preparing)
-
-
 def provide_tool(
     name: str, recipes: Recipes, paths: Paths, preparing: Preparing, arch: Arch = Arch.X86_64
 ) -> Subject:
-    """A packed program of `[tools]`; packed like a subject."""
-    return _provide_packaged(name, recipes.tools[name], arch, paths, preparing)
+    """What a guest gets beside its subject, packed like one.
 
-
-def provide_cyclictest(
-    recipes: Recipes, paths: Paths, preparing: Preparing, arch: Arch = Arch.X86_64
-) -> Subject:
-    """The packed program that `rig/rig latency` runs beside its own; packed like a subject."""
-    return _provide_packaged(CYCLICTEST, recipes.cyclictest, arch, paths, preparing)
+    That is BRIDGE, which makes a tty of the emulator's socket; CYCLICTEST, which `rig/rig latency`
+    runs beside its own program; or a program of `[tools]`.
+    """
+    known = {**recipes.tools, BRIDGE: recipes.bridge, CYCLICTEST: recipes.cyclictest}
+    return _provide_packaged(name, known[name], arch, paths, preparing)
 
 
 def provide_latency_program(paths: Paths, arch: Arch = Arch.X86_64) -> Subject:
@@ -162,11 +136,9 @@ def provide_latency_program(paths: Paths, arch: Arch = Arch.X86_64) -> Subject:
 
 
 def current_name(name: str) -> str:
-    """Of a subject that may be called by its old name."""
-    for old, new in RENAMED_PREFIXES.items():
-        if name.startswith(old):
-            return new + name.removeprefix(old)
-    return name
+    """Of a subject that may be called by its old name: past mistakes were `museum:` once."""
+    old = "museum:"
+    return f"past-mistake:{name.removeprefix(old)}" if name.startswith(old) else name
 
 
 def check_subject(name: str, recipes: Recipes, where: str) -> None:
@@ -175,9 +147,8 @@ def check_subject(name: str, recipes: Recipes, where: str) -> None:
     `where` says who asked for it: an option, or a key of a plan.
     """
     disguises, plain = split_disguises(name)
-    known = [
-        each for each in known_subjects(recipes) if not (disguises and each in recipes.subjects)
-    ]
+    ours = recipes.subjects if disguises else ()
+    known = [each for each in known_subjects(recipes) if each not in ours]
     try:
         if name.startswith(PATH_PREFIX):
             _collect_path(name)
@@ -216,15 +187,18 @@ def provide_subject(
         closure = collect_program(program, Path("/"), library_folders(arch, paths))
         return pack(name, closure, {}, paths, arch, preparing)
     subject = pack(name, _collect_path(name), {}, paths, arch, preparing)
-    version = _packaged_version(subject.program_sha256, paths)
-    return msgspec.structs.replace(subject, package_version=version)
+    for pointer in sorted((paths.images / "recipes").glob("*.json")):
+        kept, fault = _kept(pointer, paths)
+        # A copy under another name is still the package's program.
+        if kept and not fault and kept.program_sha256 == subject.program_sha256:
+            return msgspec.structs.replace(subject, package_version=kept.package_version)
+    return subject
 
 
 def _own_program(name: str, paths: Paths, arch: Arch) -> Path:
     """One of this checkout, in the state of its sources."""
     if name.startswith(KNOWN_BAD_PREFIX):
-        mistake = find_mistake(name.removeprefix(KNOWN_BAD_PREFIX), own_mistakes())
-        return provide_build(mistake, paths, arch) / BUILT_PROGRAM
+        return provide_known_bad(name, paths, arch) / BUILT_PROGRAM
     if arch is Arch.X86_64:
         return provide_own(OWN_PROGRAMS[name], paths)
     return paths.build_of(arch) / OWN_PROGRAMS[name]
@@ -292,7 +266,7 @@ def _seal(folder: Path) -> None:
 
 def flashrom_version(packages: dict[str, str]) -> str:
     """Upstream's version of flashrom or its library among them; empty where there is none."""
-    named = (packages[name] for name in FLASHROM_PACKAGES if name in packages)
+    named = (packages[name] for name in ("flashrom", "libflashrom1") if name in packages)
     return upstream_version(next(named, ""))
 
 
@@ -300,15 +274,6 @@ def upstream_version(version: str) -> str:
     """`1:1.3.0-2.1` without epoch and revision, either of which may be missing: 1.3.0."""
     without_epoch = version.rpartition(":")[2]
     return without_epoch.rpartition("-")[0] or without_epoch
-
-
-def _packaged_version(program_sha256: str, paths: Paths) -> str:
-    """A copy under another name is still the package's program."""
-    for pointer in sorted((paths.images / "recipes").glob("*.json")):
-        subject, fault = _kept(pointer, paths)
-        if subject and not fault and subject.program_sha256 == program_sha256:
-            return subject.package_version
-    return ""
 
 
 def pack(
