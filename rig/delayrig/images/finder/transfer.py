@@ -2,6 +2,7 @@
 """What one instruction does to what registers and stack hold."""
 
 from collections.abc import Iterator
+from dataclasses import dataclass, field
 
 from delayrig.images.finder.isa import Instruction, Isa, Operand, Place
 from delayrig.images.finder.state import (
@@ -40,21 +41,26 @@ SHIFTS_UP = ("shl", "sal", "lsl")
 PRODUCTS = ("imul", "mul", "madd", "umull", "smull", "umulh", "umaddl", "smaddl", "mulx", "pmuludq")
 
 
-class Transfer:
-    """Of one function; notes what it meets on its way."""
+@dataclass(slots=True)
+class Notes:
+    """What a function is seen to do with its arguments."""
 
-    def __init__(self, isa: Isa) -> None:
+    read: set[int] = field(default_factory=set)
+    """Used for anything but to be kept for later."""
+    pointers: set[int] = field(default_factory=set)
+    """Something is looked up there."""
+    met_clock: set[int] = field(default_factory=set)
+    """Compared or added up with a clock's time."""
+    compared: dict[int, set[int]] = field(default_factory=dict)
+    """By address: the scaled arguments of each comparison."""
+    bits: dict[int, int] = field(default_factory=dict)
+    """Of how many bits each was read first."""
+
+
+class Transfer:
+    def __init__(self, isa: Isa, notes: Notes) -> None:
         self.isa = isa
-        self.read: set[int] = set()
-        """Arguments that are used for anything but to be kept for later."""
-        self.pointers: set[int] = set()
-        """Arguments that something is looked up at."""
-        self.met_clock: set[int] = set()
-        """Arguments that were compared or added up with a clock's time."""
-        self.compared: dict[int, set[int]] = {}
-        """By address: the scaled arguments of each comparison."""
-        self.bits: dict[int, int] = {}
-        """Of how many bits each argument was read first."""
+        self.notes = notes
 
     def run(self, instruction: Instruction, state: State) -> None:
         """Changes the state as the instruction does; calls and jumps are not for here."""
@@ -65,9 +71,10 @@ class Transfer:
         if name == "push":
             self._push(instruction, state)
         elif name == "pop":
-            self._pop(instruction, state)
+            self._pop(instruction.operands[0].register, self.isa.stack, state)
         elif name == "leave":
-            self._leave(state)
+            frame = "rbp" if self.isa.word_bytes == 8 else "ebp"
+            self._pop(frame, frame, state)
         elif name in ("lea", "adr", "adrp"):
             self._lea(instruction, state)
         elif name in STORES:
@@ -88,8 +95,8 @@ class Transfer:
         for operand in instruction.operands[0 if self._reads_first(instruction) else 1 :]:
             index = only(self._looked_at(operand, state), ARGUMENT)
             if index is not None:
-                self.bits.setdefault(index, operand.bits or 8 * self.isa.word_bytes)
-                self.read.add(index)
+                self.notes.bits.setdefault(index, operand.bits or 8 * self.isa.word_bytes)
+                self.notes.read.add(index)
 
     def _looked_at(self, operand: Operand, state: State) -> Value:
         """What is in the register, or on the stack there."""
@@ -113,18 +120,10 @@ class Transfer:
         state.put(self.isa.stack, stack(top - self.isa.word_bytes))
         state.store(top - self.isa.word_bytes, self.isa.word_bytes, value)
 
-    def _pop(self, instruction: Instruction, state: State) -> None:
-        top = state.offset(self.isa.stack)
-        if top is None:
-            return
-        state.put(instruction.operands[0].register, state.load(top, self.isa.word_bytes))
-        state.put(self.isa.stack, stack(top + self.isa.word_bytes))
-
-    def _leave(self, state: State) -> None:
-        frame = "rbp" if self.isa.word_bytes == 8 else "ebp"
-        top = state.offset(frame)
+    def _pop(self, target: str, pointer: str, state: State) -> None:
+        top = state.offset(pointer)
         if top is not None:
-            state.put(frame, state.load(top, self.isa.word_bytes))
+            state.put(target, state.load(top, self.isa.word_bytes))
             state.put(self.isa.stack, stack(top + self.isa.word_bytes))
 
     def _lea(self, instruction: Instruction, state: State) -> None:
@@ -152,29 +151,16 @@ class Transfer:
             state.put(target.register, value)
 
     def _load(self, instruction: Instruction, state: State) -> None:
-        place = instruction.place
         targets = [each.register for each in instruction.operands if each.register]
-        if place is None:
-            return
-        at = Place(place.base, place.index, 0 if instruction.after else place.shift, place.size)
-        each_bytes = at.size // max(len(targets), 1)
-        shifts = (at.shift + n * each_bytes for n in range(len(targets)))
-        parts = [Place(at.base, at.index, shift, each_bytes) for shift in shifts]
-        values = [self._from_memory(part, state) for part in parts]
-        for target, value in zip(targets, values, strict=True):
+        values = [self._from_memory(part, state) for part in _parts(instruction, len(targets))]
+        for target, value in zip(targets, values, strict=False):
             state.put(target, value)
 
     def _store(self, instruction: Instruction, state: State) -> None:
-        place = instruction.place
         sources = [each.register for each in instruction.operands if not each.place][:2]
-        if place is None:
-            return
         named = [name for name in sources if instruction.mnemonic == "stp" or name == sources[0]]
-        each_bytes = place.size // max(len(named), 1)
-        shift = 0 if instruction.after else place.shift
-        for n, source in enumerate(named):
-            at = Place(place.base, place.index, shift + n * each_bytes, each_bytes)
-            self._put_in_memory(at, state.of(source), state)
+        for source, part in zip(named, _parts(instruction, len(named)), strict=False):
+            self._put_in_memory(part, state.of(source), state)
 
     def _walk_base(self, instruction: Instruction, state: State) -> None:
         """arm64's addresses that move as they are used."""
@@ -259,16 +245,24 @@ class Transfer:
 
     def _note_pointer(self, place: Place, state: State) -> set[int]:
         found = {n for name, n in state.of(place.base) if name in (ARGUMENT, DERIVED)}
-        self.pointers |= found
+        self.notes.pointers |= found
         return found
 
     def _note_meeting(self, instruction: Instruction, sources: list[Value]) -> None:
         together = NOTHING.union(*sources) if sources else NOTHING
         if has_clock(together):
-            self.met_clock |= arguments_in(together)
-        scaled = {n for name, n in together if name == SCALED}
-        if scaled:
-            self.compared.setdefault(instruction.address, set()).update(scaled)
+            self.notes.met_clock |= arguments_in(together)
+        if scaled := {n for name, n in together if name == SCALED}:
+            self.notes.compared.setdefault(instruction.address, set()).update(scaled)
+
+
+def _parts(instruction: Instruction, count: int) -> list[Place]:
+    """The place of each register that it loads or stores; empty where it names no place."""
+    place = instruction.place
+    if place is None or not count:
+        return []
+    size, shift = place.size // count, 0 if instruction.after else place.shift
+    return [Place(place.base, place.index, shift + n * size, size) for n in range(count)]
 
 
 def _sum_of(place: Place, state: State) -> Value:
