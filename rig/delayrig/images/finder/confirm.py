@@ -52,7 +52,7 @@ def unit_of(calls: Sequence[tuple[int, int]]) -> int | None:
 
 def _fit(asked: Sequence[tuple[int, int]], unit_ns: int, allowance_ns: int) -> bool:
     """All calls, some of which are so long that the allowance is little beside them."""
-    longest_ns = max((units * unit_ns for units, _ in asked), default=0)
+    longest_ns = unit_ns * max((units for units, _ in asked), default=0)
     is_little = allowance_ns <= ALLOWANCE_NS or longest_ns >= TICKS_LITTLE_BESIDE * allowance_ns
     return is_little and all(_fits(*call, unit_ns, allowance_ns) for call in asked)
 

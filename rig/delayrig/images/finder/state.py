@@ -33,10 +33,6 @@ def number(value: int) -> Value:
     return frozenset({(NUMBER, value)})
 
 
-def argument(index: int) -> Value:
-    return frozenset({(ARGUMENT, index)})
-
-
 def stack(offset: int) -> Value:
     return frozenset({(STACK, offset)})
 
@@ -56,11 +52,6 @@ def arguments_in(value: Value) -> set[int]:
     return {n for name, n in value if name in OF_ARGUMENT}
 
 
-def is_scaled(value: Value, index: int) -> bool:
-    """Whether it is that argument times a variable."""
-    return (SCALED, index) in value
-
-
 def has_clock(value: Value) -> bool:
     return (CLOCK, 0) in value
 
@@ -77,13 +68,11 @@ def _multiples(value: Value) -> Value:
 
 def computed(*sources: Value) -> Value:
     """What comes of values by arithmetic."""
-    marks = {
+    return frozenset(
         (DERIVED, n) if name == ARGUMENT else (name, n)
-        for source in sources
-        for name, n in source
+        for name, n in NOTHING.union(*sources)
         if name not in (NUMBER, STACK) and not name.startswith(TIMES)
-    }
-    return frozenset(marks)
+    )
 
 
 def added(*sources: Value) -> Value:
@@ -141,13 +130,11 @@ class State:
         return only(self.of(register), STACK)
 
     def load(self, offset: int, size: int) -> Value:
-        found = [self.words.get(at, NOTHING) for at in _granules(offset, size)]
-        return NOTHING.union(*found)
+        return NOTHING.union(*(self.words.get(at, NOTHING) for at in _granules(offset, size)))
 
     def store(self, offset: int, size: int, value: Value) -> None:
         """In place of what lay there."""
-        for at in _granules(offset, size):
-            self.words[at] = value
+        self.words |= dict.fromkeys(_granules(offset, size), value)
 
     def add(self, offset: int, size: int, value: Value) -> None:
         """To what lies there, as somebody else may have written it."""
@@ -158,10 +145,11 @@ class State:
 def entry_state(isa: Isa) -> State:
     state = State({isa.stack: stack(0)})
     for index in range(ARGUMENTS):
+        argument = frozenset({(ARGUMENT, index)})
         if isa.arguments:
-            state.put(isa.arguments[index], argument(index))
+            state.put(isa.arguments[index], argument)
         else:
-            state.store(isa.call_pushes + index * isa.word_bytes, isa.word_bytes, argument(index))
+            state.store(isa.call_pushes + index * isa.word_bytes, isa.word_bytes, argument)
     return state
 
 
