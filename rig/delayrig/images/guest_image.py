@@ -71,10 +71,13 @@ def provide_guest_image(
     words = emulator_words(arch)
     made_of = [FORMAT, digest.of_file(agent), digest.of_file(emulator), words]
     initrd = folder / f"initrd-{digest.of_value(made_of)[:24]}.cpio"
-    if not _is_as_packed(initrd):
-        if initrd.is_file() or _seal_of(initrd).is_file():
+    seal = initrd.with_suffix(".sha256")
+    known = seal.read_bytes() if seal.is_file() else b""
+    # What is not as it was packed is packed again: it takes less than a second.
+    if not (initrd.is_file() and digest.of_file(initrd).encode() == known):
+        if initrd.is_file() or seal.is_file():
             preparing(labelled(f"{initrd.name} again: it is not as it was made", arch))
-        _pack(folder, {agent: "init", emulator: EMULATOR}, words, initrd)
+        _pack(folder, {agent: "init", emulator: EMULATOR}, words, initrd, seal)
     return GuestImage(
         kernel=str(folder / "vmlinuz"),
         kernel_sha256=parts.kernel_sha256,
@@ -104,17 +107,6 @@ def _fault_of_parts(folder: Path) -> str:
     return ""
 
 
-def _seal_of(initrd: Path) -> Path:
-    return initrd.with_suffix(".sha256")
-
-
-def _is_as_packed(initrd: Path) -> bool:
-    """What is not is packed again: it takes less than a second."""
-    seal = _seal_of(initrd)
-    known = seal.read_bytes() if seal.is_file() else b""
-    return initrd.is_file() and digest.of_file(initrd).encode() == known
-
-
 def _fetch(recipe: GuestRecipe, arch: Arch, folder: Path, paths: Paths) -> None:
     with scratch_beside(paths.images) as scratch:
         root = scratch / "root"
@@ -133,23 +125,20 @@ def _fetch(recipe: GuestRecipe, arch: Arch, folder: Path, paths: Paths) -> None:
     (folder / FACTS).write_bytes(sealed(msgspec.json.encode(parts)))
 
 
-def _pack(folder: Path, ours: dict[Path, str], words: Sequence[str], initrd: Path) -> None:
+def _pack(
+    folder: Path, ours: dict[Path, str], words: Sequence[str], initrd: Path, seal: Path
+) -> None:
     """`ours` are programs, and where each of them lies in the guest."""
     with scratch_beside(folder) as scratch:
         root = scratch / "root"
         for name in (*EMPTY_FOLDERS, "bin"):
             (root / name).mkdir(parents=True)
-        _install(folder / "busybox", root / "bin/busybox")
         (root / "bin/sh").symlink_to("busybox")
-        for program, place in ours.items():
-            _install(program, root / place)
+        for program, place in {folder / "busybox": "bin/busybox", **ours}.items():
+            shutil.copyfile(program, root / place)
+            (root / place).chmod(0o755)
         (root / "emulator").write_text("".join(f"{word}\n" for word in words))
         archive = scratch / "initrd"
         write_archive(root, archive)
-        replace_file(_seal_of(initrd), digest.of_file(archive).encode())
+        replace_file(seal, digest.of_file(archive).encode())
         archive.rename(initrd)
-
-
-def _install(program: Path, target: Path) -> None:
-    shutil.copyfile(program, target)
-    target.chmod(0o755)

@@ -31,20 +31,15 @@ def provide_kernel(name: str, recipe: KernelRecipe, paths: Paths, preparing: Pre
     folder = paths.images / "kernel" / digest.of_value(["kernel", recipe])[:24]
     if fault := fault_of(folder):
         preparing(f"kernel {name} of {recipe.suite}{again(folder, fault)}")
-        _fetch(recipe, folder, paths)
+        with scratch_beside(paths.images) as scratch:
+            versions = unpack_packages(recipe.suite, [recipe.package], scratch / "root")
+            with sealed_folder(folder) as made:
+                place = made / "vmlinuz"
+                take_kernel(scratch / "root", recipe.package, place)
+                found = Kernel(path=place.name, sha256=digest.of_file(place), packages=versions)
+                (made / FACTS).write_bytes(msgspec.json.encode(found))
     kernel = msgspec.json.decode((folder / FACTS).read_bytes(), type=Kernel)
     return msgspec.structs.replace(kernel, path=str(folder / kernel.path))
-
-
-def _fetch(recipe: KernelRecipe, folder: Path, paths: Paths) -> None:
-    with scratch_beside(paths.images) as scratch:
-        root = scratch / "root"
-        versions = unpack_packages(recipe.suite, [recipe.package], root)
-        with sealed_folder(folder) as made:
-            kernel = made / "vmlinuz"
-            take_kernel(root, recipe.package, kernel)
-            found = Kernel(path=kernel.name, sha256=digest.of_file(kernel), packages=versions)
-            (made / FACTS).write_bytes(msgspec.json.encode(found))
 
 
 def take_kernel(root: Path, package: str, place: Path) -> None:

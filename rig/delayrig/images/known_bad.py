@@ -2,7 +2,7 @@
 """The table of known-bad builds (flashrom/known_bad/): what each is, and what it changes."""
 
 from enum import StrEnum
-from functools import lru_cache
+from functools import cache
 from pathlib import Path
 
 import msgspec
@@ -71,7 +71,7 @@ def read_mistakes(checkout: Path) -> dict[str, Mistake]:
     return mistakes
 
 
-@lru_cache(maxsize=1)
+@cache
 def own_mistakes() -> dict[str, Mistake]:
     """Those of this checkout."""
     return read_mistakes(find_paths().checkout)
@@ -92,7 +92,14 @@ def changed_sources(mistake: Mistake, checkout: Path) -> dict[str, str]:
     """Each changed source in full, by its path below flashrom/; raises `BadInputError`."""
     texts: dict[str, str] = {}
     for change in mistake.change:
-        text = texts.get(change.file) or _source(mistake, change, checkout)
+        try:
+            source = (checkout / "flashrom" / change.file).read_text(encoding="utf-8")
+        except OSError as error:
+            raise BadInputError(
+                f"known-bad build {mistake.name!r}: flashrom/{change.file}: {error.strerror}",
+                hint=f"correct the file's name in {FOLDER}/",
+            ) from error
+        text = texts.get(change.file, source)
         if text.count(change.old) != 1:
             raise BadInputError(
                 f"known-bad build {mistake.name!r}: its text stands {text.count(change.old)} times"
@@ -101,16 +108,6 @@ def changed_sources(mistake: Mistake, checkout: Path) -> dict[str, str]:
             )
         texts[change.file] = text.replace(change.old, change.new)
     return texts
-
-
-def _source(mistake: Mistake, change: Change, checkout: Path) -> str:
-    try:
-        return (checkout / "flashrom" / change.file).read_text(encoding="utf-8")
-    except OSError as error:
-        raise BadInputError(
-            f"known-bad build {mistake.name!r}: flashrom/{change.file}: {error.strerror}",
-            hint=f"correct the file's name in {FOLDER}/",
-        ) from error
 
 
 def _check(mistake: Mistake, others: dict[str, Mistake], path: Path) -> None:

@@ -72,29 +72,20 @@ class Usual:
         main = next(c.file for c in self.commands if c.file.endswith("/cli/main.c"))
         return main.removesuffix("cli/main.c")
 
-    def link_command(self, target: str) -> list[str]:
-        lines = _run(["ninja", "-t", "commands", target], self.build, "asking ninja").splitlines()
-        return shlex.split(lines[-1])
-
     def users_of(self, files: Iterable[str]) -> list[Command]:
         """The objects that any of these sources or headers is in."""
         wanted = {f"{self.prefix}{file}" for file in files}
         if all(file.endswith(".c") for file in wanted):
             return [command for command in self.commands if command.file in wanted]
-        uses = self._includes()
-        return [c for c in self.commands if wanted & uses[c.output] or c.file in wanted]
-
-    def _includes(self) -> dict[str, set[str]]:
         outputs = [command.output for command in self.commands]
         said = _run(["ninja", "-t", "deps", *outputs], self.build, "asking ninja")
-        uses: dict[str, set[str]] = {output: set() for output in outputs}
-        output = ""
+        users, output = set(), ""
         for line in said.splitlines():
-            if line.startswith("    "):
-                uses[output].add(line.strip())
-            elif line:
+            if not line.startswith("    "):
                 output = line.partition(":")[0]
-        return uses
+            elif line.strip() in wanted:
+                users.add(output)
+        return [c for c in self.commands if c.file in wanted or c.output in users]
 
 
 def provide_known_bad(name: str, paths: Paths, arch: Arch = Arch.X86_64) -> Path:
@@ -107,16 +98,21 @@ def provide_build(mistake: Mistake, paths: Paths, arch: Arch = Arch.X86_64) -> P
     folder = paths.state / FOLDER / str(arch) / mistake.name
     usual = _usual_build(paths.build_of(arch))
     sources = changed_sources(mistake, paths.checkout)
-    key = _key(sources, usual)
+    # All that a build is made of.
+    parts = [*usual.commands, *usual.linked]
+    objects = [[c.command, digest.of_file(usual.build / c.output)] for c in parts]
+    key = digest.of_value([LENIENT, sources, objects])
     note = folder / MADE_OF
     if not fault_of(folder) and note.read_text(encoding="utf-8") == key:
         return folder
     shutil.rmtree(folder, ignore_errors=True)  # of other sources
     with sealed_folder(folder) as made:
         tree = _tree_of_links(paths.checkout / "flashrom", made.parent / "flashrom", sources)
-        objects = _compile(mistake, usual, sources, tree, made)
+        compiled = _compile(mistake, usual, sources, tree, made)
         for name, target in usual.targets.items():
-            _link(mistake, usual.link_command(target), objects, usual.build, made / name)
+            asked = _run(["ninja", "-t", "commands", target], usual.build, "asking ninja")
+            words = _link_words(shlex.split(asked.splitlines()[-1]), compiled, made / name)
+            _run(words, usual.build, f"building known-bad build {mistake.name!r}")
         (made / MADE_OF).write_text(key, encoding="utf-8")
     return folder
 
@@ -136,13 +132,6 @@ def _usual_build(build: Path) -> Usual:
         commands=[c for c in made if c.output.startswith(OBJECT_FOLDERS)],
         linked=[c for c in made if c.output.startswith(LINKED_FOLDER)],
     )
-
-
-def _key(sources: dict[str, str], usual: Usual) -> str:
-    """Of all that a build is made of."""
-    parts = [*usual.commands, *usual.linked]
-    objects = [[c.command, digest.of_file(usual.build / c.output)] for c in parts]
-    return digest.of_value([LENIENT, sources, objects])
 
 
 def _tree_of_links(sources: Path, tree: Path, changed: dict[str, str]) -> Path:
@@ -167,10 +156,12 @@ def _compile(
     """The new objects, by the outputs whose place they take."""
     objects: dict[str, Path] = {}
     for number, command in enumerate(usual.users_of(sources)):
-        objects[command.output] = made.parent / f"{number}.o"
+        place = objects[command.output] = made.parent / f"{number}.o"
         words = _moved(shlex.split(command.command), usual.prefix, tree)
-        words[words.index("-o") + 1] = str(objects[command.output])
-        _run_for(mistake, [*_without_depfile(words), *LENIENT], usual.build)
+        words[words.index("-o") + 1] = str(place)
+        # The last -MF counts: the usual build's own list of dependencies stays as it is.
+        words += ["-MF", f"{place}.d", *LENIENT]
+        _run(words, usual.build, f"building known-bad build {mistake.name!r}")
     if not objects:
         raise BadInputError(
             f"known-bad build {mistake.name!r}: no object of flashrom is made of what it changes",
@@ -183,39 +174,19 @@ def _moved(words: list[str], prefix: str, tree: Path) -> list[str]:
     """The command for the tree; what it makes names the sources as the usual build does."""
     folder = prefix.rstrip("/")
     moved = [
-        f"{word[: word.index(folder)]}{tree}{word[word.index(folder) + len(folder) :]}"
-        if word.removeprefix("-I").startswith(folder)
-        else word
+        word.replace(folder, str(tree), 1) if word.removeprefix("-I").startswith(folder) else word
         for word in words
     ]
     return [*moved, f"-ffile-prefix-map={tree}={folder}"]
 
 
-def _without_depfile(words: list[str]) -> list[str]:
-    """Without -MD and the -MQ and -MF with their words: nobody asks for these dependencies."""
-    kept: list[str] = []
-    rest = iter(words)
-    for word in rest:
-        if word in ("-MQ", "-MF"):
-            next(rest)
-        elif word != "-MD":
-            kept.append(word)
-    return kept
-
-
-def _link(
-    mistake: Mistake, words: list[str], objects: dict[str, Path], build: Path, place: Path
-) -> None:
+def _link_words(words: list[str], objects: dict[str, Path], place: Path) -> list[str]:
     """With the new objects before the archive that has the old ones, which are then not taken."""
     linked = [str(objects[word]) if word in objects else word for word in words]
     linked[linked.index("-o") + 1] = str(place)
     added = [str(new) for output, new in objects.items() if output.startswith(OBJECT_FOLDERS[0])]
     start = linked.index("-Wl,--start-group")
-    _run_for(mistake, [*linked[:start], *added, *linked[start:]], build)
-
-
-def _run_for(mistake: Mistake, words: list[str], build: Path) -> None:
-    _run(words, build, f"building known-bad build {mistake.name!r}")
+    return [*linked[:start], *added, *linked[start:]]
 
 
 def _run(words: list[str], build: Path, what: str) -> str:
