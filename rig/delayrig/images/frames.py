@@ -35,7 +35,10 @@ class Frames:
         if rows:
             self._begins, self._offsets = zip(*rows, strict=True)
         elif self._info:
-            self._read_all(self._info)
+            entries = [entry for entry in self._info.get_entries() if isinstance(entry, FDE)]
+            entries.sort(key=lambda entry: int(entry["initial_location"]))
+            self._begins = [int(entry["initial_location"]) for entry in entries]
+            self._read = dict(enumerate(entries))
 
     def near(self, address: int) -> FDE | None:
         """Of the last function that begins there or before; it may end before, too."""
@@ -45,12 +48,6 @@ class Frames:
         if at not in self._read:
             self._read[at] = self._info.at(self._offsets[at])
         return self._read[at]
-
-    def _read_all(self, info: "_Information") -> None:
-        entries = [entry for entry in info.get_entries() if isinstance(entry, FDE)]
-        entries.sort(key=lambda entry: int(entry["initial_location"]))
-        self._begins = [int(entry["initial_location"]) for entry in entries]
-        self._read = dict(enumerate(entries))
 
 
 class _Information(CallFrameInfo):
@@ -80,17 +77,14 @@ def _rows_of_table(elf: ELFFile) -> list[tuple[int, int]]:
     section, frames = elf.get_section_by_name(TABLE), elf.get_section_by_name(FRAMES)
     if section is None or frames is None or not elf.little_endian:
         return []
-    base = section["sh_addr"]
-    into = base - frames["sh_addr"]
-    found = [(base + begin, into + entry) for begin, entry in _rows_in(section.data())]
-    return found if all(one[0] <= two[0] for one, two in pairwise(found)) else []
-
-
-def _rows_in(content: bytes) -> list[tuple[int, int]]:
+    content = section.data()
     if len(content) < _HEAD.size:
         return []
     *kind, count = _HEAD.unpack_from(content)
     table = content[_HEAD.size : _HEAD.size + count * _ROW.size]
     if tuple(kind) != _KNOWN or len(table) < count * _ROW.size:
         return []
-    return [(begin, entry) for begin, entry in _ROW.iter_unpack(table)]
+    base = section["sh_addr"]
+    into = base - frames["sh_addr"]
+    found = [(base + begin, into + entry) for begin, entry in _ROW.iter_unpack(table)]
+    return found if all(one[0] <= two[0] for one, two in pairwise(found)) else []

@@ -8,6 +8,7 @@ Lines need debug information.
 """
 
 import posixpath
+import re
 import struct
 from bisect import bisect_right
 from collections.abc import Callable, Iterator, Sequence
@@ -74,8 +75,7 @@ class _Unwound:
     saved_link: int | None
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
-class _Row:
+class _Row(NamedTuple):
     """The line of the code from an address on; empty at the end of a stretch of code."""
 
     address: int
@@ -94,21 +94,18 @@ class Symbol(NamedTuple):
 
 def symbols_in(elf: ELFFile, table_name: str = "") -> Iterator[Symbol]:
     """Of the table of that name, or of all tables."""
-    for table in elf.iter_sections():
-        if isinstance(table, SymbolTableSection) and table_name in ("", table.name):
-            yield from _symbols_of(table, elf)
-
-
-def _symbols_of(table: SymbolTableSection, elf: ELFFile) -> Iterator[Symbol]:
-    """A table at once: pyelftools takes ten times as long (System V ABI, "Symbol Table")."""
-    order = "<" if elf.little_endian else ">"
     is_wide = elf.elfclass == WIDE
-    names = table.stringtable.data()
-    for row in struct.iter_unpack(order + ("IBBHQQ" if is_wide else "IIIBBH"), table.data()):
-        at, kind, section = row[0], row[1 if is_wide else 3], row[3 if is_wide else 5]
-        address, size = row[4:6] if is_wide else row[1:3]
-        name = names[at : names.index(b"\0", at)].decode(errors="replace")
-        yield Symbol(name, address, size, kind & 0xF == FUNCTION and section != UNDEFINED)
+    layout = ("<" if elf.little_endian else ">") + ("IBBHQQ" if is_wide else "IIIBBH")
+    for table in elf.iter_sections():
+        if not isinstance(table, SymbolTableSection) or table_name not in ("", table.name):
+            continue
+        names = table.stringtable.data()
+        # A table at once: pyelftools takes ten times as long (System V ABI, "Symbol Table").
+        for row in struct.iter_unpack(layout, table.data()):
+            at, kind, section = row[0], row[1 if is_wide else 3], row[3 if is_wide else 5]
+            address, size = row[4:6] if is_wide else row[1:3]
+            name = names[at : names.index(b"\0", at)].decode(errors="replace")
+            yield Symbol(name, address, size, kind & 0xF == FUNCTION and section != UNDEFINED)
 
 
 def _alone(function: F) -> F:
@@ -208,11 +205,8 @@ class Symbols:
         if at >= 0 and rows[at].line:
             return rows[at].line
         at = bisect_right(self._functions, (address, 1 << 64, "")) - 1
-        if at >= 0:
-            start, size, name = self._functions[at]
-            if address < start + size:
-                return f"{name}+{address - start:#x}"
-        return f"{address:#x}"
+        start, size, name = self._functions[at] if at >= 0 else (0, 0, "")
+        return f"{name}+{address - start:#x}" if address < start + size else f"{address:#x}"
 
     @_alone
     def callers(self, top: StackTop, base: int) -> list[int]:
@@ -288,15 +282,12 @@ class Symbols:
             return []
         unit = self._ranges.cu_offset_at_addr(address) if self._ranges else None
         if unit not in self._rows:
-            self._rows[unit] = self._read_rows(unit)
+            units = self._dwarf.iter_CUs() if unit is None else [self._dwarf.get_CU_at(unit)]
+            programs = map(self._dwarf.line_program_for_CU, units)
+            rows = [row for program in programs for row in _lines_of(program)]
+            # Where a stretch begins at the end of another, its line is the last of that address.
+            self._rows[unit] = sorted(rows, key=lambda row: (row.address, row.line != ""))
         return self._rows[unit]
-
-    def _read_rows(self, unit: int | None) -> list[_Row]:
-        units = self._dwarf.iter_CUs() if unit is None else [self._dwarf.get_CU_at(unit)]
-        programs = map(self._dwarf.line_program_for_CU, units)
-        rows = [row for program in programs for row in _lines_of(program)]
-        # Where a stretch begins at the end of another, its line is the last of that address.
-        return sorted(rows, key=lambda row: (row.address, row.line != ""))
 
     @cached_property
     def _ranges(self) -> Any:
@@ -321,7 +312,7 @@ def _lines_of(program: Any) -> Iterator[_Row]:
         state = entry.state
         if state is not None:
             line = "" if state.end_sequence else f"{_file(program, state.file)}:{state.line}"
-            yield _Row(address=state.address, line=line)
+            yield _Row(state.address, line)
 
 
 def _file(program: Any, number: int) -> str:
@@ -335,9 +326,7 @@ def _file(program: Any, number: int) -> str:
     entry = files[number - left_out]
     folder = folders[entry.dir_index - left_out].decode() if entry.dir_index else ""
     path = posixpath.normpath(posixpath.join(folder, entry.name.decode()))
-    while path.startswith("../"):
-        path = path.removeprefix("../")
-    return path
+    return re.sub(r"^(\.\./)+", "", path)
 
 
 @cache
