@@ -13,7 +13,7 @@ import signal
 import subprocess
 import sys
 import tempfile
-from collections.abc import Mapping, Sequence
+from collections.abc import Sequence
 from dataclasses import dataclass
 from pathlib import Path
 
@@ -24,7 +24,7 @@ from delayrig.setup.context import Context
 from delayrig.setup.distribution import this_release
 from delayrig.setup.errors import EXIT_PASS, EXIT_RIG_FAULT, SetupError
 from delayrig.setup.layout import STATE_VARIABLE, Layout, data_home
-from delayrig.setup.mounts import Mount, plan_mounts
+from delayrig.setup.mounts import plan_mounts
 from delayrig.setup.named_archive import VARIABLE as ARCHIVE_VARIABLE
 from delayrig.setup.named_archive import folder_of, named_archive
 
@@ -104,45 +104,6 @@ def volume_name(layout: Layout, engine: Engine) -> str:
     return f"{NAME}-{hashlib.sha256(f'{layout.checkout} {engine.user}'.encode()).hexdigest()[:16]}"
 
 
-def build_argv(engine: Engine, image: str, base: str, recipe: Path, folder: Path) -> list[str]:
-    """Builds the image of the distribution packages from the files in `folder`."""
-    user, group = engine.user
-    arguments = {"BASE": base, "UID": str(user), "GID": str(group)}
-    options = [f"--build-arg={name}={value}" for name, value in arguments.items()]
-    return [
-        *(engine.name, "build", "--target", STAGE, "--tag", image, "--file", str(recipe)),
-        *(*options, str(folder)),
-    ]
-
-
-def run_argv(
-    engine: Engine,
-    image: str,
-    layout: Layout,
-    mounts: Sequence[Mount],
-    *,
-    working: Path,
-    environment: Mapping[str, str],
-    terminal: bool,
-    arguments: Sequence[str],
-) -> list[str]:
-    """Runs the launcher in the container, and removes the container afterwards."""
-    user, group = engine.user
-    return [
-        *(engine.name, "run", "--rm", "--interactive", *(["--tty"] if terminal else [])),
-        *(f"--user={user}:{group}", f"--workdir={working}"),
-        *("--cap-add=SYS_NICE", "--cap-add=IPC_LOCK", "--security-opt=label=disable"),
-        *limit_options(),
-        f"--mount=type=volume,source={volume_name(layout, engine)},target={STATE}",
-        *(f"--mount={mount.option()}" for mount in mounts),
-        f"--env={STATE_VARIABLE}={STATE}",
-        f"--env=XDG_DATA_HOME={data_home(environment)}",
-        *(f"--env={name}" for name in PASSED if name in environment),
-        *("--entrypoint=tini", image, "--"),  # else the rig would be PID 1, which nobody else is
-        *(str(layout.package_path / "rig"), "--yes", *arguments),
-    ]
-
-
 def limit_options() -> list[str]:
     """What engines set by themselves may be more than this user may have: then nothing starts."""
     options = []
@@ -171,16 +132,21 @@ def run_in_container(context: Context, request: Request) -> int:
     )
     history.mkdir(parents=True, exist_ok=True)
     image = provide_image(context.console, layout, engine, environment.get(BASE_VARIABLE, BASE))
-    argv = run_argv(
-        engine,
-        image,
-        layout,
-        mounts,
-        working=working,
-        environment=environment,
-        terminal=all(stream.isatty() for stream in (sys.stdin, sys.stdout, sys.stderr)),
-        arguments=request.passed,
-    )
+    terminal = all(stream.isatty() for stream in (sys.stdin, sys.stdout, sys.stderr))
+    user, group = engine.user
+    argv = [
+        *(engine.name, "run", "--rm", "--interactive", *(["--tty"] if terminal else [])),
+        *(f"--user={user}:{group}", f"--workdir={working}"),
+        *("--cap-add=SYS_NICE", "--cap-add=IPC_LOCK", "--security-opt=label=disable"),
+        *limit_options(),
+        f"--mount=type=volume,source={volume_name(layout, engine)},target={STATE}",
+        *(f"--mount={mount.option()}" for mount in mounts),
+        f"--env={STATE_VARIABLE}={STATE}",
+        f"--env=XDG_DATA_HOME={data_home(environment)}",
+        *(f"--env={name}" for name in PASSED if name in environment),
+        *("--entrypoint=tini", image, "--"),  # else the rig would be PID 1, which nobody else is
+        *(str(layout.package_path / "rig"), "--yes", *request.passed),
+    ]
     return exit_code(run_forwarding(argv), is_bisect="--bisect" in request.passed)
 
 
@@ -216,8 +182,12 @@ def provide_image(console: Console, layout: Layout, engine: Engine, base: str) -
     console.begin(f"image of the container, from {base}")
     with tempfile.TemporaryDirectory(prefix="rig-image-") as folder:
         copy_sources(layout, Path(folder))
-        recipe = layout.checkout.joinpath(*RECIPE)
-        argv = build_argv(engine, image, base, recipe, Path(folder))
+        user, group = engine.user
+        argv = [
+            *(engine.name, "build", "--target", STAGE, "--tag", image),
+            *("--file", str(layout.checkout.joinpath(*RECIPE)), f"--build-arg=BASE={base}"),
+            *(f"--build-arg=UID={user}", f"--build-arg=GID={group}", folder),
+        ]
         built = subprocess.run(argv, stdin=subprocess.DEVNULL, stdout=sys.stderr, check=False)
     if built.returncode != 0:
         raise SetupError(

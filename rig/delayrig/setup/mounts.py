@@ -55,13 +55,13 @@ def plan_mounts(
     places |= {place: False for place in readable if _around(place, places) is None}
     for place in places:
         _check(place)
-    # A folder inside one with the same rights is there already.
-    around = {place: _around(place.parent, places) for place in places}
-    return [
-        Mount(place=place, writable=may)
-        for place, may in sorted(places.items())
-        if (above := around[place]) is None or may is not places[above]
-    ]
+    mounts = []
+    for place, may in sorted(places.items()):
+        around = _around(place.parent, places)
+        # A folder inside one with the same rights is there already.
+        if around is None or may is not places[around]:
+            mounts.append(Mount(place=place, writable=may))
+    return mounts
 
 
 def _named(arguments: Iterable[str], working: Path) -> Iterator[tuple[Path, str]]:

@@ -9,7 +9,7 @@ from dataclasses import dataclass, replace
 from pathlib import Path
 
 from delayrig.setup.command import answer, commands, succeeds
-from delayrig.setup.console import Console, human_size, human_time
+from delayrig.setup.console import human_size, human_time
 from delayrig.setup.context import Context
 from delayrig.setup.errors import SetupError
 from delayrig.setup.install import (
@@ -82,7 +82,10 @@ def _ensure(context: Context, wanted: tuple[Package, ...]) -> bool:
     if not lacking:
         return False
     context.console.begin("distribution packages")
-    explain(lacking, context.console)
+    context.console.say("missing:")
+    width = max(len(lack.package.label) for lack in lacking)
+    for lack in lacking:
+        context.console.say(f"  {lack.package.label:<{width}}  {lack.reason}")
     apt = allowed_apt(context, lacking)
     started_s = time.monotonic()
     obtain(context, apt, lacking)
@@ -152,13 +155,6 @@ def new_enough(version: str, version_min: str) -> bool:
     """True where a package's version is upstream's `version_min` or newer."""
     upstream = version.split(":", 1)[-1]
     return succeeds(["dpkg", "--compare-versions", upstream, "ge", version_min])
-
-
-def explain(lacking: Sequence[Lack], console: Console) -> None:
-    width = max(len(lack.package.label) for lack in lacking)
-    console.say("missing:")
-    for lack in lacking:
-        console.say(f"  {lack.package.label:<{width}}  {lack.reason}")
 
 
 def allowed_apt(context: Context, lacking: Sequence[Lack]) -> AptGet:
