@@ -19,7 +19,7 @@ from delayrig.base.errors import BadInputError, NotProvidedError
 from delayrig.base.paths import Paths, find_paths
 from delayrig.cli.command import RigCommand, say_making
 from delayrig.cli.option_types import PLAN_NAME
-from delayrig.images.kernel import Kernel, provide_kernel
+from delayrig.images.guest_image import Kernel, provide_kernel
 from delayrig.images.lock import lock_entries, lock_state, lock_text
 from delayrig.images.recipes import read_recipes
 from delayrig.images.sbom import bill_of_materials, image_components, python_components

@@ -9,8 +9,7 @@ import tomllib
 from collections.abc import Iterable, Mapping
 from pathlib import Path
 
-from delayrig.images.guest_image import GuestImage
-from delayrig.images.kernel import Kernel
+from delayrig.images.guest_image import GuestImage, Kernel
 from delayrig.images.subject import Subject
 from delayrig.model.platform import Arch, labelled
 

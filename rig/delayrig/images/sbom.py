@@ -9,8 +9,7 @@ from importlib.metadata import Distribution
 from typing import Any
 from urllib.parse import quote
 
-from delayrig.images.guest_image import GuestImage
-from delayrig.images.kernel import Kernel
+from delayrig.images.guest_image import GuestImage, Kernel
 from delayrig.images.subject import Subject
 from delayrig.model.platform import PLATFORMS, Arch, labelled
 

@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: GPL-2.0-or-later
-"""Packs flashroms with the libraries that each needs, as archives for the guest."""
+"""Flashroms with the libraries that each needs: packed for a guest, unpacked for this machine."""
 
 import os
 import re
@@ -9,7 +9,7 @@ from pathlib import Path
 import msgspec
 
 from delayrig.base import digest
-from delayrig.base.archive import FORMAT, write_archive
+from delayrig.base.archive import FORMAT, unpack_archive, write_archive
 from delayrig.base.atomic_file import replace_file, whole_folder
 from delayrig.base.errors import BadInputError, nearest
 from delayrig.base.paths import Paths
@@ -69,6 +69,7 @@ ONE_MACHINE_PREFIXES = ("past-mistake:", "step:", "sleep-facts")
 PROGRAM = "/usr/sbin/flashrom"
 """Where every subject lies in its root: no path of this machine goes into a guest."""
 ARCHIVE = "subject.cpio"
+ROOT_SEAL = "root.json"
 PARTS = "parts"
 """The folder beside an archive that holds what is looked into on this machine as well."""
 # Raised when packing changes, so that older caches are not taken for newer ones.
@@ -337,3 +338,30 @@ def _copy(source: Path, target: Path) -> None:
 def knows_string(program: bytes, text: str) -> bool:
     """Whether the program holds `text` as a C string of its own."""
     return re.search(rb"\0" + re.escape(text.encode()) + rb"\0", program) is not None
+
+
+def root_of(subject: Subject) -> Path:
+    """Where it is, once it is provided."""
+    return Path(subject.archive).parent / "root"
+
+
+def provide_root(subject: Subject) -> Path:
+    """Beside its archive; another run may make it meanwhile. What is damaged is made again."""
+    root = root_of(subject)
+    seal = root.parent / ROOT_SEAL
+    if broken_seal(seal, root):
+        shutil.rmtree(root, ignore_errors=True)
+        with whole_folder(root) as made:
+            unpack_archive(Path(subject.archive), made)
+            write_seal(seal, made, files_below(made))
+    return root
+
+
+def words_to_start(root: Path) -> list[str]:
+    """Its own dynamic linker starts it, and finds its own libraries alone."""
+    program = root / PROGRAM.lstrip("/")
+    interpreter = read_elf(program).interpreter
+    if interpreter is None:
+        return [str(program)]
+    linker = root / interpreter.lstrip("/")
+    return [str(linker), "--library-path", str(root / "lib"), str(program)]

@@ -17,8 +17,7 @@ from delayrig.base.errors import BadInputError, LostGuestError, NotProvidedError
 from delayrig.base.paths import Paths
 from delayrig.base.preparing import Preparing
 from delayrig.hazards.of_cell import is_in_library, shape_of
-from delayrig.images.guest_image import GuestImage, provide_guest_image
-from delayrig.images.kernel import Kernel, provide_kernel
+from delayrig.images.guest_image import GuestImage, Kernel, provide_guest_image, provide_kernel
 from delayrig.images.own_programs import provide_natives
 from delayrig.images.recipes import Recipes
 from delayrig.images.saved_programs import provide_program, provide_program_library

@@ -24,8 +24,7 @@ from delayrig.base.errors import LostGuestError
 from delayrig.base.paths import Paths
 from delayrig.base.preparing import Preparing
 from delayrig.base.scratch import ScratchFolder
-from delayrig.images.guest_image import GuestImage, provide_guest_image
-from delayrig.images.kernel import provide_kernel
+from delayrig.images.guest_image import GuestImage, provide_guest_image, provide_kernel
 from delayrig.images.own_programs import provide_natives
 from delayrig.images.recipes import Recipes
 from delayrig.images.subject import (
