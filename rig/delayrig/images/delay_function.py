@@ -32,7 +32,6 @@ class DelayWish(msgspec.Struct, frozen=True, kw_only=True):
     """Where a user says that it is; nothing where the rig is to find it."""
 
     symbol: str = ""
-    """One name, or several with commas between them."""
     offset: int | None = None
 
     @property
@@ -41,7 +40,6 @@ class DelayWish(msgspec.Struct, frozen=True, kw_only=True):
 
     @property
     def words(self) -> list[str]:
-        """The options that say so."""
         if self.offset is not None:
             return ["--delay-offset", f"{self.offset:#x}"]
         return ["--delay-symbol", self.symbol] if self.symbol else []
@@ -57,9 +55,7 @@ class DelayFunction(msgspec.Struct, frozen=True, kw_only=True):
     part: Path
     """The same file on this machine."""
     address: int
-    """Of its first instruction."""
     size: int
-    """In bytes; 0 where it is unknown."""
     code: bytes
     """Its first bytes, at most `CODE_BYTES`. QEMU knows the entry by these and by the offset of
     `address` in its page, wherever the file is loaded."""
@@ -196,7 +192,6 @@ def _findings(subject: Subject, part: Path, told: list[DelayFunction]) -> Findin
 
 
 def _whole(function: DelayFunction, extent: Extent) -> DelayFunction:
-    """With what its code tells of it."""
     told = msgspec.structs.asdict(extent)
     told = {name: told[name] for name in function.__struct_fields__ if name in told}
     told |= {"address": function.address, "size": function.size or extent.size}
@@ -254,7 +249,6 @@ def _at_offset(subject: Subject, offset: int) -> DelayFunction:
 
 
 def function_at(name: str, file: str, part: Path, address: int, found_by: str) -> DelayFunction:
-    """The function there, with what its file tells of it."""
     symbols = read_symbols(part)
     size = symbols.size(address)
     return DelayFunction(

@@ -45,8 +45,6 @@ class Change(msgspec.Struct, frozen=True, kw_only=True, forbid_unknown_fields=Tr
 
 
 class Mistake(msgspec.Struct, frozen=True, kw_only=True, forbid_unknown_fields=True):
-    """A build of our flashrom that differs in one thing."""
-
     name: str
     what: str
     origin: str
@@ -73,7 +71,6 @@ def read_mistakes(checkout: Path) -> dict[str, Mistake]:
 
 @cache
 def own_mistakes() -> dict[str, Mistake]:
-    """Those of this checkout."""
     return read_mistakes(find_paths().checkout)
 
 

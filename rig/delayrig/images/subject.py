@@ -77,8 +77,6 @@ PACKING = 3
 
 
 class Subject(msgspec.Struct, frozen=True, kw_only=True):
-    """A flashrom that is ready to be put into a guest."""
-
     name: str
     archive: str
     archive_sha256: str

@@ -18,7 +18,6 @@ from delayrig.setup.steps import disk_usage_bytes
 
 
 def clean(context: Context) -> int:
-    """Removes the state, where it is the rig's and nobody works in it."""
     layout, console = context.layout, context.console
     if swept := sweep_scratch(layout.state):
         console.write(f"removed {swept} scratch folders that runs left which were killed")

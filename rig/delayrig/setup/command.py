@@ -106,7 +106,6 @@ def redact(text: str) -> str:
 
 
 def commands(*lines: Sequence[str]) -> str:
-    """Command lines for a person to copy."""
     return "\n".join(f"    {shlex.join(line)}" for line in lines)
 
 

@@ -51,8 +51,6 @@ def problem(text: str, remedy: str) -> Finding:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Console:
-    """Where messages go, and where answers come from."""
-
     output: TextIO
     input: TextIO
     colours: bool = False
@@ -83,7 +81,6 @@ class Console:
         self._tell(f"  {text}")
 
     def warn(self, text: str) -> None:
-        """Something is not as it should be, but set-up goes on."""
         self._tell(f"  {self.paint('warning:', Colour.YELLOW)} {text}")
 
     def fail(self, error: SetupError) -> None:

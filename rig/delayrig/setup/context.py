@@ -15,12 +15,10 @@ class Context:
     layout: Layout
     console: Console
     yes: bool = False
-    """Never ask."""
     no_install: bool = False
     again: bool = False
     """Check the step in full, though its mark is fresh."""
     security: bool = False
-    """The doctor is asked what is confined."""
     as_json: bool = False
     steps: tuple[str, ...] = GUEST_STEPS
     """What is to be done, in this order."""

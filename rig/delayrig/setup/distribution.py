@@ -56,14 +56,11 @@ class Machine:
     release: Release
     has_apt: bool
     has_debian: bool
-    """Where apt is configured for a Debian archive."""
     has_named: bool = False
-    """Where the user named a Debian archive."""
     qemu_versions: tuple[str, ...] = ()
     """What apt offers, where it is all too old; empty where one will do, or none is known."""
     qemu_version_min: str = ""
     engine: str = ""
-    """podman or docker; empty where neither is there."""
 
 
 def this_release() -> Release:

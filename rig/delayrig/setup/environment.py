@@ -28,7 +28,6 @@ def can_make_environment() -> bool:
 
 
 def ensure_environment(context: Context) -> bool:
-    """Makes the environment, or checks it where its mark is fresh."""
     layout = context.layout
     with context.console.timed("Python environment", "Python environment: ready"):
         alive = [str(layout.python), "-m", "pip", "--version"]

@@ -120,7 +120,6 @@ def read_targets() -> str:
 
 
 def read_source_files() -> dict[str, str]:
-    """The machine's own sources of packages, by path."""
     apt = Path("/etc/apt")
     files = [apt / "sources.list", *sorted((apt / "sources.list.d").glob("*"))]
     return {
@@ -131,7 +130,6 @@ def read_source_files() -> dict[str, str]:
 
 
 def write_backports(layout: Layout, backports: Backports) -> Path:
-    """Writes the sources below the state, and returns their folder."""
     folder = layout.apt / "sources.d"
     folder.mkdir(parents=True, exist_ok=True)
     (layout.apt / "lists" / "partial").mkdir(parents=True, exist_ok=True)

@@ -103,7 +103,6 @@ def roff(text: str) -> str:
 
 
 def _body(body: str, name: str, texts: dict[str, str]) -> Iterator[str]:
-    """Paragraphs, examples, and lists under their headings."""
     in_list = False
     for is_text, group in groupby(body.splitlines(), key=bool):
         lines = list(group)

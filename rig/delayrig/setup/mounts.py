@@ -33,7 +33,6 @@ class Mount:
     writable: bool
 
     def option(self) -> str:
-        """What `--mount` takes."""
         words = ["type=bind", f"source={self.place}", f"target={self.place}"]
         return ",".join(words if self.writable else [*words, "readonly"])
 

@@ -34,9 +34,7 @@ class Package:
     architectures: Sequence[str] = ()
     """dpkg's names of those that need it; empty for all."""
     guests_only: bool = False
-    """Needed by cells that run in guests alone."""
     tests_only: bool = False
-    """Needed by the rig's own tests alone."""
     displaces: str = ""
     """dpkg-query's pattern of packages that cannot be beside it: not wanted where one is."""
 
@@ -55,7 +53,6 @@ class Lack:
 
     @property
     def reason(self) -> str:
-        """What the package is for, and what is there instead."""
         there = f" (installed: {self.installed})" if self.installed else ""
         return self.package.reason + there
 
@@ -132,7 +129,6 @@ def _any_installed(pattern: str) -> bool:
 
 
 def installed_versions(packages: Iterable[Package]) -> dict[str, str]:
-    """Versions of those packages that are installed, by name."""
     lines = answer([*QUERY, *(package.name for package in packages)]).splitlines()
     rows = (line.split("\t") for line in lines if line.count("\t") == 2)
     return {name: version for name, version, status in rows if status == "installed"}

@@ -30,7 +30,6 @@ class Call:
 
     @property
     def returns_here(self) -> bool:
-        """Whether it is a call, and no jump."""
         return self.step.kind == CALL
 
 

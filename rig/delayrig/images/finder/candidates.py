@@ -55,7 +55,6 @@ class Candidates:
         self.waits = Waits(self.graph)
 
     def found(self) -> list[Extent]:
-        """What looks like a delay function, by address."""
         return [self._found(wait) for _, wait in sorted(self._accepted.items())]
 
     def told(self, address: int) -> Extent:
@@ -179,7 +178,6 @@ class Candidates:
         return inside and not callers.isdisjoint(kept)
 
     def is_used(self, address: int) -> bool:
-        """Whether anything in the file leads there."""
         return address in self.graph.reachable
 
     def _function(self, address: int) -> Function:

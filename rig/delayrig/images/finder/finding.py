@@ -33,7 +33,6 @@ class DirectWait(msgspec.Struct, frozen=True, kw_only=True):
     """The C library's function, such as nanosleep."""
     site: int
     function: int
-    """The address of the function that it is in."""
     argument: int
     """Which of the call's arguments says how long; -1 for a clock."""
     asks: int | None = None
@@ -56,7 +55,6 @@ class DirectWait(msgspec.Struct, frozen=True, kw_only=True):
 
 class Findings(msgspec.Struct, frozen=True, kw_only=True):
     found: tuple[Extent, ...]
-    """What looks like a delay function."""
     named: tuple[Extent, ...]
     """Functions that somebody else has told of, in the order that they were named."""
     direct: tuple[DirectWait, ...]

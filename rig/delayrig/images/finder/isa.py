@@ -23,7 +23,6 @@ class Isa:
     """One instruction set with the calling convention of Linux."""
 
     machine: str
-    """As ELF files call it."""
     capstone: tuple[str, str]
     """Its names of architecture and mode."""
     word_bytes: int
@@ -165,7 +164,6 @@ class Instruction:
 
     @property
     def place(self) -> Place | None:
-        """Of its operand in memory."""
         return next((each.place for each in self.operands if each.place), None)
 
 

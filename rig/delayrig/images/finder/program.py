@@ -66,8 +66,6 @@ class Function:
 
 
 class Program:
-    """Of which nothing is run."""
-
     def __init__(self, content: bytes) -> None:
         self.elf = ELFFile(BytesIO(content))
         self.isa = ISAS[str(self.elf["e_machine"])]
@@ -143,7 +141,6 @@ class Program:
 
     @cached_property
     def exported(self) -> frozenset[int]:
-        """Functions that other files may call."""
         return frozenset(symbol.address for symbol in self._exports)
 
     @cached_property
@@ -152,7 +149,6 @@ class Program:
 
     @cached_property
     def named(self) -> list[Function]:
-        """Functions that symbols tell of."""
         return [Function(s.address, s.size) for s in symbols_in(self.elf) if s.is_function]
 
     @cached_property

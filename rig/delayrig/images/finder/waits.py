@@ -60,7 +60,6 @@ class Wait:
     function: Function
     argument: int
     sleeps: bool = False
-    """It hands the time to what sleeps."""
     polls: bool = False
     """It compares the time with a clock, again and again."""
     counts: bool = False
