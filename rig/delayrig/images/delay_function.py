@@ -59,11 +59,10 @@ class DelayFunction(msgspec.Struct, frozen=True, kw_only=True):
     code: bytes
     """Its first bytes, at most `CODE_BYTES`. QEMU knows the entry by these and by the offset of
     `address` in its page, wherever the file is loaded."""
+    # As in `Extent`.
     returns: tuple[int, ...] = ()
-    """Its return instructions, and those of functions that it ends in by a jump."""
     return_sites: tuple[int, ...] = ()
-    """What follows its direct calls in the same file: where calls end if it leaves by a jump to
-    where no return of the file is."""
+    """Where calls end if it leaves by a jump to where no return of the file is."""
     leaves: bool = False
     """Whether it may do so, also where all calls of it go through pointers."""
     argument: int = 0

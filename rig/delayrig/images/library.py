@@ -78,11 +78,8 @@ def _packaged(name: str, recipe: ProgramRecipe, paths: Paths, preparing: Prepari
         _fetch(recipe, folder, paths)
     versions = msgspec.json.decode((folder / "packages.json").read_bytes(), type=dict[str, str])
     files = {path.name: path for path in sorted((folder / "lib").iterdir())}
-    return msgspec.structs.replace(
-        _pack(name, files, paths, preparing),
-        packages=versions,
-        package_version=flashrom_version(versions),
-    )
+    packed, version = _pack(name, files, paths, preparing), flashrom_version(versions)
+    return msgspec.structs.replace(packed, packages=versions, package_version=version)
 
 
 def _fetch(recipe: ProgramRecipe, folder: Path, paths: Paths) -> None:
@@ -122,7 +119,7 @@ def _pack(name: str, files: dict[str, Path], paths: Paths, preparing: Preparing)
     sha256 = digest.of_file(files[LIBRARY])
     by_symbols = map(read_symbols(files[LIBRARY]).function, known_delay_symbols())
     return msgspec.structs.replace(
-        pack(f"{name}{SUFFIX}", closure, {}, paths, preparing=preparing),
+        pack(f"{name}{SUFFIX}", closure, paths, preparing=preparing),
         program_sha256=sha256,
         library=True,
         delay_address=next(filter(None, by_symbols), None) or delay_address_of_digest(sha256),

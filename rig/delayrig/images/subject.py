@@ -131,7 +131,7 @@ def provide_latency_program(paths: Paths, arch: Arch = Arch.X86_64) -> Subject:
     """The measuring program of `rig/rig latency` in a root of its own; packed like a subject."""
     built = str(paths.latency_program_of(arch))
     closure = collect_program(built, Path("/"), library_folders(arch, paths))
-    return pack("rig-latency", closure, {}, paths, arch)
+    return pack("rig-latency", closure, paths, arch)
 
 
 def current_name(name: str) -> str:
@@ -184,8 +184,8 @@ def provide_subject(
     if plain in OWN_PROGRAMS or plain.startswith(KNOWN_BAD_PREFIX):
         program = str(disguised(_own_program(plain, paths, arch), disguises, paths))
         closure = collect_program(program, Path("/"), library_folders(arch, paths))
-        return pack(name, closure, {}, paths, arch, preparing)
-    subject = pack(name, _collect_path(name), {}, paths, arch, preparing)
+        return pack(name, closure, paths, arch, preparing)
+    subject = pack(name, _collect_path(name), paths, arch, preparing)
     for pointer in sorted((paths.images / "recipes").glob("*.json")):
         kept, fault = _kept(pointer, paths)
         # A copy under another name is still the package's program.
@@ -227,11 +227,9 @@ def _provide_packaged(
     with scratch_beside(paths.images) as scratch:
         root = scratch / "root"
         versions = unpack_packages(recipe.suite, [recipe.package], root, PLATFORMS[arch].debian)
-        closure = collect_program(recipe.program, root)
-        subject = msgspec.structs.replace(
-            pack(name, closure, versions, paths, arch, preparing),
-            package_version=flashrom_version(versions),
-        )
+        packed = pack(name, collect_program(recipe.program, root), paths, arch, preparing)
+    version = flashrom_version(versions)
+    subject = msgspec.structs.replace(packed, packages=versions, package_version=version)
     pointer.parent.mkdir(parents=True, exist_ok=True)
     place = str(Path(subject.archive).relative_to(paths.images))
     pointed = msgspec.json.encode(msgspec.structs.replace(subject, archive=place))
@@ -278,7 +276,6 @@ def upstream_version(version: str) -> str:
 def pack(
     name: str,
     closure: Closure,
-    packages: dict[str, str],
     paths: Paths,
     arch: Arch = Arch.X86_64,
     preparing: Preparing | None = None,
@@ -302,7 +299,7 @@ def pack(
         archive=str(archive),
         archive_sha256=digest.of_file(archive),
         program_sha256=program_sha256,
-        packages=packages,
+        packages={},
         arch=arch,
     )
 
@@ -313,24 +310,18 @@ def _write(closure: Closure, folder: Path) -> None:
         (root / "tmp").mkdir()
         # Every C library looks for libraries in /lib or in /lib64, whatever else it knows.
         (root / "lib64").symlink_to("lib")
-        _copy(closure.program, root / PROGRAM.lstrip("/"))
-        _copy(closure.program, made / PARTS / PROGRAM.lstrip("/"))
-        for library, path in closure.libraries.items():
-            place = (library if "/" in library else f"lib/{library}").lstrip("/")
-            _copy(path, root / place)
-            if Path(library).name.startswith("libflashrom"):
-                _copy(path, made / PARTS / place)
-        if closure.interpreter is not None:
-            place, path = closure.interpreter
-            _copy(path, root / place.lstrip("/"))
+        files = {PROGRAM: closure.program}
+        files |= {n if "/" in n else f"lib/{n}": path for n, path in closure.libraries.items()}
+        files |= dict([closure.interpreter] if closure.interpreter else [])
+        for place, path in files.items():
+            is_part = place == PROGRAM or Path(place).name.startswith("libflashrom")
+            for top in (root, made / PARTS) if is_part else (root,):
+                target = top / place.lstrip("/")
+                target.parent.mkdir(parents=True, exist_ok=True)
+                shutil.copyfile(path, target)
+                target.chmod(0o755)
         write_archive(root, made / ARCHIVE)
         _seal(made)
-
-
-def _copy(source: Path, target: Path) -> None:
-    target.parent.mkdir(parents=True, exist_ok=True)
-    shutil.copyfile(source, target)
-    target.chmod(0o755)
 
 
 def knows_string(program: bytes, text: str) -> bool:

@@ -25,16 +25,10 @@ from delayrig.setup.errors import EXIT_PASS, EXIT_RIG_FAULT, SetupError
 from delayrig.setup.install import AptGet, read_targets
 from delayrig.setup.named_archive import named_archive
 from delayrig.setup.native import is_configured
-from delayrig.setup.packages import (
-    find_lacking,
-    installed_versions,
-    new_enough,
-    read_wanted,
-    refused,
-)
+from delayrig.setup.packages import lacking_of, new_enough, read_wanted, refused
+from delayrig.setup.security import QEMU
 
 FREE_BYTES_MIN = 2 * 1024**3
-QEMU = "qemu-system-x86_64"
 QEMU_PACKAGE, QEMU_VERSION_MIN = "qemu-system-x86", "9.1"
 RT_RUNTIME = Path("/proc/sys/kernel/sched_rt_runtime_us")
 SET_UP = "rig/rig setup"
@@ -100,8 +94,7 @@ def _check_packages(context: Context) -> Finding:
     wanted = read_wanted(context.layout)
     if context.steps == stamp.HOST_STEPS:
         wanted = tuple(package for package in wanted if not package.guests_only)
-    lacking = find_lacking(wanted, installed_versions(wanted), new_enough)
-    if lacking:
+    if lacking := lacking_of(wanted):
         return problem(
             "missing " + ", ".join(lack.package.label for lack in lacking),
             f"{SET_UP}, or {refused('', lacking).remedy}",

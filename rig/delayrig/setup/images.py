@@ -8,20 +8,16 @@ from delayrig.setup.start_rig import rig_argv, rig_environment
 WARNING = "warning: "
 
 
-def ensure_images(context: Context) -> bool:
-    """Makes what is missing for the shipped plans; quick where everything is up to date."""
-    return _ensure(context, "images", ["images"])
-
-
 def ensure_test_images(context: Context) -> bool:
     """Also what is fetched when it is first used: the tests need no network later."""
-    return _ensure(context, "images of the tests", ["images", "--all"])
+    return ensure_images(context, "images of the tests", "--all")
 
 
-def _ensure(context: Context, title: str, words: list[str]) -> bool:
+def ensure_images(context: Context, title: str = "images", *options: str) -> bool:
+    """Makes what is missing for the shipped plans; quick where everything is up to date."""
     with context.console.timed(title):
         done = run_logged(
-            rig_argv(context.layout, words),
+            rig_argv(context.layout, ["images", *options]),
             log=context.layout.logs / "images.log",
             console=context.console,
             environment=rig_environment(context.layout, {}),

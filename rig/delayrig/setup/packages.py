@@ -75,7 +75,7 @@ def ensure_test_packages(context: Context) -> bool:
 
 def _ensure(context: Context, wanted: tuple[Package, ...]) -> bool:
     """Installs what is missing; False where nothing was."""
-    lacking = find_lacking(wanted, installed_versions(wanted), new_enough)
+    lacking = lacking_of(wanted)
     if not lacking:
         return False
     context.console.begin("distribution packages")
@@ -86,7 +86,7 @@ def _ensure(context: Context, wanted: tuple[Package, ...]) -> bool:
     apt = allowed_apt(context, lacking)
     started_s = time.monotonic()
     obtain(context, apt, lacking)
-    if still_lacking := find_lacking(wanted, installed_versions(wanted), new_enough):
+    if still_lacking := lacking_of(wanted):
         raise refused("apt-get ended well, but packages are still missing", still_lacking)
     took = human_time(time.monotonic() - started_s)
     count = f"{len(lacking)} packages" if len(lacking) > 1 else lacking[0].package.name
@@ -128,10 +128,12 @@ def _any_installed(pattern: str) -> bool:
     return "installed" in rows.splitlines()
 
 
-def installed_versions(packages: Iterable[Package]) -> dict[str, str]:
-    lines = answer([*QUERY, *(package.name for package in packages)]).splitlines()
+def lacking_of(wanted: Sequence[Package]) -> tuple[Lack, ...]:
+    """Those that this machine does not have, or not new enough."""
+    lines = answer([*QUERY, *(package.name for package in wanted)]).splitlines()
     rows = (line.split("\t") for line in lines if line.count("\t") == 2)
-    return {name: version for name, version, status in rows if status == "installed"}
+    installed = {name: version for name, version, status in rows if status == "installed"}
+    return find_lacking(wanted, installed, new_enough)
 
 
 def find_lacking(
