@@ -15,8 +15,8 @@ from delayrig.base.paths import Paths
 from delayrig.base.preparing import Preparing
 from delayrig.images.disguise import disguised, split_disguises
 from delayrig.images.elf import Closure, collect_program, read_elf
+from delayrig.images.known_bad import LIBRARY, provide_known_bad
 from delayrig.images.known_bad import PREFIX as KNOWN_BAD_PREFIX
-from delayrig.images.known_bad_build import LIBRARY, provide_known_bad
 from delayrig.images.own_programs import provide_own
 from delayrig.images.packages import unpack_packages
 from delayrig.images.profiles.profile import delay_address_of_digest, known_delay_symbols

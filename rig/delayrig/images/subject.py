@@ -17,9 +17,8 @@ from delayrig.base.preparing import Preparing
 from delayrig.images.disguise import disguised, split_disguises
 from delayrig.images.elf import Closure, collect_program, read_elf
 from delayrig.images.known_bad import PREFIX as KNOWN_BAD_PREFIX
-from delayrig.images.known_bad import own_mistakes
-from delayrig.images.known_bad_build import PROGRAM as BUILT_PROGRAM
-from delayrig.images.known_bad_build import provide_known_bad
+from delayrig.images.known_bad import PROGRAM as BUILT_PROGRAM
+from delayrig.images.known_bad import own_mistakes, provide_known_bad
 from delayrig.images.own_programs import library_folders, provide_own
 from delayrig.images.packages import unpack_packages
 from delayrig.images.recipes import ProgramRecipe, Recipes

@@ -124,8 +124,14 @@ def read_request(arguments: Sequence[str]) -> Request:
         version=kept[:1] == ["--version"],
         words=tuple(takewhile(lambda word: not word.startswith("-"), kept)),
     )
-    if request.own:
-        _check_own(request)
+    if request.command in OWN_COMMANDS:
+        known = {request.command, *OWN_COMMANDS[request.command], *HELP_OPTIONS}
+        if request.extras:
+            named = (f"{EXTRA_OPTION}={extra}" for extra in request.extras)
+            known |= {EXTRA_OPTION, *request.extras, *named}
+        for argument in request.passed:
+            if argument not in known:
+                raise UsageError(f"rig/rig {request.command} does not know {argument!r}")
     return request
 
 
@@ -149,13 +155,3 @@ def values_of(option: str, arguments: Sequence[str]) -> list[str]:
         for argument, follower in zip(arguments, [*arguments[1:], ""], strict=False)
         if (argument == option and follower) or argument.startswith(f"{option}=")
     ]
-
-
-def _check_own(request: Request) -> None:
-    command = str(request.command)
-    known = {command, *OWN_COMMANDS[command], *HELP_OPTIONS}
-    if request.extras:
-        known |= {EXTRA_OPTION, *request.extras, *(f"{EXTRA_OPTION}={e}" for e in request.extras)}
-    for argument in request.passed:
-        if argument not in known:
-            raise UsageError(f"rig/rig {request.command} does not know {argument!r}")

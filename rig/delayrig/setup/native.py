@@ -47,12 +47,19 @@ OPTIONS = ("-Dpast_mistakes=true",)
 
 def ensure_native(context: Context) -> bool:
     """Configures where that is needed, and builds what is older than its sources."""
+    layout = context.layout
     with context.console.timed("native programs", "built"):
         if is_configured(context):
             _compile(context)
         else:
-            with hold_unused(context.layout, _owner(context.layout.build)):
-                _configure(context)
+            with hold_unused(layout, _owner(layout.build)):
+                if layout.build.exists():
+                    shutil.rmtree(layout.build)
+                done = _meson(context, "setup", *OPTIONS, str(layout.build), str(layout.checkout))
+                done.require(
+                    "configuring the native programs", "see the lines above, then start again"
+                )
+                (layout.build / ORIGIN).write_text(_origin(context), encoding="utf-8")
                 _compile(context)
     return True
 
@@ -60,21 +67,8 @@ def ensure_native(context: Context) -> bool:
 def is_configured(context: Context) -> bool:
     """True where meson ended well here, for this checkout and these options."""
     build = context.layout.build
-    origin = build / ORIGIN
-    return (
-        all((build / name).is_file() for name in CONFIGURED)
-        and origin.is_file()
-        and origin.read_text(encoding="utf-8") == _origin(context)
-    )
-
-
-def _configure(context: Context) -> None:
-    layout = context.layout
-    if layout.build.exists():
-        shutil.rmtree(layout.build)
-    done = _meson(context, "setup", *OPTIONS, str(layout.build), str(layout.checkout))
-    done.require("configuring the native programs", "see the lines above, then start again")
-    (layout.build / ORIGIN).write_text(_origin(context), encoding="utf-8")
+    is_whole = all((build / name).is_file() for name in (*CONFIGURED, ORIGIN))
+    return is_whole and (build / ORIGIN).read_text(encoding="utf-8") == _origin(context)
 
 
 def _owner(build: Path) -> str:

@@ -92,7 +92,9 @@ class Transfer:
     def _note_width(self, instruction: Instruction, state: State) -> None:
         if self._is_zeroing(instruction):
             return
-        for operand in instruction.operands[0 if self._reads_first(instruction) else 1 :]:
+        first = instruction.operands[0].register if instruction.operands else ""
+        is_read = instruction.mnemonic in (*STORES, *COMPARISONS) or first in instruction.read
+        for operand in instruction.operands[0 if is_read else 1 :]:
             index = only(self._looked_at(operand, state), ARGUMENT)
             if index is not None:
                 self.notes.bits.setdefault(index, operand.bits or 8 * self.isa.word_bytes)
@@ -105,12 +107,6 @@ class Transfer:
         place = operand.place
         at = self._stack_at(place, state) if place else None
         return NOTHING if at is None or place is None else state.load(at, place.size)
-
-    def _reads_first(self, instruction: Instruction) -> bool:
-        if instruction.mnemonic in STORES or instruction.mnemonic in COMPARISONS:
-            return True
-        first = instruction.operands[0].register if instruction.operands else ""
-        return first in instruction.read
 
     def _push(self, instruction: Instruction, state: State) -> None:
         top = state.offset(self.isa.stack)

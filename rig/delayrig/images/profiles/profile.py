@@ -84,14 +84,13 @@ def is_packaged_release(package_version: str) -> bool:
 
 def version_of_digest(sha256: str) -> str:
     """The version of a program that does not tell its own; empty where no profile knows it."""
-    known = (profile.digests.get(sha256, "") for profile in read_profiles())
-    return next(filter(None, known), "")
+    return next((each.digests[sha256] for each in read_profiles() if sha256 in each.digests), "")
 
 
 def delay_address_of_digest(sha256: str) -> int | None:
     """Where that library's delay function lies; None where no profile knows it."""
-    known = (profile.delay_address.get(sha256) for profile in read_profiles())
-    return next((address for address in known if address is not None), None)
+    known = (each.delay_address for each in read_profiles())
+    return next((addresses[sha256] for addresses in known if sha256 in addresses), None)
 
 
 def find_version(stdout: str) -> str:
