@@ -22,15 +22,17 @@ from delayrig.images.finder.state import (
     NOTHING,
     OF_CLOCK,
     STACK,
+    Notes,
     State,
+    Transfer,
     Value,
     arguments_in,
     computed,
     entry_state,
     has_clock,
     only,
+    registers_lost,
 )
-from delayrig.images.finder.transfer import Notes, Transfer, registers_lost
 
 BYTES_MAX = 3000
 ROUNDS_MAX = 20000
