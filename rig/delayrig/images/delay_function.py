@@ -93,8 +93,6 @@ def find_delay_functions(subject: Subject, wish: DelayWish) -> tuple[DelayFuncti
 
 
 class Askable(msgspec.Struct, frozen=True):
-    """A function of a library that can be asked for a wait."""
-
     address: int
     per_us: int = 1
     """How many of its units a microsecond has."""

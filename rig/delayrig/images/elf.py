@@ -40,8 +40,6 @@ class ElfFacts:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Closure:
-    """The files that a program needs, and where each was found."""
-
     program: Path
     interpreter: tuple[str, Path] | None
     """The path by which the kernel will look for it, and the file."""

@@ -11,7 +11,7 @@ import pwd
 from collections.abc import Callable
 
 from delayrig.setup.command import commands, run_logged
-from delayrig.setup.context import Context
+from delayrig.setup.console import Context
 from delayrig.setup.errors import SetupError
 
 NAME = "libvirt-qemu"

@@ -8,8 +8,7 @@ from contextlib import suppress
 from pathlib import Path
 
 from delayrig.setup.command import commands
-from delayrig.setup.console import human_size
-from delayrig.setup.context import Context
+from delayrig.setup.console import Context, human_size
 from delayrig.setup.errors import EXIT_PASS, SetupError
 from delayrig.setup.layout import Layout, data_home
 from delayrig.setup.lock import TAG_NAME, hold_state

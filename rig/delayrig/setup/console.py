@@ -10,6 +10,8 @@ from enum import StrEnum
 from typing import TextIO
 
 from delayrig.setup.errors import SetupError
+from delayrig.setup.layout import Layout
+from delayrig.setup.stamp import GUEST_STEPS
 
 
 class Colour(StrEnum):
@@ -119,6 +121,22 @@ class Console:
         self.output.flush()
         answer = self.input.readline()
         return answer != "" and answer.strip().lower() in {"", "y", "yes"}
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Context:
+    """Where set-up works, whom it talks to, and what it may do."""
+
+    layout: Layout
+    console: Console
+    yes: bool = False
+    no_install: bool = False
+    again: bool = False
+    """Check the step in full, though its mark is fresh."""
+    security: bool = False
+    as_json: bool = False
+    steps: tuple[str, ...] = GUEST_STEPS
+    """What is to be done, in this order."""
 
 
 def open_console(

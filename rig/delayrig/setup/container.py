@@ -19,8 +19,7 @@ from pathlib import Path
 
 from delayrig.setup.arguments import Request
 from delayrig.setup.command import answer, succeeds
-from delayrig.setup.console import Console
-from delayrig.setup.context import Context
+from delayrig.setup.console import Console, Context
 from delayrig.setup.distribution import this_release
 from delayrig.setup.errors import EXIT_PASS, EXIT_RIG_FAULT, SetupError
 from delayrig.setup.layout import STATE_VARIABLE, Layout, data_home

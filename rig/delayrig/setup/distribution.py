@@ -51,8 +51,6 @@ class Release:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Machine:
-    """What decides which way a machine can go."""
-
     release: Release
     has_apt: bool
     has_debian: bool

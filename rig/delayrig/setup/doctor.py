@@ -16,9 +16,8 @@ from pathlib import Path
 from delayrig.setup import security, stamp
 from delayrig.setup.apt import KEYRING, find_debian, has_debian, parse_targets
 from delayrig.setup.command import answer, succeeds
-from delayrig.setup.console import Colour, Finding, Level, human_size, note, ok, problem
+from delayrig.setup.console import Colour, Context, Finding, Level, human_size, note, ok, problem
 from delayrig.setup.container import present_engines
-from delayrig.setup.context import Context
 from delayrig.setup.distribution import Machine, refusal, this_release
 from delayrig.setup.environment import SYSTEM_PYTHON
 from delayrig.setup.errors import EXIT_PASS, EXIT_RIG_FAULT, SetupError

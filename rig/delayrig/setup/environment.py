@@ -10,7 +10,7 @@ from collections.abc import Iterable
 from pathlib import Path
 
 from delayrig.setup.command import Done, run_logged, succeeds
-from delayrig.setup.context import Context
+from delayrig.setup.console import Context
 from delayrig.setup.errors import SetupError
 from delayrig.setup.layout import Layout
 from delayrig.setup.stamp import ENVIRONMENT, TEST_ENVIRONMENT, drop_mark

@@ -2,7 +2,7 @@
 """Kernel, guest root and subjects: made by the rig's own `images` command, which caches them."""
 
 from delayrig.setup.command import run_logged
-from delayrig.setup.context import Context
+from delayrig.setup.console import Context
 from delayrig.setup.start_rig import rig_argv, rig_environment
 
 WARNING = "warning: "

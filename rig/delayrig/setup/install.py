@@ -9,7 +9,7 @@ from pathlib import Path
 
 from delayrig.setup.apt import TARGETS_COMMAND, Backports, derive_backports
 from delayrig.setup.command import Done, answer, run_logged, succeeds
-from delayrig.setup.context import Context
+from delayrig.setup.console import Context
 from delayrig.setup.distribution import OS_RELEASE
 from delayrig.setup.layout import Layout
 

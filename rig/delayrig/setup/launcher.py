@@ -29,7 +29,7 @@ from delayrig.setup.stamp import stale_steps, wanted_marks
 from delayrig.setup.start_rig import become_rig
 
 if TYPE_CHECKING:
-    from delayrig.setup.context import Context
+    from delayrig.setup.console import Context
 
 
 def main(arguments: Sequence[str]) -> int:
@@ -95,8 +95,7 @@ def _answer(layout: Layout, request: Request) -> int:
 
 def _guarded(layout: Layout, request: Request) -> int:
     # The fast way ends above: what it does not need is imported here.
-    from delayrig.setup.console import open_console
-    from delayrig.setup.context import Context
+    from delayrig.setup.console import Context, open_console
     from delayrig.setup.reference import check_command
 
     check_command(layout, request.command, OWN_COMMANDS)

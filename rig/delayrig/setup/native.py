@@ -6,7 +6,7 @@ import shutil
 from pathlib import Path
 
 from delayrig.setup.command import Done, run_logged
-from delayrig.setup.context import Context
+from delayrig.setup.console import Context
 from delayrig.setup.lock import hold_unused
 
 # What meson leaves when a folder is fit to be built in.
@@ -72,7 +72,6 @@ def is_configured(context: Context) -> bool:
 
 
 def _owner(build: Path) -> str:
-    """The checkout whose programs are there."""
     try:
         return (build / ORIGIN).read_text(encoding="utf-8").partition("\n")[0]
     except OSError:

@@ -9,8 +9,7 @@ from dataclasses import dataclass, replace
 from pathlib import Path
 
 from delayrig.setup.command import answer, commands, succeeds
-from delayrig.setup.console import human_size, human_time
-from delayrig.setup.context import Context
+from delayrig.setup.console import Context, human_size, human_time
 from delayrig.setup.errors import SetupError
 from delayrig.setup.install import (
     AptGet,
@@ -45,8 +44,6 @@ class Package:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Lack:
-    """A package that is not there, or not new enough."""
-
     package: Package
     installed: str
     """The version that is too old; empty where none is installed."""
@@ -163,7 +160,13 @@ def allowed_apt(context: Context, lacking: Sequence[Lack]) -> AptGet:
     if isinstance(privilege, str):
         raise refused(f"distribution packages are missing, and {privilege}", lacking)
     apt = AptGet(context=context, privilege=privilege)
-    _agree(context, apt, lacking)
+    size_bytes = apt.download_size_bytes([lack.package.name for lack in lacking])
+    if size_bytes:
+        context.console.say(f"to download: {human_size(size_bytes)}")
+    how = "with sudo" if apt.privilege else "as root"
+    asked = context.console.interactive and not context.yes
+    if asked and not context.console.ask(f"Install them now, {how}?"):
+        raise refused("distribution packages are missing, and were not to be installed", lacking)
     return apt
 
 
@@ -178,17 +181,6 @@ def refused(message: str, lacking: Sequence[Lack]) -> SetupError:
         for label in versioned
     )
     return SetupError(f"{message}: {labels}", f"run, as root:\n{lines}{advice}")
-
-
-def _agree(context: Context, apt: AptGet, lacking: Sequence[Lack]) -> None:
-    size_bytes = apt.download_size_bytes([lack.package.name for lack in lacking])
-    if size_bytes:
-        context.console.say(f"to download: {human_size(size_bytes)}")
-    if context.yes or not context.console.interactive:
-        return
-    how = "with sudo" if apt.privilege else "as root"
-    if not context.console.ask(f"Install them now, {how}?"):
-        raise refused("distribution packages are missing, and were not to be installed", lacking)
 
 
 def obtain(context: Context, apt: AptGet, lacking: Sequence[Lack]) -> None:

@@ -40,7 +40,6 @@ def check_command(layout: Layout, command: str | None, own: Iterable[str]) -> No
 
 
 def list_text(layout: Layout, name: str) -> str:
-    """What `rig/rig NAME` prints."""
     return "".join(f"{line}\n" for line in LISTS[name](layout))
 
 

@@ -8,8 +8,7 @@ import sys
 from collections.abc import Callable
 from pathlib import Path
 
-from delayrig.setup.console import Finding, note, ok, problem
-from delayrig.setup.context import Context
+from delayrig.setup.console import Context, Finding, note, ok, problem
 
 PROBE_S = 30
 QEMU = "qemu-system-x86_64"

@@ -10,8 +10,7 @@ from pathlib import Path
 
 from delayrig.setup import stamp
 from delayrig.setup.account import ensure_account
-from delayrig.setup.console import human_size, human_time, sentence
-from delayrig.setup.context import Context
+from delayrig.setup.console import Context, human_size, human_time, sentence
 from delayrig.setup.environment import (
     can_make_environment,
     ensure_environment,

@@ -45,8 +45,11 @@ class CallGraph:
             told[function.address] = max(told.get(function.address, 0), function.size)
         whole = sorted((address, size) for address, size in told.items() if size)
         for way in (self._called, self._jumped_to):
-            shown = set(way(sorted(told))) | set(told)
-            told |= {address: told.get(address, 0) for address in shown if _is_new(address, whole)}
+            for address in {*way(sorted(told))} - told.keys():
+                # Only what lies in no function of which the end is known.
+                at = bisect_right(whole, (address, 1 << 64)) - 1
+                if at < 0 or address >= sum(whole[at]):
+                    told[address] = 0
         text_ends = sorted(begin + len(content) for begin, content in self.program.stretches)
         return list(_with_sizes(sorted(told.items()), text_ends))
 
@@ -235,12 +238,6 @@ def _addresses(program: Program, steps: list[Step]) -> Iterator[int]:
                 yield program.offset_table + int(shift, 16)
         elif step.mnemonic in ("mov", "push") and step.target is not None:
             yield step.target
-
-
-def _is_new(address: int, whole: list[tuple[int, int]]) -> bool:
-    """Whether it lies in no function of which the end is known."""
-    at = bisect_right(whole, (address, 1 << 64)) - 1
-    return at < 0 or address >= sum(whole[at]) or address == whole[at][0]
 
 
 def _with_sizes(known: list[tuple[int, int]], text_ends: list[int]) -> Iterator[Function]:

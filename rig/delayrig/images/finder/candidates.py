@@ -105,7 +105,9 @@ class Candidates:
             seen.add(address)
             waits = self._waits_of(function)
             found |= {(address, wait.argument): wait for wait in waits}
-            if waits or self._helps(function):
+            # What helps others is small: it tells the time, or counts a loop.
+            is_small = function.size <= HELPERS_SIZE_MAX
+            if waits or (is_small and (self._spins(function) or self.waits.tells_time(address))):
                 # Callers may be a delay themselves; around what looks like one, small ones alone.
                 whole = any(wait.argument == 0 and self._is_plain(wait) for wait in waits)
                 limit = AROUND_SIZE_MAX if whole else HELPERS_SIZE_MAX
@@ -128,12 +130,8 @@ class Candidates:
         waits = (self.waits.wait(function, index) for index in range(ARGUMENTS_LOOKED_AT))
         return [wait for wait in waits if wait is not None]
 
-    def _helps(self, function: Function) -> bool:
-        """Whether it is a small part of others: it tells the time, or counts a loop."""
-        if function.size > HELPERS_SIZE_MAX:
-            return False
-        spins = any(self.waits.spins(function, n) for n in range(ARGUMENTS_LOOKED_AT))
-        return spins or self.waits.tells_time(function.address)
+    def _spins(self, function: Function) -> bool:
+        return any(self.waits.spins(function, n) for n in range(ARGUMENTS_LOOKED_AT))
 
     def _callers(self, address: int) -> list[int]:
         return [call.caller for call in self.graph.by_target.get(address, ())]

@@ -35,9 +35,12 @@ def confirm(calls: Sequence[tuple[int, int]], unit_ns: int = 1000) -> str:
     if _follows_closely(asked, unit_ns) or _is_in_proportion(asked, unit_ns):
         return ""
     unit = unit_of(asked)
-    if unit is None:
-        return _why_not(asked, unit_ns)
-    return "" if unit == unit_ns else f"its argument counts {UNITS[unit]}, not {UNITS[unit_ns]}"
+    if unit is not None:
+        return "" if unit == unit_ns else f"its argument counts {UNITS[unit]}, not {UNITS[unit_ns]}"
+    for units, seen_ns in asked:
+        if not _fits(units, seen_ns, unit_ns):
+            return f"asked for {units} it took {seen_ns} ns, which its argument does not explain"
+    return "its calls are too short to tell what they were asked for"
 
 
 def unit_of(calls: Sequence[tuple[int, int]]) -> int | None:
@@ -73,13 +76,6 @@ def _is_in_proportion(asked: Sequence[tuple[int, int]], unit_ns: int) -> bool:
         return False
     even = max(ratios) <= EVEN_BY * min(ratios)
     return even and SLOWED_BY * min(ratios) >= 1 and max(ratios) <= LATE_BY
-
-
-def _why_not(asked: Sequence[tuple[int, int]], unit_ns: int) -> str:
-    for units, seen_ns in asked:
-        if not _fits(units, seen_ns, unit_ns):
-            return f"asked for {units} it took {seen_ns} ns, which its argument does not explain"
-    return "its calls are too short to tell what they were asked for"
 
 
 def _follows_closely(asked: Sequence[tuple[int, int]], unit_ns: int) -> bool:

@@ -231,20 +231,16 @@ def _blocks(
         blocks[leaders[bisect_right(leaders, step.address) - 1]].steps.append(step)
     for leader, block in blocks.items():
         if not _never_back(block, calls):
-            block.next = [n for n in _next(block.steps[-1], function) if n in blocks]
+            last = block.steps[-1]
+            jumps = _targets(last, function) if last.kind in (JUMP, BRANCH) else []
+            falls = [] if last.kind in (JUMP, RETURN) else [last.end]
+            block.next = [at for at in (*jumps, *falls) if at in blocks]
         yield leader, block
 
 
 def _targets(step: Instruction, function: Function) -> list[int]:
     found = [each.immediate for each in step.operands[-1:] if each.immediate is not None]
     return [at for at in found if function.address <= at < function.end]
-
-
-def _next(step: Instruction, function: Function) -> list[int]:
-    if step.kind in (JUMP, BRANCH):
-        falls = [] if step.kind == JUMP else [step.end]
-        return [*_targets(step, function), *falls]
-    return [] if step.kind == RETURN else [step.end]
 
 
 def _never_back(block: _Block, calls: dict[int, Call]) -> bool:

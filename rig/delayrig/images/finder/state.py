@@ -115,8 +115,6 @@ def multiplied(*sources: Value) -> Value:
 
 @dataclass(slots=True)
 class State:
-    """Changed by one instruction after the other."""
-
     registers: dict[str, Value] = field(default_factory=dict)
     words: dict[int, Value] = field(default_factory=dict)
     """Of the stack, by offset."""
