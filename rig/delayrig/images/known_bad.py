@@ -159,12 +159,6 @@ class Usual:
     """Of what is linked in as it is."""
 
     @property
-    def targets(self) -> dict[str, str]:
-        """What is built: guests of another architecture have no use for a library."""
-        made = {c.output.partition(".p/")[0] for c in self.commands}
-        return {name: target for name, target in TARGETS.items() if target in made}
-
-    @property
     def prefix(self) -> str:
         """How its commands name the folder of sources: `../../flashrom/`."""
         main = next(c.file for c in self.commands if c.file.endswith("/cli/main.c"))
@@ -207,7 +201,11 @@ def provide_build(mistake: Mistake, paths: Paths, arch: Arch = Arch.X86_64) -> P
     with sealed_folder(folder) as made:
         tree = _tree_of_links(paths.checkout / "flashrom", made.parent / "flashrom", sources)
         compiled = _compile(mistake, usual, sources, tree, made)
-        for name, target in usual.targets.items():
+        # Guests of another architecture have no use for a library, which is not built for them.
+        targets = {command.output.partition(".p/")[0] for command in usual.commands}
+        for name, target in TARGETS.items():
+            if target not in targets:
+                continue
             asked = _run(["ninja", "-t", "commands", target], usual.build, "asking ninja")
             words = _link_words(shlex.split(asked.splitlines()[-1]), compiled, made / name)
             _run(words, usual.build, f"building known-bad build {mistake.name!r}")

@@ -375,9 +375,8 @@ class Frames:
 
 
 class _Information(CallFrameInfo):
-    """One entry of it, where somebody knows where that begins."""
-
     def at(self, offset: int) -> Any:
+        """The entry that begins there."""
         return self._parse_entry_at(offset)
 
 
