@@ -48,7 +48,17 @@ def unpack_packages(
     said = ""
     for _ in attempts(time.monotonic, pause):
         shutil.rmtree(folder, ignore_errors=True)
-        done = _run(argv, sources)
+        try:
+            done = run_child(
+                argv,
+                given=sources,
+                stdin=subprocess.PIPE,
+                stdout=subprocess.PIPE,
+                stderr=subprocess.PIPE,
+                env={**os.environ, "LC_ALL": "C.UTF-8"},
+            )
+        except FileNotFoundError as error:
+            raise RigFaultError("mmdebstrap is not installed", hint="rig/rig setup") from error
         if done.returncode == 0:
             forget_sources(folder)
             # Downloaded packages are called NAME_VERSION_ARCH.deb, with ':' written as %3a.
@@ -105,20 +115,6 @@ def _mmdebstrap_words(suite: str, packages: list[str], folder: Path, arch: str) 
         str(folder),
         "-",
     ]
-
-
-def _run(argv: list[str], sources: str) -> subprocess.CompletedProcess[str]:
-    try:
-        return run_child(
-            argv,
-            given=sources,
-            stdin=subprocess.PIPE,
-            stdout=subprocess.PIPE,
-            stderr=subprocess.PIPE,
-            env={**os.environ, "LC_ALL": "C.UTF-8"},
-        )
-    except FileNotFoundError as error:
-        raise RigFaultError("mmdebstrap is not installed", hint="rig/rig setup") from error
 
 
 def _sources(suite: str) -> str:

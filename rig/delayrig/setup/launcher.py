@@ -182,12 +182,11 @@ def _dispatch(context: "Context", request: Request) -> int:
 
 
 def _explain(error: OSError, layout: Layout) -> SetupError:
-    place = error.filename or layout.state
     if error.errno in (errno.ENOSPC, errno.EDQUOT):
         from delayrig.setup.command import disk_full
 
         return disk_full(layout.state)
+    what = f"{error.filename or layout.state}: {error.strerror}"
     return SetupError(
-        f"{place}: {error.strerror}",
-        "make it writable, or move the state elsewhere with $FLASHROM_RIG_STATE",
+        what, "make it writable, or move the state elsewhere with $FLASHROM_RIG_STATE"
     )
