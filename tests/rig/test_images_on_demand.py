@@ -6,6 +6,7 @@ from delayrig.base.errors import NotProvidedError
 from delayrig.base.paths import Paths, find_paths
 from delayrig.cli import images
 from delayrig.images.recipes import read_recipes
+from delayrig.images.subject import CYCLICTEST
 from delayrig.model.platform import Arch
 
 from tests.rig.builders import CHECKOUT
@@ -24,17 +25,13 @@ def asked(monkeypatch: pytest.MonkeyPatch) -> list[object]:
     def live(*_: object) -> None:
         found.append("live")
 
-    def cyclictest(_recipes: object, _paths: Paths, _say: object, arch: Arch) -> None:
-        found.append(("cyclictest", arch))
-        if arch is LOST_ARCH:
-            raise NotProvidedError("rt-tests (i386)", "Mirror sync in progress?")
-
     def tool(name: str, _recipes: object, _paths: Paths, _say: object, arch: Arch) -> None:
         found.append((name, arch))
+        if name == CYCLICTEST and arch is LOST_ARCH:
+            raise NotProvidedError("rt-tests (i386)", "Mirror sync in progress?")
 
     monkeypatch.setattr(images, "provide_kernel", kernel)
     monkeypatch.setattr(images, "provide_live_image", live)
-    monkeypatch.setattr(images, "provide_cyclictest", cyclictest)
     monkeypatch.setattr(images, "provide_tool", tool)
     return found
 
@@ -44,7 +41,7 @@ def test_everything_of_the_recipes_is_asked_for_and_the_missing_is_named(
 ) -> None:
     images.prepare_on_demand(find_paths())
     recipes = read_recipes(CHECKOUT)
-    each_arch = {(name, arch) for name in ("cyclictest", *recipes.tools) for arch in Arch}
+    each_arch = {(name, arch) for name in (CYCLICTEST, *recipes.tools) for arch in Arch}
     assert set(asked) == {*recipes.kernels, "live", *each_arch}
     assert capsys.readouterr().err == (
         "warning: the archive did not give rt-tests (i386): Mirror sync in progress?\n"

@@ -9,15 +9,17 @@ from delayrig.base.errors import BadInputError
 from delayrig.base.paths import find_paths
 from delayrig.images.elf import read_elf
 from delayrig.images.known_bad import (
+    LIBRARY,
+    PROGRAM,
     Change,
     Kind,
     Mistake,
     Sight,
     changed_sources,
     find_mistake,
+    provide_build,
     read_mistakes,
 )
-from delayrig.images.known_bad_build import LIBRARY, PROGRAM, provide_build
 from delayrig.images.recipes import read_recipes
 from delayrig.images.subject import check_subject
 from delayrig.model.platform import Arch

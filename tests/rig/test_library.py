@@ -9,7 +9,8 @@ import pytest
 from delayrig.base import digest
 from delayrig.base.paths import Paths, find_paths
 from delayrig.images.delay_function import Askable, askable_functions
-from delayrig.images.library import LIBRARY, provide_library
+from delayrig.images.known_bad import LIBRARY
+from delayrig.images.library import provide_library
 from delayrig.images.profiles.profile import delay_address_of_digest, read_profiles
 from delayrig.images.recipes import read_recipes
 from delayrig.images.subject import Subject

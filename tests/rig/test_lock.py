@@ -6,8 +6,7 @@ from typing import Any
 
 import msgspec
 import pytest
-from delayrig.images.guest_image import GuestImage
-from delayrig.images.kernel import Kernel
+from delayrig.images.guest_image import GuestImage, Kernel
 from delayrig.images.lock import Entries, lock_entries, lock_state, lock_text
 from delayrig.model.platform import Arch
 

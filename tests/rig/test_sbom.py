@@ -5,8 +5,7 @@ from importlib.metadata import distributions
 from typing import Literal
 
 import msgspec
-from delayrig.images.guest_image import GuestImage
-from delayrig.images.kernel import Kernel
+from delayrig.images.guest_image import GuestImage, Kernel
 from delayrig.images.sbom import bill_of_materials, image_components, python_components
 from delayrig.images.subject import Subject
 from delayrig.model.platform import Arch

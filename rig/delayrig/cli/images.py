@@ -19,11 +19,11 @@ from delayrig.base.errors import BadInputError, NotProvidedError
 from delayrig.base.paths import Paths, find_paths
 from delayrig.cli.command import RigCommand, say_making
 from delayrig.cli.option_types import PLAN_NAME
-from delayrig.images.kernel import Kernel, provide_kernel
+from delayrig.images.guest_image import Kernel, provide_kernel
 from delayrig.images.lock import lock_entries, lock_state, lock_text
 from delayrig.images.recipes import read_recipes
 from delayrig.images.sbom import bill_of_materials, image_components, python_components
-from delayrig.images.subject import provide_cyclictest, provide_tool
+from delayrig.images.subject import CYCLICTEST, provide_tool
 from delayrig.lanes.supplies import CpuPool, Supplies, provide_supplies
 from delayrig.machine.live_image import provide_live_image
 from delayrig.plan.request import choose_cells
@@ -132,10 +132,8 @@ def prepare_on_demand(paths: Paths) -> None:
     ]
     wanted.append(partial(provide_live_image, recipes.guest, paths, say_making))
     for arch in recipes.guest.kernel_packages:
-        wanted.append(partial(provide_cyclictest, recipes, paths, say_making, arch))
-        wanted += [
-            partial(provide_tool, name, recipes, paths, say_making, arch) for name in recipes.tools
-        ]
+        for name in (CYCLICTEST, *recipes.tools):
+            wanted.append(partial(provide_tool, name, recipes, paths, say_making, arch))
     for provide in wanted:
         try:
             provide()

@@ -32,7 +32,6 @@ class DelayWish(msgspec.Struct, frozen=True, kw_only=True):
     """Where a user says that it is; nothing where the rig is to find it."""
 
     symbol: str = ""
-    """One name, or several with commas between them."""
     offset: int | None = None
 
     @property
@@ -41,7 +40,6 @@ class DelayWish(msgspec.Struct, frozen=True, kw_only=True):
 
     @property
     def words(self) -> list[str]:
-        """The options that say so."""
         if self.offset is not None:
             return ["--delay-offset", f"{self.offset:#x}"]
         return ["--delay-symbol", self.symbol] if self.symbol else []
@@ -57,17 +55,14 @@ class DelayFunction(msgspec.Struct, frozen=True, kw_only=True):
     part: Path
     """The same file on this machine."""
     address: int
-    """Of its first instruction."""
     size: int
-    """In bytes; 0 where it is unknown."""
     code: bytes
     """Its first bytes, at most `CODE_BYTES`. QEMU knows the entry by these and by the offset of
     `address` in its page, wherever the file is loaded."""
+    # As in `Extent`.
     returns: tuple[int, ...] = ()
-    """Its return instructions, and those of functions that it ends in by a jump."""
     return_sites: tuple[int, ...] = ()
-    """What follows its direct calls in the same file: where calls end if it leaves by a jump to
-    where no return of the file is."""
+    """Where calls end if it leaves by a jump to where no return of the file is."""
     leaves: bool = False
     """Whether it may do so, also where all calls of it go through pointers."""
     argument: int = 0
@@ -84,20 +79,20 @@ class DelayFunction(msgspec.Struct, frozen=True, kw_only=True):
 
 
 def find_delay_functions(subject: Subject, wish: DelayWish) -> tuple[DelayFunction, ...]:
-    """Every delay function of the subject that can be found; what the user wishes comes alone.
+    """What names tell, and what reading the code finds besides; the doubtful come last.
 
-    Raises `BadInputError` where what was asked for is not there.
+    What the user wishes comes alone. Raises `BadInputError` where what was asked for is not there.
     """
     if wish.offset is not None:
         return (_alone(subject, _at_offset(subject, wish.offset)),)
     if wish.symbol:
         return tuple(_alone(subject, _of_symbol(subject, name)) for name in wish.symbols)
-    return tuple(_found(subject)[:FUNCTIONS_MAX])
+    told = _told(subject)
+    read = [each for file, part in _parts(subject) for each in _read(subject, file, part, told)]
+    return tuple(sorted(read, key=lambda each: bool(each.doubt))[:FUNCTIONS_MAX])
 
 
 class Askable(msgspec.Struct, frozen=True):
-    """A function of a library that can be asked for a wait."""
-
     address: int
     per_us: int = 1
     """How many of its units a microsecond has."""
@@ -118,7 +113,9 @@ def askable_functions(subject: Subject) -> list[Askable]:
 
 def direct_waits(subject: Subject, wish: DelayWish) -> dict[str, tuple[DirectWait, ...]]:
     """Waits that go past what `find_delay_functions` finds, by the file's path in the root."""
-    told = _named(subject, wish)
+    # What somebody tells of: the user, else the file itself or a profile.
+    is_wished = wish.symbol or wish.offset is not None
+    told = list(find_delay_functions(subject, wish)) if is_wished else _told(subject)
     return {file: _findings(subject, part, told).direct for file, part in _parts(subject)}
 
 
@@ -141,13 +138,6 @@ def find_watched(subject: Subject, wish: DelayWish) -> tuple[DelayFunction, ...]
 def is_watchable(function: DelayFunction) -> bool:
     """Whether its calls can be judged."""
     return function.wait is None or not function.wait.why_not
-
-
-def _named(subject: Subject, wish: DelayWish) -> list[DelayFunction]:
-    """What somebody tells of: the user, else the file itself or a profile."""
-    if wish.symbol or wish.offset is not None:
-        return list(find_delay_functions(subject, wish))
-    return _told(subject)
 
 
 def _as_function(file: str, part: Path, wait: DirectWait) -> DelayFunction:
@@ -173,13 +163,6 @@ def _parts(subject: Subject) -> list[tuple[str, Path]]:
     return [(file, part) for file, part in parts if not subject.library or "/lib" in file]
 
 
-def _found(subject: Subject) -> list[DelayFunction]:
-    """What names tell, and what reading the code finds besides; the doubtful come last."""
-    told = _told(subject)
-    read = [each for file, part in _parts(subject) for each in _read(subject, file, part, told)]
-    return sorted(read, key=lambda each: bool(each.doubt))
-
-
 def _told(subject: Subject) -> list[DelayFunction]:
     """By symbols, else by debug information, else because a profile knows this very file."""
     ways = (_by_symbols, _in_debug_information, _by_digest)
@@ -197,8 +180,7 @@ def _read(
     for extent in findings.found:
         if extent.address not in known:
             name = read_symbols(part).name(extent.address) or f"address {extent.address:#x}"
-            unnamed = function_at(name, file, part, extent.address, found_by=BY_FINDER)
-            yield _whole(unnamed, extent)
+            yield _whole(function_at(name, file, part, extent.address, BY_FINDER), extent)
 
 
 def _findings(subject: Subject, part: Path, told: list[DelayFunction]) -> Findings:
@@ -207,18 +189,10 @@ def _findings(subject: Subject, part: Path, told: list[DelayFunction]) -> Findin
 
 
 def _whole(function: DelayFunction, extent: Extent) -> DelayFunction:
-    """With what its code tells of it."""
-    return msgspec.structs.replace(
-        function,
-        size=function.size or extent.size,
-        returns=extent.returns,
-        return_sites=extent.return_sites,
-        leaves=extent.leaves,
-        argument=extent.argument,
-        argument_bits=extent.argument_bits,
-        unit_ns=extent.unit_ns,
-        doubt=extent.doubt,
-    )
+    told = msgspec.structs.asdict(extent)
+    told = {name: told[name] for name in function.__struct_fields__ if name in told}
+    told |= {"address": function.address, "size": function.size or extent.size}
+    return msgspec.structs.replace(function, **told)
 
 
 def _alone(subject: Subject, told: DelayFunction) -> DelayFunction:
@@ -240,15 +214,15 @@ def _by_symbols(subject: Subject, *names: str) -> Iterator[DelayFunction]:
         for file, part in _parts(subject):
             address = read_symbols(part).function(name)
             if address is not None:
-                yield function_at(name, file, part, address, found_by=BY_SYMBOL)
+                yield function_at(name, file, part, address, BY_SYMBOL)
 
 
 def _in_debug_information(subject: Subject, *names: str) -> Iterator[DelayFunction]:
     """The same; also where that was kept apart from the file."""
     for file, part in _parts(subject):
-        wanted = list(names) or known_delay_symbols()
-        for name, address in debug_functions(part, wanted).items():
-            yield function_at(name, file, part, address, found_by=BY_DEBUG_INFORMATION)
+        found = debug_functions(part, list(names) or known_delay_symbols())
+        for name, address in found.items():
+            yield function_at(name, file, part, address, BY_DEBUG_INFORMATION)
 
 
 def _by_digest(subject: Subject) -> Iterator[DelayFunction]:
@@ -256,7 +230,7 @@ def _by_digest(subject: Subject) -> Iterator[DelayFunction]:
     libraries = [item for item in _parts(subject) if LIBRARY_PART in item[0]]
     address = subject.delay_address
     if address is not None and libraries:
-        yield function_at(f"address {address:#x}", *libraries[0], address, found_by=BY_DIGEST)
+        yield function_at(f"address {address:#x}", *libraries[0], address, BY_DIGEST)
 
 
 def _at_offset(subject: Subject, offset: int) -> DelayFunction:
@@ -268,18 +242,10 @@ def _at_offset(subject: Subject, offset: int) -> DelayFunction:
             f"--delay-offset {offset:#x}: {subject.name} has {error}",
             hint="it is an offset in the program's file, not an address",
         ) from error
-    return function_at(f"offset {offset:#x}", file, part, address, found_by=BY_USER)
+    return function_at(f"offset {offset:#x}", file, part, address, BY_USER)
 
 
-def function_at(
-    name: str,
-    file: str,
-    part: Path,
-    address: int,
-    *,
-    found_by: str,
-) -> DelayFunction:
-    """The function there, with what its file tells of it."""
+def function_at(name: str, file: str, part: Path, address: int, found_by: str) -> DelayFunction:
     symbols = read_symbols(part)
     size = symbols.size(address)
     return DelayFunction(

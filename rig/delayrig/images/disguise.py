@@ -7,7 +7,6 @@ build knows neither its version nor its digest, and finds its delay function by 
 
 import shutil
 import subprocess
-import tempfile
 from collections.abc import Sequence
 from pathlib import Path
 
@@ -41,16 +40,13 @@ def disguised(program: Path, disguises: Sequence[str], paths: Paths) -> Path:
     folder = paths.state / FOLDER / key
     if fault_of(folder):
         with sealed_folder(folder) as made:
-            (made / program.name).write_bytes(_disguise(program, disguises))
-            (made / program.name).chmod(0o755)
+            place = made / program.name
+            content = program.read_bytes()
+            place.write_bytes(_renamed(content, program) if RENAMED in disguises else content)
+            if STRIPPED in disguises:
+                _strip(place)
+            place.chmod(0o755)
     return folder / program.name
-
-
-def _disguise(program: Path, disguises: Sequence[str]) -> bytes:
-    content = program.read_bytes()
-    if RENAMED in disguises:
-        content = _renamed(content, program)
-    return _stripped(content) if STRIPPED in disguises else content
 
 
 def _renamed(content: bytes, program: Path) -> bytes:
@@ -64,12 +60,8 @@ def _renamed(content: bytes, program: Path) -> bytes:
     return content.replace(OWN_VERSION, other[: len(OWN_VERSION)])
 
 
-def _stripped(content: bytes) -> bytes:
-    with tempfile.TemporaryDirectory() as folder:
-        file = Path(folder) / "program"
-        file.write_bytes(content)
-        strip = shutil.which("strip")
-        if strip is None:
-            raise RigFaultError("strip is not there", hint="install binutils")
-        subprocess.run([strip, "--strip-all", str(file)], check=True)
-        return file.read_bytes()
+def _strip(program: Path) -> None:
+    strip = shutil.which("strip")
+    if strip is None:
+        raise RigFaultError("strip is not there", hint="install binutils")
+    subprocess.run([strip, "--strip-all", str(program)], check=True)

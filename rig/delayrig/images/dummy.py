@@ -10,7 +10,7 @@ import msgspec
 from delayrig.images.subject import knows_string
 from delayrig.model.cell import Cell
 from delayrig.model.chips import ChipFacts
-from delayrig.model.events import Event, encode_events, first, parse_events
+from delayrig.model.events import encode_events, first, parse_events
 from delayrig.model.kinds.agent import ClockRate
 from delayrig.model.workload import BLANK, GRANULE_BYTES, Region
 
@@ -19,15 +19,14 @@ IMAGE_PATH = "/tmp/chip.bin"
 TIME_ALONE = (
     "flashrom's own dummy programmer replaces every delay by nothing: time alone was recorded"
 )
-# Only a programmer with the emulators' model has such a parameter.
-PARAMETER_OF_MODELS = "corner"
 MOMENTS = ("t_ns", "empty_ns", "read_ns", "reply_ns", "start_ns", "until_ns", "busy_until_ns")
 """Keys of events that are moments of the clock, not lengths."""
 
 
 def keeps_busy_times(program: bytes) -> bool:
     """Whether its dummy programmer has a part that takes its time, and tells."""
-    return knows_string(program, PARAMETER_OF_MODELS)
+    # Only a programmer with the emulators' model has such a parameter.
+    return knows_string(program, "corner")
 
 
 def refusal(chip: ChipFacts, program: bytes) -> str:
@@ -55,18 +54,12 @@ def on_the_clock_of(agent: bytes, dummy: bytes) -> bytes:
     if rate is None:
         return b""
     ahead_ns = rate.t_ns - rate.monotonic_at_ns
-    events = parse_events(dummy, source="the dummy programmer's events")
-    return encode_events(_shifted(event, ahead_ns) for event in events)
-
-
-def _shifted(event: Event, ahead_ns: int) -> Event:
-    # 0 stands for a moment that never was.
-    moments = {
-        key: value + ahead_ns
-        for key, value in msgspec.structs.asdict(event).items()
-        if key in MOMENTS and value
-    }
-    return msgspec.structs.replace(event, **moments)
+    moved = []
+    for event in parse_events(dummy, source="the dummy programmer's events"):
+        # 0 stands for a moment that never was.
+        moments = {key: at + ahead_ns for key in MOMENTS if (at := getattr(event, key, 0))}
+        moved.append(msgspec.structs.replace(event, **moments))
+    return encode_events(moved)
 
 
 def sparse_image(raw: bytes, region: Region) -> bytes:

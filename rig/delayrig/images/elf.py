@@ -40,8 +40,6 @@ class ElfFacts:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Closure:
-    """The files that a program needs, and where each was found."""
-
     program: Path
     interpreter: tuple[str, Path] | None
     """The path by which the kernel will look for it, and the file."""
@@ -74,13 +72,10 @@ def _facts(elf: ELFFile, path: Path) -> ElfFacts:
         )
     if elf["e_type"] not in ("ET_EXEC", "ET_DYN"):
         raise ELFError("it is not linked")
-    interpreter = None
-    for segment in elf.iter_segments():
-        if isinstance(segment, InterpSegment):
-            interpreter = segment.get_interp_name()
+    interpreters = (each for each in elf.iter_segments() if isinstance(each, InterpSegment))
     return ElfFacts(
         machine=machine,
-        interpreter=interpreter,
+        interpreter=next((each.get_interp_name() for each in interpreters), None),
         needed=tuple(_dynamic(elf, "DT_NEEDED", "needed")),
         rpath=_folders(_dynamic(elf, "DT_RPATH", "rpath")),
         runpath=_folders(_dynamic(elf, "DT_RUNPATH", "runpath")),
@@ -110,10 +105,8 @@ def collect_program(program: str, root: Path, beside: tuple[str, ...] = ()) -> C
     facts = read_elf(_resolve(root, program))
     interpreter = None
     if facts.interpreter is not None:
-        interpreter = (
-            facts.interpreter,
-            _found_interpreter(root, program, facts.interpreter, beside),
-        )
+        found = _found_interpreter(root, program, facts.interpreter, beside)
+        interpreter = (facts.interpreter, found)
     folders = [*beside, *_standard_folders(root, facts.machine)]
     libraries: dict[str, Path] = {}
     waiting = [_User(place=program, facts=facts, inherited=())]
@@ -121,8 +114,8 @@ def collect_program(program: str, root: Path, beside: tuple[str, ...] = ()) -> C
         user = waiting.pop()
         for name in user.facts.needed:
             if name not in libraries:
-                place, libraries[name], found = _find_library(root, name, user, folders)
-                waiting.append(_User(place=place, facts=found, inherited=user.own_rpath))
+                place, libraries[name], its = _find_library(root, name, user, folders)
+                waiting.append(_User(place=place, facts=its, inherited=user.own_rpath))
     return Closure(program=_resolve(root, program), interpreter=interpreter, libraries=libraries)
 
 
@@ -181,8 +174,7 @@ def _find_library(
 def _named_folders(root: Path) -> list[str]:
     """What the user names; folders of this machine say nothing of another root's."""
     variables = (LIBRARY_PATH, "LD_LIBRARY_PATH") if root == Path("/") else ()
-    named = ":".join(os.environ.get(variable, "") for variable in variables)
-    return [folder for folder in named.split(":") if folder]
+    return list(_folders([os.environ.get(variable, "") for variable in variables]))
 
 
 def _standard_folders(root: Path, machine: str) -> list[str]:
@@ -199,17 +191,14 @@ def _standard_folders(root: Path, machine: str) -> list[str]:
 def _resolve(root: Path, path: str) -> Path:
     """Follows symbolic links as they would be followed inside `root`."""
     parts = list(Path(os.path.normpath(path)).parts[1:])
-    here = root
-    links = 0
+    here, links = root, 0
     while parts:
-        part = parts.pop(0)
-        step = here / part
+        step = here / parts.pop(0)
         if not step.is_symlink() or links >= SYMLINKS_MAX:
             here = step
             continue
         links += 1
-        target = str(step.readlink())
-        inside = target if target.startswith("/") else f"/{here.relative_to(root)}/{target}"
+        inside = Path("/", here.relative_to(root), step.readlink())
         parts = [*Path(os.path.normpath(inside)).parts[1:], *parts]
         here = root
     return here

@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: GPL-2.0-or-later
-"""The kernel and the initial RAM file system that every guest boots."""
+"""The kernel and the initial RAM file system that every guest boots; other kernels by request."""
 
 import shutil
 from collections.abc import Sequence
@@ -10,18 +10,18 @@ import msgspec
 from delayrig.base import digest
 from delayrig.base.archive import FORMAT, write_archive
 from delayrig.base.atomic_file import replace_file
+from delayrig.base.errors import RigFaultError
 from delayrig.base.paths import Paths
 from delayrig.base.preparing import Preparing
-from delayrig.images.kernel import take_kernel
 from delayrig.images.packages import unpack_packages
-from delayrig.images.recipes import GuestRecipe
-from delayrig.images.seal import again, sealed, unsealed
+from delayrig.images.recipes import GuestRecipe, KernelRecipe
+from delayrig.images.seal import again, fault_of, sealed, sealed_folder, unsealed
 from delayrig.model.platform import PLATFORMS, Arch, labelled
 from delayrig.model.workload import SERPROG_PORT
 from delayrig.setup.scratch import scratch_beside
 
 EMULATOR = "serprog-emu"
-FACTS = "parts.json"
+FACTS, KERNEL_FACTS = "parts.json", "kernel.json"
 EMPTY_FOLDERS = ("dev", "proc", "sys", "tmp", "run", "etc")
 
 
@@ -71,10 +71,13 @@ def provide_guest_image(
     words = emulator_words(arch)
     made_of = [FORMAT, digest.of_file(agent), digest.of_file(emulator), words]
     initrd = folder / f"initrd-{digest.of_value(made_of)[:24]}.cpio"
-    if not _is_as_packed(initrd):
-        if initrd.is_file() or _seal_of(initrd).is_file():
+    seal = initrd.with_suffix(".sha256")
+    known = seal.read_bytes() if seal.is_file() else b""
+    # What is not as it was packed is packed again: it takes less than a second.
+    if not (initrd.is_file() and digest.of_file(initrd).encode() == known):
+        if initrd.is_file() or seal.is_file():
             preparing(labelled(f"{initrd.name} again: it is not as it was made", arch))
-        _pack(folder, {agent: "init", emulator: EMULATOR}, words, initrd)
+        _pack(folder, {agent: "init", emulator: EMULATOR}, words, initrd, seal)
     return GuestImage(
         kernel=str(folder / "vmlinuz"),
         kernel_sha256=parts.kernel_sha256,
@@ -104,17 +107,6 @@ def _fault_of_parts(folder: Path) -> str:
     return ""
 
 
-def _seal_of(initrd: Path) -> Path:
-    return initrd.with_suffix(".sha256")
-
-
-def _is_as_packed(initrd: Path) -> bool:
-    """What is not is packed again: it takes less than a second."""
-    seal = _seal_of(initrd)
-    known = seal.read_bytes() if seal.is_file() else b""
-    return initrd.is_file() and digest.of_file(initrd).encode() == known
-
-
 def _fetch(recipe: GuestRecipe, arch: Arch, folder: Path, paths: Paths) -> None:
     with scratch_beside(paths.images) as scratch:
         root = scratch / "root"
@@ -133,23 +125,55 @@ def _fetch(recipe: GuestRecipe, arch: Arch, folder: Path, paths: Paths) -> None:
     (folder / FACTS).write_bytes(sealed(msgspec.json.encode(parts)))
 
 
-def _pack(folder: Path, ours: dict[Path, str], words: Sequence[str], initrd: Path) -> None:
+def _pack(
+    folder: Path, ours: dict[Path, str], words: Sequence[str], initrd: Path, seal: Path
+) -> None:
     """`ours` are programs, and where each of them lies in the guest."""
     with scratch_beside(folder) as scratch:
         root = scratch / "root"
         for name in (*EMPTY_FOLDERS, "bin"):
             (root / name).mkdir(parents=True)
-        _install(folder / "busybox", root / "bin/busybox")
         (root / "bin/sh").symlink_to("busybox")
-        for program, place in ours.items():
-            _install(program, root / place)
+        for program, place in {folder / "busybox": "bin/busybox", **ours}.items():
+            shutil.copyfile(program, root / place)
+            (root / place).chmod(0o755)
         (root / "emulator").write_text("".join(f"{word}\n" for word in words))
         archive = scratch / "initrd"
         write_archive(root, archive)
-        replace_file(_seal_of(initrd), digest.of_file(archive).encode())
+        replace_file(seal, digest.of_file(archive).encode())
         archive.rename(initrd)
 
 
-def _install(program: Path, target: Path) -> None:
-    shutil.copyfile(program, target)
-    target.chmod(0o755)
+class Kernel(msgspec.Struct, frozen=True, kw_only=True):
+    """A kernel on disk. What is kept of it names the file alone: its folder may be carried."""
+
+    path: str
+    sha256: str
+    packages: dict[str, str]
+
+
+def provide_kernel(name: str, recipe: KernelRecipe, paths: Paths, preparing: Preparing) -> Kernel:
+    """The kernel of that recipe, fetched where it is not there yet."""
+    folder = paths.images / "kernel" / digest.of_value(["kernel", recipe])[:24]
+    if fault := fault_of(folder):
+        preparing(f"kernel {name} of {recipe.suite}{again(folder, fault)}")
+        with scratch_beside(paths.images) as scratch:
+            versions = unpack_packages(recipe.suite, [recipe.package], scratch / "root")
+            with sealed_folder(folder) as made:
+                place = made / "vmlinuz"
+                take_kernel(scratch / "root", recipe.package, place)
+                found = Kernel(path=place.name, sha256=digest.of_file(place), packages=versions)
+                (made / KERNEL_FACTS).write_bytes(msgspec.json.encode(found))
+    kernel = msgspec.json.decode((folder / KERNEL_FACTS).read_bytes(), type=Kernel)
+    return msgspec.structs.replace(kernel, path=str(folder / kernel.path))
+
+
+def take_kernel(root: Path, package: str, place: Path) -> None:
+    """Copies the one kernel that `package` brought to `root`."""
+    kernels = sorted((root / "boot").glob("vmlinuz-*"))
+    if len(kernels) != 1:
+        raise RigFaultError(
+            f"{package} brought {len(kernels)} kernels",
+            hint="name a kernel package in images/recipes.toml",
+        )
+    shutil.copyfile(kernels[0], place)

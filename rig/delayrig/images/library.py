@@ -15,10 +15,8 @@ from delayrig.base.paths import Paths
 from delayrig.base.preparing import Preparing
 from delayrig.images.disguise import disguised, split_disguises
 from delayrig.images.elf import Closure, collect_program, read_elf
+from delayrig.images.known_bad import LIBRARY, provide_known_bad
 from delayrig.images.known_bad import PREFIX as KNOWN_BAD_PREFIX
-from delayrig.images.known_bad import find_mistake, own_mistakes
-from delayrig.images.known_bad_build import LIBRARY as BUILT_LIBRARY
-from delayrig.images.known_bad_build import provide_build
 from delayrig.images.own_programs import provide_own
 from delayrig.images.packages import unpack_packages
 from delayrig.images.profiles.profile import delay_address_of_digest, known_delay_symbols
@@ -28,7 +26,6 @@ from delayrig.images.subject import BUNDLED, PATH_PREFIX, Subject, flashrom_vers
 from delayrig.images.symbols import read_symbols
 from delayrig.setup.scratch import scratch_beside
 
-LIBRARY = "libflashrom.so.1"
 OWN_LIBRARIES = {
     BUNDLED: f"flashrom/lib/{LIBRARY}",
     "canary:bus": "flashrom/lib/libflashrom-canary.so",
@@ -65,8 +62,7 @@ def _own_library(name: str, paths: Paths) -> Path | None:
     if name in OWN_LIBRARIES:
         return provide_own(OWN_LIBRARIES[name], paths)
     if name.startswith(KNOWN_BAD_PREFIX):
-        mistake = find_mistake(name.removeprefix(KNOWN_BAD_PREFIX), own_mistakes())
-        return provide_build(mistake, paths) / BUILT_LIBRARY
+        return provide_known_bad(name, paths) / LIBRARY
     if not name.startswith(PATH_PREFIX):
         return None
     folder = Path(name.removeprefix(PATH_PREFIX)).absolute().parent
@@ -82,11 +78,8 @@ def _packaged(name: str, recipe: ProgramRecipe, paths: Paths, preparing: Prepari
         _fetch(recipe, folder, paths)
     versions = msgspec.json.decode((folder / "packages.json").read_bytes(), type=dict[str, str])
     files = {path.name: path for path in sorted((folder / "lib").iterdir())}
-    return msgspec.structs.replace(
-        _pack(name, files, paths, preparing),
-        packages=versions,
-        package_version=flashrom_version(versions),
-    )
+    packed, version = _pack(name, files, paths, preparing), flashrom_version(versions)
+    return msgspec.structs.replace(packed, packages=versions, package_version=version)
 
 
 def _fetch(recipe: ProgramRecipe, folder: Path, paths: Paths) -> None:
@@ -94,20 +87,17 @@ def _fetch(recipe: ProgramRecipe, folder: Path, paths: Paths) -> None:
     with scratch_beside(paths.images) as scratch:
         root = scratch / "root"
         versions = unpack_packages(recipe.suite, [recipe.library_package], root)
+        found = sorted(root.glob(f"usr/lib/**/{LIBRARY}"))
+        if not found:
+            raise RigFaultError(
+                f"the package brought no {LIBRARY}",
+                hint="name the package that has it as library_package in images/recipes.toml",
+            )
         with sealed_folder(folder) as made:
             (made / "lib").mkdir()
-            for file, path in _files_needed(_found(root), root).items():
+            for file, path in _files_needed(f"/{found[0].relative_to(root)}", root).items():
                 shutil.copyfile(path, made / "lib" / file)
             (made / "packages.json").write_bytes(msgspec.json.encode(versions))
-
-
-def _found(root: Path) -> str:
-    for path in sorted(root.glob(f"usr/lib/**/{LIBRARY}")):
-        return f"/{path.relative_to(root)}"
-    raise RigFaultError(
-        f"the package brought no {LIBRARY}",
-        hint="name the package that has it as library_package in images/recipes.toml",
-    )
 
 
 def _files_needed(library: str, root: Path) -> dict[str, Path]:
@@ -127,15 +117,10 @@ def _pack(name: str, files: dict[str, Path], paths: Paths, preparing: Preparing)
         libraries=files,
     )
     sha256 = digest.of_file(files[LIBRARY])
+    by_symbols = map(read_symbols(files[LIBRARY]).function, known_delay_symbols())
     return msgspec.structs.replace(
-        pack(f"{name}{SUFFIX}", closure, {}, paths, preparing=preparing),
+        pack(f"{name}{SUFFIX}", closure, paths, preparing=preparing),
         program_sha256=sha256,
         library=True,
-        delay_address=_delay_address(files[LIBRARY]) or delay_address_of_digest(sha256),
+        delay_address=next(filter(None, by_symbols), None) or delay_address_of_digest(sha256),
     )
-
-
-def _delay_address(library: Path) -> int | None:
-    """By its symbols, where they were not stripped."""
-    functions = map(read_symbols(library).function, known_delay_symbols())
-    return next((address for address in functions if address is not None), None)

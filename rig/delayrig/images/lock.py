@@ -4,12 +4,12 @@
 Only what comes from the archive is locked; what this machine compiles is in a run's own digests.
 """
 
+import re
 import tomllib
 from collections.abc import Iterable, Mapping
 from pathlib import Path
 
-from delayrig.images.guest_image import GuestImage
-from delayrig.images.kernel import Kernel
+from delayrig.images.guest_image import GuestImage, Kernel
 from delayrig.images.subject import Subject
 from delayrig.model.platform import Arch, labelled
 
@@ -41,30 +41,26 @@ def subject_entries(subjects: Iterable[Subject]) -> Entries:
     entries: Entries = {}
     for subject in subjects:
         if subject.packages:
-            # A library's archive holds a program that this machine compiled.
-            archive = {} if subject.library else {"archive_sha256": subject.archive_sha256}
-            entries[subject.label] = {
-                **archive,
+            facts = entries[subject.label] = {
+                "archive_sha256": subject.archive_sha256,
                 "program_sha256": subject.program_sha256,
                 "version": subject.package_version,
             }
+            if subject.library:  # whose archive holds a program that this machine compiled
+                del facts["archive_sha256"]
     return entries
 
 
 def _kernel_version(packages: dict[str, str]) -> dict[str, str]:
-    for name, version in packages.items():
-        if name.startswith("linux-image-") and name[len("linux-image-")].isdigit():
-            return {"version": version}
-    return {}
+    name = next((name for name in packages if re.match("linux-image-[0-9]", name)), "")
+    return {"version": packages[name]} if name else {}
 
 
 def lock_state(entries: Entries, checkout: Path) -> str:
     """`same` where every entry is as locked, else `differs`."""
     path = checkout / "images" / "lock.toml"
     locked = tomllib.loads(path.read_text("utf-8")).get("image", {}) if path.is_file() else {}
-    return (
-        "same" if all(locked.get(name) == facts for name, facts in entries.items()) else "differs"
-    )
+    return "same" if locked | entries == locked else "differs"
 
 
 def lock_text(entries: Entries) -> str:

@@ -90,8 +90,7 @@ def _toolchain(arch: Arch, paths: Paths) -> Path:
 
 def _provide_toolchain(arch: Arch, paths: Paths, preparing: Preparing) -> Path:
     root = _toolchain(arch, paths)
-    tools = root / "tools"
-    if tools.is_dir():
+    if (root / "tools").is_dir():
         return root
     preparing(f"compiler for {arch}")
     shutil.rmtree(root, ignore_errors=True)
@@ -103,40 +102,37 @@ def _provide_toolchain(arch: Arch, paths: Paths, preparing: Preparing) -> Path:
     fresh.mkdir()
     for library in root.glob(f"usr/lib/*/*-{PLATFORMS[arch].debian}.so*"):
         (fresh / library.name).symlink_to(Path(os.path.relpath(library, fresh)))
-    fresh.rename(tools)
+    fresh.rename(root / "tools")
     return root
 
 
-def _cross_text(arch: Arch, toolchain: Path) -> str:
+def _build(arch: Arch, toolchain: Path, paths: Paths) -> None:
+    build = paths.build_of(arch)
+    cross = paths.state / f"cross-{arch}.ini"
     family, cpu = CPU_FAMILIES[arch]
-    return CROSS_FILE.format(
+    text = CROSS_FILE.format(
         root=toolchain,
         tools=toolchain / "tools",
         compiler=toolchain / "usr/bin" / f"{PLATFORMS[arch].gnu}-",
         family=family,
         cpu=cpu,
     )
-
-
-def _build(arch: Arch, toolchain: Path, paths: Paths) -> None:
-    build = paths.build_of(arch)
-    cross = paths.state / f"cross-{arch}.ini"
-    text = _cross_text(arch, toolchain)
+    what, hint = (
+        "building programs for another architecture",
+        "see the lines above, then start again",
+    )
     configured = (build / "build.ninja").is_file() and (build / "checkout").is_file()
     # meson looks for targets in what it knows from before, so a new one needs a new folder.
     origin = "\n".join([str(paths.checkout), *GUEST_PROGRAMS, text])
     if not configured or (build / "checkout").read_text(encoding="utf-8") != origin:
         shutil.rmtree(build, ignore_errors=True)
         cross.write_text(text, encoding="utf-8")
-        _meson(paths, "setup", str(build), str(paths.checkout), "--cross-file", str(cross))
+        words = ["meson", "setup", str(build), str(paths.checkout), "--cross-file", str(cross)]
+        _require(run_builder(words, paths), what, hint)
         (build / "checkout").write_text(origin, encoding="utf-8")
-    _meson(paths, "compile", "-C", str(build), *GUEST_PROGRAMS)
-
-
-def _meson(paths: Paths, *arguments: str) -> None:
-    done = run_builder(["meson", *arguments], paths)
-    what = "building programs for another architecture"
-    _require(done, what, "see the lines above, then start again")
+    _require(
+        run_builder(["meson", "compile", "-C", str(build), *GUEST_PROGRAMS], paths), what, hint
+    )
 
 
 def run_builder(argv: list[str], paths: Paths) -> subprocess.CompletedProcess[str]:

@@ -48,10 +48,23 @@ def unpack_packages(
     said = ""
     for _ in attempts(time.monotonic, pause):
         shutil.rmtree(folder, ignore_errors=True)
-        done = _run(argv, sources)
+        try:
+            done = run_child(
+                argv,
+                given=sources,
+                stdin=subprocess.PIPE,
+                stdout=subprocess.PIPE,
+                stderr=subprocess.PIPE,
+                env={**os.environ, "LC_ALL": "C.UTF-8"},
+            )
+        except FileNotFoundError as error:
+            raise RigFaultError("mmdebstrap is not installed", hint="rig/rig setup") from error
         if done.returncode == 0:
             forget_sources(folder)
-            return _versions(folder)
+            # Downloaded packages are called NAME_VERSION_ARCH.deb, with ':' written as %3a.
+            listed = (folder / LISTING).read_text(encoding="utf-8").split()
+            parts = (name.split("_") for name in listed if name.endswith(".deb"))
+            return {package: unquote(version) for package, version, _ in parts}
         said = redact(done.stderr)
         if any(words in said for words in FINAL):
             break
@@ -104,41 +117,17 @@ def _mmdebstrap_words(suite: str, packages: list[str], folder: Path, arch: str) 
     ]
 
 
-def _run(argv: list[str], sources: str) -> subprocess.CompletedProcess[str]:
-    try:
-        return run_child(
-            argv,
-            given=sources,
-            stdin=subprocess.PIPE,
-            stdout=subprocess.PIPE,
-            stderr=subprocess.PIPE,
-            env={**os.environ, "LC_ALL": "C.UTF-8"},
-        )
-    except FileNotFoundError as error:
-        raise RigFaultError("mmdebstrap is not installed", hint="rig/rig setup") from error
-
-
 def _sources(suite: str) -> str:
     """The suite in the archive that this machine's release comes from, as a .sources file."""
     os_release = Path("/etc/os-release").read_text(encoding="utf-8")
     try:
         named = named_archive(os.environ)
-        return derive_suite(suite, _targets(), os_release, read_source_files(), named=named)
+        # Asked for once, by the first of all threads: apt takes half a second of CPU to say it.
+        with _asking:
+            targets = _targets()
+        return derive_suite(suite, targets, os_release, read_source_files(), named=named)
     except SetupError as error:
         raise RigFaultError(error.message, hint=error.remedy) from error
 
 
-def _targets() -> str:
-    """Asked for once, by the first of all threads: apt takes half a second of CPU to say it."""
-    with _asking:
-        return _answered()
-
-
-_answered = cache(read_targets)
-
-
-def _versions(folder: Path) -> dict[str, str]:
-    """From the names of the downloaded packages: NAME_VERSION_ARCH.deb, ':' written as %3a."""
-    names = (folder / LISTING).read_text(encoding="utf-8").split()
-    packages = [name.split("_") for name in names if name.endswith(".deb")]
-    return {package: unquote(version) for package, version, _ in packages}
+_targets = cache(read_targets)

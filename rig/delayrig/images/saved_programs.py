@@ -19,13 +19,13 @@ from delayrig.base.preparing import Preparing
 from delayrig.images.library import SUFFIX, provide_library
 from delayrig.images.recipes import Recipes
 from delayrig.images.seal import fault_of, sealed_folder
-from delayrig.images.subject import PARTS, PROGRAM, Subject, provide_subject
+from delayrig.images.subject import ARCHIVE, PARTS, PROGRAM, Subject, provide_subject
 from delayrig.model.cell import slug
 from delayrig.model.platform import Arch, labelled
 
 FOLDER = "programs"
 """Below the folder of a gate."""
-DESCRIBED, ARCHIVE = "subject.json", "subject.cpio"
+DESCRIBED = "subject.json"
 
 
 def provide_program(
@@ -53,15 +53,12 @@ def save_programs(subjects: Iterable[Subject], folder: Path, called: Mapping[str
     """Keeps each below the folder, once; `called` has other names for some."""
     for subject in subjects:
         described = msgspec.structs.replace(subject, archive=ARCHIVE)
-        with whole_folder(folder / _folder_name(subject, called)) as made:
+        name = subject.name.removesuffix(SUFFIX) if subject.library else subject.name
+        library = SUFFIX.replace("/", "-") if subject.library else ""
+        short = (called.get(name) or slug(name)) + library
+        with whole_folder(folder / slug(labelled(short, subject.arch))) as made:
             _copy(Path(subject.archive).parent, made)
             (made / DESCRIBED).write_bytes(msgspec.json.format(msgspec.json.encode(described)))
-
-
-def _folder_name(subject: Subject, called: Mapping[str, str]) -> str:
-    name = subject.name.removesuffix(SUFFIX) if subject.library else subject.name
-    library = SUFFIX.replace("/", "-") if subject.library else ""
-    return slug(labelled((called.get(name) or slug(name)) + library, subject.arch))
 
 
 def programs_beside(run: Path) -> str:
@@ -78,15 +75,13 @@ def _saved(name: str, recipes: Recipes, paths: Paths, arch: Arch) -> Subject | N
 
 
 def _described(recipes: Recipes) -> list[tuple[Subject, Path]]:
-    files = sorted(Path(recipes.saved).glob(f"*/{DESCRIBED}")) if recipes.saved else []
-    return [(_read(file), file.parent) for file in files]
-
-
-def _read(file: Path) -> Subject:
-    try:
-        return msgspec.json.decode(file.read_bytes(), type=Subject)
-    except msgspec.MsgspecError as error:
-        raise BadInputError(f"{file}: {error}", hint="copy the gate's folder again") from error
+    found = []
+    for file in sorted(Path(recipes.saved).glob(f"*/{DESCRIBED}")) if recipes.saved else []:
+        try:
+            found.append((msgspec.json.decode(file.read_bytes(), type=Subject), file.parent))
+        except msgspec.MsgspecError as error:
+            raise BadInputError(f"{file}: {error}", hint="copy the gate's folder again") from error
+    return found
 
 
 def _installed(subject: Subject, place: Path, paths: Paths) -> Subject:

@@ -9,13 +9,15 @@ from importlib.metadata import Distribution
 from typing import Any
 from urllib.parse import quote
 
-from delayrig.images.guest_image import GuestImage
-from delayrig.images.kernel import Kernel
+from delayrig.images.guest_image import GuestImage, Kernel
 from delayrig.images.subject import Subject
 from delayrig.model.platform import PLATFORMS, Arch, labelled
 
-FORMAT = {"$schema": "http://cyclonedx.org/schema/bom-1.6.schema.json", "bomFormat": "CycloneDX"}
-SPEC_VERSION = "1.6"
+FORMAT = {
+    "$schema": "http://cyclonedx.org/schema/bom-1.6.schema.json",
+    "bomFormat": "CycloneDX",
+    "specVersion": "1.6",
+}
 NAME = "flashrom-delay-rig"
 
 Component = dict[str, Any]
@@ -26,7 +28,6 @@ def bill_of_materials(components: Iterable[Component], *, version: str) -> dict[
     by_ref = {component["bom-ref"]: component for component in components}
     return {
         **FORMAT,
-        "specVersion": SPEC_VERSION,
         "version": 1,
         "metadata": {"component": {"type": "application", "name": NAME, "version": version}},
         "components": [by_ref[ref] for ref in sorted(by_ref)],

@@ -41,7 +41,6 @@ def again(folder: Path, fault: str) -> str:
 
 
 def sealed(content: bytes) -> bytes:
-    """A file's content, with its digest in a line before it."""
     return digest.of_bytes(content).encode() + b"\n" + content
 
 

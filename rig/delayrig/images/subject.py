@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: GPL-2.0-or-later
-"""Packs flashroms with the libraries that each needs, as archives for the guest."""
+"""Flashroms with the libraries that each needs: packed for a guest, unpacked for this machine."""
 
 import os
 import re
@@ -9,7 +9,7 @@ from pathlib import Path
 import msgspec
 
 from delayrig.base import digest
-from delayrig.base.archive import FORMAT, write_archive
+from delayrig.base.archive import FORMAT, unpack_archive, write_archive
 from delayrig.base.atomic_file import replace_file, whole_folder
 from delayrig.base.errors import BadInputError, nearest
 from delayrig.base.paths import Paths
@@ -17,9 +17,8 @@ from delayrig.base.preparing import Preparing
 from delayrig.images.disguise import disguised, split_disguises
 from delayrig.images.elf import Closure, collect_program, read_elf
 from delayrig.images.known_bad import PREFIX as KNOWN_BAD_PREFIX
-from delayrig.images.known_bad import find_mistake, own_mistakes
-from delayrig.images.known_bad_build import PROGRAM as BUILT_PROGRAM
-from delayrig.images.known_bad_build import provide_build
+from delayrig.images.known_bad import PROGRAM as BUILT_PROGRAM
+from delayrig.images.known_bad import own_mistakes, provide_known_bad
 from delayrig.images.own_programs import library_folders, provide_own
 from delayrig.images.packages import unpack_packages
 from delayrig.images.recipes import ProgramRecipe, Recipes
@@ -29,24 +28,13 @@ from delayrig.model.platform import PLATFORMS, Arch, labelled
 from delayrig.setup.scratch import scratch_beside
 
 BUNDLED = "bundled"
-BRIDGE = "socat"
-CYCLICTEST = "cyclictest"
+BRIDGE, CYCLICTEST = "socat", "cyclictest"
 # Past mistakes of delay layers, made again in our own (flashrom/past_mistakes/README.md).
 PAST_MISTAKES = (
-    "busy-threshold-100ms",
-    "busy-threshold-1s",
-    "calibrated-loop",
-    "doubling-calibration-2003",
-    "eintr-ignored",
-    "ms-us-slip",
-    "seconds-dropped",
-    "threshold-turned-round",
-    "trusting-getres",
-    "two-percent-short",
-    "us-ms-slip",
-    "wait-before-buffered-write",
-    "wall-clock",
-    "wrap-32bit",
+    *("busy-threshold-100ms", "busy-threshold-1s", "calibrated-loop", "doubling-calibration-2003"),
+    *("eintr-ignored", "ms-us-slip", "seconds-dropped", "threshold-turned-round"),
+    *("trusting-getres", "two-percent-short", "us-ms-slip", "wait-before-buffered-write"),
+    *("wall-clock", "wrap-32bit"),
 )
 # The proposal's changes, each on top of those before (flashrom/steps/), and the same with busy
 # waits that trust the delay layer.
@@ -66,26 +54,21 @@ OWN_PROGRAMS = {
     "canary:sleeps-half": "emulators/floor/yardstick-sleeps-half",
     "canary:asks-short": "emulators/floor/yardstick-asks-short",
     "sleep-facts": "flashrom/bench/sleep-facts",
-    **{
-        f"past-mistake:{name}": f"flashrom/past_mistakes/past-mistake-{name}"
-        for name in PAST_MISTAKES
-    },
-    **{
-        f"step:{step}{kind}": f"flashrom/steps/step-{step}{kind}"
-        for step in STEPS
-        for kind in ("", TRUSTING)
-    },
+}
+OWN_PROGRAMS |= {
+    f"past-mistake:{n}": f"flashrom/past_mistakes/past-mistake-{n}" for n in PAST_MISTAKES
+}
+OWN_PROGRAMS |= {
+    f"step:{n}{k}": f"flashrom/steps/step-{n}{k}" for n in STEPS for k in ("", TRUSTING)
 }
 PATH_PREFIX = "path:"
 LISTED_BY = "`rig/rig subjects`, and path:BINARY"
-RENAMED_PREFIXES = {"museum:": "past-mistake:"}
-"""Old beginnings of names, which this version still takes."""
 ONE_MACHINE_PREFIXES = ("past-mistake:", "step:", "sleep-facts")
 """Of our own programs, those that are built for this architecture alone."""
-FLASHROM_PACKAGES = ("flashrom", "libflashrom1")
 PROGRAM = "/usr/sbin/flashrom"
 """Where every subject lies in its root: no path of this machine goes into a guest."""
 ARCHIVE = "subject.cpio"
+ROOT_SEAL = "root.json"
 PARTS = "parts"
 """The folder beside an archive that holds what is looked into on this machine as well."""
 # Raised when packing changes, so that older caches are not taken for newer ones.
@@ -93,8 +76,6 @@ PACKING = 3
 
 
 class Subject(msgspec.Struct, frozen=True, kw_only=True):
-    """A flashrom that is ready to be put into a guest."""
-
     name: str
     archive: str
     archive_sha256: str
@@ -133,40 +114,29 @@ def known_subjects(recipes: Recipes) -> list[str]:
     return [*OWN_PROGRAMS, *known_bad, *recipes.subjects, f"{PATH_PREFIX}BINARY"]
 
 
-def provide_bridge(
-    recipes: Recipes, paths: Paths, preparing: Preparing, arch: Arch = Arch.X86_64
-) -> Subject:
-    """The packed program that makes a tty of the emulator's socket; packed like a subject."""
-    return _provide_packaged(BRIDGE, recipes.bridge, arch, paths, preparing)
-
-
 def provide_tool(
     name: str, recipes: Recipes, paths: Paths, preparing: Preparing, arch: Arch = Arch.X86_64
 ) -> Subject:
-    """A packed program of `[tools]`; packed like a subject."""
-    return _provide_packaged(name, recipes.tools[name], arch, paths, preparing)
+    """What a guest gets beside its subject, packed like one.
 
-
-def provide_cyclictest(
-    recipes: Recipes, paths: Paths, preparing: Preparing, arch: Arch = Arch.X86_64
-) -> Subject:
-    """The packed program that `rig/rig latency` runs beside its own; packed like a subject."""
-    return _provide_packaged(CYCLICTEST, recipes.cyclictest, arch, paths, preparing)
+    That is BRIDGE, which makes a tty of the emulator's socket; CYCLICTEST, which `rig/rig latency`
+    runs beside its own program; or a program of `[tools]`.
+    """
+    known = {**recipes.tools, BRIDGE: recipes.bridge, CYCLICTEST: recipes.cyclictest}
+    return _provide_packaged(name, known[name], arch, paths, preparing)
 
 
 def provide_latency_program(paths: Paths, arch: Arch = Arch.X86_64) -> Subject:
     """The measuring program of `rig/rig latency` in a root of its own; packed like a subject."""
     built = str(paths.latency_program_of(arch))
     closure = collect_program(built, Path("/"), library_folders(arch, paths))
-    return pack("rig-latency", closure, {}, paths, arch)
+    return pack("rig-latency", closure, paths, arch)
 
 
 def current_name(name: str) -> str:
-    """Of a subject that may be called by its old name."""
-    for old, new in RENAMED_PREFIXES.items():
-        if name.startswith(old):
-            return new + name.removeprefix(old)
-    return name
+    """Of a subject that may be called by its old name: past mistakes were `museum:` once."""
+    old = "museum:"
+    return f"past-mistake:{name.removeprefix(old)}" if name.startswith(old) else name
 
 
 def check_subject(name: str, recipes: Recipes, where: str) -> None:
@@ -175,9 +145,8 @@ def check_subject(name: str, recipes: Recipes, where: str) -> None:
     `where` says who asked for it: an option, or a key of a plan.
     """
     disguises, plain = split_disguises(name)
-    known = [
-        each for each in known_subjects(recipes) if not (disguises and each in recipes.subjects)
-    ]
+    ours = recipes.subjects if disguises else ()
+    known = [each for each in known_subjects(recipes) if each not in ours]
     try:
         if name.startswith(PATH_PREFIX):
             _collect_path(name)
@@ -214,17 +183,20 @@ def provide_subject(
     if plain in OWN_PROGRAMS or plain.startswith(KNOWN_BAD_PREFIX):
         program = str(disguised(_own_program(plain, paths, arch), disguises, paths))
         closure = collect_program(program, Path("/"), library_folders(arch, paths))
-        return pack(name, closure, {}, paths, arch, preparing)
-    subject = pack(name, _collect_path(name), {}, paths, arch, preparing)
-    version = _packaged_version(subject.program_sha256, paths)
-    return msgspec.structs.replace(subject, package_version=version)
+        return pack(name, closure, paths, arch, preparing)
+    subject = pack(name, _collect_path(name), paths, arch, preparing)
+    for pointer in sorted((paths.images / "recipes").glob("*.json")):
+        kept, fault = _kept(pointer, paths)
+        # A copy under another name is still the package's program.
+        if kept and not fault and kept.program_sha256 == subject.program_sha256:
+            return msgspec.structs.replace(subject, package_version=kept.package_version)
+    return subject
 
 
 def _own_program(name: str, paths: Paths, arch: Arch) -> Path:
     """One of this checkout, in the state of its sources."""
     if name.startswith(KNOWN_BAD_PREFIX):
-        mistake = find_mistake(name.removeprefix(KNOWN_BAD_PREFIX), own_mistakes())
-        return provide_build(mistake, paths, arch) / BUILT_PROGRAM
+        return provide_known_bad(name, paths, arch) / BUILT_PROGRAM
     if arch is Arch.X86_64:
         return provide_own(OWN_PROGRAMS[name], paths)
     return paths.build_of(arch) / OWN_PROGRAMS[name]
@@ -254,11 +226,9 @@ def _provide_packaged(
     with scratch_beside(paths.images) as scratch:
         root = scratch / "root"
         versions = unpack_packages(recipe.suite, [recipe.package], root, PLATFORMS[arch].debian)
-        closure = collect_program(recipe.program, root)
-        subject = msgspec.structs.replace(
-            pack(name, closure, versions, paths, arch, preparing),
-            package_version=flashrom_version(versions),
-        )
+        packed = pack(name, collect_program(recipe.program, root), paths, arch, preparing)
+    version = flashrom_version(versions)
+    subject = msgspec.structs.replace(packed, packages=versions, package_version=version)
     pointer.parent.mkdir(parents=True, exist_ok=True)
     place = str(Path(subject.archive).relative_to(paths.images))
     pointed = msgspec.json.encode(msgspec.structs.replace(subject, archive=place))
@@ -292,7 +262,7 @@ def _seal(folder: Path) -> None:
 
 def flashrom_version(packages: dict[str, str]) -> str:
     """Upstream's version of flashrom or its library among them; empty where there is none."""
-    named = (packages[name] for name in FLASHROM_PACKAGES if name in packages)
+    named = (packages[name] for name in ("flashrom", "libflashrom1") if name in packages)
     return upstream_version(next(named, ""))
 
 
@@ -302,19 +272,9 @@ def upstream_version(version: str) -> str:
     return without_epoch.rpartition("-")[0] or without_epoch
 
 
-def _packaged_version(program_sha256: str, paths: Paths) -> str:
-    """A copy under another name is still the package's program."""
-    for pointer in sorted((paths.images / "recipes").glob("*.json")):
-        subject, fault = _kept(pointer, paths)
-        if subject and not fault and subject.program_sha256 == program_sha256:
-            return subject.package_version
-    return ""
-
-
 def pack(
     name: str,
     closure: Closure,
-    packages: dict[str, str],
     paths: Paths,
     arch: Arch = Arch.X86_64,
     preparing: Preparing | None = None,
@@ -338,7 +298,7 @@ def pack(
         archive=str(archive),
         archive_sha256=digest.of_file(archive),
         program_sha256=program_sha256,
-        packages=packages,
+        packages={},
         arch=arch,
     )
 
@@ -349,26 +309,47 @@ def _write(closure: Closure, folder: Path) -> None:
         (root / "tmp").mkdir()
         # Every C library looks for libraries in /lib or in /lib64, whatever else it knows.
         (root / "lib64").symlink_to("lib")
-        _copy(closure.program, root / PROGRAM.lstrip("/"))
-        _copy(closure.program, made / PARTS / PROGRAM.lstrip("/"))
-        for library, path in closure.libraries.items():
-            place = (library if "/" in library else f"lib/{library}").lstrip("/")
-            _copy(path, root / place)
-            if Path(library).name.startswith("libflashrom"):
-                _copy(path, made / PARTS / place)
-        if closure.interpreter is not None:
-            place, path = closure.interpreter
-            _copy(path, root / place.lstrip("/"))
+        files = {PROGRAM: closure.program}
+        files |= {n if "/" in n else f"lib/{n}": path for n, path in closure.libraries.items()}
+        files |= dict([closure.interpreter] if closure.interpreter else [])
+        for place, path in files.items():
+            is_part = place == PROGRAM or Path(place).name.startswith("libflashrom")
+            for top in (root, made / PARTS) if is_part else (root,):
+                target = top / place.lstrip("/")
+                target.parent.mkdir(parents=True, exist_ok=True)
+                shutil.copyfile(path, target)
+                target.chmod(0o755)
         write_archive(root, made / ARCHIVE)
         _seal(made)
-
-
-def _copy(source: Path, target: Path) -> None:
-    target.parent.mkdir(parents=True, exist_ok=True)
-    shutil.copyfile(source, target)
-    target.chmod(0o755)
 
 
 def knows_string(program: bytes, text: str) -> bool:
     """Whether the program holds `text` as a C string of its own."""
     return re.search(rb"\0" + re.escape(text.encode()) + rb"\0", program) is not None
+
+
+def root_of(subject: Subject) -> Path:
+    """Where it is, once it is provided."""
+    return Path(subject.archive).parent / "root"
+
+
+def provide_root(subject: Subject) -> Path:
+    """Beside its archive; another run may make it meanwhile. What is damaged is made again."""
+    root = root_of(subject)
+    seal = root.parent / ROOT_SEAL
+    if broken_seal(seal, root):
+        shutil.rmtree(root, ignore_errors=True)
+        with whole_folder(root) as made:
+            unpack_archive(Path(subject.archive), made)
+            write_seal(seal, made, files_below(made))
+    return root
+
+
+def words_to_start(root: Path) -> list[str]:
+    """Its own dynamic linker starts it, and finds its own libraries alone."""
+    program = root / PROGRAM.lstrip("/")
+    interpreter = read_elf(program).interpreter
+    if interpreter is None:
+        return [str(program)]
+    linker = root / interpreter.lstrip("/")
+    return [str(linker), "--library-path", str(root / "lib"), str(program)]

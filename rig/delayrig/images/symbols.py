@@ -8,23 +8,31 @@ Lines need debug information.
 """
 
 import posixpath
+import re
 import struct
 from bisect import bisect_right
 from collections.abc import Callable, Iterator, Sequence
 from dataclasses import dataclass
 from functools import cache, cached_property, wraps
 from io import BytesIO
+from itertools import pairwise
 from pathlib import Path
 from threading import RLock
 from typing import Any, NamedTuple, TypeVar, cast
 
+from elftools.dwarf.callframe import FDE, CallFrameInfo
+from elftools.dwarf.structs import DWARFStructs
 from elftools.elf.elffile import ELFFile
 from elftools.elf.sections import SymbolTableSection
 
-from delayrig.images.frames import Frames
-
 F = TypeVar("F", bound=Callable[..., Any])
 FRAMES_MAX = 16
+TABLE, FRAMES = ".eh_frame_hdr", ".eh_frame"
+_HEAD = struct.Struct("<4B4xI")  # version, encodings of pointer, count and table; the count
+# Version 1; a pointer relative to itself, a plain count, a table relative to the section: all of
+# 4 bytes. No linker writes another one.
+_KNOWN = (1, 0x1B, 0x03, 0x3B)
+_ROW = struct.Struct("<ii")
 WIDE, FUNCTION, UNDEFINED = 64, 2, 0
 """Of a file's class, a symbol's type and its section (System V ABI)."""
 
@@ -74,8 +82,7 @@ class _Unwound:
     saved_link: int | None
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
-class _Row:
+class _Row(NamedTuple):
     """The line of the code from an address on; empty at the end of a stretch of code."""
 
     address: int
@@ -94,21 +101,18 @@ class Symbol(NamedTuple):
 
 def symbols_in(elf: ELFFile, table_name: str = "") -> Iterator[Symbol]:
     """Of the table of that name, or of all tables."""
-    for table in elf.iter_sections():
-        if isinstance(table, SymbolTableSection) and table_name in ("", table.name):
-            yield from _symbols_of(table, elf)
-
-
-def _symbols_of(table: SymbolTableSection, elf: ELFFile) -> Iterator[Symbol]:
-    """A table at once: pyelftools takes ten times as long (System V ABI, "Symbol Table")."""
-    order = "<" if elf.little_endian else ">"
     is_wide = elf.elfclass == WIDE
-    names = table.stringtable.data()
-    for row in struct.iter_unpack(order + ("IBBHQQ" if is_wide else "IIIBBH"), table.data()):
-        at, kind, section = row[0], row[1 if is_wide else 3], row[3 if is_wide else 5]
-        address, size = row[4:6] if is_wide else row[1:3]
-        name = names[at : names.index(b"\0", at)].decode(errors="replace")
-        yield Symbol(name, address, size, kind & 0xF == FUNCTION and section != UNDEFINED)
+    layout = ("<" if elf.little_endian else ">") + ("IBBHQQ" if is_wide else "IIIBBH")
+    for table in elf.iter_sections():
+        if not isinstance(table, SymbolTableSection) or table_name not in ("", table.name):
+            continue
+        names = table.stringtable.data()
+        # A table at once: pyelftools takes ten times as long (System V ABI, "Symbol Table").
+        for row in struct.iter_unpack(layout, table.data()):
+            at, kind, section = row[0], row[1 if is_wide else 3], row[3 if is_wide else 5]
+            address, size = row[4:6] if is_wide else row[1:3]
+            name = names[at : names.index(b"\0", at)].decode(errors="replace")
+            yield Symbol(name, address, size, kind & 0xF == FUNCTION and section != UNDEFINED)
 
 
 def _alone(function: F) -> F:
@@ -208,11 +212,8 @@ class Symbols:
         if at >= 0 and rows[at].line:
             return rows[at].line
         at = bisect_right(self._functions, (address, 1 << 64, "")) - 1
-        if at >= 0:
-            start, size, name = self._functions[at]
-            if address < start + size:
-                return f"{name}+{address - start:#x}"
-        return f"{address:#x}"
+        start, size, name = self._functions[at] if at >= 0 else (0, 0, "")
+        return f"{name}+{address - start:#x}" if address < start + size else f"{address:#x}"
 
     @_alone
     def callers(self, top: StackTop, base: int) -> list[int]:
@@ -279,7 +280,7 @@ class Symbols:
         return list(symbols_in(self._elf))
 
     @cached_property
-    def _frames(self) -> Frames:
+    def _frames(self) -> "Frames":
         return Frames(self._elf)
 
     def _rows_near(self, address: int) -> list[_Row]:
@@ -288,15 +289,12 @@ class Symbols:
             return []
         unit = self._ranges.cu_offset_at_addr(address) if self._ranges else None
         if unit not in self._rows:
-            self._rows[unit] = self._read_rows(unit)
+            units = self._dwarf.iter_CUs() if unit is None else [self._dwarf.get_CU_at(unit)]
+            programs = map(self._dwarf.line_program_for_CU, units)
+            rows = [row for program in programs for row in _lines_of(program)]
+            # Where a stretch begins at the end of another, its line is the last of that address.
+            self._rows[unit] = sorted(rows, key=lambda row: (row.address, row.line != ""))
         return self._rows[unit]
-
-    def _read_rows(self, unit: int | None) -> list[_Row]:
-        units = self._dwarf.iter_CUs() if unit is None else [self._dwarf.get_CU_at(unit)]
-        programs = map(self._dwarf.line_program_for_CU, units)
-        rows = [row for program in programs for row in _lines_of(program)]
-        # Where a stretch begins at the end of another, its line is the last of that address.
-        return sorted(rows, key=lambda row: (row.address, row.line != ""))
 
     @cached_property
     def _ranges(self) -> Any:
@@ -321,7 +319,7 @@ def _lines_of(program: Any) -> Iterator[_Row]:
         state = entry.state
         if state is not None:
             line = "" if state.end_sequence else f"{_file(program, state.file)}:{state.line}"
-            yield _Row(address=state.address, line=line)
+            yield _Row(state.address, line)
 
 
 def _file(program: Any, number: int) -> str:
@@ -335,12 +333,81 @@ def _file(program: Any, number: int) -> str:
     entry = files[number - left_out]
     folder = folders[entry.dir_index - left_out].decode() if entry.dir_index else ""
     path = posixpath.normpath(posixpath.join(folder, entry.name.decode()))
-    while path.startswith("../"):
-        path = path.removeprefix("../")
-    return path
+    return re.sub(r"^(\.\./)+", "", path)
 
 
 @cache
 def read_symbols(path: Path) -> Symbols:
     """Of the file there; kept, since reading its lines takes longer than many a cell."""
     return Symbols(path.read_bytes())
+
+
+class Frames:
+    """Call frame information, read where it is asked for.
+
+    A flashrom has it for some thousand functions, and a run asks for a few. The linker leaves a
+    table of where each function's begins, sorted by address (Linux Standard Base, core
+    specification, "The .eh_frame_hdr section"). Without that table all of it is read.
+    """
+
+    def __init__(self, elf: ELFFile) -> None:
+        self._info = _information(elf)
+        self._begins: Sequence[int] = ()
+        self._offsets: Sequence[int] = ()
+        self._read: dict[int, FDE] = {}
+        rows = _rows_of_table(elf) if self._info else []
+        if rows:
+            self._begins, self._offsets = zip(*rows, strict=True)
+        elif self._info:
+            entries = [entry for entry in self._info.get_entries() if isinstance(entry, FDE)]
+            entries.sort(key=lambda entry: int(entry["initial_location"]))
+            self._begins = [int(entry["initial_location"]) for entry in entries]
+            self._read = dict(enumerate(entries))
+
+    def near(self, address: int) -> FDE | None:
+        """Of the last function that begins there or before; it may end before, too."""
+        at = bisect_right(self._begins, address) - 1
+        if at < 0 or self._info is None:
+            return None
+        if at not in self._read:
+            self._read[at] = self._info.at(self._offsets[at])
+        return self._read[at]
+
+
+class _Information(CallFrameInfo):
+    def at(self, offset: int) -> Any:
+        """The entry that begins there."""
+        return self._parse_entry_at(offset)
+
+
+def _information(elf: ELFFile) -> _Information | None:
+    section = elf.get_section_by_name(FRAMES)
+    if section is None:
+        return None
+    return _Information(
+        stream=BytesIO(section.data()),
+        size=section.data_size,
+        address=section["sh_addr"],
+        base_structs=DWARFStructs(
+            little_endian=elf.little_endian, dwarf_format=32, address_size=elf.elfclass // 8
+        ),
+        for_eh_frame=True,
+    )
+
+
+def _rows_of_table(elf: ELFFile) -> list[tuple[int, int]]:
+    """The address of each function with the offset of its entry; empty where no table is known."""
+    section, frames = elf.get_section_by_name(TABLE), elf.get_section_by_name(FRAMES)
+    if section is None or frames is None or not elf.little_endian:
+        return []
+    content = section.data()
+    if len(content) < _HEAD.size:
+        return []
+    *kind, count = _HEAD.unpack_from(content)
+    table = content[_HEAD.size : _HEAD.size + count * _ROW.size]
+    if tuple(kind) != _KNOWN or len(table) < count * _ROW.size:
+        return []
+    base = section["sh_addr"]
+    into = base - frames["sh_addr"]
+    found = [(base + begin, into + entry) for begin, entry in _ROW.iter_unpack(table)]
+    return found if all(one[0] <= two[0] for one, two in pairwise(found)) else []

@@ -26,8 +26,7 @@ from delayrig.hazards import cores_needed, refusal_on
 from delayrig.hazards.of_cell import hazards_of, is_in_library
 from delayrig.images import dummy
 from delayrig.images.saved_programs import provide_program, provide_program_library
-from delayrig.images.subject import Subject
-from delayrig.images.unpacked_subjects import provide_root, root_of, words_to_start
+from delayrig.images.subject import Subject, provide_root, root_of, words_to_start
 from delayrig.lanes.header import make_host_header
 from delayrig.lanes.host.sandbox import REMEDY, Sandbox, box_words, missing_confinement
 from delayrig.lanes.host.session import LEFT, LOG

@@ -17,12 +17,11 @@ from delayrig.base.errors import BadInputError, LostGuestError, NotProvidedError
 from delayrig.base.paths import Paths
 from delayrig.base.preparing import Preparing
 from delayrig.hazards.of_cell import is_in_library, shape_of
-from delayrig.images.guest_image import GuestImage, provide_guest_image
-from delayrig.images.kernel import Kernel, provide_kernel
+from delayrig.images.guest_image import GuestImage, Kernel, provide_guest_image, provide_kernel
 from delayrig.images.own_programs import provide_natives
 from delayrig.images.recipes import Recipes
 from delayrig.images.saved_programs import provide_program, provide_program_library
-from delayrig.images.subject import Subject, provide_bridge, wrong_machine
+from delayrig.images.subject import BRIDGE, Subject, provide_tool, wrong_machine
 from delayrig.machine.snapshot import drop_damaged, provide_snapshot, snapshot_path
 from delayrig.machine.vm_pool import VmPool
 from delayrig.model.cell import Cell
@@ -247,7 +246,7 @@ async def provide_supplies(
             provider.each(
                 Need.BRIDGE,
                 (cell.arch for cell in cells if cell.bridged),
-                lambda arch: provide_bridge(recipes, paths, preparing, arch),
+                lambda arch: provide_tool(BRIDGE, recipes, paths, preparing, arch),
             )
         )
         fetched = group.create_task(

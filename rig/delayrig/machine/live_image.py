@@ -12,7 +12,7 @@ from delayrig.base.atomic_file import replace_file
 from delayrig.base.errors import RigFaultError
 from delayrig.base.paths import Paths
 from delayrig.base.preparing import Preparing
-from delayrig.images.kernel import take_kernel
+from delayrig.images.guest_image import take_kernel
 from delayrig.images.packages import unpack_packages
 from delayrig.images.recipes import GuestRecipe
 from delayrig.images.seal import FILE_NAME as SEAL

@@ -11,7 +11,7 @@ import pwd
 from collections.abc import Callable
 
 from delayrig.setup.command import commands, run_logged
-from delayrig.setup.context import Context
+from delayrig.setup.console import Context
 from delayrig.setup.errors import SetupError
 
 NAME = "libvirt-qemu"
@@ -26,7 +26,11 @@ def ensure_account(context: Context) -> bool:
         return False
     context.console.begin("system account")
     context.console.say(f"missing: {NAME}, which libvirt's embedded driver looks up under root")
-    _agree(context)
+    if context.no_install:
+        raise SetupError(f"the account {NAME} is missing, and --no-install is set", _remedy())
+    asked = context.console.interactive and not context.yes
+    if asked and not context.console.ask("Make it now?"):
+        raise SetupError(f"the account {NAME} is missing, and was not to be made", _remedy())
     for argv in making():
         done = run_logged(argv, log=context.layout.logs / "account.log", console=context.console)
         done.require(f"making the account {NAME}", _remedy())
@@ -54,14 +58,6 @@ def _known(look_up: Callable[[], object]) -> bool:
     except KeyError:
         return False
     return True
-
-
-def _agree(context: Context) -> None:
-    if context.no_install:
-        raise SetupError(f"the account {NAME} is missing, and --no-install is set", _remedy())
-    asked = context.console.interactive and not context.yes
-    if asked and not context.console.ask("Make it now?"):
-        raise SetupError(f"the account {NAME} is missing, and was not to be made", _remedy())
 
 
 def _remedy() -> str:

@@ -87,7 +87,9 @@ class Backports:
 def derive_backports(targets: str, os_release: str, files: Mapping[str, str]) -> Backports:
     """Sources for the release, its updates where the machine has them, and its backports."""
     known, release = parse_targets(targets), read_release(os_release)
-    base = find_base(known, release)
+    own_releases = [target for target in _serving(known, release) if target.is_release]
+    is_own = own_releases and release.is_ubuntu
+    base = own_releases[0] if is_own else find_debian(known, release)
     codename = base.codename or base.release
     suite, updates = f"{codename}-backports", f"{codename}-updates"
     sources = [(base, codename)]
@@ -156,14 +158,6 @@ def has_debian(targets: str, release: Release) -> bool:
     return _debian(parse_targets(targets), release) is not None
 
 
-def find_base(targets: Sequence[Target], release: Release) -> Target:
-    """The archive that this machine's own packages come from."""
-    own = [target for target in _serving(targets, release) if target.is_release]
-    if own and release.is_ubuntu:
-        return own[0]
-    return find_debian(targets, release)
-
-
 def _debian(targets: Sequence[Target], release: Release) -> Target | None:
     releases = [target for target in targets if target.is_release]
     signed = [target for target in releases if target.origin.lower() == DEBIAN]
@@ -206,11 +200,9 @@ def _find_source(entry: str, files: Mapping[str, str]) -> Fields | None:
     text = files.get(name)
     if text is None or not number.isdecimal():
         return None
-    if PurePath(name).suffix == ".sources":
-        sources = list(parse_deb822(text))
-        return sources[int(number) - 1] if 0 < int(number) <= len(sources) else None
-    lines = text.splitlines()
-    return parse_one_line(lines[int(number) - 1]) if 0 < int(number) <= len(lines) else None
+    is_deb822 = PurePath(name).suffix == ".sources"
+    sources = parse_deb822(text) if is_deb822 else map(parse_one_line, text.splitlines())
+    return dict(enumerate(sources, 1)).get(int(number))
 
 
 def parse_deb822(text: str) -> Iterator[Fields]:

@@ -40,28 +40,18 @@ $FLASHROM_RIG_STATE is the folder that holds everything set-up makes (default: .
 `rig/rig --help` lists all commands.
 """
 
-CONTAINER_OPTION = "--container"
-LAUNCHER_OPTIONS = ("--yes", "--no-install", CONTAINER_OPTION)
-ARCHIVE_OPTION = "--archive"
-LANE_OPTION, HOST_LANE = "--lane", "host"
-HOST_OPTION = "--host"
-"""The same where a command has no other lanes to choose from."""
-TESTS_OPTION = "--tests"
-PACKAGES_OPTION = "--packages"
-EXTRA_OPTION = "--extra"
+LAUNCHER_OPTIONS = ("--yes", "--no-install", "--container")
+ARCHIVE_OPTION, EXTRA_OPTION = "--archive", "--extra"
 HELP_OPTIONS = ("--help", "-h")
-VERSION_OPTION = "--version"
 QUIET_OPTIONS = ("-q", "--quiet")
 VERBOSE_OPTIONS = ("-v", "--verbose")
-JSON_OPTION = "--json"
-SECURITY_OPTION = "--security"
 SHARED = ("--no-color", *QUIET_OPTIONS, *VERBOSE_OPTIONS)
 """What every command takes."""
 LISTS = ("plans", "chips", "hazards", "machines", "subjects")
-ON_HOST = (LANE_OPTION, HOST_LANE, f"{LANE_OPTION}={HOST_LANE}")
+ON_HOST = ("--lane", "host", "--lane=host")
 OWN_COMMANDS = {
-    "setup": (*SHARED, "--if-needed", TESTS_OPTION, PACKAGES_OPTION, *ON_HOST),
-    "doctor": (*SHARED, JSON_OPTION, SECURITY_OPTION, *ON_HOST),
+    "setup": (*SHARED, "--if-needed", "--tests", "--packages", *ON_HOST),
+    "doctor": (*SHARED, "--json", "--security", *ON_HOST),
     "clean": SHARED,
 }
 
@@ -75,28 +65,21 @@ class Request:
     no_install: bool = False
     no_color: bool = False
     quiet: bool = False
-    """Nothing but the answer and errors."""
     verbose: bool = False
-    """Also where an error is from."""
     as_json: bool = False
-    """The answer of one of the launcher's own commands is a document."""
     security: bool = False
-    """The doctor is asked what is confined."""
     help: bool = False
     version: bool = False
     if_needed: bool = False
     needs_guests: bool = True
     """False where the command line asks for the lane that has none."""
     for_tests: bool = False
-    """Where the rig's own tests are to be run."""
     packages_only: bool = False
     in_container: bool = False
     imported: str = ""
     """The file of `images --import FILE`; empty for all other command lines."""
     extras: tuple[str, ...] = ()
-    """Of `setup --extra NAME`."""
     archive: str = ""
-    """The Debian archive that the user named; empty where none was."""
     words: tuple[str, ...] = ()
     """What stands before the first option: the subcommand, and perhaps its own subcommand."""
 
@@ -115,7 +98,7 @@ class Request:
 def read_request(arguments: Sequence[str]) -> Request:
     """Takes the launcher's options out; what follows a `--` is left alone."""
     end = arguments.index("--") if "--" in arguments else len(arguments)
-    ours, archive = take_archive(arguments[:end])
+    ours, archive = _take_archive(arguments[:end])
     rest = arguments[end:]
     kept = [argument for argument in ours if argument not in LAUNCHER_OPTIONS]
     request = Request(
@@ -126,26 +109,33 @@ def read_request(arguments: Sequence[str]) -> Request:
         no_color="--no-color" in ours,
         quiet=any(option in ours for option in QUIET_OPTIONS),
         verbose=any(option in ours for option in VERBOSE_OPTIONS),
-        as_json=JSON_OPTION in ours,
-        security=SECURITY_OPTION in ours,
+        as_json="--json" in ours,
+        security="--security" in ours,
         help=any(option in ours for option in HELP_OPTIONS),
         if_needed="--if-needed" in ours,
-        # The last lane counts, as the rig will read it.
-        needs_guests=values_of(LANE_OPTION, ours)[-1:] != [HOST_LANE] and HOST_OPTION not in ours,
-        for_tests=TESTS_OPTION in ours and "setup" in ours,
-        packages_only=PACKAGES_OPTION in ours and "setup" in ours,
-        in_container=CONTAINER_OPTION in ours,
+        # The last lane counts, as the rig will read it; commands with no other lane have --host.
+        needs_guests=values_of("--lane", ours)[-1:] != ["host"] and "--host" not in ours,
+        for_tests="--tests" in ours and "setup" in ours,
+        packages_only="--packages" in ours and "setup" in ours,
+        in_container="--container" in ours,
         imported=next(iter(values_of("--import", kept)), "") if "images" in kept[:1] else "",
         extras=tuple(values_of(EXTRA_OPTION, kept)) if "setup" in kept[:1] else (),
         archive=archive,
-        version=list(kept[:1]) == [VERSION_OPTION],
+        version=kept[:1] == ["--version"],
         words=tuple(takewhile(lambda word: not word.startswith("-"), kept)),
     )
-    _check_own(request)
+    if request.command in OWN_COMMANDS:
+        known = {request.command, *OWN_COMMANDS[request.command], *HELP_OPTIONS}
+        if request.extras:
+            named = (f"{EXTRA_OPTION}={extra}" for extra in request.extras)
+            known |= {EXTRA_OPTION, *request.extras, *named}
+        for argument in request.passed:
+            if argument not in known:
+                raise UsageError(f"rig/rig {request.command} does not know {argument!r}")
     return request
 
 
-def take_archive(arguments: Sequence[str]) -> tuple[list[str], str]:
+def _take_archive(arguments: Sequence[str]) -> tuple[list[str], str]:
     """The arguments without `--archive URI`, and that address: the last one counts."""
     kept, archive = [], ""
     left = iter(arguments)
@@ -165,14 +155,3 @@ def values_of(option: str, arguments: Sequence[str]) -> list[str]:
         for argument, follower in zip(arguments, [*arguments[1:], ""], strict=False)
         if (argument == option and follower) or argument.startswith(f"{option}=")
     ]
-
-
-def _check_own(request: Request) -> None:
-    if request.command not in OWN_COMMANDS:
-        return
-    known = {request.command, *OWN_COMMANDS[request.command], *HELP_OPTIONS}
-    if request.extras:
-        known |= {EXTRA_OPTION, *request.extras, *(f"{EXTRA_OPTION}={e}" for e in request.extras)}
-    for argument in request.passed:
-        if argument not in known:
-            raise UsageError(f"rig/rig {request.command} does not know {argument!r}")

@@ -4,22 +4,19 @@
 import os
 import shutil
 from collections.abc import Mapping
+from contextlib import suppress
 from pathlib import Path
 
 from delayrig.setup.command import commands
-from delayrig.setup.console import human_size
-from delayrig.setup.context import Context
+from delayrig.setup.console import Context, human_size
 from delayrig.setup.errors import EXIT_PASS, SetupError
 from delayrig.setup.layout import Layout, data_home
 from delayrig.setup.lock import TAG_NAME, hold_state
 from delayrig.setup.scratch import sweep_scratch
 from delayrig.setup.steps import disk_usage_bytes
 
-MOUNTS = Path("/proc/self/mounts")
-
 
 def clean(context: Context) -> int:
-    """Removes the state, where it is the rig's and nobody works in it."""
     layout, console = context.layout, context.console
     if swept := sweep_scratch(layout.state):
         console.write(f"removed {swept} scratch folders that runs left which were killed")
@@ -36,8 +33,12 @@ def clean(context: Context) -> int:
         text = layout.installed.read_text(encoding="utf-8") if layout.installed.is_file() else ""
         remove(layout.state)
     console.write(f"removed {layout.state}: {size} freed")
-    _tell_history(context)
-    _tell_packages(context, sorted(set(text.split())))
+    if kept := history_file(os.environ):
+        console.write("runs of the past stay; to remove them:")
+        console.write(commands(["rm", "-r", "--", str(kept.parent)]))
+    if names := sorted(set(text.split())):
+        console.write("distribution packages that set-up installed stay; to remove them:")
+        console.write(commands(["apt-get", "remove", "--auto-remove", *names]))
     return EXIT_PASS
 
 
@@ -48,8 +49,8 @@ def check_ours(layout: Layout) -> None:
             f"{layout.state} was not made by the rig's set-up; nothing was removed",
             "check $FLASHROM_RIG_STATE, or remove the folder by hand",
         )
-    mounted = mounts_below(layout.state, MOUNTS.read_text(encoding="utf-8"))
-    if mounted:
+    mounts = Path("/proc/self/mounts").read_text(encoding="utf-8")
+    if mounted := mounts_below(layout.state, mounts):
         raise SetupError(
             f"something is mounted below {layout.state}; nothing was removed",
             "run, as root:\n" + commands(*(["umount", place] for place in mounted)),
@@ -65,8 +66,10 @@ def mounts_below(folder: Path, mounts: str) -> list[str]:
 def remove(folder: Path) -> None:
     """Removes a folder, also where folders inside are not writable."""
     for place, names, _ in os.walk(folder):
-        for name in names:
-            _open_up(Path(place) / name)
+        for inside in (Path(place) / name for name in names):
+            if not inside.is_symlink() and not os.access(inside, os.R_OK | os.W_OK | os.X_OK):
+                with suppress(PermissionError):  # somebody else's: removing it says so
+                    inside.chmod(0o700)
     try:
         shutil.rmtree(folder)
     except OSError as error:
@@ -76,14 +79,6 @@ def remove(folder: Path) -> None:
         ) from error
 
 
-def _open_up(folder: Path) -> None:
-    if not folder.is_symlink() and not os.access(folder, os.R_OK | os.W_OK | os.X_OK):
-        try:
-            folder.chmod(0o700)
-        except PermissionError:
-            return  # somebody else's: removing it says so
-
-
 def history_file(environment: Mapping[str, str]) -> Path | None:
     """Where runs of the past are kept among the user's data; None where none are."""
     try:
@@ -91,16 +86,3 @@ def history_file(environment: Mapping[str, str]) -> Path | None:
     except RuntimeError:
         return None
     return file if file.is_file() else None
-
-
-def _tell_history(context: Context) -> None:
-    kept = history_file(os.environ)
-    if kept is not None:
-        context.console.write("runs of the past stay; to remove them:")
-        context.console.write(commands(["rm", "-r", "--", str(kept.parent)]))
-
-
-def _tell_packages(context: Context, names: list[str]) -> None:
-    if names:
-        context.console.write("distribution packages that set-up installed stay; to remove them:")
-        context.console.write(commands(["apt-get", "remove", "--auto-remove", *names]))

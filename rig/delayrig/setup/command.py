@@ -24,8 +24,6 @@ PASSWORD = re.compile(r"://[^/@\s'\"]+@")
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Done:
-    """How a long job ended."""
-
     code: int
     tail: tuple[str, ...]
     log: Path
@@ -83,10 +81,23 @@ def run_logged(
     tail: deque[str] = deque(maxlen=TAIL_LINES)
     with log.open("a", encoding="utf-8") as file:
         file.write(f"$ {redact(' '.join(argv))}\n")
-        code = _follow(argv, file, tail, console, {**os.environ, **(environment or {})})
-        file.write(f"exit {code}\n")
+        with subprocess.Popen(
+            argv,
+            stdin=subprocess.DEVNULL,
+            stdout=subprocess.PIPE,
+            stderr=subprocess.STDOUT,
+            encoding="utf-8",
+            errors="replace",
+            env={**os.environ, **(environment or {})},
+        ) as process:
+            try:
+                _copy(process, file, tail, console)
+            except BaseException:
+                _interrupt(process)
+                raise
+        file.write(f"exit {process.returncode}\n")
     console.erase()
-    return Done(code=code, tail=tuple(tail), log=log)
+    return Done(code=process.returncode, tail=tuple(tail), log=log)
 
 
 def redact(text: str) -> str:
@@ -95,32 +106,7 @@ def redact(text: str) -> str:
 
 
 def commands(*lines: Sequence[str]) -> str:
-    """Command lines for a person to copy."""
     return "\n".join(f"    {shlex.join(line)}" for line in lines)
-
-
-def _follow(
-    argv: Sequence[str],
-    file: TextIO,
-    tail: deque[str],
-    console: Console,
-    environment: Mapping[str, str],
-) -> int:
-    with subprocess.Popen(
-        argv,
-        stdin=subprocess.DEVNULL,
-        stdout=subprocess.PIPE,
-        stderr=subprocess.STDOUT,
-        encoding="utf-8",
-        errors="replace",
-        env=environment,
-    ) as process:
-        try:
-            _copy(process, file, tail, console)
-        except BaseException:
-            _interrupt(process)
-            raise
-    return process.returncode
 
 
 def _copy(process: subprocess.Popen[str], file: TextIO, tail: deque[str], console: Console) -> None:

@@ -2,12 +2,16 @@
 """What a person sees of set-up. During set-up all of it goes to stderr: stdout is the command's."""
 
 import shutil
-from collections.abc import Mapping
+import time
+from collections.abc import Iterator, Mapping
+from contextlib import contextmanager
 from dataclasses import dataclass
 from enum import StrEnum
 from typing import TextIO
 
 from delayrig.setup.errors import SetupError
+from delayrig.setup.layout import Layout
+from delayrig.setup.stamp import GUEST_STEPS
 
 
 class Colour(StrEnum):
@@ -20,10 +24,35 @@ class Colour(StrEnum):
     YELLOW = "33"
 
 
+class Level(StrEnum):
+    OK = "ok"
+    NOTE = "note"
+    PROBLEM = "problem"
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Finding:
+    """What one check of the doctor found."""
+
+    level: Level
+    text: str
+    remedy: str = ""
+
+
+def ok(text: str) -> Finding:
+    return Finding(level=Level.OK, text=text)
+
+
+def note(text: str, remedy: str) -> Finding:
+    return Finding(level=Level.NOTE, text=text, remedy=remedy)
+
+
+def problem(text: str, remedy: str) -> Finding:
+    return Finding(level=Level.PROBLEM, text=text, remedy=f"remedy: {remedy}")
+
+
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Console:
-    """Where messages go, and where answers come from."""
-
     output: TextIO
     input: TextIO
     colours: bool = False
@@ -42,11 +71,18 @@ class Console:
     def begin(self, title: str) -> None:
         self._tell(self.paint(f"set-up: {title}", Colour.BOLD))
 
+    @contextmanager
+    def timed(self, title: str, done: str = "ready") -> Iterator[None]:
+        """Says what begins, and how long it took once it ended well."""
+        self.begin(title)
+        started_s = time.monotonic()
+        yield
+        self.say(f"{done} in {human_time(time.monotonic() - started_s)}")
+
     def say(self, text: str) -> None:
         self._tell(f"  {text}")
 
     def warn(self, text: str) -> None:
-        """Something is not as it should be, but set-up goes on."""
         self._tell(f"  {self.paint('warning:', Colour.YELLOW)} {text}")
 
     def fail(self, error: SetupError) -> None:
@@ -85,6 +121,22 @@ class Console:
         self.output.flush()
         answer = self.input.readline()
         return answer != "" and answer.strip().lower() in {"", "y", "yes"}
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Context:
+    """Where set-up works, whom it talks to, and what it may do."""
+
+    layout: Layout
+    console: Console
+    yes: bool = False
+    no_install: bool = False
+    again: bool = False
+    """Check the step in full, though its mark is fresh."""
+    security: bool = False
+    as_json: bool = False
+    steps: tuple[str, ...] = GUEST_STEPS
+    """What is to be done, in this order."""
 
 
 def open_console(

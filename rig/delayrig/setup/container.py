@@ -13,22 +13,20 @@ import signal
 import subprocess
 import sys
 import tempfile
-from collections.abc import Mapping, Sequence
+from collections.abc import Sequence
 from dataclasses import dataclass
 from pathlib import Path
 
 from delayrig.setup.arguments import Request
 from delayrig.setup.command import answer, succeeds
-from delayrig.setup.console import Console
-from delayrig.setup.context import Context
+from delayrig.setup.console import Console, Context
 from delayrig.setup.distribution import this_release
 from delayrig.setup.errors import EXIT_PASS, EXIT_RIG_FAULT, SetupError
 from delayrig.setup.layout import STATE_VARIABLE, Layout, data_home
-from delayrig.setup.mounts import Mount, plan_mounts
+from delayrig.setup.mounts import plan_mounts
 from delayrig.setup.named_archive import VARIABLE as ARCHIVE_VARIABLE
 from delayrig.setup.named_archive import folder_of, named_archive
 
-ENGINES = ("podman", "docker")
 ROOTLESS = {
     "podman": ("podman", "info", "--format", "{{.Host.Security.Rootless}}"),
     "docker": ("docker", "info", "--format", "rootless: {{json .SecurityOptions}}"),
@@ -46,15 +44,11 @@ PASSED = (
     *("PIP_INDEX_URL", "PIP_EXTRA_INDEX_URL", "PIP_TRUSTED_HOST"),
 )
 """Variables that go along, by name: their values stay out of the command line."""
-LIMITS = {"nofile": resource.RLIMIT_NOFILE, "nproc": resource.RLIMIT_NPROC}
 LIMIT = 4096
 """Open files of a process, and processes in all: enough for a guest on each of 500 CPUs."""
-ENGINE_FAILED = (125, 126, 127)
-"""What an engine exits with where it could not start the command."""
 FORWARDED = frozenset({signal.SIGINT, signal.SIGTERM, signal.SIGHUP})
 BY_KERNEL_MIN = 1
 """si_code of a signal that the terminal sent, which the program has got as well."""
-PACKAGE_NAME = "delayrig"
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -66,14 +60,13 @@ class Engine:
     """Whom the rig runs as inside, so that what it writes is the user's."""
 
 
-def engine_name() -> str:
-    """podman or docker, whichever is there; empty where neither is."""
-    return next((name for name in ENGINES if shutil.which(name)), "")
+def present_engines() -> list[str]:
+    return [name for name in ("podman", "docker") if shutil.which(name)]
 
 
 def find_engine() -> Engine:
     """The first that is at work."""
-    present = [name for name in ENGINES if shutil.which(name)]
+    present = present_engines()
     for name in present:
         said = answer(ROOTLESS[name]).strip()
         if said:
@@ -110,53 +103,14 @@ def volume_name(layout: Layout, engine: Engine) -> str:
     return f"{NAME}-{hashlib.sha256(f'{layout.checkout} {engine.user}'.encode()).hexdigest()[:16]}"
 
 
-def build_argv(engine: Engine, image: str, base: str, recipe: Path, folder: Path) -> list[str]:
-    """Builds the image of the distribution packages from the files in `folder`."""
-    user, group = engine.user
-    arguments = {"BASE": base, "UID": str(user), "GID": str(group)}
-    options = [f"--build-arg={name}={value}" for name, value in arguments.items()]
-    return [
-        *(engine.name, "build", "--target", STAGE, "--tag", image, "--file", str(recipe)),
-        *(*options, str(folder)),
-    ]
-
-
-def run_argv(
-    engine: Engine,
-    image: str,
-    layout: Layout,
-    mounts: Sequence[Mount],
-    *,
-    working: Path,
-    environment: Mapping[str, str],
-    terminal: bool,
-    arguments: Sequence[str],
-) -> list[str]:
-    """Runs the launcher in the container, and removes the container afterwards."""
-    user, group = engine.user
-    return [
-        *(engine.name, "run", "--rm", "--interactive", *(["--tty"] if terminal else [])),
-        *(f"--user={user}:{group}", f"--workdir={working}"),
-        *("--cap-add=SYS_NICE", "--cap-add=IPC_LOCK", "--security-opt=label=disable"),
-        *limit_options(),
-        f"--mount=type=volume,source={volume_name(layout, engine)},target={STATE}",
-        *(f"--mount={mount.option()}" for mount in mounts),
-        f"--env={STATE_VARIABLE}={STATE}",
-        f"--env=XDG_DATA_HOME={data_home(environment)}",
-        *(f"--env={name}" for name in PASSED if name in environment),
-        *("--entrypoint=tini", image, "--"),  # else the rig would be PID 1, which nobody else is
-        *(str(layout.package_path / "rig"), "--yes", *arguments),
-    ]
-
-
 def limit_options() -> list[str]:
     """What engines set by themselves may be more than this user may have: then nothing starts."""
-    hard = {name: resource.getrlimit(number)[1] for name, number in LIMITS.items()}
-    bounds = {
-        name: LIMIT if bound == resource.RLIM_INFINITY else min(bound, LIMIT)
-        for name, bound in hard.items()
-    }
-    return [f"--ulimit={name}={bound}:{bound}" for name, bound in bounds.items()]
+    options = []
+    for name in ("nofile", "nproc"):
+        hard = resource.getrlimit(getattr(resource, f"RLIMIT_{name.upper()}"))[1]
+        bound = LIMIT if hard == resource.RLIM_INFINITY else min(hard, LIMIT)
+        options.append(f"--ulimit={name}={bound}:{bound}")
+    return options
 
 
 def run_in_container(context: Context, request: Request) -> int:
@@ -177,16 +131,21 @@ def run_in_container(context: Context, request: Request) -> int:
     )
     history.mkdir(parents=True, exist_ok=True)
     image = provide_image(context.console, layout, engine, environment.get(BASE_VARIABLE, BASE))
-    argv = run_argv(
-        engine,
-        image,
-        layout,
-        mounts,
-        working=working,
-        environment=environment,
-        terminal=all(stream.isatty() for stream in (sys.stdin, sys.stdout, sys.stderr)),
-        arguments=request.passed,
-    )
+    terminal = all(stream.isatty() for stream in (sys.stdin, sys.stdout, sys.stderr))
+    user, group = engine.user
+    argv = [
+        *(engine.name, "run", "--rm", "--interactive", *(["--tty"] if terminal else [])),
+        *(f"--user={user}:{group}", f"--workdir={working}"),
+        *("--cap-add=SYS_NICE", "--cap-add=IPC_LOCK", "--security-opt=label=disable"),
+        *limit_options(),
+        f"--mount=type=volume,source={volume_name(layout, engine)},target={STATE}",
+        *(f"--mount={mount.option()}" for mount in mounts),
+        f"--env={STATE_VARIABLE}={STATE}",
+        f"--env=XDG_DATA_HOME={data_home(environment)}",
+        *(f"--env={name}" for name in PASSED if name in environment),
+        *("--entrypoint=tini", image, "--"),  # else the rig would be PID 1, which nobody else is
+        *(str(layout.package_path / "rig"), "--yes", *request.passed),
+    ]
     return exit_code(run_forwarding(argv), is_bisect="--bisect" in request.passed)
 
 
@@ -210,10 +169,8 @@ def run_forwarding(argv: Sequence[str]) -> int:
 
 
 def exit_code(code: int, *, is_bisect: bool) -> int:
-    """The command's own; a container that did not start is a fault of the rig's."""
-    if code in ENGINE_FAILED and not is_bisect:
-        return EXIT_RIG_FAULT
-    return code
+    """The command's own; a container that did not start (125 to 127) is a fault of the rig's."""
+    return EXIT_RIG_FAULT if code in (125, 126, 127) and not is_bisect else code
 
 
 def provide_image(console: Console, layout: Layout, engine: Engine, base: str) -> str:
@@ -224,8 +181,12 @@ def provide_image(console: Console, layout: Layout, engine: Engine, base: str) -
     console.begin(f"image of the container, from {base}")
     with tempfile.TemporaryDirectory(prefix="rig-image-") as folder:
         copy_sources(layout, Path(folder))
-        recipe = layout.checkout.joinpath(*RECIPE)
-        argv = build_argv(engine, image, base, recipe, Path(folder))
+        user, group = engine.user
+        argv = [
+            *(engine.name, "build", "--target", STAGE, "--tag", image),
+            *("--file", str(layout.checkout.joinpath(*RECIPE)), f"--build-arg=BASE={base}"),
+            *(f"--build-arg=UID={user}", f"--build-arg=GID={group}", folder),
+        ]
         built = subprocess.run(argv, stdin=subprocess.DEVNULL, stdout=sys.stderr, check=False)
     if built.returncode != 0:
         raise SetupError(
@@ -238,7 +199,7 @@ def provide_image(console: Console, layout: Layout, engine: Engine, base: str) -
 
 def copy_sources(layout: Layout, folder: Path) -> None:
     """What the recipe's first stage copies: the launcher alone, so that building begins at once."""
-    package = folder / "rig" / PACKAGE_NAME
+    package = folder / "rig" / "delayrig"
     unwanted = shutil.ignore_patterns("__pycache__")
     shutil.copytree(layout.setup, package / "setup", ignore=unwanted)
     for name in ("__init__.py", "VERSION"):

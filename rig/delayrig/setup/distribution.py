@@ -51,19 +51,14 @@ class Release:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Machine:
-    """What decides which way a machine can go."""
-
     release: Release
     has_apt: bool
     has_debian: bool
-    """Where apt is configured for a Debian archive."""
     has_named: bool = False
-    """Where the user named a Debian archive."""
     qemu_versions: tuple[str, ...] = ()
     """What apt offers, where it is all too old; empty where one will do, or none is known."""
     qemu_version_min: str = ""
     engine: str = ""
-    """podman or docker; empty where neither is there."""
 
 
 def this_release() -> Release:
@@ -101,9 +96,8 @@ def refusal(machine: Machine) -> SetupError | None:
     if not machine.has_apt:
         return _refused(machine, f"{name} has no apt to get the rig's packages and subjects by")
     if machine.qemu_versions:
-        newest = machine.qemu_versions[0]
-        least = machine.qemu_version_min
-        return _refused(machine, f"{name} offers QEMU {newest}, and guests need {least} or newer")
+        offered = f"{name} offers QEMU {machine.qemu_versions[0]}"
+        return _refused(machine, f"{offered}, and guests need {machine.qemu_version_min} or newer")
     if machine.has_named:
         return None
     return _refused(machine, f"apt knows no Debian archive on {name}")
@@ -111,22 +105,15 @@ def refusal(machine: Machine) -> SetupError | None:
 
 def _refused(machine: Machine, message: str) -> SetupError:
     """Each way as a sentence, the container first: it needs nothing more of the machine."""
-    ways = [_container_way(machine), _archive_way(machine)]
-    return SetupError(message, "one of these two:\n" + "\n".join(f"  - {way}" for way in ways))
-
-
-def _container_way(machine: Machine) -> str:
     if machine.engine:
-        return f"run it in a container ({machine.engine}): rig/rig --container COMMAND"
-    install = machine.release.install("podman")
-    how = f" (as root: {install})" if install else ""
-    return f"install podman{how} or docker, and run: rig/rig --container COMMAND"
-
-
-def _archive_way(machine: Machine) -> str:
+        container = f"run it in a container ({machine.engine}): rig/rig --container COMMAND"
+    else:
+        install = machine.release.install("podman")
+        how = f" (as root: {install})" if install else ""
+        container = f"install podman{how} or docker, and run: rig/rig --container COMMAND"
+    archive = "use a machine with Debian 12 or newer"
     if machine.has_apt and not machine.qemu_versions:
         keyring = machine.release.install("debian-archive-keyring")
-        return "name an archive of Debian: rig/rig --archive URI COMMAND" + (
-            f" (its key, as root: {keyring})" if keyring else ""
-        )
-    return "use a machine with Debian 12 or newer"
+        how = f" (its key, as root: {keyring})" if keyring else ""
+        archive = f"name an archive of Debian: rig/rig --archive URI COMMAND{how}"
+    return SetupError(message, f"one of these two:\n  - {container}\n  - {archive}")

@@ -13,29 +13,21 @@ from collections.abc import Callable
 from dataclasses import asdict
 from pathlib import Path
 
-from delayrig.setup import stamp
+from delayrig.setup import security, stamp
 from delayrig.setup.apt import KEYRING, find_debian, has_debian, parse_targets
 from delayrig.setup.command import answer, succeeds
-from delayrig.setup.console import Colour, human_size
-from delayrig.setup.container import engine_name
-from delayrig.setup.context import Context
+from delayrig.setup.console import Colour, Context, Finding, Level, human_size, note, ok, problem
+from delayrig.setup.container import present_engines
 from delayrig.setup.distribution import Machine, refusal, this_release
 from delayrig.setup.environment import SYSTEM_PYTHON
 from delayrig.setup.errors import EXIT_PASS, EXIT_RIG_FAULT, SetupError
-from delayrig.setup.finding import Finding, Level, note, ok, problem
 from delayrig.setup.install import AptGet, read_targets
 from delayrig.setup.named_archive import named_archive
 from delayrig.setup.native import is_configured
-from delayrig.setup.packages import (
-    find_lacking,
-    installed_versions,
-    new_enough,
-    read_wanted,
-    refused,
-)
+from delayrig.setup.packages import lacking_of, new_enough, read_wanted, refused
+from delayrig.setup.security import QEMU
 
 FREE_BYTES_MIN = 2 * 1024**3
-QEMU = "qemu-system-x86_64"
 QEMU_PACKAGE, QEMU_VERSION_MIN = "qemu-system-x86", "9.1"
 RT_RUNTIME = Path("/proc/sys/kernel/sched_rt_runtime_us")
 SET_UP = "rig/rig setup"
@@ -64,7 +56,7 @@ def examine(context: Context) -> int:
     for name, check in checks_for(context).items():
         found[name] = _guarded(check, context)
         if not context.as_json:
-            show(context, name, found[name])
+            _show(context, name, found[name])
     if context.as_json:
         answers = [{"check": name, **asdict(finding)} for name, finding in found.items()]
         context.console.write(json.dumps(answers, indent=1))
@@ -75,16 +67,13 @@ def examine(context: Context) -> int:
 def checks_for(context: Context) -> dict[str, Callable[[Context], Finding]]:
     """By name, in order: without guests, nothing of what only they need."""
     if context.security:
-        from delayrig.setup import security
-
         return security.CHECKS
     if context.steps != stamp.HOST_STEPS:
         return CHECKS
     return {name: check for name, check in CHECKS.items() if name not in OF_GUESTS}
 
 
-def show(context: Context, name: str, finding: Finding) -> None:
-    """A line for the finding, and its remedy below."""
+def _show(context: Context, name: str, finding: Finding) -> None:
     level = context.console.paint(f"{finding.level:<7}", COLOURS[finding.level])
     context.console.write(f"{level}  {name}: {finding.text}")
     for line in finding.remedy.splitlines():
@@ -104,8 +93,7 @@ def _check_packages(context: Context) -> Finding:
     wanted = read_wanted(context.layout)
     if context.steps == stamp.HOST_STEPS:
         wanted = tuple(package for package in wanted if not package.guests_only)
-    lacking = find_lacking(wanted, installed_versions(wanted), new_enough)
-    if lacking:
+    if lacking := lacking_of(wanted):
         return problem(
             "missing " + ", ".join(lack.package.label for lack in lacking),
             f"{SET_UP}, or {refused('', lacking).remedy}",
@@ -133,20 +121,17 @@ def _check_libvirt(context: Context) -> Finding:
         settings = Path(root) / "etc" / "qemu.conf"
         settings.parent.mkdir()
         settings.write_text(LIBVIRT_SETTINGS, encoding="utf-8")
-        return _probe_libvirt(python, root)
-
-
-def _probe_libvirt(python: Path, root: str) -> Finding:
-    try:
-        done = subprocess.run(
-            [python, "-P", "-c", LIBVIRT_PROBE, root],
-            capture_output=True,
-            text=True,
-            timeout=LIBVIRT_WAIT_S,
-            check=False,
-        )
-    except subprocess.TimeoutExpired:
-        return problem(f"no answer within {LIBVIRT_WAIT_S} s", f"{SET_UP}; {QEMU} may be broken")
+        try:
+            done = subprocess.run(
+                [python, "-P", "-c", LIBVIRT_PROBE, root],
+                capture_output=True,
+                text=True,
+                timeout=LIBVIRT_WAIT_S,
+                check=False,
+            )
+        except subprocess.TimeoutExpired:
+            why = f"no answer within {LIBVIRT_WAIT_S} s"
+            return problem(why, f"{SET_UP}; {QEMU} may be broken")
     if done.returncode == 0:
         return ok(f"embedded driver works, version {done.stdout.strip()}")
     said = done.stderr.strip().splitlines() or ["no message"]
@@ -167,7 +152,6 @@ def check_machine(context: Context) -> None:
 
 
 def examine_machine(context: Context) -> Machine:
-    """What decides which way this machine has to packages and subjects."""
     release = this_release()
     has_apt = shutil.which("apt-get") is not None and shutil.which("dpkg") is not None
     with_debian = has_debian(read_targets(), release)
@@ -179,7 +163,7 @@ def examine_machine(context: Context) -> Machine:
         has_named=bool(named_archive(os.environ)),
         qemu_versions=() if any(new_enough(each, QEMU_VERSION_MIN) for each in offers) else offers,
         qemu_version_min=QEMU_VERSION_MIN,
-        engine=engine_name(),
+        engine=next(iter(present_engines()), ""),
     )
 
 
@@ -187,13 +171,9 @@ def _check_archive(context: Context) -> Finding:
     refused_here = refusal(examine_machine(context))
     if refused_here is not None:
         return problem(refused_here.message, refused_here.remedy)
-    if named_archive(os.environ):
-        return _check_named()
-    base = find_debian(parse_targets(read_targets()), this_release())
-    return ok(f"apt knows Debian's archive, with {base.codename or base.release}")
-
-
-def _check_named() -> Finding:
+    if not named_archive(os.environ):
+        base = find_debian(parse_targets(read_targets()), this_release())
+        return ok(f"apt knows Debian's archive, with {base.codename or base.release}")
     if not Path(KEYRING).is_file():
         return problem(
             f"an archive is named, but {KEYRING} is missing, which its packages are checked by",
@@ -233,10 +213,8 @@ def _check_disk(context: Context) -> Finding:
     if not os.access(place, os.W_OK):
         return problem(f"{place} is not writable", "move the state with $FLASHROM_RIG_STATE")
     if free_bytes < FREE_BYTES_MIN:
-        wanted = human_size(FREE_BYTES_MIN)
-        return problem(
-            f"{text}; {wanted} are wanted", "free some, or move it with $FLASHROM_RIG_STATE"
-        )
+        text = f"{text}; {human_size(FREE_BYTES_MIN)} are wanted"
+        return problem(text, "free some, or move it with $FLASHROM_RIG_STATE")
     return ok(text)
 
 

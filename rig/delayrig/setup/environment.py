@@ -6,13 +6,11 @@ again, or carried to another machine, without a network. What only tests and lin
 of its own and comes with `tests/run`; so has what few users need (rig/extras).
 """
 
-import time
 from collections.abc import Iterable
 from pathlib import Path
 
 from delayrig.setup.command import Done, run_logged, succeeds
-from delayrig.setup.console import human_time
-from delayrig.setup.context import Context
+from delayrig.setup.console import Context
 from delayrig.setup.errors import SetupError
 from delayrig.setup.layout import Layout
 from delayrig.setup.stamp import ENVIRONMENT, TEST_ENVIRONMENT, drop_mark
@@ -30,32 +28,27 @@ def can_make_environment() -> bool:
 
 
 def ensure_environment(context: Context) -> bool:
-    """Makes the environment, or checks it where its mark is fresh."""
-    context.console.begin("Python environment")
-    started_s = time.monotonic()
-    if not (context.again and _is_alive(context)):
-        drop_mark(context.layout.stamp, ENVIRONMENT)
-        drop_mark(context.layout.stamp, TEST_ENVIRONMENT)
-        _make(context)
-    _fill(context, [context.layout.lock_of_python])
-    took = human_time(time.monotonic() - started_s)
-    context.console.say(f"Python environment: ready in {took}")
+    layout = context.layout
+    with context.console.timed("Python environment", "Python environment: ready"):
+        alive = [str(layout.python), "-m", "pip", "--version"]
+        if not (context.again and succeeds(alive)):
+            drop_mark(layout.stamp, ENVIRONMENT)
+            drop_mark(layout.stamp, TEST_ENVIRONMENT)
+            _make(context)
+        _fill(context, [layout.lock_of_python])
     return True
 
 
 def ensure_test_environment(context: Context) -> bool:
     """Adds what tests and linters need to the environment, and every extra."""
-    context.console.begin("Python packages of the tests")
-    started_s = time.monotonic()
     layout = context.layout
-    extras = [layout.lock_of_extra(name) for name in known_extras(layout)]
-    _fill(context, [layout.lock_of_tests, *extras])
-    context.console.say(f"ready in {human_time(time.monotonic() - started_s)}")
+    with context.console.timed("Python packages of the tests"):
+        extras = map(layout.lock_of_extra, known_extras(layout))
+        _fill(context, [layout.lock_of_tests, *extras])
     return True
 
 
 def known_extras(layout: Layout) -> list[str]:
-    """Names of what can be asked for beside what every user needs."""
     return sorted(lock.stem for lock in layout.extras.glob("*.lock"))
 
 
@@ -68,10 +61,6 @@ def add_extras(context: Context, names: Iterable[str]) -> None:
         context.console.begin(f"extra {name}")
         _fill(context, [context.layout.lock_of_extra(name)])
         context.console.say("ready")
-
-
-def _is_alive(context: Context) -> bool:
-    return succeeds([str(context.layout.python), "-m", "pip", "--version"])
 
 
 def _make(context: Context) -> None:

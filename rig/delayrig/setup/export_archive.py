@@ -144,23 +144,17 @@ def _take_over(entries: list[Entry], folder: Path, state: Path) -> None:
         place = state / entry["path"]
         place.parent.mkdir(parents=True, exist_ok=True)
         if "link" in entry:
-            target = _checked_target(entry, state)
+            target = Path(str(entry["link"]))
+            leads_to = Path(os.path.normpath(place.parent / target))
+            if target.is_absolute() or not leads_to.is_relative_to(state):
+                raise SetupError(
+                    f"{entry['path']}: a link that leads to {target}, out of the folder of state",
+                    "export the images again, from a folder of state that the rig made",
+                )
             if not place.is_symlink():
-                place.symlink_to(target)
+                place.symlink_to(entry["link"])
         elif not place.exists():
             shutil.move(folder / entry["path"], place)
-
-
-def _checked_target(entry: Entry, state: Path) -> str:
-    """A link's target, which must lie in the state as well."""
-    target = str(entry["link"])
-    place = Path(os.path.normpath(state / Path(entry["path"]).parent / target))
-    if not PurePosixPath(target).is_absolute() and place.is_relative_to(state):
-        return target
-    raise SetupError(
-        f"{entry['path']}: a link that leads to {target}, out of the folder of state",
-        "export the images again, from a folder of state that the rig made",
-    )
 
 
 def _refused(file: Path, why: str) -> SetupError:

@@ -1,42 +1,33 @@
 # SPDX-License-Identifier: GPL-2.0-or-later
 """Kernel, guest root and subjects: made by the rig's own `images` command, which caches them."""
 
-import time
-
 from delayrig.setup.command import run_logged
-from delayrig.setup.console import human_time
-from delayrig.setup.context import Context
+from delayrig.setup.console import Context
 from delayrig.setup.start_rig import rig_argv, rig_environment
 
 WARNING = "warning: "
 
 
-def ensure_images(context: Context) -> bool:
-    """Makes what is missing for the shipped plans; quick where everything is up to date."""
-    return _ensure(context, "images", ["images"])
-
-
 def ensure_test_images(context: Context) -> bool:
     """Also what is fetched when it is first used: the tests need no network later."""
-    return _ensure(context, "images of the tests", ["images", "--all"])
+    return ensure_images(context, "images of the tests", "--all")
 
 
-def _ensure(context: Context, title: str, words: list[str]) -> bool:
-    context.console.begin(title)
-    started_s = time.monotonic()
-    done = run_logged(
-        rig_argv(context.layout, words),
-        log=context.layout.logs / "images.log",
-        console=context.console,
-        environment=rig_environment(context.layout, {}),
-    )
-    done.require(
-        "making the images",
-        "see the lines above; where the archive is out of reach, mend the machine's network or its"
-        " apt sources",
-    )
-    for line in done.tail:
-        if line.startswith(WARNING):
-            context.console.warn(line.removeprefix(WARNING))
-    context.console.say(f"ready in {human_time(time.monotonic() - started_s)}")
+def ensure_images(context: Context, title: str = "images", *options: str) -> bool:
+    """Makes what is missing for the shipped plans; quick where everything is up to date."""
+    with context.console.timed(title):
+        done = run_logged(
+            rig_argv(context.layout, ["images", *options]),
+            log=context.layout.logs / "images.log",
+            console=context.console,
+            environment=rig_environment(context.layout, {}),
+        )
+        done.require(
+            "making the images",
+            "see the lines above; where the archive is out of reach, mend the machine's network or"
+            " its apt sources",
+        )
+        for line in done.tail:
+            if line.startswith(WARNING):
+                context.console.warn(line.removeprefix(WARNING))
     return True

@@ -4,18 +4,20 @@
 import os
 import shutil
 from collections.abc import Sequence
-from dataclasses import dataclass, replace
+from dataclasses import dataclass
 from pathlib import Path
 
 from delayrig.setup.apt import TARGETS_COMMAND, Backports, derive_backports
 from delayrig.setup.command import Done, answer, run_logged, succeeds
-from delayrig.setup.context import Context
+from delayrig.setup.console import Context
 from delayrig.setup.distribution import OS_RELEASE
 from delayrig.setup.layout import Layout
 
 LOCK_WAIT_S = 300
-SOURCE_LIST = Path("/etc/apt/sources.list")
-SOURCE_PARTS = Path("/etc/apt/sources.list.d")
+ARCHIVE_REMEDY = (
+    "look at the lines above; where the archive is out of reach, mend this machine's network or its"
+    " apt sources;\nwhere dpkg was interrupted, run as root: dpkg --configure -a"
+)
 
 
 def install_argv(names: Sequence[str], *options: str) -> list[str]:
@@ -35,16 +37,11 @@ class AptGet:
     suite: str = ""
     """The suite to prefer; empty for the machine's own choice."""
 
-    def beside(self, sources: Path, suite: str) -> "AptGet":
-        """The same apt-get on other sources, with lists of its own."""
-        return replace(self, sources=sources, suite=suite)
-
     def update(self) -> None:
         """Gets the lists of packages. The machine's own may be in part out of reach."""
-        verb = "fetching lists of packages"
-        done = self._run(verb, ["apt-get", *self._options(), "update"])
+        done = self._run("fetching lists of packages", ["apt-get", *self._options(), "update"])
         if self.sources is not None:
-            done.require("fetching the lists of backports", _archive_remedy())
+            done.require("fetching the lists of backports", ARCHIVE_REMEDY)
         elif done.code != 0:
             self.context.console.warn(f"apt-get update failed (see {done.log}); going on without")
 
@@ -53,7 +50,7 @@ class AptGet:
         preferred = ["-t", self.suite] if self.suite else []
         options = ["-y", "-o", f"DPkg::Lock::Timeout={LOCK_WAIT_S}", *self._options(), *preferred]
         done = self._run(f"installing {', '.join(names)}", install_argv(names, *options))
-        done.require("installing packages", _archive_remedy())
+        done.require("installing packages", ARCHIVE_REMEDY)
 
     def candidate(self, name: str) -> str:
         """The version that would be installed; empty where there is none."""
@@ -77,7 +74,7 @@ class AptGet:
     def forget_lists(self) -> None:
         """Removes lists of our own; they are large, and belong to root."""
         if self.sources is not None:
-            succeeds([*self.privilege, "rm", "-rf", "--", os.fspath(self._lists())])
+            succeeds([*self.privilege, "rm", "-rf", "--", str(self.context.layout.apt / "lists")])
 
     def _run(self, what: str, argv: list[str]) -> Done:
         self.context.console.say(what)
@@ -93,11 +90,8 @@ class AptGet:
         return [
             *("-o", "Dir::Etc::sourcelist=/dev/null"),
             *("-o", f"Dir::Etc::sourceparts={self.sources}"),
-            *("-o", f"Dir::State::lists={self._lists()}"),
+            *("-o", f"Dir::State::lists={self.context.layout.apt / 'lists'}"),
         ]
-
-    def _lists(self) -> Path:
-        return self.context.layout.apt / "lists"
 
 
 def find_privilege(*, interactive: bool) -> tuple[str, ...] | str:
@@ -126,8 +120,8 @@ def read_targets() -> str:
 
 
 def read_source_files() -> dict[str, str]:
-    """The machine's own sources of packages, by path."""
-    files = [SOURCE_LIST, *sorted(SOURCE_PARTS.glob("*"))]
+    apt = Path("/etc/apt")
+    files = [apt / "sources.list", *sorted((apt / "sources.list.d").glob("*"))]
     return {
         str(file): file.read_text(encoding="utf-8", errors="replace")
         for file in files
@@ -136,7 +130,6 @@ def read_source_files() -> dict[str, str]:
 
 
 def write_backports(layout: Layout, backports: Backports) -> Path:
-    """Writes the sources below the state, and returns their folder."""
     folder = layout.apt / "sources.d"
     folder.mkdir(parents=True, exist_ok=True)
     (layout.apt / "lists" / "partial").mkdir(parents=True, exist_ok=True)
@@ -144,10 +137,3 @@ def write_backports(layout: Layout, backports: Backports) -> Path:
     file.touch(mode=0o600)  # an address may hold a password
     file.write_text(backports.text, encoding="utf-8")
     return folder
-
-
-def _archive_remedy() -> str:
-    return (
-        "look at the lines above; where the archive is out of reach, mend this machine's network or"
-        " its apt sources;\nwhere dpkg was interrupted, run as root: dpkg --configure -a"
-    )

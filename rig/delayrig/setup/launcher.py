@@ -29,9 +29,7 @@ from delayrig.setup.stamp import stale_steps, wanted_marks
 from delayrig.setup.start_rig import become_rig
 
 if TYPE_CHECKING:
-    from delayrig.setup.context import Context
-
-NO_ROOM = (errno.ENOSPC, errno.EDQUOT)
+    from delayrig.setup.console import Context
 
 
 def main(arguments: Sequence[str]) -> int:
@@ -97,8 +95,7 @@ def _answer(layout: Layout, request: Request) -> int:
 
 def _guarded(layout: Layout, request: Request) -> int:
     # The fast way ends above: what it does not need is imported here.
-    from delayrig.setup.console import open_console
-    from delayrig.setup.context import Context
+    from delayrig.setup.console import Context, open_console
     from delayrig.setup.reference import check_command
 
     check_command(layout, request.command, OWN_COMMANDS)
@@ -159,7 +156,13 @@ def _dispatch(context: "Context", request: Request) -> int:
     if request.command == "clean":
         return clean(context)
     if request.imported:
-        return _import(context, request)
+        # What another machine exported comes before set-up, which then needs no network.
+        from delayrig.setup.export_archive import import_images
+
+        file = Path(request.imported)
+        count = import_images(context.layout, file)
+        context.console.write(f"{file}: {count} files are here now")
+        return EXIT_PASS
     check_machine(context)
     set_up(context)
     if request.extras:
@@ -167,36 +170,23 @@ def _dispatch(context: "Context", request: Request) -> int:
 
         add_extras(context, request.extras)
     if request.command != "setup":
-        _check_still_ours(context.layout)
-        become_rig(context.layout, request.passed)
-    return EXIT_PASS
-
-
-def _check_still_ours(layout: Layout) -> None:
-    note_use(layout)
-    if stale_steps(layout, wanted_marks(layout), [stamp.NATIVE]):
-        raise SetupError(
-            f"{layout.state} was just taken by another checkout",
-            "start again, or point $FLASHROM_RIG_STATE at another folder",
-        )
-
-
-def _import(context: "Context", request: Request) -> int:
-    """What another machine exported comes before set-up, which then needs no network."""
-    from delayrig.setup.export_archive import import_images
-
-    file = Path(request.imported)
-    context.console.write(f"{file}: {import_images(context.layout, file)} files are here now")
+        layout = context.layout
+        note_use(layout)
+        if stale_steps(layout, wanted_marks(layout), [stamp.NATIVE]):
+            raise SetupError(
+                f"{layout.state} was just taken by another checkout",
+                "start again, or point $FLASHROM_RIG_STATE at another folder",
+            )
+        become_rig(layout, request.passed)
     return EXIT_PASS
 
 
 def _explain(error: OSError, layout: Layout) -> SetupError:
-    place = error.filename or layout.state
-    if error.errno in NO_ROOM:
+    if error.errno in (errno.ENOSPC, errno.EDQUOT):
         from delayrig.setup.command import disk_full
 
         return disk_full(layout.state)
+    what = f"{error.filename or layout.state}: {error.strerror}"
     return SetupError(
-        f"{place}: {error.strerror}",
-        "make it writable, or move the state elsewhere with $FLASHROM_RIG_STATE",
+        what, "make it writable, or move the state elsewhere with $FLASHROM_RIG_STATE"
     )

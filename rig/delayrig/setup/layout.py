@@ -44,13 +44,10 @@ class Layout:
     """The Python packages as they were fetched."""
     venv = Place("state", "venv")
     python = Place("venv", "bin", "python")
-    """The Python that runs the rig."""
     bytecode = Place("state", "bytecode")
     """What Python made of the rig's modules and of the packages that it uses."""
     build = Place("state", "build")
-    """What meson builds."""
     logs = Place("state", "log")
-    """One log a tool that set-up calls."""
     apt = Place("state", "apt")
     """Package sources of our own, beside the machine's."""
     stamp = Place("state", "setup.stamp")
@@ -59,7 +56,6 @@ class Layout:
     """Names of the distribution packages that set-up asked for, one a line."""
 
     def lock_of_extra(self, name: str) -> Path:
-        """Pins what that use needs beside the rig's own packages."""
         return self.extras / f"{name}.lock"
 
 

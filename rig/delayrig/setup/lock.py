@@ -8,7 +8,7 @@ programs of another checkout must hold it alone.
 import fcntl
 import os
 from collections.abc import Iterator
-from contextlib import contextmanager
+from contextlib import contextmanager, suppress
 from pathlib import Path
 
 from delayrig.setup.console import Console
@@ -21,7 +21,6 @@ TAG_TEXT = """\
 Signature: 8a477f597d28d172789f06886806bc55
 # Made by `rig/rig setup` of the flashrom delay rig; `rig/rig clean` removes the whole folder.
 """
-LOCK_NAME = "setup.lock"
 USED_NAME = "used.lock"
 
 
@@ -29,7 +28,7 @@ USED_NAME = "used.lock"
 def hold_state(layout: Layout, console: Console) -> Iterator[None]:
     """Makes the folder where it is missing, and waits until no other set-up works in it."""
     prepare_state(layout)
-    lock = _acquire(layout.state / LOCK_NAME, console)
+    lock = _acquire(layout.state / "setup.lock", console)
     try:
         yield
     finally:
@@ -87,23 +86,13 @@ def hold_unused(layout: Layout, owner: str) -> Iterator[None]:
 def _acquire(path: Path, console: Console) -> int:
     while True:
         lock = os.open(path, os.O_RDWR | os.O_CREAT | os.O_CLOEXEC, 0o644)
-        _wait_for(lock, console)
-        if _is_still(lock, path):
-            return lock
+        try:
+            fcntl.flock(lock, fcntl.LOCK_EX | fcntl.LOCK_NB)
+        except BlockingIOError:
+            console.write("set-up: another one is at work here; waiting for it to end")
+            fcntl.flock(lock, fcntl.LOCK_EX)
+        with suppress(FileNotFoundError):
+            if os.path.samestat(os.fstat(lock), path.stat()):
+                return lock
         os.close(lock)  # `clean` took the file away while we waited for it
         path.parent.mkdir(parents=True, exist_ok=True)
-
-
-def _wait_for(lock: int, console: Console) -> None:
-    try:
-        fcntl.flock(lock, fcntl.LOCK_EX | fcntl.LOCK_NB)
-    except BlockingIOError:
-        console.write("set-up: another one is at work here; waiting for it to end")
-        fcntl.flock(lock, fcntl.LOCK_EX)
-
-
-def _is_still(lock: int, path: Path) -> bool:
-    try:
-        return os.path.samestat(os.fstat(lock), path.stat())
-    except FileNotFoundError:
-        return False

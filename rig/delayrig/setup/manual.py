@@ -19,7 +19,6 @@ PROGRAM = "flashrom-delay-rig"
 """What packages call `rig/rig`."""
 ENTRY = re.compile(r"  (\S.*?)(?:  +(\S.*))?")
 """Of an option or a command: what it is, and the first line of what it does."""
-HEADING = re.compile(r"(\w+):")
 LITERAL = "    "
 STATE = f"""\
 .SH FILES
@@ -49,12 +48,8 @@ def man_pages(layout: Layout) -> dict[str, str]:
     texts = {
         file.stem: file.read_text(encoding="utf-8") for file in layout.help_texts.glob("*.txt")
     }
-    shown = commands_of(texts[PROGRAM_TEXT])
-    kept = {
-        name: text
-        for name, text in sorted(texts.items())
-        if name == PROGRAM_TEXT or name.partition("-")[0] in shown
-    }
+    shown = [PROGRAM_TEXT, *_commands_of(texts[PROGRAM_TEXT])]
+    kept = {name: texts[name] for name in sorted(texts) if name.partition("-")[0] in shown}
     return {f"{page_name(name)}.1": page(name, kept) for name in kept}
 
 
@@ -62,7 +57,7 @@ def page_name(name: str) -> str:
     return PROGRAM if name == PROGRAM_TEXT else f"{PROGRAM}-{name}"
 
 
-def commands_of(text: str) -> list[str]:
+def _commands_of(text: str) -> list[str]:
     _, _, listed = text.partition("\nCommands:\n")
     lines = listed.partition("\n\n")[0].splitlines()
     return [line.split()[0] for line in lines if line.startswith("  ") and line[2] != " "]
@@ -72,32 +67,23 @@ def page(name: str, texts: dict[str, str]) -> str:
     """One page in roff's language (man(7))."""
     usage, _, body = texts[name].replace("rig/rig", PROGRAM).partition("\n\n")
     called = page_name(name)
+    about = sentence(texts[name]).rstrip(".")
     head = [
         f'.TH "{roff(called.upper())}" "1" "" "{PROGRAM} {__version__}" "User Commands"',
         ".SH NAME",
-        f"{roff(called)} \\- {roff(about(texts[name]))}",
+        f"{roff(called)} \\- {roff(about[:1].lower() + about[1:])}",
         ".SH SYNOPSIS",
         f".B {roff(' '.join(usage.removeprefix('Usage: ').split()))}",
         ".SH DESCRIPTION",
     ]
     tail = STATE if name == PROGRAM_TEXT else ""
-    others = [page_name(other) for other in texts if are_related(name, other)]
+    # The program, and subcommands with their own.
+    below = (other for other in texts if f"{name}-".startswith(f"{other}-"))
+    above = (other for other in texts if f"{other}-".startswith(f"{name}-"))
+    related = texts if name == PROGRAM_TEXT else {PROGRAM_TEXT, *below, *above}
+    others = [page_name(other) for other in texts if other in related and other != name]
     see = "\n".join(f".BR {roff(other)} (1)" for other in others)
     return "\n".join([*head, *_body(body, name, texts), f"{tail}.SH SEE ALSO", see, ""])
-
-
-def are_related(name: str, other: str) -> bool:
-    """True where one is the program, or one a subcommand of the other."""
-    if name == other:
-        return False
-    near = other.startswith(f"{name}-") or name.startswith(f"{other}-")
-    return near or PROGRAM_TEXT in (name, other)
-
-
-def about(text: str) -> str:
-    """What it does, as `whatis` shows it."""
-    said = sentence(text).rstrip(".")
-    return said[:1].lower() + said[1:]
 
 
 def sentence(text: str) -> str:
@@ -117,15 +103,13 @@ def roff(text: str) -> str:
 
 
 def _body(body: str, name: str, texts: dict[str, str]) -> Iterator[str]:
-    """Paragraphs, examples, and lists under their headings."""
     in_list = False
     for is_text, group in groupby(body.splitlines(), key=bool):
         lines = list(group)
         if not is_text:
             in_list = False
             continue
-        heading = HEADING.fullmatch(lines[0])
-        if heading:
+        if heading := re.fullmatch(r"(\w+):", lines[0]):
             yield f".SH {heading[1].upper()}"
             in_list, lines = True, lines[1:]
         yield from _list(lines, name, texts) if in_list else _text(lines)
@@ -154,11 +138,8 @@ def _list(lines: list[str], name: str, texts: dict[str, str]) -> Iterator[str]:
         yield from (".TP", f".B {roff(word)}", roff(said))
 
 
-def write_pages(layout: Layout, folder: Path) -> None:
-    folder.mkdir(parents=True, exist_ok=True)
-    for name, text in man_pages(layout).items():
-        (folder / name).write_text(text, encoding="utf-8")
-
-
 if __name__ == "__main__":
-    write_pages(find_layout({}), Path(sys.argv[1]))
+    folder = Path(sys.argv[1])
+    folder.mkdir(parents=True, exist_ok=True)
+    for name, text in man_pages(find_layout({})).items():
+        (folder / name).write_text(text, encoding="utf-8")

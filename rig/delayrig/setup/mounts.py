@@ -5,8 +5,9 @@ The checkout is read-only as far as the command's own folders allow. The working
 the command line names are there to be written, programs under test (`path:`) to be read.
 """
 
+import os
 import re
-from collections.abc import Iterable, Iterator, Mapping, Sequence
+from collections.abc import Container, Iterable, Iterator, Sequence
 from dataclasses import dataclass
 from pathlib import Path
 
@@ -32,7 +33,6 @@ class Mount:
     writable: bool
 
     def option(self) -> str:
-        """What `--mount` takes."""
         words = ["type=bind", f"source={self.place}", f"target={self.place}"]
         return ",".join(words if self.writable else [*words, "readonly"])
 
@@ -54,17 +54,13 @@ def plan_mounts(
     places |= {place: False for place in readable if _around(place, places) is None}
     for place in places:
         _check(place)
-    return [
-        Mount(place=place, writable=may)
-        for place, may in sorted(places.items())
-        if may is not _rights_around(place, places)
-    ]
-
-
-def _rights_around(place: Path, places: Mapping[Path, bool]) -> bool | None:
-    """Whether what is mounted around a place may be written; None where nothing is."""
-    around = _around(place.parent, places)
-    return None if around is None else places[around]
+    mounts = []
+    for place, may in sorted(places.items()):
+        around = _around(place.parent, places)
+        # A folder inside one with the same rights is there already.
+        if around is None or may is not places[around]:
+            mounts.append(Mount(place=place, writable=may))
+    return mounts
 
 
 def _named(arguments: Iterable[str], working: Path) -> Iterator[tuple[Path, str]]:
@@ -74,22 +70,15 @@ def _named(arguments: Iterable[str], working: Path) -> Iterator[tuple[Path, str]
         if match is None or "/" not in match["path"] or "://" in argument:
             continue
         place = working / match["path"]
-        for path in map(_normal, {place, place.resolve()}):
+        for path in {place, place.resolve()}:
+            normal = Path("/", os.path.normpath(path).lstrip("/"))
             # Itself if it is a folder, or else the next one above it that is there.
-            yield next(p for p in (path, *path.parents) if p.is_dir()), match["kind"] or ""
+            yield next(p for p in (normal, *normal.parents) if p.is_dir()), match["kind"] or ""
 
 
-def _normal(path: Path) -> Path:
-    parts: list[str] = []
-    for part in path.parts[1:]:
-        parts = parts[:-1] if part == ".." else [*parts, part]
-    return Path("/", *parts)
-
-
-def _around(place: Path, places: Iterable[Path]) -> Path | None:
+def _around(place: Path, places: Container[Path]) -> Path | None:
     """The innermost of the places that holds this one, or is it."""
-    known = set(places)
-    return next((above for above in (place, *place.parents) if above in known), None)
+    return next((above for above in (place, *place.parents) if above in places), None)
 
 
 def _check(place: Path) -> None:

@@ -18,7 +18,8 @@ IN_FOLDER = re.compile(r"(?:file|copy):(?://)?(?P<folder>/(?:[!-.0-~][!-~]*)?)")
 def named_archive(environment: Mapping[str, str]) -> str:
     """The address, checked; empty where none is named."""
     uri = environment.get(VARIABLE, "")
-    if uri and not _is_sound(uri):
+    # What apt takes, and is one word of a .sources file.
+    if uri and not (ON_HOST.fullmatch(uri) or IN_FOLDER.fullmatch(uri)):
         raise UsageError(
             f"--archive (or ${VARIABLE}) is no address of an archive:"
             " write http://HOST/PATH, https://HOST/PATH, file:/PATH or copy:/PATH"
@@ -30,8 +31,3 @@ def folder_of(uri: str) -> str:
     """The folder of an archive on this machine; empty for one on a host."""
     match = IN_FOLDER.fullmatch(uri)
     return match["folder"] if match else ""
-
-
-def _is_sound(uri: str) -> bool:
-    """True where apt takes it, and it is one word of a .sources file."""
-    return bool(ON_HOST.fullmatch(uri) or IN_FOLDER.fullmatch(uri))

@@ -3,12 +3,10 @@
 
 import os
 import shutil
-import time
 from pathlib import Path
 
 from delayrig.setup.command import Done, run_logged
-from delayrig.setup.console import human_time
-from delayrig.setup.context import Context
+from delayrig.setup.console import Context
 from delayrig.setup.lock import hold_unused
 
 # What meson leaves when a folder is fit to be built in.
@@ -49,40 +47,31 @@ OPTIONS = ("-Dpast_mistakes=true",)
 
 def ensure_native(context: Context) -> bool:
     """Configures where that is needed, and builds what is older than its sources."""
-    context.console.begin("native programs")
-    started_s = time.monotonic()
-    if is_configured(context):
-        _compile(context)
-    else:
-        with hold_unused(context.layout, _owner(context.layout.build)):
-            _configure(context)
+    layout = context.layout
+    with context.console.timed("native programs", "built"):
+        if is_configured(context):
             _compile(context)
-    context.console.say(f"built in {human_time(time.monotonic() - started_s)}")
+        else:
+            with hold_unused(layout, _owner(layout.build)):
+                if layout.build.exists():
+                    shutil.rmtree(layout.build)
+                done = _meson(context, "setup", *OPTIONS, str(layout.build), str(layout.checkout))
+                done.require(
+                    "configuring the native programs", "see the lines above, then start again"
+                )
+                (layout.build / ORIGIN).write_text(_origin(context), encoding="utf-8")
+                _compile(context)
     return True
 
 
 def is_configured(context: Context) -> bool:
     """True where meson ended well here, for this checkout and these options."""
     build = context.layout.build
-    origin = build / ORIGIN
-    return (
-        all((build / name).is_file() for name in CONFIGURED)
-        and origin.is_file()
-        and origin.read_text(encoding="utf-8") == _origin(context)
-    )
-
-
-def _configure(context: Context) -> None:
-    layout = context.layout
-    if layout.build.exists():
-        shutil.rmtree(layout.build)
-    done = _meson(context, "setup", *OPTIONS, str(layout.build), str(layout.checkout))
-    done.require("configuring the native programs", "see the lines above, then start again")
-    (layout.build / ORIGIN).write_text(_origin(context), encoding="utf-8")
+    is_whole = all((build / name).is_file() for name in (*CONFIGURED, ORIGIN))
+    return is_whole and (build / ORIGIN).read_text(encoding="utf-8") == _origin(context)
 
 
 def _owner(build: Path) -> str:
-    """The checkout whose programs are there."""
     try:
         return (build / ORIGIN).read_text(encoding="utf-8").partition("\n")[0]
     except OSError:

@@ -5,13 +5,11 @@ import shutil
 import time
 import tomllib
 from collections.abc import Callable, Iterable, Mapping, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from pathlib import Path
 
-from delayrig.setup.apt import Backports
 from delayrig.setup.command import answer, commands, succeeds
-from delayrig.setup.console import Console, human_size, human_time
-from delayrig.setup.context import Context
+from delayrig.setup.console import Context, human_size, human_time
 from delayrig.setup.errors import SetupError
 from delayrig.setup.install import (
     AptGet,
@@ -24,8 +22,6 @@ from delayrig.setup.layout import Layout
 
 QUERY = ("dpkg-query", "-W", "-f", "${Package}\t${Version}\t${db:Status-Status}\n")
 
-NewEnough = Callable[[str, str], bool]
-
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Package:
@@ -37,9 +33,7 @@ class Package:
     architectures: Sequence[str] = ()
     """dpkg's names of those that need it; empty for all."""
     guests_only: bool = False
-    """Needed by cells that run in guests alone."""
     tests_only: bool = False
-    """Needed by the rig's own tests alone."""
     displaces: str = ""
     """dpkg-query's pattern of packages that cannot be beside it: not wanted where one is."""
 
@@ -50,21 +44,17 @@ class Package:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Lack:
-    """A package that is not there, or not new enough."""
-
     package: Package
     installed: str
     """The version that is too old; empty where none is installed."""
 
     @property
     def reason(self) -> str:
-        """What the package is for, and what is there instead."""
         there = f" (installed: {self.installed})" if self.installed else ""
         return self.package.reason + there
 
 
 def ensure_packages(context: Context) -> bool:
-    """Installs what is missing; False where nothing was."""
     return _ensure(context, read_wanted(context.layout))
 
 
@@ -81,15 +71,19 @@ def ensure_test_packages(context: Context) -> bool:
 
 
 def _ensure(context: Context, wanted: tuple[Package, ...]) -> bool:
-    lacking = find_lacking(wanted, installed_versions(wanted), new_enough)
+    """Installs what is missing; False where nothing was."""
+    lacking = lacking_of(wanted)
     if not lacking:
         return False
     context.console.begin("distribution packages")
-    explain(lacking, context.console)
+    context.console.say("missing:")
+    width = max(len(lack.package.label) for lack in lacking)
+    for lack in lacking:
+        context.console.say(f"  {lack.package.label:<{width}}  {lack.reason}")
     apt = allowed_apt(context, lacking)
     started_s = time.monotonic()
     obtain(context, apt, lacking)
-    if still_lacking := find_lacking(wanted, installed_versions(wanted), new_enough):
+    if still_lacking := lacking_of(wanted):
         raise refused("apt-get ended well, but packages are still missing", still_lacking)
     took = human_time(time.monotonic() - started_s)
     count = f"{len(lacking)} packages" if len(lacking) > 1 else lacking[0].package.name
@@ -110,8 +104,8 @@ def read_wanted(layout: Layout, *, for_tests: bool = False) -> tuple[Package, ..
     They are those of the rig, or those that its tests need besides.
     """
     listed = read_packages(layout.setup / "packages.toml")
-    listed = tuple(package for package in listed if package.tests_only is for_tests)
-    return wanted_on(listed, answer(["dpkg", "--print-architecture"]).strip(), any_installed)
+    own = [package for package in listed if package.tests_only is for_tests]
+    return wanted_on(own, answer(["dpkg", "--print-architecture"]).strip(), _any_installed)
 
 
 def wanted_on(
@@ -126,41 +120,36 @@ def wanted_on(
     )
 
 
-def any_installed(pattern: str) -> bool:
-    """True where a package is installed whose name is like the pattern."""
+def _any_installed(pattern: str) -> bool:
     rows = answer(["dpkg-query", "-W", "-f", "${db:Status-Status}\n", pattern])
     return "installed" in rows.splitlines()
 
 
-def installed_versions(packages: Iterable[Package]) -> dict[str, str]:
-    """Versions of those packages that are installed, by name."""
-    lines = answer([*QUERY, *(package.name for package in packages)]).splitlines()
+def lacking_of(wanted: Sequence[Package]) -> tuple[Lack, ...]:
+    """Those that this machine does not have, or not new enough."""
+    lines = answer([*QUERY, *(package.name for package in wanted)]).splitlines()
     rows = (line.split("\t") for line in lines if line.count("\t") == 2)
-    return {name: version for name, version, status in rows if status == "installed"}
+    installed = {name: version for name, version, status in rows if status == "installed"}
+    return find_lacking(wanted, installed, new_enough)
 
 
 def find_lacking(
-    wanted: Iterable[Package], installed: Mapping[str, str], enough: NewEnough
+    wanted: Iterable[Package], installed: Mapping[str, str], enough: Callable[[str, str], bool]
 ) -> tuple[Lack, ...]:
     """What is missing or too old, optional packages apart."""
-    return tuple(
-        Lack(package=package, installed=installed.get(package.name, ""))
-        for package in wanted
-        if not package.optional and not _is_good(package, installed.get(package.name), enough)
-    )
+    lacking = []
+    for package in wanted:
+        version = installed.get(package.name, "")
+        is_good = version and (not package.version_min or enough(version, package.version_min))
+        if not package.optional and not is_good:
+            lacking.append(Lack(package=package, installed=version))
+    return tuple(lacking)
 
 
 def new_enough(version: str, version_min: str) -> bool:
     """True where a package's version is upstream's `version_min` or newer."""
     upstream = version.split(":", 1)[-1]
     return succeeds(["dpkg", "--compare-versions", upstream, "ge", version_min])
-
-
-def explain(lacking: Sequence[Lack], console: Console) -> None:
-    width = max(len(lack.package.label) for lack in lacking)
-    console.say("missing:")
-    for lack in lacking:
-        console.say(f"  {lack.package.label:<{width}}  {lack.reason}")
 
 
 def allowed_apt(context: Context, lacking: Sequence[Lack]) -> AptGet:
@@ -171,7 +160,13 @@ def allowed_apt(context: Context, lacking: Sequence[Lack]) -> AptGet:
     if isinstance(privilege, str):
         raise refused(f"distribution packages are missing, and {privilege}", lacking)
     apt = AptGet(context=context, privilege=privilege)
-    _agree(context, apt, lacking)
+    size_bytes = apt.download_size_bytes([lack.package.name for lack in lacking])
+    if size_bytes:
+        context.console.say(f"to download: {human_size(size_bytes)}")
+    how = "with sudo" if apt.privilege else "as root"
+    asked = context.console.interactive and not context.yes
+    if asked and not context.console.ask(f"Install them now, {how}?"):
+        raise refused("distribution packages are missing, and were not to be installed", lacking)
     return apt
 
 
@@ -188,22 +183,16 @@ def refused(message: str, lacking: Sequence[Lack]) -> SetupError:
     return SetupError(f"{message}: {labels}", f"run, as root:\n{lines}{advice}")
 
 
-def _agree(context: Context, apt: AptGet, lacking: Sequence[Lack]) -> None:
-    size_bytes = apt.download_size_bytes([lack.package.name for lack in lacking])
-    if size_bytes:
-        context.console.say(f"to download: {human_size(size_bytes)}")
-    if context.yes or not context.console.interactive:
-        return
-    how = "with sudo" if apt.privilege else "as root"
-    if not context.console.ask(f"Install them now, {how}?"):
-        raise refused("distribution packages are missing, and were not to be installed", lacking)
-
-
 def obtain(context: Context, apt: AptGet, lacking: Sequence[Lack]) -> None:
     """Installs from the release, and from its backports what the release has too old."""
     apt.update()
-    from_release = [lack.package.name for lack in lacking if _release_has(apt, lack.package)]
-    backported = [lack.package for lack in lacking if lack.package.name not in from_release]
+    from_release, backported = [], []
+    for package in (lack.package for lack in lacking):
+        candidate = apt.candidate(package.name) if package.version_min else ""
+        if package.version_min and not (candidate and new_enough(candidate, package.version_min)):
+            backported.append(package)
+        else:
+            from_release.append(package.name)
     if from_release:
         apt.install(from_release)
     if backported:
@@ -218,32 +207,20 @@ def obtain_backported(context: Context, apt: AptGet, packages: Sequence[Package]
     backports = find_backports()
     names = [package.name for package in packages]
     context.console.say(f"{', '.join(names)}: from {backports.suite}, as the release's is too old")
-    own = apt.beside(write_backports(context.layout, backports), backports.suite)
+    own = replace(apt, sources=write_backports(context.layout, backports), suite=backports.suite)
     try:
         own.update()
         for package in packages:
-            _check_offer(own, package, backports)
+            offers = own.offers(package.name)
+            if not any(new_enough(version, package.version_min) for version in offers):
+                raise SetupError(
+                    f"neither this release nor {backports.suite} offers {package.label};"
+                    f" on offer: {', '.join(offers) or 'none'}",
+                    "use a newer release of the distribution, or a mirror that carries backports",
+                )
         own.install([*names, *_relatives(names)])
     finally:
         own.forget_lists()
-
-
-def _check_offer(apt: AptGet, package: Package, backports: Backports) -> None:
-    offers = apt.offers(package.name)
-    if any(new_enough(version, package.version_min) for version in offers):
-        return
-    raise SetupError(
-        f"neither this release nor {backports.suite} offers {package.label};"
-        f" on offer: {', '.join(offers) or 'none'}",
-        "use a newer release of the distribution, or a mirror that carries backports",
-    )
-
-
-def _release_has(apt: AptGet, package: Package) -> bool:
-    if not package.version_min:
-        return True
-    candidate = apt.candidate(package.name)
-    return candidate != "" and new_enough(candidate, package.version_min)
 
 
 def _relatives(names: Sequence[str]) -> list[str]:
@@ -254,9 +231,3 @@ def _relatives(names: Sequence[str]) -> list[str]:
     installed = [row for row in rows if row[-1] == "installed"]
     sources = {row[0] for row in installed if row[1] in names}
     return [row[1] for row in installed if row[0] in sources and row[1] not in names]
-
-
-def _is_good(package: Package, version: str | None, enough: NewEnough) -> bool:
-    if version is None:
-        return False
-    return not package.version_min or enough(version, package.version_min)

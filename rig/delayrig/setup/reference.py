@@ -40,13 +40,12 @@ def check_command(layout: Layout, command: str | None, own: Iterable[str]) -> No
 
 
 def list_text(layout: Layout, name: str) -> str:
-    """What `rig/rig NAME` prints."""
     return "".join(f"{line}\n" for line in LISTS[name](layout))
 
 
-def _plans(layout: Layout) -> Iterator[str]:
-    for name, plan in _tables(layout.package_path / "delayrig" / "plan" / "plans"):
-        yield f"{name:12} {plan['about']}"
+def _plans(layout: Layout, folder: str = "plans") -> Iterator[str]:
+    for name, table in _tables(layout.package_path / "delayrig" / "plan" / folder):
+        yield f"{name:12} {table['about']}"
 
 
 def _chips(layout: Layout) -> Iterator[str]:
@@ -61,8 +60,7 @@ def _written(layout: Layout, name: str) -> Iterator[str]:
 
 def _machines(layout: Layout) -> Iterator[str]:
     yield "(the speed of each core on this machine is known after `rig/rig setup`)"
-    for name, machine in _tables(layout.package_path / "delayrig" / "plan" / "machines"):
-        yield f"{name:12} {machine['about']}"
+    yield from _plans(layout, "machines")
 
 
 def _tables(folder: Path) -> Iterator[tuple[str, dict[str, Any]]]:

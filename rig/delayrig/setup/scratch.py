@@ -50,7 +50,6 @@ def scratch_beside(made: Path) -> Iterator[Path]:
 
 
 def drop_scratch(folder: Path, lock: int) -> None:
-    """Removes what `make_scratch` made."""
     shutil.rmtree(folder, ignore_errors=True)
     os.close(lock)
 

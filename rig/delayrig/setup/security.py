@@ -8,12 +8,10 @@ import sys
 from collections.abc import Callable
 from pathlib import Path
 
-from delayrig.setup.context import Context
-from delayrig.setup.finding import Finding, note, ok, problem
+from delayrig.setup.console import Context, Finding, note, ok, problem
 
 PROBE_S = 30
 QEMU = "qemu-system-x86_64"
-SEALS = "digests.json"
 HOST_LANE_PROBE = """\
 from delayrig.lanes.host.sandbox import missing_confinement
 print(missing_confinement())
@@ -35,23 +33,22 @@ NAMESPACES = "allow namespaces (sysctl user.max_user_namespaces, the container's
 
 def _python(text: str, python: str = sys.executable) -> str:
     """What a few lines print that use the rig, in a Python that need not have its packages."""
-    package = str(Path(__file__).parents[2])
     done = subprocess.run(
         [python, "-P", "-c", text],
         capture_output=True,
         text=True,
         timeout=PROBE_S,
         check=False,
-        env={**os.environ, "PYTHONPATH": package},
+        env={**os.environ, "PYTHONPATH": str(Path(__file__).parents[2])},
     )
-    if done.returncode != 0:
-        said = done.stderr.strip().splitlines() or ["nothing was said"]
-        return said[-1]
-    return done.stdout.strip()
+    return done.stdout.strip() if done.returncode == 0 else _last_line(done.stderr)
 
 
-def check_user(_context: Context) -> Finding:
-    """Whose rights QEMU and what the rig builds have."""
+def _last_line(said: str) -> str:
+    return (said.strip().splitlines() or ["nothing was said"])[-1]
+
+
+def _check_user(_context: Context) -> Finding:
     if os.geteuid() == 0:
         return note(
             "root: QEMU runs with all rights, so a hole in QEMU gives a guest this machine",
@@ -60,7 +57,7 @@ def check_user(_context: Context) -> Finding:
     return ok(f"user {os.geteuid()}: nothing that the rig starts has further rights")
 
 
-def check_host_lane(_context: Context) -> Finding:
+def _check_host_lane(_context: Context) -> Finding:
     if missing := _python(HOST_LANE_PROBE):
         return problem(
             f"subjects cannot be confined, so the lane refuses to run: {missing}",
@@ -69,8 +66,7 @@ def check_host_lane(_context: Context) -> Finding:
     return ok("bubblewrap: own files, no network but the emulator, limits; no user namespaces")
 
 
-def check_live_network(_context: Context) -> Finding:
-    """What a guest in real time reaches."""
+def _check_live_network(_context: Context) -> Finding:
     if missing := _python(NETWORK_PROBE):
         return note(
             f"live guests reach the loopback interface of this machine: {missing}",
@@ -79,27 +75,21 @@ def check_live_network(_context: Context) -> Finding:
     return ok("live guests reach their emulators alone (with --connect URI: this machine's, too)")
 
 
-def check_sandbox(context: Context) -> Finding:
+def _check_sandbox(context: Context) -> Finding:
     """Whether QEMU takes the seccomp filter that it is started with."""
     if shutil.which(QEMU) is None or not context.layout.python.exists():
         return note("not looked at: QEMU or the Python environment is missing", "rig/rig setup")
     sandbox = _python(SANDBOX_PROBE, str(context.layout.python))
     words = [QEMU, "-machine", "none", "-nodefaults", "-display", "none", "-sandbox", sandbox]
-    done = subprocess.run(
-        [*words, "-monitor", "stdio"],
-        input=b"quit\n",
-        capture_output=True,
-        timeout=PROBE_S,
-        check=False,
-    )
+    words += ["-monitor", "stdio"]
+    done = subprocess.run(words, input=b"quit\n", capture_output=True, timeout=PROBE_S, check=False)
     if done.returncode != 0:
-        said = done.stderr.decode(errors="replace").strip().splitlines() or ["nothing was said"]
-        return problem(f"QEMU does not start with it: {said[-1]}", "install a QEMU with seccomp")
+        said = _last_line(done.stderr.decode(errors="replace"))
+        return problem(f"QEMU does not start with it: {said}", "install a QEMU with seccomp")
     return ok(sandbox)
 
 
-def check_libvirt(_context: Context) -> Finding:
-    """What libvirt's own driver adds."""
+def _check_libvirt(_context: Context) -> Finding:
     return note(
         "the embedded driver starts QEMU with libvirt's seccomp default, without AppArmor or"
         " SELinux",
@@ -107,17 +97,16 @@ def check_libvirt(_context: Context) -> Finding:
     )
 
 
-def check_images(context: Context) -> Finding:
-    """What is known by digests beside it."""
-    sealed = sum(1 for _ in context.layout.state.glob(f"*/**/{SEALS}"))
+def _check_images(context: Context) -> Finding:
+    sealed = sum(1 for _ in context.layout.state.glob("*/**/digests.json"))
     return ok(f"{sealed} kept states have digests; each run checks those that it uses, once")
 
 
 CHECKS: dict[str, Callable[[Context], Finding]] = {
-    "user": check_user,
-    "host lane": check_host_lane,
-    "live guests' network": check_live_network,
-    "QEMU's sandbox": check_sandbox,
-    "libvirt": check_libvirt,
-    "images": check_images,
+    "user": _check_user,
+    "host lane": _check_host_lane,
+    "live guests' network": _check_live_network,
+    "QEMU's sandbox": _check_sandbox,
+    "libvirt": _check_libvirt,
+    "images": _check_images,
 }

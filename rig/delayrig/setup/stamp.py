@@ -44,25 +44,18 @@ IMAGE_SOURCES = ("rig/delayrig/images", "rig/delayrig/machine")
 
 def wanted_marks(layout: Layout, database: Path = PACKAGE_DATABASE) -> dict[str, str]:
     """The mark that each step leaves when it is done for the inputs of this moment."""
-    packages = _mark(_contents(layout, ["packages.toml", "packages.py"]), [_state_of(database)])
-    environment = _mark(
-        _contents(layout, ["environment.py"]),
-        [
-            _read(layout.lock_of_python),
-            f"{sys.version_info.major}.{sys.version_info.minor}",
-            str(layout.state),
-        ],
-    )
-    native = _mark(
-        _contents(layout, ["native.py"]),
-        [environment, str(layout.checkout), *_listing(layout.checkout, NATIVE_SOURCES)],
-    )
-    images = _mark(
-        _contents(layout, ["images.py"]), [native, *_listing(layout.checkout, IMAGE_SOURCES)]
-    )
-    account = _mark(
-        _contents(layout, ["account.py"]), [str(os.geteuid() == 0), _state_of(ACCOUNT_DATABASE)]
-    )
+
+    def own(name: str) -> str:
+        return _read(layout.setup / name)
+
+    top = layout.checkout
+    packages = _mark(own("packages.toml"), own("packages.py"), _state_of(database))
+    version = f"{sys.version_info.major}.{sys.version_info.minor}"
+    python = (_read(layout.lock_of_python), version, str(layout.state))
+    environment = _mark(own("environment.py"), *python)
+    native = _mark(own("native.py"), environment, str(top), *_listing(top, NATIVE_SOURCES))
+    images = _mark(own("images.py"), native, *_listing(top, IMAGE_SOURCES))
+    account = _mark(own("account.py"), str(os.geteuid() == 0), _state_of(ACCOUNT_DATABASE))
     extras = sorted(layout.extras.glob("*.lock"))
     return {
         PACKAGES: packages,
@@ -70,7 +63,7 @@ def wanted_marks(layout: Layout, database: Path = PACKAGE_DATABASE) -> dict[str,
         TEST_PACKAGES: packages,
         ACCOUNT: account,
         ENVIRONMENT: environment,
-        TEST_ENVIRONMENT: _mark([environment, *map(_read, [layout.lock_of_tests, *extras])]),
+        TEST_ENVIRONMENT: _mark(environment, *map(_read, [layout.lock_of_tests, *extras])),
         NATIVE: native,
         IMAGES: images,
         TEST_IMAGES: images,
@@ -116,16 +109,11 @@ def drop_mark(stamp: Path, step: str) -> None:
         write_mark(stamp, step, "begun")
 
 
-def _mark(*groups: Iterable[str]) -> str:
+def _mark(*items: str) -> str:
     digest = hashlib.sha256()
-    for group in groups:
-        for item in group:
-            digest.update(item.encode(errors="surrogateescape") + b"\0")
+    for item in items:
+        digest.update(item.encode(errors="surrogateescape") + b"\0")
     return digest.hexdigest()
-
-
-def _contents(layout: Layout, names: Iterable[str]) -> Iterator[str]:
-    return (_read(layout.setup / name) for name in names)
 
 
 def _read(path: Path) -> str:
@@ -154,14 +142,13 @@ def _listing(top: Path, names: Iterable[str]) -> Iterator[str]:
 
 def _listed(folder: str) -> Iterator[str]:
     with os.scandir(folder) as entries:
-        found = sorted((entry for entry in entries if _matters(entry.name)), key=lambda e: e.name)
+        found = sorted(entries, key=lambda entry: entry.name)
     for entry in found:
+        name = entry.name
+        if name.startswith(".") or name.endswith(("~", ".pyc")) or name == "__pycache__":
+            continue
         if entry.is_dir(follow_symlinks=False):
             yield from _listed(entry.path)
         else:
             status = entry.stat(follow_symlinks=False)
             yield f"{entry.path} {status.st_size} {status.st_mtime_ns}"
-
-
-def _matters(name: str) -> bool:
-    return not name.startswith(".") and not name.endswith(("~", ".pyc")) and name != "__pycache__"

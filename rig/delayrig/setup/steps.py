@@ -5,12 +5,12 @@ import os
 import time
 from collections.abc import Callable, Iterator
 from concurrent.futures import ThreadPoolExecutor
+from contextlib import suppress
 from pathlib import Path
 
 from delayrig.setup import stamp
 from delayrig.setup.account import ensure_account
-from delayrig.setup.console import human_size, human_time, sentence
-from delayrig.setup.context import Context
+from delayrig.setup.console import Context, human_size, human_time, sentence
 from delayrig.setup.environment import (
     can_make_environment,
     ensure_environment,
@@ -42,7 +42,11 @@ def set_up(context: Context) -> None:
     with hold_state(context.layout, context.console):
         done = [STEPS[step][0] for step in _do_steps(context)]
     if done or context.again:
-        summarise(context, done, time.monotonic() - started_s)
+        layout, console = context.layout, context.console
+        what = sentence(done) if done else "nothing to do"
+        console.begin(f"done in {human_time(time.monotonic() - started_s)}: {what}")
+        size = human_size(disk_usage_bytes(layout.state))
+        console.say(f"{layout.state} uses {size} of disk; `rig/rig clean` takes it back")
 
 
 def _do_steps(context: Context) -> Iterator[str]:
@@ -71,23 +75,12 @@ def _do(context: Context, step: str) -> bool:
     return was_stale
 
 
-def summarise(context: Context, done: list[str], took_s: float) -> None:
-    """What was done, how much disk it takes, and how to take it back."""
-    layout, console = context.layout, context.console
-    what = sentence(done) if done else "nothing to do"
-    console.begin(f"done in {human_time(took_s)}: {what}")
-    size = human_size(disk_usage_bytes(layout.state))
-    console.say(f"{layout.state} uses {size} of disk; `rig/rig clean` takes it back")
-
-
 def disk_usage_bytes(folder: Path) -> int:
     """What a folder takes on disk, whatever the sizes of its files say."""
     total_bytes = 0
     for place, _, names in os.walk(folder):
         for name in names:
-            try:
+            with suppress(FileNotFoundError):
                 status = os.lstat(os.path.join(place, name))  # noqa: PTH118 - twice as fast
-            except FileNotFoundError:
-                continue
-            total_bytes += status.st_blocks * 512
+                total_bytes += status.st_blocks * 512
     return total_bytes

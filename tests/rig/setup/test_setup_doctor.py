@@ -7,8 +7,7 @@ from pathlib import Path
 
 import pytest
 from delayrig.setup.arguments import OWN_COMMANDS, read_request
-from delayrig.setup.console import Console
-from delayrig.setup.context import Context
+from delayrig.setup.console import Console, Context
 from delayrig.setup.doctor import checks_for, examine
 from delayrig.setup.errors import UsageError
 from delayrig.setup.layout import Layout

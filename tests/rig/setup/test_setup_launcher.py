@@ -11,8 +11,7 @@ from pathlib import Path
 import pytest
 from delayrig.setup.clean import check_ours, clean, mounts_below
 from delayrig.setup.command import redact, run_logged
-from delayrig.setup.console import Console, human_size, human_time, open_console
-from delayrig.setup.context import Context
+from delayrig.setup.console import Console, Context, human_size, human_time, open_console
 from delayrig.setup.errors import SetupError
 from delayrig.setup.layout import Layout, find_layout
 from delayrig.setup.lock import TAG_NAME, hold_state, prepare_state

@@ -7,8 +7,7 @@ from pathlib import Path
 
 import pytest
 from delayrig.setup import native
-from delayrig.setup.console import Console
-from delayrig.setup.context import Context
+from delayrig.setup.console import Console, Context
 from delayrig.setup.errors import SetupError
 from delayrig.setup.layout import Layout
 from delayrig.setup.lock import note_use

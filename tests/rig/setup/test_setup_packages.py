@@ -10,8 +10,7 @@ import pytest
 from delayrig.setup import install, packages
 from delayrig.setup.apt import Backports
 from delayrig.setup.arguments import read_request
-from delayrig.setup.console import Console
-from delayrig.setup.context import Context
+from delayrig.setup.console import Console, Context
 from delayrig.setup.errors import SetupError
 from delayrig.setup.layout import Layout, find_layout
 from delayrig.setup.packages import (

@@ -10,10 +10,8 @@ import pytest
 from delayrig.base.paths import find_paths
 from delayrig.setup import security
 from delayrig.setup.arguments import read_request
-from delayrig.setup.console import Console
-from delayrig.setup.context import Context
+from delayrig.setup.console import Console, Context, Finding, Level
 from delayrig.setup.doctor import examine
-from delayrig.setup.finding import Finding, Level
 from delayrig.setup.layout import Layout
 
 from tests.rig.builders import CHECKOUT

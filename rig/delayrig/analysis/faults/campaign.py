@@ -31,8 +31,7 @@ from delayrig.analysis.faults.scenario import (
 )
 from delayrig.base.archive import unpack_archive
 from delayrig.base.errors import ExitCode, RigFaultError
-from delayrig.images.subject import Subject, knows_string
-from delayrig.images.unpacked_subjects import words_to_start
+from delayrig.images.subject import Subject, knows_string, words_to_start
 from delayrig.model.cell import Job
 from delayrig.model.chips import ChipFacts
 from delayrig.model.events import parse_events, requests

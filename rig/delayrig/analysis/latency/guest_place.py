@@ -24,11 +24,16 @@ from delayrig.base.errors import LostGuestError
 from delayrig.base.paths import Paths
 from delayrig.base.preparing import Preparing
 from delayrig.base.scratch import ScratchFolder
-from delayrig.images.guest_image import GuestImage, provide_guest_image
-from delayrig.images.kernel import provide_kernel
+from delayrig.images.guest_image import GuestImage, provide_guest_image, provide_kernel
 from delayrig.images.own_programs import provide_natives
 from delayrig.images.recipes import Recipes
-from delayrig.images.subject import PROGRAM, Subject, provide_cyclictest, provide_latency_program
+from delayrig.images.subject import (
+    CYCLICTEST,
+    PROGRAM,
+    Subject,
+    provide_latency_program,
+    provide_tool,
+)
 from delayrig.lanes.payload import CELL_FOLDER, SETTLE_MS, SUBJECT_ROOT, pack_spec
 from delayrig.lanes.supplies import CpuPool, image_with
 from delayrig.lanes.virtual_lane import make_machine
@@ -165,7 +170,7 @@ def _provide(
         kernel = provide_kernel(shape.kernel, recipes.kernels[shape.kernel], paths, preparing)
         kernels[shape.kernel] = kernel
     program = provide_latency_program(paths, arch)
-    cyclic = provide_cyclictest(recipes, paths, preparing, arch)
+    cyclic = provide_tool(CYCLICTEST, recipes, paths, preparing, arch)
     return image_with(image, kernels, shape), program, cyclic
 
 

@@ -24,7 +24,7 @@ from delayrig.analysis.latency.program_output import parse_lines
 from delayrig.base.paths import Paths
 from delayrig.base.preparing import Preparing
 from delayrig.images.recipes import Recipes
-from delayrig.images.subject import Subject, provide_cyclictest, provide_latency_program
+from delayrig.images.subject import CYCLICTEST, Subject, provide_latency_program, provide_tool
 from delayrig.lanes.live.pace import pace_events
 from delayrig.lanes.live.program import Errand, Left, LiveGuest, run_program
 from delayrig.machine.live_image import provide_live_image
@@ -153,5 +153,5 @@ async def open_live_guest(
             kernel_words=profile.kernel_words,
         ),
         program=await asyncio.to_thread(provide_latency_program, paths),
-        cyclic=await asyncio.to_thread(provide_cyclictest, recipes, paths, preparing),
+        cyclic=await asyncio.to_thread(provide_tool, CYCLICTEST, recipes, paths, preparing),
     )

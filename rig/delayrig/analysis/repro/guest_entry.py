@@ -22,8 +22,7 @@ from delayrig.base.errors import LostGuestError, RigFaultError
 from delayrig.base.paths import Paths
 from delayrig.hazards.of_cell import shape_of
 from delayrig.images.delay_function import DelayWish
-from delayrig.images.subject import PROGRAM, Subject
-from delayrig.images.unpacked_subjects import provide_root, words_to_start
+from delayrig.images.subject import PROGRAM, Subject, provide_root, words_to_start
 from delayrig.lanes.lane import Assignment
 from delayrig.lanes.supplies import Supplies
 from delayrig.machine.arguments import CELL_FW_CFG, SUBJECT_FW_CFG, Hardware

@@ -41,7 +41,7 @@ from delayrig.analysis.repro.terminal import run_in_foreground
 from delayrig.base.errors import LostGuestError
 from delayrig.hazards.of_cell import shape_of
 from delayrig.images.delay_function import DelayWish
-from delayrig.images.unpacked_subjects import provide_root
+from delayrig.images.subject import provide_root
 from delayrig.lanes.host.session import LOG, OUTPUT
 from delayrig.lanes.host.spec import Spec
 from delayrig.lanes.host_lane import HostLane

@@ -2,7 +2,6 @@
 """Which functions a program has, who calls whom, and where functions end."""
 
 from bisect import bisect_right
-from collections import defaultdict
 from collections.abc import Callable, Iterable, Iterator
 from dataclasses import dataclass
 from functools import cached_property
@@ -31,7 +30,6 @@ class Call:
 
     @property
     def returns_here(self) -> bool:
-        """Whether it is a call, and no jump."""
         return self.step.kind == CALL
 
 
@@ -47,8 +45,11 @@ class CallGraph:
             told[function.address] = max(told.get(function.address, 0), function.size)
         whole = sorted((address, size) for address, size in told.items() if size)
         for way in (self._called, self._jumped_to):
-            shown = set(way(sorted(told))) | set(told)
-            told |= {address: told.get(address, 0) for address in shown if _is_new(address, whole)}
+            for address in {*way(sorted(told))} - told.keys():
+                # Only what lies in no function of which the end is known.
+                at = bisect_right(whole, (address, 1 << 64)) - 1
+                if at < 0 or address >= sum(whole[at]):
+                    told[address] = 0
         text_ends = sorted(begin + len(content) for begin, content in self.program.stretches)
         return list(_with_sizes(sorted(told.items()), text_ends))
 
@@ -66,9 +67,12 @@ class CallGraph:
         before = {after.address: step for step, after in pairwise(self.program.all_steps)}
         for step in self.program.all_steps:
             behind = before.get(step.target) if step.kind == JUMP and step.target else None
-            if behind is None or step.target is None or not _ends(behind):
+            if behind is None or step.target is None:
                 continue
-            if bisect_right(starts, step.target) != bisect_right(starts, step.address):
+            # What is between functions is of no effect.
+            gap = "nop" in behind.mnemonic or behind.mnemonic == "xchg"
+            is_other = bisect_right(starts, step.target) != bisect_right(starts, step.address)
+            if is_other and (gap or behind.kind in (JUMP, RETURN)):
                 yield step.target
 
     def _in_text(self, address: int) -> bool:
@@ -123,34 +127,46 @@ class CallGraph:
     def implementations(self) -> dict[int, list[int]]:
         """What the resolvers of IFUNCs may choose: functions whose address they take."""
         return {
-            slot: sorted(taken_addresses(self.program, self.function_at(resolver), self._begins))
+            slot: sorted(self._taken(self.function_at(resolver)))
             for slot, resolver in self.program.resolvers.items()
         }
 
     @cached_property
     def by_caller(self) -> dict[int, list[Call]]:
-        return _grouped((call.caller, call) for call in self.calls)
+        found: dict[int, list[Call]] = {}
+        for call in self.calls:
+            found.setdefault(call.caller, []).append(call)
+        return found
 
     @cached_property
     def by_target(self) -> dict[int, list[Call]]:
-        return _grouped((call.target, call) for call in self.calls if call.target is not None)
+        found: dict[int, list[Call]] = {}
+        for call in self.calls:
+            if call.target is not None:
+                found.setdefault(call.target, []).append(call)
+        return found
 
     @cached_property
     def pointed_at(self) -> frozenset[int]:
         """Functions that may be called through a pointer."""
-        program = self.program
-        taken = taken_addresses(program, None, self._begins)
-        return frozenset(self._begins) & (program.own_addresses | program.exported | taken)
+        taken = self.program.own_addresses | self.program.exported | self._taken(None)
+        return frozenset(self._begins) & taken
+
+    def _taken(self, inside: Function | None) -> frozenset[int]:
+        """Functions whose address the code takes, in one function or anywhere."""
+        steps = self._steps(inside) if inside else self.program.all_steps
+        return frozenset(self._begins).intersection(_addresses(self.program, steps))
 
     @cached_property
     def reachable(self) -> frozenset[int]:
         """Functions that calls lead to, from where the program begins and what pointers lead to."""
-        begins = {int(self.program.elf["e_entry"]), *self.pointed_at}
-        return frozenset(closure(begins, self._targets))
 
-    def _targets(self, address: int) -> list[int]:
-        calls = self.by_caller.get(address, ())
-        return [call.target for call in calls if call.target is not None]
+        def targets(address: int) -> list[int]:
+            calls = self.by_caller.get(address, ())
+            return [call.target for call in calls if call.target is not None]
+
+        begins = {int(self.program.elf["e_entry"]), *self.pointed_at}
+        return frozenset(closure(begins, targets))
 
     def returns(self, function: Function) -> tuple[int, ...]:
         """Its return instructions, and those of functions that it ends in by a jump."""
@@ -159,20 +175,19 @@ class CallGraph:
 
     def leaves(self, function: Function) -> bool:
         """Whether it may end in a jump to where this file does not show a return."""
-        steps = {
-            step.address: step for each in self._ending(function) for step in self._steps(each)
-        }
-        calls = [call for each in self._ending(function) for call in self._tails(each)]
-        through = any(step.kind == JUMP and step.target is None for step in steps.values())
-        return through or any(call.name for call in calls)
+        ending = self._ending(function)
+        steps = (step for each in ending for step in self._steps(each))
+        through = any(step.kind == JUMP and step.target is None for step in steps)
+        return through or any(call.name for each in ending for call in self._tails(each))
 
     def _ending(self, function: Function) -> list[Function]:
         """The function, and those that it ends in by a jump."""
-        return closure([function], self._next)
 
-    def _next(self, function: Function) -> list[Function]:
-        targets = [call.target for call in self._tails(function) if call.target is not None]
-        return [tail for tail in map(self.function_at, targets) if tail is not None]
+        def tails(inside: Function) -> list[Function]:
+            targets = [call.target for call in self._tails(inside) if call.target is not None]
+            return [tail for tail in map(self.function_at, targets) if tail is not None]
+
+        return closure([function], tails)
 
     def _tails(self, function: Function) -> list[Call]:
         calls = self.by_caller.get(function.address, ())
@@ -203,13 +218,6 @@ def closure(starts: Iterable[T], following: Callable[[T], Iterable[T]]) -> list[
     return list(found)
 
 
-def taken_addresses(program: Program, inside: Function | None, begins: list[int]) -> set[int]:
-    """Functions whose address the code takes, in one function or anywhere."""
-    wanted = set(begins)
-    steps = program.steps(inside.address, inside.size) if inside else program.all_steps
-    return {address for address in _addresses(program, steps) if address in wanted}
-
-
 def _addresses(program: Program, steps: list[Step]) -> Iterator[int]:
     pages: dict[str, int] = {}
     for step in steps:
@@ -230,25 +238,6 @@ def _addresses(program: Program, steps: list[Step]) -> Iterator[int]:
                 yield program.offset_table + int(shift, 16)
         elif step.mnemonic in ("mov", "push") and step.target is not None:
             yield step.target
-
-
-def _is_new(address: int, whole: list[tuple[int, int]]) -> bool:
-    """Whether it lies in no function of which the end is known."""
-    at = bisect_right(whole, (address, 1 << 64)) - 1
-    return at < 0 or address >= sum(whole[at]) or address == whole[at][0]
-
-
-def _ends(step: Step) -> bool:
-    """Whether a function may end there; what is between functions is of no effect."""
-    return step.kind in (JUMP, RETURN) or "nop" in step.mnemonic or step.mnemonic == "xchg"
-
-
-def _grouped(pairs: Iterator[tuple[int | None, Call]]) -> dict[int, list[Call]]:
-    found: dict[int, list[Call]] = defaultdict(list)
-    for key, call in pairs:
-        if key is not None:
-            found[key].append(call)
-    return dict(found)
 
 
 def _with_sizes(known: list[tuple[int, int]], text_ends: list[int]) -> Iterator[Function]:

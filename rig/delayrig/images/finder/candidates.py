@@ -3,6 +3,7 @@
 
 from collections.abc import Iterable, Iterator
 from functools import cached_property
+from itertools import product, takewhile
 
 import msgspec
 
@@ -25,7 +26,6 @@ SPIN_SIZE_MAX = 256
 AROUND_SIZE_MAX = 320
 LOOK_AHEAD_BYTES = 48
 US_NS = 1000
-WIDE_BITS = 64
 NO_UNIT = "what its argument counts is not known"
 
 
@@ -55,14 +55,13 @@ class Candidates:
         self.waits = Waits(self.graph)
 
     def found(self) -> list[Extent]:
-        """What looks like a delay function, by address."""
         return [self._found(wait) for _, wait in sorted(self._accepted.items())]
 
     def told(self, address: int) -> Extent:
         """A function that somebody else says is a delay, as far as its code shows how."""
         function = self.graph.function_at(address) or Function(address, 0)
         function = Function(address, max(function.end - address, 0))
-        waits = list(self._waits_of(function)) if function.size <= HELPERS_SIZE_MAX else []
+        waits = self._waits_of(function) if function.size <= HELPERS_SIZE_MAX else []
         if len(waits) != 1:
             return self._extent(function)
         found = self._found(waits[0])
@@ -85,40 +84,36 @@ class Candidates:
             return False
         at = call.step.address
         sleeps = {each.address for each in flow.handed if sleeps_until(each)}
-        loops = [each.addresses for each in flow.loops if at in each.addresses]
         is_repeated = any(each.again and each.address == at for each in flow.handed)
-        return is_repeated and not any(sleeps & loop for loop in loops)
+        return is_repeated and not any(
+            at in each.addresses and sleeps & each.addresses for each in flow.loops
+        )
 
     @cached_property
     def _waiting(self) -> dict[tuple[int, int], Wait]:
         """All that wait for an argument, from what sleeps or tells the time upwards."""
         found: dict[tuple[int, int], Wait] = {}
         seen: set[int] = set()
-        todo = list(self._beginnings())
+        kinds = (*SLEEPERS, *CLOCKS)
+        todo = [call.caller for call in self.graph.calls if call.name in kinds]
+        todo += self._spinning()
         while todo:
             address = todo.pop()
             function = self.graph.function_at(address)
             if function is None or address in seen:
                 continue
             seen.add(address)
-            waits = list(self._waits_of(function))
+            waits = self._waits_of(function)
             found |= {(address, wait.argument): wait for wait in waits}
-            if waits or self._helps(function):
-                todo += self._outer(function, waits)
+            # What helps others is small: it tells the time, or counts a loop.
+            is_small = function.size <= HELPERS_SIZE_MAX
+            if waits or (is_small and (self._spins(function) or self.waits.tells_time(address))):
+                # Callers may be a delay themselves; around what looks like one, small ones alone.
+                whole = any(wait.argument == 0 and self._is_plain(wait) for wait in waits)
+                limit = AROUND_SIZE_MAX if whole else HELPERS_SIZE_MAX
+                callers = self._callers(address)
+                todo += [each for each in callers if self._function(each).size <= limit]
         return found
-
-    def _outer(self, function: Function, waits: list[Wait]) -> Iterator[int]:
-        """Callers that may be a delay themselves; around what looks like one, small ones alone."""
-        whole = any(wait.argument == 0 and self._is_plain(wait) for wait in waits)
-        for address in self._callers(function):
-            if self._function(address).size <= (AROUND_SIZE_MAX if whole else HELPERS_SIZE_MAX):
-                yield address
-
-    def _beginnings(self) -> Iterator[int]:
-        for call in self.graph.calls:
-            if call.name in SLEEPERS or call.name in CLOCKS:
-                yield call.caller
-        yield from self._spinning()
 
     def _spinning(self) -> Iterator[int]:
         """Small functions that call nothing and have a loop: some count it."""
@@ -127,27 +122,19 @@ class Candidates:
             # i386's code makes one call to find where it lies.
             if function.size <= SPIN_SIZE_MAX and len(calls) <= 1:
                 steps = self.program.steps(function.address, function.size)
-                targets = [(step, step.target) for step in steps if step.kind == BRANCH]
-                if any(
-                    to is not None and function.address <= to <= at.address for at, to in targets
-                ):
+                branches = [step for step in steps if step.kind == BRANCH]
+                if any(function.address <= (each.target or 0) <= each.address for each in branches):
                     yield function.address
 
-    def _waits_of(self, function: Function) -> Iterator[Wait]:
-        for index in range(ARGUMENTS_LOOKED_AT):
-            wait = self.waits.wait(function, index)
-            if wait is not None:
-                yield wait
+    def _waits_of(self, function: Function) -> list[Wait]:
+        waits = (self.waits.wait(function, index) for index in range(ARGUMENTS_LOOKED_AT))
+        return [wait for wait in waits if wait is not None]
 
-    def _helps(self, function: Function) -> bool:
-        """Whether it is a small part of others: it tells the time, or counts a loop."""
-        if function.size > HELPERS_SIZE_MAX:
-            return False
-        spins = any(self.waits.spins(function, n) for n in range(ARGUMENTS_LOOKED_AT))
-        return spins or self.waits.tells_time(function.address)
+    def _spins(self, function: Function) -> bool:
+        return any(self.waits.spins(function, n) for n in range(ARGUMENTS_LOOKED_AT))
 
-    def _callers(self, function: Function) -> list[int]:
-        return [call.caller for call in self.graph.by_target.get(function.address, ())]
+    def _callers(self, address: int) -> list[int]:
+        return [call.caller for call in self.graph.by_target.get(address, ())]
 
     @cached_property
     def _accepted(self) -> dict[int, Wait]:
@@ -165,8 +152,7 @@ class Candidates:
         """It looks at one argument alone, and nobody takes a time from it."""
         flow = self._flow(wait)
         measures = flow.returns_clock and self._is_asked_for_more(wait)
-        is_first = wait.is_own or not wait.argument
-        return flow.read <= {wait.argument} and not measures and is_first
+        return flow.read <= {wait.argument} and not measures and (wait.is_own or not wait.argument)
 
     def _is_asked_for_more(self, wait: Wait) -> bool:
         return any(map(self._uses_result, self.graph.by_target.get(wait.function.address, ())))
@@ -179,20 +165,17 @@ class Candidates:
         if wait.is_own or len(wait.forwards) != 1:
             return False
         ((target, same),) = wait.forwards.items()
-        others = set(self._callers(self._function(target))) - {wait.function.address}
+        others = set(self._callers(self._function(target).address)) - {wait.function.address}
         return target in plain and (same or bool(others) or target in self.graph.pointed_at)
 
     def _is_inner(self, address: int, kept: dict[int, Wait]) -> bool:
         if address in self.graph.pointed_at:
             return False
-        callers = set(self._callers(self._function(address))) - {address}
-        called = any(caller in kept for caller in callers)
-        return called and (
-            kept[address].only_counts or callers <= {address for address, _ in self._waiting}
-        )
+        callers = set(self._callers(address)) - {address}
+        inside = kept[address].only_counts or callers <= {caller for caller, _ in self._waiting}
+        return inside and not callers.isdisjoint(kept)
 
     def is_used(self, address: int) -> bool:
-        """Whether anything in the file leads there."""
         return address in self.graph.reachable
 
     def _function(self, address: int) -> Function:
@@ -219,7 +202,7 @@ class Candidates:
         """0 where nobody knows. What has 32 bits counts microseconds unless the code says more: few
         count nanoseconds in so little room, and somebody may have taken the one for the other.
         """
-        return wait.counts_ns if self._bits(wait) == WIDE_BITS else max(wait.counts_ns, US_NS)
+        return wait.counts_ns if self._bits(wait) == 64 else max(wait.counts_ns, US_NS)
 
     def _doubts(self, wait: Wait) -> Iterator[str]:
         flow = self._flow(wait)
@@ -240,46 +223,35 @@ class Candidates:
             yield "what it waits for is not its first argument"
 
     def _sleeps_inside(self, wait: Wait) -> bool:
-        inner = [
-            self._waiting.get((target, n))
-            for target in wait.forwards
-            for n in range(ARGUMENTS_LOOKED_AT)
-        ]
-        return any(each.sleeps or each.polls or self._sleeps_inside(each) for each in inner if each)
+        places = product(wait.forwards, range(ARGUMENTS_LOOKED_AT))
+        inner = [self._waiting[place] for place in places if place in self._waiting]
+        return any(each.sleeps or each.polls or self._sleeps_inside(each) for each in inner)
 
     def _uses_result(self, call: Call) -> bool:
         """Whether the caller reads the register with the result before it is written anew."""
         if not call.returns_here:
             return False
         isa, after = self.program.isa, call.step.end
-        ahead = read_instructions(isa, self.program.code(after, LOOK_AHEAD_BYTES), after)
-        return _reads_first(ahead, isa.results[0])
+        register = isa.results[0]
+        for step in read_instructions(isa, self.program.code(after, LOOK_AHEAD_BYTES), after):
+            if step.kind != OTHER:
+                return step.kind == BRANCH and register in step.read
+            names = {operand.register for operand in step.operands}
+            zeroing = step.mnemonic in ("xor", "eor") and len(names) == 1
+            if register in step.read and not zeroing:
+                return True
+            if register in step.written:
+                return False
+        return False
 
     def constant_before(self, call: Call, argument: int) -> int | None:
         """The number that a call is given, as the few instructions before it tell."""
         isa = self.program.isa
+        before = list(takewhile(lambda step: step.kind == OTHER, reversed(self._before(call))))
         if isa.arguments:
-            return self._last_in(isa.arguments[argument], call)
-        return self._last_on_stack(argument, call)
-
-    def _last_in(self, register: str, call: Call) -> int | None:
-        above = 0
-        for step in reversed(self._before(call)):
-            if step.kind != OTHER:
-                return None
-            if register in step.written and step.mnemonic == "movk":
-                above |= step.operands[1].immediate or 0
-            elif register in step.written:
-                low = _constant_of(step)
-                return None if low is None else low | above
-        return None
-
-    def _last_on_stack(self, argument: int, call: Call) -> int | None:
-        """The last that was pushed is the first argument."""
-        isa, pushed = self.program.isa, 0
-        for step in reversed(self._before(call)):
-            if step.kind != OTHER:
-                return None
+            return _last_in(isa.arguments[argument], before)
+        pushed = 0  # the last that was pushed is the first argument
+        for step in before:
             place = step.operands[0].place if step.operands else None
             if step.mnemonic == "push":
                 if pushed == argument:
@@ -300,23 +272,17 @@ class Candidates:
         return list(read_instructions(self.program.isa, content, first))
 
 
-def _constant_of(step: Instruction) -> int | None:
-    if step.mnemonic in ("xor", "eor"):
-        return 0
-    moved = step.mnemonic in ("mov", "movz", "movabs") and len(step.operands) == 2
-    return step.operands[1].immediate if moved else None
-
-
-def _reads_first(steps: Iterable[Instruction], register: str) -> bool:
-    for step in steps:
-        if step.kind != OTHER:
-            return step.kind == BRANCH and register in step.read
-        zeroing = step.mnemonic in ("xor", "eor") and len({o.register for o in step.operands}) == 1
-        if register in step.read and not zeroing:
-            return True
-        if register in step.written:
-            return False
-    return False
+def _last_in(register: str, before: Iterable[Instruction]) -> int | None:
+    above = 0
+    for step in before:
+        if register in step.written and step.mnemonic == "movk":
+            above |= step.operands[1].immediate or 0
+        elif register in step.written:
+            moved = step.mnemonic in ("mov", "movz", "movabs") and len(step.operands) == 2
+            low = 0 if step.mnemonic in ("xor", "eor") else None
+            low = step.operands[1].immediate if moved else low
+            return None if low is None else low | above
+    return None
 
 
 def _called(call: Call | None) -> str:

@@ -35,9 +35,12 @@ def confirm(calls: Sequence[tuple[int, int]], unit_ns: int = 1000) -> str:
     if _follows_closely(asked, unit_ns) or _is_in_proportion(asked, unit_ns):
         return ""
     unit = unit_of(asked)
-    if unit is None:
-        return _why_not(asked, unit_ns)
-    return "" if unit == unit_ns else f"its argument counts {UNITS[unit]}, not {UNITS[unit_ns]}"
+    if unit is not None:
+        return "" if unit == unit_ns else f"its argument counts {UNITS[unit]}, not {UNITS[unit_ns]}"
+    for units, seen_ns in asked:
+        if not _fits(units, seen_ns, unit_ns):
+            return f"asked for {units} it took {seen_ns} ns, which its argument does not explain"
+    return "its calls are too short to tell what they were asked for"
 
 
 def unit_of(calls: Sequence[tuple[int, int]]) -> int | None:
@@ -52,7 +55,7 @@ def unit_of(calls: Sequence[tuple[int, int]]) -> int | None:
 
 def _fit(asked: Sequence[tuple[int, int]], unit_ns: int, allowance_ns: int) -> bool:
     """All calls, some of which are so long that the allowance is little beside them."""
-    longest_ns = max((units * unit_ns for units, _ in asked), default=0)
+    longest_ns = unit_ns * max((units for units, _ in asked), default=0)
     is_little = allowance_ns <= ALLOWANCE_NS or longest_ns >= TICKS_LITTLE_BESIDE * allowance_ns
     return is_little and all(_fits(*call, unit_ns, allowance_ns) for call in asked)
 
@@ -73,13 +76,6 @@ def _is_in_proportion(asked: Sequence[tuple[int, int]], unit_ns: int) -> bool:
         return False
     even = max(ratios) <= EVEN_BY * min(ratios)
     return even and SLOWED_BY * min(ratios) >= 1 and max(ratios) <= LATE_BY
-
-
-def _why_not(asked: Sequence[tuple[int, int]], unit_ns: int) -> str:
-    for units, seen_ns in asked:
-        if not _fits(units, seen_ns, unit_ns):
-            return f"asked for {units} it took {seen_ns} ns, which its argument does not explain"
-    return "its calls are too short to tell what they were asked for"
 
 
 def _follows_closely(asked: Sequence[tuple[int, int]], unit_ns: int) -> bool:

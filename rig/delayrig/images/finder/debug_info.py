@@ -51,7 +51,9 @@ def debug_folders() -> list[Path]:
 
 
 def _places(elf: Any, part: Path, build: str) -> Iterator[Path]:
-    link = _debug_link(elf)
+    section = elf.get_section_by_name(".gnu_debuglink")
+    link = section.data().partition(b"\0")[0].decode(errors="replace") if section else ""
+    link = "" if "/" in link else link
     for folder in debug_folders():
         if build:
             yield folder / ".build-id" / build[:2] / f"{build[2:]}.debug"
@@ -62,12 +64,6 @@ def _places(elf: Any, part: Path, build: str) -> Iterator[Path]:
         yield part.parent / ".debug" / link
 
 
-def _debug_link(elf: Any) -> str:
-    section = elf.get_section_by_name(".gnu_debuglink")
-    name = section.data().partition(b"\0")[0].decode(errors="replace") if section else ""
-    return "" if "/" in name else name
-
-
 def _in_file(place: Path, build: str, names: list[str]) -> dict[str, int]:
     """Empty for a file that belongs to another build."""
     try:
@@ -75,18 +71,19 @@ def _in_file(place: Path, build: str, names: list[str]) -> dict[str, int]:
             elf = ELFFile(file)
             if build_id(elf) != build:
                 return {}
-            return _in_symbols(elf, names) or _in_dwarf(elf, names)
+            functions = ((s.name, s.address) for s in symbols_in(elf) if s.is_function)
+            in_symbols = _unique(each for each in functions if each[0] in names)
+            return in_symbols or _in_dwarf(elf, names)
     except (OSError, ELFError):
         return {}
 
 
-def _in_symbols(elf: Any, names: list[str]) -> dict[str, int]:
-    named = (symbol for symbol in symbols_in(elf) if symbol.name in names)
-    return _unique((symbol.name, symbol.address) for symbol in named if symbol.is_function)
-
-
 def _in_dwarf(elf: Any, names: list[str]) -> dict[str, int]:
-    if not elf.has_dwarf_info() or not _mentions(elf, names):
+    # Units are slow to go through: is any of the names there at all?
+    sections = map(elf.get_section_by_name, (".debug_str", ".debug_info"))
+    texts = [section.data() for section in sections if section]
+    mentioned = any(name.encode() in text for name in names for text in texts)
+    if not mentioned or not elf.has_dwarf_info():
         return {}
     units = elf.get_dwarf_info().iter_CUs()
     return _unique(found for unit in units for found in _subprograms(unit, names))
@@ -100,13 +97,6 @@ def _unique(found: Iterable[tuple[str, int]]) -> dict[str, int]:
     return {name: at.pop() for name, at in places.items() if len(at) == 1}
 
 
-def _mentions(elf: Any, names: list[str]) -> bool:
-    """Whether any of the names is there at all: units are slow to go through."""
-    sections = [elf.get_section_by_name(name) for name in (".debug_str", ".debug_info")]
-    texts = [section.data() for section in sections if section]
-    return any(name.encode() in text for name in names for text in texts)
-
-
 def _subprograms(unit: Any, names: list[str]) -> Iterator[tuple[str, int]]:
     for entry in unit.get_top_DIE().iter_children():
         if entry.tag == "DW_TAG_subprogram" and "DW_AT_low_pc" in entry.attributes:
@@ -118,11 +108,8 @@ def _subprograms(unit: Any, names: list[str]) -> Iterator[tuple[str, int]]:
 def _name_of(entry: Any) -> str:
     """Its own, or that of the declaration that it stands for."""
     while "DW_AT_name" not in entry.attributes:
-        origin = next(
-            (a for a in ("DW_AT_specification", "DW_AT_abstract_origin") if a in entry.attributes),
-            None,
-        )
-        if origin is None:
+        origins = {"DW_AT_specification", "DW_AT_abstract_origin"} & entry.attributes.keys()
+        if not origins:
             return ""
-        entry = entry.get_DIE_from_attribute(origin)
+        entry = entry.get_DIE_from_attribute(max(origins))
     return str(entry.attributes["DW_AT_name"].value.decode(errors="replace"))

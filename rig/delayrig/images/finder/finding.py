@@ -32,9 +32,7 @@ class DirectWait(msgspec.Struct, frozen=True, kw_only=True):
     called: str
     """The C library's function, such as nanosleep."""
     site: int
-    """The address of the call."""
     function: int
-    """The address of the function that it is in."""
     argument: int
     """Which of the call's arguments says how long; -1 for a clock."""
     asks: int | None = None
@@ -57,7 +55,6 @@ class DirectWait(msgspec.Struct, frozen=True, kw_only=True):
 
 class Findings(msgspec.Struct, frozen=True, kw_only=True):
     found: tuple[Extent, ...]
-    """What looks like a delay function."""
     named: tuple[Extent, ...]
     """Functions that somebody else has told of, in the order that they were named."""
     direct: tuple[DirectWait, ...]
@@ -93,27 +90,25 @@ def _direct_waits(candidates: Candidates, watched: Sequence[int]) -> Iterator[Di
     """Those in no function that is `watched`, nor in one that only these call, by address."""
     covered = _covered(candidates, watched)
     for call in candidates.graph.calls:
-        if call.caller not in covered and candidates.is_used(call.caller):
-            yield from _of_call(candidates, call)
-
-
-def _of_call(candidates: Candidates, call: Call) -> Iterator[DirectWait]:
-    if call.name in SLEEPERS:
-        yield _sleep(candidates, call)
-    elif call.name in CLOCKS and candidates.is_polled(call):
-        yield DirectWait(
-            called=call.name,
-            site=call.step.address,
-            function=call.caller,
-            argument=-1,
-            why_not=POLLED,
-        )
+        if call.caller in covered or not candidates.is_used(call.caller):
+            continue
+        if call.name in SLEEPERS:
+            yield _sleep(candidates, call)
+        elif call.name in CLOCKS and candidates.is_polled(call):
+            at, caller = call.step.address, call.caller
+            yield DirectWait(
+                called=call.name, site=at, function=caller, argument=-1, why_not=POLLED
+            )
 
 
 def _sleep(candidates: Candidates, call: Call) -> DirectWait:
     graph, argument = candidates.graph, SLEEPERS[call.name]
     is_number = call.name in UNITS_NS
     word = 8 if call.is_wide else candidates.program.isa.word_bytes
+    why_not = "" if call.step.kind in (CALL, JUMP) else CONDITIONAL
+    watched = NOTHING_WATCHED.get(call.name)
+    if watched is not None and candidates.constant_before(call, watched) != 0:
+        why_not = MAY_END_EARLY
     return DirectWait(
         called=call.name,
         site=call.step.address,
@@ -126,15 +121,8 @@ def _sleep(candidates: Candidates, call: Call) -> DirectWait:
         part_ns=PART_NS.get(call.name, 1),
         is_jump=call.step.kind == JUMP,
         return_sites=(call.step.end,) if call.returns_here else graph.return_sites(call.caller),
-        why_not=_why_not(candidates, call),
+        why_not=why_not,
     )
-
-
-def _why_not(candidates: Candidates, call: Call) -> str:
-    watched = NOTHING_WATCHED.get(call.name)
-    if watched is not None and candidates.constant_before(call, watched) != 0:
-        return MAY_END_EARLY
-    return "" if call.step.kind in (CALL, JUMP) else CONDITIONAL
 
 
 def _covered(candidates: Candidates, watched: Sequence[int]) -> set[int]:

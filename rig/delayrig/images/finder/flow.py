@@ -22,15 +22,17 @@ from delayrig.images.finder.state import (
     NOTHING,
     OF_CLOCK,
     STACK,
+    Notes,
     State,
+    Transfer,
     Value,
     arguments_in,
     computed,
     entry_state,
     has_clock,
     only,
+    registers_lost,
 )
-from delayrig.images.finder.transfer import Transfer, registers_lost
 
 BYTES_MAX = 3000
 ROUNDS_MAX = 20000
@@ -56,12 +58,8 @@ class Handed:
 
 
 @dataclass(slots=True)
-class Flow:
+class Flow(Notes):
     handed: list[Handed] = field(default_factory=list)
-    read: set[int] = field(default_factory=set)
-    pointers: set[int] = field(default_factory=set)
-    met_clock: set[int] = field(default_factory=set)
-    bits: dict[int, int] = field(default_factory=dict)
     counted: set[int] = field(default_factory=set)
     """Scaled arguments that a loop is counted by."""
     returns_clock: bool = False
@@ -107,9 +105,9 @@ class _Reader:
         content = graph.program.code(function.address, function.size)
         instructions = list(read_instructions(self.isa, content, function.address))
         self.calls = {call.step.address: call for call in graph.by_caller.get(function.address, ())}
-        self.transfer = Transfer(self.isa)
         self.blocks = dict(_blocks(instructions, function, self.calls))
         self.flow = Flow()
+        self.transfer = Transfer(self.isa, self.flow)
         self._reach: dict[int, set[int]] = {}
 
     def read(self) -> Flow:
@@ -119,9 +117,10 @@ class _Reader:
         again = frozenset[int]().union(*(loop.addresses for loop in self.flow.loops))
         for address, state in entries.items():
             self._run(self.blocks[address], state.copy(), again)
-        for name in ("read", "pointers", "met_clock", "bits"):
-            setattr(self.flow, name, getattr(self.transfer, name))
-        self.flow.counted = set(self._counted())
+        counting = [each.addresses for each in self.flow.loops if not each.touches_memory]
+        for address, scaled in self.flow.compared.items():
+            if any(address in addresses for addresses in counting):
+                self.flow.counted |= scaled
         return self.flow
 
     def _fixed_point(self) -> dict[int, State]:
@@ -212,12 +211,6 @@ class _Reader:
         own = (self.isa.stack, "rbp", "ebp", "x29")
         return step.kind == CALL or any(place.base not in own for place in places)
 
-    def _counted(self) -> Iterator[int]:
-        counting = [each.addresses for each in self.flow.loops if not each.touches_memory]
-        for address, scaled in self.transfer.compared.items():
-            if any(address in addresses for addresses in counting):
-                yield from scaled
-
 
 def _behind(value: Value, state: State, offset: int, size: int) -> Value:
     at = only(value, STACK)
@@ -230,33 +223,24 @@ def _blocks(
     if not instructions:
         return
     known = {step.address for step in instructions}
-    leaders = sorted({function.address} | (set(_leaders(instructions, function)) & known))
+    ends = [step for step in instructions if step.kind in (JUMP, BRANCH, RETURN)]
+    begins = {at for step in ends for at in (step.end, *_targets(step, function))}
+    leaders = sorted({function.address} | (begins & known))
     blocks: dict[int, _Block] = {leader: _Block([]) for leader in leaders}
     for step in instructions:
         blocks[leaders[bisect_right(leaders, step.address) - 1]].steps.append(step)
     for leader, block in blocks.items():
-        ended = _never_back(block, calls)
-        block.next = [] if ended else [n for n in _next(block.steps[-1], function) if n in blocks]
+        if not _never_back(block, calls):
+            last = block.steps[-1]
+            jumps = _targets(last, function) if last.kind in (JUMP, BRANCH) else []
+            falls = [] if last.kind in (JUMP, RETURN) else [last.end]
+            block.next = [at for at in (*jumps, *falls) if at in blocks]
         yield leader, block
-
-
-def _leaders(instructions: list[Instruction], function: Function) -> Iterator[int]:
-    for step in instructions:
-        if step.kind in (JUMP, BRANCH, RETURN):
-            yield step.end
-            yield from _targets(step, function)
 
 
 def _targets(step: Instruction, function: Function) -> list[int]:
     found = [each.immediate for each in step.operands[-1:] if each.immediate is not None]
     return [at for at in found if function.address <= at < function.end]
-
-
-def _next(step: Instruction, function: Function) -> list[int]:
-    if step.kind in (JUMP, BRANCH):
-        falls = [] if step.kind == JUMP else [step.end]
-        return [*_targets(step, function), *falls]
-    return [] if step.kind == RETURN else [step.end]
 
 
 def _never_back(block: _Block, calls: dict[int, Call]) -> bool:

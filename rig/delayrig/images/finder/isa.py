@@ -23,9 +23,8 @@ class Isa:
     """One instruction set with the calling convention of Linux."""
 
     machine: str
-    """As ELF files call it."""
     capstone: tuple[str, str]
-    """Capstone's names of architecture and mode."""
+    """Its names of architecture and mode."""
     word_bytes: int
     arguments: tuple[str, ...]
     """The registers of the first integers; empty where these are on the stack."""
@@ -74,34 +73,17 @@ ARM64 = Isa(
 )
 ISAS = {isa.machine: isa for isa in (X86_64, I386, ARM64)}
 
-_LEGACY = ("ax", "bx", "cx", "dx", "si", "di", "bp", "sp")
-
-
-def _x86_families() -> dict[str, str]:
-    """The 64-bit register that each smaller one is a part of."""
-    found: dict[str, str] = {}
-    for name in _LEGACY:
-        low = f"{name[0]}l" if name.endswith("x") else f"{name}l"
-        parts = [name, f"e{name}", f"r{name}", low]
-        parts += [f"{name[0]}h"] if name.endswith("x") else []
-        found |= dict.fromkeys(parts, f"r{name}")
-    for number in range(8, 16):
-        found |= {f"r{number}{suffix}": f"r{number}" for suffix in ("", "b", "w", "d")}
-    return found
-
-
-_X86 = _x86_families()
-
-
-def _arm64_families() -> dict[str, str]:
-    found = {"fp": "x29", "lr": "x30", "wzr": "", "xzr": "", "wsp": "sp"}
-    found |= {f"w{number}": f"x{number}" for number in range(31)}
-    for number in range(32):
-        found |= {f"{width}{number}": f"v{number}" for width in "bhsdq"}
-    return found
-
-
-_ARM64 = _arm64_families()
+# The whole register that each smaller one is a part of.
+_X86 = {
+    f"{prefix}{name}": f"r{name}" for name in ("si", "di", "bp", "sp") for prefix in ("", "e", "r")
+}
+_X86 |= {f"{name}l": f"r{name}" for name in ("si", "di", "bp", "sp")}
+_X86 |= {f"{prefix}{name}x": f"r{name}x" for name in "abcd" for prefix in ("", "e", "r")}
+_X86 |= {f"{name}{half}": f"r{name}x" for name in "abcd" for half in "lh"}
+_X86 |= {f"r{n}{suffix}": f"r{n}" for n in range(8, 16) for suffix in ("", "b", "w", "d")}
+_ARM64 = {"fp": "x29", "lr": "x30", "wzr": "", "xzr": "", "wsp": "sp"}
+_ARM64 |= {f"w{n}": f"x{n}" for n in range(31)}
+_ARM64 |= {f"{width}{n}": f"v{n}" for n in range(32) for width in "bhsdq"}
 
 
 def whole_register(isa: Isa, name: str) -> str:
@@ -128,7 +110,7 @@ def kind_of(mnemonic: str) -> str:
 
 
 def disassembler(isa: Isa, *, detail: bool) -> Any:
-    """Goes on behind what is no instruction."""
+    """Without details, it goes on behind what is no instruction."""
     # Loaded once there is code to read: its library is large.
     capstone = importlib.import_module("capstone")
     architecture, mode = (getattr(capstone, name) for name in isa.capstone)
@@ -182,40 +164,34 @@ class Instruction:
 
     @property
     def place(self) -> Place | None:
-        """Of its operand in memory."""
         return next((each.place for each in self.operands if each.place), None)
 
 
 def read_instructions(isa: Isa, content: bytes, address: int) -> Iterator[Instruction]:
     """Up to the first thing that is no instruction."""
     for found in disassembler(isa, detail=True).disasm(content, address):
-        read, written = found.regs_access()
-        text = found.op_str
-        operands = tuple(_operand(isa, found, each) for each in found.operands)
+        read, written = found.regs_access() if isa.is_x86 else _arm64_access(found)
+        after = not isa.is_x86 and "]," in found.op_str
         yield Instruction(
             address=found.address,
             size=found.size,
             mnemonic=found.mnemonic.rpartition(" ")[2],
             kind=kind_of(found.mnemonic),
-            operands=operands,
-            written=_registers(isa, found, written if isa.is_x86 else _written(found)),
-            read=_registers(isa, found, read if isa.is_x86 else _read(found)),
-            back=not isa.is_x86 and "[" in text and (text.endswith("!") or "]," in text),
-            after=not isa.is_x86 and "]," in text,
+            operands=tuple(_operand(isa, found, each) for each in found.operands),
+            written=_registers(isa, found, written),
+            read=_registers(isa, found, read),
+            back=after or (not isa.is_x86 and "[" in found.op_str and found.op_str.endswith("!")),
+            after=after,
         )
 
 
-def _written(found: Any) -> list[int]:
-    """On arm64, by the operands: capstone 5.0 has registers of shifts wrong."""
-    first = [each.reg for each in found.operands[:1] if each.type == REGISTER]
+def _arm64_access(found: Any) -> tuple[list[int], list[int]]:
+    """What it reads and writes, by the operands: capstone 5.0 has registers of shifts wrong."""
     none = found.mnemonic in WRITES_NONE or kind_of(found.mnemonic) != OTHER
-    return [] if none else first
-
-
-def _read(found: Any) -> list[int]:
-    keeps = found.mnemonic in KEEPS_A_PART or not _written(found)
+    written = [] if none else [each.reg for each in found.operands[:1] if each.type == REGISTER]
+    keeps = found.mnemonic in KEEPS_A_PART or not written
     operands = found.operands if keeps else found.operands[1:]
-    return [each.reg for each in operands if each.type == REGISTER]
+    return [each.reg for each in operands if each.type == REGISTER], written
 
 
 def _registers(isa: Isa, found: Any, numbers: list[int]) -> tuple[str, ...]:
@@ -228,37 +204,26 @@ def _operand(isa: Isa, found: Any, operand: Any) -> Operand:
         name = str(found.reg_name(operand.reg))
         return Operand(register=whole_register(isa, name), bits=_bits(isa, name))
     if operand.type == IMMEDIATE:
-        return Operand(immediate=_shifted(isa, operand))
+        # arm64 writes large numbers as small ones, and how far to the left.
+        is_shifted = not isa.is_x86 and operand.shift.type
+        return Operand(immediate=int(operand.imm) << (operand.shift.value if is_shifted else 0))
     if operand.type == MEMORY_OPERAND:
         return Operand(place=_place(isa, found, operand))
     return Operand()
-
-
-def _shifted(isa: Isa, operand: Any) -> int:
-    """arm64 writes large numbers as small ones, and how far to the left."""
-    value = int(operand.imm)
-    return value << operand.shift.value if not isa.is_x86 and operand.shift.type else value
 
 
 def _place(isa: Isa, found: Any, operand: Any) -> Place:
     memory = operand.mem
     base = whole_register(isa, found.reg_name(memory.base)) if memory.base else ""
     index = whole_register(isa, found.reg_name(memory.index)) if memory.index else ""
-    segment = isa.is_x86 and memory.segment
-    base = "segment" if segment else base
-    scale = int(memory.scale) if isa.is_x86 else 1
-    return Place(base, index, int(memory.disp), _bytes(isa, found), scale)
-
-
-def _bytes(isa: Isa, found: Any) -> int:
-    """How much of memory it reads or writes."""
     if isa.is_x86:
-        return max(
-            (int(each.size) for each in found.operands if each.type == MEMORY_OPERAND), default=8
-        )
+        size = max(int(each.size) for each in found.operands if each.type == MEMORY_OPERAND)
+        base = "segment" if memory.segment else base
+        return Place(base, index, int(memory.disp), size, int(memory.scale))
     registers = [found.reg_name(each.reg) for each in found.operands if each.type == REGISTER]
     each_bytes = {"w": 4, "s": 4, "q": 16}.get(registers[0][:1], 8) if registers else 8
-    return int(each_bytes) * (2 if found.mnemonic in ("stp", "ldp", "ldpsw") else 1)
+    size = each_bytes * (2 if found.mnemonic in ("stp", "ldp", "ldpsw") else 1)
+    return Place(base, index, int(memory.disp), size)
 
 
 def _bits(isa: Isa, name: str) -> int:

@@ -2,13 +2,14 @@
 """One ELF file as code: its stretches, its functions, and what it takes from other files."""
 
 import re
-from collections.abc import Iterator
+from collections.abc import Iterable, Iterator
 from dataclasses import dataclass
 from functools import cached_property
 from io import BytesIO
 from typing import Any
 
 from elftools.dwarf.callframe import FDE
+from elftools.elf.constants import P_FLAGS, SH_FLAGS
 from elftools.elf.dynamic import DynamicSection, DynamicSegment
 from elftools.elf.elffile import ELFFile
 from elftools.elf.relocation import RelocationSection
@@ -17,8 +18,6 @@ from elftools.elf.sections import SymbolTableSection
 from delayrig.images.finder.isa import CALL, ISAS, JUMP, OTHER, disassembler, kind_of
 from delayrig.images.symbols import Symbol, symbols_in
 
-EXECUTABLE = 4
-"""Of a section's flags."""
 RELATIVE = {"EM_X86_64": (8, 37), "EM_386": (8, 42), "EM_AARCH64": (1027, 1032)}
 """Relocations that hold an address of the file's own: plain, and of an IFUNC's resolver.
 
@@ -67,8 +66,6 @@ class Function:
 
 
 class Program:
-    """Of which nothing is run."""
-
     def __init__(self, content: bytes) -> None:
         self.elf = ELFFile(BytesIO(content))
         self.isa = ISAS[str(self.elf["e_machine"])]
@@ -79,12 +76,12 @@ class Program:
         sections = [
             (int(section["sh_addr"]), section.data())
             for section in self.elf.iter_sections()
-            if section["sh_flags"] & EXECUTABLE and section["sh_type"] == "SHT_PROGBITS"
+            if section["sh_flags"] & SH_FLAGS.SHF_EXECINSTR and section["sh_type"] == "SHT_PROGBITS"
         ]
         return sections or [
             (int(segment["p_vaddr"]), segment.data())
             for segment in self.elf.iter_segments(type="PT_LOAD")
-            if segment["p_flags"] & 1
+            if segment["p_flags"] & P_FLAGS.PF_X
         ]
 
     def code(self, address: int, size: int) -> bytes:
@@ -95,26 +92,25 @@ class Program:
         return b""
 
     def steps(self, address: int, size: int) -> list[Step]:
-        return self._decoded(self.code(address, size), address)
+        return list(self._decoded(self.code(address, size), address))
 
-    def _decoded(self, content: bytes, address: int) -> list[Step]:
+    def _decoded(self, content: bytes, address: int) -> Iterator[Step]:
         read = disassembler(self.isa, detail=False).disasm_lite(content, address)
-        return [Step(*found) for found in read]
+        return (Step(*found) for found in read)
 
     @cached_property
     def all_steps(self) -> list[Step]:
         """Every instruction of the file, in the order of addresses."""
         return [
-            step
-            for address, content in sorted(self.stretches)
-            for step in self._decoded(content, address)
+            step for at, content in sorted(self.stretches) for step in self._decoded(content, at)
         ]
 
     @cached_property
     def slots(self) -> dict[int, str]:
         """What the dynamic linker writes where: functions of other files, by their plain names."""
+        # Without what the C library puts around a name: `__nanosleep64` is `nanosleep`.
         return {
-            at: plain_name(symbol)
+            at: _SUFFIX.sub("", symbol.removeprefix("__"))
             for at, _, symbol, _ in self._relocations
             if symbol and symbol not in DATA
         }
@@ -122,8 +118,7 @@ class Program:
     @cached_property
     def wide_slots(self) -> frozenset[int]:
         """Those of functions that take times of 64 bits where others take 32."""
-        found = ((at, symbol) for at, _, symbol, _ in self._relocations if symbol)
-        return frozenset(at for at, symbol in found if _WIDE.search(symbol))
+        return frozenset(at for at, _, symbol, _ in self._relocations if _WIDE.search(symbol))
 
     @cached_property
     def own_slots(self) -> dict[int, int]:
@@ -146,7 +141,6 @@ class Program:
 
     @cached_property
     def exported(self) -> frozenset[int]:
-        """Functions that other files may call."""
         return frozenset(symbol.address for symbol in self._exports)
 
     @cached_property
@@ -155,7 +149,6 @@ class Program:
 
     @cached_property
     def named(self) -> list[Function]:
-        """Functions that symbols tell of."""
         return [Function(s.address, s.size) for s in symbols_in(self.elf) if s.is_function]
 
     @cached_property
@@ -179,7 +172,7 @@ class Program:
                 found |= dict(self._stubs(steps))
         return found
 
-    def _stubs(self, steps: list[Step]) -> Iterator[tuple[int, int]]:
+    def _stubs(self, steps: Iterable[Step]) -> Iterator[tuple[int, int]]:
         begin: int | None = None
         pages: dict[str, int] = {}
         for step in steps:
@@ -214,9 +207,7 @@ class Program:
             held.pop(register, None)
             if at in self.slots or at in self.resolvers:
                 held[register] = at
-        elif step.mnemonic == "add" and source.partition(",")[0] in held:
-            return
-        else:
+        elif step.mnemonic != "add" or source.partition(",")[0] not in held:
             held.pop(register, None)
 
     def _address(self, operand: str, end: int, held: dict[str, int]) -> int | None:
@@ -226,12 +217,9 @@ class Program:
         base, offset = base.rstrip(","), rest.replace("#", "")
         if base.startswith("0x"):
             return int(base, 16)
-        if " " in offset or "*" in base:
+        if "*" in base or not re.fullmatch("-?(0x)?[0-9a-f]+|", offset):
             return None
-        try:
-            shift = int(offset, 16) if offset else 0
-        except ValueError:
-            return None
+        shift = int(offset or "0", 16)
         if base == "rip":
             return end + shift
         if self.isa.machine == "EM_386":
@@ -270,15 +258,13 @@ class Program:
         for begin, content in self._loaded:
             at = int(relocation["r_offset"]) - begin
             if 0 <= at <= len(content) - size:
-                return int.from_bytes(content[at:][:size], "little")
+                return int.from_bytes(content[at : at + size], "little")
         return 0
 
     @cached_property
-    def _loaded(self) -> list[tuple[int, memoryview]]:
-        return [
-            (int(segment["p_vaddr"]), memoryview(segment.data()))
-            for segment in self.elf.iter_segments(type="PT_LOAD")
-        ]
+    def _loaded(self) -> list[tuple[int, bytes]]:
+        loaded = self.elf.iter_segments(type="PT_LOAD")
+        return [(int(segment["p_vaddr"]), segment.data()) for segment in loaded]
 
     @cached_property
     def _words_of_data(self) -> frozenset[int]:
@@ -293,8 +279,3 @@ class Program:
             for content in (section.data(),)
             for at in range(0, len(content) - size + 1, size)
         )
-
-
-def plain_name(symbol: str) -> str:
-    """Without what the C library puts around a name: `__nanosleep64` is `nanosleep`."""
-    return _SUFFIX.sub("", symbol.removeprefix("__"))

@@ -10,12 +10,11 @@ from delayrig.images.finder.program import Function
 from delayrig.images.finder.state import (
     ARGUMENT,
     MEMORY,
-    Value,
+    SCALED,
     arguments_in,
     constant,
     factors,
     has_clock,
-    is_scaled,
 )
 
 SLEEPERS = {
@@ -23,11 +22,11 @@ SLEEPERS = {
     "clock_nanosleep": 2,
     "usleep": 0,
     "sleep": 0,
+    "thrd_sleep": 0,
     "poll": 2,
     "ppoll": 2,
     "select": 4,
     "pselect": 4,
-    "thrd_sleep": 0,
 }
 """What sleeps, and which argument says how long."""
 NOTHING_WATCHED = {"poll": 1, "ppoll": 1, "select": 0, "pselect": 0}
@@ -61,7 +60,6 @@ class Wait:
     function: Function
     argument: int
     sleeps: bool = False
-    """It hands the time to what sleeps."""
     polls: bool = False
     """It compares the time with a clock, again and again."""
     counts: bool = False
@@ -88,10 +86,6 @@ class Wait:
     def only_counts(self) -> bool:
         """Whether all that it does is to count a loop."""
         return self.counts and not (self.sleeps or self.polls or self.forwards)
-
-    @property
-    def waits(self) -> bool:
-        return self.is_own or bool(self.forwards)
 
 
 class Waits:
@@ -120,15 +114,9 @@ class Waits:
         if address not in self._clocks:
             self._clocks[address] = False
             function = self.graph.function_at(address)
-            small = function is not None and function.size <= HELPERS_SIZE_MAX
-            self._clocks[address] = (
-                small
-                and depth > 0
-                and any(
-                    self.reads_clock(call, depth - 1)
-                    for call in self.graph.by_caller.get(address, ())
-                )
-            )
+            if function is not None and function.size <= HELPERS_SIZE_MAX and depth > 0:
+                calls = self.graph.by_caller.get(address, ())
+                self._clocks[address] = any(self.reads_clock(call, depth - 1) for call in calls)
         return self._clocks[address]
 
     def reads(self, call: Call) -> Iterable[int]:
@@ -145,7 +133,7 @@ class Waits:
         if key not in self._waits:
             self._waits[key] = None
             found = self._read_wait(function, argument, depth) if depth else None
-            self._waits[key] = found if found and found.waits else None
+            self._waits[key] = found if found and (found.is_own or found.forwards) else None
         return self._waits[key]
 
     def _read_wait(self, function: Function, argument: int, depth: int) -> Wait | None:
@@ -154,55 +142,32 @@ class Waits:
             return None
         found = Wait(function, argument)
         for handed in flow.handed:
-            self._note_call(found, handed, depth)
+            call = handed.call
+            if call and call.name in SLEEPERS:
+                _note_sleep(found, handed, call.name)
+            elif call and call.target is not None and call.target != function.address:
+                self._note_forward(found, handed, call.target, depth)
         found.polls = argument in flow.met_clock and any(
             each.again and each.call and self.reads_clock(each.call) for each in flow.handed
         )
         found.counts = argument in flow.counted
         return found
 
-    def _note_call(self, found: Wait, handed: Handed, depth: int) -> None:
-        call = handed.call
-        if call is None:
-            return
-        if call.name in SLEEPERS:
-            self._note_sleep(found, handed, call.name)
-        elif call.target is not None and call.target != found.function.address:
-            self._note_forward(found, handed, call.target, depth)
-
-    def _note_sleep(self, found: Wait, handed: Handed, name: str) -> None:
-        watched = NOTHING_WATCHED.get(name)
-        if watched is not None and constant(handed.arguments[watched]) != 0:
-            return
-        place = SLEEPERS[name]
-        # Else it is a pointer to a time, and what was made of the argument must lie there.
-        time = handed.arguments[place] if name in UNITS_NS else handed.behind[place]
-        if found.argument not in arguments_in(time) or _is_a_moment(handed, time):
-            return
-        found.sleeps = True
-        if (ARGUMENT, found.argument) in handed.arguments[place]:
-            found.unit_ns = UNITS_NS.get(name, 0)
-        made = factors(handed.parts[place], found.argument)
-        found.part_factors |= {PART_NS.get(name, 1) * factor for factor in made}
-
     def _note_forward(self, found: Wait, handed: Handed, target: int, depth: int) -> None:
         function = self.graph.function_at(target)
         for index, value in enumerate(handed.arguments):
             if function is None or found.argument not in arguments_in(value):
                 continue
-            inner = self._inner(function, index, is_scaled(value, found.argument), depth)
+            inner = self.wait(function, index, depth - 1)
+            is_scaled = (SCALED, found.argument) in value
+            if inner is None and is_scaled and self.spins(function, index):
+                inner = Wait(function, index, counts=True)
             if inner is not None:
                 same = (ARGUMENT, found.argument) in value
                 found.forwards[target] = same or found.forwards.get(target, False)
                 if same:
                     found.unit_ns = found.unit_ns or inner.unit_ns
                     found.part_factors |= inner.part_factors
-
-    def _inner(self, function: Function, index: int, scaled: bool, depth: int) -> Wait | None:
-        inner = self.wait(function, index, depth - 1)
-        if inner is None and scaled and self.spins(function, index):
-            return Wait(function, index, counts=True)
-        return inner
 
     def spins(self, function: Function, index: int) -> bool:
         """Whether it counts a loop to the argument and does nothing else."""
@@ -219,12 +184,25 @@ class Waits:
         return function is not None and function.size <= PLACE_FINDER_SIZE_MAX
 
 
+def _note_sleep(found: Wait, handed: Handed, name: str) -> None:
+    watched = NOTHING_WATCHED.get(name)
+    if watched is not None and constant(handed.arguments[watched]) != 0:
+        return
+    place = SLEEPERS[name]
+    # Else it is a pointer to a time, and what was made of the argument must lie there.
+    time = handed.arguments[place] if name in UNITS_NS else handed.behind[place]
+    # Where it sleeps until a moment that no clock was read for, what is given is that moment.
+    is_moment = sleeps_until(handed) and not (has_clock(time) or (MEMORY, 0) in time)
+    if found.argument not in arguments_in(time) or is_moment:
+        return
+    found.sleeps = True
+    if (ARGUMENT, found.argument) in handed.arguments[place]:
+        found.unit_ns = UNITS_NS.get(name, 0)
+    made = factors(handed.parts[place], found.argument)
+    found.part_factors |= {PART_NS.get(name, 1) * factor for factor in made}
+
+
 def sleeps_until(handed: Handed) -> bool:
     """Whether it is a sleep until a moment."""
     is_sleep = handed.call is not None and handed.call.name == "clock_nanosleep"
     return is_sleep and constant(handed.arguments[1]) == ABSOLUTE
-
-
-def _is_a_moment(handed: Handed, time: Value) -> bool:
-    """Whether it sleeps until a moment that no clock was read for: what is given is that moment."""
-    return sleeps_until(handed) and not (has_clock(time) or (MEMORY, 0) in time)

@@ -12,8 +12,6 @@ import msgspec
 
 from delayrig.base.toml import read_toml
 
-PROFILES_FOLDER = Path(__file__).parent
-
 FORK = "flashprog"
 OPENS_SYNC_NOPS = "sync-nops"
 OPENS_BUSY_STATUS = "busy-status"
@@ -63,7 +61,7 @@ class Profile(msgspec.Struct, frozen=True, kw_only=True, forbid_unknown_fields=T
 
 @cache
 def read_profiles() -> tuple[Profile, ...]:
-    return tuple(read_toml(file, Profile) for file in sorted(PROFILES_FOLDER.glob("*.toml")))
+    return tuple(read_toml(file, Profile) for file in sorted(Path(__file__).parent.glob("*.toml")))
 
 
 def known_delay_symbols() -> list[str]:
@@ -72,29 +70,27 @@ def known_delay_symbols() -> list[str]:
 
 
 def find_profile(version: str) -> Profile | None:
-    for profile in read_profiles():
-        if any(re.fullmatch(pattern, version) for pattern in profile.versions):
-            return profile
-    return None
+    fitting = (
+        p for p in read_profiles() if any(re.fullmatch(each, version) for each in p.versions)
+    )
+    return next(fitting, None)
 
 
 def is_packaged_release(package_version: str) -> bool:
     """Whether a distribution's package of that version is a release that a profile was made for."""
-    return any(
-        re.fullmatch(each.packaged, package_version) for each in read_profiles() if each.packaged
-    )
+    patterns = (each.packaged for each in read_profiles() if each.packaged)
+    return any(re.fullmatch(pattern, package_version) for pattern in patterns)
 
 
 def version_of_digest(sha256: str) -> str:
     """The version of a program that does not tell its own; empty where no profile knows it."""
-    known = (profile.digests.get(sha256, "") for profile in read_profiles())
-    return next(filter(None, known), "")
+    return next((each.digests[sha256] for each in read_profiles() if sha256 in each.digests), "")
 
 
 def delay_address_of_digest(sha256: str) -> int | None:
     """Where that library's delay function lies; None where no profile knows it."""
-    known = (profile.delay_address.get(sha256) for profile in read_profiles())
-    return next((address for address in known if address is not None), None)
+    known = (each.delay_address for each in read_profiles())
+    return next((addresses[sha256] for addresses in known if sha256 in addresses), None)
 
 
 def find_version(stdout: str) -> str:

@@ -14,8 +14,7 @@ from delayrig.base import digest
 from delayrig.base.errors import BadInputError
 from delayrig.base.paths import Paths
 from delayrig.images.delay_function import DelayFunction
-from delayrig.images.guest_image import GuestImage
-from delayrig.images.kernel import Kernel
+from delayrig.images.guest_image import GuestImage, Kernel
 from delayrig.images.subject import Subject
 from delayrig.lanes.choice import Lanes
 from delayrig.lanes.header import commit_of
