@@ -100,7 +100,10 @@ def enter_private_net() -> None:
     """
     try:
         _leave_networks()
-        _raise_loopback()
+        with socket.socket(socket.AF_INET, socket.SOCK_DGRAM) as any_socket:
+            asked = fcntl.ioctl(any_socket, SIOCGIFFLAGS, INTERFACE.pack(LOOPBACK, 0))
+            flags = INTERFACE.unpack(asked)[1]
+            fcntl.ioctl(any_socket, SIOCSIFFLAGS, INTERFACE.pack(LOOPBACK, flags | IFF_UP))
     except OSError as error:
         raise OSError(f"{NO_NETWORK}: {error}") from error
 
@@ -116,13 +119,6 @@ def _leave_networks() -> None:
         Path("/proc/self/setgroups").write_text("deny", encoding="ascii")
         Path("/proc/self/gid_map").write_text(f"{group} {group} 1", encoding="ascii")
         Path("/proc/self/uid_map").write_text(f"{user} {user} 1", encoding="ascii")
-
-
-def _raise_loopback() -> None:
-    with socket.socket(socket.AF_INET, socket.SOCK_DGRAM) as any_socket:
-        asked = fcntl.ioctl(any_socket, SIOCGIFFLAGS, INTERFACE.pack(LOOPBACK, 0))
-        flags = INTERFACE.unpack(asked)[1]
-        fcntl.ioctl(any_socket, SIOCSIFFLAGS, INTERFACE.pack(LOOPBACK, flags | IFF_UP))
 
 
 def _hold(line: socket.socket) -> None:

@@ -11,9 +11,8 @@ import threading
 from functools import cache
 from pathlib import Path
 
-from delayrig.base.die_with_parent import READ_PARENT
+from delayrig.base.die_with_parent import READ_PARENT, become_subreaper
 from delayrig.base.paths import Paths
-from delayrig.base.prctl import become_subreaper
 from delayrig.base.scratch import place_of_sockets
 
 EMBED = "embed"

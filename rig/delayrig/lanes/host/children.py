@@ -15,7 +15,7 @@ from dataclasses import dataclass, field
 from pathlib import Path
 from typing import BinaryIO
 
-from delayrig.base.prctl import become_subreaper, prctl
+from delayrig.base.die_with_parent import become_subreaper, prctl
 
 # Source: linux/prctl.h, linux/capability.h.
 PR_SET_PDEATHSIG, PR_CAPBSET_DROP, PR_SET_TIMERSLACK = 1, 24, 29
