@@ -8,12 +8,16 @@ counted too early. Taken off, what is left is exact to an instruction.
 from collections.abc import Sequence
 from dataclasses import dataclass, field
 from functools import cache
+from typing import Any
+
+import msgspec
 
 from delayrig.base.errors import LostGuestError
 from delayrig.images.delay_function import DelayFunction
+from delayrig.images.finder.finding import DirectWait
+from delayrig.images.finder.waits import NOTHING_WATCHED
 from delayrig.images.symbols import StackTop, read_symbols
-from delayrig.lanes.direct_call import as_int, of_direct_wait
-from delayrig.model.delays import DelayCall, Delays, DelaysHeader, End, FunctionFacts
+from delayrig.model.delays import NO_LIMIT, DelayCall, Delays, DelaysHeader, End, FunctionFacts
 from delayrig.model.kinds.delay_plugin import (
     PLUGIN_SCHEMA,
     Abandon,
@@ -27,6 +31,11 @@ from delayrig.model.kinds.delay_plugin import (
 from delayrig.model.kinds.streams import PLUGIN, decoded
 
 JUMPERS = ("setjmp", "_setjmp", "__sigsetjmp", "sigsetjmp")
+INT_BITS = 32
+CLOCK_MONOTONIC = 1
+TIMER_ABSTIME = 1
+WALL_CLOCK = "it waits until a moment of a clock that may be set"
+NOT_READ = "the time that it asks for could not be read"
 
 
 @dataclass(slots=True)
@@ -110,8 +119,30 @@ def _call(
     asking = found.asking.get(entered.call)
     if function.wait is None or asking is None:
         return plain
-    returned = None if left is None else as_int(left.result)
-    return of_direct_wait(plain, function.wait, asking.arguments, asking.is_known, returned)
+    returned = None if left is None else _as_int(left.result)
+    meant = _meant(function.wait, asking, plain.requested_ns)
+    return msgspec.structs.replace(plain, result=returned, **meant)
+
+
+def _meant(wait: DirectWait, asking: Asking, asked_ns: int) -> dict[str, Any]:
+    """What a direct wait asks for, where that is not the time that its arguments tell."""
+    arguments = asking.arguments
+    if not asking.is_known:
+        is_null = arguments[wait.argument] == 0 and wait.called in NOTHING_WATCHED
+        return {"requested_ns": 0, "unread": NO_LIMIT if is_null else NOT_READ}
+    if wait.called == "poll" and _as_int(arguments[wait.argument]) < 0:
+        return {"requested_ns": 0, "unread": NO_LIMIT}
+    if wait.called == "clock_nanosleep" and arguments[1] & TIMER_ABSTIME:
+        is_monotonic = _as_int(arguments[0]) == CLOCK_MONOTONIC
+        moment = {"until_ns": asked_ns} if is_monotonic else {"unread": WALL_CLOCK}
+        return {"requested_ns": 0, **moment}
+    return {}
+
+
+def _as_int(value: int) -> int:
+    """What a C `int` is whose register, or word of the stack, holds that."""
+    low = value & ((1 << INT_BITS) - 1)
+    return low - (1 << INT_BITS) if low >> (INT_BITS - 1) else low
 
 
 @cache

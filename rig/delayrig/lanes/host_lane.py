@@ -39,7 +39,7 @@ from delayrig.lanes.stages import KEEP, PACK
 from delayrig.lanes.store_artifacts import write_entries
 from delayrig.model import workload
 from delayrig.model.cell import Cell, Job, Programmer
-from delayrig.model.events import Event, encode_events, first, parse_events
+from delayrig.model.events import encode_events, first, parse_events
 from delayrig.model.kinds.agent import SubjectEnd, SubjectStart
 from delayrig.model.lane import LaneName
 from delayrig.model.result import NotProvided, RunHeader
@@ -61,13 +61,7 @@ OWN = "own"
 """The subject's folder."""
 WRITTEN = ("read.bin", "host.jsonl", "dummy.jsonl", "chip.bin")
 """What a subject may write, besides what it prints."""
-KEPT = (
-    LEFT.name,
-    "events.jsonl",
-    "stdout.txt",
-    "emulator.log",
-    "image.sparse",
-)
+KEPT = (LEFT.name, "events.jsonl", "stdout.txt", LOG.name, "image.sparse")
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -85,21 +79,18 @@ class HostLane:
 
     @property
     def programs(self) -> list[Subject]:
-        """Every subject that was packed."""
         return [*self.subjects.values(), *self.libraries.values()]
 
     def subject_of(self, cell: Cell) -> Subject | None:
-        """What is put to the test there."""
         return (self.libraries if is_in_library(cell) else self.subjects).get(cell.subject)
 
     def missing(self, cell: Cell) -> NotProvided | None:
-        """What the archive did not give of what the cell needs."""
         return self.not_provided.get(cell.subject)
 
     def refusal(self, cell: Cell) -> str:
         """What needs a guest, or a machine with more CPUs, or a subject that is not to be had."""
         cpus = cpus_of(cell)
-        if refused := refusal_of(cell):
+        if refused := refusal_on(LaneName.HOST, cell.hazards):
             return refused
         if not set(cpus) <= os.sched_getaffinity(0):
             return f"pin = {cell.pin!r} asks for CPUs that this machine has not, or not for us"
@@ -113,10 +104,8 @@ class HostLane:
         return Grouping()
 
     def header(self) -> RunHeader:
-        """Names this machine, and nothing of QEMU's."""
         missing = list(self.not_provided.values())
-        header = make_host_header(self.request, self.programs, missing, self.paths)
-        return msgspec.structs.replace(header, confined=not self.request.unconfined)
+        return make_host_header(self.request, self.programs, missing, self.paths)
 
     async def run_cell(self, assignment: Assignment) -> float:
         """Runs the cell in a session of its own; what is left of it goes with it."""
@@ -183,11 +172,6 @@ async def open_host_lane(request: Request, paths: Paths, preparing: Preparing) -
         refused=refused,
         not_provided=not_provided,
     )
-
-
-def refusal_of(cell: Cell) -> str:
-    """What of a cell no host can do, whichever it is."""
-    return refusal_on(LaneName.HOST, cell.hazards)
 
 
 def cpus_of(cell: Cell) -> list[int]:
@@ -286,10 +270,7 @@ def _read_files(assignment: Assignment, scratch: Path) -> dict[str, bytes]:
     entries |= {name: content for name in WRITTEN if (content := _read_own(scratch / OWN / name))}
     if not own:
         entries.pop("chip.bin", None)
-    if "host.jsonl" in entries:
-        told = parse_events(entries["host.jsonl"], source="the library client's events")
-        agent = parse_events(entries[LEFT.name], source="the session's events")
-        entries["host.jsonl"] = encode_events(on_agents_clock(told, agent))
+    put_library_client_on_clock_of(entries, "the session's events")
     region = region_of(assignment.cell, assignment.chip)
     whole = entries.pop("read.bin", b"")
     if assignment.cell.job is Job.READ and whole:
@@ -302,16 +283,20 @@ def _read_own(path: Path) -> bytes:
     return path.read_bytes() if path.is_file() and not path.is_symlink() else b""
 
 
-def on_agents_clock(told: list[Event], agent: list[Event]) -> list[Event]:
-    """The library client's events go by a raw counter: its first came with it, the others after."""
-    began, ended = first(agent, SubjectStart), first(agent, SubjectEnd)
-    if began is None:
-        return []
-    last_ns = ended.t_ns if ended else began.t_ns
-    return [
+def put_library_client_on_clock_of(entries: dict[str, bytes], agent: str) -> None:
+    """Its events go by a raw counter: the first came with the subject, the others after it."""
+    if "host.jsonl" not in entries:
+        return
+    told = parse_events(entries["host.jsonl"], source="the library client's events")
+    events = parse_events(entries[LEFT.name], source=agent)
+    began, ended = first(events, SubjectStart), first(events, SubjectEnd)
+    last_ns = ended.t_ns if ended else began.t_ns if began else 0
+    placed = [
         msgspec.structs.replace(event, t_ns=began.t_ns if number == 0 else last_ns)
         for number, event in enumerate(told)
+        if began
     ]
+    entries["host.jsonl"] = encode_events(placed)
 
 
 async def run_session(scratch: Path, limit_s: float) -> int:

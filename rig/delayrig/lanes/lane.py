@@ -5,13 +5,17 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import Protocol
 
+from delayrig.base.paths import Paths
 from delayrig.images.delay_function import DelayFunction
 from delayrig.images.subject import Subject
 from delayrig.lanes.scheduler import Grouping
 from delayrig.lanes.stages import StageWatch
+from delayrig.lanes.supplies import Supplies
+from delayrig.machine.delay_watch import DelayWatch
 from delayrig.model.cell import Cell
 from delayrig.model.chips import ChipFacts
 from delayrig.model.result import NotProvided, RunHeader
+from delayrig.plan.request import Request
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -65,3 +69,31 @@ class Lane(Protocol):
     async def run_cell(self, assignment: Assignment) -> float:
         """Runs the cell; the host time that it took in seconds. Raises `LostGuestError`."""
         ...
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class GuestLane:
+    """What lanes have in common whose cells run in guests."""
+
+    request: Request
+    supplies: Supplies
+    paths: Paths
+
+    @property
+    def programs(self) -> list[Subject]:
+        return self.supplies.programs
+
+    def subject_of(self, cell: Cell) -> Subject | None:
+        return self.supplies.subject_of(cell)
+
+    def missing(self, cell: Cell) -> NotProvided | None:
+        return self.supplies.missing_for(cell)
+
+    def watch(self, scratch: Path, *, is_virtual: bool) -> DelayWatch:
+        """How a cell's delays are seen; its files are in `scratch`."""
+        return DelayWatch(
+            plugin=self.paths.delay_plugin,
+            wish=scratch / "delays.wish",
+            out=scratch / "delays.out",
+            is_virtual=is_virtual,
+        )

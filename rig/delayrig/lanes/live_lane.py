@@ -8,9 +8,10 @@ emulator is a process on this host, as on the host lane, and so is the clock of 
 import asyncio
 import shutil
 import time
-from collections.abc import Iterator
+from collections.abc import Coroutine, Iterator
 from dataclasses import dataclass, replace
 from pathlib import Path
+from typing import Any, Protocol
 
 import msgspec
 
@@ -22,19 +23,22 @@ from delayrig.base.scratch import ScratchFolder
 from delayrig.hazards import refusal_on
 from delayrig.hazards.of_cell import hazards_of, shape_of
 from delayrig.hazards.speed import Governor, SpeedHazard
-from delayrig.images.subject import Subject
 from delayrig.lanes.delay_marks import wish_text
 from delayrig.lanes.header import make_live_header
-from delayrig.lanes.host_lane import ANY_PORT, DEADLINE_MS, TERMINAL, on_agents_clock, server_words
-from delayrig.lanes.lane import Assignment
+from delayrig.lanes.host_lane import (
+    ANY_PORT,
+    DEADLINE_MS,
+    TERMINAL,
+    put_library_client_on_clock_of,
+    server_words,
+)
+from delayrig.lanes.lane import Assignment, GuestLane
 from delayrig.lanes.live.agent_connection import Line, open_line
 from delayrig.lanes.live.agent_protocol import Conversation, split_changes
 from delayrig.lanes.live.clock import GuestClock
 from delayrig.lanes.live.emulator import LOG, LiveEmulator, running_emulator
 from delayrig.lanes.live.machine import has_own_net, live_shape, make_live_machine, open_net
 from delayrig.lanes.live.pace import SOCKET_NAME_BYTES_MAX, Pace, pace_events
-from delayrig.lanes.live.packed_guest import PackedGuest
-from delayrig.lanes.live.visitor import Visitor
 from delayrig.lanes.payload import deadline_ms, emulator_words, rehearsal_words, write_payload
 from delayrig.lanes.scheduler import Grouping
 from delayrig.lanes.stages import KEEP, PACK, READ_BACK, STOP
@@ -55,6 +59,7 @@ from delayrig.machine.flood import cut_logs, logs_of, unless_flooded
 from delayrig.machine.live_image import LiveImage, provide_live_image
 from delayrig.machine.monitor import MonitoredMachine
 from delayrig.machine.session import read_results
+from delayrig.model import workload
 from delayrig.model.cell import Cell, Programmer
 from delayrig.model.events import Event, encode_events, event_time_ns, first, parse_events
 from delayrig.model.kinds.agent import SubjectEnd, SubjectStart
@@ -70,31 +75,58 @@ KEPT = ("events.jsonl", "image.sparse", LOG)
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
-class LiveLane:
-    """Guests in real time."""
+class PackedGuest:
+    """A cell's guest and its two emulators, none of which was started."""
 
-    request: Request
-    supplies: Supplies
-    image: LiveImage | None
-    """None where the archive did not give it: then every cell is skipped."""
-    paths: Paths
-    visitor: Visitor | None = None
+    hardware: Hardware
+    emulator: list[str]
+    emulator_folder: Path
+    stage: list[str]
+    """The emulator before which the subject rehearses."""
+    stage_folder: Path
+    line_port: int
+    """Of this machine's loopback: where the guest's agent calls."""
+    speeds: list[str]
+    """What the CPU plugin is told before the subject starts."""
+
+
+class Visitor(Protocol):
+    """Somebody who comes into the guest of a cell."""
 
     @property
-    def programs(self) -> list[Subject]:
-        """Every subject that was packed."""
-        return self.supplies.programs
+    def extra_s(self) -> int:
+        """How much time the subject gets because of that."""
+        ...
 
-    def subject_of(self, cell: Cell) -> Subject | None:
-        """What is put to the test there."""
-        return self.supplies.subject_of(cell)
+    def entered(
+        self, hardware: Hardware, assignment: Assignment, supplies: Supplies, scratch: Path
+    ) -> Hardware:
+        """The machine with what the visitor needs, which is kept below `scratch`."""
+        ...
+
+    async def beside(
+        self,
+        guest: Coroutine[Any, Any, GuestClock],
+        assignment: Assignment,
+        paths: Paths,
+        scratch: Path,
+    ) -> GuestClock:
+        """Until the guest is done, and the visitor is gone."""
+        ...
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class LiveLane(GuestLane):
+    """Guests in real time."""
+
+    image: LiveImage | None
+    """None where the archive did not give it: then every cell is skipped."""
+    visitor: Visitor | None = None
 
     def missing(self, cell: Cell) -> NotProvided | None:
-        """What the archive did not give of what the cell needs."""
         return self.supplies.missing.get(Need.LIVE) or self.supplies.missing_for(cell)
 
     def refusal(self, cell: Cell) -> str:
-        """What needs another guest, or another lane."""
         if cell.arch is not Arch.X86_64:
             return NOT_ITS_GUEST
         return refusal_on(LaneName.LIVE, cell.hazards)
@@ -104,9 +136,10 @@ class LiveLane:
         return Grouping()
 
     def header(self) -> RunHeader:
-        """Names this machine, and what guests are made of."""
-        header = make_live_header(self.request, self.supplies, self.image, self.paths)
-        return msgspec.structs.replace(header, confined=has_own_net(self.request.connect))
+        confined = has_own_net(self.request.connect)
+        return make_live_header(
+            self.request, self.supplies, self.image, self.paths, confined=confined
+        )
 
     def pack(
         self, assignment: Assignment, folder: Path, *, line_port: int, port: int, stage_port: int
@@ -158,13 +191,7 @@ class _RunningCell:
 
     @property
     def watch(self) -> DelayWatch:
-        """How the subject's delays are seen."""
-        return DelayWatch(
-            plugin=self.lane.paths.delay_plugin,
-            wish=self.scratch / "delays.wish",
-            out=self.scratch / "delays.out",
-            is_virtual=False,
-        )
+        return self.lane.watch(self.scratch, is_virtual=False)
 
     @property
     def folder(self) -> Path:
@@ -218,33 +245,21 @@ class _RunningCell:
             speeds=_speeds(self.assignment.cell),
             extra_s=self.lane.visitor.extra_s if self.lane.visitor else 0,
         )
-        clock = await self._held(conversation)
+        guest, visitor = conversation.hold(), self.lane.visitor
+        if visitor is not None:
+            guest = visitor.beside(guest, self.assignment, self.lane.paths, self.scratch)
+        clock = await guest
         entries = await read_results(machine, shape_of(self.assignment.cell), self.scratch)
         self.assignment.watch.ended(READ_BACK)
         ended = await emulator.end()
-        told: list[Event] = [clock.rate, ended]
-        if emulator.rights:
-            told.insert(0, emulator.rights)
+        told: list[Event] = [*filter(None, [emulator.rights]), clock.rate, ended]
         entries["agent.jsonl"] = self._merged(entries.get("agent.jsonl", b""), clock, told)
-        self._put_library_client_on_our_clock(entries)
+        put_library_client_on_clock_of(entries, "the agent's events")
         for name in KEPT:
             if (self.folder / name).is_file():
                 entries[name] = (self.folder / name).read_bytes()
         shutil.copyfile(self.pace.trace, self.assignment.folder / "pace.jsonl")
         return entries
-
-    async def _held(self, conversation: Conversation) -> GuestClock:
-        visitor = self.lane.visitor
-        if visitor is None:
-            return await conversation.hold()
-        guest = conversation.hold()
-        return await visitor.beside(guest, self.assignment, self.lane.paths, self.scratch)
-
-    def _put_library_client_on_our_clock(self, entries: dict[str, bytes]) -> None:
-        if "host.jsonl" in entries:
-            told = parse_events(entries["host.jsonl"], source="the library client's events")
-            agent = parse_events(entries["agent.jsonl"], source="the agent's events")
-            entries["host.jsonl"] = encode_events(on_agents_clock(told, agent))
 
     def _merged(self, agent: bytes, clock: GuestClock, told: list[Event]) -> bytes:
         """The agent's events and ours, by this host's clock."""
@@ -260,8 +275,6 @@ class _RunningCell:
 
     def _write_image(self) -> None:
         """What the part holds before: the emulator reads it as it starts."""
-        from delayrig.model import workload
-
         cell, chip = self.assignment.cell, self.assignment.chip
         before = workload.initial_content(cell, region_of(cell, chip))
         for folder in (self.folder, self.stage):
@@ -274,16 +287,18 @@ class _RunningCell:
         return str(self.scratch / TERMINAL)
 
     def _emulator_words(self) -> list[str]:
-        cell, paths = self.assignment.cell, self.lane.paths
-        region = region_of(cell, self.assignment.chip)
-        return [*server_words(cell, paths, self._terminal), *emulator_words(cell, region)]
+        return self._words_for(self.assignment.cell)
 
     def _rehearsal_words(self) -> list[str]:
         """An emulator of the same part, with no link or fault, that nobody asks afterwards."""
-        cell, paths = self.assignment.cell, self.lane.paths
-        plain = msgspec.structs.replace(cell, programmer=Programmer.SERPROG_IP, hazards=())
-        region = region_of(cell, self.assignment.chip)
-        return [*server_words(plain, paths, ""), *emulator_words(plain, region)]
+        cell = self.assignment.cell
+        return self._words_for(
+            msgspec.structs.replace(cell, programmer=Programmer.SERPROG_IP, hazards=())
+        )
+
+    def _words_for(self, cell: Cell) -> list[str]:
+        server = server_words(cell, self.lane.paths, self._terminal)
+        return [*server, *emulator_words(cell, region_of(cell, self.assignment.chip))]
 
     def packed(self, line_port: int, port: int, stage_port: int) -> PackedGuest:
         """All of it, with nothing started."""
@@ -333,22 +348,23 @@ class _RunningCell:
         )
 
     def _hardware(self, archive: Path, line_port: int, emulator: str) -> Hardware:
-        cell, paths, image = self.assignment.cell, self.lane.paths, self.lane.image
+        cell, image = self.assignment.cell, self.lane.image
         assert image is not None
+        shape = shape_of(cell)
         return Hardware(
             shape=live_shape(
                 cell.cores,
                 line_port,
-                clocksource=shape_of(cell).clocksource,
-                kernel_words=shape_of(cell).kernel_words,
+                clocksource=shape.clocksource,
+                kernel_words=shape.kernel_words,
             ),
-            preload=paths.qemu_preload,
+            preload=self.lane.paths.qemu_preload,
             kernel=Path(image.kernel),
             initrd=Path(image.initrd),
             console=self.assignment.folder / "console.log",
             fw_cfg={CELL_FW_CFG: archive, SUBJECT_FW_CFG: Path(self.assignment.subject.archive)},
             real=RealTime(
-                plugin=paths.cpu_plugin,
+                plugin=self.lane.paths.cpu_plugin,
                 plugin_words=self.pace.plugin_words,
                 tty=Path(emulator) if cell.bridged else None,
                 net=self.net.folder if self.net else "",
@@ -389,20 +405,10 @@ async def open_live_lane(
         pool=pool,
         preparing=preparing,
     )
-    image = await _provide_image(request, paths, pool, preparing)
-    return LiveLane(
-        request=request,
-        supplies=replace(supplies, missing=dict(pool.missing)),
-        image=image,
-        paths=paths,
-    )
-
-
-async def _provide_image(
-    request: Request, paths: Paths, pool: CpuPool, preparing: Preparing
-) -> LiveImage | None:
+    image = None
     try:
-        return await asyncio.to_thread(provide_live_image, request.recipes.guest, paths, preparing)
+        image = await asyncio.to_thread(provide_live_image, request.recipes.guest, paths, preparing)
     except NotProvidedError as error:
         pool.missing[Need.LIVE] = NotProvided(what=error.what, cause=error.cause)
-        return None
+    supplies = replace(supplies, missing=dict(pool.missing))
+    return LiveLane(request=request, supplies=supplies, image=image, paths=paths)

@@ -7,11 +7,10 @@ from dataclasses import dataclass
 from pathlib import Path
 
 from delayrig.base.paths import Paths
-from delayrig.base.private_net import PrivateNet
 from delayrig.base.scratch import ScratchFolder
 from delayrig.hazards.speed import Governor
 from delayrig.images.subject import PROGRAM, Subject
-from delayrig.lanes.live.agent_connection import Line, open_line
+from delayrig.lanes.live.agent_connection import open_line
 from delayrig.lanes.live.agent_protocol import Conversation
 from delayrig.lanes.live.clock import GuestClock
 from delayrig.lanes.live.machine import live_shape, make_live_machine, open_net
@@ -69,7 +68,24 @@ async def run_program(guest: LiveGuest, errand: Errand) -> Left:
         pace = Pace(guest.core_mips, scratch, list(words))
         async with open_net(guest.connect) as net, open_line(net) as line:
             archive = await asyncio.to_thread(pack_spec, spec_text(errand), scratch)
-            hardware = _hardware(guest, errand, line, pace, archive, scratch, net)
+            hardware = Hardware(
+                shape=live_shape(
+                    len(guest.core_mips),
+                    line.port,
+                    clocksource=guest.clocksource,
+                    kernel_words=guest.kernel_words,
+                ),
+                preload=guest.paths.qemu_preload,
+                kernel=Path(guest.image.kernel),
+                initrd=Path(guest.image.initrd),
+                console=scratch / "console.log",
+                fw_cfg={CELL_FW_CFG: archive, SUBJECT_FW_CFG: Path(errand.program.archive)},
+                real=RealTime(
+                    plugin=guest.paths.cpu_plugin,
+                    plugin_words=pace.plugin_words,
+                    net=net.folder if net else "",
+                ),
+            )
             machine = make_live_machine(
                 hardware, log=scratch / "qemu.log", connect=guest.connect, paths=guest.paths
             )
@@ -84,35 +100,6 @@ async def run_program(guest: LiveGuest, errand: Errand) -> Left:
                 finally:
                     await asyncio.shield(machine.stop())
         return Left(entries=entries, clock=clock, trace=pace.trace.read_bytes())
-
-
-def _hardware(
-    guest: LiveGuest,
-    errand: Errand,
-    line: Line,
-    pace: Pace,
-    archive: Path,
-    scratch: Path,
-    net: PrivateNet | None,
-) -> Hardware:
-    return Hardware(
-        shape=live_shape(
-            len(guest.core_mips),
-            line.port,
-            clocksource=guest.clocksource,
-            kernel_words=guest.kernel_words,
-        ),
-        preload=guest.paths.qemu_preload,
-        kernel=Path(guest.image.kernel),
-        initrd=Path(guest.image.initrd),
-        console=scratch / "console.log",
-        fw_cfg={CELL_FW_CFG: archive, SUBJECT_FW_CFG: Path(errand.program.archive)},
-        real=RealTime(
-            plugin=guest.paths.cpu_plugin,
-            plugin_words=pace.plugin_words,
-            net=net.folder if net else "",
-        ),
-    )
 
 
 def spec_text(errand: Errand) -> str:
