@@ -14,8 +14,6 @@ EMULATOR, LATENCY_PROGRAM = "emulators/serprog/serprog-emu", "images/latency/rig
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Paths(Layout):
-    """The places of set-up, and what runs find and keep there."""
-
     other_snapshots: Path | None = None
     """Where snapshots are to be made that nobody else shall use."""
 

@@ -122,7 +122,6 @@ def _leave_networks() -> None:
 
 
 def _hold(line: socket.socket) -> None:
-    """Until the other end of the line is closed."""
     try:
         enter_private_net()
     except OSError as error:

@@ -61,19 +61,15 @@ class Lanes:
         return list({program.label: program for program in programs}.values())
 
     def subject_of(self, cell: Cell) -> Subject | None:
-        """What is put to the test there."""
         return self.lanes[cell.lane].subject_of(cell)
 
     def grouping(self, cell: Cell, /) -> Grouping:
-        """What it shares with others of its lane."""
         return self.lanes[cell.lane].grouping(cell)
 
     def missing(self, cell: Cell) -> NotProvided | None:
-        """What the archive did not give of what the cell needs."""
         return self.lanes[cell.lane].missing(cell)
 
     def refusal(self, cell: Cell) -> str:
-        """Why its lane cannot run the cell."""
         return self.lanes[cell.lane].refusal(cell)
 
     def header(self) -> RunHeader:
@@ -95,5 +91,4 @@ class Lanes:
         )
 
     async def run_cell(self, assignment: Assignment) -> float:
-        """Runs the cell on its lane."""
         return await self.lanes[assignment.cell.lane].run_cell(assignment)

@@ -40,8 +40,6 @@ NOT_READ = "the time that it asks for could not be read"
 
 @dataclass(slots=True)
 class _Sorted:
-    """Lines by what they belong to."""
-
     entered: dict[int, Enter] = field(default_factory=dict)
     asking: dict[int, Asking] = field(default_factory=dict)
     left: dict[int, Leave] = field(default_factory=dict)

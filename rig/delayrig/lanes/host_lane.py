@@ -66,8 +66,6 @@ KEPT = (LEFT.name, "events.jsonl", "stdout.txt", LOG.name, "image.sparse")
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class HostLane:
-    """This machine, and the subjects that can be started on it."""
-
     request: Request
     paths: Paths
     subjects: dict[str, Subject]
@@ -100,7 +98,6 @@ class HostLane:
         return self.refused.get(cell.subject, "")
 
     def grouping(self, _cell: Cell) -> Grouping:
-        """None: all run in the order that they were asked for."""
         return Grouping()
 
     def header(self) -> RunHeader:
@@ -127,12 +124,10 @@ class HostLane:
         return time.monotonic() - began_s
 
     def pack(self, assignment: Assignment, scratch: Path) -> Spec:
-        """What the session is to do; the files for it are written to `scratch`."""
         spec = _write_files(assignment, self.paths, scratch)
         return spec if self.request.unconfined else _confined(spec, assignment, self.paths, scratch)
 
     async def finish(self, spec: Spec, scratch: Path) -> int:
-        """The exit code of the session, which lives below `scratch`."""
         return await run_session(scratch, spec.deadline_ms / 1000 + SESSION_END_S)
 
 
@@ -175,7 +170,6 @@ async def open_host_lane(request: Request, paths: Paths, preparing: Preparing) -
 
 
 def cpus_of(cell: Cell) -> list[int]:
-    """Those that the subject keeps to, or all that we may use."""
     return cpus_in(cell.pin) if cell.pin else sorted(os.sched_getaffinity(0))
 
 
@@ -237,7 +231,6 @@ def _write_files(assignment: Assignment, paths: Paths, scratch: Path) -> Spec:
 
 
 def _confined(spec: Spec, assignment: Assignment, paths: Paths, scratch: Path) -> Spec:
-    """In a sandbox, with the files that it is to find and to leave."""
     kept = [scratch / OWN / name for name in WRITTEN]
     for path in kept:
         path.touch()
@@ -263,7 +256,6 @@ def _write_image(path: Path, size_bytes: int, region: Region, content: bytes) ->
 
 
 def _read_files(assignment: Assignment, scratch: Path) -> dict[str, bytes]:
-    """What a guest would have sent."""
     own = assignment.cell.programmer is Programmer.DUMMY
     found = [scratch / name for name in KEPT]
     entries = {path.name: path.read_bytes() for path in found if path.is_file()}

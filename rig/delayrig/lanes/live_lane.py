@@ -53,11 +53,10 @@ from delayrig.machine.arguments import (
     RealTime,
 )
 from delayrig.machine.delay_watch import DelayWatch, write_wish
-from delayrig.machine.error_logs import with_log_tails
-from delayrig.machine.flood import LOGS as GUEST_LOGS
-from delayrig.machine.flood import cut_logs, logs_of, unless_flooded
+from delayrig.machine.guest_logs import LOGS as GUEST_LOGS
+from delayrig.machine.guest_logs import cut_logs, logs_of, unless_flooded, with_log_tails
 from delayrig.machine.live_image import LiveImage, provide_live_image
-from delayrig.machine.monitor import MonitoredMachine
+from delayrig.machine.machine import Machine
 from delayrig.machine.session import read_results
 from delayrig.model import workload
 from delayrig.model.cell import Cell, Programmer
@@ -132,7 +131,6 @@ class LiveLane(GuestLane):
         return refusal_on(LaneName.LIVE, cell.hazards)
 
     def grouping(self, _cell: Cell) -> Grouping:
-        """None: all run in the order that they were asked for."""
         return Grouping()
 
     def header(self) -> RunHeader:
@@ -180,8 +178,6 @@ class LiveLane(GuestLane):
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class _RunningCell:
-    """One cell while it runs."""
-
     assignment: Assignment
     lane: LiveLane
     scratch: Path
@@ -195,7 +191,6 @@ class _RunningCell:
 
     @property
     def folder(self) -> Path:
-        """Where the emulator works, too."""
         return self.scratch / "cell"
 
     @property
@@ -204,7 +199,6 @@ class _RunningCell:
         return self.scratch / "stage"
 
     async def run(self, line: Line) -> dict[str, bytes]:
-        """What the cell left."""
         await asyncio.to_thread(self._write_image)
         async with (
             running_emulator(self._emulator_words(), self.folder, self.net) as emulator,
@@ -229,7 +223,7 @@ class _RunningCell:
 
     async def _converse(
         self,
-        machine: MonitoredMachine,
+        machine: Machine,
         line: Line,
         emulator: LiveEmulator,
         stage: LiveEmulator,
@@ -262,7 +256,6 @@ class _RunningCell:
         return entries
 
     def _merged(self, agent: bytes, clock: GuestClock, told: list[Event]) -> bytes:
-        """The agent's events and ours, by this host's clock."""
         guest = clock.translate(parse_events(agent, source="the agent's events"))
         began, ended = first(guest, SubjectStart), first(guest, SubjectEnd)
         began_ns = began.t_ns if began else 0
@@ -274,7 +267,6 @@ class _RunningCell:
         return encode_events(events)
 
     def _write_image(self) -> None:
-        """What the part holds before: the emulator reads it as it starts."""
         cell, chip = self.assignment.cell, self.assignment.chip
         before = workload.initial_content(cell, region_of(cell, chip))
         for folder in (self.folder, self.stage):
@@ -283,7 +275,6 @@ class _RunningCell:
 
     @property
     def _terminal(self) -> str:
-        """Where the emulator, and QEMU, find each other over a tty."""
         return str(self.scratch / TERMINAL)
 
     def _emulator_words(self) -> list[str]:
@@ -301,7 +292,6 @@ class _RunningCell:
         return [*server, *emulator_words(cell, region_of(cell, self.assignment.chip))]
 
     def packed(self, line_port: int, port: int, stage_port: int) -> PackedGuest:
-        """All of it, with nothing started."""
         self._write_image()
         for whose, changes in _speeds(self.assignment.cell).items():
             self.pace.set_first(whose, split_changes(changes)[0])
@@ -318,7 +308,6 @@ class _RunningCell:
         )
 
     def _pack(self, line_port: int, emulator: str, stage: str) -> Hardware:
-        """The guest, with the names of both emulators in it."""
         write_wish(self.watch.wish, wish_text(self.assignment.delays))
         archive = self._write_payload(emulator, stage)
         hardware = self._hardware(archive, line_port, emulator)
@@ -373,7 +362,6 @@ class _RunningCell:
         )
 
     def keep_logs(self) -> None:
-        """What a lost cell leaves to look at."""
         for path in (self.folder / LOG, self.pace.trace):
             if path.is_file():
                 shutil.copyfile(path, self.assignment.folder / path.name)
@@ -396,7 +384,6 @@ def _governor_words(cell: Cell) -> list[str]:
 async def open_live_lane(
     request: Request, paths: Paths, pool: CpuPool, preparing: Preparing
 ) -> LiveLane:
-    """Provides the guest image and the subjects."""
     supplies = await provide_supplies(
         cells=[cell for cell in request.cells if cell.arch is Arch.X86_64],
         with_snapshots=False,

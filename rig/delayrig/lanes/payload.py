@@ -62,7 +62,6 @@ def records_max(cell: Cell) -> int:
 
 
 def spare_bytes(cell: Cell) -> int:
-    """What a file of the subject may have beside a whole image of its part."""
     return DUMMY_SPARE_BYTES if cell.programmer is Programmer.DUMMY else FILE_SPARE_BYTES
 
 
@@ -94,7 +93,6 @@ def host_words(cell: Cell, subject: Subject, events: str = workload.HOST_EVENTS_
 
 
 def dummy_lines(cell: Cell, chip: ChipFacts, region: Region) -> list[str]:
-    """The part's content for a part inside the subject, and what it leaves."""
     if cell.programmer is not Programmer.DUMMY:
         return []
     image = f"{SUBJECT_ROOT}{dummy.IMAGE_PATH}"

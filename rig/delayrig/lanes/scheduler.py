@@ -32,7 +32,6 @@ class Scheduler(Generic[T]):
         self._workers = dict.fromkeys(self._left, 0)
 
     def __len__(self) -> int:
-        """How many items nobody has begun."""
         return sum(map(len, self._left.values()))
 
     def work(self) -> Generator[T, None, None]:

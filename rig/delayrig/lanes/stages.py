@@ -44,7 +44,6 @@ class StageWatch:
         self._moments = [("", time.time())]
 
     def ended(self, stage: str) -> None:
-        """That stage is over."""
         self._moments.append((stage, time.time()))
 
     def write(self, folder: Path) -> None:

@@ -51,7 +51,6 @@ class Supplies:
     """What the archive did not give, by `Need` and key."""
 
     def missing_for(self, cell: Cell) -> NotProvided | None:
-        """What the cell cannot run without; None where all is there."""
         return next((self.missing[need] for need in needs_of(cell) if need in self.missing), None)
 
     @property
@@ -62,7 +61,6 @@ class Supplies:
         return image_with(self.images[shape.arch], self.kernels, shape)
 
     def subject_of(self, cell: Cell) -> Subject | None:
-        """What is put to the test there; None where there is no such thing."""
         if is_in_library(cell):
             return self.libraries.get(cell.subject)
         return self.subjects.get((cell.subject, cell.arch))
@@ -73,7 +71,6 @@ class Supplies:
 
 
 def image_with(image: GuestImage, kernels: dict[str, Kernel], shape: GuestShape) -> GuestImage:
-    """The image with the kernel that the shape asks for."""
     if not shape.kernel:
         return image
     kernel = kernels[shape.kernel]
@@ -121,7 +118,6 @@ class CpuPool:
 
     @asynccontextmanager
     async def one(self) -> AsyncIterator[int]:
-        """Waits for a free CPU and lends it."""
         cpu = await self._free.get()
         try:
             yield cpu
@@ -296,6 +292,5 @@ async def provide_supplies(
 
 
 def _provide_guest(arch: Arch, recipes: Recipes, paths: Paths, preparing: Preparing) -> GuestImage:
-    """What guests of that architecture boot, with our own programs for it."""
     provide_natives(arch, paths, preparing)
     return provide_guest_image(recipes.guest, paths, preparing, arch)

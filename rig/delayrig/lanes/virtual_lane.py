@@ -30,8 +30,7 @@ from delayrig.machine.arguments import (
     machine_of,
 )
 from delayrig.machine.delay_watch import write_wish
-from delayrig.machine.error_logs import with_log_tails
-from delayrig.machine.flood import LOGS, cut_logs, logs_of, unless_flooded
+from delayrig.machine.guest_logs import LOGS, cut_logs, logs_of, unless_flooded, with_log_tails
 from delayrig.machine.machine import Machine
 from delayrig.machine.qemu import QemuMachine
 from delayrig.machine.session import CELL_LIMIT_S, finish_guest
@@ -52,8 +51,6 @@ from delayrig.plan.request import Request
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class VirtualLane(GuestLane):
-    """Guests whose time is the count of their instructions."""
-
     vm_pool: VmPool | None = None
     """Where cells find guests that another cell has run in; None: each has a guest of its own."""
 
@@ -147,7 +144,6 @@ class VirtualLane(GuestLane):
     async def finish(
         self, machine: Machine, assignment: Assignment, scratch: Path
     ) -> dict[str, bytes]:
-        """What came of the cell, in a machine that paused before it."""
         cell = assignment.cell
         limits_s = [hazard.host_limit_s for hazard in hazards_of(cell)]
         limit_s = min([CELL_LIMIT_S, *(limit for limit in limits_s if limit is not None)])

@@ -28,7 +28,6 @@ class DelayWatch:
     """Whether its time is QEMU's count of instructions; else it is this machine's clock."""
 
     def words(self, machine: str) -> dict[str, str]:
-        """Its arguments, for guests of that architecture."""
         return {
             "machine": machine,
             "clock": CLOCKS[self.is_virtual],
@@ -37,7 +36,6 @@ class DelayWatch:
         }
 
     def saw(self) -> bytes:
-        """What it has written so far."""
         return self.out.read_bytes().partition(b"\0")[0] if self.out.is_file() else b""
 
 
@@ -58,5 +56,4 @@ def write_wish(path: Path, text: str, cell: int = 1) -> None:
 
 
 def read_wish(path: Path) -> str:
-    """What was written there last."""
     return path.read_bytes()[CELL_NUMBER.size :].partition(b"\0")[0].decode("ascii")

@@ -111,12 +111,10 @@ def _end_questioned(root: Path) -> None:
 
 
 def is_embedded(uri: str) -> bool:
-    """Whether QEMUs there are processes of ours."""
     return EMBEDDED in uri
 
 
 def provide_starter(program: str, paths: Paths) -> Path:
-    """What libvirt is told to be QEMU."""
     path = paths.state / "libvirt" / program
     text = STARTER.format(
         program=program,

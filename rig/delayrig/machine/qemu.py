@@ -21,7 +21,7 @@ from delayrig.machine.arguments import (
     preloading,
     qemu_arguments,
 )
-from delayrig.machine.monitor import JOB, MIGRATION, STOP, MonitoredMachine, overdue
+from delayrig.machine.machine import JOB, MIGRATION, STOP, Machine, overdue
 from delayrig.machine.ram_reset import (
     CannotResetError,
     forget_translations,
@@ -36,7 +36,7 @@ COMMAND_LIMIT_S = 60.0
 TUNABLES = {"GLIBC_TUNABLES": "glibc.malloc.top_pad=4194304"}
 
 
-class QemuMachine(MonitoredMachine):
+class QemuMachine(Machine):
     """A `Machine` of its own process, kept to one host CPU. What QEMU says goes to `log`."""
 
     def __init__(self, hardware: Hardware, *, log: Path, cpu: int) -> None:
@@ -50,7 +50,6 @@ class QemuMachine(MonitoredMachine):
         self._opened: dict[Path, int] = {}
 
     async def start(self) -> None:
-        """Starts QEMU, which boots; with a snapshot, returns when it is loaded and paused."""
         ours, theirs = socket.socketpair()
         self._qtest, their_qtest = socket.socketpair()
         qtest_fd = their_qtest.fileno() if self._hardware.is_reset else None
@@ -103,13 +102,11 @@ class QemuMachine(MonitoredMachine):
             raise CannotResetError(str(error)) from error
 
     def move(self, cpu: int) -> None:
-        """Keeps it to another host CPU from now on."""
         assert self._process is not None
         for thread in Path(f"/proc/{self._process.pid}/task").iterdir():
             os.sched_setaffinity(int(thread.name), {cpu})
 
     async def wait_gone(self) -> None:
-        """Until the process is."""
         assert self._process is not None
         await self._process.wait()
 

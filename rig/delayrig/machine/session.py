@@ -36,7 +36,6 @@ async def finish_guest(
 
 
 async def read_results(machine: Machine, shape: GuestShape, scratch: Path) -> dict[str, bytes]:
-    """Of a guest that stands with its results in its memory."""
     address, window = window_address(shape), scratch / "window"
     await machine.read_memory(address, parcel.HEADER.size, window)
     used = parcel.parcel_bytes(window.read_bytes(), window_bytes=WINDOW_BYTES)

@@ -52,7 +52,6 @@ KERNEL_BYTES = 1 << 16
 
 
 def boot_hardware(shape: GuestShape, image: GuestImage, preload: Path, console: Path) -> Hardware:
-    """The machine that boots to the moment of the snapshot."""
     return Hardware(
         shape=shape,
         preload=preload,

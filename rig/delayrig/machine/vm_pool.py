@@ -18,7 +18,7 @@ from typing import NamedTuple
 from delayrig.base.scratch import ScratchFolder
 from delayrig.machine.arguments import Hardware, machine_of
 from delayrig.machine.delay_watch import read_wish, write_wish
-from delayrig.machine.flood import LOG_BYTES_MAX
+from delayrig.machine.guest_logs import LOG_BYTES_MAX
 from delayrig.machine.qemu import QemuMachine
 from delayrig.machine.ram_reset import CannotResetError
 from delayrig.machine.snapshot import RAM, STATES, restored
@@ -46,7 +46,6 @@ def _content_of(path: Path) -> _Content:
 
 
 def can_be_pooled(snapshot: Path) -> bool:
-    """Whether guests from that snapshot can be reset to it."""
     return (snapshot / STATES).is_file()
 
 
@@ -103,7 +102,6 @@ class PooledVm:
         )
 
     async def start(self, hardware: Hardware) -> None:
-        """To the pause of the snapshot, for its first cell."""
         for name, path in hardware.fw_cfg.items():
             with self._files[name].open("wb") as file:
                 file.truncate(room_bytes(path.stat().st_size))
@@ -184,7 +182,6 @@ class VmPool:
         await self._make_room(self._room)
 
     async def end(self) -> None:
-        """Of all."""
         await self._make_room(0)
 
     async def _take(self, hardware: Hardware, snapshot: Path, cpu: int) -> PooledVm:

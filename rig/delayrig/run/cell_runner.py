@@ -43,7 +43,6 @@ class CellRunner:
     """What each packed program calls each chip; empty where it knows none of its names."""
 
     def refusal(self, cell: Cell) -> str:
-        """Why a cell is skipped; empty where it is run."""
         chip = self.request.chips[cell.chip]
         refusal = self.lane.refusal(cell) or wrong_machine(cell.subject, cell.arch)
         if refusal:
@@ -62,7 +61,6 @@ class CellRunner:
         return next((refusal for refusal in refusals if refusal), "")
 
     def refuse(self, cell: Cell) -> CellResult | None:
-        """The result of a cell that is not to be run; None where it is."""
         chip = self.request.chips[cell.chip]
         missing = self.lane.missing(cell)
         reason = f"{NOT_PROVIDED}{missing.what}" if missing else self.refusal(cell)
@@ -138,7 +136,6 @@ def keep_result(result: CellResult, folder: Path) -> None:
 
 
 def make_cell_runner(request: Request, lane: Lane) -> CellRunner:
-    """Looks into all programs that are put to the test."""
     return CellRunner(
         request=request,
         lane=lane,
@@ -206,7 +203,6 @@ def _explained(error: OSError, out: Path) -> Exception:
 
 
 def rerun_command(cell: Cell, request: Request) -> str:
-    """The one command that runs this cell again."""
     words = ["rig/rig", *(request.again or partial(_by_run, request))(cell)]
     if cell.subject.startswith(PATH_PREFIX):
         words += request.delay.words

@@ -32,7 +32,6 @@ class Owner(msgspec.Struct, frozen=True, kw_only=True):
 
     @property
     def words(self) -> str:
-        """In a sentence."""
         return f"process {self.pid} since {self.since}: {self.command}"
 
 

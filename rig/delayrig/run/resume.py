@@ -26,8 +26,6 @@ OTHERWISE = "name another folder; to go on with that run, ask for the same with 
 
 
 class Begun(msgspec.Struct, frozen=True, kw_only=True):
-    """What a run was begun with."""
-
     schema: int = SCHEMA
     run: RunHeader
     delay: list[str]
@@ -93,7 +91,6 @@ def done_cells(cells: Sequence[Cell], folder: Path) -> dict[str, CellResult]:
 
 
 def clear_cut_off(cell: Cell, folder: Path) -> None:
-    """What a cell left that did not come to its end."""
     place = folder / cell.id
     for left in (place, _set_aside(place)):
         shutil.rmtree(left, ignore_errors=True)

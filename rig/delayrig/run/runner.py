@@ -131,7 +131,6 @@ async def _run_held(
 
 @asynccontextmanager
 async def _dask_loaded(request: Request) -> AsyncIterator[None]:
-    """Loaded meanwhile, where it is asked for."""
     if request.cluster is None:
         yield
         return
@@ -143,7 +142,6 @@ async def _dask_loaded(request: Request) -> AsyncIterator[None]:
 
 
 def _in_turn(runs: Sequence[SingleRun]) -> Iterator[tuple[SingleRun, Cell]]:
-    """A cell of each in turn."""
     for row in zip_longest(*(run.cells for run in runs)):
         yield from ((run, cell) for run, cell in zip(runs, row, strict=True) if cell is not None)
 
@@ -151,8 +149,6 @@ def _in_turn(runs: Sequence[SingleRun]) -> Iterator[tuple[SingleRun, Cell]]:
 async def _work_here(
     jobs: int, scheduler: Scheduler[tuple[SingleRun, Cell]], pool: CpuPool, progress: Progress
 ) -> None:
-    """On CPUs of this machine."""
-
     async def work() -> None:
         async with pool.one() as cpu:
             for run, cell in scheduler.work():
@@ -170,7 +166,6 @@ async def _work_elsewhere(
     paths: Paths,
     progress: Progress,
 ) -> None:
-    """On the workers of a cluster."""
     # Dask is loaded where it is asked for, and by now it is.
     from delayrig.run.cluster.client import open_cluster
 

@@ -32,29 +32,23 @@ class SingleRun:
 
     @property
     def cells(self) -> list[Cell]:
-        """All that were asked for."""
         return self.request.cells
 
     @property
     def programs(self) -> list[Subject]:
-        """The subjects as they are packed."""
         return self.lane.programs
 
     @property
     def refused(self) -> list[CellResult]:
-        """Those that cannot be run."""
         return [done for done in self._done.values() if done.id not in self.kept]
 
     def known(self, cell: Cell) -> CellResult | None:
-        """The result of a cell of its that is done, or is not to be run."""
         return self._done.get(cell.id)
 
     def grouping(self, cell: Cell) -> Grouping:
-        """What it shares with other cells."""
         return self.lane.grouping(cell)
 
     async def cell(self, cell: Cell, cpu: int) -> CellResult:
-        """The result of a cell of its, run on that CPU."""
         clear_cut_off(cell, self.request.out)
         return self.note(await self.cell_runner.run(cell, cpu))
 
@@ -68,7 +62,6 @@ class SingleRun:
         return self.note(result)
 
     def lose(self, cell: Cell, reason: str) -> CellResult:
-        """The result of a cell that its workers were lost with."""
         clear_cut_off(cell, self.request.out)
         return self.note(self.cell_runner.lost(cell, reason))
 
@@ -78,7 +71,6 @@ class SingleRun:
         return result
 
     def keep(self, *, interrupted: bool) -> Results:
-        """Keeps what is done."""
         cells = [self._done[cell.id] for cell in self.request.cells if cell.id in self._done]
         results = Results(
             run=msgspec.structs.replace(

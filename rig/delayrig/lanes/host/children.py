@@ -55,7 +55,6 @@ class ChildSettings:
     session: int = field(default_factory=os.getpid)
 
     def take(self) -> None:
-        """In the child, before its program starts."""
         die_with_session(self.session)
         prctl(PR_SET_TIMERSLACK, USUAL_SLACK_NS)
         if self.cpus:
@@ -139,7 +138,6 @@ def end_all() -> int:
 
 
 def _children() -> list[int]:
-    """By their entries in /proc, since not every kernel lists them."""
     own = os.getpid()
     found = []
     for entry in Path("/proc").iterdir():

@@ -46,7 +46,6 @@ class Record:
         self._lines: list[str] = []
 
     def note(self, event: str, **facts: object) -> None:
-        """It happened now."""
         self._add(event, now_ns(), facts)
 
     def _add(self, event: str, at_ns: int, facts: dict[str, object]) -> None:
@@ -54,7 +53,6 @@ class Record:
         self._lines.append(json.dumps(line, separators=(",", ":")))
 
     def machine(self) -> None:
-        """What a guest would say of itself."""
         name = os.uname()
         self.note(
             "guest",
@@ -79,7 +77,6 @@ class Record:
         self._add("clock_rate", now.monotonic_ns, facts)
 
     def write(self, path: Path) -> None:
-        """A line for each."""
         path.write_text("".join(f"{line}\n" for line in self._lines), encoding="utf-8")
 
 

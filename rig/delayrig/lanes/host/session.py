@@ -72,7 +72,6 @@ class Emulator:
     """Its wait status."""
 
     def look(self) -> bool:
-        """Whether it is gone."""
         if self.ended is None:
             pid, status = os.waitpid(self.pid, os.WNOHANG)
             self.ended = status if pid else None
@@ -80,7 +79,6 @@ class Emulator:
 
 
 def main(arguments: list[str]) -> int:
-    """Whatever happened is told in `agent.jsonl`."""
     path, parent = arguments
     children.adopt_orphans(int(parent))
     os.chdir(Path(path).parent)
@@ -106,7 +104,6 @@ def main(arguments: list[str]) -> int:
 
 @contextmanager
 def _woken() -> Iterator[int]:
-    """A descriptor that can be read when a child may have ended."""
     reader, writer = os.pipe2(os.O_NONBLOCK | os.O_CLOEXEC)
     signal.set_wakeup_fd(writer, warn_on_full_buffer=False)
     signal.signal(signal.SIGCHLD, lambda *_: None)

@@ -29,7 +29,6 @@ class ClockReading:
 
     @property
     def width_ns(self) -> int:
-        """How well the moment is known."""
         return self.after_ns - self.before_ns
 
     @property
@@ -47,7 +46,6 @@ class Line:
         self.port = 0
 
     def on_call(self, reader: asyncio.StreamReader, writer: asyncio.StreamWriter) -> None:
-        """The first caller is the guest."""
         if self._called.done():
             writer.close()
         else:
@@ -75,7 +73,6 @@ class Line:
             raise LostGuestError(f"the guest said {heard!r} where {word!r} was due")
 
     async def say(self, word: str) -> None:
-        """Raises `LostGuestError` where nobody hears it."""
         _, writer = await asyncio.shield(self._called)
         try:
             writer.write(f"{word}\n".encode())
@@ -98,7 +95,6 @@ class Line:
         return ClockReading(before_ns=before_ns, guest_ns=int(answer), after_ns=after_ns)
 
     async def hang_up(self) -> None:
-        """Whatever the guest still says is lost."""
         if not self._called.done():
             self._called.cancel()
             return

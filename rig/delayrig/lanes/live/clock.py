@@ -23,14 +23,12 @@ class GuestClock:
             raise LostGuestError("the guest's clock went backwards")
 
     def to_host_ns(self, guest_ns: int) -> int:
-        """On the straight line through both readings."""
         lived_ns = self.end.guest_ns - self.begin.guest_ns
         drift_ns = self.end.offset_ns - self.begin.offset_ns
         since_ns = guest_ns - self.begin.guest_ns
         return guest_ns + self.begin.offset_ns + drift_ns * since_ns // lived_ns
 
     def translate(self, events: list[Event]) -> list[Event]:
-        """Events of the guest's, by host time."""
         return [
             msgspec.structs.replace(event, t_ns=self.to_host_ns(event_time_ns(event)))
             for event in events

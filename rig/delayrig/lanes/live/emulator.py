@@ -39,7 +39,6 @@ class LiveEmulator:
         self._release = release
 
     async def wait_accepted(self) -> None:
-        """Until it has a client, whom it holds."""
         await _readable(self._arrived)
         os.read(self._arrived, 1)
 
@@ -48,7 +47,6 @@ class LiveEmulator:
         return bool(os.read(self._arrived, 1))
 
     def release(self) -> None:
-        """Lets its client go on."""
         with contextlib.suppress(BrokenPipeError):  # its end is seen as such
             os.write(self._release, b"\0")
 
@@ -67,7 +65,6 @@ class LiveEmulator:
         )
 
     async def kill(self) -> None:
-        """Whatever it was about."""
         self._tell("kill")
         await self.process.wait()
         for fd in (self._arrived, self._release):
@@ -119,7 +116,6 @@ def _log(folder: Path) -> str:
 
 
 async def _start(words: Sequence[str], folder: Path, before: Sequence[str]) -> LiveEmulator | None:
-    """None where it ended before it was ready."""
     (ready, tell_ready), (arrived, tell), (hear, release) = os.pipe(), os.pipe(), os.pipe()
     theirs = (tell_ready, tell, hear)
     with (folder / LOG).open("wb") as log:

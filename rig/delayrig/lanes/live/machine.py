@@ -10,7 +10,7 @@ from delayrig.base.paths import Paths
 from delayrig.base.private_net import PrivateNet
 from delayrig.machine.arguments import Hardware
 from delayrig.machine.embedded_libvirt import EMBED
-from delayrig.machine.monitor import MonitoredMachine
+from delayrig.machine.machine import Machine
 from delayrig.machine.qemu import QemuMachine
 from delayrig.model.shape import TSC, GuestShape
 
@@ -33,7 +33,6 @@ def live_shape(
 
 
 def has_own_net(connect: str | None) -> bool:
-    """Whether guests get one here."""
     net = _make_net() if connect in STARTED_HERE else None
     if net is not None:
         net.close()
@@ -63,7 +62,7 @@ def _make_net() -> PrivateNet | None:
 
 def make_live_machine(
     hardware: Hardware, *, log: Path, connect: str | None, paths: Paths
-) -> MonitoredMachine:
+) -> Machine:
     """Through libvirt's embedded driver, unless `connect` names another, or it is not installed.
 
     Plain QEMU where somebody is to talk to the guest: libvirt is not told of consoles for that.

@@ -17,8 +17,7 @@ from delayrig.lanes.live.machine import live_shape, make_live_machine, open_net
 from delayrig.lanes.live.pace import SOCKET_NAME_BYTES_MAX, Pace
 from delayrig.lanes.payload import CELL_FOLDER, SETTLE_MS, SUBJECT_ROOT, pack_spec
 from delayrig.machine.arguments import CELL_FW_CFG, SUBJECT_FW_CFG, Hardware, RealTime
-from delayrig.machine.error_logs import with_log_tails
-from delayrig.machine.flood import LOGS
+from delayrig.machine.guest_logs import LOGS, with_log_tails
 from delayrig.machine.live_image import LiveImage
 from delayrig.machine.session import read_results
 from delayrig.model.shape import TSC
@@ -26,8 +25,6 @@ from delayrig.model.shape import TSC
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class LiveGuest:
-    """What a program is run in."""
-
     core_mips: Sequence[float]
     governor: str
     image: LiveImage
@@ -39,8 +36,6 @@ class LiveGuest:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Errand:
-    """What is run there."""
-
     program: Subject
     words: Sequence[str]
     deadline_ms: int
