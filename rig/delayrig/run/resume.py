@@ -5,7 +5,6 @@ import contextlib
 import shutil
 from collections.abc import Iterator, Sequence
 from pathlib import Path
-from typing import Any
 
 import msgspec
 
@@ -52,7 +51,10 @@ def begin(request: Request, header: RunHeader) -> RunHeader:
     path = request.out / FILE_NAME
     if request.resume:
         known = read_versioned(path, Begun, schema=SCHEMA)
-        for key, then, now in _compared(known, begun, request):
+        pairs = [(f"run.{k}", getattr(known.run, k), getattr(header, k)) for k in OF_THE_RIG]
+        if any(cell.lane in REAL_TIME for cell in request.cells):
+            pairs.append(("run.host", known.run.host, header.host))
+        for key, then, now in (*pairs, ("delay", known.delay, begun.delay)):
             if then != now:
                 raise BadInputError(
                     f"{path}: key '{key}': the run was begun with {_short(then)},"
@@ -62,13 +64,6 @@ def begin(request: Request, header: RunHeader) -> RunHeader:
         return msgspec.structs.replace(header, started=known.run.started)
     write_json(path, begun)
     return header
-
-
-def _compared(known: Begun, now: Begun, request: Request) -> list[tuple[str, Any, Any]]:
-    pairs = [(f"run.{key}", getattr(known.run, key), getattr(now.run, key)) for key in OF_THE_RIG]
-    if any(cell.lane in REAL_TIME for cell in request.cells):
-        pairs.append(("run.host", known.run.host, now.run.host))
-    return [*pairs, ("delay", known.delay, now.delay)]
 
 
 def _short(value: object) -> str:

@@ -33,15 +33,12 @@ class Progress(Protocol):
 
     def preparing(self, what: str) -> None:
         """Something is being provided before cells can run."""
-        ...
 
     def started(self, cells: int) -> None:
         """Cells begin."""
-        ...
 
     def finished(self, result: CellResult) -> None:
         """One cell is done."""
-        ...
 
 
 @dataclass(frozen=True, slots=True)
@@ -80,13 +77,10 @@ async def run_side_by_side(
     await asyncio.to_thread(sweep_scratch, paths.state)
     with ExitStack() as held:
         for request in requests:
-            held.enter_context(hold_out(request.out, asked_s=_asked_s(request)))
+            # What others did in its folder is what a resumed run goes on with.
+            asked_s = None if request.resume else request.asked_s
+            held.enter_context(hold_out(request.out, asked_s=asked_s))
         return await _run_held(requests, paths, progress, opened)
-
-
-def _asked_s(request: Request) -> float | None:
-    """None: what others did in its folder is what it goes on with."""
-    return None if request.resume else request.asked_s
 
 
 async def _run_held(
@@ -101,7 +95,7 @@ async def _run_held(
     for run, request in zip(runs, requests, strict=True):
         if request.keeps_programs:
             sides = {cell.subject: cell.side for cell in request.cells}
-            save_programs(run.programs, request.keeps_programs, sides)
+            save_programs(run.lane.programs, request.keeps_programs, sides)
         if run.kept:
             progress.preparing(f"the rest: {len(run.kept)} of {len(request.cells)} cells are done")
     _check_watched(runs)
@@ -115,12 +109,18 @@ async def _run_held(
         for lane in LaneName:
             scheduler = Scheduler(
                 ((run, c) for run, c in _in_turn(runs) if c.lane is lane and not run.known(c)),
-                grouping=lambda item: item[0].grouping(item[1]),
+                grouping=lambda item: item[0].lane.grouping(item[1]),
             )
             if lane is EXACT_LANE and requests[0].cluster and scheduler:
-                await _work_elsewhere(requests[0], runs, scheduler, paths, progress)
+                # Dask is loaded where it is asked for, and by now it is.
+                from delayrig.run.cluster.client import open_cluster
+
+                async with open_cluster(requests[0], paths, progress.preparing) as cluster:
+                    await cluster.work(runs, scheduler, progress.finished)
             else:
-                jobs = _jobs_on(lane, requests[0], pool)
+                # Cells that name a lane of their own: no more at a time than is good for that lane.
+                own = lane is requests[0].lane
+                jobs = pool.jobs if own else min(pool.jobs, default_jobs(lane))
                 await _work_here(jobs, scheduler, pool, progress)
         finished = True
     finally:
@@ -157,25 +157,6 @@ async def _work_here(
     async with asyncio.TaskGroup() as group:
         for _ in range(jobs):
             group.create_task(work())
-
-
-async def _work_elsewhere(
-    request: Request,
-    runs: Sequence[SingleRun],
-    scheduler: Scheduler[tuple[SingleRun, Cell]],
-    paths: Paths,
-    progress: Progress,
-) -> None:
-    # Dask is loaded where it is asked for, and by now it is.
-    from delayrig.run.cluster.client import open_cluster
-
-    async with open_cluster(request, paths, progress.preparing) as cluster:
-        await cluster.work(runs, scheduler, progress.finished)
-
-
-def _jobs_on(lane: LaneName, request: Request, pool: CpuPool) -> int:
-    """Of cells that name a lane of their own no more run at a time than is good for that lane."""
-    return pool.jobs if lane is request.lane else min(pool.jobs, default_jobs(lane))
 
 
 def _check_watched(runs: Sequence[SingleRun]) -> None:

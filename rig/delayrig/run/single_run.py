@@ -3,10 +3,8 @@
 
 import msgspec
 
-from delayrig.images.subject import Subject
 from delayrig.judge.contrast import judge_contrasts
 from delayrig.lanes.lane import Lane
-from delayrig.lanes.scheduler import Grouping
 from delayrig.model.cell import Cell
 from delayrig.model.result import CellResult, Results, write_results
 from delayrig.plan.request import Request
@@ -35,18 +33,11 @@ class SingleRun:
         return self.request.cells
 
     @property
-    def programs(self) -> list[Subject]:
-        return self.lane.programs
-
-    @property
     def refused(self) -> list[CellResult]:
         return [done for done in self._done.values() if done.id not in self.kept]
 
     def known(self, cell: Cell) -> CellResult | None:
         return self._done.get(cell.id)
-
-    def grouping(self, cell: Cell) -> Grouping:
-        return self.lane.grouping(cell)
 
     async def cell(self, cell: Cell, cpu: int) -> CellResult:
         clear_cut_off(cell, self.request.out)
