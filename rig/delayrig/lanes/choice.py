@@ -19,17 +19,11 @@ from delayrig.plan.request import Request
 
 async def open_lane(request: Request, paths: Paths, pool: CpuPool, preparing: Preparing) -> Lane:
     """Provides what the request's cells need there; what another lane needs stays unasked for."""
-    names = list(dict.fromkeys(cell.lane for cell in request.cells)) or [request.lane]
-    lanes = {
-        name: await _open(
-            replace(request, lane=name, cells=[c for c in request.cells if c.lane is name]),
-            paths,
-            pool,
-            preparing,
-        )
-        for name in names
-    }
-    return lanes[names[0]] if len(names) == 1 else Lanes(lanes)
+    lanes: dict[LaneName, Lane] = {}
+    for name in dict.fromkeys(cell.lane for cell in request.cells) or [request.lane]:
+        own = replace(request, lane=name, cells=[c for c in request.cells if c.lane is name])
+        lanes[name] = await _open(own, paths, pool, preparing)
+    return lanes[name] if len(lanes) == 1 else Lanes(lanes)
 
 
 async def _open(request: Request, paths: Paths, pool: CpuPool, preparing: Preparing) -> Lane:

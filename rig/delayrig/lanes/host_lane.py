@@ -11,7 +11,7 @@ import os
 import signal
 import sys
 import time
-from dataclasses import dataclass, replace
+from dataclasses import dataclass, field, replace
 from pathlib import Path
 
 import msgspec
@@ -68,11 +68,11 @@ KEPT = (LEFT.name, "events.jsonl", "stdout.txt", LOG.name, "image.sparse")
 class HostLane:
     request: Request
     paths: Paths
-    subjects: dict[str, Subject]
-    libraries: dict[str, Subject]
-    refused: dict[str, str]
+    subjects: dict[str, Subject] = field(default_factory=dict)
+    libraries: dict[str, Subject] = field(default_factory=dict)
+    refused: dict[str, str] = field(default_factory=dict)
     """Why a subject cannot be started here, by its name."""
-    not_provided: dict[str, NotProvided]
+    not_provided: dict[str, NotProvided] = field(default_factory=dict)
     """What the archive did not give of a subject, by its name."""
 
     @property
@@ -133,18 +133,15 @@ class HostLane:
 
 async def open_host_lane(request: Request, paths: Paths, preparing: Preparing) -> HostLane:
     """Packs the subjects. One that cannot be had is no error: its cells are skipped."""
-    subjects: dict[str, Subject] = {}
-    libraries: dict[str, Subject] = {}
-    refused: dict[str, str] = {}
-    not_provided: dict[str, NotProvided] = {}
+    lane = HostLane(request=request, paths=paths)
     paths.state.mkdir(parents=True, exist_ok=True)
     if not request.unconfined and (missing := await asyncio.to_thread(missing_confinement)):
         raise RigFaultError(
             f"the subject cannot be confined on this machine: {missing}", hint=REMEDY
         )
     for cell in request.cells:
-        found = libraries if is_in_library(cell) else subjects
-        if cell.subject in {**found, **refused, **not_provided}:
+        found = lane.libraries if is_in_library(cell) else lane.subjects
+        if cell.subject in {**found, **lane.refused, **lane.not_provided}:
             continue
         provide = provide_program_library if is_in_library(cell) else provide_program
         try:
@@ -155,18 +152,11 @@ async def open_host_lane(request: Request, paths: Paths, preparing: Preparing) -
                 await asyncio.to_thread(provide_root, subject)
                 found[cell.subject] = subject
         except NotProvidedError as error:
-            not_provided[cell.subject] = NotProvided(what=error.what, cause=error.cause)
+            lane.not_provided[cell.subject] = NotProvided(what=error.what, cause=error.cause)
         except (RigError, OSError) as error:
             first = str(error).partition("\n")[0]
-            refused[cell.subject] = f"this subject cannot be started here: {first}"
-    return HostLane(
-        request=request,
-        paths=paths,
-        subjects=subjects,
-        libraries=libraries,
-        refused=refused,
-        not_provided=not_provided,
-    )
+            lane.refused[cell.subject] = f"this subject cannot be started here: {first}"
+    return lane
 
 
 def cpus_of(cell: Cell) -> list[int]:
@@ -198,9 +188,10 @@ def subject_words(assignment: Assignment, scratch: Path) -> list[str]:
         write=str(scratch / "after.bin"),
         read=str(scratch / OWN / "read.bin"),
     )
-    own = cell.programmer is Programmer.DUMMY
-    part = str(scratch / OWN / "chip.bin"), str(scratch / OWN / "dummy.jsonl")
-    inside = dummy.argument(cell, subject.program_bytes, *part) if own else ""
+    inside = ""
+    if cell.programmer is Programmer.DUMMY:
+        part = str(scratch / OWN / "chip.bin"), str(scratch / OWN / "dummy.jsonl")
+        inside = dummy.argument(cell, subject.program_bytes, *part)
     words = workload.subject_words(cell, program, assignment.chip_name, inside, places)
     told = host_words(cell, subject, events=str(scratch / OWN / "host.jsonl"))
     return [words[0], *rest, *words[1:], *told]
@@ -256,11 +247,13 @@ def _write_image(path: Path, size_bytes: int, region: Region, content: bytes) ->
 
 
 def _read_files(assignment: Assignment, scratch: Path) -> dict[str, bytes]:
-    own = assignment.cell.programmer is Programmer.DUMMY
     found = [scratch / name for name in KEPT]
     entries = {path.name: path.read_bytes() for path in found if path.is_file()}
-    entries |= {name: content for name in WRITTEN if (content := _read_own(scratch / OWN / name))}
-    if not own:
+    for path in (scratch / OWN / name for name in WRITTEN):
+        # The subject may have put a link elsewhere in its place.
+        if path.is_file() and not path.is_symlink() and (content := path.read_bytes()):
+            entries[path.name] = content
+    if assignment.cell.programmer is not Programmer.DUMMY:
         entries.pop("chip.bin", None)
     put_library_client_on_clock_of(entries, "the session's events")
     region = region_of(assignment.cell, assignment.chip)
@@ -268,11 +261,6 @@ def _read_files(assignment: Assignment, scratch: Path) -> dict[str, bytes]:
     if assignment.cell.job is Job.READ and whole:
         entries["read.bin"] = whole[region.offset_bytes : region.end_bytes]
     return entries
-
-
-def _read_own(path: Path) -> bytes:
-    """What the subject left there; nothing where that is no file, but a link elsewhere."""
-    return path.read_bytes() if path.is_file() and not path.is_symlink() else b""
 
 
 def put_library_client_on_clock_of(entries: dict[str, bytes], agent: str) -> None:

@@ -44,31 +44,24 @@ class Lane(Protocol):
     @property
     def programs(self) -> list[Subject]:
         """Every subject that was packed."""
-        ...
 
     def subject_of(self, cell: Cell) -> Subject | None:
         """What is put to the test there; None where there is no such thing."""
-        ...
 
     def grouping(self, cell: Cell, /) -> Grouping:
         """What cells share that had better run on one CPU, one after the other."""
-        ...
 
     def missing(self, cell: Cell) -> NotProvided | None:
         """What the archive did not give of what the cell needs; None where all is there."""
-        ...
 
     def refusal(self, cell: Cell) -> str:
         """Why this lane cannot run the cell, whatever its subject; empty where it can."""
-        ...
 
     def header(self) -> RunHeader:
         """Of a run that begins now."""
-        ...
 
     async def run_cell(self, assignment: Assignment) -> float:
         """Runs the cell; the host time that it took in seconds. Raises `LostGuestError`."""
-        ...
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)

@@ -95,13 +95,11 @@ class Visitor(Protocol):
     @property
     def extra_s(self) -> int:
         """How much time the subject gets because of that."""
-        ...
 
     def entered(
         self, hardware: Hardware, assignment: Assignment, supplies: Supplies, scratch: Path
     ) -> Hardware:
         """The machine with what the visitor needs, which is kept below `scratch`."""
-        ...
 
     async def beside(
         self,
@@ -111,7 +109,6 @@ class Visitor(Protocol):
         scratch: Path,
     ) -> GuestClock:
         """Until the guest is done, and the visitor is gone."""
-        ...
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -146,20 +143,21 @@ class LiveLane(GuestLane):
 
         The plugin's files are those of the folder that QEMU is started in.
         """
-        pace = Pace(assignment.cell.mips, Path(), _governor_words(assignment.cell))
-        running = _RunningCell(assignment=assignment, lane=self, scratch=folder, pace=pace)
+        running = self._running(assignment, folder, Path())
         return running.packed(line_port, port, stage_port)
+
+    def _running(self, assignment: Assignment, scratch: Path, of_plugin: Path) -> "_RunningCell":
+        cell = assignment.cell
+        governors = [hazard for hazard in hazards_of(cell) if isinstance(hazard, Governor)]
+        words = [word for governor in governors for word in governor.pace_words(cell.mips)]
+        pace = Pace(cell.mips, of_plugin, words)
+        return _RunningCell(assignment=assignment, lane=self, scratch=scratch, pace=pace)
 
     async def run_cell(self, assignment: Assignment) -> float:
         """Boots a guest for the cell; whatever comes, nothing of it is left when this returns."""
         began_s = time.monotonic()
         with ScratchFolder(SOCKET_NAME_BYTES_MAX) as name:
-            running = _RunningCell(
-                assignment=assignment,
-                lane=self,
-                scratch=Path(name),
-                pace=Pace(assignment.cell.mips, Path(name), _governor_words(assignment.cell)),
-            )
+            running = self._running(assignment, Path(name), Path(name))
             with with_log_tails(assignment.folder, (*GUEST_LOGS, LOG)):
                 try:
                     async with open_net(self.request.connect) as net, open_line(net) as line:
@@ -202,7 +200,7 @@ class _RunningCell:
         await asyncio.to_thread(self._write_image)
         async with (
             running_emulator(self._emulator_words(), self.folder, self.net) as emulator,
-            running_emulator(self._rehearsal_words(), self.stage, self.net) as stage,
+            running_emulator(self._emulator_words(rehearsal=True), self.stage, self.net) as stage,
         ):
             hardware = await asyncio.to_thread(self._pack, line.port, emulator.name, stage.name)
             self.assignment.watch.ended(PACK)
@@ -222,11 +220,7 @@ class _RunningCell:
                 self.assignment.watch.ended(STOP)
 
     async def _converse(
-        self,
-        machine: Machine,
-        line: Line,
-        emulator: LiveEmulator,
-        stage: LiveEmulator,
+        self, machine: Machine, line: Line, emulator: LiveEmulator, stage: LiveEmulator
     ) -> dict[str, bytes]:
         conversation = Conversation(
             machine=machine,
@@ -259,9 +253,8 @@ class _RunningCell:
         guest = clock.translate(parse_events(agent, source="the agent's events"))
         began, ended = first(guest, SubjectStart), first(guest, SubjectEnd)
         began_ns = began.t_ns if began else 0
-        paced = pace_events(
-            self.pace.trace.read_bytes(), began_ns, ended.t_ns if ended else began_ns
-        )
+        ended_ns = ended.t_ns if ended else began_ns
+        paced = pace_events(self.pace.trace.read_bytes(), began_ns, ended_ns)
         events: list[Event] = [*guest, *told, *paced]
         events.sort(key=event_time_ns)
         return encode_events(events)
@@ -277,17 +270,11 @@ class _RunningCell:
     def _terminal(self) -> str:
         return str(self.scratch / TERMINAL)
 
-    def _emulator_words(self) -> list[str]:
-        return self._words_for(self.assignment.cell)
-
-    def _rehearsal_words(self) -> list[str]:
-        """An emulator of the same part, with no link or fault, that nobody asks afterwards."""
+    def _emulator_words(self, *, rehearsal: bool = False) -> list[str]:
+        """To rehearse: one of the same part, with no link or fault, that nobody asks afterwards."""
         cell = self.assignment.cell
-        return self._words_for(
-            msgspec.structs.replace(cell, programmer=Programmer.SERPROG_IP, hazards=())
-        )
-
-    def _words_for(self, cell: Cell) -> list[str]:
+        if rehearsal:
+            cell = msgspec.structs.replace(cell, programmer=Programmer.SERPROG_IP, hazards=())
         server = server_words(cell, self.lane.paths, self._terminal)
         return [*server, *emulator_words(cell, region_of(cell, self.assignment.chip))]
 
@@ -295,71 +282,54 @@ class _RunningCell:
         self._write_image()
         for whose, changes in _speeds(self.assignment.cell).items():
             self.pace.set_first(whose, split_changes(changes)[0])
-        bridged = self.assignment.cell.bridged
-        name = self._terminal if bridged else str(port)
+        name = self._terminal if self.assignment.cell.bridged else str(port)
         return PackedGuest(
             hardware=self._pack(line_port, name, str(stage_port)),
             emulator=_listening(self._emulator_words(), port),
             emulator_folder=self.folder,
-            stage=_listening(self._rehearsal_words(), stage_port),
+            stage=_listening(self._emulator_words(rehearsal=True), stage_port),
             stage_folder=self.stage,
             line_port=line_port,
             speeds=self.pace.first_commands(),
         )
 
     def _pack(self, line_port: int, emulator: str, stage: str) -> Hardware:
-        write_wish(self.watch.wish, wish_text(self.assignment.delays))
-        archive = self._write_payload(emulator, stage)
-        hardware = self._hardware(archive, line_port, emulator)
-        visitor = self.lane.visitor
-        if visitor is None:
-            return hardware
-        return visitor.entered(hardware, self.assignment, self.lane.supplies, self.scratch)
-
-    def _write_payload(self, emulator: str, stage: str) -> Path:
-        scratch = self.scratch / "payload"
-        scratch.mkdir()
+        """The guest, with the names of both emulators in it."""
+        given, cell = self.assignment, self.assignment.cell
+        lane, image, shape = self.lane, self.lane.image, shape_of(self.assignment.cell)
+        assert image is not None
+        write_wish(self.watch.wish, wish_text(given.delays))
+        (self.scratch / "payload").mkdir()
         places = Places(host=HOST_ADDRESS, port=emulator, device=SECOND_SERIAL_LINE)
-        return write_payload(
-            self.assignment.cell,
-            self.assignment.chip,
-            self.assignment.chip_name,
-            subject=self.assignment.subject,
-            scratch=scratch,
+        on_stage = msgspec.structs.replace(places, port=stage)
+        archive = write_payload(
+            cell,
+            given.chip,
+            given.chip_name,
+            subject=given.subject,
+            scratch=self.scratch / "payload",
             places=places,
-            rehearsal=rehearsal_words(
-                self.assignment.cell,
-                self.assignment.chip_name,
-                self.assignment.subject,
-                msgspec.structs.replace(places, port=stage),
-            ),
+            rehearsal=rehearsal_words(cell, given.chip_name, given.subject, on_stage),
             usual_ms=DEADLINE_MS,
         )
-
-    def _hardware(self, archive: Path, line_port: int, emulator: str) -> Hardware:
-        cell, image = self.assignment.cell, self.lane.image
-        assert image is not None
-        shape = shape_of(cell)
-        return Hardware(
-            shape=live_shape(
-                cell.cores,
-                line_port,
-                clocksource=shape.clocksource,
-                kernel_words=shape.kernel_words,
-            ),
-            preload=self.lane.paths.qemu_preload,
+        hardware = Hardware(
+            shape=live_shape(cell.cores, line_port, shape.clocksource, shape.kernel_words),
+            preload=lane.paths.qemu_preload,
             kernel=Path(image.kernel),
             initrd=Path(image.initrd),
-            console=self.assignment.folder / "console.log",
-            fw_cfg={CELL_FW_CFG: archive, SUBJECT_FW_CFG: Path(self.assignment.subject.archive)},
+            console=given.folder / "console.log",
+            fw_cfg={CELL_FW_CFG: archive, SUBJECT_FW_CFG: Path(given.subject.archive)},
             real=RealTime(
-                plugin=self.lane.paths.cpu_plugin,
+                plugin=lane.paths.cpu_plugin,
                 plugin_words=self.pace.plugin_words,
                 tty=Path(emulator) if cell.bridged else None,
                 net=self.net.folder if self.net else "",
             ),
             delays=self.watch,
         )
+        if lane.visitor is None:
+            return hardware
+        return lane.visitor.entered(hardware, given, lane.supplies, self.scratch)
 
     def keep_logs(self) -> None:
         for path in (self.folder / LOG, self.pace.trace):
@@ -374,11 +344,6 @@ def _speeds(cell: Cell) -> dict[str, Iterator[SpeedChange]]:
 
 def _listening(words: list[str], port: int) -> list[str]:
     return [word.replace(ANY_PORT, f"tcp:127.0.0.1:{port}") for word in words]
-
-
-def _governor_words(cell: Cell) -> list[str]:
-    governors = [hazard for hazard in hazards_of(cell) if isinstance(hazard, Governor)]
-    return [word for governor in governors for word in governor.pace_words(cell.mips)]
 
 
 async def open_live_lane(

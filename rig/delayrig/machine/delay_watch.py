@@ -12,7 +12,6 @@ from pathlib import Path
 WISH_BYTES = 1 << 20
 """Room for 16 functions and 4096 marks of theirs."""
 CELL_NUMBER = struct.Struct("<Q")
-CLOCKS = {True: "virtual", False: "monotonic"}
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -30,7 +29,7 @@ class DelayWatch:
     def words(self, machine: str) -> dict[str, str]:
         return {
             "machine": machine,
-            "clock": CLOCKS[self.is_virtual],
+            "clock": "virtual" if self.is_virtual else "monotonic",
             "wish": str(self.wish),
             "out": str(self.out),
         }

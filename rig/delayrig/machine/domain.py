@@ -71,18 +71,14 @@ def _devices(domain: Element, hardware: Hardware, emulator: str) -> None:
 
 def _word_for_word(domain: Element, hardware: Hardware, library_path: str) -> None:
     line = SubElement(domain, f"{{{QEMU_NAMESPACE}}}commandline")
-    words = [
-        *arguments.clock_arguments(hardware),
-        *arguments.hand_over_arguments(hardware),
-    ]
-    for word in words:
+    for word in (*arguments.clock_arguments(hardware), *arguments.hand_over_arguments(hardware)):
         SubElement(line, f"{{{QEMU_NAMESPACE}}}arg", {"value": word})
-    if hardware.real is not None:
-        if hardware.real.net:
-            words_before = " ".join(words_into(hardware.real.net))
-            SubElement(line, f"{{{QEMU_NAMESPACE}}}env", {"name": NETWORK, "value": words_before})
-        return
-    for key, value in arguments.preloading(hardware.preload, library_path).items():
+    if hardware.real is None:
+        variables = arguments.preloading(hardware.preload, library_path)
+    else:
+        net = hardware.real.net
+        variables = {NETWORK: " ".join(words_into(net))} if net else {}
+    for key, value in variables.items():
         SubElement(line, f"{{{QEMU_NAMESPACE}}}env", {"name": key, "value": value})
 
 

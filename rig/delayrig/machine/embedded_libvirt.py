@@ -110,10 +110,6 @@ def _end_questioned(root: Path) -> None:
                 os.kill(int(process.name), signal.SIGKILL)
 
 
-def is_embedded(uri: str) -> bool:
-    return EMBEDDED in uri
-
-
 def provide_starter(program: str, paths: Paths) -> Path:
     path = paths.state / "libvirt" / program
     text = STARTER.format(

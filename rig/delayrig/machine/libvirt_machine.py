@@ -31,10 +31,10 @@ from delayrig.machine.arguments import LIBRARY_PATH, Hardware
 from delayrig.machine.domain import domain_xml
 from delayrig.machine.embedded_libvirt import (
     EMBED,
+    EMBEDDED,
     GUEST_NAME,
     adopt_orphans,
     embed_uri,
-    is_embedded,
     provide_starter,
 )
 from delayrig.machine.machine import MIGRATION, STOP, Machine, overdue
@@ -62,7 +62,7 @@ class Host:
     """One connection to a libvirt, which tells each of its machines of QEMU's events."""
 
     def __init__(self, uri: str) -> None:
-        if is_embedded(uri):
+        if EMBEDDED in uri:  # QEMUs there are processes of ours
             adopt_orphans()
         try:
             self.connection = libvirt.open(uri)

@@ -54,16 +54,15 @@ class QemuMachine(Machine):
         self._qtest, their_qtest = socket.socketpair()
         qtest_fd = their_qtest.fileno() if self._hardware.is_reset else None
         arguments = qemu_arguments(self._hardware, monitor_fd=theirs.fileno(), qtest_fd=qtest_fd)
-        real = self._hardware.real
-        net = words_into(real.net) if real and real.net else []
-        preload = (
-            {} if real else preloading(self._hardware.preload, os.environ.get(LIBRARY_PATH, ""))
-        )
-        program = [self._hardware.shape.platform.program, *arguments]
+        program, preload = [self._hardware.shape.platform.program, *arguments], {}
+        if real := self._hardware.real:
+            command = [*(words_into(real.net) if real.net else []), *die_with_parent(program)]
+        else:
+            command = die_with_parent([*kept_to(self._cpu), *program])
+            preload = preloading(self._hardware.preload, os.environ.get(LIBRARY_PATH, ""))
         with theirs, their_qtest, self._log.open("wb") as log:
             self._process = await asyncio.create_subprocess_exec(
-                *net,
-                *die_with_parent(program if real else [*kept_to(self._cpu), *program]),
+                *command,
                 stdin=asyncio.subprocess.DEVNULL,
                 stdout=log,
                 stderr=log,
@@ -142,7 +141,8 @@ class QemuMachine(Machine):
         finally:
             coming.cancel()
             death.cancel()
-        self._check_alive()
+        if self._process.returncode is not None:
+            raise LostGuestError(f"QEMU ended by itself: {self._said()}")
         raise overdue(limit_s, what)
 
     def _forget(self, event: str) -> None:
@@ -162,10 +162,6 @@ class QemuMachine(Machine):
 
     def _queued_s(self) -> float:
         return queued_s_of(self._process.pid) if self._process is not None else 0
-
-    def _check_alive(self) -> None:
-        if self._process is None or self._process.returncode is not None:
-            raise LostGuestError(f"QEMU ended by itself: {self._said()}")
 
     def _check_preload(self) -> None:
         """A library that cannot be preloaded is passed over, and times would no longer be exact."""

@@ -41,7 +41,6 @@ async def read_results(machine: Machine, shape: GuestShape, scratch: Path) -> di
     used = parcel.parcel_bytes(window.read_bytes(), window_bytes=WINDOW_BYTES)
     await machine.read_memory(address, used, window)
     entries = parcel.unpack(window.read_bytes())
-    unknown = entries.keys() - ENTRIES
-    if unknown:
+    if unknown := entries.keys() - ENTRIES:
         raise LostGuestError(f"the guest sent {', '.join(sorted(unknown))} without being asked")
     return entries

@@ -27,7 +27,8 @@ RESET_NOTE = "reset: cells that this QEMU ran before: "
 """In the QEMU log of a cell that ran in such a guest."""
 # emulators/qemu_preload/shared_files.c looks for it.
 REFILLED = ".refill"
-# A small cell; a flashrom with its libraries; one with many; cells of large parts.
+# How long files are made, so that content of about the same size fits as well: a small cell; a
+# flashrom with its libraries; one with many; cells of large parts.
 ROOMS_BYTES = [1 << 18, *(mib << 20 for mib in (5, 10, 20, 40, 80))]
 CELLS_MAX = 64
 """Each leaves translations behind that nothing uses any more, some 2 MB."""
@@ -104,7 +105,8 @@ class PooledVm:
     async def start(self, hardware: Hardware) -> None:
         for name, path in hardware.fw_cfg.items():
             with self._files[name].open("wb") as file:
-                file.truncate(room_bytes(path.stat().st_size))
+                size = path.stat().st_size
+                file.truncate(next((room for room in ROOMS_BYTES if room >= size), size))
         self._fill(hardware)
         await self.machine.start()
 
@@ -220,8 +222,3 @@ async def _was_reset(guest: PooledVm, hardware: Hardware, snapshot: Path, cpu: i
         await guest.end()
         raise
     return True
-
-
-def room_bytes(size_bytes: int) -> int:
-    """How long the file is made for content of that size: others of about its size fit as well."""
-    return next((room for room in ROOMS_BYTES if room >= size_bytes), size_bytes)

@@ -30,13 +30,9 @@ class Reading:
 
 def read_clocks() -> Reading:
     """The narrowest of a few: what came between two readings widens them."""
-    return min((_read_clocks() for _ in range(16)), key=lambda at: at.after_ns - at.before_ns)
-
-
-def _read_clocks() -> Reading:
-    before_ns = time.clock_gettime_ns(time.CLOCK_MONOTONIC_RAW)
-    monotonic_ns = time.clock_gettime_ns(time.CLOCK_MONOTONIC)
-    return Reading(before_ns, monotonic_ns, time.clock_gettime_ns(time.CLOCK_MONOTONIC_RAW))
+    read, raw, usual = time.clock_gettime_ns, time.CLOCK_MONOTONIC_RAW, time.CLOCK_MONOTONIC
+    readings = (Reading(read(raw), read(usual), read(raw)) for _ in range(16))
+    return min(readings, key=lambda at: at.after_ns - at.before_ns)
 
 
 class Record:

@@ -95,8 +95,7 @@ def main(arguments: list[str]) -> int:
     except Told:
         return 1
     finally:
-        left = children.end_all()
-        if left:
+        if left := children.end_all():
             record.note("left_over", count=left)
         record.write(LEFT)
     return 0
@@ -147,13 +146,12 @@ def _start_emulator(spec: Spec, record: Record) -> Emulator:
 def _try_emulator(spec: Spec, rights: list[str]) -> Emulator | None:
     """None where it ended before it was ready."""
     ready_out, ready_in = os.pipe()
-    ours, theirs = (-1, -1), (-1, -1)
+    arrived, release, passed = -1, -1, [ready_in]
     words = [*spec.emulator, *rights, "--ready-fd", str(ready_in)]
     if spec.awaits_accept:
         (arrived, tell), (hear, release) = os.pipe(), os.pipe()
-        ours, theirs = (arrived, release), (tell, hear)
+        passed += [tell, hear]
         words += ["--barrier-fds", f"{tell},{hear}"]
-    passed = [fd for fd in (ready_in, *theirs) if fd >= 0]
     settings = children.ChildSettings(
         file_bytes_max=EMULATOR_FILE_BYTES_MAX, memory_bytes_max=EMULATOR_MEMORY_BYTES_MAX
     )
@@ -163,13 +161,12 @@ def _try_emulator(spec: Spec, rights: list[str]) -> Emulator | None:
         os.close(fd)
     name = _await_ready(ready_out)
     if name:
-        arrived, release = ours
         return Emulator(pid=process.pid, name=name, arrived=arrived, release=release)
     children.end(process.pid)
     process.returncode = 0
-    for fd in ours:
-        if fd >= 0:
-            os.close(fd)
+    if spec.awaits_accept:
+        os.close(arrived)
+        os.close(release)
     return None
 
 

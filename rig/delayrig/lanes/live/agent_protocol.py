@@ -71,7 +71,8 @@ class Conversation:
             await self.stage.end()
         begin = await self.line.read_clock()
         changing = self._speed_tasks()
-        threads = await self._at_speed()
+        await self.pace.begin()
+        threads = await prefer(self.machine, self.pace.core_mips)
         self.watch.ended(BOOTED)
         try:
             await self.line.say("go")
@@ -112,16 +113,10 @@ class Conversation:
             tasks.add(asyncio.create_task(self._change_speeds(whose, later)))
         return tasks
 
-    async def _at_speed(self) -> list[int]:
-        await self.pace.begin()
-        return await prefer(self.machine, self.pace.core_mips)
-
     async def _accompany(self, changing: set[asyncio.Task[None]]) -> None:
         limit_s = self.deadline_ms / 1000 + SPARE_S + self.extra_s
-        accepting = asyncio.create_task(self._accept())
         hearing = asyncio.create_task(self._hear_to_the_end(limit_s))
-        alone = asyncio.create_task(self._be_alone())
-        ours = {accepting, hearing, alone}
+        ours = {asyncio.create_task(own) for own in (self._accept(), self._be_alone())} | {hearing}
         tasks = ours | changing
         try:
             async with asyncio.timeout(limit_s):

@@ -4,6 +4,7 @@
 import asyncio
 import contextlib
 import os
+import signal
 import time
 from collections.abc import AsyncIterator, Sequence
 from contextlib import asynccontextmanager
@@ -53,9 +54,9 @@ class LiveEmulator:
     async def end(self) -> EmulatorEnd:
         """Ends it in good order, with whole events; how it ended."""
         if not await self._ends_within(GRACE_S):
-            self._tell("terminate")
+            self._tell(signal.SIGTERM)
         if not await self._ends_within(END_S):
-            self._tell("kill")
+            self._tell(signal.SIGKILL)
             await self.process.wait()
         code = self.process.returncode or 0
         return EmulatorEnd(
@@ -65,23 +66,20 @@ class LiveEmulator:
         )
 
     async def kill(self) -> None:
-        self._tell("kill")
+        self._tell(signal.SIGKILL)
         await self.process.wait()
         for fd in (self._arrived, self._release):
             os.close(fd)
 
-    def _tell(self, how: str) -> None:
-        if self.process.returncode is None:
-            with contextlib.suppress(ProcessLookupError):
-                getattr(self.process, how)()
+    def _tell(self, number: signal.Signals) -> None:
+        with contextlib.suppress(ProcessLookupError):
+            self.process.send_signal(number)
 
     async def _ends_within(self, limit_s: float) -> bool:
-        try:
+        with contextlib.suppress(TimeoutError):
             async with asyncio.timeout(limit_s):
                 await self.process.wait()
-        except TimeoutError:
-            return False
-        return True
+        return self.process.returncode is not None
 
 
 @asynccontextmanager
@@ -92,27 +90,22 @@ async def running_emulator(
 
     With real-time priority and locked memory, or without where this user may not have them.
     """
-    before = net.words if net else []
-    emulator = await _start([*words, REALTIME], folder, before)
-    refusal = None
-    if emulator is None:
-        refusal = _log(folder)
-        emulator = await _start(words, folder, before)
-    if emulator is None:
+    refusal = ""
+    for rights in ([REALTIME], []):
+        if emulator := await _start([*words, *rights], folder, net.words if net else []):
+            break
+        refusal = log_tail((folder / LOG).read_bytes())
+    else:
         raise RigFaultError(
-            f"the emulator did not start: {_log(folder)}", hint="`rig/rig doctor` looks at it"
+            f"the emulator did not start: {refusal}", hint="`rig/rig doctor` looks at it"
         )
     emulator.rights = EmulatorRights(
-        t_ns=time.monotonic_ns(), realtime=refusal is None, reason=refusal or ""
+        t_ns=time.monotonic_ns(), realtime=bool(rights), reason="" if rights else refusal
     )
     try:
         yield emulator
     finally:
         await asyncio.shield(emulator.kill())
-
-
-def _log(folder: Path) -> str:
-    return log_tail((folder / LOG).read_bytes())
 
 
 async def _start(words: Sequence[str], folder: Path, before: Sequence[str]) -> LiveEmulator | None:
@@ -133,11 +126,10 @@ async def _start(words: Sequence[str], folder: Path, before: Sequence[str]) -> L
         os.close(fd)
     emulator = LiveEmulator(process, "", arrived, release)
     try:
-        async with asyncio.timeout(READY_S):
-            await _readable(ready)
-        emulator.name = os.read(ready, LINE_BYTES).decode().strip()
-    except TimeoutError:
-        pass
+        with contextlib.suppress(TimeoutError):
+            async with asyncio.timeout(READY_S):
+                await _readable(ready)
+            emulator.name = os.read(ready, LINE_BYTES).decode().strip()
     finally:
         os.close(ready)
     if not emulator.name:

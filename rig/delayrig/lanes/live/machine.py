@@ -3,7 +3,7 @@
 
 import asyncio
 from collections.abc import AsyncIterator, Sequence
-from contextlib import asynccontextmanager
+from contextlib import asynccontextmanager, suppress
 from pathlib import Path
 
 from delayrig.base.paths import Paths
@@ -12,7 +12,7 @@ from delayrig.machine.arguments import Hardware
 from delayrig.machine.embedded_libvirt import EMBED
 from delayrig.machine.machine import Machine
 from delayrig.machine.qemu import QemuMachine
-from delayrig.model.shape import TSC, GuestShape
+from delayrig.model.shape import GuestShape
 
 PLAIN = "plain"
 """`--connect plain` leaves libvirt out."""
@@ -21,7 +21,7 @@ STARTED_HERE = (None, PLAIN, EMBED)
 
 
 def live_shape(
-    cores: int, line_port: int, *, clocksource: str = TSC, kernel_words: Sequence[str] = ()
+    cores: int, line_port: int, clocksource: str, kernel_words: Sequence[str]
 ) -> GuestShape:
     """Of a guest that calls at that port, and may have a second serial line."""
     return GuestShape(
@@ -33,8 +33,7 @@ def live_shape(
 
 
 def has_own_net(connect: str | None) -> bool:
-    net = _make_net() if connect in STARTED_HERE else None
-    if net is not None:
+    if net := _make_net(connect):
         net.close()
     return net is not None
 
@@ -45,7 +44,7 @@ async def open_net(connect: str | None) -> AsyncIterator[PrivateNet | None]:
 
     That is where another libvirt starts QEMU, or the kernel gives nobody a network.
     """
-    net = await asyncio.to_thread(_make_net) if connect in STARTED_HERE else None
+    net = await asyncio.to_thread(_make_net, connect)
     try:
         yield net
     finally:
@@ -53,11 +52,10 @@ async def open_net(connect: str | None) -> AsyncIterator[PrivateNet | None]:
             await asyncio.shield(asyncio.to_thread(net.close))
 
 
-def _make_net() -> PrivateNet | None:
-    try:
-        return PrivateNet()
-    except OSError:
-        return None
+def _make_net(connect: str | None) -> PrivateNet | None:
+    with suppress(OSError):
+        return PrivateNet() if connect in STARTED_HERE else None
+    return None
 
 
 def make_live_machine(

@@ -55,14 +55,8 @@ class Pace:
     @property
     def plugin_words(self) -> str:
         """All speeds come later, but for those of governors."""
-        return ",".join(
-            [
-                *(self._governor_words or ["mips=0"]),
-                f"window_ms={WINDOW_MS}",
-                f"control={self._control}",
-                f"trace={self.trace}",
-            ]
-        )
+        files = (f"control={self._control}", f"trace={self.trace}")
+        return ",".join([*(self._governor_words or ["mips=0"]), f"window_ms={WINDOW_MS}", *files])
 
     async def begin(self) -> None:
         for command in self.first_commands():

@@ -65,10 +65,7 @@ async def run_program(guest: LiveGuest, errand: Errand) -> Left:
             archive = await asyncio.to_thread(pack_spec, spec_text(errand), scratch)
             hardware = Hardware(
                 shape=live_shape(
-                    len(guest.core_mips),
-                    line.port,
-                    clocksource=guest.clocksource,
-                    kernel_words=guest.kernel_words,
+                    len(guest.core_mips), line.port, guest.clocksource, guest.kernel_words
                 ),
                 preload=guest.paths.qemu_preload,
                 kernel=Path(guest.image.kernel),
@@ -99,6 +96,7 @@ async def run_program(guest: LiveGuest, errand: Errand) -> Left:
 
 def spec_text(errand: Errand) -> str:
     """For the agent (images/agent/spec.h); nothing is asked of any emulator."""
+    rehearsal = (PROGRAM, *errand.rehearsal) if errand.rehearsal else ()
     lines = [
         "schema 1",
         f"settle_ms {SETTLE_MS}",
@@ -106,12 +104,8 @@ def spec_text(errand: Errand) -> str:
         f"root {SUBJECT_ROOT}",
         "emulator_outside 1",
         *errand.spec_lines,
-        *(_words("rehearsal", errand.rehearsal) if errand.rehearsal else []),
-        *_words("subject", errand.words),
+        *(f"rehearsal {word}" for word in rehearsal),
+        *(f"subject {word}" for word in (PROGRAM, *errand.words)),
         f"collect stdout.txt {CELL_FOLDER}/stdout.txt 0 0",
     ]
     return "\n".join(lines) + "\n"
-
-
-def _words(key: str, words: Sequence[str]) -> list[str]:
-    return [f"{key} {word}" for word in (PROGRAM, *words)]
