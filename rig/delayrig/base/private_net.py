@@ -54,11 +54,6 @@ class PrivateNet:
         """Where its namespaces are, as long as it is there."""
         return f"/proc/{self._holder.pid}/ns"
 
-    @property
-    def words(self) -> list[str]:
-        """What stands before a program that is to run there; its id is that of the program."""
-        return words_into(self.folder)
-
     def listen(self) -> socket.socket:
         """A socket that listens at a free port of its loopback interface, wherever it is used."""
         self._ours.send(LISTEN)
@@ -82,7 +77,10 @@ class PrivateNet:
 
 
 def words_into(folder: str) -> list[str]:
-    """The same for the network whose namespaces are in `folder`."""
+    """What stands before a program that is to run in the network whose namespaces are in `folder`.
+
+    The process keeps its id.
+    """
     user = [] if os.geteuid() == 0 else [f"--user={folder}/user", "--preserve-credentials"]
     return ["nsenter", *user, f"--net={folder}/net", "--"]
 

@@ -22,24 +22,20 @@ async def open_lane(request: Request, paths: Paths, pool: CpuPool, preparing: Pr
     lanes: dict[LaneName, Lane] = {}
     for name in dict.fromkeys(cell.lane for cell in request.cells) or [request.lane]:
         own = replace(request, lane=name, cells=[c for c in request.cells if c.lane is name])
-        lanes[name] = await _open(own, paths, pool, preparing)
+        match name:
+            case LaneName.VIRTUAL:
+                from delayrig.lanes.virtual_lane import open_virtual_lane
+
+                lanes[name] = await open_virtual_lane(own, paths, pool, preparing)
+            case LaneName.LIVE:
+                from delayrig.lanes.live_lane import open_live_lane
+
+                lanes[name] = await open_live_lane(own, paths, pool, preparing)
+            case LaneName.HOST:
+                from delayrig.lanes.host_lane import open_host_lane
+
+                lanes[name] = await open_host_lane(own, paths, preparing)
     return lanes[name] if len(lanes) == 1 else Lanes(lanes)
-
-
-async def _open(request: Request, paths: Paths, pool: CpuPool, preparing: Preparing) -> Lane:
-    match request.lane:
-        case LaneName.VIRTUAL:
-            from delayrig.lanes.virtual_lane import open_virtual_lane
-
-            return await open_virtual_lane(request, paths, pool, preparing)
-        case LaneName.LIVE:
-            from delayrig.lanes.live_lane import open_live_lane
-
-            return await open_live_lane(request, paths, pool, preparing)
-        case LaneName.HOST:
-            from delayrig.lanes.host_lane import open_host_lane
-
-            return await open_host_lane(request, paths, preparing)
 
 
 @dataclass(frozen=True, slots=True)
@@ -50,7 +46,6 @@ class Lanes:
 
     @property
     def programs(self) -> list[Subject]:
-        """Every subject that was packed, once."""
         programs = [program for lane in self.lanes.values() for program in lane.programs]
         return list({program.label: program for program in programs}.values())
 

@@ -27,7 +27,6 @@ ANSWER_S = 20
 
 
 def make_header(request: Request, supplies: Supplies, paths: Paths) -> RunHeader:
-    """The header of a run that begins now."""
     return _header(
         request,
         paths,
@@ -40,7 +39,6 @@ def make_header(request: Request, supplies: Supplies, paths: Paths) -> RunHeader
 def make_host_header(
     request: Request, programs: list[Subject], missing: list[NotProvided], paths: Paths
 ) -> RunHeader:
-    """The header of a run that begins now and needs no QEMU."""
     digests = {f"subject {subject.name}": subject.archive_sha256 for subject in programs}
     return _header(
         request,
@@ -56,7 +54,6 @@ def make_host_header(
 def make_live_header(
     request: Request, supplies: Supplies, image: LiveImage | None, paths: Paths, *, confined: bool
 ) -> RunHeader:
-    """The header of a run that begins now, of guests in real time."""
     return _header(
         request,
         paths,
@@ -175,5 +172,4 @@ def libvirt_version() -> str:
 
 
 def host_cpus() -> list[int]:
-    """The CPUs that guests may run on."""
     return sorted(os.sched_getaffinity(0))

@@ -86,7 +86,6 @@ class HostLane:
         return self.not_provided.get(cell.subject)
 
     def refusal(self, cell: Cell) -> str:
-        """What needs a guest, or a machine with more CPUs, or a subject that is not to be had."""
         cpus = cpus_of(cell)
         if refused := refusal_on(LaneName.HOST, cell.hazards):
             return refused

@@ -33,9 +33,8 @@ from delayrig.lanes.host_lane import (
     server_words,
 )
 from delayrig.lanes.lane import Assignment, GuestLane
-from delayrig.lanes.live.agent_connection import Line, open_line
+from delayrig.lanes.live.agent_connection import GuestClock, Line, open_line
 from delayrig.lanes.live.agent_protocol import Conversation, split_changes
-from delayrig.lanes.live.clock import GuestClock
 from delayrig.lanes.live.emulator import LOG, LiveEmulator, running_emulator
 from delayrig.lanes.live.machine import has_own_net, live_shape, make_live_machine, open_net
 from delayrig.lanes.live.pace import SOCKET_NAME_BYTES_MAX, Pace, pace_events
@@ -58,6 +57,7 @@ from delayrig.machine.guest_logs import cut_logs, logs_of, unless_flooded, with_
 from delayrig.machine.live_image import LiveImage, provide_live_image
 from delayrig.machine.machine import Machine
 from delayrig.machine.session import read_results
+from delayrig.machine.snapshot import boot_hardware
 from delayrig.model import workload
 from delayrig.model.cell import Cell, Programmer
 from delayrig.model.events import Event, encode_events, event_time_ns, first, parse_events
@@ -75,8 +75,6 @@ KEPT = ("events.jsonl", "image.sparse", LOG)
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class PackedGuest:
-    """A cell's guest and its two emulators, none of which was started."""
-
     hardware: Hardware
     emulator: list[str]
     emulator_folder: Path
@@ -113,8 +111,6 @@ class Visitor(Protocol):
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class LiveLane(GuestLane):
-    """Guests in real time."""
-
     image: LiveImage | None
     """None where the archive did not give it: then every cell is skipped."""
     visitor: Visitor | None = None
@@ -154,7 +150,6 @@ class LiveLane(GuestLane):
         return _RunningCell(assignment=assignment, lane=self, scratch=scratch, pace=pace)
 
     async def run_cell(self, assignment: Assignment) -> float:
-        """Boots a guest for the cell; whatever comes, nothing of it is left when this returns."""
         began_s = time.monotonic()
         with ScratchFolder(SOCKET_NAME_BYTES_MAX) as name:
             running = self._running(assignment, Path(name), Path(name))
@@ -294,7 +289,6 @@ class _RunningCell:
         )
 
     def _pack(self, line_port: int, emulator: str, stage: str) -> Hardware:
-        """The guest, with the names of both emulators in it."""
         given, cell = self.assignment, self.assignment.cell
         lane, image, shape = self.lane, self.lane.image, shape_of(self.assignment.cell)
         assert image is not None
@@ -312,12 +306,9 @@ class _RunningCell:
             rehearsal=rehearsal_words(cell, given.chip_name, given.subject, on_stage),
             usual_ms=DEADLINE_MS,
         )
-        hardware = Hardware(
-            shape=live_shape(cell.cores, line_port, shape.clocksource, shape.kernel_words),
-            preload=lane.paths.qemu_preload,
-            kernel=Path(image.kernel),
-            initrd=Path(image.initrd),
-            console=given.folder / "console.log",
+        shape = live_shape(cell.cores, line_port, shape.clocksource, shape.kernel_words)
+        hardware = replace(
+            boot_hardware(shape, image, lane.paths.qemu_preload, given.folder / "console.log"),
             fw_cfg={CELL_FW_CFG: archive, SUBJECT_FW_CFG: Path(given.subject.archive)},
             real=RealTime(
                 plugin=lane.paths.cpu_plugin,

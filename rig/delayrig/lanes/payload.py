@@ -172,7 +172,6 @@ def write_payload(
     usual_ms: int = DEADLINE_MS,
     rehearsal: Sequence[str] = (),
 ) -> Path:
-    """The archive for the guest, written below `scratch`."""
     region = workload.region_of(cell, chip)
     files = {
         "before.bin": workload.initial_content(cell, region),

@@ -10,8 +10,6 @@ T = TypeVar("T")
 
 
 class Grouping(NamedTuple):
-    """What an item shares with others."""
-
     group: Hashable = None
     subgroup: Hashable = None
     """With some of its group it shares more."""

@@ -37,8 +37,6 @@ V = TypeVar("V")
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Supplies:
-    """Everything that a cell needs and that is the same for many cells."""
-
     images: dict[Arch, GuestImage]
     kernels: dict[str, Kernel]
     bridges: dict[Arch, Subject]
@@ -56,9 +54,6 @@ class Supplies:
     @property
     def not_provided(self) -> list[NotProvided]:
         return sorted(set(self.missing.values()), key=lambda missing: missing.what)
-
-    def image_of(self, shape: GuestShape) -> GuestImage:
-        return image_with(self.images[shape.arch], self.kernels, shape)
 
     def subject_of(self, cell: Cell) -> Subject | None:
         if is_in_library(cell):
@@ -78,8 +73,6 @@ def image_with(image: GuestImage, kernels: dict[str, Kernel], shape: GuestShape)
 
 
 class Need(StrEnum):
-    """The kinds of what the archive gives."""
-
     GUEST = "guest"
     KERNEL = "kernel"
     BRIDGE = "bridge"

@@ -21,7 +21,7 @@ from delayrig.lanes.payload import write_payload
 from delayrig.lanes.scheduler import Grouping
 from delayrig.lanes.stages import KEEP, LOAD, PACK, READ_BACK, STOP
 from delayrig.lanes.store_artifacts import write_delays, write_entries
-from delayrig.lanes.supplies import CpuPool, provide_supplies
+from delayrig.lanes.supplies import CpuPool, image_with, provide_supplies
 from delayrig.machine.arguments import (
     BRIDGE_FW_CFG,
     CELL_FW_CFG,
@@ -117,19 +117,14 @@ class VirtualLane(GuestLane):
         return Grouping((machine_of(shape_of(cell)), cell.bridged), shape_of(cell))
 
     def pack(self, assignment: Assignment, scratch: Path) -> Hardware:
-        """The machine that boots, and what it is given of the cell, written below `scratch`."""
         cell = assignment.cell
         archive = write_payload(
-            cell,
-            assignment.chip,
-            assignment.chip_name,
-            subject=assignment.subject,
-            scratch=scratch,
+            cell, assignment.chip, assignment.chip_name, subject=assignment.subject, scratch=scratch
         )
         fw_cfg = {CELL_FW_CFG: archive, SUBJECT_FW_CFG: Path(assignment.subject.archive)}
         if cell.bridged:
             fw_cfg[BRIDGE_FW_CFG] = Path(self.supplies.bridges[cell.arch].archive)
-        image = self.supplies.image_of(shape_of(cell))
+        image = image_with(self.supplies.images[cell.arch], self.supplies.kernels, shape_of(cell))
         console = assignment.folder / "console.log"
         # All cells are watched alike: one guest runs those of several subjects.
         watch = self.watch(scratch, is_virtual=True)
@@ -153,7 +148,6 @@ class VirtualLane(GuestLane):
 async def open_virtual_lane(
     request: Request, paths: Paths, pool: CpuPool, preparing: Preparing
 ) -> VirtualLane:
-    """Provides the guest image, the subjects, and a snapshot for every shape."""
     supplies = await provide_supplies(
         cells=request.cells,
         with_snapshots=not request.from_boot,
@@ -162,8 +156,7 @@ async def open_virtual_lane(
         pool=pool,
         preparing=preparing,
     )
-    reuses = request.reuses_guests and request.connect is None
-    vm_pool = pool.guests if reuses else None
+    vm_pool = pool.guests if request.reuses_guests and request.connect is None else None
     return VirtualLane(request=request, supplies=supplies, paths=paths, vm_pool=vm_pool)
 
 

@@ -16,8 +16,6 @@ CELL_NUMBER = struct.Struct("<Q")
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class DelayWatch:
-    """The delay plugin of one machine."""
-
     plugin: Path
     wish: Path
     """What it is to look at; `write_wish` makes it."""

@@ -20,7 +20,6 @@ LOGS = ("console.log", "qemu.log")
 
 
 def logs_of(folder: Path) -> list[Path]:
-    """Of the guest of the cell in that folder."""
     return [folder / name for name in LOGS]
 
 

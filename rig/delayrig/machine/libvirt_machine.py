@@ -119,7 +119,6 @@ def learn_about_qemu(paths: Paths) -> None:
 
 
 def _make_sure_it_ended(pid: int, name: str) -> None:
-    """Ends the QEMU of that name, where it is there still."""
     deadline_s = time.monotonic() + END_LIMIT_S
     line = Path(f"/proc/{pid}/cmdline")
     while time.monotonic() < deadline_s:
@@ -133,8 +132,6 @@ def _make_sure_it_ended(pid: int, name: str) -> None:
 
 
 class LibvirtMachine(Machine):
-    """A `Machine` that is a domain of libvirt's."""
-
     def __init__(self, hardware: Hardware, *, uri: str, cpu: int, emulator: str, log: Path) -> None:
         self._hardware = hardware
         self._emulator = emulator

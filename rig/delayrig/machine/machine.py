@@ -17,7 +17,6 @@ OUR_JOB = "rig"
 
 
 def overdue(limit_s: float, what: str) -> LostGuestError:
-    """The error of a wait that came to its limit."""
     return OverdueGuestError(
         f"waited {limit_s:.0f} s of host time for {what}",
         hint="the guest hangs: see console.log in the cell's folder",

@@ -5,6 +5,8 @@ import asyncio
 import contextlib
 import os
 import socket
+import time
+from collections.abc import Callable
 from pathlib import Path
 from typing import Any
 
@@ -28,10 +30,11 @@ from delayrig.machine.ram_reset import (
     put_back,
     stale_stretches,
 )
-from delayrig.machine.timeouts import queued_s_of, wait_for_first
 
 CONNECT_LIMIT_S = 20.0
 COMMAND_LIMIT_S = 60.0
+LOOK_EVERY_S = 2.0
+NS_PER_S = 1_000_000_000
 # Else glibc asks the kernel for each further page of a thread's heap, a thousand times a cell.
 TUNABLES = {"GLIBC_TUNABLES": "glibc.malloc.top_pad=4194304"}
 
@@ -69,9 +72,19 @@ class QemuMachine(Machine):
                 pass_fds=(theirs.fileno(), *([] if qtest_fd is None else [qtest_fd])),
                 env=os.environ | TUNABLES | preload,
             )
-        await self._connect(ours)
-        if not real:
-            self._check_preload()
+        for listener in self._events.values():
+            self._qmp.register_listener(listener)
+        self._qmp.logger.disabled = True
+        try:
+            await asyncio.wait_for(self._qmp.connect(ours), CONNECT_LIMIT_S)
+        except (QMPError, OSError, TimeoutError) as error:
+            raise LostGuestError(f"QEMU did not open its monitor: {self._said()}") from error
+        # A library that cannot be preloaded is passed over, and times would no longer be exact.
+        if preload and PRELOAD_NOTE not in self._said():
+            raise RigFaultError(
+                f"{self._hardware.preload} has no effect in this QEMU: {self._said()}",
+                hint="`rig/rig setup` builds it anew",
+            )
         if self._hardware.incoming is not None:
             await self._load(self._hardware.incoming)
         else:
@@ -81,7 +94,7 @@ class QemuMachine(Machine):
         """To the pause of a snapshot, with all that is translated of what stays the same.
 
         `states` is a copy for this QEMU alone, `content` is the snapshot's RAM. Raises
-        `UnrewindableError` where another machine had better be started.
+        `CannotResetError` where another machine had better be started.
         """
         hardware = self._hardware
         assert hardware.memory is not None
@@ -120,15 +133,6 @@ class QemuMachine(Machine):
                 self._process.kill()
             await self._process.wait()
 
-    async def _connect(self, monitor: socket.socket) -> None:
-        for listener in self._events.values():
-            self._qmp.register_listener(listener)
-        self._qmp.logger.disabled = True
-        try:
-            await asyncio.wait_for(self._qmp.connect(monitor), CONNECT_LIMIT_S)
-        except (QMPError, OSError, TimeoutError) as error:
-            raise LostGuestError(f"QEMU did not open its monitor: {self._said()}") from error
-
     async def _next(self, event: str, limit_s: float, what: str) -> dict[str, Any]:
         coming = asyncio.ensure_future(self._events[event].get())
         assert self._process is not None
@@ -163,13 +167,42 @@ class QemuMachine(Machine):
     def _queued_s(self) -> float:
         return queued_s_of(self._process.pid) if self._process is not None else 0
 
-    def _check_preload(self) -> None:
-        """A library that cannot be preloaded is passed over, and times would no longer be exact."""
-        if self._hardware.preload is not None and PRELOAD_NOTE not in self._said():
-            raise RigFaultError(
-                f"{self._hardware.preload} has no effect in this QEMU: {self._said()}",
-                hint="`rig/rig setup` builds it anew",
-            )
-
     def _said(self) -> str:
         return self._log.read_text(errors="replace").strip() or "it said nothing"
+
+
+async def wait_for_first(
+    waiting: set[asyncio.Future[Any]], *, limit_s: float, queued_s: Callable[[], float]
+) -> None:
+    """Returns when one of `waiting` is done, or `limit_s` are over.
+
+    What `queued_s` has grown by meanwhile does not count: a guest that hangs sleeps or spins, but
+    one that merely has to share its CPU waits in the queue for it.
+    """
+    began_s, queued_before_s = time.monotonic(), queued_s()
+    while True:
+        used_s = time.monotonic() - began_s - (queued_s() - queued_before_s)
+        if used_s >= limit_s:
+            return
+        done, _ = await asyncio.wait(
+            waiting,
+            timeout=min(limit_s - used_s, LOOK_EVERY_S),
+            return_when=asyncio.FIRST_COMPLETED,
+        )
+        if done:
+            return
+
+
+def queued_s_of(process: int, proc: Path = Path("/proc")) -> float:
+    """How long the process was kept from a CPU by others: its thread that waited longest.
+
+    0 where the kernel does not tell, or the process is gone. Source: Linux
+    Documentation/scheduler/sched-stats.rst.
+    """
+    waits_ns = [0]
+    for path in (proc / str(process) / "task").glob("*/schedstat"):
+        try:
+            waits_ns.append(int(path.read_text(encoding="ascii").split()[1]))
+        except (OSError, ValueError, IndexError):
+            continue
+    return max(waits_ns) / NS_PER_S

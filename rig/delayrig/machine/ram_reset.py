@@ -50,10 +50,8 @@ DIGEST_BYTES = 16
 
 
 _write_to_process = ctypes.CDLL(None).process_vm_writev
-_write_to_process.argtypes = [
-    *(ctypes.c_int, ctypes.c_void_p, ctypes.c_ulong),
-    *(ctypes.c_void_p, ctypes.c_ulong, ctypes.c_ulong),
-]
+_VECTORS = (ctypes.c_void_p, ctypes.c_ulong)
+_write_to_process.argtypes = [ctypes.c_int, *_VECTORS, *_VECTORS, ctypes.c_ulong]
 _write_to_process.restype = ctypes.c_ssize_t
 
 
@@ -140,19 +138,15 @@ def put_back(process: int, ram: Path, stretches: list[Stretch], content: Path) -
     source = np.memmap(content, np.uint8, mode="r")
     places = np.array([(part.start, part.size) for part in parts], np.uint64).reshape(-1, 2)
     for some in np.split(places, range(VECTORS_MAX, len(places), VECTORS_MAX)):
+        # Addresses with lengths, as in `struct iovec`.
         ours, theirs = (
             some + np.array((address, 0), np.uint64) for address in (source.ctypes.data, begin)
         )
-        _copy(process, ours, theirs)
-
-
-def _copy(process: int, ours: "NDArray[np.uint64]", theirs: "NDArray[np.uint64]") -> None:
-    """From there in this process to there in that: addresses with lengths, as in `struct iovec`."""
-    done = _write_to_process(
-        process, ours.ctypes.data, len(ours), theirs.ctypes.data, len(theirs), 0
-    )
-    if done != ours[:, 1].sum():
-        raise LostGuestError(f"could not write to the memory of process {process}")
+        done = _write_to_process(
+            process, ours.ctypes.data, len(ours), theirs.ctypes.data, len(theirs), 0
+        )
+        if done != some[:, 1].sum():
+            raise LostGuestError(f"could not write to the memory of process {process}")
 
 
 def _data_in(file: int, whole: Stretch) -> Iterator[Stretch]:

@@ -25,6 +25,7 @@ from delayrig.images.guest_image import GuestImage
 from delayrig.machine import arguments
 from delayrig.machine.arguments import Hardware
 from delayrig.machine.device_state import made_loadable
+from delayrig.machine.live_image import LiveImage
 from delayrig.machine.qemu import QemuMachine
 from delayrig.machine.ram_reset import CannotResetError, write_digests
 from delayrig.machine.session import finish_guest
@@ -50,7 +51,10 @@ STATES = "states.qcow2"
 KERNEL_BYTES = 1 << 16
 
 
-def boot_hardware(shape: GuestShape, image: GuestImage, preload: Path, console: Path) -> Hardware:
+def boot_hardware(
+    shape: GuestShape, image: GuestImage | LiveImage, preload: Path, console: Path
+) -> Hardware:
+    """The machine that boots; where it gets a snapshot, up to the moment of that."""
     return Hardware(
         shape=shape,
         preload=preload,

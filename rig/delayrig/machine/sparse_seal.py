@@ -74,7 +74,6 @@ def _digest(path: Path) -> str:
 
 
 def _stretches(file: int, size: int) -> Iterator[tuple[int, bytes]]:
-    """Each stretch in which there may be data, with where it begins."""
     at = 0
     while at < size:
         try:

@@ -33,8 +33,6 @@ NO_ROOM = (errno.ENOSPC, errno.EDQUOT)
 
 @dataclass(frozen=True, kw_only=True)
 class CellRunner:
-    """All that the cells of a run have in common."""
-
     request: Request
     lane: Lane
     watched: Mapping[str, tuple[DelayFunction, ...]]
@@ -93,7 +91,6 @@ class CellRunner:
         return result
 
     def assignment(self, cell: Cell, folder: Path, cpu: int) -> Assignment:
-        """The cell with all that it needs, to be run in that folder on that CPU."""
         subject = self.lane.subject_of(cell)
         assert subject is not None
         return Assignment(
@@ -140,9 +137,8 @@ def keep_result(result: CellResult, folder: Path) -> None:
 
 def make_cell_runner(request: Request, lane: Lane) -> CellRunner:
     """Looks into all programs that are put to the test."""
-    subjects = {
-        subject.label: subject for subject in filter(None, map(lane.subject_of, request.cells))
-    }
+    found = filter(None, map(lane.subject_of, request.cells))
+    subjects = {subject.label: subject for subject in found}
     contents = {program.label: program.program_bytes for program in lane.programs}
     return CellRunner(
         request=request,

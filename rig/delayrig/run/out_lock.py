@@ -30,10 +30,6 @@ class Owner(msgspec.Struct, frozen=True, kw_only=True):
     command: str
     since: str
 
-    @property
-    def words(self) -> str:
-        return f"process {self.pid} since {self.since}: {self.command}"
-
 
 @contextlib.contextmanager
 def hold_out(out: Path, *, asked_s: float | None) -> Iterator[None]:
@@ -67,12 +63,16 @@ def _acquire(path: Path, out: Path) -> int:
         try:
             fcntl.flock(lock, fcntl.LOCK_EX | fcntl.LOCK_NB)
         except BlockingIOError:
-            owner = _read_owner(lock)
+            owner = None  # it has not said yet who it is
+            with contextlib.suppress(msgspec.DecodeError):
+                owner = msgspec.json.decode(os.pread(lock, 1 << 16, 0), type=Owner)
             os.close(lock)
             if owner and not Path(f"/proc/{owner.pid}").exists() and time.monotonic() < until_s:
                 time.sleep(LOOKS_EACH_S)
                 continue
-            words = owner.words if owner else "it only just began"
+            words = "it only just began"
+            if owner:
+                words = f"process {owner.pid} since {owner.since}: {owner.command}"
             raise BadInputError(
                 f"--out {out}: another run is in it ({words})", hint=OTHERWISE
             ) from None
@@ -84,14 +84,6 @@ def _acquire(path: Path, out: Path) -> int:
                 os.pwrite(lock, msgspec.json.encode(owner), 0)
                 return lock
         os.close(lock)  # its owner ended, and took the file away, while we opened it
-
-
-def _read_owner(lock: int) -> Owner | None:
-    """None: it has not said yet who it is."""
-    try:
-        return msgspec.json.decode(os.pread(lock, 1 << 16, 0), type=Owner)
-    except msgspec.DecodeError:
-        return None
 
 
 def _check_left_alone(out: Path, asked_s: float) -> None:

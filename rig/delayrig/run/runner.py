@@ -4,7 +4,7 @@
 import asyncio
 from collections.abc import AsyncIterator, Awaitable, Callable, Iterator, Sequence
 from contextlib import ExitStack, asynccontextmanager
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from itertools import zip_longest
 from pathlib import Path
 from typing import Protocol
@@ -12,6 +12,8 @@ from typing import Protocol
 from delayrig.base.errors import BadInputError, NotProvidedError
 from delayrig.base.paths import Paths
 from delayrig.base.preparing import Preparing
+from delayrig.images.delay_function import DelayWish
+from delayrig.images.recipes import Recipes
 from delayrig.images.saved_programs import save_programs
 from delayrig.judge.exit_code import WATCHING
 from delayrig.lanes.choice import open_lane
@@ -19,6 +21,7 @@ from delayrig.lanes.lane import Assignment, Lane
 from delayrig.lanes.scheduler import Scheduler
 from delayrig.lanes.supplies import CpuPool
 from delayrig.model.cell import Cell
+from delayrig.model.chips import ChipFacts
 from delayrig.model.lane import EXACT_LANE, LaneName
 from delayrig.model.result import CellResult, Results
 from delayrig.plan.request import Request, default_jobs
@@ -29,8 +32,6 @@ from delayrig.setup.scratch import sweep_scratch
 
 
 class Progress(Protocol):
-    """Who watches a run."""
-
     def preparing(self, what: str) -> None:
         """Something is being provided before cells can run."""
 
@@ -142,7 +143,7 @@ async def _dask_loaded(request: Request) -> AsyncIterator[None]:
 
 
 def _in_turn(runs: Sequence[SingleRun]) -> Iterator[tuple[SingleRun, Cell]]:
-    for row in zip_longest(*(run.cells for run in runs)):
+    for row in zip_longest(*(run.request.cells for run in runs)):
         yield from ((run, cell) for run, cell in zip(runs, row, strict=True) if cell is not None)
 
 
@@ -162,7 +163,7 @@ async def _work_here(
 def _check_watched(runs: Sequence[SingleRun]) -> None:
     """Raises where no canary or no control can run: whatever the rest says, nobody may trust it."""
     refused = [result for run in runs for result in run.refused]
-    ready = {cell.role for run in runs for cell in run.cells if not run.known(cell)}
+    ready = {cell.role for run in runs for cell in run.request.cells if not run.known(cell)}
     missing = {result.role: result.not_provided for result in refused if result.not_provided}
     for role in WATCHING:
         if role in missing and role not in ready:
@@ -182,3 +183,46 @@ def assignment_of(request: Request, lane: Lane, folder: Path, cpu: int) -> Assig
     if refused := cell_runner.refuse(cell):
         raise BadInputError(f"{cell.id} is skipped: {refused.reason}")
     return cell_runner.assignment(cell, folder, cpu)
+
+
+def trial_folder(out: Path, number: int) -> Path:
+    """Where a trial is kept; the first one is 1."""
+    return out / f"{number:03}"
+
+
+@dataclass(slots=True, kw_only=True)
+class Trials:
+    """Single cells, run one after another, each in a folder of its own.
+
+    `preparing` is told what is made before a cell can run.
+    """
+
+    chips: dict[str, ChipFacts]
+    recipes: Recipes
+    paths: Paths
+    out: Path
+    plan: str
+    argv: list[str]
+    preparing: Preparing
+    delay: DelayWish = field(default_factory=DelayWish)
+    """Where the delay function of path: subjects is."""
+    _count: int = field(default=0, init=False)
+
+    async def run(self, cell: Cell) -> CellResult:
+        """The cell's result; everything it left is in `out/NUMBER/ID`."""
+        self._count += 1
+        folder = trial_folder(self.out, self._count)
+        folder.mkdir()
+        request = Request(
+            plan=self.plan,
+            cells=[cell],
+            chips=self.chips,
+            recipes=self.recipes,
+            out=folder,
+            jobs=1,
+            seed=cell.seed,
+            argv=self.argv,
+            delay=self.delay,
+        )
+        results = await run_request(request, self.paths, Quiet(self.preparing))
+        return results.cells[0]

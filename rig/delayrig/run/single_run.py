@@ -14,8 +14,6 @@ from delayrig.run.resume import begin, clear_cut_off, done_cells
 
 
 class SingleRun:
-    """One request while its cells are run."""
-
     def __init__(self, request: Request, lane: Lane) -> None:
         self.request = request
         self.lane = lane
@@ -23,18 +21,9 @@ class SingleRun:
         self.kept = done_cells(request.cells, request.out) if request.resume else {}
         """Results that another run has left here."""
         self.cell_runner = make_cell_runner(request, lane)
-        self._done: dict[str, CellResult] = dict(self.kept)
-        for cell in request.cells:
-            if cell.id not in self._done and (refused := self.cell_runner.refuse(cell)):
-                self._done[cell.id] = refused
-
-    @property
-    def cells(self) -> list[Cell]:
-        return self.request.cells
-
-    @property
-    def refused(self) -> list[CellResult]:
-        return [done for done in self._done.values() if done.id not in self.kept]
+        left = [cell for cell in request.cells if cell.id not in self.kept]
+        self.refused = [refused for cell in left if (refused := self.cell_runner.refuse(cell))]
+        self._done = self.kept | {result.id: result for result in self.refused}
 
     def known(self, cell: Cell) -> CellResult | None:
         return self._done.get(cell.id)
@@ -57,7 +46,6 @@ class SingleRun:
         return self.note(self.cell_runner.lost(cell, reason))
 
     def note(self, result: CellResult) -> CellResult:
-        """The result of a cell of its, wherever that was run."""
         self._done[result.id] = result
         return result
 

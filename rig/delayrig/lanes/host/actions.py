@@ -52,13 +52,9 @@ class Loops:
         return children.fork_loop(turn, [cpu])
 
     @property
-    def count(self) -> int:
-        return len(self._pids)
-
-    @property
     def turns_min(self) -> int:
         """Of the one that got the least."""
-        return min((self._turns[number * STRIDE] for number in range(self.count)), default=0)
+        return min((self._turns[n * STRIDE] for n in range(len(self._pids))), default=0)
 
     def pause(self) -> None:
         """Each is still when this returns."""
@@ -78,8 +74,6 @@ class Loops:
 
 
 class Action:
-    """Does nothing yet. Each method may be left as it is."""
-
     due_ns = NEVER_NS
     """When `act()` is to be called next."""
 
@@ -112,15 +106,14 @@ class Hogs(Action):
 
     def begin(self) -> None:
         self._loops = Loops(self._cpus)
-        self._note("hogs_running", self._loops)
+        turns = self._loops.turns_min
+        self.record.note("hogs_running", count=len(self._cpus), turns_min=turns)
 
     def ended(self) -> None:
         if self._loops:
-            self._note("hogs_stopped", self._loops)
+            turns = self._loops.turns_min
+            self.record.note("hogs_stopped", count=len(self._cpus), turns_min=turns)
             self._loops.end()
-
-    def _note(self, event: str, loops: Loops) -> None:
-        self.record.note(event, count=loops.count, turns_min=loops.turns_min)
 
 
 class Siblings(Action):
@@ -179,7 +172,6 @@ class ScheduledSiblings(Siblings):
         self.due_ns = origin_ns + self._edges_ns[0]
 
     def act(self, now: int) -> None:
-        """The edges are in turn where they begin, and where they end."""
         assert self.loops is not None
         if self._next % 2 == 0:
             self.loops.resume()
@@ -194,45 +186,45 @@ class ScheduledSiblings(Siblings):
         self.due_ns = due_ns if again else NEVER_NS
 
 
-class Stops(Action):
-    """SIGSTOP, and SIGCONT half a period later."""
+class Repeated(Action):
+    """Something that is done at each beat, first one beat after the subject's start."""
 
-    def __init__(self, record: Record, rate_hz: int) -> None:
+    def __init__(self, record: Record, beat_ns: int) -> None:
         super().__init__(record)
-        self._half_ns = NS_PER_S // rate_hz // 2
-        self._subject = 0
-        self._count = 0
-        self._stopped = False
-
-    def started(self, subject: int) -> None:
-        self._subject = subject
-        self.due_ns = now_ns() + self._half_ns
-
-    def act(self, now: int) -> None:
-        self._stopped = not self._stopped
-        self._count += self._stopped
-        os.kill(self._subject, signal.SIGSTOP if self._stopped else signal.SIGCONT)
-        self.due_ns = now + self._half_ns
-
-    def ended(self) -> None:
-        self.record.note("stops", count=self._count)
-
-
-class Migration(Action):
-    """Another of the subject's CPUs at each beat, by seeded draws."""
-
-    def __init__(self, record: Record, rate_hz: int, seed: int, cpus: Sequence[int]) -> None:
-        super().__init__(record)
-        self._beat_ns = NS_PER_S // rate_hz
-        self._draws = random.Random(f"migrate {seed}")
-        self._cpus = list(cpus)
-        self._at = self._cpus[0]
+        self._beat_ns = beat_ns
         self._subject = 0
         self._count = 0
 
     def started(self, subject: int) -> None:
         self._subject = subject
         self.due_ns = now_ns() + self._beat_ns
+
+
+class Stops(Repeated):
+    """SIGSTOP, and SIGCONT half a period later."""
+
+    def __init__(self, record: Record, rate_hz: int) -> None:
+        super().__init__(record, NS_PER_S // rate_hz // 2)
+        self._stopped = False
+
+    def act(self, now: int) -> None:
+        self._stopped = not self._stopped
+        self._count += self._stopped
+        os.kill(self._subject, signal.SIGSTOP if self._stopped else signal.SIGCONT)
+        self.due_ns = now + self._beat_ns
+
+    def ended(self) -> None:
+        self.record.note("stops", count=self._count)
+
+
+class Migration(Repeated):
+    """Another of the subject's CPUs at each beat, by seeded draws; it begins on the first."""
+
+    def __init__(self, record: Record, rate_hz: int, seed: int, cpus: Sequence[int]) -> None:
+        super().__init__(record, NS_PER_S // rate_hz)
+        self._draws = random.Random(f"migrate {seed}")
+        self._cpus = list(cpus)
+        self._at = self._cpus[0]
 
     def act(self, now: int) -> None:
         self._at = self._draws.choice([cpu for cpu in self._cpus if cpu != self._at])

@@ -43,8 +43,6 @@ def die_with_session(session: int) -> None:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class ChildSettings:
-    """How a child is to run."""
-
     cpus: Sequence[int] = ()
     """Empty: wherever this process may."""
     file_bytes_max: int
@@ -116,7 +114,6 @@ def fork_loop(body: Callable[[], None], cpus: Sequence[int]) -> int:
 
 
 def end(pid: int) -> None:
-    """Ends a child that was not reaped yet."""
     with contextlib.suppress(ProcessLookupError):
         os.kill(pid, signal.SIGKILL)
     with contextlib.suppress(ChildProcessError):

@@ -36,8 +36,6 @@ def read_clocks() -> Reading:
 
 
 class Record:
-    """Events in the order in which they happened."""
-
     def __init__(self) -> None:
         self._lines: list[str] = []
 

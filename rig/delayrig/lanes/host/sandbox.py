@@ -65,7 +65,6 @@ def subject_uid() -> int:
 
 
 def box_words(box: Sandbox) -> list[str]:
-    """What stands before the subject's own words."""
     words = [*_sandbox_words(realtime=box.realtime), *_system_words()]
     aside, readable = box.own.parent / ASIDE, (box.confine, *box.readable)
     words += _words_for_folders([*readable, aside / ASIDE])

@@ -26,8 +26,6 @@ class SubjectLostError(Exception):
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Ended:
-    """How it ended, and what it used."""
-
     status: int
     """Of wait(2)."""
     user_ns: int
@@ -118,7 +116,6 @@ class BoxedSubject:
             return None
 
     def end(self) -> Ended:
-        """The sandbox says what it was."""
         os.kill(self.pid, signal.SIGKILL)
         self._socket.settimeout(END_S)
         try:

@@ -8,8 +8,7 @@ from dataclasses import dataclass, field
 from typing import Any
 
 from delayrig.base.errors import LostGuestError
-from delayrig.lanes.live.agent_connection import Line
-from delayrig.lanes.live.clock import GuestClock
+from delayrig.lanes.live.agent_connection import GuestClock, Line
 from delayrig.lanes.live.emulator import LiveEmulator
 from delayrig.lanes.live.pace import WINDOW_MS, Pace, prefer, put_back
 from delayrig.lanes.stages import BOOTED, CONNECTED, ENDED, StageWatch

@@ -8,12 +8,13 @@ import signal
 import time
 from collections.abc import AsyncIterator, Sequence
 from contextlib import asynccontextmanager
+from dataclasses import dataclass
 from pathlib import Path
 
 from delayrig.base.die_with_parent import die_with_parent
 from delayrig.base.errors import RigFaultError
 from delayrig.base.log_tail import log_tail
-from delayrig.base.private_net import PrivateNet
+from delayrig.base.private_net import PrivateNet, words_into
 from delayrig.lanes.host.spec import REALTIME
 from delayrig.model.kinds.agent import EmulatorEnd, EmulatorRights
 
@@ -25,19 +26,15 @@ GRACE_S = 1.0
 LINE_BYTES = 256
 
 
+@dataclass(slots=True)
 class LiveEmulator:
-    """A running one."""
-
-    def __init__(
-        self, process: asyncio.subprocess.Process, name: str, arrived: int, release: int
-    ) -> None:
-        self.process = process
-        self.name = name
-        """The port, or the terminal, where it is found."""
-        self.rights: EmulatorRights | None = None
-        """Known before anybody gets to see it."""
-        self._arrived = arrived
-        self._release = release
+    process: asyncio.subprocess.Process
+    name: str
+    """The port, or the terminal, where it is found."""
+    _arrived: int
+    _release: int
+    rights: EmulatorRights | None = None
+    """Known before anybody gets to see it."""
 
     async def wait_accepted(self) -> None:
         await _readable(self._arrived)
@@ -92,7 +89,9 @@ async def running_emulator(
     """
     refusal = ""
     for rights in ([REALTIME], []):
-        if emulator := await _start([*words, *rights], folder, net.words if net else []):
+        if emulator := await _start(
+            [*words, *rights], folder, words_into(net.folder) if net else []
+        ):
             break
         refusal = log_tail((folder / LOG).read_bytes())
     else:

@@ -3,23 +3,23 @@
 
 import asyncio
 from collections.abc import Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from pathlib import Path
 
 from delayrig.base.paths import Paths
 from delayrig.base.scratch import ScratchFolder
 from delayrig.hazards.speed import Governor
 from delayrig.images.subject import PROGRAM, Subject
-from delayrig.lanes.live.agent_connection import open_line
+from delayrig.lanes.live.agent_connection import GuestClock, open_line
 from delayrig.lanes.live.agent_protocol import Conversation
-from delayrig.lanes.live.clock import GuestClock
 from delayrig.lanes.live.machine import live_shape, make_live_machine, open_net
 from delayrig.lanes.live.pace import SOCKET_NAME_BYTES_MAX, Pace
 from delayrig.lanes.payload import CELL_FOLDER, SETTLE_MS, SUBJECT_ROOT, pack_spec
-from delayrig.machine.arguments import CELL_FW_CFG, SUBJECT_FW_CFG, Hardware, RealTime
+from delayrig.machine.arguments import CELL_FW_CFG, SUBJECT_FW_CFG, RealTime
 from delayrig.machine.guest_logs import LOGS, with_log_tails
 from delayrig.machine.live_image import LiveImage
 from delayrig.machine.session import read_results
+from delayrig.machine.snapshot import boot_hardware
 from delayrig.model.shape import TSC
 
 
@@ -36,6 +36,8 @@ class LiveGuest:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Errand:
+    """A program to run in a guest, and how."""
+
     program: Subject
     words: Sequence[str]
     deadline_ms: int
@@ -47,8 +49,6 @@ class Errand:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Left:
-    """What a guest left."""
-
     entries: dict[str, bytes]
     clock: GuestClock
     trace: bytes
@@ -63,14 +63,10 @@ async def run_program(guest: LiveGuest, errand: Errand) -> Left:
         pace = Pace(guest.core_mips, scratch, list(words))
         async with open_net(guest.connect) as net, open_line(net) as line:
             archive = await asyncio.to_thread(pack_spec, spec_text(errand), scratch)
-            hardware = Hardware(
-                shape=live_shape(
-                    len(guest.core_mips), line.port, guest.clocksource, guest.kernel_words
-                ),
-                preload=guest.paths.qemu_preload,
-                kernel=Path(guest.image.kernel),
-                initrd=Path(guest.image.initrd),
-                console=scratch / "console.log",
+            cores, console = len(guest.core_mips), scratch / "console.log"
+            shape = live_shape(cores, line.port, guest.clocksource, guest.kernel_words)
+            hardware = replace(
+                boot_hardware(shape, guest.image, guest.paths.qemu_preload, console),
                 fw_cfg={CELL_FW_CFG: archive, SUBJECT_FW_CFG: Path(errand.program.archive)},
                 real=RealTime(
                     plugin=guest.paths.cpu_plugin,
