@@ -5,7 +5,7 @@ from pathlib import Path
 
 import pytest
 from delayrig.base.paths import Paths
-from delayrig.machine.flood import LOG_BYTES_MAX
+from delayrig.machine.guest_logs import LOG_BYTES_MAX
 from delayrig.model.result import Verdict
 
 from tests.flooding import Flood, build_flood

@@ -13,7 +13,7 @@ from pathlib import Path
 import pytest
 from delayrig.base.errors import ExitCode, RigFaultError
 from delayrig.base.paths import Paths
-from delayrig.base.private_net import PrivateNet
+from delayrig.base.private_net import PrivateNet, words_into
 from delayrig.lanes.host.sandbox import missing_confinement
 from delayrig.model.cell import Job
 from delayrig.model.result import CellResult, Results, Verdict
@@ -143,7 +143,7 @@ for port in ({{}}, {port}):
 """
     with PrivateNet() as net, net.listen() as listening:
         text = script.format(listening.getsockname()[1])
-        words = [*net.words, "/usr/bin/python3", "-c", text]
+        words = [*words_into(net.folder), "/usr/bin/python3", "-c", text]
         said = subprocess.run(words, capture_output=True, text=True, check=True).stdout.split()
     assert said == ["0", str(errno.ECONNREFUSED)]
 

@@ -9,7 +9,7 @@ from pathlib import Path
 
 import pytest
 from delayrig.base.errors import RigError
-from delayrig.machine.parcel import unpack
+from delayrig.machine.session import unpack
 from delayrig.model.events import encode_events, parse_events
 from delayrig.model.result import (
     Results,

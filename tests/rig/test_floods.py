@@ -10,8 +10,14 @@ from delayrig.base.log_tail import LINE_MAX, log_tail
 from delayrig.base.paths import Paths
 from delayrig.judge.judge import is_flood
 from delayrig.lanes import host_lane as host
-from delayrig.machine.error_logs import with_log_tails
-from delayrig.machine.flood import LOG_BYTES_MAX, LOGS, cut_logs, logs_of, unless_flooded
+from delayrig.machine.guest_logs import (
+    LOG_BYTES_MAX,
+    LOGS,
+    cut_logs,
+    logs_of,
+    unless_flooded,
+    with_log_tails,
+)
 from delayrig.model.cell import Job, Programmer
 from delayrig.model.events import Event
 from delayrig.model.kinds.emulator import GaveUp, Serprog

@@ -13,7 +13,7 @@ from pathlib import Path
 import msgspec
 import pytest
 from delayrig.base.errors import RigError
-from delayrig.machine.parcel import unpack
+from delayrig.machine.session import unpack
 from delayrig.model import workload
 from delayrig.model.result import CellResult, Results, decode_results, own_fault
 

@@ -2,17 +2,18 @@
 """QEMU is woken as long as somebody looks into a guest, and no longer."""
 
 import asyncio
-from pathlib import Path
+from typing import Any
 
 import pytest
 from delayrig.analysis.repro import watchers
 from delayrig.analysis.repro.watchers import kept_awake
 from delayrig.base.errors import LostGuestError
+from delayrig.machine.machine import Machine
 
 WAKES, LOST_AT = 5, 3
 
 
-class Sleeper:
+class Sleeper(Machine):
     """A machine that counts how often it is woken; lost at one of those."""
 
     def __init__(self, lost_at: int = 0) -> None:
@@ -33,15 +34,19 @@ class Sleeper:
 
     async def start(self) -> None: ...
 
-    async def resume(self) -> None: ...
-
-    async def wait_paused(self, *, limit_s: float) -> None: ...
-
-    async def save(self, path: Path, *, whole: bool, limit_s: float) -> None: ...
-
-    async def read_memory(self, address: int, size_bytes: int, path: Path) -> None: ...
-
     async def stop(self) -> None: ...
+
+    async def wait_gone(self) -> None: ...
+
+    async def _execute(self, *_command: object) -> None: ...
+
+    async def _next(self, *_event: object) -> dict[str, Any]:
+        return {}
+
+    def _forget(self, event: str) -> None: ...
+
+    def _said(self) -> str:
+        return ""
 
 
 @pytest.fixture(autouse=True)

@@ -21,8 +21,7 @@ from delayrig.analysis.latency.result import Cyclic, Section, write_report
 from delayrig.analysis.latency.series_plan import QUICK, programme
 from delayrig.base.errors import BadInputError
 from delayrig.cli.latency_run import LatencyRequest, resumed
-from delayrig.lanes.live.agent_connection import ClockReading
-from delayrig.lanes.live.clock import GuestClock
+from delayrig.lanes.live.agent_connection import ClockReading, GuestClock
 from delayrig.lanes.live.program import Left
 from delayrig.model.events import encode_events
 from delayrig.model.kinds.pace import Window

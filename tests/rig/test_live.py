@@ -10,8 +10,7 @@ import msgspec
 import pytest
 from delayrig.base.errors import BadInputError, LostGuestError
 from delayrig.judge.trust import pace_fault
-from delayrig.lanes.live.agent_connection import ClockReading, Line, open_line
-from delayrig.lanes.live.clock import GuestClock
+from delayrig.lanes.live.agent_connection import ClockReading, GuestClock, Line, open_line
 from delayrig.lanes.live.pace import pace_events
 from delayrig.model.events import Event, TraceLine, encode_events, needed
 from delayrig.model.evidence import ObservedWait

@@ -3,7 +3,7 @@
 
 import pytest
 from delayrig.base.errors import LostGuestError
-from delayrig.machine.parcel import HEADER, MAGIC, parcel_bytes, unpack
+from delayrig.machine.session import HEADER, MAGIC, parcel_bytes, unpack
 
 WINDOW = 1 << 20
 

@@ -5,7 +5,7 @@ from typing import Any
 
 import pytest
 from delayrig.judge.delay_waits import INTERRUPTED, NO_FUNCTION, UNREAD, doubts_of, observe_calls_of
-from delayrig.lanes.direct_call import WALL_CLOCK
+from delayrig.lanes.delay_record import WALL_CLOCK
 from delayrig.model.delays import NO_LIMIT, DelayCall, Delays, DelaysHeader, End, FunctionFacts
 from delayrig.model.events import Event
 from delayrig.model.evidence import ObservedDelay

@@ -8,7 +8,7 @@ from pathlib import Path
 from typing import Any
 
 import pytest
-from delayrig.machine.timeouts import queued_s_of, wait_for_first
+from delayrig.machine.qemu import queued_s_of, wait_for_first
 
 
 def waited_s(limit_s: float, queued: list[float]) -> float:

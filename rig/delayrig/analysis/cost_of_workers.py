@@ -11,8 +11,8 @@ from pathlib import Path
 
 import msgspec
 
+from delayrig.base.die_with_parent import become_subreaper
 from delayrig.base.errors import BadInputError, RigFaultError
-from delayrig.base.prctl import become_subreaper
 from delayrig.base.scratch import ScratchFolder
 from delayrig.model.cell import Cell
 from delayrig.run.artifact_transfer import pack_left, unpack_left

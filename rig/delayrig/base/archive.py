@@ -8,7 +8,7 @@ which file systems and their contents decide.
 
 import os
 import stat
-from dataclasses import dataclass
+from collections.abc import Iterator
 from pathlib import Path
 from typing import BinaryIO
 
@@ -45,44 +45,36 @@ def write_archive(folder: Path, archive: Path) -> None:
 
 def unpack_archive(archive: Path, folder: Path) -> None:
     """Puts what `write_archive` packed into the folder `folder`, which is there."""
-    content = memoryview(archive.read_bytes())
-    at = 0
-    while (entry := _read_entry(content, at)).name != os.fsdecode(TRAILER):
-        place = folder / entry.name
-        if stat.S_ISLNK(entry.mode):
-            place.symlink_to(os.fsdecode(bytes(entry.content)))
-        elif stat.S_ISDIR(entry.mode):
+    for name, mode, content in _entries(memoryview(archive.read_bytes())):
+        place = folder / os.fsdecode(name)
+        if stat.S_ISLNK(mode):
+            place.symlink_to(os.fsdecode(bytes(content)))
+        elif stat.S_ISDIR(mode):
             place.mkdir()
         else:
-            place.write_bytes(entry.content)
-            place.chmod(stat.S_IMODE(entry.mode))
-        at = entry.end
+            place.write_bytes(content)
+            place.chmod(stat.S_IMODE(mode))
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
-class _Entry:
-    name: str
-    mode: int
-    content: memoryview
-    end: int
-
-
-def _read_entry(archive: memoryview, at: int) -> _Entry:
-    header = bytes(archive[at : at + HEADER_BYTES])
-    digits = [header[len(MAGIC) + 8 * field :][:8] for field in range(HEADER_FIELDS)]
-    if header[: len(MAGIC)] != MAGIC or len(header) < HEADER_BYTES:
-        raise RigFaultError("an archive of a subject is damaged", hint="`rig/rig clean`, and again")
-    fields = [int(digit, 16) for digit in digits]
-    mode, size, name_size = fields[1], fields[6], fields[11]
-    name_at = at + HEADER_BYTES
-    content_at = name_at + name_size
-    content_at += -(content_at - at) % ALIGNMENT
-    return _Entry(
-        name=os.fsdecode(bytes(archive[name_at : name_at + name_size - 1])),
-        mode=mode,
-        content=archive[content_at : content_at + size],
-        end=content_at + size + -size % ALIGNMENT,
-    )
+def _entries(archive: memoryview) -> Iterator[tuple[bytes, int, memoryview]]:
+    """Name, mode and content of each."""
+    at = 0
+    while True:
+        header = bytes(archive[at : at + HEADER_BYTES])
+        if header[: len(MAGIC)] != MAGIC or len(header) < HEADER_BYTES:
+            raise RigFaultError(
+                "an archive of a subject is damaged", hint="`rig/rig clean`, and again"
+            )
+        fields = [int(header[begin : begin + 8], 16) for begin in range(len(MAGIC), len(header), 8)]
+        mode, size, name_size = fields[1], fields[6], fields[11]
+        name_at = at + HEADER_BYTES
+        name = bytes(archive[name_at : name_at + name_size - 1])
+        if name == TRAILER:
+            return
+        content_at = name_at + name_size
+        content_at += -(content_at - at) % ALIGNMENT
+        yield name, mode, archive[content_at : content_at + size]
+        at = content_at + size + -size % ALIGNMENT
 
 
 def _mode_and_content(path: Path) -> tuple[int, bytes]:

@@ -45,12 +45,10 @@ def run_child(
 
 
 def pause(seconds: float) -> None:
-    """Sleeps, unless this process is told to end."""
     _told.wait(seconds)
 
 
 def allow_children() -> None:
-    """Begins anew: nobody has told this process to end."""
     _told.clear()
 
 

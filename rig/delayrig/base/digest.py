@@ -8,7 +8,6 @@ import msgspec
 
 
 def of_bytes(content: bytes) -> str:
-    """Hexadecimal SHA-256."""
     return hashlib.sha256(content).hexdigest()
 
 

@@ -17,17 +17,14 @@ MODULES = {
 
 def require_extra(name: str, why: str) -> None:
     """Raises `BadInputError` with the command that installs it, where it is not there."""
-    if find_spec(MODULES[name]) is None:
-        raise BadInputError(
-            f"{why} needs the Python package {MODULES[name]}, which is not installed",
-            hint=f"rig/rig setup --extra {name}",
-        )
+    module = MODULES[name]
+    require_module(module, why, package=module, hint=f"rig/rig setup --extra {name}")
 
 
-def require_module(module: str, why: str, *, package: str) -> None:
+def require_module(module: str, why: str, *, package: str, hint: str = "") -> None:
     """The same of a package that the rig does not bring, for those who have it."""
     if find_spec(module) is None:
         raise BadInputError(
             f"{why} needs the Python package {package}, which is not installed",
-            hint=f"install it beside the rig's: {sys.executable} -m pip install {package}",
+            hint=hint or f"install it beside the rig's: {sys.executable} -m pip install {package}",
         )

@@ -8,10 +8,5 @@ LINE_MAX = 200
 def log_tail(log: bytes, lines: int = LINES) -> str:
     """Its last lines, joined; a long one is cut short. Empty where there are none."""
     text = log[-lines * 4 * LINE_MAX :].decode("utf-8", errors="replace")
-    said = [line.strip() for line in text.splitlines() if line.strip()]
-    return " | ".join(cut_short(line) for line in said[-lines:])
-
-
-def cut_short(line: str) -> str:
-    """No more than a person reads."""
-    return line if len(line) <= LINE_MAX else f"{line[:LINE_MAX]}..."
+    said = [line.strip() for line in text.splitlines() if line.strip()][-lines:]
+    return " | ".join(one if len(one) <= LINE_MAX else f"{one[:LINE_MAX]}..." for one in said)

@@ -9,12 +9,11 @@ from delayrig.setup.layout import Layout, Place, find_layout
 
 HOST_ARCH = "x86_64"
 """Of this machine, and of most guests."""
+EMULATOR, LATENCY_PROGRAM = "emulators/serprog/serprog-emu", "images/latency/rig-latency"
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Paths(Layout):
-    """The places of set-up, and what runs find and keep there."""
-
     other_snapshots: Path | None = None
     """Where snapshots are to be made that nobody else shall use."""
 
@@ -34,6 +33,11 @@ class Paths(Layout):
     images = Place("state", "images")
     """Kernels, initial RAM file systems and subjects, by digest."""
 
+    emulator = Place("build", EMULATOR)
+    """The serprog server with the chip model in it."""
+    latency_program = Place("build", LATENCY_PROGRAM)
+    """What measures how late waits end."""
+
     @property
     def snapshots(self) -> Path:
         """Booted guests, by digest of everything that they are made of."""
@@ -48,25 +52,12 @@ class Paths(Layout):
         return self.build_of(arch) / "images" / "agent" / "agent"
 
     def emulator_of(self, arch: str) -> Path:
-        """The emulator that runs in guests."""
-        return self.build_of(arch) / "emulators" / "serprog" / "serprog-emu"
+        return self.build_of(arch) / EMULATOR
 
     def latency_program_of(self, arch: str) -> Path:
-        """What measures how late waits end."""
-        return self.build_of(arch) / "images" / "latency" / "rig-latency"
-
-    @property
-    def latency_program(self) -> Path:
-        """The same for this machine."""
-        return self.latency_program_of(HOST_ARCH)
-
-    @property
-    def emulator(self) -> Path:
-        """The serprog server with the chip model in it."""
-        return self.emulator_of(HOST_ARCH)
+        return self.build_of(arch) / LATENCY_PROGRAM
 
 
 def find_paths() -> Paths:
-    """The folders that set-up uses, too."""
     layout = find_layout(os.environ)
     return Paths(checkout=layout.checkout, state=layout.state, moved=layout.moved)

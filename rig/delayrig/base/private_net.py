@@ -54,11 +54,6 @@ class PrivateNet:
         """Where its namespaces are, as long as it is there."""
         return f"/proc/{self._holder.pid}/ns"
 
-    @property
-    def words(self) -> list[str]:
-        """What stands before a program that is to run there; its id is that of the program."""
-        return words_into(self.folder)
-
     def listen(self) -> socket.socket:
         """A socket that listens at a free port of its loopback interface, wherever it is used."""
         self._ours.send(LISTEN)
@@ -82,7 +77,10 @@ class PrivateNet:
 
 
 def words_into(folder: str) -> list[str]:
-    """The same for the network whose namespaces are in `folder`."""
+    """What stands before a program that is to run in the network whose namespaces are in `folder`.
+
+    The process keeps its id.
+    """
     user = [] if os.geteuid() == 0 else [f"--user={folder}/user", "--preserve-credentials"]
     return ["nsenter", *user, f"--net={folder}/net", "--"]
 
@@ -100,7 +98,10 @@ def enter_private_net() -> None:
     """
     try:
         _leave_networks()
-        _raise_loopback()
+        with socket.socket(socket.AF_INET, socket.SOCK_DGRAM) as any_socket:
+            asked = fcntl.ioctl(any_socket, SIOCGIFFLAGS, INTERFACE.pack(LOOPBACK, 0))
+            flags = INTERFACE.unpack(asked)[1]
+            fcntl.ioctl(any_socket, SIOCSIFFLAGS, INTERFACE.pack(LOOPBACK, flags | IFF_UP))
     except OSError as error:
         raise OSError(f"{NO_NETWORK}: {error}") from error
 
@@ -118,15 +119,7 @@ def _leave_networks() -> None:
         Path("/proc/self/uid_map").write_text(f"{user} {user} 1", encoding="ascii")
 
 
-def _raise_loopback() -> None:
-    with socket.socket(socket.AF_INET, socket.SOCK_DGRAM) as any_socket:
-        asked = fcntl.ioctl(any_socket, SIOCGIFFLAGS, INTERFACE.pack(LOOPBACK, 0))
-        flags = INTERFACE.unpack(asked)[1]
-        fcntl.ioctl(any_socket, SIOCSIFFLAGS, INTERFACE.pack(LOOPBACK, flags | IFF_UP))
-
-
 def _hold(line: socket.socket) -> None:
-    """Until the other end of the line is closed."""
     try:
         enter_private_net()
     except OSError as error:

@@ -34,7 +34,6 @@ class ScratchFolder:
         self.name = str(folder)
 
     def cleanup(self) -> None:
-        """Removes it and what is in it; once is enough."""
         if self._lock >= 0:
             drop_scratch(Path(self.name), self._lock)
             self._lock = -1

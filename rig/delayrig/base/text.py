@@ -14,7 +14,6 @@ def plain(text: str) -> str:
 
 
 def one_line(text: str) -> str:
-    """The same on one line."""
     return " ".join(plain(text).split())
 
 

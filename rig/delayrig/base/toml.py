@@ -108,26 +108,16 @@ def _explained(
 def _fields_at(kind: type[msgspec.Struct], path: str) -> list[str]:
     """The known keys at a path such as `cell[...].guest`."""
     current: Any = msgspec.inspect.type_info(kind)
-    for part in [p for p in re.split(r"\.|(?=\[)", path) if p]:
-        current = _inner(current, part)
-    names = [field.encode_name for field in getattr(current, "fields", ())]
-    return names or ["(none)"]
-
-
-def _inner(current: Any, part: str) -> Any:
-    if part.startswith("["):
-        for attribute in ("value_type", "item_type"):
-            if hasattr(current, attribute):
-                return _concrete(getattr(current, attribute))
-    for field in getattr(current, "fields", ()):
-        if field.encode_name == part:
-            return _concrete(field.type)
-    return current
-
-
-def _concrete(kind: Any) -> Any:
-    """A type without its `| None`."""
-    for choice in getattr(kind, "types", ()):
-        if not isinstance(choice, msgspec.inspect.NoneType):
-            return choice
-    return kind
+    for part in re.findall(r"\[[^.\[]*|[^.\[]+", path):
+        inner = {field.encode_name: field.type for field in getattr(current, "fields", ())}
+        if part.startswith("["):
+            inner[part] = getattr(current, "value_type", getattr(current, "item_type", current))
+        found = inner.get(part, current)
+        # A type without its `| None`.
+        choices = [
+            choice
+            for choice in getattr(found, "types", ())
+            if not isinstance(choice, msgspec.inspect.NoneType)
+        ]
+        current = choices[0] if choices else found
+    return [field.encode_name for field in getattr(current, "fields", ())] or ["(none)"]

@@ -33,7 +33,7 @@ from delayrig.images.delay_function import DelayWish
 from delayrig.model.lane import LaneName
 from delayrig.model.result import read_results
 from delayrig.plan.request import Request, check_out
-from delayrig.run.trials import Trials, trial_folder
+from delayrig.run.runner import Trials, trial_folder
 
 NAME = "repro"
 HETEROGENEOUS = "heterogeneous"

@@ -19,33 +19,23 @@ from delayrig.plan.request import Request
 
 async def open_lane(request: Request, paths: Paths, pool: CpuPool, preparing: Preparing) -> Lane:
     """Provides what the request's cells need there; what another lane needs stays unasked for."""
-    names = list(dict.fromkeys(cell.lane for cell in request.cells)) or [request.lane]
-    lanes = {
-        name: await _open(
-            replace(request, lane=name, cells=[c for c in request.cells if c.lane is name]),
-            paths,
-            pool,
-            preparing,
-        )
-        for name in names
-    }
-    return lanes[names[0]] if len(names) == 1 else Lanes(lanes)
+    lanes: dict[LaneName, Lane] = {}
+    for name in dict.fromkeys(cell.lane for cell in request.cells) or [request.lane]:
+        own = replace(request, lane=name, cells=[c for c in request.cells if c.lane is name])
+        match name:
+            case LaneName.VIRTUAL:
+                from delayrig.lanes.virtual_lane import open_virtual_lane
 
+                lanes[name] = await open_virtual_lane(own, paths, pool, preparing)
+            case LaneName.LIVE:
+                from delayrig.lanes.live_lane import open_live_lane
 
-async def _open(request: Request, paths: Paths, pool: CpuPool, preparing: Preparing) -> Lane:
-    match request.lane:
-        case LaneName.VIRTUAL:
-            from delayrig.lanes.virtual_lane import open_virtual_lane
+                lanes[name] = await open_live_lane(own, paths, pool, preparing)
+            case LaneName.HOST:
+                from delayrig.lanes.host_lane import open_host_lane
 
-            return await open_virtual_lane(request, paths, pool, preparing)
-        case LaneName.LIVE:
-            from delayrig.lanes.live_lane import open_live_lane
-
-            return await open_live_lane(request, paths, pool, preparing)
-        case LaneName.HOST:
-            from delayrig.lanes.host_lane import open_host_lane
-
-            return await open_host_lane(request, paths, preparing)
+                lanes[name] = await open_host_lane(own, paths, preparing)
+    return lanes[name] if len(lanes) == 1 else Lanes(lanes)
 
 
 @dataclass(frozen=True, slots=True)
@@ -56,24 +46,19 @@ class Lanes:
 
     @property
     def programs(self) -> list[Subject]:
-        """Every subject that was packed, once."""
         programs = [program for lane in self.lanes.values() for program in lane.programs]
         return list({program.label: program for program in programs}.values())
 
     def subject_of(self, cell: Cell) -> Subject | None:
-        """What is put to the test there."""
         return self.lanes[cell.lane].subject_of(cell)
 
     def grouping(self, cell: Cell, /) -> Grouping:
-        """What it shares with others of its lane."""
         return self.lanes[cell.lane].grouping(cell)
 
     def missing(self, cell: Cell) -> NotProvided | None:
-        """What the archive did not give of what the cell needs."""
         return self.lanes[cell.lane].missing(cell)
 
     def refusal(self, cell: Cell) -> str:
-        """Why its lane cannot run the cell."""
         return self.lanes[cell.lane].refusal(cell)
 
     def header(self) -> RunHeader:
@@ -95,5 +80,4 @@ class Lanes:
         )
 
     async def run_cell(self, assignment: Assignment) -> float:
-        """Runs the cell on its lane."""
         return await self.lanes[assignment.cell.lane].run_cell(assignment)

@@ -4,17 +4,15 @@
 The format is in emulators/delays/wish.h.
 """
 
-from collections.abc import Iterator, Sequence
+from collections.abc import Iterator
 from functools import cache
 
 from delayrig.images.delay_function import WATCHED_MAX, DelayFunction, is_watchable
-from delayrig.images.finder.finding import DirectWait
 from delayrig.images.symbols import Symbols, read_symbols
 
 PAGE_BYTES = 4096
 WINDOW_BYTES = 32
 MARKS_MAX = 4096
-ENTRY, RETURN, SITE, CALL = "entry", "return", "site", "call"
 
 
 @cache
@@ -28,33 +26,16 @@ def wish_text(functions: tuple[DelayFunction, ...]) -> str:
 
 
 def _function_line(function: DelayFunction) -> str:
-    begin, end = read_symbols(function.part).text
-    if function.wait is not None:
-        return _numbered("sleep", (*_asking(function.wait), begin, end))
-    numbers = (
-        function.address,
-        function.size,
-        function.argument,
-        function.argument_bits,
-        may_jump(function),
-        begin,
-        end,
-    )
-    return _numbered("function", numbers)
-
-
-def _asking(wait: DirectWait) -> tuple[int, ...]:
-    return (
-        wait.site,
-        max(wait.argument, 0),
-        wait.seconds_bytes,
-        wait.part_bytes,
-        wait.part_ns,
-        wait.is_jump,
-    )
-
-
-def _numbered(word: str, numbers: Sequence[int]) -> str:
+    wait, numbers = function.wait, list[int]()
+    if wait is not None:
+        word = "sleep"
+        numbers += [wait.site, max(wait.argument, 0), wait.seconds_bytes, wait.part_bytes]
+        numbers += [wait.part_ns, wait.is_jump]
+    else:
+        word = "function"
+        numbers += [function.address, function.size, function.argument, function.argument_bits]
+        numbers += [may_jump(function)]
+    numbers += read_symbols(function.part).text
     return f"{word} {' '.join(f'{number:x}' for number in numbers)}"
 
 
@@ -65,9 +46,9 @@ def may_jump(function: DelayFunction) -> bool:
 
 def _mark_lines(number: int, function: DelayFunction) -> Iterator[str]:
     symbols = read_symbols(function.part)
-    marks = [(CALL if function.wait else ENTRY, function.address)]
-    marks += [(RETURN, address) for address in function.returns]
-    marks += [(SITE, address) for address in function.return_sites]
+    marks = [("call" if function.wait else "entry", function.address)]
+    marks += [("return", address) for address in function.returns]
+    marks += [("site", address) for address in function.return_sites]
     for kind, address in marks:
         back, window = _window(symbols, address)
         yield f"{kind} {number:x} {address:x} {back:x} {window.hex()}"

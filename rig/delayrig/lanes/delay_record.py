@@ -6,15 +6,18 @@ counted too early. Taken off, what is left is exact to an instruction.
 """
 
 from collections.abc import Sequence
-from dataclasses import dataclass, field
 from functools import cache
+from typing import Any
+
+import msgspec
 
 from delayrig.base.errors import LostGuestError
 from delayrig.images.delay_function import DelayFunction
+from delayrig.images.finder.finding import DirectWait
+from delayrig.images.finder.waits import NOTHING_WATCHED
 from delayrig.images.symbols import StackTop, read_symbols
-from delayrig.lanes.direct_call import as_int, of_direct_wait
-from delayrig.model.delays import DelayCall, Delays, DelaysHeader, End, FunctionFacts
-from delayrig.model.events import PLUGIN, decoded
+from delayrig.model.delays import NO_LIMIT, DelayCall, Delays, DelaysHeader, End, FunctionFacts
+from delayrig.model.events import PLUGIN, decoded, of_kind
 from delayrig.model.kinds.delay_plugin import (
     PLUGIN_SCHEMA,
     Abandon,
@@ -27,18 +30,11 @@ from delayrig.model.kinds.delay_plugin import (
 )
 
 JUMPERS = ("setjmp", "_setjmp", "__sigsetjmp", "sigsetjmp")
-
-
-@dataclass(slots=True)
-class _Sorted:
-    """Lines by what they belong to."""
-
-    entered: dict[int, Enter] = field(default_factory=dict)
-    asking: dict[int, Asking] = field(default_factory=dict)
-    left: dict[int, Leave] = field(default_factory=dict)
-    abandoned: set[int] = field(default_factory=set)
-    stacks: dict[int, Stack] = field(default_factory=dict)
-    lost: int = 0
+INT_BITS = 32
+CLOCK_MONOTONIC = 1
+TIMER_ABSTIME = 1
+WALL_CLOCK = "it waits until a moment of a clock that may be set"
+NOT_READ = "the time that it asks for could not be read"
 
 
 def read_record(
@@ -48,70 +44,66 @@ def read_record(
 
     Raises `LostGuestError` for a record that is none.
     """
-    found = _sort_lines(text)
+    lines = [line for _, line in decoded(text, PLUGIN, source="the delay plugin's lines")]
+    if not lines or not isinstance(lines[0], PluginStart) or lines[0].schema != PLUGIN_SCHEMA:
+        raise LostGuestError("the delay plugin wrote nothing: no block of the guest's was seen")
+    entered = {line.call: line for line in of_kind(lines, Enter)}
+    asking = {line.call: line for line in of_kind(lines, Asking)}
+    left = {line.call: line for line in of_kind(lines, Leave)}
+    abandoned = {line.call for line in of_kind(lines, Abandon)}
     threads: dict[tuple[int, int], int] = {}
-    for line in found.entered.values():
-        threads.setdefault((line.space, line.thread), len(threads) + 1)
-    calls = [
-        _call(line, found, functions[line.function], threads[line.space, line.thread], insn_ns)
-        for line in found.entered.values()
-    ]
+    calls = []
+    for call, line in entered.items():
+        function, end = functions[line.function], left.get(call)
+        unless_left = End.ABANDONED if call in abandoned else End.OPEN
+        plain = DelayCall(
+            call=call,
+            function=line.function,
+            t_ns=line.t_ns - line.late_insns * insn_ns,
+            end_ns=end.t_ns - end.late_insns * insn_ns if end else None,
+            ended=End(end.by) if end else unless_left,
+            requested_ns=line.asked * function.unit_ns,
+            thread=threads.setdefault((line.space, line.thread), len(threads) + 1),
+            cpu_in=line.cpu,
+            cpu_out=end.cpu if end else None,
+            site=line.stack,
+        )
+        if function.wait is not None and call in asking:
+            meant = _meant(function.wait, asking[call], plain.requested_ns)
+            result = _as_int(end.result) if end else None
+            plain = msgspec.structs.replace(plain, result=result, **meant)
+        calls.append(plain)
     return Delays(
         header=DelaysHeader(
             functions=[_facts(function) for function in functions],
             late_ns=late_ns,
             calls=len(calls),
-            lost=found.lost,
+            lost=next((line.calls for line in reversed(of_kind(lines, Lost))), 0),
         ),
-        callers={stack: _callers(line, functions) for stack, line in found.stacks.items()},
+        callers={line.stack: _callers(line, functions) for line in of_kind(lines, Stack)},
         calls=calls,
     )
 
 
-def _sort_lines(text: bytes) -> _Sorted:
-    found = _Sorted()
-    lines = [line for _, line in decoded(text, PLUGIN, source="the delay plugin's lines")]
-    if not lines or not isinstance(lines[0], PluginStart) or lines[0].schema != PLUGIN_SCHEMA:
-        raise LostGuestError("the delay plugin wrote nothing: no block of the guest's was seen")
-    for line in lines:
-        match line:
-            case Stack():
-                found.stacks[line.stack] = line
-            case Enter():
-                found.entered[line.call] = line
-            case Asking():
-                found.asking[line.call] = line
-            case Leave():
-                found.left[line.call] = line
-            case Abandon():
-                found.abandoned.add(line.call)
-            case Lost():
-                found.lost = line.calls
-    return found
+def _meant(wait: DirectWait, asking: Asking, asked_ns: int) -> dict[str, Any]:
+    """What a direct wait asks for, where that is not the time that its arguments tell."""
+    arguments = asking.arguments
+    if not asking.is_known:
+        is_null = arguments[wait.argument] == 0 and wait.called in NOTHING_WATCHED
+        return {"requested_ns": 0, "unread": NO_LIMIT if is_null else NOT_READ}
+    if wait.called == "poll" and _as_int(arguments[wait.argument]) < 0:
+        return {"requested_ns": 0, "unread": NO_LIMIT}
+    if wait.called == "clock_nanosleep" and arguments[1] & TIMER_ABSTIME:
+        is_monotonic = _as_int(arguments[0]) == CLOCK_MONOTONIC
+        moment = {"until_ns": asked_ns} if is_monotonic else {"unread": WALL_CLOCK}
+        return {"requested_ns": 0, **moment}
+    return {}
 
 
-def _call(
-    entered: Enter, found: _Sorted, function: DelayFunction, thread: int, insn_ns: int
-) -> DelayCall:
-    left = found.left.get(entered.call)
-    ended = End.ABANDONED if entered.call in found.abandoned else End.OPEN
-    plain = DelayCall(
-        call=entered.call,
-        function=entered.function,
-        t_ns=entered.t_ns - entered.late_insns * insn_ns,
-        end_ns=left.t_ns - left.late_insns * insn_ns if left else None,
-        ended=End(left.by) if left else ended,
-        requested_ns=entered.asked * function.unit_ns,
-        thread=thread,
-        cpu_in=entered.cpu,
-        cpu_out=left.cpu if left else None,
-        site=entered.stack,
-    )
-    asking = found.asking.get(entered.call)
-    if function.wait is None or asking is None:
-        return plain
-    returned = None if left is None else as_int(left.result)
-    return of_direct_wait(plain, function.wait, asking.arguments, asking.is_known, returned)
+def _as_int(value: int) -> int:
+    """What a C `int` is whose register, or word of the stack, holds that."""
+    low = value & ((1 << INT_BITS) - 1)
+    return low - (1 << INT_BITS) if low >> (INT_BITS - 1) else low
 
 
 @cache

@@ -7,13 +7,12 @@ import platform
 import shlex
 import signal
 import subprocess
-from pathlib import Path
 
 from delayrig import __version__
 from delayrig.base import digest
 from delayrig.base.errors import RigFaultError
 from delayrig.base.paths import Paths
-from delayrig.images.lock import lock_entries, lock_state, subject_entries
+from delayrig.images.lock import Entries, lock_entries, lock_state, subject_entries
 from delayrig.images.subject import Subject
 from delayrig.lanes.supplies import Supplies
 from delayrig.machine.host_facts import cpu_facts, kernel_line
@@ -28,15 +27,11 @@ ANSWER_S = 20
 
 
 def make_header(request: Request, supplies: Supplies, paths: Paths) -> RunHeader:
-    """The header of a run that begins now."""
-    entries = lock_entries(supplies.images, supplies.programs, supplies.kernels)
     return _header(
         request,
         paths,
-        qemu_version=_answer([PLATFORMS[Arch.X86_64].program, "--version"]).partition("\n")[0],
-        libvirt_version=libvirt_version(),
         image_digests=image_digests(supplies, paths),
-        lock=lock_state(entries, paths.checkout),
+        locked=lock_entries(supplies.images, supplies.programs, supplies.kernels),
         not_provided=supplies.not_provided,
     )
 
@@ -44,30 +39,24 @@ def make_header(request: Request, supplies: Supplies, paths: Paths) -> RunHeader
 def make_host_header(
     request: Request, programs: list[Subject], missing: list[NotProvided], paths: Paths
 ) -> RunHeader:
-    """The header of a run that begins now and needs no QEMU."""
+    digests = {f"subject {subject.name}": subject.archive_sha256 for subject in programs}
     return _header(
         request,
         paths,
-        qemu_version="",
-        libvirt_version="",
-        image_digests={
-            "emulator": digest.of_file(paths.emulator),
-            **{f"subject {subject.name}": subject.archive_sha256 for subject in programs},
-        },
-        lock=lock_state(subject_entries(programs), paths.checkout),
+        image_digests={"emulator": digest.of_file(paths.emulator), **digests},
+        locked=subject_entries(programs),
         not_provided=missing,
+        confined=not request.unconfined,
+        in_guests=False,
     )
 
 
 def make_live_header(
-    request: Request, supplies: Supplies, image: LiveImage | None, paths: Paths
+    request: Request, supplies: Supplies, image: LiveImage | None, paths: Paths, *, confined: bool
 ) -> RunHeader:
-    """The header of a run that begins now, of guests in real time."""
     return _header(
         request,
         paths,
-        qemu_version=_answer([PLATFORMS[Arch.X86_64].program, "--version"]).partition("\n")[0],
-        libvirt_version=libvirt_version(),
         image_digests={
             **({"kernel": image.kernel_sha256, "initrd": image.initrd_sha256} if image else {}),
             "cpu plugin": digest.of_file(paths.cpu_plugin),
@@ -76,8 +65,9 @@ def make_live_header(
             "qemu": qemu_sha256(PLATFORMS[Arch.X86_64].program),
             **{f"subject {one.label}": one.archive_sha256 for one in supplies.programs},
         },
-        lock=lock_state(subject_entries(supplies.programs), paths.checkout),
+        locked=subject_entries(supplies.programs),
         not_provided=supplies.not_provided,
+        confined=confined,
     )
 
 
@@ -85,12 +75,13 @@ def _header(
     request: Request,
     paths: Paths,
     *,
-    qemu_version: str,
-    libvirt_version: str,
     image_digests: dict[str, str],
-    lock: str,
+    locked: Entries,
     not_provided: list[NotProvided],
+    confined: bool | None = None,
+    in_guests: bool = True,
 ) -> RunHeader:
+    version = [PLATFORMS[Arch.X86_64].program, "--version"]
     return RunHeader(
         rig_version=__version__,
         commit=commit_of(paths),
@@ -99,12 +90,13 @@ def _header(
         argv=request.argv,
         started=dt.datetime.now(dt.UTC).isoformat(timespec="seconds"),
         host=host_facts(),
-        qemu_version=qemu_version,
-        libvirt_version=libvirt_version,
+        qemu_version=_answer(version).partition("\n")[0] if in_guests else "",
+        libvirt_version=libvirt_version() if in_guests else "",
         image_digests=image_digests,
-        lock=lock,
+        lock=lock_state(locked, paths.checkout),
         cells_planned=len(request.cells),
         not_provided=not_provided,
+        confined=confined,
     )
 
 
@@ -119,11 +111,8 @@ def image_digests(supplies: Supplies, paths: Paths) -> dict[str, str]:
         digests[labelled("initrd", arch)] = image.initrd_sha256
         digests[labelled("emulator", arch)] = digest.of_file(paths.emulator_of(arch))
         digests[labelled("qemu", arch)] = qemu_sha256(PLATFORMS[arch].program)
-    return {
-        **digests,
-        **{f"kernel {name}": kernel.sha256 for name, kernel in supplies.kernels.items()},
-        **{f"subject {subject.label}": subject.archive_sha256 for subject in supplies.programs},
-    }
+    digests |= {f"kernel {name}": kernel.sha256 for name, kernel in supplies.kernels.items()}
+    return digests | {f"subject {one.label}": one.archive_sha256 for one in supplies.programs}
 
 
 def commit_of(paths: Paths) -> str:
@@ -132,13 +121,10 @@ def commit_of(paths: Paths) -> str:
 
 
 def host_facts() -> HostFacts:
-    """The machine below."""
-    release = Path("/etc/os-release")
-    name = platform.system()
-    if release.is_file():
-        for line in release.read_text(encoding="utf-8").splitlines():
-            if line.startswith("PRETTY_NAME="):
-                name = line.partition("=")[2].strip('"')
+    try:
+        name = platform.freedesktop_os_release()["PRETTY_NAME"]
+    except OSError:
+        name = platform.system()
     return HostFacts(
         cpus=len(host_cpus()),
         kernel=platform.release(),
@@ -186,5 +172,4 @@ def libvirt_version() -> str:
 
 
 def host_cpus() -> list[int]:
-    """The CPUs that guests may run on."""
     return sorted(os.sched_getaffinity(0))

@@ -11,7 +11,7 @@ import os
 import signal
 import sys
 import time
-from dataclasses import dataclass, replace
+from dataclasses import dataclass, field, replace
 from pathlib import Path
 
 import msgspec
@@ -38,7 +38,7 @@ from delayrig.lanes.stages import KEEP, PACK
 from delayrig.lanes.store_artifacts import write_entries
 from delayrig.model import workload
 from delayrig.model.cell import Cell, Job, Programmer
-from delayrig.model.events import Event, encode_events, first, parse_events
+from delayrig.model.events import encode_events, first, parse_events
 from delayrig.model.kinds.agent import SubjectEnd, SubjectStart
 from delayrig.model.lane import LaneName
 from delayrig.model.result import NotProvided, RunHeader
@@ -60,45 +60,33 @@ OWN = "own"
 """The subject's folder."""
 WRITTEN = ("read.bin", "host.jsonl", "dummy.jsonl", "chip.bin")
 """What a subject may write, besides what it prints."""
-KEPT = (
-    LEFT.name,
-    "events.jsonl",
-    "stdout.txt",
-    "emulator.log",
-    "image.sparse",
-)
+KEPT = (LEFT.name, "events.jsonl", "stdout.txt", LOG.name, "image.sparse")
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class HostLane:
-    """This machine, and the subjects that can be started on it."""
-
     request: Request
     paths: Paths
-    subjects: dict[str, Subject]
-    libraries: dict[str, Subject]
-    refused: dict[str, str]
+    subjects: dict[str, Subject] = field(default_factory=dict)
+    libraries: dict[str, Subject] = field(default_factory=dict)
+    refused: dict[str, str] = field(default_factory=dict)
     """Why a subject cannot be started here, by its name."""
-    not_provided: dict[str, NotProvided]
+    not_provided: dict[str, NotProvided] = field(default_factory=dict)
     """What the archive did not give of a subject, by its name."""
 
     @property
     def programs(self) -> list[Subject]:
-        """Every subject that was packed."""
         return [*self.subjects.values(), *self.libraries.values()]
 
     def subject_of(self, cell: Cell) -> Subject | None:
-        """What is put to the test there."""
         return (self.libraries if is_in_library(cell) else self.subjects).get(cell.subject)
 
     def missing(self, cell: Cell) -> NotProvided | None:
-        """What the archive did not give of what the cell needs."""
         return self.not_provided.get(cell.subject)
 
     def refusal(self, cell: Cell) -> str:
-        """What needs a guest, or a machine with more CPUs, or a subject that is not to be had."""
         cpus = cpus_of(cell)
-        if refused := refusal_of(cell):
+        if refused := refusal_on(LaneName.HOST, cell.hazards):
             return refused
         if not set(cpus) <= os.sched_getaffinity(0):
             return f"pin = {cell.pin!r} asks for CPUs that this machine has not, or not for us"
@@ -108,14 +96,11 @@ class HostLane:
         return self.refused.get(cell.subject, "")
 
     def grouping(self, _cell: Cell) -> Grouping:
-        """None: all run in the order that they were asked for."""
         return Grouping()
 
     def header(self) -> RunHeader:
-        """Names this machine, and nothing of QEMU's."""
         missing = list(self.not_provided.values())
-        header = make_host_header(self.request, self.programs, missing, self.paths)
-        return msgspec.structs.replace(header, confined=not self.request.unconfined)
+        return make_host_header(self.request, self.programs, missing, self.paths)
 
     async def run_cell(self, assignment: Assignment) -> float:
         """Runs the cell in a session of its own; what is left of it goes with it."""
@@ -137,29 +122,24 @@ class HostLane:
         return time.monotonic() - began_s
 
     def pack(self, assignment: Assignment, scratch: Path) -> Spec:
-        """What the session is to do; the files for it are written to `scratch`."""
         spec = _write_files(assignment, self.paths, scratch)
         return spec if self.request.unconfined else _confined(spec, assignment, self.paths, scratch)
 
     async def finish(self, spec: Spec, scratch: Path) -> int:
-        """The exit code of the session, which lives below `scratch`."""
         return await run_session(scratch, spec.deadline_ms / 1000 + SESSION_END_S)
 
 
 async def open_host_lane(request: Request, paths: Paths, preparing: Preparing) -> HostLane:
     """Packs the subjects. One that cannot be had is no error: its cells are skipped."""
-    subjects: dict[str, Subject] = {}
-    libraries: dict[str, Subject] = {}
-    refused: dict[str, str] = {}
-    not_provided: dict[str, NotProvided] = {}
+    lane = HostLane(request=request, paths=paths)
     paths.state.mkdir(parents=True, exist_ok=True)
     if not request.unconfined and (missing := await asyncio.to_thread(missing_confinement)):
         raise RigFaultError(
             f"the subject cannot be confined on this machine: {missing}", hint=REMEDY
         )
     for cell in request.cells:
-        found = libraries if is_in_library(cell) else subjects
-        if cell.subject in {**found, **refused, **not_provided}:
+        found = lane.libraries if is_in_library(cell) else lane.subjects
+        if cell.subject in {**found, **lane.refused, **lane.not_provided}:
             continue
         provide = provide_program_library if is_in_library(cell) else provide_program
         try:
@@ -170,27 +150,14 @@ async def open_host_lane(request: Request, paths: Paths, preparing: Preparing) -
                 await asyncio.to_thread(provide_root, subject)
                 found[cell.subject] = subject
         except NotProvidedError as error:
-            not_provided[cell.subject] = NotProvided(what=error.what, cause=error.cause)
+            lane.not_provided[cell.subject] = NotProvided(what=error.what, cause=error.cause)
         except (RigError, OSError) as error:
             first = str(error).partition("\n")[0]
-            refused[cell.subject] = f"this subject cannot be started here: {first}"
-    return HostLane(
-        request=request,
-        paths=paths,
-        subjects=subjects,
-        libraries=libraries,
-        refused=refused,
-        not_provided=not_provided,
-    )
-
-
-def refusal_of(cell: Cell) -> str:
-    """What of a cell no host can do, whichever it is."""
-    return refusal_on(LaneName.HOST, cell.hazards)
+            lane.refused[cell.subject] = f"this subject cannot be started here: {first}"
+    return lane
 
 
 def cpus_of(cell: Cell) -> list[int]:
-    """Those that the subject keeps to, or all that we may use."""
     return cpus_in(cell.pin) if cell.pin else sorted(os.sched_getaffinity(0))
 
 
@@ -219,9 +186,10 @@ def subject_words(assignment: Assignment, scratch: Path) -> list[str]:
         write=str(scratch / "after.bin"),
         read=str(scratch / OWN / "read.bin"),
     )
-    own = cell.programmer is Programmer.DUMMY
-    part = str(scratch / OWN / "chip.bin"), str(scratch / OWN / "dummy.jsonl")
-    inside = dummy.argument(cell, subject.program_bytes, *part) if own else ""
+    inside = ""
+    if cell.programmer is Programmer.DUMMY:
+        part = str(scratch / OWN / "chip.bin"), str(scratch / OWN / "dummy.jsonl")
+        inside = dummy.argument(cell, subject.program_bytes, *part)
     words = workload.subject_words(cell, program, assignment.chip_name, inside, places)
     told = host_words(cell, subject, events=str(scratch / OWN / "host.jsonl"))
     return [words[0], *rest, *words[1:], *told]
@@ -252,7 +220,6 @@ def _write_files(assignment: Assignment, paths: Paths, scratch: Path) -> Spec:
 
 
 def _confined(spec: Spec, assignment: Assignment, paths: Paths, scratch: Path) -> Spec:
-    """In a sandbox, with the files that it is to find and to leave."""
     kept = [scratch / OWN / name for name in WRITTEN]
     for path in kept:
         path.touch()
@@ -278,17 +245,15 @@ def _write_image(path: Path, size_bytes: int, region: Region, content: bytes) ->
 
 
 def _read_files(assignment: Assignment, scratch: Path) -> dict[str, bytes]:
-    """What a guest would have sent."""
-    own = assignment.cell.programmer is Programmer.DUMMY
     found = [scratch / name for name in KEPT]
     entries = {path.name: path.read_bytes() for path in found if path.is_file()}
-    entries |= {name: content for name in WRITTEN if (content := _read_own(scratch / OWN / name))}
-    if not own:
+    for path in (scratch / OWN / name for name in WRITTEN):
+        # The subject may have put a link elsewhere in its place.
+        if path.is_file() and not path.is_symlink() and (content := path.read_bytes()):
+            entries[path.name] = content
+    if assignment.cell.programmer is not Programmer.DUMMY:
         entries.pop("chip.bin", None)
-    if "host.jsonl" in entries:
-        told = parse_events(entries["host.jsonl"], source="the library client's events")
-        agent = parse_events(entries[LEFT.name], source="the session's events")
-        entries["host.jsonl"] = encode_events(on_agents_clock(told, agent))
+    put_library_client_on_clock_of(entries, "the session's events")
     region = region_of(assignment.cell, assignment.chip)
     whole = entries.pop("read.bin", b"")
     if assignment.cell.job is Job.READ and whole:
@@ -296,21 +261,20 @@ def _read_files(assignment: Assignment, scratch: Path) -> dict[str, bytes]:
     return entries
 
 
-def _read_own(path: Path) -> bytes:
-    """What the subject left there; nothing where that is no file, but a link elsewhere."""
-    return path.read_bytes() if path.is_file() and not path.is_symlink() else b""
-
-
-def on_agents_clock(told: list[Event], agent: list[Event]) -> list[Event]:
-    """The library client's events go by a raw counter: its first came with it, the others after."""
-    began, ended = first(agent, SubjectStart), first(agent, SubjectEnd)
-    if began is None:
-        return []
-    last_ns = ended.t_ns if ended else began.t_ns
-    return [
+def put_library_client_on_clock_of(entries: dict[str, bytes], agent: str) -> None:
+    """Its events go by a raw counter: the first came with the subject, the others after it."""
+    if "host.jsonl" not in entries:
+        return
+    told = parse_events(entries["host.jsonl"], source="the library client's events")
+    events = parse_events(entries[LEFT.name], source=agent)
+    began, ended = first(events, SubjectStart), first(events, SubjectEnd)
+    last_ns = ended.t_ns if ended else began.t_ns if began else 0
+    placed = [
         msgspec.structs.replace(event, t_ns=began.t_ns if number == 0 else last_ns)
         for number, event in enumerate(told)
+        if began
     ]
+    entries["host.jsonl"] = encode_events(placed)
 
 
 async def run_session(scratch: Path, limit_s: float) -> int:

@@ -5,13 +5,17 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import Protocol
 
+from delayrig.base.paths import Paths
 from delayrig.images.delay_function import DelayFunction
 from delayrig.images.subject import Subject
 from delayrig.lanes.scheduler import Grouping
 from delayrig.lanes.stages import StageWatch
+from delayrig.lanes.supplies import Supplies
+from delayrig.machine.delay_watch import DelayWatch
 from delayrig.model.cell import Cell
 from delayrig.model.chips import ChipFacts
 from delayrig.model.result import NotProvided, RunHeader
+from delayrig.plan.request import Request
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -40,28 +44,49 @@ class Lane(Protocol):
     @property
     def programs(self) -> list[Subject]:
         """Every subject that was packed."""
-        ...
 
     def subject_of(self, cell: Cell) -> Subject | None:
         """What is put to the test there; None where there is no such thing."""
-        ...
 
     def grouping(self, cell: Cell, /) -> Grouping:
         """What cells share that had better run on one CPU, one after the other."""
-        ...
 
     def missing(self, cell: Cell) -> NotProvided | None:
         """What the archive did not give of what the cell needs; None where all is there."""
-        ...
 
     def refusal(self, cell: Cell) -> str:
         """Why this lane cannot run the cell, whatever its subject; empty where it can."""
-        ...
 
     def header(self) -> RunHeader:
         """Of a run that begins now."""
-        ...
 
     async def run_cell(self, assignment: Assignment) -> float:
         """Runs the cell; the host time that it took in seconds. Raises `LostGuestError`."""
-        ...
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class GuestLane:
+    """What lanes have in common whose cells run in guests."""
+
+    request: Request
+    supplies: Supplies
+    paths: Paths
+
+    @property
+    def programs(self) -> list[Subject]:
+        return self.supplies.programs
+
+    def subject_of(self, cell: Cell) -> Subject | None:
+        return self.supplies.subject_of(cell)
+
+    def missing(self, cell: Cell) -> NotProvided | None:
+        return self.supplies.missing_for(cell)
+
+    def watch(self, scratch: Path, *, is_virtual: bool) -> DelayWatch:
+        """How a cell's delays are seen; its files are in `scratch`."""
+        return DelayWatch(
+            plugin=self.paths.delay_plugin,
+            wish=scratch / "delays.wish",
+            out=scratch / "delays.out",
+            is_virtual=is_virtual,
+        )

@@ -8,9 +8,10 @@ emulator is a process on this host, as on the host lane, and so is the clock of 
 import asyncio
 import shutil
 import time
-from collections.abc import Iterator
+from collections.abc import Coroutine, Iterator
 from dataclasses import dataclass, replace
 from pathlib import Path
+from typing import Any, Protocol
 
 import msgspec
 
@@ -22,19 +23,21 @@ from delayrig.base.scratch import ScratchFolder
 from delayrig.hazards import refusal_on
 from delayrig.hazards.of_cell import hazards_of, shape_of
 from delayrig.hazards.speed import Governor, SpeedHazard
-from delayrig.images.subject import Subject
 from delayrig.lanes.delay_marks import wish_text
 from delayrig.lanes.header import make_live_header
-from delayrig.lanes.host_lane import ANY_PORT, DEADLINE_MS, TERMINAL, on_agents_clock, server_words
-from delayrig.lanes.lane import Assignment
-from delayrig.lanes.live.agent_connection import Line, open_line
+from delayrig.lanes.host_lane import (
+    ANY_PORT,
+    DEADLINE_MS,
+    TERMINAL,
+    put_library_client_on_clock_of,
+    server_words,
+)
+from delayrig.lanes.lane import Assignment, GuestLane
+from delayrig.lanes.live.agent_connection import GuestClock, Line, open_line
 from delayrig.lanes.live.agent_protocol import Conversation, split_changes
-from delayrig.lanes.live.clock import GuestClock
 from delayrig.lanes.live.emulator import LOG, LiveEmulator, running_emulator
 from delayrig.lanes.live.machine import has_own_net, live_shape, make_live_machine, open_net
 from delayrig.lanes.live.pace import SOCKET_NAME_BYTES_MAX, Pace, pace_events
-from delayrig.lanes.live.packed_guest import PackedGuest
-from delayrig.lanes.live.visitor import Visitor
 from delayrig.lanes.payload import deadline_ms, emulator_words, rehearsal_words, write_payload
 from delayrig.lanes.scheduler import Grouping
 from delayrig.lanes.stages import KEEP, PACK, READ_BACK, STOP
@@ -49,12 +52,13 @@ from delayrig.machine.arguments import (
     RealTime,
 )
 from delayrig.machine.delay_watch import DelayWatch, write_wish
-from delayrig.machine.error_logs import with_log_tails
-from delayrig.machine.flood import LOGS as GUEST_LOGS
-from delayrig.machine.flood import cut_logs, logs_of, unless_flooded
+from delayrig.machine.guest_logs import LOGS as GUEST_LOGS
+from delayrig.machine.guest_logs import cut_logs, logs_of, unless_flooded, with_log_tails
 from delayrig.machine.live_image import LiveImage, provide_live_image
-from delayrig.machine.monitor import MonitoredMachine
+from delayrig.machine.machine import Machine
 from delayrig.machine.session import read_results
+from delayrig.machine.snapshot import boot_hardware
+from delayrig.model import workload
 from delayrig.model.cell import Cell, Programmer
 from delayrig.model.events import Event, encode_events, event_time_ns, first, parse_events
 from delayrig.model.kinds.agent import SubjectEnd, SubjectStart
@@ -70,43 +74,63 @@ KEPT = ("events.jsonl", "image.sparse", LOG)
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
-class LiveLane:
-    """Guests in real time."""
+class PackedGuest:
+    hardware: Hardware
+    emulator: list[str]
+    emulator_folder: Path
+    stage: list[str]
+    """The emulator before which the subject rehearses."""
+    stage_folder: Path
+    line_port: int
+    """Of this machine's loopback: where the guest's agent calls."""
+    speeds: list[str]
+    """What the CPU plugin is told before the subject starts."""
 
-    request: Request
-    supplies: Supplies
-    image: LiveImage | None
-    """None where the archive did not give it: then every cell is skipped."""
-    paths: Paths
-    visitor: Visitor | None = None
+
+class Visitor(Protocol):
+    """Somebody who comes into the guest of a cell."""
 
     @property
-    def programs(self) -> list[Subject]:
-        """Every subject that was packed."""
-        return self.supplies.programs
+    def extra_s(self) -> int:
+        """How much time the subject gets because of that."""
 
-    def subject_of(self, cell: Cell) -> Subject | None:
-        """What is put to the test there."""
-        return self.supplies.subject_of(cell)
+    def entered(
+        self, hardware: Hardware, assignment: Assignment, supplies: Supplies, scratch: Path
+    ) -> Hardware:
+        """The machine with what the visitor needs, which is kept below `scratch`."""
+
+    async def beside(
+        self,
+        guest: Coroutine[Any, Any, GuestClock],
+        assignment: Assignment,
+        paths: Paths,
+        scratch: Path,
+    ) -> GuestClock:
+        """Until the guest is done, and the visitor is gone."""
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class LiveLane(GuestLane):
+    image: LiveImage | None
+    """None where the archive did not give it: then every cell is skipped."""
+    visitor: Visitor | None = None
 
     def missing(self, cell: Cell) -> NotProvided | None:
-        """What the archive did not give of what the cell needs."""
         return self.supplies.missing.get(Need.LIVE) or self.supplies.missing_for(cell)
 
     def refusal(self, cell: Cell) -> str:
-        """What needs another guest, or another lane."""
         if cell.arch is not Arch.X86_64:
             return NOT_ITS_GUEST
         return refusal_on(LaneName.LIVE, cell.hazards)
 
     def grouping(self, _cell: Cell) -> Grouping:
-        """None: all run in the order that they were asked for."""
         return Grouping()
 
     def header(self) -> RunHeader:
-        """Names this machine, and what guests are made of."""
-        header = make_live_header(self.request, self.supplies, self.image, self.paths)
-        return msgspec.structs.replace(header, confined=has_own_net(self.request.connect))
+        confined = has_own_net(self.request.connect)
+        return make_live_header(
+            self.request, self.supplies, self.image, self.paths, confined=confined
+        )
 
     def pack(
         self, assignment: Assignment, folder: Path, *, line_port: int, port: int, stage_port: int
@@ -115,20 +139,20 @@ class LiveLane:
 
         The plugin's files are those of the folder that QEMU is started in.
         """
-        pace = Pace(assignment.cell.mips, Path(), _governor_words(assignment.cell))
-        running = _RunningCell(assignment=assignment, lane=self, scratch=folder, pace=pace)
+        running = self._running(assignment, folder, Path())
         return running.packed(line_port, port, stage_port)
 
+    def _running(self, assignment: Assignment, scratch: Path, of_plugin: Path) -> "_RunningCell":
+        cell = assignment.cell
+        governors = [hazard for hazard in hazards_of(cell) if isinstance(hazard, Governor)]
+        words = [word for governor in governors for word in governor.pace_words(cell.mips)]
+        pace = Pace(cell.mips, of_plugin, words)
+        return _RunningCell(assignment=assignment, lane=self, scratch=scratch, pace=pace)
+
     async def run_cell(self, assignment: Assignment) -> float:
-        """Boots a guest for the cell; whatever comes, nothing of it is left when this returns."""
         began_s = time.monotonic()
         with ScratchFolder(SOCKET_NAME_BYTES_MAX) as name:
-            running = _RunningCell(
-                assignment=assignment,
-                lane=self,
-                scratch=Path(name),
-                pace=Pace(assignment.cell.mips, Path(name), _governor_words(assignment.cell)),
-            )
+            running = self._running(assignment, Path(name), Path(name))
             with with_log_tails(assignment.folder, (*GUEST_LOGS, LOG)):
                 try:
                     async with open_net(self.request.connect) as net, open_line(net) as line:
@@ -147,8 +171,6 @@ class LiveLane:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class _RunningCell:
-    """One cell while it runs."""
-
     assignment: Assignment
     lane: LiveLane
     scratch: Path
@@ -158,17 +180,10 @@ class _RunningCell:
 
     @property
     def watch(self) -> DelayWatch:
-        """How the subject's delays are seen."""
-        return DelayWatch(
-            plugin=self.lane.paths.delay_plugin,
-            wish=self.scratch / "delays.wish",
-            out=self.scratch / "delays.out",
-            is_virtual=False,
-        )
+        return self.lane.watch(self.scratch, is_virtual=False)
 
     @property
     def folder(self) -> Path:
-        """Where the emulator works, too."""
         return self.scratch / "cell"
 
     @property
@@ -177,11 +192,10 @@ class _RunningCell:
         return self.scratch / "stage"
 
     async def run(self, line: Line) -> dict[str, bytes]:
-        """What the cell left."""
         await asyncio.to_thread(self._write_image)
         async with (
             running_emulator(self._emulator_words(), self.folder, self.net) as emulator,
-            running_emulator(self._rehearsal_words(), self.stage, self.net) as stage,
+            running_emulator(self._emulator_words(rehearsal=True), self.stage, self.net) as stage,
         ):
             hardware = await asyncio.to_thread(self._pack, line.port, emulator.name, stage.name)
             self.assignment.watch.ended(PACK)
@@ -201,11 +215,7 @@ class _RunningCell:
                 self.assignment.watch.ended(STOP)
 
     async def _converse(
-        self,
-        machine: MonitoredMachine,
-        line: Line,
-        emulator: LiveEmulator,
-        stage: LiveEmulator,
+        self, machine: Machine, line: Line, emulator: LiveEmulator, stage: LiveEmulator
     ) -> dict[str, bytes]:
         conversation = Conversation(
             machine=machine,
@@ -218,50 +228,33 @@ class _RunningCell:
             speeds=_speeds(self.assignment.cell),
             extra_s=self.lane.visitor.extra_s if self.lane.visitor else 0,
         )
-        clock = await self._held(conversation)
+        guest, visitor = conversation.hold(), self.lane.visitor
+        if visitor is not None:
+            guest = visitor.beside(guest, self.assignment, self.lane.paths, self.scratch)
+        clock = await guest
         entries = await read_results(machine, shape_of(self.assignment.cell), self.scratch)
         self.assignment.watch.ended(READ_BACK)
         ended = await emulator.end()
-        told: list[Event] = [clock.rate, ended]
-        if emulator.rights:
-            told.insert(0, emulator.rights)
+        told: list[Event] = [*filter(None, [emulator.rights]), clock.rate, ended]
         entries["agent.jsonl"] = self._merged(entries.get("agent.jsonl", b""), clock, told)
-        self._put_library_client_on_our_clock(entries)
+        put_library_client_on_clock_of(entries, "the agent's events")
         for name in KEPT:
             if (self.folder / name).is_file():
                 entries[name] = (self.folder / name).read_bytes()
         shutil.copyfile(self.pace.trace, self.assignment.folder / "pace.jsonl")
         return entries
 
-    async def _held(self, conversation: Conversation) -> GuestClock:
-        visitor = self.lane.visitor
-        if visitor is None:
-            return await conversation.hold()
-        guest = conversation.hold()
-        return await visitor.beside(guest, self.assignment, self.lane.paths, self.scratch)
-
-    def _put_library_client_on_our_clock(self, entries: dict[str, bytes]) -> None:
-        if "host.jsonl" in entries:
-            told = parse_events(entries["host.jsonl"], source="the library client's events")
-            agent = parse_events(entries["agent.jsonl"], source="the agent's events")
-            entries["host.jsonl"] = encode_events(on_agents_clock(told, agent))
-
     def _merged(self, agent: bytes, clock: GuestClock, told: list[Event]) -> bytes:
-        """The agent's events and ours, by this host's clock."""
         guest = clock.translate(parse_events(agent, source="the agent's events"))
         began, ended = first(guest, SubjectStart), first(guest, SubjectEnd)
         began_ns = began.t_ns if began else 0
-        paced = pace_events(
-            self.pace.trace.read_bytes(), began_ns, ended.t_ns if ended else began_ns
-        )
+        ended_ns = ended.t_ns if ended else began_ns
+        paced = pace_events(self.pace.trace.read_bytes(), began_ns, ended_ns)
         events: list[Event] = [*guest, *told, *paced]
         events.sort(key=event_time_ns)
         return encode_events(events)
 
     def _write_image(self) -> None:
-        """What the part holds before: the emulator reads it as it starts."""
-        from delayrig.model import workload
-
         cell, chip = self.assignment.cell, self.assignment.chip
         before = workload.initial_content(cell, region_of(cell, chip))
         for folder in (self.folder, self.stage):
@@ -270,94 +263,66 @@ class _RunningCell:
 
     @property
     def _terminal(self) -> str:
-        """Where the emulator, and QEMU, find each other over a tty."""
         return str(self.scratch / TERMINAL)
 
-    def _emulator_words(self) -> list[str]:
-        cell, paths = self.assignment.cell, self.lane.paths
-        region = region_of(cell, self.assignment.chip)
-        return [*server_words(cell, paths, self._terminal), *emulator_words(cell, region)]
-
-    def _rehearsal_words(self) -> list[str]:
-        """An emulator of the same part, with no link or fault, that nobody asks afterwards."""
-        cell, paths = self.assignment.cell, self.lane.paths
-        plain = msgspec.structs.replace(cell, programmer=Programmer.SERPROG_IP, hazards=())
-        region = region_of(cell, self.assignment.chip)
-        return [*server_words(plain, paths, ""), *emulator_words(plain, region)]
+    def _emulator_words(self, *, rehearsal: bool = False) -> list[str]:
+        """To rehearse: one of the same part, with no link or fault, that nobody asks afterwards."""
+        cell = self.assignment.cell
+        if rehearsal:
+            cell = msgspec.structs.replace(cell, programmer=Programmer.SERPROG_IP, hazards=())
+        server = server_words(cell, self.lane.paths, self._terminal)
+        return [*server, *emulator_words(cell, region_of(cell, self.assignment.chip))]
 
     def packed(self, line_port: int, port: int, stage_port: int) -> PackedGuest:
-        """All of it, with nothing started."""
         self._write_image()
         for whose, changes in _speeds(self.assignment.cell).items():
             self.pace.set_first(whose, split_changes(changes)[0])
-        bridged = self.assignment.cell.bridged
-        name = self._terminal if bridged else str(port)
+        name = self._terminal if self.assignment.cell.bridged else str(port)
         return PackedGuest(
             hardware=self._pack(line_port, name, str(stage_port)),
             emulator=_listening(self._emulator_words(), port),
             emulator_folder=self.folder,
-            stage=_listening(self._rehearsal_words(), stage_port),
+            stage=_listening(self._emulator_words(rehearsal=True), stage_port),
             stage_folder=self.stage,
             line_port=line_port,
             speeds=self.pace.first_commands(),
         )
 
     def _pack(self, line_port: int, emulator: str, stage: str) -> Hardware:
-        """The guest, with the names of both emulators in it."""
-        write_wish(self.watch.wish, wish_text(self.assignment.delays))
-        archive = self._write_payload(emulator, stage)
-        hardware = self._hardware(archive, line_port, emulator)
-        visitor = self.lane.visitor
-        if visitor is None:
-            return hardware
-        return visitor.entered(hardware, self.assignment, self.lane.supplies, self.scratch)
-
-    def _write_payload(self, emulator: str, stage: str) -> Path:
-        scratch = self.scratch / "payload"
-        scratch.mkdir()
+        given, cell = self.assignment, self.assignment.cell
+        lane, image, shape = self.lane, self.lane.image, shape_of(self.assignment.cell)
+        assert image is not None
+        write_wish(self.watch.wish, wish_text(given.delays))
+        (self.scratch / "payload").mkdir()
         places = Places(host=HOST_ADDRESS, port=emulator, device=SECOND_SERIAL_LINE)
-        return write_payload(
-            self.assignment.cell,
-            self.assignment.chip,
-            self.assignment.chip_name,
-            subject=self.assignment.subject,
-            scratch=scratch,
+        on_stage = msgspec.structs.replace(places, port=stage)
+        archive = write_payload(
+            cell,
+            given.chip,
+            given.chip_name,
+            subject=given.subject,
+            scratch=self.scratch / "payload",
             places=places,
-            rehearsal=rehearsal_words(
-                self.assignment.cell,
-                self.assignment.chip_name,
-                self.assignment.subject,
-                msgspec.structs.replace(places, port=stage),
-            ),
+            rehearsal=rehearsal_words(cell, given.chip_name, given.subject, on_stage),
             usual_ms=DEADLINE_MS,
         )
-
-    def _hardware(self, archive: Path, line_port: int, emulator: str) -> Hardware:
-        cell, paths, image = self.assignment.cell, self.lane.paths, self.lane.image
-        assert image is not None
-        return Hardware(
-            shape=live_shape(
-                cell.cores,
-                line_port,
-                clocksource=shape_of(cell).clocksource,
-                kernel_words=shape_of(cell).kernel_words,
-            ),
-            preload=paths.qemu_preload,
-            kernel=Path(image.kernel),
-            initrd=Path(image.initrd),
-            console=self.assignment.folder / "console.log",
-            fw_cfg={CELL_FW_CFG: archive, SUBJECT_FW_CFG: Path(self.assignment.subject.archive)},
+        shape = live_shape(cell.cores, line_port, shape.clocksource, shape.kernel_words)
+        hardware = replace(
+            boot_hardware(shape, image, lane.paths.qemu_preload, given.folder / "console.log"),
+            fw_cfg={CELL_FW_CFG: archive, SUBJECT_FW_CFG: Path(given.subject.archive)},
             real=RealTime(
-                plugin=paths.cpu_plugin,
+                plugin=lane.paths.cpu_plugin,
                 plugin_words=self.pace.plugin_words,
                 tty=Path(emulator) if cell.bridged else None,
                 net=self.net.folder if self.net else "",
             ),
             delays=self.watch,
         )
+        if lane.visitor is None:
+            return hardware
+        return lane.visitor.entered(hardware, given, lane.supplies, self.scratch)
 
     def keep_logs(self) -> None:
-        """What a lost cell leaves to look at."""
         for path in (self.folder / LOG, self.pace.trace):
             if path.is_file():
                 shutil.copyfile(path, self.assignment.folder / path.name)
@@ -372,15 +337,9 @@ def _listening(words: list[str], port: int) -> list[str]:
     return [word.replace(ANY_PORT, f"tcp:127.0.0.1:{port}") for word in words]
 
 
-def _governor_words(cell: Cell) -> list[str]:
-    governors = [hazard for hazard in hazards_of(cell) if isinstance(hazard, Governor)]
-    return [word for governor in governors for word in governor.pace_words(cell.mips)]
-
-
 async def open_live_lane(
     request: Request, paths: Paths, pool: CpuPool, preparing: Preparing
 ) -> LiveLane:
-    """Provides the guest image and the subjects."""
     supplies = await provide_supplies(
         cells=[cell for cell in request.cells if cell.arch is Arch.X86_64],
         with_snapshots=False,
@@ -389,20 +348,10 @@ async def open_live_lane(
         pool=pool,
         preparing=preparing,
     )
-    image = await _provide_image(request, paths, pool, preparing)
-    return LiveLane(
-        request=request,
-        supplies=replace(supplies, missing=dict(pool.missing)),
-        image=image,
-        paths=paths,
-    )
-
-
-async def _provide_image(
-    request: Request, paths: Paths, pool: CpuPool, preparing: Preparing
-) -> LiveImage | None:
+    image = None
     try:
-        return await asyncio.to_thread(provide_live_image, request.recipes.guest, paths, preparing)
+        image = await asyncio.to_thread(provide_live_image, request.recipes.guest, paths, preparing)
     except NotProvidedError as error:
         pool.missing[Need.LIVE] = NotProvided(what=error.what, cause=error.cause)
-        return None
+    supplies = replace(supplies, missing=dict(pool.missing))
+    return LiveLane(request=request, supplies=supplies, image=image, paths=paths)

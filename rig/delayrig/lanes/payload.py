@@ -4,7 +4,7 @@
 The spec's format is in images/agent/spec.h.
 """
 
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from pathlib import Path
 
 import msgspec
@@ -33,6 +33,8 @@ GUEST_RECORDS_MAX = 393_216
 RECORDS_MAX, RECORDS_PER_KIB = 1 << 20, 128
 """On this machine; 1 GB of events at most, for a write of 16 MiB."""
 REHEARSED, REHEARSED_EVENTS = "/tmp/rehearsed.bin", "/tmp/rehearsed.jsonl"
+COLLECTED = ("events.jsonl", "bridge.log", "emulator.log", "image.sparse", "stdout.txt")
+NO_FILES: Mapping[str, bytes] = {}
 
 
 def emulator_words(cell: Cell, region: Region) -> list[str]:
@@ -60,7 +62,6 @@ def records_max(cell: Cell) -> int:
 
 
 def spare_bytes(cell: Cell) -> int:
-    """What a file of the subject may have beside a whole image of its part."""
     return DUMMY_SPARE_BYTES if cell.programmer is Programmer.DUMMY else FILE_SPARE_BYTES
 
 
@@ -74,15 +75,12 @@ def bridge_lines(cell: Cell) -> list[str]:
     """socat between tty and socket; it connects when the subject opens the tty."""
     if not cell.bridged or cell.in_real_time:
         return []
-    words = [
-        PROGRAM,
-        f"PTY,link={workload.SERPROG_DEVICE},rawer,wait-slave,pty-interval=0.001",
-        f"TCP:127.0.0.1:{workload.SERPROG_PORT},nodelay",
-    ]
     return [
         f"bridge_root {BRIDGE_ROOT}",
         f"bridge_makes {workload.SERPROG_DEVICE}",
-        *(f"bridge {word}" for word in words),
+        f"bridge {PROGRAM}",
+        f"bridge PTY,link={workload.SERPROG_DEVICE},rawer,wait-slave,pty-interval=0.001",
+        f"bridge TCP:127.0.0.1:{workload.SERPROG_PORT},nodelay",
     ]
 
 
@@ -95,7 +93,6 @@ def host_words(cell: Cell, subject: Subject, events: str = workload.HOST_EVENTS_
 
 
 def dummy_lines(cell: Cell, chip: ChipFacts, region: Region) -> list[str]:
-    """The part's content for a part inside the subject, and what it leaves."""
     if cell.programmer is not Programmer.DUMMY:
         return []
     image = f"{SUBJECT_ROOT}{dummy.IMAGE_PATH}"
@@ -104,13 +101,6 @@ def dummy_lines(cell: Cell, chip: ChipFacts, region: Region) -> list[str]:
         f"collect chip.bin {image} 0 0",
         f"collect dummy.jsonl {SUBJECT_ROOT}{dummy.EVENTS_PATH} 0 0",
     ]
-
-
-def emulator_lines(cell: Cell, region: Region) -> list[str]:
-    """What the guest's emulator is told, where it is the guest's."""
-    if cell.lane is LaneName.LIVE:
-        return ["emulator_outside 1"]
-    return [f"emulator {word}" for word in emulator_words(cell, region)]
 
 
 def spec_text(
@@ -122,10 +112,9 @@ def spec_text(
     usual_ms: int = DEADLINE_MS,
     rehearsal: Sequence[str] = (),
 ) -> str:
-    """The cell as the agent reads it; `rehearsal` is a command line of the subject's that is run
-    before.
-    """
+    """The cell as the agent reads it; the subject is run with the words of `rehearsal` before."""
     region = workload.region_of(cell, chip)
+    emulator = [f"emulator {word}" for word in emulator_words(cell, region)]
     lines = [
         "schema 1",
         f"settle_ms {SETTLE_MS}",
@@ -133,7 +122,7 @@ def spec_text(
         f"file_bytes_max {chip.size_bytes + spare_bytes(cell)}",
         *(line for hazard in hazards_of(cell) for line in hazard.spec_lines(cell)),
         f"root {SUBJECT_ROOT}",
-        *emulator_lines(cell, region),
+        *(["emulator_outside 1"] if cell.lane is LaneName.LIVE else emulator),
         *(f"subject {word}" for word in _flashrom_words(cell, chip_name, subject, places)),
         *(f"subject {word}" for word in host_words(cell, subject)),
         *bridge_lines(cell),
@@ -141,16 +130,11 @@ def spec_text(
         f"image {SUBJECT_ROOT}{workload.LAYOUT_PATH} 0 0 {CELL_FOLDER}/layout",
         f"image {SUBJECT_ROOT}{workload.WRITE_PATH} {chip.size_bytes}"
         f" {region.offset_bytes} {CELL_FOLDER}/after.bin",
-        f"collect events.jsonl {CELL_FOLDER}/events.jsonl 0 0",
-        f"collect bridge.log {CELL_FOLDER}/bridge.log 0 0",
-        f"collect emulator.log {CELL_FOLDER}/emulator.log 0 0",
-        f"collect image.sparse {CELL_FOLDER}/image.sparse 0 0",
-        f"collect stdout.txt {CELL_FOLDER}/stdout.txt 0 0",
+        *(f"collect {name} {CELL_FOLDER}/{name} 0 0" for name in COLLECTED),
+        *(f"rehearsal {word}" for word in rehearsal),
     ]
-    lines += [f"rehearsal {word}" for word in rehearsal]
     if is_in_library(cell):
-        events = f"{SUBJECT_ROOT}{workload.HOST_EVENTS_PATH}"
-        lines.append(f"collect host.jsonl {events} 0 0")
+        lines.append(f"collect host.jsonl {SUBJECT_ROOT}{workload.HOST_EVENTS_PATH} 0 0")
     if cell.job is Job.READ:
         lines.append(
             f"collect read.bin {SUBJECT_ROOT}{workload.READ_PATH}"
@@ -188,25 +172,22 @@ def write_payload(
     usual_ms: int = DEADLINE_MS,
     rehearsal: Sequence[str] = (),
 ) -> Path:
-    """The archive for the guest, written below `scratch`."""
     region = workload.region_of(cell, chip)
-    folder = scratch / "cell"
-    folder.mkdir()
-    (folder / "before.bin").write_bytes(workload.initial_content(cell, region))
-    (folder / "after.bin").write_bytes(workload.final_content(cell, region))
-    (folder / "layout").write_text(workload.layout_text(region))
+    files = {
+        "before.bin": workload.initial_content(cell, region),
+        "after.bin": workload.final_content(cell, region),
+        "layout": workload.layout_text(region).encode(),
+    }
     spec = spec_text(cell, chip, chip_name, subject, places, usual_ms, rehearsal)
-    (folder / "spec").write_text(spec)
-    archive = scratch / "cell.cpio"
-    write_archive(folder, archive)
-    return archive
+    return pack_spec(spec, scratch, files)
 
 
-def pack_spec(spec: str, scratch: Path) -> Path:
-    """The archive of a cell that is nothing but what its agent is told, written below `scratch`."""
+def pack_spec(spec: str, scratch: Path, files: Mapping[str, bytes] = NO_FILES) -> Path:
+    """The archive of a cell, of what its agent is told and those files, written below `scratch`."""
     folder = scratch / "cell"
     folder.mkdir()
-    (folder / "spec").write_text(spec, encoding="utf-8")
+    for name, content in {**files, "spec": spec.encode()}.items():
+        (folder / name).write_bytes(content)
     archive = scratch / "cell.cpio"
     write_archive(folder, archive)
     return archive

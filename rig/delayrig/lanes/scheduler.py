@@ -10,8 +10,6 @@ T = TypeVar("T")
 
 
 class Grouping(NamedTuple):
-    """What an item shares with others."""
-
     group: Hashable = None
     subgroup: Hashable = None
     """With some of its group it shares more."""
@@ -32,7 +30,6 @@ class Scheduler(Generic[T]):
         self._workers = dict.fromkeys(self._left, 0)
 
     def __len__(self) -> int:
-        """How many items nobody has begun."""
         return sum(map(len, self._left.values()))
 
     def work(self) -> Generator[T, None, None]:

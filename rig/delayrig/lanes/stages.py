@@ -44,7 +44,6 @@ class StageWatch:
         self._moments = [("", time.time())]
 
     def ended(self, stage: str) -> None:
-        """That stage is over."""
         self._moments.append((stage, time.time()))
 
     def write(self, folder: Path) -> None:
@@ -58,10 +57,9 @@ class StageWatch:
 def read_marks(log: str) -> list[tuple[str, float]]:
     """The stages of the guest with the moments at which they ended."""
     found = []
-    for line in log.splitlines():
-        match = MARK.match(line)
-        number = int(match["key"], 16) - KEY_OF_MARKS if match else 0
-        if match and number in GUEST:
+    for match in filter(None, map(MARK.match, log.splitlines())):
+        number = int(match["key"], 16) - KEY_OF_MARKS
+        if number in GUEST:
             found.append((GUEST[number], float(match["at_s"])))
     return found
 

@@ -4,7 +4,7 @@
 import asyncio
 import os
 import shutil
-from collections.abc import AsyncIterator, Callable, Hashable, Iterable, Mapping, Sequence
+from collections.abc import AsyncIterator, Callable, Hashable, Iterable, Sequence
 from contextlib import asynccontextmanager
 from dataclasses import dataclass
 from enum import StrEnum
@@ -36,8 +36,6 @@ V = TypeVar("V")
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Supplies:
-    """Everything that a cell needs and that is the same for many cells."""
-
     images: dict[Arch, GuestImage]
     kernels: dict[str, Kernel]
     bridges: dict[Arch, Subject]
@@ -50,32 +48,23 @@ class Supplies:
     """What the archive did not give, by `Need` and key."""
 
     def missing_for(self, cell: Cell) -> NotProvided | None:
-        """What the cell cannot run without; None where all is there."""
         return next((self.missing[need] for need in needs_of(cell) if need in self.missing), None)
 
     @property
     def not_provided(self) -> list[NotProvided]:
-        """Each once, for the run's header."""
         return sorted(set(self.missing.values()), key=lambda missing: missing.what)
 
-    def image_of(self, shape: GuestShape) -> GuestImage:
-        """What guests of that shape boot."""
-        return image_with(self.images[shape.arch], self.kernels, shape)
-
     def subject_of(self, cell: Cell) -> Subject | None:
-        """What is put to the test there; None where there is no such thing."""
         if is_in_library(cell):
             return self.libraries.get(cell.subject)
         return self.subjects.get((cell.subject, cell.arch))
 
     @property
     def programs(self) -> list[Subject]:
-        """All that was packed."""
         return [*self.subjects.values(), *self.libraries.values(), *self.bridges.values()]
 
 
 def image_with(image: GuestImage, kernels: dict[str, Kernel], shape: GuestShape) -> GuestImage:
-    """The image with the kernel that the shape asks for."""
     if not shape.kernel:
         return image
     kernel = kernels[shape.kernel]
@@ -83,8 +72,6 @@ def image_with(image: GuestImage, kernels: dict[str, Kernel], shape: GuestShape)
 
 
 class Need(StrEnum):
-    """The kinds of what the archive gives."""
-
     GUEST = "guest"
     KERNEL = "kernel"
     BRIDGE = "bridge"
@@ -123,7 +110,6 @@ class CpuPool:
 
     @asynccontextmanager
     async def one(self) -> AsyncIterator[int]:
-        """Waits for a free CPU and lends it."""
         cpu = await self._free.get()
         try:
             yield cpu
@@ -145,7 +131,6 @@ class Snapshots:
 
     @property
     def shapes(self) -> list[GuestShape]:
-        """Those that are kept."""
         return list(self._images)
 
     async def provide(self, shape: GuestShape, cpu: int) -> Path | None:
@@ -174,9 +159,16 @@ class Snapshots:
 
     def check_space(self) -> None:
         """Raises `BadInputError` where the disk has no room for those that are missing."""
-        images = self._images.items()
+        images, state = self._images.items(), self._paths.state
         missing = [s for s, image in images if not snapshot_path(s, image, self._paths).is_dir()]
-        _check_space(len(missing), self._paths)
+        state.mkdir(parents=True, exist_ok=True)
+        needed, free = len(missing) * SNAPSHOT_BYTES, shutil.disk_usage(state).free
+        if free < needed:
+            raise BadInputError(
+                f"{state}: {free >> 20} MiB free, and {len(missing)} snapshots of guests"
+                f" need {needed >> 20} MiB",
+                hint="free some space, or set FLASHROM_RIG_STATE to a folder that has it",
+            )
 
     async def _provide(self, shape: GuestShape, cpu: int) -> Path | LostGuestError:
         image = self._images[shape]
@@ -191,31 +183,25 @@ class Snapshots:
             return error
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
-class _Provider:
-    """Provides things of many kinds at once, and notes what the archive does not give."""
+async def _provide_each(
+    missing: dict[Hashable, NotProvided], need: Need, keys: Iterable[K], provide: Callable[[K], V]
+) -> dict[K, V]:
+    """All keys at once, since what has to be fetched is mostly waited for.
 
-    missing: dict[Hashable, NotProvided]
+    Notes in `missing` what the archive does not give, and does not ask for that again.
+    """
 
-    async def each(self, need: Need, keys: Iterable[K], provide: Callable[[K], V]) -> dict[K, V]:
-        """All keys at once, since what has to be fetched is mostly waited for."""
-        async with asyncio.TaskGroup() as group:
-            tasks = {
-                key: group.create_task(asyncio.to_thread(self._one, need, key, provide))
-                for key in dict.fromkeys(keys)
-            }
-        found = {key: task.result() for key, task in tasks.items()}
-        return {key: value[0] for key, value in found.items() if value}
+    def one(key: K) -> list[V]:
+        if (need, key) not in missing:
+            try:
+                return [provide(key)]
+            except NotProvidedError as error:
+                missing[need, key] = NotProvided(what=error.what, cause=error.cause)
+        return []
 
-    def _one(self, need: Need, key: K, provide: Callable[[K], V]) -> list[V]:
-        """The one, or none."""
-        if (need, key) in self.missing:
-            return []
-        try:
-            return [provide(key)]
-        except NotProvidedError as error:
-            self.missing[need, key] = NotProvided(what=error.what, cause=error.cause)
-            return []
+    async with asyncio.TaskGroup() as group:
+        tasks = {key: group.create_task(asyncio.to_thread(one, key)) for key in dict.fromkeys(keys)}
+    return {key: value for key, task in tasks.items() for value in task.result()}
 
 
 async def provide_supplies(
@@ -232,45 +218,49 @@ async def provide_supplies(
     What the archive does not give is missing from what is returned; cells that need it cannot run.
     """
     cells = list(cells)
-    provider = _Provider(missing=pool.missing)
     programs = [(cell.subject, cell.arch) for cell in cells if not is_in_library(cell)]
     async with asyncio.TaskGroup() as group:
-        guests = group.create_task(
-            provider.each(
-                Need.GUEST,
-                (cell.arch for cell in cells),
-                lambda arch: _provide_guest(arch, recipes, paths, preparing),
-            )
+
+        def each(
+            need: Need, keys: Iterable[K], provide: Callable[[K], V]
+        ) -> asyncio.Task[dict[K, V]]:
+            return group.create_task(_provide_each(pool.missing, need, keys, provide))
+
+        guests = each(
+            Need.GUEST,
+            (cell.arch for cell in cells),
+            lambda arch: _provide_guest(arch, recipes, paths, preparing),
         )
-        bridges = group.create_task(
-            provider.each(
-                Need.BRIDGE,
-                (cell.arch for cell in cells if cell.bridged),
-                lambda arch: provide_tool(BRIDGE, recipes, paths, preparing, arch),
-            )
+        bridges = each(
+            Need.BRIDGE,
+            (cell.arch for cell in cells if cell.bridged),
+            lambda arch: provide_tool(BRIDGE, recipes, paths, preparing, arch),
         )
-        fetched = group.create_task(
-            provider.each(
-                Need.SUBJECT,
-                (program for program in programs if _is_of_archive(program, recipes)),
-                lambda program: provide_program(program[0], recipes, paths, preparing, program[1]),
-            )
+        fetched = each(
+            Need.SUBJECT,
+            (one for one in programs if one[0] in recipes.subjects and not wrong_machine(*one)),
+            lambda program: provide_program(program[0], recipes, paths, preparing, program[1]),
         )
-        libraries = group.create_task(
-            provider.each(
-                Need.LIBRARY,
-                (cell.subject for cell in cells if is_in_library(cell)),
-                lambda name: provide_program_library(name, recipes, paths, preparing),
-            )
+        libraries = each(
+            Need.LIBRARY,
+            (cell.subject for cell in cells if is_in_library(cell)),
+            lambda name: provide_program_library(name, recipes, paths, preparing),
         )
-        kernels = group.create_task(
-            provider.each(
-                Need.KERNEL,
-                (shape_of(cell).kernel for cell in cells if shape_of(cell).kernel),
-                lambda name: provide_kernel(name, recipes.kernels[name], paths, preparing),
-            )
+        kernels = each(
+            Need.KERNEL,
+            (shape_of(cell).kernel for cell in cells if shape_of(cell).kernel),
+            lambda name: provide_kernel(name, recipes.kernels[name], paths, preparing),
         )
-    own = await _provide_own(programs, guests.result(), recipes, paths, preparing)
+    # Those that are built here or named by the user, where there are guests for them.
+    own = {
+        program: await asyncio.to_thread(
+            provide_program, program[0], recipes, paths, preparing, program[1]
+        )
+        for program in dict.fromkeys(programs)
+        if program[0] not in recipes.subjects
+        and program[1] in guests.result()
+        and not wrong_machine(*program)
+    }
     shapes = sorted({shape_of(cell) for cell in cells if with_snapshots})
     snapshots = Snapshots(
         {
@@ -293,41 +283,6 @@ async def provide_supplies(
     )
 
 
-def _is_of_archive(program: tuple[str, Arch], recipes: Recipes) -> bool:
-    return program[0] in recipes.subjects and not wrong_machine(*program)
-
-
-async def _provide_own(
-    programs: Iterable[tuple[str, Arch]],
-    images: Mapping[Arch, GuestImage],
-    recipes: Recipes,
-    paths: Paths,
-    preparing: Preparing,
-) -> dict[tuple[str, Arch], Subject]:
-    """Those that are built here or named by the user, where there are guests for them."""
-    return {
-        program: await asyncio.to_thread(
-            provide_program, program[0], recipes, paths, preparing, program[1]
-        )
-        for program in dict.fromkeys(programs)
-        if program[0] not in recipes.subjects
-        and program[1] in images
-        and not wrong_machine(*program)
-    }
-
-
 def _provide_guest(arch: Arch, recipes: Recipes, paths: Paths, preparing: Preparing) -> GuestImage:
-    """What guests of that architecture boot, with our own programs for it."""
     provide_natives(arch, paths, preparing)
     return provide_guest_image(recipes.guest, paths, preparing, arch)
-
-
-def _check_space(snapshots: int, paths: Paths) -> None:
-    paths.state.mkdir(parents=True, exist_ok=True)
-    needed, free = snapshots * SNAPSHOT_BYTES, shutil.disk_usage(paths.state).free
-    if free < needed:
-        raise BadInputError(
-            f"{paths.state}: {free >> 20} MiB free, and {snapshots} snapshots of guests"
-            f" need {needed >> 20} MiB",
-            hint="free some space, or set FLASHROM_RIG_STATE to a folder that has it",
-        )

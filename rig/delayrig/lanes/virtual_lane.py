@@ -14,15 +14,14 @@ from delayrig.base.preparing import Preparing
 from delayrig.base.scratch import ScratchFolder
 from delayrig.hazards import refusal_on
 from delayrig.hazards.of_cell import hazards_of, shape_of
-from delayrig.images.subject import Subject
 from delayrig.lanes.delay_marks import wish_text
 from delayrig.lanes.header import make_header
-from delayrig.lanes.lane import Assignment
+from delayrig.lanes.lane import Assignment, GuestLane
 from delayrig.lanes.payload import write_payload
 from delayrig.lanes.scheduler import Grouping
 from delayrig.lanes.stages import KEEP, LOAD, PACK, READ_BACK, STOP
 from delayrig.lanes.store_artifacts import write_delays, write_entries
-from delayrig.lanes.supplies import CpuPool, Supplies, provide_supplies
+from delayrig.lanes.supplies import CpuPool, image_with, provide_supplies
 from delayrig.machine.arguments import (
     BRIDGE_FW_CFG,
     CELL_FW_CFG,
@@ -30,9 +29,8 @@ from delayrig.machine.arguments import (
     Hardware,
     machine_of,
 )
-from delayrig.machine.delay_watch import DelayWatch, write_wish
-from delayrig.machine.error_logs import with_log_tails
-from delayrig.machine.flood import LOGS, cut_logs, logs_of, unless_flooded
+from delayrig.machine.delay_watch import write_wish
+from delayrig.machine.guest_logs import LOGS, cut_logs, logs_of, unless_flooded, with_log_tails
 from delayrig.machine.machine import Machine
 from delayrig.machine.qemu import QemuMachine
 from delayrig.machine.session import CELL_LIMIT_S, finish_guest
@@ -46,40 +44,20 @@ from delayrig.machine.snapshot import (
 from delayrig.machine.vm_pool import VmPool, can_be_pooled
 from delayrig.model.cell import Cell
 from delayrig.model.lane import LaneName
-from delayrig.model.result import NotProvided, RunHeader
+from delayrig.model.result import RunHeader
 from delayrig.model.workload import region_of
 from delayrig.plan.request import Request
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
-class VirtualLane:
-    """Guests whose time is the count of their instructions."""
-
-    request: Request
-    supplies: Supplies
-    paths: Paths
+class VirtualLane(GuestLane):
     vm_pool: VmPool | None = None
     """Where cells find guests that another cell has run in; None: each has a guest of its own."""
 
-    @property
-    def programs(self) -> list[Subject]:
-        """Every subject that was packed, and the bridge."""
-        return self.supplies.programs
-
-    def subject_of(self, cell: Cell) -> Subject | None:
-        """What is put to the test there."""
-        return self.supplies.subject_of(cell)
-
-    def missing(self, cell: Cell) -> NotProvided | None:
-        """What the archive did not give of what the cell needs."""
-        return self.supplies.missing_for(cell)
-
     def refusal(self, cell: Cell) -> str:
-        """Hazards that need this machine's own cores."""
         return refusal_on(LaneName.VIRTUAL, cell.hazards)
 
     def header(self) -> RunHeader:
-        """Names all that decides virtual times."""
         return make_header(self.request, self.supplies, self.paths)
 
     async def run_cell(self, assignment: Assignment) -> float:
@@ -139,38 +117,28 @@ class VirtualLane:
         return Grouping((machine_of(shape_of(cell)), cell.bridged), shape_of(cell))
 
     def pack(self, assignment: Assignment, scratch: Path) -> Hardware:
-        """The machine that boots, and what it is given of the cell, written below `scratch`."""
         cell = assignment.cell
         archive = write_payload(
-            cell,
-            assignment.chip,
-            assignment.chip_name,
-            subject=assignment.subject,
-            scratch=scratch,
+            cell, assignment.chip, assignment.chip_name, subject=assignment.subject, scratch=scratch
         )
-        image = self.supplies.image_of(shape_of(cell))
+        fw_cfg = {CELL_FW_CFG: archive, SUBJECT_FW_CFG: Path(assignment.subject.archive)}
+        if cell.bridged:
+            fw_cfg[BRIDGE_FW_CFG] = Path(self.supplies.bridges[cell.arch].archive)
+        image = image_with(self.supplies.images[cell.arch], self.supplies.kernels, shape_of(cell))
         console = assignment.folder / "console.log"
+        # All cells are watched alike: one guest runs those of several subjects.
+        watch = self.watch(scratch, is_virtual=True)
+        write_wish(watch.wish, wish_text(assignment.delays))
         return replace(
             boot_hardware(shape_of(cell), image, self.paths.qemu_preload, console),
-            fw_cfg={CELL_FW_CFG: archive, **_programs(cell, assignment.subject, self.supplies)},
+            fw_cfg=fw_cfg,
             marks=assignment.marks,
-            delays=self._watch(assignment, scratch),
+            delays=watch,
         )
-
-    def _watch(self, assignment: Assignment, scratch: Path) -> DelayWatch:
-        """All cells are watched alike: one guest runs those of several subjects."""
-        watch = DelayWatch(
-            plugin=self.paths.delay_plugin,
-            wish=scratch / "delays.wish",
-            out=scratch / "delays.out",
-        )
-        write_wish(watch.wish, wish_text(assignment.delays))
-        return watch
 
     async def finish(
         self, machine: Machine, assignment: Assignment, scratch: Path
     ) -> dict[str, bytes]:
-        """What came of the cell, in a machine that paused before it."""
         cell = assignment.cell
         limits_s = [hazard.host_limit_s for hazard in hazards_of(cell)]
         limit_s = min([CELL_LIMIT_S, *(limit for limit in limits_s if limit is not None)])
@@ -180,7 +148,6 @@ class VirtualLane:
 async def open_virtual_lane(
     request: Request, paths: Paths, pool: CpuPool, preparing: Preparing
 ) -> VirtualLane:
-    """Provides the guest image, the subjects, and a snapshot for every shape."""
     supplies = await provide_supplies(
         cells=request.cells,
         with_snapshots=not request.from_boot,
@@ -189,8 +156,7 @@ async def open_virtual_lane(
         pool=pool,
         preparing=preparing,
     )
-    reuses = request.reuses_guests and request.connect is None
-    vm_pool = pool.guests if reuses else None
+    vm_pool = pool.guests if request.reuses_guests and request.connect is None else None
     return VirtualLane(request=request, supplies=supplies, paths=paths, vm_pool=vm_pool)
 
 
@@ -218,10 +184,3 @@ async def make_machine(
     return make_libvirt_machine(
         restored_whole(hardware, snapshot), connect=connect, cpu=cpu, paths=paths, log=log
     )
-
-
-def _programs(cell: Cell, subject: Subject, supplies: Supplies) -> dict[str, Path]:
-    programs = {SUBJECT_FW_CFG: Path(subject.archive)}
-    if cell.bridged:
-        programs[BRIDGE_FW_CFG] = Path(supplies.bridges[cell.arch].archive)
-    return programs

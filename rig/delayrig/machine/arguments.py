@@ -120,8 +120,10 @@ def window_address(shape: GuestShape) -> int:
 def kernel_command_line(shape: GuestShape) -> str:
     """What the guest kernel is told; part of a snapshot's identity."""
     platform, window = shape.platform, window_address(shape)
+    # AMD-like models with several cores would fall back to a slow clock from an unreliable one.
+    clock = "tsc=reliable" if shape.clocksource == TSC else f"clocksource={shape.clocksource}"
     filled_in = {
-        "clock": _clock_word(shape),
+        "clock": clock,
         "mib": WINDOW_MIB,
         "address_mib": window >> 20,
         "kernel_mib": KERNEL_MIB,
@@ -143,14 +145,7 @@ def kernel_command_line(shape: GuestShape) -> str:
     return " ".join(words)
 
 
-def _clock_word(shape: GuestShape) -> str:
-    if shape.clocksource == TSC:
-        return "tsc=reliable"  # else AMD-like models with several cores fall back to a slow clock
-    return f"clocksource={shape.clocksource}"
-
-
 def has_hpet(shape: GuestShape) -> bool:
-    """Whether the machine has one: where it has, the kernel makes use of it."""
     return shape.clocksource == HPET
 
 
@@ -170,29 +165,20 @@ def timing_arguments(shape: GuestShape, *, idle_is_skipped: bool = True) -> list
 
 
 def clock_arguments(hardware: Hardware) -> list[str]:
-    """Whose time it is: that of instructions, or of this host."""
-    if hardware.real is None:
+    """Whose time it is: that of instructions, or of this host.
+
+    In real time there is a thread for each CPU, the plugin that gives each its speed, a network
+    card, and perhaps a second serial line. This card hands on a packet within the guest's own write
+    to its register, and QEMU's user-mode network sends it at once: so what the host's kernel stamps
+    as received was sent in that moment. The guest has no route but to this network, in which there
+    is nothing but the loopback interface of the network that QEMU is started in.
+    """
+    real = hardware.real
+    if real is None:
         return timing_arguments(hardware.shape, idle_is_skipped=hardware.talk is None)
-    return [*pacing_arguments(hardware.real), *way_out_arguments(hardware.real)]
-
-
-def pacing_arguments(real: RealTime) -> list[str]:
-    """A thread for each CPU, and the plugin that gives each its speed."""
-    return [
+    words = [
         *("-accel", "tcg,thread=multi"),
         *("-plugin", f"{_escaped(real.plugin)},{real.plugin_words}"),
-    ]
-
-
-def way_out_arguments(real: RealTime) -> list[str]:
-    """A network card, and perhaps a second serial line.
-
-    This card hands on a packet within the guest's own write to its register, and QEMU's user-mode
-    network sends it at once: so what the host's kernel stamps as received was sent in that moment.
-    The guest has no route but to this network, in which there is nothing but the loopback interface
-    of the network that QEMU is started in.
-    """
-    words = [
         *("-netdev", "user,id=net,ipv6=off"),
         *("-device", f"{CARD},netdev=net,romfile="),
     ]
@@ -205,7 +191,10 @@ def way_out_arguments(real: RealTime) -> list[str]:
 def hand_over_arguments(hardware: Hardware) -> list[str]:
     """What both backends pass to QEMU word for word: the pause, the files, the snapshot."""
     arguments = ["-device", hardware.shape.platform.pause_device, "-action", "panic=pause"]
-    arguments += watch_arguments(hardware)
+    if hardware.delays is not None:
+        told = hardware.delays.words(hardware.shape.arch).items()
+        values = (f"{key}={_doubled(value)}" for key, value in told)
+        arguments += ["-plugin", ",".join([_escaped(hardware.delays.plugin), *values])]
     for name, path in sorted(hardware.fw_cfg.items()):
         arguments += ["-fw_cfg", f"name={name},file={_escaped(path)}"]
     # Announcing a moved network card would start a host-clock timer.
@@ -217,22 +206,6 @@ def hand_over_arguments(hardware: Hardware) -> list[str]:
         arguments += ["-global", "migration.mapped-ram=on"]
         arguments += ["-incoming", f"file:{_escaped(hardware.incoming)}"]
     return arguments
-
-
-def watch_arguments(hardware: Hardware) -> list[str]:
-    """The delay plugin (emulators/delays/)."""
-    if hardware.delays is None:
-        return []
-    words = hardware.delays.words(hardware.shape.arch)
-    values = (f"{key}={_doubled(value)}" for key, value in words.items())
-    return ["-plugin", ",".join([_escaped(hardware.delays.plugin), *values])]
-
-
-def mark_arguments(hardware: Hardware) -> list[str]:
-    """The agent's marks (images/agent/hypercall.h) with the host's time; no guest sees that."""
-    if hardware.marks is None:
-        return []
-    return ["-msg", "timestamp=on", "-trace", "fw_cfg_select", "-D", str(hardware.marks)]
 
 
 def memory_arguments(hardware: Hardware) -> list[str]:
@@ -250,7 +223,6 @@ def memory_arguments(hardware: Hardware) -> list[str]:
 
 
 def console_chardev(hardware: Hardware) -> str:
-    """Where the guest's console goes: to its log, and to who talks to the guest."""
     log = _escaped(hardware.console)
     if hardware.talk is None:
         return f"file,id=console,path={log}"
@@ -258,39 +230,32 @@ def console_chardev(hardware: Hardware) -> str:
     return f"socket,id=console,path={path},server=on,wait=off,logfile={log}"
 
 
-def monitor_arguments(monitor_fd: int | None) -> list[str]:
-    """QMP over a socket that QEMU was started with; None: words on the terminal, for a person."""
-    if monitor_fd is None:
-        return ["-monitor", "stdio"]
-    return [
-        *("-chardev", f"socket,id=monitor,fd={monitor_fd}"),
-        *("-mon", "chardev=monitor,mode=control"),
-    ]
-
-
-def qtest_arguments(qtest_fd: int | None) -> list[str]:
-    """A way to the guest's memory (QEMU docs/devel/testing/qtest); its CPUs know nothing of it."""
-    if qtest_fd is None:
-        return []
-    return [
-        *("-chardev", f"socket,id=qtest,fd={qtest_fd}"),
-        *("-object", "qtest,id=memory,chardev=qtest,log=none"),
-    ]
-
-
 def qemu_arguments(
     hardware: Hardware, *, monitor_fd: int | None, qtest_fd: int | None = None
 ) -> list[str]:
-    """The whole command line of plain QEMU, without the program's name."""
+    """The whole command line of plain QEMU, without the program's name.
+
+    QMP goes over a socket that QEMU is started with; None: words on the terminal, for a person.
+    Another such socket is a way to the guest's memory (QEMU docs/devel/testing/qtest); its CPUs
+    know nothing of it. Where marks are wanted, QEMU notes the agent's (images/agent/hypercall.h)
+    with the host's time; no guest sees that.
+    """
     shape, platform = hardware.shape, hardware.shape.platform
+    monitor, memory, marks = ["-monitor", "stdio"], list[str](), list[str]()
+    if monitor_fd is not None:
+        monitor = ["-chardev", f"socket,id=monitor,fd={monitor_fd}"]
+        monitor += ["-mon", "chardev=monitor,mode=control"]
+    if qtest_fd is not None:
+        memory = ["-chardev", f"socket,id=qtest,fd={qtest_fd}"]
+        memory += ["-object", "qtest,id=memory,chardev=qtest,log=none"]
+    if hardware.marks is not None:
+        marks = ["-msg", "timestamp=on", "-trace", "fw_cfg_select", "-D", str(hardware.marks)]
     options = platform.machine_options.format(hpet="on" if has_hpet(shape) else "off")
     return [
         *("-nodefaults", "-no-user-config"),
         *("-sandbox", SANDBOX),
-        *(
-            "-name",
-            "flashrom-rig,debug-threads=on",
-        ),  # as libvirt; emulators/qemu_preload/ reads names
+        # As libvirt; emulators/qemu_preload/ reads names.
+        *("-name", "flashrom-rig,debug-threads=on"),
         *("-uuid", UUID),
         *("-boot", "strict=on"),  # as libvirt starts every domain
         *("-display", "none"),
@@ -305,12 +270,12 @@ def qemu_arguments(
         *("-append", kernel_command_line(shape)),
         *("-chardev", console_chardev(hardware)),
         *("-serial", "chardev:console"),
-        *monitor_arguments(monitor_fd),
-        *qtest_arguments(qtest_fd),
+        *monitor,
+        *memory,
         # A CPU that runs leaves the monitor nothing until it is idle: one that boots waits for it.
         *([] if hardware.incoming else ["-S"]),
         *clock_arguments(hardware),
-        *mark_arguments(hardware),
+        *marks,
         *hand_over_arguments(hardware),
     ]
 

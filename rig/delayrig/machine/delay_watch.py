@@ -12,13 +12,10 @@ from pathlib import Path
 WISH_BYTES = 1 << 20
 """Room for 16 functions and 4096 marks of theirs."""
 CELL_NUMBER = struct.Struct("<Q")
-CLOCKS = {True: "virtual", False: "monotonic"}
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class DelayWatch:
-    """The delay plugin of one machine."""
-
     plugin: Path
     wish: Path
     """What it is to look at; `write_wish` makes it."""
@@ -28,16 +25,14 @@ class DelayWatch:
     """Whether its time is QEMU's count of instructions; else it is this machine's clock."""
 
     def words(self, machine: str) -> dict[str, str]:
-        """Its arguments, for guests of that architecture."""
         return {
             "machine": machine,
-            "clock": CLOCKS[self.is_virtual],
+            "clock": "virtual" if self.is_virtual else "monotonic",
             "wish": str(self.wish),
             "out": str(self.out),
         }
 
     def saw(self) -> bytes:
-        """What it has written so far."""
         return self.out.read_bytes().partition(b"\0")[0] if self.out.is_file() else b""
 
 
@@ -58,5 +53,4 @@ def write_wish(path: Path, text: str, cell: int = 1) -> None:
 
 
 def read_wish(path: Path) -> str:
-    """What was written there last."""
     return path.read_bytes()[CELL_NUMBER.size :].partition(b"\0")[0].decode("ascii")

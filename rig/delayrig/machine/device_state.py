@@ -90,9 +90,7 @@ def _state_in(image: bytes) -> slice | None:
 
 
 def _is_as_reset(section: re.Match[bytes]) -> bool:
-    number, halted, due = (
-        int.from_bytes(section[name], "big") for name in ("number", "halted", "due")
-    )
+    number, halted, due = map(int.from_bytes, section.group("number", "halted", "due"))
     return halted == (number > 0) and not due & ~_EXIT_REQUEST
 
 

@@ -22,18 +22,25 @@ def domain_xml(
 ) -> str:
     """The domain's description; the process keeps to the host CPU `cpu`, unless time is real."""
     ET.register_namespace("qemu", QEMU_NAMESPACE)
-    domain = Element("domain", {"type": "qemu"})
+    platform, domain = hardware.shape.platform, Element("domain", {"type": "qemu"})
     _text(domain, "name", name)
-    _text(domain, "uuid", _uuid(hardware, name))
+    # A booting guest reads it; where that is nothing, libvirt wants it unique.
+    is_free = hardware.incoming is not None or hardware.real is not None
+    _text(domain, "uuid", str(uuid5(NAMESPACE_URL, name)) if is_free else arguments.UUID)
     _text(domain, "memory", str(arguments.RAM_MIB), unit="MiB")
     where = {} if hardware.real is not None else {"cpuset": str(cpu)}
     _text(domain, "vcpu", str(hardware.shape.cores), placement="static", **where)
-    _boot(domain, hardware)
+    system = SubElement(domain, "os")
+    _text(system, "type", "hvm", arch=platform.libvirt_arch, machine=platform.machine)
+    _text(system, "loader", platform.firmware, type="rom")
+    _text(system, "kernel", str(hardware.kernel))
+    _text(system, "initrd", str(hardware.initrd))
+    _text(system, "cmdline", arguments.kernel_command_line(hardware.shape))
     features = SubElement(domain, "features")
     SubElement(features, "acpi")
     SubElement(features, "vmport", {"state": "off"})
     processor = SubElement(domain, "cpu", {"mode": "custom", "match": "exact", "check": "none"})
-    _text(processor, "model", hardware.shape.platform.cpu_model, fallback="forbid")
+    _text(processor, "model", platform.cpu_model, fallback="forbid")
     clock = SubElement(domain, "clock", {"offset": "utc"})
     hpet = "yes" if arguments.has_hpet(hardware.shape) else "no"
     SubElement(clock, "timer", {"name": arguments.HPET, "present": hpet})
@@ -41,22 +48,6 @@ def domain_xml(
     _devices(domain, hardware, emulator)
     _word_for_word(domain, hardware, library_path)
     return ET.tostring(domain, encoding="unicode")
-
-
-def _uuid(hardware: Hardware, name: str) -> str:
-    """A booting guest reads it; where that is nothing, libvirt wants it unique."""
-    is_free = hardware.incoming is not None or hardware.real is not None
-    return str(uuid5(NAMESPACE_URL, name)) if is_free else arguments.UUID
-
-
-def _boot(domain: Element, hardware: Hardware) -> None:
-    platform = hardware.shape.platform
-    system = SubElement(domain, "os")
-    _text(system, "type", "hvm", arch=platform.libvirt_arch, machine=platform.machine)
-    _text(system, "loader", platform.firmware, type="rom")
-    _text(system, "kernel", str(hardware.kernel))
-    _text(system, "initrd", str(hardware.initrd))
-    _text(system, "cmdline", arguments.kernel_command_line(hardware.shape))
 
 
 def _devices(domain: Element, hardware: Hardware, emulator: str) -> None:
@@ -71,18 +62,14 @@ def _devices(domain: Element, hardware: Hardware, emulator: str) -> None:
 
 def _word_for_word(domain: Element, hardware: Hardware, library_path: str) -> None:
     line = SubElement(domain, f"{{{QEMU_NAMESPACE}}}commandline")
-    words = [
-        *arguments.clock_arguments(hardware),
-        *arguments.hand_over_arguments(hardware),
-    ]
-    for word in words:
+    for word in (*arguments.clock_arguments(hardware), *arguments.hand_over_arguments(hardware)):
         SubElement(line, f"{{{QEMU_NAMESPACE}}}arg", {"value": word})
-    if hardware.real is not None:
-        if hardware.real.net:
-            words_before = " ".join(words_into(hardware.real.net))
-            SubElement(line, f"{{{QEMU_NAMESPACE}}}env", {"name": NETWORK, "value": words_before})
-        return
-    for key, value in arguments.preloading(hardware.preload, library_path).items():
+    if hardware.real is None:
+        variables = arguments.preloading(hardware.preload, library_path)
+    else:
+        net = hardware.real.net
+        variables = {NETWORK: " ".join(words_into(net))} if net else {}
+    for key, value in variables.items():
         SubElement(line, f"{{{QEMU_NAMESPACE}}}env", {"name": key, "value": value})
 
 

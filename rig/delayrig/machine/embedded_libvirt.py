@@ -11,9 +11,8 @@ import threading
 from functools import cache
 from pathlib import Path
 
-from delayrig.base.die_with_parent import READ_PARENT
+from delayrig.base.die_with_parent import READ_PARENT, become_subreaper
 from delayrig.base.paths import Paths
-from delayrig.base.prctl import become_subreaper
 from delayrig.base.scratch import place_of_sockets
 
 EMBED = "embed"
@@ -35,11 +34,11 @@ OF_PROCESS = "process-"
 """Links to roots are called so, with the number of their process."""
 GUEST_NAME = "flashrom-rig-"
 """What the names of domains begin with; the number of the rig's process and a `-` follow."""
-# The rig may have ended before the signal of its death was asked for: then its child is another's.
 NETWORK = "FLASHROM_RIG_NETWORK"
 """The words before a QEMU that is to be in a network of its own, in its environment."""
 WITHOUT_RIGHTS = "--bounding-set -all --inh-caps -all"
 """What libvirt would do, but before the network is entered, which is a right of root's."""
+# The rig may have ended before the signal of its death was asked for: then its child is another's.
 STARTER = """\
 #!/bin/sh
 # Made by the rig: a QEMU of libvirt's that does not outlive who asked for it.
@@ -94,7 +93,6 @@ def _drop_left_behind(folder: Path) -> None:
 
 
 def _drop(link: Path) -> None:
-    """The root of a process, and then what says where it is."""
     shutil.rmtree(link.resolve(), ignore_errors=True)
     link.unlink(missing_ok=True)
 
@@ -111,13 +109,7 @@ def _end_questioned(root: Path) -> None:
                 os.kill(int(process.name), signal.SIGKILL)
 
 
-def is_embedded(uri: str) -> bool:
-    """Whether QEMUs there are processes of ours."""
-    return EMBEDDED in uri
-
-
 def provide_starter(program: str, paths: Paths) -> Path:
-    """What libvirt is told to be QEMU."""
     path = paths.state / "libvirt" / program
     text = STARTER.format(
         program=program,

@@ -18,29 +18,27 @@ def cpu_facts(cpu: int, cpus: Path = CPUS) -> CpuFacts:
         cpu=cpu,
         core=_number(place / "topology/core_id"),
         package=_number(place / "topology/physical_package_id"),
-        siblings=_line(place / "topology/thread_siblings_list"),
+        siblings=kernel_line(place / "topology/thread_siblings_list"),
         capacity=_number(place / "cpu_capacity"),
         khz_min=_number(place / "cpufreq/cpuinfo_min_freq"),
         khz_max=_number(place / "cpufreq/cpuinfo_max_freq"),
         khz=_number(place / "cpufreq/scaling_cur_freq"),
-        driver=_line(place / "cpufreq/scaling_driver"),
-        governor=_line(place / "cpufreq/scaling_governor"),
-        idle_states=[_line(state / "name") for state in sorted((place / "cpuidle").glob("state*"))],
+        driver=kernel_line(place / "cpufreq/scaling_driver"),
+        governor=kernel_line(place / "cpufreq/scaling_governor"),
+        idle_states=[
+            kernel_line(state / "name") for state in sorted((place / "cpuidle").glob("state*"))
+        ],
     )
 
 
-def kernel_line(path: str) -> str:
+def kernel_line(path: str | Path) -> str:
     """What stands in a small file of the kernel's; empty where there is none."""
-    return _line(Path(path))
-
-
-def _line(path: Path) -> str:
     try:
-        return path.read_text(encoding="utf-8", errors="replace").strip()
+        return Path(path).read_text(encoding="utf-8", errors="replace").strip()
     except OSError:
         return ""
 
 
 def _number(path: Path) -> int | None:
-    text = _line(path)
+    text = kernel_line(path)
     return int(text) if text.lstrip("-").isdecimal() else None

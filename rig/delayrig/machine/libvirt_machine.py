@@ -31,13 +31,13 @@ from delayrig.machine.arguments import LIBRARY_PATH, Hardware
 from delayrig.machine.domain import domain_xml
 from delayrig.machine.embedded_libvirt import (
     EMBED,
+    EMBEDDED,
     GUEST_NAME,
     adopt_orphans,
     embed_uri,
-    is_embedded,
     provide_starter,
 )
-from delayrig.machine.monitor import MIGRATION, STOP, MonitoredMachine, overdue
+from delayrig.machine.machine import MIGRATION, STOP, Machine, overdue
 from delayrig.model.platform import PLATFORMS
 
 T = TypeVar("T")
@@ -62,35 +62,21 @@ class Host:
     """One connection to a libvirt, which tells each of its machines of QEMU's events."""
 
     def __init__(self, uri: str) -> None:
-        if is_embedded(uri):
+        if EMBEDDED in uri:  # QEMUs there are processes of ours
             adopt_orphans()
         try:
             self.connection = libvirt.open(uri)
         except libvirt.libvirtError as error:
             raise RigFaultError(f"libvirt at {uri}: {error}", hint=LOOK_AT_LIBVIRT) from error
-        self._listeners: dict[str, Listener] = {}
+        self.listeners: dict[str, Listener] = {}
+        """By domain, who is called with the name and details of each of its events."""
         libvirt_qemu.qemuMonitorEventRegister(self.connection, None, None, self._on_event, None, 0)
 
-    def listen(self, domain: str, listener: Listener) -> None:
-        """Calls `listener` with the name and details of every event of that domain."""
-        self._listeners[domain] = listener
-
-    def forget(self, domain: str) -> None:
-        """Calls it no more."""
-        self._listeners.pop(domain, None)
-
     def _on_event(
-        self,
-        _connection: object,
-        domain: libvirt.virDomain,
-        event: str,
-        _seconds: int,
-        _micros: int,
-        details: str | None,
-        _opaque: object,
+        self, _connection: object, domain: libvirt.virDomain, event: str, *more: Any
     ) -> None:
-        listener = self._listeners.get(domain.name())
-        if listener is not None:
+        _seconds, _micros, details, _opaque = more
+        if listener := self.listeners.get(domain.name()):
             listener(event, json.loads(details or "{}"))
 
 
@@ -133,7 +119,6 @@ def learn_about_qemu(paths: Paths) -> None:
 
 
 def _make_sure_it_ended(pid: int, name: str) -> None:
-    """Ends the QEMU of that name, where it is there still."""
     deadline_s = time.monotonic() + END_LIMIT_S
     line = Path(f"/proc/{pid}/cmdline")
     while time.monotonic() < deadline_s:
@@ -146,14 +131,10 @@ def _make_sure_it_ended(pid: int, name: str) -> None:
         time.sleep(LOOK_PAUSE_S)
 
 
-class LibvirtMachine(MonitoredMachine):
-    """A `Machine` that is a domain of libvirt's."""
-
-    def __init__(
-        self, hardware: Hardware, *, uri: str, cpu: int, emulator: str = "", log: Path | None = None
-    ) -> None:
+class LibvirtMachine(Machine):
+    def __init__(self, hardware: Hardware, *, uri: str, cpu: int, emulator: str, log: Path) -> None:
         self._hardware = hardware
-        self._emulator = emulator or shutil.which(hardware.shape.platform.program) or ""
+        self._emulator = emulator
         self._uri = uri
         self._cpu = cpu
         self._log = log
@@ -165,12 +146,11 @@ class LibvirtMachine(MonitoredMachine):
         }
 
     async def start(self) -> None:
-        """Creates the domain; with a snapshot, returns when it is loaded and paused."""
         incoming = self._hardware.incoming is not None
         flags = libvirt.VIR_DOMAIN_START_PAUSED if incoming else 0
         self._loop = asyncio.get_running_loop()
         host = await asyncio.to_thread(find_host, self._uri)
-        host.listen(self._name, self._on_event)
+        host.listeners[self._name] = self._on_event
         self._host = host
         xml = domain_xml(
             self._hardware,
@@ -192,10 +172,9 @@ class LibvirtMachine(MonitoredMachine):
                 await asyncio.sleep(LOOK_PAUSE_S)
 
     async def stop(self) -> None:
-        """Destroys the domain, and keeps what its QEMU said."""
         domain, self._domain = self._domain, None
         if self._host is not None:
-            self._host.forget(self._name)
+            self._host.listeners.pop(self._name, None)
         if domain is not None:
             await asyncio.to_thread(self._destroy, domain)
 
@@ -209,7 +188,7 @@ class LibvirtMachine(MonitoredMachine):
         if pid.strip():
             _make_sure_it_ended(int(pid), self._name)
         said = root / "log" / "qemu" / f"{self._name}.log"
-        if self._log is not None and ROOT in self._uri and said.is_file():
+        if ROOT in self._uri and said.is_file():
             shutil.copyfile(said, self._log)
 
     def _on_event(self, event: str, details: dict[str, Any]) -> None:
@@ -248,16 +227,11 @@ class LibvirtMachine(MonitoredMachine):
 
 
 def make_libvirt_machine(
-    hardware: Hardware, *, connect: str, cpu: int, paths: Paths, log: Path | None = None
+    hardware: Hardware, *, connect: str, cpu: int, paths: Paths, log: Path
 ) -> LibvirtMachine:
     """A domain of the libvirt at `connect`, or of one without a daemon (`embed`)."""
-    if connect != EMBED:
-        return LibvirtMachine(hardware, uri=connect, cpu=cpu, log=log)
     program = hardware.shape.platform.program
-    return LibvirtMachine(
-        hardware,
-        uri=embed_uri(paths),
-        cpu=cpu,
-        emulator=str(provide_starter(program, paths)),
-        log=log,
-    )
+    emulator = shutil.which(program) or ""
+    if connect == EMBED:
+        connect, emulator = embed_uri(paths), str(provide_starter(program, paths))
+    return LibvirtMachine(hardware, uri=connect, cpu=cpu, emulator=emulator, log=log)

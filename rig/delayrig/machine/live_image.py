@@ -67,8 +67,8 @@ def _fetch(suite: str, package: str, folder: Path, paths: Paths) -> None:
     with scratch_beside(paths.images) as scratch:
         root = scratch / "root"
         versions = unpack_packages(suite, [package], root, PLATFORMS[Arch.X86_64].debian)
-        drivers = sorted(root.glob(f"lib/modules/*/kernel/drivers/net/**/{CARD}.ko"))
-        drivers += sorted(root.glob(f"usr/lib/modules/*/kernel/drivers/net/**/{CARD}.ko"))
+        modules = f"lib/modules/*/kernel/drivers/net/**/{CARD}.ko"
+        drivers = [*sorted(root.glob(modules)), *sorted(root.glob(f"usr/{modules}"))]
         if not drivers:
             raise RigFaultError(
                 f"{package} of {suite} has no driver {CARD}.ko",

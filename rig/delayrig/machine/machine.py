@@ -1,40 +1,167 @@
 # SPDX-License-Identifier: GPL-2.0-or-later
-"""The one small interface behind which guests stand."""
+"""A guest behind QEMU's monitor, whoever holds that: the part that both backends share."""
 
+from abc import ABC, abstractmethod
 from pathlib import Path
-from typing import Protocol
+from typing import Any
+
+from delayrig.base.errors import LostGuestError, OverdueGuestError
+from delayrig.machine import device_state
+
+LOAD_LIMIT_S = 60.0
+STOP = "STOP"
+MIGRATION = "MIGRATION"
+JOB = "JOB_STATUS_CHANGE"
+JOB_LIMIT_S = 60.0
+OUR_JOB = "rig"
 
 
-class Machine(Protocol):
+def overdue(limit_s: float, what: str) -> LostGuestError:
+    return OverdueGuestError(
+        f"waited {limit_s:.0f} s of host time for {what}",
+        hint="the guest hangs: see console.log in the cell's folder",
+    )
+
+
+class Machine(ABC):
     """A guest from power-on to its end. Every wait takes a limit in seconds of host time.
 
     All methods raise `LostGuestError` where the guest dies, hangs or answers nonsense.
     """
 
+    @abstractmethod
     async def start(self) -> None:
         """Starts the machine: it boots, or loads its snapshot and stays paused."""
-        ...
+
+    @abstractmethod
+    async def stop(self) -> None:
+        """Ends the machine and everything that belongs to it; never fails, may be repeated."""
+
+    @abstractmethod
+    async def wait_gone(self) -> None:
+        """Until QEMU has ended, by itself or by somebody else."""
+
+    @abstractmethod
+    async def _execute(self, command: str, arguments: dict[str, object] | None = None) -> Any:
+        """What QEMU answers to a command."""
+
+    @abstractmethod
+    async def _next(self, event: str, limit_s: float, what: str) -> dict[str, Any]:
+        """The details of the next event of that name."""
+
+    @abstractmethod
+    def _forget(self, event: str) -> None:
+        """Drops the events of that name that nobody waited for."""
+
+    @abstractmethod
+    def _said(self) -> str:
+        """QEMU's own words, or where they are."""
 
     async def resume(self) -> None:
-        """Lets a paused machine go on."""
-        ...
+        self._forget(STOP)
+        await self._execute("cont")
 
     async def wait_paused(self, *, limit_s: float) -> None:
         """Waits until the guest pauses itself."""
-        ...
+        await self._next(STOP, limit_s, "the guest to pause")
 
     async def wake(self) -> None:
-        """Has QEMU look at what is due; nothing changes in the guest."""
-        ...
+        """Has QEMU's main loop look at what is due; nothing changes in the guest."""
+        await self._execute("query-status")
 
     async def save(self, path: Path, *, whole: bool, limit_s: float) -> None:
         """Writes the paused machine to the file `path`; not RAM in a file, unless `whole`."""
-        ...
+        self._forget(MIGRATION)
+        await self._set_capabilities(
+            {"events": True, "x-ignore-shared": not whole, "mapped-ram": whole}
+        )
+        await self._execute("migrate", {"uri": f"file:{path}"})
+        await self._wait_migrated(limit_s)
 
     async def read_memory(self, address: int, size_bytes: int, path: Path) -> None:
         """Copies physical memory of the paused machine to the file `path`."""
-        ...
+        await self._execute("pmemsave", {"val": address, "size": size_bytes, "filename": str(path)})
 
-    async def stop(self) -> None:
-        """Ends the machine and everything that belongs to it; never fails, may be repeated."""
-        ...
+    async def save_states(self, image: Path) -> None:
+        """Writes the paused machine without its RAM, for `load_states`, to a new image."""
+        size = {"driver": "file", "filename": str(image), "size": 0}
+        await self._job("blockdev-create", {"options": size})
+        file, disk = _nodes(image, 0)
+        await self._execute("blockdev-add", file)
+        new = {"driver": "qcow2", "file": file["node-name"], "size": 1 << 16}
+        clusters = {"cluster-size": device_state.CLUSTER_BYTES}
+        await self._job("blockdev-create", {"options": new | clusters})
+        await self._execute("blockdev-add", disk)
+        await self._set_capabilities({"x-ignore-shared": True, "mapped-ram": False})
+        await self._job("snapshot-save", _states(0))
+        for node in (disk, file):
+            await self._execute("blockdev-del", {"node-name": node["node-name"]})
+
+    async def open_states(self, image: Path, number: int) -> None:
+        """For `load_states`. QEMU notes in the image which of its states is in use."""
+        for node in _nodes(image, number):
+            await self._execute("blockdev-add", node)
+
+    async def load_states(self, number: int) -> None:
+        """Resets the machine, and loads all but its RAM; it stays paused."""
+        await self._job("snapshot-load", _states(number))
+
+    async def cpu_threads(self) -> list[int]:
+        """The thread of each CPU, by its number."""
+        found = await self._execute("query-cpus-fast")
+        return [int(cpu["thread-id"]) for cpu in sorted(found, key=lambda cpu: cpu["cpu-index"])]
+
+    async def _job(self, command: str, arguments: dict[str, object]) -> None:
+        self._forget(JOB)
+        await self._execute(command, {"job-id": OUR_JOB} | arguments)
+        while (await self._next(JOB, JOB_LIMIT_S, command))["status"] != "concluded":
+            pass
+        jobs = await self._execute("query-jobs")
+        await self._execute("job-dismiss", {"id": OUR_JOB})
+        for job in jobs:
+            if job["id"] == OUR_JOB and "error" in job:
+                raise LostGuestError(f"QEMU's {command} failed: {job['error']}: {self._said()}")
+
+    async def _load(self, state: Path) -> None:
+        """Reads the state of a machine that waits for it, and whose RAM is there already."""
+        await self._set_capabilities({"events": True, "x-ignore-shared": True})
+        await self._execute("migrate-incoming", {"uri": f"file:{state}"})
+        await self._wait_migrated(LOAD_LIMIT_S)
+
+    async def _wait_loaded(self) -> None:
+        await self._set_capabilities({"events": True})
+        status = await self._execute("query-status")
+        if status["status"] == "inmigrate":
+            await self._wait_migrated(LOAD_LIMIT_S)
+
+    async def _set_capabilities(self, states: dict[str, bool]) -> None:
+        capabilities = [{"capability": name, "state": on} for name, on in states.items()]
+        await self._execute("migrate-set-capabilities", {"capabilities": capabilities})
+
+    async def _wait_migrated(self, limit_s: float) -> None:
+        while True:
+            details = await self._next(MIGRATION, limit_s, "the snapshot")
+            match details["status"]:
+                case "completed":
+                    return
+                case "failed":
+                    raise LostGuestError(f"QEMU could not move the snapshot: {self._said()}")
+
+
+def _nodes(image: Path, number: int) -> tuple[dict[str, object], dict[str, object]]:
+    """An image of states as QEMU knows it, which may have several open: its file, its content."""
+    # Nothing in there outlives a run, so nothing waits for a disk.
+    cache = {"direct": False, "no-flush": True}
+    name = f"states-file-{number}"
+    # qcow2 cleans its cache every ten minutes of the guest's time, by the main loop: the
+    # guest's CPUs would wait for that, and for ever (emulators/qemu_preload/big_lock.c).
+    uncleaned: dict[str, object] = {"cache-clean-interval": 0, "driver": "qcow2", "file": name}
+    return (
+        {"node-name": name, "driver": "file", "filename": str(image), "cache": cache},
+        uncleaned | {"node-name": f"states-{number}"},
+    )
+
+
+def _states(number: int) -> dict[str, object]:
+    name = f"states-{number}"
+    return {"tag": device_state.TAG, "vmstate": name, "devices": [name]}

@@ -5,6 +5,8 @@ import asyncio
 import contextlib
 import os
 import socket
+import time
+from collections.abc import Callable
 from pathlib import Path
 from typing import Any
 
@@ -21,22 +23,23 @@ from delayrig.machine.arguments import (
     preloading,
     qemu_arguments,
 )
-from delayrig.machine.monitor import JOB, MIGRATION, STOP, MonitoredMachine, overdue
+from delayrig.machine.machine import JOB, MIGRATION, STOP, Machine, overdue
 from delayrig.machine.ram_reset import (
     CannotResetError,
     forget_translations,
     put_back,
     stale_stretches,
 )
-from delayrig.machine.timeouts import queued_s_of, wait_for_first
 
 CONNECT_LIMIT_S = 20.0
 COMMAND_LIMIT_S = 60.0
+LOOK_EVERY_S = 2.0
+NS_PER_S = 1_000_000_000
 # Else glibc asks the kernel for each further page of a thread's heap, a thousand times a cell.
 TUNABLES = {"GLIBC_TUNABLES": "glibc.malloc.top_pad=4194304"}
 
 
-class QemuMachine(MonitoredMachine):
+class QemuMachine(Machine):
     """A `Machine` of its own process, kept to one host CPU. What QEMU says goes to `log`."""
 
     def __init__(self, hardware: Hardware, *, log: Path, cpu: int) -> None:
@@ -50,30 +53,38 @@ class QemuMachine(MonitoredMachine):
         self._opened: dict[Path, int] = {}
 
     async def start(self) -> None:
-        """Starts QEMU, which boots; with a snapshot, returns when it is loaded and paused."""
         ours, theirs = socket.socketpair()
         self._qtest, their_qtest = socket.socketpair()
         qtest_fd = their_qtest.fileno() if self._hardware.is_reset else None
         arguments = qemu_arguments(self._hardware, monitor_fd=theirs.fileno(), qtest_fd=qtest_fd)
-        real = self._hardware.real
-        net = words_into(real.net) if real and real.net else []
-        preload = (
-            {} if real else preloading(self._hardware.preload, os.environ.get(LIBRARY_PATH, ""))
-        )
-        program = [self._hardware.shape.platform.program, *arguments]
+        program, preload = [self._hardware.shape.platform.program, *arguments], {}
+        if real := self._hardware.real:
+            command = [*(words_into(real.net) if real.net else []), *die_with_parent(program)]
+        else:
+            command = die_with_parent([*kept_to(self._cpu), *program])
+            preload = preloading(self._hardware.preload, os.environ.get(LIBRARY_PATH, ""))
         with theirs, their_qtest, self._log.open("wb") as log:
             self._process = await asyncio.create_subprocess_exec(
-                *net,
-                *die_with_parent(program if real else [*kept_to(self._cpu), *program]),
+                *command,
                 stdin=asyncio.subprocess.DEVNULL,
                 stdout=log,
                 stderr=log,
                 pass_fds=(theirs.fileno(), *([] if qtest_fd is None else [qtest_fd])),
                 env=os.environ | TUNABLES | preload,
             )
-        await self._connect(ours)
-        if not real:
-            self._check_preload()
+        for listener in self._events.values():
+            self._qmp.register_listener(listener)
+        self._qmp.logger.disabled = True
+        try:
+            await asyncio.wait_for(self._qmp.connect(ours), CONNECT_LIMIT_S)
+        except (QMPError, OSError, TimeoutError) as error:
+            raise LostGuestError(f"QEMU did not open its monitor: {self._said()}") from error
+        # A library that cannot be preloaded is passed over, and times would no longer be exact.
+        if preload and PRELOAD_NOTE not in self._said():
+            raise RigFaultError(
+                f"{self._hardware.preload} has no effect in this QEMU: {self._said()}",
+                hint="`rig/rig setup` builds it anew",
+            )
         if self._hardware.incoming is not None:
             await self._load(self._hardware.incoming)
         else:
@@ -83,7 +94,7 @@ class QemuMachine(MonitoredMachine):
         """To the pause of a snapshot, with all that is translated of what stays the same.
 
         `states` is a copy for this QEMU alone, `content` is the snapshot's RAM. Raises
-        `UnrewindableError` where another machine had better be started.
+        `CannotResetError` where another machine had better be started.
         """
         hardware = self._hardware
         assert hardware.memory is not None
@@ -103,13 +114,11 @@ class QemuMachine(MonitoredMachine):
             raise CannotResetError(str(error)) from error
 
     def move(self, cpu: int) -> None:
-        """Keeps it to another host CPU from now on."""
         assert self._process is not None
         for thread in Path(f"/proc/{self._process.pid}/task").iterdir():
             os.sched_setaffinity(int(thread.name), {cpu})
 
     async def wait_gone(self) -> None:
-        """Until the process is."""
         assert self._process is not None
         await self._process.wait()
 
@@ -124,15 +133,6 @@ class QemuMachine(MonitoredMachine):
                 self._process.kill()
             await self._process.wait()
 
-    async def _connect(self, monitor: socket.socket) -> None:
-        for listener in self._events.values():
-            self._qmp.register_listener(listener)
-        self._qmp.logger.disabled = True
-        try:
-            await asyncio.wait_for(self._qmp.connect(monitor), CONNECT_LIMIT_S)
-        except (QMPError, OSError, TimeoutError) as error:
-            raise LostGuestError(f"QEMU did not open its monitor: {self._said()}") from error
-
     async def _next(self, event: str, limit_s: float, what: str) -> dict[str, Any]:
         coming = asyncio.ensure_future(self._events[event].get())
         assert self._process is not None
@@ -145,7 +145,8 @@ class QemuMachine(MonitoredMachine):
         finally:
             coming.cancel()
             death.cancel()
-        self._check_alive()
+        if self._process.returncode is not None:
+            raise LostGuestError(f"QEMU ended by itself: {self._said()}")
         raise overdue(limit_s, what)
 
     def _forget(self, event: str) -> None:
@@ -166,17 +167,42 @@ class QemuMachine(MonitoredMachine):
     def _queued_s(self) -> float:
         return queued_s_of(self._process.pid) if self._process is not None else 0
 
-    def _check_alive(self) -> None:
-        if self._process is None or self._process.returncode is not None:
-            raise LostGuestError(f"QEMU ended by itself: {self._said()}")
-
-    def _check_preload(self) -> None:
-        """A library that cannot be preloaded is passed over, and times would no longer be exact."""
-        if self._hardware.preload is not None and PRELOAD_NOTE not in self._said():
-            raise RigFaultError(
-                f"{self._hardware.preload} has no effect in this QEMU: {self._said()}",
-                hint="`rig/rig setup` builds it anew",
-            )
-
     def _said(self) -> str:
         return self._log.read_text(errors="replace").strip() or "it said nothing"
+
+
+async def wait_for_first(
+    waiting: set[asyncio.Future[Any]], *, limit_s: float, queued_s: Callable[[], float]
+) -> None:
+    """Returns when one of `waiting` is done, or `limit_s` are over.
+
+    What `queued_s` has grown by meanwhile does not count: a guest that hangs sleeps or spins, but
+    one that merely has to share its CPU waits in the queue for it.
+    """
+    began_s, queued_before_s = time.monotonic(), queued_s()
+    while True:
+        used_s = time.monotonic() - began_s - (queued_s() - queued_before_s)
+        if used_s >= limit_s:
+            return
+        done, _ = await asyncio.wait(
+            waiting,
+            timeout=min(limit_s - used_s, LOOK_EVERY_S),
+            return_when=asyncio.FIRST_COMPLETED,
+        )
+        if done:
+            return
+
+
+def queued_s_of(process: int, proc: Path = Path("/proc")) -> float:
+    """How long the process was kept from a CPU by others: its thread that waited longest.
+
+    0 where the kernel does not tell, or the process is gone. Source: Linux
+    Documentation/scheduler/sched-stats.rst.
+    """
+    waits_ns = [0]
+    for path in (proc / str(process) / "task").glob("*/schedstat"):
+        try:
+            waits_ns.append(int(path.read_text(encoding="ascii").split()[1]))
+        except (OSError, ValueError, IndexError):
+            continue
+    return max(waits_ns) / NS_PER_S

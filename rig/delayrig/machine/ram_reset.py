@@ -16,6 +16,7 @@ import contextlib
 import ctypes
 import errno
 import hashlib
+import itertools
 import os
 import socket
 from collections.abc import Iterator
@@ -41,16 +42,16 @@ MEMSET_BYTES = 1 << 16
 """At once: QEMU takes as much memory of its own for it, and this much it has at hand."""
 PAGES_MAX = 128 << 20 >> 12
 """Past that it is as quick to start anew, and the host gets its memory back."""
+ASKED_AT_ONCE = 512
+"""So few that the answers have room: else each side would wait for the other."""
 DIGESTS = "digests"
 """Beside the file of RAM: of each of its pages."""
 DIGEST_BYTES = 16
 
 
 _write_to_process = ctypes.CDLL(None).process_vm_writev
-_write_to_process.argtypes = [
-    *(ctypes.c_int, ctypes.c_void_p, ctypes.c_ulong),
-    *(ctypes.c_void_p, ctypes.c_ulong, ctypes.c_ulong),
-]
+_VECTORS = (ctypes.c_void_p, ctypes.c_ulong)
+_write_to_process.argtypes = [ctypes.c_int, *_VECTORS, *_VECTORS, ctypes.c_ulong]
 _write_to_process.restype = ctypes.c_ssize_t
 
 
@@ -108,32 +109,23 @@ def stale_stretches(process: int, ram: Path, content: Path) -> list[Stretch]:
 
 def forget_translations(qtest: socket.socket, base: int, stretches: list[Stretch]) -> None:
     """Has QEMU write zeros there; `base` is the physical address of RAM. Blocks."""
-    parts = [part for whole in stretches for part in _parts_of(whole)]
-    words = "".join(f"memset {base + s.start:#x} {s.size:#x} 0x0\n" for s in parts).encode()
+    lines = [
+        f"memset {base + at:#x} {min(MEMSET_BYTES, one.start + one.size - at):#x} 0x0\n"
+        for one in stretches
+        for at in range(one.start, one.start + one.size, MEMSET_BYTES)
+    ]
     qtest.settimeout(QTEST_LIMIT_S)
-    answered, rest = 0, b""
-    with contextlib.suppress(TimeoutError):
-        # So few at a time that the answers have room: else each side would wait for the other.
-        for part in _lines_in_parts(words):
-            qtest.sendall(part)
-            wanted = part.count(b"\n")
-            while wanted:
-                received = qtest.recv(1 << 16)
-                if not received:
-                    break
-                *lines, rest = (rest + received).split(b"\n")
-                if any(line.strip() != ANSWER for line in lines):
-                    raise LostGuestError(f"QEMU's answer to memset is {lines[0]!r}")
-                wanted -= len(lines)
-                answered += len(lines)
-    if answered != len(parts):
-        raise LostGuestError(f"QEMU wrote {answered} of {len(parts)} stretches of memory")
-
-
-def _parts_of(whole: Stretch) -> Iterator[Stretch]:
-    end = whole.start + whole.size
-    for start in range(whole.start, end, MEMSET_BYTES):
-        yield Stretch(start, min(MEMSET_BYTES, end - start))
+    answered = 0
+    with contextlib.suppress(TimeoutError), qtest.makefile("rb") as answers:
+        for begin in range(0, len(lines), ASKED_AT_ONCE):
+            asked = lines[begin : begin + ASKED_AT_ONCE]
+            qtest.sendall("".join(asked).encode())
+            for answer in itertools.islice(answers, len(asked)):
+                if answer.strip() != ANSWER:
+                    raise LostGuestError(f"QEMU's answer to memset is {answer!r}")
+                answered += 1
+    if answered != len(lines):
+        raise LostGuestError(f"QEMU wrote {answered} of {len(lines)} stretches of memory")
 
 
 def put_back(process: int, ram: Path, stretches: list[Stretch], content: Path) -> None:
@@ -146,19 +138,15 @@ def put_back(process: int, ram: Path, stretches: list[Stretch], content: Path) -
     source = np.memmap(content, np.uint8, mode="r")
     places = np.array([(part.start, part.size) for part in parts], np.uint64).reshape(-1, 2)
     for some in np.split(places, range(VECTORS_MAX, len(places), VECTORS_MAX)):
+        # Addresses with lengths, as in `struct iovec`.
         ours, theirs = (
             some + np.array((address, 0), np.uint64) for address in (source.ctypes.data, begin)
         )
-        _copy(process, ours, theirs)
-
-
-def _copy(process: int, ours: "NDArray[np.uint64]", theirs: "NDArray[np.uint64]") -> None:
-    """From there in this process to there in that: addresses with lengths, as in `struct iovec`."""
-    done = _write_to_process(
-        process, ours.ctypes.data, len(ours), theirs.ctypes.data, len(theirs), 0
-    )
-    if done != ours[:, 1].sum():
-        raise LostGuestError(f"could not write to the memory of process {process}")
+        done = _write_to_process(
+            process, ours.ctypes.data, len(ours), theirs.ctypes.data, len(theirs), 0
+        )
+        if done != some[:, 1].sum():
+            raise LostGuestError(f"could not write to the memory of process {process}")
 
 
 def _data_in(file: int, whole: Stretch) -> Iterator[Stretch]:
@@ -177,11 +165,6 @@ def _data_in(file: int, whole: Stretch) -> Iterator[Stretch]:
         yield Stretch(begin, at - begin)
 
 
-def _lines_in_parts(words: bytes, lines_max: int = 512) -> list[bytes]:
-    lines = words.splitlines(keepends=True)
-    return [b"".join(lines[at : at + lines_max]) for at in range(0, len(lines), lines_max)]
-
-
 def _mapping_of(process: int, ram: Path) -> tuple[int, int]:
     """The addresses at which a process has that file, which it maps once and whole."""
     for line in Path(f"/proc/{process}/maps").read_text(errors="replace").splitlines():
@@ -194,7 +177,6 @@ def _mapping_of(process: int, ram: Path) -> tuple[int, int]:
 
 
 def _differ(ram: Path, other: Path) -> "NDArray[np.bool_]":
-    """Which pages do, of two files of RAM, by their digests."""
     import numpy as np
 
     one, two = (
@@ -203,7 +185,5 @@ def _differ(ram: Path, other: Path) -> "NDArray[np.bool_]":
     )
     if one.shape != two.shape:
         raise CannotResetError(f"{ram} and {other} are not of one size")
-    differ: NDArray[np.bool_] = one[:, 0] != two[:, 0]
-    for word in range(1, DIGEST_BYTES // 8):
-        differ |= one[:, word] != two[:, word]
+    differ: NDArray[np.bool_] = (one[:, 0] != two[:, 0]) | (one[:, 1] != two[:, 1])
     return differ

@@ -1,28 +1,25 @@
 # SPDX-License-Identifier: GPL-2.0-or-later
-"""A guest from its pause at the snapshot to the results that it leaves."""
+"""A guest from its pause at the snapshot to the results that it leaves in its window of memory.
 
+Their layout is in images/agent/parcel.h.
+"""
+
+import struct
 from pathlib import Path
 
 from delayrig.base.errors import LostGuestError
-from delayrig.machine import parcel
 from delayrig.machine.arguments import WINDOW_BYTES, window_address
 from delayrig.machine.machine import Machine
 from delayrig.model.shape import GuestShape
 
 CELL_LIMIT_S = 300.0
+MAGIC = b"FDRPARC1"
+HEADER = struct.Struct("<8sQQ")
+ENTRY = struct.Struct("<QQ")
 
 ENTRIES = {
-    "agent.jsonl",
-    "bridge.log",
-    "chip.bin",
-    "cyclictest.json",
-    "dummy.jsonl",
-    "emulator.log",
-    "events.jsonl",
-    "host.jsonl",
-    "image.sparse",
-    "read.bin",
-    "stdout.txt",
+    *("agent.jsonl", "bridge.log", "chip.bin", "cyclictest.json", "dummy.jsonl", "emulator.log"),
+    *("events.jsonl", "host.jsonl", "image.sparse", "read.bin", "stdout.txt"),
 }
 
 
@@ -36,13 +33,48 @@ async def finish_guest(
 
 
 async def read_results(machine: Machine, shape: GuestShape, scratch: Path) -> dict[str, bytes]:
-    """Of a guest that stands with its results in its memory."""
     address, window = window_address(shape), scratch / "window"
-    await machine.read_memory(address, parcel.HEADER.size, window)
-    used = parcel.parcel_bytes(window.read_bytes(), window_bytes=WINDOW_BYTES)
+    await machine.read_memory(address, HEADER.size, window)
+    used = parcel_bytes(window.read_bytes(), window_bytes=WINDOW_BYTES)
     await machine.read_memory(address, used, window)
-    entries = parcel.unpack(window.read_bytes())
-    unknown = entries.keys() - ENTRIES
-    if unknown:
+    entries = unpack(window.read_bytes())
+    if unknown := entries.keys() - ENTRIES:
         raise LostGuestError(f"the guest sent {', '.join(sorted(unknown))} without being asked")
+    return entries
+
+
+def parcel_bytes(header: bytes, *, window_bytes: int) -> int:
+    """How many bytes the parcel uses, header included; refuses a window with no parcel."""
+    if len(header) < HEADER.size:
+        raise LostGuestError("the guest's parcel has no header")
+    magic, used, _ = HEADER.unpack_from(header)
+    if magic != MAGIC:
+        raise LostGuestError("the guest stopped without leaving its results")
+    if not HEADER.size <= used <= window_bytes:
+        raise LostGuestError(f"the guest's parcel claims {used} bytes")
+    return int(used)
+
+
+def unpack(parcel: bytes) -> dict[str, bytes]:
+    """Every entry by name. Truncation, overlap, repeats or left-over bytes are a lost guest."""
+    if len(parcel) < HEADER.size:
+        raise LostGuestError("the guest's parcel has no header")
+    _, _, count = HEADER.unpack_from(parcel)
+    entries: dict[str, bytes] = {}
+    at = HEADER.size
+    for _ in range(count):
+        if at + ENTRY.size > len(parcel):
+            raise LostGuestError("the guest's parcel is cut short")
+        name_bytes, content_bytes = ENTRY.unpack_from(parcel, at)
+        at += ENTRY.size
+        end = at + name_bytes + content_bytes
+        if end > len(parcel):
+            raise LostGuestError("the guest's parcel is cut short")
+        name = parcel[at : at + name_bytes].decode("ascii", errors="replace")
+        if name in entries:
+            raise LostGuestError(f"the guest's parcel holds {name!r} twice")
+        entries[name] = parcel[at + name_bytes : end]
+        at = end
+    if at != len(parcel):
+        raise LostGuestError("the guest's parcel has bytes left over")
     return entries

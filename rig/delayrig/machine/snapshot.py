@@ -13,7 +13,6 @@ import contextlib
 import os
 import shutil
 import time
-from collections.abc import Iterator
 from dataclasses import replace
 from functools import cache
 from pathlib import Path
@@ -26,6 +25,7 @@ from delayrig.images.guest_image import GuestImage
 from delayrig.machine import arguments
 from delayrig.machine.arguments import Hardware
 from delayrig.machine.device_state import made_loadable
+from delayrig.machine.live_image import LiveImage
 from delayrig.machine.qemu import QemuMachine
 from delayrig.machine.ram_reset import CannotResetError, write_digests
 from delayrig.machine.session import finish_guest
@@ -51,8 +51,10 @@ STATES = "states.qcow2"
 KERNEL_BYTES = 1 << 16
 
 
-def boot_hardware(shape: GuestShape, image: GuestImage, preload: Path, console: Path) -> Hardware:
-    """The machine that boots to the moment of the snapshot."""
+def boot_hardware(
+    shape: GuestShape, image: GuestImage | LiveImage, preload: Path, console: Path
+) -> Hardware:
+    """The machine that boots; where it gets a snapshot, up to the moment of that."""
     return Hardware(
         shape=shape,
         preload=preload,
@@ -123,35 +125,23 @@ def drop_unused(snapshots: Path, *, now_s: float) -> None:
 
     What is left keeps to `ALL_BYTES_MAX`, but for those that a run may have asked for.
     """
+    found = []
+    for path in snapshots.glob("*.snapshot"):
+        with contextlib.suppress(FileNotFoundError):
+            found.append((now_s - path.stat().st_mtime, path))
     room = ALL_BYTES_MAX
-    for unused_s, path in sorted(_unused(snapshots, now_s)):
-        room -= _disk_bytes(path)
+    for unused_s, path in sorted(found):
+        for file in path.glob("*"):
+            with contextlib.suppress(FileNotFoundError):
+                room -= file.stat().st_blocks * BLOCK_BYTES
         if unused_s > UNUSED_DROPPED_AFTER_S or (room < 0 and unused_s > RUN_ASKS_WITHIN_S):
             shutil.rmtree(path, ignore_errors=True)
 
 
-def _unused(snapshots: Path, now_s: float) -> Iterator[tuple[float, Path]]:
-    for path in snapshots.glob("*.snapshot"):
-        with contextlib.suppress(FileNotFoundError):
-            yield now_s - path.stat().st_mtime, path
-
-
-def _disk_bytes(folder: Path) -> int:
-    total = 0
-    for path in folder.glob("*"):
-        with contextlib.suppress(FileNotFoundError):
-            total += path.stat().st_blocks * BLOCK_BYTES
-    return total
-
-
 def restored(hardware: Hardware, snapshot: Path) -> Hardware:
     """The same machine, which resumes from the snapshot instead of booting."""
-    return replace(
-        hardware,
-        kernel=snapshot / KERNEL,
-        incoming=snapshot / STATE,
-        memory=snapshot / RAM,
-    )
+    kernel, state, memory = (snapshot / name for name in (KERNEL, STATE, RAM))
+    return replace(hardware, kernel=kernel, incoming=state, memory=memory)
 
 
 def restored_whole(hardware: Hardware, snapshot: Path) -> Hardware:

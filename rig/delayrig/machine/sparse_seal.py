@@ -22,7 +22,6 @@ ZEROS = bytes(STRETCH_BYTES)
 
 
 def seal(folder: Path) -> None:
-    """Notes the digests of all files there."""
     names = sorted(path.name for path in folder.iterdir() if path.name != FILE_NAME)
     _write(folder, {name: _digest(folder / name) for name in names})
 
@@ -75,7 +74,6 @@ def _digest(path: Path) -> str:
 
 
 def _stretches(file: int, size: int) -> Iterator[tuple[int, bytes]]:
-    """Each stretch in which there may be data, with where it begins."""
     at = 0
     while at < size:
         try:

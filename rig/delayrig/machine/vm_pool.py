@@ -13,12 +13,11 @@ from collections.abc import AsyncIterator
 from contextlib import asynccontextmanager
 from dataclasses import replace
 from pathlib import Path
-from typing import NamedTuple
 
 from delayrig.base.scratch import ScratchFolder
 from delayrig.machine.arguments import Hardware, machine_of
 from delayrig.machine.delay_watch import read_wish, write_wish
-from delayrig.machine.flood import LOG_BYTES_MAX
+from delayrig.machine.guest_logs import LOG_BYTES_MAX
 from delayrig.machine.qemu import QemuMachine
 from delayrig.machine.ram_reset import CannotResetError
 from delayrig.machine.snapshot import RAM, STATES, restored
@@ -27,26 +26,14 @@ RESET_NOTE = "reset: cells that this QEMU ran before: "
 """In the QEMU log of a cell that ran in such a guest."""
 # emulators/qemu_preload/shared_files.c looks for it.
 REFILLED = ".refill"
-# A small cell; a flashrom with its libraries; one with many; cells of large parts.
+# How long files are made, so that content of about the same size fits as well: a small cell; a
+# flashrom with its libraries; one with many; cells of large parts.
 ROOMS_BYTES = [1 << 18, *(mib << 20 for mib in (5, 10, 20, 40, 80))]
 CELLS_MAX = 64
 """Each leaves translations behind that nothing uses any more, some 2 MB."""
 
 
-class _Content(NamedTuple):
-    path: Path
-    inode: int
-    changed_ns: int
-    size_bytes: int
-
-
-def _content_of(path: Path) -> _Content:
-    status = path.stat()
-    return _Content(path, status.st_ino, status.st_mtime_ns, status.st_size)
-
-
 def can_be_pooled(snapshot: Path) -> bool:
-    """Whether guests from that snapshot can be reset to it."""
     return (snapshot / STATES).is_file()
 
 
@@ -64,7 +51,8 @@ class PooledVm:
         self._files = {
             name: folder / f"{number}{REFILLED}" for number, name in enumerate(hardware.fw_cfg)
         }
-        self._filled: dict[str, _Content] = {}
+        self._filled: dict[str, tuple[Path, int, int, int]] = {}
+        """By name, the file with its inode, time of change and length."""
         self._log = folder / "qemu.log"
         self.logs = [folder / hardware.console.name, self._log]
         self._marks = folder / hardware.marks.name if hardware.marks else None
@@ -89,7 +77,6 @@ class PooledVm:
         self._cells = 0
 
     def fits(self, hardware: Hardware) -> bool:
-        """Whether a cell that is given this can run here."""
         return (
             self._cells < CELLS_MAX
             and self._kind == machine_of(hardware.shape)
@@ -103,15 +90,15 @@ class PooledVm:
         )
 
     async def start(self, hardware: Hardware) -> None:
-        """To the pause of the snapshot, for its first cell."""
         for name, path in hardware.fw_cfg.items():
             with self._files[name].open("wb") as file:
-                file.truncate(room_bytes(path.stat().st_size))
+                size = path.stat().st_size
+                file.truncate(next((room for room in ROOMS_BYTES if room >= size), size))
         self._fill(hardware)
         await self.machine.start()
 
     async def reset(self, hardware: Hardware, snapshot: Path, cpu: int) -> None:
-        """To the pause of that snapshot, for another cell. Raises `UnrewindableError`."""
+        """To the pause of that snapshot, for another cell. Raises `CannotResetError`."""
         self._fill(hardware)
         self.machine.move(cpu)
         self.snapshot = snapshot
@@ -150,13 +137,14 @@ class PooledVm:
         if self.delays is not None and hardware.delays is not None:
             write_wish(self.delays.wish, read_wish(hardware.delays.wish), self._cells)
         for name, path in hardware.fw_cfg.items():
-            content, before = _content_of(path), self._filled.get(name)
+            now, before = path.stat(), self._filled.get(name)
+            content = (path, now.st_ino, now.st_mtime_ns, now.st_size)
             if content == before:
                 continue
             with self._files[name].open("r+b") as file, path.open("rb") as source:
                 shutil.copyfileobj(source, file)
                 if before is not None:
-                    file.write(bytes(max(before.size_bytes - content.size_bytes, 0)))
+                    file.write(bytes(max(before[-1] - now.st_size, 0)))
             self._filled[name] = content
 
 
@@ -184,13 +172,18 @@ class VmPool:
         await self._make_room(self._room)
 
     async def end(self) -> None:
-        """Of all."""
         await self._make_room(0)
 
     async def _take(self, hardware: Hardware, snapshot: Path, cpu: int) -> PooledVm:
         while guest := self._take_idle(hardware, snapshot):
-            if await _was_reset(guest, hardware, snapshot, cpu):
+            try:
+                await guest.reset(hardware, snapshot, cpu)
                 return guest
+            except CannotResetError:
+                await guest.end()
+            except BaseException:
+                await guest.end()
+                raise
         await self._make_room(self._room - 1)
         guest = PooledVm(hardware, snapshot, cpu)
         try:
@@ -211,20 +204,3 @@ class VmPool:
     async def _make_room(self, left: int) -> None:
         while len(self._idle) > left:
             await self._idle.pop(0).end()
-
-
-async def _was_reset(guest: PooledVm, hardware: Hardware, snapshot: Path, cpu: int) -> bool:
-    try:
-        await guest.reset(hardware, snapshot, cpu)
-    except CannotResetError:
-        await guest.end()
-        return False
-    except BaseException:
-        await guest.end()
-        raise
-    return True
-
-
-def room_bytes(size_bytes: int) -> int:
-    """How long the file is made for content of that size: others of about its size fit as well."""
-    return next((room for room in ROOMS_BYTES if room >= size_bytes), size_bytes)

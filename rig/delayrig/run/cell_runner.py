@@ -17,7 +17,7 @@ from delayrig.base.scratch import full_scratch
 from delayrig.hazards.of_cell import hazards_of
 from delayrig.images import dummy
 from delayrig.images.delay_function import DelayFunction, DelayWish, find_watched
-from delayrig.images.subject import PATH_PREFIX, Subject, knows_string, wrong_machine
+from delayrig.images.subject import PATH_PREFIX, knows_string, wrong_machine
 from delayrig.judge.judge import Finding, blank_result, judge_cell
 from delayrig.lanes.lane import Assignment, Lane
 from delayrig.lanes.stages import JUDGE, MARKS_NAME, StageWatch
@@ -33,8 +33,6 @@ NO_ROOM = (errno.ENOSPC, errno.EDQUOT)
 
 @dataclass(frozen=True, kw_only=True)
 class CellRunner:
-    """All that the cells of a run have in common."""
-
     request: Request
     lane: Lane
     watched: Mapping[str, tuple[DelayFunction, ...]]
@@ -43,7 +41,6 @@ class CellRunner:
     """What each packed program calls each chip; empty where it knows none of its names."""
 
     def refusal(self, cell: Cell) -> str:
-        """Why a cell is skipped; empty where it is run."""
         chip = self.request.chips[cell.chip]
         refusal = self.lane.refusal(cell) or wrong_machine(cell.subject, cell.arch)
         if refusal:
@@ -62,14 +59,11 @@ class CellRunner:
         return next((refusal for refusal in refusals if refusal), "")
 
     def refuse(self, cell: Cell) -> CellResult | None:
-        """The result of a cell that is not to be run; None where it is."""
-        chip = self.request.chips[cell.chip]
         missing = self.lane.missing(cell)
         reason = f"{NOT_PROVIDED}{missing.what}" if missing else self.refusal(cell)
         if not reason:
             return None
-        finding = Finding(verdict=Verdict.SKIPPED, reason=reason)
-        blank = blank_result(cell, chip, finding, rerun=rerun_command(cell, self.request))
+        blank = self._blank(cell, Finding(verdict=Verdict.SKIPPED, reason=reason))
         return msgspec.structs.replace(blank, not_provided=missing.what if missing else "")
 
     async def run(self, cell: Cell, cpu: int) -> CellResult:
@@ -92,15 +86,11 @@ class CellRunner:
 
     def lost(self, cell: Cell, reason: str) -> CellResult:
         """The result of a cell whose worker was lost with it, kept in its folder."""
-        folder = cell_folder(cell, self.request.out)
-        finding = Finding(verdict=Verdict.INFRA_ERROR, reason=reason)
-        chip = self.request.chips[cell.chip]
-        result = blank_result(cell, chip, finding, rerun=rerun_command(cell, self.request))
-        keep_result(result, folder)
+        result = self._blank(cell, Finding(verdict=Verdict.INFRA_ERROR, reason=reason))
+        keep_result(result, cell_folder(cell, self.request.out))
         return result
 
     def assignment(self, cell: Cell, folder: Path, cpu: int) -> Assignment:
-        """The cell with all that it needs, to be run in that folder on that CPU."""
         subject = self.lane.subject_of(cell)
         assert subject is not None
         return Assignment(
@@ -116,20 +106,28 @@ class CellRunner:
         )
 
     async def _measure(self, cell: Cell, folder: Path, cpu: int) -> CellResult:
-        rerun = rerun_command(cell, self.request)
         given = self.assignment(cell, folder, cpu)
-        chip, subject, watch = given.chip, given.subject, given.watch
         try:
             host_s = await self.lane.run_cell(given)
             result = await asyncio.to_thread(
-                judge_cell, cell, chip, folder, subject=subject, host_s=host_s, rerun=rerun
+                judge_cell,
+                cell,
+                given.chip,
+                folder,
+                subject=given.subject,
+                host_s=host_s,
+                rerun=rerun_command(cell, self.request),
             )
-            watch.ended(JUDGE)
-            if self.request.stages:
-                watch.write(folder)
-            return result
         except LostGuestError as error:
-            return blank_result(cell, chip, _lost(cell, error), rerun=rerun)
+            return self._blank(cell, _lost(cell, error))
+        given.watch.ended(JUDGE)
+        if self.request.stages:
+            given.watch.write(folder)
+        return result
+
+    def _blank(self, cell: Cell, finding: Finding) -> CellResult:
+        chip = self.request.chips[cell.chip]
+        return blank_result(cell, chip, finding, rerun=rerun_command(cell, self.request))
 
 
 def keep_result(result: CellResult, folder: Path) -> None:
@@ -139,31 +137,25 @@ def keep_result(result: CellResult, folder: Path) -> None:
 
 def make_cell_runner(request: Request, lane: Lane) -> CellRunner:
     """Looks into all programs that are put to the test."""
+    found = filter(None, map(lane.subject_of, request.cells))
+    subjects = {subject.label: subject for subject in found}
+    contents = {program.label: program.program_bytes for program in lane.programs}
     return CellRunner(
         request=request,
         lane=lane,
-        watched=_find_watched(request, lane),
-        chip_names=_chip_names(request, lane),
+        watched={
+            # A user knows his own program alone.
+            label: find_watched(
+                subject, request.delay if subject.name.startswith(PATH_PREFIX) else DelayWish()
+            )
+            for label, subject in subjects.items()
+        },
+        chip_names={
+            (label, chip): next((n for n in facts.flashrom_names if knows_string(content, n)), "")
+            for label, content in contents.items()
+            for chip, facts in request.chips.items()
+        },
     )
-
-
-def _find_watched(request: Request, lane: Lane) -> dict[str, tuple[DelayFunction, ...]]:
-    subjects = filter(None, map(lane.subject_of, request.cells))
-    return {
-        label: find_watched(subject, _wish_for(subject, request))
-        for label, subject in {subject.label: subject for subject in subjects}.items()
-    }
-
-
-def _chip_names(request: Request, lane: Lane) -> dict[tuple[str, str], str]:
-    programs = {program.label: program.program_bytes for program in lane.programs}
-    return {
-        (name, chip): next(
-            (known for known in facts.flashrom_names if knows_string(program, known)), ""
-        )
-        for name, program in programs.items()
-        for chip, facts in request.chips.items()
-    }
 
 
 def _lost(cell: Cell, error: LostGuestError) -> Finding:
@@ -177,11 +169,6 @@ def _lost(cell: Cell, error: LostGuestError) -> Finding:
     return Finding(verdict=Verdict.INFRA_ERROR, reason=error.message)
 
 
-def _wish_for(subject: Subject, request: Request) -> DelayWish:
-    """A user knows his own program alone."""
-    return request.delay if subject.name.startswith(PATH_PREFIX) else DelayWish()
-
-
 def cell_folder(cell: Cell, out: Path) -> Path:
     """Made, with the cell in it."""
     # libvirt wants whole paths.
@@ -192,21 +179,20 @@ def cell_folder(cell: Cell, out: Path) -> Path:
 
 
 def _explained(error: OSError, out: Path) -> Exception:
-    if error.errno in NO_ROOM and (place := full_scratch(error)):
+    if error.errno not in NO_ROOM:
+        return error
+    if place := full_scratch(error):
         return BadInputError(
             f"TMPDIR {place}: no space left; the finished cells are kept in {out}",
             hint="free some space there, or name another TMPDIR, and go on with --resume",
         )
-    if error.errno in NO_ROOM:
-        return BadInputError(
-            f"--out {out}: no space left; the finished cells are kept",
-            hint="free some space there, and go on with --resume",
-        )
-    return error
+    return BadInputError(
+        f"--out {out}: no space left; the finished cells are kept",
+        hint="free some space there, and go on with --resume",
+    )
 
 
 def rerun_command(cell: Cell, request: Request) -> str:
-    """The one command that runs this cell again."""
     words = ["rig/rig", *(request.again or partial(_by_run, request))(cell)]
     if cell.subject.startswith(PATH_PREFIX):
         words += request.delay.words

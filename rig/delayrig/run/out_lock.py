@@ -1,6 +1,7 @@
 # SPDX-License-Identifier: GPL-2.0-or-later
 """One run a folder: its owner holds a lock on it, which ends with the owner whatever ends that."""
 
+import contextlib
 import datetime as dt
 import fcntl
 import os
@@ -8,7 +9,6 @@ import shlex
 import sys
 import time
 from collections.abc import Iterator
-from contextlib import contextmanager
 from pathlib import Path
 
 import msgspec
@@ -30,13 +30,8 @@ class Owner(msgspec.Struct, frozen=True, kw_only=True):
     command: str
     since: str
 
-    @property
-    def words(self) -> str:
-        """In a sentence."""
-        return f"process {self.pid} since {self.since}: {self.command}"
 
-
-@contextmanager
+@contextlib.contextmanager
 def hold_out(out: Path, *, asked_s: float | None) -> Iterator[None]:
     """Makes the folder and keeps other runs out of it.
 
@@ -68,41 +63,27 @@ def _acquire(path: Path, out: Path) -> int:
         try:
             fcntl.flock(lock, fcntl.LOCK_EX | fcntl.LOCK_NB)
         except BlockingIOError:
-            owner = _read_owner(lock)
+            owner = None  # it has not said yet who it is
+            with contextlib.suppress(msgspec.DecodeError):
+                owner = msgspec.json.decode(os.pread(lock, 1 << 16, 0), type=Owner)
             os.close(lock)
             if owner and not Path(f"/proc/{owner.pid}").exists() and time.monotonic() < until_s:
                 time.sleep(LOOKS_EACH_S)
                 continue
-            words = owner.words if owner else "it only just began"
+            words = "it only just began"
+            if owner:
+                words = f"process {owner.pid} since {owner.since}: {owner.command}"
             raise BadInputError(
                 f"--out {out}: another run is in it ({words})", hint=OTHERWISE
             ) from None
-        if _is_still(lock, path):
-            _write_owner(lock)
-            return lock
+        with contextlib.suppress(FileNotFoundError):
+            if os.path.samestat(os.fstat(lock), path.stat()):
+                now = dt.datetime.now(dt.UTC).isoformat(timespec="seconds")
+                owner = Owner(pid=os.getpid(), command=shlex.join(sys.argv), since=now)
+                os.ftruncate(lock, 0)
+                os.pwrite(lock, msgspec.json.encode(owner), 0)
+                return lock
         os.close(lock)  # its owner ended, and took the file away, while we opened it
-
-
-def _read_owner(lock: int) -> Owner | None:
-    """None: it has not said yet who it is."""
-    try:
-        return msgspec.json.decode(os.pread(lock, 1 << 16, 0), type=Owner)
-    except msgspec.DecodeError:
-        return None
-
-
-def _write_owner(lock: int) -> None:
-    now = dt.datetime.now(dt.UTC).isoformat(timespec="seconds")
-    owner = Owner(pid=os.getpid(), command=shlex.join(sys.argv), since=now)
-    os.ftruncate(lock, 0)
-    os.pwrite(lock, msgspec.json.encode(owner), 0)
-
-
-def _is_still(lock: int, path: Path) -> bool:
-    try:
-        return os.path.samestat(os.fstat(lock), path.stat())
-    except FileNotFoundError:
-        return False
 
 
 def _check_left_alone(out: Path, asked_s: float) -> None:

@@ -5,7 +5,6 @@ import contextlib
 import shutil
 from collections.abc import Iterator, Sequence
 from pathlib import Path
-from typing import Any
 
 import msgspec
 
@@ -26,8 +25,6 @@ OTHERWISE = "name another folder; to go on with that run, ask for the same with 
 
 
 class Begun(msgspec.Struct, frozen=True, kw_only=True):
-    """What a run was begun with."""
-
     schema: int = SCHEMA
     run: RunHeader
     delay: list[str]
@@ -54,7 +51,10 @@ def begin(request: Request, header: RunHeader) -> RunHeader:
     path = request.out / FILE_NAME
     if request.resume:
         known = read_versioned(path, Begun, schema=SCHEMA)
-        for key, then, now in _compared(known, begun, request):
+        pairs = [(f"run.{k}", getattr(known.run, k), getattr(header, k)) for k in OF_THE_RIG]
+        if any(cell.lane in REAL_TIME for cell in request.cells):
+            pairs.append(("run.host", known.run.host, header.host))
+        for key, then, now in (*pairs, ("delay", known.delay, begun.delay)):
             if then != now:
                 raise BadInputError(
                     f"{path}: key '{key}': the run was begun with {_short(then)},"
@@ -64,13 +64,6 @@ def begin(request: Request, header: RunHeader) -> RunHeader:
         return msgspec.structs.replace(header, started=known.run.started)
     write_json(path, begun)
     return header
-
-
-def _compared(known: Begun, now: Begun, request: Request) -> list[tuple[str, Any, Any]]:
-    pairs = [(f"run.{key}", getattr(known.run, key), getattr(now.run, key)) for key in OF_THE_RIG]
-    if any(cell.lane in REAL_TIME for cell in request.cells):
-        pairs.append(("run.host", known.run.host, now.run.host))
-    return [*pairs, ("delay", known.delay, now.delay)]
 
 
 def _short(value: object) -> str:
@@ -93,7 +86,6 @@ def done_cells(cells: Sequence[Cell], folder: Path) -> dict[str, CellResult]:
 
 
 def clear_cut_off(cell: Cell, folder: Path) -> None:
-    """What a cell left that did not come to its end."""
     place = folder / cell.id
     for left in (place, _set_aside(place)):
         shutil.rmtree(left, ignore_errors=True)

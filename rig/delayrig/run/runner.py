@@ -4,7 +4,7 @@
 import asyncio
 from collections.abc import AsyncIterator, Awaitable, Callable, Iterator, Sequence
 from contextlib import ExitStack, asynccontextmanager
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from itertools import zip_longest
 from pathlib import Path
 from typing import Protocol
@@ -12,6 +12,8 @@ from typing import Protocol
 from delayrig.base.errors import BadInputError, NotProvidedError
 from delayrig.base.paths import Paths
 from delayrig.base.preparing import Preparing
+from delayrig.images.delay_function import DelayWish
+from delayrig.images.recipes import Recipes
 from delayrig.images.saved_programs import save_programs
 from delayrig.judge.exit_code import WATCHING
 from delayrig.lanes.choice import open_lane
@@ -19,6 +21,7 @@ from delayrig.lanes.lane import Assignment, Lane
 from delayrig.lanes.scheduler import Scheduler
 from delayrig.lanes.supplies import CpuPool
 from delayrig.model.cell import Cell
+from delayrig.model.chips import ChipFacts
 from delayrig.model.lane import EXACT_LANE, LaneName
 from delayrig.model.result import CellResult, Results
 from delayrig.plan.request import Request, default_jobs
@@ -29,19 +32,14 @@ from delayrig.setup.scratch import sweep_scratch
 
 
 class Progress(Protocol):
-    """Who watches a run."""
-
     def preparing(self, what: str) -> None:
         """Something is being provided before cells can run."""
-        ...
 
     def started(self, cells: int) -> None:
         """Cells begin."""
-        ...
 
     def finished(self, result: CellResult) -> None:
         """One cell is done."""
-        ...
 
 
 @dataclass(frozen=True, slots=True)
@@ -80,13 +78,10 @@ async def run_side_by_side(
     await asyncio.to_thread(sweep_scratch, paths.state)
     with ExitStack() as held:
         for request in requests:
-            held.enter_context(hold_out(request.out, asked_s=_asked_s(request)))
+            # What others did in its folder is what a resumed run goes on with.
+            asked_s = None if request.resume else request.asked_s
+            held.enter_context(hold_out(request.out, asked_s=asked_s))
         return await _run_held(requests, paths, progress, opened)
-
-
-def _asked_s(request: Request) -> float | None:
-    """None: what others did in its folder is what it goes on with."""
-    return None if request.resume else request.asked_s
 
 
 async def _run_held(
@@ -101,7 +96,7 @@ async def _run_held(
     for run, request in zip(runs, requests, strict=True):
         if request.keeps_programs:
             sides = {cell.subject: cell.side for cell in request.cells}
-            save_programs(run.programs, request.keeps_programs, sides)
+            save_programs(run.lane.programs, request.keeps_programs, sides)
         if run.kept:
             progress.preparing(f"the rest: {len(run.kept)} of {len(request.cells)} cells are done")
     _check_watched(runs)
@@ -115,12 +110,18 @@ async def _run_held(
         for lane in LaneName:
             scheduler = Scheduler(
                 ((run, c) for run, c in _in_turn(runs) if c.lane is lane and not run.known(c)),
-                grouping=lambda item: item[0].grouping(item[1]),
+                grouping=lambda item: item[0].lane.grouping(item[1]),
             )
             if lane is EXACT_LANE and requests[0].cluster and scheduler:
-                await _work_elsewhere(requests[0], runs, scheduler, paths, progress)
+                # Dask is loaded where it is asked for, and by now it is.
+                from delayrig.run.cluster.client import open_cluster
+
+                async with open_cluster(requests[0], paths, progress.preparing) as cluster:
+                    await cluster.work(runs, scheduler, progress.finished)
             else:
-                jobs = _jobs_on(lane, requests[0], pool)
+                # Cells that name a lane of their own: no more at a time than is good for that lane.
+                own = lane is requests[0].lane
+                jobs = pool.jobs if own else min(pool.jobs, default_jobs(lane))
                 await _work_here(jobs, scheduler, pool, progress)
         finished = True
     finally:
@@ -131,7 +132,6 @@ async def _run_held(
 
 @asynccontextmanager
 async def _dask_loaded(request: Request) -> AsyncIterator[None]:
-    """Loaded meanwhile, where it is asked for."""
     if request.cluster is None:
         yield
         return
@@ -143,16 +143,13 @@ async def _dask_loaded(request: Request) -> AsyncIterator[None]:
 
 
 def _in_turn(runs: Sequence[SingleRun]) -> Iterator[tuple[SingleRun, Cell]]:
-    """A cell of each in turn."""
-    for row in zip_longest(*(run.cells for run in runs)):
+    for row in zip_longest(*(run.request.cells for run in runs)):
         yield from ((run, cell) for run, cell in zip(runs, row, strict=True) if cell is not None)
 
 
 async def _work_here(
     jobs: int, scheduler: Scheduler[tuple[SingleRun, Cell]], pool: CpuPool, progress: Progress
 ) -> None:
-    """On CPUs of this machine."""
-
     async def work() -> None:
         async with pool.one() as cpu:
             for run, cell in scheduler.work():
@@ -163,30 +160,10 @@ async def _work_here(
             group.create_task(work())
 
 
-async def _work_elsewhere(
-    request: Request,
-    runs: Sequence[SingleRun],
-    scheduler: Scheduler[tuple[SingleRun, Cell]],
-    paths: Paths,
-    progress: Progress,
-) -> None:
-    """On the workers of a cluster."""
-    # Dask is loaded where it is asked for, and by now it is.
-    from delayrig.run.cluster.client import open_cluster
-
-    async with open_cluster(request, paths, progress.preparing) as cluster:
-        await cluster.work(runs, scheduler, progress.finished)
-
-
-def _jobs_on(lane: LaneName, request: Request, pool: CpuPool) -> int:
-    """Of cells that name a lane of their own no more run at a time than is good for that lane."""
-    return pool.jobs if lane is request.lane else min(pool.jobs, default_jobs(lane))
-
-
 def _check_watched(runs: Sequence[SingleRun]) -> None:
     """Raises where no canary or no control can run: whatever the rest says, nobody may trust it."""
     refused = [result for run in runs for result in run.refused]
-    ready = {cell.role for run in runs for cell in run.cells if not run.known(cell)}
+    ready = {cell.role for run in runs for cell in run.request.cells if not run.known(cell)}
     missing = {result.role: result.not_provided for result in refused if result.not_provided}
     for role in WATCHING:
         if role in missing and role not in ready:
@@ -206,3 +183,46 @@ def assignment_of(request: Request, lane: Lane, folder: Path, cpu: int) -> Assig
     if refused := cell_runner.refuse(cell):
         raise BadInputError(f"{cell.id} is skipped: {refused.reason}")
     return cell_runner.assignment(cell, folder, cpu)
+
+
+def trial_folder(out: Path, number: int) -> Path:
+    """Where a trial is kept; the first one is 1."""
+    return out / f"{number:03}"
+
+
+@dataclass(slots=True, kw_only=True)
+class Trials:
+    """Single cells, run one after another, each in a folder of its own.
+
+    `preparing` is told what is made before a cell can run.
+    """
+
+    chips: dict[str, ChipFacts]
+    recipes: Recipes
+    paths: Paths
+    out: Path
+    plan: str
+    argv: list[str]
+    preparing: Preparing
+    delay: DelayWish = field(default_factory=DelayWish)
+    """Where the delay function of path: subjects is."""
+    _count: int = field(default=0, init=False)
+
+    async def run(self, cell: Cell) -> CellResult:
+        """The cell's result; everything it left is in `out/NUMBER/ID`."""
+        self._count += 1
+        folder = trial_folder(self.out, self._count)
+        folder.mkdir()
+        request = Request(
+            plan=self.plan,
+            cells=[cell],
+            chips=self.chips,
+            recipes=self.recipes,
+            out=folder,
+            jobs=1,
+            seed=cell.seed,
+            argv=self.argv,
+            delay=self.delay,
+        )
+        results = await run_request(request, self.paths, Quiet(self.preparing))
+        return results.cells[0]

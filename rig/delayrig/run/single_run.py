@@ -3,10 +3,8 @@
 
 import msgspec
 
-from delayrig.images.subject import Subject
 from delayrig.judge.contrast import judge_contrasts
 from delayrig.lanes.lane import Lane
-from delayrig.lanes.scheduler import Grouping
 from delayrig.model.cell import Cell
 from delayrig.model.result import CellResult, Results, write_results
 from delayrig.plan.request import Request
@@ -16,8 +14,6 @@ from delayrig.run.resume import begin, clear_cut_off, done_cells
 
 
 class SingleRun:
-    """One request while its cells are run."""
-
     def __init__(self, request: Request, lane: Lane) -> None:
         self.request = request
         self.lane = lane
@@ -25,36 +21,14 @@ class SingleRun:
         self.kept = done_cells(request.cells, request.out) if request.resume else {}
         """Results that another run has left here."""
         self.cell_runner = make_cell_runner(request, lane)
-        self._done: dict[str, CellResult] = dict(self.kept)
-        for cell in request.cells:
-            if cell.id not in self._done and (refused := self.cell_runner.refuse(cell)):
-                self._done[cell.id] = refused
-
-    @property
-    def cells(self) -> list[Cell]:
-        """All that were asked for."""
-        return self.request.cells
-
-    @property
-    def programs(self) -> list[Subject]:
-        """The subjects as they are packed."""
-        return self.lane.programs
-
-    @property
-    def refused(self) -> list[CellResult]:
-        """Those that cannot be run."""
-        return [done for done in self._done.values() if done.id not in self.kept]
+        left = [cell for cell in request.cells if cell.id not in self.kept]
+        self.refused = [refused for cell in left if (refused := self.cell_runner.refuse(cell))]
+        self._done = self.kept | {result.id: result for result in self.refused}
 
     def known(self, cell: Cell) -> CellResult | None:
-        """The result of a cell of its that is done, or is not to be run."""
         return self._done.get(cell.id)
 
-    def grouping(self, cell: Cell) -> Grouping:
-        """What it shares with other cells."""
-        return self.lane.grouping(cell)
-
     async def cell(self, cell: Cell, cpu: int) -> CellResult:
-        """The result of a cell of its, run on that CPU."""
         clear_cut_off(cell, self.request.out)
         return self.note(await self.cell_runner.run(cell, cpu))
 
@@ -68,17 +42,14 @@ class SingleRun:
         return self.note(result)
 
     def lose(self, cell: Cell, reason: str) -> CellResult:
-        """The result of a cell that its workers were lost with."""
         clear_cut_off(cell, self.request.out)
         return self.note(self.cell_runner.lost(cell, reason))
 
     def note(self, result: CellResult) -> CellResult:
-        """The result of a cell of its, wherever that was run."""
         self._done[result.id] = result
         return result
 
     def keep(self, *, interrupted: bool) -> Results:
-        """Keeps what is done."""
         cells = [self._done[cell.id] for cell in self.request.cells if cell.id in self._done]
         results = Results(
             run=msgspec.structs.replace(

@@ -20,8 +20,7 @@ from delayrig.lanes.choice import open_lane
 from delayrig.lanes.host.spec import PORT, Spec, cpus_text
 from delayrig.lanes.host_lane import ANY_PORT, HostLane, open_host_lane
 from delayrig.lanes.lane import Lane
-from delayrig.lanes.live.packed_guest import PackedGuest
-from delayrig.lanes.live_lane import LiveLane, open_live_lane
+from delayrig.lanes.live_lane import LiveLane, PackedGuest, open_live_lane
 from delayrig.lanes.supplies import CpuPool
 from delayrig.lanes.virtual_lane import VirtualLane, open_virtual_lane
 from delayrig.machine.arguments import LIBRARY_PATH, Hardware, pinned, preloading, qemu_arguments

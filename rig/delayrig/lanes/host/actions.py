@@ -5,25 +5,75 @@ To add one: a class here, its word in `actions_of()`, and `lanes` of its hazard 
 """
 
 import contextlib
+import mmap
 import os
 import random
 import signal
+import time
 from collections.abc import Sequence
 from pathlib import Path
 
-from delayrig.lanes.host.children import may_take_realtime
-from delayrig.lanes.host.loops import Loops
+from delayrig.lanes.host import children
 from delayrig.lanes.host.record import Record, now_ns
 from delayrig.lanes.host.spec import Spec
 
 NEVER_NS = 1 << 63
 NS_PER_MS = 1_000_000
 NS_PER_S = 1_000_000_000
+STRIDE = 8
+"""Numbers of 64 bits in a cache line."""
+LOOKS_MAX = 12_000
+LOOK_S = 0.005
+
+
+class Loops:
+    """Processes that do nothing but turn, one for each of `cpus`, which may name one several times.
+
+    All have turned once when they are made.
+    """
+
+    def __init__(self, cpus: Sequence[int]) -> None:
+        self._memory = mmap.mmap(-1, max(len(cpus), 1) * STRIDE * 8)
+        self._turns = memoryview(self._memory).cast("Q")
+        self._pids = [self._start(number, cpu) for number, cpu in enumerate(cpus)]
+        for _ in range(LOOKS_MAX):
+            if not self._pids or self.turns_min:
+                return
+            time.sleep(LOOK_S)
+        raise TimeoutError("a loop did not begin to turn")
+
+    def _start(self, number: int, cpu: int) -> int:
+        turns, at = self._turns, number * STRIDE
+
+        def turn() -> None:
+            while True:
+                turns[at] += 1
+
+        return children.fork_loop(turn, [cpu])
+
+    @property
+    def turns_min(self) -> int:
+        """Of the one that got the least."""
+        return min((self._turns[n * STRIDE] for n in range(len(self._pids))), default=0)
+
+    def pause(self) -> None:
+        """Each is still when this returns."""
+        for pid in self._pids:
+            os.kill(pid, signal.SIGSTOP)
+        for pid in self._pids:
+            os.waitpid(pid, os.WUNTRACED)
+
+    def resume(self) -> None:
+        for pid in self._pids:
+            os.kill(pid, signal.SIGCONT)
+
+    def end(self) -> None:
+        """They are gone when this returns."""
+        while self._pids:
+            children.end(self._pids.pop())
 
 
 class Action:
-    """Does nothing yet. Each method may be left as it is."""
-
     due_ns = NEVER_NS
     """When `act()` is to be called next."""
 
@@ -55,18 +105,15 @@ class Hogs(Action):
         self._loops: Loops | None = None
 
     def begin(self) -> None:
-        """All of them turn when this returns."""
         self._loops = Loops(self._cpus)
-        self._note("hogs_running", self._loops)
+        turns = self._loops.turns_min
+        self.record.note("hogs_running", count=len(self._cpus), turns_min=turns)
 
     def ended(self) -> None:
-        """They are counted, and gone."""
         if self._loops:
-            self._note("hogs_stopped", self._loops)
+            turns = self._loops.turns_min
+            self.record.note("hogs_stopped", count=len(self._cpus), turns_min=turns)
             self._loops.end()
-
-    def _note(self, event: str, loops: Loops) -> None:
-        self.record.note(event, count=loops.count, turns_min=loops.turns_min)
 
 
 class Siblings(Action):
@@ -78,23 +125,19 @@ class Siblings(Action):
         self.loops: Loops | None = None
 
     def begin(self) -> None:
-        """All of them turn when this returns."""
         self.loops = Loops(self._cpus)
         self.note("siblings_running")
 
     def accepted(self, subject: int, printed: Path) -> None:
-        """They are gone, and what the subject had printed by then is counted."""
         if self.loops:
             self.loops.end()
         self.note("siblings_stopped", stdout_bytes=printed.stat().st_size)
 
     def ended(self) -> None:
-        """Where it was never accepted."""
         if self.loops:
             self.loops.end()
 
     def note(self, event: str, **facts: object) -> None:
-        """With how many there are, and how far the last of them came."""
         loops = self.loops
         turns = loops.turns_min if loops else 0
         self.record.note(event, count=len(self._cpus), turns_min=turns, **facts)
@@ -113,17 +156,14 @@ class ScheduledSiblings(Siblings):
         self._origin_ns = 0
 
     def begin(self) -> None:
-        """They are there, and still."""
         self.loops = Loops(self._cpus)
         self.loops.pause()
 
     def started(self, subject: int) -> None:
-        """Time may begin here."""
         if not self._from_accept:
             self._plan_from(now_ns())
 
     def accepted(self, subject: int, printed: Path) -> None:
-        """Or here."""
         if self._from_accept:
             self._plan_from(now_ns())
 
@@ -132,14 +172,13 @@ class ScheduledSiblings(Siblings):
         self.due_ns = origin_ns + self._edges_ns[0]
 
     def act(self, now: int) -> None:
-        """The edges are in turn where they begin, and where they end."""
         assert self.loops is not None
-        begins = self._next % 2 == 0
-        if begins:
+        if self._next % 2 == 0:
             self.loops.resume()
+            self.note("siblings_running")
         else:
             self.loops.pause()
-        self.note("siblings_running" if begins else "siblings_stopped")
+            self.note("siblings_stopped")
         self._next += 1
         turn, at = divmod(self._next, len(self._edges_ns))
         again = turn == 0 or self._period_ns
@@ -147,52 +186,47 @@ class ScheduledSiblings(Siblings):
         self.due_ns = due_ns if again else NEVER_NS
 
 
-class Stops(Action):
-    """SIGSTOP, and SIGCONT half a period later."""
+class Repeated(Action):
+    """Something that is done at each beat, first one beat after the subject's start."""
 
-    def __init__(self, record: Record, rate_hz: int) -> None:
+    def __init__(self, record: Record, beat_ns: int) -> None:
         super().__init__(record)
-        self._half_ns = NS_PER_S // rate_hz // 2
-        self._subject = 0
-        self._count = 0
-        self._stopped = False
-
-    def started(self, subject: int) -> None:
-        """The first half is the subject's."""
-        self._subject = subject
-        self.due_ns = now_ns() + self._half_ns
-
-    def act(self, now: int) -> None:
-        """In turn."""
-        self._stopped = not self._stopped
-        self._count += self._stopped
-        os.kill(self._subject, signal.SIGSTOP if self._stopped else signal.SIGCONT)
-        self.due_ns = now + self._half_ns
-
-    def ended(self) -> None:
-        """How often it was stopped."""
-        self.record.note("stops", count=self._count)
-
-
-class Migration(Action):
-    """Another of the subject's CPUs at each beat, by seeded draws."""
-
-    def __init__(self, record: Record, rate_hz: int, seed: int, cpus: Sequence[int]) -> None:
-        super().__init__(record)
-        self._beat_ns = NS_PER_S // rate_hz
-        self._draws = random.Random(f"migrate {seed}")
-        self._cpus = list(cpus)
-        self._at = self._cpus[0]
+        self._beat_ns = beat_ns
         self._subject = 0
         self._count = 0
 
     def started(self, subject: int) -> None:
-        """It began on the first of them."""
         self._subject = subject
         self.due_ns = now_ns() + self._beat_ns
 
+
+class Stops(Repeated):
+    """SIGSTOP, and SIGCONT half a period later."""
+
+    def __init__(self, record: Record, rate_hz: int) -> None:
+        super().__init__(record, NS_PER_S // rate_hz // 2)
+        self._stopped = False
+
     def act(self, now: int) -> None:
-        """Never the one that it is on."""
+        self._stopped = not self._stopped
+        self._count += self._stopped
+        os.kill(self._subject, signal.SIGSTOP if self._stopped else signal.SIGCONT)
+        self.due_ns = now + self._beat_ns
+
+    def ended(self) -> None:
+        self.record.note("stops", count=self._count)
+
+
+class Migration(Repeated):
+    """Another of the subject's CPUs at each beat, by seeded draws; it begins on the first."""
+
+    def __init__(self, record: Record, rate_hz: int, seed: int, cpus: Sequence[int]) -> None:
+        super().__init__(record, NS_PER_S // rate_hz)
+        self._draws = random.Random(f"migrate {seed}")
+        self._cpus = list(cpus)
+        self._at = self._cpus[0]
+
+    def act(self, now: int) -> None:
         self._at = self._draws.choice([cpu for cpu in self._cpus if cpu != self._at])
         with contextlib.suppress(ProcessLookupError):
             os.sched_setaffinity(self._subject, [self._at])
@@ -200,7 +234,6 @@ class Migration(Action):
         self.due_ns = now + self._beat_ns
 
     def ended(self) -> None:
-        """How often it was moved."""
         self.record.note("migrations", count=self._count)
 
 
@@ -209,21 +242,20 @@ class RealtimeDenied(Action):
 
     def accepted(self, subject: int, printed: Path) -> None:
         """So that its own program has begun by then."""
-        allowed, most = may_take_realtime(subject)
+        allowed, most = children.may_take_realtime(subject)
         self.record.note("subject_rights", cap_sys_nice=int(allowed), rtprio_max=most)
 
 
 def actions_of(spec: Spec, record: Record) -> list[Action]:
-    """All that the spec asks for."""
     actions: list[Action] = []
     if hogs := spec.number_of("hogs"):
         actions.append(Hogs(record, hogs, spec.cpus[0]))
     if siblings := spec.number_of("siblings"):
         others = spec.cpus[1 : siblings + 1]
-        scheduled = bool(spec.values_of("siblings_window"))
-        actions.append(
-            ScheduledSiblings(record, others, spec) if scheduled else Siblings(record, others)
-        )
+        if spec.values_of("siblings_window"):
+            actions.append(ScheduledSiblings(record, others, spec))
+        else:
+            actions.append(Siblings(record, others))
     if rate_hz := spec.number_of("stops_hz"):
         actions.append(Stops(record, rate_hz))
     for rate, seed in spec.values_of("migrate"):

@@ -15,7 +15,7 @@ from dataclasses import dataclass, field
 from pathlib import Path
 from typing import BinaryIO
 
-from delayrig.base.prctl import become_subreaper, prctl
+from delayrig.base.die_with_parent import become_subreaper, prctl
 
 # Source: linux/prctl.h, linux/capability.h.
 PR_SET_PDEATHSIG, PR_CAPBSET_DROP, PR_SET_TIMERSLACK = 1, 24, 29
@@ -43,8 +43,6 @@ def die_with_session(session: int) -> None:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class ChildSettings:
-    """How a child is to run."""
-
     cpus: Sequence[int] = ()
     """Empty: wherever this process may."""
     file_bytes_max: int
@@ -55,7 +53,6 @@ class ChildSettings:
     session: int = field(default_factory=os.getpid)
 
     def take(self) -> None:
-        """In the child, before its program starts."""
         die_with_session(self.session)
         prctl(PR_SET_TIMERSLACK, USUAL_SLACK_NS)
         if self.cpus:
@@ -117,7 +114,6 @@ def fork_loop(body: Callable[[], None], cpus: Sequence[int]) -> int:
 
 
 def end(pid: int) -> None:
-    """Ends a child that was not reaped yet."""
     with contextlib.suppress(ProcessLookupError):
         os.kill(pid, signal.SIGKILL)
     with contextlib.suppress(ChildProcessError):
@@ -139,7 +135,6 @@ def end_all() -> int:
 
 
 def _children() -> list[int]:
-    """By their entries in /proc, since not every kernel lists them."""
     own = os.getpid()
     found = []
     for entry in Path("/proc").iterdir():

@@ -30,23 +30,16 @@ class Reading:
 
 def read_clocks() -> Reading:
     """The narrowest of a few: what came between two readings widens them."""
-    return min((_read_clocks() for _ in range(16)), key=lambda at: at.after_ns - at.before_ns)
-
-
-def _read_clocks() -> Reading:
-    before_ns = time.clock_gettime_ns(time.CLOCK_MONOTONIC_RAW)
-    monotonic_ns = time.clock_gettime_ns(time.CLOCK_MONOTONIC)
-    return Reading(before_ns, monotonic_ns, time.clock_gettime_ns(time.CLOCK_MONOTONIC_RAW))
+    read, raw, usual = time.clock_gettime_ns, time.CLOCK_MONOTONIC_RAW, time.CLOCK_MONOTONIC
+    readings = (Reading(read(raw), read(usual), read(raw)) for _ in range(16))
+    return min(readings, key=lambda at: at.after_ns - at.before_ns)
 
 
 class Record:
-    """Events in the order in which they happened."""
-
     def __init__(self) -> None:
         self._lines: list[str] = []
 
     def note(self, event: str, **facts: object) -> None:
-        """It happened now."""
         self._add(event, now_ns(), facts)
 
     def _add(self, event: str, at_ns: int, facts: dict[str, object]) -> None:
@@ -54,7 +47,6 @@ class Record:
         self._lines.append(json.dumps(line, separators=(",", ":")))
 
     def machine(self) -> None:
-        """What a guest would say of itself."""
         name = os.uname()
         self.note(
             "guest",
@@ -79,7 +71,6 @@ class Record:
         self._add("clock_rate", now.monotonic_ns, facts)
 
     def write(self, path: Path) -> None:
-        """A line for each."""
         path.write_text("".join(f"{line}\n" for line in self._lines), encoding="utf-8")
 
 

@@ -65,11 +65,10 @@ def subject_uid() -> int:
 
 
 def box_words(box: Sandbox) -> list[str]:
-    """What stands before the subject's own words."""
     words = [*_sandbox_words(realtime=box.realtime), *_system_words()]
-    aside = box.own.parent / ASIDE
-    words += _words_for_folders([box.confine, *box.readable, aside / ASIDE])
-    for path in (box.confine, *box.readable):
+    aside, readable = box.own.parent / ASIDE, (box.confine, *box.readable)
+    words += _words_for_folders([*readable, aside / ASIDE])
+    for path in readable:
         words += ["--ro-bind", str(path), str(path)]
     words += _folder_words(box.own, OWN_BYTES_MIN + OWN_FILES * box.file_bytes_max)
     for path in box.kept:

@@ -23,7 +23,7 @@ from delayrig.lanes.host import children
 from delayrig.lanes.host.actions import Action, actions_of, cpus_at_start
 from delayrig.lanes.host.record import Record, now_ns, read_clocks
 from delayrig.lanes.host.sandbox import subject_uid
-from delayrig.lanes.host.spec import PORT, REALTIME, REPORT_FD, Spec, cpus_text, read_spec
+from delayrig.lanes.host.spec import PORT, REALTIME, Spec, cpus_text, read_spec
 from delayrig.lanes.host.subject import (
     BoxedSubject,
     Ended,
@@ -72,7 +72,6 @@ class Emulator:
     """Its wait status."""
 
     def look(self) -> bool:
-        """Whether it is gone."""
         if self.ended is None:
             pid, status = os.waitpid(self.pid, os.WNOHANG)
             self.ended = status if pid else None
@@ -80,11 +79,13 @@ class Emulator:
 
 
 def main(arguments: list[str]) -> int:
-    """Whatever happened is told in `agent.jsonl`."""
     path, parent = arguments
     children.adopt_orphans(int(parent))
     os.chdir(Path(path).parent)
-    _take_priority()
+    # So that what is due is done in time, where this user may; no child inherits it.
+    with suppress(PermissionError):
+        policy = os.SCHED_FIFO | os.SCHED_RESET_ON_FORK
+        os.sched_setscheduler(0, policy, os.sched_param(PRIORITY))
     record = Record()
     try:
         with _woken() as wake:
@@ -94,23 +95,14 @@ def main(arguments: list[str]) -> int:
     except Told:
         return 1
     finally:
-        left = children.end_all()
-        if left:
+        if left := children.end_all():
             record.note("left_over", count=left)
         record.write(LEFT)
     return 0
 
 
-def _take_priority() -> None:
-    """So that what is due is done in time, where this user may; no child inherits it."""
-    with suppress(PermissionError):
-        policy = os.SCHED_FIFO | os.SCHED_RESET_ON_FORK
-        os.sched_setscheduler(0, policy, os.sched_param(PRIORITY))
-
-
 @contextmanager
 def _woken() -> Iterator[int]:
-    """A descriptor that can be read when a child may have ended."""
     reader, writer = os.pipe2(os.O_NONBLOCK | os.O_CLOEXEC)
     signal.set_wakeup_fd(writer, warn_on_full_buffer=False)
     signal.signal(signal.SIGCHLD, lambda *_: None)
@@ -142,28 +134,24 @@ def _run(spec: Spec, record: Record, wake: int) -> None:
 
 def _start_emulator(spec: Spec, record: Record) -> Emulator:
     """With real-time priority and locked memory, or without where this user may not have them."""
-    emulator = _try_emulator(spec, [REALTIME])
-    if emulator:
-        record.note("emulator_rights", realtime=True, reason="")
-        return emulator
-    reason = _log_tail()
-    emulator = _try_emulator(spec, [])
-    if emulator is None:
-        raise SessionError("the emulator did not start")
-    record.note("emulator_rights", realtime=False, reason=reason)
-    return emulator
+    refusal = ""
+    for rights in ([REALTIME], []):
+        if emulator := _try_emulator(spec, rights):
+            record.note("emulator_rights", realtime=bool(rights), reason=refusal)
+            return emulator
+        refusal = _log_tail()
+    raise SessionError("the emulator did not start")
 
 
 def _try_emulator(spec: Spec, rights: list[str]) -> Emulator | None:
     """None where it ended before it was ready."""
     ready_out, ready_in = os.pipe()
-    ours, theirs = (-1, -1), (-1, -1)
+    arrived, release, passed = -1, -1, [ready_in]
     words = [*spec.emulator, *rights, "--ready-fd", str(ready_in)]
     if spec.awaits_accept:
         (arrived, tell), (hear, release) = os.pipe(), os.pipe()
-        ours, theirs = (arrived, release), (tell, hear)
+        passed += [tell, hear]
         words += ["--barrier-fds", f"{tell},{hear}"]
-    passed = [fd for fd in (ready_in, *theirs) if fd >= 0]
     settings = children.ChildSettings(
         file_bytes_max=EMULATOR_FILE_BYTES_MAX, memory_bytes_max=EMULATOR_MEMORY_BYTES_MAX
     )
@@ -173,13 +161,12 @@ def _try_emulator(spec: Spec, rights: list[str]) -> Emulator | None:
         os.close(fd)
     name = _await_ready(ready_out)
     if name:
-        arrived, release = ours
         return Emulator(pid=process.pid, name=name, arrived=arrived, release=release)
     children.end(process.pid)
     process.returncode = 0
-    for fd in ours:
-        if fd >= 0:
-            os.close(fd)
+    if spec.awaits_accept:
+        os.close(arrived)
+        os.close(release)
     return None
 
 
@@ -224,18 +211,18 @@ def _make_subject(spec: Spec, emulator: Emulator, output: int) -> RunningSubject
     for path in spec.writable if uid else []:
         os.chown(path.replace(PORT, emulator.name), uid, -1)
     try:
-        return BoxedSubject(words, REPORT_FD, settings, output)
+        return BoxedSubject(words, settings, output)
     except SubjectLostError as error:
         said = log_tail(OUTPUT.read_bytes()) or "nothing was said"
         raise SessionError(f"{error}: {said}") from error
 
 
 def _note_end(record: Record, ended: Ended, *, timed_out: bool) -> None:
-    status = ended.status
+    code, number = _how(ended.status, unless_exited=-1)
     record.note(
         "subject_end",
-        exit_code=os.WEXITSTATUS(status) if os.WIFEXITED(status) else -1,
-        signal=os.WTERMSIG(status) if os.WIFSIGNALED(status) else 0,
+        exit_code=code,
+        signal=number,
         timed_out=timed_out,
         user_ns=ended.user_ns,
         sys_ns=ended.sys_ns,
@@ -244,6 +231,13 @@ def _note_end(record: Record, ended: Ended, *, timed_out: bool) -> None:
     )
     if ended.left:
         record.note("left_over", count=ended.left)
+
+
+def _how(status: int, *, unless_exited: int) -> tuple[int, int]:
+    """A process ended: its exit code, and its signal."""
+    if os.WIFEXITED(status):
+        return os.WEXITSTATUS(status), 0
+    return unless_exited, os.WTERMSIG(status) if os.WIFSIGNALED(status) else 0
 
 
 def _accompany(
@@ -293,12 +287,8 @@ def _end_emulator(record: Record, emulator: Emulator, wake: int) -> None:
         os.kill(emulator.pid, signal.SIGKILL)
         _, emulator.ended = os.waitpid(emulator.pid, 0)
     assert emulator.ended is not None
-    status = emulator.ended
-    record.note(
-        "emulator_end",
-        exit_code=os.WEXITSTATUS(status) if os.WIFEXITED(status) else 255,
-        signal=os.WTERMSIG(status) if os.WIFSIGNALED(status) else 0,
-    )
+    code, number = _how(emulator.ended, unless_exited=255)
+    record.note("emulator_end", exit_code=code, signal=number)
 
 
 def _ends_within(limit_s: int, emulator: Emulator, wake: int) -> bool:

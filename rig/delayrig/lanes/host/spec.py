@@ -50,12 +50,10 @@ class Spec:
 
 
 def write_spec(spec: Spec, path: Path) -> None:
-    """For `read_spec`."""
     path.write_text(json.dumps(asdict(spec)), encoding="utf-8")
 
 
 def read_spec(path: Path) -> Spec:
-    """What `write_spec` wrote."""
     return Spec(**json.loads(path.read_text(encoding="utf-8")))
 
 
@@ -69,5 +67,4 @@ def cpus_in(text: str) -> list[int]:
 
 
 def cpus_text(cpus: Sequence[int]) -> str:
-    """For a person."""
     return ",".join(map(str, cpus))

@@ -8,9 +8,9 @@ import struct
 import subprocess
 from collections.abc import Sequence
 from dataclasses import dataclass
-from typing import Protocol
 
 from delayrig.lanes.host import children
+from delayrig.lanes.host.spec import REPORT_FD
 
 START_S = 20
 END_S = 10
@@ -26,8 +26,6 @@ class SubjectLostError(Exception):
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Ended:
-    """How it ended, and what it used."""
-
     status: int
     """Of wait(2)."""
     user_ns: int
@@ -38,27 +36,11 @@ class Ended:
     """Processes that it left behind, which are gone."""
 
 
-class RunningSubject(Protocol):
-    """One of both."""
-
-    pid: int
-    line: int
-    """Readable where there is something to look at; -1: the signal of its end is all."""
-
-    def go(self) -> None:
-        """Starts its program, where that has not begun yet."""
-
-    def look(self) -> Ended | None:
-        """How it ended; None while it runs."""
-
-    def end(self) -> Ended:
-        """Ends it now."""
-
-
 class PlainSubject:
-    """A child; it began with this."""
+    """A child; it begins with `go()`."""
 
     line = -1
+    """Readable where there is something to look at; -1: the signal of its end is all."""
 
     def __init__(self, words: Sequence[str], settings: children.ChildSettings, output: int) -> None:
         self._words, self._settings, self._output = words, settings, output
@@ -74,11 +56,10 @@ class PlainSubject:
         self.pid = process.pid
 
     def look(self) -> Ended | None:
-        """Without waiting."""
+        """How it ended; None while it runs."""
         return self._reap(os.WNOHANG)
 
     def end(self) -> Ended:
-        """With SIGKILL."""
         os.kill(self.pid, signal.SIGKILL)
         ended = self._reap(0)
         assert ended is not None
@@ -100,15 +81,13 @@ class PlainSubject:
 class BoxedSubject:
     """A process in a sandbox; what leads to it is done when this returns."""
 
-    def __init__(
-        self, words: Sequence[str], report_fd: str, settings: children.ChildSettings, output: int
-    ) -> None:
+    def __init__(self, words: Sequence[str], settings: children.ChildSettings, output: int) -> None:
         self._socket, theirs = socket.socketpair(socket.AF_UNIX, socket.SOCK_SEQPACKET)
         self._socket.setsockopt(socket.SOL_SOCKET, socket.SO_PASSCRED, 1)
         self._socket.settimeout(START_S)
         with theirs:
             fd = theirs.fileno()
-            filled_in = [word.replace(report_fd, str(fd)) for word in words]
+            filled_in = [word.replace(REPORT_FD, str(fd)) for word in words]
             self._sandbox = children.start(filled_in, settings, output=output, pass_fds=[fd])
         self.pid = self._await_ready()
         self.line = self._socket.fileno()
@@ -130,14 +109,13 @@ class BoxedSubject:
         self._socket.settimeout(0)
 
     def look(self) -> Ended | None:
-        """Without waiting."""
+        """How it ended; None while it runs."""
         try:
             return self._hear()
         except BlockingIOError:
             return None
 
     def end(self) -> Ended:
-        """With SIGKILL; the sandbox says what it was."""
         os.kill(self.pid, signal.SIGKILL)
         self._socket.settimeout(END_S)
         try:
@@ -152,7 +130,11 @@ class BoxedSubject:
             raise SubjectLostError(f"the subject did not start: {os.strerror(int(words[0]))}")
         if kind != "ended" or len(words) != 6:
             raise SubjectLostError("the subject's sandbox was lost")
-        self._reap()
+        try:  # it ends with the process that said so
+            self._sandbox.wait(END_S)
+        except subprocess.TimeoutExpired:
+            children.end(self._sandbox.pid)
+            self._sandbox.returncode = 0
         status, user_us, sys_us, voluntary, involuntary, left = map(int, words)
         return Ended(
             status=status,
@@ -163,10 +145,5 @@ class BoxedSubject:
             left=left,
         )
 
-    def _reap(self) -> None:
-        """It ends with the process that said so."""
-        try:
-            self._sandbox.wait(END_S)
-        except subprocess.TimeoutExpired:
-            children.end(self._sandbox.pid)
-            self._sandbox.returncode = 0
+
+RunningSubject = PlainSubject | BoxedSubject

@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: GPL-2.0-or-later
-"""The line to a guest's agent: a TCP connection over loopback, a word a line.
+"""The line to a guest's agent: a TCP connection over loopback, a word a line; and its clock.
 
 What is said is in images/agent/channel.h.
 """
@@ -10,9 +10,14 @@ import time
 from collections.abc import AsyncIterator
 from contextlib import asynccontextmanager
 from dataclasses import dataclass
+from typing import Any
+
+import msgspec
 
 from delayrig.base.errors import LostGuestError
 from delayrig.base.private_net import PrivateNet
+from delayrig.model.events import Event, event_time_ns
+from delayrig.model.kinds.agent import ClockRate
 
 WORD_BYTES_MAX = 256
 ANSWER_LIMIT_S = 30.0
@@ -29,7 +34,6 @@ class ClockReading:
 
     @property
     def width_ns(self) -> int:
-        """How well the moment is known."""
         return self.after_ns - self.before_ns
 
     @property
@@ -38,16 +42,49 @@ class ClockReading:
         return (self.before_ns + self.after_ns) // 2 - self.guest_ns
 
 
-class Line:
-    """To the one guest that calls."""
+@dataclass(frozen=True, slots=True, kw_only=True)
+class GuestClock:
+    """A guest's clock beside this host's, by two readings: before the subject and after it."""
 
+    begin: ClockReading
+    end: ClockReading
+
+    def __post_init__(self) -> None:
+        if self.end.guest_ns <= self.begin.guest_ns:
+            raise LostGuestError("the guest's clock went backwards")
+
+    def to_host_ns(self, guest_ns: int) -> int:
+        lived_ns = self.end.guest_ns - self.begin.guest_ns
+        drift_ns = self.end.offset_ns - self.begin.offset_ns
+        since_ns = guest_ns - self.begin.guest_ns
+        return guest_ns + self.begin.offset_ns + drift_ns * since_ns // lived_ns
+
+    def translate(self, events: list[Event]) -> list[Event]:
+        return [
+            msgspec.structs.replace(event, t_ns=self.to_host_ns(event_time_ns(event)))
+            for event in events
+        ]
+
+    @property
+    def rate(self) -> ClockRate:
+        """How far both went: here the host's clock stands where a guest has its raw counter."""
+        return ClockRate(
+            t_ns=self.end.after_ns,
+            raw_ns_min=self.end.before_ns - self.begin.after_ns,
+            raw_ns_max=self.end.after_ns - self.begin.before_ns,
+            monotonic_ns=self.end.guest_ns - self.begin.guest_ns,
+            monotonic_at_ns=self.end.guest_ns,
+            reading_ns_max=max(self.begin.width_ns, self.end.width_ns),
+        )
+
+
+class Line:
     def __init__(self) -> None:
         self._called: asyncio.Future[tuple[asyncio.StreamReader, asyncio.StreamWriter]]
         self._called = asyncio.get_running_loop().create_future()
         self.port = 0
 
     def on_call(self, reader: asyncio.StreamReader, writer: asyncio.StreamWriter) -> None:
-        """The first caller is the guest."""
         if self._called.done():
             writer.close()
         else:
@@ -75,7 +112,6 @@ class Line:
             raise LostGuestError(f"the guest said {heard!r} where {word!r} was due")
 
     async def say(self, word: str) -> None:
-        """Raises `LostGuestError` where nobody hears it."""
         _, writer = await asyncio.shield(self._called)
         try:
             writer.write(f"{word}\n".encode())
@@ -98,7 +134,6 @@ class Line:
         return ClockReading(before_ns=before_ns, guest_ns=int(answer), after_ns=after_ns)
 
     async def hang_up(self) -> None:
-        """Whatever the guest still says is lost."""
         if not self._called.done():
             self._called.cancel()
             return
@@ -111,11 +146,10 @@ class Line:
 async def open_line(net: PrivateNet | None = None) -> AsyncIterator[Line]:
     """A line that a guest may call, at a port of the loopback of this machine, or of `net`."""
     line = Line()
+    place: dict[str, Any] = {"host": "127.0.0.1", "port": 0}
     if net is not None:
-        listening = await asyncio.to_thread(net.listen)
-        server = await asyncio.start_server(line.on_call, sock=listening, limit=WORD_BYTES_MAX)
-    else:
-        server = await asyncio.start_server(line.on_call, "127.0.0.1", 0, limit=WORD_BYTES_MAX)
+        place = {"sock": await asyncio.to_thread(net.listen)}
+    server = await asyncio.start_server(line.on_call, limit=WORD_BYTES_MAX, **place)
     line.port = int(server.sockets[0].getsockname()[1])
     try:
         yield line

@@ -8,12 +8,11 @@ from dataclasses import dataclass, field
 from typing import Any
 
 from delayrig.base.errors import LostGuestError
-from delayrig.lanes.live.agent_connection import Line
-from delayrig.lanes.live.clock import GuestClock
+from delayrig.lanes.live.agent_connection import GuestClock, Line
 from delayrig.lanes.live.emulator import LiveEmulator
 from delayrig.lanes.live.pace import WINDOW_MS, Pace, prefer, put_back
 from delayrig.lanes.stages import BOOTED, CONNECTED, ENDED, StageWatch
-from delayrig.machine.monitor import MonitoredMachine
+from delayrig.machine.machine import Machine
 from delayrig.model.speed import Origin, SpeedChange
 
 BOOT_LIMIT_S = 150.0
@@ -29,7 +28,7 @@ ALONE_S = 5.0
 class Conversation:
     """One cell's, or that of something else that is run in a guest."""
 
-    machine: MonitoredMachine
+    machine: Machine
     line: Line
     pace: Pace
     deadline_ms: int
@@ -71,7 +70,8 @@ class Conversation:
             await self.stage.end()
         begin = await self.line.read_clock()
         changing = self._speed_tasks()
-        threads = await self._at_speed()
+        await self.pace.begin()
+        threads = await prefer(self.machine, self.pace.core_mips)
         self.watch.ended(BOOTED)
         try:
             await self.line.say("go")
@@ -96,7 +96,6 @@ class Conversation:
             self._moments[origin].set_result(asyncio.get_running_loop().time())
 
     async def _change_speeds(self, whose: str, changes: Iterator[SpeedChange]) -> None:
-        """As long as the subject lives."""
         for change in changes:
             began_s = await asyncio.shield(self._moments[change.when.origin])
             due_s = began_s + change.when.after_ms / 1000
@@ -113,17 +112,10 @@ class Conversation:
             tasks.add(asyncio.create_task(self._change_speeds(whose, later)))
         return tasks
 
-    async def _at_speed(self) -> list[int]:
-        await self.pace.begin()
-        return await prefer(self.machine, self.pace.core_mips)
-
     async def _accompany(self, changing: set[asyncio.Task[None]]) -> None:
-        """Until the subject has ended."""
         limit_s = self.deadline_ms / 1000 + SPARE_S + self.extra_s
-        accepting = asyncio.create_task(self._accept())
         hearing = asyncio.create_task(self._hear_to_the_end(limit_s))
-        alone = asyncio.create_task(self._be_alone())
-        ours = {accepting, hearing, alone}
+        ours = {asyncio.create_task(own) for own in (self._accept(), self._be_alone())} | {hearing}
         tasks = ours | changing
         try:
             async with asyncio.timeout(limit_s):
@@ -184,7 +176,6 @@ class Conversation:
 def split_changes(
     changes: Iterator[SpeedChange],
 ) -> tuple[list[SpeedChange], Iterator[SpeedChange]]:
-    """What is so from the beginning, and what comes later."""
     first: list[SpeedChange] = []
     for change in changes:
         if change.when.origin is not Origin.BEGIN:

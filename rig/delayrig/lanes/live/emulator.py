@@ -4,15 +4,17 @@
 import asyncio
 import contextlib
 import os
+import signal
 import time
 from collections.abc import AsyncIterator, Sequence
 from contextlib import asynccontextmanager
+from dataclasses import dataclass
 from pathlib import Path
 
 from delayrig.base.die_with_parent import die_with_parent
 from delayrig.base.errors import RigFaultError
 from delayrig.base.log_tail import log_tail
-from delayrig.base.private_net import PrivateNet
+from delayrig.base.private_net import PrivateNet, words_into
 from delayrig.lanes.host.spec import REALTIME
 from delayrig.model.kinds.agent import EmulatorEnd, EmulatorRights
 
@@ -24,22 +26,17 @@ GRACE_S = 1.0
 LINE_BYTES = 256
 
 
+@dataclass(slots=True)
 class LiveEmulator:
-    """A running one."""
-
-    def __init__(
-        self, process: asyncio.subprocess.Process, name: str, arrived: int, release: int
-    ) -> None:
-        self.process = process
-        self.name = name
-        """The port, or the terminal, where it is found."""
-        self.rights: EmulatorRights | None = None
-        """Known before anybody gets to see it."""
-        self._arrived = arrived
-        self._release = release
+    process: asyncio.subprocess.Process
+    name: str
+    """The port, or the terminal, where it is found."""
+    _arrived: int
+    _release: int
+    rights: EmulatorRights | None = None
+    """Known before anybody gets to see it."""
 
     async def wait_accepted(self) -> None:
-        """Until it has a client, whom it holds."""
         await _readable(self._arrived)
         os.read(self._arrived, 1)
 
@@ -48,16 +45,15 @@ class LiveEmulator:
         return bool(os.read(self._arrived, 1))
 
     def release(self) -> None:
-        """Lets its client go on."""
         with contextlib.suppress(BrokenPipeError):  # its end is seen as such
             os.write(self._release, b"\0")
 
     async def end(self) -> EmulatorEnd:
         """Ends it in good order, with whole events; how it ended."""
         if not await self._ends_within(GRACE_S):
-            self._tell("terminate")
+            self._tell(signal.SIGTERM)
         if not await self._ends_within(END_S):
-            self._tell("kill")
+            self._tell(signal.SIGKILL)
             await self.process.wait()
         code = self.process.returncode or 0
         return EmulatorEnd(
@@ -67,24 +63,20 @@ class LiveEmulator:
         )
 
     async def kill(self) -> None:
-        """Whatever it was about."""
-        self._tell("kill")
+        self._tell(signal.SIGKILL)
         await self.process.wait()
         for fd in (self._arrived, self._release):
             os.close(fd)
 
-    def _tell(self, how: str) -> None:
-        if self.process.returncode is None:
-            with contextlib.suppress(ProcessLookupError):
-                getattr(self.process, how)()
+    def _tell(self, number: signal.Signals) -> None:
+        with contextlib.suppress(ProcessLookupError):
+            self.process.send_signal(number)
 
     async def _ends_within(self, limit_s: float) -> bool:
-        try:
+        with contextlib.suppress(TimeoutError):
             async with asyncio.timeout(limit_s):
                 await self.process.wait()
-        except TimeoutError:
-            return False
-        return True
+        return self.process.returncode is not None
 
 
 @asynccontextmanager
@@ -95,18 +87,19 @@ async def running_emulator(
 
     With real-time priority and locked memory, or without where this user may not have them.
     """
-    before = net.words if net else []
-    emulator = await _start([*words, REALTIME], folder, before)
-    refusal = None
-    if emulator is None:
-        refusal = _log(folder)
-        emulator = await _start(words, folder, before)
-    if emulator is None:
+    refusal = ""
+    for rights in ([REALTIME], []):
+        if emulator := await _start(
+            [*words, *rights], folder, words_into(net.folder) if net else []
+        ):
+            break
+        refusal = log_tail((folder / LOG).read_bytes())
+    else:
         raise RigFaultError(
-            f"the emulator did not start: {_log(folder)}", hint="`rig/rig doctor` looks at it"
+            f"the emulator did not start: {refusal}", hint="`rig/rig doctor` looks at it"
         )
     emulator.rights = EmulatorRights(
-        t_ns=time.monotonic_ns(), realtime=refusal is None, reason=refusal or ""
+        t_ns=time.monotonic_ns(), realtime=bool(rights), reason="" if rights else refusal
     )
     try:
         yield emulator
@@ -114,12 +107,7 @@ async def running_emulator(
         await asyncio.shield(emulator.kill())
 
 
-def _log(folder: Path) -> str:
-    return log_tail((folder / LOG).read_bytes())
-
-
 async def _start(words: Sequence[str], folder: Path, before: Sequence[str]) -> LiveEmulator | None:
-    """None where it ended before it was ready."""
     (ready, tell_ready), (arrived, tell), (hear, release) = os.pipe(), os.pipe(), os.pipe()
     theirs = (tell_ready, tell, hear)
     with (folder / LOG).open("wb") as log:
@@ -137,11 +125,10 @@ async def _start(words: Sequence[str], folder: Path, before: Sequence[str]) -> L
         os.close(fd)
     emulator = LiveEmulator(process, "", arrived, release)
     try:
-        async with asyncio.timeout(READY_S):
-            await _readable(ready)
-        emulator.name = os.read(ready, LINE_BYTES).decode().strip()
-    except TimeoutError:
-        pass
+        with contextlib.suppress(TimeoutError):
+            async with asyncio.timeout(READY_S):
+                await _readable(ready)
+            emulator.name = os.read(ready, LINE_BYTES).decode().strip()
     finally:
         os.close(ready)
     if not emulator.name:

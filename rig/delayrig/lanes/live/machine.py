@@ -3,16 +3,16 @@
 
 import asyncio
 from collections.abc import AsyncIterator, Sequence
-from contextlib import asynccontextmanager
+from contextlib import asynccontextmanager, suppress
 from pathlib import Path
 
 from delayrig.base.paths import Paths
 from delayrig.base.private_net import PrivateNet
 from delayrig.machine.arguments import Hardware
 from delayrig.machine.embedded_libvirt import EMBED
-from delayrig.machine.monitor import MonitoredMachine
+from delayrig.machine.machine import Machine
 from delayrig.machine.qemu import QemuMachine
-from delayrig.model.shape import TSC, GuestShape
+from delayrig.model.shape import GuestShape
 
 PLAIN = "plain"
 """`--connect plain` leaves libvirt out."""
@@ -21,7 +21,7 @@ STARTED_HERE = (None, PLAIN, EMBED)
 
 
 def live_shape(
-    cores: int, line_port: int, *, clocksource: str = TSC, kernel_words: Sequence[str] = ()
+    cores: int, line_port: int, clocksource: str, kernel_words: Sequence[str]
 ) -> GuestShape:
     """Of a guest that calls at that port, and may have a second serial line."""
     return GuestShape(
@@ -33,9 +33,7 @@ def live_shape(
 
 
 def has_own_net(connect: str | None) -> bool:
-    """Whether guests get one here."""
-    net = _make_net() if connect in STARTED_HERE else None
-    if net is not None:
+    if net := _make_net(connect):
         net.close()
     return net is not None
 
@@ -46,7 +44,7 @@ async def open_net(connect: str | None) -> AsyncIterator[PrivateNet | None]:
 
     That is where another libvirt starts QEMU, or the kernel gives nobody a network.
     """
-    net = await asyncio.to_thread(_make_net) if connect in STARTED_HERE else None
+    net = await asyncio.to_thread(_make_net, connect)
     try:
         yield net
     finally:
@@ -54,16 +52,15 @@ async def open_net(connect: str | None) -> AsyncIterator[PrivateNet | None]:
             await asyncio.shield(asyncio.to_thread(net.close))
 
 
-def _make_net() -> PrivateNet | None:
-    try:
-        return PrivateNet()
-    except OSError:
-        return None
+def _make_net(connect: str | None) -> PrivateNet | None:
+    with suppress(OSError):
+        return PrivateNet() if connect in STARTED_HERE else None
+    return None
 
 
 def make_live_machine(
     hardware: Hardware, *, log: Path, connect: str | None, paths: Paths
-) -> MonitoredMachine:
+) -> Machine:
     """Through libvirt's embedded driver, unless `connect` names another, or it is not installed.
 
     Plain QEMU where somebody is to talk to the guest: libvirt is not told of consoles for that.

@@ -15,7 +15,7 @@ from pathlib import Path
 
 from delayrig.base.errors import LostGuestError
 from delayrig.machine.host_facts import kernel_line
-from delayrig.machine.monitor import MonitoredMachine
+from delayrig.machine.machine import Machine
 from delayrig.model.events import of_kind, parse_trace
 from delayrig.model.kinds.pace import Pace as PaceKept
 from delayrig.model.kinds.pace import Speed, Window
@@ -55,22 +55,14 @@ class Pace:
     @property
     def plugin_words(self) -> str:
         """All speeds come later, but for those of governors."""
-        return ",".join(
-            [
-                *(self._governor_words or ["mips=0"]),
-                f"window_ms={WINDOW_MS}",
-                f"control={self._control}",
-                f"trace={self.trace}",
-            ]
-        )
+        files = (f"control={self._control}", f"trace={self.trace}")
+        return ",".join([*(self._governor_words or ["mips=0"]), f"window_ms={WINDOW_MS}", *files])
 
     async def begin(self) -> None:
-        """From now on each core has its speed, or its governor's."""
         for command in self.first_commands():
             await self.tell(command)
 
     def first_commands(self) -> list[str]:
-        """What the plugin is told before the subject starts."""
         if self._governor_words:
             return ["* auto"]
         return [self._speed_command(core, 0) for core in range(len(self.core_mips))]
@@ -81,7 +73,6 @@ class Pace:
             await self.tell(self._speed_command(core, change.ramp_ms))
 
     def set_first(self, whose: str, changes: Iterable[SpeedChange]) -> None:
-        """What is so from the beginning."""
         for change in changes:
             self._put(whose, change)
 
@@ -124,7 +115,7 @@ class Pace:
                 own.unlink()
 
 
-async def prefer(machine: MonitoredMachine, core_mips: Sequence[float]) -> list[int]:
+async def prefer(machine: Machine, core_mips: Sequence[float]) -> list[int]:
     """Puts QEMU's threads before ordinary work on this host, its CPUs being paced; which they are.
 
     None where this user may not, or where the host could starve: they must leave it time, and so

@@ -3,32 +3,28 @@
 
 import asyncio
 from collections.abc import Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from pathlib import Path
 
 from delayrig.base.paths import Paths
-from delayrig.base.private_net import PrivateNet
 from delayrig.base.scratch import ScratchFolder
 from delayrig.hazards.speed import Governor
 from delayrig.images.subject import PROGRAM, Subject
-from delayrig.lanes.live.agent_connection import Line, open_line
+from delayrig.lanes.live.agent_connection import GuestClock, open_line
 from delayrig.lanes.live.agent_protocol import Conversation
-from delayrig.lanes.live.clock import GuestClock
 from delayrig.lanes.live.machine import live_shape, make_live_machine, open_net
 from delayrig.lanes.live.pace import SOCKET_NAME_BYTES_MAX, Pace
 from delayrig.lanes.payload import CELL_FOLDER, SETTLE_MS, SUBJECT_ROOT, pack_spec
-from delayrig.machine.arguments import CELL_FW_CFG, SUBJECT_FW_CFG, Hardware, RealTime
-from delayrig.machine.error_logs import with_log_tails
-from delayrig.machine.flood import LOGS
+from delayrig.machine.arguments import CELL_FW_CFG, SUBJECT_FW_CFG, RealTime
+from delayrig.machine.guest_logs import LOGS, with_log_tails
 from delayrig.machine.live_image import LiveImage
 from delayrig.machine.session import read_results
+from delayrig.machine.snapshot import boot_hardware
 from delayrig.model.shape import TSC
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class LiveGuest:
-    """What a program is run in."""
-
     core_mips: Sequence[float]
     governor: str
     image: LiveImage
@@ -40,7 +36,7 @@ class LiveGuest:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Errand:
-    """What is run there."""
+    """A program to run in a guest, and how."""
 
     program: Subject
     words: Sequence[str]
@@ -53,8 +49,6 @@ class Errand:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Left:
-    """What a guest left."""
-
     entries: dict[str, bytes]
     clock: GuestClock
     trace: bytes
@@ -69,7 +63,17 @@ async def run_program(guest: LiveGuest, errand: Errand) -> Left:
         pace = Pace(guest.core_mips, scratch, list(words))
         async with open_net(guest.connect) as net, open_line(net) as line:
             archive = await asyncio.to_thread(pack_spec, spec_text(errand), scratch)
-            hardware = _hardware(guest, errand, line, pace, archive, scratch, net)
+            cores, console = len(guest.core_mips), scratch / "console.log"
+            shape = live_shape(cores, line.port, guest.clocksource, guest.kernel_words)
+            hardware = replace(
+                boot_hardware(shape, guest.image, guest.paths.qemu_preload, console),
+                fw_cfg={CELL_FW_CFG: archive, SUBJECT_FW_CFG: Path(errand.program.archive)},
+                real=RealTime(
+                    plugin=guest.paths.cpu_plugin,
+                    plugin_words=pace.plugin_words,
+                    net=net.folder if net else "",
+                ),
+            )
             machine = make_live_machine(
                 hardware, log=scratch / "qemu.log", connect=guest.connect, paths=guest.paths
             )
@@ -86,37 +90,9 @@ async def run_program(guest: LiveGuest, errand: Errand) -> Left:
         return Left(entries=entries, clock=clock, trace=pace.trace.read_bytes())
 
 
-def _hardware(
-    guest: LiveGuest,
-    errand: Errand,
-    line: Line,
-    pace: Pace,
-    archive: Path,
-    scratch: Path,
-    net: PrivateNet | None,
-) -> Hardware:
-    return Hardware(
-        shape=live_shape(
-            len(guest.core_mips),
-            line.port,
-            clocksource=guest.clocksource,
-            kernel_words=guest.kernel_words,
-        ),
-        preload=guest.paths.qemu_preload,
-        kernel=Path(guest.image.kernel),
-        initrd=Path(guest.image.initrd),
-        console=scratch / "console.log",
-        fw_cfg={CELL_FW_CFG: archive, SUBJECT_FW_CFG: Path(errand.program.archive)},
-        real=RealTime(
-            plugin=guest.paths.cpu_plugin,
-            plugin_words=pace.plugin_words,
-            net=net.folder if net else "",
-        ),
-    )
-
-
 def spec_text(errand: Errand) -> str:
     """For the agent (images/agent/spec.h); nothing is asked of any emulator."""
+    rehearsal = (PROGRAM, *errand.rehearsal) if errand.rehearsal else ()
     lines = [
         "schema 1",
         f"settle_ms {SETTLE_MS}",
@@ -124,12 +100,8 @@ def spec_text(errand: Errand) -> str:
         f"root {SUBJECT_ROOT}",
         "emulator_outside 1",
         *errand.spec_lines,
-        *(_words("rehearsal", errand.rehearsal) if errand.rehearsal else []),
-        *_words("subject", errand.words),
+        *(f"rehearsal {word}" for word in rehearsal),
+        *(f"subject {word}" for word in (PROGRAM, *errand.words)),
         f"collect stdout.txt {CELL_FOLDER}/stdout.txt 0 0",
     ]
     return "\n".join(lines) + "\n"
-
-
-def _words(key: str, words: Sequence[str]) -> list[str]:
-    return [f"{key} {word}" for word in (PROGRAM, *words)]

@@ -1,0 +1,64 @@
+# SPDX-License-Identifier: GPL-2.0-or-later
+"""What a guest and its QEMU say: its end goes into errors, and it must not fill the disk."""
+
+import asyncio
+import os
+from collections.abc import Coroutine, Iterator, Sequence
+from contextlib import contextmanager
+from pathlib import Path
+from typing import Any, TypeVar
+
+from delayrig.base.errors import LostGuestError
+from delayrig.base.log_tail import log_tail
+
+T = TypeVar("T")
+LOG_BYTES_MAX = 4 << 20
+"""A guest that boots and runs its cell leaves some hundred bytes."""
+LOOK_S = 0.5
+TAIL_LINES = 4
+LOGS = ("console.log", "qemu.log")
+
+
+def logs_of(folder: Path) -> list[Path]:
+    return [folder / name for name in LOGS]
+
+
+async def unless_flooded(work: Coroutine[Any, Any, T], logs: Sequence[Path]) -> T:
+    """What `work` comes to; raises `LostGuestError` once a log is longer than any sound one."""
+    working = asyncio.ensure_future(work)
+    try:
+        while not (await asyncio.wait([working], timeout=LOOK_S))[0]:
+            for log in logs:
+                if _is_too_long(log):
+                    raise LostGuestError(
+                        f"the guest floods {log.name}: it is longer than {LOG_BYTES_MAX} bytes"
+                    )
+        return working.result()
+    finally:
+        working.cancel()
+        await asyncio.gather(working, return_exceptions=True)
+
+
+def cut_logs(logs: Sequence[Path]) -> None:
+    """To their bound, once nobody writes to them any more."""
+    for log in filter(_is_too_long, logs):
+        os.truncate(log, LOG_BYTES_MAX)
+
+
+def _is_too_long(log: Path) -> bool:
+    return log.is_file() and log.stat().st_size > LOG_BYTES_MAX
+
+
+@contextmanager
+def with_log_tails(folder: Path, names: Sequence[str]) -> Iterator[None]:
+    """Adds the last lines of these logs to a `LostGuestError` that passes."""
+    try:
+        yield
+    except LostGuestError as error:
+        said = "; ".join(f"{name}: {_end_of(folder / name)}" for name in names)
+        raise type(error)(f"{error.message}; {said}", hint=error.hint) from error
+
+
+def _end_of(log: Path) -> str:
+    said = log_tail(log.read_bytes(), TAIL_LINES) if log.is_file() else ""
+    return said or "nothing"
