@@ -4,9 +4,9 @@
  * for them depends on the kind of protection: AT25DF (36h, 39h, 3Ch), Winbond (36h, 39h, 3Dh, 7Eh,
  * 98h) and SST26 (72h, 42h, 8Dh, 98h). Read locks of SST26 are not modelled and read as clear.
  */
-#include <assert.h>
 #include <string.h>
 
+#include "spi_locks.h"
 #include "spi_nor.h"
 
 #define OP_LOCK 0x36
@@ -18,84 +18,6 @@
 #define REGISTER_SMALL 128u      /* where the bits of 8 KiB blocks begin: two each */
 #define REGISTER_BOTTOM_32K 126u /* the other 32 KiB block is next */
 #define SMALL_PER_END 4u
-
-static const struct part_protection *protection_of(const struct chip *chip)
-{
-	return &chip->part->spi->protection;
-}
-
-static uint32_t lock_count(const struct chip *chip)
-{
-	const struct part_protection *protection = protection_of(chip);
-	uint32_t count = 0;
-
-	for (size_t i = 0; i < protection->lock_region_count; i++)
-		count += protection->lock_regions[i].block_count;
-	assert(count <= SPI_LOCKS_MAX);
-	return count;
-}
-
-static bool is_locked(const struct chip *chip, uint32_t index)
-{
-	return chip->spi.locks[index / 8] >> index % 8 & 1;
-}
-
-static void set_lock(struct chip *chip, uint32_t index, bool locked)
-{
-	uint8_t bit = (uint8_t)(1u << index % 8);
-
-	chip->spi.locks[index / 8] &= (uint8_t)~bit;
-	if (locked)
-		chip->spi.locks[index / 8] |= bit;
-}
-
-void spi_lock_all(struct chip *chip, bool locked)
-{
-	memset(chip->spi.locks, locked ? 0xFF : 0x00, sizeof(chip->spi.locks));
-}
-
-bool spi_some_locked(const struct chip *chip, bool *all)
-{
-	uint32_t count = lock_count(chip);
-	uint32_t locked = 0;
-
-	for (uint32_t i = 0; i < count; i++)
-		locked += is_locked(chip, i);
-	*all = locked == count;
-	return locked > 0;
-}
-
-/* Where the blocks have locks next to ranges, a bit chooses between the two. */
-bool spi_has_locks_in_force(const struct chip *chip)
-{
-	const struct part_protection *protection = protection_of(chip);
-	const struct part_flag *flag = &protection->locks_flag;
-
-	if (protection->lock_region_count == 0)
-		return false;
-	return flag->mask == 0 || chip->spi.status[flag->index] & flag->mask;
-}
-
-static bool find_lock(const struct chip *chip, uint32_t address, struct part_block *block)
-{
-	const struct part_protection *protection = protection_of(chip);
-
-	return region_find_block(
-		protection->lock_regions, protection->lock_region_count, address, block);
-}
-
-bool spi_locks_cover(const struct chip *chip, uint32_t address, uint32_t len)
-{
-	uint64_t end = (uint64_t)address + len;
-	struct part_block block;
-
-	while (address < end && find_lock(chip, address, &block)) {
-		if (is_locked(chip, block.index))
-			return true;
-		address = block.address + block.size_bytes;
-	}
-	return false;
-}
 
 static bool refuses_changes(const struct chip *chip, struct chip_facts *facts)
 {
@@ -110,8 +32,8 @@ void nor_run_lock(struct chip *chip, const struct spi_request *request)
 	struct part_block block;
 
 	if (!refuses_changes(chip, request->facts) &&
-		find_lock(chip, request->facts->address, &block))
-		set_lock(chip, block.index, request->facts->opcode == OP_LOCK);
+		spi_find_lock(chip, request->facts->address, &block))
+		spi_set_lock(chip, block.index, request->facts->opcode == OP_LOCK);
 	chip->spi.write_enabled = false;
 }
 
@@ -128,7 +50,8 @@ void nor_run_read_lock(struct chip *chip, const struct spi_request *request)
 	struct part_block block;
 	uint8_t octet = 0x00;
 
-	if (find_lock(chip, request->facts->address, &block) && is_locked(chip, block.index))
+	if (spi_find_lock(chip, request->facts->address, &block) &&
+		spi_is_locked(chip, block.index))
 		octet = is_global ? LOCKED_BYTE : 0x01;
 	spi_reply_repeating(request, &octet, 1, 0);
 }
@@ -157,13 +80,13 @@ static uint8_t *register_octet(uint8_t octets[REGISTER_BYTES], uint32_t bit)
 
 void nor_run_read_locks(struct chip *chip, const struct spi_request *request)
 {
-	uint32_t count = lock_count(chip);
+	uint32_t count = spi_lock_count(chip);
 	uint8_t octets[REGISTER_BYTES] = {0};
 
 	for (uint32_t i = 0; i < count; i++) {
 		uint32_t bit = register_bit(i, count);
 
-		if (is_locked(chip, i))
+		if (spi_is_locked(chip, i))
 			*register_octet(octets, bit) |= (uint8_t)(1u << bit % 8);
 	}
 	spi_reply_repeating(request, octets, sizeof(octets), 0);
@@ -171,7 +94,7 @@ void nor_run_read_locks(struct chip *chip, const struct spi_request *request)
 
 void nor_run_write_locks(struct chip *chip, const struct spi_request *request)
 {
-	uint32_t count = lock_count(chip);
+	uint32_t count = spi_lock_count(chip);
 	uint8_t octets[REGISTER_BYTES];
 
 	chip->spi.write_enabled = false;
@@ -181,7 +104,7 @@ void nor_run_write_locks(struct chip *chip, const struct spi_request *request)
 	for (uint32_t i = 0; i < count; i++) {
 		uint32_t bit = register_bit(i, count);
 
-		set_lock(chip, i, *register_octet(octets, bit) >> bit % 8 & 1);
+		spi_set_lock(chip, i, *register_octet(octets, bit) >> bit % 8 & 1);
 	}
 }
 

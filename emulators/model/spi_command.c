@@ -3,6 +3,8 @@
 
 #include <string.h>
 
+#include "spi_locks.h"
+
 #define OP_WRITE_ENABLE 0x06 /* the other one is 04h, write disable */
 
 void spi_init(struct chip *chip)

@@ -93,15 +93,6 @@ bool spi_has_status(const struct part *part, uint8_t opcode);
 /* AT25DF: its status register forbids that the locks of its sectors change. */
 bool spi_holds_global_locks(const struct chip *chip);
 
-/*
- * Locks of single blocks, numbered from 0 in the order of their addresses; nor_lock.c has them.
- * Where a part has none, none is set.
- */
-void spi_lock_all(struct chip *chip, bool locked);
-bool spi_some_locked(const struct chip *chip, bool *all);
-bool spi_has_locks_in_force(const struct chip *chip);
-bool spi_locks_cover(const struct chip *chip, uint32_t address, uint32_t len);
-
 /* What family->finish is for a status register write. */
 void spi_status_finish(struct chip *chip, bool cut_off);
 

@@ -5,6 +5,7 @@ import asyncio
 from collections.abc import AsyncIterator, Awaitable, Callable, Iterator, Sequence
 from contextlib import ExitStack, asynccontextmanager
 from dataclasses import dataclass, field
+from importlib import import_module
 from itertools import zip_longest
 from pathlib import Path
 from typing import Protocol
@@ -24,6 +25,7 @@ from delayrig.model.cell import Cell
 from delayrig.model.chips import ChipFacts
 from delayrig.model.lane import EXACT_LANE, LaneName
 from delayrig.model.result import CellResult, Results
+from delayrig.plan.cluster import ClusterWish
 from delayrig.plan.request import Request, default_jobs
 from delayrig.run.cell_runner import make_cell_runner
 from delayrig.run.out_lock import hold_out
@@ -132,14 +134,21 @@ async def _run_held(
 
 @asynccontextmanager
 async def _dask_loaded(request: Request) -> AsyncIterator[None]:
+    """While a run is made ready: it takes longer than many a cell."""
     if request.cluster is None:
         yield
         return
-    from delayrig.run.cluster.loading import load_dask
-
     async with asyncio.TaskGroup() as group:
-        group.create_task(asyncio.to_thread(load_dask, request.cluster))
+        group.create_task(asyncio.to_thread(_load_dask, request.cluster))
         yield
+
+
+def _load_dask(wish: ClusterWish) -> None:
+    from delayrig.run.cluster.fork_server import start_fork_server
+
+    if wish.local_workers:
+        start_fork_server()
+    import_module("delayrig.run.cluster.client")
 
 
 def _in_turn(runs: Sequence[SingleRun]) -> Iterator[tuple[SingleRun, Cell]]:

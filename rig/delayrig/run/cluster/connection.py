@@ -19,7 +19,7 @@ from delayrig.base.paths import Paths
 from delayrig.base.scratch import ScratchFolder
 from delayrig.plan.cluster import ClusterWish
 from delayrig.run.cluster import WORKERS_ARE_FORKS
-from delayrig.run.cluster.loading import start_fork_server
+from delayrig.run.cluster.fork_server import start_fork_server
 from delayrig.run.cluster.queue import open_queue
 from delayrig.run.cluster.task import RigWorker
 from delayrig.setup.layout import STATE_VARIABLE

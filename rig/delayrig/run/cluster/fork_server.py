@@ -1,25 +1,16 @@
 # SPDX-License-Identifier: GPL-2.0-or-later
-"""Loads Dask while a run is still being made ready: it takes longer than many a cell."""
+"""The process that workers of this machine are forked from: it has loaded Dask for all of them."""
 
 import atexit
 import multiprocessing
 from functools import cache
-from importlib import import_module
 from multiprocessing import forkserver, process
 
 from delayrig.base.scratch import ScratchFolder
-from delayrig.plan.cluster import ClusterWish
 from delayrig.run.cluster import WORKERS_ARE_FORKS
 
 LOADED = ["distributed", "delayrig.run.cluster.task"]
 SOCKET_NAME_BYTES = 24
-
-
-def load_dask(wish: ClusterWish) -> None:
-    """Here, and at the same time in the process that workers of this machine are forked from."""
-    if wish.local_workers:
-        start_fork_server()
-    import_module("delayrig.run.cluster.client")
 
 
 @cache
