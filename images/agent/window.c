@@ -24,8 +24,8 @@ int window_open(struct window *window, uint64_t address, size_t size_bytes)
 	memory = mmap(NULL, size_bytes, rights, MAP_SHARED, file, (off_t)address);
 	bytes = memory;
 	if (memory != MAP_FAILED && LIKE_A_DEVICE)
-		bytes = mmap(NULL, size_bytes, rights,
-			MAP_PRIVATE | MAP_ANONYMOUS | MAP_NORESERVE, -1, 0);
+		bytes = mmap(NULL, size_bytes, rights, MAP_PRIVATE | MAP_ANONYMOUS | MAP_NORESERVE,
+			-1, 0);
 	close(file);
 	/* Every child would get page tables for all of it. */
 	if (bytes == MAP_FAILED || madvise(memory, size_bytes, MADV_DONTFORK) < 0 ||
