@@ -24,7 +24,7 @@ def is_expected(cell: CellResult) -> bool:
     """Whether the plan foresaw this verdict: every mark but `any` has the name of one."""
     if cell.expect == Expect.ANY:
         return cell.verdict in (Verdict.PASS, Verdict.TOO_SHORT, Verdict.INCONCLUSIVE)
-    return cell.verdict == Expect(cell.expect).value
+    return cell.verdict == cell.expect
 
 
 def exit_code_of(cell: CellResult) -> ExitCode:
