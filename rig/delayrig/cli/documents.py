@@ -113,8 +113,9 @@ def measure(only: Sequence[str], out: Path | None) -> None:
     for part in only or RUNS:
         _provide(part, folder / part)
         _write(part, folder, checkout)
-    runs = [read_results(folder / run) for run in WITH_DELAYS if (folder / run).is_dir()]
-    write_text(checkout / PAGES / "resolution.md", resolution_page(runs))
+    if all((folder / run).is_dir() for run in WITH_DELAYS):
+        runs = [read_results(folder / run) for run in WITH_DELAYS]
+        write_text(checkout / PAGES / "resolution.md", resolution_page(runs))
 
 
 def made_with(results: Results, paths: Paths) -> str:
