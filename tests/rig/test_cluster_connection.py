@@ -5,7 +5,7 @@ import asyncio
 import ipaddress
 import socket
 import ssl
-from collections.abc import Iterator
+from collections.abc import Callable, Coroutine, Iterator
 from contextlib import contextmanager
 from pathlib import Path
 
@@ -13,7 +13,7 @@ import psutil
 import pytest
 from delayrig.base.errors import BadInputError, RigFaultError
 from delayrig.base.paths import find_paths
-from delayrig.plan.cluster import check_address
+from delayrig.plan.cluster import ClusterWish, check_address
 from delayrig.run.cluster import connection
 from distributed import Client, Scheduler, Security
 
@@ -81,16 +81,29 @@ def test_silent_worker_is_lost_after_two_minutes_or_what_a_person_says(
         assert client.run_on_scheduler(worker_ttl_s) == ttl_s
 
 
+async def work_for(wish: ClusterWish) -> None:
+    await connection.serve_worker(wish, 1, find_paths())
+
+
+async def be_a_client_of(wish: ClusterWish) -> None:
+    async with connection.connect(wish, 1, find_paths()):
+        pass
+
+
+@pytest.mark.parametrize("ask", [work_for, be_a_client_of])
 @pytest.mark.parametrize(("is_taken", "told"), [(False, "Timed out"), (True, "it says nothing")])
-def test_worker_is_told_that_nothing_there_is_a_scheduler(
-    is_taken: bool, told: str, monkeypatch: pytest.MonkeyPatch
+def test_who_asks_is_told_that_nothing_there_is_a_scheduler(
+    ask: Callable[[ClusterWish], Coroutine[None, None, None]],
+    is_taken: bool,
+    told: str,
+    monkeypatch: pytest.MonkeyPatch,
 ) -> None:
     monkeypatch.setattr(connection, "REACHED_WITHIN_S", 0.5)
     with socket.create_server(("127.0.0.1", 0)) as silent:
         place = f"127.0.0.1:{silent.getsockname()[1]}" if is_taken else free_address()
         wish = check_address(f"tcp://{place}", None, option="worker")
         with pytest.raises(RigFaultError, match=told) as refused:
-            asyncio.run(connection.serve_worker(wish, 1, find_paths()))
+            asyncio.run(ask(wish))
     assert refused.value.hint == "start it with `rig/rig scheduler`"
 
 

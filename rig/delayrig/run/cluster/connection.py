@@ -5,8 +5,8 @@ import asyncio
 import logging
 import os
 import socket
-from collections.abc import AsyncIterator, Sequence
-from contextlib import asynccontextmanager
+from collections.abc import AsyncIterator, Iterator, Sequence
+from contextlib import asynccontextmanager, contextmanager
 from pathlib import Path
 from typing import Any
 
@@ -63,24 +63,32 @@ async def connect(wish: ClusterWish, jobs: int, paths: Paths) -> AsyncIterator[C
         ):
             yield client
         return
-    try:
+    security = _security(wish)
+    with _reaching("--cluster", wish):
+        await _await_answer(wish, security, "client")
         client = await Client(
-            wish.address,
-            asynchronous=True,
-            security=_security(wish),
-            timeout=REACHED_WITHIN_S,
+            wish.address, asynchronous=True, security=security, timeout=REACHED_WITHIN_S
         )
-    except OSError as error:
-        raise _unreachable("--cluster", wish, error) from error
     async with client:
         yield client
 
 
-def _unreachable(who: str, wish: ClusterWish, error: OSError) -> RigFaultError:
-    return RigFaultError(
-        f"{who} {wish.address}: {str(error) or 'it says nothing'}",
-        hint="start it with `rig/rig scheduler`",
-    )
+@contextmanager
+def _reaching(who: str, wish: ClusterWish) -> Iterator[None]:
+    try:
+        yield
+    except OSError as error:
+        raise RigFaultError(
+            f"{who} {wish.address}: {str(error) or 'it says nothing'}",
+            hint="start it with `rig/rig scheduler`",
+        ) from error
+
+
+async def _await_answer(wish: ClusterWish, security: Security | None, role: str) -> None:
+    """What is no scheduler may take the connection and say nothing: Dask would wait for ever."""
+    more = security.get_connection_args(role) if security else {}
+    reached = reach(wish.address, REACHED_WITHIN_S, **more)
+    await (await asyncio.wait_for(reached, 2 * REACHED_WITHIN_S)).close()
 
 
 @asynccontextmanager
@@ -146,13 +154,8 @@ async def serve_worker(wish: ClusterWish, jobs: int, paths: Paths) -> None:
 
 async def _serve_worker(wish: ClusterWish, options: dict[str, Any]) -> None:
     security = _security(wish)
-    try:
-        more = security.get_connection_args("worker") if security else {}
-        # What is no scheduler may take the connection, and say nothing.
-        reached = reach(wish.address, REACHED_WITHIN_S, **more)
-        await (await asyncio.wait_for(reached, 2 * REACHED_WITHIN_S)).close()
-    except OSError as error:
-        raise _unreachable("worker", wish, error) from error
+    with _reaching("worker", wish):
+        await _await_answer(wish, security, "worker")
     async with Nanny(
         wish.address,
         name=f"{socket.gethostname()}-{os.getpid()}",
