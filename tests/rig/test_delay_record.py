@@ -11,7 +11,7 @@ from delayrig.images.symbols import read_symbols
 from delayrig.lanes.delay_marks import MARKS_MAX, wish_text
 from delayrig.lanes.delay_record import read_record
 from delayrig.machine.delay_watch import DelayWatch, read_wish, write_wish
-from delayrig.model.delays import End, encode_delays, read_delays
+from delayrig.model.delays import End, encode_delays, function_of_frame, read_delays
 from msgspec.structs import replace
 
 from tests.rig.test_delay_function import packed
@@ -159,3 +159,18 @@ def test_file_that_is_none_makes_the_guest_a_lost_one(tmp_path: Path, text: str)
     (tmp_path / "delays.jsonl").write_text(text, encoding="ascii")
     with pytest.raises(LostGuestError, match=r"delays\.jsonl"):
         read_delays(tmp_path)
+
+
+@pytest.mark.parametrize(
+    ("frame", "function"),
+    [
+        ("spi_write (drivers/spi25.c:67)", "spi_write"),
+        ("spi_write.constprop.0 (drivers/spi25.c:67)", "spi_write"),
+        ("spi_write.part.0.cold+0x12", "spi_write"),
+        ("spi_write+0x12", "spi_write"),
+        ("drivers/spi25.c:67", "drivers/spi25.c:67"),
+        ("0x62c10", "0x62c10"),
+    ],
+)
+def test_function_of_a_frame_is_the_same_in_two_builds(frame: str, function: str) -> None:
+    assert function_of_frame(frame) == function

@@ -20,7 +20,10 @@ from tests.rig.builders import make_evidence
 from tests.rig.test_formats import cell, reports, results_of
 from tests.rig.test_gate_judge import AFTER, BEFORE, decided, run_of, timed
 
-STACK = "flashrom/include/clock.h:27 < flashrom/core/busy.c:154 < spi_send+0x12 < a b/run.c:9"
+STACK = (
+    "pause (flashrom/include/clock.h:27) < flashrom/core/busy.c:154 < spi_send+0x12"
+    " < main (a b/run.c:9)"
+)
 
 
 class Strict(msgspec.Struct, rename="camel", forbid_unknown_fields=True):

@@ -31,7 +31,7 @@ int main(void)
 	return 0;
 }
 """
-CALL_IN_OUTER, CALL_IN_MAIN = "program.c:6", "program.c:11"
+CALL_IN_OUTER, CALL_IN_MAIN = "outer (program.c:6)", "main (program.c:11)"
 NEAR_CALL = 0xE8
 BASE = 0x5555_0000_0000
 SP = 0x7FFF_0000
@@ -79,7 +79,7 @@ def test_function_is_found_and_lies_where_its_file_offset_says(
     address = symbols.function("wait_here")
     assert address is not None
     assert symbols.address(symbols.file_offset(address)) == address
-    assert symbols.where(address) == "program.c:2"
+    assert symbols.where(address) == "wait_here (program.c:2)"
 
 
 def test_lines_are_found_without_an_index_of_units(tmp_path: Path) -> None:
@@ -88,7 +88,7 @@ def test_lines_are_found_without_an_index_of_units(tmp_path: Path) -> None:
     symbols = read_symbols(program)
     address = symbols.function("wait_here")
     assert address is not None
-    assert symbols.where(address) == "program.c:2"
+    assert symbols.where(address) == "wait_here (program.c:2)"
 
 
 def test_function_that_is_not_there_is_none(tmp_path: Path) -> None:

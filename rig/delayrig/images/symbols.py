@@ -206,14 +206,17 @@ class Symbols:
 
     @_alone
     def where(self, address: int) -> str:
-        """`file:line`, else `function+offset`, else the address: the best that is known."""
+        """Returns `function (file:line)`, else `function+offset`, else the address."""
+        line, at = self._line_of(address), bisect_right(self._functions, (address, 1 << 64, "")) - 1
+        start, size, name = self._functions[at] if at >= 0 else (0, 0, "")
+        if address >= start + size:
+            return line or f"{address:#x}"
+        return f"{name} ({line})" if line else f"{name}+{address - start:#x}"
+
+    def _line_of(self, address: int) -> str:
         rows = self._rows_near(address)
         at = bisect_right(rows, address, key=lambda row: row.address) - 1
-        if at >= 0 and rows[at].line:
-            return rows[at].line
-        at = bisect_right(self._functions, (address, 1 << 64, "")) - 1
-        start, size, name = self._functions[at] if at >= 0 else (0, 0, "")
-        return f"{name}+{address - start:#x}" if address < start + size else f"{address:#x}"
+        return rows[at].line if at >= 0 else ""
 
     @_alone
     def callers(self, top: StackTop, base: int) -> list[int]:

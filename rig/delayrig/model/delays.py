@@ -5,6 +5,7 @@ This is the one definition of its keys. Times are of the same clock as those of 
 header comes first, a call site before its first call, calls in the order in which they began.
 """
 
+import re
 from enum import StrEnum
 from pathlib import Path
 from typing import Literal
@@ -86,7 +87,7 @@ class CallSite(_OfRecord, frozen=True, kw_only=True, tag="site"):
     site: Count
     """Its number."""
     callers: list[str]
-    """The nearest first: `file:line`, else `function+offset`, else the address."""
+    """The nearest first: `function (file:line)`, else `function+offset`, else the address."""
 
 
 class DelayCall(_OfRecord, frozen=True, kw_only=True, tag="delay"):
@@ -138,6 +139,19 @@ class Delays(msgspec.Struct, frozen=True, kw_only=True):
 
     def function_of(self, call: DelayCall) -> FunctionFacts:
         return self.header.functions[call.function]
+
+
+FRAME = re.compile(r"(?P<name>[^ (+.]+)(\.[a-z.0-9]+)?(?=$|[ +])")
+"""A frame that begins with a function's name; GCC may have added a suffix (`.constprop.0`)."""
+
+
+def function_of_frame(frame: str) -> str:
+    """Returns the function of a frame of a call stack, without address, line and GCC's suffix.
+
+    An address, or a line without a function, is returned as it is.
+    """
+    found = FRAME.match(frame)
+    return found["name"] if found and ":" not in found["name"] else frame
 
 
 def delays_since(delays: Delays, t_ns: int) -> Delays:

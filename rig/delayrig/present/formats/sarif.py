@@ -21,7 +21,7 @@ ROOT_ID = "SRCROOT"
 NOWHERE = "no-source-line"
 SHOWN = 10
 """Of evidence that stands at one line."""
-FRAME = re.compile(r"(?P<file>[^:]+):(?P<line>[1-9][0-9]*)")
+FRAME = re.compile(r"(?:[^ ]+ \()?(?P<file>[^:]+?):(?P<line>[1-9][0-9]*)\)?")
 Frames = list[tuple[str, int]]
 
 RULES = {
