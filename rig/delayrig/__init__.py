@@ -4,4 +4,4 @@
 from pathlib import Path
 
 __version__ = Path(__file__).with_name("VERSION").read_text(encoding="ascii").strip()
-"""Of the rig and of what it builds: meson and setuptools read the same file."""
+"""The version of the rig and of its programs. meson and setuptools read the same file."""

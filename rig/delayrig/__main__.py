@@ -8,7 +8,7 @@ INTERRUPTED = 130
 
 
 def _end(_number: int, _frame: object) -> None:
-    """Nothing is begun yet, so nothing is left to be put right."""
+    """Ends at once. Nothing has begun yet, so there is nothing to clean up."""
     os.write(2, b"interrupted; nothing was begun\n")
     os._exit(INTERRUPTED)
 

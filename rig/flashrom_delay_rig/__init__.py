@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: GPL-2.0-or-later
-"""What a wheel installs: the sources of the rig, and the command that starts its launcher.
+"""The content of a wheel: the sources of the rig, and the command that starts its launcher.
 
 The launcher makes its own environment and builds the native programs, as in a checkout. It keeps
 them in the user's cache folder, unless $FLASHROM_RIG_STATE names another one.
@@ -15,7 +15,7 @@ STATE_VARIABLE = "FLASHROM_RIG_STATE"
 
 
 def state_folder(environment: Mapping[str, str]) -> Path:
-    """Where the rig keeps what it makes (XDG Base Directory Specification, $XDG_CACHE_HOME)."""
+    """Returns the folder of state; the default follows the XDG Base Directory Specification."""
     named = environment.get(STATE_VARIABLE)
     if named:
         return Path(named).absolute()

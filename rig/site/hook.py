@@ -33,7 +33,7 @@ class CommonMark(BlockParser):  # type: ignore[misc]
     """Markdown-It in place of Python-Markdown's parser, which reads lists in another way."""
 
     def parseDocument(self, lines: list[str]) -> ET.ElementTree:  # noqa: N802
-        """The tree that Python-Markdown's later stages, and MkDocs', go on with."""
+        """Returns the tree for the later stages of Python-Markdown and MkDocs."""
         parser = MarkdownIt("commonmark", {"xhtmlOut": True, "html": False}).enable("table")
         root = ET.fromstring(f"<div>{parser.render(chr(10).join(lines))}</div>")
         let_scroll(root)
@@ -41,7 +41,7 @@ class CommonMark(BlockParser):  # type: ignore[misc]
 
 
 def let_scroll(root: ET.Element) -> None:
-    """Wide tables and listings scroll by themselves, by keys too."""
+    """Makes wide tables and listings scroll by themselves, by keys too."""
     for parent in list(root.iter()):
         for place, child in enumerate(list(parent)):
             if child.tag == "pre":
@@ -53,10 +53,10 @@ def let_scroll(root: ET.Element) -> None:
 
 
 class AsCommonMark(Extension):  # type: ignore[misc]
-    """What Python-Markdown does to text by itself is left out; tables of contents are kept."""
+    """An extension that replaces Python-Markdown's own syntax, except tables of contents."""
 
     def extendMarkdown(self, md: Markdown) -> None:  # noqa: N802
-        """Called by Python-Markdown after its own parts are in place."""
+        """Replaces Python-Markdown's own parts, after it has set them up."""
         md.parser = CommonMark(md)
         for name in ("html_block", "fenced_code_block"):
             if name in md.preprocessors:
@@ -66,12 +66,12 @@ class AsCommonMark(Extension):  # type: ignore[misc]
 
 
 def slug_of(title: str, _separator: str) -> str:
-    """A heading's anchor, as GitHub makes it."""
+    """Returns a heading's anchor, as GitHub makes it."""
     return re.sub(r"[^\w\- ]", "", title.lower()).replace(" ", "-")
 
 
 def on_config(config: MkDocsConfig) -> MkDocsConfig:
-    """Pages are read as CommonMark, and those of the index are in the navigation."""
+    """Sets the parser to CommonMark, and makes the navigation from the index."""
     config.nav = navigation()
     config.markdown_extensions.append(AsCommonMark())
     config.mdx_configs["toc"]["slugify"] = slug_of
@@ -79,7 +79,7 @@ def on_config(config: MkDocsConfig) -> MkDocsConfig:
 
 
 def on_files(files: Files, config: MkDocsConfig) -> Files:
-    """The pages that the navigation names, wherever they are, and what they link to."""
+    """Returns the pages of the navigation, wherever they are, and the files that they link to."""
     ours = [file for file in files if file.src_dir != config.docs_dir]
     pages = [path for path in paths_in(config.nav or []) if path != HELP_PAGE]
     ours.append(File.generated(config, HELP_PAGE, content=help_texts()))
@@ -89,7 +89,7 @@ def on_files(files: Files, config: MkDocsConfig) -> Files:
 
 
 def navigation() -> list[Any]:
-    """The sections of the index with their pages; what `--help` prints is a page of `Reference`."""
+    """Returns the sections of the index with their pages; help texts are in `Reference`."""
     _, *parts = SECTION.split((CHECKOUT / INDEX).read_text(encoding="utf-8"))
     sections = {title: pages_in(text) for title, text in zip(parts[::2], parts[1::2], strict=True)}
     sections["Reference"].insert(1, HELP_PAGE)
@@ -98,14 +98,14 @@ def navigation() -> list[Any]:
 
 
 def pages_in(text: str) -> list[str]:
-    """Those that it links to and that are there, by their paths in the checkout."""
+    """Returns the pages that the text links to and that exist, by paths in the checkout."""
     links = (link for link in LINK.findall(text) if link.endswith(".md"))
     targets = [(CHECKOUT / INDEX).parent.joinpath(link).resolve() for link in links]
     return [str(target.relative_to(CHECKOUT)) for target in targets if target.is_file()]
 
 
 def paths_in(nav: Any) -> Iterator[str]:
-    """The paths of a navigation, in its order."""
+    """Yields the paths of a navigation, in its order."""
     for entry in nav.values() if isinstance(nav, dict) else nav:
         if isinstance(entry, str):
             yield entry
@@ -114,7 +114,7 @@ def paths_in(nav: Any) -> Iterator[str]:
 
 
 def linked_files(pages: list[str]) -> list[str]:
-    """Files of the checkout that pages link to, but for pages."""
+    """Returns the files of the checkout, except pages, that pages link to."""
     found = set()
     for page in pages:
         for link in LINK.findall((CHECKOUT / page).read_text(encoding="utf-8")):
@@ -125,7 +125,7 @@ def linked_files(pages: list[str]) -> list[str]:
 
 
 def help_texts() -> str:
-    """One page of what `--help` prints, so that the search finds options."""
+    """Returns a page with the output of `--help`, so that the search finds options."""
     texts = sorted((CHECKOUT / REFERENCE / "command-line").glob("*.txt"), key=by_command)
     parts = [f"## {title_of(path)}\n\n{as_listing(path)}" for path in texts]
     return "\n\n".join(["# Help texts", "What `--help` prints.", *parts]) + "\n"
@@ -145,6 +145,6 @@ def as_listing(path: Path) -> str:
 
 
 def on_page_markdown(markdown: str, page: Page, config: MkDocsConfig, files: Files) -> str:
-    """Without comments, such as the licence's."""
+    """Removes comments, such as the licence's."""
     del page, config, files
     return COMMENT.sub("", markdown).lstrip()

@@ -1,6 +1,7 @@
 # SPDX-License-Identifier: GPL-2.0-or-later
-"""Fuzz the generator of the chip table: whatever a chip file holds, it gives a table in C or an
-error that names the file, the key and the remedy.
+"""Fuzzes the generator of the chip table.
+
+For any chip file it must give a table in C, or an error with the file, the key and the remedy.
 
 Inputs are the files of emulators/chips/, changed a line or a few bytes at a time. With atheris
 (from the package index) changes are guided by what they reach; without it they are drawn from the

@@ -85,7 +85,7 @@ def test_gaps_of_every_program_are_bounds(survey: Survey, surveyed: Path) -> Non
 
 
 def test_second_of_synchronisation_lies_within_its_bounds(survey: Survey) -> None:
-    """flashrom 1.4.0 waits 1 s after the serprog NOPs: no wait is longer than its gap."""
+    """The wait of 1.4.0 after the serprog NOPs is 1 s, and no wait is longer than its gap."""
     known = [
         each for each in survey.known if each.subject == STRIPPED and each.requested_us == 1_000_000
     ]

@@ -17,7 +17,10 @@ SOURCES = {".md", ".txt", ".svg", ".html", ".yml", ".css"}
 
 
 def build_site(site: Path, checkout: Path = CHECKOUT) -> tuple[int, str]:
-    """MkDocs' exit code, and what it says. (With `-q` it would not count warnings.)"""
+    """Builds the site; returns the exit code of MkDocs and its output.
+
+    With `-q` it would not count warnings.
+    """
     program = Path(sys.executable).parent / "mkdocs"
     command = [str(program), "build", "-f", str(checkout / CONFIG), "-d", str(site)]
     done = subprocess.run(command, capture_output=True, text=True, check=False)

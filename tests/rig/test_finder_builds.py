@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: GPL-2.0-or-later
-"""This checkout's own builds, stripped: the finder finds the function that their symbols name."""
+"""The builds of this checkout, stripped: the finder finds the function that their symbols name."""
 
 from pathlib import Path
 

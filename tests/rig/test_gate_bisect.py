@@ -89,7 +89,7 @@ exit $code
 
 
 def test_git_finds_the_revision_by_these_codes(tmp_path: Path) -> None:
-    """git's own reading of the codes; the gate itself is bisected in tests/guest."""
+    """Here git itself reads the exit codes; tests/guest bisects with the gate."""
 
     def git(*words: str) -> str:
         who = ["-c", "user.name=t", "-c", "user.email=t@t.invalid"]

@@ -188,3 +188,10 @@ def test_no_file_names_the_folder_of_this_checkout() -> None:
     # A path of more than one name: in /src or so, too much else would look like it.
     if len(CHECKOUT.parts) > 2:
         assert holders_of(re.compile(rf"(?<![\w.-]){re.escape(str(CHECKOUT))}(?![\w-])")) == []
+
+
+def test_no_file_has_a_conflict_marker() -> None:
+    # Put together from parts, so that this file has none either.
+    markers = ("<" * 7, "|" * 7, ">" * 7)
+    any_of_them = "|".join(re.escape(marker) for marker in markers)
+    assert holders_of(re.compile(rf"^(?:{any_of_them})(?: |$)")) == []

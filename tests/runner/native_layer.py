@@ -40,7 +40,7 @@ def configure(places: Places) -> bool:
 
 
 def run_native(layer: str, places: Places, build: Path, selection: Selection) -> LayerResult:
-    """meson's own summary is several lines; the closing line is the one that counts."""
+    """Runs the tests with meson. Only the closing line is shown, not meson's summary."""
     names = list_native(places, build, selection)
     if not names:
         return LayerResult(layer=layer, tests=(), is_sound=bool(selection.words))
@@ -75,7 +75,7 @@ def bare_name(line: str) -> str:
 
 
 def read_testlog(log: Path) -> tuple[CaseResult, ...]:
-    """meson's log, a test a line."""
+    """Returns the tests of meson's log, which has one a line."""
     if not log.exists():
         return ()
     rows = map(json.loads, log.read_text(encoding="utf-8").splitlines())

@@ -46,7 +46,7 @@ def list_python(
 
 
 def pytest_command(places: Places, *words: str) -> list[str]:
-    """pytest as the rig's tests want it."""
+    """Returns the command line of pytest for the rig's tests."""
     own = ["-c", "rig/pyproject.toml", "--rootdir", str(places.checkout), "-q", "-rs"]
     return [str(places.python), "-m", "pytest", *own, *words]
 

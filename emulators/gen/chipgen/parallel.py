@@ -30,8 +30,11 @@ def _read(
     program: tuple[str, Work],
     windows: tuple[tuple[str, ...], tuple[str, ...]] = ((), ()),
 ) -> dict[str, Fields]:
-    """@program: the name of its time in `busy`, and what it is. @windows: those of `window`
-    that must, and those that may be there."""
+    """Reads a parallel part.
+
+    `program` is the name of its time in `busy`, and its kind. `windows` are the required and the
+    optional keys of `window`.
+    """
     page_bytes = top.integer("page_bytes", low=1, high=PAGE_BYTES_MAX)
     if size_bytes & (size_bytes - 1) or page_bytes & (page_bytes - 1):
         raise top.error("size_bytes", "or page_bytes is odd", remedy="write powers of two")

@@ -1,2 +1,2 @@
 # SPDX-License-Identifier: GPL-2.0-or-later
-"""Folds over finished runs, and what drives several of them."""
+"""Computations on finished runs, and commands that make several runs."""

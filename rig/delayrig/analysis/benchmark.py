@@ -1,7 +1,8 @@
 # SPDX-License-Identifier: GPL-2.0-or-later
-"""What cells cost this host: stage by stage, one at a time and all at once, restored and booted.
+"""The cost of cells on this host: by stage, alone and together, restored and booted.
 
-And how long a first start takes, to the first verdict; a stage ends where the next one begins.
+It also measures the time from a first start to the first verdict. A stage ends when the next one
+begins.
 """
 
 import os
@@ -34,15 +35,15 @@ SCHEMA = 2
 FILE_NAME = "benchmark.json"
 FIRST = "warm"
 BEGINNINGS = (("set-up: ", None), ("making snapshot ", "snapshots"), ("making ", "images"))
-"""How a line begins that begins a stage, and its name; None: the rest of the line."""
+"""The beginning of a line that begins a stage, and the stage's name; None: the rest of the line."""
 LAUNCHER = "launcher"
 VERDICT = re.compile(r"\[1/[0-9]+\] ")
 END_S = 60
-"""How long a run may take to end, once it was told to."""
+"""The time that a run may take to end after the signal."""
 
 
 class Cost(msgspec.Struct, frozen=True, kw_only=True):
-    """Of one way to run cells: host time of the median cell, of all, and CPU time of all."""
+    """The cost of one way to run cells: host time of the median cell and of all, and CPU time."""
 
     cells: int
     median_s: float
@@ -52,7 +53,7 @@ class Cost(msgspec.Struct, frozen=True, kw_only=True):
 
     @property
     def cells_a_minute(self) -> float:
-        """Throughput, judging and all."""
+        """Returns the throughput, including judging."""
         return 60 * self.cells / self.wall_s
 
 
@@ -63,19 +64,19 @@ class Stage(msgspec.Struct, frozen=True, kw_only=True):
 
 
 class JobCost(msgspec.Struct, frozen=True, kw_only=True):
-    """Of one cell that was run alone: its job on the host, and what the chip did meanwhile."""
+    """The cost of one cell that was run alone: its job on the host, and the chip's work."""
 
     cell: str
     job_s: float
-    """Of the host: from the subject's connection to its end."""
+    """Host time from the subject's connection to its end."""
     total_s: float
-    """In the guest: the subject's whole run."""
+    """Guest time of the subject's whole run."""
     chip_busy_s: float
     transfers: int
 
     @property
     def times_faster(self) -> float:
-        """Than a chip that is busy for so long in real time."""
+        """Returns how many times faster the job ran than the chip is busy in real time."""
         return self.chip_busy_s / self.job_s
 
 
@@ -86,25 +87,25 @@ class CellBenchmark(msgspec.Struct, frozen=True, kw_only=True):
     alone: Cost
     stages: list[Stage]
     jobs: list[JobCost]
-    """Of each cell, those that took the host longest first."""
+    """The cost of each cell, the longest on the host first."""
     together: Cost
     apart: Cost
-    """The same, with a QEMU for each cell."""
+    """The cost of the same with a QEMU for each cell."""
     restored: Cost
-    """The cells that were booted, too, with a QEMU for each."""
+    """The cost of the booted cells, restored, with a QEMU for each."""
     booted: Cost
 
 
 async def benchmark_cells(
     request: Request, paths: Paths, *, boots: int, progress: Progress, began: Callable[[str], None]
 ) -> CellBenchmark:
-    """Runs all cells several times, and some of them from their boot; writes what was measured."""
+    """Runs all cells several times, and boots some of them; writes the measurements."""
 
     async def measure(name: str, what: str, asked: Request) -> tuple[Results, Cost]:
         began(what)
         return await _measure(replace(asked, out=request.out / name), paths, progress)
 
-    # Snapshots are made, and everything is in the page cache, before anything is measured.
+    # Before the measurement, make the snapshots and fill the page cache.
     await measure(FIRST, "warming up", request)
     alone_request = replace(request, jobs=1, stages=True)
     first, alone = await measure("alone", "one cell at a time", alone_request)
@@ -132,12 +133,12 @@ async def benchmark_cells(
 
 
 def sample(cells: list[Cell], wanted: int) -> list[Cell]:
-    """So many of them, evenly spread."""
+    """Returns that many cells, evenly spread."""
     return cells[:: max(len(cells) // wanted, 1)][:wanted]
 
 
 def read_stages(out: Path, results: Results) -> dict[str, dict[str, float]]:
-    """How long each stage of each cell lasted, in seconds, of cells that left that."""
+    """Returns the seconds of each stage by cell, for cells that recorded them."""
     files = {cell.id: out / cell.id / STAGES_FILE for cell in results.cells}
     return {
         cell: msgspec.json.decode(file.read_bytes(), type=dict[str, float])
@@ -156,7 +157,7 @@ def fold_stages(cells: list[dict[str, float]]) -> list[Stage]:
 
 
 def job_costs(stages: dict[str, dict[str, float]], results: Results) -> list[JobCost]:
-    """What the job of each cell that had one cost the host, the dearest first."""
+    """Returns the host cost of each job, the most expensive first."""
     costs = [
         JobCost(
             cell=cell.id,
@@ -187,7 +188,7 @@ async def _measure(request: Request, paths: Paths, progress: Progress) -> tuple[
 
 
 def _cpu_s() -> float:
-    """Of this process and of all that it waited for."""
+    """Returns the CPU time of this process and of all children that it waited for."""
     usages = [resource.getrusage(who) for who in (resource.RUSAGE_SELF, resource.RUSAGE_CHILDREN)]
     return sum(usage.ru_utime + usage.ru_stime for usage in usages)
 
@@ -199,7 +200,7 @@ class StartStage:
 
 
 def measure_start(checkout: Path, plan: str, folder: Path) -> list[StartStage]:
-    """Starts the rig with a new folder of state below `folder`, which is there."""
+    """Starts the rig with a new folder of state below `folder`, which must exist."""
     with tempfile.TemporaryDirectory(dir=folder, prefix="start-") as scratch:
         words = ["run", "--plan", plan, "--out", f"{scratch}/out", "--history", "none"]
         began_s = time.monotonic()
@@ -222,7 +223,7 @@ def measure_start(checkout: Path, plan: str, folder: Path) -> list[StartStage]:
 
 
 def stages_of(lines: Iterable[tuple[float, str]], began_s: float) -> Iterator[StartStage]:
-    """Of what a run says, each line with its time; ends with the first verdict."""
+    """Yields the stages of a run from its timed lines of output, up to the first verdict."""
     name, since_s, said = LAUNCHER, began_s, ""
     for now_s, line in lines:
         said = line

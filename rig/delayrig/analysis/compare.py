@@ -1,9 +1,9 @@
 # SPDX-License-Identifier: GPL-2.0-or-later
-"""Two runs beside each other, exactly and by their times.
+"""Compares two runs, exactly and by their times.
 
-In the virtual lane any difference is a fault to be found. Times are compared where all else that
-decides them is the same: seed and digests of all that the guest is made of; of real time also the
-machine. Else the names of what is unlike are given.
+In the virtual lane any difference is a fault. Times are compared if everything else that decides
+them is equal: the seed and digests of the guest's parts; in real time also the machine. Otherwise
+the names of what differs are given.
 """
 
 from collections.abc import Sequence
@@ -21,13 +21,16 @@ from delayrig.model.result import CellResult, Results, RunHeader, Verdict, read_
 
 FIELDS = ("verdict", "time_ns", "cpu_ns", "evidence", "judged", "unjudged", "events_sha256")
 KERNEL = "kernel "
-"""Before the name of a kernel that a hazard brings."""
+"""The prefix of a kernel that a hazard brings."""
 PARTS = ("kernel", "initrd", "emulator", "qemu")
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Comparison:
-    """Doubts: nothing can be claimed. Differences are the rig's faults where inputs are equal."""
+    """The result of an exact comparison.
+
+    With doubts nothing can be claimed. Differences are faults of the rig if the inputs are equal.
+    """
 
     compared: int
     same_inputs: bool
@@ -36,7 +39,7 @@ class Comparison:
 
     @property
     def exit_code(self) -> ExitCode:
-        """0 only where every planned cell was compared and none differs."""
+        """Returns 0 only if every planned cell was compared and none differs."""
         if self.differences and self.same_inputs:
             return ExitCode.RIG_FAULT
         doubtful = self.doubts or self.differences
@@ -45,7 +48,7 @@ class Comparison:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class ComparedRun:
-    """A run, and where its events are: those of a history's run stay where it was made."""
+    """A run, and the folder of its events. A run from a history has none."""
 
     name: str
     results: Results
@@ -57,7 +60,7 @@ def compared_run(path: Path) -> ComparedRun:
 
 
 def compare_exactly(first: Path, second: Path) -> Comparison:
-    """Every virtual cell of both runs, from results.json and from the events on disk."""
+    """Compares every virtual cell of both runs, by results.json and by the events on disk."""
     return compare_runs_exactly(compared_run(first), compared_run(second))
 
 
@@ -114,7 +117,7 @@ def _is_exact(cell: CellResult) -> bool:
 
 
 def _doubts_of_events(run: ComparedRun, cell: CellResult) -> list[str]:
-    """The digest is taken anew, so that a folder without its events claims nothing."""
+    """Checks the digest of the events, so that a folder without its events claims nothing."""
     if run.path is None:
         return []
     path = _events_path(run.path, cell.id)
@@ -138,7 +141,7 @@ def _where_events_part(first: ComparedRun, second: ComparedRun, cell: str) -> li
 
 
 def first_difference(ours: bytes, theirs: bytes) -> str:
-    """Where two streams of events part, and what stands there; empty where they do not."""
+    """Returns the first difference of two streams of events; empty if they are equal."""
     pairs = zip_longest(ours.splitlines(), theirs.splitlines(), fillvalue=b"nothing")
     for number, (our, their) in enumerate(pairs, start=1):
         if our != their:
@@ -158,7 +161,7 @@ def _differences(ours: CellResult, theirs: CellResult) -> list[str]:
 
 
 class CellPair(msgspec.Struct, frozen=True, kw_only=True):
-    """A cell in both runs. `unlike` is empty where its times may be compared."""
+    """A cell in both runs. `unlike` is empty if its times may be compared."""
 
     id: str
     lane: str
@@ -171,14 +174,14 @@ class CellPair(msgspec.Struct, frozen=True, kw_only=True):
 
     @property
     def pct(self) -> float | None:
-        """How much longer the second took, in percent; None where that says nothing."""
+        """Returns by how many percent the second took longer; None if that has no meaning."""
         before, after = self.total_ns
         timed = before > 0 and after > 0 and not self.unlike
         return 100 * (after - before) / before if timed else None
 
     @property
     def is_fault(self) -> bool:
-        """Whether exact time differs though nothing else does: the rig's to explain."""
+        """Returns True if exact times differ though all inputs are equal: a fault of the rig."""
         exact = self.lane == EXACT_LANE and self.same_program and not self.unlike
         ran = not {Verdict.SKIPPED, Verdict.INFRA_ERROR} & set(self.verdicts)
         return exact and ran and (self.total_ns[0] != self.total_ns[1] or not self.same_events)
@@ -195,7 +198,7 @@ class Beside(msgspec.Struct, frozen=True, kw_only=True):
 
     @property
     def exit_code(self) -> ExitCode:
-        """0 where every cell could be compared, whatever came of it."""
+        """Returns 0 if every cell could be compared, whatever the result."""
         if any(pair.is_fault for pair in self.pairs):
             return ExitCode.RIG_FAULT
         doubt = self.only_first or self.only_second or any(pair.unlike for pair in self.pairs)
@@ -204,14 +207,14 @@ class Beside(msgspec.Struct, frozen=True, kw_only=True):
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Sums:
-    """Over the cells that may be compared, in ns."""
+    """The sums in ns over the cells that may be compared."""
 
     total: tuple[int, int]
     cpu: tuple[int, int]
 
 
 def compare_times(first: Results, second: Results) -> Beside:
-    """In the order of the first run."""
+    """Compares the cells in the order of the first run."""
     theirs = {cell.id: cell for cell in second.cells}
     ours = {cell.id for cell in first.cells}
     both = [cell for cell in first.cells if cell.id in theirs]
@@ -244,12 +247,12 @@ def _cell_pair(ours: CellResult, theirs: CellResult, first: Results, second: Res
 
 
 def inputs_of(cell: CellResult, run: RunHeader) -> dict[str, str]:
-    """By name, a digest of each; where there is no guest, also the machine."""
+    """Returns a digest of each input by name; without a guest, also the machine."""
     return inputs_for(run, cell.guest.arch, cell.lane, cell.hazards)
 
 
 def inputs_for(run: RunHeader, arch: str, lane: str, hazards: Sequence[str]) -> dict[str, str]:
-    """The same for each cell of the run that is like this."""
+    """Returns the same for any cell of the run with these parameters."""
     suffix = "" if arch == "x86_64" else f" {arch}"
     names = ["turns", *(f"{part}{suffix}" for part in PARTS), *_kernels(hazards, run)]
     found = {name: run.image_digests[name] for name in names if name in run.image_digests}
@@ -259,13 +262,13 @@ def inputs_for(run: RunHeader, arch: str, lane: str, hazards: Sequence[str]) -> 
 
 
 def machine_of(run: RunHeader) -> str:
-    """The machine below and its kernel, in words."""
+    """Returns the host machine and its kernel in words."""
     host = run.host
     return f"{host.machine}, {host.cpus} CPUs, {host.kernel}, {host.os}"
 
 
 def _kernels(hazards: Sequence[str], run: RunHeader) -> list[str]:
-    """Of the hazards; all that the run had, where a hazard is none that this rig knows."""
+    """Returns the kernels of the hazards; all of the run's kernels if a hazard is unknown."""
     try:
         found = [hazard_of(word) for word in hazards]
     except BadInputError:

@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: GPL-2.0-or-later
-"""What workers cost: runs with and without them in turn, and carrying a cell's folder."""
+"""The cost of workers: runs with and without them in turn, and transferring a cell's folder."""
 
 import os
 import resource
@@ -24,14 +24,14 @@ FIRST = "warm"
 
 
 class RunCost(msgspec.Struct, frozen=True, kw_only=True):
-    """Of one run, from its first instruction to its last."""
+    """The cost of one run, from its first instruction to its last."""
 
     cells: int
-    """That were run, and not skipped."""
+    """The cells that were run, and not skipped."""
     wall_s: float
     cpu_s: float
     under_way_s: float
-    """From the first result to the last."""
+    """The time from the first result to the last."""
 
 
 class WayCost(msgspec.Struct, frozen=True, kw_only=True):
@@ -44,7 +44,7 @@ class WayCost(msgspec.Struct, frozen=True, kw_only=True):
 
     @property
     def cells_a_minute_under_way(self) -> float:
-        """Once the first cell is done."""
+        """Returns the throughput after the first cell."""
         cells = sum(run.cells - 1 for run in self.runs)
         return 60 * cells / sum(run.under_way_s for run in self.runs)
 
@@ -61,7 +61,7 @@ class WorkersBenchmark(msgspec.Struct, frozen=True, kw_only=True):
 def benchmark_workers(
     checkout: Path, plan: str, count: int, rounds: int, out: Path, began: Callable[[str], None]
 ) -> WorkersBenchmark:
-    """So many cells at a time, in one process and through so many workers, each in turn."""
+    """Measures so many cells at a time, in one process and in so many workers, in turn."""
     ways = {"here": ["--jobs", f"{count}"], "workers": ["--cluster", f"local:{count}"]}
     run = [str(checkout / "rig" / "rig"), "run", "--plan", plan, "--history", "none", "--out"]
     found: dict[str, list[RunCost]] = {name: [] for name in ways}
@@ -77,8 +77,8 @@ def benchmark_workers(
 
 
 def measure_run(command: Sequence[str], out: Path) -> RunCost:
-    """Of a command that leaves a run there, with all processes that it starts."""
-    become_subreaper()  # those that outlive it count, too
+    """Runs a command that leaves a run there, and returns the cost of all its processes."""
+    become_subreaper()  # Processes that outlive it count, too.
     before_s, began_s = _spent_s(), time.monotonic()
     done = subprocess.run(command, capture_output=True, text=True, check=False)
     wall_s = time.monotonic() - began_s
@@ -107,19 +107,19 @@ def _spent_s() -> float:
 
 
 class CarryingCost(msgspec.Struct, frozen=True, kw_only=True):
-    """Means over the cells of a run."""
+    """Mean costs over the cells of a run."""
 
     cells: int
     pack_cpu_s: float
-    """On the worker."""
+    """The CPU time on the worker."""
     take_cpu_s: float
-    """In the run's own process, which takes in the cells of all workers."""
+    """The CPU time in the run's own process, which receives the cells of all workers."""
     left_bytes: float
     packed_bytes: float
 
 
 def measure_carrying(run: Path) -> CarryingCost:
-    """Of the cells in the folder of that run, which stays as it is."""
+    """Measures the cells in the folder of that run, which is not changed."""
     folders = sorted(path.parent for path in run.glob(f"*/{RESULT}"))
     if not folders:
         raise BadInputError(f"{run}: holds no cell", hint="name the --out folder of a run")

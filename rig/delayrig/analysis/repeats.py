@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: GPL-2.0-or-later
-"""Cells run again until their times are known well enough, or the time is up.
+"""Repeats cells until their times are known well enough, or the time is up.
 
 Medians of times have intervals, by resampling. Verdicts are counted, never averaged.
 """
@@ -19,18 +19,18 @@ from delayrig.model.result import CellResult, Results, Verdict
 from delayrig.plan.request import Request
 
 VALUES_MIN = 6
-"""Fewer claim nothing: the median of 5 lies outside all of them once in 16 times."""
+"""The least number of values for an interval. Five lie all on one side once in 16 times."""
 DRAWS = 4_000
 CONFIDENCE = 0.95
 FILE_NAME = "repeats.json"
 SCHEMA = 1
 TIMED = (Verdict.PASS, Verdict.TOO_SHORT)
-"""What ended as it should, so that its time says something. `inconclusive` had a slow machine."""
+"""The verdicts of cells whose time counts. An `inconclusive` cell had a slow machine."""
 RunRound = Callable[[Request], Results]
 
 
 class Median(msgspec.Struct, frozen=True, kw_only=True):
-    """Of times in ns. `low` and `high` are null where there are too few to say."""
+    """A median of times in ns. `low` and `high` are null if there are too few values."""
 
     value_ns: int
     low_ns: int | None = None
@@ -38,7 +38,7 @@ class Median(msgspec.Struct, frozen=True, kw_only=True):
 
     @property
     def half_width(self) -> float | None:
-        """Of the interval, as a part of the median."""
+        """Returns half of the interval as a part of the median."""
         if self.low_ns is None or self.high_ns is None or not self.value_ns:
             return None
         return (self.high_ns - self.low_ns) / 2 / self.value_ns
@@ -49,7 +49,7 @@ class Median(msgspec.Struct, frozen=True, kw_only=True):
 
 
 def median_of(values_ns: Sequence[int]) -> Median:
-    """Of one value at least."""
+    """Returns the median of at least one value."""
     value = round(statistics.median(values_ns))
     if len(values_ns) < VALUES_MIN:
         return Median(value_ns=value)
@@ -63,16 +63,16 @@ class CellSummary(msgspec.Struct, frozen=True, kw_only=True):
     lane: str
     rounds: int
     verdicts: dict[str, int]
-    """How often each came. One conviction is one: it is not outvoted."""
+    """The number of each verdict. One conviction counts; it is not outvoted."""
     expect: str
     timed: int
-    """How many rounds the medians are of."""
+    """The number of rounds behind the medians."""
     total: Median | None = None
     cpu: Median | None = None
     rerun: str
 
     def is_settled(self, part: float) -> bool:
-        """Whether more rounds would say nothing new about its total time."""
+        """Returns True if more rounds would show nothing new about its total time."""
         if self.lane == EXACT_LANE or set(self.verdicts) == {Verdict.SKIPPED}:
             return True
         return self.total is not None and self.total.is_within(part)
@@ -86,12 +86,12 @@ class Summary(msgspec.Struct, frozen=True, kw_only=True):
     budget_s: float
     rounds: int
     budget_ended: bool
-    """Whether some cell would have been run again, had there been time."""
+    """True if some cell would have been repeated with more time."""
     cells: list[CellSummary]
 
 
 def summarise(results: Iterable[CellResult]) -> list[CellSummary]:
-    """One for each id, in the order of their first appearance."""
+    """Returns one summary for each id, in the order of their first appearance."""
     by_id: dict[str, list[CellResult]] = {}
     for result in results:
         by_id.setdefault(result.id, []).append(result)
@@ -128,7 +128,7 @@ def repeat(
     run_round: RunRound,
     clock: Callable[[], float] = time.monotonic,
 ) -> tuple[Summary, list[CellResult]]:
-    """Runs at least one round; what is known after each is kept in `request.out`."""
+    """Runs at least one round, and writes the results after each to `request.out`."""
     began_s = clock()
     found: list[CellResult] = []
     left = request.cells

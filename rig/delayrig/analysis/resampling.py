@@ -1,7 +1,8 @@
 # SPDX-License-Identifier: GPL-2.0-or-later
-"""The interval that a figure of measurements lies in, by drawing them anew with replacement; pure.
+"""The interval of a figure, computed by drawing its measurements again with replacement.
 
-Nothing is assumed of how the noise is spread. Draws are seeded: same measurements, same answer.
+The distribution of the noise is not assumed. Draws are seeded, so the same measurements give the
+same answer.
 """
 
 import random
@@ -21,10 +22,10 @@ def middle_of_draws(
     confidence: float,
     of: int = 1,
 ) -> tuple[float, float]:
-    """The ends of the middle part of what `figure` gives for each draw.
+    """Returns the ends of the middle part of `figure` over all draws.
 
-    `of` is how many such intervals one decision rests on: each is made wider, so that all of them
-    hold at once with that confidence.
+    `of` is the number of such intervals behind one decision. Each is made wider, so that all of
+    them hold at once with that confidence.
     """
     dice = random.Random(SEED)
     drawn = sorted(figure(dice.choices(values, k=len(values))) for _ in range(draws))

@@ -1,8 +1,8 @@
 # SPDX-License-Identifier: GPL-2.0-or-later
-"""From a convicted cell to the simplest one found that is convicted as well.
+"""Finds the simplest cell that is convicted, starting from a convicted one.
 
-One thing is made simpler at a time; what is still convicted is kept, until nothing helps. The
-virtual lane is exact, so one run of a cell tells.
+One thing is simplified at a time. A change is kept if the cell is still convicted, until nothing
+helps. The virtual lane is exact, so one run of a cell is enough.
 """
 
 import itertools
@@ -26,10 +26,10 @@ from delayrig.plan.schema import CORES_KNOWN
 
 NAME = "shrunk"
 JOBS = (Job.PROBE, Job.READ, Job.ERASE, Job.VERIFY, Job.WRITE)
-"""From the shortest to the longest."""
+"""The jobs from the shortest to the longest."""
 REGIONS_KIB = (1, 4, 16, 64, 256)
 CHIPS_MAX = 4
-"""Parts of that many sizes are tried: each may need a name that the subject does not know."""
+"""The number of sizes of parts to try. The subject may not know some parts."""
 
 Trial = Callable[[Cell], Awaitable[CellResult]]
 Way = Callable[[Cell], Iterator[tuple[str, Cell]]]
@@ -49,11 +49,11 @@ class Shrunk:
     cell: Cell
     steps: list[Step] = field(default_factory=list)
     complete: bool = False
-    """Whether everything simpler was tried; else the time was up."""
+    """True if everything simpler was tried; False if the time was up."""
 
 
 def stripped(cell: Cell) -> Cell:
-    """The cell by itself: what a plan expects of it is no part of it."""
+    """Returns the cell without its plan's name, role and expectation."""
     return replace(cell, name=NAME, role=Role.MEASURE, expect=Expect.PASS)
 
 
@@ -66,7 +66,7 @@ async def shrink(
     watch: Callable[[Step], None],
     now_s: Callable[[], float] = time.monotonic,
 ) -> Shrunk:
-    """The simplest found within `limit_s`; raises `BadInputError` where `cell` is not convicted."""
+    """Returns the simplest within `limit_s`; raises `BadInputError` if `cell` is not convicted."""
     ends_s = now_s() + limit_s
     first = stripped(cell)
     result = await trial(first)
@@ -91,7 +91,7 @@ async def _try_each(
     watch: Callable[[Step], None],
     is_over: Callable[[], bool],
 ) -> None:
-    """Keeps the first, and so the simplest, of those that are still convicted."""
+    """Keeps the first candidate that is still convicted, which is the simplest."""
     known = {step.cell.id for step in shrunk.steps}
     for what, cell in candidates(shrunk.cell):
         if is_over():
@@ -109,7 +109,7 @@ async def _try_each(
 
 
 def ways(chips: dict[str, ChipFacts]) -> list[Way]:
-    """What may be made simpler, what tells most first."""
+    """Returns the ways to simplify, the most informative first."""
     return [
         _fewer_hazards,
         _fewer_cores,
@@ -144,7 +144,7 @@ def _shorter_job(cell: Cell) -> Iterator[tuple[str, Cell]]:
 
 
 def _smaller_chip(cell: Cell, chips: dict[str, ChipFacts]) -> Iterator[tuple[str, Cell]]:
-    """Of each smaller size on the same bus the first part; the region must fit it."""
+    """Yields the first part of each smaller size on the same bus that fits the region."""
     now = chips[cell.chip]
     by_size: dict[int, str] = {}
     for name, chip in sorted(chips.items()):
@@ -177,7 +177,7 @@ def _fits(cell: Cell, chips: dict[str, ChipFacts]) -> bool:
 
 
 def first_conviction(results: Results, source: str) -> str:
-    """The id of the first convicted cell, known ones last; raises `BadInputError` without one."""
+    """Returns the first convicted cell, known ones last; raises `BadInputError` without one."""
     found = [cell for cell in results.cells if cell.verdict in UNSAFE and cell.role == Role.MEASURE]
     if not found:
         raise BadInputError(f"{source}: no cell was convicted", hint="there is nothing to shrink")
@@ -209,5 +209,5 @@ def plan_text(cell: Cell) -> str:
 
 
 def _toml(value: object) -> str:
-    """A basic string has JSON's escapes."""
+    """Returns the value in TOML, whose basic strings have JSON's escapes."""
     return msgspec.json.encode(value).decode()

@@ -1,2 +1,2 @@
 # SPDX-License-Identifier: GPL-2.0-or-later
-"""What every room stands on: files, digests, errors, times as words."""
+"""The base of every room: files, digests, errors, durations as text."""

@@ -14,14 +14,14 @@ from typing import BinaryIO
 
 from delayrig.base.errors import RigFaultError
 
-# Raised when archives come out otherwise, so that caches of older ones are not taken for newer.
+# Raise this number when the same files give another archive, so that cached ones are made again.
 FORMAT = 2
 MAGIC = b"070701"
 TRAILER = b"TRAILER!!!"
 ALIGNMENT = 4
 HEADER_FIELDS = 13
 HEADER_BYTES = len(MAGIC) + 8 * HEADER_FIELDS
-# One modification time of an initrd's file moved virtual time by a millisecond.
+# All files get this time: one file's modification time moved virtual time by a millisecond.
 TIMESTAMP_S = 1_700_000_000
 RUNNABLE, READABLE = 0o755, 0o644
 
@@ -29,7 +29,8 @@ RUNNABLE, READABLE = 0o755, 0o644
 def write_archive(folder: Path, archive: Path) -> None:
     """Packs everything below `folder`, in the order of names, into the new file `archive`.
 
-    Owners are root, modes 755 or 644, times the same for all; hard links become files.
+    All files belong to root, have mode 755 or 644 and the same time. A hard link becomes a file of
+    its own.
     """
     try:
         with archive.open("wb") as output:
@@ -44,7 +45,7 @@ def write_archive(folder: Path, archive: Path) -> None:
 
 
 def unpack_archive(archive: Path, folder: Path) -> None:
-    """Puts what `write_archive` packed into the folder `folder`, which is there."""
+    """Unpacks an archive of `write_archive` into `folder`, which must exist."""
     for name, mode, content in _entries(memoryview(archive.read_bytes())):
         place = folder / os.fsdecode(name)
         if stat.S_ISLNK(mode):
@@ -57,7 +58,7 @@ def unpack_archive(archive: Path, folder: Path) -> None:
 
 
 def _entries(archive: memoryview) -> Iterator[tuple[bytes, int, memoryview]]:
-    """Name, mode and content of each."""
+    """Yields the name, mode and content of each entry."""
     at = 0
     while True:
         header = bytes(archive[at : at + HEADER_BYTES])

@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: GPL-2.0-or-later
-"""Keeps a file or a folder in one step: a reader sees a whole one, never a half."""
+"""Replaces a file or makes a folder in one step, so that nobody reads half of it."""
 
 import contextlib
 import os
@@ -13,17 +13,23 @@ from delayrig.setup.scratch import scratch_beside
 
 
 def json_document(value: object) -> bytes:
-    """For people as well: indented, with an end of line."""
+    """Returns the value as indented JSON with a final newline, for people to read as well."""
     return msgspec.json.format(msgspec.json.encode(value), indent=1) + b"\n"
 
 
 def write_json(path: Path, value: object) -> None:
-    """Writes it as such a document, or leaves what was there; raises `BadInputError`."""
+    """Writes the value as indented JSON in one step.
+
+    If that fails, the old file stays and `BadInputError` is raised.
+    """
     write_atomically(path, json_document(value))
 
 
 def write_atomically(path: Path, content: bytes) -> None:
-    """Writes all of it, or leaves what was there; raises `BadInputError` with the remedy."""
+    """Writes the content in one step.
+
+    If that fails, the old file stays and `BadInputError` is raised, with the remedy.
+    """
     try:
         replace_file(path, content)
     except OSError as error:
@@ -34,9 +40,9 @@ def write_atomically(path: Path, content: bytes) -> None:
 
 
 def replace_file(path: Path, content: bytes) -> None:
-    """The same; raises `OSError`. Whoever is killed meanwhile leaves what was there, too."""
+    """Writes the content in one step, also if this process is killed; raises `OSError`."""
     if path.exists() and not path.is_file():
-        # A pipe or a terminal: nothing to put in its place.
+        # A pipe or a terminal cannot be replaced, so it is written to.
         path.write_bytes(content)
         return
     scratch = path.with_name(f".{path.name}.new")
@@ -51,9 +57,10 @@ def replace_file(path: Path, content: bytes) -> None:
 
 @contextlib.contextmanager
 def whole_folder(folder: Path) -> Iterator[Path]:
-    """Where to make it: it gets its name once it is all there, unless somebody was faster.
+    """Yields a folder to fill, which gets its name when the block ends well.
 
-    What is made beside that place, in its parent, goes.
+    If somebody else made it in the meantime, that one stays. Files that the block leaves beside the
+    folder, in its parent, are removed.
     """
     with scratch_beside(folder) as scratch:
         made = scratch / "made"
@@ -63,9 +70,9 @@ def whole_folder(folder: Path) -> Iterator[Path]:
 
 
 def place_folder(made: Path, folder: Path) -> None:
-    """Gives a whole folder its name; where somebody was faster, that one stays.
+    """Gives a finished folder its name. If somebody else made it first, that one stays.
 
-    For folders whose name says what is in them: either is as good. Raises `OSError`.
+    Its name must say what it contains, so that either is as good. Raises `OSError`.
     """
     try:
         made.rename(folder)

@@ -1,7 +1,8 @@
 # SPDX-License-Identifier: GPL-2.0-or-later
-"""Programs that threads wait for: they end where this process is told to.
+"""Programs that threads wait for. They end when this process is asked to end.
 
-A thread cannot be stopped, and whoever ends waits for all of them: so what they wait for is ended.
+A thread cannot be stopped, and the process waits for all of its threads. So the programs that they
+wait for are ended.
 """
 
 import contextlib
@@ -22,10 +23,10 @@ _running: set["subprocess.Popen[str]"] = set()
 def run_child(
     argv: Sequence[str], *, given: str | None = None, **options: Any
 ) -> "subprocess.CompletedProcess[str]":
-    """As subprocess.run() of text, with `given` as its input and the options of Popen.
+    """Runs a program as subprocess.run() does with text; `given` is its input.
 
-    It leads a group of its own (setpgid(2)), by which those that it starts are ended, too. Raises
-    `RigFaultError` where this process was told to end before.
+    It leads a process group (setpgid(2)), so that the programs it starts are ended as well.
+    `options` are those of Popen. Raises `RigFaultError` if this process was asked to end before.
     """
     with _lock:
         if _told.is_set():
@@ -53,7 +54,7 @@ def allow_children() -> None:
 
 
 def end_children(number: signal.Signals) -> None:
-    """Sends all of them that signal, and starts no more."""
+    """Sends the signal to all running children, and allows no new ones."""
     with _lock:
         _told.set()
         running = list(_running)

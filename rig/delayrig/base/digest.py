@@ -17,5 +17,5 @@ def of_file(path: Path) -> str:
 
 
 def of_value(value: object) -> str:
-    """Hexadecimal SHA-256 of a value's JSON, keys sorted."""
+    """Returns the SHA-256 of a value's JSON with sorted keys, in hexadecimal."""
     return of_bytes(msgspec.json.encode(value, order="sorted"))

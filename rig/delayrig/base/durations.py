@@ -1,12 +1,12 @@
 # SPDX-License-Identifier: GPL-2.0-or-later
-"""Durations in words: to be compared, or to be taken in at a glance."""
+"""Durations as text: in full to compare them, or rounded to read them quickly."""
 
 
 def in_full(ns: int, *, beside_ns: int = 0) -> str:
-    """In the unit that a person would choose, to the microsecond or finer: 1 s is `1.000000 s`.
+    """Returns the duration with all digits, to the microsecond or finer: 1 s is `1.000000 s`.
 
-    What was asked for and what was got stand below each other, digit by digit: what is told
-    `beside_ns` has the unit of that one.
+    It has the unit that suits `beside_ns`, or else its own. Durations below each other with the
+    same unit can be compared digit by digit.
     """
     for unit, size, digits in (("s", 1_000_000_000, 6), ("ms", 1_000_000, 3), ("us", 1000, 3)):
         if abs(beside_ns or ns) >= size:
@@ -15,12 +15,12 @@ def in_full(ns: int, *, beside_ns: int = 0) -> str:
 
 
 def rounded(ns: int) -> str:
-    """In the unit that needs the fewest digits, to four of them, signed as it is: `1 s`."""
+    """Returns the duration with at most four digits, in the unit that suits it: `1 s`."""
     return in_unit_of(ns, ns, digits=4)
 
 
 def in_unit_of(beside_ns: int, ns: int, *, digits: int = 3) -> str:
-    """In the unit that `rounded()` tells the other one in: `0.05 s` of 1 s."""
+    """Returns the duration in the unit that suits `beside_ns`: `0.05 s` beside 1 s."""
     for unit, size in (("s", 1_000_000_000), ("ms", 1_000_000), ("us", 1000)):
         if abs(beside_ns) >= size:
             return f"{ns / size:.{digits}g} {unit}"

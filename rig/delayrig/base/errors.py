@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: GPL-2.0-or-later
-"""What can go wrong, sorted by whose fault it is; every error carries its remedy."""
+"""The errors, sorted by who is at fault. Every error carries its remedy."""
 
 import difflib
 from collections.abc import Iterable
@@ -33,17 +33,17 @@ class RigError(Exception):
 
 
 class BadInputError(RigError):
-    """A plan, an option or a file of the user's is wrong; nothing was started."""
+    """A plan, an option or a file of the user is wrong. Nothing was started."""
 
     exit_code = ExitCode.BAD_INPUT
 
 
 class RigFaultError(RigError):
-    """The rig or its machine failed; says nothing about any flashrom."""
+    """The rig or its machine failed. This says nothing about any flashrom."""
 
 
 class NotProvidedError(RigFaultError):
-    """The archive did not give what some cells need. Only those cells cannot run."""
+    """The archive did not deliver what some cells need. Only those cells cannot run."""
 
     def __init__(self, what: str, cause: str, *, hint: str = "") -> None:
         super().__init__(f"{what} could not be fetched: {cause}", hint=hint)
@@ -52,7 +52,7 @@ class NotProvidedError(RigFaultError):
 
 
 class LostGuestError(RigFaultError):
-    """A guest hung, died or answered nonsense."""
+    """A guest hung, died or sent nonsense."""
 
 
 class OverdueGuestError(LostGuestError):
@@ -60,9 +60,10 @@ class OverdueGuestError(LostGuestError):
 
 
 def nearest(name: str, known: Iterable[str], *, what: str, listed_by: str = "") -> str:
-    """A hint that names the nearest of the known names, and all of them.
+    """Returns a hint with the nearest of the known names, and all of them.
 
-    Where they are many, `listed_by` is the command that lists them; then up to three are near.
+    If they are too many to list, `listed_by` is the command that lists them. Then the hint has up
+    to three near names.
     """
     names = sorted(known)
     lowered = {candidate.lower(): candidate for candidate in names}

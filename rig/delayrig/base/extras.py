@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: GPL-2.0-or-later
-"""Python packages that few users need: asked for by name where they are used first."""
+"""Python packages that few users need. They are required by name where they are first used."""
 
 import sys
 from importlib.util import find_spec
@@ -12,17 +12,17 @@ MODULES = {
     "parquet": "pyarrow",
     "postgresql": "psycopg",
 }
-"""By extra, a module that it brings."""
+"""A module that each extra brings."""
 
 
 def require_extra(name: str, why: str) -> None:
-    """Raises `BadInputError` with the command that installs it, where it is not there."""
+    """Raises `BadInputError` with the command that installs the extra, if it is missing."""
     module = MODULES[name]
     require_module(module, why, package=module, hint=f"rig/rig setup --extra {name}")
 
 
 def require_module(module: str, why: str, *, package: str, hint: str = "") -> None:
-    """The same of a package that the rig does not bring, for those who have it."""
+    """Raises `BadInputError` if a Python package is missing that no extra of the rig brings."""
     if find_spec(module) is None:
         raise BadInputError(
             f"{why} needs the Python package {package}, which is not installed",

@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: GPL-2.0-or-later
-"""Ending in good order when this process is told to."""
+"""Ends in good order when this process is asked to."""
 
 import asyncio
 import signal
@@ -12,14 +12,15 @@ R = TypeVar("R")
 
 ENDING = (signal.SIGINT, signal.SIGTERM, signal.SIGHUP)
 CHILDREN_END_WITHIN_S = 5.0
-"""Once they are told to; then they are killed."""
+"""The time that children get after the signal to end. Then they are killed."""
 
 
 async def until_told_to_end(work: Coroutine[Any, Any, R]) -> R:
-    """The work's result; raises `CancelledError` once the work is down after a signal to end.
+    """Awaits the work and returns its result.
 
-    What falls over while all is taken down says nothing: it is the same interruption. A signal
-    that this process was started to ignore stays ignored.
+    After a signal to end, it cancels the work, waits until it has stopped and raises
+    `CancelledError`. Errors while the work stops are part of the interruption and are dropped. A
+    signal that this process was started to ignore stays ignored.
     """
     allow_children()
     task = asyncio.ensure_future(work)
@@ -45,9 +46,9 @@ async def until_told_to_end(work: Coroutine[Any, Any, R]) -> R:
 
 
 async def whole_in_thread(work: Callable[..., R], *arguments: Any) -> R:
-    """As `asyncio.to_thread`, but whoever is told to end waits for the end of the work.
+    """Runs the work as `asyncio.to_thread` does, but waits for its end even if cancelled.
 
-    A thread cannot be stopped: what it writes would lie in folders that are removed meanwhile.
+    A thread cannot be stopped. It would go on writing into folders that are being removed.
     """
     task = asyncio.ensure_future(asyncio.to_thread(work, *arguments))
     try:

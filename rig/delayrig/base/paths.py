@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: GPL-2.0-or-later
-"""Where things are: the checkout, and the one folder of state that `rig/rig clean` removes."""
+"""The paths of the checkout and of the folder of state, which `rig/rig clean` removes."""
 
 import os
 from dataclasses import dataclass
@@ -8,47 +8,50 @@ from pathlib import Path
 from delayrig.setup.layout import Layout, Place, find_layout
 
 HOST_ARCH = "x86_64"
-"""Of this machine, and of most guests."""
+"""The architecture of this machine and of most guests."""
 EMULATOR, LATENCY_PROGRAM = "emulators/serprog/serprog-emu", "images/latency/rig-latency"
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Paths(Layout):
     other_snapshots: Path | None = None
-    """Where snapshots are to be made that nobody else shall use."""
+    """A folder for snapshots that no other run may use."""
 
     live_agent = Place("build", "images/agent/live-agent")
     """Process 1 of the guests of the live lane."""
     cpu_plugin = Place("build", "emulators/cpu/cpu-plugin.so")
-    """What gives the CPUs of those guests their speeds."""
+    """The plugin that gives the CPUs of those guests their speeds."""
     library_client = Place("build", "images/host/library-client")
-    """The program in which a subject's library runs."""
+    """The program that calls a subject's library."""
     confine_program = Place("build", "images/confine/rig-confine")
-    """What limits and starts a subject in its sandbox on this machine."""
+    """The program that starts a subject in its sandbox on this machine."""
     qemu_preload = Place("build", "emulators/qemu_preload/qemu-preload.so")
     delay_plugin = Place("build", "emulators/delays/delay-plugin.so")
-    """What QEMU sees delays with."""
+    """The QEMU plugin that observes delays."""
     flashrom_build = Place("build", "flashrom")
-    """Our own flashrom and its test builds."""
+    """The bundled flashrom and its test builds."""
     images = Place("state", "images")
     """Kernels, initial RAM file systems and subjects, by digest."""
 
     emulator = Place("build", EMULATOR)
-    """The serprog server with the chip model in it."""
+    """The serprog server that contains the chip model."""
     latency_program = Place("build", LATENCY_PROGRAM)
-    """What measures how late waits end."""
+    """The program that measures how late waits end."""
 
     @property
     def snapshots(self) -> Path:
-        """Booted guests, by digest of everything that they are made of."""
+        """Returns the folder of booted guests.
+
+        Their names are digests of everything they are made of.
+        """
         return self.other_snapshots or self.state / "snapshots"
 
     def build_of(self, arch: str) -> Path:
-        """What meson builds for guests of that architecture."""
+        """Returns the folder of the programs that meson builds for guests of that architecture."""
         return self.build if arch == HOST_ARCH else self.state / f"build-{arch}"
 
     def agent_of(self, arch: str) -> Path:
-        """Process 1 of every guest."""
+        """Returns the program that is process 1 of every guest."""
         return self.build_of(arch) / "images" / "agent" / "agent"
 
     def emulator_of(self, arch: str) -> Path:

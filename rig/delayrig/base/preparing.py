@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: GPL-2.0-or-later
-"""Who is told what is about to be made, before that takes its time."""
+"""The callback that is told the name of an image before it is built."""
 
 from collections.abc import Callable
 

@@ -1,9 +1,9 @@
 # SPDX-License-Identifier: GPL-2.0-or-later
-"""A network of its own, with a loopback interface and nothing else.
+"""A network namespace with a loopback interface and nothing else.
 
-What is started there reaches what listens there, and no other service of this machine. A process
-moves to one with its children to come (`enter_private_net`), or another process holds one open
-(`PrivateNet`). Either needs no right where user namespaces are to be had.
+A process in it reaches the servers in it, and no other service of this machine. A process can enter
+a new one with its future children (`enter_private_net`), or hold one open for others
+(`PrivateNet`). Neither needs privileges if user namespaces are allowed.
 
 Source: namespaces(7), user_namespaces(7), nsenter(1), unshare(1), netdevice(7).
 """
@@ -30,7 +30,7 @@ NO_NETWORK = "no network of its own is to be had"
 
 
 class PrivateNet:
-    """One such network, until it is closed. Raises `OSError` where there is none to be had."""
+    """A private network that exists until it is closed. Raises `OSError` if none can be made."""
 
     def __init__(self) -> None:
         self._ours, theirs = socket.socketpair(socket.AF_UNIX, socket.SOCK_SEQPACKET)
@@ -51,11 +51,11 @@ class PrivateNet:
 
     @property
     def folder(self) -> str:
-        """Where its namespaces are, as long as it is there."""
+        """Returns the folder of its namespaces in /proc, valid until it is closed."""
         return f"/proc/{self._holder.pid}/ns"
 
     def listen(self) -> socket.socket:
-        """A socket that listens at a free port of its loopback interface, wherever it is used."""
+        """Returns a socket that listens at a free port of that network's loopback interface."""
         self._ours.send(LISTEN)
         _, descriptors, _, _ = socket.recv_fds(self._ours, MESSAGE_BYTES, 1)
         if not descriptors:
@@ -63,9 +63,9 @@ class PrivateNet:
         return socket.socket(fileno=descriptors[0])
 
     def close(self) -> None:
-        """Whatever still runs there keeps it."""
+        """Closes it. The network lives on while a process runs in it."""
         with contextlib.suppress(OSError):
-            self._ours.shutdown(socket.SHUT_RDWR)  # others may have inherited it
+            self._ours.shutdown(socket.SHUT_RDWR)  # Other processes may have inherited the socket.
         self._ours.close()
         self._holder.wait()
 
@@ -77,7 +77,7 @@ class PrivateNet:
 
 
 def words_into(folder: str) -> list[str]:
-    """What stands before a program that is to run in the network whose namespaces are in `folder`.
+    """Returns the words before a program that run it in the namespaces of `folder`.
 
     The process keeps its id.
     """
@@ -86,15 +86,18 @@ def words_into(folder: str) -> list[str]:
 
 
 def words_into_new() -> list[str]:
-    """What stands before a program that tries whether there is one to be had: its own, and dead."""
+    """Returns the words before a program that run it in a new network whose loopback is down.
+
+    They show whether a private network can be made here.
+    """
     user = [] if os.geteuid() == 0 else ["--user", "--map-current-user"]
     return ["unshare", *user, "--net", "--"]
 
 
 def enter_private_net() -> None:
-    """Moves this process to one, with all that it starts from now on.
+    """Moves this process, with all its future children, to a private network.
 
-    The process must have one thread. Raises `OSError` where there is none to be had.
+    The process must have one thread. Raises `OSError` if no such network can be made.
     """
     try:
         _leave_networks()
@@ -107,7 +110,7 @@ def enter_private_net() -> None:
 
 
 def _leave_networks() -> None:
-    """To a new one; without being root, as what is root in a namespace of users of its own."""
+    """Enters a new network namespace. Without being root, it enters a new user namespace, too."""
     user, group, is_root = os.geteuid(), os.getegid(), os.geteuid() == 0
     libc = ctypes.CDLL(None, use_errno=True)
     if libc.unshare(CLONE_NEWNET | (0 if is_root else CLONE_NEWUSER)) != 0:

@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: GPL-2.0-or-later
-"""A scratch folder below TMPDIR, and whose fault it is where there is no room."""
+"""A scratch folder below TMPDIR, and the error of a full one."""
 
 import os
 import shutil
@@ -10,16 +10,16 @@ from delayrig.base.errors import BadInputError
 from delayrig.setup.scratch import ANY_PLACE, FOLDER_BYTES_MAX, drop_scratch, make_scratch
 
 SOCKET_BYTES_MAX = 107
-"""A socket's path is no longer (unix(7)) than that."""
+"""The longest path of a socket (unix(7))."""
 ROOM_BYTES_MIN = 1 << 20
-"""A file system with less than that free is full, to a cell."""
+"""The free space below which a cell treats a file system as full."""
 
 
 class ScratchFolder:
-    """Gone with its owner; where that is killed, the next start removes it."""
+    """A folder that is removed with its owner. If that is killed, the next start removes it."""
 
     def __init__(self, name_bytes_max: int | None = None) -> None:
-        """With the longest name that a socket gets in it, if there is to be one."""
+        """Makes the folder. `name_bytes_max` is the longest name of a socket that will be in it."""
         place = os.environ.get("TMPDIR") or None
         if name_bytes_max is not None:
             place = place_of_sockets(FOLDER_BYTES_MAX + name_bytes_max)
@@ -46,14 +46,14 @@ class ScratchFolder:
 
 
 def place_of_sockets(bytes_max: int) -> str:
-    """TMPDIR, or `/tmp` where TMPDIR is too long for a socket that many bytes further down."""
+    """Returns TMPDIR, or `/tmp` if a path with `bytes_max` more bytes is too long for a socket."""
     usual = os.environ.get("TMPDIR") or tempfile.gettempdir()
     room = SOCKET_BYTES_MAX - len("/") - bytes_max
     return usual if len(os.fsencode(usual)) <= room else ANY_PLACE
 
 
 def full_scratch(error: OSError) -> Path | None:
-    """The folder for temporary files, where it is that which has no room; None where it has."""
+    """Returns the folder for temporary files if it is the one that is full, else None."""
     place = Path(os.environ.get("TMPDIR") or tempfile.gettempdir())
     if error.filename is not None:
         return place if Path(os.fsdecode(error.filename)).is_relative_to(place) else None

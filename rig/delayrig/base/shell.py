@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: GPL-2.0-or-later
-"""A shell command of the user's: its words, and nothing of it left when we are told to end."""
+"""Runs a user's shell command, and leaves nothing of it behind if this process is ended."""
 
 import contextlib
 import os
@@ -14,14 +14,14 @@ STANDARD_ERROR = 2
 
 
 def run_shell(command: str, *, shown: bool = False) -> subprocess.CompletedProcess[str]:
-    """Runs it here, in a process group of its own that ends with this function.
+    """Runs the command in a process group of its own, which ends with this function.
 
-    Its words are kept; those that are `shown` go to standard error as they come, and are not.
-    Raises `KeyboardInterrupt` after any signal to end.
+    Its output is kept; if `shown`, it goes to standard error at once and is not kept. Raises
+    `KeyboardInterrupt` after any signal to end.
     """
     where = STANDARD_ERROR if shown else subprocess.PIPE
     with _interrupted_by_all():
-        # An interruption waits until there is something to end.
+        # An interruption waits until there is a child to end.
         signal.pthread_sigmask(signal.SIG_BLOCK, ENDING)
         child = subprocess.Popen(
             ["/bin/sh", "-c", command],
@@ -50,7 +50,10 @@ def _take_signals() -> None:
 
 @contextlib.contextmanager
 def _interrupted_by_all() -> Iterator[None]:
-    """SIGTERM ends us as Control-C does: the command is in another group, and would live on."""
+    """Turns SIGTERM into an interruption within the block, as Control-C is one.
+
+    The command is in another process group and would otherwise live on.
+    """
     if threading.current_thread() is not threading.main_thread():
         yield
         return

@@ -1,15 +1,15 @@
 # SPDX-License-Identifier: GPL-2.0-or-later
-"""What of a text may stand in documents: subjects print what they like."""
+"""Makes text safe for documents, whatever a subject prints."""
 
 import re
 
-# Of XML 1.0; nothing else wants the rest either.
+# Characters that XML 1.0 forbids. No other format needs them.
 FORBIDDEN = re.compile("[^\t\n\r\x20-\ud7ff\ue000-\ufffd\U00010000-\U0010ffff]")
 CUT = "\n[cut]\n"
 
 
 def plain(text: str) -> str:
-    """Without what no document may hold."""
+    """Returns the text with forbidden characters replaced."""
     return FORBIDDEN.sub("\N{REPLACEMENT CHARACTER}", text)
 
 
@@ -18,7 +18,7 @@ def one_line(text: str) -> str:
 
 
 def cut_to(text: str, limit_bytes: int) -> bytes:
-    """All of it, or as many whole lines as fit, and a mark."""
+    """Returns the text as UTF-8, or as many whole lines as fit into the limit, and a mark."""
     content = text.encode()
     if len(content) <= limit_bytes:
         return content

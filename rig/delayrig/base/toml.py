@@ -32,10 +32,10 @@ def read_toml(
     gone: Mapping[str, str] = NO_KEYS,
     current: Callable[[str], str] = str,
 ) -> T:
-    """The file as a `kind`; raises `BadInputError` for anything else.
+    """Returns the file as a `kind`; raises `BadInputError` for anything else.
 
-    `gone` has keys that there once were, each with what to do about it. `current` gives each text
-    its name of today, where it is an old name.
+    `gone` maps keys of the past to advice about them. `current` maps an old name in a text to its
+    present name.
     """
     try:
         text = path.read_text(encoding="utf-8")
@@ -56,7 +56,7 @@ def parse_toml(
     gone: Mapping[str, str] = NO_KEYS,
     current: Callable[[str], str] = str,
 ) -> T:
-    """The text as a `kind`; `source` names it in errors."""
+    """Returns the text as a `kind`; `source` names it in errors."""
     try:
         tree = tomllib.loads(text)
     except (tomllib.TOMLDecodeError, RecursionError) as error:
@@ -106,14 +106,14 @@ def _explained(
 
 
 def _fields_at(kind: type[msgspec.Struct], path: str) -> list[str]:
-    """The known keys at a path such as `cell[...].guest`."""
+    """Returns the known keys at a path such as `cell[...].guest`."""
     current: Any = msgspec.inspect.type_info(kind)
     for part in re.findall(r"\[[^.\[]*|[^.\[]+", path):
         inner = {field.encode_name: field.type for field in getattr(current, "fields", ())}
         if part.startswith("["):
             inner[part] = getattr(current, "value_type", getattr(current, "item_type", current))
         found = inner.get(part, current)
-        # A type without its `| None`.
+        # Take a type out of its union with None.
         choices = [
             choice
             for choice in getattr(found, "types", ())

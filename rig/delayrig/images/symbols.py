@@ -162,8 +162,9 @@ class Symbols:
 
     @_alone
     def size(self, address: int) -> int:
-        """Of the function that begins there, in bytes; 0 where neither symbols nor call frame
-        information tell it.
+        """Returns the size of the function that begins there; 0 if it is unknown.
+
+        Symbols and call frame information have sizes in bytes.
         """
         sizes = [size for begin, size, _ in self._functions if begin == address]
         frame = self._frames.near(address)

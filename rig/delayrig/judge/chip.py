@@ -34,8 +34,10 @@ def convict_commands(events: list[Event]) -> list[Evidence]:
 
 
 def _early_commands(events: list[Event]) -> Iterator[tuple[Transaction, Evidence]]:
-    """A wait that is no busy time was opened by the last transaction that was obeyed, or by the
-    power that came.
+    """Yields each command that came too early, with the evidence.
+
+    A wait other than a busy time began with the last transaction that was obeyed, or when the power
+    came.
     """
     error = clock_error(events)
     busy_ns = opened_ns = powered_ns = 0

@@ -45,8 +45,9 @@ def clock_error(events: list[Event]) -> ClockError:
 
 
 def clock_jump_ns(events: list[Event]) -> int:
-    """By how much the guest's clock went farther, or less far, than the readings can explain: it
-    may have done so within any wait.
+    """Returns how far the guest's clock deviated beyond what the readings explain.
+
+    It may have deviated within any wait.
     """
     rate = first(events, ClockRate)
     if rate is None:

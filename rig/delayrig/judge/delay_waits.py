@@ -107,8 +107,10 @@ def judged_calls(delays: Delays) -> list[DelayCall]:
 
 
 def _answers_for(outer: DelayCall, call: DelayCall, delays: Delays) -> bool:
-    """For each sleep in it; for another delay function where that was short of no more than the
-    outer call asks for itself.
+    """Returns True if the outer call is judged instead of the inner one.
+
+    That is so for each sleep in it, and for a call of another delay function that was too short but
+    requested no more than the outer call.
     """
     if delays.function_of(call).direct:
         return True
@@ -216,9 +218,10 @@ def unsure_calls(delays: Delays) -> list[DelayCall]:
 
 
 def _settled(asked: Sequence[DelayCall], unsure: Sequence[DelayCall]) -> bool:
-    """Whether the calls that nobody is sure of hide nothing: each lasted as long as its number asks
-    for, and around what was asked for in it; or there were others outside of them, and most of them
-    did not last so long, so that they are no delays.
+    """Returns True if the calls of unsure functions hide nothing.
+
+    Either each lasted as long as its number asks for, and around what was asked for in it; or there
+    were other calls outside of them, and most of them did not last so long, so they are no delays.
     """
     whole = [call for call in unsure if (call.seen_ns or 0) >= call.requested_ns]
     if len(whole) == len(unsure) and _are_near(whole, of=unsure):
@@ -227,8 +230,9 @@ def _settled(asked: Sequence[DelayCall], unsure: Sequence[DelayCall]) -> bool:
 
 
 def _are_near(whole: Sequence[DelayCall], *, of: Sequence[DelayCall]) -> bool:
-    """Whether half of the long ones lasted at most twice as long as their numbers ask for: then
-    these count no greater unit. What stopped the others for a while made them no shorter.
+    """Returns True if half of the long calls lasted at most twice as long as their numbers ask for.
+
+    Then the numbers count no greater unit. An interruption of the others made them no shorter.
     """
     long = [call for call in of if call.requested_ns >= LONG_NS]
     even = (call for call in whole if (call.seen_ns or 0) <= EVEN_BY * call.requested_ns)

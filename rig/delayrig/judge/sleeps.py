@@ -46,8 +46,9 @@ def observe_sleeps(
     observe: Callable[[DelayCall], ObservedDelay],
     events: list[Event],
 ) -> Iterator[ObservedDelay]:
-    """Those of `calls` that asked for anything and were seen to end. `observe` takes each for one
-    that lasted from its begin to its end.
+    """Yields those of `calls` that requested time and were seen to end.
+
+    `observe` treats each as one that lasted from its beginning to its end.
     """
     places: dict[tuple[int, int], list[DelayCall]] = defaultdict(list)
     for call in calls:

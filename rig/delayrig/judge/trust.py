@@ -139,8 +139,10 @@ def missed_hazard(cell: Cell, artifacts: Artifacts) -> str:
 
 
 def _clock_fault(cell: Cell, events: list[Event]) -> str:
-    """Whether a guest keeps time by the clock that it should. Without real time also whether that
-    goes at the raw counter's rate; in real time the error of a rate is in every bound.
+    """Returns a fault of the guest's clock source, or an empty text.
+
+    In virtual time its rate must also be that of the raw counter; in real time the error of the
+    rate is in every bound.
     """
     kept, right = needed(events, Guest).clocksource, shape_of(cell).clocksource
     if cell.lane is not LaneName.HOST and kept != right:

@@ -116,8 +116,10 @@ def see_waits(
 
 
 def disagreement(waits: SeenWaits) -> str:
-    """Where the bus saw a wait of a release cut short and the delay itself was not: the rig is at
-    fault; empty where they agree. A gap on the bus holds the whole call.
+    """Returns how bus and delay witness contradict each other; empty if they agree.
+
+    If the bus saw a short wait of a release, but the delay itself was long enough, the rig is at
+    fault: a gap on the bus contains the whole call.
     """
     if waits.doubts:
         return ""

@@ -1,2 +1,2 @@
 # SPDX-License-Identifier: GPL-2.0-or-later
-"""lanes"""
+"""The lanes: where a cell runs, and which clock it is measured by."""

@@ -72,7 +72,10 @@ def deadline_ms(cell: Cell, usual_ms: int = DEADLINE_MS) -> int:
 
 
 def bridge_lines(cell: Cell) -> list[str]:
-    """socat between tty and socket; it connects when the subject opens the tty."""
+    """Returns lines for socat between tty and socket.
+
+    It connects when the subject opens the tty.
+    """
     if not cell.bridged or cell.in_real_time:
         return []
     return [

@@ -1,6 +1,7 @@
 # SPDX-License-Identifier: GPL-2.0-or-later
-"""The state of a paused machine, in the one form that QEMU loads more than once: a snapshot in an
-image of its own. Pure functions of the image's bytes.
+"""The device state of a paused machine, as a snapshot in an image of its own.
+
+QEMU loads this form more than once. All functions are pure functions of the image's bytes.
 
 QEMU throws away all that it has translated when it loads the `cpu_common` section of a CPU, since
 RAM will have changed behind its back (QEMU hw/core/cpu-system.c). A reset tells it which pages

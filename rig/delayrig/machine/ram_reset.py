@@ -64,7 +64,7 @@ class Stretch:
 
 
 class CannotResetError(Exception):
-    """This guest is not to be reset; another one may be started instead."""
+    """The guest cannot be reset. Another one can be started instead."""
 
 
 def write_digests(ram: Path) -> None:

@@ -90,8 +90,10 @@ class ObservedDelay(ObservedWait, frozen=True, kw_only=True):
 
     @property
     def is_judged(self) -> bool:
-        """A delay that ended early by less than its clock's step is neither short nor good, nor is
-        one whose absence would not have been seen.
+        """Returns True if the delay is known to be short, or good.
+
+        A delay that ended early by less than its clock's step is neither. A delay whose absence
+        would not have been seen is not good.
         """
         good = self.shortest_ns + self.clock_error_ns >= self.requested_ns and not self.is_open
         return self.is_short or (good and self.visible_short_ns <= self.requested_ns)

@@ -391,7 +391,7 @@ def _check_contrasts(results: Results, label: str) -> None:
 
 
 def _key_first(said: str) -> str:
-    """msgspec's words, such as "Expected `int`, got `str` - at `$.cells[0].wire_ns`"."""
+    """Returns msgspec's message with the key first: "... got `str` - at `$.wire_ns`"."""
     words, _, where = said.partition(" - at `$")
     key = where.rstrip("`").lstrip(".")
     missing = MISSING.match(words)

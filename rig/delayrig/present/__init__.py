@@ -1,2 +1,2 @@
 # SPDX-License-Identifier: GPL-2.0-or-later
-"""What a person or a program reads."""
+"""Everything that a person or another program reads."""

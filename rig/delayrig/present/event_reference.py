@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: GPL-2.0-or-later
-"""The page `rig/docs/reference/events.md`, made from the kinds that define events."""
+"""Makes the page `rig/docs/reference/events.md` from the types that define events."""
 
 import ast
 import inspect
@@ -46,7 +46,7 @@ OUT/CELL -o cell.json` makes a timeline for ui.perfetto.dev; `--format vcd` make
 viewers. Python reads them with `delayrig.model.events.read_events(FOLDER)`.
 """
 MEANINGS = {"t_ns": "When it happened: the moment of the event."}
-"""Of keys that mean the same in every kind, where nothing else is said."""
+"""The default meanings of keys that mean the same in every kind."""
 UNITS = {
     "_ns": "ns",
     "_us": "us",
@@ -79,7 +79,7 @@ class FieldText:
 
 
 def _of(union: object, module: ModuleType) -> list[type[Kind]]:
-    """Those kinds of a stream that the module defines."""
+    """Returns the kinds of a stream that the module defines."""
     return [kind for kind in typing.get_args(union) if kind.__module__ == module.__name__]
 
 
@@ -114,7 +114,7 @@ def _kind(kind: type[Kind]) -> str:
 
 
 def _keys(kind: type[msgspec.Struct], prefix: str = "") -> Iterator[tuple[str, str, str]]:
-    """Each key with its unit and its meaning; those of objects in it come after it."""
+    """Yields each key with its unit and its meaning, followed by the keys of objects in it."""
     texts = {row.name: row for row in field_texts(kind)}
     for field in msgspec.structs.fields(kind):
         text = texts[field.name]
@@ -125,14 +125,14 @@ def _keys(kind: type[msgspec.Struct], prefix: str = "") -> Iterator[tuple[str, s
 
 
 def _value(kind: type[msgspec.Struct], field: msgspec.structs.FieldInfo, text: FieldText) -> str:
-    """What it is, and whether it may be missing: a default is left out where that is so."""
+    """Returns the type of the value, and whether it may be missing."""
     if field.required or not kind.__struct_config__.omit_defaults:
         return unit_of(field.name, text.annotation)
     return unit_of(field.name, text.annotation.removesuffix(" | None")) + ", may be missing"
 
 
 def field_texts(kind: type[msgspec.Struct]) -> Iterator[FieldText]:
-    """The fields of a struct with the text below each, or what its key always means."""
+    """Yields the fields of a struct with the text below each, or the default meaning of the key."""
     for base in reversed(kind.__mro__[: kind.__mro__.index(msgspec.Struct)]):
         (tree,) = ast.parse(textwrap.dedent(inspect.getsource(base))).body
         assert isinstance(tree, ast.ClassDef)
@@ -152,7 +152,7 @@ def _text(node: ast.stmt) -> str:
 
 
 def unit_of(name: str, annotation: str) -> str:
-    """What a value is: its unit by the end of the key's name, else its type."""
+    """Returns the unit by the end of the key's name, else the type."""
     plain, _, null = annotation.partition(" | ")
     or_null = " or null" if null == "None" else ""
     if plain.startswith("list["):

@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: GPL-2.0-or-later
-"""The tables of the answer as plain text, once for the terminal and for the page."""
+"""The tables of the answer as plain text, for the terminal and for the page."""
 
 from collections.abc import Callable, Iterable, Sequence
 
@@ -49,7 +49,7 @@ def _in_doubt(machine: MachineReport) -> str:
 
 
 def proposal_rows(machines: Machines) -> Table:
-    """Mean / min / max in the form of the proposal, ours first and its machines below."""
+    """Returns mean / min / max in the form of the proposal: our machines, then its own."""
     rows = [row for machine in machines for row in _own_proposal_rows(machine)]
     for theirs in read_proposal().machine:
         for policy, figures in (("normal", theirs.normal), ("SCHED_FIFO", theirs.fifo)):
@@ -95,7 +95,7 @@ def _theirs(figures: Figures) -> list[str]:
 
 
 def _figure(value_us: float) -> str:
-    """Three digits that count, as the proposal has them."""
+    """Returns the value with three significant digits, as the proposal has them."""
     if value_us >= 1000:
         return f"{value_us:.0f}"
     return f"{value_us:.1f}" if value_us >= 1 else f"{value_us:.2f}"
@@ -177,7 +177,7 @@ def _timer_row(machine: MachineReport) -> list[str]:
 
 
 def energy_rows(machines: Machines) -> Table:
-    """What waiting costs in energy; no rows where no machine tells it."""
+    """Returns the power of waiting, without rows if no machine reports it."""
     return words_and_figures(
         "Power of the whole machine while it waits, in W",
         ["machine", "policy", "load", "test"],
@@ -228,7 +228,7 @@ def period_rows(machines: Machines) -> Table:
 
 
 def jitter_rows(machines: Machines) -> Table:
-    """Mean and deviation of how late sleeps ended, by length."""
+    """Returns mean and deviation of how late sleeps ended, by length."""
     return _late_rows(
         machines,
         Section.JITTER,
@@ -239,7 +239,7 @@ def jitter_rows(machines: Machines) -> Table:
 
 
 def power_rows(machines: Machines) -> Table:
-    """The same for each governor, and each idle state as the deepest."""
+    """Returns the same for each governor, and for each limit of the idle states."""
     return _late_rows(
         machines,
         Section.POWER,
@@ -260,7 +260,7 @@ def _late_rows(
     columns: Sequence[str],
     words_of: Callable[[Series], list[str]],
 ) -> Table:
-    """A row for each setting, with a pair of columns for each length."""
+    """Returns a row for each setting, with a pair of columns for each length."""
     rows: dict[tuple[str, ...], dict[int, Reading]] = {}
     for machine in machines:
         for each in machine.of(section):
@@ -280,7 +280,7 @@ def _late_rows(
 
 
 def _mean_deviation_count(reading: Reading | None, request_ns: int) -> tuple[str, str, str]:
-    """One reading has no deviation."""
+    """Returns mean, deviation and count. A single reading has no deviation."""
     if reading is None or reading.statistics is None:
         return NONE, NONE, NONE
     s = reading.statistics

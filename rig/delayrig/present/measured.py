@@ -1,10 +1,10 @@
 # SPDX-License-Identifier: GPL-2.0-or-later
 """The figures that documents quote, as pages of rig/docs/measured/ and rows of a document.
 
-Below a line `<!-- measured: default -->` a document quotes rows of a run's table: what names the
-cell stays, and its figures are written anew. So are the lines of evidence below `VERDICT CELL`, up
-to their colon. Below `<!-- measured: gate -->` it quotes lines of a
-gate's answer, by the word that each begins with.
+Below a line `<!-- measured: default -->` a document quotes rows of a run's table. The columns that
+name the cell stay, and its figures are replaced. So are the lines of evidence below `VERDICT CELL`,
+up to their colon. Below `<!-- measured: gate -->` a document quotes lines of a gate's answer, which
+are found by their first word.
 """
 
 import io
@@ -29,13 +29,13 @@ INDENT = "    "
 WIDTH = 200
 STRANGE = ", of unknown version and without symbols"
 NAMING_COLUMNS = 6
-"""Subject, MIPS, cores, hazards, chip, job: what names a cell in a table."""
+"""The columns that name a cell: subject, MIPS, cores, hazards, chip, job."""
 LICENCE = "<!-- SPDX-License-Identifier: GPL-2.0-or-later -->"
 BETWEEN = re.compile(r" {2,}")
 
 
 def run_page(results: Results, made_with: str) -> str:
-    """Every exact cell of a run, below what it was made with."""
+    """Returns every exact cell of a run, with what it was made with."""
     exact = [cell for cell in results.cells if cell.lane == EXACT_LANE]
     return _page(
         "Plan `default`, cell by cell",
@@ -83,7 +83,7 @@ def gate_page(decision: Decision) -> str:
 
 
 def known_bad_page(answer: KnownBad) -> str:
-    """What a gate says of each known-bad build; in a disguise, of builds that nobody knows."""
+    """Returns a gate's answer to each known-bad build, under its disguise if it has one."""
     rows = [
         (build.name, build.what, build.kind, build.outcome, "yes" if build.right else "**no**")
         for build in answer.builds
@@ -117,7 +117,7 @@ def never_accused_page(results: Results) -> str:
 
 
 def newest_page(results: Results) -> str:
-    """What released flashroms do, each with its version and what convicts it."""
+    """Returns the verdicts of released flashroms, each with its version and the evidence."""
     cells = [cell for cell in results.cells if cell.role == Role.MEASURE]
     versions = {cell.subject.name: cell.subject.version for cell in cells if cell.subject.version}
     findings = [
@@ -143,7 +143,7 @@ def _verdicts(name: str, counts: Counter[Verdict]) -> tuple[str, ...]:
 
 
 def requoted(text: str, results: Results) -> str:
-    """The document, with the figures that it quotes as that run has them."""
+    """Returns the document with its quoted figures replaced by those of the run."""
     rows = {_name(line): line for line in _lines_of(results.cells)}
     cells = {f"{INDENT}{cell.verdict} {cell.id}": cell for cell in results.cells}
     evidence: dict[str, str] = {}
@@ -159,13 +159,13 @@ def requoted(text: str, results: Results) -> str:
 
 
 def requoted_answer(text: str, decision: Decision) -> str:
-    """The document, with the lines that it quotes as that gate says them."""
+    """Returns the document with its quoted lines replaced by those of the gate."""
     said = {_first_word(line): f"{INDENT}{line}" for line in decision.lines}
     return _replaced(text, GATE_MARK, lambda line: said.get(_first_word(line), line))
 
 
 def _claim(line: str) -> str:
-    """Without its figures."""
+    """Returns the line without its figures."""
     return line.rpartition(": ")[0]
 
 
@@ -174,7 +174,7 @@ def _first_word(line: str) -> str:
 
 
 def _replaced(text: str, mark: str, anew: Callable[[str], str]) -> str:
-    """Of the indented lines below the mark, up to the first that is not."""
+    """Replaces the indented lines below the mark, up to the first other line."""
     lines, quoting = [], False
     for line in text.split("\n"):
         is_quoted = line.startswith(INDENT)
@@ -184,7 +184,7 @@ def _replaced(text: str, mark: str, anew: Callable[[str], str]) -> str:
 
 
 def _requoted(line: str, known: str | None) -> str:
-    """With as many columns as it had."""
+    """Returns the new line, cut to the number of columns of the old one."""
     if known is None:
         return line
     columns = len(BETWEEN.split(line.strip()))

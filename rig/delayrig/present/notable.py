@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: GPL-2.0-or-later
-"""How verdicts look, and which cells are worth a look where there is no room for all of them."""
+"""How verdicts look, and which cells matter most if there is no room for all."""
 
 from delayrig.analysis.gate.decision import Outcome
 from delayrig.judge.exit_code import is_expected
@@ -16,7 +16,7 @@ LOOKS = {
     Verdict.PASS: ("good", "green"),
     Verdict.SKIPPED: ("quiet", "dim"),
 }
-"""The gravest first: the class of a page's CSS, and the style of a terminal."""
+"""The page's CSS class and the terminal's style of each verdict, the gravest first."""
 OUTCOMES = {
     Outcome.RIG_FAULT: ("rig", "magenta"),
     Outcome.UNSAFE: ("bad", "bold red"),
@@ -25,19 +25,19 @@ OUTCOMES = {
     Outcome.PASS: ("good", "green"),
     Outcome.UNSEEN: ("quiet", "dim"),
 }
-"""The same of a gate's answers."""
+"""The same for a gate's answers."""
 GRAVITY = tuple(LOOKS)
 CLASSES = {verdict: css for verdict, (css, _) in LOOKS.items()}
 STYLES = {verdict: style for verdict, (_, style) in LOOKS.items()}
 
 
 def is_notable(cell: CellResult) -> bool:
-    """Whether it did not just pass, or had to be skipped."""
+    """Returns True if the cell did not simply pass, or its skipping matters."""
     if is_expected(cell):
         return cell.verdict is not Verdict.PASS
     return cell.verdict is not Verdict.SKIPPED or cell.role != Role.MEASURE
 
 
 def rank(cell: CellResult) -> tuple[bool, bool, int]:
-    """What was not expected comes first, then what measures a subject, then the gravest."""
+    """Returns a sort key: unexpected cells first, then measurements, then the gravest."""
     return (is_expected(cell), cell.role != Role.MEASURE, GRAVITY.index(cell.verdict))

@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: GPL-2.0-or-later
-"""JSON Schemas of what the rig keeps, made from the types that read and write it."""
+"""JSON Schemas of the files that the rig keeps, made from the types that read and write them."""
 
 from typing import Any
 
@@ -31,7 +31,7 @@ KINDS: dict[str, tuple[type[msgspec.Struct], int]] = {
 
 
 def schema_of(name: str) -> dict[str, Any]:
-    """Of `NAME.json`, one of `KINDS`. A file of another version is none of this schema."""
+    """Returns the schema of `NAME.json`, one of `KINDS`. It accepts the present version only."""
     kind, version = KINDS[name]
     schema = msgspec.json.schema(kind)
     definition = schema["$defs"][kind.__name__]

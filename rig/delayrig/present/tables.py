@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: GPL-2.0-or-later
-"""What a table shows, wherever that is: `pages.page` and `terminal.console` draw it."""
+"""The content of a table. `pages.page` and `terminal.console` draw it."""
 
 from collections.abc import Collection, Iterable, Sequence
 from dataclasses import dataclass, field
@@ -9,7 +9,7 @@ from markupsafe import Markup
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Row:
-    """Its first value is its heading. `marks` become `data-` attributes, for filters."""
+    """A row. Its first value is its heading; `marks` become `data-` attributes for filters."""
 
     values: Sequence[str | Markup]
     marks: dict[str, str] = field(default_factory=dict)
@@ -17,9 +17,9 @@ class Row:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Table:
-    """The caption says what it shows, also to those who only hear it.
+    """A table. Its caption says what it shows, also to those who only hear it.
 
-    `figures` are those of the columns that hold figures: set to the right, digits of one width.
+    The columns of `figures` hold figures: aligned to the right, with digits of one width.
     """
 
     caption: str

@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: GPL-2.0-or-later
-"""`rig/rig` begins here."""
+"""The entry point of `rig/rig`."""
 
 import sys
 
@@ -7,7 +7,7 @@ INTERRUPTED = 130
 
 
 def start() -> int:
-    """The exit code; whoever interrupts the first moments is told so, too."""
+    """Runs the launcher and returns its exit code. Reports an interruption even during imports."""
     try:
         from delayrig.setup.launcher import main
 

@@ -1,8 +1,8 @@
 # SPDX-License-Identifier: GPL-2.0-or-later
 """The system account that libvirt's driver looks up before it reads any setting.
 
-As root, the embedded driver does not start without it, even if told to run guests as somebody else.
-Debian makes it along with the whole system daemon, which the rig has no use for.
+As root, the embedded driver does not start without it, even if it is configured to run guests as
+another user. Debian makes the account along with the system daemon, which the rig does not need.
 """
 
 import grp
@@ -15,13 +15,13 @@ from delayrig.setup.console import Context
 from delayrig.setup.errors import SetupError
 
 NAME = "libvirt-qemu"
-# Debian keeps this number for this name, so a later install of the daemon finds what it expects.
+# Debian reserves this number for this name, so a later install of the daemon finds what it expects.
 NUMBER = 64055
 HOME = "/var/lib/libvirt"
 
 
 def ensure_account(context: Context) -> bool:
-    """Makes the account where root runs the rig; False where nothing was to do."""
+    """Makes the account if root runs the rig. Returns False if there was nothing to do."""
     if os.geteuid() != 0 or not making():
         return False
     context.console.begin("system account")
@@ -39,7 +39,7 @@ def ensure_account(context: Context) -> bool:
 
 
 def making() -> list[list[str]]:
-    """The commands that make what is missing of the account: the group, and the user."""
+    """Returns the commands that make the missing group and user."""
     lines = []
     if not _known(lambda: grp.getgrnam(NAME)):
         number = [] if _known(lambda: grp.getgrgid(NUMBER)) else ["--gid", str(NUMBER)]

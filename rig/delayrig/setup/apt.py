@@ -1,8 +1,8 @@
 # SPDX-License-Identifier: GPL-2.0-or-later
-"""Where a release's backports are, worked out from how this machine reaches the release itself.
+"""Derives the address of a release's backports from the way this machine reaches the release.
 
-All of it is a function of three texts: what `apt-get indextargets` says, /etc/os-release and the
-machine's own source files. No archive host is known here, and the machine's files stay as they are.
+It is a function of three texts: the output of `apt-get indextargets`, /etc/os-release and the
+machine's own source files. No archive host is named here, and the machine's files are not changed.
 """
 
 import re
@@ -25,21 +25,24 @@ ANSWER_LIMITS = (
     'Acquire::https::Timeout "10"',
     'Acquire::Retries "1"',
 )
-"""apt's settings under which an archive that is out of reach is told within a minute."""
+"""apt's settings that report an unreachable archive within a minute."""
 DATES_COMMAND = ("apt-config", "dump")
 DATES = ("Acquire::Check-Valid-Until", "Acquire::Check-Date")
-"""Where this machine's apt takes index files that are past their date, so do our own calls."""
+"""Settings that make apt accept expired index files.
+
+If this machine has them, the rig's calls use them too.
+"""
 KEYRING = "/usr/share/keyrings/debian-archive-keyring.gpg"
 
 DEBIAN = "debian"
-"""Its ID, and in other letters its archive's origin."""
+"""Debian's ID. The origin of its archive is the same word in other case."""
 OLDEST = "bookworm"
 ROLLING = frozenset({"sid", "unstable", "testing"})
 
-# What a source of ours says itself; every other field of the machine's source is carried over.
+# Fields that our own source sets. Every other field is copied from the machine's source.
 OWN_FIELDS = frozenset({"types", "uris", "suites", "components", "enabled"})
 OPTION_NAMES = {"arch": "Architectures", "lang": "Languages", "target": "Targets"}
-# A snapshot's index files are past their date by nature.
+# The index files of a snapshot are always expired.
 SNAPSHOT = re.compile(r"/\d{8}T\d{6}Z(/|$)")
 ONE_LINE = re.compile(r"^\s*deb\s+(?:\[(?P<options>[^\]]*)\]\s*)?(?P<rest>\S.*)$")
 
@@ -48,7 +51,10 @@ Fields = dict[str, str]
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Target:
-    """One index file that apt gets, and where its source stands, in TARGETS_COMMAND's order."""
+    """One index file that apt gets, and its source.
+
+    The fields have the order of TARGETS_COMMAND.
+    """
 
     uri: str
     codename: str
@@ -58,16 +64,19 @@ class Target:
     entry: str
     """`FILE:N`: the N-th stanza of a deb822 file, or the N-th line of a list."""
     origin: str = ""
-    """Whose archive it is; empty where apt has not fetched its lists yet."""
+    """The origin of its archive; empty if apt has not fetched its lists yet."""
 
     @property
     def is_release(self) -> bool:
-        """True for a release itself: what goes with one has a dash in its name."""
+        """Returns True for a release itself.
+
+        Its updates and backports have a dash in their names.
+        """
         suite = self.codename or self.release
         return "-" not in suite and self.serves(suite)
 
     def serves(self, suite: str) -> bool:
-        """True for the main component of that suite, where it comes over a network or a disk."""
+        """Returns True for the main component of that suite, unless it is on a CD."""
         return (
             suite != ""
             and suite in (self.codename, self.release)
@@ -85,7 +94,7 @@ class Backports:
 
 
 def derive_backports(targets: str, os_release: str, files: Mapping[str, str]) -> Backports:
-    """Sources for the release, its updates where the machine has them, and its backports."""
+    """Returns sources for the release, its backports, and its updates if the machine has them."""
     known, release = parse_targets(targets), read_release(os_release)
     own_releases = [target for target in _serving(known, release) if target.is_release]
     is_own = own_releases and release.is_ubuntu
@@ -102,25 +111,28 @@ def derive_backports(targets: str, os_release: str, files: Mapping[str, str]) ->
 def derive_suite(
     suite: str, targets: str, os_release: str, files: Mapping[str, str], *, named: str = ""
 ) -> str:
-    """A source for any suite of Debian's archive: the `named` one, or the one that apt knows."""
+    """Returns a source for any suite of Debian's archive: the `named` one, or apt's own."""
     if named:
         return _stanza(named, suite, {"Signed-By": KEYRING})
     known = parse_targets(targets)
     own = _beside(find_debian(known, read_release(os_release)), suite, known)
     carried = _carried(own, files)
-    # Guests may be of architectures that this machine is not.
+    # Guests may have architectures that this machine does not have.
     carried = {name: carried[name] for name in carried if name.lower() != "architectures"}
     return _stanza(own.uri, suite, carried)
 
 
 def date_options(dump: str) -> list[str]:
-    """Of DATES_COMMAND's answer, the settings that say which dates of index files are taken."""
+    """Returns the settings for expired index files from the output of DATES_COMMAND."""
     lines = (line.rstrip(";") for line in dump.splitlines())
     return [line for line in lines if line.partition(" ")[0] in DATES]
 
 
 def parse_targets(text: str) -> tuple[Target, ...]:
-    """The answer to TARGETS_COMMAND; a variable that this apt does not know stands there as is."""
+    """Parses the output of TARGETS_COMMAND.
+
+    A variable that this apt does not know becomes empty.
+    """
     rows = (line.split("|") for line in text.splitlines() if line.count("|") == 6)
     cleaned = (["" if cell.startswith("$(") else cell.strip() for cell in row] for row in rows)
     names = [field.name for field in fields(Target)]
@@ -128,16 +140,16 @@ def parse_targets(text: str) -> tuple[Target, ...]:
 
 
 def read_codename(os_release: str) -> str:
-    """A release of Debian whose programs run on this machine: its own, or else an old one."""
+    """Returns a Debian release whose programs run on this machine: its own, or else an old one."""
     release = read_release(os_release)
     return release.codename if release.id == DEBIAN and release.codename else OLDEST
 
 
 def find_debian(targets: Sequence[Target], release: Release) -> Target:
-    """Debian's archive, as this machine is configured to reach it.
+    """Returns Debian's archive as this machine is configured to reach it.
 
-    A derivative may have it beside its own. Debian's testing and unstable are called by a codename
-    that their archive does not go by.
+    A derivative may have it beside its own. The archive does not use the codenames that Debian's
+    testing and unstable report.
     """
     found = _debian(targets, release)
     if found is not None:
@@ -161,7 +173,7 @@ def has_debian(targets: str, release: Release) -> bool:
 def _debian(targets: Sequence[Target], release: Release) -> Target | None:
     releases = [target for target in targets if target.is_release]
     signed = [target for target in releases if target.origin.lower() == DEBIAN]
-    # A mirror may give itself another origin, and lists that were not fetched give none.
+    # A mirror may set another origin. If the lists were not fetched, there is no origin.
     on_debian = releases if release.id == DEBIAN else []
     unnamed = [target for target in on_debian if {target.codename, target.release} & ROLLING]
     for group in (_serving(signed, release), _serving(on_debian, release), signed, unnamed):
@@ -175,7 +187,7 @@ def _serving(targets: Sequence[Target], release: Release) -> list[Target]:
 
 
 def _beside(base: Target, suite: str, targets: Sequence[Target]) -> Target:
-    """Where that suite of the same archive is configured, perhaps on another mirror."""
+    """Returns the target that has the suite, perhaps on another mirror, else `base`."""
     own = (target for target in targets if target.serves(suite) and target.origin == base.origin)
     return next(own, base)
 
@@ -188,7 +200,7 @@ def _stanza(uri: str, suite: str, more: Fields) -> str:
 
 
 def _carried(target: Target, files: Mapping[str, str]) -> Fields:
-    """Trust and options as the machine's own source has them: never more, never less."""
+    """Returns trust and options exactly as the machine's own source has them."""
     source = _find_source(target.entry, files)
     if source is None:
         return {"Signed-By": target.signed_by or KEYRING}
@@ -206,7 +218,7 @@ def _find_source(entry: str, files: Mapping[str, str]) -> Fields | None:
 
 
 def parse_deb822(text: str) -> Iterator[Fields]:
-    """Stanzas of a .sources file; values keep their continuation lines."""
+    """Yields the stanzas of a .sources file. Values keep their continuation lines."""
     stanza: Fields = {}
     name = ""
     for line in [*text.splitlines(), ""]:
@@ -224,7 +236,7 @@ def parse_deb822(text: str) -> Iterator[Fields]:
 
 
 def parse_one_line(line: str) -> Fields | None:
-    """Options of a `deb [name=value ...] URI SUITE ...` line, as deb822 fields."""
+    """Returns the options of a `deb [name=value ...] URI SUITE ...` line as deb822 fields."""
     match = ONE_LINE.match(line)
     if match is None:
         return None

@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: GPL-2.0-or-later
-"""What the launcher takes from the command line, and what it hands on."""
+"""The options that the launcher takes from the command line, and those that it passes on."""
 
 from collections.abc import Sequence
 from dataclasses import dataclass
@@ -46,7 +46,7 @@ HELP_OPTIONS = ("--help", "-h")
 QUIET_OPTIONS = ("-q", "--quiet")
 VERBOSE_OPTIONS = ("-v", "--verbose")
 SHARED = ("--no-color", *QUIET_OPTIONS, *VERBOSE_OPTIONS)
-"""What every command takes."""
+"""Options that every command accepts."""
 LISTS = ("plans", "chips", "hazards", "machines", "subjects")
 ON_HOST = ("--lane", "host", "--lane=host")
 OWN_COMMANDS = {
@@ -60,7 +60,7 @@ OWN_COMMANDS = {
 class Request:
     command: str | None
     passed: tuple[str, ...]
-    """Everything but the launcher's options, for the rig."""
+    """All arguments except the launcher's options, for the rig."""
     yes: bool = False
     no_install: bool = False
     no_color: bool = False
@@ -72,7 +72,7 @@ class Request:
     version: bool = False
     if_needed: bool = False
     needs_guests: bool = True
-    """False where the command line asks for the lane that has none."""
+    """False if the command line chooses the host lane."""
     for_tests: bool = False
     packages_only: bool = False
     in_container: bool = False
@@ -81,22 +81,22 @@ class Request:
     extras: tuple[str, ...] = ()
     archive: str = ""
     words: tuple[str, ...] = ()
-    """What stands before the first option: the subcommand, and perhaps its own subcommand."""
+    """The words before the first option: the subcommand, and possibly its own subcommand."""
 
     @property
     def own(self) -> bool:
-        """True where the launcher itself does the command."""
+        """Returns True if the launcher itself executes the command."""
         return self.command in OWN_COMMANDS
 
     @property
     def asks(self) -> bool:
-        """True where the answer needs no set-up: help, the version, or a list."""
+        """Returns True if the answer needs no set-up: help, the version, or a list."""
         is_list = self.passed in {(name,) for name in LISTS}
         return self.help or self.version or self.command is None or is_list
 
 
 def read_request(arguments: Sequence[str]) -> Request:
-    """Takes the launcher's options out; what follows a `--` is left alone."""
+    """Takes the launcher's options out of the arguments. Words after `--` are left alone."""
     end = arguments.index("--") if "--" in arguments else len(arguments)
     ours, archive = _take_archive(arguments[:end])
     rest = arguments[end:]
@@ -113,7 +113,7 @@ def read_request(arguments: Sequence[str]) -> Request:
         security="--security" in ours,
         help=any(option in ours for option in HELP_OPTIONS),
         if_needed="--if-needed" in ours,
-        # The last lane counts, as the rig will read it; commands with no other lane have --host.
+        # The last --lane counts, as the rig will read it. Commands with no other lane have --host.
         needs_guests=values_of("--lane", ours)[-1:] != ["host"] and "--host" not in ours,
         for_tests="--tests" in ours and "setup" in ours,
         packages_only="--packages" in ours and "setup" in ours,
@@ -136,7 +136,7 @@ def read_request(arguments: Sequence[str]) -> Request:
 
 
 def _take_archive(arguments: Sequence[str]) -> tuple[list[str], str]:
-    """The arguments without `--archive URI`, and that address: the last one counts."""
+    """Returns the arguments without `--archive URI`, and the address. The last one counts."""
     kept, archive = [], ""
     left = iter(arguments)
     for argument in left:
@@ -149,7 +149,7 @@ def _take_archive(arguments: Sequence[str]) -> tuple[list[str], str]:
 
 
 def values_of(option: str, arguments: Sequence[str]) -> list[str]:
-    """What the option is given, each time: `--option VALUE` or `--option=VALUE`."""
+    """Returns all values of the option, given as `--option VALUE` or `--option=VALUE`."""
     return [
         follower if argument == option else argument.partition("=")[2]
         for argument, follower in zip(arguments, [*arguments[1:], ""], strict=False)

@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: GPL-2.0-or-later
-"""Takes back everything that set-up made."""
+"""Removes everything that set-up made."""
 
 import os
 import shutil
@@ -58,17 +58,18 @@ def check_ours(layout: Layout) -> None:
 
 
 def mounts_below(folder: Path, mounts: str) -> list[str]:
-    """Mount points inside a folder, the deepest first."""
+    """Returns the mount points inside a folder, the deepest first."""
     places = [line.split(" ")[1] for line in mounts.splitlines() if line.count(" ") >= 5]
     return sorted((place for place in places if place.startswith(f"{folder}/")), reverse=True)
 
 
 def remove(folder: Path) -> None:
-    """Removes a folder, also where folders inside are not writable."""
+    """Removes a folder, even if folders inside are not writable."""
     for place, names, _ in os.walk(folder):
         for inside in (Path(place) / name for name in names):
             if not inside.is_symlink() and not os.access(inside, os.R_OK | os.W_OK | os.X_OK):
-                with suppress(PermissionError):  # somebody else's: removing it says so
+                # If it belongs to another user, removing it reports that.
+                with suppress(PermissionError):
                     inside.chmod(0o700)
     try:
         shutil.rmtree(folder)
@@ -80,7 +81,7 @@ def remove(folder: Path) -> None:
 
 
 def history_file(environment: Mapping[str, str]) -> Path | None:
-    """Where runs of the past are kept among the user's data; None where none are."""
+    """Returns the file of past runs among the user's data; None if there is none."""
     try:
         file = data_home(environment) / "flashrom-delay-rig" / "history.sqlite"
     except RuntimeError:

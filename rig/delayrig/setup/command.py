@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: GPL-2.0-or-later
-"""Runs other programs: short questions, and long jobs with a log."""
+"""Runs other programs: short queries, and long jobs with a log."""
 
 import os
 import re
@@ -17,7 +17,7 @@ from delayrig.setup.console import Console
 from delayrig.setup.errors import SetupError
 
 TAIL_LINES = 12
-# Words of apt, pip, ninja and mmdebstrap alike: they come from the C library.
+# apt, pip, ninja and mmdebstrap all print these words: they come from the C library.
 DISK_FULL = ("No space left on device", "Disk quota exceeded")
 PASSWORD = re.compile(r"://[^/@\s'\"]+@")
 
@@ -29,7 +29,7 @@ class Done:
     log: Path
 
     def require(self, what: str, remedy: str) -> None:
-        """Raises where the job failed, with its last lines."""
+        """Raises an error with the job's last lines if it failed."""
         if self.code == 0:
             return
         if any(word in line for line in self.tail for word in DISK_FULL):
@@ -39,7 +39,7 @@ class Done:
 
 
 def disk_full(path: Path) -> SetupError:
-    """The same words wherever the disk ran full."""
+    """Returns the error for a full disk, the same wherever it happens."""
     return SetupError(
         f"no space left on the disk that holds {path}",
         "free some space (2 GB are enough), or move the state elsewhere with $FLASHROM_RIG_STATE",
@@ -47,7 +47,7 @@ def disk_full(path: Path) -> SetupError:
 
 
 def answer(argv: Sequence[str], environment: Mapping[str, str] | None = None) -> str:
-    """The output of a short program; empty where it is missing or says nothing."""
+    """Returns the output of a short program; empty if it is missing or prints nothing."""
     try:
         done = subprocess.run(
             argv,
@@ -76,7 +76,7 @@ def run_logged(
     console: Console,
     environment: Mapping[str, str] | None = None,
 ) -> Done:
-    """Runs a long job; its output goes to the end of the log, the last line to the console."""
+    """Runs a long job. Appends its output to the log, and shows the last line on the console."""
     log.parent.mkdir(parents=True, exist_ok=True)
     tail: deque[str] = deque(maxlen=TAIL_LINES)
     with log.open("a", encoding="utf-8") as file:
@@ -101,7 +101,7 @@ def run_logged(
 
 
 def redact(text: str) -> str:
-    """The text without the user names and passwords that addresses may hold."""
+    """Returns the text without the user names and passwords of addresses."""
     return PASSWORD.sub("://***@", text)
 
 
@@ -120,8 +120,8 @@ def _copy(process: subprocess.Popen[str], file: TextIO, tail: deque[str], consol
 
 
 def _interrupt(process: subprocess.Popen[str]) -> None:
-    # As from the keyboard: apt, pip, ninja and the rig itself all clean up then. Under sudo the
-    # signal is not ours to send, but the terminal has sent it.
+    # Interrupt as the keyboard does: apt, pip, ninja and the rig itself all clean up then. Under
+    # sudo we may not send the signal, but the terminal has sent it.
     with suppress(ProcessLookupError, PermissionError):
         process.send_signal(signal.SIGINT)
     process.wait()

@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: GPL-2.0-or-later
-"""What a person sees of set-up. During set-up all of it goes to stderr: stdout is the command's."""
+"""The output of set-up for people. It goes to stderr, because stdout belongs to the command."""
 
 import shutil
 import time
@@ -15,7 +15,7 @@ from delayrig.setup.stamp import GUEST_STEPS
 
 
 class Colour(StrEnum):
-    """Select Graphic Rendition codes."""
+    """The colour codes of terminals (Select Graphic Rendition)."""
 
     BOLD = "1"
     DIM = "2"
@@ -32,7 +32,7 @@ class Level(StrEnum):
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Finding:
-    """What one check of the doctor found."""
+    """The result of one check of the doctor."""
 
     level: Level
     text: str
@@ -57,9 +57,9 @@ class Console:
     input: TextIO
     colours: bool = False
     live: bool = False
-    """True where a line may be drawn over, that is on a terminal."""
+    """True if lines may be overwritten, which is so on a terminal."""
     quiet: bool = False
-    """True where nobody wants to see how far it is."""
+    """True if the user wants no progress."""
 
     @property
     def interactive(self) -> bool:
@@ -73,7 +73,7 @@ class Console:
 
     @contextmanager
     def timed(self, title: str, done: str = "ready") -> Iterator[None]:
-        """Says what begins, and how long it took once it ended well."""
+        """Prints what begins, and how long it took if it ended well."""
         self.begin(title)
         started_s = time.monotonic()
         yield
@@ -100,7 +100,7 @@ class Console:
         self.output.flush()
 
     def glance(self, line: str) -> None:
-        """Shows a tool's last line, until the next line takes its place."""
+        """Shows a tool's last line until the next line takes its place."""
         if not self.live or self.quiet:
             return
         width = shutil.get_terminal_size().columns - 3
@@ -110,12 +110,12 @@ class Console:
         self.output.flush()
 
     def erase(self) -> None:
-        """Removes what `glance` left."""
+        """Removes the line that `glance` showed."""
         if self.live:
             self.output.write("\r\033[K")
 
     def ask(self, question: str) -> bool:
-        """Yes unless the answer says no; the end of input says no."""
+        """Returns False if the user answers no or the input ends, else True."""
         self.erase()
         self.output.write(f"  {question} [Y/n] ")
         self.output.flush()
@@ -125,18 +125,18 @@ class Console:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Context:
-    """Where set-up works, whom it talks to, and what it may do."""
+    """The places and permissions of set-up, and the console that it uses."""
 
     layout: Layout
     console: Console
     yes: bool = False
     no_install: bool = False
     again: bool = False
-    """Check the step in full, though its mark is fresh."""
+    """True to check each step in full, even if its mark is fresh."""
     security: bool = False
     as_json: bool = False
     steps: tuple[str, ...] = GUEST_STEPS
-    """What is to be done, in this order."""
+    """The steps to do, in this order."""
 
 
 def open_console(
@@ -147,14 +147,14 @@ def open_console(
     no_color: bool,
     quiet: bool = False,
 ) -> Console:
-    """Colours and live lines only where a terminal shows them."""
+    """Returns a console with colours and live lines if the output is a terminal that shows them."""
     terminal = output.isatty() and environment.get("TERM") != "dumb"
     colours = terminal and not no_color and not environment.get("NO_COLOR")
     return Console(output=output, input=answers, colours=colours, live=terminal, quiet=quiet)
 
 
 def human_size(size_bytes: int) -> str:
-    """Three digits at most: `312 MB`."""
+    """Returns the size with three digits at most: `312 MB`."""
     for unit, unit_bytes in (("GB", 10**9), ("MB", 10**6), ("kB", 10**3)):
         if size_bytes >= unit_bytes:
             size = size_bytes / unit_bytes
@@ -163,7 +163,7 @@ def human_size(size_bytes: int) -> str:
 
 
 def human_time(seconds: float) -> str:
-    """`0.4 s`, `43 s` or `2 min 3 s`."""
+    """Returns the time as `0.4 s`, `43 s` or `2 min 3 s`."""
     if seconds < 10:
         return f"{seconds:.1f} s"
     minutes, rest = divmod(round(seconds), 60)
@@ -171,6 +171,6 @@ def human_time(seconds: float) -> str:
 
 
 def sentence(names: list[str]) -> str:
-    """`a`, `a and b`, `a, b and c`."""
+    """Returns the names as `a`, `a and b` or `a, b and c`."""
     *head, last = names
     return f"{', '.join(head)} and {last}" if head else last

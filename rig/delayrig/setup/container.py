@@ -1,8 +1,8 @@
 # SPDX-License-Identifier: GPL-2.0-or-later
-"""`rig/rig --container COMMAND`: the rig in a container, by podman or docker.
+"""`rig/rig --container COMMAND`: runs the rig in a container, with podman or docker.
 
-The image has the distribution packages, and is built where it is missing or stale. The checkout is
-mounted; what set-up makes is in a volume, which `rig/rig --container clean` removes.
+The image has the distribution packages. It is built if it is missing or stale. The checkout is
+mounted. The results of set-up are in a volume, which `rig/rig --container clean` removes.
 """
 
 import hashlib
@@ -31,7 +31,7 @@ ROOTLESS = {
     "podman": ("podman", "info", "--format", "{{.Host.Security.Rootless}}"),
     "docker": ("docker", "info", "--format", "rootless: {{json .SecurityOptions}}"),
 }
-"""A question that only an engine at work answers, with `rootless` or `true` where it is that."""
+"""A query that only a working engine answers, with `rootless` or `true` if it runs without root."""
 BASE_VARIABLE = "FLASHROM_RIG_BASE"
 BASE = "debian:bookworm-slim"
 STATE = "/var/lib/flashrom-rig"
@@ -43,21 +43,21 @@ PASSED = (
     *("http_proxy", "https_proxy", "no_proxy", "HTTP_PROXY", "HTTPS_PROXY", "NO_PROXY"),
     *("PIP_INDEX_URL", "PIP_EXTRA_INDEX_URL", "PIP_TRUSTED_HOST"),
 )
-"""Variables that go along, by name: their values stay out of the command line."""
+"""Variables that are passed on by name, so that their values are not in the command line."""
 LIMIT = 4096
-"""Open files of a process, and processes in all: enough for a guest on each of 500 CPUs."""
+"""The limit of open files and of processes: enough for a guest on each of 500 CPUs."""
 FORWARDED = frozenset({signal.SIGINT, signal.SIGTERM, signal.SIGHUP})
 BY_KERNEL_MIN = 1
-"""si_code of a signal that the terminal sent, which the program has got as well."""
+"""The si_code of a signal from the terminal, which the program has received as well."""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Engine:
-    """A program that runs containers, and whose files they write."""
+    """A program that runs containers, and the user inside them."""
 
     name: str
     user: tuple[int, int] = (0, 0)
-    """Whom the rig runs as inside, so that what it writes is the user's."""
+    """The user and group of the rig inside, so that the files it writes belong to the user."""
 
 
 def present_engines() -> list[str]:
@@ -65,7 +65,7 @@ def present_engines() -> list[str]:
 
 
 def find_engine() -> Engine:
-    """The first that is at work."""
+    """Returns the first engine that works."""
     present = present_engines()
     for name in present:
         said = answer(ROOTLESS[name]).strip()
@@ -82,16 +82,20 @@ def find_engine() -> Engine:
 
 
 def inside_user(name: str, said: str, user: tuple[int, int]) -> tuple[int, int]:
-    """Root inside is the user outside where the engine runs without root, and if the user is root.
+    """Returns the user and group that the rig has inside the container.
 
-    Only docker runs as root for somebody else.
+    Root inside is the user outside if the engine runs without root, or if the user is root. Only
+    docker runs as root for another user.
     """
     rootless = name == "podman" or "name=rootless" in said
     return (0, 0) if rootless else user
 
 
 def image_name(layout: Layout, engine: Engine, base: str) -> str:
-    """The image by what it is made from: one that is stale has another name."""
+    """Returns the name of the image, which contains the digest of its inputs.
+
+    A stale image has another name.
+    """
     digest = hashlib.sha256()
     for path in (layout.checkout.joinpath(*RECIPE), layout.setup / "packages.toml"):
         digest.update(path.read_bytes() + b"\0")
@@ -104,7 +108,10 @@ def volume_name(layout: Layout, engine: Engine) -> str:
 
 
 def limit_options() -> list[str]:
-    """What engines set by themselves may be more than this user may have: then nothing starts."""
+    """Returns options that cap the engine's limits to those of this user.
+
+    An engine's own limits may be higher, and then no container starts.
+    """
     options = []
     for name in ("nofile", "nproc"):
         hard = resource.getrlimit(getattr(resource, f"RLIMIT_{name.upper()}"))[1]
@@ -114,7 +121,7 @@ def limit_options() -> list[str]:
 
 
 def run_in_container(context: Context, request: Request) -> int:
-    """Does the command in the container; its exit code is the command's own."""
+    """Runs the command in the container and returns its exit code."""
     engine = find_engine()
     layout, environment = context.layout, os.environ
     if request.command == "clean":
@@ -143,14 +150,15 @@ def run_in_container(context: Context, request: Request) -> int:
         f"--env={STATE_VARIABLE}={STATE}",
         f"--env=XDG_DATA_HOME={data_home(environment)}",
         *(f"--env={name}" for name in PASSED if name in environment),
-        *("--entrypoint=tini", image, "--"),  # else the rig would be PID 1, which nobody else is
+        # Without tini the rig would be PID 1, which has other rules for signals.
+        *("--entrypoint=tini", image, "--"),
         *(str(layout.package_path / "rig"), "--yes", *request.passed),
     ]
     return exit_code(run_forwarding(argv), is_bisect="--bisect" in request.passed)
 
 
 def run_forwarding(argv: Sequence[str]) -> int:
-    """The exit code of a program that gets each signal that is sent to this process alone."""
+    """Runs a program and returns its exit code; forwards signals that only this process gets."""
     awaited = FORWARDED | {signal.SIGCHLD}
     before = signal.pthread_sigmask(signal.SIG_BLOCK, awaited)
 
@@ -169,12 +177,12 @@ def run_forwarding(argv: Sequence[str]) -> int:
 
 
 def exit_code(code: int, *, is_bisect: bool) -> int:
-    """The command's own; a container that did not start (125 to 127) is a fault of the rig's."""
+    """Returns the command's exit code; if the container did not start (125 to 127), a rig fault."""
     return EXIT_RIG_FAULT if code in (125, 126, 127) and not is_bisect else code
 
 
 def provide_image(console: Console, layout: Layout, engine: Engine, base: str) -> str:
-    """The image's name; builds it where it is not there."""
+    """Returns the image's name, after building it if it is missing."""
     image = image_name(layout, engine, base)
     if succeeds([engine.name, "image", "inspect", image]):
         return image
@@ -198,7 +206,7 @@ def provide_image(console: Console, layout: Layout, engine: Engine, base: str) -
 
 
 def copy_sources(layout: Layout, folder: Path) -> None:
-    """What the recipe's first stage copies: the launcher alone, so that building begins at once."""
+    """Copies the launcher, all that the recipe's first stage needs, so building starts at once."""
     package = folder / "rig" / "delayrig"
     unwanted = shutil.ignore_patterns("__pycache__")
     shutil.copytree(layout.setup, package / "setup", ignore=unwanted)

@@ -1,9 +1,9 @@
 # SPDX-License-Identifier: GPL-2.0-or-later
-"""Which distribution this machine runs, and which ways it has to the rig's packages and subjects.
+"""The distribution of this machine, and the ways in which it can get the rig's packages.
 
-Subjects and guests come from Debian's archive, and the guests need a new QEMU. So there are three
-ways: a machine that apt brings Debian's packages to, a Debian archive that the user names, or a
-container. Which one is a function of texts.
+Subjects and guests come from Debian's archive, and the guests need a new QEMU. There are three
+ways: apt with Debian's packages, a Debian archive that the user names, or a container. The choice
+is a function of texts.
 """
 
 import shlex
@@ -24,25 +24,25 @@ INSTALLERS = {
     "arch": "pacman -S",
     "alpine": "apk add",
 }
-"""The command that installs a package, by the ID of a distribution or of one that it is like."""
+"""The command that installs a package, by the ID of a distribution or its relative."""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Release:
-    """What /etc/os-release says."""
+    """The content of /etc/os-release."""
 
     id: str
     like: tuple[str, ...] = ()
     codename: str = ""
     name: str = ""
-    """For a person: `Ubuntu 24.04.2 LTS`."""
+    """The name for people: `Ubuntu 24.04.2 LTS`."""
 
     @property
     def is_ubuntu(self) -> bool:
         return "ubuntu" in (self.id, *self.like)
 
     def install(self, package: str) -> str:
-        """The command that installs a package; empty where none is known."""
+        """Returns the command that installs a package; empty if none is known."""
         for word in (self.id, *self.like):
             if word in INSTALLERS:
                 return f"{INSTALLERS[word]} {package}"
@@ -56,7 +56,7 @@ class Machine:
     has_debian: bool
     has_named: bool = False
     qemu_versions: tuple[str, ...] = ()
-    """What apt offers, where it is all too old; empty where one will do, or none is known."""
+    """The versions that apt offers if all are too old; empty if one will do or none is known."""
     qemu_version_min: str = ""
     engine: str = ""
 
@@ -89,7 +89,7 @@ def _unquoted(value: str) -> str:
 
 
 def refusal(machine: Machine) -> SetupError | None:
-    """Why the machine itself cannot run guests, and the two ways that are left; None if it can."""
+    """Returns why this machine cannot run guests, and the two ways left; None if it can."""
     if machine.has_debian:
         return None
     name = machine.release.name
@@ -104,7 +104,10 @@ def refusal(machine: Machine) -> SetupError | None:
 
 
 def _refused(machine: Machine, message: str) -> SetupError:
-    """Each way as a sentence, the container first: it needs nothing more of the machine."""
+    """Returns the refusal, with one sentence for each way.
+
+    The container is first, because it needs nothing else of the machine.
+    """
     if machine.engine:
         container = f"run it in a container ({machine.engine}): rig/rig --container COMMAND"
     else:

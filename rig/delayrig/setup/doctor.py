@@ -1,7 +1,7 @@
 # SPDX-License-Identifier: GPL-2.0-or-later
-"""Says what is wrong with this machine, and what to do about it. Changes nothing.
+"""Reports what is wrong with this machine, and the remedy. Changes nothing.
 
-Whether it can get what the rig needs is asked before the first set-up begins, too.
+Before the first set-up it also checks that this machine can get what the rig needs.
 """
 
 import json
@@ -51,7 +51,7 @@ COLOURS = {Level.OK: Colour.GREEN, Level.NOTE: Colour.YELLOW, Level.PROBLEM: Col
 
 
 def examine(context: Context) -> int:
-    """Does every check, and prints each with its remedy; for machines all in the end."""
+    """Does every check and prints each with its remedy; with --json prints them all at the end."""
     found = {}
     for name, check in checks_for(context).items():
         found[name] = _guarded(check, context)
@@ -65,7 +65,7 @@ def examine(context: Context) -> int:
 
 
 def checks_for(context: Context) -> dict[str, Callable[[Context], Finding]]:
-    """By name, in order: without guests, nothing of what only they need."""
+    """Returns the checks by name, in order. Without guests it omits those that only guests need."""
     if context.security:
         return security.CHECKS
     if context.steps != stamp.HOST_STEPS:
@@ -139,9 +139,9 @@ def _check_libvirt(context: Context) -> Finding:
 
 
 def check_machine(context: Context) -> None:
-    """Raises, with the ways that are left, where guests are wanted and nothing brings them.
+    """Raises an error with the remaining ways if this machine cannot have guests that are needed.
 
-    A machine that got its packages once is not asked again.
+    It does not check a machine that got its packages before.
     """
     is_prepared = stamp.PACKAGES in stamp.read_marks(context.layout.stamp) and not context.again
     if stamp.PACKAGES not in context.steps or is_prepared:

@@ -1,9 +1,9 @@
 # SPDX-License-Identifier: GPL-2.0-or-later
-"""The rig's own Python environment: the distribution's Python, and what requirements.lock pins.
+"""The rig's Python environment: the distribution's Python and the packages of requirements.lock.
 
-Packages are fetched into the state and installed from there, so that the environment can be made
-again, or carried to another machine, without a network. What only tests and linters need has a lock
-of its own and comes with `tests/run`; so has what few users need (rig/extras).
+Packages are downloaded into the state and installed from there, so the environment can be made
+again, or moved to another machine, without a network. The packages of tests and linters have a lock
+of their own and come with `tests/run`; those that few users need have locks in rig/extras.
 """
 
 from collections.abc import Iterable
@@ -19,11 +19,11 @@ SYSTEM_PYTHON = "/usr/bin/python3"
 QUIET = ("--no-input", "--disable-pip-version-check")
 PINNED = ("--require-hashes", "--no-deps")
 ANSWER_LIMITS = ("--retries", "2", "--timeout", "10")
-"""An index that is out of reach is told within a minute."""
+"""Options that make pip report an unreachable index within a minute."""
 
 
 def can_make_environment() -> bool:
-    """Whether this machine has already what makes one: Debian has that in a package of its own."""
+    """Returns True if this Python can make environments: Debian has that in a separate package."""
     return succeeds([SYSTEM_PYTHON, "-c", "import ensurepip, venv"])
 
 
@@ -40,7 +40,7 @@ def ensure_environment(context: Context) -> bool:
 
 
 def ensure_test_environment(context: Context) -> bool:
-    """Adds what tests and linters need to the environment, and every extra."""
+    """Adds the packages of tests and linters, and every extra, to the environment."""
     layout = context.layout
     with context.console.timed("Python packages of the tests"):
         extras = map(layout.lock_of_extra, known_extras(layout))
@@ -53,7 +53,7 @@ def known_extras(layout: Layout) -> list[str]:
 
 
 def add_extras(context: Context, names: Iterable[str]) -> None:
-    """Adds what few users need to the environment; raises `SetupError` for unknown names."""
+    """Adds the extras of those names to the environment; raises `SetupError` for unknown names."""
     known = known_extras(context.layout)
     for name in names:
         if name not in known:
@@ -64,7 +64,7 @@ def add_extras(context: Context, names: Iterable[str]) -> None:
 
 
 def _make(context: Context) -> None:
-    # The libvirt binding is the distribution's, hence its packages must be seen.
+    # The libvirt binding is a package of the distribution, so the environment must see those.
     options = ["--clear", "--system-site-packages"]
     done = run_logged(
         [SYSTEM_PYTHON, "-m", "venv", *options, str(context.layout.venv)],
@@ -75,10 +75,10 @@ def _make(context: Context) -> None:
 
 
 def _fill(context: Context, locks: Iterable[Path]) -> None:
-    """From what was fetched before, where that is all; else what is missing is fetched first."""
+    """Installs what the locks name from the downloaded packages, after downloading missing ones."""
     files = [word for lock in locks for word in ("-r", str(lock))]
     wheels = str(context.layout.wheels)
-    # Byte code is written when a module is first used: most of it never is.
+    # Byte code is written when a module is first used: most modules never are.
     install = ["install", "--no-index", "--find-links", wheels, "--no-compile", *PINNED, *files]
     if context.layout.wheels.is_dir() and _pip(context, install).code == 0:
         return

@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: GPL-2.0-or-later
-"""What stops a set-up; every error carries its remedy."""
+"""The errors of set-up. Every error carries its remedy."""
 
 EXIT_PASS = 0
 EXIT_BAD_USAGE = 2
@@ -9,7 +9,7 @@ EXIT_INTERRUPTED = 130
 
 
 class SetupError(Exception):
-    """The machine is not fit for the rig, or set-up failed; says nothing about any flashrom."""
+    """The machine cannot run the rig, or set-up failed. This says nothing about any flashrom."""
 
     def __init__(self, message: str, remedy: str) -> None:
         super().__init__(message)
@@ -18,4 +18,4 @@ class SetupError(Exception):
 
 
 class UsageError(Exception):
-    """The command line is wrong; nothing was started."""
+    """The command line is wrong. Nothing was started."""

@@ -1,9 +1,9 @@
 # SPDX-License-Identifier: GPL-2.0-or-later
-"""Carries prepared images, and the Python packages of the rig, from one folder of state to another.
+"""Moves prepared images and the rig's Python packages from one folder of state to another.
 
 The file is a tar archive. Its first member, `manifest.json`, names every other member with its
-SHA-256 digest, so that a file that is damaged or somebody else's is refused before anything of it
-is used. Standard library alone: it is read where nothing is set up yet.
+SHA-256 digest, so a damaged or foreign file is refused before any of it is used. Only the standard
+library is used, because nothing may be set up yet.
 """
 
 import hashlib
@@ -26,7 +26,7 @@ SCHEMA = 1
 MANIFEST = "manifest.json"
 MANIFEST_BYTES_MAX = 64 << 20
 CARRIED = ("images", "wheels")
-"""Folders of the state. Builds and snapshots are made again from these."""
+"""The exported folders of the state. Builds and snapshots are made again from them."""
 BLOCK_BYTES = 1 << 20
 COMPRESSION_LEVEL = 1
 
@@ -34,7 +34,7 @@ Entry = dict[str, Any]
 
 
 def export_images(layout: Layout, file: Path) -> int:
-    """Writes all that is prepared to the new file; returns how many files that are."""
+    """Writes all prepared files to the new file, and returns their number."""
     entries = list(_entries(layout.state))
     if not entries:
         raise SetupError(
@@ -55,10 +55,10 @@ def export_images(layout: Layout, file: Path) -> int:
 
 
 def import_images(layout: Layout, file: Path) -> int:
-    """Takes what the file holds into the state; returns how many files that are.
+    """Adds the files of the archive to the state, and returns their number.
 
-    What is there already stays: files are named by the digests of what they are made of. Raises
-    `SetupError` that names the file for one that is damaged or was not exported by the rig.
+    Existing files stay: files are named by the digests of what they are made of. Raises
+    `SetupError`, with the file's name, if it is damaged or was not exported by the rig.
     """
     prepare_state(layout)
     try:
@@ -71,7 +71,7 @@ def import_images(layout: Layout, file: Path) -> int:
             _take_over(entries, scratch, layout.state)
     except (tarfile.TarError, EOFError, OSError) as error:
         if isinstance(error, OSError) and error.errno is not None:
-            raise  # the disk's or the user's own trouble: the launcher explains it
+            raise  # The disk or the user is at fault; the launcher explains it.
         raise _refused(file, f"it is damaged ({error})") from error
     return len(entries)
 
@@ -82,7 +82,7 @@ def _entries(state: Path) -> Iterator[Entry]:
         if path.is_symlink():
             target = path.readlink()
             inside = target.is_absolute() and target.is_relative_to(state)
-            if inside or not target.is_absolute():  # others are of an unpacked /dev
+            if inside or not target.is_absolute():  # Other links belong to an unpacked /dev.
                 link = os.path.relpath(target, path.parent) if inside else str(target)
                 yield {**entry, "link": link}
         elif path.is_file():
@@ -114,7 +114,7 @@ def _read_manifest(archive: tarfile.TarFile, file: Path) -> list[Entry]:
 
 
 def _unpack(archive: tarfile.TarFile, entries: list[Entry], folder: Path, file: Path) -> None:
-    """Everything that the manifest names, with its digest, and nothing else."""
+    """Unpacks every file of the manifest, checks its digest, and refuses any other member."""
     awaited = {entry["path"]: entry for entry in entries if "link" not in entry}
     while (member := archive.next()) is not None:
         entry = awaited.pop(member.name, None)

@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: GPL-2.0-or-later
-"""Kernel, guest root and subjects: made by the rig's own `images` command, which caches them."""
+"""Kernel, guest root and subjects. The rig's own `images` command makes and caches them."""
 
 from delayrig.setup.command import run_logged
 from delayrig.setup.console import Context
@@ -9,12 +9,15 @@ WARNING = "warning: "
 
 
 def ensure_test_images(context: Context) -> bool:
-    """Also what is fetched when it is first used: the tests need no network later."""
+    """Makes the images of the tests, also those usually fetched at first use.
+
+    Then the tests need no network.
+    """
     return ensure_images(context, "images of the tests", "--all")
 
 
 def ensure_images(context: Context, title: str = "images", *options: str) -> bool:
-    """Makes what is missing for the shipped plans; quick where everything is up to date."""
+    """Makes the missing images of the shipped plans. Takes little time if nothing is missing."""
     with context.console.timed(title):
         done = run_logged(
             rig_argv(context.layout, ["images", *options]),

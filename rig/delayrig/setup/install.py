@@ -21,24 +21,24 @@ ARCHIVE_REMEDY = (
 
 
 def install_argv(names: Sequence[str], *options: str) -> list[str]:
-    """The command that installs packages and nothing beside what they depend on."""
+    """Returns the command that installs packages and their dependencies, and no other."""
     return ["apt-get", "install", "--no-install-recommends", *options, *names]
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class AptGet:
-    """apt-get on the machine's sources, or on a folder of sources beside them."""
+    """apt-get with the machine's sources, or with a folder of other sources."""
 
     context: Context
     privilege: tuple[str, ...] = ()
-    """What goes before a command that must run as root."""
+    """The words before a command that must run as root."""
     sources: Path | None = None
-    """None for the machine's own."""
+    """The folder of other sources; None for the machine's own."""
     suite: str = ""
     """The suite to prefer; empty for the machine's own choice."""
 
     def update(self) -> None:
-        """Gets the lists of packages. The machine's own may be in part out of reach."""
+        """Updates the lists of packages. Some of the machine's own sources may be unreachable."""
         done = self._run("fetching lists of packages", ["apt-get", *self._options(), "update"])
         if self.sources is not None:
             done.require("fetching the lists of backports", ARCHIVE_REMEDY)
@@ -46,33 +46,33 @@ class AptGet:
             self.context.console.warn(f"apt-get update failed (see {done.log}); going on without")
 
     def install(self, names: Sequence[str]) -> None:
-        """Installs packages; waits where another package manager is at work."""
+        """Installs packages. Waits if another package manager is running."""
         preferred = ["-t", self.suite] if self.suite else []
         options = ["-y", "-o", f"DPkg::Lock::Timeout={LOCK_WAIT_S}", *self._options(), *preferred]
         done = self._run(f"installing {', '.join(names)}", install_argv(names, *options))
         done.require("installing packages", ARCHIVE_REMEDY)
 
     def candidate(self, name: str) -> str:
-        """The version that would be installed; empty where there is none."""
+        """Returns the version that would be installed; empty if there is none."""
         policy = answer(["apt-cache", *self._options(), "policy", name])
         lines = (line.strip() for line in policy.splitlines())
         found = [line.partition(":")[2].strip() for line in lines if line.startswith("Candidate:")]
         return found[0] if found and found[0] != "(none)" else ""
 
     def offers(self, name: str) -> tuple[str, ...]:
-        """The versions that the sources offer, newest first."""
+        """Returns the versions that the sources offer, newest first."""
         rows = answer(["apt-cache", *self._options(), "madison", name]).splitlines()
         return tuple(row.split("|")[1].strip() for row in rows if row.count("|") == 2)
 
     def download_size_bytes(self, names: Sequence[str]) -> int:
-        """How much would be downloaded by what is known now; 0 where that is unknown."""
+        """Returns the size of the download; 0 if it is unknown."""
         options = ["-qq", "-y", "--print-uris"]
         rows = answer(install_argv(names, *options, *self._options())).splitlines()
         sizes = (row.rsplit(" ", 2)[1] for row in rows if row.startswith("'"))
         return sum(int(size) for size in sizes if size.isdecimal())
 
     def forget_lists(self) -> None:
-        """Removes lists of our own; they are large, and belong to root."""
+        """Removes lists of our own sources, which are large and belong to root."""
         if self.sources is not None:
             succeeds([*self.privilege, "rm", "-rf", "--", str(self.context.layout.apt / "lists")])
 
@@ -95,7 +95,7 @@ class AptGet:
 
 
 def find_privilege(*, interactive: bool) -> tuple[str, ...] | str:
-    """What goes before a command to run it as root, or why there is no way."""
+    """Returns the words before a command that run it as root, or why that is impossible."""
     if shutil.which("apt-get") is None:
         return "this distribution has no apt-get"
     if os.geteuid() == 0:
@@ -114,7 +114,10 @@ def find_backports() -> Backports:
 
 
 def read_targets() -> str:
-    """What apt is configured to get; names and owners of releases only where it has their lists."""
+    """Returns apt's configured index files.
+
+    Names and origins of releases are there only if apt has their lists.
+    """
     command, verb, *rest = TARGETS_COMMAND
     return answer(TARGETS_COMMAND) or answer((command, verb, "--no-release-info", *rest))
 
@@ -134,6 +137,6 @@ def write_backports(layout: Layout, backports: Backports) -> Path:
     folder.mkdir(parents=True, exist_ok=True)
     (layout.apt / "lists" / "partial").mkdir(parents=True, exist_ok=True)
     file = folder / "backports.sources"
-    file.touch(mode=0o600)  # an address may hold a password
+    file.touch(mode=0o600)  # An address may hold a password.
     file.write_text(backports.text, encoding="utf-8")
     return folder

@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: GPL-2.0-or-later
-"""The launcher's own commands, and the way from a fresh machine to the rig."""
+"""The launcher's own commands, and the start of the rig after set-up."""
 
 import errno
 import os
@@ -33,9 +33,10 @@ if TYPE_CHECKING:
 
 
 def main(arguments: Sequence[str]) -> int:
-    """Does what the command line says; does not return where the rig takes over.
+    """Executes the command line. Does not return if the rig takes over.
 
-    To `git bisect run` 99 is a bad revision. A rig that cannot be set up tells nothing of any.
+    For `git bisect run`, 99 would be a bad revision, but a rig that cannot be set up says nothing
+    about any.
     """
     code = _main(arguments)
     is_bisect = "--bisect" in arguments
@@ -63,7 +64,10 @@ def _do(layout: Layout, request: Request) -> int:
 
 
 def _is_ready(layout: Layout, request: Request) -> bool:
-    """Nothing is to be done; no other checkout can change that as long as this process lives."""
+    """Returns True if no step is to be done.
+
+    Then no other checkout can change that until this process ends.
+    """
     used = note_use(layout)
     ready = not stale_steps(layout, wanted_marks(layout), _steps(request))
     if not ready and used >= 0:
@@ -72,7 +76,7 @@ def _is_ready(layout: Layout, request: Request) -> bool:
 
 
 def _answer(layout: Layout, request: Request) -> int:
-    """Help, version or a list, which need the rig's own Python at most."""
+    """Prints help, the version or a list, which need no set-up beyond the rig's Python."""
     if request.own:
         sys.stdout.write(HELP)
         return EXIT_PASS
@@ -94,14 +98,16 @@ def _answer(layout: Layout, request: Request) -> int:
 
 
 def _guarded(layout: Layout, request: Request) -> int:
-    # The fast way ends above: what it does not need is imported here.
+    # The fast way ends above, so what it does not need is imported here.
     from delayrig.setup.console import Context, open_console
     from delayrig.setup.reference import check_command
 
     check_command(layout, request.command, OWN_COMMANDS)
     signal.signal(signal.SIGTERM, signal.default_int_handler)
-    signal.signal(signal.SIGPIPE, signal.SIG_DFL)  # as any tool whose output goes to `head`
-    # What set-up does is not what the command says; doctor and clean are commands themselves.
+    # End silently if the reader of the output ends, as other tools do before `head`.
+    signal.signal(signal.SIGPIPE, signal.SIG_DFL)
+    # Messages of set-up are not output of the command. `doctor` and `clean` are commands
+    # themselves.
     output = sys.stdout if request.command in ("doctor", "clean") else sys.stderr
     console = open_console(
         output, sys.stdin, os.environ, no_color=request.no_color, quiet=request.quiet
@@ -156,7 +162,7 @@ def _dispatch(context: "Context", request: Request) -> int:
     if request.command == "clean":
         return clean(context)
     if request.imported:
-        # What another machine exported comes before set-up, which then needs no network.
+        # An import comes before set-up, which then needs no network.
         from delayrig.setup.export_archive import import_images
 
         file = Path(request.imported)

@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: GPL-2.0-or-later
-"""Where set-up finds its inputs, and the one folder that it writes to."""
+"""The inputs of set-up, and the one folder that it writes to."""
 
 from collections.abc import Mapping
 from dataclasses import dataclass
@@ -22,51 +22,51 @@ class Place:
 class Layout:
     checkout: Path
     state: Path
-    """Everything that set-up makes, distribution packages apart."""
+    """The folder of everything that set-up makes, except distribution packages."""
     moved: bool = False
-    """True where the user chose the folder of state."""
+    """True if the user chose the folder of state."""
 
     package_path = Place("checkout", "rig")
-    """What PYTHONPATH must hold for `import delayrig`."""
+    """The value of PYTHONPATH for `import delayrig`."""
     setup = Place("package_path", "delayrig", "setup")
     reference = Place("package_path", "docs", "reference")
-    """Texts that the rig wrote about itself."""
+    """The texts that the rig wrote about itself."""
     help_texts = Place("reference", "command-line")
-    """One file a subcommand: what its `--help` prints."""
+    """One file a subcommand, with the output of its `--help`."""
     lock_of_python = Place("package_path", "requirements.lock")
-    """Pins every Python package of the rig, with digests."""
+    """The lock of every Python package of the rig, with digests."""
     lock_of_tests = Place("checkout", "tests", "requirements.lock")
-    """Pins what only tests and linters need beside that."""
+    """The lock of packages that only tests and linters need."""
     extras = Place("package_path", "extras")
-    """A lock for each kind of use that few users have."""
+    """The folder of locks for uses that few users have."""
 
     wheels = Place("state", "wheels")
-    """The Python packages as they were fetched."""
+    """The downloaded Python packages."""
     venv = Place("state", "venv")
     python = Place("venv", "bin", "python")
     bytecode = Place("state", "bytecode")
-    """What Python made of the rig's modules and of the packages that it uses."""
+    """The byte code of the rig's modules and of the packages that it uses."""
     build = Place("state", "build")
     logs = Place("state", "log")
     apt = Place("state", "apt")
-    """Package sources of our own, beside the machine's."""
+    """The folder of our own package sources."""
     stamp = Place("state", "setup.stamp")
-    """Which steps are done, and for which inputs."""
+    """The steps that are done, and the digests of their inputs."""
     installed = Place("state", "packages.installed")
-    """Names of the distribution packages that set-up asked for, one a line."""
+    """The names of the distribution packages that set-up installed, one a line."""
 
     def lock_of_extra(self, name: str) -> Path:
         return self.extras / f"{name}.lock"
 
 
 def data_home(environment: Mapping[str, str]) -> Path:
-    """Where the user's data are, and with them the history of runs; perhaps `RuntimeError`."""
+    """Returns the folder of the user's data, with the history; may raise `RuntimeError`."""
     base = Path(environment.get("XDG_DATA_HOME", ""))
     return base if base.is_absolute() else Path("~/.local/share").expanduser()
 
 
 def find_layout(environment: Mapping[str, str]) -> Layout:
-    """The checkout that this package lies in; $FLASHROM_RIG_STATE moves the state elsewhere."""
+    """Returns the checkout of this package. $FLASHROM_RIG_STATE moves the state elsewhere."""
     checkout = Path(__file__).resolve().parents[3]
     state = environment.get(STATE_VARIABLE)
     if state:

@@ -1,8 +1,8 @@
 # SPDX-License-Identifier: GPL-2.0-or-later
-"""The folder of state: made, marked as ours, held by one set-up at a time, used by one checkout.
+"""The folder of state: making it, marking it as ours, and locking it.
 
-A rig holds `used.lock` as one of many for as long as it runs. A set-up that would replace the
-programs of another checkout must hold it alone.
+One set-up works in it at a time. A running rig holds a shared lock on `used.lock`. A set-up that
+would replace the programs of another checkout needs that lock alone.
 """
 
 import fcntl
@@ -16,7 +16,7 @@ from delayrig.setup.errors import SetupError
 from delayrig.setup.layout import Layout
 
 TAG_NAME = "CACHEDIR.TAG"
-# The first line is fixed by the Cache Directory Tagging convention: backups leave such folders out.
+# The Cache Directory Tagging convention fixes the first line; backup programs omit such folders.
 TAG_TEXT = """\
 Signature: 8a477f597d28d172789f06886806bc55
 # Made by `rig/rig setup` of the flashrom delay rig; `rig/rig clean` removes the whole folder.
@@ -26,7 +26,7 @@ USED_NAME = "used.lock"
 
 @contextmanager
 def hold_state(layout: Layout, console: Console) -> Iterator[None]:
-    """Makes the folder where it is missing, and waits until no other set-up works in it."""
+    """Makes the folder if it is missing, and waits until no other set-up works in it."""
     prepare_state(layout)
     lock = _acquire(layout.state / "setup.lock", console)
     try:
@@ -36,7 +36,7 @@ def hold_state(layout: Layout, console: Console) -> Iterator[None]:
 
 
 def prepare_state(layout: Layout) -> None:
-    """Makes and tags the folder; refuses one that holds something else."""
+    """Makes and tags the folder. Refuses one that holds something else."""
     state = layout.state
     state.mkdir(parents=True, exist_ok=True)
     tag = state / TAG_NAME
@@ -51,9 +51,10 @@ def prepare_state(layout: Layout) -> None:
 
 
 def note_use(layout: Layout) -> int:
-    """Held until this process ends, whatever it becomes; -1 where there is nothing to hold.
+    """Takes a shared lock that lasts as long as this process, and returns its descriptor.
 
-    That is a folder that is not the rig's yet, or one that this user may not write to.
+    Returns -1 if the folder is not the rig's yet or this user may not write to it. The descriptor
+    survives exec().
     """
     if not (layout.state / TAG_NAME).exists():
         return -1
@@ -68,7 +69,7 @@ def note_use(layout: Layout) -> int:
 
 @contextmanager
 def hold_unused(layout: Layout, owner: str) -> Iterator[None]:
-    """Refuses where a rig of `owner`, another checkout, runs on what is here."""
+    """Refuses if a rig of another checkout, `owner`, uses the programs here."""
     prepare_state(layout)
     used = os.open(layout.state / USED_NAME, os.O_RDWR | os.O_CREAT | os.O_CLOEXEC, 0o644)
     try:
@@ -94,5 +95,5 @@ def _acquire(path: Path, console: Console) -> int:
         with suppress(FileNotFoundError):
             if os.path.samestat(os.fstat(lock), path.stat()):
                 return lock
-        os.close(lock)  # `clean` took the file away while we waited for it
+        os.close(lock)  # `clean` removed the file while we waited for it.
         path.parent.mkdir(parents=True, exist_ok=True)

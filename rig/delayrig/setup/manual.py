@@ -1,8 +1,8 @@
 # SPDX-License-Identifier: GPL-2.0-or-later
-"""Manual pages, made of what `--help` prints: `python3 -m delayrig.setup.manual FOLDER`.
+"""Manual pages made from the output of `--help`: `python3 -m delayrig.setup.manual FOLDER`.
 
-Packages make them when they are built, with nothing but Python (ci/install-tree). The texts are
-those of `docs/reference/command-line/`, which the rig writes itself (`rig/rig reference`).
+Packages make them at build time, with nothing but Python (ci/install-tree). The texts are those of
+`docs/reference/command-line/`, which the rig writes itself (`rig/rig reference`).
 """
 
 import re
@@ -16,9 +16,9 @@ from delayrig.setup.layout import Layout, find_layout
 from delayrig.setup.reference import PROGRAM_TEXT
 
 PROGRAM = "flashrom-delay-rig"
-"""What packages call `rig/rig`."""
+"""The name of `rig/rig` in packages."""
 ENTRY = re.compile(r"  (\S.*?)(?:  +(\S.*))?")
-"""Of an option or a command: what it is, and the first line of what it does."""
+"""An option or a command, and the first line of its description."""
 LITERAL = "    "
 STATE = f"""\
 .SH FILES
@@ -44,7 +44,7 @@ DASHES = str.maketrans({"-": r"\-", "\\": r"\e"})
 
 
 def man_pages(layout: Layout) -> dict[str, str]:
-    """Every page by its file's name: one for the program, and one for each subcommand."""
+    """Returns every page by its file name: one for the program, and one for each subcommand."""
     texts = {
         file.stem: file.read_text(encoding="utf-8") for file in layout.help_texts.glob("*.txt")
     }
@@ -64,7 +64,7 @@ def _commands_of(text: str) -> list[str]:
 
 
 def page(name: str, texts: dict[str, str]) -> str:
-    """One page in roff's language (man(7))."""
+    """Returns one page in the language of roff (man(7))."""
     usage, _, body = texts[name].replace("rig/rig", PROGRAM).partition("\n\n")
     called = page_name(name)
     about = sentence(texts[name]).rstrip(".")
@@ -77,7 +77,7 @@ def page(name: str, texts: dict[str, str]) -> str:
         ".SH DESCRIPTION",
     ]
     tail = STATE if name == PROGRAM_TEXT else ""
-    # The program, and subcommands with their own.
+    # Related are the program and the subcommands above and below this one.
     below = (other for other in texts if f"{name}-".startswith(f"{other}-"))
     above = (other for other in texts if f"{other}-".startswith(f"{name}-"))
     related = texts if name == PROGRAM_TEXT else {PROGRAM_TEXT, *below, *above}
@@ -92,12 +92,12 @@ def sentence(text: str) -> str:
 
 
 def joined(lines: list[str]) -> str:
-    """A wrapped paragraph as one line; a word that was broken at its hyphen is whole again."""
+    """Returns a wrapped paragraph as one line, and joins words that were broken at a hyphen."""
     return re.sub(r"(?<=\w)- (?=\w)", "-", " ".join(line.strip() for line in lines))
 
 
 def roff(text: str) -> str:
-    """The same letters as roff takes them; a dot or a quote would begin a request."""
+    """Returns the text escaped for roff. A dot or a quote at its start would begin a request."""
     escaped = text.translate(DASHES)
     return f"\\&{escaped}" if escaped[:1] in (".", "'") else escaped
 
@@ -133,7 +133,7 @@ def _list(lines: list[str], name: str, texts: dict[str, str]) -> Iterator[str]:
             entries.append((entry[1], [entry[2]] if entry[2] else []))
     for word, words in entries:
         child = texts.get(word if name == PROGRAM_TEXT else f"{name}-{word}")
-        # Lists cut short what a command does.
+        # Lists shorten the descriptions of commands.
         said = sentence(child) if child else joined(words)
         yield from (".TP", f".B {roff(word)}", roff(said))
 

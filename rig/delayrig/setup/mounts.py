@@ -1,8 +1,8 @@
 # SPDX-License-Identifier: GPL-2.0-or-later
-"""Which folders a command needs in its container, each at the place where it is outside.
+"""The folders that a command needs in its container, each at its path outside.
 
-The checkout is read-only as far as the command's own folders allow. The working folder and what
-the command line names are there to be written, programs under test (`path:`) to be read.
+The checkout is read-only except for the command's own folders. The working folder and the paths of
+the command line are writable; programs under test (`path:`) are read-only.
 """
 
 import os
@@ -14,20 +14,20 @@ from pathlib import Path
 from delayrig.setup.errors import UsageError
 
 SOURCES = ("emulators", "images", "rig")
-"""What is protected where the checkout itself is the working folder."""
+"""The protected folders if the checkout itself is the working folder."""
 SYSTEM = frozenset(
     Path("/", name) for name in ("bin", "boot", "dev", "etc", "lib", "lib64", "proc", "sbin", "sys")
 ) | {Path("/usr", name) for name in ("bin", "include", "lib", "libexec", "sbin", "share")}
-"""What the container has itself, with all that is below."""
+"""Folders that the container has itself, with everything below them."""
 ABOVE_SYSTEM = frozenset(Path(place) for place in ("/", "/run", "/usr", "/var", "/var/lib"))
-# An option's value, and what stands before a colon: a format, or the kind of a subject.
+# An option's value, without the word before a colon: a format, or the kind of a subject.
 WRITTEN = re.compile(r"(?:--[\w-]+=)?(?:(?P<kind>[a-z]+):)?(?P<path>.*)", re.DOTALL)
 READ_ONLY_KIND = "path"
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Mount:
-    """A folder, at the same place inside and outside."""
+    """A folder at the same place inside and outside."""
 
     place: Path
     writable: bool
@@ -45,7 +45,7 @@ def plan_mounts(
     written: Iterable[Path] = (),
     read: Iterable[Path] = (),
 ) -> list[Mount]:
-    """The folders for a command line; `written` and `read` are wanted whatever it says."""
+    """Returns the folders for a command line; `written` and `read` are always among them."""
     named = list(_named(arguments, working))
     writable = {working, *written, *(folder for folder, kind in named if kind != READ_ONLY_KIND)}
     protected = {checkout, *(checkout / name for name in SOURCES)} - writable
@@ -57,14 +57,14 @@ def plan_mounts(
     mounts = []
     for place, may in sorted(places.items()):
         around = _around(place.parent, places)
-        # A folder inside one with the same rights is there already.
+        # A folder inside another one with the same rights needs no mount.
         if around is None or may is not places[around]:
             mounts.append(Mount(place=place, writable=may))
     return mounts
 
 
 def _named(arguments: Iterable[str], working: Path) -> Iterator[tuple[Path, str]]:
-    """Folders that the command line names, each with what stood before its colon."""
+    """Yields the folders that the command line names, each with the word before its colon."""
     for argument in arguments:
         match = WRITTEN.fullmatch(argument)
         if match is None or "/" not in match["path"] or "://" in argument:
@@ -72,12 +72,12 @@ def _named(arguments: Iterable[str], working: Path) -> Iterator[tuple[Path, str]
         place = working / match["path"]
         for path in {place, place.resolve()}:
             normal = Path("/", os.path.normpath(path).lstrip("/"))
-            # Itself if it is a folder, or else the next one above it that is there.
+            # Take the path itself if it is a folder, else the nearest folder above it that exists.
             yield next(p for p in (normal, *normal.parents) if p.is_dir()), match["kind"] or ""
 
 
 def _around(place: Path, places: Container[Path]) -> Path | None:
-    """The innermost of the places that holds this one, or is it."""
+    """Returns the innermost of the places that is, or contains, this one."""
     return next((above for above in (place, *place.parents) if above in places), None)
 
 

@@ -9,11 +9,11 @@ from delayrig.setup.command import Done, run_logged
 from delayrig.setup.console import Context
 from delayrig.setup.lock import hold_unused
 
-# What meson leaves when a folder is fit to be built in.
+# The files that meson leaves in a folder that is ready for a build.
 CONFIGURED = ("build.ninja", "meson-private/coredata.dat", "meson-private/build.dat")
 ORIGIN = "checkout"
-# meson's names of what cells run on. All else, such as tests and past mistakes, is built when it is
-# asked for.
+# meson's names of the programs that cells use. Others, such as tests and past mistakes, are built
+# on request.
 GUEST_PROGRAMS = (
     "agent",
     "serprog-emu:executable",
@@ -41,12 +41,12 @@ HOST_PROGRAMS = (
     "sleep-facts",
     "rig-confine",
 )
-# What only the rig's own builds have: past mistakes of delay layers, to be convicted.
+# An option of the rig's own builds: delay layers with past mistakes, which tests must convict.
 OPTIONS = ("-Dpast_mistakes=true",)
 
 
 def ensure_native(context: Context) -> bool:
-    """Configures where that is needed, and builds what is older than its sources."""
+    """Configures the build if needed, and builds what is older than its sources."""
     layout = context.layout
     with context.console.timed("native programs", "built"):
         if is_configured(context):
@@ -65,7 +65,7 @@ def ensure_native(context: Context) -> bool:
 
 
 def is_configured(context: Context) -> bool:
-    """True where meson ended well here, for this checkout and these options."""
+    """Returns True if meson has configured this build for this checkout and these options."""
     build = context.layout.build
     is_whole = all((build / name).is_file() for name in (*CONFIGURED, ORIGIN))
     return is_whole and (build / ORIGIN).read_text(encoding="utf-8") == _origin(context)
@@ -79,7 +79,7 @@ def _owner(build: Path) -> str:
 
 
 def _origin(context: Context) -> str:
-    # meson looks for a target in what it knows from before, so a new one needs a new folder.
+    # meson looks for a target in its old list, so a new target needs a new build folder.
     return "\n".join([str(context.layout.checkout), *OPTIONS, *GUEST_PROGRAMS, *HOST_PROGRAMS])
 
 
@@ -90,7 +90,8 @@ def _compile(context: Context) -> None:
 
 
 def _meson(context: Context, *arguments: str) -> Done:
-    # The build's own scripts must run on the environment's Python, not on the first of the PATH.
+    # The build's own scripts must run with the environment's Python, not with the first of the
+    # PATH.
     programs = context.layout.venv / "bin"
     path = f"{programs}{os.pathsep}{os.environ.get('PATH', os.defpath)}"
     return run_logged(

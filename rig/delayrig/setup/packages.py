@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: GPL-2.0-or-later
-"""Distribution packages: which the rig needs, which are missing, and getting those."""
+"""Distribution packages: finds those that the rig needs and lacks, and installs them."""
 
 import shutil
 import time
@@ -28,14 +28,17 @@ class Package:
     name: str
     reason: str
     version_min: str = ""
-    """Upstream's version; empty where any will do."""
+    """The oldest upstream version that will do; empty if any will."""
     optional: bool = False
     architectures: Sequence[str] = ()
-    """dpkg's names of those that need it; empty for all."""
+    """The architectures that need it, by dpkg's names; empty for all."""
     guests_only: bool = False
     tests_only: bool = False
     displaces: str = ""
-    """dpkg-query's pattern of packages that cannot be beside it: not wanted where one is."""
+    """A pattern of dpkg-query for packages that conflict with it.
+
+    If one is installed, it is not wanted.
+    """
 
     @property
     def label(self) -> str:
@@ -46,7 +49,7 @@ class Package:
 class Lack:
     package: Package
     installed: str
-    """The version that is too old; empty where none is installed."""
+    """The installed version, which is too old; empty if none is installed."""
 
     @property
     def reason(self) -> str:
@@ -59,7 +62,10 @@ def ensure_packages(context: Context) -> bool:
 
 
 def ensure_host_packages(context: Context) -> bool:
-    """The same for cells without guests. What another distribution has, meson will say."""
+    """Installs the packages that cells without guests need. Returns False if none was missing.
+
+    On another distribution it does nothing: meson reports what is missing.
+    """
     if shutil.which(QUERY[0]) is None:
         return False
     wanted = read_wanted(context.layout)
@@ -71,7 +77,7 @@ def ensure_test_packages(context: Context) -> bool:
 
 
 def _ensure(context: Context, wanted: tuple[Package, ...]) -> bool:
-    """Installs what is missing; False where nothing was."""
+    """Installs missing packages. Returns False if none was missing."""
     lacking = lacking_of(wanted)
     if not lacking:
         return False
@@ -99,9 +105,9 @@ def read_packages(path: Path) -> tuple[Package, ...]:
 
 
 def read_wanted(layout: Layout, *, for_tests: bool = False) -> tuple[Package, ...]:
-    """The packages of packages.toml that are for a machine like this one.
+    """Returns the packages of packages.toml for a machine like this one.
 
-    They are those of the rig, or those that its tests need besides.
+    They are those of the rig, or those that only its tests need.
     """
     listed = read_packages(layout.setup / "packages.toml")
     own = [package for package in listed if package.tests_only is for_tests]
@@ -111,7 +117,7 @@ def read_wanted(layout: Layout, *, for_tests: bool = False) -> tuple[Package, ..
 def wanted_on(
     listed: Iterable[Package], architecture: str, is_there: Callable[[str], bool]
 ) -> tuple[Package, ...]:
-    """Those that the architecture needs, and that push nothing off the machine."""
+    """Returns the packages for this architecture that conflict with no installed one."""
     return tuple(
         package
         for package in listed
@@ -126,7 +132,7 @@ def _any_installed(pattern: str) -> bool:
 
 
 def lacking_of(wanted: Sequence[Package]) -> tuple[Lack, ...]:
-    """Those that this machine does not have, or not new enough."""
+    """Returns the packages that this machine lacks or has in too old a version."""
     lines = answer([*QUERY, *(package.name for package in wanted)]).splitlines()
     rows = (line.split("\t") for line in lines if line.count("\t") == 2)
     installed = {name: version for name, version, status in rows if status == "installed"}
@@ -136,7 +142,7 @@ def lacking_of(wanted: Sequence[Package]) -> tuple[Lack, ...]:
 def find_lacking(
     wanted: Iterable[Package], installed: Mapping[str, str], enough: Callable[[str, str], bool]
 ) -> tuple[Lack, ...]:
-    """What is missing or too old, optional packages apart."""
+    """Returns the packages that are missing or too old, without optional ones."""
     lacking = []
     for package in wanted:
         version = installed.get(package.name, "")
@@ -147,13 +153,13 @@ def find_lacking(
 
 
 def new_enough(version: str, version_min: str) -> bool:
-    """True where a package's version is upstream's `version_min` or newer."""
+    """Returns True if a package's version is upstream's `version_min` or newer."""
     upstream = version.split(":", 1)[-1]
     return succeeds(["dpkg", "--compare-versions", upstream, "ge", version_min])
 
 
 def allowed_apt(context: Context, lacking: Sequence[Lack]) -> AptGet:
-    """The way to install, where this machine and its user allow it."""
+    """Returns the way to install, or raises if this machine or its user does not allow it."""
     if context.no_install:
         raise refused("distribution packages are missing, and --no-install is set", lacking)
     privilege = find_privilege(interactive=context.console.interactive)
@@ -171,7 +177,7 @@ def allowed_apt(context: Context, lacking: Sequence[Lack]) -> AptGet:
 
 
 def refused(message: str, lacking: Sequence[Lack]) -> SetupError:
-    """Set-up may not install; names the packages and the commands for somebody who may."""
+    """Returns the error for a forbidden install, with the commands for an administrator."""
     labels = ", ".join(lack.package.label for lack in lacking)
     names = [lack.package.name for lack in lacking]
     lines = commands(["apt-get", "update"], install_argv(names))
@@ -184,7 +190,7 @@ def refused(message: str, lacking: Sequence[Lack]) -> SetupError:
 
 
 def obtain(context: Context, apt: AptGet, lacking: Sequence[Lack]) -> None:
-    """Installs from the release, and from its backports what the release has too old."""
+    """Installs from the release; takes from its backports what the release has too old."""
     apt.update()
     from_release, backported = [], []
     for package in (lack.package for lack in lacking):
@@ -203,7 +209,7 @@ def obtain(context: Context, apt: AptGet, lacking: Sequence[Lack]) -> None:
 
 
 def obtain_backported(context: Context, apt: AptGet, packages: Sequence[Package]) -> None:
-    """Takes packages from the release's backports, through sources of our own."""
+    """Installs packages from the release's backports, through sources of our own."""
     backports = find_backports()
     names = [package.name for package in packages]
     context.console.say(f"{', '.join(names)}: from {backports.suite}, as the release's is too old")
@@ -224,8 +230,8 @@ def obtain_backported(context: Context, apt: AptGet, packages: Sequence[Package]
 
 
 def _relatives(names: Sequence[str]) -> list[str]:
-    # Modules of another build than the program's are refused by QEMU, and libvirt's capability
-    # probe then dies: what is installed of the same source goes along.
+    # QEMU refuses modules of another build, and then libvirt's capability probe dies. So installed
+    # packages of the same source are updated, too.
     query = ["dpkg-query", "-W", "-f", "${source:Package} ${Package} ${db:Status-Status}\n"]
     rows = [line.split(" ") for line in answer(query).splitlines()]
     installed = [row for row in rows if row[-1] == "installed"]

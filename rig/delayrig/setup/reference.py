@@ -20,7 +20,7 @@ BUS_WITHOUT_A_TABLE = "spi"
 
 
 def help_text(layout: Layout, words: Sequence[str]) -> str:
-    """Help of the subcommand that the words begin with; of the whole program where none does."""
+    """Returns the help of the subcommand that the words begin with, else of the whole program."""
     for count in range(len(words), 0, -1):
         file = layout.help_texts / f"{'-'.join(words[:count])}.txt"
         if file.is_file():
@@ -29,7 +29,7 @@ def help_text(layout: Layout, words: Sequence[str]) -> str:
 
 
 def check_command(layout: Layout, command: str | None, own: Iterable[str]) -> None:
-    """Raises, with the nearest name, where no command is called so."""
+    """Raises an error with the nearest name if no command has this name."""
     known = {file.stem for file in layout.help_texts.glob("*.txt")} - {PROGRAM_TEXT}
     names = sorted({name for name in known if "-" not in name} | set(own))
     if command is None or not known or command in names:

@@ -1,8 +1,8 @@
 # SPDX-License-Identifier: GPL-2.0-or-later
-"""Scratch folders: whoever uses one holds a lock on it, so that dead ones are known.
+"""Scratch folders. Each is locked by the process that uses it, so that abandoned ones are known.
 
-They lie below TMPDIR; or beside what is made in them, which then gets its name by a rename. Their
-names are those of the process that made them. Folders of other names are left alone.
+They are below TMPDIR, or beside the folder that is made in them and then renamed. Their names
+contain the id of their process. Folders with other names are left alone.
 """
 
 import contextlib
@@ -16,20 +16,21 @@ from collections.abc import Iterator
 from pathlib import Path
 
 ANY_PLACE = "/tmp"
-"""Where there are scratch folders that TMPDIR is too long for."""
+"""The folder for scratch folders if TMPDIR is too long."""
 FOLDER_BYTES_MAX = 40
-"""The longest name of such a folder, and the `/` behind it."""
+"""The longest name of such a folder, with the `/` after it."""
 NAMES = "flashrom-rig-*"
 OURS = re.compile(r"flashrom-rig-[0-9]+-[a-z0-9_]+")
 PLACES_IN_STATE = (".", "*", "*/*")
-"""Folders of the state in which something is made."""
+"""Folders of the state in which other folders are made."""
 
 
 def make_scratch(place: str | None) -> tuple[Path, int]:
-    """A new folder there, and the descriptor by which it is held; raises `OSError`."""
+    """Makes a folder there and returns it with its lock's descriptor; raises `OSError`."""
     while True:
         folder = Path(tempfile.mkdtemp(prefix=f"flashrom-rig-{os.getpid()}-", dir=place))
-        with contextlib.suppress(FileNotFoundError):  # swept away before it was locked
+        # Another process may remove it before it is locked.
+        with contextlib.suppress(FileNotFoundError):
             lock = os.open(folder, os.O_RDONLY | os.O_DIRECTORY | os.O_CLOEXEC)
             fcntl.flock(lock, fcntl.LOCK_EX)
             if folder.exists():
@@ -39,7 +40,7 @@ def make_scratch(place: str | None) -> tuple[Path, int]:
 
 @contextlib.contextmanager
 def scratch_beside(made: Path) -> Iterator[Path]:
-    """A scratch folder in that one's parent, which is made where it is missing."""
+    """Yields a scratch folder in the parent of `made`, which is created if it is missing."""
     made.parent.mkdir(parents=True, exist_ok=True)
     _sweep_all(glob.escape(str(made.parent)))
     folder, lock = make_scratch(str(made.parent))
@@ -55,9 +56,9 @@ def drop_scratch(folder: Path, lock: int) -> None:
 
 
 def sweep_scratch(state: Path) -> int:
-    """Removes what dead processes of this user left below TMPDIR and in that state folder.
+    """Removes scratch folders of dead processes of this user, below TMPDIR and in the state.
 
-    Returns how many folders that were.
+    Returns the number of removed folders.
     """
     temporary = map(glob.escape, {tempfile.gettempdir(), ANY_PLACE})
     in_state = (f"{glob.escape(str(state))}/{place}" for place in PLACES_IN_STATE)
@@ -65,7 +66,7 @@ def sweep_scratch(state: Path) -> int:
 
 
 def _sweep_all(places: str) -> int:
-    """In all places that the pattern tells."""
+    """Removes abandoned folders in all places that match the pattern, and returns their number."""
     swept = 0
     for name in glob.glob(f"{places}/{NAMES}"):  # noqa: PTH207 (Path's falls over what vanishes)
         folder = Path(name)
@@ -76,7 +77,7 @@ def _sweep_all(places: str) -> int:
 
 
 def _sweep(folder: Path) -> bool:
-    """Never through a link, and never what belongs to another user."""
+    """Removes the folder unless it is locked, a link, or another user's."""
     lock = os.open(folder, os.O_RDONLY | os.O_DIRECTORY | os.O_NOFOLLOW | os.O_CLOEXEC)
     try:
         if os.fstat(lock).st_uid != os.geteuid():

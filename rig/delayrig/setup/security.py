@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: GPL-2.0-or-later
-"""Says what is confined on this machine, and what is not (SECURITY.md). Changes nothing."""
+"""Reports what is confined on this machine and what is not (SECURITY.md). Changes nothing."""
 
 import os
 import shutil
@@ -32,7 +32,10 @@ NAMESPACES = "allow namespaces (sysctl user.max_user_namespaces, the container's
 
 
 def _python(text: str, python: str = sys.executable) -> str:
-    """What a few lines print that use the rig, in a Python that need not have its packages."""
+    """Returns the output of a few lines of Python that use the rig.
+
+    The interpreter need not have the rig's packages.
+    """
     done = subprocess.run(
         [python, "-P", "-c", text],
         capture_output=True,
@@ -76,7 +79,7 @@ def _check_live_network(_context: Context) -> Finding:
 
 
 def _check_sandbox(context: Context) -> Finding:
-    """Whether QEMU takes the seccomp filter that it is started with."""
+    """Checks that QEMU accepts the seccomp filter that it is started with."""
     if shutil.which(QEMU) is None or not context.layout.python.exists():
         return note("not looked at: QEMU or the Python environment is missing", "rig/rig setup")
     sandbox = _python(SANDBOX_PROBE, str(context.layout.python))

@@ -1,8 +1,8 @@
 # SPDX-License-Identifier: GPL-2.0-or-later
-"""Which steps of set-up are done, and for which inputs.
+"""The record of which steps of set-up are done, and for which inputs.
 
-Every start of the rig computes all of this, so it must stay cheap: a few small files are read,
-sources are only listed, nothing is started.
+Every start of the rig computes all of this, so it must stay cheap: it reads a few small files, only
+lists sources, and starts nothing.
 """
 
 import fcntl
@@ -28,9 +28,10 @@ HOST_STEPS = (HOST_PACKAGES, ENVIRONMENT, NATIVE)
 GUEST_STEPS = (PACKAGES, ACCOUNT, ENVIRONMENT, NATIVE)
 EVERY_STEP = (*GUEST_STEPS, IMAGES)
 TEST_STEPS = (*EVERY_STEP, TEST_IMAGES, TEST_PACKAGES, TEST_ENVIRONMENT)
-"""What each kind of command needs; those of cells without guests need less, the tests more.
+"""The steps of each kind of command. Cells without guests need fewer, the tests more.
 
-A run provides the images of its own cells; `rig/rig setup` prepares those of the shipped plans."""
+A run provides the images of its own cells; `rig/rig setup` prepares those of the shipped plans.
+"""
 
 MARKING_LOCK = "marking.lock"
 PACKAGE_DATABASE = Path("/var/lib/dpkg/status")
@@ -43,7 +44,7 @@ IMAGE_SOURCES = ("rig/delayrig/images", "rig/delayrig/machine")
 
 
 def wanted_marks(layout: Layout, database: Path = PACKAGE_DATABASE) -> dict[str, str]:
-    """The mark that each step leaves when it is done for the inputs of this moment."""
+    """Returns the mark that each step leaves when it is done for the present inputs."""
 
     def own(name: str) -> str:
         return _read(layout.setup / name)
@@ -73,7 +74,7 @@ def wanted_marks(layout: Layout, database: Path = PACKAGE_DATABASE) -> dict[str,
 def stale_steps(
     layout: Layout, wanted: dict[str, str], steps: Iterable[str] = GUEST_STEPS
 ) -> frozenset[str]:
-    """Those of `steps` that are to be done: their mark differs, or what they made is gone."""
+    """Returns those of `steps` whose mark differs or whose result is gone."""
     found = read_marks(layout.stamp)
     made = {ENVIRONMENT: layout.python, NATIVE: layout.build / "build.ninja"}
     return frozenset(
@@ -84,7 +85,7 @@ def stale_steps(
 
 
 def read_marks(stamp: Path) -> dict[str, str]:
-    """Marks by step; a stamp that cannot be read holds none, so that everything is done again."""
+    """Returns the marks by step. An unreadable stamp has none, so everything is done again."""
     try:
         lines = stamp.read_text(encoding="utf-8", errors="replace").splitlines()
     except OSError:
@@ -93,9 +94,9 @@ def read_marks(stamp: Path) -> dict[str, str]:
 
 
 def write_mark(stamp: Path, step: str, mark: str) -> None:
-    """Notes a step as done; an interruption leaves either the old stamp or the new one."""
+    """Records a step as done. An interruption leaves either the old stamp or the new one."""
     with stamp.with_name(MARKING_LOCK).open("w") as lock:
-        fcntl.flock(lock, fcntl.LOCK_EX)  # two steps may end at once
+        fcntl.flock(lock, fcntl.LOCK_EX)  # Two steps may end at once.
         marks = read_marks(stamp) | {step: mark}
         text = "".join(f"{name} {value}\n" for name, value in sorted(marks.items()))
         fresh = stamp.with_suffix(".new")
@@ -104,7 +105,7 @@ def write_mark(stamp: Path, step: str, mark: str) -> None:
 
 
 def drop_mark(stamp: Path, step: str) -> None:
-    """Notes a step as begun, hence not done."""
+    """Records a step as begun, so it counts as not done."""
     if step in read_marks(stamp):
         write_mark(stamp, step, "begun")
 

@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: GPL-2.0-or-later
-"""How the rig is started once the machine is set up."""
+"""Starts the rig once the machine is set up."""
 
 import os
 import signal
@@ -15,10 +15,10 @@ def rig_argv(layout: Layout, arguments: Sequence[str]) -> list[str]:
 
 
 def rig_environment(layout: Layout, environment: Mapping[str, str]) -> dict[str, str]:
-    """Where the package and its state are; nothing from the user's own Python packages.
+    """Returns the rig's environment variables, without the user's own Python packages.
 
-    Byte code goes to the state, and leaves the checkout as it is. Without it each start takes three
-    times as long, so a wish for none is not followed.
+    Byte code goes to the state, so that the checkout stays clean. Without byte code each start
+    takes three times as long, so PYTHONDONTWRITEBYTECODE is ignored.
     """
     return {
         **environment,
@@ -31,9 +31,9 @@ def rig_environment(layout: Layout, environment: Mapping[str, str]) -> dict[str,
 
 
 def become_rig(layout: Layout, arguments: Sequence[str]) -> NoReturn:
-    """Replaces this process by the rig, which takes SIGINT as soon as it can answer it.
+    """Replaces this process by the rig, and blocks SIGINT until the rig can handle it.
 
-    Until then Python starts up. It would print a traceback if it were interrupted there.
+    Python would print a traceback if it were interrupted during its start.
     """
     sys.stderr.flush()
     signal.pthread_sigmask(signal.SIG_BLOCK, {signal.SIGINT})

@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: GPL-2.0-or-later
-"""The steps of set-up, in order; each leaves its mark, so that an interruption costs one step."""
+"""The steps of set-up, in order. Each leaves a mark, so that an interruption costs one step."""
 
 import os
 import time
@@ -37,7 +37,7 @@ SYSTEM_STEPS = (stamp.PACKAGES, stamp.HOST_PACKAGES, stamp.TEST_PACKAGES, stamp.
 
 
 def set_up(context: Context) -> None:
-    """Does the stale steps, or all where they are to be checked again."""
+    """Does the stale steps, or all steps if they are to be checked again."""
     started_s = time.monotonic()
     with hold_state(context.layout, context.console):
         done = [STEPS[step][0] for step in _do_steps(context)]
@@ -50,7 +50,10 @@ def set_up(context: Context) -> None:
 
 
 def _do_steps(context: Context) -> Iterator[str]:
-    """In their order; the environment is made while packages are installed, where both can be."""
+    """Does the steps in order, and yields those that had something to do.
+
+    If possible, the environment is made while packages are installed.
+    """
     with ThreadPoolExecutor(1) as beside:
         early = None
         stale = stale_steps(context.layout, wanted_marks(context.layout), context.steps)
@@ -62,9 +65,9 @@ def _do_steps(context: Context) -> Iterator[str]:
 
 
 def _do(context: Context, step: str) -> bool:
-    """Whether there was anything to do."""
-    # Marks are taken before the step: what changes meanwhile is done again at the next start.
-    # Not so for the system's own databases, which the step itself changes.
+    """Does one step. Returns False if there was nothing to do."""
+    # Marks are computed before the step, so a change during the step is done at the next start. The
+    # system's own databases are an exception, because the step itself changes them.
     marks = wanted_marks(context.layout)
     if not context.again and step not in stale_steps(context.layout, marks, [step]):
         return False
@@ -76,7 +79,7 @@ def _do(context: Context, step: str) -> bool:
 
 
 def disk_usage_bytes(folder: Path) -> int:
-    """What a folder takes on disk, whatever the sizes of its files say."""
+    """Returns the space that a folder takes on disk."""
     total_bytes = 0
     for place, _, names in os.walk(folder):
         for name in names:

@@ -1,2 +1,2 @@
 # SPDX-License-Identifier: GPL-2.0-or-later
-"""Seeded faults on the bus: what a flashrom does when its programmer misbehaves."""
+"""Seeded faults on the bus: the reaction of a flashrom to a misbehaving programmer."""

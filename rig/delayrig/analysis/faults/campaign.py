@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: GPL-2.0-or-later
-"""Runs of flashroms against an emulator that makes seeded faults: do they end, and truthfully?"""
+"""Runs flashroms against an emulator with seeded faults, and checks their ends and claims."""
 
 import contextlib
 import os
@@ -41,7 +41,7 @@ READY_BYTES = 16
 SAID_BYTES_MAX = 400
 LAST_EVENTS = 1000
 JUST_BEFORE_NS = 5_000_000_000
-# Questions for the status of a part, and what releases of flashrom put between two of them.
+# Status queries of a part, and commands that releases of flashrom send between two of them.
 POLLS = ("RDSR", "STATUS", "O_DELAY", "O_EXEC", "O_INIT")
 # A line for each cycle of a part makes millions; keys of events have a fixed order.
 FAULT_EVENT = b'{"ev":"fault",'
@@ -49,9 +49,9 @@ FAULT_EVENT = b'{"ev":"fault",'
 
 class EmulatorEnd(StrEnum):
     ENDED = "ended"
-    """By itself, when its client had left."""
+    """It ended by itself after its client had left."""
     TOLD = "told to end"
-    """In good order on SIGTERM: no client ever came."""
+    """It ended in good order on SIGTERM: no client ever came."""
     FAILED = "failed"
 
 
@@ -60,10 +60,10 @@ class FaultRun(msgspec.Struct, frozen=True, kw_only=True):
     scenario: Scenario = msgspec.field(name="scene")
     end: End
     exit_code: int | None
-    """Negative: the signal that ended it; None: it had to be killed."""
+    """The exit code; negative: the signal that ended it; None: it had to be killed."""
     emulator: EmulatorEnd
     faults: int
-    """How often something went wrong; 0 where the run was over before."""
+    """The number of faults made; 0 if the run was over before."""
     said: str
     host_s: float
     rerun: str
@@ -78,7 +78,7 @@ class HostSubject:
 
 @contextmanager
 def host_subject(subject: Subject, folder: Path) -> Iterator[HostSubject]:
-    """Unpacks it below `folder`; its own dynamic linker starts it."""
+    """Unpacks the subject below `folder`. Its own dynamic linker starts it."""
     with tempfile.TemporaryDirectory(dir=folder, prefix="subject-") as name:
         root = Path(name)
         unpack_archive(Path(subject.archive), root)
@@ -89,7 +89,7 @@ def host_subject(subject: Subject, folder: Path) -> Iterator[HostSubject]:
 
 @dataclass(frozen=True, kw_only=True)
 class Bench:
-    """What the runs of a campaign have in common."""
+    """The common inputs of the runs of a campaign."""
 
     emulator: Path
     chips: dict[str, ChipFacts]
@@ -97,7 +97,7 @@ class Bench:
     limit_s: float
 
     def run(self, subject: HostSubject, scenario: Scenario) -> FaultRun:
-        """Makes one run; keeps its folder only where it found something."""
+        """Makes one run; keeps its folder only if it found something."""
         with tempfile.TemporaryDirectory(dir=self.out, prefix="run-") as name:
             run = self._measure(subject, scenario, Path(name))
             if is_finding(run.end) or run.emulator is EmulatorEnd.FAILED:
@@ -194,7 +194,7 @@ def run_campaign(
     jobs: int,
     finished: Callable[[FaultRun], None],
 ) -> list[FaultRun]:
-    """Every scenario with every subject, some at once; in the order of subjects and scenarios."""
+    """Runs every scenario with every subject, some at once; returns them in order."""
     with ThreadPoolExecutor(jobs) as pool:
         futures = [pool.submit(bench.run, s, scenario) for scenario in scenarios for s in subjects]
         try:
@@ -217,7 +217,7 @@ def rerun_command(subject: str, scenario: Scenario) -> str:
 
 
 def _exit_code(words: list[str], output: int, limit_s: float) -> int | None:
-    """How the program ended, None where it had to be killed."""
+    """Returns the program's exit code; None if it had to be killed."""
     process = Popen(words, stdin=DEVNULL, stdout=output, stderr=STDOUT)
     try:
         return process.wait(limit_s)
@@ -229,7 +229,10 @@ def _exit_code(words: list[str], output: int, limit_s: float) -> int | None:
 
 
 def _end_emulator(process: Popen[bytes]) -> EmulatorEnd:
-    """Its only client is gone, so it has to end; where none ever came, it has to be told."""
+    """Ends the emulator. Its only client is gone, so it must end by itself.
+
+    If no client ever came, it gets SIGTERM.
+    """
     for end in (EmulatorEnd.ENDED, EmulatorEnd.TOLD):
         with contextlib.suppress(TimeoutExpired):
             return end if process.wait(EMULATOR_END_S) == 0 else EmulatorEnd.FAILED
@@ -245,7 +248,7 @@ def _count_faults(events: Path) -> int:
 
 
 def was_at_work(events: Path, ended_ns: int) -> bool:
-    """Whether the last requests came just before (same clock), and not all asked the status."""
+    """Returns True if the last requests came just before the end, not all for the status."""
     if not events.is_file():
         return False
     with events.open("rb") as lines:
@@ -261,7 +264,7 @@ def _bytes(path: Path) -> bytes:
 
 
 def exit_code_of_faults(runs: list[FaultRun]) -> ExitCode:
-    """Of a whole campaign, the gravest first."""
+    """Returns the exit code of a whole campaign, by its gravest end."""
     if any(run.emulator is EmulatorEnd.FAILED for run in runs):
         return ExitCode.RIG_FAULT
     if any(is_finding(run.end) for run in runs):
@@ -271,7 +274,7 @@ def exit_code_of_faults(runs: list[FaultRun]) -> ExitCode:
 
 
 def fault_table(runs: list[FaultRun]) -> str:
-    """How often each fault ended how, a column for each subject."""
+    """Returns a table of faults and their ends, with a column for each subject."""
     subjects = list(dict.fromkeys(run.subject for run in runs))
     kinds = [kind for kind in FaultKind if any(run.scenario.kind is kind for run in runs)]
     rows = [["fault", *subjects], ["---"] * (len(subjects) + 1)]

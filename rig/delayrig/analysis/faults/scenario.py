@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: GPL-2.0-or-later
-"""One run of a fault campaign, which follows from seed and number alone, and how it ended."""
+"""One run of a fault campaign, which follows from seed and number alone, and its end."""
 
 import math
 import random
@@ -9,15 +9,17 @@ import msgspec
 
 from delayrig.model.cell import Job
 
-# Small parts, so that flashrom's own reading of the whole part before and after a write takes no
-# time: pages and words on SPI, pages beside it. All flashroms of the campaign know them.
+# Small parts, so that reading the whole part before and after a write takes little time: SPI parts
+# with pages and with words, and a parallel part with pages. All flashroms of the campaign know
+# them.
 CHIPS = ("M25P10-A", "W25Q16JV", "SST25VF040B", "SST29EE010")
 CYCLE_CHIPS = ("SST29EE010",)
 CHANGED_OFFSET_BYTES = 64 * 1024
 CHANGED_BYTES = 4096
 BLANK = b"\xff"
 
-# How far a run comes, about: the n-th is drawn from these, small ones as often as large ones.
+# The usual length of a run. The position of a fault is drawn from it, small numbers as often as
+# large ones.
 REPLY_BYTES, REQUEST_BYTES, REQUESTS, BUSY_TIMES = 200_000, 6_000, 400, 20
 BYTE_PROBABILITY = (1e-5, 1e-2)
 REQUEST_PROBABILITY = (1e-3, 1e-1)
@@ -25,7 +27,7 @@ HOLD_US = (1_000, 3_000_000)
 
 
 class FaultKind(StrEnum):
-    """What goes wrong, in the words of `serprog-emu --fault`."""
+    """The kind of a fault, in the words of `serprog-emu --fault`."""
 
     DROP = "drop"
     DROP_IN = "drop in"
@@ -48,14 +50,14 @@ OF_BYTES = (
 
 
 class Scenario(msgspec.Struct, frozen=True, kw_only=True):
-    """A run before it is made; `fault` is what `--fault` takes."""
+    """A run before it is made; `fault` is the value of `--fault`."""
 
     seed: int
     run: int
     chip: str
     job: Job
     differs: bool
-    """Whether the file to verify differs from the part in one byte."""
+    """True if the file to verify differs from the part in one byte."""
     native_delay: bool
     kind: FaultKind
     fault: str
@@ -64,36 +66,36 @@ class Scenario(msgspec.Struct, frozen=True, kw_only=True):
 
 class End(StrEnum):
     DONE = "done"
-    """It says so, and part and file are what they must be."""
+    """It reports success, and part and file are correct."""
     REFUSED = "refused"
     MISLED = "misled"
-    """It says that it read, and got other bytes in good form: serprog has no check sum."""
+    """It reports success, but got other bytes in valid form: serprog has no check sum."""
     LIED = "lied"
-    """It says that it is done, and part or verdict are wrong."""
+    """It reports success, but part or verdict are wrong."""
     SILENT = "silent"
     HUNG = "hung"
-    """It waited, or asked for nothing but the part's status, when its time was up."""
+    """It waited, or only queried the part's status, when its time was up."""
     SLOW = "slow"
-    """It was at work when its time was up: nothing can be said."""
+    """It was at work when its time was up, so nothing is known."""
     CRASHED = "crashed"
 
 
 class Left(msgspec.Struct, frozen=True, kw_only=True):
     exit_code: int | None
-    """None where time was up."""
+    """The exit code; None if time was up."""
     at_work: bool = False
-    """Whether the emulator saw more than questions for the status at the end."""
+    """True if the emulator saw more than status queries at the end."""
     said: str
     content: bytes
     read_back: bytes
 
 
 def draw_scenario(seed: int, run: int) -> Scenario:
-    """The run of that number; the kinds of faults take turns."""
+    """Returns the run of that number; the kinds of faults take turns."""
     draw = random.Random(f"fault {seed} {run}")
     kind = list(FaultKind)[run % len(FaultKind)]
     chip = draw.choice(CHIPS)
-    # Only these make the part busy.
+    # Only these jobs make the part busy.
     jobs = (Job.WRITE, Job.ERASE) if kind is FaultKind.STUCK_WIP else tuple(Job)
     return Scenario(
         seed=seed,
@@ -132,17 +134,17 @@ def _nth(draw: random.Random, count: int) -> int:
 
 
 def _between(draw: random.Random, low: float, high: float) -> float:
-    """Each power of ten as often as the next."""
+    """Draws a number; each power of ten is equally likely."""
     return math.exp(draw.uniform(math.log(low), math.log(high)))
 
 
 def content_before(scenario: Scenario, size_bytes: int) -> bytes:
-    """What the part holds at first."""
+    """Returns the initial content of the part."""
     return random.Random(f"part {scenario.seed}").randbytes(size_bytes)
 
 
 def file_content(scenario: Scenario, size_bytes: int) -> bytes:
-    """What is to be written or verified, of the size of the part."""
+    """Returns the file to write or to verify, with the size of the part."""
     before = content_before(scenario, size_bytes)
     at = CHANGED_OFFSET_BYTES
     if scenario.job is Job.WRITE:
@@ -179,5 +181,5 @@ def classify(scenario: Scenario, left: Left, size_bytes: int) -> End:
 
 
 def is_finding(end: End) -> bool:
-    """Whether it is one that a flashrom should not have."""
+    """Returns True if a flashrom should not end like this."""
     return end not in (End.DONE, End.REFUSED, End.MISLED, End.SLOW)

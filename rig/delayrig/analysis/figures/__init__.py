@@ -1,2 +1,2 @@
 # SPDX-License-Identifier: GPL-2.0-or-later
-"""What the events and results of a run amount to: pure folds, and their tables."""
+"""Figures and tables computed from the events and results of a run."""

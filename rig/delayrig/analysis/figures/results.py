@@ -1,8 +1,8 @@
 # SPDX-License-Identifier: GPL-2.0-or-later
-"""What the results of a run amount to: what each flashrom does with each part, and its times.
+"""Figures from the results of a run: the outcomes of each flashrom with each part, and its times.
 
-Times stand beside what a job cannot do without: busy time, and the floor: the same bytes, written
-with the fewest transfers in the same guest, into a part that is never busy.
+The least possible time stands beside each: busy time, and the floor. The floor is the time to write
+the same bytes with the fewest transfers, in the same guest, into a part that is never busy.
 """
 
 from collections.abc import Hashable
@@ -18,7 +18,7 @@ NOT_RUN = "-"
 
 
 class PartRow(msgspec.Struct, frozen=True, kw_only=True):
-    """One part, and in the order of the subjects what came of its cells."""
+    """One part, and the outcomes of its cells in the order of the subjects."""
 
     chip: str
     bus: str
@@ -26,13 +26,13 @@ class PartRow(msgspec.Struct, frozen=True, kw_only=True):
 
 
 def subject_headings(results: Results) -> dict[str, str]:
-    """Each subject that was measured, by name, and what to call it above a column."""
+    """Returns each measured subject by name, and the heading of its column."""
     names = dict.fromkeys(cell.subject.name for cell in _measured(results))
     return {name: _heading(name, results) for name in names}
 
 
 def part_rows(results: Results) -> list[PartRow]:
-    """A row for each part of the run, by bus and name, SPI first."""
+    """Returns a row for each part of the run, by bus and name, SPI first."""
     subjects = subject_headings(results)
     measured = _measured(results)
     parts = {(cell.bus != "spi", cell.bus, cell.chip) for cell in measured}
@@ -50,7 +50,7 @@ def part_rows(results: Results) -> list[PartRow]:
 
 
 def outcome(cells: list[CellResult]) -> str:
-    """`ok`, or the verdicts that were no pass, each with its jobs and, where not all, corners."""
+    """Returns `ok`, or the verdicts other than pass, each with its jobs and, if needed, corners."""
     if not cells:
         return NOT_RUN
     if all(cell.verdict is Verdict.SKIPPED for cell in cells):
@@ -60,7 +60,7 @@ def outcome(cells: list[CellResult]) -> str:
 
 
 def markdown_table(results: Results) -> str:
-    """The rows for a README."""
+    """Returns the rows for a README."""
     headings = ["part", "bus", *subject_headings(results).values()]
     rows = [[row.chip, row.bus, *row.outcomes] for row in part_rows(results)]
     lines = [headings, ["---"] * len(headings), *rows]
@@ -89,12 +89,12 @@ def _jobs(verdict: Verdict, cells: list[CellResult]) -> str:
 
 
 class TimeRow(msgspec.Struct, frozen=True, kw_only=True):
-    """One measured cell; what depends on a cell that the run does not hold is None."""
+    """One measured cell. A value is None if it needs a cell that the run lacks."""
 
     id: str
     subject: str
     mips: float | None
-    """None where no guest has any."""
+    """The speed; None without a guest."""
     cores: int
     chip: str
     corner: str
@@ -105,7 +105,7 @@ class TimeRow(msgspec.Struct, frozen=True, kw_only=True):
     chip_busy_ns: int
     floor_ns: int | None
     ratio: float | None
-    """Of the total to the least: busy time and floor."""
+    """The ratio of the total to the least, which is busy time and floor."""
     overshoot_ns: int
     transfers: int
     floor_transfers: int | None
@@ -114,7 +114,7 @@ class TimeRow(msgspec.Struct, frozen=True, kw_only=True):
 
 
 def time_rows(results: Results, *, beside: str) -> list[TimeRow]:
-    """A row for each cell that timed a subject, set beside the one of subject `beside`."""
+    """Returns a row for each timed cell, beside the one of subject `beside`."""
     timed = (cell for cell in results.cells if cell.time_ns.total > 0)
     measured = [cell for cell in timed if cell.role == Role.MEASURE]
     floors = {
@@ -130,7 +130,7 @@ def time_rows(results: Results, *, beside: str) -> list[TimeRow]:
 
 
 def _work(cell: CellResult) -> Hashable:
-    """All that must be equal for two times to be of the same work in the same guest."""
+    """Returns everything that must be equal for two times of the same work in the same guest."""
     guest = cell.guest
     return (
         *(cell.lane, guest.arch, tuple(guest.mips), guest.cores, tuple(cell.hazards)),

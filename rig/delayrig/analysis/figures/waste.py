@@ -1,7 +1,7 @@
 # SPDX-License-Identifier: GPL-2.0-or-later
-"""Where a flashrom waits for nothing: from a part being ready until the subject's next command.
+"""Needless waiting: the time from when the part is ready until the subject's next command.
 
-Where QEMU saw the delays, each tells who asked for it, and how much of it the part was busy.
+If QEMU saw the delays, the caller of each is known, and how long the part was busy during it.
 """
 
 from bisect import bisect_right
@@ -24,7 +24,7 @@ CELL_FILE = "cell.json"
 
 
 def whole_delays(delays: Delays | None) -> list[DelayCall]:
-    """Calls of sure delay functions that were seen to end; without calls within such calls."""
+    """Returns completed calls of certain delay functions, without calls within such calls."""
     ends_ns: dict[int, int] = {}
     found = []
     for call in sure_calls(delays) if delays else []:
@@ -35,7 +35,7 @@ def whole_delays(delays: Delays | None) -> list[DelayCall]:
 
 
 class OperationWaste(msgspec.Struct, frozen=True, kw_only=True):
-    """One kind of operation in one phase: from the part being ready until the next command."""
+    """The waste of one kind of operation in one phase."""
 
     subject: str
     phase: str
@@ -47,7 +47,7 @@ class OperationWaste(msgspec.Struct, frozen=True, kw_only=True):
 
 
 class CallSiteWaste(msgspec.Struct, frozen=True, kw_only=True):
-    """The delays that one place asked for."""
+    """The delays of one call site."""
 
     subject: str
     phase: str
@@ -56,7 +56,7 @@ class CallSiteWaste(msgspec.Struct, frozen=True, kw_only=True):
     requested_ns: int
     actual_ns: int
     waste_ns: int
-    """Of that, while the part was not busy."""
+    """The part of it during which the part was not busy."""
     waste_ns_max: int
 
 
@@ -71,7 +71,7 @@ class Watched(msgspec.Struct, frozen=True, kw_only=True):
     cell: Cell
     events: list[Event]
     delays: Delays | None = None
-    """None where nobody saw them call by call."""
+    """The calls of delay functions; None if QEMU did not see them."""
 
 
 def took_ns(calls: Iterable[DelayCall]) -> int:
@@ -79,7 +79,7 @@ def took_ns(calls: Iterable[DelayCall]) -> int:
 
 
 def read_watched(folder: Path) -> list[Watched]:
-    """The cells below a run's folder that measured a subject, or the one cell of that folder."""
+    """Returns the measuring cells of a run's folder, or the one cell of that folder."""
     found = sorted(folder.glob(f"*/{CELL_FILE}")) if (folder / FILE_NAME).is_file() else []
     cells = {file.parent: _read_cell(file) for file in found or [folder / CELL_FILE]}
     return [
@@ -106,7 +106,7 @@ def waste_of(watched: Iterable[Watched]) -> Waste:
 
 
 def waste_together(parts: Iterable[Waste]) -> Waste:
-    """Of cells that were looked at one by one."""
+    """Returns the sum of the waste of several cells."""
     all_parts = list(parts)
     return Waste(
         operations=_summed(row for part in all_parts for row in part.operations),
@@ -115,7 +115,7 @@ def waste_together(parts: Iterable[Waste]) -> Waste:
 
 
 def _phases(watched: Watched) -> Callable[[int], str]:
-    """Which phase a moment in ns belongs to."""
+    """Returns a function that returns the phase of a moment in ns."""
     reading = VERIFY if watched.cell.job is Job.VERIFY else READ
     changes = list(phase_changes(watched.events, first_read=reading))
     since_ns = [at_ns for at_ns, _ in changes]
@@ -160,7 +160,7 @@ def _call_sites(watched: Watched) -> Iterator[CallSiteWaste]:
 
 
 def _covered_ns(start_ns: int, end_ns: int, busy: list[tuple[int, int]]) -> int:
-    """How much of a time lies in busy times, which come one after the other."""
+    """Returns how much of a time was busy; busy times do not overlap."""
     at = max(bisect_right(busy, start_ns, key=lambda span: span[0]) - 1, 0)
     covered_ns = 0
     while at < len(busy) and busy[at][0] < end_ns:
@@ -173,7 +173,7 @@ Row = TypeVar("Row", OperationWaste, CallSiteWaste)
 
 
 def _summed(rows: Iterable[Row]) -> list[Row]:
-    """Rows that differ in figures alone become one; the largest waste comes first."""
+    """Sums rows that differ only in figures; returns the largest waste first."""
     sums: dict[tuple[str, ...], Row] = {}
     for row in rows:
         words, figures = _parts(row)

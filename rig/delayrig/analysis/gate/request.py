@@ -29,7 +29,7 @@ BASELINE, CANDIDATE = "baseline", "candidate"
 
 
 class BuildError(BadInputError):
-    """This revision cannot be built, or its build gives no flashrom: says nothing of others."""
+    """The revision cannot be built, or its build gives no flashrom. Others are not affected."""
 
 
 def bisect_code(code: ExitCode, *, untestable: bool = False) -> int:

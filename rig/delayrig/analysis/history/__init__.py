@@ -1,2 +1,2 @@
 # SPDX-License-Identifier: GPL-2.0-or-later
-"""The history of runs: a database that every run is kept in, and what can be asked of it."""
+"""The history of runs: a database that keeps every run, and queries of it."""

@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: GPL-2.0-or-later
-"""Where the history of runs is: a database, named by a URL as SQLAlchemy takes them."""
+"""The address of the history: a database, named by a URL in SQLAlchemy's form."""
 
 from collections.abc import Mapping
 from dataclasses import dataclass, field
@@ -10,7 +10,7 @@ from delayrig.setup.layout import find_layout
 
 VARIABLE = "FLASHROM_RIG_HISTORY"
 NONE = "none"
-"""In place of a URL: no history at all."""
+"""The word instead of a URL for no history at all."""
 FOLDER, FILE_NAME = "flashrom-delay-rig", "history.sqlite"
 OPTION = "--history"
 EXAMPLES = "such as sqlite:////srv/rig/history.sqlite or postgresql://user@host/database"
@@ -22,14 +22,14 @@ SQLITE = "sqlite"
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Address:
     url: str = field(repr=False)
-    """With the password, where it has one."""
+    """The URL, including a password."""
     label: str
-    """For people: without it."""
+    """The URL for people, without a password."""
     file: Path | None = None
 
 
 def find_address(given: str | None, environment: Mapping[str, str]) -> Address | None:
-    """The one asked for, else the user's own, or none; raises `BadInputError` for no URL."""
+    """Returns the given address, else the user's, or None; raises `BadInputError` for no URL."""
     for source, url in ((OPTION, given), (VARIABLE, environment.get(VARIABLE))):
         if url:
             return None if url == NONE else _parsed(url, source)
@@ -37,7 +37,10 @@ def find_address(given: str | None, environment: Mapping[str, str]) -> Address |
 
 
 def default_file(environment: Mapping[str, str]) -> Path:
-    """Among the user's data, which `rig/rig clean` leaves alone; without a home, in the state."""
+    """Returns the file among the user's data, which `rig/rig clean` keeps.
+
+    Without a home it is in the state.
+    """
     base = Path(environment.get("XDG_DATA_HOME") or "/nowhere")
     if not (environment.get("XDG_DATA_HOME") and base.is_absolute()):
         try:
@@ -48,7 +51,7 @@ def default_file(environment: Mapping[str, str]) -> Path:
 
 
 def without_passwords(words: list[str]) -> list[str]:
-    """A command line as it may be kept: a URL of a history may hold a password."""
+    """Returns the command line without passwords, which the URL of a history may contain."""
     kept = list(words)
     for at, word in enumerate(kept):
         if word.startswith(f"{OPTION}="):
@@ -66,7 +69,7 @@ def _safe(url: str) -> str:
         parsed = make_url(url)
     except (ArgumentError, ValueError):
         return "***"
-    # libpq takes a password among the words behind the question mark as well.
+    # libpq accepts a password among the words behind the question mark, too.
     plain = parsed.difference_update_query([name for name in parsed.query if "pass" in name])
     return plain.render_as_string(hide_password=True)
 

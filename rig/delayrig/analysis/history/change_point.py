@@ -1,14 +1,15 @@
 # SPDX-License-Identifier: GPL-2.0-or-later
-"""Where a series of real times steps: a test of ranks, with no assumption on how noise is spread.
+"""Finds steps in a series of real times by a rank test, without assumptions on the noise.
 
-For each place to cut the series in two: how far is the sum of ranks before it from what a random
-order would give, in its own standard deviations? The largest of these is the statistic; the share
-of random orders that reach as much is p. A step is claimed where p is below 1 - confidence; then
-both parts are looked at in the same way (binary segmentation).
+For each cut of the series in two: how far is the sum of ranks before it from that of a random
+order, in its own standard deviations? The largest of these is the statistic; p is the share of
+random orders that reach it. A step is claimed if p is below 1 - confidence; then both parts are
+examined in the same way (binary segmentation).
 
-Under "nothing changed" the first test alone decides, so a series without any step is said to have
-one with a chance of at most 1 - confidence, whatever the number of runs. Ranks make one wild value
-no step: `SIDE_MIN` runs at least are on each side. What drifts slowly may be told as a step.
+If nothing changed, the first test alone decides. So a series without a step is reported to have one
+with a probability of at most 1 - confidence, whatever the number of runs. One wild value makes no
+step, because ranks are used and at least `SIDE_MIN` runs are on each side. A slow drift may be
+reported as a step.
 """
 
 from collections.abc import Sequence
@@ -20,10 +21,10 @@ from numpy.typing import NDArray
 
 DRAWS = 9999
 CHUNK = 500
-"""Orders that are drawn at once: memory stays small."""
+"""The number of orders drawn at once, which limits the memory."""
 SIDE_MIN = 3
 SEED = 1
-"""Fixed, so that the same runs give the same answer."""
+"""A fixed seed, so that the same runs give the same answer."""
 CONFIDENCE = 0.99
 
 Floats = NDArray[np.floating[Any]]
@@ -31,19 +32,19 @@ Floats = NDArray[np.floating[Any]]
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class ChangePoint:
-    """`at` is the first value that belongs to what comes after."""
+    """A step. `at` is the first value after it."""
 
     at: int
     p: float
     before: float
-    """The median of the stretch before it, and of that from it on."""
+    """The medians of the stretches before and after the step."""
     after: float
 
 
 def change_points(
     values: Sequence[float], *, confidence: float = CONFIDENCE, draws: int = DRAWS
 ) -> list[ChangePoint]:
-    """All that can be claimed, in their order."""
+    """Returns all steps that can be claimed, in order."""
     series = np.asarray(values, dtype=float)
     dice = np.random.default_rng(SEED)
     cuts = sorted(_cuts(series, 0, 1 - confidence, draws, dice))
@@ -60,9 +61,10 @@ def change_points(
 
 
 def values_min(confidence: float = CONFIDENCE) -> int:
-    """The least number of values of which a step can be claimed at all.
+    """Returns the least number of values in which a step can be claimed.
 
-    All orders of n values in two halves are C(n, n/2), and two of them part them as a step does.
+    There are C(n, n/2) orders of n values in two halves, and two of them are separated as by a
+    step.
     """
     count = 2 * SIDE_MIN
     while 2 / _halves(count) > 1 - confidence:
@@ -78,7 +80,7 @@ def _halves(count: int) -> float:
 def _cuts(
     values: Floats, start: int, alpha: float, draws: int, dice: np.random.Generator
 ) -> list[tuple[int, float]]:
-    """Places and their p, in the whole series' counting."""
+    """Yields the positions in the whole series and their p."""
     if len(values) < 2 * SIDE_MIN:
         return []
     ranks = _ranks(values)
@@ -95,7 +97,10 @@ def _cuts(
 
 
 def _chance(ranks: Floats, found: float, draws: int, dice: np.random.Generator) -> float:
-    """How likely as much is in a random order; the order that was seen counts as one of them."""
+    """Returns the probability of such a statistic in a random order.
+
+    The observed order counts as one of them.
+    """
     reached = 0
     for begin in range(0, draws, CHUNK):
         rows = min(CHUNK, draws - begin)
@@ -105,7 +110,7 @@ def _chance(ranks: Floats, found: float, draws: int, dice: np.random.Generator) 
 
 
 def _ranks(values: Floats) -> Floats:
-    """1 for the smallest; equal values share the mean of their ranks."""
+    """Returns the ranks, 1 for the smallest; equal values share the mean of their ranks."""
     _, inverse, counts = np.unique(values, return_inverse=True, return_counts=True)
     last = np.cumsum(counts)
     mean: Floats = (last - (counts - 1) / 2)[inverse]
@@ -113,7 +118,7 @@ def _ranks(values: Floats) -> Floats:
 
 
 def _strongest(rows: Floats) -> tuple[Floats, NDArray[np.integer[Any]]]:
-    """Of each row the largest statistic, and where it is."""
+    """Returns the largest statistic of each row, and its position."""
     count = rows.shape[1]
     sizes = np.arange(SIDE_MIN, count - SIDE_MIN + 1)
     sums = np.cumsum(rows, axis=1)[:, sizes - 1]

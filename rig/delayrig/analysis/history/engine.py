@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: GPL-2.0-or-later
-"""A connection to the database of a history, its rules for writers, and what can go wrong."""
+"""A connection to the database of a history, its rules for writers, and its errors."""
 
 import sqlite3
 from collections.abc import Iterator
@@ -18,7 +18,7 @@ from delayrig.base.errors import BadInputError
 from delayrig.base.extras import require_extra
 
 WAIT_S = 30
-"""For another writer, who needs some milliseconds."""
+"""The time to wait for another writer, who needs some milliseconds."""
 CONNECT_S = 5
 ANOTHER = "or name another with --history URL or $FLASHROM_RIG_HISTORY"
 HINTS = {
@@ -45,11 +45,11 @@ HINTS = {
     "connection": ("does not answer", "start the server, or check host and port of the URL"),
     "no such table": ("is no history of the rig's", "name another; this one is as it was"),
 }
-"""By a word of what the database says; the first that is in it counts."""
+"""Advice by a word of the database's message; the first that it contains counts."""
 
 
 def open_engine(address: Address, *, write: bool) -> Engine:
-    """Connects to nothing yet."""
+    """Returns an engine, without connecting yet."""
     if address.file is not None:
         return _sqlite(address.file, write=write)
     url = make_url(address.url)
@@ -62,15 +62,18 @@ def open_engine(address: Address, *, write: bool) -> Engine:
 
 
 def _sqlite(file: Path, *, write: bool) -> Engine:
-    """A transaction is begun by us, since Python's own module would begin it too late."""
+    """Returns an engine that begins transactions itself.
+
+    Python's module would begin them too late.
+    """
     mode = "rwc" if write else "ro"
 
     def connect() -> sqlite3.Connection:
         try:
             return _connected(file, mode, write=write)
         except sqlite3.OperationalError:
-            # A reader of WAL makes a file beside it. Where it may not, nobody is writing either:
-            # a writer would have made it.
+            # A reader of WAL makes a file beside the database. If it may not and the file is
+            # missing, nobody is writing: a writer would have made it.
             if write or Path(f"{file}-wal").exists():
                 raise
             return _connected(file, "ro&immutable=1", write=False)
@@ -95,7 +98,7 @@ def _connected(file: Path, mode: str, *, write: bool) -> sqlite3.Connection:
     )
     connection.execute("PRAGMA foreign_keys = ON")
     if write:
-        # Kept in the file; where another is just at it, that one has seen to it.
+        # The mode is kept in the file. If another process is setting it, that is enough.
         with suppress(sqlite3.OperationalError):
             connection.execute("PRAGMA journal_mode = WAL")
         connection.execute("PRAGMA synchronous = FULL")
@@ -106,7 +109,7 @@ def _connected(file: Path, mode: str, *, write: bool) -> sqlite3.Connection:
 
 @contextmanager
 def explained(label: str) -> Iterator[None]:
-    """Raises `BadInputError` for what a database complains of; not for two writers of one run."""
+    """Raises `BadInputError` for a database's error, except for two writers of one run."""
     try:
         yield
     except IntegrityError:

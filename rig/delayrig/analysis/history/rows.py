@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: GPL-2.0-or-later
-"""Finished runs and gates, as they are to be kept, and the rows of a run."""
+"""Finished runs and gates to be kept, and the rows of a run."""
 
 from collections.abc import Iterator
 from dataclasses import dataclass
@@ -26,7 +26,7 @@ class FinishedRun:
 
 
 def run_row(results: Results, code: ExitCode, content: bytes) -> RunRow:
-    """What is known of the run as a whole; its number is the database's to give."""
+    """Returns the row of the run. The database chooses its number."""
     run = results.run
     return RunRow(
         started=plain(run.started),
@@ -45,7 +45,7 @@ def run_row(results: Results, code: ExitCode, content: bytes) -> RunRow:
 
 
 def cell_rows(number: int, results: Results) -> Iterator[dict[str, object]]:
-    """The columns of each cell of the run, which has that number."""
+    """Yields the columns of each cell of the run with that number."""
 
     @cache
     def inputs_sha256(arch: str, lane: str, hazards: tuple[str, ...]) -> str:
@@ -103,7 +103,7 @@ def finished_gate(folder: Path) -> tuple[list[FinishedRun], Decision]:
 
 
 def read_finished(out: Path) -> tuple[list[FinishedRun], Decision | None]:
-    """Of an --out folder of either; raises `BadInputError` for any other."""
+    """Reads an --out folder of a run or a gate; raises `BadInputError` for any other."""
     if (out / FILE_NAME).is_file():
         return finished_gate(out)
     return [finished_run(read_results(out))], None

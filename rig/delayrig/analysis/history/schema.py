@@ -1,9 +1,9 @@
 # SPDX-License-Identifier: GPL-2.0-or-later
-"""What the history holds, and which runs of it are asked for.
+"""The tables of the history, and the choice of its runs.
 
-A change here needs a further revision, and may only add: an older history is given the tables and
-columns that it lacks, and new columns may be null. Figures that are asked for over many runs stand
-in columns; the whole of a run stands beside them.
+A change here needs a further revision, and may only add. An older history gets the missing tables
+and columns; new columns may be null. Figures that are compared over many runs have columns; the
+whole run is beside them.
 """
 
 import datetime as dt
@@ -41,13 +41,13 @@ NAMES = {
 }
 CASCADE = "CASCADE"
 ADVISORY_LOCK = 0x666C6173
-"""Of PostgreSQL, held while the schema is looked at and changed; SQLite locks the file."""
+"""PostgreSQL's lock while the schema is checked and changed. SQLite locks the file."""
 AGO = re.compile(r"(\d{1,6})([hdw])")
 UNITS = {"h": "hours", "d": "days", "w": "weeks"}
 
 
 class Base(DeclarativeBase):
-    """All tables are called `rig_...`: the database may hold others."""
+    """The base of all tables. They are called `rig_...`, because the database may hold others."""
 
     metadata = MetaData(naming_convention=NAMES)
     type_annotation_map: ClassVar[dict[Any, Any]] = {
@@ -59,7 +59,7 @@ class Base(DeclarativeBase):
 
 
 class RunRow(Base):
-    """A run. `id` is its number, which is never given twice."""
+    """A run. `id` is its number, which is never used twice."""
 
     __tablename__ = "rig_run"
     __table_args__ = (
@@ -70,7 +70,7 @@ class RunRow(Base):
 
     id: Mapped[int] = mapped_column(Integer, primary_key=True)
     started: Mapped[str]
-    """UTC, ISO 8601 to the second: sorts as it reads."""
+    """The time in UTC, ISO 8601 to the second, so that text order is time order."""
     plan: Mapped[str]
     lane: Mapped[str]
     seed: Mapped[str]
@@ -82,11 +82,11 @@ class RunRow(Base):
     interrupted: Mapped[bool]
     exit_code: Mapped[int]
     results_sha256: Mapped[str | None]
-    """Of the document; null where an older rig kept the run."""
+    """The digest of the document; null if an older rig kept the run."""
 
 
 class CellRow(Base):
-    """A cell of a run, with the figures that are followed."""
+    """A cell of a run, with the figures that are compared over runs."""
 
     __tablename__ = "rig_cell"
     __table_args__ = (Index("ix_rig_cell_subject_cell", "subject", "cell"),)
@@ -95,7 +95,7 @@ class CellRow(Base):
         Integer, ForeignKey("rig_run.id", ondelete=CASCADE), primary_key=True
     )
     position: Mapped[int] = mapped_column(Integer, primary_key=True, autoincrement=False)
-    """In the order of the plan, from 0."""
+    """The position in the plan, from 0."""
     cell: Mapped[str]
     subject: Mapped[str]
     subject_version: Mapped[str]
@@ -108,7 +108,7 @@ class CellRow(Base):
     corner: Mapped[str]
     programmer: Mapped[str]
     witness: Mapped[str]
-    """Of runs of older rigs: `delay` where probes cost time. Empty since."""
+    """`delay` in runs of older rigs in which probes cost time; empty since."""
     job: Mapped[str]
     verdict: Mapped[str]
     expect: Mapped[str]
@@ -124,11 +124,11 @@ class CellRow(Base):
     context_switches: Mapped[int | None]
     events_sha256: Mapped[str | None]
     inputs_sha256: Mapped[str | None]
-    """Of all that decides its times beside the subject; null where an older rig kept it."""
+    """The digest of all inputs but the subject that decide its times; null from an older rig."""
 
 
 class DocumentRow(Base):
-    """`results.json` of a run, whole; compressed by zlib."""
+    """`results.json` of a run, compressed by zlib."""
 
     __tablename__ = "rig_document"
 
@@ -150,7 +150,7 @@ class GateRow(Base):
 
 
 class GateRunRow(Base):
-    """Which side of which gate a run was, and in which round, from 0."""
+    """The gate of a run, its side in it, and its round, from 0."""
 
     __tablename__ = "rig_gate_run"
 
@@ -163,7 +163,7 @@ class GateRunRow(Base):
 
 
 def revision_of(connection: Connection) -> str:
-    """What the database says it is; empty where there is no history in it yet."""
+    """Returns the revision of the database; empty if it has no history yet."""
     if not inspect(connection).has_table(VERSION_TABLE):
         return ""
     found = connection.execute(text(f"SELECT version_num FROM {VERSION_TABLE}")).scalar()
@@ -171,7 +171,7 @@ def revision_of(connection: Connection) -> str:
 
 
 def check_known(revision: str, label: str) -> None:
-    """Raises `BadInputError` for a history of a newer rig's."""
+    """Raises `BadInputError` for a history of a newer rig."""
     if revision and revision not in REVISIONS:
         raise BadInputError(
             f"{label}: key '{VERSION_TABLE}.version_num' is {revision}, and this rig knows"
@@ -181,7 +181,7 @@ def check_known(revision: str, label: str) -> None:
 
 
 def bring_up_to_date(connection: Connection, label: str) -> None:
-    """Adds what the schema has and the database lacks, within the transaction that has begun."""
+    """Adds what the database lacks of the schema, within the present transaction."""
     if connection.dialect.name == "postgresql":
         connection.execute(text(f"SELECT pg_advisory_xact_lock({ADVISORY_LOCK})"))
     found = revision_of(connection)
@@ -199,7 +199,7 @@ def bring_up_to_date(connection: Connection, label: str) -> None:
 
 
 def _add_columns(connection: Connection) -> None:
-    """With their indexes. Rows that are there already have nulls in them."""
+    """Adds missing columns with their indexes. Existing rows have nulls in them."""
     for table in Base.metadata.sorted_tables:
         there = {column["name"] for column in inspect(connection).get_columns(table.name)}
         for column in table.columns:
@@ -212,7 +212,7 @@ def _add_columns(connection: Connection) -> None:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Choice:
-    """What is left out is no condition."""
+    """A choice of runs. A missing value is no condition."""
 
     numbers: tuple[int, ...] = ()
     subject: str = ""
@@ -221,7 +221,7 @@ class Choice:
     since: str = ""
     before: str = ""
     limit: int | None = None
-    """That many of the newest."""
+    """The number of newest runs to take."""
 
     def conditions(self) -> list[ColumnElement[bool]]:
         mine = (CellRow.run == RunRow.id) & (CellRow.subject == self.subject)
@@ -237,7 +237,7 @@ class Choice:
 
 
 def moment(text: str, now: dt.datetime, *, option: str) -> str:
-    """A date, a time, or how long ago, as runs tell it; raises `BadInputError`."""
+    """Returns the UTC time of a date, a time or an age; raises `BadInputError`."""
     ago = AGO.fullmatch(text)
     try:
         if ago:

@@ -1,9 +1,9 @@
 # SPDX-License-Identifier: GPL-2.0-or-later
-"""A subject's times over runs, the runs at which they stepped, and what else was new there.
+"""A subject's times over runs, the runs at which they stepped, and what else changed there.
 
-Where time is exact every difference is a step. Where it is real, `change_point.py` is asked about
-an index of each run: the mean, over its cells, of how many times their usual (median) time they
-took. So a run that lacks some cells can still be set beside the others.
+Virtual time is exact, so every difference is a step. For real time, `change_point.py` examines an
+index of each run: the mean, over its cells, of the ratio of their time to their median time. So a
+run that lacks some cells can still be compared with the others.
 """
 
 from collections.abc import Iterable, Sequence
@@ -21,16 +21,16 @@ from delayrig.model.lane import EXACT_LANE
 from delayrig.model.result import Verdict
 
 TIMED = (Verdict.PASS, Verdict.TOO_SHORT, Verdict.INCONCLUSIVE)
-"""What ended well or badly, but did its job; another's time is no measure."""
+"""The verdicts of cells that did their job. The time of another one is no measure."""
 Times = dict[str, int]
-"""Of cells, by their ids, in ns."""
+"""Times of cells in ns, by their ids."""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Point:
     run: RunRow
     cells: dict[str, CellRow]
-    """Those that timed it, by id."""
+    """The cells that timed the subject, by id."""
 
     @property
     def times_ns(self) -> dict[str, int]:
@@ -46,14 +46,14 @@ class Point:
 
     @property
     def program(self) -> str:
-        """What was run, as short as people name it."""
+        """Returns the tested program: its version and the start of its digest."""
         cell = next(iter(self.cells.values()))
         return " ".join(filter(None, (cell.subject_version, cell.subject_sha256[:12])))
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Series:
-    """Runs of one plan in one lane whose sets of timed cells are equal: their sums are, too."""
+    """Runs of one plan in one lane with equal sets of timed cells, so that their sums compare."""
 
     plan: str
     lane: str
@@ -66,13 +66,13 @@ class Series:
 
 
 def points_of(entries: Sequence[Entry], subject: str) -> list[Point]:
-    """Runs in which the subject was timed, the oldest first."""
+    """Returns the runs in which the subject was timed, the oldest first."""
     found = [Point(run=entry.run, cells=_timed(entry.cells, subject)) for entry in entries]
     return [point for point in found if point.cells]
 
 
 def series_of(points: Sequence[Point]) -> list[Series]:
-    """The points by what may be summed and set side by side, each series the oldest first."""
+    """Groups the points whose sums can be compared, each series with the oldest first."""
     series: dict[tuple[str, str, frozenset[str]], list[Point]] = {}
     for point in points:
         key = (point.run.plan, point.run.lane, frozenset(point.cells))
@@ -86,7 +86,7 @@ def _timed(cells: Sequence[CellRow], subject: str) -> dict[str, CellRow]:
         for cell in cells
         if cell.subject == subject
         and cell.role == Role.MEASURE
-        and not cell.witness  # An older rig's probes cost time.
+        and not cell.witness  # Probes of an older rig cost time.
         and cell.verdict in TIMED
         and cell.total_ns > 0
     }
@@ -112,14 +112,14 @@ class Step(msgspec.Struct, frozen=True, kw_only=True):
     previous_program: str
     same_program: bool
     same_inputs: bool | None
-    """Whether all beside the subject that decides times was equal; null where nobody knows."""
+    """True if all inputs beside the subject that decide times were equal; null if unknown."""
     before_ns: int
-    """Over the cells that both have; of real time medians of the stretches on both sides."""
+    """The time before, over the cells of both. In real time it is the median of a stretch."""
     after_ns: int
     p: float | None
-    """How likely chance is; null where time is exact."""
+    """The probability of chance; null if time is exact."""
     cells: list[CellStep]
-    """Those that changed, the largest change first; all of them where time is real."""
+    """The cells that changed, the largest change first; in real time all of them."""
 
     @property
     def pct(self) -> float:
@@ -127,12 +127,12 @@ class Step(msgspec.Struct, frozen=True, kw_only=True):
 
     @property
     def is_fault(self) -> bool:
-        """Whether all was equal, and the exact time was not: that is the rig's to explain."""
+        """Returns True if all inputs were equal but the exact time differs: a fault of the rig."""
         return self.p is None and self.same_program and self.same_inputs is True
 
 
 class TooFew(msgspec.Struct, frozen=True, kw_only=True):
-    """Runs of real time of which nothing can be claimed."""
+    """Runs in real time that are too few for any claim."""
 
     plan: str
     host: str
@@ -141,7 +141,7 @@ class TooFew(msgspec.Struct, frozen=True, kw_only=True):
 
 
 class Found(msgspec.Struct, frozen=True, kw_only=True):
-    """The answer; of real time with that confidence."""
+    """The answer. In real time its claims have that confidence."""
 
     subject: str
     runs: int
@@ -169,18 +169,18 @@ def find_steps(points: Sequence[Point], subject: str, *, confidence: float) -> F
 
 
 def _grouped(points: Sequence[Point]) -> list[list[Point]]:
-    """What may be compared at all: exact times across plans and machines, real ones not."""
+    """Groups comparable runs: exact times across plans and machines, real ones within both."""
 
     def key(point: Point) -> tuple[str, str, str]:
         run = point.run
         return (run.lane, "", "") if run.lane == EXACT_LANE else (run.lane, run.plan, run.host)
 
-    # Stable: within a group the oldest stays first.
+    # The sort is stable, so within a group the oldest stays first.
     return [list(group) for _, group in groupby(sorted(points, key=key), key=key)]
 
 
 def _exact(runs: Sequence[Point]) -> list[Step]:
-    """A step wherever a cell differs from the last run that had it."""
+    """Returns a step wherever a cell differs from the last run that had it."""
     last: dict[str, Point] = {}
     steps = []
     for point in runs:
@@ -227,7 +227,7 @@ def _same_inputs(pairs: Sequence[tuple[CellRow, CellRow]]) -> bool | None:
 
 
 def _likely(runs: Sequence[Point], confidence: float) -> list[Step]:
-    """What the change-point test claims of the runs' indices."""
+    """Returns the steps that the change-point test claims for the runs' indices."""
     usual = _usual_ns(runs)
     index = [
         float(np.exp(np.mean([np.log(ns / usual[name]) for name, ns in run.times_ns.items()])))

@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: GPL-2.0-or-later
-"""The history itself: runs go in whole, or not at all, and come out as they were."""
+"""The database of runs. A run is kept completely or not at all, and comes back unchanged."""
 
 import zlib
 from collections.abc import Iterator, Sequence
@@ -42,12 +42,12 @@ class Entry:
     cells: list[CellRow]
     gate: GateRunRow | None
     outcome: str
-    """Of its gate; empty where it has none."""
+    """The outcome of its gate; empty if it has none."""
 
 
 @dataclass(frozen=True, slots=True)
 class Kind:
-    """Cells of a run that have all of this in common."""
+    """A group of cells of a run with all of this in common."""
 
     role: str
     subject: str
@@ -61,22 +61,22 @@ class Kind:
 class Summary:
     run: RunRow
     kinds: list[Kind]
-    """In the order of the first cell of each."""
+    """The kinds, in the order of the first cell of each."""
     gate: GateRunRow | None
     outcome: str
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Added:
-    """The numbers of what was given to be kept."""
+    """The numbers of the kept runs."""
 
     numbers: list[int]
     is_new: bool
-    """False where all of it had been there."""
+    """False if all of them had been kept before."""
 
 
 class History:
-    """One database. Every method is one transaction, and connects anew."""
+    """One database. Every method is one transaction on a new connection."""
 
     def __init__(self, address: Address) -> None:
         self._address = address
@@ -92,22 +92,22 @@ class History:
             with self._writing() as session:
                 return _add(session, runs, contents, decision)
         except IntegrityError:
-            # Another writer was just at the same run: it is there now.
+            # Another writer was keeping the same run, so it is there now.
             with self._writing() as session:
                 return _add(session, runs, contents, decision)
 
     def entries(self, choice: Choice) -> list[Entry]:
-        """Runs of that choice with their cells, the oldest first; none where nothing is kept."""
+        """Returns the chosen runs with their cells, the oldest first; empty without a history."""
         with self._reading() as session:
             return _entries(session, choice) if session else []
 
     def summaries(self, choice: Choice) -> list[Summary]:
-        """The same runs without their cells, which may be many."""
+        """Returns the chosen runs without their cells, which may be many."""
         with self._reading() as session:
             return _summaries(session, choice) if session else []
 
     def load(self, number: int) -> Results:
-        """A run as it was; raises `BadInputError` where there is none of that number."""
+        """Returns a run as it was; raises `BadInputError` if the number is unknown."""
         with self._reading() as session:
             row = session.get(DocumentRow, number) if session else None
             known = session is not None and session.get(RunRow, number) is not None
@@ -124,7 +124,7 @@ class History:
         return decode_versioned(content, label, Decision, schema=GATE_SCHEMA)
 
     def forget(self, numbers: Sequence[int]) -> None:
-        """Removes those runs; raises `BadInputError`, and removes none, where one is not there."""
+        """Removes those runs. If one is missing, removes none and raises `BadInputError`."""
         with self._writing() as session:
             for number in numbers:
                 if session.get(RunRow, number) is None:
@@ -154,7 +154,7 @@ class History:
 
     @contextmanager
     def _writing(self) -> Iterator[Session]:
-        """A transaction of a writer's, in a database that is up to date."""
+        """Yields a writer's transaction in an updated database."""
         with explained(self.label):
             if self._address.file is not None:
                 self._address.file.parent.mkdir(parents=True, exist_ok=True)
@@ -167,7 +167,7 @@ class History:
 
     @contextmanager
     def _reading(self) -> Iterator[Session | None]:
-        """None where nothing has been kept yet. An older history is brought up to date first."""
+        """Yields None if nothing has been kept yet. Updates an older history first."""
         file = self._address.file
         if file is not None and not file.exists():
             yield None
@@ -208,7 +208,7 @@ def _add(
 
 
 def _add_run(session: Session, run: FinishedRun, content: bytes) -> tuple[int, bool]:
-    """Its number, and whether it was not there before."""
+    """Returns the run's number, and True if it is new."""
     same = select(RunRow.id).where(RunRow.results_sha256 == digest.of_bytes(content))
     if (there := session.scalar(same)) is not None:
         return there, False
@@ -229,7 +229,7 @@ def _entries(session: Session, choice: Choice) -> list[Entry]:
     cells: dict[int, list[CellRow]] = {run.id: [] for run, *_ in runs}
     of_runs = select(CellRow).where(CellRow.run.in_(wanted)).order_by(CellRow.position)
     for cell in session.scalars(of_runs):
-        # A run that was kept between the two questions has its cells left out with it.
+        # A run that was kept between the two queries is left out with its cells.
         cells.setdefault(cell.run, []).append(cell)
     return [
         Entry(run=run, cells=cells[run.id], gate=gate, outcome=outcome)
@@ -265,7 +265,7 @@ def _wanted(choice: Choice) -> Select[int]:
 
 
 def _runs(session: Session, wanted: Select[int]) -> list[tuple[RunRow, GateRunRow | None, str]]:
-    """The oldest first, each with the side of its gate that it was, and what that came to."""
+    """Returns the runs, the oldest first, each with its gate's side and outcome."""
     asked = (
         select(RunRow, GateRunRow, GateRow.outcome)
         .outerjoin(GateRunRow, GateRunRow.run == RunRow.id)

@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: GPL-2.0-or-later
-"""A history as one table, a row a cell, for other tools: Parquet and CSV."""
+"""A history as one table with a row for each cell, for other tools: Parquet and CSV."""
 
 import io
 from collections.abc import Sequence
@@ -16,7 +16,7 @@ from delayrig.analysis.history.store import Entry
 from delayrig.base.atomic_file import write_atomically
 
 RUN = "run_"
-"""Before what is the run's: both have a `lane`."""
+"""The prefix of columns of the run, because a cell also has a `lane`."""
 GATE = ("gate", "gate_side", "gate_round", "gate_outcome")
 
 
@@ -26,7 +26,7 @@ class TableFormat(StrEnum):
 
 
 def table_of(entries: Sequence[Entry]) -> pa.Table:
-    """Runs in their order, the cells of each in that of its plan."""
+    """Returns the table of the runs in their order, and the cells in that of their plan."""
     of_run = [name for name in _names(RunRow) if name != "id"]
     rows = [
         {f"{RUN}{name}": getattr(entry.run, name) for name in of_run}
@@ -39,11 +39,11 @@ def table_of(entries: Sequence[Entry]) -> pa.Table:
 
 
 def write_table(table: pa.Table, form: TableFormat, file: Path) -> None:
-    """The whole file, or none; raises `BadInputError`."""
+    """Writes the whole file or none; raises `BadInputError`."""
     sink = io.BytesIO()
     if form is TableFormat.PARQUET:
         parquet.write_table(table, sink, compression="zstd")
-    else:  # text in quotes, and nothing for null: an empty text is not null
+    else:  # CSV has text in quotes, and nothing for null: an empty text is not null.
         csv.write_csv(table, sink)
     write_atomically(file, sink.getvalue())
 

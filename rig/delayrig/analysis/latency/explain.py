@@ -1,8 +1,8 @@
 # SPDX-License-Identifier: GPL-2.0-or-later
-"""What the readings say, in sentences: each is made of the figures that it names, or not at all.
+"""Sentences that explain the readings. Each is made of the figures that it names, or omitted.
 
-In a guest of real time, where a core was not held to its speed in a window of 100 ms, a wait that
-ended then ended later: that is told, never averaged away.
+In a guest in real time, this machine may fail to hold a core to its speed in a window of 100 ms. A
+wait that ended in it then ended later. The sentences say so; such waits are never averaged away.
 """
 
 from collections.abc import Iterable, Sequence
@@ -19,20 +19,20 @@ MEANING = (
 )
 MS, S = 1_000_000, 1_000_000_000
 SELECT_SLACK, SELECT_SLACK_NICE = 1e-3, 5e-3
-"""Of the wait: what select() and poll() may be late by; at a nice value above 0 (fs/select.c)."""
+"""The fraction of a wait by which select() may be late; the second at a nice value above 0."""
 STEP_SHARE = 0.05
-"""Of a tick: how near to a whole number of ticks a wait lies that ended at one."""
+"""A wait ended at a tick if it is closer to a whole number of ticks than this part of one."""
 SLACK_NS = 50_000
 EXAMPLE_NS = 1_200_000
 
 
 def marked(text: str, *found: Reading | Cyclic | None) -> str:
-    """With a mark where this machine fell behind during one of them."""
+    """Returns the text, with a mark if this machine fell behind during one of the readings."""
     return text + MARK if any(each and each.windows_not_kept for each in found) else text
 
 
 def doubt_of(readings: Sequence[Reading], cyclic: Sequence[Cyclic]) -> str:
-    """In how many windows, and of how many series; empty where there were none."""
+    """Returns in how many windows and series this machine fell behind; empty if in none."""
     found: list[Reading | Cyclic] = [*readings, *cyclic]
     behind = [each.windows_not_kept for each in found if each.windows_not_kept]
     if not behind:
@@ -48,14 +48,14 @@ def doubt_of(readings: Sequence[Reading], cyclic: Sequence[Cyclic]) -> str:
 
 
 def say_doubt(found: Iterable[Reading | Cyclic]) -> str:
-    """For a sentence that rests on them; empty where nothing is in doubt."""
+    """Returns a remark for a sentence about these readings; empty if nothing is in doubt."""
     fell_behind = any(each.windows_not_kept for each in found)
     return " (*: this machine fell behind meanwhile.)" if fell_behind else ""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class SlackCut:
-    """Median overshoot of one sleep at the usual slack and at the least."""
+    """The median overshoot of one sleep with the usual and with the least slack."""
 
     request_ns: int
     usual: Reading
@@ -80,14 +80,14 @@ class SlackCut:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Said:
-    """A sentence of figures, and one of what they mean, which may be true of many machines."""
+    """A sentence of figures, and one about their meaning, which may hold for many machines."""
 
     figures: str
     meaning: str = ""
 
 
 def slack_cuts(machine: MachineReport) -> list[SlackCut]:
-    """By length, on the first measured CPU."""
+    """Returns the effect of slack for each length, on the first measured CPU."""
     found = {
         (each.series.request_ns, each.series.slack_ns): each
         for each in reversed(machine.of(Section.SLACK))
@@ -101,7 +101,7 @@ def slack_cuts(machine: MachineReport) -> list[SlackCut]:
 
 
 def say_slack(machine: MachineReport) -> Said | None:
-    """Whether slack is what makes short sleeps late."""
+    """Says by how much a smaller slack makes short sleeps more exact."""
     cut = next((cut for cut in slack_cuts(machine) if cut.request_ns == 100_000), None)
     if cut is None:
         return None
@@ -118,7 +118,7 @@ def say_slack(machine: MachineReport) -> Said | None:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Growth:
-    """Median lateness of one interface by length."""
+    """The median lateness of one interface by length."""
 
     wait: str
     policy: str
@@ -135,7 +135,7 @@ class Growth:
 
     @property
     def per_request(self) -> float | None:
-        """How much later for each unit asked for more, from 100 ms to 1 s."""
+        """Returns the additional lateness per requested time, from 100 ms to 1 s."""
         if not {100 * MS, S} <= self.late_ns.keys():
             return None
         return (self.late_ns[S] - self.late_ns[100 * MS]) / (S - 100 * MS)
@@ -154,7 +154,7 @@ def growths(machine: MachineReport) -> list[Growth]:
 
 
 def say_growth(machine: MachineReport) -> Said | None:
-    """Why longer sleeps end later, where they do."""
+    """Explains why longer sleeps end later, if they do."""
     by_key = {(each.wait, each.policy, each.load): each for each in growths(machine)}
     select = by_key.get(("select", "normal", "idle"))
     sleep = by_key.get(("clock_nanosleep", "normal", "idle"))
@@ -184,7 +184,7 @@ def say_growth(machine: MachineReport) -> Said | None:
 
 
 def say_seed_growth(sleep_ms: Sequence[int], late_us: Sequence[float]) -> str:
-    """Takes off what the kernel allows: what is left of others' figures."""
+    """Subtracts what the kernel allows from the figures of others, and describes the rest."""
     left = [
         late - max(SLACK_NS / 1e3, ms * 1e3 * SELECT_SLACK)
         for ms, late in zip(sleep_ms, late_us, strict=True)
@@ -203,14 +203,14 @@ def say_seed_growth(sleep_ms: Sequence[int], late_us: Sequence[float]) -> str:
 
 
 def jiffies_of(elapsed_ns: int, jiffy_ns: int) -> int | None:
-    """How many ticks a wait lasted; None where it did not end at one."""
+    """Returns how many ticks a wait lasted; None if it did not end at one."""
     count = round(elapsed_ns / jiffy_ns)
     near = abs(elapsed_ns - count * jiffy_ns) <= STEP_SHARE * jiffy_ns
     return count if near and count else None
 
 
 def say_sweep(reading: Reading, jiffy_ns: int, *, high_resolution: bool | None) -> str:
-    """How far the waits of a sweep were from what was asked for."""
+    """Says how far the waits of a sweep were from their requests."""
     series = reading.series
     lengths = requests_ns(reading)
     if not lengths:
@@ -244,13 +244,13 @@ def say_example(machine: MachineReport) -> str:
 
 
 def requests_ns(reading: Reading) -> list[int]:
-    """What each wait of a sweep was asked for."""
+    """Returns the requested length of each wait of a sweep."""
     series = reading.series
     return [series.from_ns + i * series.step_ns for i in range(len(reading.elapsed_ns))]
 
 
 def say_periods(machine: MachineReport) -> Said | None:
-    """Whether the task of 1 ms could keep its time."""
+    """Says how many periods of 1 ms were missed."""
     found = [each for each in machine.of(Section.PERIODS) if each.statistics]
     if not found:
         return None
@@ -264,7 +264,7 @@ def say_periods(machine: MachineReport) -> Said | None:
 
 
 def say_cyclictest(machine: MachineReport) -> Said | None:
-    """Which interface wakes earliest, and why."""
+    """Says which interface wakes up earliest, and why."""
     idle = {each.interface: each for each in machine.cyclictest if not each.loaded}
     sleep = idle.get("clock_nanosleep")
     by_signal = [each for name, each in idle.items() if name != "clock_nanosleep"]
@@ -283,14 +283,14 @@ def say_cyclictest(machine: MachineReport) -> Said | None:
 
 
 def early_of(machine: MachineReport) -> tuple[int, int]:
-    """How many waits ended early, and of how many."""
+    """Returns how many waits ended early, and the number of all."""
     waits = [each for each in machine.readings if each.series.kind is not Kind.TICKS]
     total = sum(len(r.elapsed_ns) + (r.statistics.count if r.statistics else 0) for r in waits)
     return sum(each.early for each in waits), total
 
 
 def us(ns: float) -> str:
-    """A time in the unit that suits it."""
+    """Returns the time in the unit that suits it."""
     value = abs(ns)
     if value >= MS:
         return f"{ns / 1e6:.{1 if value >= 10 * MS else 2}f} ms"

@@ -1,5 +1,8 @@
 # SPDX-License-Identifier: GPL-2.0-or-later
-"""A guest of the virtual lane: its program stands where a subject does; a call restores it."""
+"""A guest of the virtual lane.
+
+The program takes the place of a subject; each call restores a snapshot.
+"""
 
 import asyncio
 from collections.abc import Sequence
@@ -45,7 +48,7 @@ from delayrig.model.kinds.agent import AgentError, SubjectEnd
 from delayrig.model.lane import LaneName
 
 CHIP = "M25P10-A"
-"""The smallest: it is never spoken to."""
+"""The smallest chip, because no command is sent to it."""
 DEADLINE_MS = 3_600_000
 
 
@@ -82,12 +85,12 @@ class GuestPlace:
         return found
 
     async def cyclictest(self, words: Sequence[str], *, eaters: int) -> tuple[bytes, Windows]:
-        """As `Place` has it; the agent's hogs are the load, beside it on core 0."""
+        """Runs cyclictest as `Place` says. The agent's hogs are the load, beside it on core 0."""
         lines = [CYCLIC_LINE, *([f"hogs {eaters}"] if eaters else [])]
         return cyclic_json(await self._run(self.cyclic, cyclic_words(words), lines)), Windows()
 
     async def set_governor(self, name: str) -> None:
-        """A guest's cores have one speed."""
+        """Raises `MissingError` for any governor: a guest's cores have one speed."""
         if name:
             raise MissingError(f"governor {name} cannot be set: the guest has no cpufreq")
 
@@ -116,7 +119,7 @@ class GuestPlace:
         return entries
 
     def _spec_text(self, words: Sequence[str], lines: Sequence[str]) -> str:
-        """For the agent (images/agent/spec.h)."""
+        """Returns the specification for the agent (images/agent/spec.h)."""
         spec = [
             "schema 1",
             f"settle_ms {SETTLE_MS}",
@@ -175,7 +178,7 @@ def _provide(
 
 
 def _check(entries: dict[str, bytes], name: str) -> None:
-    """A guest whose agent complains, or whose program did not end by itself, is a lost one."""
+    """Raises `LostGuestError` if the agent complains or the program did not end by itself."""
     events = parse_events(entries.get("agent.jsonl", b""), source=f"guest {name}")
     for error in of_kind(events, AgentError):
         raise LostGuestError(f"guest {name}: {error.message}: {error.detail}")

@@ -1,9 +1,9 @@
 # SPDX-License-Identifier: GPL-2.0-or-later
-"""This machine: the measuring program and cyclictest as its processes, its governors, its energy.
+"""The host: runs the measuring program and cyclictest here, sets governors and reads the energy.
 
-Governors of cpufreq are put back as they were, whatever happens. What was there is written to a
-file before anything is changed; a rig that was killed finds it at its next start.
-Energy is read from the counters of RAPL, else from a battery that is used up.
+Governors of cpufreq are restored, whatever happens. The old ones are written to a file before
+anything is changed; if the rig is killed, its next start finds it. Energy is read from the counters
+of RAPL, else from a battery in use.
 """
 
 import asyncio
@@ -37,10 +37,10 @@ REAL_TIME_REMEDY = (
     " (`ulimit -r`, `ulimit -l`, limits.conf)"
 )
 LOAD_NS = 60_000_000_000
-"""Half of the time that eaters beside cyclictest turn at most; they are ended before."""
+"""Half of the longest time for which eaters run beside cyclictest. They are ended before."""
 CLASSES = Path("/sys/class")
 RAPL = "powercap/intel-rapl:*/energy_uj"
-"""Of whole packages: what is below them has a second number."""
+"""The counters of whole packages. Those of their parts have a second number."""
 RANGE = "max_energy_range_uj"
 BATTERY = "power_supply/*/power_now"
 ABSENT = (
@@ -50,7 +50,7 @@ ABSENT = (
 
 
 class Governors:
-    """Those of all CPUs of this machine. Without cpufreq there are none."""
+    """The governors of all CPUs of this machine. Without cpufreq there are none."""
 
     def __init__(self, journal: Path, cpus: Path = CPUS) -> None:
         self._journal = journal
@@ -60,7 +60,7 @@ class Governors:
 
     @property
     def known(self) -> tuple[str, ...]:
-        """What can be set, the one in force first; empty where there is no choice."""
+        """Returns the possible governors, the present one first; empty if there is no choice."""
         for path in self._files.values():
             try:
                 now = path.read_text(encoding="ascii").strip()
@@ -72,7 +72,10 @@ class Governors:
         return ()
 
     def set_all(self, name: str) -> None:
-        """On every CPU; raises `OSError` where this user may not, with all as it was."""
+        """Sets the governor of every CPU.
+
+        If this user may not, restores all of them and raises `OSError`.
+        """
         if not self._journal.is_file():
             before = {key: path.read_text(encoding="ascii") for key, path in self._files.items()}
             self._journal.parent.mkdir(parents=True, exist_ok=True)
@@ -85,7 +88,7 @@ class Governors:
             raise
 
     def restore(self) -> None:
-        """Puts back what the file says was there; does nothing where nothing was changed."""
+        """Restores what the file says. Does nothing if nothing was changed."""
         if not self._journal.is_file():
             return
         before = msgspec.json.decode(self._journal.read_bytes(), type=dict[str, str])
@@ -106,7 +109,7 @@ class Governors:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class HostPlace:
-    """As `Place`. All that is changed is put back when the context of `open_host` ends."""
+    """The `Place` that is this machine. The end of `open_host`'s context restores all changes."""
 
     program: Path
     facts: PlaceFacts
@@ -117,7 +120,10 @@ class HostPlace:
         return parse_lines(text, expected=len(words), source=self.program.name)
 
     async def cyclictest(self, words: Sequence[str], *, eaters: int) -> tuple[bytes, Windows]:
-        """As `Place` has it. The load is the measuring program's own, beside a long sleep."""
+        """Runs cyclictest as `Place` says.
+
+        The load is the measuring program's own, beside a long sleep.
+        """
         program = shutil.which(PROGRAM)
         if program is None:
             raise MissingError(f"{PROGRAM} is not installed: apt-get install {PACKAGE}")
@@ -141,7 +147,7 @@ class HostPlace:
 async def open_host(
     paths: Paths, cpus: tuple[int, ...] = (), *, sysfs: Path = CPUS
 ) -> AsyncIterator[HostPlace]:
-    """This machine; as it was when the context ends, however it does."""
+    """Yields this machine as a place, and restores it however the context ends."""
     governors = Governors(paths.state / JOURNAL, sysfs)
     facts = host_place_facts(cpus or (min(os.sched_getaffinity(0)),), governors, sysfs)
     try:
@@ -151,7 +157,7 @@ async def open_host(
 
 
 def host_place_facts(cpus: tuple[int, ...], governors: Governors, sysfs: Path) -> PlaceFacts:
-    """What sysfs says of the first of those CPUs."""
+    """Returns what sysfs says about the first of those CPUs."""
     states = sorted((sysfs / f"cpu{cpus[0]}" / "cpuidle").glob("state*"))
     exits = [kernel_line(str(state / "latency")) for state in states]
     return PlaceFacts(
@@ -167,7 +173,7 @@ def host_place_facts(cpus: tuple[int, ...], governors: Governors, sysfs: Path) -
 
 
 async def _answer(command: Sequence[str]) -> bytes:
-    """What it prints; it is ended with this task."""
+    """Returns the output of a program, which is ended if this task is."""
     process = await _start(command, asyncio.subprocess.PIPE)
     try:
         said, complained = await process.communicate()
@@ -183,7 +189,7 @@ async def _answer(command: Sequence[str]) -> bytes:
 
 
 async def _be_told(program: str, words: Sequence[str]) -> None:
-    """cyclictest; what it refuses this user is no fault of the rig's."""
+    """Runs cyclictest. If this user may not, that is no fault of the rig."""
     try:
         await _answer([program, *words])
     except RigFaultError as error:
@@ -204,7 +210,7 @@ async def _end(process: asyncio.subprocess.Process) -> None:
 
 @asynccontextmanager
 async def _load(program: Path, eaters: int) -> AsyncIterator[None]:
-    """That many eaters on each CPU: those of one long wait of the measuring program."""
+    """Runs so many eaters on each CPU within the context, beside one long wait."""
     if not eaters:
         yield
         return
@@ -217,7 +223,7 @@ async def _load(program: Path, eaters: int) -> AsyncIterator[None]:
 
 
 class EnergyMeter:
-    """Of the whole machine, other programs included."""
+    """A meter of the energy of the whole machine, including other programs."""
 
     def __init__(self, classes: Path = CLASSES) -> None:
         packages = (path for path in classes.glob(RAPL) if path.parent.name.count(":") == 1)
@@ -235,7 +241,7 @@ class EnergyMeter:
         self._began_ns = time.monotonic_ns()
 
     def mean_mw(self) -> int | None:
-        """Power in that span, which ends now; of a battery what it says at the end."""
+        """Returns the mean power since the start, or a battery's power now."""
         if not self._counters:
             powers_uw = [_number(path) or 0 for path in self._batteries]
             return sum(powers_uw) // 1000 if powers_uw else None
@@ -245,7 +251,7 @@ class EnergyMeter:
 
 
 def _used_uj(counter: Path, began_uj: int) -> int:
-    """A counter begins anew after its range."""
+    """Returns the energy used since `began_uj`; the counter wraps at its range."""
     used_uj = (_number(counter) or 0) - began_uj
     return used_uj if used_uj >= 0 else used_uj + (_number(counter.parent / RANGE) or 0)
 

@@ -1,7 +1,7 @@
 # SPDX-License-Identifier: GPL-2.0-or-later
-"""A guest of the live lane, booted by every call; its time is this machine's.
+"""A guest of the live lane, booted by every call, with time from this machine's clock.
 
-A line tells in how many windows of its time this machine did not hold a core to its speed.
+Each line has the number of windows in which this machine did not hold a core to its speed.
 """
 
 import asyncio
@@ -73,7 +73,7 @@ class LivePlace:
         return found
 
     async def cyclictest(self, words: Sequence[str], *, eaters: int) -> tuple[bytes, Windows]:
-        """As `Place` has it; the agent's hogs are the load, on every core."""
+        """Runs cyclictest as `Place` says. The agent's hogs are the load, on every core."""
         lines = [CYCLIC_LINE, *([f"hogs_each {eaters}"] if eaters else [])]
         left = await self._run(self.cyclic, cyclic_words(words), rehearsal=(), lines=lines)
         written = cyclic_json(left.entries)
@@ -81,7 +81,7 @@ class LivePlace:
         return written, _windows(paced)
 
     async def set_governor(self, name: str) -> None:
-        """Of the guests that are booted from now on."""
+        """Sets the governor of guests that are booted from now on."""
         self._governor = name
 
     async def _run(
@@ -104,7 +104,7 @@ class LivePlace:
 
 
 def with_windows(line: Line, left: Left) -> Line:
-    """A line with how this machine kept up while its readings were taken, where it says when."""
+    """Adds to a line how this machine kept up meanwhile, if the line has times."""
     if "began_ns" not in line:
         return line
     since_ns, until_ns = (left.clock.to_host_ns(line[key]) for key in ("began_ns", "ended_ns"))
@@ -118,7 +118,7 @@ def _windows(paced: Iterable[Kind]) -> Windows:
 
 
 def rehearsal_of(words: Sequence[str]) -> list[str]:
-    """The same with few and short waits, each kind once: what it runs is translated then."""
+    """Returns few and short series of each kind. Running them lets QEMU translate the code."""
     return list(dict.fromkeys(map(_shortened, words)))
 
 

@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: GPL-2.0-or-later
-"""Measures one place: its timers first, then the programme that fits them, then cyclictest."""
+"""Measures one place: its timers first, then the suitable series, then cyclictest."""
 
 import dataclasses
 import itertools
@@ -28,16 +28,16 @@ from delayrig.analysis.latency.series_plan import QUICK, TICKS_SPAN_NS, USUAL, E
 from delayrig.model.lane import LaneName
 
 CHUNK = 20
-"""Series that a place is given at a time: progress is told after each."""
+"""The number of series in one call of a place. Progress is reported after each."""
 GUEST_LOOPS = 1000
 
 
 class MeasureProgress(Protocol):
     def begins(self, name: str, steps: int) -> None:
-        """A place with so many steps."""
+        """Starts a place with so many steps."""
 
     def did(self, steps: int) -> None:
-        """So many more are done."""
+        """Adds so many finished steps."""
 
 
 async def measure_place(
@@ -103,7 +103,10 @@ def _first(cpu: int) -> list[str]:
 
 
 def _known_words(about: Line) -> str:
-    """Of the kernel's command line, what is about timers: the rest is nobody's business."""
+    """Returns the words of the kernel's command line that concern timers.
+
+    The others are private.
+    """
     known = "highres= nohz clocksource= tsc= isolcpus= idle= processor. intel_"
     words = about.get("cmdline", "").split()
     return " ".join(word for word in words if word.startswith(tuple(known.split())))
@@ -116,7 +119,10 @@ async def _take(
     missing: list[str],
     meter: EnergyMeter | None,
 ) -> list[Reading]:
-    """In chunks of one governor, put back after the last; of one series where energy is told."""
+    """Takes the readings in chunks of one governor, which is restored after the last.
+
+    If energy is measured, a chunk is one series.
+    """
     metered = meter if meter is not None and meter.is_there else None
     found: list[Reading] = []
     try:
@@ -148,14 +154,20 @@ async def _can_set(place: Place, governor: str, missing: list[str]) -> bool:
 
 
 def _loads(place: Place) -> tuple[bool, ...]:
-    """A virtual guest's load is on core 0: beside a task on another core it would be none."""
+    """Returns whether to load the CPUs.
+
+    A virtual guest's load is on core 0 and affects no other core.
+    """
     return (False,) if place.facts.in_virtual_time and place.facts.cpus[0] else (False, True)
 
 
 async def _take_cyclictest(
     place: Place, extent: Extent, progress: MeasureProgress, missing: list[str]
 ) -> list[Cyclic]:
-    """Every interface; the first refusal ends it, as the others would be refused as well."""
+    """Runs cyclictest with every interface, until the first is refused.
+
+    The others would be, too.
+    """
     found = []
     loops = _loops(place, extent)
     for loaded, interface in itertools.product(_loads(place), INTERFACES):
@@ -187,7 +199,10 @@ def _say_contradiction(read: Cyclic) -> str:
 
 
 def _loops(place: Place, extent: Extent) -> dict[bool, int]:
-    """Idle, and loaded: a loaded guest executes all instructions of all that time."""
+    """Returns the loops idle and under load.
+
+    A loaded guest executes instructions for the whole time, so it gets fewer.
+    """
     usual = extent.periods * 3 // 2
     mips = place.facts.mips
     if mips is None or not place.facts.in_virtual_time:

@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: GPL-2.0-or-later
-"""Where readings are taken: the seam behind which this machine and the guests of a lane stand."""
+"""The interface of places where readings are taken: this machine, and the guests of a lane."""
 
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass
@@ -11,11 +11,14 @@ from delayrig.model.lane import LaneName
 GUEST_LANES = (LaneName.VIRTUAL, LaneName.LIVE)
 T = TypeVar("T")
 Line = dict[str, Any]
-"""A line of the measuring program, as it wrote it."""
+"""A line of the measuring program's output."""
 WORDS_MAX = 60
-"""Of a command line in a guest (images/agent/spec.h)."""
+"""The longest command line in a guest (images/agent/spec.h)."""
 USUAL_SLACK_NS = 50_000
-"""What init has, and hands down. The agent is a real-time process: what it starts has none."""
+"""The timer slack that processes inherit from init.
+
+The agent is a real-time process, so its children have none.
+"""
 CYCLIC_OUTPUT = "/tmp/cyclictest.json"
 CYCLIC_ENTRY = "cyclictest.json"
 CYCLIC_LINE = f"collect {CYCLIC_ENTRY} {SUBJECT_ROOT}{CYCLIC_OUTPUT} 0 0"
@@ -23,7 +26,7 @@ CYCLIC_LINE = f"collect {CYCLIC_ENTRY} {SUBJECT_ROOT}{CYCLIC_OUTPUT} 0 0"
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Windows:
-    """Of a guest of real time: in how many of them this machine held a core to its speed or not."""
+    """Windows of a guest in real time, and those in which a core was not held to its speed."""
 
     count: int = 0
     not_kept: int = 0
@@ -31,50 +34,53 @@ class Windows:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class PlaceFacts:
-    """What is known of a place without measuring."""
+    """Facts of a place that are known without measuring."""
 
     name: str
     lane: str
     arch: str
     mips: float | None
-    """Of the first CPU to measure on; None on this machine."""
+    """The speed of the first measured CPU; None on this machine."""
     cpus: tuple[int, ...]
-    """To measure on, in turn."""
+    """The CPUs to measure on, in turn."""
     core_mips: tuple[float, ...] = ()
     about: str = ""
     usual_slack_ns: int = 0
-    """To give an ordinary process, where it would not have what Linux gives; 0: leave it."""
+    """The slack for an ordinary process that would not have Linux's default; 0 leaves it."""
     governors: tuple[str, ...] = ()
-    """That can be set, the one in force first."""
+    """The governors that can be set, the present one first."""
     idle_states: tuple[str, ...] = ()
     idle_exit_us: tuple[int, ...] = ()
-    """How long the machine takes to leave each of them."""
+    """The time that the machine takes to leave each idle state."""
 
     @property
     def in_virtual_time(self) -> bool:
-        """Where sleeping costs nothing, and computing does."""
+        """Returns True if sleeping costs no time of this machine, but computing does."""
         return self.lane == LaneName.VIRTUAL
 
 
 class Place(Protocol):
-    """Runs programs, one at a time."""
+    """A place that runs programs, one at a time."""
 
     @property
     def facts(self) -> PlaceFacts:
-        """What is known of it."""
+        """Returns the facts that are known of it."""
 
     async def measure(self, words: Sequence[str]) -> list[Line]:
-        """A line of the measuring program for each series, in their order."""
+        """Returns a line of the measuring program for each series, in their order."""
 
     async def cyclictest(self, words: Sequence[str], *, eaters: int) -> tuple[bytes, Windows]:
-        """cyclictest's own JSON, and how the place kept up; `MissingError` where there is none."""
+        """Returns the JSON of cyclictest, and how the place kept up.
+
+        Raises `MissingError` if there is no such program.
+        """
 
     async def set_governor(self, name: str) -> None:
-        """Until the next one; an empty name puts back what was there."""
+        """Sets the governor until the next call; an empty name restores the old one."""
 
 
 class MissingError(Exception):
-    """Something that is measured with is not here; the message says what, and the remedy."""
+    """Something needed for a measurement is missing. The message names it and the remedy."""
 
 
 def in_chunks(items: Sequence[T], length: int) -> Iterator[Sequence[T]]:
@@ -87,7 +93,7 @@ def cyclic_words(words: Sequence[str]) -> list[str]:
 
 
 def cyclic_json(entries: Mapping[str, bytes]) -> bytes:
-    """What it wrote; raises `MissingError` with what it said where that is nothing."""
+    """Returns the output file; if it is missing, raises `MissingError` with the printed message."""
     if CYCLIC_ENTRY not in entries:
         said = entries.get("stdout.txt", b"").decode(errors="replace").strip()
         raise MissingError(f"cyclictest said: {said[:300]}")

@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: GPL-2.0-or-later
-"""`--guest ARCH/MIPS/...`: which guest to measure in, and the sets of them that have a name."""
+"""`--guest ARCH/MIPS/...`: the guest to measure in, and named sets of guests."""
 
 import re
 from collections.abc import Iterable, Sequence
@@ -17,7 +17,7 @@ from delayrig.plan.machines import CORES_MAX, MIPS_MAX, budget_mips, find_machin
 CORES = re.compile(r"([1-8])c")
 KERNEL_WORD = re.compile(r"(highres|nohz)=(on|off)|nohz_full=[0-9,-]+")
 HAZARDS = ("low-res-timers", "no-nohz", "clocksource", "preempt-rt", "no-rt")
-"""Those that change how a kernel serves timers, or who may be served first."""
+"""The hazards that change how a kernel serves timers, or whom it serves first."""
 FORM = "ARCH/MIPS[/CORESc][/WORD...], such as x86_64/250 or x86_64/62/2c/nohz_full=1"
 SETS = {
     "speeds": ("x86_64/16", "x86_64/62", "x86_64/250", "x86_64/1000"),
@@ -41,11 +41,11 @@ class GuestProfile:
     name: str
     shape: GuestShape
     spec_lines: tuple[str, ...] = ()
-    """What its agent is told (images/agent/spec.h)."""
+    """The lines about it in the agent's specification (images/agent/spec.h)."""
 
     @property
     def first_cpu(self) -> int:
-        """The CPU to measure on: the one of `nohz_full=`, where that is asked for."""
+        """Returns the CPU to measure on: the one of `nohz_full=`, if that is given."""
         return first_cpu(self.shape.kernel_words)
 
     @property
@@ -54,13 +54,13 @@ class GuestProfile:
 
 
 def parse_guests(words: tuple[str, ...]) -> list[GuestProfile]:
-    """Each guest once; names of sets are taken for what they stand for."""
+    """Returns each guest once, with names of sets replaced by their members."""
     names = [name for word in words for name in SETS.get(word, (word,))]
     return [parse_guest(name) for name in dict.fromkeys(names)]
 
 
 def parse_guest(name: str) -> GuestProfile:
-    """Raises `BadInputError` that says what would be right."""
+    """Parses a guest; raises `BadInputError` that says what would be right."""
     arch, mips, *rest = [*name.split("/"), "", ""]
     if arch not in {str(known) for known in Arch}:
         hint = nearest(arch, [*map(str, Arch), *SETS], what="architectures and sets")
@@ -121,7 +121,10 @@ def spec_lines_of(hazards: Iterable[Hazard]) -> tuple[str, ...]:
 
 
 def first_cpu(kernel_words: Sequence[str], *, cores: int | None = None, name: str = "") -> int:
-    """The CPU of `nohz_full=`, else the first; raises `BadInputError` where `cores` lack it."""
+    """Returns the CPU of `nohz_full=`, else 0.
+
+    Raises `BadInputError` if it is not one of `cores`.
+    """
     full = [word for word in kernel_words if word.startswith("nohz_full=")]
     cpu = int(re.findall(r"\d+", full[0])[0]) if full else 0
     if cores is not None and (cpu >= cores or (full and cpu == 0)):
@@ -151,7 +154,7 @@ class LiveProfile:
 
     @property
     def governors(self) -> tuple[str, ...]:
-        """Whom to measure under besides: the one in force first."""
+        """Returns the governors to measure with, the present one first."""
         return tuple(dict.fromkeys((self.governor, PERFORMANCE, ONDEMAND)))
 
     @property
@@ -172,7 +175,7 @@ def parse_live_guests(words: tuple[str, ...]) -> list[LiveProfile]:
 
 
 def parse_live_guest(name: str) -> LiveProfile:
-    """Raises `BadInputError` that says what would be right."""
+    """Parses a guest of the live lane; raises `BadInputError` that says what would be right."""
     if name in SETS:
         raise BadInputError(
             f"--guest {name!r}: is a set of guests of the virtual lane",
@@ -200,7 +203,7 @@ def parse_live_guest(name: str) -> LiveProfile:
 
 
 def _machine(name: str) -> tuple[tuple[float, ...], list[str]]:
-    """The speeds that were asked for, and the words behind them."""
+    """Returns the speeds, and the words after them."""
     path, end, rest = name.partition(FILE_END)
     if not end:
         path, _, rest = name.partition("/")
@@ -215,7 +218,7 @@ def _machine(name: str) -> tuple[tuple[float, ...], list[str]]:
 
 
 def _alike(name: str, words: list[str]) -> tuple[tuple[float, ...], list[str]]:
-    """Cores of one speed: ARCH/MIPS/CORESc, as in the virtual lane, but any speed."""
+    """Returns cores of one speed, from ARCH/MIPS/CORESc as in the virtual lane; any speed goes."""
     mips, *rest = [*words, ""]
     if not SPEED.fullmatch(mips) or not 1 <= float(mips) <= MIPS_MAX:
         raise BadInputError(
@@ -238,7 +241,7 @@ def _live_hazard(word: str, name: str) -> Hazard:
 def measured_cpus(
     profile: GuestProfile | LiveProfile, *, all_cores: bool, core: int | None
 ) -> tuple[int, ...]:
-    """In the order in which they are measured on."""
+    """Returns the CPUs in the order of the measurements."""
     first = profile.first_cpu
     if all_cores:
         return (first, *(cpu for cpu in range(profile.cores) if cpu != first))

@@ -1,9 +1,9 @@
 # SPDX-License-Identifier: GPL-2.0-or-later
-"""Reads what the measuring program wrote (images/latency/readings.h), and cyclictest of rt-tests.
+"""Reads the output of the measuring program (images/latency/readings.h) and of cyclictest.
 
-Only root may read /proc/timer_list. Without it, clock_getres() tells of high-resolution timers, and
-how often the timer interrupts a CPU tells what the tick does.
-Source: Linux kernel/time/timer_list.c, Documentation/timers/no_hz.rst, highres.rst.
+Only root may read /proc/timer_list. Without it, clock_getres() shows high-resolution timers, and
+the number of timer interrupts of a CPU shows what the tick does. // Source: Linux
+kernel/time/timer_list.c, Documentation/timers/no_hz.rst, highres.rst.
 """
 
 import re
@@ -28,17 +28,17 @@ INTERFACES = {
     "setitimer": ("--posix_timers", "--system"),
     "clock_nanosleep": (),
 }
-"""Words of cyclictest(8) 2.x; older ones waited by POSIX timers unless told otherwise."""
+"""The options of cyclictest(8) 2.x. Older ones used POSIX timers by default."""
 TIMER_LIST = "/proc/timer_list"
 PERIODIC, IDLE, FULL = "periodic", "idle", "full"
 FIELD = re.compile(r"\.(hres_active|highres|nohz_mode|nohz)\s*:\s*(\d+)")
 HANDLER = re.compile(r"event_handler:\s*(\w+)")
 FEW = 0.3
-"""Of the ticks that a span would hold: fewer mean that the tick was stopped."""
+"""A fraction of the ticks of a span. Fewer mean that the tick was stopped."""
 
 
 def parse_lines(text: bytes, *, expected: int, source: str) -> list[Line]:
-    """Every series has its line, in order; anything else is a fault of the rig."""
+    """Returns the line of each series, in order. Anything else is a fault of the rig."""
     lines: list[Line] = []
     for number, raw in enumerate(text.splitlines()):
         try:
@@ -66,7 +66,7 @@ def reading_of(series: Series, line: Line) -> Reading:
 
 
 def ticks_of(span_ns: int, line: Line) -> Ticks | None:
-    """None where the kernel does not count them."""
+    """Returns the interrupts of the line; None if the kernel does not count them."""
     if "refused" in line:
         return None
     return Ticks(
@@ -77,12 +77,12 @@ def ticks_of(span_ns: int, line: Line) -> Ticks | None:
 
 
 def refusals(readings: Sequence[Reading]) -> list[str]:
-    """Each refused call once, with the reason."""
+    """Returns each refused call once, with the reason."""
     return list(dict.fromkeys(f"{each.refused}: {each.why}" for each in readings if each.refused))
 
 
 def cyclictest_words(interface: str, *, loops: int, cpu: int, output: str) -> list[str]:
-    """Its command line, without the program."""
+    """Returns the command line of cyclictest, without the program."""
     return [
         *("--quiet", "--nsecs", "--mlockall", "--threads=1"),
         *(f"--affinity={cpu}", f"--mainaffinity={cpu}"),
@@ -94,7 +94,7 @@ def cyclictest_words(interface: str, *, loops: int, cpu: int, output: str) -> li
 
 
 def read_cyclictest(text: bytes, interface: str, *, loaded: bool, command: str) -> Cyclic:
-    """Of its one thread; anything else is a fault of the rig."""
+    """Reads the result of the only thread. Anything else is a fault of the rig."""
     try:
         thread: dict[str, Any] = msgspec.json.decode(text, type=dict[str, Any])["thread"]["0"]
         return Cyclic(
@@ -114,7 +114,7 @@ def read_cyclictest(text: bytes, interface: str, *, loaded: bool, command: str) 
 
 
 def timers_of(line: Line, ticks: Ticks | None, cpu: int) -> Timers:
-    """From the line of the series `facts`."""
+    """Returns the timers described by the line of the series `facts`."""
     text = _of_cpu(line.get("timer_list", ""), cpu)
     fields = {key: int(value) for key, value in FIELD.findall(text)}
     resolution_ns, jiffy_ns = line["resolution_ns"], line["coarse_resolution_ns"]
@@ -138,13 +138,13 @@ def timers_of(line: Line, ticks: Ticks | None, cpu: int) -> Timers:
 
 
 def _of_cpu(text: str, cpu: int) -> str:
-    """The part about one CPU: from its heading to the next, or to the devices."""
+    """Returns the part about one CPU: from its heading to the next, or to the devices."""
     parts = re.split(r"^(?:cpu: |Tick Device)", text, flags=re.MULTILINE)
     return next((part for part in parts if re.match(rf"{cpu}\b", part)), "")
 
 
 def parse_cpus(text: str) -> set[int]:
-    """A list of CPUs as the kernel writes it: `1-3,5`."""
+    """Parses a list of CPUs as the kernel writes it: `1-3,5`."""
     found: set[int] = set()
     for part in re.findall(r"(\d+)(?:-(\d+))?", text):
         found.update(range(int(part[0]), int(part[1] or part[0]) + 1))

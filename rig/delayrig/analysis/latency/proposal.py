@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: GPL-2.0-or-later
-"""Figures that others measured (proposal.toml), to set ours beside."""
+"""Figures measured by others (proposal.toml), to compare with ours."""
 
 from functools import cache
 from pathlib import Path
@@ -15,7 +15,7 @@ KEYS = {
     ("nanosleep", 1_000): "nanosleep_1us",
     ("nanosleep", 100_000): "nanosleep_100us",
 }
-"""Of the tests, by wait and length in ns."""
+"""The name of each test, by wait and length in ns."""
 Figures = dict[str, tuple[float, float, float]]
 """Mean, least and most in microseconds, by the tests' keys."""
 

@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: GPL-2.0-or-later
-"""latency.json: every machine, the series asked of it (images/latency/series.h), what was read."""
+"""latency.json: the machines, their requested series (images/latency/series.h) and readings."""
 
 from enum import StrEnum
 from pathlib import Path
@@ -15,7 +15,7 @@ PAGE_NAME = "latency.html"
 
 
 class Kind(StrEnum):
-    """What is measured."""
+    """The kind of a measurement."""
 
     FACTS = "facts"
     AUDIT = "audit"
@@ -33,7 +33,7 @@ class Section(StrEnum):
     SLACK = "slack"
     JITTER = "jitter"
     POWER = "power"
-    """Jitter once more, for each way in which the machine can save power less."""
+    """Jitter once more, for each way to make the machine save less power."""
     PERIODS = "periods"
     SWEEP = "sweep"
     STEPS = "steps"
@@ -41,7 +41,7 @@ class Section(StrEnum):
 
 
 class Series(msgspec.Struct, frozen=True, kw_only=True):
-    """Zero and null mean: not asked for."""
+    """A request for readings. Zero and null mean: not requested."""
 
     kind: Kind
     section: Section = Section.MACHINE
@@ -55,18 +55,18 @@ class Series(msgspec.Struct, frozen=True, kw_only=True):
     fifo: int = 0
     """The SCHED_FIFO priority; 0: normal."""
     slack_ns: int = 0
-    """0: as it is, which is 50 us unless somebody changed it."""
+    """The timer slack; 0 keeps the inherited one, usually 50 us."""
     cpu: int | None = None
     eaters: int = 0
-    """CPU eaters on each CPU that the program may use."""
+    """The number of CPU eaters on each CPU that the program may use."""
     hold_us: int | None = None
-    """What /dev/cpu_dma_latency is held to."""
+    """The value that /dev/cpu_dma_latency is held to."""
     governor: str = ""
     """The cpufreq governor that was set for it; empty: the machine's own."""
 
     @property
     def word(self) -> str:
-        """As the measuring program takes it."""
+        """Returns the series as an argument of the measuring program."""
         keys = {
             "wait": self.wait,
             **{key: getattr(self, key) for key in _NUMBERS},
@@ -94,14 +94,14 @@ _NUMBERS = (
 
 
 class Statistics(msgspec.Struct, frozen=True, kw_only=True):
-    """Of all readings of a series."""
+    """The statistics of all readings of a series."""
 
     count: int
     mean_ns: int
     deviation_ns: int
-    """Of a sample; 0 for a single reading."""
+    """The standard deviation of a sample; 0 for a single reading."""
     quantiles_ns: list[int]
-    """101, by nearest rank: the first is the least reading, the last the most."""
+    """101 values by nearest rank: the first is the least reading, the last the most."""
 
     @property
     def min_ns(self) -> int:
@@ -121,47 +121,47 @@ class Statistics(msgspec.Struct, frozen=True, kw_only=True):
 
 
 class Reading(msgspec.Struct, frozen=True, kw_only=True):
-    """What came of a series. Of `periods` the statistics are of how late each began."""
+    """The result of a series. For `periods` the statistics are of how late each began."""
 
     series: Series
     refused: str = ""
-    """The call that this machine refused; empty where it was measured."""
+    """The call that this machine refused; empty if it was measured."""
     why: str = ""
-    """In the words of the C library."""
+    """The reason, in the words of the C library."""
     early: int = 0
-    """Waits that ended before their time: none may."""
+    """The number of waits that ended before their time. It must be 0."""
     overruns: int = 0
-    """Periods that began only when the next was due."""
+    """The number of periods that began only when the next was due."""
     cpu_ns: int = 0
     mean_mw: int | None = None
-    """The whole machine's power meanwhile; null where nothing tells it."""
+    """The whole machine's power meanwhile; null if nothing measures it."""
     voluntary_switches: int = 0
     involuntary_switches: int = 0
     statistics: Statistics | None = None
     elapsed_ns: list[int] = []
-    """Of a sweep: one for each length."""
+    """The duration of each wait of a sweep."""
     windows: int = 0
-    """Of a guest of real time: stretches of 100 ms of one core, while the readings were taken."""
+    """The number of windows of 100 ms of one core during the readings, in a guest in real time."""
     windows_not_kept: int = 0
-    """Those in which this machine did not hold the core to its speed: its delays are in here."""
+    """The windows in which this machine did not hold the core to its speed."""
 
     @property
     def late_ns_p50(self) -> int:
-        """The median of how much longer than asked for."""
+        """Returns the median lateness."""
         return self.statistics.p50_ns - self.series.request_ns if self.statistics else 0
 
 
 class Audit(msgspec.Struct, frozen=True, kw_only=True):
-    """What the measuring program itself costs; every figure has one clock reading in it."""
+    """The costs of the measuring program. Every figure includes one clock reading."""
 
     clock_read_ps: int
-    """clock_gettime() as the C library calls it."""
+    """The time of clock_gettime() as the C library calls it."""
     clock_call_ps: int
-    """The same as a system call, past the vDSO."""
+    """The time of the same as a system call, without the vDSO."""
     loop_ps: int
-    """A turn of the measuring loop around a wait that does nothing."""
+    """The time of a turn of the measuring loop around a wait that does nothing."""
     clock_step_ns: int
-    """The least by which two readings were seen to differ."""
+    """The least difference seen between two readings."""
 
 
 class Ticks(msgspec.Struct, frozen=True, kw_only=True):
@@ -176,21 +176,24 @@ class Timers(msgspec.Struct, frozen=True, kw_only=True):
     """How the kernel serves timers; null is what it does not say."""
 
     resolution_ns: int
-    """clock_getres() of CLOCK_MONOTONIC."""
+    """The result of clock_getres() for CLOCK_MONOTONIC."""
     jiffy_ns: int
-    """clock_getres() of CLOCK_MONOTONIC_COARSE: the time from tick to tick."""
+    """The result of clock_getres() for CLOCK_MONOTONIC_COARSE: the time from tick to tick."""
     high_resolution: bool | None
     tick: str
-    """`periodic`, `idle` (stops on idle CPUs), `full` (and on the measured CPU, where one task
-    runs); empty where nothing says."""
+    """The behaviour of the tick; empty if unknown.
+
+    It is `periodic`, `idle` (stops on idle CPUs) or `full` (also stops on the measured CPU while it
+    runs one task).
+    """
     event_handlers: list[str]
     source: str
-    """Where that stands."""
+    """The source of these facts."""
     sentence: str
 
 
 class Cyclic(msgspec.Struct, frozen=True, kw_only=True):
-    """What cyclictest of rt-tests says of one timer interface."""
+    """The result of rt-tests' cyclictest for one timer interface."""
 
     interface: str
     loaded: bool
@@ -201,11 +204,14 @@ class Cyclic(msgspec.Struct, frozen=True, kw_only=True):
     command: str
     windows: int = 0
     windows_not_kept: int = 0
-    """As `Reading` has them."""
+    """The windows that `Reading` explains."""
 
     @property
     def contradicts_itself(self) -> bool:
-        """cyclictest adds latencies up without a sign, so that one below 0 spoils the others."""
+        """Returns True if the mean is impossible.
+
+        The program sums latencies without a sign, so one below 0 spoils the mean.
+        """
         return not 0 <= self.min_ns <= self.mean_ns <= self.max_ns
 
 
@@ -214,10 +220,10 @@ class MachineReport(msgspec.Struct, frozen=True, kw_only=True):
 
     name: str
     lane: str
-    """`host`, or the lane that the guest was of."""
+    """`host`, or the guest's lane."""
     arch: str
     mips: float | None
-    """Of a guest: million instructions a second of its first measured core."""
+    """A guest's million instructions a second, of its first measured core."""
     core_mips: list[float] = []
     about: str = ""
     cpus: int
@@ -229,12 +235,15 @@ class MachineReport(msgspec.Struct, frozen=True, kw_only=True):
     clockevent: str
     idle_driver: str
     governors: list[str]
-    """Of the measured CPU; empty where there is no cpufreq."""
+    """The governors of the measured CPU; empty if there is no cpufreq."""
     idle_states: list[str]
     slack_ns: int
-    """Of ordinary processes, where a series does not say otherwise."""
+    """The timer slack of ordinary processes, unless a series says otherwise."""
     nice: int
-    """Of ordinary series: above 0 the kernel is less exact with select() and poll()."""
+    """The nice value of ordinary series.
+
+    Above 0 the kernel is less exact with select() and poll().
+    """
     timers: Timers
     audit: Audit
     ticks: Ticks | None
@@ -242,7 +251,7 @@ class MachineReport(msgspec.Struct, frozen=True, kw_only=True):
     cyclictest: list[Cyclic]
     missing: list[str]
     doubt: str = ""
-    """How far this machine did not keep up with a guest of real time; empty: it did."""
+    """Describes how far this machine did not keep up with a guest in real time; empty if it did."""
     host_s: float
 
     @property
@@ -261,7 +270,7 @@ class LatencyReport(msgspec.Struct, frozen=True, kw_only=True):
     argv: list[str]
     started: str
     complete: bool
-    """Whether all machines that were asked for are here."""
+    """True if all requested machines are here."""
     machines: list[MachineReport]
 
 

@@ -1,8 +1,8 @@
 # SPDX-License-Identifier: GPL-2.0-or-later
-"""Which series are taken on a place, from what it is: a pure function of its facts.
+"""Chooses the series of a place: a pure function of its facts.
 
-Guests sleep for nothing, but compute: a loaded series is limited to so many instructions, and left
-out where its single wait would take more.
+Sleeping costs a guest nothing, but computing does. A loaded series is limited to a number of
+instructions, and omitted if its single wait would need more.
 """
 
 import dataclasses
@@ -20,7 +20,7 @@ TABLE = (("nop", 0), ("sched_yield", 0), ("nanosleep", 1 * US), ("nanosleep", 10
 LENGTHS_NS = (10 * MS, 100 * MS, 1 * S)
 SLACKS_NS = (50 * US, 1)
 FIFO_TABLE = 1
-"""The least priority of SCHED_FIFO, as `chrt --fifo 1` gives it."""
+"""The least priority of SCHED_FIFO, as in `chrt --fifo 1`."""
 FIFO_PERIODS = 92
 TICKS_SPAN_NS = 200 * MS
 SWEEP_TO_NS = 2_000 * US
@@ -34,14 +34,14 @@ class Extent:
     table_limit_ms: int = 4_000
     slack: int = 2_000
     jitter: tuple[int, int, int] = (40, 10, 4)
-    """Of 10 ms, 100 ms and 1 s."""
+    """The number of waits of 10 ms, 100 ms and 1 s."""
     power: tuple[int, int, int] = (20, 5, 2)
     periods: int = 1_000
     sweep_step_ns: int = 1 * US
     eaters: int = 1
-    """On each CPU, of a loaded series."""
+    """The number of eaters on each CPU of a loaded series."""
     loaded_instructions: int | None = None
-    """In a guest: the most that a loaded series may execute."""
+    """The most instructions that a loaded series may execute in a guest."""
 
 
 USUAL = Extent()
@@ -76,14 +76,17 @@ def programme(facts: PlaceFacts, extent: Extent, *, low_resolution: bool) -> lis
 
 
 def _with_usual_slack(series: Series, facts: PlaceFacts) -> Series:
-    """A real-time process has no slack, whatever it was given."""
+    """Returns the series with the usual slack.
+
+    A real-time process has none, whatever it is given.
+    """
     if series.slack_ns or series.fifo:
         return series
     return replace(series, slack_ns=facts.usual_slack_ns)
 
 
 def _limit_ms(extent: Extent, facts: PlaceFacts, *, eaters: int) -> int:
-    """Idle guests need no limit: they only sleep."""
+    """Returns the time limit. Idle guests need none, because they only sleep."""
     if extent.loaded_instructions is None or facts.mips is None:
         return extent.table_limit_ms
     if not eaters:
@@ -111,7 +114,7 @@ def _table(cpu: int, extent: Extent, facts: PlaceFacts) -> list[Series]:
 
 
 def _slack(cpu: int, extent: Extent) -> list[Series]:
-    """Each length at one slack and at once at the other: both see the machine as it is then."""
+    """Returns each length with one slack directly after the other, under the same conditions."""
     short = [
         Series(
             kind=Kind.WAIT,
@@ -133,7 +136,7 @@ def _slack(cpu: int, extent: Extent) -> list[Series]:
 
 
 def _lengths(counts: tuple[int, int, int], base: Series, longest_ns: int | None) -> list[Series]:
-    """One series a length; as many waits of each as there is time for, and none where not one."""
+    """Returns a series for each length, with as many waits as there is time for."""
     found = []
     for request_ns, count in zip(LENGTHS_NS, counts, strict=True):
         fitting = count if longest_ns is None else min(count, longest_ns // request_ns)
@@ -157,7 +160,7 @@ def _jitter(cpu: int, extent: Extent, facts: PlaceFacts) -> list[Series]:
 
 
 def _power(cpu: int, extent: Extent, facts: PlaceFacts) -> list[Series]:
-    """Each governor, and each idle state as the deepest: the wake-up latency is held to its own."""
+    """Returns series for each governor, and for each idle state as the deepest allowed one."""
     base = Series(kind=Kind.WAIT, section=Section.POWER, wait="clock_nanosleep", cpu=cpu)
     ways = [replace(base, governor=name) for name in facts.governors]
     ways += [replace(base, hold_us=us) for us in sorted(set(facts.idle_exit_us))]
@@ -183,7 +186,7 @@ def _periods(cpu: int, extent: Extent, facts: PlaceFacts) -> list[Series]:
 
 
 def _sweeps(cpu: int, extent: Extent) -> list[Series]:
-    """poll() takes milliseconds alone, so that fewer points show all that there is to see."""
+    """Returns the sweeps. poll() takes only milliseconds, so fewer points show everything."""
     step_ns = extent.sweep_step_ns
     ways = (("select", 0, 1), ("select", 1, 1), ("ppoll", 0, 2), ("poll", 0, 10))
     return [
@@ -202,7 +205,10 @@ def _sweeps(cpu: int, extent: Extent) -> list[Series]:
 
 
 def _steps(cpu: int) -> Series:
-    """select() over several ticks of 4 ms; kernels with another tick show more or fewer of them."""
+    """Returns a sweep of select() over several ticks of 4 ms.
+
+    Kernels with another tick show more or fewer of them.
+    """
     to_ns = STEPS_JIFFIES * 4 * MS
     return Series(
         kind=Kind.SWEEP,

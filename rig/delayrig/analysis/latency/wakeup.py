@@ -1,8 +1,9 @@
 # SPDX-License-Identifier: GPL-2.0-or-later
-"""The wake-up gotcha: sleepers wake up sooner while others compute, where a governor saves power.
+"""The wake-up gotcha: if a governor saves power, sleepers wake up sooner while others compute.
 
 A guest's sleeps of 10 ms are measured alone and beside loops. Under `ondemand` loops bring the core
-to its full speed for the same way to the sleeper; under `performance` it was there all the time.
+to its full speed, so the same way to the sleeper takes less time; under `performance` it had it all
+the time.
 """
 
 import msgspec
@@ -37,10 +38,10 @@ class WakeupReport(msgspec.Struct, frozen=True, kw_only=True):
     request_ns: int = REQUEST_NS
     readings: list[Lateness]
     doubt: str = ""
-    """How far this machine did not keep up; empty: it did."""
+    """Describes how far this machine did not keep up; empty if it did."""
 
     def change(self, governor: str) -> tuple[float, float]:
-        """What the eaters make of the mean lateness, and of its median: below 1 it falls."""
+        """Returns the factors by which eaters change mean and median lateness."""
         alone, beside = (
             next(r for r in self.readings if r.governor == governor and bool(r.eaters) is crowded)
             for crowded in (False, True)
@@ -49,7 +50,7 @@ class WakeupReport(msgspec.Struct, frozen=True, kw_only=True):
 
 
 def series_words(count: int, eaters: int) -> list[str]:
-    """For the measuring program (images/latency/series.h): alone first, then beside the loops."""
+    """Returns the series for the measuring program: alone first, then beside the loops."""
     plain = f"wait:wait=nanosleep,request_ns={REQUEST_NS},count={count},slack_ns={SLACK_NS},cpu=0"
     return [plain, f"{plain},eaters={eaters}"]
 
@@ -57,7 +58,7 @@ def series_words(count: int, eaters: int) -> list[str]:
 async def measure_wakeups(
     guest: LiveGuest, program: Subject, *, count: int, eaters: int
 ) -> tuple[list[Lateness], str]:
-    """Both series in one guest of one core, and how far it was not kept to its speed."""
+    """Measures both series in one guest of one core, and how far its speed was not held."""
     left = await run_program(guest, errand_of(program, count=count, eaters=eaters))
     trace = pace_events(left.trace, left.clock.begin.after_ns, left.clock.end.before_ns)
     text = left.entries.get("stdout.txt", b"")
@@ -79,7 +80,7 @@ async def measure_wakeups(
 
 
 def errand_of(program: Subject, *, count: int, eaters: int) -> Errand:
-    """Both series, after a few sleeps of each that nobody counts."""
+    """Returns the errand for both series, after a few sleeps of each that do not count."""
     return Errand(
         program=program,
         words=series_words(count, eaters),

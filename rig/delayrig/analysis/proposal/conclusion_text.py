@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: GPL-2.0-or-later
-"""Conclusion and advice in words: each figure and each order follows from the data."""
+"""Conclusion and advice in words. Every figure and the order follow from the data."""
 
 from collections.abc import Sequence
 from dataclasses import dataclass
@@ -8,14 +8,14 @@ from itertools import pairwise
 from delayrig.analysis.proposal.steps import TITLES, Proposal
 
 COUNTS = 1.0
-"""Percent: less is no change. Where wake-ups meet ticks moves a total by up to half a percent."""
+"""The least change in percent. The phase of wake-ups and ticks moves a total by up to 0.5 %."""
 NEEDS = {"realtime": "threshold-100us", "slack-and-hybrid": "os-clock"}
-"""What a step cannot do without: a build that polls for long takes no real-time priority."""
+"""The step that another one requires: a build that polls for long takes no real-time priority."""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Change:
-    """What a step changes, beside the one before it, in percent; negative: less."""
+    """The effect of a step, compared to the one before it, in percent; negative: a reduction."""
 
     step: str
     title: str
@@ -23,19 +23,19 @@ class Change:
     cpu_pct: float
     wakeups_pct: float
     too_short: int
-    """Verdicts more than before."""
+    """The number of additional verdicts."""
     best_place: str
-    """The cell in which it saves most time, and how much that is."""
+    """The cell in which it saves most time, and the saving."""
     best_pct: float
 
     @property
     def worth(self) -> tuple[int, float]:
-        """What sorts steps: verdicts that it takes away, then time and CPU time that it saves."""
+        """Returns the sort key of steps: verdicts that it removes, then time and CPU time saved."""
         return -self.too_short, -(self.time_pct + self.cpu_pct)
 
 
 def changes_of(proposal: Proposal) -> list[Change]:
-    """Of every step but the first."""
+    """Returns the changes of every step but the first."""
     found = []
     for number, (before, after) in enumerate(pairwise(proposal.steps)):
         places = [
@@ -61,7 +61,7 @@ def _pct(before: int, after: int) -> float:
 
 
 def landing_order(changes: Sequence[Change]) -> list[Change]:
-    """The most worthy first, and nothing before what it needs."""
+    """Returns the changes by worth, but each one after the step that it requires."""
     left = sorted(changes, key=lambda change: change.worth, reverse=True)
     order: list[Change] = []
     while left:
@@ -73,7 +73,7 @@ def landing_order(changes: Sequence[Change]) -> list[Change]:
 
 
 def conclusion(proposal: Proposal) -> str:
-    """One paragraph: what all of them come to, and which step brings what."""
+    """Returns one paragraph: the effect of all steps, and of each."""
     first, last = proposal.steps[0], proposal.steps[-1]
     total = (
         f"All changes together: the same {len(proposal.places)} writes take"
@@ -113,7 +113,7 @@ def _signed(pct: float) -> str:
 
 
 def advice(proposal: Proposal) -> list[str]:
-    """In which order to land the changes, and why; then what the order does not show."""
+    """Returns the order in which to land the changes, with reasons and remarks."""
     changes = changes_of(proposal)
     order = enumerate(landing_order(changes), 1)
     lines = [f"{number}. {change.title}: {_reason(change)}" for number, change in order]
@@ -132,14 +132,14 @@ def _reason(change: Change) -> str:
 
 
 def _where(change: Change) -> str:
-    """Sums hide that a step is for one kind of machine."""
+    """Names the cell with the best effect, because sums hide a step for one kind of machine."""
     if change.best_pct > -COUNTS or change.best_pct >= change.time_pct - COUNTS:
         return ""
     return f"; most on {change.best_place}: time {_signed(change.best_pct)}"
 
 
 def _together(changes: Sequence[Change]) -> list[str]:
-    """Steps that cost time, and the next that makes up for it."""
+    """Names steps that cost time, and the next step that compensates for it."""
     lines = []
     for number, change in enumerate(changes):
         if change.time_pct < COUNTS:
@@ -151,7 +151,7 @@ def _together(changes: Sequence[Change]) -> list[str]:
 
 
 def _for_the_unprivileged(proposal: Proposal) -> list[str]:
-    """What is left of the later steps where no priority is to be had."""
+    """Says what the later steps bring if no real-time priority is available."""
     found = {figures.step: figures for figures in proposal.without_priority}
     if not {"threshold-100us", "slack-and-hybrid"} <= set(found):
         return []

@@ -1,8 +1,8 @@
 # SPDX-License-Identifier: GPL-2.0-or-later
-"""What each step costs and brings: a pure fold over the results of plan `proposal`.
+"""The cost and benefit of each step, computed from the results of plan `proposal`.
 
-Steps are compared in the cells that all of them finished, so that figures are of the same work.
-Whether a step is safe is a matter of every cell, those among them in which busy waits trust it.
+Steps are compared in the cells that all of them finished, so that they did the same work. Whether a
+step is safe depends on every cell, including those in which busy waits trust it.
 """
 
 from collections.abc import Sequence
@@ -42,7 +42,7 @@ class StepFigures(msgspec.Struct, frozen=True, kw_only=True):
 
 
 class PlaceFigures(msgspec.Struct, frozen=True, kw_only=True):
-    """One cell, by step in their order."""
+    """One cell, with the figures of each step in their order."""
 
     place: str
     words: str
@@ -53,7 +53,7 @@ class PlaceFigures(msgspec.Struct, frozen=True, kw_only=True):
 
 
 class OrderFigures(msgspec.Struct, frozen=True, kw_only=True):
-    """What a later step brings to those who may not take a priority: all such cells summed up."""
+    """The sums of a later step over all cells without a real-time priority."""
 
     step: str
     time_ns: int
@@ -61,7 +61,7 @@ class OrderFigures(msgspec.Struct, frozen=True, kw_only=True):
 
 
 class Proposal(msgspec.Struct, frozen=True, kw_only=True):
-    """The whole of `proposal.json`, but for the words."""
+    """The content of `proposal.json`, without the words."""
 
     schema: int = SCHEMA
     steps: list[StepFigures]
@@ -69,12 +69,12 @@ class Proposal(msgspec.Struct, frozen=True, kw_only=True):
     """The cells that are compared."""
     without_priority: list[OrderFigures]
     left_out: list[str]
-    """Cells that not every step finished, each with the reason."""
+    """The cells that not every step finished, each with the reason."""
     run: RunHeader
 
 
 def fold_proposal(results: Results) -> Proposal:
-    """Raises `BadInputError` for a run of other things."""
+    """Computes the figures; raises `BadInputError` for a run of another plan."""
     asking = _by_step(results.cells)
     missing = [step for step in STEPS if not asking[step]]
     if missing:
@@ -100,7 +100,7 @@ def _by_step(cells: Sequence[CellResult]) -> dict[str, dict[str, CellResult]]:
 
 
 def _shared(asking: dict[str, dict[str, CellResult]]) -> tuple[list[str], list[str]]:
-    """Places that all steps were at, in the order of the plan, and which of them are left out."""
+    """Returns the places that all steps finished, in the plan's order, and the places left out."""
     kept, left_out = [], []
     for place in asking[STEPS[0]]:
         cells = [asking[step][place] for step in STEPS if place in asking[step]]
@@ -143,14 +143,14 @@ def _place(place: str, asking: dict[str, dict[str, CellResult]]) -> PlaceFigures
 
 
 def place_words(cell: CellResult) -> str:
-    """Speed, cores, what else went on, and the part."""
+    """Returns speed, cores, hazards and part of the cell."""
     speed = f"{round(cell.guest.mips[0])} MIPS" if cell.guest.mips else "this machine"
     cores = f"{cell.guest.cores} core{'s' if cell.guest.cores > 1 else ''}"
     return ", ".join([speed, cores, *cell.hazards, cell.chip])
 
 
 def _without_priority(asking: dict[str, dict[str, CellResult]]) -> list[OrderFigures]:
-    """The steps that ran where nobody may take a real-time priority, in the same cells."""
+    """Returns the steps that ran without a real-time priority, summed over the same cells."""
     found: dict[str, dict[str, CellResult]] = {}
     for step, cells in asking.items():
         if own := {place: c for place, c in cells.items() if NO_PRIORITY in c.hazards}:

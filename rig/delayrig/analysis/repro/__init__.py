@@ -1,2 +1,2 @@
 # SPDX-License-Identifier: GPL-2.0-or-later
-"""One cell again, exactly: watched, with a shell before its subject, or under gdb."""
+"""Runs one cell again, exactly: watched, with a shell before its subject, or under gdb."""

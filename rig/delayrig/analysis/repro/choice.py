@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: GPL-2.0-or-later
-"""Which cell is run again: found by a part of its id, in a finished run or in a plan."""
+"""Chooses the cell to run again by a part of its id, in a finished run or in a plan."""
 
 import difflib
 import fnmatch
@@ -46,7 +46,7 @@ class Wish:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Before:
-    """What the cell did when it was run before, and with what."""
+    """The result of an earlier run of the cell, and its inputs."""
 
     result: CellResult
     seed: int
@@ -56,7 +56,7 @@ class Before:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Chosen:
-    """A cell that can be run, and what came of it before, where that is known."""
+    """A cell that can be run, and its earlier result if that is known."""
 
     cell: Cell
     plan: str
@@ -65,13 +65,16 @@ class Chosen:
     delay: DelayWish
     before: Before | None = None
     again: tuple[str, ...] = ()
-    """The words after `rig/rig` that do the same once more; empty: those of `run`."""
+    """The words after `rig/rig` that repeat this; empty: those of `run`."""
 
 
 def find_id(wanted: str, ids: Sequence[str], *, where: str, hint: str) -> str:
-    """The one id that is `wanted`, matches it (`*`), or has it as a part, tried in this order;
-    raises `BadInputError` with the nearest of none, or some of many."""
-    part = wanted.lower().replace(":", "-")  # as ids write the colons of subjects and hazards
+    """Returns the one id that is `wanted`, matches it (`*`), or contains it, tried in this order.
+
+    Raises `BadInputError` with the nearest id if none fits, or with some if several do.
+    """
+    # Ids replace the colons of subjects and hazards by dashes.
+    part = wanted.lower().replace(":", "-")
     for found in (
         [one for one in ids if one == wanted],
         [one for one in ids if fnmatch.fnmatchcase(one, wanted)],
@@ -92,7 +95,10 @@ def find_id(wanted: str, ids: Sequence[str], *, where: str, hint: str) -> str:
 
 
 def _nearest(wanted: str, ids: Sequence[str]) -> str:
-    """Ids are long, and what is typed is short: parts are compared with parts as well."""
+    """Returns the nearest ids.
+
+    Ids are long and the typed text is short, so parts are compared, too.
+    """
     words = wanted.lower().split(".")
 
     def likeness(candidate: str) -> float:
@@ -108,7 +114,7 @@ def _nearest(wanted: str, ids: Sequence[str]) -> str:
 
 
 def choose(wish: Wish, paths: Paths) -> Chosen:
-    """The cell that was asked for; raises `BadInputError`, and starts nothing."""
+    """Returns the requested cell, without starting anything; raises `BadInputError`."""
     return _from_run(wish, wish.run, paths) if wish.run else _from_plan(wish, paths)
 
 
@@ -137,7 +143,7 @@ def _from_plan(wish: Wish, paths: Paths) -> Chosen:
 
 
 def _in_place(wanted: str, ids: Sequence[str]) -> str:
-    """An id of another subject stands for the same place among those of this one."""
+    """Returns the id of this subject's cell in the place that another subject's id names."""
     if wanted.count(".") < 2 or wanted in ids:
         return wanted
     same = [one for one in ids if place_of(one) == place_of(wanted)]
@@ -145,7 +151,7 @@ def _in_place(wanted: str, ids: Sequence[str]) -> str:
 
 
 def _plan_that_has(wish: Wish, paths: Paths) -> str:
-    """The usual plan; else the first shipped one that has such a cell."""
+    """Returns the usual plan, else the first shipped one that has such a cell."""
     assert wish.cell is not None
     wanted = wish.cell.lower()
     others = [name for name in sorted(plan_names()) if name != USUAL_PLAN]
@@ -194,7 +200,7 @@ def _from_run(wish: Wish, run: Path, paths: Paths) -> Chosen:
 
 
 def _run_below(folder: Path) -> Path:
-    """What `ci/gate.sh` leaves has the run or the gate in a folder of its own."""
+    """Returns the folder of the run or gate inside an output folder of `ci/gate.sh`."""
     has_run = any((folder / name).is_file() for name in (GATE_FILE, FILE_NAME))
     return folder if has_run or not (folder / PIPELINE_RUN).is_dir() else folder / PIPELINE_RUN
 
@@ -213,7 +219,7 @@ def _ids_in(runs: Iterable[Results]) -> list[str]:
 
 
 def _runs_in(run: Path) -> dict[Path, Results]:
-    """By folder: the run, or those of a gate, the candidate's rounds before the baseline's."""
+    """Returns results by folder: the run's, or a gate's, with the candidate's rounds first."""
     if not (run / GATE_FILE).is_file():
         return {run: read_results(run)}
     sides = (*rounds_of(run, CANDIDATE), *rounds_of(run, BASELINE))
@@ -221,7 +227,10 @@ def _runs_in(run: Path) -> dict[Path, Results]:
 
 
 def _find_in(run: Path, wanted: str | None) -> tuple[Path, str]:
-    """Where the first results with the cell are, and its whole id; the worst if none is named."""
+    """Returns the first folder with the cell, and its whole id; the worst cell if none is named.
+
+    The worst cell is the first conviction, or the first that decided a gate.
+    """
     runs = _runs_in(run)
     if not wanted and run in runs:
         return run, first_conviction(runs[run], str(run))
@@ -232,7 +241,7 @@ def _find_in(run: Path, wanted: str | None) -> tuple[Path, str]:
 
 
 def _changed(cell: Cell, wish: Wish) -> Cell:
-    """The cell with what the user wants otherwise; what a plan expects is not said of that."""
+    """Returns the cell with the user's changes, and without the plan's expectation about it."""
     again = replace(cell, subject=current_name(cell.subject))
     if wish.seed is not None:
         again = replace(again, seed=wish.seed)
@@ -244,13 +253,13 @@ def _changed(cell: Cell, wish: Wish) -> Cell:
                 f"--lane {wish.lane}: {cell.id} was run on this machine, so it has no speed",
                 hint="name its plan with --plan instead of --from",
             )
-        # Cells of the host lane differ in no speed.
+        # Cells of the host lane do not differ in speed.
         again = replace(again, lane=wish.lane, expect=Expect.PASS, icount_shift=0)
     return again
 
 
 def _kept_cell(run: Path, cell: str) -> Cell | None:
-    """As the run kept it: the plan may have been changed since."""
+    """Returns the cell as the run kept it, because the plan may have changed since."""
     path = (run if run.is_dir() else run.parent) / cell / "cell.json"
     if not path.is_file():
         return None
@@ -258,7 +267,7 @@ def _kept_cell(run: Path, cell: str) -> Cell | None:
         kept = msgspec.json.decode(path.read_bytes(), type=Cell)
     except msgspec.MsgspecError:
         return None
-    # Its words make the name of a folder, and the file may be anybody's.
+    # The id becomes the name of a folder, and the file may come from anybody.
     return None if id_fault(kept.id) else kept
 
 
@@ -280,7 +289,7 @@ def _planned_cell(results: Results, result: CellResult, paths: Paths) -> Cell:
 
 
 def delay_wish_of(rerun: str) -> DelayWish:
-    """Where the delay function was said to be, from the command that runs a cell again."""
+    """Returns the delay function that the command named, read from the command itself."""
     wish = DelayWish()
     for option, value in itertools.pairwise(rerun.split()):
         if option == "--delay-symbol":

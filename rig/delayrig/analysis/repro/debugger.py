@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: GPL-2.0-or-later
-"""gdb on this machine, told of the subject: its files, its sources, its delay functions."""
+"""gdb on this machine, with the subject's files, its sources and its delay functions."""
 
 import shutil
 from collections.abc import Sequence
@@ -28,7 +28,7 @@ NONE_KNOWN = (
 
 
 def find_gdb(arch: Arch) -> str:
-    """The program; raises `RigFaultError` where there is none for programs of that architecture."""
+    """Returns the program; raises `RigFaultError` if none is installed for that architecture."""
     names = [GDB_OF_ALL] if arch is Arch.ARM64 else [GDB, GDB_OF_ALL]
     for name in names:
         if shutil.which(name):
@@ -42,7 +42,7 @@ def find_gdb(arch: Arch) -> str:
 def remote_words(
     gdb: str, root: Path, socket: Path, sources: Sequence[Path], stops: Sequence[str]
 ) -> list[str]:
-    """gdb, through the gdbserver behind `socket`; `root` has the files of the guest."""
+    """Returns gdb on the gdbserver behind `socket`; `root` has the files of the guest."""
     before = [f"set sysroot {root}", _directories(sources), "set remotetimeout 60"]
     return _on_future_subject(gdb, before, f"target remote {socket}", [], stops)
 
@@ -50,7 +50,7 @@ def remote_words(
 def attached_words(
     gdb: str, pid: int, go: Path, sources: Sequence[Path], stops: Sequence[str]
 ) -> list[str]:
-    """gdb on a process of this machine, which becomes the subject once the file `go` is there."""
+    """Returns gdb on a local process, which becomes the subject once the file `go` exists."""
     before = [_directories(sources)]
     return _on_future_subject(gdb, before, f"attach {pid}", [f"shell touch {go}"], stops)
 
@@ -58,13 +58,13 @@ def attached_words(
 def _on_future_subject(
     gdb: str, before: Sequence[str], attach: str, after: Sequence[str], stops: Sequence[str]
 ) -> list[str]:
-    """On a process that becomes the subject; nobody wants to read of what it is before."""
+    """Returns gdb on a process that becomes the subject, silent until then."""
     quiet = [*before, "set auto-solib-add off", attach, "tcatch exec", *after]
     return gdb_words(gdb, [*quiet, "set auto-solib-add on", "continue", *stops])
 
 
 def gdb_words(gdb: str, commands: Sequence[str]) -> list[str]:
-    """A command line that runs the commands and then is the user's."""
+    """Returns a command line that runs the commands and then waits for the user."""
     folders = ":".join(map(str, debug_folders()))
     first = [
         "set debuginfod enabled off",
@@ -76,12 +76,12 @@ def gdb_words(gdb: str, commands: Sequence[str]) -> list[str]:
 
 
 def packet(words: str) -> bytes:
-    """A packet of gdb's remote serial protocol, with the acknowledgement of the one before."""
+    """Returns a packet of gdb's remote serial protocol, after acknowledging the one before."""
     return f"+${words}#{sum(words.encode()) % 256:02x}".encode()
 
 
 KILL = packet("k")
-"""Ends what a gdb left that was ended itself; nobody minds it elsewhere."""
+"""Kills the process after gdb itself was killed. Elsewhere it has no effect."""
 
 
 def _directories(sources: Sequence[Path]) -> str:
@@ -89,7 +89,7 @@ def _directories(sources: Sequence[Path]) -> str:
 
 
 def delay_stops(subject: Subject, wish: DelayWish) -> list[str]:
-    """What gdb is told once the process is the subject: names of functions, else addresses."""
+    """Returns gdb's commands for the subject: breakpoints by name, else by address."""
     found = find_delay_functions(subject, wish)
     if name := _first_name(found, wish):
         return [f"break {name}"]

@@ -1,10 +1,11 @@
 # SPDX-License-Identifier: GPL-2.0-or-later
-"""Runs inside gdb: breakpoints in functions that have no name, such as those of stripped programs.
+"""Runs inside gdb: breakpoints in functions without a name, such as those of stripped programs.
 
-    delay-break FILE ADDRESS LINKED_AT
+delay-break FILE ADDRESS LINKED_AT
 
-FILE is the name of the program or library, ADDRESS the function's in that ELF file, LINKED_AT where
-that file's first segment begins. A library that is not loaded yet is waited for.
+FILE is the name of the program or library, ADDRESS the function's address in that ELF file,
+LINKED_AT the beginning of its first segment. If the library is not loaded yet, the breakpoint waits
+for it.
 """
 
 import re
@@ -12,20 +13,20 @@ import re
 import gdb
 
 FIRST_PART = re.compile(r"^\s*(0x[0-9a-f]+)(?:\s+0x[0-9a-f]+){2}\s+0x0\s.*?([^/\s]+)\s*$", re.M)
-"""Of `info proc mappings`: where a file begins, and its name without folders."""
+"""A line of `info proc mappings` with the beginning of a file and its name without folders."""
 
 
 def loaded_at(file: str) -> int | None:
-    """Where the process has the first part of the file; None where it has none of it."""
+    """Returns the address of the first part of the file in the process; None if there is none."""
     try:
         told = gdb.execute("info proc mappings", to_string=True)
-    except gdb.error:  # the process runs, or is gone
+    except gdb.error:  # The process runs, or is gone.
         return None
     return next((int(start, 16) for start, name in FIRST_PART.findall(told) if name == file), None)
 
 
 class DelayBreak(gdb.Command):  # type: ignore[misc]  # gdb has no types
-    """Stops in a function that is known by its address alone."""
+    """Stops in a function that is known only by its address."""
 
     def __init__(self) -> None:
         super().__init__("delay-break", gdb.COMMAND_BREAKPOINTS)

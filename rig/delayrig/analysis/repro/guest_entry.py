@@ -1,8 +1,8 @@
 # SPDX-License-Identifier: GPL-2.0-or-later
-"""What a guest is given so that somebody can look at its subject from within.
+"""Prepares a guest so that somebody can examine its subject from within.
 
-It starts in the subject's place, in its root, with its user, on its core, after the cell's hazards,
-and becomes it (execve). The guest's image, and so its snapshot, stay as they are.
+The entry starts in the subject's place, in its root, as its user, on its core, after the cell's
+hazards, and becomes it (execve). The guest's image and its snapshot are not changed.
 """
 
 import asyncio
@@ -36,7 +36,7 @@ PROMPT = "guest# "
 SUBJECT_STARTS = "[rig] the subject starts"
 GDBSERVER_STARTS = "[rig] gdbserver starts"
 BAUD = 115200
-# Who traces it is told at once: the kernel's word for nobody is 0.
+# The kernel reports 0 while no process traces it.
 AWAIT_GDBSERVER = (
     "tracer=0",
     "while :; do",
@@ -57,7 +57,7 @@ class Entry:
     """The guest's name of its serial port, such as ttyS0."""
     busybox: Path
     gdbserver: Path | None = None
-    """Its root, unpacked."""
+    """The root of the unpacked gdbserver."""
     terminal: tuple[int, int] = USUAL_TERMINAL
     term: str = "linux"
 
@@ -82,7 +82,7 @@ def entered_spec(spec: str) -> str:
 
 
 def enter_script(entry: Entry, subject: Sequence[str]) -> str:
-    """What is run in the subject's place; `subject` are its words."""
+    """Returns the script that runs instead of the subject; `subject` are its words."""
     lines = [
         "#!/rig/busybox sh",
         "/rig/busybox mkdir -p /rig/bin",
@@ -114,13 +114,16 @@ def _shell_lines(entry: Entry, subject: Sequence[str]) -> list[str]:
 
 
 def _gdb_lines(entry: Entry, subject: Sequence[str]) -> list[str]:
-    """gdbserver comes to the process that becomes the subject: that is what the cell acts on."""
+    """Returns lines that attach gdbserver to the process that becomes the subject.
+
+    The cell's hazards act on this process.
+    """
     assert entry.gdbserver is not None
     server = words_in_guest(entry.gdbserver, "/rig/gdb")
     return [
-        "/rig/bin/dmesg -n 1",  # what the kernel says there would be no word of the protocol
+        "/rig/bin/dmesg -n 1",  # Messages of the kernel would disturb the protocol.
         f"/rig/bin/stty -F $tty {BAUD} raw -echo",
-        "exec 4<>$tty",  # holds it open, so that nothing of the first request is lost
+        "exec 4<>$tty",  # Hold the terminal open, so that nothing of the first request is lost.
         f"echo {shlex.quote(GDBSERVER_STARTS)} >&4",
         f"{shlex.join([*server, '--once', '--attach'])} $tty $$ >/rig/gdbserver.log 2>&1 &",
         *AWAIT_GDBSERVER,
@@ -129,7 +132,7 @@ def _gdb_lines(entry: Entry, subject: Sequence[str]) -> list[str]:
 
 
 def words_in_guest(root: Path, place: str) -> list[str]:
-    """What starts the program of an unpacked root that lies at `place` of the subject's."""
+    """Returns the words that start an unpacked root's program; it is at `place` in the guest."""
     return [
         place + word.removeprefix(str(root)) if word.startswith(str(root)) else word
         for word in words_to_start(root)
@@ -137,7 +140,7 @@ def words_in_guest(root: Path, place: str) -> list[str]:
 
 
 def write_entered(archive: Path, entry: Entry, subject: Sequence[str], scratch: Path) -> Path:
-    """The subject's archive with what the entry needs in it; written below `scratch`."""
+    """Returns a copy of the subject's archive with the entry's files, written below `scratch`."""
     root = scratch / "entered"
     root.mkdir()
     unpack_archive(archive, root)
@@ -159,7 +162,7 @@ def write_entered(archive: Path, entry: Entry, subject: Sequence[str], scratch: 
 
 
 def rewrite_cell(archive: Path, scratch: Path) -> list[str]:
-    """Changes the cell's archive so that the script starts; returns the subject's words."""
+    """Changes the cell's archive so that it starts the script; returns the subject's words."""
     folder = scratch / "entered-cell"
     folder.mkdir()
     unpack_archive(archive, folder)
@@ -184,7 +187,7 @@ class Visit:
     def entered(
         self, hardware: Hardware, assignment: Assignment, supplies: Supplies, scratch: Path
     ) -> Hardware:
-        """The machine with a console, and what the visitor needs; kept below `scratch`."""
+        """Returns the machine with a console and the visitor's files, kept below `scratch`."""
         words = rewrite_cell(hardware.fw_cfg[CELL_FW_CFG], scratch)
         archive = Path(assignment.subject.archive)
         entry = self._entry(assignment, supplies)
@@ -211,12 +214,12 @@ class Visit:
     async def beside(
         self, guest: Coroutine[Any, Any, T], assignment: Assignment, paths: Paths, scratch: Path
     ) -> T:
-        """Until the guest is done, and the visitor is gone: gdb is its user's to the end."""
+        """Waits for the guest and the visitor. gdb stays until its user ends it."""
         visit = self._attend(assignment, paths, scratch)
         return await attended(guest, visit, stays=self.look is Look.GDB)
 
     async def _attend(self, assignment: Assignment, paths: Paths, scratch: Path) -> None:
-        """Until the visitor leaves the subject alone."""
+        """Runs the shell or gdb until it leaves the subject."""
         socket = scratch / SOCKET
         if self.look is Look.SHELL:
             await terminal.talk(socket, prompt=PROMPT, until=SUBJECT_STARTS)
@@ -236,7 +239,10 @@ class Visit:
 async def attended(
     guest: Coroutine[Any, Any, T], visit: Coroutine[Any, Any, None], *, stays: bool
 ) -> T:
-    """Until the guest is done, soon after its visitor is gone; that one too where it `stays`."""
+    """Waits until the guest is done.
+
+    A visitor who `stays` is waited for; otherwise the visit ends with the guest.
+    """
     done, visitor = asyncio.ensure_future(guest), asyncio.ensure_future(visit)
     try:
         await asyncio.wait({done, visitor}, return_when=asyncio.FIRST_COMPLETED)

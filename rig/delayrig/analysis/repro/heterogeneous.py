@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: GPL-2.0-or-later
-"""The classic bug of unequal cores, told with the figures that cells left."""
+"""The classic bug of unequal cores, explained with the figures of the cells."""
 
 import time
 from collections.abc import Sequence
@@ -27,10 +27,10 @@ from delayrig.plan.request import Request
 from delayrig.run.runner import Quiet, run_request
 
 PLAN = str(Path(__file__).with_suffix(".toml"))
-"""Not among the plans that are shipped: with no canary it says nothing of any subject."""
+"""It is not among the shipped plans: without a canary it says nothing about any subject."""
 TRACE = "pace.jsonl"
 BUSY_PART_MIN = 0.5
-"""Of a window that tells how fast a core is: one that was idle tells little."""
+"""The fraction of a window in which a core must be busy for its speed to be measured."""
 INTRODUCTION = """\
 The classic bug of unequal cores
 --------------------------------
@@ -45,7 +45,7 @@ The flashrom that comes with this rig counts nothing: it asks the system to wake
 time, and looks at the clock. Same guest, same cores, same move."""
 DOUBTS = (Verdict.INCONCLUSIVE, Verdict.INFRA_ERROR)
 LIMIT_S = 85.0
-"""A cell that this host could not keep up with is run once more if all can be over by then."""
+"""The time by which all must be over if a cell is repeated because this host was too slow."""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -57,13 +57,13 @@ class Walk:
     stdout: str
 
     def moment_ns(self, kind: type[SubjectStart | Moved | SubjectEnd]) -> int:
-        """When its subject started, was moved or ended; 0 where it never was."""
+        """Returns when its subject started, was moved or ended; 0 if it never was."""
         found = first(self.events, kind)
         return found.t_ns if found else 0
 
 
 def read_walk(cell: Cell, result: CellResult, folder: Path) -> Walk:
-    """Of a finished cell's folder; one that was lost left nothing to tell of."""
+    """Reads the folder of a finished cell. A cell that was lost has no events."""
     if result.verdict is Verdict.INFRA_ERROR or not (folder / TRACE).is_file():
         return Walk(cell=cell, result=result, events=(), trace=(), stdout="")
     artifacts = read_artifacts(folder)
@@ -77,7 +77,7 @@ def read_walk(cell: Cell, result: CellResult, folder: Path) -> Walk:
 
 
 def describe_stage(cell: Cell, stage: str, at_s: float) -> str:
-    """What has just happened, while it happens; empty where that is of no interest."""
+    """Describes the stage that was just reached; empty if it is of no interest."""
     slow, fast = cell.mips[0], max(cell.mips)
     told = {
         BOOTED: f"The guest is up. From now on its core 0 does {slow:g} MIPS (million instructions"
@@ -89,7 +89,7 @@ def describe_stage(cell: Cell, stage: str, at_s: float) -> str:
 
 
 def measured_mips(walk: Walk, core: int, since_ns: int, until_ns: int) -> float | None:
-    """How fast a core really was in that time, of what it computed there; None: it was idle."""
+    """Returns the measured speed of a busy core in that time; None if it was idle."""
     windows = [
         window
         for window in of_kind(walk.trace, Window)
@@ -104,7 +104,7 @@ def measured_mips(walk: Walk, core: int, since_ns: int, until_ns: int) -> float 
 
 
 def describe_walk(walk: Walk) -> list[str]:
-    """Calibrated here, moved there, asked for this, got that: a line or some for each."""
+    """Describes calibration, move, request and result in a line or more each."""
     if not walk.events:
         return [f"   {walk.result.reason}"]
     began_ns, moved_ns = walk.moment_ns(SubjectStart), walk.moment_ns(Moved)
@@ -186,7 +186,7 @@ def _speed(mips: float | None) -> str:
 
 
 async def walk_through(request: Request, paths: Paths, show: Show) -> ExitCode:
-    """Runs the request's cells, the guilty one first; the exit code as of `run`."""
+    """Runs the request's cells, the guilty one first; returns the exit code of `run`."""
     began_s = time.monotonic()
     walks: list[Walk] = []
     for number, cell in enumerate(request.cells):

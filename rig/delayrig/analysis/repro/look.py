@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: GPL-2.0-or-later
-"""How somebody wants to look at a cell, and its files and stages shown while it runs."""
+"""The ways to look at a cell, and its files and stages shown while it runs."""
 
 import asyncio
 import time
@@ -13,16 +13,16 @@ from delayrig.lanes.stages import StageWatch, read_marks
 LOOK_AGAIN_S = 0.05
 Show = Callable[[str], None]
 Lines = Callable[[str], list[str]]
-"""From a whole file so far to the lines that it is worth."""
+"""A function from a file's content to the lines to show."""
 Told = Callable[[str, float], None]
-"""Takes a stage, and the seconds of host time since the cell began."""
+"""A function that is called with a stage and the seconds of host time since the cell began."""
 
 
 class Look(Enum):
     WATCH = "watch"
-    """It runs as ever; what it says is shown as it goes."""
+    """The cell runs as usual; its output is shown at once."""
     SHELL = "shell"
-    """A shell beside the subject, before that one starts."""
+    """A shell beside the subject, before that starts."""
     GDB = "gdb"
     """The subject under gdb, stopped before it starts."""
 
@@ -30,17 +30,17 @@ class Look(Enum):
 LEAVE_KEY = b"\x1d"
 """Control and ]: ends everything, as in telnet."""
 EXTRA_MS = 24 * 3600 * 1000
-"""What is added to the subject's time where a person looks at it: nobody shall be hurried."""
+"""The additional time limit of the subject while a person looks at it."""
 EXTRA_S = EXTRA_MS // 1000
 
 
 def say_nothing(_line: str) -> None:
-    """Where lines are of no interest."""
+    """Drops a line."""
 
 
 @asynccontextmanager
 async def following(files: dict[Path, Lines], show: Show) -> AsyncIterator[None]:
-    """Shows what comes into the files, which may not be there yet, and at the end what is left."""
+    """Shows what is added to the files, which may not exist yet, until the context ends."""
     shown = dict.fromkeys(files, 0)
 
     def look() -> None:
@@ -67,7 +67,7 @@ async def following(files: dict[Path, Lines], show: Show) -> AsyncIterator[None]
 
 
 def whole_lines(who: str) -> Lines:
-    """Those that have come to their end, with the name of who said them."""
+    """Returns a function that returns complete lines, each with the name of their writer."""
 
     def lines(text: str) -> list[str]:
         whole, _, _ = text.rpartition("\n")
@@ -77,7 +77,7 @@ def whole_lines(who: str) -> Lines:
 
 
 def stage_lines(who: str) -> Lines:
-    """The stages of the guest that are over, by the host's clock since now."""
+    """Returns a function that returns the guest's finished stages, with host time since now."""
     began_s = time.time()
 
     def lines(text: str) -> list[str]:

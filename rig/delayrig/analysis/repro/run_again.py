@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: GPL-2.0-or-later
-"""A cell from its choice to what is said of it, for somebody who sees it for the first time."""
+"""Runs a chosen cell and explains it to somebody who sees it for the first time."""
 
 import contextlib
 import re
@@ -83,7 +83,7 @@ def _where(cell: Cell) -> str:
 
 
 def describe_result(result: CellResult, first_ns: int = 0) -> list[str]:
-    """The verdict and all that it rests on; `first_ns` is when the subject started."""
+    """Returns the verdict and all evidence; `first_ns` is when the subject started."""
     lines = [f"{result.verdict}: {VERDICTS[result.verdict]}"]
     for item in result.evidence:
         lines += [f"  {line}" for line in describe_evidence(item, first_ns)]
@@ -98,7 +98,7 @@ def describe_result(result: CellResult, first_ns: int = 0) -> list[str]:
 
 
 def _figures(result: CellResult) -> list[str]:
-    """Where its time went, in seconds, as tables have it; nothing where it took none."""
+    """Returns the parts of its time, in seconds; nothing if it took no time."""
     if result.time_ns.total == 0:
         return []
     phases = {name: getattr(result.time_ns, name) for name in JOBS}
@@ -134,7 +134,7 @@ def describe_evidence(item: Evidence, first_ns: int = 0) -> list[str]:
 
 
 def _place(where: str, first_ns: int) -> str:
-    """A moment is said from the subject's start: nobody knows the boot's."""
+    """Replaces times by times since the subject's start, because the boot's time is unknown."""
     if not first_ns:
         return where
     said = _MOMENT.sub(
@@ -148,17 +148,17 @@ def _place(where: str, first_ns: int) -> str:
 class Reproduction:
     lines: tuple[str, ...]
     is_rig_fault: bool = False
-    """Equal images and seeds gave unequal times where time is exact."""
+    """True if equal images and seeds gave unequal exact times."""
 
     def exit_code(self, result: CellResult) -> ExitCode:
-        """As `run` has it, unless the rig is shown to be at fault."""
+        """Returns the exit code of `run`, unless the rig is shown to be at fault."""
         return ExitCode.RIG_FAULT if self.is_rig_fault else exit_code_of_run([result])
 
 
 def compare_reproduction(
     before: Before | None, now: CellResult, digests: Mapping[str, str]
 ) -> Reproduction:
-    """`digests` are those of what it was run with now."""
+    """Compares the results; `digests` are those of the present inputs."""
     if before is None:
         return Reproduction(
             lines=("Nothing to compare it with: --from RUN names a run that has it.",)
@@ -188,7 +188,10 @@ def compare_reproduction(
 
 
 def unequal_inputs(before: Before, digests: Mapping[str, str]) -> list[str]:
-    """What the cell was made with then and is not now; of a run much is of other cells alone."""
+    """Returns the inputs of the cell that differ from those of the earlier run.
+
+    A run also has inputs of other cells, which do not count.
+    """
     return [name for name in sorted(digests) if before.digests.get(name) != digests[name]]
 
 
@@ -209,7 +212,10 @@ async def run_again(
     instead: str = "",
     quiet: bool = False,
 ) -> ExitCode:
-    """Shows the cell, unless `quiet`, and what came of it; `instead` replaces the comparison."""
+    """Runs the cell and shows it, unless `quiet`, and its result.
+
+    `instead` replaces the comparison.
+    """
     show: Show = say_nothing if quiet else click.echo
     for line in describe_cell(chosen.cell, chosen.chips[chosen.cell.chip]):
         show(line)
@@ -237,7 +243,7 @@ async def run_again(
 
 
 def _show_output(folder: Path, show: Show) -> None:
-    """What the subject printed, which a guest keeps to itself until its cell is done."""
+    """Shows the output of the subject, which a guest delivers only at the end of its cell."""
     with contextlib.suppress(OSError):
         text = (folder / "stdout.txt").read_text(encoding="utf-8", errors="replace")
         for line in whole_lines("subject")(text + "\n"):
@@ -253,7 +259,7 @@ def _began_ns(folder: Path) -> int:
 
 
 async def commands_of(request: Request, paths: Paths, preparing: Preparing) -> list[str]:
-    """The commands behind the cell; what they are given is written to its folder."""
+    """Returns the commands behind the cell, and writes their inputs to its folder."""
     (cell,) = request.cells
     folder = request.out / cell.id
     folder.mkdir(parents=True, exist_ok=True)

@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: GPL-2.0-or-later
-"""Between the user's terminal, or what stands in its place, and a guest's console or a program."""
+"""Connects the user's terminal, or other input, with a guest's console or a program."""
 
 import asyncio
 import contextlib
@@ -22,11 +22,11 @@ TAIL_BYTES = 256
 CONNECT_S = 20.0
 DRAIN_S = 0.5
 SILENT_S = 2.0
-"""After that a command may be waiting for the next line itself."""
+"""The silence after which a command may be waiting for the next line itself."""
 
 
 async def connect(socket: Path) -> tuple[asyncio.StreamReader, asyncio.StreamWriter]:
-    """The guest's console; raises `LostGuestError` where QEMU does not open it."""
+    """Connects to the guest's console; raises `LostGuestError` if QEMU does not open it."""
     try:
         async with asyncio.timeout(CONNECT_S):
             return await asyncio.open_unix_connection(str(socket))
@@ -45,7 +45,10 @@ async def await_words(socket: Path, words: str) -> None:
 
 
 async def say(socket: Path, words: bytes) -> None:
-    """To the guest's console; QEMU drops what the serial line has not taken when this ends."""
+    """Sends words to the guest's console.
+
+    It waits at the end, because QEMU drops what the serial line has not taken when it closes.
+    """
     _, writer = await connect(socket)
     writer.write(words)
     await writer.drain()
@@ -54,10 +57,10 @@ async def say(socket: Path, words: bytes) -> None:
 
 
 async def talk(socket: Path, *, prompt: str, until: str) -> None:
-    """The user and the guest's console, until that one says `until`.
+    """Connects the user with the guest's console until the console prints `until`.
 
-    A terminal is passed through key by key. Other input goes line by line, each at a prompt, as a
-    serial line takes no more than it is read; its end ends the guest's shell.
+    A terminal is passed through key by key. Other input goes line by line, each at a prompt,
+    because a serial line takes no more than is read from it. Its end ends the guest's shell.
     """
     reader, writer = await connect(socket)
     prompted = asyncio.Event()
@@ -86,7 +89,8 @@ async def _show(
             sys.stdout.buffer.write(b"\r\n")
             sys.stdout.buffer.flush()
             return
-        if prompt in tail:  # what follows it may ask the terminal where its cursor is
+        # After the prompt, the guest may ask the terminal for its cursor position.
+        if prompt in tail:
             tail = tail.rpartition(prompt)[2]
             prompted.set()
 
@@ -128,7 +132,7 @@ async def _send_lines(writer: asyncio.StreamWriter, prompted: asyncio.Event) -> 
     while line := await lines.get():
         prompted.clear()
         writer.write(line)
-        with contextlib.suppress(TimeoutError):  # else a program reads, and shows no prompt
+        with contextlib.suppress(TimeoutError):  # Otherwise a program reads, and shows no prompt.
             async with asyncio.timeout(SILENT_S):
                 await prompted.wait()
     while True:
@@ -138,12 +142,15 @@ async def _send_lines(writer: asyncio.StreamWriter, prompted: asyncio.Event) -> 
 
 
 def _input_lines() -> asyncio.Queue[bytes]:
-    """Read by a thread that nobody waits for: whoever writes them may never end."""
+    """Returns the lines of standard input, read by a thread that nobody waits for.
+
+    The writer of the lines may never end.
+    """
     lines: asyncio.Queue[bytes] = asyncio.Queue()
     loop = asyncio.get_running_loop()
 
     def read() -> None:
-        with contextlib.suppress(RuntimeError):  # the loop may be gone by then
+        with contextlib.suppress(RuntimeError):  # The loop may be closed by then.
             for line in iter(sys.stdin.buffer.readline, b""):
                 loop.call_soon_threadsafe(lines.put_nowait, line)
             loop.call_soon_threadsafe(lines.put_nowait, b"")
@@ -155,7 +162,10 @@ def _input_lines() -> asyncio.Queue[bytes]:
 async def run_in_foreground(
     words: Sequence[str], *, cwd: Path | None = None, environment: Mapping[str, str] | None = None
 ) -> int:
-    """Its exit code. It is ended where this is cancelled, and where this process ends."""
+    """Runs a program and returns its exit code.
+
+    It ends if this is cancelled, and when this process ends.
+    """
     has_terminal = sys.stdin.isatty()
     with _hand_over(sys.stdin.fileno()) if has_terminal else contextlib.nullcontext():
         process = await asyncio.create_subprocess_exec(
@@ -166,7 +176,8 @@ async def run_in_foreground(
         )
         if has_terminal:
             os.tcsetpgrp(sys.stdin.fileno(), process.pid)
-            os.kill(process.pid, signal.SIGCONT)  # it may have asked for the terminal before
+            # It may have asked for the terminal before and been stopped.
+            os.kill(process.pid, signal.SIGCONT)
         try:
             return await process.wait()
         finally:
@@ -177,7 +188,7 @@ async def run_in_foreground(
 
 @contextlib.contextmanager
 def _hand_over(fd: int) -> Iterator[None]:
-    """The terminal comes back to whoever has it now."""
+    """Gives the terminal back to its present owner at the end of the block."""
     ours = os.tcgetpgrp(fd)
     before = signal.signal(signal.SIGTTOU, signal.SIG_IGN)
     try:

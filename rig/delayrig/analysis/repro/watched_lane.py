@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: GPL-2.0-or-later
-"""The lane of a cell, opened for somebody who wants to see it, or the commands behind it."""
+"""The lane of a cell, opened for somebody who watches it, or the commands behind it."""
 
 import asyncio
 import os
@@ -37,7 +37,10 @@ LINE_PORT, STAGE_PORT = DRY_PORT + 1, DRY_PORT + 2
 
 
 def opener(look: Look, show: Show, told: Told | None = None) -> OpenLane:
-    """For `run_request`; `told` explains the stages of the live lane, else they are listed."""
+    """Returns a function that opens the lane for `run_request`.
+
+    `told` explains the stages of the live lane, else they are listed.
+    """
 
     async def opened(request: Request, paths: Paths, pool: CpuPool, preparing: Preparing) -> Lane:
         match request.lane:
@@ -79,13 +82,13 @@ def opener(look: Look, show: Show, told: Told | None = None) -> OpenLane:
 
 
 def check_look(cell: Cell, look: Look) -> None:
-    """Raises what stands in the way before anything is started."""
+    """Raises an error for a look that is impossible, before anything is started."""
     if look is Look.GDB:
         find_gdb(cell.arch)
 
 
 async def _visit(request: Request, paths: Paths, preparing: Preparing, look: Look) -> Visit | None:
-    """None where nobody comes in. gdbserver is fetched when the first guest needs it."""
+    """Returns the visit; None if nobody enters. Fetches gdbserver when it is first needed."""
     if look is Look.WATCH:
         return None
     server = None
@@ -119,7 +122,7 @@ async def packed_commands(
 
 
 def qemu_command(hardware: Hardware, snapshot: Path | None, cpu: int) -> list[str]:
-    """Lines for a shell: what boots, or the snapshot restored, with QEMU's monitor at hand."""
+    """Returns shell lines that boot, or restore the snapshot, with access to QEMU's monitor."""
     machine = restored(hardware, snapshot) if snapshot else hardware
     environment = TUNABLES | preloading(machine.preload, os.environ.get(LIBRARY_PATH, ""))
     before = [f"{name}={shlex.quote(value)}" for name, value in environment.items()]
@@ -142,13 +145,13 @@ def qemu_command(hardware: Hardware, snapshot: Path | None, cpu: int) -> list[st
 
 
 def _quoted(word: str) -> str:
-    """As QEMU's monitor takes a word with spaces (monitor/hmp.c, get_str())."""
+    """Returns the word as QEMU's monitor parses one with spaces (monitor/hmp.c, get_str())."""
     escaped = word.replace("\\", "\\\\").replace('"', '\\"')
     return f'"{escaped}"'
 
 
 def live_commands(packed: PackedGuest, folder: Path) -> list[str]:
-    """Lines for five shells: two emulators, the guest's line, QEMU, and the speeds of its cores."""
+    """Returns lines for five shells: two emulators, the guest's line, QEMU, the cores' speeds."""
     hardware, control = packed.hardware, "UNIX-SENDTO:pace"
     words = [hardware.shape.platform.program, *qemu_arguments(hardware, monitor_fd=None)]
     before = [f"{name}={shlex.quote(value)}" for name, value in TUNABLES.items()]
@@ -197,7 +200,7 @@ def host_commands(spec: Spec, folder: Path) -> list[str]:
 
 
 def pasted(words: Sequence[str], before: Sequence[str] = ()) -> list[str]:
-    """One command, an option a line; what stands `before` it is on its first line."""
+    """Returns one command with a line for each option; its first line starts with `before`."""
     lines = [" ".join([*before, shlex.quote(words[0])])]
     for word in words[1:]:
         if word.startswith("-"):

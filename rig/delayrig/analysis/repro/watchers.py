@@ -1,18 +1,18 @@
 # SPDX-License-Identifier: GPL-2.0-or-later
-"""The lanes with somebody who looks on, or looks in.
+"""The lanes with a watcher outside, or a visitor inside.
 
-Watched from the outside a cell is the very same. Looked at from within a virtual guest is from the
-same snapshot, but its idle time passes as on a wall instead of being skipped (`sleep=on`), and its
-CPUs and QEMU's main loop do not take turns: keys come when they come. What is seen in it stays
-sound, since all clocks of the guest still agree; its times are exact no more.
+A watched cell is exactly the same. A visited cell of the virtual lane starts from the same
+snapshot, but its idle time passes in real time instead of being skipped (`sleep=on`), and its CPUs
+and QEMU's main loop do not take turns: keys arrive at any time. Its observations stay sound,
+because all clocks of the guest still agree, but its times are no longer exact.
 
 With `sleep=on` QEMU's main loop has to set a timer for the end of the guest's idle time (10.0:
-icount_start_warp_timer()). Now and then, in a third of the starts of gdb where a program in the
-guest asks for the time each millisecond, it sets none, and waits without a limit. So it is woken.
+icount_start_warp_timer()). In a third of the starts of gdb in which a program in the guest asks for
+the time each millisecond, it sets none and waits without a limit. So the rig wakes it up.
 
-The cores of a live guest have the speeds of the cell from the moment that the subject would have
-started: a shell is as slow as the subject. On this machine the subject's process waits before it
-becomes the subject, until the file `go` is there. What a cell does has begun by then.
+The cores of a live guest have the speeds of the cell from the moment at which the subject would
+have started: a shell is as slow as the subject. On this machine the subject's process waits until
+the file `go` exists before it becomes the subject. The cell's actions have begun by then.
 """
 
 import asyncio
@@ -57,8 +57,8 @@ WAKE_EACH_S = 0.1
 GO, WAITS = "go", "waits"
 WAITS_LIMIT_S = 60.0
 LOOK_AGAIN_S = 0.02
-# PR_SET_PTRACER, PR_SET_PTRACER_ANY (linux/prctl.h): where Yama lets parents alone trace, our gdb
-# is none. It holds until execve, and gdb is there before that.
+# PR_SET_PTRACER with PR_SET_PTRACER_ANY (linux/prctl.h): where Yama lets only parents trace, our
+# gdb may not. It holds until execve, and gdb has attached before that.
 GATE = """\
 import ctypes, os, sys, time
 waits, go, library_path, *words = sys.argv[1:]
@@ -76,13 +76,13 @@ os.execv(words[0], words)
 
 @contextlib.asynccontextmanager
 async def kept_awake(machine: Machine) -> AsyncIterator[None]:
-    """Wakes the machine's QEMU until this is left. Who waits for a lost guest is told elsewhere."""
+    """Wakes the machine's QEMU until the context ends. Other code reports a lost guest."""
     over = asyncio.Event()
     waking = asyncio.create_task(_wake_until(over, machine))
     try:
         yield
     finally:
-        over.set()  # not cancelled: an answer that nobody waits for would end the connection
+        over.set()  # Do not cancel it: an answer that nobody waits for would end the connection.
         await waking
 
 
@@ -101,7 +101,7 @@ class WatchedGuests(VirtualLane):
     visit: Visit | None = None
 
     def pack(self, assignment: Assignment, scratch: Path) -> Hardware:
-        """With what somebody inside needs, where there is somebody."""
+        """Returns the machine, with the visitor's files if there is one."""
         hardware = VirtualLane.pack(self, assignment, scratch)
         if self.visit is None:
             return hardware
@@ -110,7 +110,7 @@ class WatchedGuests(VirtualLane):
     async def finish(
         self, machine: Machine, assignment: Assignment, scratch: Path
     ) -> dict[str, bytes]:
-        """What came of the cell; until then it is shown what is done."""
+        """Shows the cell until it is done, and returns its results."""
         if self.visit is None:
             return await self._watched(machine, assignment, scratch)
         await machine.resume()
@@ -134,10 +134,10 @@ class WatchedGuests(VirtualLane):
 class WatchedLiveGuests(LiveLane):
     show: Show
     told: Told | None = None
-    """Is told of each stage instead, where somebody explains them."""
+    """Called with each stage instead, if somebody explains them."""
 
     async def run_cell(self, assignment: Assignment) -> float:
-        """Shows stages and console; a visitor has the terminal alone, and sees the console."""
+        """Runs the cell and shows stages and console; a visitor sees only the console."""
         if self.visitor is not None:
             return await LiveLane.run_cell(self, assignment)
         files = {assignment.folder / "console.log": whole_lines("console")}
@@ -153,7 +153,7 @@ class WatchedSessions(HostLane):
     delay: DelayWish
 
     def pack(self, assignment: Assignment, scratch: Path) -> Spec:
-        """With a gate before the subject, where somebody is to come in."""
+        """Returns the specification, with a gate before the subject if somebody enters."""
         spec = HostLane.pack(self, assignment, scratch)
         if self.look is Look.WATCH:
             return spec
@@ -163,13 +163,13 @@ class WatchedSessions(HostLane):
         gate = [sys.executable, "-I", "-c", GATE, str(scratch / WAITS), str(scratch / GO)]
         return replace(
             spec,
-            box=[],  # who comes in sees this machine, and what they look at
+            box=[],  # The visitor sees this machine and the subject, so there is no sandbox.
             subject=[*gate, library_path, *words],
             deadline_ms=spec.deadline_ms + EXTRA_MS,
         )
 
     async def finish(self, spec: Spec, scratch: Path) -> int:
-        """The exit code of the session; until then it is shown what is done."""
+        """Shows the session until it ends, and returns its exit code."""
         files = {scratch / LOG: whole_lines("emulator"), scratch / OUTPUT: whole_lines("subject")}
         async with following(files, self.show):
             if self.look is Look.WATCH:
@@ -208,10 +208,10 @@ class WatchedSessions(HostLane):
 
 
 def startable(words: list[str], root: Path) -> tuple[list[str], str]:
-    """The subject's words for gdb, and the path of its libraries.
+    """Returns the subject's words for gdb, and the path of its libraries.
 
-    Started by its own dynamic linker a program has no symbols for gdb, which takes the linker for
-    the program. Where this machine's linker is the same one, the program starts by itself.
+    If its own dynamic linker starts a program, gdb takes the linker for the program and finds no
+    symbols. If this machine's linker is the same one, the program starts by itself.
     """
     linker = Path(words[0])
     here = Path("/") / linker.relative_to(root) if linker.is_relative_to(root) else None
@@ -221,7 +221,7 @@ def startable(words: list[str], root: Path) -> tuple[list[str], str]:
 
 
 async def _await_gate(scratch: Path, session: "asyncio.Future[int]") -> int:
-    """The process that waits; 0 where the session ended before."""
+    """Returns the id of the waiting process; 0 if the session ended before."""
     deadline_s = time.monotonic() + WAITS_LIMIT_S
     while not session.done():
         if (scratch / WAITS).is_file():

@@ -1,2 +1,2 @@
 # SPDX-License-Identifier: GPL-2.0-or-later
-"""Whether the rig does what it claims of itself."""
+"""Checks of the rig's claims about itself."""

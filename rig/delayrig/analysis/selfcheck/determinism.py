@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: GPL-2.0-or-later
-"""Whether the same cell is the same again: repeats, compared exactly, vary what must not matter."""
+"""Checks that a repeated cell is exactly the same. Repeats vary what must not matter."""
 
 import asyncio
 import contextlib
@@ -26,12 +26,12 @@ from delayrig.run.runner import Progress, run_side_by_side
 SCHEMA = 1
 FILE_NAME = "determinism.json"
 SHAPES = Path(__file__).with_name("determinism.toml")
-# One round holds every condition once and no more of the slow ones.
+# One round has every condition once, and no more of the slow ones.
 ROUND = 16
 
 
 class Condition(msgspec.Struct, frozen=True, kw_only=True):
-    """What must not matter in a repeat."""
+    """The conditions of a repeat that must not matter."""
 
     loaded: bool
     libvirt: bool
@@ -49,19 +49,19 @@ class Condition(msgspec.Struct, frozen=True, kw_only=True):
 
 
 class Repeat(msgspec.Struct, frozen=True, kw_only=True):
-    """One repeat, and how it compared with the first one, which has nothing to compare with."""
+    """One repeat, compared with the first one, which is compared with itself."""
 
     number: int
     condition: Condition
     compared: int
     reset: int = msgspec.field(default=0, name="rewound")
-    """Cells that ran in a guest that had run another."""
+    """The number of cells that ran in a guest that had run another one."""
     differences: list[str] = []
     doubts: list[str] = []
 
 
 class Determinism(msgspec.Struct, frozen=True, kw_only=True):
-    """The whole answer. `not_tried` says what it does not hold for."""
+    """The whole answer. `not_tried` names the conditions that it does not cover."""
 
     schema: int = SCHEMA
     seed: int
@@ -74,7 +74,7 @@ class Determinism(msgspec.Struct, frozen=True, kw_only=True):
 
     @property
     def exit_code(self) -> ExitCode:
-        """A rig that is not deterministic is at fault itself."""
+        """Returns the exit code. A rig that is not deterministic is itself at fault."""
         if any(repeat.differences for repeat in self.repeats):
             return ExitCode.RIG_FAULT
         doubtful = self.interrupted or any(repeat.doubts for repeat in self.repeats)
@@ -82,7 +82,10 @@ class Determinism(msgspec.Struct, frozen=True, kw_only=True):
 
 
 def condition_of(number: int, *, has_libvirt: bool) -> Condition:
-    """Half under load, a quarter behind libvirt, an eighth booted anew, three eighths reused."""
+    """Returns the condition of a repeat.
+
+    Half are under load, a quarter behind libvirt, an eighth booted anew, three eighths reused.
+    """
     place = number % ROUND
     return Condition(
         loaded=place % 2 == 1,
@@ -93,7 +96,7 @@ def condition_of(number: int, *, has_libvirt: bool) -> Condition:
 
 
 def untried(repeats: list[Repeat], *, has_libvirt: bool) -> list[str]:
-    """Conditions that no repeat was made under."""
+    """Returns the conditions that no repeat had."""
     made = [repeat.condition for repeat in repeats]
     libvirt = "libvirt" if has_libvirt else "libvirt (its binding is not installed)"
     missing = {
@@ -108,7 +111,7 @@ def untried(repeats: list[Repeat], *, has_libvirt: bool) -> list[str]:
 
 @contextlib.asynccontextmanager
 async def host_load(*, wanted: bool) -> AsyncIterator[None]:
-    """A busy loop on every CPU that guests run on."""
+    """Runs a busy loop on every CPU of guests, if wanted, within the context."""
     hogs = [
         await asyncio.create_subprocess_exec(*pinned(cpu, [sys.executable, "-c", "while True: 0"]))
         for cpu in (host_cpus() if wanted else [])
@@ -130,7 +133,7 @@ async def repeat_shapes(
     progress: Progress,
     finished: Callable[[Repeat], None],
 ) -> Determinism:
-    """Repeats all cells of the request; keeps what was found also when it is interrupted."""
+    """Repeats all cells of the request. Keeps the results even if it is interrupted."""
     has_libvirt = bool(libvirt_version())
     done: list[Repeat] = []
     header: RunHeader | None = None
@@ -174,7 +177,7 @@ async def _repeat(
             *_, results = await run_side_by_side([*before, again], places, progress)
     finally:
         shutil.rmtree(fresh, ignore_errors=True)
-    # The first one with itself, which shows whether it is whole.
+    # The first repeat is compared with itself, which shows whether it is complete.
     comparison = compare_exactly(repeat_folder(request.out, 0), out)
     reset = sum(_is_reset(out / cell.id) for cell in request.cells)
     if number > 0 and comparison.exit_code is ExitCode.PASS:
@@ -195,7 +198,7 @@ def _is_reset(folder: Path) -> bool:
 
 
 def repeat_folder(out: Path, number: int) -> Path:
-    """Where a repeat is kept: the first one always, others where they are not the same."""
+    """Returns the folder of a repeat. The first is always kept, others if they differ."""
     return out / f"repeat-{number:03}"
 
 

@@ -1,7 +1,7 @@
 # SPDX-License-Identifier: GPL-2.0-or-later
-"""What a gate says of known-bad builds, and whether their class asks for that.
+"""Checks that a gate answers each known-bad build as its class requires.
 
-All run once, beside the shipped program; each is decided from its own cells and that program's.
+All run once, beside the shipped program. Each is decided from its own cells and that program's.
 """
 
 from collections.abc import Iterable, Sequence
@@ -35,7 +35,7 @@ class Answered(msgspec.Struct, frozen=True, kw_only=True):
     sight: Sight
     outcome: Outcome
     right: bool
-    """Whether that is what its class asks for."""
+    """True if that is the answer that its class requires."""
     cells: list[GateCell]
 
 
@@ -43,37 +43,37 @@ class KnownBad(msgspec.Struct, frozen=True, kw_only=True):
     schema: int = SCHEMA
     run: RunHeader
     disguise: str = ""
-    """What stands before the names of the subjects (images/disguise.py)."""
+    """The prefix of the subjects' names (images/disguise.py)."""
     watched: bool
-    """Whether canaries and controls showed that the rig sees."""
+    """True if canaries and controls showed that the rig detects mistakes."""
     builds: list[Answered]
 
     @property
     def accused(self) -> list[Answered]:
-        """What is legal and was called unsafe: the rig is wrong."""
+        """Returns the legal builds that were called unsafe: the rig is wrong."""
         builds = self.builds
         return [b for b in builds if b.kind is not Kind.UNSAFE and b.outcome is Outcome.UNSAFE]
 
     @property
     def unanswered(self) -> list[Answered]:
-        """The others that were not answered by their class."""
+        """Returns the other builds that were not answered as their class requires."""
         return [build for build in self.builds if not build.right and build not in self.accused]
 
     @property
     def exit_code(self) -> ExitCode:
-        """99 where the rig is wrong or blind, 4 where something was not seen, else 0."""
+        """Returns 99 if the rig is wrong or blind, 4 if it missed a build, else 0."""
         if self.accused or not self.watched:
             return ExitCode.RIG_FAULT
         return ExitCode.INCONCLUSIVE if self.unanswered else ExitCode.PASS
 
 
 def subjects_of(names: Sequence[str]) -> list[str]:
-    """The shipped program and these builds, as subjects of any plan."""
+    """Returns the shipped program and these builds, as subjects of any plan."""
     return [BUNDLED, *(f"{PREFIX}{name}" for name in names)]
 
 
 def choose_for(names: Sequence[str], cells: Iterable[Cell]) -> list[Cell]:
-    """The cells of these builds, the shipped program's in the same places, and those that watch."""
+    """Returns cells of these builds, of the shipped program there, canaries and controls."""
     subjects = {f"{PREFIX}{name}" for name in names}
     chosen = list(cells)
     places = {cell.name for cell in chosen if cell.subject in subjects}
@@ -96,7 +96,7 @@ def in_disguise(disguise: str, cells: Iterable[Cell]) -> list[Cell]:
 
 
 def answer_all(results: Results, mistakes: Iterable[Mistake], disguise: str = "") -> KnownBad:
-    """Folds a run of the plan; those that were not run are left out."""
+    """Computes the answers from a run of the plan; builds that were not run are left out."""
     ran = {cell.subject.name for cell in results.cells}
     return KnownBad(
         run=results.run,
@@ -133,9 +133,9 @@ def _answer(results: Results, mistake: Mistake, disguise: str) -> Answered:
 def is_right(
     kind: Kind, outcome: Outcome, cells: Sequence[GateCell], *, stripped: bool = False
 ) -> bool:
-    """Whether a gate's answer is the one for that class.
+    """Returns True if a gate's answer fits the class.
 
-    Doubt is right of unsafe builds that fail and say so, and of stripped ones.
+    Doubt is right for unsafe builds that fail and report it, and for stripped ones.
     """
     if stripped and outcome is Outcome.DOUBT:
         return True

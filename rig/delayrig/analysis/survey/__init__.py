@@ -1,2 +1,2 @@
 # SPDX-License-Identifier: GPL-2.0-or-later
-"""Which waits a flashrom asks for: by its calls where they can be seen, by the bus elsewhere."""
+"""The waits that a flashrom requests: by its calls if they are visible, else by the bus."""

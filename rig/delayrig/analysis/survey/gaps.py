@@ -1,9 +1,9 @@
 # SPDX-License-Identifier: GPL-2.0-or-later
-"""What the bus alone tells of waits: the gaps between requests, as bounds.
+"""Bounds of waits from the bus alone: the gaps between requests.
 
-No wait is longer than its gap between a reply and the next request; that is certain. Program and
-guest need service time for each request as well, which is taken from the quick gaps. What a gap has
-above it was waited or worked, and the bus cannot tell which.
+No wait is longer than the gap between its reply and the next request; that is certain. Program and
+guest also need service time for each request, which the quickest gaps show. The rest of a gap was
+waiting or work, and the bus cannot tell which.
 """
 
 import statistics
@@ -22,13 +22,13 @@ from delayrig.model.kinds.emulator import Start
 
 STEPS = (1, 2, 5)
 QUICK = 10
-"""The quickest tenth of all gaps tells the service time: most may hold a wait of 10 us."""
+"""The quickest tenth of all gaps gives the service time. The others may hold a wait of 10 us."""
 SIGN = 8
-"""A gap that is longer than the service time by less than an eighth of that shows no wait."""
+"""A gap shows a wait if it exceeds the service time by at least an eighth."""
 
 
 class Gap(msgspec.Struct, frozen=True, kw_only=True):
-    """From a reply to the next request: it was not shorter, and not longer."""
+    """The bounds of the time from a reply to the next request."""
 
     opened_ns: int
     closed_ns: int
@@ -37,7 +37,7 @@ class Gap(msgspec.Struct, frozen=True, kw_only=True):
 
 
 class BusBound(msgspec.Struct, frozen=True, kw_only=True):
-    """Gaps of about one length in one job, bounds of waits; `from_us` 0: no sign of a wait."""
+    """Gaps of about one length in one job, as bounds of waits; `from_us` 0: no sign of a wait."""
 
     subject: str
     chip: str
@@ -45,14 +45,14 @@ class BusBound(msgspec.Struct, frozen=True, kw_only=True):
     from_us: int
     count: int
     above_service_ns: int
-    """Waits, or work of the program's own."""
+    """The time above service: waits, or the program's own work."""
     at_most_ns: int
-    """The gaps themselves: no wait was longer."""
+    """The longest gap. No wait was longer."""
     service_ns: int
 
 
 class KnownWait(msgspec.Struct, frozen=True, kw_only=True):
-    """A wait that the profile of this version knows; the gaps that hold it, with a round trip."""
+    """A wait known from the profile of this version, and bounds of the gaps with it."""
 
     subject: str
     chip: str
@@ -65,7 +65,7 @@ class KnownWait(msgspec.Struct, frozen=True, kw_only=True):
 
 
 class Agreement(msgspec.Struct, frozen=True, kw_only=True):
-    """Two witnesses of one cell: the calls, and the bus less service time."""
+    """The witnesses of one cell compared: the calls, and the bus without service time."""
 
     subject: str
     chip: str
@@ -76,12 +76,12 @@ class Agreement(msgspec.Struct, frozen=True, kw_only=True):
 
     @property
     def off_pct(self) -> float:
-        """By how much the bus says more, in percent of what the calls took."""
+        """Returns by how many percent the bus exceeds the calls."""
         return 100 * (self.bus_ns - self.calls_ns) / self.calls_ns
 
 
 def gaps_of(events: list[Event]) -> list[Gap]:
-    """Every gap in which the subject had the next word, in their order."""
+    """Returns every gap before a request of the subject, in order."""
     wake_ns = wake_bound_ns(first(events, Start))
     return [
         _gap(before, after, wake_ns)
@@ -102,13 +102,13 @@ def _gap(before: Request, after: Request, wake_ns: int | None) -> Gap:
 
 
 def service_ns(gaps: Sequence[Gap]) -> int:
-    """The largest of the quickest tenth."""
+    """Returns the longest gap of the quickest tenth."""
     longest = sorted(gap.longest_ns for gap in gaps)
     return longest[(len(longest) - 1) // QUICK] if longest else 0
 
 
 def bounds_of(watched: Iterable[Watched]) -> list[BusBound]:
-    """By subject, part and job; the shortest first."""
+    """Returns the bounds by subject, part and job; the shortest first."""
     return [bound for each in watched for bound in _bounds(each.cell, gaps_of(each.events))]
 
 
@@ -133,7 +133,7 @@ def _bounds(cell: Cell, gaps: Sequence[Gap]) -> Iterator[BusBound]:
 
 
 def class_us(us: int) -> int:
-    """The largest of 1, 2, 5, 10, 20, ... that is not above it; 0 of 0."""
+    """Returns the largest of 1, 2, 5, 10, 20, ... up to that length; 0 below 1 us."""
     if us < 1:
         return 0
     decade = 10 ** (len(str(us)) - 1)
@@ -141,7 +141,7 @@ def class_us(us: int) -> int:
 
 
 def known_waits(watched: Watched, profile: Profile | None) -> list[KnownWait]:
-    """Those of the profile; none where there is no profile of this version."""
+    """Returns the waits that the profile knows; none without a profile of this version."""
     if profile is None:
         return []
     cell = watched.cell
@@ -165,7 +165,10 @@ def known_waits(watched: Watched, profile: Profile | None) -> list[KnownWait]:
 
 
 def agreement_of(watched: Watched) -> Agreement | None:
-    """None where no call, or no gap without one, was seen: their median is the service time."""
+    """Compares the witnesses. Returns None if no call, or no gap without a call, was seen.
+
+    The median gap without a call is the service time.
+    """
     cell, calls = watched.cell, whole_delays(watched.delays)
     gaps = gaps_of(watched.events)
     inside = [[c for c in calls if gap.opened_ns <= c.t_ns < gap.closed_ns] for gap in gaps]

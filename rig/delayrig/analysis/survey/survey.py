@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: GPL-2.0-or-later
-"""`survey.json`: a pure fold over the cells of a run; waits call by call where QEMU saw them."""
+"""`survey.json`: computed from the cells of a run, with every call that QEMU saw."""
 
 from collections.abc import Iterable, Sequence
 from pathlib import Path
@@ -28,7 +28,7 @@ BOUNDS = (
     " usual time between two requests was waited or worked; the bus cannot tell which."
 )
 SHORT_US = 100
-"""The threshold that the proposal recommends: shorter waits are not slept there."""
+"""The threshold that the proposal recommends. It does not sleep for shorter waits."""
 USABLE = (Verdict.PASS, Verdict.TOO_SHORT, Verdict.INCONCLUSIVE)
 
 
@@ -37,7 +37,7 @@ class Requested(msgspec.Struct, frozen=True, kw_only=True):
 
     subject: str
     library: bool
-    """Whether its libflashrom did the job, in our library client."""
+    """True if its libflashrom did the job, in our library client."""
     chip: str
     job: str
     requested_us: int
@@ -47,7 +47,7 @@ class Requested(msgspec.Struct, frozen=True, kw_only=True):
 
 
 def requested_of(watched: Iterable[Watched]) -> list[Requested]:
-    """The shortest first, by subject, part and job in their order."""
+    """Returns the requests by subject, part and job in their order, the shortest first."""
     found: dict[tuple[str, bool, str, str], dict[int, list[DelayCall]]] = {}
     for each in watched:
         cell = each.cell
@@ -85,7 +85,7 @@ def answer_of(calls: Sequence[Requested]) -> str:
 
 
 class Survey(msgspec.Struct, frozen=True, kw_only=True):
-    """The whole file. `lines` say what it rests on, and what it cannot know."""
+    """The whole file. `lines` name the evidence and its limits."""
 
     schema: int = SCHEMA
     lines: list[str]
@@ -96,7 +96,7 @@ class Survey(msgspec.Struct, frozen=True, kw_only=True):
 
 
 def survey_run(folder: Path) -> Survey:
-    """What a run tells; raises `BadInputError` where there is none."""
+    """Surveys a run; raises `BadInputError` if there is none."""
     results = read_results(folder)
     usable = {cell.id: cell for cell in results.cells if cell.verdict in USABLE}
     watched = [each for each in read_watched(folder) if each.cell.id in usable]
@@ -121,7 +121,7 @@ def _lines(results: Results, watched: Sequence[Watched]) -> list[str]:
 
 
 def _source(watched: Sequence[Watched]) -> str:
-    """Who saw a subject's waits in these cells."""
+    """Returns the source of knowledge about the subject's waits in these cells."""
     seen = [each.delays for each in watched if each.delays]
     called = dict.fromkeys(d.function_of(call).name for d in seen for call in whole_delays(d))
     if called:

@@ -1,2 +1,2 @@
 # SPDX-License-Identifier: GPL-2.0-or-later
-"""Which sleep threshold suits a machine: builds, the same jobs with each, and a recommendation."""
+"""Recommends a sleep threshold for a machine after running the same jobs with several builds."""

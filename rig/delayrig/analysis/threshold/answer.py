@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: GPL-2.0-or-later
-"""`threshold.json`: what each threshold cost, which one is recommended, and why."""
+"""`threshold.json`: the cost of each threshold, the recommended one, and the reasons."""
 
 from collections.abc import Sequence
 from fractions import Fraction
@@ -16,23 +16,23 @@ from delayrig.model.result import HostFacts
 SCHEMA = 1
 FILE_NAME = "threshold.json"
 OTHER_TOLERANCES = (Fraction(1, 100), Fraction(3, 100), Fraction(5, 100))
-"""Of time, to see whether the recommendation hangs on the 2 % of the rule."""
+"""Other tolerances of time. They show whether the recommendation depends on the rule's 2 %."""
 
 
 class ProfileFacts(msgspec.Struct, frozen=True, kw_only=True):
-    """A profile: what sleeping costs there, and what would be recommended for it alone."""
+    """A profile: the cost of sleeping there, and the recommendation for it alone."""
 
     name: str
     in_set: bool
-    """False where it only shows what sleeping costs: no jobs were run there."""
+    """False if it only shows the cost of sleeping: no jobs were run there."""
     recommended_us: int | None
     weight: int = 1
     common: bool = True
-    """Whether it had a say in the recommendation for all."""
+    """True if it took part in the recommendation for all."""
     here: Price | None = None
-    """What the common value takes here beyond the one for this profile alone."""
+    """The cost of the common value here, beyond that of the value for this profile alone."""
     others: Price | None = None
-    """What the one for this profile alone would take on the other ones that have a say."""
+    """The cost of this profile's own value on the other profiles that take part."""
     sleep: SleepFacts | None
 
 
@@ -45,7 +45,7 @@ class Answer(msgspec.Struct, frozen=True, kw_only=True):
     sureness: list[str]
     doubts: list[str]
     findings: list[Finding]
-    """The proposal's own reasoning, put to the test in each profile."""
+    """The tests of the proposal's own reasoning in each profile."""
     subject: str
     lane: str
     rounds: int
@@ -56,13 +56,13 @@ class Answer(msgspec.Struct, frozen=True, kw_only=True):
     frugal_us: list[int]
     profiles: list[ProfileFacts]
     odd: list[Odd]
-    """Profiles that are not followed, and what following them would cost the others."""
+    """Profiles that are not followed, and the cost of following them for the others."""
     costs: list[Cost]
     host: HostFacts
 
 
 def answer_of(evidence: Evidence) -> Answer:
-    """A pure function: the same figures give the same answer."""
+    """Returns the answer. This is a pure function: the same figures give the same answer."""
     costs = with_fronts(evidence.costs)
     ground = Ground(costs=costs, sleep=evidence.sleep, weights=evidence.weights)
     common = common_choice(ground)
@@ -128,7 +128,7 @@ def _alone(costs: Sequence[Cost], profile: str, facts: SleepFacts | None) -> Cho
 
 
 def _other_choices(ground: Ground, common: Common) -> dict[str, int | None]:
-    """What the rule would say with other tolerances of time."""
+    """Returns the results of the rule with other tolerances of time."""
     trials = ground.trials(common.profiles)
     return {
         f"{float(tolerance) * 100:g} %": recommend(

@@ -1,8 +1,8 @@
 # SPDX-License-Identifier: GPL-2.0-or-later
-"""A flashrom for each threshold: ours, those that a command builds, or those that are given.
+"""A flashrom for each threshold: ours, those of a build command, or given ones.
 
-Ours are kept below the folder of state by what they are made of. One build folder serves all: a
-threshold is in three sources, and all else is compiled once (`compared_thresholds_us`).
+Ours are kept in the folder of state, under a digest of their sources. One build folder serves all:
+three sources contain a threshold, and everything else is compiled once (`compared_thresholds_us`).
 """
 
 import fcntl
@@ -25,7 +25,7 @@ from delayrig.images.own_programs import run_builder
 from delayrig.images.subject import PATH_PREFIX
 
 DEFAULT = "0,2,10,50,100,500,1000,10000,100000"
-"""The proposal's own candidates (2, 100 and 100,000 us), what lies between them, and both ends."""
+"""The proposal's own candidates (2, 100 and 100,000 us), values between them, and both ends."""
 US_MAX = 2**32 - 1
 HOW = "write whole microseconds with commas between: --values 0,2,100"
 FOLDER = "thresholds"
@@ -39,7 +39,7 @@ BUILD, BINARY = "--build", "--binary"
 
 
 def parse_values(text: str) -> list[int]:
-    """Microseconds, the smallest first; raises `BadInputError` that names what is wrong."""
+    """Returns microseconds, the smallest first; raises `BadInputError` that names what is wrong."""
     values: list[int] = []
     for word in (word.strip() for word in text.split(",")):
         value = parse_value(word, "--values")
@@ -52,7 +52,7 @@ def parse_values(text: str) -> list[int]:
 
 
 def parse_value(word: str, option: str) -> int:
-    """One threshold in microseconds; raises `BadInputError` that names the option."""
+    """Returns one threshold in microseconds; raises `BadInputError` that names the option."""
     if re.fullmatch(r"-[0-9]+", word):
         raise BadInputError(f"{option}: {word} is negative, and no wait is that short", hint=HOW)
     if not re.fullmatch(r"[0-9]+", word):
@@ -70,7 +70,7 @@ class Candidate:
     value_us: int
     program: Path
     sha256: str
-    """Of the program and all that it loads."""
+    """The digest of the program and everything that it loads."""
 
     @property
     def subject(self) -> str:
@@ -78,12 +78,12 @@ class Candidate:
 
 
 def candidate_of(value_us: int, program: Path) -> Candidate:
-    """Raises `BadInputError` where the file is none that a guest could run."""
+    """Returns the candidate; raises `BadInputError` if the file is no program for a guest."""
     return Candidate(value_us=value_us, program=program.absolute(), sha256=closure_sha256(program))
 
 
 def closure_sha256(program: Path) -> str:
-    """A digest of the program, its interpreter and its libraries."""
+    """Returns a digest of the program, its interpreter and its libraries."""
     closure = collect_program(str(program.absolute()), Path("/"))
     files = [closure.program, *closure.libraries.values()]
     files += [closure.interpreter[1]] if closure.interpreter else []
@@ -91,7 +91,7 @@ def closure_sha256(program: Path) -> str:
 
 
 def check_candidates(candidates: Iterable[Candidate], option: str) -> None:
-    """Raises `BadInputError` where two are one program, or one has changed since it was built."""
+    """Raises `BadInputError` if two are the same program, or one changed since it was built."""
     known: dict[str, Candidate] = {}
     for candidate in candidates:
         if closure_sha256(candidate.program) != candidate.sha256:
@@ -111,7 +111,7 @@ def check_candidates(candidates: Iterable[Candidate], option: str) -> None:
 
 
 def provide_own(values: Sequence[int], paths: Paths, preparing: Preparing) -> list[Candidate]:
-    """A program for each; only what is not there yet is built."""
+    """Returns a program for each value, after building the missing ones."""
     with _locked(paths.state / FOLDER) as folder:
         made = folder / source_sha256(paths.checkout)[:16]
         places = {value: made / f"flashrom-{value}" for value in values}
@@ -123,7 +123,7 @@ def provide_own(values: Sequence[int], paths: Paths, preparing: Preparing) -> li
 
 
 def source_sha256(checkout: Path) -> str:
-    """Of all that such a program is built from, the compiler's version included."""
+    """Returns a digest of all sources of such a program, and of the compiler's version."""
     files = [checkout / name for name in BUILD_FILES]
     for name in SOURCES:
         below = (checkout / name).rglob("*")
@@ -161,7 +161,7 @@ def _build(values: Sequence[int], build: Path, made: Path, paths: Paths) -> None
 
 
 def _place(program: Path, place: Path) -> None:
-    """Whole, or not at all."""
+    """Copies the program in one step."""
     scratch = place.with_name(f".{place.name}.new")
     shutil.copy2(program, scratch)
     scratch.replace(place)
@@ -189,7 +189,7 @@ def check_command(command: str) -> None:
 def build_candidates(
     command: str, values: Sequence[int], paths: Paths, preparing: Preparing
 ) -> list[Candidate]:
-    """Runs the command for each value; its last line of output is the path of the program."""
+    """Runs the command for each value. Its last line of output is the path of the program."""
     candidates = []
     for value in values:
         preparing(f"a flashrom with a threshold of {value} us: {command}")
@@ -221,7 +221,7 @@ def _built(command: str, value: int) -> Path:
 
 
 def _apart(program: Path, value: int, paths: Paths) -> Path:
-    """A copy that the next build cannot write over, where the program runs from any folder."""
+    """Returns a copy that the next build cannot overwrite, if the program runs from any folder."""
     folder = paths.state / FOLDER / "given" / digest.of_file(program)[:16]
     copy = folder / f"flashrom-{value}"
     if not copy.is_file():
@@ -236,7 +236,7 @@ def _apart(program: Path, value: int, paths: Paths) -> Path:
 
 
 def given_candidates(pairs: Sequence[str]) -> list[Candidate]:
-    """Of VALUE=PATH words; raises `BadInputError` that names the word."""
+    """Parses VALUE=PATH words; raises `BadInputError` that names the word."""
     known: dict[int, Candidate] = {}
     for pair in pairs:
         word, equals, path = pair.partition("=")

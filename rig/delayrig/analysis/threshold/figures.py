@@ -1,5 +1,8 @@
 # SPDX-License-Identifier: GPL-2.0-or-later
-"""From cells to figures: what each threshold cost in each profile. A pure fold over results."""
+"""Computes the cost of each threshold in each profile from results of cells.
+
+It is a pure function.
+"""
 
 import statistics
 from collections.abc import Callable, Sequence
@@ -17,7 +20,7 @@ from delayrig.model.result import CellResult, HostFacts, Verdict
 
 
 class Standing(StrEnum):
-    """Whether a value may be recommended at all."""
+    """The certainty that a value is safe."""
 
     SAFE = "safe"
     UNSAFE = "unsafe"
@@ -25,24 +28,24 @@ class Standing(StrEnum):
 
 
 class Cost(msgspec.Struct, frozen=True, kw_only=True):
-    """One value in one profile: its jobs summed up, of several rounds the medians."""
+    """The sums of one value's jobs in one profile; of several rounds, the medians."""
 
     value_us: int
     profile: str
     standing: Standing
     why: str
-    """Of what is not safe, the first reason."""
+    """The first reason why it is not safe."""
     time_ns: int
     cpu_ns: int
     chip_busy_ns: int
     wakeups: int
-    """Times that it gave up the CPU or lost it."""
+    """The number of times that it gave up the CPU or lost it."""
     overshoot_ns: int
-    """From the part being ready until it noticed."""
+    """The time from when the part is ready until the subject notices."""
     margin_ns: int | None
-    """The least by which the part was given its time, negative where it was not."""
+    """The least time left when a command reached the part; negative if it came too early."""
     on_front: bool = False
-    """No other value takes less time or CPU without taking more of the other."""
+    """True if no other value takes less time or CPU without taking more of the other."""
 
 
 class Measured(msgspec.Struct, frozen=True, kw_only=True):
@@ -55,7 +58,7 @@ class Measured(msgspec.Struct, frozen=True, kw_only=True):
 
 
 def skipped_jobs(measured: Sequence[Measured]) -> list[str]:
-    """Jobs that some value could not do: they are left out for all."""
+    """Returns the jobs that some value could not do. They are left out for all."""
     return list(
         dict.fromkeys(
             job_of(each.cell)
@@ -66,7 +69,7 @@ def skipped_jobs(measured: Sequence[Measured]) -> list[str]:
 
 
 def costs_of(measured: Sequence[Measured]) -> list[Cost]:
-    """In the order of profiles, then values; jobs that somebody skipped are not in it."""
+    """Returns the costs in the order of profiles, then values, without skipped jobs."""
     left_out = set(skipped_jobs(measured))
     groups: dict[tuple[Profile, int], list[Measured]] = {}
     for each in measured:
@@ -87,7 +90,7 @@ def _cost(value: int, profile: Profile, jobs: Sequence[Measured]) -> Cost:
     margins = [job.margin_ns for job in jobs if job.margin_ns is not None]
 
     def summed(figure: Callable[[CellResult], int]) -> int:
-        """Over the jobs, of each the median of its rounds."""
+        """Returns the sum of each job's median over its rounds."""
         return sum(statistics.median_low(map(figure, job.results)) for job in jobs)
 
     return Cost(
@@ -105,7 +108,7 @@ def _cost(value: int, profile: Profile, jobs: Sequence[Measured]) -> Cost:
 
 
 def standing_of(results: Sequence[CellResult]) -> tuple[Standing, str]:
-    """The gravest of them, and its reason."""
+    """Returns the gravest standing, and its reason."""
     unsafe = [result for result in results if result.verdict in UNSAFE]
     doubtful = [result for result in results if result.verdict is not Verdict.PASS]
     if unsafe:
@@ -116,7 +119,7 @@ def standing_of(results: Sequence[CellResult]) -> tuple[Standing, str]:
 
 
 def trials_of(costs: Sequence[Cost]) -> list[Trial]:
-    """What the rule takes: figures by value, the profiles in their order."""
+    """Returns the input of the rule: figures by value, with the profiles in their order."""
     return [
         Trial(
             value_us=value,
@@ -129,7 +132,7 @@ def trials_of(costs: Sequence[Cost]) -> list[Trial]:
 
 
 def with_fronts(costs: Sequence[Cost]) -> list[Cost]:
-    """Marks the Pareto front of each profile; what is not safe is on none."""
+    """Marks the Pareto front of each profile. An unsafe value is on none."""
     fronts = {
         name: pareto(
             [
@@ -155,10 +158,10 @@ class Evidence(msgspec.Struct, frozen=True, kw_only=True):
     jobs: list[str]
     costs: list[Cost]
     costs_by_round: list[list[Cost]]
-    """The same for each round alone; one list where there is one round."""
+    """The same for each single round; one list if there is one round."""
     sleep: dict[str, SleepFacts]
-    """By profile, those without jobs among them."""
+    """The cost of sleeping by profile, including profiles without jobs."""
     weights: dict[str, int] = {}
-    """By profile; 1 where it is not in it. One of 0 counts for safety alone."""
+    """Weights by profile, 1 by default. A profile of weight 0 counts only for safety."""
     doubts: list[str]
     host: HostFacts

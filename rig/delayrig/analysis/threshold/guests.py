@@ -1,8 +1,8 @@
 # SPDX-License-Identifier: GPL-2.0-or-later
-"""The profiles that thresholds are compared in: the plan's own guests, or those that are named.
+"""The profiles in which thresholds are compared: the plan's own guests, or named ones.
 
-Presets are short for `--guest` and `--weight`. Nobody counts where flashrom runs: they are
-judgements, and rig/docs/how-to/choose-a-threshold.md says what they rest on.
+Presets abbreviate `--guest` and `--weight`. Nobody counts where flashrom runs, so they are
+judgements; rig/docs/how-to/choose-a-threshold.md explains them.
 """
 
 import re
@@ -26,14 +26,14 @@ PRESETS: Mapping[str, Mapping[str, int]] = {
     "sbc": {"250x4": 3, "125x1": 2, "62x1:low-res-timers": 1},
     "server": {"1000x4": 2, "1000x4:hogs:8": 2, "500x2": 1},
 }
-"""Guests as `--guest` has them, and their weights."""
+"""Guests in the form of `--guest`, and their weights."""
 WEIGHT_MAX = 1000
 OPTION = "--weight"
 WEIGHT_HOW = "write GUEST=N with a guest as --guest has it: --weight 62x1:low-res-timers=2"
 
 
 class Profile(msgspec.Struct, frozen=True, kw_only=True):
-    """Where jobs run: a guest, or this machine."""
+    """The place of jobs: a guest, or this machine."""
 
     lane: LaneName
     icount_shift: int
@@ -51,7 +51,7 @@ class Profile(msgspec.Struct, frozen=True, kw_only=True):
 
 
 def parse_guest(word: str) -> Profile:
-    """A profile from `250x2:hogs:1`; raises `BadInputError` that names the word."""
+    """Returns a profile from `250x2:hogs:1`; raises `BadInputError` that names the word."""
     found = WORD.fullmatch(word)
     if found is None:
         raise BadInputError(f"--guest {word!r}: is not understood", hint=HOW)
@@ -81,7 +81,7 @@ def profile_of(cell: Cell) -> Profile:
 
 
 def moved(cells: Sequence[Cell], profiles: Sequence[Profile]) -> list[Cell]:
-    """The same jobs in other guests: each job once in each."""
+    """Returns each job once in each of the profiles."""
     jobs = {_job(cell): cell for cell in reversed(cells)}
     first = [cell for cell in cells if jobs[_job(cell)] is cell]
     return [
@@ -107,7 +107,7 @@ def preset_words(presets: Iterable[str]) -> tuple[str, ...]:
 
 
 def weights_of(presets: Iterable[str], words: Sequence[str]) -> dict[str, int]:
-    """By the profile's name: those of presets, and what was given instead of them."""
+    """Returns weights by the profile's name: those of presets, replaced by those given."""
     found = {
         parse_guest(word).name: weight for name in presets for word, weight in PRESETS[name].items()
     }
@@ -128,7 +128,7 @@ def _parsed(word: str) -> tuple[Profile, int]:
 
 
 def check_weights(weights: Mapping[str, int], profiles: Sequence[str]) -> None:
-    """Raises `BadInputError` for a profile that has no jobs, and where nothing has a weight."""
+    """Raises `BadInputError` for a profile without jobs, and if nothing has a weight."""
     for name in weights:
         if name not in profiles:
             hint = nearest(name, list(profiles), what="guests")

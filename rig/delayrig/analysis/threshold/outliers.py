@@ -1,10 +1,10 @@
 # SPDX-License-Identifier: GPL-2.0-or-later
-"""The common case: which profiles decide, which one is odd, and what each would cost the others.
+"""Decides which profiles choose the value, which one is odd, and the cost of following it.
 
 The rule (recommend.py) asks for a value that is good in every profile, so one could decide alone.
-It is left out, and named, where the value without it differs, where following it costs the others
-more than the rule allows, and where they have more than half of all weights. Its verdicts count:
-what is unsafe there is never recommended.
+Such a profile is left out, and named, if the value without it differs, if following it costs the
+others more than the rule allows, and if they have more than half of all weights. Its verdicts still
+count: a value that is unsafe there is never recommended.
 """
 
 from collections.abc import Mapping, Sequence
@@ -25,7 +25,7 @@ from delayrig.analysis.threshold.sleep_facts import SleepFacts, accurate_everywh
 
 
 class Price(msgspec.Struct, frozen=True, kw_only=True):
-    """What one value takes beyond another, in the profile where that is most; negative: less."""
+    """The cost of one value beyond another, in the profile where it is largest; may be negative."""
 
     time: float
     time_on: str
@@ -34,7 +34,7 @@ class Price(msgspec.Struct, frozen=True, kw_only=True):
 
     @property
     def grave(self) -> float:
-        """In multiples of what the rule allows; above 1 it is more."""
+        """Returns the cost in multiples of what the rule allows; above 1 it is more."""
         return max(self.time / float(TIME_TOLERANCE), self.cpu / float(CPU_TOLERANCE))
 
 
@@ -43,11 +43,11 @@ class Odd(msgspec.Struct, frozen=True, kw_only=True):
 
     profile: str
     followed_us: int
-    """What would be recommended if it were."""
+    """The recommendation if it were followed."""
     others: Price
-    """What that would cost the others."""
+    """The cost of following it for the others."""
     own: Price
-    """What it pays because it is not."""
+    """The cost for this profile because it is not followed."""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -63,7 +63,7 @@ class Ground:
     costs: Sequence[Cost]
     sleep: Mapping[str, SleepFacts]
     weights: Mapping[str, int]
-    """Of profiles; 1 for those that are not in it."""
+    """Weights of profiles, 1 by default."""
 
     @property
     def profiles(self) -> list[str]:
@@ -73,20 +73,23 @@ class Ground:
         return sum(self.weights.get(name, 1) for name in profiles)
 
     def trials(self, profiles: Sequence[str]) -> list[Trial]:
-        """Figures of those profiles. A value that was unsafe in any at all is unsafe."""
+        """Returns the figures of those profiles.
+
+        A value that was unsafe in any profile is unsafe.
+        """
         bad = {cost.value_us for cost in self.costs if cost.standing is not Standing.SAFE}
         known = trials_of([cost for cost in self.costs if cost.profile in profiles])
         return [replace(each, safe=each.value_us not in bad) for each in known]
 
     def accurate_us(self, profiles: Sequence[str]) -> int | None:
-        """From which length on sleeps are accurate in all of those."""
+        """Returns the length from which sleeps are accurate in all of those profiles."""
         return accurate_everywhere_us([self.sleep[name] for name in profiles if name in self.sleep])
 
     def choose(self, profiles: Sequence[str]) -> Choice:
         return recommend(self.trials(profiles), accurate_us=self.accurate_us(profiles))
 
     def price(self, value_us: int, than_us: int, profiles: Sequence[str]) -> Price:
-        """Of a value beside another; at least one profile must be given."""
+        """Returns the cost of a value beside another one, for at least one profile."""
         known = {(cost.value_us, cost.profile): cost for cost in self.costs}
 
         def most(figure: str) -> tuple[Fraction, str]:
@@ -126,7 +129,7 @@ def common_choice(ground: Ground) -> Common:
 
 
 def _oddest(ground: Ground, kept: Sequence[str], choice: Choice, total: int) -> str:
-    """Whom to follow costs the others most, and more than the rule allows; empty: nobody."""
+    """Returns the profile that is too expensive to follow for the others; empty if none is."""
     found = []
     for name in kept:
         rest = [other for other in kept if other != name]

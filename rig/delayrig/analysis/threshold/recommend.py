@@ -1,13 +1,16 @@
 # SPDX-License-Identifier: GPL-2.0-or-later
-"""The rule by which a threshold is recommended: a pure function of what was measured.
+"""The rule that recommends a threshold: a pure function of the measurements.
 
-1. Only values that were safe everywhere: one conviction, or one doubt, and a value is out.
-2. Of these, the quick ones: whose time is within 2 % of the quickest in every profile. Where none
-   is, the bar is raised to the least that some value keeps to in every profile, and 2 % on top.
-3. Of these, the frugal ones, by the same rule for CPU time with 5 %. What is left differs in
-   nothing that these jobs could show.
-4. Of these, the smallest whose sleeps are accurate (`accurate_us`), which is the proposal's own
-   argument; the largest where all are below that.
+1. Take values that were safe everywhere. One conviction or one doubt excludes a value.
+
+2. Of these, take the quick ones, whose time is within 2 % of the quickest in every profile. If
+there is none, the bar is raised to the least that some value keeps in every profile, plus 2 %.
+
+3. Of these, take the frugal ones, by the same rule for CPU time with 5 %. These jobs could show no
+difference between those left.
+
+4. Of these, take the smallest whose sleeps are accurate (`accurate_us`), which is the proposal's
+own argument, or the largest if all are below that.
 
 Ratios are exact fractions, so that equal figures give equal answers on every machine.
 """
@@ -17,13 +20,13 @@ from dataclasses import dataclass
 from fractions import Fraction
 
 TIME_TOLERANCE = Fraction(2, 100)
-"""As of a gate. Where polls meet the end of a busy time moves totals by up to 1 % at 62 MIPS."""
+"""The same tolerance as a gate's. The phase of polls changes totals by up to 1 % at 62 MIPS."""
 CPU_TOLERANCE = Fraction(5, 100)
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Trial:
-    """What one value came to, with a figure for each profile, always in the same order."""
+    """The figures of one value, one for each profile, always in the same order."""
 
     value_us: int
     safe: bool
@@ -33,20 +36,20 @@ class Trial:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Choice:
-    """What the rule came to; `value_us` is None where no value was safe."""
+    """The result of the rule; `value_us` is None if no value was safe."""
 
     value_us: int | None
     safe: tuple[int, ...]
     quick: tuple[int, ...]
     frugal: tuple[int, ...]
     by_accuracy: bool
-    """Whether step 4 had anything to choose from."""
+    """True if step 4 had a choice."""
 
 
 def recommend(
     trials: Sequence[Trial], *, accurate_us: int | None, time_tolerance: Fraction = TIME_TOLERANCE
 ) -> Choice:
-    """The value to take. `accurate_us` is the shortest sleep known to be accurate, if any is."""
+    """Returns the recommended value. `accurate_us` is the shortest accurate sleep, if known."""
     safe = sorted((trial for trial in trials if trial.safe), key=lambda trial: trial.value_us)
     quick = _within(safe, time_tolerance, lambda trial: trial.time_ns)
     frugal = _within(quick, CPU_TOLERANCE, lambda trial: trial.cpu_ns)
@@ -68,7 +71,7 @@ def _values(trials: Sequence[Trial]) -> tuple[int, ...]:
 def _within(
     trials: Sequence[Trial], tolerance: Fraction, figures: Callable[[Trial], tuple[int, ...]]
 ) -> list[Trial]:
-    """Those whose worst ratio to the least of each profile is within the bar."""
+    """Returns those whose worst ratio to the least of each profile is within the bar."""
     if not trials:
         return []
     least = [min(column) for column in zip(*map(figures, trials), strict=True)]
@@ -86,12 +89,12 @@ def _within(
 
 
 def _ratio(figure: int, least: int) -> Fraction:
-    """Of two figures; a profile in which nothing was measured tells nobody apart."""
+    """Returns the ratio of two figures. A profile without measurements makes no difference."""
     return Fraction(figure, least) if least > 0 else Fraction(1 if figure == 0 else figure + 1)
 
 
 def pareto(points: Sequence[tuple[int, int, int]]) -> list[int]:
-    """Of (value, time, CPU) the values that no other beats in one and equals in the other."""
+    """Returns the Pareto-optimal values of (value, time, CPU)."""
     return [
         value
         for value, time, cpu in points

@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: GPL-2.0-or-later
-"""The recommendation in sentences; all figures come from the measured costs."""
+"""The recommendation in sentences. All figures come from the measured costs."""
 
 from collections.abc import Mapping, Sequence
 
@@ -16,13 +16,13 @@ def us(value: int) -> str:
 
 
 def listed(values: Sequence[int]) -> str:
-    """Some of them: `0, 2 and 10 us`."""
+    """Returns the values as text: `0, 2 and 10 us`."""
     words = [f"{value:,}" for value in values]
     return (f"{', '.join(words[:-1])} and {words[-1]}" if len(words) > 1 else words[0]) + " us"
 
 
 def build_words(value_us: int) -> tuple[str, str]:
-    """What to add to the build of a flashrom that has the option: with meson, and without."""
+    """Returns the build options that set the value, for meson and without it."""
     return (
         f"meson setup -Ddelay_minimum_sleep_us={value_us}",
         f"CFLAGS=-DCONFIG_DELAY_MINIMUM_SLEEP_US={value_us}",
@@ -35,7 +35,7 @@ def build_line(value_us: int) -> str:
 
 
 def answer_lines(ground: Ground, common: Common, alone: Mapping[str, Choice]) -> list[str]:
-    """What is recommended, why, whom it does not suit, and what would be for each alone."""
+    """Returns the recommendation, its reasons, its exceptions, and the choice for each alone."""
     choice, value = common.choice, common.choice.value_us
     unsafe = _unsafe_lines(ground.costs)
     if value is None:
@@ -69,7 +69,7 @@ def _odd_line(odd: Odd, value: int) -> str:
 
 
 def _compromise(ground: Ground, profile: str, value: int, own: Choice) -> str:
-    """Where one that has a say pays more than the rule allows; empty where it does not."""
+    """Returns a sentence if a profile pays more than the rule allows, else an empty text."""
     if own.value_us in (None, value):
         return ""
     assert own.value_us is not None
@@ -104,7 +104,7 @@ def _slowdown(costs: Sequence[Cost], value: int) -> str:
 
 
 def _up(percent: float) -> str:
-    """To a tenth, upwards: it is a bound."""
+    """Returns the percentage rounded up to a tenth, because it is a bound."""
     return f"{-(-percent // 0.1) * 0.1:.1f}"
 
 
@@ -132,7 +132,7 @@ def _cpu_share(costs: Sequence[Cost], value: int) -> str:
 
 
 def _worst_cpu(costs: Sequence[Cost], value: int) -> str:
-    """A sum hides a profile that pays for the others; empty where none does."""
+    """Names the profile that pays most; empty if that is within the tolerance. The sum hides it."""
     worst, where = max(
         (_ratio(cost, costs, "cpu_ns"), cost.profile) for cost in costs if cost.value_us == value
     )
@@ -147,7 +147,7 @@ def _fastest(costs: Sequence[Cost], profile: str) -> Cost:
 
 
 def share(part: int, whole: int) -> str:
-    """A fraction in words where there is one, else in percent."""
+    """Returns a fraction in words if there is one, else in percent."""
     if whole == 0:
         return "all"
     times = whole / part if part else 0
@@ -168,7 +168,7 @@ def _tie(choice: Choice, accurate_us: int | None) -> str:
 
 
 def _unsafe_lines(costs: Sequence[Cost]) -> list[str]:
-    """Values that are never recommended, each with its first reason."""
+    """Returns a line for each value that is never recommended, with its first reason."""
     found: dict[int, Cost] = {}
     for cost in sorted(costs, key=lambda cost: cost.standing is not Standing.UNSAFE):
         if cost.standing is not Standing.SAFE:
@@ -186,7 +186,7 @@ def sureness_lines(
     alone: Mapping[str, Choice],
     others: Mapping[str, int | None],
 ) -> list[str]:
-    """How sure it is: by repetition, by profile, and by what the rule's own figures decide."""
+    """Says how sure the choice is: by repetition, by profile, and by the rule's own figures."""
     value_us = common.choice.value_us
     if value_us is None:
         return []

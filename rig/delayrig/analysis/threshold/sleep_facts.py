@@ -1,9 +1,9 @@
 # SPDX-License-Identifier: GPL-2.0-or-later
-"""What sleeping costs in a profile, as `sleep-facts` found it there (flashrom/bench/).
+"""The cost of sleeping in a profile, measured by `sleep-facts` (flashrom/bench/).
 
-The proposal's reasoning is put to the test by it. That has three figures: a switch to another
-process takes about 2 us, so shorter waits are not worth a sleep; a sleep of 100 us is accurate to
-10 % under SCHED_FIFO; and, in its tables, one at normal priority is some 60 us late.
+It tests the proposal's reasoning, which has three figures: a switch to another process takes about
+2 us, so shorter waits are not worth a sleep; a sleep of 100 us is accurate to 10 % under
+SCHED_FIFO; and, in its tables, one at normal priority is some 60 us late.
 """
 
 from collections.abc import Iterator, Mapping
@@ -16,19 +16,19 @@ from delayrig.base.errors import LostGuestError
 
 SUBJECT = "sleep-facts"
 NORMAL, SLACK, FIFO = "normal", "slack", "fifo"
-"""Ways to sleep: as ever, with a timer slack of 1 ns, under SCHED_FIFO."""
+"""Ways to sleep: by default, with a timer slack of 1 ns, and under SCHED_FIFO."""
 ACCURACY = 10
-"""A sleep is accurate where it is late by no more than a tenth of its length."""
+"""The number of which one part is tolerated: accurate sleeps are late by a tenth at most."""
 SWITCH_NS_MAX = 4_000
-"""Twice the proposal's 2 us: what is more than that is another machine."""
+"""The limit of a switch, twice the proposal's 2 us."""
 TRIED_US = 100
 COARSE_NS = 1_000_000
-"""A timer that moves in steps of that is driven by the tick."""
+"""The resolution from which a timer is driven by the tick."""
 US = 1000
 
 
 class Sleep(msgspec.Struct, frozen=True, kw_only=True):
-    """By how much plain sleeps of one length were late."""
+    """The lateness of plain sleeps of one length."""
 
     way: str
     length_us: int
@@ -39,12 +39,15 @@ class Sleep(msgspec.Struct, frozen=True, kw_only=True):
 
     @property
     def is_accurate(self) -> bool:
-        """The usual one of them is."""
+        """Returns True if the median sleep is accurate."""
         return self.late_ns_p50 * ACCURACY <= self.length_us * 1000
 
 
 class SleepFacts(msgspec.Struct, frozen=True, kw_only=True):
-    """Of one profile. A switch is between two processes on one CPU; -1: not measured."""
+    """The figures of one profile.
+
+    A switch is between two processes on one CPU; -1: not measured.
+    """
 
     schema: int
     tries: int
@@ -55,23 +58,23 @@ class SleepFacts(msgspec.Struct, frozen=True, kw_only=True):
     sleeps: list[Sleep]
 
     def sleep(self, way: str, length_us: int) -> Sleep | None:
-        """The row of that way and length; None where it could not be measured."""
+        """Returns the row of that way and length; None if it could not be measured."""
         rows = (row for row in self.sleeps if (row.way, row.length_us) == (way, length_us))
         return next(rows, None)
 
     def best_way(self) -> str:
-        """SCHED_FIFO where that was to be had."""
+        """Returns SCHED_FIFO if that was possible, else normal priority."""
         return FIFO if any(row.way == FIFO for row in self.sleeps) else NORMAL
 
     def accurate_us(self, way: str) -> int | None:
-        """The shortest measured length from which on all sleeps are accurate; None: none is."""
+        """Returns the shortest measured length from which all sleeps are accurate, or None."""
         rows = sorted((row for row in self.sleeps if row.way == way), key=lambda r: -r.length_us)
         accurate = list(takewhile(lambda row: row.is_accurate, rows))
         return accurate[-1].length_us if accurate else None
 
 
 def read_sleep_facts(folder: Path) -> SleepFacts:
-    """From a cell's folder; raises `LostGuestError` where it holds none."""
+    """Reads the figures of a cell's folder; raises `LostGuestError` if it has none."""
     path = folder / "stdout.txt"
     try:
         return msgspec.json.decode(path.read_bytes(), type=SleepFacts)
@@ -80,14 +83,14 @@ def read_sleep_facts(folder: Path) -> SleepFacts:
 
 
 def accurate_everywhere_us(facts: list[SleepFacts]) -> int | None:
-    """From which length on sleeps are accurate in each of the profiles, the best way each has."""
+    """Returns the length from which sleeps are accurate in all profiles, each at its best."""
     lengths = [fact.accurate_us(fact.best_way()) for fact in facts]
     known = [length for length in lengths if length is not None]
     return max(known) if known and len(known) == len(lengths) else None
 
 
 class Finding(msgspec.Struct, frozen=True, kw_only=True):
-    """One claim in one profile."""
+    """The test of one claim in one profile."""
 
     claim: str
     profile: str
@@ -96,7 +99,7 @@ class Finding(msgspec.Struct, frozen=True, kw_only=True):
 
 
 def reasoning(facts: Mapping[str, SleepFacts]) -> list[Finding]:
-    """Each claim in each profile, in the order of claims."""
+    """Returns each claim in each profile, in the order of claims."""
     found = [finding for name, fact in facts.items() for finding in _of_profile(name, fact)]
     claims = dict.fromkeys(finding.claim for finding in found)
     return [finding for claim in claims for finding in found if finding.claim == claim]
@@ -138,7 +141,7 @@ def _accuracy(name: str, fact: SleepFacts, way: str, how: str) -> Finding | None
 
 
 def _why_late(fact: SleepFacts, way: str) -> str:
-    """What the lateness is made of, as far as the other rows tell."""
+    """Explains the lateness, as far as the other rows allow."""
     sleep, without = fact.sleep(way, TRIED_US), fact.sleep(SLACK, TRIED_US)
     assert sleep is not None
     if fact.resolution_ns >= COARSE_NS:

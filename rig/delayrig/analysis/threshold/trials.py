@@ -1,8 +1,8 @@
 # SPDX-License-Identifier: GPL-2.0-or-later
-"""The cells of a comparison, what an earlier start has done of them, and their results.
+"""The cells of a comparison, the part that an earlier start has done, and their results.
 
-A folder holds one comparison: `inputs.json` says of what, `run-1` and so on hold its rounds. What
-was cut off is resumed where it ended; a folder of another comparison is left alone.
+A folder holds one comparison: `inputs.json` describes it, `run-1` and so on hold its rounds. An
+interrupted one is resumed. A folder of another comparison is refused.
 """
 
 from collections.abc import Mapping, Sequence
@@ -38,7 +38,7 @@ SAID = "delay_minimum_sleep_us "
 
 
 class Inputs(msgspec.Struct, frozen=True, kw_only=True):
-    """What a comparison is of; equal inputs are the same comparison."""
+    """The inputs of a comparison. Equal inputs make the same comparison."""
 
     schema: int = SCHEMA
     subject: str
@@ -48,7 +48,7 @@ class Inputs(msgspec.Struct, frozen=True, kw_only=True):
     lane: str
     rounds: int
     rig: str
-    """A digest of what runs in guests besides."""
+    """A digest of our other programs in guests."""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -61,14 +61,17 @@ class Trials:
     rounds: int
     inputs: Inputs
     weights: Mapping[str, int]
-    """Of profiles. They change no cell: with others a finished comparison is answered anew."""
+    """Weights of profiles.
+
+    They change no cell, so a finished comparison can be answered with others.
+    """
 
     def folder(self, number: int) -> Path:
-        """Where a round is kept; the first is 1."""
+        """Returns the folder of a round; the first is 1."""
         return self.request.out / f"run-{number}"
 
     def cells(self, number: int) -> list[Cell]:
-        """Of a round. Later ones write other bytes, and repeat nothing but the jobs."""
+        """Returns the cells of a round. Later rounds write other bytes and repeat only the jobs."""
         if number == 1:
             return self.request.cells
         subjects = {candidate.subject for candidate in self.candidates}
@@ -82,7 +85,10 @@ class Trials:
 def plan_trials(
     cells: Sequence[Cell], candidates: Sequence[Candidate], guests: Sequence[Profile]
 ) -> list[Cell]:
-    """The plan's cells, its jobs in `guests` if named; in each sleeps also with coarse timers."""
+    """Returns the plan's cells, with its jobs in `guests` if given.
+
+    Each guest also sleeps with coarse timers.
+    """
     subjects = {candidate.subject for candidate in candidates}
     jobs = [cell for cell in cells if cell.role is Role.MEASURE and cell.subject in subjects]
     if not jobs:
@@ -113,7 +119,7 @@ def make_trials(
     weights: Mapping[str, int],
     paths: Paths,
 ) -> Trials:
-    """Checks the folder: empty, or with a beginning of the very same comparison."""
+    """Makes a comparison. Its folder must be empty, or contain the start of the same one."""
     inputs = Inputs(
         subject=subject,
         programs={str(candidate.value_us): candidate.sha256 for candidate in candidates},
@@ -136,7 +142,7 @@ def make_trials(
 
 
 def _rig_digest(paths: Paths) -> str:
-    """Of our own programs that cells are run with; QEMU and kernel are named by results."""
+    """Returns a digest of our own programs in cells. Results name QEMU and the kernel."""
     files = [paths.emulator, paths.qemu_preload, paths.build / "images" / "agent" / "agent"]
     return digest.of_value([digest.of_file(file) for file in files if file.is_file()])
 
@@ -158,7 +164,7 @@ def _claim(trials: Trials) -> None:
 
 
 async def run_trials(trials: Trials, paths: Paths, progress: Progress) -> list[Results]:
-    """Runs what is missing, and gives all results of each round."""
+    """Runs the missing cells, and returns all results of each round."""
     return [
         await _run_round(trials, number, paths, progress) for number in range(1, trials.rounds + 1)
     ]
@@ -171,7 +177,7 @@ async def _run_round(trials: Trials, number: int, paths: Paths, progress: Progre
     whole = folder / "results.json"
     if not missing and whole.is_file():
         return read_results(whole)
-    # The header of a run comes with its cells.
+    # Running one cell again writes the header of the run.
     todo = missing or cells[-1:]
     progress.preparing(f"round {number} of {trials.rounds}: {len(todo)} of {len(cells)} cells")
     request = replace(trials.request, cells=todo, out=folder, seed=trials.request.seed + number - 1)
@@ -187,7 +193,7 @@ async def _run_round(trials: Trials, number: int, paths: Paths, progress: Progre
 
 
 def evidence_of(trials: Trials, rounds: Sequence[Results]) -> Evidence:
-    """What the answer is made of; raises `RigFaultError` where the rig cannot be trusted."""
+    """Returns the evidence; raises `RigFaultError` if the rig cannot be trusted."""
     _check_rig(trials, rounds)
     measured = _measured(trials, rounds)
     jobs, left_out = dict.fromkeys(job_of(m.cell) for m in measured), skipped_jobs(measured)
@@ -215,7 +221,7 @@ def evidence_of(trials: Trials, rounds: Sequence[Results]) -> Evidence:
 
 
 def _check_rig(trials: Trials, rounds: Sequence[Results]) -> None:
-    """Canaries and controls: a rig that is blind would call every value safe."""
+    """Checks canaries and controls: a blind rig would call every value safe."""
     roles = {cell.id: cell.role for cell in trials.request.cells}
     for results in rounds:
         for result in results.cells:
@@ -244,7 +250,7 @@ def _measured(trials: Trials, rounds: Sequence[Results]) -> list[Measured]:
 
 
 def _margin_ns(trials: Trials, cell: Cell) -> int | None:
-    """The least by which the part was given its time, over all rounds."""
+    """Returns the least time left when a command reached the part, over all rounds."""
     margins: list[int] = []
     for number in range(1, trials.rounds + 1):
         folder = trials.folder(number) / cell.id
@@ -263,7 +269,7 @@ def _sleep(trials: Trials) -> dict[str, SleepFacts]:
 
 
 def _contradictions(trials: Trials) -> list[str]:
-    """Programs that print another threshold than the one that they were given for."""
+    """Returns the programs that print another threshold than the one given for them."""
     found = []
     for candidate in trials.candidates:
         cells = [cell for cell in trials.request.cells if cell.subject == candidate.subject]

@@ -199,8 +199,10 @@ class Candidates:
         return self._flow(wait).bits.get(wait.argument, 32)
 
     def _unit_ns(self, wait: Wait) -> int:
-        """0 where nobody knows. What has 32 bits counts microseconds unless the code says more: few
-        count nanoseconds in so little room, and somebody may have taken the one for the other.
+        """Returns the unit of the argument; 0 if it is unknown.
+
+        An argument of 32 bits counts microseconds unless the code says more: few functions count
+        nanoseconds in 32 bits, and a source may have confused the two.
         """
         return wait.counts_ns if self._bits(wait) == 64 else max(wait.counts_ns, US_NS)
 

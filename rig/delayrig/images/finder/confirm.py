@@ -66,8 +66,9 @@ def _fits(units: int, seen_ns: int, unit_ns: int, allowance_ns: int = ALLOWANCE_
 
 
 def _is_in_proportion(asked: Sequence[tuple[int, int]], unit_ns: int) -> bool:
-    """Twice as long where twice as much was asked for, though all of it too short: a loop that was
-    calibrated at another speed.
+    """Returns True if a call for twice as much lasts twice as long, but too short.
+
+    That is a loop that was calibrated at another speed.
     """
     long = [(each, seen) for each, seen in asked if each * unit_ns >= LONG_NS]
     ratios = [seen_ns / (each * unit_ns) for each, seen_ns in long]

@@ -1,6 +1,5 @@
 # SPDX-License-Identifier: GPL-2.0-or-later
-"""What differs from one instruction set to another when code is read, and one instruction with its
-operands, the same for every instruction set.
+"""The differences between instruction sets, and one form of an instruction and its operands.
 
 Sources: System V psABI for x86-64 (section 3.2), for i386 (section 2.2); AAPCS64 (section 6).
 """

@@ -40,11 +40,11 @@ LONG_FRACTION = re.compile(r"(\.\d\d)\d+")
 FONT = re.compile(r" font-family: [^;]*;")
 WIDTH_IN = 9.0
 EDGE = 10
-"""Around a chart that stands alone."""
+"""The space around a chart in a file of its own."""
 
 
 class Colour(StrEnum):
-    """By what it is for; the values are those of the light scheme (page.css has the dark ones)."""
+    """Colours by purpose. The values are those of the light scheme; page.css has the dark ones."""
 
     INK = "#1b2127"
     SOFT = "#55606b"
@@ -79,7 +79,7 @@ VARIABLES = {
 STANDALONE = "svg{background:var(--ground);stroke-linejoin:round}"
 STANDALONE += "text{font-family:sans-serif;fill:var(--ink)}"
 SERIES = (Colour.FIRST, Colour.SECOND, Colour.FIFTH, Colour.FOURTH, Colour.THIRD, Colour.REST)
-"""For things of equal rank, in this order."""
+"""The colours for series of equal rank, in this order."""
 
 STYLE: dict[Any, Any] = {
     "svg.fonttype": "none",
@@ -112,11 +112,11 @@ STYLE: dict[Any, Any] = {
 
 @contextmanager
 def new_figure(*, height_in: float, width_in: float = WIDTH_IN) -> "Iterator[Figure]":
-    """An empty figure; what is drawn within the context has the page's style.
+    """Yields an empty figure. Drawing within the context uses the style of the page.
 
     An inch is 72 px. On a narrower page the chart shrinks to 34rem, and scrolls below that.
     """
-    # matplotlib keeps a list of fonts; it belongs into the rig's own folder.
+    # matplotlib keeps a list of fonts, which belongs into the rig's own folder.
     os.environ.setdefault("MPLCONFIGDIR", str(find_paths().state / "matplotlib"))
     import matplotlib as mpl
     from matplotlib.figure import Figure
@@ -127,9 +127,9 @@ def new_figure(*, height_in: float, width_in: float = WIDTH_IN) -> "Iterator[Fig
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Chart:
-    """A figure, and what it shows to those who cannot see it.
+    """A figure, and its description for readers who cannot see it.
 
-    Two charts of one page have two titles, as ids within the SVG are made of them.
+    Charts of one page need different titles, because ids within the SVG are derived from them.
     """
 
     title: str
@@ -137,13 +137,13 @@ class Chart:
     figure: "Figure"
 
     def svg(self) -> Markup:
-        """An element for a page."""
+        """Returns the chart as an SVG element for a page."""
         drawing = _drawing(self.figure, self.title)
         _name(drawing, self.title, self.description)
         return Markup(_coloured(ET.tostring(drawing, encoding="unicode")))
 
     def svg_file(self) -> bytes:
-        """The same as a file that stands alone, light and dark: for a README."""
+        """Returns the chart as an SVG file with a light and a dark scheme, for a README."""
         drawing = _drawing(self.figure, self.title)
         width, height = (float(size) + 2 * EDGE for size in drawing.get("viewBox", "").split()[2:])
         drawing.set("viewBox", f"-{EDGE} -{EDGE} {width:g} {height:g}")
@@ -156,14 +156,14 @@ class Chart:
         return (licence + coloured.replace("</title>", f"</title>{style}", 1) + "\n").encode()
 
     def html(self, *, caption: str, table: Table) -> Markup:
-        """A figure of the page: what it shows in words, the SVG, and its values as a table."""
+        """Returns the figure of the page: the caption, the SVG, and its values as a table."""
         return rendered(
             TEMPLATES, "chart.html", svg=self.svg(), caption=caption, table=table_html(table)
         )
 
 
 def label_bar(axes: Any, text: str, x: float, y: float) -> None:
-    """Writes behind the end of a bar."""
+    """Writes the text after the end of a bar."""
     axes.annotate(text, (x, y), xytext=(5, 0), textcoords="offset points", va="center")
 
 
@@ -173,12 +173,15 @@ def hide_left_axis(axes: Any) -> None:
 
 
 def _drawing(figure: "Figure", title: str) -> ET.Element:
-    """As matplotlib writes it, less what a page has itself; all ids begin with the title's."""
+    """Returns matplotlib's SVG without the parts that the page has.
+
+    All ids begin with the title.
+    """
     import matplotlib as mpl
 
     written = io.BytesIO()
     with mpl.rc_context({**STYLE, "svg.hashsalt": title}), warnings.catch_warnings():
-        # Text stays text: the reader's fonts matter, and not those that it was measured with.
+        # Text stays text: the reader's fonts are used, not those of the measurement.
         warnings.filterwarnings("ignore", message="Glyph .* missing")
         figure.savefig(
             written, format="svg", transparent=True, metadata={"Date": None, "Creator": None}
@@ -192,7 +195,7 @@ def _drawing(figure: "Figure", title: str) -> ET.Element:
 
 
 def _without_namespaces(root: ET.Element) -> ET.Element:
-    """Elements of SVG by their plain names, which is what HTML calls them."""
+    """Renames the elements of SVG to their plain names, which HTML uses."""
     for element in root.iter():
         element.tag = element.tag.removeprefix(SVG)
         if HREF in element.attrib:
@@ -202,7 +205,7 @@ def _without_namespaces(root: ET.Element) -> ET.Element:
 
 
 def _remove_the_pages_part(drawing: ET.Element) -> None:
-    """Fonts and styles are the page's; a hundredth of a pixel is enough."""
+    """Removes fonts and styles, which the page has, and rounds to a hundredth of a pixel."""
     for element in list(drawing.iter()):
         for child in [child for child in element if child.tag in ("metadata", "style")]:
             element.remove(child)
@@ -217,7 +220,7 @@ def _remove_the_pages_part(drawing: ET.Element) -> None:
 
 
 def _make_ids_unique(drawing: ET.Element, prefix: str) -> None:
-    """Only ids that something refers to are kept, and those get the prefix."""
+    """Removes ids that nothing refers to, and prefixes the others."""
     text = ET.tostring(drawing, encoding="unicode")
     used = set(re.findall(r'(?:url\(#|href="#)([^)"]+)', text))
     for element in drawing.iter():

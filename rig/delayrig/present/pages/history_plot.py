@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: GPL-2.0-or-later
-"""A subject's total time over runs, as a drawing."""
+"""A chart of a subject's total time over runs."""
 
 import datetime as dt
 from collections.abc import Sequence
@@ -11,7 +11,7 @@ from delayrig.present.pages.charts import SERIES, Chart, new_figure
 
 
 def history_chart(series: Sequence[Series], subject: str) -> Chart:
-    """A line for each series, as only its own runs are of the same cells."""
+    """Returns a chart with a line for each series, because only its runs have the same cells."""
     with new_figure(height_in=3.6) as figure:
         axes = figure.add_subplot()
         for number, one in enumerate(series):
@@ -37,6 +37,6 @@ def history_chart(series: Sequence[Series], subject: str) -> Chart:
 
 
 def _moment(point: Point) -> np.datetime64:
-    """matplotlib takes it for UTC."""
+    """Returns the start of the point's run in UTC, without a time zone, as matplotlib needs it."""
     started = dt.datetime.fromisoformat(point.run.started).astimezone(dt.UTC)
     return np.datetime64(started.replace(tzinfo=None), "s")

@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: GPL-2.0-or-later
-"""What a gate says of each known-bad build, as a page."""
+"""The answers of a gate to each known-bad build, as a page."""
 
 from delayrig.analysis.selfcheck.known_bad import WANTED, KnownBad
 from delayrig.present.pages.page import Section, paragraph, render_page, table_html

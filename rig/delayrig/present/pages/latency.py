@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: GPL-2.0-or-later
-"""latency.html: everything that was measured, and what is seen in it, on one page."""
+"""latency.html: all measurements and their meaning on one page."""
 
 from collections.abc import Iterable
 
@@ -33,7 +33,7 @@ from delayrig.present.pages.page import (
 from delayrig.present.tables import Table, words_and_figures
 
 SWEEP_ROWS = 40
-"""Of a sweep's many points, about so many stand in the table beside the chart."""
+"""The number of rows, roughly, that the table beside a sweep's chart has."""
 
 
 def latency_page(report: LatencyReport) -> bytes:
@@ -67,7 +67,7 @@ def _summary(report: LatencyReport) -> Markup:
 
 
 def _said(found: Iterable[tuple[MachineReport, Said | None]]) -> Markup:
-    """A line for each machine, and what the figures mean once for all."""
+    """Returns a line for each machine, and the meaning of the figures once for all."""
     pairs = [(machine, said) for machine, said in found if said is not None]
     if not pairs:
         return Markup("")

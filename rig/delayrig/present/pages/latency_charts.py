@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: GPL-2.0-or-later
-"""The charts of the answer; each comes with the words that say what is seen in it."""
+"""The charts of the answer, each with words that explain it."""
 
 from collections.abc import Iterable
 from dataclasses import dataclass
@@ -19,7 +19,7 @@ LINES = ("-", "--", "-.", ":")
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Chart(charts.Chart):
-    """With words on what is seen in it, and why."""
+    """A chart with words that say what it shows, and why."""
 
     words: str
 
@@ -33,7 +33,8 @@ def sweep_chart(machine: MachineReport) -> Chart | None:
         for colour, each in zip(SERIES, found, strict=False):
             _plot_sweep(axes, each, colour)
         axes.set(xlabel="asked for, us", ylabel="late by, us")
-        # Linear to 10 us and by decades above, so that microseconds and ticks are both seen.
+        # The axis is linear to 10 us and logarithmic above, so that microseconds and ticks are both
+        # visible.
         axes.set_yscale("symlog", linthresh=10)
         _plain_numbers(axes.yaxis)
         axes.axhline(0, color=Colour.SOFT, linewidth=0.8)
@@ -49,7 +50,7 @@ def sweep_chart(machine: MachineReport) -> Chart | None:
 
 
 def _plain_numbers(axis: Any) -> None:
-    """A power of ten as the number that it is."""
+    """Labels the axis with plain numbers instead of powers of ten."""
     from matplotlib.ticker import FuncFormatter, NullFormatter
 
     axis.set_major_formatter(FuncFormatter(lambda value, _: f"{value:,.10g}"))
@@ -57,7 +58,7 @@ def _plain_numbers(axis: Any) -> None:
 
 
 def _plot_sweep(axes: Any, reading: Reading, colour: Colour) -> None:
-    """Neighbours are drawn as one: their median as a line, their range as an area."""
+    """Draws groups of neighbouring points: their median as a line, their range as an area."""
     late = [e - r for e, r in zip(reading.elapsed_ns, requests_ns(reading), strict=True)]
     size = max(1, len(late) // SWEEP_POINTS)
     groups = [sorted(late[at : at + size]) for at in range(0, len(late), size)]
@@ -255,7 +256,7 @@ def _plot_shares(axes: Any, machine: MachineReport, reading: Reading, number: in
 
 
 def charts_of(machines: Machines) -> list[Chart]:
-    """All, in the order of the page."""
+    """Returns all charts, in the order of the page."""
     each = [
         chart
         for make in (growth_chart, sweep_chart, steps_chart)

@@ -42,7 +42,7 @@ class Section:
     title: str
     body: Markup
     is_printed: bool = True
-    """Else it is for the screen alone, and the paper says that it is there."""
+    """False if the section is only for the screen. Then the printed page says that it exists."""
 
     def __post_init__(self) -> None:
         if not KEY.fullmatch(self.key):
@@ -51,7 +51,7 @@ class Section:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Assets:
-    """What else a page needs, put into it: CSS below ours, and JavaScript at its end."""
+    """Additional CSS, which follows the page's own, and JavaScript for the page's end."""
 
     style: str = ""
     script: str = ""
@@ -60,7 +60,7 @@ class Assets:
 def render_page(
     *, title: str, summary: Markup, sections: Sequence[Section], assets: Assets | None = None
 ) -> bytes:
-    """The whole file. `summary` comes first and is what somebody reads who reads nothing else."""
+    """Returns the whole file. `summary` comes first, for readers who read nothing else."""
     keys = [section.key for section in sections]
     if len(set(keys)) != len(keys):
         raise ValueError(f"section keys are not unique: {keys}")
@@ -79,12 +79,12 @@ def render_page(
 
 
 def rendered(folder: Path, template: str, **values: object) -> Markup:
-    """A template of a folder; every value is escaped, a missing one is an error."""
+    """Renders a template of a folder. Every value is escaped; a missing one is an error."""
     return Markup(_environment(folder).get_template(template).render(values))
 
 
 def table_html(table: Table) -> Markup:
-    """A table that scrolls by itself where it is wider than the page."""
+    """Returns a table that scrolls by itself if it is wider than the page."""
     return rendered(TEMPLATES, "table.html", table=table)
 
 
@@ -101,17 +101,17 @@ def bullets(items: Iterable[str | Markup]) -> Markup:
 
 
 def details(summary: str, body: Markup) -> Markup:
-    """What is folded away until asked for, and is printed."""
+    """Returns a section that is folded until it is opened, and is printed."""
     return Markup("<details><summary>{}</summary>{}</details>").format(summary, body)
 
 
 def code(text: str) -> Markup:
-    """A command or a name as it is typed."""
+    """Returns a command or a name, marked as code."""
     return Markup("<code>{}</code>").format(text)
 
 
 def anchor(text: str) -> str:
-    """The text as part of an id: the same for the same text."""
+    """Returns the text as part of an id. Equal texts give equal ids."""
     return NO_ANCHOR.sub("-", text.lower()).strip("-") or "x"
 
 

@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: GPL-2.0-or-later
-"""One page, one plot, one paragraph: the proposal as its data tells it."""
+"""The proposal's data on one page, with one plot and one paragraph."""
 
 from markupsafe import Markup
 
@@ -67,7 +67,7 @@ def _step_table(proposal: Proposal) -> Table:
 
 
 def step_values(step: StepFigures) -> list[str]:
-    """In the order of FIGURES, behind the step's title."""
+    """Returns the step's title and its figures in the order of FIGURES."""
     return [
         step.title,
         *(f"{ns / 1e9:.3f}" for ns in (step.time_ns, step.cpu_ns)),

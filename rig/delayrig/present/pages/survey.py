@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: GPL-2.0-or-later
-"""The page of a survey: which waits were asked for, how often, and what they took."""
+"""The page of a survey: the requested waits, their numbers and their durations."""
 
 import textwrap
 from typing import Any
@@ -14,7 +14,7 @@ TITLE = "Waits by length"
 CAPTION = "How many waits of which length, and how long they were in sum, over all jobs"
 ROW_IN = 2.2
 HEADING_LETTERS = 100
-"""Fit across both charts of a row."""
+"""The longest heading that fits above both charts of a row."""
 
 
 def survey_page(survey: Survey) -> bytes:
@@ -45,7 +45,7 @@ def survey_chart(survey: Survey) -> Chart:
                 axes = figure.add_subplot(len(histograms), 2, 2 * number + at + 1)
                 _draw_bars(axes, {of_us: float(bar[at]) for of_us, bar in bars.items()}, colour)
                 axes.set_ylabel(what)
-                if at == 0:  # above both
+                if at == 0:  # One heading stands above both charts.
                     axes.set_title(textwrap.fill(name, HEADING_LETTERS))
     description = "; ".join(
         f"{name}: "
@@ -56,7 +56,7 @@ def survey_chart(survey: Survey) -> Chart:
 
 
 def _histograms(survey: Survey) -> dict[str, dict[int, tuple[int, float]]]:
-    """By name and class in us: how many, and their sum in ms. Of the bus, above service time."""
+    """Returns counts and sums in ms, by name and class in us. Bus waits exclude service time."""
     found: dict[str, dict[int, tuple[int, float]]] = {}
     for call in survey.calls:
         _add(found, name_of(call), class_us(call.requested_us), call.count, call.took_ns)

@@ -1,2 +1,2 @@
 # SPDX-License-Identifier: GPL-2.0-or-later
-"""`rig/rig report`: runs and gates as one HTML page; one module a section."""
+"""`rig/rig report`: runs and gates as one HTML page, with a module for each section."""

@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: GPL-2.0-or-later
-"""Cells: a table with a row for each, filters of such rows, and each cell with its reasons."""
+"""The section of cells: a table, its filters, and each cell with its reasons."""
 
 from collections.abc import Collection, Iterable, Iterator, Sequence
 from functools import cache
@@ -25,11 +25,14 @@ from delayrig.present.terminal.console import seconds
 from delayrig.present.terminal.results import subject_name
 
 DETAILS_MAX = 500
-"""With more cells only those that did not just pass are told of at length."""
+"""The largest number of cells that are all described.
+
+Of more, only those without a plain pass are.
+"""
 ROWS_MAX = 5000
-"""A page with more cells lists only those that did not just pass."""
+"""The largest number of cells that a page lists completely."""
 NOTABLE_MAX = 1000
-"""Of them as many, what was not expected first."""
+"""The largest number of other cells on such a page; unexpected ones come first."""
 
 
 def cells_section(sources: Sources) -> Section:
@@ -39,7 +42,7 @@ def cells_section(sources: Sources) -> Section:
 
 
 def notable_section(sources: Sources, index: Markup, *, part: int) -> Section:
-    """Of the cells that did not just pass only one of so many, and where the others are."""
+    """Returns one in `part` of the cells that did not simply pass, and links to the others."""
     listed = all_cells(sources)
     notable = sorted((each for each in listed if is_notable(each[1])), key=lambda e: rank(e[1]))
     shown = notable[: NOTABLE_MAX // part]
@@ -110,14 +113,17 @@ def _facts(cell: CellResult) -> Iterator[tuple[str, str]]:
 
 
 def all_cells(sources: Sources) -> list[Told]:
-    """Run by run, in the order of their plans."""
+    """Returns the cells run by run, in the order of their plans."""
     return [(run, cell) for run in sources.runs for cell in run.results.cells]
 
 
 def cells_table(
     sources: Sources, caption: str, listed: Iterable[Told], at_length: Collection[str] = ()
 ) -> Markup:
-    """All of them; those `at_length`, by their anchors, lead to what is told of them."""
+    """Returns the table of cells.
+
+    Cells whose anchors are in `at_length` link to their description.
+    """
     several = len(sources.runs) > 1
     rows = [_row(run, cell, at_length, several=several) for run, cell in listed]
     return rendered(
@@ -131,7 +137,7 @@ def cells_table(
 
 
 def filters_of(cells: Sequence[CellResult]) -> Markup:
-    """The controls, which appear where JavaScript makes them work."""
+    """Returns the filter controls. JavaScript makes them visible."""
     hazards = sorted({hazard for cell in cells for hazard in cell.hazards})
     verdicts = {cell.verdict for cell in cells}
     choices = {
@@ -143,7 +149,10 @@ def filters_of(cells: Sequence[CellResult]) -> Markup:
 
 
 def _row(run: RunSource, cell: CellResult, at_length: Collection[str], *, several: bool) -> str:
-    """By hand: a template takes ten times as long, and there may be 100,000."""
+    """Returns a row of the table.
+
+    It is not made by a template, which takes ten times as long; there may be 100,000 rows.
+    """
     key = cell_anchor(run, cell)
     name = escape(cell.id)
     heading = f'><a href="#{key}">{name}</a>' if key in at_length else f' id="{key}">{name}'
@@ -163,6 +172,6 @@ def _figures(cell: CellResult) -> str:
 
 @cache
 def _marks(subject: str, verdict: Verdict, hazards: tuple[str, ...]) -> str:
-    """Most cells share theirs with others."""
+    """Returns the attributes for the filters, cached because many cells share them."""
     marks = marks_for(subject, verdict, hazards)
     return "".join(f' data-{key}="{escape(value)}"' for key, value in marks.items())

@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: GPL-2.0-or-later
-"""Programs beside each other: what a gate decided, and the cells in which runs differ."""
+"""Programs side by side: the decision of a gate, and the cells in which runs differ."""
 
 from collections.abc import Sequence
 from typing import TYPE_CHECKING, Any
@@ -30,7 +30,7 @@ ROUNDS = (
 )
 DIFFERENCES_MAX = 40
 Together = list[CellResult | None]
-"""A cell in each run, in their order."""
+"""The results of one cell in each run, in the order of the runs."""
 
 
 def decision_section(sources: Sources) -> Section:
@@ -64,7 +64,7 @@ def _sides(decision: Decision) -> str:
 
 
 def _floors(decision: Decision) -> str:
-    """Why a bar may be longer than its limit, and not red."""
+    """Returns a sentence on why a bar beyond its limit may not be red."""
     found = [item for cell in decision.cells for item in cell.excess if item.floor_ns]
     floors = {item.figure: f"{item.floor_ns / 1e6:g} ms of {item.figure}" for item in found}
     return f" Up to {' and '.join(floors.values())} more are no reason." if floors else ""
@@ -88,7 +88,7 @@ def _chart(decision: Decision, compared: list[GateCell]) -> Markup:
 
 
 def _figure(cells: list[GateCell]) -> "Figure":
-    """Bars of change, one for each cell and figure; red beyond the limit."""
+    """Returns bars of change, one for each cell and figure; red beyond the limit."""
     figures = list(dict.fromkeys(item.figure for cell in cells for item in cell.excess))
     names = [place_of(cell.id) for cell in cells]
     with new_figure(height_in=0.85 + 0.3 * len(cells)) as figure:
@@ -166,21 +166,21 @@ def _row(cell: GateCell) -> list[str | Markup]:
 
 
 def _change(item: Excess) -> str:
-    """With its interval, where it is not exact."""
+    """Returns the change, with its interval if it is not exact."""
     if item.low_pct == item.high_pct:
         return f"{item.pct:+.2f} %"
     return f"{item.pct:+.2f} % ({item.low_pct:+.2f} to {item.high_pct:+.2f})"
 
 
 def _name(cell: GateCell) -> str | Markup:
-    """With the reason, where the figures beside it do not tell."""
+    """Returns the cell's name, with the reason if the figures do not show it."""
     if cell.outcome is Outcome.PASS:
         return cell.id
     return Markup('{}<br><span class="soft">{}</span>').format(cell.id, cell.why)
 
 
 def differences_section(sources: Sources) -> Section:
-    """Against the first run that has the cell."""
+    """Returns the section of differences, each against the first run that has the cell."""
     together = _together(sources.runs)
     differing = sorted((row for row in together if _differs(row)), key=_rank)
     only_one = sum(len(_present(row)) == 1 for row in together)
@@ -215,7 +215,7 @@ def _rank(row: Together) -> tuple[bool, float]:
 
 
 def _change_of_time(row: Together) -> float:
-    """Of the last to the first, as a part of the first; 0 where one of them has no time."""
+    """Returns the relative change from the first to the last time; 0 if one is unknown."""
     times = [cell.time_ns.total for cell in _present(row)]
     return times[-1] / times[0] - 1 if len(times) > 1 and all(times) else 0.0
 

@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: GPL-2.0-or-later
-"""The whole report: its sections in order, and as many timelines as there is room for."""
+"""The whole report: its sections in order, and as many timelines as fit."""
 
 import contextlib
 import re
@@ -41,28 +41,28 @@ from delayrig.present.report.waits import margins_section, waiting_section
 PAGE = "report.html"
 LIMIT_BYTES = 2_000_000
 PRINTED = ("decision", "findings", "verdicts")
-"""Of a gate: what a reviewer reads on paper. The rest is for looking things up."""
+"""The sections of a gate's report that are printed. The others are for reference."""
 LIST_BYTES = 20_000
-"""What the names of cells without a timeline may take."""
+"""The space for the names of cells without a timeline."""
 
 NOTABLE_PARTS = (1, 2, 4, 8, 16, 32)
-"""One of so many of the notable cells that a page may list is tried, until it fits."""
+"""The page shows one in so many of its notable cells: the first number with which it fits."""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Document:
-    """The page, and what was put into it."""
+    """The page, and how much of the runs it contains."""
 
     content: bytes
     timelines: int
     left_out: int
     folder: str
     parts: Sequence[Part]
-    """Further pages, in a folder of that name beside it; none where it has room for all cells."""
+    """Further pages in `folder` beside it; empty if the page has room for all cells."""
 
 
 def document_of(sources: Sources, *, patterns: Sequence[str] = (), name: str = PAGE) -> Document:
-    """The page, which is called so. `patterns` choose the cells whose timelines are shown."""
+    """Returns the report as a page of that name. `patterns` choose the cells with timelines."""
     with contextlib.closing(PartsMaker(sources, name, _assets())) as maker:
         return _document(sources, patterns, f"{Path(name).stem}.cells", maker)
 
@@ -73,7 +73,7 @@ def _document(
     draft = _Draft(sources)
     if draft.has_many:
         maker.begin()
-    # The two sides of a gate are told of by its decision.
+    # The decision describes the two sides of a gate.
     are_comparable = len(sources.runs) > 1 and not sources.gates
     before = [
         *([decision_section(sources)] if sources.gates else []),
@@ -106,10 +106,14 @@ def _document(
 
 
 def write_document(made: Document, place: Path) -> None:
-    """Its parts, then the page; the parts of an older page go. Raises `BadInputError`."""
+    """Writes the parts, then the page, and removes parts of an older page.
+
+    Raises `BadInputError`.
+    """
     folder = place.with_name(made.folder)
     if made.parts:
-        with contextlib.suppress(OSError):  # writing into it tells why
+        # Writing into the folder reports why it could not be made.
+        with contextlib.suppress(OSError):
             folder.mkdir(exist_ok=True)
     for part in made.parts:
         write_atomically(folder / part.name, part.content)
@@ -138,12 +142,12 @@ class _Draft:
         )
 
     def room(self, sections: Sequence[Section]) -> int:
-        """What they leave, in bytes."""
+        """Returns the number of bytes that the page has left beside those sections."""
         return LIMIT_BYTES - LIST_BYTES - len(self.page(sections))
 
 
 def _all_cells(draft: _Draft, others: Sequence[Section]) -> Section | None:
-    """None where there is no room for all of them."""
+    """Returns the section of all cells; None if the page has no room for it."""
     if draft.has_many:
         return None
     section = cells_section(draft.sources)
@@ -151,7 +155,7 @@ def _all_cells(draft: _Draft, others: Sequence[Section]) -> Section | None:
 
 
 def _notable_cells(draft: _Draft, others: Sequence[Section], index: Markup) -> Section:
-    """As many of those that did not just pass as there is room for."""
+    """Returns the section of as many notable cells as the page has room for."""
     for part in NOTABLE_PARTS:
         section = notable_section(draft.sources, index, part=part)
         if draft.room([*others, section]) >= 0:
@@ -164,7 +168,7 @@ def _notable_cells(draft: _Draft, others: Sequence[Section], index: Markup) -> S
 
 
 def _lead_to_parts(page: bytes, parts: Mapping[str, str], folder: str) -> bytes:
-    """Links to cells that are not on the page lead to the part that they are in."""
+    """Redirects links to cells that are not on the page to the part that contains them."""
     ids = set(re.findall(rb'\sid="([^"]+)"', page))
 
     def led(link: re.Match[bytes]) -> bytes:
@@ -177,7 +181,7 @@ def _lead_to_parts(page: bytes, parts: Mapping[str, str], folder: str) -> bytes:
 
 
 def _fitting(chosen: Sequence[Told], room_bytes: int) -> list[Drawn]:
-    """In their order, until the room is used up."""
+    """Draws the cells in order until the room is used up."""
     drawn: list[Drawn] = []
     for run, cell in chosen:
         made = draw_cell(run, cell)

@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: GPL-2.0-or-later
-"""What the runs were made with, and how to make them again."""
+"""The inputs of the runs, and how to repeat them."""
 
 import shlex
 from collections.abc import Iterator
@@ -35,7 +35,7 @@ def _run(run: RunSource) -> Markup:
 
 
 def _without_out(argv: list[str]) -> list[str]:
-    """A folder that has results in it takes no others."""
+    """Returns the arguments without --out, because a folder with results takes no others."""
     kept = [word for word in argv if not word.startswith("--out=")]
     if "--out" in kept:
         at = kept.index("--out")

@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: GPL-2.0-or-later
-"""What a report wants to know of a cell's events: folded once, small enough to be kept."""
+"""Facts of a cell's events for a report, computed once and small enough to be kept."""
 
 from bisect import bisect_right
 from collections.abc import Iterable, Iterator, Sequence
@@ -26,14 +26,14 @@ from delayrig.model.phases import PROBE, READ, VERIFY, overshoots, phase_changes
 from delayrig.model.result import CellResult
 
 SILENCE_NS_MIN = 1_000_000
-"""Shorter gaps on the bus are round trips."""
+"""The shortest silence. Shorter gaps on the bus are round trips."""
 START, END = "start", "end"
 Span = tuple[int, int]
-"""From, and to: the first moment that is not in it any more. In nanoseconds."""
+"""The first moment of a span, and the first moment after it, in nanoseconds."""
 
 
 class Cover:
-    """All moments that lie in one span or another."""
+    """The union of several spans."""
 
     def __init__(self, spans: Iterable[Span]) -> None:
         self.spans: list[Span] = []
@@ -47,7 +47,7 @@ class Cover:
         self._before = [0, *accumulate(end - start for start, end in self.spans)]
 
     def within_ns(self, start_ns: int, end_ns: int) -> int:
-        """How much of that time is covered."""
+        """Returns how much of the time between those moments is covered."""
         return max(self._until_ns(end_ns) - self._until_ns(start_ns), 0)
 
     def _until_ns(self, moment_ns: int) -> int:
@@ -59,7 +59,7 @@ class Cover:
 
 
 class Split(msgspec.Struct, frozen=True, kw_only=True):
-    """Where the time of a job went; these add up to it."""
+    """The parts of a job's time. They add up to it."""
 
     busy_ns: int = 0
     wire_ns: int = 0
@@ -78,7 +78,7 @@ def sum_of(splits: Iterable[Split]) -> Split:
 
 
 class Silence(msgspec.Struct, frozen=True, kw_only=True):
-    """Nothing on the bus while the part was ready: by what came before it and after it."""
+    """Silences on the bus while the part was ready, between the same two phases."""
 
     phase: str
     after: str
@@ -89,7 +89,7 @@ class Silence(msgspec.Struct, frozen=True, kw_only=True):
 
 
 class WaitMargin(msgspec.Struct, frozen=True, kw_only=True):
-    """All waits of a class in a cell; the worst is the judged one with the least margin."""
+    """The waits of a class in a cell. The worst is the judged one with the least margin."""
 
     kind: str
     witness: Witness
@@ -100,23 +100,23 @@ class WaitMargin(msgspec.Struct, frozen=True, kw_only=True):
     actual_ns: tuple[int, int] | None = None
     margin_ns: int | None = None
     opened_ns: int | None = None
-    """When the worst began."""
+    """The moment when the worst began."""
 
     @property
     def relative_margin(self) -> float:
-        """As a part of what was asked for, or of 1 ms; infinite where no wait was judged."""
+        """Returns the margin relative to the request, or to 1 ms; infinite if none was judged."""
         if self.margin_ns is None:
             return float("inf")
         return self.margin_ns / (self.requested_ns or 1_000_000)
 
     @property
     def took(self) -> str:
-        """How long the worst was seen to be; empty where that is not known."""
+        """Returns how long the worst was seen to last; empty if that is unknown."""
         return " to ".join(dict.fromkeys(rounded(ns) for ns in self.actual_ns or ()))
 
 
 class CellFacts(msgspec.Struct, frozen=True, kw_only=True):
-    """What the events of a cell say."""
+    """Everything that a report takes from the events of a cell."""
 
     split: Split
     waste: Waste
@@ -125,7 +125,10 @@ class CellFacts(msgspec.Struct, frozen=True, kw_only=True):
 
 
 def cell_facts(place: Path, result: CellResult) -> CellFacts:
-    """Of the cell in that folder; raises `BadInputError` where that is not what was judged."""
+    """Returns the facts of the cell in that folder.
+
+    Raises `BadInputError` if its events are not those that were judged.
+    """
     watched = read_judged(place, result)
     try:
         return _facts(watched, result)
@@ -134,7 +137,7 @@ def cell_facts(place: Path, result: CellResult) -> CellFacts:
 
 
 def read_judged(place: Path, result: CellResult) -> Watched:
-    """The cell and its events, which are those that the result was made of."""
+    """Reads the cell's events, and checks that the result was made from them."""
     events = place / "events.jsonl"
     whole = "or give the run's results.json to report without events"
     if not events.is_file():
@@ -180,7 +183,7 @@ def _facts(watched: Watched, result: CellResult) -> CellFacts:
 def _split(
     events: list[Event], busy: list[Span], late: list[Span], waits: list[ObservedWait]
 ) -> Split:
-    """Each moment belongs to the first of these that it is in."""
+    """Splits the time of the job. Each moment belongs to the first part that contains it."""
     job = job_of(events)
     if job is None:
         return Split()
@@ -198,13 +201,13 @@ def _split(
 
 
 def job_of(events: list[Event]) -> Span | None:
-    """From the subject's start to its end; None where one of them is not known."""
+    """Returns the span from the subject's start to its end; None if one of them is unknown."""
     started, ended = first(events, SubjectStart), first(events, SubjectEnd)
     return (started.t_ns, ended.t_ns) if started and ended else None
 
 
 def phases_of(events: list[Event], job: Span, kind: str) -> list[tuple[int, str]]:
-    """When each stretch of a job of that kind began, and its name."""
+    """Returns the start and the name of each phase of a job of that kind."""
     reading = VERIFY if kind == Job.VERIFY else READ
     return [(job[0], PROBE), *phase_changes(events, first_read=reading)]
 
@@ -242,7 +245,7 @@ def _summed(silences: Iterator[Silence]) -> list[Silence]:
 
 
 def sum_of_silences(alike: Sequence[Silence]) -> Silence:
-    """All together, between the same as each."""
+    """Returns the sum of silences between the same phases."""
     return msgspec.structs.replace(
         alike[0],
         count=sum(each.count for each in alike),
@@ -298,5 +301,5 @@ def _margin(kind: str, waits: list[ObservedWait]) -> WaitMargin:
 
 
 def _certain_margin_ns(wait: ObservedWait) -> int:
-    """What is beyond doubt: a short one lacked that at least, a good one had that to spare."""
+    """Returns the certain margin: what a short wait lacked, or a good one had left, at least."""
     return (wait.longest_ns if wait.is_short else wait.shortest_ns) - wait.requested_ns

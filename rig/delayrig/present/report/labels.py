@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: GPL-2.0-or-later
-"""Cells, verdicts and figures as a page says them."""
+"""Names of cells, verdicts and figures on a page."""
 
 from collections.abc import Sequence
 from functools import cache
@@ -20,7 +20,7 @@ HOST_SPEED = "this machine"
 
 
 def subject_of(cell: CellResult) -> str:
-    """Its name, and the architecture where that is not the usual one."""
+    """Returns the subject's name, with its architecture if that is not the usual one."""
     return _labelled(cell.subject.name, cell.guest.arch)
 
 
@@ -33,7 +33,7 @@ def _labelled(name: str, arch: str) -> str:
 
 
 def speed_of(cell: CellResult) -> str:
-    """In MIPS; cells of real time have the machine's own speed."""
+    """Returns the speed in MIPS. Cells in real time have the machine's own speed."""
     return _speed(tuple(cell.guest.mips))
 
 
@@ -52,7 +52,7 @@ def hazards_of(cell: CellResult) -> str:
 
 
 def badge(verdict: Verdict, text: str = "") -> Markup:
-    """A verdict in its colour; the word says it as well."""
+    """Returns a verdict as a word in its colour."""
     return Markup('<span class="badge {}">{}</span>').format(CLASSES[verdict], text or verdict)
 
 
@@ -61,7 +61,7 @@ def verdict_html(cell: CellResult) -> Markup:
 
 
 def expectation_note(verdict: Verdict, expected: bool) -> str:
-    """What its plan foresaw, where that is worth a word."""
+    """Returns whether the plan expected the verdict, if that is worth a remark."""
     if expected:
         return "" if verdict is Verdict.PASS else "expected"
     return "not expected" if verdict is Verdict.PASS else ""
@@ -82,7 +82,7 @@ def cell_link(run: RunSource, cell: CellResult, text: str = "") -> Markup:
 
 
 def marks_of(cell: CellResult) -> dict[str, str]:
-    """What the page's filters go by."""
+    """Returns the values that the page's filters compare."""
     return marks_for(subject_of(cell), cell.verdict, cell.hazards)
 
 
@@ -91,5 +91,5 @@ def marks_for(subject: str, verdict: Verdict, hazards: Sequence[str]) -> dict[st
 
 
 def count(number: int, thing: str) -> str:
-    """`1 cell`, `2 cells`."""
+    """Returns the number and the thing: `1 cell`, `2 cells`."""
     return f"{number:,} {thing}{'' if number == 1 else 's'}"

@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: GPL-2.0-or-later
-"""Verdicts by speed and cores, a table for each subject, a row for each set of hazards."""
+"""Verdicts by speed and cores: a table for each subject, a row for each set of hazards."""
 
 from collections import Counter
 from collections.abc import Sequence
@@ -36,7 +36,10 @@ EXPLAINED = (
 
 WATCHERS_MAX = 100
 ROWS_MAX = 200
-"""Of one subject. Of more sets of hazards the gravest have a row of their own."""
+"""The largest number of rows of a subject.
+
+Of more sets of hazards, the gravest have their own row.
+"""
 
 
 def matrix_section(sources: Sources) -> Section:
@@ -80,7 +83,7 @@ def _matrix(run: RunSource) -> Markup:
 
 
 def _rows(run: RunSource, rows: dict[str, Slots], columns: Sequence[Slot]) -> list[dict[str, Any]]:
-    """One for each set of hazards; those that there is no room for are one together."""
+    """Returns a row for each set of hazards, and one for all sets without a row of their own."""
     shown = _shown(rows)
     rest = [hazards for hazards in rows if hazards not in shown]
     named = [(hazards, [hazards], rows[hazards]) for hazards in shown]
@@ -100,7 +103,7 @@ def _rows(run: RunSource, rows: dict[str, Slots], columns: Sequence[Slot]) -> li
 
 
 def _shown(rows: dict[str, Slots]) -> list[str]:
-    """The sets of hazards that have a row: the calm first, and of too many the gravest."""
+    """Returns the sets of hazards with a row: the calm first, and of too many the gravest."""
     chosen = list(rows)
     if len(chosen) > ROWS_MAX:
         chosen.sort(key=lambda hazards: min(rank(c) for c in chain(*rows[hazards].values())))
@@ -108,7 +111,7 @@ def _shown(rows: dict[str, Slots]) -> list[str]:
 
 
 def _badges(run: RunSource, cells: Sequence[CellResult]) -> list[dict[str, str]]:
-    """The gravest first; expected and unexpected ones apart."""
+    """Returns a badge for each verdict, the gravest first; expected ones are counted apart."""
     kinds = Counter((cell.verdict, is_expected(cell)) for cell in cells)
     first = {(cell.verdict, is_expected(cell)): cell for cell in reversed(cells)}
     return [

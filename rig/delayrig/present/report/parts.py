@@ -1,7 +1,7 @@
 # SPDX-License-Identifier: GPL-2.0-or-later
-"""The cells that one page has no room for: further pages beside it, which it leads to.
+"""Further pages beside a report, for the cells that it has no room for.
 
-Each is read as it is opened, from a disk as from a server, with or without JavaScript.
+Each is read when it is opened, from a disk as from a server, with or without JavaScript.
 """
 
 import os
@@ -24,7 +24,7 @@ from delayrig.present.report.source import Sources, Told, begin_worker
 from delayrig.present.tables import words_and_figures
 
 CELLS_MAX = 2500
-"""Of a page, which stays below its limit also where their ids are long."""
+"""The number of cells of a page, which stays below its limit even if their ids are long."""
 ANCHOR = re.compile(rb' id="(cell-[^"]+)"')
 DIGEST_DIGITS = 8
 ANY_PART = f"{'[0-9]' * 4}-{'[0-9a-f]' * DIGEST_DIGITS}.html"
@@ -32,34 +32,37 @@ ANY_PART = f"{'[0-9]' * 4}-{'[0-9a-f]' * DIGEST_DIGITS}.html"
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Part:
-    """A page of cells. Its name says what is in it: no older page leads to a newer part."""
+    """A page of cells.
+
+    Its name contains its digest, so an older report never leads to a newer part.
+    """
 
     name: str
     content: bytes
     cells: int
     notable: int
     subjects: str
-    """From the first to the last; so are the hazards."""
+    """The first and the last subject, or all; likewise for hazards."""
     hazards: str
 
 
 class PartsMaker:
-    """Makes parts in a process of its own, while the page is made in this one."""
+    """Makes parts in another process while this one makes the page."""
 
     def __init__(self, sources: Sources, page: str, assets: Assets) -> None:
-        # What a child of fork() is given is there already: nothing is copied.
+        # A child of fork() inherits the arguments, so nothing is copied.
         given = (os.getpid(), sources, page, assets)
         self._pool = ProcessPoolExecutor(1, get_context("fork"), _begin, given)
         self._parts: Future[list[Part]] | None = None
 
     def begin(self) -> Future[list[Part]]:
-        """Once; where it is known that they will be asked for, before that."""
+        """Starts making the parts, unless that was done before."""
         if self._parts is None:
             self._parts = self._pool.submit(_made)
         return self._parts
 
     def parts(self) -> list[Part]:
-        """Waits for them."""
+        """Waits for the parts and returns them."""
         return self.begin().result()
 
     def close(self) -> None:
@@ -67,7 +70,7 @@ class PartsMaker:
 
 
 _given: list[tuple[Sources, str, Assets]] = []
-"""Of the process that makes parts."""
+"""The input of the process that makes parts."""
 
 
 def _begin(parent: int, sources: Sources, page: str, assets: Assets) -> None:
@@ -81,7 +84,7 @@ def _made() -> list[Part]:
 
 
 def make_parts(sources: Sources, page: str, assets: Assets) -> list[Part]:
-    """All cells of a page of that name: by run, subject, hazards, speed and cores."""
+    """Returns all cells of the page as parts, sorted by run, subject, hazards, speed and cores."""
     listed = _in_order(sources)
     slices = [listed[at : at + CELLS_MAX] for at in range(0, len(listed), CELLS_MAX)]
     return [
@@ -91,7 +94,7 @@ def make_parts(sources: Sources, page: str, assets: Assets) -> list[Part]:
 
 
 def part_of_anchors(parts: Sequence[Part]) -> dict[str, str]:
-    """By the anchor of each cell the part that it is in."""
+    """Returns the part of each cell, by the cell's anchor."""
     return {anchor.decode(): part.name for part in parts for anchor in ANCHOR.findall(part.content)}
 
 
@@ -113,7 +116,7 @@ def index_of(parts: Sequence[Part], folder: str) -> Markup:
 
 
 def _in_order(sources: Sources) -> list[Told]:
-    """What a number of the table of verdicts counts stands together."""
+    """Returns the cells in an order that keeps those of one count in the verdict table together."""
     listed = all_cells(sources)
     subjects = {name: at for at, name in enumerate(dict.fromkeys(subject_of(c) for _, c in listed))}
     runs = {id(run): at for at, run in enumerate(sources.runs)}

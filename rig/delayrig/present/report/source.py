@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: GPL-2.0-or-later
-"""What a report is made of: runs, gates, and the facts of their cells, read from disk."""
+"""The sources of a report, read from disk: runs, gates, and the facts of their cells."""
 
 import os
 import signal
@@ -30,34 +30,34 @@ ALPHABET = "ABCDEFGHIJKLMNOPQRSTUVWXYZ"
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Spread:
-    """What all rounds made of one cell."""
+    """How the rounds of one cell differ."""
 
     folder: Path
-    """Of the cell, in the round that is shown."""
+    """The cell's folder in the shown round."""
     shown: int
-    """That round; the first one is 1."""
+    """The number of the shown round; the first one is 1."""
     verdicts: dict[Verdict, int]
-    """How often, the gravest first."""
+    """The number of each verdict, the gravest first."""
     total_ns: dict[int, int]
-    """Of each round that the cell passed."""
+    """The total time in each round that the cell passed."""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class RunSource:
-    """A run. `label` tells it from the others of the page, and is empty where it is alone."""
+    """A run. `label` distinguishes it from the others of the page; it is empty for a single run."""
 
     label: str
     side: str = ""
-    """Of a gate, where the label does not say that."""
+    """The side of a gate, if the label does not say it."""
     path: Path
-    """As it was named: its folder, or its results.json."""
+    """The path as given: its folder, or its results.json."""
     results: Results
     facts: dict[str, CellFacts]
-    """By cell; empty where not all events were read."""
+    """Facts by cell; empty if not all events were read."""
     drawable: dict[str, CellFacts] = field(default_factory=dict)
-    """Of the cells whose events were read."""
+    """Facts by cell, of all cells whose events were read."""
     spread: dict[str, Spread] = field(default_factory=dict)
-    """By cell, where the run is one of several rounds."""
+    """Differences by cell, if the run is one of several rounds."""
 
     @property
     def code(self) -> ExitCode:
@@ -68,19 +68,19 @@ class RunSource:
         return self.path if self.path.is_dir() else None
 
     def folder_of(self, cell: CellResult) -> Path:
-        """What the cell left, in the round that is shown; only where there are folders."""
+        """Returns the cell's folder in the shown round. The run must have folders."""
         assert self.folder is not None
         spread = self.spread.get(cell.id)
         return spread.folder if spread else self.folder / cell.id
 
     @property
     def prefix(self) -> str:
-        """Before an id of this run, so that it is unique on the page."""
+        """Returns the prefix of ids of this run, which makes them unique on the page."""
         return f"{self.label.lower()}-" if self.label else ""
 
 
 Told = tuple[RunSource, CellResult]
-"""A cell, and the run that it is of."""
+"""A cell, and its run."""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -92,24 +92,24 @@ class GateSource:
 
 @dataclass(frozen=True, kw_only=True)
 class Sources:
-    """Everything on the page, in the order in which it was named."""
+    """Everything on the page, in the order of the command line."""
 
     gates: Sequence[GateSource]
     runs: Sequence[RunSource]
 
     @cached_property
     def is_exact(self) -> bool:
-        """Whether all times are those of guests, which are the same each time."""
+        """Returns True if all times are virtual, and therefore the same in each run."""
         return all(cell.lane == EXACT_LANE for run in self.runs for cell in run.results.cells)
 
     @property
     def has_events(self) -> bool:
-        """Whether more is known of the cells than their results."""
+        """Returns True if facts of the cells' events are known."""
         return any(run.facts for run in self.runs)
 
 
 def read_sources(paths: Sequence[Path]) -> Sources:
-    """Runs and gates by their folders, or runs by their results.json; without any facts."""
+    """Reads runs and gates by their folders, or runs by their results.json, without facts."""
     gates: list[GateSource] = []
     runs: list[RunSource] = []
     for path in paths:
@@ -125,9 +125,9 @@ def read_sources(paths: Sequence[Path]) -> Sources:
 def with_facts(
     sources: Sources, *, jobs: int, done: Callable[[], None], only: Sequence[Told] | None = None
 ) -> Sources:
-    """The same with what the events of the cells tell; `done` is called after each cell.
+    """Returns the sources with facts of the cells' events; calls `done` after each cell.
 
-    With what those of `only` some cells tell, no more is known than what these cells need.
+    With `only` some cells, it returns no more facts than these cells need.
     """
     forking = get_context("fork")
     parent = os.getpid()
@@ -152,7 +152,7 @@ def with_facts(
 
 
 def told_by_events(sources: Sources) -> list[Told]:
-    """The cells that got as far as leaving any, where they are."""
+    """Returns the cells that left events, and whose folder is known."""
     return [
         (run, cell)
         for run in sources.runs
@@ -167,7 +167,10 @@ def _read_run(path: Path) -> RunSource:
 
 
 def _read_rounds(gate: Path, side: str) -> RunSource:
-    """Only rounds of real time are more than one; none of them lacks its results."""
+    """Reads all rounds of a side as one run.
+
+    Only rounds in real time are more than one; each must have its results.
+    """
     folders = rounds_of(gate, side)
     first = _read_run(folders[0])
     if len(folders) == 1:
@@ -178,7 +181,7 @@ def _read_rounds(gate: Path, side: str) -> RunSource:
 
 
 def _read_gate(path: Path) -> tuple[GateSource, list[RunSource]]:
-    """Each side as one run, folded from all of its rounds."""
+    """Reads a gate's decision, and each side as one run made of all its rounds."""
     decision = read_versioned(path / GATE_FILE, Decision, schema=SCHEMA)
     stored = decision.baseline.stored
     before = _read_run(Path(stored)) if stored else _read_rounds(path, BASELINE)
@@ -199,11 +202,11 @@ def _letter(at: int) -> str:
 
 
 def fold_rounds(rounds: Sequence[tuple[Path, Results]]) -> tuple[Results, dict[str, Spread]]:
-    """Rounds of the same cells as one run, under the first one's header; by cell, how they spread.
+    """Returns rounds of the same cells as one run under the first header, and the spread by cell.
 
-    A cell is shown as it was in a round that there was, never as an average: in one of its gravest
-    verdict, and of these in the one whose total time is the median. So its times, events and
-    evidence belong together, and no round that was too short is lost among those that were not.
+    A cell is shown as it was in one of the rounds, never as an average: one with its gravest
+    verdict, and of these the one with the median total time. So its times, events and evidence
+    belong together, and a round that was too short is never lost among the others.
     """
     found: dict[str, dict[int, CellResult]] = {}
     for number, (_, results) in enumerate(rounds, start=1):
@@ -219,7 +222,10 @@ def fold_rounds(rounds: Sequence[tuple[Path, Results]]) -> tuple[Results, dict[s
 
 
 def _shown(cells: dict[int, CellResult]) -> int:
-    """The round that stands for all; what a busy machine left unanswered only if nothing else."""
+    """Returns the round to show.
+
+    Rounds that a busy machine left unanswered count only if all did.
+    """
     answered = [number for number, cell in cells.items() if not is_unheard(cell)]
     choice = answered or list(cells)
     gravest = min(GRAVITY.index(cells[number].verdict) for number in choice)
@@ -240,6 +246,6 @@ def _spread(cells: dict[int, CellResult], shown: int, folder: Path) -> Spread:
 
 
 def begin_worker(parent: int) -> None:
-    """Interruptions are the parent's to answer; a worker goes where the parent goes."""
+    """Leaves interruptions to the parent, and ends the worker together with it."""
     signal.signal(signal.SIGINT, signal.SIG_IGN)
     die_with_session(parent)

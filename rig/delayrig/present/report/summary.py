@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: GPL-2.0-or-later
-"""The answer: what somebody reads who reads nothing else. The same words as on a terminal."""
+"""The answer, for readers who read nothing else, in the same words as on a terminal."""
 
 from collections import Counter
 from collections.abc import Sequence
@@ -36,7 +36,7 @@ WORDS = {
     ExitCode.SKIPPED: ("quiet", "Skipped"),
     ExitCode.RIG_FAULT: ("rig", "No answer"),
 }
-"""The answer in a colour and a word, beside its sentence."""
+"""The answer as a colour and a word, beside its sentence."""
 FINDINGS_MAX = 60
 CALL = "a delay for "
 TOO_SHORT = " was too short"
@@ -44,7 +44,7 @@ CAME = " came "
 
 
 def title_of(sources: Sources) -> str:
-    """The answer of a gate; else what the page is about."""
+    """Returns the answer of a single gate, else the subject of the page."""
     if len(sources.gates) == 1 and len(sources.runs) == 2:
         cells = [cell for run in sources.runs for cell in run.results.cells]
         return headline(sources.gates[0].decision, cells)
@@ -54,7 +54,7 @@ def title_of(sources: Sources) -> str:
 
 
 def summary_of(sources: Sources) -> Markup:
-    """Decisions first, then a sentence for each run that is no part of one."""
+    """Returns the decisions, then a sentence for each run that is no part of one."""
     parts = [_decision(gate) for gate in sources.gates]
     if not sources.gates or len(sources.runs) > 2 * len(sources.gates):
         parts += [_run(run) for run in sources.runs]
@@ -65,7 +65,7 @@ def summary_of(sources: Sources) -> Markup:
 
 
 def _made_of(run: RunSource) -> Markup:
-    """Which run it is, in a line."""
+    """Returns a line that identifies the run."""
     header = run.results.run
     side = f" ({run.side})" if run.side else ""
     label = f"{run.label}{side}: plan" if run.label else "Plan"
@@ -103,7 +103,7 @@ def _run(run: RunSource) -> Markup:
 
 
 def findings_section(sources: Sources) -> Section:
-    """Whatever is no pass: what was not expected first. Canaries only where they failed."""
+    """Returns all cells that are no pass, unexpected ones first, and canaries that failed."""
     pairs = all_cells(sources)
     found = sorted((pair for pair in pairs if _is_finding(pair[1])), key=lambda p: rank(p[1]))
     watching = [cell for _, cell in pairs if cell.role in (Role.CANARY, Role.CONTROL)]
@@ -147,7 +147,7 @@ def _finding(run: RunSource, cell: CellResult) -> dict[str, object]:
 
 
 def headline(decision: Decision, cells: Sequence[CellResult]) -> str:
-    """A gate, whose runs have these cells, in one line that names no path."""
+    """Returns one line about a gate with those cells; it contains no path."""
     match decision.outcome:
         case Outcome.UNSAFE:
             return f"Unsafe: {_unsafe(decision.deciding[0], cells)}"
@@ -174,7 +174,7 @@ def _unsafe(worst: GateCell, cells: Sequence[CellResult]) -> str:
 
 
 def short_words(item: Evidence) -> str:
-    """What was too short, and how long it was: `the 1 s wait lasts 0.05 s`."""
+    """Returns what was too short and how long it lasted: `the 1 s wait lasts 0.05 s`."""
     if item.requested_ns is not None and item.actual_ns is not None:
         lasted = in_unit_of(item.requested_ns, item.actual_ns[1])
         wait = item.what.removesuffix(TOO_SHORT)

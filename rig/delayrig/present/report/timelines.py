@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: GPL-2.0-or-later
-"""Timelines of single cells: the whole job, and closer, the moment that its verdict turns on."""
+"""Timelines of single cells: the whole job, and a closer view of the decisive moment."""
 
 import shlex
 from collections.abc import Iterable, Sequence
@@ -45,14 +45,14 @@ NAMES = {
     Track.FAULT: "faults",
 }
 STEPS = 500
-"""Spans that are closer than this part of an axis are drawn as one."""
+"""Spans closer than this fraction of the axis are drawn as one."""
 AROUND = 2.5
-"""How much of the surroundings of a wait is shown, in lengths of it."""
+"""The shown surroundings of a wait, in multiples of its length."""
 CLOSER_PART_MAX = 0.6
-"""A closer look shows no more than that of the whole."""
+"""The largest fraction of the whole that a closer view shows."""
 CAPTION = "The whole job, and closer the wait with the least margin"
 READ_MAX = 2000
-"""To read the events of more cells would take longer than anybody waits for a page."""
+"""The largest number of cells whose events are all read. More would take too long."""
 CHOSEN_MAX = 12
 CANDIDATES_MAX = 3 * CHOSEN_MAX
 PHASES_SAID_MAX = 12
@@ -69,9 +69,9 @@ class Drawn:
 
 
 def worth_reading(sources: Sources, patterns: Sequence[str]) -> list[Told] | None:
-    """The cells whose events are read where there are too many to read all; else None.
+    """Returns the cells whose events to read if they are too many to read all, else None.
 
-    Those that were asked for, else the most interesting by their results alone.
+    These are the cells that match the patterns, else the most interesting by their results.
     """
     known = told_by_events(sources)
     if len(known) <= READ_MAX:
@@ -82,10 +82,10 @@ def worth_reading(sources: Sources, patterns: Sequence[str]) -> list[Told] | Non
 
 
 def choose_cells(sources: Sources, patterns: Sequence[str]) -> list[Told]:
-    """Those that were asked for, else the most interesting: all that could be shown, in that order.
+    """Returns all cells that could be drawn and match the patterns, the most interesting first.
 
-    The convicted first, then doubts, then those that came closest to a conviction; of equal ones
-    one for each subject, before a second one comes.
+    Convicted cells come first, then doubts, then the smallest margins. Of cells of equal interest,
+    one of each subject comes before a second one.
     """
     known = [
         (run, cell)
@@ -102,7 +102,7 @@ def _matching(known: Sequence[Told], patterns: Sequence[str]) -> list[Told]:
 
 
 def _in_turns(ranked: Sequence[Told]) -> list[Told]:
-    """One for each run, subject and verdict, then a second one, and so on."""
+    """Returns one cell for each run, subject and verdict, then a second one, and so on."""
     seen: dict[tuple[str, str, Verdict], int] = {}
     turns = []
     for run, cell in ranked:
@@ -122,7 +122,7 @@ def _interest(run: RunSource, cell: CellResult) -> tuple[bool, int, float]:
 
 
 def worst_waits(facts: CellFacts) -> list[WaitMargin]:
-    """Those that a verdict turns on, the least margin first, as a part of what was asked."""
+    """Returns the judged waits, those with the least relative margin first."""
     judged = [wait for wait in facts.waits if wait.margin_ns is not None]
     with_length = [wait for wait in judged if wait.requested_ns]
     return sorted(with_length or judged, key=lambda wait: wait.relative_margin)
@@ -148,7 +148,7 @@ def draw_cell(run: RunSource, cell: CellResult) -> Drawn:
 
 
 def timelines_section(drawn: Iterable[Drawn], left_out: Sequence[Told]) -> Section:
-    """Those that there is room for, and what the others are."""
+    """Returns the timelines that have room, and the names of the other cells."""
     body = paragraph(
         "What the programmer was asked, what went to the chip, when that was busy, and how long"
         " nothing was said. Above is the whole job; below, closer, the wait with the least margin,"
@@ -170,7 +170,7 @@ def timelines_section(drawn: Iterable[Drawn], left_out: Sequence[Told]) -> Secti
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class _Phase:
-    """A stretch of the job."""
+    """A phase of the job."""
 
     name: str
     start_ns: int
@@ -190,7 +190,7 @@ def _phases(events: list[Event], cell: CellResult) -> list[_Phase]:
 
 
 def _figure(timeline: Timeline, phases: list[_Phase], worst: list[WaitMargin]) -> "Figure":
-    """Above all of the job; below the worst wait that is short enough for a closer look."""
+    """Returns the whole job above, and below it the worst wait that is short enough to enlarge."""
     tracks = {span.track for span in timeline.spans} | {each.track for each in timeline.instants}
     rows = [track for track in (*TRACKS, *MARKS) if track in tracks]
     start_ns = phases[0].start_ns if phases else timeline.start_ns
@@ -221,7 +221,7 @@ def _s(moment_ns: int, origin_ns: int) -> float:
 
 
 def _window(wait: WaitMargin, start_ns: int, end_ns: int) -> tuple[int, int] | None:
-    """Around the wait; None where that is about as much as the whole job."""
+    """Returns a window around the wait; None if it is almost as long as the whole job."""
     if wait.opened_ns is None:
         return None
     length_ns = max(wait.requested_ns or 0, *(wait.actual_ns or (0,)), abs(wait.margin_ns or 0))
@@ -262,7 +262,7 @@ def _draw(
 def _drawn_spans(
     timeline: Timeline, track: Track, window: tuple[int, int]
 ) -> list[tuple[int, int]]:
-    """What can be told apart at this scale: at least a step long, and a step apart."""
+    """Returns the spans that are visible at this scale: a step long, and a step apart."""
     step_ns = max((window[1] - window[0]) // STEPS, 1)
     drawn: list[tuple[int, int]] = []
     for span in timeline.spans:
@@ -270,7 +270,8 @@ def _drawn_spans(
             continue
         start, end = max(span.start_ns, window[0]), min(span.end_ns, window[1])
         if track is Track.WAIT:
-            # Round trips would make one long wait of all; what ends a wait is shown as a gap.
+            # Shorten each wait, else round trips would form one long wait. The end of a wait shows
+            # as a gap.
             end -= step_ns
             if end - start < step_ns:
                 continue
@@ -292,7 +293,7 @@ def _thinned(moments: list[int], window: tuple[int, int]) -> list[int]:
 
 
 def _draw_phases(axes: "Axes", phases: list[_Phase], start_ns: int, end_ns: int) -> None:
-    """Their names, where there is room."""
+    """Draws the names of phases that have enough room."""
     for phase in phases:
         if phase.start_ns > start_ns:
             axes.axvline(_s(phase.start_ns, start_ns), color=Colour.SOFT, lw=0.6, ls=":")
@@ -320,7 +321,7 @@ def _colour_of(wait: WaitMargin) -> Colour:
 
 
 def _draw_wait(axes: "Axes", wait: WaitMargin, origin_ns: int) -> None:
-    """From where the wait began to where it should have ended."""
+    """Draws the wait from its start to the moment when it should have ended."""
     if wait.opened_ns is None:
         return
     colour = _colour_of(wait)

@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: GPL-2.0-or-later
-"""Total programming time and CPU time of each subject, and where that time went."""
+"""The total and CPU time of each subject, and the parts of that time."""
 
 from collections.abc import Sequence
 from dataclasses import dataclass
@@ -38,7 +38,7 @@ EXPLAINED = (
 )
 PLACES_MAX = 400
 VALUES_MAX = 4000
-"""Places times subjects."""
+"""The largest product of places and subjects."""
 EXACT = "Virtual time: the same in every run."
 MOVING = "Of the lanes host and live: real time, which moves from run to run."
 ROUNDS = (
@@ -50,7 +50,7 @@ GROUPS_MAX = 8
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Total:
-    """Of one subject in one run, over all cells that can be compared."""
+    """The total of one subject in one run, over all comparable cells."""
 
     name: str
     cells: int
@@ -58,24 +58,24 @@ class Total:
     user_ns: int
     sys_ns: int
     rounds_ns: Sequence[int] = ()
-    """The total time of each round that all of these cells passed, where there were several."""
+    """The total time of each round in which all of these cells passed, if there were several."""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Group:
-    """Subjects that can be compared: all of them passed in these places."""
+    """Subjects that can be compared, because all of them passed in these places."""
 
     places: list[str]
     totals: list[Total]
 
     @property
     def title(self) -> str:
-        """Names the subjects, so that each chart of a page has another."""
+        """Names the subjects, so that each chart of a page has a title of its own."""
         return f"Programming time of {', '.join(total.name for total in self.totals)}"
 
 
 def totals_section(sources: Sources) -> Section:
-    """A chart for each group of subjects, and behind them every cell by itself."""
+    """Returns a chart for each group of subjects, followed by the values of every cell."""
     timed = _timed(sources)
     groups = _groups(timed)
     body = _body(sources, timed, groups) if groups else paragraph("No cell that passed has a time.")
@@ -99,7 +99,7 @@ def _body(sources: Sources, timed: "Timed", groups: Sequence[Group]) -> Markup:
 
 
 def totals_picture(sources: Sources) -> bytes:
-    """The first chart alone, as a file; raises `BadInputError` where there is none."""
+    """Returns the first chart as a file. Raises `BadInputError` if there is none."""
     groups = _groups(_timed(sources))
     if not groups:
         raise BadInputError(
@@ -114,7 +114,7 @@ def _chart(group: Group) -> Chart:
 
 
 def _groups(timed: "Timed") -> list[Group]:
-    """Those that most subjects share come first."""
+    """Returns the comparable groups, starting with the places that most subjects share."""
     groups: list[Group] = []
     rest = dict(timed)
     while rest and len(groups) < GROUPS_MAX:
@@ -129,7 +129,7 @@ def _groups(timed: "Timed") -> list[Group]:
 
 
 Timed = dict[str, dict[str, tuple[RunSource, CellResult]]]
-"""By subject and run, and by place."""
+"""Cells by subject and run, and by place."""
 
 
 def _timed(sources: Sources) -> Timed:
@@ -143,7 +143,10 @@ def _timed(sources: Sources) -> Timed:
 
 
 def _common_places(timed: Timed) -> list[str]:
-    """Where all passed. A subject that shares less than half of what the others do is left out."""
+    """Returns the places in which all passed.
+
+    A subject that shares less than half of the others' places is left out.
+    """
     passed = {
         name: {place for place, (_, cell) in cells.items() if cell.verdict is Verdict.PASS}
         for name, cells in timed.items()
@@ -277,7 +280,7 @@ def _rounds_values(rounds_ns: Sequence[int]) -> tuple[str, str, str]:
 
 
 def _places_table(timed: Timed, places: list[str]) -> Table:
-    """Total time of all subjects in each place; what did not pass has its verdict beside it."""
+    """Returns the total time of all subjects in each place, or the verdict if it was no pass."""
     all_places = list(dict.fromkeys(place for cells in timed.values() for place in cells))
     together = set(places)
     shown = sorted(all_places, key=lambda place: place not in together)

@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: GPL-2.0-or-later
-"""Waits of each subject: where it waited for nothing, and how close it came to one too short."""
+"""Waits of each subject: those without need, and the smallest margins."""
 
 from collections import defaultdict
 from collections.abc import Iterable, Iterator, Sequence
@@ -39,7 +39,7 @@ Values = Sequence[str | Markup]
 
 
 def waiting_section(sources: Sources) -> Section:
-    """By operation, by call site and by silence, each table the largest sum first."""
+    """Returns tables by operation, by call site and by silence, each with the largest sum first."""
     body = paragraph(WAITING) if sources.has_events else paragraph(_why_not(sources))
     for run in sources.runs if sources.has_events else ():
         together = waste_together(facts.waste for _, facts in _measured(run))
@@ -52,7 +52,7 @@ def waiting_section(sources: Sources) -> Section:
 
 
 def margins_section(sources: Sources) -> Section:
-    """A row for each subject, class of waits and witness; the worst first."""
+    """Returns a row for each subject, class of waits and witness; the worst first."""
     if sources.has_events:
         body = paragraph(MARGINS) + table_html(_margins(sources))
     else:
@@ -61,7 +61,7 @@ def margins_section(sources: Sources) -> Section:
 
 
 def _why_not(sources: Sources) -> str:
-    """Why nothing is known of events."""
+    """Returns why no events are known."""
     return NOT_READ if any(run.drawable for run in sources.runs) else NO_EVENTS
 
 
@@ -74,7 +74,7 @@ def _measured(run: RunSource) -> Iterator[tuple[CellResult, CellFacts]]:
 def _largest(
     caption: str, words: Sequence[str], figures: Sequence[str], rows: Sequence[tuple[str, Values]]
 ) -> Table:
-    """The first rows, each with its subject."""
+    """Returns a table of the first rows, each with its subject."""
     more = f" (the first {ROWS_MAX} of {len(rows)})" if len(rows) > ROWS_MAX else ""
     shown = [
         Row(values=[subject, *values], marks={"subject": subject})
@@ -122,7 +122,7 @@ def _call_sites(label: str, rows: Iterable[CallSiteWaste]) -> Table:
 
 
 def _call_site(text: str) -> Markup:
-    """The nearest caller first, a line for each."""
+    """Returns a call stack with one line for each caller, the nearest first."""
     return Markup("<br>").join(Markup("<code>{}</code>").format(one) for one in text.split(" < "))
 
 

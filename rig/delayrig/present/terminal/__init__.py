@@ -1,2 +1,2 @@
 # SPDX-License-Identifier: GPL-2.0-or-later
-"""What runs and answers look like in a terminal: a module for each."""
+"""Runs and answers in a terminal, with a module for each."""

@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: GPL-2.0-or-later
-"""Programs beside each other: runs that are compared, and what a gate decided."""
+"""Programs side by side: compared runs, and the decision of a gate."""
 
 from rich.console import Console
 from rich.markup import escape
@@ -15,7 +15,7 @@ ROWS_MAX = 20
 
 
 def print_beside(beside: Beside, console: Console) -> None:
-    """A line for each cell, why some cannot be compared, and the sums."""
+    """Prints a line for each cell, why some cannot be compared, and the sums."""
     if beside.pairs:
         console.print(_pair_table(beside.pairs))
     for name, cells in (("first", beside.only_first), ("second", beside.only_second)):
@@ -78,7 +78,7 @@ def _print_sums(pairs: list[CellPair], console: Console) -> None:
 
 
 def print_decision(decision: Decision, console: Console) -> None:
-    """Three lines, what could not have been seen, and the cells that decided it."""
+    """Prints three lines of decision, what could not be seen, and the deciding cells."""
     first, *others = decision.lines
     say(console, first, style=OUTCOMES[decision.outcome][1])
     say(console, *others)

@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: GPL-2.0-or-later
-"""What all that is shown on terminals and pipes has in common: lines, tables that fit, and bars."""
+"""The common parts of all terminal output: lines, tables that fit, and progress bars."""
 
 import os
 import sys
@@ -32,10 +32,13 @@ BAR_WIDTH = 24
 
 
 class PatientConsole(Console):
-    """Goes on in silence where nobody reads any more: rich would end with 1, which is a verdict."""
+    """A console that ignores a closed pipe.
+
+    rich would end with 1, which is a verdict of the rig.
+    """
 
     def on_broken_pipe(self) -> None:
-        """Of `... | head`."""
+        """Drops further output when the reader ends, as in `... | head`."""
         self.quiet = True
         nowhere = os.open(os.devnull, os.O_WRONLY)
         os.dup2(nowhere, self.file.fileno())
@@ -43,7 +46,7 @@ class PatientConsole(Console):
 
 
 def make_console(*, stderr: bool = False, no_color: bool = False) -> Console:
-    """A console that keeps to NO_COLOR and to --no-color; a pipe is wide."""
+    """Returns a console that obeys NO_COLOR and --no-color. On a pipe its lines are wide."""
     stream = sys.stderr if stderr else sys.stdout
     width = None if stream.isatty() else PIPE_WIDTH
     return PatientConsole(
@@ -52,21 +55,21 @@ def make_console(*, stderr: bool = False, no_color: bool = False) -> Console:
 
 
 def say(console: Console, *lines: str, style: str | None = None) -> None:
-    """Lines as they are: brackets in them are no markup, and none is wrapped."""
+    """Prints lines unchanged: brackets are not markup, and no line is wrapped."""
     for line in lines:
         console.print(line, style=style, markup=False, soft_wrap=True)
 
 
 def seconds(ns: int | None) -> str:
-    """To the millisecond; a dash for what is not known."""
+    """Returns the seconds with three decimals; a dash if they are not known."""
     return "-" if ns is None else f"{ns / 1e9:.3f}"
 
 
 class FittedTable:
-    """Columns of words, and of figures at the right.
+    """A table with columns of words, and columns of figures aligned to the right.
 
-    Where the terminal is too narrow, headings and words are wrapped between words; then the columns
-    that decide least go; then each row has its words on a line of their own, above its figures.
+    If the terminal is too narrow, it first wraps headings and words between words, then drops the
+    least important columns, then prints each row's words on a line above its figures.
     """
 
     def __init__(
@@ -77,7 +80,7 @@ class FittedTable:
         least: Collection[str] = (),
         title: str = "",
     ) -> None:
-        """`figures` are those of the columns that hold figures, `least` those that may go."""
+        """Takes the columns, those with figures, and those that may be dropped."""
         self._columns, self._title = tuple(columns), title
         self._figures, self._least = frozenset(figures), frozenset(least)
         self._rows: list[tuple[Text, ...]] = []
@@ -103,7 +106,7 @@ class FittedTable:
         yield from self._stacked(decisive, options.max_width)
 
     def _widths(self, shown: Sequence[int], width: int) -> list[int] | None:
-        """Of each column; None where they do not fit."""
+        """Returns the widths of the columns; None if they do not fit."""
         wanted = [self._width(at) for at in shown]
         needed = [self._width(at, wrapped=True) for at in shown]
         room = width - GAP * (len(shown) - 1)
@@ -111,7 +114,7 @@ class FittedTable:
             spare = [want - need for want, need in zip(wanted, needed, strict=True)]
             if not any(spare):
                 return None
-            # Headings of figures go first: no row grows by that.
+            # Shrink headings of figures first, because no row becomes taller by that.
             of_figures = [n for n, at in enumerate(shown) if self._is_figure(at) and spare[n]]
             widest = max(of_figures or range(len(shown)), key=lambda n: (spare[n] > 0, wanted[n]))
             wanted[widest] -= 1
@@ -147,7 +150,10 @@ class FittedTable:
         return table
 
     def _stacked(self, shown: Sequence[int], width: int) -> Iterator[Text | Padding]:
-        """Rows of the same words stand below these together."""
+        """Yields the table with words above figures.
+
+        Rows with the same words share one line of words.
+        """
         words = [at for at in shown if not self._is_figure(at)]
         figures = [at for at in shown if self._is_figure(at)]
         widths = self._widths(figures, width - GAP)
@@ -168,13 +174,13 @@ class FittedTable:
 def plain_table(
     words: Iterable[str], figures: Iterable[str], *, least: Collection[str] = ()
 ) -> FittedTable:
-    """Columns of words, then of figures; `least` are those of them that may go."""
+    """Returns a table of words, then of figures. `least` are the columns that may be dropped."""
     words, figures = tuple(words), tuple(figures)
     return FittedTable((*words, *figures), figures=figures, least=least)
 
 
 def fitted(table: tables.Table, *, titled: bool = True) -> FittedTable:
-    """What else pages show."""
+    """Returns a page's table for the terminal."""
     title = table.caption if titled else ""
     made = FittedTable(table.columns, figures=table.figures, title=title)
     for row in table.whole_rows():
@@ -200,10 +206,10 @@ class LiveBar:
 
 
 class RunProgress(LiveBar):
-    """A live bar on a terminal; a line per cell elsewhere."""
+    """A live bar on a terminal; a line for each cell elsewhere."""
 
     def __init__(self, console: Console, *, lines: bool = False) -> None:
-        """`lines`: a line per cell also on a terminal."""
+        """Makes the bar. `lines` prints a line for each cell on a terminal, too."""
         super().__init__(
             console,
             SpinnerColumn(),
@@ -224,12 +230,12 @@ class RunProgress(LiveBar):
         self._console.print(f"making {escape(what)}")
 
     def round_begins(self, number: int, rounds: int) -> None:
-        """Of several; each has all cells again."""
+        """Prints the number of the round, if there are several. Each round has all cells again."""
         if rounds > 1:
             self._console.print(f"round {number} of {rounds}", markup=False)
 
     def started(self, cells: int) -> None:
-        """The bar has a length from now on."""
+        """Sets the length of the bar."""
         self._done = 0
         self._cells = cells
         self._bar.reset(self._task, total=cells, description="running")

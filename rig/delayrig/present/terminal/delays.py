@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: GPL-2.0-or-later
-"""Which delay functions a subject has, how they were found, and which waits go past them."""
+"""The delay functions of a subject, how they were identified, and the waits outside them."""
 
 from collections.abc import Iterator, Sequence
 
@@ -20,7 +20,7 @@ NONE_FOUND = (
 
 
 def delay_lines(subject: Subject, wish: DelayWish) -> Iterator[str]:
-    """Of the program, or of the library that stands for it."""
+    """Yields lines about the program, or about the library that a program uses."""
     found = find_delay_functions(subject, wish)
     yield f"{subject.label}: {len(found)} delay function{'' if len(found) == 1 else 's'}"
     yield from _function_lines(found)

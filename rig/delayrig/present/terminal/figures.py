@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: GPL-2.0-or-later
-"""What writes took beside the least possible, and where a flashrom waits for nothing."""
+"""The time of writes beside the least possible, and where a flashrom waits without need."""
 
 from collections.abc import Sequence
 

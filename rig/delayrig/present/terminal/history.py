@@ -25,7 +25,7 @@ class Listed(msgspec.Struct, frozen=True, kw_only=True):
     lane: str
     seed: str
     subjects: dict[str, str]
-    """Name and version of what was measured."""
+    """The name and version of each subject."""
     cells: int
     cells_planned: int
     interrupted: bool
@@ -122,7 +122,7 @@ def print_plot(series: Sequence[Series], console: Console) -> None:
 
 
 def print_steps(found: Found, unlike: dict[int, list[str]], console: Console) -> None:
-    """Each step with what was new there; `unlike` names, by run, what else had changed."""
+    """Prints each step and what changed there. `unlike` names other changes, by run."""
     for step in found.steps:
         style = "red" if step.after_ns > step.before_ns else "green"
         chance = "" if step.p is None else f", p = {step.p:.4f}"
@@ -150,7 +150,7 @@ def print_steps(found: Found, unlike: dict[int, list[str]], console: Console) ->
 
 
 def reason(step: Step, unlike: Sequence[str]) -> str:
-    """What may have made it."""
+    """Returns the likely cause of the step."""
     program = (
         "the same program"
         if step.same_program
@@ -165,5 +165,5 @@ def reason(step: Step, unlike: Sequence[str]) -> str:
 
 
 def when(started: str) -> str:
-    """To the minute."""
+    """Returns the time to the minute."""
     return started[:16].replace("T", " ")

@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: GPL-2.0-or-later
-"""The answer in a terminal, and the progress towards it."""
+"""The answer in a terminal, and the progress of the measurement."""
 
 from rich.console import Console
 from rich.markup import escape
@@ -66,7 +66,7 @@ def print_report(report: LatencyReport, console: Console) -> None:
 
 
 def _print_sentences(machine: MachineReport, meant: set[str], console: Console) -> None:
-    """What the figures of one machine say; what they mean once for all machines."""
+    """Prints the findings of one machine, and their meaning once for all machines."""
     early, waits = explain.early_of(machine)
     about = f"{machine.about[:1].upper()}{machine.about[1:]}." if machine.about else ""
     high = machine.timers.high_resolution
@@ -88,7 +88,7 @@ def _print_sentences(machine: MachineReport, meant: set[str], console: Console) 
 
 
 def once(meaning: str, meant: set[str]) -> str:
-    """Empty where it was said already."""
+    """Returns the meaning, or an empty text if it was printed before."""
     if meaning in meant:
         return ""
     meant.add(meaning)

@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: GPL-2.0-or-later
-"""A run: the table, the evidence, the answer."""
+"""A run in a terminal: the table, the evidence, the answer."""
 
 from collections.abc import Mapping, Sequence
 from itertools import islice
@@ -34,14 +34,17 @@ IN_DOUBT = "In doubt: some cells could not be judged"
 NAMED_MAX = 20
 TABLE_MAX = 2000
 NOTABLE_MAX = 100
-"""Of more cells than a table may have so many are printed, all of which did not just pass."""
+"""The largest number of cells in a table.
+
+Of more cells, only those without a plain pass are printed.
+"""
 TIMES = ("total s", "CPU s", "chip busy s", "overshoot s")
 
 
 def print_results(results: Results, code: ExitCode, console: Console, *, out: str) -> None:
-    """The table, the evidence of whatever is not a pass, and the answer.
+    """Prints the table, the evidence of whatever is not a pass, and the answer.
 
-    Of many cells only those that did not just pass, as many as somebody reads.
+    Of many cells it prints only those that did not simply pass, up to a readable number.
     """
     shown = _shown(results.cells)
     console.print(cell_table(shown))
@@ -68,7 +71,7 @@ def _shown(cells: Sequence[CellResult]) -> Sequence[CellResult]:
 
 
 def _is_working_canary(cell: CellResult) -> bool:
-    """Its conviction is no finding: one line counts all of them."""
+    """Returns True for a convicted canary. It is no finding: one line counts all of them."""
     return Role(cell.role) in WATCHING and is_expected(cell)
 
 
@@ -91,7 +94,7 @@ def evidence_lines(cell: CellResult) -> list[str]:
 
 
 def cell_table(cells: Sequence[CellResult]) -> FittedTable:
-    """Every cell: what it was, its verdict, programming time and CPU time side by side."""
+    """Returns the table of cells: their parameters, verdict, programming time and CPU time."""
     table = FittedTable(
         ("subject", "MIPS", "cores", "hazards", "chip", "job", "verdict", *TIMES),
         figures=("MIPS", "cores", *TIMES),
@@ -112,7 +115,7 @@ def cell_table(cells: Sequence[CellResult]) -> FittedTable:
 
 
 def contrast_table(results: Results) -> FittedTable:
-    """What had to cost a multiple of another subject's figure in the same cell, and did."""
+    """Returns the figures that had to be a multiple of another subject's in the same cell."""
     names = {cell.id: cell.subject.name for cell in results.cells}
     table = plain_table(
         ("contrast", "cell", "against"), ("figure", "s", "against s", "ratio", "at least")
@@ -133,13 +136,13 @@ def contrast_table(results: Results) -> FittedTable:
 
 
 def subject_name(cell: CellResult) -> str:
-    """Whose cell it is, and what it is there for where it measures nothing."""
+    """Returns the name of the cell's subject, and the cell's role if it is no measurement."""
     name = labelled(cell.subject.name, Arch(cell.guest.arch))
     return name if cell.role == "measure" else f"{name} ({cell.role})"
 
 
 def expectation(cell: CellResult) -> str:
-    """What stands behind a verdict that its plan has something to say of."""
+    """Returns a remark for a verdict that the plan expects, or that is not the expected one."""
     if cell.expect == "pass":
         return ""
     if is_expected(cell):
@@ -148,7 +151,7 @@ def expectation(cell: CellResult) -> str:
 
 
 def remarks(results: Results) -> list[str]:
-    """What is to be borne in mind beside the answer."""
+    """Returns remarks that belong beside the answer."""
     found = not_provided_lines([results])
     watching = [cell for cell in results.cells if Role(cell.role) in WATCHING]
     if len({cell.role for cell in watching}) < len(WATCHING):
@@ -162,7 +165,7 @@ def remarks(results: Results) -> list[str]:
 
 
 def lost_lines(cells: Sequence[CellResult]) -> list[str]:
-    """Which cells say nothing since the rig lost them, and which of them were run twice."""
+    """Returns lines on cells that the rig lost, and on those that were run twice."""
     lost = [cell for cell in cells if cell.verdict is Verdict.INFRA_ERROR]
     again = [cell for cell in cells if cell.retried_after and cell not in lost]
     return [
@@ -172,7 +175,7 @@ def lost_lines(cells: Sequence[CellResult]) -> list[str]:
 
 
 def _named(what: str, reasons: Mapping[str, str]) -> list[str]:
-    """Some of them; of a run of many cells there may be hundreds."""
+    """Returns a line for each of the first cells, and a count of the others."""
     lines = [
         f"{what}: {cell_id}: {one_line(reason)}"
         for cell_id, reason in islice(reasons.items(), NAMED_MAX)
@@ -182,7 +185,7 @@ def _named(what: str, reasons: Mapping[str, str]) -> list[str]:
 
 
 def answer(results: Results, code: ExitCode) -> str:
-    """One sentence: was any operation timed too short?"""
+    """Returns one sentence that says whether any operation was timed too short."""
     cells = results.cells
     short = [cell for cell in cells if cell.verdict in (Verdict.TOO_SHORT, Verdict.CORRUPT)]
     expected = [cell for cell in short if exit_code_of(cell) is ExitCode.PASS]
@@ -204,6 +207,6 @@ def _times(cell: CellResult) -> list[str]:
 
 
 def _speeds(mips: list[float]) -> str:
-    """One figure where all cores are alike, else one for each."""
+    """Returns one figure if all cores have the same speed, else one for each."""
     alike = len(set(mips)) == 1
     return ":".join(f"{round(speed)}" for speed in (mips[:1] if alike else mips))

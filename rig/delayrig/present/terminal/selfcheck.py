@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: GPL-2.0-or-later
-"""What the rig says of itself: exact or not, what a gate makes of known-bad builds, its cost."""
+"""The rig's checks of itself: exact times, answers to known-bad builds, and its cost."""
 
 from rich.console import Console
 from rich.markup import escape
@@ -13,7 +13,7 @@ from delayrig.images.known_bad import Mistake
 from delayrig.present.terminal.console import FittedTable, ManyRuns, plain_table, say
 
 DEAREST = 8
-"""Jobs that are named one by one."""
+"""The number of jobs that are named one by one."""
 
 
 class RepeatProgress(ManyRuns):
@@ -33,7 +33,7 @@ class RepeatProgress(ManyRuns):
         say(self._console, *(f"  {line}" for line in found))
 
     def answered(self, answer: Determinism, file: str) -> None:
-        """One sentence: are virtual times exact?"""
+        """Prints one sentence that says whether virtual times are exact."""
         cells = sum(repeat.compared for repeat in answer.repeats)
         what = f"{cells} cells, {len(answer.shapes)} shapes {len(answer.repeats)} times"
         match answer.exit_code:
@@ -49,7 +49,7 @@ class RepeatProgress(ManyRuns):
 
 
 def print_known_bad(answer: KnownBad, console: Console) -> None:
-    """A line for each that was not answered by its class, and one for all."""
+    """Prints the outcome for each build, and a summary."""
     for build in answer.builds:
         mark = "as it must be" if build.right else f"wanted {WANTED[build.kind]}"
         say(console, f"{build.outcome:9} {mark:15} {build.kind:8} {build.name}: {reason_of(build)}")
@@ -57,7 +57,7 @@ def print_known_bad(answer: KnownBad, console: Console) -> None:
 
 
 def summary(answer: KnownBad) -> str:
-    """One sentence: does the rig see them?"""
+    """Returns one sentence that says whether the rig detects them."""
     right = sum(build.right for build in answer.builds)
     counts = f"{right} of {len(answer.builds)} builds are answered by their class"
     if answer.accused:
@@ -75,7 +75,7 @@ def print_table(mistakes: list[Mistake], console: Console) -> None:
 
 
 def reason_of(build: Answered) -> str:
-    """What the worst of its cells said."""
+    """Returns the reason of the build's worst cell."""
     if not build.cells:
         return "it was run in no cell"
     cell = build.cells[0]
@@ -83,7 +83,7 @@ def reason_of(build: Answered) -> str:
 
 
 def print_benchmark(found: CellBenchmark, console: Console) -> None:
-    """Where the time of cells goes, and what they cost in other ways."""
+    """Prints the time of each stage of cells, and the cost of other ways to run them."""
     table = plain_table(["stage"], ("median ms", "total s"))
     for stage in found.stages:
         table.add_row(stage.name, f"{stage.median_s * 1e3:.1f}", f"{stage.total_s:.2f}")
@@ -108,7 +108,7 @@ def print_benchmark(found: CellBenchmark, console: Console) -> None:
 
 
 def _dearest_jobs(jobs: list[JobCost]) -> FittedTable:
-    """What cost this host most, beside what it would have taken on a real chip."""
+    """Returns the table of jobs that cost this host most, beside their time on a real chip."""
     table = plain_table(
         ["dearest jobs"], ("host s", "guest s", "chip busy s", "times faster", "transfers")
     )

@@ -15,7 +15,7 @@ BOUNDS = "bounds from the bus"
 
 
 def tables_of(survey: Survey) -> list[Table]:
-    """Those that have rows."""
+    """Returns the tables that have rows."""
     made = [_calls(survey), _known(survey), _bus(survey), _agreements(survey)]
     return [table for table in made if table.rows]
 
@@ -33,7 +33,7 @@ def _calls(survey: Survey) -> Table:
 
 
 def classed(calls: Iterable[Requested]) -> dict[tuple[str, str, str, int], list[Requested]]:
-    """Lengths of one class (1, 2, 5, 10, ...) together: by whose, which part, job and class."""
+    """Groups requests of one class of length (1, 2, 5, 10, ...), by source, part, job and class."""
     classes: dict[tuple[str, str, str, int], list[Requested]] = {}
     for row in calls:
         key = (name_of(row), row.chip, row.job, class_us(row.requested_us))

@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: GPL-2.0-or-later
-"""The answer in a terminal."""
+"""The recommendation of a threshold in a terminal."""
 
 from rich.console import Console
 from rich.markup import escape
@@ -15,7 +15,7 @@ NUMBERS = ("time s", "slower", "CPU s", "wake-ups", "overshoot ms", "margin us")
 
 
 def print_answer(answer: Answer, console: Console, *, out: str) -> None:
-    """The recommendation, how sure it is and how to build it; then what it rests on."""
+    """Prints the recommendation, how sure it is and how to build it, and then its data."""
     first, *others = answer.lines
     console.print(f"[bold]{escape(first)}[/]", soft_wrap=True)
     if answer.recommended_us is not None:
@@ -42,7 +42,7 @@ def print_answer(answer: Answer, console: Console, *, out: str) -> None:
 
 
 def fit_table(answer: Answer) -> Table:
-    """Has no rows where nothing is recommended."""
+    """Returns the table of profiles; it is empty if nothing is recommended."""
     odd = {each.profile for each in answer.odd}
     shown = [each for each in answer.profiles if each.in_set and answer.recommended_us is not None]
     return words_and_figures(
@@ -80,7 +80,7 @@ def _costs(answer: Answer, profile: str) -> FittedTable:
 
 
 def figures(cost: Cost, answer: Answer) -> tuple[str, ...]:
-    """In the order of NUMBERS."""
+    """Returns the figures in the order of NUMBERS."""
     least = min(
         (
             other.time_ns

@@ -1,7 +1,7 @@
 # SPDX-License-Identifier: GPL-2.0-or-later
 """A timeline in the JSON trace event format, which Perfetto and Chrome's viewer read.
 
-Times there are microseconds; three digits after the point keep every nanosecond.
+Its times are in microseconds; three decimals keep every nanosecond.
 """
 
 from typing import Any

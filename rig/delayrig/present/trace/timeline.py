@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: GPL-2.0-or-later
-"""What happened, on tracks: spans of one track never overlap, and all are in the order of time."""
+"""The timeline of a run, on tracks. Spans of one track never overlap, and are sorted by time."""
 
 from collections.abc import Iterator
 from dataclasses import dataclass, field, replace
@@ -26,7 +26,7 @@ from delayrig.model.phases import begin_ns
 
 
 class Track(StrEnum):
-    """In the order in which a viewer shows them."""
+    """The tracks, in the order in which a viewer shows them."""
 
     MOMENT = "moments"
     REQUEST = "requests"
@@ -40,7 +40,7 @@ class Track(StrEnum):
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Span:
-    """Something that took time: at least 1 ns, so that it can be seen."""
+    """An event with a duration. It lasts at least 1 ns, so that it is visible."""
 
     track: Track
     name: str
@@ -51,7 +51,7 @@ class Span:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Instant:
-    """Something that has a moment and no length."""
+    """An event without a duration."""
 
     track: Track
     name: str
@@ -61,7 +61,7 @@ class Instant:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Timeline:
-    """All of a run. `start_ns` is not later than anything on it."""
+    """The timeline of a run. `start_ns` is not later than anything on it."""
 
     title: str
     start_ns: int
@@ -70,7 +70,7 @@ class Timeline:
 
 
 def timeline_of(events: list[Event], delays: Delays | None = None) -> Timeline:
-    """The timeline of a cell, or of an emulator alone."""
+    """Returns the timeline of a cell, or of an emulator alone."""
     spans = [
         *_in_turn(_requests(events)),
         *_in_turn(_commands(events)),
@@ -104,7 +104,11 @@ def _requests(events: list[Event]) -> Iterator[Span]:
 
 
 def _commands(events: list[Event]) -> Iterator[Span]:
-    """A transfer is known to be over by its reply; cycles have moments of their own."""
+    """Yields a span for each command.
+
+    A transfer ends with its reply, which is the only evidence of its end. Cycles record their own
+    moments.
+    """
     for event in transactions(events):
         start_ns = begin_ns(event)
         end_ns = start_ns + event.wire_ns if isinstance(event, Cycle) else event.reply_ns
@@ -136,7 +140,7 @@ def _busy_times(events: list[Event]) -> Iterator[Span]:
 
 
 def _waits(events: list[Event]) -> Iterator[Span]:
-    """From a reply to the next request: the subject, and the way there and back."""
+    """Yields the time from each reply to the next request: the subject and the link."""
     replied: Request | None = None
     for event in events:
         if isinstance(event, (Accept, Disconnect)):
@@ -150,7 +154,7 @@ def _waits(events: list[Event]) -> Iterator[Span]:
 
 
 def _delays(delays: Delays | None) -> Iterator[Span]:
-    """Calls of the subject's delay functions, where QEMU saw them."""
+    """Yields the calls of the subject's delay functions that QEMU saw."""
     if delays is None:
         return
     for call in whole_delays(delays):
@@ -188,7 +192,7 @@ def _faults(events: list[Event]) -> Iterator[Instant]:
 
 
 def _in_turn(spans: Iterator[Span]) -> Iterator[Span]:
-    """What came while another went on was taken up when that one was over."""
+    """Delays the start of each span until the one before it has ended."""
     free_ns = 0
     for span in sorted(spans, key=lambda span: span.start_ns):
         start_ns = max(span.start_ns, free_ns)
@@ -197,7 +201,7 @@ def _in_turn(spans: Iterator[Span]) -> Iterator[Span]:
 
 
 def _cut_short(spans: Iterator[Span]) -> Iterator[Span]:
-    """Work that was suspended, reset or put off ends where the next one begins."""
+    """Ends suspended, reset or delayed work where the next work begins."""
     following: Span | None = None
     cut = []
     for span in sorted(spans, key=lambda span: (span.start_ns, span.end_ns), reverse=True):

@@ -1,7 +1,7 @@
 # SPDX-License-Identifier: GPL-2.0-or-later
 """A timeline as a value change dump (IEEE 1364, section 18), which waveform viewers read.
 
-Opcodes are vectors of 8 bits, high impedance while there is none; the rest are single bits.
+Opcodes are vectors of 8 bits, with high impedance if there is none; the rest are single bits.
 """
 
 from collections.abc import Iterator
@@ -14,7 +14,7 @@ NO_OPCODE = "bz"
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class _Signal:
-    """One row of a viewer, and when it takes which value."""
+    """A row of a viewer, and the times of its changes."""
 
     name: str
     code: str
@@ -24,12 +24,12 @@ class _Signal:
     changes: list[tuple[int, str]]
 
     def text(self, value: str) -> str:
-        """A vector's value stands apart from the code, that of a bit does not."""
+        """Returns a change of value. A space separates the value of a vector from the code."""
         return f"{value} {self.code}" if self.bits > 1 else f"{value}{self.code}"
 
 
 def as_vcd(timeline: Timeline) -> bytes:
-    """The whole file; its time 0 is the start of the timeline."""
+    """Returns the whole file; its time 0 is the start of the timeline."""
     signals = _signals(timeline)
     lines = [*_header(timeline, signals), *_initial(signals), *_changes(signals)]
     return ("\n".join(lines) + "\n").encode("ascii", "replace")
@@ -70,7 +70,7 @@ def _level(timeline: Timeline, track: Track, name: str, code: str) -> _Signal:
 
 
 def _pulses(timeline: Timeline, track: Track, name: str, code: str) -> _Signal:
-    """An event has no value that it could keep, so none to begin with."""
+    """Returns a signal of events, which keep no value and so have no initial one."""
     moments = [i.at_ns - timeline.start_ns for i in timeline.instants if i.track is track]
     changes = [(at, "1") for at in moments]
     return _Signal(name=name, code=code, kind="event", bits=1, idle="", changes=changes)
@@ -95,7 +95,7 @@ def _initial(signals: list[_Signal]) -> Iterator[str]:
 
 
 def _changes(signals: list[_Signal]) -> Iterator[str]:
-    """At one time each signal changes once: what was over then has given way to what began."""
+    """Yields the changes. At one time each signal changes once: what begins hides what ends."""
     values: dict[int, dict[str, str]] = {}
     for signal in signals:
         for at, value in signal.changes:

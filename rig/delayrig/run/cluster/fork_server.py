@@ -15,8 +15,10 @@ SOCKET_NAME_BYTES = 24
 
 @cache
 def start_fork_server() -> None:
-    """It lives as long as this process. Its socket is in a folder that is swept after a kill, and
-    whose name is short enough for a socket's.
+    """Starts a fork server that lives as long as this process.
+
+    Its socket is in a scratch folder, which is removed even after a kill, and whose name is short
+    enough for a socket.
     """
     scratch = ScratchFolder(SOCKET_NAME_BYTES)
     atexit.register(scratch.cleanup)
