@@ -9,7 +9,6 @@ from pathlib import Path
 import msgspec
 import pytest
 from click.testing import CliRunner, Result
-from delayrig.analysis.graft.build import OwnTests, build
 from delayrig.analysis.graft.pipeline import FILE_NAME, SUMMARY, WIDTH, Graft
 from delayrig.analysis.graft.steps import Step, plan_steps, read_ours
 from delayrig.analysis.graft.tree import find_tree, left_out
@@ -17,7 +16,7 @@ from delayrig.base.errors import BadInputError, ExitCode
 from delayrig.base.paths import find_paths
 from delayrig.cli.main import main
 
-from tests.rig.upstream_tree import Files, laid_out, one_file, today
+from tests.rig.upstream_tree import RELEASES, Files, laid_out, one_file, today
 
 OURS = read_ours(find_paths().checkout)
 TREES = pytest.mark.parametrize("files", [today, one_file], ids=["today", "one_file"])
@@ -167,24 +166,15 @@ def test_both_trees_build_without_a_warning_and_pass_and_the_tree_stays(
     assert all(len(line) <= WIDTH for line in paragraphs)
 
 
-@pytest.mark.parametrize("count", [1, 2, 3])
-@TREES
-def test_each_step_builds_and_passes_without_those_behind_it(
-    files: Made, count: int, tmp_path: Path
+@pytest.mark.parametrize("release", sorted(set(RELEASES) - {"1.2"}))
+def test_patches_of_a_release_build_one_by_one_and_applied_by_git_am_are_the_graft(
+    release: str, tmp_path: Path
 ) -> None:
-    texts = files()
-    tree = find_tree(tmp_path, texts)
-    for step in steps_of(texts)[:count]:
-        texts = texts | step.changed
-    root = laid_out(texts, tmp_path / "tree")
-    built = build(root, tree, tmp_path / "log", tests=True)
-    assert (built.warnings, built.tests) == (0, OwnTests(passed=1, failed=0))
-
-
-@TREES
-def test_patches_applied_by_git_am_are_the_graft(files: Made, tmp_path: Path) -> None:
+    files = RELEASES[release]
     tree, patches = laid_out(files(), tmp_path / "tree"), tmp_path / "patches"
     done = grafted(tree, "--patches", patches)
+    for step in ("original", "with step 1", "with step 4"):
+        assert f"building {step}\n" in done.output
     assert done.exit_code == ExitCode.PASS, done.output
     git(tree, "init", "-q")
     git(tree, "add", ".")
@@ -228,6 +218,48 @@ def test_dry_run_names_steps_and_files_and_writes_nothing(tmp_path: Path) -> Non
     assert content(tmp_path) == before
 
 
+def test_a_step_that_does_not_build_leaves_no_patch_and_is_no_missing_package(
+    tmp_path: Path,
+) -> None:
+    files = changed("cli_classic.c", "int main(", "static int raise_priority;\n\nint main(")
+    files["cli_classic.c"] = files["cli_classic.c"].replace("return 0;", "return raise_priority;")
+    tree = laid_out(files, tmp_path / "tree")
+    before = content(tmp_path)
+    done = grafted(tree, "--patches", tmp_path / "patches")
+    assert done.exit_code == ExitCode.BAD_INPUT
+    assert "with step 3 (cli: Ask for realtime priority) the tree does not build" in done.output
+    assert "raise_priority" in done.output
+    assert "install" not in done.output
+    assert content(tmp_path) == before
+
+
+def test_a_list_that_another_system_replaces_is_left_alone() -> None:
+    for release, build in (("1.4", "meson.build"), ("1.7", "platform/meson.build")):
+        done = after(RELEASES[release]())[build]
+        assert "endif\nsrcs += files('realtime.c')\nsrcs += delay_src\n" in done
+
+
+def test_a_variable_with_one_name_brings_the_other_one_where_it_is_used() -> None:
+    done = after(RELEASES["1.8"]())["platform/meson.build"]
+    assert "  sources : files('realtime.c', udelay_c),\n" in done
+    assert "  udelay_c = 'udelay.c'\n" in done
+
+
+def test_an_object_in_a_condition_of_make_brings_the_other_one_for_all_systems() -> None:
+    done = after(RELEASES["1.4"]())["Makefile"]
+    assert "LIB_OBJS += realtime.o\n\nifeq ($(TARGET_OS), DOS)\n" in done
+    assert "  LIB_OBJS += udelay.o\n" in done
+    assert "CONFIG_DELAY_MINIMUM_SLEEP_US ?= 100\n" in done
+
+
+def test_the_file_of_another_system_keeps_functions_that_no_header_declares_any_more() -> None:
+    files = RELEASES["1.4"]()
+    dos = after(files)["udelay_dos.c"]
+    assert dos == files["udelay_dos.c"].replace(
+        "\nvoid internal_sleep", "\nstatic void internal_sleep"
+    )
+
+
 def test_json_is_the_answer_alone(tmp_path: Path) -> None:
     done = grafted(laid_out(one_file(), tmp_path / "tree"), "--dry-run", "--json")
     answer = msgspec.json.decode(done.stdout, type=Graft)
@@ -245,6 +277,20 @@ def without(*names: str) -> Files:
 
 
 REFUSED = {
+    "a variable that no list uses": (
+        RELEASES["1.8"]()
+        | {
+            "platform/meson.build": RELEASES["1.8"]()["platform/meson.build"].replace(
+                "files(udelay_c)", "files(['udelay', 'c'])"
+            )
+        },
+        "platform/meson.build:7: names udelay.c: looked for the list of sources",
+    ),
+    "what meson cannot read": (
+        changed("platform/meson.build", "else", "otherwise udelay.c"),
+        "platform/meson.build: meson cannot read line",
+    ),
+    "a release that is too old": (RELEASES["1.2"](), "udelay.c: this flashrom is too old"),
     "another project": (without("flashrom.c"), "looked for flashrom.c at its top"),
     "no build": (without("meson.build"), "looked for meson.build or Makefile"),
     "too old": (

@@ -2,12 +2,16 @@
 """Reconstructions of flashrom trees: few files with its public names, which really build.
 
 All of it is written here. `today()` is a tree of meson's with a file for each system, `one_file()`
-one of make's whose delays are a calibrated loop.
+one of make's whose delays are a calibrated loop. `RELEASES` have the structure of five of
+flashrom's: where the delays are, who calls what, and how the build names their file.
 """
 
+from collections.abc import Callable
 from pathlib import Path
 
 Files = dict[str, str]
+
+DELAY, OLD_DELAY = "default_delay", "internal_delay"
 
 FLASH_H = """\
 #ifndef FLASH_H
@@ -276,6 +280,185 @@ def one_file() -> Files:
         "Makefile": MAKEFILE,
         "tests/udelay.c": OLD_TEST_C,
     }
+
+
+HEADERS = {"flash.h": FLASH_H, "programmer.h": PROGRAMMER_H}
+NO_OPTION = "option('tests', type : 'feature', value : 'auto', description : 'Unit tests')\n"
+DRIVER_C = """\
+#include "flash.h"
+#include "programmer.h"
+#include "platform/udelay.h"
+
+int jlink_spi_init(void);
+int jlink_spi_init(void)
+{
+	internal_sleep(150);
+	return 0;
+}
+"""
+UDELAY_DOS_C = """\
+#include <unistd.h>
+#include "programmer.h"
+#include "platform/udelay.h"
+
+static void myusec_calibrate_delay(void)
+{
+}
+
+void internal_sleep(unsigned int usecs)
+{
+	usleep(usecs);
+}
+
+void default_delay(unsigned int usecs)
+{
+	myusec_calibrate_delay();
+	internal_sleep(usecs);
+}
+"""
+SLEEPER_H = UDELAY_H.replace("#endif", "void internal_sleep(unsigned int usecs);\n#endif")
+SLEEPER_C = UDELAY_C.replace(
+    "void default_delay",
+    """\
+void internal_sleep(unsigned int usecs)
+{
+	const struct timespec asked = {usecs / 1000000, usecs % 1000000 * 1000L};
+
+	nanosleep(&asked, NULL);
+}
+
+void default_delay""",
+)
+VARYING_MESON = """\
+# The delays of each system
+delay_src = files('udelay.c')
+if host_machine.system() == 'dos'
+  delay_src = files('udelay_dos.c')
+endif
+srcs += delay_src
+cargs += ['-DCONFIG_DELAY_MINIMUM_SLEEP_US=@0@'.format(
+  get_option('delay_minimum_sleep_us')
+)]
+"""
+ENDIAN_MESON = """\
+srcs += files(
+  'endian_' + host_machine.endian() + '.c',
+)
+"""
+SCALAR_MESON = """\
+# The delays of each system
+if host_machine.system() == 'dos'
+  udelay_c = 'udelay_dos.c'
+elif host_machine.system() == 'windows'
+  udelay_c = 'udelay_windows.c'
+else
+  udelay_c = 'udelay.c'
+endif
+dep_platform_udelay = declare_dependency(
+  sources : files(udelay_c),
+)
+cargs += ['-DCONFIG_DELAY_MINIMUM_SLEEP_US=@0@'.format(
+  get_option('delay_minimum_sleep_us')
+)]
+"""
+CONDITIONAL_MAKEFILE = (
+    MAKEFILE.replace(
+        "LIB_OBJS = flashrom.o \\\n\tudelay.o\n",
+        """\
+LIB_OBJS = flashrom.o jlink_spi.o
+
+ifeq ($(TARGET_OS), DOS)
+  LIB_OBJS += udelay_dos.o
+else
+  LIB_OBJS += udelay.o
+endif
+CONFIG_DELAY_MINIMUM_SLEEP_US ?= 100000
+FEATURE_FLAGS += -D'CONFIG_DELAY_MINIMUM_SLEEP_US=$(CONFIG_DELAY_MINIMUM_SLEEP_US)'
+""",
+    )
+    .replace("-Werror -Iinclude", "-Iinclude")
+    .replace("$(CFLAGS) -o", "$(CFLAGS) -Werror -D_DEFAULT_SOURCE $(FEATURE_FLAGS) -o")
+)
+
+
+def v1_2() -> Files:
+    """One file of delays, called `internal_delay`; its name is added to a list of names."""
+    old = {name: text.replace(DELAY, OLD_DELAY) for name, text in one_file().items()}
+    build = MESON_BUILD.replace("subdir('platform')\n", "srcs += 'udelay.c'\n")
+    return old | {"meson.build": build, "meson_options.txt": NO_OPTION}
+
+
+def v1_4() -> Files:
+    """A file for DOS beside the other, both at the top; meson or make."""
+    files = {f"include/{name}": text for name, text in HEADERS.items()}
+    return files | {
+        "include/platform/udelay.h": SLEEPER_H,
+        "flashrom.c": FLASHROM_C,
+        "jlink_spi.c": DRIVER_C,
+        "cli_classic.c": CLI_CLASSIC_C,
+        "udelay.c": SLEEPER_C,
+        "udelay_dos.c": UDELAY_DOS_C,
+        "meson.build": MESON_BUILD.replace("subdir('platform')\n", VARYING_MESON).replace(
+            "  'flashrom.c',\n", "  'flashrom.c',\n  'jlink_spi.c',\n"
+        ),
+        "Makefile": CONDITIONAL_MAKEFILE,
+        "meson_options.txt": MESON_OPTIONS,
+        "tests/udelay.c": TEST_C,
+        "tests/meson.build": TESTS_MESON,
+    }
+
+
+def v1_6() -> Files:
+    """Both files in a folder of their own; meson alone, and 100 us are the default."""
+    files = v1_4()
+    del files["Makefile"]
+    for name in ("udelay.c", "udelay_dos.c"):
+        files[f"platform/{name}"] = files.pop(name)
+    return files | {
+        "meson.build": files["meson.build"].replace(VARYING_MESON, "subdir('platform')\n"),
+        "platform/meson.build": VARYING_MESON,
+        "meson_options.txt": MESON_OPTIONS.replace("100000", "100"),
+    }
+
+
+def v1_7() -> Files:
+    """Drivers are in a folder too, and names of sources are put together."""
+    files = v1_6()
+    files["programmers/jlink_spi.c"] = files.pop("jlink_spi.c")
+    build = files["meson.build"].replace("'jlink_spi.c'", "'programmers/jlink_spi.c'")
+    return files | {
+        "meson.build": build,
+        "platform/meson.build": ENDIAN_MESON + VARYING_MESON,
+        "platform/endian_little.c": "typedef int little_endian;\n",
+        "platform/endian_big.c": "typedef int big_endian;\n",
+    }
+
+
+def v1_8() -> Files:
+    """A variable has the name of one file, and a dependency brings it."""
+    files = v1_7()
+    linked = "include_directories : include_dir)\nexecutable"
+    build = files["meson.build"].replace(
+        linked, "include_directories : include_dir, dependencies : dep_platform_udelay)\nexecutable"
+    )
+    assert build != files["meson.build"]
+    return files | {
+        "meson.build": build,
+        "platform/meson.build": SCALAR_MESON,
+        "platform/udelay.c": UDELAY_C,
+        "platform/udelay_windows.c": UDELAY_WINDOWS_C,
+        "include/platform/udelay.h": UDELAY_H,
+        "programmers/jlink_spi.c": DRIVER_C.replace("internal_sleep", DELAY),
+    }
+
+
+RELEASES: dict[str, Callable[[], Files]] = {
+    "1.2": v1_2,
+    "1.4": v1_4,
+    "1.6": v1_6,
+    "1.7": v1_7,
+    "1.8": v1_8,
+}
 
 
 def laid_out(files: Files, root: Path) -> Path:

@@ -39,7 +39,7 @@ VERBOSITY_WORDS = {Verbosity.QUIET: ["-q"], Verbosity.USUAL: [], Verbosity.VERBO
     "--patches",
     type=click.Path(path_type=Path),
     metavar="DIR",
-    help="Writes the patches for `git am` there, and does nothing else.",
+    help="Builds each step, then writes the patches for `git am` there; tests and gates nothing.",
 )
 @click.option("--no-tests", is_flag=True, help="Leaves out the tree's own tests.")
 @click.option("--no-gate", is_flag=True, help="Leaves out the gate.")
@@ -59,9 +59,9 @@ def graft(
 ) -> None:
     """Puts our delay layer into TREE, a flashrom source tree, and says what that brings.
 
-    TREE stays as it is: a copy is changed, in the proposal's four steps. Both are built by meson or
-    make and run the tree's own tests, then the copy is gated against the original. The folder has
-    the patches, and `summary.txt` for a mail. A tree that does not fit is refused beforehand.
+    TREE stays as it is: a copy is changed, in the proposal's four steps, each of which must build.
+    Both trees run their own tests, then the copy is gated against the original. The folder has the
+    patches, and `summary.txt` for a mail. A tree that does not fit is refused beforehand.
 
     Exit codes are those of `gate`; 2 also where a tree does not fit or does not build, or where
     tests of its own fail that passed before.
@@ -72,7 +72,7 @@ def graft(
         return
     if patches:
         check_folder(tree, patches)
-        _tell(graft_patches(planned, patches))
+        _tell(graft_patches(planned, patches, note))
         click.echo(f"patches: {patches}, for `git am --signoff`")
         return
     folder = out or default_out("graft")

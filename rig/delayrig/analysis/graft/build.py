@@ -21,6 +21,17 @@ TAIL_LINES = 12
 CHECKS = re.compile(r"^(check|test)\s*:", re.M)
 
 
+class DoesNotBuildError(BadInputError):
+    """A tree could not be built; `tail` is what the build said last."""
+
+    def __init__(self, folder: Path, log: Path) -> None:
+        self.tail = "\n".join(log.read_text(errors="replace").splitlines()[-TAIL_LINES:])
+        super().__init__(
+            f"{folder}: could not be built:\n{self.tail}",
+            hint=f"all of it is in {log}; install what it misses, and start again",
+        )
+
+
 class OwnTests(msgspec.Struct, frozen=True, kw_only=True):
     """Of the tree itself; both 0 where it has none."""
 
@@ -36,13 +47,13 @@ class Built(msgspec.Struct, frozen=True, kw_only=True):
 
 
 def build(folder: Path, tree: Tree, log: Path, *, tests: bool) -> Built:
-    """Raises `BadInputError` where it does not build; `log` has all that was said."""
+    """Raises `DoesNotBuildError` where it does not build; `log` has all that was said."""
     commands = [["make", "--no-print-directory", f"-j{len(os.sched_getaffinity(0))}"]]
     if is_meson := tree.system == "meson":
         commands = [[*_meson("setup"), "--wrap-mode=nodownload", BUILD], ["ninja", "-C", BUILD]]
     for command in commands:
         if _run(command, folder, log) != 0:
-            _refuse(folder, log)
+            raise DoesNotBuildError(folder, log)
     program = (folder / BUILD if is_meson else folder) / PROGRAM
     if not program.is_file():
         raise BadInputError(
@@ -61,14 +72,6 @@ def build(folder: Path, tree: Tree, log: Path, *, tests: bool) -> Built:
 def _meson(*words: str) -> list[str]:
     """Our own, so that a new one is there on an old system."""
     return [str(Path(sys.executable).with_name("meson")), *words]
-
-
-def _refuse(folder: Path, log: Path) -> None:
-    tail = "\n".join(log.read_text(errors="replace").splitlines()[-TAIL_LINES:])
-    raise BadInputError(
-        f"{folder}: could not be built:\n{tail}",
-        hint=f"all of it is in {log}; install what it misses, and start again",
-    )
 
 
 def _meson_tests(folder: Path, log: Path) -> OwnTests:

@@ -8,6 +8,7 @@ import subprocess
 import sys
 import textwrap
 from collections.abc import Callable, Iterator, Sequence
+from contextlib import contextmanager
 from dataclasses import dataclass
 from pathlib import Path
 
@@ -17,7 +18,8 @@ from msgspec.structs import replace
 from delayrig.analysis.gate.decision import FILE_NAME as GATE_FILE
 from delayrig.analysis.gate.decision import Decision, Excess, read_decision
 from delayrig.analysis.graft import repository
-from delayrig.analysis.graft.build import Built, OwnTests, build
+from delayrig.analysis.graft.build import Built, DoesNotBuildError, OwnTests, build
+from delayrig.analysis.graft.meson_source import UnknownBuildError
 from delayrig.analysis.graft.steps import Step, plan_steps, read_ours
 from delayrig.analysis.graft.tree import Tree, find_tree, read_texts
 from delayrig.base.die_with_parent import die_with_parent
@@ -34,7 +36,8 @@ ABOUT = """\
 These patches put a delay layer into flashrom that waits by the OS clock
 alone: nothing is calibrated, signals cut no wait short, and waits from
 100 us on sleep."""
-ORIGINAL, GRAFTED, PATCHES, GATE = "original", "grafted", "patches", "gate"
+ORIGINAL, GRAFTED, STEPS = "original", "grafted", "steps"
+PATCHES, GATE = "patches", "gate"
 STANDARD_ERROR = 2
 
 
@@ -136,8 +139,12 @@ class Planned:
 def plan_graft(root: Path, checkout: Path) -> Planned:
     """Raises `BadInputError` where the graft does not fit."""
     texts = read_texts(root)
-    tree = find_tree(root, texts)
-    return Planned(root=root, tree=tree, steps=plan_steps(tree, texts, read_ours(checkout)))
+    try:
+        tree = find_tree(root, texts)
+        steps = plan_steps(tree, texts, read_ours(checkout))
+    except UnknownBuildError as error:
+        raise BadInputError(f"{root}/{error.message}", hint=error.hint) from error
+    return Planned(root=root, tree=tree, steps=steps)
 
 
 def check_folder(root: Path, folder: Path) -> None:
@@ -151,37 +158,76 @@ def check_folder(root: Path, folder: Path) -> None:
         raise BadInputError(f"{folder}: is there already", hint="name a folder that is not")
 
 
-def graft_patches(planned: Planned, to: Path) -> Graft:
-    """Writes the series, and nothing else that stays."""
+def graft_patches(planned: Planned, to: Path, say: Callable[[str], None]) -> Graft:
+    """Builds the tree with each step, then writes the series, and nothing else that stays."""
     with ScratchFolder() as name:
-        scratch = Path(name)
-        repository.copy_tree(planned.root, scratch / GRAFTED)
-        repository.commit_steps(scratch / GRAFTED, planned.steps)
+        folder = Path(name, GRAFTED)
+        repository.copy_tree(planned.root, folder)
+        repository.commit_steps(folder, planned.steps)
+        build_steps(planned, folder, Path(name), say, range(len(planned.steps) + 1))
         to.mkdir(parents=True, exist_ok=True)
-        patches = repository.write_patches(scratch / GRAFTED, to)
-        lines = repository.changed_lines(scratch / GRAFTED)
+        patches = repository.write_patches(folder, to)
+        lines = repository.changed_lines(folder)
     return replace(planned.graft, patches=patches, lines=lines)
 
 
 def graft_copy(planned: Planned, out: Path, say: Callable[[str], None], *, tests: bool) -> Graft:
-    """Makes both trees and the series in `out`, and builds and tests both trees."""
+    """Makes both trees in `out`, builds and tests them and each step between, then the series."""
     out.mkdir(parents=True, exist_ok=True)
     say("copying the tree")
     repository.copy_tree(planned.root, out / GRAFTED)
     repository.copy_as_found(out / GRAFTED, out / ORIGINAL)
     repository.commit_steps(out / GRAFTED, planned.steps)
-    patches = repository.write_patches(out / GRAFTED, out / PATCHES)
-    built: dict[str, Built] = {}
-    for side in (ORIGINAL, GRAFTED):
-        say(f"building {side}")
-        built[side] = build(out / side, planned.tree, out / f"{side}.log", tests=tests)
+    say(f"building {ORIGINAL}")
+    original = build(out / ORIGINAL, planned.tree, out / f"{ORIGINAL}.log", tests=tests)
+    with ScratchFolder() as name:
+        between = range(1, len(planned.steps))
+        build_steps(planned, out / GRAFTED, Path(name), say, between)
+    say(f"building {GRAFTED}")
+    with _blamed_on(planned, len(planned.steps)):
+        grafted = build(out / GRAFTED, planned.tree, out / f"{GRAFTED}.log", tests=tests)
     return replace(
         planned.graft,
-        patches=patches,
+        patches=repository.write_patches(out / GRAFTED, out / PATCHES),
         lines=repository.changed_lines(out / GRAFTED),
-        original=built[ORIGINAL],
-        grafted=built[GRAFTED],
+        original=original,
+        grafted=grafted,
     )
+
+
+def build_steps(
+    planned: Planned, grafted: Path, scratch: Path, say: Callable[[str], None], numbers: range
+) -> None:
+    """Builds the tree after so many of the steps, one number after another, as git has them."""
+    folder, log = scratch / STEPS, scratch / f"{STEPS}.log"
+    repository.copy_as_found(grafted, folder)
+    try:
+        for number in numbers:
+            say(f"building with step {number}" if number else f"building {ORIGINAL}")
+            repository.take_step(folder, number, len(planned.steps))
+            with _blamed_on(planned, number):
+                build(folder, planned.tree, log, tests=False)
+    finally:
+        repository.drop_copy(grafted, folder)
+
+
+@contextmanager
+def _blamed_on(planned: Planned, number: int) -> Iterator[None]:
+    """Says of a step that does not build that it is the graft which does not fit."""
+    try:
+        yield
+    except DoesNotBuildError as error:
+        if number == 0:
+            raise BadInputError(
+                f"{planned.root}: could not be built:\n{error.tail}",
+                hint="install what it misses, and start again; --out keeps all that the build said",
+            ) from error
+        title = planned.steps[number - 1].title
+        raise BadInputError(
+            f"{planned.root}: the graft does not fit: with step {number} ({title}) the tree does"
+            f" not build any more:\n{error.tail}",
+            hint="no patch was written; the tree's build is one that the graft does not know yet",
+        ) from error
 
 
 def gate_graft(graft: Graft, out: Path, options: Sequence[str], *, shown: bool) -> Decision:

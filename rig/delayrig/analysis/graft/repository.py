@@ -14,13 +14,13 @@ from delayrig.base.die_with_parent import die_with_parent
 from delayrig.base.errors import RigFaultError
 
 AS_FOUND = "The tree as it was found"
-FOUND = "as-found"
+FOUND, GRAFT = "as-found", "graft"
 # The copy is ours: nobody's hooks, signatures and line ends.
 SETTINGS = {
     "core.hooksPath": os.devnull,
     "core.autocrlf": "false",
     "commit.gpgsign": "false",
-    "init.defaultBranch": "graft",
+    "init.defaultBranch": GRAFT,
     "advice.detachedHead": "false",
 }
 OUTSIDE = re.compile(r"GIT_(?!AUTHOR|COMMITTER)")
@@ -39,6 +39,15 @@ def copy_tree(root: Path, folder: Path) -> None:
 def copy_as_found(grafted: Path, folder: Path) -> None:
     """The same tree without the graft, as git keeps it."""
     _git(grafted, "worktree", "add", "--quiet", "--detach", str(folder.absolute()), FOUND)
+
+
+def take_step(copy: Path, number: int, count: int) -> None:
+    """Changes a copy to the state after so many of the steps."""
+    _git(copy, "checkout", "--quiet", "--detach", f"{GRAFT}~{count - number}")
+
+
+def drop_copy(grafted: Path, folder: Path) -> None:
+    _git(grafted, "worktree", "remove", "--force", str(folder.absolute()))
 
 
 def commit_steps(folder: Path, steps: Sequence[Step]) -> None:

@@ -4,10 +4,13 @@
 import re
 from collections.abc import Callable
 from dataclasses import dataclass
-from pathlib import Path, PurePosixPath
+from pathlib import Path
 
+from delayrig.analysis.graft.makefile import with_default, with_object
+from delayrig.analysis.graft.meson_source import MesonSource
 from delayrig.analysis.graft.tree import (
     DELAY,
+    DELAY_DEFINED,
     DROPPED,
     MAIN,
     MESON,
@@ -15,17 +18,12 @@ from delayrig.analysis.graft.tree import (
     REPLACED,
     Texts,
     Tree,
-    naming,
+    named_in,
 )
 from delayrig.base.errors import RigFaultError
 
 OPTION = "delay_minimum_sleep_us"
 MACRO = "CONFIG_DELAY_MINIMUM_SLEEP_US"
-MESON_DEFAULT = re.compile(rf"(option\(\s*'{OPTION}'.*?value\s*:\s*'?)(\d+)", re.S)
-MAKE_DEFAULT = re.compile(rf"^({MACRO}\s*\??=\s*)(\d+)", re.M)
-PROJECT = re.compile(r"^project\((?:[^\n]*\)\n|.*?^\)\n)", re.M | re.S)
-IN_CONDITION = re.compile(r"^\s+(\w+)\s*\+=\s*files\(")
-BEGINS = re.compile(r"if\b|foreach\b|\w+\s*\+?=")
 ABOUT = "Waits of this many microseconds and more sleep, shorter ones poll the clock"
 
 PRIORITY = f"""\
@@ -112,7 +110,9 @@ def set_macro(text: str, macro: str, value: int) -> str:
 
 
 def drop_old_functions(name: str, text: str) -> str:
-    """Nobody calls or declares what the old file had besides."""
+    """Nobody calls or declares what the old file had besides; other systems keep their own."""
+    if DELAY_DEFINED.search(text):
+        return _with_static(text)
     for old in DROPPED:
         comment = r"(?:^[ \t]*/\*[^\n]*alibrat[^\n]*\*/\n)?"
         text = re.sub(rf"{comment}^[ \t]*{old}\s*\(\s*\)\s*;\n", "", text, flags=re.M)
@@ -123,36 +123,16 @@ def drop_old_functions(name: str, text: str) -> str:
     return text
 
 
-def name_beside(text: str, old: re.Pattern[str], name: str, *, quoted: bool) -> str:
-    found = old.search(text)
-    assert found is not None, "looked for before"
-    lines = text.splitlines(keepends=True)
-    at = text.count("\n", 0, found.start())
-    line = lines[at]
-    condition = IN_CONDITION.match(line)
-    if quoted and condition:
-        lines.insert(_statement(lines, at), f"{condition[1]} += files('{name}')\n")
-    elif quoted and line.strip().rstrip(",") == f"'{found[0]}'":
-        lines.insert(at, f"{line[: line.index(chr(39))]}'{name}',\n")
-    else:
-        between = "', '" if quoted else " "
-        lines[at] = old.sub(f"{name}{between}{found[0]}", line, count=1)
-    return "".join(lines)
+def _with_static(text: str) -> str:
+    """No header declares them any more, which a build that asks for prototypes would refuse."""
+    functions = "|".join((*DROPPED, *REPLACED))
+    return re.sub(rf"^(void (?:{functions})\s*\([^;{{}}]*\)\s*\{{)", r"static \1", text, flags=re.M)
 
 
-def _statement(lines: list[str], at: int) -> int:
-    """Where the outermost statement that a line is in begins, with its comment."""
-    start = next(number for number in range(at, -1, -1) if BEGINS.match(lines[number]))
-    while start > 0 and lines[start - 1].startswith("#"):
-        start -= 1
-    return start
-
-
-def set_meson_option(text: str, threshold_us: int) -> str:
-    """The option with that default, made where there is none."""
-    if MESON_DEFAULT.search(text):
-        return MESON_DEFAULT.sub(rf"\g<1>{threshold_us}", text, count=1)
-    return (
+def set_meson_option(path: str, text: str, threshold_us: int) -> str:
+    """Sets the option's default, and makes the option where there is none."""
+    changed = MesonSource(path, text).with_option_default(OPTION, threshold_us)
+    return changed or (
         f"{text}option('{OPTION}', type : 'integer', min : 0, value : {threshold_us},\n"
         f"       description : '{ABOUT}')\n"
     )
@@ -160,28 +140,9 @@ def set_meson_option(text: str, threshold_us: int) -> str:
 
 def pass_meson_option(text: str) -> str:
     """From the option to the compiler, right after `project()`."""
-    line = (
+    return MesonSource(MESON, text).with_line_after_project(
         f"add_project_arguments('-D{MACRO}=@0@'.format(get_option('{OPTION}')), language : 'c')\n"
     )
-    return PROJECT.sub(lambda project: project[0] + line, text, count=1)
-
-
-def set_make_option(text: str, threshold_us: int, sources: re.Pattern[str]) -> str:
-    """The variable with that default, made before the sources are named where there is none."""
-    if MAKE_DEFAULT.search(text):
-        return MAKE_DEFAULT.sub(rf"\g<1>{threshold_us}", text, count=1)
-    found = sources.search(text)
-    assert found is not None, "looked for before"
-    lines = text.splitlines(keepends=True)
-    at = text.count("\n", 0, found.start())
-    while at > 0 and lines[at - 1].endswith("\\\n"):
-        at -= 1
-    lines[at:at] = [
-        f"# {ABOUT}.\n",
-        f"{MACRO} ?= {threshold_us}\n",
-        f"override CFLAGS += -D{MACRO}=$({MACRO})\n\n",
-    ]
-    return "".join(lines)
 
 
 def ask_for_priority(text: str) -> str:
@@ -256,14 +217,19 @@ def _threshold(tree: Tree, texts: Texts, _: Texts) -> Texts:
 def _meson_option(tree: Tree, texts: Texts) -> Texts:
     if not tree.options:
         return {}
-    changed = {tree.options: set_meson_option(texts.get(tree.options, ""), THRESHOLD_US)}
-    passed = any(MACRO in text for name, text in texts.items() if name.endswith(MESON))
+    options = set_meson_option(tree.options, texts.get(tree.options, ""), THRESHOLD_US)
+    changed = {tree.options: options}
+    passed = any(
+        MACRO in text and MesonSource(name, text).mentions(MACRO)
+        for name, text in texts.items()
+        if name.endswith(MESON)
+    )
     return changed if passed else {**changed, MESON: pass_meson_option(texts[MESON])}
 
 
 def _make_option(tree: Tree, texts: Texts) -> Texts:
     return {
-        name: set_make_option(texts[name], THRESHOLD_US, naming(name, tree.delay))
+        name: with_default(texts[name], MACRO, THRESHOLD_US, ABOUT, named_in(name, tree.delay))
         for name in tree.builds
         if not name.endswith(MESON)
     }
@@ -276,8 +242,7 @@ def _realtime(tree: Tree, texts: Texts, ours: Texts) -> Texts:
 
 
 def _name_realtime(tree: Tree, build: str, text: str) -> str:
-    old = naming(build, tree.delay)
-    found = old.search(text)
-    assert found is not None, "looked for before"
-    new = PurePosixPath(found[0]).with_name("realtime" + PurePosixPath(found[0]).suffix)
-    return name_beside(text, old, str(new), quoted=build.endswith(MESON))
+    old, new = named_in(build, tree.delay), named_in(build, tree.realtime)
+    if build.endswith(MESON):
+        return MesonSource(build, text).with_source(old, new)
+    return with_object(text, old, new)

@@ -7,6 +7,8 @@ from collections.abc import Iterator
 from dataclasses import dataclass
 from pathlib import Path, PurePosixPath
 
+from delayrig.analysis.graft.makefile import names_object
+from delayrig.analysis.graft.meson_source import MesonSource
 from delayrig.base.errors import BadInputError
 
 Texts = dict[str, str]
@@ -33,7 +35,7 @@ MAIN = re.compile(r"^int\s+main\s*\(", re.M)
 PROGRAMMER_INIT = re.compile(r"^.*\b(?:flashrom_)?programmer_init\s*\(.*$", re.M)
 NO_PROGRAM = ("tests/", "util/")
 REPLACED = ("myusec_delay", "internal_sleep")
-"""Calls of these become calls of `DELAY`."""
+"""Calls of these become calls of `DELAY`; files of other systems have functions of their own."""
 DROPPED = ("myusec_calibrate_delay",)
 """Calls of these go."""
 
@@ -169,13 +171,16 @@ def named_in(build: str, source: str) -> str:
     return name if build.endswith(MESON) else name.removesuffix(".c") + ".o"
 
 
-def naming(build: str, source: str) -> re.Pattern[str]:
-    return re.compile(rf"(?<![\w./-]){re.escape(named_in(build, source))}(?![\w.-]|\s*:)")
+def names_source(build: str, text: str, source: str) -> bool:
+    name = named_in(build, source)
+    if not build.endswith(MESON):
+        return names_object(text, name)
+    return name in text and MesonSource(build, text).names(name)
 
 
 def _find_builds(root: Path, texts: Texts, delay: str) -> tuple[str, ...]:
     builds = [name for name in texts if PurePosixPath(name).name in (MESON, *MAKEFILES)]
-    found = [name for name in builds if naming(name, delay).search(texts[name])]
+    found = [name for name in builds if names_source(name, texts[name], delay)]
     systems = {MESON} if MESON in texts else set()
     systems |= {name for name in MAKEFILES if name in texts}
     for top in sorted(systems):
