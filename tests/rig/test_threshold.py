@@ -314,7 +314,9 @@ def test_accuracy_is_a_tenth_and_holds_from_a_length_on() -> None:
 def test_the_proposal_holds_on_a_machine_like_its_own() -> None:
     found = {
         f.claim: f
-        for f in reasoning({"m": make_sleep_facts(normal=60_000, slack=5_000, fifo=4_000)})
+        for f in reasoning(
+            {"m": make_sleep_facts(normal=60_000, slack=5_000, fifo=4_000)}, realtime=True
+        )
     }
     assert found["a context switch takes about 2 us"].holds
     assert found["sleeps of 100 us are accurate to 10 % under SCHED_FIFO"].holds
@@ -327,7 +329,7 @@ def test_coarse_timers_are_told_by_their_tick() -> None:
     jiffy = make_sleep_facts(
         normal=3_900_000, slack=3_900_000, fifo=3_900_000, resolution=4_000_000
     )
-    words = [finding.words for finding in reasoning({"m": jiffy})]
+    words = [finding.words for finding in reasoning({"m": jiffy}, realtime=True)]
     assert all("HZ=250" in each for each in words)
 
 

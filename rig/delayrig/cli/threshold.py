@@ -26,6 +26,8 @@ from delayrig.analysis.threshold.guests import (
     profile_of,
     weights_of,
 )
+from delayrig.analysis.threshold.machine_list import MachineList, read_machines
+from delayrig.analysis.threshold.present_value import Fit
 from delayrig.analysis.threshold.trials import (
     Trials,
     evidence_of,
@@ -69,6 +71,7 @@ class _Wish:
     guests: tuple[str, ...]
     presets: tuple[str, ...]
     weights: tuple[str, ...]
+    machines: Path | None
     host: bool
     plan: str
     rounds: int | None
@@ -118,6 +121,13 @@ class _Wish:
     metavar="GUEST=N",
     help="How much a guest counts; 0: for safety alone; repeatable.  [default: 1, or the preset's]",
 )
+@click.option(
+    "--machines",
+    type=click.Path(path_type=Path, exists=True, dir_okay=False),
+    metavar="FILE",
+    help="A list of machines with the threshold that they have: answers whether that fits them,"
+    " and which one decides.",
+)
 @click.option("--host", is_flag=True, help="On this very machine, without guests.")
 @plan_option(PLAN, "The jobs: a plan's name or file.")
 @click.option(
@@ -152,7 +162,8 @@ def threshold(wish: _Wish) -> None:
         --build 'meson setup -Ddelay_minimum_sleep_us={threshold} b{threshold} &&
         ninja -C b{threshold} && echo b{threshold}/flashrom'
 
-    Exits 0 where a value is recommended, 1 where all were unsafe, 4 where none was shown safe.
+    Exits 0 where a value is recommended, 1 where all were unsafe, 4 where none was shown safe; with
+    --machines 0 where theirs fits, 3 where it does not, 1 where it is unsafe.
     """
     paths = find_paths()
     with run_progress() as progress:
@@ -178,7 +189,17 @@ def threshold(wish: _Wish) -> None:
     sys.exit(exit_code_of(answer))
 
 
+PRESENT_CODES = {
+    Fit.YES: ExitCode.PASS,
+    Fit.NO: ExitCode.SLOWER,
+    Fit.UNSAFE: ExitCode.UNSAFE,
+    Fit.UNKNOWN: ExitCode.INCONCLUSIVE,
+}
+
+
 def exit_code_of(answer: Answer) -> ExitCode:
+    if answer.present is not None:
+        return PRESENT_CODES[answer.present.fit]
     if answer.recommended_us is not None:
         return ExitCode.PASS
     unsafe = {cost.value_us for cost in answer.costs if cost.standing == "unsafe"}
@@ -188,13 +209,16 @@ def exit_code_of(answer: Answer) -> ExitCode:
 def _trials(wish: _Wish, paths: Paths, progress: RunProgress) -> Trials:
     """Checks all that can be checked before anything is built, then builds."""
     cluster = wish.cluster.wish()
-    values = _check_words(wish)
+    listed = read_machines(wish.machines) if wish.machines else None
+    values = _check_words(wish, listed)
     words = dict.fromkeys((*preset_words(wish.presets), *wish.guests))
-    guests = [parse_guest(word) for word in words]
-    weights = weights_of(wish.presets, wish.weights)
+    words |= dict.fromkeys(listed.guests if listed else [])
+    guests = list({(guest := parse_guest(word)).name: guest for word in words}.values())
+    weights = (listed.weights if listed else {}) | weights_of(wish.presets, wish.weights)
     lane = lane_of(on_host=wish.host)
     folder = (wish.out or default_out("threshold")).absolute()
     candidates = _candidates(wish, values, paths, progress)
+    _check_present(listed, [candidate.value_us for candidate in candidates])
     choice = choose_cells(
         plan=wish.plan,
         subjects=[candidate.subject for candidate in candidates],
@@ -217,11 +241,12 @@ def _trials(wish: _Wish, paths: Paths, progress: RunProgress) -> Trials:
         request=request,
         rounds=wish.rounds or ROUNDS[lane],
         weights=weights,
+        machines=listed,
         paths=paths,
     )
 
 
-def _check_words(wish: _Wish) -> Sequence[int]:
+def _check_words(wish: _Wish, listed: MachineList | None) -> Sequence[int]:
     """The values; raises `BadInputError` for options that do not go together."""
     given = {"--subject": wish.subject, "--build": wish.build, "--binary": wish.binaries}
     ways = [name for name, value in given.items() if value]
@@ -229,9 +254,10 @@ def _check_words(wish: _Wish) -> Sequence[int]:
         raise BadInputError(
             f"{' and '.join(ways)}: programs come from one of them", hint="leave the others out"
         )
-    if wish.host and (wish.guests or wish.presets or wish.weights):
+    if wish.host and (wish.guests or wish.presets or wish.weights or listed):
         raise BadInputError(
-            "--host and --guest, --preset or --weight: jobs run on this machine or in guests",
+            "--host and --guest, --preset, --weight or --machines: jobs run on this machine or in"
+            " guests",
             hint="give one of them",
         )
     if wish.host and wish.cluster.address:
@@ -244,7 +270,17 @@ def _check_words(wish: _Wish) -> Sequence[int]:
         )
     if wish.build:
         check_command(wish.build)
-    return parse_values(DEFAULT if wish.values is None else wish.values)
+    values = parse_values(DEFAULT if wish.values is None else wish.values)
+    return sorted({*values, *([listed.present_us] if listed else [])})
+
+
+def _check_present(listed: MachineList | None, values: Sequence[int]) -> None:
+    """Raises `BadInputError` where the value that the machines have is not compared."""
+    if listed is not None and listed.present_us not in values:
+        raise BadInputError(
+            f"--machines: no program is built for {listed.present_us} us, which they have now",
+            hint=f"give one: --binary {listed.present_us}=PATH",
+        )
 
 
 def _candidates(

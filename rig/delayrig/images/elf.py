@@ -12,6 +12,7 @@ from pathlib import Path
 from elftools.common.exceptions import ELFError
 from elftools.elf.dynamic import DynamicSection
 from elftools.elf.elffile import ELFFile
+from elftools.elf.sections import SymbolTableSection
 from elftools.elf.segments import InterpSegment
 
 from delayrig.base.errors import BadInputError
@@ -80,6 +81,18 @@ def _facts(elf: ELFFile, path: Path) -> ElfFacts:
         rpath=_folders(_dynamic(elf, "DT_RPATH", "rpath")),
         runpath=_folders(_dynamic(elf, "DT_RUNPATH", "runpath")),
     )
+
+
+def read_imports(path: Path) -> set[str]:
+    """Returns the functions that a program takes from its libraries."""
+    with path.open("rb") as file:
+        return {
+            symbol.name
+            for section in ELFFile(file).iter_sections()
+            if section.name == ".dynsym" and isinstance(section, SymbolTableSection)
+            for symbol in section.iter_symbols()
+            if symbol["st_shndx"] == "SHN_UNDEF"
+        }
 
 
 def _folders(entries: list[str]) -> tuple[str, ...]:

@@ -1,13 +1,14 @@
 # SPDX-License-Identifier: GPL-2.0-or-later
 """`threshold.json`: the cost of each threshold, the recommended one, and the reasons."""
 
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from fractions import Fraction
 
 import msgspec
 
 from delayrig.analysis.threshold.figures import Cost, Evidence, trials_of, with_fronts
 from delayrig.analysis.threshold.outliers import Common, Ground, Odd, Price, common_choice
+from delayrig.analysis.threshold.present_value import Present, judge_present
 from delayrig.analysis.threshold.recommend import Choice, recommend
 from delayrig.analysis.threshold.recommendation_text import answer_lines, sureness_lines
 from delayrig.analysis.threshold.sleep_facts import Finding, SleepFacts, reasoning
@@ -41,6 +42,8 @@ class Answer(msgspec.Struct, frozen=True, kw_only=True):
 
     schema: int = SCHEMA
     recommended_us: int | None
+    present: Present | None = None
+    """Whether the value that a list of machines has now fits them."""
     lines: list[str]
     sureness: list[str]
     doubts: list[str]
@@ -64,16 +67,22 @@ class Answer(msgspec.Struct, frozen=True, kw_only=True):
 def answer_of(evidence: Evidence) -> Answer:
     """Returns the answer. This is a pure function: the same figures give the same answer."""
     costs = with_fronts(evidence.costs)
-    ground = Ground(costs=costs, sleep=evidence.sleep, weights=evidence.weights)
+    ground = Ground(
+        costs=costs,
+        sleep=evidence.sleep,
+        weights=evidence.weights,
+        realtime=evidence.realtime,
+    )
     common = common_choice(ground)
     names = ground.profiles
-    alone = {name: _alone(costs, name, evidence.sleep.get(name)) for name in names}
+    alone = {name: _alone(ground, name) for name in names}
     return Answer(
         recommended_us=common.choice.value_us,
+        present=_present(ground, common, alone, evidence),
         lines=answer_lines(ground, common, alone),
         sureness=sureness_lines(evidence, common, alone, _other_choices(ground, common)),
         doubts=evidence.doubts,
-        findings=reasoning(evidence.sleep),
+        findings=reasoning(evidence.sleep, realtime=evidence.realtime),
         subject=evidence.subject,
         lane=evidence.lane,
         rounds=len(evidence.costs_by_round),
@@ -121,10 +130,17 @@ def _price(
     return ground.price(value_us, than_us, profiles)
 
 
-def _alone(costs: Sequence[Cost], profile: str, facts: SleepFacts | None) -> Choice:
-    accurate_us = facts.accurate_us(facts.best_way()) if facts else None
-    ours = [cost for cost in costs if cost.profile == profile]
-    return recommend(trials_of(ours), accurate_us=accurate_us)
+def _present(
+    ground: Ground, common: Common, alone: Mapping[str, Choice], evidence: Evidence
+) -> Present | None:
+    if evidence.present_us is None:
+        return None
+    return judge_present(ground, common, alone, evidence.present_us, evidence.machines)
+
+
+def _alone(ground: Ground, profile: str) -> Choice:
+    ours = [cost for cost in ground.costs if cost.profile == profile]
+    return recommend(trials_of(ours), accurate_us=ground.accurate_us([profile]))
 
 
 def _other_choices(ground: Ground, common: Common) -> dict[str, int | None]:

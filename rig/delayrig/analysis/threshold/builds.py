@@ -20,7 +20,7 @@ from delayrig.base.errors import BadInputError, RigFaultError
 from delayrig.base.paths import Paths
 from delayrig.base.preparing import Preparing
 from delayrig.base.shell import run_shell
-from delayrig.images.elf import collect_program
+from delayrig.images.elf import collect_program, read_imports
 from delayrig.images.own_programs import run_builder
 from delayrig.images.subject import PATH_PREFIX
 
@@ -34,6 +34,7 @@ BUILD_FILES = ("rig/delayrig/VERSION", "meson.build", "meson.options")
 SUFFIXES = {".c", ".h", ".build", ".map", ".py", ".toml"}
 TARGET = "flashrom-threshold-{}"
 TAIL_LINES = 12
+PRIORITY_CALLS = {"sched_setscheduler", "sched_setattr", "pthread_setschedparam"}
 PLACE = "{threshold}"
 BUILD, BINARY = "--build", "--binary"
 
@@ -80,6 +81,13 @@ class Candidate:
 def candidate_of(value_us: int, program: Path) -> Candidate:
     """Returns the candidate; raises `BadInputError` if the file is no program for a guest."""
     return Candidate(value_us=value_us, program=program.absolute(), sha256=closure_sha256(program))
+
+
+def asks_for_priority(program: Path) -> bool:
+    """Returns True if the program, or its own library, calls what sets a scheduling policy."""
+    closure = collect_program(str(program.absolute()), Path("/"))
+    own = [file for name, file in closure.libraries.items() if "flashrom" in name]
+    return any(PRIORITY_CALLS & read_imports(file) for file in (closure.program, *own))
 
 
 def closure_sha256(program: Path) -> str:

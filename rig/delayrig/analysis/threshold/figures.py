@@ -163,5 +163,11 @@ class Evidence(msgspec.Struct, frozen=True, kw_only=True):
     """The cost of sleeping by profile, including profiles without jobs."""
     weights: dict[str, int] = {}
     """Weights by profile, 1 by default. A profile of weight 0 counts only for safety."""
+    realtime: bool = True
+    """Whether the programs ask for realtime priority."""
+    present_us: int | None = None
+    """The threshold that the listed machines have now, if there is such a list."""
+    machines: dict[str, str] = {}
+    """What the list calls a profile."""
     doubts: list[str]
     host: HostFacts

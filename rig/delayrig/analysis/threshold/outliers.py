@@ -64,6 +64,8 @@ class Ground:
     sleep: Mapping[str, SleepFacts]
     weights: Mapping[str, int]
     """Weights of profiles, 1 by default."""
+    realtime: bool
+    """Whether the programs ask for realtime priority."""
 
     @property
     def profiles(self) -> list[str]:
@@ -83,7 +85,8 @@ class Ground:
 
     def accurate_us(self, profiles: Sequence[str]) -> int | None:
         """Returns the length from which sleeps are accurate in all of those profiles."""
-        return accurate_everywhere_us([self.sleep[name] for name in profiles if name in self.sleep])
+        facts = [self.sleep[name] for name in profiles if name in self.sleep]
+        return accurate_everywhere_us(facts, realtime=self.realtime)
 
     def choose(self, profiles: Sequence[str]) -> Choice:
         return recommend(self.trials(profiles), accurate_us=self.accurate_us(profiles))

@@ -4,6 +4,7 @@
 from collections.abc import Mapping, Sequence
 
 from delayrig.analysis.threshold.figures import Cost, Evidence, Standing, trials_of
+from delayrig.analysis.threshold.machine_list import UPSTREAM_US
 from delayrig.analysis.threshold.outliers import Common, Ground, Odd, Price
 from delayrig.analysis.threshold.recommend import CPU_TOLERANCE, Choice, recommend
 
@@ -22,16 +23,18 @@ def listed(values: Sequence[int]) -> str:
 
 
 def build_words(value_us: int) -> tuple[str, str]:
-    """Returns the build options that set the value, for meson and without it."""
+    """Returns the lines that build a flashrom with the threshold: by meson, and by make."""
+    folder = f"build-{value_us}us"
     return (
-        f"meson setup -Ddelay_minimum_sleep_us={value_us}",
-        f"CFLAGS=-DCONFIG_DELAY_MINIMUM_SLEEP_US={value_us}",
+        f"meson setup {folder} -Ddelay_minimum_sleep_us={value_us} && ninja -C {folder}",
+        f"make CONFIG_DELAY_MINIMUM_SLEEP_US={value_us}",
     )
 
 
-def build_line(value_us: int) -> str:
-    meson, otherwise = build_words(value_us)
-    return f"Build it with: {meson}; without meson: {otherwise}."
+def build_note(value_us: int) -> str:
+    """Returns for which flashroms the lines are."""
+    since = "since 1.5 it is the default, and nothing has to be changed" * (value_us == UPSTREAM_US)
+    return f"For flashrom 1.4 and newer{'; ' if since else ''}{since}. Only 1.4 has a Makefile."
 
 
 def answer_lines(ground: Ground, common: Common, alone: Mapping[str, Choice]) -> list[str]:
@@ -47,7 +50,7 @@ def answer_lines(ground: Ground, common: Common, alone: Mapping[str, Choice]) ->
         f"{suits}: {_slowdown(costs, value)}, with {_cpu_share(costs, value)}.",
         *(_odd_line(each, value) for each in common.odd),
         *(_compromise(ground, name, value, alone[name]) for name in common.profiles),
-        _tie(choice, common.accurate_us),
+        _tie(choice, common.accurate_us, realtime=ground.realtime),
     ]
     others: dict[int | None, list[str]] = {}
     for name, other in alone.items():
@@ -156,15 +159,18 @@ def share(part: int, whole: int) -> str:
     return f"{100 * part / whole:.0f} %"
 
 
-def _tie(choice: Choice, accurate_us: int | None) -> str:
+def _tie(choice: Choice, accurate_us: int | None, *, realtime: bool) -> str:
     if not choice.by_accuracy:
         return ""
     same = f"These jobs cannot tell {listed(choice.frugal)} apart (time within 2 %, CPU within 5 %)"
+    how = "" if realtime else " at normal priority, which this flashrom keeps"
     if accurate_us is None:
-        return f"{same}; no length tried makes an accurate sleep, so the largest is taken."
+        return f"{same}; no length tried makes an accurate sleep{how}, so the largest is taken."
     if choice.value_us is not None and choice.value_us >= accurate_us:
-        return f"{same}; it is the smallest of them whose sleeps are late by no more than 10 %."
-    return f"{same}; sleeps are accurate from {us(accurate_us)} on, so the largest is taken."
+        return (
+            f"{same}; it is the smallest of them whose sleeps are late by no more than 10 %{how}."
+        )
+    return f"{same}; sleeps are accurate from {us(accurate_us)} on{how}, so the largest is taken."
 
 
 def _unsafe_lines(costs: Sequence[Cost]) -> list[str]:

@@ -62,9 +62,9 @@ class SleepFacts(msgspec.Struct, frozen=True, kw_only=True):
         rows = (row for row in self.sleeps if (row.way, row.length_us) == (way, length_us))
         return next(rows, None)
 
-    def best_way(self) -> str:
-        """Returns SCHED_FIFO if that was possible, else normal priority."""
-        return FIFO if any(row.way == FIFO for row in self.sleeps) else NORMAL
+    def way_of(self, *, realtime: bool) -> str:
+        """Returns how a program sleeps here: under SCHED_FIFO if it asks for that and may."""
+        return FIFO if realtime and any(row.way == FIFO for row in self.sleeps) else NORMAL
 
     def accurate_us(self, way: str) -> int | None:
         """Returns the shortest measured length from which all sleeps are accurate, or None."""
@@ -82,9 +82,9 @@ def read_sleep_facts(folder: Path) -> SleepFacts:
         raise LostGuestError(f"{path}: {error}", hint="run it again, in another folder") from error
 
 
-def accurate_everywhere_us(facts: list[SleepFacts]) -> int | None:
-    """Returns the length from which sleeps are accurate in all profiles, each at its best."""
-    lengths = [fact.accurate_us(fact.best_way()) for fact in facts]
+def accurate_everywhere_us(facts: list[SleepFacts], *, realtime: bool) -> int | None:
+    """Returns the length from which on sleeps of such a program are accurate in each profile."""
+    lengths = [fact.accurate_us(fact.way_of(realtime=realtime)) for fact in facts]
     known = [length for length in lengths if length is not None]
     return max(known) if known and len(known) == len(lengths) else None
 
@@ -98,17 +98,22 @@ class Finding(msgspec.Struct, frozen=True, kw_only=True):
     words: str
 
 
-def reasoning(facts: Mapping[str, SleepFacts]) -> list[Finding]:
-    """Returns each claim in each profile, in the order of claims."""
-    found = [finding for name, fact in facts.items() for finding in _of_profile(name, fact)]
+def reasoning(facts: Mapping[str, SleepFacts], *, realtime: bool) -> list[Finding]:
+    """Returns each claim in each profile; without `realtime` none of what SCHED_FIFO would do."""
+    found = [
+        finding
+        for name, fact in facts.items()
+        for finding in _of_profile(name, fact, realtime=realtime)
+    ]
     claims = dict.fromkeys(finding.claim for finding in found)
     return [finding for claim in claims for finding in found if finding.claim == claim]
 
 
-def _of_profile(name: str, fact: SleepFacts) -> Iterator[Finding]:
+def _of_profile(name: str, fact: SleepFacts, *, realtime: bool) -> Iterator[Finding]:
+    ways = [(FIFO, "under SCHED_FIFO")] if realtime else []
     if fact.switch_ns >= 0 and fact.resolution_ns < COARSE_NS:
         yield _switch(name, fact)
-    for way, how in ((FIFO, "under SCHED_FIFO"), (NORMAL, "at normal priority")):
+    for way, how in (*ways, (NORMAL, "at normal priority")):
         if found := _accuracy(name, fact, way, how):
             yield found
 

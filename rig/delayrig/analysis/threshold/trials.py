@@ -12,9 +12,10 @@ from pathlib import Path
 import msgspec
 
 from delayrig.analysis.threshold.answer import FILE_NAME
-from delayrig.analysis.threshold.builds import Candidate
+from delayrig.analysis.threshold.builds import Candidate, asks_for_priority
 from delayrig.analysis.threshold.figures import Evidence, Measured, costs_of, skipped_jobs
 from delayrig.analysis.threshold.guests import Profile, job_of, moved, profile_of
+from delayrig.analysis.threshold.machine_list import MachineList
 from delayrig.analysis.threshold.sleep_facts import SUBJECT, SleepFacts, read_sleep_facts
 from delayrig.base import digest
 from delayrig.base.atomic_file import write_json
@@ -65,6 +66,7 @@ class Trials:
 
     They change no cell, so a finished comparison can be answered with others.
     """
+    machines: MachineList | None
 
     def folder(self, number: int) -> Path:
         """Returns the folder of a round; the first is 1."""
@@ -117,6 +119,7 @@ def make_trials(
     request: Request,
     rounds: int,
     weights: Mapping[str, int],
+    machines: MachineList | None,
     paths: Paths,
 ) -> Trials:
     """Makes a comparison. Its folder must be empty, or contain the start of the same one."""
@@ -136,6 +139,7 @@ def make_trials(
         rounds=rounds,
         inputs=inputs,
         weights=weights,
+        machines=machines,
     )
     _claim(trials)
     return trials
@@ -215,6 +219,9 @@ def evidence_of(trials: Trials, rounds: Sequence[Results]) -> Evidence:
         ],
         sleep=_sleep(trials),
         weights=dict(trials.weights),
+        realtime=all(asks_for_priority(each.program) for each in trials.candidates),
+        present_us=trials.machines.present_us if trials.machines else None,
+        machines=trials.machines.names if trials.machines else {},
         doubts=[*(f"{unable}: {job}" for job in left_out), *_contradictions(trials)],
         host=host_facts(),
     )

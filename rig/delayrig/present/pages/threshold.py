@@ -7,7 +7,7 @@ from markupsafe import Markup
 
 from delayrig.analysis.threshold.answer import Answer
 from delayrig.analysis.threshold.figures import Cost, Standing
-from delayrig.analysis.threshold.recommendation_text import build_words
+from delayrig.analysis.threshold.recommendation_text import build_note, build_words
 from delayrig.present.pages.charts import SERIES, Chart, Colour, new_figure
 from delayrig.present.pages.page import Section, paragraph, paragraphs, render_page, table_html
 from delayrig.present.tables import Table, words_and_figures
@@ -19,14 +19,16 @@ CAPTION = "CPU time over total time by threshold; filled points are on the Paret
 
 def threshold_page(answer: Answer) -> bytes:
     first, *others = answer.lines
+    present = [answer.present.words] if answer.present else []
     fronts = front_chart(answer).html(caption=CAPTION, table=_cost_table(answer))
     return render_page(
         title="Which sleep threshold to take",
-        summary=paragraph(first) + _build(answer.recommended_us) + paragraphs(others),
+        summary=paragraphs([*present, first]) + _build(answer.recommended_us),
         sections=[
+            Section(key="fronts", title="What each threshold costs", body=fronts),
+            Section(key="why", title="Why this one", body=paragraphs(others)),
             Section(key="sure", title="How sure that is", body=_sure(answer)),
             Section(key="alone", title="Each profile alone", body=table_html(fit_table(answer))),
-            Section(key="fronts", title="What each threshold costs", body=fronts),
             Section(key="reasoning", title="The proposal's reasoning here", body=_findings(answer)),
             Section(key="sleep", title="What sleeping costs here", body=table_html(_sleep(answer))),
         ],
@@ -36,10 +38,9 @@ def threshold_page(answer: Answer) -> bytes:
 def _build(value_us: int | None) -> Markup:
     if value_us is None:
         return Markup("")
-    meson, otherwise = build_words(value_us)
     block = Markup("<pre>{}</pre>")
-    told = paragraph("Build it with:") + block.format(meson)
-    return told + paragraph("Without meson:") + block.format(otherwise)
+    lines = (block.format(line) for line in build_words(value_us))
+    return Markup("").join(lines) + paragraph(build_note(value_us))
 
 
 def _sure(answer: Answer) -> Markup:

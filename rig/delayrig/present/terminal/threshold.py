@@ -6,7 +6,7 @@ from rich.markup import escape
 
 from delayrig.analysis.threshold.answer import Answer
 from delayrig.analysis.threshold.figures import Cost, Standing
-from delayrig.analysis.threshold.recommendation_text import build_line, price_words
+from delayrig.analysis.threshold.recommendation_text import build_note, build_words, price_words
 from delayrig.present.tables import Table, words_and_figures
 from delayrig.present.terminal.console import FittedTable, fitted
 
@@ -17,9 +17,13 @@ NUMBERS = ("time s", "slower", "CPU s", "wake-ups", "overshoot ms", "margin us")
 def print_answer(answer: Answer, console: Console, *, out: str) -> None:
     """Prints the recommendation, how sure it is and how to build it, and then its data."""
     first, *others = answer.lines
+    if answer.present is not None:
+        console.print(f"[bold]{escape(answer.present.words)}[/]", soft_wrap=True)
     console.print(f"[bold]{escape(first)}[/]", soft_wrap=True)
     if answer.recommended_us is not None:
-        console.print(build_line(answer.recommended_us), soft_wrap=True)
+        for line in build_words(answer.recommended_us):
+            console.print(f"  {line}", soft_wrap=True)
+        console.print(build_note(answer.recommended_us), soft_wrap=True)
     sure = [*answer.sureness, *(f"In doubt: {doubt}" for doubt in answer.doubts)]
     for line in [*others, *sure]:
         console.print(escape(line), soft_wrap=True)
