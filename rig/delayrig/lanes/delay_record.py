@@ -7,6 +7,7 @@ counted too early. Taken off, what is left is exact to an instruction.
 
 from collections.abc import Sequence
 from functools import cache
+from pathlib import Path
 from typing import Any
 
 import msgspec
@@ -51,6 +52,7 @@ def read_record(
     asking = {line.call: line for line in of_kind(lines, Asking)}
     left = {line.call: line for line in of_kind(lines, Leave)}
     abandoned = {line.call for line in of_kind(lines, Abandon)}
+    stacks = {line.stack: _callers(line, functions) for line in of_kind(lines, Stack)}
     threads: dict[tuple[int, int], int] = {}
     calls = []
     for call, line in entered.items():
@@ -80,8 +82,12 @@ def read_record(
             calls=len(calls),
             lost=next((line.calls for line in reversed(of_kind(lines, Lost))), 0),
         ),
-        callers={line.stack: _callers(line, functions) for line in of_kind(lines, Stack)},
+        callers={
+            stack: [read_symbols(part).where(address) for address in found]
+            for stack, (part, found) in stacks.items()
+        },
         calls=calls,
+        addresses={stack: found for stack, (_, found) in stacks.items()},
     )
 
 
@@ -114,6 +120,7 @@ def _facts(function: DelayFunction) -> FunctionFacts:
         file=function.file,
         address=function.address,
         unit_ns=function.unit_ns,
+        argument=function.argument,
         found_by=function.found_by,
         doubt=function.doubt,
         direct=function.wait is not None,
@@ -121,7 +128,8 @@ def _facts(function: DelayFunction) -> FunctionFacts:
     )
 
 
-def _callers(stack: Stack, functions: Sequence[DelayFunction]) -> list[str]:
-    symbols = read_symbols(functions[stack.function].part)
+def _callers(stack: Stack, functions: Sequence[DelayFunction]) -> tuple[Path, list[int]]:
+    """Returns the file that a stack is of, and the addresses there that called."""
+    part = functions[stack.function].part
     top = StackTop(sp=stack.sp, bp=stack.fp, words=stack.words, lr=stack.lr)
-    return [symbols.where(address) for address in symbols.callers(top, stack.base)]
+    return part, read_symbols(part).callers(top, stack.base)

@@ -49,6 +49,8 @@ class FunctionFacts(
     """Where in that file."""
     unit_ns: int
     """The unit of what it is asked for."""
+    argument: int = 0
+    """The number of the argument that asks, from 0."""
     found_by: str
     """How it was found."""
     doubt: str
@@ -88,6 +90,8 @@ class CallSite(_OfRecord, frozen=True, kw_only=True, tag="site"):
     """Its number."""
     callers: list[str]
     """The nearest first: `function (file:line)`, else `function+offset`, else the address."""
+    addresses: list[int] = msgspec.field(default_factory=list)
+    """The addresses of the last bytes of these calls, in the function's file."""
 
 
 class DelayCall(_OfRecord, frozen=True, kw_only=True, tag="delay"):
@@ -130,6 +134,8 @@ class Delays(msgspec.Struct, frozen=True, kw_only=True):
     header: DelaysHeader
     callers: dict[int, list[str]]
     calls: list[DelayCall]
+    addresses: dict[int, list[int]] = {}
+    """The addresses of the callers, in their order."""
 
     def callers_of(self, call: DelayCall) -> list[str]:
         return self.callers.get(call.site, [])
@@ -165,7 +171,10 @@ _DECODER: msgspec.json.Decoder[Line] = msgspec.json.Decoder(Line)
 
 
 def encode_delays(delays: Delays) -> bytes:
-    sites = (CallSite(site=site, callers=names) for site, names in delays.callers.items())
+    sites = (
+        CallSite(site=site, callers=names, addresses=delays.addresses.get(site, []))
+        for site, names in delays.callers.items()
+    )
     return msgspec.json.Encoder().encode_lines([delays.header, *sites, *delays.calls])
 
 
@@ -185,4 +194,5 @@ def read_delays(folder: Path) -> Delays | None:
         header=lines[0],
         callers={line.site: line.callers for line in lines if isinstance(line, CallSite)},
         calls=calls,
+        addresses={line.site: line.addresses for line in lines if isinstance(line, CallSite)},
     )
