@@ -49,6 +49,68 @@ OWN void poll_us(unsigned int us)
 USES_BOTH = (
     "int main(void) { sleep_us(1000000); poll_us(10); sleep_us(10000); poll_us(100); return 0; }"
 )
+FLASHROM = """\
+#include <assert.h>
+#include <stdlib.h>
+int verbose;
+static const unsigned int waits_us[] = { 7, 20, 90 };
+struct chip { void (*reset)(void *flash); int id; } *volatile chip;
+OWN void log_text(const char *text, int number)
+{
+	if (verbose)
+		printf(text, number);
+}
+OWN void programmer_delay(void *flash, unsigned int us)
+{
+	if (us == 0)
+		return;
+	if (flash == NULL)
+		log_text("no chip", 0);
+	sleep_us(us);
+}
+OWN int probe(void *flash)
+{
+	int id;
+
+	programmer_delay(flash, 10);
+	log_text("probing", 1);
+	programmer_delay(flash, 10);
+	id = chip->id;
+	log_text("first id %d", id);
+	programmer_delay(flash, 500);
+	assert(verbose < 9);
+	return id == 7;
+}
+OWN int poll_status(void *flash, int step)
+{
+	const unsigned int us = waits_us[step];
+
+	programmer_delay(flash, us);
+	return chip->id;
+}
+OWN void reset_chip(void *flash)
+{
+	log_text("reset", 2);
+	programmer_delay(flash, 145000);
+}
+OWN void init_usb(void)
+{
+	log_text("init", 3);
+	usleep(50000);
+	log_text("done", 4);
+}
+int main(int count, char **words)
+{
+	static struct chip one = { reset_chip, 7 };
+
+	chip = &one;
+	if (!probe(&one) || poll_status(&one, count % 3) != 7)
+		return 1;
+	chip->reset(&one);
+	init_usb();
+	return 0;
+}
+"""
 OTHER_UNITS = """\
 OWN void sleep_ms(unsigned int ms)
 {
@@ -300,10 +362,12 @@ int main(void)
 """
 
 
-def build(folder: Path, source: str, *options: str, arch: Arch = Arch.X86_64) -> Path:
+def build(
+    folder: Path, source: str, *options: str, arch: Arch = Arch.X86_64, head: str = HEAD
+) -> Path:
     """The program, with its symbols."""
     folder.mkdir(parents=True, exist_ok=True)
-    (folder / "source.c").write_text(HEAD + source, encoding="ascii")
+    (folder / "source.c").write_text(head + source, encoding="ascii")
     program = folder / "program"
     command, environment = compiler(arch)
     options = ("-w", "-D_FORTIFY_SOURCE=0", *options)
@@ -342,3 +406,10 @@ def names_of(program: Path, addresses: list[int]) -> list[str]:
     """The functions there, by the symbols of the program."""
     symbols = read_symbols(program)
     return sorted(symbols.name(address) for address in addresses)
+
+
+def address_of(program: Path, name: str) -> int:
+    """Of the function of that name."""
+    address = read_symbols(program).function(name)
+    assert address is not None
+    return address

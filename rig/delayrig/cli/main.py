@@ -9,6 +9,7 @@ from delayrig import __version__
 from delayrig.cli.cluster import scheduler, worker
 from delayrig.cli.command import INTERRUPTED
 from delayrig.cli.completion import completion
+from delayrig.cli.coverage import coverage
 from delayrig.cli.documents import measure, reference
 from delayrig.cli.export import export, schema, trace
 from delayrig.cli.faults import faults
@@ -31,7 +32,7 @@ from delayrig.cli.verbosity import add_verbosity
 
 COMMANDS: tuple[click.Command, ...] = (
     *(run, try_flashrom, gate, repro, repeat_cells, shrink, compare, faults),
-    *(report, history, times, waste, trace, parts, export, schema),
+    *(report, coverage, history, times, waste, trace, parts, export, schema),
     *(threshold, survey, proposal, graft),
     *(plans, chips, hazards, machines, subjects),
     *(worker, scheduler),

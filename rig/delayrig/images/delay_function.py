@@ -88,7 +88,11 @@ def find_delay_functions(subject: Subject, wish: DelayWish) -> tuple[DelayFuncti
     if wish.symbol:
         return tuple(_alone(subject, _of_symbol(subject, name)) for name in wish.symbols)
     told = _told(subject)
-    read = [each for file, part in _parts(subject) for each in _read(subject, file, part, told)]
+    read = [
+        each
+        for file, part in parts_under_test(subject)
+        for each in _read(subject, file, part, told)
+    ]
     return tuple(sorted(read, key=lambda each: bool(each.doubt))[:FUNCTIONS_MAX])
 
 
@@ -116,7 +120,7 @@ def direct_waits(subject: Subject, wish: DelayWish) -> dict[str, tuple[DirectWai
     # What somebody tells of: the user, else the file itself or a profile.
     is_wished = wish.symbol or wish.offset is not None
     told = list(find_delay_functions(subject, wish)) if is_wished else _told(subject)
-    return {file: _findings(subject, part, told).direct for file, part in _parts(subject)}
+    return {file: _findings(subject, part, told).direct for file, part in parts_under_test(subject)}
 
 
 def find_watched(subject: Subject, wish: DelayWish) -> tuple[DelayFunction, ...]:
@@ -124,7 +128,7 @@ def find_watched(subject: Subject, wish: DelayWish) -> tuple[DelayFunction, ...]
 
     Those that cannot come last, so that what a cell leaves tells of them; waits for files do not.
     """
-    parts = dict(_parts(subject))
+    parts = dict(parts_under_test(subject))
     direct = [
         _as_function(file, parts[file], wait)
         for file, waits in direct_waits(subject, wish).items()
@@ -157,8 +161,8 @@ def _as_function(file: str, part: Path, wait: DirectWait) -> DelayFunction:
     )
 
 
-def _parts(subject: Subject) -> list[tuple[str, Path]]:
-    """What is under test: of a library, not the rig's own program around it."""
+def parts_under_test(subject: Subject) -> list[tuple[str, Path]]:
+    """Returns the files under test: without the rig's own program around a library."""
     parts = subject.parts.items()
     return [(file, part) for file, part in parts if not subject.library or "/lib" in file]
 
@@ -211,7 +215,7 @@ def _of_symbol(subject: Subject, name: str) -> DelayFunction:
 def _by_symbols(subject: Subject, *names: str) -> Iterator[DelayFunction]:
     """Of those names, or of all that profiles know."""
     for name in names or known_delay_symbols():
-        for file, part in _parts(subject):
+        for file, part in parts_under_test(subject):
             address = read_symbols(part).function(name)
             if address is not None:
                 yield function_at(name, file, part, address, BY_SYMBOL)
@@ -219,7 +223,7 @@ def _by_symbols(subject: Subject, *names: str) -> Iterator[DelayFunction]:
 
 def _in_debug_information(subject: Subject, *names: str) -> Iterator[DelayFunction]:
     """The same; also where that was kept apart from the file."""
-    for file, part in _parts(subject):
+    for file, part in parts_under_test(subject):
         found = debug_functions(part, list(names) or known_delay_symbols())
         for name, address in found.items():
             yield function_at(name, file, part, address, BY_DEBUG_INFORMATION)
@@ -227,7 +231,7 @@ def _in_debug_information(subject: Subject, *names: str) -> Iterator[DelayFuncti
 
 def _by_digest(subject: Subject) -> Iterator[DelayFunction]:
     """In a library without symbols, where a profile knows the address by the library's digest."""
-    libraries = [item for item in _parts(subject) if LIBRARY_PART in item[0]]
+    libraries = [item for item in parts_under_test(subject) if LIBRARY_PART in item[0]]
     address = subject.delay_address
     if address is not None and libraries:
         yield function_at(f"address {address:#x}", *libraries[0], address, BY_DIGEST)

@@ -67,6 +67,14 @@ def programs_beside(run: Path) -> str:
     return next((str(place) for place in places if place.is_dir()), "")
 
 
+def programs_in(folder: Path) -> list[Subject]:
+    """Returns all programs that were saved in a folder, as they lie there."""
+    return [
+        msgspec.structs.replace(subject, archive=str(place / ARCHIVE))
+        for subject, place in _described_in(folder)
+    ]
+
+
 def _saved(name: str, recipes: Recipes, paths: Paths, arch: Arch) -> Subject | None:
     for subject, place in _described(recipes):
         if (subject.name, subject.arch) == (name, arch):
@@ -75,8 +83,12 @@ def _saved(name: str, recipes: Recipes, paths: Paths, arch: Arch) -> Subject | N
 
 
 def _described(recipes: Recipes) -> list[tuple[Subject, Path]]:
+    return _described_in(Path(recipes.saved)) if recipes.saved else []
+
+
+def _described_in(folder: Path) -> list[tuple[Subject, Path]]:
     found = []
-    for file in sorted(Path(recipes.saved).glob(f"*/{DESCRIBED}")) if recipes.saved else []:
+    for file in sorted(folder.glob(f"*/{DESCRIBED}")):
         try:
             found.append((msgspec.json.decode(file.read_bytes(), type=Subject), file.parent))
         except msgspec.MsgspecError as error:

@@ -244,6 +244,22 @@ class Program:
             for each, symbol in self._with_symbols(section)
         ]
 
+    @cached_property
+    def relocated(self) -> list[int]:
+        """Returns the places of addresses that loading the file writes, ascending."""
+        return sorted(at for at, _, _, _ in self._relocations)
+
+    @cached_property
+    def data(self) -> list[tuple[int, bytes]]:
+        """Returns address and bytes of each section that is loaded and is no code, ascending."""
+        return sorted(
+            (int(section["sh_addr"]), section.data())
+            for section in self.elf.iter_sections()
+            if section["sh_flags"] & SH_FLAGS.SHF_ALLOC
+            and not section["sh_flags"] & SH_FLAGS.SHF_EXECINSTR
+            and section["sh_type"] == "SHT_PROGBITS"
+        )
+
     def _with_symbols(self, section: RelocationSection) -> Iterator[tuple[Any, str]]:
         table: Any = self.elf.get_section(section["sh_link"]) if section["sh_link"] else None
         for each in section.iter_relocations():

@@ -22,6 +22,7 @@ from delayrig.present.report.cells import (
     notable_section,
 )
 from delayrig.present.report.comparison import decision_section, differences_section
+from delayrig.present.report.coverage import coverage_section
 from delayrig.present.report.environment import environment_section
 from delayrig.present.report.labels import TEMPLATES
 from delayrig.present.report.matrix import matrix_section
@@ -84,7 +85,8 @@ def _document(
         waiting_section(sources),
         margins_section(sources),
     ]
-    after = [environment_section(sources)]
+    coverage = coverage_section(sources)
+    after = [*([coverage] if coverage else []), environment_section(sources)]
     parts: list[Part] = []
     cells = _all_cells(draft, [*before, *after])
     if cells is None:

@@ -1,0 +1,166 @@
+# SPDX-License-Identifier: GPL-2.0-or-later
+"""Finds the functions that differ between two programs, and the delay sites that this touches.
+
+Functions are compared by what they do. Where both programs have symbols, functions of one name are
+compared; else a function of either is unchanged if the other one has an equal one anywhere.
+"""
+
+from collections import Counter, defaultdict
+from collections.abc import Iterable, Iterator, Sequence
+from difflib import SequenceMatcher
+from functools import partial
+from itertools import zip_longest
+
+import msgspec
+
+from delayrig.images.finder.code_map import CodeFunction, Site
+
+LIKE_ENOUGH = 0.5
+"""Functions without names are versions of one if this part of their code is the same."""
+SAVES = ("push", "pop", "sub rsp", "sub esp", "sub sp", "stp", "ldp", "endbr")
+"""The lines by which a function uses its stack, wherever its waits are."""
+TRANSFERS = ("call", "j", "b", "cb", "tb", "ret", "loop")
+
+
+class Placed(msgspec.Struct, frozen=True):
+    """A function of a program that may consist of several files."""
+
+    file: str
+    code: CodeFunction
+
+
+class Changed(msgspec.Struct, frozen=True):
+    """A function before and after; one of them is missing where it came or went."""
+
+    before: Placed | None
+    after: Placed | None
+
+
+class Touched(msgspec.Struct, frozen=True, kw_only=True):
+    """The delay sites of a changed function that the change touches."""
+
+    sites: tuple[Site, ...]
+    """After it: made, or asking otherwise."""
+    gone: tuple[Site, ...]
+    """Before it."""
+    around: tuple[Site, ...]
+    """Those after it, where the change touches none of them: it is elsewhere in the function."""
+
+
+def changed_functions(
+    before: Sequence[Placed], after: Sequence[Placed], *, named: bool
+) -> list[Changed]:
+    """Returns the functions without an equal one; `named` if both programs have symbols."""
+    if not named:
+        return list(_paired_by_place(before, after, *_without_equals(before, after)))
+    pairs = [_without_equals(*each) for each in _by_name(before, after)]
+    both = [zip_longest(one, two) for one, two in pairs if one and two]
+    # A function may have another name now, and be the same.
+    gone = [each for one, two in pairs if not two for each in one]
+    new = [each for one, two in pairs if not one for each in two]
+    gone, new = _without_equals(gone, new)
+    changed = [Changed(*each) for pair in both for each in pair]
+    return [*changed, *(Changed(each, None) for each in gone), *(Changed(None, e) for e in new)]
+
+
+def _by_name(
+    before: Iterable[Placed], after: Iterable[Placed]
+) -> Iterator[tuple[list[Placed], list[Placed]]]:
+    names: dict[str, tuple[list[Placed], list[Placed]]] = defaultdict(lambda: ([], []))
+    for side, functions in enumerate((before, after)):
+        for each in functions:
+            names[each.code.name][side].append(each)
+    # Cold parts follow what they are parts of, in the order of addresses or not.
+    for one, two in names.values():
+        yield sorted(one, key=_many_sites), sorted(two, key=_many_sites)
+
+
+def _many_sites(function: Placed) -> int:
+    return -len(function.code.sites)
+
+
+def _without_equals(
+    before: Sequence[Placed], after: Sequence[Placed]
+) -> tuple[list[Placed], list[Placed]]:
+    """Returns the functions of each that the other lacks: as many as it has fewer."""
+    counts = Counter(each.code.key for each in before), Counter(each.code.key for each in after)
+    return _more_than(before, counts[1]), _more_than(after, counts[0])
+
+
+def _more_than(functions: Sequence[Placed], others: Counter[str]) -> list[Placed]:
+    left = Counter(others)
+    found = []
+    for each in functions:
+        left[each.code.key] -= 1
+        if left[each.code.key] < 0:
+            found.append(each)
+    return found
+
+
+def _paired_by_place(
+    before: Sequence[Placed], after: Sequence[Placed], gone: list[Placed], new: list[Placed]
+) -> Iterator[Changed]:
+    """Pairs functions between the same neighbours: linkers keep their order."""
+    keys, others = ([each.code.key for each in side] for side in (before, after))
+    changed = {id(each) for each in (*gone, *new)}
+    for _, i, j, k, m in SequenceMatcher(None, keys, others, autojunk=False).get_opcodes():
+        one = [each for each in before[i:j] if id(each) in changed]
+        two = [each for each in after[k:m] if id(each) in changed]
+        if len(one) == len(two):
+            yield from map(Changed, one, two)
+        else:
+            yield from _most_alike(one, two)
+
+
+def _most_alike(before: list[Placed], after: list[Placed]) -> Iterator[Changed]:
+    left = list(after)
+    for each in before:
+        alike = max(left, key=partial(_likeness, each), default=None)
+        if alike is None or _likeness(each, alike) < LIKE_ENOUGH:
+            yield Changed(each, None)
+        else:
+            left.remove(alike)
+            yield Changed(each, alike)
+    yield from (Changed(None, each) for each in left)
+
+
+def _likeness(one: Placed, two: Placed) -> float:
+    """Returns the equal part of their code; 0 if one has no site, so that it was not kept."""
+    if not (one.code.lines and two.code.lines):
+        return 0.0
+    return SequenceMatcher(None, one.code.lines, two.code.lines, autojunk=False).ratio()
+
+
+def touched_sites(changed: Changed) -> Touched:
+    before = changed.before.code.sites if changed.before else ()
+    after = changed.after.code.sites if changed.after else ()
+    if not (before and after):
+        return Touched(sites=after, gone=before, around=())
+    assert changed.before is not None
+    assert changed.after is not None
+    lines = changed.before.code.lines, changed.after.code.lines
+    blocks = SequenceMatcher(None, *lines, autojunk=False).get_matching_blocks()
+    same = {two + n: one + n for one, two, length in blocks for n in range(length)}
+    theirs = {site.line for site in before}
+    sites = [
+        site
+        for site in after
+        if same.get(site.line) not in theirs
+        or _window(lines[0], same[site.line]) != _window(lines[1], site.line)
+    ]
+    stays = {same[site.line] for site in after if site.line in same}
+    gone = [site for site in before if site.line not in stays]
+    # One for one: asked otherwise, not gone.
+    if len(before) == len(after):
+        gone = []
+    return Touched(
+        sites=tuple(sites), gone=tuple(gone), around=() if sites or gone else tuple(after)
+    )
+
+
+def _window(lines: Sequence[str], end: int) -> set[str]:
+    """Returns the lines before a call that run whenever it does: they make its time."""
+    begin = end
+    while begin > 0 and not lines[begin - 1].startswith(TRANSFERS):
+        begin -= 1
+    return {line for line in lines[begin:end] if not line.startswith(SAVES)}

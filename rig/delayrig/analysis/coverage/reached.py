@@ -1,0 +1,136 @@
+# SPDX-License-Identifier: GPL-2.0-or-later
+"""Finds the delay sites that the calls of a cell came from.
+
+A call chain has the calls, and not the jumps in which functions end: a site that is such a jump is
+found by who was called and what was entered. Where several jumps may have led there, all of them
+count.
+"""
+
+from bisect import bisect_right
+from collections.abc import Iterable, Iterator
+from functools import cached_property
+from pathlib import Path
+
+import msgspec
+
+from delayrig.images.finder.code_map import CodeFunction, CodeMap, Site, Watched
+from delayrig.model.delays import Delays, FunctionFacts, read_delays
+
+JUMPS_MAX = 3
+"""So many functions may each end in the next one."""
+
+
+class Chain(msgspec.Struct, frozen=True):
+    """A call chain of a delay function, and what it was asked for, in its own unit."""
+
+    function: FunctionFacts
+    addresses: tuple[int, ...]
+    asked: int
+
+
+class SeenCell(msgspec.Struct, frozen=True, kw_only=True):
+    """The call chains that a cell showed, each once."""
+
+    id: str
+    functions: tuple[FunctionFacts, ...]
+    chains: tuple[Chain, ...]
+
+
+def seen_in(folder: Path, cell: str) -> SeenCell | None:
+    """Reads a cell's delays; None where nobody looked at delays, or call chains lack addresses."""
+    delays = read_delays(folder)
+    if delays is None or (any(delays.callers.values()) and not any(delays.addresses.values())):
+        return None
+    functions = tuple(delays.header.functions)
+    return SeenCell(id=cell, functions=functions, chains=tuple(_chains(delays)))
+
+
+def _chains(delays: Delays) -> Iterator[Chain]:
+    each = dict.fromkeys((c.function, c.site, c.requested_ns) for c in delays.calls)
+    for function, site, requested_ns in each:
+        facts = delays.header.functions[function]
+        addresses = tuple(delays.addresses.get(site, ()))
+        yield Chain(facts, addresses, requested_ns // facts.unit_ns)
+
+
+def watched_in(cells: Iterable[SeenCell], file: str) -> list[Watched]:
+    """Returns the delay functions and direct waits of a file.
+
+    Doubtful ones are left out, unless all functions are.
+    """
+    found = {each for cell in cells for each in cell.functions if each.file == file}
+    sure = [each for each in found if not each.doubt]
+    functions = [each for each in found if not each.direct]
+    chosen = sure if any(not each.direct for each in sure) else [*sure, *functions]
+    return sorted({Watched(each.address, each.argument, each.direct) for each in chosen})
+
+
+class Reach:
+    """Finds the sites of one file that chains came through."""
+
+    def __init__(self, code: CodeMap) -> None:
+        self.code = code
+        self._begins = [each.address for each in code.functions]
+        self._sites = {site.address: site for each in code.functions for site in each.sites}
+        self._delays = {each.address for each in code.functions if each.is_delay}
+
+    def of(self, chains: Iterable[Chain]) -> set[int]:
+        """Returns the addresses of the sites, and of the delay functions that were called."""
+        return {address for chain in chains for address in self._of_chain(chain)}
+
+    def _of_chain(self, chain: Chain) -> Iterator[int]:
+        entered = chain.function.address
+        yield entered
+        if chain.function.direct:
+            yield from (site.address for site in self._sites.values() if site.target == entered)
+        for number, address in enumerate(chain.addresses):
+            site = self._sites.get(address)
+            if site is None or not site.through or self._is_delay(entered, site, number):
+                yield from self._through_call(address, entered, chain.asked)
+            entered = self._function_of(address)
+
+    def _is_delay(self, entered: int, site: Site, number: int) -> bool:
+        """Returns True if the call through a pointer led to a delay function this time."""
+        return entered in self._delays or (number == 1 and entered == site.target)
+
+    def _through_call(self, address: int, entered: int, asked: int) -> Iterator[int]:
+        target = self.code.callers.get(address)
+        if address in self._sites:
+            yield address
+        if target is not None and target != entered:
+            yield from self._jumps(target, entered, asked)
+        elif target is None and address not in self._sites and entered in self._delays:
+            yield from self._pointed_jumps(entered, asked)
+
+    def _jumps(self, begin: int, entered: int, asked: int) -> set[int]:
+        """Returns the jumps that lead from a function's end to the entered function."""
+        direct = self._direct_jumps(begin, entered, asked, JUMPS_MAX)
+        is_leaving = begin in self.code.leaving
+        return direct | (self._pointed_jumps(entered, asked) if is_leaving else set())
+
+    def _led(self, site: Site, entered: int, asked: int, depth: int = JUMPS_MAX) -> set[int]:
+        """Returns the site and those behind it, if it is a jump to the entered function."""
+        if not site.is_tail or site.asks not in (None, asked):
+            return set()
+        behind = self._direct_jumps(site.target, entered, asked, depth - 1)
+        return {site.address, *behind} if behind or site.target == entered else set()
+
+    def _direct_jumps(self, begin: int, entered: int, asked: int, depth: int) -> set[int]:
+        function = self._by_address.get(begin)
+        sites = function.sites if function and depth > 0 else ()
+        return {each for site in sites for each in self._led(site, entered, asked, depth)}
+
+    def _pointed_jumps(self, entered: int, asked: int) -> set[int]:
+        """Returns the jumps of the one function that a pointer may call and that ends there."""
+        pointed = [each for each in self.code.functions if each.pointed and each.sites]
+        ways = [self._led(site, entered, asked) for each in pointed for site in each.sites]
+        found = [way for way in ways if way]
+        return found[0] if len(found) == 1 else set()
+
+    @cached_property
+    def _by_address(self) -> dict[int, CodeFunction]:
+        return {each.address: each for each in self.code.functions}
+
+    def _function_of(self, address: int) -> int:
+        at = bisect_right(self._begins, address) - 1
+        return self._begins[at] if at >= 0 else 0

@@ -1,0 +1,365 @@
+# SPDX-License-Identifier: GPL-2.0-or-later
+"""Delay sites that cells reached, and those of a change that none did: from chains to words."""
+
+from pathlib import Path
+
+import msgspec
+import pytest
+from click.testing import CliRunner
+from delayrig.analysis.coverage.changed_wait_text import changed_wait_lines
+from delayrig.analysis.coverage.coverage import (
+    BASELINE,
+    CANDIDATE,
+    Build,
+    ChangedWait,
+    ChangedWaits,
+    Side,
+    changed_waits,
+    coverage_of,
+)
+from delayrig.analysis.coverage.reached import Chain, SeenCell
+from delayrig.analysis.coverage.runs import find_changed_waits, find_gate_coverage
+from delayrig.analysis.gate.decision import FILE_NAME as GATE_FILE
+from delayrig.analysis.gate.decision import Decision, Limits, Outcome
+from delayrig.analysis.gate.decision import Side as SideOfGate
+from delayrig.base import digest
+from delayrig.base.paths import Paths, find_paths
+from delayrig.cli.main import main
+from delayrig.images.finder.code_map import CodeFunction
+from delayrig.images.finder.finding import find_in
+from delayrig.images.saved_programs import FOLDER, save_programs
+from delayrig.images.subject import PARTS, PROGRAM, Subject
+from delayrig.model.delays import (
+    DelayCall,
+    Delays,
+    DelaysHeader,
+    End,
+    FunctionFacts,
+    encode_delays,
+)
+from delayrig.model.platform import Arch
+from delayrig.model.result import Results, SubjectFacts, write_results
+from delayrig.present.report.coverage import coverage_html
+from msgspec.structs import replace
+
+from tests.rig import delay_programs as programs
+from tests.rig.builders import make_cell, make_result, make_run_header, make_subject
+
+pytestmark = pytest.mark.skipif(not programs.compiles(Arch.X86_64), reason="needs gcc")
+FLASHROM = programs.FLASHROM
+FASTER = ("programmer_delay(flash, 500)", "programmer_delay(flash, 50)")
+
+
+def facts_of(program: Path) -> list[FunctionFacts]:
+    findings = find_in(program.read_bytes())
+    plain = FunctionFacts(
+        name="a", file=PROGRAM, address=0, unit_ns=1000, found_by="finder", doubt="", setjmp=False
+    )
+    functions = [
+        replace(plain, address=each.address, argument=each.argument) for each in findings.found
+    ]
+    direct = [replace(plain, address=each.site, direct=True) for each in findings.direct]
+    return [*functions, *direct]
+
+
+class Flashrom:
+    """A program whose cells may have reached some of its functions' sites."""
+
+    def __init__(self, program: Path) -> None:
+        self.program = program
+        self.facts = facts_of(program)
+
+    def functions(self) -> dict[str, CodeFunction]:
+        side = self.side()
+        return {each.code.name: each.code for each in side.functions}
+
+    def chain(self, *addresses: int, asked: int = 10) -> Chain:
+        (function,) = (each for each in self.facts if not each.direct and self.is_sleep(each))
+        return Chain(function, addresses, asked)
+
+    def is_sleep(self, facts: FunctionFacts) -> bool:
+        return facts.address == programs.address_of(self.program, "sleep_us")
+
+    def through(self, name: str, number: int = 0) -> Chain:
+        """Makes a call of the delay that comes from a function's site."""
+        return self.chain(self.functions()[name].sites[number].address)
+
+    def cell(self, *chains: Chain, name: str = "cell") -> SeenCell:
+        return SeenCell(id=name, functions=tuple(self.facts), chains=chains)
+
+    def side(self, *cells: SeenCell, named: bool = True) -> Side:
+        build = Build(subject="s", parts={PROGRAM: self.program}, cells=cells or (self.cell(),))
+        return Side([build], named=named)
+
+
+@pytest.fixture(scope="module")
+def flashrom(tmp_path_factory: pytest.TempPathFactory) -> Flashrom:
+    return Flashrom(programs.build(tmp_path_factory.mktemp("one"), FLASHROM, "-O2"))
+
+
+@pytest.fixture(scope="module")
+def faster(tmp_path_factory: pytest.TempPathFactory) -> Flashrom:
+    """Builds the same with a shorter wait in `probe`."""
+    source = FLASHROM.replace(*FASTER)
+    return Flashrom(programs.build(tmp_path_factory.mktemp("two"), source, "-O2"))
+
+
+def reached(flashrom: Flashrom, *chains: Chain) -> list[str]:
+    coverage = coverage_of("s", flashrom.side(flashrom.cell(*chains)))
+    return [site.function for site in coverage.sites if site.cells]
+
+
+def test_site_in_a_chain_is_reached_and_no_other(flashrom: Flashrom) -> None:
+    assert reached(flashrom) == []
+    assert reached(flashrom, flashrom.through("probe", 2)) == ["probe"]
+    coverage = coverage_of("s", flashrom.side(flashrom.cell(flashrom.through("probe", 2))))
+    assert [site.asks for site in coverage.reached] == [500]
+
+
+def test_functions_that_hand_a_time_on_are_no_sites(flashrom: Flashrom) -> None:
+    coverage = coverage_of("s", flashrom.side())
+    names = {site.function for site in coverage.sites}
+    assert names == {"probe", "poll_status", "reset_chip", "init_usb"}
+    assert len(coverage.sites) == 6
+
+
+def test_call_that_ends_its_function_is_found_by_who_called_that(flashrom: Flashrom) -> None:
+    called = programs.address_of(flashrom.program, "main")
+    # `main` calls it through a pointer; it is the only one that asks for as much.
+    assert reached(flashrom, flashrom.chain(called + 1, asked=145_000)) == ["reset_chip"]
+
+
+def test_direct_wait_is_reached_when_it_is_called(flashrom: Flashrom) -> None:
+    (usleep,) = (each for each in flashrom.facts if each.direct)
+    assert reached(flashrom, Chain(usleep, (), 50_000)) == ["init_usb"]
+
+
+def test_same_site_in_another_build_counts(tmp_path: Path, flashrom: Flashrom) -> None:
+    other = Flashrom(programs.build(tmp_path, FLASHROM, "-O1"))
+    cell = other.cell(other.through("probe", 1), name="other")
+    builds = [
+        Build(subject="s", parts={PROGRAM: one.program}, cells=[seen], is_library=is_library)
+        for one, seen, is_library in (
+            (flashrom, flashrom.cell(), False),
+            (other, cell, True),
+        )
+    ]
+    coverage = coverage_of("s", Side(builds))
+    assert [(site.function, site.cells) for site in coverage.reached] == [("probe", ["other"])]
+    assert (len(coverage.sites), coverage.cells) == (6, 2)
+
+
+@pytest.mark.parametrize("named", [True, False])
+def test_changed_wait_that_no_cell_reached_is_named(
+    flashrom: Flashrom, faster: Flashrom, named: bool
+) -> None:
+    sides = flashrom.side(named=named), faster.side(named=named)
+    (wait,) = changed_waits(*sides).unreached
+    assert (wait.side, wait.sites, wait.cells) == (CANDIDATE, 1, [])
+    # The symbols are still there: they say where it is.
+    assert wait.function == "probe"
+
+
+def test_changed_wait_that_cells_reached_has_them(flashrom: Flashrom, faster: Flashrom) -> None:
+    cells = [faster.cell(faster.through("probe", 2), name=name) for name in ("a", "b")]
+    (wait,) = changed_waits(flashrom.side(), faster.side(*cells)).waits
+    assert wait.cells == ["a", "b"]
+    # Another wait of the function is no answer.
+    near = faster.cell(faster.through("probe", 1))
+    (wait,) = changed_waits(flashrom.side(), faster.side(near)).waits
+    assert wait.cells == []
+
+
+def test_removed_wait_counts_where_the_baseline_reached_it(
+    tmp_path: Path, flashrom: Flashrom
+) -> None:
+    source = FLASHROM.replace("programmer_delay(flash, us);\n\t", "")
+    without = Flashrom(programs.build(tmp_path, source, "-O2"))
+    cell = flashrom.cell(flashrom.through("poll_status"))
+    (wait,) = changed_waits(flashrom.side(cell), without.side()).waits
+    assert (wait.function, wait.side, wait.cells) == ("poll_status", BASELINE, ["cell"])
+
+
+def test_changed_delay_function_was_reached_by_all_that_waited(
+    tmp_path: Path, flashrom: Flashrom
+) -> None:
+    build = programs.build(
+        tmp_path, FLASHROM, "-O2", head=programs.HEAD.replace("us % 1000000", "(us + 1) % 1000000")
+    )
+    other = Flashrom(build)
+    cell = other.cell(other.through("probe"))
+    (wait,) = changed_waits(flashrom.side(), other.side(cell)).waits
+    assert (wait.function, wait.cells) == ("sleep_us", ["cell"])
+
+
+def test_program_beside_itself_has_no_changed_waits(flashrom: Flashrom) -> None:
+    same = changed_waits(flashrom.side(), flashrom.side())
+    assert (same.changed, same.waits) == (0, [])
+
+
+@pytest.mark.parametrize(
+    ("changes", "text"),
+    [
+        ({"cells": ["a"]}, "the changed wait in init was reached in 1 cell"),
+        ({"cells": []}, "the changed wait in init was reached in none"),
+        ({"side": BASELINE, "sites": 9}, "the 9 removed waits in init were reached in none"),
+        (
+            {"around": True, "sites": 2, "cells": ["a", "b"]},
+            "the 2 waits in init, which changed, were reached in 2 cells",
+        ),
+    ],
+)
+def test_changed_wait_is_one_clause(changes: dict[str, object], text: str) -> None:
+    plain = ChangedWait(function="init", side=CANDIDATE, sites=1, file_line="", cells=[])
+    changed = ChangedWaits(functions=1, changed=1, named=True, waits=[replace(plain, **changes)])
+    assert changed_wait_lines(changed) == [text]
+
+
+def test_many_changed_waits_are_capped() -> None:
+    waits = [
+        ChangedWait(function=f"f{n}", side=CANDIDATE, sites=1, file_line="", cells=[])
+        for n in range(200)
+    ]
+    changed = ChangedWaits(functions=300, changed=200, named=True, waits=waits)
+    lines = changed_wait_lines(changed)
+    assert len(lines) < 12
+    assert lines[-1] == "and 192 more, of which 192 in none"
+
+
+# From files on disk.
+
+
+def keep_side(gate: Path, side: str, flashrom: Flashrom, *chains: Chain) -> Subject:
+    """Keeps one side of a gate: a cell with its delays, and the program."""
+    cell = make_cell(subject=f"path:{side}")
+    sha256 = digest.of_file(flashrom.program)
+    packed = gate.parent / f"packed-{side}"
+    part = packed / PARTS / PROGRAM.lstrip("/")
+    part.parent.mkdir(parents=True)
+    part.write_bytes(flashrom.program.read_bytes())
+    (packed / "subject.cpio").write_bytes(b"archive")
+    calls = [
+        DelayCall(
+            call=n,
+            function=flashrom.facts.index(chain.function),
+            t_ns=n,
+            end_ns=n,
+            ended=End.RETURN,
+            requested_ns=chain.asked * 1000,
+            thread=1,
+            cpu_in=0,
+            cpu_out=0,
+            site=n,
+        )
+        for n, chain in enumerate(chains, start=1)
+    ]
+    header = DelaysHeader(functions=flashrom.facts, late_ns=0, calls=len(calls), lost=0)
+    addresses = {n: list(chain.addresses) for n, chain in enumerate(chains, start=1)}
+    callers = {n: ["somewhere"] for n in addresses}
+    delays = Delays(header=header, callers=callers, calls=calls, addresses=addresses)
+    folder = gate / side / cell.id
+    folder.mkdir(parents=True)
+    (folder / "delays.jsonl").write_bytes(encode_delays(delays))
+    result = make_result(cell, subject=SubjectFacts(name=cell.subject, sha256=sha256))
+    result = replace(result, guest=replace(result.guest, arch="x86_64"))
+    write_results(Results(run=make_run_header(), cells=[result]), gate / side)
+    return make_subject(
+        name=cell.subject, archive=str(packed / "subject.cpio"), program_sha256=sha256
+    )
+
+
+def keep_gate(gate: Path, before: Flashrom, after: Flashrom, *chains: Chain) -> None:
+    subjects = [keep_side(gate, BASELINE, before), keep_side(gate, CANDIDATE, after, *chains)]
+    called = {f"path:{side}": side for side in (BASELINE, CANDIDATE)}
+    save_programs(subjects, gate / FOLDER, called)
+
+
+def sides_of(gate: Path) -> tuple[list[Path], list[Path]]:
+    """Returns the run folders of both sides."""
+    return [gate / BASELINE], [gate / CANDIDATE]
+
+
+def state(folder: Path) -> Paths:
+    return Paths(checkout=find_paths().checkout, state=folder / "state")
+
+
+def test_changed_waits_are_read_from_a_gates_folder(
+    tmp_path: Path, flashrom: Flashrom, faster: Flashrom
+) -> None:
+    gate = tmp_path / "gate"
+    keep_gate(gate, flashrom, faster, faster.through("probe", 2))
+    found = find_changed_waits([gate / BASELINE], [gate / CANDIDATE], state(tmp_path))
+    assert found.why_not == ""
+    assert [(wait.function, len(wait.cells)) for wait in found.waits] == [("probe", 1)]
+    sides = sides_of(gate)
+    whole = find_gate_coverage(*sides, state(tmp_path))
+    assert whole.changed == found
+    (coverage,) = whole.coverages
+    assert [site.function for site in coverage.sites if site.changed] == ["probe"] * 3
+    assert [site.asks for site in coverage.reached] == [50]
+
+
+def test_stripped_side_is_compared_without_names(
+    tmp_path: Path, flashrom: Flashrom, faster: Flashrom
+) -> None:
+    gate = tmp_path / "gate"
+    bare = Flashrom.__new__(Flashrom)
+    bare.program, bare.facts = programs.stripped(faster.program, folder=tmp_path), faster.facts
+    keep_gate(gate, flashrom, bare)
+    found = find_changed_waits([gate / BASELINE], [gate / CANDIDATE], state(tmp_path))
+    (wait,) = found.unreached
+    assert not found.named
+    assert wait.function.startswith("the function at 0x")
+
+
+def test_gate_without_its_programs_says_so(
+    tmp_path: Path, flashrom: Flashrom, faster: Flashrom
+) -> None:
+    keep_side(tmp_path / "gate", BASELINE, flashrom)
+    keep_side(tmp_path / "gate", CANDIDATE, faster)
+    sides = sides_of(tmp_path / "gate")
+    found = find_changed_waits(*sides, state(tmp_path))
+    assert found.waits == []
+    assert "were not kept" in found.why_not
+    html = coverage_html(find_gate_coverage(*sides, state(tmp_path)))
+    assert "no cell has call chains" in html
+
+
+def test_report_has_sites_by_file(tmp_path: Path, flashrom: Flashrom, faster: Flashrom) -> None:
+    gate = tmp_path / "gate"
+    keep_gate(gate, flashrom, faster, faster.through("probe", 0))
+    sides = sides_of(gate)
+    html = coverage_html(find_gate_coverage(*sides, state(tmp_path)))
+    assert "1 of 6 delay sites were reached by 1 cell." in html
+    assert "the changed wait in probe was reached in none" in html
+
+
+def test_command_tells_a_gates_coverage(
+    tmp_path: Path, flashrom: Flashrom, faster: Flashrom, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    gate = tmp_path / "gate"
+    keep_gate(gate, flashrom, faster, faster.through("probe", 0))
+    monkeypatch.setattr("delayrig.cli.coverage.find_paths", lambda: state(tmp_path))
+    side = SideOfGate(name="path:a")
+    decision = Decision(
+        outcome=Outcome.PASS,
+        exit_code=0,
+        lines=[],
+        doubts=[],
+        blind=[],
+        plan="gate",
+        seed=1,
+        limits=Limits(),
+        baseline=side,
+        candidate=side,
+        cells=[],
+    )
+    (gate / GATE_FILE).write_bytes(msgspec.json.encode(decision))
+    done = CliRunner().invoke(main, ["coverage", str(gate)])
+    assert done.exit_code == 0, done.output
+    first, second, *table = done.stdout.splitlines()
+    assert first == "1 of 6 delay sites were reached by 1 cell"
+    assert second == "the changed wait in probe was reached in none"
+    assert any("probe*" in line for line in table)
+    answer = CliRunner().invoke(main, ["coverage", str(gate), "--json"])
+    assert len(msgspec.json.decode(answer.stdout)["coverages"][0]["sites"]) == 6
