@@ -54,6 +54,7 @@ struct part_parallel {
 	struct figure erase_window;  /* in which further sectors are taken; 0 ns: none */
 	struct part_page_load load;
 
+	bool dq7_in_place; /* DQ7 tells only where the part works; false: at any address */
 	struct part_registers registers;
 	struct busy_time program; /* of a byte or of a page */
 };

@@ -1,7 +1,10 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
 #include "unlock.h"
 
-/* The status bits of a busy part; the others are not driven to anything in particular. */
+/*
+ * The status bits of a busy part; the others are not driven to anything in particular. The toggle
+ * bit is there at any address.
+ */
 #define POLL_DATA 0x80    /* the complement of what is being written */
 #define POLL_TOGGLE 0x40  /* another value at each read */
 #define POLL_ERASING 0x08 /* no further sector is taken */
@@ -111,10 +114,31 @@ void unlock_run(struct chip *chip, const struct unlock_table *table, enum unlock
 		command->run(chip, cycle, facts);
 }
 
+/* In one of the sectors that an erase takes, or at the byte that is programmed. */
+static bool works_at(const struct chip *chip, uint32_t address)
+{
+	const struct chip_pending *work = &chip->pending;
+
+	if (work->work != CHIP_WORK_ERASE)
+		return address == work->address;
+	if (chip->parallel.sectors >> address / work->size_bytes & 1)
+		return true;
+	return address - work->address < work->size_bytes;
+}
+
+static uint8_t read_dq7(const struct chip *chip, uint32_t address)
+{
+	uint8_t value = (uint8_t)~chip->parallel.polled_value;
+
+	if (chip->part->parallel->dq7_in_place && !works_at(chip, address))
+		array_read(&chip->array, address, &value, 1);
+	return value & POLL_DATA;
+}
+
 static uint8_t read_polling(struct chip *chip, const struct cycle *cycle)
 {
 	struct parallel_state *state = &chip->parallel;
-	uint8_t status = (uint8_t)(~state->polled_value & POLL_DATA);
+	uint8_t status = read_dq7(chip, cycle->address);
 
 	state->toggle = !state->toggle;
 	if (state->toggle)

@@ -46,6 +46,9 @@ def _read(
     for key, read in (("unlock", _unlock), ("wait", _waits), ("load", _load)):
         if key in top.values:
             fields |= read(top.table(key), sources)
+    if "dq7_in_place" in top.values:
+        sources.check_keys(top.table("dq7_in_place"), required=())
+        fields["dq7_in_place"] = c_bool(True)
     if "window" in top.values:
         fields |= _windows(windows, top.table("window"), sources)
     if "registers" in top.values:
@@ -58,7 +61,7 @@ FAMILIES = (
         name="jedec_byte",
         erase_opcodes=(0x30, 0x50, 0x10),
         keys_required=("bus", "id", "unlock", "busy"),
-        keys_optional=("wait", "window", "registers"),
+        keys_optional=("wait", "window", "dq7_in_place", "registers"),
         read=partial(_read, program=BYTE_PROGRAM, windows=((), ("sector_erase",))),
     ),
     Family(

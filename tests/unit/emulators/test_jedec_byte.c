@@ -15,6 +15,7 @@
 
 BENCH_SET_UP(sst39sf040, "SST39SF040")
 BENCH_SET_UP(am29f040b, "Am29F040B")
+BENCH_SET_UP(mx29f040, "MX29F040")
 BENCH_SET_UP(at49f002, "AT49F002")
 BENCH_SET_UP(w39v040a, "W39V040A")
 BENCH_SET_UP(sst49lf004b, "SST49LF004B")
@@ -398,6 +399,80 @@ static void part_that_is_never_busy_still_keeps_its_erase_window(void **state)
 	bench_deinit(&bench);
 }
 
+/* The status reads at 0 and at @address; both toggle. */
+static void read_status_at(struct bench *bench, uint32_t address, uint8_t dq7[2])
+{
+	const uint32_t where[] = {0, address};
+
+	for (size_t i = 0; i < 2; i++) {
+		uint8_t first = bench_get(bench, where[i]);
+
+		assert_string_equal(bench->facts.name, "STATUS");
+		dq7[i] = first & 0x80;
+		assert_int_equal((first ^ bench_get(bench, where[i])) & 0xC0, 0x40);
+	}
+}
+
+static void dq7_outside_of_the_erasing_sector_is_a_bit_of_the_array(void **state)
+{
+	struct bench *bench = *state;
+	uint8_t dq7[2];
+
+	bench_setup_command(bench, 0, 0x10000, 0x30);
+	assert_int_equal(bench->facts.work, CHIP_WORK_ERASE);
+	read_status_at(bench, 0x1FFFF, dq7);
+	assert_int_equal(dq7[0], 0x80); /* FFh, and looks finished */
+	assert_int_equal(dq7[1], 0x00);
+	bench_finish_work(bench);
+	bench_fill_byte(bench, 0, 0, 0x00);
+	bench_setup_command(bench, 0, 0x10000, 0x30);
+	read_status_at(bench, 0x10000, dq7);
+	assert_int_equal(dq7[0], 0x00);
+	assert_int_equal(dq7[1], 0x00);
+}
+
+static void dq7_tells_in_each_of_the_sectors_that_are_erased(void **state)
+{
+	struct bench *bench = *state;
+	uint8_t dq7[2];
+
+	bench_setup_command(bench, 0, 0x10000, 0x30);
+	bench_write(bench, 0x40000, 0x30);
+	assert_obeyed(bench);
+	read_status_at(bench, 0x4ABCD, dq7);
+	assert_int_equal(dq7[0], 0x80);
+	assert_int_equal(dq7[1], 0x00);
+	bench_finish_work(bench);
+	bench_setup_command(bench, 0, 0x5555, 0x10);
+	assert_int_equal(bench->facts.work, CHIP_WORK_ERASE);
+	read_status_at(bench, 0x7FFFF, dq7);
+	assert_int_equal(dq7[0], 0x00);
+	assert_int_equal(dq7[1], 0x00);
+}
+
+static void dq7_of_a_program_tells_at_its_byte_alone(void **state)
+{
+	struct bench *bench = *state;
+	uint8_t dq7[2];
+
+	bench_command(bench, 0, 0xA0);
+	bench_write(bench, 0x10000, 0xFF);
+	read_status_at(bench, 0x10000, dq7);
+	assert_int_equal(dq7[0], 0x80);
+	assert_int_equal(dq7[1], 0x00);
+}
+
+static void dq7_of_other_parts_tells_at_any_address(void **state)
+{
+	struct bench *bench = *state;
+	uint8_t dq7[2];
+
+	bench_setup_command(bench, 0, 0x10000, 0x30);
+	read_status_at(bench, 0x70000, dq7);
+	assert_int_equal(dq7[0], 0x00);
+	assert_int_equal(dq7[1], 0x00);
+}
+
 int main(void)
 {
 	const struct CMUnitTest tests[] = {
@@ -425,6 +500,11 @@ int main(void)
 		WITH(w39v040a, lpc_part_is_seen_at_the_top_and_its_registers_below),
 		WITH(sst49lf004b, locked_block_is_neither_programmed_nor_erased),
 		cmocka_unit_test(part_that_is_never_busy_still_keeps_its_erase_window),
+		WITH(am29f040b, dq7_outside_of_the_erasing_sector_is_a_bit_of_the_array),
+		WITH(mx29f040, dq7_outside_of_the_erasing_sector_is_a_bit_of_the_array),
+		WITH(am29f040b, dq7_tells_in_each_of_the_sectors_that_are_erased),
+		WITH(am29f040b, dq7_of_a_program_tells_at_its_byte_alone),
+		WITH(sst39sf040, dq7_of_other_parts_tells_at_any_address),
 	};
 
 	return cmocka_run_group_tests(tests, NULL, NULL);
