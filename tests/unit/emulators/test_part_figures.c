@@ -409,6 +409,20 @@ static void figure_without_any_source_is_assumed_by_its_family(void **state)
 	assert_figure(part->spi->soft_reset, 100 * US, GRADE_ASSUMED);
 }
 
+/* Typicals of the maker's model, maxima as users of the part give them. */
+static void mx25l25635e_has_the_maxima_of_its_users(void **state)
+{
+	const struct part *part = part_find("MX25L25635E");
+	const struct busy_time *sector = &part_erase_find(part, 0x20)->busy;
+	const struct busy_time *block = &part_erase_find(part, 0xD8)->busy;
+
+	(void)state;
+	assert_figure(sector->typ, 60 * MS, GRADE_SECONDARY);
+	assert_figure(sector->max, 300 * MS, GRADE_SECONDARY);
+	assert_figure(block->typ, 700 * MS, GRADE_SECONDARY);
+	assert_figure(block->max, 2 * S, GRADE_SECONDARY);
+}
+
 int main(void)
 {
 	const struct CMUnitTest tests[] = {
@@ -431,6 +445,7 @@ int main(void)
 		cmocka_unit_test(missing_maximum_is_assumed_from_the_typical),
 		cmocka_unit_test(missing_typical_is_assumed_from_the_maximum),
 		cmocka_unit_test(figure_without_any_source_is_assumed_by_its_family),
+		cmocka_unit_test(mx25l25635e_has_the_maxima_of_its_users),
 	};
 
 	return cmocka_run_group_tests(tests, NULL, NULL);
