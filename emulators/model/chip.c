@@ -273,24 +273,31 @@ static struct corner_use next_use(
 	}
 }
 
-/* Uses are counted for the draws alone: the counts' memory stays untouched at other corners. */
-static struct figure figure_now(struct chip *chip, const struct chip_pending *work,
-	const struct busy_time *busy, uint8_t opcode)
+static bool has_early_wel(const struct chip *chip)
 {
-	struct corner_use use = {0};
+	return chip->part->spi && chip->part->spi->early_wel.known;
+}
 
-	if (chip->corner.kind == CORNER_DRAW)
-		use = next_use(chip, work, opcode);
-	return corner_figure(&chip->corner, busy, &use);
+/* Uses are counted for the draws alone: the counts' memory stays untouched without them. */
+static bool has_draws(const struct chip *chip)
+{
+	return chip->corner.kind == CORNER_DRAW || has_early_wel(chip);
 }
 
 void chip_start_work(struct chip *chip, uint64_t end_ns, const struct chip_pending *work,
 	const struct busy_time *busy, struct chip_facts *facts)
 {
-	struct figure figure = figure_now(chip, work, busy, facts->opcode);
+	struct corner_use use = {0};
+	struct figure figure;
 
+	if (has_draws(chip))
+		use = next_use(chip, work, facts->opcode);
+	figure = corner_figure(&chip->corner, busy, &use);
 	chip->work_count++;
 	chip_start_fixed_work(chip, end_ns, work, figure, CHIP_RULE_BUSY, facts);
+	if (has_early_wel(chip))
+		chip->spi.wel_until_ns =
+			end_ns + corner_moment_ns(chip->noise_seed, &use, figure.ns);
 	count_work(chip);
 }
 
@@ -300,6 +307,7 @@ void chip_start_fixed_work(struct chip *chip, uint64_t end_ns, const struct chip
 	chip->pending = *work;
 	chip->busy_since_ns = end_ns;
 	chip->busy_until_ns = end_ns + figure.ns;
+	chip->spi.wel_until_ns = UINT64_MAX;
 	chip_owe(chip, end_ns, figure, rule);
 	chip->debt.endless = is_stuck(chip);
 	facts->stuck_nth = chip->debt.endless ? chip->work_count : 0;

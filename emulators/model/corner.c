@@ -90,6 +90,15 @@ static uint64_t draw_bits(uint64_t seed, const struct corner_use *use)
 	return noise_bits(seed, place, use->count) >> (64 - DRAW_BITS);
 }
 
+/* Another seed than that of the busy time itself: the two draws are not to go together. */
+uint64_t corner_moment_ns(uint64_t seed, const struct corner_use *use, uint64_t work_ns)
+{
+	uint64_t bits = draw_bits(~seed, use);
+	uint64_t rest = work_ns & ((UINT64_C(1) << DRAW_BITS) - 1);
+
+	return (work_ns >> DRAW_BITS) * bits + (rest * bits >> DRAW_BITS);
+}
+
 static struct figure draw(uint64_t seed, const struct busy_time *busy, const struct corner_use *use)
 {
 	uint64_t room_ns = busy->max.ns - busy->typ.ns;

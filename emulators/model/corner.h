@@ -38,12 +38,15 @@ int corner_parse(const char *text, struct corner *corner);
 
 void corner_format(const struct corner *corner, char text[CORNER_TEXT_BYTES]);
 
+/* Draws a moment of a busy time of @work_ns, at any corner: from 0 to before its end. */
+uint64_t corner_moment_ns(uint64_t seed, const struct corner_use *use, uint64_t work_ns);
+
 /* The busy time in force. @use counts for CORNER_DRAW only. */
 struct figure corner_figure(
 	const struct corner *corner, const struct busy_time *busy, const struct corner_use *use);
 
 /*
- * How often each operation was used at each address: what CORNER_DRAW keys its draws by. A count is
+ * How often each operation was used at each address: what draws are keyed by. A count is
  * kept for each page, for each block of each erase, and for each opcode that has no address. It
  * wraps after 256: from there on the draws repeat.
  */

@@ -59,6 +59,12 @@ struct part_status_register {
 	uint8_t delivered; /* its value when new; at every power-up where it is volatile */
 };
 
+/* WEL falls at some moment of a busy time, not at its end. */
+struct part_early_wel {
+	bool known; /* of the part; false: it falls with WIP */
+	enum grade grade;
+};
+
 /* Opcode 0: the part cannot suspend. */
 struct part_suspend {
 	uint8_t opcode;
@@ -88,6 +94,7 @@ struct part_spi {
 	struct part_protection protection;
 	struct part_flag four_byte_flag; /* shows the address mode; mask 0: nothing does */
 	struct part_suspend suspend;
+	struct part_early_wel early_wel;
 
 	struct busy_time page_program; /* of a byte or a word where a page has one byte */
 	struct busy_time byte_program_first;
@@ -122,6 +129,7 @@ struct spi_state {
 	uint8_t status_stored[SPI_STATUS_REGISTERS_MAX];
 	uint8_t status_pending[SPI_STATUS_REGISTERS_MAX];
 	bool write_enabled;
+	uint64_t wel_until_ns; /* in the work in hand; UINT64_MAX: until it is over */
 	bool status_enabled; /* 50h came before a status register write */
 	bool powered_down;
 	bool reset_enabled;

@@ -200,11 +200,18 @@ static void run(struct chip *chip, const struct spi_command *command,
 	command->run(chip, &request);
 }
 
+static void drop_wel(struct chip *chip, uint64_t now_ns)
+{
+	if (spi_lost_wel(chip, now_ns))
+		chip->spi.write_enabled = false;
+}
+
 void spi_transfer(struct chip *chip, const struct chip_transfer *transfer, struct chip_facts *facts)
 {
 	const struct spi_command *command = command_find(chip, facts->opcode);
 	bool bank_access = chip->spi.bank_access;
 
+	drop_wel(chip, transfer->start_ns);
 	facts->name = command ? command->name : "UNKNOWN";
 	if (command)
 		decode_address(chip, command, transfer, facts);

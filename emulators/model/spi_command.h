@@ -82,6 +82,9 @@ bool spi_has_erase(const struct part *part, uint8_t opcode);
 uint8_t spi_status(const struct chip *chip);
 
 /* 05h and the others that read one, 01h and the others that write some. */
+/* Returns true if the work in hand goes on without the write enable that began it. */
+bool spi_lost_wel(const struct chip *chip, uint64_t now_ns);
+
 void spi_run_read_status(struct chip *chip, const struct spi_request *request);
 void spi_run_write_status(struct chip *chip, const struct spi_request *request);
 

@@ -87,10 +87,24 @@ uint8_t spi_status(const struct chip *chip)
 	return status_read(chip, 0);
 }
 
+bool spi_lost_wel(const struct chip *chip, uint64_t now_ns)
+{
+	return chip->pending.work != CHIP_WORK_NONE && now_ns >= chip->spi.wel_until_ns;
+}
+
+/* A client that now goes by WEL is early on the word of the source that lets it fall. */
+static void weaken_debt(struct chip *chip, uint64_t now_ns)
+{
+	if (spi_lost_wel(chip, now_ns))
+		chip->debt.grade =
+			grade_weaker(chip->debt.grade, chip->part->spi->early_wel.grade);
+}
+
 void spi_run_read_status(struct chip *chip, const struct spi_request *request)
 {
 	uint8_t status = status_read(chip, index_of(chip->part->spi, request->facts->opcode));
 
+	weaken_debt(chip, request->transfer->start_ns);
 	spi_reply_repeating(request, &status, 1, 0);
 }
 

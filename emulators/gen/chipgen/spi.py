@@ -146,6 +146,13 @@ def _lock_regions(table: Table) -> Fields:
     return {"lock_regions": f"{{ {pairs} }}", "lock_region_count": str(len(regions))}
 
 
+def read_early_wel(table: Table, sources: Sources) -> Fields:
+    """WEL falls within a busy time: what a wait for it is worth rests on this source, too."""
+    table.check_keys(required=("source",))
+    grade = sources.grade(table)
+    return {"early_wel": f"{{ true, GRADE_{grade.name} }}"}
+
+
 def read_suspend(table: Table, status: Table, sources: Sources) -> Fields:
     table.check_keys(
         required=("opcode", "resume_opcode", "max_us", "source"),

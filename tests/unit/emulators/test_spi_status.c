@@ -15,6 +15,10 @@ BENCH_SET_UP(m25p80, "M25P80")
 BENCH_SET_UP(sst26vf064b, "SST26VF064B")
 BENCH_SET_UP(s25fl256s, "S25FL256S_64K")
 BENCH_SET_UP(n25q128, "N25Q128A13")
+BENCH_SET_UP(at25sf161, "AT25SF161")
+BENCH_SET_UP(at25df641, "AT25DF641")
+BENCH_SET_UP(m25p10a, "M25P10-A")
+BENCH_SET_UP(en25q64, "EN25Q64")
 
 static void status_write_settles_when_its_time_is_over(void **state)
 {
@@ -132,6 +136,102 @@ static void flag_status_says_ready_and_keeps_errors_until_cleared(void **state)
 	assert_int_equal(bench_register(bench, 0x70), 0x80);
 }
 
+#define STEPS 1000u
+
+/* WIP and WEL. */
+static uint8_t busy_bits(struct bench *bench)
+{
+	return bench_status(bench) & STATUS_BUSY_AND_ENABLED;
+}
+
+/* How many thousandths of the erase are over when WEL falls; STEPS: it falls with WIP. */
+static unsigned int wel_falls_at(struct bench *bench, uint32_t address)
+{
+	unsigned int step = 0;
+	uint64_t start_ns;
+
+	bench_write_register(bench, 0x01, (const uint8_t[]){0x00}, 1);
+	bench_finish_work(bench);
+	start_ns = bench->now_ns;
+	bench_erase_at(bench, 0xD8, address);
+	assert_int_equal(bench->facts.work, CHIP_WORK_ERASE);
+	while (step < STEPS) {
+		bench->now_ns =
+			start_ns + (bench->chip.busy_until_ns - start_ns) / STEPS * step;
+		if (busy_bits(bench) == 0x01)
+			break;
+		assert_int_equal(busy_bits(bench), STATUS_BUSY_AND_ENABLED);
+		step++;
+	}
+	bench->now_ns = bench->chip.busy_until_ns - 1;
+	assert_int_equal(busy_bits(bench) & 0x01, 0x01);
+	bench_finish_work(bench);
+	assert_int_equal(busy_bits(bench), 0x00);
+	return step;
+}
+
+static void wel_falls_within_the_busy_time_and_anew_for_each_use(void **state)
+{
+	struct bench *bench = *state;
+	unsigned int first = wel_falls_at(bench, 0);
+	unsigned int again = wel_falls_at(bench, 0);
+	unsigned int elsewhere = wel_falls_at(bench, 0x10000);
+
+	assert_in_range(first, 0, STEPS - 1);
+	assert_in_range(again, 0, STEPS - 1);
+	assert_in_range(elsewhere, 0, STEPS - 1);
+	assert_int_not_equal(first, again);
+	assert_int_not_equal(first, elsewhere);
+}
+
+static void wel_falls_by_seed_address_and_use_alone(void **state)
+{
+	struct bench *bench = *state;
+	struct bench other;
+	unsigned int first = wel_falls_at(bench, 0);
+
+	bench_init(&other, bench->chip.part->name, "typ");
+	(void)wel_falls_at(&other, 0x10000);
+	assert_int_equal(wel_falls_at(&other, 0), first);
+	bench_deinit(&other);
+	bench_init(&other, bench->chip.part->name, "typ");
+	other.chip.noise_seed = 1;
+	assert_int_not_equal(wel_falls_at(&other, 0), first);
+	bench_deinit(&other);
+}
+
+static void wel_of_other_parts_falls_with_wip(void **state)
+{
+	assert_int_equal(wel_falls_at(*state, 0), STEPS);
+}
+
+/* Just before the end of an erase, of which the client looked at the status or not. */
+static enum grade grade_of_a_write(struct bench *bench, bool looks)
+{
+	bench_erase_at(bench, 0xD8, 0);
+	bench->now_ns = bench->chip.busy_until_ns - 1;
+	if (looks)
+		assert_int_equal(bench_status(bench), 0x01);
+	bench_op(bench, 0x06, 0);
+	assert_int_equal(bench->facts.rule, CHIP_RULE_BUSY);
+	assert_int_equal(bench->facts.margin_ns, -1);
+	return bench->facts.grade;
+}
+
+static void client_that_saw_wel_fall_is_early_on_the_word_of_that_source(void **state)
+{
+	struct bench *bench = *state;
+
+	assert_int_equal(grade_of_a_write(bench, false), GRADE_DATASHEET);
+	bench_finish_work(bench);
+	assert_int_equal(grade_of_a_write(bench, true), GRADE_SECONDARY);
+}
+
+static void wel_that_falls_early_from_memory_convicts_nobody(void **state)
+{
+	assert_int_equal(grade_of_a_write(*state, true), GRADE_UNSURE);
+}
+
 int main(void)
 {
 	const struct CMUnitTest tests[] = {
@@ -143,6 +243,14 @@ int main(void)
 		WITH(sst26vf064b, sst26_is_busy_by_two_bits),
 		WITH(s25fl256s, refused_write_holds_s25fl_until_its_error_is_cleared),
 		WITH(n25q128, flag_status_says_ready_and_keeps_errors_until_cleared),
+		WITH(m25p80, wel_falls_within_the_busy_time_and_anew_for_each_use),
+		WITH(m25p10a, wel_falls_within_the_busy_time_and_anew_for_each_use),
+		WITH(at25sf161, wel_falls_within_the_busy_time_and_anew_for_each_use),
+		WITH(at25df641, wel_falls_within_the_busy_time_and_anew_for_each_use),
+		WITH(m25p80, wel_falls_by_seed_address_and_use_alone),
+		WITH(w25q128jv, wel_of_other_parts_falls_with_wip),
+		WITH(m25p80, client_that_saw_wel_fall_is_early_on_the_word_of_that_source),
+		WITH(en25q64, wel_that_falls_early_from_memory_convicts_nobody),
 	};
 
 	return cmocka_run_group_tests(tests, NULL, NULL);
