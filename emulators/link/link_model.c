@@ -5,14 +5,31 @@
 #include <stdio.h>
 #include <string.h>
 
+#include "model/noise.h"
 #include "text/number.h"
 
 #define NS_PER_S UINT64_C(1000000000)
 #define NS_PER_US UINT64_C(1000)
 #define BITS_PER_BYTE_ON_LINE 10
-#define FULL_SPEED_FRAME_US 1000
-#define HIGH_SPEED_FRAME_US 125
+#define US_MAX 1000000
 #define WORD_BYTES_MAX 40
+#define REPLY_PLACE UINT64_C(0x7265706C79) /* apart from what else is drawn from the seed */
+
+/* As Q_BUSTYPE tells them. */
+#define BUS_PARALLEL 0x01
+#define BUS_LPC 0x02
+#define BUS_FWH 0x04
+#define BUS_SPI 0x08
+
+/*
+ * A packet of 64 bytes takes 1/19 of a frame at full speed, one of 512 bytes 1/13 of a microframe
+ * (USB 2.0, tables 5-9 and 5-10), and a reply cannot be faster. At most: so that the mean is what
+ * a user saw of a transfer, 0.29 to 0.34 ms (opensensor/pico-serprog); an FTDI, whose clients set
+ * its latency timer to 1 ms; a microframe.
+ */
+#define FULL_SPEED .reply_us_min = 53, .reply_us_max = 570
+#define FTDI .reply_us_min = 53, .reply_us_max = 1000
+#define HIGH_SPEED .reply_us_min = 10, .reply_us_max = 125
 
 /*
  * frser-duino: its uart.h keeps 1024 bytes, of which libfrser's frser.c tells 4 fewer; an SPI write
@@ -20,38 +37,59 @@
  * a build for SPI is said to have 12 bytes, since it holds sums of delays alone.
  */
 #define FRSER_DUINO(baud_, read_kib)                                                               \
-	{                                                                                          \
-		.baud = (baud_),                                                                   \
-		.usb_frame_us = FULL_SPEED_FRAME_US,                                               \
-		.serial_buffer_bytes = 1020,                                                       \
-		.opbuf_bytes = 12,                                                                 \
-		.write_len_max = 1013,                                                             \
-		.read_len_max = (read_kib) * 1024,                                                 \
-		.native_delay = true,                                                              \
-	}
+	.baud = (baud_), .serial_buffer_bytes = 1020, .opbuf_bytes = 12, .write_len_max = 1013,    \
+	.read_len_max = (read_kib) * 1024, .native_delay = true, .buses = BUS_SPI
 
-/* Both answer Q_SERBUF with 65535 to say "no end", and stream transfers of any length. */
+/*
+ * libfrser with a memory bus: the operation buffer is what RAM is left (of it 320 bytes are for the
+ * stack, and uart.h takes its share), a write 7 bytes fewer.
+ */
+#define FRSER_MEMORY(baud_, serial, opbuf, read_kib, buses_)                                       \
+	.baud = (baud_), .serial_buffer_bytes = (serial), .opbuf_bytes = (opbuf),                  \
+	.write_len_max = (opbuf) - 7, .read_len_max = (read_kib) * 1024, .native_delay = true,     \
+	.buses = (buses_)
+
+/*
+ * They answer Q_SERBUF with 65535 to say "no end", and stream transfers of any length. The ACK is
+ * in the USB buffer before chip select rises; how long before no source says.
+ */
 #define USB_STREAMER                                                                               \
-	{                                                                                          \
-		.usb_frame_us = FULL_SPEED_FRAME_US,                                               \
-		.serial_buffer_bytes = 65535,                                                      \
-		.lengths_untold = true,                                                            \
-	}
+	FULL_SPEED, .serial_buffer_bytes = 65535, .lengths_untold = true, .buses = BUS_SPI,        \
+		.quirks.cs_late_us = 1
 
 const struct link_preset link_presets[] = {
 	{"stm32-vserprog", "vserprog.c and usbcdc.c: full speed USB, no line behind it",
-		USB_STREAMER},
+		{USB_STREAMER, .quirks.silent = 1}},
 	{"pico-serprog", "main.c of the RP2040 firmware: full speed USB, no line behind it",
-		USB_STREAMER},
+		{USB_STREAMER, .quirks.real_write_bytes = 4096}},
+	{"serprog-stm32-gd32", "src/USER/main.c: as stm32-vserprog, without S_PIN_STATE",
+		{USB_STREAMER, .quirks.silent = 1, .quirks.no_pin_state = 1}},
+	{"serprog_pico", "serprog.c: full speed USB, settings acknowledged too early",
+		{FULL_SPEED, .write_len_max = 256, .read_len_max = 65536, .buses = BUS_SPI,
+			.quirks.silent = 1, .quirks.ack_first = 1, .quirks.no_pin_state = 1}},
+	{"pico-serprog-opensensor", "main.c of the fork: reads of 256 bytes come in pieces",
+		{FULL_SPEED, .write_len_max = 256, .read_len_max = 256, .buses = BUS_SPI,
+			.quirks.ack_bytes = 128, .quirks.no_pin_state = 1}},
+	{"serprog-due", "serprog.cpp: full speed USB, without S_PIN_STATE",
+		{FULL_SPEED, .serial_buffer_bytes = 256, .lengths_untold = true, .buses = BUS_SPI,
+			.quirks.no_pin_state = 1}},
+	{"stm32-vserprog-lpc", "vserprog.c: delays in whole ms, answers when they are run",
+		{FULL_SPEED, .opbuf_bytes = 200, .read_len_max = 60, .native_delay = true,
+			.buses = BUS_LPC, .quirks.silent = 1, .quirks.delay_up_us = 1000,
+			.quirks.exec_acks = 1}},
 	{"frser-duino", "target u2: 115200 baud through the board's own USB chip",
-		FRSER_DUINO(115200, 23)},
+		{FULL_SPEED, FRSER_DUINO(115200, 23)}},
 	{"frser-duino-ftdi", "target ftdi: 2000000 baud through an FTDI",
-		FRSER_DUINO(2000000, 391)},
+		{FTDI, FRSER_DUINO(2000000, 391)}},
+	{"frser-m328lpcspi", "LPC and FWH shield of an Arduino: 115200 baud, 2 KiB of RAM",
+		{FULL_SPEED, FRSER_MEMORY(115200, 508, 1152, 23, BUS_LPC | BUS_FWH | BUS_SPI)}},
+	{"frser-atmega644", "parallel: 1500000 baud through an FTDI, 4 KiB of RAM",
+		{FTDI, FRSER_MEMORY(1500000, 1020, 2752, 293, BUS_PARALLEL | BUS_SPI)}},
 	{"unasked",
 		"what flashrom takes of a device that does not tell: buffers of 16 and 300 bytes",
 		{.baud = 115200, .serial_buffer_bytes = 16, .opbuf_bytes = 300}},
-	{"usb-high-speed", "no firmware: microframes, and limits of the device",
-		{.usb_frame_us = HIGH_SPEED_FRAME_US}},
+	{"usb-high-speed", "no firmware: packets of a microframe, and limits of the device",
+		{HIGH_SPEED}},
 };
 const size_t link_preset_count = sizeof(link_presets) / sizeof(link_presets[0]);
 
@@ -59,15 +97,34 @@ struct key {
 	const char *name;
 	size_t offset; /* of a uint32_t in struct link_model */
 	uint32_t max;
+	uint32_t min;
+	bool is_range; /* it is the least, the most is behind it */
 };
 
+#define KEY(name_, field, max_)                                                                    \
+	.name = (name_), .offset = offsetof(struct link_model, field), .max = (max_)
+
 static const struct key keys[] = {
-	{"baud", offsetof(struct link_model, baud), 100000000},
-	{"usb-frame-us", offsetof(struct link_model, usb_frame_us), 1000000},
-	{"serial-buffer", offsetof(struct link_model, serial_buffer_bytes), 65535},
-	{"opbuf", offsetof(struct link_model, opbuf_bytes), 4096},
-	{"write-max", offsetof(struct link_model, write_len_max), LINK_MODEL_LEN_MAX},
-	{"read-max", offsetof(struct link_model, read_len_max), LINK_MODEL_LEN_MAX},
+	{KEY("baud", baud, 100000000)},
+	{KEY("usb-frame-us", usb_frame_us, US_MAX)},
+	{KEY("reply-us", reply_us_min, US_MAX), .is_range = true},
+	{KEY("serial-buffer", serial_buffer_bytes, 65535)},
+	{KEY("opbuf", opbuf_bytes, 4096)},
+	{KEY("write-max", write_len_max, LINK_MODEL_LEN_MAX)},
+	{KEY("read-max", read_len_max, LINK_MODEL_LEN_MAX)},
+	{KEY("cs-late-us", quirks.cs_late_us, US_MAX)},
+	{KEY("silent", quirks.silent, 1)},
+	{KEY("ack-first", quirks.ack_first, 1)},
+	{KEY("ack-bytes", quirks.ack_bytes, LINK_MODEL_LEN_MAX), .min = LINK_MODEL_ACK_BYTES_MIN},
+	{KEY("real-write", quirks.real_write_bytes, LINK_MODEL_LEN_MAX)},
+	{KEY("no-pin-state", quirks.no_pin_state, 1)},
+	{KEY("no-bustype", quirks.no_bustype, 1)},
+	{KEY("spi-modes", quirks.spi_modes, 1)},
+	{KEY("delay-at-once", quirks.delay_at_once, 1)},
+	{KEY("delay-silent", quirks.delay_silent, 1)},
+	{KEY("delay-down-us", quirks.delay_down_us, US_MAX)},
+	{KEY("delay-up-us", quirks.delay_up_us, US_MAX)},
+	{KEY("exec-acks", quirks.exec_acks, 1)},
 };
 
 #define KEY_COUNT (sizeof(keys) / sizeof(keys[0]))
@@ -88,18 +145,33 @@ static int set_preset(const char *name, struct link_model *model)
 	return -EINVAL;
 }
 
+/* N, or N-N where the key is a range. */
+static int set_value(const struct key *key, const char *text, uint32_t *field)
+{
+	const char *end;
+	uint64_t first;
+	uint64_t last;
+
+	if (!number_begins(text, 10, key->max, &end, &first) || first < key->min)
+		return -EINVAL;
+	last = first;
+	if (key->is_range && *end == '-' && !number_parse(end + 1, 10, first, key->max, &last))
+		return -EINVAL;
+	if (*end != '\0' && !(key->is_range && *end == '-'))
+		return -EINVAL;
+	field[0] = (uint32_t)first;
+	if (key->is_range)
+		field[1] = (uint32_t)last;
+	return 0;
+}
+
 static int set_key(const char *word, const char *equals, struct link_model *model)
 {
 	size_t len = (size_t)(equals - word);
-	uint64_t value;
 
 	for (size_t i = 0; i < KEY_COUNT; i++) {
-		if (strlen(keys[i].name) != len || strncmp(word, keys[i].name, len) != 0)
-			continue;
-		if (!number_parse(equals + 1, 10, 0, keys[i].max, &value))
-			return -EINVAL;
-		*field_of(model, &keys[i]) = (uint32_t)value;
-		return 0;
+		if (strlen(keys[i].name) == len && strncmp(word, keys[i].name, len) == 0)
+			return set_value(&keys[i], equals + 1, field_of(model, &keys[i]));
 	}
 	return -EINVAL;
 }
@@ -138,24 +210,32 @@ int link_model_parse(const char *text, struct link_model *model)
 	return 0;
 }
 
+static int put_key(char *text, size_t room, const struct key *key, const uint32_t *field)
+{
+	if (key->is_range)
+		return snprintf(text, room, "%s=%u-%u,", key->name, field[0], field[1]);
+	return snprintf(text, room, "%s=%u,", key->name, field[0]);
+}
+
 void link_model_format(const struct link_model *model, char *text)
 {
 	struct link_model copy = *model;
 	size_t len = 0;
 
-	text[0] = '\0';
 	for (size_t i = 0; i < KEY_COUNT; i++) {
-		uint32_t value = *field_of(&copy, &keys[i]);
+		const uint32_t *field = field_of(&copy, &keys[i]);
 
-		if (value > 0)
-			len += (size_t)snprintf(text + len, LINK_MODEL_TEXT_BYTES - len, "%s%s=%u",
-				len > 0 ? "," : "", keys[i].name, value);
+		if (field[keys[i].is_range] > 0)
+			len += (size_t)put_key(
+				text + len, LINK_MODEL_TEXT_BYTES - len, &keys[i], field);
 	}
+	text[len > 0 ? len - 1 : 0] = '\0'; /* the last comma */
 }
 
 bool link_model_takes_time(const struct link_model *model)
 {
-	return model->baud > 0 || model->usb_frame_us > 0;
+	return model->baud > 0 || model->usb_frame_us > 0 || model->reply_us_max > 0 ||
+	       model->quirks.cs_late_us > 0;
 }
 
 /* Rounded up: no byte is early. */
@@ -178,6 +258,17 @@ static uint64_t next_frame_ns(const struct link_model *model, uint64_t at_ns)
 	uint64_t frame_ns = model->usb_frame_us * NS_PER_US;
 
 	return frame_ns == 0 ? at_ns : (at_ns + frame_ns - 1) / frame_ns * frame_ns;
+}
+
+/* Each reply has its own draw; what it carries changes none of the others. */
+uint64_t link_model_reply_ns(const struct link_model *model, uint64_t seed, uint64_t nth)
+{
+	uint64_t room = model->reply_us_max - model->reply_us_min;
+	uint64_t least_ns = model->reply_us_min * NS_PER_US;
+
+	if (room == 0)
+		return least_ns;
+	return least_ns + noise_bits(seed, REPLY_PLACE, nth) % (room * NS_PER_US + 1);
 }
 
 uint64_t link_model_delivery_ns(const struct link_model *model, uint64_t ready_ns, uint64_t bytes)

@@ -130,7 +130,7 @@ struct spi_state {
 	uint8_t status_pending[SPI_STATUS_REGISTERS_MAX];
 	bool write_enabled;
 	uint64_t wel_until_ns; /* in the work in hand; UINT64_MAX: until it is over */
-	bool status_enabled; /* 50h came before a status register write */
+	bool status_enabled;   /* 50h came before a status register write */
 	bool powered_down;
 	bool reset_enabled;
 	uint8_t locks[SPI_LOCKS_MAX / 8]; /* a bit each, set: locked */

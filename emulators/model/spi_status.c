@@ -96,8 +96,7 @@ bool spi_lost_wel(const struct chip *chip, uint64_t now_ns)
 static void weaken_debt(struct chip *chip, uint64_t now_ns)
 {
 	if (spi_lost_wel(chip, now_ns))
-		chip->debt.grade =
-			grade_weaker(chip->debt.grade, chip->part->spi->early_wel.grade);
+		chip->debt.grade = grade_weaker(chip->debt.grade, chip->part->spi->early_wel.grade);
 }
 
 void spi_run_read_status(struct chip *chip, const struct spi_request *request)

@@ -44,6 +44,8 @@ static const struct format formats[SERPROG_OP_COUNT] = {
 	[SERPROG_S_SPI_FREQ] = {"S_SPI_FREQ", 4, BODY_VALUE},
 	[SERPROG_S_PIN_STATE] = {"S_PIN_STATE", 1, BODY_VALUE},
 	[SERPROG_S_SPI_CS] = {"S_SPI_CS", 1, BODY_VALUE},
+	[SERPROG_S_SPI_MODE] = {"S_SPI_MODE", 1, BODY_VALUE},
+	[SERPROG_S_CS_MODE] = {"S_CS_MODE", 1, BODY_VALUE},
 };
 
 #define HEAD_BYTES_MAX 7 /* the opcode and its arguments */

@@ -44,9 +44,11 @@ enum serprog_op {
 	SERPROG_S_SPI_FREQ = 0x14,
 	SERPROG_S_PIN_STATE = 0x15,
 	SERPROG_S_SPI_CS = 0x16,
+	SERPROG_S_SPI_MODE = 0x17,
+	SERPROG_S_CS_MODE = 0x18,
 };
 
-#define SERPROG_OP_COUNT (SERPROG_S_SPI_CS + 1)
+#define SERPROG_OP_COUNT (SERPROG_S_CS_MODE + 1)
 
 /* The longest write and read that a request may ask for; both fit in 24 bits. */
 struct serprog_limits {

@@ -11,6 +11,18 @@ void operations_clear(struct operations *operations)
 	operations->len = 0;
 }
 
+uint64_t operations_delay_ns(const struct device_quirks *quirks, uint32_t us)
+{
+	uint64_t up_us = quirks->delay_up_us;
+	uint64_t ran_us = us;
+
+	if (quirks->delay_down_us > 0)
+		ran_us -= ran_us % quirks->delay_down_us;
+	if (up_us > 0)
+		ran_us = (ran_us + up_us - 1) / up_us * up_us;
+	return ran_us * NS_PER_US;
+}
+
 int operations_append(struct operations *operations, const struct serprog_request *request)
 {
 	if (request->size_bytes > operations->size_bytes - operations->len)
@@ -37,6 +49,7 @@ static bool next_operation(
 struct execution {
 	struct chip *chip;
 	struct events *events;
+	const struct device_quirks *quirks;
 	struct event event; /* of the command so far; nothing yet if write_len is 0 */
 	uint64_t now_ns;
 };
@@ -80,14 +93,19 @@ static void write_bytes(struct execution *execution, const struct serprog_reques
 static int pass_delay(
 	struct execution *execution, struct clock *clock, const struct serprog_request *request)
 {
-	execution->now_ns += request->value * NS_PER_US;
+	execution->now_ns += operations_delay_ns(execution->quirks, request->value);
 	return clock_wait_until(clock, execution->now_ns);
 }
 
 int cycles_execute(struct chip *chip, const struct operations *operations, struct clock *clock,
 	uint64_t start_ns, struct events *events)
 {
-	struct execution execution = {.chip = chip, .events = events, .now_ns = start_ns};
+	struct execution execution = {
+		.chip = chip,
+		.events = events,
+		.quirks = operations->quirks,
+		.now_ns = start_ns,
+	};
 	struct serprog_request request;
 	size_t offset = 0;
 	int ret = 0;

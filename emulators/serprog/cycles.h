@@ -9,6 +9,7 @@
 #define EMULATORS_SERPROG_CYCLES_H
 
 #include "clock.h"
+#include "link/link_model.h"
 #include "record/events.h"
 #include "codec.h"
 
@@ -24,9 +25,13 @@ struct operations {
 	uint8_t bytes[OPERATIONS_BYTES];
 	size_t size_bytes; /* how many of them may be used */
 	size_t len;
+	const struct device_quirks *quirks; /* of the delays in it */
 };
 
 void operations_clear(struct operations *operations);
+
+/* How long a delay of @us is where this device runs it. */
+uint64_t operations_delay_ns(const struct device_quirks *quirks, uint32_t us);
 
 /* -ENOSPC: there is no room, and the buffer stays as it is. */
 int operations_append(struct operations *operations, const struct serprog_request *request);

@@ -5,6 +5,7 @@
 #include <string.h>
 
 #define NS_PER_S UINT64_C(1000000000)
+#define NS_PER_US UINT64_C(1000)
 
 #define SERIAL_BUFFER_BYTES 0xFFFF
 
@@ -45,12 +46,19 @@ struct serprog_limits device_limits(const struct part *part, const struct link_m
 
 #define REFUSED SIZE_MAX
 
-/* The longest of the answers that no limit speaks of is the command map. */
+#define OPERATION_BYTES_MIN 5 /* O_WRITEB and O_DELAY */
+
+/*
+ * Of the answers that no limit speaks of the longest is that of an O_EXEC that answers for all in
+ * its buffer. Further ones may come between the bytes that are read.
+ */
 size_t device_reply_bytes_max(const struct serprog_limits *limits)
 {
+	size_t acks = OPERATIONS_BYTES / OPERATION_BYTES_MIN;
 	size_t read_len = limits->read_len_max;
 
-	return 1 + (read_len > SERPROG_CMDMAP_BYTES ? read_len : SERPROG_CMDMAP_BYTES);
+	read_len += read_len / LINK_MODEL_ACK_BYTES_MIN + 1;
+	return 1 + (read_len > acks ? read_len : acks);
 }
 
 void device_init(struct device *device, struct chip *chip, struct clock *clock,
@@ -63,15 +71,22 @@ void device_init(struct device *device, struct chip *chip, struct clock *clock,
 	device->options = *options;
 	device->limits = device_limits(chip->part, &options->link);
 	device->operations.size_bytes = opbuf_bytes(&options->link);
+	device->operations.quirks = &device->options.link.quirks;
+}
+
+static void forget_operations(struct device *device)
+{
+	operations_clear(&device->operations);
+	device->unanswered = 0;
 }
 
 void device_reconnect(struct device *device)
 {
 	device->spi_clock_hz = 0;
-	operations_clear(&device->operations);
+	forget_operations(device);
 }
 
-static uint8_t bus_of(const struct part *part)
+uint8_t device_bus(const struct part *part)
 {
 	static const uint8_t buses[] = {
 		[PARALLEL_BUS_PARALLEL] = SERPROG_BUS_PARALLEL,
@@ -84,10 +99,18 @@ static uint8_t bus_of(const struct part *part)
 
 static bool offers(const struct device *device, uint8_t op)
 {
+	const struct device_quirks *quirks = &device->options.link.quirks;
 	const struct part *part = device->chip->part;
 	bool delays = device->options.native_delay;
 
 	switch (op) {
+	case SERPROG_S_PIN_STATE:
+		return !quirks->no_pin_state;
+	case SERPROG_S_BUSTYPE:
+		return !quirks->no_bustype;
+	case SERPROG_S_SPI_MODE:
+	case SERPROG_S_CS_MODE:
+		return part->spi && quirks->spi_modes;
 	case SERPROG_O_SPIOP:
 	case SERPROG_S_SPI_FREQ:
 	case SERPROG_S_SPI_CS:
@@ -98,7 +121,7 @@ static bool offers(const struct device *device, uint8_t op)
 	case SERPROG_O_WRITEN:
 		return part->parallel != NULL;
 	case SERPROG_Q_CHIPSIZE:
-		return bus_of(part) == SERPROG_BUS_PARALLEL;
+		return device_bus(part) == SERPROG_BUS_PARALLEL;
 	case SERPROG_O_DELAY:
 		return delays;
 	case SERPROG_Q_OPBUF:
@@ -111,6 +134,12 @@ static bool offers(const struct device *device, uint8_t op)
 	default:
 		return op < SERPROG_OP_COUNT;
 	}
+}
+
+bool device_acks_first(const struct device *device, uint8_t op)
+{
+	return device->options.link.quirks.ack_first && offers(device, op) &&
+	       (op == SERPROG_S_BUSTYPE || op == SERPROG_S_SPI_FREQ);
 }
 
 static size_t put_cmdmap(const struct device *device, uint8_t *out)
@@ -168,7 +197,7 @@ static size_t answer_query(const struct device *device, uint8_t op, uint8_t *out
 			out, (uint16_t)told_or(device->options.link.serial_buffer_bytes,
 				     SERIAL_BUFFER_BYTES));
 	case SERPROG_Q_BUSTYPE:
-		*out = bus_of(device->chip->part);
+		*out = device_bus(device->chip->part);
 		return 1;
 	case SERPROG_Q_CHIPSIZE:
 		*out = chip_size(device->chip->part);
@@ -190,7 +219,7 @@ static size_t answer_change(
 {
 	switch (request->op) {
 	case SERPROG_O_INIT:
-		operations_clear(&device->operations);
+		forget_operations(device);
 		return 0;
 	case SERPROG_O_WRITEB:
 	case SERPROG_O_WRITEN:
@@ -198,12 +227,16 @@ static size_t answer_change(
 			return REFUSED;
 		return operations_append(&device->operations, request) < 0 ? REFUSED : 0;
 	case SERPROG_O_DELAY:
+		if (device->options.link.quirks.delay_at_once)
+			return 0;
 		return operations_append(&device->operations, request) < 0 ? REFUSED : 0;
 	case SERPROG_S_BUSTYPE:
-		return request->value & bus_of(device->chip->part) ? 0 : REFUSED;
+		return request->value & device_bus(device->chip->part) ? 0 : REFUSED;
 	case SERPROG_S_SPI_FREQ:
 		return set_spi_clock(device, request->value, out);
 	case SERPROG_S_SPI_CS:
+	case SERPROG_S_SPI_MODE: /* 0: half duplex */
+	case SERPROG_S_CS_MODE:  /* 0: a transfer moves it */
 		return request->value == 0 ? 0 : REFUSED;
 	default:
 		return answer_query(device, request->op, out);
@@ -225,13 +258,37 @@ static int pass_wire_time(struct device *device, const struct serprog_request *r
 	return ret;
 }
 
+/* An ACK before each @piece bytes of what was read, as a firmware that sends in pieces has it. */
+static size_t put_acks(uint8_t *data, size_t len, size_t piece)
+{
+	size_t count = (len + piece - 1) / piece;
+
+	for (size_t i = count; i > 0; i--) {
+		size_t from = (i - 1) * piece;
+		size_t size = len - from < piece ? len - from : piece;
+
+		memmove(data + from + i, data + from, size);
+		data[from + i - 1] = SERPROG_ACK;
+	}
+	return len + count;
+}
+
+static uint32_t bytes_for_the_part(
+	const struct device_quirks *quirks, const struct serprog_request *request)
+{
+	uint32_t most = quirks->real_write_bytes;
+
+	return most > 0 && request->write_len > most ? most : request->write_len;
+}
+
 static size_t answer_spi(struct device *device, const struct serprog_request *request,
 	uint64_t start_ns, uint8_t *reply, struct event *event)
 {
+	const struct device_quirks *quirks = &device->options.link.quirks;
 	struct chip_transfer transfer = {
 		.start_ns = start_ns,
 		.command = request->data,
-		.command_len = request->write_len,
+		.command_len = bytes_for_the_part(quirks, request),
 		.reply = reply + 1,
 		.reply_len = request->read_len,
 	};
@@ -240,11 +297,15 @@ static size_t answer_spi(struct device *device, const struct serprog_request *re
 	if (pass_wire_time(device, request, start_ns, &transfer.end_ns) < 0)
 		return DEVICE_ABANDONED;
 	event->kind = EVENT_SPI;
-	event->write_len = request->write_len;
+	event->write_len = (uint32_t)transfer.command_len;
 	event->read_len = request->read_len;
 	event->wire_ns = transfer.end_ns - transfer.start_ns;
+	transfer.end_ns += quirks->cs_late_us * NS_PER_US;
+	device->cs_rises_ns = transfer.end_ns;
 	chip_transfer(device->chip, &transfer, &event->chip);
 	reply[0] = SERPROG_ACK;
+	if (quirks->ack_bytes > 0 && request->read_len > quirks->ack_bytes)
+		return 1 + put_acks(reply + 1, request->read_len, quirks->ack_bytes);
 	return 1u + (size_t)request->read_len;
 }
 
@@ -279,18 +340,77 @@ static bool is_refused(const struct device *device, const struct serprog_request
 	return request->op == SERPROG_R_NBYTES && request->read_len == 0;
 }
 
-size_t device_answer(struct device *device, const struct serprog_request *request,
+/* What is put into the operation buffer. */
+static bool is_operation(uint8_t op)
+{
+	return op == SERPROG_O_WRITEB || op == SERPROG_O_WRITEN || op == SERPROG_O_DELAY;
+}
+
+/* How many of the @len bytes of an answer this firmware gives at all. */
+static size_t spoken(struct device *device, uint8_t op, bool ack, size_t len)
+{
+	const struct device_quirks *quirks = &device->options.link.quirks;
+
+	if (!offers(device, op))
+		return quirks->silent ? 0 : len;
+	if (op == SERPROG_O_DELAY && quirks->delay_silent)
+		return 0;
+	if (!quirks->exec_acks || !is_operation(op))
+		return len;
+	device->unanswered += ack;
+	return 0;
+}
+
+/* O_EXEC says what the operations before it did not. */
+static size_t put_own_acks(struct device *device, uint8_t *reply)
+{
+	size_t count = device->options.link.quirks.exec_acks ? device->unanswered : 0;
+
+	memset(reply, SERPROG_ACK, count + 1);
+	device->unanswered = 0;
+	return count + 1;
+}
+
+static int pass_delay(
+	struct device *device, const struct serprog_request *request, uint64_t start_ns)
+{
+	const struct device_quirks *quirks = &device->options.link.quirks;
+
+	if (!quirks->delay_at_once)
+		return 0;
+	return clock_wait_until(
+		device->clock, start_ns + operations_delay_ns(quirks, request->value));
+}
+
+/* Of requests that neither read nor are a transfer. */
+static size_t answer_other(struct device *device, const struct serprog_request *request,
 	uint64_t start_ns, uint8_t *reply, struct event *event)
 {
 	size_t len;
 
+	if (request->op == SERPROG_O_DELAY && pass_delay(device, request, start_ns) < 0)
+		return DEVICE_ABANDONED;
+	if (request->op == SERPROG_O_EXEC) {
+		event->ack = true;
+		return execute(device, start_ns) < 0 ? DEVICE_ABANDONED
+						     : put_own_acks(device, reply);
+	}
+	len = answer_change(device, request, reply + 1);
+	event->ack = len != REFUSED;
+	reply[0] = event->ack ? SERPROG_ACK : SERPROG_NAK;
+	return spoken(device, request->op, event->ack, event->ack ? 1 + len : 1);
+}
+
+size_t device_answer(struct device *device, const struct serprog_request *request,
+	uint64_t start_ns, uint8_t *reply, struct event *event)
+{
 	memset(event, 0, sizeof(*event));
 	event->op = request->op;
 	event->kind = EVENT_SERPROG;
 	event->name = serprog_name(request->op);
 	if (is_refused(device, request)) {
 		reply[0] = SERPROG_NAK;
-		return 1;
+		return spoken(device, request->op, false, 1);
 	}
 	switch (request->op) {
 	case SERPROG_O_SPIOP:
@@ -302,15 +422,7 @@ size_t device_answer(struct device *device, const struct serprog_request *reques
 		serprog_put_u16(reply, SERPROG_ACK << 8 | SERPROG_NAK);
 		event->ack = true;
 		return 2;
-	case SERPROG_O_EXEC:
-		if (execute(device, start_ns) < 0)
-			return DEVICE_ABANDONED;
-		break;
 	default:
-		break;
+		return answer_other(device, request, start_ns, reply, event);
 	}
-	len = answer_change(device, request, reply + 1);
-	event->ack = len != REFUSED;
-	reply[0] = event->ack ? SERPROG_ACK : SERPROG_NAK;
-	return event->ack ? 1 + len : 1;
 }

@@ -13,7 +13,7 @@
 #include "cycles.h"
 
 /* Of device_answer(): a signal or the client's hang-up came first, and nobody is to be answered. */
-#define DEVICE_ABANDONED 0
+#define DEVICE_ABANDONED SIZE_MAX
 
 struct device_options {
 	bool native_delay;      /* offer O_DELAY and wait in O_EXEC */
@@ -27,10 +27,18 @@ struct device {
 	struct events *executed;
 	struct device_options options;
 	struct serprog_limits limits;
+	uint64_t cs_rises_ns; /* of the last transfer: the next one does not begin before */
 	/* What a client sets; forgotten when it disconnects. */
 	uint32_t spi_clock_hz; /* 0: never set */
 	struct operations operations;
+	size_t unanswered; /* operations in it, where O_EXEC answers for them */
 };
+
+/* The bus of that part, as Q_BUSTYPE tells it. */
+uint8_t device_bus(const struct part *part);
+
+/* Whether the firmware acknowledges that request before its arguments are here. */
+bool device_acks_first(const struct device *device, uint8_t op);
 
 /* What one request may ask for where that part is the chip. */
 struct serprog_limits device_limits(const struct part *part, const struct link_model *link);
@@ -46,8 +54,9 @@ void device_init(struct device *device, struct chip *chip, struct clock *clock,
 void device_reconnect(struct device *device);
 
 /*
- * Begins at @start_ns. How many bytes of @reply to send, or DEVICE_ABANDONED. Fills @event but for
- * its moments on the connection: empty_ns, read_ns and reply_ns.
+ * Begins at @start_ns. How many bytes of @reply to send, 0 where it stays silent, or
+ * DEVICE_ABANDONED. Fills @event but for its moments on the connection: empty_ns, read_ns and
+ * reply_ns.
  */
 size_t device_answer(struct device *device, const struct serprog_request *request,
 	uint64_t start_ns, uint8_t *reply, struct event *event);

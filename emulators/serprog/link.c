@@ -340,11 +340,26 @@ static void take_arrival(struct link *link)
 	link->arrived_ns = arrival->until_ns < link->read_ns ? arrival->until_ns : link->read_ns;
 }
 
+/* The opcode is here without its arguments, and is acknowledged as if they were. */
+static enum link_status ack_first(struct link *link)
+{
+	static const uint8_t ack = SERPROG_ACK;
+	uint64_t sent_ns;
+
+	if (!link->device || link->acked_first || link->skip_bytes > 0 ||
+		link->head == link->tail ||
+		!device_acks_first(link->device, link->buffer[link->head]))
+		return link_release(link);
+	link->acked_first = true;
+	return link_send(link, &ack, 1, &sent_ns);
+}
+
 enum link_status link_next(struct link *link, struct serprog_request *request)
 {
+	link->acked_first = false;
 	while (!parse_next(link, request)) {
 		bool is_nothing_here = !link->awaited && patience_expects_nothing(&link->patience);
-		enum link_status status = link_release(link);
+		enum link_status status = ack_first(link);
 
 		if (link->drained_ns > 0)
 			link->empty_ns = link->drained_ns;

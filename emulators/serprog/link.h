@@ -21,6 +21,7 @@
 #include "arrival.h"
 #include "clock.h"
 #include "codec.h"
+#include "device.h"
 #include "link/fault.h"
 #include "listener.h"
 #include "patience.h"
@@ -33,9 +34,11 @@ struct link {
 	int signal_fd; /* readable: stop */
 	struct clock *clock;
 	const struct serprog_limits *limits;
-	struct faults *faults;     /* what becomes of bytes that come in */
-	struct events *events;     /* where that is recorded */
-	struct listener *refusing; /* turns further clients away, NULL: they wait */
+	const struct device *device; /* that may answer before it has heard all; NULL: never */
+	bool acked_first;            /* it did so of the request that comes or has come */
+	struct faults *faults;       /* what becomes of bytes that come in */
+	struct events *events;       /* where that is recorded */
+	struct listener *refusing;   /* turns further clients away, NULL: they wait */
 	uint8_t *buffer;
 	size_t buffer_bytes;
 	size_t head; /* of what is not parsed yet */

@@ -78,13 +78,21 @@ static const char help[] =
 	"\n"
 	"Link (--link PRESET, KEY=N,... or PRESET,KEY=N,...; default: no time, own limits):\n"
 	"  baud=N                      bytes take their time on a serial line\n"
+	"  reply-us=N-N                a reply is under way so long, drawn by --seed for each\n"
 	"  usb-frame-us=N              replies leave at frames: 1000, or 125 at high speed\n"
 	"  serial-buffer=N, opbuf=N    buffers that the programmer says it has; a full opbuf "
 	"refuses\n"
 	"  write-max=N, read-max=N     the longest transfer: more is refused\n"
-	"  PRESET                      stm32-vserprog, pico-serprog, frser-duino, "
-	"frser-duino-ftdi,\n"
-	"                              unasked, usb-high-speed: rig/docs/reference/link-faults.md\n"
+	"  cs-late-us=N                chip select rises N us after the reply is on its way\n"
+	"  silent=1                    no answer to opcodes that are not offered\n"
+	"  ack-first=1                 settings are acknowledged before their arguments\n"
+	"  ack-bytes=N                 a longer read has an ACK before each N bytes\n"
+	"  real-write=N                what a write has beyond N bytes is lost\n"
+	"  no-pin-state=1, no-bustype=1, spi-modes=1\n"
+	"                              less and more in the command map\n"
+	"  delay-at-once=1, delay-silent=1, exec-acks=1, delay-down-us=N, delay-up-us=N\n"
+	"                              how O_DELAY and O_EXEC are run, answered and rounded\n"
+	"  PRESET                      a firmware: rig/docs/reference/serprog-emulator.md\n"
 	"\n"
 	"Faults (--fault KIND[:US]@WHEN, up to 8; same --seed, same faults):\n"
 	"  drop, corrupt, duplicate    a byte of a reply; of a request with in: before WHEN\n"
@@ -385,6 +393,10 @@ static enum options_status check_chip(const struct options *options)
 		return bad("chip", "missing", "name a part, --list-chips prints them");
 	if (options->image_offset_bytes >= options->part->size_bytes)
 		return bad("image-offset", "past the end of the chip", "give a smaller offset");
+	if (options->device.link.buses && !(options->device.link.buses & device_bus(options->part)))
+		return bad("link", "this firmware has no bus of that chip",
+			"take frser-atmega644 (parallel), frser-m328lpcspi (LPC, FWH), or keys "
+			"such as baud=115200");
 	if (!start_state_fits(options->start_state, options->part))
 		return bad("starts", "this chip cannot be found like that",
 			"take another state, or another --chip");

@@ -127,6 +127,8 @@ static enum link_status take_request(
 {
 	enum link_status status = pass_line(server, link, request);
 
+	if (status == LINK_REQUEST && server->device->options.link.quirks.cs_late_us > 0)
+		status = link_wait_until(link, server->device->cs_rises_ns);
 	if (status == LINK_REQUEST && hit(server, link, FAULT_HANG_UP))
 		return LINK_CLOSED;
 	return status == LINK_REQUEST ? hold_up(server, link, FAULT_STALL) : status;
@@ -138,7 +140,8 @@ static uint64_t start_ns(const struct server *server, const struct link *link)
 	bool waited =
 		server->faults->count > 0 || link_model_takes_time(&server->device->options.link);
 
-	return later(waited ? clock_now_ns(server->clock) : link->read_ns, server->replied_ns);
+	return later(waited ? clock_now_ns(server->clock) : link->read_ns,
+		later(server->replied_ns, server->device->cs_rises_ns));
 }
 
 static size_t answer(struct server *server, struct link *link,
@@ -167,7 +170,8 @@ static enum link_status carry_reply(struct server *server, struct link *link, co
 	size_t len, uint64_t *sent_ns)
 {
 	const struct link_model *model = &server->device->options.link;
-	uint64_t ready_ns = clock_now_ns(server->clock);
+	uint64_t way_ns = link_model_reply_ns(model, server->faults->seed, server->reply_count++);
+	uint64_t ready_ns = clock_now_ns(server->clock) + way_ns;
 	enum link_status status = LINK_REQUEST;
 	size_t done = 0;
 
@@ -224,6 +228,10 @@ static bool leaves_with_the_next(const struct server *server, const struct link 
 static enum link_status give_reply(struct server *server, struct link *link, const uint8_t *reply,
 	size_t len, uint64_t *sent_ns)
 {
+	if (len == 0) { /* silence takes no time */
+		*sent_ns = clock_now_ns(server->clock);
+		return link_release(link);
+	}
 	if (link_model_takes_time(&server->device->options.link))
 		return carry_reply(server, link, reply, len, sent_ns);
 	if (leaves_with_the_next(server, link) && link_hold(link, reply, len, sent_ns))
@@ -240,6 +248,11 @@ static enum link_status answer_request(
 	enum link_status status;
 	size_t first = server->events->count;
 	size_t len = answer(server, link, request, reply, &event);
+
+	if (link->acked_first && len != DEVICE_ABANDONED) {
+		reply++;
+		len--;
+	}
 
 	event.empty_ns = link->empty_ns;
 	event.read_ns = link->read_ns;
@@ -326,6 +339,7 @@ static int serve_connection(struct server *server, int fd)
 		.signal_fd = server->signal_fd,
 		.clock = server->clock,
 		.limits = &server->device->limits,
+		.device = server->device,
 		.faults = server->faults,
 		.events = server->events,
 		.refusing = server->refuses ? server->listener : NULL,

@@ -25,6 +25,7 @@ struct server {
 	uint64_t wake_ns_max;    /* of struct link */
 	bool wake_suffices;      /* of struct patience */
 	bool held_up;            /* of struct patience, by any client */
+	uint64_t reply_count;    /* of all clients */
 	uint64_t replied_ns;   /* the last reply: no transfer begins before the one before ended */
 	uint64_t line_free_ns; /* the line to the device has carried what came before */
 	size_t records_max;    /* of all clients: past it the last one is hung up on */

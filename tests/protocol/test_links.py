@@ -68,7 +68,11 @@ def test_content_is_written_through_a_terminal(tmp_path: Path) -> None:
 
 
 @pytest.mark.parametrize(
-    "link", ["stm32-vserprog", "pico-serprog", "frser-duino-ftdi", "usb-high-speed"]
+    "link",
+    [
+        *("stm32-vserprog", "pico-serprog", "frser-duino-ftdi", "usb-high-speed"),
+        *("serprog-stm32-gd32", "serprog_pico", "serprog-due"),
+    ],
 )
 def test_content_is_written_within_what_a_firmware_takes(link: str, tmp_path: Path) -> None:
     with linked(tmp_path, "--link", link) as port:
@@ -78,6 +82,32 @@ def test_content_is_written_within_what_a_firmware_takes(link: str, tmp_path: Pa
     events = read_events(tmp_path)
     refused = {request.name for request in of_kind(events, Serprog) if not request.ack}
     assert refused == set(), "our flashrom asks for what the command map offers, and no more"
+
+
+@pytest.mark.parametrize("chip", ["SST29EE010", "SST49LF040", "M50FW040"])
+def test_firmware_for_spi_alone_is_refused_a_part_on_another_bus(chip: str) -> None:
+    done = subprocess.run(
+        [PATHS.emulator, "--chip", chip, "--link", "frser-duino"],
+        capture_output=True,
+        text=True,
+        check=False,
+        timeout=LIMIT_S,
+    )
+    assert done.returncode == 2
+    assert "frser-atmega644" in done.stderr
+
+
+def test_memory_bus_is_written_through_a_firmware_that_has_one(tmp_path: Path) -> None:
+    """With 12 bytes of buffer, as a build for SPI says, a flashrom went on for ever."""
+    words = [str(PATHS.emulator), "--chip", "SST29EE010", "--corner", "zero"]
+    words += ["--image-out", str(tmp_path / "after.img"), "--link", "frser-atmega644"]
+    with subprocess.Popen(words, stderr=subprocess.PIPE, text=True) as process:
+        assert process.stderr is not None
+        port = process.stderr.readline().split()[-1]
+        done = write(f"serprog:ip=127.0.0.1:{port}", tmp_path)
+        process.wait(LIMIT_S)
+    assert done.returncode == 0, done.stderr
+    assert (tmp_path / "after.img").read_bytes() == CONTENT
 
 
 def test_replies_leave_no_earlier_than_the_line_carries_them(tmp_path: Path) -> None:

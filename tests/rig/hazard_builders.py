@@ -22,6 +22,7 @@ RIGHT = [
     *("wall-clock-step:+1", "wall-clock-step:-1666666", "wall-clock-step:+999999999,60000"),
     *("leap-second", "leap-second:delete"),
     *("link:stm32-vserprog", "link:baud=115200", "link:frser-duino,opbuf=12,baud=9600"),
+    *("link:reply-us=53-570,silent=1", "link:serprog_pico,cs-late-us=5,ack-bytes=16"),
     *("fault:drop@3", "fault:corrupt@in:7", "fault:duplicate@p=0.001", "fault:delay:500@1"),
     *("fault:stall@2", "fault:stall:80@p=0.5", "fault:hang-up@9", "fault:nak@1"),
     "fault:stuck-wip@3",

@@ -136,7 +136,27 @@ def test_presets_are_those_of_the_emulator() -> None:
     table = (CHECKOUT / "emulators/link/link_model.c").read_text()
     rows = re.search(r"link_presets\[\] = \{(.*?)\n\};", table, re.DOTALL)
     assert rows
-    assert set(re.findall(r'"([a-z0-9-]+)"', rows.group(1))) == set(PRESETS)
+    assert set(re.findall(r'\{"([a-z0-9_-]+)"', rows.group(1))) == set(PRESETS)
+
+
+def test_keys_of_links_are_those_of_the_emulator() -> None:
+    table = (CHECKOUT / "emulators/link/link_model.c").read_text()
+    rows = re.findall(r'\{KEY\("([a-z-]+)", [a-z_.]+, ([A-Z0-9_]+)\)(.*)\}', table)
+    assert rows
+    for key, most, more in rows:
+        value = "16-17" if "is_range" in more else "1" if most == "1" else "16"
+        assert hazard_of(f"link:{key}={value}").value == f"{key}={value}"
+
+
+def test_firmware_is_refused_a_chip_on_a_bus_that_it_has_not() -> None:
+    chips = read_chips(CHECKOUT)
+    duino, memory = hazard_of("link:frser-duino,baud=9600"), hazard_of("link:frser-atmega644")
+    refused = duino.chip_refusal(chips["SST29EE010"])
+    assert "no parallel bus" in refused
+    assert "link:frser-atmega644" in refused
+    assert not duino.chip_refusal(chips["W25Q128JV"])
+    assert not memory.chip_refusal(chips["SST29EE010"])
+    assert not hazard_of("link:baud=9600").chip_refusal(chips["SST29EE010"])
 
 
 @pytest.mark.parametrize(

@@ -5,30 +5,63 @@ import re
 
 from delayrig.hazards.artifacts import Artifacts
 from delayrig.hazards.hazard import ANYWHERE, Concern, Hazard
+from delayrig.model.chips import ChipFacts
 from delayrig.model.events import first, of_kind
 from delayrig.model.kinds.emulator import FaultMade, PowerLost
 
 DEADLINE_MS = 60_000
 """Some flashroms ask for ever a part that is stuck or gone, and polls cost the host time."""
-PRESETS = (
-    *("stm32-vserprog", "pico-serprog", "frser-duino", "frser-duino-ftdi"),
-    *("unasked", "usb-high-speed"),
-)
+PRESETS = {
+    **dict.fromkeys(("stm32-vserprog", "pico-serprog", "serprog-stm32-gd32"), ("spi",)),
+    **dict.fromkeys(("serprog_pico", "pico-serprog-opensensor", "serprog-due"), ("spi",)),
+    **dict.fromkeys(("frser-duino", "frser-duino-ftdi"), ("spi",)),
+    "frser-m328lpcspi": ("lpc", "fwh", "spi"),
+    "frser-atmega644": ("parallel", "spi"),
+    "stm32-vserprog-lpc": ("lpc",),
+    **dict.fromkeys(("unasked", "usb-high-speed"), ("spi", "parallel", "lpc", "fwh")),
+}
+"""The buses that each firmware knows."""
 _COUNT = r"[1-9][0-9]{0,9}"
-_LINK_KEYS = ("baud", "usb-frame-us", "serial-buffer", "opbuf", "write-max", "read-max")
-_LINK_KEY = rf"(?:{'|'.join(_LINK_KEYS)})={_COUNT}"
+_LINK_KEYS = (
+    *("baud", "usb-frame-us", "serial-buffer", "opbuf", "write-max", "read-max"),
+    *("cs-late-us", "real-write", "delay-down-us", "delay-up-us"),
+)
+_PIECES = r"ack-bytes=(?:1[6-9]|[2-9][0-9]|[1-9][0-9]{2,7})"
+_RANGES = ("reply-us",)
+_SWITCHES = (
+    *("silent", "ack-first", "no-pin-state", "no-bustype", "spi-modes"),
+    *("delay-at-once", "delay-silent", "exec-acks"),
+)
+_LINK_KEY = (
+    rf"(?:(?:{'|'.join(_LINK_KEYS)})={_COUNT}|(?:{'|'.join(_SWITCHES)})=1|{_PIECES}"
+    rf"|(?:{'|'.join(_RANGES)})=(?:0|{_COUNT})(?:-{_COUNT})?)"
+)
 _WHEN = rf"(?:{_COUNT}|p=0\.[0-9]{{1,9}})"
 
 
 class Link(Hazard):
     name = "link"
     form = "PRESET|KEY=N,..."
-    legend = f"PRESET is {', '.join(PRESETS)}; KEY is {', '.join(_LINK_KEYS)}"
+    legend = (
+        f"PRESET is {', '.join(PRESETS)}; KEY is {', '.join(_LINK_KEYS + _RANGES)},"
+        f" ack-bytes; {', '.join(_SWITCHES)} take 1"
+    )
     values = re.compile(rf"(?:{'|'.join(PRESETS)}|{_LINK_KEY})(?:,{_LINK_KEY})*")
     about = "a link that takes time or has small buffers, such as link:baud=115200"
     emulator_option = "--link"
     concern = Concern.PERFORMANCE
     lanes = ANYWHERE
+
+    def chip_refusal(self, chip: ChipFacts) -> str:
+        """Returns why that firmware cannot reach the chip."""
+        preset = self.value.partition(",")[0]
+        if chip.bus in PRESETS.get(preset, (chip.bus,)):
+            return ""
+        others = [name for name, buses in PRESETS.items() if chip.bus in buses]
+        return (
+            f"{preset} has no {chip.bus} bus, which {chip.name} is on;"
+            f" take link:{' or link:'.join(others)}"
+        )
 
 
 class Fault(Hazard):

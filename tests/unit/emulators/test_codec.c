@@ -44,6 +44,8 @@ static const struct {
 	{0x14, "S_SPI_FREQ", 4, 0x04030201},
 	{0x15, "S_PIN_STATE", 1, 0x01},
 	{0x16, "S_SPI_CS", 1, 0x01},
+	{0x17, "S_SPI_MODE", 1, 0x01},
+	{0x18, "S_CS_MODE", 1, 0x01},
 };
 
 static void every_opcode_takes_its_arguments_and_no_byte_more(void **state)
@@ -66,7 +68,7 @@ static void every_opcode_takes_its_arguments_and_no_byte_more(void **state)
 
 static void unknown_opcode_is_one_byte(void **state)
 {
-	static const uint8_t ops_unknown[] = {0x17, 0x53, 0xFF};
+	static const uint8_t ops_unknown[] = {0x19, 0x53, 0xFF};
 
 	(void)state;
 	for (size_t i = 0; i < sizeof(ops_unknown); i++) {

@@ -98,6 +98,8 @@ static void presets_are_what_their_sources_say(void **state)
 	const struct link_model uno = parsed("frser-duino");
 	const struct link_model ftdi = parsed("frser-duino-ftdi");
 	const struct link_model stm32 = parsed("stm32-vserprog");
+	const struct link_model shield = parsed("frser-m328lpcspi");
+	const struct link_model parallel = parsed("frser-atmega644");
 
 	(void)state;
 	assert_int_equal(uno.serial_buffer_bytes, 1024 - 4);
@@ -108,6 +110,48 @@ static void presets_are_what_their_sources_say(void **state)
 	assert_int_equal(stm32.serial_buffer_bytes, 0xFFFF);
 	assert_true(stm32.lengths_untold);
 	assert_false(stm32.native_delay);
+	/* RAM less 320 bytes, the UART's buffer (a quarter of it) and what it sends (1/32). */
+	assert_int_equal(shield.opbuf_bytes, 2048 - 320 - 2048 / 4 - 2048 / 32);
+	assert_int_equal(shield.serial_buffer_bytes, 2048 / 4 - 4);
+	assert_int_equal(parallel.opbuf_bytes, 4096 - 320 - 1024);
+	assert_int_equal(parallel.write_len_max, 4096 - 320 - 1024 - 7);
+	assert_int_equal(parallel.read_len_max, (1500000 / 5 + 512) / 1024 * 1024);
+}
+
+/* A user's read in transfers of 8 bytes took 0.29 to 0.34 ms each, where frames take 1 ms. */
+static void replies_at_full_speed_take_what_a_user_saw(void **state)
+{
+	static const char *const names[] = {"stm32-vserprog", "pico-serprog", "serprog_pico"};
+	const uint64_t count = 10000;
+
+	(void)state;
+	for (size_t i = 0; i < sizeof(names) / sizeof(names[0]); i++) {
+		const struct link_model model = parsed(names[i]);
+		uint64_t sum_ns = 0;
+
+		for (uint64_t nth = 0; nth < count; nth++) {
+			uint64_t reply_ns = link_model_reply_ns(&model, 7, nth);
+
+			assert_in_range(reply_ns, MS / 19, MS);
+			sum_ns += reply_ns;
+		}
+		assert_in_range(sum_ns / count, 290 * US, 340 * US);
+	}
+}
+
+static void reply_is_drawn_by_seed_and_number_alone(void **state)
+{
+	const struct link_model range = parsed("reply-us=10-20");
+	const struct link_model fixed = parsed("reply-us=10");
+
+	(void)state;
+	assert_true(link_model_takes_time(&range));
+	assert_int_equal(link_model_reply_ns(&fixed, 1, 2), 10 * US);
+	assert_int_equal(link_model_reply_ns(&range, 1, 2), link_model_reply_ns(&range, 1, 2));
+	assert_int_not_equal(link_model_reply_ns(&range, 1, 2), link_model_reply_ns(&range, 1, 3));
+	assert_int_not_equal(link_model_reply_ns(&range, 1, 2), link_model_reply_ns(&range, 2, 2));
+	for (uint64_t nth = 0; nth < 1000; nth++)
+		assert_in_range(link_model_reply_ns(&range, 0, nth), 10 * US, 20 * US);
 }
 
 static void each_preset_is_found_by_its_name(void **state)
@@ -125,7 +169,8 @@ static void words_that_mean_nothing_are_refused_and_change_nothing(void **state)
 	static const char *const bad[] = {"", "nonsense", "baud", "baud=", "baud=x", "baud=-1",
 		"baud=1,", ",baud=1", "baud=100000001", "opbuf=4097", "serial-buffer=65536",
 		"write-max=16777216", "usb-frame-us=1000001", "bau=1", "baud2=1",
-		"baud=1,frser-duino", "baud=1 ",
+		"baud=1,frser-duino", "baud=1 ", "reply-us=5-3", "reply-us=1-", "reply-us=-1",
+		"reply-us=1-1000001", "reply-us=1-2-3", "baud=1-2", "silent=2", "ack-bytes=15",
 		"baud=000000000000000000000000000000000000000000000001"};
 	struct link_model model = {.baud = 9600};
 
@@ -138,14 +183,22 @@ static void words_that_mean_nothing_are_refused_and_change_nothing(void **state)
 
 static void formatted_link_reads_back_as_the_same(void **state)
 {
-	static const char longest[] = "baud=100000000,usb-frame-us=1000000,serial-buffer=65535,"
-				      "opbuf=4096,write-max=16777215,read-max=16777215";
+	static const char longest[] =
+		"baud=100000000,usb-frame-us=1000000,reply-us=999999-1000000,"
+		"serial-buffer=65535,opbuf=4096,write-max=16777215,read-max=16777215,"
+		"cs-late-us=1000000,silent=1,ack-first=1,ack-bytes=16777215,"
+		"real-write=16777215,no-pin-state=1,no-bustype=1,spi-modes=1,"
+		"delay-at-once=1,delay-silent=1,delay-down-us=1000000,delay-up-us=1000000,"
+		"exec-acks=1";
 	char text[LINK_MODEL_TEXT_BYTES];
 	struct link_model model = parsed(longest);
 
 	(void)state;
 	link_model_format(&model, text);
 	assert_string_equal(text, longest);
+	model = parsed("reply-us=0-7");
+	link_model_format(&model, text);
+	assert_string_equal(text, "reply-us=0-7");
 	model = (struct link_model){0};
 	link_model_format(&model, text);
 	assert_string_equal(text, "");
@@ -162,6 +215,8 @@ int main(void)
 		cmocka_unit_test(reply_is_on_the_line_first_and_in_a_frame_then),
 		cmocka_unit_test(key_after_a_preset_wins),
 		cmocka_unit_test(presets_are_what_their_sources_say),
+		cmocka_unit_test(replies_at_full_speed_take_what_a_user_saw),
+		cmocka_unit_test(reply_is_drawn_by_seed_and_number_alone),
 		cmocka_unit_test(each_preset_is_found_by_its_name),
 		cmocka_unit_test(words_that_mean_nothing_are_refused_and_change_nothing),
 		cmocka_unit_test(formatted_link_reads_back_as_the_same),

@@ -94,12 +94,53 @@ static void streaming_firmware_has_no_query_for_lengths(void **state)
 	uint8_t *reply = malloc(1 + 0x10000);
 
 	served_start(served, extra);
-	served_ask(served, "\x08", 1, reply, 1);
-	assert_int_equal(reply[0], 0x15);
+	/* No answer to that query: what comes is the answer to the next one. */
+	served_ask(served, "\x08\x10", 2, reply, 2);
+	assert_memory_equal(reply, "\x15\x06", 2);
 	/* 64 KiB at once, as clients ask of a device that tells no end. */
 	served_ask(served, "\x13\x04\x00\x00\x00\x00\x01\x03\x00\x00\x00", 11, reply, 1 + 0x10000);
 	assert_int_equal(reply[0x10000], 0xFF);
 	free(reply);
+	served_end(served);
+}
+
+/* How often a client is too early that waits 4 us for deep power-down, which takes 3. */
+static int early_after_power_down(struct served *served, const char *link)
+{
+	const char *const extra[] = {"--clock", "scripted:4000", "--link", link, NULL};
+	uint8_t reply[4];
+	char *events;
+	int count;
+
+	served_start(served, extra);
+	served_spi(served, (const uint8_t[]){0xB9}, 1, reply, 0);
+	served_spi(served, (const uint8_t[]){0xAB}, 1, reply, 0);
+	events = served_end_with_events(served);
+	count = count_of(events, "\"violation\":\"tdp\",\"margin_ns\":-3000,");
+	free(events);
+	return count;
+}
+
+static void whole_wait_is_too_early_where_chip_select_rises_after_the_reply(void **state)
+{
+	assert_int_equal(early_after_power_down(*state, "baud=100000000"), 0);
+	assert_int_equal(early_after_power_down(*state, "cs-late-us=1000"), 1);
+}
+
+/* Its arguments come later, and what follows the ACK follows then. */
+static void setting_is_acknowledged_before_its_arguments(void **state)
+{
+	static const char *const extra[] = {"--link", "ack-first=1", NULL};
+	struct served *served = *state;
+	uint8_t reply[4];
+
+	served_start(served, extra);
+	served_ask(served, "\x14", 1, reply, 1);
+	assert_int_equal(reply[0], 0x06);
+	served_ask(served, "\x40\x42\x0F\x00", 4, reply, 4); /* 1 MHz */
+	assert_memory_equal(reply, "\x40\x42\x0F\x00", 4);
+	served_ask(served, "\x14\x40\x42\x0F\x00", 5, reply, 4);
+	assert_memory_equal(reply, "\x06\x40\x42\x0F", 4);
 	served_end(served);
 }
 
@@ -186,6 +227,8 @@ int main(int argc, char *argv[])
 		WITH_SERVED(last_reply_before_a_bound_reaches_its_host),
 		WITH_SERVED(slow_line_holds_requests_and_replies),
 		WITH_SERVED(request_that_ends_the_link_is_not_answered),
+		WITH_SERVED(whole_wait_is_too_early_where_chip_select_rises_after_the_reply),
+		WITH_SERVED(setting_is_acknowledged_before_its_arguments),
 	};
 
 	return cmocka_run_group_tests(tests, NULL, NULL);

@@ -156,8 +156,7 @@ static unsigned int wel_falls_at(struct bench *bench, uint32_t address)
 	bench_erase_at(bench, 0xD8, address);
 	assert_int_equal(bench->facts.work, CHIP_WORK_ERASE);
 	while (step < STEPS) {
-		bench->now_ns =
-			start_ns + (bench->chip.busy_until_ns - start_ns) / STEPS * step;
+		bench->now_ns = start_ns + (bench->chip.busy_until_ns - start_ns) / STEPS * step;
 		if (busy_bits(bench) == 0x01)
 			break;
 		assert_int_equal(busy_bits(bench), STATUS_BUSY_AND_ENABLED);
