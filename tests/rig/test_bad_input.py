@@ -11,7 +11,6 @@ import msgspec
 import pytest
 from click.testing import CliRunner, Result
 from delayrig.analysis.gate.decision import FILE_NAME as GATE_FILE
-from delayrig.analysis.gate.decision import Limits
 from delayrig.analysis.gate.judge import decide
 from delayrig.base.errors import ExitCode
 from delayrig.cli.main import main
@@ -68,7 +67,7 @@ def gate_out(tmp_path: Path) -> Path:
     for name, run in runs.items():
         (folder / name).mkdir(parents=True)
         write_results(run, folder / name)
-    decision = decide([runs["baseline"]], [runs["candidate"]], Limits())
+    decision = decide([runs["baseline"]], [runs["candidate"]])
     (folder / GATE_FILE).write_bytes(msgspec.json.encode(decision))
     return folder
 

@@ -14,7 +14,6 @@ import msgspec
 import pytest
 from click.testing import CliRunner
 from delayrig.analysis.gate.decision import FILE_NAME as GATE_FILE
-from delayrig.analysis.gate.decision import Limits
 from delayrig.analysis.gate.judge import decide
 from delayrig.analysis.gate.request import CANDIDATE, rounds_of
 from delayrig.base.errors import BadInputError, ExitCode
@@ -91,7 +90,7 @@ def gated() -> Report:
     before = results_of(cell("a"), cell("b"), unseen)
     slow = cell("b", time_ns=TimeSplit(total=2 * SECOND))
     after = results_of(cell("a"), slow, unseen, *WATCH)
-    return report_of_gate(decide([before], [after], Limits()), [after, before])
+    return report_of_gate(decide([before], [after]), [after, before])
 
 
 REPORTS = {
@@ -340,7 +339,7 @@ def test_export_of_a_gate_tells_what_that_decided(tmp_path: Path) -> None:
     for name, results in (("baseline", before), ("candidate", after)):
         (tmp_path / name).mkdir()
         write_results(results, tmp_path / name)
-    decision = decide([before], [after], Limits())
+    decision = decide([before], [after])
     (tmp_path / GATE_FILE).write_bytes(msgspec.json.encode(decision))
     done = CliRunner().invoke(main, ["export", str(tmp_path), "--format=gerrit"])
     assert done.exit_code == 0, done.output
@@ -351,7 +350,7 @@ def test_gate_of_many_rounds_shows_the_one_it_was_decided_by() -> None:
     short = cell("a", lane="live", verdict=Verdict.TOO_SHORT, reason="10 ms were 3")
     before = [results_of(cell("a", lane="live"))] * 2
     after = [results_of(cell("a", lane="live"), *WATCH), results_of(short)]
-    report = report_of_gate(decide(before, after, Limits()), [*after, *before])
+    report = report_of_gate(decide(before, after), [*after, *before])
     (bad,) = report.bad
     assert bad.cell is short
 

@@ -10,7 +10,7 @@ from delayrig.analysis.gate.judge import decide
 from delayrig.analysis.gate.performance import CELL_FLOOR_NS, TICK_NS, TOTAL_CELLS_MIN
 
 from tests.rig.builders import MS
-from tests.rig.test_gate_judge import AFTER, BEFORE, LIMITS, REAL, decided, rounds, timed
+from tests.rig.test_gate_judge import AFTER, BEFORE, REAL, decided, rounds, timed
 
 
 class Took(NamedTuple):
@@ -146,5 +146,5 @@ def test_plan_in_which_nothing_takes_more_says_so() -> None:
 
 def test_figures_of_real_time_are_sums_over_all_rounds() -> None:
     after = [ns * (100 if n % 2 else 101) // 100 for n, ns in enumerate(REAL)]
-    decision = decide(rounds(REAL, BEFORE), rounds(after, AFTER), LIMITS)
+    decision = decide(rounds(REAL, BEFORE), rounds(after, AFTER))
     assert "(+0.44 %, over all rounds)" in cost_lines(decision)["time"]

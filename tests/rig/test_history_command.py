@@ -13,7 +13,6 @@ from xml.etree import ElementTree as ET
 import pytest
 from click.testing import CliRunner
 from delayrig.analysis.gate.decision import FILE_NAME as GATE_FILE
-from delayrig.analysis.gate.decision import Limits
 from delayrig.analysis.gate.judge import decide
 from delayrig.analysis.history.address import (
     VARIABLE,
@@ -54,7 +53,7 @@ def keep_gate(folder: Path) -> Path:
     runs = {"baseline": make_run(5, {"a": 1}), "candidate": make_run(5, {"a": 1}, plan="gate")}
     for name, run in runs.items():
         keep(run, folder / name)
-    decision = decide([runs["baseline"]], [runs["candidate"]], Limits())
+    decision = decide([runs["baseline"]], [runs["candidate"]])
     (folder / GATE_FILE).write_bytes(msgspec_json.encode(decision))
     return folder
 
@@ -147,7 +146,7 @@ def test_export_is_read_back_value_for_value(
     odd = make_run(2, {'q"u,o\nte': 1.5, "b": 2}, subject="path:ü/x", commit="", seed=2**66)
     store = history_of(history_url, make_run(1, {"a": 1}), odd)
     runs = [make_run(3, {"a": 1}), make_run(4, {"a": 2})]
-    decision = decide([runs[0]], [runs[1]], Limits())
+    decision = decide([runs[0]], [runs[1]])
     store.add([finished(runs[0], side="baseline"), finished(runs[1], side="candidate")], decision)
     table = table_of(store.entries(Choice()))
     file = tmp_path / f"table.{form}"

@@ -13,7 +13,6 @@ from pathlib import Path
 import msgspec
 import psycopg
 import pytest
-from delayrig.analysis.gate.decision import Limits
 from delayrig.analysis.gate.judge import decide
 from delayrig.analysis.history.engine import open_engine
 from delayrig.analysis.history.schema import (
@@ -70,7 +69,7 @@ def test_run_that_is_there_is_not_kept_twice(history_url: str) -> None:
 
 def test_gate_is_kept_with_its_sides(history_url: str) -> None:
     before, after = make_run(1, {"a": 1}), make_run(1, {"a": 1}, plan="gate")
-    decision = decide([before], [after], Limits())
+    decision = decide([before], [after])
     store = history_of(history_url)
     runs = [finished(before, side="baseline"), finished(after, side="candidate")]
     assert store.add(runs, decision).is_new

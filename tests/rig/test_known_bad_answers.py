@@ -68,7 +68,7 @@ SHORT: dict[str, Any] = {"verdict": Verdict.TOO_SHORT, "reason": "RDID came too 
 RIGHT = [
     (Kind.UNSAFE, Outcome.UNSAFE, SHORT),
     (Kind.UNSAFE, Outcome.UNSAFE, {"verdict": Verdict.CORRUPT}),
-    (Kind.UNSAFE, Outcome.DOUBT, {"verdict": Verdict.OP_FAILED}),
+    (Kind.UNSAFE, Outcome.UNSAFE, {"verdict": Verdict.OP_FAILED}),
     (Kind.WASTEFUL, Outcome.SLOWER, {"total_ns": 2 * SECOND}),
     (Kind.LEGAL, Outcome.PASS, {}),
 ]

@@ -55,7 +55,7 @@ def test_run_that_needed_nothing_of_it_says_nothing() -> None:
 
 def gate(*candidate: CellResult, baseline: list[CellResult]) -> tuple[Outcome, list[str]]:
     """What a gate makes of both."""
-    decision = decide([run_of(*baseline)], [run_of(*candidate)], LIMITS)
+    decision = decide([run_of(*baseline)], [run_of(*candidate)])
     return decision.outcome, decision.lines
 
 

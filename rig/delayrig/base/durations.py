@@ -23,5 +23,10 @@ def in_unit_of(beside_ns: int, ns: int, *, digits: int = 3) -> str:
     """Returns the duration in the unit that suits `beside_ns`: `0.05 s` beside 1 s."""
     for unit, size in (("s", 1_000_000_000), ("ms", 1_000_000), ("us", 1000)):
         if abs(beside_ns) >= size:
-            return f"{ns / size:.{digits}g} {unit}"
+            return f"{_figures(ns / size, digits)} {unit}"
     return f"{ns} ns"
+
+
+def _figures(value: float, digits: int) -> str:
+    """Returns the number without an exponent, which `g` gives a long one."""
+    return f"{value:.0f}" if abs(value) >= 10**digits else f"{value:.{digits}g}"

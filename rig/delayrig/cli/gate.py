@@ -11,7 +11,7 @@ import click
 from click.decorators import FC
 
 from delayrig.analysis.gate.decision import FILE_NAME, Decision, Limits
-from delayrig.analysis.gate.judge import decide
+from delayrig.analysis.gate.judge import Terms, decide
 from delayrig.analysis.gate.performance import PAIRS_MIN
 from delayrig.analysis.gate.request import (
     ABORT,
@@ -285,5 +285,5 @@ def _decide(request: GateRequest, runs: list[list[Results]], limits: Limits) -> 
     candidate = [sides[-1] for sides in runs]
     if request.stored:
         stored = request.stored
-        return decide([stored.results], candidate, limits, stored=str(stored.path))
-    return decide([sides[0] for sides in runs], candidate, limits)
+        return decide([stored.results], candidate, Terms(limits=limits, stored=str(stored.path)))
+    return decide([sides[0] for sides in runs], candidate, Terms(limits=limits))

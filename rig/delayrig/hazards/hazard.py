@@ -83,8 +83,9 @@ class Hazard:
     """Whether the subject's libflashrom does the job (images/host/)."""
     explained_rules: Sequence[str] = ()
     """Rules of the part that nobody could have kept, as it was found."""
-    is_beyond_jobs: bool = False
-    """Whether the rig asks for more than a job does: a fault known before is no reason then."""
+    phase_ns: int = 0
+    """The period of what ends waits at moments that have nothing to do with the program; 0: none.
+    By so much may such a wait last more or less by chance."""
     why_uncounted: str = ""
     """Why what the subject takes under it is no cost of its own; empty where it is one."""
 

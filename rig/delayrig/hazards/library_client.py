@@ -5,7 +5,15 @@ import re
 from collections.abc import Sequence
 
 from delayrig.hazards.artifacts import Artifacts
-from delayrig.hazards.hazard import ANYWHERE, Concern, Hazard, due_times, matched, number_in
+from delayrig.hazards.hazard import (
+    ANYWHERE,
+    NS_PER_S,
+    Concern,
+    Hazard,
+    due_times,
+    matched,
+    number_in,
+)
 from delayrig.images.delay_function import Askable, askable_functions
 from delayrig.images.subject import Subject
 from delayrig.model.cell import Cell
@@ -66,6 +74,7 @@ class Signals(InLibrary):
     def __init__(self, value: str) -> None:
         super().__init__(value)
         self._rate_hz = number_in(matched(_SIGNALS, value)[1], RATES_HZ)
+        self.phase_ns = NS_PER_S // self._rate_hz
 
     def fault(self, cell: Cell, artifacts: Artifacts) -> str:
         """Whether the signals came, as far as the program lived to tell."""
@@ -112,7 +121,6 @@ class LongWaits(InLibrary):
     name = "long-waits"
     about = "its delay function is asked for 0 to 4295 s, at each side of every known boundary"
     lanes = (LaneName.VIRTUAL,)
-    is_beyond_jobs = True
     why_uncounted = "the rig asked for its waits"
     deadline_ms = 20_000_000  # more than all of the waits
     host_limit_s = 45

@@ -55,8 +55,8 @@ class Starts(Hazard):
     emulator_option = "--starts"
     concern = Concern.SAFETY
     lanes = ANYWHERE
-    is_beyond_jobs = True
-    """Another session, or power, left the part so."""
+    phase_ns = 100_000
+    """What the part was left at has nothing to do with when the program has started."""
 
     def __init__(self, value: str) -> None:
         super().__init__(value)

@@ -19,7 +19,7 @@ from math import inf
 from delayrig.images.finder.confirm import EVEN_BY, LONG_NS, confirm
 from delayrig.judge.clock_error import CLOCK_STEPS_NS, ClockError, clock_error, clock_jump_ns
 from delayrig.judge.sleeps import observe_sleeps
-from delayrig.model.delays import NO_LIMIT, DelayCall, Delays, End
+from delayrig.model.delays import CALLERS_SHOWN, NO_LIMIT, DelayCall, Delays, End
 from delayrig.model.events import Event, first
 from delayrig.model.evidence import ObservedDelay
 from delayrig.model.kinds.agent import Guest
@@ -183,6 +183,7 @@ def _observed(call: DelayCall, delays: Delays, clock: _Clock) -> ObservedDelay:
         clock_error_ns=error_ns,
         step_ns=clock.step_ns,
         has_returned=call.ended is End.RETURN or not function.setjmp,
+        callers=tuple(delays.callers_of(call)[:CALLERS_SHOWN]),
         where=f"{function.name} at {call.t_ns} ns, thread {call.thread}, cpu {call.cpu_in} to"
         f" {call.cpu_out}: {' < '.join(delays.callers_of(call))}",
     )

@@ -22,6 +22,7 @@ from delayrig.images.dummy import TIME_ALONE, keeps_busy_times
 from delayrig.images.profiles.profile import Profile, find_profile, find_version, version_of_digest
 from delayrig.images.subject import Subject
 from delayrig.judge.chip import DOUBTFUL_GRADES, WITHIN_CLOCK_ERROR, broken_rules, convict_commands
+from delayrig.judge.site_waits import site_waits
 from delayrig.judge.trust import hazard_fault, lost_clock, missed_hazard, pace_fault, rig_fault
 from delayrig.judge.waits import (
     LEFT_TO_PROGRAMMER,
@@ -139,6 +140,9 @@ def _judge(
         judged=judged,
         unjudged=unjudged,
         delays=waits.count,
+        waits=site_waits(waits.delays),
+        not_waited_ns=sum(wait.short_by_ns for wait in waits.delays if wait.is_short),
+        job_done=_is_done(ended, evidence),
         smallest_visible_short_ns=smallest_visible_short_ns(waits.all, judged),
         time_ns=split,
         cpu_ns=CpuTime(user=ended.user_ns, sys=ended.sys_ns) if ended else CpuTime(),
@@ -151,6 +155,12 @@ def _judge(
         events_sha256=digest.of_file(folder / "events.jsonl"),
         host_s=host_s,
     )
+
+
+def _is_done(ended: SubjectEnd | None, evidence: Sequence[Evidence]) -> bool:
+    """Returns True if the subject ended without an error, and no data is wrong."""
+    good = ended is not None and not (ended.timed_out or ended.signal or ended.exit_code)
+    return good and all(item.witness is not Witness.IMAGE for item in evidence)
 
 
 def _guest_facts(cell: Cell, planned: GuestFacts, guest: Guest | None) -> GuestFacts:

@@ -26,6 +26,10 @@ class Evidence(msgspec.Struct, frozen=True, kw_only=True):
     grade: str
     where: str
     count: int = 1
+    rule: str = ""
+    """The rule of the part that was broken; empty where another witness speaks."""
+    command: str = ""
+    """The command that broke it."""
 
 
 class ObservedWait(msgspec.Struct, frozen=True, kw_only=True):
@@ -44,10 +48,14 @@ class ObservedWait(msgspec.Struct, frozen=True, kw_only=True):
     """What else tells where it was, beside the moment."""
 
     @property
+    def short_by_ns(self) -> int:
+        """What it lacks at least; below zero where it may have been long enough."""
+        return self.requested_ns - self.longest_ns
+
+    @property
     def is_short(self) -> bool:
         """Convicted: even the longest that it may have been is too short."""
-        short_by_ns = self.requested_ns - self.longest_ns
-        return short_by_ns > 0 and short_by_ns >= self.clock_error_ns
+        return self.short_by_ns > 0 and self.short_by_ns >= self.clock_error_ns
 
     @property
     def is_judged(self) -> bool:
@@ -77,15 +85,16 @@ class ObservedDelay(ObservedWait, frozen=True, kw_only=True):
     """The longest that it may have been, as a part of what was seen."""
     is_open: bool = False
     """It ended early, and nobody knows whether what was left of it was waited for elsewhere."""
+    callers: tuple[str, ...] = ()
+    """The frames of its call stack, the nearest first."""
 
     @property
     def is_short(self) -> bool:
         """By more than its clock can be wrong and coarse."""
-        short_by_ns = self.requested_ns - self.longest_ns
         return (
             self.has_returned
             and not self.is_open
-            and short_by_ns > self.clock_error_ns + self.step_ns
+            and self.short_by_ns > self.clock_error_ns + self.step_ns
         )
 
     @property

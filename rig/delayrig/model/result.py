@@ -81,6 +81,21 @@ class DelayCount(msgspec.Struct, frozen=True, kw_only=True):
     """Shown to be long enough, or too short."""
 
 
+class SiteWaits(msgspec.Struct, frozen=True, kw_only=True):
+    """The delays of one length that one call site asked for."""
+
+    callers: list[str]
+    """The frames of its call stack, the nearest first; empty where nobody knows."""
+    requested_ns: int
+    count: int
+    short: int
+    """How many of them were convicted."""
+    least_ns: tuple[int, int]
+    """The bounds of the one that lacked most."""
+    error_ns: int
+    """By how much the clocks that it was seen by may be wrong."""
+
+
 class EmulatorFacts(msgspec.Struct, frozen=True, kw_only=True):
     """What the emulator could do about its own latency; null where nobody served anything."""
 
@@ -119,6 +134,12 @@ class CellResult(msgspec.Struct, frozen=True, kw_only=True):
     """The smallest shortening of a delay that would have been convicted; null: none was judged."""
     delays: DelayCount | None = None
     """Null where nobody saw them call by call."""
+    waits: list[SiteWaits] = []
+    """The delays that were judged, by call site."""
+    not_waited_ns: int = 0
+    """What the convicted delays lacked, together."""
+    job_done: bool = False
+    """Whether the subject said that the job went well, and the data is right."""
     time_ns: TimeSplit = TimeSplit()
     cpu_ns: CpuTime = CpuTime()
     chip_busy_ns: int = 0

@@ -2,6 +2,7 @@
 """How verdicts look, and which cells matter most if there is no room for all."""
 
 from delayrig.analysis.gate.decision import Outcome
+from delayrig.analysis.gate.faults import Change
 from delayrig.judge.exit_code import is_expected
 from delayrig.model.cell import Role
 from delayrig.model.result import CellResult, Verdict
@@ -26,6 +27,14 @@ OUTCOMES = {
     Outcome.UNSEEN: ("quiet", "dim"),
 }
 """The same for a gate's answers."""
+CHANGES = {
+    Change.NEW: ("bad", "bold red"),
+    Change.WORSE: ("bad", "bold red"),
+    Change.AS_BEFORE: ("doubt", "yellow"),
+    Change.BETTER: ("doubt", "yellow"),
+    Change.MENDED: ("good", "green"),
+}
+"""The same of what became of a fault."""
 GRAVITY = tuple(LOOKS)
 CLASSES = {verdict: css for verdict, (css, _) in LOOKS.items()}
 STYLES = {verdict: style for verdict, (_, style) in LOOKS.items()}

@@ -6,10 +6,12 @@ from pathlib import Path
 
 import msgspec
 
+from delayrig.analysis.gate.faults import REFUSING, Change, Fault
 from delayrig.base.errors import BadInputError, ExitCode
 from delayrig.model.result import Verdict, read_versioned
 
 SCHEMA = 1
+PATH_PREFIX = "path:"
 FILE_NAME = "gate.json"
 
 
@@ -53,7 +55,10 @@ class Excess(msgspec.Struct, frozen=True, kw_only=True):
 
     figure: str
     baseline_ns: int
+    """With what the baseline did not wait and should have."""
     candidate_ns: int
+    added_ns: int = 0
+    """The part of `baseline_ns` that the baseline did not wait."""
     low_pct: float
     high_pct: float
     limit_pct: float
@@ -87,19 +92,46 @@ class GateCell(msgspec.Struct, frozen=True, kw_only=True):
     baseline: Verdict | None
     candidate: Verdict
     margin_ns: int | None
-    """Of the worst that was too short."""
+    """Of the worst new fault; null where that is no question of time."""
     excess: list[Excess]
     rerun: str
+    faults: list[Fault] = []
+    """What became of each fault of this place, the gravest first."""
+
+    @property
+    def refusing(self) -> list[Fault]:
+        """The faults that are new here, or worse than the baseline's."""
+        return [fault for fault in self.faults if fault.change in REFUSING]
+
+
+class FaultGroup(msgspec.Struct, frozen=True, kw_only=True):
+    """One fault in all cells that have it; the worst of them is shown."""
+
+    fault: Fault
+    cells: list[str]
+    rerun: str
+    known: str = ""
+    """Why it is accepted, and until when, by the file of known faults."""
 
 
 class Side(msgspec.Struct, frozen=True, kw_only=True):
     """Which flashrom it was."""
 
     name: str
+    label: str = ""
+    """What answers call it: a commit, a version or the user's word."""
     version: str = ""
     sha256: str = ""
     stored: str = ""
     """The run that it was taken from, where it was not run for this."""
+
+    @property
+    def title(self) -> str:
+        """Returns what a reader knows it by, which is no path."""
+        if self.label or not self.name.startswith(PATH_PREFIX):
+            return self.label or self.name
+        digest = f" ({self.sha256[:8]})" if self.sha256 else ""
+        return f"flashrom {self.version or 'of unknown version'}{digest}"
 
 
 class Decision(msgspec.Struct, frozen=True, kw_only=True):
@@ -121,6 +153,16 @@ class Decision(msgspec.Struct, frozen=True, kw_only=True):
     total: list[Excess] = []
     """Of all exact cells together."""
     cells: list[GateCell]
+    groups: list[FaultGroup] = []
+    """Each fault once, the gravest change first."""
+    unasked: list[str] = []
+    """Questions of the plan that no cell answered, with the reason."""
+    reached: list[str] = []
+    """Where a changed wait was seen, or that no cell reached it."""
+
+    def groups_of(self, *changes: Change) -> list[FaultGroup]:
+        """Returns the faults with these changes, the worst first."""
+        return [group for group in self.groups if group.fault.change in changes]
 
     @property
     def deciding(self) -> list[GateCell]:

@@ -3,8 +3,9 @@
 
 from collections.abc import Sequence
 
-from delayrig.analysis.gate.decision import Decision, Excess, GateCell, Outcome
-from delayrig.judge.exit_code import UNSAFE
+from delayrig.analysis.gate.decision import Decision, Excess, FaultGroup, GateCell, Outcome
+from delayrig.analysis.gate.faults import REFUSING, Change, Fault
+from delayrig.base.durations import in_unit_of, rounded
 from delayrig.judge.waits import CHIP_BUSY
 from delayrig.model.cell import Role
 from delayrig.model.result import CellResult, Verdict
@@ -24,8 +25,10 @@ def excess_words(excess: Excess) -> str:
         words += f" ({excess.low_pct:+.2f} to {excess.high_pct:+.2f})"
     # In absolute figures as well, since a percentage of next to nothing says nothing.
     before_ms, after_ms = excess.baseline_ns / 1e6, excess.candidate_ns / 1e6
-    told = f"{excess.more_ns / 1e6:+.1f} ms: {before_ms:.1f} before, {after_ms:.1f} now"
-    return f"{excess.figure} {words} ({told}), {_allowed(excess)} allowed"
+    shown = f"{excess.more_ns / 1e6:+.1f} ms: {before_ms:.1f} before"
+    if excess.added_ns:
+        shown += f" with {excess.added_ns / 1e6:.1f} that it did not wait"
+    return f"{excess.figure} {words} ({shown}, {after_ms:.1f} now), {_allowed(excess)} allowed"
 
 
 def _allowed(excess: Excess) -> str:
@@ -34,45 +37,104 @@ def _allowed(excess: Excess) -> str:
 
 
 def decision_lines(decision: Decision) -> list[str]:
-    """The first names the worst cell."""
+    """Returns the answer, then what it rests on; the first line names the worst new thing."""
     seen = [f"Seen: {line}." for line in decision.blind[:1]]
-    return [_what(decision), *seen, _safety(decision), *_costs(decision)]
+    warnings = [
+        f"Warning: {group_words(group)}."
+        for group in decision.groups_of(Change.AS_BEFORE, Change.BETTER)
+        if not group.known
+    ]
+    unasked = [f"Not judged: {line}." for line in decision.unasked]
+    reached = [f"Changed: {line}." for line in decision.reached]
+    return [
+        _answer(decision),
+        _changes(decision),
+        *warnings,
+        *seen,
+        _watching(decision),
+        *unasked,
+        *reached,
+        *_costs(decision),
+    ]
 
 
-def _what(decision: Decision) -> str:
-    names = f"{decision.candidate.name} against {decision.baseline.name}"
+def _answer(decision: Decision) -> str:
+    names = f"{decision.candidate.title} against {decision.baseline.title}"
     worst = next(iter(decision.deciding), None)
     if decision.outcome is Outcome.SLOWER and worst is None:
         beyond = [item for item in decision.total if item.outcome is Outcome.SLOWER]
         return f"No, slower: all cells together: {'; '.join(map(excess_words, beyond))}"
     if decision.outcome is Outcome.PASS:
-        measured = next(cell for cell in decision.deciding if cell.role == Role.MEASURE)
-        return f"Yes: {names}; the worst cell is {measured.id}: {measured.why}"
+        return f"Yes: {names}: nothing is worse in {_compared(decision)}"
     head = HEADS[decision.outcome]
     if decision.outcome is Outcome.DOUBT and decision.doubts:
         return f"{head}: {names}: {decision.doubts[0]}"
     if worst is None:
         return f"{head}: {names}: nothing was judged"
+    if decision.outcome is Outcome.UNSAFE:
+        return f"{head}: {worst.why}, in {worst.id}"
     return f"{head}: {worst.id}: {worst.why}"
 
 
-def _safety(decision: Decision) -> str:
+def fault_words(fault: Fault) -> str:
+    """Returns what is wrong, by how much, and how long it lasts now and did before."""
+    words = f"{WORDS[fault.change]}: {fault.what}"
+    if fault.margin_ns is not None:
+        words += f", {rounded(-fault.margin_ns)} too short"
+    asked_ns = fault.asked_ns
+    lengths = [
+        f"{in_unit_of(asked_ns, bounds[1])} {when}"
+        for bounds, when in ((fault.now_ns, "now"), (fault.before_ns, "before"))
+        if asked_ns is not None and bounds is not None
+    ]
+    return f"{words} ({', '.join(lengths)})" if lengths else words
+
+
+WORDS = {
+    Change.NEW: "new",
+    Change.WORSE: "worse than before",
+    Change.AS_BEFORE: "as before",
+    Change.BETTER: "still too short, and less so",
+    Change.MENDED: "mended",
+}
+
+
+def group_words(group: FaultGroup) -> str:
+    """Returns the words of a fault with where it is and in how many cells."""
+    places = f"{group.cells[0]} and {len(group.cells) - 1} more" if group.cells[1:] else ""
+    known = f" (accepted: {group.known})" if group.known else ""
+    return f"{fault_words(group.fault)}, in {places or group.cells[0]}{known}"
+
+
+def _changes(decision: Decision) -> str:
+    """Returns in how many cells faults are new, as before or mended, and what was compared."""
     cells = [cell for cell in decision.cells if cell.role == Role.MEASURE]
-    count = {verdict: sum(cell.candidate is verdict for cell in cells) for verdict in Verdict}
-    bad = sum(count[verdict] for verdict in UNSAFE)
-    before = sum(cell.baseline in UNSAFE for cell in cells)
-    words = f"{count[Verdict.PASS]} of {len(cells)} cells pass, {bad} too short or corrupt"
-    words += f" ({before} of the baseline's)"
-    if known := sum(cell.outcome is Outcome.UNSEEN and cell.candidate in UNSAFE for cell in cells):
-        words += f", {known} of them no worse than there, where the rig asks for more than a job"
-    if count[Verdict.SKIPPED]:
-        words += f", {count[Verdict.SKIPPED]} skipped"
-    others = len(cells) - count[Verdict.PASS] - bad - count[Verdict.SKIPPED]
-    if others:
-        words += f", {others} unanswered"
+    parts = []
+    for words, changes in (
+        ("new or worse", REFUSING),
+        ("as before", (Change.AS_BEFORE, Change.BETTER)),
+        ("mended", (Change.MENDED,)),
+    ):
+        count = sum(any(fault.change in changes for fault in cell.faults) for cell in cells)
+        parts.append(f"{words} in {_cells(count)}")
+    unseen = [cell for cell in cells if cell.outcome is Outcome.UNSEEN]
+    doubts = sum(cell.outcome is Outcome.DOUBT for cell in cells)
+    words = f"Faults: {', '.join(parts)}; {_compared(decision)} compared"
+    words += f", {len(unseen)} not judged for either" if unseen else ""
+    return f"{words}{f', {doubts} in doubt' if doubts else ''}."
+
+
+def _compared(decision: Decision) -> str:
+    cells = [cell for cell in decision.cells if cell.role == Role.MEASURE]
+    left_out = (Outcome.UNSEEN, Outcome.DOUBT, Outcome.RIG_FAULT)
+    count = sum(cell.outcome not in left_out for cell in cells)
+    return f"{count} of {_cells(len(cells))}"
+
+
+def _watching(decision: Decision) -> str:
     watching = [cell for cell in decision.cells if cell.role != Role.MEASURE]
     good = sum(cell.outcome is Outcome.PASS for cell in watching)
-    return f"Safety: {words}; {good} of {len(watching)} canaries and controls as they must be."
+    return f"Checks: {good} of {len(watching)} canaries and controls are as they must be."
 
 
 def _costs(decision: Decision) -> list[str]:

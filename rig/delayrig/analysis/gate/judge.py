@@ -1,12 +1,13 @@
 # SPDX-License-Identifier: GPL-2.0-or-later
 """The decision: a pure fold over the runs of both subjects.
 
-Safety comes first, then performance, then doubt. What a plan expects of a cell is not asked: a
-baseline that is known to be unsafe makes no candidate safe. known_faults.py has the one exception.
+Safety comes first, then performance, then doubt. A gate judges a change: what the baseline does
+wrong as well is a warning, and does not decide. What a plan expects of a cell is not asked.
 """
 
-from collections.abc import Iterable, Sequence
-from dataclasses import dataclass
+from collections.abc import Iterable, Mapping, Sequence
+from dataclasses import dataclass, field
+from datetime import date
 from itertools import chain
 
 from msgspec.structs import replace
@@ -15,17 +16,40 @@ from delayrig.analysis.gate.decision import (
     EXIT_CODES,
     Decision,
     Excess,
+    FaultGroup,
     GateCell,
     Limits,
     Outcome,
     Side,
 )
-from delayrig.analysis.gate.decision_text import blind_spots, decision_lines, excess_words
-from delayrig.analysis.gate.known_faults import is_as_before
-from delayrig.analysis.gate.performance import PAIRS_MIN, excesses, floor_of, total_excesses
+from delayrig.analysis.gate.decision_text import (
+    blind_spots,
+    decision_lines,
+    excess_words,
+    fault_words,
+)
+from delayrig.analysis.gate.faults import (
+    FAILED,
+    JOB,
+    REFUSING,
+    Change,
+    Fault,
+    compare_faults,
+    lengths_cut,
+)
+from delayrig.analysis.gate.known_faults import KnownFault, mark_known, notes_on
+from delayrig.analysis.gate.performance import (
+    PAIRS_MIN,
+    excesses,
+    floor_of,
+    is_measured,
+    total_excesses,
+)
+from delayrig.analysis.gate.questions import unasked_questions
 from delayrig.hazards import hazard_of
 from delayrig.hazards.library_client import NOTHING_TO_ASK
-from delayrig.judge.exit_code import WATCHING, is_expected, is_unwatched
+from delayrig.judge.chip import DOUBTFUL_GRADES
+from delayrig.judge.exit_code import UNSAFE, WATCHING, is_expected, is_unwatched
 from delayrig.judge.not_provided import not_provided_lines
 from delayrig.model.cell import Role
 from delayrig.model.lane import EXACT_LANE, REAL_TIME
@@ -33,26 +57,52 @@ from delayrig.model.result import CellResult, Results, RunHeader, Verdict
 
 NOTHING_BESIDE = "no cell of the baseline was run to compare with, so its cost is unknown"
 SAFE = "nothing too short"
-AS_BEFORE = "as the baseline"
+AS_BEFORE = "nothing is too short that was not before"
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Terms:
+    """What a gate asks besides the runs."""
+
+    limits: Limits = field(default_factory=Limits)
+    absolute: bool = False
+    """Asks whether the candidate is safe by itself, whatever the baseline does."""
+    questions: Mapping[str, str] = field(default_factory=dict)
+    """By place: what the plan must have answered for a Yes."""
+    known: Sequence[KnownFault] = ()
+    today: date = field(default_factory=date.today)
+    stored: str = ""
+    """The run that the baseline was taken from."""
+    labels: tuple[str, str] = ("", "")
+    """What baseline and candidate are called."""
+    reached: Sequence[str] = ()
+    """Where changed waits were seen."""
+    unreached: Sequence[str] = ()
+    """Changed waits that no cell reached."""
 
 
 def decide(
-    baseline: Sequence[Results], candidate: Sequence[Results], limits: Limits, *, stored: str = ""
+    baseline: Sequence[Results], candidate: Sequence[Results], terms: Terms | None = None
 ) -> Decision:
-    """The decision over all rounds; canaries and controls are those of the candidate's runs."""
+    """Returns the decision over all rounds; the candidate's runs hold canaries and controls."""
+    terms = terms or Terms()
     theirs, ours = _by_place(baseline), _by_place(candidate)
     watching = _watching_by_id(candidate)
     unlike = _unlike(baseline[0].run, candidate[0].run) if theirs else [NOTHING_BESIDE]
     exact = sum(cells[0].lane == EXACT_LANE for cells in ours.values())
     judge = _Judge(
-        limits=limits,
+        limits=terms.limits,
         comparable=not unlike,
-        stored=bool(stored),
+        stored=bool(terms.stored),
+        absolute=terms.absolute,
         beside=_beside(candidate),
+        unheard=_unheard_lanes(watching.values()),
+        cut=lengths_cut(chain(*theirs.values())),
         intervals=2 * (len(ours) - exact),  # of time and of CPU time
         floor_ns=floor_of(exact),
     )
     cells = [judge.place(theirs.get(place, []), mine) for place, mine in ours.items()]
+    unasked = unasked_questions(cells, terms.questions)
     not_run = "the candidate was not run in this cell of the baseline"
     missing = [mine[0] for place, mine in theirs.items() if place not in ours]
     cells += [_gate_cell(cell, Outcome.DOUBT, not_run) for cell in missing]
@@ -60,7 +110,9 @@ def decide(
     cells += [_watching(rounds, unwatched, judge.beside) for rounds in watching.values()]
     cells.sort(key=_gravity)
     doubts = [*unlike, *_unwatched(rounds[0] for rounds in watching.values())]
-    total = total_excesses(cells, limits)
+    doubts += [*(one.words for one in unasked if one.is_doubt), *terms.unreached]
+    groups = mark_known(_groups(cells), terms.known, terms.today)
+    total = total_excesses(cells, terms.limits)
     outcome = _gravest(cells, doubts, total)
     decision = Decision(
         outcome=outcome,
@@ -70,14 +122,76 @@ def decide(
         blind=blind_spots([*chain(*ours.values())]),
         plan=candidate[0].run.plan,
         seed=candidate[0].run.seed,
-        limits=limits,
-        baseline=_side(theirs, stored),
-        candidate=_side(ours, ""),
+        limits=terms.limits,
+        baseline=_side(theirs, terms.stored, terms.labels[0]),
+        candidate=_side(ours, "", terms.labels[1]),
         total=total,
         cells=cells,
+        groups=groups,
+        unasked=[*_not_judged(cells, judge.unheard), *(one.words for one in unasked)],
+        reached=[*terms.unreached, *terms.reached],
     )
-    lines = [*decision_lines(decision), *not_provided_lines([*baseline, *candidate])]
+    lines = [
+        *decision_lines(decision),
+        *notes_on(groups, terms.known, terms.today),
+        *not_provided_lines([*baseline, *candidate]),
+    ]
     return replace(decision, lines=lines)
+
+
+def _groups(cells: Sequence[GateCell]) -> list[FaultGroup]:
+    """Returns each fault once with all its cells, the gravest change and worst lack first.
+
+    Waits that the rig asks for have no caller: those of a cell are one fault, whatever they ask.
+    """
+    found: dict[tuple[Change, str, str], list[tuple[GateCell, Fault]]] = {}
+    for cell in cells:
+        for fault in cell.faults:
+            is_asked = fault.asked_ns is not None and not fault.where
+            key = fault.change, fault.witness, cell.id if is_asked else fault.what
+            found.setdefault(key, []).append((cell, fault))
+    order = list(Change)
+    return sorted(
+        map(_group, found.values()),
+        key=lambda group: (order.index(group.fault.change), group.fault.margin_ns or 0),
+    )
+
+
+def _group(same: Sequence[tuple[GateCell, Fault]]) -> FaultGroup:
+    cell, fault = min(same, key=lambda pair: pair[1].margin_ns or 0)
+    names = dict.fromkeys([cell.id, *(each.id for each, _ in same)])
+    others = len({each.what for _, each in same}) - 1
+    if others:
+        fault = replace(fault, what=f"{fault.what} and {others} other times")
+    return FaultGroup(fault=fault, cells=[*names], rerun=cell.rerun)
+
+
+def _unheard_lanes(watching: Iterable[Sequence[CellResult]]) -> dict[str, str]:
+    """Returns the lanes of real time whose canary or control gave no answer, with the reason."""
+    found: dict[str, str] = {}
+    heard = set()
+    for rounds in watching:
+        lane, role = rounds[0].lane, rounds[0].role
+        if all(map(is_unheard, rounds)):
+            found.setdefault(lane, f"its {role} gave no answer: {rounds[0].reason}")
+        else:
+            heard.add((lane, role))
+    whole = [lane for lane in found if all((lane, role) in heard for role in WATCHING)]
+    return {lane: why for lane, why in found.items() if lane not in whole}
+
+
+def _not_judged(cells: Iterable[GateCell], unheard: Mapping[str, str]) -> list[str]:
+    """Returns what was not judged: no check of the rig answered there, or nobody does the job."""
+    measured = [cell for cell in cells if cell.role == Role.MEASURE]
+    failed = [
+        cell for cell in measured if cell.outcome is Outcome.UNSEEN and cell.candidate in FAILED
+    ]
+    words = [f"{len(failed)} cells, such as {failed[0].id}: {failed[0].why}"] if failed else []
+    return words + [
+        f"{cell.id.partition('.')[0]} (lane {cell.lane}): {unheard[cell.lane]}"
+        for cell in measured
+        if cell.lane in unheard
+    ]
 
 
 Places = dict[str, list[CellResult]]
@@ -119,14 +233,20 @@ def _beside(candidate: Sequence[Results]) -> frozenset[str]:
     return frozenset(lanes - {EXACT_LANE} if EXACT_LANE in lanes and len(candidate) == 1 else ())
 
 
-def _side(places: Places, stored: str) -> Side:
-    """As the program is known; a library has a digest of its own."""
+def _side(places: Places, stored: str, label: str) -> Side:
+    """Returns how the program is known; a library has a digest of its own."""
     cells = [*chain(*places.values())]
     known = [cell for cell in cells if cell.subject.sha256 and not cell.subject.library]
     subject = next((cell.subject for cell in known or cells), None)
     if subject is None:
-        return Side(name="", stored=stored)
-    return Side(name=subject.name, version=subject.version, sha256=subject.sha256, stored=stored)
+        return Side(name="", stored=stored, label=label)
+    return Side(
+        name=subject.name,
+        version=subject.version,
+        sha256=subject.sha256,
+        stored=stored,
+        label=label,
+    )
 
 
 def _unlike(baseline: RunHeader, candidate: RunHeader) -> list[str]:
@@ -170,9 +290,11 @@ def _gravest(cells: Iterable[GateCell], doubts: Sequence[str], total: Sequence[E
 
 
 def _gravity(cell: GateCell) -> tuple[int, bool, float]:
-    """Orders cells, the worst first; lost data has no margin, and nothing is worse."""
+    """Orders cells, the worst first: wrong data, then the waits that lack most, then lost jobs."""
     if cell.outcome is Outcome.UNSAFE:
-        return cell.outcome.gravity, cell.margin_ns is not None, cell.margin_ns or 0
+        is_job = all(fault.witness == JOB for fault in cell.refusing)
+        is_timed = cell.margin_ns is not None or is_job
+        return cell.outcome.gravity, is_timed, (cell.margin_ns or 0) + is_job
     beyond = max((item.pct - item.limit_pct for item in cell.excess), default=float("-inf"))
     return cell.outcome.gravity, False, -beyond
 
@@ -205,8 +327,9 @@ def _gate_cell(
     *,
     before: CellResult | None = None,
     excess: Sequence[Excess] = (),
+    faults: Sequence[Fault] = (),
 ) -> GateCell:
-    margins = [item.margin_ns for item in cell.evidence if item.margin_ns is not None]
+    margins = [f.margin_ns for f in faults if f.change in REFUSING and f.margin_ns is not None]
     return GateCell(
         id=cell.id,
         lane=cell.lane,
@@ -215,9 +338,10 @@ def _gate_cell(
         why=why,
         baseline=before.verdict if before else None,
         candidate=cell.verdict,
-        margin_ns=min(margins, default=None) if cell.verdict is Verdict.TOO_SHORT else None,
+        margin_ns=min(margins, default=None),
         excess=list(excess),
         rerun=cell.rerun,
+        faults=list(faults),
     )
 
 
@@ -226,81 +350,94 @@ class _Judge:
     limits: Limits
     comparable: bool
     stored: bool
+    absolute: bool
     beside: frozenset[str]
+    unheard: Mapping[str, str]
+    cut: Mapping[str, int]
     intervals: int
     floor_ns: int
 
     def place(self, baseline: list[CellResult], candidate: list[CellResult]) -> GateCell:
-        """The gravest that can be said of this place, over all rounds."""
-        before = baseline[0] if baseline else None
+        """Returns the gravest that can be said of this place, over all rounds."""
+        before = _worst(baseline) if baseline else None
         lost = [c for c in [*candidate, *baseline] if c.verdict is Verdict.INFRA_ERROR]
         if lost:
             return _gate_cell(lost[0], Outcome.RIG_FAULT, lost[0].reason, before=before)
-        answers = [cell for cell in candidate if not is_unheard(cell)]
-        enough = len(answers) >= PAIRS_MIN
-        worst = min(answers if enough else candidate, key=lambda cell: ORDER.index(cell.verdict))
-        match worst.verdict:
-            case _ if is_as_before(worst, before):
-                outcome, why = Outcome.UNSEEN, f"{AS_BEFORE}: {worst.verdict}: {worst.reason}"
-            case Verdict.TOO_SHORT | Verdict.CORRUPT:
-                outcome, why = Outcome.UNSAFE, f"{worst.verdict}: {worst.reason}"
-            case Verdict.INCONCLUSIVE if worst.lane in self.beside:
-                outcome, why = Outcome.UNSEEN, f"{worst.verdict}: {worst.reason}"
-            case Verdict.INCONCLUSIVE | Verdict.OP_FAILED | Verdict.HUNG:
-                outcome, why = Outcome.DOUBT, f"{worst.verdict}: {worst.reason}"
-            case Verdict.SKIPPED:
-                outcome, why = _skipped(worst, before)
-            case _:
-                return self._passed(baseline, candidate)
-        return _gate_cell(worst, outcome, why, before=before)
+        worst = _worst(candidate)
+        if worst.lane in self.unheard and worst.lane in self.beside:
+            why = f"not judged: {self.unheard[worst.lane]}"
+            return _gate_cell(worst, Outcome.UNSEEN, why, before=before)
+        faults = compare_faults(None if self.absolute else before, worst, self.cut)
+        refusing = [fault for fault in faults if fault.change in REFUSING]
+        if refusing:
+            why = fault_words(refusing[0])
+            return _gate_cell(worst, Outcome.UNSAFE, why, before=before, faults=faults)
+        if worst.verdict in UNSAFE and (doubts := _new_doubts(worst, before)):
+            return _gate_cell(worst, Outcome.DOUBT, doubts, before=before, faults=faults)
+        if worst.verdict in (Verdict.PASS, *UNSAFE):
+            return self._passed(baseline, candidate, faults)
+        outcome, why = self._unanswered(worst, before)
+        return _gate_cell(worst, outcome, why, before=before, faults=faults)
 
-    def _passed(self, baseline: list[CellResult], candidate: list[CellResult]) -> GateCell:
-        """Nothing is wrong with the candidate but, perhaps, what it takes."""
-        cell = next(cell for cell in candidate if cell.verdict is Verdict.PASS)
+    def _unanswered(self, cell: CellResult, before: CellResult | None) -> tuple[Outcome, str]:
+        """Returns what a cell without an answer comes to: a doubt, unless nothing changed."""
+        why = f"{cell.verdict}: {cell.reason}"
+        if cell.verdict is Verdict.SKIPPED:
+            return _skipped(cell, before)
+        if cell.verdict is Verdict.INCONCLUSIVE and cell.lane in self.beside:
+            return Outcome.UNSEEN, why
+        if before is not None and _is_no_change(cell, before):
+            words = "neither does the job" if cell.verdict in FAILED else "neither can be judged"
+            return Outcome.UNSEEN, f"{words}: {why}"
+        return Outcome.DOUBT, why
+
+    def _passed(
+        self, baseline: list[CellResult], candidate: list[CellResult], faults: Sequence[Fault]
+    ) -> GateCell:
+        """Returns the cell of a candidate that does nothing worse, judged by its cost."""
+        cell = _worst(candidate)
+        before = _worst(baseline) if baseline else None
+        safe = SAFE if cell.verdict is Verdict.PASS else AS_BEFORE
+
+        def passed(why: str, outcome: Outcome = Outcome.PASS) -> GateCell:
+            words = f"{safe}; {why}"
+            return _gate_cell(cell, outcome, words, before=before, faults=faults)
+
         if cell.lane in self.beside:
-            return _gate_cell(cell, Outcome.PASS, f"{SAFE}; its time is not counted")
-        if not baseline:
-            return _gate_cell(cell, Outcome.DOUBT, f"{SAFE}; the baseline was not run in this cell")
-        pairs = [
-            (before, after)
-            for before, after in zip(baseline, candidate, strict=False)
-            if before.verdict is after.verdict is Verdict.PASS
-        ]
-        safe = "; ".join([SAFE, *_left_out([*baseline, *candidate])])
+            return passed("its time is not counted")
+        if before is None:
+            return passed("the baseline was not run in this cell", Outcome.DOUBT)
+        safe = "; ".join([safe, *_left_out([*baseline, *candidate])])
         if reason := _never_counted(cell):
-            why = f"{safe}; {reason}, so its time is not counted"
-            return _gate_cell(cell, Outcome.PASS, why, before=baseline[0])
-        if uncounted := self._uncounted(baseline, cell):
-            slower = self.comparable and self._is_slower_than_failed(baseline, cell)
-            outcome = Outcome.DOUBT if slower else Outcome.PASS
-            return _gate_cell(cell, outcome, f"{safe}; {uncounted}", before=baseline[0])
+            return passed(f"{reason}, so its time is not counted")
+        if uncounted := self._uncounted(before):
+            return passed(uncounted)
+        pairs = [
+            (one, other)
+            for one, other in zip(baseline, candidate, strict=False)
+            if is_measured(one) and is_measured(other)
+        ]
         if unclaimed := self._unclaimed(len(pairs), cell):
-            return _gate_cell(cell, Outcome.DOUBT, f"{safe}; {unclaimed}", before=baseline[0])
+            return passed(unclaimed, Outcome.DOUBT)
         found = excesses(pairs, self.limits, intervals=self.intervals, floor_ns=self.floor_ns)
         outcomes = [Outcome.PASS, *(item.outcome for item in found)]
         outcome = min(outcomes, key=lambda outcome: outcome.gravity)
-        told = [item for item in found if item.outcome is outcome]
-        why = "; ".join([safe, *map(excess_words, told)])
-        return _gate_cell(cell, outcome, why, before=pairs[0][0], excess=found)
+        shown = [item for item in found if item.outcome is outcome]
+        why = "; ".join([safe, *map(excess_words, shown)])
+        return _gate_cell(
+            cell, outcome, why, before=pairs[0][0] if pairs else before, excess=found, faults=faults
+        )
 
-    def _uncounted(self, baseline: list[CellResult], cell: CellResult) -> str:
-        """Why times are not compared here; empty where they are."""
-        answers = [before for before in baseline if not is_unheard(before)]
-        failed = [before for before in answers if before.verdict is not Verdict.PASS]
-        if failed:
-            slower = self._is_slower_than_failed(baseline, cell)
-            what = f"the baseline was {failed[0].verdict}"
-            return f"{what}, and took less" if slower else f"{what}, so its time is no measure"
-        return "" if self.comparable else "times cannot be compared"
-
-    def _is_slower_than_failed(self, baseline: list[CellResult], cell: CellResult) -> bool:
-        """Whether it exceeds a baseline that was not right: then nobody knows if that is waste."""
-        failed = [b for b in baseline if b.verdict is not Verdict.PASS and not is_unheard(b)]
-        allowed = 1 + self.limits.slowdown_pct / 100
-        return bool(failed) and cell.time_ns.total > failed[0].time_ns.total * allowed
+    def _uncounted(self, before: CellResult) -> str:
+        """Returns why times are not compared here; empty where they are."""
+        if not self.comparable:
+            return "times cannot be compared"
+        if is_measured(before) or is_unheard(before):
+            return ""
+        return f"the baseline was {before.verdict}, so its time is no measure"
 
     def _unclaimed(self, rounds: int, cell: CellResult) -> str:
-        """Why nothing can be claimed of real time; empty where it can."""
+        """Returns why nothing can be claimed of real time; empty where it can."""
         if cell.lane == EXACT_LANE:
             return ""
         if self.stored:
@@ -319,6 +456,40 @@ def _left_out(rounds: Sequence[CellResult]) -> list[str]:
     count = sum(map(is_unheard, rounds))
     reasons = [cell.reason for cell in rounds if is_unheard(cell)][:1]
     return [f"{count} of {len(rounds)} runs gave no answer: {reason}" for reason in reasons]
+
+
+def _worst(rounds: Sequence[CellResult]) -> CellResult:
+    """Returns the gravest answer; rounds without one count where too few have answered."""
+    answers = [cell for cell in rounds if not is_unheard(cell)]
+    enough = len(answers) >= PAIRS_MIN
+    return min(answers if enough else rounds, key=lambda cell: ORDER.index(cell.verdict))
+
+
+def _is_no_change(cell: CellResult, before: CellResult) -> bool:
+    """Returns True if the baseline gave no answer for the same reasons."""
+    if cell.verdict in FAILED:
+        return before.verdict in FAILED
+    return (
+        before.verdict is cell.verdict
+        and not _new_doubts(cell, before)
+        and set(cell.unjudged) <= set(before.unjudged)
+    )
+
+
+def _new_doubts(cell: CellResult, before: CellResult | None) -> str:
+    """Returns what rests on figures that no datasheet gives, and the baseline does not do."""
+    known = {
+        (item.witness, item.rule, item.command) for item in (before.evidence if before else [])
+    }
+    return next(
+        (
+            f"new, and rests on {item.grade} figures alone: {item.what}"
+            for item in cell.evidence
+            if item.grade in DOUBTFUL_GRADES
+            and (item.witness, item.rule, item.command) not in known
+        ),
+        "",
+    )
 
 
 ORDER = (

@@ -1,61 +1,71 @@
 # SPDX-License-Identifier: GPL-2.0-or-later
-"""Faults that the baseline has as well, where the rig asks for more than any job does.
+"""`.delay-rig.toml` in the candidate's tree: faults that its project knows, and accepts for a time.
 
-A part that begins freshly powered, or a wait of an hour, is the rig's own question: who answers it
-as before is not to blame. A job that neither can do tells nothing of a change.
+A known fault is no warning until its date. It never decides: a new one is refused all the same.
 """
 
-from dataclasses import dataclass
+from collections.abc import Iterable, Sequence
+from datetime import date
+from fnmatch import fnmatchcase
+from pathlib import Path
 
-from delayrig.hazards import hazard_of
-from delayrig.judge.chip import rule_of
-from delayrig.model.evidence import Witness
-from delayrig.model.lane import EXACT_LANE
-from delayrig.model.result import CellResult, Verdict
+import msgspec
+from msgspec.structs import replace
 
-MORE_NS_MAX, MORE_PART_MAX = 100_000, 0.05
-"""By so much may a command come earlier than the baseline's: the code before it was changed."""
+from delayrig.analysis.gate.decision import FaultGroup
+from delayrig.analysis.gate.faults import Change
+from delayrig.base.toml import read_toml
 
-
-@dataclass(frozen=True, slots=True)
-class _Fault:
-    """How often one kind was seen, and how bad the worst was."""
-
-    count: int
-    short_ns: int
-
-    def is_no_worse_than(self, known: "_Fault | None") -> bool:
-        if known is None or self.count > known.count:
-            return False
-        return self.short_ns <= known.short_ns * (1 + MORE_PART_MAX) + MORE_NS_MAX
+FILE_NAME = ".delay-rig.toml"
 
 
-def is_as_before(cell: CellResult, before: CellResult | None) -> bool:
-    """Whether what is wrong there tells nothing of a change: the baseline has it, too."""
-    if before is None or cell.lane != EXACT_LANE or cell.verdict is not before.verdict:
-        return False
-    match cell.verdict:
-        case Verdict.TOO_SHORT:
-            return _is_known_fault(cell, before)
-        case Verdict.OP_FAILED | Verdict.HUNG:
-            return all(item.witness is Witness.IMAGE for item in cell.evidence)
-        case _:
-            return False
+class KnownFault(msgspec.Struct, frozen=True, kw_only=True, forbid_unknown_fields=True):
+    """One fault: `what` is how warnings name it, and `*` stands for anything."""
+
+    what: str
+    reason: str
+    until: date
+
+    def covers(self, group: FaultGroup) -> bool:
+        return fnmatchcase(group.fault.what, self.what)
 
 
-def _is_known_fault(cell: CellResult, before: CellResult) -> bool:
-    """Whether the rig asks for more there than a job does, and it is no worse than the baseline."""
-    if not any(hazard_of(word).is_beyond_jobs for word in cell.hazards):
-        return False
-    known = _faults(before)
-    return all(fault.is_no_worse_than(known.get(kind)) for kind, fault in _faults(cell).items())
+class KnownFaults(msgspec.Struct, frozen=True, kw_only=True, forbid_unknown_fields=True):
+    """The whole file."""
+
+    schema: int
+    fault: list[KnownFault] = []
 
 
-def _faults(cell: CellResult) -> dict[tuple[Witness, str], _Fault]:
-    found: dict[tuple[Witness, str], _Fault] = {}
-    for item in cell.evidence:
-        kind = item.witness, rule_of(item)
-        so_far = found.get(kind, _Fault(0, 0))
-        short_ns = max(so_far.short_ns, -(item.margin_ns or 0))
-        found[kind] = _Fault(so_far.count + item.count, short_ns)
-    return found
+def read_known_faults(path: Path) -> list[KnownFault]:
+    """Returns the faults of a file; raises `BadInputError` that names file and key."""
+    return read_toml(path, KnownFaults).fault
+
+
+def mark_known(
+    groups: Sequence[FaultGroup], known: Sequence[KnownFault], today: date
+) -> list[FaultGroup]:
+    """Returns the groups, those that are accepted today with the reason."""
+    return [
+        next(
+            (
+                replace(group, known=f"{each.reason}, until {each.until}")
+                for each in known
+                if today <= each.until and each.covers(group)
+            ),
+            group,
+        )
+        for group in groups
+    ]
+
+
+def notes_on(groups: Sequence[FaultGroup], known: Iterable[KnownFault], today: date) -> list[str]:
+    """Returns what is to be done about the file: lines that ran out, and faults that are gone."""
+    left = [group for group in groups if group.fault.change is not Change.MENDED]
+    notes = []
+    for each in known:
+        if not any(each.covers(group) for group in left):
+            notes.append(f"{FILE_NAME}: {each.what!r} is gone: remove its entry")
+        elif today > each.until:
+            notes.append(f"{FILE_NAME}: {each.what!r} was accepted until {each.until}")
+    return notes

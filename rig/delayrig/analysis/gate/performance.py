@@ -12,7 +12,7 @@ from fractions import Fraction
 from delayrig.analysis.gate.decision import Excess, GateCell, Limits, Outcome
 from delayrig.analysis.resampling import middle_of_draws
 from delayrig.model.lane import EXACT_LANE
-from delayrig.model.result import CellResult
+from delayrig.model.result import CellResult, Verdict
 
 PAIRS_MIN = 6
 """Fewer claim nothing: of 5 pairs, all lean the same way by chance once in 16 times."""
@@ -68,17 +68,29 @@ def excesses(
     """In time and in CPU time; `intervals` are of real time, `floor_ns` is of exact time."""
     times = [(b.time_ns.total, c.time_ns.total) for b, c in rounds]
     cpu_times = [(b.total_cpu_ns, c.total_cpu_ns) for b, c in rounds]
-    figures: list[tuple[str, Pairs, float, int]] = [
-        ("time", times, limits.slowdown_pct, floor_ns),
-        ("CPU time", cpu_times, limits.cpu_pct, CELL_FLOOR_NS),
+    added_ns = added_to_baseline_ns(rounds)
+    cpu_added_ns = added_ns * _sums(cpu_times)[0] // max(_sums(times)[0], 1)
+    figures: list[tuple[str, Pairs, float, int, int]] = [
+        ("time", times, limits.slowdown_pct, floor_ns, added_ns),
+        ("CPU time", cpu_times, limits.cpu_pct, CELL_FLOOR_NS, min(cpu_added_ns, added_ns)),
     ]
     return [
-        _excess(figure, *_sums(pairs), limit_pct, floor_ns=floor_ns)
+        _excess(figure, *_sums(pairs), limit_pct, floor_ns=floor_ns, added_ns=added_ns)
         if rounds[0][0].lane == EXACT_LANE
         else _likely_excess(figure, pairs, limit_pct, of=intervals)
-        for figure, pairs, limit_pct, floor_ns in figures
+        for figure, pairs, limit_pct, floor_ns, added_ns in figures
         if all(before > 0 for before, _ in pairs)
     ]
+
+
+def added_to_baseline_ns(rounds: Sequence[tuple[CellResult, CellResult]]) -> int:
+    """Returns what the baseline did not wait and the candidate did: being right is no cost."""
+    return max(sum(b.not_waited_ns - c.not_waited_ns for b, c in rounds), 0)
+
+
+def is_measured(cell: CellResult) -> bool:
+    """Returns True if a cell's time says something: its job was done, however it waited."""
+    return cell.verdict is Verdict.PASS or (cell.verdict is Verdict.TOO_SHORT and cell.job_done)
 
 
 def floor_of(cells: int) -> int:
@@ -107,7 +119,10 @@ def _total(figure: str, found: Sequence[Excess], limit_pct: float) -> Excess:
     return _excess(figure, before, after, limit_pct, floor_ns=floor_ns)
 
 
-def _excess(figure: str, before: int, after: int, limit_pct: float, *, floor_ns: int) -> Excess:
+def _excess(
+    figure: str, before: int, after: int, limit_pct: float, *, floor_ns: int, added_ns: int = 0
+) -> Excess:
+    before += added_ns
     more = after - before
     slower = more > floor_ns and 100 * more > Fraction(str(limit_pct)) * before
     pct = 100 * more / before
@@ -115,6 +130,7 @@ def _excess(figure: str, before: int, after: int, limit_pct: float, *, floor_ns:
         figure=figure,
         baseline_ns=before,
         candidate_ns=after,
+        added_ns=added_ns,
         low_pct=pct,
         high_pct=pct,
         limit_pct=limit_pct,

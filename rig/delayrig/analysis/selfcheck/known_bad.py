@@ -9,7 +9,7 @@ from collections.abc import Iterable, Sequence
 import msgspec
 from msgspec.structs import replace
 
-from delayrig.analysis.gate.decision import Decision, GateCell, Limits, Outcome
+from delayrig.analysis.gate.decision import Decision, GateCell, Outcome
 from delayrig.analysis.gate.judge import decide
 from delayrig.base.errors import ExitCode
 from delayrig.images.disguise import STRIPPED
@@ -17,7 +17,7 @@ from delayrig.images.known_bad import PREFIX, Kind, Mistake, Sight
 from delayrig.images.subject import BUNDLED
 from delayrig.judge.exit_code import WATCHING
 from delayrig.model.cell import Cell, Role
-from delayrig.model.result import CellResult, Results, RunHeader, Verdict
+from delayrig.model.result import CellResult, Results, RunHeader
 
 SCHEMA = 1
 FILE_NAME = "known-bad.json"
@@ -25,7 +25,6 @@ PAGE_NAME = "known-bad.html"
 PLAN = "known-bad"
 
 WANTED = {Kind.UNSAFE: Outcome.UNSAFE, Kind.WASTEFUL: Outcome.SLOWER, Kind.LEGAL: Outcome.PASS}
-FAILED = (Verdict.OP_FAILED, Verdict.HUNG)
 
 
 class Answered(msgspec.Struct, frozen=True, kw_only=True):
@@ -125,22 +124,18 @@ def _answer(results: Results, mistake: Mistake, disguise: str) -> Answered:
         kind=mistake.kind,
         sight=mistake.sight,
         outcome=decision.outcome,
-        right=is_right(mistake.kind, decision.outcome, cells, stripped=STRIPPED in disguise),
+        right=is_right(mistake.kind, decision.outcome, stripped=STRIPPED in disguise),
         cells=cells,
     )
 
 
-def is_right(
-    kind: Kind, outcome: Outcome, cells: Sequence[GateCell], *, stripped: bool = False
-) -> bool:
-    """Returns True if a gate's answer fits the class.
+def is_right(kind: Kind, outcome: Outcome, *, stripped: bool = False) -> bool:
+    """Returns True if a gate's answer is the one for that class.
 
-    Doubt is right for unsafe builds that fail and report it, and for stripped ones.
+    A doubt is right of stripped builds.
     """
     if stripped and outcome is Outcome.DOUBT:
         return True
-    if kind is Kind.UNSAFE and outcome is Outcome.DOUBT:
-        return any(cell.candidate in FAILED for cell in cells)
     return outcome is WANTED[kind]
 
 
@@ -149,9 +144,7 @@ def _decision(results: Results, subject: str) -> Decision:
     places = {cell.place for cell in ours}
     theirs = [c for c in results.cells if _is_measured(c, BUNDLED) and c.place in places]
     watching = [cell for cell in results.cells if Role(cell.role) in WATCHING]
-    return decide(
-        [replace(results, cells=theirs)], [replace(results, cells=[*ours, *watching])], Limits()
-    )
+    return decide([replace(results, cells=theirs)], [replace(results, cells=[*ours, *watching])])
 
 
 def _is_measured(cell: CellResult, subject: str) -> bool:

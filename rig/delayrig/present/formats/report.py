@@ -7,6 +7,7 @@ from enum import StrEnum
 from pathlib import Path
 
 from delayrig.analysis.gate.decision import FILE_NAME, Decision, GateCell, Outcome
+from delayrig.analysis.gate.decision_text import fault_words
 from delayrig.base.errors import BadInputError, ExitCode
 from delayrig.judge.exit_code import exit_code_of, exit_code_of_run
 from delayrig.judge.judge import describe
@@ -35,11 +36,23 @@ class Case:
     state: State
     why: str
     cell: CellResult
-    is_gated: bool = False
-    """Whether a gate rated it."""
+    gated: GateCell | None = None
+    """What a gate made of it."""
+
+    @property
+    def is_gated(self) -> bool:
+        return self.gated is not None
+
+    @property
+    def is_slower(self) -> bool:
+        return self.gated is not None and self.gated.outcome is Outcome.SLOWER
 
     @property
     def evidence(self) -> list[str]:
+        """Returns what speaks against it; of a gate's cell what is new there."""
+        if self.gated is not None and self.gated.refusing:
+            faults = self.gated.refusing
+            return [f"{fault_words(each)} [{each.where}]" for each in faults]
         return [evidence_line(item) for item in self.cell.evidence]
 
     @property
@@ -163,7 +176,7 @@ def report_of_gate(decision: Decision, runs: Sequence[Results]) -> Report:
                 hint="a run of the gate was changed since: run the gate again",
             )
     return Report(
-        title=f"gate: {decision.candidate.name} against {decision.baseline.name}",
+        title=f"gate: {decision.candidate.title} against {decision.baseline.title}",
         lines=[*decision.lines, *(f"Doubt: {doubt}" for doubt in decision.doubts)],
         code=ExitCode(decision.exit_code),
         cases=[_case_of_gate(cell, known[cell.id, cell.candidate]) for cell in decision.cells],
@@ -174,7 +187,7 @@ def report_of_gate(decision: Decision, runs: Sequence[Results]) -> Report:
 
 def _case_of_gate(cell: GateCell, result: CellResult) -> Case:
     state = STATES_OF_OUTCOMES[cell.outcome]
-    return Case(state=state, why=cell.why, cell=result, is_gated=True)
+    return Case(state=state, why=cell.why, cell=result, gated=cell)
 
 
 def evidence_line(item: Evidence) -> str:

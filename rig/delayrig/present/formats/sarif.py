@@ -10,6 +10,9 @@ from pathlib import Path, PurePosixPath
 from typing import Any
 from urllib.parse import quote
 
+from delayrig.analysis.gate.decision import Decision
+from delayrig.analysis.gate.decision_text import group_words
+from delayrig.analysis.gate.faults import DATA, REFUSING, Change
 from delayrig.base.atomic_file import json_document
 from delayrig.base.text import one_line, plain
 from delayrig.model.evidence import Evidence
@@ -28,6 +31,7 @@ RULES = {
     "too-short": ("error", "A wait ended before the time that it asked for, or that a chip needs."),
     "data-corrupted": ("error", "The flash chip does not hold what was written to it."),
     "missing-conviction": ("error", "A cell that must be convicted was not."),
+    "known-fault": ("warning", "A fault that the baseline has as well; it refuses nothing."),
     "slower": ("warning", "A job takes more time or CPU time than the gate allows."),
     "in-doubt": ("warning", "The cell gave no answer, so nothing is known of its waits."),
     "rig-failed": ("note", "The rig itself failed, which says nothing of the program."),
@@ -52,7 +56,7 @@ def as_sarif(report: Report) -> bytes:
                 "startTimeUtc": report.run.started.replace("+00:00", "Z"),
             }
         ],
-        "results": [result for case in report.bad for result in _results(case, report)],
+        "results": [*_of_gate(report), *(r for case in report.bad for r in _results(case, report))],
     }
     document = {
         "$schema": "https://json.schemastore.org/sarif-2.1.0.json",
@@ -77,6 +81,30 @@ def _driver(report: Report) -> dict[str, Any]:
     }
 
 
+def _of_gate(report: Report) -> list[dict[str, Any]]:
+    """Returns a result for each fault of a gate: errors for new ones, warnings for known ones."""
+    if not isinstance(report.document, Decision):
+        return []
+    rules = {
+        **dict.fromkeys(REFUSING, "too-short"),
+        **dict.fromkeys((Change.AS_BEFORE, Change.BETTER), "known-fault"),
+    }
+    groups = [group for group in report.document.groups if not group.known]
+    nth: dict[str, int] = {}
+    found = []
+    for group in groups:
+        rule = rules.get(group.fault.change)
+        if rule is None:
+            continue
+        rule = "data-corrupted" if group.fault.witness == DATA and rule == "too-short" else rule
+        lines = [group_words(group), group.fault.where, f"again: {group.rerun}"]
+        calls = frames_in(group.fault.where)
+        place = call_of(calls)[0]
+        nth[place] = nth.get(place, -1) + 1
+        found.append(_entry(rule, lines, calls, group.cells[0], report, nth[place]))
+    return found
+
+
 def rule_of(case: Case) -> str:
     match case.state:
         case State.ERROR:
@@ -90,6 +118,8 @@ def rule_of(case: Case) -> str:
 
 
 def _results(case: Case, report: Report) -> list[dict[str, Any]]:
+    if case.is_gated and case.state is State.FAIL and not case.is_slower:
+        return []  # its faults are told by themselves
     by_line: dict[tuple[str, int], list[Evidence]] = {}
     for item in case.cell.evidence:
         by_line.setdefault(call_of(frames_of(item)), []).append(item)
@@ -101,21 +131,27 @@ def _results(case: Case, report: Report) -> list[dict[str, Any]]:
 
 
 def _result(case: Case, items: list[Evidence], report: Report, nth: int) -> dict[str, Any]:
-    rule = rule_of(case)
-    calls = frames_of(items[0]) if items else []
-    frames = [(_in_tree(file, report.source_root), line) for file, line in calls]
     lines = [case.why, *map(evidence_line, items[:SHOWN])]
     if len(items) > SHOWN:
         lines.append(f"and {len(items) - SHOWN} more")
     lines.append(f"again: {case.cell.rerun}")
+    calls = frames_of(items[0]) if items else []
+    return _entry(rule_of(case), lines, calls, case.id, report, nth)
+
+
+def _entry(
+    rule: str, lines: list[str], calls: Frames, cell_id: str, report: Report, nth: int
+) -> dict[str, Any]:
+    """Returns a result at the line of the call; it is the `nth` one of its file."""
+    frames = [(_in_tree(file, report.source_root), line) for file, line in calls]
     at = call_of(frames)
-    cell = {"fullyQualifiedName": one_line(case.id), "kind": "cell"}
-    prints = {"cell/v1": one_line(case.id), "place/v1": one_line(f"{at[0]} {nth}")}
+    cell = {"fullyQualifiedName": one_line(cell_id), "kind": "cell"}
+    prints = {"cell/v1": one_line(cell_id), "place/v1": one_line(f"{at[0]} {nth}")}
     return {
         "ruleId": rule,
         "ruleIndex": list(RULES).index(rule),
         "level": RULES[rule][0],
-        "message": {"text": plain("\n".join(lines))},
+        "message": {"text": plain("\n".join(filter(None, lines)))},
         "locations": [{**_location(at), "logicalLocations": [cell]}],
         "relatedLocations": [
             {"id": number, **_location(frame)} for number, frame in enumerate(frames, start=1)
@@ -125,9 +161,12 @@ def _result(case: Case, items: list[Evidence], report: Report, nth: int) -> dict
 
 
 def frames_of(item: Evidence) -> Frames:
-    """The calls that led to the delay, the nearest first; those without a line are left out."""
-    stack = item.where.rpartition(": ")[2].split(" < ")
-    found = (FRAME.fullmatch(frame) for frame in stack)
+    """Returns the calls that led to a delay and have a line, the nearest first."""
+    return frames_in(item.where.rpartition(": ")[2])
+
+
+def frames_in(stack: str) -> Frames:
+    found = (FRAME.fullmatch(frame) for frame in stack.split(" < "))
     return [(each["file"], int(each["line"])) for each in found if each]
 
 

@@ -6,14 +6,17 @@ from typing import TYPE_CHECKING, Any
 
 from markupsafe import Markup
 
-from delayrig.analysis.gate.decision import Decision, Excess, GateCell, Outcome
+from delayrig.analysis.gate.decision import Decision, Excess, FaultGroup, GateCell, Outcome
+from delayrig.analysis.gate.decision_text import WORDS
+from delayrig.base.durations import in_unit_of, rounded
 from delayrig.model.cell import place_of
 from delayrig.model.result import CellResult
-from delayrig.present.notable import OUTCOMES
+from delayrig.present.notable import CHANGES, OUTCOMES
 from delayrig.present.pages.charts import Chart, Colour, hide_left_axis, label_bar, new_figure
 from delayrig.present.pages.page import Section, bullets, code, details, paragraph, table_html
 from delayrig.present.report.labels import cell_link, count, marks_of, verdict_html
 from delayrig.present.report.source import GateSource, RunSource, Sources
+from delayrig.present.report.timelines import draw_cell
 from delayrig.present.tables import Row, Table, words_and_figures
 from delayrig.present.terminal.console import seconds
 
@@ -22,6 +25,7 @@ if TYPE_CHECKING:
 
 DRAWN_MAX = 24
 LISTED_MAX = 1000
+SHOWN_PCT_MIN = 0.05
 ROUNDS = (
     "the times of this section are sums over all of them, with the interval that the decision"
     " rests on. Everywhere else on this page each cell is shown as it was in one round: of its"
@@ -35,20 +39,24 @@ Together = list[CellResult | None]
 
 def decision_section(sources: Sources) -> Section:
     several = len(sources.gates) > 1
-    body = Markup("").join(_decision(gate, several=several) for gate in sources.gates)
+    body = Markup("").join(_decision(gate, sources, several=several) for gate in sources.gates)
     return Section(key="decision", title="The decision", body=body)
 
 
-def _decision(gate: GateSource, *, several: bool) -> Markup:
+def _decision(gate: GateSource, sources: Sources, *, several: bool) -> Markup:
     decision = gate.decision
     body = Markup("<h3>{}</h3>").format(_sides(decision)) if several else Markup("")
+    if decision.groups:
+        body += table_html(_faults(decision.groups))
+    if not several and decision.outcome is Outcome.UNSAFE:
+        body += _worst_on_both_sides(decision.deciding[0], sources)
     body += paragraph(
         f"Plan {decision.plan}, seed {decision.seed}. A cell may take"
         f" {decision.limits.slowdown_pct:g} % more time and {decision.limits.cpu_pct:g} % more CPU"
         f" time than in the baseline.{_floors(decision)}"
         + (f" {gate.rounds} rounds: {ROUNDS}" if gate.rounds > 1 else "")
     )
-    compared = [cell for cell in decision.cells if cell.excess]
+    compared = [cell for cell in decision.cells if any(map(_is_change, cell.excess))]
     if compared:
         body += _chart(decision, compared)
     body += table_html(_cells(decision.cells))
@@ -59,8 +67,53 @@ def _decision(gate: GateSource, *, several: bool) -> Markup:
     return body
 
 
+def _faults(groups: Sequence[FaultGroup]) -> Table:
+    """Returns what is new, worse, as before and mended: where, and how long it lasts."""
+    return words_and_figures(
+        "Faults, the gravest first; the cell is the one in which it is worst",
+        ["change", "fault", "call stack", "cell"],
+        ["asked", "before", "now", "cells"],
+        [_fault_row(group) for group in groups[:LISTED_MAX]],
+    )
+
+
+def _fault_row(group: FaultGroup) -> list[str | Markup]:
+    fault = group.fault
+    css, _ = CHANGES[fault.change]
+    lengths = [
+        in_unit_of(fault.asked_ns, bounds[1]) if bounds and fault.asked_ns else "-"
+        for bounds in (fault.before_ns, fault.now_ns)
+    ]
+    return [
+        Markup('<span class="badge {}">{}</span>').format(css, WORDS[fault.change]),
+        f"{fault.what} (accepted: {group.known})" if group.known else fault.what,
+        Markup("<br>").join(Markup("<code>{}</code>").format(x) for x in fault.where.split(" < ")),
+        group.cells[0],
+        rounded(fault.asked_ns) if fault.asked_ns else "-",
+        *lengths,
+        f"{len(group.cells)}",
+    ]
+
+
+def _worst_on_both_sides(worst: GateCell, sources: Sources) -> Markup:
+    """Returns the timelines of the worst new fault's cell, of the baseline and of the candidate."""
+    place = place_of(worst.id)
+    drawn = [
+        draw_cell(run, cell).html
+        for run in sources.runs
+        for cell in run.results.cells
+        if cell.place == place and cell.id in run.drawable
+    ]
+    return Markup("").join(drawn)
+
+
+def _is_change(item: Excess) -> bool:
+    """Returns True for what a bar would show: `0.0 %` says nothing."""
+    return item.outcome is not Outcome.PASS or abs(item.pct) >= SHOWN_PCT_MIN
+
+
 def _sides(decision: Decision) -> str:
-    return f"{decision.candidate.name} against {decision.baseline.name}"
+    return f"{decision.candidate.title} against {decision.baseline.title}"
 
 
 def _floors(decision: Decision) -> str:

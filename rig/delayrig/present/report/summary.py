@@ -7,6 +7,7 @@ from collections.abc import Sequence
 from markupsafe import Markup
 
 from delayrig.analysis.gate.decision import Decision, Excess, GateCell, Outcome
+from delayrig.analysis.gate.faults import DATA
 from delayrig.base.durations import in_unit_of, rounded
 from delayrig.base.errors import ExitCode
 from delayrig.judge.exit_code import is_expected
@@ -46,8 +47,7 @@ CAME = " came "
 def title_of(sources: Sources) -> str:
     """Returns the answer of a single gate, else the subject of the page."""
     if len(sources.gates) == 1 and len(sources.runs) == 2:
-        cells = [cell for run in sources.runs for cell in run.results.cells]
-        return headline(sources.gates[0].decision, cells)
+        return headline(sources.gates[0].decision)
     if len(sources.runs) == 1:
         return f"Plan {sources.runs[0].results.run.plan}"
     return f"{len(sources.runs)} runs side by side"
@@ -85,7 +85,7 @@ def _lead(code: ExitCode, text: str) -> Markup:
 def _decision(gate: GateSource) -> Markup:
     decision = gate.decision
     first, *others = decision.lines
-    sides = f"Gate: {decision.candidate.name} against {decision.baseline.name}"
+    sides = f"Gate: {decision.candidate.title} against {decision.baseline.title}"
     doubts = [f"Doubt: {doubt}" for doubt in decision.doubts]
     return _lead(ExitCode(decision.exit_code), first) + paragraphs([sides, *others, *doubts])
 
@@ -146,11 +146,11 @@ def _finding(run: RunSource, cell: CellResult) -> dict[str, object]:
     }
 
 
-def headline(decision: Decision, cells: Sequence[CellResult]) -> str:
-    """Returns one line about a gate with those cells; it contains no path."""
+def headline(decision: Decision) -> str:
+    """Returns one line about a gate; it contains no path."""
     match decision.outcome:
         case Outcome.UNSAFE:
-            return f"Unsafe: {_unsafe(decision.deciding[0], cells)}"
+            return f"Unsafe: {_unsafe(decision.deciding[0])}"
         case Outcome.SLOWER:
             return f"Slower: {_slower(decision)}"
         case Outcome.PASS:
@@ -161,16 +161,14 @@ def headline(decision: Decision, cells: Sequence[CellResult]) -> str:
             return "No answer: the rig itself failed"
 
 
-def _unsafe(worst: GateCell, cells: Sequence[CellResult]) -> str:
-    of_it = [c for c in cells if (c.id, c.verdict) == (worst.id, worst.candidate)]
-    found = [item for cell in of_it for item in cell.evidence]
-    told = [item for item in found if item.what in worst.why]
-    short = [item for item in told or found if item.margin_ns is not None]
-    if worst.candidate is Verdict.CORRUPT:
-        return "data was corrupted"
-    if not short:
+def _unsafe(worst: GateCell) -> str:
+    fault = next(iter(worst.refusing), None)
+    if fault is None:
         return "a wait is too short"
-    return short_words(min(short, key=lambda item: item.margin_ns or 0))
+    if fault.asked_ns is not None and fault.now_ns is not None:
+        lasts = in_unit_of(fault.asked_ns, fault.now_ns[1])
+        return f"a wait of {rounded(fault.asked_ns)} lasts {lasts}"
+    return "data was corrupted" if fault.witness == DATA else fault.what
 
 
 def short_words(item: Evidence) -> str:

@@ -5,10 +5,12 @@ from rich.console import Console
 from rich.markup import escape
 
 from delayrig.analysis.compare import Beside, CellPair, sums_of
-from delayrig.analysis.gate.decision import Decision, GateCell, Outcome
-from delayrig.model.cell import Role
+from delayrig.analysis.gate.decision import Decision, FaultGroup, GateCell, Outcome
+from delayrig.analysis.gate.decision_text import WORDS
+from delayrig.analysis.gate.faults import REFUSING
+from delayrig.base.durations import in_unit_of, rounded
 from delayrig.model.lane import EXACT_LANE
-from delayrig.present.notable import OUTCOMES, STYLES
+from delayrig.present.notable import CHANGES, OUTCOMES, STYLES
 from delayrig.present.terminal.console import FittedTable, plain_table, say, seconds
 
 ROWS_MAX = 20
@@ -78,21 +80,46 @@ def _print_sums(pairs: list[CellPair], console: Console) -> None:
 
 
 def print_decision(decision: Decision, console: Console) -> None:
-    """Prints three lines of decision, what could not be seen, and the deciding cells."""
+    """Prints the answer, each fault once, and the cells that decided where no fault did."""
     first, *others = decision.lines
     say(console, first, style=OUTCOMES[decision.outcome][1])
     say(console, *others)
     say(console, *(f"doubt: {line}" for line in decision.doubts))
-    console.print("What could be seen of the candidate:")
-    say(console, *(f"  {line}" for line in decision.blind))
-    console.print()
-    measured = [cell for cell in decision.deciding if cell.role == Role.MEASURE]
-    shown = measured if decision.outcome is Outcome.PASS else decision.deciding
-    console.print(decision_table(shown[:ROWS_MAX]))
-    if len(shown) > ROWS_MAX:
-        console.print(f"... and {len(shown) - ROWS_MAX} more")
+    say(console, *(f"Not seen: {line}." for line in decision.blind[1:]))
+    if decision.groups:
+        console.print()
+        console.print(fault_table(decision.groups[:ROWS_MAX]))
+        _print_rest(len(decision.groups), console)
+    is_told = decision.outcome is Outcome.PASS or bool(decision.groups_of(*REFUSING))
+    shown = [] if is_told else decision.deciding
+    if shown:
+        console.print()
+        console.print(decision_table(shown[:ROWS_MAX]))
+        _print_rest(len(shown), console)
     if decision.outcome is not Outcome.PASS:
-        say(console, *(f"again: {cell.rerun}" for cell in shown[:1]))
+        say(console, *(f"again: {cell.rerun}" for cell in decision.deciding[:1]))
+
+
+def _print_rest(rows: int, console: Console) -> None:
+    if rows > ROWS_MAX:
+        console.print(f"... and {rows - ROWS_MAX} more")
+
+
+def fault_table(groups: list[FaultGroup]) -> FittedTable:
+    """Returns each fault with how long it lasts, how long it did before, and its worst cell."""
+    figures = ("too short by", "before", "now", "cells")
+    table = FittedTable(("change", "fault", *figures, "cell"), figures=figures, least=figures)
+    for group in groups:
+        fault = group.fault
+        short = rounded(-fault.margin_ns) if fault.margin_ns is not None else "-"
+        lengths = [
+            in_unit_of(fault.asked_ns, bounds[1]) if bounds and fault.asked_ns else "-"
+            for bounds in (fault.before_ns, fault.now_ns)
+        ]
+        change = f"[{CHANGES[fault.change][1]}]{WORDS[fault.change]}[/]"
+        what = escape(fault.what)
+        table.add_row(change, what, short, *lengths, f"{len(group.cells)}", escape(group.cells[0]))
+    return table
 
 
 def decision_table(cells: list[GateCell]) -> FittedTable:

@@ -1,0 +1,333 @@
+# SPDX-License-Identifier: GPL-2.0-or-later
+"""The faults of two cells in the same place, compared: which are new, and which were there before.
+
+A fault is known by what stays the same between two builds: the witness, the time that was asked
+for, and the functions of the call stack; at the part, the broken rule and the command.
+"""
+
+from collections.abc import Iterable, Mapping, Sequence
+from dataclasses import dataclass
+from enum import StrEnum
+
+import msgspec
+
+from delayrig.base.durations import rounded
+from delayrig.hazards import hazard_of
+from delayrig.judge.chip import DOUBTFUL_GRADES
+from delayrig.judge.exit_code import UNSAFE
+from delayrig.judge.site_waits import UNKNOWN, functions_of, length_class_ns
+from delayrig.model.evidence import Evidence, Witness
+from delayrig.model.lane import EXACT_LANE
+from delayrig.model.result import CellResult, SiteWaits, Verdict
+
+INSTRUCTIONS = 64
+"""By so many instructions may the code around a wait differ without making it another wait."""
+COMMAND_INSTRUCTIONS = 2048
+"""The same of the code between two commands to the part."""
+LACK_PART_MAX = 0.05
+"""By this part of what was lacking may more be lacking: what ends a wait too early is no clock."""
+JOB, DATA = "job", "data"
+"""Kinds of faults that no witness of time tells."""
+
+
+class Change(StrEnum):
+    """What became of a fault; the gravest first."""
+
+    NEW = "new"
+    WORSE = "worse"
+    AS_BEFORE = "as_before"
+    BETTER = "better"
+    MENDED = "mended"
+
+
+FAILED = (Verdict.OP_FAILED, Verdict.HUNG)
+REFUSING = (Change.NEW, Change.WORSE)
+NOTHING_CUT: Mapping[str, int] = {}
+
+
+class Fault(msgspec.Struct, frozen=True, kw_only=True):
+    """One fault of a place, as the baseline has it and as the candidate has it."""
+
+    change: Change
+    witness: str
+    """`chip`, `bus` or `delay`; `data` or `job` where no witness of time speaks."""
+    what: str
+    """In words that two builds have in common; known faults are named by it."""
+    where: str = ""
+    """The call stack, with lines where they are known."""
+    asked_ns: int | None = None
+    before_ns: tuple[int, int] | None = None
+    """How long it lasted in the baseline: shortest and longest."""
+    now_ns: tuple[int, int] | None = None
+    margin_ns: int | None = None
+    """By how much it is too short, below zero; null where that is no question of time."""
+    count: int = 1
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class _Found:
+    """One fault of one cell."""
+
+    witness: str
+    key: tuple[str, ...]
+    """What it is known by, besides the length; `UNKNOWN` of a stripped program's callers."""
+    length_ns: int
+    lack_ns: int
+    error_ns: int
+    count: int
+    what: str
+    where: str = ""
+    asked_ns: int | None = None
+    seen_ns: tuple[int, int] | None = None
+
+
+def lengths_cut(cells: Iterable[CellResult]) -> dict[str, int]:
+    """Returns the shortest wait that was cut short under each hazard that strikes by chance.
+
+    Which of a program's sleeps a signal meets is chance. That one was cut tells that all can be
+    that are as long.
+    """
+    found: dict[str, int] = {}
+    for cell in cells:
+        lengths = [length_class_ns(site.requested_ns) for site in cell.waits if site.short]
+        for name in _striking(cell) if lengths else ():
+            found[name] = min(*lengths, found.get(name, lengths[0]))
+    return found
+
+
+def _striking(cell: CellResult) -> list[str]:
+    """Returns the names of the cell's hazards that end waits at moments of their own."""
+    hazards = map(hazard_of, cell.hazards)
+    return [hazard.name for hazard in hazards if hazard.phase_ns]
+
+
+def compare_faults(
+    before: CellResult | None, now: CellResult, cut: Mapping[str, int] = NOTHING_CUT
+) -> list[Fault]:
+    """Returns what became of each fault of a place, the gravest first.
+
+    `cut` is what `lengths_cut()` says of the whole baseline.
+    """
+    old = [] if before is None else _faults_of(before)
+    new = _faults_of(now)
+    pairs = _matched(old, new, before, now)
+    matched = {id(one) for pair in pairs for one in pair}
+    # A job that the baseline does not do either is no fault of a change.
+    shared = [pair for pair in pairs if pair[1].witness != JOB]
+    found = [_changed(one, other, _slack_ns(now, one)) for one, other in shared]
+    struck = [cut[name] for name in _striking(now) if name in cut] if before else []
+    found += [
+        _new(each, before, struck)
+        for each in new
+        if id(each) not in matched and (each.witness != JOB or _was_done(before))
+    ]
+    found += [
+        fault for each in old if id(each) not in matched and (fault := _gone(each, now)) is not None
+    ]
+    return sorted(found, key=lambda fault: (list(Change).index(fault.change), fault.margin_ns or 0))
+
+
+def _faults_of(cell: CellResult) -> list[_Found]:
+    """Returns the faults of a cell that are beyond doubt."""
+    if cell.verdict not in (*UNSAFE, *FAILED):
+        return []
+    delays = [_of_site(site) for site in cell.waits if site.short]
+    judged = {each.asked_ns for each in delays}
+    others = [
+        _of_evidence(item)
+        for item in cell.evidence
+        if item.witness is not Witness.DELAY
+        and item.grade not in DOUBTFUL_GRADES
+        # A job that fails may well leave wrong data, and says so.
+        and not (item.witness is Witness.IMAGE and cell.verdict in FAILED)
+        # The bus sees a delay that was too short as well; it is one fault.
+        and not (item.witness is Witness.BUS and item.requested_ns in judged)
+    ]
+    found = [*delays, *others]
+    if cell.verdict is Verdict.TOO_SHORT and not found:
+        found = [_plain(Witness.DELAY, cell.reason, "")]
+    if cell.verdict is Verdict.CORRUPT and not found:
+        found = [_plain(DATA, f"wrong data: {cell.job} {cell.chip}", cell.reason)]
+    if cell.lane == EXACT_LANE and not cell.job_done and cell.verdict is not Verdict.CORRUPT:
+        words = "the job never ends" if cell.verdict is Verdict.HUNG else "the job fails"
+        found.append(_plain(JOB, f"{words}: {cell.job} {cell.chip}", cell.reason))
+    return found
+
+
+def _was_done(before: CellResult | None) -> bool:
+    """Returns True if the baseline did the job."""
+    return before is not None and (before.job_done or before.verdict is Verdict.PASS)
+
+
+def _plain(witness: str, what: str, where: str) -> _Found:
+    return _Found(
+        witness=witness,
+        key=(what,),
+        length_ns=0,
+        lack_ns=0,
+        error_ns=0,
+        count=1,
+        what=what,
+        where=where,
+    )
+
+
+def _of_site(site: SiteWaits) -> _Found:
+    functions = functions_of(site.callers)
+    known = [name for name in functions if name != UNKNOWN]
+    return _Found(
+        witness=Witness.DELAY,
+        key=functions,
+        length_ns=length_class_ns(site.requested_ns),
+        lack_ns=site.requested_ns - site.least_ns[1],
+        error_ns=site.error_ns,
+        count=site.short,
+        what=f"{rounded(length_class_ns(site.requested_ns))} asked"
+        + (f" in {known[0]}" if known else ""),
+        where=" < ".join(site.callers),
+        asked_ns=site.requested_ns,
+        seen_ns=site.least_ns,
+    )
+
+
+def _of_evidence(item: Evidence) -> _Found:
+    if item.witness is Witness.IMAGE:
+        return _plain(DATA, "wrong data in the part", item.what)
+    lack_ns = -(item.margin_ns or 0)
+    if item.witness is Witness.BUS:
+        key: tuple[str, ...] = (item.what,)
+        what = item.what.removesuffix(" was too short")
+    else:
+        key = (item.rule, item.command)
+        what = f"{item.command or 'a command'} too early for the part (rule {item.rule})"
+    return _Found(
+        witness=item.witness,
+        key=key,
+        length_ns=item.requested_ns or 0,
+        lack_ns=lack_ns,
+        error_ns=0,
+        count=item.count,
+        what=what if item.rule or item.witness is Witness.BUS else item.what,
+        where=item.where,
+        asked_ns=item.requested_ns,
+        seen_ns=item.actual_ns,
+    )
+
+
+def _matched(
+    old: Sequence[_Found], new: Sequence[_Found], before: CellResult | None, now: CellResult
+) -> list[tuple[_Found, _Found]]:
+    """Pairs each fault of the candidate with one of the baseline, the surest pairs first."""
+    pairs: list[tuple[_Found, _Found]] = []
+    free = list(old)
+    left = sorted(new, key=lambda each: -each.lack_ns)
+    for is_same in (_is_same, _is_same_place, _is_moved):
+        for each in list(left):
+            found = [one for one in free if is_same(one, each, before, now)]
+            if found:
+                one = max(found, key=lambda one: one.lack_ns)
+                pairs.append((one, each))
+                free.remove(one)
+                left.remove(each)
+    return pairs
+
+
+def _is_same(one: _Found, other: _Found, _before: CellResult | None, _now: CellResult) -> bool:
+    same = one.witness == other.witness and one.length_ns == other.length_ns
+    return same and _are_alike(one.key, other.key)
+
+
+def _is_same_place(
+    one: _Found, other: _Found, _before: CellResult | None, _now: CellResult
+) -> bool:
+    """Returns True if the same code asks for another time; only where its functions are known."""
+    known = UNKNOWN not in one.key and UNKNOWN not in other.key and bool(one.key)
+    return known and one.witness == other.witness == Witness.DELAY and one.key == other.key
+
+
+def _is_moved(one: _Found, other: _Found, before: CellResult | None, now: CellResult) -> bool:
+    """Returns True if the same time is asked for by other functions, and the old ones are gone.
+
+    Where the new call stack was in the baseline, or the old one still is in the candidate, they are
+    two waits.
+    """
+    if one.witness != other.witness or one.witness != Witness.DELAY:
+        return False
+    is_gone = one.key not in _stacks(now) and other.key not in _stacks(before)
+    return is_gone and one.length_ns == other.length_ns
+
+
+def _stacks(cell: CellResult | None) -> set[tuple[str, ...]]:
+    return set() if cell is None else {functions_of(site.callers) for site in cell.waits}
+
+
+def _are_alike(one: tuple[str, ...], other: tuple[str, ...]) -> bool:
+    """Returns True for the same functions; those of a stripped program may be any."""
+    if UNKNOWN in one or UNKNOWN in other:
+        return True
+    return one == other
+
+
+def _slack_ns(cell: CellResult, found: _Found) -> int:
+    """Returns how much less the same fault may last by chance: what ends it comes at any time."""
+    mips = min(cell.guest.mips, default=0)
+    instructions = INSTRUCTIONS if found.witness == Witness.DELAY else COMMAND_INSTRUCTIONS
+    code_ns = round(instructions * 1000 / mips) if mips else 0
+    phases_ns = [hazard_of(word).phase_ns for word in cell.hazards]
+    return code_ns + max(phases_ns, default=0) + round(LACK_PART_MAX * max(found.lack_ns, 0))
+
+
+def _changed(one: _Found, other: _Found, slack_ns: int) -> Fault:
+    """Returns the change of a fault that both have."""
+    slack_ns += one.error_ns + other.error_ns
+    change = Change.AS_BEFORE
+    if other.lack_ns > one.lack_ns + slack_ns:
+        change = Change.WORSE
+    elif other.lack_ns < one.lack_ns - slack_ns:
+        change = Change.BETTER
+    return _fault(other, change, before_ns=one.seen_ns)
+
+
+def _new(each: _Found, before: CellResult | None, struck: Sequence[int]) -> Fault:
+    """Returns a fault of the candidate alone, with what the baseline waited there.
+
+    It is no new one if the baseline has it too wherever the hazard happens to strike: `struck` are
+    the shortest waits that were cut there.
+    """
+    good = [
+        site.least_ns
+        for site in (before.waits if before else [])
+        if functions_of(site.callers) == each.key
+        and length_class_ns(site.requested_ns) == each.length_ns
+        and UNKNOWN not in each.key
+    ]
+    by_chance = each.witness == Witness.DELAY and any(ns <= each.length_ns for ns in struck)
+    change = Change.AS_BEFORE if by_chance else Change.NEW
+    return _fault(each, change, before_ns=next(iter(good), None))
+
+
+def _gone(each: _Found, now: CellResult) -> Fault | None:
+    """Returns the fault as mended, where the candidate was judged; None where it was not."""
+    if now.verdict not in (Verdict.PASS, Verdict.TOO_SHORT):
+        return None
+    good = [
+        site.least_ns
+        for site in now.waits
+        if length_class_ns(site.requested_ns) == each.length_ns and not site.short
+    ]
+    fault = _fault(each, Change.MENDED, before_ns=each.seen_ns)
+    return msgspec.structs.replace(fault, now_ns=next(iter(good), None), margin_ns=None)
+
+
+def _fault(each: _Found, change: Change, *, before_ns: tuple[int, int] | None) -> Fault:
+    return Fault(
+        change=change,
+        witness=each.witness,
+        what=each.what,
+        where=each.where,
+        asked_ns=each.asked_ns,
+        before_ns=before_ns,
+        now_ns=each.seen_ns,
+        margin_ns=-each.lack_ns if each.lack_ns else None,
+        count=each.count,
+    )

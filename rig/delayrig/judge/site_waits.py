@@ -1,0 +1,50 @@
+# SPDX-License-Identifier: GPL-2.0-or-later
+"""The delays of a cell by call site: what a gate compares between two builds."""
+
+from collections import defaultdict
+from collections.abc import Iterable
+
+from delayrig.model.delays import function_of_frame
+from delayrig.model.evidence import ObservedDelay
+from delayrig.model.result import SiteWaits
+
+NS_PER_US = 1000
+UNKNOWN = "?"
+"""The name of a caller in a stripped program, whose address says nothing of another build."""
+
+
+def site_waits(delays: Iterable[ObservedDelay]) -> list[SiteWaits]:
+    """Returns the judged delays, summed up by call stack and length."""
+    groups: dict[tuple[tuple[str, ...], int], list[ObservedDelay]] = defaultdict(list)
+    for delay in delays:
+        if delay.is_judged:
+            groups[delay.callers, length_class_ns(delay.requested_ns)].append(delay)
+    return [_summed(same) for same in groups.values()]
+
+
+def _summed(same: list[ObservedDelay]) -> SiteWaits:
+    least = max(same, key=lambda delay: delay.short_by_ns)
+    return SiteWaits(
+        callers=list(least.callers),
+        requested_ns=least.requested_ns,
+        count=len(same),
+        short=sum(delay.is_short for delay in same),
+        least_ns=(least.shortest_ns, least.longest_ns),
+        error_ns=least.clock_error_ns + least.step_ns,
+    )
+
+
+def length_class_ns(requested_ns: int) -> int:
+    """Returns the length itself where it is in whole microseconds, else its power of ten.
+
+    A sleep until a moment asks for what is left until then, which is another length each time.
+    """
+    if requested_ns % NS_PER_US == 0:
+        return requested_ns
+    return int(10 ** (len(str(max(requested_ns, 1))) - 1))
+
+
+def functions_of(callers: Iterable[str]) -> tuple[str, ...]:
+    """Returns the names of the functions of a call stack, which two builds have in common."""
+    names = map(function_of_frame, callers)
+    return tuple(UNKNOWN if name.startswith("0x") else name for name in names)

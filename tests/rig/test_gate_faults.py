@@ -1,0 +1,228 @@
+# SPDX-License-Identifier: GPL-2.0-or-later
+"""What becomes of a fault between two builds: only what is new or worse refuses a candidate."""
+
+from typing import Any
+
+import msgspec
+import pytest
+from delayrig.analysis.gate.decision import Decision, Outcome
+from delayrig.analysis.gate.faults import Change, compare_faults, lengths_cut
+from delayrig.hazards.library_client import NOTHING_TO_ASK
+from delayrig.model.evidence import Evidence, Witness
+from delayrig.model.result import CellResult, SiteWaits, Verdict
+
+from tests.rig.builders import MS, SECOND, make_evidence
+from tests.rig.test_gate_judge import AFTER, BEFORE, decided, timed
+
+US = 1000
+SYNC = ("sp_synchronize (serprog.c:160)", "serprog_init (serprog.c:700)")
+MOVED = ("sp_synchronize (serprog.c:171)", "serprog_init (serprog.c:711)")
+SETTLE = ("sp_settle (serprog.c:140)", "sp_synchronize (serprog.c:171)")
+POLL = ("spi_poll_wip (spi25.c:309)",)
+STRIPPED = ("0x62c10", "0x29002")
+SIGNALS = ["signals:20"]
+
+
+def site(
+    callers: tuple[str, ...], asked_ns: int, seen_ns: int, *, short: bool | None = None
+) -> SiteWaits:
+    """One call site with a wait; it is short where less was seen than asked."""
+    is_short = seen_ns < asked_ns if short is None else short
+    return SiteWaits(
+        callers=list(callers),
+        requested_ns=asked_ns,
+        count=1,
+        short=int(is_short),
+        least_ns=(seen_ns, seen_ns),
+        error_ns=10,
+    )
+
+
+def cell(subject: str, *sites: SiteWaits, hazards: list[str] | None = None) -> CellResult:
+    """A cell whose job was done, with those waits."""
+    short = any(each.short for each in sites)
+    return timed(
+        subject,
+        hazards=hazards or [],
+        verdict=Verdict.TOO_SHORT if short else Verdict.PASS,
+        waits=list(sites),
+        not_waited_ns=sum(max(s.requested_ns - s.least_ns[1], 0) for s in sites),
+        job_done=True,
+    )
+
+
+def changes(before: CellResult, now: CellResult) -> list[Change]:
+    return [fault.change for fault in compare_faults(before, now, lengths_cut([before]))]
+
+
+@pytest.mark.parametrize(
+    ("before", "now", "expected"),
+    [
+        # Lines and addresses move with every change.
+        (site(SYNC, SECOND, 45 * MS), site(MOVED, SECOND, 45 * MS), Change.AS_BEFORE),
+        (site(STRIPPED, SECOND, 45 * MS), site(("0x1",), SECOND, 45 * MS), Change.AS_BEFORE),
+        # The wait is in a function of its own now.
+        (site(SYNC, SECOND, 45 * MS), site(SETTLE, SECOND, 45 * MS), Change.AS_BEFORE),
+        # The same code asks for less.
+        (site(SYNC, SECOND, 45 * MS), site(SYNC, SECOND // 2, 45 * MS), Change.BETTER),
+        (site(SYNC, SECOND, 900 * MS), site(MOVED, SECOND, 500 * MS), Change.WORSE),
+        (site(SYNC, SECOND, 500 * MS), site(MOVED, SECOND, 900 * MS), Change.BETTER),
+        (site(SYNC, SECOND, 500 * MS), site(MOVED, SECOND, SECOND + 69 * US), Change.MENDED),
+        (site(SYNC, SECOND, SECOND + 69 * US), site(MOVED, SECOND, 500 * MS), Change.NEW),
+    ],
+)
+def test_fault_is_known_by_what_two_builds_have_in_common(
+    before: SiteWaits, now: SiteWaits, expected: Change
+) -> None:
+    assert changes(cell(BEFORE, before), cell(AFTER, now)) == [expected]
+
+
+def test_wait_that_moved_is_new_where_the_old_one_is_still_there() -> None:
+    before = cell(BEFORE, site(SYNC, SECOND, 45 * MS), site(POLL, SECOND, SECOND + US))
+    now = cell(AFTER, site(SYNC, SECOND, SECOND + US), site(POLL, SECOND, 45 * MS))
+    assert changes(before, now) == [Change.NEW, Change.MENDED]
+
+
+def test_second_place_of_a_stripped_program_that_is_short_is_new() -> None:
+    one, other = site(STRIPPED, SECOND, 45 * MS), site(("0x77",), SECOND, 45 * MS)
+    now = cell(AFTER, one, other)
+    assert changes(cell(BEFORE, one), now) == [Change.NEW, Change.AS_BEFORE]
+
+
+def test_code_around_a_wait_may_differ_by_some_instructions() -> None:
+    # 64 instructions at 250 MIPS are 256 ns, and 5 % of what was lacking are 100 ns.
+    short = site(POLL, 10 * US, 8 * US)
+    assert changes(cell(BEFORE, short), cell(AFTER, site(POLL, 10 * US, 7650))) == [
+        Change.AS_BEFORE
+    ]
+    assert changes(cell(BEFORE, short), cell(AFTER, site(POLL, 10 * US, 7600))) == [Change.WORSE]
+
+
+def test_signals_strike_by_chance_so_that_a_period_more_is_no_difference() -> None:
+    before = cell(BEFORE, site(SYNC, SECOND, 45 * MS), hazards=SIGNALS)
+    now = cell(AFTER, site(SYNC, SECOND, 2 * MS), hazards=SIGNALS)
+    assert changes(before, now) == [Change.AS_BEFORE]
+
+
+def test_wait_as_long_as_one_that_signals_cut_before_is_no_new_fault() -> None:
+    whole = site(POLL, SECOND, SECOND + US)
+    before = cell(BEFORE, site(SYNC, SECOND, 45 * MS), whole, hazards=SIGNALS)
+    now = cell(AFTER, whole, site(("spi_erase (spi25.c:1)",), SECOND, 3 * MS), hazards=SIGNALS)
+    assert Change.NEW not in changes(before, now)
+
+
+def test_shorter_wait_than_any_that_signals_cut_before_is_new() -> None:
+    before = cell(BEFORE, site(SYNC, SECOND, 45 * MS), hazards=SIGNALS)
+    now = cell(AFTER, site(SYNC, SECOND, 45 * MS), site(POLL, 10 * MS, MS), hazards=SIGNALS)
+    assert changes(before, now) == [Change.NEW, Change.AS_BEFORE]
+
+
+def outcome_of(before: CellResult, after: CellResult, **terms: Any) -> tuple[int, Outcome]:
+    """Of that cell beside one in which all is well."""
+    decision = beside_a_good_one(before, after, **terms)
+    (found,) = [found for found in decision.cells if found.id == after.id]
+    return decision.exit_code, found.outcome
+
+
+def beside_a_good_one(before: CellResult, after: CellResult, **terms: Any) -> Decision:
+    good = timed(BEFORE, name="b"), timed(AFTER, name="b")
+    return decided([before, good[0]], [after, good[1]], **terms)
+
+
+SHORT_BEFORE = cell(BEFORE, site(SYNC, SECOND, 45 * MS))
+SHORT_NOW = cell(AFTER, site(MOVED, SECOND, 45 * MS))
+
+
+def test_fault_of_both_is_a_warning_and_does_not_decide() -> None:
+    assert outcome_of(SHORT_BEFORE, SHORT_NOW) == (0, Outcome.PASS)
+    (warning,) = [
+        line
+        for line in beside_a_good_one(SHORT_BEFORE, SHORT_NOW).lines
+        if line.startswith("Warning")
+    ]
+    assert warning.startswith(
+        "Warning: as before: 1 s asked in sp_synchronize, 955 ms too short (0.045 s now, 0.045 s"
+    )
+
+
+def test_absolute_gate_asks_whether_the_candidate_is_safe_by_itself() -> None:
+    assert outcome_of(SHORT_BEFORE, SHORT_NOW, absolute=True) == (1, Outcome.UNSAFE)
+
+
+def test_what_the_baseline_did_not_wait_is_no_cost_of_who_waits() -> None:
+    late = {"time_ns": msgspec.structs.replace(SHORT_NOW.time_ns, total=SECOND + 955 * MS)}
+    right = msgspec.structs.replace(cell(AFTER, site(SYNC, SECOND, SECOND)), **late)
+    assert outcome_of(SHORT_BEFORE, right) == (0, Outcome.PASS)
+    late = {"time_ns": msgspec.structs.replace(SHORT_NOW.time_ns, total=3 * SECOND)}
+    assert outcome_of(SHORT_BEFORE, msgspec.structs.replace(right, **late))[0] == 3
+
+
+def early(short_ns: int, rule: str = "tvsl", grade: str = "datasheet") -> Evidence:
+    """A command that came that much before its time."""
+    found = make_evidence(Witness.CHIP, grade)
+    return msgspec.structs.replace(found, rule=rule, command="RDID (0x9f)", margin_ns=-short_ns)
+
+
+def at_chip(subject: str, *evidence: Evidence, **more: Any) -> CellResult:
+    verdict = Verdict.TOO_SHORT
+    return timed(
+        subject, **{"verdict": verdict, "evidence": list(evidence), "job_done": True, **more}
+    )
+
+
+@pytest.mark.parametrize(
+    ("before", "now", "code"),
+    [
+        ([early(1000 * US)], [early(1010 * US)], 0),
+        ([early(1000 * US)], [early(1200 * US)], 1),
+        ([early(1000 * US)], [early(1000 * US, rule="tpuw")], 1),
+        ([early(1000 * US)], [early(1000 * US), early(US, rule="busy")], 1),
+        # What no datasheet says is a doubt where it is new.
+        ([early(1000 * US)], [early(1000 * US), early(US, rule="busy", grade="assumed")], 4),
+    ],
+)
+def test_command_that_comes_too_early_is_compared_by_rule_and_margin(
+    before: list[Evidence], now: list[Evidence], code: int
+) -> None:
+    assert outcome_of(at_chip(BEFORE, *before), at_chip(AFTER, *now))[0] == code
+
+
+def test_lost_data_is_new_where_the_baseline_keeps_it() -> None:
+    lost: dict[str, Any] = {"verdict": Verdict.CORRUPT, "evidence": [make_evidence(Witness.IMAGE)]}
+    assert outcome_of(timed(BEFORE), timed(AFTER, **lost)) == (1, Outcome.UNSAFE)
+    assert outcome_of(timed(BEFORE, **lost), timed(AFTER, **lost)) == (0, Outcome.PASS)
+
+
+@pytest.mark.parametrize("verdict", [Verdict.OP_FAILED, Verdict.HUNG])
+def test_job_that_neither_can_do_is_not_judged_and_one_lost_is_refused(verdict: Verdict) -> None:
+    failed: dict[str, Any] = {"verdict": verdict, "evidence": [make_evidence(Witness.IMAGE)]}
+    pair = timed(BEFORE, **failed), timed(AFTER, **failed)
+    assert outcome_of(*pair) == (0, Outcome.UNSEEN)
+    assert outcome_of(timed(BEFORE), pair[1]) == (1, Outcome.UNSAFE)
+    in_real_time = [msgspec.structs.replace(each, lane="live") for each in (timed(BEFORE), pair[1])]
+    assert outcome_of(*in_real_time)[0] == 4
+
+
+def test_doubt_that_the_baseline_is_in_as_well_is_no_change() -> None:
+    doubt: dict[str, Any] = {"verdict": Verdict.INCONCLUSIVE, "unjudged": ["delay (none)"]}
+    assert outcome_of(timed(BEFORE, **doubt), timed(AFTER, **doubt)) == (0, Outcome.UNSEEN)
+    more = {**doubt, "unjudged": ["delay (none)", "chip-busy"]}
+    assert outcome_of(timed(BEFORE, **doubt), timed(AFTER, **more)) == (4, Outcome.DOUBT)
+
+
+def test_question_that_must_be_answered_is_a_doubt_where_both_skip_it() -> None:
+    skipped: dict[str, Any] = {"verdict": Verdict.SKIPPED, "reason": NOTHING_TO_ASK}
+    pair = timed(BEFORE, **skipped), timed(AFTER, **skipped)
+    asked = {pair[0].place: "what signals do"}
+    assert outcome_of(*pair)[0] == 0
+    decision = beside_a_good_one(*pair, questions=asked)
+    assert decision.exit_code == 4
+    assert f"not answered: what signals do: {NOTHING_TO_ASK}" in decision.lines[0]
+    failed = timed(BEFORE, verdict=Verdict.OP_FAILED), timed(AFTER, verdict=Verdict.OP_FAILED)
+    assert beside_a_good_one(*failed, questions=asked).exit_code == 0
+
+
+def test_candidate_without_a_function_to_be_asked_is_unseen_and_one_with_several_a_doubt() -> None:
+    for reason, code in ((NOTHING_TO_ASK, 0), ("2 functions of its library delay", 4)):
+        skipped = timed(AFTER, verdict=Verdict.SKIPPED, reason=reason)
+        assert outcome_of(timed(BEFORE), skipped)[0] == code
