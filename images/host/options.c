@@ -150,8 +150,8 @@ int options_parse(int argc, char *argv[], struct options *options)
 		if (take_option(name, optarg, options))
 			return refuse("makes no sense of its options");
 	}
-	if (optind != argc || !options->programmer || !options->chip)
-		return refuse("needs a programmer and a chip, and takes no other words");
+	if (optind != argc || !options->programmer)
+		return refuse("needs a programmer, and takes no other words");
 	if (!options->layout_path != !options->region)
 		return refuse("a layout and a region of it go together");
 	if (!options->delay_address != !options->asks)

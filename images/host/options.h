@@ -27,7 +27,7 @@ enum job { JOB_PROBE, JOB_READ, JOB_ERASE, JOB_WRITE, JOB_VERIFY };
 struct options {
 	char *programmer;
 	char *parameters; /* of the programmer; NULL: none */
-	const char *chip;
+	const char *chip; /* NULL: any */
 	const char *layout_path; /* NULL: the whole chip */
 	const char *region;
 	enum job job;

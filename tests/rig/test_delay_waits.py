@@ -159,6 +159,22 @@ def test_shortening_of_a_twentieth_of_ten_us_is_convicted() -> None:
     assert wait.visible_short_ns < 500
 
 
+@pytest.mark.parametrize(("cut_ns", "convicted"), [(-1, False), (0, True)])
+def test_cut_of_the_code_shows_from_the_overhead_of_its_call_on(
+    *, cut_ns: int, convicted: bool
+) -> None:
+    (whole,) = observed(call(100, 103_000))
+    assert whole.visible_short_ns > 3000
+    (cut,) = observed(call(100, 103_000 - whole.visible_short_ns - cut_ns))
+    assert cut.is_short is convicted
+
+
+def test_overhead_that_hides_more_than_the_delay_leaves_it_judged() -> None:
+    (wait,) = observed(call(10, 25_000))
+    assert wait.visible_short_ns > wait.requested_ns
+    assert wait.is_judged
+
+
 def test_call_that_asks_for_nothing_or_was_not_seen_to_end_is_no_wait() -> None:
     assert observed(call(0, 5), call(7, None)) == []
 
@@ -293,7 +309,8 @@ def test_program_that_nobody_knows_passes_by_its_delays(tmp_path: Path) -> None:
     result = result_of(tmp_path, delays_of(call(10, 10_100)))
     assert result.verdict is Verdict.PASS
     assert result.judged == ["delay-from-10us"]
-    assert result.smallest_visible_short_ns == 2 * LATE_NS + 2
+    # The call took 100 ns more than it asked for; a cut by less than that leaves it long enough.
+    assert result.smallest_visible_short_ns == 100 + LATE_NS + 2
 
 
 def test_program_that_nobody_knows_is_convicted_by_its_delays(tmp_path: Path) -> None:

@@ -12,6 +12,7 @@ from delayrig.analysis.faults.scenario import (
     CHANGED_OFFSET_BYTES,
     CHIPS,
     CYCLE_CHIPS,
+    JOBS,
     End,
     FaultKind,
     Left,
@@ -71,7 +72,7 @@ def test_faults_are_words_that_the_emulator_takes() -> None:
 
 def test_campaign_has_every_kind_of_fault_alike_and_every_part_and_job() -> None:
     assert set(Counter(scenario.kind for scenario in SCENARIOS).values()) == {50}
-    assert {(s.chip, s.job) for s in SCENARIOS} == {(c, j) for c in CHIPS for j in Job}
+    assert {(s.chip, s.job) for s in SCENARIOS} == {(c, j) for c in CHIPS for j in JOBS}
     assert {scenario.differs for scenario in SCENARIOS if scenario.job is Job.VERIFY} == {
         True,
         False,

@@ -10,7 +10,7 @@ from delayrig.model.cell import Cell, Expect, Job, Programmer, Role
 from delayrig.model.corner import Corner
 from delayrig.model.lane import LaneName
 from delayrig.model.platform import Arch
-from delayrig.plan.cells import plan_cells
+from delayrig.plan.cells import plan_cells, questions_of
 from delayrig.plan.schema import Plan
 
 from tests.rig.plan_texts import (
@@ -223,6 +223,20 @@ def test_rule_may_be_about_a_lane() -> None:
     rules = rule('lane = "live"', "any")
     text = live("mips = 20, cores = 2") + rules
     assert {cell.expect for cell in cells_of(text, "bundled")} == {Expect.ANY}
+
+
+def test_questions_are_those_of_the_measured_cells_by_their_place() -> None:
+    asking = SINGLE.replace("at =", 'must_answer = "what signals do"\nat =')
+    control = SINGLE.replace('"s"', '"c"').replace("at =", 'role = "control"\nat =')
+    plan = parse_toml(HEAD + GROUP + asking + control, Plan, source="my.toml")
+    assert questions_of(plan, cells_of(HEAD + GROUP + asking + control)) == {
+        "s.250mips.1c.calm.M25P80-typ.write": "what signals do"
+    }
+
+
+def test_question_is_no_part_of_a_cell() -> None:
+    asking = SINGLE.replace("at =", 'must_answer = "what signals do"\nat =')
+    assert cells_of(HEAD + asking) == cells_of(HEAD + SINGLE)
 
 
 OWN_LANE = (

@@ -48,6 +48,24 @@ def test_canaries_of_an_unknown_plan_name_the_key_and_the_nearest_plan(tmp_path:
     assert "'smoke'" in caught.value.hint
 
 
+def test_cells_of_one_name_with_two_questions_are_refused() -> None:
+    nor, eeprom = (
+        SINGLE.replace("at =", f'must_answer = "{question}"\nat =')
+        for question in ("SPI NOR", "EEPROM")
+    )
+    error = error_of(HEAD + nor + eeprom)
+    assert "key 'cell[1].must_answer' is 'EEPROM', and other cells called 's'" in error.message
+    assert "another name" in error.hint
+
+
+@pytest.mark.parametrize("content_bytes", [-1, 4097])
+def test_content_that_does_not_fit_the_region_names_its_key(content_bytes: int) -> None:
+    single = SINGLE + f"region_kib = 4\ncontent_bytes = {content_bytes}\n"
+    error = error_of(HEAD + single)
+    assert f"key 'cell[0].content_bytes' is {content_bytes}" in error.message
+    assert "1 to 4096 bytes" in error.hint
+
+
 @pytest.mark.parametrize("region_kib", [-1, 0, 16385])
 def test_region_that_no_cell_may_have_names_its_key(region_kib: int) -> None:
     single = SINGLE + f"region_kib = {region_kib}\n"

@@ -134,7 +134,7 @@ def test_pass_without_a_judged_wait_claims_nothing_of_waits() -> None:
     assert "it asked for no wait" in reason
 
 
-@pytest.mark.parametrize("job", ["probe", "verify"])
+@pytest.mark.parametrize("job", ["probe", "detect", "verify"])
 def test_subject_that_sent_nothing_to_the_part_does_not_pass(job: str) -> None:
     idle = Case(cell=make_cell(job=job))
     assert idle.finding() == (

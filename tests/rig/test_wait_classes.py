@@ -2,13 +2,22 @@
 """Which classes of waits were judged, and how short one could have been without being seen."""
 
 import pytest
-from delayrig.images.profiles.profile import Wait
-from delayrig.judge.waits import classify_waits, smallest_visible_short_ns
+from delayrig.images.profiles.profile import Profile, Wait
+from delayrig.judge.waits import (
+    NO_DELAYS_SEEN,
+    NOTHING_JUDGED,
+    Bus,
+    SeenWaits,
+    classify_waits,
+    smallest_visible_short_ns,
+    waits_gap,
+)
 from delayrig.model.evidence import ObservedWait
 from delayrig.model.kinds.emulator import Start
+from delayrig.model.lane import LaneName
 
-from tests.rig.builders import SYNC_WAIT, make_profile
-from tests.rig.event_builders import made, spi
+from tests.rig.builders import SYNC_WAIT, make_cell, make_profile
+from tests.rig.event_builders import made, seen_of, spi
 
 SYNC = "serprog-sync"
 PROFILE = make_profile(SYNC_WAIT)
@@ -89,6 +98,27 @@ def test_smallest_visible_shortening_is_the_least_of_judged_waits() -> None:
 def test_without_judged_waits_no_shortening_is_visible() -> None:
     waits = [observed("erase-poll", shortest=99, longest=101)]
     assert smallest_visible_short_ns(waits, []) is None
+
+
+@pytest.mark.parametrize(
+    ("lane", "profile", "gap"),
+    [
+        (LaneName.VIRTUAL, None, NOTHING_JUDGED),
+        (LaneName.LIVE, PROFILE, NOTHING_JUDGED),
+        (LaneName.HOST, None, NO_DELAYS_SEEN),
+        (LaneName.HOST, PROFILE, ""),
+    ],
+)
+def test_what_is_missing_is_what_the_lane_could_have_seen(
+    lane: LaneName, profile: Profile | None, gap: str
+) -> None:
+    seen = SeenWaits(bus=Bus.ACQUITS, profile=profile)
+    assert waits_gap(make_cell(lane=lane), seen_of(), seen) == gap
+
+
+def test_host_lane_asks_for_no_delay_function() -> None:
+    assert "--lane virtual" in NO_DELAYS_SEEN
+    assert "delay function" not in NO_DELAYS_SEEN
 
 
 def test_wait_owed_by_a_profile_keeps_its_class_name() -> None:

@@ -180,6 +180,19 @@ def test_probe_is_no_more_than_programmer_and_chip() -> None:
     assert words == ["/bin/f", "-p", "serprog:ip=127.0.0.1:4242", "-c", "W25Q128.V"]
 
 
+def test_content_of_fewer_bytes_leaves_the_rest_of_the_region_blank() -> None:
+    cell = make_cell(region_kib=1, content_bytes=64)
+    region = region_of(cell, make_chip())
+    for content in (initial_content(cell, region), final_content(cell, region)):
+        assert content[64:] == b"\xff" * (region.size_bytes - 64)
+        assert content[:64] != b"\xff" * 64
+
+
+def test_detection_names_no_chip() -> None:
+    words = subject_words(make_cell(job=Job.DETECT), "/bin/f", "W25Q128.V")
+    assert words == ["/bin/f", "-p", "serprog:ip=127.0.0.1:4242"]
+
+
 def test_right_image_has_no_difference() -> None:
     assert expected_image(CELL, CHIP, RIGHT) == []
 

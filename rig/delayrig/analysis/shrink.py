@@ -25,7 +25,7 @@ from delayrig.model.workload import region_of
 from delayrig.plan.schema import CORES_KNOWN
 
 NAME = "shrunk"
-JOBS = (Job.PROBE, Job.READ, Job.ERASE, Job.VERIFY, Job.WRITE)
+JOBS = (Job.PROBE, Job.DETECT, Job.READ, Job.ERASE, Job.VERIFY, Job.WRITE)
 """The jobs from the shortest to the longest."""
 REGIONS_KIB = (1, 4, 16, 64, 256)
 CHIPS_MAX = 4
@@ -163,7 +163,8 @@ def _plainer_corner(cell: Cell) -> Iterator[tuple[str, Cell]]:
 
 def _smaller_region(cell: Cell, chips: dict[str, ChipFacts]) -> Iterator[tuple[str, Cell]]:
     for region_kib in REGIONS_KIB:
-        smaller = replace(cell, region_kib=region_kib)
+        content_bytes = min(cell.content_bytes, region_kib * 1024)
+        smaller = replace(cell, region_kib=region_kib, content_bytes=content_bytes)
         if region_kib < cell.region_kib and _fits(smaller, chips):
             yield f"{region_kib} KiB", smaller
 
@@ -202,6 +203,7 @@ def plan_text(cell: Cell) -> str:
         "[[cell]]",
         f"name = {_toml(cell.name)}",
         f"region_kib = {cell.region_kib}",
+        *([f"content_bytes = {cell.content_bytes}"] if cell.content_bytes else []),
         "[cell.at]",
         *(f"{key} = {_toml(value)}" for key, value in at.items()),
     ]

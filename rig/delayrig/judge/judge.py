@@ -264,7 +264,9 @@ def _idle(cell: Cell, artifacts: Artifacts) -> str:
 
     In other jobs its data shows that.
     """
-    asks = cell.job in (Job.PROBE, Job.VERIFY) and cell.programmer is not Programmer.DUMMY
+    asks = (
+        cell.job in (Job.PROBE, Job.DETECT, Job.VERIFY) and cell.programmer is not Programmer.DUMMY
+    )
     if not asks or cell.role is Role.FLOOR or transactions(artifacts.events):
         return ""
     return f"the subject ended well, and sent nothing to the part: this was no {cell.job}"

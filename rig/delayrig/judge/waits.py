@@ -41,6 +41,10 @@ NOTHING_JUDGED = (
     "nothing could judge its waits, since no delay function was found in it: build it unstripped,"
     " or name the function with --delay-symbol or --delay-offset"
 )
+NO_DELAYS_SEEN = (
+    "nothing could judge its waits: this lane sees no delays, and no profile tells what waits this"
+    " version leaves on the bus; run the cell with --lane virtual, where QEMU sees each delay"
+)
 WATCHED_LANES = (LaneName.VIRTUAL, LaneName.LIVE)
 """Where QEMU sees the delays."""
 
@@ -155,10 +159,12 @@ def waits_gap(cell: Cell, artifacts: Artifacts, waits: SeenWaits) -> str:
         return ""
     if artifacts.delays is not None:
         return f"could not be judged: {', '.join(waits.doubts)}"
+    if cell.programmer is Programmer.DUMMY or leaves_waits(artifacts.events):
+        return ""
+    if cell.lane in WATCHED_LANES:
+        return NOTHING_JUDGED
     # Where nobody sees delays, the bus saw all the waits of its profile, if there were any.
-    is_seen = cell.lane not in WATCHED_LANES and waits.profile is not None
-    is_hidden = cell.programmer is Programmer.DUMMY or leaves_waits(artifacts.events)
-    return "" if is_seen or is_hidden else NOTHING_JUDGED
+    return NO_DELAYS_SEEN if waits.profile is None else ""
 
 
 def declared_classes(cell: Cell, profile: Profile | None) -> set[str]:

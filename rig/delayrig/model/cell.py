@@ -21,6 +21,8 @@ class Job(StrEnum):
     """What the subject is told to do."""
 
     PROBE = "probe"
+    DETECT = "detect"
+    """A probe among all parts that the subject knows, as users begin: without a name."""
     READ = "read"
     ERASE = "erase"
     WRITE = "write"
@@ -78,6 +80,8 @@ class Cell(msgspec.Struct, frozen=True, kw_only=True):
     """One of `corner.FORMS`."""
     job: Job
     region_kib: int = REGION_KIB
+    content_bytes: int = 0
+    """How much of the region holds data before and after a write; 0: all of it."""
     programmer: Programmer
     pin: str = ""
     """CPUs of this machine that the subject keeps to, as `0,2-3`; empty: any. Of the host lane."""
@@ -130,6 +134,7 @@ class Cell(msgspec.Struct, frozen=True, kw_only=True):
                 SEPARATOR.join(map(slug, self.hazards)) or "calm",
                 f"{self.chip}-{slug(self.corner)}",
                 *([] if self.region_kib == REGION_KIB else [f"{self.region_kib}kib"]),
+                *([f"{self.content_bytes}b"] if self.content_bytes else []),
                 *([] if self.programmer is Programmer.SERPROG_IP else [slug(self.programmer)]),
                 self.job,
             ]

@@ -105,12 +105,20 @@ class ObservedDelay(ObservedWait, frozen=True, kw_only=True):
         would not have been seen is not good.
         """
         good = self.shortest_ns + self.clock_error_ns >= self.requested_ns and not self.is_open
-        return self.is_short or (good and self.visible_short_ns <= self.requested_ns)
+        hidden_ns = self.longest_ns - self.shortest_ns + self._error_ns
+        return self.is_short or (good and hidden_ns < self.requested_ns)
 
     @property
     def visible_short_ns(self) -> int:
-        """It holds nothing but the wait."""
-        return self.longest_ns - self.shortest_ns + self.clock_error_ns + self.step_ns + 1
+        """A cut of the code by this much would have been seen: the overhead of the call hides less.
+
+        That is what the call lasted longer than it was asked to, and the error of the clocks.
+        """
+        return max(self.longest_ns - self.requested_ns, 0) + self._error_ns + 1
+
+    @property
+    def _error_ns(self) -> int:
+        return self.clock_error_ns + self.step_ns
 
 
 GRADES = {Witness.BUS: "profile", Witness.DELAY: "exact"}

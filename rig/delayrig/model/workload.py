@@ -1,9 +1,10 @@
 # SPDX-License-Identifier: GPL-2.0-or-later
 """What a job does to which bytes; pure functions of the cell and its chip.
 
-Every job but a probe is about one region. Before a job it holds one random content; a write puts
-another in its place, so that everything must be erased, programmed and verified. What the region
-is larger than the plan asked for, since the part erases larger blocks, stays blank.
+Every job but a probe, with a name or without, is about one region. Before a job it holds one random
+content; a write puts another in its place, so that everything must be erased, programmed and
+verified. What the region is larger than the plan asked for, since the part erases larger blocks,
+stays blank.
 """
 
 import random
@@ -80,7 +81,7 @@ def initial_content(cell: Cell, region: Region) -> bytes:
 
 def final_content(cell: Cell, region: Region) -> bytes:
     match cell.job:
-        case Job.PROBE | Job.READ | Job.VERIFY:
+        case Job.PROBE | Job.DETECT | Job.READ | Job.VERIFY:
             return initial_content(cell, region)
         case Job.ERASE:
             return BLANK * region.size_bytes
@@ -90,7 +91,7 @@ def final_content(cell: Cell, region: Region) -> bytes:
 
 def _random_content(moment: str, cell: Cell, region: Region) -> bytes:
     """No more than the plan asked for: some parts that erase 64 KiB program them byte by byte."""
-    size = min(region.size_bytes, cell.region_kib * 1024)
+    size = min(region.size_bytes, cell.content_bytes or cell.region_kib * 1024)
     content = random.Random(f"{moment} {cell.seed}").randbytes(size)
     return content.ljust(region.size_bytes, BLANK)
 
@@ -110,9 +111,12 @@ def subject_words(
     cell: Cell, program: str, chip_name: str, dummy: str = "", places: Places = IN_GUEST
 ) -> list[str]:
     """The subject's command line. `chip_name` is what this very flashrom calls the chip."""
-    words = [program, "-p", programmer_argument(cell, dummy, places), "-c", chip_name]
+    unnamed = [program, "-p", programmer_argument(cell, dummy, places)]
+    words = [*unnamed, "-c", chip_name]
     region = ["-l", places.layout, "-i", REGION_NAME]
     match cell.job:
+        case Job.DETECT:
+            return unnamed
         case Job.PROBE:
             return words
         case Job.READ:

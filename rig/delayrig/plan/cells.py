@@ -12,11 +12,11 @@ from covertable import make as covering_array
 
 from delayrig.base.errors import BadInputError
 from delayrig.hazards import NONE, cores_needed, parse_hazards, split_words
-from delayrig.model.cell import Cell, Expect, Job, Programmer, Role
+from delayrig.model.cell import Cell, Expect, Job, Programmer, Role, place_of
 from delayrig.model.lane import LaneName
 from delayrig.model.platform import Arch
 from delayrig.model.shape import shift_for_mips
-from delayrig.plan.check import PlanCheck
+from delayrig.plan.check import PlanCheck, check_questions
 from delayrig.plan.machines import budget_mips, find_machine, scaled_mips
 from delayrig.plan.schema import (
     Group,
@@ -51,6 +51,7 @@ def plan_cells(
     `subjects` replace the plan's own where there are any, and `lane` the plan's: then cells that
     name another one are left out. `source` names the plan in errors.
     """
+    check_questions(plan, source)
     main = lane or lane_named(plan.lane, source)
     own_lanes = [
         lane_named(single.lane, source, f"cell[{number}].lane") if single.lane else None
@@ -76,6 +77,13 @@ def plan_cells(
             f"{source}: names no cell", hint="add a [[group]] or a [[cell]], and subjects"
         )
     return list(unique.values())
+
+
+def questions_of(plan: Plan, cells: Iterable[Cell]) -> dict[str, str]:
+    """Returns what those of the plan's cells must answer, by the place of a cell."""
+    asked = {owner.name: owner.must_answer for owner in [*plan.group, *plan.cell]}
+    measured = (cell for cell in cells if cell.role is Role.MEASURE)
+    return {place_of(cell.id): asked[cell.name] for cell in measured if asked[cell.name]}
 
 
 def count_cells(
@@ -173,6 +181,7 @@ class _Reader:
             corner=point.corner,
             job=Job(point.job),
             region_kib=owner.region_kib,
+            content_bytes=owner.content_bytes,
             programmer=Programmer(point.programmer),
             pin=owner.pin if self._lane is LaneName.HOST else "",
             seed=self._seed,

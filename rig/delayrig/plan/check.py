@@ -24,6 +24,7 @@ from delayrig.plan.schema import (
     Group,
     Load,
     Owner,
+    Plan,
     Point,
     Timers,
     hazards_of,
@@ -64,6 +65,11 @@ class PlanCheck:
             raise self._error(
                 f"'{key}.region_kib' is {owner.region_kib}",
                 hint=f"a region has {REGIONS_KIB[0]} to {REGIONS_KIB[-1]} KiB",
+            )
+        if not 0 <= owner.content_bytes <= owner.region_kib * 1024:
+            raise self._error(
+                f"'{key}.content_bytes' is {owner.content_bytes}",
+                hint=f"1 to {owner.region_kib * 1024} bytes of its region, or 0 for all, hold data",
             )
         if owner.pin and not PIN.fullmatch(owner.pin):
             raise self._error(f"'{key}.pin' is {owner.pin!r}", hint="CPUs are written as 0,2-3")
@@ -202,6 +208,21 @@ class PlanCheck:
             yield
         except BadInputError as error:
             raise self._error(f"'{key}': {error.message}", hint=error.hint) from None
+
+
+def check_questions(plan: Plan, source: str) -> None:
+    """Raises `BadInputError` where cells of one name must answer different questions."""
+    asked: dict[str, str] = {}
+    owners: list[tuple[str, Owner]] = [(f"group[{n}]", own) for n, own in enumerate(plan.group)]
+    owners += [(f"cell[{n}]", own) for n, own in enumerate(plan.cell)]
+    for key, owner in owners:
+        before = asked.setdefault(owner.name, owner.must_answer)
+        if before != owner.must_answer:
+            raise BadInputError(
+                f"{source}: key '{key}.must_answer' is {owner.must_answer!r}, and other cells"
+                f" called {owner.name!r} have {before!r}",
+                hint="give one of them another name",
+            )
 
 
 def check_contrast(contrast: Contrast, names: Iterable[str], where: str) -> None:

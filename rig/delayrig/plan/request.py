@@ -22,7 +22,7 @@ from delayrig.model.chips import ChipFacts, read_chips
 from delayrig.model.lane import LaneName
 from delayrig.model.result import FILE_NAME
 from delayrig.model.workload import region_of
-from delayrig.plan.cells import count_cells, plan_cells
+from delayrig.plan.cells import count_cells, plan_cells, questions_of
 from delayrig.plan.check import check_contrast
 from delayrig.plan.cluster import ClusterWish
 from delayrig.plan.schema import Contrast, Plan, find_plan, lane_named, own_subjects, read_plan
@@ -83,6 +83,8 @@ class Choice:
     contrasts: list[Contrast]
     chips: dict[str, ChipFacts]
     recipes: Recipes
+    questions: dict[str, str]
+    """What a gate must have an answer to, by the places of the plan's cells that ask it."""
 
     def request(
         self, plan: str, out: Path, *, seed: int, argv: list[str], jobs: int | None = None
@@ -156,7 +158,14 @@ def choose_cells_of(
         check_region(cell, chips, source)
         check_hazards(cell, chips, source)
     lane = lane or lane_named(plan.lane, source)
-    return Choice(lane=lane, cells=cells, contrasts=plan.contrast, chips=chips, recipes=recipes)
+    return Choice(
+        lane=lane,
+        cells=cells,
+        contrasts=plan.contrast,
+        chips=chips,
+        recipes=recipes,
+        questions=questions_of(plan, cells),
+    )
 
 
 def default_jobs(lane: LaneName) -> int:

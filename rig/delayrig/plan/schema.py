@@ -75,7 +75,10 @@ class Owner(msgspec.Struct, frozen=True, kw_only=True, forbid_unknown_fields=Tru
     subject: str | list[str] = []
     role: str = "measure"
     region_kib: int = REGION_KIB
+    content_bytes: int = 0
     pin: str = ""
+    must_answer: str = ""
+    """The question that its cells ask, where a gate says no Yes before it has an answer."""
 
 
 class Group(Owner, frozen=True, kw_only=True):

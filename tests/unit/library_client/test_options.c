@@ -114,11 +114,19 @@ static void longest_delay_that_can_be_asked_for_is_taken(void **state)
 	assert_true(bench.options.ask[2] == UINT64_MAX);
 }
 
+static void programmer_alone_is_a_probe_among_all_chips(void **state)
+{
+	struct bench bench;
+
+	(void)state;
+	assert_int_equal(parse(&bench, "-p dummy"), 0);
+	assert_null(bench.options.chip);
+}
+
 static void what_makes_no_sense_is_refused(void **state)
 {
 	static const char *const wrong[] = {
 		"-c M25P80",
-		"-p dummy",
 		LEAST " word",
 		LEAST " -x",
 		LEAST " -E -r /tmp/r.bin",
@@ -165,6 +173,7 @@ int main(void)
 {
 	const struct CMUnitTest tests[] = {
 		cmocka_unit_test(programmer_and_chip_alone_are_a_probe),
+		cmocka_unit_test(programmer_alone_is_a_probe_among_all_chips),
 		cmocka_unit_test(programmer_without_parameters_has_none),
 		cmocka_unit_test(job_about_a_region_is_taken_in_the_words_of_flashrom),
 		cmocka_unit_test(signals_are_alarms_that_interrupt_unless_told_otherwise),

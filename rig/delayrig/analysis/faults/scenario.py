@@ -14,6 +14,7 @@ from delayrig.model.cell import Job
 # them.
 CHIPS = ("M25P10-A", "W25Q16JV", "SST25VF040B", "SST29EE010")
 CYCLE_CHIPS = ("SST29EE010",)
+JOBS = (Job.PROBE, Job.READ, Job.ERASE, Job.WRITE, Job.VERIFY)
 CHANGED_OFFSET_BYTES = 64 * 1024
 CHANGED_BYTES = 4096
 BLANK = b"\xff"
@@ -96,7 +97,7 @@ def draw_scenario(seed: int, run: int) -> Scenario:
     kind = list(FaultKind)[run % len(FaultKind)]
     chip = draw.choice(CHIPS)
     # Only these jobs make the part busy.
-    jobs = (Job.WRITE, Job.ERASE) if kind is FaultKind.STUCK_WIP else tuple(Job)
+    jobs = (Job.WRITE, Job.ERASE) if kind is FaultKind.STUCK_WIP else JOBS
     return Scenario(
         seed=seed,
         run=run,

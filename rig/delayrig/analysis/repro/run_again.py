@@ -26,6 +26,7 @@ from delayrig.model.events import first, read_events
 from delayrig.model.evidence import Evidence, Witness
 from delayrig.model.kinds.agent import SubjectStart
 from delayrig.model.lane import EXACT_LANE, LaneName
+from delayrig.model.phases import PHASES
 from delayrig.model.result import CellResult, Verdict
 from delayrig.plan.request import Request
 from delayrig.run.runner import Quiet, run_request
@@ -38,6 +39,7 @@ WITNESSES = {
 }
 JOBS = {
     Job.PROBE: "looks which chip there is",
+    Job.DETECT: "looks which of all chips there is",
     Job.READ: "reads",
     Job.ERASE: "erases",
     Job.WRITE: "erases, programs and verifies",
@@ -65,7 +67,7 @@ def describe_cell(cell: Cell, chip: ChipFacts) -> list[str]:
     lines = [
         f"cell      {cell.id}",
         f"subject   {cell.subject} {JOBS[cell.job]}"
-        + ("" if cell.job is Job.PROBE else f" {cell.region_kib} KiB"),
+        + ("" if cell.job in (Job.PROBE, Job.DETECT) else f" {cell.region_kib} KiB"),
         f"chip      {chip.name}, busy times {cell.corner}, over {cell.programmer}",
         f"where     {_where(cell)}",
     ]
@@ -101,7 +103,7 @@ def _figures(result: CellResult) -> list[str]:
     """Returns the parts of its time, in seconds; nothing if it took no time."""
     if result.time_ns.total == 0:
         return []
-    phases = {name: getattr(result.time_ns, name) for name in JOBS}
+    phases = {name: getattr(result.time_ns, name) for name in PHASES}
     parts = ", ".join(f"{name} {_seconds(ns)}" for name, ns in phases.items() if ns)
     return [
         f"time: {_seconds(result.time_ns.total)} s{f' ({parts})' if parts else ''}",

@@ -13,7 +13,7 @@ from msgspec.structs import replace
 
 from delayrig.base.errors import BadInputError, nearest
 from delayrig.hazards import cores_needed, ordered_hazards, parse_hazards
-from delayrig.model.cell import Cell
+from delayrig.model.cell import Cell, Job
 from delayrig.model.lane import LaneName
 from delayrig.model.shape import shift_for_mips
 from delayrig.plan.schema import CORES_KNOWN
@@ -94,7 +94,7 @@ def moved(cells: Sequence[Cell], profiles: Sequence[Profile]) -> list[Cell]:
 
 
 def job_of(cell: Cell) -> str:
-    size = "" if cell.job == "probe" else f" {cell.region_kib} KiB"
+    size = "" if cell.job in (Job.PROBE, Job.DETECT) else f" {cell.region_kib} KiB"
     return f"{cell.job}{size} {cell.chip} {cell.corner}"
 
 
