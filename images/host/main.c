@@ -16,8 +16,11 @@
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
+#include <time.h>
 
 #define LIBRARY "/libflashrom.so.1"
+#define NS_PER_S 1000000000
+#define BEFORE_FULL_SECOND_NS 10000000
 
 /* One that takes fewer bits, or fewer arguments, ignores the rest. */
 typedef void delay_function(uint64_t first, uint64_t second, uint64_t third);
@@ -136,6 +139,39 @@ static int note_base(struct dl_phdr_info *info, size_t bytes, void *base)
 	return 1;
 }
 
+static void ask_delay(delay_function *delay, const struct options *options, uint64_t length)
+{
+	uint64_t given[ASK_ARGUMENT_MAX + 1] = {0};
+
+	given[options->delay_argument] = length;
+	delay(given[0], given[1], given[2]);
+}
+
+/* Sleeps until shortly before a full second of that clock. */
+static void sleep_to_full_second(clockid_t clock)
+{
+	struct timespec now, left = {0, 0};
+
+	clock_gettime(clock, &now);
+	left.tv_nsec = NS_PER_S - BEFORE_FULL_SECOND_NS - now.tv_nsec;
+	if (left.tv_nsec < 0)
+		left.tv_nsec += NS_PER_S;
+	while (clock_nanosleep(CLOCK_MONOTONIC, 0, &left, &left) == EINTR)
+		;
+}
+
+/* Asks for short waits across a full second of each clock that programs wait by. */
+static void ask_across(delay_function *delay, const struct options *options)
+{
+	static const clockid_t clocks[] = {CLOCK_MONOTONIC, CLOCK_REALTIME};
+
+	for (size_t i = 0; i < sizeof(clocks) / sizeof(clocks[0]); i++) {
+		sleep_to_full_second(clocks[i]);
+		for (size_t j = 0; j < ACROSS_CALLS; j++)
+			ask_delay(delay, options, options->across);
+	}
+}
+
 /* Asks the delay function for waits of given lengths. What comes of them, QEMU sees. */
 static int ask_delays(const struct options *options)
 {
@@ -146,12 +182,10 @@ static int ask_delays(const struct options *options)
 		return -ENOENT;
 	place += (ElfW(Addr))options->delay_address;
 	memcpy((void *)&delay, &place, sizeof(delay));
-	for (size_t i = 0; i < options->asks; i++) {
-		uint64_t given[ASK_ARGUMENT_MAX + 1] = {0};
-
-		given[options->delay_argument] = options->ask[i];
-		delay(given[0], given[1], given[2]);
-	}
+	for (size_t i = 0; i < options->asks; i++)
+		ask_delay(delay, options, options->ask[i]);
+	if (options->across)
+		ask_across(delay, options);
 	return 0;
 }
 
@@ -164,7 +198,7 @@ static int use_library(const struct options *options)
 	if (status)
 		return failed("flashrom_programmer_init()", status);
 	error = use_programmer(programmer, options);
-	if (!error && options->asks)
+	if (!error && options->delay_address)
 		error = ask_delays(options);
 	status = flashrom_programmer_shutdown(programmer);
 	if (!error && status)

@@ -12,6 +12,7 @@ static const struct option long_options[] = {
 	{"threads", required_argument, NULL, 'T'},
 	{"delay", required_argument, NULL, 'D'},
 	{"ask", required_argument, NULL, 'A'},
+	{"across", required_argument, NULL, 'X'},
 	{"argument", required_argument, NULL, 'G'},
 	{"events", required_argument, NULL, 'V'},
 	{NULL, 0, NULL, 0},
@@ -125,6 +126,8 @@ static int take_option(int name, char *value, struct options *options)
 		return take_number(value, UINT64_MAX, &options->delay_address);
 	case 'A':
 		return take_asks(value, options);
+	case 'X':
+		return take_number(value, UINT64_MAX, &options->across);
 	case 'G':
 		return take_unsigned(value, ASK_ARGUMENT_MAX, &options->delay_argument);
 	case 'V':
@@ -154,7 +157,7 @@ int options_parse(int argc, char *argv[], struct options *options)
 		return refuse("needs a programmer, and takes no other words");
 	if (!options->layout_path != !options->region)
 		return refuse("a layout and a region of it go together");
-	if (!options->delay_address != !options->asks)
+	if (!options->delay_address != !(options->asks || options->across))
 		return refuse("the delay function and what to ask of it go together");
 	return 0;
 }

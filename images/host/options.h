@@ -7,6 +7,8 @@
  *   --threads N                                 other threads
  *   --delay ADDRESS --ask LENGTH[,LENGTH...]    calls of the delay function after the job, which
  *                                               lies at that address of the library's file
+ *   --across LENGTH                             ACROSS_CALLS such calls across a full second of each
+ *                                               clock that programs wait by
  *   --argument N                                which argument is the length, from 0
  *   --events FILE                               where to leave events
  */
@@ -20,6 +22,7 @@
 
 #define ASKS_MAX 64
 #define ASK_ARGUMENT_MAX 2
+#define ACROSS_CALLS 200
 
 enum job { JOB_PROBE, JOB_READ, JOB_ERASE, JOB_WRITE, JOB_VERIFY };
 
@@ -37,6 +40,7 @@ struct options {
 	unsigned int delay_argument; /* those before it are 0 */
 	uint64_t ask[ASKS_MAX];      /* in the function's own unit */
 	size_t asks;
+	uint64_t across; /* 0: no calls across a full second */
 	const char *events_path;
 };
 

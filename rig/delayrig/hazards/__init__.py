@@ -13,7 +13,7 @@ from delayrig.hazards.busy_siblings import BusySiblings
 from delayrig.hazards.cores import HogsEach, Hotplug
 from delayrig.hazards.hazard import Hazard
 from delayrig.hazards.kernel import Clocksource, NoNohz, PreemptRt
-from delayrig.hazards.library_client import InLibrary, LongWaits, Signals, Threads
+from delayrig.hazards.library_client import InLibrary, LongWaits, ShortWaits, Signals, Threads
 from delayrig.hazards.link import Fault, Link, PowerCut
 from delayrig.hazards.load import Hogs, MemoryPressure
 from delayrig.hazards.low_res_timers import LowResTimers
@@ -28,7 +28,7 @@ from delayrig.model.lane import LaneName
 
 KINDS: tuple[type[Hazard], ...] = (
     *(PreemptRt, Clocksource, NoNohz, LowResTimers, BusySiblings),
-    *(InLibrary, Signals, Threads, LongWaits),
+    *(InLibrary, Signals, Threads, ShortWaits, LongWaits),
     *(StopCont, Migrate, Move, Frequency, FrequencySteps, Governor, Smt, Steal, Hotplug),
     *(HogsEach, Hogs, MemoryPressure, NoRt, RtThrottle, WallClockStep, LeapSecond),
     *(Link, Fault, PowerCut, Starts),

@@ -37,6 +37,8 @@ ASKED_US = (
     # 2**31 us, where they turn negative, and the longest that can be asked for.
     *(2_147_483_647, 2_147_483_648, 4_294_967_295),
 )
+SHORT_US, SHORT_CALLS = 99, 400
+"""Below the least threshold that any release sleeps from; as often as images/host/options.h says."""
 NOTHING_TO_ASK = (
     "no function that delays was found in its library: build it unstripped, beside the program"
 )
@@ -112,7 +114,47 @@ class Threads(InLibrary):
         return "" if ended is None or ended.turns else "the other threads never ran"
 
 
-class LongWaits(InLibrary):
+class Asked(InLibrary):
+    """After the job, the library's delay function is called for waits of the rig's own choice."""
+
+    lanes = (LaneName.VIRTUAL,)
+    why_uncounted = "the rig asked for its waits"
+
+    def words_of(self, subject: Subject, option: str, lengths_us: Sequence[int]) -> Sequence[str]:
+        """Returns the client's words for calls of the only function that delays."""
+        function = next(iter(askable_functions(subject)), Askable(0))
+        asks = ",".join(str(us * function.per_us) for us in lengths_us)
+        words = ("--delay", str(function.address), option, asks)
+        return (*words, "--argument", str(function.argument)) if function.argument else words
+
+    def refusal(self, subject: Subject) -> str:
+        """Returns why no function can be asked: of several nobody knows which takes all lengths."""
+        functions = askable_functions(subject)
+        if not functions:
+            return NOTHING_TO_ASK
+        return "" if len(functions) == 1 else f"{len(functions)} functions of its library delay"
+
+
+class ShortWaits(Asked):
+    """Waits that a program polls a clock for, from 10 ms before a full second of it on.
+
+    A job asks for few of them. A clock that counts the time of all threads is ahead at a tick of
+    another core, one that compares seconds is wrong at a full one, and one that is stepped jumps.
+    """
+
+    name = "short-waits"
+    about = f"its delay function is asked for {SHORT_US} us, 400 times, across full seconds"
+
+    def subject_words(self, subject: Subject) -> Sequence[str]:
+        return self.words_of(subject, "--across", [SHORT_US])
+
+    def missed(self, cell: Cell, artifacts: Artifacts) -> str:
+        calls = artifacts.delays.calls if artifacts.delays else []
+        seen = sum(call.requested_ns == SHORT_US * NS_PER_US for call in calls)
+        return f"{SHORT_CALLS - seen} of {SHORT_CALLS} calls were not seen" * (seen < SHORT_CALLS)
+
+
+class LongWaits(Asked):
     """After the job, the library's delay function is called where arithmetic is apt to go wrong.
 
     The waits are idle time, so that more than an hour of them passes at once.
@@ -120,24 +162,12 @@ class LongWaits(InLibrary):
 
     name = "long-waits"
     about = "its delay function is asked for 0 to 4295 s, at each side of every known boundary"
-    lanes = (LaneName.VIRTUAL,)
-    why_uncounted = "the rig asked for its waits"
     deadline_ms = 20_000_000  # more than all of the waits
     host_limit_s = 45
     """A subject that keeps its CPU busy in waits of an hour would take this machine hours."""
 
     def subject_words(self, subject: Subject) -> Sequence[str]:
-        function = next(iter(askable_functions(subject)), Askable(0))
-        asks = ",".join(str(us * function.per_us) for us in ASKED_US)
-        words = ("--delay", str(function.address), "--ask", asks)
-        return (*words, "--argument", str(function.argument)) if function.argument else words
-
-    def refusal(self, subject: Subject) -> str:
-        """Of several functions nobody knows which one is there for all lengths."""
-        functions = askable_functions(subject)
-        if not functions:
-            return NOTHING_TO_ASK
-        return "" if len(functions) == 1 else f"{len(functions)} functions of its library delay"
+        return self.words_of(subject, "--ask", ASKED_US)
 
     def missed(self, cell: Cell, artifacts: Artifacts) -> str:
         calls = artifacts.delays.calls if artifacts.delays else []

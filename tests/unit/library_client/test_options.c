@@ -155,6 +155,16 @@ static void what_makes_no_sense_is_refused(void **state)
 	}
 }
 
+static void delays_across_a_full_second_need_no_others(void **state)
+{
+	struct bench bench;
+
+	(void)state;
+	assert_int_equal(parse(&bench, LEAST " --delay 0x48a60 --across 99"), 0);
+	assert_true(bench.options.across == 99);
+	assert_int_equal(bench.options.asks, 0);
+}
+
 static void more_asks_than_there_is_room_for_are_refused(void **state)
 {
 	char words[512] = LEAST " --delay 1 --ask 1";
@@ -179,6 +189,7 @@ int main(void)
 		cmocka_unit_test(signals_are_alarms_that_interrupt_unless_told_otherwise),
 		cmocka_unit_test(longest_delay_that_can_be_asked_for_is_taken),
 		cmocka_unit_test(what_makes_no_sense_is_refused),
+		cmocka_unit_test(delays_across_a_full_second_need_no_others),
 		cmocka_unit_test(more_asks_than_there_is_room_for_are_refused),
 	};
 
