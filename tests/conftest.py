@@ -6,8 +6,7 @@ from collections.abc import Callable, Iterator
 
 import pytest
 from delayrig.analysis.history.address import NONE, VARIABLE
-from delayrig.lanes.host.sandbox import missing_confinement
-from delayrig.plan.request import UNCONFINED_VARIABLE
+from delayrig.base.bubblewrap import UNCONFINED_VARIABLE, missing_confinement
 
 Bound = Callable[[str], int]
 

@@ -11,10 +11,10 @@ from dataclasses import replace
 from pathlib import Path
 
 import pytest
+from delayrig.base.bubblewrap import missing_confinement
 from delayrig.base.errors import ExitCode, RigFaultError
 from delayrig.base.paths import Paths
 from delayrig.base.private_net import PrivateNet, words_into
-from delayrig.lanes.host.sandbox import missing_confinement
 from delayrig.model.cell import Job
 from delayrig.model.result import CellResult, Results, Verdict
 from delayrig.run.cell_runner import rerun_command

@@ -6,8 +6,8 @@ from pathlib import Path
 
 import pytest
 from click.testing import CliRunner
-from delayrig.analysis.gate.request import BuildError, bisect_code, build_candidate, check_built
-from delayrig.base.errors import BadInputError, ExitCode, RigFaultError
+from delayrig.analysis.gate.request import bisect_code, build_candidate, check_built
+from delayrig.base.errors import BadInputError, BuildError, ExitCode, RigFaultError
 from delayrig.cli import gate as command
 from delayrig.cli.main import main
 

@@ -55,6 +55,13 @@ def test_subject_against_itself_passes_with_no_difference_at_all() -> None:
     assert decision.lines[0].startswith("Yes: ")
 
 
+def test_sides_are_named_by_label_or_version_and_never_by_a_path() -> None:
+    theirs, ours = timed("path:/home/me/old/flashrom"), timed("path:/home/me/new/flashrom")
+    decision = decided([theirs], [ours], labels=("", "change 4711"))
+    assert decision.lines[0].startswith("Yes: change 4711 against flashrom 1 (bbbbbbbb)")
+    assert decided([timed(BEFORE)], [timed(AFTER)]).baseline.title == BEFORE
+
+
 @pytest.mark.parametrize("verdict", [Verdict.TOO_SHORT, Verdict.CORRUPT])
 @pytest.mark.parametrize("expect", ["pass", "too_short", "corrupt", "any"])
 def test_unsafe_candidate_is_refused_whatever_the_plan_expects(

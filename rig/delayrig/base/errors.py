@@ -38,6 +38,10 @@ class BadInputError(RigError):
     exit_code = ExitCode.BAD_INPUT
 
 
+class BuildError(BadInputError):
+    """A revision cannot be built, or its build gives no flashrom. Others are not affected."""
+
+
 class RigFaultError(RigError):
     """The rig or its machine failed. This says nothing about any flashrom."""
 

@@ -16,6 +16,7 @@ from typing import Any, ParamSpec, TypeVar
 
 import click
 
+from delayrig.base.bubblewrap import is_unconfined_by_default
 from delayrig.base.errors import ExitCode, RigError, RigFaultError
 from delayrig.base.interruption import until_told_to_end
 from delayrig.base.paths import Paths, find_paths
@@ -31,7 +32,7 @@ from delayrig.images.delay_function import DelayWish
 from delayrig.model.lane import LaneName
 from delayrig.model.result import FILE_NAME, Results
 from delayrig.plan.cluster import ClusterWish
-from delayrig.plan.request import Request, check_out, choose_cells, is_unconfined_by_default
+from delayrig.plan.request import Request, check_out, choose_cells
 from delayrig.present.terminal.console import RunProgress, say
 from delayrig.run.runner import run_request
 
@@ -142,7 +143,7 @@ def nobody_reads() -> int:
 
 def tell(raised: Exception) -> ExitCode:
     """Prints what went wrong, and the remedy where there is one; the exit code that it asks for."""
-    error = _first_error(raised)
+    error = first_error(raised)
     if isinstance(error, OSError) and error.errno in NO_ROOM:
         error = RigFaultError(
             f"could not write: {error}",
@@ -160,7 +161,8 @@ def tell(raised: Exception) -> ExitCode:
     return error.exit_code
 
 
-def _first_error(raised: BaseException) -> BaseException:
+def first_error(raised: BaseException) -> BaseException:
+    """Returns the first one of those that were raised together."""
     found = raised
     while isinstance(found, BaseExceptionGroup):
         found = found.exceptions[0]

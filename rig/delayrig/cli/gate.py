@@ -15,7 +15,8 @@ from delayrig.analysis.gate.judge import Terms, decide
 from delayrig.analysis.gate.performance import PAIRS_MIN
 from delayrig.analysis.gate.request import (
     ABORT,
-    BuildError,
+    BASELINE,
+    CANDIDATE,
     GateRequest,
     bisect_code,
     build_candidate,
@@ -23,11 +24,12 @@ from delayrig.analysis.gate.request import (
     check_built,
     check_watched,
     is_subject,
+    labels_of,
     read_baseline,
     run_rounds,
 )
 from delayrig.base.atomic_file import write_json
-from delayrig.base.errors import ExitCode
+from delayrig.base.errors import BadInputError, BuildError, ExitCode
 from delayrig.base.paths import Paths, find_paths
 from delayrig.cli.cells import (
     ClusterGiven,
@@ -41,6 +43,7 @@ from delayrig.cli.command import (
     RigCommand,
     default_out,
     delay_options,
+    first_error,
     gathered,
     is_unconfined,
     run_progress,
@@ -48,10 +51,11 @@ from delayrig.cli.command import (
     until_interrupted,
 )
 from delayrig.cli.export import format_option, read_report, speaks, write_formats
-from delayrig.cli.option_types import PLAN_NAME, SUBJECT, SUBJECT_OR_RUN
+from delayrig.cli.option_types import PLAN_NAME, SUBJECT, SUBJECT_OR_RUN, given_tree
 from delayrig.cli.recording import HistoryWish, history_options, own_words, record_gate
 from delayrig.cli.verbosity import make_console, note, tables_or_json, tell_json
 from delayrig.images.delay_function import DelayWish
+from delayrig.images.git_tree import choose_baseline, is_known, known_source, take_source
 from delayrig.images.recipes import read_recipes
 from delayrig.images.saved_programs import FOLDER as PROGRAMS
 from delayrig.model.lane import EXACT_LANE, LaneName
@@ -98,8 +102,9 @@ class _GateCommand(RigCommand):
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class _Wish:
-    baseline: str
-    candidate: str
+    baseline: str | None
+    candidate: str | None
+    labels: tuple[str, ...]
     plan: str | None
     lane: LaneName | None
     limits: Limits
@@ -133,13 +138,23 @@ def _limit_option(name: str, about: str) -> Callable[[FC], FC]:
 @click.command(cls=_GateCommand)
 @click.option(
     "--baseline",
-    required=True,
     type=SUBJECT_OR_RUN,
     metavar="S|RUN",
-    help="What is there: a subject, or a stored run.",
+    help="What is there: a subject, or a stored run.  [default: where the work tree of --tree left"
+    " the branch upstream, or its last commit]",
 )
 @click.option(
-    "--candidate", required=True, type=SUBJECT, metavar="S", help="What is to go in: a subject."
+    "--candidate",
+    type=SUBJECT,
+    metavar="S",
+    help="What is to go in: a subject.  [default: the work tree of --tree, as it is]",
+)
+@click.option(
+    "--label",
+    "labels",
+    multiple=True,
+    metavar="[SIDE=]NAME",
+    help="What answers call the candidate, or the SIDE (baseline, candidate).",
 )
 @click.option(
     "--plan",
@@ -170,15 +185,16 @@ def _limit_option(name: str, about: str) -> Callable[[FC], FC]:
 def gate(wish: _Wish) -> None:
     """Decides whether the candidate may take the baseline's place.
 
-    Both run in the same cells. Exits 1 where the candidate is unsafe in any, whatever a plan
-    expects; else 3 where it takes more than it may, 4 where something stays in doubt, and 0.
+    Both run in the same cells. `--tree .` gates the change that is in this folder. Exits 1 where
+    the candidate is unsafe in any, whatever a plan expects; else 3 where it takes more than it may,
+    4 where something stays in doubt, and 0.
     """
     try:
         code = _gate(wish)
     except Exception as raised:
         if not wish.bisect:
             raise
-        sys.exit(bisect_code(tell(raised), untestable=isinstance(raised, BuildError)))
+        sys.exit(bisect_code(tell(raised), untestable=isinstance(first_error(raised), BuildError)))
     sys.exit(bisect_code(code) if wish.bisect else code)
 
 
@@ -186,6 +202,7 @@ def _gate(wish: _Wish) -> ExitCode:
     paths = find_paths()
     wanted = wanted_formats(wish.formats)
     kept_in = wish.history.address()
+    wish = _with_both_sides(wish, paths)
     if wish.dry_run:
         _list_cells(_request(wish, paths))
         return ExitCode.PASS
@@ -205,10 +222,30 @@ def _gate(wish: _Wish) -> ExitCode:
         print_decision(decision, console)
         console.print(f"gate: {shlex.join(['rig/rig', *own_words()])}", soft_wrap=True)
         say(console, f"decision: {folder / FILE_NAME}")
-        write_formats(wanted, read_report(folder))
+        write_formats(wanted, replace(read_report(folder), source_root=request.tree))
     finally:
         record_gate(kept_in, folder)
     return ExitCode(decision.exit_code)
+
+
+def _with_both_sides(wish: _Wish, paths: Paths) -> _Wish:
+    """Takes a side that is not named from `--tree`, and says which it is."""
+    tree = given_tree()
+    if tree is None and (wish.baseline is None or wish.candidate is None):
+        missing = "--baseline" if wish.baseline is None else "--candidate"
+        raise BadInputError(
+            f"{missing} is missing", hint="name it, or the changed tree with --tree DIR"
+        )
+    if wish.candidate is None and tree is not None:
+        source = take_source("", tree, paths)
+        note(f"candidate: {source.label}")
+        wish = replace(wish, candidate=source.name)
+    if wish.baseline is None and tree is not None:
+        choice = choose_baseline(tree)
+        source = take_source(choice.revision, tree, paths)
+        note(f"baseline: {source.label}, {choice.why}")
+        wish = replace(wish, baseline=source.name)
+    return wish
 
 
 def _build(wish: _Wish) -> None:
@@ -218,7 +255,7 @@ def _build(wish: _Wish) -> None:
         # Not click's exit code, which convicts: git is to end its bisection.
         click.echo("interrupted; nothing was run", err=True)
         sys.exit(INTERRUPTED)
-    check_built(wish.candidate)
+    check_built(wish.candidate or "")
 
 
 def _list_cells(request: GateRequest) -> None:
@@ -233,25 +270,27 @@ def _list_cells(request: GateRequest) -> None:
 
 def _request(wish: _Wish, paths: Paths) -> GateRequest:
     """Checks all that can be checked before anything is run."""
-    is_run = not is_subject(wish.baseline, read_recipes(paths.checkout))
-    stored = read_baseline(Path(wish.baseline)) if is_run else None
+    baseline, subject = wish.baseline or "", wish.candidate or ""
+    is_run = not is_subject(baseline, read_recipes(paths.checkout))
+    stored = read_baseline(Path(baseline)) if is_run else None
+    ours = known_source(subject, paths) if is_known(subject, paths) else None
     header = stored.results.run if stored else None
     plan = wish.plan or (header.plan if header else PLAN)
     seed = wish.seed if wish.seed is not None else header.seed if header else 1
     choice = choose_cells(
         plan=plan,
-        subjects=[wish.candidate] if stored else [wish.baseline, wish.candidate],
+        subjects=[subject] if stored else [baseline, subject],
         seed=seed,
         paths=paths,
         lane=wish.lane or (stored.lane if stored else None),
     )
-    cells = cells_of(wish.candidate, choice.cells, watched=True)
+    cells = cells_of(subject, choice.cells, watched=True)
     check_watched(cells, plan)
     check_connect(wish.connect, choice.cells)
     if stored:
         stored.check_cells(cells)
     folder = (wish.out or default_out("gate")).absolute()
-    theirs = [] if stored else cells_of(wish.baseline, choice.cells, watched=False)
+    theirs = [] if stored else cells_of(baseline, choice.cells, watched=False)
     # Cells of a lane of their own are asked for safety alone, so nothing is compared there.
     theirs = [cell for cell in theirs if cell.lane is choice.lane]
     if not wish.dry_run:
@@ -273,6 +312,8 @@ def _request(wish: _Wish, paths: Paths) -> GateRequest:
         stored=stored,
         # A stored baseline has no halves of pairs to offer.
         rounds=(wish.rounds or (1 if stored else 2 * PAIRS_MIN)) if is_real else 1,
+        labels=labels_of(wish.labels, {BASELINE: baseline, CANDIDATE: subject}, paths),
+        tree=Path(ours.folder) if ours else None,
     )
 
 
@@ -282,8 +323,11 @@ def _from_here(folder: Path) -> str:
 
 
 def _decide(request: GateRequest, runs: list[list[Results]], limits: Limits) -> Decision:
-    candidate = [sides[-1] for sides in runs]
-    if request.stored:
-        stored = request.stored
-        return decide([stored.results], candidate, Terms(limits=limits, stored=str(stored.path)))
-    return decide([sides[0] for sides in runs], candidate, Terms(limits=limits))
+    stored = request.stored
+    terms = Terms(
+        limits=limits,
+        stored=str(stored.path) if stored else "",
+        labels=(request.labels.get(BASELINE, ""), request.labels.get(CANDIDATE, "")),
+    )
+    baseline = [stored.results] if stored else [sides[0] for sides in runs]
+    return decide(baseline, [sides[-1] for sides in runs], terms)

@@ -15,7 +15,7 @@ from delayrig.images.known_bad import PREFIX as KNOWN_BAD_PREFIX
 from delayrig.images.library import provide_library
 from delayrig.images.recipes import Recipes, read_recipes
 from delayrig.images.subject import (
-    PATH_PREFIX,
+    FORMS,
     Subject,
     check_subject,
     known_subjects,
@@ -29,7 +29,6 @@ from delayrig.present.terminal.delays import delay_lines
 
 FOUND = ("name", "file", "address", "size", "argument", "unit_ns", "found_by", "doubt")
 """What JSON says of a delay function."""
-PATH_FORM = f"{PATH_PREFIX}BINARY"
 
 
 @click.command(cls=RigCommand)
@@ -106,7 +105,7 @@ def subjects(subject: str, arch: str, delay: DelayWish) -> None:
             for line in delay_lines(each, delay):
                 click.echo(line)
         return
-    tell_json([name for name in known_subjects(recipes) if name != PATH_FORM])
+    tell_json(known_subjects(recipes))
     for line in subject_lines():
         click.echo(line)
 
@@ -126,6 +125,7 @@ def _facts(subject: Subject, delay: DelayWish) -> dict[str, object]:
 def subject_lines() -> Iterator[str]:
     names = known_subjects(read_recipes(find_paths().checkout))
     yield from (name for name in names if not name.startswith(KNOWN_BAD_PREFIX))
+    yield from FORMS
     yield f"{KNOWN_BAD_PREFIX}NAME (listed by `rig/rig selfcheck known-bad --list`)"
 
 

@@ -20,6 +20,7 @@ from delayrig.cli.history import history
 from delayrig.cli.images import images
 from delayrig.cli.latency import latency, wakeup
 from delayrig.cli.lists import chips, hazards, machines, plans, subjects
+from delayrig.cli.option_types import add_tree_option
 from delayrig.cli.proposal import proposal
 from delayrig.cli.report import report
 from delayrig.cli.repro import repro, shrink
@@ -78,5 +79,6 @@ def main() -> None:
 
 
 for command in COMMANDS:
+    add_tree_option(command)
     add_verbosity(command)
     main.add_command(command)

@@ -4,6 +4,7 @@
 from collections.abc import Callable, Iterable
 from functools import cache
 from pathlib import Path
+from typing import cast
 
 import click
 from click.decorators import FC
@@ -13,6 +14,8 @@ from delayrig.base.errors import RigError
 from delayrig.base.paths import find_paths
 from delayrig.cli.verbosity import note
 from delayrig.hazards import KINDS, NONE
+from delayrig.images.git_tree import PREFIX as GIT_PREFIX
+from delayrig.images.git_tree import is_known, take_source
 from delayrig.images.recipes import read_recipes
 from delayrig.images.subject import PATH_PREFIX, current_name, known_subjects
 from delayrig.model.cell import SEPARATOR, Job, Programmer
@@ -20,6 +23,7 @@ from delayrig.model.chips import read_chips
 from delayrig.model.corner import FORMS
 from delayrig.model.lane import LaneName
 from delayrig.model.platform import Arch
+from delayrig.model.result import FILE_NAME as RESULTS
 from delayrig.plan.schema import RENAMED_PLANS, plan_names
 
 ELF = b"\x7fELF"
@@ -49,7 +53,7 @@ class Word(click.ParamType[str]):
 
 
 class SubjectWord(Word):
-    """A flashrom by its name; the path of a program is taken as `path:PROGRAM`."""
+    """A flashrom by its name, or by the path of a program or of a folder of sources."""
 
     def __init__(self, *, or_run: bool = False) -> None:
         super().__init__("subject", _subjects, file=True)
@@ -57,13 +61,32 @@ class SubjectWord(Word):
         """Whether a path may be that of a run as well: then a program must be there to be seen."""
 
     def convert(self, value: str, param: click.Parameter | None, ctx: click.Context | None) -> str:
-        del param, ctx
         value = _renamed(value, current_name(value))
         # A name comes before a file that is called so.
-        if value.startswith(PATH_PREFIX) or value in _subjects():
+        if not value or value.startswith(PATH_PREFIX) or value in _subjects()[:-2]:
             return value
+        if value.startswith(GIT_PREFIX) or (Path(value).is_dir() and not self._is_run(value)):
+            return self._taken_from_tree(value, param, ctx)
         is_path = "/" in value or Path(value).is_file()
         return _taken(value) if (_is_program(value) if self._or_run else is_path) else value
+
+    def _is_run(self, value: str) -> bool:
+        return self._or_run and (Path(value) / RESULTS).is_file()
+
+    def _taken_from_tree(
+        self, value: str, param: click.Parameter | None, ctx: click.Context | None
+    ) -> str:
+        """Keeps the sources now: they may be changed while cells run."""
+        paths = find_paths()
+        if is_known(value, paths) or (ctx and ctx.resilient_parsing):
+            return value
+        is_revision = value.startswith(GIT_PREFIX)
+        folder = given_tree(ctx) or Path() if is_revision else Path(value)
+        try:
+            revision = value.removeprefix(GIT_PREFIX) if is_revision else ""
+            return take_source(revision, folder, paths).name
+        except RigError as error:
+            self.fail(f"{error.message}\n  {error.hint}", param, ctx)
 
 
 class PlanWord(Word):
@@ -122,13 +145,40 @@ def _offered(
 
 
 def _subjects() -> list[str]:
-    return [*known_subjects(read_recipes(find_paths().checkout))[:-1], PATH_PREFIX]
+    return [*known_subjects(read_recipes(find_paths().checkout)), PATH_PREFIX, GIT_PREFIX]
 
 
 SUBJECT = SubjectWord()
 SUBJECT_OR_RUN = SubjectWord(or_run=True)
 PLAN_NAME = PlanWord("plan", plan_names, file=True)
 CELL = CellWord()
+TREE = "delayrig.tree"
+"""Where the context of a command notes that option."""
+
+
+def given_tree(context: click.Context | None = None) -> Path | None:
+    """Returns what `--tree` names; None where it was not given."""
+    context = context or click.get_current_context()
+    return cast("Path | None", context.meta.get(TREE))
+
+
+def add_tree_option(command: click.Command) -> None:
+    """Gives `--tree` to a command that takes subjects, or to those of a group."""
+
+    def noted(context: click.Context, _: click.Parameter, given: Path | None) -> None:
+        context.meta[TREE] = given
+
+    if isinstance(command, click.Group):
+        for each in command.commands.values():
+            add_tree_option(each)
+    elif any(isinstance(each.type, SubjectWord) for each in command.params):
+        kind = click.Path(exists=True, file_okay=False, path_type=Path)
+        text = f"The git tree of {GIT_PREFIX}REV; default: the one here."
+        option = click.Option(["--tree"], type=kind, metavar="DIR", help=text, callback=noted)
+        option.is_eager, option.expose_value = True, False  # before subjects, whatever the order
+        command.params.append(option)
+
+
 FLAGS = {
     "chip": Word("chip", lambda: read_chips(find_paths().checkout), joined=","),
     "corner": Word("corner", lambda: FORMS, joined=","),

@@ -15,6 +15,7 @@ from delayrig.base.paths import Paths
 from delayrig.base.preparing import Preparing
 from delayrig.images.disguise import disguised, split_disguises
 from delayrig.images.elf import Closure, collect_program, read_elf
+from delayrig.images.git_tree import PREFIX as GIT_PREFIX
 from delayrig.images.known_bad import LIBRARY, provide_known_bad
 from delayrig.images.known_bad import PREFIX as KNOWN_BAD_PREFIX
 from delayrig.images.own_programs import provide_own
@@ -24,6 +25,7 @@ from delayrig.images.recipes import ProgramRecipe, Recipes
 from delayrig.images.seal import again, fault_of, sealed_folder
 from delayrig.images.subject import BUNDLED, PATH_PREFIX, Subject, flashrom_version, pack
 from delayrig.images.symbols import read_symbols
+from delayrig.images.tree_build import provide_tree
 from delayrig.setup.scratch import scratch_beside
 
 OWN_LIBRARIES = {
@@ -47,25 +49,28 @@ def provide_library(
     if name in recipes.subjects:
         recipe = recipes.subjects[name]
         return _packaged(name, recipe, paths, preparing) if recipe.library_package else None
-    library = _own_library(name, paths)
+    library = _own_library(name, paths, preparing)
     if library is None:
         return None
     return _pack(name, _files_needed(str(library), Path("/")), paths, preparing)
 
 
-def _own_library(name: str, paths: Paths) -> Path | None:
+def _own_library(name: str, paths: Paths, preparing: Preparing) -> Path | None:
     """One of ours, or the one that lies where builds of flashrom leave it: beside the program."""
     disguises, plain = split_disguises(name)
     if disguises:
-        library = _own_library(plain, paths)
+        library = _own_library(plain, paths, preparing)
         return None if library is None else disguised(library, disguises, paths)
     if name in OWN_LIBRARIES:
         return provide_own(OWN_LIBRARIES[name], paths)
     if name.startswith(KNOWN_BAD_PREFIX):
         return provide_known_bad(name, paths) / LIBRARY
-    if not name.startswith(PATH_PREFIX):
+    if name.startswith(GIT_PREFIX):
+        folder = provide_tree(name, paths, preparing)
+    elif name.startswith(PATH_PREFIX):
+        folder = Path(name.removeprefix(PATH_PREFIX)).absolute().parent
+    else:
         return None
-    folder = Path(name.removeprefix(PATH_PREFIX)).absolute().parent
     places = (folder / LIBRARY, folder / "lib" / LIBRARY)
     return next((place for place in places if place.is_file()), None)
 

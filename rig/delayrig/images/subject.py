@@ -12,10 +12,12 @@ from delayrig.base import digest
 from delayrig.base.archive import FORMAT, unpack_archive, write_archive
 from delayrig.base.atomic_file import replace_file, whole_folder
 from delayrig.base.errors import BadInputError, nearest
-from delayrig.base.paths import Paths
+from delayrig.base.paths import Paths, find_paths
 from delayrig.base.preparing import Preparing
 from delayrig.images.disguise import disguised, split_disguises
 from delayrig.images.elf import Closure, collect_program, read_elf
+from delayrig.images.git_tree import PREFIX as GIT_PREFIX
+from delayrig.images.git_tree import known_source
 from delayrig.images.known_bad import PREFIX as KNOWN_BAD_PREFIX
 from delayrig.images.known_bad import PROGRAM as BUILT_PROGRAM
 from delayrig.images.known_bad import own_mistakes, provide_known_bad
@@ -24,6 +26,7 @@ from delayrig.images.packages import unpack_packages
 from delayrig.images.recipes import ProgramRecipe, Recipes
 from delayrig.images.seal import FILE_NAME as SEAL
 from delayrig.images.seal import broken_seal, files_below, sealed, unsealed, write_seal
+from delayrig.images.tree_build import provide_tree
 from delayrig.model.platform import PLATFORMS, Arch, labelled
 from delayrig.setup.scratch import scratch_beside
 
@@ -62,9 +65,11 @@ OWN_PROGRAMS |= {
     f"step:{n}{k}": f"flashrom/steps/step-{n}{k}" for n in STEPS for k in ("", TRUSTING)
 }
 PATH_PREFIX = "path:"
-LISTED_BY = "`rig/rig subjects`, and path:BINARY"
-ONE_MACHINE_PREFIXES = ("past-mistake:", "step:", "sleep-facts")
-"""Of our own programs, those that are built for this architecture alone."""
+FORMS = (f"{GIT_PREFIX}REV", f"{PATH_PREFIX}BINARY")
+"""How a user names builds of their own."""
+LISTED_BY = f"`rig/rig subjects`, {' and '.join(FORMS)}"
+ONE_MACHINE_PREFIXES = ("past-mistake:", "step:", "sleep-facts", GIT_PREFIX)
+"""Of what is built here, that for which there is no compiler of other architectures."""
 PROGRAM = "/usr/sbin/flashrom"
 """Where every subject lies in its root: no path of this machine goes into a guest."""
 ARCHIVE = "subject.cpio"
@@ -109,9 +114,14 @@ class Subject(msgspec.Struct, frozen=True, kw_only=True):
 
 
 def known_subjects(recipes: Recipes) -> list[str]:
-    """What `--subject` takes."""
+    """What `--subject` takes by name; it takes `FORMS` as well."""
     known_bad = [f"{KNOWN_BAD_PREFIX}{name}" for name in own_mistakes()]
-    return [*OWN_PROGRAMS, *known_bad, *recipes.subjects, f"{PATH_PREFIX}BINARY"]
+    return [*OWN_PROGRAMS, *known_bad, *recipes.subjects]
+
+
+def is_own_build(name: str) -> bool:
+    """Whether it is a build of the user's."""
+    return name.startswith((PATH_PREFIX, GIT_PREFIX))
 
 
 def provide_tool(
@@ -150,7 +160,9 @@ def check_subject(name: str, recipes: Recipes, where: str) -> None:
     try:
         if name.startswith(PATH_PREFIX):
             _collect_path(name)
-        elif plain not in known[:-1]:
+        elif name.startswith(GIT_PREFIX):
+            known_source(name, find_paths())
+        elif plain not in known:
             raise BadInputError(
                 f"unknown subject {name!r}",
                 hint=nearest(name, known, what="subjects", listed_by=LISTED_BY),
@@ -184,6 +196,9 @@ def provide_subject(
         program = str(disguised(_own_program(plain, paths, arch), disguises, paths))
         closure = collect_program(program, Path("/"), library_folders(arch, paths))
         return pack(name, closure, paths, arch, preparing)
+    if name.startswith(GIT_PREFIX):
+        program = str(provide_tree(name, paths, preparing) / BUILT_PROGRAM)
+        return pack(name, collect_program(program, Path("/")), paths, arch, preparing)
     subject = pack(name, _collect_path(name), paths, arch, preparing)
     for pointer in sorted((paths.images / "recipes").glob("*.json")):
         kept, fault = _kept(pointer, paths)

@@ -16,6 +16,7 @@ from pathlib import Path
 
 import msgspec
 
+from delayrig.base.bubblewrap import REMEDY, missing_confinement
 from delayrig.base.errors import LostGuestError, NotProvidedError, RigError, RigFaultError
 from delayrig.base.interruption import whole_in_thread
 from delayrig.base.log_tail import log_tail
@@ -28,7 +29,7 @@ from delayrig.images import dummy
 from delayrig.images.saved_programs import provide_program, provide_program_library
 from delayrig.images.subject import Subject, provide_root, root_of, words_to_start
 from delayrig.lanes.header import make_host_header
-from delayrig.lanes.host.sandbox import REMEDY, Sandbox, box_words, missing_confinement
+from delayrig.lanes.host.sandbox import Sandbox, box_words
 from delayrig.lanes.host.session import LEFT, LOG
 from delayrig.lanes.host.spec import PORT, Spec, cpus_in, write_spec
 from delayrig.lanes.lane import Assignment

@@ -10,6 +10,7 @@ from collections.abc import Callable, Sequence
 from dataclasses import dataclass, field, replace
 from pathlib import Path
 
+from delayrig.base.bubblewrap import is_unconfined_by_default
 from delayrig.base.errors import BadInputError
 from delayrig.base.paths import Paths
 from delayrig.hazards import refusal_on
@@ -27,15 +28,8 @@ from delayrig.plan.check import check_contrast
 from delayrig.plan.cluster import ClusterWish
 from delayrig.plan.schema import Contrast, Plan, find_plan, lane_named, own_subjects, read_plan
 
-UNCONFINED_VARIABLE = "FLASHROM_RIG_UNCONFINED"
-"""Set and not empty, it is as if `--unconfined` were given: for machines that cannot confine."""
 REGION_BYTES_MAX = 2 << 20
 """What a cell leaves on disk for each 64 KiB of its region."""
-
-
-def is_unconfined_by_default() -> bool:
-    """Whether the environment says so; the one place that reads it."""
-    return bool(os.environ.get(UNCONFINED_VARIABLE))
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)

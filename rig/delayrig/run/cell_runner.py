@@ -17,7 +17,7 @@ from delayrig.base.scratch import full_scratch
 from delayrig.hazards.of_cell import hazards_of
 from delayrig.images import dummy
 from delayrig.images.delay_function import DelayFunction, DelayWish, find_watched
-from delayrig.images.subject import PATH_PREFIX, knows_string, wrong_machine
+from delayrig.images.subject import is_own_build, knows_string, wrong_machine
 from delayrig.judge.judge import Finding, blank_result, judge_cell
 from delayrig.lanes.lane import Assignment, Lane
 from delayrig.lanes.stages import JUDGE, MARKS_NAME, StageWatch
@@ -146,7 +146,7 @@ def make_cell_runner(request: Request, lane: Lane) -> CellRunner:
         watched={
             # A user knows his own program alone.
             label: find_watched(
-                subject, request.delay if subject.name.startswith(PATH_PREFIX) else DelayWish()
+                subject, request.delay if is_own_build(subject.name) else DelayWish()
             )
             for label, subject in subjects.items()
         },
@@ -194,7 +194,7 @@ def _explained(error: OSError, out: Path) -> Exception:
 
 def rerun_command(cell: Cell, request: Request) -> str:
     words = ["rig/rig", *(request.again or partial(_by_run, request))(cell)]
-    if cell.subject.startswith(PATH_PREFIX):
+    if is_own_build(cell.subject):
         words += request.delay.words
     return shlex.join(words)
 

@@ -13,7 +13,7 @@ from delayrig.setup.console import Context, Finding, note, ok, problem
 PROBE_S = 30
 QEMU = "qemu-system-x86_64"
 HOST_LANE_PROBE = """\
-from delayrig.lanes.host.sandbox import missing_confinement
+from delayrig.base.bubblewrap import missing_confinement
 print(missing_confinement())
 """
 NETWORK_PROBE = """\

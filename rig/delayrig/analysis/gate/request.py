@@ -1,8 +1,8 @@
 # SPDX-License-Identifier: GPL-2.0-or-later
 """What a gate runs: the same cells for both subjects, canaries and controls until they answer."""
 
-from collections.abc import Collection, Iterable, Sequence
-from dataclasses import dataclass, replace
+from collections.abc import Collection, Iterable, Mapping, Sequence
+from dataclasses import dataclass, field, replace
 from itertools import count, takewhile
 from pathlib import Path
 from typing import Protocol
@@ -10,11 +10,12 @@ from typing import Protocol
 import msgspec
 
 from delayrig.analysis.gate.judge import unanswered
-from delayrig.base.errors import BadInputError, ExitCode
+from delayrig.base.errors import BadInputError, BuildError, ExitCode
 from delayrig.base.paths import Paths
 from delayrig.base.shell import run_shell
+from delayrig.images.git_tree import is_known, known_source
 from delayrig.images.recipes import Recipes
-from delayrig.images.subject import PATH_PREFIX, known_subjects
+from delayrig.images.subject import PATH_PREFIX, is_own_build, known_subjects
 from delayrig.judge.exit_code import WATCHING
 from delayrig.model.cell import Cell, Role, place_of
 from delayrig.model.lane import EXACT_LANE, LaneName
@@ -26,10 +27,6 @@ GOOD, BAD, SKIP, ABORT = 0, 1, 125, 128
 """For `git bisect run`: 125 is a revision that cannot be tested, from 128 on the bisection ends."""
 BASELINE, CANDIDATE = "baseline", "candidate"
 """Folders of the first round."""
-
-
-class BuildError(BadInputError):
-    """The revision cannot be built, or its build gives no flashrom. Others are not affected."""
 
 
 def bisect_code(code: ExitCode, *, untestable: bool = False) -> int:
@@ -45,6 +42,27 @@ def bisect_code(code: ExitCode, *, untestable: bool = False) -> int:
             return ABORT
         case ExitCode.INCONCLUSIVE | ExitCode.SKIPPED | ExitCode.RIG_FAULT:
             return SKIP
+
+
+def labels_of(words: Iterable[str], subjects: Mapping[str, str], paths: Paths) -> dict[str, str]:
+    """Returns what `--label [SIDE=]NAME` calls each side, or else its commit.
+
+    Without SIDE it is the candidate's.
+    """
+    labels = {
+        side: known_source(name, paths).label
+        for side, name in subjects.items()
+        if is_known(name, paths)
+    }
+    for word in words:
+        side, _, name = word.rpartition("=")
+        if side not in ("", BASELINE, CANDIDATE) or not name:
+            raise BadInputError(
+                f"--label {word}: names no side of a gate",
+                hint=f"write NAME, {BASELINE}=NAME or {CANDIDATE}=NAME",
+            )
+        labels[side or CANDIDATE] = name
+    return labels
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -74,7 +92,7 @@ class StoredBaseline:
 
 def is_subject(name: str, recipes: Recipes) -> bool:
     """Whether a baseline is one to run; anything else that exists is a stored run."""
-    known = name.startswith(PATH_PREFIX) or name in known_subjects(recipes)
+    known = is_own_build(name) or name in known_subjects(recipes)
     return known or not Path(name).exists()
 
 
@@ -104,6 +122,10 @@ class GateRequest:
     candidate: Request
     stored: StoredBaseline | None
     rounds: int
+    labels: Mapping[str, str] = field(default_factory=dict)
+    """What answers call each side, where that is not its version."""
+    tree: Path | None = None
+    """The folder that the candidate was taken from, if it was; it may have changed since."""
 
     def round(self, number: int, unanswered: Collection[str] = ()) -> list[Request]:
         """A round's runs, the baseline's first; later ones are of real time or `unanswered`."""

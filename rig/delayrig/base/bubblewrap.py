@@ -1,0 +1,91 @@
+# SPDX-License-Identifier: GPL-2.0-or-later
+"""Foreign code in bubblewrap: it sees the system's programs, and of this machine what is named.
+
+Whoever starts it adds what it may read and write, and ends with `CLOSED`. The network is that of
+the process that starts it (`private_net.py`).
+
+Source: bwrap(1), 0.8.
+"""
+
+import os
+import shutil
+import subprocess
+from collections.abc import Iterable, Sequence
+from pathlib import Path
+
+from delayrig.base.private_net import NO_NETWORK, words_into_new
+
+PROGRAM = "bwrap"
+UNCONFINED_VARIABLE = "FLASHROM_RIG_UNCONFINED"
+"""Set and not empty, foreign code runs as it is: for machines that cannot confine."""
+REMEDY = (
+    "install bubblewrap, and allow namespaces where a container forbids them; --unconfined, or"
+    " FLASHROM_RIG_UNCONFINED=1, runs the subject without, with all your rights"
+)
+NOBODY = 65534
+"""Who foreign code is where the rig runs as root."""
+TEMPORARY_BYTES_MAX = 16 << 20
+TREES = ("/bin", "/sbin", "/lib", "/lib32", "/lib64", "/libx32")
+"""Links into /usr on most systems, folders of their own on others."""
+FACTS = ("/etc/ld.so.cache", "/etc/alternatives", "/sys/devices/system/cpu")
+PROBE_S = 20
+CLOSED = ("--remount-ro", "/dev", "--remount-ro", "/")
+
+
+def is_unconfined_by_default() -> bool:
+    """Whether the environment says so; the one place that reads it."""
+    return bool(os.environ.get(UNCONFINED_VARIABLE))
+
+
+def words_for_folders(paths: Iterable[Path]) -> list[str]:
+    """Makes the folders that the paths are in: bubblewrap's own would be closed to others."""
+    found = {folder for path in paths for folder in path.parents}
+    mine = sorted(found - {Path("/"), Path("/usr"), Path("/tmp")})
+    return [word for folder in mine for word in ("--perms", "0755", "--dir", str(folder))]
+
+
+def sandbox_words(*, kept: Sequence[str] = ()) -> list[str]:
+    """Returns the first words; who is root has no capability left but those that are `kept`."""
+    root = ["--cap-drop", "ALL", *(word for name in kept for word in ("--cap-add", name))]
+    return [
+        *(shutil.which(PROGRAM) or PROGRAM, "--die-with-parent", "--new-session", "--as-pid-1"),
+        *("--unshare-pid", "--unshare-ipc", "--unshare-uts", "--unshare-cgroup-try"),
+        *(root if os.geteuid() == 0 else ["--unshare-user"]),
+    ]
+
+
+def system_words(temporary_bytes_max: int = TEMPORARY_BYTES_MAX) -> list[str]:
+    """Returns what is the same for all: the system's trees, and an empty /tmp."""
+    words = ["--ro-bind", "/usr", "/usr"]
+    for tree in TREES:
+        if Path(tree).is_symlink():
+            words += ["--symlink", str(Path(tree).readlink()), tree]
+        elif Path(tree).is_dir():
+            words += ["--ro-bind", tree, tree]
+    words += words_for_folders(map(Path, FACTS))
+    for path in FACTS:
+        words += ["--ro-bind-try", path, path]
+    temporary = folder_words(Path("/tmp"), temporary_bytes_max)
+    return [*words, "--proc", "/proc", "--dev", "/dev", *temporary]
+
+
+def folder_words(folder: Path, bytes_max: int) -> list[str]:
+    """Makes a folder in memory that anybody may write to."""
+    return ["--perms", "1777", "--size", str(bytes_max), "--tmpfs", str(folder)]
+
+
+def missing_confinement() -> str:
+    """Why no subject can be confined here; empty where it can."""
+    if shutil.which(PROGRAM) is None:
+        return "bubblewrap is not installed"
+    probe = [*sandbox_words(), *system_words(), *CLOSED, "--", "/usr/bin/true"]
+    words = [*words_into_new(), *probe]
+    try:
+        done = subprocess.run(words, capture_output=True, timeout=PROBE_S, check=False, text=True)
+    except (OSError, subprocess.TimeoutExpired) as error:
+        return str(error)
+    if done.returncode == 0:
+        return ""
+    said = (done.stderr.strip().splitlines() or ["nothing was said"])[-1]
+    what = NO_NETWORK if said.startswith(f"{words[0]}:") else "bubblewrap does not work"
+    return f"{what}: {said}"

@@ -1,0 +1,238 @@
+# SPDX-License-Identifier: GPL-2.0-or-later
+"""Takes flashrom's sources from git, or from a folder as it is, and changes nothing there.
+
+A subject is called `git:` and what describes its commit, so that the name stays true when a branch
+moves; what is not committed adds the hash of the tree. What a name stands for is kept in the state:
+its cells run again from any folder.
+
+All that writes goes to a repository of our own, which borrows the objects of the user's.
+"""
+
+import os
+import re
+import subprocess
+from collections.abc import Iterator
+from contextlib import contextmanager
+from pathlib import Path
+
+import msgspec
+
+from delayrig.base import digest
+from delayrig.base.atomic_file import replace_file, whole_folder
+from delayrig.base.die_with_parent import die_with_parent
+from delayrig.base.errors import BadInputError
+from delayrig.base.paths import Paths
+from delayrig.setup.scratch import scratch_beside
+
+PREFIX = "git:"
+"""Before a revision where a subject is asked for; alone it is the work tree as it is."""
+FOLDER = "trees"
+"""Below the images."""
+DIGITS = 12
+SUBJECT_MAX = 50
+# Nobody's hooks and line ends; a monitor of the user's files is a program, too.
+SETTINGS = ("core.hooksPath=/dev/null", "core.autocrlf=false", "core.fsmonitor=false")
+MAIN_BRANCHES = ("@{upstream}", "origin/HEAD", "origin/main", "origin/master")
+# Who is called by a hook of git's has these set to another repository.
+OUTSIDE = re.compile(r"GIT_(?!CONFIG)")
+
+
+class Source(msgspec.Struct, frozen=True, kw_only=True):
+    """What a subject's name stands for."""
+
+    name: str
+    tree: str
+    """Git's hash of all files."""
+    label: str
+    """What answers call it."""
+    folder: str
+    """Where it was taken from; by now it may hold something else."""
+
+
+class Choice(msgspec.Struct, frozen=True, kw_only=True):
+    """A revision, and why it was chosen."""
+
+    revision: str
+    why: str
+
+
+def take_source(revision: str, folder: Path, paths: Paths) -> Source:
+    """Keeps the sources of a revision, or without one the work tree as it is.
+
+    Untracked files belong to it, ignored ones do not. Raises `BadInputError`.
+    """
+    top = top_of(folder)
+    with _borrowing(top or folder, paths) as ours:
+        commit = _commit(top or folder, revision) if top or revision else ""
+        if revision:
+            source = _of_commit(top or folder, commit)
+        else:
+            source = _of_work_tree(top or folder, commit, ours)
+        _export(source, ours, paths)
+    replace_file(_record(source.name, paths), msgspec.json.encode(source))
+    return source
+
+
+def is_known(name: str, paths: Paths) -> bool:
+    """Whether the state knows what the name stands for."""
+    return name.startswith(PREFIX) and _record(name, paths).is_file()
+
+
+def known_source(name: str, paths: Paths) -> Source:
+    """Returns what the name stands for; raises `BadInputError` for one that was never taken."""
+    if not is_known(name, paths):
+        raise BadInputError(
+            f"subject {name!r} was not taken from a tree yet",
+            hint="run the command in that tree, or name it with --tree DIR",
+        )
+    return msgspec.json.decode(_record(name, paths).read_bytes(), type=Source)
+
+
+def sources_of(source: Source, paths: Paths) -> Path:
+    """Returns the folder of its files."""
+    return paths.images / FOLDER / f"source-{source.tree}"
+
+
+def top_of(folder: Path) -> Path | None:
+    """Returns the top of the work tree that has tracked files there; None without git."""
+    done = _run(folder, "rev-parse", "--show-toplevel")
+    if done.returncode != 0:
+        if "dubious ownership" in done.stderr:
+            _refuse(folder, done)
+        return None
+    top = Path(done.stdout.strip())
+    return top if top == folder.resolve() or _git(folder, "ls-files", "--", ".") else None
+
+
+def choose_baseline(folder: Path) -> Choice:
+    """Returns what the work tree is to be compared with; raises `BadInputError`.
+
+    That is where its branch left the upstream one; its last commit, if it adds nothing to that but
+    what is not committed; else the commit before the last one.
+    """
+    top = top_of(folder)
+    if top is None:
+        raise BadInputError(
+            f"--tree {folder}: is in no git repository, so nothing says what was there before",
+            hint="name it with --baseline, which takes a folder of sources as well",
+        )
+    head = _commit(top, "")
+    for branch in MAIN_BRANCHES:
+        base = _run(top, "merge-base", "HEAD", branch).stdout.strip()
+        if base not in ("", head):
+            name = _run(top, "rev-parse", "--abbrev-ref", branch).stdout.strip()
+            return Choice(revision=base, why=f"where it left {name}")
+    if _git(top, "status", "--porcelain"):
+        return Choice(revision=head, why="the last commit, without what is not committed")
+    before = _run(top, "rev-parse", "--verify", "--quiet", "HEAD~1").stdout.strip()
+    if not before:
+        raise BadInputError(
+            f"--tree {folder}: knows no commit before this one",
+            hint="fetch more of its history, or name the --baseline",
+        )
+    return Choice(revision=before, why="the commit before the last one")
+
+
+def _of_commit(top: Path, commit: str) -> Source:
+    described = _git(top, "describe", "--tags", "--always", "--long", f"--abbrev={DIGITS}", commit)
+    subject = _git(top, "log", "-1", "--format=%s", commit)
+    short = subject if len(subject) <= SUBJECT_MAX else f"{subject[: SUBJECT_MAX - 3]}..."
+    return Source(
+        name=f"{PREFIX}{described}",
+        tree=_git(top, "rev-parse", f"{commit}^{{tree}}"),
+        label=f"{commit[:DIGITS]} ({short})",
+        folder=str(top),
+    )
+
+
+def _of_work_tree(folder: Path, commit: str, ours: Path) -> Source:
+    """What equals its last commit is that commit."""
+    if commit:
+        _git(ours, "read-tree", f"{commit}^{{tree}}")
+    _git(ours, f"--work-tree={folder.absolute()}", "add", "--all", at=folder)
+    tree = _git(ours, "write-tree")
+    if not commit:
+        name = f"{folder.resolve().name}-{tree[:DIGITS]}"
+        return Source(name=f"{PREFIX}{name}", tree=tree, label=name, folder=str(folder.absolute()))
+    last = _of_commit(folder, commit)
+    if tree == last.tree:
+        return last
+    return Source(
+        name=f"{last.name}-dirty-{tree[:DIGITS]}",
+        tree=tree,
+        label=f"{last.label} with what is not committed",
+        folder=last.folder,
+    )
+
+
+def _commit(top: Path, revision: str) -> str:
+    """Returns its hash; empty for the last commit of a tree that has none yet."""
+    words = ("rev-parse", "--verify", "--quiet", "--end-of-options")
+    done = _run(top, *words, f"{revision or 'HEAD'}^{{commit}}")
+    if done.returncode != 0 and revision:
+        raise BadInputError(
+            f"{PREFIX}{revision}: {top.name} has no such commit",
+            hint="`git fetch --tags` there, or name another tree with --tree DIR",
+        )
+    return done.stdout.strip()
+
+
+@contextmanager
+def _borrowing(folder: Path, paths: Paths) -> Iterator[Path]:
+    """A repository of ours, which finds the objects of that one, too, and ignores what it does."""
+    theirs = _run(folder, "rev-parse", "--path-format=absolute", "--git-common-dir").stdout.strip()
+    with scratch_beside(paths.images / FOLDER / "repository") as scratch:
+        ours = scratch / "git"
+        _git(scratch, "init", "--quiet", "--bare", "--template=", str(ours))
+        if theirs:
+            (ours / "info").mkdir()
+            (ours / "objects" / "info" / "alternates").write_text(f"{theirs}/objects\n")
+            excluded = Path(theirs) / "info" / "exclude"
+            (ours / "info" / "exclude").write_bytes(
+                excluded.read_bytes() if excluded.is_file() else b""
+            )
+        yield ours
+
+
+def _export(source: Source, ours: Path, paths: Paths) -> None:
+    """Git follows no link of a tree that it writes."""
+    folder = sources_of(source, paths)
+    if not folder.is_dir():
+        with whole_folder(folder) as made:
+            _git(ours, "read-tree", source.tree)
+            words = ("checkout-index", "--all", f"--prefix={made}/")
+            _git(ours, f"--work-tree={made}", *words, at=made)
+
+
+def _record(name: str, paths: Paths) -> Path:
+    return paths.images / FOLDER / f"name-{digest.of_value(name)[:24]}.json"
+
+
+def _git(repository: Path, *words: str, at: Path | None = None) -> str:
+    done = _run(repository, *words, at=at)
+    if done.returncode != 0:
+        _refuse(repository, done)
+    return done.stdout.strip()
+
+
+def _refuse(folder: Path, done: subprocess.CompletedProcess[str]) -> None:
+    raise BadInputError(
+        f"{folder}: git ended with {done.returncode}: {done.stderr.strip()}",
+        hint="run `git status` there",
+    )
+
+
+def _run(repository: Path, *words: str, at: Path | None = None) -> subprocess.CompletedProcess[str]:
+    """Runs git in a folder; with `at` the repository is one of ours, and the folder that one."""
+    settings = [word for each in SETTINGS for word in ("-c", each)]
+    own = [f"--git-dir={repository}"] if at else []
+    return subprocess.run(
+        die_with_parent(["git", "--no-optional-locks", *settings, *own, *words]),
+        cwd=at or repository,
+        env={name: text for name, text in os.environ.items() if not OUTSIDE.match(name)},
+        stdin=subprocess.DEVNULL,
+        capture_output=True,
+        text=True,
+        errors="replace",
+        check=False,
+    )

@@ -1,0 +1,35 @@
+# SPDX-License-Identifier: GPL-2.0-or-later
+"""Git repositories that tests make of files."""
+
+import subprocess
+from pathlib import Path
+
+IDENTITY = ("-c", "user.name=T", "-c", "user.email=t@example.org")
+
+
+def git(at: Path, *words: str | Path) -> str:
+    """Returns what it printed, and asserts that it worked."""
+    done = subprocess.run(
+        ["git", "-C", str(at), *IDENTITY, *map(str, words)],
+        capture_output=True,
+        text=True,
+        check=False,
+    )
+    assert done.returncode == 0, done.stderr
+    return done.stdout.strip()
+
+
+def commit_all(at: Path, subject: str) -> str:
+    """Commits what is there, in a new repository if there is none; returns the hash."""
+    if not (at / ".git").exists():
+        git(at, "init", "--quiet", "--initial-branch=main")
+    git(at, "add", "--all")
+    git(at, "commit", "--quiet", f"--message={subject}")
+    return git(at, "rev-parse", "HEAD")
+
+
+def branched_from(origin: Path, clone: Path, branch: str) -> Path:
+    """Returns a clone that stands on a branch of its own."""
+    git(origin.parent, "clone", "--quiet", origin, clone)
+    git(clone, "switch", "--quiet", "--track", "--create", branch, "origin/main")
+    return clone
