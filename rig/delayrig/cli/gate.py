@@ -10,8 +10,12 @@ from pathlib import Path
 import click
 from click.decorators import FC
 
+from delayrig.analysis.coverage.changed_wait_text import changed_wait_words
+from delayrig.analysis.coverage.runs import find_changed_waits
 from delayrig.analysis.gate.decision import FILE_NAME, Decision, Limits
 from delayrig.analysis.gate.judge import Terms, decide
+from delayrig.analysis.gate.known_faults import FILE_NAME as KNOWN_FAULTS
+from delayrig.analysis.gate.known_faults import KnownFault, read_known_faults
 from delayrig.analysis.gate.performance import PAIRS_MIN
 from delayrig.analysis.gate.request import (
     ABORT,
@@ -26,6 +30,7 @@ from delayrig.analysis.gate.request import (
     is_subject,
     labels_of,
     read_baseline,
+    rounds_of,
     run_rounds,
 )
 from delayrig.base.atomic_file import write_json
@@ -108,6 +113,9 @@ class _Wish:
     plan: str | None
     lane: LaneName | None
     limits: Limits
+    absolute: bool
+    known_faults: Path | None
+    unreached: str
     rounds: int | None
     build: str
     bisect: bool
@@ -165,6 +173,24 @@ def _limit_option(name: str, about: str) -> Callable[[FC], FC]:
 @unconfined_option
 @gathered("limits", Limits, *(_limit_option(*limit) for limit in LIMITS.items()))
 @click.option(
+    "--absolute",
+    is_flag=True,
+    help="Asks whether the candidate is safe by itself, whatever the baseline does.",
+)
+@click.option(
+    "--known-faults",
+    type=click.Path(exists=True, dir_okay=False, path_type=Path),
+    metavar="FILE",
+    help=f"Faults that are no warning until a date.  [default: {KNOWN_FAULTS} in --tree]",
+)
+@click.option(
+    "--unreached",
+    type=click.Choice(("doubt", "ok")),
+    default="doubt",
+    show_default=True,
+    help="What a changed wait comes to that no cell reached.",
+)
+@click.option(
     "--rounds",
     type=click.IntRange(1),
     help=f"Of cells of real time.  [default: {2 * PAIRS_MIN}, or 1 against RUN]",
@@ -186,8 +212,8 @@ def gate(wish: _Wish) -> None:
     """Decides whether the candidate may take the baseline's place.
 
     Both run in the same cells. `--tree .` gates the change that is in this folder. Exits 1 where
-    the candidate is unsafe in any, whatever a plan expects; else 3 where it takes more than it may,
-    4 where something stays in doubt, and 0.
+    anything is too short that was not before, or worse; else 3 where the candidate takes more than
+    it may, 4 where what changed cannot be judged, and 0. Faults of both are warnings.
     """
     try:
         code = _gate(wish)
@@ -214,7 +240,7 @@ def _gate(wish: _Wish) -> ExitCode:
         runs = until_interrupted(
             run_rounds(request, paths, progress), kept=f"finished cells are kept in {folder}"
         )
-    decision = _decide(request, runs, wish.limits)
+    decision = _decide(request, runs, wish, paths)
     write_json(folder / FILE_NAME, decision)
     tell_json(decision)
     console = make_console(stderr=speaks(wanted))
@@ -291,8 +317,6 @@ def _request(wish: _Wish, paths: Paths) -> GateRequest:
         stored.check_cells(cells)
     folder = (wish.out or default_out("gate")).absolute()
     theirs = [] if stored else cells_of(baseline, choice.cells, watched=False)
-    # Cells of a lane of their own are asked for safety alone, so nothing is compared there.
-    theirs = [cell for cell in theirs if cell.lane is choice.lane]
     if not wish.dry_run:
         check_out(folder, [*theirs, *cells], name=FILE_NAME)
     candidate = replace(
@@ -312,6 +336,7 @@ def _request(wish: _Wish, paths: Paths) -> GateRequest:
         stored=stored,
         # A stored baseline has no halves of pairs to offer.
         rounds=(wish.rounds or (1 if stored else 2 * PAIRS_MIN)) if is_real else 1,
+        questions=choice.questions,
         labels=labels_of(wish.labels, {BASELINE: baseline, CANDIDATE: subject}, paths),
         tree=Path(ours.folder) if ours else None,
     )
@@ -322,12 +347,38 @@ def _from_here(folder: Path) -> str:
     return str(folder.relative_to(Path.cwd()) if folder.is_relative_to(Path.cwd()) else folder)
 
 
-def _decide(request: GateRequest, runs: list[list[Results]], limits: Limits) -> Decision:
+def _decide(request: GateRequest, runs: list[list[Results]], wish: _Wish, paths: Paths) -> Decision:
     stored = request.stored
+    reached, unreached = _changed_waits(request, wish, paths)
     terms = Terms(
-        limits=limits,
+        limits=wish.limits,
+        absolute=wish.absolute,
+        questions=request.questions,
+        known=_known_faults(request, wish),
         stored=str(stored.path) if stored else "",
         labels=(request.labels.get(BASELINE, ""), request.labels.get(CANDIDATE, "")),
+        reached=reached,
+        unreached=unreached,
     )
     baseline = [stored.results] if stored else [sides[0] for sides in runs]
     return decide(baseline, [sides[-1] for sides in runs], terms)
+
+
+def _known_faults(request: GateRequest, wish: _Wish) -> list[KnownFault]:
+    """Returns the faults of the file that was named, else of the one in the candidate's tree."""
+    in_tree = request.tree / KNOWN_FAULTS if request.tree else None
+    if wish.known_faults is None and (in_tree is None or not in_tree.is_file()):
+        return []
+    path = wish.known_faults or in_tree
+    return read_known_faults(path) if path else []
+
+
+def _changed_waits(request: GateRequest, wish: _Wish, paths: Paths) -> tuple[list[str], list[str]]:
+    """Returns in words where changed waits were seen, and which ones no cell reached."""
+    folder, stored = request.candidate.out, request.stored
+    theirs = [stored.path] if stored else rounds_of(folder, BASELINE)
+    changed = find_changed_waits(theirs, rounds_of(folder, CANDIDATE), paths)
+    words = changed_wait_words(changed)
+    if wish.unreached == "ok":
+        return [*words.unreached, *words.reached], []
+    return words.reached, words.unreached

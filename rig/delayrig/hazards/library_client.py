@@ -38,7 +38,7 @@ ASKED_US = (
     *(2_147_483_647, 2_147_483_648, 4_294_967_295),
 )
 SHORT_US, SHORT_CALLS = 99, 400
-"""Below the least threshold that any release sleeps from; as often as images/host/options.h says."""
+"""Below the least threshold that any release sleeps from; as often as the client asks it."""
 NOTHING_TO_ASK = (
     "no function that delays was found in its library: build it unstripped, beside the program"
 )

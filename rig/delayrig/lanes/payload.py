@@ -68,6 +68,7 @@ def spare_bytes(cell: Cell) -> int:
 def deadline_ms(cell: Cell, usual_ms: int = DEADLINE_MS) -> int:
     """How much time the subject gets: the least that any of its hazards allows."""
     limits = [hazard.deadline_ms for hazard in hazards_of(cell)]
+    usual_ms = cell.deadline_ms or usual_ms
     return min((limit for limit in limits if limit is not None), default=usual_ms)
 
 

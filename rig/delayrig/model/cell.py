@@ -85,6 +85,8 @@ class Cell(msgspec.Struct, frozen=True, kw_only=True):
     programmer: Programmer
     pin: str = ""
     """CPUs of this machine that the subject keeps to, as `0,2-3`; empty: any. Of the host lane."""
+    deadline_ms: int = 0
+    """The time that the subject gets, by the guest's clock; 0: the usual."""
     expect: Expect = Expect.PASS
     seed: int
 

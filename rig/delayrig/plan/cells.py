@@ -33,6 +33,7 @@ from delayrig.plan.schema import (
     own_subjects,
 )
 
+MS_PER_S = 1000
 DECIDING = ("machine", "cores", "timers", "load", "hazards")
 """The dimensions by which a combination is possible or not."""
 
@@ -58,7 +59,10 @@ def plan_cells(
         for number, single in enumerate(plan.cell)
     ]
     names = {main, *filter(None, own_lanes)}
-    readers = {name: _Reader(PlanCheck(source, list(chips), name), seed, name) for name in names}
+    readers = {
+        name: _Reader(PlanCheck(source, list(chips), name), seed, name, plan.deadline_s)
+        for name in names
+    }
     chosen = list(dict.fromkeys(subjects)) or plan.subjects
     cells = list(readers[main].group_cells(plan, chosen))
     for number, (single, own) in enumerate(zip(plan.cell, own_lanes, strict=True)):
@@ -104,7 +108,8 @@ def count_cells(
 
 
 class _Reader:
-    def __init__(self, check: PlanCheck, seed: int, lane: LaneName) -> None:
+    def __init__(self, check: PlanCheck, seed: int, lane: LaneName, deadline_s: int = 0) -> None:
+        self._deadline_ms = MS_PER_S * deadline_s
         self._check = check
         self._seed = seed
         self._lane = lane
@@ -184,6 +189,7 @@ class _Reader:
             content_bytes=owner.content_bytes,
             programmer=Programmer(point.programmer),
             pin=owner.pin if self._lane is LaneName.HOST else "",
+            deadline_ms=self._deadline_ms,
             seed=self._seed,
         )
 

@@ -1,8 +1,12 @@
 # SPDX-License-Identifier: GPL-2.0-or-later
 """Changed waits in words: one clause each, those that no cell reached first."""
 
+from dataclasses import dataclass
+
 from delayrig.analysis.coverage.coverage import BASELINE, ChangedWait, ChangedWaits
 
+RELEASE_PARTS = 10
+"""A change touches less than one in so many functions."""
 WAITS_MAX = 8
 """So many changed waits are named in a line each."""
 
@@ -27,3 +31,31 @@ def changed_wait_lines(changed: ChangedWaits) -> list[str]:
     left = changed.waits[WAITS_MAX:]
     unreached = sum(not wait.cells for wait in left)
     return [*lines, *([f"and {len(left)} more, of which {unreached} in none"] if left else [])]
+
+
+@dataclass(frozen=True, slots=True)
+class ChangedWords:
+    """Clauses about changed waits: those that cells reached, and those that stay in doubt."""
+
+    reached: list[str]
+    unreached: list[str]
+
+
+def changed_wait_words(changed: ChangedWaits) -> ChangedWords:
+    """Returns what a gate says of changed waits.
+
+    Another release, or another compiler, changes many functions at once: what no cell reached is
+    told then, and no doubt, since no plan reaches all drivers.
+    """
+    if changed.why_not:
+        return ChangedWords(changed_wait_lines(changed), [])
+    unreached = changed.unreached
+    words = [changed_wait_text(wait) for wait in unreached[:WAITS_MAX]]
+    if len(unreached) > WAITS_MAX:
+        words.append(f"{len(unreached) - WAITS_MAX} more changed waits were reached in none")
+    seen = [wait for wait in changed.waits if wait.cells]
+    reached = [changed_wait_text(wait) for wait in seen[:WAITS_MAX]]
+    if changed.changed * RELEASE_PARTS > changed.functions:
+        total = f"{changed.changed} functions changed: {len(seen)} changed waits were reached"
+        return ChangedWords([f"{total}, {len(unreached)} in no cell"], [])
+    return ChangedWords(reached, words)

@@ -124,6 +124,8 @@ class GateRequest:
     rounds: int
     labels: Mapping[str, str] = field(default_factory=dict)
     """What answers call each side, where that is not its version."""
+    questions: Mapping[str, str] = field(default_factory=dict)
+    """By place: what the plan must have answered."""
     tree: Path | None = None
     """The folder that the candidate was taken from, if it was; it may have changed since."""
 
