@@ -13,6 +13,7 @@ from click.decorators import FC
 from delayrig.analysis.coverage.changed_wait_text import changed_wait_words
 from delayrig.analysis.coverage.runs import find_changed_waits
 from delayrig.analysis.gate.decision import FILE_NAME, Decision, Limits
+from delayrig.analysis.gate.early import EarlyAnswer
 from delayrig.analysis.gate.judge import Terms, decide
 from delayrig.analysis.gate.known_faults import FILE_NAME as KNOWN_FAULTS
 from delayrig.analysis.gate.known_faults import KnownFault, read_known_faults
@@ -63,12 +64,14 @@ from delayrig.images.delay_function import DelayWish
 from delayrig.images.git_tree import choose_baseline, is_known, known_source, take_source
 from delayrig.images.recipes import read_recipes
 from delayrig.images.saved_programs import FOLDER as PROGRAMS
+from delayrig.judge.exit_code import WATCHING
+from delayrig.model.cell import Role
 from delayrig.model.lane import EXACT_LANE, LaneName
-from delayrig.model.result import Results
+from delayrig.model.result import CellResult, Results
 from delayrig.plan.request import check_connect, check_out, choose_cells
 from delayrig.present.formats.known import wanted_formats
 from delayrig.present.terminal.comparison import print_decision
-from delayrig.present.terminal.console import say
+from delayrig.present.terminal.console import RunProgress, say
 
 PLAN = "gate"
 LIMITS = {
@@ -238,7 +241,8 @@ def _gate(wish: _Wish) -> ExitCode:
     folder = request.candidate.out
     with run_progress() as progress:
         runs = until_interrupted(
-            run_rounds(request, paths, progress), kept=f"finished cells are kept in {folder}"
+            run_rounds(request, paths, _Telling(progress, _early(request, wish))),
+            kept=f"finished cells are kept in {folder}",
         )
     decision = _decide(request, runs, wish, paths)
     write_json(folder / FILE_NAME, decision)
@@ -252,6 +256,35 @@ def _gate(wish: _Wish) -> ExitCode:
     finally:
         record_gate(kept_in, folder)
     return ExitCode(decision.exit_code)
+
+
+@dataclass(frozen=True, slots=True)
+class _Telling:
+    """The progress of a gate, which tells a No as soon as it is certain."""
+
+    progress: RunProgress
+    early: EarlyAnswer
+
+    def preparing(self, what: str) -> None:
+        self.progress.preparing(what)
+
+    def round_begins(self, number: int, rounds: int) -> None:
+        self.progress.round_begins(number, rounds)
+
+    def started(self, cells: int) -> None:
+        self.progress.started(cells)
+
+    def finished(self, result: CellResult) -> None:
+        self.progress.finished(result)
+        side = result.id.split(".")[1]
+        if certain := self.early.finished(result, is_candidate=side == CANDIDATE):
+            note(f"certain already: No, unsafe: {certain}")
+
+
+def _early(request: GateRequest, wish: _Wish) -> EarlyAnswer:
+    stored = request.stored.results.cells if request.stored else []
+    measured = [cell for cell in stored if cell.role == Role.MEASURE]
+    return EarlyAnswer(request.candidate.cells, measured, absolute=wish.absolute)
 
 
 def _with_both_sides(wish: _Wish, paths: Paths) -> _Wish:
@@ -312,6 +345,8 @@ def _request(wish: _Wish, paths: Paths) -> GateRequest:
     )
     cells = cells_of(subject, choice.cells, watched=True)
     check_watched(cells, plan)
+    # Nothing is certain before these have answered.
+    cells.sort(key=lambda cell: cell.role not in WATCHING)
     check_connect(wish.connect, choice.cells)
     if stored:
         stored.check_cells(cells)

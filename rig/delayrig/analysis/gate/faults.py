@@ -95,6 +95,11 @@ def lengths_cut(cells: Iterable[CellResult]) -> dict[str, int]:
     return found
 
 
+def is_struck(cell: CellResult) -> bool:
+    """Returns True if something ends the cell's waits at moments of its own."""
+    return bool(_striking(cell))
+
+
 def _striking(cell: CellResult) -> list[str]:
     """Returns the names of the cell's hazards that end waits at moments of their own."""
     hazards = map(hazard_of, cell.hazards)
