@@ -3,8 +3,11 @@
 
 import os
 import signal
+import sys
 
+RIG_FAULT = 99
 INTERRUPTED = 130
+SIGPIPE_ENDED = 141
 
 
 def _end(_number: int, _frame: object) -> None:
@@ -13,18 +16,55 @@ def _end(_number: int, _frame: object) -> None:
     os._exit(INTERRUPTED)
 
 
-def start() -> None:
+def start() -> int:
+    """Returns the exit code; the launcher gets another one for 1, which is Python's as well."""
+    try:
+        code = _run()
+    except KeyboardInterrupt:
+        code = INTERRUPTED
+    except BrokenPipeError:
+        code = SIGPIPE_ENDED
+    except (MemoryError, ImportError, OSError) as error:
+        os.write(2, f"rig/rig: cannot go on: {type(error).__name__}: {error}\n".encode())
+        code = RIG_FAULT
+    started_by = sys._xoptions.get("started_by")  # noqa: SLF001 (the only way to read -X)
+    if started_by is None or code != 1:
+        return code
+    from delayrig.setup.start_rig import SAYS_UNSAFE
+
+    return SAYS_UNSAFE
+
+
+def _run() -> int:
     """Imports what takes a while, and runs the command."""
     ours = signal.getsignal(signal.SIGINT) is signal.default_int_handler
     if ours:
         signal.signal(signal.SIGINT, _end)
     signal.pthread_sigmask(signal.SIG_UNBLOCK, {signal.SIGINT})  # the launcher held it back
+    _die_with_launcher()
     from delayrig.cli.main import main
 
     if ours:
         signal.signal(signal.SIGINT, signal.default_int_handler)
-    main(prog_name="rig/rig", complete_var="_RIG_COMPLETE")
+    try:
+        main(prog_name="rig/rig", complete_var="_RIG_COMPLETE")
+    except SystemExit as ended:
+        sys.stdout.flush()
+        return ended.code if isinstance(ended.code, int) else RIG_FAULT if ended.code else 0
+    return 0
+
+
+def _die_with_launcher() -> None:
+    """Ends this process with the launcher, killed as that may be."""
+    started_by = sys._xoptions.get("started_by")  # noqa: SLF001
+    if started_by is None:
+        return
+    from delayrig.base.die_with_parent import PR_SET_PDEATHSIG, prctl
+
+    prctl(PR_SET_PDEATHSIG, signal.SIGKILL)
+    if os.getppid() != int(started_by):
+        os._exit(RIG_FAULT)
 
 
 if __name__ == "__main__":
-    start()
+    sys.exit(start())

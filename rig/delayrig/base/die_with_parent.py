@@ -9,7 +9,7 @@ DIES_WITH_ITS_PARENT = ("setpriv", "--pdeathsig", "KILL")
 READ_PARENT = "read -r _ _ _ parent _ </proc/$$/stat"
 # If this process ends between the fork and setpriv, the signal of its death never arrives.
 UNLESS_ORPHANED = f'{READ_PARENT} && [ "$parent" = "$0" ] && exec "$@"'
-PR_SET_CHILD_SUBREAPER = 36  # linux/prctl.h
+PR_SET_PDEATHSIG, PR_SET_CHILD_SUBREAPER = 1, 36  # linux/prctl.h
 _LIBC = ctypes.CDLL(None, use_errno=True)
 
 

@@ -27,8 +27,10 @@ async def until_told_to_end(work: Coroutine[Any, Any, R]) -> R:
     loop = asyncio.get_running_loop()
     told = False
 
-    def end() -> None:
+    def end(number: signal.Signals) -> None:
         nonlocal told
+        if told and number != signal.SIGINT:
+            return  # the launcher passes on what the whole group was sent
         told = True
         end_children(signal.SIGTERM)
         loop.call_later(CHILDREN_END_WITHIN_S, end_children, signal.SIGKILL)
@@ -36,7 +38,7 @@ async def until_told_to_end(work: Coroutine[Any, Any, R]) -> R:
 
     for number in ENDING:
         if signal.getsignal(number) is not signal.SIG_IGN:
-            loop.add_signal_handler(number, end)
+            loop.add_signal_handler(number, end, number)
     try:
         return await task
     except Exception as error:

@@ -149,6 +149,8 @@ def tell(raised: Exception) -> ExitCode:
             f"could not write: {error}",
             hint="free some space where the --out folder and standard output are",
         )
+    if isinstance(error, MemoryError):
+        error = RigFaultError("out of memory", hint="free some, or raise the limit (`ulimit -v`)")
     if not isinstance(error, RigError):
         traceback.print_exception(raised)
         return ExitCode.RIG_FAULT

@@ -2,12 +2,15 @@
 """The command line: `rig/rig` and the list of its subcommands."""
 
 import sys
+from collections.abc import Callable
+from functools import wraps
+from typing import Any, ParamSpec, TypeVar
 
 import click
 
 from delayrig import __version__
 from delayrig.cli.cluster import scheduler, worker
-from delayrig.cli.command import INTERRUPTED
+from delayrig.cli.command import INTERRUPTED, nobody_reads
 from delayrig.cli.completion import completion
 from delayrig.cli.coverage import coverage
 from delayrig.cli.documents import measure, reference
@@ -30,6 +33,9 @@ from delayrig.cli.survey import survey
 from delayrig.cli.threshold import threshold
 from delayrig.cli.try_cells import try_flashrom
 from delayrig.cli.verbosity import add_verbosity
+
+P = ParamSpec("P")
+R = TypeVar("R")
 
 COMMANDS: tuple[click.Command, ...] = (
     *(run, try_flashrom, gate, repro, repeat_cells, shrink, compare, faults),
@@ -55,14 +61,30 @@ own; the options may stand anywhere:
 
 
 class _Rig(click.Group):
-    """Ends with 130 where it is interrupted: click's own 1 says that a wait was too short."""
+    """Ends as other programs do where it is interrupted, or where nobody reads what it says.
+
+    Click ends with 1 there, which says that a wait was too short.
+    """
+
+    def make_context(self, *args: Any, **kwargs: Any) -> click.Context:
+        return _ended(super().make_context)(*args, **kwargs)
 
     def invoke(self, ctx: click.Context) -> object:
+        return _ended(super().invoke)(ctx)
+
+
+def _ended(function: Callable[P, R]) -> Callable[P, R]:
+    @wraps(function)
+    def inner(*args: P.args, **kwargs: P.kwargs) -> R:
         try:
-            return super().invoke(ctx)
-        except KeyboardInterrupt:
+            return function(*args, **kwargs)
+        except (KeyboardInterrupt, EOFError, click.Abort):
             click.echo("interrupted", err=True)
             sys.exit(INTERRUPTED)
+        except BrokenPipeError:
+            sys.exit(nobody_reads())
+
+    return inner
 
 
 @click.group(

@@ -3,11 +3,16 @@
 
 import sys
 
+RIG_FAULT = 99
+UNTESTABLE = 125
 INTERRUPTED = 130
 
 
 def start() -> int:
-    """Runs the launcher and returns its exit code. Reports an interruption even during imports."""
+    """Returns the exit code: 99 for whatever the launcher dies of, and 125 under `--bisect`.
+
+    Python's own code is 1, which says that a flashrom is unsafe.
+    """
     try:
         from delayrig.setup.launcher import main
 
@@ -15,6 +20,13 @@ def start() -> int:
     except KeyboardInterrupt:
         sys.stderr.write("rig/rig: interrupted; nothing was begun\n")
         return INTERRUPTED
+    except (MemoryError, ImportError, OSError) as error:
+        sys.stderr.write(f"rig/rig: cannot start: {type(error).__name__}: {error}\n")
+    except Exception:  # noqa: BLE001 (the last resort, see above)
+        import traceback
+
+        traceback.print_exc()
+    return UNTESTABLE if "--bisect" in sys.argv else RIG_FAULT
 
 
 if __name__ == "__main__":

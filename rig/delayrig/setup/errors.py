@@ -2,6 +2,7 @@
 """The errors of set-up. Every error carries its remedy."""
 
 EXIT_PASS = 0
+EXIT_UNSAFE = 1
 EXIT_BAD_USAGE = 2
 EXIT_RIG_FAULT = 99
 EXIT_UNTESTABLE = 125

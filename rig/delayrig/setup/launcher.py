@@ -26,14 +26,14 @@ from delayrig.setup.lock import note_use
 from delayrig.setup.named_archive import VARIABLE as ARCHIVE_VARIABLE
 from delayrig.setup.named_archive import named_archive
 from delayrig.setup.stamp import stale_steps, wanted_marks
-from delayrig.setup.start_rig import become_rig
+from delayrig.setup.start_rig import run_rig
 
 if TYPE_CHECKING:
     from delayrig.setup.console import Context
 
 
 def main(arguments: Sequence[str]) -> int:
-    """Executes the command line. Does not return if the rig takes over.
+    """Does what the command line says, and returns the exit code.
 
     For `git bisect run`, 99 would be a bad revision, but a rig that cannot be set up says nothing
     about any.
@@ -59,7 +59,7 @@ def _do(layout: Layout, request: Request) -> int:
     named_archive(os.environ)
     ours = request.own or request.in_container or request.imported
     if not ours and _is_ready(layout, request):
-        become_rig(layout, request.passed)
+        return run_rig(layout, request.passed)
     return _guarded(layout, request)
 
 
@@ -81,7 +81,7 @@ def _answer(layout: Layout, request: Request) -> int:
         sys.stdout.write(HELP)
         return EXIT_PASS
     if not stale_steps(layout, wanted_marks(layout), [stamp.ENVIRONMENT]):
-        become_rig(layout, request.passed)
+        return run_rig(layout, request.passed)
     from delayrig.setup.reference import check_command, help_text, list_text
 
     check_command(layout, request.command, OWN_COMMANDS)
@@ -183,7 +183,7 @@ def _dispatch(context: "Context", request: Request) -> int:
                 f"{layout.state} was just taken by another checkout",
                 "start again, or point $FLASHROM_RIG_STATE at another folder",
             )
-        become_rig(layout, request.passed)
+        return run_rig(layout, request.passed)
     return EXIT_PASS
 
 

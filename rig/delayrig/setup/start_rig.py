@@ -1,13 +1,21 @@
 # SPDX-License-Identifier: GPL-2.0-or-later
-"""Starts the rig once the machine is set up."""
+"""How the rig is started once the machine is set up, and what its end means."""
 
 import os
 import signal
 import sys
 from collections.abc import Mapping, Sequence
-from typing import NoReturn
 
+from delayrig.setup.errors import EXIT_RIG_FAULT, EXIT_UNSAFE
 from delayrig.setup.layout import STATE_VARIABLE, Layout
+
+STARTED_BY = "started_by"
+"""The -X option that tells the rig which process waits for it."""
+SAYS_UNSAFE = 101
+"""How the rig tells the launcher 1; Python ends with 1 where it dies."""
+DEATHS_OF_PYTHON = (1, 120)  # 120: what was written could not be flushed at the end
+PASSED_ON = frozenset({signal.SIGINT, signal.SIGTERM, signal.SIGHUP})
+SI_KERNEL = 0x80  # sigaction(2): from the terminal, which tells the rig as well
 
 
 def rig_argv(layout: Layout, arguments: Sequence[str]) -> list[str]:
@@ -30,12 +38,55 @@ def rig_environment(layout: Layout, environment: Mapping[str, str]) -> dict[str,
     }
 
 
-def become_rig(layout: Layout, arguments: Sequence[str]) -> NoReturn:
-    """Replaces this process by the rig, and blocks SIGINT until the rig can handle it.
+def run_rig(layout: Layout, arguments: Sequence[str]) -> int:
+    """Runs the rig, and returns its exit code; 99 for whatever it dies of.
 
-    Python would print a traceback if it were interrupted during its start.
+    The rig takes SIGINT as soon as it can answer it. Until then Python starts up, and would print
+    a traceback if it were interrupted there.
     """
     sys.stderr.flush()
-    signal.pthread_sigmask(signal.SIG_BLOCK, {signal.SIGINT})
-    argv = rig_argv(layout, arguments)
-    os.execve(argv[0], argv, rig_environment(layout, os.environ))
+    signal.signal(signal.SIGCHLD, signal.SIG_DFL)
+    before = signal.pthread_sigmask(signal.SIG_BLOCK, {*PASSED_ON, signal.SIGCHLD})
+    python, *rest = rig_argv(layout, arguments)
+    rig = os.posix_spawn(
+        python,
+        [python, "-X", f"{STARTED_BY}={os.getpid()}", *rest],
+        rig_environment(layout, os.environ),
+        setsigmask=before | {signal.SIGINT},
+    )
+    status, passed = _wait(rig)
+    if os.WIFSIGNALED(status) and os.WTERMSIG(status) in passed:
+        _die_of(os.WTERMSIG(status))
+    return _exit_code(os.waitstatus_to_exitcode(status))
+
+
+def _wait(rig: int) -> tuple[int, set[int]]:
+    """Returns how the rig ended, and which signals came meanwhile; those it gets, too."""
+    came: set[int] = set()
+    while True:
+        told = signal.sigwaitinfo({*PASSED_ON, signal.SIGCHLD})
+        if told.si_signo == signal.SIGCHLD:
+            ended, status = os.waitpid(rig, os.WNOHANG)
+            if ended:
+                return status, came
+            continue
+        came.add(told.si_signo)
+        if told.si_code != SI_KERNEL or told.si_signo == signal.SIGHUP:
+            os.kill(rig, told.si_signo)
+
+
+def _die_of(number: int) -> None:
+    """Ends this process as the rig was ended, by a signal that both got."""
+    signal.signal(number, signal.SIG_DFL)
+    os.kill(os.getpid(), number)
+    signal.pthread_sigmask(signal.SIG_UNBLOCK, {number})
+
+
+def _exit_code(code: int) -> int:
+    if code == SAYS_UNSAFE:
+        return EXIT_UNSAFE
+    if code >= 0 and code not in DEATHS_OF_PYTHON:
+        return code
+    how = f"signal {-code}" if code < 0 else f"exit code {code} of Python"
+    sys.stderr.write(f"rig/rig: the rig died ({how}), which says nothing about any flashrom\n")
+    return EXIT_RIG_FAULT

@@ -3,7 +3,7 @@
 
 import io
 import os
-import shutil
+import re
 import subprocess
 import sys
 from pathlib import Path
@@ -17,21 +17,16 @@ from delayrig.setup.layout import Layout, find_layout
 from delayrig.setup.lock import TAG_NAME, hold_state, prepare_state
 from delayrig.setup.packages import read_packages
 
-LAUNCHER = find_layout({}).package_path / "rig"
-SYSTEM_PYTHON = Path("/usr/bin/python3")
+from tests.rig.launching import (
+    LAUNCHER,
+    SYSTEM_PYTHON,
+    copy_launcher,
+    launch,
+    launch_copy,
+    pretend_ready,
+)
 
 pytestmark = pytest.mark.skipif(not SYSTEM_PYTHON.exists(), reason="needs the system's Python")
-
-
-def launch(state: Path, *arguments: str, **more: str) -> subprocess.CompletedProcess[str]:
-    return subprocess.run(
-        [LAUNCHER, *arguments],
-        stdin=subprocess.DEVNULL,
-        capture_output=True,
-        text=True,
-        env={**os.environ, "FLASHROM_RIG_STATE": str(state), **more},
-        check=False,
-    )
 
 
 @pytest.fixture
@@ -210,60 +205,22 @@ def test_times_read_well(seconds: float, text: str) -> None:
 
 
 def test_ready_machine_goes_straight_to_the_rig(tmp_path: Path) -> None:
-    copy, state = _copied(tmp_path), tmp_path / "state"
-    _pretend_ready(copy, state)
-    done = _launch_copy(copy, state, "run", "--yes", "--seed", "7")
+    copy, state = copy_launcher(tmp_path), tmp_path / "state"
+    pretend_ready(copy, state)
+    done = launch_copy(copy, state, "run", "--yes", "--seed", "7")
     assert done.stderr == ""
-    assert done.stdout == f"-P -m delayrig run --seed 7\n{state}\n{copy}\n"
+    words, *places = done.stdout.splitlines()
+    assert re.fullmatch(r"-X started_by=\d+ -P -m delayrig run --seed 7", words)
+    assert places == [str(state), str(copy)]
 
 
 @pytest.mark.parametrize("arguments", [["run", "--help"], ["chips"], ["history", "steps", "-h"]])
 def test_help_and_lists_need_no_more_than_the_python_environment(
     tmp_path: Path, arguments: list[str]
 ) -> None:
-    copy, state = _copied(tmp_path), tmp_path / "state"
-    _pretend_ready(copy, state)
+    copy, state = copy_launcher(tmp_path), tmp_path / "state"
+    pretend_ready(copy, state)
     (state / "build" / "build.ninja").unlink()
-    done = _launch_copy(copy, state, *arguments)
+    done = launch_copy(copy, state, *arguments)
     assert (done.returncode, done.stderr) == (0, "")
-    assert done.stdout.startswith(f"-P -m delayrig {' '.join(arguments)}\n")
-
-
-def _copied(tmp_path: Path) -> Path:
-    copy = tmp_path / "checkout" / "rig"
-    shutil.copytree(LAUNCHER.parent / "delayrig" / "setup", copy / "delayrig" / "setup")
-    for name in ("__init__.py", "VERSION"):
-        shutil.copy(LAUNCHER.parent / "delayrig" / name, copy / "delayrig")
-    shutil.copy(LAUNCHER, copy / "rig")
-    return copy
-
-
-def _launch_copy(copy: Path, state: Path, *arguments: str) -> subprocess.CompletedProcess[str]:
-    return subprocess.run(
-        [copy / "rig", *arguments],
-        capture_output=True,
-        text=True,
-        env={**os.environ, "FLASHROM_RIG_STATE": str(state)},
-        check=False,
-    )
-
-
-def _pretend_ready(copy: Path, state: Path) -> None:
-    python = state / "venv" / "bin" / "python"
-    for path in (python, state / "build" / "build.ninja"):
-        path.parent.mkdir(parents=True)
-    (state / "build" / "build.ninja").touch()
-    words = '"$*" "$FLASHROM_RIG_STATE" "$PYTHONPATH"'
-    python.write_text(f"#!/bin/sh\nprintf '%s\\n' {words}\n", encoding="ascii")
-    python.chmod(0o755)
-    mark = (
-        "import os; from delayrig.setup.layout import find_layout;"
-        "from delayrig.setup.stamp import *; at = find_layout(os.environ);"
-        "[write_mark(at.stamp, *pair) for pair in wanted_marks(at).items()]"
-    )
-    environment = {
-        **os.environ,
-        "FLASHROM_RIG_STATE": str(state),
-        "PYTHONPATH": str(copy),
-    }
-    subprocess.run([SYSTEM_PYTHON, "-S", "-P", "-c", mark], env=environment, check=True)
+    assert f" -P -m delayrig {' '.join(arguments)}\n" in done.stdout

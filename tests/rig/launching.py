@@ -1,0 +1,67 @@
+# SPDX-License-Identifier: GPL-2.0-or-later
+"""Starts of the launcher as a person makes them."""
+
+import os
+import shutil
+import subprocess
+from pathlib import Path
+
+from delayrig.setup.layout import find_layout
+
+LAUNCHER = find_layout({}).package_path / "rig"
+SYSTEM_PYTHON = Path("/usr/bin/python3")
+PRINTS_ITS_WORDS = 'printf \'%s\\n\' "$*" "$FLASHROM_RIG_STATE" "$PYTHONPATH"'
+
+
+def launch(state: Path, *arguments: str, **more: str) -> subprocess.CompletedProcess[str]:
+    """Starts the launcher of this checkout on another state; nobody sits there."""
+    return subprocess.run(
+        [LAUNCHER, *arguments],
+        stdin=subprocess.DEVNULL,
+        capture_output=True,
+        text=True,
+        env={**os.environ, "FLASHROM_RIG_STATE": str(state), **more},
+        check=False,
+    )
+
+
+def copy_launcher(tmp_path: Path) -> Path:
+    """Copies the launcher and what it is made of; returns its folder."""
+    copy = tmp_path / "checkout" / "rig"
+    shutil.copytree(LAUNCHER.parent / "delayrig" / "setup", copy / "delayrig" / "setup")
+    for name in ("__init__.py", "VERSION"):
+        shutil.copy(LAUNCHER.parent / "delayrig" / name, copy / "delayrig")
+    shutil.copy(LAUNCHER, copy / "rig")
+    return copy
+
+
+def launch_copy(copy: Path, state: Path, *arguments: str) -> subprocess.CompletedProcess[str]:
+    """Starts a copied launcher on a state of its own."""
+    return subprocess.run(
+        [copy / "rig", *arguments],
+        capture_output=True,
+        text=True,
+        env={**os.environ, "FLASHROM_RIG_STATE": str(state)},
+        check=False,
+    )
+
+
+def pretend_ready(copy: Path, state: Path, script: str = PRINTS_ITS_WORDS) -> None:
+    """Marks every step as done; the environment's Python is a shell script."""
+    python = state / "venv" / "bin" / "python"
+    for path in (python, state / "build" / "build.ninja"):
+        path.parent.mkdir(parents=True)
+    (state / "build" / "build.ninja").touch()
+    python.write_text(f"#!/bin/sh\n{script}\n", encoding="ascii")
+    python.chmod(0o755)
+    mark = (
+        "import os; from delayrig.setup.layout import find_layout;"
+        "from delayrig.setup.stamp import *; at = find_layout(os.environ);"
+        "[write_mark(at.stamp, *pair) for pair in wanted_marks(at).items()]"
+    )
+    environment = {
+        **os.environ,
+        "FLASHROM_RIG_STATE": str(state),
+        "PYTHONPATH": str(copy),
+    }
+    subprocess.run([SYSTEM_PYTHON, "-S", "-P", "-c", mark], env=environment, check=True)

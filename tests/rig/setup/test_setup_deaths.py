@@ -1,0 +1,181 @@
+# SPDX-License-Identifier: GPL-2.0-or-later
+"""Whatever the launcher or the rig dies of: 1 would say that a flashrom is unsafe."""
+
+import os
+import shlex
+import signal
+import subprocess
+import sys
+from pathlib import Path
+
+import click
+import pytest
+from delayrig.base.paths import find_paths
+from delayrig.cli.main import COMMANDS
+
+from tests.conftest import Bound
+from tests.rig.launching import (
+    LAUNCHER,
+    SYSTEM_PYTHON,
+    copy_launcher,
+    launch_copy,
+    pretend_ready,
+)
+
+pytestmark = pytest.mark.skipif(not SYSTEM_PYTHON.exists(), reason="needs the system's Python")
+
+RIG_FAULT, UNTESTABLE, INTERRUPTED = 99, 125, 130
+CLOSED = {0: "<&-", 1: ">&-", 2: "2>&-"}
+BISECTION = "gate --bisect --baseline bundled --candidate bundled --dry-run"
+HELP = [f"{command.name} --help" for command in COMMANDS]
+AT_WORK = [
+    *("plans", BISECTION, "report /nowhere"),
+    *("gate --bisect", "run --dry-run", "doctor --lane host", "no-such-command"),
+]
+# Root may write to what is read-only, but for one that has given up its rights.
+PLAIN = ["setpriv", "--bounding-set=-all", "--inh-caps=-all"] if os.geteuid() == 0 else []
+
+
+def start(line: str, **more: str) -> subprocess.CompletedProcess[str]:
+    """Starts a line of shell on the state of this checkout."""
+    return subprocess.run(
+        ["sh", "-c", line],
+        stdin=subprocess.DEVNULL,
+        capture_output=True,
+        text=True,
+        env={**os.environ, "FLASHROM_RIG_STATE": str(find_paths().state), **more},
+        check=False,
+    )
+
+
+def code_of(done: subprocess.CompletedProcess[str]) -> int:
+    """Returns how it ended, once there is no traceback in what it said."""
+    assert "Traceback" not in done.stderr + done.stdout, done.stderr
+    return done.returncode
+
+
+def rig(words: str) -> str:
+    return f"{shlex.quote(str(LAUNCHER))} {words}"
+
+
+@pytest.mark.bounds(commands=(3, len(AT_WORK) + len(HELP)))
+def test_closed_descriptor_changes_no_exit_code(bound: Bound) -> None:
+    for words in [*AT_WORK, *HELP][: bound("commands")]:
+        code = code_of(start(rig(words)))
+        for closed in CLOSED.values():
+            assert code_of(start(f"{rig(words)} {closed}")) == code, (words, closed)
+
+
+def test_nothing_open_at_all_changes_no_exit_code() -> None:
+    assert code_of(start(f"{rig('plans')} <&- >&- 2>&-")) == 0
+
+
+@pytest.mark.bounds(commands=(0, len(HELP)))
+def test_too_little_memory_is_the_rigs_fault(bound: Bound) -> None:
+    for words in ["plans", BISECTION, *HELP[: bound("commands")]]:
+        done = start(f"ulimit -v 45000; exec {rig(words)}")
+        wanted = UNTESTABLE if "--bisect" in words else RIG_FAULT
+        assert code_of(done) == wanted, (words, done.stderr)
+        assert len(done.stderr.splitlines()) == 1, done.stderr
+
+
+def test_each_smaller_address_space_is_the_rigs_fault() -> None:
+    for size_kib in (8000, 20000, 24000, 33000):
+        done = start(f"ulimit -v {size_kib}; exec {rig(BISECTION)}")
+        assert code_of(done) == UNTESTABLE, (size_kib, done.stderr)
+
+
+@pytest.mark.parametrize(
+    ("death", "code"),
+    [
+        *(("kill -KILL $$", RIG_FAULT), ("kill -SEGV $$", RIG_FAULT)),
+        *(("exit 1", RIG_FAULT), ("exit 120", RIG_FAULT)),
+        *(("exit 101", 1), ("exit 3", 3), ("exit 0", 0), ("exit 130", INTERRUPTED)),
+    ],
+)
+def test_only_an_answer_of_the_rig_is_1(tmp_path: Path, death: str, code: int) -> None:
+    copy, state = copy_launcher(tmp_path), tmp_path / "state"
+    pretend_ready(copy, state, death)
+    assert launch_copy(copy, state, "run").returncode == code
+    bisected = launch_copy(copy, state, "gate", "--bisect").returncode
+    assert bisected == (UNTESTABLE if code == RIG_FAULT else code)
+
+
+@pytest.mark.parametrize("module", ["launcher.py", "errors.py"])
+def test_launcher_that_cannot_be_imported_convicts_nobody(tmp_path: Path, module: str) -> None:
+    copy, state = copy_launcher(tmp_path), tmp_path / "state"
+    (copy / "delayrig" / "setup" / module).unlink()
+    assert launch_copy(copy, state, "run").returncode == RIG_FAULT
+    assert launch_copy(copy, state, "gate", "--bisect").returncode == UNTESTABLE
+
+
+def test_rig_that_cannot_be_imported_convicts_nobody(tmp_path: Path) -> None:
+    copy, state = copy_launcher(tmp_path), tmp_path / "state"
+    pretend_ready(copy, state, f'exec {sys.executable} "$@"')
+    done = launch_copy(copy, state, "gate", "--bisect")
+    assert done.returncode == UNTESTABLE
+    assert "says nothing about any flashrom" in done.stderr
+
+
+@pytest.mark.parametrize("number", [signal.SIGTERM, signal.SIGINT, signal.SIGHUP])
+def test_signal_to_the_launcher_reaches_the_rig(tmp_path: Path, number: signal.Signals) -> None:
+    copy, state = copy_launcher(tmp_path), tmp_path / "state"
+    loop = "echo up; while :; do sleep 1; done"
+    pretend_ready(copy, state, f"trap 'exit 7' {number.name[3:]}; {loop}")
+    environment = {**os.environ, "FLASHROM_RIG_STATE": str(state)}
+    with subprocess.Popen([copy / "rig", "run"], stdout=subprocess.PIPE, env=environment) as run:
+        assert run.stdout is not None
+        assert run.stdout.readline() == b"up\n"
+        run.send_signal(number)
+        run.stdout.read()
+    assert run.returncode == 7
+
+
+def test_rig_dies_of_the_signal_that_its_launcher_was_sent(tmp_path: Path) -> None:
+    copy, state = copy_launcher(tmp_path), tmp_path / "state"
+    pretend_ready(copy, state, "echo up; exec sleep 600")
+    environment = {**os.environ, "FLASHROM_RIG_STATE": str(state)}
+    with subprocess.Popen([copy / "rig", "run"], stdout=subprocess.PIPE, env=environment) as run:
+        assert run.stdout is not None
+        run.stdout.readline()
+        run.terminate()
+    assert run.returncode == -signal.SIGTERM
+
+
+def test_rig_whose_launcher_is_gone_does_not_begin() -> None:
+    words = ["-P", "-X", "started_by=1", "-m", "delayrig", "plans"]
+    done = subprocess.run([sys.executable, *words], capture_output=True, check=False)
+    assert (done.returncode, done.stdout) == (RIG_FAULT, b"")
+
+
+@pytest.mark.skipif(not PLAIN, reason="only root can give up its rights")
+def test_state_that_may_not_be_written_to_is_the_rigs_fault(tmp_path: Path) -> None:
+    state = tmp_path / "state"
+    state.mkdir(mode=0o555)
+    for words, code in (("run --yes", RIG_FAULT), (BISECTION, UNTESTABLE), ("plans", 0)):
+        done = start(f"{shlex.join(PLAIN)} {rig(words)}", FLASHROM_RIG_STATE=str(state))
+        assert code_of(done) == code, (words, done.stderr)
+
+
+def test_folder_that_is_not_ascii_needs_no_locale(tmp_path: Path) -> None:
+    out = tmp_path / "Ausgabe-\u00e4\u2603"
+    words = f"run --dry-run --out {shlex.quote(str(out))}"
+    locale = {"LC_ALL": "C", "PYTHONUTF8": "0", "PYTHONCOERCECLOCALE": "0"}
+    assert code_of(start(rig(words), **locale)) == 0
+    absent = start(rig(f"report {shlex.quote(str(out))}"), **locale)
+    assert code_of(absent) == 2
+    assert str(out) in absent.stderr.replace("\n", "")
+
+
+def test_click_itself_never_ends_with_1(monkeypatch: pytest.MonkeyPatch) -> None:
+    from delayrig.cli.main import main
+
+    for raised, code in ((click.Abort(), 130), (KeyboardInterrupt(), 130), (EOFError(), 130)):
+
+        def fail(*_: object, raised: BaseException = raised) -> None:
+            raise raised
+
+        monkeypatch.setattr(click.Group, "invoke", fail)
+        with pytest.raises(SystemExit) as ended:
+            main(["plans"])
+        assert ended.value.code == code
