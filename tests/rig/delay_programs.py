@@ -360,6 +360,169 @@ int main(void)
 	return sleep_for(&one) + sleep_for(&other) + 1;
 }
 """
+SINCE_BEFORE = """\
+static int64_t last_ns;
+OWN void pace(unsigned int us)
+{
+	while (now_ns() < last_ns + (int64_t)us * 1000)
+		;
+	last_ns = now_ns();
+}
+static struct timespec before;
+OWN void pace_asleep(unsigned int us)
+{
+	struct timespec now, rest;
+	int64_t left_ns;
+
+	clock_gettime(CLOCK_MONOTONIC, &now);
+	left_ns = (before.tv_sec - now.tv_sec) * 1000000000 + before.tv_nsec - now.tv_nsec;
+	left_ns += (int64_t)us * 1000;
+	if (left_ns > 0) {
+		rest.tv_sec = left_ns / 1000000000;
+		rest.tv_nsec = left_ns % 1000000000;
+		nanosleep(&rest, NULL);
+	}
+	clock_gettime(CLOCK_MONOTONIC, &before);
+}
+OWN void pace_by_delay(unsigned int us)
+{
+	const int64_t left_ns = last_ns + (int64_t)us * 1000 - now_ns();
+
+	if (left_ns > 0)
+		sleep_us((unsigned int)(left_ns / 1000));
+}
+static int64_t next_ns;
+OWN void pace_until(unsigned int us)
+{
+	struct timespec until;
+
+	next_ns += (int64_t)us * 1000;
+	until.tv_sec = next_ns / 1000000000;
+	until.tv_nsec = next_ns % 1000000000;
+	clock_nanosleep(CLOCK_MONOTONIC, TIMER_ABSTIME, &until, NULL);
+}
+struct pacer { int64_t since_ns; };
+OWN void pace_of(unsigned int us, struct pacer *pacer)
+{
+	while (now_ns() - pacer->since_ns < (int64_t)us * 1000)
+		;
+	pacer->since_ns = now_ns();
+}
+OWN void poll_until(int64_t moment_ns)
+{
+	while (now_ns() < moment_ns)
+		;
+}
+static struct pacer one;
+int main(void)
+{
+	pace(1000); pace(20); pace_asleep(1000); pace_asleep(20); pace_by_delay(20);
+	pace_of(1000, &one); pace_of(20, &one); pace_until(20); pace_until(1000);
+	poll_until(now_ns() + 1000); poll_until(now_ns() + 3);
+	return 0;
+}
+"""
+CAPPED_NAPS = """\
+OWN void nap(unsigned int us)
+{
+	sleep_us(us > 1000 ? 1000 : us);
+}
+OWN void nap_itself(unsigned int us)
+{
+	struct timespec rest;
+
+	if (us > 2000)
+		us = 2000;
+	rest.tv_sec = us / 1000000;
+	rest.tv_nsec = (long)(us % 1000000) * 1000;
+	while (nanosleep(&rest, &rest) != 0 && errno == EINTR)
+		;
+}
+OWN void nap_of_library(unsigned int us)
+{
+	usleep(us < 500 ? us : 500);
+}
+OWN void nap_awake(unsigned int us)
+{
+	const int64_t until_ns = now_ns() + (us < 5000 ? us : 5000) * 1000LL;
+
+	while (now_ns() < until_ns)
+		;
+}
+int main(void)
+{
+	nap(10); nap(99999); nap_itself(10); nap_itself(99999); nap_of_library(10);
+	nap_of_library(99999); nap_awake(10); nap_awake(99999);
+	return 0;
+}
+"""
+IN_PARTS = """\
+static _Thread_local int64_t margin_ns;
+static int64_t late_ns;
+OWN void in_parts(unsigned int us)
+{
+	while (us > 0) {
+		const unsigned int part = us > 500000 ? 500000 : us;
+
+		usleep(part);
+		us -= part;
+	}
+}
+OWN void with_margin(unsigned int us)
+{
+	const int64_t start_ns = now_ns(), length_ns = (int64_t)us * 1000;
+
+	if (us >= 100) {
+		const int64_t nap_ns = length_ns - margin_ns;
+		const struct timespec nap = { nap_ns / 1000000000, nap_ns % 1000000000 };
+
+		nanosleep(&nap, NULL);
+		late_ns = now_ns() - start_ns - nap_ns;
+	}
+	while (now_ns() - start_ns < length_ns)
+		;
+}
+OWN void goes_on(unsigned int us)
+{
+	struct timespec now, start;
+	int64_t left_ns = (int64_t)us * 1000;
+
+	clock_gettime(CLOCK_MONOTONIC, &start);
+	while (left_ns > 0) {
+		const struct timespec rest = { left_ns / 1000000000, left_ns % 1000000000 };
+
+		nanosleep(&rest, NULL);
+		clock_gettime(CLOCK_MONOTONIC, &now);
+		left_ns = (int64_t)us * 1000 - (now.tv_sec - start.tv_sec) * 1000000000LL;
+		left_ns -= now.tv_nsec - start.tv_nsec;
+	}
+}
+OWN int64_t since_ns(const struct timespec *start)
+{
+	struct timespec now;
+
+	clock_gettime(CLOCK_MONOTONIC, &now);
+	return (now.tv_sec - start->tv_sec) * 1000000000LL + now.tv_nsec - start->tv_nsec;
+}
+OWN void by_a_helper(unsigned int us)
+{
+	struct timespec start;
+
+	clock_gettime(CLOCK_MONOTONIC, &start);
+	while (since_ns(&start) < (int64_t)us * 1000)
+		;
+}
+OWN void at_least(unsigned int us)
+{
+	sleep_us(us < 1 ? 1 : us);
+}
+int main(void)
+{
+	in_parts(10); in_parts(7000000); with_margin(10); with_margin(99999); goes_on(10);
+	goes_on(99999); by_a_helper(10); by_a_helper(99); at_least(1); sleep_us(9); at_least(99);
+	return 0;
+}
+"""
 
 
 def build(

@@ -7,6 +7,7 @@ from pathlib import Path
 
 import msgspec
 import pytest
+from delayrig.images.finder.candidates import CAPPED, SINCE_BEFORE
 from delayrig.images.finder.finding import Findings, find_in, read_findings
 from delayrig.images.seal import unsealed
 from delayrig.images.symbols import read_symbols
@@ -141,6 +142,44 @@ def test_wait_that_a_status_may_end_is_found_with_a_doubt(tmp_path: Path, level:
     findings, names = read(tmp_path, programs.STATUS_WAIT, level)
     assert names == ["until_ready"]
     assert findings.found[0].doubt == "it also calls through a pointer"
+
+
+def doubts(folder: Path, source: str, *options: str, arch: Arch) -> dict[str, str]:
+    """What is doubted of each function that is found."""
+    program = programs.build(folder, source, *options, arch=arch)
+    found = find_in(programs.stripped(program, arch).read_bytes()).found
+    return {programs.names_of(program, [each.address])[0]: each.doubt for each in found}
+
+
+@pytest.mark.parametrize("arch", ARCHES)
+@pytest.mark.parametrize("level", ["-O0", "-O2", "-Os"])
+def test_wait_since_before_the_call_is_found_with_a_doubt(
+    tmp_path: Path, arch: Arch, level: str
+) -> None:
+    found = doubts(tmp_path, programs.SINCE_BEFORE, level, arch=arch)
+    doubted = {name for name, doubt in found.items() if SINCE_BEFORE in doubt}
+    assert doubted == set(found) - {"sleep_us", "poll_us"}
+    assert "pace" in doubted
+
+
+@pytest.mark.parametrize("arch", ARCHES)
+@pytest.mark.parametrize("level", ["-O0", "-O2", "-Os"])
+def test_nap_of_a_number_of_its_own_at_most_is_found_with_a_doubt(
+    tmp_path: Path, arch: Arch, level: str
+) -> None:
+    found = doubts(tmp_path, programs.CAPPED_NAPS, level, arch=arch)
+    doubted = {name for name, doubt in found.items() if CAPPED in doubt}
+    assert doubted == {"nap", "nap_itself", "nap_of_library", "nap_awake"} == set(found)
+
+
+@pytest.mark.parametrize("arch", ARCHES)
+@pytest.mark.parametrize("level", ["-O0", "-O2", "-Os"])
+def test_delay_in_parts_or_with_a_margin_is_not_doubted(
+    tmp_path: Path, arch: Arch, level: str
+) -> None:
+    found = doubts(tmp_path, programs.IN_PARTS, level, arch=arch)
+    assert not [doubt for doubt in found.values() if SINCE_BEFORE in doubt or CAPPED in doubt]
+    assert set(found) >= {"with_margin", "goes_on", "by_a_helper"}
 
 
 @pytest.mark.parametrize("arch", ARCHES)

@@ -16,6 +16,7 @@ from collections.abc import Sequence
 from dataclasses import dataclass
 from math import inf
 
+from delayrig.images.finder.candidates import CAPPED, SINCE_BEFORE
 from delayrig.images.finder.confirm import EVEN_BY, LONG_NS, confirm
 from delayrig.judge.clock_error import CLOCK_STEPS_NS, ClockError, clock_error, clock_jump_ns
 from delayrig.judge.sleeps import observe_sleeps
@@ -55,19 +56,41 @@ def sure_calls(delays: Delays) -> list[DelayCall]:
 
     Else what a number means that a function was called with is a guess, which convicts nobody.
     """
-    doubtful = [number for number, each in enumerate(delays.header.functions) if each.doubt]
-    unsure = {number for number in doubtful if _refuted(delays, number)}
-    return [call for call in delays.calls if call.function not in unsure]
+    known_ns = _known_lengths_ns(delays)
+    return [call for call in delays.calls if call.requested_ns <= known_ns[call.function]]
 
 
-def _refuted(delays: Delays, function: int) -> str:
-    unit_ns = delays.header.functions[function].unit_ns
+def unsure_calls(delays: Delays) -> list[DelayCall]:
+    """Those of functions that may be no delay functions: `sure_calls()` leaves them out."""
+    known_ns = _known_lengths_ns(delays)
+    return [call for call in delays.calls if call.requested_ns > known_ns[call.function]]
+
+
+def _known_lengths_ns(delays: Delays) -> list[float]:
+    """Returns up to which length each function is known to be asked for a delay."""
+    return [
+        _known_up_to_ns(delays, number) if each.doubt else inf
+        for number, each in enumerate(delays.header.functions)
+    ]
+
+
+def _known_up_to_ns(delays: Delays, function: int) -> float:
+    """Returns up to which length a doubtful function is known to be asked for a delay; -1: never.
+
+    One that may nap for a number of its own is known up to the longest that it waited whole: the
+    number is no smaller. No call shows what one waits for that began before it.
+    """
+    facts = delays.header.functions[function]
     calls = [
-        (call.requested_ns // unit_ns, call.seen_ns)
+        (call.requested_ns, call.seen_ns)
         for call in delays.calls
         if call.function == function and call.seen_ns is not None
     ]
-    return confirm(calls, unit_ns)
+    if CAPPED in facts.doubt:
+        whole = [asked_ns for asked_ns, seen_ns in calls if seen_ns >= asked_ns]
+        return max(whole, default=-1)
+    units = [(asked_ns // facts.unit_ns, seen_ns) for asked_ns, seen_ns in calls]
+    return -1 if SINCE_BEFORE in facts.doubt or confirm(units, facts.unit_ns) else inf
 
 
 def observe_calls_of(delays: Delays, events: list[Event]) -> list[ObservedDelay]:
@@ -210,12 +233,6 @@ def doubts_of(delays: Delays, waits: Sequence[ObservedDelay], *, must_wait: bool
         UNSURE: bool(unsure) and not _settled(asked, unsure),
     }
     return [doubt for doubt, holds in found.items() if holds]
-
-
-def unsure_calls(delays: Delays) -> list[DelayCall]:
-    """Those of functions that may be no delay functions: `sure_calls()` leaves them out."""
-    sure = {call.function for call in sure_calls(delays)}
-    return [call for call in delays.calls if call.function not in sure]
 
 
 def _settled(asked: Sequence[DelayCall], unsure: Sequence[DelayCall]) -> bool:

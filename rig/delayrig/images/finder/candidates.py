@@ -26,6 +26,8 @@ SPIN_SIZE_MAX = 256
 AROUND_SIZE_MAX = 320
 LOOK_AHEAD_BYTES = 48
 US_NS = 1000
+SINCE_BEFORE = "it waits since a moment before the call"
+CAPPED = "it may wait for no more than a number of its own"
 NO_UNIT = "what its argument counts is not known"
 
 
@@ -219,6 +221,10 @@ class Candidates:
             yield "it neither sleeps nor looks at a clock, it counts"
         if not (wait.is_own or flow.read) and all(wait.forwards.values()):
             yield "it only hands on what it is given"
+        if wait.since_before:
+            yield SINCE_BEFORE
+        if wait.is_capped:
+            yield CAPPED
         if not self._unit_ns(wait):
             yield NO_UNIT
         if wait.argument:

@@ -19,7 +19,7 @@ from delayrig.images.finder.isa import CALL, JUMP
 from delayrig.images.finder.waits import CLOCKS, NOTHING_WATCHED, PART_NS, SLEEPERS, UNITS_NS
 from delayrig.images.seal import sealed, unsealed
 
-READING = 7
+READING = 8
 """Raised when reading changes, so that what older rigs kept is read anew."""
 POLLED = "a clock that is read in a loop does not say how long the loop is to last"
 MAY_END_EARLY = "it also waits for files, and may end when one is ready"

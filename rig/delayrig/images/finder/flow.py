@@ -19,8 +19,8 @@ from delayrig.images.finder.isa import (
 from delayrig.images.finder.program import Function
 from delayrig.images.finder.state import (
     ARGUMENTS,
+    BETWEEN,
     NOTHING,
-    OF_CLOCK,
     STACK,
     Notes,
     State,
@@ -31,12 +31,14 @@ from delayrig.images.finder.state import (
     entry_state,
     has_clock,
     only,
+    reading,
     registers_lost,
 )
 
 BYTES_MAX = 3000
 ROUNDS_MAX = 20000
 NEVER_BACK = ("abort", "stack_chk_fail", "exit", "_exit", "assert_fail", "longjmp")
+IS_BETWEEN: Value = frozenset({(BETWEEN, 0)})
 TIMESPEC_WORDS = 2
 """Behind a pointer that a function is given, so much may be written."""
 
@@ -85,6 +87,9 @@ class Callees(Protocol):
 
     def reads_clock(self, call: Call) -> bool:
         """Whether it tells the time."""
+
+    def finds_place(self, call: Call) -> bool:
+        """Whether it only tells where the code lies, and leaves all other registers alone."""
 
     def reads(self, call: Call) -> Iterable[int]:
         """Which of its arguments it uses for what it returns or writes."""
@@ -160,9 +165,13 @@ class _Reader:
         behind = tuple(_behind(each, state, 0, 16) for each in given)
         parts = tuple(_behind(each, state, seconds, word) for each in given)
         self.flow.handed.append(Handed(call, step.address, given, behind, parts, again))
+        if call is not None and self.callees.finds_place(call):
+            return
         clock = call is not None and self.callees.reads_clock(call)
         used = [given[n] for n in self.callees.reads(call) if n < len(given)] if call else []
-        result = OF_CLOCK if clock else computed(*used)
+        # A helper that is given a start, and tells what is over since then.
+        told = computed(reading(step.address), *given, *behind)
+        result = (reading(step.address) | (told & IS_BETWEEN)) if clock else computed(*used)
         self._write_behind(given, result, state)
         for register in registers_lost(self.isa):
             state.registers.pop(register, None)
@@ -185,8 +194,8 @@ class _Reader:
             if at is not None and result:
                 state.add(at, TIMESPEC_WORDS * self.isa.word_bytes, result)
             for n in arguments_in(value):
-                if result & OF_CLOCK and ("argument", n) in value:
-                    state.behind[n] = state.behind.get(n, NOTHING) | OF_CLOCK
+                if has_clock(result) and ("argument", n) in value:
+                    state.behind[n] = state.behind.get(n, NOTHING) | result
 
     def _reached(self, address: int) -> set[int]:
         """The blocks that may follow one."""

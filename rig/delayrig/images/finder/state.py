@@ -5,6 +5,9 @@ A value is a set of marks. `(ARGUMENT, n)` is the function's n-th argument itsel
 something computed from it, and `(SCALED, n)` that times a variable, as calibrated loops do.
 `(STACK, offset)` is an address, from where the stack was at the function's entry; `(NUMBER, n)` a
 constant; `(CLOCK, 0)` comes from a clock, `(MEMORY, 0)` from a variable.
+`(READING, address)` says which call read that clock; `(BETWEEN, 0)` is a time between two readings,
+and `(BEFORE, 0)` one since a moment that a variable holds. `(CAPPED, 0)` may be a number of the
+code's own in an argument's place.
 `(TIMES + "n", 1000)` is the n-th argument times 1000, perhaps with something else added to it: so
 microseconds become nanoseconds.
 """
@@ -16,15 +19,17 @@ from delayrig.images.finder.isa import Instruction, Isa, Operand, Place
 
 ARGUMENT, DERIVED, SCALED = "argument", "derived", "scaled"
 STACK, NUMBER, CLOCK, MEMORY = "stack", "number", "clock", "memory"
+READING, BETWEEN, BEFORE, CAPPED = "reading", "between", "before", "capped"
 TIMES = "times "
 
 Mark = tuple[str, int]
 Value = frozenset[Mark]
 NOTHING: Value = frozenset()
-OF_CLOCK: Value = frozenset({(CLOCK, 0)})
 OF_MEMORY: Value = frozenset({(MEMORY, 0)})
 OF_ARGUMENT = (ARGUMENT, DERIVED, SCALED)
 FACTOR_MAX = 1_000_000_000
+CAPS = range(2, 2**31 - 1)
+"""Below is the shortest wait of a delay, above what keeps its sums from an overflow."""
 GRANULE = 4
 """Words of the stack are told apart by four bytes."""
 ARGUMENTS = 6
@@ -38,6 +43,7 @@ NOTHING_DONE = ("nop", "pause", "yield", "endbr64", "endbr32", "bti")
 """x86 fills gaps with a `nop` that names a place in memory, and looks at nothing there."""
 COMPARISONS = ("cmp", "test", "cmn", "tst", "ccmp", "ucomisd", "comisd", "fcmp")
 SUMS = ("add", "adds", "sub", "subs", "msub")
+DIFFERENCES = ("sub", "subs", "sbb", "sbc", "sbcs")
 CHOICES = ("cmov", "csel")
 SHIFTS_UP = ("shl", "sal", "lsl")
 PRODUCTS = ("imul", "mul", "madd", "umull", "smull", "umulh", "umaddl", "smaddl", "mulx", "pmuludq")
@@ -70,6 +76,36 @@ def has_clock(value: Value) -> bool:
     return (CLOCK, 0) in value
 
 
+def reading(address: int) -> Value:
+    """Returns what the call there says of a clock."""
+    return frozenset({(CLOCK, 0), (READING, address)})
+
+
+def readings(value: Value) -> set[int]:
+    """Returns the calls that it may have been read by."""
+    return {n for name, n in value if name == READING}
+
+
+def is_between(*sources: Value) -> bool:
+    """Returns whether two readings of a clock meet there: a start, and a look at the time."""
+    if any((BETWEEN, 0) in source for source in sources):
+        return True
+    clocks = [readings(source) for source in sources if has_clock(source)]
+    return any(each != clocks[0] for each in clocks[1:])
+
+
+def is_before(*sources: Value) -> bool:
+    """Returns whether a look at the time meets a moment that a variable or a caller holds."""
+    looks = [s for s in sources if has_clock(s) and not (arguments_in(s) or (BETWEEN, 0) in s)]
+    return bool(looks) and any((MEMORY, 0) in s and not has_clock(s) for s in sources)
+
+
+def is_capped(value: Value) -> bool:
+    """Returns whether it may be an argument, and a number of the code's own as well."""
+    numbers = (n for name, n in value if name == NUMBER)
+    return (CAPPED, 0) in value or (bool(arguments_in(value)) and any(n in CAPS for n in numbers))
+
+
 def factors(value: Value, index: int) -> set[int]:
     """By which numbers that argument may have been multiplied."""
     return {factor for name, factor in _multiples(value) if name == f"{TIMES}{index}"}
@@ -82,11 +118,13 @@ def _multiples(value: Value) -> Value:
 
 def computed(*sources: Value) -> Value:
     """What comes of values by arithmetic."""
-    return frozenset(
+    made = frozenset(
         (DERIVED, n) if name == ARGUMENT else (name, n)
         for name, n in NOTHING.union(*sources)
         if name not in (NUMBER, STACK) and not name.startswith(TIMES)
     )
+    facts = {BETWEEN: is_between(*sources), CAPPED: any(map(is_capped, sources))}
+    return made.union((fact, 0) for fact, holds in facts.items() if holds)
 
 
 def added(*sources: Value) -> Value:
@@ -97,7 +135,8 @@ def added(*sources: Value) -> Value:
 
 def chosen(*sources: Value) -> Value:
     """One of them, by a condition."""
-    return computed(*sources).union(*map(_multiples, sources))
+    capped = {(CAPPED, 0)} if is_capped(NOTHING.union(*sources)) else NOTHING
+    return computed(*sources).union(capped, *map(_multiples, sources))
 
 
 def multiplied(*sources: Value) -> Value:
@@ -189,6 +228,14 @@ class Notes:
     """Something is looked up there."""
     met_clock: set[int] = field(default_factory=set)
     """Compared or added up with a clock's time."""
+    met_since: set[int] = field(default_factory=set)
+    """The same, where the clock was read for a start as well."""
+    met_before: set[int] = field(default_factory=set)
+    """The same, where the start is a variable's or a caller's."""
+    met_capped: set[int] = field(default_factory=set)
+    """The same, where the argument may be a number of the code's own instead."""
+    looked_at: dict[int, set[int]] = field(default_factory=dict)
+    """By address: the arguments of each comparison."""
     compared: dict[int, set[int]] = field(default_factory=dict)
     """By address: the scaled arguments of each comparison."""
     bits: dict[int, int] = field(default_factory=dict)
@@ -220,7 +267,10 @@ class Transfer:
         elif name in LOADS:
             self._load(instruction, state)
         elif name in COMPARISONS:
-            self._note_meeting(instruction, self._sources(instruction, state))
+            sources = self._sources(instruction, state)
+            self._note_meeting(instruction, sources)
+            looked_at = arguments_in(NOTHING.union(*sources))
+            self.notes.looked_at.setdefault(instruction.address, set()).update(looked_at)
         elif name in MOVES and len(instruction.operands) == 2:
             self._move(instruction, state)
         else:
@@ -385,9 +435,19 @@ class Transfer:
     def _note_meeting(self, instruction: Instruction, sources: list[Value]) -> None:
         together = NOTHING.union(*sources) if sources else NOTHING
         if has_clock(together):
-            self.notes.met_clock |= arguments_in(together)
+            self._note_clock(instruction.mnemonic, sources, arguments_in(together))
         if scaled := {n for name, n in together if name == SCALED}:
             self.notes.compared.setdefault(instruction.address, set()).update(scaled)
+
+    def _note_clock(self, mnemonic: str, sources: list[Value], arguments: set[int]) -> None:
+        self.notes.met_clock |= arguments
+        if is_between(*sources):
+            self.notes.met_since |= arguments
+        is_look = mnemonic in (*COMPARISONS, *DIFFERENCES) and is_before(*sources)
+        if is_look or any((BEFORE, 0) in source for source in sources):
+            self.notes.met_before |= arguments
+        if any(map(is_capped, sources)):
+            self.notes.met_capped |= arguments
 
 
 def _parts(instruction: Instruction, count: int) -> list[Place]:
@@ -416,7 +476,9 @@ def _result(instruction: Instruction, sources: list[Value]) -> Value:
     registers = [each.register for each in instruction.operands[-2:]]
     is_double = len({*registers}) == 1
     is_sum = instruction.mnemonic in SUMS and not is_double
-    return added(*sources) if is_sum else computed(*sources)
+    made = added(*sources) if is_sum else computed(*sources)
+    is_rest = instruction.mnemonic in DIFFERENCES and is_before(*sources)
+    return made | {(BEFORE, 0)} if is_rest else made
 
 
 def registers_lost(isa: Isa) -> Iterator[str]:

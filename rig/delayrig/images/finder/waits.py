@@ -9,12 +9,16 @@ from delayrig.images.finder.flow import Flow, Handed, read_flow
 from delayrig.images.finder.program import Function
 from delayrig.images.finder.state import (
     ARGUMENT,
+    BEFORE,
+    BETWEEN,
     MEMORY,
     SCALED,
+    Value,
     arguments_in,
     constant,
     factors,
     has_clock,
+    is_capped,
 )
 
 SLEEPERS = {
@@ -42,7 +46,6 @@ ABSOLUTE = 1
 """The flag TIMER_ABSTIME of clock_nanosleep()."""
 HELPERS_SIZE_MAX = 1500
 LEAF_SIZE_MAX = 400
-PLACE_FINDER_SIZE_MAX = 4
 DEPTH_MAX = 6
 HARMLESS = (
     *SLEEPERS,
@@ -66,6 +69,10 @@ class Wait:
     """It counts a loop to the time times a variable."""
     forwards: dict[int, bool] = field(default_factory=dict)
     """Functions that it hands the time to; whether as it was given."""
+    since_before: bool = False
+    """It waits since a moment that it did not read from a clock itself."""
+    is_capped: bool = False
+    """It may wait for a number of its own instead."""
     unit_ns: int = 0
     """Of what it was given as it was; 0 where that cannot be told."""
     part_factors: set[int] = field(default_factory=set)
@@ -144,16 +151,22 @@ class Waits:
         for handed in flow.handed:
             call = handed.call
             if call and call.name in SLEEPERS:
-                _note_sleep(found, handed, call.name)
+                _note_sleep(found, handed, call.name, flow)
             elif call and call.target is not None and call.target != function.address:
-                self._note_forward(found, handed, call.target, depth)
+                self._note_forward(found, handed, call.target, depth, flow)
         found.polls = argument in flow.met_clock and any(
             each.again and each.call and self.reads_clock(each.call) for each in flow.handed
         )
+        if found.polls:
+            found.since_before |= argument not in flow.met_since
+            found.is_capped |= argument in flow.met_capped
+        found.since_before |= argument in flow.met_before
         found.counts = argument in flow.counted
         return found
 
-    def _note_forward(self, found: Wait, handed: Handed, target: int, depth: int) -> None:
+    def _note_forward(
+        self, found: Wait, handed: Handed, target: int, depth: int, flow: Flow
+    ) -> None:
         function = self.graph.function_at(target)
         for index, value in enumerate(handed.arguments):
             if function is None or found.argument not in arguments_in(value):
@@ -165,6 +178,9 @@ class Waits:
             if inner is not None:
                 same = (ARGUMENT, found.argument) in value
                 found.forwards[target] = same or found.forwards.get(target, False)
+                is_since = inner.since_before and not has_clock(value)
+                found.since_before |= is_since or (not inner.since_before and _is_rest(value))
+                found.is_capped |= inner.is_capped or _is_cap(value, handed, found, flow)
                 if same:
                     found.unit_ns = found.unit_ns or inner.unit_ns
                     found.part_factors |= inner.part_factors
@@ -174,17 +190,33 @@ class Waits:
         flow = self.flow(function)
         if flow is None or index in flow.pointers or not flow.loops:
             return False
-        if any(each.call is None or not self._finds_place(each.call) for each in flow.handed):
+        if any(each.call is None or not self.finds_place(each.call) for each in flow.handed):
             return False
         return index in flow.read and not any(loop.touches_memory for loop in flow.loops)
 
-    def _finds_place(self, call: Call) -> bool:
+    def finds_place(self, call: Call) -> bool:
         """Of i386's code that may lie anywhere: a helper that tells where it does."""
-        function = None if call.target is None else self.graph.function_at(call.target)
-        return function is not None and function.size <= PLACE_FINDER_SIZE_MAX
+        code = b"" if call.target is None else self.graph.program.code(call.target, 4)
+        loads_return_address = code[:1] == b"\x8b" and code[2:] == b"\x24\xc3"
+        return loads_return_address and self.graph.program.isa.machine == "EM_386"
 
 
-def _note_sleep(found: Wait, handed: Handed, name: str) -> None:
+def _is_rest(value: Value) -> bool:
+    """Returns whether a time is what is left since a moment of which no clock was asked here."""
+    return (BEFORE, 0) in value or (has_clock(value) and (BETWEEN, 0) not in value)
+
+
+def _is_cap(value: Value, handed: Handed, found: Wait, flow: Flow) -> bool:
+    """Returns whether a number may be waited for in the argument's place, and nothing after it.
+
+    What waits in parts looks at the argument again in the same loop.
+    """
+    parts = (each.addresses for each in flow.loops if handed.address in each.addresses)
+    looks = {at for at, arguments in flow.looked_at.items() if found.argument in arguments}
+    return is_capped(value) and not any(looks & addresses for addresses in parts)
+
+
+def _note_sleep(found: Wait, handed: Handed, name: str, flow: Flow) -> None:
     watched = NOTHING_WATCHED.get(name)
     if watched is not None and constant(handed.arguments[watched]) != 0:
         return
@@ -196,6 +228,9 @@ def _note_sleep(found: Wait, handed: Handed, name: str) -> None:
     if found.argument not in arguments_in(time) or is_moment:
         return
     found.sleeps = True
+    is_since = (BEFORE, 0) in time or not has_clock(time)
+    found.since_before |= is_since if sleeps_until(handed) else _is_rest(time)
+    found.is_capped |= _is_cap(time | handed.parts[place], handed, found, flow)
     if (ARGUMENT, found.argument) in handed.arguments[place]:
         found.unit_ns = UNITS_NS.get(name, 0)
     made = factors(handed.parts[place], found.argument)
