@@ -147,6 +147,15 @@ def test_result_tells_of_this_machine_and_of_nothing_that_is_not_there(
     assert cell.guest.clocksource == results.run.host.clocksource
 
 
+def test_private_umask_changes_no_verdict(paths: Paths, tmp_path: Path) -> None:
+    before = os.umask(0o077)
+    try:
+        result = run_one(paths, tmp_path / "out", host_cell(job=Job.WRITE))
+    finally:
+        os.umask(before)
+    assert result.verdict == Verdict.PASS, result.reason
+
+
 @pytest.mark.parametrize("job", [Job.READ, Job.ERASE, Job.VERIFY])
 def test_other_jobs_do_what_they_say(paths: Paths, tmp_path: Path, job: Job) -> None:
     cell = run_one(paths, tmp_path / "out", host_cell(job=job))

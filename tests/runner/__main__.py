@@ -9,6 +9,7 @@ from collections.abc import Sequence
 from dataclasses import replace
 
 from tests.runner.arguments import Options, UsageError, help_text, read_options
+from tests.runner.children import adopt_orphans, end_descendants
 from tests.runner.layers import LAYERS
 from tests.runner.memory import failed_last
 from tests.runner.one_file import check_files
@@ -34,6 +35,7 @@ def main(arguments: Sequence[str]) -> int:
     if options.help:
         sys.stdout.write(help_text({name: layer.about for name, layer in LAYERS.items()}))
         return PASSED
+    adopt_orphans()
     places = find_places()
     if not set_up(places):
         return NOT_SET_UP
@@ -46,6 +48,7 @@ def main(arguments: Sequence[str]) -> int:
         return run_all(places, work, options)
     except KeyboardInterrupt:
         places.children.end()
+        end_descendants()
         sys.stderr.write("\ntests/run: interrupted; everything that it started has ended\n")
         return INTERRUPTED
 

@@ -2,6 +2,7 @@
 """Programs that layers start, each in a session of its own: none of them outlives the run."""
 
 import contextlib
+import ctypes
 import os
 import signal
 import subprocess
@@ -15,6 +16,9 @@ from typing import TextIO
 GRACE_S = ((signal.SIGINT, 10.0), (signal.SIGTERM, 5.0), (signal.SIGKILL, 5.0))
 """What ends a program, and how long that may take; pytest cleans up after the first."""
 LOOK_S = 0.05
+AS_FROM_A_TERMINAL = ("env", "--default-signal=INT,HUP,QUIT")
+"""nohup, and the `&` of a script, leave signals ignored: tests send them, and so does `end()`."""
+PR_SET_CHILD_SUBREAPER = 36  # linux/prctl.h
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -65,7 +69,7 @@ class Children:
             if self._closed:
                 raise KeyboardInterrupt
             process = subprocess.Popen(
-                [str(word) for word in command],
+                [*AS_FROM_A_TERMINAL, *map(str, command)],
                 cwd=cwd,
                 env=dict(env),
                 stdin=subprocess.DEVNULL,
@@ -105,3 +109,36 @@ def _is_alive(group: int) -> bool:
     except ProcessLookupError:
         return False
     return True
+
+
+def adopt_orphans() -> None:
+    """Makes what outlives its parent, in a session of its own, a child of this process."""
+    ctypes.CDLL(None).prctl(PR_SET_CHILD_SUBREAPER, 1, 0, 0, 0)
+
+
+def end_descendants() -> None:
+    """Kills all that this process started, and what came of that."""
+    while left := _descendants(os.getpid()):
+        for process in left:
+            with contextlib.suppress(ProcessLookupError):
+                os.kill(process, signal.SIGKILL)
+        time.sleep(LOOK_S)
+
+
+def _descendants(ancestor: int) -> list[int]:
+    """Returns what still runs of all that a process started, however far away it went."""
+    parents = dict(_parent_of(int(entry.name)) for entry in Path("/proc").glob("[0-9]*"))
+    found = [ancestor]
+    for process in found:
+        found += [each for each, parent in parents.items() if parent == process]
+    return found[1:]
+
+
+def _parent_of(process: int) -> tuple[int, int]:
+    """Returns it and its parent; 0 where it has ended."""
+    try:
+        stat = Path(f"/proc/{process}/stat").read_text(encoding="ascii", errors="replace")
+    except OSError:
+        return process, 0
+    state, parent = stat.rpartition(")")[2].split()[:2]
+    return process, 0 if state in "ZX" else int(parent)

@@ -46,12 +46,14 @@ def write_archive(folder: Path, archive: Path) -> None:
 
 def unpack_archive(archive: Path, folder: Path) -> None:
     """Unpacks an archive of `write_archive` into `folder`, which must exist."""
+    folder.chmod(RUNNABLE)
     for name, mode, content in _entries(memoryview(archive.read_bytes())):
         place = folder / os.fsdecode(name)
         if stat.S_ISLNK(mode):
             place.symlink_to(os.fsdecode(bytes(content)))
         elif stat.S_ISDIR(mode):
             place.mkdir()
+            place.chmod(RUNNABLE)  # whatever the umask: the files are not only this user's
         else:
             place.write_bytes(content)
             place.chmod(stat.S_IMODE(mode))

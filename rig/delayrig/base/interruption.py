@@ -15,6 +15,15 @@ CHILDREN_END_WITHIN_S = 5.0
 """The time that children get after the signal to end. Then they are killed."""
 
 
+def answer_interrupts() -> None:
+    """Takes SIGINT again where this process was started to ignore it, as by `&` of a script.
+
+    Whoever looks into a guest leaves it by a key that sends this signal.
+    """
+    if signal.getsignal(signal.SIGINT) is signal.SIG_IGN:
+        signal.signal(signal.SIGINT, signal.default_int_handler)
+
+
 async def until_told_to_end(work: Coroutine[Any, Any, R]) -> R:
     """Awaits the work and returns its result.
 

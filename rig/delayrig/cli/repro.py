@@ -16,6 +16,7 @@ from delayrig.analysis.shrink import NAME as SHRUNK
 from delayrig.analysis.shrink import Shrunk, Step, plan_text
 from delayrig.analysis.shrink import shrink as shrink_cell
 from delayrig.base.errors import BadInputError, ExitCode
+from delayrig.base.interruption import answer_interrupts
 from delayrig.base.paths import Paths, find_paths
 from delayrig.cli.cells import unconfined_option
 from delayrig.cli.command import (
@@ -128,6 +129,8 @@ def show_cell(
     from delayrig.analysis.repro.run_again import run_again
 
     quiet = verbosity() is Verbosity.QUIET
+    if look is not Look.WATCH:
+        answer_interrupts()
     try:
         code = until_interrupted(
             run_again(chosen, request, find_paths(), look, kept=kept, instead=instead, quiet=quiet),

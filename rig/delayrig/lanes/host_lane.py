@@ -16,6 +16,7 @@ from pathlib import Path
 
 import msgspec
 
+from delayrig.base.archive import READABLE
 from delayrig.base.bubblewrap import REMEDY, missing_confinement
 from delayrig.base.errors import LostGuestError, NotProvidedError, RigError, RigFaultError
 from delayrig.base.interruption import whole_in_thread
@@ -225,9 +226,12 @@ def _confined(spec: Spec, assignment: Assignment, paths: Paths, scratch: Path) -
     for path in kept:
         path.touch()
     cell = assignment.cell
+    inputs = [scratch / "layout", scratch / "after.bin"]
+    for path in inputs:
+        path.chmod(READABLE)  # the subject may be another user, and the umask 077
     box = Sandbox(
         confine=paths.confine_program,
-        readable=[root_of(assignment.subject), scratch / "layout", scratch / "after.bin"],
+        readable=[root_of(assignment.subject), *inputs],
         own=scratch / OWN,
         kept=kept,
         terminal=scratch / TERMINAL if cell.bridged else None,

@@ -90,3 +90,40 @@ def test_sigterm_ends_what_the_main_thread_waits_for(tmp_path: Path) -> None:
     runner.send_signal(signal.SIGTERM)
     assert runner.wait(LIMIT_S) == 130
     assert not is_running(grandchild)
+
+
+IGNORED = """\
+import signal
+names = ("SIGINT", "SIGHUP", "SIGQUIT")
+assert all(signal.getsignal(getattr(signal, name)) is not signal.SIG_IGN for name in names)
+"""
+BACKGROUND = """\
+import os, signal, sys
+from pathlib import Path
+from tests.runner.children import Children
+signal.signal(signal.SIGHUP, signal.SIG_IGN)
+sys.exit(Children().run([sys.executable, "-c", sys.argv[1]], cwd=Path("/"), env=os.environ).code)
+"""
+
+
+def test_run_in_the_background_starts_its_programs_as_from_a_terminal() -> None:
+    line = f'"{sys.executable}" -c "$0" "$1" & wait $!'
+    done = subprocess.run(["sh", "-c", line, BACKGROUND, IGNORED], check=False)
+    assert done.returncode == 0
+
+
+FAR_AWAY = """\
+import os, subprocess, sys
+from tests.runner.children import adopt_orphans, end_descendants
+adopt_orphans()
+words = ["sh", "-c", "setsid sleep 600 >/dev/null & echo $!"]
+print(subprocess.run(words, stdout=subprocess.PIPE, text=True).stdout.strip(), flush=True)
+end_descendants()
+"""
+
+
+def test_orphan_in_a_session_of_its_own_ends_with_the_run() -> None:
+    done = subprocess.run(
+        [sys.executable, "-c", FAR_AWAY], stdout=subprocess.PIPE, text=True, check=True
+    )
+    assert not is_running(int(done.stdout))
