@@ -102,7 +102,7 @@ def test_folder_without_git_is_taken_as_it_is(tmp_path: Path, paths: Paths) -> N
     assert files_of(source, paths) == {"a.c": "text\n"}
     with pytest.raises(BadInputError, match="no such commit"):
         take_source("HEAD", folder, paths)
-    with pytest.raises(BadInputError, match="in no git repository"):
+    with pytest.raises(BadInputError, match="in no repository"):
         choose_baseline(folder)
 
 

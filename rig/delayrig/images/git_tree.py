@@ -94,11 +94,12 @@ def sources_of(source: Source, paths: Paths) -> Path:
 
 
 def top_of(folder: Path) -> Path | None:
-    """Returns the top of the work tree that has tracked files there; None without git."""
+    """Returns the top of the work tree that has tracked files there.
+
+    None without git, and where git does not trust the owner: then it is a folder like any.
+    """
     done = _run(folder, "rev-parse", "--show-toplevel")
     if done.returncode != 0:
-        if "dubious ownership" in done.stderr:
-            _refuse(folder, done)
         return None
     top = Path(done.stdout.strip())
     return top if top == folder.resolve() or _git(folder, "ls-files", "--", ".") else None
@@ -113,8 +114,8 @@ def choose_baseline(folder: Path) -> Choice:
     top = top_of(folder)
     if top is None:
         raise BadInputError(
-            f"--tree {folder}: is in no git repository, so nothing says what was there before",
-            hint="name it with --baseline, which takes a folder of sources as well",
+            f"--tree {folder}: is in no repository that git reads, so what was there is unknown",
+            hint="see `git status` there; or name the --baseline, a folder of sources as well",
         )
     head = _commit(top, "")
     for branch in MAIN_BRANCHES:
