@@ -434,6 +434,7 @@ def test_later_rounds_repeat_the_jobs_alone_with_other_data(tmp_path: Path) -> N
         request=request(tmp_path, cells),
         rounds=2,
         weights={},
+        machines=None,
         paths=find_paths(),
     )
     assert [cell.seed for cell in trials.cells(1)] == [1, 1]
