@@ -11,11 +11,11 @@ Decides whether a flashrom may take another's place. Without --baseline it only 
 anything is timed too short.
 
 WHAT is a tree of flashrom's sources, which is built first, outside of itself; a flashrom program;
-or, for the baseline, also a subject of the rig (debian:trixie) or a stored run.
+a subject of the rig (debian:trixie); or, for the baseline, a stored run.
 
   --plan NAME|FILE   the cells (default: gate)
-  --build CMD        builds a tree, in a shell within it, instead of meson or make; $BUILD is an
-                     empty folder for it
+  --build CMD        builds a tree, in a shell within it and not confined, instead of meson or make;
+                     $BUILD is an empty folder for it
   --program PATH     what a build leaves, within $BUILD or the tree (default: flashrom)
   --out DIR          where everything goes (default: gate-out); must not hold an older run
   --cache-key        prints what the rig's folder of state ($FLASHROM_RIG_STATE) is to be cached
@@ -48,59 +48,35 @@ cache_key() {
 		while read -r file; do sha256sum "$file"; done | sha256sum | cut -c 1-32
 }
 
-# Prints nothing; the program is $built afterwards.
+# A tree that its own command builds; the program is $subject afterwards.
 build_tree() { # name tree
 	BUILD=$out/build-$1
 	mkdir -p "$BUILD"
 	export BUILD
 	echo "ci/gate.sh: building $2" >&2
-	if [ -n "$build" ]; then
-		(cd "$2" && sh -c "$build") >"$BUILD.log" 2>&1
-	elif [ -f "$2/meson.build" ]; then
-		build_by_meson "$2" >"$BUILD.log" 2>&1
-	else
-		make -C "$2" CONFIG_NOTHING=yes CONFIG_SERPROG=yes CONFIG_DUMMY=yes >"$BUILD.log" 2>&1
-	fi || {
+	(cd "$2" && sh -c "$build") >"$BUILD.log" 2>&1 || {
 		tail -n 30 "$BUILD.log" >&2
 		die "the build of $2 failed" "its words are above and in $BUILD.log; --build CMD builds it another way"
 	}
 	for built in "$BUILD/$program" "$2/$program"; do
 		if [ -f "$built" ] && [ -x "$built" ]; then
+			subject=path:$built
 			return
 		fi
 	done
 	die "the build of $2 left no program $program" "name it with --program"
 }
 
-# With what the rig needs of it: two programmers, and neither manual nor tests.
-build_by_meson() { # tree
-	tree=$1
-	meson=$state/venv/bin/meson
-	set --
-	for option in programmer=dummy,serprog tests=disabled man-pages=disabled \
-		documentation=disabled ich_descriptors_tool=disabled; do
-		for file in "$tree/meson_options.txt" "$tree/meson.options"; do
-			if [ -f "$file" ] && grep -q "'${option%%=*}'" "$file"; then
-				set -- "$@" "-D$option"
-			fi
-		done
-	done
-	"$meson" setup "$BUILD" "$tree" --default-library=static "$@" &&
-		"$meson" compile -C "$BUILD"
-}
-
-# A subject of the rig's, in $subject.
+# A subject of the rig's, in $subject: it builds folders of sources itself.
 subject_of() { # name what
-	if [ -d "$2" ] && [ ! -f "$2/results.json" ] && [ ! -f "$2/gate.json" ]; then
+	subject=$2
+	if [ -n "$build" ] && [ -d "$2" ] && [ ! -f "$2/results.json" ] && [ ! -f "$2/gate.json" ]; then
 		build_tree "$1" "$(cd "$2" && pwd)"
-		subject=path:$built
 	elif [ -f "$2" ] && [ -x "$2" ]; then
 		subject=path:$(cd "$(dirname "$2")" && pwd)/$(basename "$2")
-	elif [ "$1" = baseline ]; then
-		subject=$2
-	else
+	elif [ "$1" = candidate ] && [ ! -e "$2" ]; then
 		case $2 in
-		*:* | bundled) subject=$2 ;;
+		*:* | bundled) ;;
 		*) die "--$1 $2: neither a tree nor a program" "build it first, or give its folder" ;;
 		esac
 	fi

@@ -2,6 +2,7 @@
 """`ci/gate.sh` with real guests: trees are built, gated and told about."""
 
 import json
+import shutil
 import subprocess
 from pathlib import Path
 
@@ -9,10 +10,13 @@ import pytest
 from delayrig.analysis.gate.decision import read_decision
 from delayrig.base.errors import ExitCode
 from delayrig.base.paths import Paths
-from delayrig.model.result import read_results
+from delayrig.model.result import Verdict, read_results
 from junitparser.xunit2 import JUnitXml
 
+from tests.rig.git_commits import commit_all
+
 from .conftest import RUN_LIMIT_S
+from .upstream_tree import gateable_tree
 
 PLAN = """\
 schema = 1
@@ -39,12 +43,26 @@ subject = "bundled"
 region_kib = 4
 at = { mips = 250, cores = 1, job = "write", chip = "GD25Q16C" }
 """
-MAKEFILE = "flashrom:\n\tcp '{program}' flashrom\n"
-MESON = """\
+MADE = "made"
+MAKEFILE = f"flashrom:\n\tcp {MADE} flashrom\n"
+MESON = f"""\
 project('flashrom')
-custom_target('flashrom', output: 'flashrom', build_by_default: true,
-              command: ['cp', '{program}', '@OUTPUT@'])
+custom_target('flashrom', input: '{MADE}', output: 'flashrom', build_by_default: true,
+              command: ['cp', '@INPUT@', '@OUTPUT@'])
 """
+LIBRARY = """\
+[[group]]
+name = "library"
+region_kib = 4
+[group.over]
+mips = [250]
+cores = [1]
+job = ["write"]
+chip = ["GD25Q16C"]
+hazards = ["signals:20"]
+"""
+HALF = ("asked = {usecs / 1000000,", "asked = {usecs / 2000000,")
+MENDED = ("nanosleep(&asked, NULL);", "while (nanosleep(&asked, &asked))\n\t\t\t;")
 
 
 @pytest.fixture
@@ -58,7 +76,8 @@ def plan(tmp_path: Path) -> Path:
 def tree_of(folder: Path, paths: Paths, name: str, *, by_meson: bool = False) -> Path:
     """Sources whose build gives one of our flashroms."""
     folder.mkdir()
-    text = (MESON if by_meson else MAKEFILE).format(program=paths.flashrom_build / name)
+    shutil.copy(paths.flashrom_build / name, folder / MADE)
+    text = MESON if by_meson else MAKEFILE
     (folder / ("meson.build" if by_meson else "Makefile")).write_text(text, encoding="utf-8")
     return folder
 
@@ -94,7 +113,35 @@ def test_tree_with_shorter_delays_is_voted_down(paths: Paths, tmp_path: Path, pl
     assert decision.lines[0].split(":")[0] in (out / "summary.md").read_text(encoding="utf-8")
     assert json.loads((out / "result.json").read_bytes())["exit_code"] == 1
     assert (out / "metrics.txt").read_text(encoding="utf-8").endswith("# EOF\n")
-    assert list(before.iterdir()) == [before / "meson.build"], "the tree is left as it was"
+    assert {path.name for path in before.iterdir()} == {MADE, "meson.build"}, "it is as it was"
+
+
+def committed(tree: Path, subject: str, *change: str) -> None:
+    """A change of the tree's delays, or of nothing."""
+    udelay = tree / "platform" / "udelay.c"
+    text = udelay.read_text(encoding="utf-8")
+    udelay.write_text(text.replace(change[0], change[1]) if change else f"{text}\n/* more */\n")
+    commit_all(tree, subject)
+
+
+def test_commit_of_a_tree_is_gated_with_its_library_against_the_one_before(
+    paths: Paths, tmp_path: Path, plan: Path
+) -> None:
+    tree = gateable_tree(paths.checkout / "flashrom", tmp_path / "tree")
+    plan.write_text(PLAN + LIBRARY, encoding="utf-8")
+    commit_all(tree, "The first one")
+    codes = {}
+    for subject, change in (("good", ()), ("mending", MENDED), ("bad", HALF)):
+        committed(tree, subject, *change)
+        out = tmp_path / subject
+        words = ("--baseline", "git:HEAD~1", "--candidate", tree, "--plan", plan)
+        codes[subject] = gate(paths, out, *words, "--", "--tree", tree).returncode
+    library = read_decision(tmp_path / "mending" / "run").cells
+    assert Verdict.SKIPPED not in {cell.candidate for cell in library}
+    assert read_decision(tmp_path / "bad" / "run").candidate.shown.endswith(" (bad)")
+    assert codes["bad"] == ExitCode.UNSAFE
+    sarif = (tmp_path / "bad" / "results.sarif").read_text(encoding="utf-8")
+    assert '"uri": "platform/udelay.c"' in sarif or '"uri": "ours/' in sarif
 
 
 def test_slower_program_is_voted_down_and_equal_one_up(
