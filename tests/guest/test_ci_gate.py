@@ -138,8 +138,8 @@ def test_commit_of_a_tree_is_gated_with_its_library_against_the_one_before(
         codes[subject] = gate(paths, out, *words, "--", "--tree", tree).returncode
     library = read_decision(tmp_path / "mending" / "run").cells
     assert Verdict.SKIPPED not in {cell.candidate for cell in library}
-    assert read_decision(tmp_path / "bad" / "run").candidate.shown.endswith(" (bad)")
-    assert codes["bad"] == ExitCode.UNSAFE
+    assert read_decision(tmp_path / "bad" / "run").candidate.title.endswith(" (bad)")
+    assert codes == {"good": 0, "mending": 0, "bad": ExitCode.UNSAFE}
     sarif = (tmp_path / "bad" / "results.sarif").read_text(encoding="utf-8")
     assert '"uri": "platform/udelay.c"' in sarif or '"uri": "ours/' in sarif
 

@@ -16,8 +16,8 @@ LINTERS = {"ruff", "mypy", "lint-imports", "clang-format"}
 def hook_commands() -> list[list[str]]:
     text = (CHECKOUT / ".pre-commit-config.yaml").read_text(encoding="utf-8")
     hooks = [hook for repo in yaml.safe_load(text)["repos"] for hook in repo["hooks"]]
-    assert {hook["language"] for hook in hooks} == {"system"}
-    return [hook["entry"].split() for hook in hooks]
+    assert {hook["language"] for hook in hooks} == {"system", "pygrep"}
+    return [hook["entry"].split() for hook in hooks if hook["language"] == "system"]
 
 
 def test_hooks_call_the_linters_that_the_tests_call() -> None:

@@ -25,6 +25,9 @@ CELL_KEYS = [
         "unjudged",
         "smallest_visible_short_ns",
         "delays",
+        "waits",
+        "not_waited_ns",
+        "job_done",
     ),
     *("time_ns", "cpu_ns", "chip_busy_ns"),
     *("wire_ns", "overshoot_ns", "transfers", "context_switches", "emulator"),
@@ -48,7 +51,8 @@ INNER_KEYS = {
     "cpu_ns": ["user", "sys"],
 }
 EVIDENCE_KEYS = [
-    *("what", "witness", "requested_ns", "actual_ns", "margin_ns", "grade", "where", "count")
+    *("what", "witness", "requested_ns", "actual_ns", "margin_ns", "grade", "where", "count"),
+    *("rule", "command"),
 ]
 
 

@@ -55,6 +55,8 @@ class Fault(msgspec.Struct, frozen=True, kw_only=True):
     """In words that two builds have in common; known faults are named by it."""
     where: str = ""
     """The call stack, with lines where they are known."""
+    rule: str = ""
+    """The rule of the part that was broken."""
     asked_ns: int | None = None
     before_ns: tuple[int, int] | None = None
     """How long it lasted in the baseline: shortest and longest."""
@@ -77,6 +79,7 @@ class _Found:
     count: int
     what: str
     where: str = ""
+    rule: str = ""
     asked_ns: int | None = None
     seen_ns: tuple[int, int] | None = None
 
@@ -214,6 +217,7 @@ def _of_evidence(item: Evidence) -> _Found:
         count=item.count,
         what=what if item.rule or item.witness is Witness.BUS else item.what,
         where=item.where,
+        rule=item.rule,
         asked_ns=item.requested_ns,
         seen_ns=item.actual_ns,
     )
@@ -330,6 +334,7 @@ def _fault(each: _Found, change: Change, *, before_ns: tuple[int, int] | None) -
         witness=each.witness,
         what=each.what,
         where=each.where,
+        rule=each.rule,
         asked_ns=each.asked_ns,
         before_ns=before_ns,
         now_ns=each.seen_ns,

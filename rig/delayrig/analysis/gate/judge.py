@@ -142,13 +142,15 @@ def decide(
 def _groups(cells: Sequence[GateCell]) -> list[FaultGroup]:
     """Returns each fault once with all its cells, the gravest change and worst lack first.
 
-    Waits that the rig asks for have no caller: those of a cell are one fault, whatever they ask.
+    Waits that the rig asks for have no caller: those of a cell are one fault, whatever they ask. So
+    are all commands of a cell that break one rule of the part.
     """
     found: dict[tuple[Change, str, str], list[tuple[GateCell, Fault]]] = {}
     for cell in cells:
         for fault in cell.faults:
             is_asked = fault.asked_ns is not None and not fault.where
-            key = fault.change, fault.witness, cell.id if is_asked else fault.what
+            place = f"{cell.id} {fault.rule}" if is_asked or fault.rule else fault.what
+            key = fault.change, fault.witness, place
             found.setdefault(key, []).append((cell, fault))
     order = list(Change)
     return sorted(
@@ -162,7 +164,8 @@ def _group(same: Sequence[tuple[GateCell, Fault]]) -> FaultGroup:
     names = dict.fromkeys([cell.id, *(each.id for each, _ in same)])
     others = len({each.what for _, each in same}) - 1
     if others:
-        fault = replace(fault, what=f"{fault.what} and {others} other times")
+        kind = "commands" if fault.rule else "times"
+        fault = replace(fault, what=f"{fault.what} and {others} other {kind}")
     return FaultGroup(fault=fault, cells=[*names], rerun=cell.rerun)
 
 
