@@ -189,7 +189,7 @@ class _Reader:
             content_bytes=owner.content_bytes,
             programmer=Programmer(point.programmer),
             pin=owner.pin if self._lane is LaneName.HOST else "",
-            deadline_ms=self._deadline_ms,
+            deadline_ms=MS_PER_S * owner.deadline_s or self._deadline_ms,
             seed=self._seed,
         )
 

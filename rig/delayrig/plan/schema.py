@@ -77,6 +77,8 @@ class Owner(msgspec.Struct, frozen=True, kw_only=True, forbid_unknown_fields=Tru
     region_kib: int = REGION_KIB
     content_bytes: int = 0
     pin: str = ""
+    deadline_s: int = 0
+    """In place of the plan's."""
     must_answer: str = ""
     """The question that its cells ask, where a gate says no Yes before it has an answer."""
 
