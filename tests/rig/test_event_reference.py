@@ -59,10 +59,10 @@ def test_value_is_told_by_the_unit_in_its_name_or_by_its_type(
 @pytest.mark.parametrize(
     ("kind", "row"),
     [
-        (Serprog, "| `arrived_ns` | ns, may be missing | When all of it was here"),
-        (Serprog, "| `gap_ns` | ns, may be negative or null | `read_ns` less"),
+        (Serprog, "| `arrived_ns` | ns, may be missing | The time at which it had arrived"),
+        (Serprog, "| `gap_ns` | ns, may be negative or null | The time from the previous"),
         (SubjectStart, "| `cpus` | text, may be missing | The CPUs of this machine"),
-        (TraceStart, "| `vcpus[].min_kips` | kips | The least that a governor may choose. |"),
+        (TraceStart, "| `vcpus[].min_kips` | kips | The least speed that a governor may choose. |"),
     ],
 )
 def test_row_of_a_key_is_below_its_kind(kind: type[Kind], row: str) -> None:

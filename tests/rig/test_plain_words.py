@@ -12,18 +12,6 @@ NOT_YET = (
     "emulators",
     "flashrom",
     "images",
-    "rig/delayrig/analysis/gate",
-    "rig/delayrig/analysis/graft",
-    "rig/delayrig/cli",
-    "rig/delayrig/hazards",
-    "rig/delayrig/images",
-    "rig/delayrig/judge",
-    "rig/delayrig/lanes",
-    "rig/delayrig/machine",
-    "rig/delayrig/model",
-    "rig/delayrig/plan",
-    "rig/delayrig/present/formats",
-    "rig/delayrig/run",
     "tests",
 )
 

@@ -1,2 +1,2 @@
 # SPDX-License-Identifier: GPL-2.0-or-later
-"""The subcommands of `rig/rig`, one module each; `cli.py` lists them."""
+"""The subcommands of `rig/rig`, one module each; `main.py` lists them."""

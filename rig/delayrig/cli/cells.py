@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: GPL-2.0-or-later
-"""Which cells a command is to run, and how: options that such commands share."""
+"""The common options of commands that run cells: which cells, and how."""
 
 from dataclasses import dataclass, replace
 from pathlib import Path
@@ -22,7 +22,10 @@ class ClusterGiven:
     tls: Path | None
 
     def wish(self) -> ClusterWish | None:
-        """None: all runs here. Raises `BadInputError` for what cannot be reached."""
+        """Returns the cluster; None: all cells run here.
+
+        Raises `BadInputError` for a wrong address.
+        """
         return check_cluster(self.address, self.tls) if self.address else None
 
 
@@ -39,7 +42,7 @@ class CellsWish:
     cluster: ClusterGiven
 
     def choose(self, paths: Paths) -> Choice:
-        """The cells; raises `BadInputError` where there are none such."""
+        """Returns the chosen cells; raises `BadInputError` if there are none."""
         return choose_cells(
             plan=self.plan,
             subjects=self.subjects,
@@ -50,13 +53,13 @@ class CellsWish:
         )
 
     def count(self, paths: Paths) -> int:
-        """Those of the whole plan, at most; none of them is made."""
+        """Returns the number of cells of the whole plan, at most, without making them."""
         return count_cells_of(self.plan, subjects=self.subjects, paths=paths, lane=self.lane)
 
     def request(
         self, choice: Choice, folder: Path, argv: list[str], delay: DelayWish | None = None
     ) -> Request:
-        """A run of them; raises `BadInputError` where `connect` cannot run them."""
+        """Returns a request for them; raises `BadInputError` if `connect` cannot run them."""
         check_connect(self.connect, choice.cells)
         return replace(
             choice.request(self.plan, folder, seed=self.seed, argv=argv, jobs=self.jobs),
@@ -111,11 +114,11 @@ cluster_options = gathered(
     ),
     tls_option,
 )
-"""`--cluster` and `--tls`; given to the command as `cluster`."""
+"""The options `--cluster` and `--tls`, passed to the command as `cluster`."""
 
 
 def cell_options(*, plan: str) -> Decorator:
-    """Given to the command as `cells`; `plan` is the one that is run unless told otherwise."""
+    """Adds the options of cells, passed to the command as `cells`; `plan` is the default."""
     return gathered(
         "cells",
         CellsWish,

@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: GPL-2.0-or-later
-"""What every command has about it: errors in words, an end in good order, a folder for results."""
+"""The common parts of all commands: error messages, an orderly end, a folder for results."""
 
 import asyncio
 import datetime as dt
@@ -41,7 +41,7 @@ P = ParamSpec("P")
 R = TypeVar("R")
 
 UNCONFINED = "delayrig.unconfined"
-"""Where the context of a command notes that option."""
+"""The key of that option in the context of a command."""
 INTERRUPTED = 130
 SIGPIPE_ENDED = 141
 NO_ROOM = (errno.ENOSPC, errno.EDQUOT, errno.EFBIG)
@@ -62,9 +62,10 @@ class Hex(click.ParamType[int]):
 
 
 def gathered(name: str, kind: Callable[..., Any], *options: Decorator) -> Decorator:
-    """Gives a command options, which have the names of the parameters of `kind`, as one value.
+    """Adds options to a command, which gets them as one value of type `kind`.
 
-    `name` is what the command calls it. Options that are not here are the command's own.
+    The options are those named like the parameters of `kind`; others stay the command's own. `name`
+    is the parameter of the command.
     """
     names = list(signature(kind).parameters)
 
@@ -99,14 +100,14 @@ delay_options = gathered(
         help="The same by its offset in the program's file.",
     ),
 )
-"""Where the delay function of `path:` subjects is: given to the command as `delay`."""
+"""The options for the delay function of `path:` subjects, passed to the command as `delay`."""
 
 
 def explained(function: Callable[P, R]) -> Callable[P, R]:
     """Prints the rig's own errors with their remedies and exits with their codes.
 
-    What nobody foresaw is a fault of the rig as well: Python's own exit code would be 1, which
-    says that a flashrom was timed too short.
+    An unexpected exception is a fault of the rig, too: Python's own exit code would be 1, which
+    means that a flashrom was timed too short.
     """
 
     @wraps(function)
@@ -124,7 +125,7 @@ def explained(function: Callable[P, R]) -> Callable[P, R]:
 
 
 class RigCommand(click.Command):
-    """One that prints the rig's own errors."""
+    """A command that prints the rig's own errors."""
 
     def invoke(self, ctx: click.Context) -> Any:
         return explained(super().invoke)(ctx)
@@ -135,9 +136,10 @@ class RigGroup(click.Group):
 
 
 def nobody_reads() -> int:
-    """Of a command whose output goes to `head`: the end that SIGPIPE makes of other programs."""
+    """Returns the exit code for a closed output, as in `| head`: that of SIGPIPE."""
     with Path(os.devnull).open("w", encoding="utf-8") as nowhere:
-        os.dup2(nowhere.fileno(), sys.stdout.fileno())  # else Python would try again at its end
+        # Otherwise Python would try to write again when it ends.
+        os.dup2(nowhere.fileno(), sys.stdout.fileno())
     return SIGPIPE_ENDED
 
 
@@ -178,12 +180,12 @@ HOW_TO_GO_ON = "; the same command with --out and --resume goes on"
 
 
 def run_progress() -> RunProgress:
-    """How far cells are, on stderr."""
+    """Returns the display of progress on stderr."""
     return RunProgress(progress_console(), lines=verbosity() is Verbosity.VERBOSE)
 
 
 def run_shown(request: Request, paths: Paths, *, how_to_go_on: str = "") -> Results:
-    """Runs it, with its progress on stderr; who interrupts it is told how to go on."""
+    """Runs the request with progress on stderr. An interruption prints how to continue."""
     with run_progress() as progress:
         return until_interrupted(
             run_request(request, paths, progress),
@@ -192,7 +194,7 @@ def run_shown(request: Request, paths: Paths, *, how_to_go_on: str = "") -> Resu
 
 
 def until_interrupted(work: Coroutine[Any, Any, R], *, kept: str) -> R:
-    """The work's result; ends the program, saying what is `kept`, where it is told to end."""
+    """Returns the work's result. After a signal it ends the program and says what is `kept`."""
     try:
         return asyncio.run(until_told_to_end(work))
     except (KeyboardInterrupt, asyncio.CancelledError):
@@ -201,13 +203,13 @@ def until_interrupted(work: Coroutine[Any, Any, R], *, kept: str) -> R:
 
 
 def default_out(plan: str) -> Path:
-    """Where results go that nobody named a folder for."""
+    """Returns the folder for results if the user names none."""
     now = dt.datetime.now(dt.UTC)
     return Path("out") / f"{Path(plan).stem}-{now:%Y%m%d-%H%M%S}"
 
 
 def is_unconfined() -> bool:
-    """Whether the command that runs was given `--unconfined`, or the environment says the same."""
+    """Returns True if the command was given `--unconfined`, or the environment says the same."""
     return was_given(UNCONFINED) or is_unconfined_by_default()
 
 
@@ -225,10 +227,10 @@ def own_request(
     resume: bool = False,
     cluster: ClusterWish | None = None,
 ) -> tuple[Request, Paths]:
-    """A run of the rig for its own sake; `leaves` is what shows that there was one.
+    """Returns the request of a command that runs a plan of the rig's own.
 
-    `subjects` replace the plan's own where there are any. With `resume` it goes on with the one
-    that was begun there.
+    `leaves` is the file by which an earlier run is detected. `subjects` replace the plan's own if
+    given. With `resume` it continues the run in that folder.
     """
     paths = find_paths()
     choice = choose_cells(

@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: GPL-2.0-or-later
-"""`rig/rig completion`: what makes a shell complete words of `rig/rig`, whatever path it has."""
+"""`rig/rig completion`: makes a shell complete words of `rig/rig`, whatever its path."""
 
 import click
 
@@ -8,7 +8,7 @@ from delayrig.cli.command import RigCommand
 
 VARIABLE = "_RIG_COMPLETE"
 NAME = "rig"
-# Bash breaks words at colons and puts a completion in place of the last part alone.
+# Bash breaks words at colons, and a completion replaces only the last part.
 BASH = """\
 _rig_completion() {
     local line="${COMP_LINE:0:COMP_POINT}" type value
@@ -29,7 +29,7 @@ _rig_completion() {
 }
 complete -o nosort -F _rig_completion rig
 """
-# Click's own scripts take the program from the PATH, where this one is not.
+# Click's own scripts look for the program in the PATH, which does not contain this one.
 OTHERS = {
     "zsh": (
         ("    (( ! $+commands[rig] )) && return 1\n", ""),
@@ -46,7 +46,7 @@ OTHERS = {
 @click.argument("shell", type=click.Choice(["bash", *OTHERS]))
 @click.pass_context
 def completion(ctx: click.Context, shell: str) -> None:
-    """Prints what makes SHELL complete commands, options, and all that there is to name.
+    """Prints the code that makes SHELL complete commands, options and names.
 
     \b
       eval "$(rig/rig completion bash)"      in ~/.bashrc

@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: GPL-2.0-or-later
-"""`rig/rig reference` and `measure`: what of rig/docs is made from the code, or measured.
+"""`rig/rig reference` and `measure`: the parts of rig/docs that are generated or measured.
 
 The launcher prints helps and lists before the rig is set up.
 """
@@ -47,9 +47,9 @@ RUNS = {
 WITH_DELAYS = ("default", "gate/baseline", "gate/candidate")
 PAGES = "rig/docs/measured"
 QUOTING = ("README.md", "rig/docs/tutorial/first-run.md", "rig/docs/tutorial/first-gate.md")
-"""Documents whose marked lines are written anew."""
+"""The documents whose marked lines are replaced."""
 FILES = {"run": RESULTS_FILE, "gate": GATE_FILE, "selfcheck": KNOWN_BAD_FILE}
-"""What each command leaves."""
+"""The file that each command leaves."""
 PAGES_OF_RUNS = {"never-accused": never_accused_page, "newest": newest_page}
 ANSWERS = (ExitCode.PASS, ExitCode.UNSAFE, ExitCode.INCONCLUSIVE)
 
@@ -67,7 +67,7 @@ def reference(ctx: click.Context) -> None:
 
 
 def reference_texts(root: click.Command) -> dict[str, str]:
-    """Every text by its file below rig/docs/reference/."""
+    """Returns every text by its file below rig/docs/reference/."""
     helps = {f"command-line/{name}.txt": text for name, text in help_texts(root)}
     lists = {"hazards.txt": hazard_lines(), "subjects.txt": subject_lines()}
     texts = {name: "".join(f"{line}\n" for line in lines) for name, lines in lists.items()}
@@ -77,7 +77,7 @@ def reference_texts(root: click.Command) -> dict[str, str]:
 def help_texts(
     command: click.Command, parent: click.Context | None = None, name: str = ""
 ) -> Iterator[tuple[str, str]]:
-    """What `--help` prints on a terminal of 80 columns, by the words of the subcommand."""
+    """Yields the output of `--help` on a terminal of 80 columns, by the words of the subcommand."""
     context = click.Context(
         command,
         parent=parent,
@@ -104,7 +104,7 @@ def write_text(path: Path, text: str) -> None:
     help="Folder for the runs. What is finished there is not run again.",
 )
 def measure(only: Sequence[str], out: Path | None) -> None:
-    """Measures what documents quote, and writes it into them and into rig/docs/measured/.
+    """Measures the figures of documents, and writes them there and into rig/docs/measured/.
 
     All parts take about half an hour on two cores.
     """
@@ -119,7 +119,7 @@ def measure(only: Sequence[str], out: Path | None) -> None:
 
 
 def made_with(results: Results, paths: Paths) -> str:
-    """What figures depend on that is not in the checkout: other programs give others."""
+    """Returns a sentence on the tools that are not in the checkout: others give other figures."""
     compilers = msgspec.json.decode((paths.build / "meson-info/intro-compilers.json").read_bytes())
     kernel = results.run.image_digests["kernel"]
     return (

@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: GPL-2.0-or-later
-"""`rig/rig export`, `trace` and `schema`: what the rig keeps, for other tools."""
+"""`rig/rig export`, `trace` and `schema`: the rig's data for other tools."""
 
 from dataclasses import replace
 from pathlib import Path
@@ -26,7 +26,7 @@ TRACE_FORMATS = {"perfetto": as_perfetto, "vcd": as_vcd}
 
 
 def format_option(*, required: bool) -> Decorator:
-    """`--format FORMAT[:FILE]`, any number of times; given to the command as `formats`."""
+    """Returns the option `--format FORMAT[:FILE]`, passed to the command as `formats`."""
     return click.option(
         "--format",
         "formats",
@@ -38,7 +38,7 @@ def format_option(*, required: bool) -> Decorator:
 
 
 def speaks(wanted: list[Wanted]) -> bool:
-    """Whether a format has standard output, so that nothing else may."""
+    """Returns True if a format goes to standard output, so that nothing else may."""
     return any(each.file == STDOUT for each in wanted)
 
 
@@ -57,7 +57,7 @@ def write_formats(wanted: list[Wanted], report: Report) -> None:
     help="The tree that the subject was built from; sarif names files relative to it.",
 )
 def export(run_folder: Path, formats: tuple[str, ...], source_root: Path | None) -> None:
-    """Tells of a run, or of a gate, in the formats of other tools.
+    """Writes the result of a run, or of a gate, in the formats of other tools.
 
     RUN is the --out folder of either. Exits 0 whatever the answer was.
     """
@@ -87,11 +87,12 @@ def read_report(folder: Path) -> Report:
 )
 @click.option("-o", "--output", type=click.File("wb", atomic=True), default="-", help="A file.")
 def trace(events: Path, kind: str, output: BinaryIO) -> None:
-    """Turns the events of a cell into something to look at.
+    """Writes the events of a cell as a timeline for a viewer.
 
-    CELL is the folder of a cell in a run's --out folder, EVENTS a file that serprog-emu or the
-    dummy programmer left. Requests, commands, busy times, waits, delays (of a CELL in a guest),
-    violations and faults each have a track of their own; times begin with the first of them.
+    CELL is the folder of a cell in a run's --out folder, EVENTS a file of serprog-emu or of the
+    dummy programmer. Requests, commands, busy times, waits, delays (of a CELL in a guest),
+    violations and faults each have a track of their own. The timeline begins with the first of
+    them.
     """
     try:
         timeline = timeline_of(read_events(events), read_delays(events))
@@ -106,5 +107,5 @@ def trace(events: Path, kind: str, output: BinaryIO) -> None:
 @click.command(cls=RigCommand)
 @click.argument("kind", type=click.Choice(sorted(KINDS)))
 def schema(kind: str) -> None:
-    """Prints the JSON Schema of what the rig keeps: results.json of a run, or gate.json."""
+    """Prints the JSON Schema of results.json of a run, or of gate.json."""
     click.echo(schema_text(kind), nl=False)

@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: GPL-2.0-or-later
-"""`rig/rig faults`: flashroms on this machine while the link goes wrong."""
+"""`rig/rig faults`: flashroms on this machine while the link fails."""
 
 import sys
 from contextlib import ExitStack
@@ -57,10 +57,10 @@ def faults(
     jobs: int,
     limit_s: float,
 ) -> None:
-    """Lets things go wrong on the link: does flashrom end, and does it tell the truth?
+    """Makes the link fail: does flashrom end, and does it tell the truth?
 
-    Runs on this machine and by its clock, so says nothing of delays. Exits 1 where a flashrom
-    hung, crashed or called wrong data right, 99 where the emulator failed.
+    Runs on this machine and by its clock, so it says nothing about delays. Exits 1 if a flashrom
+    hung, crashed or reported wrong data as right, 99 if the emulator failed.
     """
     paths = find_paths()
     folder = out or default_out("faults")

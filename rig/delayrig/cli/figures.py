@@ -38,10 +38,10 @@ run_argument = click.argument("run_folder", metavar="RUN", type=click.Path(path_
 @click.option("--beside", metavar="SUBJECT", default="debian:trixie", show_default=True)
 @tables_or_json
 def times(run_folder: Path, beside: str) -> None:
-    """Tells what each cell of a run took, beside what it could not do without.
+    """Shows the time of each cell of a run, beside the least possible.
 
-    The ratio is that of the total to the chip's busy time and the floor: the same bytes, written
-    with the fewest transfers in the same guest. Each stands beside the total of another SUBJECT.
+    The ratio is that of the total to the chip's busy time plus the floor: the same bytes, written
+    with the fewest transfers in the same guest. Each total stands beside that of another SUBJECT.
     """
     rows = time_rows(read_results(run_folder), beside=beside)
     tell_json(rows)
@@ -52,10 +52,10 @@ def times(run_folder: Path, beside: str) -> None:
 @click.argument("folder", metavar="RUN|CELL", type=click.Path(path_type=Path))
 @tables_or_json
 def waste(folder: Path) -> None:
-    """Tells where a flashrom waits for nothing, the largest sum first.
+    """Shows where a flashrom waits without need, the largest sum first.
 
-    By operation: how long the part had been ready when the next command came. Of cells in guests
-    also by who asked for a delay: how much of it the part was not busy at all.
+    By operation: how long the part had been ready when the next command came. For cells in guests
+    also by the call site of a delay: how long the part was not busy during it.
     """
     found = waste_of(read_watched(folder))
     tell_json(found)
@@ -70,7 +70,7 @@ def waste(folder: Path) -> None:
 @run_argument
 @answers
 def parts(run_folder: Path) -> None:
-    """Tells what each flashrom of a run did with each part, as a table for a README."""
+    """Shows the outcomes of each flashrom of a run with each part, as a table for a README."""
     results = read_results(run_folder)
     tell_json(part_rows(results))
     click.echo(markdown_table(results))
@@ -86,13 +86,13 @@ def parts(run_folder: Path) -> None:
 def compare(first: str, second: str, exact: bool, as_json: bool, url: str | None) -> None:
     """Compares two runs: their --out folders, or their numbers in the history.
 
-    Times are compared of cells of the same id for which all that decides times is equal, but for
-    the subject. Exits 0 where every cell could be compared so, 4 where one could not, 99 where
-    exact time differs though the subject is equal as well.
+    It compares the times of cells with the same id if everything but the subject is equal that
+    decides times. Exits 0 if every cell could be compared, 4 if one could not, 99 if exact time
+    differs though the subject is equal as well.
 
-    With --exact every virtual cell must be the same in both, its events among it: 0 where they
-    are, 4 where that cannot be said (unequal images or seeds, cells or events missing), 99 where
-    equal ones gave unequal results. Of runs of the history that goes by the digests kept there.
+    With --exact every virtual cell must be the same in both, including its events: 0 if they are, 4
+    if that is unknown (unequal images or seeds, cells or events missing), 99 if equal inputs gave
+    unequal results. For runs of the history it compares the stored digests.
     """
     runs = _compared(first, url), _compared(second, url)
     if exact:
@@ -106,7 +106,7 @@ def compare(first: str, second: str, exact: bool, as_json: bool, url: str | None
 
 
 def _compared(word: str, url: str | None) -> ComparedRun:
-    """All digits are a number of the history's; a folder that is called so is ./NUMBER."""
+    """Returns the run in a folder, or the one with that number; a folder called so is ./NUMBER."""
     if not (word.isascii() and word.isdigit()):
         return compared_run(Path(word))
     store = opened_history(url)

@@ -80,17 +80,17 @@ LIMITS = {
     "total-slowdown": "How much longer all exact cells together may take.",
     "total-cpu": "How much more CPU time they may take.",
 }
-"""How much more than the baseline is allowed, in percent: by option."""
+"""The allowed excess over the baseline in percent, by option."""
 
 
 class _AbortingError(click.UsageError):
-    """Wrong options would be wrong for each revision."""
+    """A usage error that ends a bisection, because it would occur in each revision."""
 
     exit_code = ABORT
 
 
 class _GateCommand(RigCommand):
-    """Wrong options must not convict a revision: `git bisect run` takes 2 for bad."""
+    """A command whose usage errors convict no revision: `git bisect run` takes 2 for bad."""
 
     def make_context(
         self,
@@ -311,14 +311,14 @@ def _build(wish: _Wish) -> None:
     try:
         build_candidate(wish.build)
     except KeyboardInterrupt:
-        # Not click's exit code, which convicts: git is to end its bisection.
+        # This is not click's exit code, which convicts: git must end its bisection.
         click.echo("interrupted; nothing was run", err=True)
         sys.exit(INTERRUPTED)
     check_built(wish.candidate or "")
 
 
 def _list_cells(request: GateRequest) -> None:
-    """What is built first is left as it is."""
+    """Prints the cells of both sides, without building anything."""
     theirs = [] if request.baseline is None else request.baseline.cells
     for side, cells in (("baseline", theirs), ("candidate", request.candidate.cells)):
         for cell in cells:
@@ -369,7 +369,7 @@ def _request(wish: _Wish, paths: Paths) -> GateRequest:
         baseline=None if stored else replace(candidate, cells=theirs),
         candidate=candidate,
         stored=stored,
-        # A stored baseline has no halves of pairs to offer.
+        # A stored baseline has no halves of pairs.
         rounds=(wish.rounds or (1 if stored else 2 * PAIRS_MIN)) if is_real else 1,
         questions=choice.questions,
         labels=labels_of(wish.labels, {BASELINE: baseline, CANDIDATE: subject}, paths),
@@ -378,7 +378,7 @@ def _request(wish: _Wish, paths: Paths) -> GateRequest:
 
 
 def _from_here(folder: Path) -> str:
-    """As it is to be typed where the gate was: a job's own folder is on no other machine."""
+    """Returns the folder as typed where the gate ran: a job's own folder is on no other machine."""
     return str(folder.relative_to(Path.cwd()) if folder.is_relative_to(Path.cwd()) else folder)
 
 

@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: GPL-2.0-or-later
-"""`rig/rig graft`: our delay layer in somebody's flashrom tree, built, tested and gated."""
+"""`rig/rig graft`: our delay layer in a user's flashrom tree, built, tested and gated."""
 
 import shlex
 import sys
@@ -57,14 +57,14 @@ def graft(
     jobs: int | None,
     dry_run: bool,
 ) -> None:
-    """Puts our delay layer into TREE, a flashrom source tree, and says what that brings.
+    """Puts our delay layer into TREE, a flashrom source tree, and shows the effect.
 
     TREE stays as it is: a copy is changed, in the proposal's four steps, each of which must build.
     Both trees run their own tests, then the copy is gated against the original. The folder has the
     patches, and `summary.txt` for a mail. A tree that does not fit is refused beforehand.
 
-    Exit codes are those of `gate`; 2 also where a tree does not fit or does not build, or where
-    tests of its own fail that passed before.
+    Exit codes are those of `gate`; 2 also if a tree is unsuitable or does not build, or if tests of
+    its own fail that passed before.
     """
     planned = plan_graft(tree, find_paths().checkout)
     if dry_run:

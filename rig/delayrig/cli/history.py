@@ -40,7 +40,7 @@ def _wanted(subject: str, plan: str, lane: str | None, since: str) -> "Choice":
 
 
 def _choosing(subject: Decorator) -> Decorator:
-    """The filters of runs, among them the `subject`; given to the command as `wanted`."""
+    """Adds the filters of runs, including the `subject`, passed to the command as `wanted`."""
     return gathered(
         "wanted",
         _wanted,
@@ -56,24 +56,24 @@ _one_subject = click.argument("subject")
 
 
 class _ListingGroup(RigGroup):
-    """One that lists where no subcommand is named."""
+    """A group of commands that lists if no subcommand is named."""
 
     def parse_args(self, ctx: click.Context, args: list[str]) -> list[str]:
-        """Options of `list` go to that."""
+        """Gives options of `list` to that command."""
         bare = not args or (args[0].startswith("-") and args[0] not in ctx.help_option_names)
         return super().parse_args(ctx, ["list", *args] if bare else args)
 
 
 @click.group(cls=_ListingGroup)
 def history() -> None:
-    """The runs of the past: lists them, draws them, finds where a time stepped.
+    """Lists the runs of the past, draws them, and finds where a time stepped.
 
     `run` and `gate` keep theirs by themselves. Without a command it is `list`.
     """
 
 
 def opened_history(url: str | None) -> "History":
-    """The one that was asked for, else the user's own; raises `BadInputError` for none."""
+    """Returns the named history, else the user's own; raises `BadInputError` if there is none."""
     from delayrig.analysis.history.store import History
 
     address = find_address(url, os.environ)
@@ -134,8 +134,7 @@ def show_run(number: int, store: "History") -> None:
 def plot(wanted: "Choice", svg: Path | None, store: "History") -> None:
     """Shows SUBJECT's total time over runs.
 
-    Totals stand in one line only where they are of the same cells: of one plan, one lane, and
-    timed all.
+    Only totals of the same cells are joined by a line: the same plan and lane, and all timed.
     """
     from delayrig.analysis.history.steps import points_of, series_of
     from delayrig.present.terminal.history import print_plot
@@ -164,7 +163,7 @@ def plot(wanted: "Choice", svg: Path | None, store: "History") -> None:
 @_history_option
 @tables_or_json
 def steps(wanted: "Choice", confidence: float, store: "History") -> None:
-    """Finds the runs at which SUBJECT's time stepped, and what was new there.
+    """Finds the runs at which SUBJECT's time stepped, and what changed there.
 
     Exact time: any difference of a cell. Real time: a change-point test over runs of one plan on
     one kind of machine.
@@ -232,7 +231,7 @@ def export_table(file: Path, form: str, wanted: "Choice", url: str | None) -> No
 
 
 def _unlike(store: "History", found: "Found") -> dict[int, list[str]]:
-    """By run, the names of what decides times and was not what it had been."""
+    """Returns, by run, the names of inputs that decide times and have changed."""
     unlike: dict[int, list[str]] = {}
     for step in found.steps:
         if step.same_inputs is False:

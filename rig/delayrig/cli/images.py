@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: GPL-2.0-or-later
-"""`rig/rig images`: what guests are made of, prepared here or carried from another machine."""
+"""`rig/rig images`: the parts of guests, prepared here or exported by another machine."""
 
 import asyncio
 import os
@@ -75,11 +75,11 @@ def images(
     exported: Path | None,
     imported: Path | None,
 ) -> None:
-    """Prepares what guests are made of: kernels, programs, and the snapshots of booted guests.
+    """Prepares the parts of guests: kernels, programs, and the snapshots of booted guests.
 
-    The rig's own libvirt asks QEMU what it can do, so that no run has to wait for that.
+    It also makes the rig's own libvirt ask QEMU for its capabilities, so that no run has to wait.
     """
-    if imported:  # the launcher does that, before anything is set up
+    if imported:  # The launcher does the import, before anything is set up.
         raise BadInputError(
             "--import stands alone", hint=f"rig/rig images --import {imported}, then the rest"
         )
@@ -124,7 +124,7 @@ def _bill_of(supplies: Supplies) -> bytes:
 
 
 def prepare_on_demand(paths: Paths) -> None:
-    """What the archive does not give is named; the others are prepared all the same."""
+    """Prepares whatever the archive delivers, and names the rest."""
     recipes = read_recipes(paths.checkout)
     wanted: list[Callable[[], object]] = [
         partial(provide_kernel, name, recipe, paths, say_making)
@@ -146,7 +146,7 @@ def _warn(what: str, cause: str) -> None:
 
 
 async def _provide_images(plans: Sequence[str], paths: Paths) -> tuple[Supplies, int]:
-    """What the plans need, and how many snapshots there are of it."""
+    """Returns what the plans need, and the number of its snapshots."""
     cells = [cell for plan in plans for cell in choose_cells(plan=plan, paths=paths).cells]
     pool = CpuPool(len(os.sched_getaffinity(0)))
     supplies = await provide_supplies(
@@ -160,7 +160,7 @@ async def _provide_images(plans: Sequence[str], paths: Paths) -> tuple[Supplies,
 
 
 def _make_libvirt_ready(paths: Paths) -> None:
-    """Where it is installed: without it all lanes run on plain QEMU."""
+    """Prepares libvirt if it is installed. Without it all lanes run on plain QEMU."""
     try:
         from delayrig.machine.libvirt_machine import learn_about_qemu
     except ImportError:
@@ -169,7 +169,7 @@ def _make_libvirt_ready(paths: Paths) -> None:
 
 
 def _every_kernel(paths: Paths) -> dict[str, Kernel]:
-    """Also those that no shipped plan's set-up needs: the lock names them all."""
+    """Returns all kernels of the lock, also those that no shipped plan's set-up needs."""
     recipes = read_recipes(paths.checkout).kernels
     return {
         name: provide_kernel(name, recipe, paths, say_making) for name, recipe in recipes.items()

@@ -34,7 +34,7 @@ if TYPE_CHECKING:
     from delayrig.present.pages.charts import Chart
 
 EATERS_MAX = GUEST_EATERS_MAX = 64
-"""The programs' own limits: images/latency/series.h, and images/agent/loops.h of all in a guest."""
+"""The limits of images/latency/series.h, and of images/agent/loops.h for a whole guest."""
 NS_PER_US = 1000
 DEFAULT_GOVERNORS = ("ondemand", "performance")
 
@@ -88,12 +88,12 @@ def latency(
     jobs: int,
     out: Path | None,
 ) -> None:
-    """Measures how late sleeps, timers, select and poll end, and says why.
+    """Measures how late sleeps, timers, select and poll end, and explains it.
 
-    Without --guest it measures this machine: normal and SCHED_FIFO, idle and loaded. Nothing is
-    left changed. What this user may not do is left out, and said to be missing.
+    Without --guest it measures this machine: normal and SCHED_FIFO, idle and loaded. All settings
+    are restored. What this user may not do is omitted and listed as missing.
     """
-    # Its page's libraries are large: nothing else shall wait for them.
+    # The libraries of its page are large, and no other command should wait for them.
     from delayrig.cli.latency_run import LatencyRequest, run_latency
     from delayrig.present.terminal.latency import LatencyProgress, print_report
 
@@ -107,7 +107,7 @@ def latency(
     profiles = parse_live_guests(guests) if live else parse_guests(guests)
     here = _host_cpus(all_cores, core) if host or not guests else ()
     for profile in profiles:
-        # Before anything is started: raises where there is no such core.
+        # Check the core before anything is started.
         measured_cpus(profile, all_cores=all_cores, core=core)
         _check_eaters(eaters, profile.cores)
     request = LatencyRequest(
@@ -197,10 +197,10 @@ def wakeup(
     out: Path | None,
     connect: str | None,
 ) -> None:
-    """Measures in guests of real time how late sleeps of 10 ms end, alone and beside CPU eaters.
+    """Measures in guests in real time how late sleeps of 10 ms end, alone and beside CPU eaters.
 
-    Under ondemand the mean falls when the eaters run: they keep the core fast. Under performance it
-    does not.
+    With ondemand the mean falls when the eaters run, because they keep the core fast. With
+    performance it does not.
     """
     paths = find_paths()
     folder = out or default_out("wakeup")

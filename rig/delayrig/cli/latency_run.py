@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: GPL-2.0-or-later
-"""A run: every place that was asked for, one after the other, and what is kept of it."""
+"""Measures every requested place, one after the other, and writes the results."""
 
 import asyncio
 import datetime as dt
@@ -34,12 +34,12 @@ class LatencyRequest:
     guests: Sequence[GuestProfile | LiveProfile]
     all_cores: bool
     core: int | None
-    """Of guests; None: the first."""
+    """The core of guests to measure on; None: the first."""
     host_cpus: tuple[int, ...]
-    """Empty: not this machine."""
+    """The CPUs of this machine to measure on; empty: none."""
     quick: bool
     eaters: int = 1
-    """On each CPU, where it is loaded."""
+    """The number of eaters on each loaded CPU."""
     jobs: int
     out: Path
     argv: Sequence[str]
@@ -48,7 +48,7 @@ class LatencyRequest:
 async def run_latency(
     request: LatencyRequest, paths: Paths, progress: LatencyProgress
 ) -> LatencyReport:
-    """Measures all; the file is written anew after each place, and last when there is a page."""
+    """Measures all places. Writes the file again after each, and finally with its page."""
     known = resumed(request)
     started = dt.datetime.now(dt.UTC).isoformat(timespec="seconds")
     machines: list[MachineReport] = []
@@ -80,14 +80,14 @@ async def run_latency(
     if request.guests:
         await _measure_guests(request, paths, progress, known, keep)
     done = report(complete=True)
-    # Complete is what has its page, too.
+    # A report is complete when it has its page, too.
     await asyncio.to_thread(_write_pages, done, request.out)
     write_report(done, request.out)
     return done
 
 
 def resumed(request: LatencyRequest) -> dict[str, MachineReport]:
-    """Machines that the same command measured in full before it was cut off, by name."""
+    """Returns the machines, by name, that the same command finished before it was interrupted."""
     path = request.out / FILE_NAME
     try:
         before = msgspec.json.decode(path.read_bytes(), type=LatencyReport)
@@ -104,8 +104,8 @@ async def _measure_guests(
     known: dict[str, MachineReport],
     keep: Callable[[MachineReport], None],
 ) -> None:
-    """In the order in which they were asked for, as many at a time as there may be."""
-    # libraries of the guests are loaded where a guest is asked for
+    """Measures the guests in the requested order, as many at a time as allowed."""
+    # The libraries for guests are loaded only if a guest is requested.
     from delayrig.analysis.latency.guest_place import open_guest
     from delayrig.analysis.latency.live_place import open_live_guest
 

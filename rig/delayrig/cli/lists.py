@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: GPL-2.0-or-later
-"""`rig/rig plans`, `chips`, `hazards`, `machines` and `subjects`: what there is to name."""
+"""`rig/rig plans`, `chips`, `hazards`, `machines` and `subjects`: lists of names."""
 
 from collections.abc import Iterator
 
@@ -54,7 +54,7 @@ def chips() -> None:
 @click.command(cls=RigCommand)
 @answers
 def hazards() -> None:
-    """Lists what may happen to a subject while it runs, and how a plan names it."""
+    """Lists the hazards that act on a subject while it runs, and their names in plans."""
     tell_json(
         [{"word": written(kind), "concern": kind.concern, "about": kind.about} for kind in KINDS]
     )
@@ -90,10 +90,10 @@ def machines() -> None:
 @delay_options
 @answers
 def subjects(subject: str, arch: str, delay: DelayWish) -> None:
-    """Lists the flashroms that can be put to the test; of one SUBJECT, its delay functions.
+    """Lists the flashroms that can be tested; for one SUBJECT, its delay functions.
 
-    These are told with where they were found and how, with what callers are seen to ask for, and
-    with the waits that go past them.
+    Each function has its place and how it was found, the requests of its callers, and the waits
+    outside of such functions.
     """
     paths = find_paths()
     recipes = read_recipes(paths.checkout)
@@ -130,7 +130,7 @@ def subject_lines() -> Iterator[str]:
 
 
 def _programs(name: str, arch: Arch, recipes: Recipes, paths: Paths) -> Iterator[Subject]:
-    """The program, and the library of the same build where one is known."""
+    """Yields the program, and the library of the same build if one is known."""
     yield provide_subject(name, recipes, paths, say_making, arch)
     library = provide_library(name, recipes, paths, say_making) if arch is Arch.X86_64 else None
     if library is not None:

@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: GPL-2.0-or-later
-"""What options and arguments name, as types, which a shell completes: subjects, plans, cells."""
+"""Types of options and arguments that a shell completes: subjects, plans, cells."""
 
 from collections.abc import Callable, Iterable
 from functools import cache
@@ -28,11 +28,11 @@ from delayrig.plan.schema import RENAMED_PLANS, plan_names
 
 ELF = b"\x7fELF"
 NAMED = "file"
-"""To shells: names of files may stand here as well."""
+"""A hint to shells that names of files are allowed as well."""
 
 
 class Word(click.ParamType[str]):
-    """One of those that `known` lists, as far as a shell asks; the command checks it."""
+    """One of the words that `known` lists, for completion. The command itself checks it."""
 
     def __init__(
         self, name: str, known: Callable[[], Iterable[str]], *, joined: str = "", file: bool = False
@@ -40,14 +40,14 @@ class Word(click.ParamType[str]):
         self.name = name
         self._known = known
         self._joined = joined
-        """What stands between several in one word."""
+        """The separator of several values in one word."""
         self._file = file
-        """Whether a file may be named instead."""
+        """True if a file may be named instead."""
 
     def shell_complete(
         self, ctx: click.Context, param: click.Parameter, incomplete: str
     ) -> list[CompletionItem]:
-        """What begins so; file names where nothing does and one may stand there."""
+        """Returns words with that beginning; file names if there are none and a file is allowed."""
         del ctx, param
         return _offered(self._known(), incomplete, joined=self._joined, file=self._file)
 
@@ -58,7 +58,7 @@ class SubjectWord(Word):
     def __init__(self, *, or_run: bool = False) -> None:
         super().__init__("subject", _subjects, file=True)
         self._or_run = or_run
-        """Whether a path may be that of a run as well: then a program must be there to be seen."""
+        """True if a path may also be that of a run. Then a program must exist to be recognised."""
 
     def convert(self, value: str, param: click.Parameter | None, ctx: click.Context | None) -> str:
         value = _renamed(value, current_name(value))
@@ -90,7 +90,7 @@ class SubjectWord(Word):
 
 
 class PlanWord(Word):
-    """A plan by its name, or by the one that it once had."""
+    """A plan by its present or old name."""
 
     def convert(self, value: str, param: click.Parameter | None, ctx: click.Context | None) -> str:
         del param, ctx
@@ -98,23 +98,23 @@ class PlanWord(Word):
 
 
 class CellWord(click.ParamType[str]):
-    """A cell's id, of the run or the plan that the command line names before it."""
+    """A cell's id, in the run or the plan that the command line names before it."""
 
     name = "cell"
 
     def shell_complete(
         self, ctx: click.Context, param: click.Parameter, incomplete: str
     ) -> list[CompletionItem]:
-        """Ids that begin so, or have that in them."""
+        """Returns ids that begin with the word, or contain it."""
         del param
         try:
             return _offered(_ids(ctx), incomplete, anywhere=True)
-        except RigError:  # a plan or a run that is not there yet
+        except RigError:  # The plan or the run does not exist yet.
             return []
 
 
 def _ids(ctx: click.Context) -> list[str]:
-    """Of the plan, the usual one where none is named."""
+    """Returns the ids of the run or plan on the command line; of the usual plan by default."""
     from delayrig.analysis.repro.choice import USUAL_PLAN, ids_in_run
     from delayrig.plan.request import choose_cells
 
@@ -134,7 +134,7 @@ def _offered(
     anywhere: bool = False,
     file: bool = False,
 ) -> list[CompletionItem]:
-    """Completions of the last of several joined words."""
+    """Returns completions of the last of several joined words."""
     at = incomplete.rfind(joined) + 1 if joined else 0
     before, begun = incomplete[:at], incomplete[at:]
     words = [word for word in known if word.startswith(begun)]
@@ -188,16 +188,16 @@ FLAGS = {
     "arch": Word("arch", lambda: list(Arch), joined=","),
     "lane": Word("lane", lambda: list(LaneName), joined=","),
 }
-"""Of the options that describe a cell, those with words to choose from."""
+"""The options that describe a cell and have a list of values."""
 
 
 def plan_option(default: str, about: str = "A plan's name, or a TOML file.") -> Callable[[FC], FC]:
-    """`--plan`, with the plan that is taken unless told otherwise."""
+    """Returns the option `--plan` with that default."""
     return click.option("--plan", type=PLAN_NAME, default=default, show_default=True, help=about)
 
 
 def split_values(words: tuple[str, ...]) -> tuple[str, ...]:
-    """Of an option that may be repeated, and takes `A,B`: each value once, in order."""
+    """Returns each value once, in order, of an option that may be repeated and takes `A,B`."""
     return tuple(dict.fromkeys(one for word in words for one in word.split(",") if one))
 
 

@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: GPL-2.0-or-later
-"""`rig/rig proposal`: the proposal's changes switched on one after the other."""
+"""`rig/rig proposal`: the proposal's changes enabled one after the other."""
 
 import sys
 from pathlib import Path
@@ -29,11 +29,11 @@ PLAN = "proposal"
 @cluster_options
 @tables_or_json
 def proposal(out: Path, jobs: int | None, seed: int, cluster: ClusterGiven) -> None:
-    """Tells what each change of the proposal costs and brings, and in which order to land them.
+    """Shows the cost and benefit of each change of the proposal, and the order to land them in.
 
-    OUT is a folder: where it holds a run of plan `proposal`, that is what is told of; where it does
-    not exist, the plan is run into it first, and where that was interrupted, it goes on.
-    `proposal.html`, `proposal.svg` and `proposal.json` are left there.
+    OUT is a folder. If it contains a run of plan `proposal`, that is used; if it does not exist,
+    the plan is run into it first; an interrupted run is resumed. `proposal.html`, `proposal.svg`
+    and `proposal.json` are written there.
     """
     results = _results(out, jobs, seed, cluster)
     found = fold_proposal(results)

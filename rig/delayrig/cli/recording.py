@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: GPL-2.0-or-later
-"""What `run` and `gate` do about the history: their options, and keeping what they have run."""
+"""The history options of `run` and `gate`, and keeping their runs."""
 
 import os
 import sys
@@ -42,7 +42,7 @@ class HistoryWish:
     none: bool
 
     def address(self) -> Address | None:
-        """None where it shall not be kept; raises `BadInputError` for what is no database."""
+        """Returns the history; None if nothing is kept. Raises `BadInputError` for a wrong URL."""
         return None if self.none else find_address(self.url, os.environ)
 
 
@@ -52,18 +52,18 @@ history_options = gathered(
     history_url,
     click.option("--no-history", "none", is_flag=True, help="Keeps this run in no history."),
 )
-"""`--history` and `--no-history` of what is run; given to the command as `history`."""
+"""The options `--history` and `--no-history`, passed to the command as `history`."""
 
 
 def own_words() -> list[str]:
-    """The command line, as it may be kept."""
+    """Returns the command line without passwords."""
     words = sys.argv[1:]
     has_url = any(word.partition("=")[0] == OPTION for word in words)
     return without_passwords(words) if has_url else words
 
 
 def record_run(address: Address | None, results: Results, out: Path) -> None:
-    """Keeps a run. Whatever goes wrong with that costs a warning, and no run."""
+    """Keeps a run. If that fails it prints a warning, and the run is not affected."""
 
     def read() -> "tuple[list[FinishedRun], None]":
         from delayrig.analysis.history.rows import finished_run
@@ -74,7 +74,7 @@ def record_run(address: Address | None, results: Results, out: Path) -> None:
 
 
 def record_gate(address: Address | None, out: Path) -> None:
-    """Keeps the runs of a gate, with its decision; the same goes for it."""
+    """Keeps the runs of a gate, with its decision. If that fails it prints a warning."""
 
     def read() -> "tuple[list[FinishedRun], Decision]":
         from delayrig.analysis.history.rows import finished_gate

@@ -55,8 +55,8 @@ def report(
 ) -> None:
     """Makes one page of a run or a gate, or of several side by side.
 
-    RUN is the --out folder of either, or a run's results.json, of which less can be told. The page
-    is one file that needs no network, and no JavaScript to be read.
+    RUN is the --out folder of either, or a run's results.json, which contains less. The page is one
+    file that needs no network, and no JavaScript for reading.
 
     Exits 0 whatever the answer was.
     """
@@ -83,7 +83,7 @@ def _write_page(
     sources: Sources, place: Path, patterns: tuple[str, ...], picture: Path | None
 ) -> None:
     told = _read_events(sources, patterns, progress_console())
-    # matplotlib takes its time: only who draws waits for it.
+    # matplotlib loads slowly, so only commands that draw load it.
     from delayrig.present.report.document import document_of, write_document
     from delayrig.present.report.totals import totals_picture
 
@@ -109,7 +109,7 @@ def _read_events(sources: Sources, patterns: tuple[str, ...], console: Console) 
 
     only = worth_reading(sources, patterns)
     cells = told_by_events(sources) if only is None else only
-    # No thread that refreshes it: workers are forked.
+    # No thread refreshes it, because workers are forked.
     with Progress(
         console=console, transient=True, auto_refresh=False, disable=not console.is_terminal
     ) as progress:

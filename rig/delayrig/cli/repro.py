@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: GPL-2.0-or-later
-"""`rig/rig repro` and `shrink`: one cell again, exactly, or as simple as it still convicts."""
+"""`rig/rig repro` and `shrink`: one cell again, exactly, or the simplest one still convicted."""
 
 import shlex
 import shutil
@@ -83,10 +83,10 @@ def repro(
     dry_run: bool,
     delay: DelayWish,
 ) -> None:
-    """Runs one cell again, exactly, and shows it as it goes.
+    """Runs one cell again, exactly, and shows it meanwhile.
 
-    CELL is a part of a cell's id that no other one has; * stands for anything. In the end it says
-    whether the same thing happened as in the run before, and explains what was found.
+    CELL is a part of a cell's id that no other one has; * stands for anything. At the end it says
+    whether the same thing happened as in the run before, and explains the findings.
 
     `heterogeneous` instead of a cell shows the classic bug of unequal cores, and explains it.
     """
@@ -106,7 +106,7 @@ def repro(
         delay=delay,
     )
     chosen = choose(wish, paths)
-    # Everything below is needed for cells that are run, and takes a moment to load.
+    # The modules below are only needed to run cells, and load slowly.
     from delayrig.analysis.repro.run_again import commands_of
     from delayrig.analysis.repro.watched_lane import check_look
 
@@ -125,7 +125,7 @@ def repro(
 def show_cell(
     chosen: Chosen, request: Request, look: Look, *, kept: bool, instead: str = ""
 ) -> ExitCode:
-    """Runs the only cell of a request; its folder is gone afterwards, or `kept`."""
+    """Runs the only cell of a request. Its folder is removed afterwards, unless `kept`."""
     from delayrig.analysis.repro.run_again import run_again
 
     quiet = verbosity() is Verbosity.QUIET
@@ -210,10 +210,10 @@ def shrink(
     limit_s: float,
     delay: DelayWish,
 ) -> None:
-    """Looks for the simplest cell in which CELL's conviction still shows.
+    """Finds the simplest cell that is convicted like CELL.
 
-    CELL is a part of a cell's id that no other one has; * stands for anything. Ends
-    with the one line that runs what was found, and exits 1, as that line does.
+    CELL is a part of a cell's id that no other one has; * stands for anything. Ends with the
+    command that runs the result, and exits 1, as that command does.
     """
     if cell is None and run_folder is None:
         raise BadInputError("no cell to shrink", hint="name CELL, or a run with --from")
@@ -227,7 +227,7 @@ def shrink(
         delay=delay,
     )
     chosen = choose(wish, paths)
-    # What a gate calls it is in no plan.
+    # A gate's name of the cell is in no plan.
     whole, chips = msgspec.structs.replace(chosen.cell, side=""), chosen.chips
     folder = out or default_out(SHRUNK)
     check_out(folder, [whole], name=trial_folder(folder, 1).name)

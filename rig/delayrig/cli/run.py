@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: GPL-2.0-or-later
-"""`rig/rig run` and `repeat`: a plan once, or its cells until their times are known well enough."""
+"""`rig/rig run` and `repeat`: a plan once, or its cells until their times are known."""
 
 import sys
 from collections.abc import Callable
@@ -33,14 +33,14 @@ from delayrig.present.terminal.results import print_results
 from delayrig.run.resume import check_begun
 
 LISTED_MAX = 100_000
-"""A dry run of a larger plan only counts its cells: each takes a few microseconds to make."""
+"""The largest plan whose cells a dry run lists. Making each takes a few microseconds."""
 PERCENT = 100
 NS_PER_S = 1e9
 Callback = Callable[[click.Context, click.Parameter, bool], bool]
 
 
 def _renamed(name: str) -> Callback:
-    """For an old name of an option, which one version still takes, and says how to write it now."""
+    """Returns a callback for an option's old name, which is accepted in one version with a note."""
 
     def told(_context: click.Context, option: click.Parameter, given: bool) -> bool:
         if given:
@@ -104,7 +104,7 @@ def run(
         print_results(results, code, console, out=str(folder))
         write_formats(wanted, report_of_run(results))
     finally:
-        # Also where nobody reads what is printed, or there is no room for it.
+        # Keep the run even if printing fails.
         record_run(kept_in, results, folder)
     sys.exit(code)
 
@@ -132,7 +132,7 @@ def run(
 )
 @tables_or_json
 def repeat_cells(cells: CellsWish, within_pct: float, budget_s: float, rounds: int) -> None:
-    """Runs cells again and again, each until its median total time is known well enough.
+    """Repeats cells until the median total time of each is known well enough.
 
     Medians have bootstrap intervals (95 %), from six rounds on. Verdicts are counted and never
     averaged: the exit code is that of a run which holds every round.

@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: GPL-2.0-or-later
-"""`rig/rig selfcheck` and `benchmark`: the rig itself, put to the test and measured."""
+"""`rig/rig selfcheck` and `benchmark`: tests and measurements of the rig itself."""
 
 import sys
 from dataclasses import replace
@@ -55,7 +55,7 @@ from delayrig.present.terminal.selfcheck import (
 
 @click.group(cls=RigGroup)
 def selfcheck() -> None:
-    """Puts the rig itself to the test."""
+    """Tests the rig itself."""
 
 
 @selfcheck.command()
@@ -74,9 +74,9 @@ def selfcheck() -> None:
 def determinism(repeats: int, shapes: int, seed: int, jobs: int | None, out: Path | None) -> None:
     """Repeats guests of several shapes: is everything the same to the nanosecond?
 
-    Every other repeat is made on a loaded host, some through libvirt, some with snapshots of
-    their own, some in guests that ran another cell before. Exits 0 where all are the same, 4 where
-    that cannot be said, 99 where a cell differs; its first differing event is named.
+    Every other repeat is made on a loaded host, some through libvirt, some with new snapshots, some
+    in guests that ran another cell before. Exits 0 if all are the same, 4 if that is unknown, 99 if
+    a cell differs; its first differing event is printed.
     """
     folder = out or default_out("determinism")
     first = repeat_folder(Path(), 0).name
@@ -120,12 +120,12 @@ def known_bad(
     out: Path | None,
     cluster: ClusterGiven,
 ) -> None:
-    """Asks what a gate says of each known-bad build, in the cells that show it.
+    """Gates each known-bad build, in the cells that show its mistake.
 
-    With `--plan gate` each is asked in all cells of a gate as it comes, which takes longer. With
-    `--stripped` an answer may also be a doubt, but an unsafe build never passes.
-    Exits 0 where each is answered by its class, 4 where one is not, 99 where something legal is
-    accused. A page with all of them is written beside the results.
+    With `--plan gate` each is gated in all cells of a gate, which takes longer. With `--stripped`
+    an answer may also be a doubt, but an unsafe build never passes. Exits 0 if each is answered as
+    its class requires, 4 if one is not, 99 if something legal is accused. A page with all answers
+    is written beside the results.
     """
     mistakes = own_mistakes()
     chosen = [find_mistake(name, mistakes) for name in only] or list(mistakes.values())
@@ -150,7 +150,7 @@ def known_bad(
     results = run_shown(replace(request, cells=cells), paths)
     answer = answer_all(results, chosen, disguise)
     write_json(request.out / KNOWN_BAD_FILE, answer)
-    from delayrig.present.pages.known_bad import known_bad_page  # pages load slowly
+    from delayrig.present.pages.known_bad import known_bad_page  # Pages load slowly.
 
     write_atomically(request.out / PAGE_NAME, known_bad_page(answer))
     tell_json(answer)
@@ -174,9 +174,9 @@ def benchmark() -> None:
 def benchmark_of_cells(
     plan: str, patterns: tuple[str, ...], boots: int, jobs: int | None, out: Path | None
 ) -> None:
-    """Tells where the host time of a plan's cells goes, and what booting each would cost.
+    """Shows where the host time of a plan's cells goes, and the cost of booting each.
 
-    Other work on this host makes wall times longer; CPU times and ratios say more then.
+    Other work on this host makes wall times longer; compare CPU times and ratios then.
     """
     folder = out or default_out("benchmark")
     request, paths = own_request(plan, folder, jobs=jobs, patterns=patterns, leaves=FIRST)
@@ -196,9 +196,9 @@ def benchmark_of_cells(
 @click.option("--starts", type=click.IntRange(1), default=3, show_default=True, help="How many.")
 @plain_text
 def benchmark_of_starts(plan: str, starts: int) -> None:
-    """Tells how long first starts take, stage by stage, up to the plan's first verdict.
+    """Measures first starts, stage by stage, up to the plan's first verdict.
 
-    Each has an empty folder of state, and fetches everything anew but distribution packages.
+    Each has an empty folder of state, and fetches everything except distribution packages.
     """
     console = make_console()
     paths = find_paths()
@@ -219,7 +219,7 @@ def benchmark_of_starts(plan: str, starts: int) -> None:
 )
 @tables_or_json
 def benchmark_of_cluster(workers: int, cells: int, batch: int) -> None:
-    """Tells what Dask costs: cells of no work through workers on this machine."""
+    """Measures the cost of Dask: cells without work through workers on this machine."""
     require_extra("cluster", "benchmark cluster")
     from delayrig.run.cluster.scheduling_cost import measure_no_work
 
@@ -242,9 +242,9 @@ def benchmark_of_cluster(workers: int, cells: int, batch: int) -> None:
 @click.option("--out", type=click.Path(path_type=Path), help="Folder for the runs.")
 @tables_or_json
 def benchmark_of_workers(plan: str, workers: int, rounds: int, out: Path | None) -> None:
-    """Tells what workers on this machine cost: --cluster local:N against --jobs N, in turn.
+    """Measures the cost of workers on this machine: --cluster local:N against --jobs N, in turn.
 
-    Other work on this host makes both slower; the ratios say more then.
+    Other work on this host makes both slower; compare the ratios then.
     """
     require_extra("cluster", "benchmark workers")
     place = out or default_out("benchmark")
@@ -257,7 +257,7 @@ def benchmark_of_workers(plan: str, workers: int, rounds: int, out: Path | None)
 @click.argument("run", type=click.Path(exists=True, file_okay=False, path_type=Path), metavar="OUT")
 @tables_or_json
 def benchmark_of_carrying(run: Path) -> None:
-    """Tells what it costs to carry the cells of the run OUT from a worker to a run."""
+    """Measures the transfer of the cells of the run OUT from a worker to a run."""
     found = measure_carrying(run)
     tell_json(found)
     say(

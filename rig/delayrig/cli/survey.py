@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: GPL-2.0-or-later
-"""`rig/rig survey`: which waits a flashrom asks for."""
+"""`rig/rig survey`: the waits that a flashrom requests."""
 
 import sys
 from pathlib import Path
@@ -59,11 +59,11 @@ def survey(
     cluster: ClusterGiven,
     delay: DelayWish,
 ) -> None:
-    """Tells which waits flashroms ask for: how long, how often, what they took beyond that.
+    """Shows the waits that flashroms request: how long, how often, and how much longer they took.
 
-    Call by call, as QEMU sees them, where a delay function is found (`--delay-symbol` or
-    `--delay-offset` name that of a path: subject). Of other programs, and on the host lane, the bus
-    alone tells, as bounds. `survey.html`, `survey.svg` and `survey.json` are left in the folder.
+    QEMU sees every call if a delay function is found (`--delay-symbol` or `--delay-offset` name
+    that of a path: subject). For other programs, and on the host lane, only the bus gives bounds.
+    `survey.html`, `survey.svg` and `survey.json` are written to the folder.
 
     \b
       rig/rig survey bundled debian:trixie
@@ -79,7 +79,7 @@ def survey(
     code = ExitCode.PASS
     if run_folder is None:
         run_folder = out or default_out("survey")
-        # What is asked for is told, so that doubts about it are no failure.
+        # The requests are shown, so doubts about them are no failure.
         request, paths = own_request(
             plan,
             run_folder,

@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: GPL-2.0-or-later
-"""`rig/rig threshold`: which sleep threshold suits this machine, or a set of guests."""
+"""`rig/rig threshold`: the best sleep threshold for this machine, or a set of guests."""
 
 import sys
 from collections.abc import Sequence
@@ -59,7 +59,7 @@ from delayrig.present.terminal.threshold import print_answer
 PLAN = "threshold"
 BUNDLED = "bundled"
 ROUNDS = {LaneName.VIRTUAL: 3, LaneName.HOST: 5}
-"""In guests each writes other bytes: where wake-ups meet ticks moves with them."""
+"""The rounds in guests write other bytes, which changes the phase of wake-ups and ticks."""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -149,9 +149,9 @@ class _Wish:
 def threshold(wish: _Wish) -> None:
     """Compares sleep thresholds of a delay layer, and recommends one.
 
-    Each value is a build, which runs the same programming jobs in each profile. Told are time, CPU
-    time, wake-ups, overshoot and safety of each, and which value to take, why, and how sure that
-    is. A value that was once too short is never recommended.
+    Each value is a build, which runs the same programming jobs in each profile. The answer has
+    time, CPU time, wake-ups, overshoot and safety of each, the value to choose, the reason, and how
+    sure it is. A value that was once too short is never recommended.
 
     \b
       rig/rig threshold
@@ -207,7 +207,7 @@ def exit_code_of(answer: Answer) -> ExitCode:
 
 
 def _trials(wish: _Wish, paths: Paths, progress: RunProgress) -> Trials:
-    """Checks all that can be checked before anything is built, then builds."""
+    """Checks everything that can be checked before a build, then builds."""
     cluster = wish.cluster.wish()
     listed = read_machines(wish.machines) if wish.machines else None
     values = _check_words(wish, listed)
@@ -247,7 +247,7 @@ def _trials(wish: _Wish, paths: Paths, progress: RunProgress) -> Trials:
 
 
 def _check_words(wish: _Wish, listed: MachineList | None) -> Sequence[int]:
-    """The values; raises `BadInputError` for options that do not go together."""
+    """Returns the values; raises `BadInputError` for options that exclude each other."""
     given = {"--subject": wish.subject, "--build": wish.build, "--binary": wish.binaries}
     ways = [name for name, value in given.items() if value]
     if len(ways) > 1:

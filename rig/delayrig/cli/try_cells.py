@@ -79,7 +79,7 @@ def _flag_option(name: str, metavar: str, text: str) -> Decorator:
     def split(
         _context: click.Context, _option: click.Parameter, given: tuple[str, ...]
     ) -> tuple[str, ...]:
-        # Values of hazards have commas of their own.
+        # Values of hazards contain commas themselves.
         return given if name == "hazard" else split_values(given)
 
     return click.option(
@@ -119,17 +119,17 @@ def try_flashrom(
     dry_run: bool,
     delay: DelayWish,
 ) -> None:
-    """Runs FLASHROM in one cell that flags describe, without a plan, and shows what came of it.
+    """Runs FLASHROM in one cell that flags describe, without a plan, and explains its result.
 
     FLASHROM is a subject, or the path of a program. Options that choose the cell may be repeated,
-    and all but --hazard take A,B as well: then each combination is a cell, and the answer a table.
+    and all except --hazard accept A,B: then each combination is a cell, and the answer a table.
 
     \b
       rig/rig try ./flashrom
       rig/rig try ./flashrom --mips 1000,62 --cores 1,4 --hazard none --hazard low-res-timers
       rig/rig try ./flashrom --against debian:trixie --job erase
 
-    Exit codes are those of `run`. What is wrong with OTHER alone is shown, and is no failure.
+    Exit codes are those of `run`. A fault of OTHER alone is shown, and is no failure.
     """
     if against == flashrom:
         raise BadInputError(f"--against {against}: is FLASHROM itself", hint="name another one")
@@ -174,7 +174,10 @@ def _request(
 
 
 def _again(first: Cell) -> Callable[[Cell], list[str]]:
-    """A canary or a control alone would be a subject like any: it comes with the first cell."""
+    """Returns a function that returns the words to run a cell again.
+
+    A canary or control alone would be an ordinary subject, so it comes with the first cell.
+    """
 
     def words(cell: Cell) -> list[str]:
         if cell.role in WATCHING:
@@ -198,7 +201,7 @@ def _show_one(request: Request, *, kept: bool) -> ExitCode:
 
 
 def _side(results: Results, subject: str) -> Results:
-    """The cells of one of the two, called by their places."""
+    """Returns the cells of one subject, named by their places."""
     cells = [cell for cell in results.cells if cell.subject.name == subject]
     placed = [msgspec.structs.replace(cell, id=cell.place) for cell in cells]
     return msgspec.structs.replace(results, cells=placed)

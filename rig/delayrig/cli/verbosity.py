@@ -1,8 +1,8 @@
 # SPDX-License-Identifier: GPL-2.0-or-later
-"""How a command says things: `-q`, `-v`, `--no-color` and `--json`, which are alike everywhere.
+"""The output options `-q`, `-v`, `--no-color` and `--json`, which are the same in all commands.
 
-The answer goes to standard output, how far the command is to standard error. With `--json` the
-answer is one JSON document, and what a person would read of it is left out.
+The answer goes to standard output, progress to standard error. With `--json` the answer is one JSON
+document, and the text for people is omitted.
 """
 
 import contextlib
@@ -24,7 +24,7 @@ R = TypeVar("R")
 KEY = "delayrig.verbosity"
 PLAIN = "delayrig.no_color"
 _answer_to: ContextVar[TextIO | None] = ContextVar("answer_to", default=None)
-"""Where the JSON of an answer goes; None: nobody wants any."""
+"""The output for the JSON of an answer; None: it is not wanted."""
 
 
 class Verbosity(IntEnum):
@@ -34,13 +34,13 @@ class Verbosity(IntEnum):
 
 
 def verbosity() -> Verbosity:
-    """Of the command that runs."""
+    """Returns the verbosity of the present command."""
     context = click.get_current_context(silent=True)
     return context.meta.get(KEY, Verbosity.USUAL) if context else Verbosity.USUAL
 
 
 def noted(key: str) -> Callable[[click.Context, click.Parameter, bool], None]:
-    """For a flag that the command is not given: `was_given()` knows it."""
+    """Returns a callback that records a flag for `was_given()`. The command does not get it."""
 
     def note_it(context: click.Context, _: click.Parameter, given: bool) -> None:
         context.meta[key] = given
@@ -49,7 +49,7 @@ def noted(key: str) -> Callable[[click.Context, click.Parameter, bool], None]:
 
 
 def was_given(key: str) -> bool:
-    """Whether the command that runs has that flag."""
+    """Returns True if the present command has that flag."""
     context = click.get_current_context(silent=True)
     return context is not None and context.meta.get(key, False)
 
@@ -72,7 +72,7 @@ def make_console(*, stderr: bool = False) -> Console:
 
 
 def loud_options() -> list[click.Option]:
-    """`-q` and `-v`: the last one counts."""
+    """Returns the options `-q` and `-v`. The last one counts."""
 
     def choose(chosen: Verbosity) -> Callable[[click.Context, click.Parameter, bool], None]:
         def callback(context: click.Context, _: click.Parameter, given: bool) -> None:
@@ -95,7 +95,7 @@ def loud_options() -> list[click.Option]:
 
 
 def add_verbosity(command: click.Command) -> None:
-    """Gives the options to a command, or to all of a group."""
+    """Adds the options to a command, or to all of a group."""
     if isinstance(command, click.Group):
         for each in command.commands.values():
             add_verbosity(each)
@@ -104,7 +104,7 @@ def add_verbosity(command: click.Command) -> None:
 
 
 def note(text: str) -> None:
-    """Says something beside the answer."""
+    """Prints something beside the answer."""
     if verbosity() is not Verbosity.QUIET:
         click.echo(text, err=True)
 
@@ -116,7 +116,7 @@ def progress_console() -> Console:
 
 
 def answers(function: Callable[..., R]) -> Callable[..., R]:
-    """Gives a command `--json`; it tells its answer by `tell_json` as well."""
+    """Adds `--json` to a command, which must also pass its answer to `tell_json`."""
 
     @click.option("--json", "as_json", is_flag=True, help="As JSON, all times in nanoseconds.")
     @wraps(function)
@@ -130,12 +130,12 @@ def answers(function: Callable[..., R]) -> Callable[..., R]:
 
 
 def tables_or_json(function: Callable[..., R]) -> Callable[..., R]:
-    """The same for a command whose answer is shown in colours: `--no-color` as well."""
+    """Adds `--json` and `--no-color` to a command with coloured output."""
     return plain_text(answers(function))
 
 
 def tell_json(value: object) -> None:
-    """The answer for machines, where it is wanted so."""
+    """Prints the answer as JSON, if that is wanted."""
     stream = _answer_to.get()
     if stream is not None:
         content = msgspec.json.encode(value, enc_hook=str)

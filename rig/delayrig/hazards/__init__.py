@@ -1,7 +1,7 @@
 # SPDX-License-Identifier: GPL-2.0-or-later
-"""What happens to a subject while it runs. One module a topic, one class a hazard.
+"""The hazards that act on a subject while it runs. One module a topic, one class a hazard.
 
-A cell takes a set of them, written `NAME` or `NAME:VALUE` and joined by `+`. CONTRIBUTING.md tells
+A cell has a set of them, written `NAME` or `NAME:VALUE` and joined by `+`. CONTRIBUTING.md tells
 how to add one.
 """
 
@@ -33,13 +33,13 @@ KINDS: tuple[type[Hazard], ...] = (
     *(HogsEach, Hogs, MemoryPressure, NoRt, RtThrottle, WallClockStep, LeapSecond),
     *(Link, Fault, PowerCut, Starts),
 )
-"""In the order in which ids name them."""
+"""All hazards, in the order of ids."""
 NONE = "none"
 
 
 @cache
 def hazard_of(word: str) -> Hazard:
-    """The hazard of that word; raises `BadInputError` that names what would be right."""
+    """Returns the hazard of that word; raises `BadInputError` that names what would be right."""
     name, colon, value = word.partition(":")
     by_name = {kind.name: kind for kind in KINDS}
     kind = by_name.get(name)
@@ -57,28 +57,28 @@ def hazard_of(word: str) -> Hazard:
 
 
 def written(kind: type[Hazard]) -> str:
-    """How a plan names it."""
+    """Returns its form in a plan."""
     if kind.form.startswith("["):
         return f"{kind.name}[:{kind.form[1:]}"
     return f"{kind.name}:{kind.form}" if kind.form else kind.name
 
 
 def split_words(text: str) -> list[str]:
-    """What `+` joins; one before a digit is the sign of a value."""
+    """Returns the words that `+` joins. A `+` before a digit is the sign of a value."""
     return re.split(r"\+(?![0-9])", text)
 
 
 def parse_hazards(text: str) -> tuple[str, ...]:
-    """The words of a set such as `low-res-timers+busy-siblings`, or of `none`, in their order.
+    """Returns the words of a set such as `low-res-timers+busy-siblings`, or of `none`, in order.
 
-    Raises `BadInputError` for what no hazard is, or for two that exclude each other.
+    Raises `BadInputError` for an unknown hazard, or for two that exclude each other.
     """
     words = [] if text == NONE else split_words(text)
     return ordered_hazards(words)
 
 
 def ordered_hazards(words: list[str]) -> tuple[str, ...]:
-    """Each word once, in the order of `KINDS`; raises `BadInputError` as `parse_hazards` does."""
+    """Returns each word once, in the order of `KINDS`; raises as `parse_hazards` does."""
     kinds = {word: type(hazard_of(word)) for word in words}
     for kind in KINDS:
         alike = [word for word in kinds if kinds[word] is kind]
@@ -96,7 +96,7 @@ def ordered_hazards(words: list[str]) -> tuple[str, ...]:
 
 
 def refusal_on(lane: LaneName, words: tuple[str, ...]) -> str:
-    """Why that lane cannot make all of them; empty where it can."""
+    """Returns why that lane cannot make all of them; empty if it can."""
     for word in words:
         lanes = hazard_of(word).lanes
         if lane not in lanes:

@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: GPL-2.0-or-later
-"""What a finished cell left in its folder."""
+"""The files of a finished cell."""
 
 from pathlib import Path
 
@@ -18,7 +18,7 @@ class Artifacts(msgspec.Struct, frozen=True, kw_only=True):
     image: bytes | None
     read_back: bytes | None
     delays: Delays | None = None
-    """The calls of its delay functions; None where it has none that is known, or nobody looked."""
+    """The calls of its delay functions; None if none is known, or they were not watched."""
     emulator_said: str = ""
     """The last lines of its log."""
 

@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: GPL-2.0-or-later
-"""Other cores at work while the subject starts, and idle when it counts; or by a schedule."""
+"""Other cores that work while the subject starts, and are idle later; or by a schedule."""
 
 import itertools
 import re
@@ -23,7 +23,7 @@ from delayrig.model.kinds.emulator import Accept
 from delayrig.model.kinds.hazard import SiblingsRunning, SiblingsStopped
 from delayrig.model.speed import Origin
 
-# What flashrom 1.x prints before and after it calibrates; other messages may stand between.
+# flashrom 1.x prints these before and after it calibrates; other messages may be between them.
 CALIBRATION_BEGINS = b"Calibrating delay loop..."
 CALIBRATION_WHOLE = re.compile(rb"Calibrating delay loop\.\.\..*\bOK\.", re.DOTALL)
 _WINDOW = re.compile(r"(0|[1-9][0-9]{0,5})-([1-9][0-9]{0,5})")
@@ -32,7 +32,7 @@ WINDOWS_MAX = 16
 
 
 class Schedule:
-    """When siblings run: windows in ms from the subject's start or acceptance, perhaps periodic."""
+    """The times when siblings run: windows in ms from the subject's start or acceptance."""
 
     def __init__(self, text: str) -> None:
         match = matched(_SCHEDULE, text)
@@ -54,7 +54,7 @@ class Schedule:
         ]
 
     def due_ns(self, artifacts: Artifacts) -> int | None:
-        """When the first window begins; None where that never came."""
+        """Returns when the first window begins; None if that never came."""
         since_ns = origin_ns(artifacts, self.origin)
         return None if since_ns is None else since_ns + self.windows_ms[0][0] * NS_PER_MS
 
@@ -63,7 +63,7 @@ class BusySiblings(Hazard):
     """A loop on every other core until the emulator accepts its client, or by a schedule.
 
     One host CPU runs all cores of a guest in turn, so each busy sibling slows core 0, as a busy
-    hyper-thread does. A calibration at start-up is slowed, and what comes after it is not.
+    hyper-thread does. It slows a calibration at start-up, but not what comes after it.
     """
 
     name = "busy-siblings"

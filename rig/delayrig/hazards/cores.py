@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: GPL-2.0-or-later
-"""Cores that come and go, and others that want all of them: in a guest whose cores are parallel."""
+"""Cores that come and go, and loops on all of them, in a guest with parallel cores."""
 
 from delayrig.hazards.artifacts import Artifacts
 from delayrig.hazards.hazard import Concern, Hazard, due_times
@@ -13,7 +13,7 @@ ANYWHERE_LINE = "anywhere 1"
 
 
 class Hotplug(Hazard):
-    """A core is taken from the kernel, and given back; whoever ran there goes on elsewhere."""
+    """A core that is taken from the kernel and given back. Its tasks continue elsewhere."""
 
     name = "hotplug"
     form = "RATE"
@@ -25,7 +25,7 @@ class Hotplug(Hazard):
     spec = ("hotplug {value} {seed}", ANYWHERE_LINE)
 
     def fault(self, cell: Cell, artifacts: Artifacts) -> str:
-        """Whether it happened a third as often as it should have: taking a core takes a while."""
+        """Returns a fault if less than a third took place. Taking a core is slow."""
         hotplugs = first(artifacts.events, Hotplugs)
         count = hotplugs.count if hotplugs else 0
         due = due_times(artifacts, self.number)

@@ -9,12 +9,13 @@ from delayrig.model.kinds.agent import ClockRate, Guest
 from delayrig.model.platform import Arch
 
 CLOCKSOURCES = ("tsc", "hpet", "acpi_pm")
-# At 250 Hz the 200 ms in which the guest settles hold 50; a kernel that is idle has two.
+# At 250 Hz the 200 ms in which the guest settles have 50 ticks; an idle kernel without ticks has
+# two.
 TICKS_MIN = 40
 
 
 class NoNohz(Hazard):
-    """`nohz=off`: the timer interrupts each core at every jiffy, also where nothing is to be done.
+    """`nohz=off`: the timer interrupts each core at every jiffy, even without work.
 
     Source: Linux Documentation/admin-guide/kernel-parameters, "nohz=".
     """
@@ -23,7 +24,7 @@ class NoNohz(Hazard):
     about = "a tick at every jiffy, also while nothing is to be done"
     concern = Concern.PERFORMANCE
     archs = (Arch.X86_64, Arch.I386)
-    """Ticks are counted by a row that /proc/interrupts has on x86 (images/agent/report.c)."""
+    """The architectures whose /proc/interrupts counts ticks (images/agent/report.c)."""
     kernel_words = ("nohz=off",)
 
     def fault(self, cell: Cell, artifacts: Artifacts) -> str:
@@ -33,7 +34,7 @@ class NoNohz(Hazard):
 
 
 class Clocksource(Hazard):
-    """The clock by which the kernel keeps time; any but the TSC costs an access to a device.
+    """The clock source of the kernel; any but the TSC costs an access to a device.
 
     `judge/trust.py` compares it with the one in force.
     """

@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: GPL-2.0-or-later
-"""The subject's library in our library client (images/host/), and what goes on there."""
+"""The subject's library in our library client (images/host/), and the hazards inside."""
 
 import re
 from collections.abc import Sequence
@@ -29,12 +29,12 @@ _SIGNALS = re.compile(r"([1-9][0-9]*)(,(alrm|chld|usr1))?(,restart)?")
 
 ASKED_US = (
     *(0, 1, 9, 10, 11, 99, 100, 101, 999, 1_000, 1_001),
-    # Below and above what releases slept or polled for.
+    # Around the limits at which releases sleep or poll.
     *(9_999, 10_000, 10_001, 99_999, 100_000, 100_001, 999_999, 1_000_000, 1_000_001),
-    # 2**31 and 2**32 ns, where nanoseconds wrap that were counted in 32 bits; the worst is just
-    # below a whole second.
+    # 2**31 and 2**32 ns, where nanoseconds in 32 bits wrap; the worst value is just below a whole
+    # second.
     *(2_147_483, 2_147_484, 4_294_967, 4_294_968, 4_999_999, 5_000_000, 8_589_935),
-    # 2**31 us, where they turn negative, and the longest that can be asked for.
+    # 2**31 us, where microseconds turn negative, and the longest possible request.
     *(2_147_483_647, 2_147_483_648, 4_294_967_295),
 )
 SHORT_US, SHORT_CALLS = 99, 400
@@ -53,7 +53,7 @@ class InLibrary(Hazard):
     in_library = True
 
     def fault(self, cell: Cell, artifacts: Artifacts) -> str:
-        """A program that ends by itself says so; one that crashed or was ended does not."""
+        """Returns a fault if the program ended by itself without reporting it."""
         ended = first(artifacts.events, SubjectEnd)
         if ended and ended.exit_code == 0 and first(artifacts.events, HostEnd) is None:
             return "the library client did not tell what went on in it"
@@ -61,10 +61,10 @@ class InLibrary(Hazard):
 
 
 class Signals(InLibrary):
-    """A timer of that rate and a handler: each signal ends the nanosleep() that it meets.
+    """A timer of that rate and a handler: each signal interrupts a nanosleep().
 
-    With `restart` the handler asks that calls be taken up again (SA_RESTART), which nanosleep()
-    never is (signal(7)).
+    With `restart` the handler requests that calls are resumed (SA_RESTART), which nanosleep() never
+    is (signal(7)).
     """
 
     name = "signals"
@@ -79,7 +79,7 @@ class Signals(InLibrary):
         self.phase_ns = NS_PER_S // self._rate_hz
 
     def fault(self, cell: Cell, artifacts: Artifacts) -> str:
-        """Whether the signals came, as far as the program lived to tell."""
+        """Returns a fault if no signal came, as far as the program lived to report it."""
         ended = first(artifacts.events, HostEnd)
         if ended is None:
             return super().fault(cell, artifacts)
@@ -87,7 +87,7 @@ class Signals(InLibrary):
         return "none was handled" if due > 1 and not ended.signals else ""
 
     def missed(self, cell: Cell, artifacts: Artifacts) -> str:
-        """Whether they came to it one by one: many are one to who is in a long system call."""
+        """Returns a reason if it handled too few: in a long system call many become one."""
         ended = first(artifacts.events, HostEnd)
         due = due_times(artifacts, self._rate_hz, HostStart, HostEnd)
         if ended is None or ended.signals >= due // 2:
@@ -96,10 +96,10 @@ class Signals(InLibrary):
 
 
 class Threads(InLibrary):
-    """Each computes for 1 ms, then sleeps for 9: the process has CPU time that the caller has not.
+    """Threads that compute for 1 ms, then sleep for 9: the process uses more CPU than the caller.
 
-    They run on cores that the subject is not kept to, where there are any. Signals are blocked in
-    them.
+    They run on cores that the subject is not restricted to, if there are any. They block all
+    signals.
     """
 
     name = "threads"
@@ -157,14 +157,14 @@ class ShortWaits(Asked):
 class LongWaits(Asked):
     """After the job, the library's delay function is called where arithmetic is apt to go wrong.
 
-    The waits are idle time, so that more than an hour of them passes at once.
+    The waits are idle time, so more than an hour of them passes at once.
     """
 
     name = "long-waits"
     about = "its delay function is asked for 0 to 4295 s, at each side of every known boundary"
     deadline_ms = 20_000_000  # more than all of the waits
     host_limit_s = 45
-    """A subject that keeps its CPU busy in waits of an hour would take this machine hours."""
+    """The limit of host time. A subject that is busy in waits of an hour would take hours."""
 
     def subject_words(self, subject: Subject) -> Sequence[str]:
         return self.words_of(subject, "--ask", ASKED_US)

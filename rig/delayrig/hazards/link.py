@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: GPL-2.0-or-later
-"""A programmer that is slow, goes wrong, or loses its part's power (emulators/README.md)."""
+"""A programmer that is slow, fails, or loses its part's power (emulators/README.md)."""
 
 import re
 
@@ -83,7 +83,7 @@ class Fault(Hazard):
     repeatable = True
 
     def alters_data(self, artifacts: Artifacts) -> bool:
-        """Whether it changed what either side was told; a refusal does, too."""
+        """Returns True if it changed the data of either side; a refusal counts."""
         return any(
             fault.kind in ("drop", "corrupt", "duplicate", "nak")
             for fault in of_kind(artifacts.events, FaultMade)
@@ -102,5 +102,5 @@ class PowerCut(Hazard):
     deadline_ms = DEADLINE_MS
 
     def alters_data(self, artifacts: Artifacts) -> bool:
-        """Whether the power went: a part that comes up anew knows nothing of what was asked."""
+        """Returns True if power was lost: a part that starts again has forgotten all commands."""
         return first(artifacts.events, PowerLost) is not None

@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: GPL-2.0-or-later
-"""Others that want the subject's own core, or all of the memory."""
+"""Processes that compete for the subject's own core, or for all of the memory."""
 
 from delayrig.hazards.artifacts import Artifacts
 from delayrig.hazards.hazard import ANYWHERE, Concern, Hazard
@@ -19,7 +19,7 @@ NOT_TO_THE_END = "the hogs were not seen to the end"
 
 
 class Hogs(Hazard):
-    """Loops of ordinary priority beside the subject: it gets its share of the core, and waits.
+    """Loops of ordinary priority beside the subject, which gets its share of the core.
 
     A loop that is calibrated beside them counts too little, and has the core to itself once the
     subject takes real-time priority.
@@ -52,9 +52,9 @@ def missed_turns(artifacts: Artifacts, begin: type[Loops], end: type[Loops]) -> 
 
 
 class MemoryPressure(Hazard):
-    """A process that touches new memory all the time: any allocation may have to wait for some.
+    """A process that touches new memory all the time, so that any allocation may have to wait.
 
-    It takes its share of the subject's core, too, and so does the kernel for it (`Hogs`).
+    It also takes its share of the subject's core, and so does the kernel for it (`Hogs`).
     """
 
     name = "memory-pressure"

@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: GPL-2.0-or-later
-"""Timers that fire at jiffies alone, as on old kernels and some small machines."""
+"""Timers that fire only at jiffies, as on old kernels and some small machines."""
 
 from delayrig.hazards.hazard import IN_GUEST, Concern, Hazard
 

@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: GPL-2.0-or-later
-"""The subject is moved from core to core of this machine, which may be of unequal speed."""
+"""Moves the subject between cores of this machine, which may have different speeds."""
 
 from delayrig.hazards.artifacts import Artifacts
 from delayrig.hazards.hazard import Concern, Hazard, due_times
@@ -10,9 +10,9 @@ from delayrig.model.lane import REAL_TIME
 
 
 class Migrate(Hazard):
-    """RATE times a second it is put on another CPU of those it may use, drawn by the cell's seed.
+    """A move, RATE times a second, to another CPU of those it may use, drawn by the cell's seed.
 
-    What it measures on one core, such as a loop that it calibrates, holds there alone.
+    What it measures on one core, such as a calibrated loop, is valid only there.
     """
 
     name = "migrate"

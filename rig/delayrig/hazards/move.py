@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: GPL-2.0-or-later
-"""The subject begins on the first core, mostly the slowest, and is moved to the fastest."""
+"""Starts the subject on the first core, mostly the slowest, and moves it to the fastest."""
 
 from collections.abc import Sequence
 
@@ -16,7 +16,7 @@ LATE_NS_MAX = 100_000_000
 
 
 class Move(Hazard):
-    """A loop that is calibrated on a slow core ends too early on a fast one."""
+    """A move to a faster core, on which a loop calibrated on a slow core ends too early."""
 
     name = "move"
     form = "accept|accept+MS|MS"
@@ -49,5 +49,5 @@ class Move(Hazard):
 
 
 def fastest_core(speeds: Sequence[float]) -> int:
-    """The last of the fastest: of cores that are all alike, the farthest one."""
+    """Returns the last of the fastest cores."""
     return max(range(len(speeds)), key=lambda core: (speeds[core], core), default=0)

@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: GPL-2.0-or-later
-"""What the hazards of a cell ask of its guest and of its subject."""
+"""The demands of a cell's hazards on its guest and its subject."""
 
 from delayrig.hazards import hazard_of
 from delayrig.hazards.hazard import Hazard
@@ -26,5 +26,5 @@ def shape_of(cell: Cell) -> GuestShape:
 
 
 def is_in_library(cell: Cell) -> bool:
-    """Whether the subject's libflashrom does the job, in place of its program."""
+    """Returns True if the subject's libflashrom does the job, instead of its program."""
     return any(hazard.in_library for hazard in hazards_of(cell))

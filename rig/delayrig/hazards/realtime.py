@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: GPL-2.0-or-later
-"""Real-time priority that a subject does not get, or not for as long as it would like."""
+"""Hazards that deny the subject real-time priority, or limit it."""
 
 from collections.abc import Sequence
 
@@ -12,7 +12,7 @@ from delayrig.model.kinds.hazard import SubjectRights
 
 
 class NoRt(Hazard):
-    """The subject has neither CAP_SYS_NICE nor a limit of real-time priority above 0."""
+    """A subject without CAP_SYS_NICE, and with a limit of real-time priority of 0."""
 
     name = "no-rt"
     about = "the subject may not take real-time priority"
@@ -29,11 +29,11 @@ class NoRt(Hazard):
 
 
 class RtThrottle(Hazard):
-    """Real-time tasks get 20 ms of each second of a core, and after that nothing until the next.
+    """A limit of 20 ms in each second for real-time tasks of a core.
 
-    The kernel does so to any of them, the emulator too: so that one is an ordinary process here,
-    alone on a core of its own, and measures no wake-up latency, since it would be another one.
-    The subject has to take real-time priority, else nothing is throttled.
+    The kernel limits all of them, including the emulator. So the emulator is an ordinary process
+    here, alone on a core of its own, and does not measure its wake-up latency, which would change.
+    The subject has to take real-time priority, otherwise nothing is limited.
 
     Source: Linux Documentation/scheduler/sched-rt-group.
     """

@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: GPL-2.0-or-later
-"""The cores of a live guest change their speed: in steps, by a governor, beside a busy thread."""
+"""Changes in the speed of a live guest's cores: in steps, by a governor, beside a busy thread."""
 
 import itertools
 import random
@@ -19,11 +19,11 @@ RATES_HZ = range(1, 101)
 PERCENT = range(1, 100)
 MS_PER_S = 1000
 SLOWEST_PART = 0.25
-"""Of its own speed: what a core does at its lowest frequency, where nothing else is said."""
+"""The part of its own speed that a core has at its lowest frequency, by default."""
 SIBLING_PART = 0.6
-"""Of its own speed: what is left to a core whose sibling is busy."""
+"""The part of its own speed that a core has if its sibling is busy."""
 STOLEN_PART = 0.02
-"""Of its own speed: as good as nothing."""
+"""The part of its own speed that is practically nothing."""
 GOVERNORS = ("ondemand", "schedutil", "powersave", "performance")
 _FREQUENCY = re.compile(r"([^,]+)(?:,([1-9][0-9]?))?(?:,ramp=([1-9][0-9]{0,3}))?")
 
@@ -33,11 +33,11 @@ class SpeedHazard(Hazard):
     lanes = (LaneName.LIVE,)
 
     def speed_changes(self, cell: Cell) -> Iterator[SpeedChange]:
-        """In the order of time; as many as a subject lives to see."""
+        """Yields the changes in the order of time, possibly without end."""
         return iter(())
 
     def fault(self, cell: Cell, artifacts: Artifacts) -> str:
-        """Whether half of what was due came, at least."""
+        """Returns a fault if less than half of the due changes took place."""
         ended = first(artifacts.events, SubjectEnd)
         origins = {origin: origin_ns(artifacts, origin) for origin in (Origin.START, Origin.ACCEPT)}
         if ended is None or origins[Origin.START] is None:
@@ -57,9 +57,9 @@ class SpeedHazard(Hazard):
 
 
 class Frequency(SpeedHazard):
-    """All cores are slow until then, and at their own speed afterwards.
+    """Slow cores until a moment, with their own speed afterwards.
 
-    What was measured while they were slow, such as a loop, is over too early when they are fast.
+    A measurement while they are slow, such as of a loop, is too short when they are fast.
     """
 
     name = "frequency"
@@ -93,7 +93,7 @@ class FrequencySteps(SpeedHazard):
 
 
 class Smt(SpeedHazard):
-    """The other thread of each core is busy now and then, and leaves it 60 % of its speed."""
+    """A busy sibling thread on each core from time to time, which leaves it 60 % of its speed."""
 
     name = "smt"
     form = "RATE"
@@ -101,7 +101,7 @@ class Smt(SpeedHazard):
     about = "RATE times a second (1 to 100) the sibling of every core appears, and goes, as drawn"
 
     def speed_changes(self, cell: Cell) -> Iterator[SpeedChange]:
-        """It is there at first, since that is when loops are calibrated."""
+        """Yields the changes. The sibling is busy at first, because loops are calibrated then."""
         draws = random.Random(f"smt {cell.seed}")
         period_ms = MS_PER_S / self.number
         yield SpeedChange(when=BEGIN, part=SIBLING_PART)
@@ -134,7 +134,7 @@ class Steal(SpeedHazard):
 
 
 class Governor(SpeedHazard):
-    """The cores' speed follows their load: from a quarter of it, idle, to all of it, busy."""
+    """A governor: the cores' speed follows their load, from a quarter when idle to all of it."""
 
     name = "governor"
     form = "NAME"

@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: GPL-2.0-or-later
-"""A part that is not idle when the subject comes: asleep, suspended, just powered."""
+"""A part that is not idle when the subject starts: asleep, suspended, just powered."""
 
 from collections.abc import Callable
 
@@ -12,12 +12,15 @@ from delayrig.model.kinds.emulator import StateBegins
 
 
 def _is_unlocked(chip: ChipFacts) -> bool:
-    """Whether nobody has to lift locks before the first change."""
+    """Returns True if no lock has to be removed before the first change."""
     return chip.protection.kind not in ("global", "unlock")
 
 
 def _suspends(chip: ChipFacts) -> bool:
-    """Of parts that show it: nobody can know of another that it is suspended."""
+    """Returns True for a part that shows its suspension.
+
+    No subject can notice it on another one.
+    """
     return chip.suspend is not None and bool(chip.suspend.erase_flag) and _is_unlocked(chip)
 
 
@@ -31,7 +34,8 @@ def _waits(*names: str) -> Callable[[ChipFacts], bool]:
     return lambda chip: any(name in chip.wait for name in names)
 
 
-# What a part needs to be found like that; the emulator has the same rules (model/start_state.c).
+# Conditions for a part to start in that state; the emulator has the same rules
+# (model/start_state.c).
 STATES: dict[str, Callable[[ChipFacts], bool]] = {
     "fresh": _waits("power_up_to_select", "power_up_to_write"),
     "resetting": _waits("soft_reset"),
@@ -60,7 +64,7 @@ class Starts(Hazard):
 
     def __init__(self, value: str) -> None:
         super().__init__(value)
-        if value == "asleep":  # whoever finds a part asleep speaks to it once to learn so
+        if value == "asleep":  # Only a first command to a sleeping part shows that it sleeps.
             self.explained_rules = ("power_down",)
 
     def chip_refusal(self, chip: ChipFacts) -> str:
@@ -69,7 +73,7 @@ class Starts(Hazard):
         return f"a {chip.name} cannot be found {self.value}"
 
     def missed(self, cell: Cell, artifacts: Artifacts) -> str:
-        """Some states begin when the programmer's pins are turned on, or with a command."""
+        """Returns a reason if the state never began: some need the pins turned on, or a command."""
         if first(artifacts.events, StateBegins) is not None:
             return ""
         return "it did not turn its pins on, or sent the part no command"

@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: GPL-2.0-or-later
-"""The subject is stopped and goes on, as by a shell's job control or by a debugger."""
+"""Stops the subject and lets it continue, like a shell's job control or a debugger."""
 
 from delayrig.hazards.artifacts import Artifacts
 from delayrig.hazards.hazard import ANYWHERE, Concern, Hazard, due_times
@@ -11,7 +11,7 @@ from delayrig.model.kinds.hazard import Stops
 class StopCont(Hazard):
     """SIGSTOP, and SIGCONT half a period later, from its first instruction to its end.
 
-    What it measures of itself meanwhile, such as a loop that it calibrates, is wrong.
+    Its own measurements in the meantime, such as a calibrated loop, are wrong.
     """
 
     name = "stop-cont"

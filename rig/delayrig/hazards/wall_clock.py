@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: GPL-2.0-or-later
-"""The wall clock is set while the subject waits."""
+"""Sets the wall clock while the subject waits."""
 
 import re
 from collections.abc import Sequence
@@ -13,12 +13,12 @@ from delayrig.model.kinds.hazard import LeapAnnounced, LeapState, WallClockStepp
 
 EVERY_MS = 100
 STEPPED_S_MAX = 1_000_000_000
-"""Kernels keep wall clocks from the epoch to the year 2232; a guest's begins in 2024."""
+"""The largest step. Kernels keep wall clocks from 1970 to 2232; a guest's begins in 2024."""
 _STEP = re.compile(r"([+-])([1-9][0-9]{0,8})(?:,([1-9][0-9]{0,5}))?")
 LEAP_AFTER_MS = 300
 DELETE = "delete"
 LEAP_TAKEN_STATES = (3, 4)
-"""TIME_OOP while the second lasts, TIME_WAIT from then on: adjtimex(2)."""
+"""The states TIME_OOP while the second lasts, and TIME_WAIT after it: adjtimex(2)."""
 
 
 class WallClockStep(Hazard):
@@ -58,8 +58,8 @@ class WallClockStep(Hazard):
 class LeapSecond(Hazard):
     """A leap second at midnight of UTC, 0.3 s after the subject's start.
 
-    The kernel steps the wall clock by a second: back where one is put in, which is what has
-    happened so far; forward where one is left out, which the standard allows.
+    The kernel steps the wall clock by a second: back for an inserted one, as all leap seconds so
+    far were; forward for a removed one, which the standard allows.
     """
 
     name = "leap-second"

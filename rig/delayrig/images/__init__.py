@@ -1,2 +1,2 @@
 # SPDX-License-Identifier: GPL-2.0-or-later
-"""Builds what guests are made of from images/recipes.toml: the kernel, the root, the subjects."""
+"""Builds the parts of guests from images/recipes.toml: the kernel, the root, the subjects."""

@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: GPL-2.0-or-later
-"""Where a subject's delay functions are, and how a call of one is known from outside."""
+"""Finds a subject's delay functions, and how QEMU recognises a call of one."""
 
 from collections.abc import Iterator
 from pathlib import Path
@@ -15,21 +15,21 @@ from delayrig.images.subject import Subject
 from delayrig.images.symbols import read_symbols
 
 CODE_BYTES = 32
-"""So much of an entry's code tells it from all others at the same offset in a page."""
+"""The number of code bytes that identify an entry among all others at its offset in a page."""
 FUNCTIONS_MAX = 16
 WATCHED_MAX = 64
-"""At once, with the calls of what sleeps; emulators/delays/ has room for no more."""
+"""The limit of watched functions and sleeps together, which is the room of emulators/delays/."""
 BY_SYMBOL, BY_DIGEST, BY_USER = "symbol", "digest", "user"
 BY_DEBUG_INFORMATION, BY_FINDER = "debug information", "finder"
 BY_CALL = "call"
 LIBRARY_PART = "/libflashrom"
 US_NS = 1000
 KEPT = "delays"
-"""The folder beside a subject's archive that holds what reading its code found."""
+"""The folder beside a subject's archive with the findings from its code."""
 
 
 class DelayWish(msgspec.Struct, frozen=True, kw_only=True):
-    """Where a user says that it is; nothing where the rig is to find it."""
+    """The user's name or address of the delay function; empty if the rig is to find it."""
 
     symbol: str = ""
     offset: int | None = None
@@ -57,31 +57,34 @@ class DelayFunction(msgspec.Struct, frozen=True, kw_only=True):
     address: int
     size: int
     code: bytes
-    """Its first bytes, at most `CODE_BYTES`. QEMU knows the entry by these and by the offset of
-    `address` in its page, wherever the file is loaded."""
-    # As in `Extent`.
+    """Its first bytes, at most `CODE_BYTES`.
+
+    QEMU recognises the entry by these and by the offset of `address` in its page, wherever the file
+    is loaded.
+    """
+    # See `Extent`.
     returns: tuple[int, ...] = ()
     return_sites: tuple[int, ...] = ()
-    """Where calls end if it leaves by a jump to where no return of the file is."""
+    """The return addresses of its calls, if it jumps to where the file has no return."""
     leaves: bool = False
-    """Whether it may do so, also where all calls of it go through pointers."""
+    """True if it may do so, also if all of its calls go through pointers."""
     argument: int = 0
-    """Which integer argument asks, from 0."""
+    """The number of the integer argument with the time, from 0."""
     argument_bits: int = 32
     unit_ns: int = 1000
-    """Of one unit of that argument."""
+    """The length of one unit of that argument."""
     found_by: str = BY_SYMBOL
-    """`symbol`, `debug information`, `digest`, `user` or `finder`; `call` of a direct wait."""
+    """`symbol`, `debug information`, `digest`, `user` or `finder`; `call` for a direct wait."""
     doubt: str = ""
-    """Why the finder is not sure; empty where there is no doubt."""
+    """Why the finder is not sure; empty if there is no doubt."""
     wait: DirectWait | None = None
-    """Where it is no function: the call of one that sleeps, at `address`."""
+    """The call of a sleeping function at `address`, if this is no function."""
 
 
 def find_delay_functions(subject: Subject, wish: DelayWish) -> tuple[DelayFunction, ...]:
-    """What names tell, and what reading the code finds besides; the doubtful come last.
+    """Returns the functions that names identify, and those found in the code; doubtful ones last.
 
-    What the user wishes comes alone. Raises `BadInputError` where what was asked for is not there.
+    A function that the user names is returned alone. Raises `BadInputError` if it does not exist.
     """
     if wish.offset is not None:
         return (_alone(subject, _at_offset(subject, wish.offset)),)
@@ -99,13 +102,13 @@ def find_delay_functions(subject: Subject, wish: DelayWish) -> tuple[DelayFuncti
 class Askable(msgspec.Struct, frozen=True):
     address: int
     per_us: int = 1
-    """How many of its units a microsecond has."""
+    """The number of its units in a microsecond."""
     argument: int = 0
-    """Which one is the length."""
+    """The number of the argument with the time."""
 
 
 def askable_functions(subject: Subject) -> list[Askable]:
-    """The one that somebody knows; else all that the library's code tells of."""
+    """Returns the library's known delay function, else all that its code shows."""
     found = {
         each.address: Askable(each.address, US_NS // each.unit_ns, each.argument)
         for each in find_delay_functions(subject, DelayWish())
@@ -116,17 +119,18 @@ def askable_functions(subject: Subject) -> list[Askable]:
 
 
 def direct_waits(subject: Subject, wish: DelayWish) -> dict[str, tuple[DirectWait, ...]]:
-    """Waits that go past what `find_delay_functions` finds, by the file's path in the root."""
-    # What somebody tells of: the user, else the file itself or a profile.
+    """Returns the waits outside of the delay functions, by the file's path in the root."""
+    # The known functions are those of the user, else of the file itself or a profile.
     is_wished = wish.symbol or wish.offset is not None
     told = list(find_delay_functions(subject, wish)) if is_wished else _told(subject)
     return {file: _findings(subject, part, told).direct for file, part in parts_under_test(subject)}
 
 
 def find_watched(subject: Subject, wish: DelayWish) -> tuple[DelayFunction, ...]:
-    """What QEMU is to look at: delay functions, and the direct waits that can be judged.
+    """Returns what QEMU watches: delay functions, and direct waits that can be judged.
 
-    Those that cannot come last, so that what a cell leaves tells of them; waits for files do not.
+    Those that cannot be judged are last, so that the record mentions them. Waits for files are left
+    out.
     """
     parts = dict(parts_under_test(subject))
     direct = [
@@ -140,7 +144,7 @@ def find_watched(subject: Subject, wish: DelayWish) -> tuple[DelayFunction, ...]
 
 
 def is_watchable(function: DelayFunction) -> bool:
-    """Whether its calls can be judged."""
+    """Returns True if its calls can be judged."""
     return function.wait is None or not function.wait.why_not
 
 
@@ -168,7 +172,7 @@ def parts_under_test(subject: Subject) -> list[tuple[str, Path]]:
 
 
 def _told(subject: Subject) -> list[DelayFunction]:
-    """By symbols, else by debug information, else because a profile knows this very file."""
+    """Returns the functions by symbols, else by debug information, else from a profile."""
     ways = (_by_symbols, _in_debug_information, _by_digest)
     return next((found for way in ways if (found := list(way(subject)))), [])
 
@@ -176,7 +180,7 @@ def _told(subject: Subject) -> list[DelayFunction]:
 def _read(
     subject: Subject, file: str, part: Path, told: list[DelayFunction]
 ) -> Iterator[DelayFunction]:
-    """Those that were told, whole, and those that were not."""
+    """Yields the known functions with the findings about them, and then further functions."""
     findings = _findings(subject, part, told)
     here = [each for each in told if each.part == part]
     yield from map(_whole, here, findings.named)
@@ -213,7 +217,7 @@ def _of_symbol(subject: Subject, name: str) -> DelayFunction:
 
 
 def _by_symbols(subject: Subject, *names: str) -> Iterator[DelayFunction]:
-    """Of those names, or of all that profiles know."""
+    """Yields the functions with those names, or with all names in profiles."""
     for name in names or known_delay_symbols():
         for file, part in parts_under_test(subject):
             address = read_symbols(part).function(name)
@@ -258,7 +262,7 @@ def function_at(name: str, file: str, part: Path, address: int, found_by: str) -
         part=part,
         address=address,
         size=size,
-        # Fewer bytes where the function or the file ends before.
+        # There are fewer bytes if the function or the file ends before.
         code=symbols.code(address, min(size or CODE_BYTES, CODE_BYTES)),
         found_by=found_by,
     )

@@ -1,8 +1,8 @@
 # SPDX-License-Identifier: GPL-2.0-or-later
-"""Our own programs as a stranger's: with another version string, without symbols, or both.
+"""Disguises our own programs as unknown ones: with another version, without symbols, or both.
 
-A subject says so before its name: `stripped:renamed:known-bad:coarse-clock`. Whoever judges such a
-build knows neither its version nor its digest, and finds its delay function by its code.
+A prefix of the subject's name says so: `stripped:renamed:known-bad:coarse-clock`. The judge of such
+a build knows neither its version nor its digest, and finds its delay function by its code.
 """
 
 import shutil
@@ -20,11 +20,11 @@ STRIPPED, RENAMED = "stripped:", "renamed:"
 DISGUISES = (STRIPPED, RENAMED)
 FOLDER = "disguised"
 OWN_VERSION = f"{__version__}-rig".encode()
-"""What flashrom/meson.build has our flashrom say."""
+"""The version that flashrom/meson.build gives our flashrom."""
 
 
 def split_disguises(name: str) -> tuple[tuple[str, ...], str]:
-    """What stands before a subject's name, and the name."""
+    """Returns the disguises before a subject's name, and the name."""
     for disguise in DISGUISES:
         if name.startswith(disguise):
             more, plain = split_disguises(name.removeprefix(disguise))
@@ -33,7 +33,7 @@ def split_disguises(name: str) -> tuple[tuple[str, ...], str]:
 
 
 def disguised(program: Path, disguises: Sequence[str], paths: Paths) -> Path:
-    """The program in that disguise, from the cache where it was made before."""
+    """Returns the program in that disguise, from the cache if it was made before."""
     if not disguises:
         return program
     key = digest.of_value([sorted(set(disguises)), digest.of_file(program)])[:24]
@@ -50,7 +50,7 @@ def disguised(program: Path, disguises: Sequence[str], paths: Paths) -> Path:
 
 
 def _renamed(content: bytes, program: Path) -> bytes:
-    """Of the same length, so that nothing else moves."""
+    """Replaces the version by one of the same length, so that nothing else moves."""
     if OWN_VERSION not in content:
         raise RigFaultError(
             f"{program}: does not say that it is {OWN_VERSION.decode()}",

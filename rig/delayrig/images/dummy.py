@@ -1,8 +1,8 @@
 # SPDX-License-Identifier: GPL-2.0-or-later
 """flashrom's `dummy` programmer in a guest: a part inside the subject's own process.
 
-Ours runs the emulators' model there and leaves its events; it is judged by them. Others replace
-every delay by nothing, by design: of those the time is recorded, and nothing is judged.
+Ours runs the emulators' model there and writes its events, by which it is judged. Others replace
+every delay by nothing, by design: their time is recorded, but they are not judged.
 """
 
 import msgspec
@@ -20,24 +20,24 @@ TIME_ALONE = (
     "flashrom's own dummy programmer replaces every delay by nothing: time alone was recorded"
 )
 MOMENTS = ("t_ns", "empty_ns", "read_ns", "reply_ns", "start_ns", "until_ns", "busy_until_ns")
-"""Keys of events that are moments of the clock, not lengths."""
+"""The keys of events that are moments of the clock, not lengths."""
 
 
 def keeps_busy_times(program: bytes) -> bool:
-    """Whether its dummy programmer has a part that takes its time, and tells."""
+    """Returns True if its dummy programmer has busy times and records events."""
     # Only a programmer with the emulators' model has such a parameter.
     return knows_string(program, "corner")
 
 
 def refusal(chip: ChipFacts, program: bytes) -> str:
-    """Why there is nothing to run; empty where its dummy programmer has that part."""
+    """Returns why its dummy programmer cannot have that part; empty if it can."""
     if keeps_busy_times(program) or knows_string(program, chip.name):
         return ""
     return f"the dummy programmer of this flashrom has no part {chip.name}"
 
 
 def argument(cell: Cell, program: bytes, image: str = IMAGE_PATH, events: str = EVENTS_PATH) -> str:
-    """What follows `-p`."""
+    """Returns the value of `-p`."""
     words = [f"emulate={cell.chip}", f"image={image}"]
     if keeps_busy_times(program):
         words += [f"corner={cell.corner}", f"seed={cell.seed}", f"events={events}"]
@@ -45,10 +45,10 @@ def argument(cell: Cell, program: bytes, image: str = IMAGE_PATH, events: str = 
 
 
 def on_the_clock_of(agent: bytes, dummy: bytes) -> bytes:
-    """The dummy's events with every moment on the agent's clock, which reads the raw counter.
+    """Returns the dummy's events with every moment on the agent's clock, the raw counter.
 
-    The dummy lives by CLOCK_MONOTONIC; the agent's `clock_rate` says what both showed at once, to
-    about a microsecond. Lengths and margins stay as they are.
+    The dummy uses CLOCK_MONOTONIC. The agent's `clock_rate` has the values of both at one moment,
+    to about a microsecond. Lengths and margins are not changed.
     """
     rate = first(parse_events(agent, source="the agent's events"), ClockRate)
     if rate is None:
@@ -56,16 +56,16 @@ def on_the_clock_of(agent: bytes, dummy: bytes) -> bytes:
     ahead_ns = rate.t_ns - rate.monotonic_at_ns
     moved = []
     for event in parse_events(dummy, source="the dummy programmer's events"):
-        # 0 stands for a moment that never was.
+        # 0 is a moment that never was.
         moments = {key: at + ahead_ns for key in MOMENTS if (at := getattr(event, key, 0))}
         moved.append(msgspec.structs.replace(event, **moments))
     return encode_events(moved)
 
 
 def sparse_image(raw: bytes, region: Region) -> bytes:
-    """Its image as the emulator would have left it: without granules that are blank.
+    """Returns its image in the emulator's form: without granules that are blank.
 
-    What lies outside the region was zero before the job; where it is still, it counts as blank.
+    The rest of the part was zero before the job; if it still is, it counts as blank.
     """
     before, after = raw[: region.offset_bytes], raw[region.end_bytes :]
     if any(before) or any(after):

@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: GPL-2.0-or-later
-"""Which files a program needs to run, read from its ELF headers without running it.
+"""Finds the files that a program needs to run from its ELF headers, without running it.
 
 The order of search is the dynamic linker's (ld.so(8)): DT_RPATH or DT_RUNPATH, then
 FLASHROM_RIG_LIBRARY_PATH and LD_LIBRARY_PATH, the folders of ld.so.conf, the built-in ones.
@@ -23,19 +23,19 @@ MACHINES = {
     "EM_AARCH64": "aarch64-linux-gnu",
 }
 SYMLINKS_MAX = 40
-# For libraries that the rig's own programs must not load: those of another distribution.
+# The path of libraries that the rig's own programs must not load: those of another distribution.
 LIBRARY_PATH = "FLASHROM_RIG_LIBRARY_PATH"
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class ElfFacts:
-    """What one file says of itself; `interpreter` is None for a static program or a library."""
+    """The facts of one file; `interpreter` is None for a static program or a library."""
 
     machine: str
     interpreter: str | None
     needed: tuple[str, ...]
     rpath: tuple[str, ...]
-    """Searched for this file's libraries and, unless they have a runpath, for theirs."""
+    """The folders for this file's libraries and, unless they have a runpath, for theirs."""
     runpath: tuple[str, ...]
 
 
@@ -45,11 +45,11 @@ class Closure:
     interpreter: tuple[str, Path] | None
     """The path by which the kernel will look for it, and the file."""
     libraries: dict[str, Path]
-    """By the names under which the dynamic linker will look for them."""
+    """The libraries by the names that the dynamic linker will look for."""
 
 
 def read_elf(path: Path) -> ElfFacts:
-    """Raises `BadInputError` for what is not a program or library for any guest."""
+    """Reads a file; raises `BadInputError` if it is no program or library for any guest."""
     try:
         with path.open("rb") as file:
             return _facts(ELFFile(file), path)
@@ -109,11 +109,10 @@ def _dynamic(elf: ELFFile, kind: str, attribute: str) -> list[str]:
 
 
 def collect_program(program: str, root: Path, beside: tuple[str, ...] = ()) -> Closure:
-    """The program `program` (a path inside `root`) with its interpreter and libraries.
+    """Returns the program `program` (a path inside `root`) with its interpreter and libraries.
 
-    Folders `beside` it are searched before those that the system has.
-
-    Raises `BadInputError` that names the library and who needs it where one is missing.
+    Folders `beside` it are searched before those of the system. If a library is missing, raises
+    `BadInputError` that names it and its user.
     """
     facts = read_elf(_resolve(root, program))
     interpreter = None
@@ -134,7 +133,7 @@ def collect_program(program: str, root: Path, beside: tuple[str, ...] = ()) -> C
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class _User:
-    """A file that needs libraries, and where those that brought it in have them searched."""
+    """A file that needs libraries, and the folders inherited from the files that need it."""
 
     place: str
     facts: ElfFacts
@@ -142,12 +141,12 @@ class _User:
 
     @property
     def own_rpath(self) -> tuple[str, ...]:
-        """DT_RPATH of this file and of its users; DT_RUNPATH turns both off."""
+        """Returns DT_RPATH of this file and of its users; DT_RUNPATH disables both."""
         return () if self.facts.runpath else (*self._placed(self.facts.rpath), *self.inherited)
 
     @property
     def search(self) -> tuple[str, ...]:
-        """Where its own libraries are searched before all else."""
+        """Returns the folders that are searched first for its own libraries."""
         return self.own_rpath or self._placed(self.facts.runpath)
 
     def _placed(self, folders: tuple[str, ...]) -> tuple[str, ...]:
@@ -156,8 +155,8 @@ class _User:
 
 
 def _found_interpreter(root: Path, program: str, interpreter: str, beside: tuple[str, ...]) -> Path:
-    # A C library that came along brings its own linker: another one would not load it.
-    # Packages of a merged /usr, unpacked without the link that base-files makes, lie in /usr.
+    # A C library that came along brings its own linker: another one would not load it. Packages of
+    # a merged /usr, unpacked without the link that base-files makes, are in /usr.
     named = [f"{folder}/{Path(interpreter).name}" for folder in [*beside, *_named_folders(root)]]
     for place in (*named, interpreter, f"/usr{interpreter}"):
         path = _resolve(root, place)
@@ -172,7 +171,7 @@ def _found_interpreter(root: Path, program: str, interpreter: str, beside: tuple
 def _find_library(
     root: Path, name: str, user: _User, folders: list[str]
 ) -> tuple[str, Path, ElfFacts]:
-    # A name with a slash is a path, and searched nowhere.
+    # A name with a slash is a path, which is not searched for.
     places = [name] if "/" in name else [f"{f}/{name}" for f in [*user.search, *folders]]
     for place in map(os.path.normpath, places):
         path = _resolve(root, place)
@@ -185,7 +184,7 @@ def _find_library(
 
 
 def _named_folders(root: Path) -> list[str]:
-    """What the user names; folders of this machine say nothing of another root's."""
+    """Returns the folders that the user names. For another root they do not count."""
     variables = (LIBRARY_PATH, "LD_LIBRARY_PATH") if root == Path("/") else ()
     return list(_folders([os.environ.get(variable, "") for variable in variables]))
 

@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: GPL-2.0-or-later
-"""The kernel and the initial RAM file system that every guest boots; other kernels by request."""
+"""The kernel and the initial RAM file system that every guest boots; other kernels on request."""
 
 import shutil
 from collections.abc import Sequence
@@ -26,7 +26,7 @@ EMPTY_FOLDERS = ("dev", "proc", "sys", "tmp", "run", "etc")
 
 
 class GuestImage(msgspec.Struct, frozen=True, kw_only=True):
-    """What to boot."""
+    """The files to boot."""
 
     kernel: str
     kernel_sha256: str
@@ -37,7 +37,7 @@ class GuestImage(msgspec.Struct, frozen=True, kw_only=True):
 
 
 class _Parts(msgspec.Struct, frozen=True, kw_only=True):
-    """What the archive gave: kept so that a new agent does not fetch it all again."""
+    """The delivered files, kept so that a new agent does not cause a new download."""
 
     kernel_sha256: str
     busybox_sha256: str
@@ -45,7 +45,7 @@ class _Parts(msgspec.Struct, frozen=True, kw_only=True):
 
 
 def emulator_words(arch: Arch) -> tuple[str, ...]:
-    """What the emulator is told before the snapshot.
+    """Returns the emulator's words before the snapshot.
 
     The descriptors are those of images/agent/agent.c.
     """
@@ -61,7 +61,7 @@ def emulator_words(arch: Arch) -> tuple[str, ...]:
 def provide_guest_image(
     recipe: GuestRecipe, paths: Paths, preparing: Preparing, arch: Arch = Arch.X86_64
 ) -> GuestImage:
-    """Kernel and initrd, fetched and packed where they are not there yet."""
+    """Returns kernel and initrd, after fetching and packing them if they are missing."""
     folder = paths.images / "guest" / digest.of_value(["guest", recipe, arch])[:24]
     if fault := _fault_of_parts(folder):
         preparing(labelled(f"kernel of {recipe.suite}", arch) + again(folder, fault))
@@ -73,7 +73,7 @@ def provide_guest_image(
     initrd = folder / f"initrd-{digest.of_value(made_of)[:24]}.cpio"
     seal = initrd.with_suffix(".sha256")
     known = seal.read_bytes() if seal.is_file() else b""
-    # What is not as it was packed is packed again: it takes less than a second.
+    # A damaged initrd is packed again, which takes less than a second.
     if not (initrd.is_file() and digest.of_file(initrd).encode() == known):
         if initrd.is_file() or seal.is_file():
             preparing(labelled(f"{initrd.name} again: it is not as it was made", arch))
@@ -93,7 +93,7 @@ def _read_parts(folder: Path) -> _Parts:
 
 
 def _fault_of_parts(folder: Path) -> str:
-    """Why what the archive gave is to be fetched; empty where it is whole."""
+    """Returns why the delivered files must be fetched; empty if they are complete."""
     try:
         parts = _read_parts(folder)
     except FileNotFoundError:
@@ -128,7 +128,7 @@ def _fetch(recipe: GuestRecipe, arch: Arch, folder: Path, paths: Paths) -> None:
 def _pack(
     folder: Path, ours: dict[Path, str], words: Sequence[str], initrd: Path, seal: Path
 ) -> None:
-    """`ours` are programs, and where each of them lies in the guest."""
+    """Packs the initrd. `ours` are programs, and the place of each in the guest."""
     with scratch_beside(folder) as scratch:
         root = scratch / "root"
         for name in (*EMPTY_FOLDERS, "bin"):
@@ -145,7 +145,10 @@ def _pack(
 
 
 class Kernel(msgspec.Struct, frozen=True, kw_only=True):
-    """A kernel on disk. What is kept of it names the file alone: its folder may be carried."""
+    """A kernel on disk.
+
+    The stored form has only the file's name, because its folder may be moved.
+    """
 
     path: str
     sha256: str
@@ -153,7 +156,7 @@ class Kernel(msgspec.Struct, frozen=True, kw_only=True):
 
 
 def provide_kernel(name: str, recipe: KernelRecipe, paths: Paths, preparing: Preparing) -> Kernel:
-    """The kernel of that recipe, fetched where it is not there yet."""
+    """Returns the kernel of that recipe, after fetching it if it is missing."""
     folder = paths.images / "kernel" / digest.of_value(["kernel", recipe])[:24]
     if fault := fault_of(folder):
         preparing(f"kernel {name} of {recipe.suite}{again(folder, fault)}")
@@ -169,7 +172,7 @@ def provide_kernel(name: str, recipe: KernelRecipe, paths: Paths, preparing: Pre
 
 
 def take_kernel(root: Path, package: str, place: Path) -> None:
-    """Copies the one kernel that `package` brought to `root`."""
+    """Copies the only kernel that `package` brought to `root`."""
     kernels = sorted((root / "boot").glob("vmlinuz-*"))
     if len(kernels) != 1:
         raise RigFaultError(

@@ -1,9 +1,9 @@
 # SPDX-License-Identifier: GPL-2.0-or-later
-"""Known-bad builds (flashrom/known_bad/): what each is, what it changes, and how it is built.
+"""Known-bad builds (flashrom/known_bad/): their kinds, their changes, and their build.
 
-It is our flashrom with one change, and its library, from the objects of the usual build. Only what
-the change is in is compiled: with the usual build's own command, on a tree of links to the sources
-in which the changed files alone are real.
+Each is our flashrom with one change, and its library, from the objects of the usual build. Only
+changed sources are compiled: by the usual build's own command, on a tree of links to the sources in
+which only the changed files are real.
 """
 
 import shlex
@@ -25,19 +25,19 @@ from delayrig.images.seal import fault_of, sealed_folder
 from delayrig.model.platform import Arch
 
 PREFIX = "known-bad:"
-"""Before the name of such a build where a subject is asked for."""
+"""The prefix of such a build in a subject's name."""
 LISTED_BY = "`rig/rig selfcheck known-bad --list`"
 FOLDER = Path("flashrom") / "known_bad"
 PROGRAM = "flashrom"
 LIBRARY = "libflashrom.so.1"
-# Targets of the usual build, by what becomes of them here.
+# The targets of the usual build, by their names here.
 TARGETS = {PROGRAM: "flashrom/flashrom", LIBRARY: "flashrom/lib/libflashrom.so.1.0.0"}
 OBJECT_FOLDERS = (
     "flashrom/libflashrom-core.a.p/",
     *(f"{target}.p/" for target in TARGETS.values()),
 )
 LINKED_FOLDER = "emulators/"
-"""Of objects that are linked in as they are: the part that the dummy programmer has."""
+"""The folder of objects that are linked unchanged: the part of the dummy programmer."""
 BUILDS = "known-bad"
 MADE_OF = "made-of"
 # A mistake may leave a function without a caller.
@@ -45,7 +45,7 @@ LENIENT = ("-Wno-error", "-Werror=implicit-function-declaration")
 
 
 class Kind(StrEnum):
-    """What a gate has to answer."""
+    """The answer that a gate must give."""
 
     UNSAFE = "unsafe"
     WASTEFUL = "wasteful"
@@ -53,7 +53,7 @@ class Kind(StrEnum):
 
 
 class Sight(StrEnum):
-    """Who has to see it: a witness of short waits, or the job's time or CPU time; or nobody."""
+    """The witness that must see it: one of short waits, the job's time or CPU time; or none."""
 
     CHIP = "chip"
     DELAY = "delay"
@@ -63,10 +63,10 @@ class Sight(StrEnum):
 
 
 class Change(msgspec.Struct, frozen=True, kw_only=True, forbid_unknown_fields=True):
-    """One place of a source, which must be there once."""
+    """One place of a source. Its text must occur exactly once."""
 
     file: str
-    """Below flashrom/."""
+    """The path below flashrom/."""
     old: str = msgspec.field(name="from")
     new: str = msgspec.field(name="to")
 
@@ -75,7 +75,7 @@ class Mistake(msgspec.Struct, frozen=True, kw_only=True, forbid_unknown_fields=T
     name: str
     what: str
     origin: str
-    """Where such a thing was reported, or how it would come about."""
+    """Where such a mistake was reported, or how it could happen."""
     kind: Kind = msgspec.field(name="class")
     sight: Sight = msgspec.field(name="witness", default=Sight.NOBODY)
     change: list[Change]
@@ -87,7 +87,7 @@ class Table(msgspec.Struct, frozen=True, kw_only=True, forbid_unknown_fields=Tru
 
 
 def read_mistakes(checkout: Path) -> dict[str, Mistake]:
-    """All of them by name, file after file; raises `BadInputError` for a table that is wrong."""
+    """Returns all by name, file after file; raises `BadInputError` for a wrong table."""
     mistakes: dict[str, Mistake] = {}
     for path in sorted((checkout / FOLDER).glob("*.toml")):
         for mistake in read_toml(path, Table).mistake:
@@ -109,7 +109,7 @@ def own_mistakes() -> dict[str, Mistake]:
 
 
 def find_mistake(name: str, mistakes: dict[str, Mistake]) -> Mistake:
-    """The one of that name; raises `BadInputError` with the nearest one."""
+    """Returns the one of that name; raises `BadInputError` with the nearest one."""
     try:
         return mistakes[name]
     except KeyError:
@@ -120,7 +120,7 @@ def find_mistake(name: str, mistakes: dict[str, Mistake]) -> Mistake:
 
 
 def changed_sources(mistake: Mistake, checkout: Path) -> dict[str, str]:
-    """Each changed source in full, by its path below flashrom/; raises `BadInputError`."""
+    """Returns each changed source in full, by its path below flashrom/; raises `BadInputError`."""
     texts: dict[str, str] = {}
     for change in mistake.change:
         try:
@@ -142,7 +142,7 @@ def changed_sources(mistake: Mistake, checkout: Path) -> dict[str, str]:
 
 
 class Command(msgspec.Struct, frozen=True):
-    """How the usual build compiles an object (compile_commands.json)."""
+    """The command of the usual build for an object (compile_commands.json)."""
 
     command: str
     file: str
@@ -156,16 +156,16 @@ class Usual:
     build: Path
     commands: list[Command]
     linked: list[Command]
-    """Of what is linked in as it is."""
+    """The commands of objects that are linked unchanged."""
 
     @property
     def prefix(self) -> str:
-        """How its commands name the folder of sources: `../../flashrom/`."""
+        """Returns the prefix of sources in its commands: `../../flashrom/`."""
         main = next(c.file for c in self.commands if c.file.endswith("/cli/main.c"))
         return main.removesuffix("cli/main.c")
 
     def users_of(self, files: Iterable[str]) -> list[Command]:
-        """The objects that any of these sources or headers is in."""
+        """Returns the objects that contain any of these sources or headers."""
         wanted = {f"{self.prefix}{file}" for file in files}
         if all(file.endswith(".c") for file in wanted):
             return [command for command in self.commands if command.file in wanted]
@@ -181,27 +181,27 @@ class Usual:
 
 
 def provide_known_bad(name: str, paths: Paths, arch: Arch = Arch.X86_64) -> Path:
-    """The same by the subject's name; raises `BadInputError` for one that is not there."""
+    """Returns the same by the subject's name; raises `BadInputError` if there is none."""
     return provide_build(find_mistake(name.removeprefix(PREFIX), own_mistakes()), paths, arch)
 
 
 def provide_build(mistake: Mistake, paths: Paths, arch: Arch = Arch.X86_64) -> Path:
-    """The folder with the program and the library, from the cache where nothing changed."""
+    """Returns the folder with program and library, from the cache if nothing changed."""
     folder = paths.state / BUILDS / str(arch) / mistake.name
     usual = _usual_build(paths.build_of(arch))
     sources = changed_sources(mistake, paths.checkout)
-    # All that a build is made of.
+    # The key covers all inputs of a build.
     parts = [*usual.commands, *usual.linked]
     objects = [[c.command, digest.of_file(usual.build / c.output)] for c in parts]
     key = digest.of_value([LENIENT, sources, objects])
     note = folder / MADE_OF
     if not fault_of(folder) and note.read_text(encoding="utf-8") == key:
         return folder
-    shutil.rmtree(folder, ignore_errors=True)  # of other sources
+    shutil.rmtree(folder, ignore_errors=True)  # The folder was made from other sources.
     with sealed_folder(folder) as made:
         tree = _tree_of_links(paths.checkout / "flashrom", made.parent / "flashrom", sources)
         compiled = _compile(mistake, usual, sources, tree, made)
-        # Guests of another architecture have no use for a library, which is not built for them.
+        # Guests of another architecture do not use a library, which is not built for them.
         targets = {command.output.partition(".p/")[0] for command in usual.commands}
         for name, target in TARGETS.items():
             if target not in targets:
@@ -231,7 +231,7 @@ def _usual_build(build: Path) -> Usual:
 
 
 def _tree_of_links(sources: Path, tree: Path, changed: dict[str, str]) -> Path:
-    """The folder of sources once more: what is changed is real there, and its neighbours linked."""
+    """Makes a copy of the source folder from links, in which only changed files are real."""
     tree.mkdir()
     folders = {Path(file).parent for file in changed}
     real = {parent for folder in folders for parent in (folder, *folder.parents)}
@@ -249,13 +249,13 @@ def _tree_of_links(sources: Path, tree: Path, changed: dict[str, str]) -> Path:
 def _compile(
     mistake: Mistake, usual: Usual, sources: dict[str, str], tree: Path, made: Path
 ) -> dict[str, Path]:
-    """The new objects, by the outputs whose place they take."""
+    """Returns the new objects, by the outputs that they replace."""
     objects: dict[str, Path] = {}
     for number, command in enumerate(usual.users_of(sources)):
         place = objects[command.output] = made.parent / f"{number}.o"
         words = _moved(shlex.split(command.command), usual.prefix, tree)
         words[words.index("-o") + 1] = str(place)
-        # The last -MF counts: the usual build's own list of dependencies stays as it is.
+        # The last -MF counts, so the usual build's own list of dependencies is not changed.
         words += ["-MF", f"{place}.d", *LENIENT]
         _run(words, usual.build, f"building known-bad build {mistake.name!r}")
     if not objects:
@@ -267,7 +267,7 @@ def _compile(
 
 
 def _moved(words: list[str], prefix: str, tree: Path) -> list[str]:
-    """The command for the tree; what it makes names the sources as the usual build does."""
+    """Returns the command for the tree. Its results name the sources as the usual build does."""
     folder = prefix.rstrip("/")
     moved = [
         word.replace(folder, str(tree), 1) if word.removeprefix("-I").startswith(folder) else word
@@ -277,7 +277,7 @@ def _moved(words: list[str], prefix: str, tree: Path) -> list[str]:
 
 
 def _link_words(words: list[str], objects: dict[str, Path], place: Path) -> list[str]:
-    """With the new objects before the archive that has the old ones, which are then not taken."""
+    """Puts new objects before the archive with the old ones, which are then not linked."""
     linked = [str(objects[word]) if word in objects else word for word in words]
     linked[linked.index("-o") + 1] = str(place)
     added = [str(new) for output, new in objects.items() if output.startswith(OBJECT_FOLDERS[0])]

@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: GPL-2.0-or-later
-"""Packs a subject's libflashrom behind images/host/, as an archive for a guest.
+"""Packs a subject's libflashrom with images/host/, as an archive for a guest.
 
 The program is the same for all; library, C library and dynamic linker are the subject's own.
 """
@@ -35,17 +35,17 @@ OWN_LIBRARIES = {
     "control:chip": "flashrom/lib/libflashrom-fixed.so",
     "past-mistake:eintr-ignored": "flashrom/past_mistakes/libpast-mistake-eintr-ignored.so",
 }
-"""Of this checkout, below the build folder."""
+"""The libraries of this checkout, below the build folder."""
 SUFFIX = "/libflashrom"
-"""Behind a subject's name: its library in place of its program."""
+"""The suffix of a subject's name for its library instead of its program."""
 FETCHED = 1
-"""Raised when what is kept of a package changes."""
+"""Raise this number when the stored files of a package change."""
 
 
 def provide_library(
     name: str, recipes: Recipes, paths: Paths, preparing: Preparing
 ) -> Subject | None:
-    """The subject's library in the library client; None where no library of it is known."""
+    """Returns the subject's library in the library client; None if no library of it is known."""
     if name in recipes.subjects:
         recipe = recipes.subjects[name]
         return _packaged(name, recipe, paths, preparing) if recipe.library_package else None
@@ -88,7 +88,7 @@ def _packaged(name: str, recipe: ProgramRecipe, paths: Paths, preparing: Prepari
 
 
 def _fetch(recipe: ProgramRecipe, folder: Path, paths: Paths) -> None:
-    """Keeps what the library needs: another library client then fetches nothing anew."""
+    """Stores the files that the library needs, so that another library client fetches nothing."""
     with scratch_beside(paths.images) as scratch:
         root = scratch / "root"
         versions = unpack_packages(recipe.suite, [recipe.library_package], root)
@@ -106,9 +106,9 @@ def _fetch(recipe: ProgramRecipe, folder: Path, paths: Paths) -> None:
 
 
 def _files_needed(library: str, root: Path) -> dict[str, Path]:
-    """The library and all that it needs, by the names that are looked for.
+    """Returns the library and all files that it needs, by the names that are looked for.
 
-    A C library needs its dynamic linker, so that this is among them.
+    A C library needs its dynamic linker, so that is among them.
     """
     closure = collect_program(library, root)
     return {**closure.libraries, LIBRARY: closure.program}

@@ -1,7 +1,7 @@
 # SPDX-License-Identifier: GPL-2.0-or-later
-"""images/lock.toml: what the archive gave when the rig was released.
+"""images/lock.toml: the files that the archive delivered when the rig was released.
 
-Only what comes from the archive is locked; what this machine compiles is in a run's own digests.
+Only files from the archive are locked; a run's own digests cover what this machine compiles.
 """
 
 import re
@@ -25,7 +25,7 @@ Entries = dict[str, dict[str, str]]
 def lock_entries(
     images: Mapping[Arch, GuestImage], subjects: Iterable[Subject], kernels: Mapping[str, Kernel]
 ) -> Entries:
-    """What is to be compared, by what it is."""
+    """Returns the entries to compare, by their names."""
     entries: Entries = {}
     for arch, image in images.items():
         version = _kernel_version(image.packages)
@@ -37,7 +37,7 @@ def lock_entries(
 
 
 def subject_entries(subjects: Iterable[Subject]) -> Entries:
-    """Of those that the archive gave."""
+    """Returns the entries of subjects from the archive."""
     entries: Entries = {}
     for subject in subjects:
         if subject.packages:
@@ -46,7 +46,7 @@ def subject_entries(subjects: Iterable[Subject]) -> Entries:
                 "program_sha256": subject.program_sha256,
                 "version": subject.package_version,
             }
-            if subject.library:  # whose archive holds a program that this machine compiled
+            if subject.library:  # Its archive contains a program that this machine compiled.
                 del facts["archive_sha256"]
     return entries
 
@@ -57,14 +57,14 @@ def _kernel_version(packages: dict[str, str]) -> dict[str, str]:
 
 
 def lock_state(entries: Entries, checkout: Path) -> str:
-    """`same` where every entry is as locked, else `differs`."""
+    """Returns `same` if every entry is as locked, else `differs`."""
     path = checkout / "images" / "lock.toml"
     locked = tomllib.loads(path.read_text("utf-8")).get("image", {}) if path.is_file() else {}
     return "same" if locked | entries == locked else "differs"
 
 
 def lock_text(entries: Entries) -> str:
-    """The file's new content."""
+    """Returns the file's new content."""
     lines = [HEADER]
     for name, facts in sorted(entries.items()):
         lines.append(f'[image."{name}"]')

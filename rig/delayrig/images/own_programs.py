@@ -1,8 +1,8 @@
 # SPDX-License-Identifier: GPL-2.0-or-later
-"""Our own programs that are built when a cell needs them: rare ones, and for other architectures.
+"""Our own programs that are built on demand: rare ones, and those for other architectures.
 
 The distribution's cross compilers cannot be installed beside its compiler for 32 bits, so they are
-unpacked, of the same release as this machine: they run on its libraries.
+unpacked, from the same release as this machine: they run with its libraries.
 """
 
 import fcntl
@@ -24,10 +24,10 @@ from delayrig.setup.native import GUEST_PROGRAMS
 from delayrig.setup.stamp import NATIVE, wanted_marks
 
 RARE_FOLDERS = ("flashrom/past_mistakes/", "flashrom/steps/")
-"""Below the build folder; set-up builds all else that cells run on."""
+"""The folders of rare programs below the build folder. Set-up builds all others."""
 LOCK = "ninja.lock"
 TAIL_LINES = 12
-# meson's names; a guest's CPU is the plainest of its family.
+# These are meson's names; a guest's CPU is the plainest of its family.
 CPU_FAMILIES = {Arch.I386: ("x86", "i686"), Arch.ARM64: ("aarch64", "cortex-a53")}
 CROSS_FILE = """\
 [binaries]
@@ -43,17 +43,17 @@ endian = 'little'
 
 
 def provide_own(built: str, paths: Paths) -> Path:
-    """The program or library of that name below the build folder, as new as its sources."""
+    """Returns the program or library of that name below the build folder, after updating it."""
     if built.startswith(RARE_FOLDERS):
         with (paths.state / LOCK).open("w") as lock:
-            fcntl.flock(lock, fcntl.LOCK_EX)  # one ninja at a time works in the folder
+            fcntl.flock(lock, fcntl.LOCK_EX)  # Only one ninja at a time may work in the folder.
             words = ["ninja", "-C", str(paths.build), built]
             _require(run_builder(words, paths), f"building {built}", "see the lines above")
     return paths.build / built
 
 
 def provide_natives(arch: Arch, paths: Paths, preparing: Preparing) -> None:
-    """Builds what is older than its sources, with a compiler that is fetched where it is not there.
+    """Builds what is older than its sources, and fetches the compiler if it is missing.
 
     Set-up does the same for x86-64, where these are this machine's own programs.
     """
@@ -70,14 +70,14 @@ def provide_natives(arch: Arch, paths: Paths, preparing: Preparing) -> None:
 
 
 def library_folders(arch: Arch, paths: Paths) -> tuple[str, ...]:
-    """Where the libraries are that the programs were linked with; none for this machine's own."""
+    """Returns the folders of the libraries that the programs were linked with; none for x86-64."""
     if arch is Arch.X86_64:
         return ()
     return (str(_toolchain(arch, paths) / "usr" / PLATFORMS[arch].gnu / "lib"),)
 
 
 def _wanted(arch: Arch) -> tuple[str, list[str]]:
-    """The release, and its packages."""
+    """Returns the release, and its packages."""
     platform = PLATFORMS[arch]
     packages = [f"gcc-{platform.gnu}", f"libc6-dev-{platform.debian}-cross"]
     return read_codename(OS_RELEASE.read_text(encoding="utf-8")), packages
@@ -96,8 +96,8 @@ def _provide_toolchain(arch: Arch, paths: Paths, preparing: Preparing) -> Path:
     shutil.rmtree(root, ignore_errors=True)
     root.parent.mkdir(parents=True, exist_ok=True)
     unpack_packages(*_wanted(arch), root)
-    # Of its own libraries it shall see those alone that this machine does not have: a C library of
-    # another build would not run here.
+    # The compiler may only see its own libraries that this machine lacks: a C library of another
+    # build would not run here.
     fresh = root / "tools.new"
     fresh.mkdir()
     for library in root.glob(f"usr/lib/*/*-{PLATFORMS[arch].debian}.so*"):
@@ -122,7 +122,7 @@ def _build(arch: Arch, toolchain: Path, paths: Paths) -> None:
         "see the lines above, then start again",
     )
     configured = (build / "build.ninja").is_file() and (build / "checkout").is_file()
-    # meson looks for targets in what it knows from before, so a new one needs a new folder.
+    # meson looks for targets in its old list, so a new one needs a new folder.
     origin = "\n".join([str(paths.checkout), *GUEST_PROGRAMS, text])
     if not configured or (build / "checkout").read_text(encoding="utf-8") != origin:
         shutil.rmtree(build, ignore_errors=True)
@@ -136,7 +136,7 @@ def _build(arch: Arch, toolchain: Path, paths: Paths) -> None:
 
 
 def run_builder(argv: list[str], paths: Paths) -> subprocess.CompletedProcess[str]:
-    """Runs meson or ninja, and the build's own scripts on the environment's Python."""
+    """Runs meson or ninja, and the build's own scripts with the environment's Python."""
     path = f"{paths.python.parent}{os.pathsep}{os.environ.get('PATH', os.defpath)}"
     return run_merged(argv, environment={"PATH": path, "PYTHONPATH": ""})
 
@@ -150,7 +150,7 @@ def _require(done: subprocess.CompletedProcess[str], what: str, hint: str) -> No
 def run_merged(
     argv: list[str], *, environment: dict[str, str], folder: Path | None = None
 ) -> subprocess.CompletedProcess[str]:
-    """Runs a program to its end, standard error among its output."""
+    """Runs a program to its end, with standard error in its output."""
     return run_child(
         argv,
         cwd=folder,

@@ -23,11 +23,11 @@ from delayrig.setup.named_archive import named_archive
 LISTING = "packages.txt"
 _asking = Lock()
 PAUSES_S = (2.0, 6.0)
-"""Between one attempt and the next."""
+"""The pauses between attempts."""
 NO_ATTEMPT_AFTER_S = 15.0
-"""An archive that takes this long to fail is out of reach."""
+"""An archive that takes this long to fail is unreachable."""
 FINAL = ("Unable to locate package", "has no installation candidate", "No such suite")
-"""apt's words for what another attempt does not mend."""
+"""apt's messages for failures that another attempt does not fix."""
 ERROR = "E: "
 VAGUE = ("main()", "mmdebstrap failed", "apt-get", "Some index files", "run_chroot")
 ADDRESS = re.compile(r"^Failed to fetch \S+ +| *\[IP: [^]]*\]$")
@@ -36,11 +36,11 @@ ADDRESS = re.compile(r"^Failed to fetch \S+ +| *\[IP: [^]]*\]$")
 def unpack_packages(
     suite: str, packages: list[str], folder: Path, architecture: str = ""
 ) -> dict[str, str]:
-    """Unpacks `packages` and all they depend on into the new `folder`.
+    """Unpacks `packages` and all their dependencies into the new `folder`.
 
-    They are for this machine, or for the `architecture` that is given as dpkg calls it. Returns the
-    version of every package unpacked. Nothing is configured and no script runs. A failure is
-    retried after growing pauses; raises `NotProvidedError` where the last attempt failed.
+    They are for this machine, or for `architecture`, in dpkg's words. Returns the version of every
+    unpacked package. Nothing is configured and no script runs. A failure is retried after growing
+    pauses; raises `NotProvidedError` if the last attempt failed.
     """
     what = f"{', '.join(packages)} of {suite}{f' for {architecture}' if architecture else ''}"
     argv = _mmdebstrap_words(suite, packages, folder, architecture)
@@ -76,12 +76,12 @@ def unpack_packages(
 
 
 def forget_sources(folder: Path) -> None:
-    """Removes what was unpacked from: an address may hold a password."""
+    """Removes the list of sources, because an address may hold a password."""
     shutil.rmtree(folder / "etc" / "apt" / "sources.list.d", ignore_errors=True)
 
 
 def attempts(now_s: Callable[[], float], wait: Callable[[float], None]) -> Iterator[None]:
-    """A turn for each attempt, with the pauses between them; the first begins at once."""
+    """Yields once for each attempt, after a pause except before the first."""
     began_s = now_s()
     yield
     for pause_s in PAUSES_S:
@@ -92,7 +92,7 @@ def attempts(now_s: Callable[[], float], wait: Callable[[float], None]) -> Itera
 
 
 def cause_of(said: str) -> str:
-    """The one line of apt's that names the fault, less the address: what was wanted says more."""
+    """Returns the line of apt that names the fault, without the address."""
     lines = [line.strip() for line in said.splitlines() if line.strip()]
     errors = [line.removeprefix(ERROR) for line in lines if line.startswith(ERROR)]
     telling = [line for line in errors if not line.startswith(VAGUE)]
@@ -103,7 +103,8 @@ def _mmdebstrap_words(suite: str, packages: list[str], folder: Path, arch: str) 
     options = [*ANSWER_LIMITS, *date_options(answer(DATES_COMMAND))]
     return [
         "mmdebstrap",
-        # Nothing of the packages is run, so nobody need be root; newer ones refuse root otherwise.
+        # No part of the packages is run, so root is not needed; newer versions refuse root
+        # otherwise.
         "--mode=chrootless",
         "--variant=extract",
         "--skip=check/chrootless",
@@ -118,11 +119,11 @@ def _mmdebstrap_words(suite: str, packages: list[str], folder: Path, arch: str) 
 
 
 def _sources(suite: str) -> str:
-    """The suite in the archive that this machine's release comes from, as a .sources file."""
+    """Returns a .sources file for the suite in the archive of this machine's release."""
     os_release = Path("/etc/os-release").read_text(encoding="utf-8")
     try:
         named = named_archive(os.environ)
-        # Asked for once, by the first of all threads: apt takes half a second of CPU to say it.
+        # Only the first of all threads asks: apt takes half a second of CPU for the answer.
         with _asking:
             targets = _targets()
         return derive_suite(suite, targets, os_release, read_source_files(), named=named)

@@ -18,7 +18,7 @@ class GuestRecipe(msgspec.Struct, frozen=True, kw_only=True, forbid_unknown_fiel
 
 
 class KernelRecipe(msgspec.Struct, frozen=True, kw_only=True, forbid_unknown_fields=True):
-    """Another kernel than the usual one, for cells that ask for it."""
+    """Another kernel than the usual one, for cells that need it."""
 
     suite: str
     package: str
@@ -31,7 +31,7 @@ class ProgramRecipe(msgspec.Struct, frozen=True, kw_only=True, forbid_unknown_fi
     package: str
     program: str
     library_package: str = ""
-    """Which package has its libflashrom.so.1; empty: none is known."""
+    """The package with its libflashrom.so.1; empty: none is known."""
 
 
 class Recipes(msgspec.Struct, frozen=True, kw_only=True, forbid_unknown_fields=True):
@@ -40,11 +40,11 @@ class Recipes(msgspec.Struct, frozen=True, kw_only=True, forbid_unknown_fields=T
     kernels: dict[str, KernelRecipe]
     bridge: ProgramRecipe
     tools: dict[str, ProgramRecipe]
-    """What only guests get that somebody looks into."""
+    """Programs for guests with a visitor."""
     cyclictest: ProgramRecipe
     subjects: dict[str, ProgramRecipe]
     saved: str = ""
-    """The folder of programs that were saved with a run; they come before all else."""
+    """The folder of programs that were saved with a run; they have precedence."""
 
 
 def read_recipes(checkout: Path) -> Recipes:

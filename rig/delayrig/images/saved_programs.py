@@ -1,8 +1,8 @@
 # SPDX-License-Identifier: GPL-2.0-or-later
-"""Packed subjects beside the results of a gate, so that its cells run again from its folder alone.
+"""Packed subjects beside the results of a gate, so that its cells can be repeated from its folder.
 
-Each lies in a folder of its own, as the images have it: the archive that guests get, with the
-program and all its libraries, and the parts that are looked into here. `subject.json` describes it.
+Each has a folder of its own, as among the images: the archive for guests, with the program and all
+its libraries, and the parts that are analysed here. `subject.json` describes it.
 """
 
 import shutil
@@ -24,14 +24,14 @@ from delayrig.model.cell import slug
 from delayrig.model.platform import Arch, labelled
 
 FOLDER = "programs"
-"""Below the folder of a gate."""
+"""The folder's name below that of a gate."""
 DESCRIBED = "subject.json"
 
 
 def provide_program(
     name: str, recipes: Recipes, paths: Paths, preparing: Preparing, arch: Arch = Arch.X86_64
 ) -> Subject:
-    """The packed subject: as it was saved with the run that is looked at again, else a new one."""
+    """Returns the packed subject: the one saved with the run that is repeated, else a new one."""
     saved = _saved(name, recipes, paths, arch)
     return saved or provide_subject(name, recipes, paths, preparing, arch)
 
@@ -39,18 +39,18 @@ def provide_program(
 def provide_program_library(
     name: str, recipes: Recipes, paths: Paths, preparing: Preparing
 ) -> Subject | None:
-    """The same of its library."""
+    """Returns the same for its library."""
     saved = _saved(f"{name}{SUFFIX}", recipes, paths, Arch.X86_64)
     return saved or provide_library(name, recipes, paths, preparing)
 
 
 def is_saved(name: str, recipes: Recipes) -> bool:
-    """Whether it, or its library, was saved with the run: then nothing else of it is needed."""
+    """Returns True if it, or its library, was saved with the run: then nothing else is needed."""
     return any(subject.name in (name, f"{name}{SUFFIX}") for subject, _ in _described(recipes))
 
 
 def save_programs(subjects: Iterable[Subject], folder: Path, called: Mapping[str, str]) -> None:
-    """Keeps each below the folder, once; `called` has other names for some."""
+    """Saves each below the folder, once; `called` has other names for some."""
     for subject in subjects:
         described = msgspec.structs.replace(subject, archive=ARCHIVE)
         name = subject.name.removesuffix(SUFFIX) if subject.library else subject.name
@@ -62,7 +62,7 @@ def save_programs(subjects: Iterable[Subject], folder: Path, called: Mapping[str
 
 
 def programs_beside(run: Path) -> str:
-    """Where a run's programs are saved: in its folder, or beside it where it is a gate's side."""
+    """Returns the folder of a run's saved programs: in its folder, or beside it in a gate's."""
     places = (run / FOLDER, run.absolute().parent / FOLDER)
     return next((str(place) for place in places if place.is_dir()), "")
 
@@ -97,7 +97,7 @@ def _described_in(folder: Path) -> list[tuple[Subject, Path]]:
 
 
 def _installed(subject: Subject, place: Path, paths: Paths) -> Subject:
-    """Among the images of this rig; raises `BadInputError` for what is not as it is described."""
+    """Copies a subject to the images of this rig; raises `BadInputError` if its digests differ."""
     program = place / PARTS / PROGRAM.lstrip("/")
     whole = digest.of_file(place / ARCHIVE) == subject.archive_sha256
     if not whole or (not subject.library and digest.of_file(program) != subject.program_sha256):

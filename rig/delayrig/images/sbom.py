@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: GPL-2.0-or-later
-"""What the rig's images and its Python environment are made of, as a bill of materials.
+"""The components of the rig's images and its Python environment, as a bill of materials.
 
 Source: CycloneDX 1.6, JSON; package URLs: purl-spec, types `deb` and `pypi`.
 """
@@ -24,7 +24,7 @@ Component = dict[str, Any]
 
 
 def bill_of_materials(components: Iterable[Component], *, version: str) -> dict[str, Any]:
-    """The document: each component once, in the order of their references."""
+    """Returns the document with each component once, in the order of their references."""
     by_ref = {component["bom-ref"]: component for component in components}
     return {
         **FORMAT,
@@ -37,7 +37,7 @@ def bill_of_materials(components: Iterable[Component], *, version: str) -> dict[
 def image_components(
     images: Mapping[Arch, GuestImage], subjects: Iterable[Subject], kernels: Mapping[str, Kernel]
 ) -> Iterator[Component]:
-    """Kernels, busybox and subjects with their digests, and the packages that they are of."""
+    """Yields kernels, busybox and subjects with their digests, and their packages."""
     for arch, image in images.items():
         yield _file(labelled("kernel", arch), image.kernel_sha256)
         yield _file(labelled("busybox", arch), image.busybox_sha256)
@@ -51,7 +51,7 @@ def image_components(
 
 
 def python_components(distributions: Iterable[Distribution]) -> Iterator[Component]:
-    """Of an environment: `importlib.metadata.distributions()`."""
+    """Yields the packages of an environment: `importlib.metadata.distributions()`."""
     for distribution in distributions:
         name, version = distribution.metadata["Name"], distribution.version
         purl = f"pkg:pypi/{name.lower().replace('_', '-')}@{quote(version, safe='')}"

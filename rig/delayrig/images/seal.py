@@ -1,7 +1,8 @@
 # SPDX-License-Identifier: GPL-2.0-or-later
-"""What is kept on disk, with its digests beside it or before it: is it as it was made?
+"""Files on disk with their digests, beside or before them, which show damage.
 
-It tells of damage, not of malice: whoever may write to the folder may write its digests, too.
+They protect against damage, not against attacks: a user who can write to the folder can write its
+digests, too.
 """
 
 import shutil
@@ -19,9 +20,9 @@ FILE_NAME = "seal.json"
 
 @contextmanager
 def sealed_folder(folder: Path) -> Iterator[Path]:
-    """Where to make the folder, which then gets its name with the digests of all its files.
+    """Yields a folder to fill, which then gets its name, with the digests of all its files.
 
-    What is damaged there is thrown away. Where another run was faster, that one's stays.
+    A damaged folder of that name is removed first. If another run is faster, its folder stays.
     """
     if fault_of(folder):
         shutil.rmtree(folder, ignore_errors=True)
@@ -31,12 +32,12 @@ def sealed_folder(folder: Path) -> Iterator[Path]:
 
 
 def fault_of(folder: Path) -> str:
-    """The first file there that is not as it was made, and how; empty where all are."""
+    """Returns the first file there that changed, and how; empty if none did."""
     return broken_seal(folder / FILE_NAME, folder)
 
 
 def again(folder: Path, fault: str) -> str:
-    """What follows the name of what is made: why it is made again, if it was there before."""
+    """Returns why something is made again, if it was there before."""
     return f" again: {fault}" if folder.is_dir() else ""
 
 
@@ -45,21 +46,21 @@ def sealed(content: bytes) -> bytes:
 
 
 def unsealed(kept: bytes) -> bytes | None:
-    """The content again; None where it is not as it was made."""
+    """Returns the content; None if it changed."""
     if kept.startswith(b"{"):
-        return kept  # JSON of an older rig, which had no digest before it
+        return kept  # JSON of an older rig has no digest before it.
     known, _, content = kept.partition(b"\n")
     return content if known == digest.of_bytes(content).encode() else None
 
 
 def write_seal(seal: Path, folder: Path, names: Iterable[str]) -> None:
-    """Notes the digests of those files below `folder`."""
+    """Writes the digests of those files below `folder`."""
     found = {name: digest.of_file(folder / name) for name in sorted(names)}
     replace_file(seal, msgspec.json.encode(found))
 
 
 def broken_seal(seal: Path, folder: Path) -> str:
-    """The first file that is not as it was made, and how; empty where all are."""
+    """Returns the first file that changed, and how; empty if none did."""
     try:
         known = msgspec.json.decode(seal.read_bytes(), type=dict[str, str])
     except (OSError, msgspec.DecodeError, UnicodeDecodeError):
@@ -74,6 +75,6 @@ def broken_seal(seal: Path, folder: Path) -> str:
 
 
 def files_below(folder: Path) -> list[str]:
-    """By their names from there; links are none."""
+    """Returns the files below the folder by their relative names, without links."""
     found = (path for path in folder.rglob("*") if path.is_file() and not path.is_symlink())
     return sorted(str(path.relative_to(folder)) for path in found)

@@ -32,20 +32,20 @@ from delayrig.setup.scratch import scratch_beside
 
 BUNDLED = "bundled"
 BRIDGE, CYCLICTEST = "socat", "cyclictest"
-# Past mistakes of delay layers, made again in our own (flashrom/past_mistakes/README.md).
+# Past mistakes of delay layers, reproduced in our own (flashrom/past_mistakes/README.md).
 PAST_MISTAKES = (
     *("busy-threshold-100ms", "busy-threshold-1s", "calibrated-loop", "doubling-calibration-2003"),
     *("eintr-ignored", "ms-us-slip", "seconds-dropped", "threshold-turned-round"),
     *("trusting-getres", "two-percent-short", "us-ms-slip", "wait-before-buffered-write"),
     *("wall-clock", "wrap-32bit"),
 )
-# The proposal's changes, each on top of those before (flashrom/steps/), and the same with busy
-# waits that trust the delay layer.
+# The proposal's changes, each added to those before (flashrom/steps/), and the same with busy waits
+# that trust the delay layer.
 STEPS = ("calibrated-loop", "os-clock", "threshold-100us", "realtime", "slack-and-hybrid")
 TRUSTING = "-trusting"
 # Programs of this checkout, below the build folder: our own flashrom, its test builds by which the
-# rig checks itself (flashrom/README.md), the least that can write (emulators/README.md), and what
-# tells what sleeping costs (flashrom/bench/).
+# rig checks itself (flashrom/README.md), the smallest program that can write (emulators/README.md),
+# and the one that measures the cost of sleeping (flashrom/bench/).
 OWN_PROGRAMS = {
     BUNDLED: "flashrom/flashrom",
     "canary:bus": "flashrom/flashrom-canary",
@@ -71,12 +71,12 @@ LISTED_BY = f"`rig/rig subjects`, {' and '.join(FORMS)}"
 ONE_MACHINE_PREFIXES = ("past-mistake:", "step:", "sleep-facts", GIT_PREFIX)
 """Of what is built here, that for which there is no compiler of other architectures."""
 PROGRAM = "/usr/sbin/flashrom"
-"""Where every subject lies in its root: no path of this machine goes into a guest."""
+"""The path of every subject in its root: no path of this machine goes into a guest."""
 ARCHIVE = "subject.cpio"
 ROOT_SEAL = "root.json"
 PARTS = "parts"
-"""The folder beside an archive that holds what is looked into on this machine as well."""
-# Raised when packing changes, so that older caches are not taken for newer ones.
+"""The folder beside an archive with the files that are analysed on this machine as well."""
+# Raise this number when packing changes, so that older caches are not used.
 PACKING = 3
 
 
@@ -88,28 +88,30 @@ class Subject(msgspec.Struct, frozen=True, kw_only=True):
     packages: dict[str, str]
     arch: Arch = Arch.X86_64
     library: bool = False
-    """Whether it is a library, run by our library client; the digest is then the library's."""
+    """True for a library, run by our library client; the digest is then the library's."""
     delay_address: int | None = None
-    """Of a library: where its delay function lies in it, as far as anybody knows."""
+    """The address of a library's delay function, if it is known."""
     package_version: str = ""
-    """Upstream's part of the version of flashrom's package that holds this very program, if one
-    does; empty for other programs, as forks of flashrom."""
+    """The upstream version of the flashrom package with this very program.
+
+    It is empty for other programs, such as forks of flashrom.
+    """
 
     @property
     def parts(self) -> dict[str, Path]:
-        """The program and its libflashrom as files of this machine, by their paths in its root."""
+        """Returns the program and its libflashrom as local files, by their paths in its root."""
         root = Path(self.archive).parent / PARTS
         files = (path for path in root.rglob("*") if path.is_file())
         return {f"/{path.relative_to(root)}": path for path in sorted(files)}
 
     @property
     def label(self) -> str:
-        """What results and the lock call it."""
+        """Returns its name in results and in the lock."""
         return labelled(self.name, self.arch)
 
     @property
     def program_bytes(self) -> bytes:
-        """All of them, to see which chip names they know."""
+        """Returns the bytes of all files, which contain the chip names that they know."""
         return b"\0".join([*(path.read_bytes() for path in self.parts.values()), b""])
 
 
@@ -127,32 +129,32 @@ def is_own_build(name: str) -> bool:
 def provide_tool(
     name: str, recipes: Recipes, paths: Paths, preparing: Preparing, arch: Arch = Arch.X86_64
 ) -> Subject:
-    """What a guest gets beside its subject, packed like one.
+    """Returns a program for a guest beside its subject, packed like one.
 
-    That is BRIDGE, which makes a tty of the emulator's socket; CYCLICTEST, which `rig/rig latency`
-    runs beside its own program; or a program of `[tools]`.
+    That is BRIDGE, which connects a tty to the emulator's socket; CYCLICTEST, which `rig/rig
+    latency` runs beside its own program; or a program of `[tools]`.
     """
     known = {**recipes.tools, BRIDGE: recipes.bridge, CYCLICTEST: recipes.cyclictest}
     return _provide_packaged(name, known[name], arch, paths, preparing)
 
 
 def provide_latency_program(paths: Paths, arch: Arch = Arch.X86_64) -> Subject:
-    """The measuring program of `rig/rig latency` in a root of its own; packed like a subject."""
+    """Returns the measuring program of `rig/rig latency`, packed like a subject."""
     built = str(paths.latency_program_of(arch))
     closure = collect_program(built, Path("/"), library_folders(arch, paths))
     return pack("rig-latency", closure, paths, arch)
 
 
 def current_name(name: str) -> str:
-    """Of a subject that may be called by its old name: past mistakes were `museum:` once."""
+    """Returns the present name of a subject: past mistakes were called `museum:` once."""
     old = "museum:"
     return f"past-mistake:{name.removeprefix(old)}" if name.startswith(old) else name
 
 
 def check_subject(name: str, recipes: Recipes, where: str) -> None:
-    """Raises `BadInputError` for a subject that could not be packed; fetches and builds nothing.
+    """Raises `BadInputError` for a subject that could not be packed. Fetches and builds nothing.
 
-    `where` says who asked for it: an option, or a key of a plan.
+    `where` is the origin of the name: an option, or a key of a plan.
     """
     disguises, plain = split_disguises(name)
     ours = recipes.subjects if disguises else ()
@@ -172,13 +174,13 @@ def check_subject(name: str, recipes: Recipes, where: str) -> None:
 
 
 def wrong_machine(name: str, arch: Arch) -> str:
-    """Why guests of that architecture cannot run the subject; empty where they can."""
+    """Returns why guests of that architecture cannot run the subject; empty if they can."""
     disguises, plain = split_disguises(name)
     if (disguises or plain.startswith(ONE_MACHINE_PREFIXES)) and arch is not Arch.X86_64:
         return f"{name} is built for {Arch.X86_64}, and the guest is {arch}"
     path = Path(name.removeprefix(PATH_PREFIX))
     if not name.startswith(PATH_PREFIX) or not path.is_file():
-        return ""  # what was kept with a run needs no file here
+        return ""  # A program saved with a run needs no file here.
     machine = read_elf(path).machine
     if machine in PLATFORMS[arch].elf_machines:
         return ""
@@ -188,7 +190,7 @@ def wrong_machine(name: str, arch: Arch) -> str:
 def provide_subject(
     name: str, recipes: Recipes, paths: Paths, preparing: Preparing, arch: Arch = Arch.X86_64
 ) -> Subject:
-    """The packed subject, from the cache where nothing changed."""
+    """Returns the packed subject, from the cache if nothing changed."""
     if name in recipes.subjects:
         return _provide_packaged(name, recipes.subjects[name], arch, paths, preparing)
     disguises, plain = split_disguises(name)
@@ -209,7 +211,7 @@ def provide_subject(
 
 
 def _own_program(name: str, paths: Paths, arch: Arch) -> Path:
-    """One of this checkout, in the state of its sources."""
+    """Returns a program of this checkout, built from its present sources."""
     if name.startswith(KNOWN_BAD_PREFIX):
         return provide_known_bad(name, paths, arch) / BUILT_PROGRAM
     if arch is Arch.X86_64:
@@ -252,20 +254,20 @@ def _provide_packaged(
 
 
 def _kept(pointer: Path, paths: Paths) -> tuple[Subject | None, str]:
-    """What was fetched before, and why it is to be fetched again."""
+    """Returns the subject fetched before, and why it is to be fetched again."""
     try:
         subject = msgspec.json.decode(unsealed(pointer.read_bytes()) or b"", type=Subject)
     except FileNotFoundError:
         return None, ""
     except (msgspec.DecodeError, UnicodeDecodeError):
         return None, f" again: {pointer.name} is damaged"
-    # A pointer names its archive below the images: the folder of all may be carried elsewhere.
+    # The pointer names its archive relative to the images, because that folder may be moved.
     archive = paths.images / subject.archive
     subject = msgspec.structs.replace(subject, archive=str(archive))
     if not archive.is_file() or digest.of_file(archive) != subject.archive_sha256:
         return subject, f" again: {ARCHIVE} is missing, or not as it was made"
     if not (archive.parent / SEAL).is_file():
-        _seal(archive.parent)  # from a state that had none; the archive is as it was made
+        _seal(archive.parent)  # An older state has no seal. The archive is unchanged.
     fault = broken_seal(archive.parent / SEAL, archive.parent)
     return subject, f" again: {fault}" if fault else ""
 
@@ -276,13 +278,13 @@ def _seal(folder: Path) -> None:
 
 
 def flashrom_version(packages: dict[str, str]) -> str:
-    """Upstream's version of flashrom or its library among them; empty where there is none."""
+    """Returns the upstream version of flashrom or its library; empty if neither is there."""
     named = (packages[name] for name in ("flashrom", "libflashrom1") if name in packages)
     return upstream_version(next(named, ""))
 
 
 def upstream_version(version: str) -> str:
-    """`1:1.3.0-2.1` without epoch and revision, either of which may be missing: 1.3.0."""
+    """Returns `1:1.3.0-2.1` without epoch and revision, if it has them: 1.3.0."""
     without_epoch = version.rpartition(":")[2]
     return without_epoch.rpartition("-")[0] or without_epoch
 
@@ -294,7 +296,7 @@ def pack(
     arch: Arch = Arch.X86_64,
     preparing: Preparing | None = None,
 ) -> Subject:
-    """The same files give the same archive; where it lies follows from their digests."""
+    """Packs the files. Equal files give the same archive, and their digests its folder."""
     program_sha256 = digest.of_file(closure.program)
     parts: list[object] = ["packed", PACKING, FORMAT, program_sha256]
     if closure.interpreter is not None:
@@ -322,7 +324,7 @@ def _write(closure: Closure, folder: Path) -> None:
     with scratch_beside(folder) as root, whole_folder(folder) as made:
         (root / "lib").mkdir(parents=True)
         (root / "tmp").mkdir()
-        # Every C library looks for libraries in /lib or in /lib64, whatever else it knows.
+        # Every C library looks for libraries in /lib or in /lib64, in addition to other folders.
         (root / "lib64").symlink_to("lib")
         files = {PROGRAM: closure.program}
         files |= {n if "/" in n else f"lib/{n}": path for n, path in closure.libraries.items()}
@@ -339,17 +341,20 @@ def _write(closure: Closure, folder: Path) -> None:
 
 
 def knows_string(program: bytes, text: str) -> bool:
-    """Whether the program holds `text` as a C string of its own."""
+    """Returns True if the program contains `text` as a separate C string."""
     return re.search(rb"\0" + re.escape(text.encode()) + rb"\0", program) is not None
 
 
 def root_of(subject: Subject) -> Path:
-    """Where it is, once it is provided."""
+    """Returns the folder of its unpacked root."""
     return Path(subject.archive).parent / "root"
 
 
 def provide_root(subject: Subject) -> Path:
-    """Beside its archive; another run may make it meanwhile. What is damaged is made again."""
+    """Unpacks the root beside its archive, if it is missing or damaged.
+
+    Another run may do so at the same time.
+    """
     root = root_of(subject)
     seal = root.parent / ROOT_SEAL
     if broken_seal(seal, root):
@@ -361,7 +366,7 @@ def provide_root(subject: Subject) -> Path:
 
 
 def words_to_start(root: Path) -> list[str]:
-    """Its own dynamic linker starts it, and finds its own libraries alone."""
+    """Returns words that start it with its own dynamic linker and libraries."""
     program = root / PROGRAM.lstrip("/")
     interpreter = read_elf(program).interpreter
     if interpreter is None:

@@ -1,10 +1,10 @@
 # SPDX-License-Identifier: GPL-2.0-or-later
-"""Functions, lines and call stacks of one program or library, from what its ELF file holds.
+"""Functions, lines and call stacks of one program or library, from its ELF file.
 
 Stacks are walked by the call frame information in `.eh_frame`, which stripped programs and those
 without frame pointers have as well (DWARF 5, section 6.4; System V psABI for x86-64, section 3.7,
-and for i386, section 2.5; DWARF for the Arm 64-bit architecture, section 4.1).
-Lines need debug information.
+and for i386, section 2.5; DWARF for the Arm 64-bit architecture, section 4.1). Lines need debug
+information.
 """
 
 import posixpath
@@ -28,41 +28,42 @@ from elftools.elf.sections import SymbolTableSection
 F = TypeVar("F", bound=Callable[..., Any])
 FRAMES_MAX = 16
 TABLE, FRAMES = ".eh_frame_hdr", ".eh_frame"
-_HEAD = struct.Struct("<4B4xI")  # version, encodings of pointer, count and table; the count
-# Version 1; a pointer relative to itself, a plain count, a table relative to the section: all of
-# 4 bytes. No linker writes another one.
+# The fields are version, encodings of pointer, count and table, and the count.
+_HEAD = struct.Struct("<4B4xI")
+# The known form is version 1, with a relative pointer, a plain count, and a table relative to the
+# section, all of 4 bytes. No linker writes another one.
 _KNOWN = (1, 0x1B, 0x03, 0x3B)
 _ROW = struct.Struct("<ii")
 WIDE, FUNCTION, UNDEFINED = 64, 2, 0
-"""Of a file's class, a symbol's type and its section (System V ABI)."""
+"""The values of a file's class, a symbol's type and its section (System V ABI)."""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class StackTop:
-    """What was seen of a stack at a function's first instruction: the words from `sp` up."""
+    """The stack at a function's first instruction: the words from `sp` up."""
 
     sp: int
     bp: int
-    """The frame pointer, whatever the machine calls it."""
+    """The frame pointer, whatever the machine's name for it."""
     words: Sequence[int]
     lr: int = 0
-    """The return address, where a register has it."""
+    """The return address, if a register has it."""
 
     def word_at(self, address: int, word_bytes: int) -> int | None:
-        """The word there; None where it was not recorded."""
+        """Returns the word there; None if it was not recorded."""
         index, odd = divmod(address - self.sp, word_bytes)
         return self.words[index] if not odd and 0 <= index < len(self.words) else None
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class _Frames:
-    """How a machine's frames are described: numbers of its registers, and sizes."""
+    """The description of a machine's frames: numbers of registers, and sizes."""
 
     word_bytes: int
     stack_pointer: int
     frame_pointer: int
     link: int | None = None
-    """The register with the return address; without one, a call leaves it on the stack."""
+    """The register with the return address; without one, a call puts it on the stack."""
 
 
 _FRAMES = {
@@ -74,7 +75,7 @@ _FRAMES = {
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class _Unwound:
-    """How to find the frame of a place in the code: what it lies at, and what was saved in it."""
+    """The rules to find the frame of a place in the code, and its saved registers."""
 
     from_frame_pointer: bool
     offset: int
@@ -90,24 +91,25 @@ class _Row(NamedTuple):
 
 
 class Symbol(NamedTuple):
-    """What a table of symbols says of one."""
+    """The facts about one symbol in a table of symbols."""
 
     name: str
     address: int
     size: int
     is_function: bool
-    """Which the file has, and does not only need."""
+    """True if the file contains the function, and does not only need it."""
 
 
 def symbols_in(elf: ELFFile, table_name: str = "") -> Iterator[Symbol]:
-    """Of the table of that name, or of all tables."""
+    """Yields the symbols of the table of that name, or of all tables."""
     is_wide = elf.elfclass == WIDE
     layout = ("<" if elf.little_endian else ">") + ("IBBHQQ" if is_wide else "IIIBBH")
     for table in elf.iter_sections():
         if not isinstance(table, SymbolTableSection) or table_name not in ("", table.name):
             continue
         names = table.stringtable.data()
-        # A table at once: pyelftools takes ten times as long (System V ABI, "Symbol Table").
+        # The table is read at once, because pyelftools takes ten times as long (System V ABI,
+        # "Symbol Table").
         for row in struct.iter_unpack(layout, table.data()):
             at, kind, section = row[0], row[1 if is_wide else 3], row[3 if is_wide else 5]
             address, size = row[4:6] if is_wide else row[1:3]
@@ -116,7 +118,7 @@ def symbols_in(elf: ELFFile, table_name: str = "") -> Iterator[Symbol]:
 
 
 def _alone(function: F) -> F:
-    """One thread at a time: what reads the file moves about in it."""
+    """Allows one thread at a time, because reading moves the file's position."""
 
     @wraps(function)
     def inner(self: "Symbols", *args: Any) -> Any:
@@ -127,9 +129,9 @@ def _alone(function: F) -> F:
 
 
 class Symbols:
-    """One ELF file. Addresses are its own, as before it is loaded anywhere.
+    """One ELF file. Addresses are its own, before it is loaded anywhere.
 
-    Any thread may ask: cells that are read at once share the symbols of their subject.
+    It may be used by any thread: cells that are read at once share the symbols of their subject.
     """
 
     def __init__(self, content: bytes) -> None:
@@ -141,23 +143,23 @@ class Symbols:
 
     @property
     def machine(self) -> str:
-        """What it is built for, such as EM_X86_64."""
+        """Returns its machine, such as EM_X86_64."""
         return str(self._elf["e_machine"])
 
     @_alone
     def function(self, name: str) -> int | None:
-        """The address of a function; None where there is no such symbol, or several."""
+        """Returns the address of a function; None if there is no such symbol, or several."""
         found = {address for address, _, symbol in self._functions if symbol == name}
         return found.pop() if len(found) == 1 else None
 
     @_alone
     def names(self, name: str) -> bool:
-        """Whether it has or needs something of that name."""
+        """Returns True if it contains or needs something of that name."""
         return any(symbol.name == name for symbol in self._symbols)
 
     @_alone
     def name(self, address: int) -> str:
-        """Of the function that begins there; empty where no symbol tells."""
+        """Returns the name of the function that begins there; empty without a symbol."""
         return next((name for begin, _, name in self._functions if begin == address), "")
 
     @_alone
@@ -174,7 +176,7 @@ class Symbols:
 
     @_alone
     def file_offset(self, address: int) -> int:
-        """Where in the file the code of that address lies; `ValueError` where none does."""
+        """Returns the offset of that address in the file; raises `ValueError` if it is no code."""
         for begin, size, offset in self._code:
             if 0 <= address - begin < size:
                 return offset + address - begin
@@ -182,7 +184,7 @@ class Symbols:
 
     @_alone
     def address(self, file_offset: int) -> int:
-        """The other way round."""
+        """Returns the address of that offset in the file; raises `ValueError` if it is no code."""
         for begin, size, offset in self._code:
             if 0 <= file_offset - offset < size:
                 return begin + file_offset - offset
@@ -191,13 +193,13 @@ class Symbols:
     @property
     @_alone
     def text(self) -> tuple[int, int]:
-        """Where its code begins and ends, as far as the file holds it."""
+        """Returns the beginning and the end of its code in the file."""
         return min(self._code)[0], max(begin + size for begin, size, _ in self._code)
 
     @property
     @_alone
     def linked_at(self) -> int:
-        """The address of the file's first byte, as long as it is not moved."""
+        """Returns the address of the file's first byte, unless it is moved."""
         first = next(self._elf.iter_segments(type="PT_LOAD"))
         return int(first["p_vaddr"]) - int(first["p_offset"])
 
@@ -221,11 +223,11 @@ class Symbols:
 
     @_alone
     def callers(self, top: StackTop, base: int) -> list[int]:
-        """The addresses that called, the nearest first, from a function's first instruction on.
+        """Returns the addresses of the callers at a function's first instruction, nearest first.
 
-        `base` is where the file was loaded. Ends where other files begin, and where the stack was
-        not recorded. The address is the last byte of the call: the one behind it may be of another
-        line, or of another function where a call never returns.
+        `base` is where the file was loaded. The list ends where other files begin, and where the
+        stack was not recorded. Each address is the last byte of the call: the next byte may belong
+        to another line, or to another function if the call never returns.
         """
         kind = _FRAMES.get(self.machine)
         if kind is None:
@@ -239,7 +241,7 @@ class Symbols:
             if unwound is None:
                 break
             found.append(back - base - 1)
-            # Where the callee's frame began, the stack pointer is once it has returned.
+            # After its return, the stack pointer is where the callee's frame began.
             frame_address = (bp if unwound.from_frame_pointer else frame_address) + unwound.offset
             if unwound.saved_bp is not None:
                 bp = top.word_at(frame_address + unwound.saved_bp, size) or 0
@@ -267,7 +269,7 @@ class Symbols:
 
     @cached_property
     def _code(self) -> list[tuple[int, int, int]]:
-        """Address, size and offset in the file of each segment with code, as far as that has it."""
+        """Returns address, size and offset in the file of each segment with code."""
         return [
             (int(each["p_vaddr"]), int(each["p_filesz"]), int(each["p_offset"]))
             for each in self._elf.iter_segments(type="PT_LOAD")
@@ -276,7 +278,7 @@ class Symbols:
 
     @cached_property
     def _functions(self) -> list[tuple[int, int, str]]:
-        """Address, size and name of each."""
+        """Returns address, size and name of each function."""
         return sorted({(s.address, s.size, s.name) for s in self._symbols if s.is_function})
 
     @cached_property
@@ -288,7 +290,7 @@ class Symbols:
         return Frames(self._elf)
 
     def _rows_near(self, address: int) -> list[_Row]:
-        """The lines of the unit that the address belongs to; of all units where none says so."""
+        """Returns the lines of the unit that contains the address, or of all units."""
         if not self._elf.has_dwarf_info():
             return []
         unit = self._ranges.cu_offset_at_addr(address) if self._ranges else None
@@ -296,7 +298,7 @@ class Symbols:
             units = self._dwarf.iter_CUs() if unit is None else [self._dwarf.get_CU_at(unit)]
             programs = map(self._dwarf.line_program_for_CU, units)
             rows = [row for program in programs for row in _lines_of(program)]
-            # Where a stretch begins at the end of another, its line is the last of that address.
+            # If a stretch begins at the end of another, its line is the last of that address.
             self._rows[unit] = sorted(rows, key=lambda row: (row.address, row.line != ""))
         return self._rows[unit]
 
@@ -306,12 +308,12 @@ class Symbols:
 
     @cached_property
     def _dwarf(self) -> Any:
-        """Read once: each time would read all of its sections, and all tables that units share."""
+        """Returns the debug information. It is cached, because reading it parses all sections."""
         return self._elf.get_dwarf_info()
 
 
 def _saved(row: Any, register: int | None) -> int | None:
-    """How far from its frame's address a register was saved."""
+    """Returns the offset from its frame's address at which a register was saved."""
     rule: Any = row.get(register)
     return int(rule.arg) if rule and rule.type == "OFFSET" else None
 
@@ -327,9 +329,9 @@ def _lines_of(program: Any) -> Iterator[_Row]:
 
 
 def _file(program: Any, number: int) -> str:
-    """As the compiler was told it, without the folder that it ran in and the steps up from there.
+    """Returns the file's path as the compiler had it, without the folder of the compiler.
 
-    Until DWARF 4 tables leave out their number 0, which is the program's own; folder 0 is where the
+    Until DWARF 4 tables omit their number 0, which is the program's own; folder 0 is where the
     compiler ran.
     """
     files, folders = program["file_entry"], program["include_directory"]
@@ -342,16 +344,16 @@ def _file(program: Any, number: int) -> str:
 
 @cache
 def read_symbols(path: Path) -> Symbols:
-    """Of the file there; kept, since reading its lines takes longer than many a cell."""
+    """Returns the symbols of the file. They are cached, because reading lines takes long."""
     return Symbols(path.read_bytes())
 
 
 class Frames:
-    """Call frame information, read where it is asked for.
+    """Call frame information, read on demand.
 
-    A flashrom has it for some thousand functions, and a run asks for a few. The linker leaves a
-    table of where each function's begins, sorted by address (Linux Standard Base, core
-    specification, "The .eh_frame_hdr section"). Without that table all of it is read.
+    A flashrom has it for some thousand functions, and a run needs a few. The linker writes a table
+    of the functions' beginnings, sorted by address (Linux Standard Base, core specification, "The
+    .eh_frame_hdr section"). Without that table all of it is read.
     """
 
     def __init__(self, elf: ELFFile) -> None:
@@ -369,7 +371,7 @@ class Frames:
             self._read = dict(enumerate(entries))
 
     def near(self, address: int) -> FDE | None:
-        """Of the last function that begins there or before; it may end before, too."""
+        """Returns the entry of the last function that begins there or before."""
         at = bisect_right(self._begins, address) - 1
         if at < 0 or self._info is None:
             return None
@@ -380,7 +382,7 @@ class Frames:
 
 class _Information(CallFrameInfo):
     def at(self, offset: int) -> Any:
-        """The entry that begins there."""
+        """Returns the entry that begins there."""
         return self._parse_entry_at(offset)
 
 
@@ -400,7 +402,7 @@ def _information(elf: ELFFile) -> _Information | None:
 
 
 def _rows_of_table(elf: ELFFile) -> list[tuple[int, int]]:
-    """The address of each function with the offset of its entry; empty where no table is known."""
+    """Returns the address of each function with the offset of its entry; empty without a table."""
     section, frames = elf.get_section_by_name(TABLE), elf.get_section_by_name(FRAMES)
     if section is None or frames is None or not elf.little_endian:
         return []

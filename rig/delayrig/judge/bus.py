@@ -1,19 +1,18 @@
 # SPDX-License-Identifier: GPL-2.0-or-later
 """Witness 2, the bus: finds the waits of a profile in the events, each as an interval.
 
-A gap is opened by a reply (stamped before it is written) or by requests that need none (known
-not to have arrived at `empty_ns`, to be here at `arrived_ns` where the kernel noted that, and else
-seen at `read_ns`), and closed by the next request: it came after `empty_ns`. In a guest it also
-came not earlier than the emulator's largest wake-up latency before `read_ns`. On a machine that
-has other things to do, no latency that was measured before says anything of later ones.
+A gap begins with a reply (stamped before it is written) or with requests that need none (not
+arrived at `empty_ns`, here at `arrived_ns` if the kernel recorded that, else seen at `read_ns`). It
+ends with the next request, which came after `empty_ns`. In a guest that came at most the emulator's
+largest wake-up latency before `read_ns`. On a machine with other work, no measured latency bounds a
+later one.
 
-A bridge between subject and emulator (socat, for a tty) may hold bytes back for any time. Behind
-one, a request may have been sent at any time since the subject's start, and nothing is known of
-when the next one was sent but that it came: such waits can still be convicted after a reply,
-and are never judged good.
+A bridge between subject and emulator (socat, for a tty) may delay bytes for any time. Behind one, a
+request may have been sent at any time since the subject's start, and only an upper bound is known
+for the next one. Such waits can still be convicted after a reply, and are never judged good.
 
-A subject may leave its waits to a programmer that offers them (O_DELAY). What then passes between
-two requests is the programmer's doing, so that only waits from before it was asked are observed.
+A subject may leave its waits to a programmer that offers them (O_DELAY). Then the programmer
+decides what happens between two requests, so only waits before its first use are observed.
 """
 
 from collections.abc import Iterator
@@ -30,20 +29,20 @@ STATUS_READ = "0x05"
 STATUS_BUSY = 0x01
 DELAY = "O_DELAY"
 MONOTONIC = "monotonic"
-"""The emulator's clock where it is this machine's own."""
+"""The emulator's clock if it is this machine's own."""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class _View:
     wake_ns: int | None
-    """The emulator reads a request at most this long after it arrived; None: not known."""
+    """The largest time from the arrival of a request until the emulator reads it; None: unknown."""
     sent_since_ns: int | None
     """Behind a bridge, the first moment at which a request may have been sent."""
     clock: ClockError
 
 
 def wake_bound_ns(start: Start | None) -> int | None:
-    """How late the emulator may have been to read what came; None: nobody knows."""
+    """Returns how late the emulator may have read a request; None: unknown."""
     if start is None or start.clock == MONOTONIC:
         return None
     return start.wake_latency_ns_max
@@ -80,7 +79,7 @@ def _gaps(events: list[Event], wait: Wait) -> Iterator[tuple[Request, Request]]:
 
 
 def _sync_gap(events: list[Event]) -> Iterator[tuple[Request, Request]]:
-    """From the last NOP of a run to the SYNCNOP after it, at the start of a connection."""
+    """Yields the gap from the last of the first NOPs to the SYNCNOP after it."""
     last_nop: Request | None = None
     for request in requests(events):
         if request.name == "NOP":
@@ -92,9 +91,9 @@ def _sync_gap(events: list[Event]) -> Iterator[tuple[Request, Request]]:
 
 
 def _status_gaps(events: list[Event], after: list[str]) -> Iterator[tuple[Request, Request]]:
-    """From a status read answered busy to the next one, within one of those operations.
+    """Yields the gaps between a status read that returned busy and the next, in those operations.
 
-    Only on an SPI bus: the opcodes of other buses mean other things.
+    It works only on an SPI bus, because the opcodes of other buses mean other things.
     """
     operation = ""
     busy: Spi | None = None

@@ -12,8 +12,8 @@ from delayrig.model.events import Event, Transaction, first, transactions
 from delayrig.model.evidence import Evidence, Witness
 from delayrig.model.kinds.emulator import Busy, Cycle, Spi, Start, StateBegins
 
-# Commands that came too early. Other broken rules are reported, and never called too short: not
-# even `window`, whose margin tells by how much a cycle came too late.
+# Rules about commands that came too early. Other broken rules are reported, but never called too
+# short, not even `window`, whose margin says how much a cycle came too late.
 RULES_OF_TIME = ("busy", "tres", "tdp", "reset", "tsus", "tvsl", "tpuw", "tida")
 RULES_OF_POWER = ("tvsl", "tpuw")
 WITHIN_CLOCK_ERROR = "clock"
@@ -28,7 +28,7 @@ ANY_FIGURE = "any-figure"
 
 
 def convict_commands(events: list[Event]) -> list[Evidence]:
-    """The commands that came too early, the worst per rule and opcode, with how many."""
+    """Returns the worst command that came too early per rule and opcode, with their number."""
     groups: dict[tuple[str | None, str | None, str], list[Evidence]] = {}
     for event, found in _early_commands(events):
         groups.setdefault((event.violation, event.op, found.grade), []).append(found)
@@ -61,14 +61,14 @@ def _early_commands(events: list[Event]) -> Iterator[tuple[Transaction, Evidence
 
 
 def _early(event: Transaction, busy_ns: int, opened_ns: int, error: ClockError) -> Evidence | None:
-    """None where it broke no rule of time."""
+    """Returns the evidence of an early command; None if it broke no rule of time."""
     if event.violation not in RULES_OF_TIME:
         return None
     if event.margin_ns is None or event.grade is None:
         raise LostGuestError(f"a command at {event.read_ns} ns came too early by nobody knows what")
     short_ns = -event.margin_ns
     wait_ns = busy_ns if event.violation == "busy" else event.read_ns - opened_ns + short_ns
-    # A read of a part that has no transfers has no opcode.
+    # A read of a part without transfers has no opcode.
     command = event.name if event.op is None else f"{event.name} ({event.op})"
     return Evidence(
         what=f"{command} came {short_ns} ns before the part was ready (rule {event.violation})",
@@ -92,7 +92,7 @@ def _grade(figure: str, short_ns: int, wait_ns: int, error: ClockError) -> str:
 
 
 def margins_ns(events: list[Event]) -> list[int]:
-    """By how much each wait that the part was owed was kept, or cut short where negative."""
+    """Returns the margin of each wait that the part was owed, negative if it was too short."""
     return [
         event.margin_ns
         for event in transactions(events)
@@ -101,9 +101,9 @@ def margins_ns(events: list[Event]) -> list[int]:
 
 
 def may_hide_an_early_one(events: list[Event]) -> bool:
-    """Whether a command that was in time when it was read may have come before the part was ready.
+    """Returns True if a command that was in time when it was read may have come too early.
 
-    Whoever reads late sees a wait longer than it was.
+    A late reader sees a longer wait than there was.
     """
     wake_ns = wake_bound_ns(first(events, Start))
     return any(

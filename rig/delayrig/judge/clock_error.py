@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: GPL-2.0-or-later
-"""How wrong the clock of a cell may be: what is shorter than that convicts and acquits nobody."""
+"""The error bound of a cell's clock. A smaller difference neither convicts nor acquits."""
 
 from dataclasses import dataclass
 
@@ -10,32 +10,32 @@ from delayrig.model.kinds.emulator import Start
 PPM = 1_000_000
 
 CLOCK_STEPS_NS = {"hpet": 1030, "acpi_pm": 838, "jiffies": 4_000_000}
-"""How coarse the clocks of guest kernels are, as measured (HZ is 250); others step by 1 ns."""
+"""The steps of guest kernels' clocks, as measured (HZ is 250); other clocks step by 1 ns."""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class ClockError:
-    """Of the chip's clock, and of the clock that the subject waits by against it."""
+    """The error of the chip's clock, and of the subject's clock relative to it."""
 
     step_ns: int = 0
     rate_ppm: int = 0
 
     def of_wait_ns(self, wait_ns: int) -> int:
-        """The most by which a wait of that length may be measured wrong."""
+        """Returns the largest error of a measured wait of that length."""
         return self.step_ns + -(-abs(wait_ns) * self.rate_ppm // PPM)
 
 
 def clock_error(events: list[Event]) -> ClockError:
-    """The step and rate that the emulator states, and the rates that were compared in the cell.
+    """Returns the step and rate error that the emulator states, and that the cell measured.
 
-    In a guest these are of its kernel's clock and the raw counter, on this machine of
-    CLOCK_MONOTONIC and CLOCK_MONOTONIC_RAW: a subject may count the cycles of its CPU, which no
+    In a guest the rates are those of its kernel's clock and the raw counter, on this machine those
+    of CLOCK_MONOTONIC and CLOCK_MONOTONIC_RAW: a subject may count the cycles of its CPU, which no
     time server slews.
     """
     start, rate = first(events, Start), first(events, ClockRate)
     rate_ppm = 0
     if rate is not None:
-        # The raw count lies between two bounds: as far off as the farther one may the rate be.
+        # The raw count lies between two bounds, so the rate error is that of the farther one.
         bounds_ns = (rate.raw_ns_min, rate.raw_ns_max)
         off_ns = max(abs(raw_ns - rate.monotonic_ns) for raw_ns in bounds_ns)
         rate_ppm = -(-off_ns * PPM // max(rate.monotonic_ns, 1))

@@ -1,8 +1,8 @@
 # SPDX-License-Identifier: GPL-2.0-or-later
-"""What is not unsafe, and wrong all the same: a subject that must cost a multiple of another.
+"""Contrasts: a subject must cost a multiple of another, or it is wrong although it is safe.
 
-Both stand in the same cell, so that nothing but the subjects differs. The virtual lane gives each
-figure exactly; there is no noise to allow for.
+Both run in the same cell, so that only the subjects differ. The virtual lane gives each figure
+exactly, without noise.
 """
 
 from collections.abc import Callable, Iterable, Iterator
@@ -19,7 +19,7 @@ FIGURES: dict[str, Callable[[CellResult], int]] = {
 def judge_contrasts(
     contrasts: Iterable[Contrast], cells: Iterable[CellResult]
 ) -> list[ContrastResult]:
-    """Each contrast in each of its cells that both subjects ran in."""
+    """Returns each contrast in each cell that both subjects ran in."""
     done = list(cells)
     return [
         _judge(contrast, cell, other)

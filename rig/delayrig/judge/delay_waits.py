@@ -1,13 +1,13 @@
 # SPDX-License-Identifier: GPL-2.0-or-later
-"""Witness 2, the delay itself: each call of the subject's delay functions, asked against given.
+"""Witness 2, the delay itself: compares requested and elapsed time of each delay call.
 
-The times are those of QEMU's clock, from the function's first instruction to its return, and the
-guest pays nothing for them. A correct delay may be early by what its own clock is wrong: by the
-rate that was measured in the cell, by a jump of the clock, and by one step of it.
+The times are those of QEMU's clock, from the function's first instruction to its return. The
+observation costs the guest nothing. A correct delay may be early by the error of its own clock: the
+rate error measured in the cell, a jump of the clock, and one step of it.
 
-In real time a guest's cores are as fast as the host lets them. A loop that was calibrated while a
-core was held up is too short later, and so is one that runs while the core catches up. Neither is
-the subject's doing, so the longest that a call may have been is longer by both.
+In real time the host may hold up a guest's core. A loop that was calibrated while a core was held
+up is too short later, and so is one that runs while the core catches up. The subject is not to
+blame, so the longest possible duration of a call includes both.
 """
 
 from bisect import bisect_right
@@ -38,13 +38,15 @@ CLOCK_STEP = "delay (some ended early by less than a clock_step)"
 
 DELAY_CLASS = "delay-from-"
 CLASSES_US = (1, 10, 100, 1_000, 10_000, 100_000, 1_000_000)
-"""Classes of delays begin at these lengths: 250 us are of the class of 100 us."""
+"""The lengths at which classes of delays begin: 250 us belong to the class of 100 us."""
 NS_PER_US, NS_PER_MS = 1000, 1_000_000
 KEPT_PART = 0.98
 CATCH_UP = 1.25
 HELD_UP_PART_MAX = 0.99
-"""What the CPU plugin keeps to, and how much faster it lets a core be that was late
-(emulators/cpu/trace.h, pacer.h)."""
+"""The limits of the CPU plugin: how well it holds a speed, and how fast a late core may catch up.
+
+They are those of emulators/cpu/trace.h and pacer.h.
+"""
 
 
 def class_of(requested_us: int) -> str:
@@ -52,9 +54,9 @@ def class_of(requested_us: int) -> str:
 
 
 def sure_calls(delays: Delays) -> list[DelayCall]:
-    """Those of functions that delay: nobody doubts it, or their calls in this cell show it.
+    """Returns calls of functions that certainly delay, by identity or by their calls in this cell.
 
-    Else what a number means that a function was called with is a guess, which convicts nobody.
+    Otherwise the meaning of their argument is a guess, which convicts no subject.
     """
     known_ns = _known_lengths_ns(delays)
     return [call for call in delays.calls if call.requested_ns <= known_ns[call.function]]
@@ -108,10 +110,10 @@ def observe_calls_of(delays: Delays, events: list[Event]) -> list[ObservedDelay]
 
 
 def judged_calls(delays: Delays) -> list[DelayCall]:
-    """Those that answer for themselves: one that lies within a call of a delay function does not.
+    """Returns the calls to judge: not those within a call of a delay function.
 
-    A delay may sleep in parts, be interrupted, and make good what is missing: whether it did shows
-    at its own end alone.
+    A delay may sleep in parts, be interrupted, and wait for the rest: only its own end shows if it
+    did.
     """
     open_by_thread: dict[int, list[DelayCall]] = defaultdict(list)
     kept = []
@@ -143,7 +145,7 @@ def _answers_for(outer: DelayCall, call: DelayCall, delays: Delays) -> bool:
 
 
 def _outside(calls: Sequence[DelayCall], enclosing: Sequence[DelayCall]) -> list[DelayCall]:
-    """The calls that began in none of the others of their thread."""
+    """Returns the calls that began in none of the others of their thread."""
     begins: dict[int, list[int]] = defaultdict(list)
     ends: dict[int, list[float]] = defaultdict(list)
     for each in sorted(enclosing, key=lambda call: call.t_ns):
@@ -153,7 +155,7 @@ def _outside(calls: Sequence[DelayCall], enclosing: Sequence[DelayCall]) -> list
     found = []
     for call in calls:
         begun = bisect_right(begins[call.thread], call.t_ns)
-        # The latest end of all that had begun by then.
+        # Compare with the latest end of all that had begun by then.
         if begun == 0 or ends[call.thread][begun - 1] <= call.t_ns:
             found.append(call)
     return found
@@ -165,7 +167,7 @@ class _Clock:
     step_ns: int
     jump_ns: int
     stretch: float
-    """The longest that a call may have been, as a part of what was seen."""
+    """The longest possible duration, as a multiple of the observed one."""
 
 
 def _clock_of(events: list[Event]) -> _Clock:
@@ -179,7 +181,7 @@ def _clock_of(events: list[Event]) -> _Clock:
 
 
 def _stretch(pace: Pace | None) -> float:
-    """1 where time is counted in instructions; else by how well the cores were kept to their speed.
+    """Returns 1 if time is counted in instructions, else a factor from how well speeds were held.
 
     Behind means by more than 2 % in some window; then a core catches up by a quarter.
     """
@@ -213,9 +215,9 @@ def _observed(call: DelayCall, delays: Delays, clock: _Clock) -> ObservedDelay:
 
 
 def doubts_of(delays: Delays, waits: Sequence[ObservedDelay], *, must_wait: bool) -> list[str]:
-    """Why not every delay of the subject was judged; each of them keeps it from a pass.
+    """Returns why not every delay of the subject was judged; each reason prevents a pass.
 
-    `must_wait` is whether a subject that asks for no delay must have another way to wait.
+    `must_wait` is True if a subject without delays must have another way to wait.
     """
     unsure = unsure_calls(delays)
     calls = judged_calls(delays)

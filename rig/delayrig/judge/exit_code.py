@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: GPL-2.0-or-later
-"""From the cells of a run to its exit code, by the design's rules."""
+"""The exit code of a run from its cells, by the design's rules."""
 
 from collections.abc import Iterable
 
@@ -10,18 +10,18 @@ from delayrig.model.result import CellResult, ContrastResult, ContrastVerdict, V
 
 WATCHING = (Role.CANARY, Role.CONTROL)
 LOST_SHARE_MAX = 0.1
-"""Of the measured cells that ran: a rig that loses more than that says nothing of the others."""
+"""The largest part of measured cells that may be lost. Beyond it the others prove nothing."""
 UNSAFE = (Verdict.TOO_SHORT, Verdict.CORRUPT)
 
 
 def is_unwatched(cells: Iterable[CellResult], role: Role) -> bool:
-    """Whether none of the role's cells worked, since the archive did not give what they need."""
+    """Returns True if all cells of the role were skipped for something that the archive lacks."""
     watching = [cell for cell in cells if cell.role == role]
     return bool(watching) and all(cell.not_provided for cell in watching)
 
 
 def is_expected(cell: CellResult) -> bool:
-    """Whether the plan foresaw this verdict: every mark but `any` has the name of one."""
+    """Returns True if the plan expects this verdict. Each mark except `any` names one."""
     if cell.expect == Expect.ANY:
         return cell.verdict in (Verdict.PASS, Verdict.TOO_SHORT, Verdict.INCONCLUSIVE)
     return cell.verdict == cell.expect
@@ -31,9 +31,10 @@ def exit_code_of(cell: CellResult) -> ExitCode:
     if is_expected(cell):
         return ExitCode.PASS
     if cell.not_provided:
-        return ExitCode.SKIPPED  # whoever it is: whether enough canaries are left, the run asks
+        # Skipping any cell is allowed. The run checks if enough canaries are left.
+        return ExitCode.SKIPPED
     if cell.verdict is Verdict.INCONCLUSIVE and cell.lane != EXACT_LANE:
-        return ExitCode.INCONCLUSIVE  # a busy machine: no fault of the rig's, nor of a canary's
+        return ExitCode.INCONCLUSIVE  # A busy machine is no fault of the rig, nor of a canary.
     if cell.verdict is Verdict.INFRA_ERROR or cell.role != Role.MEASURE:
         return ExitCode.RIG_FAULT
     if cell.verdict is Verdict.SKIPPED:
@@ -44,7 +45,7 @@ def exit_code_of(cell: CellResult) -> ExitCode:
 
 
 def exit_code_of_contrast(contrast: ContrastResult) -> ExitCode:
-    """One that is missing counts as a conviction that is missing."""
+    """Returns the exit code. A missing contrast counts as a missing conviction."""
     match contrast.verdict:
         case ContrastVerdict.SEEN:
             return ExitCode.PASS
@@ -66,10 +67,10 @@ def too_many_lost(cells: Iterable[CellResult]) -> bool:
 def exit_code_of_run(
     cells: Iterable[CellResult], contrasts: Iterable[ContrastResult] = ()
 ) -> ExitCode:
-    """The gravest of all; a run that measured nothing but skipped cells is skipped.
+    """Returns the gravest code of all; a run in which every measured cell was skipped is skipped.
 
-    Without a canary and a control that work nothing shows that the rig sees. A few measured cells
-    that the rig lost say nothing, and leave the answer to the sound ones.
+    Without a working canary and control nothing shows that the rig detects mistakes. If the rig
+    lost only a few measured cells, the others give the answer.
     """
     cells = list(cells)
     few_lost = not too_many_lost(cells)

@@ -1,8 +1,8 @@
 # SPDX-License-Identifier: GPL-2.0-or-later
-"""From what is on disk to a verdict: a pure fold over a cell's folder, which may be repeated.
+"""The verdict of a cell: a pure function of its folder, which may be repeated.
 
-The order of questions is the order of soundness: first whether the rig itself can be trusted
-here, then what was proven, then what the subject says of itself, last what stays in doubt.
+The questions are asked in the order of soundness: first whether the rig itself can be trusted here,
+then what was proven, then what the subject reports, last what stays in doubt.
 """
 
 import re
@@ -57,12 +57,12 @@ from delayrig.model.result import (
 LEFT_REASON = "; it left its waits to the programmer, so its own delays were hardly tried"
 NOT_KEPT_UP = "this machine could not keep up"
 MAY_BE_FAULTS = (Verdict.CORRUPT, Verdict.OP_FAILED, Verdict.HUNG)
-"""What faults that were asked for may lead to. They make no wait too short."""
+"""Verdicts that requested faults may cause. They make no wait too short."""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Observed:
-    """What the witnesses made of a cell: evidence, and what they could judge."""
+    """The witnesses' results for a cell: evidence, and which waits they could judge."""
 
     evidence: list[Evidence]
     judged: list[str] = field(default_factory=list)
@@ -71,7 +71,7 @@ class Observed:
     waits: Sequence[ObservedWait] = ()
     disagreement: str = ""
     waits_gap: str = ""
-    """Why they were not judged, as far as a pass needs that."""
+    """Why they were not judged, if a pass needs that."""
 
 
 class Finding(msgspec.Struct, frozen=True):
@@ -82,10 +82,11 @@ class Finding(msgspec.Struct, frozen=True):
 def judge_cell(
     cell: Cell, chip: ChipFacts, folder: Path, *, subject: Subject, host_s: float, rerun: str
 ) -> CellResult:
-    """The cell's result; raises `LostGuestError` where its folder holds nonsense."""
+    """Returns the cell's result; raises `LostGuestError` if its folder has nonsense."""
     try:
         result = _judge(cell, chip, folder, subject, host_s, rerun)
-    except ArithmeticError as error:  # numbers of hundreds of digits, which no guest writes
+    # These are numbers of hundreds of digits, which no guest writes.
+    except ArithmeticError as error:
         raise LostGuestError(f"{folder}: makes no result: {error!r}") from error
     if fault := own_fault(result):
         raise LostGuestError(f"{folder}/events.jsonl: makes no result: {fault}")
@@ -116,7 +117,7 @@ def _judge(
         waits_gap=waits_gap(cell, artifacts, waits),
     )
     finding = find_verdict(cell, artifacts, observed)
-    # No delay of such a subject took place, so that nothing can be said of them.
+    # No delay of such a subject took place, so nothing is known about them.
     hidden = cell.programmer is Programmer.DUMMY and not keeps_busy_times(subject.program_bytes)
     if finding.verdict is Verdict.PASS and hidden:
         finding = Finding(Verdict.SKIPPED, TIME_ALONE)
@@ -176,7 +177,7 @@ def _guest_facts(cell: Cell, planned: GuestFacts, guest: Guest | None) -> GuestF
 
 
 def _emulator_facts(events: list[Event]) -> EmulatorFacts:
-    """In a guest it always has what it asks for, else it does not start."""
+    """Returns the emulator's facts. In a guest it always has its rights, or it does not start."""
     start, rights = first(events, Start), first(events, EmulatorRights)
     if start is None:
         return EmulatorFacts()
@@ -185,7 +186,7 @@ def _emulator_facts(events: list[Event]) -> EmulatorFacts:
 
 
 def subject_version(stdout: str, subject: Subject) -> str:
-    """What it calls itself, else what is known of that program: Debian's 1.3.0 says "unknown"."""
+    """Returns its own version, else its package's or digest's: Debian's 1.3.0 says "unknown"."""
     known = subject.package_version or version_of_digest(subject.program_sha256)
     return find_version(stdout) or known
 
@@ -212,7 +213,7 @@ def blank_result(cell: Cell, chip: ChipFacts, finding: Finding, *, rerun: str) -
 
 
 def find_verdict(cell: Cell, artifacts: Artifacts, observed: Observed) -> Finding:
-    """The first answer that holds, and what was done to the subject's link or part on request."""
+    """Returns the first answer that holds, and mentions requested faults of link or part."""
     finding = _first_answer(cell, artifacts, observed)
     faults = of_kind(artifacts.events, FaultMade)
     if not faults or finding.verdict not in MAY_BE_FAULTS:
@@ -260,7 +261,7 @@ def _untrusted(cell: Cell, artifacts: Artifacts, observed: Observed) -> Finding 
 
 
 def _idle(cell: Cell, artifacts: Artifacts) -> str:
-    """Whether the subject said that all went well, and never asked the part anything.
+    """Returns a fault if the subject reported success but sent nothing to the part.
 
     In other jobs its data shows that.
     """
@@ -273,7 +274,7 @@ def _idle(cell: Cell, artifacts: Artifacts) -> str:
 
 
 def _gap(cell: Cell, artifacts: Artifacts, observed: Observed) -> str:
-    """What this cell was to show, and did not; empty where it did all."""
+    """Returns what this cell should have shown but did not; empty if it showed everything."""
     if unlike := pace_fault(artifacts.events, observed.waits) or hazard_fault(cell, artifacts):
         return f"{NOT_KEPT_UP}: {unlike}"
     if missed := missed_hazard(cell, artifacts):
@@ -318,10 +319,11 @@ def describe(item: Evidence) -> str:
 
 
 def is_flood(events: list[Event]) -> bool:
-    """Whether the emulator hung up on a subject that asked for more and more, whatever it was told.
+    """Returns True if the emulator hung up on a subject that went on asking whatever the replies.
 
-    Most requests of one were refused, or came without waiting for the reply before: what of that
-    reached the part is chance. One that polls without end is none: it may be convicted.
+    Most of its requests were refused, or sent without waiting for the reply before, so it is chance
+    which of them reached the part. A subject that polls without end is no flood, and may be
+    convicted.
     """
     if first(events, GaveUp) is None:
         return False
@@ -362,7 +364,7 @@ def data_evidence(cell: Cell, chip: ChipFacts, artifacts: Artifacts) -> list[Evi
     if wrong:
         what = f"{len(wrong)} granules of 4 KiB differ in the part"
         found.append(_data_fault(what, f"{wrong[0]:#x}"))
-    # A subject that failed may have left nothing; its exit code tells of that.
+    # A subject that failed may leave no data; its exit code reports that.
     ended = first(artifacts.events, SubjectEnd)
     owes_data = cell.job is Job.READ and ended is not None and ended.exit_code == 0
     right = workload.final_content(cell, workload.region_of(cell, chip))
@@ -384,7 +386,7 @@ def _data_fault(what: str, where: str) -> Evidence:
 
 
 def _threshold_us(profile: Profile | None, version: str, stdout: str) -> int | None:
-    """As the subject prints it, else as the profile knows it."""
+    """Returns the threshold that the subject prints, else that of its profile."""
     printed = re.search(r"\bdelay_minimum_sleep_us[ =:]+([0-9]+)", stdout)
     if printed:
         return int(printed.group(1))

@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: GPL-2.0-or-later
-"""What the archive did not give to a run: told once, with the cells that were skipped for it."""
+"""The parts that the archive did not deliver, reported once with the skipped cells."""
 
 from collections.abc import Sequence
 
@@ -7,7 +7,7 @@ from delayrig.model.result import Results
 
 
 def not_provided_lines(runs: Sequence[Results]) -> list[str]:
-    """A line for each thing that is missing, naming its cells; none where all was there."""
+    """Returns a line for each missing part with its cells; none if nothing is missing."""
     found = {missing.what: missing.cause for run in runs for missing in run.run.not_provided}
     lines = []
     for what, cause in found.items():

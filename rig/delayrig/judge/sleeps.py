@@ -1,10 +1,10 @@
 # SPDX-License-Identifier: GPL-2.0-or-later
-"""Direct waits, asked against given: calls of what sleeps that go past the delay functions.
+"""Direct waits: compares requested and elapsed time of sleeps outside the delay functions.
 
-A signal interrupts a sleep, which may go on: then it is called again at the same place, for what is
-left. Otherwise the subject has made the wait good in a way that nobody sees, such as by reading a
-clock, or it has not. What shows is its next request: one that was read before the time was over was
-not waited for, and one that was sent after it was.
+When a signal interrupts a sleep, the sleep may continue: then the same place calls it again for the
+rest. Otherwise the subject has waited in a way that nobody sees, such as by reading a clock, or it
+has not waited. Its next request shows which: one that was read before the time was over proves that
+the subject did not wait, one that was sent after it proves that it did.
 """
 
 from bisect import bisect_left
@@ -22,19 +22,19 @@ from delayrig.model.kinds.agent import ClockRate
 from delayrig.model.kinds.emulator import Start
 
 RESUMED_MAX = 4096
-"""So often is a sleep looked for that goes on: a signal every millisecond for seconds."""
+"""The number of calls searched for a continuation: a signal every millisecond for seconds."""
 REST_TOLERANCE_NS = 10_000_000
-"""By so much may what a sleep goes on for be more than what is left: it was rounded up."""
+"""The most by which a continued sleep may exceed the rest, because it was rounded up."""
 
 
 @dataclass(frozen=True, slots=True)
 class _Requests:
-    """When the subject sent what the programmer read, by the moment that it was there at last."""
+    """The times of the subject's requests to the programmer, in the order of arrival."""
 
     seen: Sequence[tuple[int, int]]
-    """When each was there, and when it was read."""
+    """The time of arrival and the time of reading of each."""
     latency_ns: int | None
-    """The most that the programmer takes to notice one; None where nobody knows."""
+    """The most that the programmer takes to notice one; None if unknown."""
 
     def after(self, t_ns: int) -> tuple[int, int] | None:
         at = bisect_left(self.seen, (t_ns, 0))
@@ -67,7 +67,7 @@ def observe_sleeps(
 def _until(
     observe: Callable[[DelayCall], ObservedDelay], call: DelayCall, events: list[Event]
 ) -> ObservedDelay:
-    """What was left until then when it began, by the guest's clock as it was compared once."""
+    """Returns the time left to the absolute deadline when the call began, by the guest's clock."""
     assert call.until_ns is not None, "it waits for a moment"
     rate = first(events, ClockRate)
     if rate is None:
@@ -82,7 +82,7 @@ def _until(
 def _with_what_followed(
     plain: ObservedDelay, call: DelayCall, later: Sequence[DelayCall], asked: _Requests
 ) -> ObservedDelay:
-    """`later` are the calls at the same place and by the same thread that began after it."""
+    """Judges a sleep by what followed. `later` are the next calls at the same place and thread."""
     if not plain.is_short:
         return plain
     assert call.end_ns is not None, "it was seen to end"
@@ -99,7 +99,7 @@ def _with_what_followed(
 
 
 def _resumed(plain: ObservedDelay, added_ns: int) -> ObservedDelay | None:
-    """With the sleeps that went on with it, where these made it whole."""
+    """Returns the sleep with its continuations, if that makes it long enough."""
     whole = msgspec.structs.replace(
         plain, shortest_ns=plain.shortest_ns + added_ns, longest_ns=plain.longest_ns + added_ns
     )
@@ -107,20 +107,20 @@ def _resumed(plain: ObservedDelay, added_ns: int) -> ObservedDelay | None:
 
 
 def _followed(plain: ObservedDelay, read_ns: int) -> ObservedDelay | None:
-    """At most as long as until the next request was read, where that came too early."""
+    """Returns the sleep with an end at the reading of the next request, if that is too early."""
     longest_ns = max(plain.longest_ns, int(read_ns * plain.stretch))
     found = msgspec.structs.replace(plain, longest_ns=longest_ns)
     return found if found.is_short else None
 
 
 def _kept(plain: ObservedDelay, sent_ns: int) -> ObservedDelay | None:
-    """As long as until the next request was sent, where that was not too early."""
+    """Returns the sleep with an end at the sending of the next request, if that is late enough."""
     found = msgspec.structs.replace(plain, shortest_ns=sent_ns, longest_ns=sent_ns)
     return None if found.is_short else found
 
 
 def _requests_of(events: Sequence[Event]) -> _Requests:
-    """Those of which is known when they came; one that followed another at once may have waited."""
+    """Returns the requests with a known arrival. One sent without a pause may have waited."""
     found = []
     for request in requests(events):
         waited = request.gap_ns is not None and request.gap_ns >= 0

@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: GPL-2.0-or-later
-"""Whether the rig itself can be trusted in a cell: asked first, before any verdict on a subject."""
+"""Checks if the rig itself can be trusted in a cell, before any verdict on a subject."""
 
 import re
 from collections.abc import Sequence
@@ -26,21 +26,23 @@ from delayrig.model.lane import LaneName
 
 SCRIPTED = "scripted"
 CUT_OFF = "told to end while its client was there"
-"""The emulator's words (emulators/serprog/main.c) where a signal came too early."""
+"""The emulator's message if a signal came too early (emulators/serprog/main.c)."""
 LIVE_CLOCK_ERROR_PPM_MAX = 10_000
-"""What a live guest's clock may be off by. Of sound ones it is less than the readings tell; one in
-60 guests was seen to jump ahead by ten seconds."""
+"""The largest error of a live guest's clock.
+
+Sound clocks are closer than the readings can tell; one in 60 guests jumped ahead by ten seconds.
+"""
 CLOCK_RATE_ERROR_PPM_MAX = 100
 NOT_KEPT_PART_MAX = 0.1
-"""Of the windows: a host that fell behind more often had another machine for a guest."""
+"""The part of windows. If a host fell behind more often, the guest was another machine."""
 LATE_HOST = re.compile(r"^hrtimer: interrupt took [0-9]+ ns")
-"""What a guest's kernel says where this machine let its core wait in real time."""
+"""The message of a guest's kernel if this machine held up its core in real time."""
 NEEDED = (Guest, ClockRate, Start, SubjectStart, SubjectEnd, End, EmulatorEnd)
-"""Events without which nothing is known of the cell."""
+"""The events that every cell must have."""
 
 
 def rig_fault(cell: Cell, artifacts: Artifacts) -> str:
-    """What of the rig or its guest cannot be trusted in this cell; empty where all is well."""
+    """Returns what cannot be trusted of the rig or the guest in this cell; empty if all can."""
     events = artifacts.events
     for error in of_kind(events, AgentError):
         who = "the session" if cell.lane is LaneName.HOST else "the guest's agent"
@@ -66,7 +68,7 @@ def rig_fault(cell: Cell, artifacts: Artifacts) -> str:
 
 
 def _hung_up_first(events: Sequence[Event]) -> bool:
-    """Whether the subject was still there: the rig itself ends the emulator after its subject."""
+    """Returns True if the emulator left first: otherwise the rig ended it after its subject."""
     hung_up_ns = [event.t_ns for event in of_kind(events, Disconnect)]
     return bool(hung_up_ns) and hung_up_ns[-1] < needed(events, SubjectEnd).t_ns
 
@@ -77,10 +79,10 @@ def _is_explained(cell: Cell, text: str) -> bool:
 
 
 def pace_fault(events: Sequence[Event], waits: Sequence[ObservedWait] = ()) -> str:
-    """What this host hid by falling behind with the guest's cores; empty where it hid nothing.
+    """Returns what this host hid by holding up the guest's cores; empty if it hid nothing.
 
-    A core that stood still makes waits longer, so a wait at that time tells nothing. There is a
-    fault where each wait of a kind was at such a time, or where there were many.
+    A core that stood still makes waits longer, so a wait at that time shows nothing. It is a fault
+    if every wait of a kind was at such a time, or if many were.
     """
     pace = first(events, Pace)
     if pace is None or pace.windows_not_kept == 0:
@@ -103,9 +105,10 @@ def pace_fault(events: Sequence[Event], waits: Sequence[ObservedWait] = ()) -> s
 
 
 def lost_clock(cell: Cell, events: list[Event]) -> str:
-    """How the clock of a live guest went, where that was no clock; empty where it was one.
+    """Returns how the clock of a live guest failed; empty if it did not.
 
-    A subject that waits by it waits for another time than it asked for, and is not to blame.
+    A subject that waits by such a clock waits for another time than it requested, and is not to
+    blame.
     """
     rate = first(events, ClockRate)
     if (
@@ -121,16 +124,16 @@ def lost_clock(cell: Cell, events: list[Event]) -> str:
 
 
 def hazard_fault(cell: Cell, artifacts: Artifacts) -> str:
-    """Which hazard did not take place as it should have; empty where all did.
+    """Returns which hazard did not act as it should have; empty if all did.
 
-    In a guest that is a fault of the rig. This machine may have had other things to do.
+    In a guest that is a fault of the rig. This machine may have had other work.
     """
     faults = (hazard.fault(cell, artifacts) for hazard in hazards_of(cell))
     return next((fault for fault in faults if fault), "")
 
 
 def missed_hazard(cell: Cell, artifacts: Artifacts) -> str:
-    """Which hazard the subject did not meet, though nobody is at fault; empty where it met all."""
+    """Returns the hazard that the subject did not meet, though nobody is at fault; or empty."""
     for word, hazard in zip(cell.hazards, hazards_of(cell), strict=True):
         missed = hazard.missed(cell, artifacts)
         if missed:

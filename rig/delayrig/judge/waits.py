@@ -1,9 +1,9 @@
 # SPDX-License-Identifier: GPL-2.0-or-later
-"""What was seen of a subject's waits, by class, and whether that is enough for a pass.
+"""The observed waits of a subject by class, and whether they are enough for a pass.
 
-The delay witness judges any program in which a delay function was found. The bus knows what the
-releases of flashrom wait for, and convicts those alone, by their digest: another program may poll
-as often as it likes.
+The delay witness judges any program with an identified delay function. The bus knows the waits of
+the releases of flashrom, and convicts only those, by their digest: another program may poll as
+often as it likes.
 """
 
 from dataclasses import dataclass, field, replace
@@ -33,7 +33,7 @@ from delayrig.model.evidence import ObservedDelay, ObservedWait, Witness
 from delayrig.model.lane import LaneName
 from delayrig.model.result import DelayCount
 
-# Classes of waits that no profile names.
+# These classes of waits are in no profile.
 CHIP_BUSY = "chip-busy"
 NO_PROFILE = "bus (no profile for this version)"
 LEFT_TO_PROGRAMMER = "own delays (left to the programmer)"
@@ -46,14 +46,14 @@ NO_DELAYS_SEEN = (
     " version leaves on the bus; run the cell with --lane virtual, where QEMU sees each delay"
 )
 WATCHED_LANES = (LaneName.VIRTUAL, LaneName.LIVE)
-"""Where QEMU sees the delays."""
+"""The lanes in which QEMU sees the delays."""
 
 
 class Bus(Enum):
     CONVICTS = "convicts"
-    """It is a release of which a profile knows what it waits for."""
+    """It is a release whose waits a profile knows."""
     ACQUITS = "acquits"
-    """Nobody else can judge it here: a gap that is long enough held the wait."""
+    """No other witness can judge it here: a gap that is long enough contained the wait."""
     DESCRIBES = "describes"
 
 
@@ -64,7 +64,7 @@ class SeenWaits:
     on_bus: list[ObservedWait] = field(default_factory=list)
     delays: list[ObservedDelay] = field(default_factory=list)
     is_watched: bool = False
-    """Whether QEMU saw each call."""
+    """True if QEMU saw each call."""
     doubts: list[str] = field(default_factory=list)
     """Why the delay witness did not judge them all."""
 
@@ -86,7 +86,7 @@ class SeenWaits:
 
 
 def is_known_release(subject: Subject) -> bool:
-    """Whether it is the unmodified program of a release, by its digest."""
+    """Returns True for the unmodified program of a release, known by its digest."""
     sha256 = subject.program_sha256
     return bool(
         is_packaged_release(subject.package_version)
@@ -150,7 +150,7 @@ def unjudged_delays(artifacts: Artifacts, waits: SeenWaits) -> list[str]:
 
 
 def waits_gap(cell: Cell, artifacts: Artifacts, waits: SeenWaits) -> str:
-    """Why its waits were not judged; empty where they were, or where there are none to judge."""
+    """Returns why its waits were not judged; empty if they were, or if there are none to judge."""
     if cell.role is Role.FLOOR:
         return ""
     if artifacts.delays is not None and not waits.doubts:
@@ -168,7 +168,7 @@ def waits_gap(cell: Cell, artifacts: Artifacts, waits: SeenWaits) -> str:
 
 
 def declared_classes(cell: Cell, profile: Profile | None) -> set[str]:
-    """The classes of waits without whose judgement there is no pass."""
+    """Returns the classes of waits that must be judged for a pass."""
     if profile is None or cell.bridged or cell.programmer is Programmer.DUMMY:
         return set()
     return {wait.kind for wait in profile.wait if wait.always_judged}
@@ -177,11 +177,11 @@ def declared_classes(cell: Cell, profile: Profile | None) -> set[str]:
 def classify_waits(
     waits: list[ObservedWait], profile: Profile | None, events: list[Event]
 ) -> tuple[list[str], list[str]]:
-    """Classes of waits of which every one was judged, and those that hold an unjudged one.
+    """Returns the classes whose waits were all judged, and those with an unjudged one.
 
-    A class that must always be judged and did not come up at all is unjudged as well; so are the
-    part's own busy times where no command after one showed whether the subject kept to them, where
-    one was read so late that it may not show it, or where the programmer waited in its place.
+    A class that must always be judged and did not occur is unjudged as well. So are the part's own
+    busy times if no command after one showed whether the subject waited for them, if one was read
+    too late to show it, or if the programmer waited instead.
     """
     left = leaves_waits(events)
     kept = bool(margins_ns(events)) and not left and not may_hide_an_early_one(events)

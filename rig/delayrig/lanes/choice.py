@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: GPL-2.0-or-later
-"""From a lane's name to the lane."""
+"""Opens a lane by its name."""
 
 from dataclasses import dataclass, replace
 
@@ -18,7 +18,7 @@ from delayrig.plan.request import Request
 
 
 async def open_lane(request: Request, paths: Paths, pool: CpuPool, preparing: Preparing) -> Lane:
-    """Provides what the request's cells need there; what another lane needs stays unasked for."""
+    """Provides what the request's cells need in their lane, and nothing for other lanes."""
     lanes: dict[LaneName, Lane] = {}
     for name in dict.fromkeys(cell.lane for cell in request.cells) or [request.lane]:
         own = replace(request, lane=name, cells=[c for c in request.cells if c.lane is name])
@@ -40,7 +40,7 @@ async def open_lane(request: Request, paths: Paths, pool: CpuPool, preparing: Pr
 
 @dataclass(frozen=True, slots=True)
 class Lanes:
-    """Several, for a plan whose cells name lanes of their own: each cell is run on its own."""
+    """Several lanes, for a plan whose cells name lanes of their own."""
 
     lanes: dict[LaneName, Lane]
 
@@ -62,7 +62,7 @@ class Lanes:
         return self.lanes[cell.lane].refusal(cell)
 
     def header(self) -> RunHeader:
-        """The first lane's; what another uses beside it has that lane's name before its own."""
+        """Returns the first lane's header; other lanes' inputs are added with their name."""
         headers = {name: lane.header() for name, lane in self.lanes.items()}
         first = next(iter(headers.values()))
         digests = {

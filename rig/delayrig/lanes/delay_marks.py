@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: GPL-2.0-or-later
-"""By what QEMU knows delay functions in a running guest: the text that its plugin reads.
+"""The marks by which QEMU finds delay functions in a running guest, as its plugin's input.
 
 The format is in emulators/delays/wish.h.
 """
@@ -17,7 +17,10 @@ MARKS_MAX = 4096
 
 @cache
 def wish_text(functions: tuple[DelayFunction, ...]) -> str:
-    """A line for each function, and for each of their marks; kept, since most cells share it."""
+    """Returns a line for each function, and for each of its marks.
+
+    Cached, as most cells share it.
+    """
     functions = functions[:WATCHED_MAX]
     lines = [_function_line(function) for function in functions]
     watched = [(number, each) for number, each in enumerate(functions) if is_watchable(each)]
@@ -40,7 +43,10 @@ def _function_line(function: DelayFunction) -> str:
 
 
 def may_jump(function: DelayFunction) -> bool:
-    """Whether it may end in another function: its calls then end where they return to."""
+    """Returns True if it may end in another function.
+
+    Then its calls end at their return address.
+    """
     return function.leaves or bool(function.return_sites) or not function.returns
 
 
@@ -55,7 +61,7 @@ def _mark_lines(number: int, function: DelayFunction) -> Iterator[str]:
 
 
 def _window(symbols: Symbols, address: int) -> tuple[int, bytes]:
-    """Code around that address, all within its page, and how far before it that begins."""
+    """Returns code around that address, all within its page, and the address's offset in it."""
     page_end = address - address % PAGE_BYTES + PAGE_BYTES
     begin = min(address, min(page_end, symbols.text[1]) - WINDOW_BYTES)
     return address - begin, symbols.code(begin, WINDOW_BYTES)

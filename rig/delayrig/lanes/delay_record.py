@@ -1,8 +1,8 @@
 # SPDX-License-Identifier: GPL-2.0-or-later
-"""From what the delay plugin wrote (emulators/delays/record.h) to `delays.jsonl`.
+"""Makes `delays.jsonl` from the lines of the delay plugin (emulators/delays/record.h).
 
 QEMU counts the instructions of a block before it runs them, so each stamp says how many of them it
-counted too early. Taken off, what is left is exact to an instruction.
+counted too early. After subtracting them, it is exact to an instruction.
 """
 
 from collections.abc import Sequence
@@ -41,9 +41,9 @@ NOT_READ = "the time that it asks for could not be read"
 def read_record(
     text: bytes, functions: Sequence[DelayFunction], *, insn_ns: int, late_ns: int
 ) -> Delays:
-    """Every call, with who called. `insn_ns` is what an instruction takes, 0 in real time.
+    """Returns every call with its callers. `insn_ns` is the time of an instruction, 0 in real time.
 
-    Raises `LostGuestError` for a record that is none.
+    Raises `LostGuestError` for an invalid record.
     """
     lines = [line for _, line in decoded(text, PLUGIN, source="the delay plugin's lines")]
     if not lines or not isinstance(lines[0], PluginStart) or lines[0].schema != PLUGIN_SCHEMA:
@@ -92,7 +92,7 @@ def read_record(
 
 
 def _meant(wait: DirectWait, asking: Asking, asked_ns: int) -> dict[str, Any]:
-    """What a direct wait asks for, where that is not the time that its arguments tell."""
+    """Returns the request of a direct wait, if it differs from the time in its arguments."""
     arguments = asking.arguments
     if not asking.is_known:
         is_null = arguments[wait.argument] == 0 and wait.called in NOTHING_WATCHED
@@ -107,7 +107,7 @@ def _meant(wait: DirectWait, asking: Asking, asked_ns: int) -> dict[str, Any]:
 
 
 def _as_int(value: int) -> int:
-    """What a C `int` is whose register, or word of the stack, holds that."""
+    """Returns a C `int` from its register or word of the stack."""
     low = value & ((1 << INT_BITS) - 1)
     return low - (1 << INT_BITS) if low >> (INT_BITS - 1) else low
 

@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: GPL-2.0-or-later
-"""What a run was made with: the first thing in its results."""
+"""The inputs of a run, which are the first part of its results."""
 
 import datetime as dt
 import os
@@ -101,7 +101,7 @@ def _header(
 
 
 def image_digests(supplies: Supplies, paths: Paths) -> dict[str, str]:
-    """Everything that decides virtual times: equal digests, equal times."""
+    """Returns all digests that decide virtual times: equal digests give equal times."""
     digests = {
         "turns": digest.of_file(paths.qemu_preload),
         "delay plugin": digest.of_file(paths.delay_plugin),
@@ -116,7 +116,7 @@ def image_digests(supplies: Supplies, paths: Paths) -> dict[str, str]:
 
 
 def commit_of(paths: Paths) -> str:
-    """Of the checkout; empty where it is none."""
+    """Returns the commit of the checkout; empty if it is none."""
     return _answer(["git", "-C", str(paths.checkout), "describe", "--always", "--dirty"])
 
 
@@ -140,10 +140,10 @@ def host_facts() -> HostFacts:
 
 
 def _answer(command: list[str]) -> str:
-    """What a program prints; empty where it is not there or fails.
+    """Returns the output of a program; empty if it is missing or fails.
 
-    Raises `RigFaultError` where it had no chance to answer: a run that is resumed has to give the
-    same answer.
+    Raises `RigFaultError` if it could not answer at all, because a resumed run has to give the same
+    answer.
     """
     try:
         done = subprocess.run(
@@ -163,7 +163,7 @@ def _silent(command: list[str], what: str) -> RigFaultError:
 
 
 def libvirt_version() -> str:
-    """Of the library that cells could be run through; empty where its binding is not installed."""
+    """Returns libvirt's version; empty if its Python binding is not installed."""
     try:
         from delayrig.machine import libvirt_machine
     except ImportError:

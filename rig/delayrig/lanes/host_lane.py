@@ -1,8 +1,8 @@
 # SPDX-License-Identifier: GPL-2.0-or-later
-"""The host lane: subject and emulator are two processes on this machine, and time is its own.
+"""The host lane: subject and emulator are two processes on this machine, with its own time.
 
-Nothing of QEMU, libvirt or a guest's image is needed, nor looked for. Each cell is a session
-(`host/session.py`), a process with its own children that ends all of them.
+It needs nothing of QEMU, libvirt or a guest's image. Each cell is a session (`host/session.py`), a
+process that ends all of its children.
 """
 
 import asyncio
@@ -50,18 +50,18 @@ from delayrig.plan.request import Request
 ANY_PORT = "tcp:127.0.0.1:0"
 DEADLINE_MS = 180_000
 SESSION_END_S = 60
-"""How long a session may take besides its subject's time."""
+"""The time of a session besides its subject's."""
 STOP_S = 10
 WAKE_MEASUREMENTS = 32
 SPARE_BYTES = 32 << 20
-"""What a subject may print, and more."""
+"""The space for a subject's output, and more."""
 
 SPEC = "session.json"
 TERMINAL = "serprog"
 OWN = "own"
 """The subject's folder."""
 WRITTEN = ("read.bin", "host.jsonl", "dummy.jsonl", "chip.bin")
-"""What a subject may write, besides what it prints."""
+"""The files that a subject may write, besides its output."""
 KEPT = (LEFT.name, "events.jsonl", "stdout.txt", LOG.name, "image.sparse")
 
 
@@ -74,7 +74,7 @@ class HostLane:
     refused: dict[str, str] = field(default_factory=dict)
     """Why a subject cannot be started here, by its name."""
     not_provided: dict[str, NotProvided] = field(default_factory=dict)
-    """What the archive did not give of a subject, by its name."""
+    """Parts of subjects that the archive did not deliver, by subject."""
 
     @property
     def programs(self) -> list[Subject]:
@@ -105,7 +105,7 @@ class HostLane:
         return make_host_header(self.request, self.programs, missing, self.paths)
 
     async def run_cell(self, assignment: Assignment) -> float:
-        """Runs the cell in a session of its own; what is left of it goes with it."""
+        """Runs the cell in a session of its own, which ends all of its processes."""
         began_s = time.monotonic()
         with ScratchFolder() as name:
             scratch = Path(name)
@@ -132,7 +132,7 @@ class HostLane:
 
 
 async def open_host_lane(request: Request, paths: Paths, preparing: Preparing) -> HostLane:
-    """Packs the subjects. One that cannot be had is no error: its cells are skipped."""
+    """Packs the subjects. If one is not available, its cells are skipped."""
     lane = HostLane(request=request, paths=paths)
     paths.state.mkdir(parents=True, exist_ok=True)
     if not request.unconfined and (missing := await asyncio.to_thread(missing_confinement)):
@@ -164,9 +164,9 @@ def cpus_of(cell: Cell) -> list[int]:
 
 
 def server_words(cell: Cell, paths: Paths, terminal: str) -> list[str]:
-    """The emulator, and where it listens; the session adds what it may have of this machine."""
+    """Returns the emulator's words with its address; the session adds its rights."""
     listen = f"pty:{terminal}" if cell.bridged else ANY_PORT
-    # Where a link holds bytes up, the emulator would take what it measured for a bound.
+    # With a link that delays bytes, the emulator would take its measurement for a bound.
     linked = any(hazard.emulator_words(cell) for hazard in hazards_of(cell))
     return [
         str(paths.emulator),
@@ -178,7 +178,7 @@ def server_words(cell: Cell, paths: Paths, terminal: str) -> list[str]:
 
 
 def subject_words(assignment: Assignment, scratch: Path) -> list[str]:
-    """The subject's command line; the session puts the emulator's port into it."""
+    """Returns the subject's command line. The session inserts the emulator's port."""
     cell, subject = assignment.cell, assignment.subject
     program, *rest = words_to_start(root_of(subject))
     places = Places(
@@ -210,7 +210,7 @@ def _write_files(assignment: Assignment, paths: Paths, scratch: Path) -> Spec:
     if cell.programmer is Programmer.DUMMY:
         _write_image(scratch / OWN / "chip.bin", chip.size_bytes, region, before)
     return Spec(
-        # It works in the scratch folder, whose own path may be longer than it takes.
+        # The emulator works in the scratch folder, because a full path may be too long for it.
         emulator=[*server_words(cell, paths, TERMINAL), *emulator_words(cell, region)],
         subject=subject_words(assignment, scratch),
         subject_file_bytes_max=chip.size_bytes + SPARE_BYTES,
@@ -253,7 +253,7 @@ def _read_files(assignment: Assignment, scratch: Path) -> dict[str, bytes]:
     found = [scratch / name for name in KEPT]
     entries = {path.name: path.read_bytes() for path in found if path.is_file()}
     for path in (scratch / OWN / name for name in WRITTEN):
-        # The subject may have put a link elsewhere in its place.
+        # The subject may have replaced it by a link to elsewhere.
         if path.is_file() and not path.is_symlink() and (content := path.read_bytes()):
             entries[path.name] = content
     if assignment.cell.programmer is not Programmer.DUMMY:
@@ -267,7 +267,10 @@ def _read_files(assignment: Assignment, scratch: Path) -> dict[str, bytes]:
 
 
 def put_library_client_on_clock_of(entries: dict[str, bytes], agent: str) -> None:
-    """Its events go by a raw counter: the first came with the subject, the others after it."""
+    """Moves the library client's events to the session's clock, because they have a raw counter.
+
+    The first gets the time of the subject's start, the others that of its end.
+    """
     if "host.jsonl" not in entries:
         return
     told = parse_events(entries["host.jsonl"], source="the library client's events")
@@ -283,7 +286,10 @@ def put_library_client_on_clock_of(entries: dict[str, bytes], agent: str) -> Non
 
 
 async def run_session(scratch: Path, limit_s: float) -> int:
-    """Its exit code; whatever comes, nothing of it is left when this returns."""
+    """Runs the session and returns its exit code.
+
+    All of its processes are gone when this returns.
+    """
     words = ["-S", "-P", "-m", "delayrig.lanes.host.session", str(scratch / SPEC), str(os.getpid())]
     package = Path(__file__).parents[2]
     with (scratch / "session.log").open("wb") as log:
@@ -306,7 +312,7 @@ async def run_session(scratch: Path, limit_s: float) -> int:
 
 
 async def _stop(process: asyncio.subprocess.Process) -> None:
-    """Told first, so that it ends its children; then the group that they are all in."""
+    """Asks the session to end its children; then kills the group of all of them."""
     if process.returncode is not None:
         return
     with contextlib.suppress(ProcessLookupError, TimeoutError):

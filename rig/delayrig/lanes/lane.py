@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: GPL-2.0-or-later
-"""What a run asks of a lane."""
+"""The interface of a lane."""
 
 from dataclasses import dataclass
 from pathlib import Path
@@ -20,53 +20,53 @@ from delayrig.plan.request import Request
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Assignment:
-    """A cell that is to be run now, and all that it needs."""
+    """A cell to run now, with all of its inputs."""
 
     cell: Cell
     chip: ChipFacts
     chip_name: str
-    """What this very flashrom calls the chip."""
+    """This flashrom's name for the chip."""
     subject: Subject
     folder: Path
-    """Where everything is left that the cell will be judged by."""
+    """The folder for everything by which the cell is judged."""
     cpu: int
-    """Of this machine, lent for as long as the cell runs."""
+    """A CPU of this machine, lent for as long as the cell runs."""
     watch: StageWatch
     marks: Path | None = None
-    """Where QEMU notes what the guest passed, where somebody wants to know."""
+    """The file in which QEMU records the guest's stages, if wanted."""
     delays: tuple[DelayFunction, ...] = ()
-    """The subject's delay functions, which QEMU sees."""
+    """The subject's delay functions, which QEMU watches."""
 
 
 class Lane(Protocol):
-    """A lane with everything that the cells of one run need: ready to run any of them."""
+    """A lane with all inputs of the cells of one run, ready to run any of them."""
 
     @property
     def programs(self) -> list[Subject]:
-        """Every subject that was packed."""
+        """Returns every subject that was packed."""
 
     def subject_of(self, cell: Cell) -> Subject | None:
-        """What is put to the test there; None where there is no such thing."""
+        """Returns the cell's subject; None if there is none."""
 
     def grouping(self, cell: Cell, /) -> Grouping:
-        """What cells share that had better run on one CPU, one after the other."""
+        """Returns the group of cells that should run on one CPU, one after the other."""
 
     def missing(self, cell: Cell) -> NotProvided | None:
-        """What the archive did not give of what the cell needs; None where all is there."""
+        """Returns what the archive did not deliver for the cell; None if nothing is missing."""
 
     def refusal(self, cell: Cell) -> str:
-        """Why this lane cannot run the cell, whatever its subject; empty where it can."""
+        """Returns why this lane cannot run the cell, whatever its subject; empty if it can."""
 
     def header(self) -> RunHeader:
-        """Of a run that begins now."""
+        """Returns the header of a run that begins now."""
 
     async def run_cell(self, assignment: Assignment) -> float:
-        """Runs the cell; the host time that it took in seconds. Raises `LostGuestError`."""
+        """Runs the cell; returns its host time in seconds. Raises `LostGuestError`."""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class GuestLane:
-    """What lanes have in common whose cells run in guests."""
+    """The common part of lanes whose cells run in guests."""
 
     request: Request
     supplies: Supplies
@@ -83,7 +83,7 @@ class GuestLane:
         return self.supplies.missing_for(cell)
 
     def watch(self, scratch: Path, *, is_virtual: bool) -> DelayWatch:
-        """How a cell's delays are seen; its files are in `scratch`."""
+        """Returns the watch of a cell's delays, with files in `scratch`."""
         return DelayWatch(
             plugin=self.paths.delay_plugin,
             wish=scratch / "delays.wish",

@@ -1,8 +1,8 @@
 # SPDX-License-Identifier: GPL-2.0-or-later
-"""The live lane: a guest of real time, whose cores have speeds of their own, and the chip outside.
+"""The live lane: a guest in real time, whose cores have speeds of their own, and the chip outside.
 
 QEMU runs a thread for each core, and the CPU plugin (emulators/cpu/) holds each to its speed. The
-emulator is a process on this host, as on the host lane, and so is the clock of all verdicts.
+emulator is a process on this host, as on the host lane, and its clock decides all verdicts.
 """
 
 import asyncio
@@ -79,25 +79,25 @@ class PackedGuest:
     emulator: list[str]
     emulator_folder: Path
     stage: list[str]
-    """The emulator before which the subject rehearses."""
+    """The emulator for the subject's rehearsal."""
     stage_folder: Path
     line_port: int
-    """Of this machine's loopback: where the guest's agent calls."""
+    """The port on this machine's loopback that the guest's agent calls."""
     speeds: list[str]
-    """What the CPU plugin is told before the subject starts."""
+    """The commands to the CPU plugin before the subject starts."""
 
 
 class Visitor(Protocol):
-    """Somebody who comes into the guest of a cell."""
+    """A visitor in the guest of a cell."""
 
     @property
     def extra_s(self) -> int:
-        """How much time the subject gets because of that."""
+        """Returns the additional time of the subject for the visit."""
 
     def entered(
         self, hardware: Hardware, assignment: Assignment, supplies: Supplies, scratch: Path
     ) -> Hardware:
-        """The machine with what the visitor needs, which is kept below `scratch`."""
+        """Returns the machine with the visitor's files, which are kept below `scratch`."""
 
     async def beside(
         self,
@@ -106,13 +106,13 @@ class Visitor(Protocol):
         paths: Paths,
         scratch: Path,
     ) -> GuestClock:
-        """Until the guest is done, and the visitor is gone."""
+        """Waits until the guest is done and the visitor is gone."""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class LiveLane(GuestLane):
     image: LiveImage | None
-    """None where the archive did not give it: then every cell is skipped."""
+    """The image; None if the archive did not deliver it. Then every cell is skipped."""
     visitor: Visitor | None = None
 
     def missing(self, cell: Cell) -> NotProvided | None:
@@ -135,9 +135,9 @@ class LiveLane(GuestLane):
     def pack(
         self, assignment: Assignment, folder: Path, *, line_port: int, port: int, stage_port: int
     ) -> PackedGuest:
-        """What is started for a cell; what it is given is written below `folder`.
+        """Returns everything that starts for a cell, and writes its inputs below `folder`.
 
-        The plugin's files are those of the folder that QEMU is started in.
+        The plugin's files are in the folder in which QEMU is started.
         """
         running = self._running(assignment, folder, Path())
         return running.packed(line_port, port, stage_port)
@@ -176,7 +176,7 @@ class _RunningCell:
     scratch: Path
     pace: Pace
     net: PrivateNet | None = None
-    """In which it runs, where that is not this machine's."""
+    """The network of the cell, if it is not this machine's."""
 
     @property
     def watch(self) -> DelayWatch:
@@ -188,7 +188,7 @@ class _RunningCell:
 
     @property
     def stage(self) -> Path:
-        """Where the other emulator works, before which the subject rehearses."""
+        """Returns the folder of the other emulator, for the subject's rehearsal."""
         return self.scratch / "stage"
 
     async def run(self, line: Line) -> dict[str, bytes]:
@@ -266,7 +266,11 @@ class _RunningCell:
         return str(self.scratch / TERMINAL)
 
     def _emulator_words(self, *, rehearsal: bool = False) -> list[str]:
-        """To rehearse: one of the same part, with no link or fault, that nobody asks afterwards."""
+        """Returns the emulator's words.
+
+        The one for the rehearsal has the same part, without link and faults, and its events are not
+        used.
+        """
         cell = self.assignment.cell
         if rehearsal:
             cell = msgspec.structs.replace(cell, programmer=Programmer.SERPROG_IP, hazards=())

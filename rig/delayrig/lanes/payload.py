@@ -1,7 +1,7 @@
 # SPDX-License-Identifier: GPL-2.0-or-later
-"""What goes into a guest for one cell: the spec that the agent reads, and the files beside it.
+"""The inputs of a guest for one cell: the specification for the agent, and other files.
 
-The spec's format is in images/agent/spec.h.
+images/agent/spec.h defines the format of the specification.
 """
 
 from collections.abc import Mapping, Sequence
@@ -25,20 +25,20 @@ BRIDGE_ROOT = "/bridge"
 SETTLE_MS = 200
 DEADLINE_MS = 600_000
 FILE_SPARE_BYTES = 8 << 20
-"""Beside a whole image of the part: no file of a guest's subject gets longer."""
+"""The space beside a whole image of the part: no file of a guest's subject may get longer."""
 DUMMY_SPARE_BYTES = 96 << 20
-"""Where the subject holds the part, and so writes the events itself: 22 MB for words of 64 KiB."""
+"""The space if the subject contains the part and writes the events: 22 MB for 64 KiB of words."""
 GUEST_RECORDS_MAX = 393_216
-"""Some 110 MB of events: what a guest has memory for, and its window room."""
+"""The limit of a guest: some 110 MB of events, for which its memory and its window have room."""
 RECORDS_MAX, RECORDS_PER_KIB = 1 << 20, 128
-"""On this machine; 1 GB of events at most, for a write of 16 MiB."""
+"""The limits on this machine: at most 1 GB of events, for a write of 16 MiB."""
 REHEARSED, REHEARSED_EVENTS = "/tmp/rehearsed.bin", "/tmp/rehearsed.jsonl"
 COLLECTED = ("events.jsonl", "bridge.log", "emulator.log", "image.sparse", "stdout.txt")
 NO_FILES: Mapping[str, bytes] = {}
 
 
 def emulator_words(cell: Cell, region: Region) -> list[str]:
-    """What the emulator is told for this cell, whoever started it and wherever it listens."""
+    """Returns the emulator's words for this cell, without its address."""
     native_delay = cell.programmer is Programmer.SERPROG_NATIVE_DELAY
     return [
         *("--chip", cell.chip),
@@ -55,7 +55,7 @@ def emulator_words(cell: Cell, region: Region) -> list[str]:
 
 
 def records_max(cell: Cell) -> int:
-    """Past how many events the emulator hangs up on the subject."""
+    """Returns the number of events after which the emulator hangs up on the subject."""
     if cell.lane is LaneName.VIRTUAL:
         return GUEST_RECORDS_MAX
     return RECORDS_MAX + RECORDS_PER_KIB * cell.region_kib
@@ -66,7 +66,7 @@ def spare_bytes(cell: Cell) -> int:
 
 
 def deadline_ms(cell: Cell, usual_ms: int = DEADLINE_MS) -> int:
-    """How much time the subject gets: the least that any of its hazards allows."""
+    """Returns the time limit of the subject: the least that any of its hazards allows."""
     limits = [hazard.deadline_ms for hazard in hazards_of(cell)]
     usual_ms = cell.deadline_ms or usual_ms
     return min((limit for limit in limits if limit is not None), default=usual_ms)
@@ -89,7 +89,7 @@ def bridge_lines(cell: Cell) -> list[str]:
 
 
 def host_words(cell: Cell, subject: Subject, events: str = workload.HOST_EVENTS_PATH) -> list[str]:
-    """What the library client is told besides the words that a flashrom is told."""
+    """Returns the library client's words besides those of a flashrom."""
     if not is_in_library(cell):
         return []
     words = (word for hazard in hazards_of(cell) for word in hazard.subject_words(subject))
@@ -116,7 +116,7 @@ def spec_text(
     usual_ms: int = DEADLINE_MS,
     rehearsal: Sequence[str] = (),
 ) -> str:
-    """The cell as the agent reads it; the subject is run with the words of `rehearsal` before."""
+    """Returns the agent's specification. First the subject runs with the words of `rehearsal`."""
     region = workload.region_of(cell, chip)
     emulator = [f"emulator {word}" for word in emulator_words(cell, region)]
     lines = [
@@ -154,7 +154,7 @@ def _flashrom_words(cell: Cell, chip_name: str, subject: Subject, places: Places
 
 
 def rehearsal_words(cell: Cell, chip_name: str, subject: Subject, places: Places) -> Sequence[str]:
-    """The same job at other places, so that nothing of it is taken for the cell's own."""
+    """Returns the same job with other files, so that its results are not taken for the cell's."""
     if cell.programmer is Programmer.DUMMY:
         return []
     elsewhere = msgspec.structs.replace(places, read=REHEARSED)
@@ -187,7 +187,7 @@ def write_payload(
 
 
 def pack_spec(spec: str, scratch: Path, files: Mapping[str, bytes] = NO_FILES) -> Path:
-    """The archive of a cell, of what its agent is told and those files, written below `scratch`."""
+    """Returns an archive with the specification and those files, written below `scratch`."""
     folder = scratch / "cell"
     folder.mkdir()
     for name, content in {**files, "spec": spec.encode()}.items():

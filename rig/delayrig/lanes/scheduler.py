@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: GPL-2.0-or-later
-"""Which cell is next: those of one group follow each other, as long as nobody else is idle."""
+"""Chooses the next cell. Cells of one group follow each other, unless a worker would be idle."""
 
 from collections import deque
 from collections.abc import Callable, Generator, Hashable, Iterable
@@ -12,11 +12,11 @@ T = TypeVar("T")
 class Grouping(NamedTuple):
     group: Hashable = None
     subgroup: Hashable = None
-    """With some of its group it shares more."""
+    """Cells of one subgroup share more than those of their group."""
 
 
 class Scheduler(Generic[T]):
-    """What is left to do, group by group, subgroup by subgroup; within one in the order given."""
+    """The remaining cells by group and subgroup, each in the given order."""
 
     def __init__(self, items: Iterable[T], grouping: Callable[[T], Grouping]) -> None:
         groups: dict[Hashable, dict[Hashable, list[T]]] = {}
@@ -33,9 +33,9 @@ class Scheduler(Generic[T]):
         return sum(map(len, self._left.values()))
 
     def work(self) -> Generator[T, None, None]:
-        """What one of several workers does, one after the other, until nothing is left.
+        """Yields the cells for one of several workers, one after the other, until none is left.
 
-        Each takes a group of its own, the largest first; when there are none, it helps others.
+        Each worker takes a group of its own, the largest first; if there are none, it helps others.
         """
         while groups := [group for group, left in self._left.items() if left]:
             mine = min(groups, key=lambda f: (self._workers[f], -len(self._left[f])))

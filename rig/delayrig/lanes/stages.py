@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: GPL-2.0-or-later
-"""Where the host time of a cell goes: moments on the host, and the marks that the guest passed."""
+"""The host time of a cell by stage, from moments on the host and marks of the guest."""
 
 import re
 import time
@@ -18,7 +18,7 @@ STOP = "stop QEMU"
 KEEP = "write the cell's folder"
 JUDGE = "judge"
 
-# By the numbers of images/agent/hypercall.h; each names what ends at its mark.
+# The keys are the numbers of images/agent/hypercall.h; each names the stage that ends at its mark.
 GUEST = {
     1: "guest: take in the cell",
     2: "guest: take in the subject",
@@ -30,7 +30,7 @@ GUEST = {
     8: "guest: pack the results",
 }
 BOOTED = "boot the guest, take in the cell, rehearse"
-"""Of the live lane alone, whose guests call this host instead of passing marks."""
+"""A stage of the live lane only, whose guests call this host instead of passing marks."""
 CONNECTED, ENDED = GUEST[5], GUEST[6]
 KEY_OF_MARKS = 0x3F00
 MARK = re.compile(r"\d+@(?P<at_s>\d+\.\d+):fw_cfg_select .* key 0x(?P<key>[0-9a-f]+) ")
@@ -38,7 +38,7 @@ STAGES = (PACK, LOAD, BOOTED, *GUEST.values(), READ_BACK, STOP, KEEP, JUDGE)
 
 
 class StageWatch:
-    """Notes when each stage of one cell ended, by the host's clock of the day, as QEMU notes."""
+    """Records when each stage of one cell ended, by the host's wall clock, which QEMU uses, too."""
 
     def __init__(self) -> None:
         self._moments = [("", time.time())]
@@ -47,7 +47,7 @@ class StageWatch:
         self._moments.append((stage, time.time()))
 
     def write(self, folder: Path) -> None:
-        """Keeps the length of each stage, in seconds, in the cell's folder."""
+        """Writes the length of each stage, in seconds, to the cell's folder."""
         marks = folder / MARKS_NAME
         found = read_marks(marks.read_text(encoding="utf-8")) if marks.is_file() else []
         lengths = stage_lengths([*self._moments, *found])
@@ -55,7 +55,7 @@ class StageWatch:
 
 
 def read_marks(log: str) -> list[tuple[str, float]]:
-    """The stages of the guest with the moments at which they ended."""
+    """Returns the stages of the guest with the times of their ends."""
     found = []
     for match in filter(None, map(MARK.match, log.splitlines())):
         number = int(match["key"], 16) - KEY_OF_MARKS
@@ -65,6 +65,9 @@ def read_marks(log: str) -> list[tuple[str, float]]:
 
 
 def stage_lengths(moments: list[tuple[str, float]]) -> dict[str, float]:
-    """Each stage lasted from the moment before its own; the first moment is the beginning."""
+    """Returns the length of each stage: from the end of the one before.
+
+    The first moment is the start.
+    """
     ordered = sorted(moments, key=lambda moment: moment[1])
     return {stage: at_s - before_s for (_, before_s), (stage, at_s) in pairwise(ordered)}

@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: GPL-2.0-or-later
-"""What a cell left, on whatever lane, put into its folder: what it will be judged by."""
+"""Writes the results of a cell of any lane to its folder, for the judge."""
 
 from collections.abc import Sequence
 from pathlib import Path
@@ -15,9 +15,9 @@ from delayrig.model.workload import Region
 
 
 def write_entries(entries: dict[str, bytes], folder: Path, region: Region) -> None:
-    """Puts what came of the cell into the cell's folder, all of its event streams as one.
+    """Writes the cell's results to its folder, with all of its event streams merged.
 
-    A part inside the subject stands for the emulator, which then served nobody.
+    If the part is inside the subject, it replaces the emulator, which then served no client.
     """
     agent = entries.pop("agent.jsonl", b"")
     emulator = entries.pop("events.jsonl", b"")
@@ -34,13 +34,13 @@ def write_entries(entries: dict[str, bytes], folder: Path, region: Region) -> No
 def write_delays(
     saw: bytes, folder: Path, functions: Sequence[DelayFunction], insn_ns: int
 ) -> None:
-    """Puts what the delay plugin saw into the cell's folder; `insn_ns` is an instruction's time."""
+    """Writes the delay plugin's record to the cell's folder. `insn_ns` is an instruction's time."""
     delays = read_record(saw, functions, insn_ns=insn_ns, late_ns=insn_ns)
     replace_file(folder / FILE_NAME, encode_delays(delays))
 
 
 def write_live_delays(saw: bytes, folder: Path, functions: Sequence[DelayFunction]) -> None:
-    """The same of a guest in real time, from the subject's start on: it rehearsed before."""
+    """Writes the delays of a guest in real time, without those of the rehearsal."""
     started = first(read_events(folder), SubjectStart)
     delays = read_record(saw, functions, insn_ns=0, late_ns=0)
     own = delays_since(delays, started.t_ns if started else 0)

@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: GPL-2.0-or-later
-"""What cells are run with: the guest image, the subjects, a snapshot for every shape."""
+"""The inputs of cells: the guest images, the subjects, a snapshot for every shape."""
 
 import asyncio
 import os
@@ -40,12 +40,12 @@ class Supplies:
     kernels: dict[str, Kernel]
     bridges: dict[Arch, Subject]
     subjects: dict[tuple[str, Arch], Subject]
-    """But for those that guests of that architecture cannot run."""
+    """Subjects by name and architecture, without those that no such guest can run."""
     libraries: dict[str, Subject]
-    """By subject, but for those of which no library is known."""
+    """Libraries by subject, without subjects for which no library is known."""
     snapshots: "Snapshots"
     missing: dict[Hashable, NotProvided]
-    """What the archive did not give, by `Need` and key."""
+    """The parts that the archive did not deliver, by `Need` and key."""
 
     def missing_for(self, cell: Cell) -> NotProvided | None:
         return next((self.missing[need] for need in needs_of(cell) if need in self.missing), None)
@@ -82,7 +82,7 @@ class Need(StrEnum):
 
 
 def needs_of(cell: Cell) -> list[Hashable]:
-    """What a cell runs on, by the keys of `Supplies.missing`."""
+    """Returns the inputs of a cell, as keys of `Supplies.missing`."""
     subject: Hashable = (Need.SUBJECT, (cell.subject, cell.arch))
     if is_in_library(cell):
         subject = (Need.LIBRARY, cell.subject)
@@ -94,15 +94,15 @@ def needs_of(cell: Cell) -> list[Hashable]:
 class CpuPool:
     """Host CPUs to run guests on: each guest keeps to one, up to `jobs` guests at a time.
 
-    Of those that came to the end of their cell, so many wait for another one as can run.
+    Of the guests whose cell has ended, as many wait for another cell as can run.
     """
 
     def __init__(self, jobs: int, cpus: Sequence[int] = (), *, waiting: int = 0) -> None:
-        """On those CPUs; none: on all that this process may run on. 0 `waiting`: as many as run."""
+        """Takes the CPUs, by default this process's, and how many guests wait, else `jobs`."""
         self.jobs = jobs
         self.guests = VmPool(waiting or jobs)
         self.missing: dict[Hashable, NotProvided] = {}
-        """What the archive did not give to a run of this pool: the others do not ask again."""
+        """The parts that the archive did not deliver. Other runs of this pool do not ask again."""
         cpus = cpus or sorted(os.sched_getaffinity(0))
         self._free: asyncio.Queue[int] = asyncio.Queue()
         for job in range(jobs):
@@ -118,7 +118,7 @@ class CpuPool:
 
 
 class Snapshots:
-    """The snapshot of each shape, booted when the first cell of that shape asks for it."""
+    """The snapshot of each shape, booted when the first cell of that shape needs it."""
 
     def __init__(
         self, images: dict[GuestShape, GuestImage], paths: Paths, preparing: Preparing
@@ -134,7 +134,10 @@ class Snapshots:
         return list(self._images)
 
     async def provide(self, shape: GuestShape, cpu: int) -> Path | None:
-        """Where it is; None for shapes that are not kept. Raises `LostGuestError`, each time."""
+        """Returns its path; None for shapes that are not kept.
+
+        Raises `LostGuestError`, each time.
+        """
         if shape not in self._images:
             return None
         async with self._locks[shape]:
@@ -146,7 +149,7 @@ class Snapshots:
         return made
 
     async def provide_all(self, pool: CpuPool) -> int:
-        """Boots what is missing, as many at a time as the pool has CPUs; how many there are."""
+        """Boots missing snapshots, one on each CPU at a time; returns the number of all."""
 
         async def provide(shape: GuestShape) -> None:
             async with pool.one() as cpu:
@@ -158,7 +161,7 @@ class Snapshots:
         return len(self._images)
 
     def check_space(self) -> None:
-        """Raises `BadInputError` where the disk has no room for those that are missing."""
+        """Raises `BadInputError` if the disk has no room for the missing snapshots."""
         images, state = self._images.items(), self._paths.state
         missing = [s for s, image in images if not snapshot_path(s, image, self._paths).is_dir()]
         state.mkdir(parents=True, exist_ok=True)
@@ -186,9 +189,9 @@ class Snapshots:
 async def _provide_each(
     missing: dict[Hashable, NotProvided], need: Need, keys: Iterable[K], provide: Callable[[K], V]
 ) -> dict[K, V]:
-    """All keys at once, since what has to be fetched is mostly waited for.
+    """Provides all keys at once, because most of the time is waiting for downloads.
 
-    Notes in `missing` what the archive does not give, and does not ask for that again.
+    Records in `missing` what the archive does not deliver, and does not ask for it again.
     """
 
     def one(key: K) -> list[V]:
@@ -213,9 +216,9 @@ async def provide_supplies(
     pool: CpuPool,
     preparing: Preparing,
 ) -> Supplies:
-    """Fetches and packs what is not there yet, for those cells.
+    """Fetches and packs what is missing for those cells.
 
-    What the archive does not give is missing from what is returned; cells that need it cannot run.
+    The result lacks what the archive did not deliver; cells that need it cannot run.
     """
     cells = list(cells)
     programs = [(cell.subject, cell.arch) for cell in cells if not is_in_library(cell)]
@@ -251,7 +254,7 @@ async def provide_supplies(
             (shape_of(cell).kernel for cell in cells if shape_of(cell).kernel),
             lambda name: provide_kernel(name, recipes.kernels[name], paths, preparing),
         )
-    # Those that are built here or named by the user, where there are guests for them.
+    # These are built here or named by the user, and some guest can run them.
     own = {
         program: await asyncio.to_thread(
             provide_program, program[0], recipes, paths, preparing, program[1]

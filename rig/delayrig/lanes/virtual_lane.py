@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: GPL-2.0-or-later
-"""The virtual lane: a cell runs in a guest of QEMU's, whose instructions are its time."""
+"""The virtual lane: a cell runs in a guest of QEMU whose time is counted in instructions."""
 
 import asyncio
 import time
@@ -52,7 +52,7 @@ from delayrig.plan.request import Request
 @dataclass(frozen=True, slots=True, kw_only=True)
 class VirtualLane(GuestLane):
     vm_pool: VmPool | None = None
-    """Where cells find guests that another cell has run in; None: each has a guest of its own."""
+    """A pool of guests that have run other cells; None: each cell has a guest of its own."""
 
     def refusal(self, cell: Cell) -> str:
         return refusal_on(LaneName.VIRTUAL, cell.hazards)
@@ -61,7 +61,7 @@ class VirtualLane(GuestLane):
         return make_header(self.request, self.supplies, self.paths)
 
     async def run_cell(self, assignment: Assignment) -> float:
-        """Runs the cell in a guest of its own, restored from its snapshot where there is one."""
+        """Runs the cell in a guest of its own, restored from its snapshot if there is one."""
         cell, watch = assignment.cell, assignment.watch
         snapshot = await self.supplies.snapshots.provide(shape_of(cell), assignment.cpu)
         began_s = time.monotonic()
@@ -76,7 +76,7 @@ class VirtualLane(GuestLane):
                     watch.ended(READ_BACK)
             watch.ended(STOP)
             saw = hardware.delays.saw() if hardware.delays else b""
-        # Reading debug information takes longer than other cells would want to wait.
+        # Reading debug information takes longer than other cells should wait.
         folder, region = assignment.folder, region_of(cell, assignment.chip)
         await asyncio.to_thread(write_entries, entries, folder, region)
         if assignment.delays:
@@ -89,7 +89,7 @@ class VirtualLane(GuestLane):
     async def _guest(
         self, hardware: Hardware, snapshot: Path | None, assignment: Assignment
     ) -> AsyncIterator[tuple[Machine, Sequence[Path]]]:
-        """A machine at the pause before the cell, and where it and its QEMU say something."""
+        """Yields a machine at the pause before the cell, and its logs."""
         if self.vm_pool is not None and snapshot is not None and can_be_pooled(snapshot):
             async with self.vm_pool.lend(hardware, snapshot, assignment.cpu) as guest:
                 yield guest.machine, guest.logs
@@ -113,7 +113,7 @@ class VirtualLane(GuestLane):
             cut_logs(logs)
 
     def grouping(self, cell: Cell) -> Grouping:
-        """Cells of one machine may run in one guest, those of one shape with the least ado."""
+        """Returns the grouping: cells of one machine can share a guest, best those of one shape."""
         return Grouping((machine_of(shape_of(cell)), cell.bridged), shape_of(cell))
 
     def pack(self, assignment: Assignment, scratch: Path) -> Hardware:
@@ -126,7 +126,7 @@ class VirtualLane(GuestLane):
             fw_cfg[BRIDGE_FW_CFG] = Path(self.supplies.bridges[cell.arch].archive)
         image = image_with(self.supplies.images[cell.arch], self.supplies.kernels, shape_of(cell))
         console = assignment.folder / "console.log"
-        # All cells are watched alike: one guest runs those of several subjects.
+        # All cells have a watch, because one guest runs those of several subjects.
         watch = self.watch(scratch, is_virtual=True)
         write_wish(watch.wish, wish_text(assignment.delays))
         return replace(
@@ -169,7 +169,7 @@ async def make_machine(
     connect: str | None,
     paths: Paths,
 ) -> Machine:
-    """Plain QEMU, or a domain of the libvirt at `connect` (`embed` is libvirt without a daemon).
+    """Returns plain QEMU, or a domain of the libvirt at `connect` (`embed`: without a daemon).
 
     Without a snapshot it is a plain QEMU that boots.
     """
@@ -177,7 +177,7 @@ async def make_machine(
         return QemuMachine(hardware, log=log, cpu=cpu)
     if connect is None:
         return QemuMachine(restored(hardware, snapshot), log=log, cpu=cpu)
-    # Loading libvirt takes longer than many a cell, so it is loaded where it is asked for.
+    # Loading libvirt takes longer than many a cell, so it is loaded only if requested.
     from delayrig.machine.libvirt_machine import make_libvirt_machine
 
     await provide_whole(hardware, snapshot, cpu)

@@ -1,2 +1,2 @@
 # SPDX-License-Identifier: GPL-2.0-or-later
-"""Guests: their shapes, the one QEMU argument builder, and the two backends that run them."""
+"""Guests: their shapes, the builder of QEMU's arguments, and the two backends that run them."""

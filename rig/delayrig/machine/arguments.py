@@ -1,8 +1,8 @@
 # SPDX-License-Identifier: GPL-2.0-or-later
-"""The one place that knows how a guest is described to QEMU; pure functions of their inputs.
+"""The only place that describes a guest to QEMU. All functions are pure.
 
-Both backends start from `Hardware`: plain QEMU turns it into a command line, libvirt into a
-domain of the same devices. What makes two runs identical is in `timing_arguments`.
+Both backends start from `Hardware`: plain QEMU turns it into a command line, libvirt into a domain
+with the same devices. `timing_arguments` has what makes two runs identical.
 
 Sources: QEMU docs/devel/tcg-icount, docs/specs/pvpanic, docs/specs/fw_cfg, qemu(1); Linux
 Documentation/admin-guide/kernel-parameters.
@@ -20,22 +20,24 @@ RAM_MIB = 512
 HPET = "hpet"
 CARD = "vmxnet3"
 HOST_ADDRESS = "10.0.2.2"
-"""Of this machine's loopback, as guests see it (QEMU docs, "user mode network stack")."""
+"""The address of this machine's loopback in guests (QEMU docs, "user mode network stack")."""
 SECOND_SERIAL_LINE = "/dev/ttyS1"
 LIBRARY_PATH = "LD_LIBRARY_PATH"
 PRELOAD_NOTE = "qemu-preload: the CPU thread keeps the lock"
-UUID = "6c7cd5c4-3ab5-4a9b-8d1e-9ea7b2a3f501"  # firmware tables hold it
+UUID = "6c7cd5c4-3ab5-4a9b-8d1e-9ea7b2a3f501"  # Firmware tables contain the UUID.
 RTC_BASE = "2024-01-01T00:00:00"
 
-# The last 128 MiB are kept from the kernel: the guest leaves its results there for the host.
-# A write of 1 MiB that is polled without a wait leaves 29 MB of events at drawn times, more at max.
+# The kernel does not use the last 128 MiB: the guest leaves its results there for the host. A write
+# of 1 MiB that is polled without a wait leaves 29 MB of events at drawn times, more at max.
 WINDOW_MIB = 128
 KERNEL_MIB = RAM_MIB - WINDOW_MIB
 WINDOW_BYTES = WINDOW_MIB << 20
 
 SANDBOX = "on,obsolete=deny,elevateprivileges=deny,spawn=deny,resourcecontrol=allow"
-"""What no guest needs of this machine's kernel: QEMU is killed where it asks for it. Its threads
-are moved from CPU to CPU, which is resource control."""
+"""The seccomp filter of QEMU, which is killed if it uses what no guest needs.
+
+Its threads are moved between CPUs, which is resource control and must be allowed.
+"""
 CELL_FW_CFG = "opt/org.flashrom.rig/cell"
 SUBJECT_FW_CFG = "opt/org.flashrom.rig/subject"
 BRIDGE_FW_CFG = "opt/org.flashrom.rig/bridge"
@@ -52,9 +54,9 @@ UNUSED_INITCALLS = (
 )
 
 
-# What the kernel does in each system call or switch for somebody who is not here: statistics of
-# pressure, checks of its own copies, zeros in fresh memory, groups of sessions, accounts of which
-# group has what memory (there is one, and it has all), a stack at another place in each call.
+# Work of the kernel in each system call or switch that is not needed here: statistics of pressure,
+# checks of its own copies, zeros in fresh memory, groups of sessions, memory accounts of groups
+# (there is only one group), and another stack address in each call.
 UNUSED_CARE = (
     "psi=0",
     "hardened_usercopy=off",
@@ -68,31 +70,32 @@ UNUSED_CARE = (
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class RealTime:
-    """What a machine has whose time is real: paced CPUs, and ways to this host."""
+    """The additional parts of a machine in real time: paced CPUs, and connections to this host."""
 
     plugin: Path
     """The CPU plugin (emulators/cpu/)."""
     plugin_words: str
-    """Its arguments, joined by commas."""
+    """The arguments of the plugin, joined by commas."""
     tty: Path | None = None
-    """The terminal of this host's that is the guest's second serial line."""
+    """The terminal on this host that is the guest's second serial line."""
     net: str = ""
-    """Where the namespaces of the network are that QEMU, and so the guest, reaches; empty: it is
-    this host's."""
+    """The folder of the network namespaces of QEMU and guest; empty: this host's network."""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Hardware:
     """A machine to start. `fw_cfg` maps names to files; `incoming` is a snapshot to resume.
 
-    `memory` is the file that RAM lives in: a machine that boots writes to it, one that resumes
-    sees it and keeps its own changes to itself. Without it, `incoming` must hold all of RAM.
+    `memory` is the file of the RAM. A machine that boots writes to it; one that resumes maps it
+    privately. Without it, `incoming` must contain all of the RAM.
     """
 
     shape: GuestShape
     preload: Path | None
-    """What is preloaded into QEMU (emulators/qemu_preload/). None where somebody talks to the
-    guest: a CPU that runs would leave the console nothing."""
+    """The library preloaded into QEMU (emulators/qemu_preload/), if nobody uses the console.
+
+    A running CPU would leave the console no time.
+    """
     kernel: Path
     initrd: Path
     console: Path
@@ -100,27 +103,29 @@ class Hardware:
     incoming: Path | None = None
     memory: Path | None = None
     real: RealTime | None = None
-    """Where it is given, the machine lives in real time, and `preload` has no part in it."""
+    """The parts for real time. If they are given, `preload` is not used."""
     delays: DelayWatch | None = None
-    """How it sees the subject's delays, where it does. The guest does not notice."""
+    """The watch of the subject's delays, if there is one. The guest does not notice it."""
     marks: Path | None = None
-    """Where QEMU is to note when the guest passed the end of each stage of its cell."""
+    """The file in which QEMU records when the guest passed the end of each stage of its cell."""
     is_reset: bool = False
-    """Whether it is to be reset to snapshots, and so gets a way to its memory."""
+    """True if it is to be reset to snapshots, and so needs access to its memory."""
     talk: Path | None = None
-    """A socket to talk over the console by. Then idle time passes as on a wall, else it is
-    skipped: nobody types that fast."""
+    """A socket for the console.
+
+    With it, idle time passes in real time instead of being skipped: nobody types that fast.
+    """
 
 
 def window_address(shape: GuestShape) -> int:
-    """The physical address of the memory that the results are left in."""
+    """Returns the physical address of the memory for the results."""
     return shape.platform.ram_base + (KERNEL_MIB << 20)
 
 
 def kernel_command_line(shape: GuestShape) -> str:
-    """What the guest kernel is told; part of a snapshot's identity."""
+    """Returns the command line of the guest's kernel, which is part of a snapshot's identity."""
     platform, window = shape.platform, window_address(shape)
-    # AMD-like models with several cores would fall back to a slow clock from an unreliable one.
+    # AMD-like models with several cores would replace an unreliable clock by a slow one.
     clock = "tsc=reliable" if shape.clocksource == TSC else f"clocksource={shape.clocksource}"
     filled_in = {
         "clock": clock,
@@ -133,7 +138,7 @@ def kernel_command_line(shape: GuestShape) -> str:
         "loglevel=4",
         "panic=-1",
         "cryptomgr.notests",
-        "mitigations=off",  # detours around a speculation that TCG does not do
+        "mitigations=off",  # Mitigations are detours around a speculation that TCG does not do.
         "lsm=",
         *UNUSED_CARE,
         f"initcall_blacklist={','.join(UNUSED_INITCALLS)}",
@@ -150,12 +155,15 @@ def has_hpet(shape: GuestShape) -> bool:
 
 
 def machine_of(shape: GuestShape) -> Hashable:
-    """Machines of which this is equal can be reset to each other's snapshots."""
+    """Returns the same value for machines that can be reset to each other's snapshots."""
     return shape.arch, shape.kernel, shape.cores, has_hpet(shape)
 
 
 def timing_arguments(shape: GuestShape, *, idle_is_skipped: bool = True) -> list[str]:
-    """What makes time virtual, and runs identical (the process must also keep to one CPU)."""
+    """Returns the options that make time virtual and runs identical.
+
+    The process must also keep to one CPU.
+    """
     sleep = "off" if idle_is_skipped else "on"
     return [
         *("-accel", "tcg,thread=single"),
@@ -165,13 +173,13 @@ def timing_arguments(shape: GuestShape, *, idle_is_skipped: bool = True) -> list
 
 
 def clock_arguments(hardware: Hardware) -> list[str]:
-    """Whose time it is: that of instructions, or of this host.
+    """Returns the options for the clock: instructions, or this host's time.
 
-    In real time there is a thread for each CPU, the plugin that gives each its speed, a network
-    card, and perhaps a second serial line. This card hands on a packet within the guest's own write
-    to its register, and QEMU's user-mode network sends it at once: so what the host's kernel stamps
-    as received was sent in that moment. The guest has no route but to this network, in which there
-    is nothing but the loopback interface of the network that QEMU is started in.
+    In real time there is a thread for each CPU, the plugin that sets its speed, a network card, and
+    optionally a second serial line. This card sends a packet during the guest's write to its
+    register, and QEMU's user-mode network forwards it at once. So the host kernel's receive time
+    stamp is the moment of sending. The guest has only a route to this network, which contains
+    nothing but the loopback interface of the network in which QEMU is started.
     """
     real = hardware.real
     if real is None:
@@ -189,7 +197,7 @@ def clock_arguments(hardware: Hardware) -> list[str]:
 
 
 def hand_over_arguments(hardware: Hardware) -> list[str]:
-    """What both backends pass to QEMU word for word: the pause, the files, the snapshot."""
+    """Returns the options of both backends: the pause, the files, the snapshot."""
     arguments = ["-device", hardware.shape.platform.pause_device, "-action", "panic=pause"]
     if hardware.delays is not None:
         told = hardware.delays.words(hardware.shape.arch).items()
@@ -200,7 +208,7 @@ def hand_over_arguments(hardware: Hardware) -> list[str]:
     # Announcing a moved network card would start a host-clock timer.
     arguments += ["-global", "migration.announce-rounds=0"]
     if hardware.incoming is not None and hardware.memory is not None:
-        # What a state without RAM is read with can only be told over the monitor.
+        # Only the monitor can set how a state without RAM is read.
         arguments += ["-incoming", "defer"]
     elif hardware.incoming is not None:
         arguments += ["-global", "migration.mapped-ram=on"]
@@ -209,7 +217,10 @@ def hand_over_arguments(hardware: Hardware) -> list[str]:
 
 
 def memory_arguments(hardware: Hardware) -> list[str]:
-    """RAM in its file: a block of the name that it has without one, which snapshots know it by."""
+    """Returns the options for RAM in a file.
+
+    The block has the same name as without a file, because snapshots contain it.
+    """
     if hardware.memory is None:
         return []
     block = hardware.shape.platform.ram_block
@@ -233,12 +244,12 @@ def console_chardev(hardware: Hardware) -> str:
 def qemu_arguments(
     hardware: Hardware, *, monitor_fd: int | None, qtest_fd: int | None = None
 ) -> list[str]:
-    """The whole command line of plain QEMU, without the program's name.
+    """Returns the whole command line of plain QEMU, without the program's name.
 
-    QMP goes over a socket that QEMU is started with; None: words on the terminal, for a person.
-    Another such socket is a way to the guest's memory (QEMU docs/devel/testing/qtest); its CPUs
-    know nothing of it. Where marks are wanted, QEMU notes the agent's (images/agent/hypercall.h)
-    with the host's time; no guest sees that.
+    QMP uses a socket that QEMU inherits; with None the terminal takes commands from a person.
+    Another such socket gives access to the guest's memory, unnoticed by its CPUs (QEMU
+    docs/devel/testing/qtest). With `marks` QEMU records the agent's marks
+    (images/agent/hypercall.h) and the host's time, also unnoticed.
     """
     shape, platform = hardware.shape, hardware.shape.platform
     monitor, memory, marks = ["-monitor", "stdio"], list[str](), list[str]()
@@ -254,10 +265,10 @@ def qemu_arguments(
     return [
         *("-nodefaults", "-no-user-config"),
         *("-sandbox", SANDBOX),
-        # As libvirt; emulators/qemu_preload/ reads names.
+        # The same name as libvirt's. emulators/qemu_preload/ reads thread names.
         *("-name", "flashrom-rig,debug-threads=on"),
         *("-uuid", UUID),
-        *("-boot", "strict=on"),  # as libvirt starts every domain
+        *("-boot", "strict=on"),  # libvirt starts every domain like this.
         *("-display", "none"),
         *("-machine", f"{platform.machine},{options}"),
         *("-cpu", ",".join(filter(None, [platform.cpu_model, platform.cpu_options]))),
@@ -272,7 +283,8 @@ def qemu_arguments(
         *("-serial", "chardev:console"),
         *monitor,
         *memory,
-        # A CPU that runs leaves the monitor nothing until it is idle: one that boots waits for it.
+        # A CPU that runs gives the monitor no time until it is idle, so one that boots starts
+        # paused.
         *([] if hardware.incoming else ["-S"]),
         *clock_arguments(hardware),
         *marks,
@@ -281,9 +293,9 @@ def qemu_arguments(
 
 
 def preloading(preload: Path | None, library_path: str) -> dict[str, str]:
-    """What QEMU's environment has to hold beside its own; `library_path` is the one that it has.
+    """Returns additions to QEMU's environment; `library_path` is its present library path.
 
-    A path in LD_PRELOAD would end at a space, so only a name stands there.
+    A path in LD_PRELOAD would end at a space, so it contains only a name.
     """
     if preload is None:
         return {}
@@ -292,20 +304,20 @@ def preloading(preload: Path | None, library_path: str) -> dict[str, str]:
 
 
 def pinned(cpu: int, command: Sequence[str]) -> list[str]:
-    """`command`, kept to one host CPU and ended with its parent.
+    """Returns `command` restricted to one host CPU and ended with its parent.
 
-    QEMU's threads take turns anyhow; on one CPU that costs no wake-up of another.
+    QEMU's threads take turns anyway; on one CPU no other CPU has to wake up.
     """
     return [*DIES_WITH_ITS_PARENT, *kept_to(cpu), *command]
 
 
 def kept_to(cpu: int) -> list[str]:
-    """What stands before a program that is kept to one host CPU."""
+    """Returns the words before a program that restrict it to one host CPU."""
     return ["taskset", "--cpu-list", str(cpu)]
 
 
 def _escaped(path: Path) -> str:
-    """QEMU's option syntax doubles commas."""
+    """Returns the path with doubled commas, as QEMU's options need them."""
     return _doubled(str(path))
 
 

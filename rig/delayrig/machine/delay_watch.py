@@ -1,8 +1,8 @@
 # SPDX-License-Identifier: GPL-2.0-or-later
-"""How QEMU is told which delay functions to look at, and where it leaves what it saw.
+"""The request to QEMU to watch delay functions, and the file with its results.
 
-The plugin of emulators/delays/ maps a file of wishes. A QEMU that is reset goes on with another
-subject: what it is to look at is written anew while it is paused, under the number of its cell.
+The plugin of emulators/delays/ maps a file with the request. A QEMU that is reset continues with
+another subject. While it is paused, a new request is written with the number of the new cell.
 """
 
 import struct
@@ -10,7 +10,7 @@ from dataclasses import dataclass
 from pathlib import Path
 
 WISH_BYTES = 1 << 20
-"""Room for 16 functions and 4096 marks of theirs."""
+"""The size of a request, enough for 16 functions with 4096 marks."""
 CELL_NUMBER = struct.Struct("<Q")
 
 
@@ -18,11 +18,11 @@ CELL_NUMBER = struct.Struct("<Q")
 class DelayWatch:
     plugin: Path
     wish: Path
-    """What it is to look at; `write_wish` makes it."""
+    """The file with the request; `write_wish` makes it."""
     out: Path
-    """What it saw (emulators/delays/record.h); zeros may follow."""
+    """The file with the results (emulators/delays/record.h), which may end in zeros."""
     is_virtual: bool = True
-    """Whether its time is QEMU's count of instructions; else it is this machine's clock."""
+    """True if its time is QEMU's count of instructions, False if it is this machine's clock."""
 
     def words(self, machine: str) -> dict[str, str]:
         return {
@@ -37,9 +37,9 @@ class DelayWatch:
 
 
 def write_wish(path: Path, text: str, cell: int = 1) -> None:
-    """Has the plugin look at that from now on; QEMU must be paused, or not started yet.
+    """Writes the request, which is valid from now on. QEMU must be paused, or not yet started.
 
-    The number comes last: QEMU goes by it.
+    The number is written last, because QEMU reacts to it.
     """
     content = text.encode("ascii") + b"\0"
     if CELL_NUMBER.size + len(content) > WISH_BYTES:

@@ -3,20 +3,20 @@
 
 QEMU loads this form more than once. All functions are pure functions of the image's bytes.
 
-QEMU throws away all that it has translated when it loads the `cpu_common` section of a CPU, since
-RAM will have changed behind its back (QEMU hw/core/cpu-system.c). A reset tells it which pages
-have (machine/ram_reset.py), and so leaves that section out. What it holds, whether a CPU is halted
-and which interrupts are due, must then be what the reset before each load leaves: the first CPU
-runs, the others are halted, nothing is due. Of other machines there is no such state.
+QEMU drops all translations when it loads the `cpu_common` section of a CPU, because RAM will have
+changed without its knowledge (QEMU hw/core/cpu-system.c). A reset tells it which pages changed
+(machine/ram_reset.py), so that section is left out. Its content, whether a CPU is halted and which
+interrupts are pending, must then be what the reset before each load leaves: the first CPU runs, the
+others are halted, nothing is pending. Other machines have no such state.
 
-QEMU's CPUs take turns, and a machine that goes on does so with the one after that which ran last;
-in a new machine that is the first one. It makes no difference unless another CPU has something to
-do in the very moment of the pause: so none may have a timer that is due by then, and the agent
-settles before it pauses (images/agent/agent.c). One that is due later ends the first CPU's turn,
-and the order is the same from there on.
+QEMU's CPUs take turns. A machine that continues does so with the CPU after the last one; a new
+machine starts with the first. This makes no difference unless another CPU has work at the very
+moment of the pause. So no CPU may have a timer that is due by then, and the agent settles before it
+pauses (images/agent/agent.c). A later timer ends the first CPU's turn, and the order is the same
+from there on.
 
-How long an instruction takes is no part of the state where it never changes: it is put in, so that
-a machine that ran at another speed goes on at this one's.
+A constant time of an instruction is not part of the state, so it is added. Then a machine that ran
+at another speed continues at the new one.
 
 Sources: QEMU docs/interop/qcow2 (header, "Snapshots"), docs/devel/migration/main ("Stream
 structure"), migration/savevm.h, system/cpu-timers.c, accel/tcg/tcg-accel-ops-rr.c.
@@ -26,12 +26,13 @@ import re
 import struct
 
 CLUSTER_BYTES = 1 << 19
-"""More than any state, so that it lies in one piece."""
+"""The size of a cluster, larger than any state, so that a state is contiguous."""
 TAG = "pause"
 
-_HEADER = struct.Struct(">4s16xI36xIQ")  # magic, cluster bits, number and place of the snapshots
-_SNAPSHOT = struct.Struct(">32xII")  # bytes of state, of extra data
-_EXTRA = struct.Struct(">Q")  # the same bytes again, where there is extra data
+# The fields are magic, cluster bits, and number and offset of the snapshots.
+_HEADER = struct.Struct(">4s16xI36xIQ")
+_SNAPSHOT = struct.Struct(">32xII")  # The fields are the bytes of state and of extra data.
+_EXTRA = struct.Struct(">Q")  # The extra data begins with the same bytes of state again.
 _MAGIC, _STREAM = b"QFI\xfb", b"QEVM"
 _CPU_COMMON = re.compile(
     rb"\x04(?P<id>.{4})\x0acpu_common(?P<number>.{4})\x00\x00\x00\x01(?P<halted>.{4})(?P<due>.{4})"
@@ -45,16 +46,17 @@ _APIC = re.compile(
     rb"\x04(?P<id>.{4})\x04apic(?P<number>.{4})\x00\x00\x00\x03.*?(?P<due>.{8})\x7e(?P=id)",
     re.DOTALL,
 )
-_SUBSECTION = struct.Struct(">BB18sI")  # mark, length of the name, name, version
+_SUBSECTION = struct.Struct(">BB18sI")  # The fields are mark, length of the name, name, version.
 _SPEED_NAME = b"timer/icount/shift"
-_SPEED = struct.Struct(">hq")  # the shift; a difference that QEMU keeps where it adapts it
+# The fields are the shift, and a difference that QEMU keeps if it adapts the shift.
+_SPEED = struct.Struct(">hq")
 _NEVER = -1
 _EXIT_REQUEST = 1
-"""Of what is due: QEMU drops it on loading."""
+"""A pending request that QEMU drops on loading."""
 
 
 def made_loadable(image: bytes, *, cores: int, icount_shift: int) -> bytes | None:
-    """The image whose state keeps translations; None where that machine cannot be reset."""
+    """Returns the image with a state that keeps translations, or None if there is no such state."""
     place = _state_in(image)
     if place is None:
         return None

@@ -1,8 +1,8 @@
 # SPDX-License-Identifier: GPL-2.0-or-later
-"""The same hardware as a libvirt domain; pure, and checked against plain QEMU by a test.
+"""The same hardware as a libvirt domain. A test compares it with plain QEMU.
 
-What libvirt has no words for (icount, fw_cfg, the pause, the snapshot) comes from the same
-functions as plain QEMU's command line, through `<qemu:commandline>`.
+What libvirt cannot express (icount, fw_cfg, the pause, the snapshot) comes from the same functions
+as plain QEMU's command line, through `<qemu:commandline>`.
 """
 
 from uuid import NAMESPACE_URL, uuid5
@@ -20,11 +20,11 @@ QEMU_NAMESPACE = "http://libvirt.org/schemas/domain/qemu/1.0"
 def domain_xml(
     hardware: Hardware, *, name: str, emulator: str, cpu: int, library_path: str = ""
 ) -> str:
-    """The domain's description; the process keeps to the host CPU `cpu`, unless time is real."""
+    """Returns the domain's XML. In virtual time the process keeps to the host CPU `cpu`."""
     ET.register_namespace("qemu", QEMU_NAMESPACE)
     platform, domain = hardware.shape.platform, Element("domain", {"type": "qemu"})
     _text(domain, "name", name)
-    # A booting guest reads it; where that is nothing, libvirt wants it unique.
+    # A booting guest reads it. If nothing boots, it only has to be unique for libvirt.
     is_free = hardware.incoming is not None or hardware.real is not None
     _text(domain, "uuid", str(uuid5(NAMESPACE_URL, name)) if is_free else arguments.UUID)
     _text(domain, "memory", str(arguments.RAM_MIB), unit="MiB")

@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: GPL-2.0-or-later
-"""libvirt's embedded driver: a libvirt without a daemon, in this process and for it alone."""
+"""libvirt's embedded driver: a libvirt without a daemon, in this process and only for it."""
 
 import atexit
 import contextlib
@@ -16,9 +16,9 @@ from delayrig.base.paths import Paths
 from delayrig.base.scratch import place_of_sockets
 
 EMBED = "embed"
-"""`--connect embed`."""
+"""The value of `--connect` for it."""
 EMBEDDED = "/embed"
-# No daemon stands beside the embedded driver, so everything that one would do is turned off.
+# No daemon runs beside the embedded driver, so everything that one would do is turned off.
 EMBED_CONFIGURATION = """\
 stdio_handler = "file"
 security_driver = "none"
@@ -29,16 +29,19 @@ clear_emulator_capabilities = 0
 RUN_AS_ROOT = 'user = "root"\ngroup = "root"\ndynamic_ownership = 0\n'
 REAP_PAUSE_S = 0.02
 SOCKET_BYTES_MAX = 56 + 12
-"""libvirt's own folders and names, and the root's own."""
+"""The longest path of a socket below libvirt's root, with the root's own name."""
 OF_PROCESS = "process-"
-"""Links to roots are called so, with the number of their process."""
+"""The prefix of links to roots; the number of their process follows."""
 GUEST_NAME = "flashrom-rig-"
-"""What the names of domains begin with; the number of the rig's process and a `-` follow."""
+"""The prefix of domain names; the number of the rig's process and a `-` follow."""
 NETWORK = "FLASHROM_RIG_NETWORK"
-"""The words before a QEMU that is to be in a network of its own, in its environment."""
+"""The environment variable with the words that start QEMU in a network of its own."""
 WITHOUT_RIGHTS = "--bounding-set -all --inh-caps -all"
-"""What libvirt would do, but before the network is entered, which is a right of root's."""
-# The rig may have ended before the signal of its death was asked for: then its child is another's.
+"""The options that drop rights.
+
+libvirt would do so itself, but before it enters the network, which needs root's rights.
+"""
+# If the rig ended before the signal of its death was requested, the child has another parent.
 STARTER = """\
 #!/bin/sh
 # Made by the rig: a QEMU of libvirt's that does not outlive who asked for it.
@@ -57,10 +60,10 @@ exec ${network} setpriv --pdeathsig KILL {rights} -- sh -c '
 
 
 def embed_uri(paths: Paths) -> str:
-    """The URI of an embedded driver for this process alone: one root serves one process.
+    """Returns the URI of an embedded driver for this process alone: one root serves one process.
 
-    What libvirt found out about QEMU is kept for the next one. Its sockets lie below the root, and
-    the path of a socket is short (unix(7)), so the root does not lie in the folder of state.
+    The next process reuses what libvirt learned about QEMU. Its sockets are below the root, and the
+    path of a socket is short (unix(7)), so the root is not in the folder of state.
     """
     return f"qemu:///embed?root={_root(paths.state / 'libvirt')}"
 
@@ -81,9 +84,9 @@ def _root(folder: Path) -> Path:
 
 
 def _drop_left_behind(folder: Path) -> None:
-    """Of processes that were killed, and so could not do it themselves.
+    """Removes the roots of processes that were killed.
 
-    One of them may have had the number that is this process's now.
+    One of them may have had the number of this process.
     """
     for link in folder.glob(f"{OF_PROCESS}*"):
         number = link.name.removeprefix(OF_PROCESS)
@@ -98,9 +101,9 @@ def _drop(link: Path) -> None:
 
 
 def _end_questioned(root: Path) -> None:
-    """Ends the QEMU that the libvirt of that root asked what it can do.
+    """Ends the QEMU that the libvirt of that root asked for its capabilities.
 
-    It makes itself a daemon, so that nothing ends it where libvirt is killed meanwhile.
+    It makes itself a daemon, so nothing else ends it if libvirt is killed meanwhile.
     """
     for process in Path("/proc").glob("[0-9]*"):
         with contextlib.suppress(OSError):
@@ -128,8 +131,8 @@ def provide_starter(program: str, paths: Paths) -> Path:
 def adopt_orphans() -> None:
     """Makes every QEMU of the embedded driver a child of this process, and reaps it.
 
-    Such a QEMU has no parent but process 1, which may reap it late; libvirt waits for that, 2 s
-    and more. As a subreaper that did not reap, this process would make it wait for 40 s.
+    Otherwise its parent is process 1, which may reap it late, and libvirt waits 2 s or more for
+    that. If this process were a subreaper that does not reap, libvirt would wait for 40 s.
     """
     become_subreaper()
 
@@ -145,9 +148,9 @@ def adopt_orphans() -> None:
 
 
 def _is_orphaned_qemu(process: int) -> bool:
-    """A daemon is in a session of its own.
+    """Returns True for a QEMU that is a daemon, which has a session of its own.
 
-    libvirt's own helpers are waited for by libvirt, and plain children by asyncio.
+    libvirt waits for its own helpers, and asyncio for plain children.
     """
     name = Path(f"/proc/{process}/comm").read_text(encoding="utf-8")
     return name.startswith("qemu-system") and os.getsid(process) != os.getsid(0)

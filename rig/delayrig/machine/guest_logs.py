@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: GPL-2.0-or-later
-"""What a guest and its QEMU say: its end goes into errors, and it must not fill the disk."""
+"""The logs of a guest and its QEMU. Errors quote their end, and they must not fill the disk."""
 
 import asyncio
 import os
@@ -13,7 +13,7 @@ from delayrig.base.log_tail import log_tail
 
 T = TypeVar("T")
 LOG_BYTES_MAX = 4 << 20
-"""A guest that boots and runs its cell leaves some hundred bytes."""
+"""The limit of a log. A guest that boots and runs its cell writes some hundred bytes."""
 LOOK_S = 0.5
 TAIL_LINES = 4
 LOGS = ("console.log", "qemu.log")
@@ -24,7 +24,7 @@ def logs_of(folder: Path) -> list[Path]:
 
 
 async def unless_flooded(work: Coroutine[Any, Any, T], logs: Sequence[Path]) -> T:
-    """What `work` comes to; raises `LostGuestError` once a log is longer than any sound one."""
+    """Returns the result of `work`; raises `LostGuestError` when a log exceeds the limit."""
     working = asyncio.ensure_future(work)
     try:
         while not (await asyncio.wait([working], timeout=LOOK_S))[0]:
@@ -40,7 +40,7 @@ async def unless_flooded(work: Coroutine[Any, Any, T], logs: Sequence[Path]) -> 
 
 
 def cut_logs(logs: Sequence[Path]) -> None:
-    """To their bound, once nobody writes to them any more."""
+    """Cuts logs to their limit, once nobody writes to them any more."""
     for log in filter(_is_too_long, logs):
         os.truncate(log, LOG_BYTES_MAX)
 

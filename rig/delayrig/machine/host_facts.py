@@ -1,7 +1,7 @@
 # SPDX-License-Identifier: GPL-2.0-or-later
-"""What this machine's kernel says of its CPUs: which are alike, how fast they may go, who decides.
+"""The kernel's information about this machine's CPUs: speeds, siblings, governors.
 
-All of it is read as it stands; what a kernel does not say is empty or null, never guessed.
+It is copied unchanged. A missing value is empty or null, never guessed.
 """
 
 from pathlib import Path
@@ -12,7 +12,10 @@ CPUS = Path("/sys/devices/system/cpu")
 
 
 def cpu_facts(cpu: int, cpus: Path = CPUS) -> CpuFacts:
-    """Of one CPU. Source of the names: Linux Documentation/ABI/testing/sysfs-devices-system-cpu."""
+    """Returns the facts of one CPU.
+
+    Source of the names: Linux Documentation/ABI/testing/sysfs-devices-system-cpu.
+    """
     place = cpus / f"cpu{cpu}"
     return CpuFacts(
         cpu=cpu,
@@ -32,7 +35,7 @@ def cpu_facts(cpu: int, cpus: Path = CPUS) -> CpuFacts:
 
 
 def kernel_line(path: str | Path) -> str:
-    """What stands in a small file of the kernel's; empty where there is none."""
+    """Returns the content of a small file of the kernel; empty if there is none."""
     try:
         return Path(path).read_text(encoding="utf-8", errors="replace").strip()
     except OSError:

@@ -18,8 +18,8 @@ from functools import cache
 from pathlib import Path
 from typing import Any, TypeVar
 
-# Read when libvirt is loaded: it would warn of every option that it hands on word for word, and
-# complain of a host without firmware tables. What matters comes as an exception.
+# libvirt reads this when it is loaded. Otherwise it would warn of every option that it passes on
+# unchanged, and of missing firmware tables. Real problems come as exceptions.
 os.environ.setdefault("LIBVIRT_LOG_OUTPUTS", "4:file:/dev/null")
 
 import libvirt
@@ -53,16 +53,16 @@ _connecting = threading.Lock()
 
 
 def libvirt_version() -> str:
-    """As libvirt gives it: 9.0.0."""
+    """Returns libvirt's version, such as 9.0.0."""
     number = libvirt.getVersion()
     return f"{number // 1000000}.{number // 1000 % 1000}.{number % 1000}"
 
 
 class Host:
-    """One connection to a libvirt, which tells each of its machines of QEMU's events."""
+    """One connection to a libvirt, which passes QEMU's events to its machines."""
 
     def __init__(self, uri: str) -> None:
-        if EMBEDDED in uri:  # QEMUs there are processes of ours
+        if EMBEDDED in uri:  # QEMUs of the embedded driver are processes of ours.
             adopt_orphans()
         try:
             self.connection = libvirt.open(uri)
@@ -81,7 +81,7 @@ class Host:
 
 
 def find_host(uri: str) -> Host:
-    """The one connection of this process to that libvirt."""
+    """Returns this process's only connection to that libvirt."""
     with _connecting:
         _run_events()
         return _open_host(uri)
@@ -103,10 +103,10 @@ def _run_events() -> None:
 
 
 def learn_about_qemu(paths: Paths) -> None:
-    """Has the embedded driver ask QEMU now what it can do, where it does not know that yet.
+    """Makes the embedded driver ask QEMU for its capabilities, unless it knows them.
 
-    For that it starts a QEMU which makes itself a daemon: a rig that is killed just then leaves it
-    behind. Raises `RigFaultError`.
+    For that it starts a QEMU that makes itself a daemon, so a rig that is killed just then leaves
+    it behind. Raises `RigFaultError`.
     """
     host = find_host(embed_uri(paths))
     for program in {platform.program for platform in PLATFORMS.values() if platform.libvirt_arch}:
@@ -164,10 +164,10 @@ class LibvirtMachine(Machine):
             await self._wait_loaded()
 
     async def wait_gone(self) -> None:
-        """Until libvirt says so: it is asked now and then."""
+        """Waits until libvirt reports the end, by asking now and then."""
         domain = self._domain
         assert domain is not None
-        with contextlib.suppress(libvirt.libvirtError):  # it knows no such domain any more
+        with contextlib.suppress(libvirt.libvirtError):  # It no longer knows such a domain.
             while await asyncio.to_thread(domain.isActive):  # noqa: ASYNC110 - nobody tells
                 await asyncio.sleep(LOOK_PAUSE_S)
 
@@ -179,7 +179,7 @@ class LibvirtMachine(Machine):
             await asyncio.to_thread(self._destroy, domain)
 
     def _destroy(self, domain: libvirt.virDomain) -> None:
-        """A busy host may keep libvirt from doing it in time: then it is done here."""
+        """Destroys the domain. If libvirt on a busy host does not kill QEMU in time, this does."""
         root = Path(self._uri.partition(ROOT)[2])
         written = root / "run" / "qemu" / f"{self._name}.pid"
         pid = written.read_text(encoding="ascii") if ROOT in self._uri and written.is_file() else ""
@@ -192,7 +192,7 @@ class LibvirtMachine(Machine):
             shutil.copyfile(said, self._log)
 
     def _on_event(self, event: str, details: dict[str, Any]) -> None:
-        """Called in libvirt's thread."""
+        """Queues an event; libvirt's thread calls this."""
         if event in self._events:
             self._loop.call_soon_threadsafe(self._events[event].put_nowait, details)
 
@@ -229,7 +229,7 @@ class LibvirtMachine(Machine):
 def make_libvirt_machine(
     hardware: Hardware, *, connect: str, cpu: int, paths: Paths, log: Path
 ) -> LibvirtMachine:
-    """A domain of the libvirt at `connect`, or of one without a daemon (`embed`)."""
+    """Returns a domain of the libvirt at `connect`, or of one without a daemon (`embed`)."""
     program = hardware.shape.platform.program
     emulator = shutil.which(program) or ""
     if connect == EMBED:

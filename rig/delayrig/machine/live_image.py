@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: GPL-2.0-or-later
-"""What guests of the live lane boot: the usual kernel, its driver of a network card, our agent."""
+"""The image of guests of the live lane: the usual kernel, its network driver, our agent."""
 
 import shutil
 from pathlib import Path
@@ -28,7 +28,7 @@ FETCHED = ("vmlinuz", DRIVER, PACKAGES)
 
 
 class LiveImage(msgspec.Struct, frozen=True, kw_only=True):
-    """What to boot; kernel and driver are of the one package."""
+    """The files to boot. Kernel and driver are from the same package."""
 
     kernel: str
     kernel_sha256: str
@@ -38,12 +38,12 @@ class LiveImage(msgspec.Struct, frozen=True, kw_only=True):
 
 
 def provide_live_image(recipe: GuestRecipe, paths: Paths, preparing: Preparing) -> LiveImage:
-    """Kernel and initrd, fetched and packed where they are not there yet."""
+    """Returns kernel and initrd, after fetching and packing them if they are missing."""
     package = recipe.kernel_packages[Arch.X86_64]
     folder = paths.images / "live" / digest.of_value(["live", recipe.suite, package, CARD])[:24]
     seal = folder / SEAL
     if (folder / PACKAGES).is_file() and not seal.is_file():
-        write_seal(seal, folder, FETCHED)  # from a state that had none
+        write_seal(seal, folder, FETCHED)  # An older state has no seal.
     if fault := broken_seal(seal, folder):
         again = f", again: {fault}" if seal.is_file() else ""
         preparing(f"kernel of {recipe.suite}, with its driver {CARD}{again}")

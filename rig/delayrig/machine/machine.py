@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: GPL-2.0-or-later
-"""A guest behind QEMU's monitor, whoever holds that: the part that both backends share."""
+"""A guest behind QEMU's monitor: the part that both backends share."""
 
 from abc import ABC, abstractmethod
 from pathlib import Path
@@ -26,7 +26,7 @@ def overdue(limit_s: float, what: str) -> LostGuestError:
 class Machine(ABC):
     """A guest from power-on to its end. Every wait takes a limit in seconds of host time.
 
-    All methods raise `LostGuestError` where the guest dies, hangs or answers nonsense.
+    All methods raise `LostGuestError` if the guest dies, hangs or sends nonsense.
     """
 
     @abstractmethod
@@ -35,19 +35,19 @@ class Machine(ABC):
 
     @abstractmethod
     async def stop(self) -> None:
-        """Ends the machine and everything that belongs to it; never fails, may be repeated."""
+        """Ends the machine and everything that belongs to it. Never fails, may be repeated."""
 
     @abstractmethod
     async def wait_gone(self) -> None:
-        """Until QEMU has ended, by itself or by somebody else."""
+        """Waits until QEMU has ended, for whatever reason."""
 
     @abstractmethod
     async def _execute(self, command: str, arguments: dict[str, object] | None = None) -> Any:
-        """What QEMU answers to a command."""
+        """Sends a command to QEMU, and returns the answer."""
 
     @abstractmethod
     async def _next(self, event: str, limit_s: float, what: str) -> dict[str, Any]:
-        """The details of the next event of that name."""
+        """Returns the details of the next event of that name."""
 
     @abstractmethod
     def _forget(self, event: str) -> None:
@@ -55,7 +55,7 @@ class Machine(ABC):
 
     @abstractmethod
     def _said(self) -> str:
-        """QEMU's own words, or where they are."""
+        """Returns QEMU's own messages, or where they are."""
 
     async def resume(self) -> None:
         self._forget(STOP)
@@ -66,11 +66,14 @@ class Machine(ABC):
         await self._next(STOP, limit_s, "the guest to pause")
 
     async def wake(self) -> None:
-        """Has QEMU's main loop look at what is due; nothing changes in the guest."""
+        """Makes QEMU's main loop check what is due. The guest does not change."""
         await self._execute("query-status")
 
     async def save(self, path: Path, *, whole: bool, limit_s: float) -> None:
-        """Writes the paused machine to the file `path`; not RAM in a file, unless `whole`."""
+        """Writes the paused machine to the file `path`.
+
+        RAM in a file is written only if `whole`.
+        """
         self._forget(MIGRATION)
         await self._set_capabilities(
             {"events": True, "x-ignore-shared": not whole, "mapped-ram": whole}
@@ -83,7 +86,7 @@ class Machine(ABC):
         await self._execute("pmemsave", {"val": address, "size": size_bytes, "filename": str(path)})
 
     async def save_states(self, image: Path) -> None:
-        """Writes the paused machine without its RAM, for `load_states`, to a new image."""
+        """Writes the paused machine without its RAM to a new image, for `load_states`."""
         size = {"driver": "file", "filename": str(image), "size": 0}
         await self._job("blockdev-create", {"options": size})
         file, disk = _nodes(image, 0)
@@ -98,7 +101,7 @@ class Machine(ABC):
             await self._execute("blockdev-del", {"node-name": node["node-name"]})
 
     async def open_states(self, image: Path, number: int) -> None:
-        """For `load_states`. QEMU notes in the image which of its states is in use."""
+        """Opens an image for `load_states`. QEMU records in it which state is in use."""
         for node in _nodes(image, number):
             await self._execute("blockdev-add", node)
 
@@ -107,7 +110,7 @@ class Machine(ABC):
         await self._job("snapshot-load", _states(number))
 
     async def cpu_threads(self) -> list[int]:
-        """The thread of each CPU, by its number."""
+        """Returns the thread of each CPU, in the order of the CPUs."""
         found = await self._execute("query-cpus-fast")
         return [int(cpu["thread-id"]) for cpu in sorted(found, key=lambda cpu: cpu["cpu-index"])]
 
@@ -123,7 +126,7 @@ class Machine(ABC):
                 raise LostGuestError(f"QEMU's {command} failed: {job['error']}: {self._said()}")
 
     async def _load(self, state: Path) -> None:
-        """Reads the state of a machine that waits for it, and whose RAM is there already."""
+        """Loads the state of a machine that waits for it, and whose RAM is there already."""
         await self._set_capabilities({"events": True, "x-ignore-shared": True})
         await self._execute("migrate-incoming", {"uri": f"file:{state}"})
         await self._wait_migrated(LOAD_LIMIT_S)
@@ -149,12 +152,12 @@ class Machine(ABC):
 
 
 def _nodes(image: Path, number: int) -> tuple[dict[str, object], dict[str, object]]:
-    """An image of states as QEMU knows it, which may have several open: its file, its content."""
-    # Nothing in there outlives a run, so nothing waits for a disk.
+    """Returns the file and the content of an image of states, as QEMU's block nodes."""
+    # The image does not outlive the run, so nothing needs to wait for a disk.
     cache = {"direct": False, "no-flush": True}
     name = f"states-file-{number}"
-    # qcow2 cleans its cache every ten minutes of the guest's time, by the main loop: the
-    # guest's CPUs would wait for that, and for ever (emulators/qemu_preload/big_lock.c).
+    # qcow2 cleans its cache every ten minutes of the guest's time, in the main loop. The guest's
+    # CPUs would wait for that forever (emulators/qemu_preload/big_lock.c).
     uncleaned: dict[str, object] = {"cache-clean-interval": 0, "driver": "qcow2", "file": name}
     return (
         {"node-name": name, "driver": "file", "filename": str(image), "cache": cache},

@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: GPL-2.0-or-later
-"""The backend for thousands of cells: QEMU as a child process, spoken to over QMP."""
+"""The backend for thousands of cells: QEMU as a child process, controlled by QMP."""
 
 import asyncio
 import contextlib
@@ -35,12 +35,15 @@ CONNECT_LIMIT_S = 20.0
 COMMAND_LIMIT_S = 60.0
 LOOK_EVERY_S = 2.0
 NS_PER_S = 1_000_000_000
-# Else glibc asks the kernel for each further page of a thread's heap, a thousand times a cell.
+# Otherwise glibc asks the kernel for each further page of a thread's heap, a thousand times a cell.
 TUNABLES = {"GLIBC_TUNABLES": "glibc.malloc.top_pad=4194304"}
 
 
 class QemuMachine(Machine):
-    """A `Machine` of its own process, kept to one host CPU. What QEMU says goes to `log`."""
+    """A `Machine` in a process of its own, restricted to one host CPU.
+
+    QEMU's output goes to `log`.
+    """
 
     def __init__(self, hardware: Hardware, *, log: Path, cpu: int) -> None:
         self._hardware = hardware
@@ -79,7 +82,7 @@ class QemuMachine(Machine):
             await asyncio.wait_for(self._qmp.connect(ours), CONNECT_LIMIT_S)
         except (QMPError, OSError, TimeoutError) as error:
             raise LostGuestError(f"QEMU did not open its monitor: {self._said()}") from error
-        # A library that cannot be preloaded is passed over, and times would no longer be exact.
+        # A library that cannot be preloaded is ignored, and times would no longer be exact.
         if preload and PRELOAD_NOTE not in self._said():
             raise RigFaultError(
                 f"{self._hardware.preload} has no effect in this QEMU: {self._said()}",
@@ -91,10 +94,10 @@ class QemuMachine(Machine):
             await self._execute("cont")
 
     async def reset(self, states: Path, content: Path) -> None:
-        """To the pause of a snapshot, with all that is translated of what stays the same.
+        """Resets the machine to the pause of a snapshot, keeping translations of unchanged pages.
 
         `states` is a copy for this QEMU alone, `content` is the snapshot's RAM. Raises
-        `CannotResetError` where another machine had better be started.
+        `CannotResetError` if a new machine is better.
         """
         hardware = self._hardware
         assert hardware.memory is not None
@@ -176,8 +179,8 @@ async def wait_for_first(
 ) -> None:
     """Returns when one of `waiting` is done, or `limit_s` are over.
 
-    What `queued_s` has grown by meanwhile does not count: a guest that hangs sleeps or spins, but
-    one that merely has to share its CPU waits in the queue for it.
+    The growth of `queued_s` in the meantime does not count: a guest that hangs sleeps or spins, but
+    one that only shares its CPU waits in the queue for it.
     """
     began_s, queued_before_s = time.monotonic(), queued_s()
     while True:
@@ -194,9 +197,9 @@ async def wait_for_first(
 
 
 def queued_s_of(process: int, proc: Path = Path("/proc")) -> float:
-    """How long the process was kept from a CPU by others: its thread that waited longest.
+    """Returns how long other processes kept this one from a CPU: the maximum over its threads.
 
-    0 where the kernel does not tell, or the process is gone. Source: Linux
+    It is 0 if the kernel does not report it, or the process is gone. Source: Linux
     Documentation/scheduler/sched-stats.rst.
     """
     waits_ns = [0]

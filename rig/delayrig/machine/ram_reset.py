@@ -1,12 +1,12 @@
 # SPDX-License-Identifier: GPL-2.0-or-later
-"""RAM of a paused QEMU, put back to what it was at the snapshot, with its translations kept.
+"""Restores the RAM of a paused QEMU to the snapshot, and keeps its translations.
 
-A guest that resumed from a snapshot maps the file of its RAM for itself alone, so the host's kernel
-knows which pages the guest has changed: they are no longer the file's. Those are written anew from
-the file; or from that of another snapshot, and then those as well in which the two files differ.
-QEMU must forget what it has translated of them, and only of them: it does when they are written to
-by a device, or by who tests it (qtest). All else it has translated stays, which is most of what a
-cell runs: the kernel, the agent, the emulator.
+A guest that resumed from a snapshot maps the file of its RAM privately, so the host's kernel knows
+which pages the guest has changed: they are no longer the file's. These are restored from the file.
+If another snapshot is restored, the pages in which the two files differ are restored as well. QEMU
+must forget its translations of these pages, and only of them. It does so when a device, or a test
+tool (qtest), writes to them. All other translations stay, which are most of what a cell runs: the
+kernel, the agent, the emulator.
 
 Sources: Linux Documentation/admin-guide/mm/pagemap (bits 61 to 63), process_vm_writev(2); QEMU
 docs/devel/testing/qtest.
@@ -37,15 +37,15 @@ NOT_THE_FILES, IN_MEMORY = 61, 62
 ANSWER = b"OK"
 QTEST_LIMIT_S = 60.0
 VECTORS_MAX = 1024
-"""In one call (UIO_MAXIOV)."""
+"""The number of vectors in one call (UIO_MAXIOV)."""
 MEMSET_BYTES = 1 << 16
-"""At once: QEMU takes as much memory of its own for it, and this much it has at hand."""
+"""The bytes of one request. QEMU needs a buffer of this size, which it has at hand."""
 PAGES_MAX = 128 << 20 >> 12
-"""Past that it is as quick to start anew, and the host gets its memory back."""
+"""The most pages to restore. With more, a new start is as quick, and frees host memory."""
 ASKED_AT_ONCE = 512
-"""So few that the answers have room: else each side would wait for the other."""
+"""The number of requests at once, few enough that no side blocks on the other's full buffer."""
 DIGESTS = "digests"
-"""Beside the file of RAM: of each of its pages."""
+"""The file beside the RAM with the digest of each of its pages."""
 DIGEST_BYTES = 16
 
 
@@ -57,7 +57,7 @@ _write_to_process.restype = ctypes.c_ssize_t
 
 @dataclass(frozen=True, slots=True)
 class Stretch:
-    """Pages of RAM in a row, from `start` bytes of its file on."""
+    """Adjacent pages of RAM, from `start` bytes of its file on."""
 
     start: int
     size: int
@@ -68,7 +68,7 @@ class CannotResetError(Exception):
 
 
 def write_digests(ram: Path) -> None:
-    """Of each page, so that it is known later in what two files differ; of zeros it is zero."""
+    """Writes the digest of each page, so that two files can be compared. Pages of zeros have 0."""
     zeros = bytes(PAGE_BYTES)
     size = ram.stat().st_size
     with ram.open("rb", buffering=0) as file, ram.with_name(DIGESTS).open("wb") as digests:
@@ -83,11 +83,11 @@ def write_digests(ram: Path) -> None:
 
 
 def stale_stretches(process: int, ram: Path, content: Path) -> list[Stretch]:
-    """What this process, which maps the file `ram`, has in its RAM that may differ from `content`.
+    """Returns the pages of this process that may differ from `content`.
 
-    That is another such file, or the same.
+    The process maps the file `ram`; `content` is another such file, or the same.
     """
-    import numpy as np  # takes longer to load than a reset, and most commands do without
+    import numpy as np  # It takes longer to load than a reset, and most commands do not need it.
 
     begin, end = _mapping_of(process, ram)
     with Path(f"/proc/{process}/pagemap").open("rb", buffering=0) as file:
@@ -108,7 +108,7 @@ def stale_stretches(process: int, ram: Path, content: Path) -> list[Stretch]:
 
 
 def forget_translations(qtest: socket.socket, base: int, stretches: list[Stretch]) -> None:
-    """Has QEMU write zeros there; `base` is the physical address of RAM. Blocks."""
+    """Makes QEMU write zeros there; `base` is the physical address of RAM. Blocks."""
     lines = [
         f"memset {base + at:#x} {min(MEMSET_BYTES, one.start + one.size - at):#x} 0x0\n"
         for one in stretches
@@ -129,7 +129,7 @@ def forget_translations(qtest: socket.socket, base: int, stretches: list[Stretch
 
 
 def put_back(process: int, ram: Path, stretches: list[Stretch], content: Path) -> None:
-    """Writes that file's content to the process, where it is not zero as QEMU has left it."""
+    """Writes that file's content to the process, except zeros, which QEMU has written."""
     import numpy as np
 
     begin, _ = _mapping_of(process, ram)
@@ -138,7 +138,7 @@ def put_back(process: int, ram: Path, stretches: list[Stretch], content: Path) -
     source = np.memmap(content, np.uint8, mode="r")
     places = np.array([(part.start, part.size) for part in parts], np.uint64).reshape(-1, 2)
     for some in np.split(places, range(VECTORS_MAX, len(places), VECTORS_MAX)):
-        # Addresses with lengths, as in `struct iovec`.
+        # These are addresses with lengths, as in `struct iovec`.
         ours, theirs = (
             some + np.array((address, 0), np.uint64) for address in (source.ctypes.data, begin)
         )
@@ -150,13 +150,13 @@ def put_back(process: int, ram: Path, stretches: list[Stretch], content: Path) -
 
 
 def _data_in(file: int, whole: Stretch) -> Iterator[Stretch]:
-    """But for the holes of the file (lseek(2), SEEK_DATA)."""
+    """Yields the parts of the file that are not holes (lseek(2), SEEK_DATA)."""
     at, end = whole.start, whole.start + whole.size
     while at < end:
         try:
             begin = os.lseek(file, at, os.SEEK_DATA)
         except OSError as error:
-            if error.errno == errno.ENXIO:  # there is nothing more
+            if error.errno == errno.ENXIO:  # There is no more data.
                 return
             raise
         if begin >= end:
@@ -166,7 +166,7 @@ def _data_in(file: int, whole: Stretch) -> Iterator[Stretch]:
 
 
 def _mapping_of(process: int, ram: Path) -> tuple[int, int]:
-    """The addresses at which a process has that file, which it maps once and whole."""
+    """Returns the addresses at which a process maps that file, which must be one piece."""
     for line in Path(f"/proc/{process}/maps").read_text(errors="replace").splitlines():
         fields = line.split(maxsplit=5)
         if len(fields) == MAPS_FIELDS and fields[-1] == str(ram):

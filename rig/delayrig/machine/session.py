@@ -1,7 +1,7 @@
 # SPDX-License-Identifier: GPL-2.0-or-later
-"""A guest from its pause at the snapshot to the results that it leaves in its window of memory.
+"""A guest from its pause at the snapshot to the results in its window of memory.
 
-Their layout is in images/agent/parcel.h.
+images/agent/parcel.h describes their layout.
 """
 
 import struct
@@ -26,7 +26,7 @@ ENTRIES = {
 async def finish_guest(
     machine: Machine, shape: GuestShape, scratch: Path, *, limit_s: float = CELL_LIMIT_S
 ) -> dict[str, bytes]:
-    """From the pause of the snapshot through its cell; returns what it left for the host."""
+    """Runs the guest from the pause of the snapshot, and returns the results of its cell."""
     await machine.resume()
     await machine.wait_paused(limit_s=limit_s)
     return await read_results(machine, shape, scratch)
@@ -44,7 +44,7 @@ async def read_results(machine: Machine, shape: GuestShape, scratch: Path) -> di
 
 
 def parcel_bytes(header: bytes, *, window_bytes: int) -> int:
-    """How many bytes the parcel uses, header included; refuses a window with no parcel."""
+    """Returns the bytes used by the parcel, with its header. Refuses a window without a parcel."""
     if len(header) < HEADER.size:
         raise LostGuestError("the guest's parcel has no header")
     magic, used, _ = HEADER.unpack_from(header)
@@ -56,7 +56,10 @@ def parcel_bytes(header: bytes, *, window_bytes: int) -> int:
 
 
 def unpack(parcel: bytes) -> dict[str, bytes]:
-    """Every entry by name. Truncation, overlap, repeats or left-over bytes are a lost guest."""
+    """Returns every entry by name.
+
+    Truncation, overlap, repeats or left-over bytes are a lost guest.
+    """
     if len(parcel) < HEADER.size:
         raise LostGuestError("the guest's parcel has no header")
     _, _, count = HEADER.unpack_from(parcel)

@@ -1,11 +1,11 @@
 # SPDX-License-Identifier: GPL-2.0-or-later
 """Booted guests on disk, one per shape: a cell starts from there in a tenth of a second.
 
-A snapshot is a folder: the state of the devices, and RAM as a file of its own, which each restored
-guest maps for itself. So nothing is read that the guest does not touch, and the host keeps one
-copy of it for all guests. libvirt has no words for that: it gets all in one file, made when asked.
-QEMU reads the kernel that it is given, 14 MB, though a restored guest has booted long ago: it is
-given the first bytes alone, which it cannot do without.
+A snapshot is a folder with the state of the devices, and the RAM as a file of its own, which each
+restored guest maps privately. So memory that the guest does not touch is not read, and the host
+keeps one copy of it for all guests. libvirt cannot express that: it gets everything in one file,
+which is made on request. QEMU reads the kernel that it is given, 14 MB, though a restored guest has
+booted long ago. So it is given only the first bytes, which it needs.
 """
 
 import asyncio
@@ -37,24 +37,27 @@ BOOT_LIMIT_S = 120.0
 SAVE_LIMIT_S = 60.0
 UNUSED_DROPPED_AFTER_S = 24 * 3600
 RUN_ASKS_WITHIN_S = 6 * 3600
-"""A run asks for its own at its start; hardly any lasts longer."""
+"""The age from which a snapshot may be removed.
+
+A run uses its own at its start; few last longer.
+"""
 ALL_BYTES_MAX = 6 << 30
-"""Two sets of those that `default`, `live` and `gate` need."""
+"""The size of two sets of the snapshots that `default`, `live` and `gate` need."""
 BLOCK_BYTES = 512
-"""Of `st_blocks` (stat(2))."""
+"""The unit of `st_blocks` (stat(2))."""
 FORMAT = 10
 STATE, RAM, WHOLE, KERNEL = "state", "ram", "whole", "kernel"
 STATES = "states.qcow2"
-"""To be reset to; not there for machines that cannot be."""
-# Of the kernel: more than its real-mode part, which ends below 32 KiB (Linux x86 boot protocol);
-# of arm64 its header would do.
+"""The state for resets; missing if the machine cannot be reset."""
+# The given part of the kernel: more than its real-mode part, which ends below 32 KiB (Linux x86
+# boot protocol). On arm64 its header would be enough.
 KERNEL_BYTES = 1 << 16
 
 
 def boot_hardware(
     shape: GuestShape, image: GuestImage | LiveImage, preload: Path, console: Path
 ) -> Hardware:
-    """The machine that boots; where it gets a snapshot, up to the moment of that."""
+    """Returns the machine that boots and makes the snapshot."""
     return Hardware(
         shape=shape,
         preload=preload,
@@ -66,13 +69,13 @@ def boot_hardware(
 
 @cache
 def qemu_sha256(name: str) -> str:
-    """Which build of QEMU this is: another one may count instructions in another way."""
+    """Returns the digest of this QEMU: another build may count instructions in another way."""
     program = shutil.which(name)
     return digest.of_file(Path(program)) if program else ""
 
 
 def snapshot_path(shape: GuestShape, image: GuestImage, paths: Paths) -> Path:
-    """Where the snapshot of that shape is, or will be; named by all that it is made of."""
+    """Returns the path of the snapshot of that shape. Its name depends on all of its inputs."""
     platform = shape.platform
     parts = [
         FORMAT,
@@ -90,9 +93,9 @@ def snapshot_path(shape: GuestShape, image: GuestImage, paths: Paths) -> Path:
 
 
 async def provide_snapshot(shape: GuestShape, image: GuestImage, paths: Paths, cpu: int) -> Path:
-    """The snapshot of that shape, booted and saved where it is not there yet.
+    """Returns the snapshot of that shape, after booting and saving it if it is missing.
 
-    Two of one name behave the same to the nanosecond.
+    Two snapshots of one name behave the same to the nanosecond.
     """
     path = snapshot_path(shape, image, paths)
     if path.is_dir():
@@ -106,24 +109,24 @@ async def provide_snapshot(shape: GuestShape, image: GuestImage, paths: Paths, c
 
 
 def drop_damaged(path: Path) -> str:
-    """Throws a snapshot away that is not as it was made, and tells what it was; empty: it is.
+    """Removes a snapshot that is damaged, and returns the damage; empty if it is sound.
 
-    Of 64 MB that takes 0.1 s, so whoever runs many cells from it asks once, before the first.
+    The check takes 0.1 s for 64 MB, so a run does it once, before its first cell.
     """
     if not path.is_dir():
         return ""
     fault = damaged(path, (WHOLE,))
     if fault:
-        # Guests that map its files keep what they have.
+        # Guests that map its files keep their content.
         with scratch_beside(path) as aside, contextlib.suppress(FileNotFoundError):
-            path.rename(aside / path.name)  # where no other run found the same
+            path.rename(aside / path.name)  # Another run may have removed it for the same reason.
     return fault
 
 
 def drop_unused(snapshots: Path, *, now_s: float) -> None:
-    """Removes those that no run asked for lately: each new agent or kernel leaves a set behind.
+    """Removes snapshots that no run used lately: each new agent or kernel leaves a set behind.
 
-    What is left keeps to `ALL_BYTES_MAX`, but for those that a run may have asked for.
+    The others keep to `ALL_BYTES_MAX`, except those that a run may be using.
     """
     found = []
     for path in snapshots.glob("*.snapshot"):
@@ -139,18 +142,18 @@ def drop_unused(snapshots: Path, *, now_s: float) -> None:
 
 
 def restored(hardware: Hardware, snapshot: Path) -> Hardware:
-    """The same machine, which resumes from the snapshot instead of booting."""
+    """Returns the same machine, which resumes from the snapshot instead of booting."""
     kernel, state, memory = (snapshot / name for name in (KERNEL, STATE, RAM))
     return replace(hardware, kernel=kernel, incoming=state, memory=memory)
 
 
 def restored_whole(hardware: Hardware, snapshot: Path) -> Hardware:
-    """The same from the one file with everything in it, which `provide_whole` made."""
+    """Returns the same machine, resumed from the complete file of `provide_whole`."""
     return replace(hardware, kernel=snapshot / KERNEL, incoming=snapshot / WHOLE)
 
 
 async def provide_whole(hardware: Hardware, snapshot: Path, cpu: int) -> None:
-    """Makes the one file, where it is not there yet, from a machine that never runs."""
+    """Makes the complete file, if it is missing, from a machine that never runs."""
     if (snapshot / WHOLE).is_file():
         return
     with scratch_beside(snapshot) as folder:
@@ -200,9 +203,9 @@ async def _boot(
 
 
 async def _is_same_again(hardware: Hardware, snapshot: Path, folder: Path, cpu: int) -> bool:
-    """Whether a guest without a cell tells the same in machines that are reset to it.
+    """Returns True if a guest without a cell gives the same results after each kind of reset.
 
-    One of them was started from it, and has run; the other one was told another speed.
+    One machine was started from the snapshot and has run; the other had another speed.
     """
     shape = hardware.shape
     other = replace(shape, icount_shift=(shape.icount_shift + 1) % (SHIFT_MAX + 1))

@@ -1,9 +1,9 @@
 # SPDX-License-Identifier: GPL-2.0-or-later
-"""Files with their digests beside them: whoever uses them again knows whether they are as made.
+"""Files with their digests beside them, which show damage when they are used again.
 
-Stretches of zeros count for nothing, so holes of a file cost nothing, and may be filled.
-It tells of damage, not of malice: whoever may write to the folder may write its digests, too. So a
-digest is made of CRCs, four times as fast as one that withstands malice.
+Stretches of zeros do not count, so holes of a file cost nothing, and may be filled. The digests
+protect against damage, not against attacks: a user who can write to the folder can write digests,
+too. So a digest is made of CRCs, which are four times as fast as a secure hash.
 """
 
 import hashlib
@@ -27,14 +27,14 @@ def seal(folder: Path) -> None:
 
 
 def add_to_seal(folder: Path, file: Path) -> None:
-    """Notes that of a file that comes into the folder next, by the same name."""
+    """Records the digest of a file that will be put into the folder under the same name."""
     _write(folder, _read(folder) | {file.name: _digest(file)})
 
 
 def damaged(folder: Path, later: Sequence[str] = ()) -> str:
-    """The first file that is not as it was made, and how; empty where all are.
+    """Returns the first file that changed, and how; empty if none did.
 
-    Those of `later` need not be there yet.
+    Files of `later` may be missing.
     """
     known = _read(folder)
     if not known:
@@ -63,7 +63,7 @@ def _read(folder: Path) -> dict[str, str]:
 
 
 def _digest(path: Path) -> str:
-    """Of the length of the file, and of the place and content of each stretch that is not zeros."""
+    """Returns a digest of the length, and of position and content of all non-zero stretches."""
     with path.open("rb", buffering=0) as file:
         size = os.fstat(file.fileno()).st_size
         found = hashlib.blake2b(size.to_bytes(8), digest_size=32)
@@ -79,7 +79,7 @@ def _stretches(file: int, size: int) -> Iterator[tuple[int, bytes]]:
         try:
             data = os.lseek(file, at, os.SEEK_DATA)
         except OSError:
-            return  # nothing but a hole up to the end
+            return  # The rest up to the end is a hole.
         begin = data // STRETCH_BYTES * STRETCH_BYTES
         at = begin + STRETCH_BYTES
         yield begin, os.pread(file, STRETCH_BYTES, begin)

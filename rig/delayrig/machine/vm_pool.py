@@ -1,10 +1,10 @@
 # SPDX-License-Identifier: GPL-2.0-or-later
 """Guests that run one cell after another, each from its snapshot.
 
-Most of what a short cell costs this host is to translate the guest's code. A QEMU that is reset
-to a snapshot has done that already; to that of another speed, too, since kernels lie in one place
-in all of them. What a cell finds in it is the same to the byte as in one that was just started, and
-so are its times: `rig/rig selfcheck determinism` compares the two.
+Most of the cost of a short cell is the translation of the guest's code. A QEMU that is reset to a
+snapshot has done that already, even for a snapshot of another speed, because kernels are at the
+same address in all of them. The cell finds the same bytes as in a new QEMU, and has the same times:
+`rig/rig selfcheck determinism` compares the two.
 """
 
 import asyncio
@@ -23,14 +23,17 @@ from delayrig.machine.ram_reset import CannotResetError
 from delayrig.machine.snapshot import RAM, STATES, restored
 
 RESET_NOTE = "reset: cells that this QEMU ran before: "
-"""In the QEMU log of a cell that ran in such a guest."""
-# emulators/qemu_preload/shared_files.c looks for it.
+"""A note in the QEMU log of a cell that ran in such a guest."""
+# emulators/qemu_preload/shared_files.c looks for this suffix.
 REFILLED = ".refill"
-# How long files are made, so that content of about the same size fits as well: a small cell; a
-# flashrom with its libraries; one with many; cells of large parts.
+# Files have one of these sizes, so that content of about the same size fits as well: a small cell;
+# a flashrom with its libraries; one with many; cells of large parts.
 ROOMS_BYTES = [1 << 18, *(mib << 20 for mib in (5, 10, 20, 40, 80))]
 CELLS_MAX = 64
-"""Each leaves translations behind that nothing uses any more, some 2 MB."""
+"""The number of cells of one guest.
+
+Each leaves some 2 MB of translations that nothing uses any more.
+"""
 
 
 def can_be_pooled(snapshot: Path) -> bool:
@@ -38,11 +41,11 @@ def can_be_pooled(snapshot: Path) -> bool:
 
 
 class PooledVm:
-    """A QEMU with a folder of its own, and files in which each cell finds what it is given."""
+    """A QEMU with a folder of its own, and files that are filled with the inputs of each cell."""
 
     def __init__(self, hardware: Hardware, snapshot: Path, cpu: int) -> None:
         self.snapshot = snapshot
-        """Whose pause it is at, or went on from."""
+        """The snapshot at whose pause it is, or from which it continued."""
         self._kind = machine_of(hardware.shape)
         self._states: dict[Path, Path] = {}
         self._folder = ScratchFolder()
@@ -98,7 +101,7 @@ class PooledVm:
         await self.machine.start()
 
     async def reset(self, hardware: Hardware, snapshot: Path, cpu: int) -> None:
-        """To the pause of that snapshot, for another cell. Raises `CannotResetError`."""
+        """Resets the guest to the pause of that snapshot. Raises `CannotResetError`."""
         self._fill(hardware)
         self.machine.move(cpu)
         self.snapshot = snapshot
@@ -110,7 +113,7 @@ class PooledVm:
         await self.machine.reset(self._states[snapshot], snapshot / RAM)
 
     def tell(self, hardware: Hardware) -> None:
-        """Copies what this cell left in the logs to where a machine of its own would have it."""
+        """Copies this cell's part of the logs to where a machine of its own would write it."""
         for log, told in self._told.items():
             own = hardware.console.with_name(log.name)
             if log.is_file():
@@ -124,7 +127,7 @@ class PooledVm:
             hardware.delays.out.write_bytes(self.delays.saw())
 
     async def end(self, hardware: Hardware | None = None) -> None:
-        """Nothing is left of it but what the cell that was given `hardware` left in the logs."""
+        """Ends the guest, and keeps only the log lines of the cell that was given `hardware`."""
         await asyncio.shield(self.machine.stop())
         try:
             if hardware is not None:
@@ -149,7 +152,7 @@ class PooledVm:
 
 
 class VmPool:
-    """Those of a run that wait for their next cell: at most `room` at a time."""
+    """The guests of a run that wait for their next cell, at most `room` at a time."""
 
     def __init__(self, room: int) -> None:
         self._room = room
@@ -157,9 +160,9 @@ class VmPool:
 
     @asynccontextmanager
     async def lend(self, hardware: Hardware, snapshot: Path, cpu: int) -> AsyncIterator[PooledVm]:
-        """A guest at the pause of that snapshot, given what `hardware` is given.
+        """Yields a guest at the pause of that snapshot, with the files of `hardware`.
 
-        It goes on to another cell if this one comes to its end.
+        It is used for another cell if this one ends well.
         """
         guest = await self._take(hardware, snapshot, cpu)
         try:
@@ -194,7 +197,10 @@ class VmPool:
         return guest
 
     def _take_idle(self, hardware: Hardware, snapshot: Path) -> PooledVm | None:
-        """One that fits, of this snapshot if there is one. Other cells take theirs meanwhile."""
+        """Takes a guest that fits, preferably of this snapshot.
+
+        It is removed from the idle ones, so no other cell takes it.
+        """
         fitting = [guest for guest in self._idle if guest.fits(hardware)]
         chosen = min(fitting, key=lambda guest: guest.snapshot != snapshot, default=None)
         if chosen is not None:

@@ -1,2 +1,2 @@
 # SPDX-License-Identifier: GPL-2.0-or-later
-"""The nouns: cells, results, events and what they are made of."""
+"""The nouns: cells, results, events and their parts."""

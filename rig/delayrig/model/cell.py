@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: GPL-2.0-or-later
-"""One cell: subject x guest x hazards x chip x job, and what its plan expects of it."""
+"""One cell: subject x guest x hazards x chip x job, and the verdict that its plan expects."""
 
 import hashlib
 import re
@@ -12,13 +12,13 @@ from delayrig.model.platform import Arch
 from delayrig.model.shape import mips_of_shift
 
 SEPARATOR = "+"
-"""Between the words of a set of hazards."""
+"""The separator of the words of a set of hazards."""
 REGION_KIB = 64
-"""How much a job is about where its plan says nothing."""
+"""The size of a job's region, unless its plan says another."""
 
 
 class Job(StrEnum):
-    """What the subject is told to do."""
+    """The job of the subject."""
 
     PROBE = "probe"
     DETECT = "detect"
@@ -30,7 +30,7 @@ class Job(StrEnum):
 
 
 class Programmer(StrEnum):
-    """How the subject reaches the chip."""
+    """The connection between the subject and the chip."""
 
     SERPROG_IP = "serprog:ip"
     SERPROG_DEV = "serprog:dev"
@@ -39,7 +39,7 @@ class Programmer(StrEnum):
 
 
 class Expect(StrEnum):
-    """A mark of a plan: the verdict that must come, or that may."""
+    """The verdict that a plan requires or allows."""
 
     PASS = "pass"
     TOO_SHORT = "too_short"
@@ -49,7 +49,7 @@ class Expect(StrEnum):
 
 
 class Role(StrEnum):
-    """Cells that judge a subject, cells that judge the rig itself, and what times stand on."""
+    """The purpose of a cell: to judge a subject, to judge the rig, or to be a base of times."""
 
     MEASURE = "measure"
     CANARY = "canary"
@@ -58,26 +58,26 @@ class Role(StrEnum):
 
 
 class Cell(msgspec.Struct, frozen=True, kw_only=True):
-    """The whole of what is to be done; everything that can change its outcome is in here."""
+    """All inputs of a cell. Everything that can change its outcome is in here."""
 
     name: str
     role: Role = Role.MEASURE
     lane: LaneName = LaneName.VIRTUAL
     subject: str
     side: str = ""
-    """What a gate calls the subject, wherever that lies; empty: the subject's own name."""
+    """A gate's name for the subject; empty: the subject's own name."""
     arch: Arch = Arch.X86_64
     icount_shift: int
     cores: int
     machine: str = ""
-    """Of `delayrig.plan.machines`, by name or file; empty: all cores are alike."""
+    """The machine of `delayrig.plan.machines`, by name or file; empty: all cores are alike."""
     core_mips: tuple[float, ...] = ()
     """The speed of each core on the live lane; empty on the others."""
     hazards: tuple[str, ...] = ()
-    """Words of `delayrig.hazards`, in their order: what happens to the subject while it runs."""
+    """Words of `delayrig.hazards`, in their order: the hazards that act on the subject."""
     chip: str
     corner: str
-    """One of `corner.FORMS`."""
+    """The corner, one of `corner.FORMS`."""
     job: Job
     region_kib: int = REGION_KIB
     content_bytes: int = 0
@@ -92,7 +92,7 @@ class Cell(msgspec.Struct, frozen=True, kw_only=True):
 
     @property
     def mips(self) -> list[float]:
-        """The speed of each core; none where the cores are this machine's own."""
+        """Returns the speed of each core; empty if the cores are this machine's own."""
         match self.lane:
             case LaneName.VIRTUAL:
                 return [mips_of_shift(self.icount_shift)] * self.cores
@@ -107,7 +107,7 @@ class Cell(msgspec.Struct, frozen=True, kw_only=True):
 
     @property
     def bridged(self) -> bool:
-        """Whether bytes may be held up between the subject and the emulator: by socat, or a tty."""
+        """Returns True if socat or a tty may delay bytes between the subject and the emulator."""
         return self.programmer is Programmer.SERPROG_DEV
 
     @property
@@ -124,7 +124,7 @@ class Cell(msgspec.Struct, frozen=True, kw_only=True):
 
     @property
     def id(self) -> str:
-        """Unique in a plan, stable from run to run, and fit for a folder's name."""
+        """Returns an id, unique in a plan, stable from run to run, and fit for a folder's name."""
         return ".".join(
             [
                 self.name,
@@ -144,13 +144,13 @@ class Cell(msgspec.Struct, frozen=True, kw_only=True):
 
 
 def place_of(cell: str) -> str:
-    """An id but for whose it is: two subjects in one place differ in nothing else."""
+    """Returns an id without its subject. Two subjects in one place differ in nothing else."""
     name, _, rest = cell.split(".", 2)
     return f"{name}.{rest}"
 
 
 def slug(name: str) -> str:
-    """Fit for a folder's name; of a path its last part and a digest."""
+    """Returns a name fit for a folder; for a path its last part and a digest."""
     plain = re.sub(r"[^A-Za-z0-9_+-]+", "-", name.rsplit("/", maxsplit=1)[-1])
     if "/" not in name:
         return plain

@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: GPL-2.0-or-later
-"""What the rig must know of the emulated chips; their figures stay with the emulator."""
+"""The rig's facts about the emulated chips. The emulator has all figures."""
 
 import tomllib
 from pathlib import Path
@@ -10,13 +10,13 @@ from delayrig.base.errors import RigFaultError
 
 
 class BusFacts(msgspec.Struct, frozen=True, kw_only=True):
-    """The table `[bus]`, which only parts that are on none of SPI have."""
+    """The table `[bus]`, which parts have that are not on SPI."""
 
     kind: str
 
 
 class EraseFacts(msgspec.Struct, frozen=True, kw_only=True):
-    """One of the ways to erase a part of it; of blocks of unequal sizes nothing is known here."""
+    """One way to erase a block of the part. Blocks of unequal sizes have no size here."""
 
     size_bytes: int | None = None
 
@@ -24,7 +24,7 @@ class EraseFacts(msgspec.Struct, frozen=True, kw_only=True):
 class SuspendFacts(msgspec.Struct, frozen=True, kw_only=True):
     programs: bool = False
     erase_flag: dict[str, int] | None = None
-    """What shows it; None: no register that the emulator has."""
+    """The flag that shows a failed erase; None: no register that the emulator has."""
     program_flag: dict[str, int] | None = None
 
 
@@ -44,18 +44,18 @@ class ChipFacts(msgspec.Struct, frozen=True, kw_only=True):
     bus_facts: BusFacts | None = msgspec.field(default=None, name="bus")
     erase: list[EraseFacts] = []
     wait: dict[str, object] = {}
-    """What a client owes the part, by name."""
+    """The waits that a client owes the part, by name."""
     suspend: SuspendFacts | None = None
     protection: ProtectionFacts = ProtectionFacts()
 
     @property
     def erase_unit_bytes(self) -> int:
-        """The least that can be erased without touching what lies beside it."""
+        """Returns the smallest block that can be erased alone."""
         return min((erase.size_bytes for erase in self.erase if erase.size_bytes), default=1)
 
     @property
     def bus(self) -> str:
-        """What connects it to its programmer: spi, parallel, lpc or fwh."""
+        """Returns the bus to the programmer: spi, parallel, lpc or fwh."""
         return self.bus_facts.kind if self.bus_facts else "spi"
 
 

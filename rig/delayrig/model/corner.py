@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: GPL-2.0-or-later
-"""Corners: which of a chip's busy times it takes, in the words that the emulator reads too."""
+"""Corners: the busy times that a chip takes, in the words of the emulator."""
 
 import re
 from enum import StrEnum
@@ -10,7 +10,7 @@ FACTORS = range(2, 1001)
 
 
 class Corner(StrEnum):
-    """Those without a number; `ZERO` is never busy, and stands for what a job costs besides."""
+    """The corners without a number. `ZERO` is never busy, which shows the other costs of a job."""
 
     MIN = "min"
     TYP = "typ"
@@ -19,10 +19,10 @@ class Corner(StrEnum):
 
 
 def is_corner(words: str) -> bool:
-    """Whether it is one of `FORMS`, its number in plain digits: equal corners are equal words.
+    """Returns True if it is one of `FORMS` with a plain number: equal corners are equal words.
 
-    `draw` draws each busy time between the part's least and largest; `slow` takes FACTOR times
-    the largest.
+    `draw` draws each busy time between the part's least and largest; `slow` takes FACTOR times the
+    largest.
     """
     name, colon, number = words.partition(":")
     if not colon:

@@ -1,8 +1,8 @@
 # SPDX-License-Identifier: GPL-2.0-or-later
-"""`delays.jsonl` of a cell's folder: every call of a delay function, as QEMU saw it.
+"""`delays.jsonl` of a cell's folder: every call of a delay function that QEMU saw.
 
 This is the one definition of its keys. Times are of the same clock as those of `events.jsonl`. The
-header comes first, a call site before its first call, calls in the order in which they began.
+header comes first, a call site before its first call, calls in the order of their begin.
 """
 
 import re
@@ -20,33 +20,33 @@ FILE_NAME = "delays.jsonl"
 SCHEMA = 1
 CALLERS_SHOWN = 5
 NO_LIMIT = "it waits without a limit"
-"""Of a direct wait: nothing that a delay could be shorter than."""
+"""The description of a direct wait without a limit, which cannot be too short."""
 
 
 class End(StrEnum):
-    """How a call ended, as far as anybody saw."""
+    """How a call ended."""
 
     RETURN = "return"
-    """At a return instruction of its function."""
+    """By a return instruction of its function."""
     SITE = "site"
-    """Where it was to return to, out of another function that it ended in."""
+    """At its return address, out of another function."""
     ABANDONED = "abandoned"
-    """By a jump over its head (longjmp): another call took its place on the stack."""
+    """By a jump over its stack frame (longjmp): another call took its place on the stack."""
     OPEN = "open"
-    """Not until the cell was over."""
+    """Not before the end of the cell."""
 
 
 class FunctionFacts(
     msgspec.Struct, frozen=True, kw_only=True, forbid_unknown_fields=True, omit_defaults=True
 ):
-    """One of the functions that were looked at."""
+    """One of the watched functions."""
 
     name: str
-    """As its symbol has it, else where it lies."""
+    """Its symbol, or else its address."""
     file: str
-    """The program or library that it is in."""
+    """The program or library that contains it."""
     address: int
-    """Where in that file."""
+    """Its address in that file."""
     unit_ns: int
     """The unit of what it is asked for."""
     argument: int = 0
@@ -54,13 +54,17 @@ class FunctionFacts(
     found_by: str
     """How it was found."""
     doubt: str
-    """Why it may be no delay function; empty where it is one for sure."""
+    """Why it may be no delay function; empty if it certainly is one."""
     direct: bool = False
-    """It is no function but a call of one that sleeps, `nanosleep() at 0x...`, or of a clock; where
-    it cannot be judged, `doubt` says why, and it has no calls."""
+    """True for a call of a function that sleeps, `nanosleep() at 0x...`, or of a clock.
+
+    If it cannot be judged, `doubt` says why, and it has no calls.
+    """
     setjmp: bool
-    """Whether its file can leave a call by longjmp: where a call ended at its site is then no
-    proof that it returned."""
+    """True if its file can leave a call by longjmp.
+
+    Then an end at the call's return address does not prove that the call returned.
+    """
 
 
 class _OfRecord(Kind, frozen=True):
@@ -68,23 +72,25 @@ class _OfRecord(Kind, frozen=True):
 
 
 class DelaysHeader(_OfRecord, frozen=True, kw_only=True, tag="delays", omit_defaults=False):
-    """What was looked at, and what was not seen."""
+    """The watched functions, and what was not seen."""
 
     schema: Literal[1] = 1
     """The version of this file."""
     functions: list[FunctionFacts]
-    """Those that were looked for: each an object of its own."""
+    """The watched functions, each an object of its own."""
     late_ns: int
-    """By so much the longest and the shortest time of a call are apart: it is one instruction's
-    time at either end where QEMU counts instructions."""
+    """The difference between the longest and the shortest possible time of a call.
+
+    If QEMU counts instructions, it is one instruction's time at either end.
+    """
     calls: Count
-    """How many there are."""
+    """The number of calls."""
     lost: Count
-    """Calls for which there was no room; nothing else is known of them."""
+    """The number of calls that there was no room for; nothing else is known about them."""
 
 
 class CallSite(_OfRecord, frozen=True, kw_only=True, tag="site"):
-    """A stack from which calls came."""
+    """A call stack from which calls came."""
 
     site: Count
     """Its number."""
@@ -100,33 +106,39 @@ class DelayCall(_OfRecord, frozen=True, kw_only=True, tag="delay"):
     call: Count
     """Its number."""
     function: Count
-    """Which of the header's functions."""
+    """The index of the function in the header."""
     t_ns: int
     """When it began."""
     end_ns: int | None
-    """None where nobody saw it end."""
+    """When it ended; None if its end was not seen."""
     ended: End
-    """How: `return`, `site`, `abandoned` or `open`."""
+    """How it ended: `return`, `site`, `abandoned` or `open`."""
     requested_ns: int
-    """What it asked for."""
+    """The requested time."""
     thread: int
-    """The threads of all processes are counted from 1, in the order of their first calls."""
+    """The number of the thread.
+
+    All threads are counted from 1, in the order of their first calls.
+    """
     cpu_in: int
     """The core on which it began."""
     cpu_out: int | None
-    """The core on which it ended; None where nobody saw it end."""
+    """The core on which it ended; None if its end was not seen."""
     site: Count
-    """Of its call site; 0 where it is unknown."""
+    """The number of its call site; 0 if that is unknown."""
     until_ns: int | None = None
-    """Of a direct wait for a moment of CLOCK_MONOTONIC: that moment; nothing is requested then."""
+    """The end time of a direct wait until a moment of CLOCK_MONOTONIC.
+
+    Then no time is requested.
+    """
     result: int | None = None
-    """What a direct wait returned."""
+    """The result of a direct wait."""
     unread: str = ""
-    """Why nobody knows what a direct wait asks for."""
+    """Why the requested time of a direct wait is unknown."""
 
     @property
     def seen_ns(self) -> int | None:
-        """How long it was, give or take the header's `late_ns`."""
+        """Returns its duration, plus or minus the header's `late_ns`."""
         return None if self.end_ns is None else self.end_ns - self.t_ns
 
 
@@ -179,7 +191,10 @@ def encode_delays(delays: Delays) -> bytes:
 
 
 def read_delays(folder: Path) -> Delays | None:
-    """Of a cell's folder; None where nothing could look at delays. Raises `LostGuestError`."""
+    """Reads the delays of a cell's folder. Returns None if no delay function was watched.
+
+    Raises `LostGuestError`.
+    """
     path = folder / FILE_NAME
     if not path.is_file():
         return None

@@ -1,9 +1,9 @@
 # SPDX-License-Identifier: GPL-2.0-or-later
-"""The one stream of what happened in a cell, by time: agent, emulator, library client.
+"""The events of a cell in the order of time, written by agent, emulator and library client.
 
-What each line may say is in `kinds/`. Here is the one edge at which a line becomes an event: behind
-it every event is of a known kind, with all of its keys and no other, each of its type, and no time
-is negative. A line that is not makes the guest a lost one.
+`kinds/` defines each line. Here a line becomes an event: it is of a known kind, with all of its
+keys and no other, each of its type, and no time is negative. Any other line makes the guest a lost
+one.
 """
 
 import heapq
@@ -23,11 +23,11 @@ from delayrig.model.kinds.library_client import HostEnd, HostStart
 from delayrig.model.kinds.pace import Pace, Speed, TraceEnd, TraceStart, Window
 
 Transaction = Spi | Cycle
-"""What reached the part: transfers on an SPI bus, commands and reads on any other."""
+"""A transaction with the part: a transfer on an SPI bus, a command or a read on any other."""
 Request = Serprog | Transaction
-"""What a client asked the emulator for."""
+"""A request of a client to the emulator."""
 Event = OfGuest | OfHazard | OfEmulator | HostStart | HostEnd | Speed | Pace
-"""A line of `events.jsonl`, or of one of the streams that it is made of."""
+"""A line of `events.jsonl`, or of one of its sources."""
 TraceLine = TraceStart | Speed | Window | TraceEnd
 """A line of `pace.jsonl`."""
 
@@ -42,7 +42,7 @@ PLUGIN: msgspec.json.Decoder[PluginLine] = msgspec.json.Decoder(PluginLine)
 def decoded(
     text: bytes, decoder: msgspec.json.Decoder[Line], *, source: str
 ) -> Iterator[tuple[bytes, Line]]:
-    """Each line, and what it says; raises `LostGuestError` that names the line and its fault."""
+    """Yields each line and its value; raises `LostGuestError` that names the line and its fault."""
     for number, line in enumerate(text.splitlines(), start=1):
         try:
             yield line, decoder.decode(line)
@@ -61,18 +61,18 @@ def event_time_ns(event: Event) -> int:
 
 
 def parse_events(text: bytes, *, source: str) -> list[Event]:
-    """Every line; a line that is not an event makes the guest a lost one."""
+    """Returns every line as an event; raises `LostGuestError` for a line that is none."""
     return [event for _, event in decoded(text, EVENTS, source=source)]
 
 
 def parse_trace(text: bytes, *, source: str) -> list[TraceLine]:
-    """The same of the CPU plugin's trace. A guest that was ended left half a line at most."""
+    """Returns the lines of the CPU plugin's trace. The last line may be cut off, and is ignored."""
     whole = text[: text.rfind(b"\n") + 1]
     return [line for _, line in decoded(whole, TRACE, source=source)]
 
 
 def merge_events(agent: bytes, emulator: bytes, host: bytes = b"") -> bytes:
-    """One stream in the order of time; each source keeps its own order, each line its bytes."""
+    """Merges streams in the order of time. Each source keeps its order, each line its bytes."""
     sources = {"agent": agent, "emulator": emulator, "library client": host}
     streams = (_by_time(text, source=f"the {who}'s events") for who, text in sources.items())
     merged = heapq.merge(*streams, key=lambda pair: pair[0])
@@ -80,7 +80,7 @@ def merge_events(agent: bytes, emulator: bytes, host: bytes = b"") -> bytes:
 
 
 def _by_time(text: bytes, *, source: str) -> Iterator[tuple[int, bytes]]:
-    """Times never fall within one source, so that merging keeps each source's order."""
+    """Yields the lines of a source with times that never fall, so merging keeps its order."""
     latest = 0
     for line, event in decoded(text, EVENTS, source=source):
         latest = max(latest, event_time_ns(event))
@@ -88,7 +88,7 @@ def _by_time(text: bytes, *, source: str) -> Iterator[tuple[int, bytes]]:
 
 
 def encode_events(events: Iterable[Kind]) -> bytes:
-    """A line for each, as its writer has it: the version of the stream comes first."""
+    """Returns a line for each event, as its writer prints it: the stream's version comes first."""
     return b"".join(_encoded(event) + b"\n" for event in events)
 
 
@@ -102,7 +102,7 @@ def _encoded(event: Kind) -> bytes:
 
 
 def read_events(source: Path) -> list[Event]:
-    """The events of a cell's folder, or of a file."""
+    """Reads the events of a cell's folder, or of a file."""
     path = source / "events.jsonl" if source.is_dir() else source
     try:
         return parse_events(path.read_bytes(), source=str(path))
@@ -127,7 +127,7 @@ def first(events: Iterable[Kind], kind: type[Some]) -> Some | None:
 
 
 def needed(events: Iterable[Kind], kind: type[Some]) -> Some:
-    """The same of a kind without which nothing is known; raises `LostGuestError` without one."""
+    """Returns the first event of a required kind; raises `LostGuestError` if there is none."""
     found = first(events, kind)
     if found is None:
         raise LostGuestError(f"the events hold no {name_of(kind)!r}")

@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: GPL-2.0-or-later
-"""What witnesses say: observed waits, and evidence of what was too short."""
+"""The findings of witnesses: observed waits, and evidence of what was too short."""
 
 from enum import StrEnum
 
@@ -7,7 +7,7 @@ import msgspec
 
 
 class Witness(StrEnum):
-    """Who saw it."""
+    """The witness of a finding."""
 
     CHIP = "chip"
     BUS = "bus"
@@ -16,7 +16,7 @@ class Witness(StrEnum):
 
 
 class Evidence(msgspec.Struct, frozen=True, kw_only=True):
-    """One finding; `actual_ns` is [shortest, longest], `margin_ns` negative where too short."""
+    """One finding; `actual_ns` is [shortest, longest], `margin_ns` is negative if too short."""
 
     what: str
     witness: Witness
@@ -42,10 +42,10 @@ class ObservedWait(msgspec.Struct, frozen=True, kw_only=True):
     longest_ns: int
     opened_ns: int
     clock_error_ns: int = 0
-    """A difference smaller than that is none."""
+    """A smaller difference does not count."""
     witness: Witness = Witness.BUS
     where: str = ""
-    """What else tells where it was, beside the moment."""
+    """A description of its place, beside the moment."""
 
     @property
     def short_by_ns(self) -> int:
@@ -59,17 +59,17 @@ class ObservedWait(msgspec.Struct, frozen=True, kw_only=True):
 
     @property
     def is_judged(self) -> bool:
-        """Either way, without doubt.
+        """Returns True if it is certainly short or certainly long enough.
 
-        Long enough on the bus is not enough: a round trip of 50 us hides a wait of 10 us that
-        did not take place at all. So a good wait is one whose absence would have been convicted.
+        A long gap on the bus is not enough: a round trip of 50 us hides the absence of a wait of 10
+        us. So a good wait is one whose absence would have been convicted.
         """
         good = self.shortest_ns >= self.requested_ns + self.clock_error_ns
         return self.is_short or (good and self.visible_short_ns <= self.requested_ns)
 
     @property
     def visible_short_ns(self) -> int:
-        """A shortening of at least this much would have been seen: a round trip hides it."""
+        """Returns the smallest shortening that would have been seen; a round trip hides less."""
         return max(self.longest_ns - self.requested_ns, 0) + max(self.clock_error_ns, 1)
 
 
@@ -78,11 +78,11 @@ class ObservedDelay(ObservedWait, frozen=True, kw_only=True):
 
     witness: Witness = Witness.DELAY
     step_ns: int = 0
-    """Of the clock that the subject waits by: a correct delay may end that much early."""
+    """The step of the clock that the subject waits by. A correct delay may end that much early."""
     has_returned: bool = True
-    """Whether that is sure; what was left by a jump was cut short on purpose."""
+    """True if it certainly returned. A call that was left by a jump was cut short on purpose."""
     stretch: float = 1.0
-    """The longest that it may have been, as a part of what was seen."""
+    """The longest possible duration as a multiple of the observed one."""
     is_open: bool = False
     """It ended early, and nobody knows whether what was left of it was waited for elsewhere."""
     callers: tuple[str, ...] = ()
@@ -122,11 +122,11 @@ class ObservedDelay(ObservedWait, frozen=True, kw_only=True):
 
 
 GRADES = {Witness.BUS: "profile", Witness.DELAY: "exact"}
-"""What the length asked for is known from: a profile, or the call itself."""
+"""The source of the requested time: a profile, or the call itself."""
 
 
 def convict_waits(waits: list[ObservedWait]) -> list[Evidence]:
-    """The waits that were too short, the worst of each kind, with how many there were."""
+    """Returns the worst wait of each kind that was too short, with the number of such waits."""
     evidence = []
     for what in dict.fromkeys(wait.what for wait in waits):
         short = [wait for wait in waits if wait.what == what and wait.is_short]

@@ -1,21 +1,21 @@
 # SPDX-License-Identifier: GPL-2.0-or-later
-"""Where the time of a cell comes from: one module a lane, behind `lane.Lane`."""
+"""The lanes: the sources of a cell's time. `lanes/lane.py` is their interface."""
 
 from enum import StrEnum
 
 
 class LaneName(StrEnum):
-    """What a plan or `--lane` may say."""
+    """The name of a lane in a plan or after `--lane`."""
 
     VIRTUAL = "virtual"
-    """A guest of QEMU's, in which instructions are time."""
+    """A guest of QEMU in which time is counted in instructions."""
     LIVE = "live"
-    """A guest of QEMU's in real time, whose CPUs have speeds of their own; the chip is outside."""
+    """A guest of QEMU in real time, whose CPUs have speeds of their own; the chip is outside."""
     HOST = "host"
     """No guest: subject and emulator are two processes on this machine, by its own clock."""
 
 
 REAL_TIME = (LaneName.LIVE, LaneName.HOST)
-"""Where time is this machine's own, and the emulator is a process on it."""
+"""The lanes with this machine's time, where the emulator is a process on this machine."""
 EXACT_LANE = LaneName.VIRTUAL
-"""Where equal cells take equal times, to the nanosecond."""
+"""The lane in which equal cells take equal times, to the nanosecond."""

@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: GPL-2.0-or-later
-"""Where the time of a job went, seen from the bus; pure folds over the events."""
+"""The phases of a job, computed from the events on the bus."""
 
 from collections.abc import Iterator
 
@@ -11,7 +11,8 @@ from delayrig.model.kinds.emulator import Busy, Cycle, Spi
 PROBE, READ, ERASE, WRITE, VERIFY = "probe", "read", "erase", "write", "verify"
 PHASES = (PROBE, READ, ERASE, WRITE, VERIFY)
 
-# Of SPI parts: NOR, SST25VF (0xad), EEPROM and DataFlash (from 0xe8, 0x84 and 0x7c on) alike.
+# Opcodes of SPI parts: the same table for NOR, SST25VF (0xad), EEPROM and DataFlash (from 0xe8,
+# 0x84 and 0x7c on).
 WORK_OF_OPCODE = {
     **dict.fromkeys(("0x03", "0x0b", "0x13", "0x0c", "0xe8", "0xd2"), READ),
     **dict.fromkeys(("0x02", "0x12", "0xad"), WRITE),
@@ -19,22 +20,22 @@ WORK_OF_OPCODE = {
     **dict.fromkeys(("0x20", "0xd7", "0x52", "0xd8", "0xc7", "0x60"), ERASE),
     **dict.fromkeys(("0x21", "0x5c", "0xdc", "0x81", "0x7c"), ERASE),
 }
-# 0x50 is an erase by this name; elsewhere it opens or clears a register.
+# 0x50 is an erase only with this name; elsewhere it opens or clears a register.
 ERASE_BY_NAME = "BLOCK_ERASE"
 WRITE_ENABLE = "0x06"
 
-# Of parts that are not on an SPI bus: their opcodes mean other things.
+# Parts that are not on an SPI bus are classified by name, because their opcodes mean other things.
 WORK_OF_NAME = {
     "READ": READ,
     **dict.fromkeys(("PROGRAM", "PAGE_WRITE"), WRITE),
     **dict.fromkeys(("ERASE", "CHIP_ERASE"), ERASE),
 }
 POLL_BYTES = 1
-"""A read of no more than that may be a poll."""
+"""A read of at most that size may be a poll."""
 
 
 class TimeSplit(msgspec.Struct, frozen=True, kw_only=True):
-    """Virtual time by phase; the phases add up to the total."""
+    """The time by phase. The phases add up to the total."""
 
     total: int = 0
     probe: int = 0
@@ -47,7 +48,7 @@ class TimeSplit(msgspec.Struct, frozen=True, kw_only=True):
 def split_time(
     events: list[Event], start_ns: int, end_ns: int, *, first_read: str = READ
 ) -> TimeSplit:
-    """How long each phase took, from the start to the end of the subject."""
+    """Returns the time of each phase, from the start to the end of the subject."""
     sums = dict.fromkeys(PHASES, 0)
     phase, since_ns = PROBE, start_ns
     for at_ns, following in phase_changes(events, first_read=first_read):
@@ -58,10 +59,10 @@ def split_time(
 
 
 def phase_changes(events: list[Event], *, first_read: str = READ) -> Iterator[tuple[int, str]]:
-    """When which phase began: each stretch belongs to that of the transaction that began it.
+    """Yields the start and name of each phase. A transaction that changes the phase begins it.
 
-    The first phase, to probe, is not told. `first_read` is what reading before any other work is
-    for: to read, or to verify.
+    The first phase, probing, is not yielded. `first_read` is the phase of reads before any other
+    work: reading, or verifying.
     """
     phase = PROBE
     reached = transactions(events)
@@ -97,12 +98,12 @@ def chip_busy_ns(events: list[Event]) -> int:
 
 
 def wire_ns(events: list[Event]) -> int:
-    """How long bits took on the wire, where the emulator models that."""
+    """Returns the sum of the times on the wire, if the emulator models them."""
     return sum(event.wire_ns for event in transactions(events))
 
 
 class Overshoot(msgspec.Struct, frozen=True, kw_only=True):
-    """One busy time of the part, and when the subject's next command came after it."""
+    """One busy time of the part, and the time of the subject's next command after it."""
 
     op: str | None
     kind: str
@@ -132,10 +133,10 @@ def overshoots(events: list[Event]) -> Iterator[Overshoot]:
 
 
 def overshoot_ns(events: list[Event]) -> int:
-    """From the part being ready until the subject read a status that said so, summed."""
+    """Returns the sum of the times from when the part was ready until the subject read that."""
     return sum(each.length_ns for each in overshoots(events))
 
 
 def begin_ns(event: Transaction) -> int:
-    """A cycle may begin after delays that were executed with it."""
+    """Returns when it began. A cycle may begin after delays of the same O_EXEC."""
     return event.start_ns if isinstance(event, Cycle) else event.read_ns

@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: GPL-2.0-or-later
-"""What differs from one architecture of guests to another, as values.
+"""The differences between architectures of guests, as values.
 
 Sources: QEMU docs/system/arm/virt, hw/arm/virt.c (memory map), target/arm/cpu.c (`cntfrq`),
 docs/specs/pvpanic; Linux Documentation/admin-guide/kernel-parameters.
@@ -10,7 +10,7 @@ from enum import StrEnum
 
 
 class Arch(StrEnum):
-    """What the guest's kernel and all its programs are built for."""
+    """The architecture of the guest's kernel and all its programs."""
 
     X86_64 = "x86_64"
     I386 = "i386"
@@ -19,38 +19,41 @@ class Arch(StrEnum):
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Platform:
-    """A machine of QEMU's, and what a distribution calls its programs."""
+    """A machine of QEMU, and a distribution's names for its architecture."""
 
     debian: str
-    """dpkg's name of the architecture."""
+    """The name of the architecture in dpkg."""
     elf_machines: tuple[str, ...]
-    """Programs that such a guest runs."""
+    """The programs that such a guest runs."""
     gnu: str
-    """The prefix of the cross compiler; empty for what this machine's own compiler builds."""
+    """The prefix of the cross compiler; empty if this machine's own compiler is used."""
     program: str
     machine: str
     machine_options: str
-    """`{hpet}` is whether it has such a timer."""
+    """The options of the machine. `{hpet}` says if it has such a timer."""
     cpu_model: str
     cpu_options: str = ""
     firmware: str = ""
-    """Empty where QEMU starts the kernel itself."""
+    """The firmware; empty if QEMU starts the kernel itself."""
     pause_device: str
     ram_block: str
-    """What QEMU calls its RAM."""
+    """The name of the RAM in QEMU."""
     ram_base: int
     console: str
     kernel_words: tuple[str, ...]
-    """What only this architecture's kernel is told. `{mib}` and `{address_mib}` are the window's,
-    `{kernel_mib}` is what is left to the kernel, `{clock}` makes it take its clock."""
+    """Additions to the kernel's command line.
+
+    `{mib}` and `{address_mib}` are the window's, `{kernel_mib}` is the rest, `{clock}` selects the
+    clock.
+    """
     clocksource: str
-    """The clock of the guest's kernel that is the raw counter, and nothing but."""
+    """The clock of the guest's kernel that is the raw counter."""
     counter: str
     """The emulator's name for the same counter."""
     can_be_reset: bool = True
-    """Whether its machine goes on when its state was loaded for a second time."""
+    """True if its machine works after its state was loaded for a second time."""
     libvirt_arch: str = ""
-    """Empty where libvirt cannot describe the same machine."""
+    """libvirt's name; empty if libvirt cannot describe the same machine."""
 
 
 _PC = Platform(
@@ -60,7 +63,7 @@ _PC = Platform(
     program="qemu-system-x86_64",
     machine="pc",
     machine_options="usb=off,hpet={hpet},vmport=off",
-    cpu_model="qemu64",  # no RDRAND: its numbers would differ from run to run
+    cpu_model="qemu64",  # This model has no RDRAND, whose numbers would differ from run to run.
     firmware="qboot.rom",
     pause_device="pvpanic",
     ram_block="pc.ram",
@@ -77,7 +80,7 @@ _PC = Platform(
 
 PLATFORMS = {
     Arch.X86_64: _PC,
-    # The same machine: it is the kernel that makes a guest one of 32 bits.
+    # It is the same machine: the kernel makes a guest one of 32 bits.
     Arch.I386: replace(_PC, debian="i386", elf_machines=("EM_386",), gnu="i686-linux-gnu"),
     Arch.ARM64: Platform(
         debian="arm64",
@@ -86,16 +89,16 @@ PLATFORMS = {
         program="qemu-system-aarch64",
         machine="virt",
         machine_options="dtb-randomness=off",
-        cpu_model="cortex-a53",  # no RNDR
-        cpu_options="cntfrq=1000000000",  # a count a nanosecond; 62.5 MHz of itself
+        cpu_model="cortex-a53",  # This model has no RNDR.
+        cpu_options="cntfrq=1000000000",  # One count is a nanosecond; the default is 62.5 MHz.
         pause_device="pvpanic-pci,addr=1",
         ram_block="mach-virt.ram",
-        # QEMU 10.0 ends by a fault. And images/agent/window.c copies all of what it is given, with
-        # what only fills it up.
+        # QEMU 10.0 ends with a fault. Also, images/agent/window.c copies the whole input, with its
+        # padding.
         can_be_reset=False,
         ram_base=0x4000_0000,
         console="ttyAMA0",
-        # There is no memmap=: what lies behind the limit is no memory of the kernel's.
+        # There is no memmap=. The memory above the limit is not used by the kernel.
         kernel_words=("mem={kernel_mib}M",),
         clocksource="arch_sys_counter",
         counter="cntvct",
@@ -104,5 +107,5 @@ PLATFORMS = {
 
 
 def labelled(name: str, arch: Arch) -> str:
-    """What results and the lock call a part of that architecture; the usual one goes unsaid."""
+    """Returns the name of a part for that architecture in results and the lock."""
     return name if arch is Arch.X86_64 else f"{name} {arch}"

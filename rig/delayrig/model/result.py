@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: GPL-2.0-or-later
-"""`results.json`: its shape is fixed by the design; the schema version comes first."""
+"""`results.json`. The design fixes its shape; the schema version comes first."""
 
 import re
 from enum import StrEnum
@@ -25,14 +25,14 @@ NEVER_NEGATIVE = (
     *(f"time_ns.{phase}" for phase in ("total", *PHASES)),
 )
 ID_DOTS_MIN = 2
-"""An id is a name, a subject and a place, at least."""
+"""An id has at least a name, a subject and a place."""
 ID_BYTES_MAX = 255
-"""What a file system takes for a name."""
+"""The longest name in a file system."""
 MISSING = re.compile(r"Object missing required field `(\w+)`")
 
 
 class Verdict(StrEnum):
-    """What may be said of a cell."""
+    """The verdict of a cell."""
 
     PASS = "pass"
     TOO_SHORT = "too_short"
@@ -45,18 +45,18 @@ class Verdict(StrEnum):
 
 
 class SubjectFacts(msgspec.Struct, frozen=True, kw_only=True):
-    """Which flashrom it was; `version` is what it calls itself."""
+    """The flashrom of a cell; `version` is its own statement."""
 
     name: str
     version: str = ""
     sha256: str = ""
     threshold_us: int | None = None
     library: bool = False
-    """Whether its libflashrom did the job; `sha256` is then the library's."""
+    """True if its libflashrom did the job; `sha256` is then the library's."""
 
 
 class GuestFacts(msgspec.Struct, frozen=True, kw_only=True):
-    """The guest; speeds are million guest instructions a second of each core."""
+    """The guest. Speeds are million guest instructions a second of each core."""
 
     arch: str
     mips: list[float]
@@ -67,18 +67,18 @@ class GuestFacts(msgspec.Struct, frozen=True, kw_only=True):
 
 
 class CpuTime(msgspec.Struct, frozen=True, kw_only=True):
-    """The subject's CPU time."""
+    """The CPU time of the subject."""
 
     user: int = 0
     sys: int = 0
 
 
 class DelayCount(msgspec.Struct, frozen=True, kw_only=True):
-    """Calls of the subject's delay functions."""
+    """The calls of the subject's delay functions."""
 
     seen: int
     judged: int
-    """Shown to be long enough, or too short."""
+    """The calls that were shown to be long enough, or too short."""
 
 
 class SiteWaits(msgspec.Struct, frozen=True, kw_only=True):
@@ -97,16 +97,16 @@ class SiteWaits(msgspec.Struct, frozen=True, kw_only=True):
 
 
 class EmulatorFacts(msgspec.Struct, frozen=True, kw_only=True):
-    """What the emulator could do about its own latency; null where nobody served anything."""
+    """The emulator's latency, and its rights against it; null if no emulator served."""
 
     realtime: bool | None = None
-    """Whether it had real-time priority and locked memory."""
+    """True if it had real-time priority and locked memory."""
     wake_latency_ns_max: int | None = None
-    """As it measured it before the cell; null where nothing follows from that."""
+    """The latency measured before the cell; null if nothing follows from it."""
 
 
 class CellResult(msgspec.Struct, frozen=True, kw_only=True):
-    """One cell. `reason` says in words what the verdict rests on."""
+    """One cell. `reason` explains the verdict in words."""
 
     id: str
     lane: str
@@ -124,9 +124,9 @@ class CellResult(msgspec.Struct, frozen=True, kw_only=True):
     expect: str
     reason: str
     retried_after: str = ""
-    """Why the rig lost this cell at its first try; this is what the second one ended with."""
+    """Why the rig lost this cell at its first try; the result is that of the second."""
     not_provided: str = ""
-    """What the archive did not give, where the cell was skipped for that; the header has why."""
+    """The name of what the archive did not deliver, if the cell was skipped for that."""
     evidence: list[Evidence] = []
     judged: list[str] = []
     unjudged: list[str] = []
@@ -151,12 +151,12 @@ class CellResult(msgspec.Struct, frozen=True, kw_only=True):
     events_sha256: str = ""
     host_s: float = 0.0
     worker: str = ""
-    """The host name of the worker of a cluster that ran it, and its process; empty: ran here."""
+    """The host name of the cluster's worker that ran it, and its process; empty: ran here."""
     rerun: str
 
     @property
     def place(self) -> str:
-        """Where it stands among cells of other subjects."""
+        """Returns its place, which it shares with cells of other subjects."""
         return place_of(self.id)
 
     @property
@@ -165,7 +165,7 @@ class CellResult(msgspec.Struct, frozen=True, kw_only=True):
 
 
 class ContrastVerdict(StrEnum):
-    """Whether one subject cost as much more than another as its plan says."""
+    """The result of a contrast between two subjects."""
 
     SEEN = "seen"
     MISSING = "missing"
@@ -186,31 +186,31 @@ class ContrastResult(msgspec.Struct, frozen=True, kw_only=True):
 
     @property
     def ratio(self) -> float | None:
-        """How many times as much; None where the other cell has no such figure."""
+        """Returns the ratio of the figures; None if the other cell has no such figure."""
         return self.ours_ns / self.theirs_ns if self.theirs_ns else None
 
 
 class CpuFacts(msgspec.Struct, frozen=True, kw_only=True):
-    """One CPU as its kernel describes it; null or empty where that says nothing."""
+    """One CPU as its kernel describes it; null or empty if unknown."""
 
     cpu: int
     core: int | None = None
     package: int | None = None
     siblings: str = ""
-    """CPUs that share its core, itself among them."""
+    """The CPUs that share its core, including itself."""
     capacity: int | None = None
-    """1024 for the fastest of the machine; in proportion for slower ones."""
+    """The capacity: 1024 for the fastest CPU of the machine; in proportion for slower ones."""
     khz_min: int | None = None
     khz_max: int | None = None
     khz: int | None = None
-    """As the run began."""
+    """The frequency when the run began."""
     driver: str = ""
     governor: str = ""
     idle_states: list[str] = []
 
 
 class HostFacts(msgspec.Struct, frozen=True, kw_only=True):
-    """The machine that the run was made on."""
+    """The machine on which the run was made."""
 
     cpus: int
     kernel: str
@@ -225,14 +225,14 @@ class HostFacts(msgspec.Struct, frozen=True, kw_only=True):
 
 
 class NotProvided(msgspec.Struct, frozen=True, kw_only=True):
-    """Packages that some cells need, and that the archive did not give."""
+    """Packages that some cells need, and that the archive did not deliver."""
 
     what: str
     cause: str
 
 
 class RunHeader(msgspec.Struct, frozen=True, kw_only=True):
-    """What was run, with what."""
+    """The inputs of a run."""
 
     rig_version: str
     commit: str
@@ -245,15 +245,17 @@ class RunHeader(msgspec.Struct, frozen=True, kw_only=True):
     libvirt_version: str
     image_digests: dict[str, str]
     lock: str
-    """`same` as images/lock.toml, or `differs` where the archive has moved on."""
+    """`same` as images/lock.toml, or `differs` if the archive has moved on."""
     cells_planned: int
     not_provided: list[NotProvided] = []
     workers: list[str] = []
-    """Of a cluster, by the names that cells have; none where all ran here."""
+    """The workers of a cluster, by their names in cells; empty if all ran here."""
     interrupted: bool = False
     confined: bool | None = None
-    """Lane host: whether the subject was confined. Lane live: whether its guest had a network of
-    its own. Null: a virtual guest, which has no network."""
+    """On the host lane, whether the subject was confined; on the live lane, whether its guest was.
+
+    A confined guest has a network of its own. Null: a virtual guest, which has no network.
+    """
 
 
 class Results(msgspec.Struct, frozen=True, kw_only=True):
@@ -274,7 +276,7 @@ def write_results(results: Results, folder: Path) -> None:
 
 
 def read_results(run: Path) -> Results:
-    """The results of a run, given its folder or the file itself."""
+    """Reads the results of a run, given its folder or the file itself."""
     path = run / FILE_NAME if run.is_dir() else run
     if not path.exists() and any(run.glob("*/cell.json")):
         raise BadInputError(
@@ -285,7 +287,7 @@ def read_results(run: Path) -> Results:
 
 
 def decode_results(content: bytes, label: str) -> Results:
-    """The same of bytes that came from the place called `label`."""
+    """Reads results from bytes; `label` names their source in errors."""
     with without_collections():
         results = decode_versioned(content, label, Results, schema=SCHEMA)
         _check_words(results, label)
@@ -296,7 +298,7 @@ V = TypeVar("V", bound=msgspec.Struct)
 
 
 def read_versioned(path: Path, kind: type[V], *, schema: int) -> V:
-    """A JSON file of ours; raises `BadInputError` with file, key and remedy for any other."""
+    """Reads a JSON file of ours; raises `BadInputError` with file, key and remedy for any other."""
     return decode_versioned(_content_of(path), str(path), kind, schema=schema)
 
 
@@ -310,7 +312,7 @@ def _content_of(path: Path) -> bytes:
 
 
 def decode_versioned(content: bytes, label: str, kind: type[V], *, schema: int) -> V:
-    """The same of bytes that came from the place called `label`."""
+    """Reads such a file from bytes; `label` names their source in errors."""
     try:
         found = msgspec.json.decode(content, type=_Schema).schema
     except msgspec.ValidationError as error:
@@ -347,7 +349,7 @@ _FIGURES_OF = attrgetter(*NEVER_NEGATIVE)
 
 
 def _check_words(results: Results, label: str) -> None:
-    """Raises `BadInputError` for what has the right type, and says nothing to this rig."""
+    """Raises `BadInputError` for values of the right type that this rig does not know."""
     places: dict[str, int] = {}
     for number, cell in enumerate(results.cells):
         key = f"{label}: key 'cells[{number}]"
@@ -373,7 +375,7 @@ def _check_words(results: Results, label: str) -> None:
 
 
 def id_fault(cell_id: str) -> str:
-    """Why that is no cell's id, or no folder's name; empty where it is both."""
+    """Returns why that is no cell's id or no folder's name; empty if it is both."""
     if cell_id.count(".") < ID_DOTS_MIN:
         return "no cell's"
     if "/" in cell_id or "\\" in cell_id or ".." in cell_id or cell_id.startswith("."):
@@ -384,13 +386,13 @@ def id_fault(cell_id: str) -> str:
 
 
 def negative_key(result: CellResult) -> str:
-    """A figure of a cell's result that is below zero and cannot be; empty where there is none."""
+    """Returns the key of a figure that is below zero but cannot be; empty if there is none."""
     figures = zip(NEVER_NEGATIVE, _FIGURES_OF(result), strict=True)
     return next((key for key, figure in figures if figure < 0), "")
 
 
 def own_fault(result: CellResult) -> str:
-    """Why nobody could read that result again, by key; empty where all can."""
+    """Returns why that result could not be read again, by key; empty if it can."""
     try:
         msgspec.json.decode(msgspec.json.encode(result), type=CellResult)
     except msgspec.ValidationError as error:

@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: GPL-2.0-or-later
-"""What a guest of the virtual lane is made of, apart from the cell that it will run."""
+"""The parts of a virtual guest that do not depend on the cell it will run."""
 
 from dataclasses import dataclass
 
@@ -14,18 +14,21 @@ TSC = "tsc"
 
 @dataclass(frozen=True, slots=True, kw_only=True, order=True)
 class GuestShape:
-    """One snapshot is built per shape; speed is part of it (a restore at another one jumps)."""
+    """The inputs of a snapshot.
+
+    Speed is one of them: a restore at another one makes the clock jump.
+    """
 
     icount_shift: int
     """One instruction takes 2**icount_shift ns of virtual time."""
     cores: int
     arch: Arch = Arch.X86_64
     kernel: str = ""
-    """Which kernel of images/recipes.toml; empty: the usual one."""
+    """The kernel's name in images/recipes.toml; empty: the usual one."""
     clocksource: str = TSC
-    """By which clock the guest's kernel keeps time."""
+    """The clock source of the guest's kernel."""
     kernel_words: tuple[str, ...] = ()
-    """What the kernel is told besides the usual."""
+    """Additional words of the kernel's command line."""
 
     @property
     def platform(self) -> Platform:
@@ -50,12 +53,12 @@ class GuestShape:
 
 
 def mips_of_shift(icount_shift: int) -> float:
-    """Million instructions a second, where one takes 2**icount_shift ns."""
+    """Returns million instructions a second if one takes 2**icount_shift ns."""
     return 1000 / (1 << icount_shift)
 
 
 def shift_for_mips(mips: float) -> int | None:
-    """The icount shift whose speed, exact or rounded, is `mips`; None where there is none."""
+    """Returns the icount shift whose speed, exact or rounded, is `mips`; None if there is none."""
     for shift in range(SHIFT_MAX + 1):
         if mips in (1000 / (1 << shift), round(1000 / (1 << shift))):
             return shift
@@ -63,7 +66,7 @@ def shift_for_mips(mips: float) -> int | None:
 
 
 def speeds_beside(mips: float) -> list[int]:
-    """The next speed below and above that there is, as they are written; one of them at an end."""
+    """Returns the next lower and higher possible speed, rounded; only one of them at an end."""
     speeds = [round(mips_of_shift(shift)) for shift in range(SHIFT_MAX, -1, -1)]
     below = [speed for speed in speeds if speed < mips][-1:]
     return below + [speed for speed in speeds if speed > mips][:1]

@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: GPL-2.0-or-later
-"""What hazards do to the speeds of a live guest's cores; pure."""
+"""Changes that hazards make to the speeds of a live guest's cores."""
 
 import re
 from dataclasses import dataclass
@@ -10,14 +10,14 @@ _MOMENT = re.compile(r"accept(?:\+([1-9][0-9]{0,5}))?|(0|[1-9][0-9]{0,5})")
 
 class Origin(StrEnum):
     BEGIN = "begin"
-    """Before the subject starts: what is so from its first instruction on."""
+    """Before the subject starts, so it is valid from the first instruction on."""
     START = "subject_start"
     ACCEPT = "accept"
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Moment:
-    """So long after the subject's start, or after the emulator accepted it."""
+    """A time after the subject's start, or after the emulator accepted it."""
 
     origin: Origin
     after_ms: float = 0
@@ -25,21 +25,21 @@ class Moment:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class SpeedChange:
-    """From then on a core does that part of its own speed."""
+    """A change of a core's speed to a fraction of its own."""
 
     when: Moment
     part: float
     core: int | None = None
-    """None: every core."""
+    """The core; None: every core."""
     ramp_ms: int = 0
-    """How long it takes to get there, at a steady rate."""
+    """The duration of the change, at a steady rate."""
 
 
 BEGIN = Moment(origin=Origin.BEGIN)
 
 
 def moment_in(text: str) -> Moment:
-    """`accept`, `accept+MS`, or `MS` after the start; raises `ValueError` for anything else."""
+    """Parses `accept`, `accept+MS`, or `MS` after the start; raises `ValueError` otherwise."""
     match = _MOMENT.fullmatch(text)
     if match is None:
         raise ValueError(text)

@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: GPL-2.0-or-later
-"""What a job does to which bytes; pure functions of the cell and its chip.
+"""The bytes that a job touches: pure functions of the cell and its chip.
 
 Every job but a probe, with a name or without, is about one region. Before a job it holds one random
 content; a write puts another in its place, so that everything must be erased, programmed and
@@ -15,7 +15,7 @@ from delayrig.base.errors import BadInputError
 from delayrig.model.cell import Cell, Job, Programmer
 from delayrig.model.chips import ChipFacts
 
-# Not at the start, so that a subject which ignores the layout is seen.
+# The region is not at the start, so that a subject that ignores the layout is detected.
 REGION_OFFSET_BYTES = 64 * 1024
 REGION_NAME = "rig"
 GRANULE_BYTES = 4096
@@ -51,11 +51,10 @@ class Region(msgspec.Struct, frozen=True, kw_only=True):
 
 
 def region_of(cell: Cell, chip: ChipFacts) -> Region:
-    """Where the cell's region lies in that chip: after 64 KiB where it fits there, else at 0.
+    """Returns the cell's region in that chip: after 64 KiB if it fits there, else at 0.
 
-    Where the job changes it, it begins and ends with what the part can erase, and is one such
-    block at least; parts whose blocks are no power of two get the most that does. Raises
-    `BadInputError` where the chip is too small.
+    If the job changes it, it consists of whole erase blocks, at least one. For parts whose blocks
+    are no power of two it has as many as fit. Raises `BadInputError` if the chip is too small.
     """
     unit = chip.erase_unit_bytes if cell.job in (Job.ERASE, Job.WRITE) else 1
     size = max(cell.region_kib * 1024 // unit, 1) * unit
@@ -97,7 +96,7 @@ def _random_content(moment: str, cell: Cell, region: Region) -> bytes:
 
 
 def programmer_argument(cell: Cell, dummy: str = "", places: Places = IN_GUEST) -> str:
-    """What follows flashrom's `-p`; `dummy` does where the part is in the subject itself."""
+    """Returns the value of flashrom's `-p`; `dummy` if the part is in the subject itself."""
     match cell.programmer:
         case Programmer.SERPROG_IP | Programmer.SERPROG_NATIVE_DELAY:
             return f"serprog:ip={places.host}:{places.port}"
@@ -131,7 +130,7 @@ def subject_words(
 
 
 def expected_image(cell: Cell, chip: ChipFacts, sparse: bytes) -> list[int]:
-    """Addresses of the granules in which the emulator's image is not what it should be."""
+    """Returns the addresses of the granules in which the emulator's image is wrong."""
     region = region_of(cell, chip)
     found = _found_granules(chip, sparse)
     right = [final_content(cell, region)]
@@ -162,9 +161,9 @@ def _wanted_granules(content: bytes, region: Region) -> dict[int, bytes]:
 
 
 def _found_granules(chip: ChipFacts, sparse: bytes) -> dict[int, bytes]:
-    """The emulator's own image: u64 offset and 4096 bytes for each granule that is not all FF.
+    """Parses the emulator's image: u64 offset and 4096 bytes for each granule that is not all FF.
 
-    Where it makes no sense (rig/docs/reference/serprog-emulator.md), raises `ValueError`.
+    Raises `ValueError` if it is invalid (rig/docs/reference/serprog-emulator.md).
     """
     record = 8 + GRANULE_BYTES
     if len(sparse) % record:

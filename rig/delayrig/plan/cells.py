@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: GPL-2.0-or-later
-"""From a plan's words to its cells."""
+"""Makes cells from the words of a plan."""
 
 import fnmatch
 import itertools
@@ -35,7 +35,7 @@ from delayrig.plan.schema import (
 
 MS_PER_S = 1000
 DECIDING = ("machine", "cores", "timers", "load", "hazards")
-"""The dimensions by which a combination is possible or not."""
+"""The dimensions that decide whether a combination is possible."""
 
 
 def plan_cells(
@@ -47,10 +47,10 @@ def plan_cells(
     seed: int,
     lane: LaneName | None = None,
 ) -> list[Cell]:
-    """Every cell of the plan, in order, each id once.
+    """Returns every cell of the plan in order, each id once.
 
-    `subjects` replace the plan's own where there are any, and `lane` the plan's: then cells that
-    name another one are left out. `source` names the plan in errors.
+    `subjects`, if given, replace the plan's own, and `lane` the plan's: then cells with another
+    lane of their own are left out. `source` names the plan in errors.
     """
     check_questions(plan, source)
     main = lane or lane_named(plan.lane, source)
@@ -93,9 +93,9 @@ def questions_of(plan: Plan, cells: Iterable[Cell]) -> dict[str, str]:
 def count_cells(
     plan: Plan, *, source: str, subjects: Iterable[str], chips: Iterable[str], lane: LaneName | None
 ) -> int:
-    """How many cells the plan has at most, without making any of them.
+    """Returns how many cells the plan has at most, without making any.
 
-    Cells of the same id count as often as they are named, and those that a lane leaves out, too.
+    Cells of the same id are counted each time, and so are those that a lane leaves out.
     """
     main = lane or lane_named(plan.lane, source)
     reader = _Reader(PlanCheck(source, list(chips), main), 0, main)
@@ -135,13 +135,13 @@ class _Reader:
         expect = Expect.TOO_SHORT if cell.role is Role.CANARY else Expect.PASS
         for number, rule in enumerate(rules):
             chosen = self._check.choice(Expect, rule.expect, f"rule[{number}].expect")
-            # What must come of a canary or a control is not a plan's to say.
+            # A plan cannot change the expectation of a canary or a control.
             if cell.role is Role.MEASURE and _matches(rule.when, cell):
                 expect = chosen
         return msgspec.structs.replace(cell, expect=expect)
 
     def count_points(self, group: Group, key: str) -> int:
-        """Of all combinations, what is possible hangs on some dimensions alone."""
+        """Counts the points. Only some dimensions decide whether a combination is possible."""
         factors: dict[str, list[Any]] = msgspec.structs.asdict(group.over)
         self._check.span(factors, key)
         if group.strength is not None:
@@ -154,7 +154,7 @@ class _Reader:
         if group.strength is None or factors["machine"] != [""]:
             self._check.no_strength(group, key)
             return list(filter(is_possible, _combinations(factors)))
-        # A dimension of one value must not move the others.
+        # A dimension with one value must not change the choice of the others.
         settled = [name for name in ("arch", "machine") if len(factors[name]) == 1]
         alone = {name: factors[name][0] for name in settled}
         spread = {name: values for name, values in factors.items() if name not in alone}
@@ -176,7 +176,7 @@ class _Reader:
             lane=self._lane,
             subject=subject,
             arch=Arch(point.arch),
-            # This machine's cores are as fast as they are: cells that differ in that are one.
+            # On this machine the speed is fixed, so cells that differ only in it are the same cell.
             icount_shift=shift,
             cores=len(core_mips) or point.cores or 1,
             machine=point.machine,
@@ -200,7 +200,7 @@ def _combinations(factors: dict[str, list[Any]]) -> Iterator[dict[str, Any]]:
 
 
 def _core_mips(point: Point) -> tuple[float, ...]:
-    """What the cores of a live guest do here; all of it slower where this machine is too slow."""
+    """Returns the speeds of a live guest's cores, scaled down if this machine is too slow."""
     if point.machine:
         speeds = find_machine(point.machine).core_mips
     else:
@@ -239,7 +239,7 @@ def _matches(when: Match, cell: Cell) -> bool:
 
 
 def _all_match(patterns: str, words: tuple[str, ...]) -> bool:
-    """Whether each pattern is met by a word of the set; `none` is met by the empty set alone."""
+    """Returns True if each pattern matches a word of the set. `none` matches only the empty set."""
     if patterns in ("*", NONE):
         return patterns == "*" or not words
     return all(

@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: GPL-2.0-or-later
-"""What may stand in a plan; what may not is complained of by file and key, with a remedy."""
+"""The rules of a plan. A violation is reported with file, key and a remedy."""
 
 import itertools
 import re
@@ -47,7 +47,7 @@ C = TypeVar("C", bound=StrEnum)
 
 
 class PlanCheck:
-    """Of one plan, whose file `source` names. Each function raises `BadInputError`."""
+    """The checks of one plan, whose file `source` names. Each function raises `BadInputError`."""
 
     def __init__(self, source: str, chips: list[str], lane: LaneName) -> None:
         self._source = source
@@ -172,7 +172,7 @@ class PlanCheck:
                 self.choice(CHOICES[field], value, key)
 
     def _machine_alone(self, row: dict[str, Any], key: str) -> None:
-        """A machine says how many cores there are, and how fast; else the point does."""
+        """Checks that either a machine or the point says how many cores there are, and how fast."""
         if not row["machine"]:
             self._given(row, key)
             return
@@ -194,7 +194,7 @@ class PlanCheck:
                 raise self._error(f"'{key}.{field}' is missing", hint="add it")
 
     def _set(self, row: dict[str, Any], key: str) -> tuple[str, ...]:
-        """The hazards that timers, load and hazards come to: some exclude each other."""
+        """Returns the hazards of timers, load and hazards together; some exclude each other."""
         with self._named(f"{key}.hazards"):
             return hazards_of(row)
 
@@ -203,7 +203,7 @@ class PlanCheck:
 
     @contextmanager
     def _named(self, key: str) -> Iterator[None]:
-        """Gives what is complained of there the file and the key."""
+        """Adds the file and the key to errors within the context."""
         try:
             yield
         except BadInputError as error:
@@ -226,7 +226,7 @@ def check_questions(plan: Plan, source: str) -> None:
 
 
 def check_contrast(contrast: Contrast, names: Iterable[str], where: str) -> None:
-    """Raises `BadInputError` for one that could never be seen; `names` are the plan's cells."""
+    """Raises `BadInputError` for a contrast that cannot be seen; `names` are the plan's cells."""
     known = list(names)
     if contrast.cell not in known:
         raise BadInputError(

@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: GPL-2.0-or-later
-"""Which machines cells are to run on, as a user names them; nothing is reached out for here."""
+"""The machines of a cluster as a user names them. Nothing is contacted here."""
 
 import ipaddress
 import re
@@ -28,23 +28,23 @@ PLAIN, ENCRYPTED = "tcp", "tls"
 
 
 class JobWords(msgspec.Struct, frozen=True, kw_only=True, forbid_unknown_fields=True):
-    """The file of `slurm:FILE` and `pbs:FILE`: one job is one worker."""
+    """The file of `slurm:FILE` and `pbs:FILE`. One job is one worker."""
 
     schema: int
     jobs: int
-    """So many at a time; one that ends before the run does is submitted again."""
+    """The number of jobs at a time. If one ends before the run, it is submitted again."""
     cpus: int
-    """Of each: so many cells run at a time there."""
+    """The CPUs of each job, which runs as many cells at a time."""
     memory: str
     queue: str = ""
     account: str = ""
     walltime: str = ""
     resources: str = ""
-    """PBS: what `-l` says in place of the number of CPUs and the memory."""
+    """For PBS: the value of `-l` instead of the number of CPUs and the memory."""
     interface: str = ""
-    """Of the network on which this machine and the jobs reach each other; empty: the usual one."""
+    """The network between this machine and the jobs; empty: the usual one."""
     directives: list[str] = []
-    """More lines of `#SBATCH` or `#PBS`, without that word."""
+    """Additional lines of `#SBATCH` or `#PBS`, without that word."""
     before: list[str] = []
     """Lines of shell that a job runs first, such as `module load qemu`."""
 
@@ -57,22 +57,21 @@ class JobWords(msgspec.Struct, frozen=True, kw_only=True, forbid_unknown_fields=
 class QueueWish:
     kind: QueueKind
     file: Path
-    """The words of a job; of Kubernetes a manifest of a DaskCluster, which the rig never reads."""
+    """The words of a job; for Kubernetes a manifest of a DaskCluster, which the rig never reads."""
     job: JobWords | None
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class ClusterWish:
-    """A scheduler of Dask's, or workers that are started on this machine for one run."""
+    """A scheduler of Dask, or workers that are started on this machine for one run."""
 
     address: str
-    """`tcp://HOST:PORT` or `tls://HOST:PORT`; empty where the workers are started here."""
+    """`tcp://HOST:PORT` or `tls://HOST:PORT`; empty if the workers are started here."""
     local_workers: int = 0
     queue: QueueWish | None = None
-    """Who starts the workers, where that takes as long as it takes."""
+    """The queue that starts the workers, which may take any time."""
     tls: Path | None = None
-    """The folder of the certificates; None: nothing is encrypted, and nothing leaves this machine.
-    """
+    """The folder of the certificates; None: no encryption, and no data leaves this machine."""
 
     @property
     def host(self) -> str:
@@ -84,7 +83,7 @@ class ClusterWish:
 
 
 def check_cluster(given: str, tls: Path | None, *, option: str = "--cluster") -> ClusterWish:
-    """Raises `BadInputError` for what is no address, and for one that TLS would be needed for."""
+    """Returns the cluster; raises `BadInputError` for a wrong address, or one that needs TLS."""
     require_extra("cluster", option)
     if local := LOCAL.fullmatch(given):
         return ClusterWish(address="", local_workers=int(local[1]))
@@ -94,7 +93,10 @@ def check_cluster(given: str, tls: Path | None, *, option: str = "--cluster") ->
 
 
 def _check_queue(kind: QueueKind, file: Path, tls: Path | None, *, option: str) -> ClusterWish:
-    """Jobs run on other machines, so they need TLS; pods are reached through their API server."""
+    """Checks a queue.
+
+    Jobs run on other machines, so they need TLS; pods are reached through their API server.
+    """
     if kind is QueueKind.KUBERNETES:
         require_module("dask_kubernetes", f"{option} {kind}:FILE", package="dask-kubernetes")
         if not file.is_file():
@@ -119,7 +121,7 @@ def _needs_tls(given: str) -> BadInputError:
 
 
 def check_address(given: str, tls: Path | None, *, option: str) -> ClusterWish:
-    """The same where only a scheduler's address will do."""
+    """Returns a scheduler; raises `BadInputError` for anything but a scheduler's address."""
     require_extra("cluster", option)
     scheme, host, port = _parts(given)
     if scheme not in (PLAIN, ENCRYPTED) or not host or port is None:

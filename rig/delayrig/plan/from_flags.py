@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: GPL-2.0-or-later
-"""A plan made of flags, for `rig/rig try`: every combination of their values is a cell."""
+"""A plan made from flags, for `rig/rig try`: every combination of their values is a cell."""
 
 import glob
 import itertools
@@ -35,16 +35,16 @@ CHIP = "W25Q128JV"
 CORNER = Corner.MAX.value
 MIPS: dict[str, str] = {LaneName.VIRTUAL: "250", LaneName.LIVE: "40", LaneName.HOST: "250"}
 WATCHED_BY = "smoke"
-"""The plan whose canaries and controls are taken."""
+"""The plan whose canaries and controls are used."""
 FLAGS = {"hazards": "hazard", "region_kib": "region", "machine": "mips"}
-"""Keys of plans that flags call otherwise."""
+"""The keys of plans for which flags have another name."""
 _KEY = re.compile(r"(?:key )?'cell\[\d+\](?:\.at)?\.(\w+)'|key '(\w+)'")
 _SUBJECT = re.compile(r"key 'subjects\[\d+\]': ")
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Flags:
-    """The values of each; what is empty stands for the usual one."""
+    """The values of each flag; an empty one stands for the default."""
 
     lane: tuple[str, ...] = ()
     arch: tuple[str, ...] = ()
@@ -59,12 +59,12 @@ class Flags:
 
 
 def plan_of_flags(subject: str, against: str, flags: Flags, *, canaries: bool = False) -> Plan:
-    """One cell, or the product; what comes of `against` is shown, and fails nothing."""
+    """Returns a plan with the combinations. Any result of `against` is accepted."""
     usual = arch_of(subject)
     given = asdict(replace(flags, arch=flags.arch or (usual,)))
     rows = itertools.product(*(values or ("",) for values in given.values()))
     cells = [_single(dict(zip(given, row, strict=True))) for row in rows]
-    # Of a single cell that cannot be, the planner says why.
+    # If the only cell is impossible, the planner explains why.
     possible = [one for one in cells if is_possible(msgspec.structs.asdict(one.at))] or cells
     watching = _watching(possible) if canaries else []
     beside = Rule(
@@ -83,7 +83,7 @@ def plan_of_flags(subject: str, against: str, flags: Flags, *, canaries: bool = 
 
 
 def arch_of(subject: str) -> str:
-    """What guests a program of one's own is built for; else the usual one."""
+    """Returns the architecture of a user's own program; else the usual one."""
     path = Path(subject.removeprefix(PATH_PREFIX))
     if subject.startswith(PATH_PREFIX) and path.is_file():
         machine = read_elf(path).machine
@@ -126,7 +126,7 @@ def _number(flag: str, word: str) -> float:
 
 
 def _watching(cells: list[Single]) -> Iterator[Single]:
-    """Canaries and controls for each lane and architecture among the cells."""
+    """Yields canaries and controls for each lane and architecture of the cells."""
     for lane, arch in dict.fromkeys((cell.lane, cell.at.arch) for cell in cells):
         for one in judging_cells(WATCHED_BY):
             at = msgspec.structs.replace(one.at, arch=arch, mips=float(MIPS[lane]))
@@ -148,13 +148,13 @@ def words_of_cell(cell: Cell) -> list[str]:
 
 
 def _speed(cell: Cell) -> str:
-    """As a flag takes it: on the virtual lane rounded, as in ids."""
+    """Returns the speed as a flag's value; in the virtual lane it is rounded, as in ids."""
     if not cell.mips:
         return MIPS[cell.lane]
     return f"{cell.mips[0]:g}" if cell.in_real_time else f"{round(cell.mips[0])}"
 
 
 def in_flags(text: str) -> str:
-    """What the planner complains of, by the names of flags."""
+    """Returns the planner's message with the names of flags."""
     said = _KEY.sub(lambda key: f"--{FLAGS.get(key[1], key[1]) or key[2]}", text)
     return _SUBJECT.sub("", said.removeprefix(f"{SOURCE}: "))

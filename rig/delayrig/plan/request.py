@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: GPL-2.0-or-later
-"""What a user asks of a run, checked in full before anything is started."""
+"""A user's request for a run, checked completely before anything is started."""
 
 import fnmatch
 import os
@@ -29,7 +29,7 @@ from delayrig.plan.cluster import ClusterWish
 from delayrig.plan.schema import Contrast, Plan, find_plan, lane_named, own_subjects, read_plan
 
 REGION_BYTES_MAX = 2 << 20
-"""What a cell leaves on disk for each 64 KiB of its region."""
+"""The disk space that a cell needs for each 64 KiB of its region."""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -47,27 +47,30 @@ class Request:
     """The URI of a libvirt that runs the guests; None: plain QEMU."""
     lane: LaneName = LaneName.VIRTUAL
     stages: bool = False
-    """Notes where the host time of each cell goes."""
+    """True to record the host time of each stage of each cell."""
     from_boot: bool = False
-    """Boots the guest of every cell, to compare with."""
+    """True to boot the guest of every cell, for comparison."""
     reuses_guests: bool = True
-    """Runs cells in guests that were reset to their snapshots; else each cell starts a QEMU."""
+    """True to reset guests to their snapshots; False to start a QEMU for each cell."""
     delay: DelayWish = field(default_factory=DelayWish)
-    """Where the delay function of `path:` subjects is."""
+    """The delay function of `path:` subjects."""
     resume: bool = False
-    """Goes on with what was begun in `out`."""
+    """True to resume the run in `out`."""
     unconfined: bool = field(default_factory=is_unconfined_by_default)
-    """Runs subjects of the host lane with all the rights of who runs the rig."""
+    """True to run subjects of the host lane with all rights of the rig's user."""
     retries_lost: bool = True
-    """Runs a cell that the rig lost once more before it counts as lost."""
+    """True to run a lost cell once more before it counts as lost."""
     cluster: ClusterWish | None = None
-    """Where its cells of virtual time run; None: all run on this machine."""
+    """The cluster for virtual cells; None: all run on this machine."""
     keeps_programs: Path | None = None
-    """The folder in which the subjects are kept as they were packed, if any."""
+    """The folder in which the packed subjects are kept, if any."""
     again: Callable[[Cell], Sequence[str]] | None = None
-    """The words after `rig/rig` that run a cell again; None: those of `run`."""
+    """A function that returns the words after `rig/rig` for a cell again; None: those of `run`."""
     asked_s: float = field(default_factory=time.time)
-    """When, by the wall clock: what others leave in `out` later is not to be written over."""
+    """The wall-clock time of the request.
+
+    Files that others write to `out` later are not overwritten.
+    """
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -105,7 +108,7 @@ def choose_cells(
     seed: int = 1,
     lane: LaneName | None = None,
 ) -> Choice:
-    """The cells of a plan that match any of the patterns; raises `BadInputError`."""
+    """Returns the cells of a plan that match any of the patterns; raises `BadInputError`."""
     path = find_plan(plan)
     choice = choose_cells_of(
         read_plan(path), source=str(path), subjects=subjects, seed=seed, paths=paths, lane=lane
@@ -138,7 +141,7 @@ def choose_cells_of(
     seed: int,
     lane: LaneName | None = None,
 ) -> Choice:
-    """All cells of a plan on its own lane or on `lane`; `source` names the plan in errors."""
+    """Returns all cells of a plan on its own lane or on `lane`; `source` names it in errors."""
     chips = read_chips(paths.checkout)
     recipes = read_recipes(paths.checkout)
     for name in subjects:
@@ -146,7 +149,7 @@ def choose_cells_of(
     _check_subjects(plan, recipes, source)
     _check_contrasts(plan, recipes, source)
     cells = plan_cells(plan, source=source, subjects=subjects, chips=chips, seed=seed, lane=lane)
-    # A judge of the rig that no machine can run on its lane is left out.
+    # Leave out canaries and controls that no machine can run on their lane.
     cells = [c for c in cells if c.role is Role.MEASURE or not refusal_on(c.lane, c.hazards)]
     for cell in cells:
         check_region(cell, chips, source)
@@ -163,7 +166,7 @@ def choose_cells_of(
 
 
 def default_jobs(lane: LaneName) -> int:
-    """How many cells run at a time: in real time each wants several CPUs of this machine."""
+    """Returns how many cells run at a time. In real time each needs several CPUs."""
     cpus = len(os.sched_getaffinity(0))
     wanted = {LaneName.VIRTUAL: 1, LaneName.HOST: 2, LaneName.LIVE: 4}[lane]
     return max(cpus // wanted, 1)
@@ -189,7 +192,7 @@ def _check_contrasts(plan: Plan, recipes: Recipes, path: str) -> None:
 
 
 def check_connect(connect: str | None, cells: list[Cell]) -> None:
-    """Raises `BadInputError` where a cell's machine cannot be had through libvirt."""
+    """Raises `BadInputError` if libvirt cannot provide a cell's machine."""
     for cell in cells:
         if connect is not None and not shape_of(cell).platform.libvirt_arch:
             raise BadInputError(
@@ -217,9 +220,9 @@ def check_hazards(cell: Cell, chips: dict[str, ChipFacts], plan: str | Path) -> 
 
 
 def check_out(out: Path, cells: list[Cell], *, name: str = FILE_NAME) -> None:
-    """Makes the folder; raises `BadInputError` where a run could not be kept there.
+    """Makes the folder; raises `BadInputError` if a run cannot be kept there.
 
-    `name` is what every run of its kind leaves there.
+    `name` is the file that every run of this kind writes there.
     """
     try:
         if (out / name).exists():

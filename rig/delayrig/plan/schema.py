@@ -1,8 +1,8 @@
 # SPDX-License-Identifier: GPL-2.0-or-later
 """Plans: TOML files that name cells. `rig/docs/reference/plans.md` describes the format.
 
-A plan's groups span dimensions, as a covering array or as a full product, and run for each
-subject; its single cells are named. Rules give cells their expectation, the last match wins.
+A plan's groups span dimensions, as a covering array or as a full product, and run for each subject.
+Its single cells are named. Rules give cells their expectation; the last match wins.
 """
 
 from enum import StrEnum
@@ -22,18 +22,18 @@ from delayrig.plan.machines import find_file, find_machine, shipped_names
 PLANS_FOLDER = Path(__file__).with_name("plans")
 CORES_KNOWN = (1, 2, 4)
 GONE = {"witness": "every cell in a guest is watched for its delays now: take the key out"}
-"""Keys that plans once had, and what to do about them."""
+"""Keys of earlier versions, with advice."""
 
 
 class Timers(StrEnum):
-    """Whether the guest kernel has high-resolution timers; low ones are a hazard."""
+    """The timers of the guest kernel; low-resolution ones are a hazard."""
 
     HIGH_RES = "high-res"
     LOW_RES = "low-res"
 
 
 class Load(StrEnum):
-    """What else runs in the guest; siblings are a hazard."""
+    """The load in the guest; busy siblings are a hazard."""
 
     NONE = "none"
     BUSY_SIBLINGS = "busy-siblings"
@@ -41,7 +41,7 @@ class Load(StrEnum):
 
 class Point(msgspec.Struct, frozen=True, kw_only=True, forbid_unknown_fields=True):
     mips: float | None = None
-    """Left out where a machine says it, and so are the cores."""
+    """The speed; omitted, like the cores, if a machine gives it."""
     cores: int | None = None
     job: str
     chip: str
@@ -69,7 +69,7 @@ class Span(msgspec.Struct, frozen=True, kw_only=True, forbid_unknown_fields=True
 
 
 class Owner(msgspec.Struct, frozen=True, kw_only=True, forbid_unknown_fields=True):
-    """What names cells: for its own subjects, or for each subject of the run."""
+    """A source of cells, for its own subjects or for each subject of the run."""
 
     name: str
     subject: str | list[str] = []
@@ -93,11 +93,11 @@ class Group(Owner, frozen=True, kw_only=True):
 class Single(Owner, frozen=True, kw_only=True):
     at: Point
     lane: str = ""
-    """Its own, where that is not the plan's."""
+    """The cell's own lane, if it is not the plan's."""
 
 
 class Match(msgspec.Struct, frozen=True, kw_only=True, forbid_unknown_fields=True):
-    """What a rule is about; keys that are left out match everything, `*` in names works."""
+    """The condition of a rule. Missing keys match everything; `*` in names works."""
 
     name: str = "*"
     subject: str = "*"
@@ -118,7 +118,7 @@ class Rule(msgspec.Struct, frozen=True, kw_only=True, forbid_unknown_fields=True
 
 
 class Contrast(msgspec.Struct, frozen=True, kw_only=True, forbid_unknown_fields=True):
-    """One subject must cost a multiple of another: one of the bounds, by what `against` needs."""
+    """A requirement that one subject costs a multiple of another. It has one of the bounds."""
 
     cell: str
     subject: str
@@ -138,7 +138,7 @@ class Plan(msgspec.Struct, frozen=True, kw_only=True, forbid_unknown_fields=True
     about: str
     subjects: list[str]
     canaries_of: str = ""
-    """A shipped plan, whose canaries and controls follow the plan's own cells."""
+    """A shipped plan whose canaries and controls follow the plan's own cells."""
     lane: str = LaneName.VIRTUAL.value
     deadline_s: int = 0
     """The time that a subject gets in each cell, by the guest's clock; 0: the usual."""
@@ -149,7 +149,7 @@ class Plan(msgspec.Struct, frozen=True, kw_only=True, forbid_unknown_fields=True
 
 
 RENAMED_PLANS = {"museum": "past-mistakes"}
-"""Old names, which this version still takes."""
+"""Old names, which this version still accepts."""
 
 
 def plan_names() -> list[str]:
@@ -162,7 +162,7 @@ def find_plan(name: str) -> Path:
 
 
 def read_plan(path: Path) -> Plan:
-    """The plan in a file; raises `BadInputError` that names file and key."""
+    """Returns the plan in a file; raises `BadInputError` that names file and key."""
     plan = read_toml(path, Plan, gone=GONE, current=current_name)
     if plan.canaries_of in ("", *plan_names()):
         return msgspec.structs.replace(plan, cell=[*plan.cell, *judging_cells(plan.canaries_of)])
@@ -173,13 +173,13 @@ def read_plan(path: Path) -> Plan:
 
 
 def judging_cells(name: str) -> list[Single]:
-    """Canaries and controls of a shipped plan; none where it is not named."""
+    """Returns canaries and controls of a shipped plan; none if it is not named."""
     cells = read_plan(find_plan(name)).cell if name else []
     return [one for one in cells if one.role in (Role.CANARY, Role.CONTROL)]
 
 
 def lane_named(name: str, source: str, key: str = "lane") -> LaneName:
-    """The lane of a plan, or of one of its cells; raises `BadInputError`."""
+    """Returns the lane of a plan, or of one of its cells; raises `BadInputError`."""
     try:
         return LaneName(name)
     except ValueError:
@@ -190,12 +190,12 @@ def lane_named(name: str, source: str, key: str = "lane") -> LaneName:
 
 
 def own_subjects(owner: Owner) -> list[str]:
-    """The subjects that it names itself; none where it runs for those of the run."""
+    """Returns the subjects that it names itself; none if it runs for those of the run."""
     return [owner.subject] if isinstance(owner.subject, str) else owner.subject
 
 
 def hazards_of(row: dict[str, Any]) -> tuple[str, ...]:
-    """The whole set of a point: what its timers and its load come to, and the rest."""
+    """Returns all hazards of a point: those of its timers and load, and the others."""
     words = list(parse_hazards(row["hazards"]))
     if row["timers"] == Timers.LOW_RES:
         words.append("low-res-timers")
@@ -209,7 +209,7 @@ def is_possible(row: dict[str, Any]) -> bool:
 
 
 def _cores(row: dict[str, Any]) -> int:
-    """Where nothing says how many, that is complained of elsewhere."""
+    """Returns the number of cores. Other code reports a missing number."""
     if row["machine"]:
         return len(find_machine(row["machine"]).core_mips)
     return CORES_KNOWN[-1] if row["cores"] is None else int(row["cores"])

@@ -1,2 +1,2 @@
 # SPDX-License-Identifier: GPL-2.0-or-later
-"""A run: which cells, in which order, with what; and going on with one that was cut off."""
+"""A run: its cells, their order and inputs, and resuming an interrupted run."""

@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: GPL-2.0-or-later
-"""What a cell left in its folder, carried from the worker that ran it."""
+"""Transfers the content of a cell's folder from the worker that ran it."""
 
 import zlib
 from pathlib import Path, PurePosixPath
@@ -11,12 +11,12 @@ from delayrig.model.result import CellResult
 from delayrig.run.resume import RESULT
 
 LEFT_BYTES_MAX = 512 << 20
-"""A cell of virtual time leaves at most some 110 MB of events, and three images of its part."""
+"""The limit. A virtual cell leaves at most some 110 MB of events, and three images of its part."""
 COMPRESSION_LEVEL = 1
 
 
 def pack_left(folder: Path) -> bytes:
-    """All files below the folder; raises `RigFaultError` where that is too much."""
+    """Returns all files below the folder, packed; raises `RigFaultError` if they are too large."""
     paths = [path for path in sorted(folder.rglob("*")) if path.is_file()]
     size_bytes = sum(path.stat().st_size for path in paths)
     if size_bytes > LEFT_BYTES_MAX:
@@ -30,7 +30,7 @@ def pack_left(folder: Path) -> bytes:
 
 
 def unpack_left(packed: bytes, folder: Path) -> CellResult:
-    """Writes the files into the folder, all but the result: a cell that has one there is done."""
+    """Writes the files into the folder, except the result, which would mark the cell as done."""
     content = zlib.decompressobj().decompress(packed, 2 * LEFT_BYTES_MAX)
     files = msgspec.msgpack.decode(content, type=dict[str, bytes])
     result = files.pop(RESULT)
@@ -42,7 +42,7 @@ def unpack_left(packed: bytes, folder: Path) -> CellResult:
 
 
 def checked_name(name: str) -> PurePosixPath:
-    """A path that stays below its folder, whatever the other side says."""
+    """Returns the path if it stays below its folder, whatever the other side says."""
     path = PurePosixPath(name)
     if path.is_absolute() or ".." in path.parts or not path.parts:
         raise RigFaultError(f"a file arrived that is named {name!r}")

@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: GPL-2.0-or-later
-"""One cell after the other, run in its lane and judged from what it left on disk."""
+"""Runs cells in their lane, and judges them from what they left on disk."""
 
 import asyncio
 import errno
@@ -38,7 +38,7 @@ class CellRunner:
     watched: Mapping[str, tuple[DelayFunction, ...]]
     """The delay functions and direct waits of each subject, by its label."""
     chip_names: Mapping[tuple[str, str], str]
-    """What each packed program calls each chip; empty where it knows none of its names."""
+    """The name of each chip in each packed program; empty if it knows none of its names."""
 
     def refusal(self, cell: Cell) -> str:
         chip = self.request.chips[cell.chip]
@@ -67,9 +67,9 @@ class CellRunner:
         return msgspec.structs.replace(blank, not_provided=missing.what if missing else "")
 
     async def run(self, cell: Cell, cpu: int) -> CellResult:
-        """Runs and judges a cell; keeps its result in its folder.
+        """Runs and judges a cell, and writes its result to its folder.
 
-        A cell that the rig lost is run once more. What the first try left stays beside it.
+        A cell that the rig lost is run once more. The files of the first try stay beside it.
         """
         try:
             folder = cell_folder(cell, self.request.out)
@@ -85,7 +85,7 @@ class CellRunner:
         return result
 
     def lost(self, cell: Cell, reason: str) -> CellResult:
-        """The result of a cell whose worker was lost with it, kept in its folder."""
+        """Returns and writes the result of a cell that was lost together with its worker."""
         result = self._blank(cell, Finding(verdict=Verdict.INFRA_ERROR, reason=reason))
         keep_result(result, cell_folder(cell, self.request.out))
         return result
@@ -131,12 +131,12 @@ class CellRunner:
 
 
 def keep_result(result: CellResult, folder: Path) -> None:
-    """In the folder of its cell: by that a run that goes on knows that the cell is done."""
+    """Writes the result to the cell's folder. A resumed run knows by it that the cell is done."""
     replace_file(folder / RESULT, msgspec.json.format(msgspec.json.encode(result)))
 
 
 def make_cell_runner(request: Request, lane: Lane) -> CellRunner:
-    """Looks into all programs that are put to the test."""
+    """Returns a runner, after analysing all programs under test."""
     found = filter(None, map(lane.subject_of, request.cells))
     subjects = {subject.label: subject for subject in found}
     contents = {program.label: program.program_bytes for program in lane.programs}
@@ -144,7 +144,7 @@ def make_cell_runner(request: Request, lane: Lane) -> CellRunner:
         request=request,
         lane=lane,
         watched={
-            # A user knows his own program alone.
+            # The user's delay function applies only to the user's own program.
             label: find_watched(
                 subject, request.delay if is_own_build(subject.name) else DelayWish()
             )
@@ -159,7 +159,7 @@ def make_cell_runner(request: Request, lane: Lane) -> CellRunner:
 
 
 def _lost(cell: Cell, error: LostGuestError) -> Finding:
-    """A fault of the rig, unless the cell is one of which nobody can say how long it takes."""
+    """Returns a fault of the rig, unless nobody knows how long the cell takes."""
     limited = any(hazard.host_limit_s is not None for hazard in hazards_of(cell))
     if limited and isinstance(error, OverdueGuestError):
         return Finding(
@@ -170,8 +170,8 @@ def _lost(cell: Cell, error: LostGuestError) -> Finding:
 
 
 def cell_folder(cell: Cell, out: Path) -> Path:
-    """Made, with the cell in it."""
-    # libvirt wants whole paths.
+    """Makes the cell's folder, with the cell in it, and returns it."""
+    # libvirt needs absolute paths.
     folder = out.absolute() / cell.id
     folder.mkdir(parents=True, exist_ok=True)
     replace_file(folder / CELL, msgspec.json.format(msgspec.json.encode(cell)))

@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: GPL-2.0-or-later
-"""One run a folder: its owner holds a lock on it, which ends with the owner whatever ends that."""
+"""One run a folder: the owner holds a lock on it, which ends with the owner however that ends."""
 
 import contextlib
 import datetime as dt
@@ -19,12 +19,12 @@ from delayrig.model.result import FILE_NAME as RESULTS
 FILE_NAME = "run.lock"
 OTHERWISE = "wait until it ends, or name another folder with --out"
 STARTING_WITHIN_S = 5.0
-"""A child of a killed owner holds the lock as well until it is past its execve(2)."""
+"""The time to wait: a child of a killed owner also holds the lock until its execve(2)."""
 LOOKS_EACH_S = 0.02
 
 
 class Owner(msgspec.Struct, frozen=True, kw_only=True):
-    """Who holds a folder, for whoever wants it too."""
+    """The owner of a folder, for others who want to use it."""
 
     pid: int
     command: str
@@ -35,7 +35,7 @@ class Owner(msgspec.Struct, frozen=True, kw_only=True):
 def hold_out(out: Path, *, asked_s: float | None) -> Iterator[None]:
     """Makes the folder and keeps other runs out of it.
 
-    Raises `BadInputError` where another run is in it, or ended there after `asked_s`.
+    Raises `BadInputError` if another run uses it, or has ended there after `asked_s`.
     """
     path = out / FILE_NAME
     try:
@@ -51,19 +51,19 @@ def hold_out(out: Path, *, asked_s: float | None) -> Iterator[None]:
             _check_left_alone(out, asked_s)
         yield
     finally:
-        path.unlink(missing_ok=True)  # first, while nobody else can hold it
+        path.unlink(missing_ok=True)  # Remove it first, while nobody else can hold it.
         os.close(lock)
 
 
 def _acquire(path: Path, out: Path) -> int:
-    """The descriptor that holds the lock: no program that is started from here has it."""
+    """Returns the descriptor that holds the lock. Programs started later do not inherit it."""
     until_s = time.monotonic() + STARTING_WITHIN_S
     while True:
         lock = os.open(path, os.O_RDWR | os.O_CREAT | os.O_CLOEXEC, 0o644)
         try:
             fcntl.flock(lock, fcntl.LOCK_EX | fcntl.LOCK_NB)
         except BlockingIOError:
-            owner = None  # it has not said yet who it is
+            owner = None  # The owner has not written its name yet.
             with contextlib.suppress(msgspec.DecodeError):
                 owner = msgspec.json.decode(os.pread(lock, 1 << 16, 0), type=Owner)
             os.close(lock)
@@ -83,11 +83,11 @@ def _acquire(path: Path, out: Path) -> int:
                 os.ftruncate(lock, 0)
                 os.pwrite(lock, msgspec.json.encode(owner), 0)
                 return lock
-        os.close(lock)  # its owner ended, and took the file away, while we opened it
+        os.close(lock)  # The owner ended, and removed the file, while we opened it.
 
 
 def _check_left_alone(out: Path, asked_s: float) -> None:
-    """Whoever began later looked into the folder before there was anything in it."""
+    """Checks that no other run wrote results after this one had looked into the folder."""
     results = out / RESULTS
     if results.exists() and results.stat().st_mtime > asked_s:
         raise BadInputError(

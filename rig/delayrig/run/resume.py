@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: GPL-2.0-or-later
-"""A run that was cut off and is resumed: what is done, and whether the rest is of its kind."""
+"""Resumes an interrupted run: which cells are done, and whether the rest has the same inputs."""
 
 import contextlib
 import shutil
@@ -19,7 +19,7 @@ FILE_NAME = "begun.json"
 SCHEMA = 1
 CELL, RESULT = "cell.json", "result.json"
 FIRST_TRY = "first-try"
-"""What a lost cell left before it was run once more, in the folder of the cell."""
+"""The folder in a lost cell's folder with the files of its first try."""
 OF_THE_RIG = ("rig_version", "commit", "plan", "seed", "qemu_version", "image_digests")
 OTHERWISE = "name another folder; to go on with that run, ask for the same with the same rig"
 
@@ -28,11 +28,11 @@ class Begun(msgspec.Struct, frozen=True, kw_only=True):
     schema: int = SCHEMA
     run: RunHeader
     delay: list[str]
-    """Where the delay function of path: subjects was said to be."""
+    """The options that name the delay function of path: subjects."""
 
 
 def check_begun(out: Path | None) -> None:
-    """Raises `BadInputError` where there is no run to go on with."""
+    """Raises `BadInputError` if there is no run to resume."""
     if out is None:
         raise BadInputError("--resume: of which run?", hint="name its folder with --out")
     if not (out / FILE_NAME).is_file():
@@ -43,9 +43,9 @@ def check_begun(out: Path | None) -> None:
 
 
 def begin(request: Request, header: RunHeader) -> RunHeader:
-    """Notes that the run is begun, or that it goes on; its header, which may be of the beginning.
+    """Records that the run has begun, or resumes it; returns the header, which may be the old one.
 
-    Raises `BadInputError` where it was begun with something else.
+    Raises `BadInputError` if it was begun with other inputs.
     """
     begun = Begun(run=header, delay=request.delay.words)
     path = request.out / FILE_NAME
@@ -67,12 +67,12 @@ def begin(request: Request, header: RunHeader) -> RunHeader:
 
 
 def _short(value: object) -> str:
-    """Digests are for programs; that they differ is all that a person wants."""
+    """Returns a short form of the value: a user need not read digests."""
     return "others" if isinstance(value, dict | msgspec.Struct) else repr(value)
 
 
 def done_cells(cells: Sequence[Cell], folder: Path) -> dict[str, CellResult]:
-    """Cells that ended, with what they ended with; faults of the rig are tried again."""
+    """Returns the results of finished cells. Cells lost by the rig are tried again."""
     done = {}
     for cell in cells:
         with contextlib.suppress(OSError, msgspec.DecodeError):
@@ -93,7 +93,7 @@ def clear_cut_off(cell: Cell, folder: Path) -> None:
 
 @contextlib.contextmanager
 def first_try_kept(place: Path) -> Iterator[None]:
-    """Empties a cell's folder for its second try, then puts what was there into it."""
+    """Empties a cell's folder for its second try, and then adds the old content to it."""
     aside = _set_aside(place)
     place.rename(aside)
     try:

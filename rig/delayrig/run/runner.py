@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: GPL-2.0-or-later
-"""A run: cells spread over host CPUs, each judged from what it left on disk, results kept."""
+"""A run: cells spread over host CPUs, each judged from what it left on disk, with results kept."""
 
 import asyncio
 from collections.abc import AsyncIterator, Awaitable, Callable, Iterator, Sequence
@@ -35,36 +35,36 @@ from delayrig.setup.scratch import sweep_scratch
 
 class Progress(Protocol):
     def preparing(self, what: str) -> None:
-        """Something is being provided before cells can run."""
+        """Reports that something is being provided before cells can run."""
 
     def started(self, cells: int) -> None:
-        """Cells begin."""
+        """Reports that cells begin."""
 
     def finished(self, result: CellResult) -> None:
-        """One cell is done."""
+        """Reports one finished cell."""
 
 
 @dataclass(frozen=True, slots=True)
 class Quiet:
-    """Passes on what is being made, and nothing else: of a run whose one cell is told of later."""
+    """Progress of a single cell, which is reported later: shows only what is being made."""
 
     preparing: Preparing
 
     def started(self, cells: int) -> None:
-        """There is one."""
+        """Does nothing, because there is one cell."""
 
     def finished(self, result: CellResult) -> None:
-        """Whoever asked gets it."""
+        """Does nothing, because the caller gets the result."""
 
 
 OpenLane = Callable[[Request, Paths, CpuPool, Preparing], Awaitable[Lane]]
-"""From a request to its lane; `open_lane`, where nobody wants to look into cells."""
+"""A function that opens the lane of a request; `open_lane`, unless somebody watches cells."""
 
 
 async def run_request(
     request: Request, paths: Paths, progress: Progress, opened: OpenLane = open_lane
 ) -> Results:
-    """Runs everything that was asked for; what finished is kept even when it is interrupted."""
+    """Runs the whole request. Finished cells are kept even if it is interrupted."""
     (results,) = await run_side_by_side([request], paths, progress, opened)
     return results
 
@@ -72,15 +72,15 @@ async def run_request(
 async def run_side_by_side(
     requests: Sequence[Request], paths: Paths, progress: Progress, opened: OpenLane = open_lane
 ) -> list[Results]:
-    """Several runs at once, a cell of each in turn, so that they meet the same machine.
+    """Runs several requests, taking turns by cell, so that they meet the same conditions.
 
-    Each is kept in a folder of its own, as if it had been run alone, and holds it until all have
-    ended. All share the jobs of the first.
+    Each has a folder of its own, as if it ran alone, and locks it until all have ended. All use the
+    first request's number of jobs.
     """
     await asyncio.to_thread(sweep_scratch, paths.state)
     with ExitStack() as held:
         for request in requests:
-            # What others did in its folder is what a resumed run goes on with.
+            # A resumed run continues what others did in its folder.
             asked_s = None if request.resume else request.asked_s
             held.enter_context(hold_out(request.out, asked_s=asked_s))
         return await _run_held(requests, paths, progress, opened)
@@ -108,20 +108,20 @@ async def _run_held(
             progress.finished(result)
     finished = False
     try:
-        # Cells of real time come last, so that no cell of virtual time disturbs them.
+        # Cells in real time come last, so that no virtual cell disturbs them.
         for lane in LaneName:
             scheduler = Scheduler(
                 ((run, c) for run, c in _in_turn(runs) if c.lane is lane and not run.known(c)),
                 grouping=lambda item: item[0].lane.grouping(item[1]),
             )
             if lane is EXACT_LANE and requests[0].cluster and scheduler:
-                # Dask is loaded where it is asked for, and by now it is.
+                # By now Dask is loaded, if it is needed.
                 from delayrig.run.cluster.client import open_cluster
 
                 async with open_cluster(requests[0], paths, progress.preparing) as cluster:
                     await cluster.work(runs, scheduler, progress.finished)
             else:
-                # Cells that name a lane of their own: no more at a time than is good for that lane.
+                # Cells with a lane of their own run only as many at a time as suits that lane.
                 own = lane is requests[0].lane
                 jobs = pool.jobs if own else min(pool.jobs, default_jobs(lane))
                 await _work_here(jobs, scheduler, pool, progress)
@@ -134,7 +134,7 @@ async def _run_held(
 
 @asynccontextmanager
 async def _dask_loaded(request: Request) -> AsyncIterator[None]:
-    """While a run is made ready: it takes longer than many a cell."""
+    """Loads Dask while a run is prepared, because that takes longer than many a cell."""
     if request.cluster is None:
         yield
         return
@@ -170,7 +170,7 @@ async def _work_here(
 
 
 def _check_watched(runs: Sequence[SingleRun]) -> None:
-    """Raises where no canary or no control can run: whatever the rest says, nobody may trust it."""
+    """Raises an error if no canary or no control can run: then the other results prove nothing."""
     refused = [result for run in runs for result in run.refused]
     ready = {cell.role for run in runs for cell in run.request.cells if not run.known(cell)}
     missing = {result.role: result.not_provided for result in refused if result.not_provided}
@@ -186,7 +186,7 @@ def _check_watched(runs: Sequence[SingleRun]) -> None:
 
 
 def assignment_of(request: Request, lane: Lane, folder: Path, cpu: int) -> Assignment:
-    """What the request's one cell would be run with; raises `BadInputError` where it is skipped."""
+    """Returns the inputs of the request's only cell; raises `BadInputError` if it is skipped."""
     (cell,) = request.cells
     cell_runner = make_cell_runner(request, lane)
     if refused := cell_runner.refuse(cell):
@@ -195,15 +195,15 @@ def assignment_of(request: Request, lane: Lane, folder: Path, cpu: int) -> Assig
 
 
 def trial_folder(out: Path, number: int) -> Path:
-    """Where a trial is kept; the first one is 1."""
+    """Returns the folder of a trial; the first one is 1."""
     return out / f"{number:03}"
 
 
 @dataclass(slots=True, kw_only=True)
 class Trials:
-    """Single cells, run one after another, each in a folder of its own.
+    """Runs single cells one after another, each in a folder of its own.
 
-    `preparing` is told what is made before a cell can run.
+    `preparing` is called with the name of what is made before a cell can run.
     """
 
     chips: dict[str, ChipFacts]
@@ -214,11 +214,11 @@ class Trials:
     argv: list[str]
     preparing: Preparing
     delay: DelayWish = field(default_factory=DelayWish)
-    """Where the delay function of path: subjects is."""
+    """The delay function of path: subjects."""
     _count: int = field(default=0, init=False)
 
     async def run(self, cell: Cell) -> CellResult:
-        """The cell's result; everything it left is in `out/NUMBER/ID`."""
+        """Returns the cell's result. All its files are in `out/NUMBER/ID`."""
         self._count += 1
         folder = trial_folder(self.out, self._count)
         folder.mkdir()

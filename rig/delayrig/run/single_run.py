@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: GPL-2.0-or-later
-"""One request while its cells are run: what is done of it, and what is kept."""
+"""One request while its cells run: which are done, and what is kept."""
 
 import msgspec
 
@@ -33,7 +33,7 @@ class SingleRun:
         return self.note(await self.cell_runner.run(cell, cpu))
 
     def take(self, cell: Cell, packed: bytes) -> CellResult:
-        """The result of a cell of its that a worker ran, with all that the cell left there."""
+        """Returns the result of a cell of this run that a worker ran, after unpacking its files."""
         clear_cut_off(cell, self.request.out)
         folder = cell_folder(cell, self.request.out)
         again = rerun_command(cell, self.request)

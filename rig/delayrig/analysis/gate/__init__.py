@@ -1,2 +1,2 @@
 # SPDX-License-Identifier: GPL-2.0-or-later
-"""May a change go in? From the runs of a baseline and of a candidate to a decision."""
+"""The gate: a decision on a change, from the runs of a baseline and of a candidate."""

@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: GPL-2.0-or-later
-"""`gate.json`: what was decided, of which cells, and what could not have been seen."""
+"""`gate.json`: the decision, its cells, and what could not be seen."""
 
 from enum import StrEnum
 from pathlib import Path
@@ -16,7 +16,7 @@ FILE_NAME = "gate.json"
 
 
 class Outcome(StrEnum):
-    """What the gate makes of a cell, and of all of them; the gravest first."""
+    """The result of a cell, or of all cells; the gravest first."""
 
     RIG_FAULT = "rig_fault"
     UNSAFE = "unsafe"
@@ -24,7 +24,7 @@ class Outcome(StrEnum):
     DOUBT = "doubt"
     PASS = "pass"
     UNSEEN = "unseen"
-    """Neither subject could be looked at there; `blind` says what that leaves out."""
+    """Neither subject could be observed there; `blind` says what that leaves out."""
 
     @property
     def gravity(self) -> int:
@@ -41,17 +41,17 @@ EXIT_CODES = {
 
 
 class Limits(msgspec.Struct, frozen=True, kw_only=True):
-    """How much more than the baseline a cell may take, in percent of that."""
+    """The limits, in percent, of the additional time that a cell may take."""
 
     slowdown_pct: float = 2.0
     cpu_pct: float = 5.0
     total_slowdown_pct: float = 0.5
-    """Of all exact cells together."""
+    """The limits of all exact cells together."""
     total_cpu_pct: float = 3.0
 
 
 class Excess(msgspec.Struct, frozen=True, kw_only=True):
-    """How much more the candidate took: `low_pct` to `high_pct`, which are one where exact."""
+    """The candidate's additional time: `low_pct` to `high_pct`, which are equal if it is exact."""
 
     figure: str
     baseline_ns: int
@@ -63,7 +63,7 @@ class Excess(msgspec.Struct, frozen=True, kw_only=True):
     high_pct: float
     limit_pct: float
     floor_ns: int = 0
-    """No more than this is no reason, however much it is in percent."""
+    """An excess up to this is no reason, however large it is in percent."""
     outcome: Outcome
 
     @property
@@ -72,12 +72,12 @@ class Excess(msgspec.Struct, frozen=True, kw_only=True):
 
     @property
     def more_ns(self) -> int:
-        """Less than nothing where it took less."""
+        """Returns the additional time, negative if the candidate took less."""
         return self.candidate_ns - self.baseline_ns
 
     @property
     def is_excused(self) -> bool:
-        """Beyond the limit in percent, and too little to be a reason."""
+        """Returns True if it exceeds the limit in percent, but is too small to be a reason."""
         return self.outcome is Outcome.PASS and self.low_pct > self.limit_pct
 
 
@@ -115,7 +115,7 @@ class FaultGroup(msgspec.Struct, frozen=True, kw_only=True):
 
 
 class Side(msgspec.Struct, frozen=True, kw_only=True):
-    """Which flashrom it was."""
+    """The flashrom of one side."""
 
     name: str
     label: str = ""
@@ -123,7 +123,7 @@ class Side(msgspec.Struct, frozen=True, kw_only=True):
     version: str = ""
     sha256: str = ""
     stored: str = ""
-    """The run that it was taken from, where it was not run for this."""
+    """The run that it was taken from, if it was not run for this gate."""
 
     @property
     def title(self) -> str:
@@ -142,16 +142,16 @@ class Decision(msgspec.Struct, frozen=True, kw_only=True):
     exit_code: int
     lines: list[str]
     doubts: list[str]
-    """What is in the way of a claim about all cells."""
+    """The obstacles to a claim about all cells."""
     blind: list[str]
-    """Which shortenings could not have been seen."""
+    """The shortenings that could not have been seen."""
     plan: str
     seed: int
     limits: Limits
     baseline: Side
     candidate: Side
     total: list[Excess] = []
-    """Of all exact cells together."""
+    """The excess of all exact cells together."""
     cells: list[GateCell]
     groups: list[FaultGroup] = []
     """Each fault once, the gravest change first."""
@@ -166,12 +166,12 @@ class Decision(msgspec.Struct, frozen=True, kw_only=True):
 
     @property
     def deciding(self) -> list[GateCell]:
-        """The cells of which the decision was made, the worst first."""
+        """Returns the cells that decided, the worst first."""
         return [cell for cell in self.cells if cell.outcome is self.outcome]
 
 
 def read_decision(folder: Path) -> Decision:
-    """What a gate left in its folder; raises `BadInputError` for anything else."""
+    """Reads a gate's decision from its folder; raises `BadInputError` for anything else."""
     path = folder / FILE_NAME
     decision = read_versioned(path, Decision, schema=SCHEMA)
     if decision.exit_code not in EXIT_CODES.values():

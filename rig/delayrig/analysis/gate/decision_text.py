@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: GPL-2.0-or-later
-"""A decision in a few lines: what, whether it is safe, what it costs, what could not be seen."""
+"""A decision in a few lines: the outcome, its safety, its cost, and what could not be seen."""
 
 from collections.abc import Sequence
 
@@ -23,7 +23,7 @@ def excess_words(excess: Excess) -> str:
     words = f"{excess.pct:+.2f} %"
     if excess.low_pct != excess.high_pct:
         words += f" ({excess.low_pct:+.2f} to {excess.high_pct:+.2f})"
-    # In absolute figures as well, since a percentage of next to nothing says nothing.
+    # Absolute figures are added, because a percentage of almost nothing says nothing.
     before_ms, after_ms = excess.baseline_ns / 1e6, excess.candidate_ns / 1e6
     shown = f"{excess.more_ns / 1e6:+.1f} ms: {before_ms:.1f} before"
     if excess.added_ns:
@@ -138,7 +138,7 @@ def _watching(decision: Decision) -> str:
 
 
 def _costs(decision: Decision) -> list[str]:
-    """A line for each figure: the net, and the worst cell."""
+    """Returns a line for each figure: the net, and the worst cell."""
     found = [(cell, item) for cell in decision.cells for item in cell.excess]
     figures = dict.fromkeys(item.figure for _, item in found)
     lines = [
@@ -163,7 +163,7 @@ def _net(decision: Decision, figure: str) -> str:
 
 
 def _worst(found: list[tuple[GateCell, Excess]]) -> str:
-    """The cell that became dearest in percent, and why it is no reason where it is none."""
+    """Returns the worst cell in percent, and why it is no reason if it is none."""
     cell, item = max(found, key=lambda pair: pair[1].pct)
     if len(found) == 1:
         return ""
@@ -175,14 +175,14 @@ def _worst(found: list[tuple[GateCell, Excess]]) -> str:
 
 
 def blind_spots(cells: Sequence[CellResult]) -> list[str]:
-    """How many delays were judged and how small a shortening was visible, then what was not."""
+    """Returns the number of judged delays, the smallest visible shortening, and what was unseen."""
     ran = [cell for cell in cells if cell.verdict is not Verdict.SKIPPED]
     lines = [_delays([cell for cell in ran if cell.delays is not None]), *_unseen(ran)]
     return [*lines, *_classes([cell for cell in ran if not _is_whole(cell)])]
 
 
 def _is_whole(cell: CellResult) -> bool:
-    """Whether every delay of it was judged, so that no class of waits says more."""
+    """Returns True if every delay of it was judged, so that no class of waits says more."""
     return cell.delays is not None and 0 < cell.delays.seen == cell.delays.judged
 
 
@@ -204,13 +204,13 @@ def _least(cells: Sequence[CellResult]) -> str:
 
 
 def _unseen(ran: Sequence[CellResult]) -> list[str]:
-    """Cells in which no delay function was known, or on a lane where nobody looks."""
+    """Returns a line on cells without a known delay function, or without a delay witness."""
     missing = [cell for cell in ran if cell.delays is None and cell.judged]
     return [f"delays: not seen call by call in {_cells(len(missing))}"] if missing else []
 
 
 def _classes(cells: Sequence[CellResult]) -> list[str]:
-    """Classes of waits that some cell could not judge; the part's own is judged by the part."""
+    """Returns a line on classes that some cell could not judge. The part judges its own."""
     names = {name for cell in cells for name in cell.unjudged} - {CHIP_BUSY}
     return [f"{name}: {_where(name, cells)}" for name in sorted(names)]
 

@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: GPL-2.0-or-later
-"""The decision: a pure fold over the runs of both subjects.
+"""The decision: a pure function of the runs of both subjects.
 
 Safety comes first, then performance, then doubt. A gate judges a change: what the baseline does
 wrong as well is a warning, and does not decide. What a plan expects of a cell is not asked.
@@ -201,7 +201,7 @@ Places = dict[str, list[CellResult]]
 
 
 def unanswered(candidate: Sequence[Results]) -> set[str]:
-    """Canaries and controls that have told nothing yet, since this machine was busy."""
+    """Returns the canaries and controls without an answer so far, because this machine was busy."""
     watching = _watching_by_id(candidate)
     return {name for name, rounds in watching.items() if all(map(is_unheard, rounds))}
 
@@ -226,12 +226,12 @@ def _grouped(cells: Iterable[tuple[str, CellResult]]) -> Places:
 
 
 def is_unheard(cell: CellResult) -> bool:
-    """Whether a cell of real time says nothing, and there is nothing that would be hushed up."""
+    """Returns True if a cell in real time shows nothing, and ignoring it hides nothing."""
     return cell.lane != EXACT_LANE and cell.verdict is Verdict.INCONCLUSIVE and not cell.evidence
 
 
 def _beside(candidate: Sequence[Results]) -> frozenset[str]:
-    """Lanes of real time beside the exact one, in a gate of one round: asked for safety alone."""
+    """Returns the real-time lanes beside the exact one, which show only safety in one round."""
     lanes = {cell.lane for cell in _of_all(candidate) if cell.role == Role.MEASURE}
     return frozenset(lanes - {EXACT_LANE} if EXACT_LANE in lanes and len(candidate) == 1 else ())
 
@@ -253,7 +253,7 @@ def _side(places: Places, stored: str, label: str) -> Side:
 
 
 def _unlike(baseline: RunHeader, candidate: RunHeader) -> list[str]:
-    """Why times of two runs may differ though the subjects do not."""
+    """Returns why times of two runs may differ for equal subjects."""
     theirs, ours = _machinery(baseline), _machinery(candidate)
     names = [name for name in sorted(ours | theirs) if ours.get(name) != theirs.get(name)]
     found = []
@@ -268,7 +268,10 @@ def _unlike(baseline: RunHeader, candidate: RunHeader) -> list[str]:
 
 
 def _machinery(header: RunHeader) -> dict[str, str]:
-    """What decides times; other kernels are named by places, other lanes have no say."""
+    """Returns the digests that decide times.
+
+    Cells name other kernels, and other lanes do not count.
+    """
     return {
         name: value
         for name, value in header.image_digests.items()
@@ -282,7 +285,7 @@ def _unwatched(watching: Iterable[CellResult]) -> list[str]:
 
 
 def _gravest(cells: Iterable[GateCell], doubts: Sequence[str], total: Sequence[Excess]) -> Outcome:
-    """A gate in which nothing passed has decided nothing."""
+    """Returns the gravest outcome. A gate in which no cell passed decides nothing."""
     blind = (Outcome.RIG_FAULT, Outcome.DOUBT)
     found = {c.outcome for c in cells if c.role == Role.MEASURE or c.outcome in blind}
     if Outcome.PASS in found:
@@ -305,7 +308,10 @@ def _gravity(cell: GateCell) -> tuple[int, bool, float]:
 def _watching(
     rounds: Sequence[CellResult], unwatched: Sequence[Role], beside: frozenset[str]
 ) -> GateCell:
-    """A canary or a control: as it must be, or the rig is blind. One good answer will do."""
+    """Judges a canary or a control: if it does not answer as it must, the rig is blind.
+
+    One good answer is enough.
+    """
     if rounds[0].not_provided:
         blind = Role(rounds[0].role) in unwatched
         outcome = Outcome.RIG_FAULT if blind else Outcome.UNSEEN
@@ -449,13 +455,13 @@ class _Judge:
 
 
 def _never_counted(cell: CellResult) -> str:
-    """Why its time says nothing of the subject, whoever the baseline is; empty where it does."""
+    """Returns why its time says nothing about the subject in any gate; empty if it does."""
     reasons = (hazard_of(word).why_uncounted for word in cell.hazards)
     return next(filter(None, reasons), "")
 
 
 def _left_out(rounds: Sequence[CellResult]) -> list[str]:
-    """Of both subjects: what this machine did not let anybody judge."""
+    """Returns a note on runs of both subjects that this machine made impossible to judge."""
     count = sum(map(is_unheard, rounds))
     reasons = [cell.reason for cell in rounds if is_unheard(cell)][:1]
     return [f"{count} of {len(rounds)} runs gave no answer: {reason}" for reason in reasons]
@@ -502,7 +508,10 @@ ORDER = (
 
 
 def _skipped(cell: CellResult, before: CellResult | None) -> tuple[Outcome, str]:
-    """What the baseline could not do either is no loss, nor is a function that is not there."""
+    """Returns the outcome of a skipped cell.
+
+    It is no loss if the baseline was skipped as well, or has no such function.
+    """
     if cell.reason == NOTHING_TO_ASK or (before and before.verdict is Verdict.SKIPPED):
         return Outcome.UNSEEN, cell.reason
     return Outcome.DOUBT, f"skipped, which the baseline was not: {cell.reason}"

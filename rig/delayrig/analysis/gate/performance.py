@@ -1,8 +1,8 @@
 # SPDX-License-Identifier: GPL-2.0-or-later
-"""How much more a candidate took: exact where time is virtual, an interval where it is not.
+"""The additional time of a candidate: exact in virtual time, an interval in real time.
 
-Both halves of a pair of real time were measured one right after the other, so that what the machine
-did to one it did to the other as well. Intervals come from pairs by resampling.
+Both halves of a pair in real time are measured one directly after the other, under the same
+conditions. Intervals are computed from pairs by resampling.
 """
 
 from collections.abc import Sequence
@@ -15,39 +15,44 @@ from delayrig.model.lane import EXACT_LANE
 from delayrig.model.result import CellResult, Verdict
 
 PAIRS_MIN = 6
-"""Fewer claim nothing: of 5 pairs, all lean the same way by chance once in 16 times."""
+"""The least number of pairs: 5 pairs all lean the same way by chance once in 16 times."""
 DRAWS = 10_000
 CONFIDENCE = 0.99
 TICK_NS = 4_000_000
-"""Of the guest's kernel (250 Hz). Where it meets a wait moves with every byte of a program, so no
-more than this is no difference."""
+"""The tick of the guest's kernel (250 Hz), up to which a difference does not count.
+
+The phase of ticks and waits changes with every byte of a program.
+"""
 
 CELL_FLOOR_NS = 50_000_000
-"""No more than this in one cell is a reason: of several cells the total sees it. In a small plan
-that holds for CPU time alone. To ask the part twice as often is legal and costs up to 38 ms of CPU
-time in a cell, while no legal known-bad build took more time than a tick and the limit."""
+"""The excess of one cell up to which it is no reason: the total shows it if several cells have it.
+
+In a small plan that applies only to CPU time. Twice as many queries of the part are legal and cost
+up to 38 ms of CPU time in a cell, while no legal known-bad build took more time than a tick and the
+limit.
+"""
 TOTAL_CELLS_MIN = 5
-"""Fewer have no total that would say more than each of them."""
+"""The least number of cells for a total. Fewer show no more than each of them."""
 MEAN_FLOOR_NS = 1_000_000
-"""Of the total, for each cell: so much may ticks come to."""
+"""The part of the total for each cell that ticks may cause."""
 
 Pairs = Sequence[tuple[int, int]]
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Interval:
-    """Where the true excess lies, as a part of the baseline: 0.02 is two percent slower."""
+    """An interval for the true excess, as a part of the baseline: 0.02 is two percent slower."""
 
     low: float
     high: float
 
     def excludes(self, limit: float) -> bool:
-        """Whether it lies on one side of the limit; exactly on it is within what is allowed."""
+        """Returns True if it lies on one side of the limit; exactly on it is allowed."""
         return self.low > limit or self.high <= limit
 
 
 def excess_interval(pairs: Sequence[tuple[float, float]], *, of: int = 1) -> Interval | None:
-    """By how much the second of each pair exceeds the first, over all; None from too few pairs."""
+    """Returns by how much the second of each pair exceeds the first; None for too few pairs."""
     if len(pairs) < PAIRS_MIN or not all(baseline > 0 for baseline, _ in pairs):
         return None
     low, high = middle_of_draws(pairs, _excess_part, draws=DRAWS, confidence=CONFIDENCE, of=of)
@@ -65,7 +70,10 @@ def excesses(
     intervals: int,
     floor_ns: int,
 ) -> list[Excess]:
-    """In time and in CPU time; `intervals` are of real time, `floor_ns` is of exact time."""
+    """Returns the excess of time and CPU time.
+
+    `intervals` is for real time, `floor_ns` for exact time.
+    """
     times = [(b.time_ns.total, c.time_ns.total) for b, c in rounds]
     cpu_times = [(b.total_cpu_ns, c.total_cpu_ns) for b, c in rounds]
     added_ns = added_to_baseline_ns(rounds)
@@ -94,12 +102,12 @@ def is_measured(cell: CellResult) -> bool:
 
 
 def floor_of(cells: int) -> int:
-    """What is no reason in each of so many exact cells, however much it is in percent."""
+    """Returns the largest excess of an exact cell that is no reason, whatever its percentage."""
     return CELL_FLOOR_NS if cells >= TOTAL_CELLS_MIN else TICK_NS
 
 
 def total_excesses(cells: Sequence[GateCell], limits: Limits) -> list[Excess]:
-    """Of all exact cells together: what costs a little everywhere is no small thing."""
+    """Returns the excess of all exact cells together: a small cost everywhere adds up."""
     compared = [cell for cell in cells if cell.lane == EXACT_LANE and cell.excess]
     if len(compared) < TOTAL_CELLS_MIN:
         return []
@@ -140,7 +148,7 @@ def _excess(
 
 
 def _likely_excess(figure: str, pairs: Pairs, limit_pct: float, *, of: int) -> Excess:
-    """Where figures have noise: an interval that holds the limit claims nothing."""
+    """Returns an excess with an interval. An interval that contains the limit is a doubt."""
     before, after = _sums(pairs)
     interval = excess_interval(pairs, of=of)
     outcome = Outcome.DOUBT

@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: GPL-2.0-or-later
-"""What a gate runs: the same cells for both subjects, canaries and controls until they answer."""
+"""The runs of a gate: equal cells for both subjects, canaries and controls until they answer."""
 
 from collections.abc import Collection, Iterable, Mapping, Sequence
 from dataclasses import dataclass, field, replace
@@ -24,13 +24,13 @@ from delayrig.plan.request import Request
 from delayrig.run.runner import Progress, run_side_by_side
 
 GOOD, BAD, SKIP, ABORT = 0, 1, 125, 128
-"""For `git bisect run`: 125 is a revision that cannot be tested, from 128 on the bisection ends."""
+"""The codes of `git bisect run`: 125 cannot be tested, 128 and above end the bisection."""
 BASELINE, CANDIDATE = "baseline", "candidate"
-"""Folders of the first round."""
+"""The folders of the first round."""
 
 
 def bisect_code(code: ExitCode, *, untestable: bool = False) -> int:
-    """Doubt and faults of the rig convict no revision; wrong options would be wrong in each."""
+    """Returns the code. Doubt and faults of the rig convict no revision; wrong options end it."""
     if untestable:
         return SKIP
     match code:
@@ -72,11 +72,11 @@ class StoredBaseline:
 
     @property
     def lane(self) -> LaneName:
-        """All cells of a run are of one."""
+        """Returns the lane, which all cells of a run share."""
         return LaneName(self.results.cells[0].lane)
 
     def check_cells(self, cells: Iterable[Cell]) -> None:
-        """Raises `BadInputError` where it lacks one of the places that a candidate will be in."""
+        """Raises `BadInputError` if it lacks one of the places of the candidate."""
         there = {cell.place for cell in self.results.cells if cell.role == Role.MEASURE}
         wanted = [place_of(cell.id) for cell in cells if cell.role is Role.MEASURE]
         missing = [place for place in wanted if place not in there]
@@ -97,7 +97,7 @@ def is_subject(name: str, recipes: Recipes) -> bool:
 
 
 def read_baseline(run: Path) -> StoredBaseline:
-    """A finished run of one subject; raises `BadInputError` for any other."""
+    """Reads a finished run of one subject; raises `BadInputError` for any other."""
     results = read_results(run)
     path = run / FILE_NAME if run.is_dir() else run
     if results.run.interrupted:
@@ -116,7 +116,7 @@ def read_baseline(run: Path) -> StoredBaseline:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class GateRequest:
-    """A gate that can be started. Without `baseline` that one is stored."""
+    """A gate that can be started. Without `baseline` that side is stored."""
 
     baseline: Request | None
     candidate: Request
@@ -130,7 +130,10 @@ class GateRequest:
     """The folder that the candidate was taken from, if it was; it may have changed since."""
 
     def round(self, number: int, unanswered: Collection[str] = ()) -> list[Request]:
-        """A round's runs, the baseline's first; later ones are of real time or `unanswered`."""
+        """Returns a round's runs, the baseline's first.
+
+        Later rounds have only real-time or `unanswered` cells.
+        """
         sides = [(BASELINE, self.baseline), (CANDIDATE, self.candidate)]
         return [
             replace(
@@ -148,7 +151,7 @@ def _folder(name: str, number: int) -> str:
 
 
 def rounds_of(folder: Path, name: str) -> list[Path]:
-    """Where the rounds of a side are kept, the first one first, which is always there."""
+    """Returns the folders of a side's rounds. The first one always exists."""
     further = (folder / _folder(name, number) for number in count(1))
     return [folder / name, *takewhile(Path.is_dir, further)]
 
@@ -163,7 +166,7 @@ def _cells(cells: Sequence[Cell], number: int, unanswered: Collection[str]) -> l
 
 
 def cells_of(subject: str, cells: Sequence[Cell], *, watched: bool) -> list[Cell]:
-    """What measures the subject, named by its side; if `watched`, canaries and controls too."""
+    """Returns the subject's cells, named by its side; if `watched`, canaries and controls too."""
     side = CANDIDATE if watched else BASELINE
     return [
         msgspec.structs.replace(cell, side=side) if cell.role is Role.MEASURE else cell
@@ -174,7 +177,7 @@ def cells_of(subject: str, cells: Sequence[Cell], *, watched: bool) -> list[Cell
 
 
 def check_watched(cells: Sequence[Cell], plan: str) -> None:
-    """Raises `BadInputError` for a plan that could not show whether the rig sees."""
+    """Raises `BadInputError` for a plan that could not show whether the rig detects mistakes."""
     roles = {cell.role for cell in cells}
     missing = [role for role in WATCHING if role not in roles]
     if missing:
@@ -190,7 +193,7 @@ def check_watched(cells: Sequence[Cell], plan: str) -> None:
 
 
 def build_candidate(command: str) -> None:
-    """Runs a shell command of the user's, here; raises `BuildError` where it fails."""
+    """Runs the user's shell command here; raises `BuildError` if it fails."""
     done = run_shell(command, shown=True)
     if done.returncode != 0:
         raise BuildError(
@@ -200,7 +203,7 @@ def build_candidate(command: str) -> None:
 
 
 def check_built(subject: str) -> None:
-    """Raises `BuildError` where a build left no program at `path:BINARY`."""
+    """Raises `BuildError` if a build left no program at `path:BINARY`."""
     binary = Path(subject.removeprefix(PATH_PREFIX))
     if subject.startswith(PATH_PREFIX) and not binary.is_file():
         raise BuildError(f"--build: left no file {binary}", hint="name the program that it makes")
@@ -208,13 +211,13 @@ def check_built(subject: str) -> None:
 
 class RoundsProgress(Progress, Protocol):
     def round_begins(self, number: int, rounds: int) -> None:
-        """The first one is number 1."""
+        """Reports the round's number, starting at 1."""
 
 
 async def run_rounds(
     request: GateRequest, paths: Paths, progress: RoundsProgress
 ) -> list[list[Results]]:
-    """The runs of every round, in the order of the sides; who begins changes with each round."""
+    """Returns the runs of every round, in the order of the sides. They take turns to be first."""
     runs: list[list[Results]] = []
     for number in range(request.rounds):
         progress.round_begins(number + 1, request.rounds)

@@ -1,2 +1,2 @@
 # SPDX-License-Identifier: GPL-2.0-or-later
-"""Our delay layer in somebody's flashrom tree: where it goes, in which steps, what comes of it."""
+"""Puts our delay layer into a user's flashrom tree: the places, the steps, and the results."""

@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: GPL-2.0-or-later
-"""Builds a tree as it wants to be built, and runs its own tests."""
+"""Builds a tree in its own way, and runs its own tests."""
 
 import json
 import os
@@ -33,7 +33,7 @@ class DoesNotBuildError(BadInputError):
 
 
 class OwnTests(msgspec.Struct, frozen=True, kw_only=True):
-    """Of the tree itself; both 0 where it has none."""
+    """The tests of the tree itself; both 0 if it has none."""
 
     passed: int
     failed: int
@@ -43,7 +43,7 @@ class Built(msgspec.Struct, frozen=True, kw_only=True):
     program: str
     warnings: int
     tests: OwnTests | None = None
-    """None where they were not asked for."""
+    """The tree's tests; None if they were not requested."""
 
 
 def build(folder: Path, tree: Tree, log: Path, *, tests: bool) -> Built:
@@ -70,7 +70,7 @@ def build(folder: Path, tree: Tree, log: Path, *, tests: bool) -> Built:
 
 
 def _meson(*words: str) -> list[str]:
-    """Our own, so that a new one is there on an old system."""
+    """Returns the words for our own meson, so that an old system has a new one."""
     return [str(Path(sys.executable).with_name("meson")), *words]
 
 

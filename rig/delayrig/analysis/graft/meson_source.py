@@ -14,7 +14,7 @@ from mesonbuild import mparser
 from delayrig.base.errors import BadInputError
 
 Node = Any
-"""Of `mesonbuild.mparser`, which has no types."""
+"""A node of `mesonbuild.mparser`, which has no types."""
 CONDITIONS = (mparser.IfClauseNode, mparser.ForeachClauseNode, mparser.TernaryNode)
 TAKES_SOURCES = {
     "files",
@@ -40,7 +40,7 @@ class Place:
 
     @property
     def statement(self) -> Node:
-        """The outermost statement around the node."""
+        """Returns the outermost statement around the node."""
         return self.outer[1] if len(self.outer) > 1 else self.node
 
     @property
@@ -49,13 +49,13 @@ class Place:
 
     @property
     def assignment(self) -> Node | None:
-        """The innermost assignment whose value the node is in."""
+        """Returns the innermost assignment whose value contains the node."""
         found = (node for node in reversed(self.outer) if _is_assignment(node))
         return next(found, None)
 
     @property
     def call(self) -> Node | None:
-        """The list or the function whose argument the node is."""
+        """Returns the list or the function that has the node as an argument."""
         if len(self.outer) < 2 or not isinstance(self.outer[-1], mparser.ArgumentNode):
             return None
         owner = self.outer[-2]

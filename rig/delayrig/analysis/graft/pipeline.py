@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: GPL-2.0-or-later
-"""One graft from the tree to the summary: look, copy, commit, build, test, gate.
+"""One graft from the tree to the summary: check, copy, commit, build, test, gate.
 
 `graft.json` is for programs, `summary.txt` for a mail.
 """
@@ -47,7 +47,7 @@ class StepDone(msgspec.Struct, frozen=True, kw_only=True):
 
 
 class Graft(msgspec.Struct, frozen=True, kw_only=True):
-    """The whole answer; what was not asked for is None."""
+    """The whole answer. A part that was not requested is None."""
 
     schema: int = SCHEMA
     tree: str
@@ -55,14 +55,14 @@ class Graft(msgspec.Struct, frozen=True, kw_only=True):
     steps: list[StepDone]
     patches: list[str] = []
     lines: str = ""
-    """Which files the graft changed, by how many lines."""
+    """The files that the graft changed, and the number of lines."""
     original: Built | None = None
     grafted: Built | None = None
     gate: Decision | None = None
 
 
 def mail_of(graft: Graft, again: str) -> str:
-    """The summary, in lines that fit a mail."""
+    """Returns the summary, in lines that fit a mail."""
     count = len(graft.steps)
     parts = [
         f"Subject: [PATCH 0/{count}] Delays by the OS clock",
@@ -137,7 +137,7 @@ class Planned:
 
 
 def plan_graft(root: Path, checkout: Path) -> Planned:
-    """Raises `BadInputError` where the graft does not fit."""
+    """Returns the plan; raises `BadInputError` if the graft does not fit."""
     texts = read_texts(root)
     try:
         tree = find_tree(root, texts)
@@ -148,7 +148,7 @@ def plan_graft(root: Path, checkout: Path) -> Planned:
 
 
 def check_folder(root: Path, folder: Path) -> None:
-    """Whether `folder` may be made; raises `BadInputError`."""
+    """Raises `BadInputError` if `folder` may not be made."""
     if folder.resolve().is_relative_to(root.resolve()):
         raise BadInputError(
             f"{folder}: lies in {root}, which is to stay as it is",
@@ -231,13 +231,13 @@ def _blamed_on(planned: Planned, number: int) -> Iterator[None]:
 
 
 def gate_graft(graft: Graft, out: Path, options: Sequence[str], *, shown: bool) -> Decision:
-    """The one against the other, by the command that everybody gates with."""
+    """Gates the grafted tree against the original by the usual command."""
     assert graft.original is not None
     assert graft.grafted is not None
     sides = ["--baseline", f"path:{graft.original.program}"]
     sides += ["--candidate", f"path:{graft.grafted.program}"]
     words = ["-P", "-m", "delayrig", "gate", *sides, "--out", str(out / GATE), *options]
-    # Its answer is in the summary.
+    # The summary contains its answer.
     where = STANDARD_ERROR if shown else subprocess.DEVNULL
     subprocess.run(die_with_parent([sys.executable, *words]), stdout=where, check=False)
     if not (out / GATE / GATE_FILE).is_file():
@@ -246,7 +246,7 @@ def gate_graft(graft: Graft, out: Path, options: Sequence[str], *, shown: bool) 
 
 
 def tests_broken(graft: Graft) -> bool:
-    """Whether the tree's own tests liked the original better."""
+    """Returns True if more of the tree's own tests fail after the graft."""
     before = graft.original.tests if graft.original else None
     now = graft.grafted.tests if graft.grafted else None
     return bool(before and now and now.failed > before.failed)

@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: GPL-2.0-or-later
-"""A git repository of its own for the copy of a tree: a commit for each step, and their patches."""
+"""A separate git repository for the copy of a tree: a commit for each step, and their patches."""
 
 import os
 import re
@@ -25,11 +25,11 @@ SETTINGS = {
 }
 OUTSIDE = re.compile(r"GIT_(?!AUTHOR|COMMITTER)")
 NOBODY = {"user.name": "flashrom delay rig", "user.email": "rig@localhost"}
-"""Where git knows no name of the user's."""
+"""The author if git knows no name of the user."""
 
 
 def copy_tree(root: Path, folder: Path) -> None:
-    """What builds made and the tree's own history stay behind."""
+    """Copies the tree without build results and its own history."""
     shutil.copytree(root, folder, symlinks=True, ignore=left_out)
     _git(folder, "init", "--quiet", "--template=")
     _commit(folder, AS_FOUND)
@@ -37,7 +37,7 @@ def copy_tree(root: Path, folder: Path) -> None:
 
 
 def copy_as_found(grafted: Path, folder: Path) -> None:
-    """The same tree without the graft, as git keeps it."""
+    """Checks out the same tree without the graft, from git."""
     _git(grafted, "worktree", "add", "--quiet", "--detach", str(folder.absolute()), FOUND)
 
 
@@ -57,14 +57,14 @@ def commit_steps(folder: Path, steps: Sequence[Step]) -> None:
 
 
 def write_patches(folder: Path, to: Path) -> list[str]:
-    """For `git am`; their names, in order."""
+    """Writes the patches for `git am`; returns their names, in order."""
     words = ("format-patch", "--quiet", "--no-signature", "--output-directory", str(to.absolute()))
     _git(folder, *words, FOUND)
     return sorted(path.name for path in to.glob("*.patch"))
 
 
 def changed_lines(folder: Path) -> str:
-    """Of the whole graft: which files, and how many lines of each."""
+    """Returns the changed files of the whole graft, and the number of lines of each."""
     return _git(folder, "diff", "--stat=72", FOUND, "HEAD")
 
 
@@ -87,7 +87,7 @@ def _git(folder: Path, *words: str) -> str:
 
 
 def _run(folder: Path, *words: str) -> subprocess.CompletedProcess[str]:
-    # Whoever calls this from a hook of git's has these set to another repository.
+    # In one of git's hooks, these variables name another repository.
     meant = {name: text for name, text in os.environ.items() if not OUTSIDE.match(name)}
     return subprocess.run(
         die_with_parent(["git", *words]),

@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: GPL-2.0-or-later
-"""The proposal's four steps, as changes of a tree's files, each with the message of its commit."""
+"""The proposal's four steps, as changes of a tree's files, each with its commit message."""
 
 import re
 from collections.abc import Callable
@@ -51,7 +51,7 @@ SOURCES = {
     "realtime.c": "platform/realtime.c",
     "realtime.h": "include/realtime.h",
 }
-"""Ours, below flashrom/."""
+"""Our files, below flashrom/."""
 OS_CLOCK = """\
 udelay: Wait by the OS clock, and by nothing else
 
@@ -110,7 +110,7 @@ def set_macro(text: str, macro: str, value: int) -> str:
 
 
 def drop_old_functions(name: str, text: str) -> str:
-    """Nobody calls or declares what the old file had besides; other systems keep their own."""
+    """Removes calls and declarations of the old functions, unless a system has its own."""
     if DELAY_DEFINED.search(text):
         return _with_static(text)
     for old in DROPPED:
@@ -124,7 +124,7 @@ def drop_old_functions(name: str, text: str) -> str:
 
 
 def _with_static(text: str) -> str:
-    """No header declares them any more, which a build that asks for prototypes would refuse."""
+    """Makes them static: without a declaration, a build that requires prototypes refuses them."""
     functions = "|".join((*DROPPED, *REPLACED))
     return re.sub(rf"^(void (?:{functions})\s*\([^;{{}}]*\)\s*\{{)", r"static \1", text, flags=re.M)
 
@@ -139,14 +139,14 @@ def set_meson_option(path: str, text: str, threshold_us: int) -> str:
 
 
 def pass_meson_option(text: str) -> str:
-    """From the option to the compiler, right after `project()`."""
+    """Passes the option to the compiler, right after `project()`."""
     return MesonSource(MESON, text).with_line_after_project(
         f"add_project_arguments('-D{MACRO}=@0@'.format(get_option('{OPTION}')), language : 'c')\n"
     )
 
 
 def ask_for_priority(text: str) -> str:
-    """The command line asks right before it opens the programmer."""
+    """Makes the command line request priority right before it opens the programmer."""
     main = MAIN.search(text)
     assert main is not None, "looked for before"
     call = PROGRAMMER_INIT.search(text, main.start())
@@ -184,7 +184,7 @@ def read_ours(checkout: Path) -> Texts:
 
 
 def plan_steps(tree: Tree, texts: Texts, ours: Texts) -> list[Step]:
-    """What is to be done to a tree, one commit after another. Nothing is written."""
+    """Returns the changes of a tree, one commit after another. Nothing is written."""
     others = any(word in texts[tree.delay] for word in ("__LIBPAYLOAD__", "IS_WINDOWS"))
     changes: list[tuple[str, Callable[[Tree, Texts, Texts], Texts]]] = [
         (OS_CLOCK + (OLD_SYSTEMS if others else ""), _os_clock),

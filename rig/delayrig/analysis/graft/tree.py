@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: GPL-2.0-or-later
-"""A flashrom tree: its texts, and what is where by them. What does not fit is refused."""
+"""A flashrom tree: its texts, and the files with each function. An unsuitable one is refused."""
 
 import os
 import re
@@ -18,13 +18,13 @@ OPTIONS = ("meson.options", "meson_options.txt")
 MAKEFILES = ("Makefile", "GNUmakefile", "makefile")
 LEFT_OUT = ".git"
 BUILT = "build.ninja"
-"""A folder with this in it holds no sources."""
+"""The file by which a build folder, which has no sources, is recognised."""
 KEEPS_BYTES = {"encoding": "utf-8", "errors": "surrogateescape"}
 DELAY = "default_delay"
 SOURCE = "udelay.c"
 HEADER = "platform/udelay.h"
 TOP_FILE = "flashrom.c"
-"""Lies at the top of every flashrom tree, and of no other."""
+"""The file at the top of every flashrom tree, and of no other."""
 DEFINED = r"^[a-z_][\w \t*()]*?\b{}\s*\([^;{{}}]*\)\s*\{{"
 DELAY_DEFINED = re.compile(rf"^void\s+{DELAY}\s*\(\s*unsigned(\s+int)?\s+\w+\s*\)\s*\{{", re.M)
 OLD_NAMES = ("internal_delay", "myusec_delay", DELAY)
@@ -37,17 +37,17 @@ NO_PROGRAM = ("tests/", "util/")
 REPLACED = ("myusec_delay", "internal_sleep")
 """Calls of these become calls of `DELAY`; files of other systems have functions of their own."""
 DROPPED = ("myusec_calibrate_delay",)
-"""Calls of these go."""
+"""The functions whose calls are removed."""
 
 
 def left_out(folder: str, names: list[str]) -> list[str]:
-    """Of the names in a folder those that are no sources; for `shutil.copytree`."""
+    """Returns the names in a folder that are no sources; for `shutil.copytree`."""
     inner = Path(folder)
     return [name for name in names if name == LEFT_OUT or (inner / name / BUILT).is_file()]
 
 
 def read_texts(root: Path) -> Texts:
-    """All that a graft may have to look at or to change."""
+    """Returns all texts that a graft may have to read or to change."""
     return {
         path.relative_to(root).as_posix(): path.read_bytes().decode(**KEEPS_BYTES)
         for path in _files(root)
@@ -74,15 +74,15 @@ class Tree:
     """Names of files, from the top."""
 
     delay: str
-    """Defines `DELAY` on Linux."""
+    """The file that defines `DELAY` on Linux."""
     header: str
-    """Declares it, or will."""
+    """The file that declares it, or will."""
     builds: tuple[str, ...]
-    """Name `delay` among the sources."""
+    """The files that name `delay` among the sources."""
     options: str
-    """Of meson; empty where make alone builds the tree."""
+    """The file with meson's options; empty if only make builds the tree."""
     cli: str
-    """Has `main()`, and opens the programmer."""
+    """The file with `main()`, which opens the programmer."""
 
     @property
     def realtime(self) -> str:
@@ -98,7 +98,7 @@ class Tree:
 
 
 def find_tree(root: Path, texts: Texts) -> Tree:
-    """Raises `BadInputError` where the graft does not fit."""
+    """Returns the tree; raises `BadInputError` if the graft does not fit."""
     _check_project(root, texts)
     delay = _find_delay(root, texts)
     tree = Tree(
@@ -166,7 +166,7 @@ def _find_header(texts: Texts) -> str:
 
 
 def named_in(build: str, source: str) -> str:
-    """What a build file calls a source: meson its file, make its object."""
+    """Returns the name of a source in a build file: meson has its file, make its object."""
     name = os.path.relpath(source, PurePosixPath(build).parent)
     return name if build.endswith(MESON) else name.removesuffix(".c") + ".o"
 
@@ -212,7 +212,7 @@ def _find_cli(root: Path, texts: Texts) -> str:
 
 
 def _check_users(root: Path, texts: Texts, delay: str) -> None:
-    """Nobody may need anything of the replaced file that neither ours has nor we know of."""
+    """Checks that no function of the replaced file is needed that ours lacks."""
     for function in set(EXTERN.findall(texts[delay])) - {DELAY, *REPLACED, *DROPPED}:
         for name in _program_sources(texts):
             if name != delay and re.search(rf"\b{function}\s*\(", texts[name]):

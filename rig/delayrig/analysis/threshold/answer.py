@@ -43,7 +43,7 @@ class Answer(msgspec.Struct, frozen=True, kw_only=True):
     schema: int = SCHEMA
     recommended_us: int | None
     present: Present | None = None
-    """Whether the value that a list of machines has now fits them."""
+    """The judgement on the present value of a list of machines."""
     lines: list[str]
     sureness: list[str]
     doubts: list[str]

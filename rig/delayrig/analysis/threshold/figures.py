@@ -164,10 +164,10 @@ class Evidence(msgspec.Struct, frozen=True, kw_only=True):
     weights: dict[str, int] = {}
     """Weights by profile, 1 by default. A profile of weight 0 counts only for safety."""
     realtime: bool = True
-    """Whether the programs ask for realtime priority."""
+    """True if the programs request realtime priority."""
     present_us: int | None = None
     """The threshold that the listed machines have now, if there is such a list."""
     machines: dict[str, str] = {}
-    """What the list calls a profile."""
+    """The list's name of a profile."""
     doubts: list[str]
     host: HostFacts

@@ -12,7 +12,7 @@ from delayrig.base.errors import BadInputError
 from delayrig.base.toml import read_toml
 
 UPSTREAM_US = 100
-"""What flashrom has since 1.5."""
+"""The threshold of flashrom since 1.5."""
 
 
 class ListedMachine(msgspec.Struct, frozen=True, kw_only=True, forbid_unknown_fields=True):

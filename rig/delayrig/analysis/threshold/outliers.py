@@ -65,7 +65,7 @@ class Ground:
     weights: Mapping[str, int]
     """Weights of profiles, 1 by default."""
     realtime: bool
-    """Whether the programs ask for realtime priority."""
+    """True if the programs request realtime priority."""
 
     @property
     def profiles(self) -> list[str]:

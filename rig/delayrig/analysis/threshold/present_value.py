@@ -1,7 +1,6 @@
 # SPDX-License-Identifier: GPL-2.0-or-later
-"""Whether the threshold that one has fits a list of machines, and which of them decides that.
+"""Judges if the present threshold fits a list of machines, and names the deciding machine.
 
-It fits where it was safe on all of them, and takes no more beside the recommended value than the
 rule allows: 2 % of time and 5 % of CPU time on each.
 """
 

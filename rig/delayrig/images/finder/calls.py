@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: GPL-2.0-or-later
-"""Which functions a program has, who calls whom, and where functions end."""
+"""The functions of a program, their calls, and their ends."""
 
 from bisect import bisect_right
 from collections.abc import Callable, Iterable, Iterator
@@ -20,13 +20,13 @@ class Call:
 
     step: Step
     caller: int
-    """The address of the function that it is in."""
+    """The address of the calling function."""
     name: str = ""
-    """Of a function of another file."""
+    """The called function's name, if it is in another file."""
     target: int | None = None
-    """Of one of this file."""
+    """The called function's address, if it is in this file."""
     is_wide: bool = False
-    """Whether that function of another file takes times of 64 bits on a machine of 32."""
+    """True if that function of another file takes times of 64 bits on a machine of 32."""
 
     @property
     def returns_here(self) -> bool:
@@ -39,14 +39,14 @@ class CallGraph:
 
     @cached_property
     def functions(self) -> list[Function]:
-        """By address: what symbols and call frame information tell, else what the code shows."""
+        """Returns the functions by address, from symbols and frame information, else from code."""
         told: dict[int, int] = {}
         for function in (*self.program.framed, *self.program.named):
             told[function.address] = max(told.get(function.address, 0), function.size)
         whole = sorted((address, size) for address, size in told.items() if size)
         for way in (self._called, self._jumped_to):
             for address in {*way(sorted(told))} - told.keys():
-                # Only what lies in no function of which the end is known.
+                # An address within a function of known size is no new function.
                 at = bisect_right(whole, (address, 1 << 64)) - 1
                 if at < 0 or address >= sum(whole[at]):
                     told[address] = 0
@@ -54,7 +54,7 @@ class CallGraph:
         return list(_with_sizes(sorted(told.items()), text_ends))
 
     def _called(self, _: list[int]) -> Iterator[int]:
-        """What is called, and what addresses in the data point to."""
+        """Yields called addresses, and addresses of code that the data contains."""
         for step in self.program.all_steps:
             if step.kind == CALL and step.target is not None and self._in_text(step.target):
                 yield step.target
@@ -63,13 +63,13 @@ class CallGraph:
         yield from (begin for begin, content in self.program.stretches if content)
 
     def _jumped_to(self, starts: list[int]) -> Iterator[int]:
-        """Where a function jumps to that begins behind the end of another."""
+        """Yields targets of jumps from one function to just after the end of another."""
         before = {after.address: step for step, after in pairwise(self.program.all_steps)}
         for step in self.program.all_steps:
             behind = before.get(step.target) if step.kind == JUMP and step.target else None
             if behind is None or step.target is None:
                 continue
-            # What is between functions is of no effect.
+            # The filling between functions has no effect.
             gap = "nop" in behind.mnemonic or behind.mnemonic == "xchg"
             is_other = bisect_right(starts, step.target) != bisect_right(starts, step.address)
             if is_other and (gap or behind.kind in (JUMP, RETURN)):
@@ -89,7 +89,7 @@ class CallGraph:
 
     @cached_property
     def calls(self) -> list[Call]:
-        """All of the file, those through pointers left out."""
+        """Returns all calls of the file, except those through pointers."""
         found = []
         held: dict[str, int] = {}
         inside: Function | None = None
@@ -125,7 +125,7 @@ class CallGraph:
 
     @cached_property
     def implementations(self) -> dict[int, list[int]]:
-        """What the resolvers of IFUNCs may choose: functions whose address they take."""
+        """Returns the functions that resolvers of IFUNCs may choose: they take their address."""
         return {
             slot: sorted(self._taken(self.function_at(resolver)))
             for slot, resolver in self.program.resolvers.items()
@@ -148,18 +148,18 @@ class CallGraph:
 
     @cached_property
     def pointed_at(self) -> frozenset[int]:
-        """Functions that may be called through a pointer."""
+        """Returns the functions that may be called through a pointer."""
         taken = self.program.own_addresses | self.program.exported | self._taken(None)
         return frozenset(self._begins) & taken
 
     def _taken(self, inside: Function | None) -> frozenset[int]:
-        """Functions whose address the code takes, in one function or anywhere."""
+        """Returns the functions whose address the code takes, in one function or anywhere."""
         steps = self._steps(inside) if inside else self.program.all_steps
         return frozenset(self._begins).intersection(_addresses(self.program, steps))
 
     @cached_property
     def reachable(self) -> frozenset[int]:
-        """Functions that calls lead to, from where the program begins and what pointers lead to."""
+        """Returns the functions that calls reach from the entry points and from pointers."""
 
         def targets(address: int) -> list[int]:
             calls = self.by_caller.get(address, ())
@@ -169,19 +169,19 @@ class CallGraph:
         return frozenset(closure(begins, targets))
 
     def returns(self, function: Function) -> tuple[int, ...]:
-        """Its return instructions, and those of functions that it ends in by a jump."""
+        """Returns its return instructions, and those of functions that it ends in by a jump."""
         steps = (step for each in self._ending(function) for step in self._steps(each))
         return tuple(sorted(step.address for step in steps if step.kind == RETURN))
 
     def leaves(self, function: Function) -> bool:
-        """Whether it may end in a jump to where this file does not show a return."""
+        """Returns True if it may end with a jump to code without a known return."""
         ending = self._ending(function)
         steps = (step for each in ending for step in self._steps(each))
         through = any(step.kind == JUMP and step.target is None for step in steps)
         return through or any(call.name for each in ending for call in self._tails(each))
 
     def _ending(self, function: Function) -> list[Function]:
-        """The function, and those that it ends in by a jump."""
+        """Returns the function, and those that it ends in by a jump."""
 
         def tails(inside: Function) -> list[Function]:
             targets = [call.target for call in self._tails(inside) if call.target is not None]
@@ -197,7 +197,7 @@ class CallGraph:
         return self.program.steps(function.address, function.size)
 
     def return_sites(self, address: int, depth: int = 3) -> tuple[int, ...]:
-        """What follows its direct calls, and those of functions that end in it by a jump."""
+        """Returns the addresses after its direct calls, and those of functions that end in it."""
         found = set()
         for call in self.by_target.get(address, ()):
             if call.returns_here:
@@ -208,7 +208,7 @@ class CallGraph:
 
 
 def closure(starts: Iterable[T], following: Callable[[T], Iterable[T]]) -> list[T]:
-    """`starts`, and all that follows them at any distance; each once."""
+    """Returns `starts`, and everything that follows them at any distance; each once."""
     found = dict.fromkeys(starts)
     todo = list(found)
     while todo:
@@ -241,7 +241,7 @@ def _addresses(program: Program, steps: list[Step]) -> Iterator[int]:
 
 
 def _with_sizes(known: list[tuple[int, int]], text_ends: list[int]) -> Iterator[Function]:
-    """Those of unknown size end where the next one begins, or the stretch of code does."""
+    """Yields the functions. One of unknown size ends at the next one, or at the end of the code."""
     for number, (address, size) in enumerate(known):
         after = known[number + 1][0] if number + 1 < len(known) else 1 << 64
         limit = text_ends[min(bisect_right(text_ends, address), len(text_ends) - 1)]

@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: GPL-2.0-or-later
-"""Which functions that wait are delay functions: they are asked for a time and nothing else."""
+"""Decides which waiting functions are delay functions: they take a time and nothing else."""
 
 from collections.abc import Iterable, Iterator
 from functools import cached_property
@@ -32,21 +32,21 @@ NO_UNIT = "what its argument counts is not known"
 
 
 class Extent(msgspec.Struct, frozen=True, kw_only=True):
-    """One function: where it ends, who calls it, and what it is asked for."""
+    """One function: its end, its callers, and its requests."""
 
     address: int
     size: int
     returns: tuple[int, ...]
     """Its return instructions, and those of functions that it ends in by a jump."""
     return_sites: tuple[int, ...]
-    """What follows its direct calls; empty where its returns tell all of its ends."""
+    """The addresses after its direct calls; empty if its returns are all of its ends."""
     leaves: bool = False
-    """Whether it may end in a function of another file."""
+    """True if it may end in a function of another file."""
     argument: int = 0
     argument_bits: int = 32
     unit_ns: int = 1000
     asks: tuple[int, ...] = ()
-    """Numbers that callers are seen to ask for."""
+    """The constant requests of its callers."""
     doubt: str = ""
 
 
@@ -60,7 +60,7 @@ class Candidates:
         return [self._found(wait) for _, wait in sorted(self._accepted.items())]
 
     def told(self, address: int) -> Extent:
-        """A function that somebody else says is a delay, as far as its code shows how."""
+        """Returns a function that is known to be a delay, with what its code shows."""
         function = self.graph.function_at(address) or Function(address, 0)
         function = Function(address, max(function.end - address, 0))
         waits = self._waits_of(function) if function.size <= HELPERS_SIZE_MAX else []
@@ -80,7 +80,7 @@ class Candidates:
         )
 
     def is_polled(self, call: Call) -> bool:
-        """Whether it is in a loop that does not only go on with a sleep until a moment in it."""
+        """Returns True if the call is in a loop that does not only continue a sleep."""
         flow = self.waits.flow(self._function(call.caller))
         if flow is None:
             return False
@@ -93,7 +93,7 @@ class Candidates:
 
     @cached_property
     def _waiting(self) -> dict[tuple[int, int], Wait]:
-        """All that wait for an argument, from what sleeps or tells the time upwards."""
+        """Returns all functions that wait for an argument, from sleeps and clocks upwards."""
         found: dict[tuple[int, int], Wait] = {}
         seen: set[int] = set()
         kinds = (*SLEEPERS, *CLOCKS)
@@ -107,10 +107,11 @@ class Candidates:
             seen.add(address)
             waits = self._waits_of(function)
             found |= {(address, wait.argument): wait for wait in waits}
-            # What helps others is small: it tells the time, or counts a loop.
+            # Helpers are small: they read the time, or count a loop.
             is_small = function.size <= HELPERS_SIZE_MAX
             if waits or (is_small and (self._spins(function) or self.waits.tells_time(address))):
-                # Callers may be a delay themselves; around what looks like one, small ones alone.
+                # Callers may be delays themselves. Around a function that looks like a delay, only
+                # small ones are tried.
                 whole = any(wait.argument == 0 and self._is_plain(wait) for wait in waits)
                 limit = AROUND_SIZE_MAX if whole else HELPERS_SIZE_MAX
                 callers = self._callers(address)
@@ -118,10 +119,10 @@ class Candidates:
         return found
 
     def _spinning(self) -> Iterator[int]:
-        """Small functions that call nothing and have a loop: some count it."""
+        """Yields small functions that call nothing and have a loop, which some count."""
         for function in self.graph.functions:
             calls = self.graph.by_caller.get(function.address, ())
-            # i386's code makes one call to find where it lies.
+            # Code of i386 makes one call to find its own address.
             if function.size <= SPIN_SIZE_MAX and len(calls) <= 1:
                 steps = self.program.steps(function.address, function.size)
                 branches = [step for step in steps if step.kind == BRANCH]
@@ -140,7 +141,7 @@ class Candidates:
 
     @cached_property
     def _accepted(self) -> dict[int, Wait]:
-        """Those that are asked for a time and nothing else, less what only they themselves call."""
+        """Returns functions that take only a time, without those that only such functions call."""
         plain = {a: w for (a, n), w in self._waiting.items() if self._is_plain(w)}
         kept = {a: w for a, w in plain.items() if not self._passes_on(w, plain)}
         return {a: w for a, w in kept.items() if not self._is_inner(a, kept) and self.is_used(a)}
@@ -151,7 +152,7 @@ class Candidates:
         return flow
 
     def _is_plain(self, wait: Wait) -> bool:
-        """It looks at one argument alone, and nobody takes a time from it."""
+        """Returns True if it uses only one argument, and no caller takes a time from it."""
         flow = self._flow(wait)
         measures = flow.returns_clock and self._is_asked_for_more(wait)
         return flow.read <= {wait.argument} and not measures and (wait.is_own or not wait.argument)
@@ -160,9 +161,10 @@ class Candidates:
         return any(map(self._uses_result, self.graph.by_target.get(wait.function.address, ())))
 
     def _passes_on(self, wait: Wait, plain: dict[int, Wait]) -> bool:
-        """It only calls another delay that is watched in its place.
+        """Returns True if it only calls another delay, which is watched instead.
 
-        One that computes its own time from what it is asked for is kept if nobody else calls that.
+        A function that computes its own time from its argument stays if nobody else calls that
+        delay.
         """
         if wait.is_own or len(wait.forwards) != 1:
             return False
@@ -210,7 +212,7 @@ class Candidates:
 
     def _doubts(self, wait: Wait) -> Iterator[str]:
         flow = self._flow(wait)
-        # What has nothing to do with waiting; nobody knows of what is called through a pointer.
+        # A call that has nothing to do with waiting is a doubt. So is a call through a pointer.
         calls = (each.call for each in flow.handed)
         others = [c for c in calls if not c or (c.target is None and c.name not in HARMLESS)]
         if others:
@@ -236,7 +238,7 @@ class Candidates:
         return any(each.sleeps or each.polls or self._sleeps_inside(each) for each in inner)
 
     def _uses_result(self, call: Call) -> bool:
-        """Whether the caller reads the register with the result before it is written anew."""
+        """Returns True if the caller reads the result's register before it is written again."""
         if not call.returns_here:
             return False
         isa, after = self.program.isa, call.step.end
@@ -253,12 +255,12 @@ class Candidates:
         return False
 
     def constant_before(self, call: Call, argument: int) -> int | None:
-        """The number that a call is given, as the few instructions before it tell."""
+        """Returns the constant argument of a call, if the few instructions before it show one."""
         isa = self.program.isa
         before = list(takewhile(lambda step: step.kind == OTHER, reversed(self._before(call))))
         if isa.arguments:
             return _last_in(isa.arguments[argument], before)
-        pushed = 0  # the last that was pushed is the first argument
+        pushed = 0  # The last pushed value is the first argument.
         for step in before:
             place = step.operands[0].place if step.operands else None
             if step.mnemonic == "push":
@@ -271,7 +273,7 @@ class Candidates:
         return None
 
     def _before(self, call: Call) -> list[Instruction]:
-        """A dozen instructions at most; where they begin follows from the function."""
+        """Returns a dozen instructions at most; decoding begins at the start of the function."""
         function = self._function(call.caller)
         steps = self.program.steps(function.address, function.size)
         at = next(n for n, s in enumerate(steps) if s.address == call.step.address)

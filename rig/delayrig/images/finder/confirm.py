@@ -1,34 +1,37 @@
 # SPDX-License-Identifier: GPL-2.0-or-later
-"""Whether a candidate is a delay function, from its calls in a cell in which nothing disturbs it.
+"""Confirms a candidate as a delay function, from its calls in an undisturbed cell.
 
-The question is not whether its waits are right: that is the verdict's. A delay that is wrong is one
-all the same, as long as it lasts longer when it is asked for more.
+This is not about whether its waits are right, which the verdict decides. A wrong delay is still a
+delay, if it lasts longer when more is requested.
 """
 
 from collections.abc import Sequence
 
 UNITS = {1: "ns", 1000: "us", 1_000_000: "ms", 1_000_000_000: "s"}
 ALLOWANCE_NS = 300_000
-"""A sleep may be late by the timer's slack, and a slow CPU takes its time to get there and back."""
+"""The tolerated lateness of a sleep, for the timer's slack and a slow CPU's way there and back."""
 TICKS_NS = 8_000_000
-"""Without high-resolution timers a sleep ends at a tick, and one tick more is waited for."""
+"""The tolerance without high-resolution timers: a sleep ends at a tick, plus one more tick."""
 TICKS_LITTLE_BESIDE = 2.5
 LATE_BY = 1.5
 SHORT_BY = 0.4
 CLOSE_NS = 5_000
-"""What may come on top where only short times were asked for."""
+"""The tolerance if all requested times are short."""
 APART = 3
 """Arguments that differ by this factor are different."""
 MANY = 8
 LONG_NS = 100_000
-"""From here on what a call costs is little beside what it asks for."""
+"""The length from which the cost of a call is small beside the request."""
 EVEN_BY = 2.0
 SLOWED_BY = 30.0
-"""No hazard slows a core by more than that."""
+"""The largest factor by which a hazard slows a core."""
 
 
 def confirm(calls: Sequence[tuple[int, int]], unit_ns: int = 1000) -> str:
-    """Empty where it is one, else why not. Each call is what was asked for, and the nanoseconds."""
+    """Returns an empty text if it is a delay, else why not.
+
+    A call is its argument, and the nanoseconds that it lasted.
+    """
     asked = [(units, seen_ns) for units, seen_ns in calls if units > 0]
     if not asked:
         return "it was not asked for any time"
@@ -44,7 +47,7 @@ def confirm(calls: Sequence[tuple[int, int]], unit_ns: int = 1000) -> str:
 
 
 def unit_of(calls: Sequence[tuple[int, int]]) -> int | None:
-    """What one of the argument's units lasts, in ns; None where none fits all calls, or two do."""
+    """Returns the unit of the argument in ns; None if no unit fits all calls, or two do."""
     asked = [(units, seen_ns) for units, seen_ns in calls if units > 0]
     for allowance_ns in (ALLOWANCE_NS, TICKS_NS):
         fitting = [unit for unit in UNITS if _fit(asked, unit, allowance_ns)]
@@ -54,7 +57,7 @@ def unit_of(calls: Sequence[tuple[int, int]]) -> int | None:
 
 
 def _fit(asked: Sequence[tuple[int, int]], unit_ns: int, allowance_ns: int) -> bool:
-    """All calls, some of which are so long that the allowance is little beside them."""
+    """Returns True if the unit fits all calls, some of which are long compared to the allowance."""
     longest_ns = unit_ns * max((units for units, _ in asked), default=0)
     is_little = allowance_ns <= ALLOWANCE_NS or longest_ns >= TICKS_LITTLE_BESIDE * allowance_ns
     return is_little and all(_fits(*call, unit_ns, allowance_ns) for call in asked)
@@ -80,7 +83,10 @@ def _is_in_proportion(asked: Sequence[tuple[int, int]], unit_ns: int) -> bool:
 
 
 def _follows_closely(asked: Sequence[tuple[int, int]], unit_ns: int) -> bool:
-    """So close that it is no chance, however short: different times, or the same many times."""
+    """Returns True if the times match too closely for chance, even if all are short.
+
+    The calls must request different times, or the same many times.
+    """
     units = [each for each, _ in asked]
     telling = max(units) >= APART * min(units) or len(units) >= MANY
     return telling and all(

@@ -1,8 +1,8 @@
 # SPDX-License-Identifier: GPL-2.0-or-later
-"""Functions by their names where a file was stripped: from debug information kept apart from it.
+"""Finds functions of a stripped file by name, in separate debug information.
 
-Sources: GDB manual, "Debugging Information in Separate Files" (build ID and .gnu_debuglink);
-DWARF 5, section 3.3 (subroutines).
+Sources: GDB manual, "Debugging Information in Separate Files" (build ID and .gnu_debuglink); DWARF
+5, section 3.3 (subroutines).
 """
 
 import os
@@ -17,12 +17,12 @@ from elftools.elf.sections import NoteSection
 from delayrig.images.symbols import symbols_in
 
 DEBUG_PATH = "FLASHROM_RIG_DEBUG_PATH"
-"""Folders of the user's that are laid out like /usr/lib/debug."""
+"""The variable with folders of the user that are arranged like /usr/lib/debug."""
 SYSTEM = Path("/usr/lib/debug")
 
 
 def debug_functions(part: Path, names: list[str]) -> dict[str, int]:
-    """Addresses of functions by name, from the file itself or from what belongs to it elsewhere."""
+    """Returns addresses of functions by name, from the file or from its separate debug file."""
     with part.open("rb") as file:
         elf = ELFFile(file)
         build = build_id(elf)
@@ -35,7 +35,7 @@ def debug_functions(part: Path, names: list[str]) -> dict[str, int]:
 
 
 def build_id(elf: Any) -> str:
-    """Hexadecimal; empty where the linker left none."""
+    """Returns the build ID in hexadecimal; empty if the linker wrote none."""
     for section in elf.iter_sections():
         if isinstance(section, NoteSection):
             for note in section.iter_notes():
@@ -45,7 +45,7 @@ def build_id(elf: Any) -> str:
 
 
 def debug_folders() -> list[Path]:
-    """Where separate debug files are looked for, the user's own first."""
+    """Returns the folders for separate debug files, the user's own first."""
     named = os.environ.get(DEBUG_PATH, "").split(":")
     return [*(Path(folder).absolute() for folder in named if folder), SYSTEM]
 
@@ -65,7 +65,7 @@ def _places(elf: Any, part: Path, build: str) -> Iterator[Path]:
 
 
 def _in_file(place: Path, build: str, names: list[str]) -> dict[str, int]:
-    """Empty for a file that belongs to another build."""
+    """Returns the functions of a debug file; empty if it belongs to another build."""
     try:
         with place.open("rb") as file:
             elf = ELFFile(file)
@@ -79,7 +79,7 @@ def _in_file(place: Path, build: str, names: list[str]) -> dict[str, int]:
 
 
 def _in_dwarf(elf: Any, names: list[str]) -> dict[str, int]:
-    # Units are slow to go through: is any of the names there at all?
+    # Reading units takes long, so first check that any of the names occurs.
     sections = map(elf.get_section_by_name, (".debug_str", ".debug_info"))
     texts = [section.data() for section in sections if section]
     mentioned = any(name.encode() in text for name in names for text in texts)
@@ -90,7 +90,7 @@ def _in_dwarf(elf: Any, names: list[str]) -> dict[str, int]:
 
 
 def _unique(found: Iterable[tuple[str, int]]) -> dict[str, int]:
-    """Of each name its address; names with several are left out."""
+    """Returns the address of each name, without names that have several."""
     places: dict[str, set[int]] = {}
     for name, address in found:
         places.setdefault(name, set()).add(address)
@@ -106,7 +106,7 @@ def _subprograms(unit: Any, names: list[str]) -> Iterator[tuple[str, int]]:
 
 
 def _name_of(entry: Any) -> str:
-    """Its own, or that of the declaration that it stands for."""
+    """Returns its name, or that of its declaration."""
     while "DW_AT_name" not in entry.attributes:
         origins = {"DW_AT_specification", "DW_AT_abstract_origin"} & entry.attributes.keys()
         if not origins:

@@ -1,7 +1,7 @@
 # SPDX-License-Identifier: GPL-2.0-or-later
-"""What reading the code of one file came to; kept by its digest, since reading takes seconds.
+"""The findings from the code of one file, stored by its digest because reading takes seconds.
 
-It is delay functions, and waits that go past them: inlined, or made by a programmer's own code.
+They are delay functions, and direct waits: inlined delays, or sleeps of a programmer's own code.
 """
 
 import contextlib
@@ -27,43 +27,43 @@ CONDITIONAL = "a conditional jump leads to it"
 
 
 class DirectWait(msgspec.Struct, frozen=True, kw_only=True):
-    """One call of what sleeps, or of a clock that is read in a loop."""
+    """One call of a sleeping function, or of a clock that is read in a loop."""
 
     called: str
     """The C library's function, such as nanosleep."""
     site: int
     function: int
     argument: int
-    """Which of the call's arguments says how long; -1 for a clock."""
+    """The number of the argument with the time; -1 for a clock."""
     asks: int | None = None
-    """What that argument is, where it is a number that the code shows."""
+    """The value of that argument, if it is a constant."""
     unit_ns: int = 1
-    """Of that number; 1 where the argument points to a time."""
+    """The unit of that constant; 1 if the argument points to a time."""
     seconds_bytes: int = 0
-    """Of the seconds that the argument points to; 0 where it is a number."""
+    """The size of the seconds that the argument points to; 0 if it is a number."""
     part_bytes: int = 0
-    """Of the part of a second behind them."""
+    """The size of the part of a second after them."""
     part_ns: int = 1
-    """Of one unit of that part."""
+    """The length of one unit of that part."""
     is_jump: bool = False
-    """It ends its function: the call returns to that one's caller."""
+    """True if the call is a jump at the end of its function, and returns to that one's caller."""
     return_sites: tuple[int, ...] = ()
-    """Where the call is known to return to."""
+    """The known return addresses of the call."""
     why_not: str = ""
-    """Why it cannot be judged; empty where it can."""
+    """Why it cannot be judged; empty if it can."""
 
 
 class Findings(msgspec.Struct, frozen=True, kw_only=True):
     found: tuple[Extent, ...]
     named: tuple[Extent, ...]
-    """Functions that somebody else has told of, in the order that they were named."""
+    """The functions that were known before, in the order in which they were named."""
     direct: tuple[DirectWait, ...]
-    """Waits that go past those of them that nobody doubts."""
+    """The waits outside of those functions that are certain."""
 
 
 @cache
 def read_findings(part: Path, named: tuple[int, ...] = (), kept: Path | None = None) -> Findings:
-    """`named` are functions that are known already; `kept` is a folder for what is found."""
+    """Returns the findings. `named` are known functions; `kept` is a folder that stores results."""
     key = digest.of_value(["findings", READING, digest.of_file(part), named])[:24]
     file = None if kept is None else kept / f"{key}.json"
     if file is not None and file.is_file():
@@ -71,7 +71,8 @@ def read_findings(part: Path, named: tuple[int, ...] = (), kept: Path | None = N
             return msgspec.json.decode(unsealed(file.read_bytes()) or b"", type=Findings)
     findings = find_in(part.read_bytes(), named)
     if file is not None:
-        with contextlib.suppress(OSError):  # a folder that nobody may write to: read again then
+        # The folder may be read-only. Then the file is read again the next time.
+        with contextlib.suppress(OSError):
             file.parent.mkdir(exist_ok=True)
             replace_file(file, sealed(msgspec.json.encode(findings)))
     return findings
@@ -81,13 +82,13 @@ def find_in(content: bytes, named: Iterable[int] = ()) -> Findings:
     candidates = Candidates(content)
     found = tuple(candidates.found())
     told = tuple(map(candidates.told, named))
-    # A sleep in what may be no delay function answers for itself where that is not confirmed.
+    # A sleep in a doubtful delay function is judged itself if the function is not confirmed.
     watched = [each.address for each in (*found, *told) if not each.doubt]
     return Findings(found=found, named=told, direct=tuple(_direct_waits(candidates, watched)))
 
 
 def _direct_waits(candidates: Candidates, watched: Sequence[int]) -> Iterator[DirectWait]:
-    """Those in no function that is `watched`, nor in one that only these call, by address."""
+    """Yields the waits outside of the `watched` functions, and of functions that only they call."""
     covered = _covered(candidates, watched)
     for call in candidates.graph.calls:
         if call.caller in covered or not candidates.is_used(call.caller):
@@ -126,7 +127,7 @@ def _sleep(candidates: Candidates, call: Call) -> DirectWait:
 
 
 def _covered(candidates: Candidates, watched: Sequence[int]) -> set[int]:
-    """Delay functions with all that they call to wait, but for what others call as well."""
+    """Returns the delay functions with their helpers, except helpers that others call as well."""
     covered = set(watched)
     todo = list(watched)
     while todo:

@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: GPL-2.0-or-later
-"""Where a function's arguments go: what it hands to whom, and what it compares with clocks."""
+"""Follows a function's arguments: to other functions, and to comparisons with clocks."""
 
 from bisect import bisect_right
 from collections.abc import Iterable, Iterator
@@ -40,37 +40,37 @@ ROUNDS_MAX = 20000
 NEVER_BACK = ("abort", "stack_chk_fail", "exit", "_exit", "assert_fail", "longjmp")
 IS_BETWEEN: Value = frozenset({(BETWEEN, 0)})
 TIMESPEC_WORDS = 2
-"""Behind a pointer that a function is given, so much may be written."""
+"""The number of words that may be written behind a pointer argument."""
 
 
 @dataclass(frozen=True, slots=True)
 class Handed:
-    """One call, with what it is given."""
+    """One call with its arguments."""
 
     call: Call | None
-    """None where it goes through a pointer."""
+    """The call; None if it goes through a pointer."""
     address: int
     arguments: tuple[Value, ...]
     behind: tuple[Value, ...]
-    """What lies on the stack where each argument points."""
+    """The content of the stack at the address of each argument."""
     parts: tuple[Value, ...]
-    """Of that, the second word: the part of a second where a time lies there."""
+    """The second word there: the part of a second, if a time is there."""
     again: bool
-    """Whether the function may come here again: it is in a loop."""
+    """True if the function may come here again, because it is in a loop."""
 
 
 @dataclass(slots=True)
 class Flow(Notes):
     handed: list[Handed] = field(default_factory=list)
     counted: set[int] = field(default_factory=set)
-    """Scaled arguments that a loop is counted by."""
+    """The scaled arguments by which a loop is counted."""
     returns_clock: bool = False
     loops: list["Loop"] = field(default_factory=list)
 
 
 @dataclass(frozen=True, slots=True)
 class Loop:
-    """Blocks that may be run again, and what they do to memory."""
+    """Blocks that may be run again, and their effect on memory."""
 
     addresses: frozenset[int]
     touches_memory: bool
@@ -83,20 +83,20 @@ class _Block:
 
 
 class Callees(Protocol):
-    """What there is to know of the functions that one calls."""
+    """The facts about called functions."""
 
     def reads_clock(self, call: Call) -> bool:
-        """Whether it tells the time."""
+        """Returns True if it reads a clock."""
 
     def finds_place(self, call: Call) -> bool:
         """Whether it only tells where the code lies, and leaves all other registers alone."""
 
     def reads(self, call: Call) -> Iterable[int]:
-        """Which of its arguments it uses for what it returns or writes."""
+        """Returns the arguments that it uses for its result or its writes."""
 
 
 def read_flow(graph: CallGraph, function: Function, callees: Callees) -> Flow | None:
-    """None where it is too long to follow."""
+    """Returns the flow of a function; None if it is too long to follow."""
     if function.size > BYTES_MAX:
         return None
     return _Reader(graph, function, callees).read()
@@ -188,7 +188,7 @@ class _Reader:
             yield state.load(top + index * self.isa.word_bytes, self.isa.word_bytes)
 
     def _write_behind(self, given: tuple[Value, ...], result: Value, state: State) -> None:
-        """Whoever is given an address may write there."""
+        """Marks what an address argument points to as possibly written."""
         for value in given:
             at = only(value, STACK)
             if at is not None and result:
@@ -198,7 +198,7 @@ class _Reader:
                     state.behind[n] = state.behind.get(n, NOTHING) | result
 
     def _reached(self, address: int) -> set[int]:
-        """The blocks that may follow one."""
+        """Returns the blocks that may follow one."""
         if address not in self._reach:
             found = closure(self.blocks[address].next, lambda at: self.blocks[at].next)
             self._reach[address] = set(found)
@@ -215,7 +215,7 @@ class _Reader:
                 )
 
     def _touches_memory(self, step: Instruction) -> bool:
-        """Other than its own stack: what only counts, does not."""
+        """Returns True if it uses memory other than its own stack; a counting loop does not."""
         places = [each.place for each in step.operands if each.place]
         own = (self.isa.stack, "rbp", "ebp", "x29")
         return step.kind == CALL or any(place.base not in own for place in places)
@@ -253,7 +253,7 @@ def _targets(step: Instruction, function: Function) -> list[int]:
 
 
 def _never_back(block: _Block, calls: dict[int, Call]) -> bool:
-    """Whether the last thing that a block does is a call that never returns."""
+    """Returns True if a block ends in a call that never returns."""
     for number, step in enumerate(block.steps):
         call = calls.get(step.address)
         if call is not None and call.name in NEVER_BACK:

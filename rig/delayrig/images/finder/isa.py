@@ -12,7 +12,7 @@ from typing import Any
 
 CALL, JUMP, BRANCH, RETURN, OTHER = "call", "jump", "branch", "return", "other"
 REGISTER, IMMEDIATE, MEMORY_OPERAND = 1, 2, 3
-"""As capstone has them, on every architecture."""
+"""The values of capstone's types of operands, on every architecture."""
 KEEPS_A_PART = ("movk", "bfi", "bfxil", "bfc", "ins")
 WRITES_NONE = ("str", "stur", "stp", "strb", "strh", "stlr", "cmp", "cmn", "tst", "ccmp", "fcmp")
 
@@ -23,20 +23,20 @@ class Isa:
 
     machine: str
     capstone: tuple[str, str]
-    """Its names of architecture and mode."""
+    """The names of architecture and mode in capstone."""
     word_bytes: int
     arguments: tuple[str, ...]
-    """The registers of the first integers; empty where these are on the stack."""
+    """The registers of the first integer arguments; empty if they are on the stack."""
     results: tuple[str, ...]
     lost: frozenset[str]
-    """Registers that a call may change."""
+    """The registers that a call may change."""
     stack: str
     call_pushes: int
-    """Bytes of a return address on the stack."""
+    """The bytes of a return address on the stack."""
 
     @property
     def is_x86(self) -> bool:
-        """Whether code is of variable length, with memory in most operands."""
+        """Returns True if instructions have variable length, with memory in most operands."""
         return self.machine != "EM_AARCH64"
 
 
@@ -72,7 +72,7 @@ ARM64 = Isa(
 )
 ISAS = {isa.machine: isa for isa in (X86_64, I386, ARM64)}
 
-# The whole register that each smaller one is a part of.
+# Maps each register to the whole register that contains it.
 _X86 = {
     f"{prefix}{name}": f"r{name}" for name in ("si", "di", "bp", "sp") for prefix in ("", "e", "r")
 }
@@ -86,7 +86,7 @@ _ARM64 |= {f"{width}{n}": f"v{n}" for n in range(32) for width in "bhsdq"}
 
 
 def whole_register(isa: Isa, name: str) -> str:
-    """The register that it is a part of; empty for the one that is always zero."""
+    """Returns the register that contains it; empty for the one that is always zero."""
     if not isa.is_x86:
         return _ARM64.get(name, name)
     whole = _X86.get(name, name)
@@ -95,7 +95,7 @@ def whole_register(isa: Isa, name: str) -> str:
 
 @cache
 def kind_of(mnemonic: str) -> str:
-    """What an instruction does to the flow of control; prefixes are no matter."""
+    """Returns the effect of an instruction on the flow of control; prefixes do not matter."""
     word = mnemonic.rpartition(" ")[2]
     if word in ("call", "bl", "blr", "blraa", "blrab", "blraaz", "blrabz"):
         return CALL
@@ -109,8 +109,8 @@ def kind_of(mnemonic: str) -> str:
 
 
 def disassembler(isa: Isa, *, detail: bool) -> Any:
-    """Without details, it goes on behind what is no instruction."""
-    # Loaded once there is code to read: its library is large.
+    """Returns a disassembler. Without details, it continues after bytes that are no instruction."""
+    # capstone is large, so it is loaded only when there is code to read.
     capstone = importlib.import_module("capstone")
     architecture, mode = (getattr(capstone, name) for name in isa.capstone)
     made = capstone.Cs(architecture, mode)
@@ -121,7 +121,7 @@ def disassembler(isa: Isa, *, detail: bool) -> Any:
 
 @dataclass(frozen=True, slots=True)
 class Place:
-    """Where an operand in memory lies: a register, a multiple of another, and a distance."""
+    """The address of an operand in memory: a register, a multiple of another, and an offset."""
 
     base: str
     index: str
@@ -142,7 +142,7 @@ class Operand:
 
 @dataclass(frozen=True, slots=True)
 class Instruction:
-    """One instruction; x86's first operand is written, where it is written to at all."""
+    """One instruction. On x86 the first operand is the written one, if any is."""
 
     address: int
     size: int
@@ -150,12 +150,12 @@ class Instruction:
     kind: str
     operands: tuple[Operand, ...]
     written: tuple[str, ...]
-    """All registers that it writes, those in no operand as well."""
+    """All registers that it writes, including implicit ones."""
     read: tuple[str, ...]
     back: bool
-    """Whether it leaves the place's base where it went to (arm64)."""
+    """True if it updates the base register with the address (arm64)."""
     after: bool
-    """Whether the distance counts only afterwards."""
+    """True if the offset is added only afterwards."""
 
     @property
     def end(self) -> int:
@@ -167,7 +167,7 @@ class Instruction:
 
 
 def read_instructions(isa: Isa, content: bytes, address: int) -> Iterator[Instruction]:
-    """Up to the first thing that is no instruction."""
+    """Yields the instructions, up to the first bytes that are none."""
     for found in disassembler(isa, detail=True).disasm(content, address):
         read, written = found.regs_access() if isa.is_x86 else _arm64_access(found)
         after = not isa.is_x86 and "]," in found.op_str
@@ -185,7 +185,10 @@ def read_instructions(isa: Isa, content: bytes, address: int) -> Iterator[Instru
 
 
 def _arm64_access(found: Any) -> tuple[list[int], list[int]]:
-    """What it reads and writes, by the operands: capstone 5.0 has registers of shifts wrong."""
+    """Returns the registers that it reads and writes, by the operands.
+
+    capstone 5.0 reports registers of shifts wrongly.
+    """
     none = found.mnemonic in WRITES_NONE or kind_of(found.mnemonic) != OTHER
     written = [] if none else [each.reg for each in found.operands[:1] if each.type == REGISTER]
     keeps = found.mnemonic in KEEPS_A_PART or not written
@@ -203,7 +206,7 @@ def _operand(isa: Isa, found: Any, operand: Any) -> Operand:
         name = str(found.reg_name(operand.reg))
         return Operand(register=whole_register(isa, name), bits=_bits(isa, name))
     if operand.type == IMMEDIATE:
-        # arm64 writes large numbers as small ones, and how far to the left.
+        # arm64 encodes large numbers as small ones with a shift to the left.
         is_shifted = not isa.is_x86 and operand.shift.type
         return Operand(immediate=int(operand.imm) << (operand.shift.value if is_shifted else 0))
     if operand.type == MEMORY_OPERAND:

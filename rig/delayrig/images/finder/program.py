@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: GPL-2.0-or-later
-"""One ELF file as code: its stretches, its functions, and what it takes from other files."""
+"""One ELF file as code: its stretches of code, its functions, and its imports."""
 
 import re
 from collections.abc import Iterable, Iterator
@@ -19,19 +19,19 @@ from delayrig.images.finder.isa import CALL, ISAS, JUMP, OTHER, disassembler, ki
 from delayrig.images.symbols import Symbol, symbols_in
 
 RELATIVE = {"EM_X86_64": (8, 37), "EM_386": (8, 42), "EM_AARCH64": (1027, 1032)}
-"""Relocations that hold an address of the file's own: plain, and of an IFUNC's resolver.
+"""The relocations with an address of the file itself: plain, and of an IFUNC's resolver.
 
 Source: the psABI of each, "Relocation Types".
 """
 DATA = ("stdin", "stdout", "stderr", "environ", "optarg", "optind")
-"""What is taken from the C library and is no function."""
+"""Imports from the C library that are no functions."""
 _SUFFIX = re.compile(r"(_time64|64|_2|_chk)+$")
 _WIDE = re.compile(r"64(_chk)?$")
 
 
 @dataclass(frozen=True, slots=True)
 class Step:
-    """One instruction, its operands as text."""
+    """One instruction, with its operands as text."""
 
     address: int
     size: int
@@ -48,7 +48,7 @@ class Step:
 
     @property
     def target(self) -> int | None:
-        """Where a direct call or jump goes; of others a number that they name."""
+        """Returns the target of a direct call or jump, or another instruction's number."""
         last = self.operands.rpartition(" ")[2].removeprefix("#")
         return int(last, 16) if last.startswith("0x") and "[" not in self.operands else None
 
@@ -72,7 +72,7 @@ class Program:
 
     @cached_property
     def stretches(self) -> list[tuple[int, bytes]]:
-        """Address and bytes of all code; of whole segments where no section says more."""
+        """Returns address and bytes of all code; of whole segments if no section says more."""
         sections = [
             (int(section["sh_addr"]), section.data())
             for section in self.elf.iter_sections()
@@ -85,7 +85,7 @@ class Program:
         ]
 
     def code(self, address: int, size: int) -> bytes:
-        """The bytes there; empty where no code is."""
+        """Returns the bytes there; empty if there is no code."""
         for begin, content in self.stretches:
             if begin <= address < begin + len(content):
                 return content[address - begin : address - begin + size]
@@ -100,15 +100,15 @@ class Program:
 
     @cached_property
     def all_steps(self) -> list[Step]:
-        """Every instruction of the file, in the order of addresses."""
+        """Returns every instruction of the file, in the order of addresses."""
         return [
             step for at, content in sorted(self.stretches) for step in self._decoded(content, at)
         ]
 
     @cached_property
     def slots(self) -> dict[int, str]:
-        """What the dynamic linker writes where: functions of other files, by their plain names."""
-        # Without what the C library puts around a name: `__nanosleep64` is `nanosleep`.
+        """Returns the slots that the dynamic linker fills with functions of other files."""
+        # Names lose the C library's additions: `__nanosleep64` becomes `nanosleep`.
         return {
             at: _SUFFIX.sub("", symbol.removeprefix("__"))
             for at, _, symbol, _ in self._relocations
@@ -117,25 +117,25 @@ class Program:
 
     @cached_property
     def wide_slots(self) -> frozenset[int]:
-        """Those of functions that take times of 64 bits where others take 32."""
+        """Returns the slots of functions that take times of 64 bits instead of 32."""
         return frozenset(at for at, _, symbol, _ in self._relocations if _WIDE.search(symbol))
 
     @cached_property
     def own_slots(self) -> dict[int, int]:
-        """The same for functions that this file has, too: another may stand in for them."""
+        """Returns the slots of functions that this file exports and that others may replace."""
         own = {each.name: each.address for each in self._exports}
         return {at: own[symbol] for at, _, symbol, _ in self._relocations if symbol in own}
 
     @cached_property
     def own_addresses(self) -> frozenset[int]:
-        """Addresses of this file that lie in its data, such as those of functions."""
+        """Returns the addresses of this file in its data, such as those of functions."""
         plain, _ = RELATIVE[self.isa.machine]
         words = (addend for _, kind, _, addend in self._relocations if kind == plain)
         return frozenset(words) | self._words_of_data
 
     @cached_property
     def resolvers(self) -> dict[int, int]:
-        """Slots that an IFUNC's resolver fills, and the resolver."""
+        """Returns the slots that an IFUNC's resolver fills, and the resolver."""
         _, resolved = RELATIVE[self.isa.machine]
         return {at: addend for at, kind, _, addend in self._relocations if kind == resolved}
 
@@ -153,7 +153,7 @@ class Program:
 
     @cached_property
     def framed(self) -> list[Function]:
-        """Functions that call frame information tells of, which stripped programs have as well."""
+        """Returns the functions of the call frame information, which stripping does not remove."""
         dwarf = self.elf.get_dwarf_info()
         entries = dwarf.EH_CFI_entries() if dwarf.has_EH_CFI() else []
         return [
@@ -164,7 +164,7 @@ class Program:
 
     @cached_property
     def stubs(self) -> dict[int, int]:
-        """Entries of the procedure linkage table, and the slot that each jumps through."""
+        """Returns the entries of the procedure linkage table, and the slot of each."""
         found: dict[int, int] = {}
         for section in self.elf.iter_sections():
             if section.name.startswith((".plt", ".iplt")):
@@ -186,9 +186,9 @@ class Program:
                 begin = None
 
     def slot_of(self, step: Step, held: dict[str, int]) -> int | None:
-        """The slot through which it calls or jumps; `held` is what registers hold by then.
+        """Returns the slot through which it calls or jumps; `held` is the content of registers.
 
-        Registers hold pages and the slots that were loaded; they are kept up to date.
+        Registers hold pages and loaded slots. This function updates them.
         """
         if step.kind == OTHER:
             self._note_load(step, held)
@@ -211,7 +211,7 @@ class Program:
             held.pop(register, None)
 
     def _address(self, operand: str, end: int, held: dict[str, int]) -> int | None:
-        """Where an operand in memory lies, if that can be told from the code around it."""
+        """Returns the address of an operand in memory, if the code around it shows that."""
         inside = operand.partition("[")[2].partition("]")[0]
         base, _, rest = inside.replace("- ", "-").replace("+ ", "").partition(" ")
         base, offset = base.rstrip(","), rest.replace("#", "")
@@ -228,7 +228,7 @@ class Program:
 
     @cached_property
     def offset_table(self) -> int:
-        """What code that may lie anywhere keeps a register at: where its table of offsets is."""
+        """Returns the address of the offset table, which position-independent code uses."""
         parts: list[Any] = [*self.elf.iter_sections(), *self.elf.iter_segments()]
         dynamic = [part for part in parts if isinstance(part, DynamicSection | DynamicSegment)]
         tags = [tag for part in dynamic[:1] for tag in part.iter_tags("DT_PLTGOT")]
@@ -236,7 +236,7 @@ class Program:
 
     @cached_property
     def _relocations(self) -> list[tuple[int, int, str, int]]:
-        """Place, type, symbol and addend of each."""
+        """Returns place, type, symbol and addend of each relocation."""
         return [
             (int(each["r_offset"]), int(each["r_info_type"]), symbol, self._addend(each))
             for section in self.elf.iter_sections()
@@ -267,7 +267,7 @@ class Program:
             yield each, str(table.get_symbol(number).name) if number else ""
 
     def _addend(self, relocation: Any) -> int:
-        """Where it has none of its own, the word in its place is one."""
+        """Returns the addend, which may be the word in the relocation's place."""
         if relocation.is_RELA():
             return int(relocation["r_addend"])
         size = self.isa.word_bytes
@@ -284,7 +284,7 @@ class Program:
 
     @cached_property
     def _words_of_data(self) -> frozenset[int]:
-        """Of a program that is loaded at one address alone, all words: nothing marks addresses."""
+        """Returns all words of the data if the program has a fixed address, as none are marked."""
         if self.elf["e_type"] != "ET_EXEC":
             return frozenset()
         size = self.isa.word_bytes

@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: GPL-2.0-or-later
-"""What registers and stack hold at one point of a function, and what one instruction does to that.
+"""The possible contents of registers and stack at one point, and the effect of one instruction.
 
 A value is a set of marks. `(ARGUMENT, n)` is the function's n-th argument itself, `(DERIVED, n)`
 something computed from it, and `(SCALED, n)` that times a variable, as calibrated loops do.
@@ -31,7 +31,7 @@ FACTOR_MAX = 1_000_000_000
 CAPS = range(2, 2**31 - 1)
 """Below is the shortest wait of a delay, above what keeps its sums from an overflow."""
 GRANULE = 4
-"""Words of the stack are told apart by four bytes."""
+"""The resolution of the stack's content in bytes."""
 ARGUMENTS = 6
 MOVES = (
     *("mov", "movabs", "movzx", "movsx", "movsxd", "movd", "movq", "movaps", "movups", "movdqa"),
@@ -40,7 +40,10 @@ MOVES = (
 LOADS = ("ldr", "ldur", "ldp", "ldrsw", "ldrb", "ldrh", "ldursw", "ldpsw", "ldar", "ldapr")
 STORES = ("str", "stur", "stp", "strb", "strh", "stlr")
 NOTHING_DONE = ("nop", "pause", "yield", "endbr64", "endbr32", "bti")
-"""x86 fills gaps with a `nop` that names a place in memory, and looks at nothing there."""
+"""Instructions without effect.
+
+x86 fills gaps with a `nop` that names memory, but does not read it.
+"""
 COMPARISONS = ("cmp", "test", "cmn", "tst", "ccmp", "ucomisd", "comisd", "fcmp")
 SUMS = ("add", "adds", "sub", "subs", "msub")
 DIFFERENCES = ("sub", "subs", "sbb", "sbc", "sbcs")
@@ -58,13 +61,13 @@ def stack(offset: int) -> Value:
 
 
 def only(value: Value, kind: str) -> int | None:
-    """The number of the one mark of that kind; None where there is none, or several."""
+    """Returns the number of the only mark of that kind; None if there is none, or several."""
     found = [n for name, n in value if name == kind]
     return found[0] if len(found) == 1 else None
 
 
 def constant(value: Value) -> int | None:
-    """The number that it is, if it can be no other."""
+    """Returns the constant, if the value can be nothing else."""
     return only(value, NUMBER) if len(value) == 1 else None
 
 
@@ -107,7 +110,7 @@ def is_capped(value: Value) -> bool:
 
 
 def factors(value: Value, index: int) -> set[int]:
-    """By which numbers that argument may have been multiplied."""
+    """Returns the factors by which that argument may have been multiplied."""
     return {factor for name, factor in _multiples(value) if name == f"{TIMES}{index}"}
 
 
@@ -128,7 +131,7 @@ def computed(*sources: Value) -> Value:
 
 
 def added(*sources: Value) -> Value:
-    """The same by a sum or a difference, of which one part is a multiple of an argument."""
+    """Returns the result of a sum or difference, one part of which is a multiple of an argument."""
     found = [each for each in map(_multiples, sources) if each]
     return computed(*sources) | found[0] if len(found) == 1 else computed(*sources)
 
@@ -140,7 +143,7 @@ def chosen(*sources: Value) -> Value:
 
 
 def multiplied(*sources: Value) -> Value:
-    """The same by a product: times a variable, an argument is scaled."""
+    """Returns the result of a product. An argument times a variable is scaled."""
     product = computed(*sources)
     if (MEMORY, 0) in product:
         return product | {(SCALED, n) for n in arguments_in(product)}
@@ -156,15 +159,15 @@ def multiplied(*sources: Value) -> Value:
 class State:
     registers: dict[str, Value] = field(default_factory=dict)
     words: dict[int, Value] = field(default_factory=dict)
-    """Of the stack, by offset."""
+    """The values on the stack, by offset."""
     behind: dict[int, Value] = field(default_factory=dict)
-    """What was put behind a pointer that the function was given, by the argument's number."""
+    """The values stored behind pointer arguments, by the argument's number."""
 
     def copy(self) -> "State":
         return State(dict(self.registers), dict(self.words), dict(self.behind))
 
     def merge(self, other: "State") -> bool:
-        """Takes up what another way here may hold; whether that was news."""
+        """Adds the values of another way to this point; returns True if any is new."""
         news = _merge(self.registers, other.registers)
         news |= _merge(self.words, other.words)
         return _merge(self.behind, other.behind) or news
@@ -177,18 +180,18 @@ class State:
             self.registers[register] = value
 
     def offset(self, register: str) -> int | None:
-        """Where on the stack it points."""
+        """Returns the position on the stack that it points to."""
         return only(self.of(register), STACK)
 
     def load(self, offset: int, size: int) -> Value:
         return NOTHING.union(*(self.words.get(at, NOTHING) for at in _granules(offset, size)))
 
     def store(self, offset: int, size: int, value: Value) -> None:
-        """In place of what lay there."""
+        """Replaces the value there."""
         self.words |= dict.fromkeys(_granules(offset, size), value)
 
     def add(self, offset: int, size: int, value: Value) -> None:
-        """To what lies there, as somebody else may have written it."""
+        """Adds a value to the one there, because another function may have written it."""
         for at in _granules(offset, size):
             self.words[at] = self.words.get(at, NOTHING) | value
 
@@ -220,12 +223,12 @@ def _merge(into: dict[str, Value] | dict[int, Value], other: dict) -> bool:  # t
 
 @dataclass(slots=True)
 class Notes:
-    """What a function is seen to do with its arguments."""
+    """The uses that a function makes of its arguments."""
 
     read: set[int] = field(default_factory=set)
-    """Used for anything but to be kept for later."""
+    """Arguments that are used, except to keep them for later."""
     pointers: set[int] = field(default_factory=set)
-    """Something is looked up there."""
+    """Arguments by which memory is read."""
     met_clock: set[int] = field(default_factory=set)
     """Compared or added up with a clock's time."""
     met_since: set[int] = field(default_factory=set)
@@ -237,9 +240,9 @@ class Notes:
     looked_at: dict[int, set[int]] = field(default_factory=dict)
     """By address: the arguments of each comparison."""
     compared: dict[int, set[int]] = field(default_factory=dict)
-    """By address: the scaled arguments of each comparison."""
+    """The scaled arguments of each comparison, by address."""
     bits: dict[int, int] = field(default_factory=dict)
-    """Of how many bits each was read first."""
+    """The number of bits with which each was first read."""
 
 
 class Transfer:
@@ -248,7 +251,7 @@ class Transfer:
         self.notes = notes
 
     def run(self, instruction: Instruction, state: State) -> None:
-        """Changes the state as the instruction does; calls and jumps are not for here."""
+        """Changes the state as the instruction does. Calls and jumps are handled elsewhere."""
         name = instruction.mnemonic
         if name in NOTHING_DONE:
             return
@@ -289,7 +292,7 @@ class Transfer:
                 self.notes.read.add(index)
 
     def _looked_at(self, operand: Operand, state: State) -> Value:
-        """What is in the register, or on the stack there."""
+        """Returns the value of the register, or of the stack there."""
         if operand.register:
             return state.of(operand.register)
         place = operand.place
@@ -347,7 +350,7 @@ class Transfer:
             self._put_in_memory(part, state.of(source), state)
 
     def _walk_base(self, instruction: Instruction, state: State) -> None:
-        """arm64's addresses that move as they are used."""
+        """Updates the base register of arm64's addresses that move as they are used."""
         place = instruction.place
         if not instruction.back or place is None:
             return
@@ -366,7 +369,7 @@ class Transfer:
         self._note_meeting(instruction, sources)
         value = _result(instruction, sources)
         if instruction.mnemonic.startswith(CHOICES):
-            # What is kept where the condition does not hold is no operand that is read.
+            # The value that stays if the condition does not hold is no operand that is read.
             value |= chosen(*(self._value(each, state) for each in instruction.operands))
         first = instruction.operands[0] if instruction.operands else Operand()
         if first.place is not None and self.isa.is_x86:
@@ -382,7 +385,7 @@ class Transfer:
         return zeroing and len(names) == 2 and names[0] == names[1] != ""
 
     def _moved_stack(self, instruction: Instruction, state: State) -> Value | None:
-        """An address on the stack, and a number more or less; numbers, put together."""
+        """Returns a stack address plus or minus a number, or a combination of numbers."""
         operands = instruction.operands
         by = operands[-1].immediate if operands else None
         if by is None or not operands[0].register:
@@ -451,7 +454,7 @@ class Transfer:
 
 
 def _parts(instruction: Instruction, count: int) -> list[Place]:
-    """The place of each register that it loads or stores; empty where it names no place."""
+    """Returns the place of each register that it loads or stores; empty if it names no place."""
     place = instruction.place
     if place is None or not count:
         return []
@@ -460,7 +463,7 @@ def _parts(instruction: Instruction, count: int) -> list[Place]:
 
 
 def _sum_of(place: Place, state: State) -> Value:
-    """x86's way to add up, which also multiplies."""
+    """Returns the sum of x86's address arithmetic, which also multiplies."""
     base = state.of(place.base)
     if place.base == place.index:
         return multiplied(base, number(1 + place.scale))
@@ -482,7 +485,7 @@ def _result(instruction: Instruction, sources: list[Value]) -> Value:
 
 
 def registers_lost(isa: Isa) -> Iterator[str]:
-    """What no caller may rely on behind a call, vectors as well."""
+    """Yields the registers that a call may change, including vectors."""
     yield from isa.lost
     prefix = "xmm" if isa.is_x86 else "v"
     yield from (f"{prefix}{n}" for n in range(32))

@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: GPL-2.0-or-later
-"""Which functions wait for as long as an argument says."""
+"""Finds functions that wait for as long as an argument says."""
 
 from collections.abc import Iterable
 from dataclasses import dataclass, field
@@ -32,16 +32,16 @@ SLEEPERS = {
     "select": 4,
     "pselect": 4,
 }
-"""What sleeps, and which argument says how long."""
+"""The sleeping functions, and the number of the argument with the time."""
 NOTHING_WATCHED = {"poll": 1, "ppoll": 1, "select": 0, "pselect": 0}
-"""Which argument is 0 where these wait for nothing but time."""
+"""The argument that is 0 if these only wait for time."""
 CLOCKS = ("gettimeofday", "clock_gettime", "clock_getres", "time", "times", "clock", "timespec_get")
 UNITS_NS = {"usleep": 1000, "poll": 1_000_000, "sleep": 1_000_000_000}
-"""Of sleepers that are given a number."""
+"""The units of sleeping functions that take a number."""
 PART_NS = {"select": 1000}
-"""What the part of a second counts, where an argument points to a time; elsewhere nanoseconds."""
+"""The unit of the part of a second, if an argument points to a time; otherwise nanoseconds."""
 TELLING = (1, 1000, 1_000_000)
-"""Numbers by which a part of a second is multiplied, to become nanoseconds."""
+"""The factors that turn a part of a second into nanoseconds."""
 ABSOLUTE = 1
 """The flag TIMER_ABSTIME of clock_nanosleep()."""
 HELPERS_SIZE_MAX = 1500
@@ -53,7 +53,7 @@ HARMLESS = (
     *("errno_location", "prctl", "sched_yield", "abort", "stack_chk_fail", "exit"),
     *("printf", "fprintf", "vfprintf", "perror", "puts", "tls_get_addr", "memset", "memcpy"),
 )
-"""Functions of other files that a delay may call without being more than a delay."""
+"""Functions of other files that a delay may call and still be only a delay."""
 
 
 @dataclass(slots=True)
@@ -64,9 +64,9 @@ class Wait:
     argument: int
     sleeps: bool = False
     polls: bool = False
-    """It compares the time with a clock, again and again."""
+    """It compares the time with a clock, repeatedly."""
     counts: bool = False
-    """It counts a loop to the time times a variable."""
+    """It counts a loop up to the time times a variable."""
     forwards: dict[int, bool] = field(default_factory=dict)
     """Functions that it hands the time to; whether as it was given."""
     since_before: bool = False
@@ -74,29 +74,29 @@ class Wait:
     is_capped: bool = False
     """It may wait for a number of its own instead."""
     unit_ns: int = 0
-    """Of what it was given as it was; 0 where that cannot be told."""
+    """The unit of an argument that is passed unchanged; 0 if unknown."""
     part_factors: set[int] = field(default_factory=set)
-    """What it was multiplied by to become nanoseconds."""
+    """The factors by which it was multiplied to become nanoseconds."""
 
     @property
     def counts_ns(self) -> int:
-        """What its argument counts, as the code shows; 0 where it does not."""
+        """Returns the unit of its argument, if the code shows it, else 0."""
         units = [factor for factor in sorted(self.part_factors) if factor in TELLING]
         return self.unit_ns or (units[0] if len(units) == 1 else 0)
 
     @property
     def is_own(self) -> bool:
-        """Whether it does so itself, in part at least."""
+        """Returns True if it waits itself, at least in part."""
         return self.sleeps or self.polls or self.counts
 
     @property
     def only_counts(self) -> bool:
-        """Whether all that it does is to count a loop."""
+        """Returns True if it only counts a loop."""
         return self.counts and not (self.sleeps or self.polls or self.forwards)
 
 
 class Waits:
-    """Of one program: asked function by function, each answer kept."""
+    """The waits of one program. Each function's answer is stored."""
 
     def __init__(self, graph: CallGraph) -> None:
         self.graph = graph
@@ -106,18 +106,22 @@ class Waits:
 
     def flow(self, function: Function) -> Flow | None:
         if function.address not in self._flows:
-            self._flows[function.address] = None  # while it is read, for those that call themselves
+            # The entry is None during the reading, in case the function calls itself.
+            self._flows[function.address] = None
             self._flows[function.address] = read_flow(self.graph, function, self)
         return self._flows[function.address]
 
     def reads_clock(self, call: Call, depth: int = 3) -> bool:
-        """Whether the called function tells the time; those that wait for long do not."""
+        """Returns True if the called function reads a clock.
+
+        Functions that wait for long do not.
+        """
         if call.name:
             return call.name in CLOCKS
         return call.target is not None and self.tells_time(call.target, depth)
 
     def tells_time(self, address: int, depth: int = 3) -> bool:
-        """Whether the function there does, itself or by a few more."""
+        """Returns True if the function there reads a clock, itself or by a few more."""
         if address not in self._clocks:
             self._clocks[address] = False
             function = self.graph.function_at(address)
@@ -127,7 +131,7 @@ class Waits:
         return self._clocks[address]
 
     def reads(self, call: Call) -> Iterable[int]:
-        """Of a function of this file that is small; of others nothing is known."""
+        """Returns the arguments used by a small function of this file; of others none."""
         function = None if call.target is None else self.graph.function_at(call.target)
         if function is None or function.size > LEAF_SIZE_MAX:
             return ()
@@ -135,7 +139,7 @@ class Waits:
         return flow.read if flow else ()
 
     def wait(self, function: Function, argument: int, depth: int = DEPTH_MAX) -> Wait | None:
-        """None where it does not wait for that argument."""
+        """Returns how it waits for that argument; None if it does not."""
         key = (function.address, argument)
         if key not in self._waits:
             self._waits[key] = None
@@ -186,7 +190,7 @@ class Waits:
                     found.part_factors |= inner.part_factors
 
     def spins(self, function: Function, index: int) -> bool:
-        """Whether it counts a loop to the argument and does nothing else."""
+        """Returns True if it counts a loop up to the argument and does nothing else."""
         flow = self.flow(function)
         if flow is None or index in flow.pointers or not flow.loops:
             return False
@@ -221,9 +225,9 @@ def _note_sleep(found: Wait, handed: Handed, name: str, flow: Flow) -> None:
     if watched is not None and constant(handed.arguments[watched]) != 0:
         return
     place = SLEEPERS[name]
-    # Else it is a pointer to a time, and what was made of the argument must lie there.
+    # Otherwise it is a pointer to a time, where a value made from the argument must be.
     time = handed.arguments[place] if name in UNITS_NS else handed.behind[place]
-    # Where it sleeps until a moment that no clock was read for, what is given is that moment.
+    # In a sleep until a moment without a clock reading, the argument is that moment.
     is_moment = sleeps_until(handed) and not (has_clock(time) or (MEMORY, 0) in time)
     if found.argument not in arguments_in(time) or is_moment:
         return
@@ -238,6 +242,6 @@ def _note_sleep(found: Wait, handed: Handed, name: str, flow: Flow) -> None:
 
 
 def sleeps_until(handed: Handed) -> bool:
-    """Whether it is a sleep until a moment."""
+    """Returns True if it is a sleep until a moment."""
     is_sleep = handed.call is not None and handed.call.name == "clock_nanosleep"
     return is_sleep and constant(handed.arguments[1]) == ABSOLUTE

@@ -1,7 +1,7 @@
 # SPDX-License-Identifier: GPL-2.0-or-later
-"""Subject profiles: the waits that a version of flashrom is known to make, seen from the bus.
+"""Subject profiles: the known waits of a version of flashrom, as seen on the bus.
 
-A profile is chosen by what the subject says its version is, never by the subject's name.
+A profile is chosen by the version that the subject prints, never by the subject's name.
 """
 
 import re
@@ -20,7 +20,7 @@ OPENS_BUSY_STATUS = "busy-status"
 class Wait(
     msgspec.Struct, frozen=True, kw_only=True, forbid_unknown_fields=True, rename={"kind": "class"}
 ):
-    """One wait: the event that opens it, and how long it lasts until the next one."""
+    """One wait: the event that opens it, and its length until the next one."""
 
     kind: str
     what: str
@@ -31,30 +31,30 @@ class Wait(
     always_judged: bool = False
 
     def requested_ns(self, chip: str) -> int | None:
-        """How long it should be with that chip; None where that is not known."""
+        """Returns its length with that chip; None if that is unknown."""
         us = self.requested_us_by_chip.get(chip, self.requested_us)
         return None if us is None else us * 1000
 
 
 class Profile(msgspec.Struct, frozen=True, kw_only=True, forbid_unknown_fields=True):
-    """All that is known of some versions; `threshold_us` maps version patterns to thresholds."""
+    """The facts about some versions; `threshold_us` maps version patterns to thresholds."""
 
     schema: int
     name: str
     versions: list[str]
     packaged: str = ""
-    """Of which versions a distribution's package is the release whose sources were read."""
+    """The versions of distribution packages that are the release whose sources were read."""
     digests: dict[str, str] = {}
-    """Versions of programs that do not tell theirs, by SHA-256 of the program."""
+    """Versions of programs that do not print theirs, by SHA-256 of the program."""
     delay_address: dict[str, int] = {}
-    """Of libraries without symbols: where the delay function lies, by SHA-256 of the library."""
+    """Addresses of the delay function in libraries without symbols, by SHA-256 of the library."""
     delay_symbols: list[str] = []
-    """Its delay function, which takes microseconds: names it went by, in the order to look."""
+    """The names of its delay function, which takes microseconds, in the order to look for them."""
     threshold_us: dict[str, int]
     wait: list[Wait]
 
     def threshold_of(self, version: str) -> int | None:
-        """From which delay on that version sleeps, in microseconds."""
+        """Returns the delay in microseconds from which that version sleeps."""
         found = (us for pattern, us in self.threshold_us.items() if re.fullmatch(pattern, version))
         return next(found, None)
 
@@ -65,7 +65,7 @@ def read_profiles() -> tuple[Profile, ...]:
 
 
 def known_delay_symbols() -> list[str]:
-    """The delay functions of every profile: which one a program has shows before its version."""
+    """Returns the delay functions of all profiles: they are needed before the version is known."""
     return list(dict.fromkeys(name for each in read_profiles() for name in each.delay_symbols))
 
 
@@ -77,27 +77,27 @@ def find_profile(version: str) -> Profile | None:
 
 
 def is_packaged_release(package_version: str) -> bool:
-    """Whether a distribution's package of that version is a release that a profile was made for."""
+    """Returns True if a package of that version is a release that a profile was made for."""
     patterns = (each.packaged for each in read_profiles() if each.packaged)
     return any(re.fullmatch(pattern, package_version) for pattern in patterns)
 
 
 def version_of_digest(sha256: str) -> str:
-    """The version of a program that does not tell its own; empty where no profile knows it."""
+    """Returns the version of a program that does not print it; empty if no profile knows it."""
     return next((each.digests[sha256] for each in read_profiles() if sha256 in each.digests), "")
 
 
 def delay_address_of_digest(sha256: str) -> int | None:
-    """Where that library's delay function lies; None where no profile knows it."""
+    """Returns the address of that library's delay function; None if no profile knows it."""
     known = (each.delay_address for each in read_profiles())
     return next((addresses[sha256] for addresses in known if sha256 in addresses), None)
 
 
 def find_version(stdout: str) -> str:
-    """The version that a flashrom prints of itself; empty where it prints none.
+    """Returns the version that a flashrom prints; empty if it prints none.
 
-    `serprog-floor`, which stands in for one, prints its own in the same way. A fork counts its
-    versions for itself, so that its name is part of them.
+    `serprog-floor`, which replaces one, prints its own in the same way. A fork has versions of its
+    own, so its name is part of them.
     """
     found = re.search(rf"\b(flashrom|serprog-floor|{FORK}) v?([0-9][0-9A-Za-z.\-+~]*)", stdout)
     if found is None:

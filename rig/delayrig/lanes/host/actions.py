@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: GPL-2.0-or-later
-"""What the session does to a subject while it runs: one class for each word of its spec.
+"""The actions of the session on a running subject: one class for each word of its specification.
 
 To add one: a class here, its word in `actions_of()`, and `lanes` of its hazard (delayrig/hazards/).
 """
@@ -21,15 +21,15 @@ NEVER_NS = 1 << 63
 NS_PER_MS = 1_000_000
 NS_PER_S = 1_000_000_000
 STRIDE = 8
-"""Numbers of 64 bits in a cache line."""
+"""The numbers of 64 bits in a cache line."""
 LOOKS_MAX = 12_000
 LOOK_S = 0.005
 
 
 class Loops:
-    """Processes that do nothing but turn, one for each of `cpus`, which may name one several times.
+    """Processes that only run loops, one for each of `cpus`, which may contain a CPU several times.
 
-    All have turned once when they are made.
+    All have turned once when the constructor returns.
     """
 
     def __init__(self, cpus: Sequence[int]) -> None:
@@ -53,11 +53,11 @@ class Loops:
 
     @property
     def turns_min(self) -> int:
-        """Of the one that got the least."""
+        """Returns the turns of the slowest loop."""
         return min((self._turns[n * STRIDE] for n in range(len(self._pids))), default=0)
 
     def pause(self) -> None:
-        """Each is still when this returns."""
+        """Stops each loop; all are stopped when this returns."""
         for pid in self._pids:
             os.kill(pid, signal.SIGSTOP)
         for pid in self._pids:
@@ -68,32 +68,32 @@ class Loops:
             os.kill(pid, signal.SIGCONT)
 
     def end(self) -> None:
-        """They are gone when this returns."""
+        """Ends the loops; all are gone when this returns."""
         while self._pids:
             children.end(self._pids.pop())
 
 
 class Action:
     due_ns = NEVER_NS
-    """When `act()` is to be called next."""
+    """The time of the next call of `act()`."""
 
     def __init__(self, record: Record) -> None:
         self.record = record
 
     def begin(self) -> None:
-        """Before the subject starts."""
+        """Acts before the subject starts."""
 
     def started(self, subject: int) -> None:
-        """It has just started."""
+        """Acts just after the subject has started."""
 
     def accepted(self, subject: int, printed: Path) -> None:
-        """The emulator has accepted it, and waits for this to return."""
+        """Acts when the emulator has accepted the subject, which waits until this returns."""
 
     def act(self, now: int) -> None:
-        """What was due."""
+        """Acts at the due time."""
 
     def ended(self) -> None:
-        """The subject has ended."""
+        """Acts after the subject has ended."""
 
 
 class Hogs(Action):
@@ -144,7 +144,7 @@ class Siblings(Action):
 
 
 class ScheduledSiblings(Siblings):
-    """The same, in windows counted from the subject's start or acceptance."""
+    """Loops on other CPUs in windows counted from the subject's start or acceptance."""
 
     def __init__(self, record: Record, cpus: Sequence[int], spec: Spec) -> None:
         super().__init__(record, cpus)
@@ -187,7 +187,7 @@ class ScheduledSiblings(Siblings):
 
 
 class Repeated(Action):
-    """Something that is done at each beat, first one beat after the subject's start."""
+    """An action at each beat, first one beat after the subject's start."""
 
     def __init__(self, record: Record, beat_ns: int) -> None:
         super().__init__(record)
@@ -201,7 +201,7 @@ class Repeated(Action):
 
 
 class Stops(Repeated):
-    """SIGSTOP, and SIGCONT half a period later."""
+    """An action that sends SIGSTOP, and SIGCONT half a period later."""
 
     def __init__(self, record: Record, rate_hz: int) -> None:
         super().__init__(record, NS_PER_S // rate_hz // 2)
@@ -218,7 +218,7 @@ class Stops(Repeated):
 
 
 class Migration(Repeated):
-    """Another of the subject's CPUs at each beat, by seeded draws; it begins on the first."""
+    """A move to another of the subject's CPUs at each beat, by seeded draws, from the first CPU."""
 
     def __init__(self, record: Record, rate_hz: int, seed: int, cpus: Sequence[int]) -> None:
         super().__init__(record, NS_PER_S // rate_hz)
@@ -238,10 +238,10 @@ class Migration(Repeated):
 
 
 class RealtimeDenied(Action):
-    """What the subject may take is looked at once it is accepted."""
+    """A check of the subject's rights to real-time priority, once it is accepted."""
 
     def accepted(self, subject: int, printed: Path) -> None:
-        """So that its own program has begun by then."""
+        """Records the rights. By now the subject's own program has begun."""
         allowed, most = children.may_take_realtime(subject)
         self.record.note("subject_rights", cap_sys_nice=int(allowed), rtprio_max=most)
 
@@ -266,7 +266,7 @@ def actions_of(spec: Spec, record: Record) -> list[Action]:
 
 
 def cpus_at_start(spec: Spec) -> list[int]:
-    """Where the subject begins: on one CPU where it shares that, or leaves it later."""
+    """Returns the CPUs for the start: only one if the subject shares it, or leaves it later."""
     if any(spec.values_of(key) for key in ("hogs", "siblings", "migrate")):
         return spec.cpus[:1]
     return spec.cpus if spec.pinned else []

@@ -1,8 +1,8 @@
 # SPDX-License-Identifier: GPL-2.0-or-later
-"""The session's children: they start with what is right for each, and none outlives it.
+"""The session's children: they start with the right settings, and none outlives the session.
 
-Each dies with the session (PR_SET_PDEATHSIG), and what a child leaves behind becomes the session's
-own child (PR_SET_CHILD_SUBREAPER), so that all can be found and ended by their ids.
+Each dies with the session (PR_SET_PDEATHSIG). What a child leaves behind becomes the session's own
+child (PR_SET_CHILD_SUBREAPER), so that all can be found and ended by their ids.
 """
 
 import contextlib
@@ -21,13 +21,19 @@ from delayrig.base.die_with_parent import become_subreaper, prctl
 PR_SET_PDEATHSIG, PR_CAPBSET_DROP, PR_SET_TIMERSLACK = 1, 24, 29
 CAP_SYS_NICE = 23
 USUAL_SLACK_NS = 50_000
-"""Of processes that a shell starts; a child of a real-time process would inherit none."""
+"""The timer slack of processes started by a shell.
+
+A child of a real-time process would inherit none.
+"""
 
 ENVIRONMENT = {"PATH": "/usr/sbin:/usr/bin:/sbin:/bin", "HOME": "/", "LANG": "C"}
 
 
 def adopt_orphans(parent: int) -> None:
-    """To be called first; ends this process at once where its parent is gone already."""
+    """Makes orphans this process's children; ends it at once if its parent is gone.
+
+    Call it first.
+    """
     prctl(PR_SET_PDEATHSIG, signal.SIGKILL)
     become_subreaper()
     if os.getppid() != parent:
@@ -35,7 +41,7 @@ def adopt_orphans(parent: int) -> None:
 
 
 def die_with_session(session: int) -> None:
-    """In a child that was forked; ends it where the session was gone before it could ask."""
+    """Makes a forked child die with the session, and ends it if the session is already gone."""
     prctl(PR_SET_PDEATHSIG, signal.SIGKILL)
     if os.getppid() != session:
         os._exit(1)
@@ -44,12 +50,12 @@ def die_with_session(session: int) -> None:
 @dataclass(frozen=True, slots=True, kw_only=True)
 class ChildSettings:
     cpus: Sequence[int] = ()
-    """Empty: wherever this process may."""
+    """The CPUs of the child; empty: those of this process."""
     file_bytes_max: int
     memory_bytes_max: int = resource.RLIM_INFINITY
     realtime_denied: bool = False
     realtime_max: int = 0
-    """How high a priority it may take without further rights; 0: as high as it may anyhow."""
+    """The highest real-time priority it may take without further rights; 0: no change."""
     session: int = field(default_factory=os.getpid)
 
     def take(self) -> None:
@@ -61,16 +67,17 @@ class ChildSettings:
         _lower(resource.RLIMIT_AS, self.memory_bytes_max)
         _lower(resource.RLIMIT_CORE, 0)
         if self.realtime_max:
-            with contextlib.suppress(ValueError):  # root may be without CAP_SYS_RESOURCE
+            with contextlib.suppress(ValueError):  # Root may lack CAP_SYS_RESOURCE.
                 resource.setrlimit(resource.RLIMIT_RTPRIO, (self.realtime_max,) * 2)
         if self.realtime_denied:
             _lower(resource.RLIMIT_RTPRIO, 0)
-            with contextlib.suppress(PermissionError):  # who may not drop it has no use of it
+            # A process that may not drop the capability cannot use it either.
+            with contextlib.suppress(PermissionError):
                 prctl(PR_CAPBSET_DROP, CAP_SYS_NICE)
 
 
 def _lower(limit: int, value: int) -> None:
-    """Never raises one: whoever started the rig had a reason."""
+    """Lowers a limit. It never raises one: the user who set it had a reason."""
     _, most = resource.getrlimit(limit)
     if most == resource.RLIM_INFINITY or resource.RLIM_INFINITY != value < most:
         resource.setrlimit(limit, (value, value))
@@ -84,7 +91,7 @@ def start(
     errors: BinaryIO | int = subprocess.STDOUT,
     pass_fds: Sequence[int] = (),
 ) -> subprocess.Popen[bytes]:
-    """A child that reads nothing; it is for `os.wait4()` to reap."""
+    """Starts a child without input, to be reaped by `os.wait4()`."""
     return subprocess.Popen(
         words,
         stdin=subprocess.DEVNULL,
@@ -97,7 +104,7 @@ def start(
 
 
 def fork_loop(body: Callable[[], None], cpus: Sequence[int]) -> int:
-    """A child that does `body` on those CPUs; returns its id."""
+    """Forks a child that does `body` on those CPUs; returns its id."""
     session = os.getpid()
     pid = os.fork()
     if pid:
@@ -121,7 +128,7 @@ def end(pid: int) -> None:
 
 
 def end_all() -> int:
-    """Ends and reaps every child that there is; how many there were."""
+    """Ends and reaps all children; returns their number."""
     ended = 0
     while True:
         for pid in _children():
@@ -148,7 +155,7 @@ def _children() -> list[int]:
 
 
 def may_take_realtime(pid: int) -> tuple[bool, int]:
-    """Whether that process has CAP_SYS_NICE, and how high a priority it may take."""
+    """Returns whether that process has CAP_SYS_NICE, and its highest allowed priority."""
     effective = _line_of(pid, "status", "CapEff:").split()[1]
     most = _line_of(pid, "limits", "Max realtime priority").split()[3]
     limit = resource.RLIM_INFINITY if most == "unlimited" else int(most)
@@ -156,6 +163,6 @@ def may_take_realtime(pid: int) -> tuple[bool, int]:
 
 
 def _line_of(pid: int, name: str, begin: str) -> str:
-    """prlimit(2) would need a right to look at who is another user."""
+    """Reads a line of /proc. prlimit(2) would need a right for another user's process."""
     text = Path(f"/proc/{pid}/{name}").read_text(encoding="ascii", errors="replace")
     return next(line for line in text.splitlines() if line.startswith(begin))

@@ -1,8 +1,8 @@
 # SPDX-License-Identifier: GPL-2.0-or-later
 """The session's own events, by the same clock as the emulator's: CLOCK_MONOTONIC.
 
-The session runs without other packages, so that it does not import the definition of its events
-(`model/kinds/`); a test holds it to that.
+The session runs without other packages, so it does not import the definition of its events
+(`model/kinds/`); a test compares the two.
 """
 
 import json
@@ -15,7 +15,7 @@ CLOCKSOURCE = Path("/sys/devices/system/clocksource/clocksource0/current_clockso
 
 
 def now_ns() -> int:
-    """Never stepped; slewed by up to 500 ppm where somebody keeps the wall clock right."""
+    """Returns CLOCK_MONOTONIC. It is never stepped, but slewed by up to 500 ppm by time daemons."""
     return time.clock_gettime_ns(time.CLOCK_MONOTONIC)
 
 
@@ -29,7 +29,7 @@ class Reading:
 
 
 def read_clocks() -> Reading:
-    """The narrowest of a few: what came between two readings widens them."""
+    """Returns the narrowest of several readings. An interruption between two reads widens one."""
     read, raw, usual = time.clock_gettime_ns, time.CLOCK_MONOTONIC_RAW, time.CLOCK_MONOTONIC
     readings = (Reading(read(raw), read(usual), read(raw)) for _ in range(16))
     return min(readings, key=lambda at: at.after_ns - at.before_ns)
@@ -60,7 +60,7 @@ class Record:
         )
 
     def clock_rate(self, since: Reading) -> None:
-        """How far the raw clock and CLOCK_MONOTONIC went since then."""
+        """Records the progress of the raw clock and CLOCK_MONOTONIC since then."""
         now = read_clocks()
         facts: dict[str, object] = {
             "raw_ns_min": now.before_ns - since.after_ns,

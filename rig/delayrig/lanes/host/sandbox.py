@@ -1,10 +1,10 @@
 # SPDX-License-Identifier: GPL-2.0-or-later
-"""What a subject of this lane is confined by: bubblewrap, and `rig-confine` in its sandbox.
+"""The sandbox of a subject of this lane: bubblewrap, and `rig-confine` inside.
 
-It sees the system's programs and libraries, its own root and the files of its cell, and none of
-the machine's other files. It writes to the files that are named here alone, and reaches nothing but
-its emulator: the network that it is started in (`base/private_net.py`) has no other. Its processes
-are alone in their namespace. Limits and the filter of system calls are those of `images/confine/`.
+The subject sees the system's programs and libraries, its own root and the files of its cell, and no
+other files of the machine. It can write only to the files named here, and reach only its emulator:
+its network (`base/private_net.py`) contains nothing else. Its processes are alone in their
+namespace. `images/confine/` has the limits and the filter of system calls.
 
 Source: bwrap(1), 0.8.
 """
@@ -28,32 +28,31 @@ PROCESSES_MAX = 64
 MEMORY_BYTES_MAX = 4 << 30
 """Of each process, addresses that nothing lies at among them."""
 OWN_BYTES_MIN, OWN_FILES = 16 << 20, 2
-"""Its folder has room for that many of the largest files: who writes one anew has it twice."""
+"""Its folder has room for that many of the largest files: replacing a file needs twice its size."""
 ASIDE = "kept"
 """The folder in the sandbox in which the files that are kept are this machine's."""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Sandbox:
-    """What a subject gets of this machine. Each path is the same inside."""
+    """The files and rights of a subject on this machine. Each path is the same inside."""
 
     confine: Path
     """The program `rig-confine`."""
     readable: Sequence[Path]
     own: Path
-    """The folder that it may write to: of a bounded size, and gone in the end."""
+    """The folder that it may write to, with a limited size; it is removed at the end."""
     kept: Sequence[Path]
-    """Files in that folder, which are there already: the subject finds them as they are, and
-    leaves them as they are to be."""
+    """Files in that folder that exist before the subject starts, and are kept after it."""
     terminal: Path | None = None
-    """Where it finds the emulator's terminal, if that is how they talk."""
+    """The path of the emulator's terminal, if they use one."""
     file_bytes_max: int
     realtime: bool = True
-    """Whether it may take real-time priority, where the rig could."""
+    """True if it may take real-time priority, if the rig could."""
 
 
 def subject_uid() -> int:
-    """0: whoever runs the rig."""
+    """Returns the subject's user id; 0 is the user of the rig."""
     return NOBODY if os.geteuid() == 0 else 0
 
 

@@ -1,10 +1,10 @@
 # SPDX-License-Identifier: GPL-2.0-or-later
-"""Runs one cell: emulator, subject, and what happens to it; ends all of it, whatever comes.
+"""Runs one cell: emulator, subject and hazards; always ends all of it.
 
-    python -m delayrig.lanes.host.session SPEC PARENT
+python -m delayrig.lanes.host.session SPEC PARENT
 
-The folder of SPEC is where it works. It leaves there `agent.jsonl` with its own events, beside
-what emulator and subject leave. Where something of the rig failed, `agent_error` says what.
+It works in the folder of SPEC, and writes its own events there to `agent.jsonl`, beside the files
+of emulator and subject. If a part of the rig failed, an `agent_error` describes it.
 """
 
 import os
@@ -39,11 +39,11 @@ LEFT = Path("agent.jsonl")
 READY_S = 20
 EMULATOR_END_S = 30
 ALONE_S = 5
-"""How long a subject gets to notice that its emulator is gone."""
+"""The time for a subject to notice that its emulator is gone."""
 GRACE_S = 1
-"""How long an emulator gets to notice that its subject is gone."""
+"""The time for an emulator to notice that its subject is gone."""
 PRIORITY = 40
-"""Above any ordinary subject, below the emulator."""
+"""The priority: above any ordinary subject, below the emulator."""
 READY_BYTES = 256
 EMULATOR_FILE_BYTES_MAX = 1 << 30
 EMULATOR_MEMORY_BYTES_MAX = 3 << 30
@@ -52,24 +52,24 @@ NS_PER_S = 1_000_000_000
 
 
 class SessionError(Exception):
-    """Something of the rig failed, so that the cell says nothing of its subject."""
+    """A part of the rig failed, so the cell says nothing about its subject."""
 
 
 class Told(BaseException):
-    """Somebody wants this to end."""
+    """The session got a signal to end."""
 
 
 @dataclass(slots=True, kw_only=True)
 class Emulator:
-    """A running one. -1: there is no barrier."""
+    """A running emulator. -1: there is no barrier."""
 
     pid: int
     name: str
-    """The port, or the terminal, where it is found."""
+    """The port or the terminal for clients."""
     arrived: int
     release: int
     ended: int | None = None
-    """Its wait status."""
+    """The status of wait(2)."""
 
     def look(self) -> bool:
         if self.ended is None:
@@ -82,7 +82,8 @@ def main(arguments: list[str]) -> int:
     path, parent = arguments
     children.adopt_orphans(int(parent))
     os.chdir(Path(path).parent)
-    # So that what is due is done in time, where this user may; no child inherits it.
+    # Due actions must be done in time. If this user may not have the priority, go on without. No
+    # child inherits it.
     with suppress(PermissionError):
         policy = os.SCHED_FIFO | os.SCHED_RESET_ON_FORK
         os.sched_setscheduler(0, policy, os.sched_param(PRIORITY))
@@ -133,7 +134,7 @@ def _run(spec: Spec, record: Record, wake: int) -> None:
 
 
 def _start_emulator(spec: Spec, record: Record) -> Emulator:
-    """With real-time priority and locked memory, or without where this user may not have them."""
+    """Starts the emulator with real-time priority and locked memory, or without if forbidden."""
     refusal = ""
     for rights in ([REALTIME], []):
         if emulator := _try_emulator(spec, rights):
@@ -144,7 +145,7 @@ def _start_emulator(spec: Spec, record: Record) -> Emulator:
 
 
 def _try_emulator(spec: Spec, rights: list[str]) -> Emulator | None:
-    """None where it ended before it was ready."""
+    """Starts the emulator; returns None if it ended before it was ready."""
     ready_out, ready_in = os.pipe()
     arrived, release, passed = -1, -1, [ready_in]
     words = [*spec.emulator, *rights, "--ready-fd", str(ready_in)]
@@ -171,7 +172,7 @@ def _try_emulator(spec: Spec, rights: list[str]) -> Emulator | None:
 
 
 def _await_ready(ready: int) -> str:
-    """What it says when it listens; empty where it ended, or said nothing for too long."""
+    """Returns the emulator's message that it listens; empty if it ended, or took too long."""
     try:
         if not select.select([ready], [], [], READY_S)[0]:
             return ""
@@ -234,7 +235,7 @@ def _note_end(record: Record, ended: Ended, *, timed_out: bool) -> None:
 
 
 def _how(status: int, *, unless_exited: int) -> tuple[int, int]:
-    """A process ended: its exit code, and its signal."""
+    """Returns exit code and signal of an ended process."""
     if os.WIFEXITED(status):
         return os.WEXITSTATUS(status), 0
     return unless_exited, os.WTERMSIG(status) if os.WIFSIGNALED(status) else 0
@@ -243,7 +244,7 @@ def _how(status: int, *, unless_exited: int) -> tuple[int, int]:
 def _accompany(
     subject: RunningSubject, emulator: Emulator, actions: list[Action], wake: int, deadline_ns: int
 ) -> Ended | None:
-    """Does to the subject what is due; how it ended, None where its time was up."""
+    """Does what is due to the subject; returns how it ended, or None if its time was up."""
     arrived = emulator.arrived
     while True:
         if ended := subject.look():
@@ -262,12 +263,12 @@ def _accompany(
             if fd != subject.line:
                 os.read(fd, READY_BYTES if fd == wake else 1)
             if fd == arrived:
-                arrived = -1  # there is one client alone
+                arrived = -1  # There is only one client.
                 _answer(emulator, subject.pid, actions)
 
 
 def _answer(emulator: Emulator, subject: int, actions: list[Action]) -> None:
-    """The emulator holds its new client until this is done."""
+    """Acts on the acceptance, and then releases the client, which the emulator holds."""
     for action in actions:
         action.accepted(subject, OUTPUT)
     try:
@@ -277,9 +278,10 @@ def _answer(emulator: Emulator, subject: int, actions: list[Action]) -> None:
 
 
 def _end_emulator(record: Record, emulator: Emulator, wake: int) -> None:
-    """Its client is gone, so that it ends by itself, unless nobody ever came.
+    """Waits for the emulator's end after that of its client, and kills it if it is overdue.
 
-    It is not told at once: it may have requests of its client still to read.
+    It gets a signal only after a while, because it may still have requests to read. Without any
+    client it does not end by itself.
     """
     if not _ends_within(GRACE_S, emulator, wake):
         os.kill(emulator.pid, signal.SIGTERM)

@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: GPL-2.0-or-later
-"""What a session is told: a JSON file, written by the lane."""
+"""The specification of a session: a JSON file, written by the lane."""
 
 import json
 from collections.abc import Sequence
@@ -7,45 +7,45 @@ from dataclasses import asdict, dataclass, field
 from pathlib import Path
 
 PORT = "@PORT@"
-"""Stands in the subject's words for the port that the emulator got."""
+"""The placeholder in the subject's words for the port of the emulator."""
 REPORT_FD = "@FD@"
-"""Stands in the words of the subject's sandbox for the descriptor that it reports to."""
+"""The placeholder in the sandbox's words for the descriptor of its reports."""
 REALTIME = "--realtime=50"
-"""Above any subject; left out where this user may not have it."""
+"""The emulator's priority, above any subject; omitted if this user may not have it."""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Spec:
-    """One cell; paths are of this machine, those of files in the session's working directory."""
+    """One cell. Paths are of this machine; files are in the session's working directory."""
 
     emulator: list[str]
     subject: list[str]
     subject_file_bytes_max: int
-    """No file that the subject writes, what it prints among them, may get longer."""
+    """The limit of each file that the subject writes, including its output."""
     cpus: list[int]
-    """Those that the subject keeps to."""
+    """The CPUs of the subject."""
     pinned: bool
-    """Whether somebody asked for that."""
+    """True if the user chose these CPUs."""
     deadline_ms: int
     lines: list[str]
-    """What happens to the subject, as its hazards say it (images/agent/spec.h)."""
+    """The actions on the subject in the words of its hazards (images/agent/spec.h)."""
     box: list[str] = field(default_factory=list)
-    """What stands before the subject's words so that it is confined; empty: it is not."""
+    """The words before the subject's that confine it; empty: it is not confined."""
     writable: list[str] = field(default_factory=list)
-    """What the subject may write to, and so is its own."""
+    """The files that the subject owns and may write."""
 
     def values_of(self, key: str) -> list[list[str]]:
-        """What stands behind that word in each line that begins with it."""
+        """Returns the words after that key in each line that begins with it."""
         words = (line.split() for line in self.lines)
         return [rest for first, *rest in words if first == key]
 
     def number_of(self, key: str) -> int:
-        """The one number behind that word; 0 where no line begins with it."""
+        """Returns the number after that key; 0 if no line begins with it."""
         return next((int(rest[0]) for rest in self.values_of(key)), 0)
 
     @property
     def awaits_accept(self) -> bool:
-        """Whether something is to be done before the subject is served its first request."""
+        """Returns True if something is to be done before the subject's first request is served."""
         return bool(self.number_of("siblings") or self.number_of("realtime_denied"))
 
 
@@ -58,7 +58,7 @@ def read_spec(path: Path) -> Spec:
 
 
 def cpus_in(text: str) -> list[int]:
-    """The CPUs of a list such as `0,2-3`, as the kernel writes them, too."""
+    """Parses a list of CPUs such as `0,2-3`, which is also the kernel's form."""
     found: set[int] = set()
     for part in filter(None, text.strip().split(",")):
         first, _, last = part.partition("-")

@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: GPL-2.0-or-later
-"""The subject as a process: by itself, or confined (`box.py`, `images/confine/main.c`)."""
+"""The subject as a process: plain, or confined (`box.py`, `images/confine/main.c`)."""
 
 import os
 import signal
@@ -17,37 +17,37 @@ END_S = 10
 MESSAGE_BYTES = 256
 NS_PER_US = 1000
 NS_PER_S = 1_000_000_000
-CREDENTIALS = struct.Struct("3i")  # unix(7), struct ucred
+CREDENTIALS = struct.Struct("3i")  # The struct ucred of unix(7).
 
 
 class SubjectLostError(Exception):
-    """It did not start, or nobody can say how it ended."""
+    """It did not start, or its end is unknown."""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Ended:
     status: int
-    """Of wait(2)."""
+    """The status of wait(2)."""
     user_ns: int
     sys_ns: int
     voluntary_switches: int
     involuntary_switches: int
     left: int = 0
-    """Processes that it left behind, which are gone."""
+    """The number of processes that it left behind, which were ended."""
 
 
 class PlainSubject:
-    """A child; it begins with `go()`."""
+    """A child that begins with `go()`."""
 
     line = -1
-    """Readable where there is something to look at; -1: the signal of its end is all."""
+    """A descriptor that is readable when there is news; -1: only the signal of its end."""
 
     def __init__(self, words: Sequence[str], settings: children.ChildSettings, output: int) -> None:
         self._words, self._settings, self._output = words, settings, output
         self.pid = 0
 
     def go(self) -> None:
-        """Only `os.wait4()` tells what a child used, so it is what reaps it."""
+        """Starts the child. os.wait4() must reap it, because only that reports its CPU time."""
         try:
             process = children.start(self._words, self._settings, output=self._output)
         except (OSError, subprocess.SubprocessError) as error:
@@ -56,7 +56,7 @@ class PlainSubject:
         self.pid = process.pid
 
     def look(self) -> Ended | None:
-        """How it ended; None while it runs."""
+        """Returns how it ended; None while it runs."""
         return self._reap(os.WNOHANG)
 
     def end(self) -> Ended:
@@ -79,7 +79,7 @@ class PlainSubject:
 
 
 class BoxedSubject:
-    """A process in a sandbox; what leads to it is done when this returns."""
+    """A process in a sandbox, which is set up when the constructor returns."""
 
     def __init__(self, words: Sequence[str], settings: children.ChildSettings, output: int) -> None:
         self._socket, theirs = socket.socketpair(socket.AF_UNIX, socket.SOCK_SEQPACKET)
@@ -93,7 +93,7 @@ class BoxedSubject:
         self.line = self._socket.fileno()
 
     def _await_ready(self) -> int:
-        """The subject's id, as the kernel names it here."""
+        """Returns the subject's id in this process's namespace."""
         try:
             room = socket.CMSG_SPACE(CREDENTIALS.size)
             message, told, _, _ = self._socket.recvmsg(MESSAGE_BYTES, room)
@@ -104,12 +104,12 @@ class BoxedSubject:
         return int(CREDENTIALS.unpack(told[0][2][: CREDENTIALS.size])[0])
 
     def go(self) -> None:
-        """Its first instruction follows."""
+        """Lets the subject's first instruction follow."""
         self._socket.send(b"!")
         self._socket.settimeout(0)
 
     def look(self) -> Ended | None:
-        """How it ended; None while it runs."""
+        """Returns how it ended; None while it runs."""
         try:
             return self._hear()
         except BlockingIOError:
@@ -130,7 +130,7 @@ class BoxedSubject:
             raise SubjectLostError(f"the subject did not start: {os.strerror(int(words[0]))}")
         if kind != "ended" or len(words) != 6:
             raise SubjectLostError("the subject's sandbox was lost")
-        try:  # it ends with the process that said so
+        try:  # It ends with the process that reported the end.
             self._sandbox.wait(END_S)
         except subprocess.TimeoutExpired:
             children.end(self._sandbox.pid)

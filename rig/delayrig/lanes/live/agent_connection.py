@@ -1,7 +1,7 @@
 # SPDX-License-Identifier: GPL-2.0-or-later
-"""The line to a guest's agent: a TCP connection over loopback, a word a line; and its clock.
+"""The line to a guest's agent: a TCP connection with one word a line; and the guest's clock.
 
-What is said is in images/agent/channel.h.
+images/agent/channel.h defines the words.
 """
 
 import asyncio
@@ -26,7 +26,7 @@ READINGS = 40
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class ClockReading:
-    """The guest's CLOCK_MONOTONIC, and this host's before it was asked and after it answered."""
+    """The guest's CLOCK_MONOTONIC, and this host's before the query and after the answer."""
 
     before_ns: int
     guest_ns: int
@@ -38,7 +38,7 @@ class ClockReading:
 
     @property
     def offset_ns(self) -> int:
-        """What makes host time of guest time, half of `width_ns` off at most."""
+        """Returns host time minus guest time; its error is at most half of `width_ns`."""
         return (self.before_ns + self.after_ns) // 2 - self.guest_ns
 
 
@@ -67,7 +67,7 @@ class GuestClock:
 
     @property
     def rate(self) -> ClockRate:
-        """How far both went: here the host's clock stands where a guest has its raw counter."""
+        """Returns the progress of both clocks; the host's replaces the guest's raw counter."""
         return ClockRate(
             t_ns=self.end.after_ns,
             raw_ns_min=self.end.before_ns - self.begin.after_ns,
@@ -91,7 +91,7 @@ class Line:
             self._called.set_result((reader, writer))
 
     async def hear(self, limit_s: float) -> str:
-        """The guest's next word; raises `LostGuestError` where none comes."""
+        """Returns the guest's next word; raises `LostGuestError` if none comes."""
         try:
             async with asyncio.timeout(limit_s):
                 reader, _ = await asyncio.shield(self._called)
@@ -106,7 +106,7 @@ class Line:
         return line.decode(errors="replace").strip()
 
     async def expect(self, word: str, limit_s: float) -> None:
-        """Raises `LostGuestError` where the guest says something else, or nothing."""
+        """Raises `LostGuestError` if the guest sends another word, or none."""
         heard = await self.hear(limit_s)
         if heard != word:
             raise LostGuestError(f"the guest said {heard!r} where {word!r} was due")
@@ -120,7 +120,7 @@ class Line:
             raise LostGuestError(f"the line to the guest broke: {error}") from error
 
     async def read_clock(self) -> ClockReading:
-        """The narrowest of some readings."""
+        """Returns the narrowest of several readings."""
         readings = [await self._read_clock_once() for _ in range(READINGS)]
         return min(readings, key=lambda reading: reading.width_ns)
 
@@ -144,7 +144,7 @@ class Line:
 
 @asynccontextmanager
 async def open_line(net: PrivateNet | None = None) -> AsyncIterator[Line]:
-    """A line that a guest may call, at a port of the loopback of this machine, or of `net`."""
+    """Yields a line that a guest may call, at a loopback port of this machine or of `net`."""
     line = Line()
     place: dict[str, Any] = {"host": "127.0.0.1", "port": 0}
     if net is not None:

@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: GPL-2.0-or-later
-"""What passes between this host and a guest's agent, from its call to its results."""
+"""The conversation between this host and a guest's agent, from its call to its results."""
 
 import asyncio
 import itertools
@@ -16,36 +16,36 @@ from delayrig.machine.machine import Machine
 from delayrig.model.speed import Origin, SpeedChange
 
 BOOT_LIMIT_S = 150.0
-"""A rehearsal that never ends takes 60 of them (images/agent/live_agent.c)."""
+"""The limit of a boot. A rehearsal that never ends takes 60 s of it (images/agent/live_agent.c)."""
 PAUSE_LIMIT_S = 60.0
 SPARE_S = 60.0
-"""Of a slow guest's, besides its subject's time."""
+"""The time of a slow guest besides its subject's."""
 ALONE_S = 5.0
-"""How long a subject gets to notice that its emulator is gone."""
+"""The time for a subject to notice that its emulator is gone."""
 
 
 @dataclass(slots=True, kw_only=True)
 class Conversation:
-    """One cell's, or that of something else that is run in a guest."""
+    """The conversation about one cell, or about another program in a guest."""
 
     machine: Machine
     line: Line
     pace: Pace
     deadline_ms: int
-    """How much time the subject gets."""
+    """The time limit of the subject."""
     emulator: LiveEmulator | None = None
     stage: LiveEmulator | None = None
-    """Before which the subject rehearses."""
+    """The emulator for the subject's rehearsal."""
     speeds: dict[str, Iterator[SpeedChange]] = field(default_factory=dict)
-    """By the hazard that changes them."""
+    """The changes of speed, by the hazard that makes them."""
     watch: StageWatch = field(default_factory=StageWatch)
     extra_s: int = 0
-    """What its subject gets besides, and what it gets without its emulator."""
+    """Additional time for the subject, also after its emulator's end."""
     _moments: dict[Origin, asyncio.Future[float]] = field(default_factory=dict)
-    """When the subject started, and when it was accepted, by this process's loop."""
+    """The times of the subject's start and acceptance, by this process's event loop."""
 
     async def hold(self) -> GuestClock:
-        """From the guest's call until it stands with its results in its memory."""
+        """Runs the conversation from the guest's call until its results are in its memory."""
         gone = asyncio.create_task(self.machine.wait_gone())
         holding = asyncio.create_task(self._hold())
         try:
@@ -76,7 +76,8 @@ class Conversation:
         try:
             await self.line.say("go")
             await self._accompany(changing)
-            await asyncio.sleep(WINDOW_MS / 1000)  # so that its last window holds nothing else
+            # Wait, so that its last window contains nothing else.
+            await asyncio.sleep(WINDOW_MS / 1000)
         finally:
             await _cancelled(changing)
             put_back(threads)
@@ -104,7 +105,7 @@ class Conversation:
         await asyncio.get_running_loop().create_future()
 
     def _speed_tasks(self) -> set[asyncio.Task[None]]:
-        """What comes first is so when this returns."""
+        """Starts the tasks that change speeds. The first changes are done when this returns."""
         tasks = set()
         for whose, changes in self.speeds.items():
             first, later = split_changes(changes)
@@ -157,9 +158,9 @@ class Conversation:
                     raise LostGuestError(f"the guest said {other!r}, which was not asked for")
 
     async def _be_alone(self) -> None:
-        """A subject whose emulator is gone must end soon.
+        """Waits for the emulator's end, after which the subject must end soon.
 
-        One that the emulator hung up on may have to be ended: that is its own doing.
+        If the emulator hung up on the subject, the subject itself may have to be ended.
         """
         if self.emulator is None:
             return

@@ -22,7 +22,7 @@ LOG = "emulator.log"
 READY_S = 20.0
 END_S = 30.0
 GRACE_S = 1.0
-"""How long it gets to notice that its host is gone."""
+"""The time for it to notice that its client is gone."""
 LINE_BYTES = 256
 
 
@@ -30,26 +30,26 @@ LINE_BYTES = 256
 class LiveEmulator:
     process: asyncio.subprocess.Process
     name: str
-    """The port, or the terminal, where it is found."""
+    """The port or the terminal for clients."""
     _arrived: int
     _release: int
     rights: EmulatorRights | None = None
-    """Known before anybody gets to see it."""
+    """The rights, which are known before anyone else sees the emulator."""
 
     async def wait_accepted(self) -> None:
         await _readable(self._arrived)
         os.read(self._arrived, 1)
 
     def gave_up(self) -> bool:
-        """Whether it hung up on its client; to be asked once it has ended."""
+        """Returns True if it hung up on its client. Call it after its end."""
         return bool(os.read(self._arrived, 1))
 
     def release(self) -> None:
-        with contextlib.suppress(BrokenPipeError):  # its end is seen as such
+        with contextlib.suppress(BrokenPipeError):  # Its end is noticed elsewhere.
             os.write(self._release, b"\0")
 
     async def end(self) -> EmulatorEnd:
-        """Ends it in good order, with whole events; how it ended."""
+        """Ends it in good order, with complete events; returns how it ended."""
         if not await self._ends_within(GRACE_S):
             self._tell(signal.SIGTERM)
         if not await self._ends_within(END_S):
@@ -83,9 +83,9 @@ class LiveEmulator:
 async def running_emulator(
     words: Sequence[str], folder: Path, net: PrivateNet | None = None
 ) -> AsyncIterator[LiveEmulator]:
-    """It works in `folder`, and listens on this machine, or in `net`.
+    """Yields an emulator that works in `folder`, and listens on this machine or in `net`.
 
-    With real-time priority and locked memory, or without where this user may not have them.
+    It has real-time priority and locked memory, unless this user may not have them.
     """
     refusal = ""
     for rights in ([REALTIME], []):

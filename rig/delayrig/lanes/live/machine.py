@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: GPL-2.0-or-later
-"""The machine of a live cell: a domain of libvirt's, or plain QEMU where there is no libvirt."""
+"""The machine of a live cell: a libvirt domain, or plain QEMU without libvirt."""
 
 import asyncio
 from collections.abc import AsyncIterator, Sequence
@@ -15,15 +15,15 @@ from delayrig.machine.qemu import QemuMachine
 from delayrig.model.shape import GuestShape
 
 PLAIN = "plain"
-"""`--connect plain` leaves libvirt out."""
+"""The value of `--connect` for plain QEMU without libvirt."""
 STARTED_HERE = (None, PLAIN, EMBED)
-"""The words of `--connect` by which QEMU comes from this process."""
+"""The values of `--connect` with which this process starts QEMU."""
 
 
 def live_shape(
     cores: int, line_port: int, clocksource: str, kernel_words: Sequence[str]
 ) -> GuestShape:
-    """Of a guest that calls at that port, and may have a second serial line."""
+    """Returns the shape of a guest that calls that port, and may have a second serial line."""
     return GuestShape(
         icount_shift=0,
         cores=cores,
@@ -40,9 +40,9 @@ def has_own_net(connect: str | None) -> bool:
 
 @asynccontextmanager
 async def open_net(connect: str | None) -> AsyncIterator[PrivateNet | None]:
-    """A network for one guest and what it talks to; None where it has to be this machine's.
+    """Yields a network for one guest and its peers; None if it must use this machine's.
 
-    That is where another libvirt starts QEMU, or the kernel gives nobody a network.
+    That is so if another libvirt starts QEMU, or the kernel allows no private networks.
     """
     net = await asyncio.to_thread(_make_net, connect)
     try:
@@ -61,9 +61,9 @@ def _make_net(connect: str | None) -> PrivateNet | None:
 def make_live_machine(
     hardware: Hardware, *, log: Path, connect: str | None, paths: Paths
 ) -> Machine:
-    """Through libvirt's embedded driver, unless `connect` names another, or it is not installed.
+    """Returns a machine of libvirt's embedded driver, or of `connect`; plain QEMU without libvirt.
 
-    Plain QEMU where somebody is to talk to the guest: libvirt is not told of consoles for that.
+    Plain QEMU is also used for a guest with a console for a person, which our domains lack.
     """
     if connect == PLAIN or hardware.talk is not None:
         return QemuMachine(hardware, log=log, cpu=0)

@@ -1,7 +1,7 @@
 # SPDX-License-Identifier: GPL-2.0-or-later
-"""How fast the cores of a live guest are: what the CPU plugin is told, and what it gave.
+"""The speed of a live guest's cores: commands to the CPU plugin, and its results.
 
-Arguments, commands and the trace are described in rig/docs/reference/cpu-plugin.md.
+rig/docs/reference/cpu-plugin.md describes arguments, commands and the trace.
 """
 
 import asyncio
@@ -23,24 +23,24 @@ from delayrig.model.speed import SpeedChange
 
 WINDOW_MS = 100
 OFF_PART_MAX = 0.2
-"""Of a window."""
+"""The largest tolerated deviation, as a part of a window."""
 MIPS_MIN = 0.05
-"""0 would be no limit at all."""
+"""The least speed, because 0 would be no limit at all."""
 US_PER_MS = 1000
 SOCKET_NAME_BYTES_MAX = len("asks-") + 20
 ANSWER_S = 10.0
 ANSWER_BYTES = 256
 PRIORITY = 1
-"""Of QEMU's threads while its CPUs are paced: above ordinary work, below the emulator."""
+"""The priority of QEMU's threads with paced CPUs: above ordinary work, below the emulator."""
 BUSY_PART_MAX = 0.7
-"""Of this host that paced CPUs may want at that priority: it must not starve."""
+"""The part of this host that paced CPUs may use at that priority, so that it does not starve."""
 HOST_MIPS = 300
-"""What a host CPU emulates at least, of work that QEMU is slow at."""
+"""The speed that a host CPU emulates at least, for work at which QEMU is slow."""
 RT_RUNTIME = "/proc/sys/kernel/sched_rt_runtime_us"
 
 
 class Pace:
-    """The plugin of one guest; its files are in `folder`, whose path must be short."""
+    """The plugin of one guest. Its files are in `folder`, whose path must be short."""
 
     def __init__(
         self, core_mips: Sequence[float], folder: Path, governor_words: Sequence[str] = ()
@@ -54,7 +54,7 @@ class Pace:
 
     @property
     def plugin_words(self) -> str:
-        """All speeds come later, but for those of governors."""
+        """Returns the plugin's arguments. All speeds except those of governors are set later."""
         files = (f"control={self._control}", f"trace={self.trace}")
         return ",".join([*(self._governor_words or ["mips=0"]), f"window_ms={WINDOW_MS}", *files])
 
@@ -68,7 +68,7 @@ class Pace:
         return [self._speed_command(core, 0) for core in range(len(self.core_mips))]
 
     async def change(self, whose: str, change: SpeedChange) -> None:
-        """From now on; what others do to the same core comes on top of it."""
+        """Changes a speed from now on. Changes by different hazards to one core are multiplied."""
         for core in self._put(whose, change):
             await self.tell(self._speed_command(core, change.ramp_ms))
 
@@ -77,7 +77,7 @@ class Pace:
             self._put(whose, change)
 
     def _put(self, whose: str, change: SpeedChange) -> Sequence[int]:
-        """The cores that it is about."""
+        """Records the change, and returns its cores."""
         parts = self._parts.setdefault(whose, [1.0] * len(self.core_mips))
         cores = range(len(parts)) if change.core is None else [change.core]
         for core in cores:
@@ -90,11 +90,11 @@ class Pace:
         return f"{core} {mips:.3f} {ramp_ms * US_PER_MS}"
 
     async def end(self) -> None:
-        """From now on nothing is held back; a guest boots so, too."""
+        """Removes all limits, as during the boot."""
         await self.tell("* 0")
 
     async def tell(self, command: str) -> int:
-        """A command; when it took effect, on CLOCK_MONOTONIC."""
+        """Sends a command; returns when it took effect, on CLOCK_MONOTONIC."""
         answer = await asyncio.to_thread(self._ask, command)
         word, _, rest = answer.partition(" ")
         if word != "ok" or not rest.strip().isdecimal():
@@ -116,10 +116,10 @@ class Pace:
 
 
 async def prefer(machine: Machine, core_mips: Sequence[float]) -> list[int]:
-    """Puts QEMU's threads before ordinary work on this host, its CPUs being paced; which they are.
+    """Gives QEMU's threads priority over ordinary work on this host; returns these threads.
 
-    None where this user may not, or where the host could starve: they must leave it time, and so
-    must the kernel.
+    It returns none if this user may not do that, or the host could starve: the CPUs and the kernel
+    must leave it time.
     """
     wanted = sum(core_mips) / HOST_MIPS / len(os.sched_getaffinity(0))
     if wanted > BUSY_PART_MAX or kernel_line(RT_RUNTIME) == "-1":
@@ -135,32 +135,32 @@ async def prefer(machine: Machine, core_mips: Sequence[float]) -> list[int]:
 
 
 def _threads_beside(thread: int) -> list[int]:
-    """All of its process: a CPU waits for the lock that the others hold."""
+    """Returns all threads of its process: a CPU waits for locks that the others hold."""
     return [int(task.name) for task in Path(f"/proc/{thread}/task").iterdir()]
 
 
 def put_back(threads: Sequence[int]) -> None:
-    """Makes them ordinary again: to be done before anything is unthrottled."""
+    """Makes the threads ordinary again. Call it before the limits are removed."""
     for thread in threads:
         with contextlib.suppress(ProcessLookupError):
             os.sched_setscheduler(thread, os.SCHED_OTHER, os.sched_param(0))
 
 
 def _is_off(window: Window) -> bool:
-    """Whether the core was not the core that was asked for.
+    """Returns True if the core was not as fast as it should be.
 
-    A core that computes is kept within 2 %, which is what the plugin's own `kept` asks. One that
-    sends packets, or runs code for the first time, has QEMU work in its place, which costs no
-    instructions: as a bus or a cold cache would.
+    A core that computes is held within 2 %, as the plugin's own `kept` requires. If it sends
+    packets, or runs code for the first time, QEMU works without executing instructions, like a real
+    bus or a cold cache.
     """
     span_ns = window.t_ns - window.from_ns
     return not window.kept and abs(window.short_ns) > OFF_PART_MAX * span_ns
 
 
 def pace_events(trace: bytes, since_ns: int, until_ns: int) -> list[Speed | PaceKept]:
-    """What the plugin's trace says of that time: changes of speed, and how well it was kept to.
+    """Returns the plugin's events of that time: speed changes, and how well speeds were held.
 
-    A window counts where any part of it lies in that time.
+    A window counts if any part of it is in that time.
     """
     lines = parse_trace(trace, source="the CPU plugin's trace")
     windows = [w for w in of_kind(lines, Window) if w.from_ns < until_ns and w.t_ns > since_ns]

@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: GPL-2.0-or-later
-"""A program of ours in a live guest, from its boot to what it left: no chip, and no emulator."""
+"""Runs a program of ours in a live guest, from its boot to its results, without an emulator."""
 
 import asyncio
 from collections.abc import Sequence
@@ -36,15 +36,15 @@ class LiveGuest:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Errand:
-    """A program to run in a guest, and how."""
+    """A program to run in a guest, with its inputs."""
 
     program: Subject
     words: Sequence[str]
     deadline_ms: int
     rehearsal: Sequence[str] = ()
-    """Words with which it is run before: code is translated then. None: it is not."""
+    """The words of a rehearsal, in which code is translated; empty: no rehearsal."""
     spec_lines: Sequence[str] = ()
-    """What the agent is told besides (images/agent/spec.h)."""
+    """Additional lines of the agent's specification (images/agent/spec.h)."""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -52,11 +52,11 @@ class Left:
     entries: dict[str, bytes]
     clock: GuestClock
     trace: bytes
-    """Of the CPU plugin."""
+    """The trace of the CPU plugin."""
 
 
 async def run_program(guest: LiveGuest, errand: Errand) -> Left:
-    """Boots a guest for it; whatever comes, nothing of it is left when this returns."""
+    """Boots a guest and runs the program. All processes are gone when this returns."""
     with ScratchFolder(SOCKET_NAME_BYTES_MAX) as name:
         scratch = Path(name)
         words = Governor(guest.governor).pace_words(guest.core_mips)
@@ -91,7 +91,7 @@ async def run_program(guest: LiveGuest, errand: Errand) -> Left:
 
 
 def spec_text(errand: Errand) -> str:
-    """For the agent (images/agent/spec.h); nothing is asked of any emulator."""
+    """Returns the agent's specification (images/agent/spec.h), without an emulator."""
     rehearsal = (PROGRAM, *errand.rehearsal) if errand.rehearsal else ()
     lines = [
         "schema 1",

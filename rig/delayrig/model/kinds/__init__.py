@@ -1,2 +1,2 @@
 # SPDX-License-Identifier: GPL-2.0-or-later
-"""Every kind of event, with its keys: the one definition that writers and readers are held to."""
+"""Every kind of event with its keys: the one definition for writers and readers."""

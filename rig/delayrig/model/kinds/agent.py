@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: GPL-2.0-or-later
-"""What a guest's agent writes of the guest and of its subject; in the host lane, the session.
+"""Events of a guest's agent about guest and subject; on the host lane, of the session.
 
 The moment of each is its `t_ns`: the raw counter in virtual time, CLOCK_MONOTONIC of this machine
 in real time.
@@ -19,82 +19,82 @@ class OfAgent(Timed, frozen=True, kw_only=True):
 
 
 class Guest(Kind, frozen=True, kw_only=True, tag="guest"):
-    """The machine that the subject runs on."""
+    """The machine of the subject."""
 
     writers = (Writer.AGENT, Writer.SESSION)
 
     schema: Literal[1] | None = None
-    """The version of the stream; a session leaves it out."""
+    """The version of the stream; a session omits it."""
     t_ns: Ns
     kernel: str
-    """Its release, as of uname(2)."""
+    """The kernel's release, from uname(2)."""
     version: str
-    """Its version, as of uname(2)."""
+    """The kernel's version, from uname(2)."""
     machine: str
-    """The architecture, as of uname(2)."""
+    """The architecture, from uname(2)."""
     cores: int
-    """How many there are."""
+    """The number of cores."""
     cmdline: str
-    """What the kernel was told."""
+    """The kernel's command line."""
     clocksource: str
-    """The clock by which the kernel keeps time; empty where it does not say."""
+    """The kernel's clock source; empty if it does not say."""
     load: float | None = None
-    """Of the last minute, as of getloadavg(3); of a session alone."""
+    """The load of the last minute, from getloadavg(3); only of a session."""
 
 
 class ClockRate(Timed, frozen=True, kw_only=True, tag="clock_rate"):
-    """How far CLOCK_MONOTONIC went, and how far the raw counter did meanwhile.
+    """The progress of CLOCK_MONOTONIC, and of the raw counter in the same time.
 
-    In a live guest this machine's clock stands for the raw counter.
+    In a live guest this machine's clock replaces the raw counter.
     """
 
     writers = (Writer.AGENT, Writer.SESSION, Writer.LIVE_LANE)
 
     raw_ns_min: Ns
-    """The raw counter went this far at least."""
+    """The least progress of the raw counter."""
     raw_ns_max: Ns
-    """And at most."""
+    """The greatest progress of the raw counter."""
     monotonic_ns: Ns
-    """CLOCK_MONOTONIC went this far."""
+    """The progress of CLOCK_MONOTONIC."""
     monotonic_at_ns: Ns
-    """What it showed at `t_ns`."""
+    """The value of CLOCK_MONOTONIC at `t_ns`."""
     timer_interrupts: Count | None = None
-    """How often the timer interrupted all cores meanwhile; of an agent alone."""
+    """The number of timer interrupts of all cores in that time; only of an agent."""
     reading_ns_max: Ns | None = None
-    """How well the moments of both readings are known; of the live lane alone."""
+    """The uncertainty of the moments of both readings; only on the live lane."""
 
 
 class Resumed(OfAgent, frozen=True, kw_only=True, tag="resumed"):
-    """The guest goes on from its snapshot."""
+    """The guest resumed from its snapshot."""
 
     skipped_ns: Ns
-    """How far the clock went on meanwhile."""
+    """The progress of the clock in the meantime."""
 
 
 class SubjectStart(OfBoth, frozen=True, kw_only=True, tag="subject_start"):
     """The subject is started now."""
 
     cpus: str | None = None
-    """The CPUs of this machine that it may use; of a session alone."""
+    """The CPUs of this machine that it may use; only of a session."""
 
 
 class SubjectEnd(OfBoth, frozen=True, kw_only=True, tag="subject_end"):
     """The subject ended."""
 
     exit_code: int
-    """-1 where a signal ended it."""
+    """The exit code; -1 if a signal ended it."""
     signal: int
     """The signal that ended it, else 0."""
     timed_out: bool
-    """Whether it was ended because its time was up."""
+    """True if it was ended because its time was up."""
     user_ns: Ns
-    """CPU time in the subject."""
+    """The CPU time in the subject."""
     sys_ns: Ns
-    """CPU time in the kernel for it."""
+    """The CPU time in the kernel for it."""
     voluntary_switches: Count
-    """How often it gave up the CPU."""
+    """The number of times that it gave up the CPU."""
     involuntary_switches: Count
-    """How often the CPU was taken from it."""
+    """The number of times that the CPU was taken from it."""
 
 
 class EmulatorEnd(Timed, frozen=True, kw_only=True, tag="emulator_end"):
@@ -103,38 +103,38 @@ class EmulatorEnd(Timed, frozen=True, kw_only=True, tag="emulator_end"):
     writers = (Writer.AGENT, Writer.SESSION, Writer.LIVE_LANE)
 
     exit_code: Count
-    """255 where a signal ended it."""
+    """The exit code; 255 if a signal ended it."""
     signal: int | None = None
-    """The signal that ended it, else 0; an agent leaves it out."""
+    """The signal that ended it, else 0; an agent omits it."""
 
 
 class EmulatorRights(Timed, frozen=True, kw_only=True, tag="emulator_rights"):
-    """Whether the emulator has real-time priority and locked memory; in a guest it always has."""
+    """The emulator's real-time priority and locked memory, which it always has in a guest."""
 
     writers = (Writer.SESSION, Writer.LIVE_LANE)
 
     realtime: bool
-    """Whether it has both."""
+    """True if it has both."""
     reason: str
-    """What it said where it has not; else empty."""
+    """The reason if it does not have them; else empty."""
 
 
 class KernelMessage(OfAgent, frozen=True, kw_only=True, tag="kernel_message"):
     """The guest's kernel complained."""
 
     level: int
-    """0 (emergency) to 4 (warning)."""
+    """The severity: 0 (emergency) to 4 (warning)."""
     text: str
-    """What it said."""
+    """The message."""
 
 
 class AgentError(OfBoth, frozen=True, kw_only=True, tag="agent_error"):
-    """Something of the rig failed: the cell says nothing of its subject."""
+    """Some part of the rig failed: the cell says nothing about its subject."""
 
     message: str
-    """What failed."""
+    """The part that failed."""
     detail: str
-    """Why."""
+    """The reason."""
 
 
 class LeftOver(Timed, frozen=True, kw_only=True, tag="left_over"):
@@ -143,7 +143,7 @@ class LeftOver(Timed, frozen=True, kw_only=True, tag="left_over"):
     writers = (Writer.SESSION,)
 
     count: Count
-    """How many."""
+    """The number of processes."""
 
 
 _OfMachine = Guest | ClockRate | Resumed

@@ -1,7 +1,7 @@
 # SPDX-License-Identifier: GPL-2.0-or-later
-"""What the delay plugin writes: calls of delay functions as QEMU sees them, in raw numbers.
+"""The lines of the delay plugin: calls of delay functions that QEMU saw, in raw numbers.
 
-`lanes/delay_record.py` makes `delays.jsonl` of them, whose lines are in `model/delays.py`.
+`lanes/delay_record.py` makes `delays.jsonl` from them, whose lines are in `model/delays.py`.
 """
 
 from typing import Literal
@@ -23,22 +23,22 @@ class PluginStart(_OfPlugin, frozen=True, kw_only=True, tag="delays"):
 
 
 class Stack(_OfPlugin, frozen=True, kw_only=True, tag="stack"):
-    """A stack from which calls come, before the first of them."""
+    """A call stack, before the first call from it."""
 
     stack: Count
     """Its number."""
     function: Count
-    """Which of the functions that are watched was called."""
+    """The index of the watched function that was called."""
     base: Word
-    """Where the subject's program lies."""
+    """The base address of the subject's program."""
     sp: Word
     """The stack pointer."""
     fp: Word
     """The frame pointer."""
     lr: Word
-    """The link register, 0 where the architecture has none."""
+    """The link register, 0 if the architecture has none."""
     words: list[Word]
-    """What lies on the stack, from `sp` on."""
+    """The words on the stack, from `sp` on."""
 
 
 class _OfCall(_OfPlugin, frozen=True, kw_only=True):
@@ -50,59 +50,59 @@ class Enter(_OfCall, frozen=True, kw_only=True, tag="enter"):
     """A call begins."""
 
     function: Count
-    """As in `stack`."""
+    """The index of the function, as in `stack`."""
     t_ns: int
-    """QEMU's clock."""
+    """The time of QEMU's clock."""
     late_insns: Count
-    """Instructions that this clock counted too early."""
+    """The instructions that this clock counted too early."""
     cpu: Count
-    """Which vCPU."""
+    """The number of the vCPU."""
     asked: Word
-    """What it asks for, in the function's own unit."""
+    """The requested time, in the function's own unit."""
     space: Word
-    """Tells processes apart."""
+    """A value that distinguishes processes."""
     thread: Word
-    """Tells the threads of a process apart."""
+    """A value that distinguishes the threads of a process."""
     sp: Word
     """The stack pointer."""
     stack: Count
-    """The number of its stack, 0 where it is unknown."""
+    """The number of its stack, 0 if unknown."""
 
 
 class Asking(_OfCall, frozen=True, kw_only=True, tag="asking"):
-    """What else is known of a direct wait that just began."""
+    """More about a direct wait that just began."""
 
     is_known: bool
-    """Whether what it asks for could be read."""
+    """True if the requested time could be read."""
     arguments: list[Word]
-    """Of the call."""
+    """The arguments of the call."""
 
 
 class Leave(_OfCall, frozen=True, kw_only=True, tag="leave"):
     """A call ends."""
 
     t_ns: int
-    """As in `enter`."""
+    """The time, as in `enter`."""
     late_insns: Count
-    """As in `enter`."""
+    """The instructions, as in `enter`."""
     cpu: Count
-    """As in `enter`."""
+    """The vCPU, as in `enter`."""
     by: Literal["return", "site"]
-    """`return`, or `site` where it was seen where it returns to."""
+    """`return`, or `site` if it was seen at its return address."""
     result: Word
-    """What it returned, as its register holds it."""
+    """The content of the result's register."""
 
 
 class Abandon(_OfCall, frozen=True, tag="abandon"):
-    """A call was left in a way that nobody saw: another one has its place."""
+    """A call was left unseen, because another one has its place on the stack."""
 
 
 class Lost(_OfPlugin, frozen=True, kw_only=True, tag="lost"):
-    """Calls for which there was no room."""
+    """The calls that there was no room for."""
 
     calls: Count
-    """How many."""
+    """Their number."""
 
 
 PluginLine = PluginStart | Stack | Enter | Asking | Leave | Abandon | Lost
-"""A line of the delay plugin's."""
+"""A line of the delay plugin."""

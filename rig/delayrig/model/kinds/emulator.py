@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: GPL-2.0-or-later
-"""What the emulator writes: requests, what reached the part, and what the part did."""
+"""Events of the emulator: requests, commands to the part, and its work."""
 
 from typing import Literal
 
@@ -15,7 +15,7 @@ class _Timed(Timed, frozen=True, kw_only=True):
 
 
 class Start(_OfEmulator, frozen=True, kw_only=True, tag="start"):
-    """The first line: the part, and how well its clock keeps time."""
+    """The first line: the part, and the quality of the emulator's clock."""
 
     schema: Literal[1]
     """The version of the stream."""
@@ -23,28 +23,30 @@ class Start(_OfEmulator, frozen=True, kw_only=True, tag="start"):
     chip: str
     """The part's name."""
     corner: str
-    """Which of its figures are in force: `min`, `typ`, `max`, or another corner."""
+    """The figures in force: `min`, `typ`, `max`, or another corner."""
     clock: str
-    """The clock by which it lives: `monotonic`, `scripted`, or the raw counter, such as `tsc`."""
+    """The emulator's clock: `monotonic`, `scripted`, or the raw counter, such as `tsc`."""
     clock_step_ns: Ns
-    """How coarse that clock is."""
+    """The step of that clock."""
     clock_rate_error_ppm: Count
-    """How far off its rate may be."""
+    """The greatest error of its rate."""
     seed: Word
-    """Of everything that is drawn."""
+    """The seed of everything that is drawn."""
     native_delay: bool
-    """Whether it does O_DELAY itself, in its own time."""
+    """True if it executes O_DELAY itself, in its own time."""
     wake_latency_ns_min: Ns | None
-    """From before a sender's write until the bytes were read here, as measured: the least; null
-    where it was not measured, or where a link or a fault holds something up."""
+    """The shortest measured time from before a sender's write until the bytes were read here.
+
+    It is null if it was not measured, or if a link or a fault delays something.
+    """
     wake_latency_ns_max: Ns | None
-    """The same, at most."""
+    """The longest such time."""
     size_bytes: Count
-    """Of the part."""
+    """The size of the part."""
     link: str | None
-    """What `--link` came to; null for none."""
+    """The link that `--link` describes; null for none."""
     faults: str | None
-    """The words of `--fault`, with blanks between; null for none."""
+    """The words of `--fault`, separated by blanks; null for none."""
 
 
 class Accept(_Timed, frozen=True, tag="accept"):
@@ -52,10 +54,10 @@ class Accept(_Timed, frozen=True, tag="accept"):
 
 
 class Barrier(_Timed, frozen=True, kw_only=True, tag="barrier"):
-    """The client was held until the rig had done what is due at its acceptance."""
+    """The client was held until the rig had done what is due when it is accepted."""
 
     released_ns: Ns
-    """When it was let go."""
+    """The time of its release."""
 
 
 class Serprog(_OfEmulator, frozen=True, kw_only=True, tag="serprog"):
@@ -68,16 +70,19 @@ class Serprog(_OfEmulator, frozen=True, kw_only=True, tag="serprog"):
     empty_ns: Ns
     """The last moment at which it was known not to have arrived."""
     read_ns: Ns
-    """When it was read: the moment of the event."""
+    """The time at which it was read: the moment of the event."""
     arrived_ns: Ns | None = None
-    """When all of it was here, as the kernel noted; missing where nobody knows before `read_ns`."""
+    """The time at which it had arrived, from the kernel; missing if unknown before `read_ns`."""
     reply_ns: Ns
-    """When its reply was written."""
+    """The time at which its reply was written."""
     gap_ns: int | None
-    """`read_ns` less the `reply_ns` before; null for the first request of a connection, negative
-    for one sent without waiting for that reply."""
+    """The time from the previous `reply_ns` to `read_ns`.
+
+    It is null for the first request of a connection, and negative for one sent without waiting for
+    that reply.
+    """
     ack: bool
-    """False: it was refused (NAK). A SYNCNOP answered as it should is true."""
+    """False if it was refused (NAK). A SYNCNOP answered as it should is true."""
 
 
 class Spi(_OfEmulator, frozen=True, kw_only=True, tag="spi"):
@@ -86,42 +91,44 @@ class Spi(_OfEmulator, frozen=True, kw_only=True, tag="spi"):
     op: Octet
     """The first byte, the command."""
     name: str
-    """The command's name; `UNKNOWN` where the part has none."""
+    """The command's name; `UNKNOWN` if the part has none."""
     addr: Count | None
-    """As the part decodes it, of a page its first byte; null for a command without an address."""
+    """The address as the part decodes it, or a page's first byte; null if it has none."""
     wlen: Count
-    """Bytes written."""
+    """The bytes written."""
     rlen: Count
-    """Bytes read."""
+    """The bytes read."""
     empty_ns: Ns
-    """As in `serprog`."""
+    """The moment, as in `serprog`."""
     read_ns: Ns
-    """When its request was read: the moment of the event."""
+    """The time at which its request was read: the moment of the event."""
     arrived_ns: Ns | None = None
-    """As in `serprog`."""
+    """The time, as in `serprog`."""
     reply_ns: Ns
-    """When its reply was written."""
+    """The time at which its reply was written."""
     gap_ns: int | None
-    """As in `serprog`."""
+    """The gap, as in `serprog`."""
     wire_ns: Ns
-    """How long it took on the wire; 0 without `--spi-wire-time`, or before a frequency was set."""
+    """The time on the wire; 0 without `--spi-wire-time`, or before a frequency was set."""
     sr: Octet
     """The status register after it: what 05h reads, or D7h of a DataFlash."""
     busy_left_ns: Ns
-    """How long the part had still to work when it began."""
+    """The part's remaining work when it began."""
     busy_until_ns: Ns
     """The end of the last busy time, 0 before the first."""
     violation: str | None
-    """The rule that it broke, such as `busy`; null for none."""
+    """The broken rule, such as `busy`; null for none."""
     margin_ns: int | None
-    """How long after the part was ready it came, negative where it came too early; null where the
-    part was owed no wait."""
+    """The time from when the part was ready to the command, negative if it came too early.
+
+    It is null if the part was owed no wait.
+    """
     grade: str | None
-    """How well the figure behind `margin_ns` is known; null where that is."""
+    """The certainty of the figure behind `margin_ns`; null if that is null."""
 
 
 class Cycle(_OfEmulator, frozen=True, kw_only=True, tag="cycle"):
-    """A whole command of a part that is not on SPI, its unlock cycles counted, or a read.
+    """A whole command of a part that is not on SPI, with its unlock cycles, or a read.
 
     A cycle that breaks a rule has its own line. Commands come before the `serprog` line of the
     O_EXEC that ran them, and share its moments.
@@ -132,37 +139,37 @@ class Cycle(_OfEmulator, frozen=True, kw_only=True, tag="cycle"):
     name: str
     """The command's name."""
     addr: Count
-    """Of the command."""
+    """The address of the command."""
     wlen: Count
-    """Bytes written; those of one O_WRITEN count as one command."""
+    """The bytes written; those of one O_WRITEN count as one command."""
     rlen: Count
-    """Bytes read; above 0 it is a read."""
+    """The bytes read; above 0 it is a read."""
     empty_ns: Ns
-    """As in `serprog`."""
+    """The moment, as in `serprog`."""
     read_ns: Ns
-    """When its request was read: the moment of the event."""
+    """The time at which its request was read: the moment of the event."""
     arrived_ns: Ns | None = None
-    """As in `serprog`."""
+    """The time, as in `serprog`."""
     reply_ns: Ns
-    """When its reply was written."""
+    """The time at which its reply was written."""
     gap_ns: int | None
-    """As in `serprog`."""
+    """The gap, as in `serprog`."""
     start_ns: Ns
-    """When its first cycle began: later than `read_ns` after delays of the same O_EXEC."""
+    """The time at which its first cycle began, after `read_ns` and delays of the same O_EXEC."""
     wire_ns: Ns
-    """How long it took on the wire."""
+    """The time on the wire."""
     value: Octet | None
     """The last value read, null for a command."""
     busy_left_ns: Ns
-    """As in `spi`."""
+    """The remaining work, as in `spi`."""
     busy_until_ns: Ns
-    """As in `spi`."""
+    """The end, as in `spi`."""
     violation: str | None
-    """As in `spi`."""
+    """The broken rule, as in `spi`."""
     margin_ns: int | None
-    """As in `spi`."""
+    """The margin, as in `spi`."""
     grade: str | None
-    """As in `spi`."""
+    """The certainty, as in `spi`."""
 
 
 class Busy(_OfEmulator, frozen=True, kw_only=True, tag="busy"):
@@ -171,17 +178,17 @@ class Busy(_OfEmulator, frozen=True, kw_only=True, tag="busy"):
     kind: str
     """`erase`, `program`, `write_status`, `page_read` (into a buffer) or `suspend`."""
     op: Octet
-    """The command that it is about."""
+    """The command that started it."""
     addr: Count | None
-    """As in `spi`."""
+    """The address, as in `spi`."""
     start_ns: Ns
-    """The moment of the event."""
+    """The start: the moment of the event."""
     until_ns: Ns
-    """When the part will be ready."""
+    """The time at which the part will be ready."""
     nominal_ns: Ns
-    """How long it takes at this corner."""
+    """The duration at this corner."""
     grade: str
-    """How well that figure is known."""
+    """The certainty of that figure."""
 
 
 class Refused(_Timed, frozen=True, tag="refused"):
@@ -189,24 +196,24 @@ class Refused(_Timed, frozen=True, tag="refused"):
 
 
 class FaultMade(_Timed, frozen=True, kw_only=True, tag="fault"):
-    """A fault that was asked for, and done."""
+    """A requested fault was made."""
 
     kind: str
-    """Such as `drop`: the word of `--fault`."""
+    """The word of `--fault`, such as `drop`."""
     at: str
-    """What was counted: `reply-byte`, `request-byte`, `request` or `busy`."""
+    """The counted thing: `reply-byte`, `request-byte`, `request` or `busy`."""
     nth: Count
-    """Which one of them it was."""
+    """The number of that thing."""
     held_ns: Ns | None
-    """How long it was held up, 0 for kinds that hold nothing, null for ever."""
+    """The time for which it was held up: 0 for kinds that hold nothing, null forever."""
 
 
 class PowerLost(_Timed, frozen=True, tag="power_cut"):
-    """Power went. The line stands before the first command after it, if one came."""
+    """Power was lost. The line stands before the first command after it, if one came."""
 
 
 class StateBegins(_Timed, frozen=True, kw_only=True, tag="starts"):
-    """From now on the part is in the state of `--starts`; a `busy` follows where it is at work."""
+    """The part enters the state of `--starts`; a `busy` follows if it is at work."""
 
     state: str
     """The word of `--starts`."""
@@ -216,9 +223,9 @@ class GaveUp(_Timed, frozen=True, kw_only=True, tag="gave_up"):
     """The emulator hung up on a client that asked for too much."""
 
     bound: str
-    """Of what there was too much."""
+    """The exceeded limit."""
     count: Count
-    """How much is allowed."""
+    """The value of the limit."""
 
 
 class Disconnect(_Timed, frozen=True, tag="disconnect"):
@@ -229,17 +236,17 @@ class End(_Timed, frozen=True, kw_only=True, tag="end"):
     """The last line."""
 
     spi_transactions: Count
-    """The `spi` lines."""
+    """The number of `spi` lines."""
     cycle_transactions: Count
-    """The `cycle` lines."""
+    """The number of `cycle` lines."""
     serprog_requests: Count
-    """The `serprog` lines: requests that did not reach the part."""
+    """The number of `serprog` lines: requests that did not reach the part."""
     violations: Count
-    """Rules that were broken."""
+    """The number of broken rules."""
     faults: Count
-    """The `fault` lines."""
+    """The number of `fault` lines."""
     clean: bool
-    """Whether its clock never ran backwards and no line was lost."""
+    """True if its clock never ran backwards and no line was lost."""
 
 
 _OfClient = Start | Accept | Barrier | Serprog | Spi | Cycle

@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: GPL-2.0-or-later
-"""What a guest's agent, or the session of the host lane, writes of the hazards that it makes."""
+"""Events of the hazards, written by a guest's agent or the session of the host lane."""
 
 from delayrig.model.kinds.agent import OfAgent, OfBoth
 from delayrig.model.kinds.kind import Count, Ns
@@ -7,28 +7,28 @@ from delayrig.model.kinds.kind import Count, Ns
 
 class Loops(OfBoth, frozen=True, kw_only=True):
     count: Count
-    """How many loops."""
+    """The number of loops."""
     turns_min: Count
-    """How many turns the slowest has done."""
+    """The turns of the slowest loop."""
 
 
 class _Reclaim(OfAgent, frozen=True, kw_only=True):
     reclaimed_pages: Count
-    """What the kernel had reclaimed by then."""
+    """The pages that the kernel had reclaimed by then."""
 
 
 class _Times(OfBoth, frozen=True, kw_only=True):
     count: Count
-    """How many times."""
+    """The number of times."""
 
 
 class SiblingsRunning(OfBoth, frozen=True, kw_only=True, tag="siblings_running"):
     """`busy-siblings`: the loops on the other cores run from now on."""
 
     count: Count
-    """How many loops."""
+    """The number of loops."""
     turns_min: Count | None = None
-    """How many turns the slowest has done; an agent leaves it out where there is no schedule."""
+    """The turns of the slowest loop; an agent omits it if there is no schedule."""
 
 
 class SiblingsStopped(OfBoth, frozen=True, kw_only=True, tag="siblings_stopped"):
@@ -38,11 +38,11 @@ class SiblingsStopped(OfBoth, frozen=True, kw_only=True, tag="siblings_stopped")
     """
 
     count: Count | None = None
-    """How many loops."""
+    """The number of loops."""
     turns_min: Count | None = None
-    """How many turns the slowest has done."""
+    """The turns of the slowest loop."""
     stdout_bytes: Count | None = None
-    """How much the subject had printed by then; missing where a schedule stopped them."""
+    """The bytes that the subject had printed by then; missing if a schedule stopped them."""
 
 
 class HogsRunning(Loops, frozen=True, tag="hogs_running"):
@@ -66,7 +66,7 @@ class CrowdStopped(Loops, frozen=True, tag="crowd_stopped"):
 
 
 class MemoryPressureBegin(_Reclaim, frozen=True, tag="memory_pressure"):
-    """`memory-pressure`: somebody touches new memory from now on."""
+    """`memory-pressure`: a process touches new memory from now on."""
 
 
 class MemoryPressureEnd(_Reclaim, frozen=True, tag="memory_pressure_end"):
@@ -74,17 +74,17 @@ class MemoryPressureEnd(_Reclaim, frozen=True, tag="memory_pressure_end"):
 
 
 class RtThrottleSet(OfAgent, frozen=True, kw_only=True, tag="rt_throttle"):
-    """`rt-throttle`: real-time tasks get no more than this from now on."""
+    """`rt-throttle`: the CPU time of real-time tasks is limited from now on."""
 
     runtime_us: Count
-    """Of each second, in microseconds."""
+    """The limit for each second, in microseconds."""
 
 
 class SubjectRights(OfBoth, frozen=True, kw_only=True, tag="subject_rights"):
-    """`no-rt`: what the subject could have taken, once it was accepted."""
+    """`no-rt`: the subject's rights to real-time priority, once it was accepted."""
 
     cap_sys_nice: Count
-    """1 where it has CAP_SYS_NICE, else 0."""
+    """1 if it has CAP_SYS_NICE, else 0."""
     rtprio_max: Count
     """Its limit of real-time priority."""
 
@@ -97,14 +97,14 @@ class LeapAnnounced(OfAgent, frozen=True, kw_only=True, tag="leap_announced"):
     """`leap-second`: a leap second was announced to the kernel."""
 
     due_ns: Ns
-    """When it is due."""
+    """The time at which it is due."""
 
 
 class LeapState(OfAgent, frozen=True, kw_only=True, tag="leap_state"):
-    """`leap-second`: what the kernel says of it when the subject has ended."""
+    """`leap-second`: the kernel's state when the subject has ended."""
 
     state: Count
-    """As of adjtimex(2): 3 while the second lasts, 4 after it."""
+    """The state of adjtimex(2): 3 while the second lasts, 4 after it."""
 
 
 class Stops(_Times, frozen=True, tag="stops"):
@@ -115,7 +115,7 @@ class Moved(OfAgent, frozen=True, kw_only=True, tag="moved"):
     """`move`: the subject was put on another core."""
 
     core: Count
-    """Which one."""
+    """The new core."""
 
 
 class Migrations(_Times, frozen=True, tag="migrations"):

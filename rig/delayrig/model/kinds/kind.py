@@ -1,9 +1,9 @@
 # SPDX-License-Identifier: GPL-2.0-or-later
-"""What all kinds of events have in common.
+"""The common part of all kinds of events.
 
 A kind is a struct. Its tag is the line's `ev`, its fields are the other keys in the order in which
-they are written, and the text below a field says what it means. A key that may be missing has a
-default and comes back as that default; every other key is always there, perhaps as null.
+they are written, and the text below a field is its meaning. A key that may be missing has a default
+and is read as that default; every other key is always there, perhaps as null.
 """
 
 from enum import StrEnum
@@ -15,27 +15,27 @@ Ns = Annotated[int, msgspec.Meta(ge=0)]
 """Nanoseconds: a moment of the stream's clock, or a length."""
 Count = Annotated[int, msgspec.Meta(ge=0)]
 Word = Annotated[int, msgspec.Meta(ge=0)]
-"""Of up to 64 bits: an address, a seed, what a register holds."""
+"""A number of up to 64 bits: an address, a seed, the content of a register."""
 Octet = Annotated[str, msgspec.Meta(pattern="^0x[0-9a-f]{2}$")]
 """A byte as a text such as "0x9f"."""
 
 
 class Writer(StrEnum):
-    """Who writes a kind."""
+    """The writer of a kind."""
 
     EMULATOR = "emulator"
     """`serprog-emu`, or the emulators' model inside our dummy programmer."""
     AGENT = "agent"
-    """Of a guest."""
+    """The agent of a guest."""
     SESSION = "session"
-    """Of the host lane: it does what an agent does in a guest."""
+    """The session of the host lane, which does what an agent does in a guest."""
     LIBRARY_CLIENT = "library client"
-    """That has a subject's library loaded."""
+    """The program that has loaded a subject's library."""
     LIVE_LANE = "live lane"
     CPU_PLUGIN = "CPU plugin"
     DELAY_PLUGIN = "delay plugin"
     RECORD = "delay record"
-    """What the rig makes of the delay plugin's lines."""
+    """The rig, from the delay plugin's lines."""
 
 
 SOURCES = {
@@ -48,7 +48,7 @@ SOURCES = {
     Writer.DELAY_PLUGIN: "emulators/delays/record.c",
     Writer.RECORD: "rig/delayrig/lanes/delay_record.py",
 }
-"""Where each is found."""
+"""The file of each writer."""
 
 
 class Kind(
@@ -63,11 +63,11 @@ class Kind(
 
     writers: ClassVar[tuple[Writer, ...]]
     since: ClassVar[int] = 1
-    """The version of the stream that had it first."""
+    """The first version of the stream with this kind."""
 
 
 def name_of(kind: type[Kind]) -> str:
-    """What stands in `ev`."""
+    """Returns the value of `ev`."""
     return str(kind.__struct_config__.tag)
 
 

@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: GPL-2.0-or-later
-"""What the library client writes, the program around a subject's library."""
+"""Events of the library client, the program around a subject's library."""
 
 from delayrig.model.kinds.kind import Count, Timed, Writer
 
@@ -16,6 +16,6 @@ class HostEnd(_OfHostProgram, frozen=True, kw_only=True, tag="host_end"):
     """It ends. In real time `t_ns` is that of `subject_end`."""
 
     signals: Count
-    """How many it handled (`signals`)."""
+    """The number of signals that it handled (`signals`)."""
     turns: Count
-    """How often its other threads computed (`threads`)."""
+    """The number of turns of its other threads (`threads`)."""

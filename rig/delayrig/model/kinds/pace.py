@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: GPL-2.0-or-later
-"""How fast the cores of a live guest were: the trace of the CPU plugin, and what is made of it.
+"""The speed of the cores of a live guest: the trace of the CPU plugin, and its summary.
 
 Speeds are kips, thousands of instructions a second; 0 is as fast as the host can.
 """
@@ -16,20 +16,20 @@ class _OfPlugin(Timed, frozen=True, kw_only=True):
 
 
 class Vcpu(msgspec.Struct, frozen=True, kw_only=True, forbid_unknown_fields=True):
-    """How one vCPU's speed is decided on."""
+    """The control of one vCPU's speed."""
 
     governor: str
-    """Its name."""
+    """The governor's name."""
     fixed_kips: Count
-    """Its speed where no governor decides."""
+    """Its speed if no governor decides."""
     min_kips: Count
-    """The least that a governor may choose."""
+    """The least speed that a governor may choose."""
     max_kips: Count
-    """The most."""
+    """The greatest speed that a governor may choose."""
 
 
 class TraceStart(Kind, frozen=True, kw_only=True, tag="start"):
-    """The first line: what the plugin was told."""
+    """The first line: the plugin's arguments."""
 
     writers = (Writer.CPU_PLUGIN,)
 
@@ -41,28 +41,28 @@ class TraceStart(Kind, frozen=True, kw_only=True, tag="start"):
     api: Count
     """The version of QEMU's plugin interface."""
     quantum_us: Count
-    """How long a vCPU runs between two looks at its speed."""
+    """The time that a vCPU runs between two checks of its speed."""
     catch_up_us: Count
-    """How far behind a vCPU may be and still catch up; what lies further back is lost."""
+    """The delay that a vCPU may catch up. An older delay is lost."""
     spin_us: Count
     """The last part of a wait, in which the clock is polled."""
     window_ms: Count
-    """How long a window is."""
+    """The length of a window."""
     sampling_us: Count
-    """How often a governor looks."""
+    """The interval of a governor."""
     latency_us: Count
-    """From a decision until the speed begins to change."""
+    """The time from a decision until the speed begins to change."""
     ramp_us: Count
-    """From then until it has changed, at a steady rate."""
+    """The time from then until it has changed, at a steady rate."""
     vcpus: list[Vcpu]
-    """One for each: `governor`, `fixed_kips`, `min_kips`, `max_kips`."""
+    """The control of each: `governor`, `fixed_kips`, `min_kips`, `max_kips`."""
 
 
 class Speed(_OfPlugin, frozen=True, kw_only=True, tag="speed"):
-    """A vCPU's speed changed. Those of no governor are in `events.jsonl` as well."""
+    """A vCPU's speed changed. Changes without a governor are in `events.jsonl` as well."""
 
     vcpu: Count
-    """Which one."""
+    """The number of the vCPU."""
     why: str
     """`governor`, `script` or `control`; a line comes with the window after it."""
     from_kips: Count
@@ -70,72 +70,74 @@ class Speed(_OfPlugin, frozen=True, kw_only=True, tag="speed"):
     to_kips: Count
     """Its speed after."""
     begin_ns: Ns
-    """When the change began."""
+    """The time at which the change began."""
     end_ns: Ns
-    """When it was done."""
+    """The time at which it was done."""
 
 
 class Window(_OfPlugin, frozen=True, kw_only=True, tag="window"):
-    """What one vCPU did from where it settled to where it settled again, at `t_ns`."""
+    """The work of one vCPU between two moments at which it settled; `t_ns` is the second."""
 
     from_ns: Ns
-    """Where the window begins."""
+    """The beginning of the window."""
     vcpu: Count
-    """Which one."""
+    """The number of the vCPU."""
     instructions: Count
-    """That it ran."""
+    """The instructions that it executed."""
     active_ns: Ns
-    """While it was not idle."""
+    """The time that it was not idle."""
     idle_ns: Ns
-    """While it was."""
+    """The time that it was idle."""
     given_kips: Count | None
-    """Its speed by the time that it was active; null for no time."""
+    """Its speed over the active time; null for no time."""
     asked_kips: Count | None
-    """Its speed by the time that these instructions should have taken; null for no time."""
+    """Its speed over the time that these instructions should have taken; null for no time."""
     target_kips: Count
-    """Where the speed goes at the end of the window."""
+    """The target speed at the end of the window."""
     short_ns: int
-    """Active time less what its instructions should have taken: above 0 the host was late, below 0
-    it caught up."""
+    """The active time minus the time that its instructions should have taken.
+
+    Above 0 the host was late, below 0 it caught up.
+    """
     lost_ns: Ns
-    """What was given up, since it lay too far back."""
+    """The delay that was given up because it was too old."""
     late_ns_max: Ns
-    """How far behind it was at most."""
+    """The greatest delay."""
     kept: bool
-    """Whether `short_ns` is at most 2 % of the window, and a quantum."""
+    """True if `short_ns` is at most 2 % of the window, and a quantum."""
 
 
 class TraceEnd(_OfPlugin, frozen=True, kw_only=True, tag="end"):
     """The last line."""
 
     windows: Count
-    """How many there were."""
+    """The number of windows."""
     windows_not_kept: Count
-    """Those in which some core was not kept to its speed."""
+    """The windows in which some core was not held to its speed."""
     changes_dropped: Count
-    """Changes of speed for which there was no room."""
+    """The changes of speed that there was no room for."""
 
 
 class Pace(Timed, frozen=True, kw_only=True, tag="pace"):
-    """How well the cores were kept to their speed from the subject's start to its end."""
+    """How well the cores were held to their speed from the subject's start to its end."""
 
     writers = (Writer.LIVE_LANE,)
 
     since_ns: Ns
-    """Where that time begins; it ends at `t_ns`."""
+    """The beginning of that time; it ends at `t_ns`."""
     window_ms: Annotated[int, msgspec.Meta(gt=0)]
-    """How long a window is."""
+    """The length of a window."""
     windows: Count
-    """How many there were."""
+    """The number of windows."""
     windows_not_kept: Count
-    """Those in which a core was more than 20 % off."""
+    """The windows in which a core was more than 20 % off."""
     not_kept: list[tuple[Ns, Ns]]
-    """From when to when each of them was."""
+    """The beginning and end of each of them."""
     windows_behind: Count
-    """Those that the plugin itself does not call `kept`."""
+    """The windows that the plugin itself does not call `kept`."""
     short_ns_max: Ns
-    """The largest `short_ns`, whichever its sign."""
+    """The `short_ns` with the largest absolute value."""
     governor_changes: Count
-    """Changes of speed by a governor, which have no line of their own."""
+    """The number of speed changes by a governor, which have no line of their own."""
     lost_ns: Ns
-    """The sum of the windows."""
+    """The sum over all windows."""

@@ -1,8 +1,9 @@
 # SPDX-License-Identifier: GPL-2.0-or-later
-"""Machines by name: how many cores of which speed. `*.toml` here, a file of one's own, or a list.
+"""Machines by name: the number and speed of their cores.
 
-Speeds are MIPS, million instructions a second of one core. What a host cannot emulate is scaled
-down as a whole, so that ratios are kept.
+A machine is a `*.toml` here, a user's file, or a list. Speeds are MIPS, million instructions a
+second of one core. If a host is too slow for a machine, all its speeds are scaled down by the same
+factor.
 """
 
 import os
@@ -20,10 +21,10 @@ CORES_MAX = 8
 MIPS_MAX = 100_000
 CORE_MIPS_USED_MAX = 60
 BUDGET_MIPS_PER_CPU = 60
-"""Of one core of a guest, and of all its cores for each CPU of this machine.
+"""The speed limit of one core of a guest, and of all its cores for each CPU of this machine.
 
-QEMU executes 300 to 600 MIPS of a loop, and far less where a guest sends packets or begins another
-program: a core keeps to its speed only where that leaves it time to spare.
+QEMU executes 300 to 600 MIPS of a loop, and far less if a guest sends packets or starts programs: a
+core keeps its speed only if that leaves it time to spare.
 """
 SCALED_MIPS_MIN = 1.0
 _LIST = re.compile(r"[0-9]+(?:\.[0-9]{1,3})?(?::[0-9]+(?:\.[0-9]{1,3})?)+")
@@ -49,7 +50,7 @@ class Machine(msgspec.Struct, frozen=True, kw_only=True, forbid_unknown_fields=T
 
 
 def shipped_names(folder: Path) -> list[str]:
-    """The plans or machines that come with the rig."""
+    """Returns the names of the plans or machines that come with the rig."""
     return sorted(file.stem for file in folder.glob("*.toml"))
 
 
@@ -58,7 +59,7 @@ def machine_names() -> list[str]:
 
 
 def find_file(name: str, folder: Path, *, what: str, own: str) -> Path:
-    """One of those in the folder, or a file of one's own; `own` is the hint's end."""
+    """Returns a file of the folder, or a user's own; `own` is the end of the hint."""
     names = shipped_names(folder)
     if name in names:
         return folder / f"{name}.toml"
@@ -70,7 +71,7 @@ def find_file(name: str, folder: Path, *, what: str, own: str) -> Path:
 
 @cache
 def find_machine(name: str) -> Machine:
-    """By its name, its file, or as a list of speeds such as `60:240`; raises `BadInputError`."""
+    """Returns a machine by name, file, or speeds such as `60:240`; raises `BadInputError`."""
     if _LIST.fullmatch(name):
         speeds = [float(word) for word in name.split(":")]
         tiers = [Tier(name=f"core {at}", cores=1, mips=mips) for at, mips in enumerate(speeds)]
@@ -102,15 +103,15 @@ def _checked(machine: Machine, source: str) -> Machine:
 
 
 def budget_mips(cpus: int | None = None) -> int:
-    """What all cores of a guest may do together on this machine, or on one of that many CPUs."""
+    """Returns the summed speed of a guest's cores, on this machine or with that many CPUs."""
     return BUDGET_MIPS_PER_CPU * (cpus or len(os.sched_getaffinity(0)))
 
 
 def scaled_mips(speeds: list[float], budget: float) -> tuple[float, ...]:
-    """The same speeds, or all of them slower by one factor where this machine is too slow for them.
+    """Returns the speeds, scaled down by one factor if this machine is too slow for them.
 
-    To a thousandth of a MIPS, which is what the CPU plugin takes. The slowest keeps 1 MIPS at
-    least: a guest must boot.
+    They have three decimals, the resolution of the CPU plugin. The slowest keeps at least 1 MIPS,
+    because a guest must boot.
     """
     wanted = min(1.0, budget / sum(speeds), CORE_MIPS_USED_MAX / max(speeds))
     factor = min(1.0, max(wanted, SCALED_MIPS_MIN / min(speeds)))

@@ -1,20 +1,20 @@
 # SPDX-License-Identifier: GPL-2.0-or-later
 """Plain text for a comment on a Gerrit change.
 
-Blank lines part paragraphs there, `* ` begins the entries of a list, and a line that begins with a
-space is shown as it is.
+There, blank lines separate paragraphs, `* ` begins the entries of a list, and a line that begins
+with a space is shown unchanged.
 """
 
 from delayrig.base.text import cut_to, one_line
 from delayrig.present.formats.report import Report
 
 LIMIT_BYTES = 16_000
-"""Gerrit refuses a longer comment unless its administrator says otherwise."""
+"""The longest comment that Gerrit accepts by default."""
 SHOWN = 10
 
 
 def as_gerrit(report: Report) -> bytes:
-    """The answer, the worst cells, and how to see the first of them again."""
+    """Returns the answer, the worst cells, and the command that repeats the first of them."""
     paragraphs = [f"flashrom delay rig, {report.title}"]
     paragraphs += [one_line(line) for line in report.lines]
     bad = report.bad

@@ -1,7 +1,7 @@
 # SPDX-License-Identifier: GPL-2.0-or-later
 """GitHub annotations: workflow commands on standard output of a step.
 
-GitHub keeps ten errors and ten warnings of a step, and drops the others without a word.
+GitHub keeps ten errors and ten warnings of a step, and silently drops the others.
 """
 
 from delayrig.base.errors import ExitCode
@@ -18,12 +18,12 @@ LEVELS_OF_ANSWERS = {
 
 
 def as_github(report: Report) -> bytes:
-    """The answer first, then what is behind it, as much as GitHub keeps."""
+    """Returns the answer first, then the cells behind it, up to GitHub's limit."""
     level = LEVELS_OF_ANSWERS.get(report.code, "error")
     lines = [_command(level, f"flashrom delay rig, {report.title}", "\n".join(report.lines))]
     for level in ("error", "warning"):
         cases = [case for case in report.bad if LEVELS[case.state] == level]
-        # The answer takes one of the places, and what is left out another.
+        # The answer takes one of the places, and the note on omitted cells another.
         shown = cases[: KEPT - 1] if len(cases) < KEPT else cases[: KEPT - 2]
         lines += [_command(level, case.id, _words(case)) for case in shown]
         if len(shown) < len(cases):
@@ -40,7 +40,7 @@ def _command(level: str, title: str, message: str) -> str:
 
 
 def _data(text: str) -> str:
-    """What of a message would end it, in percent signs and digits."""
+    """Returns the text with the characters escaped that would end a message."""
     text = plain(text).replace("%", "%25")
     return text.replace("\r", "%0D").replace("\n", "%0A")
 

@@ -1,8 +1,8 @@
 # SPDX-License-Identifier: GPL-2.0-or-later
-"""JUnit XML: for GitLab's `reports:junit`, Jenkins, and whatever else counts test cases.
+"""JUnit XML: for GitLab's `reports:junit`, Jenkins, and other tools that count test cases.
 
-GitLab shows `classname` as the suite and wants `name` unique in it; Jenkins cuts `classname` at its
-last dot. Doubt and faults of the rig are errors: they fail nobody, and do not pass either.
+GitLab shows `classname` as the suite and requires a unique `name` in it; Jenkins cuts `classname`
+at its last dot. Doubt and faults of the rig are errors, which are neither failures nor passes.
 """
 
 from socket import gethostname
@@ -15,7 +15,7 @@ ELEMENTS = {State.FAIL: "failure", State.ERROR: "error", State.DOUBT: "error"}
 
 
 def as_junit(report: Report) -> bytes:
-    """One suite, a test case for each cell; times are the subject's own."""
+    """Returns one suite with a test case for each cell; times are the subject's own."""
     total_s = sum(case.total_s for case in report.cases)
     counts = {
         "tests": f"{len(report.cases)}",

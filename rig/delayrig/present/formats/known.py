@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: GPL-2.0-or-later
-"""The formats by name, and where each goes."""
+"""The formats by name, and the file of each."""
 
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass
@@ -21,7 +21,7 @@ STDOUT = "-"
 
 
 def as_json(report: Report) -> bytes:
-    """`results.json` or `gate.json` itself; `rig/rig schema` prints what may stand in it."""
+    """Returns `results.json` or `gate.json` itself; `rig/rig schema` prints its schema."""
     return json_document(report.document)
 
 
@@ -40,13 +40,13 @@ FORMATS: dict[str, Callable[[Report], bytes]] = {
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Wanted:
-    """A format, and the file that it goes to: `-` is standard output."""
+    """A format, and its file: `-` is standard output."""
 
     name: str
     file: str
 
     def write(self, report: Report, stdout: Callable[[bytes], object]) -> None:
-        """Raises `BadInputError` where the file cannot be written."""
+        """Writes the report; raises `BadInputError` if that fails."""
         content = FORMATS[self.name](report)
         if self.file == STDOUT:
             stdout(content)
@@ -55,7 +55,7 @@ class Wanted:
 
 
 def wanted_formats(words: Sequence[str]) -> list[Wanted]:
-    """Each FORMAT[:FILE]; raises `BadInputError` for what could not be written later."""
+    """Parses each FORMAT[:FILE]; raises `BadInputError` for what could not be written later."""
     return list(map(_wanted, words))
 
 

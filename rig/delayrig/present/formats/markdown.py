@@ -8,12 +8,12 @@ from delayrig.base.text import cut_to, one_line, plain
 from delayrig.present.formats.report import Case, Report, State
 
 LIMIT_BYTES = 1 << 20
-"""GitHub refuses a longer summary of a step."""
+"""The longest summary of a step that GitHub accepts."""
 SPECIAL = re.compile(r"[\\`*_\[\]<>|#~&]")
 
 
 def as_markdown(report: Report) -> bytes:
-    """The answer, a table of what is not a pass, the evidence of each, and a table of times."""
+    """Returns the answer, a table of cells that did not pass, their evidence, and their times."""
     first, *others = report.lines
     parts = [f"## Flashrom delay rig: {_text(report.title)}", f"**{_text(first)}**"]
     parts += [_text(line) for line in others]
@@ -37,7 +37,7 @@ def _table(head: tuple[str, ...], rows: Sequence[tuple[str, ...]]) -> str:
 
 
 def _evidence(case: Case) -> str:
-    """As it is: an indented block has no special characters."""
+    """Returns the evidence as an indented block, in which no character is special."""
     lines = [*case.evidence, f"again: {case.cell.rerun}"]
     block = "\n".join(f"    {one_line(plain(line))}" for line in lines)
     return f"{_text(case.id)}\n\n{block}"

@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: GPL-2.0-or-later
-"""OpenMetrics text: for GitLab's `reports:metrics`, which sets a branch beside its target."""
+"""OpenMetrics text: for GitLab's `reports:metrics`, which compares a branch with its target."""
 
 from collections.abc import Callable
 
@@ -16,7 +16,7 @@ GAUGES: tuple[tuple[str, str, Callable[[Case], float]], ...] = (
 
 
 def as_openmetrics(report: Report) -> bytes:
-    """Gauges by subject and place, so that equal places of two runs have equal names."""
+    """Returns gauges by subject and place, so that equal places of two runs have equal names."""
     lines = []
     measured = [case for case in report.cases if case.cell.time_ns.total > 0]
     for name, about, figure in GAUGES:

@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: GPL-2.0-or-later
-"""What every format says: the answer, and a case for each cell. A fold over what is on disk."""
+"""The common content of all formats: the answer, and a case for each cell."""
 
 from collections.abc import Sequence
 from dataclasses import dataclass
@@ -20,7 +20,7 @@ from delayrig.present.terminal.results import answer, lost_lines
 class State(StrEnum):
     FAIL = "fail"
     ERROR = "error"
-    """The rig's own fault."""
+    """A fault of the rig."""
     DOUBT = "doubt"
     PASS = "pass"
     SKIP = "skip"
@@ -61,7 +61,7 @@ class Case:
 
     @property
     def total_s(self) -> float:
-        """How long the subject took, by its own clock."""
+        """Returns the subject's time, by its own clock."""
         return self.cell.time_ns.total / 1e9
 
     @property
@@ -108,14 +108,14 @@ class Report:
     run: RunHeader
     document: Results | Decision
     source_root: Path | None = None
-    """The tree that the subject was built from, where somebody says so."""
+    """The tree that the subject was built from, if the user names it."""
 
     def count(self, state: State) -> int:
         return sum(case.state is state for case in self.cases)
 
     @property
     def bad(self) -> list[Case]:
-        """Those to look at, the gravest first."""
+        """Returns the cells that need attention, the gravest first."""
         return sorted(
             (case for case in self.cases if case.state in BAD),
             key=lambda case: BAD.index(case.state),
@@ -140,7 +140,7 @@ STATES_OF_OUTCOMES = {
 
 
 def report_of_run(results: Results) -> Report:
-    """Cells by what their plan expects."""
+    """Returns the report of a run, with cells rated by what their plan expects."""
     code = exit_code_of_run(results.cells, results.contrasts)
     return Report(
         title=f"plan {results.run.plan}",
@@ -161,9 +161,9 @@ def _case_of_run(cell: CellResult) -> Case:
 
 
 def report_of_gate(decision: Decision, runs: Sequence[Results]) -> Report:
-    """Cells by what the gate made of them; `runs` are all rounds of both sides.
+    """Returns the report of a gate; `runs` are all rounds of both sides.
 
-    Those of the candidate come first: of several rounds the one is shown that was decided by.
+    The candidate's cells come first. Of several rounds the deciding one is shown.
     """
     known: dict[tuple[str, Verdict], CellResult] = {}
     for cell in (cell for run in runs for cell in run.cells):

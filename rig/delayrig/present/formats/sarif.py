@@ -1,8 +1,8 @@
 # SPDX-License-Identifier: GPL-2.0-or-later
-"""SARIF 2.1.0, as code scanning reads it: a finding stands at the line of the delay call.
+"""SARIF 2.1.0 for code scanning: a finding is at the line of the delay call.
 
-The delay witness knows that line where the program has debug information. Code scanning refuses a
-result without a file: what no line is known of stands in a file that no tree has.
+The delay witness knows that line if the program has debug information. Code scanning refuses a
+result without a file, so a finding without a line is in a file that no tree has.
 """
 
 import re
@@ -23,7 +23,7 @@ VERSION = "2.1.0"
 ROOT_ID = "SRCROOT"
 NOWHERE = "no-source-line"
 SHOWN = 10
-"""Of evidence that stands at one line."""
+"""The number of pieces of evidence shown at one line."""
 FRAME = re.compile(r"(?:[^ ]+ \()?(?P<file>[^:]+?):(?P<line>[1-9][0-9]*)\)?")
 Frames = list[tuple[str, int]]
 
@@ -36,12 +36,12 @@ RULES = {
     "in-doubt": ("warning", "The cell gave no answer, so nothing is known of its waits."),
     "rig-failed": ("note", "The rig itself failed, which says nothing of the program."),
 }
-"""By kind of verdict: how grave it is, and what it says."""
+"""The severity and the description of each kind of verdict."""
 CONVICTIONS = {Verdict.TOO_SHORT: "too-short", Verdict.CORRUPT: "data-corrupted"}
 
 
 def as_sarif(report: Report) -> bytes:
-    """One run; a result for each line that a bad cell has evidence of, else for that cell."""
+    """Returns one run, with a result for each line of a bad cell's evidence, else for the cell."""
     run = {
         "tool": {"driver": _driver(report)},
         "columnKind": "unicodeCodePoints",
@@ -124,7 +124,7 @@ def _results(case: Case, report: Report) -> list[dict[str, Any]]:
     for item in case.cell.evidence:
         by_line.setdefault(call_of(frames_of(item)), []).append(item)
     files = [file for file, _ in by_line]
-    # Lines move as a file is edited: which of its findings it is stays.
+    # Findings of a file are numbered, because lines move when it is edited.
     nth = [files[:at].count(file) for at, file in enumerate(files)] or [0]
     found = list(by_line.values()) or [[]]
     return [_result(case, items, report, at) for items, at in zip(found, nth, strict=True)]
@@ -171,13 +171,13 @@ def frames_in(stack: str) -> Frames:
 
 
 def call_of(frames: Frames) -> tuple[str, int]:
-    """The call that asked for the delay: a function in a header only passes it on."""
+    """Returns the call that requested the delay. A function in a header only passes it on."""
     in_code = (frame for frame in frames if not frame[0].endswith(".h"))
     return next(in_code, frames[0] if frames else (NOWHERE, 1))
 
 
 def _in_tree(file: str, root: Path | None) -> str:
-    """As the tree names it: a compiler may have been told the folder of that, too."""
+    """Returns the file's path in the tree. The compiler's path may contain the tree's folder."""
     parts = PurePosixPath(file).parts
     inner = ("/".join(parts[start:]) for start in range(len(parts)))
     return next((name for name in inner if root and (root / name).is_file()), file)

@@ -7,12 +7,12 @@ import re
 from delayrig.base.text import one_line
 from delayrig.present.formats.report import BAD, Case, Report, State
 
-# What begins a directive, and what keeps it from doing so.
+# These characters begin a directive, or prevent it.
 SPECIAL = re.compile(r"[\\#]")
 
 
 def as_tap(report: Report) -> bytes:
-    """The answer is a comment at the top."""
+    """Returns the lines, with the answer as a comment at the top."""
     lines = ["TAP version 14", f"1..{len(report.cases)}"]
     lines += [f"# {one_line(line)}" for line in report.lines]
     for number, case in enumerate(report.cases, start=1):
@@ -28,7 +28,7 @@ def _lines(number: int, case: Case) -> list[str]:
 
 
 def _block(case: Case) -> list[str]:
-    """YAML whose values are JSON strings, which are YAML as well."""
+    """Returns YAML whose values are JSON strings, which are valid in YAML."""
     values = {
         "message": case.why,
         "severity": "fail" if case.state is State.FAIL else "comment",

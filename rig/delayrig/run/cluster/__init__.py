@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: GPL-2.0-or-later
-"""Cells on several machines: Dask schedules them; what a task is, is ours."""
+"""Cells on several machines. Dask schedules them; the tasks are ours."""
 
 WORKERS_ARE_FORKS = "forkserver"
-"""Of one process that has loaded it all: each would need more than a second for that."""
+"""Workers are forks of one process that has loaded everything, which takes more than a second."""

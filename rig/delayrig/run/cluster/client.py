@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: GPL-2.0-or-later
-"""A run's cells on the workers of a scheduler: who is fit for them, and who runs which."""
+"""Runs cells on the workers of a scheduler: which workers are suitable, and who runs which cell."""
 
 import asyncio
 import contextlib
@@ -38,10 +38,10 @@ from delayrig.run.single_run import SingleRun
 BATCH_CELLS_MAX = 16
 LOG_LINES = 50
 LOOKS_EACH_S = 1.0
-"""How often workers are looked for that came since."""
+"""The interval of looking for new workers."""
 WORKER_LOOKS = 60
 NOT_READY_S = 0.1
-"""After that a batch is sent again that came to a worker that is refused."""
+"""The time after which a batch is sent again if a refused worker got it."""
 Item = tuple[SingleRun, Cell]
 Finished = Callable[[CellResult], None]
 
@@ -50,7 +50,7 @@ Finished = Callable[[CellResult], None]
 async def open_cluster(
     request: Request, paths: Paths, preparing: Preparing
 ) -> AsyncIterator["Cluster"]:
-    """Where the request says; ends what was started for it, and leaves all else."""
+    """Opens the requested cluster. At the end it stops what it started, and nothing else."""
     assert request.cluster is not None
     wish = request.cluster
     of = f"{wish.queue.kind}, as soon as its jobs run" if wish.queue else wish.address
@@ -60,12 +60,12 @@ async def open_cluster(
 
 
 class Cluster:
-    """Workers, known by the names that they keep when Dask starts them again."""
+    """Workers, known by the names that they keep when Dask restarts them."""
 
     def __init__(
         self, client: Client, paths: Paths, preparing: Preparing, *, looks: int | None
     ) -> None:
-        """Looks so often for a first worker; None: until there is one."""
+        """Looks `looks` times for a first worker; None: until there is one."""
         self._client = client
         self._paths = paths
         self._preparing = preparing
@@ -81,7 +81,7 @@ class Cluster:
     async def work(
         self, runs: Sequence[SingleRun], scheduler: Scheduler[Item], finished: Finished
     ) -> None:
-        """Until all scheduled cells are done."""
+        """Runs all scheduled cells."""
         self._kits = {
             run: await asyncio.to_thread(make_kit, run.cell_runner, self._paths) for run in runs
         }
@@ -95,7 +95,7 @@ class Cluster:
     async def _hire(
         self, group: asyncio.TaskGroup, scheduler: Scheduler[Item], finished: Finished
     ) -> None:
-        """A slot for each thread of each worker, of those that come later as well."""
+        """Starts a slot for each thread of each worker, also of those that come later."""
         slots: list[asyncio.Task[None]] = []
         known: set[str] = set()
         while not slots or not all(slot.done() for slot in slots):
@@ -109,10 +109,9 @@ class Cluster:
                 await asyncio.wait(slots, timeout=LOOKS_EACH_S)
 
     async def _slot(self, scheduler: Scheduler[Item], finished: Finished) -> None:
-        """As many batches are under way as there are threads, so the next one goes where one ended.
+        """Runs batches of cells. There is one slot for each thread, so one is always free.
 
-        Where workers were lost with a batch, each of its cells is run on its own to see whose
-        fault it was.
+        If workers were lost with a batch, each of its cells is run alone to see whose fault it was.
         """
         todo: deque[Item] = deque()
         alone = False
@@ -130,12 +129,15 @@ class Cluster:
                     todo.popleft()
 
     def _batch_cells(self, scheduler: Scheduler[Item]) -> int:
-        """The fewer are left the less one takes, so that no slow worker holds up the end."""
+        """Returns the size of a batch.
+
+        It falls with the remaining cells, so slow workers do not delay the end.
+        """
         fair = len(scheduler) // (2 * max(self._slots, 1))
         return max(1, min(BATCH_CELLS_MAX, fair))
 
     async def _results(self, batch: Sequence[Item]) -> list[CellResult]:
-        """Of the first cells of the batch; none where workers were lost with several of them."""
+        """Returns results of the batch's first cells; none if workers were lost with several."""
         try:
             left = await self._left(batch)
         except KilledWorker as error:
@@ -153,11 +155,12 @@ class Cluster:
         return [run.take(cell, packed) for (run, cell), packed in done]
 
     async def _left(self, batch: Sequence[Item]) -> list[bytes]:
-        """Dask runs it on a thread that is idle, and again where a worker is lost with it.
+        """Returns the files of the batch's cells.
 
-        Workers are named by their hosts, because Dask never gives a task that names a lost worker's
-        address to the one that takes its place. Where a refused one shares the host, they are named
-        by address: else it may get every batch, since it is the one that is idle.
+        Dask runs it on an idle thread, and again if a worker is lost with it. Workers are named by
+        their hosts, because Dask never gives a task that names a lost worker's address to its
+        replacement. If a refused worker shares the host, they are named by address: otherwise the
+        refused one may get every batch, because it is idle.
         """
         cells = [(self._kits[run].id, cell) for run, cell in batch]
         while True:
@@ -177,7 +180,7 @@ class Cluster:
         return sorted({each if _host(each) in shared else _host(each) for each in ready})
 
     async def _last_words(self, error: KilledWorker) -> str:
-        """What those say who watched the workers, and answer once a worker is up again."""
+        """Returns the messages of the workers' nannies, which answer once a worker is back."""
         await self._await_worker()
         logs = await self._client.get_worker_logs(n=LOG_LINES, nanny=True)
         said = {line for log in logs.values() for level, line in log if "killed" in line}
@@ -185,7 +188,7 @@ class Cluster:
         return "; ".join([workers, *sorted(said)[-error.allowed_failures - 1 :]])
 
     async def _first_worker(self) -> None:
-        """Waits until one is ready; raises `BadInputError` where there is none."""
+        """Waits until a worker is ready; raises `BadInputError` if there is none."""
         await self._await_worker()
         if not self._ready:
             refused = [f"{address}: {why}" for address, why in self._greeted.items()]
@@ -197,14 +200,14 @@ class Cluster:
             )
 
     async def _await_worker(self) -> None:
-        """Until there is one, or one is refused, or it took too long."""
+        """Waits until there is a worker, or one is refused, or the time is over."""
         for _ in count() if self._looks is None else range(self._looks):
             if await self._greet() or any(self._greeted.values()):
                 break
             await asyncio.sleep(LOOKS_EACH_S)
 
     async def _greet(self) -> dict[str, int]:
-        """Makes those ready that came since; the threads of all who are, by name."""
+        """Prepares new workers, and returns the threads of all ready ones by name."""
         async with self._greeting:
             scheduler = self._client.scheduler
             assert scheduler is not None
@@ -226,7 +229,7 @@ class Cluster:
     async def _equip(self, offers: Mapping[str, Any]) -> None:
         for address, offered in offers.items():
             if isinstance(offered, OSError):
-                continue  # gone meanwhile
+                continue  # The worker has gone in the meantime.
             refused = self._refusal(offered)
             if refused:
                 self._preparing(f"no use of the worker at {address}: {refused}")
@@ -243,7 +246,7 @@ class Cluster:
         return next(filter(None, reasons), "")
 
     async def _bring(self, address: str) -> None:
-        """What the worker lacks, each file by itself, then the kits."""
+        """Sends the worker the missing files one by one, then the kits."""
         for kit in self._kits.values():
             lacks = (await self._ask([address], lacking, kit.files))[address]
             for file in lacks:
@@ -261,7 +264,7 @@ class Cluster:
         return answers
 
     async def _leave(self) -> None:
-        """Foreign workers forget the run."""
+        """Makes foreign workers forget the run."""
         with contextlib.suppress(Exception):
             for kit in self._kits.values():
                 await self._ask(list(self._ready.values()), close_kit, kit.id)

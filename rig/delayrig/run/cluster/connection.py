@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: GPL-2.0-or-later
-"""Dask's own parts, as the rig starts them: encrypted, or on loopback alone."""
+"""Dask's own parts as the rig starts them: encrypted, or only on loopback."""
 
 import asyncio
 import logging
@@ -26,12 +26,12 @@ from delayrig.setup.layout import STATE_VARIABLE
 
 LOOPBACK = "127.0.0.1"
 NO_PAGES: dict[str, Any] = {"dashboard": False, "dashboard_address": f"{LOOPBACK}:0"}
-"""Dask serves figures about itself even then: on loopback alone."""
+"""Options without Dask's pages about itself, which it would serve on loopback even then."""
 KILLS_MAX = 2
-"""A task that one more worker ends with is not run again."""
+"""The number of tolerated worker losses. After one more, the task is not run again."""
 REACHED_WITHIN_S = 20
 STARTED_WITHIN_S = 300
-"""A worker whose scheduler answers: on a busy machine each of its processes takes a while."""
+"""The time for a worker to start once its scheduler answers, enough on a busy machine."""
 LOUDNESS = logging.CRITICAL
 SETTINGS = {
     "distributed": {
@@ -40,14 +40,17 @@ SETTINGS = {
         "scheduler": {"worker-ttl": "2 minutes", "no-workers-timeout": "2 minutes"},
     }
 }
-"""A worker that is silent for two minutes is lost; so is a run that has had none for so long. By
-default one that is not back after 15 s is not started again: on a busy machine that is too soon.
-What a person has set, in Dask's files or by `DASK_` variables, stands before these."""
+"""Dask's settings.
+
+A worker that is silent for two minutes is lost; so is a run without a worker for so long. By
+default a worker that is not back after 15 s is not started again, which is too soon on a busy
+machine. A user's settings, in Dask's files or `DASK_` variables, have precedence.
+"""
 
 
 @asynccontextmanager
 async def connect(wish: ClusterWish, jobs: int, paths: Paths) -> AsyncIterator[Client]:
-    """A client of that scheduler; raises `RigFaultError` where it does not answer."""
+    """Yields a client of that scheduler; raises `RigFaultError` if it does not answer."""
     _set_up_dask()
     if wish.local_workers:
         async with (
@@ -85,7 +88,10 @@ def _reaching(who: str, wish: ClusterWish) -> Iterator[None]:
 
 
 async def _await_answer(wish: ClusterWish, security: Security | None, role: str) -> None:
-    """What is no scheduler may take the connection and say nothing: Dask would wait for ever."""
+    """Checks that the peer is a scheduler.
+
+    Another server may accept the connection and send nothing, and Dask would wait forever.
+    """
     more = security.get_connection_args(role) if security else {}
     reached = reach(wish.address, REACHED_WITHIN_S, **more)
     await (await asyncio.wait_for(reached, 2 * REACHED_WITHIN_S)).close()
@@ -93,7 +99,7 @@ async def _await_answer(wish: ClusterWish, security: Security | None, role: str)
 
 @asynccontextmanager
 async def _started_here(count: int, jobs: int, paths: Paths) -> AsyncIterator[SpecCluster]:
-    """Workers with folders of state of their own; images and builds in them are links."""
+    """Starts workers with folders of state of their own, which link to images and builds."""
     start_fork_server()
     cpus = sorted(os.sched_getaffinity(0))
     threads = max(1, jobs // count)
@@ -116,7 +122,7 @@ async def _started_here(count: int, jobs: int, paths: Paths) -> AsyncIterator[Sp
 
 
 def _scheduler_options() -> dict[str, Any]:
-    """Of one that lives with its run."""
+    """Returns the options of a scheduler that lives with its run."""
     return {"port": 0, "allowed_failures": KILLS_MAX, **NO_PAGES}
 
 
@@ -128,7 +134,7 @@ def _link_state(ours: Path, theirs: Path) -> None:
 
 
 def worker_options(cpus: Sequence[int], state: Path, host: str | None) -> dict[str, Any]:
-    """Of a worker whose process Dask starts, watches, and starts again."""
+    """Returns the options of a worker whose process Dask starts, watches and restarts."""
     return {
         "nthreads": len(cpus),
         "host": host,
@@ -142,7 +148,7 @@ def worker_options(cpus: Sequence[int], state: Path, host: str | None) -> dict[s
 
 
 async def serve_worker(wish: ClusterWish, jobs: int, paths: Paths) -> None:
-    """Until the scheduler is gone, or the task is cancelled."""
+    """Serves as a worker until the scheduler is gone, or the task is cancelled."""
     start_fork_server()
     _set_up_dask()
     cpus = sorted(os.sched_getaffinity(0))
@@ -167,7 +173,7 @@ async def _serve_worker(wish: ClusterWish, options: dict[str, Any]) -> None:
 
 
 async def serve_scheduler(wish: ClusterWish) -> None:
-    """Until the task is cancelled."""
+    """Serves as a scheduler until the task is cancelled."""
     _set_up_dask()
     with ScratchFolder() as name, dask.config.set(temporary_directory=name):
         await _serve_scheduler(wish)
@@ -191,7 +197,7 @@ async def _serve_scheduler(wish: ClusterWish) -> None:
 
 
 def _security(wish: ClusterWish) -> Security | None:
-    """Both sides of each connection show a certificate."""
+    """Returns the certificates: both sides of each connection must show one."""
     if wish.tls is None:
         return None
     mine = {
@@ -203,6 +209,6 @@ def _security(wish: ClusterWish) -> Security | None:
 
 
 def _set_up_dask() -> None:
-    """What a person should know of it the rig says itself."""
+    """Sets Dask's defaults, and silences it: the rig reports what a user should know."""
     logging.getLogger("distributed").handlers.clear()
     dask.config.update_defaults(SETTINGS)

@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: GPL-2.0-or-later
-"""The process that workers of this machine are forked from: it has loaded Dask for all of them."""
+"""The process that local workers are forked from, which has loaded Dask for all of them."""
 
 import atexit
 import multiprocessing

@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: GPL-2.0-or-later
-"""What a worker needs for the cells of one run: values, and files by their digests."""
+"""The inputs of a worker for the cells of one run: values, and files by their digests."""
 
 from collections.abc import Callable, Mapping
 from dataclasses import dataclass, replace
@@ -29,7 +29,7 @@ from delayrig.plan.request import Request
 from delayrig.run.cell_runner import CellRunner
 
 PATH_KEYS = ("archive", "initrd", "kernel", "path")
-"""Keys of images, kernels and subjects that say where they are."""
+"""The keys of images, kernels and subjects that contain paths."""
 T = TypeVar("T", GuestImage, Kernel, Subject)
 
 
@@ -44,7 +44,7 @@ class KitFile:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Goods:
-    """Supplies that can be carried: all paths are relative to the folder of state."""
+    """Supplies with relative paths, so that they can be sent to another machine."""
 
     images: dict[Arch, GuestImage]
     kernels: dict[str, Kernel]
@@ -56,21 +56,21 @@ class Goods:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Kit:
-    """All that is the same for many cells."""
+    """Everything that is the same for many cells."""
 
     id: str
     request: Request
-    """Without its cells, which come batch by batch, and what its own machine alone can do."""
+    """The request without its cells, which come in batches, and without local options."""
     goods: Goods
     watched: Mapping[str, tuple[DelayFunction, ...]]
     chip_names: Mapping[tuple[str, str], str]
     files: list[KitFile]
     needs: dict[str, str]
-    """What a worker must bring along, by name its digest: times would differ otherwise."""
+    """The digests by name that a worker must have itself: times would differ otherwise."""
 
 
 def make_kit(cell_runner: CellRunner, paths: Paths) -> Kit:
-    """Of a run whose lane is open here."""
+    """Returns the kit of a run whose lane is open here."""
     lane = _virtual(cell_runner.lane)
     return Kit(
         id=uuid4().hex,
@@ -88,7 +88,7 @@ def make_kit(cell_runner: CellRunner, paths: Paths) -> Kit:
 def open_cell_runner(
     kit: Kit, paths: Paths, lane: Callable[[Request, Supplies], Lane]
 ) -> CellRunner:
-    """The same on a worker, which has all files by now."""
+    """Returns the run's cell runner on a worker, which has all files by now."""
     supplies = _unpacked(kit.goods, paths)
     return CellRunner(
         request=kit.request,
@@ -99,7 +99,7 @@ def open_cell_runner(
 
 
 def brought_along(paths: Paths, archs: list[Arch]) -> dict[str, str]:
-    """What a machine has of its own, and virtual times depend on, by name its digest."""
+    """Returns the digests, by name, of this machine's own parts on which virtual times depend."""
     qemus = {labelled("qemu", arch): qemu_sha256(PLATFORMS[arch].program) for arch in archs}
     return {
         "rig": f"{__version__} {commit_of(paths)}".strip(),
@@ -110,7 +110,7 @@ def brought_along(paths: Paths, archs: list[Arch]) -> dict[str, str]:
 
 
 def refusal(needs: Mapping[str, str], brings: Mapping[str, str]) -> str:
-    """Why such a worker would not measure the same, by names and digests; empty where it does."""
+    """Returns why such a worker would give other times; empty if it would not."""
     return "; ".join(
         f"its {name} is {brings.get(name, 'missing')}, and this run has {needed}"
         for name, needed in needs.items()
@@ -161,7 +161,7 @@ def _unpacked(goods: Goods, paths: Paths) -> Supplies:
 
 
 def _unheard(what: str) -> None:
-    """Nobody watches a worker."""
+    """Ignores a message, because nobody watches a worker."""
 
 
 def _moved(thing: T, change: Callable[[str], str]) -> T:
@@ -170,7 +170,7 @@ def _moved(thing: T, change: Callable[[str], str]) -> T:
 
 
 def _files_of(supplies: Supplies, state: Path) -> list[KitFile]:
-    """A program's archive comes after its parts: where it is, they are."""
+    """Returns the files. A program's archive comes after its parts, so it implies them."""
     paths = [Path(kernel.path) for kernel in supplies.kernels.values()]
     for image in supplies.images.values():
         paths += [Path(image.kernel), Path(image.initrd)]

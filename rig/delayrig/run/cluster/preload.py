@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: GPL-2.0-or-later
-"""Makes a worker of this rig out of one that Dask's own command started: `--preload` names this."""
+"""Turns a worker that Dask's own command started into one of this rig: `--preload` names this."""
 
 import os
 
@@ -9,7 +9,7 @@ from delayrig.run.cluster.task import RigWorker
 
 
 async def dask_setup(worker: Worker) -> None:
-    """Called by Dask in the worker's process, before a scheduler knows of it."""
+    """Adds the plugin. Dask calls this in the worker, before a scheduler knows of it."""
     cpus = sorted(os.sched_getaffinity(0))
     mine = [cpus[number % len(cpus)] for number in range(worker.state.nthreads)]
     await worker.plugin_add(RigWorker(mine))

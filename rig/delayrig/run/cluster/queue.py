@@ -20,7 +20,7 @@ from delayrig.setup.layout import STATE_VARIABLE
 
 PRELOAD = "delayrig.run.cluster.preload"
 LOST = {"distributed.deploy.lost-worker-timeout": "20s"}
-"""A worker that is not back after so long has lost its job: another job is submitted."""
+"""The time after which a missing worker has lost its job, and another job is submitted."""
 LOOKS_EACH_S = 5.0
 
 
@@ -28,7 +28,7 @@ LOOKS_EACH_S = 5.0
 async def open_queue(
     wish: QueueWish, security: Security | None, scheduler: dict[str, Any], paths: Paths
 ) -> AsyncIterator[DaskCluster]:
-    """A scheduler, and workers that come when the queue lets them; ends both."""
+    """Yields a scheduler whose workers start when the queue allows it; ends both."""
     if wish.job is None:
         async with _pods(wish) as cluster:
             yield cluster
@@ -48,7 +48,10 @@ async def open_queue(
 
 
 async def _check_submitted(cluster: Any) -> None:
-    """Dask says nothing of a job that the queue refused; one that is asked for again tells why."""
+    """Checks that the queue accepted the jobs.
+
+    Dask does not report a refused job; submitting it again gives the reason.
+    """
     jobs = list(cluster.workers.values())
     try:
         for job in jobs:
@@ -60,14 +63,17 @@ async def _check_submitted(cluster: Any) -> None:
 
 
 async def _submit_again(cluster: Any, jobs: int) -> None:
-    """Until it is cancelled: Dask forgets a lost job, but does nothing more of its own accord."""
+    """Replaces lost jobs until it is cancelled, because Dask only forgets them."""
     while True:
         await asyncio.sleep(LOOKS_EACH_S)
         cluster.scale(jobs)
 
 
 def _refused(wish: QueueWish, error: Exception) -> RigError:
-    """dask-jobqueue raises `RuntimeError` for what a queue answers, `ValueError` for a bad word."""
+    """Returns the error for a refusal.
+
+    dask-jobqueue raises `RuntimeError` for a queue's answer, `ValueError` for a bad option.
+    """
     if isinstance(error, ValueError):
         return BadInputError(f"{wish.file}: {error}", hint="mend that key")
     answer = f"--cluster {wish.kind}:{wish.file}: {error}"
@@ -75,9 +81,9 @@ def _refused(wish: QueueWish, error: Exception) -> RigError:
 
 
 def job_options(job: JobWords, paths: Paths) -> dict[str, Any]:
-    """In dask-jobqueue's words.
+    """Returns the options for dask-jobqueue.
 
-    A job has a folder of state of its own, with links to what is in this rig's.
+    A job has a folder of state of its own, which links to the content of this rig's.
     """
     given = {
         "queue": job.queue,
@@ -129,7 +135,7 @@ def _kind_of_jobs(kind: QueueKind) -> Any:
 
 @asynccontextmanager
 async def _pods(wish: QueueWish) -> AsyncIterator[DaskCluster]:
-    """Reached through the API server, which encrypts: the port is forwarded to loopback."""
+    """Yields pods whose port the API server forwards, encrypted, to loopback."""
     from dask_kubernetes.operator import KubeCluster
 
     async with KubeCluster(

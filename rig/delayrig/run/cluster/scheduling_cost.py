@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: GPL-2.0-or-later
-"""Cells of no work: what scheduling alone costs."""
+"""The cost of scheduling alone, measured with cells that do nothing."""
 
 import asyncio
 import resource
@@ -14,38 +14,38 @@ from delayrig.plan.cluster import ClusterWish
 from delayrig.run.cluster.connection import connect
 
 LEFT_BYTES = 40_000
-"""A small cell's folder, compressed."""
+"""The size of a small cell's folder, compressed."""
 PAGE_BYTES = resource.getpagesize()
 
 
 class NoWork(msgspec.Struct, frozen=True, kw_only=True):
-    """What was measured."""
+    """The measurements."""
 
     workers: int
     cells: int
     batch_cells: int
     took_s: float
     client_mib: list[float]
-    """Memory of the process with client and scheduler: after each tenth."""
+    """The memory of the process with client and scheduler, after each tenth."""
 
     @property
     def tasks_a_s(self) -> float:
-        """Through the scheduler."""
+        """Returns the throughput of the scheduler."""
         return self.cells / self.batch_cells / self.took_s
 
     @property
     def cells_a_s(self) -> float:
-        """That were done."""
+        """Returns the throughput of cells."""
         return self.cells / self.took_s
 
 
 async def do_nothing(batch: Sequence[int]) -> list[bytes]:
-    """What a worker does with such cells."""
+    """Returns the files of cells that do nothing."""
     return [bytes(LEFT_BYTES) for _ in batch]
 
 
 async def measure_no_work(workers: int, cells: int, batch_cells: int, paths: Paths) -> NoWork:
-    """On workers of this machine, as many batches at a time as there are."""
+    """Measures local workers, with one batch at a time for each."""
     left = iter(range(cells // batch_cells))
     tenth = max(cells // batch_cells // 10, 1)
     memory: list[float] = []

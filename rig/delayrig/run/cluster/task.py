@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: GPL-2.0-or-later
-"""What a worker does: it says what it offers, takes what it lacks, and runs batches of cells."""
+"""The work of a worker: describes itself, takes missing files, and runs batches of cells."""
 
 import asyncio
 import contextlib
@@ -34,36 +34,38 @@ from delayrig.setup.scratch import sweep_scratch
 PLUGIN = "flashrom-rig"
 KIT_LIMIT_S = 60.0
 BATCH_S = 2.0
-"""After so long a batch is cut off behind its cell: results stream, and little is ever lost."""
+"""The time after which a batch ends with its present cell. Results stream, and few are lost."""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Offer:
-    """A worker in its own words."""
+    """A worker's description of itself."""
 
     host: str
     cpus: int
     lanes: list[str]
     archs: list[str]
     brings: dict[str, str]
-    """Digests of its QEMUs and of what is loaded into them; which rig it is."""
+    """The digests of its QEMUs and of their plugins, and the rig's version."""
 
 
 class RigWorker(WorkerPlugin):
-    """What a process of Dask's needs to run cells: CPUs, and guests that wait for their next."""
+    """The parts that a Dask process needs to run cells: CPUs, and waiting guests."""
 
     name = PLUGIN
 
     def __init__(self, cpus: Sequence[int]) -> None:
-        """Made where the worker is started from; `cpus` are the worker's machine's."""
+        """Takes the worker's CPUs. This runs in the process that starts the worker."""
         self.cpus = list(cpus)
 
     def setup(self, worker: Worker) -> None:  # noqa: ARG002 (Dask's own signature)
-        """In the worker's own process."""
-        signal.signal(signal.SIGINT, signal.SIG_IGN)  # whoever started it is told, and ends it
+        """Sets up the worker in its own process."""
+        # The process that started the worker gets the signal, and ends the worker.
+        signal.signal(signal.SIGINT, signal.SIG_IGN)
         self.paths: Paths = find_paths()
         sweep_scratch(self.paths.state)
-        # Of two guests more cells are reset than of one where several processes share the cells.
+        # With two guests for each CPU, more cells are reset than with one if several processes
+        # share the cells.
         self.pool = CpuPool(len(self.cpus), self.cpus, waiting=2 * len(self.cpus))
         self.cell_runners: dict[str, CellRunner] = {}
         self.told: defaultdict[str, asyncio.Event] = defaultdict(asyncio.Event)
@@ -74,12 +76,12 @@ class RigWorker(WorkerPlugin):
         await self.pool.guests.end()
 
     def lane(self, request: Request, supplies: Supplies) -> VirtualLane:
-        """Whose guests wait here between batches."""
+        """Returns a lane whose guests wait here between batches."""
         vm_pool = self.pool.guests if request.reuses_guests else None
         return VirtualLane(request=request, supplies=supplies, paths=self.paths, vm_pool=vm_pool)
 
     async def run(self, cell_runner: CellRunner, cell: Cell, cpu: int) -> bytes:
-        """A cell, in a folder of which only what is returned is left."""
+        """Runs a cell, and returns its files. Its folder is removed."""
         with ScratchFolder() as name:
             request = replace(cell_runner.request, out=Path(name))
             result = await replace(cell_runner, request=request).run(cell, cpu)
@@ -88,7 +90,7 @@ class RigWorker(WorkerPlugin):
 
 
 def here() -> str:
-    """What results call this worker."""
+    """Returns the name of this worker in results."""
     return f"{socket.gethostname()} ({os.getpid()})"
 
 
@@ -100,7 +102,7 @@ def _rig(worker: Worker) -> RigWorker:
 
 
 def offer(dask_worker: Worker) -> Offer:
-    """What it can be used for."""
+    """Returns this worker's description."""
     rig = _rig(dask_worker)
     brings = brought_along(rig.paths, list(Arch))
     archs = [arch.value for arch in Arch if labelled("qemu", arch) in brings]
@@ -114,7 +116,7 @@ def offer(dask_worker: Worker) -> Offer:
 
 
 def lacking(files: Sequence[KitFile], dask_worker: Worker) -> list[KitFile]:
-    """Those that are not there, or are damaged."""
+    """Returns the files that are missing or damaged."""
     state = _rig(dask_worker).paths.state
     return [file for file in files if not _is_there(state / file.path, file)]
 
@@ -124,7 +126,7 @@ def _is_there(path: Path, file: KitFile) -> bool:
 
 
 def take_file(file: KitFile, content: bytes, dask_worker: Worker) -> None:
-    """Keeps it; raises `RigFaultError` where it is not what it should be."""
+    """Writes the file; raises `RigFaultError` if its digest is wrong."""
     if digest.of_bytes(content) != file.sha256:
         raise RigFaultError(f"{file.path} arrived with another digest")
     path = _rig(dask_worker).paths.state / checked_name(file.path)
@@ -134,29 +136,29 @@ def take_file(file: KitFile, content: bytes, dask_worker: Worker) -> None:
 
 
 def open_kit(kit: Kit, dask_worker: Worker) -> None:
-    """From now on it runs cells of that run."""
+    """Prepares the worker to run cells of that run."""
     rig = _rig(dask_worker)
     rig.cell_runners[kit.id] = open_cell_runner(kit, rig.paths, rig.lane)
     rig.told[kit.id].set()
 
 
 def refuse_kit(kit_id: str, dask_worker: Worker) -> None:
-    """Its cells are not for this worker."""
+    """Records that the kit's cells are not for this worker."""
     _rig(dask_worker).told[kit_id].set()
 
 
 def close_kit(kit_id: str, dask_worker: Worker) -> None:
-    """The run is over."""
+    """Forgets a run that is over."""
     rig = _rig(dask_worker)
     rig.cell_runners.pop(kit_id, None)
     rig.told.pop(kit_id, None)
 
 
 async def run_batch(batch: Sequence[tuple[str, Cell]]) -> list[bytes] | None:
-    """Runs as many of the cells, each with the id of its kit, as there is time for.
+    """Runs the cells, each with the id of its kit, until the time is over.
 
-    Returns what they left; None where this worker is not for them. One that was only just started
-    again waits for its kit: Dask counts by task how many workers were lost with it.
+    Returns their files, or None if they are not for this worker. A worker that was just restarted
+    waits for its kit, because Dask counts for each task how many workers were lost with it.
     """
     rig = _rig(get_worker())
     for kit, _ in batch:
