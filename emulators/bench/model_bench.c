@@ -1,8 +1,7 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
 /*
- * How many transactions a second the chip model takes, called as a library, in the CPU time of this
- * process: status reads of a busy part, page programs with all that belongs to them, byte programs
- * by cycles, and reads.
+ * Measures how many transactions a second the chip model executes as a library, in CPU time of this
+ * process: status reads of a busy part, complete page programs, byte programs by cycles, and reads.
  */
 #include <stdio.h>
 #include <stdlib.h>

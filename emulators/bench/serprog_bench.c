@@ -22,7 +22,10 @@
 #define REQUEST_BYTES_MAX 8
 #define NS_PER_S 1e9
 
-/* What is sent, and how many bytes serprog-emu answers it with; the echo server: with as many. */
+/*
+ * A request, and the number of bytes in serprog-emu's answer; the echo server answers with as many
+ * as it gets.
+ */
 struct question {
 	const char *name;
 	uint8_t request[REQUEST_BYTES_MAX];

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
 /*
- * What a vCPU can be told while the guest runs, over the control socket or by a script:
+ * The commands to a vCPU while the guest runs, over the control socket or by a script:
  *
  *     VCPU MIPS [RAMP_US]     that speed from now on, reached after RAMP_US (without: `ramp_us`)
  *     VCPU auto [RAMP_US]     back to its governor

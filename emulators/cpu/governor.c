@@ -38,7 +38,7 @@ static uint32_t clamped(const struct governor_limits *limits, uint64_t kips)
 	return kips > limits->max_kips ? limits->max_kips : (uint32_t)kips;
 }
 
-/* What ondemand remembers is the load of the period, in percent. */
+/* ondemand remembers the load of the period, in percent. */
 static void learn_load(struct governor *governor, uint32_t speed_kips)
 {
 	(void)speed_kips;
@@ -55,8 +55,7 @@ static uint32_t choose_ondemand(const struct governor *governor)
 	       (uint32_t)(governor->work * (limits->max_kips - limits->min_kips) / PERCENT);
 }
 
-/* What schedutil remembers is how much of the fastest speed was used, less and less as time goes.
- */
+/* schedutil remembers the used part of the fastest speed, decreasing over time. */
 static void learn_utilisation(struct governor *governor, uint32_t speed_kips)
 {
 	uint64_t busy = governor->busy_ns * UTILISATION_FULL / governor->slice_ns;

@@ -1,10 +1,10 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
 /*
- * Which speed a vCPU is to have, by how busy it was: models of Linux' cpufreq governors. Pure.
+ * Chooses a vCPU's speed by how busy it was: models of Linux' cpufreq governors. Pure.
  *
- * A governor is told of every stretch of time, busy or idle, in order. It looks at what it saw when
- * a sampling period is over, as the kernel's do; how long the hardware then takes is not its
- * matter.
+ * A governor gets every stretch of time, busy or idle, in order. It evaluates them when a sampling
+ * period is over, as the kernel's governors do; the time of the hardware's change is handled
+ * elsewhere.
  */
 #ifndef EMULATORS_CPU_GOVERNOR_H
 #define EMULATORS_CPU_GOVERNOR_H
@@ -15,7 +15,7 @@
 struct governor_model;
 
 struct governor_limits {
-	uint32_t fixed_kips; /* of `fixed`: 0 is unthrottled */
+	uint32_t fixed_kips; /* the speed of `fixed`: 0 is unthrottled */
 	uint32_t min_kips;
 	uint32_t max_kips;
 	uint64_t sampling_ns; /* above 0 */
@@ -26,10 +26,10 @@ struct governor {
 	struct governor_limits limits;
 	uint32_t wanted_kips;
 	uint64_t seen_ns;  /* told of up to here */
-	uint64_t slice_ns; /* how long a slice is */
+	uint64_t slice_ns; /* the length of a slice */
 	uint64_t slice_end_ns;
 	uint64_t busy_ns; /* in this slice */
-	uint64_t work;    /* what the model remembers of it */
+	uint64_t work;    /* the model's memory of it */
 	uint64_t sample_end_ns;
 };
 
@@ -40,7 +40,7 @@ const char *governor_name(const struct governor_model *model);
 /* All names, a blank between. */
 const char *governor_names(void);
 
-/* What is wrong with the limits for this model; NULL: nothing. */
+/* Returns the fault of the limits for this model; NULL: none. */
 const char *governor_complaint(
 	const struct governor_model *model, const struct governor_limits *limits);
 

@@ -46,10 +46,10 @@ struct options {
 /* -EINVAL: @error (OPTIONS_ERROR_BYTES) says what is wrong with which one. */
 int options_parse(int count, char *const *words, struct options *options, char *error);
 
-/* What they come to for one vCPU. */
+/* Returns the settings for one vCPU. */
 void options_vcpu(const struct options *options, unsigned int index, struct vcpu_config *config);
 
-/* Whether its governor can work so; if not -EINVAL, and @error as above. */
+/* Checks its governor; returns -EINVAL, and @error as above, if it cannot work so. */
 int options_check_vcpu(const struct options *options, unsigned int index, char *error);
 
 #endif

@@ -18,7 +18,7 @@ struct pacer {
 	uint64_t due_ns;
 	uint64_t wanted_ns;   /* when it should have gone on last */
 	uint64_t released_ns; /* when it did */
-	uint64_t ahead_ns;    /* what it owes when it went idle */
+	uint64_t ahead_ns;    /* the time that it owed when it became idle */
 	uint64_t behind_ns;   /* and what it is owed */
 	uint64_t lost_ns; /* since the beginning: time that it should have run in, and did not */
 	uint64_t late_ns_max; /* since it was last taken: how far behind it was */
@@ -43,7 +43,7 @@ void pacer_release(struct pacer *pacer, uint64_t now_ns);
 void pacer_idle(struct pacer *pacer, uint64_t now_ns, uint64_t cost_ns);
 void pacer_resume(struct pacer *pacer, uint64_t now_ns);
 
-/* How far behind it was at most since this was last asked. */
+/* Returns the largest lateness since the last call. */
 uint64_t pacer_take_late_ns(struct pacer *pacer);
 
 #endif

@@ -25,10 +25,10 @@
 
 _Static_assert(COUNT_END > VCPU_QUANTUM_INSTRUCTIONS_MAX, "a quantum fits below the end");
 
-/* Of a power of two in size: generated code multiplies by it, and cores share no cache line. */
+/* The size is a power of two: generated code multiplies by it, and cores share no cache line. */
 struct counter {
 	uint64_t count;
-	uint64_t begun; /* what it was set to */
+	uint64_t begun; /* the value that it was set to */
 	uint64_t unused[6];
 };
 

@@ -41,7 +41,7 @@ struct qemu_plugin_scoreboard; /* one element a vCPU, made larger with every vCP
 
 typedef struct {
 	struct qemu_plugin_scoreboard *score;
-	size_t offset; /* of a uint64_t in an element */
+	size_t offset; /* the offset of a uint64_t in an element */
 } qemu_plugin_u64;
 
 enum qemu_plugin_cb_flags {
@@ -51,7 +51,7 @@ enum qemu_plugin_cb_flags {
 
 enum qemu_plugin_op { QEMU_PLUGIN_INLINE_ADD_U64 };
 
-/* Of unsigned numbers: the u64 on the left, the immediate on the right. */
+/* Compares unsigned numbers: the u64 on the left, the immediate on the right. */
 enum qemu_plugin_cond { QEMU_PLUGIN_COND_GE = 7 };
 
 typedef void (*qemu_plugin_udata_cb_t)(qemu_plugin_id_t id, void *userdata);
@@ -59,7 +59,7 @@ typedef void (*qemu_plugin_vcpu_simple_cb_t)(qemu_plugin_id_t id, unsigned int v
 typedef void (*qemu_plugin_vcpu_udata_cb_t)(unsigned int vcpu_index, void *userdata);
 typedef void (*qemu_plugin_vcpu_tb_trans_cb_t)(qemu_plugin_id_t id, struct qemu_plugin_tb *tb);
 
-/* What QEMU looks for. It loads none whose version lies outside what it supports. */
+/* QEMU looks for these symbols. It refuses a version that it does not support. */
 extern QEMU_PLUGIN_EXPORT int qemu_plugin_version;
 QEMU_PLUGIN_EXPORT int qemu_plugin_install(
 	qemu_plugin_id_t id, const qemu_info_t *info, int argc, char **argv);
@@ -73,7 +73,7 @@ void qemu_plugin_register_vcpu_resume_cb(qemu_plugin_id_t id, qemu_plugin_vcpu_s
 /* In whichever thread calls exit(), that of a vCPU included; not when QEMU is killed. */
 void qemu_plugin_register_atexit_cb(qemu_plugin_id_t id, qemu_plugin_udata_cb_t cb, void *userdata);
 
-/* Of a block as it is translated; what is asked for runs whenever the block does, in this order. */
+/* Called when a block is translated. Its requests run whenever the block does, in this order. */
 void qemu_plugin_register_vcpu_tb_trans_cb(qemu_plugin_id_t id, qemu_plugin_vcpu_tb_trans_cb_t cb);
 size_t qemu_plugin_tb_n_insns(const struct qemu_plugin_tb *tb);
 struct qemu_plugin_insn *qemu_plugin_tb_get_insn(const struct qemu_plugin_tb *tb, size_t index);
@@ -106,7 +106,7 @@ typedef struct {
 	const char *feature;
 } qemu_plugin_reg_descriptor;
 
-/* Of the vCPU whose thread it is: an array of descriptors. */
+/* Returns an array of descriptors for the vCPU of the calling thread. */
 struct qemu_plugin_array *qemu_plugin_get_registers(void);
 
 /* Appends the register; its size in bytes, or -1. */

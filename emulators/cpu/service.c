@@ -28,7 +28,7 @@ struct service {
 	int stop;    /* an eventfd */
 	pthread_t thread;
 	struct trace_totals totals;
-	struct vcpu_account before[]; /* of each vCPU, when its last window ended */
+	struct vcpu_account before[]; /* each vCPU's account when its last window ended */
 };
 
 /* Room for @size bytes of reply; what there is to say of one datagram. */

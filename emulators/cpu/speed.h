@@ -14,10 +14,10 @@
 /* Reads MIPS such as `60` or `0.25`. @end is set behind it. -EINVAL: not a speed, or too high. */
 int speed_parse(const char *text, const char **end, uint32_t *speed_kips);
 
-/* How long that many instructions take at @speed_kips, which is not 0; rounded up. */
+/* Returns the time of that many instructions at @speed_kips, which is not 0; rounded up. */
 uint64_t speed_cost_ns(uint32_t speed_kips, uint64_t instructions);
 
-/* How many instructions fit into @ns, which is 100 s at most; at least one. */
+/* Returns the number of instructions that fit into @ns, which is 100 s at most; at least one. */
 uint64_t speed_instructions(uint32_t speed_kips, uint64_t ns);
 
 /* A change from one speed to another, at a steady rate from @begin_ns to @end_ns. */

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
 /*
- * What the vCPUs were really given, as JSON lines. The keys and their order are described in
- * rig/docs/reference/events.md. Writes to a stream; the moments are arguments.
+ * Writes the real speeds of the vCPUs as JSON lines. rig/docs/reference/events.md describes the
+ * keys and their order. Writes to a stream; the moments are arguments.
  */
 #ifndef EMULATORS_CPU_TRACE_H
 #define EMULATORS_CPU_TRACE_H
@@ -24,13 +24,13 @@ void trace_start(
 
 void trace_change(FILE *out, unsigned int vcpu, const struct speed_change *change);
 
-/* What a vCPU was given between two accounts; nothing is written where no time was settled. */
+/* Writes the work of a vCPU between two accounts, unless no time was settled. */
 void trace_window(FILE *out, const struct vcpu *vcpu, const struct vcpu_account *before,
 	uint64_t late_ns_max);
 
 /*
- * Whether the vCPU kept to its speed between two accounts: it had at most 2 % of the time too
- * little, since the host was late, or too much, since it caught up; besides what a quantum blurs.
+ * Returns true if the vCPU was held to its speed between two accounts. Its time was at most 2 % too
+ * short, because the host was late, or too long, because it caught up; plus the error of a quantum.
  */
 bool trace_kept(const struct vcpu *vcpu, const struct vcpu_account *before);
 

@@ -120,7 +120,10 @@ uint64_t vcpu_quantum(const struct vcpu *vcpu)
 							    : VCPU_QUANTUM_INSTRUCTIONS_MAX;
 }
 
-/* What was run, and how long it should have taken: nothing less than it did, if unthrottled. */
+/*
+ * Counts the instructions, and the time that they should have taken: if unthrottled, their real
+ * time.
+ */
 static uint64_t account_for(struct vcpu *vcpu, uint64_t now_ns, uint64_t instructions)
 {
 	uint64_t cost_ns = is_throttled(vcpu) ? speed_cost_ns(vcpu->speed_kips, instructions) : 0;

@@ -45,7 +45,7 @@ struct vcpu_account {
 	uint64_t instructions;
 	uint64_t active_ns; /* it had something to do */
 	uint64_t idle_ns;
-	uint64_t paced_ns; /* what the instructions should have taken */
+	uint64_t paced_ns; /* the time that the instructions should have taken */
 	uint64_t lost_ns;  /* that the host was late by for so long that it was given up */
 };
 
@@ -59,7 +59,7 @@ struct vcpu {
 	struct ramp ramp;
 	struct pacer pacer;
 	struct vcpu_account account;
-	uint32_t speed_kips; /* of the instructions that it runs now */
+	uint32_t speed_kips; /* the speed of the instructions that it runs now */
 	bool idle;
 	bool owes;       /* it is to settle before it runs anything */
 	bool overridden; /* by a command: its governor is not asked */

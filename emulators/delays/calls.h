@@ -17,8 +17,8 @@
 #define CALLS_OPEN_MAX 256
 
 /*
- * Which call of which thread: its place on a stack. No two calls that are open at once share it,
- * but for a function and the one that it ends in by a jump.
+ * The identity of a call of a thread: its place on a stack. No two open calls share it, except a
+ * function and one that it ends in by a jump.
  */
 struct place {
 	uint64_t space;  /* the register that says whose memory it is: a process */
@@ -47,8 +47,8 @@ struct calls {
 };
 
 struct calls_entered {
-	uint64_t number; /* of this call; one whose first instruction is repeated keeps its own */
-	uint64_t abandoned; /* of the call whose place it took; 0: of none */
+	uint64_t number;    /* the number of this call; a repeated first instruction keeps it */
+	uint64_t abandoned; /* the number of the call whose place it took; 0: none */
 };
 
 void calls_init(struct calls *calls);

@@ -1,10 +1,10 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
 /*
- * What differs from one architecture's calls to another's: registers as QEMU names them, words of
- * the stack, return instructions. Pure.
+ * The differences between the calls of architectures: registers by QEMU's names, words of the
+ * stack, return instructions. Pure.
  *
- * Sources: System V psABI for x86-64 (3.2) and for i386 (2.2); AAPCS64; Intel SDM vol. 2 (RET);
- * Arm ARM, C6.2 (RET, RETAA, RETAB); QEMU gdb-xml/.
+ * Sources: System V psABI for x86-64 (3.2) and for i386 (2.2); AAPCS64; Intel SDM vol. 2 (RET); Arm
+ * ARM, C6.2 (RET, RETAA, RETAB); QEMU gdb-xml/.
  */
 #ifndef EMULATORS_DELAYS_MACHINE_H
 #define EMULATORS_DELAYS_MACHINE_H
@@ -20,7 +20,7 @@ struct machine {
 	size_t word_bytes;
 	const char *sp, *fp;
 	const char *lr;     /* NULL: a call leaves its return address on the stack */
-	const char *result; /* what a function returns */
+	const char *result; /* the register of a function's result */
 	const char *thread; /* differs from thread to thread */
 	const char *space;  /* differs from process to process */
 	const char *arguments[MACHINE_ARGUMENTS_MAX]; /* NULL: on the stack from there on */
@@ -30,11 +30,13 @@ struct machine {
 /* NULL: there is none of that name. */
 const struct machine *machine_find(const char *name);
 
-/* How much higher the stack pointer is at a call's site than at the function's first instruction.
+/*
+ * Returns how much higher the stack pointer is at a call's site than at the function's first
+ * instruction.
  */
 uint64_t machine_popped(const struct machine *machine);
 
-/* Which word of the stack, from its pointer up, an argument is that no register holds. */
+/* Returns the word of the stack, from its pointer up, with an argument that is in no register. */
 size_t machine_argument_word(const struct machine *machine, unsigned int argument);
 
 #endif

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
 /*
- * What the plugin tells the rig, a JSON line for each. Pure: into @line, which each
- * returns. Read by rig/delayrig/lanes/delay_record.py.
+ * The plugin's output to the rig, one JSON line for each event. Pure: each function writes into
+ * @line and returns it. rig/delayrig/lanes/delay_record.py reads them.
  */
 #ifndef EMULATORS_DELAYS_RECORD_H
 #define EMULATORS_DELAYS_RECORD_H
@@ -33,9 +33,9 @@ struct entry {
 
 #define RECORD_ARGUMENTS 5
 
-/* What else is told of a sleep. */
+/* More facts about a sleep. */
 struct asking {
-	bool is_known; /* what it asks for could be read */
+	bool is_known; /* true if the requested time could be read */
 	uint64_t arguments[RECORD_ARGUMENTS];
 };
 
@@ -56,7 +56,7 @@ const struct json_line *record_leave(struct json_line *line, const struct moment
 /* The call was left in a way that nobody saw: another one has its place. */
 const struct json_line *record_abandon(struct json_line *line, uint64_t call);
 
-/* How many calls there was no room for. */
+/* The number of calls that there was no room for. */
 const struct json_line *record_lost(struct json_line *line, uint64_t calls);
 
 #endif

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
-/* What a vCPU's registers and memory hold, in the middle of its run. Calls QEMU. */
+/* Reads a vCPU's registers and memory while it runs. Calls QEMU. */
 #ifndef EMULATORS_DELAYS_REGISTERS_H
 #define EMULATORS_DELAYS_REGISTERS_H
 

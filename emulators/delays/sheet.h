@@ -12,9 +12,9 @@
 
 struct sheet {
 	int file;
-	char *window; /* of SHEET_WINDOW_BYTES, mapped; NULL before the first line */
-	size_t begin; /* of the window in the file */
-	size_t used;  /* of the window */
+	char *window; /* SHEET_WINDOW_BYTES, mapped; NULL before the first line */
+	size_t begin; /* the window's offset in the file */
+	size_t used;  /* the used bytes of the window */
 };
 
 /* A negative errno: there can be no such file. */

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
 /*
- * Which stacks were seen already: most calls come from a few places, and a stack is long. Two are
- * the same if the same words of them may be return addresses. Pure.
+ * The stacks seen so far: most calls come from a few places, and a stack is long. Two stacks are
+ * the same if the words that may be return addresses are. Pure.
  */
 #ifndef EMULATORS_DELAYS_STACKS_H
 #define EMULATORS_DELAYS_STACKS_H

@@ -10,16 +10,16 @@
 #define INSN_BYTES_MAX 16
 #define ENDED_MAX 16
 #define NS_PER_S UINT64_C(1000000000)
-#define TIME_MAX (UINT64_C(1) << 31) /* what is more was negative */
+#define TIME_MAX (UINT64_C(1) << 31) /* a larger value was negative */
 
 /* A place that QEMU calls from. Lives as long as QEMU: it may keep what it translated. */
 struct spot {
 	struct watch *watch;
 	uint64_t cell;
-	uint64_t insns; /* of its block, from there to its end */
+	uint64_t insns; /* the instructions from there to the end of its block */
 	unsigned int function;
 	uint64_t address;
-	uint64_t site; /* of a call instruction: what follows it; 0: it is none */
+	uint64_t site; /* for a call instruction the address after it; 0: it is none */
 	bool is_site;  /* it follows a call itself */
 };
 
@@ -146,8 +146,9 @@ static bool read_sleep(struct registers *registers, const struct wish_function *
 }
 
 /*
- * What a call asks for, in the unit of @function, in ns where it points to a time. @stack is as the
- * called function finds it. 0 where @asking says that it is unknown.
+ * Returns the requested time of a call in the unit of @function, or in ns if the argument points to
+ * a time. @stack is that of the called function. Returns 0 if @asking says that the time is
+ * unknown.
  */
 static uint64_t read_asked(struct registers *registers, const struct wish_function *function,
 	const struct stack *stack, struct asking *asking)
@@ -258,7 +259,7 @@ static struct spot *new_spot(
 	return spot;
 }
 
-/* Whether it is that very mark, and not another piece of code at the same place in its page. */
+/* Returns true if it is that mark, and not other code at the same place in its page. */
 static bool is_there(struct watch *watch, const struct wish_mark *mark, uint64_t address)
 {
 	uint8_t bytes[WISH_WINDOW_BYTES];

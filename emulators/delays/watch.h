@@ -37,7 +37,7 @@ struct watch {
 	struct sheet sheet;
 	struct registers registers;
 
-	/* Of this cell. */
+	/* The state of this cell. */
 	struct wish wish;
 	struct calls calls;
 	struct stacks stacks;

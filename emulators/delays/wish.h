@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
 /*
- * What the rig wants to see: functions, and the marks by which their calls are known when QEMU
+ * The rig's request: functions, and the marks by which their calls are recognised when QEMU
  * translates them. Pure: a text in, values out.
  *
  * The text has a line for each, numbers in hexadecimal without 0x:
@@ -9,10 +9,10 @@
  *	sleep ADDRESS ARGUMENT SECONDS_BYTES PART_BYTES PART_NS JUMPS TEXT_BEGIN TEXT_END
  *	entry|return|site|call FUNCTION ADDRESS BACK WINDOW
  *
- * A sleep is one call of a function of the C library, known where it is made. Its ARGUMENT points
- * to seconds and a part of a second, or is a number where SECONDS_BYTES is 0.
+ * A sleep is one call of a function of the C library, identified by its call site. Its ARGUMENT
+ * points to seconds and a part of a second, or is a number if SECONDS_BYTES is 0.
  *
- * FUNCTION counts lines of functions and of sleeps from 0. WINDOW is what the file holds around
+ * FUNCTION counts lines of functions and of sleeps from 0. WINDOW is the file's content around
  * ADDRESS, from BACK bytes before it, all within one page: the guest may not have loaded another
  * one yet.
  */
@@ -42,7 +42,7 @@ struct wish_function {
 enum wish_mark_kind {
 	WISH_ENTRY,  /* its first instruction */
 	WISH_RETURN, /* a return instruction */
-	WISH_SITE,   /* what follows a call */
+	WISH_SITE,   /* the return address of a call */
 	WISH_CALL,   /* a call or jump instruction: where a sleep begins */
 };
 
@@ -52,7 +52,8 @@ struct wish_mark {
 	uint64_t address;
 	unsigned int back;
 	uint8_t window[WISH_WINDOW_BYTES];
-	unsigned int next; /* of the same place in a page: its number from 1; 0: there is none */
+	/* The number, from 1, of the next one at the same place in a page; 0: none */
+	unsigned int next;
 };
 
 struct wish {
@@ -87,10 +88,10 @@ struct wish_file {
 /* A negative errno: it cannot be mapped. -EINVAL: it is too short. */
 int wish_file_open(struct wish_file *file, const char *path);
 
-/* Whether it is another cell's by now; from then on that one is known. */
+/* Returns true if it has become another cell's; remembers that cell. */
 bool wish_file_has_changed(struct wish_file *file);
 
-/* What it holds; NULL: its text has no end. */
+/* Returns the text; NULL: it has no end. */
 const char *wish_file_text(const struct wish_file *file);
 
 #endif

@@ -88,7 +88,7 @@ static int ask_read_len(struct client *client)
 	return 0;
 }
 
-/* What the device takes in before it has answered. */
+/* Asks how much the device takes before it has answered. */
 static int ask_serial_buffer(struct client *client)
 {
 	const uint8_t request = SERPROG_Q_SERBUF;

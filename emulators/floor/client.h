@@ -14,9 +14,12 @@
 
 struct client {
 	int fd;
-	uint32_t read_len_max; /* of one command; what flashrom reads at a time, or the device's
-				  less */
-	uint32_t serial_buffer_bytes; /* of the device: what may be sent before it answers */
+	/*
+	 * The size of one command: what flashrom reads at a time, or less if the device limits it
+	 */
+	uint32_t read_len_max;
+	/* The device's buffer: the bytes that may be sent before it answers */
+	uint32_t serial_buffer_bytes;
 };
 
 /*

@@ -15,7 +15,7 @@
 #define PROGRAMMER "serprog:ip="
 #define LINE_BYTES_MAX 256
 
-/* How far down its list a part has the name, INT_MAX where it has not. */
+/* Returns the position of the name in a part's list, INT_MAX if it is not there. */
 static int rank_of_name(const struct part *part, const char *flashrom_name)
 {
 	const char *const *names = part_flashrom_names(part);
@@ -27,7 +27,9 @@ static int rank_of_name(const struct part *part, const char *flashrom_name)
 	return INT_MAX;
 }
 
-/* What follows -c is a name of flashrom's; of parts that share it, the one that it fits best. */
+/*
+ * The value of -c is flashrom's name; of parts that share it, the one that it fits best is taken.
+ */
 static const struct part *find_part(const char *flashrom_name)
 {
 	const struct part *best = NULL;

@@ -1,9 +1,10 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
 /*
- * What goes wrong on request: which byte of a stream, which request, which busy time. Pure.
+ * Faults on request: in a byte of a stream, in a request, in a busy time. Pure.
  *
- * What is hit depends on the seed, on the place of the fault among those asked for and on how many
- * there were before, never on how bytes happen to come in: the same seed makes the same faults.
+ * The hit depends on the seed, on the position of the fault among the requested ones and on the
+ * number of faults before, never on how bytes happen to arrive: the same seed makes the same
+ * faults.
  */
 #ifndef EMULATORS_LINK_FAULT_H
 #define EMULATORS_LINK_FAULT_H
@@ -27,7 +28,7 @@ enum fault_kind {
 	FAULT_STUCK_WIP, /* the busy time never ends, and none after it */
 };
 
-/* What is counted. */
+/* The things that are counted. */
 enum fault_at {
 	FAULT_AT_REPLY_BYTE,
 	FAULT_AT_REQUEST_BYTE,
@@ -39,15 +40,15 @@ struct fault {
 	enum fault_kind kind;
 	enum fault_at at;
 	uint64_t nth;       /* from 1; 0: by probability */
-	double probability; /* of each one */
-	uint64_t hold_ns;   /* of FAULT_DELAY and FAULT_STALL, or FAULT_FOR_EVER */
+	double probability; /* the probability of each one */
+	uint64_t hold_ns;   /* the time for FAULT_DELAY and FAULT_STALL, or FAULT_FOR_EVER */
 };
 
 struct faults {
 	struct fault fault[FAULTS_MAX];
 	size_t count;
 	uint64_t seed;
-	uint64_t seen[FAULT_AT_BUSY + 1];             /* how many there were of each */
+	uint64_t seen[FAULT_AT_BUSY + 1];             /* the number of each so far */
 	char text[FAULTS_MAX * FAULT_TEXT_BYTES_MAX]; /* as they were asked for */
 };
 
@@ -65,10 +66,13 @@ void faults_init(struct faults *faults, uint64_t seed);
  */
 int faults_add(struct faults *faults, const char *text);
 
-/* Whether any would touch the bytes of that stream. */
+/* Returns true if any fault would change the bytes of that stream. */
 bool faults_touch(const struct faults *faults, enum fault_at at);
 
-/* Whether any could hold up the device itself, so that it may not see at once what has come. */
+/*
+ * Returns true if any fault could hold up the device itself, so that it may not see new bytes at
+ * once.
+ */
 bool faults_hold(const struct faults *faults);
 
 /* Counts one more of @at. */

@@ -95,7 +95,7 @@ const size_t link_preset_count = sizeof(link_presets) / sizeof(link_presets[0]);
 
 struct key {
 	const char *name;
-	size_t offset; /* of a uint32_t in struct link_model */
+	size_t offset; /* the offset of a uint32_t in struct link_model */
 	uint32_t max;
 	uint32_t min;
 	bool is_range; /* it is the least, the most is behind it */

@@ -14,18 +14,21 @@
 #include <stddef.h>
 #include <stdint.h>
 
-#define LINK_MODEL_LEN_MAX 0xFFFFFFu /* of one write or read: lengths of serprog have 24 bits */
-#define LINK_MODEL_ACK_BYTES_MIN 16  /* of a longer read, for each ACK */
+#define LINK_MODEL_LEN_MAX 0xFFFFFFu /* one write or read: lengths of serprog have 24 bits */
+#define LINK_MODEL_ACK_BYTES_MIN 16  /* the bytes of a longer read for each ACK */
 #define LINK_MODEL_TEXT_BYTES 640
 
-/* What firmwares do against the protocol, or beyond it. All zeros: nothing. Numbers are switches
- * where no unit is said. */
+/*
+ * Deviations of firmwares from the protocol, or additions to it. All zeros: none. Numbers without a
+ * unit are switches.
+ */
 struct device_quirks {
 	uint32_t cs_late_us; /* chip select rises that long after the reply is on its way */
 	uint32_t silent;     /* no answer to an opcode that it does not offer */
 	uint32_t ack_first;  /* S_BUSTYPE and S_SPI_FREQ are acknowledged before their arguments */
 	uint32_t ack_bytes;  /* a read of more has an ACK before each so many bytes */
-	uint32_t real_write_bytes; /* what a write has beyond them is lost, and acknowledged */
+	/* The limit of a write; further bytes are lost, and acknowledged */
+	uint32_t real_write_bytes;
 	uint32_t no_pin_state;
 	uint32_t no_bustype;
 	uint32_t spi_modes;     /* 17h and 18h are offered */
@@ -40,9 +43,9 @@ struct device_quirks {
 struct link_model {
 	uint32_t baud;         /* 0: bytes take no time on the line */
 	uint32_t usb_frame_us; /* 0: no frames */
-	uint32_t reply_us_min; /* how long a reply is under way besides, at least and at most */
+	uint32_t reply_us_min; /* the additional time of a reply, least and most */
 	uint32_t reply_us_max;
-	/* What the firmware says of itself, and keeps to; 0: what the device has anyway. */
+	/* The limits that the firmware reports and keeps; 0: the device's own. */
 	uint32_t serial_buffer_bytes;
 	uint32_t opbuf_bytes;
 	uint32_t write_len_max;
@@ -74,16 +77,16 @@ int link_model_parse(const char *text, struct link_model *model);
  */
 void link_model_format(const struct link_model *model, char *text);
 
-/* Whether anything on this link takes time. */
+/* Returns true if anything on this link takes time. */
 bool link_model_takes_time(const struct link_model *model);
 
-/* How long that many bytes in a row take on the line. */
+/* Returns the time of that many bytes in a row on the line. */
 uint64_t link_model_line_ns(const struct link_model *model, uint64_t bytes);
 
 /* When the last of @bytes is in the device, of which the first was sent at @sent_ns. */
 uint64_t link_model_arrival_ns(const struct link_model *model, uint64_t sent_ns, uint64_t bytes);
 
-/* How long the reply number @nth is under way, besides its line and its frame. */
+/* Returns the additional time of reply number @nth, besides its line and its frame. */
 uint64_t link_model_reply_ns(const struct link_model *model, uint64_t seed, uint64_t nth);
 
 /* When the last of @bytes is at the client, of which the first was ready at @ready_ns. */

@@ -52,7 +52,7 @@ static void materialise(struct array *array, uint32_t address)
 	array->erased[granule / 8] &= (uint8_t)~(1u << granule % 8);
 }
 
-/* How many of @len bytes from @address lie in the granule of @address. */
+/* Returns how many of @len bytes from @address are in the granule of @address. */
 static size_t run_in_granule(uint32_t address, size_t len)
 {
 	size_t room = ARRAY_GRANULE_BYTES - address % ARRAY_GRANULE_BYTES;
@@ -152,7 +152,7 @@ void array_erase(struct array *array, uint32_t address, uint32_t len)
 	}
 }
 
-/* How far a byte came. */
+/* The stage that a byte has reached. */
 enum stage {
 	STAGE_BEFORE,
 	STAGE_DONE,

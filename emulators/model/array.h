@@ -40,12 +40,12 @@ void array_load(struct array *array, uint32_t address, const uint8_t *data, size
 void array_erase(struct array *array, uint32_t address, uint32_t len);
 
 /*
- * What an erase or a program leaves behind that a reset or a loss of power cut off: the block or
- * the page under way half done, in the same way for the same seed, and nothing else touched.
+ * Leaves the state of an erase or a program that a reset or a loss of power interrupted: the block
+ * or page is half done, in the same way for the same seed, and nothing else is touched.
  *
- * An erase of [address, address + len) that had done @done_bytes of it: granules before that are
- * erased, those after it untouched. Of the granule in between each byte is as before, erased,
- * cleared (parts clear a block before they erase it) or on its way there.
+ * In an erase of [address, address + len) with @done_bytes done, the granules before that are
+ * erased, those after it untouched. In the granule in between each byte is as before, erased,
+ * cleared (parts clear a block before they erase it) or between two of these.
  */
 void halfway_erase(
 	struct array *array, uint32_t address, uint32_t len, uint32_t done_bytes, uint64_t seed);

@@ -38,14 +38,15 @@ enum chip_rule {
 	CHIP_RULE_WEL,        /* no write enable came before */
 	CHIP_RULE_PROTECTED,  /* block protection is on there */
 	CHIP_RULE_LENGTH,     /* a write command of a length that the part refuses */
-	CHIP_RULE_SEQUENCE,   /* what follows the first byte or cycle makes no command of it */
-	CHIP_RULE_REGION,     /* an erase where there are no blocks of that size */
-	CHIP_RULE_SUSPENDED,  /* not while an erase or program is suspended */
-	CHIP_RULE_ERROR,      /* an error was not cleared yet */
-	CHIP_RULE_AAI,        /* against the rules of auto address increment */
-	CHIP_RULE_ID_MODE,    /* only leaving ID mode is obeyed there */
-	CHIP_RULE_PAGE,       /* a byte for another page than the one that is being loaded */
-	CHIP_RULE_STUCK,      /* the part was told never to end its work, whatever the wait */
+	/* The first byte or cycle is known, but those after it make no command */
+	CHIP_RULE_SEQUENCE,
+	CHIP_RULE_REGION,    /* an erase where there are no blocks of that size */
+	CHIP_RULE_SUSPENDED, /* not while an erase or program is suspended */
+	CHIP_RULE_ERROR,     /* an error was not cleared yet */
+	CHIP_RULE_AAI,       /* against the rules of auto address increment */
+	CHIP_RULE_ID_MODE,   /* only leaving ID mode is obeyed there */
+	CHIP_RULE_PAGE,      /* a byte for another page than the one that is being loaded */
+	CHIP_RULE_STUCK,     /* the part was told never to end its work, whatever the wait */
 };
 
 enum chip_work {
@@ -67,21 +68,22 @@ struct chip_transfer {
 	size_t reply_len;
 };
 
-/* What one transfer was and did. */
+/* The facts of one transfer. */
 struct chip_facts {
-	const char *name;       /* of the command, "UNKNOWN" if the part has no such one */
+	const char *name;       /* the command's name, "UNKNOWN" if the part has no such one */
 	uint64_t busy_left_ns;  /* when it came */
-	uint64_t busy_until_ns; /* of the last busy time, 0 before the first */
-	uint64_t work_ns;       /* how long the work that it started takes */
-	uint64_t stuck_nth;     /* which work it started, if that one never ends; else 0 */
-	int64_t margin_ns;      /* start_ns less the moment from which it was allowed */
+	uint64_t busy_until_ns; /* the end of the last busy time, 0 before the first */
+	uint64_t work_ns;       /* the duration of the work that it started */
+	/* The number of the work that it started, if that never ends; else 0 */
+	uint64_t stuck_nth;
+	int64_t margin_ns; /* start_ns less the moment from which it was allowed */
 	uint32_t address;
 	uint8_t opcode;
 	uint8_t status; /* status register 1 afterwards; of a read cycle the value */
 	enum chip_rule rule;
 	enum chip_work work;   /* that it started */
-	enum grade work_grade; /* of work_ns */
-	enum grade grade;      /* of the figure behind margin_ns */
+	enum grade work_grade; /* the grade of work_ns */
+	enum grade grade;      /* the grade of the figure behind margin_ns */
 	bool has_address;
 	bool owed;              /* margin_ns and grade mean something */
 	bool partial;           /* a write cycle to which further ones of its command belong */
@@ -98,17 +100,17 @@ struct chip_debt {
 	bool endless; /* ready_ns passes, and the part is not ready */
 };
 
-/* What the program in hand puts into the array. */
+/* The content that the present program puts into the array. */
 struct chip_latch {
 	uint32_t address;
 	uint32_t size_bytes;
-	bool replaces; /* what was there; false: it only clears bits */
+	bool replaces; /* true: it replaces the old content; false: it only clears bits */
 	uint8_t bytes[CHIP_LATCH_BYTES_MAX];
 };
 
 /* When a part loses its power: during its n-th busy time. */
 struct power_cut {
-	uint32_t nth; /* of the busy times, from 1 on; 0: never */
+	uint32_t nth; /* the number of the busy time, from 1 on; 0: never */
 	bool is_percent;
 	uint64_t after;  /* its beginning: percent of that busy time, or ns */
 	uint64_t off_ns; /* for how long; 0: for ever */
@@ -116,7 +118,7 @@ struct power_cut {
 
 struct chip_power {
 	struct power_cut cut;
-	uint64_t works_before; /* those that were begun before it was planned */
+	uint64_t works_before; /* the works that had begun before it was planned */
 	bool planned;          /* the work in hand is the one: at at_ns */
 	bool off;
 	bool told; /* by the facts of a command */
@@ -126,7 +128,7 @@ struct chip_power {
 struct chip_pending {
 	enum chip_work work;
 	uint32_t address;
-	uint32_t size_bytes; /* of an erase */
+	uint32_t size_bytes; /* the size of an erase */
 };
 
 /* Embedded by its owner; to be changed by the model only. */
@@ -136,7 +138,7 @@ struct chip {
 	struct corner corner;
 	struct array array;
 	struct uses uses;
-	uint64_t noise_seed; /* of bytes that no part promises anything about */
+	uint64_t noise_seed; /* the seed of bytes that no datasheet defines */
 	uint64_t busy_since_ns;
 	uint64_t busy_until_ns;
 	struct chip_debt debt;
@@ -146,7 +148,7 @@ struct chip {
 	uint64_t stuck_from; /* the first of them that never ends, 0: they all do */
 	struct chip_latch latch;
 	struct chip_power power;
-	/* What the families keep. */
+	/* The families' own state. */
 	struct spi_state spi;
 	union {
 		struct dataflash_state dataflash;
@@ -185,7 +187,7 @@ void chip_power_cycle(struct chip *chip, uint64_t at_ns);
 /* NTH[,PERCENT%|,NS[,OFF_NS]] such as 3 or 3,50% or 3,1500,2000000. -EINVAL for other text. */
 int power_cut_parse(const char *text, struct power_cut *cut);
 
-/* How long after the beginning of a busy time of @work_ns. */
+/* Returns the time from the beginning of a busy time of @work_ns. */
 uint64_t power_cut_after_ns(const struct power_cut *cut, uint64_t work_ns);
 
 /* Does that by itself during the busy time that @cut names, of those that begin from now on. */

@@ -22,18 +22,18 @@ enum corner_kind {
 
 struct corner {
 	enum corner_kind kind;
-	uint64_t seed;   /* of CORNER_DRAW */
-	uint32_t factor; /* of CORNER_SLOW, 1 to CORNER_FACTOR_MAX */
+	uint64_t seed;   /* for CORNER_DRAW */
+	uint32_t factor; /* for CORNER_SLOW, 1 to CORNER_FACTOR_MAX */
 };
 
-/* What a draw depends on, and nothing else: another use elsewhere shifts nothing here. */
+/* A draw depends only on this: another use elsewhere shifts nothing here. */
 struct corner_use {
 	uint8_t opcode;
 	uint32_t address;
-	uint32_t count; /* of earlier uses of that opcode at that address */
+	uint32_t count; /* the number of earlier uses of that opcode at that address */
 };
 
-/* Of min, typ, max, zero, draw:SEED and slow:FACTOR. -EINVAL for any other text. */
+/* Parses min, typ, max, zero, draw:SEED and slow:FACTOR. -EINVAL for any other text. */
 int corner_parse(const char *text, struct corner *corner);
 
 void corner_format(const struct corner *corner, char text[CORNER_TEXT_BYTES]);
@@ -46,9 +46,9 @@ struct figure corner_figure(
 	const struct corner *corner, const struct busy_time *busy, const struct corner_use *use);
 
 /*
- * How often each operation was used at each address: what draws are keyed by. A count is
- * kept for each page, for each block of each erase, and for each opcode that has no address. It
- * wraps after 256: from there on the draws repeat.
+ * The number of uses of each operation at each address, by which draws are keyed. There is a count
+ * for each page, for each block of each erase, and for each opcode without an address. It wraps
+ * after 256: from there on the draws repeat.
  */
 struct uses {
 	const struct part *part;
@@ -63,10 +63,10 @@ void uses_init(struct uses *uses, const struct part *part, uint8_t *counts);
 /* The next use of an opcode that erases: @address is inside the block. */
 struct corner_use uses_next_erase(struct uses *uses, uint8_t opcode, uint32_t address);
 
-/* Of one that programs a page: @address is inside it. */
+/* For an opcode that programs a page: @address is inside it. */
 struct corner_use uses_next_program(struct uses *uses, uint8_t opcode, uint32_t address);
 
-/* Of one that has no address. */
+/* For an opcode without an address. */
 struct corner_use uses_next(struct uses *uses, uint8_t opcode);
 
 #endif

@@ -6,7 +6,7 @@
 
 #include "noise.h"
 
-/* Of the addresses of an LPC or FWH part: set for the array, clear for its registers. */
+/* The address bit of an LPC or FWH part that is set for the array, clear for its registers. */
 #define SELECTS_ARRAY UINT32_C(0x400000)
 
 #define BUS_FLOATING 0xFF
@@ -230,7 +230,7 @@ uint8_t chip_read_cycle(struct chip *chip, uint64_t start_ns, uint64_t end_ns, u
 	return facts->status;
 }
 
-/* How many of @len reads from @address on are reads of the array, whatever the time may be. */
+/* Returns how many of @len reads from @address on are reads of the array, whatever the time. */
 static size_t plain_reads(const struct chip *chip, uint32_t address, size_t len)
 {
 	size_t room = SELECTS_ARRAY - address % SELECTS_ARRAY;

@@ -47,7 +47,7 @@ enum chip_rule cycle_check_write(
 uint8_t cycle_read_content(
 	const struct chip *chip, const struct cycle *cycle, struct chip_facts *facts);
 
-/* Whether a block that [address, address + len) touches is locked against writes. */
+/* Returns true if a block that [address, address + len) touches is locked against writes. */
 bool registers_forbid(const struct chip *chip, uint32_t address, uint32_t len);
 
 /* A byte that the part promises nothing about; the same at each run. @nth tells uses apart. */

@@ -12,7 +12,7 @@
 #define DATAFLASH_PAGE_BYTES_MAX 528
 
 struct part_dataflash {
-	uint32_t binary_page_bytes; /* of a page in the other configuration, a power of two */
+	uint32_t binary_page_bytes; /* the page size in the other configuration, a power of two */
 	uint8_t density;            /* bits 5 to 2 of the status register */
 	struct busy_time page_program_with_erase;
 	struct busy_time page_to_buffer;
@@ -23,7 +23,7 @@ struct dataflash_state {
 	uint8_t buffers[DATAFLASH_BUFFERS][DATAFLASH_PAGE_BYTES_MAX];
 	int busy_buffer;    /* -1: the work in hand uses none */
 	bool differs;       /* the last compare said so */
-	bool protection_on; /* of no sector: which ones cannot be set */
+	bool protection_on; /* the protection of no sector: single sectors cannot be set */
 	bool binary_pages;
 	bool binary_pages_stored; /* takes effect when power comes */
 };

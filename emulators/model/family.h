@@ -1,5 +1,8 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
-/* What differs between families of chips, and what they share. Only the model includes this. */
+/*
+ * The differences between families of chips, and their common functions. Only the model includes
+ * this.
+ */
 #ifndef EMULATORS_MODEL_FAMILY_H
 #define EMULATORS_MODEL_FAMILY_H
 
@@ -16,20 +19,22 @@ struct family {
 	/* Power goes: what else than the work in hand stays half done. NULL: nothing. */
 	void (*power_off)(struct chip *chip);
 	/*
-	 * Of parts on an SPI bus: one transfer. @reply floats and @facts are empty but for
+	 * For parts on an SPI bus: one transfer. @reply floats and @facts are empty except for
 	 * busy_left_ns and opcode.
 	 */
 	void (*transfer)(
 		struct chip *chip, const struct chip_transfer *transfer, struct chip_facts *facts);
 	const struct spi_command *commands;
 	size_t command_count;
-	/* Of the others: one cycle. @facts are empty but for busy_left_ns, opcode and address. */
+	/*
+	 * For the others: one cycle. @facts are empty except for busy_left_ns, opcode and address.
+	 */
 	void (*write_cycle)(struct chip *chip, const struct cycle *cycle, struct chip_facts *facts);
 	uint8_t (*read_cycle)(
 		struct chip *chip, const struct cycle *cycle, struct chip_facts *facts);
 	/* The work in chip->pending is over, or was cut off: what follows but for the array. */
 	void (*finish)(struct chip *chip, bool cut_off);
-	/* Of parts on an SPI bus: the status register as a client reads it. */
+	/* For parts on an SPI bus: the status register as a client reads it. */
 	uint8_t (*status)(const struct chip *chip);
 };
 
@@ -65,22 +70,22 @@ enum chip_rule chip_check_debt(struct chip_debt *debt, uint64_t now_ns, struct c
 uint64_t chip_busy_left_ns(const struct chip *chip, uint64_t now_ns);
 
 /*
- * What a program will put at [address, address + len) once it is done; to be changed until then.
- * It is FFh at first, or with @replaces what is there: then it takes the place of that, else it
- * only clears bits.
+ * Returns the content of [address, address + len) after a program, which may be changed until the
+ * program is done. It is FFh at first and only clears bits. With @replaces it is the old content at
+ * first and replaces it.
  */
 uint8_t *chip_latch(struct chip *chip, uint32_t address, uint32_t len, bool replaces);
 
 /* Cuts off the work in hand: what it worked on is left half done. */
 void chip_abort_work(struct chip *chip, uint64_t now_ns);
 
-/* What @work that was cut off leaves behind; @erased_bytes: so much of an erase was done. */
+/* Leaves the state of interrupted @work; @erased_bytes: so much of an erase was done. */
 void chip_leave_halfway(struct chip *chip, const struct chip_pending *work, uint32_t erased_bytes);
 
 /* The work in hand began, or was put off: the moment of a planned power cut follows it. */
 void chip_replan_power_cut(struct chip *chip);
 
-/* Whether nobody is there to answer; says so in @facts, and once that power was lost. */
+/* Returns true if the part has no power; records that in @facts, and once that power was lost. */
 bool chip_is_off(struct chip *chip, struct chip_facts *facts);
 
 #endif

@@ -20,7 +20,7 @@ struct figure {
 	enum grade grade;
 };
 
-/* How long a part is busy with one kind of work. All zero: it has no such work. */
+/* The time for which one kind of work keeps a part busy. All zero: it has no such work. */
 struct busy_time {
 	struct figure min;
 	struct figure typ;

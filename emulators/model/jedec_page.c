@@ -73,7 +73,7 @@ static bool is_loaded(const struct chip *chip)
 	return chip->parallel.loading && chip->pending.work == CHIP_WORK_PROGRAM;
 }
 
-/* What the page becomes where no byte is loaded: it is erased and written anew. */
+/* A page without a loaded byte is erased and written again. */
 static void fill_page(struct chip *chip, uint32_t page)
 {
 	uint32_t page_bytes = chip->part->page_bytes;

@@ -11,7 +11,7 @@
 
 #define OP_LOCK 0x36
 #define OP_LOCK_ALL 0x7E
-#define LOCKED_BYTE 0xFF /* what 3Ch reads */
+#define LOCKED_BYTE 0xFF /* the value that 3Ch reads */
 
 /* The register of SST26VF064B: 16 bits of its eight 8 KiB blocks, then one of each other block. */
 #define REGISTER_BYTES 18u

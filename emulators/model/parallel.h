@@ -26,7 +26,7 @@ struct part_unlock {
 	uint32_t mask; /* the address bits that the part decodes */
 };
 
-/* How many bytes a page write takes, and for how long it waits for them. */
+/* The number of bytes of a page write, and the time that it waits for them. */
 struct part_page_load {
 	struct figure window;  /* the longest gap that a client may leave between two bytes */
 	struct figure timeout; /* the part begins to write that long after the last byte */
@@ -42,11 +42,11 @@ struct part_registers {
 
 struct part_parallel {
 	enum parallel_bus bus;
-	uint32_t cycle_ns; /* how long one cycle takes on the bus */
+	uint32_t cycle_ns; /* the time of one cycle on the bus */
 	uint8_t maker;
 	uint8_t device;
 
-	/* Of the JEDEC families. */
+	/* For the JEDEC families. */
 	struct part_unlock unlock;
 	uint8_t id_entry[2];         /* the commands that enter ID mode, 0: no second one */
 	struct figure id_entry_wait; /* that a client owes the part: never scaled by a corner */
@@ -56,7 +56,7 @@ struct part_parallel {
 
 	bool dq7_in_place; /* DQ7 tells only where the part works; false: at any address */
 	struct part_registers registers;
-	struct busy_time program; /* of a byte or of a page */
+	struct busy_time program; /* for a byte or a page */
 };
 
 enum unlock_step {
@@ -73,18 +73,19 @@ struct parallel_state {
 	enum unlock_step step;
 	uint8_t armed; /* the command whose last cycle comes next, 0: none */
 	uint8_t polled_value;
-	uint8_t status; /* of the FWH command set: without the ready bit */
+	uint8_t status; /* the FWH command set's status without the ready bit */
 	bool toggle;
 	bool id_mode;
 	bool status_mode;
-	uint64_t window_until_ns; /* how long the part waits for the cycle after this one */
+	/* The time until which the part waits for the cycle after this one */
+	uint64_t window_until_ns;
 
-	struct figure work; /* how long the work in hand takes once it begins */
+	struct figure work; /* the duration of the present work once it begins */
 	uint64_t sectors;   /* further ones that an erase takes, a bit each */
 
 	bool write_protected;
 	bool loading;
-	uint32_t page_count; /* of page writes so far */
+	uint32_t page_count; /* the number of page writes so far */
 
 	uint8_t locks[PARALLEL_BLOCKS_MAX];
 };

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
 /*
- * What is known of a flash part, as constants. The table behind it is generated from chips/ by
- * gen/. What only one kind of part has is in that kind's own header.
+ * The facts of a flash part, as constants. gen/ generates the table behind it from chips/. Facts of
+ * only one kind of part are in that kind's own header.
  */
 #ifndef EMULATORS_MODEL_PART_H
 #define EMULATORS_MODEL_PART_H
@@ -34,12 +34,12 @@ struct part_region {
 struct part_block {
 	uint32_t address;
 	uint32_t size_bytes;
-	uint32_t index; /* of it among all blocks of its kind */
+	uint32_t index; /* its number among all blocks of its kind */
 };
 
 struct part_erase {
 	uint8_t opcode;
-	uint32_t size_bytes; /* of a block; of the smallest where they differ */
+	uint32_t size_bytes; /* the size of a block; of the smallest if they differ */
 	struct busy_time busy;
 	/* From address 0 on, where not the whole part is blocks of the same size. */
 	struct part_region regions[PART_REGIONS_MAX];

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
 /*
- * What releases of flashrom call the parts. Apart from the table, since a flashrom with the model
- * in it must not seem to know a name that it does not.
+ * The names of the parts in releases of flashrom. They are not in the table, because a flashrom
+ * with the model in it must not contain names that it does not know.
  */
 #ifndef EMULATORS_MODEL_PART_NAMES_H
 #define EMULATORS_MODEL_PART_NAMES_H

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
 /*
- * What a part says of itself by 5Ah: a header and a basic flash parameter table of JESD216 (nine
- * words, no times), made from what the model knows, so that both always agree.
+ * A part's description of itself for 5Ah: a header and a basic flash parameter table of JESD216
+ * (nine words, no times), made from the model's facts, so that both always agree.
  */
 #ifndef EMULATORS_MODEL_SFDP_H
 #define EMULATORS_MODEL_SFDP_H

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
-/* What parts on an SPI bus have in common: what is known of one, and what one remembers. */
+/* The common facts and state of parts on an SPI bus. */
 #ifndef EMULATORS_MODEL_SPI_H
 #define EMULATORS_MODEL_SPI_H
 
@@ -10,7 +10,7 @@
 #define SPI_LOCKS_MAX 544
 #define PROTECTION_BITS_MAX 4
 
-/* What some parts have and others lack. */
+/* Features that some parts have and others lack. */
 enum spi_feature {
 	SPI_HAS_FOUR_BYTE_MODE = 1 << 0,    /* B7h and E9h */
 	SPI_HAS_FOUR_BYTE_OPCODES = 1 << 1, /* 13h, 0Ch and 12h; erases are rows of their own */
@@ -39,10 +39,11 @@ enum protection_kind {
 
 struct part_protection {
 	enum protection_kind kind;
-	/* Of the first status register, the least significant first. */
+	/* The bits in the first status register, the least significant first. */
 	uint8_t bits[PROTECTION_BITS_MAX];
 	size_t bit_count;
-	uint32_t unit_bytes;      /* what the number 1 protects; each higher number twice as much */
+	/* The bytes for the number 1; each higher number protects twice as much */
+	uint32_t unit_bytes;
 	struct part_flag bottom;  /* counts from address 0, not from the end */
 	struct part_flag sectors; /* the unit is 4 KiB, to 32 KiB; all bits set still are all */
 	struct part_flag complement;
@@ -61,7 +62,7 @@ struct part_status_register {
 
 /* WEL falls at some moment of a busy time, not at its end. */
 struct part_early_wel {
-	bool known; /* of the part; false: it falls with WIP */
+	bool known; /* true for the part; false: it falls with WIP */
 	enum grade grade;
 };
 
@@ -70,7 +71,7 @@ struct part_suspend {
 	uint8_t opcode;
 	uint8_t resume_opcode;
 	bool programs; /* not only erases */
-	/* What shows it; mask 0: no register that the model has. */
+	/* The flag that shows it; mask 0: no register that the model has. */
 	struct part_flag erase_flag;
 	struct part_flag program_flag;
 };
@@ -78,7 +79,7 @@ struct part_suspend {
 /* A figure of 0 ns: the part lacks the command. */
 struct part_spi {
 	uint32_t clock_hz_max;
-	unsigned int features; /* of enum spi_feature */
+	unsigned int features; /* bits of enum spi_feature */
 
 	uint8_t rdid[SPI_RDID_BYTES_MAX];
 	size_t rdid_len; /* 0: no 9Fh */
@@ -90,13 +91,13 @@ struct part_spi {
 	struct part_status_register status[SPI_STATUS_REGISTERS_MAX];
 	size_t status_count;
 	size_t wrsr_bytes_max;
-	uint8_t busy_mask; /* of the first register */
+	uint8_t busy_mask; /* a mask of the first register */
 	struct part_protection protection;
 	struct part_flag four_byte_flag; /* shows the address mode; mask 0: nothing does */
 	struct part_suspend suspend;
 	struct part_early_wel early_wel;
 
-	struct busy_time page_program; /* of a byte or a word where a page has one byte */
+	struct busy_time page_program; /* for a byte or a word if a page has one byte */
 	struct busy_time byte_program_first;
 	struct busy_time byte_program_next;
 	struct busy_time write_status;
@@ -135,14 +136,14 @@ struct spi_state {
 	bool reset_enabled;
 	uint8_t locks[SPI_LOCKS_MAX / 8]; /* a bit each, set: locked */
 	bool locks_held;                  /* as they are */
-	bool lock_all_pending;            /* what a status register write will do to them */
+	bool lock_all_pending;            /* the effect of a status register write on them */
 	bool unlock_all_pending;
 
 	bool four_byte_mode;
-	uint8_t address_high; /* what three address bytes lack */
+	uint8_t address_high; /* the address bits above three address bytes */
 	bool bank_access;     /* B9h came just before */
-	uint8_t error_bits;   /* of the first status register */
-	uint8_t flag_errors;  /* of the flag status register */
+	uint8_t error_bits;   /* bits of the first status register */
+	uint8_t flag_errors;  /* bits of the flag status register */
 	struct spi_suspended suspended;
 
 	bool aai;
@@ -150,8 +151,9 @@ struct spi_state {
 };
 
 /*
- * Whether any of [address, address + len) is protected by these status registers in a part of
- * @size_bytes. Locks are not in the registers: PROTECTION_GLOBAL and _UNLOCK are never seen here.
+ * Returns true if any of [address, address + len) is protected by these status registers in a part
+ * of @size_bytes. Locks are not in the registers: PROTECTION_GLOBAL and _UNLOCK are never seen
+ * here.
  */
 bool protection_covers(const struct part_protection *protection, uint32_t size_bytes,
 	const uint8_t *status, uint32_t address, uint32_t len);

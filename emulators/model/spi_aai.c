@@ -76,7 +76,7 @@ static void run_write_disable(struct chip *chip, const struct spi_request *reque
 	chip->spi.aai = false;
 }
 
-/* Whether SO shows when a word is done: a client on a bus without that wire cannot tell. */
+/* SO shows when a word is done. A client on a bus without that wire cannot tell. */
 static void run_busy_output(struct chip *chip, const struct spi_request *request)
 {
 	(void)chip;

@@ -111,7 +111,7 @@ static enum chip_rule check_length(
 	return data_len > command->data_len_max ? CHIP_RULE_LENGTH : CHIP_RULE_NONE;
 }
 
-/* What the part's modes let pass. */
+/* Checks that the part's modes allow the command. */
 static enum chip_rule check_modes(const struct chip *chip, const struct spi_command *command)
 {
 	const struct spi_state *spi = &chip->spi;

@@ -23,7 +23,7 @@ enum spi_when {
 	SPI_ANY_ADDRESS = 1 << 25,
 };
 
-#define SPI_FEATURES 0xFFFFu /* of the bits of spi_command.when */
+#define SPI_FEATURES 0xFFFFu /* the features among the bits of spi_command.when */
 #define SPI_DATA_ANY SIZE_MAX
 #define SPI_ADDRESS_BY_MODE 0xFF /* three bytes, or four in that mode */
 
@@ -40,7 +40,8 @@ struct spi_command {
 	const char *name;
 	uint8_t address_bytes;
 	uint8_t dummy_bytes;
-	unsigned int when; /* of enum spi_when, and the features without which a part lacks it */
+	/* Bits of enum spi_when, and the features without which a part lacks it */
+	unsigned int when;
 	/* For a part of the family that may lack it otherwise; NULL: none does. */
 	bool (*part_has)(const struct part *part, uint8_t opcode);
 	/* Data bytes that follow the dummies; any other number and the part does nothing. */
@@ -49,11 +50,11 @@ struct spi_command {
 	void (*run)(struct chip *chip, const struct spi_request *request);
 };
 
-/* What family->transfer is for a family with a table of commands. */
+/* The function family->transfer of a family with a table of commands. */
 void spi_transfer(
 	struct chip *chip, const struct chip_transfer *transfer, struct chip_facts *facts);
 
-/* What family->init and family->power_up are for the state that SPI parts share. */
+/* The functions family->init and family->power_up for the state that SPI parts share. */
 void spi_init(struct chip *chip);
 void spi_power_up(struct chip *chip, uint64_t at_ns);
 
@@ -78,7 +79,7 @@ bool spi_has_erase(const struct part *part, uint8_t opcode);
 
 #define SPI_STATUS_WEL 0x02
 
-/* What family->status is for them. */
+/* The function family->status for them. */
 uint8_t spi_status(const struct chip *chip);
 
 /* 05h and the others that read one, 01h and the others that write some. */
@@ -96,7 +97,7 @@ bool spi_has_status(const struct part *part, uint8_t opcode);
 /* AT25DF: its status register forbids that the locks of its sectors change. */
 bool spi_holds_global_locks(const struct chip *chip);
 
-/* What family->finish is for a status register write. */
+/* The function family->finish for a status register write. */
 void spi_status_finish(struct chip *chip, bool cut_off);
 
 #endif

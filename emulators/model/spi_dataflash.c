@@ -57,7 +57,7 @@ static uint32_t page_address(const struct chip *chip, uint32_t page)
 	return page * chip->part->page_bytes;
 }
 
-/* What facts->address becomes: where the command points, in the array as it is kept. */
+/* Returns the place of the command in the array; facts->address becomes that. */
 static struct place decode(const struct chip *chip, const struct spi_request *request)
 {
 	struct place place = place_of(chip, request->transfer);

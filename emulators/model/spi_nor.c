@@ -167,7 +167,7 @@ static const struct spi_command commands[] = {
 	{0x06, "WREN", 0, 0, SPI_BEGINS_WRITE, NULL, 0, ANY, spi_run_write_enable},
 	{0x02, "PP", MODE, 0, WRITES, NULL, 1, ANY, run_page_program},
 	{0x03, "READ", MODE, 0, 0, NULL, 0, ANY, spi_run_read},
-	/* Who it is. */
+	/* Commands that read the identity. */
 	{0x9F, "RDID", 0, 0, 0, spi_has_rdid, 0, ANY, spi_run_rdid},
 	{0x90, "REMS", 3, 0, 0, spi_has_rems, 0, ANY, spi_run_rems},
 	{0x5A, "RDSFDP", 3, 1, SPI_HAS_SFDP, NULL, 0, ANY, run_read_sfdp},

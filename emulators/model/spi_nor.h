@@ -38,7 +38,7 @@ bool nor_has_lock(const struct part *part, uint8_t opcode);
 void nor_run_suspend(struct chip *chip, const struct spi_request *request);
 void nor_run_resume(struct chip *chip, const struct spi_request *request);
 
-/* What is suspended never goes on: an erase leaves what one that was cut off leaves. */
+/* Drops suspended work, which never resumes: an erase leaves the state of an interrupted one. */
 void nor_drop_suspended(struct chip *chip);
 
 bool nor_has_suspend(const struct part *part, uint8_t opcode);

@@ -185,7 +185,7 @@ static bool is_unlocked(const struct part *part)
 	return kind != PROTECTION_GLOBAL && kind != PROTECTION_UNLOCK;
 }
 
-/* Of parts that show it: nobody can know of another that it is suspended. */
+/* Returns true for a part that shows its suspension. Nobody can notice it on another one. */
 static bool suspends_erases(const struct part *part)
 {
 	return part->spi->suspend.opcode != 0 && part->spi->suspend.erase_flag.mask != 0 &&

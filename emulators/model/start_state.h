@@ -37,7 +37,7 @@ const char *start_state_name(enum start_state state);
 
 enum start_moment start_state_moment(enum start_state state);
 
-/* Whether a part can be found like that: SPI NOR, with the commands and figures that it takes. */
+/* Returns true if a part can start like that: SPI NOR, with the necessary commands and figures. */
 bool start_state_fits(enum start_state state, const struct part *part);
 
 /*

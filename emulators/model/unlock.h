@@ -16,7 +16,7 @@ enum unlock_result {
 enum unlock_result unlock_feed(
 	enum unlock_step *step, const struct part_unlock *unlock, const struct cycle *cycle);
 
-/* Whether the cycle is the one that a sequence at @step waits for. */
+/* Returns true if the cycle is the one that a sequence at @step waits for. */
 bool unlock_goes_on(
 	enum unlock_step step, const struct part_unlock *unlock, const struct cycle *cycle);
 

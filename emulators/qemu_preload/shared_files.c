@@ -19,7 +19,7 @@
 /* The rig gives it to files that it will change (machine/vm_pool.py). */
 #define SUFFIX ".refill"
 
-/* Of GLib: gboolean, gsize and GError ** (GLib reference, "File Utilities"). */
+/* The types of GLib: gboolean, gsize and GError ** (GLib reference, "File Utilities"). */
 typedef int get_contents_function(const char *name, char **contents, size_t *length, void *error);
 /* NOLINTNEXTLINE(misc-use-internal-linkage): QEMU is who calls it */
 get_contents_function g_file_get_contents;

@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
 /*
- * What happened, as records of fixed size, for whichever programmer it happened to. Appending
- * formats nothing and opens no file: a guest of 16 MIPS could not spare the time between two
- * requests. jsonl.h writes them out at the end.
+ * The events of any programmer, as records of fixed size. Appending formats nothing and opens no
+ * file: a guest of 16 MIPS has no time for that between two requests. jsonl.h writes them at the
+ * end.
  */
 #ifndef EMULATORS_RECORD_EVENTS_H
 #define EMULATORS_RECORD_EVENTS_H
@@ -32,10 +32,12 @@ enum event_kind {
 
 struct event {
 	enum event_kind kind;
-	/* Of the request of EVENT_SERPROG, of the kind of EVENT_FAULT, of the state of
-	 * EVENT_STARTS, of the bound of EVENT_GAVE_UP. */
+	/*
+	 * The name of the request of EVENT_SERPROG, the kind of EVENT_FAULT, the state of
+	 * EVENT_STARTS, or the bound of EVENT_GAVE_UP.
+	 */
 	const char *name;
-	uint8_t op; /* of serprog */
+	uint8_t op; /* for serprog */
 	bool ack;
 	bool executed; /* by the request of a record that follows */
 	uint32_t write_len;
@@ -44,13 +46,13 @@ struct event {
 	uint64_t read_ns;       /* the request was read */
 	uint64_t arrived_ns;    /* the request was here already; 0: not known */
 	uint64_t reply_ns;      /* just before the reply was written */
-	uint64_t start_ns;      /* of EVENT_CYCLE: its first cycle, in the chip's time */
+	uint64_t start_ns;      /* for EVENT_CYCLE: its first cycle, in the chip's time */
 	uint64_t wire_ns;       /* time that the transfer took on the emulated wire */
-	const char *fault_at;   /* of EVENT_FAULT: what was counted */
-	uint64_t fault_nth;     /* which one of them, from 1 */
-	uint64_t fault_ns;      /* how long it held things up, UINT64_MAX: for ever */
-	uint64_t bound;         /* of EVENT_GAVE_UP */
-	struct chip_facts chip; /* of EVENT_SPI and EVENT_CYCLE */
+	const char *fault_at;   /* for EVENT_FAULT: the thing that was counted */
+	uint64_t fault_nth;     /* its number, from 1 */
+	uint64_t fault_ns;      /* the time that it held things up, UINT64_MAX: forever */
+	uint64_t bound;         /* for EVENT_GAVE_UP */
+	struct chip_facts chip; /* for EVENT_SPI and EVENT_CYCLE */
 };
 
 /*

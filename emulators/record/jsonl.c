@@ -16,7 +16,7 @@
 struct text {
 	FILE *out;
 	size_t len;
-	size_t begin; /* of the line that is being put together */
+	size_t begin; /* the beginning of the present line */
 	char bytes[TEXT_BYTES];
 };
 
@@ -34,7 +34,7 @@ static inline void put_bytes(struct text *text, const char *bytes, size_t len)
 	text->len += len;
 }
 
-/* Of a text whose length the compiler knows. */
+/* Puts a text whose length the compiler knows. */
 #define PUT(text, literal) put_bytes(text, literal, sizeof(literal) - 1)
 
 /* The first comma of a line becomes its brace. */
@@ -196,7 +196,7 @@ static void write_serprog(struct text *text, const struct event *event, uint64_t
 	end_line(text);
 }
 
-/* What a rule and its figure said. */
+/* Puts the result of a rule and its figure. */
 static void put_verdict(struct text *text, const struct chip_facts *chip)
 {
 	put_number(text, "busy_left_ns", chip->busy_left_ns);

@@ -10,7 +10,7 @@
 
 #include "events.h"
 
-/* What the first line says. */
+/* The content of the first line. */
 struct run_facts {
 	uint64_t start_ns;
 	const struct part *part;
@@ -27,7 +27,7 @@ struct run_facts {
 	const char *faults; /* that were asked for, NULL: none; the same, and @ : . and blanks */
 };
 
-/* What the last line says besides its counts. */
+/* The content of the last line besides its counts. */
 struct run_end {
 	uint64_t end_ns;
 	bool clean; /* the clock never ran backwards and no record was lost */

@@ -20,7 +20,7 @@ struct arrival {
 	uint64_t until_ns;
 };
 
-/* Whether the kernel will stamp what comes to @fd. Other files than sockets it does not. */
+/* Returns true if the kernel stamps what comes to @fd, which it does only for sockets. */
 bool arrival_enable(int fd);
 
 /* As read(), of an @fd that was enabled. */

@@ -98,8 +98,7 @@ void clock_tick(struct clock *clock)
 		clock->scripted_ns += clock->step_ns;
 }
 
-/* Whether there is somebody who ends the wait. An error of ppoll() is a sleep that was too short.
- */
+/* Somebody may end the wait. An error of ppoll() is a sleep that was too short. */
 static bool sleep_ns(const struct clock *clock, uint64_t ns)
 {
 	struct pollfd fds[] = {

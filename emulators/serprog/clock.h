@@ -20,7 +20,7 @@ struct clock {
 	enum clock_source source;
 	uint64_t last_ns;
 	uint64_t step_ns;        /* the smallest step seen between two readings, or scripted */
-	uint64_t scripted_ns;    /* of CLOCK_SOURCE_SCRIPTED: what it shows */
+	uint64_t scripted_ns;    /* the value of CLOCK_SOURCE_SCRIPTED */
 	uint64_t backward_count; /* a sound run has none */
 	int stop_fd;             /* ends waits when it is readable; -1: none */
 	int peer_fd;             /* ends waits when its other side hangs up; -1: none */

@@ -66,7 +66,7 @@ struct serprog_request {
 	uint32_t read_len;    /* O_SPIOP and R_ ones */
 	const uint8_t *data;  /* write_len bytes inside the parsed buffer, NULL if oversized */
 	const uint8_t *bytes; /* the whole request in the parsed buffer */
-	size_t size_bytes;    /* of it */
+	size_t size_bytes;    /* its size */
 	uint32_t skip_bytes;  /* that follow it and mean nothing */
 };
 

@@ -50,7 +50,7 @@ struct execution {
 	struct chip *chip;
 	struct events *events;
 	const struct device_quirks *quirks;
-	struct event event; /* of the command so far; nothing yet if write_len is 0 */
+	struct event event; /* the command so far; empty if write_len is 0 */
 	uint64_t now_ns;
 };
 

@@ -23,14 +23,14 @@
 
 struct operations {
 	uint8_t bytes[OPERATIONS_BYTES];
-	size_t size_bytes; /* how many of them may be used */
+	size_t size_bytes; /* the number of usable ones */
 	size_t len;
-	const struct device_quirks *quirks; /* of the delays in it */
+	const struct device_quirks *quirks; /* the quirks of the delays in it */
 };
 
 void operations_clear(struct operations *operations);
 
-/* How long a delay of @us is where this device runs it. */
+/* Returns the duration of a delay of @us that this device runs. */
 uint64_t operations_delay_ns(const struct device_quirks *quirks, uint32_t us);
 
 /* -ENOSPC: there is no room, and the buffer stays as it is. */

@@ -49,8 +49,8 @@ struct serprog_limits device_limits(const struct part *part, const struct link_m
 #define OPERATION_BYTES_MIN 5 /* O_WRITEB and O_DELAY */
 
 /*
- * Of the answers that no limit speaks of the longest is that of an O_EXEC that answers for all in
- * its buffer. Further ones may come between the bytes that are read.
+ * Without regard to limits, the longest answer is that of an O_EXEC that answers for all in its
+ * buffer. Further ones may come between the bytes that are read.
  */
 size_t device_reply_bytes_max(const struct serprog_limits *limits)
 {
@@ -161,7 +161,7 @@ static size_t put_name(uint8_t *out)
 	return SERPROG_PGMNAME_BYTES;
 }
 
-/* How many address lines the part has. */
+/* Returns the number of address lines of the part. */
 static uint8_t chip_size(const struct part *part)
 {
 	uint8_t lines = 0;
@@ -182,7 +182,10 @@ static size_t set_spi_clock(struct device *device, uint32_t hz, uint8_t *out)
 	return serprog_put_u32(out, device->spi_clock_hz);
 }
 
-/* How many bytes follow the ACK in @out, or REFUSED. What has no answer of its own has none. */
+/*
+ * Returns how many bytes follow the ACK in @out, or REFUSED. A query without an answer of its own
+ * has none.
+ */
 static size_t answer_query(const struct device *device, uint8_t op, uint8_t *out)
 {
 	switch (op) {
@@ -340,13 +343,13 @@ static bool is_refused(const struct device *device, const struct serprog_request
 	return request->op == SERPROG_R_NBYTES && request->read_len == 0;
 }
 
-/* What is put into the operation buffer. */
+/* Returns true for an operation that goes into the operation buffer. */
 static bool is_operation(uint8_t op)
 {
 	return op == SERPROG_O_WRITEB || op == SERPROG_O_WRITEN || op == SERPROG_O_DELAY;
 }
 
-/* How many of the @len bytes of an answer this firmware gives at all. */
+/* Returns how many of the @len bytes of an answer this firmware sends. */
 static size_t spoken(struct device *device, uint8_t op, bool ack, size_t len)
 {
 	const struct device_quirks *quirks = &device->options.link.quirks;
@@ -382,7 +385,7 @@ static int pass_delay(
 		device->clock, start_ns + operations_delay_ns(quirks, request->value));
 }
 
-/* Of requests that neither read nor are a transfer. */
+/* Answers requests that are neither reads nor transfers. */
 static size_t answer_other(struct device *device, const struct serprog_request *request,
 	uint64_t start_ns, uint8_t *reply, struct event *event)
 {

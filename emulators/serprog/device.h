@@ -12,13 +12,15 @@
 #include "record/events.h"
 #include "cycles.h"
 
-/* Of device_answer(): a signal or the client's hang-up came first, and nobody is to be answered. */
+/*
+ * The value of device_answer() if a signal or the client's hang-up came first: no answer is sent.
+ */
 #define DEVICE_ABANDONED SIZE_MAX
 
 struct device_options {
 	bool native_delay;      /* offer O_DELAY and wait in O_EXEC */
 	bool spi_wire_time;     /* once a client set a frequency, transfers take their time */
-	struct link_model link; /* of it the limits */
+	struct link_model link; /* only its limits count */
 };
 
 struct device {
@@ -27,8 +29,8 @@ struct device {
 	struct events *executed;
 	struct device_options options;
 	struct serprog_limits limits;
-	uint64_t cs_rises_ns; /* of the last transfer: the next one does not begin before */
-	/* What a client sets; forgotten when it disconnects. */
+	uint64_t cs_rises_ns; /* the end of the last transfer: the next one does not begin before */
+	/* The settings of a client; forgotten when it disconnects. */
 	uint32_t spi_clock_hz; /* 0: never set */
 	struct operations operations;
 	size_t unanswered; /* operations in it, where O_EXEC answers for them */
@@ -37,10 +39,10 @@ struct device {
 /* The bus of that part, as Q_BUSTYPE tells it. */
 uint8_t device_bus(const struct part *part);
 
-/* Whether the firmware acknowledges that request before its arguments are here. */
+/* Returns true if the firmware acknowledges that request before its arguments are here. */
 bool device_acks_first(const struct device *device, uint8_t op);
 
-/* What one request may ask for where that part is the chip. */
+/* The limits of one request for a device with that part. */
 struct serprog_limits device_limits(const struct part *part, const struct link_model *link);
 
 /* The most bytes that device_answer() writes within these limits. */

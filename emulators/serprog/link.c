@@ -227,7 +227,7 @@ static void take_in(struct link *link, const uint8_t *in, size_t len)
 	link->tail += len;
 }
 
-/* What woke us had come no longer ago than a wake-up takes. */
+/* The bytes that woke us arrived no longer ago than a wake-up takes. */
 static void narrow_arrival(struct link *link)
 {
 	uint64_t since_ns;
@@ -333,7 +333,7 @@ static void take_arrival(struct link *link)
 	link->arrived_ns = 0;
 	if (link->head < link->tail || arrival->until_ns == 0)
 		return;
-	/* What cannot be is a wall clock that was stepped since. */
+	/* An impossible stamp comes from a wall clock that was stepped since. */
 	if (arrival->since_ns > link->read_ns || arrival->until_ns + QUEUED_NS < link->empty_ns)
 		return;
 	link->empty_ns = arrival->since_ns;

@@ -36,18 +36,18 @@ struct link {
 	const struct serprog_limits *limits;
 	const struct device *device; /* that may answer before it has heard all; NULL: never */
 	bool acked_first;            /* it did so of the request that comes or has come */
-	struct faults *faults;       /* what becomes of bytes that come in */
+	struct faults *faults;       /* the faults of incoming bytes */
 	struct events *events;       /* where that is recorded */
 	struct listener *refusing;   /* turns further clients away, NULL: they wait */
 	uint8_t *buffer;
 	size_t buffer_bytes;
-	size_t head; /* of what is not parsed yet */
+	size_t head; /* the beginning of bytes that are not parsed yet */
 	size_t tail;
 	uint32_t skip_bytes;
 	uint64_t wake_ns_max;   /* from a client's write to our read, where we slept; 0: unknown */
 	bool awaited;           /* the next read follows a sleep that bytes ended */
 	bool stamped;           /* the kernel notes what comes */
-	struct arrival arrival; /* of the last byte that was read */
+	struct arrival arrival; /* the arrival of the last byte read */
 	bool overslept;         /* the last sleep ended by itself */
 	struct patience patience; /* when an opcode alone wakes nobody, and what was left in @fd */
 	uint8_t held[LINK_HELD_BYTES_MAX]; /* replies that leave with the next one */
@@ -64,7 +64,7 @@ enum link_status {
 	LINK_STOPPED, /* by a signal */
 };
 
-/* What @buffer of a link must hold. */
+/* The size of a link's @buffer. */
 size_t link_buffer_bytes(const struct serprog_limits *limits);
 
 /*

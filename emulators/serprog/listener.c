@@ -106,7 +106,7 @@ static int listen_tcp(const struct sockaddr_in *address, struct listener *listen
 	return 0;
 }
 
-/* What a server that was killed has left behind: nobody answers there. Nor does one at a file. */
+/* Returns true for a socket left by a killed server, or a file: nobody answers there. */
 static bool is_stale(const struct sockaddr_un *address)
 {
 	struct stat st;

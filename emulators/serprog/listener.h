@@ -8,7 +8,7 @@
 
 #include "clock.h"
 
-#define LISTENER_PATH_BYTES 108 /* what fits into an address of a unix socket */
+#define LISTENER_PATH_BYTES 108 /* the size of a unix socket's address */
 
 enum listener_kind {
 	LISTENER_TCP,
@@ -19,7 +19,8 @@ enum listener_kind {
 struct listener_address {
 	enum listener_kind kind;
 	struct sockaddr_in tcp;
-	char path[LISTENER_PATH_BYTES]; /* of the socket, or of a link to the terminal; may be "" */
+	/* The path of the socket, or of a link to the terminal; may be "" */
+	char path[LISTENER_PATH_BYTES];
 };
 
 struct listener {
@@ -38,7 +39,7 @@ int listener_parse(const char *text, struct listener_address *address);
 /* `ADDR:PORT` alone, with an IPv4 address. -EINVAL. */
 int listener_parse_tcp(const char *text, struct sockaddr_in *address);
 
-/* Whether clients can only be on this machine. */
+/* Returns true if clients can only be on this machine. */
 bool listener_is_local(const struct listener_address *address);
 
 /*

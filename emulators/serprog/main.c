@@ -24,7 +24,7 @@
 #define EXIT_USAGE 2
 #define EXIT_FAULT 99
 
-/* What a long job makes: no memory is asked for while it runs. */
+/* Room for the events of a long job: no memory is allocated while it runs. */
 #define EVENTS_REALTIME_COUNT 131072
 
 /* More stack than the deepest call takes. */
@@ -273,8 +273,10 @@ static void fill_facts(struct run *run)
 	link_model_format(&options->device.link, run->link_text);
 	run->facts.link = run->link_text[0] ? run->link_text : NULL;
 	run->facts.faults = run->faults.count > 0 ? run->faults.text : NULL;
-	/* What comes while something is held up is read later than any wake-up: only the link
-	 * knows. */
+	/*
+	 * Bytes that come while something is held up are read later than any wake-up: only the link
+	 * knows.
+	 */
 	if (!link_model_takes_time(&options->device.link) && !faults_hold(&run->faults)) {
 		/* The kernel's stamps are of no use by this clock: readers go by that bound. */
 		run->server.wake_suffices =
@@ -310,7 +312,7 @@ static int stand_by(struct run *run)
 	return ret == 0 && options->wake_said ? measure_wake(run) : ret;
 }
 
-/* What is the same for every chip comes first: it can be done before the chip is known. */
+/* Prepares everything that is the same for every chip, before the chip is known. */
 static int prepare(struct run *run)
 {
 	static int (*const steps[])(struct run *run) = {take_signals, start_clock, go_realtime,

@@ -34,7 +34,7 @@ struct row {
 	size_t field_bytes;
 	uint64_t min;
 	uint64_t max;
-	size_t said;   /* of a bool that becomes true; 0: none */
+	size_t said;   /* the offset of a bool that becomes true; 0: none */
 	bool is_early; /* done while it stands by: too late to be said afterwards */
 };
 
@@ -437,7 +437,7 @@ static enum options_status read_words(int argc, char *argv[], bool late, struct 
 	return OPTIONS_BAD;
 }
 
-/* What follows from all that was said, in whichever order. */
+/* Draws conclusions from all options together, whatever their order. */
 static void conclude(struct options *options)
 {
 	options->faults.seed = options->seed;

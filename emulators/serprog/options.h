@@ -24,7 +24,7 @@ struct options {
 	bool allow_remote;
 	bool refuses; /* a second client, instead of letting it wait */
 	enum clock_source clock_source;
-	uint64_t clock_step_ns; /* of a scripted clock */
+	uint64_t clock_step_ns; /* the step of a scripted clock */
 	struct device_options device;
 	struct faults faults;
 	const char *events_path; /* this and the paths below: NULL for none */
@@ -36,17 +36,18 @@ struct options {
 	int cpu;               /* -1: any */
 	bool cpu_said;         /* this one, and wake_round_count: by the words read last */
 	bool wake_said;
-	int ready_fd;                  /* -1: none */
-	struct fd_pair barrier;        /* -1: no barrier */
-	struct fd_pair standby;        /* -1: all is said at once */
-	unsigned int client_count;     /* 0: for ever */
-	unsigned int records_max;      /* of events: past it the client is hung up on */
+	int ready_fd;              /* -1: none */
+	struct fd_pair barrier;    /* -1: no barrier */
+	struct fd_pair standby;    /* -1: all is said at once */
+	unsigned int client_count; /* 0: for ever */
+	/* The number of events after which the client is hung up on */
+	unsigned int records_max;
 	unsigned int wake_round_count; /* 0: not measured */
 };
 
 enum options_status {
 	OPTIONS_RUN,
-	OPTIONS_DONE, /* what was asked for is printed */
+	OPTIONS_DONE, /* the requested output is printed */
 	OPTIONS_BAD,  /* and said so */
 };
 

@@ -28,7 +28,7 @@ static bool wake_by(struct patience *patience, int fd, int bytes)
 	return bytes == patience->bytes_that_wake;
 }
 
-/* What cannot be told how many bytes wake a reader, a terminal, is not asked again. */
+/* A terminal cannot say how many bytes wake a reader, so it is not asked again. */
 int patience_begin_ms(struct patience *patience, int fd)
 {
 	patience->patient = patience->piecewise && patience->follows_transfer;

@@ -37,7 +37,7 @@ struct patience {
 	size_t left_bytes; /* that were read, and are still in the socket */
 };
 
-/* Of a client of which nothing is known yet; wake_suffices is set by the caller. */
+/* The state for a new client. The caller sets wake_suffices. */
 void patience_init(struct patience *patience);
 
 /* A client has its reply to a transfer before it sends more: a read now would find nothing. */
@@ -58,7 +58,7 @@ ssize_t patience_read(struct patience *patience, int fd, uint8_t *bytes, size_t 
 /* Takes what was left out of @fd; @room for as many bytes is written to, with no meaning. */
 void patience_take(struct patience *patience, int fd, uint8_t *room);
 
-/* What a client does is learnt from what one read brought, @len of 1 or more, ... */
+/* Learns a client's behaviour from the @len bytes of one read, 1 or more, ... */
 void patience_note_bytes(struct patience *patience, const uint8_t *bytes, size_t len);
 
 /* ... and from each request. @is_last: nothing came behind it. */

@@ -10,7 +10,7 @@
 #include "listener.h"
 #include "standby.h"
 
-/* What a client must see of a long reply at a time: 0.1 s at 115200 baud. */
+/* A client must see so much of a long reply at a time: 0.1 s at 115200 baud. */
 #define REPLY_PIECE_BYTES 1024
 
 static void record_moment(struct server *server, enum event_kind kind)
@@ -40,7 +40,7 @@ static bool starts_at(const struct server *server, enum start_moment moment)
 	       start_state_moment(server->start_state) == moment;
 }
 
-/* What is asked for at @now_ns may be what the state begins with or just before. */
+/* A request at @now_ns may be the one that the state begins with or just before. */
 static void start_at_request(
 	struct server *server, const struct serprog_request *request, uint64_t now_ns)
 {
@@ -96,7 +96,7 @@ static const struct fault *hit(const struct server *server, struct link *link, e
 	return fault;
 }
 
-/* What a client may not see yet, or not at all, because of a fault of that kind, is over. */
+/* Blocks until the hold time of a fault of that kind ends, which may be never. */
 static enum link_status hold_up(struct server *server, struct link *link, enum fault_kind kind)
 {
 	const struct fault *fault = hit(server, link, kind);
@@ -190,7 +190,7 @@ static enum link_status carry_reply(struct server *server, struct link *link, co
 	return status;
 }
 
-/* What is left of the reply, and where. */
+/* Returns the rest of the reply and its length. */
 static const uint8_t *spoil_reply(
 	struct server *server, struct link *link, const uint8_t *reply, size_t *len)
 {
@@ -201,7 +201,7 @@ static const uint8_t *spoil_reply(
 	return server->reply_buffer;
 }
 
-/* What a client that floods asks for has no end, and mostly no sense. */
+/* Counts requests, to detect a client that floods: its requests have no end and mostly no sense. */
 static void count_request(struct server *server, const struct serprog_request *request,
 	const struct event *event, size_t records_before)
 {

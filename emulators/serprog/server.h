@@ -19,18 +19,19 @@ struct server {
 	bool refuses;  /* clients that come while one is there, instead of letting them wait */
 	int signal_fd; /* readable: stop */
 	struct fd_pair barrier;  /* -1: no barrier */
-	uint8_t *request_buffer; /* of link_buffer_bytes() */
-	uint8_t *reply_buffer;   /* of server_reply_buffer_bytes() */
+	uint8_t *request_buffer; /* link_buffer_bytes() in size */
+	uint8_t *reply_buffer;   /* server_reply_buffer_bytes() in size */
 	uint64_t empty_ns;       /* no client could be there yet */
-	uint64_t wake_ns_max;    /* of struct link */
-	bool wake_suffices;      /* of struct patience */
-	bool held_up;            /* of struct patience, by any client */
-	uint64_t reply_count;    /* of all clients */
+	uint64_t wake_ns_max;    /* for struct link */
+	bool wake_suffices;      /* for struct patience */
+	bool held_up;            /* for struct patience, by any client */
+	uint64_t reply_count;    /* the limit for all clients */
 	uint64_t replied_ns;   /* the last reply: no transfer begins before the one before ended */
 	uint64_t line_free_ns; /* the line to the device has carried what came before */
-	size_t records_max;    /* of all clients: past it the last one is hung up on */
-	size_t refused_requests;      /* of this client */
-	size_t idle_requests;         /* of this client, in a row, that were not for the part */
+	/* The events of all clients after which the last one is hung up on */
+	size_t records_max;
+	size_t refused_requests;      /* this client's */
+	size_t idle_requests;         /* this client's in a row that were not for the part */
 	bool gave_up;                 /* on this client */
 	bool cut_off;                 /* a signal came while a client was there */
 	enum start_state start_state; /* in which the first client finds the part, ... */
@@ -52,7 +53,7 @@ struct server {
 #define SERVER_REFUSED_REQUESTS_MAX 4096
 #define SERVER_REFUSED_BYTES 4096
 
-/* What server->reply_buffer must hold. */
+/* The size of server->reply_buffer. */
 size_t server_reply_buffer_bytes(const struct serprog_limits *limits);
 
 /*

@@ -8,7 +8,7 @@
 
 #include <stddef.h>
 
-/* Of whoever started us: where we write, and where we read. */
+/* The descriptors of the process that started us: we write to one, and read from the other. */
 struct fd_pair {
 	int out;
 	int in;

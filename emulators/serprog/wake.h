@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
 /*
- * How long this process takes from bytes being written to a socket until it holds them: the doubt
- * that a blocked read puts into every observation.
+ * Measures the time from writing bytes to a socket until this process has them: the uncertainty
+ * that a blocked read adds to every observation.
  */
 #ifndef EMULATORS_SERPROG_WAKE_H
 #define EMULATORS_SERPROG_WAKE_H

@@ -12,7 +12,7 @@
 
 struct argument {
 	const char *name;
-	const char *wants; /* what the value should be */
+	const char *wants; /* the expected kind of value */
 	size_t offset;
 	int (*parse)(const char *text, void *field); /* NULL: a number, into a uint64_t */
 	uint64_t min;

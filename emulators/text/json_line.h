@@ -143,7 +143,7 @@ static inline void json_null(struct json_line *line, const char *key)
 	json_value(line, "null");
 }
 
-/* What is no plain ASCII is taken for Latin-1: every byte has a place in JSON then. */
+/* Bytes outside plain ASCII are taken for Latin-1, so every byte has a form in JSON. */
 static inline void json_put_escaped(struct json_line *line, const char *byte)
 {
 	const unsigned char value = (unsigned char)*byte;

@@ -17,7 +17,7 @@ struct batch {
 	double overshoot_ns_p50;
 	double overshoot_ns_p99;
 	double overshoot_ns_max;
-	double cpu_ns; /* of a wait, on average */
+	double cpu_ns; /* the mean of a wait */
 };
 
 /** The medians of many batches, of each wait at each length. */

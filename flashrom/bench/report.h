@@ -6,7 +6,7 @@
 
 #include "measure.h"
 
-/** What was measured, and under which scheduling. */
+/** The measurements, and their scheduling. */
 struct report {
 	unsigned int batches;
 	unsigned int waits;

@@ -1,11 +1,11 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
 /*
- * What sleeping costs on a machine: how long a plain sleep of some lengths lasts at normal
- * priority, with a timer slack of 1 ns, and under SCHED_FIFO; and what a switch to another process
- * takes. One JSON object on stdout.
+ * Measures the cost of sleeping on a machine: the duration of plain sleeps of some lengths at
+ * normal priority, with a timer slack of 1 ns, and under SCHED_FIFO; and that of a switch to
+ * another process. Prints one JSON object on stdout.
  *
- * The rig runs it in place of a flashrom, with whatever arguments that would get, so it takes none.
- * Its answer is worth the same whether or not anybody listens on the programmer's port.
+ * The rig runs it instead of a flashrom, with the same arguments, so it takes none. Its answer is
+ * valid whether or not anybody listens on the programmer's port.
  */
 #include <sched.h>
 #include <stdbool.h>
@@ -44,7 +44,7 @@ static void sleep_us(unsigned int us)
 	nanosleep(&length, NULL);
 }
 
-/* How much longer than `us` each of TRIES sleeps was, sorted. */
+/* Measures how much longer than `us` each of TRIES sleeps was, sorted. */
 static void measure_sleeps(unsigned int us, int64_t late_ns[TRIES])
 {
 	for (int i = 0; i < TRIES; i++) {

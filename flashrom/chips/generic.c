@@ -1,7 +1,5 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
-/*
- * What no other list knows. It has to come last.
- */
+/* Parts that no other list has. It has to come last. */
 #include "lists.h"
 
 static const struct flash_chip chips[] = {

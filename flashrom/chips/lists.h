@@ -12,7 +12,7 @@
 #define MIB(n) ((n) * UINT32_C(1048576))
 #define MS(n) ((n) * UINT32_C(1000))
 
-/* What all parts of the 25 series have in common. */
+/* The common fields of all parts of the 25 series. */
 #define SPI25_DRIVEN .buses = BUS_SPI, .identify = &spi25_rdid, .driver = &spi25_driver
 
 /*

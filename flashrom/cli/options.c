@@ -140,7 +140,7 @@ static int add_include(const struct log *log, struct options *options, char *arg
 	return 0;
 }
 
-/* What follows -r, -w or -v is its file, unless it is an option. NULL if there is none. */
+/* The word after -r, -w or -v is its file, unless it is an option. NULL if there is none. */
 static char *take_file(int argc, char **argv, char *attached)
 {
 	if (attached != NULL || optind == argc || argv[optind][0] == '-')

@@ -21,7 +21,7 @@ struct session {
 	struct flash flash;
 	struct range *ranges;
 	size_t range_count;
-	uint8_t *image; /* of the whole chip: what was read, or is to be written */
+	uint8_t *image; /* the image of the whole chip: its content, or the content to write */
 };
 
 static int load_layout(struct session *session)
@@ -124,7 +124,7 @@ static int run_job(struct session *session, enum job_action action)
 
 static int run_file_job(struct session *session, enum job_action action)
 {
-	/* What is not read stays blank in the file. */
+	/* Parts that are not read stay blank in the file. */
 	int error =
 		image_files_take(&session->files, session->flash.chip->size_bytes, &session->image);
 

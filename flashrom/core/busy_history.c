@@ -15,7 +15,7 @@ static uint32_t step_us(uint32_t length_us)
 	return us < STEP_US_MIN ? STEP_US_MIN : us;
 }
 
-/* What all lengths have in common; above is beyond below if there is nothing. */
+/* Returns the intersection of all lengths; above is beyond below if it is empty. */
 static struct busy_length common_length(const struct busy_history *history)
 {
 	const unsigned int kept =

@@ -9,7 +9,7 @@
 
 #define COST_IMPOSSIBLE UINT64_MAX
 
-/* What has to happen to a page, found once; the planner then only counts. */
+/* The needs of a page, determined once; the planner then only counts. */
 #define PAGE_DIFFERS (1u << 0)
 #define PAGE_NEEDS_ERASE (1u << 1) /* programming alone does not do */
 #define PAGE_NOT_BLANK (1u << 2)   /* has to be programmed again after an erase */

@@ -8,7 +8,7 @@
 #include "erase_plan.h"
 #include "flash.h"
 
-/* How often reading tells of its progress. */
+/* The interval of progress reports while reading. */
 #define READ_STEP_BYTES UINT32_C(65536)
 
 void flash_init(struct flash *flash, struct programmer *programmer, const struct clock *clock,
@@ -71,7 +71,7 @@ struct write_job {
 	uint8_t *target;
 	struct progress_step erasing;
 	struct progress_step writing;
-	struct range in_doubt; /* what is being erased or programmed */
+	struct range in_doubt; /* the range that is being erased or programmed */
 };
 
 static uint32_t ranges_bytes(const struct range *ranges, size_t count)
@@ -434,7 +434,7 @@ static void report_half_done(const struct write_job *job)
 		job->in_doubt.start, job->in_doubt.end - 1);
 }
 
-/* What a user has to know after a failure, whatever caused it. */
+/* Reports everything that a user has to know after a failure, whatever caused it. */
 static int report_state(const struct write_job *job, int error)
 {
 	const struct log *log = job->flash->log;

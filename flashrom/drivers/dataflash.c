@@ -19,7 +19,7 @@ enum opcode {
 
 #define HEADER_BYTES 4
 
-/* What a part may have been doing before it is known: the longest is an erase of all of it. */
+/* The longest operation of a part before it is known: an erase of all of it. */
 static const struct busy_time unknown_operation = {.typ_us = 45000, .max_us = 250000000};
 
 static int read_status(struct flash *flash, uint8_t *status)
@@ -192,7 +192,7 @@ static int dataflash_erase(struct flash *flash, const struct chip_erase *erase, 
 	return page_command(flash, erase->opcode, address, &erase->busy, "an erase");
 }
 
-/* Which sectors are protected is kept in a register of its own; this says whether it counts. */
+/* A register of its own has the protected sectors; this says whether it counts. */
 static int set_protection(struct flash *flash, bool enabled)
 {
 	const uint8_t tx[] = {0x3d, 0x2a, 0x7f, enabled ? 0xa9 : 0x9a};

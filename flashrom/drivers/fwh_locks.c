@@ -104,7 +104,7 @@ static int flush(struct flash *flash)
 	return flash_flush(flash);
 }
 
-/* What cannot be read is no reason to refuse the rest of the part. */
+/* An unreadable block is no reason to refuse the rest of the part. */
 int fwh_locks_open(struct flash *flash)
 {
 	const int error = for_each_block(flash, 0, false, remember);

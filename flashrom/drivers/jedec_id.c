@@ -9,13 +9,13 @@ enum opcode {
 	OP_SIX_BYTES = 0x80,
 	OP_ID = 0x90,
 	OP_ID_LEAVE = 0xf0,
-	OP_READ_ARRAY = 0xff, /* of the other kind of FWH part, which 90h put into ID mode, too */
+	OP_READ_ARRAY = 0xff, /* for the other kind of FWH part, which 90h put into ID mode, too */
 };
 
 #define CONTINUATION 0x7f
 #define CONTINUED_AT 0x100
 
-/* What a part found busy before it is known may have been doing; 29F parts erase for a minute. */
+/* The operation of a part found busy before it is known; 29F parts erase for a minute. */
 static const struct busy_time unknown_operation = {.typ_us = 100000, .max_us = 64000000};
 
 static int ask_still(

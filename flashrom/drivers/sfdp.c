@@ -11,7 +11,7 @@
 #include "spi25.h"
 
 #define DWORD_BYTES 4
-#define DWORDS_MIN 9 /* of the first revision */
+#define DWORDS_MIN 9 /* the size in the first revision */
 
 #define SIZE_BYTES_MAX (UINT32_C(64) << 20)
 #define SIZE_3_BYTE_ADDRESSES (UINT32_C(16) << 20)
@@ -100,7 +100,7 @@ static struct busy_time erase_time(const struct reader *reader, unsigned int typ
 	return with_multiplier(typ_us, bits(times, 3, 0));
 }
 
-/* Of a part that gives no times: 4 KiB take what they took in slow parts, larger blocks more. */
+/* For a part that gives no times: 4 KiB take as long as in slow parts, larger blocks more. */
 static struct busy_time erase_time_guess(uint32_t block_bytes)
 {
 	const uint32_t typ_us = 100000 + block_bytes / 4096 * 40000;

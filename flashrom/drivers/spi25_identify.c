@@ -83,7 +83,7 @@ static int ask_rdid_extended(struct flash *flash, const struct flash_chip *chip,
 	return error;
 }
 
-/* What answers RDID is known by that or not at all; for it the answer is silence. */
+/* A part that answers RDID is known by that or not at all; its answer here is silence. */
 static int ask_older(struct flash *flash, uint8_t opcode, size_t id_bytes, uint32_t *id)
 {
 	const uint8_t tx[] = {opcode, 0, 0, 0};

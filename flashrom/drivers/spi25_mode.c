@@ -15,7 +15,7 @@ enum opcode {
 	OP_RESET_SPANSION = 0xf0,
 };
 
-/* What goes on may be any erase but that of the whole chip, which cannot be suspended. */
+/* Any erase may continue except that of the whole chip, which cannot be suspended. */
 static const struct busy_time resumed_operation = {.typ_us = 20000, .max_us = 5000000};
 
 static bool is_suspended(struct flash *flash, int *error)

@@ -34,7 +34,7 @@ static struct spi25_status without_protection(
 	return status;
 }
 
-/* What was found, in case that only some of the registers let themselves be written. */
+/* Remembers the old state, in case that only some of the registers can be written. */
 static void remember(struct protection *protection, const struct spi25_status *found)
 {
 	*protection = (struct protection){

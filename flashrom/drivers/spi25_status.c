@@ -202,7 +202,7 @@ static bool first_two_differ(const struct spi25_status *a, const struct spi25_st
 	return a->first != b->first || a->second != b->second;
 }
 
-/* What one way did not change, or even cleared, the other one puts right. */
+/* If one way did not change a register, or even cleared it, the other way corrects that. */
 static int write_either_way(
 	struct flash *flash, const struct spi25_status *before, const struct spi25_status *after)
 {

@@ -6,7 +6,7 @@
 
 #define STATUS_BUSY 0x01
 
-/* What an unknown part may have been doing; a chip erase takes minutes. */
+/* The longest operation of an unknown part; a chip erase takes minutes. */
 static const struct busy_time unknown_operation = {.typ_us = 800000, .max_us = 250000000};
 
 static void report_earlier_operation(const struct flash *flash)

@@ -94,7 +94,7 @@ static int sst26_unprotect(struct flash *flash, bool force)
 	if (error != 0 || !has_locks(flash, protection->blocks))
 		return error;
 	log_debug(flash->log, "Lifting the block locks.\n");
-	/* What cannot be read cannot be put back. Power-up does, as the locks are volatile. */
+	/* Unreadable locks cannot be restored. They are volatile, so power-up restores them. */
 	protection->lifted = !are_unreadable(flash, protection->blocks);
 	return clear_locks(flash, force);
 }

@@ -8,28 +8,28 @@
 
 #define BUSY_LENGTHS_MAX 8
 
-/** How long an operation took, as far as questions could tell. */
+/** The duration of an operation, as far as queries could tell. */
 struct busy_length {
 	uint32_t above_us; /* when it was last seen busy, 0 if it never was */
 	uint32_t below_us; /* when it was first seen ready */
 };
 
-/** What operations of one kind took of late. Starts as {0}, and belongs to one part. */
+/** The recent durations of operations of one kind. Starts as {0}, and belongs to one part. */
 struct busy_history {
 	const struct busy_time *of; /* NULL: not in use */
 	struct busy_length lengths[BUSY_LENGTHS_MAX];
-	unsigned int count; /* of all lengths there ever were; the newest are kept */
+	unsigned int count; /* the number of all lengths so far; the newest are kept */
 	uint32_t lead_us;   /* by which the first question came after the end of the last wait */
 	unsigned int never_busy; /* operations in a row that were ready at the first question */
 };
 
 /**
- * How long to wait before the first question: at most `of->max_us`, and 7/8 of the typical time
- * while fewer than BUSY_LENGTHS_MAX lengths are known.
+ * Returns the wait before the first query: at most `of->max_us`, and 7/8 of the typical time while
+ * fewer than BUSY_LENGTHS_MAX lengths are known.
  *
- * Each length is an interval. While they have a point in common, the part is taken to be steady:
- * the interval is halved until the question comes just after the part gets ready. Otherwise lengths
- * vary, and the wait is 7/8 of the shortest: what is left is for questions.
+ * Each length is an interval. While they have a point in common, the part is considered steady: the
+ * interval is halved until the query comes just after the part gets ready. Otherwise lengths vary,
+ * and the wait is 7/8 of the shortest: the rest is for queries.
  */
 uint32_t busy_history_wait_us(const struct busy_history *history);
 

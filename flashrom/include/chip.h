@@ -12,7 +12,7 @@
 struct chip_driver;
 struct identify_method;
 
-/** How long an operation keeps a part busy, from the datasheet's AC characteristics. */
+/** The time for which an operation keeps a part busy, from the datasheet's AC characteristics. */
 struct busy_time {
 	uint32_t typ_us;
 	uint32_t max_us;
@@ -30,8 +30,8 @@ struct erase_run {
  */
 struct chip_erase {
 	uint8_t opcode;
-	uint32_t block_bytes;         /* of all blocks, or of the largest */
-	struct busy_time busy;        /* of one block */
+	uint32_t block_bytes;         /* the size of all blocks, or of the largest */
+	struct busy_time busy;        /* for one block */
 	const struct erase_run *runs; /* from address 0 on; NULL: all blocks have block_bytes */
 };
 
@@ -45,11 +45,11 @@ struct spi25_bits {
 
 /** How a part of the 25 series takes addresses. */
 enum spi25_addresses {
-	SPI25_ADDRESS_3,         /* of three bytes */
-	SPI25_ADDRESS_4_OPCODES, /* of four, with commands of their own: 13h, 12h, erases as listed
-				  */
-	SPI25_ADDRESS_4_MODE,    /* of four, while in the mode between B7h and E9h */
-	SPI25_ADDRESS_4_ALWAYS,  /* of four, with the usual commands */
+	SPI25_ADDRESS_3, /* three bytes */
+	/* Four bytes with commands of their own: 13h, 12h, erases as listed */
+	SPI25_ADDRESS_4_OPCODES,
+	SPI25_ADDRESS_4_MODE,   /* four bytes while in the mode between B7h and E9h */
+	SPI25_ADDRESS_4_ALWAYS, /* four bytes with the usual commands */
 };
 
 enum spi25_reset {
@@ -58,7 +58,7 @@ enum spi25_reset {
 	SPI25_RESET_F0,
 };
 
-/** What only SPI NOR parts of the 25 series have. */
+/** The traits of SPI NOR parts of the 25 series only. */
 struct spi25_traits {
 	struct busy_time status_write;
 	/* Release from power-down until the next command: a wait that cannot be polled. */
@@ -83,20 +83,20 @@ struct spi25_traits {
 	enum spi25_reset reset;
 	uint32_t reset_us_max; /* from a reset until the next command, also out of a suspension */
 
-	/* What tells that an erase or program failed, and the command that clears it or 0. */
+	/* The bits that show a failed erase or program, and the command that clears it or 0. */
 	struct spi25_bits failed;
 	uint8_t clear_failed_opcode;
 	bool busy_after_failure; /* the part stays busy until it is cleared */
 };
 
-/** What only parts with JEDEC commands have. */
+/** The traits of parts with JEDEC commands only. */
 struct jedec_traits {
 	/* tIDA: from a command that enters or leaves ID mode until it has. It cannot be polled. */
 	uint32_t id_wait_us;
 	bool id_six_bytes; /* 80h, then 60h, instead of 90h */
 };
 
-/** What the drivers know about a part. */
+/** The drivers' facts about a part. */
 struct flash_chip {
 	const char *vendor;
 	const char *name;
@@ -105,12 +105,14 @@ struct flash_chip {
 	uint32_t id; /* as `identify` reports it; 0xef4018 for a JEDEC ID of three bytes */
 	const struct chip_driver *driver;
 	uint32_t size_bytes;
-	uint32_t page_bytes;         /* what the driver takes at a time, within such borders */
-	uint32_t program_unit_bytes; /* how many of them `program` is about; 0: a whole page */
+	/* The bytes that the driver takes at a time, within such borders */
+	uint32_t page_bytes;
+	/* The bytes for which `program` is the time; 0: a whole page */
+	uint32_t program_unit_bytes;
 	struct busy_time program;
 	bool overwrites;  /* a program needs no erase before it */
 	bool whole_pages; /* a program of part of a page loses the rest */
-	bool blank_only;  /* what a program changes has to be erased, a whole unit of it */
+	bool blank_only;  /* true if a program can only change erased bytes, a whole unit of them */
 	struct chip_erase erase[CHIP_ERASES_MAX]; /* unused ones have block_bytes 0 */
 	union {
 		struct spi25_traits spi25;

@@ -34,7 +34,7 @@ struct include {
 struct options {
 	enum operation operation;
 	const char *file;      /* may be NULL where each of `includes` has one */
-	const char *held_file; /* what the chip holds, or NULL */
+	const char *held_file; /* a file with the chip's content, or NULL */
 	const char *programmer;
 	const char *chip;
 	const char *layout;
@@ -49,7 +49,7 @@ struct options {
 	bool progress;
 };
 
-/** Whether -r, -w or -v. */
+/** Returns true for -r, -w or -v. */
 bool operation_has_file(enum operation operation);
 
 /** 0, or -EINVAL with the cause logged. Starts over on each call. */
@@ -67,7 +67,7 @@ struct console {
 /** Messages to stdout, errors and warnings to stderr, each flushed at once. */
 struct log console_log(struct console *console);
 
-/** How far a run is, on stdout: rewritten in place on a terminal, else in steps of ten. */
+/** The progress of a run on stdout: rewritten in place on a terminal, else in steps of ten. */
 struct percent {
 	bool in_place;
 	unsigned int shown[3]; /* by enum progress_stage */

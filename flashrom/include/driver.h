@@ -43,8 +43,8 @@ struct chip_driver {
 /** A way to ask a part what it is. */
 struct identify_method {
 	/**
-	 * Whether one answer serves for both. It may depend on what has to be known to ask: command
-	 * addresses, waits. NULL: always.
+	 * Returns true if one answer serves for both. It may depend on the facts needed for the
+	 * query: command addresses, waits. NULL: always.
 	 */
 	bool (*same_question)(const struct flash_chip *a, const struct flash_chip *b);
 

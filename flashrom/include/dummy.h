@@ -12,7 +12,7 @@
  */
 extern const struct programmer_driver dummy_driver;
 
-/** What emulators/ says of a part. Nothing here is known to the drivers. */
+/** The facts about a part from emulators/, of which the drivers know nothing. */
 struct dummy_part {
 	const char *name;
 	uint32_t size_bytes;
@@ -29,7 +29,7 @@ struct dummy_options {
 	const char *image;   /* a file that holds the content between runs, or NULL */
 	const char *events;  /* a file for what happened, as emulators/ describes it, or NULL */
 	const char *fault; /* KIND[:US]@WHEN, several with +, as emulators/ describes it, or NULL */
-	uint64_t seed;     /* of faults by probability */
+	uint64_t seed;     /* the seed of faults by probability */
 };
 
 /** A programmer with that part on it. 0 or -errno, cause logged. */

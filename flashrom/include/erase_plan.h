@@ -17,7 +17,7 @@ struct erase_step {
 struct erase_plan {
 	struct erase_step *steps;
 	size_t count;
-	uint64_t typ_us; /* of these erases and the programming after them */
+	uint64_t typ_us; /* the time of these erases and the programming after them */
 };
 
 /**

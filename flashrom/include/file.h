@@ -16,7 +16,7 @@ struct file_content {
 /** Read up to `bytes_max`; longer files are an error. 0 or -errno, cause logged. */
 int file_read(const char *path, size_t bytes_max, const struct log *log, struct file_content *out);
 
-/** Whether file_write() stands a chance: 0 or -errno, cause logged. */
+/** Checks that file_write() may succeed: 0 or -errno, cause logged. */
 int file_check_writable(const char *path, const struct log *log);
 
 /**

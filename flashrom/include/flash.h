@@ -14,7 +14,7 @@
 #include "progress.h"
 #include "range.h"
 
-/** What the part that protects its blocks in most detail tells of them. */
+/** The bytes of protection of the part that protects its blocks in most detail. */
 #define PROTECTION_BLOCK_BYTES_MAX 18
 
 /** Write protection as it was found. */
@@ -23,15 +23,15 @@ struct protection {
 	uint8_t status;
 	uint8_t status_2;
 	uint8_t status_3;
-	uint8_t blocks[PROTECTION_BLOCK_BYTES_MAX]; /* of parts that protect blocks one by one */
+	uint8_t blocks[PROTECTION_BLOCK_BYTES_MAX]; /* for parts that protect blocks one by one */
 };
 
-/** What the driver for parts of the 25 series has to undo. */
+/** The settings that the driver for parts of the 25 series has to undo. */
 struct spi25_state {
 	bool address_mode_entered;
 };
 
-/** What the last write (or erase) has done to the part, whether it failed or not. */
+/** The effect of the last write (or erase) on the part, whether it failed or not. */
 enum write_state {
 	WRITE_UNTOUCHED, /* nothing was erased or programmed */
 	WRITE_BEGUN,     /* and it broke off in the middle */
@@ -49,11 +49,11 @@ struct flash {
 	enum write_state written;
 	bool is_named; /* the chip was asked for by name: questions may rely on what it is */
 
-	struct flash_chip described; /* what `chip` points to if the part told about itself */
+	struct flash_chip described; /* the target of `chip` if the part described itself */
 	struct spi25_state spi25;
 
 	struct protection protection;
-	uint8_t polled_value; /* what a driver's question waits to see, or saw last */
+	uint8_t polled_value; /* the value that a driver's query waits for, or saw last */
 	struct busy_history history[BUSY_OPERATIONS_MAX];
 };
 
@@ -89,7 +89,7 @@ struct selection {
 
 enum verify_scope {
 	VERIFY_NOTHING,
-	VERIFY_SELECTED, /* what was asked for */
+	VERIFY_SELECTED, /* the selected regions */
 	VERIFY_TOUCHED,  /* and what shares an erase block with it */
 };
 
@@ -124,7 +124,7 @@ int flash_write(struct flash *flash, struct selection selection, const uint8_t *
 /** Both of the whole chip. */
 struct write_images {
 	const uint8_t *wanted;
-	const uint8_t *held; /* what the chip holds now, which is then not read; or NULL */
+	const uint8_t *held; /* the present content of the chip, which is then not read; or NULL */
 };
 
 int flash_write_over(struct flash *flash, struct selection selection,

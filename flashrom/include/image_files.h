@@ -16,8 +16,9 @@ struct image_files {
 	const struct options *options;
 	const struct layout *layout; /* has every region of `options` */
 	const struct log *log;
-	struct file_content whole;                 /* of -w or -v */
-	struct file_content held;                  /* of --flash-contents; `data` NULL without it */
+	struct file_content whole; /* the file of -w or -v */
+	/* The file of --flash-contents; `data` NULL without it */
+	struct file_content held;
 	struct file_content regions[INCLUDES_MAX]; /* in the order of the options */
 };
 

@@ -11,7 +11,7 @@ enum job_action {
 	JOB_ERASE,
 };
 
-/** What a command line, or a caller of the library, wants done to a chip that was found. */
+/** The request of a command line, or of a caller of the library, for a chip that was found. */
 struct job {
 	enum job_action action;
 	struct selection selection; /* a count of 0 stands for the whole chip */

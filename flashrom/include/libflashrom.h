@@ -61,7 +61,7 @@ void flashrom_set_log_callback_v2(flashrom_log_callback_v2 *log_callback, void *
 /** Only messages up to this level from now on; all of them if it is never called. */
 void flashrom_set_log_level(enum flashrom_log_level level);
 
-/* What there is */
+/* The lists of supported parts */
 
 enum flashrom_test_state {
 	FLASHROM_TESTED_OK = 0,

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
-/* What libflashrom.so.1 of this tree has beyond flashrom's interface. */
+/* Additions of this tree's libflashrom.so.1 to flashrom's interface. */
 #ifndef LIBFLASHROM_RIG_H
 #define LIBFLASHROM_RIG_H
 

@@ -2,7 +2,7 @@
 #ifndef LOG_H
 #define LOG_H
 
-/** How much a message matters; each step down is shown by one more -V. */
+/** The importance of a message; one more -V shows one more level. */
 enum log_level {
 	LOG_ERROR,
 	LOG_WARNING,

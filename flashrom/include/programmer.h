@@ -46,7 +46,7 @@ struct programmer_ops {
 	void (*destroy)(struct programmer *programmer);
 };
 
-/** What the flash drivers see of a programmer; a driver embeds this as its first member. */
+/** The flash drivers' view of a programmer; a driver embeds this as its first member. */
 struct programmer {
 	const char *name;
 	const struct programmer_ops *ops;

@@ -11,7 +11,7 @@ enum progress_stage {
 };
 
 /**
- * Who wants to know how far a run is. A step begins with `done` 0 and ends, unless it fails, with
+ * The receiver of progress reports. A step begins with `done` 0 and ends, unless it fails, with
  * `done` equal to `total`; in between `done` only grows and `total`, in bytes, stays. Erasing and
  * writing are two steps that take turns; a step without anything to do is not reported.
  */

@@ -13,7 +13,7 @@
  */
 
 #define SFDP_HEADER_BYTES 8
-#define SFDP_TABLE_BYTES_MAX 80 /* of a basic flash parameter table, as long as ours reads it */
+#define SFDP_TABLE_BYTES_MAX 80 /* the size of a basic flash parameter table that ours reads */
 
 /** Where the basic flash parameter table lies. */
 struct sfdp_table {

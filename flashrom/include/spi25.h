@@ -42,7 +42,7 @@ extern const struct identify_method spi25_res;
 extern const struct identify_method spi25_sfdp;
 #define SPI25_SFDP_ID UINT32_C(0x50444653)
 
-/** Whether such an answer is what a bus shows that nothing drives. */
+/** Returns true if such an answer is that of a bus that nothing drives. */
 bool spi25_is_silence(uint32_t jedec_id);
 
 /** Release from power-down (tRES1, tRES2): the longest of all parts, for one that is unknown. */
@@ -111,7 +111,7 @@ int spi25_status_read_all(struct flash *flash, struct spi25_status *status);
 int spi25_status_write_all(
 	struct flash *flash, const struct spi25_status *before, const struct spi25_status *after);
 
-/** Whether `bits` are set. `known` is false, and `set` too, if no such register answers. */
+/** Reads `bits` into `set`. `known` is false, and `set` too, if no such register answers. */
 int spi25_bits_read(struct flash *flash, struct spi25_bits bits, bool *set, bool *known);
 
 /** Forget a failure of an earlier operation. */

@@ -78,7 +78,7 @@ static bool is_wait_long_enough(void)
 	return clock_now_ns(&system_clock) - start_ns >= CHECKED_WAIT_US * NS_PER_US;
 }
 
-/* Of a part that describes itself the table knows no sizes. */
+/* For a part that describes itself the table has no sizes. */
 static bool is_sound(const struct flash_chip *chip)
 {
 	if (chip->name == NULL || chip->driver == NULL || chip->identify == NULL)

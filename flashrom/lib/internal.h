@@ -23,7 +23,7 @@ struct flashrom_layout {
 
 #define FLAGS_COUNT (FLASHROM_FLAG_SKIP_UNWRITABLE_REGIONS + 1)
 
-/** Who is told of progress; either kind of callback, or none. */
+/** The receiver of progress: either kind of callback, or none. */
 struct progress_listener {
 	flashrom_progress_callback *callback;
 	struct flashrom_progress *state;

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
-/* What there is, as lists of the caller's own. */
+/* The supported parts and programmers, as lists that the caller owns. */
 #include <stdlib.h>
 
 #include "internal.h"

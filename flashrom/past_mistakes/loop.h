@@ -10,7 +10,7 @@
 /** Count to `rounds`. How long that takes is the CPU's affair. */
 void loop_spin(uint64_t rounds);
 
-/** How long it took this time. */
+/** Returns the duration of this run. */
 uint64_t loop_measure_us(uint64_t rounds);
 
 /** Rounds a microsecond, rounded up, as the CPU is at this moment. */

@@ -6,10 +6,10 @@
 
 struct flash;
 
-/** What is wrong with this build, for its second line of output. Each mistake has its own. */
+/** The mistake of this build, for its second line of output. Each has its own text. */
 extern const char past_mistake[];
 
-/** What a mistake finds out about its machine before main(); of those that calibrate or probe. */
+/** Finds out facts of its machine before main(), for mistakes that calibrate or probe. */
 void past_mistake_prepare(void);
 
 /** In place of flash_wait_us(), by a word to the linker (--wrap), which chose the name. */

@@ -11,7 +11,7 @@
 /** From here on wait_ns() sleeps, as the shipped delay layer does. */
 #define WAIT_SLEEP_NS_MIN (100 * WAIT_NS_PER_US)
 
-/** What is right about a wait, one step at a time: a mistake gets but one of them wrong. */
+/** The correct steps of a wait, one at a time: a mistake gets only one of them wrong. */
 uint64_t wait_now_ns(clockid_t clock);
 void wait_poll_until(clockid_t clock, uint64_t until_ns);
 void wait_sleep_until(clockid_t clock, uint64_t until_ns);

@@ -95,7 +95,7 @@ static struct timespec timespec_of(int64_t ns)
 
 #if CONFIG_DELAY_CLOCK_GETTIME
 
-/* How much of a wait has passed. */
+/* The part of a wait that has passed. */
 struct watch {
 	int64_t start_ns;
 	int64_t elapsed_ns; /* at the last look */
@@ -133,7 +133,7 @@ static int sleep_once(const struct watch *watch, int64_t until_ns)
 	return clock_nanosleep(CLOCK_MONOTONIC, TIMER_ABSTIME, &until, NULL);
 }
 #else
-/* What is left is taken from the clock each time: remainders that are passed on would add up. */
+/* The rest is computed from the clock each time: remainders that are passed on would add up. */
 static int sleep_once(const struct watch *watch, int64_t until_ns)
 {
 	const struct timespec rest = timespec_of(until_ns - watch->elapsed_ns);
@@ -175,7 +175,8 @@ static bool watch_sleep(struct watch *watch, int64_t until_ns)
 struct watch {
 	struct timeval last;
 	int64_t elapsed_ns; /* at the last look, never more than has passed */
-	int64_t certain_ns; /* of a step that is too long; 0 while a sleep can tell */
+	/* The certain part of a step that is too long; 0 while a sleep can tell */
+	int64_t certain_ns;
 	bool tick_owed;
 };
 
@@ -196,7 +197,10 @@ static void watch_start(struct watch *watch)
 	watch->tick_owed = true;
 }
 
-/* How far the clock went since the last look. Beyond a day in either direction it is no matter. */
+/*
+ * Returns the progress of the clock since the last look. Beyond a day in either direction it does
+ * not matter.
+ */
 static int64_t watch_moved_ns(struct watch *watch)
 {
 	const struct timeval last = watch->last;
@@ -305,9 +309,9 @@ static bool sleep_until(struct watch *watch, int64_t until_ns)
 #if CONFIG_DELAY_HYBRID && CONFIG_DELAY_CLOCK_GETTIME
 
 /*
- * How long before the deadline a sleep is to end. Enough for most wake-ups, since one that comes
- * late is lost, while one that comes early costs CPU time; and never more than MARGIN_NS_MAX, or
- * one busy spell would have everything polled.
+ * The time from the end of a sleep to the deadline. It is enough for most wake-ups, because a late
+ * wake-up is lost, while an early one costs CPU time; and never more than MARGIN_NS_MAX, or one
+ * busy period would make everything polled.
  */
 #define MARGIN_NS_DEFAULT INT64_C(60000)
 #define MARGIN_NS_MIN INT64_C(2000)

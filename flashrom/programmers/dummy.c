@@ -10,7 +10,7 @@
 
 #include "dummy_record.h"
 #include "file.h"
-#include "link/fault.h" /* of emulators/ */
+#include "link/fault.h" /* from emulators/ */
 #include "model/chip.h"
 #include "model/parallel.h"
 #include "params.h"
@@ -379,7 +379,7 @@ static int choose_corner(const char *text, const struct log *log, struct corner 
 	return -EINVAL;
 }
 
-/* What needs a stream of bytes, or could never end, makes no sense in process. */
+/* A fault of a stream of bytes, or one that could never end, makes no sense in process. */
 static bool makes_sense(const struct fault *fault)
 {
 	switch (fault->kind) {

@@ -3,7 +3,7 @@
 #define DUMMY_RECORD_H
 
 #include "clock.h"
-#include "link/fault.h" /* of emulators/ */
+#include "link/fault.h" /* from emulators/ */
 #include "log.h"
 #include "record/events.h"
 #include "record/jsonl.h"

@@ -145,7 +145,7 @@ static int serprog_select_bus(struct programmer *programmer, uint8_t bus)
 	return bus == BUS_SPI ? serprog_prepare_spi(serprog) : serprog_prepare_memory(serprog);
 }
 
-/* Whether the pins are let go is the device's affair once it stopped answering. */
+/* A device that stopped answering may or may not release the pins. */
 static void serprog_destroy(struct programmer *programmer)
 {
 	struct serprog *serprog = serprog_self(programmer);

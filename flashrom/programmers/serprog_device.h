@@ -52,7 +52,8 @@ enum serprog_answer {
 struct serprog_queue {
 	uint8_t requests[SERPROG_QUEUE_BYTES];
 	size_t bytes;
-	size_t bytes_max; /* what the device's serial buffer takes, unless a single one is longer */
+	/* The room of the device's serial buffer, unless a single one is longer */
+	size_t bytes_max;
 	unsigned int count;
 	const char *what; /* each is, in messages */
 };
@@ -85,7 +86,7 @@ static inline struct serprog *serprog_self(struct programmer *programmer)
 	return (struct serprog *)programmer;
 }
 
-/* Whether the command map has `command`. */
+/* Returns true if the command map has `command`. */
 bool serprog_offers(const struct serprog *serprog, uint8_t command);
 
 /* Logs what `error` was the end of, and gives the device up. Returns `error`. */
@@ -106,8 +107,8 @@ int serprog_queue_push(struct serprog *serprog, const uint8_t *request, size_t b
 int serprog_queue_settle(struct serprog *serprog);
 
 /*
- * How much the device takes before its answers are read: nothing of one that does not say. `what`
- * is how messages call a request.
+ * Asks how much the device takes before its answers are read: nothing if it does not say. `what` is
+ * the name of a request in messages.
  */
 int serprog_queue_prepare(struct serprog *serprog, const char *what);
 

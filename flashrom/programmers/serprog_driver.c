@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
-/* What follows -p serprog: on the command line. */
+/* The parameters after -p serprog: on the command line. */
 #include <errno.h>
 #include <stdbool.h>
 #include <stdlib.h>

@@ -14,11 +14,11 @@
 #define ADDRESS_BYTES 3
 #define LENGTH_BYTES 3
 
-/* What operations take up in the operation buffer, as the protocol has it. */
+/* The sizes of operations in the operation buffer, from the protocol. */
 #define OPBUF_WRITEB_BYTES 5
 #define OPBUF_WRITEN_BYTES 7 /* and each byte written */
 
-/* Of a device that does not say: room for a page of 256 and its command, and not much more. */
+/* The size for a device that does not say: a page of 256 and its command, and not much more. */
 #define OPBUF_BYTES_UNKNOWN 300
 
 /* The writes that make up a command before the bytes of a page. */

@@ -154,7 +154,7 @@ int serprog_link_open_tcp(const char *host_port, const struct log *log)
 	return fd;
 }
 
-/* What is no terminal (a virtio port, say) needs no settings. */
+/* A file that is no terminal (a virtio port, say) needs no settings. */
 static int set_raw(int fd, speed_t speed)
 {
 	struct termios settings;

@@ -32,7 +32,7 @@ static bool are_acks(const uint8_t *answers, size_t count)
 	return true;
 }
 
-/* Whether each NOP is answered and nothing else is said. */
+/* Checks that each NOP is answered and nothing else is received. */
 static bool is_in_step(struct serprog *serprog, uint32_t quiet_ms)
 {
 	uint8_t answers[SYNC_NOPS];

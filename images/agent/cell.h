@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
-/* What cells of both agents are made of, from the archive of the host to the results. */
+/* The common parts of cells of both agents, from the archive of the host to the results. */
 #ifndef AGENT_CELL_H
 #define AGENT_CELL_H
 

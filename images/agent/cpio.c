@@ -46,7 +46,7 @@ static size_t aligned(size_t bytes)
 	return (bytes + ALIGNMENT - 1) / ALIGNMENT * ALIGNMENT;
 }
 
-/* How many bytes the entry at `at` takes with its padding; 0 where it is none. */
+/* Returns the bytes of the entry at `at` with its padding; 0 if it is none. */
 static size_t take_entry(const uint8_t *at, size_t left, struct entry *entry)
 {
 	size_t mode, name_bytes, content_at;

@@ -136,9 +136,9 @@ int guest_bring_up(const char *interface)
 }
 
 /*
- * What TCP does with each segment for a network that loses or delays some is needless: the loopback
- * interface does neither. It saves a tenth of a round trip, and changes nothing of when bytes are
- * there. A throttled emulator would see everything late, and nothing real-time here runs for long.
+ * Disables TCP's measures against losses and delays, of which the loopback interface has none. It
+ * saves a tenth of a round trip, and does not change when bytes arrive. A throttled emulator would
+ * see everything late, and nothing real-time here runs for long.
  */
 static int change_settings(void)
 {

@@ -195,8 +195,8 @@ int hazards_subject_started(struct hazards *hazards, pid_t subject)
 }
 
 /*
- * What it may do about its priority. What cannot be read counts as a right: nobody shall rely on
- * its absence then.
+ * Reports its rights to real-time priority. An unreadable one counts as a right: nobody shall rely
+ * on its absence then.
  */
 static void report_rights(struct hazards *hazards)
 {

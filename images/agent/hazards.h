@@ -1,5 +1,8 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
-/* What the agent does to a subject: load, clocks, rights, cores, before it starts and meanwhile. */
+/*
+ * The agent's actions on a subject: load, clocks, rights, cores, before it starts and while it
+ * runs.
+ */
 #ifndef AGENT_HAZARDS_H
 #define AGENT_HAZARDS_H
 
@@ -23,7 +26,7 @@ struct hazards {
 	struct movement movement;
 	struct stops stops;
 	pid_t memory_hog;
-	uint64_t siblings_origin_ns; /* of their schedule */
+	uint64_t siblings_origin_ns; /* the origin of their schedule */
 	uint64_t siblings_due_ns;    /* when they start or stop next */
 	uint64_t wall_step_due_ns;
 	bool siblings_run;

@@ -52,7 +52,7 @@ int hypercall_fetch(
 	const struct window *window, const char *name, const uint8_t **content, size_t *bytes);
 
 /*
- * What differs from one machine of QEMU's to another: where the devices are. One of the files
+ * The differences between machines of QEMU: the addresses of the devices. One of the files
  * platform_*.c is built, by the architecture.
  */
 

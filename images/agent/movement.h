@@ -13,7 +13,7 @@
 struct movement_beat {
 	uint64_t period_ns; /* 0: never */
 	uint64_t due_ns;
-	uint64_t state; /* of its draws */
+	uint64_t state; /* the state of its draws */
 	uint64_t count;
 };
 

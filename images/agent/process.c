@@ -19,7 +19,7 @@
 #include <unistd.h>
 
 #define AGENT_PRIORITY 40     /* the emulator takes 50: nothing of ours delays it */
-#define USUAL_SLACK_NS 50000L /* of every process that a shell starts */
+#define USUAL_SLACK_NS 50000L /* the slack of every process that a shell starts */
 
 static void keep_to(unsigned int first, unsigned int count)
 {

@@ -34,7 +34,7 @@ struct program {
 	const struct spec_words *words;
 	const char *root;             /* its own root */
 	const char *output;           /* the file that takes its output */
-	unsigned long file_bytes_max; /* of each file that it writes, 0: no limit */
+	unsigned long file_bytes_max; /* the limit of each file that it writes, 0: no limit */
 	bool realtime_denied;         /* it may not take real-time priority */
 	bool anywhere;                /* it may run on any core, not the first alone */
 };

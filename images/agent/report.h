@@ -27,12 +27,12 @@ struct subject_end {
 
 int report_open(struct report *report);
 
-/* What this guest is: kernel and its version, command line, clocksource, cores. */
+/* Reports the guest: kernel and its version, command line, clocksource, cores. */
 void report_guest(struct report *report);
 
 /*
- * How far the guest's CLOCK_MONOTONIC and the raw counter went in the same `sleep_ns`, and how
- * often the first core's own timer interrupted it meanwhile.
+ * Reports the progress of the guest's CLOCK_MONOTONIC and of the raw counter in the same
+ * `sleep_ns`, and how often the first core's own timer interrupted it in that time.
  */
 void report_clock_rate(struct report *report, uint64_t sleep_ns);
 

@@ -22,7 +22,9 @@ struct schedule {
 	uint64_t period_ns; /* 0: once */
 };
 
-/* Whether the moment `at_ns` lies in one of them; each holds its beginning, not its end. */
+/*
+ * Returns true if the moment `at_ns` is in one of them; each includes its beginning, not its end.
+ */
 bool schedule_open(const struct schedule *schedule, uint64_t at_ns);
 
 /* The first beginning or end after `at_ns`; SCHEDULE_NEVER_NS where none comes any more. */

@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
 /*
- * What a cell asks of the guest: a text file of `key value` lines, made by the rig for each cell.
+ * The specification of a cell for the guest: a text file of `key value` lines, made by the rig for
+ * each cell.
  *
  *   schema 1            must come first
  *   settle_ms N         idle time between restore and start of the subject
@@ -76,7 +77,9 @@ struct spec_collect {
 	unsigned long size_bytes;
 };
 
-/* How far ahead a leap second is announced: the kernel takes note at the second before. */
+/*
+ * The time by which a leap second is announced before: the kernel takes note at the second before.
+ */
 #define SPEC_LEAP_AHEAD_MS 1100
 
 enum spec_leap {
@@ -85,7 +88,7 @@ enum spec_leap {
 	SPEC_LEAP_DELETE,
 };
 
-/* What happens to the subject; all of it zero where nothing does. */
+/* The actions on the subject; all zero if there are none. */
 struct spec_hazards {
 	unsigned int siblings;
 	bool siblings_from_accept;

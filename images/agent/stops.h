@@ -7,7 +7,7 @@
 #include <sys/types.h>
 
 struct stops {
-	pid_t pid;                /* of the process that does it; 0: none does */
+	pid_t pid;                /* the process that does it; 0: none */
 	volatile uint64_t *count; /* shared with it */
 };
 

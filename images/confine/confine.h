@@ -1,5 +1,8 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
-/* What a confined program may use, what the kernel is to refuse to it, and which files it keeps. */
+/*
+ * The resources of a confined program, the system calls that the kernel refuses it, and its kept
+ * files.
+ */
 #ifndef CONFINE_CONFINE_H
 #define CONFINE_CONFINE_H
 
@@ -9,9 +12,9 @@
 #define LIMITS_WORDS 4
 
 struct limits {
-	uid_t uid; /* who it is to be; 0: who we are */
+	uid_t uid; /* the user that it becomes; 0: our own */
 	uint64_t processes_max;
-	uint64_t memory_bytes_max; /* of each process */
+	uint64_t memory_bytes_max; /* the memory of each process */
 	uint64_t file_bytes_max;
 };
 

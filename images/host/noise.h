@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
 /*
- * What goes on in a program while it uses a library: signals that it handles, other threads that
+ * Activity in a program while it uses a library: signals that it handles, other threads that
  * compute. Neither touches the library.
  */
 #ifndef LIBRARY_CLIENT_NOISE_H
@@ -17,7 +17,7 @@
 #define NOISE_RATE_HZ_MAX 1000
 
 struct noise_config {
-	unsigned int rate_hz; /* of signals; 0: none */
+	unsigned int rate_hz; /* the rate of signals; 0: none */
 	int signal;           /* SIGALRM, SIGCHLD or SIGUSR1 */
 	bool restart;         /* SA_RESTART: calls that can be are taken up again */
 	unsigned int threads;

@@ -29,8 +29,8 @@ enum job { JOB_PROBE, JOB_READ, JOB_ERASE, JOB_WRITE, JOB_VERIFY };
 /* The strings are those of the command line. */
 struct options {
 	char *programmer;
-	char *parameters; /* of the programmer; NULL: none */
-	const char *chip; /* NULL: any */
+	char *parameters;        /* the programmer's parameters; NULL: none */
+	const char *chip;        /* NULL: any */
 	const char *layout_path; /* NULL: the whole chip */
 	const char *region;
 	enum job job;

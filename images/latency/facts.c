@@ -79,7 +79,7 @@ static void write_timer_list(struct json_line *line)
 	free(text);
 }
 
-/* What clock_getres() says; 0 where there is no such clock. */
+/* Returns the result of clock_getres(); 0 if there is no such clock. */
 static int64_t resolution_ns(clockid_t clock)
 {
 	struct timespec step;

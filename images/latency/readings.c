@@ -40,7 +40,7 @@ static struct cost cost_now(void)
 	return cost;
 }
 
-/* What happened to this machine between the two is in the readings. */
+/* The readings include everything that happened to this machine between the two. */
 static void write_span(struct json_line *line, int64_t began_ns, int64_t ended_ns)
 {
 	json_signed(line, "began_ns", began_ns);

@@ -10,20 +10,23 @@
 #include "series.h"
 #include "text/json_line.h"
 
-/* What the kernel says of its timers, word for word: what it means is for the reader to say. */
+/* Writes the kernel's statements about its timers, word for word; the reader interprets them. */
 int facts_write(const struct series *series, struct json_line *line);
 
-/* What a reading costs by itself: what every figure of this program has in it. */
+/* Writes the cost of a reading, which is included in every figure of this program. */
 int audit_write(const struct series *series, struct json_line *line);
 
 int readings_of_wait(const struct series *series, struct json_line *line);
 int readings_of_sweep(const struct series *series, struct json_line *line);
 int readings_of_periods(const struct series *series, struct json_line *line);
 
-/* How often a CPU's own timer interrupts it: while it idles, then while this process computes. */
+/*
+ * Writes how often a CPU's own timer interrupts it: while it idles, then while this process
+ * computes.
+ */
 int ticks_write(const struct series *series, struct json_line *line);
 
-/* Whether a line of /proc/timer_list says how timers are served, rather than which there are. */
+/* Returns true if a line of /proc/timer_list says how timers are served, not which there are. */
 bool facts_keeps(const char *line);
 
 /*

@@ -69,7 +69,7 @@ static int take_kind(const char *name, struct series *out)
 	return -EINVAL;
 }
 
-/* What has an end and room for its readings. */
+/* Returns true if the series has an end and room for its readings. */
 static bool is_whole(const struct series *series)
 {
 	switch (series->kind) {

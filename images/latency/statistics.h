@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
-/* What many readings say together. Everything is in whole nanoseconds. */
+/* Statistics of many readings. Everything is in whole nanoseconds. */
 #ifndef LATENCY_STATISTICS_H
 #define LATENCY_STATISTICS_H
 
@@ -11,7 +11,7 @@
 struct statistics {
 	size_t count;
 	int64_t mean_ns;
-	int64_t deviation_ns; /* of a sample: divided by count - 1; 0 for a single reading */
+	int64_t deviation_ns; /* for a sample: divided by count - 1; 0 for a single reading */
 	int64_t quantile_ns[QUANTILES]; /* [0] is the least, [50] the median, [100] the most */
 };
 

@@ -33,7 +33,7 @@ def c_table(parts: Sequence[Part]) -> str:
 
 
 def c_names(parts: Sequence[Part]) -> str:
-    """The table behind model/part_names.h, apart since only some programs have use for it."""
+    """Returns the table behind model/part_names.h, which only some programs use."""
     return "\n".join(
         [
             HEAD + '#include "part_names.h"\n',

@@ -16,14 +16,14 @@ REGIONS_MAX = 6
 class Erase:
     opcode: int
     size_bytes: int
-    """Of a block; of the smallest where they differ."""
+    """The size of a block; of the smallest if they differ."""
     busy: BusyTime
     regions: tuple[tuple[int, int], ...] = ()
-    """How many blocks of how many bytes, from address 0 on; none: all are alike."""
+    """The number and size of blocks, from address 0 on; empty: all are alike."""
 
 
 def read_erase(row: Table, opcodes: tuple[int, ...], size_bytes: int, sources: Sources) -> Erase:
-    """Of a part of that size, whose family has those opcodes."""
+    """Reads a row of a part of that size, whose family has those opcodes."""
     has_regions = "regions" in row.values
     shape = "regions" if has_regions else "size_bytes"
     regions = read_regions(row, "regions", size_bytes) if has_regions else ()
@@ -48,7 +48,7 @@ def _block_bytes(row: Table, size_bytes: int) -> int:
 
 
 def read_regions(row: Table, key: str, size_bytes: int) -> tuple[tuple[int, int], ...]:
-    """`KEY = [[4, 8192], [1, 32768]]`: so many blocks of so many bytes, from address 0 on."""
+    """Reads `KEY = [[4, 8192], [1, 32768]]`: so many blocks of so many bytes, from address 0 on."""
     regions = []
     value = row.values[key]
     if not isinstance(value, list) or not 0 < len(value) <= REGIONS_MAX:
@@ -67,7 +67,7 @@ def read_regions(row: Table, key: str, size_bytes: int) -> tuple[tuple[int, int]
 
 
 def opcode(table: Table, key: str, known: tuple[int, ...]) -> int:
-    """One that the model has a command for."""
+    """Reads an opcode that the model has a command for."""
     value = table.integer(key, low=0, high=0xFF)
     if value not in known:
         names = ", ".join(f"0x{code:02X}" for code in known)

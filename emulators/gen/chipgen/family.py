@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: GPL-2.0-or-later
-"""What a family of parts adds to what every part has, and how its values are written in C."""
+"""The additions of a family to what every part has, and the C form of its values."""
 
 from __future__ import annotations
 
@@ -17,16 +17,18 @@ Fields = dict[str, str]
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Family:
     name: str
-    """As in the chip file; in C it is PART_NAME."""
+    """The name in the chip file; in C it is PART_NAME."""
     keys_required: tuple[str, ...]
     """The family's own keys at the top of a chip file."""
     keys_optional: tuple[str, ...] = ()
     erase_opcodes: tuple[int, ...] = ()
-    """Those that the model has a command for; none: the parts have no key `erase`."""
+    """The opcodes that the model has a command for; empty: the parts have no key `erase`."""
     read: Callable[[Table, int, Sources], dict[str, Fields]]
-    """From the whole file, the size of the part in bytes and its sources: the structures that only
-    some parts have, by the pointer to each in `struct part`. That of MEMBER is a
-    `struct part_MEMBER` of MEMBER.h."""
+    """The function that makes the structures of only some parts, by the pointer in `struct part`.
+
+    Its arguments are the whole file, the size of the part in bytes and its sources. The structure
+    of MEMBER is a `struct part_MEMBER` of MEMBER.h.
+    """
 
 
 def c_text(text: str) -> str:
@@ -50,5 +52,5 @@ def c_busy_time(busy: BusyTime) -> str:
 
 
 def c_fields(fields: Fields) -> list[str]:
-    """One designated initialiser a line, in the order given."""
+    """Returns one designated initialiser a line, in the order given."""
     return [f"\t.{name} = {value}," for name, value in fields.items()]

@@ -8,7 +8,7 @@ from enum import Enum
 
 
 class Grade(Enum):
-    """What a figure rests on, from the strongest to the weakest."""
+    """The source of a figure, from the strongest to the weakest."""
 
     DATASHEET = "datasheet"
     SECONDARY = "secondary"
@@ -17,7 +17,7 @@ class Grade(Enum):
 
 
 class Work(Enum):
-    """What keeps a part busy."""
+    """The kind of work that keeps a part busy."""
 
     SECTOR_ERASE = "sector_erase"
     CHIP_ERASE = "chip_erase"
@@ -40,9 +40,9 @@ class BusyTime:
     max: Figure
 
 
-# How many times the typical a maximum is taken to be where no source gives one, next to what the
-# datasheets of chips/ give. All are 4: low in what is found, so that an assumed slow part is
-# slower than a good one without being slower than any real one.
+# The assumed ratio of maximum and typical if no source gives one, beside the ratios in the
+# datasheets of chips/. All are 4, which is low among them, so that an assumed slow part is slower
+# than a good one without being slower than any real one.
 MAX_PER_TYP: dict[Work, int] = {
     Work.SECTOR_ERASE: 4,  # found 4.3 to 13.3: wear lengthens an erase most
     Work.CHIP_ERASE: 4,  # found 1.7 to 5.0: the spread of the sectors averages out
@@ -56,8 +56,9 @@ MAX_PER_TYP: dict[Work, int] = {
 TYP_PER_MIN = 2
 MAX_PER_TYP_WHEN_TYP_IS_MISSING = 2
 
-# Typicals where no source gives anything (`assumed = true` in the chip file), in the middle of what
-# the datasheets of chips/ give for such work. An erase that is not here takes the next larger one.
+# The assumed typicals if no source gives any figure (`assumed = true` in the chip file), in the
+# middle of what the datasheets of chips/ give for such work. An erase that is not here takes the
+# next larger one.
 TYP_NS: dict[Work, int] = {
     Work.PAGE_PROGRAM: 700_000,  # found 0.12 to 1.4 ms
     Work.BYTE_PROGRAM: 10_000,  # found 7 to 30 us
@@ -72,7 +73,7 @@ SECTOR_ERASE_TYP_NS: dict[int, int] = {
 }
 CHIP_ERASE_TYP_NS_PER_MIB = 2_500_000_000  # found 1.2 to 10 s
 
-# The same for waits that a client owes: long ones, since too short a wait must not look good.
+# The assumed waits that a client owes. They are long, because too short a wait must not look good.
 WAIT_NS: dict[str, int] = {
     "deep_power_down": 10_000,  # found 1 to 20 us
     "release_power_down": 100_000,  # found 3 to 100 us
@@ -85,7 +86,7 @@ WAIT_NS: dict[str, int] = {
 
 
 def assumed_typ_ns(work: Work, size_bytes: int) -> int:
-    """Of erases by what they erase; of other work the size does not count."""
+    """Returns the typical time. Only for erases it depends on the size."""
     if work is Work.CHIP_ERASE:
         return size_bytes * CHIP_ERASE_TYP_NS_PER_MIB >> 20
     if work is Work.SECTOR_ERASE:
@@ -94,7 +95,7 @@ def assumed_typ_ns(work: Work, size_bytes: int) -> int:
 
 
 def busy_time(work: Work, *, typ: Figure | None, longest: Figure | None) -> BusyTime:
-    """Of one of the two at least; fills in what is missing, graded `assumed`."""
+    """Returns the busy time from at least one of the two; what is missing is graded `assumed`."""
     if typ is None:
         assert longest is not None
         typ = _assumed(longest.ns // MAX_PER_TYP_WHEN_TYP_IS_MISSING)
@@ -108,10 +109,10 @@ def _assumed(ns: int) -> Figure:
 
 
 def assumed_busy_time(work: Work, size_bytes: int) -> BusyTime:
-    """Where no source gives anything."""
+    """Returns the busy time if no source gives any figure."""
     return busy_time(work, typ=_assumed(assumed_typ_ns(work, size_bytes)), longest=None)
 
 
 def assumed_wait(name: str) -> Figure | None:
-    """None: there is no rule for that wait, so it has to be known."""
+    """Returns the assumed wait; None: there is no rule for that wait, so it has to be known."""
     return _assumed(WAIT_NS[name]) if name in WAIT_NS else None

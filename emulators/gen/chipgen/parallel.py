@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: GPL-2.0-or-later
-"""Parts on a parallel, LPC or FWH bus: what model/cycle.c and its families need to know of one."""
+"""Parts on a parallel, LPC or FWH bus: their facts for model/cycle.c and its families."""
 
 from __future__ import annotations
 

@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: GPL-2.0-or-later
-"""A part as its chip file describes it, checked: what all have; the rest is its family's."""
+"""A part from its chip file, checked: the common facts; its family adds the others."""
 
 from __future__ import annotations
 
@@ -38,15 +38,16 @@ class Part:
 
 
 def read_part(file: Path) -> Part:
-    """Raises ChipFileError."""
+    """Reads a part; raises ChipFileError."""
     return parse_part(file, file.read_bytes())
 
 
 def parse_part(file: Path, content: bytes) -> Part:
-    """The same for what that file holds."""
+    """Parses a part from that file's content; raises ChipFileError."""
     try:
         values = tomllib.loads(content.decode())
-    except (ValueError, RecursionError) as error:  # also of bytes that are no text
+    # These errors also occur for bytes that are no text.
+    except (ValueError, RecursionError) as error:
         raise ChipFileError(file, "TOML", str(error), remedy="mend the syntax") from error
     return _part(Table(file=file, where="", values=values))
 

@@ -26,20 +26,20 @@ class Sources:
     grades: dict[str, Grade]
 
     def grade(self, table: Table, key: str = "source") -> Grade:
-        """That of the source which the table names."""
+        """Returns the grade of the source that the table names."""
         return self.grades[table.choice(key, tuple(self.grades))]
 
     def check_keys(
         self, table: Table, *, required: tuple[str, ...], optional: tuple[str, ...] = ()
     ) -> None:
-        """Those, and the source that the table has to name."""
+        """Checks the keys, and the source that the table has to name."""
         table.check_keys(required=(*required, "source"), optional=optional)
         self.grade(table)
 
     def busy_time(
         self, table: Table, work: Work, *, size_bytes: int = 0, others: tuple[str, ...] = ()
     ) -> BusyTime:
-        """Of a row with `typ_us`, `max_us` or both, or `assumed`; with the keys @others besides."""
+        """Reads a row with `typ_us`, `max_us` or both, or `assumed`, and the keys of `others`."""
         if "assumed" in table.values:
             table.check_keys(required=("assumed", *others))
             table.true("assumed")
@@ -57,7 +57,7 @@ class Sources:
         return busy_time(work, typ=typ, longest=longest)
 
     def _figure(self, table: Table, name: str) -> Figure | None:
-        """One of the two; `NAME_source` stands for it where the row's source does not."""
+        """Reads one of the two figures. `NAME_source` is its source if it is not the row's."""
         source = f"{name}_source"
         if f"{name}_us" not in table.values:
             if source in table.values:
@@ -67,7 +67,7 @@ class Sources:
         return Figure(ns=table.microseconds_as_ns(f"{name}_us"), grade=self.grade(table, key))
 
     def wait(self, table: Table, name: str) -> Figure:
-        """Of a row with the longest time that the part may take, or `assumed`."""
+        """Reads a row with the longest time that the part may take, or `assumed`."""
         if "assumed" in table.values:
             table.check_keys(required=("assumed",))
             table.true("assumed")

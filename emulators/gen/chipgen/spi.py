@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: GPL-2.0-or-later
-"""What SPI parts share: the tables of a chip file that fill in `struct part_spi`."""
+"""The common tables of SPI parts in a chip file, which fill in `struct part_spi`."""
 
 from __future__ import annotations
 
@@ -18,7 +18,7 @@ WRITE_STATUS_OPCODES = (0x01, 0x31, 0x11)
 PROTECTION_BITS_MAX = 4
 POWER_UP = ("power_up_to_select", "power_up_to_write")
 
-# What each kind of protection needs: `bits` are those of the first status register, lowest first.
+# The keys of each kind of protection. `bits` are those of the first status register, lowest first.
 PROTECTIONS: dict[str, tuple[str, ...]] = {
     "none": (),
     "any": ("bits",),
@@ -106,7 +106,7 @@ def _read_opcodes(status: Table) -> list[int]:
 
 
 def _flag(table: Table, read_opcodes: list[int]) -> str:
-    """`{ read_opcode = 0x35, mask = 0x40 }`: bits of one of the part's status registers."""
+    """Reads `{ read_opcode = 0x35, mask = 0x40 }`: bits of one of the part's status registers."""
     table.check_keys(required=("read_opcode", "mask"))
     index = read_opcodes.index(opcode(table, "read_opcode", tuple(read_opcodes)))
     return f"{{ {index}, 0x{table.integer('mask', low=1, high=0xFF):02X} }}"
@@ -136,7 +136,7 @@ def read_protection(table: Table, status: Table, sources: Sources) -> Fields:
 
 
 def _lock_regions(table: Table) -> Fields:
-    """Blocks that have a lock each."""
+    """Reads the blocks that have a lock each."""
     regions = read_regions(table, "lock_regions", SIZE_BYTES_MAX)
     count = sum(blocks for blocks, _ in regions)
     if count > LOCKS_MAX:
@@ -147,7 +147,7 @@ def _lock_regions(table: Table) -> Fields:
 
 
 def read_early_wel(table: Table, sources: Sources) -> Fields:
-    """WEL falls within a busy time: what a wait for it is worth rests on this source, too."""
+    """Reads that WEL falls within a busy time; the source's grade also bounds such a wait's."""
     table.check_keys(required=("source",))
     grade = sources.grade(table)
     return {"early_wel": f"{{ true, GRADE_{grade.name} }}"}
@@ -176,7 +176,7 @@ def read_suspend(table: Table, status: Table, sources: Sources) -> Fields:
 def read_busy(
     table: Table, sources: Sources, required: Mapping[str, Work], optional: Mapping[str, Work]
 ) -> Fields:
-    """Rows of `[busy]`, each a busy time of that name in C."""
+    """Reads rows of `[busy]`, each a busy time of that name in C."""
     works = {**required, **optional}
     table.check_keys(required=tuple(required), optional=tuple(optional))
     return {
@@ -192,7 +192,10 @@ def read_wait(
     optional: Sequence[str],
     defaults: Mapping[str, str],
 ) -> Fields:
-    """Rows of `[wait]`; a missing one of @defaults is the one it names, where that is there."""
+    """Reads rows of `[wait]`.
+
+    A missing one of `defaults` is the one that it names, if that is there.
+    """
     table.check_keys(required=required, optional=optional)
     wait = {key: sources.wait(table.table(key), key) for key in table.values}
     for key, other in defaults.items():

@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: GPL-2.0-or-later
-"""The families on an SPI bus: what each of model/spi_NAME.c needs to know of a part."""
+"""The families on an SPI bus: the facts of a part for each of model/spi_NAME.c."""
 
 from __future__ import annotations
 
@@ -21,7 +21,7 @@ NOR_BUSY_OPTIONAL = {
     "byte_program_first": Work.BYTE_PROGRAM,
     "byte_program_next": Work.BYTE_PROGRAM,
 }
-# A wait that is left out: the part lacks the command.
+# If a wait is missing, the part lacks the command.
 NOR_WAITS = (
     *("deep_power_down", "release_power_down", "release_power_down_with_id"),
     *("soft_reset", "soft_reset_during_program", "soft_reset_during_erase"),
@@ -34,7 +34,7 @@ NOR_WAIT_DEFAULTS = {
     "soft_reset_during_write_status": "soft_reset",
 }
 
-# Of a byte and of a word alike: the datasheets give one time for both.
+# The time of a byte and of a word alike: the datasheets give one time for both.
 AAI_BUSY = {"page_program": Work.BYTE_PROGRAM}
 
 DATAFLASH_PAGE_BYTES_MAX = 528
@@ -73,7 +73,7 @@ def _read_aai(top: Table, _size_bytes: int, sources: Sources) -> dict[str, Field
 
 
 def _read_eeprom(top: Table, _size_bytes: int, sources: Sources) -> dict[str, Fields]:
-    """The RDID of the chip file is what its identification page begins with."""
+    """Reads an EEPROM. The RDID of the chip file is the beginning of its identification page."""
     fields = {
         **_identity(top, sources),
         **_registers(top, sources),

@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: GPL-2.0-or-later
-"""One TOML table whose keys are all known, and errors that say how to mend the file."""
+"""One TOML table whose keys are all known, and errors that say how to correct the file."""
 
 from __future__ import annotations
 
@@ -35,7 +35,7 @@ class Table:
         return ChipFileError(self.file, self.path(key), problem, remedy=remedy)
 
     def check_keys(self, *, required: Sequence[str], optional: Sequence[str] = ()) -> None:
-        """Unknown keys come first: a missing key is most often a misspelt one."""
+        """Checks the keys. Unknown ones come first: a missing key is most often a misspelt one."""
         known = (*required, *optional)
         for key in self.values:
             if key not in known:
@@ -78,7 +78,7 @@ class Table:
         return value
 
     def true(self, key: str) -> None:
-        """For a key that is left out where it is not so."""
+        """Checks that the value is true. The key must be omitted otherwise."""
         if self._value(key) is not True:
             raise self.error(key, "is not true", remedy=f"write `{key} = true`, or leave it out")
 
@@ -130,7 +130,7 @@ class Table:
         )
 
     def only(self, *keys: str) -> Table:
-        """The same table without its other keys."""
+        """Returns the table without its other keys."""
         values = {key: self.values[key] for key in keys if key in self.values}
         return Table(file=self.file, where=self.where, values=values)
 
@@ -147,15 +147,15 @@ class Table:
 
 
 def _is_whole(value: object) -> TypeGuard[int]:
-    """To Python true and false are whole numbers, too."""
+    """Returns True for a whole number. For Python, true and false are whole numbers, too."""
     return isinstance(value, int) and not isinstance(value, bool)
 
 
 def _is_printed(text: str) -> bool:
-    """Whether it can stand in a C text as it is."""
+    """Returns True if the text needs no escape in C."""
     return text != "" and text.isprintable()
 
 
 def nearest(name: str, known: Sequence[str]) -> str:
-    """The known name that is spelled most like `name`, however far away it is."""
+    """Returns the known name with the spelling most like `name`, however different it is."""
     return difflib.get_close_matches(name, known, n=1, cutoff=0.0)[0]

@@ -23,7 +23,7 @@ REMEDY = (
     " FLASHROM_RIG_UNCONFINED=1, runs the subject without, with all your rights"
 )
 NOBODY = 65534
-"""Who foreign code is where the rig runs as root."""
+"""The user of foreign code if the rig runs as root."""
 TEMPORARY_BYTES_MAX = 16 << 20
 TREES = ("/bin", "/sbin", "/lib", "/lib32", "/lib64", "/libx32")
 """Links into /usr on most systems, folders of their own on others."""
@@ -33,7 +33,7 @@ CLOSED = ("--remount-ro", "/dev", "--remount-ro", "/")
 
 
 def is_unconfined_by_default() -> bool:
-    """Whether the environment says so; the one place that reads it."""
+    """Returns the default from the environment. Nothing else reads it."""
     return bool(os.environ.get(UNCONFINED_VARIABLE))
 
 
@@ -75,7 +75,7 @@ def folder_words(folder: Path, bytes_max: int) -> list[str]:
 
 
 def missing_confinement() -> str:
-    """Why no subject can be confined here; empty where it can."""
+    """Returns why no subject can be confined here; empty if it can."""
     if shutil.which(PROGRAM) is None:
         return "bubblewrap is not installed"
     probe = [*sandbox_words(), *system_words(), *CLOSED, "--", "/usr/bin/true"]

@@ -28,7 +28,7 @@ from delayrig.plan.schema import find_plan, plan_names, read_plan
 from delayrig.present.terminal.delays import delay_lines
 
 FOUND = ("name", "file", "address", "size", "argument", "unit_ns", "found_by", "doubt")
-"""What JSON says of a delay function."""
+"""The keys of a delay function in JSON."""
 
 
 @click.command(cls=RigCommand)

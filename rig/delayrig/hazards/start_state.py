@@ -60,7 +60,7 @@ class Starts(Hazard):
     concern = Concern.SAFETY
     lanes = ANYWHERE
     phase_ns = 100_000
-    """What the part was left at has nothing to do with when the program has started."""
+    """The phase of the part's state, which does not depend on the program's start."""
 
     def __init__(self, value: str) -> None:
         super().__init__(value)

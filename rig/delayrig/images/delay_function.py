@@ -226,7 +226,7 @@ def _by_symbols(subject: Subject, *names: str) -> Iterator[DelayFunction]:
 
 
 def _in_debug_information(subject: Subject, *names: str) -> Iterator[DelayFunction]:
-    """The same; also where that was kept apart from the file."""
+    """Yields the same from debug information, which may be in a separate file."""
     for file, part in parts_under_test(subject):
         found = debug_functions(part, list(names) or known_delay_symbols())
         for name, address in found.items():
@@ -234,7 +234,7 @@ def _in_debug_information(subject: Subject, *names: str) -> Iterator[DelayFuncti
 
 
 def _by_digest(subject: Subject) -> Iterator[DelayFunction]:
-    """In a library without symbols, where a profile knows the address by the library's digest."""
+    """Yields the function of a library without symbols whose digest is in a profile."""
     libraries = [item for item in parts_under_test(subject) if LIBRARY_PART in item[0]]
     address = subject.delay_address
     if address is not None and libraries:

@@ -33,18 +33,18 @@ SUBJECT_MAX = 50
 # Nobody's hooks and line ends; a monitor of the user's files is a program, too.
 SETTINGS = ("core.hooksPath=/dev/null", "core.autocrlf=false", "core.fsmonitor=false")
 MAIN_BRANCHES = ("@{upstream}", "origin/HEAD", "origin/main", "origin/master")
-# Who is called by a hook of git's has these set to another repository.
+# In one of git's hooks, these variables name another repository.
 OUTSIDE = re.compile(r"GIT_(?!CONFIG)")
 
 
 class Source(msgspec.Struct, frozen=True, kw_only=True):
-    """What a subject's name stands for."""
+    """The tree that a subject's name refers to."""
 
     name: str
     tree: str
     """Git's hash of all files."""
     label: str
-    """What answers call it."""
+    """Its name in answers."""
     folder: str
     """Where it was taken from; by now it may hold something else."""
 
@@ -74,7 +74,7 @@ def take_source(revision: str, folder: Path, paths: Paths) -> Source:
 
 
 def is_known(name: str, paths: Paths) -> bool:
-    """Whether the state knows what the name stands for."""
+    """Returns True if the state knows the tree of that name."""
     return name.startswith(PREFIX) and _record(name, paths).is_file()
 
 
@@ -147,7 +147,7 @@ def _of_commit(top: Path, commit: str) -> Source:
 
 
 def _of_work_tree(folder: Path, commit: str, ours: Path) -> Source:
-    """What equals its last commit is that commit."""
+    """Returns the tree of a folder. A folder that equals its last commit is that commit."""
     if commit:
         _git(ours, "read-tree", f"{commit}^{{tree}}")
     _git(ours, f"--work-tree={folder.absolute()}", "add", "--all", at=folder)
@@ -180,7 +180,7 @@ def _commit(top: Path, revision: str) -> str:
 
 @contextmanager
 def _borrowing(folder: Path, paths: Paths) -> Iterator[Path]:
-    """A repository of ours, which finds the objects of that one, too, and ignores what it does."""
+    """Yields a repository of ours, which also finds the objects of that one."""
     theirs = _run(folder, "rev-parse", "--path-format=absolute", "--git-common-dir").stdout.strip()
     with scratch_beside(paths.images / FOLDER / "repository") as scratch:
         ours = scratch / "git"
@@ -196,7 +196,7 @@ def _borrowing(folder: Path, paths: Paths) -> Iterator[Path]:
 
 
 def _export(source: Source, ours: Path, paths: Paths) -> None:
-    """Git follows no link of a tree that it writes."""
+    """Writes the files of a tree. Git follows no link of a tree that it writes."""
     folder = sources_of(source, paths)
     if not folder.is_dir():
         with whole_folder(folder) as made:

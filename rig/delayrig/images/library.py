@@ -56,7 +56,7 @@ def provide_library(
 
 
 def _own_library(name: str, paths: Paths, preparing: Preparing) -> Path | None:
-    """One of ours, or the one that lies where builds of flashrom leave it: beside the program."""
+    """Returns one of our libraries, or the one that a build of flashrom put beside its program."""
     disguises, plain = split_disguises(name)
     if disguises:
         library = _own_library(plain, paths, preparing)

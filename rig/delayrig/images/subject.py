@@ -69,7 +69,7 @@ FORMS = (f"{GIT_PREFIX}REV", f"{PATH_PREFIX}BINARY")
 """How a user names builds of their own."""
 LISTED_BY = f"`rig/rig subjects`, {' and '.join(FORMS)}"
 ONE_MACHINE_PREFIXES = ("past-mistake:", "step:", "sleep-facts", GIT_PREFIX)
-"""Of what is built here, that for which there is no compiler of other architectures."""
+"""The prefixes of programs that are built here for only one architecture."""
 PROGRAM = "/usr/sbin/flashrom"
 """The path of every subject in its root: no path of this machine goes into a guest."""
 ARCHIVE = "subject.cpio"
@@ -116,13 +116,13 @@ class Subject(msgspec.Struct, frozen=True, kw_only=True):
 
 
 def known_subjects(recipes: Recipes) -> list[str]:
-    """What `--subject` takes by name; it takes `FORMS` as well."""
+    """Returns the names that `--subject` takes; it takes `FORMS` as well."""
     known_bad = [f"{KNOWN_BAD_PREFIX}{name}" for name in own_mistakes()]
     return [*OWN_PROGRAMS, *known_bad, *recipes.subjects]
 
 
 def is_own_build(name: str) -> bool:
-    """Whether it is a build of the user's."""
+    """Returns True for a build of the user."""
     return name.startswith((PATH_PREFIX, GIT_PREFIX))
 
 

@@ -55,7 +55,7 @@ LEFT_OUT = ("tests", "man-pages", "documentation", "ich_descriptors_tool", "bash
 OPTION = re.compile(r"^\s*option\(\s*'([\w-]+)'", re.MULTILINE)
 OPTION_FILES = ("meson_options.txt", "meson.options")
 OWN_PROGRAMS = Path(sys.executable).parent
-"""Of the rig's environment, which has a meson that is new enough."""
+"""The folder of the rig's environment, which has a meson that is new enough."""
 TIME_LIMIT_S = 1800
 TEMPORARY_BYTES_MAX = 256 << 20
 SCRIPT = f"""\
@@ -107,7 +107,7 @@ def provide_tree(name: str, paths: Paths, preparing: Preparing) -> Path:
 
 
 def _key(source: Source) -> str:
-    """Of all that a build follows from."""
+    """Returns a digest of all inputs of a build."""
     told = [_said("cc", "--version"), _said("pkg-config", "--modversion", *PACKAGES)]
     return digest.of_value(["tree", source.tree, FLAGS, MESON, SCRIPT, told])[:24]
 
@@ -120,14 +120,14 @@ def _said(*words: str) -> str:
 
 @contextmanager
 def _one_at_a_time(paths: Paths) -> Iterator[None]:
-    """A build takes all CPUs; and who waits may find what it wanted."""
+    """Allows one build at a time: a build takes all CPUs, and may be what the next one wants."""
     with (paths.images / FOLDER / "lock").open("w") as lock:
         fcntl.flock(lock, fcntl.LOCK_EX)
         yield
 
 
 def _build(source: Source, folder: Path, paths: Paths) -> None:
-    """On a copy that goes in the end, whatever becomes of it."""
+    """Builds a copy, which is removed at the end in any case."""
     log = paths.state / "log" / f"build-{source.tree[:DIGITS]}.log"
     log.parent.mkdir(exist_ok=True)
     with scratch_beside(folder) as scratch, log.open("w", encoding="utf-8") as said:
@@ -219,7 +219,7 @@ def _confined(places: Sequence[Path]) -> tuple[list[str], list[Path]]:
 
 
 def _as_nobody(places: Sequence[Path]) -> list[str]:
-    """What root's build runs as, to whom its places then belong."""
+    """Returns words that run a build of root as another user, who gets the folders."""
     if os.geteuid() != 0:
         return []
     for place in places:

@@ -63,7 +63,7 @@ def sure_calls(delays: Delays) -> list[DelayCall]:
 
 
 def unsure_calls(delays: Delays) -> list[DelayCall]:
-    """Those of functions that may be no delay functions: `sure_calls()` leaves them out."""
+    """Returns calls of functions that may be no delay functions, which `sure_calls()` omits."""
     known_ns = _known_lengths_ns(delays)
     return [call for call in delays.calls if call.requested_ns > known_ns[call.function]]
 

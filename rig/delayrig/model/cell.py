@@ -81,7 +81,7 @@ class Cell(msgspec.Struct, frozen=True, kw_only=True):
     job: Job
     region_kib: int = REGION_KIB
     content_bytes: int = 0
-    """How much of the region holds data before and after a write; 0: all of it."""
+    """The bytes of the region with data before and after a write; 0: all of it."""
     programmer: Programmer
     pin: str = ""
     """CPUs of this machine that the subject keeps to, as `0,2-3`; empty: any. Of the host lane."""

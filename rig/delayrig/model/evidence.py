@@ -49,12 +49,12 @@ class ObservedWait(msgspec.Struct, frozen=True, kw_only=True):
 
     @property
     def short_by_ns(self) -> int:
-        """What it lacks at least; below zero where it may have been long enough."""
+        """Returns the least shortfall; negative if it may have been long enough."""
         return self.requested_ns - self.longest_ns
 
     @property
     def is_short(self) -> bool:
-        """Convicted: even the longest that it may have been is too short."""
+        """Returns True if even its longest possible duration is too short."""
         return self.short_by_ns > 0 and self.short_by_ns >= self.clock_error_ns
 
     @property
@@ -90,7 +90,7 @@ class ObservedDelay(ObservedWait, frozen=True, kw_only=True):
 
     @property
     def is_short(self) -> bool:
-        """By more than its clock can be wrong and coarse."""
+        """Returns True if it was too short by more than the error and step of its clock."""
         return (
             self.has_returned
             and not self.is_open
@@ -110,7 +110,7 @@ class ObservedDelay(ObservedWait, frozen=True, kw_only=True):
 
     @property
     def visible_short_ns(self) -> int:
-        """A cut of the code by this much would have been seen: the overhead of the call hides less.
+        """Returns the smallest visible cut of the code; the overhead of the call hides less.
 
         That is what the call lasted longer than it was asked to, and the error of the clocks.
         """

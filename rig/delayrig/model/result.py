@@ -89,11 +89,11 @@ class SiteWaits(msgspec.Struct, frozen=True, kw_only=True):
     requested_ns: int
     count: int
     short: int
-    """How many of them were convicted."""
+    """The number of convicted ones."""
     least_ns: tuple[int, int]
     """The bounds of the one that lacked most."""
     error_ns: int
-    """By how much the clocks that it was seen by may be wrong."""
+    """The error of the clocks by which it was seen."""
 
 
 class EmulatorFacts(msgspec.Struct, frozen=True, kw_only=True):
@@ -137,9 +137,9 @@ class CellResult(msgspec.Struct, frozen=True, kw_only=True):
     waits: list[SiteWaits] = []
     """The delays that were judged, by call site."""
     not_waited_ns: int = 0
-    """What the convicted delays lacked, together."""
+    """The sum of the convicted delays' shortfalls."""
     job_done: bool = False
-    """Whether the subject said that the job went well, and the data is right."""
+    """True if the subject reported success, and the data is right."""
     time_ns: TimeSplit = TimeSplit()
     cpu_ns: CpuTime = CpuTime()
     chip_busy_ns: int = 0

@@ -89,7 +89,7 @@ def final_content(cell: Cell, region: Region) -> bytes:
 
 
 def _random_content(moment: str, cell: Cell, region: Region) -> bytes:
-    """No more than the plan asked for: some parts that erase 64 KiB program them byte by byte."""
+    """Returns random content of the plan's size: some parts with blocks of 64 KiB program bytes."""
     size = min(region.size_bytes, cell.content_bytes or cell.region_kib * 1024)
     content = random.Random(f"{moment} {cell.seed}").randbytes(size)
     return content.ljust(region.size_bytes, BLANK)
@@ -109,7 +109,7 @@ def programmer_argument(cell: Cell, dummy: str = "", places: Places = IN_GUEST) 
 def subject_words(
     cell: Cell, program: str, chip_name: str, dummy: str = "", places: Places = IN_GUEST
 ) -> list[str]:
-    """The subject's command line. `chip_name` is what this very flashrom calls the chip."""
+    """Returns the subject's command line. `chip_name` is this flashrom's name of the chip."""
     unnamed = [program, "-p", programmer_argument(cell, dummy, places)]
     words = [*unnamed, "-c", chip_name]
     region = ["-l", places.layout, "-i", REGION_NAME]

@@ -81,7 +81,7 @@ class Choice:
     chips: dict[str, ChipFacts]
     recipes: Recipes
     questions: dict[str, str]
-    """What a gate must have an answer to, by the places of the plan's cells that ask it."""
+    """The questions that a gate must answer, by the places of the cells that ask them."""
 
     def request(
         self, plan: str, out: Path, *, seed: int, argv: list[str], jobs: int | None = None

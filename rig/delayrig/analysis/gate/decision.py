@@ -92,15 +92,15 @@ class GateCell(msgspec.Struct, frozen=True, kw_only=True):
     baseline: Verdict | None
     candidate: Verdict
     margin_ns: int | None
-    """Of the worst new fault; null where that is no question of time."""
+    """The margin of the worst new fault; null if it has none."""
     excess: list[Excess]
     rerun: str
     faults: list[Fault] = []
-    """What became of each fault of this place, the gravest first."""
+    """The faults of this place and their change, the gravest first."""
 
     @property
     def refusing(self) -> list[Fault]:
-        """The faults that are new here, or worse than the baseline's."""
+        """Returns the faults that are new here, or worse than the baseline's."""
         return [fault for fault in self.faults if fault.change in REFUSING]
 
 
@@ -119,7 +119,7 @@ class Side(msgspec.Struct, frozen=True, kw_only=True):
 
     name: str
     label: str = ""
-    """What answers call it: a commit, a version or the user's word."""
+    """Its name in answers: a commit, a version or the user's word."""
     version: str = ""
     sha256: str = ""
     stored: str = ""

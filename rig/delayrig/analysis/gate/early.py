@@ -12,7 +12,7 @@ from delayrig.model.result import CellResult
 
 
 class EarlyAnswer:
-    """What is known while cells finish. Only exact cells count, which no other round changes."""
+    """The findings while cells finish. Only exact cells count, which no other round changes."""
 
     def __init__(
         self, cells: Iterable[Cell], baseline: Iterable[CellResult] = (), *, absolute: bool = False

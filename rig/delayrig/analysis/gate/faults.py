@@ -31,7 +31,7 @@ JOB, DATA = "job", "data"
 
 
 class Change(StrEnum):
-    """What became of a fault; the gravest first."""
+    """The change of a fault; the gravest first."""
 
     NEW = "new"
     WORSE = "worse"
@@ -59,10 +59,10 @@ class Fault(msgspec.Struct, frozen=True, kw_only=True):
     """The rule of the part that was broken."""
     asked_ns: int | None = None
     before_ns: tuple[int, int] | None = None
-    """How long it lasted in the baseline: shortest and longest."""
+    """Its duration in the baseline: shortest and longest."""
     now_ns: tuple[int, int] | None = None
     margin_ns: int | None = None
-    """By how much it is too short, below zero; null where that is no question of time."""
+    """The margin, negative if it is too short; null if it has none."""
     count: int = 1
 
 
@@ -72,7 +72,7 @@ class _Found:
 
     witness: str
     key: tuple[str, ...]
-    """What it is known by, besides the length; `UNKNOWN` of a stripped program's callers."""
+    """Its identity besides the length; `UNKNOWN` for a stripped program's callers."""
     length_ns: int
     lack_ns: int
     error_ns: int

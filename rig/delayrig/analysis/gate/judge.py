@@ -62,7 +62,7 @@ AS_BEFORE = "nothing is too short that was not before"
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Terms:
-    """What a gate asks besides the runs."""
+    """The inputs of a decision besides the runs."""
 
     limits: Limits = field(default_factory=Limits)
     absolute: bool = False
@@ -74,7 +74,7 @@ class Terms:
     stored: str = ""
     """The run that the baseline was taken from."""
     labels: tuple[str, str] = ("", "")
-    """What baseline and candidate are called."""
+    """The names of baseline and candidate."""
     reached: Sequence[str] = ()
     """Where changed waits were seen."""
     unreached: Sequence[str] = ()
@@ -98,7 +98,7 @@ def decide(
         beside=_beside(candidate),
         unheard=_unheard_lanes(watching.values()),
         cut=lengths_cut(chain(*theirs.values())),
-        intervals=2 * (len(ours) - exact),  # of time and of CPU time
+        intervals=2 * (len(ours) - exact),  # one of time, one of CPU time
         floor_ns=floor_of(exact),
     )
     cells = [judge.place(theirs.get(place, []), mine) for place, mine in ours.items()]

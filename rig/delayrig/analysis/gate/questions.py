@@ -17,7 +17,7 @@ class Unasked:
 
     words: str
     is_doubt: bool
-    """Whether it stands in the way of a Yes: what neither flashrom can do at all does not."""
+    """True if it prevents a Yes. A job that neither flashrom can do does not."""
 
 
 def unasked_questions(cells: Sequence[GateCell], questions: Mapping[str, str]) -> list[Unasked]:

@@ -91,7 +91,7 @@ class StoredBaseline:
 
 
 def is_subject(name: str, recipes: Recipes) -> bool:
-    """Whether a baseline is one to run; anything else that exists is a stored run."""
+    """Returns True for a baseline to run; anything else that exists is a stored run."""
     known = is_own_build(name) or name in known_subjects(recipes)
     return known or not Path(name).exists()
 
@@ -123,7 +123,7 @@ class GateRequest:
     stored: StoredBaseline | None
     rounds: int
     labels: Mapping[str, str] = field(default_factory=dict)
-    """What answers call each side, where that is not its version."""
+    """The name of each side in answers, if that is not its version."""
     questions: Mapping[str, str] = field(default_factory=dict)
     """By place: what the plan must have answered."""
     tree: Path | None = None

@@ -1,6 +1,7 @@
 # SPDX-License-Identifier: GPL-2.0-or-later
 """Judges if the present threshold fits a list of machines, and names the deciding machine.
 
+It fits if it was safe on all of them, and takes no more beside the recommended value than the
 rule allows: 2 % of time and 5 % of CPU time on each.
 """
 

@@ -89,7 +89,7 @@ class Callees(Protocol):
         """Returns True if it reads a clock."""
 
     def finds_place(self, call: Call) -> bool:
-        """Whether it only tells where the code lies, and leaves all other registers alone."""
+        """Returns True if it only finds the code's address and changes no other register."""
 
     def reads(self, call: Call) -> Iterable[int]:
         """Returns the arguments that it uses for its result or its writes."""

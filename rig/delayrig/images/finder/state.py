@@ -120,7 +120,7 @@ def _multiples(value: Value) -> Value:
 
 
 def computed(*sources: Value) -> Value:
-    """What comes of values by arithmetic."""
+    """Returns the result of arithmetic with these values."""
     made = frozenset(
         (DERIVED, n) if name == ARGUMENT else (name, n)
         for name, n in NOTHING.union(*sources)
@@ -137,7 +137,7 @@ def added(*sources: Value) -> Value:
 
 
 def chosen(*sources: Value) -> Value:
-    """One of them, by a condition."""
+    """Returns one of the values, chosen by a condition."""
     capped = {(CAPPED, 0)} if is_capped(NOTHING.union(*sources)) else NOTHING
     return computed(*sources).union(capped, *map(_multiples, sources))
 

@@ -199,7 +199,7 @@ class Waits:
         return index in flow.read and not any(loop.touches_memory for loop in flow.loops)
 
     def finds_place(self, call: Call) -> bool:
-        """Of i386's code that may lie anywhere: a helper that tells where it does."""
+        """Returns True for a helper of i386's position-independent code that finds its address."""
         code = b"" if call.target is None else self.graph.program.code(call.target, 4)
         loads_return_address = code[:1] == b"\x8b" and code[2:] == b"\x24\xc3"
         return loads_return_address and self.graph.program.isa.machine == "EM_386"

@@ -26,7 +26,7 @@ from delayrig.lanes.host.spec import PORT, REPORT_FD
 
 PROCESSES_MAX = 64
 MEMORY_BYTES_MAX = 4 << 30
-"""Of each process, addresses that nothing lies at among them."""
+"""The address space of each process, including unused addresses."""
 OWN_BYTES_MIN, OWN_FILES = 16 << 20, 2
 """Its folder has room for that many of the largest files: replacing a file needs twice its size."""
 ASIDE = "kept"
@@ -57,7 +57,7 @@ def subject_uid() -> int:
 
 
 def box_words(box: Sandbox) -> list[str]:
-    """Who is root keeps what it takes to become another user."""
+    """Returns bubblewrap's options. Root keeps the rights to become another user."""
     kept = ["CAP_SETUID", "CAP_SETGID", *(["CAP_SYS_NICE"] if box.realtime else [])]
     words = [*sandbox_words(kept=kept), *system_words()]
     aside, readable = box.own.parent / ASIDE, (box.confine, *box.readable)

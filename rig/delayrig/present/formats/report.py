@@ -37,7 +37,7 @@ class Case:
     why: str
     cell: CellResult
     gated: GateCell | None = None
-    """What a gate made of it."""
+    """A gate's result for it."""
 
     @property
     def is_gated(self) -> bool:
