@@ -61,7 +61,7 @@ job = ["write"]
 chip = ["GD25Q16C"]
 hazards = ["signals:20"]
 """
-HALF = ("asked = {usecs / 1000000,", "asked = {usecs / 2000000,")
+HALF = ("usecs % 1000000 * 1000L", "usecs % 1000000 * 500L")
 MENDED = ("nanosleep(&asked, NULL);", "while (nanosleep(&asked, &asked))\n\t\t\t;")
 
 

@@ -14,11 +14,15 @@ UNKNOWN = "?"
 
 
 def site_waits(delays: Iterable[ObservedDelay]) -> list[SiteWaits]:
-    """Returns the judged delays, summed up by call stack and length."""
-    groups: dict[tuple[tuple[str, ...], int], list[ObservedDelay]] = defaultdict(list)
+    """Returns the judged delays, summed up by call stack and length.
+
+    Good ones of about the same length are summed up: a program that polls asks for many lengths.
+    """
+    groups: dict[tuple[tuple[str, ...], bool, int], list[ObservedDelay]] = defaultdict(list)
     for delay in delays:
         if delay.is_judged:
-            groups[delay.callers, length_class_ns(delay.requested_ns)].append(delay)
+            size_ns = length_class_ns if delay.is_short else decade_ns
+            groups[delay.callers, delay.is_short, size_ns(delay.requested_ns)].append(delay)
     return [_summed(same) for same in groups.values()]
 
 
@@ -41,6 +45,11 @@ def length_class_ns(requested_ns: int) -> int:
     """
     if requested_ns % NS_PER_US == 0:
         return requested_ns
+    return decade_ns(requested_ns)
+
+
+def decade_ns(requested_ns: int) -> int:
+    """Returns the power of ten at or below it."""
     return int(10 ** (len(str(max(requested_ns, 1))) - 1))
 
 
