@@ -28,6 +28,8 @@ class Paths(Layout):
     qemu_preload = Place("build", "emulators/qemu_preload/qemu-preload.so")
     delay_plugin = Place("build", "emulators/delays/delay-plugin.so")
     """The QEMU plugin that observes delays."""
+    chip_plugin = Place("build", "emulators/programmers/chip-plugin.so")
+    """The QEMU plugin that has a chip behind a programmer's registers."""
     flashrom_build = Place("build", "flashrom")
     """The bundled flashrom and its test builds."""
     images = Place("state", "images")
@@ -53,6 +55,10 @@ class Paths(Layout):
     def agent_of(self, arch: str) -> Path:
         """Returns the program that is process 1 of every guest."""
         return self.build_of(arch) / "images" / "agent" / "agent"
+
+    def device_agent_of(self, arch: str) -> Path:
+        """Returns process 1 of guests whose chip is in QEMU."""
+        return self.build_of(arch) / "images" / "agent" / "device-agent"
 
     def emulator_of(self, arch: str) -> Path:
         return self.build_of(arch) / EMULATOR

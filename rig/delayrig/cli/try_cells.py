@@ -68,7 +68,8 @@ VALUES = {
     "programmer": (
         "PROGRAMMER",
         f"{', '.join(Programmer)}; releases reach parts that are not on SPI by"
-        f" {Programmer.SERPROG_NATIVE_DELAY} alone.  [default: {Programmer.SERPROG_IP}]",
+        f" {Programmer.SERPROG_NATIVE_DELAY} and {Programmer.NICINTEL} alone."
+        f"  [default: {Programmer.SERPROG_IP}]",
     ),
     "arch": ("ARCH", f"{', '.join(Arch)}.  [default: what FLASHROM is built for]"),
     "lane": ("LANE", f"{', '.join(LaneName)}.  [default: {LaneName.VIRTUAL}]"),

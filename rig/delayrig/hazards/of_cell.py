@@ -5,6 +5,7 @@ from delayrig.hazards import hazard_of
 from delayrig.hazards.hazard import Hazard
 from delayrig.model.cell import Cell
 from delayrig.model.platform import PLATFORMS
+from delayrig.model.programmers import device_of
 from delayrig.model.shape import GuestShape
 
 
@@ -22,6 +23,7 @@ def shape_of(cell: Cell) -> GuestShape:
         kernel=next((hazard.kernel for hazard in hazards if hazard.kernel), ""),
         clocksource=next((h.clocksource for h in hazards if h.clocksource), usual),
         kernel_words=tuple(word for hazard in hazards for word in hazard.kernel_words),
+        programmer=cell.programmer if device_of(cell) else "",
     )
 
 

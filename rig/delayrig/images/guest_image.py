@@ -62,14 +62,32 @@ def provide_guest_image(
     recipe: GuestRecipe, paths: Paths, preparing: Preparing, arch: Arch = Arch.X86_64
 ) -> GuestImage:
     """Returns kernel and initrd, after fetching and packing them if they are missing."""
+    programs = {paths.agent_of(arch): "init", paths.emulator_of(arch): EMULATOR}
+    return _provide(recipe, paths, preparing, arch, programs, emulator_words(arch))
+
+
+def provide_device_image(
+    recipe: GuestRecipe, paths: Paths, preparing: Preparing, arch: Arch = Arch.X86_64
+) -> GuestImage:
+    """Returns the image of guests whose chip is in QEMU: no emulator is in it."""
+    return _provide(recipe, paths, preparing, arch, {paths.device_agent_of(arch): "init"}, ())
+
+
+def _provide(
+    recipe: GuestRecipe,
+    paths: Paths,
+    preparing: Preparing,
+    arch: Arch,
+    programs: dict[Path, str],
+    words: tuple[str, ...],
+) -> GuestImage:
+    """Returns an image with `programs` of ours, at the place that each has in the guest."""
     folder = paths.images / "guest" / digest.of_value(["guest", recipe, arch])[:24]
     if fault := _fault_of_parts(folder):
         preparing(labelled(f"kernel of {recipe.suite}", arch) + again(folder, fault))
         _fetch(recipe, arch, folder, paths)
     parts = _read_parts(folder)
-    agent, emulator = paths.agent_of(arch), paths.emulator_of(arch)
-    words = emulator_words(arch)
-    made_of = [FORMAT, digest.of_file(agent), digest.of_file(emulator), words]
+    made_of = [FORMAT, *(digest.of_file(program) for program in programs), words]
     initrd = folder / f"initrd-{digest.of_value(made_of)[:24]}.cpio"
     seal = initrd.with_suffix(".sha256")
     known = seal.read_bytes() if seal.is_file() else b""
@@ -77,7 +95,7 @@ def provide_guest_image(
     if not (initrd.is_file() and digest.of_file(initrd).encode() == known):
         if initrd.is_file() or seal.is_file():
             preparing(labelled(f"{initrd.name} again: it is not as it was made", arch))
-        _pack(folder, {agent: "init", emulator: EMULATOR}, words, initrd, seal)
+        _pack(folder, programs, words, initrd, seal)
     return GuestImage(
         kernel=str(folder / "vmlinuz"),
         kernel_sha256=parts.kernel_sha256,

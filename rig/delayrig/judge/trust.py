@@ -20,9 +20,10 @@ from delayrig.model.kinds.agent import (
     SubjectStart,
 )
 from delayrig.model.kinds.emulator import Busy, Disconnect, End, Start
-from delayrig.model.kinds.kind import name_of
+from delayrig.model.kinds.kind import Kind, name_of
 from delayrig.model.kinds.pace import Pace
 from delayrig.model.lane import LaneName
+from delayrig.model.programmers import device_of
 
 SCRIPTED = "scripted"
 CUT_OFF = "told to end while its client was there"
@@ -37,7 +38,7 @@ NOT_KEPT_PART_MAX = 0.1
 """The part of windows. If a host fell behind more often, the guest was another machine."""
 LATE_HOST = re.compile(r"^hrtimer: interrupt took [0-9]+ ns")
 """The message of a guest's kernel if this machine held up its core in real time."""
-NEEDED = (Guest, ClockRate, Start, SubjectStart, SubjectEnd, End, EmulatorEnd)
+NEEDED = (Guest, ClockRate, Start, SubjectStart, SubjectEnd, End)
 """The events that every cell must have."""
 
 
@@ -54,8 +55,7 @@ def rig_fault(cell: Cell, artifacts: Artifacts) -> str:
     if ended is not None and ended.exit_code != 0:
         said = f": {artifacts.emulator_said}" if artifacts.emulator_said else ""
         return f"the emulator failed: see emulator.log in the cell's folder{said}"
-    needs = (*NEEDED, Pace) if cell.lane is LaneName.LIVE else NEEDED
-    missing = next((kind for kind in needs if first(events, kind) is None), None)
+    missing = next((kind for kind in _needed(cell) if first(events, kind) is None), None)
     if missing is not None:
         return f"the events hold no {name_of(missing)!r}"
     if fault := _clock_fault(cell, events):
@@ -65,6 +65,13 @@ def rig_fault(cell: Cell, artifacts: Artifacts) -> str:
     if artifacts.image is None:
         return "the emulator left no image"
     return "" if cell.in_real_time else hazard_fault(cell, artifacts)
+
+
+def _needed(cell: Cell) -> list[type[Kind]]:
+    """Returns the kinds that the cell must have: a chip that is in QEMU has no process to end."""
+    needed: list[type[Kind]] = [*NEEDED]
+    needed += [] if device_of(cell) else [EmulatorEnd]
+    return needed + ([Pace] if cell.lane is LaneName.LIVE else [])
 
 
 def _hung_up_first(events: Sequence[Event]) -> bool:

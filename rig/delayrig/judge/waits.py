@@ -31,6 +31,7 @@ from delayrig.model.cell import Cell, Job, Programmer, Role
 from delayrig.model.events import Event
 from delayrig.model.evidence import ObservedDelay, ObservedWait, Witness
 from delayrig.model.lane import LaneName
+from delayrig.model.programmers import device_of
 from delayrig.model.result import DelayCount
 
 # These classes of waits are in no profile.
@@ -96,6 +97,9 @@ def is_known_release(subject: Subject) -> bool:
 
 
 def bus_of(cell: Cell, subject: Subject) -> Bus:
+    """Profiles know what lies between the requests of a serprog client, and of no other."""
+    if device_of(cell):
+        return Bus.DESCRIBES
     if is_known_release(subject):
         return Bus.CONVICTS
     if cell.lane is not LaneName.VIRTUAL and cell.role is not Role.MEASURE:

@@ -111,6 +111,9 @@ def image_digests(supplies: Supplies, paths: Paths) -> dict[str, str]:
         digests[labelled("initrd", arch)] = image.initrd_sha256
         digests[labelled("emulator", arch)] = digest.of_file(paths.emulator_of(arch))
         digests[labelled("qemu", arch)] = qemu_sha256(PLATFORMS[arch].program)
+    for arch, image in supplies.device_images.items():
+        digests[labelled("device initrd", arch)] = image.initrd_sha256
+        digests["chip plugin"] = digest.of_file(paths.chip_plugin)
     digests |= {f"kernel {name}": kernel.sha256 for name, kernel in supplies.kernels.items()}
     return digests | {f"subject {one.label}": one.archive_sha256 for one in supplies.programs}
 

@@ -43,6 +43,7 @@ from delayrig.model.cell import Cell, Job, Programmer
 from delayrig.model.events import encode_events, first, parse_events
 from delayrig.model.kinds.agent import SubjectEnd, SubjectStart
 from delayrig.model.lane import LaneName
+from delayrig.model.programmers import device_refusal
 from delayrig.model.result import NotProvided, RunHeader
 from delayrig.model.workload import Places, Region, region_of
 from delayrig.plan.request import Request
@@ -88,7 +89,7 @@ class HostLane:
 
     def refusal(self, cell: Cell) -> str:
         cpus = cpus_of(cell)
-        if refused := refusal_on(LaneName.HOST, cell.hazards):
+        if refused := device_refusal(cell) or refusal_on(LaneName.HOST, cell.hazards):
             return refused
         if not set(cpus) <= os.sched_getaffinity(0):
             return f"pin = {cell.pin!r} asks for CPUs that this machine has not, or not for us"

@@ -64,6 +64,7 @@ from delayrig.model.events import Event, encode_events, event_time_ns, first, pa
 from delayrig.model.kinds.agent import SubjectEnd, SubjectStart
 from delayrig.model.lane import LaneName
 from delayrig.model.platform import Arch
+from delayrig.model.programmers import device_refusal
 from delayrig.model.result import NotProvided, RunHeader
 from delayrig.model.speed import SpeedChange
 from delayrig.model.workload import Places, region_of
@@ -121,7 +122,7 @@ class LiveLane(GuestLane):
     def refusal(self, cell: Cell) -> str:
         if cell.arch is not Arch.X86_64:
             return NOT_ITS_GUEST
-        return refusal_on(LaneName.LIVE, cell.hazards)
+        return device_refusal(cell) or refusal_on(LaneName.LIVE, cell.hazards)
 
     def grouping(self, _cell: Cell) -> Grouping:
         return Grouping()

@@ -17,6 +17,7 @@ from delayrig.model import workload
 from delayrig.model.cell import Cell, Job, Programmer
 from delayrig.model.chips import ChipFacts
 from delayrig.model.lane import LaneName
+from delayrig.model.programmers import device_of
 from delayrig.model.workload import IN_GUEST, Places, Region
 
 CELL_FOLDER = "/cell"
@@ -33,7 +34,13 @@ GUEST_RECORDS_MAX = 393_216
 RECORDS_MAX, RECORDS_PER_KIB = 1 << 20, 128
 """The limits on this machine: at most 1 GB of events, for a write of 16 MiB."""
 REHEARSED, REHEARSED_EVENTS = "/tmp/rehearsed.bin", "/tmp/rehearsed.jsonl"
-COLLECTED = ("events.jsonl", "bridge.log", "emulator.log", "image.sparse", "stdout.txt")
+EVENTS_NAME, SPARSE_NAME = "events.jsonl", "image.sparse"
+COLLECTED = (EVENTS_NAME, "bridge.log", "emulator.log", SPARSE_NAME, "stdout.txt")
+PACKED = "cell"
+"""The folder that a cell's archive is made of."""
+OPENS = "opens"
+"""Which files lead to the programmer, for the agent of images/agent/device_agent.c."""
+BEFORE = "before.bin"
 NO_FILES: Mapping[str, bytes] = {}
 
 
@@ -44,7 +51,7 @@ def emulator_words(cell: Cell, region: Region) -> list[str]:
         *("--chip", cell.chip),
         *("--corner", cell.corner),
         *("--seed", str(cell.seed)),
-        *("--image-in", "before.bin"),
+        *("--image-in", BEFORE),
         *("--image-offset", str(region.offset_bytes)),
         *("--image-out-sparse", "image.sparse"),
         *("--events", "events.jsonl"),
@@ -52,6 +59,29 @@ def emulator_words(cell: Cell, region: Region) -> list[str]:
         *(["--native-delay"] if native_delay else []),
         *(word for hazard in hazards_of(cell) for word in hazard.emulator_words(cell)),
     ]
+
+
+def chip_values(cell: Cell, region: Region, scratch: Path) -> dict[str, str]:
+    """Returns the settings of a chip in QEMU (emulators/programmers/settings.h).
+
+    It finds its content where `write_payload` left it, and leaves its files beside that.
+    """
+    return {
+        "part": cell.chip,
+        "corner": cell.corner,
+        "seed": str(cell.seed),
+        "records_max": str(records_max(cell)),
+        "image_in": str(scratch / PACKED / BEFORE),
+        "image_offset": str(region.offset_bytes),
+        "image_out_sparse": str(scratch / SPARSE_NAME),
+        "events": str(scratch / EVENTS_NAME),
+    }
+
+
+def chip_entries(scratch: Path) -> dict[str, bytes]:
+    """Returns the files that such a chip left."""
+    names = (SPARSE_NAME, EVENTS_NAME)
+    return {name: (scratch / name).read_bytes() for name in names if (scratch / name).is_file()}
 
 
 def records_max(cell: Cell) -> int:
@@ -119,6 +149,7 @@ def spec_text(
     """Returns the agent's specification. First the subject runs with the words of `rehearsal`."""
     region = workload.region_of(cell, chip)
     emulator = [f"emulator {word}" for word in emulator_words(cell, region)]
+    is_outside = cell.lane is LaneName.LIVE or device_of(cell) is not None
     lines = [
         "schema 1",
         f"settle_ms {SETTLE_MS}",
@@ -126,7 +157,7 @@ def spec_text(
         f"file_bytes_max {chip.size_bytes + spare_bytes(cell)}",
         *(line for hazard in hazards_of(cell) for line in hazard.spec_lines(cell)),
         f"root {SUBJECT_ROOT}",
-        *(["emulator_outside 1"] if cell.lane is LaneName.LIVE else emulator),
+        *(["emulator_outside 1"] if is_outside else emulator),
         *(f"subject {word}" for word in _flashrom_words(cell, chip_name, subject, places)),
         *(f"subject {word}" for word in host_words(cell, subject)),
         *bridge_lines(cell),
@@ -178,17 +209,19 @@ def write_payload(
 ) -> Path:
     region = workload.region_of(cell, chip)
     files = {
-        "before.bin": workload.initial_content(cell, region),
+        BEFORE: workload.initial_content(cell, region),
         "after.bin": workload.final_content(cell, region),
         "layout": workload.layout_text(region).encode(),
     }
+    if device := device_of(cell):
+        files[OPENS] = "".join(f"{path}\n" for path in device.opens).encode()
     spec = spec_text(cell, chip, chip_name, subject, places, usual_ms, rehearsal)
     return pack_spec(spec, scratch, files)
 
 
 def pack_spec(spec: str, scratch: Path, files: Mapping[str, bytes] = NO_FILES) -> Path:
     """Returns an archive with the specification and those files, written below `scratch`."""
-    folder = scratch / "cell"
+    folder = scratch / PACKED
     folder.mkdir()
     for name, content in {**files, "spec": spec.encode()}.items():
         (folder / name).write_bytes(content)

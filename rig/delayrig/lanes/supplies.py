@@ -4,7 +4,7 @@
 import asyncio
 import os
 import shutil
-from collections.abc import AsyncIterator, Callable, Hashable, Iterable, Sequence
+from collections.abc import AsyncIterator, Callable, Hashable, Iterable, Mapping, Sequence
 from contextlib import asynccontextmanager
 from dataclasses import dataclass
 from enum import StrEnum
@@ -17,7 +17,13 @@ from delayrig.base.errors import BadInputError, LostGuestError, NotProvidedError
 from delayrig.base.paths import Paths
 from delayrig.base.preparing import Preparing
 from delayrig.hazards.of_cell import is_in_library, shape_of
-from delayrig.images.guest_image import GuestImage, Kernel, provide_guest_image, provide_kernel
+from delayrig.images.guest_image import (
+    GuestImage,
+    Kernel,
+    provide_device_image,
+    provide_guest_image,
+    provide_kernel,
+)
 from delayrig.images.own_programs import provide_natives
 from delayrig.images.recipes import Recipes
 from delayrig.images.saved_programs import provide_program, provide_program_library
@@ -26,6 +32,7 @@ from delayrig.machine.snapshot import drop_damaged, provide_snapshot, snapshot_p
 from delayrig.machine.vm_pool import VmPool
 from delayrig.model.cell import Cell
 from delayrig.model.platform import Arch
+from delayrig.model.programmers import device_of
 from delayrig.model.result import NotProvided
 from delayrig.model.shape import GuestShape
 
@@ -37,6 +44,8 @@ V = TypeVar("V")
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Supplies:
     images: dict[Arch, GuestImage]
+    device_images: dict[Arch, GuestImage]
+    """Of guests that have a programmer as a device, with the chip behind it."""
     kernels: dict[str, Kernel]
     bridges: dict[Arch, Subject]
     subjects: dict[tuple[str, Arch], Subject]
@@ -49,6 +58,9 @@ class Supplies:
 
     def missing_for(self, cell: Cell) -> NotProvided | None:
         return next((self.missing[need] for need in needs_of(cell) if need in self.missing), None)
+
+    def image_of(self, shape: GuestShape) -> GuestImage:
+        return image_of_shape(shape, self.images, self.device_images, self.kernels)
 
     @property
     def not_provided(self) -> list[NotProvided]:
@@ -69,6 +81,16 @@ def image_with(image: GuestImage, kernels: dict[str, Kernel], shape: GuestShape)
         return image
     kernel = kernels[shape.kernel]
     return msgspec.structs.replace(image, kernel=kernel.path, kernel_sha256=kernel.sha256)
+
+
+def image_of_shape(
+    shape: GuestShape,
+    images: Mapping[Arch, GuestImage],
+    device_images: Mapping[Arch, GuestImage],
+    kernels: dict[str, Kernel],
+) -> GuestImage:
+    image = (device_images if shape.programmer else images)[shape.arch]
+    return image_with(image, kernels, shape)
 
 
 class Need(StrEnum):
@@ -264,10 +286,16 @@ async def provide_supplies(
         and program[1] in guests.result()
         and not wrong_machine(*program)
     }
+    # Of the same parts, which are here by now.
+    device_images = {
+        arch: await asyncio.to_thread(provide_device_image, recipes.guest, paths, preparing, arch)
+        for arch in dict.fromkeys(cell.arch for cell in cells if device_of(cell))
+        if arch in guests.result()
+    }
     shapes = sorted({shape_of(cell) for cell in cells if with_snapshots})
     snapshots = Snapshots(
         {
-            shape: image_with(guests.result()[shape.arch], kernels.result(), shape)
+            shape: image_of_shape(shape, guests.result(), device_images, kernels.result())
             for shape in shapes
             if shape.arch in guests.result() and shape.kernel in {"", *kernels.result()}
         },
@@ -277,6 +305,7 @@ async def provide_supplies(
     snapshots.check_space()
     return Supplies(
         images=guests.result(),
+        device_images=device_images,
         kernels=kernels.result(),
         bridges=bridges.result(),
         subjects=fetched.result() | own,

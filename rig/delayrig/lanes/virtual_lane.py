@@ -17,18 +17,20 @@ from delayrig.hazards.of_cell import hazards_of, shape_of
 from delayrig.lanes.delay_marks import wish_text
 from delayrig.lanes.header import make_header
 from delayrig.lanes.lane import Assignment, GuestLane
-from delayrig.lanes.payload import write_payload
+from delayrig.lanes.payload import chip_entries, chip_values, write_payload
 from delayrig.lanes.scheduler import Grouping
 from delayrig.lanes.stages import KEEP, LOAD, PACK, READ_BACK, STOP
 from delayrig.lanes.store_artifacts import write_delays, write_entries
-from delayrig.lanes.supplies import CpuPool, image_with, provide_supplies
+from delayrig.lanes.supplies import CpuPool, provide_supplies
 from delayrig.machine.arguments import (
     BRIDGE_FW_CFG,
     CELL_FW_CFG,
     SUBJECT_FW_CFG,
     Hardware,
+    device_arguments,
     machine_of,
 )
+from delayrig.machine.chip_plugin import ChipPlugin, refusal_of_qemu, write_settings
 from delayrig.machine.delay_watch import write_wish
 from delayrig.machine.guest_logs import LOGS, cut_logs, logs_of, unless_flooded, with_log_tails
 from delayrig.machine.machine import Machine
@@ -44,6 +46,7 @@ from delayrig.machine.snapshot import (
 from delayrig.machine.vm_pool import VmPool, can_be_pooled
 from delayrig.model.cell import Cell
 from delayrig.model.lane import LaneName
+from delayrig.model.programmers import device_of, device_refusal
 from delayrig.model.result import RunHeader
 from delayrig.model.workload import region_of
 from delayrig.plan.request import Request
@@ -55,7 +58,22 @@ class VirtualLane(GuestLane):
     """A pool of guests that have run other cells; None: each cell has a guest of its own."""
 
     def refusal(self, cell: Cell) -> str:
-        return refusal_on(LaneName.VIRTUAL, cell.hazards)
+        return (
+            refusal_on(LaneName.VIRTUAL, cell.hazards)
+            or device_refusal(cell)
+            or self._qemu_refusal(cell)
+        )
+
+    def _qemu_refusal(self, cell: Cell) -> str:
+        """Returns why this QEMU cannot have the cell's programmer; empty where it can."""
+        device, shape = device_of(cell), shape_of(cell)
+        if device is None:
+            return ""
+        if self.request.connect is not None:
+            return f"{cell.programmer} is a device of plain QEMU: leave --connect out"
+        return refusal_of_qemu(
+            shape.platform.program, self.paths.chip_plugin, device.front, device_arguments(shape)
+        )
 
     def header(self) -> RunHeader:
         return make_header(self.request, self.supplies, self.paths)
@@ -124,7 +142,7 @@ class VirtualLane(GuestLane):
         fw_cfg = {CELL_FW_CFG: archive, SUBJECT_FW_CFG: Path(assignment.subject.archive)}
         if cell.bridged:
             fw_cfg[BRIDGE_FW_CFG] = Path(self.supplies.bridges[cell.arch].archive)
-        image = image_with(self.supplies.images[cell.arch], self.supplies.kernels, shape_of(cell))
+        image = self.supplies.image_of(shape_of(cell))
         console = assignment.folder / "console.log"
         # All cells have a watch, because one guest runs those of several subjects.
         watch = self.watch(scratch, is_virtual=True)
@@ -134,7 +152,21 @@ class VirtualLane(GuestLane):
             fw_cfg=fw_cfg,
             marks=assignment.marks,
             delays=watch,
+            chip=self._chip(assignment, scratch),
         )
+
+    def _chip(self, assignment: Assignment, scratch: Path) -> ChipPlugin | None:
+        cell, device = assignment.cell, device_of(assignment.cell)
+        if device is None:
+            return None
+        chip = ChipPlugin(
+            plugin=self.paths.chip_plugin,
+            front=device.front,
+            settings=scratch / "chip.settings",
+            values=chip_values(cell, region_of(cell, assignment.chip), scratch),
+        )
+        write_settings(chip.settings, chip.values)
+        return chip
 
     async def finish(
         self, machine: Machine, assignment: Assignment, scratch: Path
@@ -142,7 +174,8 @@ class VirtualLane(GuestLane):
         cell = assignment.cell
         limits_s = [hazard.host_limit_s for hazard in hazards_of(cell)]
         limit_s = min([CELL_LIMIT_S, *(limit for limit in limits_s if limit is not None)])
-        return await finish_guest(machine, shape_of(cell), scratch, limit_s=limit_s)
+        entries = await finish_guest(machine, shape_of(cell), scratch, limit_s=limit_s)
+        return entries | (chip_entries(scratch) if device_of(cell) else {})
 
 
 async def open_virtual_lane(

@@ -13,7 +13,10 @@ from dataclasses import dataclass, field
 from pathlib import Path
 
 from delayrig.base.die_with_parent import DIES_WITH_ITS_PARENT
+from delayrig.machine.chip_plugin import ChipPlugin
 from delayrig.machine.delay_watch import DelayWatch
+from delayrig.model.cell import Programmer
+from delayrig.model.programmers import DEVICES
 from delayrig.model.shape import TSC, GuestShape
 
 RAM_MIB = 512
@@ -106,6 +109,8 @@ class Hardware:
     """The parts for real time. If they are given, `preload` is not used."""
     delays: DelayWatch | None = None
     """The watch of the subject's delays, if there is one. The guest does not notice it."""
+    chip: ChipPlugin | None = None
+    """The chip that is in QEMU, behind the registers of the shape's programmer."""
     marks: Path | None = None
     """The file in which QEMU records when the guest passed the end of each stage of its cell."""
     is_reset: bool = False
@@ -156,7 +161,12 @@ def has_hpet(shape: GuestShape) -> bool:
 
 def machine_of(shape: GuestShape) -> Hashable:
     """Returns the same value for machines that can be reset to each other's snapshots."""
-    return shape.arch, shape.kernel, shape.cores, has_hpet(shape)
+    return shape.arch, shape.kernel, shape.cores, has_hpet(shape), shape.programmer
+
+
+def device_arguments(shape: GuestShape) -> tuple[str, ...]:
+    """Returns the options for the programmer that the guest has as a device, if it has one."""
+    return DEVICES[Programmer(shape.programmer)].qemu_words if shape.programmer else ()
 
 
 def timing_arguments(shape: GuestShape, *, idle_is_skipped: bool = True) -> list[str]:
@@ -199,10 +209,11 @@ def clock_arguments(hardware: Hardware) -> list[str]:
 def hand_over_arguments(hardware: Hardware) -> list[str]:
     """Returns the options of both backends: the pause, the files, the snapshot."""
     arguments = ["-device", hardware.shape.platform.pause_device, "-action", "panic=pause"]
+    arguments += device_arguments(hardware.shape)
     if hardware.delays is not None:
-        told = hardware.delays.words(hardware.shape.arch).items()
-        values = (f"{key}={_doubled(value)}" for key, value in told)
-        arguments += ["-plugin", ",".join([_escaped(hardware.delays.plugin), *values])]
+        arguments += _plugin(hardware.delays.plugin, hardware.delays.words(hardware.shape.arch))
+    if hardware.chip is not None:
+        arguments += _plugin(hardware.chip.plugin, hardware.chip.words)
     for name, path in sorted(hardware.fw_cfg.items()):
         arguments += ["-fw_cfg", f"name={name},file={_escaped(path)}"]
     # Announcing a moved network card would start a host-clock timer.
@@ -214,6 +225,11 @@ def hand_over_arguments(hardware: Hardware) -> list[str]:
         arguments += ["-global", "migration.mapped-ram=on"]
         arguments += ["-incoming", f"file:{_escaped(hardware.incoming)}"]
     return arguments
+
+
+def _plugin(plugin: Path, words: dict[str, str]) -> list[str]:
+    values = (f"{key}={_doubled(value)}" for key, value in words.items())
+    return ["-plugin", ",".join([_escaped(plugin), *values])]
 
 
 def memory_arguments(hardware: Hardware) -> list[str]:

@@ -88,6 +88,7 @@ def snapshot_path(shape: GuestShape, image: GuestImage, paths: Paths) -> Path:
         [platform.machine, platform.cpu_model, platform.cpu_options, platform.firmware],
         [platform.pause_device, arguments.RAM_MIB],
         shape.cores,
+        *([arguments.device_arguments(shape)] if shape.programmer else []),
     ]
     return paths.snapshots / f"{shape.name}-{digest.of_value(parts)[:16]}.snapshot"
 

@@ -16,6 +16,7 @@ from pathlib import Path
 
 from delayrig.base.scratch import ScratchFolder
 from delayrig.machine.arguments import Hardware, machine_of
+from delayrig.machine.chip_plugin import write_settings
 from delayrig.machine.delay_watch import read_wish, write_wish
 from delayrig.machine.guest_logs import LOG_BYTES_MAX
 from delayrig.machine.qemu import QemuMachine
@@ -64,6 +65,9 @@ class PooledVm:
             wish=folder / hardware.delays.wish.name,
             out=folder / hardware.delays.out.name,
         )
+        self.chip = hardware.chip and replace(
+            hardware.chip, settings=folder / hardware.chip.settings.name
+        )
         self._told = dict.fromkeys([*self.logs, *filter(None, [self._marks])], 0)
         self.machine = QemuMachine(
             replace(
@@ -72,6 +76,7 @@ class PooledVm:
                 console=self.logs[0],
                 marks=self._marks,
                 delays=self.delays,
+                chip=self.chip,
                 is_reset=True,
             ),
             log=self._log,
@@ -86,6 +91,7 @@ class PooledVm:
             and self._names == tuple(hardware.fw_cfg)
             and bool(self._marks) == bool(hardware.marks)
             and bool(self.delays) == bool(hardware.delays)
+            and bool(self.chip) == bool(hardware.chip)
             and all(
                 path.stat().st_size <= self._files[name].stat().st_size
                 for name, path in hardware.fw_cfg.items()
@@ -139,6 +145,8 @@ class PooledVm:
         self._cells += 1
         if self.delays is not None and hardware.delays is not None:
             write_wish(self.delays.wish, read_wish(hardware.delays.wish), self._cells)
+        if self.chip is not None and hardware.chip is not None:
+            write_settings(self.chip.settings, hardware.chip.values, self._cells)
         for name, path in hardware.fw_cfg.items():
             now, before = path.stat(), self._filled.get(name)
             content = (path, now.st_ino, now.st_mtime_ns, now.st_size)

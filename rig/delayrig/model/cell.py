@@ -36,6 +36,7 @@ class Programmer(StrEnum):
     SERPROG_DEV = "serprog:dev"
     SERPROG_NATIVE_DELAY = "serprog:native-delay"
     DUMMY = "dummy"
+    NICINTEL = "nicintel"
 
 
 class Expect(StrEnum):

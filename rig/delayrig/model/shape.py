@@ -29,6 +29,8 @@ class GuestShape:
     """The clock source of the guest's kernel."""
     kernel_words: tuple[str, ...] = ()
     """Additional words of the kernel's command line."""
+    programmer: str = ""
+    """Which programmer it has as a device, with the chip behind it; empty: none."""
 
     @property
     def platform(self) -> Platform:
@@ -46,6 +48,7 @@ class GuestShape:
     def name(self) -> str:
         clock = "" if self.clocksource == self.platform.clocksource else self.clocksource
         words = [self.kernel, clock, *(word.replace("=", "-") for word in self.kernel_words)]
+        words += [self.programmer]
         special = "".join(f"-{word}" for word in words if word)
         if len(special) > SPECIAL_MAX:
             special = f"-{digest.of_value(words)[:12]}"

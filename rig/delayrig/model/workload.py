@@ -14,6 +14,7 @@ import msgspec
 from delayrig.base.errors import BadInputError
 from delayrig.model.cell import Cell, Job, Programmer
 from delayrig.model.chips import ChipFacts
+from delayrig.model.programmers import DEVICES
 
 # The region is not at the start, so that a subject that ignores the layout is detected.
 REGION_OFFSET_BYTES = 64 * 1024
@@ -104,6 +105,8 @@ def programmer_argument(cell: Cell, dummy: str = "", places: Places = IN_GUEST) 
             return f"serprog:dev={places.device}:115200"
         case Programmer.DUMMY:
             return dummy
+        case Programmer.NICINTEL:
+            return DEVICES[cell.programmer].argument
 
 
 def subject_words(

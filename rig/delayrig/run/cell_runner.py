@@ -17,12 +17,14 @@ from delayrig.base.scratch import full_scratch
 from delayrig.hazards.of_cell import hazards_of
 from delayrig.images import dummy
 from delayrig.images.delay_function import DelayFunction, DelayWish, find_watched
-from delayrig.images.subject import is_own_build, knows_string, wrong_machine
+from delayrig.images.subject import Subject, is_own_build, knows_string, wrong_machine
 from delayrig.judge.judge import Finding, blank_result, judge_cell
 from delayrig.lanes.lane import Assignment, Lane
 from delayrig.lanes.stages import JUDGE, MARKS_NAME, StageWatch
 from delayrig.model.cell import Cell, Programmer
+from delayrig.model.chips import ChipFacts
 from delayrig.model.lane import LaneName
+from delayrig.model.programmers import device_of
 from delayrig.model.result import CellResult, Verdict
 from delayrig.plan.request import Request
 from delayrig.run.resume import CELL, RESULT, first_try_kept
@@ -55,6 +57,8 @@ class CellRunner:
             return f"this flashrom knows none of the names {', '.join(chip.flashrom_names)}"
         if cell.programmer is Programmer.DUMMY:
             return dummy.refusal(chip, subject.program_bytes)
+        if refusal := _device_refusal(cell, chip, subject):
+            return refusal
         refusals = (hazard.refusal(subject) for hazard in hazards_of(cell))
         return next((refusal for refusal in refusals if refusal), "")
 
@@ -128,6 +132,19 @@ class CellRunner:
     def _blank(self, cell: Cell, finding: Finding) -> CellResult:
         chip = self.request.chips[cell.chip]
         return blank_result(cell, chip, finding, rerun=rerun_command(cell, self.request))
+
+
+def _device_refusal(cell: Cell, chip: ChipFacts, subject: Subject) -> str:
+    """Returns why that subject cannot drive that chip by a device; empty where it can."""
+    device = device_of(cell)
+    if device is None:
+        return ""
+    if not knows_string(subject.program_bytes, device.driver):
+        return f"built without {device.driver}"
+    words = (hazard.emulator_words(cell) for hazard in hazards_of(cell))
+    if any(words):
+        return f"a part behind {cell.programmer} takes none of the emulator's options"
+    return device.chip_refusal(chip)
 
 
 def keep_result(result: CellResult, folder: Path) -> None:

@@ -16,6 +16,7 @@ ORIGIN = "checkout"
 # on request.
 GUEST_PROGRAMS = (
     "agent",
+    "device-agent",
     "serprog-emu:executable",
     "serprog-floor:executable",
     "yardstick:executable",
@@ -33,6 +34,7 @@ HOST_PROGRAMS = (
     "qemu-preload",
     "cpu-plugin",
     "delay-plugin",
+    "chip-plugin",
     "library-client:executable",
     "flashrom:shared_library",
     "flashrom-canary:shared_library",

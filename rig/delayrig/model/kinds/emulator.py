@@ -25,7 +25,8 @@ class Start(_OfEmulator, frozen=True, kw_only=True, tag="start"):
     corner: str
     """The figures in force: `min`, `typ`, `max`, or another corner."""
     clock: str
-    """The emulator's clock: `monotonic`, `scripted`, or the raw counter, such as `tsc`."""
+    """The emulator's clock: `monotonic`, `scripted`, the raw counter, such as `tsc`, or `virtual`,
+    QEMU's own, if the part is in QEMU."""
     clock_step_ns: Ns
     """The step of that clock."""
     clock_rate_error_ppm: Count
@@ -49,8 +50,10 @@ class Start(_OfEmulator, frozen=True, kw_only=True, tag="start"):
     """The words of `--fault`, separated by blanks; null for none."""
 
 
-class Accept(_Timed, frozen=True, tag="accept"):
-    """A client was accepted."""
+class Accept(Timed, frozen=True, tag="accept"):
+    """A client was accepted; where the part is in QEMU, the subject opened what leads to it."""
+
+    writers = (Writer.EMULATOR, Writer.AGENT)
 
 
 class Barrier(_Timed, frozen=True, kw_only=True, tag="barrier"):
@@ -131,7 +134,9 @@ class Cycle(_OfEmulator, frozen=True, kw_only=True, tag="cycle"):
     """A whole command of a part that is not on SPI, with its unlock cycles, or a read.
 
     A cycle that breaks a rule has its own line. Commands come before the `serprog` line of the
-    O_EXEC that ran them, and share its moments.
+    O_EXEC that ran them, and share its moments. Of a part that is in QEMU each cycle has the moment
+    of its instruction: `read_ns` is the first one's, `reply_ns` the last one's. Reads of neighbours
+    are one line, and so are polls of a busy part.
     """
 
     op: Octet | None

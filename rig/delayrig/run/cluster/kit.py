@@ -19,7 +19,7 @@ from delayrig.images.subject import Subject
 from delayrig.lanes.choice import Lanes
 from delayrig.lanes.header import commit_of
 from delayrig.lanes.lane import Lane
-from delayrig.lanes.supplies import Snapshots, Supplies, image_with
+from delayrig.lanes.supplies import Snapshots, Supplies, image_of_shape
 from delayrig.lanes.virtual_lane import VirtualLane
 from delayrig.machine.snapshot import qemu_sha256
 from delayrig.model.lane import EXACT_LANE
@@ -47,6 +47,7 @@ class Goods:
     """Supplies with relative paths, so that they can be sent to another machine."""
 
     images: dict[Arch, GuestImage]
+    device_images: dict[Arch, GuestImage]
     kernels: dict[str, Kernel]
     bridges: dict[Arch, Subject]
     subjects: dict[tuple[str, Arch], Subject]
@@ -105,6 +106,7 @@ def brought_along(paths: Paths, archs: list[Arch]) -> dict[str, str]:
         "rig": f"{__version__} {commit_of(paths)}".strip(),
         "turns": digest.of_file(paths.qemu_preload),
         "delay plugin": digest.of_file(paths.delay_plugin),
+        "chip plugin": digest.of_file(paths.chip_plugin),
         **{name: sha256 for name, sha256 in qemus.items() if sha256},
     }
 
@@ -134,6 +136,7 @@ def _packed(supplies: Supplies, state: Path) -> Goods:
 
     return Goods(
         images={arch: below(image) for arch, image in supplies.images.items()},
+        device_images={arch: below(image) for arch, image in supplies.device_images.items()},
         kernels={name: below(kernel) for name, kernel in supplies.kernels.items()},
         bridges={arch: below(bridge) for arch, bridge in supplies.bridges.items()},
         subjects={key: below(subject) for key, subject in supplies.subjects.items()},
@@ -148,9 +151,13 @@ def _unpacked(goods: Goods, paths: Paths) -> Supplies:
 
     images = {arch: placed(image) for arch, image in goods.images.items()}
     kernels = {name: placed(kernel) for name, kernel in goods.kernels.items()}
-    shapes = {shape: image_with(images[shape.arch], kernels, shape) for shape in goods.shapes}
+    device_images = {arch: placed(image) for arch, image in goods.device_images.items()}
+    shapes = {
+        shape: image_of_shape(shape, images, device_images, kernels) for shape in goods.shapes
+    }
     return Supplies(
         images=images,
+        device_images=device_images,
         kernels=kernels,
         bridges={arch: placed(bridge) for arch, bridge in goods.bridges.items()},
         subjects={key: placed(subject) for key, subject in goods.subjects.items()},
@@ -172,7 +179,7 @@ def _moved(thing: T, change: Callable[[str], str]) -> T:
 def _files_of(supplies: Supplies, state: Path) -> list[KitFile]:
     """Returns the files. A program's archive comes after its parts, so it implies them."""
     paths = [Path(kernel.path) for kernel in supplies.kernels.values()]
-    for image in supplies.images.values():
+    for image in (*supplies.images.values(), *supplies.device_images.values()):
         paths += [Path(image.kernel), Path(image.initrd)]
     for program in supplies.programs:
         paths += [*program.parts.values(), Path(program.archive)]

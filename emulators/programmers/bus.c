@@ -1,0 +1,150 @@
+/* SPDX-License-Identifier: GPL-2.0-or-later */
+#include "bus.h"
+
+#include <string.h>
+
+#define BUS_SILENT 0xFF
+#define BOUND_NAME "records"
+
+int bus_init(struct bus *bus, const struct bus_options *options, void *memory)
+{
+	memset(bus, 0, sizeof(*bus));
+	chip_init(&bus->chip, options->part, &options->corner, memory);
+	bus->chip.noise_seed ^= options->seed;
+	bus->records_max = options->records_max;
+	return events_init(&bus->events, 1);
+}
+
+void bus_deinit(struct bus *bus)
+{
+	events_deinit(&bus->events);
+}
+
+bool bus_is_clean(const struct bus *bus)
+{
+	return bus->backward_count == 0 && bus->events.lost_count == 0;
+}
+
+static bool is_open(const struct bus *bus)
+{
+	return bus->open.write_len > 0 || bus->open.read_len > 0;
+}
+
+void bus_flush(struct bus *bus)
+{
+	if (is_open(bus))
+		events_append(&bus->events, &bus->open);
+	bus->open = (struct event){.kind = EVENT_CYCLE};
+}
+
+static void give_up(struct bus *bus, uint64_t now_ns)
+{
+	const struct event event = {
+		.kind = EVENT_GAVE_UP,
+		.name = BOUND_NAME,
+		.bound = bus->records_max,
+		.read_ns = now_ns,
+	};
+
+	bus_flush(bus);
+	events_append(&bus->events, &event);
+	bus->gave_up = true;
+}
+
+/* Whether the chip is still there for a cycle at *@now_ns, which never runs backwards. */
+static bool begin(struct bus *bus, uint64_t *now_ns)
+{
+	if (*now_ns < bus->last_ns) {
+		bus->backward_count++;
+		*now_ns = bus->last_ns;
+	}
+	bus->last_ns = *now_ns;
+	if (!bus->gave_up && bus->events.count >= bus->records_max)
+		give_up(bus, *now_ns);
+	return !bus->gave_up;
+}
+
+static void open_record(struct bus *bus, uint64_t now_ns)
+{
+	bus_flush(bus);
+	bus->open.empty_ns = now_ns;
+	bus->open.read_ns = now_ns;
+	bus->open.start_ns = now_ns;
+}
+
+/* Nothing in the facts of a further read must be lost with them. */
+static bool says_nothing_new(const struct chip_facts *facts)
+{
+	return facts->rule == CHIP_RULE_NONE && !facts->owed && !facts->lost_power;
+}
+
+static bool is_same_command(const struct chip_facts *a, const struct chip_facts *b)
+{
+	return a->name == b->name || strcmp(a->name, b->name) == 0;
+}
+
+/*
+ * Reads of neighbours are one record, as a client of a serial programmer would have asked for them.
+ * So are reads of a status at one place: a client in a loop makes millions.
+ */
+static bool goes_on_reading(const struct bus *bus, uint32_t address, const struct chip_facts *facts)
+{
+	const struct event *open = &bus->open;
+	bool is_poll = strcmp(facts->name, "STATUS") == 0;
+
+	return open->read_len > 0 && open->read_len < UINT32_MAX &&
+	       open->chip.rule == CHIP_RULE_NONE && says_nothing_new(facts) &&
+	       is_same_command(&open->chip, facts) &&
+	       address == bus->next_address - (is_poll ? 1 : 0);
+}
+
+uint8_t bus_read_cycle(struct bus *bus, uint64_t now_ns, uint32_t address)
+{
+	struct chip_facts facts;
+	uint8_t value;
+
+	if (!begin(bus, &now_ns))
+		return BUS_SILENT;
+	value = chip_read_cycle(&bus->chip, now_ns, now_ns, address, &facts);
+	if (!goes_on_reading(bus, address, &facts)) {
+		open_record(bus, now_ns);
+		bus->open.chip = facts;
+	}
+	bus->open.chip.status = value;
+	bus->open.read_len++;
+	bus->open.reply_ns = now_ns;
+	bus->next_address = address + 1;
+	return value;
+}
+
+/* A further byte of the page that is being loaded: each puts the part's work off. */
+static bool is_of_page(const struct bus *bus, const struct chip_facts *facts)
+{
+	const struct chip_facts *before = &bus->open.chip;
+
+	return facts->work == CHIP_WORK_PROGRAM && before->work == CHIP_WORK_PROGRAM &&
+	       facts->address == before->address && is_same_command(before, facts);
+}
+
+static bool goes_on_writing(const struct bus *bus, const struct chip_facts *facts)
+{
+	const struct event *open = &bus->open;
+
+	if (open->write_len == 0 || open->chip.rule != CHIP_RULE_NONE ||
+		facts->rule != CHIP_RULE_NONE)
+		return false;
+	return open->chip.partial || is_of_page(bus, facts);
+}
+
+void bus_write_cycle(struct bus *bus, uint64_t now_ns, uint32_t address, uint8_t value)
+{
+	struct chip_facts facts;
+
+	if (!begin(bus, &now_ns))
+		return;
+	chip_write_cycle(&bus->chip, now_ns, now_ns, address, value, &facts);
+	if (!goes_on_writing(bus, &facts))
+		open_record(bus, now_ns);
+	event_add_cycle(&bus->open, &facts, 0);
+	bus->open.reply_ns = now_ns;
+}

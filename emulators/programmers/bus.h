@@ -1,0 +1,49 @@
+/* SPDX-License-Identifier: GPL-2.0-or-later */
+/*
+ * A chip behind the registers of a programmer, and the record of all that reached it. Whoever has
+ * the registers says when; here is decided what the chip saw, and what becomes one record.
+ *
+ * A cycle takes no time of its own: it reaches the chip in the moment of the instruction that makes
+ * it, and the program goes on in the same moment. So a wait between two cycles is as long for the
+ * chip as it was for the program, and never a nanosecond shorter.
+ */
+#ifndef EMULATORS_PROGRAMMERS_BUS_H
+#define EMULATORS_PROGRAMMERS_BUS_H
+
+#include "record/events.h"
+
+struct bus_options {
+	const struct part *part;
+	struct corner corner;
+	uint64_t seed;
+	uint64_t records_max; /* past that many the chip is silent */
+};
+
+struct bus {
+	struct chip chip;
+	struct events events;
+	struct event open;     /* a record that may go on; kept if it has cycles */
+	uint32_t next_address; /* of a read that would go on */
+	uint64_t records_max;
+	uint64_t last_ns;
+	uint64_t backward_count; /* how often time went backwards: a sound run has none */
+	bool gave_up;
+};
+
+/*
+ * @memory is for the chip, as for chip_init(). -ENOMEM.
+ */
+int bus_init(struct bus *bus, const struct bus_options *options, void *memory);
+void bus_deinit(struct bus *bus);
+
+/* A cycle of a byte on the bus of a part that is not on SPI. */
+uint8_t bus_read_cycle(struct bus *bus, uint64_t now_ns, uint32_t address);
+void bus_write_cycle(struct bus *bus, uint64_t now_ns, uint32_t address, uint8_t value);
+
+/* Ends the record that is open: before events are looked at. */
+void bus_flush(struct bus *bus);
+
+/* Whether every moment and every record can be trusted. */
+bool bus_is_clean(const struct bus *bus);
+
+#endif

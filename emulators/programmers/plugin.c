@@ -1,0 +1,191 @@
+/* SPDX-License-Identifier: GPL-2.0-or-later */
+/*
+ * The chip plugin: a chip inside QEMU, behind the registers of a programmer that people own. Puts
+ * front, session and QEMU together, and nothing else.
+ *
+ * Arguments: front=NAME, and settings=FILE (settings.h) or check=yes, with which QEMU ends as soon
+ * as it is known that the front fits into it.
+ */
+#include <errno.h>
+#include <stdio.h>
+#include <stdlib.h>
+
+#include "cpu/qemu_plugin_api.h"
+#include "front.h"
+#include "qemu.h"
+#include "session.h"
+#include "text/arguments.h"
+
+struct options {
+	const char *front;
+	const char *settings;
+	const char *check;
+};
+
+struct plugin;
+
+/* A window of the front, as QEMU has it. */
+struct window {
+	struct plugin *plugin;
+	const struct front_window *front;
+};
+
+struct plugin {
+	struct options options;
+	const struct front *front;
+	struct qemu *qemu;
+	struct qemu_events events;
+	struct session session;
+	struct window *windows;
+};
+
+/* QEMU calls with what it is given, which lives as long as it does. */
+static struct plugin *plugin;
+
+QEMU_PLUGIN_EXPORT int qemu_plugin_version = QEMU_PLUGIN_API_MIN;
+
+static int complain(const char *what, const char *which)
+{
+	fprintf(stderr, "chip plugin: %s %s\n", what, which);
+	return -EINVAL;
+}
+
+/* Nothing that the guest does leads here: QEMU is another one, or the rig wrote nonsense. */
+static void give_up(const char *what, const char *which)
+{
+	complain(what, which);
+	exit(EXIT_FAILURE);
+}
+
+static struct front_access access_at(
+	const struct window *window, uint64_t offset, unsigned int size)
+{
+	return (struct front_access){
+		.now_ns = qemu_now_ns(window->plugin->qemu),
+		.offset = offset,
+		.size_bytes = size,
+	};
+}
+
+static uint64_t on_read(void *owner, uint64_t offset, unsigned int size_bytes)
+{
+	struct window *window = owner;
+	const struct front_access access = access_at(window, offset, size_bytes);
+
+	return window->front->read(session_bus(&window->plugin->session), &access);
+}
+
+static void on_write(void *owner, uint64_t offset, uint64_t value, unsigned int size_bytes)
+{
+	struct window *window = owner;
+	const struct front_access access = access_at(window, offset, size_bytes);
+
+	window->front->write(session_bus(&window->plugin->session), &access, value);
+}
+
+static int lay_window(struct plugin *self, const struct front_window *front, struct window *window)
+{
+	const struct qemu_registers registers = {
+		.name = self->front->name,
+		.size_bytes = front->size_bytes,
+		.access_bytes_max = front->access_bytes_max,
+		.read = on_read,
+		.write = on_write,
+		.owner = window,
+	};
+
+	*window = (struct window){.plugin = self, .front = front};
+	return qemu_lay_over(self->qemu, front->region, front->offset, &registers);
+}
+
+static void on_machine_done(void *owner)
+{
+	struct plugin *self = owner;
+
+	if (!qemu_registers_work(self->qemu))
+		give_up("registers do not work in this QEMU as they do in", QEMU_NEEDED);
+	for (size_t i = 0; i < self->front->window_count; i++) {
+		const struct front_window *front = &self->front->windows[i];
+
+		if (lay_window(self, front, &self->windows[i]) < 0)
+			give_up("this machine has no room for registers in", front->region);
+	}
+	if (self->options.check)
+		exit(EXIT_SUCCESS);
+}
+
+static void on_resumed(void *owner, uint64_t now_ns)
+{
+	struct plugin *self = owner;
+
+	if (session_resume(&self->session, now_ns) < 0)
+		give_up("no cell in", self->options.settings);
+}
+
+static void on_paused(void *owner, uint64_t now_ns)
+{
+	struct plugin *self = owner;
+
+	if (session_pause(&self->session, now_ns) < 0)
+		give_up("nothing is left of the cell in", self->options.settings);
+}
+
+#define FIELD(name_) ARGUMENT(struct options, name_)
+
+static const struct argument arguments[] = {
+	{FIELD(front), .wants = "empty", .parse = argument_text},
+	{FIELD(settings), .wants = "empty", .parse = argument_text},
+	{FIELD(check), .wants = "empty", .parse = argument_text},
+};
+
+static int parse_options(int count, char *const *words, struct options *options)
+{
+	uint64_t seen = 0;
+
+	for (int i = 0; i < count; i++) {
+		const char *wants = "unknown or twice:";
+
+		if (argument_take(arguments, sizeof(arguments) / sizeof(arguments[0]), words[i],
+			    options, &seen, &wants) < 0)
+			return complain(wants, words[i]);
+	}
+	if (!options->front || !options->settings == !options->check)
+		return complain("needs front, and settings or", "check");
+	return 0;
+}
+
+static int set_up(struct plugin *self, int argc, char **argv)
+{
+	const char *missing = "memory";
+
+	if (parse_options(argc, argv, &self->options) < 0)
+		return -EINVAL;
+	self->front = front_find(self->options.front);
+	if (!self->front)
+		return complain("no front is called", self->options.front);
+	self->windows = calloc(self->front->window_count, sizeof(*self->windows));
+	self->qemu = self->windows ? qemu_find(&missing) : NULL;
+	if (!self->qemu) {
+		complain("this QEMU has no", missing);
+		return complain("it needs", QEMU_NEEDED);
+	}
+	self->session.settings_path = self->options.settings;
+	self->events = (struct qemu_events){
+		.machine_done = on_machine_done,
+		.resumed = on_resumed,
+		.paused = on_paused,
+		.owner = self,
+	};
+	qemu_listen(self->qemu, &self->events);
+	return 0;
+}
+
+QEMU_PLUGIN_EXPORT int qemu_plugin_install(
+	qemu_plugin_id_t id, const qemu_info_t *info, int argc, char **argv)
+{
+	(void)id;
+	if (!info->system_emulation)
+		return complain("this is", "user mode emulation");
+	plugin = calloc(1, sizeof(*plugin));
+	return plugin ? set_up(plugin, argc, argv) : complain("no", "memory");
+}

@@ -1,0 +1,278 @@
+/* SPDX-License-Identifier: GPL-2.0-or-later */
+#include "qemu.h"
+
+#include <dlfcn.h>
+#include <errno.h>
+#include <stdlib.h>
+#include <string.h>
+
+#define CLOCK_VIRTUAL 1
+#define LITTLE_ENDIAN_DEVICE 2
+#define ABOVE_ALL_REGIONS 1000
+#define REGION_TYPE "memory-region"
+#define REGION_ROOM_BYTES 4096 /* QEMU's own struct takes less than a tenth */
+
+/* Behind all that a machine of the rig's has. */
+#define TRIAL_ADDRESS (UINT64_C(0xF) << 36)
+#define TRIAL_BYTES 4096
+#define TRIAL_ACCESSES 5
+
+/* QEMU's names and layouts. */
+typedef struct MemoryRegion MemoryRegion;
+typedef struct Object Object;
+
+struct region_ops {
+	uint64_t (*read)(void *opaque, uint64_t offset, unsigned int size_bytes);
+	void (*write)(void *opaque, uint64_t offset, uint64_t value, unsigned int size_bytes);
+	void *read_with_attributes;
+	void *write_with_attributes;
+	int endianness;
+	struct {
+		unsigned int bytes_min;
+		unsigned int bytes_max;
+		bool unaligned;
+		void *accepts;
+	} valid;
+	struct {
+		unsigned int bytes_min;
+		unsigned int bytes_max;
+		bool unaligned;
+	} implemented;
+};
+
+struct notifier {
+	void (*notify)(struct notifier *self, void *data);
+	void *next;
+	void *previous;
+};
+
+/* QEMU's functions, by its names. */
+struct qemu {
+	struct notifier machine_done; /* first: QEMU gives it back */
+	const struct qemu_events *events;
+	MemoryRegion *(*get_system_memory)(void);
+	void (*memory_region_init_io)(MemoryRegion *region, Object *owner,
+		const struct region_ops *ops, void *opaque, const char *name, uint64_t size_bytes);
+	void (*memory_region_add_subregion_overlap)(
+		MemoryRegion *region, uint64_t offset, MemoryRegion *part, int priority);
+	void (*memory_region_del_subregion)(MemoryRegion *region, MemoryRegion *part);
+	const char *(*memory_region_name)(const MemoryRegion *region);
+	uint64_t (*memory_region_size)(MemoryRegion *region);
+	void (*cpu_physical_memory_rw)(
+		uint64_t address, void *bytes, uint64_t count, bool is_write);
+	Object *(*object_get_root)(void);
+	int (*object_child_foreach_recursive)(
+		Object *object, int (*each)(Object *child, void *opaque), void *opaque);
+	const char *(*object_get_typename)(const Object *object);
+	void (*qemu_add_machine_init_done_notifier)(struct notifier *notifier);
+	void *(*qemu_add_vm_change_state_handler)(
+		void (*changed)(void *opaque, bool running, int state), void *opaque);
+	int64_t (*qemu_clock_get_ns)(int type);
+};
+
+/* What QEMU keeps of registers. */
+struct region {
+	struct region_ops ops;
+	_Alignas(max_align_t) uint8_t room[REGION_ROOM_BYTES];
+};
+
+#define FUNCTION(name_) {#name_, offsetof(struct qemu, name_)}
+
+static const struct {
+	const char *name;
+	size_t offset; /* of a pointer to it */
+} functions[] = {
+	FUNCTION(get_system_memory),
+	FUNCTION(memory_region_init_io),
+	FUNCTION(memory_region_add_subregion_overlap),
+	FUNCTION(memory_region_del_subregion),
+	FUNCTION(memory_region_name),
+	FUNCTION(memory_region_size),
+	FUNCTION(cpu_physical_memory_rw),
+	FUNCTION(object_get_root),
+	FUNCTION(object_child_foreach_recursive),
+	FUNCTION(object_get_typename),
+	FUNCTION(qemu_add_machine_init_done_notifier),
+	FUNCTION(qemu_add_vm_change_state_handler),
+	FUNCTION(qemu_clock_get_ns),
+};
+
+struct qemu *qemu_find(const char **missing)
+{
+	struct qemu *qemu = calloc(1, sizeof(*qemu));
+
+	for (size_t i = 0; qemu && i < sizeof(functions) / sizeof(functions[0]); i++) {
+		void *found = dlsym(RTLD_DEFAULT, functions[i].name);
+
+		*missing = functions[i].name;
+		if (!found) {
+			free(qemu);
+			return NULL;
+		}
+		memcpy((char *)qemu + functions[i].offset, (const void *)&found, sizeof(found));
+	}
+	return qemu;
+}
+
+uint64_t qemu_now_ns(const struct qemu *qemu)
+{
+	return (uint64_t)qemu->qemu_clock_get_ns(CLOCK_VIRTUAL);
+}
+
+static void on_machine_done(struct notifier *notifier, void *data)
+{
+	const struct qemu *qemu = (const struct qemu *)notifier;
+
+	(void)data;
+	qemu->events->machine_done(qemu->events->owner);
+}
+
+static void on_change(void *opaque, bool running, int state)
+{
+	const struct qemu *qemu = opaque;
+	const struct qemu_events *events = qemu->events;
+
+	(void)state;
+	(running ? events->resumed : events->paused)(events->owner, qemu_now_ns(qemu));
+}
+
+void qemu_listen(struct qemu *qemu, const struct qemu_events *events)
+{
+	qemu->events = events;
+	qemu->machine_done.notify = on_machine_done;
+	qemu->qemu_add_machine_init_done_notifier(&qemu->machine_done);
+	qemu->qemu_add_vm_change_state_handler(on_change, qemu);
+}
+
+/* NULL: no memory. */
+static MemoryRegion *make_region(struct qemu *qemu, const struct qemu_registers *registers)
+{
+	struct region *region = calloc(1, sizeof(*region));
+	unsigned int bytes_max = registers->access_bytes_max;
+
+	if (!region)
+		return NULL;
+	region->ops = (struct region_ops){
+		.read = registers->read,
+		.write = registers->write,
+		.endianness = LITTLE_ENDIAN_DEVICE,
+		.valid = {.bytes_min = 1, .bytes_max = 8, .unaligned = true},
+		.implemented = {.bytes_min = 1, .bytes_max = bytes_max, .unaligned = true},
+	};
+	qemu->memory_region_init_io((MemoryRegion *)region->room, NULL, &region->ops,
+		registers->owner, registers->name, registers->size_bytes);
+	return (MemoryRegion *)region->room;
+}
+
+struct search {
+	const struct qemu *qemu;
+	const char *name;
+	MemoryRegion *found;
+	unsigned int count;
+};
+
+static int look_at(Object *child, void *opaque)
+{
+	struct search *search = opaque;
+	MemoryRegion *region = (MemoryRegion *)child;
+
+	if (strcmp(search->qemu->object_get_typename(child), REGION_TYPE) == 0 &&
+		strcmp(search->qemu->memory_region_name(region), search->name) == 0) {
+		search->found = region;
+		search->count++;
+	}
+	return 0;
+}
+
+int qemu_lay_over(struct qemu *qemu, const char *region, uint64_t offset,
+	const struct qemu_registers *registers)
+{
+	struct search search = {.qemu = qemu, .name = region};
+	MemoryRegion *own;
+
+	qemu->object_child_foreach_recursive(qemu->object_get_root(), look_at, &search);
+	if (search.count != 1)
+		return -ENODEV;
+	if (qemu->memory_region_size(search.found) < offset + registers->size_bytes)
+		return -ERANGE;
+	own = make_region(qemu, registers);
+	if (!own)
+		return -ENOMEM;
+	qemu->memory_region_add_subregion_overlap(search.found, offset, own, ABOVE_ALL_REGIONS);
+	return 0;
+}
+
+/* What the registers of a trial were asked. */
+struct trial {
+	size_t count;
+	struct trial_access {
+		uint64_t offset;
+		uint64_t value; /* that was written */
+		unsigned int size_bytes;
+	} accesses[TRIAL_ACCESSES];
+};
+
+static void note(struct trial *trial, struct trial_access access)
+{
+	if (trial->count < TRIAL_ACCESSES)
+		trial->accesses[trial->count] = access;
+	trial->count++;
+}
+
+static uint64_t trial_read(void *owner, uint64_t offset, unsigned int size_bytes)
+{
+	note(owner, (struct trial_access){.offset = offset, .size_bytes = size_bytes});
+	return 0x40 + offset;
+}
+
+static void trial_write(void *owner, uint64_t offset, uint64_t value, unsigned int size_bytes)
+{
+	note(owner,
+		(struct trial_access){.offset = offset, .value = value, .size_bytes = size_bytes});
+}
+
+static bool trial_saw(const struct trial *trial)
+{
+	static const struct trial_access wanted[TRIAL_ACCESSES] = {
+		{3, 0, 1}, {4, 0, 1}, {5, 0, 1}, {6, 0, 1}, {7, 0x5A, 1}};
+	bool same = trial->count == TRIAL_ACCESSES;
+
+	for (size_t i = 0; i < TRIAL_ACCESSES && same; i++) {
+		const struct trial_access *saw = &trial->accesses[i];
+
+		same = saw->offset == wanted[i].offset && saw->value == wanted[i].value &&
+		       saw->size_bytes == wanted[i].size_bytes;
+	}
+	return same;
+}
+
+bool qemu_registers_work(struct qemu *qemu)
+{
+	struct trial *trial = calloc(1, sizeof(*trial));
+	const struct qemu_registers registers = {
+		.name = "rig-trial",
+		.size_bytes = TRIAL_BYTES,
+		.access_bytes_max = 1,
+		.read = trial_read,
+		.write = trial_write,
+		.owner = trial,
+	};
+	MemoryRegion *memory = qemu->get_system_memory();
+	MemoryRegion *own = trial ? make_region(qemu, &registers) : NULL;
+	uint8_t read[4] = {0};
+	uint8_t written = 0x5A;
+	bool work;
+
+	if (!own) {
+		free(trial);
+		return false;
+	}
+	qemu->memory_region_add_subregion_overlap(memory, TRIAL_ADDRESS, own, ABOVE_ALL_REGIONS);
+	qemu->cpu_physical_memory_rw(TRIAL_ADDRESS + 3, read, sizeof(read), false);
+	qemu->cpu_physical_memory_rw(TRIAL_ADDRESS + 7, &written, sizeof(written), true);
+	qemu->memory_region_del_subregion(memory, own);
+	work = trial_saw(trial) && memcmp(read, "CDEF", sizeof(read)) == 0;
+	/* QEMU may look at the region until it is at rest, so that stays. */
+	free(trial);
+	return work;
+}

@@ -1,0 +1,59 @@
+/* SPDX-License-Identifier: GPL-2.0-or-later */
+/*
+ * What the chip plugin needs of QEMU: its clock, registers laid over a device's, and to be told
+ * when the machine is complete, goes on or is paused. All that is known of QEMU's inside is in
+ * qemu.c.
+ *
+ * QEMU has no interface for that, but exports its functions. They are looked for by name, and
+ * registers are tried out before the guest starts: what does not answer as it should is refused.
+ */
+#ifndef EMULATORS_PROGRAMMERS_QEMU_H
+#define EMULATORS_PROGRAMMERS_QEMU_H
+
+#include <stdbool.h>
+#include <stddef.h>
+#include <stdint.h>
+
+/* Told to a person where this is another one. */
+#define QEMU_NEEDED "QEMU 8.0 to 10.1, built as Debian builds it"
+
+struct qemu;
+
+/* Registers in a region of memory. Their owner keeps them where they are for as long as QEMU lives.
+ */
+struct qemu_registers {
+	const char *name;
+	uint64_t size_bytes;
+	unsigned int access_bytes_max; /* longer ones come in pieces, the lowest address first */
+	uint64_t (*read)(void *owner, uint64_t offset, unsigned int size_bytes);
+	void (*write)(void *owner, uint64_t offset, uint64_t value, unsigned int size_bytes);
+	void *owner;
+};
+
+struct qemu_events {
+	void (*machine_done)(void *owner);
+	void (*resumed)(void *owner, uint64_t now_ns);
+	void (*paused)(void *owner, uint64_t now_ns);
+	void *owner;
+};
+
+/* NULL: *@missing is the function that this QEMU has not. Lives as long as QEMU. */
+struct qemu *qemu_find(const char **missing);
+
+/* @events stays where it is, too. */
+void qemu_listen(struct qemu *qemu, const struct qemu_events *events);
+
+/* By the virtual clock: within an access, the moment of its instruction. */
+uint64_t qemu_now_ns(const struct qemu *qemu);
+
+/* Once the machine is done: whether registers work in this QEMU as they do in those known. */
+bool qemu_registers_work(struct qemu *qemu);
+
+/*
+ * Over the device's region of that name, above all that is there. -ENODEV: the machine has none, or
+ * several; -ERANGE: it ends before; -ENOMEM.
+ */
+int qemu_lay_over(struct qemu *qemu, const char *region, uint64_t offset,
+	const struct qemu_registers *registers);
+
+#endif

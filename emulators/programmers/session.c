@@ -1,0 +1,181 @@
+/* SPDX-License-Identifier: GPL-2.0-or-later */
+#include "session.h"
+
+#include <errno.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/mman.h>
+
+#include "record/jsonl.h"
+#include "record/outfile.h"
+#include "serprog/image.h"
+
+#define CLOCK_NAME "virtual"
+
+static int complain(const char *what, const char *path, int error)
+{
+	fprintf(stderr, "chip plugin: %s %s: %s\n", what, path, strerror(-error));
+	return error;
+}
+
+struct bus *session_bus(struct session *session)
+{
+	return session->memory ? &session->bus : NULL;
+}
+
+void session_deinit(struct session *session)
+{
+	if (session->memory) {
+		bus_deinit(&session->bus);
+		munmap(session->memory, session->memory_bytes);
+	}
+	session->memory = NULL;
+	free(session->text);
+	session->text = NULL;
+	session->settings = (struct settings){0};
+}
+
+/* All of a file, to be freed; NULL with errno. */
+static char *read_text(const char *path)
+{
+	FILE *file = fopen(path, "re");
+	char *text = NULL;
+	size_t room = 0;
+
+	if (!file)
+		return NULL;
+	if (getdelim(&text, &room, '\0', file) < 0 && !ferror(file)) {
+		free(text);
+		text = strdup(""); /* an empty file */
+	}
+	fclose(file);
+	return text;
+}
+
+static int read_settings(const char *path, char **text, struct settings *settings)
+{
+	char error[SETTINGS_ERROR_BYTES];
+
+	*text = read_text(path);
+	if (!*text)
+		return complain("cannot read", path, -errno);
+	if (settings_parse(*text, settings, error) == 0)
+		return 0;
+	fprintf(stderr, "chip plugin: %s: %s\n", path, error);
+	free(*text);
+	*text = NULL;
+	return -EINVAL;
+}
+
+/* Pages that nothing is ever programmed into cost nothing. */
+static int take_memory(struct session *session)
+{
+	size_t bytes = chip_memory_bytes(session->settings.bus.part);
+	void *memory =
+		mmap(NULL, bytes, PROT_READ | PROT_WRITE, MAP_PRIVATE | MAP_ANONYMOUS, -1, 0);
+
+	if (memory == MAP_FAILED)
+		return complain("no memory for a", session->settings.bus.part->name, -errno);
+	session->memory = memory;
+	session->memory_bytes = bytes;
+	return 0;
+}
+
+static int make_chip(struct session *session)
+{
+	const struct settings *settings = &session->settings;
+	int ret = take_memory(session);
+
+	if (ret < 0)
+		return ret;
+	ret = bus_init(&session->bus, &settings->bus, session->memory);
+	if (ret < 0)
+		return complain("no memory for", "events", ret);
+	ret = image_load(
+		&session->bus.chip.array, settings->image_in, (uint32_t)settings->image_offset);
+	return ret < 0 ? complain("cannot load", settings->image_in, ret) : 0;
+}
+
+/* The session goes on with what is there, unless that is another cell's. */
+static int take_settings(struct session *session)
+{
+	struct settings settings = {0};
+	char *text = NULL;
+	int ret = read_settings(session->settings_path, &text, &settings);
+
+	if (ret < 0)
+		return ret;
+	if (settings.cell == session->settings.cell) {
+		free(text);
+		return 0;
+	}
+	session_deinit(session);
+	session->text = text;
+	session->settings = settings;
+	return settings.cell > 0 ? make_chip(session) : 0;
+}
+
+static bool is_untouched(const struct bus *bus)
+{
+	return bus->last_ns == 0;
+}
+
+int session_resume(struct session *session, uint64_t now_ns)
+{
+	int ret = take_settings(session);
+
+	/* A machine that boots pauses once more, where one that is restored begins. */
+	if (ret == 0 && is_untouched(&session->bus))
+		session->start_ns = now_ns;
+	return ret;
+}
+
+static int write_file(const char *path,
+	int (*write)(const struct session *session, uint64_t now_ns, FILE *out),
+	const struct session *session, uint64_t now_ns)
+{
+	struct outfile file = {0};
+	int ret = outfile_open(&file, path);
+
+	if (ret == 0)
+		ret = write(session, now_ns, file.stream);
+	if (ret == 0)
+		ret = outfile_commit(&file);
+	outfile_deinit(&file);
+	return ret < 0 ? complain("cannot write", path, ret) : 0;
+}
+
+static int write_events(const struct session *session, uint64_t now_ns, FILE *out)
+{
+	const struct run_facts facts = {
+		.start_ns = session->start_ns,
+		.part = session->settings.bus.part,
+		.corner = session->settings.bus.corner,
+		.seed = session->settings.bus.seed,
+		.clock_name = CLOCK_NAME,
+	};
+	const struct run_end end = {.end_ns = now_ns, .clean = bus_is_clean(&session->bus)};
+
+	return jsonl_write(out, &facts, &session->bus.events, &end);
+}
+
+static int write_image(const struct session *session, uint64_t now_ns, FILE *out)
+{
+	(void)now_ns;
+	return image_write_sparse(&session->bus.chip.array, out);
+}
+
+int session_pause(struct session *session, uint64_t now_ns)
+{
+	int ret;
+
+	if (!session->memory)
+		return 0;
+	bus_flush(&session->bus);
+	chip_settle(&session->bus.chip, now_ns);
+	ret = write_file(session->settings.events, write_events, session, now_ns);
+	if (ret == 0)
+		ret = write_file(session->settings.image_out_sparse, write_image, session, now_ns);
+	return ret;
+}

@@ -1,0 +1,135 @@
+// SPDX-License-Identifier: GPL-2.0-or-later
+/*
+ * Process 1 of guests whose chip is in QEMU, behind the registers of a programmer: boots to the
+ * moment of the snapshot, then runs one cell. No emulator is here.
+ *
+ *   boot -> settle -> PAUSE (the snapshot) -> fetch the cell -> siblings, subject -> parcel
+ *        -> PAUSE (the host reads the parcel and ends the machine)
+ *
+ * Every failure becomes an `agent_error` event, which the rig reports as its own fault.
+ */
+#include "cell.h"
+#include "firmware.h"
+#include "guest.h"
+#include "hypercall.h"
+#include "opening.h"
+#include "process.h"
+#include "serprog/counter.h"
+
+#include <errno.h>
+#include <stdlib.h>
+#include <unistd.h>
+
+#define OPENS_FILE CELL_FOLDER "/opens" /* what leads to the programmer, a path a line */
+#define NO_PROCESS 0
+/* As in agent.c, where the reasons are. */
+#define BOOT_SETTLE_MS 3000
+#define REPORT_SETTLE_MS 1000
+
+uint64_t hypercall_virtual_ns(void)
+{
+	return counter_read_ns();
+}
+
+static int watch_opening(void)
+{
+	char *paths = guest_read_text(OPENS_FILE);
+	int watch = paths ? opening_watch(paths) : -errno;
+
+	free(paths);
+	return watch;
+}
+
+/* Plain siblings are gone before the subject reaches a register. */
+static void answer_opening(int *watch, struct hazards *hazards)
+{
+	report_moment(hazards->report, "accept", NULL, 0);
+	cell_subject_accepted(hazards);
+	close(*watch);
+	*watch = -1;
+	hypercall_mark(MARK_SUBJECT_CONNECTED);
+}
+
+/* Does to the subject what is due, until it ends or its time is up. */
+static void accompany(int *watch, struct hazards *hazards, pid_t subject, uint64_t deadline_ns)
+{
+	while (hypercall_virtual_ns() < deadline_ns) {
+		switch (process_await(*watch, subject, hazards_due_ns(hazards, deadline_ns))) {
+		case PROCESS_READABLE:
+			answer_opening(watch, hazards);
+			break;
+		case PROCESS_HUNG_UP:
+		case PROCESS_ENDED:
+			return;
+		case PROCESS_TIME_IS_UP:
+			hazards_run_due(hazards);
+			break;
+		}
+	}
+}
+
+static int run_subject(struct hazards *hazards)
+{
+	uint64_t deadline_ns;
+	pid_t subject;
+	int watch = watch_opening();
+	int error = watch < 0 ? watch : 0;
+
+	hypercall_mark(MARK_EMULATOR_READY);
+	deadline_ns = hypercall_virtual_ns() + hazards->spec->deadline_ms * NS_PER_MS;
+	if (!error)
+		error = cell_start_subject(hazards, &subject);
+	if (!error) {
+		accompany(&watch, hazards, subject, deadline_ns);
+		cell_end_subject(hazards, deadline_ns);
+	}
+	if (watch >= 0)
+		close(watch);
+	return error;
+}
+
+/* Whatever fails is in the report. */
+static void run_cell(const struct window *window, struct report *report, struct spec *spec)
+{
+	struct hazards hazards;
+	int error;
+
+	if (cell_take_in(window, report, spec) < 0)
+		return;
+	report_clock_rate(report, spec->settle_ms * NS_PER_MS);
+	hypercall_mark(MARK_SETTLED);
+	error = hazards_begin(&hazards, spec, report, NO_PROCESS);
+	if (!error)
+		error = run_subject(&hazards);
+	hazards_end(&hazards);
+	hypercall_mark(MARK_EMULATOR_ENDED);
+	report_failure(report, "the subject was lost", error);
+}
+
+/* As in agent.c. */
+static void pause_for_snapshot(struct report *report)
+{
+	uint64_t before_ns = hypercall_virtual_ns();
+
+	hypercall_pause();
+	report_moment(report, "resumed", "skipped_ns", hypercall_virtual_ns() - before_ns);
+}
+
+int main(void)
+{
+	struct report report;
+	struct window window;
+	struct spec spec = {0};
+
+	guest_begin(&window);
+	guest_require(firmware_enable_devices(), "devices cannot be turned on");
+	process_sleep_ms(BOOT_SETTLE_MS);
+	guest_require(report_open(&report), "no report");
+	report_guest(&report);
+	process_sleep_ms(REPORT_SETTLE_MS);
+
+	pause_for_snapshot(&report);
+	run_cell(&window, &report, &spec);
+	cell_send(&window, &spec, &report);
+	guest_stop("done", 0);
+}

@@ -1,0 +1,56 @@
+# SPDX-License-Identifier: GPL-2.0-or-later
+"""How QEMU is given a chip behind a programmer's registers, and where it leaves what that saw.
+
+The plugin of emulators/programmers/ reads its settings whenever the machine goes on. A QEMU that is
+reset goes on with another cell: its settings are written anew while it is paused, under its number.
+"""
+
+import functools
+import subprocess
+from collections.abc import Mapping
+from dataclasses import dataclass
+from pathlib import Path
+
+CHECK_LIMIT_S = 60
+CELL_KEY = "cell"
+LINE_START = "chip plugin: "
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class ChipPlugin:
+    plugin: Path
+    front: str
+    settings: Path
+    """What the cell asks of its chip; `write_settings` makes it."""
+    values: Mapping[str, str]
+    """The same, by key (emulators/programmers/settings.h)."""
+
+    @property
+    def words(self) -> dict[str, str]:
+        return {"front": self.front, "settings": str(self.settings)}
+
+
+def write_settings(path: Path, values: Mapping[str, str], cell: int = 1) -> None:
+    """Writes the settings of the next chip; QEMU must be paused, or not started yet."""
+    lines = {CELL_KEY: str(cell), **values}.items()
+    path.write_text("".join(f"{key}={value}\n" for key, value in lines), encoding="utf-8")
+
+
+@functools.cache
+def refusal_of_qemu(program: str, plugin: Path, front: str, words: tuple[str, ...]) -> str:
+    """Returns why that QEMU cannot have a chip behind those registers; empty if it can.
+
+    It is started without a guest, and ends by itself.
+    """
+    command = [program, "-nodefaults", "-no-user-config", "-display", "none", "-S", *words]
+    command += ["-plugin", f"{str(plugin).replace(',', ',,')},front={front},check=yes"]
+    try:
+        done = subprocess.run(
+            command, capture_output=True, text=True, check=False, timeout=CHECK_LIMIT_S
+        )
+    except (OSError, subprocess.TimeoutExpired) as error:
+        return f"{program} cannot be asked whether it has {front}: {error}"
+    if done.returncode == 0:
+        return ""
+    said = [line.removeprefix(LINE_START) for line in done.stderr.splitlines()]
+    return f"this QEMU has no {front}: {'; '.join(said) or 'it does not say why'}"

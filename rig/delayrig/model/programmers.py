@@ -1,0 +1,73 @@
+# SPDX-License-Identifier: GPL-2.0-or-later
+"""Programmers that guests have as hardware: devices of QEMU, with the chip behind their registers.
+
+What is not in this table is reached otherwise: over serprog, or inside the subject itself.
+"""
+
+from dataclasses import dataclass
+
+from delayrig.model.cell import Cell, Programmer
+from delayrig.model.chips import ChipFacts
+from delayrig.model.lane import LaneName
+from delayrig.model.platform import Arch
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Device:
+    front: str
+    """What its registers are called in the chip plugin (emulators/programmers/)."""
+    qemu_words: tuple[str, ...]
+    """What the machine has besides the usual."""
+    driver: str
+    """flashrom's name of it, which a build may lack."""
+    opens: tuple[str, ...]
+    """Files that a program opens to get at the registers."""
+    bus: str
+    """Of the chips that it reaches."""
+    size_bytes_max: int
+    """Of the largest such chip."""
+    archs: tuple[Arch, ...] = (Arch.X86_64,)
+
+    @property
+    def argument(self) -> str:
+        """Returns the value of flashrom's `-p`."""
+        return self.driver
+
+    def chip_refusal(self, chip: ChipFacts) -> str:
+        """Returns why it cannot reach that chip; empty where it can."""
+        if chip.bus == self.bus and chip.size_bytes <= self.size_bytes_max:
+            return ""
+        return (
+            f"{self.driver} reaches {self.bus} parts of up to {self.size_bytes_max >> 10} KiB,"
+            f" and a {chip.name} is on {chip.bus} and has {chip.size_bytes >> 10} KiB"
+        )
+
+
+DEVICES = {
+    Programmer.NICINTEL: Device(
+        front="nicintel",
+        # A place of its own, so that no other device changes it.
+        qemu_words=("-device", "i82551,romfile=,addr=0x10"),
+        driver="nicintel",
+        opens=("/dev/mem",),
+        bus="parallel",
+        size_bytes_max=128 << 10,
+    ),
+}
+
+
+def device_of(cell: Cell) -> Device | None:
+    """Returns the device that the cell's subject drives; None if the guest has none."""
+    return DEVICES.get(cell.programmer)
+
+
+def device_refusal(cell: Cell) -> str:
+    """Returns why there is no such guest, whatever its subject and chip; empty if there is."""
+    device = device_of(cell)
+    if device is None:
+        return ""
+    if cell.lane is not LaneName.VIRTUAL:
+        return f"{cell.programmer} is a programmer of the {LaneName.VIRTUAL} lane alone"
+    if cell.arch not in device.archs:
+        return f"{cell.programmer} is a programmer of {' and '.join(device.archs)} guests alone"
+    return ""

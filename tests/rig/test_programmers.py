@@ -1,0 +1,166 @@
+# SPDX-License-Identifier: GPL-2.0-or-later
+"""Programmers that are devices of QEMU's: what their cells ask of guest, QEMU and subject."""
+
+from collections.abc import Callable
+from dataclasses import replace
+from pathlib import Path
+from typing import Any
+
+import pytest
+from delayrig.hazards.of_cell import shape_of
+from delayrig.images.profiles.profile import find_profile
+from delayrig.judge.trust import rig_fault
+from delayrig.judge.waits import Bus, bus_of, declared_classes
+from delayrig.lanes.payload import BEFORE, OPENS, chip_entries, chip_values, write_payload
+from delayrig.machine import chip_plugin
+from delayrig.machine.arguments import (
+    Hardware,
+    hand_over_arguments,
+    kernel_command_line,
+    machine_of,
+)
+from delayrig.machine.chip_plugin import ChipPlugin, refusal_of_qemu, write_settings
+from delayrig.model import workload
+from delayrig.model.cell import Cell, Job, Programmer
+from delayrig.model.chips import read_chips
+from delayrig.model.lane import LaneName
+from delayrig.model.platform import Arch
+from delayrig.model.programmers import DEVICES, device_refusal
+from delayrig.model.workload import region_of
+
+from tests.rig.builders import CHECKOUT, make_cell, make_subject
+
+CHIPS = read_chips(CHECKOUT)
+EVERY_DEVICE = pytest.mark.parametrize("programmer", DEVICES)
+
+
+def nicintel(**changes: Any) -> Cell:
+    wanted = {"programmer": Programmer.NICINTEL, "chip": "SST29EE010", "job": Job.WRITE}
+    return make_cell(**{**wanted, **changes})
+
+
+def hardware_of(cell: Cell, folder: Path) -> Hardware:
+    chip = ChipPlugin(
+        plugin=Path("/p,1/chip-plugin.so"), front="nicintel", settings=folder / "s", values={}
+    )
+    return Hardware(
+        shape=shape_of(cell),
+        preload=None,
+        kernel=folder / "vmlinuz",
+        initrd=folder / "initrd",
+        console=folder / "console.log",
+        chip=chip,
+    )
+
+
+def test_machine_has_the_card_and_its_chip(tmp_path: Path) -> None:
+    words = hand_over_arguments(hardware_of(nicintel(), tmp_path))
+    assert "i82551,romfile=,addr=0x10" in words
+    assert f"/p,,1/chip-plugin.so,front=nicintel,settings={tmp_path}/s" in words
+
+
+def test_machine_that_boots_for_the_snapshot_has_the_card_alone(tmp_path: Path) -> None:
+    words = hand_over_arguments(replace(hardware_of(nicintel(), tmp_path), chip=None))
+    assert "i82551,romfile=,addr=0x10" in words
+    assert "-plugin" not in words
+
+
+def test_shape_of_a_device_is_another_machine_with_the_same_kernel_words() -> None:
+    serprog, card = shape_of(make_cell()), shape_of(nicintel())
+    assert machine_of(serprog) != machine_of(card)
+    assert card.name == f"{serprog.name}-nicintel"
+    assert kernel_command_line(card) == kernel_command_line(serprog)
+
+
+@EVERY_DEVICE
+def test_flashrom_is_told_the_driver(programmer: Programmer) -> None:
+    cell = nicintel(programmer=programmer)
+    assert workload.programmer_argument(cell) == DEVICES[programmer].argument
+
+
+def test_settings_name_part_content_and_files(tmp_path: Path) -> None:
+    cell, chip = nicintel(), CHIPS["SST29EE010"]
+    write_payload(cell, chip, "SST29EE010", subject=make_subject(), scratch=tmp_path)
+    values = chip_values(cell, region_of(cell, chip), tmp_path)
+    assert values["part"] == "SST29EE010"
+    assert values["corner"] == cell.corner
+    assert Path(values["image_in"]).name == BEFORE
+    assert Path(values["image_in"]).read_bytes()
+    Path(values["events"]).write_bytes(b"{}")
+    assert chip_entries(tmp_path) == {"events.jsonl": b"{}"}
+
+
+def test_agent_is_told_what_to_watch_and_no_emulator(tmp_path: Path) -> None:
+    write_payload(
+        nicintel(), CHIPS["SST29EE010"], "SST29EE010", subject=make_subject(), scratch=tmp_path
+    )
+    assert (tmp_path / "cell" / OPENS).read_text() == "/dev/mem\n"
+    spec = (tmp_path / "cell" / "spec").read_text()
+    assert "emulator_outside 1" in spec.splitlines()
+    assert not [line for line in spec.splitlines() if line.startswith("emulator ")]
+
+
+def test_cell_number_comes_with_the_settings(tmp_path: Path) -> None:
+    write_settings(tmp_path / "s", {"part": "SST29EE010"}, 3)
+    assert (tmp_path / "s").read_text() == "cell=3\npart=SST29EE010\n"
+
+
+@pytest.mark.parametrize(
+    ("changes", "said"),
+    [
+        ({}, ""),
+        ({"programmer": Programmer.SERPROG_IP, "arch": Arch.ARM64}, ""),
+        ({"lane": LaneName.LIVE}, "virtual lane alone"),
+        ({"lane": LaneName.HOST}, "virtual lane alone"),
+        ({"arch": Arch.ARM64}, "x86_64 guests alone"),
+    ],
+)
+def test_guests_without_the_device_are_refused(changes: dict[str, Any], said: str) -> None:
+    refusal = device_refusal(nicintel(**changes))
+    assert said in refusal
+    assert bool(refusal) is bool(said)
+
+
+@pytest.mark.parametrize(
+    ("chip", "reached"),
+    [("SST29EE010", True), ("AT29C512", True), ("SST39SF040", False), ("W25Q128JV", False)],
+)
+def test_chip_must_fit_bus_and_window(chip: str, *, reached: bool) -> None:
+    refusal = DEVICES[Programmer.NICINTEL].chip_refusal(CHIPS[chip])
+    assert (refusal == "") is reached
+
+
+def fake_qemu(folder: Path, script: str) -> str:
+    program = folder / "qemu"
+    program.write_text(f"#!/bin/sh\n{script}\n")
+    program.chmod(0o755)
+    return str(program)
+
+
+@pytest.fixture
+def ask(tmp_path: Path) -> Callable[[str], str]:
+    chip_plugin.refusal_of_qemu.cache_clear()
+    return lambda script: refusal_of_qemu(
+        fake_qemu(tmp_path, script), Path("/p.so"), "nicintel", ("-device", "i82551")
+    )
+
+
+def test_qemu_that_takes_the_chip_is_not_refused(ask: Callable[[str], str]) -> None:
+    assert ask("exit 0") == ""
+
+
+def test_qemu_without_the_functions_is_refused_in_its_own_words(ask: Callable[[str], str]) -> None:
+    refusal = ask("echo 'chip plugin: this QEMU has no get_system_memory' >&2; exit 1")
+    assert refusal == "this QEMU has no nicintel: this QEMU has no get_system_memory"
+
+
+def test_qemu_that_is_not_there_is_refused() -> None:
+    refusal_of_qemu.cache_clear()
+    assert "cannot be asked" in refusal_of_qemu("/no/qemu", Path("/p.so"), "nicintel", ())
+
+
+def test_profiles_do_not_convict_by_gaps_of_a_device() -> None:
+    profile = find_profile("1.4.0")
+    assert bus_of(nicintel(), make_subject()) is Bus.DESCRIBES
+    assert declared_classes(nicintel(), None) == set()
+    assert profile is not None

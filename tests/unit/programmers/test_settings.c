@@ -1,0 +1,109 @@
+/* SPDX-License-Identifier: GPL-2.0-or-later */
+#include <errno.h>
+#include <setjmp.h>
+#include <stdarg.h>
+#include <stddef.h>
+#include <stdint.h>
+#include <stdio.h>
+#include <string.h>
+#include <cmocka.h>
+
+#include "programmers/settings.h"
+
+static const char *const lines[] = {
+	"cell=3",
+	"part=SST29EE010",
+	"corner=max",
+	"seed=7",
+	"records_max=100",
+	"image_in=/a=b",
+	"image_offset=65536",
+	"image_out_sparse=/c",
+	"events=/d",
+};
+
+#define LINE_COUNT (sizeof(lines) / sizeof(lines[0]))
+
+/* All lines but one, in whose place is another; NULL: it is left out. */
+static const char *text_with(char *text, size_t bytes, size_t which, const char *instead)
+{
+	size_t len = 0;
+
+	for (size_t i = 0; i < LINE_COUNT; i++) {
+		const char *line = i == which ? instead : lines[i];
+
+		if (line)
+			len += (size_t)snprintf(text + len, bytes - len, "%s\n", line);
+	}
+	return text;
+}
+
+static void every_key_is_read(void **state)
+{
+	char text[512], error[SETTINGS_ERROR_BYTES];
+	struct settings settings;
+
+	(void)state;
+	text_with(text, sizeof(text), LINE_COUNT, NULL);
+	assert_int_equal(settings_parse(text, &settings, error), 0);
+	assert_int_equal(settings.cell, 3);
+	assert_string_equal(settings.bus.part->name, "SST29EE010");
+	assert_int_equal(settings.bus.corner.kind, CORNER_MAX);
+	assert_int_equal(settings.bus.seed, 7);
+	assert_int_equal(settings.bus.records_max, 100);
+	assert_string_equal(settings.image_in, "/a=b");
+	assert_int_equal(settings.image_offset, 65536);
+	assert_string_equal(settings.image_out_sparse, "/c");
+	assert_string_equal(settings.events, "/d");
+}
+
+static void empty_text_is_no_chip(void **state)
+{
+	char text[] = "", error[SETTINGS_ERROR_BYTES];
+	struct settings settings;
+
+	(void)state;
+	assert_int_equal(settings_parse(text, &settings, error), 0);
+	assert_int_equal(settings.cell, 0);
+}
+
+static void each_missing_key_is_refused(void **state)
+{
+	(void)state;
+	for (size_t i = 0; i < LINE_COUNT; i++) {
+		char text[512], error[SETTINGS_ERROR_BYTES];
+		struct settings settings;
+
+		text_with(text, sizeof(text), i, NULL);
+		assert_int_equal(settings_parse(text, &settings, error), -EINVAL);
+	}
+}
+
+static void bad_lines_are_named(void **state)
+{
+	static const char *const bad[LINE_COUNT] = {"cell=0", "part=W25Q999", "corner=fast",
+		"seed=-1", "records_max=0", "image_in=", "image_offset=4294967296", "cell=3",
+		"speed=1"};
+
+	(void)state;
+	for (size_t i = 0; i < LINE_COUNT; i++) {
+		char text[512], error[SETTINGS_ERROR_BYTES];
+		struct settings settings;
+
+		text_with(text, sizeof(text), i, bad[i]);
+		assert_int_equal(settings_parse(text, &settings, error), -EINVAL);
+		assert_non_null(strstr(error, bad[i]));
+	}
+}
+
+int main(void)
+{
+	const struct CMUnitTest tests[] = {
+		cmocka_unit_test(every_key_is_read),
+		cmocka_unit_test(empty_text_is_no_chip),
+		cmocka_unit_test(each_missing_key_is_refused),
+		cmocka_unit_test(bad_lines_are_named),
+	};
+
+	return cmocka_run_group_tests(tests, NULL, NULL);
+}
