@@ -35,6 +35,7 @@ MINUTE_S = 60
 MINUTE_EXECUTIONS = {
     "chip": 100_000,
     "chipgen": 15_000,
+    "fronts": 40_000,
     "layout": 120_000,
     "params": 300_000,
     "serprog_client": 80_000,

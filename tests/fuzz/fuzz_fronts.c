@@ -1,0 +1,94 @@
+/* SPDX-License-Identifier: GPL-2.0-or-later */
+/*
+ * Registers of programmers, written to and read by a hostile guest: any accesses at any times.
+ *
+ * An input is the front, the part, the corner, the bound of records, and the accesses. A record is
+ * never lost, and the part is silent once there are too many.
+ */
+#include <string.h>
+
+#include "chip_memory.h"
+#include "programmers/front.h"
+#include "record/jsonl.h"
+
+#define FRONTS 1
+
+static const char *const fronts[FRONTS] = {"nicintel"};
+
+struct bench {
+	const struct front *front;
+	struct bus bus;
+	uint64_t now_ns;
+};
+
+/* Time passes by up to 8 s, or not at all. */
+static void let_pass(struct bench *bench, uint8_t choice)
+{
+	bench->now_ns += choice % 2 == 0 ? 0 : UINT64_C(1) << choice % 34;
+}
+
+static void access_once(struct bench *bench, struct fuzz_input *input)
+{
+	const uint8_t choice = fuzz_u8(input);
+	const struct front_window *window =
+		&bench->front->windows[(choice >> 4) % bench->front->window_count];
+	const struct front_access access = {
+		.now_ns = bench->now_ns,
+		.offset = fuzz_u24(input) % window->size_bytes,
+		.size_bytes = 1,
+	};
+
+	let_pass(bench, fuzz_u8(input));
+	if (choice & 1)
+		window->write(&bench->bus, &access, fuzz_u8(input));
+	else
+		FUZZ_CHECK(window->read(&bench->bus, &access) <= UINT8_MAX);
+}
+
+static void write_records(struct bench *bench)
+{
+	struct run_facts facts = {
+		.part = bench->bus.chip.part,
+		.corner = bench->bus.chip.corner,
+		.clock_name = "virtual",
+	};
+	struct run_end end = {.end_ns = bench->now_ns, .clean = bus_is_clean(&bench->bus)};
+	char *text = NULL;
+	size_t bytes = 0;
+	FILE *out = open_memstream(&text, &bytes);
+
+	bus_flush(&bench->bus);
+	FUZZ_CHECK(end.clean);
+	FUZZ_CHECK(bench->bus.events.count <= bench->bus.records_max + 2);
+	FUZZ_CHECK(out != NULL && jsonl_write(out, &facts, &bench->bus.events, &end) == 0);
+	FUZZ_CHECK(fclose(out) == 0 && bytes > 0 && text[bytes - 1] == '\n');
+	free(text);
+}
+
+/* Parts that are not on SPI alone: a front of another bus has other parts. */
+static const struct part *memory_part(struct fuzz_input *input)
+{
+	size_t index = fuzz_u8(input) % part_table_count;
+
+	while (!part_table[index].parallel)
+		index = (index + 1) % part_table_count;
+	return &part_table[index];
+}
+
+int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size)
+{
+	struct fuzz_input input = {.data = data, .left = size};
+	struct bench bench = {.front = front_find(fronts[fuzz_u8(&input) % FRONTS]), .now_ns = 1};
+	struct bus_options options = {.part = memory_part(&input), .corner = fuzz_corner(&input)};
+	struct fuzz_chip_memory memory;
+
+	options.records_max = 1 + (uint64_t)fuzz_u8(&input);
+	fuzz_chip_memory_init(&memory, options.part);
+	FUZZ_CHECK(bus_init(&bench.bus, &options, memory.memory) == 0);
+	while (input.left > 0)
+		access_once(&bench, &input);
+	write_records(&bench);
+	bus_deinit(&bench.bus);
+	fuzz_chip_memory_deinit(&memory);
+	return 0;
+}
