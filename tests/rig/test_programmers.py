@@ -8,7 +8,6 @@ from typing import Any
 
 import pytest
 from delayrig.hazards.of_cell import shape_of
-from delayrig.images.profiles.profile import find_profile
 from delayrig.judge.trust import rig_fault
 from delayrig.judge.waits import Bus, bus_of, declared_classes
 from delayrig.lanes.payload import BEFORE, OPENS, chip_entries, chip_values, write_payload
@@ -23,12 +22,15 @@ from delayrig.machine.chip_plugin import ChipPlugin, refusal_of_qemu, write_sett
 from delayrig.model import workload
 from delayrig.model.cell import Cell, Job, Programmer
 from delayrig.model.chips import read_chips
+from delayrig.model.kinds.agent import EmulatorEnd
+from delayrig.model.kinds.emulator import Start
 from delayrig.model.lane import LaneName
 from delayrig.model.platform import Arch
 from delayrig.model.programmers import DEVICES, device_refusal
 from delayrig.model.workload import region_of
 
 from tests.rig.builders import CHECKOUT, make_cell, make_subject
+from tests.rig.event_builders import seen_of, sound_events, without
 
 CHIPS = read_chips(CHECKOUT)
 EVERY_DEVICE = pytest.mark.parametrize("programmer", DEVICES)
@@ -159,8 +161,17 @@ def test_qemu_that_is_not_there_is_refused() -> None:
     assert "cannot be asked" in refusal_of_qemu("/no/qemu", Path("/p.so"), "nicintel", ())
 
 
-def test_profiles_do_not_convict_by_gaps_of_a_device() -> None:
-    profile = find_profile("1.4.0")
+def test_gaps_between_cycles_convict_nobody() -> None:
     assert bus_of(nicintel(), make_subject()) is Bus.DESCRIBES
     assert declared_classes(nicintel(), None) == set()
-    assert profile is not None
+
+
+def test_chip_in_qemu_has_no_process_that_could_end() -> None:
+    events = without(sound_events(), EmulatorEnd)
+    assert rig_fault(nicintel(), seen_of(*events)) == ""
+    assert rig_fault(make_cell(), seen_of(*events)) == "the events hold no 'emulator_end'"
+
+
+def test_chip_that_left_nothing_is_a_fault_of_the_rig() -> None:
+    events = without(without(sound_events(), EmulatorEnd), Start)
+    assert rig_fault(nicintel(), seen_of(*events)) == "the events hold no 'start'"

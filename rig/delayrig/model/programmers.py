@@ -11,6 +11,9 @@ from delayrig.model.chips import ChipFacts
 from delayrig.model.lane import LaneName
 from delayrig.model.platform import Arch
 
+BUILT_WITHOUT = "built without "
+"""How the reason begins why a subject is not asked: it has not that driver."""
+
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Device:

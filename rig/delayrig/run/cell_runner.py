@@ -24,7 +24,7 @@ from delayrig.lanes.stages import JUDGE, MARKS_NAME, StageWatch
 from delayrig.model.cell import Cell, Programmer
 from delayrig.model.chips import ChipFacts
 from delayrig.model.lane import LaneName
-from delayrig.model.programmers import device_of
+from delayrig.model.programmers import BUILT_WITHOUT, device_of
 from delayrig.model.result import CellResult, Verdict
 from delayrig.plan.request import Request
 from delayrig.run.resume import CELL, RESULT, first_try_kept
@@ -140,7 +140,7 @@ def _device_refusal(cell: Cell, chip: ChipFacts, subject: Subject) -> str:
     if device is None:
         return ""
     if not knows_string(subject.program_bytes, device.driver):
-        return f"built without {device.driver}"
+        return f"{BUILT_WITHOUT}{device.driver}"
     words = (hazard.emulator_words(cell) for hazard in hazards_of(cell))
     if any(words):
         return f"a part behind {cell.programmer} takes none of the emulator's options"

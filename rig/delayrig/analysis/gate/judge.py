@@ -53,6 +53,7 @@ from delayrig.judge.exit_code import UNSAFE, WATCHING, is_expected, is_unwatched
 from delayrig.judge.not_provided import not_provided_lines
 from delayrig.model.cell import Role
 from delayrig.model.lane import EXACT_LANE, REAL_TIME
+from delayrig.model.programmers import BUILT_WITHOUT
 from delayrig.model.result import CellResult, Results, RunHeader, Verdict
 
 NOTHING_BESIDE = "no cell of the baseline was run to compare with, so its cost is unknown"
@@ -510,8 +511,9 @@ ORDER = (
 def _skipped(cell: CellResult, before: CellResult | None) -> tuple[Outcome, str]:
     """Returns the outcome of a skipped cell.
 
-    It is no loss if the baseline was skipped as well, or has no such function.
+    It is no loss if the baseline was skipped as well, or if there is no such function or driver.
     """
-    if cell.reason == NOTHING_TO_ASK or (before and before.verdict is Verdict.SKIPPED):
+    is_not_there = cell.reason == NOTHING_TO_ASK or cell.reason.startswith(BUILT_WITHOUT)
+    if is_not_there or (before and before.verdict is Verdict.SKIPPED):
         return Outcome.UNSEEN, cell.reason
     return Outcome.DOUBT, f"skipped, which the baseline was not: {cell.reason}"
