@@ -42,6 +42,18 @@ static int report_wrong_bus(const struct flash *flash, const struct flash_chip *
 	return -ENODEV;
 }
 
+static bool is_reached(const struct programmer *programmer, const struct flash_chip *chip)
+{
+	return programmer->size_bytes_max == 0 || chip->size_bytes <= programmer->size_bytes_max;
+}
+
+static int report_too_large(const struct flash *flash, const struct flash_chip *wanted)
+{
+	log_error(flash->log, "\"%s\" (-c) is larger than the %" PRIu32 " kB that %s reaches.\n",
+		wanted->name, flash->programmer->size_bytes_max / 1024, flash->programmer->name);
+	return -ENODEV;
+}
+
 static bool is_same_question(const struct flash_chip *a, const struct flash_chip *b)
 {
 	if (a->identify != b->identify)
@@ -79,7 +91,7 @@ static bool is_worth_asking(const struct search *search, const struct flash_chip
 {
 	if (chip->identify->last_resort && search->matched)
 		return false;
-	return (chip->buses & search->bus) != 0;
+	return (chip->buses & search->bus) != 0 && is_reached(search->flash->programmer, chip);
 }
 
 /* The next chip of the lists from `nth` on that is what the bus answers, or NULL. */
@@ -250,6 +262,8 @@ static int search_buses(struct search *search, const struct flash_chip *wanted, 
 
 	if (buses == 0 && wanted != NULL)
 		return report_wrong_bus(search->flash, wanted);
+	if (wanted != NULL && !is_reached(search->flash->programmer, wanted))
+		return report_too_large(search->flash, wanted);
 	for (unsigned int bit = 0; bit < 8 && search->flash->chip == NULL; bit++) {
 		int error;
 

@@ -59,6 +59,8 @@ struct programmer {
 	 * right after a flush and at most three other writes. 0: any number.
 	 */
 	size_t burst_bytes_max;
+	/* Memory cycles: the largest part that can be reached whole. 0: any. */
+	uint32_t size_bytes_max;
 	/*
 	 * When the part's supply may have come, since the programmer turned its pins on: a moment
 	 * of the clock that it was opened with. 0: long ago.

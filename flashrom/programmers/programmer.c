@@ -4,12 +4,14 @@
 #include <string.h>
 
 #include "dummy.h"
+#include "nicintel.h"
 #include "programmer.h"
 #include "serprog.h"
 #include "text.h"
 
 const struct programmer_driver *const programmer_drivers[] = {
 	&dummy_driver,
+	&nicintel_driver,
 	&serprog_driver,
 	NULL,
 };
