@@ -25,7 +25,8 @@ PASSED, FAILED, BAD_USAGE, NOT_SET_UP, INTERRUPTED = 0, 1, 2, 99, 130
 
 def main(arguments: Sequence[str]) -> int:
     """Does what the command line says."""
-    signal.signal(signal.SIGPIPE, signal.SIG_DFL)  # as any tool whose output goes to `head`
+    # End silently if the reader of the output ends, as other tools do before `head`.
+    signal.signal(signal.SIGPIPE, signal.SIG_DFL)
     signal.signal(signal.SIGTERM, signal.default_int_handler)
     try:
         options = read_options(arguments, list(LAYERS))
@@ -54,14 +55,14 @@ def main(arguments: Sequence[str]) -> int:
 
 
 def set_up(places: Places) -> bool:
-    """What is missing is made first; says itself what it does."""
+    """Sets up what is missing, and prints what it does."""
     launcher = places.checkout / "rig" / "rig"
     done = subprocess.run([launcher, "setup", "--if-needed", "--tests"], check=False)
     return done.returncode == 0
 
 
 def selections(options: Options, failed: dict[str, list[str]]) -> dict[str, Selection]:
-    """What each layer is to run; a layer that has nothing to do is left out."""
+    """Returns the tests of each layer, without layers that have nothing to do."""
     common = Selection(all_tiers=options.all_tiers, words=options.words)
     named = [name for name in LAYERS if name in options.layers or not options.layers]
     if options.last_failed:
@@ -85,7 +86,7 @@ def list_all(places: Places, work: dict[str, Selection]) -> int:
 
 
 def run_all(places: Places, work: dict[str, Selection], options: Options) -> int:
-    """Layer by layer; one that fails ends none of the others."""
+    """Runs layer by layer. One that fails ends none of the others."""
     if STARTING_PROGRAMS & work.keys() and not build_programs(places):
         return NOT_SET_UP
     began_s = time.monotonic()
@@ -101,7 +102,7 @@ def run_all(places: Places, work: dict[str, Selection], options: Options) -> int
 
 
 def build_programs(places: Places) -> bool:
-    """All that tests start: set-up builds only what cells run on."""
+    """Builds all programs of the tests: set-up builds only those of cells."""
     done = subprocess.run(
         [places.meson, "compile", "-C", places.build],
         stdout=subprocess.PIPE,

@@ -36,7 +36,7 @@ class Options:
     """A command line, read."""
 
     layers: tuple[str, ...] = ()
-    """Empty: those of the tier."""
+    """The layers; empty: those of the tier."""
     words: str = ""
     files: tuple[str, ...] = ()
     all_tiers: bool = False
@@ -46,7 +46,7 @@ class Options:
 
 
 def read_options(arguments: Sequence[str], layers: Sequence[str]) -> Options:
-    """Options and layers in any order."""
+    """Reads options and layers in any order."""
     flags: set[str] = set()
     values: dict[str, list[str]] = {name: [] for name in VALUES}
     named: list[str] = []
@@ -96,6 +96,6 @@ def _unknown(kind: str, given: str, known: Sequence[str]) -> str:
 
 
 def help_text(layers: Mapping[str, str]) -> str:
-    """The whole of `--help`; `layers` holds what each is about, by name."""
+    """Returns the whole of `--help`; `layers` has the subject of each, by name."""
     lines = "".join(f"  {name:<10} {about}\n" for name, about in layers.items())
     return QUICK_HELP + lines + OPTIONS_HELP

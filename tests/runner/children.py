@@ -14,7 +14,7 @@ from pathlib import Path
 from typing import TextIO
 
 GRACE_S = ((signal.SIGINT, 10.0), (signal.SIGTERM, 5.0), (signal.SIGKILL, 5.0))
-"""What ends a program, and how long that may take; pytest cleans up after the first."""
+"""The signals that end a program, and the time that each gets; pytest cleans up after the first."""
 LOOK_S = 0.05
 AS_FROM_A_TERMINAL = ("env", "--default-signal=INT,HUP,QUIT")
 """nohup, and the `&` of a script, leave signals ignored: tests send them, and so does `end()`."""

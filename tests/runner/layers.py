@@ -12,7 +12,10 @@ from tests.runner.python_layer import list_python, run_python
 from tests.runner.selection import Selection
 
 THREE_FILES_AT_A_TIME = ("-n", "3", "--dist", "loadfile")
-"""The tests of a file share what is dear to make; on two CPUs, as each waits now and then."""
+"""The tests of a file share what is expensive to make.
+
+They run three at a time on two CPUs, because they often wait.
+"""
 FOUR_FILES_AT_A_TIME = ("-n", "4", "--dist", "loadfile")
 """For tests that mostly wait."""
 VIRTUAL, REAL = ("-m", "not alone"), ("-m", "alone")
@@ -20,7 +23,7 @@ VIRTUAL, REAL = ("-m", "not alone"), ("-m", "alone")
 WAITS = ("-m", "tests.waits.remove_waits")
 FUZZ = ("-m", "tests.fuzz.run_fuzz")
 FUZZ_SHARE = "0.1"
-"""Of a minute's executions, in the quick tier; the whole corpus of the tree is always tried."""
+"""The part of a minute's executions in the quick tier. The tree's whole corpus is always tried."""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -37,7 +40,7 @@ class Layer:
 
 
 def python_layer(about: str, *options: str, folder: str = "", runs_beside: bool = False) -> Layer:
-    """One that pytest runs with these options; its folder has its name where none is given."""
+    """Returns a layer that pytest runs with these options; `folder` is its name by default."""
 
     def run(layer: str, places: Places, selection: Selection) -> LayerResult:
         return run_python(layer, folder or layer, places, selection, options)
@@ -49,7 +52,7 @@ def python_layer(about: str, *options: str, folder: str = "", runs_beside: bool 
 
 
 def program_layer(about: str, words: tuple[str, ...], in_quick: tuple[str, ...] = ()) -> Layer:
-    """One that is a program of its own; `in_quick` bounds it where not all tiers run."""
+    """Returns a layer with a program of its own; `in_quick` bounds it if not all tiers run."""
 
     def run(layer: str, places: Places, selection: Selection) -> LayerResult:
         bound = () if selection.all_tiers else in_quick

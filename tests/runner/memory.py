@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: GPL-2.0-or-later
-"""What failed when each layer was run last."""
+"""The tests that failed when each layer was last run."""
 
 import json
 from pathlib import Path
@@ -10,7 +10,7 @@ FILE = "failed.json"
 
 
 def failed_last(notes: Path) -> dict[str, list[str]]:
-    """Names by layer; a note that cannot be read is none."""
+    """Returns names by layer; an unreadable note has none."""
     try:
         found: dict[str, list[str]] = json.loads((notes / FILE).read_text(encoding="utf-8"))
     except (OSError, ValueError):
@@ -19,7 +19,10 @@ def failed_last(notes: Path) -> dict[str, list[str]]:
 
 
 def remember(notes: Path, result: LayerResult) -> None:
-    """What was not run now is as it was; a layer that broke off before its tests is all to do."""
+    """Remembers the failed tests; those that were not run keep their state.
+
+    If a layer broke off before its tests, all of them are to do.
+    """
     known = failed_last(notes)
     ran = {test.name for test in result.tests}
     kept = [name for name in known.get(result.layer, []) if name not in ran]

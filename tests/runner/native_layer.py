@@ -20,14 +20,17 @@ TIMEOUT_FACTOR = "5"
 
 
 def run_sanitized(layer: str, places: Places, selection: Selection) -> LayerResult:
-    """In a build of their own. Only what the tests need is built: the guest's agent is static."""
+    """Runs the tests in a build of their own, with only the programs that they need.
+
+    The guest's agent is static, so it cannot be built there.
+    """
     if not configure(places):
         return LayerResult(layer=layer, tests=(), is_sound=False)
     return run_native(layer, places, places.sanitized_build, selection)
 
 
 def run_plain(layer: str, places: Places, selection: Selection) -> LayerResult:
-    """In the build that set-up made."""
+    """Runs the tests in the build of set-up."""
     return run_native(layer, places, places.build, selection)
 
 
@@ -70,7 +73,7 @@ def list_native(places: Places, build: Path, selection: Selection) -> list[str]:
 
 
 def bare_name(line: str) -> str:
-    """Without project and suite, which meson writes before it in one way or another."""
+    """Returns the name without project and suite, which meson writes before it in two ways."""
     return re.split(r"[:/]", line)[-1].strip()
 
 

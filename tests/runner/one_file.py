@@ -42,7 +42,7 @@ def check_files(places: Places, files: Sequence[str]) -> int:
 
 
 def python_file(checkout: Path, file: str) -> Path:
-    """The file, by its path from here or from the top of the checkout."""
+    """Returns the file, by its path from here or from the top of the checkout."""
     found = [path for path in (Path(file), checkout / file) if path.is_file()]
     if not found:
         raise ValueError(f"{file}: there is no such file")
@@ -53,7 +53,10 @@ def python_file(checkout: Path, file: str) -> Path:
 
 
 def checks(places: Places, names: list[str]) -> list[tuple[str, list[str]]]:
-    """Linters. Types are those of the whole tree: a change shows where something is used."""
+    """Returns the linters.
+
+    Types are checked in the whole tree, because a change shows at its uses.
+    """
     ruff, mypy = str(places.tool("ruff")), str(places.tool("mypy"))
     return [
         ("lint", [ruff, "check", "--config", CONFIG, *names]),
@@ -63,14 +66,14 @@ def checks(places: Places, names: list[str]) -> list[tuple[str, list[str]]]:
 
 
 def passes(places: Places, what: str, command: list[str]) -> bool:
-    """Whether the command ends well."""
+    """Returns True if the command ends well."""
     print(f"== {what} ==", flush=True)
     done = subprocess.run(command, cwd=places.checkout, env=places.environment(), check=False)
     return done.returncode == 0
 
 
 def files_of_tests(checkout: Path, paths: Iterable[Path]) -> list[str]:
-    """Files of tests for these modules, from the top of the checkout."""
+    """Returns the test files for these modules, from the top of the checkout."""
     found = [test for path in paths for test in _tests_of_one(checkout, path)]
     names = [str(path.relative_to(checkout)) for path in dict.fromkeys(found)]
     if len(names) > TEST_FILES_MAX:
@@ -99,7 +102,7 @@ def _named_tests(checkout: Path, path: Path) -> list[Path]:
 
 
 def _importing_tests(checkout: Path, path: Path) -> list[Path]:
-    """Tests that import the module, or else those of the modules that do, and so on."""
+    """Returns tests that import the module, or else those of the modules that do, and so on."""
     folders = [checkout / folder for folder in WITHOUT_GUESTS]
     tests = {test: test.read_text() for top in folders for test in sorted(top.rglob("test_*.py"))}
     own = {own: own.read_text() for own in sorted((checkout / "rig" / "delayrig").rglob("*.py"))}
@@ -114,14 +117,14 @@ def _importing_tests(checkout: Path, path: Path) -> list[Path]:
 
 
 def module_name(checkout: Path, path: Path) -> str:
-    """As it is imported."""
+    """Returns the name by which the file is imported."""
     top = checkout / "rig" if path.is_relative_to(checkout / "rig") else checkout
     parts = path.relative_to(top).with_suffix("").parts
     return ".".join(parts[:-1] if parts[-1] == "__init__" else parts)
 
 
 def imports_any(text: str, names: Iterable[str]) -> bool:
-    """Whether a module of that text imports one of them, in one of the ways that we write it."""
+    """Returns True if a module of that text imports one of them, in one of our forms."""
     return any(_import_of(name).search(text) for name in names)
 
 

@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: GPL-2.0-or-later
-"""What became of tests: of one, and of a layer."""
+"""The outcome of tests: of one, and of a layer."""
 
 import json
 from collections.abc import Iterable
@@ -43,16 +43,16 @@ class LayerResult:
 
     @property
     def good(self) -> bool:
-        """True where all is well."""
+        """Returns True if all is well."""
         return self.is_sound and not self.failed
 
     def count(self, outcome: Outcome) -> int:
-        """How many tests ended so."""
+        """Returns the number of tests with that outcome."""
         return sum(test.outcome is outcome for test in self.tests)
 
 
 def counted(layer: str, tests: Iterable[CaseResult]) -> str:
-    """The closing line of a layer whose runner has none of its own."""
+    """Returns the closing line of a layer whose runner has none of its own."""
     outcomes = [test.outcome for test in tests]
     counts = ", ".join(f"{outcomes.count(each)} {each}" for each in Outcome)
     return f"{layer}: {counts}"
@@ -65,7 +65,7 @@ def write_record(record: Path, test: CaseResult) -> None:
 
 
 def read_record(record: Path) -> tuple[CaseResult, ...]:
-    """What was written; nothing where no test came to its end."""
+    """Returns what was written; nothing if no test came to its end."""
     if not record.exists():
         return ()
     rows = map(json.loads, record.read_text(encoding="utf-8").splitlines())

@@ -17,47 +17,47 @@ class Places:
     checkout: Path
     state: Path
     output: TextIO | None = None
-    """What layers and their programs write to; None for the terminal."""
+    """The output of layers and their programs; None for the terminal."""
     children: Children = field(default_factory=Children)
 
     @property
     def python(self) -> Path:
-        """The Python that runs rig and tests."""
+        """Returns the Python that runs rig and tests."""
         return self.state / "venv" / "bin" / "python"
 
     @property
     def meson(self) -> Path:
-        """The environment's meson."""
+        """Returns the environment's meson."""
         return self.tool("meson")
 
     def tool(self, name: str) -> Path:
-        """A program of the environment."""
+        """Returns a program of the environment."""
         return self.state / "venv" / "bin" / name
 
     @property
     def build(self) -> Path:
-        """What set-up built: the programs as they are used."""
+        """Returns the build of set-up: the programs as they are used."""
         return self.state / "build"
 
     @property
     def sanitized_build(self) -> Path:
-        """The same with ASan and UBSan."""
+        """Returns the same build with ASan and UBSan."""
         return self.state / "build-sanitizers"
 
     @property
     def notes(self) -> Path:
-        """What runs of the tests leave for the next one."""
+        """Returns the folder of notes for the next run of the tests."""
         return self.state / "tests"
 
     def fresh_record(self, layer: str) -> Path:
-        """A file that is not there yet, for what becomes of the tests of a layer."""
+        """Returns a new file for the outcomes of a layer's tests."""
         record = self.notes / f"{layer}.jsonl"
         record.parent.mkdir(parents=True, exist_ok=True)
         record.unlink(missing_ok=True)
         return record
 
     def environment(self, **more: str) -> dict[str, str]:
-        """What tests and rig are started with; byte code stays out of the checkout."""
+        """Returns the environment of tests and rig. Byte code stays out of the checkout."""
         own = {
             "PYTHONPATH": str(self.checkout / "rig"),
             "PYTHONDONTWRITEBYTECODE": "",
@@ -66,13 +66,13 @@ class Places:
         return os.environ | own | more
 
     def run(self, command: Sequence[str | Path], **more: str) -> Ended:
-        """A layer's program, with `more` in its environment; it may write."""
+        """Runs a layer's program, with `more` in its environment; it may write."""
         env = self.environment(**more)
         return self.children.run(command, cwd=self.checkout, env=env, output=self.output)
 
 
 def find_places() -> Places:
-    """The checkout that this file lies in; $FLASHROM_RIG_STATE moves the state elsewhere."""
+    """Returns the checkout of this file. $FLASHROM_RIG_STATE moves the state elsewhere."""
     checkout = Path(__file__).resolve().parents[2]
     state = os.environ.get("FLASHROM_RIG_STATE")
     return Places(checkout=checkout, state=Path(state).absolute() if state else checkout / ".rig")

@@ -13,7 +13,7 @@ from tests.runner.selection import Selection
 def run_program(
     layer: str, places: Places, selection: Selection, words: Sequence[str]
 ) -> LayerResult:
-    """`python WORDS`, told where to write down what became of each of its tests."""
+    """Runs `python WORDS`, which writes the outcome of each of its tests to a record."""
     names = list_program(places, selection, words)
     if not names:
         return LayerResult(layer=layer, tests=(), is_sound=bool(selection.words))
@@ -39,6 +39,6 @@ def list_program(places: Places, selection: Selection, words: Sequence[str]) -> 
 
 
 def command(places: Places, words: Sequence[str], record: Path) -> list[str]:
-    """The program with what it needs of ours."""
+    """Returns the program with its options."""
     tools = ["--meson", str(places.meson), "--record", str(record)]
     return [str(places.python), *words, *tools]

@@ -18,7 +18,7 @@ NOTHING_COLLECTED = 5
 def run_python(
     layer: str, folder: str, places: Places, selection: Selection, options: Sequence[str]
 ) -> LayerResult:
-    """The tests below `tests/FOLDER`; pytest says itself how they go."""
+    """Runs the tests below `tests/FOLDER`; pytest itself reports progress."""
     record = places.fresh_record(layer)
     words = [*RECORDER, *tier_words(selection), *options, *chosen(folder, selection)]
     done = places.run(pytest_command(places, *words), **{VARIABLE: str(record)})
@@ -52,11 +52,11 @@ def pytest_command(places: Places, *words: str) -> list[str]:
 
 
 def tier_words(selection: Selection) -> list[str]:
-    """What takes long has to be asked for; what is named one by one has been."""
+    """Returns the words that leave out long tests, unless all tiers run."""
     return [] if selection.all_tiers else [QUICK]
 
 
 def chosen(folder: str, selection: Selection) -> list[str]:
-    """The tests to collect."""
+    """Returns the tests to collect."""
     words = ["-k", selection.words] if selection.words else []
     return [*words, *(selection.names if selection.names is not None else [f"tests/{folder}"])]

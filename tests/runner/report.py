@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: GPL-2.0-or-later
-"""What a run of the tests says at the end of each layer, and at its own."""
+"""The output of a run of the tests at the end of each layer, and at its own end."""
 
 from collections.abc import Iterable, Iterator
 
@@ -9,14 +9,14 @@ SLOWEST = 10
 
 
 def layer_line(result: LayerResult) -> str:
-    """Each runner's own closing line stands above; this one tells the time."""
+    """Returns a line with the time, below the closing line of each runner."""
     how = "all well" if result.good else "FAILED"
     took = f"{human(result.took_s)}, {human(result.cpu_s)} of CPU"
     return f"-- {result.layer}: {len(result.tests)} tests took {took}: {how}"
 
 
 def closing_lines(results: Iterable[LayerResult], took_s: float) -> Iterator[str]:
-    """The slowest tests, where the time went, what failed, and how long all of it took."""
+    """Yields the slowest tests, the time of each layer, the failures, and the time of all."""
     results = list(results)
     yield from slowest_lines(results)
     yield "== layers =="
@@ -26,7 +26,7 @@ def closing_lines(results: Iterable[LayerResult], took_s: float) -> Iterator[str
 
 
 def slowest_lines(results: Iterable[LayerResult]) -> Iterator[str]:
-    """The tests that took longest, over all layers."""
+    """Yields the tests that took longest, over all layers."""
     tests = [(test, result.layer) for result in results for test in result.tests]
     slowest = sorted(tests, key=lambda pair: pair[0].took_s, reverse=True)[:SLOWEST]
     if slowest:
@@ -59,7 +59,7 @@ def _sum_line(results: list[LayerResult], took_s: float) -> str:
 
 
 def human(seconds: float) -> str:
-    """Seconds as somebody reads them."""
+    """Returns seconds in a readable form."""
     if seconds < 60:
         return f"{seconds:.1f} s"
     minutes, rest = divmod(round(seconds), 60)

@@ -1,21 +1,21 @@
 # SPDX-License-Identifier: GPL-2.0-or-later
-"""Which tests of a layer are to run."""
+"""The choice of a layer's tests."""
 
 from dataclasses import dataclass
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Selection:
-    """What all layers of a run have in common; and the names of one layer, where they are given."""
+    """The common choice of all layers of a run, and the names of one layer if they are given."""
 
     all_tiers: bool = False
     words: str = ""
-    """Of the names; an expression of pytest's for its layers, else text that a name must hold."""
+    """A filter of names: an expression of pytest for its layers, else a text in the name."""
     names: tuple[str, ...] | None = None
     """Only these, by the names of their layer; None for no such bound."""
 
     def takes(self, name: str) -> bool:
-        """Whether a test that pytest does not know is to run."""
+        """Returns True if a test that pytest does not know is to run."""
         if self.names is not None and name not in self.names:
             return False
         return self.words in name

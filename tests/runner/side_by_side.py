@@ -19,7 +19,7 @@ LOOK_S = 0.5
 
 
 def run_layers(places: Places, work: dict[str, Selection]) -> Iterator[LayerResult]:
-    """Each layer with its time; what failed is remembered at once."""
+    """Yields each layer with its time, and remembers at once what failed."""
     for result in _in_their_order(places, work):
         remember(places.notes, result)
         yield result
@@ -37,7 +37,7 @@ def _in_their_order(places: Places, work: dict[str, Selection]) -> Iterator[Laye
 def _beside(
     places: Places, work: dict[str, Selection], others: list[str], name: str
 ) -> Iterator[LayerResult]:
-    """Its lines go to a file, and follow those of the others."""
+    """Runs a layer beside the others. Its lines go to a file, and follow those of the others."""
     log = places.notes / f"{name}.log"
     places.notes.mkdir(parents=True, exist_ok=True)
     with log.open("w", encoding="utf-8") as output, ThreadPoolExecutor(1) as pool:
@@ -63,7 +63,7 @@ def follow(log: Path, work: "Future[LayerResult]") -> None:
 
 
 def run_layer(name: str, places: Places, selection: Selection) -> LayerResult:
-    """One layer, with its time."""
+    """Runs one layer, and measures its time."""
     print(f"== {name} ==", flush=True, file=places.output)
     began_s = time.monotonic()
     result = LAYERS[name].run(name, places, selection)

@@ -28,7 +28,7 @@ same thing. A test that pytest runs without `--quick` goes as far as in `--all`.
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Marked:
-    """What the marks of one test say."""
+    """The marks of one test."""
 
     test: str
     reasons: tuple[str, ...]
@@ -38,7 +38,7 @@ class Marked:
 
 
 def marked_tests(checkout: Path) -> Iterator[Marked]:
-    """All tests that differ from tier to tier, in the order of their files."""
+    """Yields all tests that differ from tier to tier, in the order of their files."""
     for file in sorted((checkout / "tests").rglob("test_*.py")):
         tree = ast.parse(file.read_text(encoding="utf-8"))
         name = str(file.relative_to(checkout))
@@ -94,7 +94,7 @@ def _is_mark(node: ast.expr, name: str) -> bool:
 
 
 def page_text(checkout: Path) -> str:
-    """The whole page."""
+    """Returns the whole page."""
     found = list(marked_tests(checkout))
     return "\n".join(
         [
