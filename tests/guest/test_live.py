@@ -16,6 +16,7 @@ from pathlib import Path
 
 import pytest
 from delayrig.base.paths import Paths
+from delayrig.model.delays import read_delays
 from delayrig.model.events import read_events
 from delayrig.model.result import Verdict
 
@@ -126,6 +127,11 @@ def test_canaries_of_the_lane_are_convicted_and_controls_are_not(
             (Verdict.TOO_SHORT,) if cell.role == "canary" else (Verdict.PASS, Verdict.INCONCLUSIVE)
         )
         assert cell.verdict in allowed, run.said
+        # The subject has rehearsed, and QEMU has translated its code before.
+        delays = read_delays(tmp_path / "out" / cell.id)
+        assert delays
+        assert delays.calls
+        assert all(delays.callers_of(call) for call in delays.calls), cell.id
 
 
 def wanted_kills(bound: Bound) -> tuple[int, int]:

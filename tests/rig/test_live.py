@@ -11,6 +11,7 @@ import pytest
 from delayrig.base.errors import BadInputError, LostGuestError
 from delayrig.judge.trust import pace_fault
 from delayrig.lanes.live.agent_connection import ClockReading, GuestClock, Line, open_line
+from delayrig.lanes.live.machine import live_shape
 from delayrig.lanes.live.pace import pace_events
 from delayrig.model.events import Event, TraceLine, encode_events, needed
 from delayrig.model.evidence import ObservedWait
@@ -225,3 +226,9 @@ def test_machine_that_cannot_be_is_refused_by_file_and_key(
         find_machine(str(path))
     assert str(path) in caught.value.message
     assert says in caught.value.message
+
+
+def test_programs_of_a_live_guest_lie_at_the_same_addresses_each_time() -> None:
+    """Else the delay plugin takes a call for one of the rehearsal, and finds no caller."""
+    words = live_shape(2, 5000, "tsc", ["highres=off"]).kernel_words
+    assert {"norandmaps", "highres=off", "rig.host_port=5000"} <= set(words)

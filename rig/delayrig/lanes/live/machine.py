@@ -14,6 +14,9 @@ from delayrig.machine.machine import Machine
 from delayrig.machine.qemu import QemuMachine
 from delayrig.model.shape import GuestShape
 
+SAME_ADDRESSES = "norandmaps"
+"""QEMU translates a page of code once for all addresses that it is mapped at. The delay plugin is
+told of one of them, so the subject must lie where it lay when it rehearsed."""
 PLAIN = "plain"
 """The value of `--connect` for plain QEMU without libvirt."""
 STARTED_HERE = (None, PLAIN, EMBED)
@@ -28,7 +31,12 @@ def live_shape(
         icount_shift=0,
         cores=cores,
         clocksource=clocksource,
-        kernel_words=(*kernel_words, "8250.nr_uarts=2", f"rig.host_port={line_port}"),
+        kernel_words=(
+            *kernel_words,
+            SAME_ADDRESSES,
+            "8250.nr_uarts=2",
+            f"rig.host_port={line_port}",
+        ),
     )
 
 
