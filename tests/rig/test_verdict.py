@@ -10,7 +10,7 @@ from delayrig.hazards.artifacts import Artifacts
 from delayrig.hazards.busy_siblings import BusySiblings
 from delayrig.images.profiles.profile import Profile
 from delayrig.judge.bus import MONOTONIC
-from delayrig.judge.judge import Observed, find_verdict, subject_version
+from delayrig.judge.judge import Observed, describe, find_verdict, subject_version
 from delayrig.judge.trust import rig_fault
 from delayrig.judge.waits import NOTHING_JUDGED, classify_waits
 from delayrig.model.cell import Cell, Programmer
@@ -352,7 +352,17 @@ def test_too_short_tells_of_the_firm_figure() -> None:
     timed = replace(
         case, evidence=(*case.evidence[:1], _timed(firm, asked=SECOND, shortest=1, longest=2 * MS))
     )
-    assert timed.finding()[1].endswith(": 1.000000 s asked, 0.000000 to 0.002000 s seen")
+    assert timed.finding()[1].endswith(
+        ": 1.000000 s asked, 0.000000 s to 0.002000 s seen, at least 0.998000 s too little"
+    )
+
+
+def test_a_short_wait_is_told_in_its_own_unit() -> None:
+    firm = make_evidence(Witness.DELAY, "measured")
+    short = _timed(firm, asked=10_000, shortest=9_996, longest=9_996)
+    assert describe(short).endswith(
+        ": 10.000 us asked, 9.996 us seen, at least 0.004 us too little"
+    )
 
 
 def _timed(evidence: Evidence, *, asked: int, shortest: int, longest: int) -> Evidence:

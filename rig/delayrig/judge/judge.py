@@ -13,6 +13,7 @@ from pathlib import Path
 import msgspec
 
 from delayrig.base import digest
+from delayrig.base.durations import in_full
 from delayrig.base.errors import LostGuestError
 from delayrig.base.log_tail import log_tail
 from delayrig.hazards import hazard_of
@@ -311,11 +312,12 @@ def _pass_reason(observed: Observed) -> str:
 def describe(item: Evidence) -> str:
     if item.requested_ns is None or item.actual_ns is None:
         return item.what
-    shortest_ns, longest_ns = item.actual_ns
-    return (
-        f"{item.what}: {item.requested_ns / 1e9:.6f} s asked,"
-        f" {shortest_ns / 1e9:.6f} to {longest_ns / 1e9:.6f} s seen"
-    )
+    asked_ns, missing_ns = item.requested_ns, item.requested_ns - item.actual_ns[1]
+    shortest, longest = (in_full(ns, beside_ns=asked_ns) for ns in item.actual_ns)
+    seen = longest if shortest == longest else f"{shortest} to {longest}"
+    missing = in_full(missing_ns, beside_ns=asked_ns)
+    too_little = f", at least {missing} too little" if missing_ns > 0 else ""
+    return f"{item.what}: {in_full(asked_ns)} asked, {seen} seen{too_little}"
 
 
 def is_flood(events: list[Event]) -> bool:
