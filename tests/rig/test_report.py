@@ -233,6 +233,34 @@ def test_picture_is_the_chart_by_itself(tmp_path: Path) -> None:
     assert {"bundled", "debian:bookworm", "chip busy", "total time, s"} <= texts
 
 
+def test_picture_of_chosen_cells_is_the_timeline_of_the_gravest(tmp_path: Path) -> None:
+    results = keep_run(tmp_path / "run")
+    bad = next(cell.id for cell in results.cells if cell.verdict is Verdict.TOO_SHORT)
+    done = run_report(tmp_path / "run", "--cell", "*bookworm*", "--picture", tmp_path / "bad.svg")
+    assert done.exit_code == 0, done.output
+    assert f"Timeline of {bad}" in (tmp_path / "bad.svg").read_text()
+
+
+def test_picture_of_a_run_in_which_nothing_passed_is_a_timeline(tmp_path: Path) -> None:
+    results = keep_run(tmp_path / "run")
+    bad = [cell for cell in results.cells if cell.verdict is Verdict.TOO_SHORT]
+    change_results(tmp_path / "run", cells=bad)
+    done = run_report(tmp_path / "run", "--picture", tmp_path / "bad.svg")
+    assert done.exit_code == 0, done.output
+    assert "Timeline of " in (tmp_path / "bad.svg").read_text()
+
+
+def test_folders_that_repro_and_the_gate_of_pipelines_keep_are_reported(tmp_path: Path) -> None:
+    run = tmp_path / "gate-out" / "run"
+    results = keep_run(run)
+    cell = run / results.cells[0].id
+    (cell / "cell.json").touch()
+    for folder in (tmp_path / "gate-out", cell):
+        done = run_report(folder)
+        assert done.exit_code == 0, done.output
+        assert (folder / "report.html").is_file()
+
+
 def test_lengths_are_told_in_the_unit_that_fits() -> None:
     assert [rounded(ns) for ns in (0, 999, -1500, 2_500_000, 1_000_000_000)] == [
         *("0 ns", "999 ns", "-1.5 us", "2.5 ms", "1 s"),

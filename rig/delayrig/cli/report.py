@@ -41,7 +41,8 @@ PAGE = "report.html"
     "--picture",
     type=click.Path(path_type=Path),
     metavar="FILE.svg",
-    help="The chart of programming time as well, by itself.",
+    help="The chart of programming time as well, by itself; with --cell, or where no cell passed,"
+    " the timeline of the gravest cell.",
 )
 @click.option("--terminal", is_flag=True, help="Tables here, in place of a page.")
 @plain_text
@@ -85,6 +86,7 @@ def _write_page(
     told = _read_events(sources, patterns, progress_console())
     # matplotlib loads slowly, so only commands that draw load it.
     from delayrig.present.report.document import document_of, write_document
+    from delayrig.present.report.timelines import timeline_picture
     from delayrig.present.report.totals import totals_picture
 
     made = document_of(told, patterns=patterns, name=place.name)
@@ -96,7 +98,8 @@ def _write_page(
         )
     write_document(made, place)
     if picture is not None:
-        write_atomically(picture, totals_picture(told))
+        drawn = None if patterns else totals_picture(told)
+        write_atomically(picture, drawn or timeline_picture(told, patterns))
     click.echo(
         f"{place}: {len(made.content) / 1e6:.2f} MB, {made.timelines} timelines"
         + (f", {made.left_out} cells without one" if made.left_out else "")

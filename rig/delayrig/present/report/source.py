@@ -21,10 +21,13 @@ from delayrig.base.errors import ExitCode
 from delayrig.judge.exit_code import exit_code_of_run
 from delayrig.lanes.host.children import die_with_session
 from delayrig.model.lane import EXACT_LANE
+from delayrig.model.result import FILE_NAME as RESULTS_FILE
 from delayrig.model.result import CellResult, Results, Verdict, read_results, read_versioned
 from delayrig.present.notable import GRAVITY
 from delayrig.present.report.facts import CellFacts, cell_facts
 
+DOCUMENTS = (GATE_FILE, RESULTS_FILE)
+KEPT_BY_GATE_SH, CELL_FILE = "run", "cell.json"
 ALPHABET = "ABCDEFGHIJKLMNOPQRSTUVWXYZ"
 
 
@@ -112,7 +115,7 @@ def read_sources(paths: Sequence[Path]) -> Sources:
     """Reads runs and gates by their folders, or runs by their results.json, without facts."""
     gates: list[GateSource] = []
     runs: list[RunSource] = []
-    for path in paths:
+    for path in map(_kept_in, paths):
         if (path / GATE_FILE).is_file():
             gate, sides = _read_gate(path)
             gates.append(gate)
@@ -120,6 +123,13 @@ def read_sources(paths: Sequence[Path]) -> Sources:
         else:
             runs.append(_read_run(path))
     return Sources(gates=gates, runs=_labelled(runs, of_one_gate=len(paths) == len(gates) == 1))
+
+
+def _kept_in(path: Path) -> Path:
+    """Returns the run or the gate that a folder of ci/gate.sh or of a kept cell belongs to."""
+    holders = (path, path / KEPT_BY_GATE_SH, path.parent if (path / CELL_FILE).is_file() else path)
+    found = (each for each in holders if any((each / name).is_file() for name in DOCUMENTS))
+    return next(found, path)
 
 
 def with_facts(

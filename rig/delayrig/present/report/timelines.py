@@ -10,6 +10,7 @@ from typing import TYPE_CHECKING
 from markupsafe import Markup
 
 from delayrig.base.durations import rounded
+from delayrig.base.errors import BadInputError
 from delayrig.model.cell import Role
 from delayrig.model.events import Event
 from delayrig.model.result import CellResult, Verdict
@@ -128,18 +129,42 @@ def worst_waits(facts: CellFacts) -> list[WaitMargin]:
     return sorted(with_length or judged, key=lambda wait: wait.relative_margin)
 
 
-def draw_cell(run: RunSource, cell: CellResult) -> Drawn:
-    folder = run.folder_of(cell)
-    watched = read_judged(folder, cell)
+def timeline_picture(sources: Sources, patterns: Sequence[str]) -> bytes:
+    """Returns the timeline of the most interesting cell as a file; one that matches, if any must.
+
+    Raises `BadInputError` if no cell has events.
+    """
+    chosen = choose_cells(sources, patterns)
+    if not chosen:
+        raise BadInputError(
+            "--picture: no cell that passed has a time, and none has events",
+            hint="name a run's folder, or other cells with --cell",
+        )
+    chart, _ = _chart(*min(chosen, key=lambda told: _interest(*told)))
+    return chart.svg_file()
+
+
+def _title(run: RunSource, cell: CellResult) -> str:
+    return f"{run.label}: {cell.id}" if run.label else cell.id
+
+
+def _chart(run: RunSource, cell: CellResult) -> tuple[Chart, Table]:
+    watched = read_judged(run.folder_of(cell), cell)
     timeline = timeline_of(watched.events, watched.delays)
     phases = _phases(watched.events, cell)
     worst = worst_waits(run.drawable[cell.id])
-    title = f"{run.label}: {cell.id}" if run.label else cell.id
     chart = Chart(
-        title=f"Timeline of {title}",
+        title=f"Timeline of {_title(run, cell)}",
         description=_in_words(timeline, phases, worst[:1]),
         figure=_figure(timeline, phases, worst),
-    ).html(caption=CAPTION, table=_table(timeline, phases))
+    )
+    return chart, _table(timeline, phases)
+
+
+def draw_cell(run: RunSource, cell: CellResult) -> Drawn:
+    folder, title = run.folder_of(cell), _title(run, cell)
+    made, table = _chart(run, cell)
+    chart = made.html(caption=CAPTION, table=table)
     where = shlex.join(["rig/rig", "trace", str(folder), "-o", "cell.json"])
     html = Markup("<h3>{}</h3><p>{} {}. Every event: <code>{}</code></p>{}").format(
         title, verdict_html(cell), cell_link(run, cell, "About this cell"), where, chart

@@ -9,7 +9,6 @@ import msgspec
 from markupsafe import Markup
 
 from delayrig.base.durations import rounded
-from delayrig.base.errors import BadInputError
 from delayrig.model.cell import Role
 from delayrig.model.result import CellResult, Verdict
 from delayrig.present.pages.charts import Chart, Colour, hide_left_axis, label_bar, new_figure
@@ -98,14 +97,10 @@ def _body(sources: Sources, timed: "Timed", groups: Sequence[Group]) -> Markup:
     return body + details("Each place by itself", table_html(_places_table(timed, places)))
 
 
-def totals_picture(sources: Sources) -> bytes:
-    """Returns the first chart as a file. Raises `BadInputError` if there is none."""
+def totals_picture(sources: Sources) -> bytes | None:
+    """Returns the first chart as a file, or None if no cell that passed has a time."""
     groups = _groups(_timed(sources))
-    if not groups:
-        raise BadInputError(
-            "--picture: no cell that passed has a time", hint="name a run with cells that pass"
-        )
-    return _chart(groups[0]).svg_file()
+    return _chart(groups[0]).svg_file() if groups else None
 
 
 def _chart(group: Group) -> Chart:
