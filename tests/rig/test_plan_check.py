@@ -7,7 +7,7 @@ import pytest
 from delayrig.base.errors import BadInputError
 from delayrig.plan.schema import find_plan, read_plan
 
-from tests.rig.plan_texts import AT, GROUP, HEAD, OVER, SINGLE, error_of, live, rule
+from tests.rig.plan_texts import AT, GROUP, HEAD, OVER, SINGLE, cells_of, error_of, live, rule
 
 
 @pytest.mark.parametrize("strength", [-1, 0, 10])
@@ -185,11 +185,21 @@ def test_empty_dimension_is_named(key: str, strength: str) -> None:
     assert f"key 'group[0].over.{key}' is empty" in error.message
 
 
-@pytest.mark.parametrize(
-    "text", [HEAD, HEAD.replace('"bundled", "debian:trixie"', "") + GROUP + SINGLE]
-)
-def test_plan_without_cells_is_refused(text: str) -> None:
-    assert "names no cell" in error_of(text).message
+def test_plan_without_cells_is_refused() -> None:
+    assert "names no cell" in error_of(HEAD).message
+
+
+@pytest.mark.parametrize(("text", "key"), [(GROUP, "group[0]"), (SINGLE, "cell[0]")])
+def test_what_runs_for_nobody_is_named(text: str, key: str) -> None:
+    without = HEAD.replace('"bundled", "debian:trixie"', "")
+    assert f"key '{key}': names no subject" in error_of(without + text).message
+
+
+def test_plan_needs_no_subjects_where_its_cells_name_them() -> None:
+    head = HEAD.replace('subjects = ["bundled", "debian:trixie"]\n', "")
+    assert head != HEAD
+    own = SINGLE.replace("]]\n", ']]\nsubject = "bundled"\n', 1)
+    assert [cell.subject for cell in cells_of(head + own)] == ["bundled"]
 
 
 def test_group_that_is_impossible_as_a_whole_is_refused() -> None:

@@ -64,6 +64,8 @@ def plan_cells(
         for name in names
     }
     chosen = list(dict.fromkeys(subjects)) or plan.subjects
+    if not chosen:
+        _check_own_subjects(plan, source)
     cells = list(readers[main].group_cells(plan, chosen))
     for number, (single, own) in enumerate(zip(plan.cell, own_lanes, strict=True)):
         if own in (None, main) or lane is None:
@@ -78,7 +80,8 @@ def plan_cells(
             )
     if not unique:
         raise BadInputError(
-            f"{source}: names no cell", hint="add a [[group]] or a [[cell]], and subjects"
+            f"{source}: names no cell",
+            hint="add a [[group]] or a [[cell]], and `subjects` where they name none themselves",
         )
     return list(unique.values())
 
@@ -88,6 +91,18 @@ def questions_of(plan: Plan, cells: Iterable[Cell]) -> dict[str, str]:
     asked = {owner.name: owner.must_answer for owner in [*plan.group, *plan.cell]}
     measured = (cell for cell in cells if cell.role is Role.MEASURE)
     return {place_of(cell.id): asked[cell.name] for cell in measured if asked[cell.name]}
+
+
+def _check_own_subjects(plan: Plan, source: str) -> None:
+    """Raises `BadInputError` for the first group or cell that would run for nobody."""
+    owners = [(f"group[{number}]", own_subjects(owner)) for number, owner in enumerate(plan.group)]
+    owners += [(f"cell[{number}]", own_subjects(owner)) for number, owner in enumerate(plan.cell)]
+    for key, own in owners:
+        if not own:
+            raise BadInputError(
+                f"{source}: key '{key}': names no subject, and neither does the plan",
+                hint='add subject = "..." there, or subjects = [...] at the top',
+            )
 
 
 def count_cells(

@@ -136,7 +136,8 @@ class Contrast(msgspec.Struct, frozen=True, kw_only=True, forbid_unknown_fields=
 class Plan(msgspec.Struct, frozen=True, kw_only=True, forbid_unknown_fields=True):
     schema: int
     about: str
-    subjects: list[str]
+    subjects: list[str] = []
+    """Those of groups and cells that name none."""
     canaries_of: str = ""
     """A shipped plan whose canaries and controls follow the plan's own cells."""
     lane: str = LaneName.VIRTUAL.value
