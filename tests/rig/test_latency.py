@@ -3,6 +3,7 @@
 
 import asyncio
 import dataclasses
+import io
 import os
 import re
 import signal
@@ -35,7 +36,9 @@ from delayrig.present import latency_rows as rows
 from delayrig.present.pages.latency import latency_page
 from delayrig.present.pages.latency_charts import charts_of
 from delayrig.present.schemas import schema_of
+from delayrig.present.terminal.latency import print_report
 from msgspec.structs import replace
+from rich.console import Console
 
 from tests.rig.measured import (
     JIFFY_NS,
@@ -591,3 +594,34 @@ def processes_of_session(session: int) -> list[str]:
         if int(of_session) == session and state != "Z":
             found.append(name)
     return found
+
+
+@pytest.mark.parametrize(
+    ("normal_us", "fifo_us", "verdict"),
+    [
+        (10, 3, "threshold 100 fits."),
+        (54, 3, "threshold 100 fits under SCHED_FIFO alone."),
+        (109, 54, "threshold 100 does not fit; `rig/rig threshold` finds one that does."),
+    ],
+)
+def test_last_sentence_says_whether_a_threshold_of_100_us_fits(
+    normal_us: int, fifo_us: int, verdict: str
+) -> None:
+    readings = [
+        make_wait(
+            Section.TABLE, wait="nanosleep", request_ns=100 * US, late_ns=late_us * US, fifo=fifo
+        )
+        for late_us, fifo in ((normal_us, 0), (fifo_us, 1))
+    ]
+    machine = make_machine(readings=readings)
+    said = explain.say_verdict(machine)
+    assert said.startswith(f"Sleeps of 100 us end late by {normal_us:.1f} us at normal priority")
+    assert said.endswith(verdict)
+    console = Console(file=io.StringIO(), width=200, no_color=True)
+    print_report(make_report(machine), console)
+    assert isinstance(console.file, io.StringIO)
+    assert console.file.getvalue().splitlines()[-1] == f"{machine.title}: {said}"
+
+
+def test_a_machine_without_that_sleep_gets_no_answer() -> None:
+    assert explain.say_verdict(make_machine()).endswith("was not measured.")

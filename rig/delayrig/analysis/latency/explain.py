@@ -8,7 +8,14 @@ wait that ended in it then ended later. The sentences say so; such waits are nev
 from collections.abc import Iterable, Sequence
 from dataclasses import dataclass
 
-from delayrig.analysis.latency.result import Cyclic, Kind, MachineReport, Reading, Section
+from delayrig.analysis.latency.result import (
+    Cyclic,
+    Kind,
+    MachineReport,
+    Reading,
+    Section,
+    Series,
+)
 from delayrig.judge.trust import NOT_KEPT_PART_MAX
 from delayrig.lanes.live.pace import WINDOW_MS
 
@@ -24,6 +31,9 @@ STEP_SHARE = 0.05
 """A wait ended at a tick if it is closer to a whole number of ticks than this part of one."""
 SLACK_NS = 50_000
 EXAMPLE_NS = 1_200_000
+TRIED_NS = 100_000
+SLEEPS = ("nanosleep", "clock_nanosleep")
+POLICIES = {"normal": "at normal priority", "SCHED_FIFO": "under SCHED_FIFO"}
 
 
 def marked(text: str, *found: Reading | Cyclic | None) -> str:
@@ -280,6 +290,41 @@ def say_cyclictest(machine: MachineReport) -> Said | None:
         meaning="Those expire as signals, which a thread has to be sent, and has to take, before it"
         " goes on; clock_nanosleep wakes it from the timer's interrupt itself.",
     )
+
+
+def say_verdict(machine: MachineReport) -> str:
+    """Says whether sleeps of 100 us are accurate enough for a threshold of 100 us."""
+    found = _late_sleeps(machine)
+    if not found:
+        return "Whether a threshold of 100 us fits was not measured."
+    told = ", ".join(f"{us(each.late_ns_p50)} {POLICIES[policy]}" for policy, each in found.items())
+    fits = [policy for policy, each in found.items() if each.late_ns_p50 * 10 <= TRIED_NS]
+    verdict = "threshold 100 does not fit; `rig/rig threshold` finds one that does"
+    if len(fits) == len(found):
+        verdict = "threshold 100 fits"
+    elif fits:
+        verdict = f"threshold 100 fits {POLICIES[fits[0]]} alone"
+    return (
+        f"Sleeps of 100 us end late by {told} here (at most 10 us are accurate): {verdict}."
+        f"{say_doubt(found.values())}"
+    )
+
+
+def _late_sleeps(machine: MachineReport) -> dict[str, Reading]:
+    """Returns by policy the first reading of idle sleeps of 100 us with the usual slack."""
+    found: dict[str, Reading] = {}
+    for each in machine.readings:
+        if each.statistics and _is_usual_sleep(each.series):
+            found.setdefault(each.series.policy, each)
+    return found
+
+
+def _is_usual_sleep(series: Series) -> bool:
+    """Returns True for a sleep of 100 us on a machine that is idle and left as it is."""
+    changed = series.eaters or series.governor or series.hold_us is not None
+    is_sleep = series.kind is Kind.WAIT and series.wait in SLEEPS
+    is_length = series.request_ns == TRIED_NS and series.slack_ns in (0, SLACK_NS)
+    return is_sleep and is_length and not changed
 
 
 def early_of(machine: MachineReport) -> tuple[int, int]:

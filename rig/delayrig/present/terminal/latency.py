@@ -63,6 +63,8 @@ def print_report(report: LatencyReport, console: Console) -> None:
         for what in machine.missing:
             said = f"missing on {machine.title}: {what}"
             say(console, said, style="yellow")
+    for machine in machines:
+        console.print(f"\n[bold]{escape(machine.title)}: {escape(explain.say_verdict(machine))}[/]")
 
 
 def _print_sentences(machine: MachineReport, meant: set[str], console: Console) -> None:
