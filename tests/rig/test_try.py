@@ -11,6 +11,7 @@ from delayrig.base.errors import BadInputError, ExitCode
 from delayrig.base.paths import find_paths
 from delayrig.cli.main import main
 from delayrig.model.cell import Cell, Expect, Role
+from delayrig.model.lane import LaneName
 from delayrig.plan.from_flags import (
     SOURCE,
     Flags,
@@ -18,6 +19,7 @@ from delayrig.plan.from_flags import (
     plan_of_flags,
     words_of_cell,
 )
+from delayrig.plan.machines import find_machine, machine_names
 from delayrig.plan.request import choose_cells_of
 
 PATHS = find_paths()
@@ -50,6 +52,27 @@ def test_values_of_several_flags_are_multiplied_and_impossible_cells_left_out() 
         (4, 4, ()),
         (4, 4, ("busy-siblings",)),
     ]
+
+
+@pytest.mark.parametrize("name", machine_names())
+def test_each_known_machine_is_a_cell_of_the_live_lane_with_its_cores(name: str) -> None:
+    (cell,) = cells_of(Flags(machine=(name,)))
+    assert (cell.lane, cell.machine) == (LaneName.LIVE, name)
+    assert cell.cores == len(find_machine(name).core_mips)
+    assert ["--machine", name] == words_of_cell(cell)[6:8]
+
+
+@pytest.mark.parametrize(
+    ("flags", "named"),
+    [
+        (Flags(machine=("n3350",), mips=("40",)), "--machine and --mips"),
+        (Flags(machine=("n3350",), cores=("2",)), "--machine and --cores"),
+        (Flags(machine=("n335",)), "unknown machine 'n335'"),
+    ],
+)
+def test_a_machine_that_is_none_or_not_alone_is_named(flags: Flags, named: str) -> None:
+    with pytest.raises(BadInputError, match=named):
+        cells_of(flags)
 
 
 def test_cores_that_nobody_gave_are_as_many_as_the_hazards_need() -> None:

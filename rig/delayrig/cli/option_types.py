@@ -24,6 +24,7 @@ from delayrig.model.corner import FORMS
 from delayrig.model.lane import LaneName
 from delayrig.model.platform import Arch
 from delayrig.model.result import FILE_NAME as RESULTS
+from delayrig.plan.machines import machine_names
 from delayrig.plan.schema import RENAMED_PLANS, plan_names
 
 ELF = b"\x7fELF"
@@ -182,6 +183,7 @@ def add_tree_option(command: click.Command) -> None:
 FLAGS = {
     "chip": Word("chip", lambda: read_chips(find_paths().checkout), joined=","),
     "corner": Word("corner", lambda: FORMS, joined=","),
+    "machine": Word("machine", machine_names, joined=",", file=True),
     "hazard": Word("hazards", lambda: [NONE, *(kind.name for kind in KINDS)], joined=SEPARATOR),
     "job": Word("job", lambda: list(Job), joined=","),
     "programmer": Word("programmer", lambda: list(Programmer), joined=","),

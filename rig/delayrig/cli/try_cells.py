@@ -57,6 +57,11 @@ VALUES = {
         "Speed of each core: 1000, 500, 250, 125, 62 ... 1; on the live lane any, or one for each"
         f" core: 10:40.  [default: {MIPS[LaneName.VIRTUAL]}; live: {MIPS[LaneName.LIVE]}]",
     ),
+    "machine": (
+        "NAME",
+        "A machine of `rig/rig machines`, or a file of one, in place of --mips and --cores; on the"
+        " live lane.",
+    ),
     "cores": ("N", "1, 2 or 4.  [default: 1, or as many as the hazards need]"),
     "hazard": (
         "HAZARDS",

@@ -18,6 +18,7 @@ from delayrig.model.cell import REGION_KIB, SEPARATOR, Cell, Expect, Job, Progra
 from delayrig.model.corner import Corner
 from delayrig.model.lane import LaneName
 from delayrig.model.platform import PLATFORMS, Arch
+from delayrig.plan.machines import find_machine
 from delayrig.plan.schema import (
     CORES_KNOWN,
     Match,
@@ -49,6 +50,7 @@ class Flags:
     lane: tuple[str, ...] = ()
     arch: tuple[str, ...] = ()
     mips: tuple[str, ...] = ()
+    machine: tuple[str, ...] = ()
     cores: tuple[str, ...] = ()
     hazard: tuple[str, ...] = ()
     chip: tuple[str, ...] = ()
@@ -93,10 +95,13 @@ def arch_of(subject: str) -> str:
 
 
 def _single(row: dict[str, str]) -> Single:
-    lane = row["lane"] or LaneName.VIRTUAL.value
-    mips = row["mips"] or MIPS.get(lane, MIPS[LaneName.VIRTUAL])
+    if row["machine"]:
+        _check_machine_alone(row)
+    usual_lane = LaneName.LIVE if row["machine"] else LaneName.VIRTUAL
+    lane = row["lane"] or usual_lane.value
+    mips = row["machine"] or row["mips"] or MIPS.get(lane, MIPS[LaneName.VIRTUAL])
     hazards = row["hazard"] or NONE
-    is_machine = ":" in mips
+    is_machine = bool(row["machine"]) or ":" in mips
     cores = int(_number("cores", row["cores"])) if row["cores"] else None
     if cores is None and not is_machine:
         needed = cores_needed(parse_hazards(hazards))
@@ -119,6 +124,17 @@ def _single(row: dict[str, str]) -> Single:
     )
 
 
+def _check_machine_alone(row: dict[str, str]) -> None:
+    """Raises `BadInputError` for a machine that nobody knows, or with other speeds beside it."""
+    find_machine(row["machine"])
+    for flag in ("mips", "cores"):
+        if row[flag]:
+            raise BadInputError(
+                f"--machine and --{flag}: a machine has its own speeds and cores",
+                hint="leave one of the two out",
+            )
+
+
 def _number(flag: str, word: str) -> float:
     if re.fullmatch(r"[0-9]{1,9}(\.[0-9]{1,3})?" if flag == "mips" else "[0-9]{1,9}", word):
         return float(word)
@@ -136,7 +152,7 @@ def _watching(cells: list[Single]) -> Iterator[Single]:
 def words_of_cell(cell: Cell) -> list[str]:
     words = [NAME, cell.subject, "--lane", cell.lane, "--arch", cell.arch]
     if cell.machine:
-        words += ["--mips", cell.machine]
+        words += ["--mips" if ":" in cell.machine else "--machine", cell.machine]
     else:
         words += ["--mips", _speed(cell), "--cores", str(cell.cores)]
     if cell.hazards:
