@@ -62,6 +62,14 @@ def test_evidence_says_what_was_asked_what_it_got_who_saw_it_and_where() -> None
     assert " ns" not in text
 
 
+def test_time_that_no_phase_has_is_named() -> None:
+    times = TimeSplit(total=300 * MS, probe=100 * MS, write=150 * MS)
+    lines = describe_result(make_result(make_cell(), time_ns=times), 0)
+    assert any(
+        "(probe 0.100000, write 0.150000, start-up and the rest 0.050000)" in x for x in lines
+    )
+
+
 def test_evidence_of_the_chip_says_by_how_much_a_command_came_too_early() -> None:
     early = msgspec.structs.replace(
         SHORT, witness=Witness.CHIP, requested_ns=None, actual_ns=None, margin_ns=-5 * MS

@@ -102,6 +102,12 @@ def test_conviction_is_told_as_calibrated_here_moved_there_asked_for_and_got() -
     assert "Asked for this: 1.000000 s (1 s synchronisation wait" in text
     assert "Got that:       0.304000 s to 0.305000 s, seen by the bus witness" in text
     assert "10.0 / 40.0 of it is 0.250000 s" in text
+    assert "The other 0.054000 s: it counts whole turns" in text
+
+
+def test_steps_of_several_convictions_count_up() -> None:
+    lines = describe_walk(walk(Verdict.TOO_SHORT, SHORT, SHORT))
+    assert [line[0] for line in lines if line[0] != " "] == list("123456")
 
 
 def test_acquittal_without_a_busy_chip_claims_no_wait() -> None:

@@ -2,17 +2,21 @@
 """From a convicted cell to the simplest, with subjects that are convicted by a rule."""
 
 import asyncio
+import shlex
 from collections.abc import Callable
+from pathlib import Path
 
 import msgspec
 import pytest
 from delayrig.analysis.shrink import Shrunk, Step, first_conviction, plan_text, shrink
 from delayrig.base.errors import BadInputError
 from delayrig.base.toml import parse_toml
+from delayrig.cli.repro import show_shrunk
 from delayrig.model.cell import Cell, Expect, Job, Programmer, Role
 from delayrig.model.chips import read_chips
 from delayrig.model.result import CellResult, Results, Verdict
 from delayrig.plan.cells import plan_cells
+from delayrig.plan.from_flags import words_of_cell
 from delayrig.plan.schema import Plan
 
 from tests.rig.builders import CHECKOUT, make_cell, make_result, make_run_header
@@ -108,6 +112,17 @@ def test_other_verdict_is_not_the_same_conviction() -> None:
 def test_cell_that_is_not_convicted_is_refused() -> None:
     with pytest.raises(BadInputError, match="nothing to shrink"):
         shrunk_by(lambda _: False)
+
+
+def test_the_last_line_runs_the_cell_without_a_plan(
+    tmp_path: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
+    shrunk, _ = shrunk_by(lambda cell: cell.cores == 4)
+    show_shrunk(shrunk, tmp_path / "shrunk.toml")
+    *_, by_plan, by_flags = capsys.readouterr().out.splitlines()
+    assert by_plan.startswith("rig/rig run --plan ")
+    words = shlex.split(by_flags.partition(": ")[2])
+    assert words == ["rig/rig", *words_of_cell(shrunk.cell)]
 
 
 def test_plan_of_the_cell_names_that_very_cell() -> None:

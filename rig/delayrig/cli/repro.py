@@ -33,6 +33,7 @@ from delayrig.cli.verbosity import Verbosity, answers, tables_or_json, tell_json
 from delayrig.images.delay_function import DelayWish
 from delayrig.model.lane import LaneName
 from delayrig.model.result import read_results
+from delayrig.plan.from_flags import words_of_cell
 from delayrig.plan.request import Request, check_out
 from delayrig.run.runner import Trials, trial_folder
 
@@ -247,17 +248,19 @@ def shrink(
     shrunk = until_interrupted(work, kept=kept)
     found.write_text(plan_text(shrunk.cell))
     tell_json(shrunk.cell)
-    _show_shrunk(shrunk, found)
+    show_shrunk(shrunk, found)
     sys.exit(ExitCode.UNSAFE)
 
 
-def _show_shrunk(shrunk: Shrunk, plan: Path) -> None:
+def show_shrunk(shrunk: Shrunk, plan: Path) -> None:
+    """Prints what was found, and two lines that run it: by the plan, and by flags alone."""
     click.echo()
     if not shrunk.complete:
         click.echo("The time was up: there may be a simpler one.")
     click.echo(f"{shrunk.result.verdict} {shrunk.cell.id}\n  {shrunk.result.reason}")
     again = ["rig/rig", "run", "--plan", str(plan), "--seed", str(shrunk.cell.seed)]
     click.echo(shlex.join(again))
+    click.echo(f"the same without the plan: {shlex.join(['rig/rig', *words_of_cell(shrunk.cell)])}")
 
 
 def _show_step(step: Step) -> None:

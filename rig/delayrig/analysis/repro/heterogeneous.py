@@ -1,6 +1,7 @@
 # SPDX-License-Identifier: GPL-2.0-or-later
 """The classic bug of unequal cores, explained with the figures of the cells."""
 
+import itertools
 import time
 from collections.abc import Sequence
 from dataclasses import dataclass, replace
@@ -126,7 +127,7 @@ def describe_walk(walk: Walk) -> list[str]:
 
 
 def _describe_short(walk: Walk, here: float | None, there: float | None) -> list[str]:
-    lines = []
+    lines, steps = [], itertools.count(3)
     for item in walk.result.evidence:
         if item.requested_ns is None or item.actual_ns is None:
             lines += [
@@ -137,8 +138,8 @@ def _describe_short(walk: Walk, here: float | None, there: float | None) -> list
         shortest, longest = (in_full(ns, beside_ns=item.requested_ns) for ns in item.actual_ns)
         times = f"; {item.count} times like that" if item.count > 1 else ""
         lines += [
-            f"3. Asked for this: {in_full(item.requested_ns)} ({what})",
-            f"4. Got that:       {shortest} to {longest},"
+            f"{next(steps)}. Asked for this: {in_full(item.requested_ns)} ({what})",
+            f"{next(steps)}. Got that:       {shortest} to {longest},"
             f" seen by the {item.witness} witness{times}",
         ]
         if here and there:
@@ -148,7 +149,19 @@ def _describe_short(walk: Walk, here: float | None, there: float | None) -> list
                 f" {there:.1f} MIPS: {here:.1f} / {there:.1f} of it is"
                 f" {in_full(due_ns, beside_ns=item.requested_ns)}"
             )
+            lines += _rest(item.actual_ns[0] - due_ns, item.requested_ns)
     return lines
+
+
+def _rest(rest_ns: int, beside_ns: int) -> list[str]:
+    """Names what a wait lasted beyond what was counted on the slow core."""
+    if rest_ns <= 0:
+        return []
+    rest = in_full(rest_ns, beside_ns=beside_ns)
+    return [
+        f"                   The other {rest}: it counts whole turns for each microsecond, rounded"
+        " up, and the bus adds its own way."
+    ]
 
 
 def _describe_kept(walk: Walk) -> list[str]:

@@ -103,7 +103,10 @@ def _figures(result: CellResult) -> list[str]:
     """Returns the parts of its time, in seconds; nothing if it took no time."""
     if result.time_ns.total == 0:
         return []
-    phases = {name: getattr(result.time_ns, name) for name in PHASES}
+    phases: dict[str, int] = {name: getattr(result.time_ns, name) for name in PHASES}
+    rest_ns = result.time_ns.total - sum(phases.values())
+    if any(phases.values()) and rest_ns > 0:
+        phases["start-up and the rest"] = rest_ns
     parts = ", ".join(f"{name} {_seconds(ns)}" for name, ns in phases.items() if ns)
     return [
         f"time: {_seconds(result.time_ns.total)} s{f' ({parts})' if parts else ''}",
