@@ -15,7 +15,7 @@ ELEMENTS = {State.FAIL: "failure", State.ERROR: "error", State.DOUBT: "error"}
 
 
 def as_junit(report: Report) -> bytes:
-    """One suite, a test case for each cell; times are the host's."""
+    """Returns one suite with a test case for each cell; times are the host's."""
     host_s = sum(case.host_s for case in report.cases)
     counts = {
         "tests": f"{len(report.cases)}",
