@@ -51,7 +51,7 @@ static void give_up(struct bus *bus, uint64_t now_ns)
 	bus->gave_up = true;
 }
 
-/* Whether the chip is still there for a cycle at *@now_ns, which never runs backwards. */
+/* Returns true if the chip still has power for a cycle at *@now_ns, which never runs backwards. */
 static bool begin(struct bus *bus, uint64_t *now_ns)
 {
 	if (*now_ns < bus->last_ns) {

@@ -23,10 +23,10 @@ struct bus {
 	struct chip chip;
 	struct events events;
 	struct event open;     /* a record that may go on; kept if it has cycles */
-	uint32_t next_address; /* of a read that would go on */
+	uint32_t next_address; /* the state of a read that would go on */
 	uint64_t records_max;
 	uint64_t last_ns;
-	uint64_t backward_count; /* how often time went backwards: a sound run has none */
+	uint64_t backward_count; /* how many times the clock went backwards: a sound run has none */
 	bool gave_up;
 };
 
@@ -43,7 +43,7 @@ void bus_write_cycle(struct bus *bus, uint64_t now_ns, uint32_t address, uint8_t
 /* Ends the record that is open: before events are looked at. */
 void bus_flush(struct bus *bus);
 
-/* Whether every moment and every record can be trusted. */
+/* Returns true if every moment and every record can be trusted. */
 bool bus_is_clean(const struct bus *bus);
 
 #endif

@@ -70,7 +70,7 @@ struct qemu {
 	int64_t (*qemu_clock_get_ns)(int type);
 };
 
-/* What QEMU keeps of registers. */
+/* QEMU's data of registers. */
 struct region {
 	struct region_ops ops;
 	_Alignas(max_align_t) uint8_t room[REGION_ROOM_BYTES];
@@ -80,7 +80,7 @@ struct region {
 
 static const struct {
 	const char *name;
-	size_t offset; /* of a pointer to it */
+	size_t offset; /* the size of a pointer to it */
 } functions[] = {
 	FUNCTION(get_system_memory),
 	FUNCTION(memory_region_init_io),
@@ -202,7 +202,7 @@ int qemu_lay_over(struct qemu *qemu, const char *region, uint64_t offset,
 	return 0;
 }
 
-/* What the registers of a trial were asked. */
+/* The accesses to the registers of a trial. */
 struct trial {
 	size_t count;
 	struct trial_access {

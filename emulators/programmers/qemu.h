@@ -1,11 +1,10 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
 /*
- * What the chip plugin needs of QEMU: its clock, registers laid over a device's, and to be told
- * when the machine is complete, goes on or is paused. All that is known of QEMU's inside is in
- * qemu.c.
+ * The chip plugin's access to QEMU: its clock, registers laid over a device's, and calls when the
+ * machine is complete, goes on or is paused. Only qemu.c knows QEMU's inside.
  *
- * QEMU has no interface for that, but exports its functions. They are looked for by name, and
- * registers are tried out before the guest starts: what does not answer as it should is refused.
+ * QEMU has no interface for that, but exports its functions. They are looked up by name, and
+ * registers are tried out before the guest starts: a wrong answer is refused.
  */
 #ifndef EMULATORS_PROGRAMMERS_QEMU_H
 #define EMULATORS_PROGRAMMERS_QEMU_H

@@ -11,9 +11,9 @@
 struct session {
 	const char *settings_path;
 	struct settings settings;
-	char *text; /* what the settings point into */
+	char *text; /* the text that the settings point into */
 	struct bus bus;
-	void *memory; /* of the chip; NULL: there is none */
+	void *memory; /* the memory of the chip; NULL: there is none */
 	size_t memory_bytes;
 	uint64_t start_ns; /* when the machine went on to where the cell begins */
 };

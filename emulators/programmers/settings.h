@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
 /*
- * What a cell asks of the chip in QEMU: lines KEY=VALUE, made by the rig for each cell
+ * The settings of the chip in QEMU: lines KEY=VALUE, made by the rig for each cell
  * (rig/delayrig/machine/chip_in_qemu.py). Pure: a text in, values out.
  */
 #ifndef EMULATORS_PROGRAMMERS_SETTINGS_H

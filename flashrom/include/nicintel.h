@@ -7,7 +7,7 @@
 /** `-p nicintel`: a parallel boot ROM on a network card with a controller of Intel's 8255x. */
 extern const struct programmer_driver nicintel_driver;
 
-/** How much of a part the card shows. */
+/** The size of the part that the card shows. */
 #define NICINTEL_WINDOW_BYTES (UINT32_C(128) << 10)
 
 /** The registers of a card, as physical addresses. */

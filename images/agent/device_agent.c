@@ -20,7 +20,7 @@
 #include <stdlib.h>
 #include <unistd.h>
 
-#define OPENS_FILE CELL_FOLDER "/opens" /* what leads to the programmer, a path a line */
+#define OPENS_FILE CELL_FOLDER "/opens" /* the files that lead to the programmer, a path a line */
 #define NO_PROCESS 0
 /* As in agent.c, where the reasons are. */
 #define BOOT_SETTLE_MS 3000

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
-/* What a machine's firmware has done before its system starts, and this guest's has not. */
+/* The work of a machine's firmware before its system starts, which this guest lacks. */
 #ifndef AGENT_FIRMWARE_H
 #define AGENT_FIRMWARE_H
 

@@ -7,8 +7,8 @@
  *   --threads N                                 other threads
  *   --delay ADDRESS --ask LENGTH[,LENGTH...]    calls of the delay function after the job, which
  *                                               lies at that address of the library's file
- *   --across LENGTH                             ACROSS_CALLS such calls across a full second of
- * each clock that programs wait by
+ *   --across LENGTH                             ACROSS_CALLS such calls across a full second
+ *                                               of each clock that programs wait by
  *   --argument N                                which argument is the length, from 0
  *   --events FILE                               where to leave events
  */

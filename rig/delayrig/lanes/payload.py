@@ -39,7 +39,7 @@ COLLECTED = (EVENTS_NAME, "bridge.log", "emulator.log", SPARSE_NAME, "stdout.txt
 PACKED = "cell"
 """The folder that a cell's archive is made of."""
 OPENS = "opens"
-"""Which files lead to the programmer, for the agent of images/agent/device_agent.c."""
+"""Returns the files that lead to the programmer, for images/agent/device_agent.c."""
 BEFORE = "before.bin"
 NO_FILES: Mapping[str, bytes] = {}
 

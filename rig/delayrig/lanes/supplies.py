@@ -45,7 +45,7 @@ V = TypeVar("V")
 class Supplies:
     images: dict[Arch, GuestImage]
     device_images: dict[Arch, GuestImage]
-    """Of guests that have a programmer as a device, with the chip behind it."""
+    """Images of guests that have a programmer as a device, with the chip behind it."""
     kernels: dict[str, Kernel]
     bridges: dict[Arch, Subject]
     subjects: dict[tuple[str, Arch], Subject]
@@ -286,7 +286,7 @@ async def provide_supplies(
         and program[1] in guests.result()
         and not wrong_machine(*program)
     }
-    # Of the same parts, which are here by now.
+    # They are made of the same parts, which exist by now.
     device_images = {
         arch: await asyncio.to_thread(provide_device_image, recipes.guest, paths, preparing, arch)
         for arch in dict.fromkeys(cell.arch for cell in cells if device_of(cell))

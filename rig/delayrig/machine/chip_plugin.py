@@ -21,7 +21,7 @@ class ChipPlugin:
     plugin: Path
     front: str
     settings: Path
-    """What the cell asks of its chip; `write_settings` makes it."""
+    """The file of the chip's settings; `write_settings` makes it."""
     values: Mapping[str, str]
     """The same, by key (emulators/programmers/settings.h)."""
 

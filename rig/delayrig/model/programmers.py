@@ -18,17 +18,17 @@ BUILT_WITHOUT = "built without "
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Device:
     front: str
-    """What its registers are called in the chip plugin (emulators/programmers/)."""
+    """The name of its registers in the chip plugin (emulators/programmers/)."""
     qemu_words: tuple[str, ...]
-    """What the machine has besides the usual."""
+    """Additional words of QEMU's command line."""
     driver: str
     """flashrom's name of it, which a build may lack."""
     opens: tuple[str, ...]
     """Files that a program opens to get at the registers."""
     bus: str
-    """Of the chips that it reaches."""
+    """The bus of the chips that it reaches."""
     size_bytes_max: int
-    """Of the largest such chip."""
+    """The size of the largest such chip."""
     archs: tuple[Arch, ...] = (Arch.X86_64,)
 
     @property

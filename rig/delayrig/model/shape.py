@@ -30,7 +30,7 @@ class GuestShape:
     kernel_words: tuple[str, ...] = ()
     """Additional words of the kernel's command line."""
     programmer: str = ""
-    """Which programmer it has as a device, with the chip behind it; empty: none."""
+    """The programmer that it has as a device, with the chip behind it; empty: none."""
 
     @property
     def platform(self) -> Platform:
