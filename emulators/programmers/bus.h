@@ -26,7 +26,8 @@ struct bus {
 	uint32_t next_address; /* the state of a read that would go on */
 	uint64_t records_max;
 	uint64_t last_ns;
-	uint64_t backward_count; /* how many times the clock went backwards: a sound run has none */
+	uint64_t backward_count; /* the number of backward steps of the clock: a sound run has none
+				  */
 	bool gave_up;
 };
 
