@@ -65,6 +65,7 @@ int cell_start_subject(struct hazards *hazards, pid_t *subject)
 		.output = CELL_OUTPUT,
 		.file_bytes_max = spec->file_bytes_max,
 		.realtime_denied = spec->hazards.realtime_denied,
+		.refused = &spec->hazards.refused,
 		.anywhere = spec->movement.anywhere,
 	};
 	int error;

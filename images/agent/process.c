@@ -96,7 +96,7 @@ static int confine(const struct program *program)
 	/* Past it a write ends the process by SIGXFSZ: a guest has no memory to spare. */
 	if (program->file_bytes_max && setrlimit(RLIMIT_FSIZE, &file_bytes) < 0)
 		return -errno;
-	return 0;
+	return program->refused ? refusals_install(program->refused) : 0;
 }
 
 int process_start(pid_t *pid, const struct program *program)

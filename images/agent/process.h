@@ -32,11 +32,12 @@ void process_redirect(const char *path);
 
 struct program {
 	const struct spec_words *words;
-	const char *root;             /* its own root */
-	const char *output;           /* the file that takes its output */
-	unsigned long file_bytes_max; /* the limit of each file that it writes, 0: no limit */
-	bool realtime_denied;         /* it may not take real-time priority */
-	bool anywhere;                /* it may run on any core, not the first alone */
+	const char *root;               /* its own root */
+	const char *output;             /* the file that takes its output */
+	unsigned long file_bytes_max;   /* the limit of each file that it writes, 0: none */
+	bool realtime_denied;           /* it may not take real-time priority */
+	const struct refusals *refused; /* calls that fail; NULL: none */
+	bool anywhere;                  /* it may run on any core, not the first alone */
 };
 
 /* Starts an ordinary program on the first core, or anywhere; 0 or a negative errno. */

@@ -143,6 +143,14 @@ static bool take_wall_step(char *value, void *field)
 	return take_number(rest, &hazards->wall_step_every_ms) && hazards->wall_step_every_ms > 0;
 }
 
+static bool take_refused(char *value, void *field)
+{
+	char *rest = value;
+	const char *kind = strsep(&rest, " ");
+
+	return refusals_add(field, kind, rest);
+}
+
 static bool take_leap(char *value, void *field)
 {
 	struct spec_hazards *hazards = field;
@@ -209,6 +217,7 @@ static const struct {
 	{"hogs_each", take_number, FIELD(hazards.hogs_each)},
 	{"memory_pressure", take_switch, FIELD(hazards.memory_pressure)},
 	{"realtime_denied", take_switch, FIELD(hazards.realtime_denied)},
+	{"refused", take_refused, FIELD(hazards.refused)},
 	{"rt_runtime_us", take_number, FIELD(hazards.rt_runtime_us)},
 	{"wall_step", take_wall_step, FIELD(hazards)},
 	{"leap", take_leap, FIELD(hazards)},

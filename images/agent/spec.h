@@ -18,6 +18,7 @@
  *   hogs N              loops on the subject's own core, while it runs
  *   memory_pressure 1   a process that keeps touching new memory, while the subject runs
  *   realtime_denied 1   the subject may not take real-time priority
+ *   refused CALL ERROR  a kind of system call of the subject's fails so (refusal.h); repeated
  *   rt_runtime_us N     real-time tasks may use that much of each second of a core
  *   wall_step [-]SECONDS EVERY_MS
  *                       the wall clock is stepped so far every so often while the subject runs
@@ -52,6 +53,7 @@
 #include <stddef.h>
 #include <stdint.h>
 
+#include "refusal.h"
 #include "schedule.h"
 
 #define SPEC_WORDS_MAX 63
@@ -97,6 +99,7 @@ struct spec_hazards {
 	unsigned int hogs_each;
 	bool memory_pressure;
 	bool realtime_denied;
+	struct refusals refused;
 	unsigned int rt_runtime_us;
 	int64_t wall_step_s;
 	unsigned int wall_step_every_ms;

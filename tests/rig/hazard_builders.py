@@ -20,6 +20,8 @@ RIGHT = [
     *("hogs:1", "hogs:32", "memory-pressure", "no-rt", "rt-throttle", "preempt-rt", "no-nohz"),
     *("clocksource:tsc", "clocksource:hpet", "clocksource:acpi_pm"),
     *("wall-clock-step:+1", "wall-clock-step:-1666666", "wall-clock-step:+999999999,60000"),
+    *("refused:sleep,eperm", "refused:select,enosys", "refused:poll,einval"),
+    *("refused:timerfd,enosys", "refused:clock,eperm"),
     *("leap-second", "leap-second:delete"),
     *("link:stm32-vserprog", "link:baud=115200", "link:frser-duino,opbuf=12,baud=9600"),
     *("link:reply-us=53-570,silent=1", "link:serprog_pico,cs-late-us=5,ack-bytes=16"),

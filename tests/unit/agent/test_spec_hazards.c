@@ -16,6 +16,8 @@ static void every_hazard_goes_to_its_place(void **state)
 					     "hogs 2\n"
 					     "memory_pressure 1\n"
 					     "realtime_denied 1\n"
+					     "refused sleep eperm\n"
+					     "refused poll enosys\n"
 					     "rt_runtime_us 20000\n"
 					     "wall_step -7 100\n"
 					     "leap delete 300\n"),
@@ -30,6 +32,7 @@ static void every_hazard_goes_to_its_place(void **state)
 	assert_int_equal(hazards->hogs, 2);
 	assert_true(hazards->memory_pressure);
 	assert_true(hazards->realtime_denied);
+	assert_int_equal(hazards->refused.count, 2);
 	assert_int_equal(hazards->rt_runtime_us, 20000);
 	assert_int_equal(hazards->wall_step_s, -7);
 	assert_int_equal(hazards->wall_step_every_ms, 100);
@@ -57,7 +60,8 @@ static void hazard_that_makes_no_sense_is_refused(void **state)
 		"siblings_window 5 6 7", "siblings_window -5 6", "memory_pressure 0",
 		"memory_pressure 2", "realtime_denied yes", "wall_step 1", "wall_step 0 5",
 		"wall_step 5 0", "wall_step --1 5", "wall_step +1 5", "wall_step 1 5 5", "leap",
-		"leap insert", "leap skip 5", "leap insert 1101", "leap insert 5 5"};
+		"leap insert", "leap skip 5", "refused sleep", "refused sleep eperm 1",
+		"leap insert 1101", "leap insert 5 5"};
 	struct bench bench;
 
 	(void)state;

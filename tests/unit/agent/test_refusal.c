@@ -1,0 +1,72 @@
+// SPDX-License-Identifier: GPL-2.0-or-later
+#include <errno.h>
+#include <setjmp.h>
+#include <stdarg.h>
+#include <stddef.h>
+#include <stdint.h>
+#include <sys/prctl.h>
+#include <sys/timerfd.h>
+#include <sys/wait.h>
+#include <time.h>
+#include <unistd.h>
+#include <cmocka.h>
+
+#include "refusal.h"
+
+static void unknown_call_or_error_is_refused(void **state)
+{
+	struct refusals refusals = {0};
+
+	(void)state;
+	assert_false(refusals_add(&refusals, "sleep", NULL));
+	assert_false(refusals_add(&refusals, "sleep", "EPERM"));
+	assert_false(refusals_add(&refusals, "sleeps", "eperm"));
+	assert_int_equal(refusals.count, 0);
+	for (int i = 0; i < REFUSALS_MAX; i++)
+		assert_true(refusals_add(&refusals, "clock", "einval"));
+	assert_false(refusals_add(&refusals, "clock", "einval"));
+}
+
+/* Runs in a child, which the filter is for. Returns 0, or the number of what is wrong. */
+static int sleep_and_make_a_timer(const struct refusals *refusals)
+{
+	const struct timespec second = {1, 0};
+
+	/* Without a right of root's, this takes its place. */
+	if (prctl(PR_SET_NO_NEW_PRIVS, 1, 0, 0, 0) < 0 || refusals_install(refusals) < 0)
+		return 1;
+	if (nanosleep(&second, NULL) != -1 || errno != EPERM)
+		return 2;
+	if (clock_nanosleep(CLOCK_MONOTONIC, 0, &second, NULL) != EPERM)
+		return 3;
+	if (timerfd_create(CLOCK_MONOTONIC, 0) != -1 || errno != ENOSYS)
+		return 4;
+	return getppid() > 0 ? 0 : 5;
+}
+
+static void refused_calls_fail_and_others_do_not(void **state)
+{
+	struct refusals refusals = {0};
+	int status;
+	pid_t pid;
+
+	(void)state;
+	assert_true(refusals_add(&refusals, "sleep", "eperm"));
+	assert_true(refusals_add(&refusals, "timerfd", "enosys"));
+	pid = fork();
+	assert_true(pid >= 0);
+	if (pid == 0)
+		_exit(sleep_and_make_a_timer(&refusals));
+	assert_int_equal(waitpid(pid, &status, 0), pid);
+	assert_int_equal(status, 0);
+}
+
+int main(void)
+{
+	const struct CMUnitTest tests[] = {
+		cmocka_unit_test(unknown_call_or_error_is_refused),
+		cmocka_unit_test(refused_calls_fail_and_others_do_not),
+	};
+
+	return cmocka_run_group_tests(tests, NULL, NULL);
+}
