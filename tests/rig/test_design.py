@@ -28,6 +28,7 @@ CELL_KEYS = [
         "waits",
         "not_waited_ns",
         "job_done",
+        "unfinished",
     ),
     *("time_ns", "cpu_ns", "chip_busy_ns"),
     *("wire_ns", "overshoot_ns", "transfers", "context_switches", "emulator"),

@@ -226,3 +226,8 @@ def test_candidate_without_a_function_to_be_asked_is_unseen_and_one_with_several
     for reason, code in ((NOTHING_TO_ASK, 0), ("2 functions of its library delay", 4)):
         skipped = timed(AFTER, verdict=Verdict.SKIPPED, reason=reason)
         assert outcome_of(timed(BEFORE), skipped)[0] == code
+
+
+def test_job_that_was_still_at_work_when_its_time_was_over_is_a_doubt() -> None:
+    hung = timed(AFTER, verdict=Verdict.HUNG, unfinished=True)
+    assert outcome_of(timed(BEFORE), hung) == (4, Outcome.DOUBT)

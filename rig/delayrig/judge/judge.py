@@ -25,6 +25,7 @@ from delayrig.images.subject import Subject
 from delayrig.judge.chip import DOUBTFUL_GRADES, WITHIN_CLOCK_ERROR, broken_rules, convict_commands
 from delayrig.judge.site_waits import site_waits
 from delayrig.judge.trust import hazard_fault, lost_clock, missed_hazard, pace_fault, rig_fault
+from delayrig.judge.unfinished import is_unfinished
 from delayrig.judge.waits import (
     LEFT_TO_PROGRAMMER,
     Bus,
@@ -145,6 +146,7 @@ def _judge(
         waits=site_waits(waits.delays),
         not_waited_ns=sum(wait.short_by_ns for wait in waits.delays if wait.is_short),
         job_done=_is_done(ended, evidence),
+        unfinished=is_unfinished(artifacts.events),
         smallest_visible_short_ns=smallest_visible_short_ns(waits.all, judged),
         time_ns=split,
         cpu_ns=CpuTime(user=ended.user_ns, sys=ended.sys_ns) if ended else CpuTime(),

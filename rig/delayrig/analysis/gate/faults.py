@@ -156,10 +156,15 @@ def _faults_of(cell: CellResult) -> list[_Found]:
         found = [_plain(Witness.DELAY, cell.reason, "")]
     if cell.verdict is Verdict.CORRUPT and not found:
         found = [_plain(DATA, f"wrong data: {cell.job} {cell.chip}", cell.reason)]
-    if cell.lane == EXACT_LANE and not cell.job_done and cell.verdict is not Verdict.CORRUPT:
+    if cell.lane == EXACT_LANE and not _may_be_done(cell):
         words = "the job never ends" if cell.verdict is Verdict.HUNG else "the job fails"
         found.append(_plain(JOB, f"{words}: {cell.job} {cell.chip}", cell.reason))
     return found
+
+
+def _may_be_done(cell: CellResult) -> bool:
+    """Returns True unless it is sure that the job failed."""
+    return cell.job_done or cell.unfinished or cell.verdict is Verdict.CORRUPT
 
 
 def _was_done(before: CellResult | None) -> bool:

@@ -391,7 +391,8 @@ class _Judge:
 
     def _unanswered(self, cell: CellResult, before: CellResult | None) -> tuple[Outcome, str]:
         """Returns what a cell without an answer comes to: a doubt, unless nothing changed."""
-        why = f"{cell.verdict}: {cell.reason}"
+        still = "; it was still at work" if cell.unfinished else ""
+        why = f"{cell.verdict}: {cell.reason}{still}"
         if cell.verdict is Verdict.SKIPPED:
             return _skipped(cell, before)
         if cell.verdict is Verdict.INCONCLUSIVE and cell.lane in self.beside:

@@ -5,7 +5,9 @@ from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 
 from delayrig.analysis.gate.decision import GateCell, Outcome
+from delayrig.analysis.gate.faults import FAILED
 from delayrig.model.cell import place_of
+from delayrig.model.programmers import BUILT_WITHOUT
 from delayrig.model.result import Verdict
 
 ANSWERED = (Outcome.PASS, Outcome.UNSAFE, Outcome.SLOWER)
@@ -34,5 +36,11 @@ def unasked_questions(cells: Sequence[GateCell], questions: Mapping[str, str]) -
 
 
 def _unasked(question: str, cells: Sequence[GateCell]) -> Unasked:
-    undriven = all(cell.candidate in (Verdict.OP_FAILED, Verdict.HUNG) for cell in cells)
+    undriven = all(map(_is_undriven, cells))
     return Unasked(words=f"not answered: {question}: {cells[0].why}", is_doubt=not undriven)
+
+
+def _is_undriven(cell: GateCell) -> bool:
+    """Returns True if the flashrom cannot do that job at all, or has no driver for it."""
+    is_without = cell.candidate is Verdict.SKIPPED and cell.why.startswith(BUILT_WITHOUT)
+    return is_without or cell.candidate in FAILED
