@@ -53,6 +53,9 @@ class Word(click.ParamType[str]):
         return _offered(self._known(), incomplete, joined=self._joined, file=self._file)
 
 
+BUILD_FILES = ("meson.build", "Makefile")
+
+
 class SubjectWord(Word):
     """A flashrom by its name, or by the path of a program or of a folder of sources."""
 
@@ -66,13 +69,18 @@ class SubjectWord(Word):
         # A name comes before a file that is called so.
         if not value or value.startswith(PATH_PREFIX) or value in _subjects()[:-2]:
             return value
-        if value.startswith(GIT_PREFIX) or (Path(value).is_dir() and not self._is_run(value)):
+        if value.startswith(GIT_PREFIX) or self._is_tree(value):
             return self._taken_from_tree(value, param, ctx)
         is_path = "/" in value or Path(value).is_file()
         return _taken(value) if (_is_program(value) if self._or_run else is_path) else value
 
-    def _is_run(self, value: str) -> bool:
-        return self._or_run and (Path(value) / RESULTS).is_file()
+    def _is_tree(self, value: str) -> bool:
+        """Returns True for a folder; where it may be a run's, for one that can be built."""
+        folder = Path(value)
+        if not self._or_run:
+            return folder.is_dir()
+        can_be_built = any((folder / name).is_file() for name in BUILD_FILES)
+        return can_be_built and not (folder / RESULTS).is_file()
 
     def _taken_from_tree(
         self, value: str, param: click.Parameter | None, ctx: click.Context | None
