@@ -22,6 +22,8 @@ ARCHES = [
     for arch in Arch
 ]
 FLASHROM = programs.FLASHROM
+COMPARED = [each for each in ARCHES if each.values != (Arch.I386,)]
+"""Code for i386 reaches its data through a register that is computed, and moves with it."""
 
 
 def read(program: Path, *, named: bool = True) -> CodeMap:
@@ -80,7 +82,7 @@ def test_stripped_program_has_the_same_sites(tmp_path: Path) -> None:
     assert addresses[0] == addresses[1]
 
 
-@pytest.mark.parametrize("arch", ARCHES)
+@pytest.mark.parametrize("arch", COMPARED)
 @pytest.mark.parametrize("level", ["-O0", "-O2", "-Os"])
 @pytest.mark.parametrize("named", [True, False])
 @pytest.mark.parametrize(
@@ -103,7 +105,7 @@ def test_what_only_moved_or_says_otherwise_is_unchanged(
     assert [each for each in touched if each.sites or each.gone or each.around] == []
 
 
-@pytest.mark.parametrize("arch", ARCHES)
+@pytest.mark.parametrize("arch", COMPARED)
 @pytest.mark.parametrize("level", ["-O0", "-O2", "-Os"])
 @pytest.mark.parametrize("named", [True, False])
 def test_wait_that_asks_for_less_is_touched(

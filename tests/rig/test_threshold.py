@@ -413,7 +413,13 @@ def candidate(value: int) -> Candidate:
 
 def test_a_folder_is_of_one_comparison(tmp_path: Path) -> None:
     cells = [make_cell(subject="path:/f-1")]
-    wish = {"subject": "bundled", "rounds": 2, "weights": {}, "paths": find_paths()}
+    wish = {
+        "subject": "bundled",
+        "rounds": 2,
+        "weights": {},
+        "machines": None,
+        "paths": find_paths(),
+    }
     first = make_trials(candidates=[candidate(1)], request=request(tmp_path, cells), **wish)  # type: ignore[arg-type]
     again = make_trials(candidates=[candidate(1)], request=request(tmp_path, cells), **wish)  # type: ignore[arg-type]
     assert again.inputs == first.inputs

@@ -193,7 +193,7 @@ def test_machines_of_one_profile_count_together_under_both_names(tmp_path: Path)
         ("1000x2", "1000", "--guest '1000'"),
         ("weight = 3", "weight = -1", "machine 'the office': weight"),
         ("schema = 1", "schema = 2", "key 'schema' is 2"),
-        (MACHINES, "schema = 1\nmachine = []\n", "looked for a [[machine]]"),
+        (MACHINES, "schema = 1\nmachine = []\n", r"looked for a \[\[machine\]\]"),
     ],
 )
 def test_a_list_that_is_none_is_named(old: str, new: str, named: str, tmp_path: Path) -> None:
