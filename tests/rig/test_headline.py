@@ -58,7 +58,7 @@ def unsafe(*evidence: Evidence, verdict: Verdict = Verdict.TOO_SHORT, reason: st
                 command="RDID (0x9f)",
             ),
             "RDID (0x9f) comes 40 us before the part is ready",
-            "RDID (0x9f) too early for the part (rule tres)",
+            "RDID (0x9f) comes 40 us before the part is ready",
         ),
     ],
 )

@@ -1,6 +1,7 @@
 # SPDX-License-Identifier: GPL-2.0-or-later
 """The answer, for readers who read nothing else, in the same words as on a terminal."""
 
+import re
 from collections import Counter
 from collections.abc import Sequence
 
@@ -42,6 +43,7 @@ FINDINGS_MAX = 60
 CALL = "a delay for "
 TOO_SHORT = " was too short"
 CAME = " came "
+EARLY = re.compile(" too early| came ")
 
 
 def title_of(sources: Sources) -> str:
@@ -168,6 +170,9 @@ def _unsafe(worst: GateCell) -> str:
     if fault.asked_ns is not None and fault.now_ns is not None:
         lasts = in_unit_of(fault.asked_ns, fault.now_ns[1])
         return f"a wait of {rounded(fault.asked_ns)} lasts {lasts}"
+    if fault.witness == Witness.CHIP and fault.margin_ns is not None:
+        command = re.split(EARLY, fault.what)[0]
+        return f"{command} comes {rounded(-fault.margin_ns)} before the part is ready"
     return "data was corrupted" if fault.witness == DATA else fault.what
 
 
