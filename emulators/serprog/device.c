@@ -394,9 +394,10 @@ static size_t answer_other(struct device *device, const struct serprog_request *
 	if (request->op == SERPROG_O_DELAY && pass_delay(device, request, start_ns) < 0)
 		return DEVICE_ABANDONED;
 	if (request->op == SERPROG_O_EXEC) {
+		if (execute(device, start_ns) < 0)
+			return DEVICE_ABANDONED;
 		event->ack = true;
-		return execute(device, start_ns) < 0 ? DEVICE_ABANDONED
-						     : put_own_acks(device, reply);
+		return put_own_acks(device, reply);
 	}
 	len = answer_change(device, request, reply + 1);
 	event->ack = len != REFUSED;

@@ -46,16 +46,16 @@ def decision_section(sources: Sources) -> Section:
 def _decision(gate: GateSource, sources: Sources, *, several: bool) -> Markup:
     decision = gate.decision
     body = Markup("<h3>{}</h3>").format(_sides(decision)) if several else Markup("")
-    if decision.groups:
-        body += table_html(_faults(decision.groups))
-    if not several and decision.outcome is Outcome.UNSAFE:
-        body += _worst_on_both_sides(decision.deciding[0], sources)
     body += paragraph(
         f"Plan {decision.plan}, seed {decision.seed}. A cell may take"
         f" {decision.limits.slowdown_pct:g} % more time and {decision.limits.cpu_pct:g} % more CPU"
         f" time than in the baseline.{_floors(decision)}"
         + (f" {gate.rounds} rounds: {ROUNDS}" if gate.rounds > 1 else "")
     )
+    if decision.groups:
+        body += table_html(_faults(decision.groups))
+    if not several and decision.outcome is Outcome.UNSAFE:
+        body += _worst_on_both_sides(decision.deciding[0], sources)
     compared = [cell for cell in decision.cells if any(map(_is_change, cell.excess))]
     if compared:
         body += _chart(decision, compared)
