@@ -90,6 +90,15 @@ def fault_words(fault: Fault) -> str:
     return f"{words} ({', '.join(lengths)})" if lengths else words
 
 
+def fault_lengths(fault: Fault) -> tuple[str, str]:
+    """Returns how long it lasted before and lasts now, `-` where that is not known."""
+    before, now = (
+        in_unit_of(fault.asked_ns, bounds[1]) if bounds and fault.asked_ns else "-"
+        for bounds in (fault.before_ns, fault.now_ns)
+    )
+    return before, now
+
+
 WORDS = {
     Change.NEW: "new",
     Change.WORSE: "worse than before",

@@ -30,9 +30,11 @@ class EarlyAnswer:
             return ""
         if Role(result.role) in WATCHING:
             self._hear(result)
+            places = list(self._ours)
         else:
             (self._ours if is_candidate else self._theirs)[result.place] = result
-        certain = "" if self._unheard else next(filter(None, map(self._no, self._ours)), "")
+            places = [result.place] if result.place in self._ours else []
+        certain = "" if self._unheard else next(filter(None, map(self._no, places)), "")
         self._is_over |= bool(certain)
         return certain
 

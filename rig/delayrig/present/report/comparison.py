@@ -7,8 +7,8 @@ from typing import TYPE_CHECKING, Any
 from markupsafe import Markup
 
 from delayrig.analysis.gate.decision import Decision, Excess, FaultGroup, GateCell, Outcome
-from delayrig.analysis.gate.decision_text import WORDS
-from delayrig.base.durations import in_unit_of, rounded
+from delayrig.analysis.gate.decision_text import WORDS, fault_lengths
+from delayrig.base.durations import rounded
 from delayrig.model.cell import place_of
 from delayrig.model.result import CellResult
 from delayrig.present.notable import CHANGES, OUTCOMES
@@ -80,17 +80,13 @@ def _faults(groups: Sequence[FaultGroup]) -> Table:
 def _fault_row(group: FaultGroup) -> list[str | Markup]:
     fault = group.fault
     css, _ = CHANGES[fault.change]
-    lengths = [
-        in_unit_of(fault.asked_ns, bounds[1]) if bounds and fault.asked_ns else "-"
-        for bounds in (fault.before_ns, fault.now_ns)
-    ]
     return [
         Markup('<span class="badge {}">{}</span>').format(css, WORDS[fault.change]),
         f"{fault.what} (accepted: {group.known})" if group.known else fault.what,
         Markup("<br>").join(Markup("<code>{}</code>").format(x) for x in fault.where.split(" < ")),
         group.cells[0],
         rounded(fault.asked_ns) if fault.asked_ns else "-",
-        *lengths,
+        *fault_lengths(fault),
         f"{len(group.cells)}",
     ]
 

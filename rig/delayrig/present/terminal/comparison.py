@@ -6,9 +6,9 @@ from rich.markup import escape
 
 from delayrig.analysis.compare import Beside, CellPair, sums_of
 from delayrig.analysis.gate.decision import Decision, FaultGroup, GateCell, Outcome
-from delayrig.analysis.gate.decision_text import WORDS
+from delayrig.analysis.gate.decision_text import WORDS, fault_lengths
 from delayrig.analysis.gate.faults import REFUSING
-from delayrig.base.durations import in_unit_of, rounded
+from delayrig.base.durations import rounded
 from delayrig.model.lane import EXACT_LANE
 from delayrig.present.notable import CHANGES, OUTCOMES, STYLES
 from delayrig.present.terminal.console import FittedTable, plain_table, say, seconds
@@ -112,13 +112,16 @@ def fault_table(groups: list[FaultGroup]) -> FittedTable:
     for group in groups:
         fault = group.fault
         short = rounded(-fault.margin_ns) if fault.margin_ns is not None else "-"
-        lengths = [
-            in_unit_of(fault.asked_ns, bounds[1]) if bounds and fault.asked_ns else "-"
-            for bounds in (fault.before_ns, fault.now_ns)
-        ]
         change = f"[{CHANGES[fault.change][1]}]{WORDS[fault.change]}[/]"
         what = escape(fault.what)
-        table.add_row(change, what, short, *lengths, f"{len(group.cells)}", escape(group.cells[0]))
+        table.add_row(
+            change,
+            what,
+            short,
+            *fault_lengths(fault),
+            f"{len(group.cells)}",
+            escape(group.cells[0]),
+        )
     return table
 
 
