@@ -4,6 +4,7 @@
 import os
 import signal
 import sys
+from collections.abc import Callable
 
 RIG_FAULT = 99
 INTERRUPTED = 130
@@ -42,8 +43,7 @@ def _run() -> int:
         signal.signal(signal.SIGINT, _end)
     signal.pthread_sigmask(signal.SIG_UNBLOCK, {signal.SIGINT})  # the launcher held it back
     _die_with_launcher()
-    from delayrig.cli.main import main
-
+    main = _import_main()
     if ours:
         signal.signal(signal.SIGINT, signal.default_int_handler)
     try:
@@ -52,6 +52,19 @@ def _run() -> int:
         sys.stdout.flush()
         return ended.code if isinstance(ended.code, int) else RIG_FAULT if ended.code else 0
     return 0
+
+
+def _import_main() -> Callable[..., None]:
+    """Returns the command line, or ends at once where there is not enough memory for it.
+
+    Python says so in several ways (`SystemError` is one), and again for each object it deletes.
+    """
+    try:
+        from delayrig.cli.main import main
+    except (MemoryError, SystemError, OSError) as error:
+        os.write(2, f"rig/rig: cannot go on: {type(error).__name__}: {error}\n".encode())
+        os._exit(RIG_FAULT)
+    return main
 
 
 def _die_with_launcher() -> None:

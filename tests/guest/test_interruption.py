@@ -14,7 +14,7 @@ from delayrig.base.paths import Paths
 from delayrig.machine.embedded_libvirt import embed_uri, provide_starter
 from delayrig.model.result import Verdict, read_results
 
-from tests.rig.processes import processes_told
+from tests.rig.processes import processes_told, rig_started_by
 
 from .conftest import launch, run_plan
 
@@ -144,7 +144,7 @@ def test_guest_that_is_about_to_start_dies_with_a_run_that_is_killed(
         stderr=subprocess.DEVNULL,
         env=scratch_in(tmp_path),
     )
-    mark = f"guest=flashrom-rig-{run.pid}-" if connect else tmp_path
+    mark = f"guest=flashrom-rig-{rig_started_by(run.pid)}-" if connect else tmp_path
     try:
         wait_for_guest(mark)
     finally:

@@ -21,7 +21,7 @@ from delayrig.model.events import read_events
 from delayrig.model.result import Verdict
 
 from tests.conftest import Bound
-from tests.rig.processes import is_running
+from tests.rig.processes import children_of, is_running, rig_started_by
 
 from .conftest import run_plan
 
@@ -52,21 +52,6 @@ job = ["probe"]
 chip = ["W25Q128JV"]
 hazards = [{hazards}]
 """
-
-
-def children_of(parent: int) -> dict[int, str]:
-    """By their ids, each with the name of its program."""
-    found = {}
-    for process in Path("/proc").glob("[0-9]*"):
-        try:
-            stat = (process / "stat").read_text()
-        except OSError:
-            continue
-        name, _, rest = stat.partition("(")[2].rpartition(")")
-        state, ppid = rest.split()[:2] if rest else ("", "0")
-        if int(ppid) == parent and state != "Z":
-            found[int(process.name)] = name
-    return found
 
 
 def wait_until_gone(pids: list[int]) -> list[int]:
@@ -147,17 +132,18 @@ def test_guest_or_emulator_that_is_killed_costs_its_own_cell_alone(
     wanted, fewest = wanted_kills(bound)
     kills, until = 0, time.monotonic() + KILLING_LIMIT_S
     with many_cells(paths, tmp_path, out, wanted) as run:
+        rig = rig_started_by(run.pid)
         while kills < wanted and time.monotonic() < until and run.poll() is None:
             time.sleep(draws.uniform(*MOMENT_S))
             victims = [
                 pid
-                for pid, name in children_of(run.pid).items()
+                for pid, name in children_of(rig).items()
                 if name.startswith(VICTIMS[kills % len(VICTIMS)])
             ]
             if victims:
                 os.kill(draws.choice(victims), signal.SIGKILL)
                 kills += 1
-        ours = list(children_of(run.pid))
+        ours = [rig, *children_of(rig)]
     assert wait_until_gone(ours) == []
     assert kills >= fewest
     assert_whole(out)
@@ -185,7 +171,8 @@ def test_rig_that_is_killed_leaves_no_process_and_no_half_written_result(
         out = tmp_path / f"out-{kills}"
         with many_cells(paths, tmp_path, out, wanted) as run:
             time.sleep(draws.uniform(*MOMENT_S))
-            ours = list(children_of(run.pid))
+            rig = rig_started_by(run.pid)
+            ours = [rig, *children_of(rig)]
             run.kill()
             run.wait()
         assert wait_until_gone(ours) == []

@@ -3,10 +3,14 @@
 
 import os
 import time
+from contextlib import suppress
 from pathlib import Path
+
+from delayrig.setup.start_rig import STARTED_BY
 
 AT_EXEC_LIMIT_S = 1
 GONE_LIMIT_S = 60
+LOOK_AGAIN_S = 0.02
 
 
 def stat_of(process: int) -> list[str]:
@@ -54,9 +58,30 @@ def processes_told(mark: Path | str) -> dict[int, str]:
     return found
 
 
+def children_of(parent: int) -> dict[int, str]:
+    """Returns the names of a process's running children, by their ids."""
+    found = {}
+    for entry in Path("/proc").glob("[0-9]*"):
+        process = int(entry.name)
+        if parent_of(process) == parent and is_running(process):
+            with suppress(OSError):
+                found[process] = (entry / "comm").read_text(errors="replace").strip()
+    return found
+
+
+def rig_started_by(launcher: int) -> int:
+    """Returns the process that works for a `rig/rig`, once there is one; 0: there will be none."""
+    while is_running(launcher):
+        for process in children_of(launcher):
+            if f"{STARTED_BY}={launcher}".encode() in command_line_of(process):
+                return process
+        time.sleep(LOOK_AGAIN_S)
+    return 0
+
+
 def left_running(mark: Path | str, limit_s: float = 0) -> list[str]:
     """What is still there when nothing should be; what was told to end may be given its time."""
     until_s = time.monotonic() + limit_s
     while (found := processes_told(mark)) and time.monotonic() < until_s:
-        time.sleep(0.02)
+        time.sleep(LOOK_AGAIN_S)
     return list(found.values())

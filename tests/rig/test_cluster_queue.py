@@ -24,6 +24,7 @@ from delayrig.run.cluster.task import Offer, offer
 
 from tests.rig.certificates import make_certificates
 from tests.rig.job_queue import install_queue, job_file, jobs_of
+from tests.rig.processes import is_running
 
 LIMIT_S = 120
 LOOK_AGAIN_S = 0.1
@@ -45,16 +46,9 @@ def test_module_that_workers_of_a_queue_load_is_there_under_that_name() -> None:
     assert dask_setup.__module__ == PRELOAD
 
 
-def alive(groups: list[int]) -> list[int]:
-    """Those of which a process still runs."""
-    found = []
-    for group in groups:
-        try:
-            os.killpg(group, 0)
-        except ProcessLookupError:
-            continue
-        found.append(group)
-    return found
+def alive(jobs: list[int]) -> list[int]:
+    """Returns those whose shell still runs; an ended one is not, even if nobody reaped it."""
+    return [job for job in jobs if is_running(job)]
 
 
 async def offers_of(given: str, tls: Path, queue: Path, *, kill_first: bool = False) -> list[Any]:
