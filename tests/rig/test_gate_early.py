@@ -43,5 +43,11 @@ def test_what_signals_do_by_chance_is_not_certain_before_the_end() -> None:
     assert not any(told(CANARY, CONTROL, before, now))
 
 
+def test_state_of_a_part_ends_no_wait() -> None:
+    found = ["starts:protected"]
+    before, now = cell(BEFORE, WHOLE, hazards=found), cell(AFTER, SHORT, hazards=found)
+    assert told(CANARY, CONTROL, before, now)[-1].startswith("new: ")
+
+
 def test_fault_of_both_is_no_no() -> None:
     assert not any(told(CANARY, CONTROL, cell(BEFORE, SHORT), cell(AFTER, SHORT)))

@@ -37,3 +37,12 @@ def test_worker_without_a_family_helps_another() -> None:
 
 def test_nothing_to_do_is_done_at_once() -> None:
     assert list(groups().work()) == []
+
+
+def test_urgent_ones_are_done_before_the_larger_group() -> None:
+    scheduler = Scheduler(
+        ["a1", "a2", "a3", "b1", "b2"],
+        grouping=lambda name: Grouping(name[0]),
+        is_urgent=lambda name: name in ("b2", "a3"),
+    )
+    assert list(scheduler.work()) == ["a3", "a1", "a2", "b2", "b1"]

@@ -3,7 +3,7 @@
 
 import shlex
 import sys
-from collections.abc import Callable
+from collections.abc import Callable, Iterable
 from dataclasses import dataclass, replace
 from pathlib import Path
 
@@ -11,9 +11,16 @@ import click
 from click.decorators import FC
 
 from delayrig.analysis.coverage.changed_wait_text import changed_wait_words
-from delayrig.analysis.coverage.runs import find_changed_waits
+from delayrig.analysis.coverage.runs import KEPT, find_changed_waits
 from delayrig.analysis.gate.decision import FILE_NAME, Decision, Limits
 from delayrig.analysis.gate.early import EarlyAnswer
+from delayrig.analysis.gate.first_cells import (
+    REACHED,
+    FirstCells,
+    keep_reached,
+    reached_in,
+    read_reached,
+)
 from delayrig.analysis.gate.judge import Terms, decide
 from delayrig.analysis.gate.known_faults import FILE_NAME as KNOWN_FAULTS
 from delayrig.analysis.gate.known_faults import KnownFault, read_known_faults
@@ -23,6 +30,7 @@ from delayrig.analysis.gate.request import (
     BASELINE,
     CANDIDATE,
     GateRequest,
+    StoredBaseline,
     bisect_code,
     build_candidate,
     cells_of,
@@ -64,8 +72,9 @@ from delayrig.images.delay_function import DelayWish
 from delayrig.images.git_tree import choose_baseline, is_known, known_source, take_source
 from delayrig.images.recipes import read_recipes
 from delayrig.images.saved_programs import FOLDER as PROGRAMS
+from delayrig.images.saved_programs import programs_beside
 from delayrig.judge.exit_code import WATCHING
-from delayrig.model.cell import Role
+from delayrig.model.cell import Cell, Role, place_of
 from delayrig.model.lane import EXACT_LANE, LaneName
 from delayrig.model.result import CellResult, Results
 from delayrig.plan.request import check_connect, check_out, choose_cells
@@ -244,6 +253,8 @@ def _gate(wish: _Wish) -> ExitCode:
             run_rounds(request, paths, _Telling(progress, _early(request, wish))),
             kept=f"finished cells are kept in {folder}",
         )
+    seen = (cell for sides in runs for results in sides for cell in results.cells)
+    keep_reached(paths.state / REACHED, seen)
     decision = _decide(request, runs, wish, paths)
     write_json(folder / FILE_NAME, decision)
     tell_json(decision)
@@ -363,6 +374,7 @@ def _request(wish: _Wish, paths: Paths) -> GateRequest:
         delay=wish.delay,
         keeps_programs=folder / PROGRAMS,
         again=lambda cell: ["repro", "--from", _from_here(folder), cell.id],
+        first=_first(folder, stored, cells, paths).places,
     )
     is_real = choice.lane != EXACT_LANE
     return GateRequest(
@@ -374,6 +386,19 @@ def _request(wish: _Wish, paths: Paths) -> GateRequest:
         questions=choice.questions,
         labels=labels_of(wish.labels, {BASELINE: baseline, CANDIDATE: subject}, paths),
         tree=Path(ours.folder) if ours else None,
+    )
+
+
+def _first(
+    folder: Path, stored: StoredBaseline | None, cells: Iterable[Cell], paths: Paths
+) -> FirstCells:
+    theirs = Path(programs_beside(stored.path)) if stored else folder / PROGRAMS
+    measured = reached_in(stored.results.cells) if stored else {}
+    return FirstCells(
+        sides=(theirs / BASELINE, folder / PROGRAMS / CANDIDATE),
+        reached=read_reached(paths.state / REACHED) | measured,
+        watching={place_of(cell.id) for cell in cells if cell.role in WATCHING},
+        kept=paths.images / KEPT,
     )
 
 

@@ -16,15 +16,24 @@ class Grouping(NamedTuple):
 
 
 class Scheduler(Generic[T]):
-    """The remaining cells by group and subgroup, each in the given order."""
+    """The remaining cells by group and subgroup, each in the given order.
 
-    def __init__(self, items: Iterable[T], grouping: Callable[[T], Grouping]) -> None:
+    Urgent ones come first in their group, and groups with urgent ones before others.
+    """
+
+    def __init__(
+        self,
+        items: Iterable[T],
+        grouping: Callable[[T], Grouping],
+        is_urgent: Callable[[T], bool] = lambda _: False,
+    ) -> None:
+        self._is_urgent = is_urgent
         groups: dict[Hashable, dict[Hashable, list[T]]] = {}
         for item in items:
             group, subgroup = grouping(item)
             groups.setdefault(group, {}).setdefault(subgroup, []).append(item)
         self._left = {
-            group: deque(chain.from_iterable(subgroups.values()))
+            group: deque(sorted(chain(*subgroups.values()), key=lambda e: not is_urgent(e)))
             for group, subgroups in groups.items()
         }
         self._workers = dict.fromkeys(self._left, 0)
@@ -38,10 +47,15 @@ class Scheduler(Generic[T]):
         Each worker takes a group of its own, the largest first; if there are none, it helps others.
         """
         while groups := [group for group, left in self._left.items() if left]:
-            mine = min(groups, key=lambda f: (self._workers[f], -len(self._left[f])))
+            mine = min(groups, key=self._rank)
             self._workers[mine] += 1
             try:
                 while left := self._left[mine]:
                     yield left.popleft()
             finally:
                 self._workers[mine] -= 1
+
+    def _rank(self, group: Hashable) -> tuple[int, bool, int]:
+        """Returns a key by which the group to take next comes first."""
+        left = self._left[group]
+        return self._workers[group], not self._is_urgent(left[0]), -len(left)

@@ -6,7 +6,7 @@ import os
 import shutil
 import tempfile
 import time
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Collection, Sequence
 from dataclasses import dataclass, field, replace
 from pathlib import Path
 
@@ -66,6 +66,8 @@ class Request:
     """The folder in which the packed subjects are kept, if any."""
     again: Callable[[Cell], Sequence[str]] | None = None
     """A function that returns the words after `rig/rig` for a cell again; None: those of `run`."""
+    first: Callable[[], Collection[str]] = tuple
+    """A function that returns the places of the cells to run first, once programs are ready."""
     asked_s: float = field(default_factory=time.time)
     """The wall-clock time of the request.
 

@@ -21,7 +21,7 @@ from delayrig.lanes.choice import open_lane
 from delayrig.lanes.lane import Assignment, Lane
 from delayrig.lanes.scheduler import Scheduler
 from delayrig.lanes.supplies import CpuPool
-from delayrig.model.cell import Cell
+from delayrig.model.cell import Cell, place_of
 from delayrig.model.chips import ChipFacts
 from delayrig.model.lane import EXACT_LANE, LaneName
 from delayrig.model.result import CellResult, Results
@@ -102,6 +102,7 @@ async def _run_held(
         if run.kept:
             progress.preparing(f"the rest: {len(run.kept)} of {len(request.cells)} cells are done")
     _check_watched(runs)
+    first = await asyncio.to_thread(requests[0].first)
     progress.started(sum(len(request.cells) for request in requests))
     for run, cell in _in_turn(runs):
         if result := run.known(cell):
@@ -113,6 +114,7 @@ async def _run_held(
             scheduler = Scheduler(
                 ((run, c) for run, c in _in_turn(runs) if c.lane is lane and not run.known(c)),
                 grouping=lambda item: item[0].lane.grouping(item[1]),
+                is_urgent=lambda item: place_of(item[1].id) in first,
             )
             if lane is EXACT_LANE and requests[0].cluster and scheduler:
                 # By now Dask is loaded, if it is needed.

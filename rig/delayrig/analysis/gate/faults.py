@@ -99,8 +99,8 @@ def lengths_cut(cells: Iterable[CellResult]) -> dict[str, int]:
 
 
 def is_struck(cell: CellResult) -> bool:
-    """Returns True if something ends the cell's waits at moments of its own."""
-    return bool(_striking(cell))
+    """Returns True if signals end the cell's waits; how a part is found ends none."""
+    return any(hazard_of(word).in_library and hazard_of(word).phase_ns for word in cell.hazards)
 
 
 def _striking(cell: CellResult) -> list[str]:
