@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: GPL-2.0-or-later
-"""What all layers of Python tests share: their tiers, and that they keep no history."""
+"""Options and fixtures of all Python tests: the quick tier, and runs that enter no history."""
 
 import os
 from collections.abc import Callable, Iterator
@@ -18,7 +18,7 @@ MARKERS = (
 
 
 def pytest_addoption(parser: pytest.Parser) -> None:
-    """Without the option all tests run, as far as they go."""
+    """Adds `--quick`. Without it all tests run, to their larger bounds."""
     about = "the quick tier: no test marked `long`, and the shorter of two bounds"
     parser.addoption("--quick", action="store_true", help=about)
 
@@ -42,7 +42,7 @@ def pytest_collection_modifyitems(config: pytest.Config, items: list[pytest.Item
 
 @pytest.fixture
 def bound(request: pytest.FixtureRequest) -> Bound:
-    """How far the test is to go, by the name that its mark `bounds` gives it."""
+    """Returns a function that looks up a bound of the test, by the name in its mark `bounds`."""
     mark = request.node.get_closest_marker("bounds")
     assert mark is not None, "the test has no mark `bounds`"
     is_whole = not request.config.getoption("--quick")
@@ -51,7 +51,7 @@ def bound(request: pytest.FixtureRequest) -> Bound:
 
 @pytest.fixture(scope="session", autouse=True)
 def _no_history_but_a_tests_own() -> Iterator[None]:
-    """What tests run has no place among the user's own runs."""
+    """Keeps the runs that tests start out of the user's history."""
     with pytest.MonkeyPatch.context() as patch:
         patch.setenv(VARIABLE, NONE)
         yield

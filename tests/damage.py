@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: GPL-2.0-or-later
-"""What becomes of files on disk: gone, cut off, one bit the other way, parts swapped."""
+"""Kinds of damage to files on disk: removed, truncated, a bit flipped, parts swapped."""
 
 import random
 from collections.abc import Callable

@@ -45,7 +45,7 @@ class Opened:
 
 @pytest.fixture(scope="session")
 def browser() -> Iterator[Browser]:
-    """The distribution's; nothing is downloaded."""
+    """Yields the distribution's Chromium. Nothing is downloaded."""
     program = shutil.which("chromium")
     assert program, "chromium is missing: `rig/rig setup --tests` installs it"
     with sync_playwright() as playwright:
@@ -59,7 +59,7 @@ def browser() -> Iterator[Browser]:
 
 @pytest.fixture(scope="session")
 def pages(tmp_path_factory: pytest.TempPathFactory) -> dict[str, Path]:
-    """A run, two runs side by side, a gate, results alone, and answers: each a file on disk."""
+    """Writes pages of runs, gates, results and many cells; returns their files by name."""
     top = tmp_path_factory.mktemp("pages")
     keep_run(top / "one")
     keep_run(top / "two", seed=2)
@@ -126,7 +126,7 @@ def open_page(browser: Browser, pages: dict[str, Path]) -> Iterator[Opener]:
 
 
 def too_wide_at(page: Page, widths: Iterable[int]) -> list[tuple[int, int]]:
-    """The widths at which the page scrolls sideways, each with what it would need."""
+    """Returns the widths at which the page scrolls sideways, each with the width that it needs."""
     found = []
     for width in widths:
         page.set_viewport_size({"width": width, "height": HEIGHT})

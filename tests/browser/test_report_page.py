@@ -121,7 +121,7 @@ def test_address_of_a_cell_opens_it(open_page: Opener) -> None:
 
 
 def leads_somewhere(href: str, here: Path, ids: set[str]) -> bool:
-    """To a place of that page, or of a page beside it."""
+    """Returns True if the link leads to a place of its own page or of a page beside it."""
     beside, _, key = href.partition("#")
     known = ids_of(here.parent / beside) if beside else ids
     return key in known or (not key and bool(known))
@@ -129,7 +129,7 @@ def leads_somewhere(href: str, here: Path, ids: set[str]) -> bool:
 
 @cache
 def ids_of(page: Path) -> frozenset[str]:
-    """The places that a page beside has; none where it is not there."""
+    """Returns the ids in the page, none if there is no such file."""
     if not page.is_file():
         return frozenset()
     return frozenset(re.findall(r'\bid="([^"]+)"', page.read_text(encoding="utf-8")))

@@ -28,7 +28,7 @@ class Quiet(SimpleHTTPRequestHandler):
     """Files of a folder, without a log."""
 
     def log_message(self, *_: object) -> None:
-        """Called for each request."""
+        """Drops the line that the server would log for each request."""
 
 
 @pytest.fixture(scope="module")
@@ -41,7 +41,7 @@ def site(tmp_path_factory: pytest.TempPathFactory) -> Path:
 
 @pytest.fixture(scope="module")
 def address(site: Path) -> Iterator[str]:
-    """The search reads its index over HTTP alone."""
+    """Serves the site over HTTP, since its search cannot read files; yields the address."""
     with ThreadingHTTPServer(("127.0.0.1", 0), partial(Quiet, directory=str(site))) as server:
         thread = Thread(target=server.serve_forever)
         thread.start()

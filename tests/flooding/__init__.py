@@ -9,7 +9,7 @@ SOURCE = Path(__file__).parent / "flood.c"
 
 
 class Flood(StrEnum):
-    """What there is too much of."""
+    """A kind of excess that the program produces."""
 
     OUTPUT = "OUTPUT"
     LINE = "LINE"
@@ -23,11 +23,11 @@ class Flood(StrEnum):
     STUBBORN = "STUBBORN"
     """NOPs, also when nobody is there any more."""
     CONSOLE = "CONSOLE"
-    """What a guest's kernel prints."""
+    """Lines that a guest's kernel prints."""
 
 
 def build_flood(flood: Flood, folder: Path) -> Path:
-    """The program, which needs nothing of the machine that it runs on."""
+    """Builds the program, statically linked, so that it runs on any machine; returns its path."""
     program = folder / f"flood-{flood.lower()}"
     words = ["gcc", "-O1", "-static", f"-DFLOOD_{flood}", "-o", str(program), str(SOURCE)]
     subprocess.run(words, check=True)

@@ -98,7 +98,7 @@ static int open_programmer(int argc, char *argv[])
 	return fail("no programmer");
 }
 
-/* What is asked for: the same at each start. */
+/* Fills the buffer with the flood's bytes, which are the same at each start. */
 static void fill(uint8_t *bytes, size_t size)
 {
 	static const uint8_t status[8] = {0x13, 1, 0, 0, 1, 0, 0, 0x05};

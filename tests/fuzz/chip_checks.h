@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
-/* What the drivers rely on in a chip that told about itself. */
+/* Checks of the facts that a chip tells about itself and that drivers rely on. */
 #ifndef TESTS_FUZZ_CHIP_CHECKS_H
 #define TESTS_FUZZ_CHIP_CHECKS_H
 

@@ -23,7 +23,7 @@
 #define PATH_BYTES_MAX 4096
 #define CHANGES_MAX 8
 #define EXECUTIONS_A_LOOK 64
-#define INPUT_S_MAX 100 /* what takes as long as that never ends */
+#define INPUT_S_MAX 100 /* an input that takes longer hangs */
 
 struct input {
 	uint8_t *bytes;

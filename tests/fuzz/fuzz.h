@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
 /*
- * What a fuzz target is made of: an entry point, its input taken bit by bit, and checks that end
- * the program so that whoever runs it keeps the input.
+ * A fuzz target: its entry point, functions that take values from its input, and checks that abort
+ * the program so that the fuzzer keeps the input.
  */
 #ifndef TESTS_FUZZ_FUZZ_H
 #define TESTS_FUZZ_FUZZ_H
@@ -25,7 +25,7 @@ int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size);
 		}                                                                                  \
 	} while (0)
 
-/* What is left of an input. */
+/* The rest of an input. */
 struct fuzz_input {
 	const uint8_t *data;
 	size_t left;

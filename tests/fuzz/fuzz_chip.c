@@ -39,7 +39,7 @@ static void check_margin(const struct chip_facts *facts)
 	FUZZ_CHECK(grade_name(facts->grade) != NULL && grade_name(facts->work_grade) != NULL);
 }
 
-/* What is refused starts nothing. */
+/* Checks the facts of a transaction: a refused command must start no work. */
 static void check_facts(const struct bench *bench, const struct chip_facts *facts)
 {
 	FUZZ_CHECK(facts->name != NULL);

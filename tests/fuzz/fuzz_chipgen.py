@@ -25,9 +25,9 @@ CHECKOUT = Path(__file__).resolve().parents[2]
 CHIPS = CHECKOUT / "emulators" / "chips"
 CHANGES_MAX = 4
 EXECUTIONS_A_LOOK = 16
-INPUT_S_MAX = 100  # what takes as long as that never ends
+INPUT_S_MAX = 100  # an input that takes longer hangs
 
-# What an honest mistake leaves behind, and what a malicious one does.
+# Values that a mistake would leave in a file, and values that an attacker would write.
 VALUES = [
     *("0", "1", "-1", "255", "256", "4096", "67108864", "18446744073709551616", "9" * 5000),
     *("0.0", "-0.5", "1e-300", "1e300", "1.5e16", "inf", "-inf", "nan"),
@@ -39,7 +39,7 @@ ASSIGNMENT = re.compile(rb"([^=]*[\w.-]\s*=\s*)(.*?)(\s*\},?)?")
 PAIR_END = b", "
 """Between the pairs of a row, which are changed as lines are."""
 NAME = re.compile(rb'^name = "([\w-]+)"', re.MULTILINE)
-# What may stand in the generated table: texts without raw control characters, and tokens.
+# Tokens that the generated table may contain; its texts hold no raw control characters.
 C_TOKENS = re.compile(
     r'(?:"(?:[^"\\\x00-\x1f\x7f]|\\.)*"|/\*.*?\*/|\#include "\w+\.h"|UINT64_C\(\d{1,20}\)'
     r"|0x[0-9A-F]+|\d{1,20}u?|[A-Za-z_]\w*|[{}\[\]()=,;.*&|\s-])*",
@@ -50,7 +50,7 @@ NUMBER = re.compile(r"UINT64_C\((\d+)\)")
 
 
 def is_c(table: str) -> bool:
-    """Whether it looks like C all over: a compiler would be the judge, but takes its time."""
+    """Returns True if the table consists of tokens of C. To compile it would take too long."""
     bare = TEXT.sub("", table)
     return (
         C_TOKENS.fullmatch(table) is not None
@@ -61,12 +61,12 @@ def is_c(table: str) -> bool:
 
 
 def is_helpful(error: str, file: Path) -> bool:
-    """Whether it names the file, the key, what is wrong with it, and the remedy."""
+    """Returns True if the error names the file, the key, the fault and the remedy."""
     return re.match(rf"{re.escape(file.name)}: \S.*: .+; .+", error, re.DOTALL) is not None
 
 
 def load() -> Callable[[bytes], None]:
-    """What an input is put through; imported here, so that atheris sees it imported."""
+    """Returns the check of an input. The import is here, so that atheris sees it."""
     sys.path.insert(0, str(CHECKOUT / "emulators" / "gen"))
     from chipgen.ctable import c_names, c_table
     from chipgen.part import parse_part

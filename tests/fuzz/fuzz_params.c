@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
-/* What comes after `-p NAME:`, as any text, and its values as the numbers they are taken for. */
+/* Feeds any text to the parser of `-p NAME:...`, and its values to the parsers of numbers. */
 #include "host.h"
 #include "params.h"
 #include "text.h"

@@ -78,7 +78,7 @@ int serprog_link_receive_after(const struct serprog_link *link, uint8_t first, s
 	return 0;
 }
 
-/* What it sends is all meant for us; only the outcome is its choice. */
+/* The fuzzer chooses the outcome only: the client expects all bytes that its device sends. */
 int serprog_link_drain(const struct serprog_link *link, uint32_t quiet_ms, uint32_t ms_max)
 {
 	(void)quiet_ms;

@@ -32,7 +32,10 @@ struct bench {
 	size_t request_count;
 };
 
-/* Of a request without what it writes, from the text of the protocol; 0: unknown to it. */
+/*
+ * Returns the bytes of a request before the data that it writes, from the text of the protocol; 0
+ * for an opcode that the protocol does not have.
+ */
 static size_t head_bytes(uint8_t op)
 {
 	static const uint8_t with_arguments[] = {
@@ -55,7 +58,7 @@ static size_t head_bytes(uint8_t op)
 	return with_arguments[op] > 0 ? with_arguments[op] : 1;
 }
 
-/* Of the whole request at the head of @bytes, of which the head at least is there. */
+/* Returns the size of the request at the start of @bytes, which hold its head at least. */
 static size_t protocol_bytes(const uint8_t *bytes)
 {
 	size_t head = head_bytes(bytes[0]);

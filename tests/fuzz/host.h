@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
 /*
- * What our flashrom needs around it: a clock that moves with every look at it, so that whatever
- * waits for a strange device comes to an end, and a log that formats everything and keeps nothing.
+ * Host functions for our flashrom: a clock that advances with every reading, so that each wait for
+ * a strange device ends, and a log that formats every message and keeps none.
  */
 #ifndef TESTS_FUZZ_HOST_H
 #define TESTS_FUZZ_HOST_H

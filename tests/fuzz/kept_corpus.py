@@ -9,11 +9,11 @@ from collections.abc import Iterator
 from pathlib import Path
 
 CORPORA = Path(__file__).resolve().parent / "corpora"
-TEXT_BYTES_MAX = 22000  # of a corpus
+TEXT_BYTES_MAX = 22000  # size limit of a corpus
 HEAD = "# SPDX-License-Identifier: GPL-2.0-or-later\n# Written by run_fuzz.py --pack.\n"
 
 Reach = dict[Path, set[int]]
-"""What libFuzzer saw each input do, as numbers that mean something to it."""
+"""The features that each input reaches, by libFuzzer's numbers."""
 
 
 def kept_inputs(target: str) -> list[bytes]:
@@ -46,10 +46,11 @@ def line_bytes(path: Path) -> int:
 
 
 def chosen(reach: Reach) -> Iterator[Path]:
-    """One after the other the input that reaches most for its length that none before it did."""
+    """Yields inputs in order: the next one reaches the most new features for its length."""
     seen: set[int] = set()
     room = TEXT_BYTES_MAX
-    # What an input adds only shrinks: the best of old figures whose new one still leads is best.
+    # The gain of an input only shrinks. If its new gain is still above all old ones, it is the
+    # best.
     queue = [(-len(reached) / line_bytes(path), path) for path, reached in reach.items()]
     heapq.heapify(queue)
     while queue:
@@ -66,7 +67,7 @@ def chosen(reach: Reach) -> Iterator[Path]:
 
 
 def read_reach(control: Path) -> Reach:
-    """From the file that libFuzzer keeps of a merge: two counts, the inputs, their features."""
+    """Reads libFuzzer's control file of a merge: two counts, the inputs, and their features."""
     count, _, *lines = control.read_text(encoding="utf-8").splitlines()
     paths = [Path(line) for line in lines[: int(count)]]
     reach: Reach = {}

@@ -29,9 +29,9 @@ CHECKOUT = Path(__file__).resolve().parents[2]
 FUZZ = CHECKOUT / "tests" / "fuzz"
 CHIPGEN = "chipgen"  # in Python; all others are in C
 INPUT_BYTES_MAX = 4096
-INPUT_S_MAX = 100  # what takes as long as that never ends
+INPUT_S_MAX = 100  # an input that takes longer hangs
 MINUTE_S = 60
-# What each target does in a minute for all of them: what two CPUs get done well within it.
+# Executions of each target in a "minute": two CPUs finish all targets well within it.
 MINUTE_EXECUTIONS = {
     "chip": 100_000,
     "chipgen": 15_000,
@@ -62,7 +62,7 @@ def c_targets() -> list[str]:
 
 
 def clang() -> str | None:
-    """A clang that has libFuzzer: the newest, since distributions install them by version."""
+    """Returns the newest clang with libFuzzer; distributions install it under a versioned name."""
     names = ["clang", *(f"clang-{version}" for version in range(30, 13, -1))]
     return next((path for name in names if (path := shutil.which(name)) and links(path)), None)
 
@@ -75,12 +75,12 @@ def links(compiler: str) -> bool:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Effort:
-    """What a target is given: whichever of the two is used up first ends it, and well."""
+    """The limits of a target. The first one that is reached ends it, without an error."""
 
     executions: int
     seconds: float
     grows: bool
-    """Whether it begins with all that was ever reached here, and adds to it."""
+    """True if it begins with all inputs found here before, and adds to them."""
 
 
 CAMPAIGN = Effort(executions=10_000_000, seconds=1200, grows=True)
@@ -104,7 +104,7 @@ class Workshop:
         return self.build / "findings"
 
     def corpus(self, target: str) -> Path:
-        """Of campaigns: it grows as libFuzzer finds more."""
+        """Returns the folder of a campaign's corpus, which grows as libFuzzer finds inputs."""
         return self.build / "corpora" / target
 
     def fresh_corpus(self, target: str) -> Path:
@@ -184,7 +184,7 @@ class Result:
 
     @property
     def good(self) -> bool:
-        """Whether it did something, and found nothing."""
+        """Returns True if the target executed inputs and found no fault."""
         return self.code == 0 and self.executions > 0
 
     @property
@@ -202,7 +202,7 @@ class Result:
 
 
 def minute_of(target: str, count: int, width: int, share: float) -> Effort:
-    """That share of a minute, by executions; the time is for machines that are slower than most."""
+    """Returns that share of a minute as executions; the time limit is for slow machines."""
     executions = MINUTE_EXECUTIONS.get(target, MINUTE_EXECUTIONS_OF_OTHERS)
     return Effort(
         executions=max(1, round(executions * share)),
@@ -212,7 +212,7 @@ def minute_of(target: str, count: int, width: int, share: float) -> Effort:
 
 
 def run_all(workshop: Workshop, options: argparse.Namespace) -> int:
-    """As many at a time as there are CPUs."""
+    """Runs the targets, as many at a time as there are CPUs; returns 1 if one found a fault."""
     targets = options.target
     width = min(len(targets), os.cpu_count() or 1)
 
@@ -233,7 +233,7 @@ def run_all(workshop: Workshop, options: argparse.Namespace) -> int:
 
 
 def note(record: Path | None, result: Result) -> None:
-    """For `tests/run`."""
+    """Appends the result to the record that `tests/run` reads."""
     if record is not None:
         outcome = Outcome.PASSED if result.good else Outcome.FAILED
         test = CaseResult(name=result.target, outcome=outcome, took_s=result.seconds)

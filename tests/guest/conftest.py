@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: GPL-2.0-or-later
-"""What tests with real guests share: the launcher, and one run of the smoke plan."""
+"""Fixtures of tests with real guests: the launcher, and one run of the smoke plan."""
 
 import fcntl
 import json
@@ -29,11 +29,10 @@ class FinishedRun:
 
     @property
     def results(self) -> Results:
-        """Its results.json."""
         return read_results(self.out)
 
     def cell(self, name: str, subject: str) -> CellResult:
-        """The one cell of that name and subject."""
+        """Returns the cell of that name and subject; skips if the archive did not provide it."""
         found = [
             cell
             for cell in self.results.cells
@@ -50,7 +49,7 @@ class FinishedRun:
 
 @pytest.hookimpl(wrapper=True)
 def pytest_runtest_call() -> Generator[None, object, object]:
-    """A test that asks for a subject itself is skipped where the archive does not give it."""
+    """Skips a test whose subject the archive does not provide."""
     try:
         return (yield)
     except NotProvidedError as error:
@@ -59,7 +58,6 @@ def pytest_runtest_call() -> Generator[None, object, object]:
 
 @pytest.fixture(scope="session")
 def paths() -> Paths:
-    """Where the rig's things are."""
     return find_paths()
 
 
@@ -69,7 +67,7 @@ def launch(
     environment: dict[str, str] | None = None,
     limit_s: float = RUN_LIMIT_S,
 ) -> subprocess.CompletedProcess[str]:
-    """`rig/rig ARGUMENTS`, to its end."""
+    """Runs `rig/rig ARGUMENTS` until it ends."""
     done = subprocess.run(
         [str(paths.checkout / "rig" / "rig"), *arguments],
         capture_output=True,
@@ -85,7 +83,7 @@ def launch(
 def run_plan(
     paths: Paths, out: Path, *arguments: str, environment: dict[str, str] | None = None
 ) -> FinishedRun:
-    """`rig/rig run` into the folder `out`."""
+    """Runs `rig/rig run` with `out` as its folder of results."""
     done = launch(
         paths,
         "run",
@@ -100,7 +98,7 @@ def run_plan(
 
 @pytest.fixture(scope="session")
 def smoke(paths: Paths, tmp_path_factory: pytest.TempPathFactory) -> FinishedRun:
-    """The smoke plan, run once for all tests: by the first worker that asks for it."""
+    """Returns the run of the smoke plan. The first worker that asks runs it, for all tests."""
     folder = shared_folder(tmp_path_factory) / "smoke"
     folder.mkdir(exist_ok=True)
     told = folder / "run.json"
@@ -113,6 +111,6 @@ def smoke(paths: Paths, tmp_path_factory: pytest.TempPathFactory) -> FinishedRun
 
 
 def shared_folder(factory: pytest.TempPathFactory) -> Path:
-    """One for all workers of this test run."""
+    """Returns a folder that all workers of this test run share."""
     own = factory.getbasetemp()
     return own.parent if "PYTEST_XDIST_WORKER" in os.environ else own

@@ -11,12 +11,12 @@ from delayrig.base.paths import Paths
 from delayrig.setup.layout import STATE_VARIABLE
 
 CARRIED = ("images", "wheels")
-"""What its folder of state is given, so that the test asks the network for nothing."""
+"""Folders of the state that are copied to the fresh one, so that the test needs no network."""
 COMMAND_LIMIT_S = 900
 
 
 def copy_checkout(paths: Paths, fresh: Path, *, linked: bool = True) -> Path:
-    """The files that are or would be committed; `linked`: what is carried stays one on the disk."""
+    """Copies all files that are or would be committed; `linked` hard-links those of CARRIED."""
     listed = subprocess.run(
         ["git", "ls-files", "-co", "--exclude-standard", "-z"],
         cwd=paths.checkout,
@@ -34,7 +34,7 @@ def copy_checkout(paths: Paths, fresh: Path, *, linked: bool = True) -> Path:
 
 
 def _copy(source: Path, target: Path, *, linked: bool) -> None:
-    """Finished files are never written to, so links will do. Unpacked roots hold device nodes."""
+    """Copies or hard-links a folder. Finished files never change, and roots hold device nodes."""
     target.parent.mkdir(exist_ok=True)
     subprocess.run(["cp", "-al" if linked else "-a", str(source), str(target)], check=True)
 
@@ -42,7 +42,7 @@ def _copy(source: Path, target: Path, *, linked: bool) -> None:
 def ask(
     checkout: Path, line: str, variables: Mapping[str, str], before: Sequence[str] = ()
 ) -> subprocess.CompletedProcess[str]:
-    """As somebody types it there, who has no state elsewhere; `before`: what makes another user."""
+    """Runs the line in a shell without a state folder; `before` changes the user."""
     environment = {name: value for name, value in os.environ.items() if name != STATE_VARIABLE}
     return subprocess.run(
         [*before, "sh", "-c", line],

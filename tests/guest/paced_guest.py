@@ -34,7 +34,7 @@ RAM_MIB = 256
 OFF_MAX = 0.01
 STARVED_SHARE = 0.5
 WINDOW_MS = 20
-CONSOLE_NS = 10_000_000  # what a line takes at most
+CONSOLE_NS = 10_000_000  # the time of a console line at most
 BENCH_TURNS = 3
 BENCH_ROUNDS = 60
 ROUND = re.compile(rb"round (\d+) cpu (\d+) ns (\d+)")
@@ -56,15 +56,15 @@ class Round:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class PacedRun:
-    """What a guest measured, and what the plugin says that it gave."""
+    """The rounds that a guest measured, and the plugin's trace of the speed that it gave."""
 
     rounds: list[Round]
     trace: list[TraceLine]
 
     def kept(self, measured: Round) -> bool:
-        """Whether the host kept the CPU to its speed, closer than the trace's own `kept`.
+        """Returns True if the host kept the CPU at its speed, more closely than `Window.kept` asks.
 
-        Only windows within the round count: next to it lie the console's lines, and idle time.
+        Only windows inside the round count. Before and after it the guest prints or idles.
         """
         begin_ns = measured.end_ns - measured.took_ns
         windows = [
@@ -80,12 +80,12 @@ class PacedRun:
         return all(window.kept for window in windows) and off_ns < OFF_MAX * seen_ns
 
     def kept_ns(self, cpu: int) -> list[int]:
-        """How long the rounds took on that CPU which the host did not spoil."""
+        """Returns the times of that CPU's rounds, without the rounds that the host disturbed."""
         return [r.took_ns for r in self.rounds if r.cpu == cpu and self.kept(r)]
 
 
 def plugin_file(paths: Paths) -> Path:
-    """The plugin as meson builds it."""
+    """Returns the path of the plugin that meson built."""
     return paths.build / "emulators" / "cpu" / "cpu-plugin.so"
 
 
@@ -154,12 +154,12 @@ def run_paced_guest(
 
 
 def _read_trace(trace: Path) -> list[TraceLine]:
-    """Its whole lines: the last one of a QEMU that was killed may be cut."""
+    """Parses the whole lines of the trace. When QEMU is killed, the last line may be cut."""
     return parse_trace(trace.read_bytes() if trace.exists() else b"", source=str(trace))
 
 
 def _is_starved(trace: list[TraceLine]) -> bool:
-    """Whether a vCPU that had work went without the host for most of the time."""
+    """Returns True if a vCPU with work got no host time for most of that time."""
     active_ns, short_ns = Counter[int](), Counter[int]()
     for window in of_kind(trace, Window):
         active_ns[window.vcpu] += window.active_ns

@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: GPL-2.0-or-later
-"""What the archive did not give: tests of it are skipped, with the archive's reason.
+"""Skips the tests of a subject that the archive did not provide, with the archive's reason.
 
 Where no canary or no control could run, nothing shows that the rig sees: then the test fails.
 """
@@ -28,7 +28,7 @@ def require_provided(wanted: Iterable[CellResult], run: Sequence[CellResult]) ->
 
 
 def skip_if_refused(exit_code: int, said: str) -> None:
-    """The same for a command that ended without a run, since it is about that subject alone."""
+    """Skips the test if a command without a run ended because its subject was not provided."""
     lost = next((line for line in said.splitlines() if LOST in line), "")
     if exit_code == ExitCode.RIG_FAULT and lost and BLIND not in said:
         pytest.skip(f"not provided: {lost.strip()}")

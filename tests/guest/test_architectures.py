@@ -25,18 +25,17 @@ OTHERS = pytest.mark.parametrize("arch", list(MACHINES))
 
 
 def run_others(paths: Paths, out: Path) -> FinishedRun:
-    """A few of the cells of `default` that are about them."""
+    """Runs a few cells of `default` on other architectures."""
     return run_plan(paths, out, "--plan", "default", *CELLS)
 
 
 @pytest.fixture(scope="module")
 def run(paths: Paths, tmp_path_factory: pytest.TempPathFactory) -> FinishedRun:
-    """One run for all tests here."""
     return run_others(paths, tmp_path_factory.mktemp("others") / "out")
 
 
 def of_arch(run: FinishedRun, arch: Arch) -> list[CellResult]:
-    """Its cells, where the archive gave what they need."""
+    """Returns the cells of that architecture; skips if the archive did not provide their files."""
     cells = [cell for cell in run.results.cells if cell.guest.arch == arch]
     run.need(cells)
     return cells

@@ -67,14 +67,13 @@ MENDED = ("nanosleep(&asked, NULL);", "while (nanosleep(&asked, &asked))\n\t\t\t
 
 @pytest.fixture
 def plan(tmp_path: Path) -> Path:
-    """A small one."""
     path = tmp_path / "plan.toml"
     path.write_text(PLAN, encoding="utf-8")
     return path
 
 
 def tree_of(folder: Path, paths: Paths, name: str, *, by_meson: bool = False) -> Path:
-    """Sources whose build gives one of our flashroms."""
+    """Makes a source tree whose build copies one of our flashroms."""
     folder.mkdir()
     shutil.copy(paths.flashrom_build / name, folder / MADE)
     text = MESON if by_meson else MAKEFILE
@@ -117,7 +116,7 @@ def test_tree_with_shorter_delays_is_voted_down(paths: Paths, tmp_path: Path, pl
 
 
 def committed(tree: Path, subject: str, *change: str) -> None:
-    """A change of the tree's delays, or of nothing."""
+    """Commits a change of the tree's delay file: the given replacement, or a new comment."""
     udelay = tree / "platform" / "udelay.c"
     text = udelay.read_text(encoding="utf-8")
     udelay.write_text(text.replace(change[0], change[1]) if change else f"{text}\n/* more */\n")

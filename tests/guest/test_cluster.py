@@ -36,13 +36,13 @@ def command(paths: Paths, *words: str) -> list[str]:
 
 
 def is_there(group: int) -> bool:
-    """Whether a process of that group still runs; one that has ended waits for its parent alone."""
+    """Returns True if a process of that group runs. A zombie does not count."""
     found = (stat_of(int(entry.name)) for entry in Path("/proc").glob("[0-9]*"))
     return any(stat[0] != "Z" and int(stat[2]) == group for stat in found if stat)
 
 
 def worker_of(scratch: Path, known: set[int]) -> int:
-    """The process whose guest lives in that folder; none of those that are known."""
+    """Waits for a worker with a guest in that folder, other than the known ones; returns its id."""
     deadline = time.monotonic() + LIMIT_S
     while time.monotonic() < deadline:
         for guest in qemu_of(scratch):
@@ -54,7 +54,7 @@ def worker_of(scratch: Path, known: set[int]) -> int:
 
 
 def same_as_on_one_machine(out: Path, smoke: FinishedRun) -> None:
-    """Every cell of it, exactly, and none of them twice."""
+    """Checks that the run has each cell of the smoke run once, with equal results."""
     ours = read_results(out).cells
     assert len({cell.id for cell in ours}) == len(ours)
     assert not compare_exactly(out, smoke.out).differences
@@ -140,7 +140,7 @@ def test_client_that_was_killed_is_gone_on_with(
 
 
 def own_state(paths: Paths, folder: Path) -> dict[str, str]:
-    """What a rig is without its images, of which it makes none."""
+    """Makes a state folder with the builds only; returns the variable that selects it."""
     folder.mkdir()
     for built in paths.state.glob("build*"):
         (folder / built.name).symlink_to(built)
@@ -148,13 +148,13 @@ def own_state(paths: Paths, folder: Path) -> dict[str, str]:
 
 
 def wait_for_workers(address: str, count: int) -> None:
-    """Until the scheduler knows so many."""
+    """Blocks until the scheduler knows that number of workers."""
     with Client(address, set_as_default=False) as client:
         client.wait_for_workers(count, timeout=LIMIT_S)
 
 
 def other_qemu(folder: Path) -> dict[str, str]:
-    """A program of that name with another digest, found first."""
+    """Puts a wrapper of QEMU, which has another digest, first in PATH; returns that variable."""
     folder.mkdir()
     wrapper = folder / QEMU
     wrapper.write_text(f'#!/bin/sh\nexec {shutil.which(QEMU)} "$@"\n', encoding="utf-8")

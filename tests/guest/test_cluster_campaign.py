@@ -57,14 +57,14 @@ class Relay:
                     threading.Thread(target=_carry, args=pair, daemon=True).start()
 
     def cut(self) -> None:
-        """All that is connected now; new connections are made again."""
+        """Cuts all present connections; new ones are accepted."""
         ends, self._ends = self._ends, []
         for end in ends:
             with contextlib.suppress(OSError):
                 end.shutdown(socket.SHUT_RDWR)
 
     def close(self) -> None:
-        """For good."""
+        """Closes the relay: cuts its connections and accepts no more."""
         self._server.close()
         self.cut()
 
@@ -79,14 +79,14 @@ def _carry(source: socket.socket, target: socket.socket) -> None:
 
 
 def kill_worker(run: VictimRun, draws: random.Random) -> None:
-    """One of two, whose cell is given to the other."""
+    """Kills one of two workers; the other one gets its cell."""
     with begun(run, draws) as process:
         strike(run.victim(f"parent of {GUEST}"), "SIGKILL")
         process.wait()
 
 
 def stop_worker(run: VictimRun, draws: random.Random) -> None:
-    """It hangs for ever: once it is given up, it is killed."""
+    """Stops a worker for good. Once the run has given it up, kills it."""
     with begun(run, draws) as process:
         stopped = run.victim(f"parent of {GUEST}")
         strike(stopped, "SIGSTOP")
@@ -97,7 +97,7 @@ def stop_worker(run: VictimRun, draws: random.Random) -> None:
 
 
 def kill_client(run: VictimRun, draws: random.Random) -> None:
-    """The run itself, with the scheduler that it has started."""
+    """Kills the run itself, together with the scheduler that it has started."""
     with begun(run, draws) as process:
         run.victim(f"parent of {GUEST}")
         process.kill()
@@ -105,7 +105,7 @@ def kill_client(run: VictimRun, draws: random.Random) -> None:
 
 
 def stop_client(run: VictimRun, draws: random.Random) -> None:
-    """For a while; workers wait for it."""
+    """Stops the run for some seconds, while its workers wait."""
     with begun(run, draws) as process:
         run.victim(f"parent of {GUEST}")
         process.send_signal(signal.SIGSTOP)
@@ -115,7 +115,7 @@ def stop_client(run: VictimRun, draws: random.Random) -> None:
 
 
 def fill_disk(run: VictimRun, draws: random.Random) -> None:
-    """Where workers and the run have their scratch: there is room again once the run has ended."""
+    """Fills the scratch disk of the run and its workers until the run ends."""
     run.scratch.mkdir(parents=True)
     mount = ["mount", "-t", "tmpfs", "-o", SMALL_DISK, "victim", str(run.scratch)]
     if os.geteuid() or subprocess.run(mount, capture_output=True, check=False).returncode:
@@ -132,7 +132,7 @@ def fill_disk(run: VictimRun, draws: random.Random) -> None:
 
 
 def cut_worker_off(run: VictimRun, draws: random.Random) -> None:
-    """The connection of one of two workers to the scheduler."""
+    """Cuts the connection of one of two workers to the scheduler."""
     place = free_address()
     relay = Relay(place)
     with (
@@ -145,7 +145,7 @@ def cut_worker_off(run: VictimRun, draws: random.Random) -> None:
 
 
 def kill_scheduler(run: VictimRun, draws: random.Random) -> None:
-    """The run ends, and is resumed."""
+    """Kills the scheduler. The run ends, and is resumed."""
     place = free_address()
     with served(run, place, place) as elsewhere, begun(elsewhere, draws) as process:
         (scheduler,) = [pid for pid, said in run.processes().items() if " scheduler " in said]
@@ -166,7 +166,7 @@ FAULTS: dict[str, Callable[[VictimRun, random.Random], None]] = {
 
 @contextlib.contextmanager
 def begun(run: VictimRun, draws: random.Random) -> Iterator[subprocess.Popen[bytes]]:
-    """Under way for a random while after its first guest was seen."""
+    """Starts the run; yields it at a random moment after its first guest has started."""
     with run.start() as process:
         run.victim(GUEST)
         time.sleep(draws.uniform(*MOMENT_S))
@@ -175,7 +175,7 @@ def begun(run: VictimRun, draws: random.Random) -> Iterator[subprocess.Popen[byt
 
 @contextlib.contextmanager
 def served(run: VictimRun, scheduler: str, *workers: str) -> Iterator[VictimRun]:
-    """The same run on a scheduler of its own, whose workers reach it by those addresses."""
+    """Yields the run on a scheduler of its own, whose workers reach it by those addresses."""
     run.scratch.mkdir(parents=True)
     mine = {"TMPDIR": str(run.scratch)}
     with contextlib.ExitStack() as stack:
@@ -188,7 +188,7 @@ def served(run: VictimRun, scheduler: str, *workers: str) -> Iterator[VictimRun]
 
 
 def drawn() -> list[object]:
-    """The faults of all runs: each in turn, so that none is left out."""
+    """Returns the fault of each run. They take turns, so that each is used."""
     names = [[*FAULTS][number % len(FAULTS)] for number in range(RUNS)]
     return [pytest.param(n, name, id=f"{n}-{name}") for n, name in enumerate(names)]
 

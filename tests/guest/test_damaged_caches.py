@@ -65,7 +65,7 @@ class Rig:
         return self.folder / "state"
 
     def run(self, name: str) -> str:
-        """What the run says, which leaves its results in the folder of that name."""
+        """Runs the plan into the folder of that name; returns its output."""
         (self.folder / "plan.toml").write_text(PLAN, encoding="utf-8")
         words = [
             "run",
@@ -113,7 +113,7 @@ def rig(paths: Paths, tmp_path: Path) -> Rig:
 
 
 def is_named(file: Path, harm: str, said: str, state: Path) -> bool:
-    """Whether the run says what it makes again."""
+    """Returns True if the run says that it makes the damaged file again."""
     if harm == "remove" and file.name == "seal.json":
         return True  # the files are sound, and get new digests
     if harm == "remove" and file.parent.name == "recipes":

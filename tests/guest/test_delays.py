@@ -27,7 +27,7 @@ pytestmark = pytest.mark.skipif(shutil.which("gcc") is None, reason="needs gcc")
 
 
 def run(paths: Paths, folder: Path, cores: int, *options: str) -> FinishedRun:
-    """That program in a cell of its own."""
+    """Builds the program and runs it in a cell of its own."""
     program, plan = folder / "delaying", folder / "plan.toml"
     words = ["gcc", "-O2", "-g", "-pthread", "-o", str(program), str(SOURCE), *options]
     subprocess.run(words, check=True)
@@ -52,7 +52,7 @@ def delays(
 
 
 def asked(delays: Delays, us: int, function: str = "default_delay") -> list[DelayCall]:
-    """The calls of that length."""
+    """Returns the calls of that function and length."""
     return [
         call
         for call in delays.calls

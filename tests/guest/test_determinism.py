@@ -50,7 +50,7 @@ REPEATS, REPEATS_LIMIT_S = 100, 7200
 
 @pytest.fixture
 def load() -> Iterator[None]:
-    """Busy loops on this machine for the time of a test, bounded should it be lost."""
+    """Loads this machine with busy loops during a test; a timeout ends them if the test is lost."""
     command = ["timeout", "120", "sh", "-c", "while :; do :; done"]
     burners = [subprocess.Popen(command) for _ in range(BURNERS)]
     yield
@@ -60,7 +60,7 @@ def load() -> Iterator[None]:
 
 
 def _is_nudgeable(process: int) -> bool:
-    """A QEMU below this process that has got as far as its CPUs: it takes SIGALRM for nothing."""
+    """Returns True for a QEMU of ours that has started its CPU threads; it ignores SIGALRM then."""
     try:
         threads = [path.read_text() for path in Path(f"/proc/{process}/task").glob("*/comm")]
         parent = process
@@ -162,7 +162,7 @@ def cell_words(patterns: Iterable[str]) -> list[str]:
 
 
 def assert_same(part: FinishedRun, whole: FinishedRun) -> None:
-    """Each cell of `part` is as in `whole`, to the nanosecond."""
+    """Checks that each cell of `part` equals its cell in `whole`, to the nanosecond."""
     assert part.results.cells, part.said
     others = {cell.id: cell for cell in whole.results.cells}
     for cell in part.results.cells:

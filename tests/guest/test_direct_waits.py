@@ -42,7 +42,7 @@ ARCHES = [
 def ran(
     paths: Paths, tmp_path_factory: pytest.TempPathFactory, request: pytest.FixtureRequest
 ) -> FinishedRun:
-    """That program in a cell of its own, without its symbols."""
+    """Builds the program without symbols and runs it in a cell of its own."""
     arch: Arch = request.param
     folder = tmp_path_factory.mktemp("sleeps")
     program, plan = folder / "sleeping", folder / "plan.toml"
@@ -69,7 +69,7 @@ def delays(ran: FinishedRun) -> Delays:
 
 
 def asked(delays: Delays, ns: int) -> list[DelayCall]:
-    """The calls of that length."""
+    """Returns the calls of that length."""
     return [call for call in delays.calls if call.requested_ns == ns]
 
 

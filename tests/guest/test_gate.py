@@ -14,7 +14,7 @@ from delayrig.model.result import Verdict
 
 from .conftest import RUN_LIMIT_S, launch
 
-# What a gate needs at least, for those tests that are not about the plan.
+# The smallest plan of a gate, for tests that are not about the plan.
 SMALL_PLAN = """\
 schema = 1
 about = "One cell, and what shows that its short waits are seen"
@@ -61,7 +61,7 @@ def program(paths: Paths, name: str) -> str:
 def gate(
     paths: Paths, out: Path, baseline: str, candidate: str, *more: str
 ) -> tuple[int, Decision, str]:
-    """Its exit code, what it kept, and what it said on standard output."""
+    """Runs a gate; returns its exit code, its decision and its standard output."""
     sides = ["--baseline", baseline, "--candidate", candidate, "--out", str(out)]
     done = launch(paths, "gate", "--no-color", *sides, *more)
     assert (out / FILE_NAME).is_file(), done.stderr
@@ -72,7 +72,7 @@ def gate(
 
 @pytest.fixture(scope="module")
 def baseline(paths: Paths, tmp_path_factory: pytest.TempPathFactory) -> Path:
-    """A small gate of our flashrom against itself; what its candidate left is a baseline."""
+    """Runs a small gate of our flashrom against itself; returns the candidate's run."""
     folder = tmp_path_factory.mktemp("itself")
     (folder / "several.toml").write_text(SMALL_PLAN + SEVERAL_GROUP)
     plan = str(folder / "several.toml")

@@ -74,7 +74,7 @@ QUICK, SLOW = "bundled", "debian:trixie"
 
 @pytest.fixture
 def host_plan(tmp_path: Path) -> str:
-    """The file of that plan."""
+    """Writes the plan of the host lane; returns its file."""
     plan = tmp_path / "host.toml"
     plan.write_text(HOST_PLAN)
     return str(plan)

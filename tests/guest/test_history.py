@@ -17,14 +17,13 @@ from .test_ci_gate import PLAN
 
 @pytest.fixture
 def plan(tmp_path: Path) -> str:
-    """A small one."""
     path = tmp_path / "plan.toml"
     path.write_text(PLAN, encoding="utf-8")
     return str(path)
 
 
 def run(paths: Paths, plan: str, out: Path, subject: Path, url: str, *more: str) -> str:
-    """What it said of its history; it must end well whatever that is."""
+    """Runs the plan with that history; returns standard error. The run must pass in any case."""
     words = ["run", "--plan", plan, "--subject", f"path:{subject}", "--out", str(out), *more]
     done = launch(paths, *words, environment={**os.environ, VARIABLE: url})
     assert done.returncode == ExitCode.PASS, done.stderr

@@ -36,12 +36,12 @@ QUIET_LOOKS = 50
 
 
 def qemu_of(mark: Path | str) -> list[int]:
-    """The guests of a run, by what is on their command lines: a folder of it, or libvirt's name."""
+    """Returns the guests of a run, by a folder or by libvirt's name on their command lines."""
     return [n for n, words in processes_told(mark).items() if "qemu-system" in words]
 
 
 def wait_for_guest(mark: Path | str) -> None:
-    """Return while a guest is up: between two cells there is none for a moment."""
+    """Blocks until a guest of the run is up. Between two cells there is none for a moment."""
     deadline = time.monotonic() + GUEST_LIMIT_S
     while not qemu_of(mark):
         assert time.monotonic() < deadline, "no guest of the run was ever seen"
@@ -49,7 +49,7 @@ def wait_for_guest(mark: Path | str) -> None:
 
 
 def scratch_in(folder: Path) -> dict[str, str]:
-    """The environment of a run whose guests, which may outlive a cell, live below `folder`."""
+    """Returns an environment that puts the scratch files of guests below `folder`."""
     return os.environ | {"TMPDIR": str(folder)}
 
 

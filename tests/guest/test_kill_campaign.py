@@ -38,7 +38,7 @@ LONG = pytest.mark.long(
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Scene:
-    """Who is killed while what runs."""
+    """A command, the process of it that is killed, and the exit codes that it may have."""
 
     lane: LaneName
     words: tuple[str, ...]
@@ -68,7 +68,7 @@ REAL_TIME = {
 
 
 def kill_often(scene: Scene, paths: Paths, folder: Path, reference: FinishedRun | None) -> None:
-    """Each time another run, another moment, and the next of the blows."""
+    """Runs the command KILLS times; each run gets one signal at another moment, and is resumed."""
     draws, struck = random.Random(f"{SEED} {scene.lane} {scene.victim}"), 0
     for number in range(KILLS):
         run = VictimRun(paths=paths, words=scene.words, folder=folder / str(number))

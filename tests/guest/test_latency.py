@@ -33,7 +33,7 @@ def measure(paths: Paths, out: Path, *guests: str) -> dict[str, MachineReport]:
 
 @pytest.fixture(scope="module")
 def machines(paths: Paths, tmp_path_factory: pytest.TempPathFactory) -> dict[str, MachineReport]:
-    """Those of the quick tier, measured once."""
+    """Measures the machines of the quick tier, once."""
     return measure(paths, tmp_path_factory.mktemp("latency") / "out", *GUESTS)
 
 
@@ -43,7 +43,7 @@ def all_machines(
     tmp_path_factory: pytest.TempPathFactory,
     machines: dict[str, MachineReport],
 ) -> dict[str, MachineReport]:
-    """And the others."""
+    """Returns the machines of the quick tier and all others."""
     out = tmp_path_factory.mktemp("latency") / "more"
     return machines | measure(paths, out, *MORE_GUESTS)
 

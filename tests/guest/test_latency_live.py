@@ -20,7 +20,7 @@ GUEST = "10:40"
 
 @pytest.fixture(scope="module")
 def out(paths: Paths, tmp_path_factory: pytest.TempPathFactory) -> Path:
-    """Measured once."""
+    """Measures one guest in the live lane; returns the folder of results."""
     out = tmp_path_factory.mktemp("latency") / "out"
     words = ["--quick", "--no-color", "--lane", "live", "--guest", GUEST, "--all-cores"]
     done = launch(paths, "latency", *words, "--out", str(out))

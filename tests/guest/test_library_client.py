@@ -14,14 +14,14 @@ SUBJECTS = ("bundled", "debian:bookworm", "debian:trixie")
 
 @pytest.fixture(scope="module")
 def run(paths: Paths, tmp_path_factory: pytest.TempPathFactory) -> FinishedRun:
-    """The cells of `default` that are about libraries, and what shows that the rig sees."""
+    """Runs the cells of `default` for libraries, with the canaries and controls that they need."""
     patterns = ("host.*", "canary-bus.*", "control-bus.*")
     words = [word for pattern in patterns for word in ("--cell", pattern)]
     return run_plan(paths, tmp_path_factory.mktemp("host") / "out", "--plan", "default", *words)
 
 
 def host_cell(run: FinishedRun, subject: str, hazard: str) -> CellResult:
-    """The one cell of that subject with that hazard."""
+    """Returns the only cell of that subject with that hazard."""
     (cell,) = [
         cell
         for cell in run.results.cells

@@ -27,7 +27,7 @@ from .conftest import run_plan
 
 pytestmark = pytest.mark.alone("cores of real speeds")
 ASKED = os.environ.get("RIG_KILLS")
-"""How many kills, for each of the two tests, whatever the tier."""
+"""The kills of each of the two tests, in place of the tier's own number."""
 KILLS = (3, 25)
 KILLS_MIN = (1, 8)
 """On a slow host there are fewer, unless $RIG_KILLS asks for so many."""
@@ -55,7 +55,7 @@ hazards = [{hazards}]
 
 
 def wait_until_gone(pids: list[int]) -> list[int]:
-    """Those that are still there when time is up; ended ones that nobody reaped do not count."""
+    """Waits until the processes have ended; returns those that still run after the limit."""
     deadline = time.monotonic() + GONE_LIMIT_S
     while pids and time.monotonic() < deadline:
         time.sleep(LOOK_S)
@@ -64,7 +64,7 @@ def wait_until_gone(pids: list[int]) -> list[int]:
 
 
 def assert_whole(out: Path) -> None:
-    """What has a name that somebody reads is whole."""
+    """Checks that each JSON and event file of the run is complete."""
     for path in out.rglob("*.json"):
         json.loads(path.read_bytes())
     for path in out.rglob("events.jsonl"):
@@ -75,7 +75,7 @@ def assert_whole(out: Path) -> None:
 def many_cells(
     paths: Paths, folder: Path, out: Path, kills: int
 ) -> Iterator[subprocess.Popen[bytes]]:
-    """A run of more cells than anybody waits for."""
+    """Starts a run of more cells than the test waits for; yields it, and ends it at last."""
     plan, cells = folder / "victims.toml", range(CELLS_PER_KILL * kills)
     plan.write_text(PLAN.format(hazards=", ".join(f'"move:{ms}"' for ms in cells)))
     words = ["run", "--no-color", "--plan", str(plan), "--out", str(out)]
@@ -120,7 +120,7 @@ def test_canaries_of_the_lane_are_convicted_and_controls_are_not(
 
 
 def wanted_kills(bound: Bound) -> tuple[int, int]:
-    """As many as are tried, and the fewest that will do."""
+    """Returns the number of kills to try, and the smallest number that is enough."""
     return (int(ASKED), int(ASKED)) if ASKED else (bound("kills"), bound("kills_min"))
 
 

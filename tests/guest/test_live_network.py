@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: GPL-2.0-or-later
-"""What a subject in a live guest reaches of this machine's network: its emulator alone."""
+"""Network access of a subject in a live guest: it reaches its emulator only."""
 
 import errno
 import socket
@@ -31,7 +31,7 @@ chip = ["W25Q128JV"]
 
 
 def run_looking(paths: Paths, folder: Path, *more: str) -> FinishedRun:
-    """A probe of a subject that connects to a service of this machine's, where nobody is to."""
+    """Runs a subject that connects to a service of this machine; checks that it fails."""
     plan = folder / "looks.toml"
     plan.write_text(PLAN)
     with socket.socket() as service:

@@ -13,14 +13,14 @@ CELLS = ("pairs.bundled.62mips.*", "demonstration.bundled.*", "host.debian-trixi
 
 @pytest.fixture(scope="module")
 def run(paths: Paths, tmp_path_factory: pytest.TempPathFactory) -> FinishedRun:
-    """Some cells of the plan that is quoted."""
+    """Runs some cells of the plan that the document quotes."""
     words = [word for cell in CELLS for word in ("--cell", cell)]
     return run_plan(paths, tmp_path_factory.mktemp("figures") / "out", "--plan", "default", *words)
 
 
 @pytest.fixture
 def page(paths: Paths, run: FinishedRun) -> str:
-    """What was measured of it."""
+    """Returns the page of the measured plan; skips if it was measured with other programs."""
     text = (paths.checkout / PAGES / "default.md").read_text(encoding="utf-8")
     if made_with(run.results, paths) not in text:
         pytest.skip("measured with other programs: `rig/rig measure` measures with these")
@@ -28,7 +28,7 @@ def page(paths: Paths, run: FinishedRun) -> str:
 
 
 def rows_of(text: str) -> list[list[str]]:
-    """Lines of tables, whatever the width of their columns."""
+    """Returns the words of each row of a table."""
     return [line.split() for line in text.splitlines() if line.startswith(INDENT)]
 
 

@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: GPL-2.0-or-later
-"""What is right and is never accused: the shipped program, legal changes of it, 1.4.0 in peace."""
+"""Sound subjects are never accused: the bundled one, legal changes of it, and 1.4.0 at rest."""
 
 import subprocess
 from collections import Counter
@@ -23,7 +23,7 @@ ACCUSING = (Verdict.TOO_SHORT, Verdict.CORRUPT)
 
 @contextmanager
 def burners(count: int) -> Iterator[None]:
-    """Busy loops on this machine."""
+    """Runs busy loops on this machine meanwhile."""
     with ExitStack() as stack:
         for _ in range(count):
             burner = stack.enter_context(subprocess.Popen(["sh", "-c", "while :; do :; done"]))

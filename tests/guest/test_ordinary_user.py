@@ -29,7 +29,7 @@ COMMANDS = {
 
 @pytest.fixture(scope="module")
 def checkout(paths: Paths) -> Iterator[Path]:
-    """Of that user, in a place that it may come to, with two programs in it."""
+    """Yields a checkout with two programs, owned by the other user in a place that it can reach."""
     with tempfile.TemporaryDirectory(prefix="user-") as name:
         folder = Path(name)
         fresh = copy_checkout(paths, folder / "rig", linked=False)
@@ -44,7 +44,7 @@ def checkout(paths: Paths) -> Iterator[Path]:
 
 
 def as_user(checkout: Path, line: str) -> subprocess.CompletedProcess[str]:
-    """Of somebody who is not root, has no capability and can get none."""
+    """Runs the line as a user who is not root, and has and gets no capability."""
     less = (
         *("setpriv", f"--reuid={NOBODY}", f"--regid={NOBODY}", "--clear-groups"),
         *("--bounding-set=-all", "--inh-caps=-all"),

@@ -19,7 +19,7 @@ from .test_gate import SMALL_PLAN, gate
 
 @pytest.fixture(scope="module")
 def moved(paths: Paths, tmp_path_factory: pytest.TempPathFactory) -> Path:
-    """A gate of programs that are gone, in another place than it was made in."""
+    """Runs a gate, removes its program, moves its folder, and returns the new place."""
     folder = tmp_path_factory.mktemp("gate")
     plan, program = folder / "small.toml", folder / "build" / "flashrom"
     plan.write_text(SMALL_PLAN)

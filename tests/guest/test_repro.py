@@ -28,7 +28,7 @@ INTERRUPTED = 130
 
 @pytest.fixture(scope="module")
 def demonstration(paths: Paths, tmp_path_factory: pytest.TempPathFactory) -> FinishedRun:
-    """A run of the one cell in which 1.3.0 is convicted."""
+    """Runs the one cell in which 1.3.0 is convicted."""
     out = tmp_path_factory.mktemp("demonstration") / "out"
     return run_plan(paths, out, "--plan", "full", "--cell", CONVICTED)
 
@@ -36,7 +36,7 @@ def demonstration(paths: Paths, tmp_path_factory: pytest.TempPathFactory) -> Fin
 def repro(
     paths: Paths, *arguments: str, said: str = "", codes: tuple[int, ...] = (0,)
 ) -> subprocess.CompletedProcess[str]:
-    """`rig/rig repro` to its end, with that as its input."""
+    """Runs `rig/rig repro` with the given input until it ends; checks its exit code."""
     done = subprocess.run(
         [str(paths.checkout / "rig" / "rig"), "repro", *arguments],
         input=said,
@@ -95,7 +95,7 @@ class Terminal:
             os.execv(program, [program, *arguments])
 
     def expect(self, words: str) -> None:
-        """Until it has said that, after what was expected before."""
+        """Reads until the terminal has shown the words after those that were expected before."""
         deadline = time.monotonic() + LIMIT_S
         while words not in self.said:
             assert time.monotonic() < deadline, self.said
@@ -103,7 +103,7 @@ class Terminal:
         self.said = self.said.partition(words)[2]
 
     def type(self, keys: str) -> None:
-        """As a person does."""
+        """Types the keys on the terminal."""
         os.write(self._fd, keys.encode())
 
     def end(self) -> int:

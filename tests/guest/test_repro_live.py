@@ -118,7 +118,7 @@ def test_printed_commands_are_those_of_a_live_cell_that_can_be_started(
 
 
 def shells(said: str) -> list[str]:
-    """What is for each shell: the commands below one line of `cd` or of socat's."""
+    """Returns the commands for each shell, in the order of the page."""
     parts: list[list[str]] = []
     for text in said.splitlines():
         if text.startswith("# ") and text.endswith(":") and "cont" not in text:
@@ -130,7 +130,7 @@ def shells(said: str) -> list[str]:
 
 
 def tell(process: "subprocess.Popen[str]", line: str) -> None:
-    """As typed."""
+    """Types a line into the shell."""
     assert process.stdin is not None
     process.stdin.write(f"{line}\n")
     process.stdin.flush()
@@ -138,7 +138,7 @@ def tell(process: "subprocess.Popen[str]", line: str) -> None:
 
 @contextlib.contextmanager
 def started(commands: str, said: Path = Path(os.devnull)) -> Iterator["subprocess.Popen[str]"]:
-    """As pasted into a shell of its own; everything that it started is ended in the end."""
+    """Runs the commands in a shell of its own; kills all its processes at the end."""
     with said.open("w", encoding="utf-8") as output:
         process = subprocess.Popen(
             ["sh", "-c", commands],

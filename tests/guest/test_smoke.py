@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: GPL-2.0-or-later
-"""What one run of the smoke plan must show."""
+"""Results that one run of the smoke plan must show."""
 
 from pathlib import Path
 

@@ -29,7 +29,7 @@ at = { mips = 250, cores = 1, job = "write", chip = "W25Q128JV", programmer = "d
 
 
 def unpack_subject(name: str, paths: Paths, folder: Path) -> Path:
-    """The root of a packed subject, as a maintainer's own build might lie on a disk."""
+    """Unpacks a packaged subject into a folder, as if a maintainer had built it there."""
     subject = provide_subject(name, read_recipes(paths.checkout), paths, lambda _: None)
     folder.mkdir()
     with Path(subject.archive).open("rb") as archive:
@@ -140,7 +140,7 @@ int main(int argc, char **argv)
 
 
 def run_pretender(paths: Paths, folder: Path, behaviour: str) -> FinishedRun:
-    """A program that is no flashrom at all, in the cell of the chip control."""
+    """Runs a program that is no flashrom in the cell of the chip control."""
     program = folder / "pretender"
     subprocess.run(
         ["gcc", "-O0", "-static", "-x", "c", "-", "-o", str(program)],

@@ -30,7 +30,7 @@ chip = ["W25Q128JV", "GD25Q16C"]
 
 @pytest.fixture(scope="module")
 def surveyed(paths: Paths, tmp_path_factory: pytest.TempPathFactory) -> Path:
-    """Run once, with what it said beside it."""
+    """Runs a survey once; leaves its output beside its results."""
     folder = tmp_path_factory.mktemp("survey")
     (folder / "plan.toml").write_text(PLAN, encoding="utf-8")
     words = ["bundled", STRIPPED, "--plan", str(folder / "plan.toml"), "--no-color"]

@@ -30,7 +30,7 @@ class User:
 
 
 def users() -> list[User]:
-    """Of the page, in its order."""
+    """Returns the users of the page in its order, each with the commands of its section."""
     sections = re.split(r"^## ", PAGE.read_text(encoding="utf-8"), flags=re.M)[1:]
     return [
         User(
@@ -60,7 +60,7 @@ def test_commands_of_the_page_have_the_options_that_they_are_given(user: User) -
 
 @pytest.fixture(scope="module")
 def checkout(paths: Paths, tmp_path_factory: pytest.TempPathFactory) -> Path:
-    """A fresh one, and the trees of flashrom beside it."""
+    """Returns a fresh checkout, with the source trees of flashrom beside it."""
     folder = tmp_path_factory.mktemp("users")
     fresh = copy_checkout(paths, folder / "rig")
     for tree, program in TREES.items():

@@ -19,7 +19,7 @@ SMALL = ("--region", "4", "--chip", "GD25Q16C")
 def tried(
     paths: Paths, *words: str, code: ExitCode = ExitCode.PASS
 ) -> subprocess.CompletedProcess[str]:
-    """`rig/rig try` in a small cell, unless the words say otherwise."""
+    """Runs `rig/rig try`, and checks its exit code."""
     done = launch(paths, "try", "--no-color", *words)
     assert done.returncode == code, done.stdout + done.stderr
     return done
@@ -57,7 +57,7 @@ def test_wait_that_is_short_is_convicted_and_its_try_line_does_it_again(paths: P
 
 
 def evidence(said: str) -> list[str]:
-    """The lines that are the same to the nanosecond, if the cell is."""
+    """Returns the lines that must be equal for equal cells, to the nanosecond."""
     lines = [line for line in said.splitlines() if line.startswith("  ")]
     assert any("too little" in line for line in lines), said
     return lines

@@ -91,4 +91,4 @@ def test_times_of_the_run_set_the_cell_on_its_floor(run: FinishedRun, paths: Pat
     assert rows["time"]["ratio"] == pytest.approx(
         cell.time_ns.total / (cell.chip_busy_ns + floor.time_ns.total), abs=1e-4
     )
-    assert rows["worn"]["floor_ns"] is None  # of another region
+    assert rows["worn"]["floor_ns"] is None  # its region differs

@@ -78,7 +78,7 @@ shared_library('flashrom', {library},
 
 
 def gateable_tree(flashrom: Path, root: Path) -> Path:
-    """`flashrom` is ours; the top of the tree."""
+    """Makes a tree laid out like flashrom's from `flashrom`, ours; returns its top."""
     for folder in FOLDERS:
         ignore = shutil.ignore_patterns(*LEFT_OUT)
         shutil.copytree(flashrom / folder, root / OURS / folder, ignore=ignore)

@@ -35,16 +35,16 @@ class VictimRun:
 
     @property
     def out(self) -> Path:
-        """Its results."""
+        """Returns the folder of results."""
         return self.folder / "out"
 
     @property
     def scratch(self) -> Path:
-        """What it should have removed."""
+        """Returns the scratch folder, which must be empty after the run."""
         return self.folder / "scratch"
 
     def start(self) -> subprocess.Popen[bytes]:
-        """From its beginning, or from where it was cut off."""
+        """Starts the run, or resumes it if it was cut off."""
         self.scratch.mkdir(parents=True, exist_ok=True)
         more = ["--resume"] if (self.out / BEGUN).is_file() else []
         words = ["run", "--no-color", "--no-history", *self.words, "--out", str(self.out), *more]
@@ -69,11 +69,11 @@ class VictimRun:
         assert not list(self.scratch.iterdir())
 
     def processes(self) -> dict[int, str]:
-        """All that were told of its folder or work there, by their ids, with their words."""
+        """Returns the command lines of all processes of this run, by their ids."""
         return processes_of(self.folder)
 
     def victim(self, name: str) -> int:
-        """One of its processes of that name, as soon as there is one.
+        """Waits for a process of that name, and returns its id.
 
         `GUEST` is a QEMU with a guest in it. A name that is `parent of NAME` means what started
         such a process.
@@ -87,7 +87,7 @@ class VictimRun:
         raise AssertionError(f"no {name} was ever seen")
 
     def assert_nobody_left(self) -> None:
-        """One that is just becoming another program has no words for a moment: a look may miss."""
+        """Waits until no process of the run is left. A look may miss a process during its exec."""
         until_s, quiet = time.monotonic() + LIMIT_S, 0
         while quiet < QUIET_LOOKS:
             left = self.processes()
@@ -96,7 +96,7 @@ class VictimRun:
             time.sleep(LOOK_AGAIN_S)
 
     def assert_whole(self) -> None:
-        """What has a name that somebody reads can be read."""
+        """Checks that each JSON and event file that is read later is complete."""
         for path in self.out.rglob("*.json"):
             if path.name != "session.json":  # the host lane's own, which nobody reads afterwards
                 json.loads(path.read_bytes())
@@ -105,12 +105,12 @@ class VictimRun:
 
 
 def _is(name: str, words: str) -> bool:
-    """A QEMU that is a guest's, and not one that is asked for its version."""
+    """Returns True for that program. A QEMU must run a guest, not just print its version."""
     return name in words.split(" ")[0] and (name != GUEST or " -name " in words)
 
 
 def processes_of(mark: Path) -> dict[int, str]:
-    """Of the whole machine, those that have the path in their words, variables or folder."""
+    """Returns the processes with the path in their arguments, variables or working folder."""
     needle, found = os.fsencode(str(mark)), {}
     for process in Path("/proc").glob("[0-9]*"):
         try:

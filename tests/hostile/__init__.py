@@ -8,7 +8,7 @@ SOURCE = Path(__file__).parent / "hostile.c"
 
 
 def build_hostile(folder: Path, **wants: int | str) -> Path:
-    """The program, which needs nothing of the machine that it runs on; `wants` are its macros."""
+    """Builds the program, statically linked; `wants` become its macros. Returns its path."""
     program = folder / "hostile"
     macros = [
         f'-D{name}="{value}"' if isinstance(value, str) else f"-D{name}={value}"
@@ -20,6 +20,6 @@ def build_hostile(folder: Path, **wants: int | str) -> Path:
 
 
 def refusals(said: str) -> dict[str, int]:
-    """What it tried, with the number of the error that it got; 0: it could."""
+    """Returns the error number of each thing that it tried; 0 if it succeeded."""
     lines = [line.split() for line in said.splitlines() if line.startswith("tried ")]
     return {name: int(number) for _, name, number in lines}

@@ -16,7 +16,7 @@ LIMIT_S = 60
 def emulator(
     paths: Paths, chip: str, corner: str, folder: Path, before: bytes = b""
 ) -> Iterator[int]:
-    """A part on a free port of the loopback interface; it leaves events.jsonl and after.img."""
+    """Serves a part on a free port of loopback; leaves events.jsonl and after.img in the folder."""
     with socket.create_server(("127.0.0.1", 0)) as probe:
         port = probe.getsockname()[1]
     (folder / "before.img").write_bytes(before)

@@ -16,7 +16,7 @@ CHUNK_BYTES = 65536
 
 
 class Fault(Enum):
-    """What becomes of the operation."""
+    """The fate of the operation."""
 
     HANG_UP = "the link is cut before it gets through"
     GARBAGE = "its answer is no serprog answer"
@@ -32,16 +32,16 @@ class FaultyOperation:
     opcode: int
     nth: int = 1
     forever: bool = False
-    answer: bytes | None = None  # of a LIE; zeros if not said
+    answer: bytes | None = None  # answer of a LIE; None for zeros
 
 
 def is_operation(request: bytes, opcode: int) -> bool:
-    """Whether that one request is a SPI operation, and begins with the opcode."""
+    """Returns True if the request is a SPI operation with that opcode."""
     return len(request) > HEADER_BYTES and request[0] == O_SPIOP and request[7] == opcode
 
 
 def split(sent: bytes) -> list[bytes]:
-    """A host sends whole requests: SPI operations, perhaps several at a time, or another one."""
+    """Splits what a host has sent into requests: SPI operations, or one other request."""
     requests: list[bytes] = []
     while sent[:1] == bytes([O_SPIOP]):
         size_bytes = HEADER_BYTES + int.from_bytes(sent[1:4], "little")
@@ -51,12 +51,12 @@ def split(sent: bytes) -> list[bytes]:
 
 
 def answer_bytes(request: bytes) -> int:
-    """What the device answers to a SPI operation: an ACK, and what was asked for."""
+    """Returns the size of the answer to a SPI operation: an ACK, and the bytes that it reads."""
     return len(ACK) + int.from_bytes(request[4:7], "little")
 
 
 def false_answer(request: bytes, answer: bytes | None) -> bytes:
-    """As long as the true one."""
+    """Returns a false answer of the same size as the true one."""
     return ACK + (answer or bytes(answer_bytes(request) - len(ACK)))
 
 
@@ -72,7 +72,7 @@ class _Relay:
         self._seen = 0
 
     def run(self) -> None:
-        """Until either end, or the fault, ends it."""
+        """Passes requests and answers until an end hangs up or the fault ends the link."""
         going = True
         while going:
             ready, _, _ = select.select([self._host, self._device], [], [])
@@ -98,7 +98,7 @@ class _Relay:
         return bool(sent)
 
     def _pass_exactly(self, count: int) -> None:
-        """What was sent before the operation is answered before it goes wrong."""
+        """Passes the answers to all requests before the faulty operation."""
         while count > 0:
             answer = self._device.recv(count)
             self._host.sendall(answer)
@@ -138,7 +138,7 @@ def _serve(listener: socket.socket, device_port: int, operation: FaultyOperation
 
 @contextmanager
 def faulty_link(device_port: int, operation: FaultyOperation) -> Iterator[int]:
-    """The port of a link to `device_port`; it serves one host."""
+    """Opens a link to `device_port` for one host; yields the port of the link."""
     with socket.create_server(("127.0.0.1", 0)) as listener:
         thread = threading.Thread(target=_serve, args=(listener, device_port, operation))
         thread.start()

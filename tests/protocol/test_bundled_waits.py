@@ -23,12 +23,12 @@ CHIPS = read_chips(PATHS.checkout)
 
 
 def bundled_profile() -> Profile:
-    """The profile of our own flashrom."""
+    """Returns the profile of our own flashrom."""
     return next(profile for profile in read_profiles() if profile.name == "bundled")
 
 
 def profiled_chips() -> list[str]:
-    """Those that the profile has intervals for; waits of the others are recorded, not judged."""
+    """Returns the chips with intervals in the profile. Waits of others are recorded, not judged."""
     waits = bundled_profile().wait
     return sorted({chip for wait in waits for chip in wait.requested_us_by_chip})
 
@@ -39,7 +39,7 @@ def test_profile_has_the_intervals_that_the_program_itself_prints(
 ) -> None:
     facts = CHIPS[chip]
     printed = printed_intervals_us(facts, tmp_path) - {POLLED_WITHOUT_A_WAIT}
-    assert len(printed) == 1  # of the erase
+    assert len(printed) == 1  # the erase interval
     known = {
         interval_us
         for wait in bundled_profile().wait

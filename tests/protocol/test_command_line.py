@@ -29,12 +29,12 @@ NO_ID = bytes(3)
 
 
 def pattern(size_bytes: int, seed: int) -> bytes:
-    """Bytes without a long run, and never blank."""
+    """Returns bytes without long runs and without blank bytes."""
     return bytes((i * 7 + i // 256 + seed) % 251 for i in range(size_bytes))
 
 
 def flashrom(port: int, *words: str | Path) -> subprocess.CompletedProcess[str]:
-    """Our flashrom with the programmer on that port, to its end."""
+    """Runs our flashrom with the programmer on that port until it ends."""
     return subprocess.run(
         [PROGRAM, "--no-realtime", "-p", f"serprog:ip=127.0.0.1:{port}", *words],
         capture_output=True,
@@ -46,14 +46,14 @@ def flashrom(port: int, *words: str | Path) -> subprocess.CompletedProcess[str]:
 
 @pytest.fixture
 def chip(tmp_path: Path) -> Iterator[int]:
-    """The port of a blank chip that takes no time."""
+    """Yields the port of a blank chip that takes no time."""
     with emulator(PATHS, CHIP, "zero", tmp_path) as port:
         yield port
 
 
 @pytest.fixture
 def layout(tmp_path: Path) -> Path:
-    """Two regions that fill the chip."""
+    """Writes a layout of two regions that fill the chip."""
     path = tmp_path / "layout"
     path.write_text(LAYOUT)
     return path
@@ -61,14 +61,14 @@ def layout(tmp_path: Path) -> Path:
 
 @pytest.fixture
 def image(tmp_path: Path) -> Path:
-    """A file for the whole chip."""
+    """Writes an image of the chip's size."""
     path = tmp_path / "image"
     path.write_bytes(pattern(CHIP_BYTES, 1))
     return path
 
 
 def assert_failed(done: subprocess.CompletedProcess[str], *messages: str) -> None:
-    """It failed, and said why where errors go."""
+    """Checks that flashrom failed, with those messages on standard error."""
     assert done.returncode == 1, done.stdout + done.stderr
     for message in messages:
         assert message in done.stderr
@@ -155,7 +155,7 @@ def test_no_answer_is_no_chip(chip: int) -> None:
 
 
 def shared_id() -> str | None:
-    """An ID that several chips of the table answer."""
+    """Returns an ID that several chips of the table have, or None."""
     listed = subprocess.run([PROGRAM, "-L"], capture_output=True, text=True, check=True).stdout
     seen: set[str] = set()
     for chip_id in re.findall(r" kB  ([0-9a-f]{6})$", listed, re.M):
@@ -287,7 +287,7 @@ def test_progress_is_told_where_it_is_asked_for(tmp_path: Path, layout: Path, im
 
 
 def run_on_a_terminal(words: list[str | Path]) -> tuple[int, str]:
-    """Exit code, and all that a terminal was sent."""
+    """Runs the command on a terminal; returns its exit code and its output."""
     ours, its = pty.openpty()
     process = subprocess.Popen(words, stdout=its, stderr=its)
     os.close(its)

@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: GPL-2.0-or-later
-"""What bash offers after a word of our flashrom."""
+"""Words that bash completes for our flashrom."""
 
 import subprocess
 

@@ -18,7 +18,7 @@ from delayrig.model.kinds.emulator import Cycle, End, Serprog, Spi
 EMULATOR = str(find_paths().emulator)
 LIMIT_S = 10
 PROMPT_S = 1.0
-"""What a signal and a hang-up may take to be obeyed."""
+"""The time in which a signal or a hang-up must take effect."""
 BEGIN_S = 0.3
 """Until the emulator waits: nobody outside sees that it does."""
 ACK, NAK = b"\x06", b"\x15"

@@ -33,7 +33,7 @@ JOBS = 5
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Served:
-    """What is left when the last job is done."""
+    """The evidence of a part's jobs."""
 
     said: list[str]
     violations: list[str]
@@ -51,33 +51,32 @@ class Scenario:
 
     @property
     def region(self) -> bytes:
-        """What the region holds at first."""
+        """Returns the first content of the region."""
         return random.Random(1).randbytes(REGION_BYTES)
 
     @property
     def neighbour(self) -> bytes:
-        """What follows the region, and has to stay."""
+        """Returns the content behind the region, which must not change."""
         return random.Random(2).randbytes(NEIGHBOUR_BYTES)
 
     @property
     def image(self) -> bytes:
-        """What is to be written; only the region of it counts."""
+        """Returns the image to write. Only its region is used."""
         return random.Random(3).randbytes(REGION_BYTES).ljust(self.facts.size_bytes, b"\x00")
 
     def path(self, name: str) -> Path:
-        """A file of the scene."""
         return self.folder / name
 
 
 def flashrom_name(facts: ChipFacts) -> str:
-    """The best name that our flashrom knows the part by."""
+    """Returns the first name of the part that our flashrom knows."""
     program = FLASHROM.read_bytes()
     return next(name for name in facts.flashrom_names if knows_string(program, name))
 
 
 @contextmanager
 def emulator(scene: Scenario) -> Iterator[int]:
-    """The part behind a port, for as many clients as there are jobs."""
+    """Serves the part, once for each job; yields its port."""
     command = [str(PATHS.emulator), "--chip", scene.facts.name, "--corner", scene.corner]
     command += ["--image-in", str(scene.path("before.bin")), "--clients", str(JOBS)]
     command += ["--image-out", str(scene.path("content.bin"))]
@@ -93,7 +92,7 @@ def emulator(scene: Scenario) -> Iterator[int]:
 
 
 def run_flashrom(scene: Scenario, port: int, *job: str) -> str:
-    """One job; what the program said, and how it ended."""
+    """Runs one job; returns its output and exit code."""
     command = [str(FLASHROM), "-p", f"serprog:ip=127.0.0.1:{port}"]
     command += ["-c", flashrom_name(scene.facts), "-l", str(scene.path("layout")), *job]
     done = subprocess.run(command, capture_output=True, text=True, check=False, timeout=LIMIT_S)
@@ -101,7 +100,7 @@ def run_flashrom(scene: Scenario, port: int, *job: str) -> str:
 
 
 def serve(scene: Scenario) -> Served:
-    """Probe, read, write, verify and erase, each by a flashrom of its own."""
+    """Probes, reads, writes, verifies and erases, each with a flashrom of its own."""
     scene.path("before.bin").write_bytes(scene.region + scene.neighbour)
     scene.path("image.bin").write_bytes(scene.image)
     scene.path("layout").write_text(f"00000000:{REGION_BYTES - 1:08x} region\n")
@@ -127,7 +126,7 @@ def serve(scene: Scenario) -> Served:
 def served(
     tmp_path_factory: pytest.TempPathFactory,
 ) -> Iterator[dict[tuple[str, str], Future[Served]]]:
-    """Every chip at every corner, some at once; a test waits for its own."""
+    """Starts every chip at every corner, some at once. A test waits for its own."""
     with ThreadPoolExecutor(AT_ONCE) as pool:
         yield {
             (chip, corner): pool.submit(

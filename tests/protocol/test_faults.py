@@ -29,7 +29,7 @@ SCENES = scenarios_of(SEED, range(len(FaultKind)))
 
 @pytest.fixture(scope="module")
 def runs(tmp_path_factory: pytest.TempPathFactory) -> Iterator[dict[FaultKind, Future[FaultRun]]]:
-    """All of them, some at once."""
+    """Runs all scenarios, some at once."""
     bench = Bench(
         emulator=PATHS.emulator,
         chips=read_chips(PATHS.checkout),

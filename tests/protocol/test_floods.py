@@ -20,7 +20,7 @@ NOP_ANSWERED = b"\x06"
 
 
 def serve(folder: Path, listen: str, *words: str) -> tuple["subprocess.Popen[str]", str]:
-    """An emulator and where it is found."""
+    """Starts an emulator; returns it with its port or device."""
     command = [str(PATHS.emulator), "--chip", "W25Q128JV", "--listen", listen, *words]
     command += ["--events", str(folder / "events.jsonl")]
     process = subprocess.Popen(command, stderr=subprocess.PIPE, text=True)
@@ -29,7 +29,7 @@ def serve(folder: Path, listen: str, *words: str) -> tuple["subprocess.Popen[str
 
 
 def flooded(folder: Path, flood: Flood, listen: str) -> tuple[str, list[Event]]:
-    """What the emulator said of that host, and what it kept."""
+    """Lets a flooding host run; returns the emulator's messages and its events."""
     process, place = serve(folder, listen, "--records-max", str(RECORDS))
     given = f"dev={place}:115200" if listen == "pty" else f"ip=127.0.0.1:{place}"
     try:
@@ -74,7 +74,7 @@ def test_nops_without_end_reach_a_bound_of_their_own(tmp_path: Path) -> None:
     process, port = serve(tmp_path, "tcp:127.0.0.1:0")
     with process, socket.create_connection(("127.0.0.1", int(port))) as host:
         host.sendall(bytes(60_000))
-        # What is for the part in between begins the count anew.
+        # A whole operation begins a new count.
         host.sendall(bytes.fromhex("1301000001000005"))
         host.sendall(bytes(65_535))
         wanted = 60_000 + 2 + 65_535

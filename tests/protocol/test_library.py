@@ -27,7 +27,7 @@ RDID = 0x9F
 READ = 0x03
 PAGE_PROGRAM = 0x02
 
-# What flashrom 1.3.0 exports, each as NAME@LIBFLASHROM_1.0.
+# The symbols of flashrom 1.3.0, each exported as NAME@LIBFLASHROM_1.0.
 NAMES_OF_1_3 = [
     "data_free",
     "flag_get",
@@ -81,7 +81,7 @@ NAMES_SINCE = [
 
 
 def output_of(*words: str | Path) -> str:
-    """What a tool prints."""
+    """Returns the output of a tool."""
     return subprocess.run(words, capture_output=True, text=True, check=True).stdout
 
 
@@ -134,7 +134,7 @@ class Library:
     programmer: ctypes.c_void_p
 
     def probe(self, chip: bytes | None = None) -> tuple[int, ctypes.c_void_p]:
-        """What flashrom_flash_probe() returns, and the context."""
+        """Calls flashrom_flash_probe(); returns its status and the context."""
         context = ctypes.c_void_p()
         status = self.calls.flashrom_flash_probe(ctypes.byref(context), self.programmer, chip)
         return status, context
@@ -142,7 +142,7 @@ class Library:
 
 @contextmanager
 def library(port: int) -> Iterator[Library]:
-    """Programmer on that port."""
+    """Yields the library, with the programmer on that port."""
     calls = ctypes.CDLL(str(LIBRARY))
     programmer = ctypes.c_void_p()
     parameters = f"ip=127.0.0.1:{port}".encode()
@@ -155,7 +155,7 @@ def library(port: int) -> Iterator[Library]:
 
 @contextmanager
 def faulty_library(folder: Path, operation: FaultyOperation) -> Iterator[Library]:
-    """The library behind a link that goes wrong."""
+    """Yields the library behind a link with that fault."""
     with (
         emulator(PATHS, CHIP, "zero", folder) as device,
         faulty_link(device, operation) as port,
@@ -165,7 +165,7 @@ def faulty_library(folder: Path, operation: FaultyOperation) -> Iterator[Library
 
 
 def write(opened: Library, flags: tuple[int, ...] = ()) -> int:
-    """What flashrom_image_write() returns for an image without a blank page."""
+    """Writes an image without blank pages; returns the result of flashrom_image_write()."""
     status, context = opened.probe()
     assert status == 0
     for flag in flags:
@@ -177,7 +177,7 @@ def write(opened: Library, flags: tuple[int, ...] = ()) -> int:
     return result
 
 
-VERIFY_AFTER_WRITE = 2  # of enum flashrom_flag
+VERIFY_AFTER_WRITE = 2  # a value of enum flashrom_flag
 
 
 def test_write_that_breaks_off_returns_that_the_chip_has_changed(tmp_path: Path) -> None:

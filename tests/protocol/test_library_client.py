@@ -23,7 +23,7 @@ DISTURBED = ["--signals", "200", "--threads", "2"]
 def run_host(
     folder: Path, *words: str, before: bytes = b""
 ) -> tuple[subprocess.CompletedProcess[str], list[Event]]:
-    """A job about one region; what it ended with, and its events."""
+    """Runs a job about one region; returns its outcome and its events."""
     (folder / "layout").write_text("00010000:0001ffff rig\n")
     events = folder / "host.jsonl"
     with emulator(PATHS, CHIP, "min", folder, before) as port:

@@ -25,7 +25,7 @@ CONTENT = bytes((i * 7 + i // 256) % 251 for i in range(4096)).ljust(CHIP_BYTES,
 
 @contextmanager
 def linked(folder: Path, *words: str, listen: str = "tcp:127.0.0.1:0") -> Iterator[str]:
-    """A part behind such a link, and what it says of where it listens."""
+    """Serves a part on that link; yields the port or device that the emulator prints."""
     command = [str(PATHS.emulator), "--chip", CHIP, "--corner", "zero", "--listen", listen]
     command += ["--events", str(folder / "events.jsonl")]
     command += ["--image-out", str(folder / "after.img"), *words]

@@ -61,7 +61,7 @@ def _cost(profile: str, value: int, number: int) -> Cost:
 
 
 def make_answer() -> Answer:
-    """Nine values in two profiles, one of them unsafe."""
+    """Returns an answer of nine values in two profiles, one of them unsafe."""
     costs = [
         _cost(profile, value, number)
         for profile in PROFILES
@@ -151,7 +151,7 @@ def _result(
 
 
 def make_proposal() -> Proposal:
-    """Five steps on two parts, the first of them too short; a cell that one did not finish."""
+    """Returns a proposal of five steps on two parts; the first is too short, one fails."""
     cells = [_result(step, chip=chip) for step in STEPS for chip in ("W25Q128JV", "M25P80")]
     cells += [_result(step, hazards=("no-rt",), name="no-rt") for step in STEPS]
     cells.append(_result(STEPS[0], TRUSTING, Verdict.TOO_SHORT, name="t"))

@@ -24,7 +24,7 @@ SECOND = 1_000_000_000
 
 
 def make_cell(**changes: Any) -> Cell:
-    """A plain cell of one core with nothing special about it."""
+    """Returns a plain cell of one core without hazards, with the changes."""
     plain = Cell(
         name="group",
         subject="bundled",
@@ -42,7 +42,7 @@ def make_cell(**changes: Any) -> Cell:
 
 
 def make_chip(**changes: Any) -> ChipFacts:
-    """The part of `make_cell`, small."""
+    """Returns a small chip, the one that `make_cell` names, with the changes."""
     plain = ChipFacts(
         name="GD25Q16C",
         vendor="GigaDevice",
@@ -54,7 +54,7 @@ def make_chip(**changes: Any) -> ChipFacts:
 
 
 def make_subject(**changes: Any) -> Subject:
-    """A packed flashrom of which nothing exists but its digests."""
+    """Returns a packaged flashrom of which only the digests exist, with the changes."""
     plain = Subject(
         name="bundled",
         archive="/nowhere/subject.cpio",
@@ -66,7 +66,7 @@ def make_subject(**changes: Any) -> Subject:
 
 
 def delay(us: int, *, took_ns: int | None, at: int = 0) -> DelayCall:
-    """A call of the function of `delays_of`; one that takes None never returns."""
+    """Returns a call of the function in `delays_of`. If `took_ns` is None, it never returns."""
     return DelayCall(
         call=1,
         function=0,
@@ -82,7 +82,7 @@ def delay(us: int, *, took_ns: int | None, at: int = 0) -> DelayCall:
 
 
 def delays_of(*calls: DelayCall, doubt: str = "") -> Delays:
-    """What QEMU saw of a cell, without the error of an instruction."""
+    """Returns the delays that QEMU recorded in a cell, without an instruction's worth of error."""
     function = FunctionFacts(
         name="default_delay",
         file="/usr/sbin/flashrom",
@@ -114,12 +114,11 @@ ERASE_WAIT = Wait(
 
 
 def make_profile(*waits: Wait) -> Profile:
-    """A profile with those waits."""
     return Profile(schema=1, name="test", versions=["1"], threshold_us={}, wait=list(waits))
 
 
 def make_evidence(witness: Witness = Witness.CHIP, grade: str = "datasheet") -> Evidence:
-    """A conviction."""
+    """Returns the evidence of a conviction."""
     return Evidence(
         what="PP came too early",
         witness=witness,
@@ -132,7 +131,7 @@ def make_evidence(witness: Witness = Witness.CHIP, grade: str = "datasheet") -> 
 
 
 def sparse_image(content: bytes, offset: int = workload.REGION_OFFSET_BYTES) -> bytes:
-    """The emulator's image of a part that is blank but for the content at the offset."""
+    """Returns an emulator's image that is blank except for the content at the offset."""
     records = (
         (offset + at).to_bytes(8, "little") + content[at : at + 4096]
         for at in range(0, len(content), 4096)
@@ -141,14 +140,14 @@ def sparse_image(content: bytes, offset: int = workload.REGION_OFFSET_BYTES) -> 
 
 
 def make_result(cell: Cell | None = None, **changes: Any) -> CellResult:
-    """A result that passed, or with the changes."""
+    """Returns a result that passed, with the changes."""
     finding = Finding(verdict=Verdict.PASS, reason="nothing was short")
     blank = blank_result(cell or make_cell(), make_chip(), finding, rerun="rig/rig run")
     return msgspec.structs.replace(blank, **changes)
 
 
 def make_run_header(**changes: Any) -> RunHeader:
-    """The header of a run of one cell."""
+    """Returns the header of a run of one cell, with the changes."""
     plain = RunHeader(
         rig_version="0.1.0",
         commit="0123456",

@@ -8,7 +8,7 @@ NEW_KEY = ("-newkey", "ec", "-pkeyopt", "ec_paramgen_curve:prime256v1", "-nodes"
 
 
 def make_certificates(folder: Path) -> Path:
-    """An authority, and one certificate that it signed, in that folder."""
+    """Makes an authority, and a certificate that it signed, in that folder."""
     authority = ("-x509", "-subj", "/CN=ca", "-keyout", "ca.key", "-out", "ca.pem", "-days", "2")
     _openssl(folder, "req", *NEW_KEY, *authority)
     _openssl(folder, "req", *NEW_KEY, "-subj", "/CN=rig", "-keyout", "key.pem", "-out", "rig.csr")

@@ -528,7 +528,7 @@ int main(void)
 def build(
     folder: Path, source: str, *options: str, arch: Arch = Arch.X86_64, head: str = HEAD
 ) -> Path:
-    """The program, with its symbols."""
+    """Compiles the program with its symbols; returns its file."""
     folder.mkdir(parents=True, exist_ok=True)
     (folder / "source.c").write_text(head + source, encoding="ascii")
     program = folder / "program"
@@ -541,7 +541,7 @@ def build(
 
 
 def compiler(arch: Arch) -> tuple[list[str], dict[str, str]]:
-    """For programs of that architecture, and its environment."""
+    """Returns the compiler for that architecture, with its environment."""
     if arch is Arch.X86_64:
         return ["gcc"], dict(os.environ)
     (root,) = (find_paths().images / "toolchains").glob(f"{arch}-*")
@@ -550,14 +550,14 @@ def compiler(arch: Arch) -> tuple[list[str], dict[str, str]]:
 
 
 def compiles(arch: Arch) -> bool:
-    """Whether there is a compiler for it."""
+    """Returns True if this machine has a compiler for that architecture."""
     if arch is Arch.X86_64:
         return shutil.which("gcc") is not None
     return any((find_paths().images / "toolchains").glob(f"{arch}-*"))
 
 
 def stripped(program: Path, arch: Arch = Arch.X86_64, folder: Path | None = None) -> Path:
-    """A copy without symbols, beside it or in another folder."""
+    """Copies the program without its symbols, beside it or into another folder."""
     bare = (folder or program.parent) / f"{program.name}.stripped"
     command, environment = compiler(arch)
     tool = command[0].removesuffix("gcc") + "strip"
@@ -566,13 +566,13 @@ def stripped(program: Path, arch: Arch = Arch.X86_64, folder: Path | None = None
 
 
 def names_of(program: Path, addresses: list[int]) -> list[str]:
-    """The functions there, by the symbols of the program."""
+    """Returns the names of the functions at those addresses, by the program's symbols."""
     symbols = read_symbols(program)
     return sorted(symbols.name(address) for address in addresses)
 
 
 def address_of(program: Path, name: str) -> int:
-    """Of the function of that name."""
+    """Returns the address of the function of that name."""
     address = read_symbols(program).function(name)
     assert address is not None
     return address

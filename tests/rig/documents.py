@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: GPL-2.0-or-later
-"""What a document in Markdown refers to: links, headings, files of the tree, words."""
+"""References in a Markdown document: links, headings, files of the tree, words."""
 
 import re
 from collections import Counter
@@ -38,7 +38,7 @@ class Document:
 
     @property
     def links(self) -> list[str]:
-        """The targets of links and images."""
+        """Returns the targets of links and images."""
         targets = (token.attrGet("href") or token.attrGet("src") for token in self.inline())
         return [str(target) for target in targets if target]
 
@@ -48,12 +48,12 @@ class Document:
 
     @property
     def words(self) -> str:
-        """The text without code."""
+        """Returns the text without code."""
         return " ".join(token.content for token in self.inline() if token.type == "text")
 
     @cached_property
     def anchors(self) -> set[str]:
-        """Of its headings, as GitHub names them."""
+        """Returns the anchors of its headings, as GitHub makes them."""
         pairs = zip(self.tokens, self.tokens[1:], strict=False)
         titles = [inside.content for token, inside in pairs if token.type == "heading_open"]
         seen: Counter[str] = Counter()
@@ -70,7 +70,7 @@ def slug_of(title: str) -> str:
 
 
 def broken_links(document: Document) -> list[str]:
-    """Relative links that lead nowhere, or to no heading of a page."""
+    """Returns the relative links to no file, or to no heading of their page."""
     return [link for link in document.links if is_relative(link) and not leads(document, link)]
 
 
@@ -87,7 +87,7 @@ def leads(document: Document, link: str) -> bool:
 
 
 def missing_files(document: Document, checkout: Path, names: set[str]) -> list[str]:
-    """Files and folders of ours that it names and that are not there."""
+    """Returns our files and folders that the document names and that do not exist."""
     package = checkout / "rig" / "delayrig"
     bases = (document.path.parent, checkout, checkout / "rig", package)
     spans = [span for span in document.code_spans if not PLACEHOLDER.search(span)]
@@ -100,7 +100,7 @@ def missing_files(document: Document, checkout: Path, names: set[str]) -> list[s
 
 
 def is_ours(folder: str, checkout: Path) -> bool:
-    """Whether its first part is a folder of the checkout or a room, and not of a run's output."""
+    """Returns True for a folder of the checkout or of the package, not of a run's output."""
     first = folder.split("/")[0]
     return any((base / first).is_dir() for base in (checkout, checkout / "rig" / "delayrig"))
 
@@ -110,7 +110,7 @@ def exists_in(bases: tuple[Path, ...], path: str) -> bool:
 
 
 def retired_words(glossary: Document) -> list[str]:
-    """The first column of the table below "Retired words"."""
+    """Returns the first column of the table below "Retired words"."""
     _, _, table = glossary.text.partition("## Retired words")
     return re.findall(r"(?m)^\| `([^`]+)` \|", table)
 

@@ -63,7 +63,7 @@ SERPROG_OPS = {
 
 
 def made(kind: type[Some], /, **given: Any) -> Some:
-    """An event of that kind; what is not given is null, 0 or empty, as the key allows."""
+    """Makes an event of that kind; keys that are not given are null, 0 or empty."""
     keys = msgspec.structs.fields(kind)
     plain = {key.name: _nothing(key.type) for key in keys if key.required}
     return kind(**{**plain, **given})
@@ -80,7 +80,7 @@ def _nothing(key: Any) -> object:
 
 
 def serprog(name: str, *, empty: int, read: int, reply: int | None = None) -> Event:
-    """A request that stays with the programmer."""
+    """Makes a request that the programmer answers without the chip."""
     return Serprog(
         op=SERPROG_OPS[name],
         name=name,
@@ -104,7 +104,7 @@ def spi(
     margin: int | None = None,
     grade: str | None = None,
 ) -> Event:
-    """A transaction with the chip."""
+    """Makes a transaction with the chip."""
     return Spi(
         op=op,
         name=NAMES[op],
@@ -137,7 +137,7 @@ def cycle(
     margin: int | None = None,
     grade: str | None = None,
 ) -> Event:
-    """A command, or with `rlen` a read, of a part on a parallel, LPC or FWH bus."""
+    """Makes a command, or a read if `rlen` is given, of a part on a parallel, LPC or FWH bus."""
     return Cycle(
         op=op,
         name=name,
@@ -160,7 +160,7 @@ def cycle(
 
 
 def busy(op: str, *, start: int, until: int, kind: str = "erase") -> Event:
-    """The chip's work on the transaction before."""
+    """Makes the event of the work that the transaction before it started."""
     return Busy(
         kind=kind,
         op=op,
@@ -173,12 +173,12 @@ def busy(op: str, *, start: int, until: int, kind: str = "erase") -> Event:
 
 
 def early(op: str, *, read: int, margin: int, grade: str = "datasheet") -> Event:
-    """A transaction that came while the chip was busy."""
+    """Makes a transaction that reached the chip while it was busy."""
     return spi(op, read=read, sr="0x03", violation="busy", margin=margin, grade=grade)
 
 
 def started(*, wake: int | None, step: int = 0, rate_ppm: int = 0, at: int = 0) -> Event:
-    """The emulator's first line; `wake` is its largest wake-up latency.
+    """Makes the emulator's first line; `wake` is its largest wake-up latency.
 
     Its clock is without error where nothing else is said.
     """
@@ -203,7 +203,7 @@ def started(*, wake: int | None, step: int = 0, rate_ppm: int = 0, at: int = 0) 
 def clock_rate(
     *, at: int = 0, raw: tuple[int, int], monotonic: int, shown: int = 0, ticks: int | None = None
 ) -> Event:
-    """Two clocks compared: the raw counter went that far at least, and at most."""
+    """Makes a comparison of two clocks; `raw` bounds the raw counter's advance."""
     return ClockRate(
         t_ns=at,
         raw_ns_min=raw[0],
@@ -215,7 +215,7 @@ def clock_rate(
 
 
 def subject_end(at: int, *, exit_code: int = 0) -> Event:
-    """A subject that ended by itself."""
+    """Makes the end of a subject that exited by itself."""
     return SubjectEnd(
         t_ns=at,
         exit_code=exit_code,
@@ -229,12 +229,12 @@ def subject_end(at: int, *, exit_code: int = 0) -> Event:
 
 
 def seen_of(*events: Event) -> Artifacts:
-    """What a cell left whose events alone are looked at."""
+    """Returns a cell's artifacts with these events, and nothing else."""
     return Artifacts(events=list(events), output=b"", image=b"", read_back=None)
 
 
 def guest(*, at: int = 5 * SECOND, **changes: Any) -> Event:
-    """A machine with one core."""
+    """Makes the event of a guest with one core, with the changes."""
     plain = Guest(
         schema=1,
         t_ns=at,
@@ -249,7 +249,7 @@ def guest(*, at: int = 5 * SECOND, **changes: Any) -> Event:
 
 
 def sound_events(*bus: Event, siblings: int = 0) -> list[Event]:
-    """All that a cell in which nothing went wrong leaves, around what was on the bus."""
+    """Returns all events of a cell without faults, around the given ones of the bus."""
     return [
         guest(cores=siblings + 1),
         clock_rate(at=6 * SECOND, raw=(100 * MS, 100 * MS), monotonic=100 * MS),
@@ -275,7 +275,7 @@ def sound_events(*bus: Event, siblings: int = 0) -> list[Event]:
 
 
 def changed(events: Sequence[Event], kind: type[Kind], **fields: Any) -> list[Event]:
-    """The events, with other fields in those of one kind."""
+    """Returns the events, with other fields in each event of one kind."""
     assert first(events, kind) is not None
     return [
         msgspec.structs.replace(event, **fields) if isinstance(event, kind) else event
@@ -284,11 +284,11 @@ def changed(events: Sequence[Event], kind: type[Kind], **fields: Any) -> list[Ev
 
 
 def without(events: Sequence[Event], kind: type[Kind]) -> list[Event]:
-    """The events but those of one kind."""
+    """Returns the events without those of one kind."""
     assert first(events, kind) is not None
     return [event for event in events if not isinstance(event, kind)]
 
 
 def as_lines(events: Iterable[Event]) -> bytes:
-    """As they lie on disk."""
+    """Returns the events as a file holds them."""
     return encode_events(events)

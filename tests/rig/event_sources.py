@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: GPL-2.0-or-later
-"""What the sources of writers print: kinds of events and their keys, read off the C and Python."""
+"""Kinds of events that writers print, with their keys, read from the C and Python sources."""
 
 import ast
 import re
@@ -17,30 +17,30 @@ KEY = re.compile(r'"(\w+)":')
 
 
 def without_characters(source: str) -> str:
-    """A C file without constants such as '"', which begin no text."""
+    """Replaces a C file's character constants: a quote in one of them begins no string."""
     return re.sub(r"'(?:\\.|[^'\\])'", "0", source)
 
 
 def text_of(literals: str) -> str:
-    """What string literals that stand beside each other are."""
+    """Returns the text of adjacent string literals."""
     pieces = re.findall(LITERAL, literals)
     return "".join(str(ast.literal_eval(piece)) for piece in pieces)
 
 
 def functions_of(source: str) -> dict[str, str]:
-    """The bodies of a C file's functions, by name."""
+    """Returns the bodies of a C file's functions, by name."""
     return {match[1]: match[2] for match in FUNCTION.finditer(source)}
 
 
 def lines_in(source: str) -> list[bytes]:
-    """Whole lines of JSON that a C file holds as texts, such as a test expects of a writer."""
+    """Returns the whole JSON lines in strings of a C file, such as a test expects of a writer."""
     texts = (text_of(match[0]) for match in FORMAT.finditer(source))
     lines = (line for text in texts for line in text.split("\n"))
     return [line.encode() for line in lines if re.fullmatch(r'\{"(ev|schema)":[^%]*\}', line)]
 
 
 def printed_by_formats(source: str, inner: tuple[str, ...] = ()) -> Printed:
-    """Of a C file that prints with formats; `inner` are functions that print parts of values."""
+    """Finds the events that a C file prints with formats; `inner` print parts of values."""
     bodies = functions_of(source)
     found: Printed = {}
     for name, body in bodies.items():
@@ -52,7 +52,7 @@ def printed_by_formats(source: str, inner: tuple[str, ...] = ()) -> Printed:
 
 
 def _formats(body: str, bodies: dict[str, str], inner: tuple[str, ...]) -> Iterator[str]:
-    """The formats of a function, with those of the functions that it calls in their places."""
+    """Yields a function's formats, with the formats of the functions it calls in their places."""
     helpers = "|".join(name for name in bodies if name not in inner)
     pattern = re.compile(rf"\b({helpers})\(\w+, ({LITERAL})|\b({helpers})\(|{FORMAT.pattern}")
     for match in pattern.finditer(body):
@@ -66,7 +66,7 @@ def _formats(body: str, bodies: dict[str, str], inner: tuple[str, ...]) -> Itera
 
 
 def printed_by_calls(source: str) -> Printed:
-    """Of `emulators/record/jsonl.c`, which names each key in a call."""
+    """Finds the events of `emulators/record/jsonl.c`, which names each key in a call."""
     bodies = functions_of(source)
     found: Printed = {}
     for body in bodies.values():
@@ -91,7 +91,7 @@ def _put(body: str, bodies: dict[str, str]) -> Iterator[str]:
 
 
 def printed_by_lines(source: str, inner: tuple[str, ...] = ()) -> Printed:
-    """Of a C file that prints by emulators/text/json_line.h; `inner` print parts of values."""
+    """Finds the events that a C file prints by json_line.h; `inner` print parts of values."""
     bodies = functions_of(source)
     found: Printed = {}
     for body in bodies.values():
@@ -110,7 +110,7 @@ def _on_line(body: str, bodies: dict[str, str], inner: tuple[str, ...]) -> Itera
 
 
 def noted_by_agent(source: str) -> Printed:
-    """Of a C file of the agent's, what it has `report.c` write."""
+    """Finds the events that a C file of the agent passes to `report.c`."""
     found: Printed = {}
     for match in re.finditer(r'report_moment\(\s*[^,]+,\s*"(\w+)",\s*(?:"(\w+)"|NULL)', source):
         found[match[1]] = ["t_ns", *([match[2]] if match[2] else [])]
@@ -121,7 +121,7 @@ def noted_by_agent(source: str) -> Printed:
 
 
 def loops_of_agent(source: str) -> Printed:
-    """The kinds that `report_loops()` of images/agent/hazards.c is called with."""
+    """Finds the kinds that images/agent/hazards.c passes to `report_loops()`."""
     keys = re.findall(r'\{"(\w+)"', functions_of(source)["report_loops"])
     calls = re.findall(r"\b(?:report_loops|end_hogs)\(([^;{]*)\);", source, re.DOTALL)
     kinds = {kind for call in calls for kind in re.findall(r'"(\w+)"', call)}
@@ -129,7 +129,7 @@ def loops_of_agent(source: str) -> Printed:
 
 
 def noted_by_session(folder: Path) -> Iterator[tuple[str, set[str]]]:
-    """Each event that a module of the host lane's session writes, with the keys given there."""
+    """Yields each event that a module of the host lane's session writes, with its keys there."""
     for path in sorted(folder.glob("*.py")):
         for call in ast.walk(ast.parse(path.read_text(encoding="utf-8"))):
             match call:

@@ -37,7 +37,7 @@ def make_run(
     digests: Mapping[str, str] = DIGESTS,
     **header: Any,
 ) -> Results:
-    """The run of that day of the year; a cell by each name, that long."""
+    """Makes a run on that day of the year, with a cell of each name and time."""
     cells = [
         msgspec.structs.replace(
             make_result(
@@ -58,19 +58,19 @@ def make_run(
 
 
 def finished(results: Results, **more: Any) -> FinishedRun:
-    """As it ended well."""
+    """Returns a finished run that passed."""
     return FinishedRun(results=results, code=ExitCode.PASS, **more)
 
 
 def address_of(url: str) -> Address:
-    """That URL, and no other."""
+    """Returns the address of that URL, whatever the environment says."""
     found = find_address(url, {})
     assert found is not None
     return found
 
 
 def history_of(url: str, *runs: Results) -> History:
-    """With these runs in it."""
+    """Makes a history of these runs."""
     store = History(address_of(url))
     for run in runs:
         store.add([finished(run)])

@@ -19,7 +19,7 @@ FILE = 'schema = 1\njobs = 1\ncpus = 1\nmemory = "1GB"\ninterface = "lo"\n'
 
 
 def install_queue(folder: Path, kind: str) -> Path:
-    """Its commands in a folder to be put on the path, which keeps what was submitted."""
+    """Writes the commands of a stub queue to a folder for PATH; they record each job."""
     folder.mkdir()
     submit, cancel = COMMANDS[kind]
     for name, text in ((submit, SUBMIT.replace("{said}", SAID[kind])), (cancel, CANCEL)):
@@ -29,13 +29,13 @@ def install_queue(folder: Path, kind: str) -> Path:
 
 
 def job_file(folder: Path, more: str = "") -> Path:
-    """What a user says of such jobs."""
+    """Writes a user's settings for such jobs; returns their file."""
     path = folder / "jobs.toml"
     path.write_text(FILE + more, encoding="utf-8")
     return path
 
 
 def jobs_of(queue: Path) -> list[int]:
-    """Process groups of all that was submitted."""
+    """Returns the process groups of all submitted jobs."""
     jobs = queue / "jobs"
     return [int(word) for word in jobs.read_text(encoding="utf-8").split()] if jobs.exists() else []

@@ -68,7 +68,7 @@ ODDS = (
 
 
 def keep_many(run: Path, count: int) -> Results:
-    """The folder of a run of so many cells, of which nothing but the results is left."""
+    """Writes the results of a run with that number of cells, and no other file of it."""
     draws = random.Random(count)
     cells = [_result(cell, number, draws) for number, cell in enumerate(_cells(count))]
     results = Results(run=make_run_header(cells_planned=count, plan="sweep"), cells=cells)
@@ -78,7 +78,7 @@ def keep_many(run: Path, count: int) -> Results:
 
 
 def _cells(count: int) -> Iterator[Cell]:
-    """First a canary and a control, then each combination, as often as it takes."""
+    """Yields a canary and a control, then combinations of settings up to the count."""
     yield make_cell(name="canary", role=Role.CANARY, subject="canary:chip", expect=Expect.TOO_SHORT)
     yield make_cell(name="control", role=Role.CONTROL)
     words = product(range(count), HAZARDS, CHIPS, CORNERS, SHIFTS, CORES, Job, SUBJECTS)

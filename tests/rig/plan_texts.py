@@ -50,7 +50,7 @@ def error_of(text: str) -> BadInputError:
 
 
 def levels(cell: Cell) -> dict[str, Any]:
-    """The cell in the words of a plan's span."""
+    """Returns the cell's settings in the words of a plan's span."""
     return {
         "mips": shape_of(cell).nominal_mips,
         "cores": cell.cores,

@@ -33,19 +33,19 @@ class Server:
     port: int
 
     def url(self, database: str) -> str:
-        """Over its socket."""
+        """Returns the URL through the server's socket."""
         return f"postgresql://{USER}:{PASSWORD}@:{self.port}/{database}?host={self.folder}"
 
     def tcp_url(self, database: str) -> str:
-        """Over loopback."""
+        """Returns the URL through loopback."""
         return f"postgresql://{USER}:{PASSWORD}@127.0.0.1:{self.port}/{database}"
 
     def connect(self, database: str = "postgres") -> psycopg.Connection:
-        """As its superuser."""
+        """Connects as the superuser."""
         return psycopg.connect(self.url(database), autocommit=True)
 
     def new_database(self) -> str:
-        """An empty one; its name."""
+        """Makes an empty database; returns its name."""
         name = f"history_{next(NUMBERS)}"
         with self.connect() as connection:
             connection.execute(sql.SQL("CREATE DATABASE {}").format(sql.Identifier(name)))
@@ -54,7 +54,7 @@ class Server:
 
 @contextlib.contextmanager
 def running_server() -> Iterator[Server]:
-    """The newest that the distribution has; ended by its id."""
+    """Runs the newest server of the distribution, and ends it by its process id."""
     found = sorted(Path("/usr/lib/postgresql").glob("*/bin"), key=lambda path: int(path.parts[4]))
     if not found:
         pytest.skip("no PostgreSQL here: `rig/rig setup --tests` installs it")
@@ -82,7 +82,7 @@ def running_server() -> Iterator[Server]:
 
 
 def _give_away(folder: Path) -> list[str]:
-    """The words before a command of that account's: the server refuses to be root's."""
+    """Gives the folder to an account; returns the prefix of commands that run as this account."""
     if os.geteuid() != 0:
         return ["setpriv"]
     account = pwd.getpwnam(ACCOUNT)
@@ -101,7 +101,7 @@ def _init(programs: Path, folder: Path, as_account: list[str]) -> None:
 
 
 def _wait(server: Server, process: subprocess.Popen[bytes]) -> None:
-    """Until it says in its own file that it takes connections."""
+    """Blocks until the server's own file says that it is ready."""
     state = server.folder / "data" / "postmaster.pid"
     for _ in range(LIMIT_S * 10):
         if state.is_file() and state.read_text(encoding="utf-8").split()[-1:] == ["ready"]:

@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: GPL-2.0-or-later
-"""What proc(5) says of other processes."""
+"""Facts about other processes, from proc(5)."""
 
 import os
 import time
@@ -14,7 +14,7 @@ LOOK_AGAIN_S = 0.02
 
 
 def stat_of(process: int) -> list[str]:
-    """What proc(5) says of it from its state on; empty where it is gone."""
+    """Returns the fields of /proc/PID/stat from the state on; an empty list once it is gone."""
     try:
         stat = Path(f"/proc/{process}/stat").read_text(encoding="ascii", errors="replace")
     except OSError:
@@ -23,19 +23,19 @@ def stat_of(process: int) -> list[str]:
 
 
 def parent_of(process: int) -> int:
-    """0: it is gone."""
+    """Returns the parent's process id; 0 once the process is gone."""
     return int(next(iter(stat_of(process)[1:]), 0))
 
 
 def is_running(process: int) -> bool:
-    """Nobody may be there to take note of its end."""
+    """Returns True if the process runs; a zombie does not count, since nobody may reap it."""
     return stat_of(process)[:1] not in ([], ["Z"], ["X"])
 
 
 def command_line_of(process: int) -> bytes:
-    """Its words, each ended by a zero byte; empty where it is gone or is the kernel's own.
+    """Returns the arguments, each ended by a zero byte; empty for a kernel thread or no process.
 
-    In the middle of execve(2) a process has a program, but no words as yet: that is waited for.
+    Waits while the process is inside execve(2), where it has a program but no arguments.
     """
     folder = Path(f"/proc/{process}")
     until_s = time.monotonic() + AT_EXEC_LIMIT_S
@@ -48,7 +48,7 @@ def command_line_of(process: int) -> bytes:
 
 
 def processes_told(mark: Path | str) -> dict[int, str]:
-    """Those that have it in their words, but for this one, with their words."""
+    """Returns the other processes with the mark in their arguments, and those arguments."""
     needle, found = os.fsencode(str(mark)), {}
     for entry in Path("/proc").glob("[0-9]*"):
         process = int(entry.name)
@@ -80,7 +80,7 @@ def rig_started_by(launcher: int) -> int:
 
 
 def left_running(mark: Path | str, limit_s: float = 0) -> list[str]:
-    """What is still there when nothing should be; what was told to end may be given its time."""
+    """Returns the command lines that still have the mark after the limit."""
     until_s = time.monotonic() + limit_s
     while (found := processes_told(mark)) and time.monotonic() < until_s:
         time.sleep(LOOK_AGAIN_S)

@@ -22,7 +22,7 @@ HOSTILE = "<script>alert(1)</script>"
 
 
 def job_events(*, poll_ms: float = 10, is_early: bool = False) -> list[Event]:
-    """An erase that is polled for, a page, and a look at it; 1 s of waiting before."""
+    """Returns an erase with polls, a page and a read of it, after 1 s of waiting."""
     at = START_NS + 5 * MS
     nops = [
         serprog("NOP", empty=at - 10, read=at),
@@ -49,7 +49,7 @@ def job_events(*, poll_ms: float = 10, is_early: bool = False) -> list[Event]:
 
 
 def keep_cell(run: Path, cell: Cell, events: list[Event], **changes: Any) -> CellResult:
-    """The cell's folder, and its result."""
+    """Writes the cell's folder; returns its result."""
     folder = run / cell.id
     folder.mkdir(parents=True)
     (folder / "cell.json").write_bytes(msgspec.json.encode(cell))
@@ -68,7 +68,7 @@ def keep_cell(run: Path, cell: Cell, events: list[Event], **changes: Any) -> Cel
 
 
 def keep_run(run: Path, *, lane: LaneName = LaneName.VIRTUAL, **header: Any) -> Results:
-    """Two subjects in a calm place and beside hazards, one of them convicted; a canary, a control.
+    """Writes a run of two subjects, calm and beside hazards, with one conviction and the checks.
 
     One cell is skipped, and one is called by a name that no page may take for its own words.
     """
@@ -109,7 +109,7 @@ def keep_run(run: Path, *, lane: LaneName = LaneName.VIRTUAL, **header: Any) -> 
 
 
 def keep_gate(folder: Path, outcome: Outcome = Outcome.UNSAFE) -> Decision:
-    """A gate of two runs."""
+    """Writes a gate of two runs."""
     folder.mkdir(exist_ok=True)
     keep_run(folder / "baseline")
     results = keep_run(folder / "candidate")
@@ -159,7 +159,7 @@ SIDES = {"baseline": "debian:bookworm", "candidate": f"path:/home/somebody/{HOST
 
 
 def keep_large_gate(folder: Path) -> Decision:
-    """A gate of `LARGE` cells, decided as ever: the last one is unsafe, and some are slower."""
+    """Writes a gate of `LARGE` cells: the last one is unsafe, and some are slower."""
     runs = [_keep_side(folder / side, subject) for side, subject in SIDES.items()]
     decision = decide(runs[:1], runs[1:])
     (folder / "gate.json").write_bytes(msgspec.json.encode(decision))

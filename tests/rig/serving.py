@@ -13,7 +13,7 @@ END_LIMIT_S = 120
 
 @contextmanager
 def serving(*words: str, environment: Mapping[str, str] | None = None) -> Iterator[int]:
-    """A subcommand that runs until it is told to end; its process."""
+    """Runs a subcommand that needs a signal to end; yields its process id."""
     process = subprocess.Popen(
         [sys.executable, "-m", "delayrig", *words], env={**os.environ, **(environment or {})}
     )
@@ -25,7 +25,7 @@ def serving(*words: str, environment: Mapping[str, str] | None = None) -> Iterat
 
 
 def free_address() -> str:
-    """One on loopback that nobody listens at."""
+    """Returns a free address on loopback."""
     with socket.socket() as free:
         free.bind(("127.0.0.1", 0))
         return f"127.0.0.1:{free.getsockname()[1]}"

@@ -28,7 +28,7 @@ def build_site(site: Path, checkout: Path = CHECKOUT) -> tuple[int, str]:
 
 
 def copy_documents(files: list[Path], folder: Path) -> None:
-    """All that the site is made of, so that a test may spoil it."""
+    """Copies the sources of the site, so that a test may damage them."""
     for path in files:
         kept = path.relative_to(CHECKOUT)
         if path.suffix in SOURCES or kept.parts[:2] == ("rig", "site"):
@@ -50,7 +50,7 @@ class Built(HTMLParser):
         self.feed(self.path.read_text(encoding="utf-8"))
 
     def handle_starttag(self, tag: str, attrs: list[tuple[str, str | None]]) -> None:
-        """Called by `feed()`."""
+        """Collects the ids, links and fetched files of the tag."""
         said = {key: value or "" for key, value in attrs}
         if "id" in said:
             self.ids.add(said["id"])
@@ -66,7 +66,7 @@ def page_at(path: Path) -> Built:
 
 
 def leads(page: Built, link: str) -> bool:
-    """Whether a file of the site, and an anchor of it, is there."""
+    """Returns True if the site has the linked file, and the file the anchor."""
     there = urlsplit(link)
     target = (page.path.parent / unquote(there.path)).resolve() if there.path else page.path
     if not target.is_file():

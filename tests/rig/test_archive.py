@@ -24,7 +24,7 @@ RUNNABLE = {"bin/program"}
 
 
 def fill(folder: Path, names: Iterable[str], *, mtime_s: int, mask: int = 0o022) -> Path:
-    """The files, made in that order, with that time and under that umask."""
+    """Makes the files in that order, with that time and umask."""
     before = os.umask(mask)
     try:
         folder.mkdir(parents=True)

@@ -54,7 +54,7 @@ def words_of_domain(hardware: Hardware) -> list[str]:
 
 
 def options(words: list[str]) -> dict[str, list[str]]:
-    """The values of every option, in order."""
+    """Returns the values of each option, in order."""
     found: dict[str, list[str]] = {}
     for option, value in pairwise(words):
         if option.startswith("-"):

@@ -14,7 +14,7 @@ LIMIT = 4096
 
 
 def failed_at_the_limit(path: Path, content: bytes) -> str:
-    """What keeping it says in a process that may not write more than LIMIT bytes to a file."""
+    """Returns the error of a write in a process whose files are limited to LIMIT bytes."""
     ours, theirs = os.pipe()
     child = os.fork()
     if child == 0:

@@ -49,7 +49,7 @@ def good_run() -> Results:
 
 @pytest.fixture
 def out(tmp_path: Path) -> Path:
-    """A run."""
+    """Makes a run; returns its folder."""
     folder = tmp_path / "out"
     folder.mkdir()
     write_results(good_run(), folder)
@@ -58,7 +58,7 @@ def out(tmp_path: Path) -> Path:
 
 @pytest.fixture
 def gate_out(tmp_path: Path) -> Path:
-    """A gate."""
+    """Makes a gate; returns its folder."""
     folder = tmp_path / "gate"
     runs = {
         "baseline": make_run(1, {"a": 10}),
@@ -73,7 +73,7 @@ def gate_out(tmp_path: Path) -> Path:
 
 
 def readers(folder: Path, tmp_path: Path) -> dict[str, list[str]]:
-    """Every command that takes such a folder, without starting anything."""
+    """Returns the arguments of each command that reads such a folder and starts nothing."""
     url = f"sqlite:///{tmp_path / 'h.sqlite'}"
     formats = ["junit", "tap", "json", "github", "markdown", "openmetrics", "gerrit", "kcidb"]
     words = [word for name in formats for word in ("--format", f"{name}:{tmp_path / name}")]
@@ -93,7 +93,7 @@ def read_all(folder: Path, tmp_path: Path) -> dict[str, Result]:
 
 
 def read_as_baseline(folder: Path) -> dict[str, Result]:
-    """By a gate, which must not begin."""
+    """Passes the folder to a gate, which must not begin."""
     words = ["gate", "--baseline", str(folder), "--candidate", "bundled", "--no-history"]
     words += ["--out", str(folder.parent / "never")]
     done = CliRunner().invoke(main, words)
@@ -102,7 +102,7 @@ def read_as_baseline(folder: Path) -> dict[str, Result]:
 
 
 def assert_told(results: dict[str, Result], *words: str) -> None:
-    """Each says what is wrong, in these words, and what to do."""
+    """Checks that each command fails with an error with these words and a remedy."""
     for name, done in results.items():
         assert done.exit_code == ExitCode.BAD_INPUT, (name, done.output)
         assert done.output.startswith("error: "), (name, done.output)
@@ -223,7 +223,7 @@ def test_gate_whose_run_is_gone(gate_out: Path, tmp_path: Path) -> None:
 
 
 def paths_in(value: Any, at: Path_ = ()) -> Iterator[Path_]:
-    """Every key and every place of a document."""
+    """Yields the path of each key and item of a document."""
     if at:
         yield at
     if isinstance(value, dict):
@@ -235,7 +235,7 @@ def paths_in(value: Any, at: Path_ = ()) -> Iterator[Path_]:
 
 
 def spoiled(document: Any, at: Path_, value: Any, *, remove: bool) -> Any:
-    """The document with one thing gone, or another in its place."""
+    """Returns the document with one value removed or replaced."""
     copy = json.loads(json.dumps(document))
     inner = copy
     for key in at[:-1]:

@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: GPL-2.0-or-later
-"""What cells cost, from the stages that they left: folded, and each one's job."""
+"""The cost of cells, folded from the times of their stages, for each job."""
 
 from pathlib import Path
 

@@ -27,7 +27,7 @@ def observe(
 
 
 def erase_polls(*, empty: int, read: int) -> list[Event]:
-    """An erase whose first status read is answered busy at OPENED, and a second status read."""
+    """Returns an erase and two status reads; the first is answered busy at OPENED."""
     return [
         spi("0x06", read=OPENED - 3000),
         spi("0x20", read=OPENED - 2000, sr=BUSY),

@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: GPL-2.0-or-later
-"""What a cell is called, and the guest that it runs in."""
+"""The name of a cell, and its guest."""
 
 import pytest
 from delayrig.hazards.busy_siblings import BusySiblings

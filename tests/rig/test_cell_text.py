@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: GPL-2.0-or-later
-"""What is said of a cell that was run again, and whether the same happened."""
+"""The report on a cell that was run again: it says if the same happened."""
 
 import msgspec
 import pytest

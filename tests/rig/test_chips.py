@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: GPL-2.0-or-later
-"""What the rig knows of the emulated chips."""
+"""Facts about the emulated chips."""
 
 from pathlib import Path
 

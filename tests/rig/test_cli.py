@@ -13,7 +13,7 @@ from delayrig.cli.main import main
 
 
 def exit_code_of(error: Exception) -> int | str | None:
-    """How a command ends that raises it."""
+    """Returns the exit code of a command that raises the error."""
 
     @explained
     def command() -> None:

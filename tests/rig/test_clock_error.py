@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: GPL-2.0-or-later
-"""What a clock may be wrong by, and what each witness makes of it."""
+"""The largest error of a clock, and how each witness allows for it."""
 
 import pytest
 from delayrig.judge.bus import observe_waits
@@ -16,7 +16,7 @@ STEP = 84
 
 
 def compared(*, raw_min: int, raw_max: int, monotonic: int) -> Event:
-    """The agent's comparison of two clocks."""
+    """Makes the agent's comparison of two clocks."""
     return made(ClockRate, t_ns=1, raw_ns_min=raw_min, raw_ns_max=raw_max, monotonic_ns=monotonic)
 
 
@@ -83,7 +83,7 @@ def test_firm_and_doubtful_commands_of_an_opcode_stand_apart() -> None:
 
 
 def observed(*, shortest: int, longest: int) -> ObservedWait:
-    """A wait of 1000 ns on a clock that may be 84 wrong."""
+    """Makes a wait of 1000 ns on a clock that may be wrong by one step."""
     return ObservedWait(
         kind="poll",
         what="a poll",

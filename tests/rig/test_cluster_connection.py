@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: GPL-2.0-or-later
-"""Who may reach a scheduler and its workers, and from where."""
+"""Hosts and networks from which a scheduler and its workers can be reached."""
 
 import asyncio
 import ipaddress
@@ -31,13 +31,13 @@ def tls(tmp_path_factory: pytest.TempPathFactory) -> Path:
 
 @contextmanager
 def client_of(address: str, security: Security | None) -> Iterator[Client]:
-    """One that is given up after a while."""
+    """Yields a client that gives up after the limit."""
     with Client(address, security=security, timeout=LIMIT_S, set_as_default=False) as client:
         yield client
 
 
 def listened_at(process: int) -> set[str]:
-    """The addresses that a process and all that it started listen at."""
+    """Returns the addresses at which a process and its descendants listen."""
     ours = psutil.Process(process)
     family = [ours, *ours.children(recursive=True)]
     sockets = [socket for one in family for socket in one.net_connections("inet")]
@@ -50,7 +50,7 @@ def worker_ttl_s(dask_scheduler: Scheduler) -> float | None:
 
 
 def first_byte(address: str, context: ssl.SSLContext) -> bytes:
-    """What the other side says first, to whoever it talks to."""
+    """Returns the first byte that the other side sends to any client."""
     host, _, port = address.rpartition(":")
     with (
         socket.create_connection((host, int(port)), LIMIT_S) as plain,

@@ -52,7 +52,7 @@ def alive(jobs: list[int]) -> list[int]:
 
 
 async def offers_of(given: str, tls: Path, queue: Path, *, kill_first: bool = False) -> list[Any]:
-    """What its workers offer; the first job may be killed before it is asked."""
+    """Returns its workers' offers; `kill_first` kills the first job before."""
     wish = check_cluster(given, tls)
     async with asyncio.timeout(LIMIT_S), connect(wish, 1, find_paths()) as opened:
         client: Any = opened
@@ -135,7 +135,7 @@ def test_jobs_leave_this_machine_and_need_tls(tmp_path: Path) -> None:
 
 
 def stand_in(monkeypatch: pytest.MonkeyPatch, address: str) -> list[dict[str, Any]]:
-    """Of dask-kubernetes; what it was asked for."""
+    """Installs a stub of dask-kubernetes; returns the list of what the rig asks it for."""
     asked: list[dict[str, Any]] = []
 
     @asynccontextmanager

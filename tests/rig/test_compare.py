@@ -30,7 +30,7 @@ CELLS = [make_cell(name="a"), make_cell(name="b")]
 def keep_run(
     folder: Path, *changes: dict[str, Any], cells: list[Cell] = CELLS, **header: Any
 ) -> Path:
-    """A run of those cells; the changes go to its results one by one."""
+    """Writes a run of those cells; each change applies to one result, in order."""
     results = []
     for number, cell in enumerate(cells):
         result = make_result(cell, events_sha256=digest.of_bytes(EVENTS))
@@ -44,7 +44,7 @@ def keep_run(
 
 
 def compared(tmp_path: Path, *changes: dict[str, Any], **more: Any) -> Comparison:
-    """A plain run against one with the changes."""
+    """Compares a plain run with one that has the changes."""
     return compare_exactly(
         keep_run(tmp_path / "one"), keep_run(tmp_path / "other", *changes, **more)
     )

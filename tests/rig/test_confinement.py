@@ -44,7 +44,7 @@ REFUSED = {
 
 @pytest.fixture
 def port() -> Iterator[int]:
-    """Of a service of this machine's, to which nobody is to come."""
+    """Yields the port of a service on this machine, and checks that nobody connected."""
     with socket.socket() as service:
         service.bind(("127.0.0.1", 0))
         service.listen()

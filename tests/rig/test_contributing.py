@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: GPL-2.0-or-later
-"""What contributors are given: hooks that call the linters of the tests, an editor's settings."""
+"""Files for contributors: hooks that run the linters of the tests, and an editor's settings."""
 
 import configparser
 import sys

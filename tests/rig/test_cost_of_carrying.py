@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: GPL-2.0-or-later
-"""What carrying a cell's folder costs is measured on a run's own cells."""
+"""The cost of carrying a cell's folder, measured on a run's own cells."""
 
 from pathlib import Path
 

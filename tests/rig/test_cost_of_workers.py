@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: GPL-2.0-or-later
-"""What whole runs cost: also what is spent by processes that outlive the one that started them."""
+"""The cost of whole runs, with the time of processes that outlive their parents."""
 
 import io
 import os
@@ -40,7 +40,7 @@ print(msgspec.json.encode(found).decode())
 
 
 def measured(code: str, out: Path) -> subprocess.CompletedProcess[str]:
-    """By a process of its own: it waits for whatever ends."""
+    """Measures in a process of its own, since it waits for any child that ends."""
     return subprocess.run(
         [sys.executable, "-c", MEASURE, code, str(out)],
         env={**os.environ, "PYTHONPATH": str(CHECKOUT / "rig")},

@@ -50,7 +50,7 @@ int main(void) { default_delay(1); internal_delay(1); return 0; }
 
 
 def packed(folder: Path, *options: str) -> Subject:
-    """A subject whose program is that source."""
+    """Compiles that source into a packaged subject."""
     program = folder / PARTS / "usr/sbin/flashrom"
     program.parent.mkdir(parents=True)
     (folder / "source.c").write_text(SOURCE, encoding="ascii")
@@ -60,7 +60,7 @@ def packed(folder: Path, *options: str) -> Subject:
 
 @pytest.fixture
 def functions(tmp_path: Path) -> tuple[DelayFunction, ...]:
-    """Its delay functions."""
+    """Returns the subject's delay functions."""
     return find_delay_functions(packed(tmp_path), DelayWish())
 
 

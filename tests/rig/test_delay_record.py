@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: GPL-2.0-or-later
-"""What the delay plugin is told, and what becomes of what it wrote."""
+"""Arguments of the delay plugin, and the reading of its record."""
 
 import shutil
 from pathlib import Path
@@ -24,7 +24,7 @@ INSN_NS = 4
 
 @pytest.fixture
 def function(tmp_path: Path) -> DelayFunction:
-    """A delay function of a real program."""
+    """Returns a delay function of a real program."""
     return find_delay_functions(packed(tmp_path), DelayWish())[0]
 
 

@@ -28,7 +28,7 @@ PROFILE_NAME = "internal_delay"
 
 
 def packed(folder: Path, program: Path) -> Subject:
-    """A subject that is that program alone."""
+    """Returns a subject that consists of that program."""
     part = folder / "subject" / PARTS / "usr/sbin/flashrom"
     part.parent.mkdir(parents=True)
     shutil.copy(program, part)
@@ -41,7 +41,7 @@ def program_of(subject: Subject) -> Path:
 
 
 def said_by_gdb(program: Path, *commands: str) -> str:
-    """Of a process that has just become the program, as the subject has in a guest."""
+    """Returns gdb's output about a process right after its exec, as a subject's in a guest."""
     assert GDB
     words = gdb_words(GDB, ["starti", *commands, "continue", "print $rdi"])
     done = subprocess.run(

@@ -46,7 +46,7 @@ CALLERS = {1: ["core/busy.c:154", "drivers/spi25.c:67"], 2: ["core/flash.c:9"]}
 
 
 def call(us: int, took_ns: int | None, **changes: Any) -> DelayCall:
-    """One that asked for so much."""
+    """Returns a call that requested that delay, with the changes."""
     plain = DelayCall(
         call=1,
         function=0,
@@ -294,7 +294,7 @@ def test_wait_that_no_call_asked_for_is_the_buss_alone() -> None:
 
 
 def result_of(folder: Path, delays: Delays | None, job: Job = Job.WRITE) -> CellResult:
-    """Of a cell in which all else is well, of a program that nobody knows."""
+    """Judges a cell of an unknown program in which all but the delays is sound."""
     cell, chip = make_cell(job=job), make_chip()
     content = workload.final_content(cell, workload.region_of(cell, chip))
     (folder / "events.jsonl").write_bytes(as_lines(sound_events()))

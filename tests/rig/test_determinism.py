@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: GPL-2.0-or-later
-"""What repeats are made under, and what may be said after them."""
+"""The settings of repeats, and the claims that they allow."""
 
 from delayrig.analysis.selfcheck.determinism import (
     ROUND,

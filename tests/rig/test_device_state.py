@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: GPL-2.0-or-later
-"""Which saved states QEMU may load again, and what is left out of them."""
+"""Saved states that QEMU may load again, and the state that they leave out."""
 
 import struct
 

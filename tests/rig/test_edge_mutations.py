@@ -40,7 +40,7 @@ EVENTS = b"""\
 
 
 def mutated(content: bytes, draws: random.Random) -> bytes:
-    """A few changes, each at a place of its own."""
+    """Returns the content with one to four random changes."""
     for _ in range(draws.randint(1, 4)):
         at = draws.randrange(len(content) + 1)
         end = min(at + draws.choice((1, 1, 4, 40)), len(content))
@@ -59,7 +59,7 @@ def mutated(content: bytes, draws: random.Random) -> bytes:
 
 
 def read_results_again(content: bytes, folder: Path) -> None:
-    """What is taken can be written, and read again as it was."""
+    """Checks that results that are accepted can be written and read again unchanged."""
     results = decode_results(content, "results.json")
     assert [own_fault(cell) for cell in results.cells] == [""] * len(results.cells)
     write_results(results, folder)

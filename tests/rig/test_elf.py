@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: GPL-2.0-or-later
-"""Which libraries a program takes along, tried on small real programs."""
+"""Libraries that are packaged with a program, tried on small real programs."""
 
 import platform
 import shutil
@@ -24,7 +24,7 @@ E_MACHINE_AT = 18
 
 
 def compiled(folder: Path, name: str, source: str, *options: str) -> Path:
-    """What gcc makes of the source; the name says where below the folder."""
+    """Compiles the source to the path `name` below the folder."""
     out = folder / name
     out.parent.mkdir(parents=True, exist_ok=True)
     text = folder / f"{out.name}.c"
@@ -35,7 +35,7 @@ def compiled(folder: Path, name: str, source: str, *options: str) -> Path:
 
 @pytest.fixture(scope="module")
 def built(tmp_path_factory: pytest.TempPathFactory) -> Path:
-    """A program that needs libleaf of its own, and that libdeep of the same folder."""
+    """Builds a program that needs libleaf, which needs libdeep of the same folder."""
     folder = tmp_path_factory.mktemp("elf")
     shared = ("-shared", "-fPIC", "-nostdlib")
     compiled(folder, "private/libdeep.so", DEEP, *shared)
@@ -177,7 +177,7 @@ def test_missing_program_is_refused(tmp_path: Path) -> None:
 
 @pytest.fixture
 def other_root(tmp_path: Path) -> Path:
-    """A root with a program that needs a library and a loader of that root."""
+    """Makes a root with a program that needs a library and a loader of that root."""
     root = tmp_path / "root"
     usr = root / "usr"
     shared = ("-shared", "-fPIC", "-nostdlib")

@@ -23,7 +23,7 @@ def kinds() -> list[type[Kind]]:
 
 def test_page_has_each_kind_of_each_stream_once() -> None:
     shown = [kind for kinds in SECTIONS.values() for kind in kinds]
-    # What the live lane passes on of the CPU plugin's trace is told of with both.
+    # The page describes once the lines of the CPU plugin's trace that the live lane passes on.
     assert sorted(map(str, shown)) == sorted(map(str, kinds()))
     assert len(re.findall(r"(?m)^### ", PAGE)) == len(shown)
 

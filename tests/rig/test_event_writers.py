@@ -31,7 +31,7 @@ def kinds_of(union: object) -> tuple[type[Kind], ...]:
 
 
 def written_by(writer: Writer, union: object) -> dict[str, type[Kind]]:
-    """The kinds of a stream that name that writer."""
+    """Returns the kinds of a stream that name that writer."""
     return {name_of(kind): kind for kind in kinds_of(union) if writer in kind.writers}
 
 
@@ -74,7 +74,7 @@ PRINTED: dict[Writer, tuple[object, Printed]] = {
 
 
 def fault_of(kind: type[Kind], keys: list[str]) -> str:
-    """How what is printed of a kind differs from its definition; empty where it does not."""
+    """Returns the difference between the printed keys and the kind's definition, empty if none."""
     fields = msgspec.structs.fields(kind)
     names = [field.name for field in fields]
     if unknown := set(keys) - set(names):

@@ -152,7 +152,7 @@ def test_control_that_is_convicted_makes_the_run_a_fault() -> None:
 
 
 def lost(role: Role = Role.MEASURE, expect: Expect = Expect.PASS) -> CellResult:
-    """A cell whose kernel the archive did not give."""
+    """Returns a cell whose kernel the archive did not provide."""
     return make_result(
         verdict=Verdict.SKIPPED, expect=expect.value, role=role.value, not_provided="a kernel"
     )

@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: GPL-2.0-or-later
-"""What a fault campaign as a whole has to say; runs themselves are made in tests/protocol."""
+"""The summary of a fault campaign. The runs themselves are tested in tests/protocol."""
 
 from pathlib import Path
 from typing import Any
@@ -24,7 +24,7 @@ from tests.rig.event_builders import as_lines, made
 
 
 def make_run(number: int = 0, **changes: Any) -> FaultRun:
-    """A run that ended well."""
+    """Returns a run that ended well, with the changes."""
     plain = FaultRun(
         subject="bundled",
         scenario=draw_scenario(1, number),

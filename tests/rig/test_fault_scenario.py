@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: GPL-2.0-or-later
-"""What a run of a fault campaign is to be, and how it is said to have ended."""
+"""The draw of a fault campaign's scenario, and the outcome of its run."""
 
 import re
 from collections import Counter
@@ -35,7 +35,7 @@ FAULT = re.compile(
 
 
 def make_scene(**changes: Any) -> Scenario:
-    """A write through a link that loses a byte."""
+    """Returns a write through a link that loses a byte, with the changes."""
     plain = Scenario(
         seed=1,
         run=0,
@@ -51,7 +51,7 @@ def make_scene(**changes: Any) -> Scenario:
 
 
 def left(scenario: Scenario, **changes: Any) -> Left:
-    """What a run leaves in which all was well."""
+    """Returns the traces of a run without faults, with the changes."""
     plain = Left(
         exit_code=0,
         said="done\n",

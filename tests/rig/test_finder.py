@@ -41,7 +41,7 @@ BUILDS = {
 def read(
     folder: Path, source: str, *options: str, arch: Arch = Arch.X86_64
 ) -> tuple[Findings, list[str]]:
-    """What is found in the stripped program, with the names that the other one has for it."""
+    """Reads the stripped program; returns the findings, with the names of their functions."""
     program = programs.build(folder, source, *(options or ("-O2",)), arch=arch)
     findings = find_in(programs.stripped(program, arch).read_bytes())
     return findings, programs.names_of(program, [each.address for each in findings.found])
@@ -145,7 +145,7 @@ def test_wait_that_a_status_may_end_is_found_with_a_doubt(tmp_path: Path, level:
 
 
 def doubts(folder: Path, source: str, *options: str, arch: Arch) -> dict[str, str]:
-    """What is doubted of each function that is found."""
+    """Returns the doubt about each function that is found."""
     program = programs.build(folder, source, *options, arch=arch)
     found = find_in(programs.stripped(program, arch).read_bytes()).found
     return {programs.names_of(program, [each.address])[0]: each.doubt for each in found}

@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: GPL-2.0-or-later
-"""Which calls of a calm cell confirm that a function is a delay."""
+"""Calls in a calm cell that confirm a function as a delay."""
 
 import pytest
 from delayrig.images.finder.confirm import confirm, unit_of

@@ -24,11 +24,11 @@ KNOWN = {
     "824f288df3b1229a03e5ee660c00f9fcc5691c93cad1b93020191bc5d2a54ec4": [0x489F0, 0x48A60],
     "2c318a3f5b747373992bd507be9f6ab308c1091527817bf2a8d2033d4cb54e1d": [0x3E360, 0x3E3E0],
 }
-"""Of 1.3.0-2.1 and 1.4.0-3: programs of amd64, i386 and arm64, libraries of amd64."""
+"""The functions of 1.3.0-2.1 and 1.4.0-3: programs of amd64, i386, arm64; libraries of amd64."""
 
 
 def parts() -> dict[str, Path]:
-    """What this installation has of these, by digest."""
+    """Returns the installed programs and libraries, by digest."""
     images = find_paths().images
     found = [
         *(images / "subjects").glob(f"*/{PARTS}{PROGRAM}"),

@@ -18,20 +18,20 @@ NAME = "sleep_us"
 
 @pytest.fixture
 def whole(tmp_path: Path) -> Path:
-    """A program with everything in it."""
+    """Builds a program with its symbols and debug information."""
     return programs.build(tmp_path / "build", programs.USES_BOTH, "-O2", "-g", "-Wl,--build-id")
 
 
 @pytest.fixture
 def apart(whole: Path, tmp_path: Path) -> tuple[Path, Path]:
-    """The stripped program, and its debug information."""
+    """Returns the stripped program and its debug information."""
     debug = tmp_path / "program.debug"
     subprocess.run(["objcopy", "--only-keep-debug", whole, debug], check=True)
     return programs.stripped(whole), debug
 
 
 def expected(whole: Path) -> dict[str, int]:
-    """Where the symbols of the whole program have it."""
+    """Returns the function's address in the symbols of the whole program."""
     address = read_symbols(whole).function(NAME)
     assert address is not None
     return {NAME: address}

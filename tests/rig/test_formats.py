@@ -43,7 +43,7 @@ from tests.rig.builders import (
     make_run_header,
 )
 
-# What a subject may print as its last words, and a path may have in it.
+# Characters that a subject may print last, or that a path may contain.
 NASTY = 'a | b, 100 % # c: <d> & "e" \x1b[31m\x00 `f` *g* \\ é\nnot ok 9 - ::error::\n  ...\n]]>'
 TIMES = {"time_ns": TimeSplit(total=SECOND), "cpu_ns": CpuTime(user=SECOND // 4)}
 
@@ -85,7 +85,7 @@ WATCH = [
 
 
 def gated() -> Report:
-    """Of a gate in which a cell is too slow, and one unseen."""
+    """Returns the report of a gate in which one cell is too slow and one was skipped."""
     unseen = make_result(make_cell(name="unseen"), verdict=Verdict.SKIPPED)
     before = results_of(cell("a"), cell("b"), unseen)
     slow = cell("b", time_ns=TimeSplit(total=2 * SECOND))
@@ -189,7 +189,7 @@ COMMAND = re.compile(r"::(error|warning|notice) title=([^:,\r\n]*)::([^\r\n]*)")
 
 
 def annotations(content: bytes) -> list[tuple[str, str, str]]:
-    """By the grammar that GitHub documents: a command a line, percent signs decoded."""
+    """Parses the annotations by GitHub's grammar: a command a line, percent signs decoded."""
     found = []
     for line in content.decode().splitlines():
         match = COMMAND.fullmatch(line)

@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: GPL-2.0-or-later
-"""What may be a baseline, and what is said of everything else."""
+"""Folders and names that a gate accepts as its baseline, and the messages about all others."""
 
 from collections.abc import Callable
 from pathlib import Path
@@ -44,7 +44,7 @@ def test_cells_of_any_subject_are_looked_for_and_canaries_are_not(tmp_path: Path
 
 
 def candidates(*words: str) -> list[str]:
-    """The cells that a gate would run of its candidate."""
+    """Returns the cells of the candidate that a gate would run."""
     asked = ["gate", "--candidate", "debian:trixie", "--plan", "smoke", "--dry-run", *words]
     lines = CliRunner().invoke(main, asked).stdout.splitlines()
     return [line.split()[1] for line in lines if line.startswith("candidate")]

@@ -30,7 +30,7 @@ def test_every_exit_code_has_its_meaning_for_git(code: ExitCode, bisected: int) 
 
 
 def ended(monkeypatch: pytest.MonkeyPatch, outcome: ExitCode | Exception, *more: str) -> int:
-    """How a gate ends whose work comes to that."""
+    """Returns the exit code of a gate whose work has that outcome."""
 
     def worked(*_: object, **__: object) -> ExitCode:
         if isinstance(outcome, Exception):

@@ -6,7 +6,7 @@ from delayrig.analysis.gate.performance import PAIRS_MIN, Interval, excess_inter
 
 
 def noisy_pairs(excess: float, *, noise: float, count: int, seed: int) -> list[tuple[float, float]]:
-    """Drift that both halves share, and noise that each has for itself."""
+    """Returns pairs of times with a common drift and noise of their own."""
     dice = random.Random(seed)
     pairs = []
     for number in range(count):

@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: GPL-2.0-or-later
-"""What may cost more, and how that is told: limits of a cell, its floor, and limits of a plan."""
+"""Limits of cost: of a cell, of its floor, and of a whole plan; and the lines about them."""
 
 from collections.abc import Sequence
 from typing import NamedTuple
@@ -26,7 +26,7 @@ READ = Took((140, 140), (23.5, 36.2))
 
 
 def gated(cells: Sequence[Took]) -> Decision:
-    """Of a plan of these cells; the first one is called n0."""
+    """Decides a gate of these cells; the first one is called n0."""
     sides = [
         [
             timed(subject, int(each.time[at] * MS), name=f"n{n}", cpu_ns=int(each.cpu[at] * MS))
@@ -38,7 +38,7 @@ def gated(cells: Sequence[Took]) -> Decision:
 
 
 def cost_lines(decision: Decision) -> dict[str, str]:
-    """By figure."""
+    """Returns the lines about cost, by figure."""
     lines = [line.removeprefix("Cost in ") for line in decision.lines if line.startswith("Cost in")]
     return {line.partition(":")[0]: line for line in lines}
 

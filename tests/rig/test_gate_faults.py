@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: GPL-2.0-or-later
-"""What becomes of a fault between two builds: only what is new or worse refuses a candidate."""
+"""Faults of both builds: a gate refuses a candidate only if they are new or worse."""
 
 from typing import Any
 
@@ -26,7 +26,7 @@ SIGNALS = ["signals:20"]
 def site(
     callers: tuple[str, ...], asked_ns: int, seen_ns: int, *, short: bool | None = None
 ) -> SiteWaits:
-    """One call site with a wait; it is short where less was seen than asked."""
+    """Returns a call site with one wait, which is short if it took less than requested."""
     is_short = seen_ns < asked_ns if short is None else short
     return SiteWaits(
         callers=list(callers),
@@ -39,7 +39,7 @@ def site(
 
 
 def cell(subject: str, *sites: SiteWaits, hazards: list[str] | None = None) -> CellResult:
-    """A cell whose job was done, with those waits."""
+    """Returns a cell with those waits whose job was done."""
     short = any(each.short for each in sites)
     return timed(
         subject,
@@ -118,7 +118,7 @@ def test_shorter_wait_than_any_that_signals_cut_before_is_new() -> None:
 
 
 def outcome_of(before: CellResult, after: CellResult, **terms: Any) -> tuple[int, Outcome]:
-    """Of that cell beside one in which all is well."""
+    """Decides a gate of that cell and a sound one; returns the exit code and the cell's outcome."""
     decision = beside_a_good_one(before, after, **terms)
     (found,) = [found for found in decision.cells if found.id == after.id]
     return decision.exit_code, found.outcome
@@ -158,7 +158,7 @@ def test_what_the_baseline_did_not_wait_is_no_cost_of_who_waits() -> None:
 
 
 def early(short_ns: int, rule: str = "tvsl", grade: str = "datasheet") -> Evidence:
-    """A command that came that much before its time."""
+    """Returns the evidence of a command that came too early by that time."""
     found = make_evidence(Witness.CHIP, grade)
     return msgspec.structs.replace(found, rule=rule, command="RDID (0x9f)", margin_ns=-short_ns)
 
@@ -177,7 +177,7 @@ def at_chip(subject: str, *evidence: Evidence, **more: Any) -> CellResult:
         ([early(1000 * US)], [early(1200 * US)], 1),
         ([early(1000 * US)], [early(1000 * US, rule="tpuw")], 1),
         ([early(1000 * US)], [early(1000 * US), early(US, rule="busy")], 1),
-        # What no datasheet says is a doubt where it is new.
+        # A violation of an assumed time is a doubt if it is new.
         ([early(1000 * US)], [early(1000 * US), early(US, rule="busy", grade="assumed")], 4),
     ],
 )

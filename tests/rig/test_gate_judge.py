@@ -25,7 +25,7 @@ BEFORE, AFTER = "bundled", "path:new/flashrom"
 
 
 def timed(subject: str, total_ns: int = SECOND, *, name: str = "a", **changes: Any) -> CellResult:
-    """A cell of a subject that took so long."""
+    """Returns a cell of that subject and duration, with the changes."""
     cell: Cell = make_cell(name=name, subject=subject)
     cpu_ns = changes.pop("cpu_ns", SECOND)
     measured = {"time_ns": TimeSplit(total=total_ns), "cpu_ns": CpuTime(user=cpu_ns)}
@@ -40,7 +40,7 @@ def run_of(*cells: CellResult, **header: Any) -> Results:
 def decided(
     baseline: Sequence[CellResult], candidate: Sequence[CellResult], **more: Any
 ) -> Decision:
-    """One round, with whole canaries and controls."""
+    """Decides a gate of one round, with sound canaries and controls."""
     return decide([run_of(*baseline)], [run_of(*candidate, *WATCH)], Terms(**more))
 
 
@@ -215,7 +215,7 @@ def test_nothing_but_skipped_cells_decides_nothing() -> None:
 
 
 def with_delays(name: str, *, seen: int, judged: int, visible_ns: int) -> CellResult:
-    """A cell in which QEMU saw the delays."""
+    """Returns a cell whose delays QEMU recorded."""
     return timed(
         AFTER,
         name=name,
@@ -276,7 +276,7 @@ def test_other_subjects_and_kernels_do_not_make_a_baseline_another() -> None:
 
 
 def rounds(total_ns: Sequence[int], subject: str) -> list[Results]:
-    """A real cell for each, beside one of virtual time in the first."""
+    """Returns a round for each duration; the first also has a cell of virtual time."""
     real = [run_of(timed(subject, ns, name="r", lane="live")) for ns in total_ns]
     watch = WATCH if subject == AFTER else []
     return [run_of(timed(subject), *real[0].cells, *watch), *real[1:]]
@@ -367,14 +367,14 @@ def test_what_the_live_lane_uses_is_no_reason_to_doubt_exact_times() -> None:
 
 
 def unheard(cell: CellResult, reason: str = "this machine could not keep up") -> CellResult:
-    """The same, on a machine that was busy."""
+    """Returns the cell without a verdict, as on a busy machine."""
     return msgspec.structs.replace(
         cell, lane="live", verdict=Verdict.INCONCLUSIVE, reason=reason, evidence=[]
     )
 
 
 def without(runs: list[Results], number: int) -> list[Results]:
-    """That round's real cell told nothing."""
+    """Returns the rounds; in that one, the cell of real time has no verdict."""
     changed = [unheard(cell) if cell.lane == "live" else cell for cell in runs[number].cells]
     return [*runs[:number], run_of(*changed), *runs[number + 1 :]]
 
@@ -414,7 +414,7 @@ def test_doubt_that_rests_on_evidence_is_never_left_out() -> None:
 
 
 def watched(*canaries: CellResult) -> Decision:
-    """A gate of real time whose canary did that, round by round."""
+    """Decides a gate of real time with that canary in each round."""
     ours = rounds(REAL, AFTER)
     ours[0] = run_of(*[cell for cell in ours[0].cells if cell.id != CANARY.id], canaries[0])
     for number, canary in enumerate(canaries[1:], start=1):

@@ -32,7 +32,7 @@ ROUNDS = 4
 
 
 def request(tmp_path: Path, lane: LaneName = LANE) -> GateRequest:
-    """Of one cell to measure by."""
+    """Makes the request of a gate with one cell to measure."""
     cells = [msgspec.structs.replace(cell, lane=lane) for cell in (MEASURED, CANARY, CONTROL)]
     candidate = Request(
         plan="smoke",

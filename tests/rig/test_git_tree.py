@@ -24,13 +24,13 @@ from tests.rig.git_commits import branched_from, commit_all, git
 
 @pytest.fixture
 def paths(tmp_path: Path) -> Paths:
-    """A state of its own."""
+    """Returns paths with an empty state."""
     return replace(find_paths(), state=tmp_path / "state")
 
 
 @pytest.fixture
 def tree(tmp_path: Path) -> Path:
-    """Two commits, and the first is tagged."""
+    """Makes a tree of two commits; the first one has a tag."""
     folder = tmp_path / "tree"
     folder.mkdir()
     (folder / "a.c").write_text("first\n")

@@ -38,7 +38,7 @@ def after(files: Files) -> Files:
 
 
 def content(root: Path) -> dict[str, bytes]:
-    """Of every file that is no build's."""
+    """Returns the content of each file that no build has made."""
     found: dict[str, bytes] = {}
     for folder, folders, names in os.walk(root):
         folders[:] = set(folders) - set(left_out(folder, folders))

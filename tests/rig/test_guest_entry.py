@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: GPL-2.0-or-later
-"""What a guest or a host's cell is given for somebody who looks in; what is to be pasted."""
+"""The way into a running guest or host cell: its files, and the commands to paste."""
 
 import subprocess
 from dataclasses import replace

@@ -40,14 +40,14 @@ class Guest:
         (folder / "parts.json").write_bytes(msgspec.json.encode(parts))
 
     def provide(self) -> GuestImage:
-        """The image, and what was said about it in `said`."""
+        """Provides the image; `said` then holds the messages."""
         self.said.clear()
         return provide_guest_image(read_recipes(CHECKOUT).guest, self.paths, self.said.append)
 
 
 @pytest.fixture
 def guest(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Guest:
-    """One that was provided once."""
+    """Returns a guest whose image was provided once."""
     made = Guest(tmp_path, monkeypatch)
     made.provide()
     assert len(made.said) == 1

@@ -102,7 +102,7 @@ def test_function_that_takes_something_before_the_length_is_asked_in_its_second_
 
 
 def host_events(**end: int) -> list[Event]:
-    """Of a library client that ran for ten seconds."""
+    """Returns the events of a library client that ran for ten seconds."""
     return [
         made(HostStart, t_ns=0),
         made(HostEnd, t_ns=10_000_000_000, **end),

@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: GPL-2.0-or-later
-"""Whether a hazard took place: what did not is a fault of the rig, what was not met is not."""
+"""A hazard that did not take place is a fault of the rig; one that the job did not meet is none."""
 
 from typing import Any
 
@@ -51,7 +51,7 @@ def mark(kind: type[Some], t_ns: int = START_NS - 1, **fields: Any) -> Some:
 
 
 def spell(begin_ns: int, *, count: int = 3, turns: int = 5) -> list[Event]:
-    """Siblings that run for 20 ms and turn so often in it."""
+    """Returns siblings that run for 20 ms, with that number of turns."""
     return [
         mark(SiblingsRunning, begin_ns, count=count, turns_min=7),
         mark(SiblingsStopped, begin_ns + 20 * MS, count=count, turns_min=7 + turns),
@@ -116,13 +116,13 @@ MET_NOTHING = [
 
 
 def seen_beside(events: list[Event]) -> Artifacts:
-    """A cell in which these things happened, and nothing else that a hazard does."""
+    """Returns a sound cell in which these events replace those of the siblings."""
     plain = without(without(sound_events(), SiblingsRunning), SiblingsStopped)
     return seen_of(*plain, *events)
 
 
 def trust(word: str, events: list[Event]) -> str:
-    """What is wrong with the rig in a cell of that hazard, in which these things happened."""
+    """Returns the fault that the hazard finds in these events, empty if none."""
     return hazard_of(word).fault(cell_of(word), seen_beside(events))
 
 

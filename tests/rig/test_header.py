@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: GPL-2.0-or-later
-"""What a run was made with: a program that had no chance to answer is no empty answer."""
+"""Facts that a run records about itself. A program that could not answer has no empty answer."""
 
 from pathlib import Path
 
@@ -11,7 +11,7 @@ from delayrig.lanes.header import commit_of
 
 
 def git_that(does: str, folder: Path, patch: pytest.MonkeyPatch) -> Paths:
-    """A checkout, where git is a script."""
+    """Returns a checkout whose git is a script."""
     (folder / "git").write_text(f"#!/bin/sh\n{does}\n", encoding="ascii")
     (folder / "git").chmod(0o755)
     patch.setenv("PATH", f"{folder}:/usr/bin:/bin")

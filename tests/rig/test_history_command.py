@@ -250,7 +250,7 @@ def test_wrong_password_and_missing_database_are_told_without_the_password(
 
 
 def kept(address: Address, out: Path, capfd: pytest.CaptureFixture[str]) -> str:
-    """What keeping a run there says; it must not raise whatever is wrong."""
+    """Records a run in that history; returns the message. No fault may raise."""
     record_run(address, make_run(1, {"a": 1}), out)
     return capfd.readouterr().err
 

@@ -38,7 +38,7 @@ LIMIT_S = 120
 
 
 def python(code: str, *words: str) -> subprocess.Popen[str]:
-    """A process of its own."""
+    """Starts Python code in a process of its own."""
     return subprocess.Popen(
         [sys.executable, "-c", code, *words],
         env={**os.environ, "PYTHONPATH": f"{CHECKOUT / 'rig'}:{CHECKOUT}"},
@@ -268,11 +268,11 @@ TO_FIRST = [
     ),
     f"UPDATE {VERSION_TABLE} SET version_num = 'r0001'",
 ]
-"""What the second revision brought, taken away again."""
+"""Statements that undo the second revision."""
 
 
 def make_old_history(url: str) -> None:
-    """By the first revision, with a run in it."""
+    """Makes a history of the first revision, with one run."""
     address = address_of(url)
     if address.file:
         address.file.parent.mkdir(parents=True, exist_ok=True)
@@ -313,7 +313,7 @@ def test_history_of_the_first_revision_is_brought_up_to_date_with_its_runs(
 
 
 def shape_of(connection: Connection) -> dict[str, object]:
-    """Its tables with their columns and indexes, in no order."""
+    """Returns the tables with their columns, indexes and foreign keys, without their order."""
     found = inspect(connection)
     return {
         table: (

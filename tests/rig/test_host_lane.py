@@ -35,18 +35,18 @@ class Silent:
     """Watches a run and says nothing."""
 
     def preparing(self, what: str) -> None:
-        """Nothing of it."""
+        """Ignores it."""
 
     def started(self, cells: int) -> None:
-        """Nothing of it."""
+        """Ignores it."""
 
     def finished(self, result: CellResult) -> None:
-        """Nothing of it."""
+        """Ignores it."""
 
 
 @pytest.fixture
 def paths(tmp_path: Path) -> Paths:
-    """A folder of state of its own, with the programs of this build."""
+    """Returns paths with a state of its own that uses the programs of this build."""
     state = tmp_path / "state"
     state.mkdir()
     (state / "build").symlink_to(BUILT)
@@ -54,7 +54,7 @@ def paths(tmp_path: Path) -> Paths:
 
 
 def host_cell(**changes: Any) -> Cell:
-    """A small write that lasts half a second, of which 400 ms are one erase."""
+    """Returns a small write of half a second, 400 ms of which are one erase."""
     plain: dict[str, Any] = {
         "lane": LaneName.HOST,
         "icount_shift": 0,
@@ -91,7 +91,7 @@ def run_one(paths: Paths, out: Path, cell: Cell) -> CellResult:
 
 
 def stand_in(paths: Paths, script: str) -> None:
-    """A script that the session starts in place of the emulator, which it finds in `$real`."""
+    """Installs a script in place of the emulator; its variable `$real` names the emulator."""
     real = paths.emulator.resolve()
     (paths.state / "build").unlink()
     paths.emulator.parent.mkdir(parents=True)

@@ -28,7 +28,7 @@ sys.exit(subprocess.run(words, start_new_session=True).returncode)
 
 
 def spec_of(folder: Path, *subject: str, **changes: object) -> Path:
-    """A session in that folder, whose subject is any program."""
+    """Writes a session into that folder; its subject may be any program."""
     known: dict[str, object] = {
         "emulator": [
             *(str(EMULATOR), "--chip", "GD25Q16C", "--listen", "tcp:127.0.0.1:0"),
@@ -47,7 +47,7 @@ def spec_of(folder: Path, *subject: str, **changes: object) -> Path:
 
 
 def begin(spec: Path) -> subprocess.Popen[bytes]:
-    """Its parent, which is nobody but a way to die."""
+    """Starts the session below a parent, which a test can kill."""
     return subprocess.Popen(
         [sys.executable, "-c", PARENT, str(spec)],
         env={**os.environ, "PYTHONPATH": str(CHECKOUT / "rig")},
@@ -55,7 +55,7 @@ def begin(spec: Path) -> subprocess.Popen[bytes]:
 
 
 def run(spec: Path) -> list[Event]:
-    """To its end; what it wrote."""
+    """Runs the session until it ends; returns its events."""
     assert begin(spec).wait(LIMIT_S) == 0
     return read_events(spec.parent / "agent.jsonl")
 

@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: GPL-2.0-or-later
-"""What a guest that a subject took over may say: 102,000 seeded mutations with `--all`.
+"""Output of a guest that a hostile subject controls: 102,000 seeded mutations with `--all`.
 
 Each is refused as a fault of the rig, or makes a result that can be written and read again. No file
 appears outside of the cell's folder.
@@ -60,7 +60,7 @@ SAID = {
 
 
 def sound_folder(folder: Path) -> Path:
-    """Of a cell that passes, alone in its folder."""
+    """Makes the folder of a cell that passes."""
     cell = folder / "run" / "cell"
     cell.mkdir(parents=True)
     for name, content in (("events.jsonl", SAID["events"].sound), ("stdout.txt", CONSOLE)):

@@ -16,7 +16,7 @@ LOST_ARCH = Arch.I386
 
 @pytest.fixture
 def asked(monkeypatch: pytest.MonkeyPatch) -> list[object]:
-    """What was asked for, in an archive that has nothing of one architecture."""
+    """Returns a list that receives each request for an image; one architecture has none."""
     found: list[object] = []
 
     def kernel(name: str, *_: object) -> None:

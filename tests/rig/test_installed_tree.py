@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: GPL-2.0-or-later
-"""What packages install: the whole tree, a command, and a manual page for each subcommand."""
+"""Files that the packages install: the tree, a command, and a manual page for each subcommand."""
 
 import re
 import shutil
@@ -118,7 +118,7 @@ def test_debian_depends_on_what_the_launcher_would_install() -> None:
 
 
 def field(name: str) -> dict[str, str]:
-    """Packages of a field of the binary package, with the version that is asked for."""
+    """Returns the packages in a field of the binary package, with their required versions."""
     found = re.search(rf"(?m)^{name}: (.*(?:\n .*)*)", CONTROL.partition("\n\n")[2])
     assert found is not None
     words = [word.strip() for word in found[1].split(",")]

@@ -44,7 +44,7 @@ hazards = ["none", "hogs:1", "stop-cont:10"]
 
 
 def begin(plan: Path, out: Path) -> subprocess.Popen[bytes]:
-    """A run of more cells than anybody waits for; its sessions work below `out`."""
+    """Starts a run of more cells than the test waits for; its sessions work below `out`."""
     words = ["run", "--no-color", "--no-history", "--plan", str(plan), "--out", str(out / "run")]
     state = find_paths().state
     return subprocess.Popen(
@@ -61,7 +61,7 @@ def begin(plan: Path, out: Path) -> subprocess.Popen[bytes]:
 
 
 def at_work(out: Path) -> list[str]:
-    """Processes that work below that folder, or were told of it; a session's children do both."""
+    """Returns the processes with the folder in their arguments or as their working folder."""
     found = []
     for process in Path("/proc").glob("[0-9]*"):
         try:
@@ -75,7 +75,7 @@ def at_work(out: Path) -> list[str]:
 
 
 def wait_for_session(out: Path) -> bool:
-    """Whether beside the run itself there came to be somebody at work."""
+    """Returns True once a process besides the run itself is at work, False after the limit."""
     until_s = time.monotonic() + BEGIN_LIMIT_S
     while not (busy := len(at_work(out)) > 1) and time.monotonic() < until_s:
         time.sleep(LOOK_S)
@@ -83,19 +83,19 @@ def wait_for_session(out: Path) -> bool:
 
 
 def wait_for_result(out: Path) -> None:
-    """A first cell is finished: on a busy machine most kills come before that."""
+    """Waits for the first finished cell. On a busy machine most kills would come earlier."""
     until_s = time.monotonic() + BEGIN_LIMIT_S
     while not has_result(out) and time.monotonic() < until_s:
         time.sleep(LOOK_S)
 
 
 def has_result(out: Path) -> bool:
-    """Folders may go while they are looked into, which `Path.rglob` does not bear."""
+    """Returns True if a cell is finished. `Path.rglob` would fail when a folder vanishes."""
     return any("result.json" in files for _, _, files in os.walk(out))
 
 
 def left(out: Path) -> list[str]:
-    """What is still there when nothing should be; to end, a process needs its CPU once more.
+    """Returns the processes that are left after the limit. To end, each needs the CPU once more.
 
     One that is just becoming another program has no words for a moment: a look may miss it.
     """
@@ -108,7 +108,7 @@ def left(out: Path) -> list[str]:
 
 
 def assert_whole(out: Path) -> int:
-    """Of what has a name that somebody reads; how many cells were finished."""
+    """Checks that all files to be read later are complete; returns the number of finished cells."""
     for path in out.rglob("*.json"):
         if path.name != "session.json":  # the lane's own, which nobody reads afterwards
             json.loads(path.read_bytes())

@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: GPL-2.0-or-later
-"""What a gate says of each known-bad build, folded from one run; and the plan that it runs."""
+"""A gate's answer about each known-bad build, computed from one run; and the plan of that run."""
 
 from itertools import groupby
 from typing import Any

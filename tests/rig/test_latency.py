@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: GPL-2.0-or-later
-"""What latencies are asked for, what the answers are taken for; nothing is left changed."""
+"""Requests for latencies and the reading of their answers; a run restores what it changes."""
 
 import asyncio
 import dataclasses
@@ -318,7 +318,7 @@ def test_cyclictest_is_told_its_interface_and_read_strictly() -> None:
 
 
 def make_cpufreq(folder: Path, *, cpus: int = 2) -> Path:
-    """Files as sysfs has them: this machine may have no cpufreq."""
+    """Makes the files of sysfs for cpufreq, which this machine may lack."""
     for cpu in range(cpus):
         place = folder / f"cpu{cpu}" / "cpufreq"
         place.mkdir(parents=True)
@@ -409,7 +409,7 @@ def test_missing_cyclictest_is_said_with_its_package(
 
 
 def run_here(*words: str, wrapper: tuple[str, ...] = ()) -> list[Line]:
-    """The program itself, on this machine."""
+    """Runs the latency program on this machine."""
     program = str(find_paths().latency_program)
     done = subprocess.run([*wrapper, program, *words], capture_output=True, check=True, timeout=60)
     return parse_lines(done.stdout, expected=len(words), source="rig-latency")
@@ -582,7 +582,7 @@ def test_interrupted_run_leaves_no_process_and_no_half_written_file(tmp_path: Pa
 
 
 def processes_of_session(session: int) -> list[str]:
-    """Those that the run left behind."""
+    """Returns the processes of that session that still run."""
     found = []
     for entry in Path("/proc").glob("[0-9]*"):
         try:

@@ -141,7 +141,7 @@ def window(number: int, *, kept: bool) -> Window:
 
 
 def left_with(*windows: Window) -> Left:
-    """A guest whose clock is a second behind this machine's."""
+    """Returns the traces of a guest whose clock is one second behind this machine's."""
     readings = [
         ClockReading(before_ns=ns + S, guest_ns=ns, after_ns=ns + S) for ns in (0, 10_000 * MS)
     ]

@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: GPL-2.0-or-later
-"""Which library a subject has, and what is packed of it."""
+"""The library of a subject, and the files of it that are packaged."""
 
 import shutil
 import subprocess
@@ -23,7 +23,7 @@ OURS = BUILT.flashrom_build / "lib" / LIBRARY
 
 @pytest.fixture
 def paths(tmp_path: Path) -> Paths:
-    """The programs of this build, and a state of its own."""
+    """Returns paths with a state of its own that uses the programs of this build."""
     if not BUILT.library_client.is_file() or not OURS.is_file():
         pytest.skip("the library client and the library are not built")
     state = tmp_path / "state"
@@ -33,12 +33,12 @@ def paths(tmp_path: Path) -> Paths:
 
 
 def provide(name: str, paths: Paths) -> Subject | None:
-    """Without fetching anything."""
+    """Provides the library; fails the test if that would fetch a file."""
     return provide_library(name, read_recipes(CHECKOUT), paths, lambda what: pytest.fail(what))
 
 
 def unpack(library: Subject, folder: Path) -> Path:
-    """The root that a guest would have."""
+    """Unpacks the library into the root that a guest would have."""
     folder.mkdir()
     with Path(library.archive).open("rb") as archive:
         subprocess.run(["cpio", "-i", "-d", "--quiet"], stdin=archive, cwd=folder, check=True)

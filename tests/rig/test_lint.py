@@ -28,7 +28,7 @@ LOOPBACK = {"localhost", "127.0.0.1", "::1"}
 
 
 def tool(name: str) -> str:
-    """A linter of the environment that runs this test."""
+    """Returns the path of a linter in the environment that runs this test."""
     path = Path(sys.executable).parent / name
     assert path.is_file(), f"{path} is missing: `rig/rig setup` installs it"
     return str(path)
@@ -41,7 +41,7 @@ def answer(*command: str) -> tuple[int, str]:
 
 @cache
 def our_files() -> list[Path]:
-    """Tracked files and new ones that git does not ignore; without git all that is there."""
+    """Returns tracked and new files; without git all files, except those that are ignored."""
     git = shutil.which("git")
     if git is not None and (CHECKOUT / ".git").exists():
         listing = subprocess.run(
@@ -61,7 +61,7 @@ def our_files() -> list[Path]:
 
 
 def holders_of(pattern: re.Pattern[str]) -> list[str]:
-    """Where a text file of ours matches."""
+    """Returns each line of our text files that matches, with its place."""
     return [
         f"{path.relative_to(CHECKOUT)}:{number}: {line.strip()}"
         for path in our_files()
@@ -130,7 +130,7 @@ def test_clang_tidy_finds_nothing() -> None:
 
 
 def tidy_digests(sources: list[Path]) -> dict[Path, str]:
-    """Of each source, of all that it may include, and of what clang-tidy is told."""
+    """Returns a digest of each source, of all headers, and of the settings of clang-tidy."""
     shared = hashlib.sha256((find_paths().build / "compile_commands.json").read_bytes())
     told = [path for path in our_files() if path.name == ".clang-tidy" or path.suffix == ".h"]
     for path in (*told, Path(tool("clang-tidy")), CHECKOUT / "tests" / "requirements.lock"):
@@ -153,7 +153,7 @@ def test_changed_source_or_setting_is_looked_at_by_clang_tidy_again(tmp_path: Pa
 
 
 def is_product(path: Path) -> bool:
-    """Whether it ends up in a program, rather than in a test of one."""
+    """Returns True if the file becomes part of a program, not of a test."""
     return path.relative_to(CHECKOUT).parts[0] in PRODUCT_FOLDERS
 
 

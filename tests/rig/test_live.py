@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: GPL-2.0-or-later
-"""What of the live lane needs no guest: its clock, its line, and what the plugin's trace says."""
+"""Parts of the live lane that need no guest: its clock, its line, and the plugin's trace."""
 
 import asyncio
 from collections.abc import Awaitable, Callable

@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: GPL-2.0-or-later
-"""Whether the archive gave what it gave when the rig was released."""
+"""Differences between the archive now and the archive at the rig's release."""
 
 from pathlib import Path
 from typing import Any

@@ -23,7 +23,7 @@ DIES = "echo 'no luck today' >&2; exit 3"
 
 
 def dies_once(tmp_path: Path) -> str:
-    """Without rights the emulator is started once a try, not twice."""
+    """Returns a script that dies at its first start. Without rights it is started once a try."""
     unprivileged = f'case "$*" in *--realtime=*) {DIES};; esac'
     once = f"if mkdir {tmp_path}/was-here 2>/dev/null; then {DIES}; fi"
     return f'{unprivileged}\n{once}\nexec "$real" "$@"'

@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: GPL-2.0-or-later
-"""What a kernel says of its CPUs, and what it leaves out."""
+"""Facts that a kernel tells about its CPUs, and those that it omits."""
 
 from pathlib import Path
 

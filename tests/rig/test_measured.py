@@ -26,7 +26,7 @@ HEAD = "    subject  MIPS  cores  hazards  chip           job    verdict  total 
 
 
 def run_of(*visible_ns: int) -> Results:
-    """A run of such cells, of 1 s, 2 s, ... and one that nobody judged."""
+    """Returns a run with a cell for each visible time; the first takes 1 s, the next 2 s."""
     cells = [
         make_result(
             make_cell(name=f"c{number}", cores=number),

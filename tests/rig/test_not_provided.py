@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: GPL-2.0-or-later
-"""What the archive did not give: its cells are skipped, all others count, and it is told once."""
+"""Parts that the archive lacks: their cells are skipped, others count, one line tells it."""
 
 import msgspec
 from delayrig.analysis.gate.decision import Limits, Outcome
@@ -23,19 +23,19 @@ CONTROL = make_result(make_cell(name="control", role=Role.CONTROL))
 
 
 def skipped(cell: CellResult) -> CellResult:
-    """The same, had the archive not given what it needs."""
+    """Returns the cell as skipped, since the archive did not provide a part of it."""
     return msgspec.structs.replace(
         cell, verdict=Verdict.SKIPPED, reason=f"not provided: {WHAT}", not_provided=WHAT
     )
 
 
 def run_of(*cells: CellResult) -> Results:
-    """A run in which that was missing."""
+    """Returns a run in which the archive did not provide a part."""
     return Results(run=make_run_header(not_provided=[MISSING]), cells=list(cells))
 
 
 def measured(subject: str, name: str = "a") -> CellResult:
-    """A cell that passed."""
+    """Returns a cell that passed."""
     return make_result(make_cell(name=name, subject=subject))
 
 
@@ -54,7 +54,7 @@ def test_run_that_needed_nothing_of_it_says_nothing() -> None:
 
 
 def gate(*candidate: CellResult, baseline: list[CellResult]) -> tuple[Outcome, list[str]]:
-    """What a gate makes of both."""
+    """Decides a gate of both; returns its outcome and its lines."""
     decision = decide([run_of(*baseline)], [run_of(*candidate)])
     return decision.outcome, decision.lines
 

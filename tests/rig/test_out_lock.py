@@ -57,7 +57,7 @@ def start(folder: Path, *more: str) -> subprocess.Popen[str]:
 
 
 def hold_sigint_back() -> None:
-    """As the launcher does, until the rig's Python has started."""
+    """Blocks SIGINT, as the launcher does until the rig's Python has started."""
     signal.pthread_sigmask(signal.SIG_BLOCK, {signal.SIGINT})
 
 

@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: GPL-2.0-or-later
-"""What the archive gives, and how it is asked again where it fails."""
+"""Packages from the archive, and the retries after a failure."""
 
 import os
 from pathlib import Path
@@ -33,7 +33,6 @@ class FakeClock:
         self.pauses_s: list[float] = []
 
     def read(self) -> float:
-        """The time now."""
         return self.now_s
 
     def pause(self, pause_s: float) -> None:

@@ -204,7 +204,7 @@ def colours_of_schemes() -> dict[str, dict[str, str]]:
 
 
 def contrast(one: str, other: str) -> float:
-    """By WCAG 2."""
+    """Returns the contrast of two colours by WCAG 2."""
     light, dark = sorted((luminance(one), luminance(other)), reverse=True)
     return (light + 0.05) / (dark + 0.05)
 

@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: GPL-2.0-or-later
-"""What a guest leaves for the host: all of it is there, or the guest is lost."""
+"""The parcel that a guest leaves for the host: it is complete, or the guest is lost."""
 
 import pytest
 from delayrig.base.errors import LostGuestError
@@ -9,7 +9,7 @@ WINDOW = 1 << 20
 
 
 def packed(*entries: tuple[bytes, bytes], count: int | None = None) -> bytes:
-    """As images/agent/parcel.h has it, typed here once more."""
+    """Packs a parcel by the layout of images/agent/parcel.h, written here independently."""
     body = b"".join(
         len(name).to_bytes(8, "little") + len(content).to_bytes(8, "little") + name + content
         for name, content in entries

@@ -20,7 +20,7 @@ CORNERS = (Corner.TYP, Corner.MAX)
 def jobs(
     *failed: tuple[Job, Corner], verdict: Verdict = Verdict.OP_FAILED, **cell: Any
 ) -> list[CellResult]:
-    """Every job at both corners, a pass but for those."""
+    """Returns each job at both corners; all but the given ones pass."""
     return [
         make_result(
             make_cell(job=job, corner=corner, **cell),

@@ -27,7 +27,7 @@ LINES_MAX = 105
 
 
 def answer(*command: str | Path, given: str = "") -> tuple[int, str]:
-    """Exit code, and all that was said."""
+    """Runs the command; returns its exit code and its output."""
     environment = dict(os.environ)
     java = shutil.which("java")
     if java:
@@ -45,7 +45,7 @@ def answer(*command: str | Path, given: str = "") -> tuple[int, str]:
 
 
 def pipeline_calls(status: int = 0) -> tuple[list[dict[str, Any]], str | None]:
-    """What Jenkins would call, as Groovy reads it, and the build's result."""
+    """Returns Jenkins' calls, as Groovy reads the pipeline, and the result of the build."""
     if shutil.which("groovy") is None:
         pytest.skip("no groovy here: `rig/rig setup --tests` installs it")
     code, said = answer("groovy", READER, JENKINS, str(status))
@@ -68,7 +68,7 @@ def scripts_of_github() -> list[str]:
 
 
 def steps_of_github(action: str) -> list[dict[str, Any]]:
-    """Those that use it."""
+    """Returns the steps that use the action."""
     jobs = yaml.safe_load(GITHUB.read_text(encoding="utf-8"))["jobs"].values()
     steps = [step for job in jobs for step in job["steps"]]
     return [step for step in steps if step.get("uses", "").startswith(f"{action}@")]
@@ -113,8 +113,8 @@ def test_github_workflow_passes_its_auditor(tmp_path: Path) -> None:
 
 
 def test_cache_is_seeded_on_the_main_branch_and_kept_whatever_the_answer() -> None:
-    # Of a pull request nobody else sees the cache; and an action that does both keeps it on
-    # success alone.
+    # Only the pull request itself can read a cache that it saved. The action that restores and
+    # saves in one step saves only after success.
     events = yaml.safe_load(GITHUB.read_text(encoding="utf-8"))[True]
     assert set(events) == {"pull_request", "push"}
     (restore,) = steps_of_github("actions/cache/restore")
@@ -153,7 +153,7 @@ def git(*words: str | Path, at: Path) -> str:
 
 
 def make_repository(folder: Path) -> Path:
-    """With two commits."""
+    """Makes a repository of two commits."""
     folder.mkdir()
     git("init", "-q", "-b", "main", at=folder)
     for number in (1, 2):

@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: GPL-2.0-or-later
-"""What may not stand in a plan, and how that is said."""
+"""Mistakes in plans, and the messages about them."""
 
 from pathlib import Path
 

@@ -16,7 +16,7 @@ from delayrig.plan.schema import Plan, find_plan, read_plan
 from tests.rig.plan_texts import CHIPS, GROUP, HEAD, SINGLE, cells_of, live
 
 SECONDS_MAX = 5
-"""Of CPU time: others may use this machine."""
+"""CPU time, since others may use this machine."""
 MEMORY_KIB_MAX = 500_000
 WIDE = """\
 mips = [1000, 500, 250, 125, 62, 31, 16]
@@ -39,7 +39,7 @@ TWO_CORES = GROUP.replace("cores = [1]", "cores = [1, 2]")
 
 
 def million() -> str:
-    """A plan of more cells than anybody wants to see."""
+    """Returns a plan of about a million cells."""
     chips = ", ".join(f'"{chip}"' for chip in CHIPS)
     hazards = ", ".join(f'"signals:{rate}"' for rate in range(1, 11))
     group = f'[[group]]\nname = "g"\n[group.over]\n{WIDE}chip = [{chips}]\nhazards = [{hazards}]\n'

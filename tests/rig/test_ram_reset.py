@@ -228,7 +228,7 @@ def test_snapshot_of_another_size_is_not_reset_to(mapper: Mapper, ram: Path) -> 
 
 
 def answering(reply: Callable[[bytes], bytes]) -> tuple[socket.socket, list[bytes]]:
-    """A socket whose other end answers each line."""
+    """Returns a socket whose other end answers each line, and the list of those lines."""
     ours, theirs = socket.socketpair()
     heard: list[bytes] = []
 

@@ -119,7 +119,7 @@ def test_page_has_every_cell_its_command_and_all_parts_of_its_time(whole: Whole)
 
 
 def check_links(page: str) -> None:
-    """Each leads somewhere, and no id is there twice."""
+    """Checks that each link has a target and that each id is unique."""
     ids = re.findall(r'\sid="([^"]+)"', page)
     assert len(ids) == len(set(ids))
     links = re.findall(r'<a [^>]*href="#([^"]+)"', page)
@@ -498,7 +498,7 @@ def test_pipe_gets_wide_tables_without_colours(tmp_path: Path) -> None:
 
 
 def on_a_terminal(run: Path, *, columns: int, options: tuple[str, ...] = (), **env: str) -> str:
-    """What is seen on a terminal of that width."""
+    """Returns the report on a terminal of that width."""
     ours, theirs = pty.openpty()
     fcntl.ioctl(theirs, termios.TIOCSWINSZ, struct.pack("HHHH", 40, columns, 0, 0))
     child = subprocess.Popen(

@@ -59,7 +59,7 @@ def test_many_runs_of_thousands_have_the_rest_of_their_cells_in_pages(
 
 
 def check_parts(made: Document, sources: Sources) -> None:
-    """Each cell is in one of them, each is as small as a page, and every link leads somewhere."""
+    """Checks that each cell is in one part, no part is too large, and each link has a target."""
     anchors = {}
     for part in made.parts:
         assert len(part.content) < LIMIT_BYTES

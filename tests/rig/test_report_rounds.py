@@ -22,7 +22,7 @@ CELL = make_cell(lane=LaneName.HOST)
 
 
 def timed(total_ms: int, verdict: Verdict = Verdict.PASS, **changes: Any) -> CellResult:
-    """The one cell, as it was in a round."""
+    """Returns the cell as measured in one round."""
     return make_result(
         CELL, verdict=verdict, time_ns=TimeSplit(total=total_ms * MS), reason="why", **changes
     )
@@ -82,7 +82,7 @@ ROUND_MS = (4000, 9000, 5000)
 
 @pytest.fixture
 def gate(tmp_path: Path) -> Path:
-    """Three rounds of real time, whose first is not the median; the candidate's take longer."""
+    """Makes a gate of three rounds, the first not the median; the candidate takes longer."""
     folder = tmp_path / "gate"
     keep_gate(folder)
     for side, factor in (("baseline", 1), ("candidate", 2)):

@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: GPL-2.0-or-later
-"""Which cell is run again: by a part of its id, in a plan or in a finished run."""
+"""The choice of the cell to run again: by a part of its id, from a plan or a finished run."""
 
 from pathlib import Path
 

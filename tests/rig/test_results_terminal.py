@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: GPL-2.0-or-later
-"""What a finished run prints of canaries and controls."""
+"""Lines of a finished run about its canaries and controls."""
 
 import io
 

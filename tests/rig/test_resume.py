@@ -40,7 +40,7 @@ def run(paths: Paths, out: Path, *cells: Cell, resume: bool, seed: int = 1) -> R
 
 
 def events_of(out: Path, cell: Cell) -> bytes:
-    """Of a lane where time is real, so that no two cells leave the same."""
+    """Returns the events of a cell of real time; no two such cells have the same."""
     return (out / cell.id / "events.jsonl").read_bytes()
 
 

@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: GPL-2.0-or-later
-"""What shells offer after a word of `rig/rig`."""
+"""Words that shells complete for `rig/rig`."""
 
 import os
 import shutil
@@ -24,7 +24,7 @@ DEMONSTRATION = (
 
 
 def offered(line: str, shell: str = "bash") -> list[str]:
-    """What a shell is told for the last word of the line."""
+    """Returns the completions of the line's last word."""
     words = line.split(" ")
     number = words[-1] if shell == "fish" else str(len(words) - 1)
     done = subprocess.run(

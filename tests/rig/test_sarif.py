@@ -124,7 +124,7 @@ class Log(msgspec.Struct, forbid_unknown_fields=True):
 
 
 def read(report: Report) -> Run:
-    """Of a strict reader."""
+    """Reads the report strictly: ids are unique, and each reference resolves."""
     (run,) = msgspec.json.decode(as_sarif(report), type=Log).runs
     ids = [rule.id for rule in run.tool.driver.rules]
     assert len(set(ids)) == len(ids)
@@ -137,7 +137,7 @@ def read(report: Report) -> Run:
 
 
 def late(where: str = f"default_delay at 5 ns, thread 1, cpu 0 to 0: {STACK}") -> Evidence:
-    """A delay that the delay witness convicts."""
+    """Returns a delay that the delay witness convicts."""
     return msgspec.structs.replace(make_evidence(Witness.DELAY), where=where)
 
 

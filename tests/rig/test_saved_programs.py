@@ -30,7 +30,7 @@ CHECKOUT = find_paths().checkout
 
 @pytest.fixture
 def program(tmp_path: Path) -> Path:
-    """Any program with libraries."""
+    """Returns a program with libraries."""
     path = tmp_path / "built" / "flashrom"
     path.parent.mkdir()
     shutil.copy(Path(sys.executable).resolve(), path)
@@ -38,12 +38,12 @@ def program(tmp_path: Path) -> Path:
 
 
 def state(folder: Path) -> Paths:
-    """A rig of its own, which knows no program yet."""
+    """Returns the paths of a rig that knows no program yet."""
     return Paths(checkout=CHECKOUT, state=folder)
 
 
 def saved(program: Path, tmp_path: Path) -> tuple[Subject, Path]:
-    """The program as it was packed, and where a gate keeps its programs."""
+    """Saves the program as a gate does; returns it, and the folder of saved programs."""
     name = f"path:{program}"
     here = state(tmp_path / "here")
     subject = provide_subject(name, read_recipes(CHECKOUT), here, print)
@@ -133,7 +133,7 @@ def test_cells_of_a_gate_name_the_side_and_neither_path_nor_digest() -> None:
 
 
 def gate_folder(folder: Path) -> Path:
-    """What a gate leaves of one cell for each side, as far as `repro` reads it."""
+    """Makes the folder of a gate with one cell a side, as far as `repro` reads it."""
     for watched, verdict in ((False, Verdict.PASS), (True, Verdict.TOO_SHORT)):
         (cell,) = cells_of(MEASURED.subject, [MEASURED], watched=watched)
         side = folder / cell.side

@@ -48,7 +48,7 @@ def first_line(process: "subprocess.Popen[str]") -> str:
 
 @pytest.fixture
 def tmp(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
-    """A folder for temporary files of its own."""
+    """Returns a folder that all temporary files of the test use."""
     monkeypatch.setenv("TMPDIR", str(tmp_path))
     monkeypatch.setattr(tempfile, "tempdir", str(tmp_path))
     monkeypatch.setattr("delayrig.setup.scratch.ANY_PLACE", str(tmp_path))
@@ -80,7 +80,7 @@ def test_folder_of_a_killed_process_is_swept_up_and_that_of_a_live_one_is_not(tm
 
 
 def killed_while_making(made: Path) -> Path:
-    """The scratch folder that it leaves."""
+    """Kills the process that makes an image; returns the scratch folder that it leaves."""
     owner = subprocess.Popen(
         [sys.executable, "-c", MAKES_ONE, str(made)],
         stdout=subprocess.PIPE,

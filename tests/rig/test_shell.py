@@ -56,7 +56,7 @@ def test_interrupted_command_leaves_nothing_running(
 
 
 def ends(process: int) -> bool:
-    """Whether it is gone soon: to end, it needs its CPU once more."""
+    """Returns True if the process ends within the limit; to end, it needs the CPU once more."""
     until_s = time.monotonic() + LIMIT_S
     while is_running(process) and time.monotonic() < until_s:
         time.sleep(0.02)

@@ -29,13 +29,13 @@ DEMONSTRATING = ["default", "full", "smoke"]
 
 
 def span_of(plan: Plan) -> dict[str, list[Any]]:
-    """Of its main group: those after it are about something of their own."""
+    """Returns the span of the plan's main group, which is its first."""
     group = plan.group[0]
     return dict(msgspec.structs.asdict(group.over))
 
 
 def is_possible(*choices: tuple[str, Any]) -> bool:
-    """Siblings need a core of their own; nothing else in a plan excludes anything."""
+    """Returns True if the choices fit together: siblings need a core of their own."""
     return not {("load", "busy-siblings"), ("cores", 1)} <= set(choices)
 
 

@@ -38,7 +38,7 @@ START: Event = made(Start, clock_step_ns=0, clock_rate_error_ppm=0, wake_latency
 def call(
     asked_ns: int, t_ns: int, end_ns: int | None, function: int = SLEEP, **more: Any
 ) -> DelayCall:
-    """Of the one thread, unless it says otherwise."""
+    """Returns a call of the thread 1, with the changes."""
     plain = DelayCall(
         call=1,
         function=function,
@@ -68,7 +68,7 @@ def observed(*calls: DelayCall, bus: tuple[Event, ...] = ()) -> list[ObservedDel
 
 
 def told(wait: ObservedDelay) -> str:
-    """What a wait was found to be."""
+    """Returns the judgement of a wait in one word."""
     if wait.is_open:
         return "open"
     return "short" if wait.is_short else "good" if wait.is_judged else "unjudged"
@@ -144,7 +144,7 @@ def test_sleep_of_another_thread_is_not_the_rest() -> None:
 
 
 def rate(**more: Any) -> Event:
-    """The guest's clock is 1 ms behind."""
+    """Returns a comparison in which the guest's clock is 1 ms behind."""
     plain = ClockRate(
         t_ns=100 * MS,
         raw_ns_min=200 * MS,

@@ -12,7 +12,7 @@ NOW_S = 2_000_000_000
 
 
 def names(folder: Path) -> set[str]:
-    """Of the snapshots there."""
+    """Returns the names of the snapshots in the folder."""
     return {path.stem for path in folder.glob("*.snapshot")}
 
 

@@ -17,7 +17,7 @@ FLIPS = 100
 
 @pytest.fixture
 def folder(tmp_path: Path) -> Path:
-    """A state, a RAM with holes, and the end of a file in the middle of a page."""
+    """Makes a snapshot: a RAM with holes, and a state that ends in the middle of a page."""
     made = tmp_path / "a.snapshot"
     made.mkdir()
     dice = random.Random(1)

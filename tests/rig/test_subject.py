@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: GPL-2.0-or-later
-"""Which subjects there are, and which chips they know."""
+"""Subjects that exist, and the chips that each one knows."""
 
 import shutil
 from pathlib import Path

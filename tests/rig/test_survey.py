@@ -85,7 +85,7 @@ def test_a_gap_is_from_a_reply_to_the_next_request_and_closes_in_an_interval() -
 
 
 def bus(lengths_us: list[int]) -> list[Event]:
-    """Requests with such gaps between them."""
+    """Returns requests with those gaps between them."""
     events, at = [spi("0x05", read=0, reply=0)], 0
     for length in lengths_us:
         at += length * US

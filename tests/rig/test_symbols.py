@@ -38,7 +38,7 @@ SP = 0x7FFF_0000
 
 
 def compiled(folder: Path, *options: str) -> Path:
-    """The program, told apart from others by its options."""
+    """Compiles the program with those options."""
     (folder / "program.c").write_text(SOURCE, encoding="ascii")
     command = ["gcc", "-O1", "-o", "program", "program.c", *options]
     subprocess.run(command, check=True, cwd=folder)
@@ -46,7 +46,7 @@ def compiled(folder: Path, *options: str) -> Path:
 
 
 def call_behind(symbols: Symbols, function: str, line: str) -> int:
-    """The address behind the call in that line: what the call leaves on the stack."""
+    """Returns the return address of the call in that line."""
     start = symbols.function(function)
     assert start is not None
     inside = [at for at in range(start, start + 200) if symbols.where(at) == line]
@@ -56,7 +56,7 @@ def call_behind(symbols: Symbols, function: str, line: str) -> int:
 
 
 def _call_to(symbols: Symbols, address: int) -> int | None:
-    """Where a near call at the address goes; None where there is none."""
+    """Returns the target of the near call at the address, or None."""
     code = symbols.code(address, 5)
     return (
         address + 5 + int.from_bytes(code[1:], "little", signed=True) if code[0] == 0xE8 else None
@@ -64,7 +64,7 @@ def _call_to(symbols: Symbols, address: int) -> int | None:
 
 
 def stack_of_wait(symbols: Symbols, *, frame_of_outer: int, bp: int = 0) -> StackTop:
-    """The stack at the first instruction of wait_here(), called by outer(), called by main()."""
+    """Returns the stack at the first instruction of wait_here(), below outer() and main()."""
     words = [0] * 64
     words[0] = BASE + call_behind(symbols, "outer", CALL_IN_OUTER)
     words[frame_of_outer // 8] = BASE + call_behind(symbols, "main", CALL_IN_MAIN)

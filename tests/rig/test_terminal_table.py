@@ -23,7 +23,7 @@ LONG = "low-res-timers+busy-siblings"
 
 
 def printed(table: FittedTable, width: int) -> list[str]:
-    """Its lines, without what is empty at their ends."""
+    """Returns the lines of the table without trailing spaces."""
     console = Console(file=io.StringIO(), width=width, no_color=True)
     console.print(table)
     assert isinstance(console.file, io.StringIO)
@@ -79,7 +79,7 @@ def test_table_without_rows_has_its_headings() -> None:
 
 @pytest.fixture(scope="module")
 def stored(tmp_path_factory: pytest.TempPathFactory) -> Path:
-    """A run and a gate, as they are left on disk."""
+    """Writes a run and a gate to a folder."""
     top = tmp_path_factory.mktemp("stored")
     keep_run(top / "run")
     keep_gate(top / "gate")
@@ -94,7 +94,7 @@ def shown(console: Console, stored: Path) -> None:
 
 
 def words_shown(show: Callable[[Console, Path], None], stored: Path, width: int) -> set[str]:
-    """At that width: words that no line has broken."""
+    """Returns the words on a terminal of that width that no line break has split."""
     console = Console(file=io.StringIO(), width=width, no_color=True)
     show(console, stored)
     assert isinstance(console.file, io.StringIO)

@@ -111,7 +111,7 @@ def test_pareto_keeps_what_nothing_else_beats() -> None:
     assert pareto(points) == [0, 2, 100]
 
 
-# What users write
+# Users' values.
 
 
 def test_values_come_sorted() -> None:
@@ -198,7 +198,7 @@ UPSTREAM = {
     ),
     "flashrom.c": "int main(void) { return CONFIG_DELAY_MINIMUM_SLEEP_US; }\n",
 }
-"""What of flashrom's own build a threshold needs: the option's name, the macro, the place."""
+"""The smallest build that has flashrom's option, the macro of it, and their places."""
 
 
 @pytest.mark.parametrize(

@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: GPL-2.0-or-later
-"""What a packager reads first of a threshold's answer: the value, and how to build with it."""
+"""The head of a threshold's answer, which packagers read: the value, and the build command."""
 
 import io
 import os
@@ -44,7 +44,7 @@ OFFICE, BOARDS = "1000 MIPS, 2 cores", "62 MIPS, 1 core"
 
 
 def printed(**changes: object) -> list[str]:
-    """Its lines."""
+    """Returns the lines of the answer."""
     console = Console(file=io.StringIO(), width=80, no_color=True)
     print_answer(replace(make_answer(), **changes), console, out="out")
     assert isinstance(console.file, io.StringIO)

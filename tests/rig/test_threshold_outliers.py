@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: GPL-2.0-or-later
-"""Who decides on a threshold: weights, presets, and one odd guest among several."""
+"""Guests that decide on a threshold: weights, presets, and one odd guest among several."""
 
 import pytest
 from delayrig.analysis.threshold.answer import Answer, answer_of

@@ -12,7 +12,7 @@ from delayrig.machine.qemu import queued_s_of, wait_for_first
 
 
 def waited_s(limit_s: float, queued: list[float]) -> float:
-    """`queued` holds what the process was kept from its CPU, at each look; the last one stays."""
+    """Returns the length of the wait; `queued` holds the readings of the time without a CPU."""
 
     async def wait() -> float:
         never: asyncio.Future[Any] = asyncio.get_running_loop().create_future()

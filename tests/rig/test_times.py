@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: GPL-2.0-or-later
-"""What a cell took, set against what it could not do without."""
+"""The time of a cell, compared with the least time that it needs."""
 
 import json
 from pathlib import Path
@@ -21,13 +21,13 @@ TRIXIE = "debian:trixie"
 
 
 def timed(total_ns: int, *, cell: dict[str, Any] | None = None, **changes: Any) -> CellResult:
-    """A result that took so long."""
+    """Returns a result of that duration."""
     measured = {"region_bytes": 1 << 20, "time_ns": TimeSplit(total=total_ns), **changes}
     return make_result(make_cell(**(cell or {})), **measured)
 
 
 def floor(total_ns: int, *, cell: dict[str, Any] | None = None, **changes: Any) -> CellResult:
-    """What a floor cell leaves."""
+    """Returns the result of a floor cell."""
     its = {"subject": "floor", "role": Role.FLOOR, "corner": Corner.ZERO, **(cell or {})}
     return timed(total_ns, cell=its, **{"transfers": 100, **changes})
 

@@ -41,7 +41,7 @@ def fault(at_ns: int) -> Event:
 
 
 def erase(at: int = SECOND) -> list[Event]:
-    """NOP, an erase with a poll that is too early for a read, and a fault."""
+    """Returns a NOP, an erase that a program interrupts too early, a fault, and a poll."""
     return [
         serprog(NOP, empty=at - 2, read=at, reply=at + US),
         spi("0x20", read=at + 4 * US, reply=at + 5 * US, sr="0x03"),

@@ -39,7 +39,7 @@ needs_confinement = pytest.mark.skipif(
 
 @pytest.fixture
 def paths(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Paths:
-    """A state of its own, with the usual build."""
+    """Returns paths with a state of its own that uses the usual build."""
     usual, state = find_paths(), tmp_path / "state"
     state.mkdir()
     (state / "build").symlink_to(usual.build)

@@ -29,7 +29,7 @@ NO_ANSWER = {
 def commands(
     group: tuple[click.Command, ...] = COMMANDS, before: str = ""
 ) -> Iterator[tuple[str, click.Command]]:
-    """Every command that does something, by its words."""
+    """Yields each command without subcommands, by its words."""
     for command in group:
         name = f"{before}{command.name}"
         if isinstance(command, click.Group):
@@ -88,7 +88,7 @@ def test_cells_that_would_run_are_told_as_json() -> None:
 
 
 def said_by(*words: str) -> tuple[str, str]:
-    """By a command that notes, answers, and says how loud it is."""
+    """Runs a command that prints a note, an answer and its verbosity; returns both outputs."""
 
     @click.command()
     @answers

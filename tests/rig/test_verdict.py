@@ -61,7 +61,7 @@ CALIBRATED = "Calibrating delay loop... OK.\n"
 
 @dataclass(frozen=True, kw_only=True)
 class Case:
-    """What `find_verdict` looks at; as it stands, a pass."""
+    """The arguments of `find_verdict`. By default they give a pass."""
 
     cell: Cell = field(default_factory=make_cell)
     events: list[Event] = field(default_factory=sound_events)
@@ -240,7 +240,7 @@ def test_clock_rate_may_be_off_by_100_ppm_of_its_bracket(monotonic: int, sound: 
 
 
 def live_case(guest_ns: int) -> Case:
-    """A second of this machine's, in which the guest's clock went that far."""
+    """Returns a cell of one second of this machine in which the guest's clock went that far."""
     pace = made(Pace, t_ns=1, windows=9, windows_not_kept=0, not_kept=[])
     case = with_event(pace)(Case(cell=make_cell(lane=LaneName.LIVE)))
     bounds = {"raw_ns_min": SECOND - MS, "raw_ns_max": SECOND + MS}
@@ -264,7 +264,7 @@ def test_live_guest_whose_clock_may_be_read_that_wrong_is_judged(guest_ns: int) 
 
 
 def siblings_case(**changes: Any) -> Case:
-    """Four cores, the siblings running, a calibration while they ran."""
+    """Returns a cell of four cores in which flashrom calibrated while the siblings ran."""
     cell = make_cell(hazards=("busy-siblings",), cores=4)
     events = changed(
         sound_events(siblings=3), SiblingsStopped, stdout_bytes=len(CALIBRATED.encode())

@@ -46,7 +46,7 @@ POLL_NS = 11 * MS
 
 
 def bus_of_write(*, sync_ns: int = SECOND, poll_ns: int = POLL_NS) -> list[Event]:
-    """A synchronisation, an erase of 17 ms with three polls, a program, and reading back."""
+    """Returns a synchronisation, an erase of 17 ms with three polls, a program, and a read."""
     at = START_NS + 100 * MS
     begun = at + sync_ns + 20 * MS
     erased = begun + 17 * MS
@@ -85,7 +85,7 @@ def left_by(
     read_back: bytes | None = None,
     package_version: str = "1.4.0",
 ) -> CellResult:
-    """The result of a folder with those events, or with that on the bus of a sound cell."""
+    """Judges a folder with those events, or a sound cell with those on the bus."""
     cell = cell or make_cell()
     left = sound_events(*bus) if events is None else events
     (folder / "events.jsonl").write_bytes(lines or as_lines(left))
@@ -98,7 +98,7 @@ def left_by(
 
 
 def judged(folder: Path, cell: Cell | None = None, *, package_version: str = "1.4.0") -> CellResult:
-    """The result of what is in that folder."""
+    """Judges the folder."""
     subject, cell = make_subject(package_version=package_version), cell or make_cell()
     return judge_cell(cell, make_chip(), folder, subject=subject, host_s=1.5, rerun="rig/rig run")
 

@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: GPL-2.0-or-later
-"""Who gets which pooled guest; what a reset of real ones does is for tests/guest to show."""
+"""The pool's choice of guests. tests/guest shows that a reset of real guests works."""
 
 import asyncio
 import errno
@@ -69,7 +69,7 @@ def hardware(place: Path, shape: GuestShape) -> Hardware:
 
 
 async def at_once(guests: VmPool, place: Path, *snapshots: str) -> list[PooledVm]:
-    """So many guests, all lent before any is given back."""
+    """Lends a guest for each name before any of them is given back."""
     shapes = {"slow": SLOW, "fast": FAST}
     async with AsyncExitStack() as stack:
         lent: list[Any] = [
@@ -151,7 +151,7 @@ def test_guest_whose_logs_cannot_be_kept_is_ended(
 
 
 def watched(place: Path, name: str, text: str) -> Hardware:
-    """A cell whose delays are to be seen."""
+    """Returns the hardware of a cell whose delays are watched."""
     folder = place / name
     folder.mkdir()
     watch = DelayWatch(plugin=place / "plugin.so", wish=folder / "wish", out=folder / "out")

@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: GPL-2.0-or-later
-"""Which classes of waits were judged, and how short one could have been without being seen."""
+"""Classes of waits that were judged, and the largest shortfall that would go unseen."""
 
 import pytest
 from delayrig.images.profiles.profile import Profile, Wait

@@ -22,13 +22,13 @@ US = 1000
 
 
 def watched(*events: Event, subject: str = "bundled", calls: Sequence[DelayCall] = ()) -> Watched:
-    """A cell with those events."""
+    """Returns a cell with those events."""
     cell = make_cell(subject=subject)
     return Watched(cell=cell, events=list(events), delays=delays_of(*calls))
 
 
 def erase(start: int, *, busy_ns: int = 100, late_ns: int = 7) -> list[Event]:
-    """One erase, and the status read that noticed its end."""
+    """Returns one erase, and the status read that noticed its end."""
     ready = start + busy_ns
     return [
         spi("0x20", read=start),
@@ -39,7 +39,7 @@ def erase(start: int, *, busy_ns: int = 100, late_ns: int = 7) -> list[Event]:
 
 
 def program(start: int, *, busy_ns: int = 50, late_ns: int = 3) -> list[Event]:
-    """One page."""
+    """Returns one page program, and the status read that noticed its end."""
     ready = start + busy_ns
     return [
         spi("0x02", read=start),
@@ -118,7 +118,7 @@ def test_call_sites_are_told_with_their_phase_and_callers() -> None:
 
 
 def left(folder: Path, name: str, role: Role = Role.MEASURE) -> None:
-    """The folder of a finished cell."""
+    """Makes the folder of a finished cell."""
     (folder / name).mkdir(parents=True)
     (folder / name / "cell.json").write_bytes(msgspec.json.encode(make_cell(name=name, role=role)))
     (folder / name / "events.jsonl").write_bytes(as_lines(erase(1000)))

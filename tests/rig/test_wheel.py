@@ -19,7 +19,7 @@ NOT_IN_WHEELS = ("rig/setup.py", f"rig/{PACKAGE}/")
 
 @pytest.fixture(scope="module")
 def wheel(tmp_path_factory: pytest.TempPathFactory) -> zipfile.ZipFile:
-    """Built from this checkout, by the setuptools that is here."""
+    """Builds the wheel of this checkout with the installed setuptools."""
     if importlib.util.find_spec("setuptools") is None:
         pytest.skip("no setuptools here: `pip wheel` would have to fetch it")
     folder = tmp_path_factory.mktemp("wheel")

@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: GPL-2.0-or-later
-"""What a job does to which bytes, and what goes into the guest for it."""
+"""The effect of a job on the chip's bytes, and the files that the guest needs for it."""
 
 from itertools import pairwise
 from pathlib import Path

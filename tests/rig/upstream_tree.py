@@ -252,7 +252,7 @@ check: $(LIB_OBJS) tests/udelay.o
 
 
 def today() -> Files:
-    """Built by meson, with a folder for what systems have of their own."""
+    """Returns a tree for meson, with a folder for the files of each system."""
     return {
         "include/flash.h": FLASH_H,
         "include/programmer.h": PROGRAMMER_H,
@@ -270,7 +270,7 @@ def today() -> Files:
 
 
 def one_file() -> Files:
-    """Built by make, with a calibrated loop and no option; one file has the delays of all."""
+    """Returns a tree for make, with one file of delays, a calibrated loop and no option."""
     return {
         "include/flash.h": FLASH_H,
         "include/programmer.h": OLD_PROGRAMMER_H,
@@ -382,14 +382,14 @@ FEATURE_FLAGS += -D'CONFIG_DELAY_MINIMUM_SLEEP_US=$(CONFIG_DELAY_MINIMUM_SLEEP_U
 
 
 def v1_2() -> Files:
-    """One file of delays, called `internal_delay`; its name is added to a list of names."""
+    """Returns a tree with one delay file, of `internal_delay`, added to a list of names."""
     old = {name: text.replace(DELAY, OLD_DELAY) for name, text in one_file().items()}
     build = MESON_BUILD.replace("subdir('platform')\n", "srcs += 'udelay.c'\n")
     return old | {"meson.build": build, "meson_options.txt": NO_OPTION}
 
 
 def v1_4() -> Files:
-    """A file for DOS beside the other, both at the top; meson or make."""
+    """Returns a tree that meson or make builds, with a delay file for DOS beside the other one."""
     files = {f"include/{name}": text for name, text in HEADERS.items()}
     return files | {
         "include/platform/udelay.h": SLEEPER_H,
@@ -409,7 +409,7 @@ def v1_4() -> Files:
 
 
 def v1_6() -> Files:
-    """Both files in a folder of their own; meson alone, and 100 us are the default."""
+    """Returns v1.4 with both delay files in a folder; meson only, with 100 us as the default."""
     files = v1_4()
     del files["Makefile"]
     for name in ("udelay.c", "udelay_dos.c"):
@@ -435,7 +435,7 @@ def v1_7() -> Files:
 
 
 def v1_8() -> Files:
-    """A variable has the name of one file, and a dependency brings it."""
+    """Returns v1.7 with the delay file's name in a variable that a dependency adds."""
     files = v1_7()
     linked = "include_directories : include_dir)\nexecutable"
     build = files["meson.build"].replace(
@@ -462,7 +462,7 @@ RELEASES: dict[str, Callable[[], Files]] = {
 
 
 def laid_out(files: Files, root: Path) -> Path:
-    """On disk; the top of the tree."""
+    """Writes the files below `root`; returns it."""
     for name, text in files.items():
         (root / name).parent.mkdir(parents=True, exist_ok=True)
         (root / name).write_text(text)

@@ -53,7 +53,7 @@ class Wait:
 
     @property
     def name(self) -> str:
-        """Its place."""
+        """Returns the file and line."""
         return f"{self.path}:{self.line}"
 
 
@@ -62,7 +62,7 @@ class BuildError(Exception):
 
 
 def call_end(text: str, opening: int) -> int:
-    """The index behind the parenthesis that closes the one at `opening`."""
+    """Returns the index after the parenthesis that closes the one at `opening`."""
     depth = 0
     for index in range(opening, len(text)):
         depth += {"(": 1, ")": -1}.get(text[index], 0)
@@ -72,7 +72,7 @@ def call_end(text: str, opening: int) -> int:
 
 
 def waits_in(path: str, text: str) -> Iterator[Wait]:
-    """The calls in a file; a definition begins its line with a type and is none."""
+    """Yields the calls in a file. A definition starts its line with a type and is no call."""
     for match in WAIT.finditer(text):
         line_start = text.rfind("\n", 0, match.start()) + 1
         if not text[line_start].isspace():
@@ -88,7 +88,7 @@ def waits_in(path: str, text: str) -> Iterator[Wait]:
 
 
 def all_waits(root: Path) -> list[Wait]:
-    """Every wait of the drivers under `root`, in the order of the files."""
+    """Returns the waits of all drivers under `root`, in the order of the files."""
     paths = sorted(path for holder in HOLDERS for path in root.glob(holder))
     names = [str(path.relative_to(root)) for path in paths]
     return [
@@ -100,7 +100,7 @@ def all_waits(root: Path) -> list[Wait]:
 
 
 def without(wait: Wait, text: str) -> str:
-    """The file without the wait: 0 stands for a wait that went well."""
+    """Returns the file without the wait: 0 stands for a wait that succeeded."""
     return text[: wait.start] + "(0)" + text[wait.end :]
 
 
@@ -113,7 +113,6 @@ class Workshop:
 
     @property
     def build(self) -> Path:
-        """Where it is built."""
         return self.root / "build"
 
     def run(self, *command: str, limit_s: int) -> subprocess.CompletedProcess[str]:
@@ -140,7 +139,7 @@ class Workshop:
             raise BuildError(done.stdout + done.stderr)
 
     def tests(self) -> list[str]:
-        """The unit tests that link the drivers, the cheapest to tell first."""
+        """Returns the unit tests that link the drivers, the fastest to fail first."""
         folder = self.root / TESTS
         names = [
             f"test_flashrom_{path.stem.removeprefix('test_')}"
@@ -150,7 +149,7 @@ class Workshop:
         return sorted(names, key=lambda name: (name == "test_flashrom_parts", name))
 
     def failing(self, test: str) -> bool:
-        """Whether the test fails; one that hangs fails, too."""
+        """Returns True if the test fails or hangs."""
         program = self.build / TESTS / test
         try:
             return self.run(str(program), limit_s=TEST_LIMIT_S).returncode != 0
@@ -158,7 +157,7 @@ class Workshop:
             return True
 
     def first_failing(self, tests: list[str]) -> str | None:
-        """The first test alone, since it knows best, then the others."""
+        """Returns the first test that fails, or None. Tries the most likely test alone first."""
         for some in (tests[:1], tests[1:]):
             self.compile(some)
             found = next((test for test in some if self.failing(test)), None)
@@ -167,13 +166,13 @@ class Workshop:
         return None
 
     def require_good(self, test: str) -> None:
-        """A test tells something of a wait only if it passes where the wait is there."""
+        """Raises BuildError if the test fails with all waits in place: then it proves nothing."""
         self.compile([test])
         if self.failing(test):
             raise BuildError(f"{test} fails before any wait is taken out")
 
     def who_misses(self, wait: Wait, tests: list[str]) -> str | None:
-        """The test that fails without the wait."""
+        """Returns the test that fails without the wait, or None."""
         path = self.root / wait.path
         text = path.read_text()
         path.write_text(without(wait, text))
@@ -184,7 +183,7 @@ class Workshop:
 
 
 def bring_up_to_date(source: Path, copy: Path) -> None:
-    """The same files with the same bytes; what has them already keeps its time."""
+    """Copies files and folders that differ; equal files keep their time."""
     if source.is_file():
         if not copy.is_file() or copy.read_bytes() != source.read_bytes():
             copy.parent.mkdir(parents=True, exist_ok=True)
@@ -199,7 +198,7 @@ def bring_up_to_date(source: Path, copy: Path) -> None:
 
 
 def ordered_for(wait: Wait, tests: list[str]) -> list[str]:
-    """The test of the wait's own file first: it knows best."""
+    """Returns the tests, with the one of the wait's own file first."""
     own = f"test_flashrom_{Path(wait.path).stem}"
     return sorted(tests, key=lambda test: test != own)
 
@@ -224,7 +223,7 @@ def remove_all(workshop: Workshop, chosen: list[Wait], record: Path | None) -> i
 
 
 def note(record: Path | None, wait: Wait, test: str | None, took_s: float) -> None:
-    """For `tests/run`."""
+    """Appends the result to the record that `tests/run` reads."""
     if record is not None:
         outcome = Outcome.FAILED if test is None else Outcome.PASSED
         write_record(record, CaseResult(name=wait.name, outcome=outcome, took_s=took_s))

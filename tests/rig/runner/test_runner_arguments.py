@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: GPL-2.0-or-later
-"""What `tests/run` is told, and what it answers to nonsense."""
+"""Arguments of `tests/run`, and its messages about wrong ones."""
 
 import subprocess
 

@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: GPL-2.0-or-later
-"""Which tests belong to one file, and which files may be asked about."""
+"""The tests of one file, and the files that `tests/run` accepts."""
 
 from pathlib import Path
 

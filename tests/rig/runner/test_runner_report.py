@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: GPL-2.0-or-later
-"""What the runner says of its layers, and what it keeps for `--last-failed`."""
+"""The runner's report of its layers, and the file that `--last-failed` reads."""
 
 from pathlib import Path
 

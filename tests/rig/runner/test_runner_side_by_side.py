@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: GPL-2.0-or-later
-"""Which layers run beside others, and what is shown of them."""
+"""Layers that run side by side, and their output."""
 
 import threading
 from pathlib import Path

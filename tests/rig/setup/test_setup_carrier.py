@@ -13,12 +13,12 @@ from delayrig.setup.layout import Layout
 
 
 def layout_of(folder: Path) -> Layout:
-    """A folder of state below `folder`."""
+    """Returns a layout with its state below `folder`."""
     return Layout(checkout=folder, state=folder / "state")
 
 
 def prepared(folder: Path) -> Layout:
-    """A state with a few images in it."""
+    """Makes a state with a few images in it."""
     layout = layout_of(folder)
     tools = layout.state / "images" / "toolchains" / "x" / "tools"
     tools.mkdir(parents=True)
@@ -115,7 +115,7 @@ def test_foreign_manifest_is_refused(tmp_path: Path, manifest: object) -> None:
 
 
 def write_foreign(file: Path, manifest: object) -> None:
-    """An archive of nothing but a manifest."""
+    """Writes an archive with a manifest only."""
     content = json.dumps(manifest).encode()
     with tarfile.open(file, "w:gz") as archive:
         head = tarfile.TarInfo(MANIFEST)
@@ -124,7 +124,7 @@ def write_foreign(file: Path, manifest: object) -> None:
 
 
 def refuse(file: Path, folder: Path) -> None:
-    """The file is refused with its name, and leaves nothing behind."""
+    """Checks that the file is refused by its name and leaves no files behind."""
     ours = layout_of(folder / "ours")
     with pytest.raises(SetupError) as raised:
         import_images(ours, file)

@@ -71,7 +71,7 @@ class Bench:
         program.chmod(0o755)
 
     def argv(self, *arguments: str) -> tuple[list[str], dict[str, str], Path]:
-        """What starts the launcher: its words, its variables, its folder."""
+        """Returns the launcher's arguments, variables and working folder."""
         variables = {
             "PATH": f"{self.folder / 'bin'}:{self.folder / 'tools'}",
             "HOME": str(self.folder / "home"),
@@ -93,7 +93,7 @@ class Bench:
         )
 
     def calls(self, verb: str) -> list[list[str]]:
-        """How the engine was called."""
+        """Returns the engine's calls of that verb."""
         log = self.folder / "log"
         lines = log.read_text(encoding="utf-8").splitlines() if log.exists() else []
         return [words for words in map(json.loads, lines) if words[0] == verb]

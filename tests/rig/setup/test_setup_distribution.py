@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: GPL-2.0-or-later
-"""Which way each distribution is offered, by what its own files say."""
+"""Ways to set up each distribution, chosen by its own files."""
 
 from dataclasses import dataclass, replace
 
@@ -81,7 +81,7 @@ Signed-By: /usr/share/keyrings/ubuntu-archive-keyring.gpg
 
 
 def rows(origin: str, uri: str, *suites: str, entry: str = f"{DEBIAN_SOURCES}:1") -> str:
-    """What apt-get indextargets says of the main components, as TARGETS_COMMAND asks."""
+    """Returns lines of apt-get indextargets for main components, as TARGETS_COMMAND asks."""
     return "".join(
         f"{uri}|{suite}|{suite}|$(SIGNED_BY)|main|{entry}|{origin}\n" for suite in suites
     )

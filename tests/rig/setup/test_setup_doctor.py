@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: GPL-2.0-or-later
-"""What the doctor looks at, for whom."""
+"""Checks of the doctor, for each kind of user."""
 
 import io
 import json

@@ -31,13 +31,13 @@ pytestmark = pytest.mark.skipif(not SYSTEM_PYTHON.exists(), reason="needs the sy
 
 @pytest.fixture
 def silent() -> Console:
-    """Nobody sits there."""
+    """Returns a console without a user."""
     return Console(output=io.StringIO(), input=io.StringIO())
 
 
 @pytest.fixture
 def layout(tmp_path: Path) -> Layout:
-    """A state that the user chose, not made yet."""
+    """Returns a layout with a state folder that the user chose and that does not exist yet."""
     return Layout(checkout=tmp_path, state=tmp_path / "state", moved=True)
 
 

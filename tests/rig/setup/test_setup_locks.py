@@ -36,7 +36,7 @@ def project() -> dict[str, Any]:
 
 
 def needed(lines: list[str]) -> set[str]:
-    """The packages that these requirements name, and all that those need here."""
+    """Returns the packages of these requirements and of all that they depend on here."""
     known: set[tuple[str, str]] = set()
     waiting = [pair for line in lines for pair in wants(Requirement(line))]
     while waiting:

@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: GPL-2.0-or-later
-"""Which build folders can be built in as they are, and which are made anew."""
+"""Build folders that can be reused, and those that are made anew."""
 
 import io
 import os
@@ -15,11 +15,11 @@ from delayrig.setup.lock import note_use
 
 @pytest.fixture
 def context(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Context:
-    """A checkout whose native programs were configured by a meson that does nothing."""
+    """Returns a checkout whose native programs a stub of meson has configured."""
 
     class Meson:
         def require(self, what: str, remedy: str) -> None:
-            """It always ends well."""
+            """Accepts the result."""
 
     def meson(context: Context, *_: str) -> Meson:
         for name in native.CONFIGURED:

@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: GPL-2.0-or-later
-"""Which packages are missing, what is said about them, and when nothing may be installed."""
+"""Missing packages, the messages about them, and the cases in which nothing may be installed."""
 
 import io
 import os

@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: GPL-2.0-or-later
-"""What `doctor --security` says of this machine, and of one that confines nothing."""
+"""The output of `doctor --security` for this machine, and for one that confines nothing."""
 
 import io
 import json

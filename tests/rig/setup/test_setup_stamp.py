@@ -27,7 +27,7 @@ from delayrig.setup.stamp import (
 
 @pytest.fixture
 def layout(tmp_path: Path) -> Layout:
-    """A small checkout that is set up."""
+    """Makes a small checkout that is set up."""
     layout = Layout(checkout=tmp_path / "checkout", state=tmp_path / "state")
     for name in (
         "meson.build",

@@ -25,7 +25,7 @@
 #define COUNT(array) (sizeof(array) / sizeof((array)[0]))
 
 struct bench {
-	char text[8192]; /* what the spec points into */
+	char text[8192]; /* the text that the spec points into */
 	struct spec spec;
 };
 

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
-/* What happens to the subject, and how it gets from core to core. */
+/* Hazards of the subject, and its moves from core to core. */
 #include "spec_bench.h"
 
 static void every_hazard_goes_to_its_place(void **state)

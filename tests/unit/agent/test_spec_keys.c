@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
-/* Which keys a spec has and must have, and where each goes. */
+/* Keys of a spec: those it must have, those it may have, and the field of each. */
 #include "spec_bench.h"
 
 static void least_that_a_cell_needs_is_taken(void **state)

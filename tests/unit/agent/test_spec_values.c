@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
-/* What a key takes: numbers, paths, fields and words, and how many of them. */
+/* Values of a key: numbers, paths, fields and words, and their number. */
 #include <limits.h>
 
 #include "spec_bench.h"
@@ -159,7 +159,7 @@ static void negative_number_is_refused(void **state)
 {
 	static const char *const lines[] = {
 		"siblings -1",
-		"siblings -18446744073709551615", /* which strtoul() takes for 1 */
+		"siblings -18446744073709551615", /* strtoul() takes it for 1 */
 		"image /i -1 0 /f",
 		"image /i 1 -1 /f",
 		"collect n /p -1 0",

@@ -27,7 +27,7 @@ static void bench_init(struct bench *bench)
 		.bytes = bench->bytes, .size_bytes = WINDOW_BYTES, .memory = bench->memory};
 }
 
-/* How many bytes, from the first on, have that value. */
+/* Returns the number of bytes with that value from the first one on. */
 static size_t run_of(const uint8_t *bytes, uint8_t value)
 {
 	size_t count = 0;

@@ -43,7 +43,7 @@ static struct vcpu vcpu_after(int64_t short_ns)
 	};
 }
 
-/* What one of the functions writes. */
+/* The text that a function writes. */
 struct written {
 	FILE *stream;
 	char *text;

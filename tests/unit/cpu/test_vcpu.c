@@ -13,7 +13,7 @@
 #define MS UINT64_C(1000000)
 
 #define START (1000 * MS)
-#define HOST_KIPS 600000u /* what the host of these tests can do */
+#define HOST_KIPS 600000u /* the speed of the host in these tests */
 
 static const struct script no_script;
 

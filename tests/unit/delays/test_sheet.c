@@ -43,7 +43,7 @@ static int tear_down(void **state)
 	return 0;
 }
 
-/* How much is in the file before the first zero, by another way than the map. */
+/* Returns the number of bytes before the first zero, read without the map. */
 static size_t length(const char *path)
 {
 	FILE *file = fopen(path, "r");

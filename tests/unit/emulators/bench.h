@@ -15,7 +15,7 @@
 #define US UINT64_C(1000)
 #define MS UINT64_C(1000000)
 
-/* What 05h reads of most SPI parts while a program, an erase or a status write goes on. */
+/* The status that 05h reads from most SPI parts during a program, an erase or a status write. */
 #define STATUS_BUSY_AND_ENABLED 0x03
 
 struct bench {

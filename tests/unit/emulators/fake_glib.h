@@ -1,11 +1,16 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
-/* What the tests link behind the preloaded library, where QEMU has GLib. Only they include this. */
+/*
+ * A stub of GLib's function, which the tests link behind the preloaded library. No other program
+ * includes it.
+ */
 #ifndef TESTS_UNIT_EMULATORS_FAKE_GLIB_H
 #define TESTS_UNIT_EMULATORS_FAKE_GLIB_H
 
 #include <stddef.h>
 
-/* What its g_file_get_contents() finds in every file, and what it returns: no boolean of GLib's. */
+/*
+ * The content that the stub returns for every file, and its result, which is no boolean of GLib's.
+ */
 #define FAKE_GLIB_TEXT "from the next one"
 #define FAKE_GLIB_RETURNS 7
 

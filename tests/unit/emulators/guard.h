@@ -1,16 +1,16 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
 /*
- * What no sequence of commands may break. A guard watches one chip from outside, by the facts of
- * each command or cycle and by what the array holds:
+ * Properties that hold for every sequence of commands. A guard watches one chip from outside, by
+ * the facts of each command or cycle and by the content of the array:
  *
- *   - bytes change only inside what a work covers that was begun in time, enabled and unprotected,
- *     and only when its time is over or it was cut off;
+ *   - bytes change only in the range of a work that began in time, enabled and unprotected, and
+ *     only when the time of this work is over or it was cut off;
  *   - a program sets no bit, unless the part erases first; an erase leaves FFh;
  *   - a busy time never shrinks, unless a reset, a suspend or a loss of power ends it;
- *   - a command that broke a rule begins nothing and changes nothing;
- *   - every reply is written to its end and no further.
+ *   - a command that broke a rule starts no work and changes no byte;
+ *   - a reply is written in full, and no byte beyond it.
  *
- * The first that does not hold ends the program, which says what it was and how to see it again.
+ * The first property that fails ends the program, with its name and the command that repeats it.
  */
 #ifndef TESTS_UNIT_EMULATORS_GUARD_H
 #define TESTS_UNIT_EMULATORS_GUARD_H
@@ -24,11 +24,11 @@
 #define GUARD_WORKS_MAX 64 /* more than are begun while an erase is suspended */
 #define GUARD_REPLY_BYTES_MAX 300
 
-/* What is compared after each command: where the addresses of all commands should lie. */
+/* The bytes that are compared after each command. Most commands address them. */
 #define GUARD_WINDOW_BYTES 1024
 #define GUARD_WINDOW_COUNT 3
 
-/* What a work may change. */
+/* The bytes that a work may change. */
 struct guard_span {
 	uint32_t address;
 	uint32_t size_bytes;
@@ -37,7 +37,7 @@ struct guard_span {
 	bool open;     /* still to be done, or just cut off */
 };
 
-/* How it was before the command. */
+/* The chip's state before the command. */
 struct guard_moment {
 	uint64_t busy_until_ns;
 	uint64_t busy_since_ns;
@@ -45,7 +45,7 @@ struct guard_moment {
 	bool enabled;
 };
 
-/* What was seen; where one of them stays 0, its checks have had nothing to look at. */
+/* The number of each thing that the guard saw. If one stays 0, its checks never ran. */
 struct guard_counts {
 	uint64_t steps; /* commands and cycles */
 	uint64_t works;
@@ -58,10 +58,10 @@ struct guard_counts {
 struct guard {
 	const struct chip *chip;
 	struct guard_counts *counts;
-	uint64_t seed;     /* for its message alone */
-	unsigned int step; /* the same; kept by who drives the chip */
+	uint64_t seed;     /* for the message of a failure */
+	unsigned int step; /* for the message; the client sets it */
 	uint64_t now_ns;
-	uint8_t opcode; /* of the last command, as the next ones */
+	uint8_t opcode; /* the last command's, like the fields below */
 	struct chip_facts facts;
 	struct guard_moment before;
 	struct guard_span works[GUARD_WORKS_MAX]; /* a ring of the last ones */
@@ -72,7 +72,7 @@ struct guard {
 	size_t reply_len;
 };
 
-/* @chip has just begun: it is erased and ready. What is seen is added to @counts. */
+/* @chip must be new: erased and ready. The guard adds to @counts. */
 void guard_init(
 	struct guard *guard, const struct chip *chip, uint64_t seed, struct guard_counts *counts);
 void guard_deinit(struct guard *guard);

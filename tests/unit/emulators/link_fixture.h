@@ -81,7 +81,7 @@ static inline void host_sends(const struct fixture *fixture, const char *bytes, 
 	assert_int_equal(write(fixture->host_fd, bytes, len), len);
 }
 
-/* What the client has by now, at most 128 bytes; -1: nothing yet. */
+/* Returns the length of what the client has received so far, up to 128 bytes; -1 for nothing. */
 static inline ssize_t host_gets(const struct fixture *fixture, char *bytes)
 {
 	return read(fixture->host_fd, bytes, 128);

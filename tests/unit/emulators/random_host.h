@@ -21,7 +21,7 @@
 
 struct random_host {
 	struct chip *chip;
-	const struct part *part; /* what the chip is */
+	const struct part *part; /* the chip's part */
 	struct guard *guard;
 	struct draws *draws;
 	uint64_t now_ns;

@@ -23,7 +23,7 @@ struct served {
 	char image[64];
 	pid_t pid; /* 0: it does not run */
 	uint16_t port;
-	int fd; /* of the client, -1: there is none */
+	int fd; /* the client's socket, -1 for none */
 };
 
 /* The path of serprog-emu, which is the first argument; where there is none the test ends. */
@@ -63,10 +63,10 @@ void served_spi(struct served *served, const uint8_t *command, uint8_t command_l
 /* Until the part is not busy. */
 void served_wait_until_ready(struct served *served);
 
-/* What is in a file, which must not be empty, up to 1 MiB; to be freed. */
+/* Returns the text of a file, 1 byte to 1 MiB long; the caller frees it. */
 char *file_text(const char *path);
 
-/* How often @needle stands in @text. */
+/* Returns how often @text contains @needle. */
 size_t count_of(const char *text, const char *needle);
 
 #endif

@@ -19,7 +19,7 @@ GOOD_CYCLES = {
 
 
 def names_of(out: Path) -> Path:
-    """Where the names of flashrom go that belong to a table."""
+    """Returns the path of the names that flashrom gives the parts of a table."""
     return out.with_name("names.c")
 
 
@@ -117,7 +117,7 @@ def error_of(tmp_path: Path, text: str, *, name: str = "M25P80") -> str:
         ("names = [", 'names = ["\\u0000",', ("flashrom_names: is list", "printable")),
         ("rdid = [0x20, 0x20, 0x14]", "rdid = [true, 0x20, 0x14]", ("id.rdid", "whole numbers")),
         ("opcode = 0xD8, ", "", ("erase[0].opcode: missing key", "add `opcode")),
-        # What no source gives is said, not left out.
+        # A part says so if no source gives a figure; it does not leave the figure out.
         (
             "typ_us = 640,",
             "typ_us = 640, assumed = true,",

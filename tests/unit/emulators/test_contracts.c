@@ -30,7 +30,7 @@ struct contract {
 	owe_fn owe;
 	settle_fn settle;
 	enum chip_rule rule;
-	size_t which; /* of several alike: erases */
+	size_t which; /* the number among several alike, which are erases */
 	bool is_window;
 };
 
@@ -464,7 +464,7 @@ static const struct contract contracts[] = {
 
 _Static_assert(PART_ERASES_MAX == 10, "a row for each erase");
 
-/* Whether the part has that wait, and keeps to it when the command comes @late_ns after it. */
+/* Returns true if the part has that wait; checks a command that comes @late_ns after the wait. */
 static bool try(const struct part *part, const struct contract *contract, const char *corner,
 	int64_t late_ns)
 {

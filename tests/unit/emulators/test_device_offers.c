@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
-/* What a programmer says that it can do, and that it refuses the rest. */
+/* Abilities that a programmer reports, and its refusal of all others. */
 #include "device_fixture.h"
 
 SET_UP(w25q128jv, "W25Q128JV", .native_delay = false)

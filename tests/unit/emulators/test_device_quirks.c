@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
-/* What firmwares do against the protocol, or beyond it. */
+/* Firmware that breaks the protocol or extends it. */
 #include "device_fixture.h"
 
 #define ID_ACCESS_US 10 /* tIDA of SST29EE010 */

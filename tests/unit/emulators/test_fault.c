@@ -96,7 +96,7 @@ static void other_stream_is_left_alone(void **state)
 	assert_false(faults_touch(&faults, FAULT_AT_REPLY_BYTE));
 }
 
-/* Which of a long stream are hit, passed in chunks of @chunk bytes. */
+/* Passes a long stream in chunks of @chunk bytes; returns the length of what comes out. */
 static size_t which(uint64_t seed, const char *text, size_t chunk, uint8_t *out)
 {
 	static const uint8_t zeros[STREAM_BYTES];

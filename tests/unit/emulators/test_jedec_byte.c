@@ -83,7 +83,7 @@ static void write_one_ns_before_the_end_is_ignored_and_convicted(void **state)
 	assert_early(bench, CHIP_RULE_BUSY, -1);
 	assert_int_equal(bench->facts.grade, GRADE_DATASHEET);
 	assert_int_equal(bench->facts.busy_left_ns, 1);
-	/* What follows in time makes no command any more. */
+	/* The rest of the command comes in time, but completes none. */
 	bench_write(bench, 0x2AAA, 0x55);
 	assert_early(bench, CHIP_RULE_NONE, 69);
 	bench_write(bench, 0x5555, 0xA0);

@@ -158,7 +158,7 @@ static void rest_of_a_transfer_is_waited_for_past_all_patience(void **state)
 	wait(NULL);
 }
 
-/* What a socket still holds when it is closed makes the kernel reset the connection. */
+/* When a socket is closed with unread bytes in it, the kernel resets the connection. */
 static void host_keeps_its_reply_where_the_link_ends_after_it(void **state)
 {
 	struct fixture *fixture = *state;

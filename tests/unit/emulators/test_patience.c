@@ -1,5 +1,8 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
-/* What a client is learnt to do, what a sleep is told by that, and what is left in a socket. */
+/*
+ * A client's habits as learnt from its requests, the sleeps that follow from them, and bytes in a
+ * socket.
+ */
 #include <setjmp.h>
 #include <stdarg.h>
 #include <stddef.h>
@@ -104,7 +107,7 @@ static void whole_requests_other_opcodes_and_first_ones_teach_no_patience(void *
 	patience_note_bytes(&fixture->patience, (const uint8_t *)"\x13", 1);
 	note_bytes_after_transfer(&fixture->patience, "\x13\x01", 2);
 	note_bytes_after_transfer(&fixture->patience, "\x00", 1);
-	/* Of the next request something is read already: this is its second byte. */
+	/* The second byte of a request whose first byte was read before. */
 	patience_note_bytes(&fixture->patience, (const uint8_t *)"\x13", 1);
 	note_transfer(&fixture->patience);
 	assert_int_equal(patience_begin_ms(&fixture->patience, fixture->fd), -1);

@@ -1,11 +1,12 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
 /*
- * What no sequence of commands may break (guard.h), tried with random ones (random_host.h) on every
- * part, at random corners and with power cuts.
+ * Tries the properties of guard.h with random commands (random_host.h) on every part, at random
+ * corners and with power cuts.
  *
  *     test_properties [SECONDS [SEED]]
  *
- * goes on for SECONDS, from SEED up; without them it is a bounded run from a fixed seed.
+ * runs for SECONDS, from SEED up. Without arguments it runs a fixed number of rounds from a fixed
+ * seed.
  */
 #include <stdint.h>
 #include <stdio.h>

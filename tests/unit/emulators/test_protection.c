@@ -35,7 +35,7 @@ static const struct part_protection n25q128 = {
 
 struct row {
 	uint8_t status[2];
-	uint32_t begin; /* of what is protected */
+	uint32_t begin; /* the protected range */
 	uint32_t end;
 };
 

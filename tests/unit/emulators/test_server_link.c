@@ -78,7 +78,7 @@ static void limits_of_the_link_are_told_and_kept(void **state)
 	served_ask(served, "\x13\x09\x00\x00\x00\x00\x00\x9F\x00\x00\x00\x00\x00\x00\x00\x00", 16,
 		reply, 1);
 	assert_int_equal(reply[0], 0x15);
-	for (size_t i = 0; i < 2; i++) { /* of 5 bytes each */
+	for (size_t i = 0; i < 2; i++) { /* an operation of 5 bytes */
 		served_ask(served, "\x0E\x01\x00\x00\x00", 5, reply, 1);
 		assert_int_equal(reply[0], 0x06);
 	}
@@ -104,7 +104,7 @@ static void streaming_firmware_has_no_query_for_lengths(void **state)
 	served_end(served);
 }
 
-/* How often a client is too early that waits 4 us for deep power-down, which takes 3. */
+/* Returns the violations of a client that waits 4 us for a deep power-down of 3 us. */
 static int early_after_power_down(struct served *served, const char *link)
 {
 	const char *const extra[] = {"--clock", "scripted:4000", "--link", link, NULL};
@@ -144,7 +144,7 @@ static void setting_is_acknowledged_before_its_arguments(void **state)
 	served_end(served);
 }
 
-/* What a client that asks three times and is told once finds in the events. */
+/* Returns the events of three NOPs, and the answer to each. */
 static char *events_of_three_nops(struct served *served, const char *const *extra, uint8_t *replies)
 {
 	served_start(served, extra);

@@ -176,7 +176,7 @@ static char *events_of_write_enable(struct served *served, const char *const *ex
 	return served_end_with_events(served);
 }
 
-/* What the first write owes is there either way; whether it came too early is the machine's. */
+/* A rule with a time applies to the first write, whether this machine was fast or slow. */
 static void part_that_was_just_powered_is_owed_its_time(void **state)
 {
 	static const char *const extra[] = {"--powered-up-ns-ago=0", NULL};
@@ -247,7 +247,7 @@ static void part_that_never_ends_its_work_breaks_no_rule_of_time(void **state)
 	served_start(served, extra);
 	served_spi(served, (const uint8_t *)"\x06", 1, reply, 0);
 	served_spi(served, (const uint8_t *)"\x02\x00\x00\x00\x42", 5, reply, 0);
-	for (size_t i = 0; i < 100; i++) { /* of 1 ms; the page is meant to take less than 1 */
+	for (size_t i = 0; i < 100; i++) { /* 1 ms each; the page should take less than one */
 		served_spi(served, (const uint8_t *)"\x05", 1, reply, 1);
 		assert_int_equal(reply[0] & 0x01, 0x01);
 	}

@@ -17,7 +17,7 @@
 struct fixture {
 	char dir[32];
 	char name[64];
-	int fd; /* of whoever writes to it */
+	int fd; /* the writer's */
 	char *contents;
 	size_t length;
 };
@@ -106,7 +106,7 @@ static void file_that_cannot_be_shared_is_left_to_glib(void **state)
 	assert_left_to_glib(fixture);
 }
 
-/* Who asks for no length takes it for a string, which a file is not. */
+/* A caller that gives no room for the length expects a string. */
 static void file_whose_length_nobody_asks_for_is_left_to_glib(void **state)
 {
 	struct fixture *fixture = *state;

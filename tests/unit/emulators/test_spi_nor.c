@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
 /*
- * What all SPI NOR parts have: identity, reads, programs, write enable. Erases are in
+ * Commands that all SPI NOR parts have: identity, reads, programs, write enable. Erases are in
  * test_nor_erase.c, the rest is in other files test_nor_*.c, and in test_spi_status.c.
  */
 #include <setjmp.h>

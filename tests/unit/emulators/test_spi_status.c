@@ -144,7 +144,7 @@ static uint8_t busy_bits(struct bench *bench)
 	return bench_status(bench) & STATUS_BUSY_AND_ENABLED;
 }
 
-/* How many thousandths of the erase are over when WEL falls; STEPS: it falls with WIP. */
+/* Returns the thousandths of the erase after which WEL falls; STEPS if it falls with WIP. */
 static unsigned int wel_falls_at(struct bench *bench, uint32_t address)
 {
 	unsigned int step = 0;

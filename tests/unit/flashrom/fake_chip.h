@@ -54,7 +54,7 @@ struct fake_chip {
 	unsigned int without_write_enable;
 	unsigned int delays;
 	unsigned int programmed_bytes;
-	unsigned int programmed_blank_bytes; /* of them, such as change nothing */
+	unsigned int programmed_blank_bytes; /* bytes whose program changes no bit */
 	struct {
 		uint8_t opcode;
 		uint32_t address;

@@ -256,7 +256,7 @@ static void babble(struct fake_peer *peer)
 		;
 }
 
-/* What the client sends without waiting for an answer is all there after this. */
+/* Waits until all bytes have arrived that the client sends without waiting for an answer. */
 static void let_serial_buffer_fill(struct fake_peer *peer)
 {
 	int unread = 0;

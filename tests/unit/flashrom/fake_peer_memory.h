@@ -10,19 +10,19 @@
 #define FAKE_WRITES_MAX 2048
 
 /**
- * What a serprog device does for memory cycles: an operation buffer, and memory that repeats every
- * 64 KiB. It obeys whatever comes and counts what a device of its size could not have done.
+ * A serprog device's operation buffer, and memory that repeats every 64 KiB. It obeys every
+ * request, and counts those that are too large for a device of its size.
  */
 struct fake_peer_memory {
 	uint16_t opbuf_bytes_max;
 	uint32_t writen_bytes_max; /* 0: any */
 
 	uint8_t bytes[FAKE_MEMORY_BYTES];
-	/* In the operation buffer, then those executed, in the order in which they came. */
+	/* Writes in the operation buffer, then executed ones, in the order of arrival. */
 	struct fake_write {
 		uint32_t address;
 		uint8_t value;
-		unsigned int exec; /* that ran it, from 1; 0: none yet */
+		unsigned int exec; /* number of the O_EXEC that ran it, from 1; 0 before */
 	} writes[FAKE_WRITES_MAX];
 	size_t write_count;
 	size_t executed_count;
@@ -43,7 +43,7 @@ void fake_peer_memory_write(
 void fake_peer_memory_execute(struct fake_peer_memory *memory);
 uint8_t fake_peer_memory_read(struct fake_peer_memory *memory, uint32_t address);
 
-/* Nothing was asked of it that it could not do. */
+/* Returns true if it could do all that was asked. */
 bool fake_peer_memory_is_content(const struct fake_peer_memory *memory);
 
 #endif

@@ -41,7 +41,7 @@ static void answer(
 		rx[0] |= 0x01;
 }
 
-/* What counts is when a command begins; what it causes begins with its end. */
+/* A command is accepted or not when it begins; its effect starts when it ends. */
 static bool is_deaf(struct fake_registers *fake, uint8_t opcode)
 {
 	const bool deaf = fake->now_ns < fake->deaf_until_ns;

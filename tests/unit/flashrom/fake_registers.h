@@ -25,7 +25,7 @@ struct fake_registers {
 	uint64_t now_ns;
 	uint8_t answers[256][FAKE_ANSWER_BYTES]; /* by opcode; 0xff to begin with, status 0 */
 
-	/* What a command changes; NULL: nothing. */
+	/* The effect of a command; NULL for none. */
 	void (*obey)(struct fake_registers *fake, const uint8_t *tx, size_t tx_bytes);
 
 	/* Until then 05h answers busy, and all else is a mistake. */
@@ -36,7 +36,7 @@ struct fake_registers {
 	uint64_t deaf_until_ns;
 	unsigned int sent_while_deaf;
 
-	/* What 5Ah reads, addresses and all; beyond is 0xff. */
+	/* The bytes that 5Ah reads, from address 0 on; 0xff beyond them. */
 	const uint8_t *sfdp;
 	size_t sfdp_bytes;
 

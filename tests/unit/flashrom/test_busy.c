@@ -98,7 +98,7 @@ static void part_of_constant_speed_is_asked_a_few_times_only(void **state)
 	bench_stop(&bench);
 }
 
-/* What was learnt from slow operations must not make a fast one wait for long. */
+/* The times of slow operations must not delay the end of a fast one. */
 static void part_that_gets_faster_is_followed(void **state)
 {
 	struct bench bench;

@@ -19,7 +19,7 @@ static int ready_when_asked(struct flash *flash, uint32_t address, bool *ready)
 	return 0;
 }
 
-/* How long busy_wait() takes, in ns; it must end well. */
+/* Returns the time of busy_wait() in ns; it must succeed. */
 static uint64_t waited_ns(
 	const struct busy_time *busy, int (*is_ready)(struct flash *, uint32_t, bool *))
 {

@@ -8,7 +8,10 @@
 #include "jedec.h"
 #include "spi25.h"
 
-/* Of a part that tells about itself the table knows next to nothing. */
+/*
+ * Checks each chip of the table. It skips those that describe themselves, as their entries are
+ * nearly empty.
+ */
 static void for_each(void (*check)(const struct flash_chip *chip))
 {
 	const struct flash_chip *chip;

@@ -1,7 +1,5 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
-/*
- * What the dummy programmer leaves in its events file, and the faults that it makes on request.
- */
+/* Events that the dummy programmer writes, and faults that it makes on request. */
 #include <errno.h>
 #include <stdio.h>
 #include <stdlib.h>

@@ -232,7 +232,7 @@ static void protection_that_stays_stops_the_write(void **state)
 	bench_stop(&bench);
 }
 
-/* What a run told of its progress; keeps to the rules of struct progress or fails the test. */
+/* The progress that a run reported. The test fails if it breaks a rule of struct progress. */
 struct watcher {
 	bool begun[3];
 	uint32_t done_bytes[3];

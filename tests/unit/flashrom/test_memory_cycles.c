@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
-/* Which cycles the drivers of memory buses send, where no part is there to judge them. */
+/* Cycles that the drivers of memory buses send, without a part that judges them. */
 #include <errno.h>
 
 #include "captured_log.h"

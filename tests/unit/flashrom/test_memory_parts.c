@@ -14,7 +14,7 @@
 
 #define LOOK_NS 100 /* by which each look at the clock moves it */
 #define BLOCK_BYTES 65536
-#define LOCK_AT(block) (0xb80002 + (block) * BLOCK_BYTES) /* of a part of 512 KiB */
+#define LOCK_AT(block) (0xb80002 + (block) * BLOCK_BYTES) /* in a part of 512 KiB */
 
 struct scene {
 	uint64_t now_ns;
@@ -379,7 +379,7 @@ static void write_into_a_locked_down_block_fails_at_once(void **state)
 	}
 }
 
-/* What could not be read would be lost by the erase around a write. */
+/* The erase around a write would lose bytes that cannot be read. */
 static void read_locked_block_is_opened_and_closed_again(void **state)
 {
 	static const uint8_t locks[] = {0, 4, 5, 0, 0, 0, 0, 0};

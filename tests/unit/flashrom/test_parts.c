@@ -99,7 +99,7 @@ static void start(struct scene *scene, const struct dummy_part *part, const char
 	assert_int_equal(flash_open(&scene->flash), 0);
 }
 
-/* Of megabytes, which assert_memory_equal() would compare byte by byte. */
+/* Compares megabytes with memcmp() first: assert_memory_equal() goes byte by byte. */
 static void assert_same(const uint8_t *found, const uint8_t *expected, size_t bytes)
 {
 	if (memcmp(found, expected, bytes) != 0)

@@ -9,7 +9,7 @@
 
 #define NS_PER_S UINT64_C(1000000000)
 #define REAL_NS (UINT64_C(1700000000) * NS_PER_S) /* the wall clock where the other one is at 0 */
-#define ROUND_NS 20                               /* of a loop, when it was calibrated */
+#define ROUND_NS 20                               /* a round of a loop when it was calibrated */
 #define NEVER UINT64_MAX
 
 /* Past mistakes by the names that meson.build gives their functions. */
@@ -26,8 +26,8 @@ int wait_before_buffered_write(struct flash *flash, uint32_t us);
 /* Two clocks, one CPU and who interrupts it. Wrapped functions get no context. */
 static struct machine {
 	uint64_t now_ns;
-	uint64_t reading_ns; /* what it costs to look at a clock */
-	uint64_t round_ns;   /* of a loop */
+	uint64_t reading_ns; /* cost of one look at a clock */
+	uint64_t round_ns;   /* a round of a loop now */
 	uint64_t slept_ns;
 	long resolution_ns; /* as claimed */
 	unsigned int signals_left;

@@ -105,7 +105,7 @@ static void chip_of_another_bus_is_refused_before_it_is_asked(void **state)
 	bench_stop(&bench);
 }
 
-/* What is left of the longest tVSL is waited before the first question, and nothing after it. */
+/* The rest of the longest tVSL passes before the first question, and no wait follows it. */
 static void part_powered_with_the_pins_is_asked_once_it_may_be(void **state)
 {
 	static const uint64_t passed_us[] = {0, 1, POWER_UP_US_MAX - 1, POWER_UP_US_MAX};

@@ -241,7 +241,7 @@ static void long_run_is_split_where_the_peer_says(void **state)
 	}
 }
 
-/* What the limit promises is run in one go, and it promises no less than it could. */
+/* A burst that the limit allows is executed at once, and the limit is as large as it can be. */
 static void burst_within_the_limit_is_executed_at_once(void **state)
 {
 	static const struct {

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
-/* What a part says of itself may be anything: it is used, or refused, and never more than read. */
+/* A part's SFDP may hold anything: it is used or refused, and no byte beyond it is read. */
 #include <errno.h>
 #include <stdlib.h>
 #include <string.h>
@@ -207,7 +207,7 @@ static void headers_are_told_from_noise(void **state)
 	assert_int_equal(table.bytes, SFDP_TABLE_BYTES_MAX);
 }
 
-/* What the rest of the program takes for granted. */
+/* Checks the facts that the rest of the program relies on. */
 static void assert_usable(const struct flash_chip *chip)
 {
 	const size_t count = chip_erase_count(chip);

@@ -113,7 +113,7 @@ static void run_job(struct scene *scene)
 	assert_int_equal(flash_close(&scene->flash), 0);
 }
 
-/* Whether the part, as emulated, has that register, and the bits are set in it. */
+/* Returns true if the emulated part has that register, with one of those bits set. */
 static bool is_shown(struct scene *scene, struct spi25_bits bits)
 {
 	const uint8_t value = read_register(scene, bits.opcode);
@@ -149,7 +149,7 @@ static void sleeping_part_is_woken(const struct dummy_part *part)
 	start(&scene, part);
 	SEND(&scene, 0xb9);
 	wait(&scene, SETTLE_US);
-	scene.unheard = 2; /* what it is asked first: its status and its ID */
+	scene.unheard = 2; /* the first questions: its status and its ID */
 	run_job(&scene);
 	stop(&scene);
 }

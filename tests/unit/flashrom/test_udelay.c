@@ -11,7 +11,7 @@
 #define NS_PER_S UINT64_C(1000000000)
 #define SLACK_NS 50000
 
-/* What udelay.c keeps to. */
+/* Limits of udelay.c. */
 #define MARGIN_NS_DEFAULT 60000
 #define MARGIN_NS_MIN 2000
 #define MARGIN_NS_MAX 125000
@@ -24,7 +24,7 @@ static struct fake_clock {
 	uint64_t now_ns;
 	uint64_t step_ns;
 	uint64_t latency_ns; /* from when a sleep should end, beside the slack */
-	uint64_t first_ns;   /* of the readings since the start */
+	uint64_t first_ns;   /* the first reading since the start */
 	uint64_t last_ns;
 	uint64_t until_ns; /* where the last sleep was to end */
 	unsigned int readings;
@@ -308,7 +308,7 @@ static void clock_that_goes_back_is_waited_out(void **state)
 	}
 }
 
-/* What the rig has to convict is really wrong, by as much as it says. */
+/* A build that the rig must convict is early by as much as its name says. */
 static void cut_build_is_early_by_what_it_says(void **state)
 {
 	unsigned int seen = 0;

@@ -13,7 +13,7 @@
 #define HOUR_NS (3600 * NS_PER_S)
 #define SLACK_NS 50000
 
-/* What udelay.c keeps to. */
+/* Limits of udelay.c. */
 #define STEP_NS_MAX 50000
 #define SLEEP_NS_MAX 100000000
 
@@ -25,7 +25,7 @@ static struct fake_world {
 	int64_t now_ns;
 	int64_t wall_offset_ns;
 	int64_t wall_tick_ns; /* to which readings are cut */
-	int64_t read_ns;      /* what a reading takes */
+	int64_t read_ns;      /* time of one reading */
 	int64_t start_ns;     /* when the clock was first read */
 	int64_t latency_ns;
 	unsigned int readings;

@@ -13,7 +13,7 @@
 #define WORDS_MAX 32
 
 struct bench {
-	char text[1024]; /* what the options point into */
+	char text[1024]; /* the text that the options point into */
 	char *word[WORDS_MAX + 1];
 	struct options options;
 };

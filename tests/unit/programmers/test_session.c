@@ -37,7 +37,7 @@ static void write_text(struct fixture *fixture, const char *name, const char *te
 	assert_int_equal(fclose(out), 0);
 }
 
-/* Of a cell whose files are called after it. */
+/* Writes the settings of a cell whose number is in its file names. */
 static void write_settings(struct fixture *fixture, unsigned int cell)
 {
 	char text[8 * PATH_BYTES];
