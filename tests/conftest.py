@@ -24,15 +24,15 @@ def pytest_addoption(parser: pytest.Parser) -> None:
 
 
 def pytest_configure(config: pytest.Config) -> None:
-    """Makes the marks of the tiers known."""
+    """Registers the marks of the tiers."""
     for line in MARKERS:
         config.addinivalue_line("markers", line)
-    if missing_confinement():  # test_confinement.py tells of it
+    if missing_confinement():  # test_confinement.py explains it
         os.environ[UNCONFINED_VARIABLE] = "1"
 
 
 def pytest_collection_modifyitems(config: pytest.Config, items: list[pytest.Item]) -> None:
-    """Leaves out what is long, and counts it as deselected."""
+    """Deselects the long tests."""
     if not config.getoption("--quick"):
         return
     left_out = [item for item in items if item.get_closest_marker("long")]

@@ -22,7 +22,7 @@ from tests.rig.reported import keep_gate, keep_large_gate, keep_run
 
 SCHEMES = ("light", "dark")
 MANY = 5200
-"""Cells that a page has no room for."""
+"""The number of cells that a page has no room for."""
 NARROW, PHONE, WIDE = 320, 400, 1280
 HEIGHT = 900
 _OTHER_WAY_ROUND = pytest.mark.long("both widths in both schemes; quick: each of them once")
@@ -36,7 +36,7 @@ WIDTH_AND_SCHEME = (
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Opened:
-    """A page, and what it did besides being shown."""
+    """An opened page, with its errors and requests."""
 
     page: Page
     requests: list[str] = field(default_factory=list)
@@ -49,8 +49,7 @@ def browser() -> Iterator[Browser]:
     program = shutil.which("chromium")
     assert program, "chromium is missing: `rig/rig setup --tests` installs it"
     with sync_playwright() as playwright:
-        # Its sandbox wants a user of its own, which root lacks; the
-        # /dev/shm of containers is small.
+        # Chromium's sandbox needs a user other than root, and the /dev/shm of containers is small.
         options = ["--no-sandbox", "--disable-dev-shm-usage"]
         started = playwright.chromium.launch(executable_path=program, args=options)
         yield started
@@ -97,7 +96,7 @@ Opener = Callable[..., Opened]
 
 @pytest.fixture
 def open_page(browser: Browser, pages: dict[str, Path]) -> Iterator[Opener]:
-    """Opens one of them: by its name, in a scheme, of a width, with JavaScript or without."""
+    """Opens a page by its name, with a colour scheme and a width, with or without JavaScript."""
     contexts = []
 
     def opener(

@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: GPL-2.0-or-later
-"""Pages of latency, threshold, survey and proposal: alone, at any width, in both schemes."""
+"""Pages of latency, threshold, survey and proposal: at any width, in both colour schemes."""
 
 from itertools import pairwise
 

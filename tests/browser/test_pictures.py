@@ -12,7 +12,7 @@ from delayrig.base.paths import find_paths
 from tests.browser.conftest import WIDTH_AND_SCHEME, Opener, too_wide_at
 
 BYTES_MIN = 10_000
-"""More than an empty page takes."""
+"""The size of an empty page's picture is below this."""
 
 
 @pytest.fixture(scope="module")

@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: GPL-2.0-or-later
-"""Reports as a browser shows them: alone, at any width, in both schemes, with keys and without."""
+"""Reports in a browser: without other files, at any width, in both colour schemes, by keyboard."""
 
 import re
 from functools import cache

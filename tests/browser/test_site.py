@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: GPL-2.0-or-later
-"""The site of all documents as a browser shows it: at any width, in both schemes, searched."""
+"""The site of all documents in a browser: at any width, in both colour schemes, with its search."""
 
 from collections.abc import Iterator
 from functools import partial
@@ -25,7 +25,7 @@ SAMPLES = (
 
 
 class Quiet(SimpleHTTPRequestHandler):
-    """Files of a folder, without a log."""
+    """A server of a folder's files, without a log."""
 
     def log_message(self, *_: object) -> None:
         """Drops the line that the server would log for each request."""
@@ -96,7 +96,7 @@ def test_search_finds_a_word_and_leads_to_its_page(
         page.get_by_role("button", name="Toggle navigation").click()
         page.locator(".navbar-collapse.show:not(.collapsing)").wait_for()
     page.locator("[data-bs-target='#mkdocs_search_modal']").click()
-    # Until the dialog has come to rest, it takes keys for itself.
+    # The dialog takes the keys until its animation has ended.
     page.wait_for_function("document.activeElement.id === 'mkdocs-search-query'")
     page.locator("#mkdocs-search-query").press_sequentially("vserprog")
     found = page.locator("#mkdocs-search-results a[href*='serprog-emulator']").first
@@ -122,7 +122,7 @@ def test_pages_ask_this_server_alone_and_complain_of_nothing(
     page.close()
     assert asked
     assert [url for url in asked if not url.startswith((address, "data:"))] == []
-    # The search says that it is ready.
+    # The search reports that it is ready.
     assert [said for said in complaints if not said.startswith("log: ")] == []
 
 

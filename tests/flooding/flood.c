@@ -19,7 +19,7 @@
 
 #define TEXT "0123456789012345678901234567890123456789012345678901234567890123456"
 
-/* The rig looks for the name of the part in the program. */
+/* The rig looks for this name of the part in the program. */
 static const char *const volatile part = "W25Q128.V";
 
 static const char *const flood =

@@ -8,7 +8,7 @@
 #include "fuzz.h"
 #include "spi25.h"
 
-/* @page_bytes_max is what the driver has room for. */
+/* Checks SPI parts; the driver has room for @page_bytes_max. */
 static inline void check_pages(const struct flash_chip *chip, uint32_t page_bytes_max)
 {
 	FUZZ_CHECK(chip->page_bytes > 0 && chip->page_bytes <= page_bytes_max);
@@ -32,7 +32,7 @@ static inline void check_erases(const struct flash_chip *chip)
 	}
 }
 
-/* All that is known of such a part is what it says. */
+/* Such a part is known only by the facts that it reports. */
 static inline void check_sfdp_chip(const struct flash_chip *chip)
 {
 	check_pages(chip, SPI25_PAGE_BYTES_MAX);
@@ -41,7 +41,7 @@ static inline void check_sfdp_chip(const struct flash_chip *chip)
 	FUZZ_CHECK(chip->erase[chip_erase_count(chip) - 1].block_bytes == chip->size_bytes);
 }
 
-/* DataFlash says how long its pages are. */
+/* A DataFlash reports the length of its pages. */
 static inline void check_told_chip(const struct flash_chip *chip)
 {
 	if (chip->identify == &spi25_sfdp) {

@@ -15,8 +15,7 @@
 struct fuzz_chip_memory {
 	uint8_t *map;
 	size_t map_bytes;
-	void *memory; /* for chip_init(); ends at most 15 bytes before a page that nothing may touch
-		       */
+	void *memory; /* for chip_init(); ends up to 15 bytes before a page without access */
 };
 
 static inline const struct part *fuzz_part(struct fuzz_input *input)

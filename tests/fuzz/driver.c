@@ -35,7 +35,7 @@ struct corpus {
 	size_t count;
 };
 
-/* Shared with the child. */
+/* The state that parent and child share. */
 struct stage {
 	uint64_t executions;
 	size_t size;
@@ -44,7 +44,7 @@ struct stage {
 
 struct options {
 	uint64_t seed;
-	uint64_t runs_max; /* 0: no bound */
+	uint64_t runs_max; /* 0 for no limit */
 	uint64_t seconds;
 	const char *artifact_prefix;
 };
@@ -75,7 +75,7 @@ static void remove_some(struct stage *stage, uint64_t *state)
 	stage->size -= count;
 }
 
-/* Bytes of another input, or of nobody. */
+/* Inserts bytes of another input, or of the same one. */
 static void insert_some(struct stage *stage, const struct corpus *corpus, uint64_t *state)
 {
 	const struct input *other = &corpus->inputs[draw_below(state, corpus->count)];
@@ -129,7 +129,7 @@ static void set_up(struct stage *stage, const struct input *input)
 		memcpy(stage->bytes, input->bytes, input->size);
 }
 
-/* On the heap and of that size, so that a read beyond it is seen. */
+/* Copies the input to a heap block of its exact size, so that ASan sees a read beyond it. */
 static void execute(struct stage *stage)
 {
 	uint8_t *copy = malloc(stage->size);
@@ -202,7 +202,10 @@ static int by_name(const struct dirent **a, const struct dirent **b)
 	return strcmp((*a)->d_name, (*b)->d_name);
 }
 
-/* Sorted, so that a seed means the same everywhere. A file is taken, too. */
+/*
+ * Reads the files in sorted order, so that a seed gives the same run on each machine. A file is
+ * accepted, too.
+ */
 static void read_corpus(struct corpus *corpus, const char *path)
 {
 	struct dirent **entries;
@@ -260,7 +263,7 @@ static int run(struct stage *stage, const struct corpus *corpus, const struct op
 	return WIFEXITED(status) && WEXITSTATUS(status) == 0 ? 0 : keep_input(stage, options);
 }
 
-/* Options that only libFuzzer knows are nothing to us. */
+/* Ignores options that only libFuzzer knows. */
 static void parse_option(struct options *options, const char *text)
 {
 	const char *equals = strchr(text, '=');

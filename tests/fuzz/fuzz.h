@@ -12,10 +12,10 @@
 #include <stdio.h>
 #include <stdlib.h>
 
-/* libFuzzer's name for it; driver.c calls it where that is not there. Returns 0. */
+/* The entry point by libFuzzer's name. driver.c calls it in builds without libFuzzer. Returns 0. */
 int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size);
 
-/* Unlike assert() it is there in every build. */
+/* Checks a condition in every build, unlike assert(). */
 #define FUZZ_CHECK(condition)                                                                      \
 	do {                                                                                       \
 		if (!(condition)) {                                                                \
@@ -31,7 +31,7 @@ struct fuzz_input {
 	size_t left;
 };
 
-/* 0 once there is nothing left. */
+/* Returns the next byte, or 0 at the end of the input. */
 static inline uint8_t fuzz_u8(struct fuzz_input *input)
 {
 	if (input->left == 0)
@@ -48,7 +48,7 @@ static inline uint32_t fuzz_u24(struct fuzz_input *input)
 	return value << 8 | fuzz_u8(input);
 }
 
-/* The next bytes, at most @size of them; *@size becomes how many there were. */
+/* Returns the next bytes, at most @size of them; sets *@size to their number. */
 static inline const uint8_t *fuzz_bytes(struct fuzz_input *input, size_t *size)
 {
 	const uint8_t *data = input->data;

@@ -9,7 +9,7 @@
 #include "chip_memory.h"
 
 #define STEPS_MAX 512
-#define ARRAY_ADDRESS 0xC00000 /* above the registers, where a part has some */
+#define ARRAY_ADDRESS 0xC00000 /* addresses above the registers of a part that has them */
 
 struct bench {
 	struct chip chip;
@@ -17,7 +17,7 @@ struct bench {
 	uint64_t now_ns;
 };
 
-/* A time of 1 ns to 17 s, or to the moment when the part is ready, or to 1 ns before. */
+/* Returns a time of 1 ns to 17 s, or up to the moment when the part is ready, or 1 ns less. */
 static void let_time_pass(struct bench *bench)
 {
 	uint8_t how = fuzz_u8(&bench->input);
@@ -29,7 +29,7 @@ static void let_time_pass(struct bench *bench)
 		bench->now_ns += UINT64_C(1) << how % 34;
 }
 
-/* Whatever is too early or too late is so by a time below 0; else there was time enough. */
+/* Checks that the margin is negative if a rule was broken, and not otherwise. */
 static void check_margin(const struct chip_facts *facts)
 {
 	if (facts->rule >= CHIP_RULE_BUSY && facts->rule <= CHIP_RULE_WINDOW)
@@ -69,7 +69,7 @@ static void send(struct bench *bench, const uint8_t *command, size_t command_len
 	free(transfer.reply);
 }
 
-/* A write enable before it opens most of what there is. */
+/* Sends a command; half the time after a write enable, which most commands need. */
 static void transfer(struct bench *bench, uint8_t kind)
 {
 	static const uint8_t write_enable = 0x06;
@@ -82,7 +82,7 @@ static void transfer(struct bench *bench, uint8_t kind)
 		return;
 	if (kind & 1)
 		send(bench, &write_enable, 1, 0);
-	copy = malloc(command_len); /* on the heap, so that a read beyond it is seen */
+	copy = malloc(command_len); /* on the heap, so that ASan sees a read beyond it */
 	memcpy(copy, command, command_len);
 	send(bench, copy, command_len, reply_len);
 	free(copy);
@@ -98,7 +98,7 @@ static void cycle(struct bench *bench, uint32_t address, uint8_t value)
 	bench->now_ns = end_ns;
 }
 
-/* AAh and 55h at the right places, and a command: too much to ask of chance. */
+/* Sends AAh and 55h to their addresses, then a command. Random bytes would hardly ever form it. */
 static void unlock(struct bench *bench)
 {
 	const uint32_t *addresses = bench->chip.part->parallel->unlock.addresses;
@@ -108,7 +108,7 @@ static void unlock(struct bench *bench)
 	cycle(bench, ARRAY_ADDRESS | addresses[0], fuzz_u8(&bench->input));
 }
 
-/* A run of bytes, as of a page. */
+/* Writes a run of bytes, like those of a page. */
 static void write_cycles(struct bench *bench)
 {
 	uint32_t address = fuzz_u24(&bench->input);

@@ -37,7 +37,7 @@ VALUES = [
 ]
 ASSIGNMENT = re.compile(rb"([^=]*[\w.-]\s*=\s*)(.*?)(\s*\},?)?")
 PAIR_END = b", "
-"""Between the pairs of a row, which are changed as lines are."""
+"""The separator of a row's pairs. They are changed like lines."""
 NAME = re.compile(rb'^name = "([\w-]+)"', re.MULTILINE)
 # Tokens that the generated table may contain; its texts hold no raw control characters.
 C_TOKENS = re.compile(

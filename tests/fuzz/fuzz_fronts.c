@@ -21,7 +21,7 @@ struct bench {
 	uint64_t now_ns;
 };
 
-/* Time passes by up to 8 s, or not at all. */
+/* Lets up to 8 s pass, or no time at all. */
 static void let_pass(struct bench *bench, uint8_t choice)
 {
 	bench->now_ns += choice % 2 == 0 ? 0 : UINT64_C(1) << choice % 34;
@@ -65,7 +65,7 @@ static void write_records(struct bench *bench)
 	free(text);
 }
 
-/* Parts that are not on SPI alone: a front of another bus has other parts. */
+/* Returns a part with a parallel interface. */
 static const struct part *memory_part(struct fuzz_input *input)
 {
 	size_t index = fuzz_u8(input) % part_table_count;

@@ -48,7 +48,7 @@ int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size)
 	struct layout layout = {0};
 	FILE *file;
 
-	/* An empty stream cannot be opened, and is a layout of nothing. */
+	/* An empty stream cannot be opened; the empty layout has no regions. */
 	if (input.left == 0)
 		return 0;
 	file = fmemopen((void *)(uintptr_t)input.data, input.left, "r");

@@ -14,7 +14,7 @@ static void read_numbers(const char *value)
 		FUZZ_CHECK(number > 0);
 }
 
-/* A value is one that was there: inside the text, after its key, not empty. */
+/* Checks a value: it lies inside the text, after its key, and is not empty. */
 static void check_value(const char *text, size_t size, const char *value)
 {
 	if (value == NULL)

@@ -19,8 +19,8 @@
 struct device {
 	uint64_t now_ns;
 	struct fuzz_input sends;
-	const struct fuzz_input again; /* once that is used up; empty: it hangs up then */
-	bool agrees;                   /* it begins each answer as it should */
+	const struct fuzz_input again; /* rest of its answers; it hangs up when they are used up */
+	bool agrees;                   /* true if each answer begins correctly */
 	uint8_t heard;
 };
 
@@ -29,7 +29,7 @@ static struct device *device_of(const struct serprog_link *link)
 	return link->clock->context;
 }
 
-/* A link to it never breaks, and takes any number of bytes. */
+/* Links never fail, and accept any number of bytes. */
 int serprog_link_send(const struct serprog_link *link, const uint8_t *data, size_t bytes)
 {
 	for (size_t i = 0; i < bytes; i++)
@@ -173,7 +173,7 @@ int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size)
 	};
 	struct programmer *programmer;
 
-	/* -1: closing it at the end does nothing. */
+	/* -1: there is nothing to close */
 	if (serprog_attach(-1, "fuzz", &options, &clock, &log, &programmer) != 0)
 		return 0;
 	FUZZ_CHECK(programmer->buses != 0);

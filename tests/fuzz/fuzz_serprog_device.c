@@ -17,8 +17,8 @@
 enum option {
 	OPTION_NATIVE_DELAY = 1 << 0,
 	OPTION_SPI_WIRE_TIME = 1 << 1,
-	OPTION_RECORDS = 1 << 2, /* write the records out */
-	OPTION_LINK = 31 << 3,   /* one of the presets, 0: none */
+	OPTION_RECORDS = 1 << 2, /* true to write the records */
+	OPTION_LINK = 31 << 3,   /* number of a preset, 0 for none */
 };
 
 struct bench {
@@ -87,8 +87,8 @@ static void check_request(const struct bench *bench, const uint8_t *bytes, size_
 }
 
 /*
- * An answer is a NAK alone, or an ACK and what was asked for; only SYNCNOP has both. A device with
- * quirks may say nothing, or more.
+ * Checks an answer: a NAK alone, or an ACK with the requested bytes; SYNCNOP's is a NAK and an ACK.
+ * A device with quirks may send less or more.
  */
 static void check_reply(
 	const struct bench *bench, const struct serprog_request *request, size_t len)
@@ -176,7 +176,7 @@ static void run_on(struct bench *bench, struct fuzz_input *input, uint8_t option
 		write_records(bench);
 }
 
-/* Requests of 16 MiB, as a device of untold lengths takes them, would be all there is time for. */
+/* Leaves out devices without a limit: their requests of 16 MiB would take all the time. */
 static struct device_options device_options(uint8_t options)
 {
 	const size_t preset = options / (OPTION_LINK & -OPTION_LINK);

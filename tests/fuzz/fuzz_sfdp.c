@@ -13,7 +13,7 @@
 #include "sfdp.h"
 
 struct part {
-	struct programmer base; /* first */
+	struct programmer base; /* must be the first field */
 	uint64_t now_ns;
 	const uint8_t *bytes;
 	size_t size;
@@ -51,7 +51,7 @@ static void describe(struct part *part)
 		check_sfdp_chip(&flash.described);
 }
 
-/* On the heap and of that length, so that a read beyond it is seen. */
+/* Copies the bytes to a heap block of that size, so that ASan sees a read beyond it. */
 static void parse(const uint8_t *data, size_t size)
 {
 	struct flash_chip chip = {0};

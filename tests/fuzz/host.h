@@ -14,7 +14,7 @@
 
 #define HOST_LOOK_NS (10 * NS_PER_MS)
 
-/* @context begins with the time, a uint64_t in nanoseconds. */
+/* Reads the clock; @context begins with its time, a uint64_t in nanoseconds. */
 static inline uint64_t host_now_ns(void *context)
 {
 	return *(uint64_t *)context += HOST_LOOK_NS;

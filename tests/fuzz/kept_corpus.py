@@ -25,14 +25,14 @@ def kept_inputs(target: str) -> list[bytes]:
 
 
 def unpack(target: str, folder: Path) -> None:
-    """Adds the inputs that are kept to those that are there."""
+    """Writes the inputs that the tree keeps into the folder."""
     folder.mkdir(parents=True, exist_ok=True)
     for content in kept_inputs(target):
         (folder / hashlib.sha1(content, usedforsecurity=False).hexdigest()).write_bytes(content)
 
 
 def pack(target: str, reach: Reach) -> None:
-    """Keeps as much as there is room for."""
+    """Writes inputs to the tree's file of the target, up to the size limit."""
     lines = sorted(map(to_line, chosen(reach)), key=lambda line: (len(line), line))
     (CORPORA / f"{target}.txt").write_text(HEAD + "".join(lines), encoding="ascii")
 

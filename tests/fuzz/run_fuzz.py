@@ -43,14 +43,14 @@ MINUTE_EXECUTIONS = {
     "sfdp": 800_000,
 }
 MINUTE_EXECUTIONS_OF_OTHERS = 50_000
-# Compared values feed libFuzzer's changes, and pointers among them are others in each run.
+# libFuzzer mutates with compared values; pointers among them would differ in each run.
 REPEATABLE = ["-use_cmp=0", "-reload=0"]
 CAMPAIGN_HELP = "10 million executions or 20 minutes of each target, instead of a minute for all"
 NOTHING, FOUND, BROKEN = 0, 1, 99
 
 
 class BuildError(Exception):
-    """The targets do not build."""
+    """Raised if the targets cannot be built."""
 
 
 def state() -> Path:
@@ -88,11 +88,11 @@ CAMPAIGN = Effort(executions=10_000_000, seconds=1200, grows=True)
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Workshop:
-    """Where the targets are built and run. Compilers have a folder each."""
+    """The folders in which targets are built and run, one for each compiler."""
 
     meson: str
     compiler: str | None
-    """A clang; None: whatever meson finds."""
+    """The path of clang; None for the compiler that meson finds."""
 
     @property
     def build(self) -> Path:
@@ -162,7 +162,7 @@ class Workshop:
         )
 
     def pack(self, target: str) -> None:
-        """Keeps what campaigns found, as far as there is room for it in the tree."""
+        """Writes the inputs that campaigns found to the tree's files, up to the size limit."""
         with tempfile.TemporaryDirectory(prefix="fuzz-pack-") as folder:
             control = Path(folder) / "control"
             merged = Path(folder) / "merged"

@@ -21,7 +21,7 @@ RUN_LIMIT_S = 300
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class FinishedRun:
-    """A run of the launcher: what it said and what it left."""
+    """A finished run of the launcher: its output and its folder."""
 
     out: Path
     exit_code: int
@@ -43,7 +43,7 @@ class FinishedRun:
         return found[0]
 
     def need(self, cells: Iterable[CellResult]) -> None:
-        """Skips the test where the archive did not give what these need."""
+        """Skips the test if the archive did not provide a part that the cells need."""
         require_provided(cells, self.results.cells)
 
 

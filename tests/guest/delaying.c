@@ -12,7 +12,7 @@
 #include <time.h>
 #include <unistd.h>
 
-/* By this the rig knows that it knows the part. */
+/* The rig takes this name as proof that the program knows the part. */
 static const char *const chips[] = {"", "GD25Q16(B)", "GD25Q16C", ""};
 
 static sigjmp_buf out_of_it;
@@ -35,7 +35,7 @@ __attribute__((noinline)) void default_delay(unsigned int us)
 		looks++;
 }
 
-/* Ends in a jump, so that its calls have no return instruction of their own. */
+/* Ends in a jump, so a call to it has no return instruction of its own. */
 __attribute__((noinline)) void internal_delay(unsigned int us)
 {
 	looks++;
@@ -93,6 +93,6 @@ int main(void)
 	default_delay(1001);
 	delay_in_threads();
 	pthread_create(&thread, NULL, delay_in_thread, (void *)(uintptr_t)900001);
-	usleep(20000); /* until it has begun */
+	usleep(20000); /* waits until the thread runs */
 	_exit(3);
 }

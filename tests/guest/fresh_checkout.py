@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: GPL-2.0-or-later
-"""A checkout that nobody has set up yet."""
+"""A checkout that was never set up."""
 
 import os
 import shutil

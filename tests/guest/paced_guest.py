@@ -38,15 +38,15 @@ CONSOLE_NS = 10_000_000  # the time of a console line at most
 BENCH_TURNS = 3
 BENCH_ROUNDS = 60
 ROUND = re.compile(rb"round (\d+) cpu (\d+) ns (\d+)")
-# Before all else where that is allowed. Only for CPUs that leave the host time of their own: should
-# they not, the limit ends QEMU before the host starves.
+# A command prefix for realtime priority, where it is allowed. The CPUs must leave the host time of
+# its own; if they do not, the limit ends QEMU before the host starves.
 REALTIME = ("prlimit", "--rttime=5000000:5000000", "chrt", "--fifo", "1")
-PREFERRED = ("nice", "-n", "-15")  # asks for it, and goes on without
+PREFERRED = ("nice", "-n", "-15")  # asks for a priority, and continues without it
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Round:
-    """The same work once on one CPU. The end is when its line came, on the host's clock."""
+    """One round of the same work on a CPU; it ends when its line arrives, by the host's clock."""
 
     number: int
     cpu: int
@@ -196,7 +196,7 @@ def _shortest_and_median_ns(paths: Paths, plugin: str | None) -> tuple[int, int]
 
 
 def main(arguments: Sequence[str]) -> int:
-    """Prints the speed of an unthrottled vCPU as a part of plain TCG's."""
+    """Prints the speed of an unthrottled vCPU relative to plain TCG."""
     turns = int(arguments[0]) if arguments else BENCH_TURNS
     paths = find_paths()
     print(f"{os.cpu_count()} host CPUs, load {os.getloadavg()[0]:.1f}; speed with / without plugin")

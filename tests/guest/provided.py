@@ -13,11 +13,11 @@ from delayrig.model.result import CellResult
 
 LOST = " could not be fetched: "
 BLIND = "Without it no "
-"""The words of `NotProvidedError`, and those that say whom it takes with it."""
+"""The text of `NotProvidedError`, and the text about the subjects that depend on the part."""
 
 
 def require_provided(wanted: Iterable[CellResult], run: Sequence[CellResult]) -> None:
-    """Ends the test where the archive did not give what one of the wanted cells needs."""
+    """Skips the test if the archive did not provide a part that one of the cells needs."""
     missing = next((cell for cell in wanted if cell.not_provided), None)
     if missing is None:
         return

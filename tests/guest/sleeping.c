@@ -17,7 +17,7 @@
 
 #define NS_PER_S 1000000000
 
-/* By this the rig knows that it knows the part. */
+/* The rig takes this name as proof that the program knows the part. */
 static const char *const chips[] = {"", "GD25Q16(B)", "GD25Q16C", ""};
 
 static volatile sig_atomic_t alarms;
@@ -46,7 +46,7 @@ static struct timespec in_ns(long ns)
 	return then;
 }
 
-/* Ends in a jump, so that the sleep returns to where this was called. */
+/* Ends in a jump, so the sleep returns to the caller of this function. */
 __attribute__((noinline)) int sleep_for(const struct timespec *length)
 {
 	return nanosleep(length, NULL);

@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: GPL-2.0-or-later
-"""`ci/gate.sh` with real guests: trees are built, gated and told about."""
+"""`ci/gate.sh` with real guests: it builds trees, gates them and reports."""
 
 import json
 import shutil

@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: GPL-2.0-or-later
-"""Runs on the workers of a cluster give what one machine gives, whoever is killed meanwhile."""
+"""Runs on a cluster's workers give the results of one machine, even if workers are killed."""
 
 import os
 import shutil

@@ -30,14 +30,14 @@ RUNS = 30
 MOMENT_S = (0.0, 4.0)
 LOCAL = ("--plan", "smoke", "--cluster", "local:2")
 SOON = {"DASK_DISTRIBUTED__SCHEDULER__WORKER_TTL": "20s"}
-"""A worker that is silent for so long is lost."""
+"""The silence after which a worker counts as lost."""
 SMALL_DISK = "size=64m"
 CHUNK_BYTES = 1 << 20
 LONG = pytest.mark.long("30 runs with faults: 25 minutes; quick: tests/guest/test_cluster.py")
 
 
 class Relay:
-    """Between a worker and its scheduler; may be cut."""
+    """A relay between a worker and its scheduler that a test can cut."""
 
     def __init__(self, target: str) -> None:
         host, _, port = target.rpartition(":")

@@ -88,7 +88,7 @@ def test_ondemand_speeds_up_a_cpu_that_is_busy(paths: Paths, tmp_path: Path) -> 
     )
     changed = {speed.vcpu for speed in of_kind(run.trace, Speed)}
     assert changed == {0}
-    # Two sampling periods of 10 ms, at a quarter of the speed, belong to each busy stretch.
+    # Each busy stretch includes two sampling periods of 10 ms at a quarter of the speed.
     assert median_ns(run, 1) / median_ns(run, 0) == pytest.approx(3.6, abs=0.5)
 
 

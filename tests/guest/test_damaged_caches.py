@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: GPL-2.0-or-later
-"""105 damaged files in the caches of a state: each is made again, and no verdict comes of it."""
+"""105 damaged files in the caches of a state: each is made again, and none changes a verdict."""
 
 import os
 import random
@@ -28,7 +28,7 @@ CACHES = (
 )
 SEALS = ("seal.json", "digests.json")
 UNNAMED = ("delays", "disguised")
-"""Made again in a moment from what was checked: nobody has to know."""
+"""Files that are made again at once from checked ones, without a message."""
 PLAN = """
 schema = 1
 about = "Something from each of the caches"
@@ -55,7 +55,7 @@ at = { mips = 250, cores = 1, job = "probe", chip = "GD25Q16C", programmer = "se
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Rig:
-    """One whose state holds what its runs have made, and the programs that are built here."""
+    """A rig whose state has this build's programs and the files that its runs have made."""
 
     paths: Paths
     folder: Path
@@ -115,12 +115,12 @@ def rig(paths: Paths, tmp_path: Path) -> Rig:
 def is_named(file: Path, harm: str, said: str, state: Path) -> bool:
     """Returns True if the run says that it makes the damaged file again."""
     if harm == "remove" and file.name == "seal.json":
-        return True  # the files are sound, and get new digests
+        return True  # the files are intact, and get new digests
     if harm == "remove" and file.parent.name == "recipes":
         return "making" in said  # as if the package had never been fetched
     if not {*file.relative_to(state).parts}.isdisjoint(UNNAMED):
         return True
-    # A digest that is wrong accuses the file that it is of.
+    # If a digest is wrong, the rig reports the file that the digest belongs to.
     names = [path.stem for path in file.parent.rglob("*")] if file.name in SEALS else [file.stem]
     made = [line for line in said.splitlines() if line.startswith("making ")]
     return any(name in line for name in names for line in made)

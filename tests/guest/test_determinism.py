@@ -67,7 +67,7 @@ def _is_nudgeable(process: int) -> bool:
         while parent not in (0, os.getpid()):
             parent = parent_of(parent)
     except (OSError, ValueError):
-        return False  # it has ended
+        return False  # the process has ended
     return f"{CPU_THREAD}\n" in threads and parent == os.getpid()
 
 
@@ -85,7 +85,7 @@ def _nudge(stop: threading.Event, nudged: list[int]) -> None:
 
 @pytest.fixture
 def nudged() -> Iterator[list[int]]:
-    """Has the main loop of each QEMU below this process go round at any moment."""
+    """Sends signals to each QEMU of this process, so that its main loop wakes at random."""
     stop = threading.Event()
     processes: list[int] = []
     nudger = threading.Thread(target=_nudge, args=(stop, processes))

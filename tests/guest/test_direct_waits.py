@@ -50,7 +50,7 @@ def ran(
     words = [*command, "-O2", "-s", "-o", str(program), str(SOURCE)]
     subprocess.run(words, check=True, env=environment)
     plan.write_text(PLAN % arch, encoding="ascii")
-    # This machine may have no C library for it: the one that the compiler brought will do.
+    # This machine may have no C library of that architecture; the compiler brings one.
     libraries = {LIBRARY_PATH: ":".join(library_folders(arch, paths))}
     return run_plan(
         paths,

@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: GPL-2.0-or-later
-"""Guests whose subject or console has no end; what the lanes have in common is in tests/rig."""
+"""Guests whose subject or console floods. tests/rig has what all lanes have in common."""
 
 from pathlib import Path
 

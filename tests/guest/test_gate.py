@@ -125,7 +125,7 @@ def test_slower_by_three_percent_is_refused_for_that(
     assert {cell.candidate for cell in decision.cells if cell.role == "measure"} == {Verdict.PASS}
     assert "No, slower: all cells together: time +" in said.splitlines()[0]
     times = [item for cell in decision.cells for item in cell.excess if item.figure == "time"]
-    # Cells in which little is waited for are slower by less. None of them is slow enough by itself.
+    # Cells with few waits get slower by less. None of them alone exceeds its limit.
     assert max(item.pct for item in times) > 2
     assert {cell.outcome for cell in decision.cells} == {Outcome.PASS}
     assert sum(item.candidate_ns for item in times) > sum(item.baseline_ns for item in times)
@@ -145,7 +145,7 @@ def test_every_delay_of_a_stripped_program_is_judged(paths: Paths, tmp_path: Pat
 def test_git_bisect_finds_the_revision_that_shortened_the_delays(
     paths: Paths, tmp_path: Path
 ) -> None:
-    """Revision 2 cannot be built, revision 4 is the first with short delays."""
+    """Revision 2 cannot be built; revision 4 is the first one with short delays."""
     plan, tree = tmp_path / "small.toml", tmp_path / "tree"
     plan.write_text(SMALL_PLAN)
     tree.mkdir()

@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: GPL-2.0-or-later
-"""Gates where time is real: in rounds, whose pairs decide as far as this machine lets them."""
+"""Gates in real time: pairs of rounds decide, as far as this machine's noise allows."""
 
 from pathlib import Path
 
@@ -69,7 +69,7 @@ region_kib = 4
 at = { mips = 40, cores = 2, job = "write", chip = "W25Q128JV", corner = "max" }
 """
 QUICK, SLOW = "bundled", "debian:trixie"
-"""The second waits a second more for its programmer, whatever the machine."""
+"""The second build waits one second more for its programmer, on any machine."""
 
 
 @pytest.fixture

@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: GPL-2.0-or-later
-"""Real runs and their history: kept, compared, stepped; and none lost where it cannot be."""
+"""Real runs and their history: kept, compared and searched for steps. A run never fails by it."""
 
 import json
 import os

@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: GPL-2.0-or-later
-"""A run that is told to end leaves no guest behind and keeps what is finished."""
+"""An interrupted run leaves no guest behind and keeps its finished cells."""
 
 import os
 import signal
@@ -29,7 +29,7 @@ region_kib = 1024
 at = { mips = 250, cores = 1, job = "write", chip = "W25Q128JV" }
 """
 END_LIMIT_S = 60
-"""To end, a process needs its CPU once more, on a machine that may be busy."""
+"""A process needs the CPU once more to end, and the machine may be busy."""
 GUEST_LIMIT_S = 30
 LOOK_AGAIN_S = 0.01
 QUIET_LOOKS = 50
@@ -65,7 +65,7 @@ def test_told_to_end_leaves_no_guest_and_keeps_finished_cells(
         "--plan",
         "smoke",
     ]
-    # A shell starts what runs in the background with SIGINT ignored, and children inherit that.
+    # A shell ignores SIGINT in background jobs, and their children inherit that.
     signal.signal(signal.SIGINT, signal.default_int_handler)
     run = subprocess.Popen(
         [*command, "--out", str(out)],
@@ -151,7 +151,7 @@ def test_guest_that_is_about_to_start_dies_with_a_run_that_is_killed(
         run.kill()
         run.wait(timeout=END_LIMIT_S)
     deadline, quiet = time.monotonic() + END_LIMIT_S, 0
-    while quiet < QUIET_LOOKS:  # one that is just becoming another program has no words
+    while quiet < QUIET_LOOKS:  # a process inside execve(2) has no arguments
         left = qemu_of(mark)
         quiet = 0 if left else quiet + 1
         assert time.monotonic() < deadline, f"guests {left} outlived their run"
@@ -202,7 +202,7 @@ def test_images_leave_libvirt_nothing_to_ask(paths: Paths, tmp_path: Path) -> No
     pytest.importorskip("libvirt")
     from delayrig.machine.libvirt_machine import learn_about_qemu
 
-    # A folder of state that is deeper than the path of a socket may be long.
+    # A state folder whose path is longer than the path of a socket may be.
     own = replace(paths, state=tmp_path / ("deep" * 30))
     learn_about_qemu(own)
     known = [path.read_text() for path in (own.state / "libvirt" / "cache").rglob("*.xml")]

@@ -27,7 +27,7 @@ MOMENT_S = (0.0, 1.5)
 RIG = "rig"
 ENDS_WELL = (0,)
 ENDS_LIVE = (0, 4, 99)
-"""A host that others use may leave cells of real time in doubt."""
+"""On a shared host, cells of real time may end in doubt."""
 VIRTUAL = ("--plan", "smoke", "--cell", "canary*", "--cell", "control*")
 HOST = ("--plan", "smoke", "--lane", "host", "--cell", "tty.*", "--cell", "control-bus*")
 LIVE = ("--plan", "live", "--cell", "tty.*")

@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: GPL-2.0-or-later
-"""A dozen known-bad builds in their cells: what a gate says of each is what its class asks for."""
+"""A dozen known-bad builds in their cells: the gate answers each as its class requires."""
 
 from collections import Counter
 from pathlib import Path
@@ -58,7 +58,7 @@ def test_all_builds_are_answered_by_their_classes(paths: Paths, tmp_path: Path) 
     assert kinds[Kind.LEGAL] >= 12
 
 
-# Found by their code and judged: what one passes or convicts, it does so without symbols as well.
+# The finder finds their delay function by its code, so the verdict is the same without symbols.
 STRANGERS = {
     "resumes-once": Outcome.UNSAFE,
     "rounds-down-long-ones": Outcome.UNSAFE,
@@ -91,7 +91,7 @@ def test_no_stripped_build_passes_that_is_unsafe(paths: Paths, tmp_path: Path) -
     assert len(answer.builds) >= 60
 
 
-# Past mistakes, and cells of the gate that show them; wherever they are run.
+# Past mistakes, with cells of the gate in which each shows, on any lane.
 PAST = (
     *("eintr-ignored", "wall-clock", "wrap-32bit", "calibrated-loop", "trusting-getres"),
     "doubling-calibration-2003",

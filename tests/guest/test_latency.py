@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: GPL-2.0-or-later
-"""`rig/rig latency` in guests, whose time is exact: what others found, to the microsecond."""
+"""`rig/rig latency` in guests, whose time is exact: published figures, to the microsecond."""
 
 from pathlib import Path
 
@@ -17,7 +17,7 @@ MORE_GUESTS = (
     *("x86_64/16", "x86_64/1000", "x86_64/250/no-rt"),
     *("x86_64/250/nohz=off", "x86_64/250/2c/nohz_full=1"),
 )
-"""The machines of most speeds and kinds of tick; their tests are long."""
+"""The machines of most speeds and tick rates; their tests are long."""
 five_more = pytest.mark.long("sweeps of five more guests; quick: 250 MIPS in two settings")
 
 

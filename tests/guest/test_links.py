@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: GPL-2.0-or-later
-"""A link that takes its time makes no wait short, and hides none that must be judged."""
+"""Slow links make no wait short, and hide no wait that must be judged."""
 
 import pytest
 from delayrig.base.errors import ExitCode
@@ -71,7 +71,7 @@ def test_bytes_take_their_time_on_the_line(run: FinishedRun) -> None:
     (cell,) = [
         cell for cell in run.results.cells if cell.subject.name == "bundled" and SERIAL in cell.id
     ]
-    # Read, written and read again, ten bits a byte.
+    # Bytes that are read, written and read again, ten bits each.
     assert cell.time_ns.total > 3 * 65536 * 10 * 10**9 // 115200
 
 

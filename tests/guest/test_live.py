@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: GPL-2.0-or-later
-"""The live lane with real guests: the classic conviction, and what is left of the killed.
+"""The live lane with real guests: the classic conviction, and the remains of killed processes.
 
 What a busy host could not keep up with is inconclusive, and no failure of these tests.
 """
@@ -30,13 +30,13 @@ ASKED = os.environ.get("RIG_KILLS")
 """The kills of each of the two tests, in place of the tier's own number."""
 KILLS = (3, 25)
 KILLS_MIN = (1, 8)
-"""On a slow host there are fewer, unless $RIG_KILLS asks for so many."""
+"""The smallest number on a slow host, unless $RIG_KILLS asks for another."""
 KILLING_LIMIT_S = float("inf") if ASKED else 150
 GONE_LIMIT_S = 20
 LOOK_S = 0.02
 MOMENT_S = (0.5, 7.0)
 VICTIMS = ("qemu-system", "serprog-emu")
-"""In turn: a guest that is killed nearly always costs its cell, an emulator only in a job."""
+"""Victims in turn. A killed guest nearly always costs its cell, an emulator only in a job."""
 CELLS_PER_KILL = 3
 PLAN = """\
 schema = 1
@@ -112,7 +112,7 @@ def test_canaries_of_the_lane_are_convicted_and_controls_are_not(
             (Verdict.TOO_SHORT,) if cell.role == "canary" else (Verdict.PASS, Verdict.INCONCLUSIVE)
         )
         assert cell.verdict in allowed, run.said
-        # The subject has rehearsed, and QEMU has translated its code before.
+        # After the rehearsal, QEMU has translated the subject's code.
         delays = read_delays(tmp_path / "out" / cell.id)
         assert delays
         assert delays.calls
@@ -150,9 +150,9 @@ def test_guest_or_emulator_that_is_killed_costs_its_own_cell_alone(
     cells = json.loads((out / "results.json").read_bytes())["cells"]
     lost = [cell for cell in cells if cell["verdict"] == Verdict.INFRA_ERROR]
     hit = [cell for cell in cells if cell in lost or cell["retried_after"]]
-    # A kill between two cells, or of the emulator of a rehearsal, costs none.
+    # A kill between two cells, or of a rehearsal's emulator, costs no cell.
     assert 0 < len(hit) <= kills
-    # A cell is run again, and can be hit again.
+    # A cell that runs again can be hit again.
     assert len(lost) <= kills - len(hit)
     others = {cell["verdict"] for cell in cells if cell not in lost}
     assert others <= {Verdict.PASS, Verdict.INCONCLUSIVE}

@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: GPL-2.0-or-later
-"""Figures that documents quote are those of a fresh run."""
+"""Figures in documents, compared with those of a fresh run."""
 
 import pytest
 from delayrig.base.paths import Paths

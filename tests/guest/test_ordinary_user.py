@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: GPL-2.0-or-later
-"""An ordinary user sets up a checkout and asks it: nothing but the packages needs root."""
+"""An ordinary user sets up a checkout and uses it; only the installation of packages needs root."""
 
 import os
 import shutil
@@ -24,7 +24,7 @@ COMMANDS = {
     "rig/rig try path:good --lane host --region 4 --out out/host": 0,
     "tests/run rig protocol -k 'confinement or host_session or test_ends'": 0,
 }
-"""With their exit codes."""
+"""Commands with their exit codes."""
 
 
 @pytest.fixture(scope="module")

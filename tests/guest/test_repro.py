@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: GPL-2.0-or-later
-"""Cells that are run again: the same, with a shell before their subject, and under gdb."""
+"""Cells that run again: unchanged, with a shell before their subject, and under gdb."""
 
 import os
 import pty
@@ -107,7 +107,7 @@ class Terminal:
         os.write(self._fd, keys.encode())
 
     def end(self) -> int:
-        """Reads it to its end; its exit code."""
+        """Reads until the program ends; returns its exit code."""
         while self._read():
             pass
         _, status = os.waitpid(self.pid, 0)
@@ -119,7 +119,7 @@ class Terminal:
             return False
         try:
             block = os.read(self._fd, 4096)
-        except OSError:  # its other end is gone
+        except OSError:  # the other end was closed
             return False
         self.said += block.decode(errors="replace")
         return bool(block)
@@ -281,6 +281,6 @@ def test_classic_bug_is_shown_and_explained(paths: Paths) -> None:
     if done.returncode == 0:
         assert "Asked for this: 1.000000 s" in done.stdout
         assert "That is the bug, and its remedy" in done.stdout
-    else:  # a host that others use may leave it in doubt, and never says anything else
+    else:  # on a shared host the answer may be "in doubt", but no other
         assert done.returncode in (4, 99), done.stdout
         assert "This host could not keep it up" in done.stdout

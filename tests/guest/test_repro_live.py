@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: GPL-2.0-or-later
-"""Live cells that somebody looks into: a shell, gdb, and the commands to paste.
+"""Live cells that a user enters: a shell, gdb, and the commands to paste.
 
 What a busy host could not keep up with is in doubt, and no failure of these tests.
 """
@@ -106,8 +106,9 @@ def test_printed_commands_are_those_of_a_live_cell_that_can_be_started(
                 assert agent.readline().strip() == "ended"
                 agent.write("finish\n")
                 agent.flush()
-                # The line stays until it has been read: what is closed too early may be lost.
-                # A guest that has read it pauses; the console may lack its last words then.
+                # The socket stays open until the guest has read the line: bytes may get lost in an
+                # early close. A guest that has read the line pauses, so the console may lack its
+                # last output.
                 deadline = time.monotonic() + LIMIT_S
                 while "VM status: paused" not in said.read_text():
                     assert time.monotonic() < deadline

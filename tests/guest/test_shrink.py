@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: GPL-2.0-or-later
-"""The simplest cell of a program that hides its delay function, and says where it is."""
+"""The simplest cell that still convicts a program whose delay function is given by address."""
 
 import shutil
 import subprocess
@@ -17,7 +17,7 @@ from .test_gate import SMALL_PLAN
 
 CELL = "write.*"
 TRIED_S = "1"
-"""Then the cell itself is tried, and as much as begins in that time."""
+"""In this time it tries the cell itself, and all that it can begin."""
 
 
 def test_program_without_symbols_is_shrunk_by_the_offset_that_its_run_was_told(

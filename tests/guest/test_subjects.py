@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: GPL-2.0-or-later
-"""Subjects by path, subjects that cannot be judged, and images that come out the same."""
+"""Subjects by path, subjects that cannot be judged, and images that are reproducible."""
 
 import os
 import subprocess
@@ -94,7 +94,7 @@ def test_images_made_twice_have_the_same_digests(paths: Paths, tmp_path: Path) -
     recipes = read_recipes(paths.checkout)
     elsewhere = Paths(checkout=paths.checkout, state=tmp_path / "state")
     elsewhere.state.mkdir()
-    # The agent and our flashrom are compiled once; what is packed from them is made anew.
+    # The agent and our flashrom are compiled once; their archives are made again.
     elsewhere.build.symlink_to(paths.build)
     ours = provide_guest_image(recipes.guest, paths, lambda _: None)
     theirs = provide_guest_image(recipes.guest, elsewhere, lambda _: None)
@@ -159,7 +159,7 @@ def test_subject_that_never_ends_is_hung_in_virtual_time(paths: Paths, tmp_path:
     (cell,) = run.results.cells
     assert cell.verdict is Verdict.HUNG, run.said
     assert run.exit_code == ExitCode.INCONCLUSIVE
-    assert cell.time_ns.total >= 600_000_000_000  # ten minutes there, seconds here
+    assert cell.time_ns.total >= 600_000_000_000  # ten minutes in the plan, seconds here
 
 
 def test_subject_that_fails_is_op_failed_and_quoted(paths: Paths, tmp_path: Path) -> None:

@@ -11,7 +11,7 @@ from delayrig.base.paths import Paths
 from .conftest import launch
 
 OFF_PCT_MAX = 2.0
-"""In gaps that hold a wait flashroms do a little more than in others."""
+"""flashroms do a little other work in gaps that contain a wait."""
 STRIPPED = "debian:trixie"
 PLAN = """\
 schema = 1
@@ -85,7 +85,7 @@ def test_gaps_of_every_program_are_bounds(survey: Survey, surveyed: Path) -> Non
 
 
 def test_second_of_synchronisation_lies_within_its_bounds(survey: Survey) -> None:
-    """The wait of 1.4.0 after the serprog NOPs is 1 s, and no wait is longer than its gap."""
+    """1.4.0 waits 1 s after the serprog NOPs; a wait cannot be longer than its gap."""
     known = [
         each for each in survey.known if each.subject == STRIPPED and each.requested_us == 1_000_000
     ]

@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: GPL-2.0-or-later
-"""The tutorial for three users: its commands, as they stand there, in a fresh checkout."""
+"""The tutorial for three users: its commands, copied from the page, run in a fresh checkout."""
 
 import re
 import shutil
@@ -18,12 +18,12 @@ from .provided import skip_if_refused
 PAGE = find_paths().checkout / "rig" / "docs" / "tutorial" / "three-users.md"
 LINE = re.compile(r"^    (?P<words>(?:rig/rig|ci/).*?)(?: +# exit code (?P<code>\d+))?$", re.M)
 TREES = {"main": "flashrom", "change": "flashrom-short", "mended": "flashrom"}
-"""Each user's flashrom, and which of our programs its build gives."""
+"""Each user's flashrom, and the program of ours that its build copies."""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class User:
-    """A section of the page: its commands, and how each must end."""
+    """A section of the page: its commands and their exit codes."""
 
     name: str
     commands: tuple[tuple[str, int], ...]

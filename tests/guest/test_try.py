@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: GPL-2.0-or-later
-"""`rig/rig try`: five questions that needed a plan before."""
+"""`rig/rig try`: five questions that would otherwise need a plan."""
 
 import shlex
 import subprocess

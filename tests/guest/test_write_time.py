@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: GPL-2.0-or-later
-"""A floor and the cell above it, in guests: what `rig/rig times` stands on."""
+"""A floor and the cell above it, in guests: the basis of `rig/rig times`."""
 
 import json
 from collections import Counter
@@ -14,7 +14,7 @@ from delayrig.model.result import Verdict
 
 from .conftest import FinishedRun, launch, run_plan
 
-# 128 KiB at the speed of the shipped plan `write-time`, so that its snapshot serves here too.
+# 128 KiB at the speed of the shipped plan `write-time`, so that both share a snapshot.
 PLAN = """\
 schema = 1
 about = "a floor and what stands on it"
@@ -64,7 +64,7 @@ def test_program_above_the_floor_takes_longer_and_writes_the_same(run: FinishedR
     floor, cell = run.cell("floor", "floor"), run.cell("time", "bundled")
     assert cell.verdict is Verdict.PASS, run.said
     assert cell.transfers >= floor.transfers
-    # A round trip of each change may pass while the part is busy, and no more than that.
+    # A round trip of each change may pass while the part is busy, and no more.
     round_trips_ns = floor.time_ns.total * (PAGES + BLOCKS) // floor.transfers
     assert cell.time_ns.total > cell.chip_busy_ns + floor.time_ns.total - 2 * round_trips_ns
 
@@ -73,7 +73,7 @@ def test_subject_ends_as_soon_as_it_hangs_up(run: FinishedRun) -> None:
     events = read_events(run.out / run.cell("floor", "floor").id)
     (ended,) = of_kind(events, SubjectEnd)
     last = of_kind(events, Spi)[-1]
-    # Writing the records of this cell takes the emulator 25 ms.
+    # The emulator takes 25 ms to write the records of this cell.
     assert ended.t_ns - last.reply_ns < 10_000_000
 
 

@@ -53,7 +53,7 @@ int programmer_init(int argc);
 int flashrom_main(int argc, char *argv[]);
 #endif
 """
-# The graft brings functions of these names, which it alone is to call.
+# The graft brings functions of these names, and only the graft may call them.
 MESON_BUILD = """\
 project('flashromutils', 'c', version : '1.7.0')
 add_project_arguments('-D_DEFAULT_SOURCE', language : 'c')

@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: GPL-2.0-or-later
-"""Runs that something happens to: their processes, what is done to these, and what is left."""
+"""Runs that are disturbed on purpose: their processes, the disturbances, and what they leave."""
 
 import json
 import os
@@ -27,7 +27,7 @@ RESUMES_MAX = 3
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class VictimRun:
-    """A command that runs cells, in a folder of its own for all that it leaves."""
+    """A command that runs cells, in a folder of its own."""
 
     paths: Paths
     words: tuple[str, ...]
@@ -57,7 +57,7 @@ class VictimRun:
             )
 
     def finish(self, codes: Sequence[int]) -> None:
-        """Resumes it until it ends as it should, and sees that nothing of it is left."""
+        """Resumes the run until it ends as it should; checks that nothing of it is left."""
         self.assert_nobody_left()
         self.assert_whole()
         for _ in range(RESUMES_MAX):
@@ -98,7 +98,7 @@ class VictimRun:
     def assert_whole(self) -> None:
         """Checks that each JSON and event file that is read later is complete."""
         for path in self.out.rglob("*.json"):
-            if path.name != "session.json":  # the host lane's own, which nobody reads afterwards
+            if path.name != "session.json":  # the host lane's own file, which is not read later
                 json.loads(path.read_bytes())
         for path in self.out.rglob("events.jsonl"):
             read_events(path)
@@ -125,7 +125,7 @@ def processes_of(mark: Path) -> dict[int, str]:
 
 
 def strike(process: int, blow: str) -> None:
-    """Sends one signal after the other; nothing where the process is gone."""
+    """Sends the signals one after the other; does nothing if the process is gone."""
     for number, name in enumerate(blow.split(", ")):
         try:
             time.sleep(number * STOPPED_S)

@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: GPL-2.0-or-later
-"""A program that takes flashrom's words, and tries what no subject has any business to."""
+"""A program that takes flashrom's arguments and tries all that a subject must not be able to do."""
 
 import subprocess
 from pathlib import Path

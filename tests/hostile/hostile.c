@@ -34,7 +34,7 @@
 #define CHUNK_BYTES (1u << 20)
 #define CONNECT_S 3
 
-/* A program that knows no such name is not started. */
+/* The rig starts a program only if it contains the part's name. */
 static const char *const volatile part = "W25Q128.V";
 
 static int error_of(long result)

@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: GPL-2.0-or-later
-"""The serprog emulator as the tests beside this start it."""
+"""The serprog emulator, as the tests in this folder start it."""
 
 import socket
 import subprocess

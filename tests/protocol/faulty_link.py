@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: GPL-2.0-or-later
-"""A link to the serprog emulator that goes wrong at one chosen SPI operation."""
+"""A link to the serprog emulator that fails at one chosen SPI operation."""
 
 import select
 import socket
@@ -11,7 +11,7 @@ from enum import Enum
 
 ACK = b"\x06"
 O_SPIOP = 0x13
-HEADER_BYTES = 7  # the request, and two lengths of 24 bits
+HEADER_BYTES = 7  # the request byte, and two lengths of 24 bits
 CHUNK_BYTES = 65536
 
 
@@ -61,7 +61,7 @@ def false_answer(request: bytes, answer: bytes | None) -> bytes:
 
 
 class _Relay:
-    """Both ends of the link, and how often the operation was seen."""
+    """Both ends of the link, and the number of times that the operation was seen."""
 
     def __init__(
         self, host: socket.socket, device: socket.socket, operation: FaultyOperation
@@ -127,9 +127,9 @@ class _Relay:
 def _serve(listener: socket.socket, device_port: int, operation: FaultyOperation) -> None:
     host, _ = listener.accept()
     with host, socket.create_connection(("127.0.0.1", device_port)) as device:
-        for end in (host, device):  # an operation must not wait until the one before is answered
+        for end in (host, device):  # TCP would delay the operation until the answer before it
             end.setsockopt(socket.IPPROTO_TCP, socket.TCP_NODELAY, 1)
-        # A host that has hung up has had what it came for.
+        # A client that hangs up already has all that it came for.
         try:
             _Relay(host, device, operation).run()
         except ConnectionError:

@@ -27,7 +27,7 @@ static void expect_at(int line, const char *what, long long found, long long exp
 
 #define EXPECT(what, expected) expect_at(__LINE__, #what, (what), (expected))
 
-/* The interface gives a log callback nothing to hold on to. */
+/* The interface passes no context to a log callback. */
 static unsigned int messages;
 
 static int count_message(enum flashrom_log_level level, const char *format, va_list args)
@@ -49,7 +49,7 @@ static void count_signal(int number)
 	signals++;
 }
 
-/* As unfriendly as a host can be: a signal each millisecond, and calls are not taken up again. */
+/* A hostile host: a signal each millisecond, and system calls are not restarted. */
 static void disturb(void)
 {
 	const struct itimerval period = {{0, 1000}, {0, 1000}};
@@ -62,9 +62,9 @@ static void disturb(void)
 }
 
 #ifndef LIBRARY_HAS_NO_PROGRESS
-/* One stage after the other begins at 0, grows and ends. */
+/* Checks progress: stages follow each other, begin at 0, grow and end. */
 struct watch {
-	struct flashrom_progress state; /* its user_data points here */
+	struct flashrom_progress state; /* the address that user_data must have */
 	size_t current[FLASHROM_PROGRESS_NR];
 	size_t total[FLASHROM_PROGRESS_NR];
 	unsigned int ended[FLASHROM_PROGRESS_NR];
@@ -139,7 +139,7 @@ static void write_region(struct flashrom_flashctx *flash, uint8_t *image, size_t
 	image[REGION_START + 77] ^= 1;
 	EXPECT(flashrom_image_verify(flash, image, size), 3);
 	image[REGION_START + 77] ^= 1;
-	image[0] = 0x55; /* outside the region: of no interest */
+	image[0] = 0x55; /* outside the region, so any content will do */
 	EXPECT(flashrom_image_verify(flash, image, size), 0);
 }
 

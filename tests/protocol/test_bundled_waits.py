@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: GPL-2.0-or-later
-"""The profile by which the bus witness holds our own flashrom, against what it says it waits.
+"""The bus witness's profile of our own flashrom, compared with the waits that flashrom prints.
 
 A figure too high in the profile would convict a right wait, one too low would miss a short one.
 """
@@ -49,7 +49,7 @@ def test_profile_has_the_intervals_that_the_program_itself_prints(
 
 
 def printed_intervals_us(facts: ChipFacts, folder: Path) -> set[int]:
-    """Writes one region of the part, very talkatively."""
+    """Writes one region of the part with all messages on."""
     program = PATHS.flashrom_build / "flashrom"
     name = next(n for n in facts.flashrom_names if knows_string(program.read_bytes(), n))
     (folder / "layout").write_text(f"00000000:{REGION_BYTES - 1:08x} region\n")

@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: GPL-2.0-or-later
-"""Our flashrom as a user meets it: what it says, how it exits, and what it leaves behind."""
+"""Our flashrom as users meet it: its messages, its exit codes, and the files that it leaves."""
 
 import os
 import pty
@@ -281,7 +281,7 @@ def test_progress_is_told_where_it_is_asked_for(tmp_path: Path, layout: Path, im
         told = flashrom(port, "--progress", *words).stdout
     assert "%" not in quiet
     tens = [f"{percent}%" for percent in range(10, 101, 10)]
-    assert re.findall(r"(?<!e )\b\d+%", told) == tens * 2  # before, and to verify
+    assert re.findall(r"(?<!e )\b\d+%", told) == tens * 2  # one read before, one to verify
     assert re.findall(r"write (\d+%)", told) == tens
     assert re.findall(r"erase (\d+%)", told) == tens
 
@@ -295,7 +295,7 @@ def run_on_a_terminal(words: list[str | Path]) -> tuple[int, str]:
     try:
         while chunk := os.read(ours, 65536):
             sent += chunk
-    except OSError:  # how Linux reports the other end's last close
+    except OSError:  # Linux reports the last close of the other end so
         pass
     os.close(ours)
     return process.wait(LIMIT_S), sent.decode()

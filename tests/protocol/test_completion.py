@@ -16,7 +16,7 @@ SCRIPT = PATHS.checkout / "flashrom" / "cli" / "completion.bash"
         ("flashrom", "--flash-", {"--flash-name", "--flash-size", "--flash-contents"}),
         ("-p", "serp", {"serprog"}),
         ("--chip", "M25P80", {"M25P80"}),
-        ("-r", "some", set()),  # a file: bash's own affair
+        ("-r", "some", set()),  # bash itself completes files
     ],
 )
 def test_word_is_completed_from_what_the_program_lists(

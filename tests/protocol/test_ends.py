@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: GPL-2.0-or-later
-"""Every wait of the emulator ends at once when it is told to, or when its host has gone."""
+"""Every wait of the emulator ends at once on a signal, or when its client has gone."""
 
 import os
 import signal
@@ -20,7 +20,7 @@ LIMIT_S = 10
 PROMPT_S = 1.0
 """The time in which a signal or a hang-up must take effect."""
 BEGIN_S = 0.3
-"""Until the emulator waits: nobody outside sees that it does."""
+"""Time for the emulator to reach its wait, which is invisible from outside."""
 ACK, NAK = b"\x06", b"\x15"
 SYNCNOP_ANSWERED = NAK + ACK
 
@@ -35,7 +35,7 @@ NOP = b"\x00"
 PARALLEL = ("--chip", "SST39SF040")
 SPI = ("--chip", "W25Q128JV")
 WAITS: dict[str, tuple[tuple[str, ...], bytes, int]] = {
-    # The emulator's options, what a host sends, and how many bytes are answered before the wait.
+    # The emulator's options, the client's bytes, and the number of bytes answered before the wait.
     "native delay": ((*PARALLEL, "--native-delay"), DELAY_4294_S + EXECUTE, 1),
     "native delay on SPI": ((*SPI, "--native-delay"), DELAY_4294_S + EXECUTE, 1),
     "delay amid writes": (
@@ -128,7 +128,7 @@ def test_next_host_is_served_after_one_that_left_its_delay(tmp_path: Path) -> No
     events = events_of(tmp_path)
     cut_off = [each for each in of_kind(events, Serprog) if each.op == "0x0f"]
     assert [each.ack for each in cut_off] == [False]
-    # The byte before the delay was written, the one behind it never was.
+    # The byte before the delay was written, the byte after it was not.
     assert len(of_kind(events, Cycle)) == 1
 
 

@@ -23,7 +23,7 @@ PATHS = find_paths()
 CHIPS = read_chips(PATHS.checkout)
 FLASHROM = PATHS.flashrom_build / "flashrom"
 CORNERS = ("min", "typ", "max")
-# Chips spend their time waiting, so that a few of them fit on one core.
+# Chips mostly wait, so several of them fit on one core.
 AT_ONCE = 8
 LIMIT_S = 300
 REGION_BYTES = 4096
@@ -43,7 +43,7 @@ class Served:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Scenario:
-    """One chip at one corner, and a folder for its files."""
+    """One chip at one corner, with a folder for its files."""
 
     facts: ChipFacts
     corner: str

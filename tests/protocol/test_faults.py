@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: GPL-2.0-or-later
-"""Our flashrom while things go wrong on the link: it ends in time, and tells the truth.
+"""Our flashrom on a faulty link: it ends in time, and its exit code is true.
 
 A dozen runs, one for each kind of fault; `rig/rig faults` makes as many as are wanted.
 """
@@ -51,5 +51,5 @@ def test_flashrom_ends_truthfully_and_the_emulator_in_good_order(
 
 
 def test_faults_do_happen(runs: dict[FaultKind, Future[FaultRun]]) -> None:
-    """Some come too late for a run, but not most."""
+    """Some faults come too late for their run, but not most."""
     assert sum(run.result().faults > 0 for run in runs.values()) > len(SCENES) // 2

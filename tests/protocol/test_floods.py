@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: GPL-2.0-or-later
-"""Hosts without end: the emulator hangs up on them, says why, and keeps what they did."""
+"""Clients that flood: the emulator hangs up, says why, and keeps the record."""
 
 import socket
 import subprocess
@@ -66,7 +66,7 @@ def test_host_without_end_is_hung_up_on_and_told_of(
     assert said.count("gave up on its host") == 1
     assert f"the bound of {gave_up.count}" in said
     assert needed(events[-1:], End).clean
-    # As many as the bound, what begins and ends the run, and what a request leaves beside its own.
+    # Records up to the bound, those of begin and end, and those beside one request.
     assert len(events) <= RECORDS + 10
 
 

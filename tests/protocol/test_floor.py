@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: GPL-2.0-or-later
-"""serprog-floor writes what it is told to, with the transfers that this takes and no other."""
+"""serprog-floor writes the given bytes with as many transfers as that takes, and no other."""
 
 import random
 import subprocess
@@ -19,13 +19,13 @@ from .emulator import LIMIT_S, emulator
 PATHS = find_paths()
 CHIPS = read_chips(PATHS.checkout)
 CHIP = CHIPS["GD25Q16C"]
-READ_BYTES = 61440  # the emulator's most
+READ_BYTES = 61440  # the emulator's maximum
 PAGE_BYTES = 256
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Written:
-    """A write that ended, and what it left."""
+    """A finished write, and its content and events."""
 
     exit_code: int
     said: str
@@ -42,7 +42,7 @@ def write(
     chip: str = CHIP.name,
     program: str = "floor",
 ) -> Written:
-    """Writes `content` at `at` into a part full of zeros, as the agent would have it written."""
+    """Writes `content` at `at` into a part full of zeros, as the agent would."""
     facts = CHIPS[chip]
     (folder / "layout").write_text(
         f"00000000:00000fff other\n{at:08x}:{at + len(content) - 1:08x} rig\n"

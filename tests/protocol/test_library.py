@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: GPL-2.0-or-later
-"""libflashrom.so.1 as the programs of others use it."""
+"""libflashrom.so.1, as other programs use it."""
 
 import ctypes
 import re
@@ -97,7 +97,7 @@ def test_soname_is_the_one_that_programs_are_linked_to() -> None:
 
 
 def test_only_the_log_callback_is_kept_between_calls() -> None:
-    """Also the delay layer's margin, which is one for each thread."""
+    """The delay layer's margin is kept too, once for each thread."""
     listed = output_of("readelf", "-sW", LIBRARY.resolve())
     sections = dict(re.findall(r"\[ *(\d+)\] (\S+)", output_of("readelf", "-SW", LIBRARY)))
     writable = {number for number, name in sections.items() if name in {".data", ".bss"}}
@@ -128,7 +128,7 @@ def test_session_of_a_client_ends_as_expected(host: list[str], tmp_path: Path) -
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Library:
-    """The library in this process, with a programmer open."""
+    """The library, loaded into this process, with a programmer open."""
 
     calls: ctypes.CDLL
     programmer: ctypes.c_void_p

@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: GPL-2.0-or-later
-"""The program in which the rig runs libraries, here with ours, against the emulator."""
+"""The program in which the rig runs libraries: here with our library and the emulator."""
 
 import subprocess
 from pathlib import Path

@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: GPL-2.0-or-later
-"""Our flashrom over every kind of link, slow ones and those that go wrong."""
+"""Our flashrom over every kind of link, also slow and faulty ones."""
 
 import json
 import subprocess
@@ -98,7 +98,7 @@ def test_firmware_for_spi_alone_is_refused_a_part_on_another_bus(chip: str) -> N
 
 
 def test_memory_bus_is_written_through_a_firmware_that_has_one(tmp_path: Path) -> None:
-    """With 12 bytes of buffer, as a build for SPI says, a flashrom went on for ever."""
+    """With a buffer of 12 bytes, as a build for SPI reports, flashrom used to hang."""
     words = [str(PATHS.emulator), "--chip", "SST29EE010", "--corner", "zero"]
     words += ["--image-out", str(tmp_path / "after.img"), "--link", "frser-atmega644"]
     with subprocess.Popen(words, stderr=subprocess.PIPE, text=True) as process:
@@ -139,7 +139,7 @@ def test_replies_leave_no_earlier_than_the_line_carries_them(tmp_path: Path) -> 
     ],
 )
 def test_link_that_goes_wrong_is_never_taken_for_success(fault: str, tmp_path: Path) -> None:
-    """Either flashrom fails and says so, or the part holds what it should."""
+    """Either flashrom fails and says so, or the part holds the right content."""
     words = ["--fault", fault, "--seed", "5"]
     with linked(tmp_path, *words) as port:
         done = write(f"serprog:ip=127.0.0.1:{port}", tmp_path)
