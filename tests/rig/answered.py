@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: GPL-2.0-or-later
-"""Answers of threshold, survey and proposal, small, with words as users may give them."""
+"""Small answers of threshold, survey and proposal, with difficult words of users in them."""
 
 from delayrig.analysis.proposal.steps import Proposal, fold_proposal
 from delayrig.analysis.survey.gaps import Agreement, BusBound, KnownWait
@@ -87,7 +87,7 @@ def make_answer() -> Answer:
 
 
 def make_survey() -> Survey:
-    """Calls of one program, bounds of a stripped one."""
+    """Calls of a program with symbols, and bounds of a stripped one."""
     calls = [
         Requested(
             subject="bundled",

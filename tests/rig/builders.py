@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: GPL-2.0-or-later
-"""Small cells, events and results of the shapes that real ones have, for the tests beside this."""
+"""Small cells, events and results for the tests of this folder, in the form of real ones."""
 
 from pathlib import Path
 from typing import Any

@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: GPL-2.0-or-later
-"""Histories to test with."""
+"""Histories for tests."""
 
 from collections.abc import Iterator
 from pathlib import Path

@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: GPL-2.0-or-later
-"""Small C programs with delays and with what only looks like one, for the tests of the finder."""
+"""Small C programs for the tests of the finder: with delay functions, and with similar ones."""
 
 import os
 import shutil

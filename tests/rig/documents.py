@@ -12,7 +12,7 @@ from markdown_it import MarkdownIt
 from markdown_it.token import Token
 
 PLACEHOLDER = re.compile(r"MODULE|NAME|FILE|TOPIC|VENDOR|PART")
-"""Words that stand for a name, as in `test_MODULE.py`."""
+"""Placeholders, as in `test_MODULE.py`."""
 SOURCE = re.compile(r"[\w.-]+(/[\w.-]+)*\.(py|c|h|toml|md)")
 FOLDER = re.compile(r"([\w-]+/)+")
 MODULE_PATH = re.compile(r"delayrig(?:/[\w-]+)+(?:\.\w+)*/?")
@@ -20,7 +20,7 @@ MODULE_PATH = re.compile(r"delayrig(?:/[\w-]+)+(?:\.\w+)*/?")
 
 @dataclass(frozen=True)
 class Document:
-    """One file of Markdown, read as GitHub shows it."""
+    """A Markdown file, parsed as GitHub does."""
 
     path: Path
 

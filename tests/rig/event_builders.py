@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: GPL-2.0-or-later
-"""Events of the shapes that real ones have, for the tests beside this."""
+"""Events for the tests of this folder, in the form of real ones."""
 
 from collections.abc import Iterable, Sequence
 from typing import Any, TypeVar

@@ -7,7 +7,7 @@ from collections.abc import Iterator
 from pathlib import Path
 
 Printed = dict[str, list[str]]
-"""The keys of each kind but `ev`, in the order in which they are printed."""
+"""The keys of each kind except `ev`, in their printed order."""
 
 LITERAL = r'"(?:[^"\\]|\\.)*"'
 FORMAT = re.compile(rf"(?:{LITERAL}|PRI\w+)(?:\s*(?:{LITERAL}|PRI\w+))*")
@@ -60,7 +60,7 @@ def _formats(body: str, bodies: dict[str, str], inner: tuple[str, ...]) -> Itera
         if called is None:
             yield text_of(match[0])
         elif match[2] is not None and '%s\\":' in bodies[called]:
-            yield f'"{text_of(match[2])}":'  # it is told the key
+            yield f'"{text_of(match[2])}":'  # the caller passes the key
         elif '\\"ev\\"' not in bodies[called]:
             yield from _formats(bodies[called], bodies, inner)
 

@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: GPL-2.0-or-later
-"""Git repositories that tests make of files."""
+"""Git repositories that tests make."""
 
 import subprocess
 from pathlib import Path
@@ -8,7 +8,7 @@ IDENTITY = ("-c", "user.name=T", "-c", "user.email=t@example.org")
 
 
 def git(at: Path, *words: str | Path) -> str:
-    """Returns what it printed, and asserts that it worked."""
+    """Runs git, which must succeed; returns its output."""
     done = subprocess.run(
         ["git", "-C", str(at), *IDENTITY, *map(str, words)],
         capture_output=True,
@@ -20,7 +20,7 @@ def git(at: Path, *words: str | Path) -> str:
 
 
 def commit_all(at: Path, subject: str) -> str:
-    """Commits what is there, in a new repository if there is none; returns the hash."""
+    """Commits all files, in a new repository if there is none; returns the hash."""
     if not (at / ".git").exists():
         git(at, "init", "--quiet", "--initial-branch=main")
     git(at, "add", "--all")
@@ -29,7 +29,7 @@ def commit_all(at: Path, subject: str) -> str:
 
 
 def branched_from(origin: Path, clone: Path, branch: str) -> Path:
-    """Returns a clone that stands on a branch of its own."""
+    """Returns a clone on a branch of its own."""
     git(origin.parent, "clone", "--quiet", origin, clone)
     git(clone, "switch", "--quiet", "--track", "--create", branch, "origin/main")
     return clone

@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: GPL-2.0-or-later
-"""Words of hazards, and cells and events of them, for their tests."""
+"""Hazards' words, cells and events for their tests."""
 
 from delayrig.hazards.artifacts import Artifacts
 from delayrig.hazards.start_state import STATES
@@ -34,7 +34,7 @@ RIGHT = [
     *("power-cut:3", "power-cut:3,50%", "power-cut:3,1500", "power-cut:3,0%,1000"),
     *(f"starts:{state}" for state in STATES),
 ]
-"""One word of each kind, and of each form that it has."""
+"""A word of each kind of hazard, in each of its forms."""
 
 
 def cell_of(*words: str) -> Cell:

@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: GPL-2.0-or-later
-"""Runs for histories: small, and of the shapes that real ones have."""
+"""Small runs for histories, in the form of real ones."""
 
 import datetime as dt
 from collections.abc import Mapping

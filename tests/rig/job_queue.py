@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: GPL-2.0-or-later
-"""Stand-ins for Slurm's and PBS's commands: a job is a process group of this machine."""
+"""Stubs of the commands of Slurm and PBS: a job is a process group of this machine."""
 
 from pathlib import Path
 

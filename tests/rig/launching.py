@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: GPL-2.0-or-later
-"""Starts of the launcher as a person makes them."""
+"""Starts of the launcher, as a person would make them."""
 
 import os
 import shutil
@@ -14,7 +14,7 @@ PRINTS_ITS_WORDS = 'printf \'%s\\n\' "$*" "$FLASHROM_RIG_STATE" "$PYTHONPATH"'
 
 
 def launch(state: Path, *arguments: str, **more: str) -> subprocess.CompletedProcess[str]:
-    """Starts the launcher of this checkout on another state; nobody sits there."""
+    """Starts this checkout's launcher on another state, without a terminal."""
     return subprocess.run(
         [LAUNCHER, *arguments],
         stdin=subprocess.DEVNULL,
@@ -26,7 +26,7 @@ def launch(state: Path, *arguments: str, **more: str) -> subprocess.CompletedPro
 
 
 def copy_launcher(tmp_path: Path) -> Path:
-    """Copies the launcher and what it is made of; returns its folder."""
+    """Copies the launcher and its files; returns the folder."""
     copy = tmp_path / "checkout" / "rig"
     shutil.copytree(LAUNCHER.parent / "delayrig" / "setup", copy / "delayrig" / "setup")
     for name in ("__init__.py", "VERSION"):
@@ -36,7 +36,7 @@ def copy_launcher(tmp_path: Path) -> Path:
 
 
 def launch_copy(copy: Path, state: Path, *arguments: str) -> subprocess.CompletedProcess[str]:
-    """Starts a copied launcher on a state of its own."""
+    """Starts a copied launcher on its own state."""
     return subprocess.run(
         [copy / "rig", *arguments],
         capture_output=True,
@@ -47,7 +47,7 @@ def launch_copy(copy: Path, state: Path, *arguments: str) -> subprocess.Complete
 
 
 def pretend_ready(copy: Path, state: Path, script: str = PRINTS_ITS_WORDS) -> None:
-    """Marks every step as done; the environment's Python is a shell script."""
+    """Marks each step as done, with a shell script as the environment's Python."""
     python = state / "venv" / "bin" / "python"
     for path in (python, state / "build" / "build.ninja"):
         path.parent.mkdir(parents=True)

@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: GPL-2.0-or-later
-"""A run of any number of cells, made up: what reports and histories of sweeps are measured with.
+"""A made-up run of any number of cells, to measure reports and histories of sweeps.
 
     .rig/venv/bin/python -m tests.rig.many_cells OUT --cells 100000
 
@@ -64,7 +64,7 @@ ODDS = (
     (500, Verdict.INCONCLUSIVE, Expect.PASS),
     (20, Verdict.TOO_SHORT, Expect.TOO_SHORT),
 )
-"""One in so many has that verdict, and was expected to have that one."""
+"""One cell in that many has the verdict and the expectation beside it."""
 
 
 def keep_many(run: Path, count: int) -> Results:

@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: GPL-2.0-or-later
-"""Machines as `rig/rig latency` reports them, with figures that are easy to follow."""
+"""Machines as `rig/rig latency` reports them, with simple figures."""
 
 import msgspec
 from delayrig.analysis.latency.explain import doubt_of

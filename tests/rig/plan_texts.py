@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: GPL-2.0-or-later
-"""Plans to read, and what is read from them."""
+"""Plans as text, and the facts that are read from them."""
 
 from typing import Any
 

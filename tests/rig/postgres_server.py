@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: GPL-2.0-or-later
-"""A PostgreSQL server of the tests' own, on loopback and a socket, in a temporary folder."""
+"""A PostgreSQL server for tests, on loopback and a socket, in a temporary folder."""
 
 import contextlib
 import os
@@ -27,7 +27,7 @@ NUMBERS = count(1)
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Server:
-    """A running one."""
+    """A running server."""
 
     folder: Path
     port: int
@@ -58,7 +58,7 @@ def running_server() -> Iterator[Server]:
     found = sorted(Path("/usr/lib/postgresql").glob("*/bin"), key=lambda path: int(path.parts[4]))
     if not found:
         pytest.skip("no PostgreSQL here: `rig/rig setup --tests` installs it")
-    # Not pytest's own folder: another account cannot reach into that.
+    # The account cannot reach into pytest's own folder.
     folder = Path(tempfile.mkdtemp(prefix="rig-postgres-"))
     try:
         as_account = _give_away(folder)

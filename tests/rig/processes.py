@@ -70,7 +70,7 @@ def children_of(parent: int) -> dict[int, str]:
 
 
 def rig_started_by(launcher: int) -> int:
-    """Returns the process that works for a `rig/rig`, once there is one; 0: there will be none."""
+    """Waits for the process that does the work of a `rig/rig`; returns its id or 0."""
     while is_running(launcher):
         for process in children_of(launcher):
             if f"{STARTED_BY}={launcher}".encode() in command_line_of(process):

@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: GPL-2.0-or-later
-"""Runs and gates as they lie on disk, small: for tests of what is made of them."""
+"""Small runs and gates on disk, for tests of the reports on them."""
 
 from pathlib import Path
 from typing import Any

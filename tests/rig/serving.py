@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: GPL-2.0-or-later
-"""Schedulers and workers as `rig/rig` starts them, for as long as a test needs them."""
+"""Schedulers and workers that `rig/rig` starts for the time of a test."""
 
 import os
 import socket

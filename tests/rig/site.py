@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: GPL-2.0-or-later
-"""The site of all documents, built as CONTRIBUTING says, and what its pages refer to."""
+"""The site of all documents, built as CONTRIBUTING says, and the references of its pages."""
 
 import shutil
 import subprocess
@@ -38,7 +38,7 @@ def copy_documents(files: list[Path], folder: Path) -> None:
 
 @dataclass
 class Built(HTMLParser):
-    """One page of the site: its anchors, and what it asks a browser for or leads to."""
+    """A page of the site: its anchors, its links, and the files that a browser fetches for it."""
 
     path: Path
     ids: set[str] = field(default_factory=set)

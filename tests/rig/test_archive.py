@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: GPL-2.0-or-later
-"""The same files give the same archive, wherever and whenever they were made."""
+"""The same files give the same archive, whenever and wherever they were made."""
 
 import os
 import random

@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: GPL-2.0-or-later
-"""How a guest is described to QEMU and to libvirt: by the same words where it matters."""
+"""The description of a guest for QEMU and for libvirt: both agree where it matters."""
 
 import subprocess
 from dataclasses import replace
@@ -116,7 +116,7 @@ def test_commas_in_paths_are_doubled_where_qemu_parses_them() -> None:
     ]
     assert given["-incoming"] == ["file:/snap,,1/a.snapshot"]
     assert "file,id=console,path=/out,,1/console.log" in given["-chardev"]
-    # These are taken as they stand.
+    # These words are passed as they are.
     assert given["-kernel"] == ["/i,1/vmlinuz"]
     assert given["-initrd"] == ["/i,1/initrd"]
 
@@ -328,7 +328,7 @@ def test_qemu_runs_within_its_sandbox() -> None:
     )
     try:
         assert process.stdout is not None
-        assert b"QMP" in process.stdout.readline()  # all its options were taken
+        assert b"QMP" in process.stdout.readline()  # QEMU accepted all its options
         status = Path(f"/proc/{process.pid}/status").read_text(encoding="utf-8")
         assert "Seccomp:\t2" in status
         assert "NoNewPrivs:\t1" in status

@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: GPL-2.0-or-later
-"""A file is kept whole or not at all, also where the disk is full."""
+"""A file is written whole or not at all, even if the disk is full."""
 
 import os
 import resource

@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: GPL-2.0-or-later
-"""Files that are not what they should be: a clear error of whoever reads them."""
+"""Damaged or wrong files: each reader ends with a clear error."""
 
 import json
 import random

@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: GPL-2.0-or-later
-"""The bus witness: waits as intervals, convicted or acquitted only where no doubt is left."""
+"""The bus witness: it judges waits as intervals, and only if no doubt is left."""
 
 import msgspec
 import pytest
@@ -152,12 +152,12 @@ def test_synchronisation_without_nops_right_before_it_is_not_a_wait(events: list
 @pytest.mark.parametrize(
     ("wake", "closed"),
     [
-        (None, 1000),  # nothing is known: only that it was not there at empty_ns
+        (None, 1000),  # only known: it was not there at empty_ns
         (0, 8000),
         (100, 7900),  # it arrived at most 100 ns before it was read
         (6999, 1001),
         (7000, 1000),
-        (9000, 1000),  # a latency larger than the stretch says nothing new
+        (9000, 1000),  # a latency above the stretch adds nothing
     ],
 )
 def test_closing_is_no_earlier_than_empty_and_than_wake_latency_before_read(
@@ -295,7 +295,7 @@ def test_behind_a_bridge_sync_gap_may_have_opened_at_the_start_of_the_subject(
 
 
 def test_opcode_of_another_bus_is_not_the_operation_of_the_profile() -> None:
-    """20h erases over FWH as well, where this subject polls without a wait."""
+    """20h also erases over FWH, where this subject polls without a wait."""
     events = [
         cycle("ERASE", op="0x20", read=OPENED - 1000),
         cycle("STATUS", read=OPENED, rlen=1),

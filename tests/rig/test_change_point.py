@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: GPL-2.0-or-later
-"""Steps are claimed where they are, and as seldom elsewhere as the test says."""
+"""Steps in series: found where they are, and false ones no more often than the test allows."""
 
 import numpy as np
 import pytest
@@ -26,7 +26,7 @@ def test_two_steps_are_both_found_in_their_order() -> None:
 
 @pytest.mark.parametrize("count", [12, 40])
 def test_noise_without_a_step_is_called_one_no_more_often_than_stated(count: int) -> None:
-    """Heavy tails, as machines have; of 300 series 3 may, and 10 would be far beyond chance."""
+    """Noise with heavy tails, as machines have. Of 300 series, 3 may show a false step; 10 not."""
     dice = np.random.default_rng(11)
     wrong = sum(
         bool(change_points(list(10 + np.abs(dice.standard_t(2, count))), draws=DRAWS))

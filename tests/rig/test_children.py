@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: GPL-2.0-or-later
-"""Programs that threads wait for: with their own children they end where this process is told to.
+"""Programs that threads wait for: when this process is told to end, they end with their children.
 
 A program that nobody ends sleeps for LONG_S, and the test then comes to its limit.
 """

@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: GPL-2.0-or-later
-"""The chip's own word on what came too early."""
+"""The chip's own evidence of early commands."""
 
 import pytest
 from delayrig.judge.chip import broken_rules, convict_commands, margins_ns
@@ -21,7 +21,7 @@ def test_command_before_its_time_is_convicted(rule: str) -> None:
 
 @pytest.mark.parametrize("rule", ["tvsl", "tpuw"])
 def test_wait_after_power_came_counts_from_there(rule: str) -> None:
-    """So that a clock that is off by a rate cannot hide behind all the time before."""
+    """Without it, a clock's rate error could hide behind all the time before."""
     early = spi("0x9f", read=5_000_000_700, violation=rule, margin=-900, grade="datasheet")
     starts = made(StateBegins, t_ns=5_000_000_000, state="fresh")
     start = made(Start, t_ns=1, clock_step_ns=1, clock_rate_error_ppm=500)

@@ -68,7 +68,7 @@ def test_wait_that_is_no_busy_time_is_as_long_as_from_what_opened_it() -> None:
             spi("0x9f", read=3100, violation="tres", margin=margin, grade="datasheet"),
         ]
 
-    # 2000 ns kept of 2002: 3 ns at 1000 ppm; the one after it, 2100 of 2102, as well.
+    # It waited 2000 ns of 2002, and 1000 ppm of that are 3 ns; then 2100 ns of 2102, likewise.
     assert [item.grade for item in convict_commands(at(-2))] == [WITHIN_CLOCK_ERROR]
     assert [item.grade for item in convict_commands(at(-4))] == ["datasheet"]
 

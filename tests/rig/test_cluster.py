@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: GPL-2.0-or-later
-"""Cells on other machines: which addresses are reached, what is carried, who is refused."""
+"""Cells on other machines: the addresses in use, the files that travel, and refused workers."""
 
 import zlib
 from pathlib import Path
@@ -67,7 +67,7 @@ def test_what_a_cell_left_arrives_as_it_was(tmp_path: Path) -> None:
     (left / "first-try" / "qemu.log").touch()
     keep_result(result, left)
     assert unpack_left(pack_left(left), arrived) == result
-    (left / RESULT).unlink()  # whoever takes it keeps it last
+    (left / RESULT).unlink()  # the receiver writes this file itself, at the end
     assert _files(arrived) == _files(left)
 
 

@@ -45,7 +45,7 @@ def listened_at(process: int) -> set[str]:
 
 
 def worker_ttl_s(dask_scheduler: Scheduler) -> float | None:
-    """Runs there: a scheduler has no other words for it."""
+    """Runs on the scheduler, which has no other command for it."""
     return dask_scheduler.worker_ttl
 
 

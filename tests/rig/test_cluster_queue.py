@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: GPL-2.0-or-later
-"""Workers that Slurm, PBS or Kubernetes start: what is asked of them, and what is left."""
+"""Workers that Slurm, PBS or Kubernetes start: their settings, and their end."""
 
 import asyncio
 import os
@@ -47,7 +47,7 @@ def test_module_that_workers_of_a_queue_load_is_there_under_that_name() -> None:
 
 
 def alive(jobs: list[int]) -> list[int]:
-    """Returns those whose shell still runs; an ended one is not, even if nobody reaped it."""
+    """Returns the jobs whose shell still runs. A zombie does not count."""
     return [job for job in jobs if is_running(job)]
 
 

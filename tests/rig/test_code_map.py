@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: GPL-2.0-or-later
-"""Delay sites of small programs, and which of their functions differ between two versions."""
+"""Delay sites of small programs, and the functions that differ between two versions."""
 
 from pathlib import Path
 
@@ -23,7 +23,7 @@ ARCHES = [
 ]
 FLASHROM = programs.FLASHROM
 COMPARED = [each for each in ARCHES if each.values != (Arch.I386,)]
-"""Code for i386 reaches its data through a register that is computed, and moves with it."""
+"""Code for i386 addresses its data through a computed register, and moves with it."""
 
 
 def read(program: Path, *, named: bool = True) -> CodeMap:
@@ -48,7 +48,7 @@ def differing(before: Path, after: Path, *, named: bool) -> list[Changed]:
 def versions(
     folder: Path, text: str, new: str, *options: str, arch: Arch = Arch.X86_64
 ) -> tuple[Path, Path]:
-    """Builds the program, and one in which `text` is replaced and line numbers differ."""
+    """Builds the program twice; `text` is replaced in the second one, and line numbers differ."""
     assert text in FLASHROM
     changed = f"\n\n\n{FLASHROM.replace(text, new)}"
     options = options or ("-O2",)
@@ -70,7 +70,7 @@ def test_calls_of_delay_functions_are_sites(tmp_path: Path, arch: Arch, level: s
         "init_usb": 1,
     }
     assert [site.asks for site in found["probe"]] == [10, 10, 500]
-    if arch is not Arch.I386:  # its arguments are on the stack
+    if arch is not Arch.I386:  # the arguments are on the stack
         assert found["reset_chip"][0].is_tail is (level != "-O0")
 
 

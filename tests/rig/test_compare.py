@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: GPL-2.0-or-later
-"""Runs are the same only where every planned cell was shown to be."""
+"""Runs are the same only if each planned cell is."""
 
 from pathlib import Path
 from typing import Any

@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: GPL-2.0-or-later
-"""Times of two runs are compared where all but the subject is equal, and nowhere else."""
+"""Times of two runs are compared only between cells that differ in nothing but the subject."""
 
 from pathlib import Path
 

@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: GPL-2.0-or-later
-"""The host lane confines its subject: what a hostile one tries is refused, and it never passes."""
+"""The host lane's sandbox: it refuses all that a hostile subject tries; no such cell passes."""
 
 import asyncio
 import errno
@@ -69,7 +69,7 @@ def test_hostile_subject_is_refused_everything_and_does_not_pass(
     paths: Paths, tmp_path: Path, tmp_path_factory: pytest.TempPathFactory, port: int
 ) -> None:
     out = tmp_path / "out"
-    # The folders of `paths` are there in the sandbox, empty and in memory, where /tmp has them.
+    # The sandbox has the folders of `paths`, empty and in memory, at their places below /tmp.
     outside = tmp_path_factory.mktemp("elsewhere") / "outside"
     program = build_hostile(tmp_path, PORT=port, OUTSIDE=str(outside))
     hostile, other = run_cells(

@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: GPL-2.0-or-later
-"""Two subjects in one cell: how much more must one of them cost?"""
+"""Two subjects in one cell, and the least cost that one has more than the other."""
 
 from typing import Any
 

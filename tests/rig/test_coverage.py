@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: GPL-2.0-or-later
-"""Delay sites that cells reached, and those of a change that none did: from chains to words."""
+"""Delay sites that cells reached, and changed ones that none reached: call chains to text."""
 
 from pathlib import Path
 
@@ -63,7 +63,7 @@ def facts_of(program: Path) -> list[FunctionFacts]:
 
 
 class Flashrom:
-    """A program whose cells may have reached some of its functions' sites."""
+    """A program, with the sites of its functions that cells may reach."""
 
     def __init__(self, program: Path) -> None:
         self.program = program
@@ -81,7 +81,7 @@ class Flashrom:
         return facts.address == programs.address_of(self.program, "sleep_us")
 
     def through(self, name: str, number: int = 0) -> Chain:
-        """Makes a call of the delay that comes from a function's site."""
+        """Makes a call of the delay from a site of the function."""
         return self.chain(self.functions()[name].sites[number].address)
 
     def cell(self, *chains: Chain, name: str = "cell") -> SeenCell:
@@ -99,7 +99,7 @@ def flashrom(tmp_path_factory: pytest.TempPathFactory) -> Flashrom:
 
 @pytest.fixture(scope="module")
 def faster(tmp_path_factory: pytest.TempPathFactory) -> Flashrom:
-    """Builds the same with a shorter wait in `probe`."""
+    """Builds the program with a shorter wait in `probe`."""
     source = FLASHROM.replace(*FASTER)
     return Flashrom(programs.build(tmp_path_factory.mktemp("two"), source, "-O2"))
 
@@ -125,7 +125,7 @@ def test_functions_that_hand_a_time_on_are_no_sites(flashrom: Flashrom) -> None:
 
 def test_call_that_ends_its_function_is_found_by_who_called_that(flashrom: Flashrom) -> None:
     called = programs.address_of(flashrom.program, "main")
-    # `main` calls it through a pointer; it is the only one that asks for as much.
+    # `main` calls it through a pointer; no other call requests that much.
     assert reached(flashrom, flashrom.chain(called + 1, asked=145_000)) == ["reset_chip"]
 
 
@@ -156,7 +156,7 @@ def test_changed_wait_that_no_cell_reached_is_named(
     sides = flashrom.side(named=named), faster.side(named=named)
     (wait,) = changed_waits(*sides).unreached
     assert (wait.side, wait.sites, wait.cells) == (CANDIDATE, 1, [])
-    # The symbols are still there: they say where it is.
+    # The symbols are there, and give its place.
     assert wait.function == "probe"
 
 
@@ -164,7 +164,7 @@ def test_changed_wait_that_cells_reached_has_them(flashrom: Flashrom, faster: Fl
     cells = [faster.cell(faster.through("probe", 2), name=name) for name in ("a", "b")]
     (wait,) = changed_waits(flashrom.side(), faster.side(*cells)).waits
     assert wait.cells == ["a", "b"]
-    # Another wait of the function is no answer.
+    # Another wait of the function does not count.
     near = faster.cell(faster.through("probe", 1))
     (wait,) = changed_waits(flashrom.side(), faster.side(near)).waits
     assert wait.cells == []
@@ -226,11 +226,11 @@ def test_many_changed_waits_are_capped() -> None:
     assert lines[-1] == "and 192 more, of which 192 in none"
 
 
-# From files on disk.
+# Tests with files on disk.
 
 
 def keep_side(gate: Path, side: str, flashrom: Flashrom, *chains: Chain) -> Subject:
-    """Keeps one side of a gate: a cell with its delays, and the program."""
+    """Writes one side of a gate: a cell with its delays, and the program."""
     cell = make_cell(subject=f"path:{side}")
     sha256 = digest.of_file(flashrom.program)
     packed = gate.parent / f"packed-{side}"

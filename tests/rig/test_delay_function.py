@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: GPL-2.0-or-later
-"""Where a subject's delay functions are found, and what is told of them."""
+"""The delay functions that are found in a subject, and the messages about them."""
 
 import shutil
 import subprocess

@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: GPL-2.0-or-later
-"""Where gdb stops: by names, by addresses of stripped programs, by separate debug files."""
+"""gdb's breakpoints: by names, by addresses of stripped programs, by separate debug files."""
 
 import shutil
 import subprocess

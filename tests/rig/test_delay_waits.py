@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: GPL-2.0-or-later
-"""Witness 2: what the calls that QEMU saw come to, and what they need for a pass."""
+"""The delay witness: the judgement of calls that QEMU saw, and the calls that a pass needs."""
 
 from pathlib import Path
 from typing import Any
@@ -309,7 +309,7 @@ def test_program_that_nobody_knows_passes_by_its_delays(tmp_path: Path) -> None:
     result = result_of(tmp_path, delays_of(call(10, 10_100)))
     assert result.verdict is Verdict.PASS
     assert result.judged == ["delay-from-10us"]
-    # The call took 100 ns more than it asked for; a cut by less than that leaves it long enough.
+    # The call took 100 ns more than it requested: a cut of less than that leaves it long enough.
     assert result.smallest_visible_short_ns == 100 + LATE_NS + 2
 
 

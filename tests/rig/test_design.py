@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: GPL-2.0-or-later
-"""Names and numbers that others rely on: typed here once more, so that none changes unseen."""
+"""Names and numbers that users rely on. They are repeated here, so that none changes unnoticed."""
 
 import json
 from pathlib import Path

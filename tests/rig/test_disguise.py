@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: GPL-2.0-or-later
-"""Our programs as a stranger's: another version string, no symbols, the same behaviour."""
+"""Our programs made unknown: another version string, no symbols, the same behaviour."""
 
 import shutil
 import subprocess

@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: GPL-2.0-or-later
-"""Documents: links lead somewhere, named files are there, retired words are gone."""
+"""Documents: links have targets, named files exist, and retired words are gone."""
 
 import re
 from pathlib import Path

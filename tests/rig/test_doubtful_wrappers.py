@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: GPL-2.0-or-later
-"""Sleeps in a function that may be no delay function: they convict, and pass nobody alone."""
+"""Sleeps in a function that may be no delay function: they can convict, but not pass alone."""
 
 from pathlib import Path
 

@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: GPL-2.0-or-later
-"""A part inside the subject: how it is asked for, and what becomes of what it leaves."""
+"""A part inside the subject: its parameters, and the reading of its events."""
 
 import msgspec
 import pytest
@@ -83,5 +83,5 @@ def test_one_wrong_byte_of_a_dummy_is_seen(at: int) -> None:
 
 def test_subject_that_holds_the_part_has_room_for_its_events() -> None:
     one_word = '{"ev":"spi","op":"0xAD","name":"AAI","read_ns":1,"violation":null}'
-    events_of_64_kib = 2 * 5 * len(one_word) * 32 * 1024  # each word is programmed and polled for
+    events_of_64_kib = 2 * 5 * len(one_word) * 32 * 1024  # each word is programmed, then polled for
     assert spare_bytes(CELL) > events_of_64_kib > spare_bytes(make_cell())

@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: GPL-2.0-or-later
-"""Seeded mutations of what guests and others say: read, or refused by an error of the rig."""
+"""Seeded mutations of what guests and others send: they are read, or refused with a RigError."""
 
 import itertools
 import random
@@ -25,7 +25,7 @@ from tests.rig.builders import make_cell, make_evidence, make_result, make_run_h
 from tests.rig.test_parcel import TWO
 
 SECONDS = (2, 15)
-"""For each of four readers: a minute with --all."""
+"""Mutations for each of four readers; with --all they take a minute."""
 MUTATIONS_MIN = 50
 TOKENS = (
     *(b"-1", b"null", b"1e999", b"18446744073709551616", b'"', b"{", b"[[[[[[[[", b"]", b"\n"),

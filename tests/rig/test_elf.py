@@ -51,7 +51,7 @@ def built(tmp_path_factory: pytest.TempPathFactory) -> Path:
 def test_private_libraries_are_found_from_where_their_users_lie(built: Path) -> None:
     closure = collect_program(str(built / "program"), ROOT)
     assert closure.program == built / "program"
-    # The C library in turn needs its own loader.
+    # The C library itself needs its own loader.
     assert {"libleaf.so", "libdeep.so", "libc.so.6"} <= set(closure.libraries)
     for name in ("libleaf.so", "libdeep.so"):
         assert closure.libraries[name] == built / "private" / name
@@ -172,7 +172,7 @@ def test_missing_program_is_refused(tmp_path: Path) -> None:
         collect_program(str(tmp_path / "none"), ROOT)
 
 
-# A program of another root, such as packages are unpacked to.
+# A program of another root, like those of unpacked packages.
 
 
 @pytest.fixture

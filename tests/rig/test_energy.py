@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: GPL-2.0-or-later
-"""Energy as sysfs tells it: counters of RAPL, a battery in use, or nothing."""
+"""Energy from sysfs: RAPL's counters, a battery in use, or nothing."""
 
 import time
 from pathlib import Path

@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: GPL-2.0-or-later
-"""The page of events tells of every kind and key, with unit, writer and meaning."""
+"""The page of events has every kind and key, with unit, writer and meaning."""
 
 import re
 import typing

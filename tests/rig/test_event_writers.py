@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: GPL-2.0-or-later
-"""Every writer of events is held to their definition: what its source prints, and what it wrote."""
+"""Each writer of events keeps to their definition, in its source and in its output."""
 
 import inspect
 import typing

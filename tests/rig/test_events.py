@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: GPL-2.0-or-later
-"""One stream of events out of three, by time, each source in its own order."""
+"""Three streams of events become one, by time; each source keeps its order."""
 
 from pathlib import Path
 
@@ -49,7 +49,7 @@ def test_agent_goes_first_at_the_same_time() -> None:
 
 
 def test_event_that_is_older_than_the_one_before_stays_behind_it() -> None:
-    # A busy time begins with its transfer, and is written after a line that was read later.
+    # A busy time begins with its transfer, but is written after a line that was read later.
     right = [emulator(20), busy("0x20", start=10, until=90), emulator(30)]
     assert merged([agent(15), agent(25)], right) == [
         agent(15),

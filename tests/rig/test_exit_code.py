@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: GPL-2.0-or-later
-"""From verdicts to exit codes, by one table."""
+"""Exit codes for verdicts, by one table."""
 
 import itertools
 
@@ -22,7 +22,7 @@ MEASURE = {
     Expect.CORRUPT: "4 1 0 4 4 4 99 77",
     Expect.ANY: "0 0 1 4 4 0 99 77",
 }
-# Canaries, controls and floors judge the rig: what is not as expected is its fault.
+# Canaries, controls and floors judge the rig: their unexpected verdicts are its fault.
 JUDGING = {
     Expect.PASS: "0 99 99 99 99 99 99 99",
     Expect.TOO_SHORT: "99 0 99 99 99 99 99 99",

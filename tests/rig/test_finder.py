@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: GPL-2.0-or-later
-"""Delay functions of stripped programs: what is found, what is not, and what is said of it."""
+"""Delay functions of stripped programs: found ones, others, and doubtful ones."""
 
 import random
 from collections.abc import Callable
@@ -108,7 +108,7 @@ def test_function_that_ends_in_another_file_is_told_with_what_follows_its_calls(
 @pytest.mark.parametrize("arch", [Arch.X86_64, Arch.ARM64])
 @pytest.mark.parametrize("level", ["-O0", "-O2"])
 def test_functions_of_one_source_file_are_found(tmp_path: Path, arch: Arch, level: str) -> None:
-    """On i386 gcc gives these their argument in a register of its choice: not found there."""
+    """On i386 gcc passes the argument in any register, so they are not found there."""
     own = "-DOWN=static __attribute__((noinline, noclone))"
     _, names = read(tmp_path, programs.USES_BOTH, level, own, arch=arch)
     assert names == ["poll_us", "sleep_us"]
@@ -210,7 +210,7 @@ def test_code_shows_what_an_argument_counts_or_leaves_a_doubt(tmp_path: Path, ar
     assert units == {
         "sleep_ms": (32, 1_000_000, ""),
         "sleep_ns": (64, 1, ""),
-        # On arm64 gcc multiplies by 1000 with shifts and differences.
+        # On arm64 gcc multiplies by 1000 with shifts and subtractions.
         "wide_us": (64, 1000, doubt if arch is Arch.ARM64 else ""),
         "wide_poll": (64, 1000, doubt),
     }

@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: GPL-2.0-or-later
-"""The builds of this checkout, stripped: the finder finds the function that their symbols name."""
+"""Stripped builds of this checkout: the finder finds the function that the symbols name."""
 
 from pathlib import Path
 

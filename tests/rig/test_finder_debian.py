@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: GPL-2.0-or-later
-"""Debian's stripped flashroms: the finder finds what was found by hand once, and no more.
+"""Debian's stripped flashroms: the finder finds exactly the functions known by hand.
 
 The longer function of each is upstream's delay, called with 1000000 behind serprog's NOPs; the
 shorter one is its internal_sleep(), which programmers call with 10000 as well. Others of the same

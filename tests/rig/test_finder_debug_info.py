@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: GPL-2.0-or-later
-"""Names of functions in a file, or in debug information that is kept apart from it."""
+"""Names of functions in a program, or in separate debug information."""
 
 import shutil
 import subprocess

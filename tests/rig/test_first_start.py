@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: GPL-2.0-or-later
-"""Stages of a first start, read from what a run says."""
+"""The stages of a first start, read from a run's messages."""
 
 import pytest
 from delayrig.analysis.benchmark import stages_of

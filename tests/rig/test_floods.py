@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: GPL-2.0-or-later
-"""Subjects without end on the host lane, and what floods a guest's log: bounded, and told truly."""
+"""Subjects that flood the host lane, and floods in a guest's log: bounded, and reported."""
 
 import asyncio
 from pathlib import Path

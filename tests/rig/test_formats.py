@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: GPL-2.0-or-later
-"""Each format is read by a reader of its consumer's, and says what the run says."""
+"""Each format, read by its consumers' own readers, agrees with the run."""
 
 import json
 import re
@@ -152,9 +152,9 @@ def test_junit_is_read_by_junitparser(report: Report, tmp_path: Path) -> None:
         if case.state is State.FAIL:
             assert "again: rig/rig run" in test.result[0].text
             assert all(line in test.result[0].text for line in case.evidence)
-    # As GitLab wants it: it ignores all but the first of a name.
+    # GitLab ignores all but the first test of a name.
     assert len({(test.classname, test.name) for test in suite}) == len(report.cases)
-    # junitparser's own command fails where a test did.
+    # junitparser's own command fails if a test failed.
     bad = report.count(State.FAIL) + report.count(State.ERROR) + report.count(State.DOUBT)
     verify: Any = junitparser_main
     assert verify(["verify", str(path)]) == (1 if bad else 0)
@@ -292,7 +292,7 @@ def test_kcidb_is_valid_by_its_own_schema(report: Report) -> None:
     assert len({test["id"] for test in document["tests"]}) == len(report.cases)
 
 
-# The schemas that `rig/rig schema` prints.
+# JSON by the schemas that `rig/rig schema` prints.
 
 
 @pytest.mark.parametrize("kind", KINDS)
@@ -315,7 +315,7 @@ def test_json_keeps_to_its_schema(report: Report) -> None:
         assert not validator.is_valid(spoilt)
 
 
-# The commands.
+# The commands that write formats.
 
 
 def kept_run(folder: Path) -> Path:

@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: GPL-2.0-or-later
-"""Python's search for circles of references stops where it is told to, and goes on after that."""
+"""Python's garbage collector pauses when it is told to, and resumes afterwards."""
 
 import gc
 

@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: GPL-2.0-or-later
-"""A bisection convicts a revision only of what the gate has convicted it of."""
+"""A bisection marks a revision as bad only if the gate convicts it."""
 
 import subprocess
 from pathlib import Path
@@ -89,7 +89,7 @@ exit $code
 
 
 def test_git_finds_the_revision_by_these_codes(tmp_path: Path) -> None:
-    """Here git itself reads the exit codes; tests/guest bisects with the gate."""
+    """Here git itself reads the exit codes; tests/guest bisects with real gates."""
 
     def git(*words: str) -> str:
         who = ["-c", "user.name=t", "-c", "user.email=t@t.invalid"]

@@ -49,7 +49,7 @@ def test_drift_of_the_machine_widens_nothing() -> None:
 
 
 def test_interval_holds_the_true_excess_nearly_always() -> None:
-    """Percentile intervals of few pairs are a little narrow: 99 % asked, 90 % at least seen."""
+    """Intervals of few pairs are a little narrow: 99 % are requested, at least 90 % must hold."""
     held = 0
     for seed in range(60):
         interval = excess_interval(noisy_pairs(0.02, noise=0.01, count=12, seed=seed))

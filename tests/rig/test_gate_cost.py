@@ -14,7 +14,7 @@ from tests.rig.test_gate_judge import AFTER, BEFORE, REAL, decided, rounds, time
 
 
 class Took(NamedTuple):
-    """A cell, before and now, in ms."""
+    """The times of a cell before and now, in ms."""
 
     time: tuple[float, float]
     cpu: tuple[float, float]
@@ -47,7 +47,8 @@ def test_dearer_read_is_no_reason_where_the_whole_became_cheaper() -> None:
     decision = gated([READ, *[Took((1000, 900), (500, 159.4))] * 9])
     assert decision.exit_code == 0
     told = cost_lines(decision)["CPU time"]
-    # Absolute figures, the net, the worst cell, and why it is no reason.
+    # The line has absolute figures, the net, the worst cell, and why no candidate is refused for
+    # it.
     assert "4.524 s before, 1.471 s now: -3.053 s net (-67.49 %" in told
     assert "; the worst cell is n0." in told
     assert "+54.04 % (+12.7 ms: 23.5 before, 36.2 now), 5 % or 50 ms allowed" in told
@@ -71,10 +72,10 @@ def test_cost_of_one_cell_is_told_without_a_worst_one() -> None:
 @pytest.mark.parametrize(
     ("cell", "code"),
     [
-        # Legal known-bad builds, as measured: asked twice as often, in two of its cells.
+        # Legal known-bad builds, as measured: they ask twice as often, in two cells.
         (Took((553.4, 553.4), (123.0, 138.1)), 0),
         (Took((845.0, 843.1), (440.7, 478.6)), 0),
-        # Wasteful ones: waits-twice, normal-priority, never-pauses.
+        # Wasteful builds: waits-twice, normal-priority, never-pauses.
         (Took((373.1, 385.0), (38.2, 42.1)), 3),
         (Took((1262.2, 1262.2), (1161.2, 1224.2)), 3),
         (Took((373.1, 374.4), (38.2, 146.3)), 3),
@@ -119,7 +120,7 @@ def test_floor_of_cpu_time_is_50_ms_in_each_plan(cells: int, more_ns: int, code:
         (Took((1000, 1005.001), (500, 500)), 3, "time"),
         (Took((1000, 1000), (500, 515)), 0, ""),  # 3 % of CPU time: the limit
         (Took((1000, 1000), (500, 515.001)), 3, "CPU time"),
-        (Took((1000, 1000), (1, 2)), 0, ""),  # a ms of each cell is no reason
+        (Took((1000, 1000), (1, 2)), 0, ""),  # a ms in each cell is allowed
         (Took((1000, 1000), (1, 2.001)), 3, "CPU time"),
     ],
 )

@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: GPL-2.0-or-later
-"""A No is told as soon as it is certain, and never before."""
+"""A No is reported as soon as it is certain, never before."""
 
 import msgspec
 import pytest

@@ -58,12 +58,12 @@ def changes(before: CellResult, now: CellResult) -> list[Change]:
 @pytest.mark.parametrize(
     ("before", "now", "expected"),
     [
-        # Lines and addresses move with every change.
+        # Lines and addresses change with every commit.
         (site(SYNC, SECOND, 45 * MS), site(MOVED, SECOND, 45 * MS), Change.AS_BEFORE),
         (site(STRIPPED, SECOND, 45 * MS), site(("0x1",), SECOND, 45 * MS), Change.AS_BEFORE),
-        # The wait is in a function of its own now.
+        # The wait has moved to a function of its own.
         (site(SYNC, SECOND, 45 * MS), site(SETTLE, SECOND, 45 * MS), Change.AS_BEFORE),
-        # The same code asks for less.
+        # The same code requests less.
         (site(SYNC, SECOND, 45 * MS), site(SYNC, SECOND // 2, 45 * MS), Change.BETTER),
         (site(SYNC, SECOND, 900 * MS), site(MOVED, SECOND, 500 * MS), Change.WORSE),
         (site(SYNC, SECOND, 500 * MS), site(MOVED, SECOND, 900 * MS), Change.BETTER),
@@ -90,7 +90,7 @@ def test_second_place_of_a_stripped_program_that_is_short_is_new() -> None:
 
 
 def test_code_around_a_wait_may_differ_by_some_instructions() -> None:
-    # 64 instructions at 250 MIPS are 256 ns, and 5 % of what was lacking are 100 ns.
+    # 64 instructions at 250 MIPS take 256 ns, and 5 % of the shortfall are 100 ns.
     short = site(POLL, 10 * US, 8 * US)
     assert changes(cell(BEFORE, short), cell(AFTER, site(POLL, 10 * US, 7650))) == [
         Change.AS_BEFORE

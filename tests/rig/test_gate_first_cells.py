@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: GPL-2.0-or-later
-"""Cells that reach a changed function run first, as far as it is known what cells reach."""
+"""Cells that reach a changed function run first, if it is known which functions a cell reaches."""
 
 import shutil
 from collections.abc import Callable

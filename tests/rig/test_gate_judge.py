@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: GPL-2.0-or-later
-"""Safety first, then performance, then doubt; what a plan expects is not asked."""
+"""Safety first, then performance, then doubt. The plan's expectations do not count."""
 
 from collections.abc import Sequence
 from typing import Any
@@ -328,11 +328,11 @@ def several(subject: str, total_ns: Sequence[int]) -> list[CellResult]:
 @pytest.mark.parametrize(
     ("after", "code"),
     [
-        ([104 * SECOND // 100] + [SECOND] * 9, 0),  # 40 ms more in one of ten
+        ([104 * SECOND // 100] + [SECOND] * 9, 0),  # 40 ms more in one cell of ten
         ([106 * SECOND // 100] + [SECOND] * 9, 3),  # 60 ms more in one of ten
-        ([1019 * SECOND // 1000] * 10, 3),  # 1.9 % more in each
+        ([1019 * SECOND // 1000] * 10, 3),  # 1.9 % more in each cell
         ([1004 * SECOND // 1000] * 10, 0),  # 0.4 % more in each
-        ([104 * SECOND // 100] + [SECOND // 3] * 9, 0),  # two thirds less in all
+        ([104 * SECOND // 100] + [SECOND // 3] * 9, 0),  # two thirds less in total
     ],
 )
 def test_cost_is_judged_by_cell_from_50_ms_on_and_in_all(after: list[int], code: int) -> None:

@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: GPL-2.0-or-later
-"""Rounds of a gate of real time: what is in them, and who begins."""
+"""Rounds of a gate in real time: their cells, and the side that begins."""
 
 import asyncio
 from collections.abc import Sequence

@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: GPL-2.0-or-later
-"""Sources from git: what a revision and a work tree are, what is compared, and nothing touched."""
+"""Sources from git: revisions and work trees, and the comparison of two; none is modified."""
 
 from dataclasses import replace
 from pathlib import Path

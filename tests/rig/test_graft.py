@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: GPL-2.0-or-later
-"""Our delay layer in trees as flashrom's are: where it goes, what comes of it, what is refused."""
+"""Our delay layer in trees like flashrom's: its place, its result, and trees that are refused."""
 
 import os
 import subprocess
@@ -157,7 +157,7 @@ def test_both_trees_build_without_a_warning_and_pass_and_the_tree_stays(
         assert (built.tests.passed, built.tests.failed, built.warnings) == (1, 0, 0)
         assert subprocess.run([built.program], check=False, capture_output=True).returncode == 0
     assert answer.grafted
-    # Not a stub, also in a build that does not ask for GNU's words.
+    # The function is no stub, even in a build without GNU extensions.
     assert b"sched_setscheduler" in Path(answer.grafted.program).read_bytes()
     assert content(tree) == before
     summary = (out / SUMMARY).read_text()

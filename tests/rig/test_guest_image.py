@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: GPL-2.0-or-later
-"""Kernels and initial RAM file systems that are not as they were made are made again."""
+"""Kernels and initial RAM file systems that were damaged are made again."""
 
 from pathlib import Path
 
@@ -18,7 +18,7 @@ KERNEL, BUSYBOX = b"a kernel", b"a busybox"
 
 
 class Guest:
-    """A folder of state whose archive gives these two; all else is what ships."""
+    """A state whose archive has these two packages; all else is as shipped."""
 
     def __init__(self, folder: Path, patch: pytest.MonkeyPatch) -> None:
         self.paths = Paths(checkout=CHECKOUT, state=folder)

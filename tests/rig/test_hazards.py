@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: GPL-2.0-or-later
-"""Sets of hazards: their words, their order, and what each does to a guest and its emulator."""
+"""Sets of hazards: their words, their order, and their effect on a guest and its emulator."""
 
 import re
 import subprocess
@@ -182,7 +182,7 @@ def test_emulator_reads_every_word_that_is_right() -> None:
     for word in RIGHT:
         told = hazard_of(word).emulator_words(make_cell())
         if told:
-            # A part that is not there is the last thing it looks for.
+            # It complains about an unknown part only after all other arguments.
             done = subprocess.run(
                 [emulator, "--chip", "NONE", *told], capture_output=True, text=True, check=False
             )
@@ -195,7 +195,7 @@ def test_states_of_a_part_are_those_that_the_emulator_says_fit() -> None:
         pytest.skip("the emulator is not built")
     for name, chip in read_chips(CHECKOUT).items():
         for state in STATES:
-            # An image that is not there is looked for later.
+            # It complains about a missing image only after this argument.
             done = subprocess.run(
                 [emulator, "--chip", name, "--starts", state, "--image-in", "/none"],
                 capture_output=True,

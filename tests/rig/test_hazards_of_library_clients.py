@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: GPL-2.0-or-later
-"""Hazards of a program that uses the library: what it is told, and whether it met them."""
+"""Hazards of a program that uses the library: its arguments, and the hazards that it met."""
 
 import subprocess
 
@@ -55,7 +55,7 @@ def test_host_program_reads_every_word_that_is_right() -> None:
         pytest.skip("the library client is not built")
     for word in [word for word in RIGHT if is_in_library(make_cell(hazards=(word,)))]:
         told = hazard_of(word).subject_words(make_subject(delay_address=1))
-        # A programmer that is not there is the last thing it looks for.
+        # It complains about an unknown programmer only after all other arguments.
         done = subprocess.run(
             [program, "-p", "none", "-c", "none", *told],
             capture_output=True,

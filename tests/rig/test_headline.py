@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: GPL-2.0-or-later
-"""A gate's page begins with the verdict in words: what is wrong, by how much, and no path."""
+"""A gate's page begins with the verdict in words: the fault and its size, without paths."""
 
 from typing import Any
 

@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: GPL-2.0-or-later
-"""`rig/rig history`, and what `run` and `gate` keep there."""
+"""`rig/rig history`, and the runs that `run` and `gate` record."""
 
 import datetime as dt
 import json
@@ -305,7 +305,7 @@ print(*(entry.run.id for entry in History(address).entries(Choice())))
 
 
 def limited(words: list[str], url: str, runs: int) -> subprocess.CompletedProcess[str]:
-    """Keeps so many runs there, in a process that `words` come before."""
+    """Records that number of runs, in a process that the words in `words` start."""
     return subprocess.run(
         [*words, sys.executable, "-c", KEEP, url, str(runs)],
         env={**os.environ, "PYTHONPATH": f"{CHECKOUT / 'rig'}:{CHECKOUT}"},
@@ -316,7 +316,7 @@ def limited(words: list[str], url: str, runs: int) -> subprocess.CompletedProces
     )
 
 
-# Root may write to what is read-only, but for one that has given up its rights.
+# Root may write to read-only files, unless it has given up its capabilities.
 PLAIN = ["setpriv", "--bounding-set=-all", "--inh-caps=-all"] if os.geteuid() == 0 else []
 
 

@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: GPL-2.0-or-later
-"""Steps of a subject's time: any difference where time is exact, a claim where it is real."""
+"""Steps of a subject's time: any difference in exact time, a statistical claim in real time."""
 
 from pathlib import Path
 

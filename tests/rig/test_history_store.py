@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: GPL-2.0-or-later
-"""Runs go into a history whole or not at all, whoever writes beside them."""
+"""Runs enter a history whole or not at all, even with several writers."""
 
 import os
 import random
@@ -249,7 +249,7 @@ def test_writers_that_are_killed_at_any_moment_lose_nothing_that_was_kept(
     store = history_of(history_url)
     there = {entry.run.id for entry in store.entries(ALL)}
     assert set(kept) <= there
-    # A killed one may have been done, and not have said so.
+    # A killed writer may have finished without a message.
     assert len(there) <= len(kept) + kills
     for run in there:
         assert_whole(store, run)

@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: GPL-2.0-or-later
-"""The host lane with real processes: our own flashroms and the emulator, by real clocks."""
+"""The host lane with real processes and real clocks: our own flashroms and the emulator."""
 
 import asyncio
 import os
@@ -32,7 +32,7 @@ TWO_CPUS = pytest.mark.skipif(len(CPUS) < 2, reason="this machine lets us use on
 
 
 class Silent:
-    """Watches a run and says nothing."""
+    """A reporter that prints nothing."""
 
     def preparing(self, what: str) -> None:
         """Ignores it."""
@@ -202,7 +202,7 @@ def test_hazard_is_made_and_convicts_nobody(
 ) -> None:
     cell = host_cell(hazards=(word,), cores=2)
     result = run_one(paths, tmp_path / "out", cell)
-    # A machine with other things to do may not keep up: that is said, and is no verdict.
+    # On a busy machine the lane may not keep up; that is reported, and no verdict.
     assert result.verdict in (Verdict.PASS, Verdict.INCONCLUSIVE), result.reason
     events = (tmp_path / "out" / cell.id / "events.jsonl").read_text(encoding="utf-8")
     assert f'"ev":"{event}"' in events

@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: GPL-2.0-or-later
-"""A session ends all that it began, whatever becomes of it, of its parent or its children."""
+"""A session ends all its processes, even if it, its parent or a child dies."""
 
 import os
 import shutil
@@ -107,7 +107,7 @@ def test_clocks_are_compared_over_the_whole_session(tmp_path: Path) -> None:
 def test_parent_that_dies_takes_everything_with_it(
     tmp_path: Path, number: int, told: signal.Signals
 ) -> None:
-    # Each process has a path of this folder in its words, by which it would be found.
+    # Each process has a path of this folder in its arguments, by which the test would find it.
     subject = shutil.copy("/bin/sleep", tmp_path)
     lines = ["hogs 1", "stops_hz 50"]
     parent = begin(spec_of(tmp_path, str(subject), "1000", lines=lines))

@@ -32,7 +32,7 @@ IMAGE = sparse_image(
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Said:
-    """One thing that a guest says, and what becomes of it."""
+    """An output of a guest, and the reader of it."""
 
     sound: bytes
     take: Callable[[bytes, Path], CellResult | None]

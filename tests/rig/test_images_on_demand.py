@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: GPL-2.0-or-later
-"""`rig/rig images --all`: what the archive does not give is named, and keeps nothing else away."""
+"""`rig/rig images --all`: it names the parts that the archive lacks, and makes all others."""
 
 import pytest
 from delayrig.base.errors import NotProvidedError

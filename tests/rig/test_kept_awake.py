@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: GPL-2.0-or-later
-"""QEMU is woken as long as somebody looks into a guest, and no longer."""
+"""QEMU is woken while a user is inside a guest, and no longer."""
 
 import asyncio
 from typing import Any
@@ -14,7 +14,7 @@ WAKES, LOST_AT = 5, 3
 
 
 class Sleeper(Machine):
-    """A machine that counts how often it is woken; lost at one of those."""
+    """A machine that counts its wake-ups; it is lost at one of them."""
 
     def __init__(self, lost_at: int = 0) -> None:
         self.woken = 0

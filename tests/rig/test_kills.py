@@ -17,13 +17,13 @@ from tests.conftest import Bound
 from tests.rig.builders import CHECKOUT
 
 ASKED = os.environ.get("RIG_KILLS")
-"""$RIG_KILLS asks for more than either tier does."""
+"""The number of kills, in place of the tier's own."""
 SEED = 1
 GONE_LIMIT_S = 60
 LOOK_S = 0.02
 QUIET_LOOKS = 10
 MOMENT_S = (0.0, 0.7)
-"""After its first session began; each fifth is killed so long after its start."""
+"""The kill comes that long after the first session began; each fifth, after the run's start."""
 BEGIN_LIMIT_S = 60
 PLAN = """\
 schema = 1
@@ -110,7 +110,7 @@ def left(out: Path) -> list[str]:
 def assert_whole(out: Path) -> int:
     """Checks that all files to be read later are complete; returns the number of finished cells."""
     for path in out.rglob("*.json"):
-        if path.name != "session.json":  # the lane's own, which nobody reads afterwards
+        if path.name != "session.json":  # the lane's own file, which is not read later
             json.loads(path.read_bytes())
     for path in (out / "run").rglob("events.jsonl"):
         for line in path.read_bytes().splitlines():
@@ -135,11 +135,11 @@ def test_run_that_is_killed_leaves_no_process_and_no_half_written_file(
             if number % 5 == 1:
                 wait_for_result(out)
             time.sleep(draws.uniform(*MOMENT_S))
-            if number % 5:  # where that moment fell between two cells
+            if number % 5:  # the moment may lie between two cells
                 busy += wait_for_session(out)
             run.send_signal(draws.choice([signal.SIGKILL, signal.SIGKILL, signal.SIGTERM]))
         assert left(out) == [], f"kill {number}"
         finished += assert_whole(out)
-    # Some kills come before there is a session, or between two cells; not most.
+    # Some kills come before the first session or between two cells, but not most.
     assert busy > kills // 2
     assert finished > 0

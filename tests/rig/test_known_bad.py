@@ -27,7 +27,7 @@ from delayrig.model.platform import Arch
 from tests.rig.builders import CHECKOUT
 
 MISTAKES = read_mistakes(CHECKOUT)
-# One of each file and kind, a header, and one that changes three files.
+# A build for each file and kind; one changes a header, and one changes three files.
 DOZEN = (
     "eintr-ends-a-wait",
     "coarse-clock",

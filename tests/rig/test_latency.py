@@ -157,7 +157,7 @@ def test_loaded_guest_executes_no_more_than_it_may() -> None:
 
 
 def test_ordinary_process_of_a_guest_is_given_the_usual_slack() -> None:
-    """The agent there is a real-time process, whose children would have none."""
+    """The agent there is a real-time process, whose children would have no slack."""
     for series in programme(GUEST, USUAL, low_resolution=False):
         assert series.slack_ns == (0 if series.fifo else series.slack_ns or 50 * US)
         assert series.fifo or series.slack_ns
@@ -359,7 +359,7 @@ def test_governor_that_may_not_be_set_on_every_cpu_is_set_on_none(tmp_path: Path
     governors.set_all("schedutil")
     governors.restore()
     refusing.unlink()
-    refusing.mkdir()  # writing to a folder fails for every user, as sysfs may for some
+    refusing.mkdir()  # writing to a folder fails for every user, as writing to sysfs may for some
     with pytest.raises(OSError, match="directory"):
         governors.set_all("performance")
     refusing.rmdir()
@@ -560,7 +560,7 @@ def test_interrupted_run_leaves_no_process_and_no_half_written_file(tmp_path: Pa
     out = tmp_path / "out"
     checkout = find_paths().checkout
     command = [str(checkout / "rig" / "rig"), "latency", "--quick", "--no-color"]
-    # A shell starts what runs in the background with SIGINT ignored, and children inherit that.
+    # A shell ignores SIGINT in background jobs, and their children inherit that.
     signal.signal(signal.SIGINT, signal.default_int_handler)
     run = subprocess.Popen(
         [*command, "--out", str(out)],

@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: GPL-2.0-or-later
-"""Latencies in guests of real time: which guest is meant, and what is told of this machine."""
+"""Latencies in guests of real time: the choice of guests, and the facts about this machine."""
 
 import re
 from dataclasses import replace

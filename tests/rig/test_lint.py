@@ -23,7 +23,7 @@ PYTHON_FOLDERS = ["rig", "tests", "emulators/gen"]
 SOURCE_SUFFIXES = {".py", ".c", ".h", ".toml", ".build", ".options", ".sh"}
 SPDX = "SPDX-License-Identifier: GPL-2.0-or-later"
 NOT_OURS = {".git", ".rig", "__pycache__"}
-# The tests and the rig talk to servers of their own there.
+# The tests and the rig talk to servers of their own at these addresses.
 LOOPBACK = {"localhost", "127.0.0.1", "::1"}
 
 
@@ -162,7 +162,7 @@ def test_every_source_file_names_its_licence() -> None:
     sources = {
         path: content.decode()
         for path, content in contents.items()
-        # An empty file, such as marks a package, holds nothing to license.
+        # An empty file, such as one that marks a package, has no content to license.
         if content and (path.suffix in SOURCE_SUFFIXES or content.startswith(b"#!"))
     }
     assert CHECKOUT / "rig" / "rig" in sources
@@ -185,13 +185,13 @@ def test_no_file_names_this_machines_package_archive() -> None:
 
 
 def test_no_file_names_the_folder_of_this_checkout() -> None:
-    # A path of more than one name: in /src or so, too much else would look like it.
+    # A path of more than one name; single names like /src would match too much else.
     if len(CHECKOUT.parts) > 2:
         assert holders_of(re.compile(rf"(?<![\w.-]){re.escape(str(CHECKOUT))}(?![\w-])")) == []
 
 
 def test_no_file_has_a_conflict_marker() -> None:
-    # Put together from parts, so that this file has none either.
+    # Built from parts, so that this file does not match itself.
     markers = ("<" * 7, "|" * 7, ">" * 7)
     any_of_them = "|".join(re.escape(marker) for marker in markers)
     assert holders_of(re.compile(rf"^(?:{any_of_them})(?: |$)")) == []

@@ -28,7 +28,7 @@ def reading(host_ns: int, guest_ns: int, width_ns: int = 100) -> ClockReading:
     return ClockReading(before_ns=host_ns, guest_ns=guest_ns, after_ns=host_ns + width_ns)
 
 
-# The guest's clock.
+# Tests of the guest's clock.
 
 
 def test_guest_time_becomes_host_time_on_the_line_through_both_readings() -> None:
@@ -52,7 +52,7 @@ def test_clock_that_stands_still_is_a_lost_guest() -> None:
         GuestClock(begin=reading(0, 5), end=reading(9, 5))
 
 
-# The line to the agent.
+# Tests of the line to the agent.
 
 
 async def talk(
@@ -100,7 +100,7 @@ def test_agent_that_says_nothing_is_a_lost_guest() -> None:
         asyncio.run(talk(agent, lambda line: line.hear(0.05)))
 
 
-# The plugin's trace.
+# Tests of the plugin's trace.
 
 
 def window(from_ms: int, short_ns: int = 0, *, kept: bool = True) -> Window:
@@ -190,7 +190,7 @@ def test_trace_of_a_guest_that_was_ended_may_end_in_half_a_line() -> None:
     assert summary_of(trace, 0, 50 * MS).windows == 1
 
 
-# Machines.
+# Tests of machines.
 
 
 def test_machines_that_are_too_much_keep_their_ratios() -> None:
@@ -229,6 +229,6 @@ def test_machine_that_cannot_be_is_refused_by_file_and_key(
 
 
 def test_programs_of_a_live_guest_lie_at_the_same_addresses_each_time() -> None:
-    """Else the delay plugin takes a call for one of the rehearsal, and finds no caller."""
+    """Otherwise the delay plugin takes a call for one of the rehearsal's, and finds no caller."""
     words = live_shape(2, 5000, "tsc", ["highres=off"]).kernel_words
     assert {"norandmaps", "highres=off", "rig.host_port=5000"} <= set(words)

@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: GPL-2.0-or-later
-"""Hazards of cores that differ, change and go: what they ask for, and when they are believed."""
+"""Hazards of cores that differ, change or disappear: their arguments, and their proof."""
 
 import itertools
 

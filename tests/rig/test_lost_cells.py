@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: GPL-2.0-or-later
-"""A cell that the rig lost is run once more, and its result says so."""
+"""A cell that the rig lost runs once more, and its result says so."""
 
 import asyncio
 from dataclasses import replace

@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: GPL-2.0-or-later
-"""Two runs that want one folder: the second is told of the first, and ends."""
+"""Two runs into one folder: the second one names the first, and ends."""
 
 import fcntl
 import os
@@ -73,7 +73,7 @@ def test_second_run_is_told_who_holds_the_folder(tmp_path: Path, more: list[str]
     first = start(tmp_path)
     try:
         wait_for(tmp_path / "out" / "begun.json")
-        first.send_signal(signal.SIGSTOP)  # it shall not be done before the second looks
+        first.send_signal(signal.SIGSTOP)  # the first run must not end before the second looks
         second = start(tmp_path, *more)
         said, _ = second.communicate(timeout=LIMIT_S)
         assert second.returncode == 2, said

@@ -25,7 +25,7 @@ E: mmdebstrap failed to run
 
 
 class FakeClock:
-    """Time that passes in pauses, and as much in each attempt as is said."""
+    """A clock that advances by pauses, and by a fixed time in each attempt."""
 
     def __init__(self, attempt_s: float = 0) -> None:
         self.now_s = 100.0

@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: GPL-2.0-or-later
-"""A page is one file that is right by itself; a chart of it is text in the page's colours."""
+"""A page is one file without others; its charts are text in the page's colours."""
 
 import re
 from html.parser import HTMLParser
@@ -32,7 +32,7 @@ TEXT_CONTRAST, GRAPHIC_CONTRAST = 4.5, 3.0
 
 
 class Outline(HTMLParser):
-    """Ids, headings, and what would be fetched."""
+    """The ids, headings, and fetched files of a page."""
 
     def __init__(self) -> None:
         super().__init__()

@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: GPL-2.0-or-later
-"""Past mistakes: builds, plan and README name the same ones, and each is to be seen somewhere."""
+"""Past mistakes: builds, plan and README name the same ones, and a cell shows each."""
 
 import re
 from itertools import groupby

@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: GPL-2.0-or-later
-"""Where the time of a job went."""
+"""The time of a job, split by its use."""
 
 import itertools
 import random
@@ -114,11 +114,11 @@ def test_wire_time_is_summed_over_transactions() -> None:
 @pytest.mark.parametrize(
     ("reads", "overshoot"),
     [
-        ([150, 250], 50),  # noticed with the second read
+        ([150, 250], 50),  # noticed by the second read
         ([200], 0),  # ready at that very moment
         ([200, 250], 0),
         ([199], 0),  # never seen ready
-        ([250, 300, 400], 50),  # only the first that finds it ready counts
+        ([250, 300, 400], 50),  # only the first read that finds it ready counts
         ([], 0),
     ],
 )

@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: GPL-2.0-or-later
-"""The pipelines of ci/ are what their services read, and call the one script rightly."""
+"""The pipelines of ci/ pass their services' checks, and call the one script correctly."""
 
 import json
 import os
@@ -23,7 +23,7 @@ READER = CHECKOUT / "tests/rig/jenkinsfile.groovy"
 TOOLS = Path(sys.executable).parent
 LIMIT_S = 120
 LINES_MAX = 105
-"""Short: what is more than that belongs into the script."""
+"""The limit of a pipeline's length. What is longer belongs in the script."""
 
 
 def answer(*command: str | Path, given: str = "") -> tuple[int, str]:
@@ -62,7 +62,7 @@ def scripts_of_jenkins() -> list[str]:
 def scripts_of_github() -> list[str]:
     jobs = yaml.safe_load(GITHUB.read_text(encoding="utf-8"))["jobs"].values()
     steps = [step["run"] for job in jobs for step in job["steps"] if "run" in step]
-    # Expressions are the service's; nothing of theirs may be pasted into a script.
+    # The service replaces expressions; a script must not contain any.
     assert not any("${{" in step for step in steps)
     return steps
 
@@ -94,7 +94,7 @@ def test_pipeline_meets_its_services_own_schema(schema: str, file: Path, more: l
     check: list[str | Path] = [TOOLS / "check-jsonschema", "--builtin-schema", schema, *more]
     code, said = answer(*check, file)
     assert code == 0, said
-    # The schema is one that refuses: a key that is none is found.
+    # The schema does refuse: it finds an unknown key.
     code, _ = answer(*check, "-", given=file.read_text(encoding="utf-8") + "\njobs: 7\nstages: 7\n")
     assert code != 0
 
@@ -103,7 +103,7 @@ def test_github_workflow_passes_its_auditor(tmp_path: Path) -> None:
     audit: list[str | Path] = [TOOLS / "zizmor", "--offline", "--no-progress", "--persona=auditor"]
     code, said = answer(*audit, GITHUB)
     assert code == 0, said
-    # It is one that finds: a tag may be moved, a kept credential may be taken.
+    # The auditor does find faults: an action by tag, and kept credentials.
     loose = re.sub(r"@[0-9a-f]{40} .*", "@v4", GITHUB.read_text(encoding="utf-8"))
     (tmp_path / "gate.yml").write_text(loose.replace("persist-credentials: false", ""))
     code, said = answer(*audit, tmp_path / "gate.yml")
@@ -123,7 +123,7 @@ def test_cache_is_seeded_on_the_main_branch_and_kept_whatever_the_answer() -> No
     assert restore["with"]["path"] == save["with"]["path"]
     assert save["with"]["key"] == f"${{{{ steps.{restore['id']}.outputs.cache-primary-key }}}}"
     assert save["if"].startswith("${{ always() && ")
-    # Without it the cache is packed another way, and found by nobody who has it.
+    # Without zstd the cache is packed in another way, and no runner that has zstd finds it.
     assert "zstd" in scripts_of_github()[0]
 
 
@@ -190,7 +190,7 @@ def test_gitlab_job_begins_again_in_a_checkout_that_was_used(tmp_path: Path) -> 
         run_script(script, checkout, **names)
         assert (checkout / ".baseline/file").read_text() == "1"
         assert (checkout / ".candidate/file").read_text() == "2"
-    # A runner cleans up by itself; git still knows of the worktrees then.
+    # A runner deletes its files, but git still knows of the worktrees.
     git("clean", "-ffdxq", at=checkout)
     run_script(script, checkout, **names)
 
@@ -238,7 +238,7 @@ def test_jenkins_fails_what_is_unsafe_or_slower_and_marks_doubt(
 @services
 def test_shell_of_a_pipeline_is_clean(service: str) -> None:
     for script in SCRIPTS[service]():
-        # Words that are split on purpose: host and port of an SSH command.
+        # The variable holds several words, host and port of an SSH command, and must be split.
         check = (TOOLS / "shellcheck", "--shell=sh", "--exclude=SC2086", "-")
         code, said = answer(*check, given=script)
         assert code == 0, said

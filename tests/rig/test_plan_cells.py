@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: GPL-2.0-or-later
-"""From a plan's words to its cells."""
+"""Cells that a plan's words make."""
 
 import itertools
 

@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: GPL-2.0-or-later
-"""Cells of a plan, counted without being made."""
+"""The number of a plan's cells, without making them."""
 
 import json
 import subprocess
@@ -34,7 +34,7 @@ run = subprocess.Popen(sys.argv[1:])
 _, status, usage = os.wait4(run.pid, 0)
 print(os.waitstatus_to_exitcode(status), usage.ru_utime + usage.ru_stime, usage.ru_maxrss)
 """
-"""In a process of its own: a child counts what its parent had in memory when it was started."""
+"""A process of its own: a child's memory counts from its parent's at the start."""
 TWO_CORES = GROUP.replace("cores = [1]", "cores = [1, 2]")
 
 

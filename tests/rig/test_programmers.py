@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: GPL-2.0-or-later
-"""Programmers that are devices of QEMU's: what their cells ask of guest, QEMU and subject."""
+"""Programmers that are devices of QEMU: the arguments of guest, QEMU and subject."""
 
 from collections.abc import Callable
 from dataclasses import replace

@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: GPL-2.0-or-later
-"""RAM that is put back, on processes that map a file as QEMU maps a guest's."""
+"""A reset of RAM, on processes that map a file as QEMU maps a guest's RAM."""
 
 import mmap
 import os
@@ -25,7 +25,7 @@ from delayrig.machine.ram_reset import (
 )
 
 PAGES = 64
-# Maps the file for itself alone, changes pages as it is told, and tells what it sees.
+# Maps the file privately, changes pages on command, and prints their content.
 MAPPER = """
 import mmap, sys
 with open(sys.argv[1], "rb") as file:
@@ -40,7 +40,7 @@ for line in sys.stdin:
 
 
 class Mapper:
-    """A process that has the file as its RAM."""
+    """A process with the file as its RAM."""
 
     def __init__(self, ram: Path) -> None:
         self._process = subprocess.Popen(
@@ -130,7 +130,7 @@ def test_holes_of_the_file_are_left_as_qemu_left_them(tmp_path: Path) -> None:
             mapper.ask("write", page)
         put_back(mapper.pid, ram, stale_stretches(mapper.pid, ram, ram), ram)
         assert mapper.ask("read", 8) == 8
-        # No filesystem is bound to keep a hole: then it is written like anything else.
+        # A filesystem need not keep holes; the page is then written like any other.
         assert {mapper.ask("read", page) for page in (2, 9)} <= {0, 0xFF}
     finally:
         mapper.end()

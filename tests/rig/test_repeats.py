@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: GPL-2.0-or-later
-"""Rounds until a median is known well enough; a conviction is counted, and never outvoted."""
+"""Rounds until the median is known well enough. A conviction counts, and is never outvoted."""
 
 from collections.abc import Iterable
 from pathlib import Path
@@ -78,7 +78,7 @@ def test_time_of_an_inconclusive_round_counts_for_nothing() -> None:
 
 
 class Machine:
-    """Stands for a run: gives each cell its next time, and lets a second pass."""
+    """Stands for a run: it gives each cell its next time, and advances the clock by a second."""
 
     def __init__(self, times_ms: Iterable[float]) -> None:
         self._times = iter(times_ms)

@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: GPL-2.0-or-later
-"""A report says what is on disk, in the words of the terminal, or says what is wrong with it."""
+"""A report shows what is on disk, in the terminal's words, or says why it cannot."""
 
 import fcntl
 import os
@@ -47,7 +47,7 @@ def page_of(*paths: Path, patterns: tuple[str, ...] = ()) -> str:
 
 
 class Whole(NamedTuple):
-    """A run, and the page of it."""
+    """A run with its page."""
 
     results: Results
     page: str

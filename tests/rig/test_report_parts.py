@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: GPL-2.0-or-later
-"""A report of more cells than a page has room for: the rest is in pages beside it."""
+"""A report of more cells than one page has room for: the others are on pages beside it."""
 
 import itertools
 import re

@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: GPL-2.0-or-later
-"""A report of several rounds: which of them a cell is shown in, and how their spread is told."""
+"""A report of several rounds: the round that a cell is shown from, and the spread."""
 
 from pathlib import Path
 from typing import Any

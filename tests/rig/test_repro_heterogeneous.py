@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: GPL-2.0-or-later
-"""The walk through the classic bug tells what the cells left, and nothing else."""
+"""The walk through the classic bug shows what the cells recorded, and nothing else."""
 
 from pathlib import Path
 
@@ -65,7 +65,7 @@ EVENTS: list[Event] = [
     made(SubjectEnd, t_ns=6000 * MS),
 ]
 TRACE = [
-    window(0, 0, 50_000_000),  # before the subject, at full speed
+    window(0, 0, 50_000_000),  # before the subject, all cores run at full speed
     window(0, 2000, 990_000),
     window(0, 2100, 1_010_000),
     window(0, 2200, 10, active_ms=1),

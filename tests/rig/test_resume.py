@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: GPL-2.0-or-later
-"""A run that was cut off is gone on with where it stopped, by the same rig alone."""
+"""A run that was cut off is resumed where it stopped, by the same rig only."""
 
 import asyncio
 from dataclasses import replace
@@ -24,13 +24,13 @@ ONE, OTHER = host_cell(name="one", corner="typ"), host_cell(name="other", corner
 
 
 class Watching(Silent):
-    """Notes what is said before cells run."""
+    """A reporter that records the messages before cells."""
 
     def __init__(self) -> None:
         self.said: list[str] = []
 
     def preparing(self, what: str) -> None:
-        """Keeps it."""
+        """Records the message."""
         self.said.append(what)
 
 

@@ -39,7 +39,7 @@ def offered(line: str, shell: str = "bash") -> list[str]:
         text=True,
         check=True,
     )
-    if shell == "zsh":  # three lines an item: type, word, help
+    if shell == "zsh":  # an item has three lines: type, word, help
         return done.stdout.splitlines()[1::3]
     items = [item.partition("\t")[0] for item in done.stdout.splitlines() if item]
     return [item.partition(",")[2] for item in items]
@@ -104,7 +104,7 @@ def script(shell: str) -> str:
     ("line", "replies"),
     [
         ("rig/rig try bundled --chip W25Q128J", ["W25Q128JV"]),
-        # Readline takes the part behind the colon for the word.
+        # Readline takes the part after the colon for the word.
         ("rig/rig run --subject debian:t", ["trixie"]),
         ("rig/rig run --subject debian:", ["bookworm", "trixie", "bullseye", "sid"]),
         ("rig/rig completion ", ["bash", "zsh", "fish"]),

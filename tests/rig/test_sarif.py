@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: GPL-2.0-or-later
-"""SARIF keeps to the standard, and a finding stands at the line of the delay call."""
+"""SARIF follows the standard, and a finding's location is the line of the delay call."""
 
 import json
 from dataclasses import replace
@@ -27,7 +27,7 @@ STACK = (
 
 
 class Strict(msgspec.Struct, rename="camel", forbid_unknown_fields=True):
-    """As the standard names and types what is used of it (sections 3.13 to 3.52)."""
+    """The keys in use, with their names and types in the standard (sections 3.13 to 3.52)."""
 
 
 Text = Annotated[str, msgspec.Meta(min_length=1)]

@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: GPL-2.0-or-later
-"""Programs that a gate keeps beside its results: found there when a cell of it is run again."""
+"""Programs that a gate saves beside its results, and that a repeated cell uses."""
 
 import random
 import shutil

@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: GPL-2.0-or-later
-"""The bill of materials: read by a strict reader of the keys of CycloneDX that it has."""
+"""The bill of materials, read by a strict reader of the CycloneDX keys that it uses."""
 
 from importlib.metadata import distributions
 from typing import Literal

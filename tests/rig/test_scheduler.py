@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: GPL-2.0-or-later
-"""In which order the cells of a run are taken."""
+"""The order in which a run takes its cells."""
 
 from delayrig.lanes.scheduler import Grouping, Scheduler
 

@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: GPL-2.0-or-later
-"""Scratch folders: gone with their owner, swept up behind a killed one, and told of where full."""
+"""Scratch folders: removed with their owner, removed after a killed one, and named if full."""
 
 import errno
 import os

@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: GPL-2.0-or-later
-"""Shell commands of the user's: what they say, and what is left of them."""
+"""Shell commands of the user: their output, and their remaining processes."""
 
 import os
 import subprocess

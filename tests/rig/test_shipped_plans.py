@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: GPL-2.0-or-later
-"""The plans that come with the rig: what they cover, and that their cells stay what they are."""
+"""The shipped plans: their coverage, and the stability of their cells."""
 
 import itertools
 import os
@@ -69,7 +69,7 @@ def test_default_plan_covers_every_possible_pair_for_each_subject(subject: str) 
         if is_possible((first, one), (second, other))
     }
     assert set().union(*map(pairs_of, rows)) == wanted
-    # Speeds times cores is the least that pairs can do with.
+    # All pairs need at least the number of speeds times the number of cores.
     assert 9 <= len(rows) <= 12
 
 

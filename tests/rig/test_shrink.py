@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: GPL-2.0-or-later
-"""From a convicted cell to the simplest, with subjects that are convicted by a rule."""
+"""The way from a convicted cell to the simplest one, with subjects that a rule convicts."""
 
 import asyncio
 import shlex

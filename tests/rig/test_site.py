@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: GPL-2.0-or-later
-"""The site of all documents: it builds, its links lead somewhere, and it fetches nothing."""
+"""The site of all documents: it builds, its links have targets, and it fetches nothing."""
 
 import re
 import tomllib

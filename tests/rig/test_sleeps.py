@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: GPL-2.0-or-later
-"""Direct waits: what a sleep that ended early comes to, by what followed it."""
+"""Direct waits: a sleep that ended early is judged by the calls after it."""
 
 from typing import Any
 

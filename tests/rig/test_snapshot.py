@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: GPL-2.0-or-later
-"""Snapshots on disk: which are kept."""
+"""Snapshots on disk, and the choice of those to keep."""
 
 import os
 from pathlib import Path

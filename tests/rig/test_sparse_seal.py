@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: GPL-2.0-or-later
-"""Files that are not as they were made are named, whatever became of them."""
+"""Changed files are named, whatever the change."""
 
 import random
 import shutil

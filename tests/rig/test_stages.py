@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: GPL-2.0-or-later
-"""Where the host time of a cell went, from the moments at which its stages ended."""
+"""The host time of a cell, split by the ends of its stages."""
 
 import pytest
 from delayrig.lanes.stages import GUEST, LOAD, PACK, READ_BACK, STAGES, read_marks, stage_lengths

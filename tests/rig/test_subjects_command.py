@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: GPL-2.0-or-later
-"""`rig/rig subjects`: what there is, and where a subject delays."""
+"""`rig/rig subjects`: the list of subjects, and a subject's delay sites."""
 
 from pathlib import Path
 

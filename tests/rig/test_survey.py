@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: GPL-2.0-or-later
-"""Surveys: calls and what they took, gaps as bounds, and both witnesses beside each other."""
+"""Surveys: calls with their times, gaps as bounds, and both witnesses side by side."""
 
 from collections.abc import Sequence
 from pathlib import Path

@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: GPL-2.0-or-later
-"""Functions, lines and callers, of small real programs whose stacks are written down here."""
+"""Functions, lines and callers of small real programs, whose stacks are written out here."""
 
 import platform
 import shutil
@@ -118,7 +118,7 @@ def test_no_code_lies_beyond_the_program(tmp_path: Path) -> None:
 
 def test_callers_are_found_without_frame_pointers(tmp_path: Path) -> None:
     symbols = read_symbols(compiled(tmp_path, "-g", "-fomit-frame-pointer"))
-    # The frame of outer() is what it takes off the stack pointer; behind it lies its return.
+    # outer() subtracts its frame from the stack pointer; its return address is behind the frame.
     frame = next(
         size
         for size in range(8, 500, 8)

@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: GPL-2.0-or-later
-"""Tables of the terminal at every width: no broken word, and what decides is always there."""
+"""Tables on terminals of every width: no broken word, and the deciding columns always there."""
 
 import io
 from collections.abc import Callable

@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: GPL-2.0-or-later
-"""Thresholds: the rule on its boundaries, the words of users, and folders that are resumed."""
+"""Thresholds: the rule at its boundaries, users' values, and folders that are resumed."""
 
 import os
 import re
@@ -57,7 +57,7 @@ def trial(value: int, time: int, cpu: int, *, safe: bool = True) -> Trial:
     return Trial(value_us=value, safe=safe, time_ns=(time,), cpu_ns=(cpu,))
 
 
-# The rule
+# Tests of the rule.
 
 
 def test_an_unsafe_value_is_never_recommended_however_good_it_is() -> None:
@@ -111,7 +111,7 @@ def test_pareto_keeps_what_nothing_else_beats() -> None:
     assert pareto(points) == [0, 2, 100]
 
 
-# Users' values.
+# Tests of users' values.
 
 
 def test_values_come_sorted() -> None:
@@ -159,7 +159,7 @@ def test_each_job_moves_once_into_each_guest() -> None:
     assert {profile_of(cell).name for cell in found} == {guest.name for guest in guests}
 
 
-# Programs of ours
+# Tests of our own programs.
 
 
 @pytest.mark.long("two builds from nothing; quick: what is built of a user's own command")
@@ -176,7 +176,7 @@ def test_values_that_were_not_there_before_are_built_beside_those_that_were(tmp_
     assert b"delay_minimum_sleep_us 4294967295 " in printed.stdout
 
 
-# Programs of others
+# Tests of other programs.
 
 
 def test_a_command_without_a_place_for_the_value_is_refused() -> None:
@@ -257,7 +257,7 @@ def test_a_value_given_twice_is_refused() -> None:
         given_candidates(["5=/bin/true", "5=/bin/false"])
 
 
-# Figures
+# Tests of figures.
 
 
 def measured(
@@ -389,7 +389,7 @@ def test_shares_are_words_where_there_is_one() -> None:
     ]
 
 
-# Folders
+# Tests of folders.
 
 
 def request(out: Path, cells: list[Cell]) -> Request:

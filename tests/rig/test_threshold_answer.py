@@ -98,7 +98,7 @@ def test_printed_line_of_make_builds_a_tree_with_that_threshold(tmp_path: Path) 
 
 
 def pasted(line: str, folder: Path) -> str:
-    """Returns what a shell says to a line; it must succeed."""
+    """Runs the line in a shell, where it must succeed; returns its output."""
     path = f"{Path(sys.executable).parent}:{os.environ['PATH']}"
     done = subprocess.run(
         line,
@@ -112,7 +112,7 @@ def pasted(line: str, folder: Path) -> str:
     return done.stdout
 
 
-# The priority of the program
+# Tests of the program's priority.
 
 
 def costs(profile: str, *figures: tuple[int, int, int]) -> list[Cost]:
@@ -173,7 +173,7 @@ def test_a_program_that_sets_no_policy_stays_at_normal_priority(tmp_path: Path) 
     assert asks_for_priority(tmp_path / "raising")
 
 
-# A list of machines
+# Tests of a list of machines.
 
 
 def listed(tmp_path: Path, text: str = MACHINES) -> Path:

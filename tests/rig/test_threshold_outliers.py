@@ -41,7 +41,7 @@ COSTS = [
     *(cost(name, 1000, 1000, 190) for name in COMMON),
     *(cost(ODD, 100, 1500, 100), cost(ODD, 1000, 1000, 110)),
 ]
-"""A sleep that lasts to the next tick makes 100 us too slow on one guest of three."""
+"""On one guest of three, a sleep lasts to the next tick, so 100 us are too slow there."""
 
 
 def answer(costs: list[Cost], **weights: int) -> Answer:

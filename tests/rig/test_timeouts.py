@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: GPL-2.0-or-later
-"""Limits that others' use of the CPU does not count towards."""
+"""Time limits that do not count the CPU time of other processes."""
 
 import asyncio
 import os

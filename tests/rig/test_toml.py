@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: GPL-2.0-or-later
-"""TOML that is wrong is bad input, and the message names file, key and remedy."""
+"""Wrong TOML is bad input; the message names file, key and remedy."""
 
 from pathlib import Path
 

@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: GPL-2.0-or-later
-"""Timelines, and what viewers are given to read."""
+"""Timelines, and the files that viewers read."""
 
 import json
 import re
@@ -125,7 +125,7 @@ def test_spans_of_a_track_are_sorted_and_never_overlap(events: list[Event]) -> N
         assert all(timeline.start_ns <= s.start_ns < s.end_ns for s in spans)
 
 
-# The trace event format: what each phase must have, as its description says.
+# The trace event format: the keys that its description requires of each phase.
 PHASES: dict[str, set[str]] = {
     "M": {"ph", "name", "pid", "tid", "args"},
     "X": {"ph", "name", "cat", "pid", "tid", "ts", "dur", "args"},
@@ -174,7 +174,7 @@ def test_perfetto_times_are_microseconds_to_the_nanosecond() -> None:
 
 
 class VcdReader:
-    """Reads a value change dump, and takes nothing that its grammar does not allow."""
+    """Parses a value change dump by its grammar, and accepts nothing else."""
 
     def __init__(self, text: str) -> None:
         head, _, body = text.partition("$enddefinitions $end\n")

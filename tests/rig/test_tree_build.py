@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: GPL-2.0-or-later
-"""Builds of sources: once each, confined, with names to see, and never a half of one."""
+"""Builds of sources: each is made once, in a sandbox, with symbols, and never kept in part."""
 
 import os
 from dataclasses import replace

@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: GPL-2.0-or-later
-"""`rig/rig try`: cells from flags, and the words that try one of them again."""
+"""`rig/rig try`: cells from flags, and the command that tries one of them again."""
 
 import shutil
 import sys

@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: GPL-2.0-or-later
-"""A subject whose time was over: still at work, or asking the same for ever."""
+"""A subject whose time ran out: it was still at work, or repeated the same request."""
 
 import pytest
 from delayrig.judge.unfinished import is_unfinished
@@ -11,7 +11,7 @@ from tests.rig.event_builders import changed, cycle, made, subject_end
 
 
 def reads(*addresses: int) -> list[Event]:
-    """Reads at these addresses, one every 10 ns."""
+    """Makes reads at these addresses, one every 10 ns."""
     return [
         changed([cycle("READ", read=10 * number, rlen=1)], Cycle, addr=address)[0]
         for number, address in enumerate(addresses, start=1)

@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: GPL-2.0-or-later
-"""`-q`, `-v` and `--json`: every command has them, and they mean the same everywhere."""
+"""`-q`, `-v` and `--json`: every command has them, with one meaning."""
 
 import json
 from collections.abc import Iterator
@@ -19,10 +19,10 @@ from rich.console import Console
 from tests.rig.builders import make_result, make_run_header
 
 NO_ANSWER = {
-    *("export", "schema", "report", "trace"),  # write a document, whose format is another option's
-    *("history add", "history forget", "history export"),  # do something
+    *("export", "schema", "report", "trace"),  # these write a document, with a format of its own
+    *("history add", "history forget", "history export"),  # these act
     *("images", "completion", "reference", "measure", "benchmark start"),
-    *("scheduler", "worker"),  # serve until they are ended
+    *("scheduler", "worker"),  # these serve until they are ended
 }
 
 

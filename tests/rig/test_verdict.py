@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: GPL-2.0-or-later
-"""Verdicts in the order of soundness."""
+"""Verdicts, in the order in which they are sound."""
 
 from collections.abc import Callable
 from dataclasses import dataclass, field, replace
@@ -109,7 +109,7 @@ def with_evidence(evidence: Evidence) -> Step:
     return lambda case: replace(case, evidence=(*case.evidence, evidence))
 
 
-# In the order in which they are asked.
+# The cases are in the order of the checks.
 QUESTIONS: list[tuple[Verdict, Step]] = [
     (Verdict.INFRA_ERROR, with_fields(EmulatorEnd, exit_code=99)),
     (Verdict.TOO_SHORT, with_evidence(make_evidence())),
@@ -251,7 +251,7 @@ def live_case(guest_ns: int) -> Case:
 @pytest.mark.parametrize("guest_ns", [11 * SECOND, SECOND // 2, SECOND + 12 * MS, SECOND - 12 * MS])
 def test_live_guest_that_lost_its_clock_tells_nothing_of_its_subject(guest_ns: int) -> None:
     case = live_case(guest_ns)
-    for _, step in QUESTIONS[1:]:  # the first one is the rig's own fault
+    for _, step in QUESTIONS[1:]:  # the first reason is the rig's own fault
         case = step(case)
     verdict, reason = case.finding()
     assert verdict is Verdict.INCONCLUSIVE

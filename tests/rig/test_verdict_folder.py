@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: GPL-2.0-or-later
-"""From a cell's folder to its result, with the profile of flashrom 1.x that comes with the rig."""
+"""From a cell's folder to its result, with the shipped profile of flashrom 1.x."""
 
 from pathlib import Path
 from typing import Any
@@ -117,7 +117,7 @@ def test_folder_of_a_sound_write_passes_with_its_figures(tmp_path: Path) -> None
     assert (result.chip_busy_ns, result.wire_ns) == (18 * MS, 0)
     assert result.overshoot_ns == 5 * MS + 210 + MS
     assert result.time_ns.total == END_NS - START_NS
-    # The sync gap is at most 250 us longer than asked, polls at most 1 ms and 50 ns.
+    # The sync gap is at most 250 us longer than requested, a poll at most 1 ms and 50 ns.
     assert result.smallest_visible_short_ns == 250_000 + 1
     assert result.events_sha256 == digest.of_file(tmp_path / "events.jsonl")
     assert (result.host_s, result.rerun) == (1.5, "rig/rig run")
@@ -270,7 +270,7 @@ def test_failure_after_faults_on_request_names_them(tmp_path: Path) -> None:
 
 
 HUGE = msgspec.Raw(b"9" * 400)
-"""A number that no float can hold."""
+"""This number is too large for a float."""
 WRONG: list[Any] = [None, -1, "text", [], {}, 1e300, True, HUGE]
 
 

@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: GPL-2.0-or-later
-"""One version: written once, and what others show of it."""
+"""The version has one source, and each other place shows the same."""
 
 import re
 import tomllib

@@ -21,7 +21,7 @@ SLOW, FAST = (GuestShape(icount_shift=shift, cores=1) for shift in (4, 2))
 
 
 class Machine:
-    """In place of QEMU: it is slow to begin, and goes back when it is allowed to."""
+    """Stands for QEMU: it starts slowly, and can be reset if that is allowed."""
 
     running: ClassVar[int] = 0
     can_reset: ClassVar[bool] = True

@@ -21,7 +21,7 @@ from tests.rig.event_builders import made, seen_of, spi
 
 SYNC = "serprog-sync"
 PROFILE = make_profile(SYNC_WAIT)
-# A command after a busy time, in time.
+# A command in time after a busy time.
 KEPT = [spi("0x06", read=1, margin=5, grade="datasheet")]
 
 

@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: GPL-2.0-or-later
-"""The wake-up gotcha: what the guest is asked, and what is made of its answer."""
+"""Late wake-ups of the emulator: the guest's arguments, and the reading of its answer."""
 
 from xml.etree import ElementTree as ET
 

@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: GPL-2.0-or-later
-"""Where a flashrom waits for nothing, by operation and by call site."""
+"""Needless waits of a flashrom, by operation and by call site."""
 
 from collections.abc import Sequence
 from pathlib import Path
@@ -78,12 +78,12 @@ def test_subjects_stand_apart() -> None:
     ("busy_from", "busy_until", "waste_ns"),
     [
         (0, 0, 100 * US),  # not busy at all
-        (0, 1000, 100 * US),  # over before it begins
-        (0, 1000 + 30 * US, 70 * US),  # ends within
-        (1000 + 30 * US, 900 * US, 30 * US),  # begins within
-        (1000 + 30 * US, 1000 + 50 * US, 80 * US),  # begins and ends within
+        (0, 1000, 100 * US),  # busy until before the delay
+        (0, 1000 + 30 * US, 70 * US),  # busy until within the delay
+        (1000 + 30 * US, 900 * US, 30 * US),  # busy from within the delay
+        (1000 + 30 * US, 1000 + 50 * US, 80 * US),  # busy within the delay
         (0, 900 * US, 0),  # busy all the time
-        (900 * US, 901 * US, 100 * US),  # begins when it is over
+        (900 * US, 901 * US, 100 * US),  # busy from the end of the delay
     ],
 )
 def test_delay_is_for_nothing_while_the_part_is_not_busy(

@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: GPL-2.0-or-later
-"""The wheel holds all that the launcher needs, and its command finds a folder for the state."""
+"""The wheel has all that the launcher needs, and its command finds a folder for the state."""
 
 import importlib.util
 import os

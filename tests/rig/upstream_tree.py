@@ -422,7 +422,7 @@ def v1_6() -> Files:
 
 
 def v1_7() -> Files:
-    """Drivers are in a folder too, and names of sources are put together."""
+    """Drivers have a folder too, and the build joins the parts of source names."""
     files = v1_6()
     files["programmers/jlink_spi.c"] = files.pop("jlink_spi.c")
     build = files["meson.build"].replace("'jlink_spi.c'", "'programmers/jlink_spi.c'")

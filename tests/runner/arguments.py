@@ -28,15 +28,15 @@ VALUES = ("-k", "--file")
 
 
 class UsageError(Exception):
-    """The command line asks for what is not there."""
+    """The command line asks for something that does not exist."""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Options:
-    """A command line, read."""
+    """A parsed command line."""
 
     layers: tuple[str, ...] = ()
-    """The layers; empty: those of the tier."""
+    """The layers; empty for those of the tier."""
     words: str = ""
     files: tuple[str, ...] = ()
     all_tiers: bool = False
@@ -96,6 +96,6 @@ def _unknown(kind: str, given: str, known: Sequence[str]) -> str:
 
 
 def help_text(layers: Mapping[str, str]) -> str:
-    """Returns the whole of `--help`; `layers` has the subject of each, by name."""
+    """Returns the text of `--help`; `layers` has the subject of each layer, by name."""
     lines = "".join(f"  {name:<10} {about}\n" for name, about in layers.items())
     return QUICK_HELP + lines + OPTIONS_HELP

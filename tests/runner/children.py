@@ -45,11 +45,11 @@ class Children:
         env: Mapping[str, str],
         output: TextIO | None = None,
     ) -> Ended:
-        """Waits for its end; KeyboardInterrupt where `end()` was called."""
+        """Waits for the program's end; raises KeyboardInterrupt if `end()` was called."""
         process = self._start(command, cwd, env, output)
         try:
             _, status, usage = os.wait4(process, 0)
-        except ChildProcessError:  # end() was first
+        except ChildProcessError:  # end() was called first
             raise KeyboardInterrupt from None
         with self._lock:
             if self._closed:
@@ -78,7 +78,7 @@ class Children:
                 start_new_session=True,
             )
             self._running.add(process.pid)
-            process.returncode = 0  # run() waits for it itself, since Popen tells no CPU time
+            process.returncode = 0  # run() waits for it, since Popen does not report CPU time
             return process.pid
 
     def end(self) -> None:
@@ -97,13 +97,13 @@ class Children:
                 os.killpg(group, number)
 
     def _alive(self) -> list[int]:
-        """Groups of which something still runs; the first of each may have ended."""
+        """Returns groups with a running process; the first one of a group may have ended."""
         return [group for group in sorted(self._running) if _is_alive(group)]
 
 
 def _is_alive(group: int) -> bool:
     with contextlib.suppress(ChildProcessError):
-        os.waitpid(group, os.WNOHANG)  # one that has ended still counts until it is waited for
+        os.waitpid(group, os.WNOHANG)  # an ended process counts until its parent waits for it
     try:
         os.killpg(group, 0)
     except ProcessLookupError:
@@ -112,12 +112,12 @@ def _is_alive(group: int) -> bool:
 
 
 def adopt_orphans() -> None:
-    """Makes what outlives its parent, in a session of its own, a child of this process."""
+    """Makes this process the parent of orphans, also of those in other sessions."""
     ctypes.CDLL(None).prctl(PR_SET_CHILD_SUBREAPER, 1, 0, 0, 0)
 
 
 def end_descendants() -> None:
-    """Kills all that this process started, and what came of that."""
+    """Kills all programs of this process, with their descendants."""
     while left := _descendants(os.getpid()):
         for process in left:
             with contextlib.suppress(ProcessLookupError):
@@ -126,7 +126,7 @@ def end_descendants() -> None:
 
 
 def _descendants(ancestor: int) -> list[int]:
-    """Returns what still runs of all that a process started, however far away it went."""
+    """Returns the descendants of a process that still run, whatever their session."""
     parents = dict(_parent_of(int(entry.name)) for entry in Path("/proc").glob("[0-9]*"))
     found = [ancestor]
     for process in found:
@@ -135,7 +135,7 @@ def _descendants(ancestor: int) -> list[int]:
 
 
 def _parent_of(process: int) -> tuple[int, int]:
-    """Returns it and its parent; 0 where it has ended."""
+    """Returns the process and its parent; 0 for the parent if it has ended."""
     try:
         stat = Path(f"/proc/{process}/stat").read_text(encoding="ascii", errors="replace")
     except OSError:

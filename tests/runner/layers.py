@@ -19,7 +19,7 @@ They run three at a time on two CPUs, because they often wait.
 FOUR_FILES_AT_A_TIME = ("-n", "4", "--dist", "loadfile")
 """For tests that mostly wait."""
 VIRTUAL, REAL = ("-m", "not alone"), ("-m", "alone")
-"""Load changes nothing of virtual time; where time is real, it leaves a test in doubt."""
+"""Load does not affect virtual time, but leaves tests in real time in doubt."""
 WAITS = ("-m", "tests.waits.remove_waits")
 FUZZ = ("-m", "tests.fuzz.run_fuzz")
 FUZZ_SHARE = "0.1"
@@ -34,9 +34,9 @@ class Layer:
     run: Callable[[str, Places, Selection], LayerResult]
     list: Callable[[str, Places, Selection], list[str]]
     is_quick: bool = True
-    """False for one that runs with `--all`, or where it is named."""
+    """False if the layer runs only with `--all` or by name."""
     runs_beside: bool = False
-    """True for one that runs beside those before it: it does not notice load."""
+    """True if the layer may run beside those before it, since load does not affect it."""
 
 
 def python_layer(about: str, *options: str, folder: str = "", runs_beside: bool = False) -> Layer:

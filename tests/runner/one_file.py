@@ -16,13 +16,13 @@ CONFIG = "rig/pyproject.toml"
 PYTHON_FOLDERS = ("rig", "tests", "emulators/gen")
 WITHOUT_GUESTS = ("tests/rig", "tests/protocol", "tests/browser")
 TEST_FILES_MAX = 12
-"""More are not run within a minute: a module that all others import is a matter of the layer."""
+"""More tests do not fit into a minute. A module that all others import needs the whole layer."""
 SPREAD = ("-n", "2", "--dist", "loadfile")
 PASSED, FAILED, BAD_USAGE = 0, 1, 2
 
 
 def check_files(places: Places, files: Sequence[str]) -> int:
-    """Does all checks, also where one finds something."""
+    """Makes all checks, even if one fails."""
     try:
         paths = [python_file(places.checkout, file) for file in files]
     except ValueError as error:
@@ -66,7 +66,7 @@ def checks(places: Places, names: list[str]) -> list[tuple[str, list[str]]]:
 
 
 def passes(places: Places, what: str, command: list[str]) -> bool:
-    """Returns True if the command ends well."""
+    """Returns True if the command succeeds."""
     print(f"== {what} ==", flush=True)
     done = subprocess.run(command, cwd=places.checkout, env=places.environment(), check=False)
     return done.returncode == 0

@@ -32,7 +32,7 @@ class LayerResult:
     layer: str
     tests: tuple[CaseResult, ...]
     is_sound: bool
-    """False where the layer failed, whatever its tests said: it did not build, or it broke off."""
+    """False if the layer failed apart from its tests: it did not build, or it broke off."""
     took_s: float = 0.0
     cpu_s: float = 0.0
 
@@ -59,13 +59,13 @@ def counted(layer: str, tests: Iterable[CaseResult]) -> str:
 
 
 def write_record(record: Path, test: CaseResult) -> None:
-    """Adds a line to a record; none is lost where the run is broken off."""
+    """Appends a line to a record. An interrupted run loses no line."""
     with record.open("a", encoding="utf-8") as stream:
         stream.write(json.dumps(asdict(test)) + "\n")
 
 
 def read_record(record: Path) -> tuple[CaseResult, ...]:
-    """Returns what was written; nothing if no test came to its end."""
+    """Returns the lines of a record; none if no test has ended."""
     if not record.exists():
         return ()
     rows = map(json.loads, record.read_text(encoding="utf-8").splitlines())

@@ -32,9 +32,9 @@ class Marked:
 
     test: str
     reasons: tuple[str, ...]
-    """Why it is long, or some of its cases are."""
+    """The reason why the test or some of its cases are long."""
     bounds: Mapping[str, tuple[int, int]]
-    """By name: how far it goes in the quick tier, and on the whole."""
+    """The two bounds of each name: in the quick tier, and in the others."""
 
 
 def marked_tests(checkout: Path) -> Iterator[Marked]:

@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: GPL-2.0-or-later
-"""Tests of what the archive did not give are skipped; those that nothing watched fail."""
+"""Tests of parts that the archive lacks are skipped; without canaries and controls they fail."""
 
 import pytest
 from delayrig.base.errors import ExitCode, NotProvidedError

@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: GPL-2.0-or-later
-"""Programs of layers: their CPU time, and that none outlives an interrupted run."""
+"""Programs of layers: their CPU time, and their end with an interrupted run."""
 
 import os
 import signal

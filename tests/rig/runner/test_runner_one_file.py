@@ -31,7 +31,7 @@ def test_module_without_tests_of_its_name_has_those_that_import_it(name: str) ->
 
 def test_every_module_of_the_rig_has_some_test() -> None:
     modules = (CHECKOUT / "rig" / "delayrig").rglob("*.py")
-    # One that starts a program is tested as that program.
+    # A module that starts a program is tested by the tests of that program.
     bare = [path for path in modules if path.name not in ("__init__.py", "__main__.py")]
     sample = sorted(bare)[::20]
     assert [str(path) for path in sample if not files_of_tests(CHECKOUT, [path])] == []

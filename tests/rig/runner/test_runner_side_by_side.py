@@ -17,7 +17,7 @@ LIMIT_S = 60.0
 
 
 class Layers:
-    """`guest` runs beside what stands before it, and ends only when the others have begun."""
+    """`guest` runs beside the layer before it, and ends only after the others have begun."""
 
     def __init__(self) -> None:
         self.order: list[str] = []

@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: GPL-2.0-or-later
-"""The page of the tiers says what the marks say, and no test is in none."""
+"""The page of the tiers agrees with the marks, and each test is in a tier."""
 
 import os
 import subprocess

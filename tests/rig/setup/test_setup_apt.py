@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: GPL-2.0-or-later
-"""Backports from a machine's own apt configuration, in the shapes that configurations come in."""
+"""Backports found in a machine's apt configuration, in all forms of such configurations."""
 
 import pytest
 from delayrig.setup.apt import KEYRING, derive_backports, derive_suite, parse_deb822, parse_one_line

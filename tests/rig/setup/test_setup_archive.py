@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: GPL-2.0-or-later
-"""The Debian archive that a user names: by option or variable, checked, and never shown."""
+"""The Debian archive that a user names by option or variable: it is checked, and never printed."""
 
 import os
 import subprocess

@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: GPL-2.0-or-later
-"""`rig/rig --container`, with stand-ins for podman and docker that note how they were called.
+"""`rig/rig --container`, with stubs of podman and docker that record their calls.
 
 Its parts that need an engine are tried where one is: see ci/README.md.
 """
@@ -51,7 +51,7 @@ if verb == "run":
 
 @dataclass(kw_only=True)
 class Bench:
-    """A machine with a stand-in for an engine."""
+    """A machine with a stub of an engine."""
 
     folder: Path
     variables: dict[str, str] = field(default_factory=dict)
@@ -80,7 +80,7 @@ class Bench:
         return [str(LAUNCHER), *arguments], variables, self.folder / "work"
 
     def launch(self, *arguments: str) -> subprocess.CompletedProcess[str]:
-        """Starts the launcher in the working folder, with nobody at a terminal."""
+        """Starts the launcher in the working folder, without a terminal."""
         words, variables, folder = self.argv(*arguments)
         return subprocess.run(
             words,

@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: GPL-2.0-or-later
-"""Whatever the launcher or the rig dies of: 1 would say that a flashrom is unsafe."""
+"""No death of the launcher or the rig exits with 1, which would mean an unsafe flashrom."""
 
 import os
 import shlex
@@ -32,12 +32,12 @@ AT_WORK = [
     *("plans", BISECTION, "report /nowhere"),
     *("gate --bisect", "run --dry-run", "doctor --lane host", "no-such-command"),
 ]
-# Root may write to what is read-only, but for one that has given up its rights.
+# Root may write to read-only files, unless it has given up its capabilities.
 PLAIN = ["setpriv", "--bounding-set=-all", "--inh-caps=-all"] if os.geteuid() == 0 else []
 
 
 def start(line: str, **more: str) -> subprocess.CompletedProcess[str]:
-    """Starts a line of shell on the state of this checkout."""
+    """Runs a line of shell on this checkout's state."""
     return subprocess.run(
         ["sh", "-c", line],
         stdin=subprocess.DEVNULL,
@@ -49,7 +49,7 @@ def start(line: str, **more: str) -> subprocess.CompletedProcess[str]:
 
 
 def code_of(done: subprocess.CompletedProcess[str]) -> int:
-    """Returns how it ended, once there is no traceback in what it said."""
+    """Returns the exit code; checks that the output has no traceback."""
     assert "Traceback" not in done.stderr + done.stdout, done.stderr
     return done.returncode
 

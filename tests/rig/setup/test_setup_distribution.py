@@ -98,7 +98,7 @@ UBUNTU_TARGETS = rows(
 
 @dataclass(frozen=True, kw_only=True)
 class Case:
-    """A machine's files, and what is right there."""
+    """The files of a machine, and the right answer."""
 
     os_release: str
     targets: str = ""

@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: GPL-2.0-or-later
-"""The launcher as a person starts it, on an empty state. Nothing here installs anything."""
+"""The launcher, started on an empty state as a person would. Nothing here installs anything."""
 
 import io
 import os

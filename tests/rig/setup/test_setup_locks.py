@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: GPL-2.0-or-later
-"""Two locks: what the rig needs to run, and what only its tests and linters need beside that."""
+"""Two locks: the rig's packages, and those that only its tests and linters need."""
 
 import re
 import tomllib

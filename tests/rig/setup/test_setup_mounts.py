@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: GPL-2.0-or-later
-"""Folders that a command in a container sees: at the same place, and no more rights than needed."""
+"""Folders that a command in a container sees: at the same path, with the least rights."""
 
 from pathlib import Path
 

@@ -43,7 +43,7 @@ needs_dpkg = pytest.mark.skipif(shutil.which("dpkg") is None, reason="dpkg is no
 
 
 class Terminal(io.StringIO):
-    """Somebody sits there."""
+    """A user at a terminal."""
 
     def isatty(self) -> bool:
         return True

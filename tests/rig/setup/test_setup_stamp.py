@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: GPL-2.0-or-later
-"""When a start of the rig has set-up work to do, and when it has none."""
+"""Starts of the rig with and without work for set-up."""
 
 from collections.abc import Callable
 from pathlib import Path
