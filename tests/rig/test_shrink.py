@@ -8,7 +8,7 @@ from pathlib import Path
 
 import msgspec
 import pytest
-from delayrig.analysis.shrink import Shrunk, Step, first_conviction, plan_text, shrink
+from delayrig.analysis.shrink import Shrunk, Step, first_conviction, plan_of, shrink
 from delayrig.base.errors import BadInputError
 from delayrig.base.toml import parse_toml
 from delayrig.cli.repro import show_shrunk
@@ -16,7 +16,7 @@ from delayrig.model.cell import Cell, Expect, Job, Programmer, Role
 from delayrig.model.chips import read_chips
 from delayrig.model.result import CellResult, Results, Verdict
 from delayrig.plan.cells import plan_cells
-from delayrig.plan.from_flags import words_of_cell
+from delayrig.plan.from_flags import plan_text, words_of_cell
 from delayrig.plan.schema import Plan
 
 from tests.rig.builders import CHECKOUT, make_cell, make_result, make_run_header
@@ -127,7 +127,7 @@ def test_the_last_line_runs_the_cell_without_a_plan(
 
 def test_plan_of_the_cell_names_that_very_cell() -> None:
     cell = msgspec.structs.replace(LARGE, name="shrunk", role=Role.MEASURE, expect=Expect.PASS)
-    plan = parse_toml(plan_text(cell), Plan, source="shrunk.toml")
+    plan = parse_toml(plan_text(plan_of(cell)), Plan, source="shrunk.toml")
     assert plan_cells(plan, source="", subjects=[], chips=CHIPS, seed=cell.seed) == [cell]
 
 

@@ -10,19 +10,19 @@ import time
 from collections.abc import Awaitable, Callable, Iterator
 from dataclasses import dataclass, field
 
-import msgspec
 from msgspec.structs import replace
 
 from delayrig.base.errors import BadInputError
-from delayrig.hazards import cores_needed
+from delayrig.hazards import NONE, cores_needed
 from delayrig.hazards.of_cell import shape_of
 from delayrig.judge.exit_code import UNSAFE
-from delayrig.model.cell import Cell, Expect, Job, Programmer, Role
+from delayrig.model.cell import SEPARATOR, Cell, Expect, Job, Programmer, Role
 from delayrig.model.chips import ChipFacts
 from delayrig.model.corner import Corner
+from delayrig.model.lane import LaneName
 from delayrig.model.result import CellResult, Results
 from delayrig.model.workload import region_of
-from delayrig.plan.schema import CORES_KNOWN
+from delayrig.plan.schema import CORES_KNOWN, Plan, Point, Single
 
 NAME = "shrunk"
 JOBS = (Job.PROBE, Job.DETECT, Job.READ, Job.ERASE, Job.VERIFY, Job.WRITE)
@@ -185,31 +185,28 @@ def first_conviction(results: Results, source: str) -> str:
     return min(found, key=lambda cell: cell.expect != Expect.PASS).id
 
 
-def plan_text(cell: Cell) -> str:
-    at = {
-        "mips": shape_of(cell).nominal_mips,
-        "cores": cell.cores,
-        "job": cell.job.value,
-        "chip": cell.chip,
-        "corner": cell.corner,
-        "hazards": "+".join(cell.hazards) or "none",
-        "programmer": cell.programmer.value,
-    }
-    lines = [
-        "schema = 1",
-        f"about = {_toml(f'The simplest cell found that {cell.subject} is convicted in')}",
-        f"subjects = [{_toml(cell.subject)}]",
-        "",
-        "[[cell]]",
-        f"name = {_toml(cell.name)}",
-        f"region_kib = {cell.region_kib}",
-        *([f"content_bytes = {cell.content_bytes}"] if cell.content_bytes else []),
-        "[cell.at]",
-        *(f"{key} = {_toml(value)}" for key, value in at.items()),
-    ]
-    return "\n".join(lines) + "\n"
-
-
-def _toml(value: object) -> str:
-    """Returns the value in TOML, whose basic strings have JSON's escapes."""
-    return msgspec.json.encode(value).decode()
+def plan_of(cell: Cell) -> Plan:
+    """Returns a plan with that cell alone."""
+    live = cell.lane is LaneName.LIVE
+    mips = cell.core_mips[0] if live else shape_of(cell).nominal_mips
+    at = Point(
+        mips=None if cell.machine else mips,
+        cores=None if cell.machine else cell.cores,
+        machine=cell.machine,
+        job=cell.job.value,
+        chip=cell.chip,
+        corner=cell.corner,
+        hazards=SEPARATOR.join(cell.hazards) or NONE,
+        programmer=cell.programmer.value,
+        arch=cell.arch.value,
+    )
+    single = Single(
+        name=cell.name, region_kib=cell.region_kib, content_bytes=cell.content_bytes, at=at
+    )
+    return Plan(
+        schema=1,
+        about=f"The simplest cell found that {cell.subject} is convicted in",
+        subjects=[cell.subject],
+        lane=cell.lane.value,
+        cell=[single],
+    )

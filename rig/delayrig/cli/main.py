@@ -22,6 +22,7 @@ from delayrig.cli.graft import graft
 from delayrig.cli.history import history
 from delayrig.cli.images import images
 from delayrig.cli.latency import latency, wakeup
+from delayrig.cli.like.command import like
 from delayrig.cli.lists import chips, hazards, machines, plans, subjects
 from delayrig.cli.option_types import add_tree_option
 from delayrig.cli.proposal import proposal
@@ -38,7 +39,7 @@ P = ParamSpec("P")
 R = TypeVar("R")
 
 COMMANDS: tuple[click.Command, ...] = (
-    *(run, try_flashrom, gate, repro, repeat_cells, shrink, compare, faults),
+    *(run, try_flashrom, like, gate, repro, repeat_cells, shrink, compare, faults),
     *(report, coverage, history, times, waste, trace, parts, export, schema),
     *(threshold, survey, proposal, graft),
     *(plans, chips, hazards, machines, subjects),

@@ -13,7 +13,7 @@ import msgspec
 from delayrig.analysis.repro.choice import Chosen, Wish, choose
 from delayrig.analysis.repro.look import Look
 from delayrig.analysis.shrink import NAME as SHRUNK
-from delayrig.analysis.shrink import Shrunk, Step, plan_text
+from delayrig.analysis.shrink import Shrunk, Step, plan_of
 from delayrig.analysis.shrink import shrink as shrink_cell
 from delayrig.base.errors import BadInputError, ExitCode
 from delayrig.base.interruption import answer_interrupts
@@ -33,7 +33,7 @@ from delayrig.cli.verbosity import Verbosity, answers, tables_or_json, tell_json
 from delayrig.images.delay_function import DelayWish
 from delayrig.model.lane import LaneName
 from delayrig.model.result import read_results
-from delayrig.plan.from_flags import words_of_cell
+from delayrig.plan.from_flags import plan_text, words_of_cell
 from delayrig.plan.request import Request, check_out
 from delayrig.run.runner import Trials, trial_folder
 
@@ -246,7 +246,7 @@ def shrink(
     work = shrink_cell(whole, chips, trials.run, limit_s=limit_s, watch=_show_step)
     kept = f"what was tried is kept in {folder}"
     shrunk = until_interrupted(work, kept=kept)
-    found.write_text(plan_text(shrunk.cell))
+    found.write_text(plan_text(plan_of(shrunk.cell)))
     tell_json(shrunk.cell)
     show_shrunk(shrunk, found)
     sys.exit(ExitCode.UNSAFE)

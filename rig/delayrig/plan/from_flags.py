@@ -4,7 +4,7 @@
 import glob
 import itertools
 import re
-from collections.abc import Iterator
+from collections.abc import Iterable, Iterator
 from dataclasses import asdict, dataclass, replace
 from pathlib import Path
 
@@ -147,6 +147,35 @@ def _watching(cells: list[Single]) -> Iterator[Single]:
         for one in judging_cells(WATCHED_BY):
             at = msgspec.structs.replace(one.at, arch=arch, mips=float(MIPS[lane]))
             yield msgspec.structs.replace(one, lane=lane, at=at)
+
+
+def plan_text(plan: Plan) -> str:
+    """Returns a plan of single cells as TOML, without the keys that have their default."""
+    lines = [
+        f"schema = {plan.schema}",
+        f"about = {_toml(plan.about)}",
+        *([f"lane = {_toml(plan.lane)}"] if plan.lane != LaneName.VIRTUAL else []),
+        f"subjects = {_toml(plan.subjects)}",
+    ]
+    for single in plan.cell:
+        lines += ["", "[[cell]]", f"name = {_toml(single.name)}"]
+        lines += _keys(single, ("region_kib", "content_bytes"))
+        lines += ["[cell.at]", *_keys(single.at, single.at.__struct_fields__)]
+    return "\n".join(lines) + "\n"
+
+
+def _keys(value: msgspec.Struct, names: Iterable[str]) -> Iterator[str]:
+    """Yields a line of TOML for each of the keys that has another value than its default."""
+    defaults = {field.name: field.default for field in msgspec.structs.fields(value)}
+    for name in names:
+        held = getattr(value, name)
+        if held != defaults[name]:
+            yield f"{name} = {_toml(held)}"
+
+
+def _toml(value: object) -> str:
+    """Returns the value in TOML, whose basic strings have JSON's escapes."""
+    return msgspec.json.encode(value).decode()
 
 
 def words_of_cell(cell: Cell) -> list[str]:

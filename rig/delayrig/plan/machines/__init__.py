@@ -43,6 +43,8 @@ class Machine(msgspec.Struct, frozen=True, kw_only=True, forbid_unknown_fields=T
     about: str
     tier: list[Tier]
     source: str = ""
+    reported_as: list[str] = []
+    """Words of its name in lscpu, /proc/cpuinfo, dmesg or a device tree, for `rig/rig like`."""
 
     @property
     def core_mips(self) -> list[float]:

@@ -1,0 +1,82 @@
+# SPDX-License-Identifier: GPL-2.0-or-later
+"""The facts that the attachments of a bug report tell, each with its place."""
+
+import re
+from collections.abc import Iterable, Iterator
+from dataclasses import dataclass
+from pathlib import Path
+
+from delayrig.base.errors import BadInputError
+
+SIZE_BYTES_MAX = 32 << 20
+SAME_MHZ_PART = 0.011
+"""Programs round: 1416 MHz is also written as 1.42 GHz."""
+_QUOTE_OR_STAMP = re.compile(r"^(?:\s*>)*\s?(?:\[ *[0-9]+\.[0-9]+\] )?")
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Line:
+    text: str
+    where: str
+    """The file and the number of the line."""
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Fact:
+    key: str
+    value: str
+    where: str
+
+
+class Facts:
+    """All facts. One that two attachments tell differently is not known."""
+
+    def __init__(self, facts: Iterable[Fact]) -> None:
+        self.all = list(dict.fromkeys(facts))
+
+    def of(self, key: str) -> list[Fact]:
+        """Returns the facts of that key, each value once."""
+        return list({fact.value: fact for fact in reversed(self._of(key))}.values())[::-1]
+
+    def one(self, key: str) -> Fact | None:
+        """Returns the only one; None where none is told, or several that differ."""
+        found = self.of(key)
+        return found[0] if len(found) == 1 else None
+
+    def value(self, key: str) -> str:
+        found = self.one(key)
+        return found.value if found else ""
+
+    def number(self, key: str) -> float | None:
+        """Returns the mean of numbers that differ by rounding alone; None where they differ."""
+        values = [float(fact.value) for fact in self._of(key)]
+        if not values or max(values) - min(values) > SAME_MHZ_PART * max(values):
+            return None
+        return max(values)
+
+    def differ(self, key: str) -> str:
+        """Returns the values that contradict each other, with their places; empty if none do."""
+        found = self.of(key)
+        return " and ".join(f"{f.value} ({f.where})" for f in found) if len(found) > 1 else ""
+
+    def _of(self, key: str) -> list[Fact]:
+        return [fact for fact in self.all if fact.key == key]
+
+
+def read_lines(path: Path) -> list[Line]:
+    """Returns the lines of an attachment, without quotation marks of mails and stamps of dmesg."""
+    try:
+        content = path.read_bytes()
+    except OSError as error:
+        raise BadInputError(f"{path}: {error.strerror}", hint="name a file of text") from error
+    if len(content) > SIZE_BYTES_MAX or b"\0" in content:
+        raise BadInputError(
+            f"{path}: is no text of a report", hint="name what users attach, such as dmesg's output"
+        )
+    texts = content.decode("utf-8", errors="replace").splitlines()
+    return list(_numbered(texts, path.name))
+
+
+def _numbered(texts: list[str], name: str) -> Iterator[Line]:
+    for number, text in enumerate(texts, start=1):
+        yield Line(text=_QUOTE_OR_STAMP.sub("", text.rstrip(), count=1), where=f"{name}:{number}")

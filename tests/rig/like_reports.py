@@ -1,0 +1,296 @@
+# SPDX-License-Identifier: GPL-2.0-or-later
+"""Bug reports as users write them: what programs print, with names and numbers of our own.
+
+The facts (machine, programmer, part, symptom) are those of public reports. Each has the `try` line
+that is right for it, and the questions that it leaves open.
+"""
+
+from dataclasses import dataclass
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Reported:
+    text: str
+    words: str
+    """The words after `rig/rig try`."""
+    open: str
+    """The questions that the report does not answer, joined by commas."""
+
+
+def banner(version: str, machine: str, kernel: str = "5.10.0") -> str:
+    return f"flashrom {version} on Linux {kernel} ({machine})\n"
+
+
+FINE = "Using clock_gettime for delay loops (clk_id: 1, resolution: 1ns).\n"
+LOOP = "Calibrating delay loop... OK.\n"
+
+
+def found(vendor: str, chip: str, kib: int, programmer: str) -> str:
+    return f'Found {vendor} flash chip "{chip}" ({kib} kB, SPI) on {programmer}.\n'
+
+
+WRITING = "Reading old flash chip contents... done.\nErasing and writing flash chip... "
+VERIFY_FAILED = (
+    f"{WRITING}Erase/write done.\nVerifying flash... FAILED at 0x00000101! Expected=0x1f,"
+    " Found=0x11, failed byte count from 0x00000000-0x0007ffff: 0x371\n"
+)
+ERASE_FAILED = (
+    f"{WRITING}FAILED at 0x00000000! Expected=0xff, Found=0x00, failed byte count from"
+    " 0x00000000-0x00000fff: 0x1000\nERASE FAILED!\n"
+)
+
+
+def lscpu(arch: str, cpus: int, *models: tuple[str, int, str]) -> str:
+    """Returns what lscpu prints; each model is a name, its cores and its highest clock."""
+    lines = [f"Architecture:          {arch}", f"CPU(s):                {cpus}"]
+    for name, cores, mhz in models:
+        lines += [f"Model name:            {name}", "  Thread(s) per core:  1"]
+        lines += [f"  Core(s) per socket:  {cores}", "  Socket(s):           1"]
+        lines += [f"  CPU max MHz:         {mhz}"] if mhz else []
+    return "\n".join(lines) + "\n"
+
+
+def cpuinfo(*cores: str, tail: str = "") -> str:
+    """Returns /proc/cpuinfo of a machine with these lines for each core."""
+    return "".join(f"processor\t: {at}\n{core}\n\n" for at, core in enumerate(cores)) + tail
+
+
+def arm(part: str) -> str:
+    return f"BogoMIPS\t: 48.00\nCPU implementer\t: 0x41\nCPU architecture: 8\nCPU part\t: {part}"
+
+
+def cpupower(cores: str, limits: str, governor: str, driver: str = "cpufreq-dt") -> str:
+    return (
+        f"analyzing CPU {cores.split()[0]}:\n  driver: {driver}\n"
+        f"  CPUs which run at the same hardware frequency: {cores}\n"
+        f"  hardware limits: {limits}\n"
+        f'                  The governor "{governor}" may decide which speed to use\n'
+    )
+
+
+DEVICE_TREE = """
+/ {
+	compatible = "rockchip,rk3399";
+	cpus {
+		cpu_l0: cpu@0 {
+			compatible = "arm,cortex-a53";
+			capacity-dmips-mhz = <485>;
+			operating-points-v2 = <&cluster0_opp>;
+		};
+		cpu_l1: cpu@1 {
+			compatible = "arm,cortex-a53";
+			capacity-dmips-mhz = <485>;
+			operating-points-v2 = <&cluster0_opp>;
+		};
+		cpu_b0: cpu@100 {
+			compatible = "arm,cortex-a72";
+			capacity-dmips-mhz = <1024>;
+			operating-points-v2 = <&cluster1_opp>;
+		};
+	};
+	cluster0_opp: opp-table-0 {
+		opp00 { opp-hz = /bits/ 64 <408000000>; };
+		opp01 { opp-hz = /bits/ 64 <1416000000>; };
+	};
+	cluster1_opp: opp-table-1 {
+		opp00 { opp-hz = /bits/ 64 <408000000>; };
+		opp01 {
+			opp-hz = /bits/ 64 <1800000000>;
+		};
+	};
+};
+"""
+PRINTED_TREE = """
+/ {
+	compatible = "vendor,board\\0vendor,soc";
+	cpus {
+		cpu@0 {
+			compatible = "arm,cortex-a55";
+			capacity-dmips-mhz = <0x200>;
+			operating-points-v2 = <0x0c>;
+		};
+		cpu@100 {
+			compatible = "arm,cortex-a76";
+			capacity-dmips-mhz = <0x400>;
+			operating-points-v2 = <0x0d>;
+		};
+	};
+	opp-table-0 {
+		phandle = <0x0c>;
+		opp-1 { opp-hz = <0x00 0x77359400>; };
+	};
+	opp-table-1 {
+		phandle = <0x0d>;
+		opp-1 { opp-hz = <0x00 0x8f0d1800>; };
+	};
+};
+"""
+
+REPORTS = {
+    "verify fails on a USB blaster": Reported(
+        text="$ sudo flashrom -p usbblaster_spi -w rom.bin\n"
+        + banner("v1.3.0", "x86_64")
+        + FINE
+        + found("Macronix", "MX25L6406E/MX25L6408E", 8192, "usbblaster_spi")
+        + VERIFY_FAILED
+        + lscpu("x86_64", 4, ("Intel(R) Core(TM) i5-6200U CPU @ 2.30GHz", 4, "2800.0000")),
+        words="debian:bookworm --mips 1000 --cores 4 --arch x86_64 --chip MX25L6406E --job write",
+        open="programmer",
+    ),
+    "erase fails on a small board": Reported(
+        text=banner("v0.9.9-r1954", "armv7l", "4.4.13-v7+")
+        + LOOP
+        + found("Winbond", "W25Q64.W", 8192, "linux_spi")
+        + ERASE_FAILED
+        + cpuinfo(*[arm("0xd03")] * 4, tail="Hardware\t: BCM2835\n"),
+        words="bundled --cores 4 --job write",
+        open="flashrom,speed,architecture,chip,programmer,timers",
+    ),
+    "command of the mail is quoted": Reported(
+        text="> flashrom  on Linux 4.19.66-v7l+ (armv7l)\n"
+        "> Command line (5 args): flashrom -p linux_spi:dev=/dev/spidev0.0,spispeed=2000 -w a.bin\n"
+        "> Using clock_gettime for delay loops (clk_id: 1, resolution: 1ns).\n"
+        '> Found Winbond flash chip "W25Q64.V" (8192 kB, SPI) on linux_spi.\n',
+        words="bundled --chip W25Q64FV,W25Q64JV --job write",
+        open="flashrom,speed,cores,architecture,programmer",
+    ),
+    "serial programmer with its speed": Reported(
+        text="# flashrom -p serprog:dev=/dev/ttyACM0:115200 -c W25Q128.V -r out.bin -V\n"
+        + banner("v1.4.0", "x86_64")
+        + FINE
+        + found("Winbond", "W25Q128.V", 16384, "serprog")
+        + "[    0.1] smp: Brought up 1 node, 2 CPUs\n"
+        + cpupower("0 1", "800 MHz - 2.40 GHz", "performance", "acpi-cpufreq"),
+        words="debian:trixie --mips 1000 --cores 2 --arch x86_64 --chip W25Q128FV,W25Q128JV"
+        " --programmer serprog:dev --job read --hazard link:baud=115200",
+        open="",
+    ),
+    "unreliable delay loop on an old laptop": Reported(
+        text=banner("v0.9.2-r1028", "i686", "2.6.35")
+        + "Calibrating delay loop... delay loop is unreliable, trying to continue OK.\n"
+        + 'Found chip "SST SST49LF004A/B" (512 KB, FWH) at physical address 0xfff80000.\n'
+        + "Writing flash chip... Erasing flash chip... ERASE FAILED at 0x00000008!"
+        " Expected=0xff, Read=0x00, failed byte count from 0x00000000-0x00000fff: 0xfc5\n",
+        words="bundled --arch i386 --chip SST49LF004B --programmer serprog:native-delay"
+        " --job write",
+        open="flashrom,speed,cores,programmer,timers,why its delay loop was unreliable",
+    ),
+    "timers of a slow router": Reported(
+        text=banner("1.3.0", "mips", "5.4.0")
+        + "Using clock_gettime for delay loops (clk_id: 1, resolution: 4000000ns).\n"
+        + found("GigaDevice", "GD25Q128C", 16384, "linux_mtd")
+        + cpupower("0", "580 MHz - 580 MHz", "performance"),
+        words="debian:bookworm --chip GD25Q128C --hazard low-res-timers",
+        open="speed,cores,architecture,programmer,job",
+    ),
+    "one slow core, said by two programs": Reported(
+        text=lscpu("i686", 1, ("Geode(TM) Integrated Processor by AMD PCS", 1, "500.0000"))
+        + banner("1.3.0", "i686")
+        + "OS timer resolution is 10000 usecs, 4 myus = 20000 us\n"
+        + "$ flashrom -p internal -E\n",
+        words="debian:bookworm --mips 500 --cores 1 --arch i386 --job erase"
+        " --hazard low-res-timers",
+        open="chip,programmer",
+    ),
+    "unequal cores, told by a device tree": Reported(
+        text=DEVICE_TREE + banner("v1.2", "aarch64") + FINE,
+        words="bundled --lane live --mips 1677:1677:4500 --hazard none --hazard move:accept",
+        open="flashrom,architecture,chip,programmer,job",
+    ),
+    "the same tree as dtc prints it": Reported(
+        text=PRINTED_TREE,
+        words="bundled --lane live --mips 3500:8400 --hazard none --hazard move:accept",
+        open="flashrom,architecture,chip,programmer,job,timers",
+    ),
+    "unequal cores, told by lscpu": Reported(
+        text=lscpu("aarch64", 6, ("Cortex-A53", 4, "1416,0000"), ("Cortex-A72", 2, "1800,0000"))
+        + cpupower("0 1 2 3", "408 MHz - 1.42 GHz", "ondemand")
+        + cpupower("4 5", "408 MHz - 1.80 GHz", "ondemand"),
+        words="bundled --lane live --mips 1704:1704:1704:1704:4500:4500"
+        " --hazard governor:ondemand --hazard move:accept+governor:ondemand",
+        open="flashrom,architecture,chip,programmer,job,timers",
+    ),
+    "unequal cores without clocks": Reported(
+        text=cpuinfo(*[arm("0xd03")] * 4, *[arm("0xd08")] * 2),
+        words="bundled --cores 4",
+        open="flashrom,speeds,architecture,chip,programmer,job,timers",
+    ),
+    "machine that ships with the rig": Reported(
+        text=lscpu("x86_64", 2, ("Intel(R) Celeron(R) CPU N3350 @ 1.10GHz", 2, "2400.0000"))
+        + banner("v1.4.0", "x86_64")
+        + FINE
+        + "flashrom -p internal -w coreboot.rom\n"
+        + found("Winbond", "W25Q128.W", 16384, "internal"),
+        words="debian:trixie --machine n3350 --arch x86_64 --job write",
+        open="chip,programmer",
+    ),
+    "tablet by its device tree's name": Reported(
+        text="[    0.000000] Machine model: MediaTek MT8173 tablet\n"
+        "[    0.000000] Linux version 5.10.0 (build@host) #1 SMP PREEMPT\n"
+        "[    0.020000] smp: Brought up 1 node, 4 CPUs\n",
+        words="bundled --machine mt8173",
+        open="flashrom,architecture,chip,programmer,job,timers",
+    ),
+    "server with more cores than our slice": Reported(
+        text=lscpu("x86_64", 36, ("Intel(R) Xeon(R) Gold 6154 CPU @ 3.00GHz", 36, "3700.0000")),
+        words="bundled --mips 1000 --cores 4 --arch x86_64",
+        open="flashrom,chip,programmer,job,timers",
+    ),
+    "laptop that mixes cores": Reported(
+        text=lscpu("x86_64", 12, ("12th Gen Intel(R) Core(TM) i5-1240P", 12, "4400.0000"))
+        + cpupower("0", "400 MHz - 4.40 GHz", "powersave", "intel_pstate"),
+        words="bundled --mips 1000 --cores 4 --arch x86_64",
+        open="flashrom,kinds of cores,chip,programmer,job,timers,hazard governor:schedutil",
+    ),
+    "kernel without a usable TSC": Reported(
+        text="[    0.0] Command line: BOOT_IMAGE=/vmlinuz root=/dev/sda1 ro nohz=off\n"
+        "[    0.1] clocksource: Switched to clocksource tsc-early\n"
+        "[    1.2] tsc: Marking TSC unstable due to clocksource watchdog\n"
+        "[    1.3] clocksource: Switched to clocksource hpet\n"
+        "[    0.0] smpboot: Allowing 2 CPUs, 0 hotplug CPUs\n"
+        "[    0.2] smp: Brought up 1 node, 2 CPUs\n" + banner("v1.3.0", "x86_64"),
+        words="debian:bookworm --cores 2 --arch x86_64 --hazard clocksource:hpet+no-nohz",
+        open="speed,chip,programmer,job",
+    ),
+    "real-time kernel whose clock was set": Reported(
+        text="Linux box 6.1.0-13-rt-amd64 #1 SMP PREEMPT_RT Debian 6.1.55-1 x86_64 GNU/Linux\n"
+        "chronyd[311]: System clock was stepped by -3.912345 seconds\n"
+        "[  123.456] sched: RT throttling activated\n" + banner("v1.4.0", "x86_64") + FINE,
+        words="debian:trixie --arch x86_64 --hazard preempt-rt+rt-throttle+wall-clock-step:-3",
+        open="speed,cores,chip,programmer,job",
+    ),
+    "virtual machine that verifies only": Reported(
+        text="[    0.0] Hypervisor detected: KVM\n[    0.1] smp: Brought up 1 node, 1 CPUs\n"
+        "user@vm:~$ flashrom -p ch341a_spi -v bios.bin\n" + banner("v1.4.0", "x86_64") + FINE,
+        words="debian:trixie --cores 1 --arch x86_64 --job verify",
+        open="speed,chip,programmer,how much time its host took away",
+    ),
+    "network card with a parallel part": Reported(
+        text="flashrom -p nicintel -w boot.rom\n"
+        + banner("v1.3.0", "x86_64")
+        + 'Found SST flash chip "SST29EE010" (128 kB, Parallel) on nicintel.\n'
+        + VERIFY_FAILED
+        + lscpu("x86_64", 2, ("Intel(R) Pentium(R) 4 CPU 2.80GHz", 2, "")),
+        words="debian:bookworm --cores 2 --arch x86_64 --chip SST29EE010 --programmer nicintel"
+        " --job write",
+        open="speed,timers",
+    ),
+    "part that is known by its table alone": Reported(
+        text=banner("unknown", "aarch64", "6.6.51-v8")
+        + FINE
+        + found("Unknown", "SFDP-capable chip", 2048, "linux_spi")
+        + "[   12.3] hwmon hwmon1: Undervoltage detected!\n"
+        + "flashrom -p linux_spi:dev=/dev/spidev0.0 -r a.bin\n"
+        + "flashrom -p linux_spi:dev=/dev/spidev0.0 -w b.bin\n",
+        words="bundled --arch arm64",
+        open="flashrom,speed,cores,chip,programmer,job,how often its clock changed",
+    ),
+    "two machines in one report": Reported(
+        text=lscpu("x86_64", 4, ("Intel(R) Core(TM) i5-6200U CPU @ 2.30GHz", 4, "2800.0000"))
+        + lscpu("aarch64", 2, ("Cortex-A72", 2, "1500.0000"))
+        + banner("v1.3.0", "x86_64")
+        + banner("v1.4.0", "aarch64"),
+        words="bundled",
+        open="flashrom,speed,cores,architecture,chip,programmer,job,timers",
+    ),
+}

@@ -1,0 +1,95 @@
+# SPDX-License-Identifier: GPL-2.0-or-later
+"""`rig/rig like`: the cell that is like a report, and the questions that the report leaves open."""
+
+import json
+import shlex
+from pathlib import Path
+from typing import Any
+
+import pytest
+from click.testing import CliRunner, Result
+from delayrig.base.errors import ExitCode
+from delayrig.cli.main import main
+
+from tests.rig.like_reports import REPORTS, Reported, banner, cpuinfo, cpupower, lscpu
+
+FALSE_GUESSES = {
+    "a sentence about flashrom": "I ran flashrom -p and it did not work; isn't that odd?\n",
+    "the first processor alone": cpuinfo("model name\t: Some CPU\nsiblings\t: 8")
+    + banner("?", "x"),
+    "one core of several with a clock": cpuinfo(*["model name\t: Some CPU"] * 2)
+    + cpupower("0", "800 MHz - 2.00 GHz", "performance"),
+}
+
+
+def answer(folder: Path, text: str, *options: str) -> dict[str, Any]:
+    done = liked(folder, text, "--json", *options)
+    assert done.exit_code == ExitCode.PASS, done.output
+    found: dict[str, Any] = json.loads(done.stdout)
+    return found
+
+
+def liked(folder: Path, text: str, *options: str) -> Result:
+    report = folder / "report.txt"
+    report.write_text(text, encoding="utf-8")
+    return CliRunner().invoke(main, ["like", str(report), *options])
+
+
+@pytest.mark.parametrize("report", REPORTS.values(), ids=list(REPORTS))
+def test_line_is_that_of_the_report_and_lists_its_cells(tmp_path: Path, report: Reported) -> None:
+    found = answer(tmp_path, report.text)
+    assert shlex.join(found["line"]) == f"rig/rig try {report.words}"
+    tried = CliRunner().invoke(main, [*found["line"][1:], "--dry-run"])
+    assert tried.exit_code == ExitCode.PASS, tried.output
+    assert tried.stdout.split() == found["cells"]
+
+
+@pytest.mark.parametrize("report", REPORTS.values(), ids=list(REPORTS))
+def test_questions_that_a_report_leaves_open_are_said(tmp_path: Path, report: Reported) -> None:
+    found = answer(tmp_path, report.text)
+    assert ",".join(each["what"] for each in found["not_told"]) == report.open
+
+
+@pytest.mark.parametrize("report", REPORTS.values(), ids=list(REPORTS))
+def test_plan_has_the_same_cells(tmp_path: Path, report: Reported) -> None:
+    plan = tmp_path / "like.toml"
+    found = answer(tmp_path, report.text, "--plan-out", str(plan))
+    listed = CliRunner().invoke(main, ["run", "--plan", str(plan), "--dry-run"])
+    assert listed.exit_code == ExitCode.PASS, listed.output
+    assert listed.stdout.split() == found["cells"]
+
+
+@pytest.mark.parametrize("text", FALSE_GUESSES.values(), ids=list(FALSE_GUESSES))
+def test_what_is_not_certain_is_no_option(tmp_path: Path, text: str) -> None:
+    done = liked(tmp_path, text + banner("1.4.0", "x86_64"), "--json")
+    words = json.loads(done.stdout)["line"]
+    assert not {"--job", "--programmer", "--machine", "--lane"} & set(words)
+    assert "--cores 1" not in " ".join(words)
+
+
+def test_attachments_of_one_report_are_read_together(tmp_path: Path) -> None:
+    log, cpus = tmp_path / "log", tmp_path / "cpus"
+    log.write_text(banner("v1.4.0", "x86_64"), encoding="utf-8")
+    cpus.write_text(lscpu("x86_64", 2, ("Some CPU", 2, "900.0")), encoding="utf-8")
+    done = CliRunner().invoke(main, ["like", str(log), str(cpus)])
+    assert done.stdout.startswith("rig/rig try debian:trixie --mips 1000 --cores 2 --arch x86_64\n")
+    assert "\n  --cores 2: 2 CPUs (cpus:2)\n" in done.stdout
+
+
+def test_values_that_contradict_each_other_are_named_with_their_places(tmp_path: Path) -> None:
+    text = banner("v1.3.0", "x86_64") + banner("v1.4.0", "x86_64")
+    assert (
+        "  flashrom: 1.3.0 (report.txt:1) and 1.4.0 (report.txt:2);" in liked(tmp_path, text).stdout
+    )
+
+
+def test_file_that_tells_nothing_is_refused(tmp_path: Path) -> None:
+    done = liked(tmp_path, "It does not work.\n")
+    assert done.exit_code == ExitCode.BAD_INPUT
+    assert "nothing that flashrom, lscpu" in done.stderr
+
+
+def test_program_in_place_of_text_is_refused(tmp_path: Path) -> None:
+    done = liked(tmp_path, "\x7fELF\0\0")
+    assert done.exit_code == ExitCode.BAD_INPUT
+    assert "is no text of a report" in done.stderr
