@@ -8,7 +8,6 @@
 #include "family.h"
 #include "text/number.h"
 
-#define BUS_FLOATING 0xFF
 #define PERCENT 100u
 #define POWER_CUT_PERCENT_DEFAULT 50
 
@@ -90,6 +89,7 @@ static void lose(struct chip *chip, uint64_t at_ns)
 		chip->family->power_off(chip);
 	chip->debt.open = false;
 	chip->write_debt.open = false;
+	chip->wire.is_silent = chip->wire.command_len > 0;
 	chip->power.off = true;
 	chip->power.at_ns = at_ns;
 	chip->power.told = false;
@@ -338,22 +338,6 @@ enum chip_rule chip_check_debt(struct chip_debt *debt, uint64_t now_ns, struct c
 		return debt->rule;
 	debt->open = false;
 	return CHIP_RULE_NONE;
-}
-
-void chip_transfer(
-	struct chip *chip, const struct chip_transfer *transfer, struct chip_facts *facts)
-{
-	assert(transfer->command_len > 0 && transfer->start_ns <= transfer->end_ns);
-	if (transfer->reply_len > 0)
-		memset(transfer->reply, BUS_FLOATING, transfer->reply_len);
-	memset(facts, 0, sizeof(*facts));
-	chip_settle(chip, transfer->start_ns);
-	facts->busy_left_ns = chip_busy_left_ns(chip, transfer->start_ns);
-	facts->opcode = transfer->command[0];
-	if (!chip_is_off(chip, facts))
-		chip->family->transfer(chip, transfer, facts);
-	facts->busy_until_ns = chip->busy_until_ns;
-	facts->status = chip->family->status(chip);
 }
 
 const char *chip_rule_name(enum chip_rule rule)

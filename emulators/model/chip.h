@@ -16,8 +16,11 @@
 #include "spi.h"
 
 struct family;
+struct spi_command;
 
 #define CHIP_LATCH_BYTES_MAX DATAFLASH_PAGE_BYTES_MAX /* the longest page of all */
+#define SPI_HEAD_BYTES_MAX 8                          /* opcode, address and dummies */
+#define SPI_COMMAND_BYTES_MAX (SPI_HEAD_BYTES_MAX + 2 * CHIP_LATCH_BYTES_MAX)
 
 /* Why a command was not obeyed. */
 enum chip_rule {
@@ -91,6 +94,26 @@ struct chip_facts {
 	uint64_t lost_power_ns; /* when */
 };
 
+/* What passed since chip select fell. */
+struct spi_wire {
+	const struct spi_command *command; /* NULL: the part knows no such one */
+	uint64_t start_ns;                 /* when chip select fell */
+	/*
+	 * Bytes that the client drove, without those that further ones of a page replaced. What it
+	 * drives while it reads is among them: no command of a reply looks at it.
+	 */
+	uint8_t bytes[SPI_COMMAND_BYTES_MAX];
+	size_t command_len;
+	size_t head_len;    /* of command: opcode, address and dummies */
+	size_t clocked_len; /* all bytes, whoever drove the bus */
+	size_t replied_len; /* those of them that the client read as a reply */
+	bool has_address;   /* decoded, as far as it came */
+	bool is_silent;     /* the part lost its power meanwhile */
+	bool bank_access;   /* states that are for this command alone, as it began */
+	bool status_enabled;
+	struct chip_facts facts;
+};
+
 /* A wait that the client owes. It is settled by the first command that comes after it. */
 struct chip_debt {
 	uint64_t ready_ns;
@@ -150,6 +173,7 @@ struct chip {
 	struct chip_power power;
 	/* The families' own state. */
 	struct spi_state spi;
+	struct spi_wire wire;
 	union {
 		struct dataflash_state dataflash;
 		struct parallel_state parallel;
@@ -193,7 +217,24 @@ uint64_t power_cut_after_ns(const struct power_cut *cut, uint64_t work_ns);
 /* Does that by itself during the busy time that @cut names, of those that begin from now on. */
 void chip_plan_power_cut(struct chip *chip, const struct power_cut *cut);
 
-/* Never fails: what the part would ignore is a fact, not an error. */
+/*
+ * A transfer as it passes, for parts on an SPI bus: chip select falls, bytes pass in both
+ * directions, chip select rises. A reply is what the part drives in the moment @now_ns of its byte,
+ * so each status byte is of its own moment. A command acts when chip select rises, and waits count
+ * from there.
+ *
+ * Never fails: what the part would ignore is a fact, not an error.
+ */
+void chip_select(struct chip *chip, uint64_t now_ns);
+uint8_t chip_exchange(struct chip *chip, uint64_t now_ns, uint8_t value);
+
+/* Returns false if no byte passed: there are no facts. */
+bool chip_deselect(struct chip *chip, uint64_t now_ns, struct chip_facts *facts);
+
+/* Returns how many bytes passed since chip select fell, and how many of them were a reply. */
+size_t chip_passed_len(const struct chip *chip, size_t *reply_len);
+
+/* A whole one, of which all bytes pass in the moment that it begins. */
 void chip_transfer(
 	struct chip *chip, const struct chip_transfer *transfer, struct chip_facts *facts);
 

@@ -18,14 +18,10 @@ struct family {
 	void (*power_up)(struct chip *chip, uint64_t at_ns);
 	/* Power goes: what else than the work in hand stays half done. NULL: nothing. */
 	void (*power_off)(struct chip *chip);
-	/*
-	 * For parts on an SPI bus: one transfer. @reply floats and @facts are empty except for
-	 * busy_left_ns and opcode.
-	 */
-	void (*transfer)(
-		struct chip *chip, const struct chip_transfer *transfer, struct chip_facts *facts);
+	/* For parts on an SPI bus. */
 	const struct spi_command *commands;
 	size_t command_count;
+	bool opens_status_once; /* 50h is for the very next command only */
 	/*
 	 * For the others: one cycle. @facts are empty except for busy_left_ns, opcode and address.
 	 */

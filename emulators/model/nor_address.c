@@ -12,7 +12,7 @@ void nor_run_four_byte(struct chip *chip, const struct spi_request *request)
 	chip->spi.four_byte_mode = request->facts->opcode == OP_ENTER_FOUR_BYTE;
 }
 
-void nor_run_read_extended(struct chip *chip, const struct spi_request *request)
+void nor_reply_extended(struct chip *chip, const struct spi_request *request)
 {
 	spi_reply_repeating(request, &chip->spi.address_high, 1, 0);
 }
@@ -29,7 +29,7 @@ void nor_run_write_extended(struct chip *chip, const struct spi_request *request
 	chip->spi.write_enabled = false;
 }
 
-void nor_run_read_bank(struct chip *chip, const struct spi_request *request)
+void nor_reply_bank(struct chip *chip, const struct spi_request *request)
 {
 	uint8_t bank = chip->spi.address_high;
 

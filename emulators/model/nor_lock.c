@@ -44,7 +44,7 @@ void nor_run_lock_all(struct chip *chip, const struct spi_request *request)
 	chip->spi.write_enabled = false;
 }
 
-void nor_run_read_lock(struct chip *chip, const struct spi_request *request)
+void nor_reply_lock(struct chip *chip, const struct spi_request *request)
 {
 	bool is_global = chip->part->spi->protection.kind == PROTECTION_GLOBAL;
 	struct part_block block;
@@ -78,7 +78,7 @@ static uint8_t *register_octet(uint8_t octets[REGISTER_BYTES], uint32_t bit)
 	return &octets[REGISTER_BYTES - 1 - bit / 8];
 }
 
-void nor_run_read_locks(struct chip *chip, const struct spi_request *request)
+void nor_reply_locks(struct chip *chip, const struct spi_request *request)
 {
 	uint32_t count = spi_lock_count(chip);
 	uint8_t octets[REGISTER_BYTES] = {0};

@@ -88,7 +88,7 @@ static uint8_t status(const struct chip *chip)
 	return spi_status(chip) | (chip->spi.aai ? STATUS_AAI : 0);
 }
 
-static void run_read_status(struct chip *chip, const struct spi_request *request)
+static void reply_status(struct chip *chip, const struct spi_request *request)
 {
 	uint8_t octet = status(chip);
 
@@ -100,37 +100,26 @@ static void run_read_status(struct chip *chip, const struct spi_request *request
 
 /* Opcode, name, address and dummy bytes, when, which parts, data bytes from and to, what to do. */
 static const struct spi_command commands[] = {
-	{0x9F, "RDID", 0, 0, 0, spi_has_rdid, 0, ANY, spi_run_rdid},
-	{0x90, "REMS", 3, 0, 0, spi_has_rems, 0, ANY, spi_run_rems},
-	{0xAB, "RES", 3, 0, 0, spi_has_rems, 0, ANY, spi_run_rems},
-	{0x05, "RDSR", 0, 0, SPI_WHILE_BUSY | SPI_WHILE_AAI, NULL, 0, ANY, run_read_status},
-	{0x50, "EWSR", 0, 0, SPI_BEGINS_WRITE, NULL, 0, 0, spi_run_status_enable},
-	{0x01, "WRSR", 0, 0, SPI_NEEDS_STATUS_ENABLE, NULL, 1, 1, spi_run_write_status},
-	{0x06, "WREN", 0, 0, SPI_BEGINS_WRITE, NULL, 0, 0, spi_run_write_enable},
-	{0x04, "WRDI", 0, 0, SPI_WHILE_AAI, NULL, 0, 0, run_write_disable},
-	{0x70, "EBSY", 0, 0, 0, NULL, 0, 0, run_busy_output},
-	{0x80, "DBSY", 0, 0, 0, NULL, 0, 0, run_busy_output},
-	{0x03, "READ", 3, 0, 0, NULL, 0, ANY, spi_run_read},
-	{0x0B, "FAST_READ", 3, 1, 0, NULL, 0, ANY, spi_run_read},
-	{0x02, "BP", 3, 0, WRITES, NULL, 1, 1, run_byte_program},
-	{0xAD, "AAI", 0, 0, WRITES | SPI_WHILE_AAI, NULL, WORD_BYTES, ANY, run_aai_program},
-	{0x20, "SE", 3, 0, WRITES, spi_has_erase, 0, 0, spi_run_erase},
-	{0x52, "BE32", 3, 0, WRITES, spi_has_erase, 0, 0, spi_run_erase},
-	{0xD8, "BE64", 3, 0, WRITES, spi_has_erase, 0, 0, spi_run_erase},
-	{0xC7, "CE", 0, 0, WRITES, spi_has_erase, 0, 0, spi_run_erase},
-	{0x60, "CE", 0, 0, WRITES, spi_has_erase, 0, 0, spi_run_erase},
+	{0x9F, "RDID", 0, 0, 0, spi_has_rdid, 0, ANY, spi_reply_rdid, NULL},
+	{0x90, "REMS", 3, 0, 0, spi_has_rems, 0, ANY, spi_reply_rems, NULL},
+	{0xAB, "RES", 3, 0, 0, spi_has_rems, 0, ANY, spi_reply_rems, NULL},
+	{0x05, "RDSR", 0, 0, SPI_WHILE_BUSY | SPI_WHILE_AAI, NULL, 0, ANY, reply_status, NULL},
+	{0x50, "EWSR", 0, 0, SPI_BEGINS_WRITE, NULL, 0, 0, NULL, spi_run_status_enable},
+	{0x01, "WRSR", 0, 0, SPI_NEEDS_STATUS_ENABLE, NULL, 1, 1, NULL, spi_run_write_status},
+	{0x06, "WREN", 0, 0, SPI_BEGINS_WRITE, NULL, 0, 0, NULL, spi_run_write_enable},
+	{0x04, "WRDI", 0, 0, SPI_WHILE_AAI, NULL, 0, 0, NULL, run_write_disable},
+	{0x70, "EBSY", 0, 0, 0, NULL, 0, 0, NULL, run_busy_output},
+	{0x80, "DBSY", 0, 0, 0, NULL, 0, 0, NULL, run_busy_output},
+	{0x03, "READ", 3, 0, 0, NULL, 0, ANY, spi_reply_array, NULL},
+	{0x0B, "FAST_READ", 3, 1, 0, NULL, 0, ANY, spi_reply_array, NULL},
+	{0x02, "BP", 3, 0, WRITES, NULL, 1, 1, NULL, run_byte_program},
+	{0xAD, "AAI", 0, 0, WRITES | SPI_WHILE_AAI, NULL, WORD_BYTES, ANY, NULL, run_aai_program},
+	{0x20, "SE", 3, 0, WRITES, spi_has_erase, 0, 0, NULL, spi_run_erase},
+	{0x52, "BE32", 3, 0, WRITES, spi_has_erase, 0, 0, NULL, spi_run_erase},
+	{0xD8, "BE64", 3, 0, WRITES, spi_has_erase, 0, 0, NULL, spi_run_erase},
+	{0xC7, "CE", 0, 0, WRITES, spi_has_erase, 0, 0, NULL, spi_run_erase},
+	{0x60, "CE", 0, 0, WRITES, spi_has_erase, 0, 0, NULL, spi_run_erase},
 };
-
-static void transfer_one(
-	struct chip *chip, const struct chip_transfer *transfer, struct chip_facts *facts)
-{
-	bool status_enabled = chip->spi.status_enabled;
-
-	spi_transfer(chip, transfer, facts);
-	/* 50h opens the status register for the very next command only. */
-	if (status_enabled)
-		chip->spi.status_enabled = false;
-}
 
 /* The write enable lasts through all words; it ends with the last one of the part. */
 static void finish(struct chip *chip, bool cut_off)
@@ -144,7 +133,7 @@ static void finish(struct chip *chip, bool cut_off)
 const struct family family_spi_aai = {
 	.init = spi_init,
 	.power_up = spi_power_up,
-	.transfer = transfer_one,
+	.opens_status_once = true,
 	.commands = commands,
 	.command_count = sizeof(commands) / sizeof(commands[0]),
 	.finish = finish,

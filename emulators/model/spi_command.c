@@ -5,6 +5,7 @@
 
 #include "spi_locks.h"
 
+#define BUS_FLOATING 0xFF
 #define OP_WRITE_ENABLE 0x06 /* the other one is 04h, write disable */
 
 void spi_init(struct chip *chip)
@@ -93,22 +94,26 @@ static size_t address_bytes(const struct chip *chip, const struct spi_command *c
 	return chip->spi.four_byte_mode ? 4 : 3;
 }
 
-static size_t head_len(const struct chip *chip, const struct spi_command *command)
+static bool lacks_address(const struct spi_wire *wire)
 {
-	return 1u + address_bytes(chip, command) + command->dummy_bytes;
+	const struct spi_command *command = wire->command;
+
+	return wire->command_len < wire->head_len - command->dummy_bytes &&
+	       !works_when(command, SPI_ANY_ADDRESS);
 }
 
-static enum chip_rule check_length(
-	const struct chip *chip, const struct spi_command *command, size_t command_len)
+static size_t data_len(const struct spi_wire *wire)
 {
-	size_t head = head_len(chip, command);
-	size_t data_len = command_len > head ? command_len - head : 0;
+	return wire->command_len > wire->head_len ? wire->command_len - wire->head_len : 0;
+}
 
-	if (command_len < head - command->dummy_bytes && !works_when(command, SPI_ANY_ADDRESS))
+static enum chip_rule check_length(const struct spi_wire *wire)
+{
+	const struct spi_command *command = wire->command;
+
+	if (lacks_address(wire) || data_len(wire) < command->data_len_min)
 		return CHIP_RULE_LENGTH;
-	if (data_len < command->data_len_min)
-		return CHIP_RULE_LENGTH;
-	return data_len > command->data_len_max ? CHIP_RULE_LENGTH : CHIP_RULE_NONE;
+	return data_len(wire) > command->data_len_max ? CHIP_RULE_LENGTH : CHIP_RULE_NONE;
 }
 
 /* Checks that the part's modes allow the command. */
@@ -138,66 +143,31 @@ static bool is_enabled(const struct chip *chip, const struct spi_command *comman
 	return !works_when(command, SPI_NEEDS_WRITE_ENABLE);
 }
 
-static enum chip_rule check_command(
-	const struct chip *chip, const struct spi_command *command, size_t command_len)
+static enum chip_rule check_command(const struct chip *chip, const struct spi_command *command)
 {
 	enum chip_rule rule = check_modes(chip, command);
 
 	if (rule != CHIP_RULE_NONE || !command)
 		return rule;
-	if (!is_enabled(chip, command))
-		return CHIP_RULE_WEL;
-	return check_length(chip, command, command_len);
+	return is_enabled(chip, command) ? CHIP_RULE_NONE : CHIP_RULE_WEL;
 }
 
 /* The part decodes only as many address bits as it has. What is not written of an address is 0. */
-static void decode_address(const struct chip *chip, const struct spi_command *command,
-	const struct chip_transfer *transfer, struct chip_facts *facts)
+static void decode_address(struct chip *chip)
 {
-	size_t count = address_bytes(chip, command);
+	struct spi_wire *wire = &chip->wire;
+	size_t count = wire->head_len - 1 - wire->command->dummy_bytes;
 	uint32_t address = 0;
 
-	if (count == 0)
+	if (count == 0 || wire->has_address)
 		return;
-	if (count == 3 && command->address_bytes == SPI_ADDRESS_BY_MODE)
+	if (count == 3 && wire->command->address_bytes == SPI_ADDRESS_BY_MODE)
 		address = chip->spi.address_high;
 	for (size_t i = 1; i <= count; i++)
-		address = address << 8 | (i < transfer->command_len ? transfer->command[i] : 0);
-	facts->has_address = transfer->command_len > count;
-	facts->address = address % chip->part->size_bytes;
-}
-
-/*
- * Eight clocks are a byte of address or a dummy, whoever drives the bus meanwhile: those that a
- * client did not write are the first bytes that it reads.
- */
-static struct chip_transfer without_head(const struct chip_transfer *transfer, size_t head)
-{
-	struct chip_transfer wire = *transfer;
-	size_t missing = transfer->command_len < head ? head - transfer->command_len : 0;
-
-	if (missing > transfer->reply_len)
-		missing = transfer->reply_len;
-	if (missing > 0) {
-		wire.reply += missing;
-		wire.reply_len -= missing;
-	}
-	return wire;
-}
-
-static void run(struct chip *chip, const struct spi_command *command,
-	const struct chip_transfer *transfer, struct chip_facts *facts)
-{
-	size_t head = head_len(chip, command);
-	struct chip_transfer wire = without_head(transfer, head);
-	struct spi_request request = {
-		.transfer = &wire,
-		.facts = facts,
-		.data = wire.command + head,
-		.data_len = wire.command_len > head ? wire.command_len - head : 0,
-	};
-
-	command->run(chip, &request);
+		address = address << 8 | (i < wire->command_len ? wire->bytes[i] : 0);
+	wire->has_address = true;
+	wire->facts.has_address = wire->command_len > count;
+	wire->facts.address = address % chip->part->size_bytes;
 }
 
 static void drop_wel(struct chip *chip, uint64_t now_ns)
@@ -206,24 +176,114 @@ static void drop_wel(struct chip *chip, uint64_t now_ns)
 		chip->spi.write_enabled = false;
 }
 
-void spi_transfer(struct chip *chip, const struct chip_transfer *transfer, struct chip_facts *facts)
+void spi_begin(struct chip *chip)
 {
-	const struct spi_command *command = command_find(chip, facts->opcode);
-	bool bank_access = chip->spi.bank_access;
+	struct spi_wire *wire = &chip->wire;
+	const struct spi_command *command = command_find(chip, wire->facts.opcode);
 
-	drop_wel(chip, transfer->start_ns);
-	facts->name = command ? command->name : "UNKNOWN";
+	drop_wel(chip, wire->start_ns);
+	wire->command = command;
+	wire->bank_access = chip->spi.bank_access;
+	wire->status_enabled = chip->spi.status_enabled;
+	wire->facts.name = command ? command->name : "UNKNOWN";
 	if (command)
-		decode_address(chip, command, transfer, facts);
-	facts->rule = check_debts(chip, command, transfer->start_ns, facts);
-	if (facts->rule == CHIP_RULE_NONE)
-		facts->rule = check_command(chip, command, transfer->command_len);
-	if (facts->rule == CHIP_RULE_NONE && command)
-		run(chip, command, transfer, facts);
-	if (!works_when(command, SPI_KEEPS_RESET_ENABLED))
+		wire->head_len = 1u + address_bytes(chip, command) + command->dummy_bytes;
+	wire->facts.rule = check_debts(chip, command, wire->start_ns, &wire->facts);
+	if (wire->facts.rule == CHIP_RULE_NONE)
+		wire->facts.rule = check_command(chip, command);
+}
+
+/* Calls one of the functions of the command that came, with its pieces. */
+static void call(struct chip *chip, void (*function)(struct chip *, const struct spi_request *),
+	uint64_t now_ns, uint8_t *reply, size_t reply_len)
+{
+	struct spi_wire *wire = &chip->wire;
+	const struct chip_transfer transfer = {
+		.start_ns = wire->start_ns,
+		.end_ns = now_ns,
+		.command = wire->bytes,
+		.command_len = wire->command_len,
+		.reply = reply,
+		.reply_len = reply_len,
+	};
+	const struct spi_request request = {
+		.transfer = &transfer,
+		.facts = &wire->facts,
+		.data = wire->bytes + wire->head_len,
+		.data_len = data_len(wire),
+		.clocked_len = wire->clocked_len - wire->head_len,
+		.replied_len = wire->replied_len,
+	};
+
+	decode_address(chip);
+	function(chip, &request);
+}
+
+/*
+ * Eight clocks are a byte of address or a dummy, whoever drives the bus meanwhile: those that a
+ * client did not write are the first bytes that it reads.
+ */
+static size_t missing_len(const struct spi_wire *wire, size_t len)
+{
+	size_t missing =
+		wire->clocked_len < wire->head_len ? wire->head_len - wire->clocked_len : 0;
+
+	return missing < len ? missing : len;
+}
+
+void spi_reply(struct chip *chip, uint64_t now_ns, uint8_t *reply, size_t len)
+{
+	struct spi_wire *wire = &chip->wire;
+
+	memset(reply, BUS_FLOATING, len);
+	drop_wel(chip, now_ns);
+	if (len == 0 || !wire->command || !wire->command->reply)
+		return;
+	if (wire->facts.rule == CHIP_RULE_NONE)
+		call(chip, wire->command->reply, now_ns, reply, len);
+	wire->replied_len += len;
+}
+
+void spi_listen(struct chip *chip, uint64_t now_ns, uint8_t *reply, size_t len)
+{
+	struct spi_wire *wire = &chip->wire;
+	size_t missing;
+
+	if (wire->command && wire->facts.rule == CHIP_RULE_NONE && lacks_address(wire))
+		wire->facts.rule = CHIP_RULE_LENGTH;
+	missing = missing_len(wire, len);
+	memset(reply, BUS_FLOATING, missing);
+	wire->clocked_len += missing;
+	spi_reply(chip, now_ns, reply + missing, len - missing);
+	wire->clocked_len += len - missing;
+}
+
+static void act(struct chip *chip, uint64_t now_ns)
+{
+	const struct spi_wire *wire = &chip->wire;
+
+	if (wire->command->reply && wire->replied_len == 0)
+		call(chip, wire->command->reply, now_ns, NULL, 0);
+	if (wire->command->run && wire->facts.rule == CHIP_RULE_NONE)
+		call(chip, wire->command->run, now_ns, NULL, 0);
+}
+
+void spi_end(struct chip *chip, uint64_t now_ns)
+{
+	struct spi_wire *wire = &chip->wire;
+
+	if (wire->command)
+		decode_address(chip);
+	if (wire->command && wire->facts.rule == CHIP_RULE_NONE)
+		wire->facts.rule = check_length(wire);
+	if (wire->command && wire->facts.rule == CHIP_RULE_NONE)
+		act(chip, now_ns);
+	if (!works_when(wire->command, SPI_KEEPS_RESET_ENABLED))
 		chip->spi.reset_enabled = false;
-	if (bank_access)
+	if (wire->bank_access)
 		chip->spi.bank_access = false;
+	if (wire->status_enabled && chip->family->opens_status_once)
+		chip->spi.status_enabled = false;
 }
 
 bool spi_refuses(const struct chip *chip, uint32_t address, uint32_t len, struct chip_facts *facts)
@@ -247,10 +307,10 @@ void spi_reply_repeating(
 	const struct chip_transfer *transfer = request->transfer;
 
 	for (size_t i = 0; i < transfer->reply_len; i++)
-		transfer->reply[i] = pattern[(i + skip) % pattern_len];
+		transfer->reply[i] = pattern[(request->replied_len + i + skip) % pattern_len];
 }
 
-void spi_run_rdid(struct chip *chip, const struct spi_request *request)
+void spi_reply_rdid(struct chip *chip, const struct spi_request *request)
 {
 	const struct part_spi *part = chip->part->spi;
 
@@ -258,7 +318,7 @@ void spi_run_rdid(struct chip *chip, const struct spi_request *request)
 }
 
 /* Bit 0 of the address chooses which of the two bytes comes first. */
-void spi_run_rems(struct chip *chip, const struct spi_request *request)
+void spi_reply_rems(struct chip *chip, const struct spi_request *request)
 {
 	const uint8_t *rems = chip->part->spi->rems;
 
@@ -266,11 +326,12 @@ void spi_run_rems(struct chip *chip, const struct spi_request *request)
 		request, rems, sizeof(chip->part->spi->rems), request->facts->address & 1);
 }
 
-void spi_run_read(struct chip *chip, const struct spi_request *request)
+void spi_reply_array(struct chip *chip, const struct spi_request *request)
 {
 	const struct chip_transfer *transfer = request->transfer;
+	uint32_t address = request->facts->address + (uint32_t)request->replied_len;
 
-	array_read(&chip->array, request->facts->address, transfer->reply, transfer->reply_len);
+	array_read(&chip->array, address, transfer->reply, transfer->reply_len);
 }
 
 void spi_run_erase(struct chip *chip, const struct spi_request *request)
@@ -306,18 +367,29 @@ void spi_run_power_down(struct chip *chip, const struct spi_request *request)
 }
 
 /* ABh with its three dummy bytes reads the ID; it wakes a sleeping part either way. */
+#define RELEASE_DUMMY_BYTES 3
+
+static bool reads_id(const struct chip *chip, const struct spi_request *request)
+{
+	return chip->part->spi->has_res && request->data_len >= RELEASE_DUMMY_BYTES;
+}
+
+void spi_reply_release(struct chip *chip, const struct spi_request *request)
+{
+	if (reads_id(chip, request))
+		spi_reply_repeating(request, &chip->part->spi->res, 1, 0);
+}
+
 void spi_run_release(struct chip *chip, const struct spi_request *request)
 {
 	const struct part_spi *part = chip->part->spi;
-	const struct chip_transfer *transfer = request->transfer;
-	bool with_id = part->has_res && request->data_len >= 3 && transfer->reply_len > 0;
+	bool with_id = reads_id(chip, request) && request->replied_len > 0 &&
+		       request->clocked_len > RELEASE_DUMMY_BYTES;
 
-	if (with_id)
-		spi_reply_repeating(request, &part->res, 1, 0);
 	if (!chip->spi.powered_down)
 		return;
 	chip->spi.powered_down = false;
-	chip_owe(chip, transfer->end_ns,
+	chip_owe(chip, request->transfer->end_ns,
 		with_id ? part->release_power_down_with_id : part->release_power_down,
 		CHIP_RULE_RELEASE);
 }

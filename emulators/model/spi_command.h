@@ -33,6 +33,8 @@ struct spi_request {
 	struct chip_facts *facts;
 	const uint8_t *data; /* after address and dummies */
 	size_t data_len;
+	size_t clocked_len; /* the bytes that passed after the dummies, whoever drove the bus */
+	size_t replied_len; /* those of them that were replies */
 };
 
 struct spi_command {
@@ -47,12 +49,26 @@ struct spi_command {
 	/* Data bytes that follow the dummies; any other number and the part does nothing. */
 	size_t data_len_min;
 	size_t data_len_max;
+	/*
+	 * Fills the next bytes of the reply, in the moment transfer->end_ns, while chip select is
+	 * low; with no bytes where it rises before any. NULL: the command has no reply.
+	 */
+	void (*reply)(struct chip *chip, const struct spi_request *request);
+	/* Acts when chip select rises, at transfer->end_ns. NULL: the command is its reply. */
 	void (*run)(struct chip *chip, const struct spi_request *request);
 };
 
-/* The function family->transfer of a family with a table of commands. */
-void spi_transfer(
-	struct chip *chip, const struct chip_transfer *transfer, struct chip_facts *facts);
+/* Takes the first byte of a command. */
+void spi_begin(struct chip *chip);
+
+/* Fills @reply with what the part drives in the moment @now_ns; FFh where it drives nothing. */
+void spi_reply(struct chip *chip, uint64_t now_ns, uint8_t *reply, size_t len);
+
+/* Takes clocks of which nobody drives the bus but the part. */
+void spi_listen(struct chip *chip, uint64_t now_ns, uint8_t *reply, size_t len);
+
+/* Chip select rises at @now_ns: the command acts. */
+void spi_end(struct chip *chip, uint64_t now_ns);
 
 /* The functions family->init and family->power_up for the state that SPI parts share. */
 void spi_init(struct chip *chip);
@@ -61,16 +77,17 @@ void spi_power_up(struct chip *chip, uint64_t at_ns);
 /* Refuses the command where any of [address, address + len) is protected. */
 bool spi_refuses(const struct chip *chip, uint32_t address, uint32_t len, struct chip_facts *facts);
 
-/* Fills the whole reply with @pattern over and over, beginning with its byte @skip. */
+/* Replies @pattern over and over, beginning with its byte @skip. */
 void spi_reply_repeating(
 	const struct spi_request *request, const uint8_t *pattern, size_t pattern_len, size_t skip);
 
-void spi_run_rdid(struct chip *chip, const struct spi_request *request);
-void spi_run_rems(struct chip *chip, const struct spi_request *request);
-void spi_run_read(struct chip *chip, const struct spi_request *request);
+void spi_reply_rdid(struct chip *chip, const struct spi_request *request);
+void spi_reply_rems(struct chip *chip, const struct spi_request *request);
+void spi_reply_array(struct chip *chip, const struct spi_request *request);
 void spi_run_erase(struct chip *chip, const struct spi_request *request);
 void spi_run_write_enable(struct chip *chip, const struct spi_request *request);
 void spi_run_power_down(struct chip *chip, const struct spi_request *request);
+void spi_reply_release(struct chip *chip, const struct spi_request *request);
 void spi_run_release(struct chip *chip, const struct spi_request *request);
 
 bool spi_has_rdid(const struct part *part, uint8_t opcode);
@@ -82,11 +99,11 @@ bool spi_has_erase(const struct part *part, uint8_t opcode);
 /* The function family->status for them. */
 uint8_t spi_status(const struct chip *chip);
 
-/* 05h and the others that read one, 01h and the others that write some. */
 /* Returns true if the work in hand goes on without the write enable that began it. */
 bool spi_lost_wel(const struct chip *chip, uint64_t now_ns);
 
-void spi_run_read_status(struct chip *chip, const struct spi_request *request);
+/* 05h and the others that read one, 01h and the others that write some. */
+void spi_reply_status(struct chip *chip, const struct spi_request *request);
 void spi_run_write_status(struct chip *chip, const struct spi_request *request);
 
 /* 50h: the next status register write is for the volatile copy, and at once. */

@@ -95,12 +95,16 @@ static void start(struct chip *chip, const struct spi_request *request, enum chi
 }
 
 /* On and on through the pages, then again from the first. */
-static void run_read(struct chip *chip, const struct spi_request *request)
+static void reply_array(struct chip *chip, const struct spi_request *request)
 {
 	const struct chip_transfer *transfer = request->transfer;
 	struct place place = decode(chip, request);
 	uint32_t page_count = chip->part->size_bytes / chip->part->page_bytes;
+	size_t passed = place.offset + request->replied_len;
 	size_t done = 0;
+
+	place.page = (uint32_t)((place.page + passed / page_bytes(chip)) % page_count);
+	place.offset = (uint32_t)(passed % page_bytes(chip));
 
 	while (done < transfer->reply_len) {
 		size_t room = page_bytes(chip) - place.offset;
@@ -115,18 +119,19 @@ static void run_read(struct chip *chip, const struct spi_request *request)
 	}
 }
 
-static void run_page_read(struct chip *chip, const struct spi_request *request)
+static void reply_page(struct chip *chip, const struct spi_request *request)
 {
 	const struct chip_transfer *transfer = request->transfer;
 	struct place place = decode(chip, request);
 
 	for (size_t i = 0; i < transfer->reply_len; i++)
 		array_read(&chip->array,
-			page_address(chip, place.page) + (place.offset + i) % page_bytes(chip),
+			page_address(chip, place.page) +
+				(place.offset + request->replied_len + i) % page_bytes(chip),
 			&transfer->reply[i], 1);
 }
 
-static void run_buffer_read(struct chip *chip, const struct spi_request *request)
+static void reply_buffer(struct chip *chip, const struct spi_request *request)
 {
 	const struct chip_transfer *transfer = request->transfer;
 	int buffer = buffer_of(request->facts->opcode);
@@ -136,7 +141,8 @@ static void run_buffer_read(struct chip *chip, const struct spi_request *request
 		return;
 	for (size_t i = 0; i < transfer->reply_len; i++)
 		transfer->reply[i] =
-			chip->dataflash.buffers[buffer][(offset + i) % page_bytes(chip)];
+			chip->dataflash.buffers[buffer][(offset + request->replied_len + i) %
+							page_bytes(chip)];
 }
 
 static void fill_buffer(struct chip *chip, int buffer, const struct spi_request *request)
@@ -269,7 +275,7 @@ static void run_configure(struct chip *chip, const struct spi_request *request)
 }
 
 /* As delivered: no sector is to be protected, and none locked down. */
-static void run_read_sectors(struct chip *chip, const struct spi_request *request)
+static void reply_sectors(struct chip *chip, const struct spi_request *request)
 {
 	static const uint8_t none = 0x00;
 
@@ -293,7 +299,7 @@ static uint8_t status(const struct chip *chip)
 	return bits;
 }
 
-static void run_read_status(struct chip *chip, const struct spi_request *request)
+static void reply_status(struct chip *chip, const struct spi_request *request)
 {
 	uint8_t octet = status(chip);
 
@@ -305,39 +311,40 @@ static void run_read_status(struct chip *chip, const struct spi_request *request
 
 /* Opcode, name, address and dummy bytes, when, which parts, data bytes from and to, what to do. */
 static const struct spi_command commands[] = {
-	{0x9F, "RDID", 0, 0, 0, NULL, 0, ANY, spi_run_rdid},
-	{0xD7, "RDSR", 0, 0, SPI_WHILE_BUSY, NULL, 0, ANY, run_read_status},
-	{0xB9, "DP", 0, 0, 0, NULL, 0, 0, spi_run_power_down},
-	{0xAB, "RDP", 0, 0, SPI_WHILE_POWERED_DOWN, NULL, 0, ANY, spi_run_release},
-	{0x03, "READ", 3, 0, 0, NULL, 0, ANY, run_read},
-	{0x0B, "FAST_READ", 3, 1, 0, NULL, 0, ANY, run_read},
-	{0xE8, "READ_LEGACY", 3, 4, 0, NULL, 0, ANY, run_read},
-	{0xD2, "READ_PAGE", 3, 4, 0, NULL, 0, ANY, run_page_read},
-	{0xD1, "READ_BUF1", 3, 0, SPI_WHILE_BUSY, NULL, 0, ANY, run_buffer_read},
-	{0xD3, "READ_BUF2", 3, 0, SPI_WHILE_BUSY, NULL, 0, ANY, run_buffer_read},
-	{0xD4, "READ_BUF1", 3, 1, SPI_WHILE_BUSY, NULL, 0, ANY, run_buffer_read},
-	{0xD6, "READ_BUF2", 3, 1, SPI_WHILE_BUSY, NULL, 0, ANY, run_buffer_read},
-	{0x84, "WRITE_BUF1", 3, 0, SPI_WHILE_BUSY, NULL, 1, ANY, run_buffer_write},
-	{0x87, "WRITE_BUF2", 3, 0, SPI_WHILE_BUSY, NULL, 1, ANY, run_buffer_write},
-	{0x83, "BUF1_TO_PAGE_ERASE", 3, 0, WRITES, NULL, 0, 0, run_program_with_erase},
-	{0x86, "BUF2_TO_PAGE_ERASE", 3, 0, WRITES, NULL, 0, 0, run_program_with_erase},
-	{0x88, "BUF1_TO_PAGE", 3, 0, WRITES, NULL, 0, 0, run_program_without_erase},
-	{0x89, "BUF2_TO_PAGE", 3, 0, WRITES, NULL, 0, 0, run_program_without_erase},
-	{0x82, "PAGE_THROUGH_BUF1", 3, 0, WRITES, NULL, 1, ANY, run_program_through},
-	{0x85, "PAGE_THROUGH_BUF2", 3, 0, WRITES, NULL, 1, ANY, run_program_through},
-	{0x53, "PAGE_TO_BUF1", 3, 0, 0, NULL, 0, 0, run_page_to_buffer},
-	{0x55, "PAGE_TO_BUF2", 3, 0, 0, NULL, 0, 0, run_page_to_buffer},
-	{0x60, "COMPARE_BUF1", 3, 0, 0, NULL, 0, 0, run_compare},
-	{0x61, "COMPARE_BUF2", 3, 0, 0, NULL, 0, 0, run_compare},
-	{0x58, "REWRITE_BUF1", 3, 0, WRITES, NULL, 0, 0, run_rewrite},
-	{0x59, "REWRITE_BUF2", 3, 0, WRITES, NULL, 0, 0, run_rewrite},
-	{0x81, "PAGE_ERASE", 3, 0, WRITES, spi_has_erase, 0, 0, run_erase},
-	{0x50, "BLOCK_ERASE", 3, 0, WRITES, spi_has_erase, 0, 0, run_erase},
-	{0x7C, "SECTOR_ERASE", 3, 0, WRITES, spi_has_erase, 0, 0, run_erase},
-	{0xC7, "CHIP_ERASE", 0, 0, WRITES, spi_has_erase, 3, 3, run_chip_erase},
-	{0x32, "READ_PROTECTION", 3, 0, 0, NULL, 0, ANY, run_read_sectors},
-	{0x35, "READ_LOCKDOWN", 3, 0, 0, NULL, 0, ANY, run_read_sectors},
-	{0x3D, "CONFIGURE", 0, 0, WRITES, NULL, 3, 3, run_configure},
+	{0x9F, "RDID", 0, 0, 0, NULL, 0, ANY, spi_reply_rdid, NULL},
+	{0xD7, "RDSR", 0, 0, SPI_WHILE_BUSY, NULL, 0, ANY, reply_status, NULL},
+	{0xB9, "DP", 0, 0, 0, NULL, 0, 0, NULL, spi_run_power_down},
+	{0xAB, "RDP", 0, 0, SPI_WHILE_POWERED_DOWN, NULL, 0, ANY, spi_reply_release,
+		spi_run_release},
+	{0x03, "READ", 3, 0, 0, NULL, 0, ANY, reply_array, NULL},
+	{0x0B, "FAST_READ", 3, 1, 0, NULL, 0, ANY, reply_array, NULL},
+	{0xE8, "READ_LEGACY", 3, 4, 0, NULL, 0, ANY, reply_array, NULL},
+	{0xD2, "READ_PAGE", 3, 4, 0, NULL, 0, ANY, reply_page, NULL},
+	{0xD1, "READ_BUF1", 3, 0, SPI_WHILE_BUSY, NULL, 0, ANY, reply_buffer, NULL},
+	{0xD3, "READ_BUF2", 3, 0, SPI_WHILE_BUSY, NULL, 0, ANY, reply_buffer, NULL},
+	{0xD4, "READ_BUF1", 3, 1, SPI_WHILE_BUSY, NULL, 0, ANY, reply_buffer, NULL},
+	{0xD6, "READ_BUF2", 3, 1, SPI_WHILE_BUSY, NULL, 0, ANY, reply_buffer, NULL},
+	{0x84, "WRITE_BUF1", 3, 0, SPI_WHILE_BUSY, NULL, 1, ANY, NULL, run_buffer_write},
+	{0x87, "WRITE_BUF2", 3, 0, SPI_WHILE_BUSY, NULL, 1, ANY, NULL, run_buffer_write},
+	{0x83, "BUF1_TO_PAGE_ERASE", 3, 0, WRITES, NULL, 0, 0, NULL, run_program_with_erase},
+	{0x86, "BUF2_TO_PAGE_ERASE", 3, 0, WRITES, NULL, 0, 0, NULL, run_program_with_erase},
+	{0x88, "BUF1_TO_PAGE", 3, 0, WRITES, NULL, 0, 0, NULL, run_program_without_erase},
+	{0x89, "BUF2_TO_PAGE", 3, 0, WRITES, NULL, 0, 0, NULL, run_program_without_erase},
+	{0x82, "PAGE_THROUGH_BUF1", 3, 0, WRITES, NULL, 1, ANY, NULL, run_program_through},
+	{0x85, "PAGE_THROUGH_BUF2", 3, 0, WRITES, NULL, 1, ANY, NULL, run_program_through},
+	{0x53, "PAGE_TO_BUF1", 3, 0, 0, NULL, 0, 0, NULL, run_page_to_buffer},
+	{0x55, "PAGE_TO_BUF2", 3, 0, 0, NULL, 0, 0, NULL, run_page_to_buffer},
+	{0x60, "COMPARE_BUF1", 3, 0, 0, NULL, 0, 0, NULL, run_compare},
+	{0x61, "COMPARE_BUF2", 3, 0, 0, NULL, 0, 0, NULL, run_compare},
+	{0x58, "REWRITE_BUF1", 3, 0, WRITES, NULL, 0, 0, NULL, run_rewrite},
+	{0x59, "REWRITE_BUF2", 3, 0, WRITES, NULL, 0, 0, NULL, run_rewrite},
+	{0x81, "PAGE_ERASE", 3, 0, WRITES, spi_has_erase, 0, 0, NULL, run_erase},
+	{0x50, "BLOCK_ERASE", 3, 0, WRITES, spi_has_erase, 0, 0, NULL, run_erase},
+	{0x7C, "SECTOR_ERASE", 3, 0, WRITES, spi_has_erase, 0, 0, NULL, run_erase},
+	{0xC7, "CHIP_ERASE", 0, 0, WRITES, spi_has_erase, 3, 3, NULL, run_chip_erase},
+	{0x32, "READ_PROTECTION", 3, 0, 0, NULL, 0, ANY, reply_sectors, NULL},
+	{0x35, "READ_LOCKDOWN", 3, 0, 0, NULL, 0, ANY, reply_sectors, NULL},
+	{0x3D, "CONFIGURE", 0, 0, WRITES, NULL, 3, 3, NULL, run_configure},
 };
 
 static void power_up(struct chip *chip, uint64_t at_ns)
@@ -362,7 +369,6 @@ static void finish(struct chip *chip, bool cut_off)
 const struct family family_spi_dataflash = {
 	.init = spi_init,
 	.power_up = power_up,
-	.transfer = spi_transfer,
 	.commands = commands,
 	.command_count = sizeof(commands) / sizeof(commands[0]),
 	.finish = finish,

@@ -22,13 +22,14 @@ static void run_write(struct chip *chip, const struct spi_request *request)
 }
 
 /* As delivered the page begins with the maker's code, and the rest of it is erased. */
-static void run_read_ident(struct chip *chip, const struct spi_request *request)
+static void reply_ident(struct chip *chip, const struct spi_request *request)
 {
 	const struct part_spi *part = chip->part->spi;
 	const struct chip_transfer *transfer = request->transfer;
 
 	for (size_t i = 0; i < transfer->reply_len; i++) {
-		size_t offset = (request->facts->address + i) % chip->part->page_bytes;
+		size_t offset = (request->facts->address + request->replied_len + i) %
+				chip->part->page_bytes;
 
 		if (offset < part->rdid_len)
 			transfer->reply[i] = part->rdid[offset];
@@ -39,13 +40,13 @@ static void run_read_ident(struct chip *chip, const struct spi_request *request)
 
 /* Opcode, name, address and dummy bytes, when, which parts, data bytes from and to, what to do. */
 static const struct spi_command commands[] = {
-	{0x83, "RDID", 3, 0, SPI_ANY_ADDRESS, NULL, 0, ANY, run_read_ident},
-	{0x05, "RDSR", 0, 0, SPI_WHILE_BUSY, NULL, 0, ANY, spi_run_read_status},
-	{0x01, "WRSR", 0, 0, SPI_NEEDS_WRITE_ENABLE, NULL, 1, 1, spi_run_write_status},
-	{0x06, "WREN", 0, 0, SPI_BEGINS_WRITE, NULL, 0, 0, spi_run_write_enable},
-	{0x04, "WRDI", 0, 0, 0, NULL, 0, 0, spi_run_write_enable},
-	{0x03, "READ", 3, 0, 0, NULL, 0, ANY, spi_run_read},
-	{0x02, "WRITE", 3, 0, SPI_NEEDS_WRITE_ENABLE, NULL, 1, ANY, run_write},
+	{0x83, "RDID", 3, 0, SPI_ANY_ADDRESS, NULL, 0, ANY, reply_ident, NULL},
+	{0x05, "RDSR", 0, 0, SPI_WHILE_BUSY, NULL, 0, ANY, spi_reply_status, NULL},
+	{0x01, "WRSR", 0, 0, SPI_NEEDS_WRITE_ENABLE, NULL, 1, 1, NULL, spi_run_write_status},
+	{0x06, "WREN", 0, 0, SPI_BEGINS_WRITE, NULL, 0, 0, NULL, spi_run_write_enable},
+	{0x04, "WRDI", 0, 0, 0, NULL, 0, 0, NULL, spi_run_write_enable},
+	{0x03, "READ", 3, 0, 0, NULL, 0, ANY, spi_reply_array, NULL},
+	{0x02, "WRITE", 3, 0, SPI_NEEDS_WRITE_ENABLE, NULL, 1, ANY, NULL, run_write},
 };
 
 static void finish(struct chip *chip, bool cut_off)
@@ -58,7 +59,6 @@ static void finish(struct chip *chip, bool cut_off)
 const struct family family_spi_eeprom = {
 	.init = spi_init,
 	.power_up = spi_power_up,
-	.transfer = spi_transfer,
 	.commands = commands,
 	.command_count = sizeof(commands) / sizeof(commands[0]),
 	.finish = finish,

@@ -118,7 +118,7 @@ static uint8_t flag_status(const struct chip *chip)
 	return flags;
 }
 
-static void run_read_flags(struct chip *chip, const struct spi_request *request)
+static void reply_flags(struct chip *chip, const struct spi_request *request)
 {
 	uint8_t flags = flag_status(chip);
 
@@ -137,11 +137,12 @@ static void run_clear_errors(struct chip *chip, const struct spi_request *reques
 	chip->spi.error_bits = 0;
 }
 
-static void run_read_sfdp(struct chip *chip, const struct spi_request *request)
+static void reply_sfdp(struct chip *chip, const struct spi_request *request)
 {
 	const struct chip_transfer *transfer = request->transfer;
+	uint32_t address = request->facts->address + (uint32_t)request->replied_len;
 
-	sfdp_read(chip->part, request->facts->address, transfer->reply, transfer->reply_len);
+	sfdp_read(chip->part, address, transfer->reply, transfer->reply_len);
 }
 
 /* After BRAC it is the bank register that 01h writes. */
@@ -163,74 +164,77 @@ static void run_write_status(struct chip *chip, const struct spi_request *reques
 /* Opcode, name, address and dummy bytes, when, which parts, data bytes from and to, what to do. */
 static const struct spi_command commands[] = {
 	/* Looked for in this order: of each page. */
-	{0x05, "RDSR", 0, 0, POLLS, NULL, 0, ANY, spi_run_read_status},
-	{0x06, "WREN", 0, 0, SPI_BEGINS_WRITE, NULL, 0, ANY, spi_run_write_enable},
-	{0x02, "PP", MODE, 0, WRITES, NULL, 1, ANY, run_page_program},
-	{0x03, "READ", MODE, 0, 0, NULL, 0, ANY, spi_run_read},
+	{0x05, "RDSR", 0, 0, POLLS, NULL, 0, ANY, spi_reply_status, NULL},
+	{0x06, "WREN", 0, 0, SPI_BEGINS_WRITE, NULL, 0, ANY, NULL, spi_run_write_enable},
+	{0x02, "PP", MODE, 0, WRITES, NULL, 1, ANY, NULL, run_page_program},
+	{0x03, "READ", MODE, 0, 0, NULL, 0, ANY, spi_reply_array, NULL},
 	/* Commands that read the identity. */
-	{0x9F, "RDID", 0, 0, 0, spi_has_rdid, 0, ANY, spi_run_rdid},
-	{0x90, "REMS", 3, 0, 0, spi_has_rems, 0, ANY, spi_run_rems},
-	{0x5A, "RDSFDP", 3, 1, SPI_HAS_SFDP, NULL, 0, ANY, run_read_sfdp},
+	{0x9F, "RDID", 0, 0, 0, spi_has_rdid, 0, ANY, spi_reply_rdid, NULL},
+	{0x90, "REMS", 3, 0, 0, spi_has_rems, 0, ANY, spi_reply_rems, NULL},
+	{0x5A, "RDSFDP", 3, 1, SPI_HAS_SFDP, NULL, 0, ANY, reply_sfdp, NULL},
 	/* Power and resets. */
-	{0xAB, "RES", 0, 0, SPI_WHILE_POWERED_DOWN, nor_has_release, 0, ANY, spi_run_release},
-	{0xB9, "DP", 0, 0, SPI_NOT_WHILE_SUSPENDED, nor_has_power_down, 0, 0, spi_run_power_down},
-	{0x66, "RSTEN", 0, 0, POLLS | SPI_KEEPS_RESET_ENABLED, nor_has_reset, 0, 0,
+	{0xAB, "RES", 0, 0, SPI_WHILE_POWERED_DOWN, nor_has_release, 0, ANY, spi_reply_release,
+		spi_run_release},
+	{0xB9, "DP", 0, 0, SPI_NOT_WHILE_SUSPENDED, nor_has_power_down, 0, 0, NULL,
+		spi_run_power_down},
+	{0x66, "RSTEN", 0, 0, POLLS | SPI_KEEPS_RESET_ENABLED, nor_has_reset, 0, 0, NULL,
 		nor_run_reset_enable},
-	{0x99, "RST", 0, 0, POLLS, nor_has_reset, 0, 0, nor_run_reset},
-	{0xF0, "RESET", 0, 0, SPI_HAS_RESET_F0 | POLLS, NULL, 0, 0, nor_run_reset},
+	{0x99, "RST", 0, 0, POLLS, nor_has_reset, 0, 0, NULL, nor_run_reset},
+	{0xF0, "RESET", 0, 0, SPI_HAS_RESET_F0 | POLLS, NULL, 0, 0, NULL, nor_run_reset},
 	/* Registers. */
-	{0x35, "RDSR2", 0, 0, POLLS, spi_has_status, 0, ANY, spi_run_read_status},
-	{0x15, "RDSR3", 0, 0, POLLS, spi_has_status, 0, ANY, spi_run_read_status},
-	{0x07, "RDSR2V", 0, 0, POLLS, spi_has_status, 0, ANY, spi_run_read_status},
-	{0x2B, "RDSCUR", 0, 0, POLLS, spi_has_status, 0, ANY, spi_run_read_status},
-	{0x33, "RDCR3", 0, 0, POLLS, spi_has_status, 0, ANY, spi_run_read_status},
-	{0x04, "WRDI", 0, 0, 0, NULL, 0, ANY, spi_run_write_enable},
-	{0x50, "VSREN", 0, 0, SPI_HAS_VOLATILE_STATUS | SPI_BEGINS_WRITE, NULL, 0, 0,
+	{0x35, "RDSR2", 0, 0, POLLS, spi_has_status, 0, ANY, spi_reply_status, NULL},
+	{0x15, "RDSR3", 0, 0, POLLS, spi_has_status, 0, ANY, spi_reply_status, NULL},
+	{0x07, "RDSR2V", 0, 0, POLLS, spi_has_status, 0, ANY, spi_reply_status, NULL},
+	{0x2B, "RDSCUR", 0, 0, POLLS, spi_has_status, 0, ANY, spi_reply_status, NULL},
+	{0x33, "RDCR3", 0, 0, POLLS, spi_has_status, 0, ANY, spi_reply_status, NULL},
+	{0x04, "WRDI", 0, 0, 0, NULL, 0, ANY, NULL, spi_run_write_enable},
+	{0x50, "VSREN", 0, 0, SPI_HAS_VOLATILE_STATUS | SPI_BEGINS_WRITE, NULL, 0, 0, NULL,
 		spi_run_status_enable},
-	{0x01, "WRSR", 0, 0, WRITES_STATUS, NULL, 1, ANY, run_write_status},
-	{0x31, "WRSR2", 0, 0, WRITES_STATUS, spi_has_status, 1, ANY, spi_run_write_status},
-	{0x11, "WRSR3", 0, 0, WRITES_STATUS, spi_has_status, 1, ANY, spi_run_write_status},
-	{0x70, "RDFSR", 0, 0, SPI_HAS_FLAG_STATUS | POLLS, NULL, 0, ANY, run_read_flags},
-	{0x50, "CLFSR", 0, 0, SPI_HAS_FLAG_STATUS, NULL, 0, 0, run_clear_flags},
-	{0x30, "CLSR", 0, 0, SPI_HAS_ERROR_BITS | POLLS, NULL, 0, 0, run_clear_errors},
-	{0x36, "LOCK", MODE, 0, WRITES, nor_has_lock, 0, 0, nor_run_lock},
-	{0x39, "UNLOCK", MODE, 0, WRITES, nor_has_lock, 0, 0, nor_run_lock},
-	{0x3C, "RDLOCK", MODE, 0, 0, nor_has_lock, 0, ANY, nor_run_read_lock},
-	{0x3D, "RDLOCK", MODE, 0, 0, nor_has_lock, 0, ANY, nor_run_read_lock},
-	{0x7E, "LOCK_ALL", 0, 0, WRITES, nor_has_lock, 0, 0, nor_run_lock_all},
-	{0x98, "UNLOCK_ALL", 0, 0, WRITES, nor_has_lock, 0, 0, nor_run_lock_all},
-	{0x72, "RBPR", 0, 0, 0, nor_has_lock, 0, ANY, nor_run_read_locks},
-	{0x42, "WBPR", 0, 0, WRITES, nor_has_lock, 18, 18, nor_run_write_locks},
-	{0x8D, "LBPR", 0, 0, WRITES, nor_has_lock, 0, 0, nor_run_hold_locks},
+	{0x01, "WRSR", 0, 0, WRITES_STATUS, NULL, 1, ANY, NULL, run_write_status},
+	{0x31, "WRSR2", 0, 0, WRITES_STATUS, spi_has_status, 1, ANY, NULL, spi_run_write_status},
+	{0x11, "WRSR3", 0, 0, WRITES_STATUS, spi_has_status, 1, ANY, NULL, spi_run_write_status},
+	{0x70, "RDFSR", 0, 0, SPI_HAS_FLAG_STATUS | POLLS, NULL, 0, ANY, reply_flags, NULL},
+	{0x50, "CLFSR", 0, 0, SPI_HAS_FLAG_STATUS, NULL, 0, 0, NULL, run_clear_flags},
+	{0x30, "CLSR", 0, 0, SPI_HAS_ERROR_BITS | POLLS, NULL, 0, 0, NULL, run_clear_errors},
+	{0x36, "LOCK", MODE, 0, WRITES, nor_has_lock, 0, 0, NULL, nor_run_lock},
+	{0x39, "UNLOCK", MODE, 0, WRITES, nor_has_lock, 0, 0, NULL, nor_run_lock},
+	{0x3C, "RDLOCK", MODE, 0, 0, nor_has_lock, 0, ANY, nor_reply_lock, NULL},
+	{0x3D, "RDLOCK", MODE, 0, 0, nor_has_lock, 0, ANY, nor_reply_lock, NULL},
+	{0x7E, "LOCK_ALL", 0, 0, WRITES, nor_has_lock, 0, 0, NULL, nor_run_lock_all},
+	{0x98, "UNLOCK_ALL", 0, 0, WRITES, nor_has_lock, 0, 0, NULL, nor_run_lock_all},
+	{0x72, "RBPR", 0, 0, 0, nor_has_lock, 0, ANY, nor_reply_locks, NULL},
+	{0x42, "WBPR", 0, 0, WRITES, nor_has_lock, 18, 18, NULL, nor_run_write_locks},
+	{0x8D, "LBPR", 0, 0, WRITES, nor_has_lock, 0, 0, NULL, nor_run_hold_locks},
 	/* Addresses of parts above 16 MiB. */
-	{0xB7, "EN4B", 0, 0, SPI_HAS_FOUR_BYTE_MODE, NULL, 0, 0, nor_run_four_byte},
-	{0xE9, "EX4B", 0, 0, SPI_HAS_FOUR_BYTE_MODE, NULL, 0, 0, nor_run_four_byte},
-	{0xC8, "RDEAR", 0, 0, SPI_HAS_EXTENDED_ADDRESS, NULL, 0, ANY, nor_run_read_extended},
-	{0xC5, "WREAR", 0, 0, SPI_HAS_EXTENDED_ADDRESS | WRITES, NULL, 1, 1,
+	{0xB7, "EN4B", 0, 0, SPI_HAS_FOUR_BYTE_MODE, NULL, 0, 0, NULL, nor_run_four_byte},
+	{0xE9, "EX4B", 0, 0, SPI_HAS_FOUR_BYTE_MODE, NULL, 0, 0, NULL, nor_run_four_byte},
+	{0xC8, "RDEAR", 0, 0, SPI_HAS_EXTENDED_ADDRESS, NULL, 0, ANY, nor_reply_extended, NULL},
+	{0xC5, "WREAR", 0, 0, SPI_HAS_EXTENDED_ADDRESS | WRITES, NULL, 1, 1, NULL,
 		nor_run_write_extended},
-	{0x16, "BRRD", 0, 0, SPI_HAS_BANK_REGISTER, NULL, 0, ANY, nor_run_read_bank},
-	{0x17, "BRWR", 0, 0, SPI_HAS_BANK_REGISTER, NULL, 1, 1, nor_run_write_bank},
-	{0xB9, "BRAC", 0, 0, SPI_HAS_BANK_REGISTER, NULL, 0, 0, nor_run_bank_access},
+	{0x16, "BRRD", 0, 0, SPI_HAS_BANK_REGISTER, NULL, 0, ANY, nor_reply_bank, NULL},
+	{0x17, "BRWR", 0, 0, SPI_HAS_BANK_REGISTER, NULL, 1, 1, NULL, nor_run_write_bank},
+	{0xB9, "BRAC", 0, 0, SPI_HAS_BANK_REGISTER, NULL, 0, 0, NULL, nor_run_bank_access},
 	/* The array. */
-	{0x0B, "FAST_READ", MODE, 1, 0, NULL, 0, ANY, spi_run_read},
-	{0x13, "READ4", 4, 0, SPI_HAS_FOUR_BYTE_OPCODES, NULL, 0, ANY, spi_run_read},
-	{0x0C, "FAST_READ4", 4, 1, SPI_HAS_FOUR_BYTE_OPCODES, NULL, 0, ANY, spi_run_read},
-	{0x12, "PP4", 4, 0, SPI_HAS_FOUR_BYTE_OPCODES | WRITES, NULL, 1, ANY, run_page_program},
-	{0x81, "PE", MODE, 0, ERASES, spi_has_erase, 0, 0, run_erase},
-	{0x20, "SE", MODE, 0, ERASES, spi_has_erase, 0, 0, run_erase},
-	{0xD7, "SE", MODE, 0, ERASES, spi_has_erase, 0, 0, run_erase},
-	{0x52, "BE32", MODE, 0, ERASES, spi_has_erase, 0, 0, run_erase},
-	{0xD8, "BE64", MODE, 0, ERASES, spi_has_erase, 0, 0, run_erase},
-	{0x21, "SE4", 4, 0, ERASES, spi_has_erase, 0, 0, run_erase},
-	{0x53, "BE32_4", 4, 0, ERASES, spi_has_erase, 0, 0, run_erase},
-	{0x5C, "BE32_4", 4, 0, ERASES, spi_has_erase, 0, 0, run_erase},
-	{0xDC, "BE64_4", 4, 0, ERASES, spi_has_erase, 0, 0, run_erase},
-	{0xC7, "CE", 0, 0, ERASES, spi_has_erase, 0, 0, run_erase},
-	{0x60, "CE", 0, 0, ERASES, spi_has_erase, 0, 0, run_erase},
-	{0x75, "SUSPEND", 0, 0, POLLS, nor_has_suspend, 0, 0, nor_run_suspend},
-	{0xB0, "SUSPEND", 0, 0, POLLS, nor_has_suspend, 0, 0, nor_run_suspend},
-	{0x7A, "RESUME", 0, 0, 0, nor_has_resume, 0, 0, nor_run_resume},
-	{0x30, "RESUME", 0, 0, 0, nor_has_resume, 0, 0, nor_run_resume},
+	{0x0B, "FAST_READ", MODE, 1, 0, NULL, 0, ANY, spi_reply_array, NULL},
+	{0x13, "READ4", 4, 0, SPI_HAS_FOUR_BYTE_OPCODES, NULL, 0, ANY, spi_reply_array, NULL},
+	{0x0C, "FAST_READ4", 4, 1, SPI_HAS_FOUR_BYTE_OPCODES, NULL, 0, ANY, spi_reply_array, NULL},
+	{0x12, "PP4", 4, 0, SPI_HAS_FOUR_BYTE_OPCODES | WRITES, NULL, 1, ANY, NULL,
+		run_page_program},
+	{0x81, "PE", MODE, 0, ERASES, spi_has_erase, 0, 0, NULL, run_erase},
+	{0x20, "SE", MODE, 0, ERASES, spi_has_erase, 0, 0, NULL, run_erase},
+	{0xD7, "SE", MODE, 0, ERASES, spi_has_erase, 0, 0, NULL, run_erase},
+	{0x52, "BE32", MODE, 0, ERASES, spi_has_erase, 0, 0, NULL, run_erase},
+	{0xD8, "BE64", MODE, 0, ERASES, spi_has_erase, 0, 0, NULL, run_erase},
+	{0x21, "SE4", 4, 0, ERASES, spi_has_erase, 0, 0, NULL, run_erase},
+	{0x53, "BE32_4", 4, 0, ERASES, spi_has_erase, 0, 0, NULL, run_erase},
+	{0x5C, "BE32_4", 4, 0, ERASES, spi_has_erase, 0, 0, NULL, run_erase},
+	{0xDC, "BE64_4", 4, 0, ERASES, spi_has_erase, 0, 0, NULL, run_erase},
+	{0xC7, "CE", 0, 0, ERASES, spi_has_erase, 0, 0, NULL, run_erase},
+	{0x60, "CE", 0, 0, ERASES, spi_has_erase, 0, 0, NULL, run_erase},
+	{0x75, "SUSPEND", 0, 0, POLLS, nor_has_suspend, 0, 0, NULL, nor_run_suspend},
+	{0xB0, "SUSPEND", 0, 0, POLLS, nor_has_suspend, 0, 0, NULL, nor_run_suspend},
+	{0x7A, "RESUME", 0, 0, 0, nor_has_resume, 0, 0, NULL, nor_run_resume},
+	{0x30, "RESUME", 0, 0, 0, nor_has_resume, 0, 0, NULL, nor_run_resume},
 };
 
 /* The write enable of a work that is suspended lasts until that work is done. */
@@ -247,7 +251,6 @@ const struct family family_spi_nor = {
 	.init = spi_init,
 	.power_up = spi_power_up,
 	.power_off = nor_drop_suspended,
-	.transfer = spi_transfer,
 	.commands = commands,
 	.command_count = sizeof(commands) / sizeof(commands[0]),
 	.finish = finish,

@@ -18,17 +18,17 @@ bool nor_has_reset(const struct part *part, uint8_t opcode);
 
 /* The fourth address byte: the mode, and the registers that stand in for it. */
 void nor_run_four_byte(struct chip *chip, const struct spi_request *request);
-void nor_run_read_extended(struct chip *chip, const struct spi_request *request);
+void nor_reply_extended(struct chip *chip, const struct spi_request *request);
 void nor_run_write_extended(struct chip *chip, const struct spi_request *request);
-void nor_run_read_bank(struct chip *chip, const struct spi_request *request);
+void nor_reply_bank(struct chip *chip, const struct spi_request *request);
 void nor_run_write_bank(struct chip *chip, const struct spi_request *request);
 void nor_run_bank_access(struct chip *chip, const struct spi_request *request);
 
 /* Locks of single blocks. */
 void nor_run_lock(struct chip *chip, const struct spi_request *request);
 void nor_run_lock_all(struct chip *chip, const struct spi_request *request);
-void nor_run_read_lock(struct chip *chip, const struct spi_request *request);
-void nor_run_read_locks(struct chip *chip, const struct spi_request *request);
+void nor_reply_lock(struct chip *chip, const struct spi_request *request);
+void nor_reply_locks(struct chip *chip, const struct spi_request *request);
 void nor_run_write_locks(struct chip *chip, const struct spi_request *request);
 void nor_run_hold_locks(struct chip *chip, const struct spi_request *request);
 

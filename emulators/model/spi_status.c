@@ -99,11 +99,11 @@ static void weaken_debt(struct chip *chip, uint64_t now_ns)
 		chip->debt.grade = grade_weaker(chip->debt.grade, chip->part->spi->early_wel.grade);
 }
 
-void spi_run_read_status(struct chip *chip, const struct spi_request *request)
+void spi_reply_status(struct chip *chip, const struct spi_request *request)
 {
 	uint8_t status = status_read(chip, index_of(chip->part->spi, request->facts->opcode));
 
-	weaken_debt(chip, request->transfer->start_ns);
+	weaken_debt(chip, request->transfer->end_ns);
 	spi_reply_repeating(request, &status, 1, 0);
 }
 

@@ -69,6 +69,22 @@ static void send(struct bench *bench, const uint8_t *command, size_t command_len
 	free(transfer.reply);
 }
 
+/* The same byte by byte, with time between them. */
+static void stream(struct bench *bench, const uint8_t *bytes, size_t len)
+{
+	struct chip_facts facts;
+
+	chip_select(&bench->chip, bench->now_ns);
+	for (size_t i = 0; i < len; i++) {
+		if (i % 8 == 7)
+			let_time_pass(bench);
+		chip_exchange(&bench->chip, bench->now_ns, bytes[i]);
+	}
+	FUZZ_CHECK(chip_deselect(&bench->chip, bench->now_ns, &facts) == (len > 0));
+	if (len > 0)
+		check_facts(bench, &facts);
+}
+
 /* Sends a command; half the time after a write enable, which most commands need. */
 static void transfer(struct bench *bench, uint8_t kind)
 {
@@ -84,7 +100,10 @@ static void transfer(struct bench *bench, uint8_t kind)
 		send(bench, &write_enable, 1, 0);
 	copy = malloc(command_len); /* on the heap, so that ASan sees a read beyond it */
 	memcpy(copy, command, command_len);
-	send(bench, copy, command_len, reply_len);
+	if (kind & 2)
+		stream(bench, copy, command_len);
+	else
+		send(bench, copy, command_len, reply_len);
 	free(copy);
 }
 

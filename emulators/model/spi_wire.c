@@ -1,0 +1,129 @@
+/* SPDX-License-Identifier: GPL-2.0-or-later */
+/* What passes on an SPI bus while chip select is low, and a whole transfer as a use of it. */
+#include <assert.h>
+#include <string.h>
+
+#include "spi_command.h"
+
+#define FLOATING 0xFF
+
+void chip_select(struct chip *chip, uint64_t now_ns)
+{
+	struct spi_wire *wire = &chip->wire;
+
+	chip_settle(chip, now_ns);
+	wire->command = NULL;
+	wire->start_ns = now_ns;
+	wire->command_len = 0;
+	wire->head_len = 1;
+	wire->clocked_len = 0;
+	wire->replied_len = 0;
+	wire->has_address = false;
+	wire->is_silent = false;
+	wire->bank_access = false;
+	wire->status_enabled = false;
+	memset(&wire->facts, 0, sizeof(wire->facts));
+	wire->facts.busy_left_ns = chip_busy_left_ns(chip, now_ns);
+}
+
+static void begin(struct chip *chip, uint8_t opcode)
+{
+	struct spi_wire *wire = &chip->wire;
+
+	wire->facts.opcode = opcode;
+	wire->is_silent = chip_is_off(chip, &wire->facts);
+	if (!wire->is_silent)
+		spi_begin(chip);
+}
+
+static uint32_t page_bytes(const struct chip *chip)
+{
+	const struct part_dataflash *dataflash = chip->part->dataflash;
+
+	return dataflash && chip->dataflash.binary_pages ? dataflash->binary_page_bytes
+							 : chip->part->page_bytes;
+}
+
+/*
+ * In a full page further bytes take the place of its first ones, so whole pages of those can go.
+ * What is left is still too long for each command whose length is limited.
+ */
+static void drop_replaced(struct chip *chip)
+{
+	struct spi_wire *wire = &chip->wire;
+	size_t drop = CHIP_LATCH_BYTES_MAX - CHIP_LATCH_BYTES_MAX % page_bytes(chip);
+	uint8_t *data = wire->bytes + wire->head_len;
+
+	wire->command_len -= drop;
+	memmove(data, data + drop, wire->command_len - wire->head_len);
+}
+
+/* Takes bytes that the client drives. */
+static void take(struct chip *chip, const uint8_t *bytes, size_t len)
+{
+	struct spi_wire *wire = &chip->wire;
+
+	if (wire->clocked_len == 0)
+		begin(chip, bytes[0]);
+	wire->clocked_len += len;
+	while (len > 0) {
+		size_t room = sizeof(wire->bytes) - wire->command_len;
+		size_t part = len < room ? len : room;
+
+		memcpy(wire->bytes + wire->command_len, bytes, part);
+		wire->command_len += part;
+		bytes += part;
+		len -= part;
+		if (wire->command_len == sizeof(wire->bytes))
+			drop_replaced(chip);
+	}
+}
+
+uint8_t chip_exchange(struct chip *chip, uint64_t now_ns, uint8_t value)
+{
+	const struct spi_wire *wire = &chip->wire;
+	uint8_t reply = FLOATING;
+
+	chip_settle(chip, now_ns);
+	if (!wire->is_silent && wire->clocked_len >= wire->head_len)
+		spi_reply(chip, now_ns, &reply, 1);
+	take(chip, &value, 1);
+	return reply;
+}
+
+static void finish(struct chip *chip, uint64_t now_ns, struct chip_facts *facts)
+{
+	if (!chip->wire.is_silent)
+		spi_end(chip, now_ns);
+	*facts = chip->wire.facts;
+	facts->busy_until_ns = chip->busy_until_ns;
+	facts->status = chip->family->status(chip);
+}
+
+bool chip_deselect(struct chip *chip, uint64_t now_ns, struct chip_facts *facts)
+{
+	chip_settle(chip, now_ns);
+	if (chip->wire.clocked_len == 0)
+		return false;
+	finish(chip, now_ns, facts);
+	return true;
+}
+
+size_t chip_passed_len(const struct chip *chip, size_t *reply_len)
+{
+	*reply_len = chip->wire.replied_len;
+	return chip->wire.clocked_len;
+}
+
+void chip_transfer(
+	struct chip *chip, const struct chip_transfer *transfer, struct chip_facts *facts)
+{
+	assert(transfer->command_len > 0 && transfer->start_ns <= transfer->end_ns);
+	chip_select(chip, transfer->start_ns);
+	take(chip, transfer->command, transfer->command_len);
+	if (transfer->reply_len > 0 && chip->wire.is_silent)
+		memset(transfer->reply, FLOATING, transfer->reply_len);
+	else if (transfer->reply_len > 0)
+		spi_listen(chip, transfer->start_ns, transfer->reply, transfer->reply_len);
+	finish(chip, transfer->end_ns, facts);
+}
