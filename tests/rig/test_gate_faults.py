@@ -24,14 +24,19 @@ SIGNALS = ["signals:20"]
 
 
 def site(
-    callers: tuple[str, ...], asked_ns: int, seen_ns: int, *, short: bool | None = None
+    callers: tuple[str, ...],
+    asked_ns: int,
+    seen_ns: int,
+    *,
+    short: bool | None = None,
+    count: int = 1,
 ) -> SiteWaits:
-    """Returns a call site with one wait, which is short if it took less than requested."""
+    """Returns a call site whose waits are short if the shortest took less than requested."""
     is_short = seen_ns < asked_ns if short is None else short
     return SiteWaits(
         callers=list(callers),
         requested_ns=asked_ns,
-        count=1,
+        count=count,
         short=int(is_short),
         least_ns=(seen_ns, seen_ns),
         error_ns=10,
@@ -53,6 +58,28 @@ def cell(subject: str, *sites: SiteWaits, hazards: list[str] | None = None) -> C
 
 def changes(before: CellResult, now: CellResult) -> list[Change]:
     return [fault.change for fault in compare_faults(before, now, lengths_cut([before]))]
+
+
+@pytest.mark.parametrize(
+    ("hazards", "whole", "expected"),
+    [
+        # Nothing as long was ever asked for: the sleeps of the candidate are cut as all are.
+        (SIGNALS, site(POLL, 10 * US, 10 * US, count=300), Change.AS_BEFORE),
+        (["refused:sleep,eperm"], site(POLL, 10 * US, 10 * US, count=300), Change.AS_BEFORE),
+        # The baseline waits as long without a sleep.
+        (SIGNALS, site(POLL, 10 * MS, 10 * MS, count=300), Change.NEW),
+        (["refused:sleep,eperm"], site(POLL, 10 * MS, 10 * MS), Change.NEW),
+        # Once is no evidence: a signal comes each 50 ms.
+        (SIGNALS, site(POLL, 10 * MS, 10 * MS), Change.AS_BEFORE),
+    ],
+)
+def test_sleep_of_a_new_length_is_cut_as_longer_ones_are(
+    hazards: list[str], whole: SiteWaits, expected: Change
+) -> None:
+    before = cell(BEFORE, site(SYNC, SECOND, 45 * MS), whole, hazards=hazards)
+    now = cell(AFTER, site(SYNC, SECOND, 45 * MS), site(SETTLE, 10 * MS, MS), hazards=hazards)
+    assert expected in changes(before, now)
+    assert changes(before, now).count(Change.NEW) == (expected is Change.NEW)
 
 
 @pytest.mark.parametrize(
@@ -109,12 +136,6 @@ def test_wait_as_long_as_one_that_signals_cut_before_is_no_new_fault() -> None:
     before = cell(BEFORE, site(SYNC, SECOND, 45 * MS), whole, hazards=SIGNALS)
     now = cell(AFTER, whole, site(("spi_erase (spi25.c:1)",), SECOND, 3 * MS), hazards=SIGNALS)
     assert Change.NEW not in changes(before, now)
-
-
-def test_shorter_wait_than_any_that_signals_cut_before_is_new() -> None:
-    before = cell(BEFORE, site(SYNC, SECOND, 45 * MS), hazards=SIGNALS)
-    now = cell(AFTER, site(SYNC, SECOND, 45 * MS), site(POLL, 10 * MS, MS), hazards=SIGNALS)
-    assert changes(before, now) == [Change.NEW, Change.AS_BEFORE]
 
 
 def outcome_of(before: CellResult, after: CellResult, **terms: Any) -> tuple[int, Outcome]:

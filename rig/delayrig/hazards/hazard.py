@@ -90,6 +90,8 @@ class Hazard:
     phase_ns: int = 0
     """The period of what ends waits at moments that have nothing to do with the program; 0: none.
     By so much may such a wait last more or less by chance."""
+    ends_waits: bool = False
+    """True if it ends a program's waits: what such a program asks for then tells which ones."""
     why_uncounted: str = ""
     """Why the subject's time under it is no cost of its own; empty if it is one."""
 

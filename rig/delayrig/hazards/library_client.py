@@ -70,6 +70,7 @@ class Signals(InLibrary):
     name = "signals"
     client_option = "--signals"
     form = "RATE[,alrm|chld|usr1][,restart]"
+    ends_waits = True
     legend = f"RATE is {RATES_HZ.start} to {RATES_HZ[-1]} a second"
     about = "libflashrom in a program that handles RATE signals a second, such as signals:20"
 

@@ -30,6 +30,7 @@ class Refused(Hazard):
     about = "system calls of the subject that wait are refused, such as refused:sleep,eperm"
     concern = Concern.SAFETY
     lanes = IN_GUEST
+    ends_waits = True
     repeatable = True
 
     def spec_lines(self, cell: Cell) -> Sequence[str]:

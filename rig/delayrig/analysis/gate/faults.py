@@ -5,6 +5,7 @@ A fault is known by what stays the same between two builds: the witness, the tim
 for, and the functions of the call stack; at the part, the broken rule and the command.
 """
 
+from collections import defaultdict
 from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass
 from enum import StrEnum
@@ -13,6 +14,7 @@ import msgspec
 
 from delayrig.base.durations import rounded
 from delayrig.hazards import hazard_of
+from delayrig.hazards.hazard import Hazard
 from delayrig.judge.chip import DOUBTFUL_GRADES
 from delayrig.judge.exit_code import UNSAFE
 from delayrig.judge.site_waits import UNKNOWN, functions_of, length_class_ns
@@ -26,6 +28,8 @@ COMMAND_INSTRUCTIONS = 2048
 """The same of the code between two commands to the part."""
 LACK_PART_MAX = 0.05
 """By this part of what was lacking may more be lacking: what ends a wait too early is no clock."""
+PERIODS_TO_MEET = 4
+"""In so many periods of a hazard it surely met a wait of the program."""
 JOB, DATA = "job", "data"
 """Kinds of faults that no witness of time tells."""
 
@@ -85,28 +89,44 @@ class _Found:
 
 
 def lengths_cut(cells: Iterable[CellResult]) -> dict[str, int]:
-    """Returns the shortest wait that was cut short under each hazard that strikes by chance.
+    """Returns from which length on waits are cut short under each hazard that ends waits.
 
-    Which of a program's sleeps a signal meets is chance. That one was cut tells that all can be
-    that are as long.
+    Which of a program's sleeps a signal meets is chance, and which lengths it sleeps for depends on
+    what it asks. So a length counts as cut if a longer wait was, and none from this length on was
+    whole although the hazard met it.
     """
-    found: dict[str, int] = {}
+    short, met = (
+        defaultdict[str, set[int]](set),
+        defaultdict[str, dict[int, float]](lambda: defaultdict(float)),
+    )
     for cell in cells:
-        lengths = [length_class_ns(site.requested_ns) for site in cell.waits if site.short]
-        for name in _striking(cell) if lengths else ():
-            found[name] = min(*lengths, found.get(name, lengths[0]))
-    return found
+        for hazard in _striking(cell):
+            for site in cell.waits:
+                length = length_class_ns(site.requested_ns)
+                if site.short:
+                    short[hazard.name].add(length)
+                met[hazard.name][length] += _times_met(hazard, site)
+    return {
+        name: 1 + max((ns for ns in met[name] if ns < min(cut) and met[name][ns] >= 1), default=0)
+        for name, cut in short.items()
+    }
+
+
+def _times_met(hazard: Hazard, site: SiteWaits) -> float:
+    """Returns how often a hazard surely met these waits; without a period it meets each."""
+    if not hazard.phase_ns:
+        return site.count
+    return site.count * site.requested_ns / (hazard.phase_ns * PERIODS_TO_MEET)
 
 
 def is_struck(cell: CellResult) -> bool:
-    """Returns True if signals end the cell's waits; how a part is found ends none."""
-    return any(hazard_of(word).in_library and hazard_of(word).phase_ns for word in cell.hazards)
+    """Returns True if a hazard ends the cell's waits; how a part is found ends none."""
+    return bool(_striking(cell))
 
 
-def _striking(cell: CellResult) -> list[str]:
-    """Returns the names of the cell's hazards that end waits at moments of their own."""
-    hazards = map(hazard_of, cell.hazards)
-    return [hazard.name for hazard in hazards if hazard.phase_ns]
+def _striking(cell: CellResult) -> list[Hazard]:
+    """Returns the cell's hazards that end a program's waits."""
+    return [hazard for hazard in map(hazard_of, cell.hazards) if hazard.ends_waits]
 
 
 def compare_faults(
@@ -123,7 +143,7 @@ def compare_faults(
     # A job that the baseline does not do either is no fault of a change.
     shared = [pair for pair in pairs if pair[1].witness != JOB]
     found = [_changed(one, other, _slack_ns(now, one)) for one, other in shared]
-    struck = [cut[name] for name in _striking(now) if name in cut] if before else []
+    struck = [cut[each.name] for each in _striking(now) if each.name in cut] if before else []
     found += [
         _new(each, before, struck)
         for each in new
