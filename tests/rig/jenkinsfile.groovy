@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
-// Reads a declarative Jenkinsfile by Groovy itself, calls every block of it, and prints what was
-// called, as JSON: groovy jenkinsfile.groovy FILE STATUS. `sh` gives STATUS back where it is asked to.
+// Reads a declarative Jenkinsfile with Groovy itself, calls each of its blocks, and prints the calls
+// as JSON: groovy jenkinsfile.groovy FILE STATUS. `sh` returns STATUS if it is asked to.
 import groovy.json.JsonOutput
 import org.codehaus.groovy.control.CompilerConfiguration
 

@@ -25,7 +25,7 @@ COPIED = (
     *("meson.build", "meson.options", "emulators", "flashrom", "images", "tests"),
     "rig/delayrig/VERSION",
 )
-# Where waits are: what speaks to parts and programmers, what waits for parts, and what finds them.
+# Folders with waits: programmers and parts, the code that waits for parts, and the search for them.
 HOLDERS = (
     "flashrom/drivers/*.c",
     "flashrom/programmers/*.c",
@@ -43,7 +43,7 @@ TESTS = "tests/unit/flashrom"
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Wait:
-    """One call that waits, as a stretch of a file's text."""
+    """One call that waits, with its place in the file's text."""
 
     path: str
     line: int
@@ -58,7 +58,7 @@ class Wait:
 
 
 class BuildError(Exception):
-    """The sources do not build, or a test fails that nothing was taken from."""
+    """The sources cannot be built, or a test fails although no wait was removed."""
 
 
 def call_end(text: str, opening: int) -> int:
@@ -106,7 +106,7 @@ def without(wait: Wait, text: str) -> str:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Workshop:
-    """A copy of the sources, and how to build and test it."""
+    """A copy of the sources, with the commands to build and test it."""
 
     root: Path
     meson: str
@@ -204,7 +204,7 @@ def ordered_for(wait: Wait, tests: list[str]) -> list[str]:
 
 
 def remove_all(workshop: Workshop, chosen: list[Wait], record: Path | None) -> int:
-    """Goes through these waits."""
+    """Removes these waits, one after the other."""
     workshop.set_up()
     tests = workshop.tests()
     trusted: set[str] = set()

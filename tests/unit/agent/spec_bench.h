@@ -13,7 +13,7 @@
 
 #include "spec.h"
 
-/* The least that a cell can ask for, in five lines. */
+/* The smallest valid spec, in five lines. */
 #define LEAST                                                                                      \
 	"schema 1\n"                                                                               \
 	"root /subject\n"                                                                          \
@@ -36,7 +36,7 @@ static inline size_t parse(struct bench *bench, const char *text)
 	return spec_parse(bench->text, &bench->spec);
 }
 
-/* The least with `line` after it. */
+/* Parses the smallest spec with `line` after it. */
 static inline size_t parse_line(struct bench *bench, const char *line)
 {
 	char text[1024];
@@ -45,7 +45,7 @@ static inline size_t parse_line(struct bench *bench, const char *line)
 	return parse(bench, text);
 }
 
-/* The least with `count` times `line` after it. */
+/* Parses the smallest spec with `line` repeated `count` times after it. */
 static inline size_t parse_lines(struct bench *bench, const char *line, size_t count)
 {
 	char text[sizeof(bench->text)] = LEAST;

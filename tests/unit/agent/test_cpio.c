@@ -16,7 +16,7 @@
 
 #define ARCHIVE_BYTES 1024u
 
-/* An archive under construction, and an empty folder to unpack it to, which is where we stand. */
+/* An archive that the test builds, and an empty folder, the current one, to unpack it into. */
 struct bench {
 	uint8_t archive[ARCHIVE_BYTES];
 	size_t bytes;

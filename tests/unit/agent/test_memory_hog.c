@@ -10,7 +10,7 @@
 #include "memory_hog.h"
 #include "process.h"
 
-/* The hog itself needs a guest: here it is never started. */
+/* The hog itself needs a guest; this test never starts it. */
 void process_sleep_ms(unsigned int ms)
 {
 	(void)ms;

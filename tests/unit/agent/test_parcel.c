@@ -16,7 +16,7 @@
 #define ENTRY_HEADER_BYTES 16u
 #define UNTOUCHED 0xEE
 
-/* A window in ordinary memory, with a strip behind it that nobody may write to; and a file. */
+/* A window in ordinary memory with a strip behind it that must stay untouched; and a file. */
 struct bench {
 	uint8_t memory[WINDOW_BYTES + 64];
 	struct parcel parcel;
@@ -73,7 +73,7 @@ static void assert_counts(const struct bench *bench, size_t used_bytes, uint64_t
 	assert_int_equal(bench->parcel.entries, entries);
 }
 
-/* The entry at `at`, and where the next one would be. */
+/* Checks the entry at `at`; returns the place of the next one. */
 static size_t assert_entry(
 	const struct bench *bench, size_t at, const char *name, const char *content)
 {
@@ -92,8 +92,8 @@ static void sealed_parcel_has_the_layout_that_the_host_reads(void **state)
 	/* clang-format off */
 	static const uint8_t expected[] = {
 		'F', 'D', 'R', 'P', 'A', 'R', 'C', '1',
-		24 + 16 + 6 + 16 + 4, 0, 0, 0, 0, 0, 0, 0, /* bytes used in all */
-		2, 0, 0, 0, 0, 0, 0, 0,                    /* entries */
+		24 + 16 + 6 + 16 + 4, 0, 0, 0, 0, 0, 0, 0, /* used bytes in total */
+		2, 0, 0, 0, 0, 0, 0, 0,                    /* number of entries */
 		1, 0, 0, 0, 0, 0, 0, 0,                    /* length of name */
 		5, 0, 0, 0, 0, 0, 0, 0,                    /* length of content */
 		'a', 1, 0, 2, 0xFF, '\n',

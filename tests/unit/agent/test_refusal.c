@@ -27,12 +27,14 @@ static void unknown_call_or_error_is_refused(void **state)
 	assert_false(refusals_add(&refusals, "clock", "einval"));
 }
 
-/* Runs in a child, which the filter is for. Returns 0, or the number of what is wrong. */
+/*
+ * Runs in a child, since the filter cannot be removed. Returns 0, or the number of the failed step.
+ */
 static int sleep_and_make_a_timer(const struct refusals *refusals)
 {
 	const struct timespec second = {1, 0};
 
-	/* Without a right of root's, this takes its place. */
+	/* An unprivileged process needs this to install a filter. */
 	if (prctl(PR_SET_NO_NEW_PRIVS, 1, 0, 0, 0) < 0 || refusals_install(refusals) < 0)
 		return 1;
 	if (nanosleep(&second, NULL) != -1 || errno != EPERM)

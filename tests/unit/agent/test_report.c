@@ -16,13 +16,13 @@
 
 #define STEP_NS UINT64_C(1000)
 
-/* The guest's clock: here it goes 1000 ns further with every look at it. */
+/* The guest's clock, which advances by 1000 ns with each reading. */
 uint64_t hypercall_virtual_ns(void)
 {
 	return mock_type(uint64_t);
 }
 
-/* A report in memory; a socket that keeps the bounds of records stands for /dev/kmsg. */
+/* A report in memory; a socket that keeps records apart replaces /dev/kmsg. */
 struct bench {
 	struct report report;
 	int kernel;

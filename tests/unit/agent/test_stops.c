@@ -10,7 +10,7 @@
 
 #include "stops.h"
 
-/* A child that does nothing for ever. */
+/* Starts a child that does nothing, for ever. */
 static pid_t start_sleeper(void)
 {
 	pid_t pid = fork();

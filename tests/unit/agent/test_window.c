@@ -12,7 +12,7 @@
 #define OURS 0x11
 #define THEIRS 0x22
 
-/* A copy and what it is a copy of. */
+/* A window's copy and its memory. */
 struct bench {
 	uint8_t bytes[WINDOW_BYTES] __attribute__((aligned(8)));
 	uint8_t memory[WINDOW_BYTES] __attribute__((aligned(8)));
@@ -73,7 +73,7 @@ static void memory_that_is_used_directly_is_left_alone(void **state)
 
 	(void)state;
 	bench_init(&bench);
-	bench.window.memory = NULL; /* whoever copies from or to it is found out */
+	bench.window.memory = NULL; /* any access crashes */
 	bench.window.bytes = NULL;
 	window_show(&bench.window, WINDOW_BYTES);
 	window_look(&bench.window, WINDOW_BYTES);

@@ -35,7 +35,7 @@ static struct governor begun(const char *name)
 	return governor;
 }
 
-/* All of it up to then; the speed that is wanted after. */
+/* Lets the governor watch up to @until_ns; returns the speed that it then wants. */
 static uint32_t watched(struct governor *governor, uint64_t until_ns, bool busy)
 {
 	uint64_t at_ns;
@@ -119,7 +119,10 @@ static void schedutil_rises_step_by_step_under_load(void **state)
 	uint32_t before = MIN_KIPS;
 
 	(void)state;
-	/* Used at the slowest speed is a fifth at most, and a quarter more than that is little. */
+	/*
+	 * At the slowest speed a fifth is in use at most, and a quarter more than that is still
+	 * slow.
+	 */
 	assert_in_range(watched(&governor, 20 * MS, true), MIN_KIPS, MIN_KIPS * 5 / 4);
 	for (int ms = 100; ms <= 400; ms += 100) {
 		uint32_t now = watched(&governor, (uint64_t)ms * MS, true);
@@ -130,7 +133,7 @@ static void schedutil_rises_step_by_step_under_load(void **state)
 	assert_int_equal(watched(&governor, 1000 * MS, true), MAX_KIPS);
 }
 
-/* Halved in 32 slices of 1.024 ms: from full, with a quarter added, it is at 5/8 then. */
+/* Usage halves in 32 slices of 1.024 ms. With a quarter added, the speed is 5/8 of the full one. */
 static void schedutil_forgets_half_in_32_ms(void **state)
 {
 	struct governor governor = begun("schedutil");

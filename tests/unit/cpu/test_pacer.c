@@ -52,7 +52,7 @@ static void overslept_wait_makes_the_next_one_shorter(void **state)
 	assert_int_equal(pacer_advance(&pacer, START + 350 * US, 250 * US), START + 500 * US);
 }
 
-/* 60 us late after every sleep, for 100 ms: the sum is right to a quantum. */
+/* Each sleep ends 60 us late, for 100 ms; the sum is right to a quantum. */
 static void steady_oversleeping_does_not_add_up(void **state)
 {
 	struct pacer pacer = started();
@@ -75,7 +75,7 @@ static void vcpu_that_the_host_held_up_catches_up_by_a_quarter_at_most(void **st
 	(void)state;
 	assert_int_equal(pacer_advance(&pacer, now_ns, 250 * US), now_ns);
 	pacer_release(&pacer, now_ns);
-	/* Behind, and yet it waits: 250 us of work do not fit into less than 200. */
+	/* It waits although it is behind: 250 us of work need 200 us at least. */
 	assert_int_equal(pacer_advance(&pacer, now_ns + 40 * US, 250 * US), now_ns + 200 * US);
 }
 
@@ -91,7 +91,7 @@ static void vcpu_that_was_held_up_is_back_on_time_in_the_end(void **state)
 		pacer_release(&pacer, now_ns);
 		quanta++;
 	} while (now_ns != pacer.due_ns && quanta < 1000);
-	/* 3.75 ms behind after the first, 50 us less with each of the others. */
+	/* 3.75 ms behind after the first quantum, and 50 us less after each of the others. */
 	assert_int_equal(quanta, 1 + 75);
 	assert_int_equal(pacer.lost_ns, 0);
 	assert_int_equal(pacer_take_late_ns(&pacer), 3750 * US);

@@ -24,7 +24,7 @@ static const struct vcpu_account before = {
 	.lost_ns = 1 * MS,
 };
 
-/* 100 ms later, of which it was idle for 20, and right on its speed of 60 MIPS. */
+/* Returns the vCPU 100 ms later; it was idle for 20 ms, and kept its speed of 60 MIPS. */
 static struct vcpu vcpu_after(int64_t short_ns)
 {
 	return (struct vcpu){

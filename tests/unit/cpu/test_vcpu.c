@@ -46,7 +46,10 @@ static struct vcpu fixed(uint32_t kips)
 	return made(&config, &no_script);
 }
 
-/* Busy up to @until_ns on a host of HOST_KIPS, which wakes it on time. Returns where it stopped. */
+/*
+ * Keeps the vCPU busy up to @until_ns on a host of HOST_KIPS that wakes it on time. Returns the
+ * time at which it stopped.
+ */
 static uint64_t busy(struct vcpu *vcpu, uint64_t now_ns, uint64_t until_ns)
 {
 	while (now_ns < until_ns) {
@@ -100,7 +103,9 @@ static void short_bursts_between_idle_times_keep_the_speed(void **state)
 	uint64_t now_ns = START;
 
 	(void)state;
-	/* 6000 instructions take 100 us at 60 MIPS and 10 here; then it idles for 1 ms. */
+	/*
+	 * 6000 instructions take 100 us at 60 MIPS, and 10 us on this host; then it idles for 1 ms.
+	 */
 	for (int i = 0; i < 100; i++) {
 		if (vcpu_quantum(&vcpu) == 0) {
 			now_ns = vcpu_settle(&vcpu, now_ns, 0);
@@ -176,7 +181,7 @@ static void vcpu_that_gets_a_speed_does_not_pay_for_its_past(void **state)
 
 	(void)state;
 	vcpu_command(&vcpu, now_ns, &slower);
-	now_ns = busy(&vcpu, now_ns, now_ns + 1); /* the quantum that was begun before */
+	now_ns = busy(&vcpu, now_ns, now_ns + 1); /* the quantum that had already begun */
 	before = vcpu.account.instructions;
 	busy(&vcpu, now_ns, now_ns + 10 * MS);
 	assert_int_equal(vcpu.account.instructions - before, 60000 * 10);

@@ -80,13 +80,13 @@ static void bad_line_is_named(void **state)
 		"function 401120\n",
 		"function 401120 4f 0 20 1 401000 4090000000000000f\n",
 		"function 401120 4f 0 20 1 401000 40g000\n",
-		"sleep 401200 2 9 8 1 0 401000 409000\n", /* seconds of 72 bits */
+		"sleep 401200 2 9 8 1 0 401000 409000\n", /* 72 bits of seconds */
 		"entry 1 401120 0 " WINDOW "\n",          /* no such function */
 		"exit 0 401120 0 " WINDOW "\n",           /* no such kind */
 		"entry 0 401120 0 00\n",                  /* too short */
 		"entry 0 401120 0 " WINDOW "00\n",        /* too long */
-		"entry 0 401120 121 " WINDOW "\n",        /* begins on the page before */
-		"entry 0 401ff8 0 " WINDOW "\n",          /* ends on the page behind */
+		"entry 0 401120 121 " WINDOW "\n",        /* begins a page too early */
+		"entry 0 401ff8 0 " WINDOW "\n",          /* ends a page too late */
 	};
 
 	(void)state;

@@ -1,7 +1,5 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
-/*
- * A chip on a bench: commands by hand, at a time that the test sets. Only the tests include this.
- */
+/* A chip on a bench: the test sends commands and sets the time. Only the tests include this. */
 #ifndef TESTS_UNIT_EMULATORS_BENCH_H
 #define TESTS_UNIT_EMULATORS_BENCH_H
 
@@ -42,7 +40,7 @@ static inline void bench_deinit(struct bench *bench)
 	munmap(bench->memory, chip_memory_bytes(bench->chip.part));
 }
 
-/* Sends bytes, reads @reply_len, in no time. */
+/* Sends bytes and reads @reply_len, without taking time. */
 static inline void bench_send(
 	struct bench *bench, const uint8_t *command, size_t command_len, size_t reply_len)
 {
@@ -81,14 +79,14 @@ static inline void bench_op_at4(
 	bench_send(bench, command, sizeof(command), reply_len);
 }
 
-/* One byte of a register that @opcode reads. */
+/* Reads one byte of the register of @opcode. */
 static inline uint8_t bench_register(struct bench *bench, uint8_t opcode)
 {
 	bench_op(bench, opcode, 1);
 	return bench->reply[0];
 }
 
-/* @opcode with its data, after a write enable. */
+/* Sends @opcode with its data, after a write enable. */
 static inline void bench_write_register(
 	struct bench *bench, uint8_t opcode, const uint8_t *data, size_t len)
 {
@@ -128,7 +126,7 @@ static inline uint8_t bench_read(struct bench *bench, uint32_t address)
 	return bench->reply[0];
 }
 
-/* For tables of tests: *@state becomes a bench with that part at its typical times. */
+/* Sets *@state to a bench with that part at its typical times; for tables of tests. */
 static inline int bench_set_up(void **state, const char *part)
 {
 	struct bench *bench = malloc(sizeof(*bench));

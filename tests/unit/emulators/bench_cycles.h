@@ -1,14 +1,14 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
 /*
- * The bench for parts on a bus of cycles: each cycle takes the time that it takes on that bus, and
- * the next one may come at once. Only the tests include this.
+ * A bench for parts on a bus of cycles: each cycle takes its time on that bus, and the next one may
+ * follow at once. Only the tests include this.
  */
 #ifndef TESTS_UNIT_EMULATORS_BENCH_CYCLES_H
 #define TESTS_UNIT_EMULATORS_BENCH_CYCLES_H
 
 #include "bench.h"
 
-/* Where an LPC or FWH part sees its array and its registers. */
+/* Addresses at which an LPC or FWH part sees its array and its registers. */
 #define ARRAY_512K UINT32_C(0xF80000)
 #define REGISTERS_512K UINT32_C(0xB80000)
 
@@ -30,7 +30,7 @@ static inline uint8_t bench_get(struct bench *bench, uint32_t address)
 	return value;
 }
 
-/* AAh 55h and @value, at 5555h and 2AAAh of the part that is seen from @base up. */
+/* Writes AAh, 55h and @value to 5555h and 2AAAh of a part whose addresses begin at @base. */
 static inline void bench_command(struct bench *bench, uint32_t base, uint8_t value)
 {
 	bench_write(bench, base + 0x5555, 0xAA);
@@ -38,7 +38,7 @@ static inline void bench_command(struct bench *bench, uint32_t base, uint8_t val
 	bench_write(bench, base + 0x5555, value);
 }
 
-/* The command after 80h, at @address. */
+/* Writes the command that follows 80h, to @address. */
 static inline void bench_setup_command(
 	struct bench *bench, uint32_t base, uint32_t address, uint8_t value)
 {
@@ -48,7 +48,7 @@ static inline void bench_setup_command(
 	bench_write(bench, base + address, value);
 }
 
-/* A byte, busy times and all. */
+/* Programs a byte and lets its busy time pass. */
 static inline void bench_fill_byte(
 	struct bench *bench, uint32_t base, uint32_t address, uint8_t value)
 {

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
 /*
- * A programmer with a chip, without its connection: requests by hand, and what it answers to them.
- * Only the tests include this.
+ * A programmer with a chip, without a connection: the test makes its requests and reads its
+ * answers. Only the tests include this.
  */
 #ifndef TESTS_UNIT_EMULATORS_DEVICE_FIXTURE_H
 #define TESTS_UNIT_EMULATORS_DEVICE_FIXTURE_H
@@ -40,7 +40,7 @@ static inline void fixture_init(
 	device_init(&fixture->device, &fixture->chip, &fixture->clock, &fixture->executed, options);
 }
 
-/* For tables of tests: *@state becomes a fixture with that part, at its typical times. */
+/* Sets *@state to a fixture with that part, at its typical times; for tables of tests. */
 static inline int fixture_set_up(
 	void **state, const char *name, const struct device_options *options)
 {
@@ -61,7 +61,7 @@ static inline int fixture_tear_down(void **state)
 	return 0;
 }
 
-/* Defines set_up_@name(), for WITH(); behind the part come options of the device. */
+/* Defines set_up_@name(), for WITH(). Options of the device follow the part. */
 #define SET_UP(name, part, ...)                                                                    \
 	static int set_up_##name(void **state)                                                     \
 	{                                                                                          \

@@ -16,7 +16,7 @@
 
 int g_file_get_contents(const char *name, char **contents, size_t *length, void *error);
 
-/* The name that it was called with last, NULL if it was not since the last call of this. */
+/* Returns the name of the last call, NULL if there was none since this was last called. */
 const char *fake_glib_asked_for(void);
 
 #endif

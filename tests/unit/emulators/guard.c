@@ -21,7 +21,7 @@ static void check(const struct guard *guard, bool holds, const char *what)
 	exit(1);
 }
 
-/* The content. */
+/* Checks of the content. */
 
 uint32_t guard_window_address(const struct part *part, size_t index)
 {
@@ -106,7 +106,7 @@ void guard_check_untouched(const struct guard *guard)
 	}
 }
 
-/* Works. */
+/* Checks of works. */
 
 static bool replaces(const struct guard *guard)
 {
@@ -191,7 +191,7 @@ static void add_work(struct guard *guard)
 	guard->counts->works++;
 }
 
-/* Once nothing is in hand or suspended, no work may change anything any more. */
+/* Once no work is pending or suspended, no work may change a byte. */
 static void close_works(struct guard *guard)
 {
 	const struct chip *chip = guard->chip;
@@ -202,7 +202,7 @@ static void close_works(struct guard *guard)
 		guard->works[i].open = false;
 }
 
-/* Commands. */
+/* Checks of commands. */
 
 static bool needs_write_enable(const struct guard *guard)
 {
@@ -221,7 +221,7 @@ static bool is_suspend(const struct guard *guard)
 	return guard->facts.work == CHIP_WORK_SUSPEND;
 }
 
-/* 29F parts forget an erase whose window something else came into. */
+/* 29F parts forget an erase if another command comes during its window. */
 static bool is_forgotten(const struct guard *guard, uint64_t since_ns)
 {
 	return guard->chip->part->family == PART_JEDEC_BYTE && guard->now_ns < since_ns;

@@ -21,7 +21,7 @@
 
 #include "model/chip.h"
 
-#define GUARD_WORKS_MAX 64 /* more than are begun while an erase is suspended */
+#define GUARD_WORKS_MAX 64 /* more than can begin during a suspended erase */
 #define GUARD_REPLY_BYTES_MAX 300
 
 /* The bytes that are compared after each command. Most commands address them. */
@@ -34,7 +34,7 @@ struct guard_span {
 	uint32_t size_bytes;
 	enum chip_work work;
 	bool replaces; /* a program that erases first */
-	bool open;     /* still to be done, or just cut off */
+	bool open;     /* still to be done, or cut off by this command */
 };
 
 /* The chip's state before the command. */
@@ -64,9 +64,9 @@ struct guard {
 	uint8_t opcode; /* the last command's, like the fields below */
 	struct chip_facts facts;
 	struct guard_moment before;
-	struct guard_span works[GUARD_WORKS_MAX]; /* a ring of the last ones */
+	struct guard_span works[GUARD_WORKS_MAX]; /* a ring of the last works */
 	size_t work_count;
-	uint8_t *touched; /* granules that some work covered, a byte each */
+	uint8_t *touched; /* a byte for each granule that a work has covered */
 	uint8_t content[GUARD_WINDOW_COUNT][GUARD_WINDOW_BYTES]; /* before the command */
 	uint8_t reply[GUARD_REPLY_BYTES_MAX + 1];
 	size_t reply_len;
@@ -77,24 +77,29 @@ void guard_init(
 	struct guard *guard, const struct chip *chip, uint64_t seed, struct guard_counts *counts);
 void guard_deinit(struct guard *guard);
 
-/* Where a window begins; they are the first bytes of a part, those in its middle and the last. */
+/* Returns the address of a window: the first bytes of a part, its middle ones, or its last. */
 uint32_t guard_window_address(const struct part *part, size_t index);
 
-/* Room for a reply of @len bytes, GUARD_REPLY_BYTES_MAX at most, and nothing behind it. */
+/*
+ * Returns room for a reply of @len bytes, GUARD_REPLY_BYTES_MAX at most, with a canary behind it.
+ */
 uint8_t *guard_reply(struct guard *guard, size_t len);
 
-/* To be called right before each command or cycle, which begins at @now_ns. */
+/* Records the state right before a command or cycle that begins at @now_ns. */
 void guard_before(struct guard *guard, uint64_t now_ns);
 
 /*
- * And right after it. @opcode is the first byte that the chip was sent, 0 for a read on a bus of
- * cycles. What ended until @now_ns may have changed bytes: the beginning of a command or a write,
- * the end of reads.
+ * Checks the state right after it. @opcode is the first byte sent to the chip, 0 for a read on a
+ * bus of cycles. Works that ended until @now_ns, the begin of a command or write and the end of a
+ * read, may have changed bytes.
  */
 void guard_after(
 	struct guard *guard, uint8_t opcode, const struct chip_facts *facts, uint64_t now_ns);
 
-/* After the last one: nothing was ever put where no work was, in the windows or elsewhere. */
+/*
+ * Checks after the last command that no byte outside of works was written, in the windows or
+ * elsewhere.
+ */
 void guard_check_untouched(const struct guard *guard);
 
 #endif

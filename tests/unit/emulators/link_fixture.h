@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
 /*
- * A link and its client. The stop signal is always pending here, so that a link that would sleep
- * returns instead: each call shows where it would have slept. Only the tests include this.
+ * A link and its client. The stop signal is always pending, so a link that would sleep returns
+ * instead: each call shows where it would sleep. Only the tests include this.
  */
 #ifndef TESTS_UNIT_EMULATORS_LINK_FIXTURE_H
 #define TESTS_UNIT_EMULATORS_LINK_FIXTURE_H

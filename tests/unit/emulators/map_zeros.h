@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
 /*
- * Memory for a chip, of which only the pages that are touched cost anything: calloc() may have to
- * clear all 32 MiB where the allocator is told to fill what is freed. Only the tests include this.
+ * Memory for a chip in which untouched pages cost nothing. calloc() would clear all 32 MiB if the
+ * allocator is set to fill freed memory. Only the tests include this.
  */
 #ifndef TESTS_UNIT_EMULATORS_MAP_ZEROS_H
 #define TESTS_UNIT_EMULATORS_MAP_ZEROS_H

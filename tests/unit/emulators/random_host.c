@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
 #include "random_host.h"
 
-#define START_NS 1000000000 /* long after power came */
+#define START_NS 1000000000 /* long after power-up */
 
 static uint64_t next(struct random_host *host)
 {
@@ -24,7 +24,7 @@ static uint32_t random_address(struct random_host *host)
 	       (uint32_t)below(host, GUARD_WINDOW_BYTES);
 }
 
-/* Random input, mostly of what a part knows, so that much of it is legal. */
+/* Random input, mostly of commands that parts know, so that much of it is legal. */
 
 static const uint8_t spi_opcodes[] = {0x01, 0x02, 0x02, 0x02, 0x03, 0x04, 0x05, 0x05, 0x06, 0x06,
 	0x06, 0x0B, 0x11, 0x12, 0x13, 0x15, 0x16, 0x17, 0x20, 0x20, 0x20, 0x21, 0x30, 0x31, 0x35,
@@ -32,7 +32,7 @@ static const uint8_t spi_opcodes[] = {0x01, 0x02, 0x02, 0x02, 0x03, 0x04, 0x05, 
 	0x7A, 0x7E, 0x81, 0x82, 0x83, 0x84, 0x87, 0x88, 0x8D, 0x90, 0x98, 0x99, 0x9F, 0xAB, 0xAD,
 	0xB0, 0xB7, 0xB9, 0xC5, 0xC7, 0xC8, 0xD2, 0xD7, 0xD8, 0xDC, 0xE8, 0xE9, 0xF0, 0xFF};
 
-/* Chance alone seldom finds its way into a suspended work and out of it. */
+/* Chance alone seldom suspends a work and resumes it. */
 static uint8_t random_opcode(struct random_host *host)
 {
 	const struct part_suspend *suspend = &host->part->spi->suspend;
@@ -60,7 +60,7 @@ static size_t random_tail(struct random_host *host)
 	}
 }
 
-/* Opcode, often an address of three or four bytes, sometimes data. */
+/* Makes an opcode, often with an address of three or four bytes, sometimes with data. */
 static void make_command(struct random_host *host)
 {
 	uint32_t address = random_address(host);
@@ -94,7 +94,7 @@ static void send(struct random_host *host, uint64_t end_ns)
 	chip_transfer(host->chip, &transfer, &host->facts);
 }
 
-/* A busy part is given its time, or nearly, or hardly any. */
+/* Gives a busy part its time, or nearly that, or hardly any. */
 static void let_time_pass(struct random_host *host)
 {
 	uint64_t until_ns = host->chip->busy_until_ns;
@@ -130,7 +130,7 @@ static void step_spi(struct random_host *host)
 	host->now_ns = end_ns;
 }
 
-/* Cycles: sequences that are often whole, so that works begin. */
+/* Cycles: mostly whole sequences, so that works begin. */
 
 static uint32_t bus_address(const struct random_host *host, uint32_t address)
 {

@@ -1,11 +1,10 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
 /*
- * A client that sends a chip random commands, or random cycles where its bus has those, at random
- * times, under the eyes of a guard. It knows what parts understand, and takes most of what it sends
- * from there, so that works begin; of the chip it looks at whether there is one to wait for, to
- * suspend or to resume.
+ * A client that sends random commands, or random cycles on buses that have those, at random times
+ * to a chip that a guard watches. Most commands are ones that parts know, so that works begin. It
+ * reads the chip's state to see if there is a work to wait for, to suspend or to resume.
  *
- * The same draws for the same part make the same commands at the same times.
+ * For the same part, the same draws make the same commands at the same times.
  */
 #ifndef TESTS_UNIT_EMULATORS_RANDOM_HOST_H
 #define TESTS_UNIT_EMULATORS_RANDOM_HOST_H
@@ -30,13 +29,16 @@ struct random_host {
 	struct chip_facts facts;
 };
 
-/* @guard watches @chip. All three are the caller's and outlive the client. */
+/*
+ * Initialises a client; @guard watches @chip. The caller owns all three, and they outlive the
+ * client.
+ */
 void random_host_init(
 	struct random_host *host, struct chip *chip, struct guard *guard, struct draws *draws);
 
 /*
- * One transfer, or one read or sequence of cycles, and the time that the client lets pass after it.
- * The guard sees each transfer and each cycle by itself, but reads in a row as one.
+ * Makes one transfer, or one read or sequence of cycles, and lets time pass. The guard sees each
+ * transfer and each cycle by itself, but several reads in a row as one.
  */
 void random_host_step(struct random_host *host);
 

@@ -16,7 +16,7 @@ struct fixture {
 	uint8_t map[1];
 };
 
-/* Stale bytes everywhere: whoever reads them where the map says erased is found out. */
+/* Fills the array with stale bytes: a read of them where the map says "erased" is noticed. */
 static struct fixture *fixture_init(struct fixture *fixture)
 {
 	memset(fixture->bytes, 0x5A, sizeof(fixture->bytes));

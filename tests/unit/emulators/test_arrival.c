@@ -15,7 +15,7 @@
 
 #define NS_PER_MS UINT64_C(1000000)
 #define PAUSE_NS (20 * NS_PER_MS)
-/* The kernel begins with it some time after it is asked. */
+/* The kernel begins to stamp packets some time after it is asked to. */
 #define TRIES_MAX 200
 
 struct pair {
@@ -63,7 +63,7 @@ static void disconnect(struct pair pair)
 	close(pair.reader);
 }
 
-/* The first bytes may go without a stamp. */
+/* The first bytes may have no stamp. */
 static void await_stamps(struct pair pair)
 {
 	struct arrival arrival = {0};

@@ -1,5 +1,8 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
-/* A thread of QEMU's name and one of another; locks are tried from the test's own thread. */
+/*
+ * A thread with the name of QEMU's and one with another name. The test's own thread tries the
+ * locks.
+ */
 #include <errno.h>
 #include <pthread.h>
 #include <setjmp.h>
@@ -27,7 +30,7 @@ static void wait_for(struct scene *scene, pthread_cond_t *condition, const bool 
 		pthread_cond_wait(condition, &scene->big);
 }
 
-/* As QEMU's: waits for the start, runs with nothing locked, looks again, waits until the end. */
+/* Does as QEMU's thread: waits for the start, runs without a lock, waits again until the end. */
 static void *run(void *opaque)
 {
 	struct scene *scene = opaque;
@@ -40,8 +43,8 @@ static void *run(void *opaque)
 	pthread_mutex_unlock(&scene->big);
 	pthread_mutex_lock(&scene->other);
 	pthread_mutex_unlock(&scene->other);
-	pthread_barrier_wait(&scene->step); /* it runs */
-	pthread_barrier_wait(&scene->step); /* ... until the test has looked */
+	pthread_barrier_wait(&scene->step); /* it runs now */
+	pthread_barrier_wait(&scene->step); /* it goes on once the test has looked */
 	pthread_mutex_lock(&scene->big);
 	wait_for(scene, &scene->go, &scene->may_end);
 	pthread_mutex_unlock(&scene->big);

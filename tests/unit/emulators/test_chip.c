@@ -1,7 +1,5 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
-/*
- * Busy times and the margins of those who wait for them; a part that sticks.
- */
+/* Busy times and the margins of clients that wait for them; a part that never gets ready. */
 #include <setjmp.h>
 #include <stdarg.h>
 #include <stddef.h>
@@ -150,7 +148,7 @@ static void same_commands_at_same_times_give_same_facts(void **state)
 	assert_memory_equal(traces[0], traces[1], sizeof(traces[0]));
 }
 
-/* Told to stick from its second busy time on; the first one ends as ever. */
+/* Makes the part stick from its second busy time on; the first one ends as usual. */
 static void stick_at_second_program(struct bench *bench)
 {
 	bench_init(bench, "W25Q128JV", "typ");

@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: GPL-2.0-or-later
-"""The generator takes good chip files and says how to mend bad ones."""
+"""The generator accepts good chip files, and says how to correct bad ones."""
 
 from __future__ import annotations
 
@@ -42,7 +42,7 @@ def error_of(tmp_path: Path, text: str, *, name: str = "M25P80") -> str:
 @pytest.mark.parametrize(
     ("old", "new", "words"),
     [
-        # Unknown and missing keys: the file, the key, the nearest or the remedy.
+        # Unknown and missing keys: the error names file, key, and the nearest key or the remedy.
         ("page_bytes =", "page_byte =", ("page_byte: unknown key", "`page_bytes`")),
         ("typ_us = 640", "typ_ms = 640", ("busy.page_program.typ_ms", "`typ_us`")),
         (
@@ -108,7 +108,7 @@ def error_of(tmp_path: Path, text: str, *, name: str = "M25P80") -> str:
             "unit_bytes = 65536\nbottom = { read_opcode = 0x35, mask = 0x20 }",
             ("protection.bottom.read_opcode", "use one of 0x05"),
         ),
-        # Values that TOML has and a figure does not, or that no table in C can hold.
+        # Values that TOML allows but a figure does not, or that no table in C can hold.
         ("typ_us = 640", "typ_us = inf", ("page_program.typ_us: is inf", "3600000000")),
         ("typ_us = 640", "typ_us = nan", ("page_program.typ_us: is nan", "3600000000")),
         ("typ_us = 640", "typ_us = -1e308", ("typ_us: is -1e+308", "3600000000")),
@@ -144,7 +144,7 @@ def error_of(tmp_path: Path, text: str, *, name: str = "M25P80") -> str:
             "power_up_to_select = { assumed = true }",
             ("power_up_to_select.assumed: no rule", "find the figure"),
         ),
-        # Names of other things.
+        # Names that are taken or are not names.
         (
             "page_bytes = 256\n",
             'page_bytes = 256\nfeatures = ["sdfp"]\n',

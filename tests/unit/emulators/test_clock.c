@@ -102,7 +102,7 @@ static void each_clock_has_the_name_that_its_option_has(void **state)
 	assert_string_equal(clock_source_name(CLOCK_SOURCE_SCRIPTED), "scripted");
 }
 
-/* QEMU's two rates of the arm64 counter, and one that no count of nanoseconds divides. */
+/* QEMU's two rates of the arm64 counter, and a rate whose ticks are no whole nanoseconds. */
 static void count_at_any_rate_becomes_whole_nanoseconds(void **state)
 {
 	static const struct {

@@ -15,7 +15,7 @@ static enum serprog_parse parse(const uint8_t *bytes, size_t len, struct serprog
 	return serprog_parse(bytes, len, &limits, request);
 }
 
-/* Every opcode with the length of its arguments, and the value that 01 02 03 04 make of them. */
+/* Every opcode, the length of its arguments, and the value of the arguments 01 02 03 04. */
 static const struct {
 	uint8_t op;
 	const char *name;
@@ -91,7 +91,7 @@ static void spi_request_split_at_each_byte_waits_for_the_last(void **state)
 	for (size_t len = 0; len < sizeof(bytes); len++) {
 		memset(&request, 0xEE, sizeof(request));
 		assert_int_equal(parse(bytes, len, &request), SERPROG_PARSE_MORE);
-		assert_int_equal(request.op, 0xEE); /* written only when it is all there */
+		assert_int_equal(request.op, 0xEE); /* written only once the request is complete */
 	}
 	assert_int_equal(parse(bytes, sizeof(bytes), &request), SERPROG_PARSE_DONE);
 	assert_int_equal(request.write_len, 4);
@@ -200,7 +200,7 @@ static void reads_have_an_address_and_a_length(void **state)
 	assert_false(request.oversized);
 	assert_int_equal(parse(many, sizeof(many), &request), SERPROG_PARSE_DONE);
 	assert_true(request.oversized);
-	assert_int_equal(request.skip_bytes, 0); /* nothing follows a read */
+	assert_int_equal(request.skip_bytes, 0); /* a read has no data after it */
 }
 
 static void numbers_are_written_low_byte_first(void **state)

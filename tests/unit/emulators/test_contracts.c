@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
 /*
- * Every wait that any part of the table has, at its last nanosecond: one before, the part convicts
- * with a margin of -1; at it, the part obeys with a margin of 0. A part or a figure that is added
- * to chips/ is covered from then on.
+ * Every wait that any part of the table has, at its last nanosecond: one earlier, the part refuses
+ * the command with a margin of -1; at it, the part obeys with a margin of 0. Parts and figures that
+ * are added to chips/ are covered at once.
  */
 #include <setjmp.h>
 #include <stdarg.h>
@@ -19,10 +19,13 @@ static const char *const corners[] = {"min", "typ", "max", "draw:5", "slow:3"};
 
 struct contract;
 
-/* Brings a fresh part to where the wait begins; false: it has no such wait. Sets *@allowed_ns. */
+/*
+ * Brings a new part to the begin of the wait and sets *@allowed_ns; returns false if it has no such
+ * wait.
+ */
 typedef bool (*owe_fn)(struct bench *bench, const struct contract *contract, uint64_t *allowed_ns);
 
-/* A command that settles the wait, at bench->now_ns. */
+/* Sends a command that the wait applies to, at bench->now_ns. */
 typedef void (*settle_fn)(struct bench *bench);
 
 struct contract {
@@ -34,7 +37,7 @@ struct contract {
 	bool is_window;
 };
 
-/* The parts. */
+/* Kinds of parts. */
 
 static bool is_parallel(const struct bench *bench)
 {
@@ -70,7 +73,7 @@ static void unlock_all(struct bench *bench)
 		bench->chip.parallel.locks[i] = 0;
 }
 
-/* A write enable for SPI, an unlock sequence for the JEDEC families. */
+/* Sends a write enable on SPI, an unlock sequence to JEDEC parts. */
 static void send_jedec(struct bench *bench, uint8_t value)
 {
 	const struct part_unlock *unlock = &bench->chip.part->parallel->unlock;
@@ -92,7 +95,7 @@ static void send_jedec_setup(struct bench *bench, uint32_t address, uint8_t valu
 	bench_write(bench, base + address, value);
 }
 
-/* Commands that settle. */
+/* Commands that waits apply to. */
 
 static void settle_by_read(struct bench *bench)
 {
@@ -247,7 +250,7 @@ static bool owe_page_read(
 	return began(bench, CHIP_WORK_PAGE_READ, allowed_ns);
 }
 
-/* Waits that are owed whatever the corner. */
+/* Waits that are the same at each corner. */
 
 static bool owe_figure(struct bench *bench, struct figure figure, uint64_t *allowed_ns)
 {
@@ -352,7 +355,7 @@ static bool owe_select(struct bench *bench, const struct contract *contract, uin
 	return owe_figure(bench, bench->chip.part->spi->power_up_to_select, allowed_ns);
 }
 
-/* Where a part may be selected later than it may be written, the first says so already. */
+/* Returns false if the wait before a selection is longer: its own contract covers it. */
 static bool owe_first_write(
 	struct bench *bench, const struct contract *contract, uint64_t *allowed_ns)
 {
@@ -366,7 +369,7 @@ static bool owe_first_write(
 	chip_power_cycle(&bench->chip, bench->now_ns);
 	owe_figure(bench, spi->power_up_to_write, allowed_ns);
 	bench->now_ns = select_ns;
-	bench_op(bench, spi->busy_mask ? 0x05 : 0xD7, 1); /* settles the other wait */
+	bench_op(bench, spi->busy_mask ? 0x05 : 0xD7, 1); /* ends the other wait */
 	return true;
 }
 
@@ -393,7 +396,7 @@ static bool owe_id_exit(struct bench *bench, const struct contract *contract, ui
 	return owe_figure(bench, bench->chip.part->parallel->id_exit_wait, allowed_ns);
 }
 
-/* Windows: allowed until, not from. */
+/* Windows: the command must come before their end. */
 
 static bool owe_next_byte(
 	struct bench *bench, const struct contract *contract, uint64_t *allowed_ns)

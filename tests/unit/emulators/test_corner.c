@@ -136,7 +136,7 @@ static void draw_of_the_longest_erase_does_not_overflow(void **state)
 	}
 }
 
-/* Corners of a part. */
+/* Tests of corners of a part. */
 
 static void corners_scale_busy_times_and_no_waits(void **state)
 {

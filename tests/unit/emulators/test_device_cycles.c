@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
 /*
- * A programmer with a chip on a bus of cycles: reads are answered at once, writes and delays wait
- * for their execution.
+ * A programmer with a chip on a bus of cycles: it answers reads at once, and holds writes and
+ * delays until they are executed.
  */
 #include "device_fixture.h"
 
@@ -58,11 +58,11 @@ static void writes_wait_for_execution_and_reads_do_not(void **state)
 	assert_int_equal(get_byte(fixture, 0), 0xFF);
 	execute(fixture);
 	assert_int_equal(get_byte(fixture, 0), 0xBF);
-	assert_int_equal(get_byte(fixture, 0xF80001), 0xB7); /* seen all over 16 MiB */
+	assert_int_equal(get_byte(fixture, 0xF80001), 0xB7); /* the part repeats over all 16 MiB */
 	assert_int_equal(fixture->event.kind, EVENT_CYCLE);
 	assert_string_equal(fixture->event.chip.name, "ID");
 	assert_int_equal(fixture->event.read_len, 1);
-	execute(fixture); /* the buffer is empty by now */
+	execute(fixture); /* the buffer is empty now */
 	assert_int_equal(fixture->executed.count, 1);
 }
 
@@ -105,7 +105,7 @@ static void delay_acts_between_the_writes_around_it(void **state)
 
 	put_command(fixture, 0, 0xA0);
 	put_byte(fixture, 0x10, 0x00);
-	put_delay(fixture, 14); /* just what the part takes */
+	put_delay(fixture, 14); /* exactly the time that the part needs */
 	put_command(fixture, 0, 0xA0);
 	put_byte(fixture, 0x11, 0x00);
 	put_delay(fixture, 1000);
@@ -181,7 +181,7 @@ static void lengths_of_nothing_and_past_the_limits_are_refused(void **state)
 		{0x0D, 0, 0, 0, 0, 0, 0},       /* write nothing */
 		{0x0D, 0xFA, 0x0F, 0, 0, 0, 0}, /* one byte more than fits */
 		{0x0A, 0, 0, 0, 0, 0, 0},       /* read nothing */
-		{0x0A, 0, 0, 0, 1, 0xF0, 0},    /* one byte more than promised */
+		{0x0A, 0, 0, 0, 1, 0xF0, 0},    /* one byte more than the limit */
 	};
 	struct fixture *fixture = *state;
 

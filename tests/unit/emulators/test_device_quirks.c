@@ -18,7 +18,7 @@ SET_UP(less, "W25Q128JV", .link = {.quirks = {.no_pin_state = 1, .no_bustype = 1
 SET_UP(spi_modes, "W25Q128JV", .link = {.quirks = {.spi_modes = 1}})
 SET_UP(w25q128jv, "W25Q128JV", .native_delay = false)
 
-/* Puts the cycles into the buffer that enter ID mode; how many bytes of answers came. */
+/* Puts the cycles that enter ID mode into the buffer; returns the number of answered bytes. */
 static size_t put_id_entry(struct fixture *fixture)
 {
 	static const uint8_t cycles[][5] = {{0x0C, 0x55, 0x55, 0x00, 0xAA},
@@ -32,7 +32,7 @@ static size_t put_id_entry(struct fixture *fixture)
 	return bytes;
 }
 
-/* A client that waits exactly what it must after ID entry, then reads. */
+/* Enters ID mode, waits exactly as long as it must, and reads; returns the broken rule. */
 static enum chip_rule rule_of_a_whole_wait(struct fixture *fixture)
 {
 	static const uint8_t read[] = {0x09, 0, 0, 0};
@@ -50,7 +50,7 @@ static void whole_delay_is_in_time(void **state)
 	assert_int_equal(rule_of_a_whole_wait(*state), CHIP_RULE_NONE);
 }
 
-/* By a clock that only waits move: a loaded machine would make the wait longer. */
+/* Uses a clock that only waits advance, since a busy machine would prolong the wait. */
 static void whole_delay_is_too_early_at_the_part(void **state)
 {
 	struct fixture *fixture = *state;
@@ -130,7 +130,7 @@ static void opcode_that_is_not_offered_has_no_answer(void **state)
 		assert_int_equal(fixture->reply_len, 0);
 		assert_false(fixture->event.ack);
 	}
-	ask(fixture, (const uint8_t[]){0x12, 0x01}, 2); /* a bus that it has not */
+	ask(fixture, (const uint8_t[]){0x12, 0x01}, 2); /* a bus that the device does not have */
 	assert_nak(fixture);
 }
 

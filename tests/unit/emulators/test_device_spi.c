@@ -102,7 +102,7 @@ static void wire_time_passes_before_the_reply(void **state)
 	uint64_t start_ns;
 
 	ask(fixture, rdid, sizeof(rdid));
-	assert_int_equal(fixture->event.wire_ns, 0); /* no frequency yet */
+	assert_int_equal(fixture->event.wire_ns, 0); /* there is no frequency yet */
 	ask(fixture, frequency, sizeof(frequency));
 	start_ns = clock_now_ns(&fixture->clock);
 	ask(fixture, rdid, sizeof(rdid));

@@ -130,7 +130,7 @@ static void probability_is_about_kept(void **state)
 	static uint8_t out[2 * STREAM_BYTES];
 
 	(void)state;
-	/* 200 expected; a fixed seed, so that this never changes by itself. */
+	/* 200 are expected; the seed is fixed, so the number never changes by itself. */
 	assert_in_range(
 		which(7, "drop@p=0.01", STREAM_BYTES, out), STREAM_BYTES - 300, STREAM_BYTES - 100);
 	assert_int_equal(which(7, "drop@p=1", STREAM_BYTES, out), 0);

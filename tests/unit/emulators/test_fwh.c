@@ -7,7 +7,7 @@
 
 #include "bench_cycles.h"
 
-/* M50FW040, typ. */
+/* M50FW040 at its typical times. */
 #define PROGRAM_NS (10 * US)
 #define ERASE_NS (1000 * MS)
 
@@ -84,7 +84,7 @@ static void command_one_ns_before_the_end_is_ignored_and_convicted(void **state)
 	send(bench, 0, 0xFF);
 	assert_int_equal(bench->facts.rule, CHIP_RULE_BUSY);
 	assert_int_equal(bench->facts.margin_ns, -1);
-	assert_int_equal(get(bench, 0x100), 0x80); /* no array yet */
+	assert_int_equal(get(bench, 0x100), 0x80); /* the array is not visible yet */
 	send(bench, 0, 0xFF);
 	assert_int_equal(bench->facts.rule, CHIP_RULE_NONE);
 	assert_int_equal(get(bench, 0x100), 0x00);

@@ -1,19 +1,19 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
 /*
- * Dialogues with one part of each family, told in full: golden/FAMILY.txt. A line is what a client
- * does, `|`, and all that the part made of it:
+ * Dialogues with one part of each family: golden/FAMILY.txt. A line has the client's action, `|`,
+ * and the part's whole reaction:
  *
- *     part NAME CORNER            a new one, erased
+ *     part NAME CORNER            a new part, erased
  *     +NS op BYTE... rCOUNT       SPI: bytes out, bytes in
  *     +NS w ADDRESS BYTE...       cycles: a write each, from ADDRESS up
  *     +NS r ADDRESS COUNT         cycles: reads
- *     +NS power                   goes and comes back
+ *     +NS power                   power goes and comes back
  *
- * NS go by since the line before; all numbers but these and COUNT are hexadecimal. The right side
- * is written by the model and compared byte by byte:
+ * NS pass since the line before; all numbers but NS and COUNT are hexadecimal. The model writes the
+ * right side, which is compared byte by byte:
  *
- *     test_golden FILE...         0 if every line is as it stands there
- *     test_golden --print FILE    the file as the model would have it: to be read, then kept
+ *     test_golden FILE...         exits with 0 if every line is the same
+ *     test_golden --print FILE    prints the file as the model writes it
  */
 #include <stdbool.h>
 #include <stdio.h>
@@ -62,7 +62,7 @@ static void put_bytes(struct dialogue *dialogue, const uint8_t *bytes, size_t le
 	}
 }
 
-/* Name, then what was owed or broken, what began, and the status that is left. */
+/* Prints the name, the wait or the broken rule, the work that began, and the status. */
 static void put_facts(struct dialogue *dialogue, const struct chip_facts *facts)
 {
 	char text[96];
@@ -190,7 +190,7 @@ static bool run_part(struct dialogue *dialogue)
 
 	if (!part || !corner_text || corner_parse(corner_text, &corner) < 0)
 		return false;
-	dialogue->memory = map_zeros(chip_memory_bytes(part)); /* until the program ends */
+	dialogue->memory = map_zeros(chip_memory_bytes(part)); /* kept until the program ends */
 	dialogue->now_ns = UINT64_C(1000000000);
 	chip_init(&dialogue->chip, part, &corner, dialogue->memory);
 	return true;
@@ -215,7 +215,7 @@ static bool run_timed(struct dialogue *dialogue, const char *gap)
 	return true;
 }
 
-/* Puts the whole line as it should be into dialogue->out. */
+/* Writes the whole line, as it should be, to dialogue->out. */
 static bool run_line(struct dialogue *dialogue, const char *line)
 {
 	char left[LINE_BYTES_MAX];

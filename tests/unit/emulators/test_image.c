@@ -99,7 +99,7 @@ static void sparse_image_holds_written_granules_and_nothing_else(void **state)
 	size_t len;
 	FILE *out = open_memstream(&text, &len);
 
-	array_program(&fixture->array, 0, &ones, 1); /* not erased by the map, yet all FFh */
+	array_program(&fixture->array, 0, &ones, 1); /* not erased in the map, but all FFh */
 	array_program(&fixture->array, 2 * ARRAY_GRANULE_BYTES + 9, &zero, 1);
 	assert_int_equal(image_write_sparse(&fixture->array, out), 0);
 	fclose(out);

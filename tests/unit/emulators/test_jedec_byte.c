@@ -141,7 +141,7 @@ static void unlock_decodes_its_own_address_bits_only(void **state)
 {
 	struct bench *bench = *state;
 
-	bench_command(bench, 0x78000, 0xA0); /* A18 to A15 mean nothing */
+	bench_command(bench, 0x78000, 0xA0); /* A18 to A15 are ignored */
 	bench_write(bench, 0x100, 0x00);
 	assert_int_equal(bench->facts.work, CHIP_WORK_PROGRAM);
 	bench_finish_work(bench);
@@ -188,7 +188,7 @@ static void read_within_tida_is_convicted_and_returns_noise(void **state)
 	bench_get(bench, 0);
 	assert_early(bench, CHIP_RULE_ID_ACCESS, -1);
 	assert_int_equal(bench->facts.grade, GRADE_SECONDARY);
-	bench_write(bench, 0, 0xF0); /* at the end of that cycle: in time, and an exit */
+	bench_write(bench, 0, 0xF0); /* at the end of that cycle: in time, and it ends ID mode */
 	assert_obeyed(bench);
 	assert_string_equal(bench->facts.name, "ID_EXIT");
 	bench_write(bench, 0, 0xAA);
@@ -399,7 +399,7 @@ static void part_that_is_never_busy_still_keeps_its_erase_window(void **state)
 	bench_deinit(&bench);
 }
 
-/* The status reads at 0 and at @address; both toggle. */
+/* Reads the status at 0 and at @address; checks that both toggle. */
 static void read_status_at(struct bench *bench, uint32_t address, uint8_t dq7[2])
 {
 	const uint32_t where[] = {0, address};
@@ -421,7 +421,7 @@ static void dq7_outside_of_the_erasing_sector_is_a_bit_of_the_array(void **state
 	bench_setup_command(bench, 0, 0x10000, 0x30);
 	assert_int_equal(bench->facts.work, CHIP_WORK_ERASE);
 	read_status_at(bench, 0x1FFFF, dq7);
-	assert_int_equal(dq7[0], 0x80); /* FFh, and looks finished */
+	assert_int_equal(dq7[0], 0x80); /* FFh, which looks like a finished erase */
 	assert_int_equal(dq7[1], 0x00);
 	bench_finish_work(bench);
 	bench_fill_byte(bench, 0, 0, 0x00);

@@ -101,9 +101,9 @@ static void bytes_after_the_window_are_lost_and_told_as_late(void **state)
 	bench_write(bench, 1, 0x22);
 	assert_rule(bench, CHIP_RULE_WINDOW, -1);
 	assert_int_equal(bench->facts.grade, GRADE_DATASHEET);
-	bench_write(bench, 2, 0x33); /* still late, not early */
+	bench_write(bench, 2, 0x33); /* still too late, not too early */
 	assert_rule(bench, CHIP_RULE_WINDOW, -91);
-	bench_write(bench, 0x100, 0x44); /* another page: its time has not come */
+	bench_write(bench, 0x100, 0x44); /* another page, which must wait for this one */
 	assert_int_equal(bench->facts.rule, CHIP_RULE_BUSY);
 	bench_finish_work(bench);
 	assert_int_equal(bench_get(bench, 0), 0x11);
@@ -187,7 +187,7 @@ static void part_without_protection_takes_bare_data(void **state)
 	assert_int_equal(bench->facts.rule, CHIP_RULE_NONE);
 	bench_finish_work(bench);
 	assert_int_equal(bench_get(bench, 0x200), 0x11);
-	write_page(bench, 0x200, 1, 0x22); /* A0h protects it again */
+	write_page(bench, 0x200, 1, 0x22); /* A0h enables the protection again */
 	bench_write(bench, 0x200, 0x33);
 	assert_int_equal(bench->facts.rule, CHIP_RULE_PROTECTED);
 }
@@ -216,7 +216,7 @@ static void first_byte_that_comes_late_is_told_as_late(void **state)
 	assert_rule(bench, CHIP_RULE_WINDOW, -1);
 	bench_command(bench, 0, 0xA0);
 	bench->now_ns += 20 * MS;
-	bench_write(bench, 0x5555, 0xAA); /* another command is not late */
+	bench_write(bench, 0x5555, 0xAA); /* a new command cannot be late */
 	assert_int_equal(bench->facts.rule, CHIP_RULE_NONE);
 }
 
@@ -261,7 +261,7 @@ static void power_that_goes_ends_id_mode_and_keeps_the_protection(void **state)
 	chip_power_cycle(&bench->chip, bench->now_ns);
 	assert_int_equal(bench_get(bench, 0), 0xFF);
 	assert_int_equal(bench->facts.rule, CHIP_RULE_NONE);
-	bench_write(bench, 0, 0x11); /* taken: the protection was off, and stays so */
+	bench_write(bench, 0, 0x11); /* accepted: the protection was off, and stays off */
 	assert_int_equal(bench->facts.rule, CHIP_RULE_NONE);
 }
 

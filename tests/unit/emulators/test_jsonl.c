@@ -26,7 +26,7 @@ static struct run_facts some_facts(void)
 	};
 }
 
-/* All that a run of those events leaves. */
+/* Writes all lines of a run with those events. */
 static void write_script(struct written *written, const struct event *script, size_t count)
 {
 	struct run_facts facts = some_facts();
@@ -42,7 +42,7 @@ static void write_script(struct written *written, const struct event *script, si
 	fclose(out);
 }
 
-/* Line @index of what was written, cut out. */
+/* Cuts out line @index; returns it. */
 static char *line_at(struct written *written, size_t index)
 {
 	char *line = written->text;
@@ -391,7 +391,7 @@ static void numbers_of_every_length_come_whole(void **state)
 	free(written.text);
 }
 
-/* More than what is put together before it is written. */
+/* More events than the writer's buffer holds. */
 static void all_lines_of_a_long_run_are_there(void **state)
 {
 	static struct event script[5000];

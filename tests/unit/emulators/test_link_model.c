@@ -92,7 +92,7 @@ static void key_after_a_preset_wins(void **state)
 	assert_true(model.native_delay);
 }
 
-/* Typed from the sources that are named beside the table, not from it. */
+/* Copied from the sources that the table names, not from the table. */
 static void presets_are_what_their_sources_say(void **state)
 {
 	const struct link_model uno = parsed("frser-duino");
@@ -110,7 +110,7 @@ static void presets_are_what_their_sources_say(void **state)
 	assert_int_equal(stm32.serial_buffer_bytes, 0xFFFF);
 	assert_true(stm32.lengths_untold);
 	assert_false(stm32.native_delay);
-	/* RAM less 320 bytes, the UART's buffer (a quarter of it) and what it sends (1/32). */
+	/* RAM minus 320 bytes, the UART's receive buffer (a quarter) and its send buffer (1/32). */
 	assert_int_equal(shield.opbuf_bytes, 2048 - 320 - 2048 / 4 - 2048 / 32);
 	assert_int_equal(shield.serial_buffer_bytes, 2048 / 4 - 4);
 	assert_int_equal(parallel.opbuf_bytes, 4096 - 320 - 1024);
@@ -118,7 +118,7 @@ static void presets_are_what_their_sources_say(void **state)
 	assert_int_equal(parallel.read_len_max, (1500000 / 5 + 512) / 1024 * 1024);
 }
 
-/* A user's read in transfers of 8 bytes took 0.29 to 0.34 ms each, where frames take 1 ms. */
+/* A user measured 0.29 to 0.34 ms for each transfer of 8 bytes; USB frames take 1 ms. */
 static void replies_at_full_speed_take_what_a_user_saw(void **state)
 {
 	static const char *const names[] = {"stm32-vserprog", "pico-serprog", "serprog_pico"};

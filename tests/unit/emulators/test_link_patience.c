@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
-/* A client that sends the opcode of a transfer by itself, and a link that leaves out reads. */
+/* A client that sends the opcode of a transfer alone, and a link that saves reads. */
 #include <netinet/in.h>
 #include <netinet/tcp.h>
 #include <poll.h>
@@ -8,7 +8,7 @@
 
 #include "link_fixture.h"
 
-/* Instead of the socket pair: a connection whose ends know how many bytes wake a reader. */
+/* Replaces the socket pair by a TCP connection, which can count the bytes that wake a reader. */
 static void connect_by_tcp(struct fixture *fixture)
 {
 	struct sockaddr_in address = {
@@ -48,7 +48,7 @@ static bool would_wake(const struct fixture *fixture)
 #define TRANSFER "\x01\x00\x00\x01\x00\x00\x05"
 #define TRANSFER_BYTES 7
 
-/* By a client that is slow enough for its first byte to be read by itself. */
+/* Sends a request as a client so slow that its first byte is read alone. */
 static void send_in_pieces(const struct fixture *fixture)
 {
 	const struct timespec pause = {.tv_nsec = 30000000};
@@ -61,7 +61,7 @@ static void send_in_pieces(const struct fixture *fixture)
 	_exit(0);
 }
 
-/* Until it is known to send so; the next call sleeps. */
+/* Serves requests in pieces until the link knows of them; the next call sleeps. */
 static void serve_in_pieces(struct fixture *fixture)
 {
 	connect_by_tcp(fixture);
@@ -182,7 +182,7 @@ static void link_that_knows_no_patience_is_served_without(void **state)
 	struct fixture *fixture = *state;
 	int fds[2];
 
-	assert_int_equal(pipe(fds), 0); /* it takes no socket's options */
+	assert_int_equal(pipe(fds), 0); /* a pipe has no socket options */
 	close(fixture->link.fd);
 	fixture->link.fd = fds[0];
 	link_init(&fixture->link);

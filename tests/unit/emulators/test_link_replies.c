@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
-/* When replies leave, and when waits end. */
+/* The moments at which replies leave, and at which waits end. */
 #include "link_fixture.h"
 
 static void hold(struct fixture *fixture, const char *bytes, size_t len)

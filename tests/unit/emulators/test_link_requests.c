@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
-/* When requests are known to have come, and what becomes of bytes on their way in. */
+/* The moments at which requests count as received, and faults of received bytes. */
 #include "link_fixture.h"
 
 static void request_already_here_is_not_claimed_to_have_come_later(void **state)
@@ -119,7 +119,7 @@ static void request_ahead_is_seen_once_it_is_all_here(void **state)
 	assert_false(link_peek(&fixture->link, &ahead));
 }
 
-/* The request is as long as the buffer takes: no byte of it may be lost or overwritten. */
+/* The request fills the buffer: no byte of it may be lost or overwritten. */
 static void duplicated_bytes_of_the_longest_request_all_come_in(void **state)
 {
 	static const char bytes[7 + 16] = {0x13, 16, 0, 0, 0, 0, 0, 1, 2, 3, 4, 5, 6, 7, 8};
@@ -129,7 +129,7 @@ static void duplicated_bytes_of_the_longest_request_all_come_in(void **state)
 	host_sends(fixture, bytes, sizeof(bytes));
 	assert_int_equal(next(fixture), LINK_REQUEST);
 	assert_memory_equal(fixture->request.data, bytes + 7, 16);
-	assert_int_equal(next(fixture), LINK_REQUEST); /* the byte more, 00h, is a NOP */
+	assert_int_equal(next(fixture), LINK_REQUEST); /* the extra byte 00h is a NOP */
 	assert_int_equal(fixture->request.op, 0x00);
 	assert_int_equal(fixture->events.count, 1);
 	assert_int_equal(events_at(&fixture->events, 0)->kind, EVENT_FAULT);

@@ -1,7 +1,5 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
-/*
- * Addresses of four bytes, and the registers that stand for the fourth.
- */
+/* Addresses of four bytes, and registers that replace the fourth byte. */
 #include <setjmp.h>
 #include <stdarg.h>
 #include <stddef.h>
@@ -82,7 +80,7 @@ static void reset_leaves_four_byte_mode(void **state)
 	assert_int_equal(bench->facts.rule, CHIP_RULE_NONE);
 }
 
-/* Its array needs no fourth byte, and has commands with one all the same. */
+/* The array needs no fourth byte, but the part has commands with one. */
 static void s25fl128l_takes_four_address_bytes_by_mode_and_by_opcode(void **state)
 {
 	struct bench *bench = *state;

@@ -74,7 +74,7 @@ static void erase_with_a_byte_too_many_is_refused(void **state)
 	assert_int_equal(bench->facts.work, CHIP_WORK_NONE);
 }
 
-/* Erases that only look alike. */
+/* Erases that differ although they look alike. */
 
 static void mx25l6406e_erases_64_kib_by_52h(void **state)
 {

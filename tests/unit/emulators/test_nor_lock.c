@@ -1,7 +1,5 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
-/*
- * Locks of single blocks; ranges are in test_protection.c.
- */
+/* Locks of single blocks. Protected ranges are tested in test_protection.c. */
 #include <setjmp.h>
 #include <stdarg.h>
 #include <stddef.h>
@@ -14,7 +12,7 @@ BENCH_SET_UP(sst26vf064b, "SST26VF064B")
 BENCH_SET_UP(at25df641, "AT25DF641")
 BENCH_SET_UP(w25q128jv, "W25Q128JV")
 
-/* SST26. */
+/* Tests of SST26. */
 
 static void sst26_is_locked_until_its_global_unlock(void **state)
 {
@@ -93,7 +91,7 @@ static void sst26_locks_that_are_held_stay_until_the_power_goes(void **state)
 	assert_int_equal(bench->facts.rule, CHIP_RULE_NONE);
 }
 
-/* AT25DF and Winbond. */
+/* Tests of AT25DF and Winbond. */
 
 static uint8_t read_lock(struct bench *bench, uint8_t opcode, uint32_t address)
 {
@@ -108,7 +106,7 @@ static void at25df_locks_single_sectors(void **state)
 	bench_erase_at(bench, 0x39, 0x1FFFF);
 	assert_int_equal(read_lock(bench, 0x3C, 0x10000), 0x00);
 	assert_int_equal(read_lock(bench, 0x3C, 0x20000), 0xFF);
-	assert_int_equal(bench_status(bench), 0x14); /* some are locked */
+	assert_int_equal(bench_status(bench), 0x14); /* some sectors are locked */
 	bench_erase_at(bench, 0xD8, 0x10000);
 	assert_int_equal(bench->facts.rule, CHIP_RULE_NONE);
 	bench_finish_work(bench);
@@ -174,7 +172,7 @@ static void winbond_locks_count_instead_of_ranges_where_its_bit_says_so(void **s
 	bench_erase_at(bench, 0x20, 0x1000);
 	assert_int_equal(bench->facts.work, CHIP_WORK_ERASE);
 	bench_finish_work(bench);
-	bench_erase_at(bench, 0xD8, 0x0000); /* others in that block are locked */
+	bench_erase_at(bench, 0xD8, 0x0000); /* other sectors of that block are locked */
 	assert_int_equal(bench->facts.rule, CHIP_RULE_PROTECTED);
 	bench_op(bench, 0x06, 0);
 	bench_op(bench, 0x98, 0);

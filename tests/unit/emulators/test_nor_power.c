@@ -1,7 +1,5 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
-/*
- * Power-up, sleep and resets; power that goes is in test_power.c.
- */
+/* Power-up, sleep and resets. Power cuts are tested in test_power.c. */
 #include <setjmp.h>
 #include <stdarg.h>
 #include <stddef.h>
@@ -14,7 +12,7 @@ BENCH_SET_UP(w25q128jv, "W25Q128JV")
 BENCH_SET_UP(n25q128, "N25Q128A13")
 BENCH_SET_UP(mt25ql128, "MT25QL128ABA")
 
-/* Power-up. */
+/* Tests of power-up. */
 
 static void command_within_tvsl_is_convicted(void **state)
 {
@@ -48,7 +46,7 @@ static void write_within_tpuw_is_convicted_and_a_read_is_not(void **state)
 	assert_int_equal(bench_status(bench), 0x02);
 }
 
-/* Sleep. */
+/* Tests of sleep. */
 
 static void sleeping_part_hears_release_only(void **state)
 {
@@ -120,7 +118,7 @@ static void part_without_power_down_does_not_know_its_opcodes(void **state)
 	assert_int_equal(bench->reply[0], 0x20);
 }
 
-/* Resets. */
+/* Tests of resets. */
 
 static void reset_without_enable_does_nothing(void **state)
 {

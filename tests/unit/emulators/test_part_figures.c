@@ -1,8 +1,5 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
-/*
- * Figures typed in from the datasheets, beside the generator's way from chips/: one checks the
- * other.
- */
+/* Figures copied by hand from the datasheets, to check the generator's figures from chips/. */
 #include <setjmp.h>
 #include <stdarg.h>
 #include <stddef.h>
@@ -102,7 +99,7 @@ static void sst39sf040_is_as_its_datasheet_says(void **state)
 	assert_int_equal(part->erases[0].opcode, 0x30);
 	assert_int_equal(part->erases[0].size_bytes, 4 << 10);
 	assert_figure(part->erases[0].busy.typ, 18 * MS, GRADE_DATASHEET);
-	assert_figure(part->erases[0].busy.max, 25 * MS, GRADE_UNSURE); /* another source */
+	assert_figure(part->erases[0].busy.max, 25 * MS, GRADE_UNSURE); /* from another source */
 	assert_int_equal(part->erases[1].opcode, 0x10);
 	assert_figure(part->erases[1].busy.typ, 70 * MS, GRADE_DATASHEET);
 	assert_figure(parallel->id_entry_wait, 150, GRADE_SECONDARY);
@@ -190,7 +187,7 @@ static void missing_typical_is_assumed_from_the_maximum(void **state)
 	assert_figure(busy->max, 15 * MS, GRADE_DATASHEET);
 }
 
-/* Figures of sources other than datasheets. */
+/* Figures from other sources than datasheets. */
 static void assert_graded(const struct busy_time *busy, uint64_t typ_ns, enum grade typ,
 	uint64_t max_ns, enum grade max)
 {
@@ -392,7 +389,7 @@ static void at45db321d_has_pages_of_two_sizes(void **state)
 	assert_figure(part->spi->release_power_down, 35 * US, GRADE_UNSURE);
 }
 
-/* The rule for what no source gives, as the README states it. */
+/* The rule for figures without a source, as the README states it. */
 static void figure_without_any_source_is_assumed_by_its_family(void **state)
 {
 	const struct part *part = part_find("MX25L25635F");
@@ -409,7 +406,7 @@ static void figure_without_any_source_is_assumed_by_its_family(void **state)
 	assert_figure(part->spi->soft_reset, 100 * US, GRADE_ASSUMED);
 }
 
-/* Typicals of the maker's model, maxima as users of the part give them. */
+/* Typical times are of the maker's model, maxima from users of the part. */
 static void mx25l25635e_has_the_maxima_of_its_users(void **state)
 {
 	const struct part *part = part_find("MX25L25635E");

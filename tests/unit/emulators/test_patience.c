@@ -47,7 +47,7 @@ static int tear_down(void **state)
 	return 0;
 }
 
-/* As the kernel has it. */
+/* Returns the number of bytes that wake a reader, as the kernel has it. */
 static int bytes_that_wake(const struct fixture *fixture)
 {
 	int bytes = 0;
@@ -62,14 +62,14 @@ static void note_transfer(struct patience *patience)
 	patience_note_request(patience, &transfer, true);
 }
 
-/* A transfer, and the first read of what follows it. */
+/* Notes a transfer, and the first read of the bytes after it. */
 static void note_bytes_after_transfer(struct patience *patience, const char *bytes, size_t len)
 {
 	note_transfer(patience);
 	patience_note_bytes(patience, (const uint8_t *)bytes, len);
 }
 
-/* From the next sleep on it is patient. */
+/* Makes the next sleep a patient one. */
 static void make_patient(struct patience *patience)
 {
 	note_bytes_after_transfer(patience, "\x13", 1);
@@ -180,7 +180,7 @@ static void file_that_cannot_be_told_how_many_bytes_wake_is_asked_once(void **st
 	assert_int_equal(pipe(fds), 0);
 	make_patient(&fixture->patience);
 	assert_int_equal(patience_begin_ms(&fixture->patience, fds[0]), -1);
-	/* Nor would a socket be, that takes it. */
+	/* A socket, which would accept the option, is not asked either. */
 	note_transfer(&fixture->patience);
 	assert_int_equal(patience_begin_ms(&fixture->patience, fixture->fd), -1);
 	assert_int_equal(bytes_that_wake(fixture), 1);

@@ -69,7 +69,7 @@ static void share_of_the_longest_work_does_not_overflow(void **state)
 	assert_int_equal(power_cut_after_ns(&cut, 199), 99);
 }
 
-/* 256 bytes of 00h programmed at @address as the work that is cut off. */
+/* Programs 256 bytes of 00h at @address, the work that the cut interrupts. */
 static void program_zeros(struct bench *bench, uint32_t address)
 {
 	static const uint8_t zeros[256];
@@ -159,7 +159,7 @@ static void part_whose_power_comes_back_owes_its_power_up_times(void **state)
 	bench_op(bench, 0x9F, 3);
 	assert_int_equal(bench->reply[0], 0xEF);
 	bench->now_ns = back_ns + 5 * MS;
-	program_zeros(bench, 0x100); /* the second work: nothing is planned any more */
+	program_zeros(bench, 0x100); /* the second work: no more cuts are planned */
 	bench_finish_work(bench);
 	assert_int_equal(bench_read(bench, 0x100), 0x00);
 }
@@ -184,7 +184,7 @@ static void suspended_work_that_loses_power_is_half_done(void **state)
 	bench->now_ns += 100 * US;
 	bench_op(bench, 0x75, 0);
 	bench->now_ns += 20 * US;
-	chip_power_off(&bench->chip, bench->now_ns); /* for ever */
+	chip_power_off(&bench->chip, bench->now_ns); /* power stays off */
 	array_read(&bench->chip.array, 0x100, page, sizeof(page));
 	assert_non_null(memchr(page, 0x00, sizeof(page)));
 	assert_non_null(memchr(page, 0xFF, sizeof(page)));
@@ -262,7 +262,7 @@ static void page_of_cycles_is_cut_off_inside_its_page(void **state)
 	assert_null(memchr(pages + 512, 0x00, 256));
 }
 
-/* Each byte puts the write off, and the cut with it. */
+/* Each byte delays the write, and the cut with it. */
 static void cut_counts_from_when_the_page_write_begins(void **state)
 {
 	struct bench *bench = *state;

@@ -48,7 +48,7 @@ static void plan_power_cut(struct chip *chip, struct draws *draws)
 		chip_plan_power_cut(chip, &cut);
 }
 
-/* Most parts begin locked: then nothing would ever be written. */
+/* Most parts begin locked, so without this no byte would ever be written. */
 static void unlock(struct chip *chip)
 {
 	memset(chip->spi.locks, 0, sizeof(chip->spi.locks));

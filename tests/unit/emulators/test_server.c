@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
 /*
- * serprog-emu as it ships, over a real socket: how it starts, whom it serves, how it ends.
- * Its path is the first argument.
+ * serprog-emu as it ships, over a real socket: its start, its clients, its end. Its path is the
+ * first argument.
  */
 #include <signal.h>
 #include <stdio.h>
@@ -62,7 +62,7 @@ static void words_that_come_too_late_or_in_pieces_are_refused(void **state)
 		 "8,9",
 			31, 2},
 		{"--corner\0typ", 13, 2},
-		{"--chip\0W25Q128JV", 16, 99}, /* the last word has no end */
+		{"--chip\0W25Q128JV", 16, 99}, /* the last argument has no NUL */
 	};
 	struct served *served = *state;
 
@@ -160,7 +160,7 @@ static void second_host_waits_its_turn_unless_so_told(void **state)
 	served_end(served);
 }
 
-/* Stopped by @signal_number once @request is under way: the evidence is all there. */
+/* Sends @signal_number during @request; checks that the server's record is complete. */
 static void assert_clean_end(struct served *served, int signal_number, const char *const *extra,
 	const void *request, size_t request_len)
 {
@@ -170,7 +170,7 @@ static void assert_clean_end(struct served *served, int signal_number, const cha
 	served_start(served, extra);
 	served_ask(served, "\x00", 1, reply, 1);
 	assert_int_equal(send(served->fd, request, request_len, 0), request_len);
-	usleep(50000); /* so that it is more likely to be under way; right either way */
+	usleep(50000); /* the request is probably under way then; it need not be */
 	kill(served->pid, signal_number);
 	assert_int_equal(served_wait_for_exit(served), 0);
 	events = file_text(served->events);
@@ -194,7 +194,7 @@ static void signal_in_the_middle_of_a_transfer_ends_it_cleanly(void **state)
 	assert_clean_end(served, SIGINT, endless, "\x00", 1);
 	assert_clean_end(served, SIGTERM, late, "\x00", 1);
 	assert_clean_end(served, SIGTERM, slow, "\x13\x01\x00\x00\x40\x00\x00\x9F", 8);
-	/* 16 MiB that nobody reads: the socket is full. */
+	/* 16 MiB that the client never reads, so the socket is full. */
 	assert_clean_end(served, SIGTERM, unread, read_all, 11);
 	assert_int_equal(access(served->image, F_OK), 0);
 }

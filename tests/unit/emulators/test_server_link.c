@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
 /*
- * serprog-emu as it ships, over a real socket: when replies leave, and what a link does to them.
- * Its path is the first argument.
+ * serprog-emu as it ships, over a real socket: the moments at which replies leave, and the effects
+ * of a link. Its path is the first argument.
  */
 #include <stdlib.h>
 #include <string.h>
@@ -12,7 +12,7 @@
 #define WREN "\x13\x01\x00\x00\x00\x00\x00\x06"
 #define WREN_BYTES 8
 
-/* Requests sent by one write: how many bytes of replies the first read brings. */
+/* Sends requests in one write; returns the number of bytes that the first read gets. */
 static ssize_t first_replies_of(
 	struct served *served, const char *const *extra, const char *requests, size_t len)
 {
@@ -35,7 +35,7 @@ static void replies_to_requests_that_came_together_leave_together(void **state)
 	served_end(served);
 }
 
-/* The second request alone is on the line for 0.3 s. */
+/* Only the second request takes 0.3 s on the line. */
 static void replies_leave_one_by_one_where_a_request_takes_time(void **state)
 {
 	static const char *const extra[] = {"--link", "baud=300", NULL};
@@ -94,10 +94,10 @@ static void streaming_firmware_has_no_query_for_lengths(void **state)
 	uint8_t *reply = malloc(1 + 0x10000);
 
 	served_start(served, extra);
-	/* No answer to that query: what comes is the answer to the next one. */
+	/* That query gets no answer: the bytes belong to the next one. */
 	served_ask(served, "\x08\x10", 2, reply, 2);
 	assert_memory_equal(reply, "\x15\x06", 2);
-	/* 64 KiB at once, as clients ask of a device that tells no end. */
+	/* A transfer of 64 KiB, as clients ask of a device that reports no limit. */
 	served_ask(served, "\x13\x04\x00\x00\x00\x00\x01\x03\x00\x00\x00", 11, reply, 1 + 0x10000);
 	assert_int_equal(reply[0x10000], 0xFF);
 	free(reply);
@@ -127,7 +127,7 @@ static void whole_wait_is_too_early_where_chip_select_rises_after_the_reply(void
 	assert_int_equal(early_after_power_down(*state, "cs-late-us=1000"), 1);
 }
 
-/* Its arguments come later, and what follows the ACK follows then. */
+/* The arguments come later, and the rest of the answer after them. */
 static void setting_is_acknowledged_before_its_arguments(void **state)
 {
 	static const char *const extra[] = {"--link", "ack-first=1", NULL};
@@ -183,7 +183,7 @@ static void same_requests_on_a_scripted_clock_leave_the_same_events(void **state
 	free(again);
 }
 
-/* At 300 baud a NOP and its reply are 66 ms on the line: for a request this side of the wait. */
+/* At 300 baud a NOP and its reply take 66 ms; for a request they pass before the wait. */
 static void slow_line_holds_requests_and_replies(void **state)
 {
 	static const char *const extra[] = {"--clock", "scripted:1", "--link", "baud=300", NULL};

@@ -68,7 +68,7 @@ static void part_that_loses_power_answers_no_more_and_leaves_a_half_done(void **
 	free(events);
 }
 
-/* A byte program of a parallel part, all of it sent before the first reply is read. */
+/* Sends a byte program of a parallel part as a whole before it reads the first reply. */
 static void program_byte(struct served *served, uint8_t address, uint8_t value)
 {
 	const uint8_t requests[] = {
@@ -136,7 +136,7 @@ static void write_of_too_many_bytes_leaves_the_stream_in_step(void **state)
 	uint8_t reply[2];
 
 	served_start(served, extra);
-	memset(request + 7, 0x0F, 4090); /* each of them an O_EXEC, were it taken for one */
+	memset(request + 7, 0x0F, 4090); /* each would be an O_EXEC if it were read as a request */
 	served_ask(served, request, sizeof(request), reply, 1);
 	assert_int_equal(reply[0], 0x15);
 	served_ask(served, "\x10", 1, reply, 2);
@@ -165,7 +165,7 @@ static void chip_keeps_its_content_from_host_to_host(void **state)
 	free(events);
 }
 
-/* The events of a run in which one write enable is all that came. */
+/* Returns the events of a run with a single write enable. */
 static char *events_of_write_enable(struct served *served, const char *const *extra)
 {
 	static const uint8_t wren[] = {0x06};

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
-/* Files as QEMU would read them: which are shared, and which GLib is asked for. */
+/* Files as QEMU reads them: those that are shared, and those that GLib reads. */
 #include <fcntl.h>
 #include <setjmp.h>
 #include <stdarg.h>

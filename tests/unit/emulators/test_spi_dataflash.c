@@ -16,7 +16,7 @@
 
 BENCH_SET_UP(at45db321d, "AT45DB321D")
 
-/* An address of 13 bits of page and 10 of byte. */
+/* Returns an address with 13 bits for the page and 10 for the byte. */
 static uint32_t at(uint32_t page, uint32_t byte)
 {
 	return page << 10 | byte;
@@ -48,7 +48,7 @@ static uint8_t read_at(struct bench *bench, uint32_t address)
 	return bench->reply[0];
 }
 
-/* One byte into page @page through buffer 1. */
+/* Writes one byte into page @page through buffer 1. */
 static void put(struct bench *bench, uint32_t page, uint32_t byte, uint8_t value)
 {
 	send_with_data(bench, 0x84, byte, &value, 1);
@@ -153,7 +153,7 @@ static void erase_takes_its_own_pages_and_no_more(void **state)
 {
 	static const struct {
 		uint8_t opcode;
-		uint32_t page; /* inside */
+		uint32_t page; /* in that page */
 		uint32_t first;
 		uint32_t last;
 	} erases[] = {

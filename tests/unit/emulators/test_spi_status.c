@@ -1,7 +1,5 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
-/*
- * Status registers: writes, what is stored, errors and flags.
- */
+/* Status registers: writes, stored bits, errors and flags. */
 #include <setjmp.h>
 #include <stdarg.h>
 #include <stddef.h>
@@ -30,7 +28,7 @@ static void status_write_settles_when_its_time_is_over(void **state)
 	assert_int_equal(bench->facts.work_ns, 10 * MS);
 	assert_int_equal(bench_status(bench), STATUS_BUSY_AND_ENABLED);
 	bench_finish_work(bench);
-	assert_int_equal(bench_status(bench), 0xFC); /* WIP and WEL are not storage */
+	assert_int_equal(bench_status(bench), 0xFC); /* WIP and WEL are not stored */
 }
 
 static void status_write_of_two_bytes_sets_the_second_register(void **state)
@@ -138,7 +136,7 @@ static void flag_status_says_ready_and_keeps_errors_until_cleared(void **state)
 
 #define STEPS 1000u
 
-/* WIP and WEL. */
+/* Tests of WIP and WEL. */
 static uint8_t busy_bits(struct bench *bench)
 {
 	return bench_status(bench) & STATUS_BUSY_AND_ENABLED;
@@ -204,7 +202,10 @@ static void wel_of_other_parts_falls_with_wip(void **state)
 	assert_int_equal(wel_falls_at(*state, 0), STEPS);
 }
 
-/* Just before the end of an erase, of which the client looked at the status or not. */
+/*
+ * Sends a write just before the end of an erase, with or without a look at the status; returns its
+ * grade.
+ */
 static enum grade grade_of_a_write(struct bench *bench, bool looks)
 {
 	bench_erase_at(bench, 0xD8, 0);

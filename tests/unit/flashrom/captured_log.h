@@ -7,7 +7,7 @@
 
 #include "log.h"
 
-/* Keeps what was logged, for tests that look at messages. Start from {0}. */
+/* A log that keeps its messages, for tests that read them. Start from {0}. */
 struct captured_log {
 	char text[8192];
 	size_t bytes;

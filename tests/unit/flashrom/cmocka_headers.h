@@ -2,7 +2,7 @@
 #ifndef CMOCKA_HEADERS_H
 #define CMOCKA_HEADERS_H
 
-/* cmocka.h relies on its user for these, in this order. */
+/* cmocka.h needs these headers before it, in this order. */
 /* clang-format off */
 #include <stdarg.h>
 #include <stddef.h>

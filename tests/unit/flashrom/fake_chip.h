@@ -12,39 +12,39 @@
 
 #define FAKE_ERASES_MAX 64
 
-/* A chip small enough to read a test's expectations off: four 64 KiB blocks. */
+/* A chip of four 64 KiB blocks, small enough to check a test by hand. */
 extern const struct flash_chip small_chip;
 
-/* Same size, 64 KiB erases only, one-byte status register writes. */
+/* The same size, with 64 KiB erases only and status register writes of one byte. */
 extern const struct flash_chip sector_chip;
 
-/**
- * A programmer with a part behind it, on a clock of its own: it moves by 1 us a command and by
- * each delay. It obeys the rules of a 25-series part and counts how often they are broken.
+/*
+ * A programmer with a part behind it, and a clock that advances by 1 us a command and by each
+ * delay. The part obeys the rules of the 25 series and counts how often they are broken.
  */
 struct fake_chip {
-	struct programmer base; /* first */
+	struct programmer base; /* must be the first field */
 	const struct flash_chip *chip;
 	struct clock clock;
 	uint8_t *memory;
 	uint32_t jedec_id;
 	uint64_t now_ns;
 	uint64_t busy_until_ns;
-	uint64_t busy_ns_override; /* 0: the chip's typical times */
+	uint64_t busy_ns_override; /* 0 for the chip's typical times */
 	uint8_t status;
 	uint8_t status_2;
 	bool write_enabled;
 	bool asleep;
 	bool protection_stuck;
 	uint64_t awake_from_ns;
-	uint64_t stall_ns;        /* the next delay takes this much longer */
-	uint64_t answer_stall_ns; /* as does the next status read, after the chip's answer */
+	uint64_t stall_ns;        /* added to the next delay */
+	uint64_t answer_stall_ns; /* added to the next status read, after the chip's answer */
 
-	/* A cell that cannot be programmed. */
+	/* An address that cannot be programmed. */
 	bool has_stuck_cell;
 	uint32_t stuck_cell;
 
-	/* Fail the n-th command from now with -EIO; 0 is never. */
+	/* The n-th command from now fails with -EIO; 0 for none. */
 	unsigned int fail_countdown;
 
 	unsigned int counts[256]; /* by opcode */
@@ -65,7 +65,7 @@ struct fake_chip {
 void fake_chip_init(struct fake_chip *fake, const struct flash_chip *chip);
 void fake_chip_deinit(struct fake_chip *fake);
 
-/* No rule was broken. */
+/* Returns true if no rule was broken. */
 bool fake_chip_is_content(const struct fake_chip *fake);
 
 #endif

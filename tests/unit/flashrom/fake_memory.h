@@ -9,15 +9,15 @@
 
 #define FAKE_MEMORY_WRITES_MAX 64
 
-/**
- * A programmer with nothing but memory on its bus, on a clock of its own: it keeps what is written,
- * and reads what the test put there. No part, and so no rules: those are for the emulated ones.
+/*
+ * A programmer with plain memory on its bus, and a clock of its own. It records writes, and reads
+ * return the test's bytes. It has no part, so no rules: the emulated parts have those.
  */
 struct fake_memory {
-	struct programmer base; /* first */
+	struct programmer base; /* must be the first field */
 	struct clock clock;
 	uint64_t now_ns;
-	uint8_t *bytes; /* all that 24 bits reach; writes do not change it */
+	uint8_t *bytes; /* the whole range of 24 bits; writes do not change it */
 	struct {
 		uint32_t address;
 		uint8_t value;
@@ -26,7 +26,7 @@ struct fake_memory {
 	size_t write_count;
 	size_t reads;
 	size_t read_bytes_seen_max;
-	size_t fail_read; /* the n-th, with -EIO; 0 is never */
+	size_t fail_read; /* the n-th read fails with -EIO; 0 for none */
 };
 
 void fake_memory_init(struct fake_memory *fake);

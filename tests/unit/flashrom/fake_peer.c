@@ -267,7 +267,7 @@ static void let_serial_buffer_fill(struct fake_peer *peer)
 		poll(NULL, 0, 5);
 		ioctl(peer->own_fd, FIONREAD, &unread);
 	} while (unread > before);
-	/* The command byte is out already. */
+	/* The command byte has already been sent. */
 	if ((size_t)unread + 1 > peer->unread_bytes_max)
 		peer->unread_bytes_max = (size_t)unread + 1;
 }

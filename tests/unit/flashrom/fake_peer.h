@@ -9,7 +9,7 @@
 
 #include "fake_peer_memory.h"
 
-/* How a peer misbehaves. */
+/* The faults of a peer. */
 enum peer_fault {
 	PEER_FINE,
 	PEER_SILENT,         /* never answers anything */
@@ -25,9 +25,9 @@ enum peer_fault {
 	PEER_READ_REFUSED,   /* NAK for a memory read */
 };
 
-/**
+/*
  * A serprog device in a thread, at one end of a socket pair. Set the fields, start it, use `fd`,
- * then stop it; counts may be read after that. A SPI operation is answered by bytes that count up
+ * then stop it; counts may be read after that. It answers a SPI operation with bytes that count up
  * from the first byte sent.
  */
 struct fake_peer {
@@ -37,26 +37,26 @@ struct fake_peer {
 	uint32_t write_bytes_max;
 	uint32_t read_bytes_max;
 	uint16_t serbuf_bytes;
-	bool slow; /* reads on only when nothing more comes in, so that the serial buffer fills */
+	bool slow; /* reads only when no more bytes come in, so that the serial buffer fills */
 	uint8_t map[32];
 	const char *late;     /* sent before the first answer to SYNCNOP */
-	unsigned int swallow; /* bytes of a request that an earlier client began */
+	unsigned int swallow; /* bytes missing from a request of an earlier client */
 	const char *leftover; /* sent before anything else */
 
 	int fd; /* the client's end */
 	unsigned int counts[256];
 	uint8_t pins;
-	uint8_t bus;         /* the last one chosen */
-	uint8_t chip_select; /* likewise */
+	uint8_t bus;         /* the last selected bus */
+	uint8_t chip_select; /* the last selected chip */
 	size_t spiop_bytes_seen_max;
-	size_t unread_bytes_max; /* there ever were in the serial buffer, if `slow` */
+	size_t unread_bytes_max; /* the most bytes in the serial buffer, if `slow` */
 	struct fake_peer_memory memory;
 
 	int own_fd;
 	pthread_t thread;
 };
 
-/* A SPI device that offers everything the client knows, and O_DELAY. */
+/* Initialises a SPI device that offers all that the client knows, and O_DELAY. */
 void fake_peer_init(struct fake_peer *peer);
 void fake_peer_start(struct fake_peer *peer);
 void fake_peer_stop(struct fake_peer *peer);

@@ -16,7 +16,7 @@ void fake_peer_memory_clear(struct fake_peer_memory *memory)
 	memory->write_count = memory->executed_count;
 }
 
-/* One byte is an O_WRITEB: the client has no reason to use O_WRITEN for that. */
+/* A single byte must come as O_WRITEB: the client has no reason to use O_WRITEN for it. */
 void fake_peer_memory_write(
 	struct fake_peer_memory *memory, uint32_t address, const uint8_t *data, size_t bytes)
 {

@@ -14,25 +14,24 @@
 
 #define FAKE_ANSWER_BYTES 24
 
-/**
- * A programmer with a part that is nothing but registers: it answers each opcode with what the test
- * put there, and keeps a transcript of what it was sent. Its clock moves by 1 us a command and by
- * each delay.
+/*
+ * A programmer with a part of registers only: it answers each opcode with the test's bytes, and
+ * keeps a transcript of the commands. Its clock advances by 1 us a command and by each delay.
  */
 struct fake_registers {
-	struct programmer base; /* first */
+	struct programmer base; /* must be the first field */
 	struct clock clock;
 	uint64_t now_ns;
-	uint8_t answers[256][FAKE_ANSWER_BYTES]; /* by opcode; 0xff to begin with, status 0 */
+	uint8_t answers[256][FAKE_ANSWER_BYTES]; /* by opcode; at first 0xff, status 0 */
 
 	/* The effect of a command; NULL for none. */
 	void (*obey)(struct fake_registers *fake, const uint8_t *tx, size_t tx_bytes);
 
-	/* Until then 05h answers busy, and all else is a mistake. */
+	/* Before this time 05h answers "busy", and all other commands are mistakes. */
 	uint64_t busy_until_ns;
 	unsigned int sent_while_busy;
 
-	/* Until then anything is. */
+	/* Before this time all commands are mistakes. */
 	uint64_t deaf_until_ns;
 	unsigned int sent_while_deaf;
 
@@ -40,8 +39,8 @@ struct fake_registers {
 	const uint8_t *sfdp;
 	size_t sfdp_bytes;
 
-	unsigned int fail_countdown; /* fail the n-th command from now with -EIO; 0 is never */
-	uint64_t waited_us;          /* by delays */
+	unsigned int fail_countdown; /* the n-th command from now fails with -EIO; 0 for none */
+	uint64_t waited_us;          /* total of the delays */
 	char sent[4096];             /* "06; 01 00; 05; " */
 
 	struct captured_log captured;
@@ -49,13 +48,13 @@ struct fake_registers {
 	struct flash flash;
 };
 
-/** Starts with `chip` as the one found; NULL is fine. */
+/* Initialises the programmer, with `chip` as the found part; it may be NULL. */
 void fake_registers_init(struct fake_registers *fake, const struct flash_chip *chip);
 
-/** Fails the test unless the transcript is `expected`, and begins a new one. */
+/* Fails the test unless the transcript equals `expected`; begins a new one. */
 void assert_sent(struct fake_registers *fake, const char *expected);
 
-/** A copy of the built-in entry of that name. */
+/* Returns a copy of the built-in entry of that name. */
 struct flash_chip chip_named(const char *name);
 
 #endif

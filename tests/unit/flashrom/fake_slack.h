@@ -5,7 +5,9 @@
 #include <stdarg.h>
 #include <sys/prctl.h>
 
-/* The timer slack of a thread, as prctl() shows and sets it. Its user wraps prctl(). */
+/*
+ * The timer slack of a thread, as prctl() reads and sets it. The user of this header wraps prctl().
+ */
 struct fake_slack {
 	int now_ns;
 	int get_result; /* instead of now_ns, if not 0 */

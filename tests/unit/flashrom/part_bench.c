@@ -6,7 +6,7 @@
 
 #include "cmocka_headers.h"
 
-#define LOOK_NS 100 /* by which each look at the clock moves it */
+#define LOOK_NS 100 /* each reading advances the clock by it */
 #define SPI_HZ 20000000
 
 static uint64_t look(void *context)

@@ -9,14 +9,14 @@
 #include "flash.h"
 
 /*
- * A part of emulators/ on a clock that stands still unless somebody waits or looks, behind a wire
- * that a test may break or speak on itself, as an earlier session did.
+ * A part of emulators/, with a clock that advances only by waits and readings. A test may break the
+ * wire between driver and part, or send on it, as an earlier session would have done.
  */
 struct part_bench {
-	struct programmer wire; /* first */
+	struct programmer wire; /* must be the first field */
 	struct programmer *part;
-	unsigned int fail_countdown; /* the n-th command from now is lost; 0: none */
-	bool lost_after;             /* it reaches the part, and the programmer fails behind it */
+	unsigned int fail_countdown; /* the n-th command from now gets lost; 0 for none */
+	bool lost_after;             /* true if the part still gets that command */
 	unsigned int commands;
 	uint64_t now_ns;
 	struct clock clock;
@@ -27,28 +27,31 @@ struct part_bench {
 	uint8_t *image;
 };
 
-/* The part as it is when power comes. `image` is what it holds: noise. */
+/* Starts with a part right after power-up. `image` is noise that the part holds. */
 void part_bench_start(struct part_bench *bench, const char *part, const char *corner);
 void part_bench_stop(struct part_bench *bench);
 
-/* Speak to the part past the driver. */
+/* Sends to the part without the driver. */
 void part_bench_send(struct part_bench *bench, const uint8_t *tx, size_t tx_bytes);
 uint8_t part_bench_ask(struct part_bench *bench, uint8_t opcode);
 #define PART_BENCH_SEND(bench, ...)                                                                \
 	part_bench_send(                                                                           \
 		(bench), (const uint8_t[]){__VA_ARGS__}, sizeof((const uint8_t[]){__VA_ARGS__}))
 
-/* Probe and open; NULL asks for whatever is there. */
+/* Probes for the part, NULL for any part, and opens it. */
 void part_bench_find(struct part_bench *bench, const char *name);
 
-/* Write all of `image`, and look that the part holds it. */
+/* Writes all of `image`; checks that the part holds it. */
 void part_bench_write(struct part_bench *bench);
 void part_bench_assert_holds_image(struct part_bench *bench);
 
-/* Nothing came before its time. What a sleeping part could not hear may be among the violations. */
+/*
+ * Checks that no command was too early. Commands that a sleeping part missed count as violations,
+ * too.
+ */
 void part_bench_assert_in_time(const struct part_bench *bench);
 
-/* Bytes that hold no pattern. */
+/* Fills in bytes without a pattern. */
 void part_bench_noise(uint8_t *data, size_t bytes, uint32_t seed);
 
 #endif

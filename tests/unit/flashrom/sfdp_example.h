@@ -11,7 +11,9 @@
 #define SFDP_EXAMPLE_TABLE 0x20
 #define SFDP_EXAMPLE_DWORDS 16
 
-/* JESD216B of a part of 16 MiB, made up: headers of two tables, the basic one, nothing else. */
+/*
+ * A made-up JESD216B description of a part of 16 MiB: headers of two tables, and the basic table.
+ */
 static const uint8_t sfdp_example[] = {
 	'S',
 	'F',
@@ -36,7 +38,7 @@ static const uint8_t sfdp_example[] = {
 	0x80,
 	0,
 	0,
-	0xff, /* some other */
+	0xff, /* the header of another table */
 	0xff,
 	0xff,
 	0xff,
@@ -44,7 +46,7 @@ static const uint8_t sfdp_example[] = {
 	0xff,
 	0xff,
 	0xff,
-	0xff,                   /* up to 20h */
+	0xff,                   /* padding up to 20h */
 	SFDP_DWORD(0xfff120e5), /* 1: 4 KiB with 20h */
 	SFDP_DWORD(0x07ffffff), /* 2: 128 Mbit */
 	SFDP_DWORD(0),

@@ -12,7 +12,7 @@
 
 static const char *const corners[] = {"min", "typ", "max"};
 
-/* Changes at either parity and of any length, blank words of any number among them. */
+/* Scatters changes of any length at odd and even addresses, with blank words in them. */
 static void scatter(struct part_bench *bench, uint32_t seed)
 {
 	for (uint32_t at = 0; at < 0x3000; at += 7 + seed % 13) {
@@ -67,7 +67,7 @@ static void unprotect_part(struct part_bench *bench)
 	PART_BENCH_SEND(bench, 0x06);
 }
 
-/* In the mode the part would not answer to RDID; while a word is under way not to WRDI either. */
+/* In this mode the part does not answer RDID; during a word's program it ignores WRDI, too. */
 static void mode_that_a_session_left_on_is_ended(void **state)
 {
 	static const char *const names[] = {PART, NULL};
@@ -134,8 +134,7 @@ static unsigned int commands_of_program(void)
 	return bench.commands - before;
 }
 
-/* Whichever command gets lost, on its way to the part or behind it, the part can be read at once.
- */
+/* One command gets lost, before or after the part gets it. The part can be read at once. */
 static void mode_is_left_after_every_error(void **state)
 {
 	const unsigned int commands = commands_of_program();
@@ -155,7 +154,7 @@ static void mode_is_left_after_every_error(void **state)
 	}
 }
 
-/* Somewhere in the midst of a long write, which has to end with the part as it was found. */
+/* A command fails during a long write. It must leave the part as it was found. */
 static void write_that_fails_leaves_neither_mode_nor_protection_behind(void **state)
 {
 	const struct range range = {0, 0x4000};
@@ -179,7 +178,7 @@ static void write_that_fails_leaves_neither_mode_nor_protection_behind(void **st
 	}
 }
 
-/* A part that takes a little more time at the end of the mode. */
+/* Answers as a part that takes a little longer at the end of the mode. */
 static int answer_slowly(
 	struct wire *wire, const uint8_t *tx, size_t tx_bytes, uint8_t *rx, size_t rx_bytes)
 {
@@ -218,7 +217,7 @@ static int answer_ready(
 	return 0;
 }
 
-/* Older revisions take no other enable before a status write than 50h. */
+/* Older revisions accept only 50h as the enable before a status write. */
 static void status_write_is_enabled_by_an_opcode_of_its_own(void **state)
 {
 	struct wire wire;
@@ -231,28 +230,28 @@ static void status_write_is_enabled_by_an_opcode_of_its_own(void **state)
 	assert_int_equal(wire_count(&wire, 0x06), 0);
 }
 
-/* One blank word costs less than to leave the mode and come back, two cost more. */
+/* To program one blank word is cheaper than to leave the mode and return; two are dearer. */
 static void blank_words_are_left_out_where_that_is_shorter(void **state)
 {
 	static const uint8_t data[] = {
-		0xff, /* odd byte, blank */
+		0xff, /* blank byte at an odd address */
 		0xff,
-		0xff, /* blank word at the begin */
+		0xff, /* blank word at the beginning */
 		1,
 		2,
 		0xff,
 		0xff,
 		3,
-		0xff, /* one blank word on the way */
+		0xff, /* one blank word in the middle */
 		0xff,
 		0xff,
 		0xff,
 		0xff,
 		4,
-		5, /* two */
+		5, /* two blank words */
 		0xff,
 		0xff,
-		6, /* at the end, and an even byte behind it */
+		6, /* a blank word at the end, then a single byte */
 	};
 	struct wire wire;
 

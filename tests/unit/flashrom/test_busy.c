@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
-/* When the part is asked: often enough to notice it soon, and never so early that it costs much. */
+/* When to ask the part: often enough to notice its end soon, and late enough to cost little. */
 #include <errno.h>
 
 #include "bench.h"
@@ -7,7 +7,7 @@
 static const struct busy_time program = {.typ_us = 700, .max_us = 3000};
 static const struct busy_time erase = {.typ_us = 150000, .max_us = 2000000};
 
-/* One operation of `busy_us`; how many questions it took, and how late the end was noticed. */
+/* The result of one operation: the number of questions, and the delay until its end was noticed. */
 struct outcome {
 	unsigned int polls;
 	uint64_t late_us;
@@ -58,7 +58,9 @@ static void timeout_is_beyond_the_maximum_of_any_part(void **state)
 	assert_true(busy_timeout_ns(&longest) > longest.max_us * NS_PER_US);
 }
 
-/* Nothing is known yet: half the typical time is what the fastest part takes. */
+/*
+ * With no history, the first question comes after half the typical time, as the fastest parts take.
+ */
 static void first_operation_is_noticed_within_a_poll_interval(void **state)
 {
 	static const uint64_t busy_us[] = {75000, 100000, 150000, 400000, 2000000};
@@ -73,7 +75,7 @@ static void first_operation_is_noticed_within_a_poll_interval(void **state)
 	}
 }
 
-/* Between two questions the host has better things to do. */
+/* The host has other work to do between two questions. */
 static void questions_of_a_long_operation_keep_their_distance(void **state)
 {
 	struct bench bench;
@@ -115,7 +117,7 @@ static void part_that_gets_faster_is_followed(void **state)
 	bench_stop(&bench);
 }
 
-/* Buffered writes: the operation begins when they get there, however late that is. */
+/* Flushes buffered writes: the operation begins when they arrive, however late that is. */
 static int flush_after_a_stall(struct programmer *programmer)
 {
 	struct fake_chip *fake = (struct fake_chip *)programmer;
@@ -141,7 +143,7 @@ static void timeout_counts_from_when_the_command_got_there(void **state)
 	bench_stop(&bench);
 }
 
-/* A length that was much too long, as after a stall of the host, is not waited out again. */
+/* A length that a stall of the host made much too long is not waited for again. */
 static void stall_is_not_taken_for_the_length_of_an_operation(void **state)
 {
 	struct bench bench;
@@ -173,7 +175,7 @@ static void lengths_that_vary_are_noticed_soon(void **state)
 	bench_stop(&bench);
 }
 
-/* Operations beyond the table are waited for as well, only without memory. */
+/* Operations beyond the table are waited for, too, but have no history. */
 static void more_kinds_than_are_remembered_still_end(void **state)
 {
 	struct busy_time kinds[BUSY_OPERATIONS_MAX + 2];

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
-/* The test build that trusts its waits: nothing but the wait keeps it from a busy part. */
+/* The test build that trusts its waits: only the wait protects the busy part. */
 #include "bench.h"
 
 static int never_asked(struct flash *flash, uint32_t address, bool *ready)

@@ -1,5 +1,8 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
-/* When to ask first, from what earlier operations took. Questions take no time here. */
+/*
+ * The time of the first question, from the lengths of earlier operations. Questions take no time
+ * here.
+ */
 #include <stdint.h>
 
 #include "busy_history.h"
@@ -7,7 +10,7 @@
 
 static const struct busy_time program = {.typ_us = 700, .max_us = 3000};
 
-/* A part and a host whose questions come `lead_us` after the wait, and then each `poll_us`. */
+/* A part, and a host whose questions come `lead_us` after the wait, then every `poll_us`. */
 struct scene {
 	struct busy_history history;
 	uint32_t lead_us;
@@ -47,7 +50,7 @@ static void nothing_known_waits_half_the_typical_time(void **state)
 	assert_int_equal(busy_history_wait_us(&history), 350);
 }
 
-/* As long as its lengths stay the same, a part is asked once, and just in time. */
+/* While its lengths stay the same, a part is asked once, right after it is ready. */
 static void steady_part_is_asked_just_after_it_is_ready(void **state)
 {
 	static const uint32_t lengths_us[] = {20, 350, 700, 1850, 3000, 150000};
@@ -79,7 +82,7 @@ static void unknown_shorter_length_is_reached_in_a_few_operations(void **state)
 	assert_true(operate(&s, 350).late_us <= 54);
 }
 
-/* The shortest of late decides: a wait of the average would be too long half of the time. */
+/* The shortest recent length decides: the average would be too long half of the time. */
 static void lengths_that_vary_are_asked_for_before_the_shortest_ends(void **state)
 {
 	static const uint32_t lengths_us[] = {900, 2500, 1200, 3000, 2000, 1100, 1700, 2900};
@@ -96,7 +99,7 @@ static void lengths_that_vary_are_asked_for_before_the_shortest_ends(void **stat
 	}
 }
 
-/* Long ones first: the short one that follows must not be missed by much. */
+/* Long operations come first; the end of a short one after them must be noticed soon. */
 static void few_long_lengths_do_not_make_a_short_one_wait(void **state)
 {
 	static const uint32_t lengths_us[] = {3000, 2900, 2950, 700, 2800, 3000, 710};

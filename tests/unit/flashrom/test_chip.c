@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
-/* The built-in table: what the driver takes for granted has to hold for every part. */
+/* The built-in table: every part has the properties that the drivers rely on. */
 #include <stdbool.h>
 #include <string.h>
 
@@ -22,8 +22,7 @@ static void for_each(void (*check)(const struct flash_chip *chip))
 	}
 }
 
-/* Every block of a command begins where one of the smaller command's does, and ends where one does.
- */
+/* Checks that each block of a command begins and ends with blocks of the smaller command. */
 static void check_nesting(const struct flash_chip *chip, const struct chip_erase *larger,
 	const struct chip_erase *smaller)
 {
@@ -98,7 +97,7 @@ static bool is_spi25(const struct flash_chip *chip)
 	       chip->driver == &at25df_driver;
 }
 
-/* Addresses, modes and ways out of a suspension have to fit each other. */
+/* Checks that addresses, modes and the ways out of a suspension fit each other. */
 static void check_spi25(const struct flash_chip *chip)
 {
 	const struct spi25_traits *traits = &chip->spi25;
@@ -122,7 +121,7 @@ static void traits_of_spi_parts_fit_each_other(void **state)
 	for_each(check_spi25);
 }
 
-/* Before the ID is known, nobody knows how long the part takes to wake. */
+/* Checks the time to wake up. Before the ID is known, the driver waits for the longest of all. */
 static void check_wake(const struct flash_chip *chip)
 {
 	if (is_spi25(chip))

@@ -32,7 +32,7 @@ static void pages_are_erased_and_programmed_at_every_corner(void **state)
 	}
 }
 
-/* A page that holds something is erased before, even where clearing bits would do. */
+/* A page with data is erased first, even if it would be enough to clear bits. */
 static void page_that_only_loses_bits_is_erased_all_the_same(void **state)
 {
 	struct part_bench bench;
@@ -99,7 +99,7 @@ static void erase_that_a_session_left_going_is_waited_for(void **state)
 	part_bench_stop(&bench);
 }
 
-/* Questions for other kinds of parts come first, and find it deaf; D7h is asked only after 05h. */
+/* Methods for other parts ask first, and the busy part ignores them. D7h comes only after 05h. */
 static void part_that_still_erases_is_found_among_all(void **state)
 {
 	struct part_bench bench;
@@ -127,7 +127,7 @@ static void error_of_programmer_ends_the_write(void **state)
 	}
 }
 
-/* D7h erases on some parts of the 25 series, which show a status of their own. */
+/* Answers as parts of the 25 series on which D7h erases. They have a status of their own. */
 static int answer_as_25_series(
 	struct wire *wire, const uint8_t *tx, size_t tx_bytes, uint8_t *rx, size_t rx_bytes)
 {
@@ -152,7 +152,7 @@ static void part_of_another_kind_is_not_sent_d7h(void **state)
 	assert_int_equal(wire_count(&wire, 0xd7), 0);
 }
 
-/* A part that somebody once told to have pages of 512 bytes; its sectors may be protected. */
+/* Answers as a part with pages of 512 bytes, set for good, and sectors that may be protected. */
 static int answer_power_of_two(
 	struct wire *wire, const uint8_t *tx, size_t tx_bytes, uint8_t *rx, size_t rx_bytes)
 {
@@ -238,7 +238,7 @@ static void part_without_protection_is_not_told_to_drop_it(void **state)
 	assert_int_equal(wire_count(&wire, 0x3d), 0);
 }
 
-/* WP# holds the sectors protected whatever the commands say. */
+/* While WP# is low, the sectors stay protected against all commands. */
 static int answer_protected(
 	struct wire *wire, const uint8_t *tx, size_t tx_bytes, uint8_t *rx, size_t rx_bytes)
 {

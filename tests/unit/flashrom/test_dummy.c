@@ -10,7 +10,7 @@
 #include "cmocka_headers.h"
 #include "dummy.h"
 
-#define LOOK_NS 100 /* by which each look at the clock moves it */
+#define LOOK_NS 100 /* each reading advances the clock by it */
 #define START_NS UINT64_C(5000000000)
 
 struct scene {
@@ -71,7 +71,7 @@ static int start(struct scene *scene, const char *part, const char *fault)
 	return dummy_create(&options, &scene->clock, &scene->log, &scene->programmer);
 }
 
-/* Ends the programmer; what its events file holds then is the caller's. */
+/* Ends the programmer; returns the text of its events file, which the caller frees. */
 static char *finish(struct scene *scene)
 {
 	char *text = calloc(1, 65536);
@@ -111,7 +111,7 @@ static size_t count_of(const char *text, const char *needle)
 	return count;
 }
 
-/* A page program, and a read that is too early for it. */
+/* Returns the events of a page program, and of a read that comes too early. */
 static char *events_of_an_early_read(struct scene *scene)
 {
 	uint8_t read;
@@ -205,7 +205,7 @@ static void refused_command_fails_and_does_not_reach_the_part(void **state)
 	free(events);
 }
 
-/* The part sees a stalled command late, and a delayed reply's command in time. */
+/* A stalled command reaches the part late; a delayed reply leaves the command in time. */
 static void stall_and_delay_stand_before_and_behind_the_part(void **state)
 {
 	struct scene *scene = *state;

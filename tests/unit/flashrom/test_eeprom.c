@@ -122,7 +122,7 @@ static void part_that_has_an_rdid_is_not_sent_83h(void **state)
 	assert_int_equal(wire_count(&wire, 0x83), 0);
 }
 
-/* An AT45DB321B has no RDID, and its data line is pulled one way or the other. */
+/* Answers as an AT45DB321B, which has no RDID; a resistor pulls the data line up or down. */
 static int answer_with_pull(
 	struct wire *wire, const uint8_t *tx, size_t tx_bytes, uint8_t *rx, size_t rx_bytes)
 {

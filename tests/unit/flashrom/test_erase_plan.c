@@ -79,7 +79,7 @@ static void scattered_changes_take_small_blocks_in_order(void **state)
 	assert_step(images, 1, 0x20, 0x30000);
 }
 
-/* Four times 45 ms are more than 120 ms, when nothing has to be programmed again. */
+/* Four erases of 45 ms take longer than one of 120 ms, and no page needs a program. */
 static void many_blank_blocks_take_a_larger_erase(void **state)
 {
 	struct images *images = *state;
@@ -91,7 +91,7 @@ static void many_blank_blocks_take_a_larger_erase(void **state)
 	assert_int_equal(images->plan.typ_us, 120000);
 }
 
-/* Two of eight small blocks: 90 ms, against 120 ms and 96 pages to be put back. */
+/* Two of eight small blocks take 90 ms; the large one takes 120 ms, and 96 pages to restore. */
 static void few_changes_among_data_keep_small_erases(void **state)
 {
 	struct images *images = *state;
@@ -130,7 +130,7 @@ static void only_cleared_bits_need_no_erase(void **state)
 	assert_int_equal(images->plan.typ_us, 1024 * 700);
 }
 
-/* Fewer commands for the same time. */
+/* For the same time, fewer commands are better. */
 static void larger_block_that_takes_as_long_as_its_parts_is_preferred(void **state)
 {
 	struct images *images = *state;
@@ -143,7 +143,7 @@ static void larger_block_that_takes_as_long_as_its_parts_is_preferred(void **sta
 	assert_step(images, 0, 0xd8, 0);
 }
 
-/* One byte of a word that holds data is cleared: the other word of the page may be programmed. */
+/* One byte of a word with data is cleared; the other word of the page may be programmed. */
 static void data_in_a_unit_costs_an_erase_where_parts_want_it_blank(void **state)
 {
 	struct images *images = *state;

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
-/* The fake has to notice what the other tests rely on it to notice. */
+/* The fake chip notices the mistakes that the other tests rely on it to notice. */
 #include "bench.h"
 
 static void send(struct bench *bench, const uint8_t *tx, size_t tx_bytes)

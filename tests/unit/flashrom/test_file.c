@@ -10,7 +10,7 @@
 #include "cmocka_headers.h"
 #include "file.h"
 
-/* A folder of its own for each case, with one file in it. */
+/* A folder with one file in it, new for each case. */
 struct folder {
 	char path[64];
 	char file[80];
@@ -111,7 +111,7 @@ static void link_stays_and_what_it_points_to_is_replaced(void **state)
 	assert_content(folder, folder->file, "second");
 }
 
-/* A device that is always full takes the place of a full disk. */
+/* A device that is always full replaces a full disk. */
 static void device_is_written_straight_and_its_error_told(void **state)
 {
 	struct folder *folder = *state;
@@ -121,7 +121,7 @@ static void device_is_written_straight_and_its_error_told(void **state)
 	assert_int_equal(file_check_writable("/dev/null", &folder->log), 0);
 }
 
-/* The new file cannot be created, since one of its name is in the way. */
+/* The new file cannot be created, because a file of its name exists. */
 static void failed_write_keeps_the_old_file(void **state)
 {
 	struct folder *folder = *state;

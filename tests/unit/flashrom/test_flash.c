@@ -272,7 +272,7 @@ static void progress_grows_from_nothing_to_its_total(void **state)
 	bench.flash.progress = &progress;
 	assert_int_equal(
 		flash_write(&bench.flash, selection, bench.image, VERIFY_TOUCHED, false), 0);
-	assert_int_equal(watcher.ended[PROGRESS_READ], 2); /* before, and to verify */
+	assert_int_equal(watcher.ended[PROGRESS_READ], 2); /* one read before, one to verify */
 	assert_int_equal(watcher.ended[PROGRESS_ERASE], 1);
 	assert_int_equal(watcher.total_bytes[PROGRESS_ERASE], 0x3000);
 	assert_int_equal(watcher.ended[PROGRESS_WRITE], 1);
@@ -288,7 +288,7 @@ static void progress_costs_no_command(void **state)
 	bench_start(&bench, &small_chip);
 	bench.fake.base.read_bytes_max = 1000;
 	assert_int_equal(flash_read(&bench.flash, everything, bench.image), 0);
-	assert_int_equal(bench.fake.counts[0x03], 263); /* 262144 bytes, 1000 at a time */
+	assert_int_equal(bench.fake.counts[0x03], 263); /* 262144 bytes in steps of 1000 */
 	bench_stop(&bench);
 }
 
@@ -308,7 +308,7 @@ static void progress_of_an_idle_step_is_not_told(void **state)
 	bench_stop(&bench);
 }
 
-/* The n-th command of a write of two pages fails: which state does the user hear of? */
+/* Writes two pages, and the n-th command fails; returns the state that the user is told of. */
 static enum write_state state_after_failed_command(unsigned int nth, const char *told)
 {
 	struct bench bench;
@@ -333,7 +333,7 @@ static void failure_while_reading_leaves_the_chip_untouched(void **state)
 		state_after_failed_command(1, "Nothing was erased or written"), WRITE_UNTOUCHED);
 }
 
-/* Four reads and one of the status register; then write enable, program, status for each page. */
+/* Four reads, one of the status register; then write enable, program and status for each page. */
 static void failure_between_pages_names_what_is_in_doubt(void **state)
 {
 	(void)state;
@@ -385,7 +385,7 @@ static void contents_known_beforehand_are_not_read(void **state)
 	bench_stop(&bench);
 }
 
-/* Whatever was there and whatever is wanted: the outcome is the image, and no rule is broken. */
+/* Whatever the chip held before: it holds the image afterwards, and no rule was broken. */
 static void random_contents_end_as_the_image(void **state)
 {
 	const struct flash_chip *chips[] = {&small_chip, &sector_chip};

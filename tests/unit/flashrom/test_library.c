@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
-/* The corners of libflashrom's interface; tests/protocol has whole sessions. */
+/* Corner cases of libflashrom's interface. tests/protocol has whole sessions. */
 #include <errno.h>
 #include <sched.h>
 #include <stdint.h>
@@ -14,7 +14,7 @@
 #define CHIP_BYTES (1u << 20)
 #define PARAMETERS "emulate=" CHIP ",corner=zero"
 
-/* A chip in this process that takes no time. */
+/* A chip inside this process that takes no time. */
 struct session {
 	struct flashrom_programmer *programmer;
 	struct flashrom_flashctx *flash;
@@ -113,7 +113,7 @@ static void region_beyond_the_chip_fails_before_anything_is_written(void **state
 	assert_int_equal(first_byte_held(session), 0xff);
 }
 
-/* The chip is blank, but is said to hold the image already. */
+/* The chip is blank, but the reference says that it holds the image. */
 static void reference_is_believed(void **state)
 {
 	struct session *session = *state;
@@ -161,7 +161,7 @@ static void nothing_to_let_go_of_is_fine(void **state)
 	assert_int_equal(flashrom_data_free(NULL), 0);
 }
 
-/* Counts messages by level, through one interface and the other. */
+/* Messages by level, counted through the old interface and the new one. */
 static unsigned int old_style[FLASHROM_MSG_SPEW + 1];
 
 static int see_format(enum flashrom_log_level level, const char *format, va_list args)
@@ -220,10 +220,10 @@ static void messages_beyond_the_level_are_kept_back(void **state)
 	flashrom_set_log_level(FLASHROM_MSG_SPEW);
 	assert_int_equal(flashrom_image_verify(session->flash, session->image, CHIP_BYTES), 3);
 	assert_true(counts[FLASHROM_MSG_INFO] > 0);
-	flashrom_set_log_callback(NULL); /* before `counts` goes: a shutdown has messages, too */
+	flashrom_set_log_callback(NULL); /* before `counts` is gone: a shutdown logs, too */
 }
 
-/* The scheduling that operations run under, as seen from within. */
+/* Records the scheduling policy during an operation. */
 static void see_policy(
 	enum flashrom_progress_stage stage, size_t current, size_t total, void *user_data)
 {

@@ -122,7 +122,7 @@ static void id_mode_is_left_after_any_error(void **state)
 	stop(&scene);
 }
 
-/* Only a name tells how long the part that is there takes. */
+/* Without a name, the driver cannot know how slow the part is. */
 static void unknown_part_gets_the_time_of_the_slowest(void **state)
 {
 	struct scene scene;
@@ -157,7 +157,7 @@ static void continuation_code_becomes_part_of_the_id(void **state)
 	stop(&scene);
 }
 
-/* Zeros all over look like a hub that is busy, and are not worth more than some seconds. */
+/* Zeros at all addresses may be a busy hub, which is worth some seconds of waiting, no more. */
 static void hub_of_zeros_is_asked_after_a_while(void **state)
 {
 	struct scene scene;

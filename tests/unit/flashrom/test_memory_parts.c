@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
 /*
- * Parts on memory buses in the states that an earlier session, a locked block or a small programmer
- * leads to. What every part has to pass is in test_parts.c.
+ * Parts on memory buses after an earlier session, with a locked block, or on a small programmer.
+ * test_parts.c has the tests that every part must pass.
  */
 #include <errno.h>
 #include <stdlib.h>
@@ -12,7 +12,7 @@
 #include "dummy.h"
 #include "flash.h"
 
-#define LOOK_NS 100 /* by which each look at the clock moves it */
+#define LOOK_NS 100 /* each reading advances the clock by it */
 #define BLOCK_BYTES 65536
 #define LOCK_AT(block) (0xb80002 + (block) * BLOCK_BYTES) /* in a part of 512 KiB */
 
@@ -140,7 +140,7 @@ static void assert_found(struct scene *scene, const char *wanted, const char *na
 	assert_int_equal(flash_open(&scene->flash), 0);
 }
 
-/* Reads all of the part and compares. */
+/* Reads the whole part and compares it. */
 static void assert_readable(struct scene *scene)
 {
 	struct range all = {0, (uint32_t)scene->size_bytes};
@@ -183,7 +183,7 @@ static const struct named_part parts[] = {
 #define PARTS (sizeof(parts) / sizeof(parts[0]))
 #define JEDEC_PARTS (PARTS - 2)
 
-/* Every question is asked, of parts that do not understand it, too. */
+/* Each method asks, even parts that do not understand it. */
 static void unnamed_part_is_found_and_left_as_it_was(void **state)
 {
 	struct scene scene;
@@ -199,7 +199,7 @@ static void unnamed_part_is_found_and_left_as_it_was(void **state)
 	}
 }
 
-/* A part that is named need not wait for the slowest one there might be. */
+/* For a part that is given by name, the driver need not wait for the slowest one. */
 static void named_part_is_asked_at_its_own_pace(void **state)
 {
 	struct scene scene;
@@ -259,7 +259,7 @@ static void firmware_hub_left_in_id_mode_is_read(void **state)
 	}
 }
 
-/* As a session does that is cut off right after this. */
+/* Begins an erase, as a session that is cut off right after it. */
 static void begin_erase(struct scene *scene, bool is_firmware_hub)
 {
 	if (strstr("SST49LF004B 82802AB M50FW040", scene->part) != NULL)
@@ -293,7 +293,7 @@ static void erase_of_an_earlier_session_is_waited_for(void **state)
 	}
 }
 
-/* Lock registers of the part, as the bus shows them. */
+/* Sets the part's lock registers over the bus. */
 static void assert_locks(struct scene *scene, const uint8_t *expected)
 {
 	for (uint32_t block = 0; block < 8; block++)
@@ -349,7 +349,7 @@ static void block_that_is_locked_down_is_refused(void **state)
 	}
 }
 
-/* Forced, a hub says that it refused; the other kind of part is found out by verification. */
+/* With force, a hub reports that it refused; the verification finds the other kind of part. */
 static void write_into_a_locked_down_block_fails_at_once(void **state)
 {
 	static const uint8_t locks[] = {0, 0, 3, 0, 0, 0, 0, 0};
@@ -371,7 +371,7 @@ static void write_into_a_locked_down_block_fails_at_once(void **state)
 		assert_int_equal(write_block(&scene, 2, true), expected[i].error);
 		assert_true(logged(&scene.captured, expected[i].message));
 		assert_false(logged(&scene.captured, "still busy"));
-		/* The array is read again, and errors are no longer there. */
+		/* The part reads its array again, and has no error left. */
 		assert_content(&scene, scene.before);
 		assert_readable(&scene);
 		assert_int_equal(write_block(&scene, 3, true), 0);
@@ -420,7 +420,7 @@ static void page_that_the_programmer_cannot_send_at_once_is_refused(void **state
 	}
 }
 
-/* Faster than any real one: only the load window keeps one page from running into the next. */
+/* The part is faster than any real one: only the load window separates two pages. */
 static void page_write_that_takes_no_time_is_not_taken_for_done_too_early(void **state)
 {
 	struct scene scene;

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
-/* A network card with a boot ROM: how it is found, and what its registers are told. */
+/* A network card with a boot ROM: the search for it, and the writes to its registers. */
 #include <errno.h>
 #include <ftw.h>
 #include <stdio.h>

@@ -9,7 +9,7 @@
 
 static struct captured_log captured;
 
-/* `line` is what follows the program's name, words apart by one blank. */
+/* Parses a command line without the program's name, in which single blanks separate the words. */
 static int parse(const char *line, struct options *options)
 {
 	static char words[256];

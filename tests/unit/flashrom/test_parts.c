@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
 /*
- * Every part of emulators/, which knows its datasheet, against the driver, which knows it by other
- * hands: whole jobs at each corner, on a clock that stands still unless somebody waits or looks.
+ * Every part of emulators/, modelled on its datasheet, with the driver, written independently:
+ * whole jobs at each corner, on a clock that advances only by waits and readings.
  */
 #include <stdlib.h>
 #include <string.h>
@@ -12,10 +12,10 @@
 #include "flash.h"
 #include "names_of_part.h"
 
-#define LOOK_NS 100 /* by which each look at the clock moves it */
+#define LOOK_NS 100 /* each reading advances the clock by it */
 #define SPI_HZ 20000000
 #define STRETCH_BYTES 65536
-#define NOISE_BYTES 65521 /* a prime, so that no two blocks are the same */
+#define NOISE_BYTES 65521 /* a prime, so that no two blocks are equal */
 
 struct scene {
 	uint64_t now_ns;
@@ -54,7 +54,7 @@ static void fill_noise(uint8_t *data, size_t bytes, uint32_t seed)
 	}
 }
 
-/* The name by which the driver's table has the part. */
+/* Returns the name of the part in the driver's table. */
 static const char *driver_name(const struct dummy_part *part)
 {
 	for (const char *const *name = names_of_part(part->name); *name != NULL; name++) {
@@ -64,7 +64,9 @@ static const char *driver_name(const struct dummy_part *part)
 	return NULL;
 }
 
-/* The two ends of the part: one page short of whole blocks, and beyond 16 MiB where it goes there.
+/*
+ * Both ends of the part: one page less than whole blocks, and addresses beyond 16 MiB if it has
+ * them.
  */
 static void choose_ranges(struct scene *scene, const struct dummy_part *part)
 {
@@ -179,7 +181,7 @@ static void jobs_at_every_corner_break_no_rule(void **state)
 
 #define PARTS_MAX 256
 
-/* One case a part, so that a failure names it. */
+/* Makes one case for each part, so that a failure names the part. */
 int main(void)
 {
 	static struct dummy_part parts[PARTS_MAX];

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
-/* Each of flashrom/past_mistakes/ is wrong in its own way, and in no other. */
+/* Each build of flashrom/past_mistakes/ is wrong in its own way only. */
 #include <errno.h>
 #include <string.h>
 #include <time.h>
@@ -8,11 +8,11 @@
 #include "flash.h"
 
 #define NS_PER_S UINT64_C(1000000000)
-#define REAL_NS (UINT64_C(1700000000) * NS_PER_S) /* the wall clock where the other one is at 0 */
+#define REAL_NS (UINT64_C(1700000000) * NS_PER_S) /* the wall clock when the other is at 0 */
 #define ROUND_NS 20                               /* a round of a loop when it was calibrated */
 #define NEVER UINT64_MAX
 
-/* Past mistakes by the names that meson.build gives their functions. */
+/* Past mistakes, by the function names that meson.build gives them. */
 #define MISTAKE(name)                                                                              \
 	void delay_##name(unsigned int usecs);                                                     \
 	extern const char mistake_##name[];
@@ -23,18 +23,18 @@ void prepare_doubling_calibration_2003(void);
 void prepare_trusting_getres(void);
 int wait_before_buffered_write(struct flash *flash, uint32_t us);
 
-/* Two clocks, one CPU and who interrupts it. Wrapped functions get no context. */
+/* Two clocks, a CPU and its interruptions. Wrapped functions get no context, so it is global. */
 static struct machine {
 	uint64_t now_ns;
 	uint64_t reading_ns; /* cost of one look at a clock */
 	uint64_t round_ns;   /* a round of a loop now */
 	uint64_t slept_ns;
-	long resolution_ns; /* as claimed */
+	long resolution_ns; /* as clock_getres() claims */
 	unsigned int signals_left;
-	uint64_t step_at_ns; /* when somebody sets the wall clock */
+	uint64_t step_at_ns; /* when the wall clock is set */
 	int64_t step_ns;
 } machine = {
-	/* They calibrate before main(). */
+	/* The builds calibrate before main(). */
 	.now_ns = 5 * NS_PER_S,
 	.reading_ns = 40,
 	.round_ns = ROUND_NS,
@@ -100,7 +100,7 @@ static uint64_t timespec_ns(const struct timespec *time)
 	return (uint64_t)time->tv_sec * NS_PER_S + (uint64_t)time->tv_nsec;
 }
 
-/* As in Linux: who sleeps until a moment of the wall clock is woken where a step skips it. */
+/* Does as Linux: a step of the wall clock past the end of an absolute sleep wakes the sleeper. */
 int __wrap_clock_nanosleep(
 	clockid_t clock, int flags, const struct timespec *until, struct timespec *left)
 {
@@ -133,12 +133,12 @@ void __wrap_loop_spin(uint64_t rounds)
 
 enum hazard {
 	CALM,
-	FASTER_CPU, /* five times, once the loop is calibrated */
+	FASTER_CPU, /* five times faster, after the loop was calibrated */
 	COARSE_CLAIM,
 	COARSE_CLAIM_FASTER_CPU,
 	SIGNAL,
-	CLOCK_FORWARD, /* by an hour, while the wait is on */
-	CLOCK_BACK,    /* by a second */
+	CLOCK_FORWARD, /* an hour forward, during the wait */
+	CLOCK_BACK,    /* a second back */
 };
 
 static bool is_coarse(enum hazard hazard)
@@ -173,11 +173,11 @@ static void machine_start(enum hazard hazard, uint64_t wait_us)
 	machine.slept_ns = 0;
 }
 
-/* How a wait is kept, and where the shipped layer is to differ it does not. */
+/* The quality of a wait. The shipped layer must be RIGHT in each case. */
 enum kept {
 	RIGHT,  /* never early, at most 5 % late, and cheap */
-	HUNGRY, /* in time, but polled where it is to be slept */
-	POLITE, /* in time, but slept where it is to be polled */
+	HUNGRY, /* in time, but it polls where it should sleep */
+	POLITE, /* in time, but it sleeps where it should poll */
 	SHORT,
 	LATE,
 };
@@ -328,9 +328,9 @@ static void slips_are_of_three_digits(void **state)
 	assert_in_range(play(&down), 3000, 3000 + 2 * machine.reading_ns);
 }
 
-/* A part behind a programmer that holds bytes back. */
+/* A programmer that buffers its commands, with a part behind it. */
 struct buffered {
-	struct programmer programmer; /* first, so that its address is ours */
+	struct programmer programmer; /* must be the first field */
 	bool flushed;
 	bool flushed_at_wait;
 	unsigned int waited_us;

@@ -20,7 +20,7 @@ static const struct flash_chip twins[] = {
 static const struct chip_list twin_list = {twins, 3};
 static const struct chip_list *const twin_lists[] = {&twin_list, NULL};
 
-/* Probes with what answers 112233; the chip it settled on, or NULL, is left in the bench. */
+/* Probes a part that answers 112233; leaves the chosen chip, or NULL, in the bench. */
 static int probe(struct bench *bench, uint32_t id, const char *name, bool force)
 {
 	int error;
@@ -126,7 +126,7 @@ static void part_powered_with_the_pins_is_asked_once_it_may_be(void **state)
 	}
 }
 
-/* Two parts that ask alike are asked once. */
+/* One question serves two parts with the same method. */
 static void one_question_serves_all_who_ask_alike(void **state)
 {
 	struct bench bench;

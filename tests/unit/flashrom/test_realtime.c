@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
-/* Realtime priority: what is asked of the system, what is given back, and what the user is told. */
+/* Realtime priority: the requests to the system, the return to normal, and the messages. */
 #include <errno.h>
 #include <sched.h>
 
@@ -8,15 +8,17 @@
 #include "cmocka_headers.h"
 #include "realtime.h"
 
-/* core/priority.c in a build that polls for more than 10 ms: meson.build gives it this name. */
+/*
+ * core/priority.c in a build that polls for more than 10 ms. meson.build renames its function so.
+ */
 void priority_raise_polling(const struct log *log, struct realtime *found);
 
-/* The thread's scheduling. Wrapped functions get no context, so it has to be here. */
+/* The thread's scheduling. Wrapped functions get no context, so it is global. */
 static struct fake_scheduler {
 	int policy;
 	int priority;
 	bool may_take_realtime;
-	bool may_unmark; /* children that start at normal priority */
+	bool may_unmark; /* if the mark that gives children normal priority may be removed */
 	int get_error;
 	unsigned int sets;
 } fake;

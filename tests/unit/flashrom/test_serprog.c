@@ -6,7 +6,9 @@
 #include "fake_peer.h"
 #include "serprog.h"
 
-/* Silences are short where a case waits for one to end, else long enough for a loaded machine. */
+/*
+ * Time limits are short if a case waits for one to end, otherwise long enough for a busy machine.
+ */
 static const struct serprog_options patient = {
 	.quiet_ms = 20, .sync_ms_max = 20000, .silence_ms_max = 20000};
 static const struct serprog_options hasty = {
@@ -184,7 +186,7 @@ static void pins_are_let_go_in_the_end(void **state)
 	assert_int_equal(wire.peer.pins, 0);
 }
 
-/* The part's supply may come with them. */
+/* The pins may also turn on the part's power. */
 static void moment_at_which_pins_were_turned_on_is_kept(void **state)
 {
 	const uint64_t before_ns = clock_now_ns(&system_clock);
@@ -211,7 +213,7 @@ static void leftovers_of_an_earlier_client_are_skipped(void **state)
 	}
 }
 
-/* Some of these pass for the sync answer, until the version is asked for or looked at. */
+/* Some of these look like the answer to SYNCNOP until the client asks for the version. */
 static void late_leftovers_do_not_pass_for_answers(void **state)
 {
 	static const char *const leftovers[] = {"\x06", "\x15\x06", "\x15", "\x06\x01",
@@ -320,7 +322,7 @@ static void chip_select_is_set_where_asked_for(void **state)
 	assert_int_equal(wire.peer.chip_select, 2);
 }
 
-/* Without it, the wrong chip would be written. */
+/* An ignored error would write the wrong chip. */
 static void chip_select_that_cannot_be_set_is_an_error(void **state)
 {
 	struct serprog_options options = patient;
@@ -397,7 +399,7 @@ static void assert_operation_fails(enum peer_fault fault, int error, const char 
 	assert_int_equal(attach(&wire, fault == PEER_SPIOP_STOPS ? &hasty : &patient), 0);
 	assert_int_equal(command(&wire, 1, rx, sizeof(rx)), error);
 	assert_true(logged(&wire.captured, message));
-	/* Out of step, nothing more is sent. */
+	/* After a lost answer, the client sends nothing more. */
 	assert_int_equal(command(&wire, 1, rx, sizeof(rx)), -ECONNRESET);
 	detach(&wire);
 	assert_int_equal(wire.peer.counts[0x13], 1);

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
-/* Memory cycles over serprog: what is sent when, and how much of it. */
+/* Memory cycles over serprog: the order and size of its requests. */
 #include <errno.h>
 
 #include "captured_log.h"
@@ -46,7 +46,7 @@ static int write_byte(struct wire *wire, uint32_t address, uint8_t value)
 	return wire->programmer->ops->write_byte(wire->programmer, address, value);
 }
 
-/* An error of one of them, if there is any. */
+/* Writes bytes one after the other; returns the first error. */
 static int write_run(struct wire *wire, uint32_t address, size_t bytes)
 {
 	int error = 0;
@@ -56,7 +56,7 @@ static int write_run(struct wire *wire, uint32_t address, size_t bytes)
 	return error;
 }
 
-/* A command as those of flash parts are: no two writes are neighbours. */
+/* Writes a command like those of flash parts: no two addresses are neighbours. */
 static void write_command(struct wire *wire)
 {
 	assert_int_equal(write_byte(wire, 0xff5555, 0xaa), 0);
@@ -114,7 +114,7 @@ static void write_is_held_back_until_flush(void **state)
 	assert_int_equal(attach(&wire), 0);
 	assert_int_equal(write_byte(&wire, 0xff0000, 1), 0);
 	assert_int_equal(flush(&wire), 0);
-	/* Nothing is left for a second time. */
+	/* The second flush has nothing to send. */
 	assert_int_equal(flush(&wire), 0);
 	detach(&wire);
 	assert_int_equal(wire.peer.memory.execs, 1);
@@ -138,7 +138,7 @@ static void read_comes_after_writes_before_it(void **state)
 	assert_true(fake_peer_memory_is_content(&wire.peer.memory));
 }
 
-/* Counts what had been executed when the wait began. */
+/* Counts the requests that had been executed when the wait began. */
 struct watch {
 	struct wire *wire;
 	unsigned int execs;
@@ -300,7 +300,7 @@ static void serial_buffer_is_never_overrun(void **state)
 	}
 }
 
-/* A device that takes an O_WRITEN longer than its serial buffer is quick enough for it. */
+/* A device that accepts an O_WRITEN longer than its serial buffer is fast enough to read it. */
 static void run_longer_than_the_serial_buffer_is_one_request(void **state)
 {
 	struct wire wire;
@@ -371,7 +371,7 @@ static void every_bus_is_told_to_a_peer_that_has_all(void **state)
 	assert_int_equal(attach(&wire), 0);
 	programmer = wire.programmer;
 	assert_int_equal(programmer->buses, BUSES_MEMORY | BUS_SPI);
-	/* Reads are answered in order, so the peer has seen the choice before them. */
+	/* Reads are answered in order, so the peer has seen the selected bus before them. */
 	for (size_t i = 0; i < 4; i++) {
 		assert_int_equal(programmer->ops->select_bus(programmer, buses[i]), 0);
 		if (buses[i] == BUS_SPI)
@@ -408,7 +408,7 @@ static void assert_flush_fails(enum peer_fault fault, int error, const char *mes
 	write_command(&wire);
 	assert_int_equal(flush(&wire), error);
 	assert_true(logged(&wire.captured, message));
-	/* Out of step, nothing more is sent. */
+	/* After a lost answer, the client sends nothing more. */
 	assert_int_equal(write_byte(&wire, 0xff0000, 1), -ECONNRESET);
 	assert_int_equal(flush(&wire), -ECONNRESET);
 	assert_int_equal(read_bytes(&wire, 0xff0000, &data, 1), -ECONNRESET);

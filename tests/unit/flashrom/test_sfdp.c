@@ -12,7 +12,7 @@
 #define DWORD_BYTES 4
 #define TABLE_BYTES (SFDP_EXAMPLE_DWORDS * DWORD_BYTES)
 
-/* On the heap and of that length, so that a read beyond it is noticed. */
+/* Copies the table to a heap block of that size, so that ASan sees a read beyond it. */
 static int parse(const uint8_t *table, size_t bytes, struct flash_chip *chip, const char **why)
 {
 	uint8_t *copy = malloc(bytes);
@@ -134,7 +134,7 @@ static void sizes_are_read_in_both_forms_and_bounded(void **state)
 	}
 }
 
-/* Bits 18 and 17 of the first double word, and bits 31 to 24 of the sixteenth. */
+/* The bits are 18 and 17 of the first double word, and 31 to 24 of the sixteenth. */
 static void addresses_of_four_bytes_are_taken_where_known(void **state)
 {
 	static const struct {
@@ -176,8 +176,8 @@ static void erase_types_that_do_not_fit_are_left_out(void **state)
 
 	(void)state;
 	copy_example(table);
-	set_dword(table, 8, 0x210c200c); /* two for 4 KiB: the first counts */
-	set_dword(table, 9, 0xd818ff03); /* as large as the chip; 8 bytes */
+	set_dword(table, 8, 0x210c200c); /* two erases of 4 KiB: the first one counts */
+	set_dword(table, 9, 0xd818ff03); /* one erase of the chip's size, and one of 8 bytes */
 	assert_int_equal(parse(table, sizeof(table), &chip, &why), 0);
 	assert_int_equal(chip_erase_count(&chip), 2);
 	assert_int_equal(chip.erase[0].opcode, 0x20);
@@ -194,7 +194,7 @@ static void headers_are_told_from_noise(void **state)
 	for (size_t at = 0; at < 6; at++) {
 		memcpy(header, sfdp_example, sizeof(header));
 		header[at] ^= 0x01;
-		if (at != 4) /* the minor revision is free */
+		if (at != 4) /* any minor revision is allowed */
 			assert_int_equal(sfdp_header_count(header), 0);
 	}
 	assert_int_equal(sfdp_parse_header(sfdp_example + 8, &table), 0);
@@ -233,7 +233,7 @@ static uint32_t next_random(uint32_t *seed)
 	return *seed >> 8;
 }
 
-/* A few bytes of the example changed, or all, and cut anywhere. */
+/* Changes a few bytes of the example or all of it, and cuts it anywhere. */
 static void mutate(uint8_t *table, uint32_t *seed)
 {
 	const uint32_t changes = next_random(seed) % 5 == 0 ? TABLE_BYTES : next_random(seed) % 8;

@@ -90,7 +90,7 @@ static void program_fits_into_small_programmer(void **state)
 	bench_stop(&bench);
 }
 
-/* Whatever the part takes within its datasheet, the next command comes after it. */
+/* Whatever time within its datasheet the part takes, the next command comes after it. */
 static void nothing_but_status_reads_is_sent_while_busy(void **state)
 {
 	static const uint64_t busy_ns[] = {1, 999, 1000, 1001, 699999, 700000, 3000000};
@@ -139,7 +139,7 @@ static void part_that_never_gets_ready_is_reported(void **state)
 	bench_stop(&bench);
 }
 
-/* A host that did not run for minutes finds the deadline gone and the part long ready. */
+/* After minutes without the CPU, the host finds the deadline past, but the part ready. */
 static void stall_beyond_timeout_of_ready_part_is_no_error(void **state)
 {
 	struct bench bench;

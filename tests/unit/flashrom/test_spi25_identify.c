@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
-/* Ways to find a part that RDID does not tell. */
+/* Ways to identify a part that does not answer RDID. */
 #include <errno.h>
 
 #include "fake_registers.h"
@@ -57,7 +57,7 @@ static void signature_of_no_listed_part_is_silence(void **state)
 	assert_true(logged(&fake.captured, "nothing answers"));
 }
 
-/* An M25P10-A has the same signature; that it answers RDID tells it apart. */
+/* An M25P10-A has the same signature, but it answers RDID. */
 static void signature_counts_only_without_rdid(void **state)
 {
 	struct fake_registers fake;
@@ -89,7 +89,7 @@ static void rems_gives_manufacturer_and_device(void **state)
 	assert_non_null(strstr(fake.sent, "90 00 00 00; "));
 }
 
-/* Every method ends as silence on an empty bus, after one wait for a part that may have slept. */
+/* On an empty bus, every method hears nothing, after one wait for a part that may sleep. */
 static void empty_bus_is_silent_for_every_method(void **state)
 {
 	static const struct identify_method *const methods[] = {
@@ -119,7 +119,7 @@ static void obey_wake(struct fake_registers *fake, const uint8_t *tx, size_t tx_
 	fake->sfdp_bytes = sizeof(sfdp_example);
 }
 
-/* Asleep, a part answers to none of them. */
+/* A sleeping part answers none of them. */
 static void sleeping_part_is_woken_for_every_method(void **state)
 {
 	struct fake_registers fake;
@@ -161,7 +161,7 @@ static void unknown_part_is_taken_as_it_describes_itself(void **state)
 	assert_true(logged(&fake.captured, "16384 kB"));
 }
 
-/* Three bytes at a time are what a programmer has to receive at least. */
+/* A programmer must be able to receive three bytes at a time, but no more. */
 static void small_programmer_reads_tables_in_parts(void **state)
 {
 	struct fake_registers fake;
@@ -175,7 +175,7 @@ static void small_programmer_reads_tables_in_parts(void **state)
 	assert_int_equal(fake.flash.chip->erase[3].busy.typ_us, 40000000);
 }
 
-/* Nearly all parts have the tables; the lists know better where they know the part. */
+/* Nearly all parts have SFDP tables, but the lists are better for the parts in them. */
 static void known_part_is_not_asked_to_describe_itself(void **state)
 {
 	struct fake_registers fake;
@@ -205,13 +205,13 @@ static void description_that_makes_no_sense_is_refused(void **state)
 
 	(void)state;
 	start_sfdp(&fake);
-	fake.sfdp_bytes = 0x24; /* the first double word of the table; what follows is ones */
+	fake.sfdp_bytes = 0x24; /* one double word of the table; the rest reads as ones */
 	assert_int_equal(flash_probe(&fake.flash, chip_lists, NULL, false), -EINVAL);
 	assert_null(fake.flash.chip);
 	assert_true(logged(&fake.captured, "describes itself (SFDP), but"));
 }
 
-/* The ID that was heard counts, although methods came after it that heard nothing. */
+/* The ID that was read is reported, although later methods read nothing. */
 static void unknown_part_without_tables_is_reported_with_its_id(void **state)
 {
 	struct fake_registers fake;

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
-/* Address widths, suspensions and resets: what a driver does around a session. */
+/* Address widths, suspensions and resets: the driver's work around a session. */
 #include <errno.h>
 
 #include "fake_registers.h"
@@ -108,7 +108,7 @@ static void part_that_does_not_enter_its_mode_is_reported_and_left_as_found(void
 	assert_sent(&fake, "35; 15; b7; 15; e9; ");
 }
 
-/* Whichever command fails: what was entered is left, and nothing else is. */
+/* Whichever command fails, the driver leaves the mode that it entered, and no other. */
 static void mode_is_left_after_an_error_of_any_command(void **state)
 {
 	static const bool entered[] = {false, false, false, true};
@@ -183,7 +183,7 @@ static void programmer_too_small_for_the_addresses_is_refused(void **state)
 	assert_int_equal(flash_open(&fake.flash), 0);
 }
 
-/* Its write enable is a write, too, for as long as power is fresh. */
+/* The write enable must wait, too, until the part accepts writes after power-up. */
 static void address_mode_that_wants_write_enable_waits_for_power_up(void **state)
 {
 	struct fake_registers fake;
@@ -224,7 +224,7 @@ static void suspended_operation_is_let_come_to_its_end(void **state)
 	assert_null(strstr(fake.sent, "66;"));
 }
 
-/* The commands that reset, and how long the part is deaf after the last of them. */
+/* Obeys the commands that reset; the part is deaf for a time after the last of them. */
 static void obey_reset(struct fake_registers *fake, const uint8_t *tx, size_t tx_bytes)
 {
 	const struct spi25_traits *traits = &fake->flash.chip->spi25;
@@ -271,7 +271,7 @@ static void suspension_that_nothing_ends_is_reported(void **state)
 	}
 }
 
-/* Somebody else's failure is not this session's. */
+/* The failure of an earlier session is not reported as one of this session. */
 static void failure_of_an_earlier_session_is_cleared(void **state)
 {
 	struct fake_registers fake;

@@ -1,10 +1,10 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
-/* Every kind of write protection is lifted, and afterwards exactly what it was. */
+/* Every kind of write protection is lifted, and restored exactly afterwards. */
 #include <errno.h>
 
 #include "fake_registers.h"
 
-/* Registers 05h, 35h and 15h that 01h, 31h and 11h write. */
+/* Obeys 01h, 31h and 11h, which write the registers of 05h, 35h and 15h. */
 static void obey_status(struct fake_registers *fake, const uint8_t *tx, size_t tx_bytes)
 {
 	if (tx[0] == 0x01)
@@ -41,9 +41,11 @@ struct protection_case {
 };
 
 static const struct protection_case cases[] = {
-	/* Blocks, with QE and the register lock bit left alone. */
+	/* Block bits; QE and the register lock bit keep their values. */
 	{"W25Q128.V", {0x9c, 0x02, 0x60}, {0x80, 0x02, 0x60}},
-	/* Sector and top/bottom bits, and the complement: with it no block bit means all. */
+	/*
+	 * Sector, top/bottom and complement bits: with the complement, no block bit protects all.
+	 */
 	{"W25Q128.V", {0x60, 0x42, 0x60}, {0x00, 0x02, 0x60}},
 	/* Individual block locks. */
 	{"W25Q128.V", {0x00, 0x02, 0x64}, {0x00, 0x02, 0x60}},
@@ -90,7 +92,7 @@ static void part_without_protection_is_not_written(void **state)
 	assert_sent(&fake, "05; 35; 15; ");
 }
 
-/* WP# held low: the second register gives way, the first does not. */
+/* Obeys while WP# is low: only the second register can be written. */
 static void obey_second_only(struct fake_registers *fake, const uint8_t *tx, size_t tx_bytes)
 {
 	if (tx[0] == 0x01 && tx_bytes > 2)
@@ -131,7 +133,7 @@ static void protection_is_put_back_after_an_error_of_any_command(void **state)
 	}
 }
 
-/* The block lock register of an SST26VF064B, which 42h writes and 98h clears. */
+/* Obeys 42h, which writes the block lock register of an SST26VF064B, and 98h, which clears it. */
 static void obey_locks(struct fake_registers *fake, const uint8_t *tx, size_t tx_bytes)
 {
 	if (tx[0] == 0x42)
@@ -214,7 +216,7 @@ static void block_lock_that_stays_is_reported(void **state)
 	assert_int_equal(chip.driver->unprotect(&fake.flash, true), 0);
 }
 
-/* Sector registers of an AT25DF641 are kept in what 36h would answer, a bit for each. */
+/* The sector registers of an AT25DF641, one bit each, in the unused answer of 36h. */
 #define SECTORS 128
 #define SECTOR_MAP_BYTES (SECTORS / 8)
 
@@ -255,7 +257,7 @@ static void obey_sectors(struct fake_registers *fake, const uint8_t *tx, size_t 
 		write_at25df_status(fake, tx[1]);
 	if (tx[0] == 0x36 && (fake->answers[0x05][0] & 0x80) == 0)
 		sector_map(fake)[tx[1] / 8] |= (uint8_t)(1u << tx[1] % 8);
-	/* The answer to the next question: sectors are asked about in order. */
+	/* Sets the answer to the next question, since sectors are read in order. */
 	if (tx[0] == 0x3c && tx_bytes == 4)
 		fake->answers[0x3c][0] = is_set(fake, (tx[1] + 1u) % SECTORS) ? 0xff : 0x00;
 	show_sectors(fake);

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
 /*
- * States that an earlier session may have left a part in, each with every emulated part of the 25
- * series: the job is done all the same, and the state put back where it is one to keep.
+ * States in which an earlier session may have left a part, with every emulated part of the 25
+ * series: the job succeeds, and a state that should last is restored.
  */
 #include <stdlib.h>
 #include <string.h>
@@ -13,10 +13,10 @@
 #include "names_of_part.h"
 #include "spi25.h"
 
-#define LOOK_NS 100 /* by which each look at the clock moves it */
+#define LOOK_NS 100 /* each reading advances the clock by it */
 #define SPI_HZ 20000000
 #define JOB_BYTES 65536
-#define SETTLE_US 200 /* more than any part takes to power down or suspend */
+#define SETTLE_US 200 /* longer than any part takes to power down or suspend */
 
 struct scene {
 	uint64_t now_ns;
@@ -27,7 +27,7 @@ struct scene {
 	const struct flash_chip *chip;
 	struct flash flash;
 	unsigned int violations_before;
-	unsigned int unheard; /* commands that a part asleep could not hear, and counts */
+	unsigned int unheard; /* commands that a sleeping part missed and counted */
 	uint8_t *image;
 };
 
@@ -41,7 +41,10 @@ static void wait(void *context, unsigned int us)
 	((struct scene *)context)->now_ns += us * NS_PER_US;
 }
 
-/* The driver's entry for a part; NULL if it is not of the 25 series, or describes itself. */
+/*
+ * Returns the driver's entry for a part; NULL for other series, and for parts that describe
+ * themselves.
+ */
 static const struct flash_chip *entry(const struct dummy_part *part)
 {
 	const struct flash_chip *chip = NULL;
@@ -72,7 +75,7 @@ static void start(struct scene *scene, const struct dummy_part *part)
 	scene->log = captured_log(&scene->captured);
 	scene->chip = entry(part);
 	assert_int_equal(dummy_create(&options, &scene->clock, &scene->log, &scene->programmer), 0);
-	wait(scene, 100000); /* for power to settle */
+	wait(scene, 100000); /* until power has settled */
 	scene->image = malloc(part->size_bytes);
 	fill(scene->image, part->size_bytes, 1);
 	dummy_content_write(scene->programmer, scene->image);
@@ -96,7 +99,7 @@ static uint8_t read_register(struct scene *scene, uint8_t opcode)
 	return value;
 }
 
-/* Finds the part and writes the top of it, where addresses are longest. */
+/* Finds the part and writes its top, where addresses are longest. */
 static void run_job(struct scene *scene)
 {
 	const uint32_t size_bytes = scene->chip->size_bytes;
@@ -139,7 +142,7 @@ static void stop(struct scene *scene)
 	abandon(scene);
 }
 
-/* Parts without a time to wake have no such state; B9h is something else there, if anything. */
+/* Parts without a time to wake cannot sleep; B9h has another meaning for them, or none. */
 static void sleeping_part_is_woken(const struct dummy_part *part)
 {
 	struct scene scene;
@@ -173,7 +176,7 @@ static void block_protection_is_put_back(const struct dummy_part *part)
 	stop(&scene);
 }
 
-/* The block whose erase goes on is one that the job writes, so that the content is known after. */
+/* Begins an erase in the range that the job writes, so that the content is known afterwards. */
 static void begin_erase(struct scene *scene)
 {
 	const struct chip_erase *erase = &scene->chip->erase[0];
@@ -226,7 +229,7 @@ static void part_left_suspended_is_resumed(const struct dummy_part *part)
 	}
 }
 
-/* Read with four bytes of address, the second byte of the third 64 KiB tells the mode. */
+/* Reads with four address bytes; the second byte of the third 64 KiB block shows the mode. */
 static bool is_in_address_mode(struct scene *scene)
 {
 	static const uint8_t tx[] = {0x03, 0x00, 0x02, 0x00, 0x01};
@@ -248,7 +251,7 @@ static void address_mode_is_left(const struct dummy_part *part)
 	stop(&scene);
 }
 
-/* Where the register does not answer, nobody could know. */
+/* If the register does not answer, the driver cannot know the mode. */
 static void address_mode_that_was_found_is_kept(const struct dummy_part *part)
 {
 	struct scene scene;
@@ -282,7 +285,7 @@ static void states_of_an_earlier_session_do_no_harm(void **state)
 
 #define PARTS_MAX 256
 
-/* One case a part, so that a failure names it. */
+/* Makes one case for each part, so that a failure names the part. */
 int main(void)
 {
 	static struct dummy_part parts[PARTS_MAX];

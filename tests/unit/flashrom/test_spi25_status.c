@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
-/* Status registers: how they are written, and how a part tells that it failed. */
+/* Status registers: their writes, and reports of failures. */
 #include <errno.h>
 
 #include "fake_registers.h"
@@ -27,7 +27,10 @@ static void status_write_carries_second_register_along(void **state)
 	assert_sent(&fake, "05; 35; 15; 06; 01 1c 02; 05; ");
 }
 
-/* All ones are no register; written back they would lock the security registers for good. */
+/*
+ * All ones mean that there is no register. Written back, they would lock security registers for
+ * good.
+ */
 static void second_register_of_all_ones_is_not_written(void **state)
 {
 	const struct flash_chip chip = chip_named("W25Q128.V");
@@ -68,7 +71,10 @@ static void only_registers_that_change_are_written(void **state)
 	assert_sent(&fake, "06; 11 00; 05; ");
 }
 
-/* Reads may come earlier: it is write enables that a part ignores until tPUW has passed. */
+/*
+ * Erases a part; returns the wait before it. Before tPUW a part ignores write enables, but not
+ * reads.
+ */
 static uint64_t erase_waits_us(uint64_t powered_ns)
 {
 	const struct flash_chip chip = chip_named("M25P80");
@@ -115,7 +121,7 @@ static void second_register_apart_is_written_apart(void **state)
 	assert_sent(&fake, "06; 01 00; 05; 06; 31 02; 05; ");
 }
 
-/* A part that takes either both bytes or each by its own command, depending on its revision. */
+/* Obeys as a part whose revision takes each byte by its own command. */
 static void obey_single_bytes(struct fake_registers *fake, const uint8_t *tx, size_t tx_bytes)
 {
 	if (tx_bytes == 2 && tx[0] == 0x01)
@@ -124,7 +130,7 @@ static void obey_single_bytes(struct fake_registers *fake, const uint8_t *tx, si
 		fake->answers[0x35][0] = tx[1];
 }
 
-/* One byte alone clears the second register. */
+/* Obeys as a part on which a write of one byte clears the second register. */
 static void obey_both_bytes(struct fake_registers *fake, const uint8_t *tx, size_t tx_bytes)
 {
 	if (tx[0] != 0x01)
@@ -172,7 +178,7 @@ static void status_write_that_keeps_part_busy_is_waited_for(void **state)
 	assert_int_equal(fake.sent_while_busy, 0);
 }
 
-/* 50h clears, and the write enable latch goes with it. */
+/* 50h clears the failure, and the driver then resets the write enable latch. */
 static void failure_in_the_flag_status_register_is_reported_and_cleared(void **state)
 {
 	static const uint8_t failures[] = {0xa0, 0x90, 0x82};
@@ -204,7 +210,7 @@ static void ready_in_the_flag_status_register_is_no_failure(void **state)
 	}
 }
 
-/* Such a part shows busy until 30h: the failure has to end the wait, long before the timeout. */
+/* Obeys as a part that shows busy until 30h: the failure must end the wait before the timeout. */
 static void obey_clear(struct fake_registers *fake, const uint8_t *tx, size_t tx_bytes)
 {
 	(void)tx_bytes;

@@ -17,16 +17,16 @@
 #define MARGIN_NS_MAX 125000
 
 /*
- * A clock that moves by `step_ns` whenever it is read, and by what is slept. Wrapped functions get
- * no context, so it has to be here.
+ * A clock that advances by `step_ns` with each reading, and by sleeps. Wrapped functions get no
+ * context, so it is global.
  */
 static struct fake_clock {
 	uint64_t now_ns;
 	uint64_t step_ns;
-	uint64_t latency_ns; /* from when a sleep should end, beside the slack */
+	uint64_t latency_ns; /* lateness of a sleep's end, beside the slack */
 	uint64_t first_ns;   /* the first reading since the start */
 	uint64_t last_ns;
-	uint64_t until_ns; /* where the last sleep was to end */
+	uint64_t until_ns; /* requested end of the last sleep */
 	unsigned int readings;
 	unsigned int absolute_sleeps;
 	unsigned int relative_sleeps;
@@ -34,7 +34,7 @@ static struct fake_clock {
 	unsigned int early_wakes_left;
 	unsigned int reading_that_goes_back;
 	int sleep_error;
-	int slack_ns_max; /* while asleep */
+	int slack_ns_max; /* largest slack during a sleep */
 	struct fake_slack slack;
 } fake;
 
@@ -58,7 +58,7 @@ int __wrap_clock_gettime(clockid_t clock, struct timespec *now)
 	return 0;
 }
 
-/* Half way to the goal, as a signal or a careless kernel may wake a sleeper. */
+/* Sleeps half of the time only, as a signal or a careless kernel may cause. */
 static void sleep_half(uint64_t until_ns)
 {
 	if (until_ns > fake.now_ns)
@@ -124,7 +124,7 @@ int __wrap_prctl(int option, ...)
 	return result;
 }
 
-/* One nanosecond before a full second, so that every sum has to carry. */
+/* Starts one nanosecond before a full second, so that every sum carries. */
 static void fake_start(uint64_t step_ns)
 {
 	fake = (struct fake_clock){
@@ -134,7 +134,7 @@ static void fake_start(uint64_t step_ns)
 	};
 }
 
-/* A step with which the wait needs no more than some 500 readings. */
+/* Returns a step with which the wait needs about 500 readings. */
 static uint64_t step_for(unsigned int usecs)
 {
 	return (uint64_t)usecs * 1000 / 512 + 1;
@@ -215,7 +215,7 @@ static void delay_across_32bit_nanoseconds_is_not_early(void **state)
 	}
 }
 
-/* With 32 bits the deadline's seconds wrap: no moment to sleep until, but a wait to keep. */
+/* With 32 bits the deadline's seconds wrap. It cannot sleep until then, but must wait as long. */
 static void delay_at_the_end_of_32bit_seconds_is_not_early(void **state)
 {
 	(void)state;
@@ -272,7 +272,7 @@ static void sleep_that_fails_is_polled_instead(void **state)
 	}
 }
 
-/* A tick of 4 ms, as without high-resolution timers: late by one tick at most, never early. */
+/* A tick of 4 ms, as without high-resolution timers: one tick late at most, never early. */
 static void coarse_clock_is_not_early(void **state)
 {
 	(void)state;
@@ -296,7 +296,7 @@ static void every_start_within_a_second_carries(void **state)
 	}
 }
 
-/* It must not, but some machines' clocks did. */
+/* A monotonic clock must not go back, but on some machines it did. */
 static void clock_that_goes_back_is_waited_out(void **state)
 {
 	(void)state;
@@ -325,12 +325,12 @@ static void cut_build_is_early_by_what_it_says(void **state)
 	assert_in_range(seen, 1, BUILDS);
 }
 
-/* Teach a build that wake-ups come so late; returns the margin that it then keeps. */
+/* Teaches a build that wake-ups are that late; returns the margin that it keeps then. */
 static uint64_t margin_after(const struct build *build, uint64_t latency_ns, unsigned int waits)
 {
 	for (unsigned int i = 0; i < waits; i++) {
 		fake_start(100);
-		fake.slack.now_ns = 1; /* so that the latency is all there is */
+		fake.slack.now_ns = 1; /* so that `latency_ns` is the only latency */
 		fake.latency_ns = latency_ns;
 		build->delay(1000);
 	}
@@ -388,7 +388,7 @@ static void learnt_margin_hides_latency(void **state)
 	}
 }
 
-/* The longest margin is longer than the wait: still an eighth of it is slept. */
+/* The longest margin exceeds the wait, but an eighth of the wait is slept in any case. */
 static void eighth_of_a_wait_is_slept_at_least(void **state)
 {
 	(void)state;

@@ -1,5 +1,7 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
-/* The delay layer on the real clock. Lower bounds only: how late is up to the machine. */
+/*
+ * The delay layer on the real clock. Tests have lower bounds only, since a busy machine adds time.
+ */
 #include <pthread.h>
 #include <signal.h>
 #include <sys/time.h>
@@ -106,7 +108,7 @@ static void storm_end(struct storm *storm)
 	assert_int_equal(pthread_join(storm->sender, NULL), 0);
 }
 
-/* Lengths from 1 us to the longest, as many between 10 and 20 us as between 1 and 2 ms. */
+/* Delays from 1 us to the longest; each power of ten has as many. */
 static void delay_in_storm(const struct build *build, int flags)
 {
 	struct storm storm;
@@ -122,7 +124,7 @@ static void delay_in_storm(const struct build *build, int flags)
 	assert_in_range(signals_seen, 100, 1000000);
 }
 
-/* One after the other: half of the delays where calls are restarted, half where they are not. */
+/* Half of the delays run with restarted system calls, half without. */
 static void delays_in_signal_storm_are_not_early(void **state)
 {
 	(void)state;

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
-/* The delay layer on a fake wall clock that is stepped, in all builds that fall back to one. */
+/* The delay layer on a fake wall clock with steps, in all builds that can fall back to one. */
 #include <errno.h>
 #include <sys/time.h>
 #include <time.h>
@@ -17,14 +17,11 @@
 #define STEP_NS_MAX 50000
 #define SLEEP_NS_MAX 100000000
 
-/*
- * Time as it really passes, and a clock on the wall that somebody sets. Wrapped functions get no
- * context, so it has to be here.
- */
+/* True time, and a wall clock that is set. Wrapped functions get no context, so it is global. */
 static struct fake_world {
 	int64_t now_ns;
 	int64_t wall_offset_ns;
-	int64_t wall_tick_ns; /* to which readings are cut */
+	int64_t wall_tick_ns; /* readings are rounded down to it */
 	int64_t read_ns;      /* time of one reading */
 	int64_t start_ns;     /* when the clock was first read */
 	int64_t latency_ns;
@@ -32,13 +29,13 @@ static struct fake_world {
 	unsigned int sleeps;
 	unsigned int interruptions_left;
 	unsigned int early_wakes_left;
-	int64_t left_too_much_ns; /* in what an interrupted sleep says is left */
+	int64_t left_too_much_ns; /* error of the rest that an interrupted sleep reports */
 	unsigned int steps_left;
-	unsigned int step_every; /* readings, from the second on; 0 for never */
+	unsigned int step_every; /* readings, from the second on; 0 for no steps */
 	unsigned int gap_at;     /* reading before which the thread loses its CPU */
 	int64_t gap_ns;
 	int64_t step_ns;
-	int64_t step_in_sleep_ns; /* once */
+	int64_t step_in_sleep_ns; /* during one sleep */
 	int sleep_error;
 	int slack_ns_max;
 	struct fake_slack slack;
@@ -127,7 +124,7 @@ int __wrap_prctl(int option, ...)
 	return result;
 }
 
-/* 1,600,000,000 s: some day in 2020, and within 32 bits. */
+/* 1,600,000,000 s, in the year 2020, fit into 32 bits. */
 static void fake_start(void)
 {
 	fake = (struct fake_world){
@@ -181,7 +178,9 @@ static void each_wait_is_not_early_and_not_long(void **state)
 			fake_start();
 			build->delay(waits_us[w]);
 			assert_not_early(build, waits_us[w]);
-			/* Each sleep's latency is lost: 60 us in 100 ms, and at the end. */
+			/*
+			 * The latency of each sleep is lost: 60 us for each 100 ms, and at the end.
+			 */
 			assert_true(passed_ns() <= wait_ns + wait_ns / 1000 + 200 * NS_PER_US);
 		}
 	}
@@ -214,7 +213,7 @@ static void zero_returns_without_reading_clock(void **state)
 	}
 }
 
-/* A reading may be up to a microsecond old: what it hides must not be missing. */
+/* A reading may be up to a microsecond old, which must not shorten the wait. */
 static void every_start_within_a_microsecond_is_not_early(void **state)
 {
 	(void)state;
@@ -262,7 +261,7 @@ static void steps_at_any_reading_are_not_early(void **state)
 	}
 }
 
-/* It cannot be told from time that passed; but it does no more harm than it is long. */
+/* A small step looks like passed time, and shortens the wait by its own length at most. */
 static void step_too_small_to_tell_costs_no_more_than_itself(void **state)
 {
 	(void)state;
@@ -284,7 +283,7 @@ static void backward_step_while_polling_prolongs_by_little(void **state)
 	}
 }
 
-/* Every other reading is after a step, and so that the one between them always shows a tick. */
+/* Steps the clock before every other reading, so that the reading between always shows a tick. */
 static void poll_between_steps(const struct build *build, int64_t phase_ns, int64_t read_ns)
 {
 	step_while_polling(-HOUR_NS - 2 * read_ns % NS_PER_US, 2, 100);
@@ -328,7 +327,7 @@ static void step_in_a_sleep_is_not_early_and_prolongs_by_one_sleep(void **state)
 	}
 }
 
-/* 2038 on a 32-bit clock: it falls back to 1901. */
+/* In 2038, a 32-bit clock falls back to 1901. */
 static void clock_that_wraps_is_waited_out(void **state)
 {
 	(void)state;
@@ -353,7 +352,7 @@ static void storm(const struct build *build, int64_t left_too_much_ns)
 	assert_int_equal(fake.slack.now_ns, SLACK_NS);
 }
 
-/* Linux counts the slack as left, which may make that more than was asked for. */
+/* Linux counts the slack as remaining time, which may exceed the request. */
 static void signal_storm_is_slept_through(void **state)
 {
 	(void)state;
@@ -394,7 +393,7 @@ static void sleep_that_fails_is_polled_instead(void **state)
 	}
 }
 
-/* Ticks of 4 and 10 ms: more than a step that is believed, so that a sleep has to tell. */
+/* Ticks of 4 and 10 ms exceed a credible step, so a sleep must measure the time. */
 static void coarse_clock_is_not_early_and_ends(void **state)
 {
 	(void)state;

@@ -6,12 +6,15 @@
 #include <stdbool.h>
 #include <stddef.h>
 
-/* The delay layer as meson.build has built it, told apart by the name that default_delay() got. */
+/*
+ * The builds of the delay layer that meson.build makes, by the name that each gives
+ * default_delay().
+ */
 struct build {
 	const char *name;
 	void (*delay)(unsigned int usecs);
 	unsigned int threshold_us;
-	bool monotonic; /* else the fallback */
+	bool monotonic; /* false for the fallback */
 	bool absolute;
 	bool hybrid;
 	bool learns;
@@ -19,7 +22,7 @@ struct build {
 	unsigned int percent;
 };
 
-/* UDELAY_ROWS comes from there too: a BUILD(name, ...) for each. */
+/* meson.build defines UDELAY_ROWS, too: a BUILD(name, ...) for each build. */
 #define BUILD(name, ...) void name(unsigned int usecs);
 UDELAY_ROWS
 #undef BUILD
@@ -30,13 +33,13 @@ static const struct build builds[] = {UDELAY_ROWS};
 
 #define BUILDS (sizeof(builds) / sizeof(builds[0]))
 
-/* 4,294,967 us is where a product with 1000 leaves 32 bits. */
+/* From 4,294,968 us on, a product with 1000 exceeds 32 bits. */
 static const unsigned int waits_us[] = {0, 1, 2, 99, 100, 101, 99999, 100000, 100001, 999999,
 	1000000, 1000001, 4294967, 4294968, 5000000, UINT_MAX - 1, UINT_MAX};
 
 #define WAITS (sizeof(waits_us) / sizeof(waits_us[0]))
 
-/* The wait that a build keeps, which is another one only where it is wrong on purpose. */
+/* Returns the wait that a build keeps: the requested one, unless the build is wrong on purpose. */
 static inline unsigned int kept_us(const struct build *build, unsigned int usecs)
 {
 	return (unsigned int)((unsigned long long)usecs * build->percent / 100);

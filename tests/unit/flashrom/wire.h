@@ -12,12 +12,11 @@
 #define WIRE_HEAD_BYTES 8
 
 /*
- * A programmer whose part a test makes up command by command, on a clock that moves by 1 us a
- * command. What was sent is kept; what comes back floats high unless the test's `answer` says
- * otherwise.
+ * A programmer whose part the test writes command by command, with a clock that advances by 1 us a
+ * command. It records what is sent; reads float high unless the test's `answer` sets them.
  */
 struct wire {
-	struct programmer base; /* first */
+	struct programmer base; /* must be the first field */
 	struct clock clock;
 	uint64_t now_ns;
 	struct captured_log captured;
@@ -26,7 +25,7 @@ struct wire {
 	int (*answer)(struct wire *wire, const uint8_t *tx, size_t tx_bytes, uint8_t *rx,
 		size_t rx_bytes);
 
-	/* The test's own. */
+	/* Fields for the test's own use. */
 	uint8_t status;
 	uint64_t busy_until_ns;
 	unsigned int sent_while_busy;
@@ -93,7 +92,7 @@ static inline size_t wire_count(const struct wire *wire, uint8_t opcode)
 	return count;
 }
 
-/* The n-th command that begins with an opcode was `expected`, and nothing else. */
+/* Checks the n-th command that begins with the opcode. */
 static inline void assert_wire_sent(
 	const struct wire *wire, size_t nth, uint8_t opcode, const uint8_t *expected, size_t bytes)
 {

@@ -37,7 +37,7 @@ static void write_all(FILE *out)
 	json_end(&line);
 }
 
-/* Longer than what is held back. */
+/* A line that is longer than the buffer. */
 static void write_long(FILE *out)
 {
 	int64_t numbers[JSON_LINE_BYTES_MAX / 2];

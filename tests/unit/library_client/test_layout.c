@@ -11,7 +11,7 @@
 
 #include "layout.h"
 
-/* Reads a layout from a file of that text. */
+/* Reads a layout from a file with that text. */
 static int read_text(const char *text, const char *region, struct flashrom_layout **layout)
 {
 	char path[] = "/tmp/test_host_layout_XXXXXX";

@@ -16,7 +16,7 @@
 
 static const int handled[] = {SIGALRM, SIGCHLD, SIGUSR1};
 
-/* Sleeps, as briefly as signals allow, until that many were handled. */
+/* Sleeps until that number of signals was handled; signals shorten each sleep. */
 static bool wait_for_signals(const struct noise *noise, sig_atomic_t count)
 {
 	const struct timespec look = {0, 10000000};
@@ -57,7 +57,7 @@ static void *write_byte(void *context)
 	return NULL;
 }
 
-/* A byte comes after a few signals, from another thread: what did the read end with? */
+/* Reads a byte that another thread sends after a few signals; returns the result of the read. */
 static ssize_t read_through_signals(bool restart)
 {
 	const struct noise_config config = {.rate_hz = 100, .signal = SIGALRM, .restart = restart};

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
-/* A bus with a part on it, and the time that its tests let pass. Only the tests include this. */
+/* A bus with a part on it, and a time that the test advances. Only the tests include this. */
 #ifndef TESTS_UNIT_PROGRAMMERS_BUS_FIXTURE_H
 #define TESTS_UNIT_PROGRAMMERS_BUS_FIXTURE_H
 
@@ -62,7 +62,7 @@ static inline void command(struct fixture *fixture, uint8_t value)
 	put(fixture, 0x5555, value);
 }
 
-/* Every record so far, none of which is open. */
+/* Takes all records so far; none may be open. */
 static inline size_t record_count(struct fixture *fixture)
 {
 	bus_flush(&fixture->bus);

@@ -37,7 +37,7 @@ static void read_when_id_is_ready_is_in_time(void **state)
 	struct fixture *fixture = *state;
 
 	command(fixture, 0x90);
-	fixture->now_ns += TIDA_NS - 1; /* the last cycle was 1 ns ago */
+	fixture->now_ns += TIDA_NS - 1; /* 1 ns after the last cycle */
 	assert_int_equal(get(fixture, 0), 0xBF);
 	assert_int_equal(record_count(fixture), 2);
 	assert_int_equal(record(fixture, 1)->chip.rule, CHIP_RULE_NONE);

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
-/* Cells one after the other in a QEMU that is paused and goes on. */
+/* Cells, one after the other, in a QEMU that is paused and resumed. */
 #include <errno.h>
 #include <setjmp.h>
 #include <stdarg.h>
@@ -147,7 +147,7 @@ static void next_cell_has_a_chip_of_its_own_and_may_begin_earlier(void **state)
 	bus = session_bus(&fixture->session);
 	bus_write_cycle(bus, 2000, 0x5555, 0xAA);
 	bus_write_cycle(bus, 2001, 0x2AAA, 0x55);
-	bus_write_cycle(bus, 2002, 0x5555, 0x90); /* it stays in ID mode */
+	bus_write_cycle(bus, 2002, 0x5555, 0x90); /* the part stays in ID mode */
 	session_pause(&fixture->session, 3000);
 	write_settings(fixture, 2);
 	assert_int_equal(session_resume(&fixture->session, 1000), 0);

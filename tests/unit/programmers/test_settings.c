@@ -24,7 +24,7 @@ static const char *const lines[] = {
 
 #define LINE_COUNT (sizeof(lines) / sizeof(lines[0]))
 
-/* All lines but one, in whose place is another; NULL: it is left out. */
+/* Returns all lines, with one replaced by another, or left out for NULL. */
 static const char *text_with(char *text, size_t bytes, size_t which, const char *instead)
 {
 	size_t len = 0;

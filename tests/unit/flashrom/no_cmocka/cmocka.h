@@ -3,8 +3,8 @@
 #define NO_CMOCKA_CMOCKA_H
 
 /*
- * In cmocka's place where there is no library of it: 32-bit programs on a 64-bit system. As much as
- * the tests of the delay layer use. A test that fails ends the program.
+ * Replaces cmocka where its library is missing: 32-bit programs on a 64-bit system. It has what the
+ * tests of the delay layer use. A test that fails ends the program.
  */
 #include <inttypes.h>
 #include <stdio.h>
