@@ -148,3 +148,26 @@ void bus_write_cycle(struct bus *bus, uint64_t now_ns, uint32_t address, uint8_t
 	event_add_cycle(&bus->open, &facts, 0);
 	bus->open.reply_ns = now_ns;
 }
+
+void bus_transfer(struct bus *bus, const struct chip_transfer *transfer)
+{
+	struct chip_transfer sent = *transfer;
+	struct event event = {.kind = EVENT_SPI};
+
+	if (!begin(bus, &sent.start_ns)) {
+		memset(sent.reply, BUS_SILENT, sent.reply_len);
+		return;
+	}
+	if (sent.end_ns < sent.start_ns)
+		sent.end_ns = sent.start_ns;
+	chip_transfer(&bus->chip, &sent, &event.chip);
+	bus->last_ns = sent.end_ns;
+	event.write_len = (uint32_t)sent.command_len;
+	event.read_len = (uint32_t)sent.reply_len;
+	event.empty_ns = sent.start_ns;
+	event.read_ns = sent.start_ns;
+	event.reply_ns = sent.end_ns;
+	event.wire_ns = sent.end_ns - sent.start_ns;
+	bus_flush(bus);
+	events_append(&bus->events, &event);
+}

@@ -3,14 +3,16 @@
  * A chip behind the registers of a programmer, and the record of all that reached it. Whoever has
  * the registers says when; here is decided what the chip saw, and what becomes one record.
  *
- * A cycle takes no time of its own: it reaches the chip in the moment of the instruction that makes
- * it, and the program goes on in the same moment. So a wait between two cycles is as long for the
- * chip as it was for the program, and never a nanosecond shorter.
+ * A cycle of a memory bus takes no time of its own: it reaches the chip in the moment of the
+ * instruction that makes it, and the program goes on in the same moment. So a wait between two
+ * cycles is as long for the chip as it was for the program, and never a nanosecond shorter.
  */
 #ifndef EMULATORS_PROGRAMMERS_BUS_H
 #define EMULATORS_PROGRAMMERS_BUS_H
 
 #include "record/events.h"
+
+#define BUS_REGISTERS_BYTES 1024
 
 struct bus_options {
 	const struct part *part;
@@ -29,6 +31,8 @@ struct bus {
 	uint64_t backward_count; /* the number of backward steps of the clock: a sound run has none
 				  */
 	bool gave_up;
+	/* The front's own state, zero at first: it begins anew with each chip. */
+	_Alignas(uint64_t) uint8_t registers[BUS_REGISTERS_BYTES];
 };
 
 /*
@@ -40,6 +44,12 @@ void bus_deinit(struct bus *bus);
 /* A cycle of a byte on the bus of a part that is not on SPI. */
 uint8_t bus_read_cycle(struct bus *bus, uint64_t now_ns, uint32_t address);
 void bus_write_cycle(struct bus *bus, uint64_t now_ns, uint32_t address, uint8_t value);
+
+/*
+ * One time that chip select of an SPI part is low, between the transfer's two moments: neither is
+ * before those of the last one, and they may lie ahead.
+ */
+void bus_transfer(struct bus *bus, const struct chip_transfer *transfer);
 
 /* Ends the record that is open: before events are looked at. */
 void bus_flush(struct bus *bus);

@@ -35,6 +35,7 @@ struct front {
 	size_t window_count;
 };
 
+extern const struct front ich9_front;
 extern const struct front nicintel_front;
 
 /* NULL: there is none of that name. */

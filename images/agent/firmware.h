@@ -3,7 +3,7 @@
 #ifndef AGENT_FIRMWARE_H
 #define AGENT_FIRMWARE_H
 
-/* Lets the registers of all PCI devices be reached; 0 or a negative errno. */
+/* Lets the registers of all PCI devices and of a chipset be reached; 0 or a negative errno. */
 int firmware_enable_devices(void);
 
 #endif

@@ -11,9 +11,15 @@
 #include "programmers/front.h"
 #include "record/jsonl.h"
 
-#define FRONTS 1
+static const struct target {
+	const char *front;
+	bool is_spi; /* the bus of its parts */
+} targets[] = {
+	{"nicintel", false},
+	{"ich9", true},
+};
 
-static const char *const fronts[FRONTS] = {"nicintel"};
+#define TARGETS (sizeof(targets) / sizeof(targets[0]))
 
 struct bench {
 	const struct front *front;
@@ -27,22 +33,41 @@ static void let_pass(struct bench *bench, uint8_t choice)
 	bench->now_ns += choice % 2 == 0 ? 0 : UINT64_C(1) << choice % 34;
 }
 
+static unsigned int access_bytes(const struct front_window *window, uint8_t choice)
+{
+	const unsigned int bytes = 1U << choice % 3;
+
+	return bytes < window->access_bytes_max ? bytes : window->access_bytes_max;
+}
+
+static uint64_t value_of(struct fuzz_input *input, unsigned int bytes)
+{
+	uint64_t value = 0;
+
+	for (unsigned int i = 0; i < bytes; i++)
+		value |= (uint64_t)fuzz_u8(input) << 8 * i;
+	return value;
+}
+
 static void access_once(struct bench *bench, struct fuzz_input *input)
 {
 	const uint8_t choice = fuzz_u8(input);
 	const struct front_window *window =
 		&bench->front->windows[(choice >> 4) % bench->front->window_count];
-	const struct front_access access = {
-		.now_ns = bench->now_ns,
+	struct front_access access = {
 		.offset = fuzz_u24(input) % window->size_bytes,
-		.size_bytes = 1,
+		.size_bytes = access_bytes(window, choice >> 1),
 	};
 
+	/* QEMU lets nothing past the end of a region. */
+	if (access.offset > window->size_bytes - access.size_bytes)
+		access.offset = window->size_bytes - access.size_bytes;
 	let_pass(bench, fuzz_u8(input));
+	access.now_ns = bench->now_ns;
 	if (choice & 1)
-		window->write(&bench->bus, &access, fuzz_u8(input));
+		window->write(&bench->bus, &access, value_of(input, access.size_bytes));
 	else
-		FUZZ_CHECK(window->read(&bench->bus, &access) <= UINT8_MAX);
+		FUZZ_CHECK(window->read(&bench->bus, &access) >> 8 * access.size_bytes == 0);
 }
 
 static void write_records(struct bench *bench)
@@ -65,12 +90,12 @@ static void write_records(struct bench *bench)
 	free(text);
 }
 
-/* Returns a part with a parallel interface. */
-static const struct part *memory_part(struct fuzz_input *input)
+/* Returns a part with the interface that the front needs. */
+static const struct part *part_of(const struct target *target, struct fuzz_input *input)
 {
 	size_t index = fuzz_u8(input) % part_table_count;
 
-	while (!part_table[index].parallel)
+	while (target->is_spi == (part_table[index].parallel != NULL))
 		index = (index + 1) % part_table_count;
 	return &part_table[index];
 }
@@ -78,10 +103,12 @@ static const struct part *memory_part(struct fuzz_input *input)
 int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size)
 {
 	struct fuzz_input input = {.data = data, .left = size};
-	struct bench bench = {.front = front_find(fronts[fuzz_u8(&input) % FRONTS]), .now_ns = 1};
-	struct bus_options options = {.part = memory_part(&input), .corner = fuzz_corner(&input)};
+	const struct target *target = &targets[fuzz_u8(&input) % TARGETS];
+	struct bench bench = {.front = front_find(target->front), .now_ns = 1};
+	struct bus_options options = {.part = part_of(target, &input)};
 	struct fuzz_chip_memory memory;
 
+	options.corner = fuzz_corner(&input);
 	options.records_max = 1 + (uint64_t)fuzz_u8(&input);
 	fuzz_chip_memory_init(&memory, options.part);
 	FUZZ_CHECK(bus_init(&bench.bus, &options, memory.memory) == 0);

@@ -124,12 +124,27 @@ def test_guests_without_the_device_are_refused(changes: dict[str, Any], said: st
 
 
 @pytest.mark.parametrize(
-    ("chip", "reached"),
-    [("SST29EE010", True), ("AT29C512", True), ("SST39SF040", False), ("W25Q128JV", False)],
+    ("programmer", "chip", "reached"),
+    [
+        (Programmer.NICINTEL, "SST29EE010", True),
+        (Programmer.NICINTEL, "AT29C512", True),
+        (Programmer.NICINTEL, "SST39SF040", False),
+        (Programmer.NICINTEL, "W25Q128JV", False),
+        (Programmer.INTERNAL, "W25Q128JV", True),
+        (Programmer.INTERNAL, "W25Q256JV", False),
+        (Programmer.INTERNAL, "SST29EE010", False),
+    ],
 )
-def test_chip_must_fit_bus_and_window(chip: str, *, reached: bool) -> None:
-    refusal = DEVICES[Programmer.NICINTEL].chip_refusal(CHIPS[chip])
+def test_chip_must_fit_bus_and_window(programmer: Programmer, chip: str, *, reached: bool) -> None:
+    refusal = DEVICES[programmer].chip_refusal(CHIPS[chip])
     assert (refusal == "") is reached
+
+
+def test_chipset_is_part_of_a_machine_of_its_own(tmp_path: Path) -> None:
+    cell = nicintel(programmer=Programmer.INTERNAL, chip="W25Q128JV")
+    words = hand_over_arguments(hardware_of(cell, tmp_path))
+    assert words[words.index("-machine") + 1] == "q35"
+    assert machine_of(shape_of(cell)) != machine_of(shape_of(nicintel()))
 
 
 def fake_qemu(folder: Path, script: str) -> str:

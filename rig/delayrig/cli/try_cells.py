@@ -73,7 +73,7 @@ VALUES = {
     "programmer": (
         "PROGRAMMER",
         f"{', '.join(Programmer)}; releases reach parts that are not on SPI by"
-        f" {Programmer.SERPROG_NATIVE_DELAY} and {Programmer.NICINTEL} alone."
+        f" {Programmer.SERPROG_NATIVE_DELAY} and devices of memory buses alone."
         f"  [default: {Programmer.SERPROG_IP}]",
     ),
     "arch": ("ARCH", f"{', '.join(Arch)}.  [default: what FLASHROM is built for]"),

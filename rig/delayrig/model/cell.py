@@ -37,6 +37,7 @@ class Programmer(StrEnum):
     SERPROG_NATIVE_DELAY = "serprog:native-delay"
     DUMMY = "dummy"
     NICINTEL = "nicintel"
+    INTERNAL = "internal"
 
 
 class Expect(StrEnum):

@@ -56,6 +56,14 @@ DEVICES = {
         bus="parallel",
         size_bytes_max=128 << 10,
     ),
+    Programmer.INTERNAL: Device(
+        front="ich9",
+        qemu_words=("-machine", "q35"),
+        driver="internal",
+        opens=("/dev/mem",),
+        bus="spi",
+        size_bytes_max=16 << 20,  # Its commands have addresses of three bytes.
+    ),
 }
 
 

@@ -105,7 +105,7 @@ def programmer_argument(cell: Cell, dummy: str = "", places: Places = IN_GUEST) 
             return f"serprog:dev={places.device}:115200"
         case Programmer.DUMMY:
             return dummy
-        case Programmer.NICINTEL:
+        case _:
             return DEVICES[cell.programmer].argument
 
 
