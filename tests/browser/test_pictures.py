@@ -1,7 +1,7 @@
 # SPDX-License-Identifier: GPL-2.0-or-later
-"""Each page as a picture, at a phone's width and a desk's: kept in `.rig/tests/pages/`, to look at.
+"""Each page as a picture in `.rig/tests/pages/`, at the widths of a phone and a desk.
 
-No page is wider than its window, and each shows something.
+No page is wider than its window, and none is empty.
 """
 
 from pathlib import Path

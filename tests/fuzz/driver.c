@@ -1,11 +1,11 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
 /*
- * Runs a fuzz target where the compiler has no libFuzzer: every input of the corpus, then inputs
- * that a seeded hand has changed, until the time is up. It does not see what an input covers, so it
- * finds less; the corpus makes up for some of that.
+ * Runs a fuzz target if the compiler has no libFuzzer: every input of the corpus, then random
+ * changes of them from a seed, until the time is up. It does not see the code that an input covers,
+ * so it finds less; the corpus makes up for some of that.
  *
- * It takes the options of libFuzzer that run_fuzz.py gives, and does the work in a child: whatever
- * becomes of that, the input is still there to be written down.
+ * It takes the options of libFuzzer that run_fuzz.py gives. The target runs in a child, so that the
+ * parent can save the input of a crash.
  */
 #include <dirent.h>
 #include <errno.h>

@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
 /*
- * The chip model: any part at any corner, sent anything at any time.
+ * Fuzzes the chip model: any part at any corner gets any command at any time.
  *
- * An input is the part, the corner, and then steps: what to do, how much later, and what with.
+ * An input is the part, the corner, and steps: each has an action, a time before it, and its data.
  */
 #include <string.h>
 

@@ -1,11 +1,11 @@
 # SPDX-License-Identifier: GPL-2.0-or-later
 """Fuzzes the generator of the chip table.
 
-For any chip file it must give a table in C, or an error with the file, the key and the remedy.
+For any chip file it must make a table in C, or an error with the file, the key and the remedy.
 
 Inputs are the files of emulators/chips/, changed a line or a few bytes at a time. With atheris
-(from the package index) changes are guided by what they reach; without it they are drawn from the
-seed alone. Options are those of libFuzzer that run_fuzz.py gives.
+(from the package index) coverage guides the changes; without it they come from the seed only. It
+takes the options of libFuzzer that run_fuzz.py gives.
 """
 
 from __future__ import annotations

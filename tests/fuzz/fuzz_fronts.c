@@ -1,9 +1,9 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
 /*
- * Registers of programmers, written to and read by a hostile guest: any accesses at any times.
+ * Fuzzes the registers of programmers: a hostile guest makes any accesses at any time.
  *
- * An input is the front, the part, the corner, the bound of records, and the accesses. A record is
- * never lost, and the part is silent once there are too many.
+ * An input is the front, the part, the corner, the limit of records, and the accesses. No record
+ * may be lost, and once the limit is reached the part must not answer.
  */
 #include <string.h>
 

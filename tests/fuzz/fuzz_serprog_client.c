@@ -1,9 +1,9 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
 /*
- * Our serprog client, and the search for a chip through it, before a device that answers anything.
+ * Fuzzes our serprog client, and the search for a chip, with a device that sends any answers.
  *
- * An input is what to do once the device is there, and then all that the device ever sends. The
- * link to it is replaced: a real one would wait in the kernel.
+ * An input is the client's action once it is connected, then all bytes that the device sends. A
+ * stub replaces the link: a real one would wait in the kernel.
  */
 #include <errno.h>
 

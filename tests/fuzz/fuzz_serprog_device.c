@@ -1,10 +1,10 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
 /*
- * The emulated programmer: a stream of any bytes through codec and device, a chip behind them.
+ * Fuzzes the emulated programmer: any bytes go through codec and device, with a chip behind them.
  *
- * An input is the part, the corner, options, four times to let pass between requests in turn, and
- * the stream. Whatever the stream, each request takes the bytes that the protocol says: a client
- * and a device that disagree in that never understand each other again.
+ * An input is the part, the corner, options, four pauses that are used in turn between requests,
+ * and the stream of bytes. Each request must have the size that the protocol gives it: a client and
+ * a device that disagree about sizes stay out of step.
  */
 #include <string.h>
 

@@ -1,10 +1,9 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
 /*
- * A part that describes itself, by any bytes: what is taken from them is a chip that the drivers
- * can work with, or nothing is.
+ * Fuzzes the reading of SFDP: any bytes must give a chip that the drivers can use, or an error.
  *
- * An input is how many bytes the programmer takes at a time, and what the part answers to 5Ah from
- * address 0 on; the same bytes are then taken for a table of their own.
+ * An input is the programmer's limits of length, and the bytes that 5Ah reads from address 0 on.
+ * The same bytes are then parsed as a table, too.
  */
 #include "chip_checks.h"
 #include "driver.h"

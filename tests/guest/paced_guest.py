@@ -1,7 +1,7 @@
 # SPDX-License-Identifier: GPL-2.0-or-later
 """A guest that measures its own CPUs, under the CPU plugin or without it.
 
-Run as a program it says what the plugin costs a vCPU that nothing holds back:
+As a program it prints the plugin's cost for an unthrottled vCPU:
 `python -m tests.guest.paced_guest` from the top of the checkout, with `rig` on PYTHONPATH.
 """
 
@@ -129,9 +129,10 @@ def run_paced_guest(
     words: str,
     on_round: Callable[[Round], None] = lambda _: None,
 ) -> PacedRun:
-    """Boots it to its end. `words` are for cpu_guest.c; `plugin` None leaves the plugin out.
+    """Boots the guest and waits for its end. `words` are arguments of cpu_guest.c.
 
-    Skips the test when the host kept it from its end, as the trace tells.
+    With `plugin` None it runs without the plugin. If the guest did not end because the host gave it
+    too little time, as the trace shows, the test is skipped.
     """
     trace = folder / "trace.jsonl"
     if plugin is not None:

@@ -1,7 +1,7 @@
 # SPDX-License-Identifier: GPL-2.0-or-later
 """Skips the tests of a subject that the archive did not provide, with the archive's reason.
 
-Where no canary or no control could run, nothing shows that the rig sees: then the test fails.
+If no canary or no control could run, nothing proves that the rig sees faults: the test fails.
 """
 
 from collections.abc import Iterable, Sequence

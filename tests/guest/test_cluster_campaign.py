@@ -3,7 +3,7 @@
 
     tests/run --all guest -k cluster_campaign
 
-`-k 'cluster_campaign and 7-'` runs the one of that number again: its seed is its number.
+`-k 'cluster_campaign and 7-'` repeats run 7. The seed of a run is its number.
 """
 
 import contextlib

@@ -1,8 +1,8 @@
 # SPDX-License-Identifier: GPL-2.0-or-later
 """The CPU plugin under a real QEMU: CPUs of unequal speed, by a guest's own clock.
 
-Rounds in which the host did not keep up are left out, as the trace tells; a test that is left with
-too few of them has seen nothing, and says so.
+Rounds in which the host did not keep up, as the trace shows, are left out. A test with too few
+rounds is skipped.
 """
 
 import socket

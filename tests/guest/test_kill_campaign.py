@@ -1,9 +1,9 @@
 # SPDX-License-Identifier: GPL-2.0-or-later
-"""216 kills over all lanes: nothing runs on, nothing is half written, and the rest can be resumed.
+"""216 kills over all lanes: no process runs on, no file is half written, each run can be resumed.
 
     tests/run --all guest live -k kill_campaign
 
-`$RIG_KILLS` asks for another number of kills of each victim.
+`$RIG_KILLS` sets the number of kills of each victim.
 """
 
 import os

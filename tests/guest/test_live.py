@@ -1,7 +1,7 @@
 # SPDX-License-Identifier: GPL-2.0-or-later
 """The live lane with real guests: the classic conviction, and the remains of killed processes.
 
-What a busy host could not keep up with is inconclusive, and no failure of these tests.
+A cell that a busy host could not keep up with is inconclusive; these tests accept that.
 """
 
 import json

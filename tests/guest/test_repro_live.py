@@ -1,7 +1,7 @@
 # SPDX-License-Identifier: GPL-2.0-or-later
 """Live cells that a user enters: a shell, gdb, and the commands to paste.
 
-What a busy host could not keep up with is in doubt, and no failure of these tests.
+A cell that a busy host could not keep up with is in doubt; these tests accept that.
 """
 
 import contextlib

@@ -1,7 +1,8 @@
 # SPDX-License-Identifier: GPL-2.0-or-later
-"""A tree with flashrom's names around the sources of our own, so that it can be gated.
+"""A tree of our own sources under flashrom's names, so that it can be gated.
 
-It waits as flashroms of 2024 do: polling below 100 ms, then one sleep, whose rest a signal takes.
+It waits as flashrom did in 2024: it polls below 100 ms; longer waits are one sleep, which a
+signal cuts short.
 """
 
 import shutil

@@ -75,8 +75,8 @@ class VictimRun:
     def victim(self, name: str) -> int:
         """Waits for a process of that name, and returns its id.
 
-        `GUEST` is a QEMU with a guest in it. A name that is `parent of NAME` means what started
-        such a process.
+        `GUEST` is a QEMU with a guest in it. The name `parent of NAME` means the parent of such a
+        process.
         """
         until_s = time.monotonic() + LIMIT_S
         while time.monotonic() < until_s:

@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
 /*
- * A program as others write them for libflashrom: a whole session with one chip, each answer
- * checked. Built against our header, and by test_library_abi.py against that of flashrom 1.3, which
- * has no progress yet (-DLIBRARY_HAS_NO_PROGRESS).
+ * A program such as others write for libflashrom: it has a whole session with one chip, and checks
+ * each answer. It is built with our header and, in test_library_abi.py, with that of flashrom 1.3,
+ * which has no progress (-DLIBRARY_HAS_NO_PROGRESS).
  *
  *     library_client PROGRAMMER PARAMETERS CHIP [signals]
  */

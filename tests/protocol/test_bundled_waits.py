@@ -1,7 +1,7 @@
 # SPDX-License-Identifier: GPL-2.0-or-later
 """The bus witness's profile of our own flashrom, compared with the waits that flashrom prints.
 
-A figure too high in the profile would convict a right wait, one too low would miss a short one.
+A figure that is too high would convict a sound wait; one that is too low would miss a short wait.
 """
 
 import re

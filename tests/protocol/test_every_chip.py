@@ -1,8 +1,8 @@
 # SPDX-License-Identifier: GPL-2.0-or-later
 """Every chip, every job, by the real program against the real emulator over TCP, in real time.
 
-The clock is the machine's, so nothing here asserts how long anything took: the chip alone says
-whether a command came too early, and the chip's content whether the job was done.
+The clock is real, so no test checks how long anything took. The chip reports commands that came
+too early, and its content shows that the job was done.
 """
 
 import random

@@ -1,7 +1,7 @@
 # SPDX-License-Identifier: GPL-2.0-or-later
 """Our flashrom on a faulty link: it ends in time, and its exit code is true.
 
-A dozen runs, one for each kind of fault; `rig/rig faults` makes as many as are wanted.
+Each kind of fault has one run here; `rig/rig faults` makes any number of runs.
 """
 
 from collections.abc import Iterator

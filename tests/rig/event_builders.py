@@ -180,7 +180,7 @@ def early(op: str, *, read: int, margin: int, grade: str = "datasheet") -> Event
 def started(*, wake: int | None, step: int = 0, rate_ppm: int = 0, at: int = 0) -> Event:
     """Makes the emulator's first line; `wake` is its largest wake-up latency.
 
-    Its clock is without error where nothing else is said.
+    By default its clock has no error.
     """
     return Start(
         schema=1,

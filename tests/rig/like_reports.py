@@ -1,8 +1,8 @@
 # SPDX-License-Identifier: GPL-2.0-or-later
-"""Bug reports as users write them: what programs print, with names and numbers of our own.
+"""Bug reports as users write them: output of programs, with changed names and numbers.
 
-The facts (machine, programmer, part, symptom) are those of public reports. Each has the `try` line
-that is right for it, and the questions that it leaves open.
+The facts (machine, programmer, part, symptom) are those of public reports. Each has its right
+`try` line, and the questions that it leaves open.
 """
 
 from dataclasses import dataclass

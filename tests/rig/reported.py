@@ -70,7 +70,7 @@ def keep_cell(run: Path, cell: Cell, events: list[Event], **changes: Any) -> Cel
 def keep_run(run: Path, *, lane: LaneName = LaneName.VIRTUAL, **header: Any) -> Results:
     """Writes a run of two subjects, calm and beside hazards, with one conviction and the checks.
 
-    One cell is skipped, and one is called by a name that no page may take for its own words.
+    One cell is skipped, and one has a name that a page must escape.
     """
     calm = make_cell(lane=lane)
     loaded = make_cell(name="loaded", lane=lane, cores=2, hazards=("busy-siblings",))

@@ -19,7 +19,7 @@ SOURCES = {".md", ".txt", ".svg", ".html", ".yml", ".css"}
 def build_site(site: Path, checkout: Path = CHECKOUT) -> tuple[int, str]:
     """Builds the site; returns the exit code of MkDocs and its output.
 
-    With `-q` it would not count warnings.
+    `-q` would hide warnings from the count.
     """
     program = Path(sys.executable).parent / "mkdocs"
     command = [str(program), "build", "-f", str(checkout / CONFIG), "-d", str(site)]

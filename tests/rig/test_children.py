@@ -1,7 +1,7 @@
 # SPDX-License-Identifier: GPL-2.0-or-later
 """Programs that threads wait for: when this process is told to end, they end with their children.
 
-A program that nobody ends sleeps for LONG_S, and the test then comes to its limit.
+A program that is not ended sleeps for LONG_S, and the test exceeds its limit.
 """
 
 import asyncio

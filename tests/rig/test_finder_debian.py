@@ -1,9 +1,9 @@
 # SPDX-License-Identifier: GPL-2.0-or-later
 """Debian's stripped flashroms: the finder finds exactly the functions known by hand.
 
-The longer function of each is upstream's delay, called with 1000000 behind serprog's NOPs; the
-shorter one is its internal_sleep(), which programmers call with 10000 as well. Others of the same
-package, as the archive has after an update, are not known here.
+The longer function of each is upstream's delay, called with 1000000 after serprog's NOPs. The
+shorter one is internal_sleep(), which programmers also call, with 10000. Later builds of the same
+package are not known here.
 """
 
 from pathlib import Path

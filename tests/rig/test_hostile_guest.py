@@ -1,8 +1,8 @@
 # SPDX-License-Identifier: GPL-2.0-or-later
 """Output of a guest that a hostile subject controls: 102,000 seeded mutations with `--all`.
 
-Each is refused as a fault of the rig, or makes a result that can be written and read again. No file
-appears outside of the cell's folder.
+Each is refused as a fault of the rig, or gives a result that can be written and read again. No file
+appears outside the cell's folder.
 """
 
 import random

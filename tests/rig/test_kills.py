@@ -97,7 +97,7 @@ def has_result(out: Path) -> bool:
 def left(out: Path) -> list[str]:
     """Returns the processes that are left after the limit. To end, each needs the CPU once more.
 
-    One that is just becoming another program has no words for a moment: a look may miss it.
+    A process inside execve(2) has no arguments for a moment, so one look may miss it.
     """
     until_s = time.monotonic() + GONE_LIMIT_S
     quiet = 0

@@ -105,9 +105,9 @@ def test_clang_format_would_change_nothing() -> None:
 
 
 def test_clang_tidy_finds_nothing() -> None:
-    """In the build's own configuration; .clang-tidy explains what is not looked for.
+    """The build gives the configuration; .clang-tidy explains which checks are off.
 
-    What was found clean is looked at again when it, a header or a setting changes.
+    A clean source is checked again only when it, a header or a setting changes.
     """
     build, seen = find_paths().build, find_paths().state / "tests" / "clang-tidy"
     sources = [path for path in our_files() if path.suffix == ".c" and is_product(path)]

@@ -1,9 +1,9 @@
 # SPDX-License-Identifier: GPL-2.0-or-later
-"""Reconstructions of flashrom trees: few files with its public names, which really build.
+"""Reconstructions of flashrom trees: a few files with its public names, which really build.
 
-All of it is written here. `today()` is a tree of meson's with a file for each system, `one_file()`
-one of make's whose delays are a calibrated loop. `RELEASES` have the structure of five of
-flashrom's: where the delays are, who calls what, and how the build names their file.
+All of them were written for these tests. `today()` is a tree for meson with a file for each system,
+`one_file()` one for make whose delays are a calibrated loop. `RELEASES` have the structure of five
+releases of flashrom: the place of the delays, their callers, and their file's name in the build.
 """
 
 from collections.abc import Callable

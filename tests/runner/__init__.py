@@ -1,8 +1,8 @@
 # SPDX-License-Identifier: GPL-2.0-or-later
-"""Runs the layers of tests, one after the other; tells what failed, and what was slow.
+"""Runs the layers of tests one after the other; reports failures and slow tests.
 
-It starts on the distribution's Python before anything is set up, so it imports the standard
-library and itself, nothing else. `record.py` alone is loaded by pytest.
+It starts on the distribution's Python before anything is set up, so it imports only the
+standard library and itself. pytest loads only `record.py`.
 
     tests/run -> arguments -> rig/rig setup -> layers: native | python | programs -> report
 """

@@ -21,7 +21,7 @@ def failed_last(notes: Path) -> dict[str, list[str]]:
 def remember(notes: Path, result: LayerResult) -> None:
     """Remembers the failed tests; those that were not run keep their state.
 
-    If a layer broke off before its tests, all of them are to do.
+    If a layer broke off before its tests, all of them remain to be run.
     """
     known = failed_last(notes)
     ran = {test.name for test in result.tests}

@@ -1,8 +1,7 @@
 # SPDX-License-Identifier: GPL-2.0-or-later
-"""A plugin of pytest's: how each test ended and how long it took, a line of JSON a test.
+"""A plugin of pytest that writes the outcome and time of each test as a line of JSON.
 
-The file of $FLASHROM_RIG_TESTS_RECORD gets them. With pytest-xdist only the process that hands out
-the tests writes.
+$FLASHROM_RIG_TESTS_RECORD names the file. With pytest-xdist, only the controller writes.
 """
 
 import os

@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: GPL-2.0-or-later
-"""tests/TIERS.md: which test is in which tier and why, from the marks of the tests themselves.
+"""Writes tests/TIERS.md: the tier of each test and the reason, from the tests' own marks.
 
 .rig/venv/bin/python -m tests.runner.tiers      writes it anew
 """

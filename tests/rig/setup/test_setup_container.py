@@ -1,7 +1,7 @@
 # SPDX-License-Identifier: GPL-2.0-or-later
 """`rig/rig --container`, with stubs of podman and docker that record their calls.
 
-Its parts that need an engine are tried where one is: see ci/README.md.
+The parts that need a real engine are tested where one exists: see ci/README.md.
 """
 
 import json
