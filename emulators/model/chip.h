@@ -94,7 +94,7 @@ struct chip_facts {
 	uint64_t lost_power_ns; /* when */
 };
 
-/* What passed since chip select fell. */
+/* The bytes on the bus since chip select fell. */
 struct spi_wire {
 	const struct spi_command *command; /* NULL: the part knows no such one */
 	uint64_t start_ns;                 /* when chip select fell */
@@ -104,7 +104,7 @@ struct spi_wire {
 	 */
 	uint8_t bytes[SPI_COMMAND_BYTES_MAX];
 	size_t command_len;
-	size_t head_len;    /* of command: opcode, address and dummies */
+	size_t head_len;    /* opcode, address and dummies of the command */
 	size_t clocked_len; /* all bytes, whoever drove the bus */
 	size_t replied_len; /* those of them that the client read as a reply */
 	bool has_address;   /* decoded, as far as it came */

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
-/* What passes on an SPI bus while chip select is low, and a whole transfer as a use of it. */
+/* An SPI bus while chip select is low, byte by byte, and whole transfers that use it. */
 #include <assert.h>
 #include <string.h>
 

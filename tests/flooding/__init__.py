@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: GPL-2.0-or-later
-"""A program that takes flashrom's words and floods: its output, or the programmer it is told of."""
+"""A program that takes flashrom's arguments and floods its output or its programmer."""
 
 import subprocess
 from enum import StrEnum

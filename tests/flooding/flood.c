@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
 /*
- * Takes the words of flashrom, says that it is one, and floods what -DFLOOD_... names. It ends
- * where it can write no more, but for FLOOD_STUBBORN.
+ * Takes flashrom's arguments, prints flashrom's banner, and floods as -DFLOOD_... says. It ends
+ * when a write fails, except with FLOOD_STUBBORN.
  */
 #define _GNU_SOURCE
 #include <arpa/inet.h>

@@ -1,11 +1,11 @@
 # SPDX-License-Identifier: GPL-2.0-or-later
-"""Build the fuzz targets with sanitizers, and run each of them for its part of a minute.
+"""Builds the fuzz targets with sanitizers, and runs each of them for its part of a minute.
 
-With clang they are libFuzzer's; else gcc builds them with a driver that changes the corpus without
-seeing what that reaches. Corpora are kept as text, one input in hexadecimal a line. A minute begins
-with those each time and ends by a count of executions: it is the same minute until the code or
-a corpus changes. A campaign goes on where the one before it ended. Exits 0 if nothing was found, 1
-if something was, 99 if the targets do not build.
+With clang they use libFuzzer; otherwise gcc builds them with a driver that changes inputs without
+coverage. Corpora are text files, with an input in hexadecimal on each line. A minute begins with
+the corpora and ends after a number of executions, so it repeats exactly until the code or a corpus
+changes. A campaign continues the one before it. Exits with 0 if no fault was found, with 1 if one
+was, and with 99 if the targets do not build.
 """
 
 from __future__ import annotations

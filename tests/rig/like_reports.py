@@ -12,7 +12,7 @@ from dataclasses import dataclass
 class Reported:
     text: str
     words: str
-    """The words after `rig/rig try`."""
+    """The arguments of `rig/rig try`."""
     open: str
     """The questions that the report does not answer, joined by commas."""
 
@@ -41,7 +41,7 @@ ERASE_FAILED = (
 
 
 def lscpu(arch: str, cpus: int, *models: tuple[str, int, str]) -> str:
-    """Returns what lscpu prints; each model is a name, its cores and its highest clock."""
+    """Returns the output of lscpu; each model has a name, its cores and its highest clock."""
     lines = [f"Architecture:          {arch}", f"CPU(s):                {cpus}"]
     for name, cores, mhz in models:
         lines += [f"Model name:            {name}", "  Thread(s) per core:  1"]

@@ -1,10 +1,10 @@
 # SPDX-License-Identifier: GPL-2.0-or-later
-"""Take each wait out of flashrom's drivers, one at a time, and see that a unit test notices.
+"""Removes each wait from flashrom's drivers, one at a time, and checks that a unit test fails.
 
-A wait that no test misses is either needless or untested. Works on a copy of the sources, so that
-nothing is left changed; the copy is kept, so that only what changed since is compiled, and of the
-tests only those that are asked. Prints a line a wait and exits 0 if all of them are missed, 1 if
-one is not, 99 if the sources as they are do not build or pass.
+If no test fails without a wait, the wait is needless or untested. The program changes a copy of the
+sources. It keeps the copy, so that the next run compiles only what has changed. It prints a line
+for each wait, and exits with 0 if a test fails for each of them, with 1 if not, and with 99 if the
+unchanged sources do not build or a test of them fails.
 """
 
 import argparse

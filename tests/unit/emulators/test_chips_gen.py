@@ -144,7 +144,7 @@ def error_of(tmp_path: Path, text: str, *, name: str = "M25P80") -> str:
             "power_up_to_select = { assumed = true }",
             ("power_up_to_select.assumed: no rule", "find the figure"),
         ),
-        # Names that are taken or are not names.
+        # Names of features, grades, sources and the like.
         (
             "page_bytes = 256\n",
             'page_bytes = 256\nfeatures = ["sdfp"]\n',

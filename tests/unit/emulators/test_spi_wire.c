@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
-/* Transfers byte by byte, each byte in a moment of its own. */
+/* Transfers byte by byte, each byte at its own time. */
 #include <setjmp.h>
 #include <stdarg.h>
 #include <stddef.h>
@@ -105,7 +105,7 @@ static void wait_after_a_reset_counts_from_the_rise_of_chip_select(void **state)
 	stream_op(&bench, 0x66);
 	chip_select_falls(&bench);
 	byte_passes(&bench, 0x99);
-	bench.now_ns += 1 * MS; /* a wait before the rise is none for the part */
+	bench.now_ns += 1 * MS; /* the part ignores a wait before the rise */
 	chip_select_rises(&bench);
 	bench.now_ns += 20 * US;
 	stream_op(&bench, 0x9F);
@@ -140,7 +140,7 @@ static void chip_select_without_a_byte_is_no_command(void **state)
 	bench_deinit(&bench);
 }
 
-/* What a client drives while it reads is no data. */
+/* Bytes that a client drives while it reads are no data. */
 static void read_is_as_that_of_a_whole_transfer(void **state)
 {
 	static const struct {

@@ -75,7 +75,7 @@ static uint8_t status(struct fixture *fixture)
 	return (uint8_t)load(fixture, SSFS, 1);
 }
 
-/* One that the part is not busy after. */
+/* Runs a command after which the part is not busy. */
 static void run(struct fixture *fixture, uint32_t words)
 {
 	start(fixture, words);
