@@ -92,6 +92,9 @@ def test_sleep_of_a_new_length_is_cut_as_longer_ones_are(
         (site(SYNC, SECOND, 45 * MS), site(SETTLE, SECOND, 45 * MS), Change.AS_BEFORE),
         # The same code requests less.
         (site(SYNC, SECOND, 45 * MS), site(SYNC, SECOND // 2, 45 * MS), Change.BETTER),
+        # It requests more, and waits no less.
+        (site(POLL, 10 * MS, 2 * US), site(POLL, 100 * MS, 2 * US), Change.AS_BEFORE),
+        (site(POLL, 10 * MS, 5 * MS), site(POLL, 100 * MS, 2 * US), Change.WORSE),
         (site(SYNC, SECOND, 900 * MS), site(MOVED, SECOND, 500 * MS), Change.WORSE),
         (site(SYNC, SECOND, 500 * MS), site(MOVED, SECOND, 900 * MS), Change.BETTER),
         (site(SYNC, SECOND, 500 * MS), site(MOVED, SECOND, SECOND + 69 * US), Change.MENDED),

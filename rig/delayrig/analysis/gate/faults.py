@@ -315,11 +315,18 @@ def _changed(one: _Found, other: _Found, slack_ns: int) -> Fault:
     """Returns the change of a fault that both have."""
     slack_ns += one.error_ns + other.error_ns
     change = Change.AS_BEFORE
-    if other.lack_ns > one.lack_ns + slack_ns:
+    if other.lack_ns > one.lack_ns + slack_ns and not _only_asks_longer(one, other, slack_ns):
         change = Change.WORSE
     elif other.lack_ns < one.lack_ns - slack_ns:
         change = Change.BETTER
     return _fault(other, change, before_ns=one.seen_ns)
+
+
+def _only_asks_longer(one: _Found, other: _Found, slack_ns: int) -> bool:
+    """Returns True if it lacks more because more is asked for: it waits as long as it did."""
+    if not (one.asked_ns and other.asked_ns and one.seen_ns and other.seen_ns):
+        return False
+    return other.asked_ns > one.asked_ns and other.seen_ns[0] >= one.seen_ns[0] - slack_ns
 
 
 def _new(each: _Found, before: CellResult | None, struck: Sequence[int]) -> Fault:
