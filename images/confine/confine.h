@@ -6,6 +6,7 @@
 #ifndef CONFINE_CONFINE_H
 #define CONFINE_CONFINE_H
 
+#include <stdbool.h>
 #include <stdint.h>
 #include <sys/types.h>
 
@@ -30,11 +31,17 @@ int limits_take_user(const struct limits *limits);
 int limits_apply(const struct limits *limits);
 
 /*
- * Refuses namespaces of users to this process and all that come of it, whatever their rights: in
- * one of its own a program has every right, and with that a way to far more of the kernel. Negative
- * errno.
+ * A session keyring of our own, for this process and all that come of it: the caller's is neither
+ * read nor listed. Negative errno; no error where the kernel has no keys for us.
  */
-int filter_install(void);
+int limits_leave_keyring(void);
+
+/*
+ * Leaves to this process and all that come of it the system calls of calls.txt alone, whatever
+ * their rights. The numbers of a 32-bit program's are refused unless it @is_32_bit: whoever has
+ * both reaches more of the kernel than either list says. Negative errno.
+ */
+int filter_install(bool is_32_bit);
 
 /*
  * The subject's own folder has a bounded size and is gone with the sandbox. Files of some names,

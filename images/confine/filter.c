@@ -8,41 +8,78 @@
 #include <sched.h>
 #include <stddef.h>
 #include <sys/prctl.h>
+#include <sys/socket.h>
 
-/* Source: seccomp(2), linux/seccomp.h; numbers: the kernel's tables of system calls. */
+#include "calls.h"
+
+/* Source: seccomp(2), linux/seccomp.h. */
 #define LOAD(field) BPF_STMT(BPF_LD | BPF_W | BPF_ABS, offsetof(struct seccomp_data, field))
 #define REFUSE(error) BPF_STMT(BPF_RET | BPF_K, SECCOMP_RET_ERRNO | (error))
 #define ALLOW BPF_STMT(BPF_RET | BPF_K, SECCOMP_RET_ALLOW)
 #define IF_EQUAL(value, yes, no) BPF_JUMP(BPF_JMP | BPF_JEQ | BPF_K, value, yes, no)
-#define IF_AT_LEAST(value, yes, no) BPF_JUMP(BPF_JMP | BPF_JGE | BPF_K, value, yes, no)
 #define IF_ANY_BIT(value, yes, no) BPF_JUMP(BPF_JMP | BPF_JSET | BPF_K, value, yes, no)
 
-#define X32_CALLS 0x40000000 /* the same calls once more, by other numbers */
-#define CLONE3 435           /* everywhere; its flags lie in memory, where no filter looks */
+#ifdef __x86_64__
+#define OUR_MACHINE AUDIT_ARCH_X86_64
+#else
+#define OUR_MACHINE AUDIT_ARCH_AARCH64
+#endif
 
-/*
- * One architecture: 12 instructions, or on to the next. Flags are the first argument of both, in
- * its lower half. Whoever gets ENOSYS from clone3() takes clone(), as the C libraries do.
- */
-#define CALLS_OF(machine, clone, unshare, other_numbers)                                           \
-	LOAD(arch), IF_EQUAL(machine, 0, 10), LOAD(nr), IF_AT_LEAST(other_numbers, 7, 0),          \
-		IF_EQUAL(CLONE3, 5, 0), IF_EQUAL(clone, 1, 0), IF_EQUAL(unshare, 0, 2),            \
-		LOAD(args[0]), IF_ANY_BIT(CLONE_NEWUSER, 2, 0), ALLOW, REFUSE(ENOSYS),             \
-		REFUSE(EPERM)
+/* A namespace of the kernel's: in one of its own a program has every right. */
+#define NAMESPACES                                                                                 \
+	(CLONE_NEWUSER | CLONE_NEWNS | CLONE_NEWNET | CLONE_NEWPID | CLONE_NEWIPC | CLONE_NEWUTS | \
+		CLONE_NEWCGROUP)
 
-#define NO_OTHER_NUMBERS 0xffffffff
+struct code {
+	struct sock_filter at[BPF_MAXINSNS];
+	unsigned short count;
+};
 
-int filter_install(void)
+static void add(struct code *code, const struct sock_filter *more, size_t count)
 {
-	struct sock_filter code[] = {
-		CALLS_OF(AUDIT_ARCH_X86_64, 56, 272, X32_CALLS),
-		CALLS_OF(AUDIT_ARCH_I386, 120, 310, NO_OTHER_NUMBERS),
-		CALLS_OF(AUDIT_ARCH_AARCH64, 220, 97, NO_OTHER_NUMBERS),
-		CALLS_OF(AUDIT_ARCH_ARM, 120, 337, NO_OTHER_NUMBERS),
-		REFUSE(ENOSYS),
-	};
-	struct sock_fprog program = {.len = sizeof(code) / sizeof(code[0]), .filter = code};
+	for (size_t i = 0; i < count; i++)
+		code->at[code->count++] = more[i];
+}
 
+#define ADD(code, ...)                                                                             \
+	add(code, (const struct sock_filter[]){__VA_ARGS__},                                       \
+		sizeof((const struct sock_filter[]){__VA_ARGS__}) / sizeof(struct sock_filter))
+
+/* The first argument of both, in its lower half. */
+static void add_calls_with_words(struct code *code, const struct calls *calls)
+{
+	ADD(code, IF_EQUAL(calls->clone, 0, 4), LOAD(args[0]), IF_ANY_BIT(NAMESPACES, 0, 1),
+		REFUSE(EPERM), ALLOW);
+	ADD(code, IF_EQUAL(calls->socket, 0, 7), LOAD(args[0]), IF_EQUAL(AF_UNIX, 3, 0),
+		IF_EQUAL(AF_INET, 2, 0), IF_EQUAL(AF_INET6, 1, 0), IF_EQUAL(AF_NETLINK, 0, 1),
+		ALLOW, REFUSE(EAFNOSUPPORT));
+}
+
+/* All of one machine; what is of another goes on behind it. */
+static void add_machine(struct code *code, unsigned int machine, const struct calls *calls)
+{
+	unsigned short begin;
+
+	ADD(code, LOAD(arch), IF_EQUAL(machine, 1, 0), BPF_STMT(BPF_JMP | BPF_JA, 0));
+	begin = code->count;
+	ADD(code, LOAD(nr));
+	add_calls_with_words(code, calls);
+	for (size_t i = 0; i < calls->count; i++)
+		ADD(code, IF_EQUAL(calls->numbers[i], 0, 1), ALLOW);
+	ADD(code, REFUSE(ENOSYS));
+	code->at[begin - 1].k = code->count - begin;
+}
+
+int filter_install(bool is_32_bit)
+{
+	static struct code code;
+	struct sock_fprog program = {.filter = code.at};
+
+	add_machine(&code, OUR_MACHINE, calls_native());
+	if (is_32_bit && calls_i386())
+		add_machine(&code, AUDIT_ARCH_I386, calls_i386());
+	ADD(&code, REFUSE(ENOSYS));
+	program.len = code.count;
 	if (prctl(PR_SET_NO_NEW_PRIVS, 1, 0, 0, 0) < 0 ||
 		prctl(PR_SET_SECCOMP, SECCOMP_MODE_FILTER, &program) < 0)
 		return -errno;

@@ -5,6 +5,7 @@
 #include <fcntl.h>
 #include <grp.h>
 #include <linux/capability.h>
+#include <linux/keyctl.h>
 #include <stdbool.h>
 #include <sys/prctl.h>
 #include <sys/resource.h>
@@ -14,6 +15,7 @@
 #include "text/number.h"
 
 #define UID_MAX 0xfffffffeu
+#define REALTIME_MAX 49 /* the emulator has 50: no subject delays it */
 
 int limits_parse(char *const argv[], struct limits *limits)
 {
@@ -77,9 +79,10 @@ static int lower(int resource, uint64_t most)
 
 	if (getrlimit(resource, &limit) < 0)
 		return -errno;
-	if (limit.rlim_max != RLIM_INFINITY && limit.rlim_max < most)
-		most = limit.rlim_max;
-	limit.rlim_cur = limit.rlim_max = most;
+	if (limit.rlim_max > most)
+		limit.rlim_max = most;
+	if (limit.rlim_cur > most)
+		limit.rlim_cur = most;
 	return setrlimit(resource, &limit) < 0 ? -errno : 0;
 }
 
@@ -105,5 +108,15 @@ int limits_apply(const struct limits *limits)
 		ret = lower(RLIMIT_AS, limits->memory_bytes_max);
 	if (ret == 0)
 		ret = lower(RLIMIT_FSIZE, limits->file_bytes_max);
+	if (ret == 0)
+		ret = lower(RLIMIT_RTPRIO, REALTIME_MAX);
 	return ret;
+}
+
+int limits_leave_keyring(void)
+{
+	if (syscall(SYS_keyctl, KEYCTL_JOIN_SESSION_KEYRING, NULL) >= 0 || errno == ENOSYS ||
+		errno == EPERM)
+		return 0;
+	return -errno;
 }

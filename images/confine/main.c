@@ -14,6 +14,7 @@
  *
  * STATUS is that of wait(2), the rest is what it used, and how many processes it left behind.
  */
+#include <elf.h>
 #include <errno.h>
 #include <fcntl.h>
 #include <signal.h>
@@ -40,6 +41,18 @@ static void say(int fd, const char *message)
 		_exit(1);
 }
 
+static bool has_32_bits(const char *program)
+{
+	unsigned char head[EI_NIDENT] = {0};
+	int fd = open(program, O_RDONLY | O_CLOEXEC);
+	bool is_elf = fd >= 0 && read(fd, head, sizeof(head)) == (ssize_t)sizeof(head) &&
+		      memcmp(head, ELFMAG, SELFMAG) == 0;
+
+	if (fd >= 0)
+		close(fd);
+	return is_elf && head[EI_CLASS] == ELFCLASS32;
+}
+
 /* The subject, from here on: nothing may come back from it. */
 static void become(int fd, const struct limits *limits, char *const words[])
 {
@@ -50,7 +63,7 @@ static void become(int fd, const struct limits *limits, char *const words[])
 	/* Only what may be traced may say of itself that it is to be ended first. */
 	ret = prctl(PR_SET_DUMPABLE, 1) < 0 ? -errno : limits_apply(limits);
 	if (ret == 0)
-		ret = filter_install();
+		ret = filter_install(has_32_bits(words[0]));
 	if (ret == 0) {
 		say(fd, "ready");
 		if (recv(fd, &answer, 1, 0) <= 0)
@@ -105,8 +118,10 @@ static void report(int fd, int status, const struct rusage *usage, unsigned int 
 /* It goes with its parent, and the subject, which is the same user, cannot trace it. */
 static int prepare(int fd, const struct limits *limits)
 {
-	int ret = limits_take_user(limits);
+	int ret = limits_leave_keyring();
 
+	if (ret == 0)
+		ret = limits_take_user(limits);
 	if (ret == 0 && (prctl(PR_SET_PDEATHSIG, SIGKILL) < 0 || prctl(PR_SET_DUMPABLE, 0) < 0 ||
 				fcntl(fd, F_SETFD, FD_CLOEXEC) < 0))
 		ret = -errno;

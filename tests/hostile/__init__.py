@@ -2,18 +2,23 @@
 """A program that takes flashrom's arguments and tries all that a subject must not be able to do."""
 
 import subprocess
+from collections.abc import Sequence
 from pathlib import Path
 
 SOURCE = Path(__file__).parent / "hostile.c"
 
 
-def build_hostile(folder: Path, **wants: int | str) -> Path:
-    """Builds the program, statically linked; `wants` become its macros. Returns its path."""
+def build_hostile(folder: Path, *, calls: Sequence[int] = (), **wants: int | str) -> Path:
+    """Builds the program, which needs nothing of the machine that it runs on; `wants` are its macros.
+
+    It also tries the system calls of those numbers.
+    """
     program = folder / "hostile"
     macros = [
         f'-D{name}="{value}"' if isinstance(value, str) else f"-D{name}={value}"
         for name, value in wants.items()
     ]
+    macros += [f"-DCALLS={','.join(map(str, calls))}"] if calls else []
     words = ["gcc", "-D_GNU_SOURCE", "-O1", "-static", *macros, "-o", str(program), str(SOURCE)]
     subprocess.run(words, check=True)
     return program

@@ -6,6 +6,7 @@
 #include <arpa/inet.h>
 #include <errno.h>
 #include <fcntl.h>
+#include <linux/keyctl.h>
 #include <sched.h>
 #include <signal.h>
 #include <stdio.h>
@@ -23,6 +24,12 @@
 #endif
 #ifndef OUTSIDE
 #define OUTSIDE "/written-outside"
+#endif
+#ifndef KEY
+#define KEY "no key"
+#endif
+#ifndef CALLS
+#define CALLS -1
 #endif
 #ifndef PORT
 #define PORT 1
@@ -140,6 +147,108 @@ static int mount_something(void)
 	return error_of(mount("none", "/tmp", "tmpfs", 0, NULL));
 }
 
+/* The caller's key of that name. */
+static int list_keys(void)
+{
+	static char text[1 << 16];
+	FILE *file = fopen("/proc/keys", "r");
+	size_t count = file ? fread(text, 1, sizeof(text) - 1, file) : 0;
+
+	text[count] = '\0';
+	if (file)
+		fclose(file);
+	return strstr(text, KEY) ? 0 : ENOENT;
+}
+
+static int add_key(void)
+{
+	return error_of(syscall(SYS_add_key, "user", "hostile", "x", 1, KEY_SPEC_SESSION_KEYRING));
+}
+
+static int read_keys(void)
+{
+	return error_of(syscall(SYS_keyctl, KEYCTL_READ, KEY_SPEC_SESSION_KEYRING, NULL, 0));
+}
+
+static int request_key(void)
+{
+	return error_of(syscall(SYS_request_key, "user", KEY, NULL, 0));
+}
+
+static int reach_other_guests(void)
+{
+	return error_of(socket(AF_VSOCK, SOCK_STREAM, 0));
+}
+
+static int make_ring(void)
+{
+	char parameters[120] = {0};
+
+	return error_of(syscall(SYS_io_uring_setup, 1, parameters));
+}
+
+static int run_by_deadline(void)
+{
+	struct {
+		unsigned int size, policy;
+		unsigned long long flags;
+		int nice;
+		unsigned int priority;
+		unsigned long long runtime, deadline, period;
+	} wish = {48, 6, 0, 0, 0, 900000, 1000000, 1000000};
+
+	return error_of(syscall(SYS_sched_setattr, 0, &wish, 0));
+}
+
+static int run_before_all(void)
+{
+	struct sched_param first = {.sched_priority = 99};
+
+	return error_of(sched_setscheduler(0, SCHED_FIFO, &first));
+}
+
+static int lock_memory(void)
+{
+	return error_of(mlockall(MCL_CURRENT));
+}
+
+static int handle_faults(void)
+{
+	return error_of(syscall(SYS_userfaultfd, 1));
+}
+
+static int count_events(void)
+{
+	unsigned int wish[32] = {1, sizeof(wish)}; /* a counter of the kernel's own */
+
+	wish[10] = 0x60; /* neither the kernel's nor the hypervisor's share */
+	return error_of(syscall(SYS_perf_event_open, wish, 0, -1, -1, 0));
+}
+
+static int load_program(void)
+{
+	unsigned int map[18] = {2, 4, 4, 1};
+
+	return error_of(syscall(SYS_bpf, 0, map, sizeof(map)));
+}
+
+/* getpid(), by the number that a 32-bit program has for it. */
+static int call_as_32_bits(void)
+{
+	long result = -ENOSYS;
+	int status = 0;
+#ifdef __x86_64__
+	if (fork() == 0) {
+		__asm__ volatile("int $0x80" : "=a"(result) : "a"(20L) : "memory");
+		_exit(result < 0 ? (int)-result : 0);
+	}
+	wait(&status);
+	return WIFEXITED(status) ? WEXITSTATUS(status) : ENOSYS;
+#else
+	return (int)(-result + status);
+#endif
+}
+
 static const struct {
 	const char *name;
 	int (*attempt)(void);
@@ -154,8 +263,33 @@ static const struct {
 	{"clone", clone_user_namespace},
 	{"root", become_root},
 	{"mount", mount_something},
+	{"list_keys", list_keys},
+	{"add_key", add_key},
+	{"read_keys", read_keys},
+	{"request_key", request_key},
+	{"vsock", reach_other_guests},
+	{"io_uring", make_ring},
+	{"deadline", run_by_deadline},
+	{"priority", run_before_all},
+	{"mlockall", lock_memory},
+	{"userfaultfd", handle_faults},
+	{"perf", count_events},
+	{"bpf", load_program},
+	{"32_bits", call_as_32_bits},
 	{"forks", fork_without_end},
 };
+
+/* Calls by their numbers, with words that none of them can use. */
+static const int calls[] = {CALLS};
+
+static void try_calls(void)
+{
+	for (size_t i = 0; i < sizeof(calls) / sizeof(calls[0]); i++) {
+		if (calls[i] >= 0)
+			printf("tried call_%d %d\n", calls[i],
+				error_of(syscall(calls[i], -1, -1, -1, -1, -1, -1)));
+	}
+}
 
 int main(void)
 {
@@ -168,5 +302,6 @@ int main(void)
 #endif
 		printf("tried %s %d\n", attempts[i].name, attempts[i].attempt());
 	}
+	try_calls();
 	return 0;
 }

@@ -2,8 +2,10 @@
 """The host lane's sandbox: it refuses all that a hostile subject tries; no such cell passes."""
 
 import asyncio
+import ctypes
 import errno
 import os
+import re
 import socket
 import subprocess
 from collections.abc import Iterator
@@ -25,21 +27,58 @@ from tests.rig.processes import left_running
 from tests.rig.test_host_lane import Silent, host_cell, paths, request_of, run_cells
 
 __all__ = ["paths"]
+CAP_SYS_RESOURCE = 24
+
+
+def may_raise_limits() -> bool:
+    """Returns True if this process has CAP_SYS_RESOURCE."""
+    status = Path("/proc/self/status").read_text()
+    return bool(int(status.partition("CapEff:")[2].split()[0], 16) >> CAP_SYS_RESOURCE & 1)
+
+
 MISSING = missing_confinement()
 pytestmark = pytest.mark.skipif(bool(MISSING), reason=f"no subject is confined here: {MISSING}")
+ONLY_BY_CAPABILITY = os.geteuid() == 0 and not may_raise_limits()
+"""Real-time priority comes with CAP_SYS_NICE, which knows no highest priority (SECURITY.md)."""
 REFUSED = {
     "shadow": {errno.ENOENT},
     "connect": {errno.ECONNREFUSED},
     "outside": {errno.EROFS, errno.EACCES, errno.ENOENT},
     "memory": {errno.ENOMEM},
     "disk": {errno.ENOSPC, errno.EFBIG},
-    "trace": {errno.EPERM},
-    "unshare": {errno.EPERM},
+    "trace": {errno.ENOSYS},
+    "unshare": {errno.ENOSYS},
     "clone": {errno.EPERM},
     "root": {errno.EPERM, errno.EINVAL},
-    "mount": {errno.EPERM},
+    "mount": {errno.ENOSYS},
+    "list_keys": {errno.ENOENT},
+    "add_key": {errno.ENOSYS},
+    "read_keys": {errno.ENOSYS},
+    "request_key": {errno.ENOSYS},
+    "vsock": {errno.EAFNOSUPPORT},
+    "io_uring": {errno.ENOSYS},
+    "deadline": {errno.ENOSYS},
+    "priority": {errno.EPERM} | ({0} if ONLY_BY_CAPABILITY else set()),
+    "mlockall": {errno.ENOSYS},
+    "userfaultfd": {errno.ENOSYS},
+    "perf": {errno.ENOSYS},
+    "bpf": {errno.ENOSYS},
+    "32_bits": {errno.ENOSYS},
     "forks": {errno.EAGAIN},
 }
+KEYS = "add_key keyctl request_key"
+OF_THE_MACHINE = "mount umount2 reboot swapon init_module kexec_load settimeofday clock_settime"
+OTHERS = "bpf io_uring_setup mlockall perf_event_open ptrace sched_setattr userfaultfd unshare"
+ALLOWED = Path(__file__).parents[2] / "images/confine/calls.txt"
+SESSION_KEYRING, KEYCTL_REVOKE = -3, 3
+"""Source: linux/keyctl.h."""
+OF_32_BITS = """\
+.globl _start
+_start: mov $4, %eax; mov $1, %ebx; mov $text, %ecx; mov $14, %edx; int $0x80
+mov $1, %eax; mov $3, %ebx; int $0x80
+text: .asciz "tried write 0\\n"
+part: .asciz "W25Q128.V"
+"""
 
 
 @pytest.fixture
@@ -85,6 +124,60 @@ def test_hostile_subject_is_refused_everything_and_does_not_pass(
     assert other.verdict is Verdict.PASS, other.reason
     assert not outside.exists()
     assert left_running(tmp_path) == []
+
+
+def numbers_of_calls() -> dict[str, int]:
+    """Returns this machine's system calls by name, as the kernel's headers number them."""
+    words = ["gcc", "-E", "-dM", "-include", "asm/unistd.h", "-xc", "/dev/null"]
+    text = subprocess.run(words, check=True, capture_output=True, text=True).stdout
+    found = re.findall(r"^#define __NR_(\w+) (\d+)$", text, re.MULTILINE)
+    return {name: int(number) for name, number in found}
+
+
+def test_each_system_call_that_is_not_on_the_list_does_not_exist(
+    paths: Paths, tmp_path: Path
+) -> None:
+    allowed = set(ALLOWED.read_text().splitlines())
+    refused = {n: name for name, n in numbers_of_calls().items() if name not in allowed}
+    assert set(f"{KEYS} {OF_THE_MACHINE} {OTHERS} clone3".split()) <= set(refused.values())
+    program = build_hostile(tmp_path, calls=sorted(refused), ONLY="")
+    cell = host_cell(subject=f"path:{program}", job=Job.PROBE)
+    (ended,) = run_cells(paths, tmp_path / "out", cell).cells
+    said = said_of(tmp_path / "out", ended)
+    assert len(said) == len(refused) > 100
+    reached = [refused[int(n[5:])] for n, error in said.items() if error != errno.ENOSYS]
+    assert reached == []
+
+
+@pytest.fixture
+def key() -> Iterator[str]:
+    """The name of a key in the session keyring of who starts the rig."""
+    libc, name = ctypes.CDLL(None, use_errno=True), f"rig-secret-{os.getpid()}"
+    number, keyctl = (numbers_of_calls()[call] for call in ("add_key", "keyctl"))
+    made = libc.syscall(number, b"user", name.encode(), b"secret", 6, SESSION_KEYRING)
+    if made < 0:
+        pytest.skip(f"no keys for us: {os.strerror(ctypes.get_errno())}")
+    yield name
+    libc.syscall(keyctl, KEYCTL_REVOKE, made)
+
+
+def test_keys_of_the_caller_are_not_even_listed(paths: Paths, tmp_path: Path, key: str) -> None:
+    program = build_hostile(tmp_path, ONLY="list_keys", KEY=key)
+    cell = host_cell(subject=f"path:{program}", job=Job.PROBE)
+    (ended,) = run_cells(paths, tmp_path / "out", cell).cells
+    assert said_of(tmp_path / "out", ended) == {"list_keys": errno.ENOENT}
+    assert key in Path("/proc/keys").read_text()
+
+
+def test_program_of_32_bits_runs_by_its_own_numbers(paths: Paths, tmp_path: Path) -> None:
+    program = tmp_path / "program"
+    source = tmp_path / "program.S"
+    source.write_text(OF_32_BITS)
+    words = ["gcc", "-m32", "-static", "-nostdlib", "-o", str(program), str(source)]
+    subprocess.run(words, check=True)
+    cell = host_cell(subject=f"path:{program}", job=Job.PROBE)
+    (ended,) = run_cells(paths, tmp_path / "out", cell).cells
+    assert said_of(tmp_path / "out", ended) == {"write": 0}, ended.reason
 
 
 def test_same_subject_unconfined_reaches_the_machine_and_the_result_says_so(
