@@ -9,7 +9,7 @@ SOURCE = Path(__file__).parent / "hostile.c"
 
 
 def build_hostile(folder: Path, *, calls: Sequence[int] = (), **wants: int | str) -> Path:
-    """Builds the program, which needs nothing of the machine that it runs on; `wants` are its macros.
+    """Builds the program, statically linked; `wants` become its macros. Returns its path.
 
     It also tries the system calls of those numbers.
     """

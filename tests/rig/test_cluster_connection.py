@@ -3,18 +3,22 @@
 
 import asyncio
 import ipaddress
+import os
 import socket
 import ssl
+import subprocess
+import sys
 from collections.abc import Callable, Coroutine, Iterator
 from contextlib import contextmanager
+from itertools import chain
 from pathlib import Path
 
 import psutil
 import pytest
 from delayrig.base.errors import BadInputError, RigFaultError
 from delayrig.base.paths import find_paths
-from delayrig.plan.cluster import ClusterWish, check_address
-from delayrig.run.cluster import connection
+from delayrig.plan.cluster import ClusterWish, check_address, check_cluster
+from delayrig.run.cluster import company, connection
 from distributed import Client, Scheduler, Security
 
 from tests.rig.certificates import make_certificates
@@ -125,6 +129,87 @@ def test_worker_starts_where_temporary_files_have_long_names(tmp_path: Path) -> 
         client_of(address, None) as client,
     ):
         client.wait_for_workers(1, timeout=LIMIT_S)
+
+
+def talk_as_a_stranger(address: str) -> None:
+    """Connects with encryption but no certificate."""
+    context = ssl.create_default_context()
+    context.check_hostname, context.verify_mode = False, ssl.CERT_NONE
+    with pytest.raises((ssl.SSLError, ConnectionError)):
+        first_byte(address.removeprefix("tls://"), context)
+
+
+async def talk_to_local_workers() -> list[str]:
+    """Returns the addresses that take programs, each of which refused a stranger."""
+    async with connection.connect(check_cluster("local:1", None), 1, find_paths()) as client:
+        await client.wait_for_workers(1, timeout=LIMIT_S)
+        assert client.scheduler is not None
+        info = await client.scheduler.identity(n_workers=-1)
+        workers = [(address, worker["nanny"]) for address, worker in info["workers"].items()]
+        addresses = [info["address"], *chain.from_iterable(workers)]
+        for address in addresses:
+            await asyncio.to_thread(talk_as_a_stranger, address)
+        return addresses
+
+
+def test_stranger_is_refused_by_scheduler_nanny_and_worker_of_a_local_cluster() -> None:
+    refused = asyncio.run(talk_to_local_workers())
+    assert [address.partition(":")[0] for address in refused] == ["tls"] * 3
+
+
+@pytest.mark.parametrize("who", ["scheduler", "worker"])
+def test_without_certificates_it_starts_only_alone_or_where_everyone_is_trusted(
+    who: str, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    wish = check_address("tcp://127.0.0.1:8786", None, option=who)
+    monkeypatch.setattr(company, "is_alone", lambda: False)
+    with pytest.raises(BadInputError, match="every user of this machine") as refused:
+        company.require_trust(wish, who=who, everyone=False)
+    assert "--trust-everyone-here" in refused.value.hint
+    company.require_trust(wish, who=who, everyone=True)
+    monkeypatch.setattr(company, "is_alone", lambda: True)
+    company.require_trust(wish, who=who, everyone=False)
+
+
+def make_process(folder: Path, name: str, network: str | None) -> None:
+    (folder / name / "ns").mkdir(parents=True)
+    if network:
+        (folder / name / "ns/net").symlink_to(network)
+
+
+def test_processes_of_other_users_are_company_unless_they_have_another_network(
+    tmp_path: Path,
+) -> None:
+    mine, other = os.geteuid(), os.geteuid() + 1
+    make_process(tmp_path, "self", "net:[1]")
+    make_process(tmp_path, "8", "net:[2]")
+    assert company.is_alone(tmp_path, other)
+    make_process(tmp_path, "9", None)
+    assert not company.is_alone(tmp_path, other)
+    make_process(tmp_path, "10", "net:[1]")
+    assert not company.is_alone(tmp_path, other)
+    assert company.is_alone(tmp_path, mine)
+
+
+def test_scheduler_that_others_reach_is_refused_and_says_what_they_could_do() -> None:
+    with other_user_here():
+        words = [sys.executable, "-m", "delayrig", "scheduler", f"tcp://{free_address()}"]
+        done = subprocess.run(words, capture_output=True, text=True, check=False, timeout=LIMIT_S)
+    assert done.returncode == 2
+    assert "every user of this machine can run programs as you" in done.stderr
+
+
+@contextmanager
+def other_user_here() -> Iterator[None]:
+    if os.geteuid():  # Root's processes are there.
+        yield
+        return
+    other = subprocess.Popen(["sleep", "600"], user=65534)
+    try:
+        yield
+    finally:
+        other.kill()
+        other.wait()
 
 
 def test_client_without_a_certificate_is_refused(tls: Path) -> None:

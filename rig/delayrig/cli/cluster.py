@@ -10,21 +10,38 @@ from delayrig.base.paths import find_paths
 from delayrig.cli.cells import tls_option
 from delayrig.cli.command import RigCommand, until_interrupted
 from delayrig.cli.verbosity import note, plain_text
-from delayrig.plan.cluster import check_address
+from delayrig.plan.cluster import ClusterWish, check_address
 
 USUAL = "tcp://127.0.0.1:8786"
+trust_option = click.option(
+    "--trust-everyone-here",
+    "everyone",
+    is_flag=True,
+    help="Start without --tls although other users of this machine can then run programs as you.",
+)
+
+
+def check_company(wish: ClusterWish, *, who: str, everyone: bool) -> None:
+    """Refuses an address that others reach, and warns where nothing keeps them out."""
+    from delayrig.run.cluster.company import require_trust
+
+    require_trust(wish, who=who, everyone=everyone)
+    if wish.tls is None:
+        note(f"warning: whoever can connect to the {who} can run any program as you: no --tls")
 
 
 @click.command(cls=RigCommand)
 @click.argument("address", default=USUAL)
 @tls_option
+@trust_option
 @plain_text
-def scheduler(address: str, tls: Path | None) -> None:
+def scheduler(address: str, tls: Path | None, everyone: bool) -> None:
     """Serves runs with `--cluster ADDRESS`: Dask's scheduler, until it is interrupted.
 
     ADDRESS is where it listens: tcp://HOST:PORT.  [default: tcp://127.0.0.1:8786]
     """
     wish = check_address(address, tls, option="scheduler")
+    check_company(wish, who="scheduler", everyone=everyone)
     from delayrig.run.cluster.connection import serve_scheduler
 
     note(f"scheduler at {wish.address}")
@@ -34,14 +51,16 @@ def scheduler(address: str, tls: Path | None) -> None:
 @click.command(cls=RigCommand)
 @click.argument("address", default=USUAL)
 @tls_option
+@trust_option
 @click.option("--jobs", type=click.IntRange(1), help="Cells at a time; default: the CPUs.")
 @plain_text
-def worker(address: str, tls: Path | None, jobs: int | None) -> None:
+def worker(address: str, tls: Path | None, everyone: bool, jobs: int | None) -> None:
     """Runs cells for the scheduler at ADDRESS, until that is gone or this is interrupted.
 
     ADDRESS is that of `rig/rig scheduler`.  [default: tcp://127.0.0.1:8786]
     """
     wish = check_address(address, tls, option="worker")
+    check_company(wish, who="worker", everyone=everyone)
     from delayrig.run.cluster.connection import serve_worker
 
     note(f"worker of {wish.address}")

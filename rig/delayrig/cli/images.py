@@ -60,7 +60,12 @@ def _file_option(name: str, key: str, about: str) -> Callable[[FC], FC]:
 @_file_option(
     "--import",
     "imported",
-    "Takes images from FILE. Each is checked by its digest. Needs no network.",
+    "Takes images from FILE. Needs no network. The digests in FILE show damage, not who wrote it.",
+)
+@click.option(
+    "--sha256",
+    metavar="DIGEST",
+    help="Refuses a FILE of --import with another SHA-256, which you know from elsewhere.",
 )
 @_file_option(
     "--sbom",
@@ -74,6 +79,7 @@ def images(
     bill: Path | None,
     exported: Path | None,
     imported: Path | None,
+    sha256: str | None,
 ) -> None:
     """Prepares the parts of guests: kernels, programs, and the snapshots of booted guests.
 
@@ -83,6 +89,8 @@ def images(
         raise BadInputError(
             "--import stands alone", hint=f"rig/rig images --import {imported}, then the rest"
         )
+    if sha256:
+        raise BadInputError("--sha256 stands with --import", hint="add --import FILE")
     paths = find_paths()
     if plans or on_demand or update_lock or bill or not exported:
         _prepare(plans or PREPARED_PLANS, paths, update_lock=update_lock, bill=bill)

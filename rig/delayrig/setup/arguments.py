@@ -1,6 +1,7 @@
 # SPDX-License-Identifier: GPL-2.0-or-later
 """The options that the launcher takes from the command line, and those that it passes on."""
 
+import re
 from collections.abc import Sequence
 from dataclasses import dataclass
 from itertools import takewhile
@@ -78,6 +79,8 @@ class Request:
     in_container: bool = False
     imported: str = ""
     """The file of `images --import FILE`; empty for all other command lines."""
+    sha256: str = ""
+    """The digest that this file must have; empty: any."""
     extras: tuple[str, ...] = ()
     archive: str = ""
     words: tuple[str, ...] = ()
@@ -119,6 +122,7 @@ def read_request(arguments: Sequence[str]) -> Request:
         packages_only="--packages" in ours and "setup" in ours,
         in_container="--container" in ours,
         imported=next(iter(values_of("--import", kept)), "") if "images" in kept[:1] else "",
+        sha256=_sha256(kept) if "images" in kept[:1] else "",
         extras=tuple(values_of(EXTRA_OPTION, kept)) if "setup" in kept[:1] else (),
         archive=archive,
         version=kept[:1] == ["--version"],
@@ -133,6 +137,15 @@ def read_request(arguments: Sequence[str]) -> Request:
             if argument not in known:
                 raise UsageError(f"rig/rig {request.command} does not know {argument!r}")
     return request
+
+
+def _sha256(arguments: Sequence[str]) -> str:
+    """Returns the last value of `--sha256`, which is no option without `--import`."""
+    given = values_of("--sha256", arguments)
+    is_named = any(each.partition("=")[0] == "--sha256" for each in arguments)
+    if is_named and not (given and re.fullmatch("[0-9a-fA-F]{64}", given[-1])):
+        raise UsageError("--sha256 needs a SHA-256 digest: 64 hexadecimal digits")
+    return given[-1] if given else ""
 
 
 def _take_archive(arguments: Sequence[str]) -> tuple[list[str], str]:

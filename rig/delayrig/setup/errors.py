@@ -12,10 +12,18 @@ EXIT_INTERRUPTED = 130
 class SetupError(Exception):
     """The machine cannot run the rig, or set-up failed. This says nothing about any flashrom."""
 
+    exit_code = EXIT_RIG_FAULT
+
     def __init__(self, message: str, remedy: str) -> None:
         super().__init__(message)
         self.message = message
         self.remedy = remedy
+
+
+class BadArchiveError(SetupError):
+    """A file that was given is not what the rig exported. Nothing of it was used."""
+
+    exit_code = EXIT_BAD_USAGE
 
 
 class UsageError(Exception):

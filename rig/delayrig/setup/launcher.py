@@ -130,6 +130,7 @@ def _guarded(layout: Layout, request: Request) -> int:
 
             traceback.print_exc()
         console.fail(error)
+        return error.exit_code
     except OSError as error:
         console.fail(_explain(error, layout))
     except KeyboardInterrupt:
@@ -163,10 +164,10 @@ def _dispatch(context: "Context", request: Request) -> int:
         return clean(context)
     if request.imported:
         # An import comes before set-up, which then needs no network.
-        from delayrig.setup.export_archive import import_images
+        from delayrig.setup.import_archive import import_images
 
         file = Path(request.imported)
-        count = import_images(context.layout, file)
+        count = import_images(context.layout, file, sha256=request.sha256)
         context.console.write(f"{file}: {count} files are here now")
         return EXIT_PASS
     check_machine(context)

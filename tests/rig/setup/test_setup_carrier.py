@@ -1,15 +1,20 @@
 # SPDX-License-Identifier: GPL-2.0-or-later
 """Images that are carried to another folder of state."""
 
+import hashlib
 import io
 import json
+import os
 import tarfile
 from pathlib import Path
 
 import pytest
-from delayrig.setup.errors import SetupError
-from delayrig.setup.export_archive import KIND, MANIFEST, SCHEMA, export_images, import_images
-from delayrig.setup.layout import Layout
+from delayrig.setup import launcher
+from delayrig.setup.arguments import read_request
+from delayrig.setup.errors import EXIT_BAD_USAGE, BadArchiveError, SetupError, UsageError
+from delayrig.setup.export_archive import KIND, MANIFEST, SCHEMA, export_images
+from delayrig.setup.import_archive import import_images
+from delayrig.setup.layout import STATE_VARIABLE, Layout
 
 
 def layout_of(folder: Path) -> Layout:
@@ -97,6 +102,110 @@ def test_what_leads_out_of_the_state_is_refused(tmp_path: Path, entry: dict[str,
     refuse(file, tmp_path)
 
 
+def file_entry(**changed: object) -> dict[str, object]:
+    return {"path": "images/a", "sha256": "0" * 64, "runnable": False, **changed}
+
+
+def manifest_of(*entries: object, **changed: object) -> bytes:
+    whole = {"kind": KIND, "schema": SCHEMA, "files": entries, **changed}
+    return json.dumps(whole).encode()
+
+
+MALFORMED = {
+    "no JSON": b"{",
+    "no text": b"\xff\xfe\x00",
+    "deep": b"[" * 200_000,
+    "number": b"7",
+    "files are a number": manifest_of(files=7),
+    "files are a text": manifest_of(files="images"),
+    "entry is a text": manifest_of("images/a"),
+    "no path": manifest_of({"sha256": "0" * 64, "runnable": False}),
+    "path is a number": manifest_of(file_entry(path=7)),
+    "path is empty": manifest_of(file_entry(path="")),
+    "path is the folder": manifest_of(file_entry(path="images")),
+    "path with NUL": manifest_of(file_entry(path="images/a\0b")),
+    "path is no Unicode": manifest_of(file_entry(path="images/\ud800")),
+    "path is too long": manifest_of(file_entry(path="images/" + "a" * 300)),
+    "path in other words": manifest_of(file_entry(path="images//a")),
+    "path twice": manifest_of(file_entry(), file_entry()),
+    "path behind a file": manifest_of(file_entry(), file_entry(path="images/a/b")),
+    "digest is a number": manifest_of(file_entry(sha256=7)),
+    "digest is short": manifest_of(file_entry(sha256="00")),
+    "runnable is a text": manifest_of(file_entry(runnable="yes")),
+    "further key": manifest_of(file_entry(mode=7)),
+    "link is a list": manifest_of({"path": "images/a", "link": ["b"]}),
+    "link is empty": manifest_of({"path": "images/a", "link": ""}),
+    "link to the folder": manifest_of({"path": "images/a/b", "link": "../../images"}),
+    "link through another": manifest_of({"path": "images/a", "link": "b/../c"}),
+    "huge number": manifest_of(schema=10**400),
+}
+
+
+@pytest.mark.parametrize("manifest", MALFORMED.values(), ids=MALFORMED)
+def test_malformed_manifest_ends_with_one_line_and_bad_usage(
+    tmp_path: Path,
+    manifest: bytes,
+    monkeypatch: pytest.MonkeyPatch,
+    capfd: pytest.CaptureFixture[str],
+) -> None:
+    file = tmp_path / "images.tar"
+    write_manifest(file, manifest)
+    assert run_launcher(tmp_path, monkeypatch, "images", "--import", str(file)) == EXIT_BAD_USAGE
+    told = capfd.readouterr().err
+    assert "Traceback" not in told
+    assert str(file) in told.splitlines()[0]
+    assert not list((tmp_path / "state").rglob("a*"))
+
+
+def run_launcher(folder: Path, monkeypatch: pytest.MonkeyPatch, *words: str) -> int:
+    monkeypatch.setenv(STATE_VARIABLE, str(folder / "state"))
+    return launcher.main(list(words))
+
+
+@pytest.mark.parametrize("kind", ["folder", "pipe", "nothing"])
+def test_what_is_no_regular_file_is_refused_without_waiting(tmp_path: Path, kind: str) -> None:
+    file = tmp_path / "images.tar"
+    if kind == "folder":
+        file.mkdir()
+    elif kind == "pipe":
+        os.mkfifo(file)
+    with pytest.raises(BadArchiveError, match="refused"):
+        import_images(layout_of(tmp_path), file)
+
+
+def test_file_with_another_digest_than_the_user_knows_is_refused(tmp_path: Path) -> None:
+    file, ours = tmp_path / "images.tar", layout_of(tmp_path / "ours")
+    export_images(prepared(tmp_path / "theirs"), file)
+    with pytest.raises(BadArchiveError, match="its SHA-256 is not"):
+        import_images(ours, file, sha256="0" * 64)
+    assert not ours.state.exists()
+    digest = hashlib.sha256(file.read_bytes()).hexdigest()
+    assert import_images(ours, file, sha256=digest.upper()) == 4
+
+
+def test_digest_is_64_hexadecimal_digits() -> None:
+    with pytest.raises(UsageError, match="64 hexadecimal digits"):
+        read_request(["images", "--import", "FILE", "--sha256", "7"])
+    assert read_request(["images", "--import", "FILE", "--sha256", "a" * 64]).sha256 == "a" * 64
+
+
+def test_path_behind_a_link_that_lies_on_disk_is_refused(tmp_path: Path) -> None:
+    """A first file brings a link, or the user has one there: no second one writes through it."""
+    file, ours = tmp_path / "images.tar", layout_of(tmp_path / "ours")
+    theirs = layout_of(tmp_path / "theirs")
+    behind = theirs.state / "images" / "link" / "program"
+    behind.parent.mkdir(parents=True)
+    behind.write_bytes(b"foreign")
+    export_images(theirs, file)
+    outside = tmp_path / "outside"
+    outside.mkdir()
+    (ours.state / "images").mkdir(parents=True)
+    (ours.state / "images" / "link").symlink_to(outside)
+    with pytest.raises(BadArchiveError, match="behind a link"):
+        import_images(ours, file)
+    assert not list(outside.iterdir())
+
+
 def test_file_behind_a_link_is_refused(tmp_path: Path) -> None:
     link = {"path": "images/a", "link": "b"}
     behind = {"path": "images/a/c", "sha256": "", "runnable": False}
@@ -116,7 +225,10 @@ def test_foreign_manifest_is_refused(tmp_path: Path, manifest: object) -> None:
 
 def write_foreign(file: Path, manifest: object) -> None:
     """Writes an archive with a manifest only."""
-    content = json.dumps(manifest).encode()
+    write_manifest(file, json.dumps(manifest).encode())
+
+
+def write_manifest(file: Path, content: bytes) -> None:
     with tarfile.open(file, "w:gz") as archive:
         head = tarfile.TarInfo(MANIFEST)
         head.size = len(content)

@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: GPL-2.0-or-later
-"""Dask's own parts as the rig starts them: encrypted, or only on loopback."""
+"""Dask's own parts as the rig starts them: with certificates, or only on loopback."""
 
 import asyncio
 import logging
@@ -17,8 +17,9 @@ from distributed.comm.core import connect as reach
 from delayrig.base.errors import BadInputError, RigFaultError
 from delayrig.base.paths import Paths
 from delayrig.base.scratch import ScratchFolder
-from delayrig.plan.cluster import ClusterWish
+from delayrig.plan.cluster import ENCRYPTED, ClusterWish
 from delayrig.run.cluster import WORKERS_ARE_FORKS
+from delayrig.run.cluster.company import make_certificate
 from delayrig.run.cluster.fork_server import start_fork_server
 from delayrig.run.cluster.queue import open_queue
 from delayrig.run.cluster.task import RigWorker
@@ -99,24 +100,31 @@ async def _await_answer(wish: ClusterWish, security: Security | None, role: str)
 
 @asynccontextmanager
 async def _started_here(count: int, jobs: int, paths: Paths) -> AsyncIterator[SpecCluster]:
-    """Starts workers with folders of state of their own, which link to images and builds."""
+    """Starts workers with folders of state of their own, which link to images and builds.
+
+    They and their scheduler listen on loopback, to nobody without a certificate of this run.
+    """
     start_fork_server()
     cpus = sorted(os.sched_getaffinity(0))
     threads = max(1, jobs // count)
     with ScratchFolder() as name, dask.config.set(temporary_directory=name):
+        make_certificate(Path(name))
+        security = _certificates(Path(name))
         workers = {}
         for number in range(count):
             state = Path(name) / f"worker-{number}"
             _link_state(paths.state, state)
             mine = [cpus[(number * threads + at) % len(cpus)] for at in range(threads)]
-            options = worker_options(mine, state, LOOPBACK)
+            options = {**worker_options(mine, state, LOOPBACK), "security": security}
             workers[number] = {"cls": Nanny, "options": options}
-        scheduler = {"host": LOOPBACK, **_scheduler_options()}
+        secured = {"protocol": f"{ENCRYPTED}://", "security": security}
+        scheduler = {"host": LOOPBACK, **secured, **_scheduler_options()}
         async with SpecCluster(
             workers=workers,
             scheduler={"cls": Scheduler, "options": scheduler},
             asynchronous=True,
             silence_logs=LOUDNESS,
+            security=security,
         ) as cluster:
             yield cluster
 
@@ -197,15 +205,17 @@ async def _serve_scheduler(wish: ClusterWish) -> None:
 
 
 def _security(wish: ClusterWish) -> Security | None:
+    return _certificates(wish.tls) if wish.tls else None
+
+
+def _certificates(folder: Path) -> Security:
     """Returns the certificates: both sides of each connection must show one."""
-    if wish.tls is None:
-        return None
     mine = {
-        f"tls_{role}_{what}": str(wish.tls / f"{what}.pem")
+        f"tls_{role}_{what}": str(folder / f"{what}.pem")
         for role in ("client", "scheduler", "worker")
         for what in ("cert", "key")
     }
-    return Security(tls_ca_file=str(wish.tls / "ca.pem"), require_encryption=True, **mine)
+    return Security(tls_ca_file=str(folder / "ca.pem"), require_encryption=True, **mine)
 
 
 def _set_up_dask() -> None:

@@ -1,0 +1,60 @@
+# SPDX-License-Identifier: GPL-2.0-or-later
+"""Finds out who else can connect: Dask runs what it is sent, so without TLS all are trusted."""
+
+import os
+import subprocess
+from pathlib import Path
+
+from delayrig.base.errors import BadInputError, RigFaultError
+from delayrig.plan.cluster import ClusterWish
+
+DAYS = "30"
+"""The life of a run's certificates, which lie in its scratch folder and go with it."""
+
+
+def require_trust(wish: ClusterWish, *, who: str, everyone: bool) -> None:
+    """Raises `BadInputError` if another user could connect without a certificate."""
+    if wish.tls is None and not everyone and not is_alone():
+        raise BadInputError(
+            f"{who} {wish.address}: without --tls every user of this machine can run programs as"
+            " you",
+            hint="name certificates with --tls DIR, or say --trust-everyone-here",
+        )
+
+
+def is_alone(processes: Path = Path("/proc"), user: int | None = None) -> bool:
+    """Returns True if all processes that may have this network are the user's (default: ours).
+
+    A process that does not tell its network counts as one that has this one.
+    """
+    own, network = os.geteuid() if user is None else user, _network_of(processes / "self")
+    for each in processes.iterdir():
+        if each.name.isdecimal() and _network_of(each) in (network, None):
+            try:
+                if each.stat().st_uid != own:
+                    return False
+            except OSError:  # It has ended.
+                continue
+    return network is not None
+
+
+def _network_of(process: Path) -> str | None:
+    try:
+        return str((process / "ns/net").readlink())
+    except OSError:
+        return None
+
+
+def make_certificate(folder: Path) -> None:
+    """Makes a key and a certificate that is its own authority: `TLS_FILES` of one run."""
+    key = ("-newkey", "ec", "-pkeyopt", "ec_paramgen_curve:prime256v1", "-nodes")
+    made = ("-keyout", "key.pem", "-out", "cert.pem", "-days", DAYS, "-subj", "/CN=run")
+    try:
+        subprocess.run(
+            ["openssl", "req", "-x509", *key, *made], cwd=folder, check=True, capture_output=True
+        )
+    except (OSError, subprocess.CalledProcessError) as error:
+        raise RigFaultError(
+            f"--cluster local: no certificate for its workers: {error}", hint="install openssl"
+        ) from error
+    (folder / "ca.pem").write_bytes((folder / "cert.pem").read_bytes())

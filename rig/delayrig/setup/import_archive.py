@@ -1,0 +1,247 @@
+# SPDX-License-Identifier: GPL-2.0-or-later
+"""Takes images from a file of `export_archive.py` that anybody may have written.
+
+Everything is unpacked and checked in a fresh folder, and then moved file by file. No step follows a
+link: folders are opened one by one from the state's own, so that what lies on disk cannot lead a
+path elsewhere. Only the standard library is used, because nothing may be set up yet.
+"""
+
+import contextlib
+import errno
+import hashlib
+import json
+import os
+import re
+import shutil
+import stat
+import tarfile
+from collections.abc import Iterator
+from dataclasses import dataclass
+from pathlib import Path, PurePosixPath
+from typing import IO, Any, BinaryIO
+
+from delayrig.setup.errors import BadArchiveError
+from delayrig.setup.export_archive import BLOCK_BYTES, CARRIED, KIND, MANIFEST, SCHEMA
+from delayrig.setup.layout import Layout
+from delayrig.setup.lock import prepare_state
+from delayrig.setup.scratch import scratch_beside
+
+MANIFEST_BYTES_MAX = 64 << 20
+NAME_BYTES_MAX, PATH_BYTES_MAX = 255, 1023
+DIGEST = re.compile(r"[0-9a-f]{64}")
+FOLDER = os.O_RDONLY | os.O_DIRECTORY | os.O_NOFOLLOW | os.O_CLOEXEC
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Entry:
+    path: PurePosixPath
+    link: str = ""
+    """The target of a link; empty: a file."""
+    sha256: str = ""
+    runnable: bool = False
+
+
+def import_images(layout: Layout, file: Path, *, sha256: str = "") -> int:
+    """Adds the files of the archive to the state, and returns their number.
+
+    Existing files stay: files are named by the digests of what they are made of. Raises
+    `BadArchiveError`, with the file's name, if it is damaged, was not exported by the rig, or has
+    another digest than `sha256`, and then takes nothing of it.
+    """
+    with _opened(file) as stream:
+        _check_digest(stream, sha256, file)
+        prepare_state(layout)
+        with scratch_beside(layout.state / "images") as scratch:
+            entries = _unpack_all(stream, scratch, file)
+            for entry in entries:  # all of them, before the first is moved
+                with _folder_of(entry.path, layout.state, file):
+                    pass
+            for entry in entries:
+                _move(entry, scratch, layout.state, file)
+    return len(entries)
+
+
+@contextlib.contextmanager
+def _opened(file: Path) -> Iterator[BinaryIO]:
+    """Opens a regular file. A pipe could keep its reader waiting."""
+    try:
+        stream = os.fdopen(os.open(file, os.O_RDONLY | os.O_NONBLOCK | os.O_CLOEXEC), "rb")
+    except (OSError, ValueError) as error:
+        raise _refused(file, getattr(error, "strerror", None) or str(error)) from error
+    with stream:
+        if not stat.S_ISREG(os.fstat(stream.fileno()).st_mode):
+            raise _refused(file, "it is no regular file")
+        yield stream
+
+
+def _check_digest(stream: BinaryIO, sha256: str, file: Path) -> None:
+    digest = hashlib.sha256()
+    while sha256 and (block := stream.read(BLOCK_BYTES)):
+        digest.update(block)
+    if sha256 and digest.hexdigest() != sha256.lower():
+        raise _refused(file, f"its SHA-256 is not {sha256}")
+    stream.seek(0)
+
+
+def _unpack_all(stream: BinaryIO, folder: Path, file: Path) -> list[Entry]:
+    try:
+        with tarfile.open(fileobj=stream, mode="r|gz") as archive:
+            entries = _read_manifest(archive, file)
+            _unpack(archive, entries, folder, file)
+    except (tarfile.TarError, EOFError, OSError, ValueError, OverflowError) as error:
+        if isinstance(error, OSError) and error.errno is not None:
+            raise  # The disk or the user is at fault; the launcher explains it.
+        raise _refused(file, f"it is damaged ({error})") from error
+    return entries
+
+
+def _read_manifest(archive: tarfile.TarFile, file: Path) -> list[Entry]:
+    head = archive.next()
+    content = archive.extractfile(head) if head and head.name == MANIFEST else None
+    if head is None or content is None or head.size > MANIFEST_BYTES_MAX:
+        raise _refused(file, f"it does not begin with {MANIFEST}")
+    try:
+        manifest = json.loads(content.read())
+        if (manifest["kind"], manifest["schema"]) != (KIND, SCHEMA):
+            raise _refused(file, f"it says {manifest['kind']!r}, schema {manifest['schema']!r}")
+        entries = [_checked(raw) for raw in manifest["files"]]
+        _check_together(entries)
+    except (ValueError, LookupError, TypeError, RecursionError) as error:
+        raise _refused(file, f"{MANIFEST} is not what the rig writes: {error!s:.200}") from error
+    return entries
+
+
+def _checked(raw: dict[str, Any]) -> Entry:
+    """Checks an entry by itself; raises `ValueError`, `LookupError` or `TypeError`."""
+    words = dict(raw)
+    text = words.pop("path")
+    is_link = set(words) == {"link"}
+    if not is_link and set(words) != {"sha256", "runnable"}:
+        raise ValueError(f"{text!r:.100} has the keys {sorted(map(str, words))}")
+    path = _checked_path(text)
+    if is_link:
+        return Entry(path=path, link=_checked_link(path, words["link"]))
+    if not DIGEST.fullmatch(words["sha256"]) or not isinstance(words["runnable"], bool):
+        raise ValueError(f"{path} has no digest, or does not say whether it is runnable")
+    return Entry(path=path, **words)
+
+
+def _checked_path(text: str) -> PurePosixPath:
+    path = PurePosixPath(text)
+    sizes = [len(os.fsencode(name)) for name in path.parts]
+    if str(path) != text or "\0" in text or len(sizes) < 2:
+        raise ValueError(f"{text!r:.100} is no path of a file")
+    if max(sizes) > NAME_BYTES_MAX or sum(sizes) + len(sizes) > PATH_BYTES_MAX:
+        raise ValueError(f"{text[:100]!r}... is too long")
+    if path.is_absolute() or ".." in path.parts or path.parts[0] not in CARRIED:
+        raise ValueError(f"{path} lies outside {' and '.join(CARRIED)}")
+    return path
+
+
+def _checked_link(path: PurePosixPath, target: str) -> str:
+    """Checks that `..` comes first alone: behind a name, it would depend on what lies on disk."""
+    parts = PurePosixPath(_checked_text(target)).parts
+    above = next((at for at, name in enumerate(parts) if name != ".."), len(parts))
+    inside = len(path.parent.parts) - above
+    leads_to = (*path.parent.parts[: max(inside, 0)], *parts[above:])
+    if inside < 0 or parts[:1] == ("/",) or ".." in parts[above:] or leads_to[:1] == ():
+        raise ValueError(f"{path}: a link that leads to {target}, out of the folder of state")
+    if leads_to[0] not in CARRIED or len(leads_to) < 2:
+        raise ValueError(f"{path}: a link that leads to {target}, which is not carried")
+    return target
+
+
+def _checked_text(text: str) -> str:
+    if not text or "\0" in text or len(os.fsencode(text)) > PATH_BYTES_MAX:
+        raise ValueError(f"{text!r:.100} is no target of a link")
+    return text
+
+
+def _check_together(entries: list[Entry]) -> None:
+    """Raises `ValueError` for a path that comes twice, or lies behind a file or link."""
+    paths = {entry.path for entry in entries}
+    if len(paths) < len(entries):
+        raise ValueError("a path comes twice")
+    for path in paths:
+        if not paths.isdisjoint(path.parents):
+            raise ValueError(f"{path} lies behind a link or a file")
+
+
+def _unpack(archive: tarfile.TarFile, entries: list[Entry], folder: Path, file: Path) -> None:
+    """Unpacks every file of the manifest, checks its digest, and refuses any other member."""
+    awaited = {str(entry.path): entry for entry in entries if not entry.link}
+    while (member := archive.next()) is not None:
+        entry = awaited.pop(member.name, None)
+        content = archive.extractfile(member) if member.isreg() else None
+        if entry is None or content is None:
+            raise _refused(file, f"{member.name!r:.200} is not in its {MANIFEST}")
+        place = folder / entry.path
+        place.parent.mkdir(parents=True, exist_ok=True)
+        if _copied_digest(content, place) != entry.sha256:
+            raise _refused(file, f"{member.name} has another digest than {MANIFEST} says")
+        place.chmod(0o755 if entry.runnable else 0o644)
+    if awaited:
+        raise _refused(file, f"{next(iter(awaited))} is missing")
+
+
+def _copied_digest(content: IO[bytes], place: Path) -> str:
+    digest = hashlib.sha256()
+    with place.open("xb") as copy:
+        while block := content.read(BLOCK_BYTES):
+            digest.update(block)
+            copy.write(block)
+    return digest.hexdigest()
+
+
+def _move(entry: Entry, scratch: Path, state: Path, file: Path) -> None:
+    """Brings an entry to its place, unless something is there."""
+    with _folder_of(entry.path, state, file) as folder:
+        name = entry.path.name
+        with contextlib.suppress(FileNotFoundError):
+            os.stat(name, dir_fd=folder, follow_symlinks=False)
+            return
+        if entry.link:
+            os.symlink(entry.link, name, dir_fd=folder)
+        else:
+            _move_file(scratch / entry.path, name, folder)
+
+
+def _move_file(source: Path, name: str, folder: int) -> None:
+    try:
+        os.rename(source, name, dst_dir_fd=folder)
+    except OSError as error:
+        if error.errno != errno.EXDEV:  # The user may keep the folder on another disk.
+            raise
+        shutil.copy(source, f"/proc/self/fd/{folder}/{source.name}.new")
+        os.rename(f"{source.name}.new", name, src_dir_fd=folder, dst_dir_fd=folder)
+
+
+@contextlib.contextmanager
+def _folder_of(path: PurePosixPath, state: Path, file: Path) -> Iterator[int]:
+    """Opens the folder of that path and makes it where needed; none on the way may be a link.
+
+    The state's own folders may be links: the user who owns them has put them there.
+    """
+    top, *names = path.parent.parts
+    (state / top).mkdir(exist_ok=True)
+    folder = os.open(state / top, os.O_RDONLY | os.O_DIRECTORY | os.O_CLOEXEC)
+    try:
+        for name in names:
+            with contextlib.suppress(FileExistsError):
+                os.mkdir(name, dir_fd=folder)
+            try:
+                inner = os.open(name, FOLDER, dir_fd=folder)
+            except NotADirectoryError as error:  # ELOOP is never said with O_DIRECTORY
+                why = f"{path} would lie behind a link or a file of {state}"
+                raise _refused(file, why) from error
+            os.close(folder)
+            folder = inner
+        yield folder
+    finally:
+        os.close(folder)
+
+
+def _refused(file: Path, why: str) -> BadArchiveError:
+    return BadArchiveError(
+        f"{file}: refused: {why}", "write it with `rig/rig images --export FILE`, and copy it whole"
+    )
