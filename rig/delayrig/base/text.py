@@ -1,16 +1,56 @@
 # SPDX-License-Identifier: GPL-2.0-or-later
-"""Makes text safe for documents, whatever a subject prints."""
+"""Makes text safe for documents and terminals, whatever a subject prints or a file holds."""
 
 import re
+import shlex
 
 # Characters that XML 1.0 forbids. No other format needs them.
 FORBIDDEN = re.compile("[^\t\n\r\x20-\ud7ff\ue000-\ufffd\U00010000-\U0010ffff]")
 CUT = "\n[cut]\n"
+# Unicode's controls of the direction of text: what is seen would not be what is there.
+BIDIRECTIONAL = re.compile("[\u061c\u200e\u200f\u202a-\u202e\u2066-\u2069]")
+AGAIN_COMMANDS = ("run", "try", "repro", "faults")
+AGAIN_OPTIONS = {
+    *("--plan", "--seed", "--subject", "--cell", "--lane", "--arch", "--machine", "--mips"),
+    *("--cores", "--hazard", "--chip", "--corner", "--job", "--programmer", "--region"),
+    *("--from", "--run", "--delay-symbol", "--delay-offset"),
+}
+"""The words of a command that runs a subject in a guest, or confined. Others can do more."""
+
+
+def shown(text: str) -> str:
+    """Returns the text with an escape for each control of its direction."""
+    return BIDIRECTIONAL.sub(lambda found: f"\\u{ord(found[0]):04x}", text)
+
+
+def again(rerun: str) -> str:
+    """Returns a line on how to run a cell again.
+
+    A file may say any command. One that can do more than run a cell is quoted, not offered.
+    """
+    if runs_a_cell(rerun):
+        return f"again: {rerun}"
+    return f"the results say of running it again, in their own words: {rerun!a}"
+
+
+def runs_a_cell(rerun: str) -> bool:
+    """Returns True if a shell takes the text as one command of the rig that only runs a cell."""
+    try:
+        words = shlex.split(rerun)
+    except ValueError:
+        return False
+    options = {word for word in words if word.startswith("-")}
+    is_one = rerun.isprintable() and shlex.join(words) == rerun
+    return is_one and words[:1] == ["rig/rig"] and _are_usual(words[1:2], options)
+
+
+def _are_usual(command: list[str], options: set[str]) -> bool:
+    return set(command) <= set(AGAIN_COMMANDS) and command != [] and options <= AGAIN_OPTIONS
 
 
 def plain(text: str) -> str:
-    """Returns the text with forbidden characters replaced."""
-    return FORBIDDEN.sub("\N{REPLACEMENT CHARACTER}", text)
+    """Returns the text with forbidden characters replaced, and its direction as it is read."""
+    return shown(FORBIDDEN.sub("\N{REPLACEMENT CHARACTER}", text))
 
 
 def one_line(text: str) -> str:

@@ -1,7 +1,12 @@
 # SPDX-License-Identifier: GPL-2.0-or-later
 """`results.json`. The design fixes its shape; the schema version comes first."""
 
+import contextlib
+import json
+import os
 import re
+import stat
+from decimal import Decimal
 from enum import StrEnum
 from operator import attrgetter
 from pathlib import Path
@@ -24,6 +29,12 @@ NEVER_NEGATIVE = (
     *("cpu_ns.user", "cpu_ns.sys", "host_s"),
     *(f"time_ns.{phase}" for phase in ("total", *PHASES)),
 )
+FILE_BYTES_MAX = 256 << 20
+NUMBER_MAX = (1 << 63) - 1
+_MAY_BE_LARGE = re.compile(rb"[0-9]{19}|[0-9][eE]\+?[0-9]{2}")
+_DIRECTION = re.compile(rb"\xd8\x9c|\xe2\x80[\x8e\x8f\xaa-\xae]|\xe2\x81[\xa6-\xa9]")
+_ESCAPED_DIRECTION = re.compile(rb"\\u(?:061c|200[ef]|202[a-e]|206[6-9])", re.IGNORECASE)
+_ESCAPE = re.compile(rb"\\(?:u(061c|200[ef]|202[a-e]|206[6-9])|.)", re.IGNORECASE | re.DOTALL)
 ID_DOTS_MIN = 2
 """An id has at least a name, a subject and a place."""
 ID_BYTES_MAX = 255
@@ -306,7 +317,18 @@ def read_versioned(path: Path, kind: type[V], *, schema: int) -> V:
 
 def _content_of(path: Path) -> bytes:
     try:
-        return path.read_bytes()
+        with os.fdopen(os.open(path, os.O_RDONLY | os.O_NONBLOCK | os.O_CLOEXEC), "rb") as file:
+            if not stat.S_ISREG(os.fstat(file.fileno()).st_mode):
+                raise BadInputError(
+                    f"{path}: no regular file", hint="name the --out folder of a run"
+                )
+            content = file.read(FILE_BYTES_MAX + 1)
+        if len(content) > FILE_BYTES_MAX:
+            raise BadInputError(
+                f"{path}: more than {FILE_BYTES_MAX >> 20} MiB, which no run writes",
+                hint="name the --out folder of a run",
+            )
+        return content
     except OSError as error:
         raise BadInputError(
             f"{path}: {error.strerror}", hint="name the --out folder of a run"
@@ -314,7 +336,11 @@ def _content_of(path: Path) -> bytes:
 
 
 def decode_versioned(content: bytes, label: str, kind: type[V], *, schema: int) -> V:
-    """Reads such a file from bytes; `label` names their source in errors."""
+    """Reads such a file from bytes; `label` names their source in errors.
+
+    Controls of the direction of text become escapes here, for everybody who prints what is read.
+    """
+    content = _with_escapes(content)
     try:
         found = msgspec.json.decode(content, type=_Schema).schema
     except msgspec.ValidationError as error:
@@ -333,12 +359,50 @@ def decode_versioned(content: bytes, label: str, kind: type[V], *, schema: int) 
             hint="read it with the rig that wrote it (key 'run.rig_version'), or run it again",
         )
     try:
-        return msgspec.json.decode(content, type=kind)
+        value = msgspec.json.decode(content, type=kind)
     except (msgspec.ValidationError, UnicodeDecodeError) as error:
         raise BadInputError(
             f"{label}: {_key_first(str(error))}",
             hint=f"not what schema {schema} says: run it again, or mend the file",
         ) from error
+    if large := _large_number(content):
+        raise BadInputError(
+            f"{label}: key '{_key_of(large, content)}' is out of range: {large:.40}",
+            hint="no run leaves that: mend the file, or run it again",
+        )
+    return value
+
+
+def _key_of(number: str, content: bytes) -> str:
+    """Returns the last key before that number."""
+    at = content.index(number.encode())
+    keys = re.findall(rb'"(\w+)"\s*:', content[max(at - ID_BYTES_MAX, 0) : at])
+    return keys[-1].decode() if keys else ""
+
+
+def _with_escapes(content: bytes) -> bytes:
+    """Returns JSON whose controls of direction, plain or as JSON's escapes, are ordinary text."""
+    content = _DIRECTION.sub(lambda found: rb"\\u%04x" % ord(found[0].decode()), content)
+    if not _ESCAPED_DIRECTION.search(content):
+        return content
+    return _ESCAPE.sub(
+        lambda found: rb"\\u" + found[1] if found[1] else found[0],
+        content,
+    )
+
+
+def _large_number(content: bytes) -> str:
+    """Returns a number that no column of a history holds; empty if there is none."""
+    found: list[str] = []
+
+    def check(text: str) -> int:
+        found.extend([text] if abs(Decimal(text)) > NUMBER_MAX else [])
+        return 0
+
+    if _MAY_BE_LARGE.search(content):
+        with contextlib.suppress(ValueError, RecursionError):  # msgspec names what it is.
+            json.loads(content, parse_int=check, parse_float=check)
+    return next(iter(found), "")
 
 
 KNOWN_WORDS: dict[str, list[str]] = {

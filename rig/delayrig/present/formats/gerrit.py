@@ -5,7 +5,7 @@ There, blank lines separate paragraphs, `* ` begins the entries of a list, and a
 with a space is shown unchanged.
 """
 
-from delayrig.base.text import cut_to, one_line
+from delayrig.base.text import again, cut_to, one_line
 from delayrig.present.formats.report import Report
 
 LIMIT_BYTES = 16_000
@@ -23,7 +23,8 @@ def as_gerrit(report: Report) -> bytes:
         if len(bad) > SHOWN:
             lines.append(f"* and {len(bad) - SHOWN} more")
         paragraphs.append("\n".join(lines))
-        paragraphs.append(f"Again:\n\n  {one_line(bad[0].cell.rerun)}")
+        head, _, command = again(bad[0].cell.rerun).partition(": ")
+        paragraphs.append(f"{head[0].upper()}{head[1:]}:\n\n  {command}")
     run = report.run
     paragraphs.append(one_line(f"Rig {run.rig_version} ({run.commit}), seed {run.seed}"))
     return cut_to("\n\n".join(paragraphs) + "\n", LIMIT_BYTES)

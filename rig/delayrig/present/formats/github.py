@@ -5,7 +5,7 @@ GitHub keeps ten errors and ten warnings of a step, and silently drops the other
 """
 
 from delayrig.base.errors import ExitCode
-from delayrig.base.text import plain
+from delayrig.base.text import again, plain
 from delayrig.present.formats.report import Case, Report, State
 
 KEPT = 10
@@ -32,7 +32,7 @@ def as_github(report: Report) -> bytes:
 
 
 def _words(case: Case) -> str:
-    return "\n".join([case.why, *case.evidence, f"again: {case.cell.rerun}"])
+    return "\n".join([case.why, *case.evidence, again(case.cell.rerun)])
 
 
 def _command(level: str, title: str, message: str) -> str:

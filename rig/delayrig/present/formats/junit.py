@@ -8,7 +8,7 @@ at its last dot. Doubt and faults of the rig are errors, which are neither failu
 from socket import gethostname
 from xml.etree.ElementTree import Element, SubElement, indent, tostring
 
-from delayrig.base.text import one_line, plain
+from delayrig.base.text import again, one_line, plain
 from delayrig.present.formats.report import Case, Report, State
 
 ELEMENTS = {State.FAIL: "failure", State.ERROR: "error", State.DOUBT: "error"}
@@ -62,7 +62,7 @@ def _add_case(suite: Element, case: Case, report: Report) -> None:
     elif case.state in ELEMENTS:
         element = SubElement(test, ELEMENTS[case.state], message=message)
         element.set("type", case.cell.verdict)
-        element.text = plain("\n".join([case.why, *case.evidence, f"again: {case.cell.rerun}"]))
+        element.text = plain("\n".join([case.why, *case.evidence, again(case.cell.rerun)]))
 
 
 def _add_properties(owner: Element, values: dict[str, str]) -> None:

@@ -4,7 +4,7 @@
 import re
 from collections.abc import Sequence
 
-from delayrig.base.text import cut_to, one_line, plain
+from delayrig.base.text import again, cut_to, one_line, plain
 from delayrig.present.formats.report import Case, Report, State
 
 LIMIT_BYTES = 1 << 20
@@ -38,7 +38,7 @@ def _table(head: tuple[str, ...], rows: Sequence[tuple[str, ...]]) -> str:
 
 def _evidence(case: Case) -> str:
     """Returns the evidence as an indented block, in which no character is special."""
-    lines = [*case.evidence, f"again: {case.cell.rerun}"]
+    lines = [*case.evidence, again(case.cell.rerun)]
     block = "\n".join(f"    {one_line(plain(line))}" for line in lines)
     return f"{_text(case.id)}\n\n{block}"
 

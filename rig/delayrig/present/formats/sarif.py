@@ -14,7 +14,7 @@ from delayrig.analysis.gate.decision import Decision
 from delayrig.analysis.gate.decision_text import group_words
 from delayrig.analysis.gate.faults import DATA, REFUSING, Change
 from delayrig.base.atomic_file import json_document
-from delayrig.base.text import one_line, plain
+from delayrig.base.text import again, one_line, plain
 from delayrig.model.evidence import Evidence
 from delayrig.model.result import Verdict
 from delayrig.present.formats.report import Case, Report, State, evidence_line
@@ -97,7 +97,7 @@ def _of_gate(report: Report) -> list[dict[str, Any]]:
         if rule is None:
             continue
         rule = "data-corrupted" if group.fault.witness == DATA and rule == "too-short" else rule
-        lines = [group_words(group), group.fault.where, f"again: {group.rerun}"]
+        lines = [group_words(group), group.fault.where, again(group.rerun)]
         calls = frames_in(group.fault.where)
         place = call_of(calls)[0]
         nth[place] = nth.get(place, -1) + 1
@@ -134,7 +134,7 @@ def _result(case: Case, items: list[Evidence], report: Report, nth: int) -> dict
     lines = [case.why, *map(evidence_line, items[:SHOWN])]
     if len(items) > SHOWN:
         lines.append(f"and {len(items) - SHOWN} more")
-    lines.append(f"again: {case.cell.rerun}")
+    lines.append(again(case.cell.rerun))
     calls = frames_of(items[0]) if items else []
     return _entry(rule_of(case), lines, calls, case.id, report, nth)
 

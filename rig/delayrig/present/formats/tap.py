@@ -4,7 +4,7 @@
 import json
 import re
 
-from delayrig.base.text import one_line
+from delayrig.base.text import again, one_line
 from delayrig.present.formats.report import BAD, Case, Report, State
 
 # These characters begin a directive, or prevent it.
@@ -33,8 +33,9 @@ def _block(case: Case) -> list[str]:
         "message": case.why,
         "severity": "fail" if case.state is State.FAIL else "comment",
         "verdict": case.cell.verdict,
-        "again": case.cell.rerun,
     }
+    key, _, value = again(case.cell.rerun).partition(": ")
+    values[key] = value
     lines = [f"{key}: {json.dumps(one_line(value))}" for key, value in values.items()]
     lines += ["evidence:", *(f"  - {json.dumps(one_line(item))}" for item in case.evidence)]
     if not case.evidence:

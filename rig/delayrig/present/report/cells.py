@@ -7,6 +7,7 @@ from functools import cache
 from markupsafe import Markup, escape
 
 from delayrig.base.durations import rounded
+from delayrig.base.text import again
 from delayrig.judge.judge import describe
 from delayrig.model.result import CellResult, Verdict
 from delayrig.present.notable import is_notable, rank
@@ -79,7 +80,7 @@ def _told(pairs: Sequence[Told]) -> Iterator[dict[str, object]]:
                 f"{item.witness} witness: {describe(item)} [{item.where}]" for item in cell.evidence
             ],
             "facts": [*_rounds(run.spread.get(cell.id)), *_facts(cell)],
-            "rerun": cell.rerun,
+            "again": again(cell.rerun),
         }
 
 

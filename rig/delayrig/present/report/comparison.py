@@ -9,6 +9,7 @@ from markupsafe import Markup
 from delayrig.analysis.gate.decision import Decision, Excess, FaultGroup, GateCell, Outcome
 from delayrig.analysis.gate.decision_text import WORDS, fault_lengths
 from delayrig.base.durations import rounded
+from delayrig.base.text import again
 from delayrig.model.cell import place_of
 from delayrig.model.result import CellResult
 from delayrig.present.notable import CHANGES, OUTCOMES
@@ -63,7 +64,7 @@ def _decision(gate: GateSource, sources: Sources, *, several: bool) -> Markup:
     body += details("What could have been seen of the candidate", bullets(decision.blind))
     worst = next(iter(decision.deciding), None)
     if worst is not None and decision.outcome is not Outcome.PASS:
-        body += paragraph("The worst cell again: ", code(worst.rerun))
+        body += paragraph("The worst cell: ", code(again(worst.rerun)))
     return body
 
 

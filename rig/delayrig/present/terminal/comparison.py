@@ -9,6 +9,7 @@ from delayrig.analysis.gate.decision import Decision, FaultGroup, GateCell, Outc
 from delayrig.analysis.gate.decision_text import WORDS, fault_lengths
 from delayrig.analysis.gate.faults import REFUSING
 from delayrig.base.durations import rounded
+from delayrig.base.text import again
 from delayrig.model.lane import EXACT_LANE
 from delayrig.present.notable import CHANGES, OUTCOMES, STYLES
 from delayrig.present.terminal.console import FittedTable, plain_table, say, seconds
@@ -97,7 +98,7 @@ def print_decision(decision: Decision, console: Console) -> None:
         console.print(decision_table(shown[:ROWS_MAX]))
         _print_rest(len(shown), console)
     if decision.outcome is not Outcome.PASS:
-        say(console, *(f"again: {cell.rerun}" for cell in decision.deciding[:1]))
+        say(console, *(again(cell.rerun) for cell in decision.deciding[:1]))
 
 
 def _print_rest(rows: int, console: Console) -> None:

@@ -8,7 +8,7 @@ from rich.console import Console
 from rich.markup import escape
 
 from delayrig.base.errors import ExitCode
-from delayrig.base.text import one_line
+from delayrig.base.text import again, one_line
 from delayrig.judge.exit_code import WATCHING, exit_code_of, is_expected
 from delayrig.judge.judge import describe
 from delayrig.judge.not_provided import not_provided_lines
@@ -82,7 +82,7 @@ def _print_findings(cell: CellResult, console: Console) -> None:
     for line in evidence_lines(cell):
         console.print(f"  {escape(line)}")
     if not is_expected(cell):
-        console.print(f"  again: {escape(cell.rerun)}", soft_wrap=True)
+        console.print(f"  {escape(again(cell.rerun))}", soft_wrap=True)
 
 
 def evidence_lines(cell: CellResult) -> list[str]:
