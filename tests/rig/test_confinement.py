@@ -151,7 +151,7 @@ def test_each_system_call_that_is_not_on_the_list_does_not_exist(
 
 @pytest.fixture
 def key() -> Iterator[str]:
-    """The name of a key in the session keyring of who starts the rig."""
+    """Yields the name of a key in the session keyring of who starts the rig."""
     libc, name = ctypes.CDLL(None, use_errno=True), f"rig-secret-{os.getpid()}"
     number, keyctl = (numbers_of_calls()[call] for call in ("add_key", "keyctl"))
     made = libc.syscall(number, b"user", name.encode(), b"secret", 6, SESSION_KEYRING)
