@@ -24,11 +24,13 @@ from delayrig.base.durations import rounded
 from delayrig.base.errors import BadInputError, ExitCode
 from delayrig.cli.main import main
 from delayrig.judge.exit_code import exit_code_of_run
+from delayrig.model.evidence import Witness
 from delayrig.model.lane import LaneName
 from delayrig.model.result import FILE_NAME, Results, Verdict, read_results, write_results
 from delayrig.present.report.document import document_of
-from delayrig.present.report.facts import Cover, cell_facts
+from delayrig.present.report.facts import Cover, WaitMargin, cell_facts
 from delayrig.present.report.source import Sources, read_sources, with_facts
+from delayrig.present.report.timelines import window_around
 from delayrig.present.report.totals import PARTS
 from delayrig.present.terminal.results import answer
 from markupsafe import escape
@@ -239,6 +241,29 @@ def test_picture_of_chosen_cells_is_the_timeline_of_the_gravest(tmp_path: Path) 
     done = run_report(tmp_path / "run", "--cell", "*bookworm*", "--picture", tmp_path / "bad.svg")
     assert done.exit_code == 0, done.output
     assert f"Timeline of {bad}" in (tmp_path / "bad.svg").read_text()
+
+
+def test_picture_that_is_called_png_is_one(tmp_path: Path) -> None:
+    keep_run(tmp_path / "run")
+    done = run_report(tmp_path / "run", "--picture", tmp_path / "time.png")
+    assert done.exit_code == 0, done.output
+    assert (tmp_path / "time.png").read_bytes().startswith(b"\x89PNG")
+
+
+def test_wait_that_was_cut_short_is_enlarged_although_it_had_to_outlast_the_job() -> None:
+    cut = WaitMargin(
+        kind="a second",
+        witness=Witness.DELAY,
+        count=1,
+        judged=1,
+        short=1,
+        requested_ns=SECOND,
+        actual_ns=(2 * MS, 2 * MS),
+        margin_ns=2 * MS - SECOND,
+        opened_ns=10 * MS,
+    )
+    assert window_around(cut, 0, 500 * MS) == (5 * MS, 17 * MS)
+    assert window_around(msgspec.structs.replace(cut, short=0), 0, 500 * MS) is None
 
 
 def test_picture_of_a_run_in_which_nothing_passed_is_a_timeline(tmp_path: Path) -> None:

@@ -25,6 +25,7 @@ from delayrig.model.workload import region_of
 from delayrig.plan.schema import CORES_KNOWN, Plan, Point, Single
 
 NAME = "shrunk"
+MS_PER_S = 1000
 JOBS = (Job.PROBE, Job.DETECT, Job.READ, Job.ERASE, Job.VERIFY, Job.WRITE)
 """The jobs from the shortest to the longest."""
 REGIONS_KIB = (1, 4, 16, 64, 256)
@@ -181,11 +182,11 @@ def first_conviction(results: Results, source: str) -> str:
     """Returns the first convicted cell, known ones last; raises `BadInputError` without one."""
     found = [cell for cell in results.cells if cell.verdict in UNSAFE and cell.role == Role.MEASURE]
     if not found:
-        raise BadInputError(f"{source}: no cell was convicted", hint="there is nothing to shrink")
+        raise BadInputError(f"{source}: no cell was convicted", hint="name another run, or a cell")
     return min(found, key=lambda cell: cell.expect != Expect.PASS).id
 
 
-def plan_of(cell: Cell) -> Plan:
+def plan_of(cell: Cell, about: str = "") -> Plan:
     """Returns a plan with that cell alone."""
     live = cell.lane is LaneName.LIVE
     mips = cell.core_mips[0] if live else shape_of(cell).nominal_mips
@@ -201,11 +202,15 @@ def plan_of(cell: Cell) -> Plan:
         arch=cell.arch.value,
     )
     single = Single(
-        name=cell.name, region_kib=cell.region_kib, content_bytes=cell.content_bytes, at=at
+        name=cell.name,
+        region_kib=cell.region_kib,
+        content_bytes=cell.content_bytes,
+        deadline_s=cell.deadline_ms // MS_PER_S,
+        at=at,
     )
     return Plan(
         schema=1,
-        about=f"The simplest cell found that {cell.subject} is convicted in",
+        about=about or f"The simplest cell found that {cell.subject} is convicted in",
         subjects=[cell.subject],
         lane=cell.lane.value,
         cell=[single],

@@ -9,6 +9,7 @@ from typing import Any, ParamSpec, TypeVar
 import click
 
 from delayrig import __version__
+from delayrig.cli.bug_report.command import bug_report
 from delayrig.cli.cluster import scheduler, worker
 from delayrig.cli.command import INTERRUPTED, nobody_reads
 from delayrig.cli.completion import completion
@@ -40,7 +41,7 @@ R = TypeVar("R")
 
 COMMANDS: tuple[click.Command, ...] = (
     *(run, try_flashrom, like, gate, repro, repeat_cells, shrink, compare, faults),
-    *(report, coverage, history, times, waste, trace, parts, export, schema),
+    *(report, bug_report, coverage, history, times, waste, trace, parts, export, schema),
     *(threshold, survey, proposal, graft),
     *(plans, chips, hazards, machines, subjects),
     *(worker, scheduler),

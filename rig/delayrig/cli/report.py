@@ -40,7 +40,7 @@ PAGE = "report.html"
 @click.option(
     "--picture",
     type=click.Path(path_type=Path),
-    metavar="FILE.svg",
+    metavar="FILE.svg|FILE.png",
     help="The chart of programming time as well, by itself; with --cell, or where no cell passed,"
     " the timeline of the gravest cell.",
 )
@@ -99,12 +99,17 @@ def _write_page(
     write_document(made, place)
     if picture is not None:
         drawn = None if patterns else totals_picture(told)
-        write_atomically(picture, drawn or timeline_picture(told, patterns))
+        chart = drawn or timeline_picture(told, patterns)
+        write_atomically(picture, chart.png_file() if is_png(picture) else chart.svg_file())
     click.echo(
         f"{place}: {len(made.content) / 1e6:.2f} MB, {made.timelines} timelines"
         + (f", {made.left_out} cells without one" if made.left_out else "")
         + (f"; {len(made.parts)} pages of cells in {made.folder}/" if made.parts else "")
     )
+
+
+def is_png(picture: Path) -> bool:
+    return picture.suffix.lower() == ".png"
 
 
 def _read_events(sources: Sources, patterns: tuple[str, ...], console: Console) -> Sources:

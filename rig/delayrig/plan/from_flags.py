@@ -159,7 +159,7 @@ def plan_text(plan: Plan) -> str:
     ]
     for single in plan.cell:
         lines += ["", "[[cell]]", f"name = {_toml(single.name)}"]
-        lines += _keys(single, ("region_kib", "content_bytes"))
+        lines += _keys(single, ("region_kib", "content_bytes", "deadline_s"))
         lines += ["[cell.at]", *_keys(single.at, single.at.__struct_fields__)]
     return "\n".join(lines) + "\n"
 

@@ -170,12 +170,12 @@ def _from_run(wish: Wish, run: Path, paths: Paths) -> Chosen:
             hint=f"leave --plan out, or --from {run}",
         )
     given = run
-    run, found = _find_in(_run_below(run), wish.cell)
+    run, found = find_in_run(run_below(run), wish.cell)
     results = read_results(run)
     result = next(cell for cell in results.cells if cell.id == found)
     chips = read_chips(paths.checkout)
     recipes = replace(read_recipes(paths.checkout), saved=programs_beside(run))
-    cell = _kept_cell(run, found) or _planned_cell(results, result, paths)
+    cell = kept_cell(run, found) or _planned_cell(results, result, paths)
     if cell.chip not in chips:
         raise BadInputError(
             f"{run}: cell {cell.id}: this rig has no chip {cell.chip!r}",
@@ -199,7 +199,7 @@ def _from_run(wish: Wish, run: Path, paths: Paths) -> Chosen:
     )
 
 
-def _run_below(folder: Path) -> Path:
+def run_below(folder: Path) -> Path:
     """Returns the folder of the run or gate inside an output folder of `ci/gate.sh`."""
     has_run = any((folder / name).is_file() for name in (GATE_FILE, FILE_NAME))
     return folder if has_run or not (folder / PIPELINE_RUN).is_dir() else folder / PIPELINE_RUN
@@ -211,7 +211,7 @@ def _words_of_change(wish: Wish) -> list[str]:
 
 
 def ids_in_run(run: Path) -> list[str]:
-    return _ids_in(_runs_in(_run_below(run)).values())
+    return _ids_in(_runs_in(run_below(run)).values())
 
 
 def _ids_in(runs: Iterable[Results]) -> list[str]:
@@ -226,7 +226,7 @@ def _runs_in(run: Path) -> dict[Path, Results]:
     return {side: read_results(side) for side in sides if side.is_dir()}
 
 
-def _find_in(run: Path, wanted: str | None) -> tuple[Path, str]:
+def find_in_run(run: Path, wanted: str | None) -> tuple[Path, str]:
     """Returns the first folder with the cell, and its whole id; the worst cell if none is named.
 
     The worst cell is the first conviction, or the first that decided a gate.
@@ -258,7 +258,7 @@ def _changed(cell: Cell, wish: Wish) -> Cell:
     return again
 
 
-def _kept_cell(run: Path, cell: str) -> Cell | None:
+def kept_cell(run: Path, cell: str) -> Cell | None:
     """Returns the cell as the run kept it, because the plan may have changed since."""
     path = (run if run.is_dir() else run.parent) / cell / "cell.json"
     if not path.is_file():

@@ -10,7 +10,8 @@
 
 Draw with `Colour` alone: each is a colour of the light scheme and becomes a variable of the page's
 CSS, so that the dark scheme has one of its own. No pyplot: equal figures give equal bytes.
-`svg_file()` makes a file of its own instead, for a README.
+`svg_file()` makes a file of its own instead, for a README, and `png_file()` one for trackers that
+show no SVG.
 """
 
 import io
@@ -39,6 +40,7 @@ HREF = "{http://www.w3.org/1999/xlink}href"
 LONG_FRACTION = re.compile(r"(\.\d\d)\d+")
 FONT = re.compile(r" font-family: [^;]*;")
 WIDTH_IN = 9.0
+PNG_DPI = 144
 EDGE = 10
 """The space around a chart in a file of its own."""
 
@@ -154,6 +156,22 @@ class Chart:
         style = f"<style>{_schemes()}{STANDALONE}</style>"
         licence = "<!-- SPDX-License-Identifier: GPL-2.0-or-later -->\n"
         return (licence + coloured.replace("</title>", f"</title>{style}", 1) + "\n").encode()
+
+    def png_file(self) -> bytes:
+        """Returns the chart as a PNG file in the light scheme."""
+        import matplotlib as mpl
+
+        written = io.BytesIO()
+        with mpl.rc_context(STYLE), warnings.catch_warnings():
+            warnings.filterwarnings("ignore", message="Glyph .* missing")
+            self.figure.savefig(
+                written,
+                format="png",
+                dpi=PNG_DPI,
+                facecolor=Colour.GROUND.value,
+                metadata={"Software": None, "Title": self.title},
+            )
+        return written.getvalue()
 
     def html(self, *, caption: str, table: Table) -> Markup:
         """Returns the figure of the page: the caption, the SVG, and its values as a table."""

@@ -129,8 +129,8 @@ def worst_waits(facts: CellFacts) -> list[WaitMargin]:
     return sorted(with_length or judged, key=lambda wait: wait.relative_margin)
 
 
-def timeline_picture(sources: Sources, patterns: Sequence[str]) -> bytes:
-    """Returns the timeline of the most interesting cell as a file; one that matches, if any must.
+def timeline_picture(sources: Sources, patterns: Sequence[str]) -> Chart:
+    """Returns the timeline of the most interesting cell; of one that matches, if any must.
 
     Raises `BadInputError` if no cell has events.
     """
@@ -141,7 +141,7 @@ def timeline_picture(sources: Sources, patterns: Sequence[str]) -> bytes:
             hint="name a run's folder, or other cells with --cell",
         )
     chart, _ = _chart(*min(chosen, key=lambda told: _interest(*told)))
-    return chart.svg_file()
+    return chart
 
 
 def _title(run: RunSource, cell: CellResult) -> str:
@@ -220,7 +220,7 @@ def _figure(timeline: Timeline, phases: list[_Phase], worst: list[WaitMargin]) -
     rows = [track for track in (*TRACKS, *MARKS) if track in tracks]
     start_ns = phases[0].start_ns if phases else timeline.start_ns
     end_ns = phases[-1].end_ns if phases else max((s.end_ns for s in timeline.spans), default=1)
-    windows = ((wait, _window(wait, start_ns, end_ns)) for wait in worst)
+    windows = ((wait, window_around(wait, start_ns, end_ns)) for wait in worst)
     closer = next(((wait, window) for wait, window in windows if window), None)
     panels = 2 if closer else 1
     with new_figure(height_in=(0.8 + 0.24 * len(rows)) * panels + 0.2) as figure:
@@ -245,16 +245,24 @@ def _s(moment_ns: int, origin_ns: int) -> float:
     return (moment_ns - origin_ns) / 1e9
 
 
-def _window(wait: WaitMargin, start_ns: int, end_ns: int) -> tuple[int, int] | None:
-    """Returns a window around the wait; None if it is almost as long as the whole job."""
+def window_around(wait: WaitMargin, start_ns: int, end_ns: int) -> tuple[int, int] | None:
+    """Returns a window around the wait; None if it is almost as long as the whole job.
+
+    A wait that had to be longer than the job, and was cut short, is shown as long as it took.
+    """
     if wait.opened_ns is None:
         return None
-    length_ns = max(wait.requested_ns or 0, *(wait.actual_ns or (0,)), abs(wait.margin_ns or 0))
-    around_ns = max(int(AROUND * length_ns), 100_000)
-    start, end = wait.opened_ns - around_ns, wait.opened_ns + length_ns + around_ns
-    window = (max(start, start_ns), min(end, end_ns))
-    fits = 0 < window[1] - window[0] <= CLOSER_PART_MAX * (end_ns - start_ns)
-    return window if fits else None
+    took_ns = max(wait.actual_ns or (0,))
+    lengths_ns = [max(wait.requested_ns or 0, took_ns, abs(wait.margin_ns or 0))]
+    if wait.short and took_ns:
+        lengths_ns.append(took_ns)
+    for length_ns in lengths_ns:
+        around_ns = max(int(AROUND * length_ns), 100_000)
+        start, end = wait.opened_ns - around_ns, wait.opened_ns + length_ns + around_ns
+        window = (max(start, start_ns), min(end, end_ns))
+        if 0 < window[1] - window[0] <= CLOSER_PART_MAX * (end_ns - start_ns):
+            return window
+    return None
 
 
 def _draw(

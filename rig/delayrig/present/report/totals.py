@@ -97,10 +97,10 @@ def _body(sources: Sources, timed: "Timed", groups: Sequence[Group]) -> Markup:
     return body + details("Each place by itself", table_html(_places_table(timed, places)))
 
 
-def totals_picture(sources: Sources) -> bytes | None:
-    """Returns the first chart as a file, or None if no cell that passed has a time."""
+def totals_picture(sources: Sources) -> Chart | None:
+    """Returns the first chart, or None if no cell that passed has a time."""
     groups = _groups(_timed(sources))
-    return _chart(groups[0]).svg_file() if groups else None
+    return _chart(groups[0]) if groups else None
 
 
 def _chart(group: Group) -> Chart:

@@ -1,0 +1,57 @@
+# SPDX-License-Identifier: GPL-2.0-or-later
+"""Takes paths, host and user out of text that others will read."""
+
+import getpass
+import os
+import platform
+import re
+from collections.abc import Iterable
+from pathlib import Path, PurePath
+
+KEPT_FOLDERS = ("/dev/", "/proc/", "/sys/", "/usr/")
+NAME_CHARS_MIN = 3
+"""A shorter name is in too many words."""
+COMMON = ("root", "localhost", "debian", "bundled", "flashrom", "host", "user")
+"""Names that tell nothing of anybody, or that a report needs."""
+_PATH = re.compile(r"(?<![\w./<-])(?:~|\.\.?)?/(?:[^\s/'\"`,;:()\[\]\\]+/)*[^\s/'\"`,;:()\[\]\\]+")
+
+
+def neutral(text: str, paths: Iterable[str] = ()) -> str:
+    """Returns the text with each path cut to its last part, and without names.
+
+    `paths` are paths that are known to be in the text, whatever characters they have.
+    """
+    for path in sorted(filter(None, paths), key=len, reverse=True):
+        text = text.replace(path, f"./{PurePath(path).name}")
+    text = _PATH.sub(_last_part, text)
+    for name, instead in _names().items():
+        text = re.sub(rf"\b{re.escape(name)}\b", instead, text)
+    return text
+
+
+def _last_part(path: re.Match[str]) -> str:
+    if path[0].startswith(KEPT_FOLDERS):
+        return path[0]
+    return f"./{PurePath(path[0]).name}"
+
+
+def _names() -> dict[str, str]:
+    """Returns the names of this machine and of its user, each with the word in its place."""
+    host = platform.node()
+    users = {_user(), os.environ.get("SUDO_USER", ""), Path.home().name}
+    names = {
+        **dict.fromkeys((host, host.partition(".")[0]), "HOST"),
+        **dict.fromkeys(users, "USER"),
+    }
+    return {
+        name: instead
+        for name, instead in names.items()
+        if len(name) >= NAME_CHARS_MIN and name.lower() not in COMMON
+    }
+
+
+def _user() -> str:
+    try:
+        return getpass.getuser()
+    except (KeyError, OSError):  # a container's user that has no name
+        return ""

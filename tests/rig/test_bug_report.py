@@ -1,0 +1,118 @@
+# SPDX-License-Identifier: GPL-2.0-or-later
+"""`rig/rig bug-report`: what a maintainer reads, and what nobody may read in it."""
+
+import json
+import platform
+from pathlib import Path
+from typing import Any
+
+import pytest
+from click.testing import CliRunner, Result
+from delayrig.base.errors import ExitCode
+from delayrig.cli.bug_report import neutral as names
+from delayrig.cli.bug_report.neutral import neutral
+from delayrig.cli.main import main
+from delayrig.model.cell import Cell
+from delayrig.model.result import Results, SubjectFacts, Verdict, write_results
+
+from tests.rig.builders import make_cell, make_evidence, make_run_header
+from tests.rig.reported import job_events, keep_cell, keep_gate, keep_run
+
+PRIVATE = "/home/somebody/their work/flashrom"
+LINE = "    rig/rig try debian:bookworm --lane virtual --arch x86_64 "
+
+
+def reported(run: Path, *options: str) -> Result:
+    return CliRunner().invoke(main, ["bug-report", str(run), *options])
+
+
+def keep_convicted(run: Path, cell: Cell, **changes: Any) -> None:
+    plain: dict[str, Any] = {"verdict": Verdict.TOO_SHORT, "reason": "it was short"}
+    plain["evidence"] = [make_evidence()]
+    result = keep_cell(run, cell, job_events(is_early=True), **(plain | changes))
+    write_results(Results(run=make_run_header(), cells=[result]), run)
+
+
+def test_first_conviction_of_a_run_is_reported_with_picture_and_events(tmp_path: Path) -> None:
+    keep_run(tmp_path / "run")
+    done = reported(tmp_path / "run")
+    assert done.exit_code == ExitCode.PASS, done.output
+    text = (tmp_path / "run" / "bug-report.md").read_text(encoding="utf-8")
+    assert text.startswith("# debian:bookworm (1.3.0): too short, write of a GD25Q16C\n")
+    assert LINE in text
+    assert "](bug-report.png)" in text
+    assert (tmp_path / "run" / "bug-report.png").read_bytes().startswith(b"\x89PNG")
+    assert json.loads((tmp_path / "run" / "bug-report.json").read_bytes())["traceEvents"]
+
+
+def test_line_runs_that_very_cell(tmp_path: Path) -> None:
+    keep_run(tmp_path / "run")
+    words = reported(tmp_path / "run").stdout.splitlines()[0].split()
+    listed = CliRunner().invoke(main, [*words[1:], "--dry-run"])
+    assert listed.exit_code == ExitCode.PASS, listed.output
+    (cell,) = listed.stdout.split()
+    assert cell.startswith("try.debian-bookworm.")
+    assert ".2c.busy-siblings.GD25Q16C-typ." in cell
+
+
+def test_gate_is_reported_with_its_answer(tmp_path: Path) -> None:
+    keep_gate(tmp_path / "gate")
+    done = reported(tmp_path / "gate", "--cell", "loaded.debian")
+    assert done.exit_code == ExitCode.PASS, done.output
+    text = (tmp_path / "gate" / "bug-report.md").read_text(encoding="utf-8")
+    assert "\n**No, unsafe: one**\n" in text
+
+
+def test_paths_and_names_are_left_out_of_all_files(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr(platform, "node", lambda: "workshop.example")
+    cell = make_cell(subject=f"path:{PRIVATE}")
+    facts = SubjectFacts(name=cell.subject, sha256="5" * 64)
+    reason = f"{PRIVATE} on workshop: a wait in /home/somebody/src/serprog.c:160 was short"
+    keep_convicted(tmp_path, cell, subject=facts, reason=reason)
+    done = reported(tmp_path)
+    assert done.exit_code == ExitCode.PASS, done.output
+    files = [(tmp_path / f"bug-report.{kind}").read_bytes() for kind in ("md", "json", "png")]
+    assert not [file for file in files if b"somebody" in file or b"workshop" in file]
+    text = files[0].decode()
+    assert "try path:./flashrom " in text
+    assert "./flashrom on HOST: a wait in ./serprog.c:160 was short" in text
+    assert f"the program of SHA-256 {'5' * 64}" in text
+
+
+def test_cell_that_flags_cannot_describe_comes_with_its_plan(tmp_path: Path) -> None:
+    keep_convicted(tmp_path, make_cell(content_bytes=100))
+    done = reported(tmp_path)
+    assert done.stdout.startswith("rig/rig run --plan cell.toml --seed ")
+    text = (tmp_path / "bug-report.md").read_text(encoding="utf-8")
+    block = text.partition("with this `cell.toml`:\n\n")[2].partition("\n\nThis needs")[0]
+    plan = tmp_path / "cell.toml"
+    plan.write_text(block.replace("\n    ", "\n").removeprefix("    "), encoding="utf-8")
+    listed = CliRunner().invoke(main, ["run", "--plan", str(plan), "--dry-run"])
+    assert listed.stdout.startswith("reported.bundled."), listed.output
+
+
+def test_run_without_a_conviction_is_refused_unless_a_cell_is_named(tmp_path: Path) -> None:
+    keep_convicted(tmp_path, make_cell(), verdict=Verdict.PASS, evidence=[])
+    assert "no cell was convicted" in reported(tmp_path).stderr
+    assert reported(tmp_path, "--cell", "bundled").exit_code == ExitCode.PASS
+
+
+@pytest.mark.parametrize(
+    ("text", "said"),
+    [
+        ("see /home/me/x/flash.log, please", "see ./flash.log, please"),
+        ("../../up/flashrom and ~/b/flashrom", "./flashrom and ./flashrom"),
+        ("reads /dev/mem and /proc/cpuinfo", "reads /dev/mem and /proc/cpuinfo"),
+        ("a/b MHz, 3 / 4, https://example.org/x", "a/b MHz, 3 / 4, https://example.org/x"),
+    ],
+)
+def test_paths_are_cut_and_other_slashes_kept(text: str, said: str) -> None:
+    assert neutral(text) == said
+
+
+def test_name_that_a_report_needs_is_kept(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(names, "_user", lambda: "flashrom")
+    monkeypatch.setattr(platform, "node", lambda: "debian")
+    assert neutral("debian:bookworm by flashrom") == "debian:bookworm by flashrom"
