@@ -66,21 +66,26 @@ async def shrink(
     limit_s: float,
     watch: Callable[[Step], None],
     now_s: Callable[[], float] = time.monotonic,
+    shows: Callable[[CellResult], bool] | None = None,
 ) -> Shrunk:
-    """Returns the simplest within `limit_s`; raises `BadInputError` if `cell` is not convicted."""
+    """Returns the simplest within `limit_s`; raises `BadInputError` if `cell` is not convicted.
+
+    `shows` is another test that a simpler cell must pass: by default it has the same verdict.
+    """
     ends_s = now_s() + limit_s
     first = stripped(cell)
     result = await trial(first)
-    if result.verdict not in UNSAFE:
+    if not (shows(result) if shows else result.verdict in UNSAFE):
         raise BadInputError(
             f"{cell.id}: its verdict is {result.verdict}, so there is nothing to shrink",
             hint="name a cell that is too_short or corrupt",
         )
     shrunk = Shrunk(cell=first, result=result)
+    is_kept = shows or (lambda tried: tried.verdict == result.verdict)
     while not shrunk.complete and now_s() < ends_s:
         before = shrunk.cell
         for candidates in ways(chips):
-            await _try_each(candidates, shrunk, trial, watch, lambda: now_s() >= ends_s)
+            await _try_each(candidates, shrunk, trial, watch, is_kept, lambda: now_s() >= ends_s)
         shrunk.complete = shrunk.cell == before and now_s() < ends_s
     return shrunk
 
@@ -90,6 +95,7 @@ async def _try_each(
     shrunk: Shrunk,
     trial: Trial,
     watch: Callable[[Step], None],
+    is_kept: Callable[[CellResult], bool],
     is_over: Callable[[], bool],
 ) -> None:
     """Keeps the first candidate that is still convicted, which is the simplest."""
@@ -100,7 +106,7 @@ async def _try_each(
         if cell.id in known:
             continue
         result = await trial(cell)
-        kept = result.verdict == shrunk.result.verdict
+        kept = is_kept(result)
         step = Step(what=what, cell=cell, kept=kept, verdict=result.verdict)
         shrunk.steps.append(step)
         watch(step)

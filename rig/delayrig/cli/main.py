@@ -18,6 +18,7 @@ from delayrig.cli.documents import measure, reference
 from delayrig.cli.export import export, schema, trace
 from delayrig.cli.faults import faults
 from delayrig.cli.figures import compare, parts, times, waste
+from delayrig.cli.find.command import find
 from delayrig.cli.gate import gate
 from delayrig.cli.graft import graft
 from delayrig.cli.history import history
@@ -40,7 +41,7 @@ P = ParamSpec("P")
 R = TypeVar("R")
 
 COMMANDS: tuple[click.Command, ...] = (
-    *(run, try_flashrom, like, gate, repro, repeat_cells, shrink, compare, faults),
+    *(run, try_flashrom, like, gate, repro, repeat_cells, shrink, find, compare, faults),
     *(report, bug_report, coverage, history, times, waste, trace, parts, export, schema),
     *(threshold, survey, proposal, graft),
     *(plans, chips, hazards, machines, subjects),
