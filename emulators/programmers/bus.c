@@ -171,3 +171,41 @@ void bus_transfer(struct bus *bus, const struct chip_transfer *transfer)
 	bus_flush(bus);
 	events_append(&bus->events, &event);
 }
+
+void bus_select(struct bus *bus, uint64_t now_ns)
+{
+	if (bus->selected || !bus->chip.part->spi || !begin(bus, &now_ns))
+		return;
+	chip_select(&bus->chip, now_ns);
+	bus->selected = true;
+	bus->open = (struct event){.kind = EVENT_SPI, .empty_ns = now_ns, .read_ns = now_ns};
+}
+
+uint8_t bus_exchange(struct bus *bus, uint64_t now_ns, uint8_t value)
+{
+	if (!bus->selected || !begin(bus, &now_ns))
+		return BUS_SILENT;
+	bus->open.wire_ns = now_ns - bus->open.read_ns;
+	return chip_exchange(&bus->chip, now_ns, value);
+}
+
+static uint32_t bounded(size_t len)
+{
+	return len < UINT32_MAX ? (uint32_t)len : UINT32_MAX;
+}
+
+void bus_deselect(struct bus *bus, uint64_t now_ns)
+{
+	struct event event = bus->open;
+	size_t passed_len, reply_len;
+
+	if (!bus->selected || !begin(bus, &now_ns))
+		return;
+	bus->selected = false;
+	passed_len = chip_passed_len(&bus->chip, &reply_len);
+	event.write_len = bounded(passed_len - reply_len);
+	event.read_len = bounded(reply_len);
+	event.reply_ns = now_ns;
+	if (chip_deselect(&bus->chip, now_ns, &event.chip))
+		events_append(&bus->events, &event);
+}

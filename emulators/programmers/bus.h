@@ -31,6 +31,7 @@ struct bus {
 	uint64_t backward_count; /* the number of backward steps of the clock: a sound run has none
 				  */
 	bool gave_up;
+	bool selected; /* chip select is low */
 	/* The front's own state, zero at first: it begins anew with each chip. */
 	_Alignas(uint64_t) uint8_t registers[BUS_REGISTERS_BYTES];
 };
@@ -50,6 +51,14 @@ void bus_write_cycle(struct bus *bus, uint64_t now_ns, uint32_t address, uint8_t
  * before those of the last one, and they may lie ahead.
  */
 void bus_transfer(struct bus *bus, const struct chip_transfer *transfer);
+
+/*
+ * Chip select and bytes, on the bus of a part that is on SPI: of any other it stays silent. A
+ * record is one time that chip select was low: read_ns when it fell, reply_ns when it rose.
+ */
+void bus_select(struct bus *bus, uint64_t now_ns);
+uint8_t bus_exchange(struct bus *bus, uint64_t now_ns, uint8_t value);
+void bus_deselect(struct bus *bus, uint64_t now_ns);
 
 /* Ends the record that is open: before events are looked at. */
 void bus_flush(struct bus *bus);

@@ -29,12 +29,40 @@ struct front_window {
 	void (*write)(struct bus *bus, const struct front_access *access, uint64_t value);
 };
 
+/* A device on a USB of full speed, with a bulk endpoint in each direction. */
+struct front_usb {
+	uint16_t vendor;
+	uint16_t product;
+	uint16_t revision; /* binary coded decimal */
+	const char *name;
+	uint8_t interface_class[3]; /* class, subclass, protocol */
+	uint8_t endpoint_out;
+	uint8_t endpoint_in;
+	uint8_t endpoint_interrupt; /* it never has anything to say */
+	uint8_t packet_bytes;
+	/* The device's memory, all zeros at first; @reset makes it as after power came. */
+	size_t state_bytes;
+	void (*reset)(void *state);
+	/*
+	 * The host sent all of these bytes. @bus is NULL where there is no chip. -EAGAIN: they are
+	 * not taken before the host has read some; -EMSGSIZE: never.
+	 */
+	int (*write)(
+		void *state, struct bus *bus, uint64_t now_ns, const uint8_t *bytes, size_t len);
+	/* Returns the length of the packet for the host; 0: there is none yet. */
+	size_t (*read)(void *state, uint64_t now_ns, uint8_t *bytes, size_t room);
+	/* When the next packet for the host is there; UINT64_MAX: none is to come. */
+	uint64_t (*ready_ns)(const void *state);
+};
+
 struct front {
 	const char *name;
 	const struct front_window *windows;
 	size_t window_count;
+	const struct front_usb *usb; /* NULL: it is no USB device */
 };
 
+extern const struct front ch341a_front;
 extern const struct front ich9_front;
 extern const struct front nicintel_front;
 

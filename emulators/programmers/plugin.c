@@ -13,8 +13,11 @@
 #include "cpu/qemu_plugin_api.h"
 #include "front.h"
 #include "qemu.h"
+#include "qemu_usb.h"
 #include "session.h"
 #include "text/arguments.h"
+
+#define USB_TYPE "rig-usb" /* the name of the front's device for `-device` */
 
 struct options {
 	const char *front;
@@ -37,6 +40,10 @@ struct plugin {
 	struct qemu_events events;
 	struct session session;
 	struct window *windows;
+	/* These are set for a front on USB. */
+	struct qemu_usb *usb;
+	struct qemu_usb_device usb_device;
+	void *usb_state;
 };
 
 /* QEMU calls with what it is given, which lives as long as it does. */
@@ -83,6 +90,35 @@ static void on_write(void *owner, uint64_t offset, uint64_t value, unsigned int 
 	window->front->write(session_bus(&window->plugin->session), &access, value);
 }
 
+static void reset_usb(void *owner)
+{
+	struct plugin *self = owner;
+
+	self->front->usb->reset(self->usb_state);
+}
+
+static int write_usb(void *owner, const uint8_t *bytes, size_t len)
+{
+	struct plugin *self = owner;
+
+	return self->front->usb->write(
+		self->usb_state, session_bus(&self->session), qemu_now_ns(self->qemu), bytes, len);
+}
+
+static size_t read_usb(void *owner, uint8_t *bytes, size_t room)
+{
+	struct plugin *self = owner;
+
+	return self->front->usb->read(self->usb_state, qemu_now_ns(self->qemu), bytes, room);
+}
+
+static uint64_t usb_ready_ns(void *owner)
+{
+	const struct plugin *self = owner;
+
+	return self->front->usb->ready_ns(self->usb_state);
+}
+
 static int lay_window(struct plugin *self, const struct front_window *front, struct window *window)
 {
 	const struct qemu_registers registers = {
@@ -117,9 +153,15 @@ static void on_machine_done(void *owner)
 static void on_resumed(void *owner, uint64_t now_ns)
 {
 	struct plugin *self = owner;
+	uint64_t cell = self->session.settings.cell;
 
 	if (session_resume(&self->session, now_ns) < 0)
 		give_up("no cell in", self->options.settings);
+	/* The device still has the state of the cell before. */
+	if (self->usb && self->session.settings.cell != cell) {
+		qemu_usb_forget(self->usb);
+		reset_usb(self);
+	}
 }
 
 static void on_paused(void *owner, uint64_t now_ns)
@@ -154,6 +196,31 @@ static int parse_options(int count, char *const *words, struct options *options)
 	return 0;
 }
 
+/* NULL, and *@missing, as qemu_usb_register(). */
+static struct qemu_usb *register_usb(struct plugin *self, const char **missing)
+{
+	self->usb_device = (struct qemu_usb_device){
+		.type = USB_TYPE,
+		.front = self->front->usb,
+		.reset = reset_usb,
+		.write = write_usb,
+		.read = read_usb,
+		.ready_ns = usb_ready_ns,
+		.owner = self,
+	};
+	self->usb_state = calloc(1, self->front->usb->state_bytes);
+	return self->usb_state ? qemu_usb_register(&self->usb_device, missing) : NULL;
+}
+
+static bool find_qemu(struct plugin *self, const char **missing)
+{
+	self->qemu = qemu_find(missing);
+	if (!self->qemu || !self->front->usb)
+		return self->qemu;
+	self->usb = register_usb(self, missing);
+	return self->usb;
+}
+
 static int set_up(struct plugin *self, int argc, char **argv)
 {
 	const char *missing = "memory";
@@ -163,9 +230,8 @@ static int set_up(struct plugin *self, int argc, char **argv)
 	self->front = front_find(self->options.front);
 	if (!self->front)
 		return complain("no front is called", self->options.front);
-	self->windows = calloc(self->front->window_count, sizeof(*self->windows));
-	self->qemu = self->windows ? qemu_find(&missing) : NULL;
-	if (!self->qemu) {
+	self->windows = calloc(self->front->window_count + 1, sizeof(*self->windows));
+	if (!self->windows || !find_qemu(self, &missing)) {
 		complain("this QEMU has no", missing);
 		return complain("it needs", QEMU_NEEDED);
 	}

@@ -12,6 +12,7 @@
 #include "firmware.h"
 #include "guest.h"
 #include "hypercall.h"
+#include "modules.h"
 #include "opening.h"
 #include "process.h"
 #include "serprog/counter.h"
@@ -21,6 +22,7 @@
 #include <unistd.h>
 
 #define OPENS_FILE CELL_FOLDER "/opens" /* the files that lead to the programmer, a path a line */
+#define MODULES_FOLDER "/modules"
 #define NO_PROCESS 0
 /* As in agent.c, where the reasons are. */
 #define BOOT_SETTLE_MS 3000
@@ -122,7 +124,9 @@ int main(void)
 	struct spec spec = {0};
 
 	guest_begin(&window);
+	/* A device that has its driver is turned on by that alone. */
 	guest_require(firmware_enable_devices(), "devices cannot be turned on");
+	guest_require(modules_load(MODULES_FOLDER), "a module of the kernel cannot be loaded");
 	process_sleep_ms(BOOT_SETTLE_MS);
 	guest_require(report_open(&report), "no report");
 	report_guest(&report);

@@ -5,6 +5,7 @@
  * An input is the front, the part, the corner, the limit of records, and the accesses. No record
  * may be lost, and once the limit is reached the part must not answer.
  */
+#include <stdlib.h>
 #include <string.h>
 
 #include "chip_memory.h"
@@ -17,13 +18,16 @@ static const struct target {
 } targets[] = {
 	{"nicintel", false},
 	{"ich9", true},
+	{"ch341a", true},
 };
 
 #define TARGETS (sizeof(targets) / sizeof(targets[0]))
+#define TRANSFER_BYTES_MAX 256
 
 struct bench {
 	const struct front *front;
 	struct bus bus;
+	void *usb_state; /* the memory of a front on USB */
 	uint64_t now_ns;
 };
 
@@ -47,6 +51,45 @@ static uint64_t value_of(struct fuzz_input *input, unsigned int bytes)
 	for (unsigned int i = 0; i < bytes; i++)
 		value |= (uint64_t)fuzz_u8(input) << 8 * i;
 	return value;
+}
+
+/* Kinds of packets and instructions at their places: too much to ask of chance. */
+static void write_usb(struct bench *bench, struct fuzz_input *input)
+{
+	static const uint8_t kinds[] = {0xA8, 0xAB, 0xA8, 0xAA};
+	size_t len = 1u + fuzz_u8(input);
+	uint8_t *transfer = malloc(TRANSFER_BYTES_MAX);
+	const uint8_t *bytes = fuzz_bytes(input, &len);
+
+	memcpy(transfer, bytes, len);
+	for (size_t at = 0; at < len; at += bench->front->usb->packet_bytes)
+		transfer[at] = transfer[at] < 0xF0 ? kinds[transfer[at] % 4] : transfer[at];
+	bench->front->usb->write(bench->usb_state, &bench->bus, bench->now_ns, transfer, len);
+	free(transfer);
+}
+
+static void read_usb(struct bench *bench, struct fuzz_input *input)
+{
+	size_t room = fuzz_u8(input);
+	uint8_t *bytes = malloc(room + 1);
+	size_t len = bench->front->usb->read(bench->usb_state, bench->now_ns, bytes, room);
+
+	FUZZ_CHECK(len <= room && len <= bench->front->usb->packet_bytes);
+	FUZZ_CHECK(bench->front->usb->ready_ns(bench->usb_state) > 0);
+	free(bytes);
+}
+
+static void use_usb(struct bench *bench, struct fuzz_input *input)
+{
+	const uint8_t choice = fuzz_u8(input);
+
+	let_pass(bench, fuzz_u8(input));
+	if (choice == 0xFF)
+		bench->front->usb->reset(bench->usb_state);
+	else if (choice & 1)
+		read_usb(bench, input);
+	else
+		write_usb(bench, input);
 }
 
 static void access_once(struct bench *bench, struct fuzz_input *input)
@@ -112,9 +155,12 @@ int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size)
 	options.records_max = 1 + (uint64_t)fuzz_u8(&input);
 	fuzz_chip_memory_init(&memory, options.part);
 	FUZZ_CHECK(bus_init(&bench.bus, &options, memory.memory) == 0);
+	if (bench.front->usb)
+		bench.usb_state = calloc(1, bench.front->usb->state_bytes);
 	while (input.left > 0)
-		access_once(&bench, &input);
+		(bench.front->usb ? use_usb : access_once)(&bench, &input);
 	write_records(&bench);
+	free(bench.usb_state);
 	bus_deinit(&bench.bus);
 	fuzz_chip_memory_deinit(&memory);
 	return 0;

@@ -18,6 +18,7 @@ from delayrig.lanes.payload import deadline_ms, emulator_words
 from delayrig.model.chips import read_chips
 from delayrig.model.evidence import Evidence
 from delayrig.model.kinds.emulator import FaultMade, PowerLost, StateBegins
+from delayrig.model.programmers import DEVICES
 from delayrig.model.result import Verdict
 from delayrig.model.workload import region_of
 
@@ -292,8 +293,9 @@ def test_kernel_clock_and_words_make_a_guest_of_its_own() -> None:
 
 def test_kernels_are_those_of_the_recipes() -> None:
     recipes = read_recipes(CHECKOUT)
-    asked = {shape_of(cell_of(word)).kernel for word in RIGHT} - {""}
-    assert asked == set(recipes.kernels)
+    asked = {shape_of(cell_of(word)).kernel for word in RIGHT}
+    asked |= {device.kernel for device in DEVICES.values()}
+    assert asked - {""} == set(recipes.kernels)
 
 
 def test_emulator_leaves_the_core_that_is_throttled() -> None:

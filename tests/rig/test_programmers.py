@@ -7,7 +7,10 @@ from pathlib import Path
 from typing import Any
 
 import pytest
+from delayrig.base import digest
 from delayrig.hazards.of_cell import shape_of
+from delayrig.images.guest_image import GuestImage, Kernel, with_kernel
+from delayrig.images.recipes import read_recipes
 from delayrig.judge.trust import rig_fault
 from delayrig.judge.waits import Bus, bus_of, declared_classes
 from delayrig.lanes.payload import BEFORE, OPENS, chip_entries, chip_values, write_payload
@@ -19,6 +22,7 @@ from delayrig.machine.arguments import (
     machine_of,
 )
 from delayrig.machine.chip_plugin import ChipPlugin, refusal_of_qemu, write_settings
+from delayrig.machine.snapshot import plugin_without_chip
 from delayrig.model import workload
 from delayrig.model.cell import Cell, Job, Programmer
 from delayrig.model.chips import read_chips
@@ -72,6 +76,46 @@ def test_shape_of_a_device_is_another_machine_with_the_same_kernel_words() -> No
     assert machine_of(serprog) != machine_of(card)
     assert card.name == f"{serprog.name}-nicintel"
     assert kernel_command_line(card) == kernel_command_line(serprog)
+
+
+def ch341a(**changes: Any) -> Cell:
+    return nicintel(programmer=Programmer.CH341A_SPI, chip="W25Q128JV", **changes)
+
+
+def test_usb_adapter_has_a_kernel_with_its_driver() -> None:
+    assert shape_of(ch341a()).kernel == DEVICES[Programmer.CH341A_SPI].kernel
+    assert shape_of(ch341a()).kernel in read_recipes(CHECKOUT).kernels
+    assert shape_of(nicintel()).kernel == ""
+
+
+def test_machine_that_boots_with_a_device_of_the_plugin_has_it_and_no_chip(tmp_path: Path) -> None:
+    chip = plugin_without_chip(shape_of(ch341a()), Path("/p.so"), tmp_path)
+    assert chip is not None
+    assert chip.settings.read_text() == ""
+    words = hand_over_arguments(replace(hardware_of(ch341a(), tmp_path), chip=chip))
+    assert "rig-usb" in words
+    assert f"/p.so,front=ch341a,settings={chip.settings}" in words
+    assert plugin_without_chip(shape_of(nicintel()), Path("/p.so"), tmp_path) is None
+
+
+def test_modules_of_a_kernel_follow_the_initrd(tmp_path: Path) -> None:
+    (tmp_path / "kernels" / "full").mkdir(parents=True)
+    modules = tmp_path / "kernels" / "full" / "modules.cpio"
+    modules.write_bytes(b"modules")
+    (tmp_path / "initrd").write_bytes(b"initrd,")
+    kernel = Kernel(path="/k", sha256="k", packages={}, modules=str(modules))
+    image = GuestImage(
+        kernel="/usual",
+        kernel_sha256="usual",
+        initrd=str(tmp_path / "initrd"),
+        initrd_sha256="plain",
+        busybox_sha256="",
+        packages={},
+    )
+    changed = with_kernel(image, kernel)
+    assert (changed.kernel, changed.kernel_sha256) == ("/k", "k")
+    assert Path(changed.initrd).read_bytes() == b"initrd,modules"
+    assert changed.initrd_sha256 == digest.of_bytes(b"initrd,modules")
 
 
 @EVERY_DEVICE
@@ -145,6 +189,12 @@ def test_chipset_is_part_of_a_machine_of_its_own(tmp_path: Path) -> None:
     words = hand_over_arguments(hardware_of(cell, tmp_path))
     assert words[words.index("-machine") + 1] == "q35"
     assert machine_of(shape_of(cell)) != machine_of(shape_of(nicintel()))
+
+
+@pytest.mark.parametrize(("chip", "reached"), [("MX25L25635F", True), ("SST29EE010", False)])
+def test_usb_adapter_reaches_spi_parts(chip: str, *, reached: bool) -> None:
+    refusal = DEVICES[Programmer.CH341A_SPI].chip_refusal(CHIPS[chip])
+    assert (refusal == "") is reached
 
 
 def fake_qemu(folder: Path, script: str) -> str:

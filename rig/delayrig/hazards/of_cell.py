@@ -16,14 +16,16 @@ def hazards_of(cell: Cell) -> list[Hazard]:
 def shape_of(cell: Cell) -> GuestShape:
     hazards = hazards_of(cell)
     usual = PLATFORMS[cell.arch].clocksource
+    device = device_of(cell)
+    kernels = [*(hazard.kernel for hazard in hazards), device.kernel if device else ""]
     return GuestShape(
         icount_shift=cell.icount_shift,
         cores=cell.cores,
         arch=cell.arch,
-        kernel=next((hazard.kernel for hazard in hazards if hazard.kernel), ""),
+        kernel=next(filter(None, kernels), ""),
         clocksource=next((h.clocksource for h in hazards if h.clocksource), usual),
         kernel_words=tuple(word for hazard in hazards for word in hazard.kernel_words),
-        programmer=cell.programmer if device_of(cell) else "",
+        programmer=cell.programmer if device else "",
     )
 
 

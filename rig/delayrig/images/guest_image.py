@@ -1,6 +1,7 @@
 # SPDX-License-Identifier: GPL-2.0-or-later
 """The kernel and the initial RAM file system that every guest boots; other kernels on request."""
 
+import functools
 import shutil
 from collections.abc import Sequence
 from pathlib import Path
@@ -22,6 +23,7 @@ from delayrig.setup.scratch import scratch_beside
 
 EMULATOR = "serprog-emu"
 FACTS, KERNEL_FACTS = "parts.json", "kernel.json"
+MODULES = "modules"
 EMPTY_FOLDERS = ("dev", "proc", "sys", "tmp", "run", "etc")
 
 
@@ -171,6 +173,8 @@ class Kernel(msgspec.Struct, frozen=True, kw_only=True):
     path: str
     sha256: str
     packages: dict[str, str]
+    modules: str = ""
+    """An archive of its modules; empty: guests load none."""
 
 
 def provide_kernel(name: str, recipe: KernelRecipe, paths: Paths, preparing: Preparing) -> Kernel:
@@ -183,10 +187,59 @@ def provide_kernel(name: str, recipe: KernelRecipe, paths: Paths, preparing: Pre
             with sealed_folder(folder) as made:
                 place = made / "vmlinuz"
                 take_kernel(scratch / "root", recipe.package, place)
-                found = Kernel(path=place.name, sha256=digest.of_file(place), packages=versions)
+                found = Kernel(
+                    path=place.name,
+                    sha256=digest.of_file(place),
+                    packages=versions,
+                    modules=_pack_modules(recipe, scratch, made),
+                )
                 (made / KERNEL_FACTS).write_bytes(msgspec.json.encode(found))
     kernel = msgspec.json.decode((folder / KERNEL_FACTS).read_bytes(), type=Kernel)
-    return msgspec.structs.replace(kernel, path=str(folder / kernel.path))
+    modules = str(folder / kernel.modules) if kernel.modules else ""
+    return msgspec.structs.replace(kernel, path=str(folder / kernel.path), modules=modules)
+
+
+def _pack_modules(recipe: KernelRecipe, scratch: Path, made: Path) -> str:
+    """Packs the modules of the recipe, and returns the archive's name; empty without any."""
+    if not recipe.modules:
+        return ""
+    folder = scratch / MODULES / MODULES
+    folder.mkdir(parents=True)
+    for number, name in enumerate(recipe.modules):
+        found = sorted((scratch / "root").rglob(f"{name}.ko"))
+        if len(found) != 1:
+            raise RigFaultError(
+                f"{recipe.package} has {len(found)} modules {name}.ko",
+                hint="name modules of that kernel in images/recipes.toml",
+            )
+        shutil.copyfile(found[0], folder / f"{number}-{name}.ko")
+    write_archive(scratch / MODULES, made / f"{MODULES}.cpio")
+    return f"{MODULES}.cpio"
+
+
+def with_kernel(image: GuestImage, kernel: Kernel) -> GuestImage:
+    """Returns the same image with that kernel, and with its modules if it has some."""
+    initrd = _joined(image.initrd, kernel.modules) if kernel.modules else image.initrd
+    return msgspec.structs.replace(
+        image,
+        kernel=kernel.path,
+        kernel_sha256=kernel.sha256,
+        initrd=initrd,
+        initrd_sha256=digest.of_file(Path(initrd)),
+    )
+
+
+@functools.cache
+def _joined(initrd: str, modules: str) -> str:
+    """Returns a file of two archives; the kernel unpacks one after the other.
+
+    Source: Linux Documentation/driver-api/early-userspace/buffer-format.
+    """
+    content = Path(initrd).read_bytes() + Path(modules).read_bytes()
+    name = f"initrd-{digest.of_bytes(content)[:24]}.cpio"
+    place = Path(modules).parents[1] / name
+    replace_file(place, content)
+    return str(place)
 
 
 def take_kernel(root: Path, package: str, place: Path) -> None:

@@ -17,11 +17,15 @@ class GuestRecipe(msgspec.Struct, frozen=True, kw_only=True, forbid_unknown_fiel
     packages: list[str]
 
 
-class KernelRecipe(msgspec.Struct, frozen=True, kw_only=True, forbid_unknown_fields=True):
+class KernelRecipe(
+    msgspec.Struct, frozen=True, kw_only=True, forbid_unknown_fields=True, omit_defaults=True
+):
     """Another kernel than the usual one, for cells that need it."""
 
     suite: str
     package: str
+    modules: list[str] = []
+    """Its modules that guests with a programmer load, in this order."""
 
 
 class ProgramRecipe(msgspec.Struct, frozen=True, kw_only=True, forbid_unknown_fields=True):

@@ -11,8 +11,6 @@ from enum import StrEnum
 from pathlib import Path
 from typing import TypeVar
 
-import msgspec
-
 from delayrig.base.errors import BadInputError, LostGuestError, NotProvidedError
 from delayrig.base.paths import Paths
 from delayrig.base.preparing import Preparing
@@ -23,6 +21,7 @@ from delayrig.images.guest_image import (
     provide_device_image,
     provide_guest_image,
     provide_kernel,
+    with_kernel,
 )
 from delayrig.images.own_programs import provide_natives
 from delayrig.images.recipes import Recipes
@@ -79,8 +78,7 @@ class Supplies:
 def image_with(image: GuestImage, kernels: dict[str, Kernel], shape: GuestShape) -> GuestImage:
     if not shape.kernel:
         return image
-    kernel = kernels[shape.kernel]
-    return msgspec.structs.replace(image, kernel=kernel.path, kernel_sha256=kernel.sha256)
+    return with_kernel(image, kernels[shape.kernel])
 
 
 def image_of_shape(

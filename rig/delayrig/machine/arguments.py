@@ -169,6 +169,11 @@ def device_arguments(shape: GuestShape) -> tuple[str, ...]:
     return DEVICES[Programmer(shape.programmer)].qemu_words if shape.programmer else ()
 
 
+def has_state_in_memory(shape: GuestShape) -> bool:
+    """Returns True if a device's state can be loaded only if the guest's memory is restored."""
+    return bool(shape.programmer) and DEVICES[Programmer(shape.programmer)].has_state_in_memory
+
+
 def timing_arguments(shape: GuestShape, *, idle_is_skipped: bool = True) -> list[str]:
     """Returns the options that make time virtual and runs identical.
 

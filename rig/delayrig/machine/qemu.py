@@ -19,6 +19,7 @@ from delayrig.machine.arguments import (
     LIBRARY_PATH,
     PRELOAD_NOTE,
     Hardware,
+    has_state_in_memory,
     kept_to,
     preloading,
     qemu_arguments,
@@ -113,6 +114,9 @@ class QemuMachine(Machine):
             base = hardware.shape.platform.ram_base
             await asyncio.to_thread(forget_translations, self._qtest, base, stretches)
             await asyncio.to_thread(put_back, process, ram, stretches, content)
+            # The first load resets devices, which may write to memory; so it comes before.
+            if has_state_in_memory(hardware.shape):
+                await self.load_states(self._opened[states])
         except (OSError, LostGuestError) as error:
             raise CannotResetError(str(error)) from error
 

@@ -24,12 +24,15 @@ from delayrig.base.paths import Paths
 from delayrig.images.guest_image import GuestImage
 from delayrig.machine import arguments
 from delayrig.machine.arguments import Hardware
+from delayrig.machine.chip_plugin import ChipPlugin
 from delayrig.machine.device_state import made_loadable
 from delayrig.machine.live_image import LiveImage
 from delayrig.machine.qemu import QemuMachine
 from delayrig.machine.ram_reset import CannotResetError, write_digests
 from delayrig.machine.session import finish_guest
 from delayrig.machine.sparse_seal import add_to_seal, damaged, seal
+from delayrig.model.cell import Programmer
+from delayrig.model.programmers import DEVICES
 from delayrig.model.shape import SHIFT_MAX, GuestShape
 from delayrig.setup.scratch import scratch_beside
 
@@ -89,6 +92,7 @@ def snapshot_path(shape: GuestShape, image: GuestImage, paths: Paths) -> Path:
         [platform.pause_device, arguments.RAM_MIB],
         shape.cores,
         *([arguments.device_arguments(shape)] if shape.programmer else []),
+        *([digest.of_file(paths.chip_plugin)] if _has_device_of_plugin(shape) else []),
     ]
     return paths.snapshots / f"{shape.name}-{digest.of_value(parts)[:16]}.snapshot"
 
@@ -104,7 +108,7 @@ async def provide_snapshot(shape: GuestShape, image: GuestImage, paths: Paths, c
         return path
     drop_unused(paths.snapshots, now_s=time.time())
     with scratch_beside(path) as scratch:
-        snapshot = await _boot(shape, image, paths.qemu_preload, scratch, cpu)
+        snapshot = await _boot(shape, image, paths, scratch, cpu)
         place_folder(snapshot, path)
     return path
 
@@ -172,13 +176,26 @@ async def provide_whole(hardware: Hardware, snapshot: Path, cpu: int) -> None:
         (folder / WHOLE).rename(snapshot / WHOLE)
 
 
-async def _boot(
-    shape: GuestShape, image: GuestImage, preload: Path, folder: Path, cpu: int
-) -> Path:
+def _has_device_of_plugin(shape: GuestShape) -> bool:
+    return bool(shape.programmer) and DEVICES[Programmer(shape.programmer)].is_of_plugin
+
+
+def plugin_without_chip(shape: GuestShape, plugin: Path, folder: Path) -> ChipPlugin | None:
+    """Returns the chip plugin for a machine that has its programmer by it, and no chip yet."""
+    if not _has_device_of_plugin(shape):
+        return None
+    settings = folder / "chip.settings"
+    settings.touch()
+    front = DEVICES[Programmer(shape.programmer)].front
+    return ChipPlugin(plugin=plugin, front=front, settings=settings, values={})
+
+
+async def _boot(shape: GuestShape, image: GuestImage, paths: Paths, folder: Path, cpu: int) -> Path:
     snapshot = folder / "snapshot"
     snapshot.mkdir()
-    hardware = boot_hardware(shape, image, preload, folder / "console.log")
-    hardware = replace(hardware, memory=snapshot / RAM)
+    hardware = boot_hardware(shape, image, paths.qemu_preload, folder / "console.log")
+    chip = plugin_without_chip(shape, paths.chip_plugin, folder)
+    hardware = replace(hardware, memory=snapshot / RAM, chip=chip)
     machine = QemuMachine(hardware, log=folder / "qemu.log", cpu=cpu)
     try:
         await machine.start()

@@ -38,6 +38,7 @@ class Programmer(StrEnum):
     DUMMY = "dummy"
     NICINTEL = "nicintel"
     INTERNAL = "internal"
+    CH341A_SPI = "ch341a_spi"
 
 
 class Expect(StrEnum):

@@ -30,6 +30,12 @@ class Device:
     size_bytes_max: int
     """The size of the largest such chip."""
     archs: tuple[Arch, ...] = (Arch.X86_64,)
+    kernel: str = ""
+    """The kernel of images/recipes.toml that has its driver; empty: the usual one."""
+    is_of_plugin: bool = False
+    """True if QEMU knows the device by the chip plugin alone, also while the guest boots."""
+    has_state_in_memory: bool = False
+    """True if QEMU reads the guest's memory when it loads the device's state."""
 
     @property
     def argument(self) -> str:
@@ -63,6 +69,17 @@ DEVICES = {
         opens=("/dev/mem",),
         bus="spi",
         size_bytes_max=16 << 20,  # Its commands have addresses of three bytes.
+    ),
+    Programmer.CH341A_SPI: Device(
+        front="ch341a",
+        qemu_words=("-device", "qemu-xhci,addr=0x11", "-device", "rig-usb"),
+        driver="ch341a_spi",
+        opens=("/dev/bus/usb/001/002",),
+        bus="spi",
+        size_bytes_max=64 << 20,
+        kernel="full",
+        is_of_plugin=True,
+        has_state_in_memory=True,
     ),
 }
 

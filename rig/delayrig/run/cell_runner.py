@@ -14,7 +14,7 @@ import msgspec
 from delayrig.base.atomic_file import replace_file
 from delayrig.base.errors import BadInputError, LostGuestError, OverdueGuestError
 from delayrig.base.scratch import full_scratch
-from delayrig.hazards.of_cell import hazards_of
+from delayrig.hazards.of_cell import hazards_of, shape_of
 from delayrig.images import dummy
 from delayrig.images.delay_function import DelayFunction, DelayWish, find_watched
 from delayrig.images.subject import Subject, is_own_build, knows_string, wrong_machine
@@ -144,6 +144,8 @@ def _device_refusal(cell: Cell, chip: ChipFacts, subject: Subject) -> str:
     words = (hazard.emulator_words(cell) for hazard in hazards_of(cell))
     if any(words):
         return f"a part behind {cell.programmer} takes none of the emulator's options"
+    if device.kernel and shape_of(cell).kernel != device.kernel:
+        return f"{cell.programmer} has its driver in the kernel {device.kernel!r} alone"
     return device.chip_refusal(chip)
 
 

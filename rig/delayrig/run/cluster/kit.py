@@ -28,7 +28,7 @@ from delayrig.model.shape import GuestShape
 from delayrig.plan.request import Request
 from delayrig.run.cell_runner import CellRunner
 
-PATH_KEYS = ("archive", "initrd", "kernel", "path")
+PATH_KEYS = ("archive", "initrd", "kernel", "modules", "path")
 """The keys of images, kernels and subjects that contain paths."""
 T = TypeVar("T", GuestImage, Kernel, Subject)
 
@@ -172,13 +172,15 @@ def _unheard(what: str) -> None:
 
 
 def _moved(thing: T, change: Callable[[str], str]) -> T:
-    keys = [key for key in PATH_KEYS if hasattr(thing, key)]
+    keys = [key for key in PATH_KEYS if getattr(thing, key, "")]
     return msgspec.structs.replace(thing, **{key: change(getattr(thing, key)) for key in keys})
 
 
 def _files_of(supplies: Supplies, state: Path) -> list[KitFile]:
     """Returns the files. A program's archive comes after its parts, so it implies them."""
-    paths = [Path(kernel.path) for kernel in supplies.kernels.values()]
+    kernels = supplies.kernels.values()
+    paths = [Path(kernel.path) for kernel in kernels]
+    paths += [Path(kernel.modules) for kernel in kernels if kernel.modules]
     for image in (*supplies.images.values(), *supplies.device_images.values()):
         paths += [Path(image.kernel), Path(image.initrd)]
     for program in supplies.programs:

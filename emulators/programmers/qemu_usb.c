@@ -1,0 +1,506 @@
+/* SPDX-License-Identifier: GPL-2.0-or-later */
+#include "qemu_usb.h"
+
+#include <dlfcn.h>
+#include <errno.h>
+#include <stdlib.h>
+#include <string.h>
+
+#define CLOCK_VIRTUAL 1
+#define SCALE_NS 1
+#define TOKEN_IN 0x69
+#define TOKEN_OUT 0xE1
+#define RESULT_NAK (-2)
+#define RESULT_STALL (-3)
+#define ATTRIBUTE_BULK 2
+#define ATTRIBUTE_INTERRUPT 3
+#define DIRECTION_IN 0x80
+#define BUS_POWERED 0x80
+#define CURRENT_2MA 48 /* in units of that */
+#define CONTROL_PACKET_BYTES 8
+#define USB_1_1 0x0110
+
+#define ROOM_BYTES 1024 /* QEMU's own structures take less than half */
+#define TRANSFER_BYTES_MAX (64 << 10)
+#define MODEL_TYPE "usb-tablet" /* a device that QEMU has, and what is in its class */
+#define MODEL_NAME "QEMU USB Tablet"
+#define CLASS_SLOTS_MAX 80
+#define ENDPOINTS 3
+
+/* QEMU's names and layouts. */
+typedef struct USBDevice USBDevice;
+typedef struct USBEndpoint USBEndpoint;
+
+struct packet {
+	int pid;
+	uint64_t id;
+	USBEndpoint *endpoint;
+	unsigned int stream;
+	uint64_t data[5];
+	uint64_t parameter;
+	bool short_not_ok;
+	bool interrupt;
+	int status;
+	int actual_length;
+};
+
+struct descriptor_endpoint {
+	uint8_t address;
+	uint8_t attributes;
+	uint16_t bytes_max;
+	uint8_t interval;
+	uint8_t refresh;
+	uint8_t sync_address;
+	bool is_audio;
+	uint8_t *extra;
+	uint8_t burst_max;
+	uint8_t attributes_super;
+	uint16_t bytes_per_interval;
+};
+
+struct descriptor_interface {
+	uint8_t number;
+	uint8_t alternate;
+	uint8_t endpoint_count;
+	uint8_t class[3];
+	uint8_t name;
+	uint8_t other_count;
+	void *others;
+	const struct descriptor_endpoint *endpoints;
+};
+
+struct descriptor_configuration {
+	uint8_t interface_count;
+	uint8_t value;
+	uint8_t name;
+	uint8_t attributes;
+	uint8_t current_max;
+	uint8_t group_count;
+	const void *groups;
+	uint8_t own_interface_count;
+	const struct descriptor_interface *interfaces;
+};
+
+struct descriptor_device {
+	uint16_t usb_version;
+	uint8_t class[3];
+	uint8_t control_bytes_max;
+	uint8_t configuration_count;
+	const struct descriptor_configuration *configurations;
+};
+
+struct descriptor {
+	struct {
+		uint16_t vendor;
+		uint16_t product;
+		uint16_t revision;
+		uint8_t maker_name;
+		uint8_t product_name;
+		uint8_t serial_name;
+	} id;
+	const struct descriptor_device *full;
+	const struct descriptor_device *high;
+	const struct descriptor_device *super;
+	const char *const *names;
+	const void *os;
+};
+
+struct type {
+	const char *name;
+	const char *parent;
+	size_t instance_bytes;
+	size_t instance_align;
+	void *instance_init;
+	void *instance_post_init;
+	void *instance_finalize;
+	bool is_abstract;
+	size_t class_bytes;
+	void (*class_init)(void *class, const void *data);
+	void *class_base_init;
+	const void *class_data;
+	const void *interfaces;
+};
+
+/* Slots of the class of a USB device, counted from its handle_attach. */
+enum slot {
+	SLOT_STATE = -6,
+	SLOT_BUS_TYPE = -5,
+	SLOT_REALIZE = -4,
+	SLOT_ATTACH = 0,
+	SLOT_RESET = 1,
+	SLOT_CONTROL = 2,
+	SLOT_DATA = 3,
+	SLOT_NAME = 9,
+	SLOT_DESCRIPTOR = 10,
+};
+
+struct qemu_usb {
+	const struct qemu_usb_device *device;
+	USBDevice *self; /* NULL: the machine has none */
+	bool write_waits;
+	size_t attach_slot;
+	_Alignas(max_align_t) uint8_t timer[ROOM_BYTES];
+	uint8_t transfer[TRANSFER_BYTES_MAX];
+
+	struct descriptor_endpoint endpoints[ENDPOINTS];
+	struct descriptor_interface interface;
+	struct descriptor_configuration configuration;
+	struct descriptor_device full;
+	struct descriptor descriptor;
+	const char *names[3];
+	struct type type;
+
+	/* QEMU's functions, and one of its constants, by its names. */
+	void *(*type_register_static)(const struct type *type);
+	void *(*object_class_by_name)(const char *name);
+	void (*usb_desc_attach)(USBDevice *device);
+	void (*usb_desc_init)(USBDevice *device);
+	int (*usb_desc_handle_control)(USBDevice *device, struct packet *packet, int request,
+		int value, int index, int length, uint8_t *data);
+	int (*usb_desc_device)(const void *id, const struct descriptor_device *device, bool os,
+		uint8_t *out, size_t len);
+	int (*usb_desc_config)(const struct descriptor_configuration *configuration, int flags,
+		uint8_t *out, size_t len);
+	void (*usb_packet_init)(struct packet *packet);
+	void (*usb_packet_setup)(struct packet *packet, int pid, USBEndpoint *endpoint,
+		unsigned int stream, uint64_t id, bool short_not_ok, bool interrupt);
+	void (*usb_packet_addbuf)(struct packet *packet, void *bytes, size_t len);
+	void (*usb_packet_cleanup)(struct packet *packet);
+	size_t (*usb_packet_size)(struct packet *packet);
+	void (*usb_packet_copy)(struct packet *packet, void *bytes, size_t len);
+	USBEndpoint *(*usb_ep_get)(USBDevice *device, int pid, int number);
+	void (*usb_wakeup)(USBEndpoint *endpoint, unsigned int stream);
+	void (*timer_init_full)(void *timer, void *group, int clock, int scale, int attributes,
+		void (*fire)(void *opaque), void *opaque);
+	void (*timer_mod_ns)(void *timer, int64_t at_ns);
+	void (*timer_del)(void *timer);
+	int64_t (*qemu_clock_get_ns)(int type);
+	const char *const *vmstate_usb_device; /* it begins with its name */
+};
+
+/* QEMU calls a class and its devices with nothing of ours. */
+static struct qemu_usb *usb;
+
+#define FUNCTION(name_) {#name_, offsetof(struct qemu_usb, name_)}
+
+static const struct {
+	const char *name;
+	size_t offset;
+} functions[] = {
+	FUNCTION(type_register_static),
+	FUNCTION(object_class_by_name),
+	FUNCTION(usb_desc_attach),
+	FUNCTION(usb_desc_init),
+	FUNCTION(usb_desc_handle_control),
+	FUNCTION(usb_desc_device),
+	FUNCTION(usb_desc_config),
+	FUNCTION(usb_packet_init),
+	FUNCTION(usb_packet_setup),
+	FUNCTION(usb_packet_addbuf),
+	FUNCTION(usb_packet_cleanup),
+	FUNCTION(usb_packet_size),
+	FUNCTION(usb_packet_copy),
+	FUNCTION(usb_ep_get),
+	FUNCTION(usb_wakeup),
+	FUNCTION(timer_init_full),
+	FUNCTION(timer_mod_ns),
+	FUNCTION(timer_del),
+	FUNCTION(qemu_clock_get_ns),
+	FUNCTION(vmstate_usb_device),
+};
+
+static bool find_functions(struct qemu_usb *self, const char **missing)
+{
+	for (size_t i = 0; i < sizeof(functions) / sizeof(functions[0]); i++) {
+		void *found = dlsym(RTLD_DEFAULT, functions[i].name);
+
+		*missing = functions[i].name;
+		if (!found)
+			return false;
+		memcpy((char *)self + functions[i].offset, (const void *)&found, sizeof(found));
+	}
+	return true;
+}
+
+static USBEndpoint *endpoint_in(const struct qemu_usb *self)
+{
+	return self->usb_ep_get(self->self, TOKEN_IN, self->device->front->endpoint_in);
+}
+
+static USBEndpoint *endpoint_out(const struct qemu_usb *self)
+{
+	return self->usb_ep_get(self->self, TOKEN_OUT, self->device->front->endpoint_out);
+}
+
+/* The host is told when there is something for it; until then it is refused. */
+static void arm(struct qemu_usb *self)
+{
+	uint64_t ready_ns = self->device->ready_ns(self->device->owner);
+	int64_t now_ns = self->qemu_clock_get_ns(CLOCK_VIRTUAL);
+
+	if (ready_ns > INT64_MAX)
+		self->timer_del(self->timer);
+	else
+		self->timer_mod_ns(
+			self->timer, (int64_t)ready_ns > now_ns ? (int64_t)ready_ns : now_ns);
+}
+
+static void on_time(void *opaque)
+{
+	struct qemu_usb *self = opaque;
+
+	self->usb_wakeup(endpoint_in(self), 0);
+	if (self->write_waits)
+		self->usb_wakeup(endpoint_out(self), 0);
+}
+
+static int take_write(struct qemu_usb *self, struct packet *packet)
+{
+	size_t len = self->usb_packet_size(packet);
+	int ret = -EMSGSIZE;
+
+	if (len <= sizeof(self->transfer)) {
+		self->usb_packet_copy(packet, self->transfer, len);
+		ret = self->device->write(self->device->owner, self->transfer, len);
+	}
+	self->write_waits = ret == -EAGAIN;
+	if (ret == 0)
+		arm(self);
+	else
+		packet->actual_length = 0;
+	return ret;
+}
+
+/* A host that waits to write may go on as soon as it has read. */
+static int give_read(struct qemu_usb *self, struct packet *packet)
+{
+	size_t len = self->usb_packet_size(packet);
+
+	if (len > sizeof(self->transfer))
+		len = sizeof(self->transfer);
+	len = self->device->read(self->device->owner, self->transfer, len);
+	if (len == 0)
+		return -EAGAIN;
+	self->usb_packet_copy(packet, self->transfer, len);
+	if (self->write_waits)
+		self->timer_mod_ns(self->timer, self->qemu_clock_get_ns(CLOCK_VIRTUAL));
+	else
+		arm(self);
+	return 0;
+}
+
+static void on_data(USBDevice *device, struct packet *packet)
+{
+	int ret = -EAGAIN;
+
+	(void)device;
+	if (packet->pid == TOKEN_OUT && packet->endpoint == endpoint_out(usb))
+		ret = take_write(usb, packet);
+	else if (packet->pid == TOKEN_IN && packet->endpoint == endpoint_in(usb))
+		ret = give_read(usb, packet);
+	if (ret < 0)
+		packet->status = ret == -EAGAIN ? RESULT_NAK : RESULT_STALL;
+}
+
+static void on_control(USBDevice *device, struct packet *packet, int request, int value, int index,
+	int length, uint8_t *data)
+{
+	if (usb->usb_desc_handle_control(device, packet, request, value, index, length, data) < 0)
+		packet->status = RESULT_STALL;
+}
+
+void qemu_usb_forget(struct qemu_usb *self)
+{
+	self->write_waits = false;
+	if (self->self)
+		self->timer_del(self->timer);
+}
+
+static void on_reset(USBDevice *device)
+{
+	(void)device;
+	qemu_usb_forget(usb);
+	usb->device->reset(usb->device->owner);
+}
+
+static void on_realize(USBDevice *device, void *error)
+{
+	(void)error;
+	usb->usb_desc_init(device);
+	usb->timer_init_full(usb->timer, NULL, CLOCK_VIRTUAL, SCALE_NS, 0, on_time, usb);
+	usb->self = device;
+}
+
+static void put_slot(void **class, enum slot slot, const void *value)
+{
+	class[(int)usb->attach_slot + (int)slot] = (void *)value;
+}
+
+static void init_class(void *opaque, const void *data)
+{
+	void **class = (void **)opaque;
+
+	(void)data;
+	put_slot(class, SLOT_STATE, (const void *)usb->vmstate_usb_device);
+	put_slot(class, SLOT_REALIZE, (const void *)on_realize);
+	put_slot(class, SLOT_ATTACH, (const void *)usb->usb_desc_attach);
+	put_slot(class, SLOT_RESET, (const void *)on_reset);
+	put_slot(class, SLOT_CONTROL, (const void *)on_control);
+	put_slot(class, SLOT_DATA, (const void *)on_data);
+	put_slot(class, SLOT_NAME, usb->device->front->name);
+	put_slot(class, SLOT_DESCRIPTOR, &usb->descriptor);
+}
+
+static bool is_text(const void *slot, const char *text)
+{
+	return (uintptr_t)slot > ROOM_BYTES && strcmp(slot, text) == 0;
+}
+
+/* Looks for known values in the class of a device that QEMU has. */
+static bool find_slots(struct qemu_usb *self)
+{
+	void **model = (void **)self->object_class_by_name(MODEL_TYPE);
+	size_t slot = -SLOT_STATE;
+
+	while (model && slot < CLASS_SLOTS_MAX && model[slot] != (void *)self->usb_desc_attach)
+		slot++;
+	self->attach_slot = slot;
+	return model && slot < CLASS_SLOTS_MAX && is_text(model[slot + SLOT_NAME], MODEL_NAME) &&
+	       is_text(model[(int)slot + SLOT_BUS_TYPE], "usb-bus") &&
+	       model[(int)slot + SLOT_STATE] != NULL && model[(int)slot + SLOT_REALIZE] != NULL &&
+	       is_text(self->vmstate_usb_device[0], "USBDevice");
+}
+
+/* A packet that is made by QEMU's functions must be as it is laid out here. */
+static bool packets_work(struct qemu_usb *self)
+{
+	_Alignas(max_align_t) uint8_t room[ROOM_BYTES];
+	_Alignas(max_align_t) uint8_t endpoint[ROOM_BYTES] = {0};
+	struct packet *packet = (struct packet *)room;
+	char bytes[] = "0123";
+	char copy[2];
+	bool work;
+
+	memset(room, 0xA5, sizeof(room));
+	self->usb_packet_init(packet);
+	self->usb_packet_setup(
+		packet, TOKEN_OUT, (USBEndpoint *)endpoint, 0, UINT64_C(0x123456789), true, true);
+	work = packet->pid == TOKEN_OUT && packet->id == UINT64_C(0x123456789) &&
+	       packet->endpoint == (USBEndpoint *)endpoint && packet->short_not_ok &&
+	       packet->interrupt && packet->status == 0 && packet->actual_length == 0;
+	self->usb_packet_addbuf(packet, bytes, sizeof(bytes));
+	self->usb_packet_copy(packet, copy, sizeof(copy));
+	work = work && packet->actual_length == sizeof(copy) && memcmp(copy, "01", 2) == 0;
+	self->usb_packet_cleanup(packet);
+	return work;
+}
+
+/* The bytes that the host will see must be those of the front. */
+static bool descriptors_work(struct qemu_usb *self)
+{
+	const struct front_usb *front = self->device->front;
+	const uint8_t device[] = {18, 1, 0x10, 0x01, 0, 0, 0, CONTROL_PACKET_BYTES,
+		(uint8_t)front->vendor, (uint8_t)(front->vendor >> 8), (uint8_t)front->product,
+		(uint8_t)(front->product >> 8), (uint8_t)front->revision,
+		(uint8_t)(front->revision >> 8), 0, 2, 0, 1};
+	const uint8_t head[] = {9, 2, 39, 0, 1, 1, 0, BUS_POWERED, CURRENT_2MA, 9, 4, 0, 0,
+		ENDPOINTS, front->interface_class[0], front->interface_class[1],
+		front->interface_class[2], 0};
+	uint8_t out[ROOM_BYTES] = {0};
+
+	if (self->usb_desc_device(&self->descriptor.id, &self->full, false, out, sizeof(out)) !=
+			(int)sizeof(device) ||
+		memcmp(out, device, sizeof(device)) != 0)
+		return false;
+	if (self->usb_desc_config(&self->configuration, 0, out, sizeof(out)) != head[2] ||
+		memcmp(out, head, sizeof(head)) != 0)
+		return false;
+	for (size_t i = 0; i < ENDPOINTS; i++) {
+		const struct descriptor_endpoint *endpoint = &self->endpoints[i];
+		const uint8_t wanted[] = {7, 5, endpoint->address, endpoint->attributes,
+			front->packet_bytes, 0, endpoint->interval};
+
+		if (memcmp(out + sizeof(head) + i * sizeof(wanted), wanted, sizeof(wanted)) != 0)
+			return false;
+	}
+	return true;
+}
+
+static void describe_endpoint(
+	struct descriptor_endpoint *endpoint, const struct front_usb *front, uint8_t address)
+{
+	*endpoint = (struct descriptor_endpoint){
+		.address = address,
+		.attributes = ATTRIBUTE_BULK,
+		.bytes_max = front->packet_bytes,
+	};
+}
+
+static void describe(struct qemu_usb *self)
+{
+	const struct front_usb *front = self->device->front;
+
+	describe_endpoint(&self->endpoints[0], front, DIRECTION_IN | front->endpoint_in);
+	describe_endpoint(&self->endpoints[1], front, front->endpoint_out);
+	describe_endpoint(&self->endpoints[2], front, DIRECTION_IN | front->endpoint_interrupt);
+	self->endpoints[2].attributes = ATTRIBUTE_INTERRUPT;
+	self->endpoints[2].interval = 1;
+	self->interface = (struct descriptor_interface){
+		.endpoint_count = ENDPOINTS, .endpoints = self->endpoints};
+	memcpy(self->interface.class, front->interface_class, sizeof(self->interface.class));
+	self->configuration = (struct descriptor_configuration){
+		.interface_count = 1,
+		.value = 1,
+		.attributes = BUS_POWERED,
+		.current_max = CURRENT_2MA,
+		.own_interface_count = 1,
+		.interfaces = &self->interface,
+	};
+	self->full = (struct descriptor_device){
+		.usb_version = USB_1_1,
+		.control_bytes_max = CONTROL_PACKET_BYTES,
+		.configuration_count = 1,
+		.configurations = &self->configuration,
+	};
+	self->names[0] = self->names[1] = "";
+	self->names[2] = front->name;
+	self->descriptor = (struct descriptor){
+		.id = {front->vendor, front->product, front->revision, 0, 2, 0},
+		.full = &self->full,
+		.names = self->names,
+	};
+}
+
+/* Returns the name of the first structure that is laid out in another way; NULL: none is. */
+static const char *other_layout(struct qemu_usb *self)
+{
+	if (!find_slots(self))
+		return "class of USB devices as known";
+	if (!packets_work(self))
+		return "USB packets as known";
+	return descriptors_work(self) ? NULL : "USB descriptors as known";
+}
+
+struct qemu_usb *qemu_usb_register(const struct qemu_usb_device *device, const char **missing)
+{
+	struct qemu_usb *self = calloc(1, sizeof(*self));
+	bool is_found;
+
+	*missing = "memory";
+	is_found = self && find_functions(self, missing);
+
+	if (is_found) {
+		self->device = device;
+		describe(self);
+		*missing = other_layout(self);
+	}
+	if (!is_found || *missing) {
+		free(self);
+		return NULL;
+	}
+	usb = self;
+	self->type = (struct type){
+		.name = device->type, .parent = "usb-device", .class_init = init_class};
+	self->type_register_static(&self->type);
+	return self;
+}
