@@ -3,7 +3,12 @@
 
 #include <string.h>
 
-static const struct front *const fronts[] = {&ch341a_front, &ich9_front, &nicintel_front};
+static const struct front *const fronts[] = {
+	&amd8111_front,
+	&ch341a_front,
+	&ich9_front,
+	&nicintel_front,
+};
 
 const struct front *front_find(const char *name)
 {

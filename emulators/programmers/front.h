@@ -16,6 +16,8 @@ struct front_access {
 	uint64_t now_ns;
 	uint64_t offset;
 	unsigned int size_bytes;
+	uint64_t index;   /* the value of the index, if the window has one */
+	uint64_t beneath; /* then what the register beneath says, if this is a read */
 };
 
 /* Registers in a row, laid over a region of memory that the machine has. */
@@ -24,6 +26,13 @@ struct front_window {
 	uint64_t offset;
 	uint64_t size_bytes;
 	unsigned int access_bytes_max; /* longer ones come in pieces, the lowest address first */
+	/*
+	 * Where registers are reached by index and data: the region of the index, of four bytes.
+	 * Writes to such a window reach the machine's own registers, too. NULL: not so.
+	 */
+	const char *index_region;
+	/* Asked after each write to the front: whether the window is there. NULL: always. */
+	bool (*is_shown)(const struct bus *bus);
 	/* @bus is NULL where there is no chip. */
 	uint64_t (*read)(struct bus *bus, const struct front_access *access);
 	void (*write)(struct bus *bus, const struct front_access *access, uint64_t value);
@@ -62,6 +71,7 @@ struct front {
 	const struct front_usb *usb; /* NULL: it is no USB device */
 };
 
+extern const struct front amd8111_front;
 extern const struct front ch341a_front;
 extern const struct front ich9_front;
 extern const struct front nicintel_front;

@@ -18,6 +18,7 @@
 #include "text/arguments.h"
 
 #define USB_TYPE "rig-usb" /* the name of the front's device for `-device` */
+#define INDEX_BYTES 4
 
 struct options {
 	const char *front;
@@ -31,6 +32,8 @@ struct plugin;
 struct window {
 	struct plugin *plugin;
 	const struct front_window *front;
+	struct qemu_layer layer;
+	struct MemoryRegion *index; /* NULL: it has none */
 };
 
 struct plugin {
@@ -71,14 +74,32 @@ static struct front_access access_at(
 		.now_ns = qemu_now_ns(window->plugin->qemu),
 		.offset = offset,
 		.size_bytes = size,
+		.index = window->index ? qemu_read_region(window->plugin->qemu, window->index, 0,
+						 INDEX_BYTES)
+				       : 0,
 	};
+}
+
+/* Puts windows where the front has them by now. */
+static void show_windows(struct plugin *self)
+{
+	for (size_t i = 0; i < self->front->window_count; i++) {
+		const struct window *window = &self->windows[i];
+
+		if (window->front->is_shown)
+			qemu_show(self->qemu, &window->layer,
+				window->front->is_shown(session_bus(&self->session)));
+	}
 }
 
 static uint64_t on_read(void *owner, uint64_t offset, unsigned int size_bytes)
 {
 	struct window *window = owner;
-	const struct front_access access = access_at(window, offset, size_bytes);
+	struct front_access access = access_at(window, offset, size_bytes);
 
+	if (window->index)
+		access.beneath = qemu_read_region(window->plugin->qemu, window->layer.beneath,
+			window->layer.offset + offset, size_bytes);
 	return window->front->read(session_bus(&window->plugin->session), &access);
 }
 
@@ -88,6 +109,10 @@ static void on_write(void *owner, uint64_t offset, uint64_t value, unsigned int 
 	const struct front_access access = access_at(window, offset, size_bytes);
 
 	window->front->write(session_bus(&window->plugin->session), &access, value);
+	if (window->index)
+		qemu_write_region(window->plugin->qemu, window->layer.beneath,
+			window->layer.offset + offset, value, size_bytes);
+	show_windows(window->plugin);
 }
 
 static void reset_usb(void *owner)
@@ -131,7 +156,12 @@ static int lay_window(struct plugin *self, const struct front_window *front, str
 	};
 
 	*window = (struct window){.plugin = self, .front = front};
-	return qemu_lay_over(self->qemu, front->region, front->offset, &registers);
+	if (front->index_region) {
+		window->index = qemu_find_region(self->qemu, front->index_region);
+		if (!window->index)
+			return -ENODEV;
+	}
+	return qemu_lay_over(self->qemu, front->region, front->offset, &registers, &window->layer);
 }
 
 static void on_machine_done(void *owner)
@@ -148,6 +178,7 @@ static void on_machine_done(void *owner)
 	}
 	if (self->options.check)
 		exit(EXIT_SUCCESS);
+	show_windows(self);
 }
 
 static void on_resumed(void *owner, uint64_t now_ns)
@@ -162,6 +193,7 @@ static void on_resumed(void *owner, uint64_t now_ns)
 		qemu_usb_forget(self->usb);
 		reset_usb(self);
 	}
+	show_windows(self);
 }
 
 static void on_paused(void *owner, uint64_t now_ns)

@@ -15,7 +15,7 @@
 /* Behind all that a machine of the rig's has. */
 #define TRIAL_ADDRESS (UINT64_C(0xF) << 36)
 #define TRIAL_BYTES 4096
-#define TRIAL_ACCESSES 5
+#define TRIAL_ACCESSES 7
 
 /* QEMU's names and layouts. */
 typedef struct MemoryRegion MemoryRegion;
@@ -58,6 +58,12 @@ struct qemu {
 	void (*memory_region_del_subregion)(MemoryRegion *region, MemoryRegion *part);
 	const char *(*memory_region_name)(const MemoryRegion *region);
 	uint64_t (*memory_region_size)(MemoryRegion *region);
+	void (*memory_region_set_enabled)(MemoryRegion *region, bool enabled);
+	/* @size is the binary logarithm; @attributes are a struct of bits that fits in there. */
+	unsigned int (*memory_region_dispatch_read)(MemoryRegion *region, uint64_t offset,
+		uint64_t *value, unsigned int size, uint64_t attributes);
+	unsigned int (*memory_region_dispatch_write)(MemoryRegion *region, uint64_t offset,
+		uint64_t value, unsigned int size, uint64_t attributes);
 	void (*cpu_physical_memory_rw)(
 		uint64_t address, void *bytes, uint64_t count, bool is_write);
 	Object *(*object_get_root)(void);
@@ -88,6 +94,9 @@ static const struct {
 	FUNCTION(memory_region_del_subregion),
 	FUNCTION(memory_region_name),
 	FUNCTION(memory_region_size),
+	FUNCTION(memory_region_set_enabled),
+	FUNCTION(memory_region_dispatch_read),
+	FUNCTION(memory_region_dispatch_write),
 	FUNCTION(cpu_physical_memory_rw),
 	FUNCTION(object_get_root),
 	FUNCTION(object_child_foreach_recursive),
@@ -184,22 +193,55 @@ static int look_at(Object *child, void *opaque)
 	return 0;
 }
 
-int qemu_lay_over(struct qemu *qemu, const char *region, uint64_t offset,
-	const struct qemu_registers *registers)
+MemoryRegion *qemu_find_region(struct qemu *qemu, const char *name)
 {
-	struct search search = {.qemu = qemu, .name = region};
-	MemoryRegion *own;
+	struct search search = {.qemu = qemu, .name = name};
 
 	qemu->object_child_foreach_recursive(qemu->object_get_root(), look_at, &search);
-	if (search.count != 1)
+	return search.count == 1 ? search.found : NULL;
+}
+
+int qemu_lay_over(struct qemu *qemu, const char *region, uint64_t offset,
+	const struct qemu_registers *registers, struct qemu_layer *layer)
+{
+	MemoryRegion *found = qemu_find_region(qemu, region);
+	MemoryRegion *own;
+
+	if (!found)
 		return -ENODEV;
-	if (qemu->memory_region_size(search.found) < offset + registers->size_bytes)
+	if (qemu->memory_region_size(found) < offset + registers->size_bytes)
 		return -ERANGE;
 	own = make_region(qemu, registers);
 	if (!own)
 		return -ENOMEM;
-	qemu->memory_region_add_subregion_overlap(search.found, offset, own, ABOVE_ALL_REGIONS);
+	qemu->memory_region_add_subregion_overlap(found, offset, own, ABOVE_ALL_REGIONS);
+	*layer = (struct qemu_layer){.registers = own, .beneath = found, .offset = offset};
 	return 0;
+}
+
+static unsigned int log2_of(unsigned int size_bytes)
+{
+	return (unsigned int)__builtin_ctz(size_bytes);
+}
+
+uint64_t qemu_read_region(
+	struct qemu *qemu, MemoryRegion *region, uint64_t offset, unsigned int size_bytes)
+{
+	uint64_t value = 0;
+
+	qemu->memory_region_dispatch_read(region, offset, &value, log2_of(size_bytes), 0);
+	return value;
+}
+
+void qemu_write_region(struct qemu *qemu, MemoryRegion *region, uint64_t offset, uint64_t value,
+	unsigned int size_bytes)
+{
+	qemu->memory_region_dispatch_write(region, offset, value, log2_of(size_bytes), 0);
+}
+
+void qemu_show(struct qemu *qemu, const struct qemu_layer *layer, bool shown)
+{
+	qemu->memory_region_set_enabled(layer->registers, shown);
 }
 
 /* The accesses to the registers of a trial. */
@@ -234,7 +276,7 @@ static void trial_write(void *owner, uint64_t offset, uint64_t value, unsigned i
 static bool trial_saw(const struct trial *trial)
 {
 	static const struct trial_access wanted[TRIAL_ACCESSES] = {
-		{3, 0, 1}, {4, 0, 1}, {5, 0, 1}, {6, 0, 1}, {7, 0x5A, 1}};
+		{3, 0, 1}, {4, 0, 1}, {5, 0, 1}, {6, 0, 1}, {7, 0x5A, 1}, {8, 0, 1}, {9, 0, 1}};
 	bool same = trial->count == TRIAL_ACCESSES;
 
 	for (size_t i = 0; i < TRIAL_ACCESSES && same; i++) {
@@ -270,8 +312,9 @@ bool qemu_registers_work(struct qemu *qemu)
 	qemu->memory_region_add_subregion_overlap(memory, TRIAL_ADDRESS, own, ABOVE_ALL_REGIONS);
 	qemu->cpu_physical_memory_rw(TRIAL_ADDRESS + 3, read, sizeof(read), false);
 	qemu->cpu_physical_memory_rw(TRIAL_ADDRESS + 7, &written, sizeof(written), true);
+	work = qemu_read_region(qemu, own, 8, 2) == 0x4948;
 	qemu->memory_region_del_subregion(memory, own);
-	work = trial_saw(trial) && memcmp(read, "CDEF", sizeof(read)) == 0;
+	work = work && trial_saw(trial) && memcmp(read, "CDEF", sizeof(read)) == 0;
 	/* QEMU may look at the region until it is at rest, so that stays. */
 	free(trial);
 	return work;

@@ -48,11 +48,33 @@ uint64_t qemu_now_ns(const struct qemu *qemu);
 /* Once the machine is done: whether registers work in this QEMU as they do in those known. */
 bool qemu_registers_work(struct qemu *qemu);
 
+/* A region of memory of QEMU's. */
+struct MemoryRegion;
+
+/* Registers as they lie over a region. */
+struct qemu_layer {
+	struct MemoryRegion *registers;
+	struct MemoryRegion *beneath;
+	uint64_t offset;
+};
+
 /*
  * Over the device's region of that name, above all that is there. -ENODEV: the machine has none, or
  * several; -ERANGE: it ends before; -ENOMEM.
  */
 int qemu_lay_over(struct qemu *qemu, const char *region, uint64_t offset,
-	const struct qemu_registers *registers);
+	const struct qemu_registers *registers, struct qemu_layer *layer);
+
+/* NULL: the machine has no region of that name, or several. */
+struct MemoryRegion *qemu_find_region(struct qemu *qemu, const char *name);
+
+/* An access to the region itself, whatever lies over it. */
+uint64_t qemu_read_region(
+	struct qemu *qemu, struct MemoryRegion *region, uint64_t offset, unsigned int size_bytes);
+void qemu_write_region(struct qemu *qemu, struct MemoryRegion *region, uint64_t offset,
+	uint64_t value, unsigned int size_bytes);
+
+/* Puts registers that are laid over a region there, or takes them away. */
+void qemu_show(struct qemu *qemu, const struct qemu_layer *layer, bool shown);
 
 #endif

@@ -19,8 +19,10 @@ static const struct target {
 	{"nicintel", false},
 	{"ich9", true},
 	{"ch341a", true},
+	{"amd8111", false},
 };
 
+#define INDEX_OF_BRIDGE 0x80000800 /* of amd8111.c */
 #define TARGETS (sizeof(targets) / sizeof(targets[0]))
 #define TRANSFER_BYTES_MAX 256
 
@@ -107,6 +109,8 @@ static void access_once(struct bench *bench, struct fuzz_input *input)
 		access.offset = window->size_bytes - access.size_bytes;
 	let_pass(bench, fuzz_u8(input));
 	access.now_ns = bench->now_ns;
+	if (window->index_region)
+		access.index = INDEX_OF_BRIDGE | (choice & 0x40);
 	if (choice & 1)
 		window->write(&bench->bus, &access, value_of(input, access.size_bytes));
 	else

@@ -177,11 +177,34 @@ def test_guests_without_the_device_are_refused(changes: dict[str, Any], said: st
         (Programmer.INTERNAL, "W25Q128JV", True),
         (Programmer.INTERNAL, "W25Q256JV", False),
         (Programmer.INTERNAL, "SST29EE010", False),
+        (Programmer.INTERNAL_MEMORY, "SST49LF040", True),
+        (Programmer.INTERNAL_MEMORY, "82802AB", True),
+        (Programmer.INTERNAL_MEMORY, "SST39SF040", True),
+        (Programmer.INTERNAL_MEMORY, "W25Q128JV", False),
     ],
 )
 def test_chip_must_fit_bus_and_window(programmer: Programmer, chip: str, *, reached: bool) -> None:
     refusal = DEVICES[programmer].chip_refusal(CHIPS[chip])
     assert (refusal == "") is reached
+
+
+def test_registers_that_a_kernel_must_find_are_there_before_a_chip(tmp_path: Path) -> None:
+    shape = shape_of(nicintel(programmer=Programmer.INTERNAL_MEMORY, chip="SST49LF040"))
+    chip = plugin_without_chip(shape, Path("/p.so"), tmp_path)
+    assert chip is not None
+    assert chip.front == "amd8111"
+    assert chip.settings.read_text() == ""
+
+
+def test_option_follows_the_driver() -> None:
+    assert DEVICES[Programmer.INTERNAL].argument == "internal"
+    argument = DEVICES[Programmer.INTERNAL_MEMORY].argument
+    assert argument == "internal:laptop=this_is_not_a_laptop"
+
+
+def test_shape_of_a_variant_has_a_name_that_fits_a_path() -> None:
+    cell = nicintel(programmer=Programmer.INTERNAL_MEMORY, chip="SST49LF040")
+    assert shape_of(cell).name.endswith("-internal-memory")
 
 
 def test_chipset_is_part_of_a_machine_of_its_own(tmp_path: Path) -> None:

@@ -25,29 +25,32 @@ class Device:
     """flashrom's name of it, which a build may lack."""
     opens: tuple[str, ...]
     """Files that a program opens to get at the registers."""
-    bus: str
-    """The bus of the chips that it reaches."""
+    options: str = ""
+    """The options after flashrom's name of it."""
+    buses: tuple[str, ...]
+    """The buses of the chips that it reaches."""
     size_bytes_max: int
     """The size of the largest such chip."""
     archs: tuple[Arch, ...] = (Arch.X86_64,)
     kernel: str = ""
     """The kernel of images/recipes.toml that has its driver; empty: the usual one."""
     is_of_plugin: bool = False
-    """True if QEMU knows the device by the chip plugin alone, also while the guest boots."""
+    """True if the device is there by the chip plugin alone, also while the guest boots."""
     has_state_in_memory: bool = False
     """True if QEMU reads the guest's memory when it loads the device's state."""
 
     @property
     def argument(self) -> str:
         """Returns the value of flashrom's `-p`."""
-        return self.driver
+        return ":".join(filter(None, [self.driver, self.options]))
 
     def chip_refusal(self, chip: ChipFacts) -> str:
         """Returns why it cannot reach that chip; empty where it can."""
-        if chip.bus == self.bus and chip.size_bytes <= self.size_bytes_max:
+        if chip.bus in self.buses and chip.size_bytes <= self.size_bytes_max:
             return ""
         return (
-            f"{self.driver} reaches {self.bus} parts of up to {self.size_bytes_max >> 10} KiB,"
+            f"{self.driver} reaches {' and '.join(self.buses)} parts"
+            f" of up to {self.size_bytes_max >> 10} KiB,"
             f" and a {chip.name} is on {chip.bus} and has {chip.size_bytes >> 10} KiB"
         )
 
@@ -59,7 +62,7 @@ DEVICES = {
         qemu_words=("-device", "i82551,romfile=,addr=0x10"),
         driver="nicintel",
         opens=("/dev/mem",),
-        bus="parallel",
+        buses=("parallel",),
         size_bytes_max=128 << 10,
     ),
     Programmer.INTERNAL: Device(
@@ -67,15 +70,25 @@ DEVICES = {
         qemu_words=("-machine", "q35"),
         driver="internal",
         opens=("/dev/mem",),
-        bus="spi",
+        buses=("spi",),
         size_bytes_max=16 << 20,  # Its commands have addresses of three bytes.
+    ),
+    Programmer.INTERNAL_MEMORY: Device(
+        front="amd8111",
+        qemu_words=(),
+        driver="internal",
+        options="laptop=this_is_not_a_laptop",
+        opens=("/dev/mem",),
+        buses=("parallel", "lpc", "fwh"),
+        size_bytes_max=4 << 20,
+        is_of_plugin=True,
     ),
     Programmer.CH341A_SPI: Device(
         front="ch341a",
         qemu_words=("-device", "qemu-xhci,addr=0x11", "-device", "rig-usb"),
         driver="ch341a_spi",
         opens=("/dev/bus/usb/001/002",),
-        bus="spi",
+        buses=("spi",),
         size_bytes_max=64 << 20,
         kernel="full",
         is_of_plugin=True,

@@ -48,7 +48,7 @@ class GuestShape:
     def name(self) -> str:
         clock = "" if self.clocksource == self.platform.clocksource else self.clocksource
         words = [self.kernel, clock, *(word.replace("=", "-") for word in self.kernel_words)]
-        words += [self.programmer]
+        words += [self.programmer.replace(":", "-")]
         special = "".join(f"-{word}" for word in words if word)
         if len(special) > SPECIAL_MAX:
             special = f"-{digest.of_value(words)[:12]}"

@@ -1,0 +1,99 @@
+/* SPDX-License-Identifier: GPL-2.0-or-later */
+/*
+ * The flash part that a board boots from, at the top of 4 GiB, behind the LPC bridge of an
+ * AMD-8111. QEMU has a PIIX3 in its place, which goes by the bridge's name here: all else of its
+ * configuration is plain memory.
+ *
+ * This machine boots from a ROM of QEMU's, so the part is there once the bridge passes writes to
+ * it.
+ *
+ * Sources: AMD-8111 HyperTransport I/O Hub Data Sheet, 24674 revision 3.00, DevB:0x00 and
+ * DevB:0x40; PCI Local Bus Specification 3.0, 3.2.2.3.2 "Software Generation of Configuration
+ * Transactions".
+ */
+#include "front.h"
+
+#define CONFIG_OF_BRIDGE UINT64_C(0x80000800) /* bus 0, device 1, function 0; enabled */
+#define CONFIG_DWORD UINT64_C(0xFFFFFFFC)
+#define ID_AT 0x00
+#define ID UINT64_C(0x74681022)
+#define ROM_CONTROL_AT 0x40
+#define ROM_WRITE_ENABLE 0x01
+
+#define WINDOW_BYTES (UINT64_C(8) << 20) /* a part, and registers of an FWH 4 MiB below it */
+#define FOUR_GIB (UINT64_C(4) << 30)
+#define BUS_BYTES (UINT64_C(16) << 20) /* parts see 24 bits of an address */
+#define NOBODY 0xFF
+
+struct amd8111 {
+	bool passes_writes;
+};
+
+_Static_assert(sizeof(struct amd8111) <= BUS_REGISTERS_BYTES, "no room for the registers");
+
+static bool is_at(const struct front_access *access, uint64_t reg)
+{
+	return (access->index & CONFIG_DWORD) == (CONFIG_OF_BRIDGE | reg);
+}
+
+static uint64_t read_config(struct bus *bus, const struct front_access *access)
+{
+	(void)bus;
+	if (!is_at(access, ID_AT))
+		return access->beneath;
+	return ID >> 8 * access->offset & ((UINT64_C(1) << 8 * access->size_bytes) - 1);
+}
+
+static void write_config(struct bus *bus, const struct front_access *access, uint64_t value)
+{
+	if (bus && is_at(access, ROM_CONTROL_AT) && access->offset == 0)
+		((struct amd8111 *)(void *)bus->registers)->passes_writes =
+			(value & ROM_WRITE_ENABLE) != 0;
+}
+
+static bool is_part_shown(const struct bus *bus)
+{
+	return bus && ((const struct amd8111 *)(const void *)bus->registers)->passes_writes;
+}
+
+static uint32_t address_of(const struct front_access *access)
+{
+	return (uint32_t)(BUS_BYTES - WINDOW_BYTES + access->offset);
+}
+
+static uint64_t read_part(struct bus *bus, const struct front_access *access)
+{
+	return bus ? bus_read_cycle(bus, access->now_ns, address_of(access)) : NOBODY;
+}
+
+static void write_part(struct bus *bus, const struct front_access *access, uint64_t value)
+{
+	if (bus)
+		bus_write_cycle(bus, access->now_ns, address_of(access), (uint8_t)value);
+}
+
+static const struct front_window windows[] = {
+	{
+		.region = "pci-conf-data",
+		.index_region = "pci-conf-idx",
+		.size_bytes = 4,
+		.access_bytes_max = 4,
+		.read = read_config,
+		.write = write_config,
+	},
+	{
+		.region = "system",
+		.offset = FOUR_GIB - WINDOW_BYTES,
+		.size_bytes = WINDOW_BYTES,
+		.access_bytes_max = 1,
+		.is_shown = is_part_shown,
+		.read = read_part,
+		.write = write_part,
+	},
+};
+
+const struct front amd8111_front = {
+	.name = "amd8111",
+	.windows = windows,
+	.window_count = sizeof(windows) / sizeof(windows[0]),
+};
