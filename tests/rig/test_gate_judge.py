@@ -465,3 +465,14 @@ def test_baseline_without_a_cell_leaves_the_cost_unknown() -> None:
     assert decision.doubts == [
         "no cell of the baseline was run to compare with, so its cost is unknown"
     ]
+
+
+@pytest.mark.parametrize("place", [{"icount_shift": 6}, {"hazards": ["busy-siblings"], "cores": 4}])
+def test_time_is_no_cost_where_no_machine_is_as_slow_or_others_slow_it(
+    place: dict[str, Any],
+) -> None:
+    facts = make_result(make_cell(**place))
+    changes = {"guest": facts.guest, "hazards": facts.hazards}
+    before, now = timed(BEFORE, **changes), timed(AFTER, 2 * SECOND, **changes)
+    assert decided([before], [now]).exit_code == 0
+    assert decided([timed(BEFORE)], [timed(AFTER, 2 * SECOND)]).exit_code == 3

@@ -392,7 +392,7 @@ def _request(wish: _Wish, paths: Paths) -> GateRequest:
 def _first(
     folder: Path, stored: StoredBaseline | None, cells: Iterable[Cell], paths: Paths
 ) -> FirstCells:
-    theirs = Path(programs_beside(stored.path)) if stored else folder / PROGRAMS
+    theirs = Path(programs_beside(stored.folder)) if stored else folder / PROGRAMS
     measured = reached_in(stored.results.cells) if stored else {}
     return FirstCells(
         sides=(theirs / BASELINE, folder / PROGRAMS / CANDIDATE),
@@ -436,7 +436,7 @@ def _known_faults(request: GateRequest, wish: _Wish) -> list[KnownFault]:
 def _changed_waits(request: GateRequest, wish: _Wish, paths: Paths) -> tuple[list[str], list[str]]:
     """Returns in words where changed waits were seen, and which ones no cell reached."""
     folder, stored = request.candidate.out, request.stored
-    theirs = [stored.path] if stored else rounds_of(folder, BASELINE)
+    theirs = [stored.folder] if stored else rounds_of(folder, BASELINE)
     changed = find_changed_waits(theirs, rounds_of(folder, CANDIDATE), paths)
     words = changed_wait_words(changed)
     if wish.unreached == "ok":

@@ -73,6 +73,7 @@ class BusySiblings(Hazard):
     concern = Concern.SAFETY
     lanes = ANYWHERE
     cores_min = 2
+    why_uncounted = "other cores slow its own"
 
     def __init__(self, value: str) -> None:
         super().__init__(value)

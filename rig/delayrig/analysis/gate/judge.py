@@ -57,6 +57,8 @@ from delayrig.model.programmers import BUILT_WITHOUT
 from delayrig.model.result import CellResult, Results, RunHeader, Verdict
 
 NOTHING_BESIDE = "no cell of the baseline was run to compare with, so its cost is unknown"
+COUNTED_MIPS_MIN = 50
+"""At fewer a command to the part takes ms of CPU time, which costs nobody as much."""
 SAFE = "nothing too short"
 AS_BEFORE = "nothing is too short that was not before"
 
@@ -458,7 +460,9 @@ class _Judge:
 
 def _never_counted(cell: CellResult) -> str:
     """Returns why its time says nothing about the subject in any gate; empty if it does."""
-    reasons = (hazard_of(word).why_uncounted for word in cell.hazards)
+    reasons = [hazard_of(word).why_uncounted for word in cell.hazards]
+    if min(cell.guest.mips, default=COUNTED_MIPS_MIN) < COUNTED_MIPS_MIN:
+        reasons.append("its CPU is slower than those that flashrom runs on")
     return next(filter(None, reasons), "")
 
 

@@ -68,7 +68,13 @@ def labels_of(words: Iterable[str], subjects: Mapping[str, str], paths: Paths) -
 @dataclass(frozen=True, slots=True, kw_only=True)
 class StoredBaseline:
     path: Path
+    """Its `results.json`."""
     results: Results
+
+    @property
+    def folder(self) -> Path:
+        """Returns the folder of the run."""
+        return self.path.parent
 
     @property
     def lane(self) -> LaneName:
