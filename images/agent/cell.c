@@ -66,6 +66,8 @@ int cell_start_subject(struct hazards *hazards, pid_t *subject)
 		.file_bytes_max = spec->file_bytes_max,
 		.realtime_denied = spec->hazards.realtime_denied,
 		.refused = &spec->hazards.refused,
+		.few = &spec->hazards.few,
+		.uptime_ns = spec->hazards.uptime_ns,
 		.anywhere = spec->movement.anywhere,
 	};
 	int error;

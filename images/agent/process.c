@@ -86,6 +86,7 @@ static int confine(const struct program *program)
 {
 	const struct rlimit none = {0, 0};
 	const struct rlimit file_bytes = {program->file_bytes_max, program->file_bytes_max};
+	int ret = 0;
 
 	if (chroot(program->root) < 0 || chdir("/") < 0)
 		return -errno;
@@ -96,7 +97,27 @@ static int confine(const struct program *program)
 	/* Past it a write ends the process by SIGXFSZ: a guest has no memory to spare. */
 	if (program->file_bytes_max && setrlimit(RLIMIT_FSIZE, &file_bytes) < 0)
 		return -errno;
-	return program->refused ? refusals_install(program->refused) : 0;
+	if (program->refused)
+		ret = refusals_install(program->refused);
+	if (ret == 0 && program->few)
+		ret = scarcity_begin(program->few);
+	return ret;
+}
+
+/* A child in which clocks show that uptime; 0: the machine's. */
+static pid_t fork_at(uint64_t uptime_ns)
+{
+	int ours = uptime_ns ? uptime_begin(uptime_ns) : -1;
+	pid_t pid;
+
+	if (uptime_ns && ours < 0)
+		return ours;
+	pid = fork();
+	if (pid < 0)
+		pid = -errno;
+	if (pid != 0 && ours >= 0 && uptime_end(ours) < 0 && pid > 0)
+		kill(pid, SIGKILL); /* without our clocks we cannot judge it */
+	return pid;
 }
 
 int process_start(pid_t *pid, const struct program *program)
@@ -104,9 +125,9 @@ int process_start(pid_t *pid, const struct program *program)
 	static char *const environment[] = {
 		"PATH=/usr/sbin:/usr/bin:/sbin:/bin", "HOME=/", "LANG=C", NULL};
 
-	*pid = fork();
+	*pid = fork_at(program->uptime_ns);
 	if (*pid < 0)
-		return -errno;
+		return *pid;
 	if (*pid == 0) {
 		process_become_ordinary(PROCESS_CORE_OF_SUBJECT);
 		if (program->anywhere)

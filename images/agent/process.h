@@ -37,6 +37,8 @@ struct program {
 	unsigned long file_bytes_max;   /* the limit of each file that it writes, 0: none */
 	bool realtime_denied;           /* it may not take real-time priority */
 	const struct refusals *refused; /* calls that fail; NULL: none */
+	const struct scarcity *few;     /* its limits; NULL: none */
+	uint64_t uptime_ns;             /* the uptime that it finds; 0: the machine's */
 	bool anywhere;                  /* it may run on any core, not the first alone */
 };
 

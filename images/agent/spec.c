@@ -104,6 +104,11 @@ static bool take_switch(char *value, void *field)
 	return strcmp(value, "1") == 0;
 }
 
+static bool take_uptime(char *value, void *field)
+{
+	return number_parse(value, 10, 1, INT64_MAX, field);
+}
+
 /* One of two words; `is_second` tells which. */
 static bool take_choice(const char *value, const char *first, const char *second, bool *is_second)
 {
@@ -218,6 +223,10 @@ static const struct {
 	{"memory_pressure", take_switch, FIELD(hazards.memory_pressure)},
 	{"realtime_denied", take_switch, FIELD(hazards.realtime_denied)},
 	{"refused", take_refused, FIELD(hazards.refused)},
+	{"few_descriptors", take_number, FIELD(hazards.few.descriptors)},
+	{"few_memory_mib", take_number, FIELD(hazards.few.memory_mib)},
+	{"few_threads", take_switch, FIELD(hazards.few.no_threads)},
+	{"uptime_ns", take_uptime, FIELD(hazards.uptime_ns)},
 	{"rt_runtime_us", take_number, FIELD(hazards.rt_runtime_us)},
 	{"wall_step", take_wall_step, FIELD(hazards)},
 	{"leap", take_leap, FIELD(hazards)},

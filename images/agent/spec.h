@@ -19,6 +19,10 @@
  *   memory_pressure 1   a process that keeps touching new memory, while the subject runs
  *   realtime_denied 1   the subject may not take real-time priority
  *   refused CALL ERROR  a kind of system call of the subject's fails so (refusal.h); repeated
+ *   few_descriptors N   the subject has no more than that many descriptors,
+ *   few_memory_mib N    no more than that much memory of each process,
+ *   few_threads 1       no threads but its first (scarcity.h)
+ *   uptime_ns N         the monotonic clock that the subject finds when it starts
  *   rt_runtime_us N     real-time tasks may use that much of each second of a core
  *   wall_step [-]SECONDS EVERY_MS
  *                       the wall clock is stepped so far every so often while the subject runs
@@ -54,6 +58,7 @@
 #include <stdint.h>
 
 #include "refusal.h"
+#include "scarcity.h"
 #include "schedule.h"
 
 #define SPEC_WORDS_MAX 63
@@ -100,6 +105,8 @@ struct spec_hazards {
 	bool memory_pressure;
 	bool realtime_denied;
 	struct refusals refused;
+	struct scarcity few;
+	uint64_t uptime_ns; /* 0: the machine's */
 	unsigned int rt_runtime_us;
 	int64_t wall_step_s;
 	unsigned int wall_step_every_ms;

@@ -22,6 +22,8 @@ RIGHT = [
     *("wall-clock-step:+1", "wall-clock-step:-1666666", "wall-clock-step:+999999999,60000"),
     *("refused:sleep,eperm", "refused:select,enosys", "refused:poll,einval"),
     *("refused:timerfd,enosys", "refused:clock,eperm"),
+    *("few:descriptors,4", "few:memory,64", "few:threads"),
+    *("uptime:u32ms", "uptime:i32us,7", "uptime:i32s"),
     *("leap-second", "leap-second:delete"),
     *("link:stm32-vserprog", "link:baud=115200", "link:frser-duino,opbuf=12,baud=9600"),
     *("link:reply-us=53-570,silent=1", "link:serprog_pico,cs-late-us=5,ack-bytes=16"),

@@ -21,6 +21,7 @@ from delayrig.hazards.migrate import Migrate
 from delayrig.hazards.move import Move
 from delayrig.hazards.realtime import NoRt, RtThrottle
 from delayrig.hazards.refused import Refused
+from delayrig.hazards.scarcity import Few, Uptime
 from delayrig.hazards.speed import Frequency, FrequencySteps, Governor, Smt, SpeedHazard, Steal
 from delayrig.hazards.start_state import Starts
 from delayrig.hazards.stop_cont import StopCont
@@ -31,7 +32,18 @@ KINDS: tuple[type[Hazard], ...] = (
     *(PreemptRt, Clocksource, NoNohz, LowResTimers, BusySiblings),
     *(InLibrary, Signals, Threads, ShortWaits, LongWaits),
     *(StopCont, Migrate, Move, Frequency, FrequencySteps, Governor, Smt, Steal, Hotplug),
-    *(HogsEach, Hogs, MemoryPressure, NoRt, RtThrottle, Refused, WallClockStep, LeapSecond),
+    *(
+        HogsEach,
+        Hogs,
+        MemoryPressure,
+        NoRt,
+        RtThrottle,
+        Refused,
+        Few,
+        Uptime,
+        WallClockStep,
+        LeapSecond,
+    ),
     *(Link, Fault, PowerCut, Starts),
 )
 """All hazards, in the order of ids."""

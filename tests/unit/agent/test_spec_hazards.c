@@ -18,6 +18,10 @@ static void every_hazard_goes_to_its_place(void **state)
 					     "realtime_denied 1\n"
 					     "refused sleep eperm\n"
 					     "refused poll enosys\n"
+					     "few_descriptors 4\n"
+					     "few_memory_mib 64\n"
+					     "few_threads 1\n"
+					     "uptime_ns 4294967196000000\n"
 					     "rt_runtime_us 20000\n"
 					     "wall_step -7 100\n"
 					     "leap delete 300\n"),
@@ -33,6 +37,10 @@ static void every_hazard_goes_to_its_place(void **state)
 	assert_true(hazards->memory_pressure);
 	assert_true(hazards->realtime_denied);
 	assert_int_equal(hazards->refused.count, 2);
+	assert_int_equal(hazards->few.descriptors, 4);
+	assert_int_equal(hazards->few.memory_mib, 64);
+	assert_true(hazards->few.no_threads);
+	assert_true(hazards->uptime_ns == UINT64_C(4294967196000000));
 	assert_int_equal(hazards->rt_runtime_us, 20000);
 	assert_int_equal(hazards->wall_step_s, -7);
 	assert_int_equal(hazards->wall_step_every_ms, 100);

@@ -1,0 +1,70 @@
+# SPDX-License-Identifier: GPL-2.0-or-later
+"""A subject that has little of what it needs, or finds a machine that was long awake."""
+
+import re
+from collections.abc import Sequence
+
+from delayrig.hazards.artifacts import Artifacts
+from delayrig.hazards.hazard import IN_GUEST, Concern, Hazard, matched
+from delayrig.hazards.refused import NOT_CONFINED
+from delayrig.model.cell import Cell
+from delayrig.model.events import first
+from delayrig.model.kinds.agent import SubjectEnd
+
+NS_PER_MS = 1_000_000
+WRAPS_NS = {
+    "i32us": 2**31 * 1_000,
+    "u32us": 2**32 * 1_000,
+    "i32ms": 2**31 * NS_PER_MS,
+    "u32ms": 2**32 * NS_PER_MS,
+    "i32s": 2**31 * 1_000_000_000,
+}
+"""The uptimes at which a count of that width and unit wraps."""
+LEAD_MS = 100
+_FEW = re.compile(r"descriptors,([1-9][0-9]{0,3})|memory,([1-9][0-9]{0,4})|threads")
+_UPTIME = re.compile(rf"({'|'.join(WRAPS_NS)})(?:,([1-9][0-9]{{0,4}}))?")
+
+
+class _OfSubject(Hazard):
+    """A hazard that the agent prepares in the subject's process before it starts."""
+
+    lanes = IN_GUEST
+
+    def fault(self, cell: Cell, artifacts: Artifacts) -> str:
+        ended = first(artifacts.events, SubjectEnd)
+        is_bare = ended is not None and ended.exit_code == NOT_CONFINED
+        return f"the agent could not make {self.name}:{self.value}" if is_bare else ""
+
+
+class Few(_OfSubject):
+    """A call that fails for want of something has waited for nothing.
+
+    Descriptors are those of the whole process: 0, 1, 2 and a serprog connection are four.
+    """
+
+    name = "few"
+    form = "WHAT"
+    values = _FEW
+    legend = "WHAT is descriptors,N or memory,MIB or threads (none but the first)"
+    about = "the subject has few descriptors, little memory or no threads: few:descriptors,4"
+    concern = Concern.SAFETY
+    repeatable = True
+
+    def spec_lines(self, cell: Cell) -> Sequence[str]:
+        what, _, most = self.value.partition(",")
+        return [f"few_memory_mib {most}" if what == "memory" else f"few_{what} {most or 1}"]
+
+
+class Uptime(_OfSubject):
+    """The subject's monotonic clock passes a limit of 32 bits while it runs."""
+
+    name = "uptime"
+    form = "LIMIT[,LEAD_MS]"
+    values = _UPTIME
+    legend = f"LIMIT is {', '.join(WRAPS_NS)}; the subject starts LEAD_MS before ({LEAD_MS})"
+    about = "the uptime passes 2^31 or 2^32 us or ms, or 2^31 s, while it runs: uptime:u32ms"
+    concern = Concern.SAFETY
+
+    def spec_lines(self, cell: Cell) -> Sequence[str]:
+        limit, lead_ms = matched(_UPTIME, self.value).groups()
+        return [f"uptime_ns {WRAPS_NS[limit] - int(lead_ms or LEAD_MS) * NS_PER_MS}"]

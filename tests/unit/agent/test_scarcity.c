@@ -1,0 +1,103 @@
+// SPDX-License-Identifier: GPL-2.0-or-later
+#include <errno.h>
+#include <pthread.h>
+#include <setjmp.h>
+#include <stdarg.h>
+#include <stddef.h>
+#include <stdint.h>
+#include <stdlib.h>
+#include <sys/mman.h>
+#include <sys/prctl.h>
+#include <sys/timerfd.h>
+#include <sys/wait.h>
+#include <time.h>
+#include <unistd.h>
+#include <cmocka.h>
+
+#include "scarcity.h"
+
+#define MIB (1u << 20)
+
+static void *do_nothing(void *unused)
+{
+	return unused;
+}
+
+/* Runs in a child, which the limits are for. Returns 0, or the number of what is wrong. */
+static int want_more(void)
+{
+	const struct scarcity few = {.descriptors = 3, .memory_mib = 64, .no_threads = true};
+	pthread_t thread;
+	pid_t pid;
+
+	/* Without a right of root's, this takes its place. */
+	if (prctl(PR_SET_NO_NEW_PRIVS, 1, 0, 0, 0) < 0 || scarcity_begin(&few) < 0)
+		return 1;
+	if (timerfd_create(CLOCK_MONOTONIC, 0) != -1 || errno != EMFILE)
+		return 2;
+	if (mmap(NULL, 65 * MIB, PROT_READ, MAP_PRIVATE | MAP_ANONYMOUS, -1, 0) != MAP_FAILED ||
+		errno != ENOMEM)
+		return 3;
+	if (pthread_create(&thread, NULL, do_nothing, NULL) != EAGAIN)
+		return 4;
+	pid = fork();
+	if (pid == 0)
+		_exit(0);
+	return pid > 0 && waitpid(pid, NULL, 0) == pid ? 0 : 5;
+}
+
+static void whoever_has_little_gets_no_more_and_processes_are_left(void **state)
+{
+	int status;
+	pid_t pid = fork();
+
+	(void)state;
+	assert_true(pid >= 0);
+	if (pid == 0)
+		_exit(want_more());
+	assert_int_equal(waitpid(pid, &status, 0), pid);
+	assert_int_equal(status, 0);
+}
+
+static uint64_t now_ns(void)
+{
+	struct timespec now;
+
+	clock_gettime(CLOCK_MONOTONIC, &now);
+	return (uint64_t)now.tv_sec * 1000000000 + (uint64_t)now.tv_nsec;
+}
+
+static void child_finds_another_uptime_and_we_keep_ours(void **state)
+{
+	const uint64_t wanted_ns = UINT64_C(4294967196000000);
+	const uint64_t before_ns = now_ns();
+	int ours = uptime_begin(wanted_ns);
+	int status;
+	pid_t pid;
+
+	(void)state;
+	if (ours == -EPERM || ours == -EINVAL || ours == -ENOENT)
+		skip(); /* no right, or no such namespaces */
+	assert_true(ours >= 0);
+	pid = fork();
+	if (pid == 0)
+		_exit(now_ns() >= wanted_ns ? 0 : 1);
+	assert_int_equal(uptime_end(ours), 0);
+	assert_int_equal(waitpid(pid, &status, 0), pid);
+	assert_int_equal(status, 0);
+	pid = fork();
+	if (pid == 0)
+		_exit(now_ns() >= before_ns && now_ns() < before_ns + wanted_ns / 2 ? 0 : 1);
+	assert_int_equal(waitpid(pid, &status, 0), pid);
+	assert_int_equal(status, 0);
+}
+
+int main(void)
+{
+	const struct CMUnitTest tests[] = {
+		cmocka_unit_test(whoever_has_little_gets_no_more_and_processes_are_left),
+		cmocka_unit_test(child_finds_another_uptime_and_we_keep_ours),
+	};
+
+	return cmocka_run_group_tests(tests, NULL, NULL);
+}
