@@ -472,7 +472,7 @@ def test_time_is_no_cost_where_no_machine_is_as_slow_or_others_slow_it(
     place: dict[str, Any],
 ) -> None:
     facts = make_result(make_cell(**place))
-    changes = {"guest": facts.guest, "hazards": facts.hazards}
+    changes: dict[str, Any] = {"guest": facts.guest, "hazards": facts.hazards}
     before, now = timed(BEFORE, **changes), timed(AFTER, 2 * SECOND, **changes)
     assert decided([before], [now]).exit_code == 0
     assert decided([timed(BEFORE)], [timed(AFTER, 2 * SECOND)]).exit_code == 3
