@@ -22,7 +22,7 @@ static const struct target {
 	{"amd8111", false},
 };
 
-#define INDEX_OF_BRIDGE 0x80000800 /* of amd8111.c */
+#define INDEX_OF_BRIDGE 0x80000800 /* the constant of amd8111.c */
 #define TARGETS (sizeof(targets) / sizeof(targets[0]))
 #define TRANSFER_BYTES_MAX 256
 
