@@ -10,7 +10,7 @@ from delayrig.analysis.repro.run_again import (
     describe_evidence,
     describe_result,
 )
-from delayrig.base.durations import in_full
+from delayrig.base.durations import in_full, in_unit_of
 from delayrig.base.errors import ExitCode
 from delayrig.model.evidence import Evidence, Witness
 from delayrig.model.lane import LaneName
@@ -156,3 +156,13 @@ def test_cell_that_was_not_run_before_is_compared_with_nothing() -> None:
     again = compare_reproduction(None, now, IMAGES)
     assert "--from" in again.lines[0]
     assert again.exit_code(now) is ExitCode.UNSAFE
+
+
+@pytest.mark.parametrize(
+    ("ns", "words"),
+    [(500_000_000, "0.5 s"), (1_230_000, "0.00123 s"), (5380, "5.38 us"), (0, "0 s")],
+)
+def test_rounded_duration_has_the_unit_of_another_that_is_not_a_thousand_times_longer(
+    ns: int, words: str
+) -> None:
+    assert in_unit_of(1_000_000_000, ns) == words

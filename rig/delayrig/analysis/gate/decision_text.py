@@ -39,23 +39,29 @@ def _allowed(excess: Excess) -> str:
 def decision_lines(decision: Decision) -> list[str]:
     """Returns the answer, then what it rests on; the first line names the worst new thing."""
     seen = [f"Seen: {line}." for line in decision.blind[:1]]
-    warnings = [
-        f"Warning: {group_words(group)}."
-        for group in decision.groups_of(Change.AS_BEFORE, Change.BETTER)
-        if not group.known
-    ]
     unasked = [f"Not judged: {line}." for line in decision.unasked]
     reached = [f"Changed: {line}." for line in decision.reached]
     return [
         _answer(decision),
         _changes(decision),
-        *warnings,
+        *_warnings(decision),
         *seen,
         _watching(decision),
         *unasked,
         *reached,
         *_costs(decision),
     ]
+
+
+def _warnings(decision: Decision) -> list[str]:
+    """Returns a line on the gravest fault that both sides have, and how many others there are."""
+    groups = [
+        group for group in decision.groups_of(Change.AS_BEFORE, Change.BETTER) if not group.known
+    ]
+    others = {0: "", 1: "; 1 other fault is no worse"}.get(
+        len(groups) - 1, f"; {len(groups) - 1} other faults are no worse"
+    )
+    return [f"Warning: {group_words(group)}{others}." for group in groups[:1]]
 
 
 def _answer(decision: Decision) -> str:
