@@ -13,9 +13,14 @@ END_LIMIT_S = 120
 
 @contextmanager
 def serving(*words: str, environment: Mapping[str, str] | None = None) -> Iterator[int]:
-    """Runs a subcommand that needs a signal to end; yields its process id."""
+    """Runs a subcommand that needs a signal to end; yields its process id.
+
+    Other users of this machine may run what they like meanwhile, tests of theirs as well.
+    """
+    trusting = [] if "--tls" in words else ["--trust-everyone-here"]
     process = subprocess.Popen(
-        [sys.executable, "-m", "delayrig", *words], env={**os.environ, **(environment or {})}
+        [sys.executable, "-m", "delayrig", *words, *trusting],
+        env={**os.environ, **(environment or {})},
     )
     try:
         yield process.pid

@@ -19,7 +19,13 @@ from rich.console import Console
 from tests.rig.builders import make_result, make_run_header
 
 NO_ANSWER = {
-    *("export", "schema", "report", "trace"),  # these write a document, with a format of its own
+    *(
+        "export",
+        "schema",
+        "report",
+        "bug-report",
+        "trace",
+    ),  # these write a document, with a format of its own
     *("history add", "history forget", "history export"),  # these act
     *("images", "completion", "reference", "measure", "benchmark start"),
     *("scheduler", "worker"),  # these serve until they are ended

@@ -19,6 +19,7 @@ from delayrig.base.errors import BadInputError, nearest
 from delayrig.base.garbage import without_collections
 from delayrig.model.cell import Expect, Role, place_of
 from delayrig.model.evidence import Evidence
+from delayrig.model.kinds.kind import NUMBER_MAX
 from delayrig.model.phases import PHASES, TimeSplit
 from delayrig.model.platform import Arch
 
@@ -30,7 +31,6 @@ NEVER_NEGATIVE = (
     *(f"time_ns.{phase}" for phase in ("total", *PHASES)),
 )
 FILE_BYTES_MAX = 256 << 20
-NUMBER_MAX = (1 << 63) - 1
 _MAY_BE_LARGE = re.compile(rb"[0-9]{19}|[0-9][eE]\+?[0-9]{2}")
 _DIRECTION = re.compile(rb"\xd8\x9c|\xe2\x80[\x8e\x8f\xaa-\xae]|\xe2\x81[\xa6-\xa9]")
 _ESCAPED_DIRECTION = re.compile(rb"\\u(?:061c|200[ef]|202[a-e]|206[6-9])", re.IGNORECASE)

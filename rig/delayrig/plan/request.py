@@ -20,6 +20,7 @@ from delayrig.images.recipes import Recipes, read_recipes
 from delayrig.images.subject import check_subject
 from delayrig.model.cell import REGION_KIB, Cell, Role
 from delayrig.model.chips import ChipFacts, read_chips
+from delayrig.model.kinds.kind import NUMBER_MAX
 from delayrig.model.lane import LaneName
 from delayrig.model.result import FILE_NAME
 from delayrig.model.workload import region_of
@@ -144,6 +145,8 @@ def choose_cells_of(
     lane: LaneName | None = None,
 ) -> Choice:
     """Returns all cells of a plan on its own lane or on `lane`; `source` names it in errors."""
+    if seed > NUMBER_MAX:
+        raise BadInputError(f"--seed {seed} has more than 63 bits", hint="take a smaller one")
     chips = read_chips(paths.checkout)
     recipes = read_recipes(paths.checkout)
     for name in subjects:

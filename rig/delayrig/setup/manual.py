@@ -49,7 +49,11 @@ def man_pages(layout: Layout) -> dict[str, str]:
         file.stem: file.read_text(encoding="utf-8") for file in layout.help_texts.glob("*.txt")
     }
     shown = [PROGRAM_TEXT, *_commands_of(texts[PROGRAM_TEXT])]
-    kept = {name: texts[name] for name in sorted(texts) if name.partition("-")[0] in shown}
+    kept = {
+        name: texts[name]
+        for name in sorted(texts)
+        if name in shown or name.partition("-")[0] in shown
+    }
     return {f"{page_name(name)}.1": page(name, kept) for name in kept}
 
 

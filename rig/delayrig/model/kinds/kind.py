@@ -11,9 +11,11 @@ from typing import Annotated, ClassVar
 
 import msgspec
 
-Ns = Annotated[int, msgspec.Meta(ge=0)]
+NUMBER_MAX = (1 << 63) - 1
+"""The largest number of results, which a history's columns hold."""
+Ns = Annotated[int, msgspec.Meta(ge=0, le=NUMBER_MAX)]
 """Nanoseconds: a moment of the stream's clock, or a length."""
-Count = Annotated[int, msgspec.Meta(ge=0)]
+Count = Annotated[int, msgspec.Meta(ge=0, le=NUMBER_MAX)]
 Word = Annotated[int, msgspec.Meta(ge=0)]
 """A number of up to 64 bits: an address, a seed, the content of a register."""
 Octet = Annotated[str, msgspec.Meta(pattern="^0x[0-9a-f]{2}$")]
