@@ -172,7 +172,7 @@ def _keep_side(run: Path, subject: str) -> Results:
         keep_cell(
             run,
             make_cell(
-                name=f"n{number}", subject=subject, side=run.name, hazards=("busy-siblings",)
+                name=f"n{number}", subject=subject, side=run.name, hazards=("low-res-timers",)
             ),
             job_events(),
             cpu_ns=CpuTime(user=(1 + is_candidate) * (number + 1) * 5 * MS),
