@@ -26,14 +26,19 @@ def start() -> int:
     except BrokenPipeError:
         code = SIGPIPE_ENDED
     except (MemoryError, ImportError, OSError) as error:
-        os.write(2, f"rig/rig: cannot go on: {type(error).__name__}: {error}\n".encode())
-        code = RIG_FAULT
+        code = _cannot_go_on(error)
     started_by = sys._xoptions.get("started_by")  # noqa: SLF001 (the only way to read -X)
     if started_by is None or code != 1:
         return code
     from delayrig.setup.start_rig import SAYS_UNSAFE
 
     return SAYS_UNSAFE
+
+
+def _cannot_go_on(error: Exception) -> int:
+    """Says why in one line, without memory to speak of, and returns the exit code."""
+    os.write(2, f"rig/rig: cannot go on: {type(error).__name__}: {error}\n".encode())
+    return RIG_FAULT
 
 
 def _run() -> int:
@@ -62,8 +67,7 @@ def _import_main() -> Callable[..., None]:
     try:
         from delayrig.cli.main import main
     except (MemoryError, SystemError, OSError) as error:
-        os.write(2, f"rig/rig: cannot go on: {type(error).__name__}: {error}\n".encode())
-        os._exit(RIG_FAULT)
+        os._exit(_cannot_go_on(error))
     return main
 
 

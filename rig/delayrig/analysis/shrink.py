@@ -43,6 +43,11 @@ class Step:
     kept: bool
     verdict: str
 
+    @property
+    def line(self) -> str:
+        """Returns what was tried and what came of it, for those who watch."""
+        return f"{'kept' if self.kept else 'no  '}  {self.what}: {self.verdict}"
+
 
 @dataclass(slots=True, kw_only=True)
 class Shrunk:

@@ -8,7 +8,8 @@ import shlex
 FORBIDDEN = re.compile("[^\t\n\r\x20-\ud7ff\ue000-\ufffd\U00010000-\U0010ffff]")
 CUT = "\n[cut]\n"
 # Unicode's controls of the direction of text: what is seen would not be what is there.
-BIDIRECTIONAL = re.compile("[\u061c\u200e\u200f\u202a-\u202e\u2066-\u2069]")
+DIRECTIONS = "\u061c\u200e\u200f\u202a\u202b\u202c\u202d\u202e\u2066\u2067\u2068\u2069"
+BIDIRECTIONAL = re.compile(f"[{DIRECTIONS}]")
 AGAIN_COMMANDS = ("run", "try", "repro", "faults")
 AGAIN_OPTIONS = {
     *("--plan", "--seed", "--subject", "--cell", "--lane", "--arch", "--machine", "--mips"),

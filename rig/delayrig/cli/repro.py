@@ -264,4 +264,4 @@ def show_shrunk(shrunk: Shrunk, plan: Path) -> None:
 
 
 def _show_step(step: Step) -> None:
-    click.echo(f"{'kept' if step.kept else 'no  '}  {step.what}: {step.verdict}")
+    click.echo(step.line)

@@ -16,6 +16,12 @@ NOT_CONFINED = 126
 """How a subject ends that the agent could not prepare (images/agent/process.c)."""
 
 
+def is_unprepared(artifacts: Artifacts) -> bool:
+    """Returns True if the agent could not prepare the subject's process."""
+    ended = first(artifacts.events, SubjectEnd)
+    return ended is not None and ended.exit_code == NOT_CONFINED
+
+
 class Refused(Hazard):
     """A call that fails at once has waited for nothing: who takes that for a wait is too early.
 
@@ -37,6 +43,4 @@ class Refused(Hazard):
         return [f"refused {self.value.replace(',', ' ')}"]
 
     def fault(self, cell: Cell, artifacts: Artifacts) -> str:
-        ended = first(artifacts.events, SubjectEnd)
-        is_bare = ended is not None and ended.exit_code == NOT_CONFINED
-        return "the agent could not refuse the calls" if is_bare else ""
+        return "the agent could not refuse the calls" if is_unprepared(artifacts) else ""

@@ -6,10 +6,8 @@ from collections.abc import Sequence
 
 from delayrig.hazards.artifacts import Artifacts
 from delayrig.hazards.hazard import IN_GUEST, Concern, Hazard, matched
-from delayrig.hazards.refused import NOT_CONFINED
+from delayrig.hazards.refused import is_unprepared
 from delayrig.model.cell import Cell
-from delayrig.model.events import first
-from delayrig.model.kinds.agent import SubjectEnd
 
 NS_PER_MS = 1_000_000
 WRAPS_NS = {
@@ -31,9 +29,8 @@ class _OfSubject(Hazard):
     lanes = IN_GUEST
 
     def fault(self, cell: Cell, artifacts: Artifacts) -> str:
-        ended = first(artifacts.events, SubjectEnd)
-        is_bare = ended is not None and ended.exit_code == NOT_CONFINED
-        return f"the agent could not make {self.name}:{self.value}" if is_bare else ""
+        words = f"the agent could not make {self.name}:{self.value}"
+        return words if is_unprepared(artifacts) else ""
 
 
 class Few(_OfSubject):

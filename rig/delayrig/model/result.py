@@ -17,6 +17,7 @@ import msgspec
 from delayrig.base.atomic_file import write_json
 from delayrig.base.errors import BadInputError, nearest
 from delayrig.base.garbage import without_collections
+from delayrig.base.text import DIRECTIONS
 from delayrig.model.cell import Expect, Role, place_of
 from delayrig.model.evidence import Evidence
 from delayrig.model.kinds.kind import NUMBER_MAX
@@ -32,9 +33,10 @@ NEVER_NEGATIVE = (
 )
 FILE_BYTES_MAX = 256 << 20
 _MAY_BE_LARGE = re.compile(rb"[0-9]{19}|[0-9][eE]\+?[0-9]{2}")
-_DIRECTION = re.compile(rb"\xd8\x9c|\xe2\x80[\x8e\x8f\xaa-\xae]|\xe2\x81[\xa6-\xa9]")
-_ESCAPED_DIRECTION = re.compile(rb"\\u(?:061c|200[ef]|202[a-e]|206[6-9])", re.IGNORECASE)
-_ESCAPE = re.compile(rb"\\(?:u(061c|200[ef]|202[a-e]|206[6-9])|.)", re.IGNORECASE | re.DOTALL)
+_DIRECTION = re.compile("|".join(DIRECTIONS).encode())
+_CODES = "|".join(f"{ord(each):04x}" for each in DIRECTIONS).encode()
+_ESCAPED_DIRECTION = re.compile(rb"\\u(?:" + _CODES + rb")", re.IGNORECASE)
+_ESCAPE = re.compile(rb"\\(?:u(" + _CODES + rb")|.)", re.IGNORECASE | re.DOTALL)
 ID_DOTS_MIN = 2
 """An id has at least a name, a subject and a place."""
 ID_BYTES_MAX = 255

@@ -53,13 +53,14 @@ def bug_report(run_folder: Path, cell: str | None, out: Path | None) -> None:
         raise BadInputError(
             f"--out {place}: there is no folder {place.parent}", hint="make it first"
         )
-    reported = _reported(run_folder, cell)
+    run, found = find_in_run(run_below(run_folder), cell)
+    reported = _reported(run_folder, run, found, is_chosen=cell is not None)
     has_events = reported.picture is not None
     if has_events:
         reported = replace(
             reported, picture=place.with_suffix(".png"), trace=place.with_suffix(".json")
         )
-        _write_attached(run_folder, reported)
+        _write_attached(run, reported)
     write_atomically(place, text_of(reported).encode())
     click.echo(reported.line)
     for file in (place, reported.picture, reported.trace):
@@ -67,11 +68,10 @@ def bug_report(run_folder: Path, cell: str | None, out: Path | None) -> None:
             click.echo(f"  {file}")
 
 
-def _reported(run_folder: Path, wanted: str | None) -> Reported:
-    run, found = find_in_run(run_below(run_folder), wanted)
+def _reported(run_folder: Path, run: Path, found: str, *, is_chosen: bool) -> Reported:
     report = read_report(run_below(run_folder))
     result = next(each for each in read_results(run).cells if each.id == found)
-    if wanted is None and result.verdict not in UNSAFE:
+    if not is_chosen and result.verdict not in UNSAFE:
         raise BadInputError(
             f"{run_folder}: no cell was convicted", hint="name one with --cell to report it anyway"
         )
@@ -96,12 +96,12 @@ def _reported(run_folder: Path, wanted: str | None) -> Reported:
     )
 
 
-def _write_attached(run_folder: Path, reported: Reported) -> None:
+def _write_attached(run: Path, reported: Reported) -> None:
     """Writes the timeline as a picture, and the events for a viewer."""
     # matplotlib loads slowly, so only commands that draw load it.
     from delayrig.present.report.timelines import timeline_picture
 
-    run, found = find_in_run(run_below(run_folder), reported.case.id)
+    found = reported.case.id
     assert reported.picture is not None
     assert reported.trace is not None
     chart = timeline_picture(_sources(run, reported.case.cell), [glob.escape(found)])

@@ -123,7 +123,7 @@ def _show_cell(count: int, cell: Cell, result: CellResult) -> None:
 
 
 def _show_step(step: Step) -> None:
-    note(f"{'kept' if step.kept else 'no  '}  {step.what}: {step.verdict}")
+    note(step.line)
 
 
 def _tell(symptom: Symptom, searched: Searched, shrunk: Shrunk | None, count: int) -> None:
