@@ -5,8 +5,8 @@ import os
 from collections.abc import Callable, Iterator
 
 import pytest
-from delayrig.analysis.history.address import NONE, VARIABLE
 from delayrig.base.bubblewrap import UNCONFINED_VARIABLE, missing_confinement
+from delayrig.features.history.address import NONE, VARIABLE
 
 Bound = Callable[[str], int]
 

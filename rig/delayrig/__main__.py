@@ -65,7 +65,7 @@ def _import_main() -> Callable[..., None]:
     Python says so in several ways (`SystemError` is one), and again for each object it deletes.
     """
     try:
-        from delayrig.cli.main import main
+        from delayrig.main import main
     except (MemoryError, SystemError, OSError) as error:
         os._exit(_cannot_go_on(error))
     return main

@@ -7,12 +7,12 @@ from dataclasses import dataclass, field
 from pathlib import Path
 
 import pytest
-from delayrig.present.pages.latency import latency_page
-from delayrig.present.pages.proposal import proposal_page
-from delayrig.present.pages.survey import survey_page
-from delayrig.present.pages.threshold import threshold_page
-from delayrig.present.report.document import document_of, write_document
-from delayrig.present.report.source import read_sources, with_facts
+from delayrig.features.latency.page import latency_page
+from delayrig.features.proposal.page import proposal_page
+from delayrig.features.report.document import document_of, write_document
+from delayrig.features.report.source import read_sources, with_facts
+from delayrig.features.survey.page import survey_page
+from delayrig.features.threshold.page import threshold_page
 from playwright.sync_api import Browser, Page, Request, sync_playwright
 
 from tests.rig.answered import make_answer, make_proposal, make_survey

@@ -7,9 +7,9 @@ import subprocess
 from pathlib import Path
 
 import pytest
-from delayrig.analysis.gate.decision import read_decision
 from delayrig.base.errors import ExitCode
 from delayrig.base.paths import Paths
+from delayrig.decision.decision import read_decision
 from delayrig.model.result import Verdict, read_results
 from junitparser.xunit2 import JUnitXml
 

@@ -9,11 +9,11 @@ import time
 from pathlib import Path
 
 import pytest
-from delayrig.analysis.compare import compare_exactly
-from delayrig.analysis.survey.survey import FILE_NAME as SURVEY
 from delayrig.base import digest
 from delayrig.base.errors import ExitCode
 from delayrig.base.paths import Paths
+from delayrig.decision.two_runs import compare_exactly
+from delayrig.features.survey.survey import FILE_NAME as SURVEY
 from delayrig.model.result import Verdict, read_results
 from distributed import Client
 

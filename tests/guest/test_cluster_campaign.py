@@ -18,8 +18,8 @@ from collections.abc import Callable, Iterator
 from pathlib import Path
 
 import pytest
-from delayrig.analysis.compare import compare_exactly
 from delayrig.base.paths import Paths
+from delayrig.decision.two_runs import compare_exactly
 from delayrig.model.result import read_results
 
 from tests.guest.conftest import FinishedRun

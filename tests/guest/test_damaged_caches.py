@@ -9,8 +9,8 @@ from dataclasses import dataclass
 from pathlib import Path
 
 import pytest
-from delayrig.analysis.compare import compare_exactly
 from delayrig.base.paths import Paths
+from delayrig.decision.two_runs import compare_exactly
 
 from tests.damage import HARMS
 from tests.guest.provided import skip_if_refused

@@ -8,9 +8,9 @@ from pathlib import Path
 
 import msgspec
 import pytest
-from delayrig.analysis.gate.decision import Outcome
-from delayrig.analysis.selfcheck.known_bad import FILE_NAME, KnownBad
 from delayrig.base.paths import Paths
+from delayrig.decision.decision import Outcome
+from delayrig.features.selfcheck.known_bad import FILE_NAME, KnownBad
 from delayrig.images.elf import LIBRARY_PATH
 from delayrig.images.own_programs import library_folders
 from delayrig.model.delays import DelayCall, Delays, End, read_delays
@@ -144,7 +144,7 @@ def test_waits_of_a_driver_are_answered_by_whether_a_signal_ends_them(
 
 UNWATCHED = """\
 from delayrig.run import cell_runner
-from delayrig.cli.main import main
+from delayrig.main import main
 
 cell_runner.find_watched = lambda subject, wish: ()
 main(prog_name="rig/rig", complete_var="_RIG_COMPLETE")

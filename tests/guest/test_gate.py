@@ -7,9 +7,9 @@ from pathlib import Path
 
 import msgspec
 import pytest
-from delayrig.analysis.gate.decision import FILE_NAME, Decision, Outcome
 from delayrig.base.errors import ExitCode
 from delayrig.base.paths import Paths
+from delayrig.decision.decision import FILE_NAME, Decision, Outcome
 from delayrig.model.result import Verdict
 
 from .conftest import RUN_LIMIT_S, launch

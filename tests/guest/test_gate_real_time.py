@@ -4,11 +4,11 @@
 from pathlib import Path
 
 import pytest
-from delayrig.analysis.gate.decision import Outcome
-from delayrig.analysis.gate.performance import PAIRS_MIN
-from delayrig.analysis.gate.request import BASELINE, CANDIDATE, rounds_of
 from delayrig.base.errors import ExitCode
 from delayrig.base.paths import Paths
+from delayrig.decision.decision import Outcome
+from delayrig.decision.performance import PAIRS_MIN
+from delayrig.decision.request import BASELINE, CANDIDATE, rounds_of
 from delayrig.model.result import Results, read_results
 
 from .conftest import launch

@@ -4,10 +4,10 @@
 from pathlib import Path
 
 import msgspec
-from delayrig.analysis.gate.decision import FILE_NAME as GATE_FILE
-from delayrig.analysis.graft.pipeline import FILE_NAME, SUMMARY, Graft
 from delayrig.base.errors import ExitCode
 from delayrig.base.paths import Paths
+from delayrig.decision.decision import FILE_NAME as GATE_FILE
+from delayrig.features.graft.pipeline import FILE_NAME, SUMMARY, Graft
 from delayrig.model.result import Verdict
 
 from .conftest import launch

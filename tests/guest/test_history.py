@@ -6,9 +6,9 @@ import os
 from pathlib import Path
 
 import pytest
-from delayrig.analysis.history.address import VARIABLE
 from delayrig.base.errors import ExitCode
 from delayrig.base.paths import Paths
+from delayrig.features.history.address import VARIABLE
 from delayrig.model.result import read_results
 
 from .conftest import launch

@@ -13,8 +13,8 @@ from dataclasses import dataclass
 from pathlib import Path
 
 import pytest
-from delayrig.analysis.compare import compare_exactly
 from delayrig.base.paths import Paths
+from delayrig.decision.two_runs import compare_exactly
 from delayrig.model.lane import LaneName
 from delayrig.model.result import read_results
 

@@ -6,10 +6,10 @@ from pathlib import Path
 
 import msgspec
 import pytest
-from delayrig.analysis.gate.decision import Outcome
-from delayrig.analysis.selfcheck.known_bad import FILE_NAME, PAGE_NAME, KnownBad
 from delayrig.base.errors import ExitCode
 from delayrig.base.paths import Paths
+from delayrig.decision.decision import Outcome
+from delayrig.features.selfcheck.known_bad import FILE_NAME, PAGE_NAME, KnownBad
 from delayrig.images.known_bad import Kind
 from delayrig.model.result import Verdict, read_results
 

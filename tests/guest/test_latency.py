@@ -5,9 +5,9 @@ from pathlib import Path
 
 import msgspec
 import pytest
-from delayrig.analysis.latency import explain
-from delayrig.analysis.latency.result import LatencyReport, MachineReport, Section
 from delayrig.base.paths import Paths
+from delayrig.features.latency import explain
+from delayrig.features.latency.result import LatencyReport, MachineReport, Section
 
 from .conftest import launch
 

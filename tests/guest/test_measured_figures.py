@@ -3,8 +3,8 @@
 
 import pytest
 from delayrig.base.paths import Paths
-from delayrig.cli.documents import PAGES, QUOTING, made_with
-from delayrig.present.measured import INDENT, requoted, run_page
+from delayrig.features.documents.command import PAGES, QUOTING, made_with
+from delayrig.features.documents.measured import INDENT, requoted, run_page
 
 from .conftest import FinishedRun, run_plan
 

@@ -7,9 +7,9 @@ from pathlib import Path
 
 import msgspec
 import pytest
-from delayrig.analysis.gate.decision import read_decision
 from delayrig.base.errors import ExitCode
 from delayrig.base.paths import Paths
+from delayrig.decision.decision import read_decision
 from delayrig.model.cell import Cell
 from delayrig.model.result import read_results
 

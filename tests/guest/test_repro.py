@@ -11,8 +11,8 @@ import time
 from pathlib import Path
 
 import pytest
-from delayrig.analysis.repro.guest_entry import PROMPT, SUBJECT_STARTS
 from delayrig.base.paths import Paths
+from delayrig.features.repro.guest_entry import PROMPT, SUBJECT_STARTS
 from delayrig.model.result import Verdict, read_results
 
 from tests.guest.conftest import FinishedRun, launch, run_plan

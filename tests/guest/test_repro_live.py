@@ -15,9 +15,9 @@ from collections.abc import Iterator
 from pathlib import Path
 
 import pytest
-from delayrig.analysis.repro.guest_entry import PROMPT, SUBJECT_STARTS
-from delayrig.analysis.repro.watched_lane import LINE_PORT
 from delayrig.base.paths import Paths
+from delayrig.features.repro.guest_entry import PROMPT, SUBJECT_STARTS
+from delayrig.features.repro.watched_lane import LINE_PORT
 from delayrig.model.result import Verdict, read_results
 
 from tests.rig.processes import processes_told

@@ -7,6 +7,8 @@ import msgspec
 import pytest
 from delayrig.base.errors import ExitCode
 from delayrig.base.paths import Paths
+from delayrig.features.report.document import LIMIT_BYTES
+from delayrig.features.report.facts import cell_facts
 from delayrig.judge.delay_waits import DELAY_CLASS
 from delayrig.model.cell import Cell
 from delayrig.model.chips import read_chips
@@ -18,8 +20,6 @@ from delayrig.model.kinds.emulator import Accept
 from delayrig.model.kinds.hazard import SiblingsRunning, SiblingsStopped
 from delayrig.model.result import Verdict
 from delayrig.model.workload import expected_image
-from delayrig.present.report.document import LIMIT_BYTES
-from delayrig.present.report.facts import cell_facts
 
 from .conftest import FinishedRun, launch
 

@@ -5,8 +5,8 @@ from pathlib import Path
 
 import msgspec
 import pytest
-from delayrig.analysis.survey.survey import FILE_NAME, Survey
 from delayrig.base.paths import Paths
+from delayrig.features.survey.survey import FILE_NAME, Survey
 
 from .conftest import launch
 

@@ -10,7 +10,7 @@ from pathlib import Path
 import click
 import pytest
 from delayrig.base.paths import Paths, find_paths
-from delayrig.cli.main import main
+from delayrig.main import main
 
 from .fresh_checkout import ask, copy_checkout
 from .provided import skip_if_refused

@@ -8,15 +8,15 @@ from collections.abc import Iterator
 from concurrent.futures import Future, ThreadPoolExecutor
 
 import pytest
-from delayrig.analysis.faults.campaign import (
+from delayrig.base.paths import find_paths
+from delayrig.features.faults.campaign import (
     Bench,
     EmulatorEnd,
     FaultRun,
     HostSubject,
     scenarios_of,
 )
-from delayrig.analysis.faults.scenario import FaultKind, is_finding
-from delayrig.base.paths import find_paths
+from delayrig.features.faults.scenario import FaultKind, is_finding
 from delayrig.model.chips import read_chips
 
 PATHS = find_paths()

@@ -1,12 +1,12 @@
 # SPDX-License-Identifier: GPL-2.0-or-later
 """Small answers of threshold, survey and proposal, with difficult words of users in them."""
 
-from delayrig.analysis.proposal.steps import Proposal, fold_proposal
-from delayrig.analysis.survey.gaps import Agreement, BusBound, KnownWait
-from delayrig.analysis.survey.survey import Requested, Survey
-from delayrig.analysis.threshold.answer import Answer, answer_of
-from delayrig.analysis.threshold.figures import Cost, Evidence, Standing
-from delayrig.analysis.threshold.sleep_facts import FIFO, NORMAL, SLACK, Sleep, SleepFacts
+from delayrig.features.proposal.steps import Proposal, fold_proposal
+from delayrig.features.survey.gaps import Agreement, BusBound, KnownWait
+from delayrig.features.survey.survey import Requested, Survey
+from delayrig.features.threshold.answer import Answer, answer_of
+from delayrig.features.threshold.figures import Cost, Evidence, Standing
+from delayrig.features.threshold.sleep_facts import FIFO, NORMAL, SLACK, Sleep, SleepFacts
 from delayrig.images.subject import STEPS, TRUSTING
 from delayrig.model.phases import TimeSplit
 from delayrig.model.result import CellResult, CpuTime, HostFacts, Results, Verdict

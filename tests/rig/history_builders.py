@@ -6,10 +6,10 @@ from collections.abc import Mapping
 from typing import Any
 
 import msgspec
-from delayrig.analysis.history.address import Address, find_address
-from delayrig.analysis.history.rows import FinishedRun
-from delayrig.analysis.history.store import History
 from delayrig.base.errors import ExitCode
+from delayrig.features.history.address import Address, find_address
+from delayrig.features.history.rows import FinishedRun
+from delayrig.features.history.store import History
 from delayrig.model.lane import LaneName
 from delayrig.model.phases import TimeSplit
 from delayrig.model.result import CpuTime, Results

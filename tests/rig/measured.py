@@ -2,10 +2,10 @@
 """Machines as `rig/rig latency` reports them, with simple figures."""
 
 import msgspec
-from delayrig.analysis.latency.explain import doubt_of
-from delayrig.analysis.latency.program_output import INTERFACES
-from delayrig.analysis.latency.proposal import KEYS
-from delayrig.analysis.latency.result import (
+from delayrig.features.latency.explain import doubt_of
+from delayrig.features.latency.program_output import INTERFACES
+from delayrig.features.latency.proposal import KEYS
+from delayrig.features.latency.result import (
     Audit,
     Cyclic,
     Kind,

@@ -5,10 +5,10 @@ from pathlib import Path
 from typing import Any
 
 import msgspec
-from delayrig.analysis.gate.decision import Decision, Excess, GateCell, Limits, Outcome, Side
-from delayrig.analysis.gate.judge import decide
 from delayrig.base import digest
 from delayrig.base.errors import ExitCode
+from delayrig.decision.decision import Decision, Excess, GateCell, Limits, Outcome, Side
+from delayrig.decision.gate_judge import decide
 from delayrig.model import phases
 from delayrig.model.cell import Cell, Expect, Role
 from delayrig.model.events import Event

@@ -12,11 +12,11 @@ from typing import Any
 import msgspec
 import pytest
 from click.testing import CliRunner, Result
-from delayrig.analysis.gate.decision import FILE_NAME as GATE_FILE
-from delayrig.analysis.gate.judge import decide
 from delayrig.base.errors import ExitCode
 from delayrig.base.text import again
-from delayrig.cli.main import main
+from delayrig.decision.decision import FILE_NAME as GATE_FILE
+from delayrig.decision.gate_judge import decide
+from delayrig.main import main
 from delayrig.model import result
 from delayrig.model.result import (
     FILE_NAME,

@@ -5,7 +5,7 @@ from pathlib import Path
 
 import msgspec
 import pytest
-from delayrig.analysis.benchmark import fold_stages, job_costs, read_stages, sample
+from delayrig.features.selfcheck.benchmark import fold_stages, job_costs, read_stages, sample
 from delayrig.lanes.stages import ENDED, FILE_NAME, PACK
 from delayrig.model.phases import TimeSplit
 from delayrig.model.result import Results

@@ -9,9 +9,9 @@ from typing import Any
 import pytest
 from click.testing import CliRunner, Result
 from delayrig.base.errors import ExitCode
-from delayrig.cli.bug_report import neutral as names
-from delayrig.cli.bug_report.neutral import neutral
-from delayrig.cli.main import main
+from delayrig.features.bug_report import neutral as names
+from delayrig.features.bug_report.neutral import neutral
+from delayrig.main import main
 from delayrig.model.cell import Cell
 from delayrig.model.result import Results, SubjectFacts, Verdict, write_results
 

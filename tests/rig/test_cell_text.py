@@ -3,15 +3,15 @@
 
 import msgspec
 import pytest
-from delayrig.analysis.repro.choice import Before
-from delayrig.analysis.repro.run_again import (
+from delayrig.base.durations import in_full, in_unit_of
+from delayrig.base.errors import ExitCode
+from delayrig.decision.choice import Before
+from delayrig.features.repro.run_again import (
     compare_reproduction,
     describe_cell,
     describe_evidence,
     describe_result,
 )
-from delayrig.base.durations import in_full, in_unit_of
-from delayrig.base.errors import ExitCode
 from delayrig.model.evidence import Evidence, Witness
 from delayrig.model.lane import LaneName
 from delayrig.model.phases import TimeSplit

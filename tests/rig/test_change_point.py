@@ -3,7 +3,7 @@
 
 import numpy as np
 import pytest
-from delayrig.analysis.history.change_point import SIDE_MIN, change_points, values_min
+from delayrig.features.history.change_point import SIDE_MIN, change_points, values_min
 
 DRAWS = 999
 SERIES = 300

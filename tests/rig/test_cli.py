@@ -9,7 +9,7 @@ import pytest
 from click.testing import CliRunner
 from delayrig.base.errors import BadInputError, ExitCode, RigFaultError
 from delayrig.cli.command import explained
-from delayrig.cli.main import main
+from delayrig.main import main
 
 
 def exit_code_of(error: Exception) -> int | str | None:

@@ -4,7 +4,7 @@
 from pathlib import Path
 
 import pytest
-from delayrig.analysis.coverage.changed import (
+from delayrig.features.coverage.changed import (
     Changed,
     Placed,
     changed_functions,

@@ -6,9 +6,9 @@ from typing import Any
 
 import msgspec
 import pytest
-from delayrig.analysis.compare import Comparison, compare_exactly, first_difference
 from delayrig.base import digest
 from delayrig.base.errors import BadInputError
+from delayrig.decision.two_runs import Comparison, compare_exactly, first_difference
 from delayrig.model.cell import Cell
 from delayrig.model.phases import TimeSplit
 from delayrig.model.result import (

@@ -6,9 +6,9 @@ from pathlib import Path
 import msgspec
 import pytest
 from click.testing import CliRunner
-from delayrig.analysis.compare import Beside, compare_times
 from delayrig.base.errors import ExitCode
-from delayrig.cli.main import main
+from delayrig.decision.two_runs import Beside, compare_times
+from delayrig.main import main
 from delayrig.model.lane import LaneName
 from delayrig.model.result import Results, write_results
 

@@ -11,8 +11,8 @@ from delayrig.model.phases import TimeSplit
 from delayrig.model.result import CellResult, ContrastVerdict, CpuTime, Results, Verdict
 from delayrig.plan.check import check_contrast
 from delayrig.plan.schema import Contrast
-from delayrig.present.terminal.console import make_console
-from delayrig.present.terminal.results import contrast_table
+from delayrig.present.console import make_console
+from delayrig.present.results import contrast_table
 
 from tests.rig.builders import make_cell, make_result, make_run_header
 

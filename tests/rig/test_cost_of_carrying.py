@@ -5,9 +5,9 @@ from pathlib import Path
 
 import pytest
 from click.testing import CliRunner
-from delayrig.analysis.cost_of_workers import measure_carrying
 from delayrig.base.errors import BadInputError
-from delayrig.cli.main import main
+from delayrig.features.selfcheck.cost_of_workers import measure_carrying
+from delayrig.main import main
 from delayrig.run.cell_runner import keep_result
 
 from tests.rig.builders import make_cell

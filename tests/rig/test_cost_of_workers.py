@@ -9,8 +9,8 @@ from pathlib import Path
 
 import msgspec
 import pytest
-from delayrig.analysis.cost_of_workers import RunCost, WayCost, WorkersBenchmark
-from delayrig.present.terminal.selfcheck import print_workers
+from delayrig.features.selfcheck.cost_of_workers import RunCost, WayCost, WorkersBenchmark
+from delayrig.features.selfcheck.terminal import print_workers
 from rich.console import Console
 
 from tests.rig.builders import CHECKOUT
@@ -33,7 +33,7 @@ MEASURE = """
 import sys
 from pathlib import Path
 import msgspec
-from delayrig.analysis.cost_of_workers import measure_run
+from delayrig.features.selfcheck.cost_of_workers import measure_run
 found = measure_run([sys.executable, "-c", sys.argv[1], sys.argv[2]], Path(sys.argv[2]))
 print(msgspec.json.encode(found).decode())
 """

@@ -6,8 +6,13 @@ from pathlib import Path
 import msgspec
 import pytest
 from click.testing import CliRunner
-from delayrig.analysis.coverage.changed_wait_text import changed_wait_lines
-from delayrig.analysis.coverage.coverage import (
+from delayrig.base import digest
+from delayrig.base.paths import Paths, find_paths
+from delayrig.decision.decision import FILE_NAME as GATE_FILE
+from delayrig.decision.decision import Decision, Limits, Outcome
+from delayrig.decision.decision import Side as SideOfGate
+from delayrig.features.coverage.changed_wait_text import changed_wait_lines
+from delayrig.features.coverage.coverage import (
     BASELINE,
     CANDIDATE,
     Build,
@@ -17,18 +22,14 @@ from delayrig.analysis.coverage.coverage import (
     changed_waits,
     coverage_of,
 )
-from delayrig.analysis.coverage.reached import Chain, SeenCell
-from delayrig.analysis.coverage.runs import find_changed_waits, find_gate_coverage
-from delayrig.analysis.gate.decision import FILE_NAME as GATE_FILE
-from delayrig.analysis.gate.decision import Decision, Limits, Outcome
-from delayrig.analysis.gate.decision import Side as SideOfGate
-from delayrig.base import digest
-from delayrig.base.paths import Paths, find_paths
-from delayrig.cli.main import main
+from delayrig.features.coverage.reached import Chain, SeenCell
+from delayrig.features.coverage.runs import find_changed_waits, find_gate_coverage
+from delayrig.features.report.coverage import coverage_html
 from delayrig.images.finder.code_map import CodeFunction
 from delayrig.images.finder.finding import find_in
 from delayrig.images.saved_programs import FOLDER, save_programs
 from delayrig.images.subject import PARTS, PROGRAM, Subject
+from delayrig.main import main
 from delayrig.model.delays import (
     DelayCall,
     Delays,
@@ -39,7 +40,6 @@ from delayrig.model.delays import (
 )
 from delayrig.model.platform import Arch
 from delayrig.model.result import Results, SubjectFacts, write_results
-from delayrig.present.report.coverage import coverage_html
 from msgspec.structs import replace
 
 from tests.rig import delay_programs as programs
@@ -339,7 +339,7 @@ def test_command_tells_a_gates_coverage(
 ) -> None:
     gate = tmp_path / "gate"
     keep_gate(gate, flashrom, faster, faster.through("probe", 0))
-    monkeypatch.setattr("delayrig.cli.coverage.find_paths", lambda: state(tmp_path))
+    monkeypatch.setattr("delayrig.features.coverage.command.find_paths", lambda: state(tmp_path))
     side = SideOfGate(name="path:a")
     decision = Decision(
         outcome=Outcome.PASS,

@@ -7,7 +7,7 @@ from collections.abc import Sequence
 from pathlib import Path
 
 import pytest
-from delayrig.analysis.repro.debugger import COMMANDS, NONE_KNOWN, delay_stops, gdb_words
+from delayrig.features.repro.debugger import COMMANDS, NONE_KNOWN, delay_stops, gdb_words
 from delayrig.images.delay_function import DelayWish
 from delayrig.images.finder.debug_info import DEBUG_PATH, build_id
 from delayrig.images.subject import PARTS, Subject

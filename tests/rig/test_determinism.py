@@ -1,7 +1,9 @@
 # SPDX-License-Identifier: GPL-2.0-or-later
 """The settings of repeats, and the claims that they allow."""
 
-from delayrig.analysis.selfcheck.determinism import (
+from delayrig.base.errors import ExitCode
+from delayrig.base.paths import find_paths
+from delayrig.features.selfcheck.determinism import (
     ROUND,
     SHAPES,
     Condition,
@@ -10,8 +12,6 @@ from delayrig.analysis.selfcheck.determinism import (
     condition_of,
     untried,
 )
-from delayrig.base.errors import ExitCode
-from delayrig.base.paths import find_paths
 from delayrig.model.chips import read_chips
 from delayrig.plan.cells import plan_cells
 from delayrig.plan.schema import read_plan

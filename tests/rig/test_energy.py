@@ -5,7 +5,7 @@ import time
 from pathlib import Path
 
 import pytest
-from delayrig.analysis.latency.host_place import EnergyMeter
+from delayrig.features.latency.host_place import EnergyMeter
 
 
 def write(path: Path, text: str) -> Path:

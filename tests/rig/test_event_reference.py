@@ -6,11 +6,11 @@ import typing
 
 import msgspec
 import pytest
+from delayrig.features.documents.event_reference import SECTIONS, events_page, field_texts, unit_of
 from delayrig.model.kinds.agent import SubjectStart
 from delayrig.model.kinds.emulator import Serprog
 from delayrig.model.kinds.kind import Kind, name_of
 from delayrig.model.kinds.pace import TraceStart
-from delayrig.present.event_reference import SECTIONS, events_page, field_texts, unit_of
 
 from tests.rig.test_event_writers import STREAMS
 

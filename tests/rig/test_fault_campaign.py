@@ -6,7 +6,8 @@ from typing import Any
 
 import msgspec
 import pytest
-from delayrig.analysis.faults.campaign import (
+from delayrig.base.errors import ExitCode
+from delayrig.features.faults.campaign import (
     EmulatorEnd,
     FaultRun,
     exit_code_of_faults,
@@ -15,8 +16,7 @@ from delayrig.analysis.faults.campaign import (
     scenarios_of,
     was_at_work,
 )
-from delayrig.analysis.faults.scenario import End, FaultKind, draw_scenario
-from delayrig.base.errors import ExitCode
+from delayrig.features.faults.scenario import End, FaultKind, draw_scenario
 from delayrig.model.kinds.emulator import Disconnect, Spi
 
 from tests.rig.builders import SECOND

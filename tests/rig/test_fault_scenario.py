@@ -7,7 +7,7 @@ from typing import Any
 
 import msgspec
 import pytest
-from delayrig.analysis.faults.scenario import (
+from delayrig.features.faults.scenario import (
     CHANGED_BYTES,
     CHANGED_OFFSET_BYTES,
     CHIPS,

@@ -7,13 +7,13 @@ from typing import Any
 
 import pytest
 from click.testing import CliRunner
-from delayrig.analysis.shrink import shrink
 from delayrig.base.errors import ExitCode
 from delayrig.base.paths import find_paths
-from delayrig.cli.find.search import Searched, search, widest_first
-from delayrig.cli.find.space import HAZARDS, OTHER_PARTS, SOURCE, SPI_PARTS, plan_for
-from delayrig.cli.find.symptom import Symptom, exit_code, shows, why_not
-from delayrig.cli.main import main
+from delayrig.decision.shrink import shrink
+from delayrig.features.find.search import Searched, search, widest_first
+from delayrig.features.find.space import HAZARDS, OTHER_PARTS, SOURCE, SPI_PARTS, plan_for
+from delayrig.features.find.symptom import Symptom, exit_code, shows, why_not
+from delayrig.main import main
 from delayrig.model.cell import Cell, Job
 from delayrig.model.chips import read_chips
 from delayrig.model.phases import TimeSplit

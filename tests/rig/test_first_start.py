@@ -2,8 +2,8 @@
 """The stages of a first start, read from a run's messages."""
 
 import pytest
-from delayrig.analysis.benchmark import stages_of
 from delayrig.base.errors import RigFaultError
+from delayrig.features.selfcheck.benchmark import stages_of
 
 SAID = [
     (1.0, "set-up: Python environment"),

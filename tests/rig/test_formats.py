@@ -13,11 +13,12 @@ import jsonschema
 import msgspec
 import pytest
 from click.testing import CliRunner
-from delayrig.analysis.gate.decision import FILE_NAME as GATE_FILE
-from delayrig.analysis.gate.judge import decide
-from delayrig.analysis.gate.request import CANDIDATE, rounds_of
 from delayrig.base.errors import BadInputError, ExitCode
-from delayrig.cli.main import main
+from delayrig.decision.decision import FILE_NAME as GATE_FILE
+from delayrig.decision.gate_judge import decide
+from delayrig.decision.request import CANDIDATE, rounds_of
+from delayrig.features.export.schemas import KINDS, schema_of, schema_text
+from delayrig.main import main
 from delayrig.model.cell import Role
 from delayrig.model.lane import LaneName
 from delayrig.model.phases import TimeSplit
@@ -25,7 +26,6 @@ from delayrig.model.result import CellResult, CpuTime, Results, Verdict, write_r
 from delayrig.present.formats import gerrit, github, markdown
 from delayrig.present.formats.known import FORMATS, wanted_formats
 from delayrig.present.formats.report import Report, State, report_of_gate, report_of_run
-from delayrig.present.schemas import KINDS, schema_of, schema_text
 from junitparser import Error, Failure, Skipped
 from junitparser.cli import main as junitparser_main
 from junitparser.xunit2 import JUnitXml

@@ -7,11 +7,11 @@ from pathlib import Path
 import msgspec
 import pytest
 from click.testing import CliRunner
-from delayrig.analysis.gate.request import is_subject, read_baseline
 from delayrig.base.errors import BadInputError
 from delayrig.base.paths import find_paths
-from delayrig.cli.main import main
+from delayrig.decision.request import is_subject, read_baseline
 from delayrig.images.recipes import read_recipes
+from delayrig.main import main
 from delayrig.model.cell import Role
 from delayrig.model.lane import LaneName
 from delayrig.model.result import FILE_NAME, SCHEMA, Results, write_results

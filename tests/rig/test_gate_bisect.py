@@ -6,10 +6,10 @@ from pathlib import Path
 
 import pytest
 from click.testing import CliRunner
-from delayrig.analysis.gate.request import bisect_code, build_candidate, check_built
 from delayrig.base.errors import BadInputError, BuildError, ExitCode, RigFaultError
-from delayrig.cli import gate as command
-from delayrig.cli.main import main
+from delayrig.decision.request import bisect_code, build_candidate, check_built
+from delayrig.features.gate import command as command
+from delayrig.main import main
 
 
 @pytest.mark.parametrize(

@@ -2,7 +2,7 @@
 import random
 
 import pytest
-from delayrig.analysis.gate.performance import PAIRS_MIN, Interval, excess_interval
+from delayrig.decision.performance import PAIRS_MIN, Interval, excess_interval
 
 
 def noisy_pairs(excess: float, *, noise: float, count: int, seed: int) -> list[tuple[float, float]]:

@@ -5,9 +5,9 @@ from collections.abc import Sequence
 from typing import NamedTuple
 
 import pytest
-from delayrig.analysis.gate.decision import Decision
-from delayrig.analysis.gate.judge import decide
-from delayrig.analysis.gate.performance import CELL_FLOOR_NS, TICK_NS, TOTAL_CELLS_MIN
+from delayrig.decision.decision import Decision
+from delayrig.decision.gate_judge import decide
+from delayrig.decision.performance import CELL_FLOOR_NS, TICK_NS, TOTAL_CELLS_MIN
 
 from tests.rig.builders import MS
 from tests.rig.test_gate_judge import AFTER, BEFORE, REAL, decided, rounds, timed

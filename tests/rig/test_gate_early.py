@@ -3,7 +3,7 @@
 
 import msgspec
 import pytest
-from delayrig.analysis.gate.early import EarlyAnswer
+from delayrig.features.gate.early import EarlyAnswer
 from delayrig.model.cell import Cell, Role
 from delayrig.model.result import CellResult, Verdict
 

@@ -5,8 +5,8 @@ from typing import Any
 
 import msgspec
 import pytest
-from delayrig.analysis.gate.decision import Decision, Outcome
-from delayrig.analysis.gate.faults import Change, compare_faults, lengths_cut
+from delayrig.decision.decision import Decision, Outcome
+from delayrig.decision.faults import Change, compare_faults, lengths_cut
 from delayrig.hazards.library_client import NOTHING_TO_ASK
 from delayrig.model.evidence import Evidence, Witness
 from delayrig.model.result import CellResult, SiteWaits, Verdict

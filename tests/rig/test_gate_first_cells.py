@@ -6,7 +6,7 @@ from collections.abc import Callable
 from pathlib import Path
 
 import pytest
-from delayrig.analysis.gate.first_cells import (
+from delayrig.features.gate.first_cells import (
     FirstCells,
     Reached,
     keep_reached,

@@ -6,9 +6,9 @@ from typing import Any
 
 import msgspec
 import pytest
-from delayrig.analysis.gate.decision import Decision, Limits, Outcome
-from delayrig.analysis.gate.judge import Terms, decide, unanswered
-from delayrig.analysis.gate.performance import PAIRS_MIN, TICK_NS
+from delayrig.decision.decision import Decision, Limits, Outcome
+from delayrig.decision.gate_judge import Terms, decide, unanswered
+from delayrig.decision.performance import PAIRS_MIN, TICK_NS
 from delayrig.model.cell import Cell, Role
 from delayrig.model.phases import TimeSplit
 from delayrig.model.result import CellResult, CpuTime, DelayCount, Results, SubjectFacts, Verdict

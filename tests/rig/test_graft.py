@@ -9,12 +9,12 @@ from pathlib import Path
 import msgspec
 import pytest
 from click.testing import CliRunner, Result
-from delayrig.analysis.graft.pipeline import FILE_NAME, SUMMARY, WIDTH, Graft
-from delayrig.analysis.graft.steps import Step, plan_steps, read_ours
-from delayrig.analysis.graft.tree import find_tree, left_out
 from delayrig.base.errors import BadInputError, ExitCode
 from delayrig.base.paths import find_paths
-from delayrig.cli.main import main
+from delayrig.features.graft.pipeline import FILE_NAME, SUMMARY, WIDTH, Graft
+from delayrig.features.graft.steps import Step, plan_steps, read_ours
+from delayrig.features.graft.tree import find_tree, left_out
+from delayrig.main import main
 
 from tests.rig.upstream_tree import RELEASES, Files, laid_out, one_file, today
 

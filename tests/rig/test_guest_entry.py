@@ -6,8 +6,9 @@ from dataclasses import replace
 from pathlib import Path
 
 import pytest
-from delayrig.analysis.repro.debugger import KILL, attached_words, packet, remote_words
-from delayrig.analysis.repro.guest_entry import (
+from delayrig.base.archive import unpack_archive, write_archive
+from delayrig.features.repro.debugger import KILL, attached_words, packet, remote_words
+from delayrig.features.repro.guest_entry import (
     PROMPT,
     SUBJECT_STARTS,
     Entry,
@@ -16,10 +17,9 @@ from delayrig.analysis.repro.guest_entry import (
     subject_words_of,
     write_entered,
 )
-from delayrig.analysis.repro.look import EXTRA_MS, Look
-from delayrig.analysis.repro.watched_lane import host_commands, pasted, qemu_command
-from delayrig.analysis.repro.watchers import startable
-from delayrig.base.archive import unpack_archive, write_archive
+from delayrig.features.repro.look import EXTRA_MS, Look
+from delayrig.features.repro.watched_lane import host_commands, pasted, qemu_command
+from delayrig.features.repro.watchers import startable
 from delayrig.lanes.host.spec import PORT, Spec
 from delayrig.lanes.payload import spec_text
 from delayrig.machine.arguments import Hardware, console_chardev, qemu_arguments

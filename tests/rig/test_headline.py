@@ -5,10 +5,10 @@ from typing import Any
 
 import msgspec
 import pytest
-from delayrig.analysis.gate.decision import Decision
+from delayrig.decision.decision import Decision
+from delayrig.features.report.summary import headline, short_words
 from delayrig.model.evidence import Evidence, Witness
 from delayrig.model.result import CellResult, SiteWaits, Verdict
-from delayrig.present.report.summary import headline, short_words
 
 from tests.rig.builders import MS, SECOND, make_evidence
 from tests.rig.test_gate_judge import AFTER, BEFORE, decided, several, timed

@@ -12,21 +12,21 @@ from xml.etree import ElementTree as ET
 
 import pytest
 from click.testing import CliRunner
-from delayrig.analysis.gate.decision import FILE_NAME as GATE_FILE
-from delayrig.analysis.gate.judge import decide
-from delayrig.analysis.history.address import (
+from delayrig.base.errors import BadInputError, ExitCode
+from delayrig.decision.decision import FILE_NAME as GATE_FILE
+from delayrig.decision.gate_judge import decide
+from delayrig.features.history.address import (
     VARIABLE,
     Address,
     default_file,
     find_address,
     without_passwords,
 )
-from delayrig.analysis.history.schema import Choice, moment
-from delayrig.analysis.history.store import History
-from delayrig.analysis.history.table import TableFormat, read_table, table_of, write_table
-from delayrig.base.errors import BadInputError, ExitCode
-from delayrig.cli.main import main
-from delayrig.cli.recording import HistoryWish, record_gate, record_run
+from delayrig.features.history.recording import HistoryWish, record_gate, record_run
+from delayrig.features.history.schema import Choice, moment
+from delayrig.features.history.store import History
+from delayrig.features.history.table import TableFormat, read_table, table_of, write_table
+from delayrig.main import main
 from delayrig.model.result import Results, write_results
 from delayrig.setup.clean import history_file
 from msgspec import json as msgspec_json
@@ -292,9 +292,9 @@ def test_folder_in_place_of_the_file_costs_a_warning(
 KEEP = """
 import sys
 from pathlib import Path
-from delayrig.cli.recording import record_run
-from delayrig.analysis.history.schema import Choice
-from delayrig.analysis.history.store import History
+from delayrig.features.history.recording import record_run
+from delayrig.features.history.schema import Choice
+from delayrig.features.history.store import History
 from tests.rig.history_builders import address_of, make_run
 address = address_of(sys.argv[1])
 for number in range(int(sys.argv[2])):

@@ -5,8 +5,8 @@ from pathlib import Path
 
 import msgspec
 import numpy as np
-from delayrig.analysis.history.schema import Choice
-from delayrig.analysis.history.steps import Found, find_steps, points_of, series_of
+from delayrig.features.history.schema import Choice
+from delayrig.features.history.steps import Found, find_steps, points_of, series_of
 from delayrig.model.lane import LaneName
 from delayrig.model.result import Results, Verdict
 

@@ -13,17 +13,17 @@ from pathlib import Path
 import msgspec
 import psycopg
 import pytest
-from delayrig.analysis.gate.judge import decide
-from delayrig.analysis.history.engine import open_engine
-from delayrig.analysis.history.schema import (
+from delayrig.base.errors import BadInputError
+from delayrig.decision.gate_judge import decide
+from delayrig.features.history.engine import open_engine
+from delayrig.features.history.schema import (
     HEAD,
     VERSION_TABLE,
     Choice,
     bring_up_to_date,
     revision_of,
 )
-from delayrig.analysis.history.store import History
-from delayrig.base.errors import BadInputError
+from delayrig.features.history.store import History
 from sqlalchemy import Connection, inspect, text
 
 from tests.conftest import Bound

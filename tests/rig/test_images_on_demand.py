@@ -4,7 +4,7 @@
 import pytest
 from delayrig.base.errors import NotProvidedError
 from delayrig.base.paths import Paths, find_paths
-from delayrig.cli import images
+from delayrig.features.images import command as images
 from delayrig.images.recipes import read_recipes
 from delayrig.images.subject import CYCLICTEST
 from delayrig.model.platform import Arch

@@ -9,8 +9,8 @@ from pathlib import Path
 
 import pytest
 from delayrig import __version__
-from delayrig.cli.documents import reference_texts
-from delayrig.cli.main import main
+from delayrig.features.documents.command import reference_texts
+from delayrig.main import main
 from delayrig.setup.layout import find_layout
 from delayrig.setup.manual import man_pages, roff, sentence
 

@@ -5,9 +5,9 @@ import asyncio
 from typing import Any
 
 import pytest
-from delayrig.analysis.repro import watchers
-from delayrig.analysis.repro.watchers import kept_awake
 from delayrig.base.errors import LostGuestError
+from delayrig.features.repro import watchers
+from delayrig.features.repro.watchers import kept_awake
 from delayrig.machine.machine import Machine
 
 WAKES, LOST_AT = 5, 3

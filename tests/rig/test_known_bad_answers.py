@@ -5,14 +5,16 @@ from itertools import groupby
 from typing import Any
 
 import pytest
-from delayrig.analysis.gate.decision import Outcome
-from delayrig.analysis.selfcheck.known_bad import (
+from delayrig.base.errors import ExitCode
+from delayrig.decision.decision import Outcome
+from delayrig.features.selfcheck.known_bad import (
     KnownBad,
     answer_all,
     choose_for,
     in_disguise,
 )
-from delayrig.base.errors import ExitCode
+from delayrig.features.selfcheck.known_bad_page import known_bad_page
+from delayrig.features.selfcheck.terminal import summary
 from delayrig.images.known_bad import Change, Kind, Mistake, Sight, read_mistakes
 from delayrig.model.cell import Cell, Role
 from delayrig.model.chips import read_chips
@@ -21,8 +23,6 @@ from delayrig.model.result import CellResult, CpuTime, Results, SubjectFacts, Ve
 from delayrig.plan.cells import plan_cells
 from delayrig.plan.request import check_hazards
 from delayrig.plan.schema import find_plan, read_plan
-from delayrig.present.pages.known_bad import known_bad_page
-from delayrig.present.terminal.selfcheck import summary
 
 from tests.rig.builders import CHECKOUT, SECOND, make_cell, make_result, make_run_header
 

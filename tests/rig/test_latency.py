@@ -13,11 +13,17 @@ from pathlib import Path
 import jsonschema
 import msgspec
 import pytest
-from delayrig.analysis.latency import explain
-from delayrig.analysis.latency.host_place import JOURNAL, Governors, open_host
-from delayrig.analysis.latency.place import Line, MissingError, PlaceFacts
-from delayrig.analysis.latency.profile import SETS, parse_guest, parse_guests
-from delayrig.analysis.latency.program_output import (
+from delayrig.base.errors import BadInputError, RigFaultError
+from delayrig.base.paths import Paths, find_paths
+from delayrig.features.export.schemas import schema_of
+from delayrig.features.latency import explain
+from delayrig.features.latency import rows as rows
+from delayrig.features.latency.charts import charts_of
+from delayrig.features.latency.host_place import JOURNAL, Governors, open_host
+from delayrig.features.latency.page import latency_page
+from delayrig.features.latency.place import Line, MissingError, PlaceFacts
+from delayrig.features.latency.profile import SETS, parse_guest, parse_guests
+from delayrig.features.latency.program_output import (
     INTERFACES,
     cyclictest_words,
     parse_cpus,
@@ -26,17 +32,11 @@ from delayrig.analysis.latency.program_output import (
     reading_of,
     timers_of,
 )
-from delayrig.analysis.latency.proposal import KEYS, read_proposal
-from delayrig.analysis.latency.result import Kind, LatencyReport, Section, Series, Ticks
-from delayrig.analysis.latency.series_plan import GUEST_INSTRUCTIONS, QUICK, USUAL, programme
-from delayrig.base.errors import BadInputError, RigFaultError
-from delayrig.base.paths import Paths, find_paths
+from delayrig.features.latency.proposal import KEYS, read_proposal
+from delayrig.features.latency.result import Kind, LatencyReport, Section, Series, Ticks
+from delayrig.features.latency.series_plan import GUEST_INSTRUCTIONS, QUICK, USUAL, programme
+from delayrig.features.latency.terminal import print_report
 from delayrig.model.platform import Arch
-from delayrig.present import latency_rows as rows
-from delayrig.present.pages.latency import latency_page
-from delayrig.present.pages.latency_charts import charts_of
-from delayrig.present.schemas import schema_of
-from delayrig.present.terminal.latency import print_report
 from msgspec.structs import replace
 from rich.console import Console
 

@@ -8,26 +8,26 @@ from pathlib import Path
 import msgspec
 import pytest
 from delayrig import __version__
-from delayrig.analysis.latency.explain import MARK, doubt_of, marked
-from delayrig.analysis.latency.live_place import rehearsal_of, with_windows
-from delayrig.analysis.latency.place import PlaceFacts
-from delayrig.analysis.latency.profile import (
+from delayrig.base.errors import BadInputError
+from delayrig.features.latency import rows as rows
+from delayrig.features.latency.explain import MARK, doubt_of, marked
+from delayrig.features.latency.live_place import rehearsal_of, with_windows
+from delayrig.features.latency.page import latency_page
+from delayrig.features.latency.place import PlaceFacts
+from delayrig.features.latency.profile import (
     measured_cpus,
     parse_guest,
     parse_live_guest,
     parse_live_guests,
 )
-from delayrig.analysis.latency.result import Cyclic, Section, write_report
-from delayrig.analysis.latency.series_plan import QUICK, programme
-from delayrig.base.errors import BadInputError
-from delayrig.cli.latency_run import LatencyRequest, resumed
+from delayrig.features.latency.result import Cyclic, Section, write_report
+from delayrig.features.latency.run import LatencyRequest, resumed
+from delayrig.features.latency.series_plan import QUICK, programme
 from delayrig.lanes.live.agent_connection import ClockReading, GuestClock
 from delayrig.lanes.live.program import Left
 from delayrig.model.events import encode_events
 from delayrig.model.kinds.pace import Window
 from delayrig.plan.machines import CORE_MIPS_USED_MAX
-from delayrig.present import latency_rows as rows
-from delayrig.present.pages.latency import latency_page
 
 from tests.rig.event_builders import made
 from tests.rig.measured import MS, US, S, behind_reading, full_machine, live_machine, make_report

@@ -9,7 +9,7 @@ from typing import Any
 import pytest
 from click.testing import CliRunner, Result
 from delayrig.base.errors import ExitCode
-from delayrig.cli.main import main
+from delayrig.main import main
 
 from tests.rig.like_reports import REPORTS, Reported, banner, cpuinfo, cpupower, lscpu
 

@@ -10,7 +10,7 @@ from delayrig.base.paths import Paths
 from delayrig.judge.exit_code import exit_code_of_run
 from delayrig.model.result import Results, Verdict
 from delayrig.present.formats.report import report_of_run
-from delayrig.present.terminal.results import answer
+from delayrig.present.results import answer
 from delayrig.run.resume import FIRST_TRY, RESULT
 from delayrig.run.runner import run_request
 

@@ -2,11 +2,8 @@
 """Pages of measured figures, and rows that a document quotes."""
 
 import pytest
-from delayrig.analysis.gate.decision import Decision, Limits, Outcome, Side
-from delayrig.analysis.selfcheck.known_bad import KnownBad
-from delayrig.model.phases import TimeSplit
-from delayrig.model.result import CpuTime, DelayCount, Results, Verdict
-from delayrig.present.measured import (
+from delayrig.decision.decision import Decision, Limits, Outcome, Side
+from delayrig.features.documents.measured import (
     GATE_MARK,
     RUN_MARK,
     known_bad_page,
@@ -17,7 +14,10 @@ from delayrig.present.measured import (
     resolution_page,
     run_page,
 )
-from delayrig.present.terminal.results import evidence_lines
+from delayrig.features.selfcheck.known_bad import KnownBad
+from delayrig.model.phases import TimeSplit
+from delayrig.model.result import CpuTime, DelayCount, Results, Verdict
+from delayrig.present.results import evidence_lines
 from msgspec.structs import replace
 
 from tests.rig.builders import SECOND, make_cell, make_evidence, make_result, make_run_header

@@ -2,8 +2,8 @@
 """Parts that the archive lacks: their cells are skipped, others count, one line tells it."""
 
 import msgspec
-from delayrig.analysis.gate.decision import Limits, Outcome
-from delayrig.analysis.gate.judge import decide
+from delayrig.decision.decision import Limits, Outcome
+from delayrig.decision.gate_judge import decide
 from delayrig.judge.not_provided import not_provided_lines
 from delayrig.lanes.supplies import Need, needs_of
 from delayrig.model.cell import Role

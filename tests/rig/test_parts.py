@@ -6,8 +6,8 @@ from typing import Any
 
 import pytest
 from click.testing import CliRunner
-from delayrig.analysis.figures.results import markdown_table, outcome, part_rows
-from delayrig.cli.main import main
+from delayrig.features.figures.results import markdown_table, outcome, part_rows
+from delayrig.main import main
 from delayrig.model.cell import Job, Role
 from delayrig.model.corner import Corner
 from delayrig.model.result import CellResult, Results, SubjectFacts, Verdict, write_results

@@ -9,7 +9,7 @@ from pathlib import Path
 import pytest
 from click.testing import CliRunner
 from delayrig.base.toml import parse_toml
-from delayrig.cli.main import main
+from delayrig.main import main
 from delayrig.plan.cells import count_cells
 from delayrig.plan.schema import Plan, find_plan, read_plan
 

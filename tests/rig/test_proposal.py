@@ -5,10 +5,10 @@ from pathlib import Path
 
 import pytest
 from click.testing import CliRunner
-from delayrig.analysis.proposal.conclusion_text import advice, changes_of, conclusion, landing_order
-from delayrig.analysis.proposal.steps import TITLES, Proposal, fold_proposal
 from delayrig.base.errors import BadInputError, ExitCode
-from delayrig.cli.proposal import proposal
+from delayrig.features.proposal.command import proposal
+from delayrig.features.proposal.conclusion_text import advice, changes_of, conclusion, landing_order
+from delayrig.features.proposal.steps import TITLES, Proposal, fold_proposal
 from delayrig.images.subject import STEPS, TRUSTING
 from delayrig.model.phases import TimeSplit
 from delayrig.model.result import CellResult, CpuTime, Results, Verdict, write_results

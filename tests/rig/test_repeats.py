@@ -6,7 +6,7 @@ from pathlib import Path
 
 import msgspec
 import pytest
-from delayrig.analysis.repeats import (
+from delayrig.features.run.repeats import (
     FILE_NAME,
     VALUES_MIN,
     Budget,

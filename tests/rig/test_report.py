@@ -22,17 +22,17 @@ from click.testing import CliRunner, Result
 from delayrig.base import digest
 from delayrig.base.durations import rounded
 from delayrig.base.errors import BadInputError, ExitCode
-from delayrig.cli.main import main
+from delayrig.features.report.document import document_of
+from delayrig.features.report.facts import Cover, WaitMargin, cell_facts
+from delayrig.features.report.source import Sources, read_sources, with_facts
+from delayrig.features.report.timelines import window_around
+from delayrig.features.report.totals import PARTS
 from delayrig.judge.exit_code import exit_code_of_run
+from delayrig.main import main
 from delayrig.model.evidence import Witness
 from delayrig.model.lane import LaneName
 from delayrig.model.result import FILE_NAME, Results, Verdict, read_results, write_results
-from delayrig.present.report.document import document_of
-from delayrig.present.report.facts import Cover, WaitMargin, cell_facts
-from delayrig.present.report.source import Sources, read_sources, with_facts
-from delayrig.present.report.timelines import window_around
-from delayrig.present.report.totals import PARTS
-from delayrig.present.terminal.results import answer
+from delayrig.present.results import answer
 from markupsafe import escape
 
 from tests.rig.builders import CHECKOUT, MS, SECOND, make_cell
@@ -428,7 +428,7 @@ def test_full_disk_leaves_the_old_report(tmp_path: Path) -> None:
     old.write_text("the old one")
     limited = "import resource, signal, sys; signal.signal(signal.SIGXFSZ, signal.SIG_IGN);"
     limited += "resource.setrlimit(resource.RLIMIT_FSIZE, (4096, 4096));"
-    limited += "from delayrig.cli.main import main; main()"
+    limited += "from delayrig.main import main; main()"
     done = subprocess.run(
         [sys.executable, "-c", limited, "report", str(tmp_path / "run"), "--out", str(old)],
         env={**os.environ, "PYTHONPATH": str(CHECKOUT / "rig")},
@@ -445,12 +445,12 @@ def test_full_disk_leaves_the_old_report(tmp_path: Path) -> None:
 
 HELD = """
 import os, time
-import delayrig.present.report.source as source
+import delayrig.features.report.source as source
 def cell_facts(*_):
     print(os.getpid(), flush=True)
     time.sleep(%s)
 source.cell_facts = cell_facts
-from delayrig.cli.main import main
+from delayrig.main import main
 main()
 """
 
@@ -484,7 +484,7 @@ def test_report_that_is_ended_leaves_the_old_one_and_no_worker(
 
 def test_heavy_libraries_wait_until_they_are_needed() -> None:
     names = "{'matplotlib', 'numpy', 'jinja2'}"
-    heavy = f"import sys, delayrig.cli.main; print({names} & set(sys.modules))"
+    heavy = f"import sys, delayrig.main; print({names} & set(sys.modules))"
     done = subprocess.run(
         [sys.executable, "-c", heavy],
         env={**os.environ, "PYTHONPATH": str(CHECKOUT / "rig")},

@@ -9,14 +9,14 @@ from urllib.parse import quote
 import msgspec
 import pytest
 from click.testing import CliRunner, Result
-from delayrig.cli.main import main
+from delayrig.features.report import timelines
+from delayrig.features.report.document import LIMIT_BYTES, Document, document_of
+from delayrig.features.report.labels import cell_anchor
+from delayrig.features.report.source import Sources, read_sources, with_facts
 from delayrig.judge.exit_code import exit_code_of_run, is_expected
+from delayrig.main import main
 from delayrig.model.result import FILE_NAME, Verdict, write_results
-from delayrig.present.report import timelines
-from delayrig.present.report.document import LIMIT_BYTES, Document, document_of
-from delayrig.present.report.labels import cell_anchor
-from delayrig.present.report.source import Sources, read_sources, with_facts
-from delayrig.present.terminal.results import NOTABLE_MAX, answer
+from delayrig.present.results import NOTABLE_MAX, answer
 from markupsafe import escape
 
 from tests.rig.many_cells import keep_many

@@ -7,13 +7,13 @@ from typing import Any
 import msgspec
 import pytest
 from click.testing import CliRunner
-from delayrig.analysis.gate.decision import Decision
-from delayrig.cli.main import main
+from delayrig.decision.decision import Decision
+from delayrig.features.report.source import fold_rounds, read_sources
+from delayrig.features.report.totals import totals_section
+from delayrig.main import main
 from delayrig.model.lane import LaneName
 from delayrig.model.phases import TimeSplit
 from delayrig.model.result import CellResult, Results, Verdict, read_results, write_results
-from delayrig.present.report.source import fold_rounds, read_sources
-from delayrig.present.report.totals import totals_section
 
 from tests.rig.builders import MS, SECOND, make_cell, make_evidence, make_result, make_run_header
 from tests.rig.reported import keep_gate, keep_run

@@ -5,9 +5,9 @@ from pathlib import Path
 
 import msgspec
 import pytest
-from delayrig.analysis.repro.choice import Chosen, Wish, choose, delay_wish_of, find_id
 from delayrig.base.errors import BadInputError
 from delayrig.base.paths import find_paths
+from delayrig.decision.choice import Chosen, Wish, choose, delay_wish_of, find_id
 from delayrig.images.delay_function import DelayWish
 from delayrig.model.cell import Cell, Expect
 from delayrig.model.lane import LaneName

@@ -5,7 +5,8 @@ from pathlib import Path
 
 import msgspec
 import pytest
-from delayrig.analysis.repro.heterogeneous import (
+from delayrig.base.paths import find_paths
+from delayrig.features.repro.heterogeneous import (
     PLAN,
     Walk,
     describe_answer,
@@ -14,7 +15,6 @@ from delayrig.analysis.repro.heterogeneous import (
     measured_mips,
     read_walk,
 )
-from delayrig.base.paths import find_paths
 from delayrig.lanes.stages import BOOTED, CONNECTED, ENDED, PACK
 from delayrig.model.cell import Expect
 from delayrig.model.events import Event

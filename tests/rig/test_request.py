@@ -10,8 +10,8 @@ import pytest
 from click.testing import CliRunner
 from delayrig.base.errors import BadInputError
 from delayrig.base.paths import Paths
-from delayrig.cli.main import main
 from delayrig.images.recipes import read_recipes
+from delayrig.main import main
 from delayrig.model.cell import Cell
 from delayrig.model.platform import Arch
 from delayrig.model.result import FILE_NAME

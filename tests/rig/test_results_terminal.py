@@ -6,7 +6,7 @@ import io
 from delayrig.base.errors import ExitCode
 from delayrig.model.cell import Expect, Role
 from delayrig.model.result import CellResult, Results, Verdict
-from delayrig.present.terminal.results import UNWATCHED, print_results
+from delayrig.present.results import UNWATCHED, print_results
 from rich.console import Console
 
 from tests.rig.builders import make_cell, make_result, make_run_header

@@ -10,7 +10,7 @@ import pytest
 from click.testing import CliRunner
 from delayrig.base.errors import BadInputError
 from delayrig.base.paths import Paths
-from delayrig.cli.main import main
+from delayrig.main import main
 from delayrig.model.cell import Cell
 from delayrig.model.result import CellResult, Results, Verdict
 from delayrig.run.resume import FILE_NAME, RESULT, Begun

@@ -12,7 +12,7 @@ import pytest
 from click.testing import CliRunner
 from delayrig.base.errors import ExitCode
 from delayrig.base.paths import find_paths
-from delayrig.cli.main import main
+from delayrig.main import main
 from delayrig.model.result import Results, write_results
 
 from tests.rig.builders import make_cell, make_result, make_run_header

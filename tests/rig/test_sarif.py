@@ -10,7 +10,7 @@ from urllib.parse import unquote
 import msgspec
 import pytest
 from click.testing import CliRunner
-from delayrig.cli.main import main
+from delayrig.main import main
 from delayrig.model.evidence import Evidence, Witness
 from delayrig.model.result import Verdict, write_results
 from delayrig.present.formats.report import Report, State, report_of_gate, report_of_run

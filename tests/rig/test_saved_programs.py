@@ -9,12 +9,12 @@ from pathlib import Path
 
 import msgspec
 import pytest
-from delayrig.analysis.gate.decision import FILE_NAME
-from delayrig.analysis.gate.request import cells_of
-from delayrig.analysis.repro.choice import Wish, choose
 from delayrig.base import digest
 from delayrig.base.errors import BadInputError
 from delayrig.base.paths import Paths, find_paths
+from delayrig.decision.choice import Wish, choose
+from delayrig.decision.decision import FILE_NAME
+from delayrig.decision.request import cells_of
 from delayrig.images.recipes import Recipes, read_recipes
 from delayrig.images.saved_programs import FOLDER, is_saved, provide_program, save_programs
 from delayrig.images.subject import Subject, provide_subject, wrong_machine

@@ -8,10 +8,10 @@ from pathlib import Path
 
 import msgspec
 import pytest
-from delayrig.analysis.shrink import Shrunk, Step, first_conviction, plan_of, shrink
 from delayrig.base.errors import BadInputError
 from delayrig.base.toml import parse_toml
-from delayrig.cli.repro import show_shrunk
+from delayrig.decision.shrink import Shrunk, Step, first_conviction, plan_of, shrink
+from delayrig.features.repro.command import show_shrunk
 from delayrig.model.cell import Cell, Expect, Job, Programmer, Role
 from delayrig.model.chips import read_chips
 from delayrig.model.result import CellResult, Results, Verdict

@@ -5,8 +5,8 @@ from pathlib import Path
 
 import pytest
 from click.testing import CliRunner, Result
-from delayrig.cli.main import main
 from delayrig.images.symbols import read_symbols
+from delayrig.main import main
 from delayrig.model.platform import Arch
 
 from tests.rig import delay_programs as programs

@@ -5,8 +5,7 @@ from collections.abc import Sequence
 from pathlib import Path
 
 import pytest
-from delayrig.analysis.figures.waste import Watched
-from delayrig.analysis.survey.gaps import (
+from delayrig.features.survey.gaps import (
     agreement_of,
     bounds_of,
     class_us,
@@ -14,13 +13,14 @@ from delayrig.analysis.survey.gaps import (
     known_waits,
     service_ns,
 )
-from delayrig.analysis.survey.survey import Survey, answer_of, requested_of, survey_run
+from delayrig.features.survey.survey import Survey, answer_of, requested_of, survey_run
+from delayrig.features.survey.terminal import tables_of
 from delayrig.images.profiles.profile import Wait
+from delayrig.judge.waste import Watched
 from delayrig.model.delays import DelayCall, Delays, encode_delays
 from delayrig.model.events import Event, event_time_ns
 from delayrig.model.lane import LaneName
 from delayrig.model.result import Results, write_results
-from delayrig.present.terminal.survey import tables_of
 
 from tests.rig.builders import delay, delays_of, make_cell, make_profile, make_run_header
 from tests.rig.event_builders import sound_events, spi, started

@@ -6,13 +6,13 @@ from collections.abc import Callable
 from pathlib import Path
 
 import pytest
-from delayrig.analysis.gate.decision import read_decision
+from delayrig.decision.decision import read_decision
+from delayrig.features.survey.terminal import print_survey
+from delayrig.features.threshold.terminal import print_answer
 from delayrig.model.result import read_results
-from delayrig.present.terminal.comparison import decision_table
-from delayrig.present.terminal.console import FittedTable, plain_table
-from delayrig.present.terminal.results import cell_table
-from delayrig.present.terminal.survey import print_survey
-from delayrig.present.terminal.threshold import print_answer
+from delayrig.present.comparison import decision_table
+from delayrig.present.console import FittedTable, plain_table
+from delayrig.present.results import cell_table
 from rich.console import Console
 
 from tests.rig.answered import make_answer, make_survey

@@ -10,8 +10,10 @@ from fractions import Fraction
 from pathlib import Path
 
 import pytest
-from delayrig.analysis.threshold.answer import answer_of
-from delayrig.analysis.threshold.builds import (
+from delayrig.base.errors import BadInputError
+from delayrig.base.paths import find_paths
+from delayrig.features.threshold.answer import answer_of
+from delayrig.features.threshold.builds import (
     DEFAULT,
     Candidate,
     build_candidates,
@@ -20,7 +22,7 @@ from delayrig.analysis.threshold.builds import (
     parse_values,
     provide_own,
 )
-from delayrig.analysis.threshold.figures import (
+from delayrig.features.threshold.figures import (
     Cost,
     Evidence,
     Measured,
@@ -28,19 +30,17 @@ from delayrig.analysis.threshold.figures import (
     costs_of,
     trials_of,
 )
-from delayrig.analysis.threshold.guests import job_of, moved, parse_guest, profile_of
-from delayrig.analysis.threshold.recommend import (
+from delayrig.features.threshold.guests import job_of, moved, parse_guest, profile_of
+from delayrig.features.threshold.recommend import (
     CPU_TOLERANCE,
     TIME_TOLERANCE,
     Trial,
     pareto,
     recommend,
 )
-from delayrig.analysis.threshold.recommendation_text import share
-from delayrig.analysis.threshold.sleep_facts import FIFO, NORMAL, SLACK, reasoning
-from delayrig.analysis.threshold.trials import make_trials, plan_trials
-from delayrig.base.errors import BadInputError
-from delayrig.base.paths import find_paths
+from delayrig.features.threshold.recommendation_text import share
+from delayrig.features.threshold.sleep_facts import FIFO, NORMAL, SLACK, reasoning
+from delayrig.features.threshold.trials import make_trials, plan_trials
 from delayrig.model.cell import Cell, Role
 from delayrig.model.lane import LaneName
 from delayrig.model.phases import TimeSplit

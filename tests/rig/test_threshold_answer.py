@@ -8,17 +8,17 @@ import sys
 from pathlib import Path
 
 import pytest
-from delayrig.analysis.threshold.answer import Answer, answer_of
-from delayrig.analysis.threshold.builds import asks_for_priority
-from delayrig.analysis.threshold.figures import Cost, Evidence, Standing
-from delayrig.analysis.threshold.machine_list import read_machines
-from delayrig.analysis.threshold.present_value import Fit
-from delayrig.analysis.threshold.recommendation_text import build_words
 from delayrig.base.errors import BadInputError, ExitCode
-from delayrig.cli.threshold import exit_code_of
+from delayrig.features.threshold.answer import Answer, answer_of
+from delayrig.features.threshold.builds import asks_for_priority
+from delayrig.features.threshold.command import exit_code_of
+from delayrig.features.threshold.figures import Cost, Evidence, Standing
+from delayrig.features.threshold.machine_list import read_machines
+from delayrig.features.threshold.page import threshold_page
+from delayrig.features.threshold.present_value import Fit
+from delayrig.features.threshold.recommendation_text import build_words
+from delayrig.features.threshold.terminal import print_answer
 from delayrig.model.result import HostFacts
-from delayrig.present.pages.threshold import threshold_page
-from delayrig.present.terminal.threshold import print_answer
 from msgspec.structs import replace
 from rich.console import Console
 

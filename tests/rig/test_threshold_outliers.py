@@ -2,16 +2,16 @@
 """Guests that decide on a threshold: weights, presets, and one odd guest among several."""
 
 import pytest
-from delayrig.analysis.threshold.answer import Answer, answer_of
-from delayrig.analysis.threshold.figures import Cost, Evidence, Standing
-from delayrig.analysis.threshold.guests import (
+from delayrig.base.errors import BadInputError
+from delayrig.features.threshold.answer import Answer, answer_of
+from delayrig.features.threshold.figures import Cost, Evidence, Standing
+from delayrig.features.threshold.guests import (
     PRESETS,
     check_weights,
     parse_guest,
     preset_words,
     weights_of,
 )
-from delayrig.base.errors import BadInputError
 from delayrig.model.result import HostFacts
 
 from tests.rig.answered import make_sleep_facts

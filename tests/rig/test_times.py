@@ -7,9 +7,9 @@ from typing import Any
 
 import pytest
 from click.testing import CliRunner
-from delayrig.analysis.figures.results import time_rows
 from delayrig.base.errors import ExitCode
-from delayrig.cli.main import main
+from delayrig.features.figures.results import time_rows
+from delayrig.main import main
 from delayrig.model.cell import Role
 from delayrig.model.corner import Corner
 from delayrig.model.phases import TimeSplit

@@ -10,7 +10,7 @@ from typing import Any
 import pytest
 from click.testing import CliRunner
 from delayrig.base.errors import ExitCode
-from delayrig.cli.main import main
+from delayrig.main import main
 from delayrig.model.delays import encode_delays
 from delayrig.model.events import Event
 from delayrig.model.kinds.emulator import Accept, Disconnect, FaultMade

@@ -9,7 +9,7 @@ import pytest
 from click.testing import CliRunner, Result
 from delayrig.base.errors import BadInputError, ExitCode
 from delayrig.base.paths import find_paths
-from delayrig.cli.main import main
+from delayrig.main import main
 from delayrig.model.cell import Cell, Expect, Role
 from delayrig.model.lane import LaneName
 from delayrig.plan.from_flags import (

@@ -10,10 +10,10 @@ import click
 import pytest
 from click.testing import CliRunner
 from delayrig.base.errors import ExitCode
-from delayrig.cli.main import COMMANDS, main
 from delayrig.cli.verbosity import Verbosity, add_verbosity, answers, note, tell_json, verbosity
+from delayrig.main import COMMANDS, main
 from delayrig.model.result import CellResult, Results, write_results
-from delayrig.present.terminal.console import RunProgress
+from delayrig.present.console import RunProgress
 from rich.console import Console
 
 from tests.rig.builders import make_result, make_run_header

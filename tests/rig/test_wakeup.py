@@ -4,8 +4,8 @@
 from xml.etree import ElementTree as ET
 
 import pytest
-from delayrig.analysis.latency.wakeup import Lateness, WakeupReport, errand_of, series_words
-from delayrig.cli.latency import wakeup_chart
+from delayrig.features.latency.command import wakeup_chart
+from delayrig.features.latency.wakeup import Lateness, WakeupReport, errand_of, series_words
 from delayrig.images.subject import Subject
 from delayrig.lanes.live.program import spec_text
 

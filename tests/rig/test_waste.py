@@ -7,9 +7,9 @@ from pathlib import Path
 import msgspec
 import pytest
 from click.testing import CliRunner
-from delayrig.analysis.figures.waste import Watched, read_watched, waste_of
 from delayrig.base.errors import BadInputError
-from delayrig.cli.main import main
+from delayrig.judge.waste import Watched, read_watched, waste_of
+from delayrig.main import main
 from delayrig.model.cell import Role
 from delayrig.model.delays import DelayCall, encode_delays
 from delayrig.model.events import Event

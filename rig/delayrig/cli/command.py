@@ -33,7 +33,7 @@ from delayrig.model.lane import LaneName
 from delayrig.model.result import FILE_NAME, Results
 from delayrig.plan.cluster import ClusterWish
 from delayrig.plan.request import Request, check_out, choose_cells
-from delayrig.present.terminal.console import RunProgress, say
+from delayrig.present.console import RunProgress, say
 from delayrig.run.runner import run_request
 
 Decorator = Callable[[Callable[..., Any]], Callable[..., Any]]

@@ -124,7 +124,7 @@ class CellWord(click.ParamType[str]):
 
 def _ids(ctx: click.Context) -> list[str]:
     """Returns the ids of the run or plan on the command line; of the usual plan by default."""
-    from delayrig.analysis.repro.choice import USUAL_PLAN, ids_in_run
+    from delayrig.decision.choice import USUAL_PLAN, ids_in_run
     from delayrig.plan.request import choose_cells
 
     run = ctx.params.get("run_folder")

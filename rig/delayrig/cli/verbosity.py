@@ -18,7 +18,7 @@ import click
 import msgspec
 from rich.console import Console
 
-from delayrig.present.terminal import console
+from delayrig.present import console
 
 R = TypeVar("R")
 KEY = "delayrig.verbosity"

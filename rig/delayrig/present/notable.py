@@ -1,8 +1,8 @@
 # SPDX-License-Identifier: GPL-2.0-or-later
 """How verdicts look, and which cells matter most if there is no room for all."""
 
-from delayrig.analysis.gate.decision import Outcome
-from delayrig.analysis.gate.faults import Change
+from delayrig.decision.decision import Outcome
+from delayrig.decision.faults import Change
 from delayrig.judge.exit_code import is_expected
 from delayrig.model.cell import Role
 from delayrig.model.result import CellResult, Verdict

@@ -11,7 +11,7 @@ from pathlib import Path
 import click
 import pytest
 from delayrig.base.paths import find_paths
-from delayrig.cli.main import COMMANDS
+from delayrig.main import COMMANDS
 
 from tests.conftest import Bound
 from tests.rig.launching import (
@@ -168,7 +168,7 @@ def test_folder_that_is_not_ascii_needs_no_locale(tmp_path: Path) -> None:
 
 
 def test_click_itself_never_ends_with_1(monkeypatch: pytest.MonkeyPatch) -> None:
-    from delayrig.cli.main import main
+    from delayrig.main import main
 
     for raised, code in ((click.Abort(), 130), (KeyboardInterrupt(), 130), (EOFError(), 130)):
 

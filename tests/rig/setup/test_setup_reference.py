@@ -7,8 +7,8 @@ from pathlib import Path
 
 import pytest
 from click.testing import CliRunner
-from delayrig.cli.documents import reference_texts
-from delayrig.cli.main import main
+from delayrig.features.documents.command import reference_texts
+from delayrig.main import main
 from delayrig.setup.arguments import LISTS, read_request
 from delayrig.setup.errors import UsageError
 from delayrig.setup.layout import Layout, find_layout

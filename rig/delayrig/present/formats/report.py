@@ -6,15 +6,15 @@ from dataclasses import dataclass
 from enum import StrEnum
 from pathlib import Path
 
-from delayrig.analysis.gate.decision import FILE_NAME, Decision, GateCell, Outcome
-from delayrig.analysis.gate.decision_text import fault_words
 from delayrig.base.errors import BadInputError, ExitCode
+from delayrig.decision.decision import FILE_NAME, Decision, GateCell, Outcome
+from delayrig.decision.decision_text import fault_words
 from delayrig.judge.exit_code import exit_code_of, exit_code_of_run
 from delayrig.judge.judge import describe
 from delayrig.judge.not_provided import not_provided_lines
 from delayrig.model.evidence import Evidence
 from delayrig.model.result import CellResult, Results, RunHeader, Verdict
-from delayrig.present.terminal.results import answer, lost_lines
+from delayrig.present.results import answer, lost_lines
 
 
 class State(StrEnum):

@@ -10,11 +10,11 @@ from pathlib import Path, PurePosixPath
 from typing import Any
 from urllib.parse import quote
 
-from delayrig.analysis.gate.decision import Decision
-from delayrig.analysis.gate.decision_text import group_words
-from delayrig.analysis.gate.faults import DATA, REFUSING, Change
 from delayrig.base.atomic_file import json_document
 from delayrig.base.text import again, one_line, plain
+from delayrig.decision.decision import Decision
+from delayrig.decision.decision_text import group_words
+from delayrig.decision.faults import DATA, REFUSING, Change
 from delayrig.model.evidence import Evidence
 from delayrig.model.result import Verdict
 from delayrig.present.formats.report import Case, Report, State, evidence_line

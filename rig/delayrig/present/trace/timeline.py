@@ -5,7 +5,7 @@ from collections.abc import Iterator
 from dataclasses import dataclass, field, replace
 from enum import StrEnum
 
-from delayrig.analysis.figures.waste import whole_delays
+from delayrig.judge.waste import whole_delays
 from delayrig.model.delays import Delays
 from delayrig.model.events import Event, Request, Transaction, first, of_kind, transactions
 from delayrig.model.kinds.agent import SubjectEnd, SubjectStart

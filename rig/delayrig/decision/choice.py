@@ -1,0 +1,299 @@
+# SPDX-License-Identifier: GPL-2.0-or-later
+"""Chooses the cell to run again by a part of its id, in a finished run or in a plan."""
+
+import difflib
+import fnmatch
+import itertools
+from collections.abc import Iterable, Sequence
+from dataclasses import dataclass, field
+from pathlib import Path
+
+import msgspec
+from msgspec.structs import replace
+
+from delayrig.base.errors import BadInputError
+from delayrig.base.paths import Paths
+from delayrig.decision.decision import FILE_NAME as GATE_FILE
+from delayrig.decision.decision import read_decision
+from delayrig.decision.request import BASELINE, CANDIDATE, rounds_of
+from delayrig.decision.shrink import first_conviction
+from delayrig.images.delay_function import DelayWish
+from delayrig.images.recipes import Recipes, read_recipes
+from delayrig.images.saved_programs import is_saved, programs_beside
+from delayrig.images.subject import check_subject, current_name
+from delayrig.model.cell import Cell, Expect, Role, place_of
+from delayrig.model.chips import ChipFacts, read_chips
+from delayrig.model.lane import LaneName
+from delayrig.model.result import FILE_NAME, CellResult, Results, id_fault, read_results
+from delayrig.plan.request import check_region, choose_cells
+from delayrig.plan.schema import plan_names
+
+LISTED_MAX = 8
+USUAL_PLAN = "default"
+PIPELINE_RUN = "run"
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Wish:
+    cell: str | None
+    run: Path | None = None
+    plan: str | None = None
+    subject: str | None = None
+    lane: LaneName | None = None
+    seed: int | None = None
+    delay: DelayWish = field(default_factory=DelayWish)
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Before:
+    """The result of an earlier run of the cell, and its inputs."""
+
+    result: CellResult
+    seed: int
+    digests: dict[str, str]
+    source: str
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Chosen:
+    """A cell that can be run, and its earlier result if that is known."""
+
+    cell: Cell
+    plan: str
+    chips: dict[str, ChipFacts]
+    recipes: Recipes
+    delay: DelayWish
+    before: Before | None = None
+    again: tuple[str, ...] = ()
+    """The words after `rig/rig` that repeat this; empty: those of `run`."""
+
+
+def find_id(wanted: str, ids: Sequence[str], *, where: str, hint: str) -> str:
+    """Returns the one id that is `wanted`, matches it (`*`), or contains it, tried in this order.
+
+    Raises `BadInputError` with the nearest id if none fits, or with some if several do.
+    """
+    # Ids replace the colons of subjects and hazards by dashes.
+    part = wanted.lower().replace(":", "-")
+    for found in (
+        [one for one in ids if one == wanted],
+        [one for one in ids if fnmatch.fnmatchcase(one, wanted)],
+        [one for one in ids if part in one.lower()],
+    ):
+        if len(found) == 1:
+            return found[0]
+        if found:
+            listed = "".join(f"\n    {one}" for one in found[:LISTED_MAX])
+            more = f"\n    and {len(found) - LISTED_MAX} more" if len(found) > LISTED_MAX else ""
+            raise BadInputError(
+                f"{wanted!r} is a part of {len(found)} cells of {where}:{listed}{more}",
+                hint="give a part that only one of them has, or the whole id",
+            )
+    near = _nearest(wanted, ids)
+    meant = f"did you mean {near}? " if near else ""
+    raise BadInputError(f"no cell of {where} has {wanted!r} in its id", hint=f"{meant}{hint}")
+
+
+def _nearest(wanted: str, ids: Sequence[str]) -> str:
+    """Returns the nearest ids.
+
+    Ids are long and the typed text is short, so parts are compared, too.
+    """
+    words = wanted.lower().split(".")
+
+    def likeness(candidate: str) -> float:
+        parts = candidate.lower().split(".")
+        each = [
+            max(difflib.SequenceMatcher(None, word, part).ratio() for part in parts)
+            for word in words
+        ]
+        return sum(each) / len(each)
+
+    best = max(ids, key=likeness, default="")
+    return best if best and likeness(best) >= 0.5 else ""
+
+
+def choose(wish: Wish, paths: Paths) -> Chosen:
+    """Returns the requested cell, without starting anything; raises `BadInputError`."""
+    return _from_run(wish, wish.run, paths) if wish.run else _from_plan(wish, paths)
+
+
+def _from_plan(wish: Wish, paths: Paths) -> Chosen:
+    if wish.cell is None:
+        raise BadInputError(
+            "no cell to run again", hint="name CELL, or a run with --from, or `heterogeneous`"
+        )
+    plan = wish.plan or _plan_that_has(wish, paths)
+    choice = choose_cells(
+        plan=plan,
+        subjects=[wish.subject] if wish.subject else [],
+        seed=1 if wish.seed is None else wish.seed,
+        paths=paths,
+        lane=wish.lane,
+    )
+    cells = {cell.id: cell for cell in choice.cells}
+    if wish.subject:
+        cells = {id_: cell for id_, cell in cells.items() if cell.subject == wish.subject}
+    wanted = _in_place(wish.cell, list(cells)) if wish.subject else wish.cell
+    hint = f"`rig/rig run --plan {plan} --dry-run` lists them"
+    found = find_id(wanted, list(cells), where=f"plan {plan}", hint=hint)
+    return Chosen(
+        cell=cells[found], plan=plan, chips=choice.chips, recipes=choice.recipes, delay=wish.delay
+    )
+
+
+def _in_place(wanted: str, ids: Sequence[str]) -> str:
+    """Returns the id of this subject's cell in the place that another subject's id names."""
+    if wanted.count(".") < 2 or wanted in ids:
+        return wanted
+    same = [one for one in ids if place_of(one) == place_of(wanted)]
+    return same[0] if len(same) == 1 else wanted
+
+
+def _plan_that_has(wish: Wish, paths: Paths) -> str:
+    """Returns the usual plan, else the first shipped one that has such a cell."""
+    assert wish.cell is not None
+    wanted = wish.cell.lower()
+    others = [name for name in sorted(plan_names()) if name != USUAL_PLAN]
+    for plan in (USUAL_PLAN, *others):
+        choice = choose_cells(plan=plan, paths=paths, lane=wish.lane)
+        ids = [cell.id for cell in choice.cells]
+        if any(wanted in one.lower() or fnmatch.fnmatchcase(one, wish.cell) for one in ids):
+            return plan
+    return USUAL_PLAN
+
+
+def _from_run(wish: Wish, run: Path, paths: Paths) -> Chosen:
+    if wish.plan:
+        raise BadInputError(
+            f"--plan {wish.plan}: a run has its plan already",
+            hint=f"leave --plan out, or --from {run}",
+        )
+    given = run
+    run, found = find_in_run(run_below(run), wish.cell)
+    results = read_results(run)
+    result = next(cell for cell in results.cells if cell.id == found)
+    chips = read_chips(paths.checkout)
+    recipes = replace(read_recipes(paths.checkout), saved=programs_beside(run))
+    cell = kept_cell(run, found) or _planned_cell(results, result, paths)
+    if cell.chip not in chips:
+        raise BadInputError(
+            f"{run}: cell {cell.id}: this rig has no chip {cell.chip!r}",
+            hint="`rig/rig chips` lists those that it has",
+        )
+    again = _changed(cell, wish)
+    if not is_saved(again.subject, recipes):
+        check_subject(again.subject, recipes, f"{run}: cell {again.id}")
+    check_region(again, chips, run)
+    before = Before(
+        result=result, seed=results.run.seed, digests=results.run.image_digests, source=str(run)
+    )
+    return Chosen(
+        cell=again,
+        plan=results.run.plan,
+        chips=chips,
+        recipes=recipes,
+        delay=wish.delay if wish.delay.words else delay_wish_of(result.rerun),
+        before=before if again == cell else None,
+        again=("repro", "--from", str(given), found, *_words_of_change(wish)),
+    )
+
+
+def run_below(folder: Path) -> Path:
+    """Returns the folder of the run or gate inside an output folder of `ci/gate.sh`."""
+    has_run = any((folder / name).is_file() for name in (GATE_FILE, FILE_NAME))
+    return folder if has_run or not (folder / PIPELINE_RUN).is_dir() else folder / PIPELINE_RUN
+
+
+def _words_of_change(wish: Wish) -> list[str]:
+    options = {"--subject": wish.subject, "--lane": wish.lane, "--seed": wish.seed}
+    return [str(word) for pair in options.items() if pair[1] is not None for word in pair]
+
+
+def ids_in_run(run: Path) -> list[str]:
+    return _ids_in(_runs_in(run_below(run)).values())
+
+
+def _ids_in(runs: Iterable[Results]) -> list[str]:
+    return list(dict.fromkeys(cell.id for results in runs for cell in results.cells))
+
+
+def _runs_in(run: Path) -> dict[Path, Results]:
+    """Returns results by folder: the run's, or a gate's, with the candidate's rounds first."""
+    if not (run / GATE_FILE).is_file():
+        return {run: read_results(run)}
+    sides = (*rounds_of(run, CANDIDATE), *rounds_of(run, BASELINE))
+    return {side: read_results(side) for side in sides if side.is_dir()}
+
+
+def find_in_run(run: Path, wanted: str | None) -> tuple[Path, str]:
+    """Returns the first folder with the cell, and its whole id; the worst cell if none is named.
+
+    The worst cell is the first conviction, or the first that decided a gate.
+    """
+    runs = _runs_in(run)
+    if not wanted and run in runs:
+        return run, first_conviction(runs[run], str(run))
+    ids, hint = _ids_in(runs.values()), f"`{run}` lists its cells in {FILE_NAME}"
+    wanted = wanted or read_decision(run).cells[0].id
+    found = find_id(wanted, ids, where=f"the run in {run}", hint=hint)
+    return next(side for side in runs if found in (c.id for c in runs[side].cells)), found
+
+
+def _changed(cell: Cell, wish: Wish) -> Cell:
+    """Returns the cell with the user's changes, and without the plan's expectation about it."""
+    again = replace(cell, subject=current_name(cell.subject))
+    if wish.seed is not None:
+        again = replace(again, seed=wish.seed)
+    if wish.subject and wish.subject != cell.subject:
+        again = replace(again, subject=wish.subject, side="", role=Role.MEASURE, expect=Expect.PASS)
+    if wish.lane and wish.lane is not cell.lane:
+        if cell.lane is LaneName.HOST:
+            raise BadInputError(
+                f"--lane {wish.lane}: {cell.id} was run on this machine, so it has no speed",
+                hint="name its plan with --plan instead of --from",
+            )
+        # Cells of the host lane do not differ in speed.
+        again = replace(again, lane=wish.lane, expect=Expect.PASS, icount_shift=0)
+    return again
+
+
+def kept_cell(run: Path, cell: str) -> Cell | None:
+    """Returns the cell as the run kept it, because the plan may have changed since."""
+    path = (run if run.is_dir() else run.parent) / cell / "cell.json"
+    if not path.is_file():
+        return None
+    try:
+        kept = msgspec.json.decode(path.read_bytes(), type=Cell)
+    except msgspec.MsgspecError:
+        return None
+    # The id becomes the name of a folder, and the file may come from anybody.
+    return None if id_fault(kept.id) else kept
+
+
+def _planned_cell(results: Results, result: CellResult, paths: Paths) -> Cell:
+    choice = choose_cells(
+        plan=results.run.plan,
+        subjects=[result.subject.name] if result.role == Role.MEASURE else [],
+        seed=results.run.seed,
+        paths=paths,
+        lane=LaneName(result.lane),
+    )
+    for cell in choice.cells:
+        if place_of(cell.id) == result.place and cell.subject == result.subject.name:
+            return cell
+    raise BadInputError(
+        f"plan {results.run.plan} has no cell {result.id} any more",
+        hint="the run's folder of that cell, with its cell.json, would do as well",
+    )
+
+
+def delay_wish_of(rerun: str) -> DelayWish:
+    """Returns the delay function that the command named, read from the command itself."""
+    wish = DelayWish()
+    for option, value in itertools.pairwise(rerun.split()):
+        if option == "--delay-symbol":
+            wish = DelayWish(symbol=value)
+        if option == "--delay-offset":
+            wish = DelayWish(offset=int(value, 16))
+    return wish

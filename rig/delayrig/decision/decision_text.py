@@ -1,0 +1,244 @@
+# SPDX-License-Identifier: GPL-2.0-or-later
+"""A decision in a few lines: the outcome, its safety, its cost, and what could not be seen."""
+
+from collections.abc import Sequence
+
+from delayrig.base.durations import in_unit_of, rounded
+from delayrig.decision.decision import Decision, Excess, FaultGroup, GateCell, Outcome
+from delayrig.decision.faults import REFUSING, Change, Fault
+from delayrig.judge.waits import CHIP_BUSY
+from delayrig.model.cell import Role
+from delayrig.model.result import CellResult, Verdict
+
+HEADS = {
+    Outcome.RIG_FAULT: "No answer, the rig itself failed",
+    Outcome.UNSAFE: "No, unsafe",
+    Outcome.SLOWER: "No, slower",
+    Outcome.DOUBT: "In doubt",
+    Outcome.UNSEEN: "In doubt",
+}
+
+
+def excess_words(excess: Excess) -> str:
+    words = f"{excess.pct:+.2f} %"
+    if excess.low_pct != excess.high_pct:
+        words += f" ({excess.low_pct:+.2f} to {excess.high_pct:+.2f})"
+    # Absolute figures are added, because a percentage of almost nothing says nothing.
+    before_ms, after_ms = excess.baseline_ns / 1e6, excess.candidate_ns / 1e6
+    shown = f"{excess.more_ns / 1e6:+.1f} ms: {before_ms:.1f} before"
+    if excess.added_ns:
+        shown += f" with {excess.added_ns / 1e6:.1f} that it did not wait"
+    return f"{excess.figure} {words} ({shown}, {after_ms:.1f} now), {_allowed(excess)} allowed"
+
+
+def _allowed(excess: Excess) -> str:
+    floor = f" or {excess.floor_ns / 1e6:g} ms" if excess.floor_ns else ""
+    return f"{excess.limit_pct:g} %{floor}"
+
+
+def decision_lines(decision: Decision) -> list[str]:
+    """Returns the answer, then what it rests on; the first line names the worst new thing."""
+    seen = [f"Seen: {line}." for line in decision.blind[:1]]
+    unasked = [f"Not judged: {line}." for line in decision.unasked]
+    reached = [f"Changed: {line}." for line in decision.reached]
+    return [
+        _answer(decision),
+        _changes(decision),
+        *_warnings(decision),
+        *seen,
+        _watching(decision),
+        *unasked,
+        *reached,
+        *_costs(decision),
+    ]
+
+
+def _warnings(decision: Decision) -> list[str]:
+    """Returns a line on the gravest fault that both sides have, and how many others there are."""
+    groups = [
+        group for group in decision.groups_of(Change.AS_BEFORE, Change.BETTER) if not group.known
+    ]
+    others = {0: "", 1: "; 1 other fault is no worse"}.get(
+        len(groups) - 1, f"; {len(groups) - 1} other faults are no worse"
+    )
+    return [f"Warning: {group_words(group)}{others}." for group in groups[:1]]
+
+
+def _answer(decision: Decision) -> str:
+    names = f"{decision.candidate.title} against {decision.baseline.title}"
+    worst = next(iter(decision.deciding), None)
+    if decision.outcome is Outcome.SLOWER and worst is None:
+        beyond = [item for item in decision.total if item.outcome is Outcome.SLOWER]
+        return f"No, slower: all cells together: {'; '.join(map(excess_words, beyond))}"
+    if decision.outcome is Outcome.PASS:
+        return f"Yes: {names}: nothing is worse in {_compared(decision)}"
+    head = HEADS[decision.outcome]
+    if decision.outcome is Outcome.DOUBT and decision.doubts:
+        return f"{head}: {names}: {decision.doubts[0]}"
+    if worst is None:
+        return f"{head}: {names}: nothing was judged"
+    if decision.outcome is Outcome.UNSAFE:
+        return f"{head}: {worst.why}, in {worst.id}"
+    return f"{head}: {worst.id}: {worst.why}"
+
+
+def fault_words(fault: Fault) -> str:
+    """Returns what is wrong, by how much, and how long it lasts now and did before."""
+    words = f"{WORDS[fault.change]}: {fault.what}"
+    if fault.margin_ns is not None:
+        words += f", {rounded(-fault.margin_ns)} too short"
+    asked_ns = fault.asked_ns
+    lengths = [
+        f"{in_unit_of(asked_ns, bounds[1])} {when}"
+        for bounds, when in ((fault.now_ns, "now"), (fault.before_ns, "before"))
+        if asked_ns is not None and bounds is not None
+    ]
+    return f"{words} ({', '.join(lengths)})" if lengths else words
+
+
+def fault_lengths(fault: Fault) -> tuple[str, str]:
+    """Returns how long it lasted before and lasts now, `-` where that is not known."""
+    before, now = (
+        in_unit_of(fault.asked_ns, bounds[1]) if bounds and fault.asked_ns else "-"
+        for bounds in (fault.before_ns, fault.now_ns)
+    )
+    return before, now
+
+
+WORDS = {
+    Change.NEW: "new",
+    Change.WORSE: "worse than before",
+    Change.AS_BEFORE: "as before",
+    Change.BETTER: "still too short, and less so",
+    Change.MENDED: "mended",
+}
+
+
+def group_words(group: FaultGroup) -> str:
+    """Returns the words of a fault with where it is and in how many cells."""
+    places = f"{group.cells[0]} and {len(group.cells) - 1} more" if group.cells[1:] else ""
+    known = f" (accepted: {group.known})" if group.known else ""
+    return f"{fault_words(group.fault)}, in {places or group.cells[0]}{known}"
+
+
+def _changes(decision: Decision) -> str:
+    """Returns in how many cells faults are new, as before or mended, and what was compared."""
+    cells = [cell for cell in decision.cells if cell.role == Role.MEASURE]
+    parts = []
+    for words, changes in (
+        ("new or worse", REFUSING),
+        ("as before", (Change.AS_BEFORE, Change.BETTER)),
+        ("mended", (Change.MENDED,)),
+    ):
+        count = sum(any(fault.change in changes for fault in cell.faults) for cell in cells)
+        parts.append(f"{words} in {_cells(count)}")
+    unseen = [cell for cell in cells if cell.outcome is Outcome.UNSEEN]
+    doubts = sum(cell.outcome is Outcome.DOUBT for cell in cells)
+    words = f"Faults: {', '.join(parts)}; {_compared(decision)} compared"
+    words += f", {len(unseen)} not judged for either" if unseen else ""
+    return f"{words}{f', {doubts} in doubt' if doubts else ''}."
+
+
+def _compared(decision: Decision) -> str:
+    cells = [cell for cell in decision.cells if cell.role == Role.MEASURE]
+    left_out = (Outcome.UNSEEN, Outcome.DOUBT, Outcome.RIG_FAULT)
+    count = sum(cell.outcome not in left_out for cell in cells)
+    return f"{count} of {_cells(len(cells))}"
+
+
+def _watching(decision: Decision) -> str:
+    watching = [cell for cell in decision.cells if cell.role != Role.MEASURE]
+    good = sum(cell.outcome is Outcome.PASS for cell in watching)
+    return f"Checks: {good} of {len(watching)} canaries and controls are as they must be."
+
+
+def _costs(decision: Decision) -> list[str]:
+    """Returns a line for each figure: the net, and the worst cell."""
+    found = [(cell, item) for cell in decision.cells for item in cell.excess]
+    figures = dict.fromkeys(item.figure for _, item in found)
+    lines = [
+        f"Cost in {figure}: {_net(decision, figure)}"
+        f"{_worst([pair for pair in found if pair[1].figure == figure])}."
+        for figure in figures
+    ]
+    return lines or ["Cost: no cell could be compared."]
+
+
+def _net(decision: Decision, figure: str) -> str:
+    found = [item for cell in decision.cells for item in cell.excess if item.figure == figure]
+    before = sum(item.baseline_ns for item in found)
+    more = sum(item.more_ns for item in found)
+    limits = [_allowed(item) for item in decision.total if item.figure == figure]
+    allowed = f", {limits[0]} allowed" if limits else ""
+    rounds = "" if all(item.low_pct == item.high_pct for item in found) else ", over all rounds"
+    return (
+        f"{before / 1e9:.3f} s before, {(before + more) / 1e9:.3f} s now:"
+        f" {more / 1e9:+.3f} s net ({100 * more / before:+.2f} %{allowed}{rounds})"
+    )
+
+
+def _worst(found: list[tuple[GateCell, Excess]]) -> str:
+    """Returns the worst cell in percent, and why it is no reason if it is none."""
+    cell, item = max(found, key=lambda pair: pair[1].pct)
+    if len(found) == 1:
+        return ""
+    if item.more_ns <= 0:
+        return "; no cell takes more"
+    excused = ", so that is no reason" if item.is_excused else ""
+    words = excess_words(item).removeprefix(f"{item.figure} ")
+    return f"; the worst cell is {cell.id}: {words}{excused}"
+
+
+def blind_spots(cells: Sequence[CellResult]) -> list[str]:
+    """Returns the number of judged delays, the smallest visible shortening, and what was unseen."""
+    ran = [cell for cell in cells if cell.verdict is not Verdict.SKIPPED]
+    lines = [_delays([cell for cell in ran if cell.delays is not None]), *_unseen(ran)]
+    return [*lines, *_classes([cell for cell in ran if not _is_whole(cell)])]
+
+
+def _is_whole(cell: CellResult) -> bool:
+    """Returns True if every delay of it was judged, so that no class of waits says more."""
+    return cell.delays is not None and 0 < cell.delays.seen == cell.delays.judged
+
+
+def _delays(watched: Sequence[CellResult]) -> str:
+    counts = [cell.delays for cell in watched if cell.delays is not None]
+    seen, judged = sum(count.seen for count in counts), sum(count.judged for count in counts)
+    if not seen:
+        return "delays: none was seen call by call"
+    part = f"all {seen:,}" if judged == seen else f"{judged:,} of {seen:,}"
+    return f"delays: {part} of {_cells(len(watched))} judged{_least(watched)}"
+
+
+def _least(cells: Sequence[CellResult]) -> str:
+    seen = [ns for cell in cells if (ns := cell.smallest_visible_short_ns) is not None]
+    if not seen:
+        return ""
+    low, high = (f"{ns / 1000:.2f}" for ns in (min(seen), max(seen)))
+    return f", from {low if low == high else f'{low} to {high}'} us on, by cell"
+
+
+def _unseen(ran: Sequence[CellResult]) -> list[str]:
+    """Returns a line on cells without a known delay function, or without a delay witness."""
+    missing = [cell for cell in ran if cell.delays is None and cell.judged]
+    return [f"delays: not seen call by call in {_cells(len(missing))}"] if missing else []
+
+
+def _classes(cells: Sequence[CellResult]) -> list[str]:
+    """Returns a line on classes that some cell could not judge. The part judges its own."""
+    names = {name for cell in cells for name in cell.unjudged} - {CHIP_BUSY}
+    return [f"{name}: {_where(name, cells)}" for name in sorted(names)]
+
+
+def _where(name: str, cells: Sequence[CellResult]) -> str:
+    judged = sum(name in cell.judged for cell in cells)
+    unjudged = sum(name in cell.unjudged for cell in cells)
+    return (
+        f"waits judged in {judged} of the {judged + unjudged} cells where they came up"
+        if judged
+        else "no shortening of these waits could have been seen"
+    )
+
+
+def _cells(count: int) -> str:
+    return "1 cell" if count == 1 else f"{count} cells"

@@ -1,0 +1,524 @@
+# SPDX-License-Identifier: GPL-2.0-or-later
+"""The decision: a pure function of the runs of both subjects.
+
+Safety comes first, then performance, then doubt. A gate judges a change: what the baseline does
+wrong as well is a warning, and does not decide. What a plan expects of a cell is not asked.
+"""
+
+from collections.abc import Iterable, Mapping, Sequence
+from dataclasses import dataclass, field
+from datetime import date
+from itertools import chain
+
+from msgspec.structs import replace
+
+from delayrig.decision.decision import (
+    EXIT_CODES,
+    Decision,
+    Excess,
+    FaultGroup,
+    GateCell,
+    Limits,
+    Outcome,
+    Side,
+)
+from delayrig.decision.decision_text import (
+    blind_spots,
+    decision_lines,
+    excess_words,
+    fault_words,
+)
+from delayrig.decision.faults import (
+    FAILED,
+    JOB,
+    REFUSING,
+    Change,
+    Fault,
+    compare_faults,
+    lengths_cut,
+)
+from delayrig.decision.known_faults import KnownFault, mark_known, notes_on
+from delayrig.decision.performance import (
+    PAIRS_MIN,
+    excesses,
+    floor_of,
+    is_measured,
+    total_excesses,
+)
+from delayrig.decision.questions import unasked_questions
+from delayrig.hazards import hazard_of
+from delayrig.hazards.library_client import NOTHING_TO_ASK
+from delayrig.judge.chip import DOUBTFUL_GRADES
+from delayrig.judge.exit_code import UNSAFE, WATCHING, is_expected, is_unwatched
+from delayrig.judge.not_provided import not_provided_lines
+from delayrig.model.cell import Role
+from delayrig.model.lane import EXACT_LANE, REAL_TIME
+from delayrig.model.programmers import BUILT_WITHOUT
+from delayrig.model.result import CellResult, Results, RunHeader, Verdict
+
+NOTHING_BESIDE = "no cell of the baseline was run to compare with, so its cost is unknown"
+COUNTED_MIPS_MIN = 50
+"""At fewer a command to the part takes ms of CPU time, which costs nobody as much."""
+SAFE = "nothing too short"
+AS_BEFORE = "nothing is too short that was not before"
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Terms:
+    """The inputs of a decision besides the runs."""
+
+    limits: Limits = field(default_factory=Limits)
+    absolute: bool = False
+    """Asks whether the candidate is safe by itself, whatever the baseline does."""
+    questions: Mapping[str, str] = field(default_factory=dict)
+    """By place: what the plan must have answered for a Yes."""
+    known: Sequence[KnownFault] = ()
+    today: date = field(default_factory=date.today)
+    stored: str = ""
+    """The run that the baseline was taken from."""
+    labels: tuple[str, str] = ("", "")
+    """The names of baseline and candidate."""
+    reached: Sequence[str] = ()
+    """Where changed waits were seen."""
+    unreached: Sequence[str] = ()
+    """Changed waits that no cell reached."""
+
+
+def decide(
+    baseline: Sequence[Results], candidate: Sequence[Results], terms: Terms | None = None
+) -> Decision:
+    """Returns the decision over all rounds; the candidate's runs hold canaries and controls."""
+    terms = terms or Terms()
+    theirs, ours = _by_place(baseline), _by_place(candidate)
+    watching = _watching_by_id(candidate)
+    unlike = _unlike(baseline[0].run, candidate[0].run) if theirs else [NOTHING_BESIDE]
+    exact = sum(cells[0].lane == EXACT_LANE for cells in ours.values())
+    judge = _Judge(
+        limits=terms.limits,
+        comparable=not unlike,
+        stored=bool(terms.stored),
+        absolute=terms.absolute,
+        beside=_beside(candidate),
+        unheard=_unheard_lanes(watching.values()),
+        cut=lengths_cut(chain(*theirs.values())),
+        intervals=2 * (len(ours) - exact),  # one of time, one of CPU time
+        floor_ns=floor_of(exact),
+    )
+    cells = [judge.place(theirs.get(place, []), mine) for place, mine in ours.items()]
+    unasked = unasked_questions(cells, terms.questions)
+    not_run = "the candidate was not run in this cell of the baseline"
+    missing = [mine[0] for place, mine in theirs.items() if place not in ours]
+    cells += [_gate_cell(cell, Outcome.DOUBT, not_run) for cell in missing]
+    unwatched = [role for role in WATCHING if is_unwatched(_of_all(candidate), role)]
+    cells += [_watching(rounds, unwatched, judge.beside) for rounds in watching.values()]
+    cells.sort(key=_gravity)
+    doubts = [*unlike, *_unwatched(rounds[0] for rounds in watching.values())]
+    doubts += [*(one.words for one in unasked if one.is_doubt), *terms.unreached]
+    groups = mark_known(_groups(cells), terms.known, terms.today)
+    total = total_excesses(cells, terms.limits)
+    outcome = _gravest(cells, doubts, total)
+    decision = Decision(
+        outcome=outcome,
+        exit_code=EXIT_CODES[outcome],
+        lines=[],
+        doubts=doubts,
+        blind=blind_spots([*chain(*ours.values())]),
+        plan=candidate[0].run.plan,
+        seed=candidate[0].run.seed,
+        limits=terms.limits,
+        baseline=_side(theirs, terms.stored, terms.labels[0]),
+        candidate=_side(ours, "", terms.labels[1]),
+        total=total,
+        cells=cells,
+        groups=groups,
+        unasked=[*_not_judged(cells, judge.unheard), *(one.words for one in unasked)],
+        reached=[*terms.unreached, *terms.reached],
+    )
+    lines = [
+        *decision_lines(decision),
+        *notes_on(groups, terms.known, terms.today),
+        *not_provided_lines([*baseline, *candidate]),
+    ]
+    return replace(decision, lines=lines)
+
+
+def _groups(cells: Sequence[GateCell]) -> list[FaultGroup]:
+    """Returns each fault once with all its cells, the gravest change and worst lack first.
+
+    Waits that the rig asks for have no caller: those of a cell are one fault, whatever they ask. So
+    are all commands of a cell that break one rule of the part.
+    """
+    found: dict[tuple[Change, str, str], list[tuple[GateCell, Fault]]] = {}
+    for cell in cells:
+        for fault in cell.faults:
+            is_asked = fault.asked_ns is not None and not fault.where
+            place = f"{cell.id} {fault.rule}" if is_asked or fault.rule else fault.what
+            key = fault.change, fault.witness, place
+            found.setdefault(key, []).append((cell, fault))
+    order = list(Change)
+    return sorted(
+        map(_group, found.values()),
+        key=lambda group: (order.index(group.fault.change), group.fault.margin_ns or 0),
+    )
+
+
+def _group(same: Sequence[tuple[GateCell, Fault]]) -> FaultGroup:
+    cell, fault = min(same, key=lambda pair: pair[1].margin_ns or 0)
+    names = dict.fromkeys([cell.id, *(each.id for each, _ in same)])
+    others = len({each.what for _, each in same}) - 1
+    if others:
+        kind = "commands" if fault.rule else "times"
+        fault = replace(fault, what=f"{fault.what} and {others} other {kind}")
+    return FaultGroup(fault=fault, cells=[*names], rerun=cell.rerun)
+
+
+def _unheard_lanes(watching: Iterable[Sequence[CellResult]]) -> dict[str, str]:
+    """Returns the lanes of real time whose canary or control gave no answer, with the reason."""
+    found: dict[str, str] = {}
+    heard = set()
+    for rounds in watching:
+        lane, role = rounds[0].lane, rounds[0].role
+        if all(map(is_unheard, rounds)):
+            found.setdefault(lane, f"its {role} gave no answer: {rounds[0].reason}")
+        else:
+            heard.add((lane, role))
+    whole = [lane for lane in found if all((lane, role) in heard for role in WATCHING)]
+    return {lane: why for lane, why in found.items() if lane not in whole}
+
+
+def _not_judged(cells: Iterable[GateCell], unheard: Mapping[str, str]) -> list[str]:
+    """Returns what was not judged: no check of the rig answered there, or nobody does the job."""
+    measured = [cell for cell in cells if cell.role == Role.MEASURE]
+    failed = [
+        cell for cell in measured if cell.outcome is Outcome.UNSEEN and cell.candidate in FAILED
+    ]
+    words = [f"{len(failed)} cells, such as {failed[0].id}: {failed[0].why}"] if failed else []
+    return words + [
+        f"{cell.id.partition('.')[0]} (lane {cell.lane}): {unheard[cell.lane]}"
+        for cell in measured
+        if cell.lane in unheard
+    ]
+
+
+Places = dict[str, list[CellResult]]
+
+
+def unanswered(candidate: Sequence[Results]) -> set[str]:
+    """Returns the canaries and controls without an answer so far, because this machine was busy."""
+    watching = _watching_by_id(candidate)
+    return {name for name, rounds in watching.items() if all(map(is_unheard, rounds))}
+
+
+def _watching_by_id(runs: Sequence[Results]) -> Places:
+    return _grouped((cell.id, cell) for cell in _of_all(runs) if Role(cell.role) in WATCHING)
+
+
+def _by_place(runs: Sequence[Results]) -> Places:
+    return _grouped((cell.place, cell) for cell in _of_all(runs) if cell.role == Role.MEASURE)
+
+
+def _of_all(runs: Iterable[Results]) -> list[CellResult]:
+    return [cell for run in runs for cell in run.cells]
+
+
+def _grouped(cells: Iterable[tuple[str, CellResult]]) -> Places:
+    found: Places = {}
+    for name, cell in cells:
+        found.setdefault(name, []).append(cell)
+    return found
+
+
+def is_unheard(cell: CellResult) -> bool:
+    """Returns True if a cell in real time shows nothing, and ignoring it hides nothing."""
+    return cell.lane != EXACT_LANE and cell.verdict is Verdict.INCONCLUSIVE and not cell.evidence
+
+
+def _beside(candidate: Sequence[Results]) -> frozenset[str]:
+    """Returns the real-time lanes beside the exact one, which show only safety in one round."""
+    lanes = {cell.lane for cell in _of_all(candidate) if cell.role == Role.MEASURE}
+    return frozenset(lanes - {EXACT_LANE} if EXACT_LANE in lanes and len(candidate) == 1 else ())
+
+
+def _side(places: Places, stored: str, label: str) -> Side:
+    """Returns how the program is known; a library has a digest of its own."""
+    cells = [*chain(*places.values())]
+    known = [cell for cell in cells if cell.subject.sha256 and not cell.subject.library]
+    subject = next((cell.subject for cell in known or cells), None)
+    if subject is None:
+        return Side(name="", stored=stored, label=label)
+    return Side(
+        name=subject.name,
+        version=subject.version,
+        sha256=subject.sha256,
+        stored=stored,
+        label=label,
+    )
+
+
+def _unlike(baseline: RunHeader, candidate: RunHeader) -> list[str]:
+    """Returns why times of two runs may differ for equal subjects."""
+    theirs, ours = _machinery(baseline), _machinery(candidate)
+    names = [name for name in sorted(ours | theirs) if ours.get(name) != theirs.get(name)]
+    found = []
+    if names:
+        found.append(
+            f"the baseline was run with another {', '.join(names)}, so its times say nothing here:"
+            " run it again"
+        )
+    if baseline.seed != candidate.seed:
+        found.append(f"the baseline was run with seed {baseline.seed}, not {candidate.seed}")
+    return found
+
+
+def _machinery(header: RunHeader) -> dict[str, str]:
+    """Returns the digests that decide times.
+
+    Cells name other kernels, and other lanes do not count.
+    """
+    return {
+        name: value
+        for name, value in header.image_digests.items()
+        if not name.startswith(("subject ", "kernel ", *(f"{lane} " for lane in REAL_TIME)))
+    }
+
+
+def _unwatched(watching: Iterable[CellResult]) -> list[str]:
+    names = " and no ".join(sorted(set(WATCHING) - {Role(cell.role) for cell in watching}))
+    return [f"no {names} was run: nothing shows that the rig sees"] if names else []
+
+
+def _gravest(cells: Iterable[GateCell], doubts: Sequence[str], total: Sequence[Excess]) -> Outcome:
+    """Returns the gravest outcome. A gate in which no cell passed decides nothing."""
+    blind = (Outcome.RIG_FAULT, Outcome.DOUBT)
+    found = {c.outcome for c in cells if c.role == Role.MEASURE or c.outcome in blind}
+    if Outcome.PASS in found:
+        found |= {item.outcome for item in total}
+    if doubts or Outcome.PASS not in found:
+        found.add(Outcome.DOUBT)
+    return min(found, key=lambda outcome: outcome.gravity)
+
+
+def _gravity(cell: GateCell) -> tuple[int, bool, float]:
+    """Orders cells, the worst first: wrong data, then the waits that lack most, then lost jobs."""
+    if cell.outcome is Outcome.UNSAFE:
+        is_job = all(fault.witness == JOB for fault in cell.refusing)
+        is_timed = cell.margin_ns is not None or is_job
+        return cell.outcome.gravity, is_timed, (cell.margin_ns or 0) + is_job
+    beyond = max((item.pct - item.limit_pct for item in cell.excess), default=float("-inf"))
+    return cell.outcome.gravity, False, -beyond
+
+
+def _watching(
+    rounds: Sequence[CellResult], unwatched: Sequence[Role], beside: frozenset[str]
+) -> GateCell:
+    """Judges a canary or a control: if it does not answer as it must, the rig is blind.
+
+    One good answer is enough.
+    """
+    if rounds[0].not_provided:
+        blind = Role(rounds[0].role) in unwatched
+        outcome = Outcome.RIG_FAULT if blind else Outcome.UNSEEN
+        why = f"{rounds[0].reason}{', and no other works' if blind else ''}"
+        return _gate_cell(rounds[0], outcome, why)
+    answers = [cell for cell in rounds if not is_unheard(cell)]
+    cell = min(answers or rounds, key=is_expected)
+    if is_expected(cell):
+        return _gate_cell(cell, Outcome.PASS, f"{cell.role}: as it must be")
+    if not answers:
+        why = f"the {cell.role} gave no answer, so nothing shows that the rig sees: {cell.reason}"
+        return _gate_cell(cell, Outcome.UNSEEN if cell.lane in beside else Outcome.DOUBT, why)
+    must = "convicted" if Role(cell.role) is Role.CANARY else "acquitted"
+    why = f"the {cell.role} was not {must}, so the rig says nothing: {cell.reason}"
+    return _gate_cell(cell, Outcome.RIG_FAULT, why)
+
+
+def _gate_cell(
+    cell: CellResult,
+    outcome: Outcome,
+    why: str,
+    *,
+    before: CellResult | None = None,
+    excess: Sequence[Excess] = (),
+    faults: Sequence[Fault] = (),
+) -> GateCell:
+    margins = [f.margin_ns for f in faults if f.change in REFUSING and f.margin_ns is not None]
+    return GateCell(
+        id=cell.id,
+        lane=cell.lane,
+        role=cell.role,
+        outcome=outcome,
+        why=why,
+        baseline=before.verdict if before else None,
+        candidate=cell.verdict,
+        margin_ns=min(margins, default=None),
+        excess=list(excess),
+        rerun=cell.rerun,
+        faults=list(faults),
+    )
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class _Judge:
+    limits: Limits
+    comparable: bool
+    stored: bool
+    absolute: bool
+    beside: frozenset[str]
+    unheard: Mapping[str, str]
+    cut: Mapping[str, int]
+    intervals: int
+    floor_ns: int
+
+    def place(self, baseline: list[CellResult], candidate: list[CellResult]) -> GateCell:
+        """Returns the gravest that can be said of this place, over all rounds."""
+        before = _worst(baseline) if baseline else None
+        lost = [c for c in [*candidate, *baseline] if c.verdict is Verdict.INFRA_ERROR]
+        if lost:
+            return _gate_cell(lost[0], Outcome.RIG_FAULT, lost[0].reason, before=before)
+        worst = _worst(candidate)
+        if worst.lane in self.unheard and worst.lane in self.beside:
+            why = f"not judged: {self.unheard[worst.lane]}"
+            return _gate_cell(worst, Outcome.UNSEEN, why, before=before)
+        faults = compare_faults(None if self.absolute else before, worst, self.cut)
+        refusing = [fault for fault in faults if fault.change in REFUSING]
+        if refusing:
+            why = fault_words(refusing[0])
+            return _gate_cell(worst, Outcome.UNSAFE, why, before=before, faults=faults)
+        if worst.verdict in UNSAFE and (doubts := _new_doubts(worst, before)):
+            return _gate_cell(worst, Outcome.DOUBT, doubts, before=before, faults=faults)
+        if worst.verdict in (Verdict.PASS, *UNSAFE):
+            return self._passed(baseline, candidate, faults)
+        outcome, why = self._unanswered(worst, before)
+        return _gate_cell(worst, outcome, why, before=before, faults=faults)
+
+    def _unanswered(self, cell: CellResult, before: CellResult | None) -> tuple[Outcome, str]:
+        """Returns what a cell without an answer comes to: a doubt, unless nothing changed."""
+        still = "; it was still at work" if cell.unfinished else ""
+        why = f"{cell.verdict}: {cell.reason}{still}"
+        if cell.verdict is Verdict.SKIPPED:
+            return _skipped(cell, before)
+        if cell.verdict is Verdict.INCONCLUSIVE and cell.lane in self.beside:
+            return Outcome.UNSEEN, why
+        if before is not None and _is_no_change(cell, before):
+            words = "neither does the job" if cell.verdict in FAILED else "neither can be judged"
+            return Outcome.UNSEEN, f"{words}: {why}"
+        return Outcome.DOUBT, why
+
+    def _passed(
+        self, baseline: list[CellResult], candidate: list[CellResult], faults: Sequence[Fault]
+    ) -> GateCell:
+        """Returns the cell of a candidate that does nothing worse, judged by its cost."""
+        cell = _worst(candidate)
+        before = _worst(baseline) if baseline else None
+        safe = SAFE if cell.verdict is Verdict.PASS else AS_BEFORE
+
+        def passed(why: str, outcome: Outcome = Outcome.PASS) -> GateCell:
+            words = f"{safe}; {why}"
+            return _gate_cell(cell, outcome, words, before=before, faults=faults)
+
+        if cell.lane in self.beside:
+            return passed("its time is not counted")
+        if before is None:
+            return passed("the baseline was not run in this cell", Outcome.DOUBT)
+        safe = "; ".join([safe, *_left_out([*baseline, *candidate])])
+        if reason := _never_counted(cell):
+            return passed(f"{reason}, so its time is not counted")
+        if uncounted := self._uncounted(before):
+            return passed(uncounted)
+        pairs = [
+            (one, other)
+            for one, other in zip(baseline, candidate, strict=False)
+            if is_measured(one) and is_measured(other)
+        ]
+        if unclaimed := self._unclaimed(len(pairs), cell):
+            return passed(unclaimed, Outcome.DOUBT)
+        found = excesses(pairs, self.limits, intervals=self.intervals, floor_ns=self.floor_ns)
+        outcomes = [Outcome.PASS, *(item.outcome for item in found)]
+        outcome = min(outcomes, key=lambda outcome: outcome.gravity)
+        shown = [item for item in found if item.outcome is outcome]
+        why = "; ".join([safe, *map(excess_words, shown)])
+        return _gate_cell(
+            cell, outcome, why, before=pairs[0][0] if pairs else before, excess=found, faults=faults
+        )
+
+    def _uncounted(self, before: CellResult) -> str:
+        """Returns why times are not compared here; empty where they are."""
+        if not self.comparable:
+            return "times cannot be compared"
+        if is_measured(before) or is_unheard(before):
+            return ""
+        return f"the baseline was {before.verdict}, so its time is no measure"
+
+    def _unclaimed(self, rounds: int, cell: CellResult) -> str:
+        """Returns why nothing can be claimed of real time; empty where it can."""
+        if cell.lane == EXACT_LANE:
+            return ""
+        if self.stored:
+            return "a stored baseline ran at another hour: real time is compared side by side"
+        return f"{rounds} rounds of real time claim nothing" if rounds < PAIRS_MIN else ""
+
+
+def _never_counted(cell: CellResult) -> str:
+    """Returns why its time says nothing about the subject in any gate; empty if it does."""
+    reasons = [hazard_of(word).why_uncounted for word in cell.hazards]
+    if min(cell.guest.mips, default=COUNTED_MIPS_MIN) < COUNTED_MIPS_MIN:
+        reasons.append("its CPU is slower than those that flashrom runs on")
+    return next(filter(None, reasons), "")
+
+
+def _left_out(rounds: Sequence[CellResult]) -> list[str]:
+    """Returns a note on runs of both subjects that this machine made impossible to judge."""
+    count = sum(map(is_unheard, rounds))
+    reasons = [cell.reason for cell in rounds if is_unheard(cell)][:1]
+    return [f"{count} of {len(rounds)} runs gave no answer: {reason}" for reason in reasons]
+
+
+def _worst(rounds: Sequence[CellResult]) -> CellResult:
+    """Returns the gravest answer; rounds without one count where too few have answered."""
+    answers = [cell for cell in rounds if not is_unheard(cell)]
+    enough = len(answers) >= PAIRS_MIN
+    return min(answers if enough else rounds, key=lambda cell: ORDER.index(cell.verdict))
+
+
+def _is_no_change(cell: CellResult, before: CellResult) -> bool:
+    """Returns True if the baseline gave no answer for the same reasons."""
+    if cell.verdict in FAILED:
+        return before.verdict in FAILED
+    return (
+        before.verdict is cell.verdict
+        and not _new_doubts(cell, before)
+        and set(cell.unjudged) <= set(before.unjudged)
+    )
+
+
+def _new_doubts(cell: CellResult, before: CellResult | None) -> str:
+    """Returns what rests on figures that no datasheet gives, and the baseline does not do."""
+    known = {
+        (item.witness, item.rule, item.command) for item in (before.evidence if before else [])
+    }
+    return next(
+        (
+            f"new, and rests on {item.grade} figures alone: {item.what}"
+            for item in cell.evidence
+            if item.grade in DOUBTFUL_GRADES
+            and (item.witness, item.rule, item.command) not in known
+        ),
+        "",
+    )
+
+
+ORDER = (
+    *(Verdict.CORRUPT, Verdict.TOO_SHORT, Verdict.HUNG, Verdict.OP_FAILED),
+    *(Verdict.INCONCLUSIVE, Verdict.INFRA_ERROR, Verdict.SKIPPED, Verdict.PASS),
+)
+
+
+def _skipped(cell: CellResult, before: CellResult | None) -> tuple[Outcome, str]:
+    """Returns the outcome of a skipped cell.
+
+    It is no loss if the baseline was skipped as well, or if there is no such function or driver.
+    """
+    is_not_there = cell.reason == NOTHING_TO_ASK or cell.reason.startswith(BUILT_WITHOUT)
+    if is_not_there or (before and before.verdict is Verdict.SKIPPED):
+        return Outcome.UNSEEN, cell.reason
+    return Outcome.DOUBT, f"skipped, which the baseline was not: {cell.reason}"

@@ -1,0 +1,71 @@
+# SPDX-License-Identifier: GPL-2.0-or-later
+"""`.delay-rig.toml` in the candidate's tree: faults that its project knows, and accepts for a time.
+
+A known fault is no warning until its date. It never decides: a new one is refused all the same.
+"""
+
+from collections.abc import Iterable, Sequence
+from datetime import date
+from fnmatch import fnmatchcase
+from pathlib import Path
+
+import msgspec
+from msgspec.structs import replace
+
+from delayrig.base.toml import read_toml
+from delayrig.decision.decision import FaultGroup
+from delayrig.decision.faults import Change
+
+FILE_NAME = ".delay-rig.toml"
+
+
+class KnownFault(msgspec.Struct, frozen=True, kw_only=True, forbid_unknown_fields=True):
+    """One fault: `what` is how warnings name it, and `*` stands for anything."""
+
+    what: str
+    reason: str
+    until: date
+
+    def covers(self, group: FaultGroup) -> bool:
+        return fnmatchcase(group.fault.what, self.what)
+
+
+class KnownFaults(msgspec.Struct, frozen=True, kw_only=True, forbid_unknown_fields=True):
+    """The whole file."""
+
+    schema: int
+    fault: list[KnownFault] = []
+
+
+def read_known_faults(path: Path) -> list[KnownFault]:
+    """Returns the faults of a file; raises `BadInputError` that names file and key."""
+    return read_toml(path, KnownFaults).fault
+
+
+def mark_known(
+    groups: Sequence[FaultGroup], known: Sequence[KnownFault], today: date
+) -> list[FaultGroup]:
+    """Returns the groups, those that are accepted today with the reason."""
+    return [
+        next(
+            (
+                replace(group, known=f"{each.reason}, until {each.until}")
+                for each in known
+                if today <= each.until and each.covers(group)
+            ),
+            group,
+        )
+        for group in groups
+    ]
+
+
+def notes_on(groups: Sequence[FaultGroup], known: Iterable[KnownFault], today: date) -> list[str]:
+    """Returns what is to be done about the file: lines that ran out, and faults that are gone."""
+    left = [group for group in groups if group.fault.change is not Change.MENDED]
+    notes = []
+    for each in known:
+        if not any(each.covers(group) for group in left):
+            notes.append(f"{FILE_NAME}: {each.what!r} is gone: remove its entry")
+        elif today > each.until:
+            notes.append(f"{FILE_NAME}: {each.what!r} was accepted until {each.until}")
+    return notes

@@ -1,0 +1,170 @@
+# SPDX-License-Identifier: GPL-2.0-or-later
+"""The additional time of a candidate: exact in virtual time, an interval in real time.
+
+Both halves of a pair in real time are measured one directly after the other, under the same
+conditions. Intervals are computed from pairs by resampling.
+"""
+
+from collections.abc import Sequence
+from dataclasses import dataclass
+from fractions import Fraction
+
+from delayrig.decision.decision import Excess, GateCell, Limits, Outcome
+from delayrig.decision.resampling import middle_of_draws
+from delayrig.model.lane import EXACT_LANE
+from delayrig.model.result import CellResult, Verdict
+
+PAIRS_MIN = 6
+"""The least number of pairs: 5 pairs all lean the same way by chance once in 16 times."""
+DRAWS = 10_000
+CONFIDENCE = 0.99
+TICK_NS = 4_000_000
+"""The tick of the guest's kernel (250 Hz), up to which a difference does not count.
+
+The phase of ticks and waits changes with every byte of a program.
+"""
+
+CELL_FLOOR_NS = 50_000_000
+"""The excess of one cell up to which it is no reason: the total shows it if several cells have it.
+
+In a small plan that applies only to CPU time. Twice as many queries of the part are legal and cost
+up to 38 ms of CPU time in a cell, while no legal known-bad build took more time than a tick and the
+limit.
+"""
+TOTAL_CELLS_MIN = 5
+"""The least number of cells for a total. Fewer show no more than each of them."""
+MEAN_FLOOR_NS = 1_000_000
+"""The part of the total for each cell that ticks may cause."""
+
+Pairs = Sequence[tuple[int, int]]
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Interval:
+    """An interval for the true excess, as a part of the baseline: 0.02 is two percent slower."""
+
+    low: float
+    high: float
+
+    def excludes(self, limit: float) -> bool:
+        """Returns True if it lies on one side of the limit; exactly on it is allowed."""
+        return self.low > limit or self.high <= limit
+
+
+def excess_interval(pairs: Sequence[tuple[float, float]], *, of: int = 1) -> Interval | None:
+    """Returns by how much the second of each pair exceeds the first; None for too few pairs."""
+    if len(pairs) < PAIRS_MIN or not all(baseline > 0 for baseline, _ in pairs):
+        return None
+    low, high = middle_of_draws(pairs, _excess_part, draws=DRAWS, confidence=CONFIDENCE, of=of)
+    return Interval(low=low, high=high)
+
+
+def _excess_part(pairs: Sequence[tuple[float, float]]) -> float:
+    return sum(pair[1] for pair in pairs) / sum(pair[0] for pair in pairs) - 1
+
+
+def excesses(
+    rounds: Sequence[tuple[CellResult, CellResult]],
+    limits: Limits,
+    *,
+    intervals: int,
+    floor_ns: int,
+) -> list[Excess]:
+    """Returns the excess of time and CPU time.
+
+    `intervals` is for real time, `floor_ns` for exact time.
+    """
+    times = [(b.time_ns.total, c.time_ns.total) for b, c in rounds]
+    cpu_times = [(b.total_cpu_ns, c.total_cpu_ns) for b, c in rounds]
+    added_ns = added_to_baseline_ns(rounds)
+    cpu_added_ns = added_ns * _sums(cpu_times)[0] // max(_sums(times)[0], 1)
+    figures: list[tuple[str, Pairs, float, int, int]] = [
+        ("time", times, limits.slowdown_pct, floor_ns, added_ns),
+        ("CPU time", cpu_times, limits.cpu_pct, CELL_FLOOR_NS, min(cpu_added_ns, added_ns)),
+    ]
+    return [
+        _excess(figure, *_sums(pairs), limit_pct, floor_ns=floor_ns, added_ns=added_ns)
+        if rounds[0][0].lane == EXACT_LANE
+        else _likely_excess(figure, pairs, limit_pct, of=intervals)
+        for figure, pairs, limit_pct, floor_ns, added_ns in figures
+        if all(before > 0 for before, _ in pairs)
+    ]
+
+
+def added_to_baseline_ns(rounds: Sequence[tuple[CellResult, CellResult]]) -> int:
+    """Returns what the baseline did not wait and the candidate did: being right is no cost."""
+    return max(sum(b.not_waited_ns - c.not_waited_ns for b, c in rounds), 0)
+
+
+def is_measured(cell: CellResult) -> bool:
+    """Returns True if a cell's time says something: its job was done, however it waited."""
+    return cell.verdict is Verdict.PASS or (cell.verdict is Verdict.TOO_SHORT and cell.job_done)
+
+
+def floor_of(cells: int) -> int:
+    """Returns the largest excess of an exact cell that is no reason, whatever its percentage."""
+    return CELL_FLOOR_NS if cells >= TOTAL_CELLS_MIN else TICK_NS
+
+
+def total_excesses(cells: Sequence[GateCell], limits: Limits) -> list[Excess]:
+    """Returns the excess of all exact cells together: a small cost everywhere adds up."""
+    compared = [cell for cell in cells if cell.lane == EXACT_LANE and cell.excess]
+    if len(compared) < TOTAL_CELLS_MIN:
+        return []
+    found = [item for cell in compared for item in cell.excess]
+    wanted = (("time", limits.total_slowdown_pct), ("CPU time", limits.total_cpu_pct))
+    return [
+        _total(figure, same, limit_pct)
+        for figure, limit_pct in wanted
+        if (same := [item for item in found if item.figure == figure])
+    ]
+
+
+def _total(figure: str, found: Sequence[Excess], limit_pct: float) -> Excess:
+    before = sum(item.baseline_ns for item in found)
+    after = sum(item.candidate_ns for item in found)
+    floor_ns = max(TICK_NS, len(found) * MEAN_FLOOR_NS)
+    return _excess(figure, before, after, limit_pct, floor_ns=floor_ns)
+
+
+def _excess(
+    figure: str, before: int, after: int, limit_pct: float, *, floor_ns: int, added_ns: int = 0
+) -> Excess:
+    before += added_ns
+    more = after - before
+    slower = more > floor_ns and 100 * more > Fraction(str(limit_pct)) * before
+    pct = 100 * more / before
+    return Excess(
+        figure=figure,
+        baseline_ns=before,
+        candidate_ns=after,
+        added_ns=added_ns,
+        low_pct=pct,
+        high_pct=pct,
+        limit_pct=limit_pct,
+        floor_ns=floor_ns,
+        outcome=Outcome.SLOWER if slower else Outcome.PASS,
+    )
+
+
+def _likely_excess(figure: str, pairs: Pairs, limit_pct: float, *, of: int) -> Excess:
+    """Returns an excess with an interval. An interval that contains the limit is a doubt."""
+    before, after = _sums(pairs)
+    interval = excess_interval(pairs, of=of)
+    outcome = Outcome.DOUBT
+    if interval and interval.excludes(limit_pct / 100):
+        outcome = Outcome.SLOWER if interval.low > limit_pct / 100 else Outcome.PASS
+    pct = 100 * (after - before) / before
+    return Excess(
+        figure=figure,
+        baseline_ns=before,
+        candidate_ns=after,
+        low_pct=100 * interval.low if interval else pct,
+        high_pct=100 * interval.high if interval else pct,
+        limit_pct=limit_pct,
+        outcome=outcome,
+    )
+
+
+def _sums(pairs: Pairs) -> tuple[int, int]:
+    return sum(before for before, _ in pairs), sum(after for _, after in pairs)

@@ -1,0 +1,131 @@
+# SPDX-License-Identifier: GPL-2.0-or-later
+"""The text of a bug report, in Markdown."""
+
+import shlex
+from collections.abc import Iterator
+from dataclasses import dataclass
+from pathlib import Path
+
+from msgspec.structs import replace
+
+from delayrig.base.text import one_line, plain
+from delayrig.decision.shrink import plan_of, stripped
+from delayrig.features.bug_report.neutral import neutral
+from delayrig.images.subject import PATH_PREFIX
+from delayrig.model.cell import Cell
+from delayrig.model.result import Verdict
+from delayrig.plan.from_flags import plan_text, words_of_cell
+from delayrig.present.formats.markdown import escaped, table
+from delayrig.present.formats.report import Case, Report
+
+ABOUT = "The cell of this report"
+PLAN = "cell.toml"
+CELL_NAME = "reported"
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Reported:
+    """A cell of a run or a gate, with all that its report says of it."""
+
+    report: Report
+    case: Case
+    cell: Cell
+    picture: Path | None
+    """The timeline beside the report; None if the cell has no events."""
+    trace: Path | None
+
+    @property
+    def line(self) -> str:
+        """Returns the command that runs the cell again."""
+        if self.is_in_flags:
+            words = words_of_cell(self.cell)
+        else:
+            words = ["run", "--plan", PLAN, "--seed", str(self.cell.seed)]
+        line = shlex.join(["rig/rig", *(_short(word) for word in words)])
+        symbol = _option_of(self.case.cell.rerun, "--delay-symbol")
+        return f"{line} --delay-symbol {symbol}" if symbol else line
+
+    @property
+    def is_in_flags(self) -> bool:
+        """Returns True if the flags of `try` describe the cell. A limit only ends hung ones."""
+        is_ended = self.case.cell.verdict is Verdict.HUNG and self.cell.deadline_ms
+        return not (self.cell.content_bytes or self.cell.pin or is_ended)
+
+    @property
+    def headline(self) -> str:
+        cell = self.case.cell
+        version = f" ({cell.subject.version})" if cell.subject.version else ""
+        subject = _short(cell.subject.name)
+        return f"{subject}{version}: {cell.verdict.replace('_', ' ')}, {cell.job} of a {cell.chip}"
+
+
+def text_of(reported: Reported) -> str:
+    private = [reported.cell.subject.removeprefix(PATH_PREFIX)]
+    paths = [path for path in private if "/" in path]
+    before, line, after = "\n\n".join(_parts(reported)).partition(reported.line)
+    return neutral(before, paths) + line + neutral(after, paths) + "\n"
+
+
+def _parts(reported: Reported) -> Iterator[str]:
+    cell = reported.case.cell
+    yield f"# {escaped(reported.headline)}"
+    yield f"**{escaped(reported.report.lines[0])}**"
+    yield escaped(cell.reason)
+    if reported.case.evidence:
+        yield "\n".join(f"    {one_line(plain(each))}" for each in reported.case.evidence)
+    yield "## Run it again"
+    yield f"    {reported.line}"
+    if not reported.is_in_flags:
+        yield f"with this `{PLAN}`:"
+        lines = plan_text(plan_of(_short_cell(reported.cell), ABOUT)).splitlines()
+        yield "\n".join(f"    {line}".rstrip() for line in lines)
+    yield _needs(reported)
+    if reported.picture is not None:
+        yield "## Timeline"
+        yield f"![What the chip was told, and when it was busy]({reported.picture.name})"
+    yield "## Where it was seen"
+    yield table(("", ""), list(_facts(reported)))
+    if reported.trace is not None:
+        yield "## Attached"
+        yield f"`{reported.trace.name}`: all events of the cell, for ui.perfetto.dev."
+
+
+def _needs(reported: Reported) -> str:
+    run, subject = reported.report.run, reported.case.cell.subject
+    text = f"This needs the flashrom delay rig {run.rig_version} (commit {run.commit[:12]})"
+    if subject.name.startswith(PATH_PREFIX):
+        text += f", and the program of SHA-256 {subject.sha256}"
+    return f"{text}."
+
+
+def _facts(reported: Reported) -> Iterator[tuple[str, str]]:
+    cell, run = reported.case.cell, reported.report.run
+    speeds = ":".join(f"{mips:g}" for mips in cell.guest.mips) or "those of this machine"
+    facts = {
+        "flashrom": f"{cell.subject.name} {cell.subject.version}, SHA-256 {cell.subject.sha256}",
+        "machine": f"{cell.guest.arch}; cores: {cell.guest.cores}; MIPS: {speeds}",
+        "kernel": cell.guest.kernel,
+        "hazards": "+".join(cell.hazards) or "none",
+        "part": f"{cell.chip}, its times at {cell.corner}",
+        "programmer": cell.programmer,
+        "job": f"{cell.job} of {cell.region_bytes >> 10} KiB, seed {reported.cell.seed}",
+        "lane": f"{cell.lane}; {run.qemu_version}",
+    }
+    yield from ((key, escaped(value)) for key, value in facts.items() if value)
+
+
+def _short(word: str) -> str:
+    """Returns a subject's name without the folder of its program."""
+    if not word.startswith(PATH_PREFIX):
+        return word
+    return f"{PATH_PREFIX}./{Path(word.removeprefix(PATH_PREFIX)).name}"
+
+
+def _short_cell(cell: Cell) -> Cell:
+    return replace(stripped(cell), name=CELL_NAME, subject=_short(cell.subject))
+
+
+def _option_of(rerun: str, option: str) -> str:
+    words = rerun.split()
+    at = words.index(option) + 1 if option in words else len(words)
+    return words[at] if at < len(words) else ""

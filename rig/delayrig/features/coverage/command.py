@@ -1,0 +1,67 @@
+# SPDX-License-Identifier: GPL-2.0-or-later
+"""`rig/rig coverage`: which delay sites of a flashrom the cells of a run reached."""
+
+from pathlib import Path
+
+import click
+
+from delayrig.base.errors import BadInputError
+from delayrig.base.paths import Paths, find_paths
+from delayrig.cli.command import RigCommand, say_making
+from delayrig.cli.verbosity import make_console, tables_or_json, tell_json
+from delayrig.decision.decision import FILE_NAME as GATE_FILE
+from delayrig.decision.decision import read_decision
+from delayrig.decision.request import BASELINE, CANDIDATE, rounds_of
+from delayrig.features.coverage.runs import RunCoverage, find_coverage, find_gate_coverage
+from delayrig.features.coverage.terminal import print_coverage
+from delayrig.images.library import provide_library
+from delayrig.images.recipes import read_recipes
+from delayrig.images.subject import Subject, provide_subject
+from delayrig.model.cell import Role
+from delayrig.model.platform import Arch
+from delayrig.model.result import read_results
+
+
+@click.command(cls=RigCommand)
+@click.argument("folder", metavar="OUT", type=click.Path(path_type=Path))
+@tables_or_json
+def coverage(folder: Path) -> None:
+    """Tells which delay sites of a flashrom the cells of OUT reached.
+
+    A delay site is a call of a delay function in the program's code. OUT is the --out folder of a
+    run or a gate. Of a gate, sites in functions that the change touched are marked with *, and the
+    changed waits are named. Exits 0 whatever was reached.
+    """
+    paths = find_paths()
+    answer = _of_gate(folder, paths) if (folder / GATE_FILE).is_file() else _of_run(folder, paths)
+    if not answer.coverages:
+        raise BadInputError(
+            f"{folder}: no cell has call chains with addresses",
+            hint="run it again with this rig, in guests, with a subject whose delays are found",
+        )
+    tell_json(answer)
+    print_coverage(answer.coverages, answer.changed, make_console())
+
+
+def _of_gate(folder: Path, paths: Paths) -> RunCoverage:
+    stored = read_decision(folder).baseline.stored
+    before = [Path(stored)] if stored else rounds_of(folder, BASELINE)
+    return find_gate_coverage(before, rounds_of(folder, CANDIDATE), paths)
+
+
+def _of_run(folder: Path, paths: Paths) -> RunCoverage:
+    return RunCoverage(coverages=find_coverage([folder], paths, _programs(folder, paths)))
+
+
+def _programs(folder: Path, paths: Paths) -> list[Subject]:
+    """Provides what the run measured, as it was then or as it is now: digests decide."""
+    recipes = read_recipes(paths.checkout)
+    cells = [cell for cell in read_results(folder).cells if cell.role == Role.MEASURE]
+    wanted = {(cell.subject.name, cell.subject.library, cell.guest.arch) for cell in cells}
+    made = [
+        provide_library(name, recipes, paths, say_making)
+        if is_library
+        else provide_subject(name, recipes, paths, say_making, Arch(arch))
+        for name, is_library, arch in sorted(wanted)
+    ]
+    return [each for each in made if each is not None]

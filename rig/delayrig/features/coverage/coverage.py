@@ -1,0 +1,287 @@
+# SPDX-License-Identifier: GPL-2.0-or-later
+"""Delay sites of a subject, the cells that reached each, and changed waits between two subjects.
+
+A subject may be several builds: its program, its library, both for several machines. Sites are
+those of its program, or of its library where it has no other; what cells of the other builds
+reached counts for the same site of the program.
+"""
+
+from collections import defaultdict
+from collections.abc import Iterable, Mapping, Sequence
+from dataclasses import dataclass
+from functools import cached_property
+from pathlib import Path
+
+import msgspec
+
+from delayrig.features.coverage.changed import (
+    Changed,
+    Placed,
+    Touched,
+    changed_functions,
+    touched_sites,
+)
+from delayrig.features.coverage.reached import Reach, SeenCell, watched_in
+from delayrig.images.finder.code_map import CodeFunction, CodeMap, Site, read_code_map
+from delayrig.model.delays import function_of_frame
+
+BASELINE, CANDIDATE = "baseline", "candidate"
+Key = tuple[str, int]
+"""A file of a build and an address in it."""
+
+
+class SiteCoverage(msgspec.Struct, frozen=True, kw_only=True):
+    """One delay site, and the cells that reached it."""
+
+    function: str
+    where: str
+    """The place as call chains have it."""
+    file: str
+    """The program or library that it is in."""
+    address: int
+    asks: int | None
+    """The time in its function's unit, where the code shows it."""
+    cells: list[str]
+    changed: bool = False
+    """It is in a function that the change touched."""
+
+
+class Coverage(msgspec.Struct, frozen=True, kw_only=True):
+    """All delay sites of one subject."""
+
+    subject: str
+    cells: int
+    """The number of cells that were looked at."""
+    sites: list[SiteCoverage]
+
+    @property
+    def reached(self) -> list[SiteCoverage]:
+        return [site for site in self.sites if site.cells]
+
+
+class ChangedWait(msgspec.Struct, frozen=True, kw_only=True):
+    """Delay sites of one function that a change touched, or that are in a changed function."""
+
+    function: str
+    side: str
+    """The side that has the sites: the baseline if the change removed them."""
+    sites: int
+    file_line: str
+    """The place of the first."""
+    cells: list[str]
+    """The cells that reached any of them."""
+    around: bool = False
+    """The change is elsewhere in the function."""
+
+
+class ChangedWaits(msgspec.Struct, frozen=True, kw_only=True):
+    functions: int
+    """The number of the candidate's functions."""
+    changed: int
+    """The number of functions without an equal one."""
+    named: bool
+    """Functions were compared by name."""
+    waits: list[ChangedWait]
+    why_not: str = ""
+    """The reason why nothing can be told."""
+
+    @property
+    def unreached(self) -> list[ChangedWait]:
+        return [wait for wait in self.waits if not wait.cells]
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Build:
+    """One program or library with the cells that ran it. `parts` are files by their paths in it."""
+
+    subject: str
+    parts: Mapping[str, Path]
+    cells: Sequence[SeenCell]
+    is_library: bool = False
+
+
+class Side:
+    """All builds of a subject, the one that others are counted for first."""
+
+    def __init__(
+        self, builds: Sequence[Build], *, named: bool = True, kept: Path | None = None
+    ) -> None:
+        self.named = named
+        self._kept = kept
+        delaying = [b for b in builds if any(watched_in(b.cells, file) for file in b.parts)]
+        # The program, and of several that of most cells.
+        self.builds = sorted(delaying, key=lambda b: (b.is_library, -len(b.cells)))
+
+    def _maps(self, build: Build) -> dict[str, CodeMap]:
+        """Reads the files with delay functions."""
+        watched = {file: watched_in(build.cells, file) for file in build.parts}
+        return {
+            file: read_code_map(build.parts[file], each, named=self.named, kept=self._kept)
+            for file, each in watched.items()
+            if each
+        }
+
+    @cached_property
+    def maps(self) -> dict[str, CodeMap]:
+        return self._maps(self.builds[0]) if self.builds else {}
+
+    @property
+    def has_names(self) -> bool:
+        return bool(self.maps) and all(code.named for code in self.maps.values())
+
+    @cached_property
+    def functions(self) -> list[Placed]:
+        return [Placed(file, code) for file, map_ in self.maps.items() for code in map_.functions]
+
+    @cached_property
+    def cells(self) -> dict[Key, list[str]]:
+        """Returns the cells that reached each site and called each delay function."""
+        found: dict[Key, dict[str, None]] = defaultdict(dict)
+        for build in self.builds:
+            maps = self._maps(build)
+            counterparts = {} if build is self.builds[0] else self._counterparts(maps)
+            for file, code in maps.items():
+                reach = Reach(code)
+                for cell in build.cells:
+                    chains = [each for each in cell.chains if each.function.file == file]
+                    for address in reach.of(chains):
+                        key = counterparts.get((file, address), (file, address))
+                        found[key][cell.id] = None
+        return {key: list(cells) for key, cells in found.items()}
+
+    def _counterparts(self, maps: Mapping[str, CodeMap]) -> dict[Key, Key]:
+        """Maps another build's sites and delay functions to the first build's."""
+        ours = {_identity(each.code): each for each in self.functions if _identity(each.code)}
+        found: dict[Key, Key] = {}
+        for file, code in maps.items():
+            for each in code.functions:
+                own = ours.get(_identity(each))
+                if own is not None and len(own.code.sites) == len(each.sites):
+                    found[file, each.address] = (own.file, own.code.address)
+                    for one, two in zip(each.sites, own.code.sites, strict=True):
+                        found[file, one.address] = (own.file, two.address)
+        return found
+
+    @cached_property
+    def sites(self) -> list[tuple[Placed, Site]]:
+        """Returns all sites that count.
+
+        Functions that only hand a time on have none. A call that may reach a delay function
+        through a pointer counts if one of the same target did.
+        """
+        confirmed = {
+            (each.file, site.target)
+            for each in self.functions
+            for site in each.code.sites
+            if site.through and self.cells.get((each.file, site.address))
+        }
+        return [
+            (each, site)
+            for each in self.functions
+            for site in each.code.sites
+            if not site.hands_on and (not site.through or (each.file, site.target) in confirmed)
+        ]
+
+
+def _identity(function: CodeFunction) -> str:
+    """Returns what a function has in common with itself in another build, if anything."""
+    is_interesting = function.sites or function.is_delay
+    return (function.name or function.key) if is_interesting else ""
+
+
+def coverage_of(subject: str, side: Side, changed: Iterable[Key] = ()) -> Coverage:
+    """Returns the coverage of a subject; `changed` are functions."""
+    marked = set(changed)
+    return Coverage(
+        subject=subject,
+        cells=len({cell.id for build in side.builds for cell in build.cells}),
+        sites=[
+            SiteCoverage(
+                function=_name_of(each.code),
+                where=site.where,
+                file=each.file,
+                address=site.address,
+                asks=site.asks,
+                cells=side.cells.get((each.file, site.address), []),
+                changed=(each.file, each.code.address) in marked,
+            )
+            for each, site in side.sites
+        ],
+    )
+
+
+def changed_waits(baseline: Side, candidate: Side) -> ChangedWaits:
+    """Returns the delay sites that a change touched, with the cells that reached them.
+
+    Both must be read with names, or both without.
+    """
+    changed = _changed(baseline, candidate)
+    found = [wait for each in changed for wait in _waits_of(each, baseline, candidate)]
+    return ChangedWaits(
+        functions=len(candidate.functions),
+        changed=len(changed),
+        named=candidate.has_names,
+        waits=sorted(found, key=lambda wait: (bool(wait.cells), wait.function)),
+    )
+
+
+def _changed(baseline: Side, candidate: Side) -> list[Changed]:
+    return changed_functions(
+        baseline.functions, candidate.functions, named=baseline.has_names and candidate.has_names
+    )
+
+
+def changed_sites(baseline: Side, candidate: Side) -> list[Key]:
+    """Returns the candidate's functions that the change touched."""
+    changed = _changed(baseline, candidate)
+    return [(each.after.file, each.after.code.address) for each in changed if each.after]
+
+
+def _waits_of(changed: Changed, baseline: Side, candidate: Side) -> Iterable[ChangedWait]:
+    touched = touched_sites(changed)
+    if changed.after is not None:
+        yield from _grouped(changed.after, touched.sites, CANDIDATE, candidate)
+        yield from _around(changed.after, touched, candidate)
+    if changed.before is not None:
+        yield from _grouped(changed.before, touched.gone, BASELINE, baseline)
+
+
+def _grouped(
+    function: Placed, sites: Sequence[Site], side: str, cells: Side
+) -> Iterable[ChangedWait]:
+    """Yields one for the sites that some cell reached, and one for the others."""
+    reached = [site for site in sites if cells.cells.get((function.file, site.address))]
+    for each in (reached, [site for site in sites if site not in reached]):
+        if each:
+            yield _wait(function, each, side, cells)
+
+
+def _around(function: Placed, touched: Touched, candidate: Side) -> Iterable[ChangedWait]:
+    if touched.around:
+        yield _wait(function, touched.around, CANDIDATE, candidate, around=True)
+    elif function.code.is_delay and not (touched.sites or touched.gone):
+        # The delay function itself: whoever called it reached it.
+        called = candidate.cells.get((function.file, function.code.address), [])
+        name = _name_of(function.code)
+        yield ChangedWait(function=name, side=CANDIDATE, sites=0, file_line="", cells=called)
+
+
+def _wait(
+    function: Placed, sites: Sequence[Site], side: str, cells: Side, *, around: bool = False
+) -> ChangedWait:
+    found = [cells.cells.get((function.file, site.address), []) for site in sites]
+    return ChangedWait(
+        function=_name_of(function.code),
+        side=side,
+        sites=len(sites),
+        file_line=sites[0].where,
+        cells=list(dict.fromkeys(cell for each in found for cell in each)),
+        around=around,
+    )
+
+
+def _name_of(function: CodeFunction) -> str:
+    """Returns its symbol, also if functions are compared without, else where it lies."""
+    told = [function_of_frame(site.where) for site in function.sites[:1]]
+    names = [name for name in told if not (name.startswith("0x") or ":" in name)]
+    return function.name or (names[0] if names else f"the function at {function.address:#x}")

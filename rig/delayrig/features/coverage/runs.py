@@ -1,0 +1,151 @@
+# SPDX-License-Identifier: GPL-2.0-or-later
+"""Coverage and changed waits from what runs left on disk."""
+
+from collections.abc import Iterable, Iterator, Sequence
+from itertools import groupby
+from pathlib import Path
+
+import msgspec
+
+from delayrig.base.errors import LostGuestError
+from delayrig.base.paths import Paths
+from delayrig.features.coverage.coverage import (
+    Build,
+    ChangedWaits,
+    Coverage,
+    Side,
+    changed_sites,
+    changed_waits,
+    coverage_of,
+)
+from delayrig.features.coverage.reached import seen_in
+from delayrig.images.delay_function import parts_under_test
+from delayrig.images.saved_programs import programs_beside, programs_in
+from delayrig.images.subject import Subject
+from delayrig.model.cell import Role
+from delayrig.model.result import CellResult, read_results
+
+NOT_KEPT = "the programs of the {side} were not kept beside its results"
+NO_CHAINS = "no cell of the {side} has call chains with addresses"
+KEPT = "code"
+"""The folder of the images that holds what reading programs found."""
+
+
+class CoverageError(Exception):
+    """Nothing can be told of a side; the text says why."""
+
+
+def find_changed_waits(
+    baseline: Sequence[Path], candidate: Sequence[Path], paths: Paths
+) -> ChangedWaits:
+    """Returns the delay sites that a change touched; a side is the run folders of its rounds.
+
+    If nothing can be told, `why_not` of the result says why.
+    """
+    try:
+        return changed_waits(*_both(baseline, candidate, paths))
+    except (CoverageError, LostGuestError) as error:
+        return ChangedWaits(functions=0, changed=0, named=False, waits=[], why_not=str(error))
+
+
+class RunCoverage(msgspec.Struct, frozen=True, kw_only=True):
+    """The delay sites of a run or a gate."""
+
+    coverages: list[Coverage]
+    """The coverage of each subject; in a gate, of the candidate."""
+    changed: ChangedWaits | None = None
+    """The changed waits of a gate."""
+
+
+def find_gate_coverage(
+    baseline: Sequence[Path], candidate: Sequence[Path], paths: Paths
+) -> RunCoverage:
+    """Returns the candidate's coverage and what the change touched, from the run folders."""
+    try:
+        sides = _both(baseline, candidate, paths)
+    except (CoverageError, LostGuestError):
+        changed = find_changed_waits(baseline, candidate, paths)
+        return RunCoverage(coverages=find_coverage(candidate, paths), changed=changed)
+    coverage = coverage_of(_subjects(candidate)[0], sides[1], changed_sites(*sides))
+    return RunCoverage(coverages=[coverage], changed=changed_waits(*sides))
+
+
+def find_coverage(
+    run: Sequence[Path], paths: Paths, programs: Sequence[Subject] = ()
+) -> list[Coverage]:
+    """Returns the coverage of each subject of a run, which may have several rounds.
+
+    `programs` are those that were not kept beside the run. Subjects of which nothing can be told
+    are left out.
+    """
+    found = []
+    for subject in _subjects(run):
+        builds = _builds(run, subject, [*programs, *_programs(run)])
+        side = Side(builds, kept=paths.images / KEPT)
+        if side.builds:
+            found.append(coverage_of(subject, side))
+    return found
+
+
+def _both(baseline: Sequence[Path], candidate: Sequence[Path], paths: Paths) -> tuple[Side, Side]:
+    """Reads both sides; raises `CoverageError`."""
+    builds = {
+        name: _builds_of_one(runs, name)
+        for name, runs in (("baseline", baseline), ("candidate", candidate))
+    }
+    for named in (True, False):
+        one, two = (Side(each, named=named, kept=paths.images / KEPT) for each in builds.values())
+        for name, side in zip(builds, (one, two), strict=True):
+            if not side.builds:
+                raise CoverageError(NO_CHAINS.format(side=name))
+        if one.has_names == two.has_names:
+            break
+    return one, two
+
+
+def _builds_of_one(runs: Sequence[Path], side: str) -> list[Build]:
+    found = _builds(runs, _subjects(runs)[0], _programs(runs))
+    if not found:
+        raise CoverageError(NOT_KEPT.format(side=side))
+    return found
+
+
+def _subjects(runs: Sequence[Path]) -> list[str]:
+    """Returns all subjects that were measured."""
+    return list(dict.fromkeys(cell.subject.name for _, cell in _cells(runs)))
+
+
+def _cells(runs: Sequence[Path]) -> Iterator[tuple[Path, CellResult]]:
+    for run in runs:
+        for cell in read_results(run).cells:
+            if cell.role == Role.MEASURE:
+                yield run, cell
+
+
+def _programs(runs: Sequence[Path]) -> list[Subject]:
+    folder = programs_beside(runs[0])
+    return programs_in(Path(folder)) if folder else []
+
+
+def _builds(runs: Sequence[Path], subject: str, programs: Iterable[Subject]) -> list[Build]:
+    """Returns each program and library that is the one that the cells ran, with the cells."""
+    by_digest = {(str(each.arch), each.library, each.program_sha256): each for each in programs}
+    cells = [(run, cell) for run, cell in _cells(runs) if cell.subject.name == subject]
+    found = []
+    for key, group in groupby(sorted(cells, key=lambda each: _key(each[1])), lambda e: _key(e[1])):
+        program = by_digest.get(key)
+        if program is not None:
+            seen = [seen_in(run / cell.id, cell.id) for run, cell in group]
+            found.append(
+                Build(
+                    subject=subject,
+                    parts=dict(parts_under_test(program)),
+                    cells=[each for each in seen if each is not None],
+                    is_library=program.library,
+                )
+            )
+    return found
+
+
+def _key(cell: CellResult) -> tuple[str, bool, str]:
+    return cell.guest.arch, cell.subject.library, cell.subject.sha256

@@ -1,0 +1,159 @@
+# SPDX-License-Identifier: GPL-2.0-or-later
+"""`rig/rig reference` and `measure`: the parts of rig/docs that are generated or measured.
+
+The launcher prints helps and lists before the rig is set up.
+"""
+
+import subprocess
+import sys
+from collections.abc import Callable, Iterator, Sequence
+from pathlib import Path
+
+import click
+import msgspec
+
+from delayrig.base.errors import ExitCode, RigFaultError
+from delayrig.base.paths import Paths, find_paths
+from delayrig.cli.command import RigCommand, default_out
+from delayrig.decision.decision import FILE_NAME as GATE_FILE
+from delayrig.decision.decision import read_decision
+from delayrig.features.documents.event_reference import events_page
+from delayrig.features.documents.measured import (
+    gate_page,
+    known_bad_page,
+    never_accused_page,
+    newest_page,
+    requoted,
+    requoted_answer,
+    resolution_page,
+    run_page,
+)
+from delayrig.features.lists.command import hazard_lines, subject_lines
+from delayrig.features.selfcheck.known_bad import FILE_NAME as KNOWN_BAD_FILE
+from delayrig.features.selfcheck.known_bad import SCHEMA, KnownBad
+from delayrig.model.result import FILE_NAME as RESULTS_FILE
+from delayrig.model.result import Results, read_results, read_versioned
+
+COLUMNS = 80
+MARGIN_COLUMNS = 2
+RUNS = {
+    "default": ("run", "--plan", "default"),
+    "gate": ("gate", "--baseline", "debian:bookworm", "--candidate", "debian:trixie"),
+    "known-bad": ("selfcheck", "known-bad"),
+    "strangers": ("selfcheck", "known-bad", "--stripped", "--renamed"),
+    "never-accused": ("run", "--plan", "never-accused"),
+    "newest": ("run", "--plan", "newest"),
+}
+WITH_DELAYS = ("default", "gate/baseline", "gate/candidate")
+PAGES = "rig/docs/measured"
+QUOTING = ("README.md", "rig/docs/tutorial/first-run.md", "rig/docs/tutorial/first-gate.md")
+"""The documents whose marked lines are replaced."""
+FILES = {"run": RESULTS_FILE, "gate": GATE_FILE, "selfcheck": KNOWN_BAD_FILE}
+"""The file that each command leaves."""
+PAGES_OF_RUNS = {"never-accused": never_accused_page, "newest": newest_page}
+ANSWERS = (ExitCode.PASS, ExitCode.UNSAFE, ExitCode.INCONCLUSIVE)
+
+
+@click.command(cls=RigCommand, hidden=True)
+@click.pass_context
+def reference(ctx: click.Context) -> None:
+    """Writes helps, lists and the page of events to rig/docs/reference/."""
+    folder = find_paths().checkout / "rig" / "docs" / "reference"
+    texts = reference_texts(ctx.find_root().command)
+    for old in set((folder / "command-line").glob("*.txt")) - {folder / name for name in texts}:
+        old.unlink()
+    for name, text in texts.items():
+        write_text(folder / name, text)
+
+
+def reference_texts(root: click.Command) -> dict[str, str]:
+    """Returns every text by its file below rig/docs/reference/."""
+    helps = {f"command-line/{name}.txt": text for name, text in help_texts(root)}
+    lists = {"hazards.txt": hazard_lines(), "subjects.txt": subject_lines()}
+    texts = {name: "".join(f"{line}\n" for line in lines) for name, lines in lists.items()}
+    return {**helps, **texts, "events.md": events_page()}
+
+
+def help_texts(
+    command: click.Command, parent: click.Context | None = None, name: str = ""
+) -> Iterator[tuple[str, str]]:
+    """Yields the output of `--help` on a terminal of 80 columns, by the words of the subcommand."""
+    context = click.Context(
+        command,
+        parent=parent,
+        info_name=name or "rig/rig",
+        terminal_width=COLUMNS - MARGIN_COLUMNS,
+        help_option_names=["-h", "--help"],
+    )
+    words = context.command_path.split(" ")[1:]
+    yield "-".join(words) or "rig", f"{context.get_help()}\n"
+    for child in command.commands.values() if isinstance(command, click.Group) else ():
+        yield from help_texts(child, context, child.name or "")
+
+
+def write_text(path: Path, text: str) -> None:
+    path.parent.mkdir(parents=True, exist_ok=True)
+    path.write_text(text, encoding="utf-8")
+
+
+@click.command(cls=RigCommand, hidden=True)
+@click.option("--only", multiple=True, type=click.Choice(list(RUNS)), help="One part; repeatable.")
+@click.option(
+    "--out",
+    type=click.Path(path_type=Path),
+    help="Folder for the runs. What is finished there is not run again.",
+)
+def measure(only: Sequence[str], out: Path | None) -> None:
+    """Measures the figures of documents, and writes them there and into rig/docs/measured/.
+
+    All parts take about half an hour on two cores.
+    """
+    checkout = find_paths().checkout
+    folder = out or default_out("measured")
+    for part in only or RUNS:
+        _provide(part, folder / part)
+        _write(part, folder, checkout)
+    if all((folder / run).is_dir() for run in WITH_DELAYS):
+        runs = [read_results(folder / run) for run in WITH_DELAYS]
+        write_text(checkout / PAGES / "resolution.md", resolution_page(runs))
+
+
+def made_with(results: Results, paths: Paths) -> str:
+    """Returns a sentence on the tools that are not in the checkout: others give other figures."""
+    compilers = msgspec.json.decode((paths.build / "meson-info/intro-compilers.json").read_bytes())
+    kernel = results.run.image_digests["kernel"]
+    return (
+        f"Made with {results.run.qemu_version}, the guest kernel of digest {kernel[:12]}, and"
+        f" {compilers['host']['c']['full_version']}."
+    )
+
+
+def _provide(part: str, folder: Path) -> None:
+    if (folder / FILES[RUNS[part][0]]).is_file():
+        return
+    words = [sys.executable, "-P", "-m", "delayrig", *RUNS[part], "--out", str(folder)]
+    status = subprocess.run(words, check=False).returncode
+    if status not in ANSWERS:
+        raise RigFaultError(f"rig/rig {' '.join(RUNS[part])}: exit code {status}", hint="see above")
+
+
+def _write(part: str, folder: Path, checkout: Path) -> None:
+    pages = checkout / PAGES
+    if part == "default":
+        results = read_results(folder / part)
+        write_text(pages / "default.md", run_page(results, made_with(results, find_paths())))
+        _quote(checkout, lambda text: requoted(text, results))
+    elif part == "gate":
+        decision = read_decision(folder / part)
+        write_text(pages / "gate.md", gate_page(decision))
+        _quote(checkout, lambda text: requoted_answer(text, decision))
+    elif part in PAGES_OF_RUNS:
+        write_text(pages / f"{part}.md", PAGES_OF_RUNS[part](read_results(folder / part)))
+    else:
+        answer = read_versioned(folder / part / KNOWN_BAD_FILE, KnownBad, schema=SCHEMA)
+        write_text(pages / f"{part}.md", known_bad_page(answer))
+
+
+def _quote(checkout: Path, anew: Callable[[str], str]) -> None:
+    for document in (checkout / name for name in QUOTING):
+        write_text(document, anew(document.read_text(encoding="utf-8")))

@@ -1,0 +1,223 @@
+# SPDX-License-Identifier: GPL-2.0-or-later
+"""The figures that documents quote, as pages of rig/docs/measured/ and rows of a document.
+
+Below a line `<!-- measured: default -->` a document quotes rows of a run's table. The columns that
+name the cell stay, and its figures are replaced. So are the lines of evidence below `VERDICT CELL`,
+up to their colon. Below `<!-- measured: gate -->` a document quotes lines of a gate's answer, which
+are found by their first word.
+"""
+
+import io
+import re
+from collections import Counter, defaultdict
+from collections.abc import Callable, Iterable, Sequence
+
+from rich.console import Console
+
+from delayrig.decision.decision import Decision
+from delayrig.features.selfcheck.known_bad import KnownBad
+from delayrig.features.selfcheck.terminal import summary
+from delayrig.images.disguise import STRIPPED, split_disguises
+from delayrig.model.cell import Role
+from delayrig.model.lane import EXACT_LANE
+from delayrig.model.result import CellResult, Results, Verdict
+from delayrig.present.results import cell_table, evidence_lines
+
+RUN_MARK = "<!-- measured: default -->"
+GATE_MARK = "<!-- measured: gate -->"
+INDENT = "    "
+WIDTH = 200
+STRANGE = ", of unknown version and without symbols"
+NAMING_COLUMNS = 6
+"""The columns that name a cell: subject, MIPS, cores, hazards, chip, job."""
+LICENCE = "<!-- SPDX-License-Identifier: GPL-2.0-or-later -->"
+BETWEEN = re.compile(r" {2,}")
+
+
+def run_page(results: Results, made_with: str) -> str:
+    """Returns every exact cell of a run, with what it was made with."""
+    exact = [cell for cell in results.cells if cell.lane == EXACT_LANE]
+    return _page(
+        "Plan `default`, cell by cell",
+        f"`rig/rig run --plan {results.run.plan}`. Another checkout gives the same figures.",
+        made_with,
+        _indented(_lines_of(exact)),
+    )
+
+
+def resolution_page(runs: Sequence[Results]) -> str:
+    found: dict[tuple[str, float], list[CellResult]] = defaultdict(list)
+    for cell in (cell for run in runs for cell in run.cells):
+        if cell.lane == EXACT_LANE and cell.smallest_visible_short_ns is not None:
+            found[cell.guest.arch, cell.guest.mips[0]].append(cell)
+    rows = [_resolution(arch, mips, found[arch, mips]) for arch, mips in sorted(found)]
+    head = (
+        "architecture",
+        "MIPS",
+        "cells",
+        "delays judged",
+        "the finest cell",
+        "the coarsest cell",
+    )
+    return _page(
+        "What the delay witness can see",
+        "The smallest shortening of a delay that would have been convicted, by the speed of the "
+        "guest. It is one figure for each cell.",
+        _table(head, rows),
+    )
+
+
+def gate_page(decision: Decision) -> str:
+    rows = [
+        (f"`{cell.id}`", cell.outcome, cell.why)
+        for cell in decision.cells
+        if cell.role == Role.MEASURE and cell.outcome != "pass"
+    ]
+    before, after = decision.baseline.name, decision.candidate.name
+    return _page(
+        f"A gate: {before} to {after}",
+        f"`rig/rig gate --baseline {before} --candidate {after}`.",
+        _indented(decision.lines),
+        _table(("cell", "outcome", "why"), rows),
+    )
+
+
+def known_bad_page(answer: KnownBad) -> str:
+    """Returns a gate's answer to each known-bad build, under its disguise if it has one."""
+    rows = [
+        (build.name, build.what, build.kind, build.outcome, "yes" if build.right else "**no**")
+        for build in answer.builds
+    ]
+    disguises, _ = split_disguises(answer.disguise)
+    words = [f"--{disguise.rstrip(':')}" for disguise in disguises]
+    doubts = " A build that is stripped may be left in doubt." if STRIPPED in disguises else ""
+    return _page(
+        f"What a gate says of each known-bad build{STRANGE if words else ''}",
+        f"`{' '.join(['rig/rig selfcheck known-bad', *words])}`: each build in the cells of plan "
+        f"`{answer.run.plan}` that show it. {summary(answer)}{doubts}",
+        _table(("build", "what it does", "class", "the gate says", "as it must be"), rows),
+    )
+
+
+def never_accused_page(results: Results) -> str:
+    found: dict[str, Counter[Verdict]] = defaultdict(Counter)
+    for cell in results.cells:
+        if cell.role == Role.MEASURE:
+            found[cell.subject.name][cell.verdict] += 1
+    total = sum(found.values(), Counter[Verdict]())
+    rows = [_verdicts(f"`{name}`", counts) for name, counts in sorted(found.items())]
+    return _page(
+        "What is right and must never be accused",
+        f"`rig/rig run --plan {results.run.plan}`. An accusation is a cell that is `too_short` or "
+        "`corrupt`.",
+        _table(
+            ("subject", "cells", "pass", "in doubt", "accused"), [*rows, _verdicts("all", total)]
+        ),
+    )
+
+
+def newest_page(results: Results) -> str:
+    """Returns the verdicts of released flashroms, each with its version and the evidence."""
+    cells = [cell for cell in results.cells if cell.role == Role.MEASURE]
+    versions = {cell.subject.name: cell.subject.version for cell in cells if cell.subject.version}
+    findings = [
+        line
+        for cell in cells
+        if cell.evidence
+        for line in (f"{cell.verdict} {cell.id}", *(f"  {said}" for said in evidence_lines(cell)))
+    ]
+    return _page(
+        "What the newest flashroms do",
+        f"`rig/rig run --plan {results.run.plan}`. Suites move on; these were the versions:",
+        _table(("subject", "version"), [(f"`{n}`", v) for n, v in sorted(versions.items())]),
+        _indented(_lines_of(cells)),
+        "What convicts them:",
+        _indented(findings),
+    )
+
+
+def _verdicts(name: str, counts: Counter[Verdict]) -> tuple[str, ...]:
+    accused = counts[Verdict.TOO_SHORT] + counts[Verdict.CORRUPT]
+    doubts = counts.total() - counts[Verdict.PASS] - accused
+    return (name, *map(str, (counts.total(), counts[Verdict.PASS], doubts, accused)))
+
+
+def requoted(text: str, results: Results) -> str:
+    """Returns the document with its quoted figures replaced by those of the run."""
+    rows = {_name(line): line for line in _lines_of(results.cells)}
+    cells = {f"{INDENT}{cell.verdict} {cell.id}": cell for cell in results.cells}
+    evidence: dict[str, str] = {}
+
+    def anew(line: str) -> str:
+        if line in cells:
+            evidence.clear()
+            evidence.update((_claim(said), said) for said in evidence_lines(cells[line]))
+        said = evidence.get(_claim(line.strip()))
+        return f"{INDENT}  {said}" if said else _requoted(line, rows.get(_name(line)))
+
+    return _replaced(text, RUN_MARK, anew)
+
+
+def requoted_answer(text: str, decision: Decision) -> str:
+    """Returns the document with its quoted lines replaced by those of the gate."""
+    said = {_first_word(line): f"{INDENT}{line}" for line in decision.lines}
+    return _replaced(text, GATE_MARK, lambda line: said.get(_first_word(line), line))
+
+
+def _claim(line: str) -> str:
+    """Returns the line without its figures."""
+    return line.rpartition(": ")[0]
+
+
+def _first_word(line: str) -> str:
+    return line.strip().partition(":")[0]
+
+
+def _replaced(text: str, mark: str, anew: Callable[[str], str]) -> str:
+    """Replaces the indented lines below the mark, up to the first other line."""
+    lines, quoting = [], False
+    for line in text.split("\n"):
+        is_quoted = line.startswith(INDENT)
+        quoting = line == mark or (quoting and (is_quoted or not line))
+        lines.append(anew(line) if quoting and is_quoted else line)
+    return "\n".join(lines)
+
+
+def _requoted(line: str, known: str | None) -> str:
+    """Returns the new line, cut to the number of columns of the old one."""
+    if known is None:
+        return line
+    columns = len(BETWEEN.split(line.strip()))
+    ends = [found.end() for found in re.finditer(r"\S+(?: \S+)*", known)]
+    return INDENT + known[: ends[columns - 1]]
+
+
+def _name(line: str) -> tuple[str, ...]:
+    return tuple(BETWEEN.split(line.strip())[:NAMING_COLUMNS])
+
+
+def _lines_of(cells: Sequence[CellResult]) -> list[str]:
+    page = io.StringIO()
+    Console(file=page, width=WIDTH, no_color=True).print(cell_table(cells))
+    return [line.rstrip() for line in page.getvalue().splitlines()]
+
+
+def _resolution(arch: str, mips: float, cells: Sequence[CellResult]) -> tuple[str, ...]:
+    visible = [cell.smallest_visible_short_ns or 0 for cell in cells]
+    judged = sum(cell.delays.judged for cell in cells if cell.delays is not None)
+    ends = (f"{ns / 1000:.3f} us" for ns in (min(visible), max(visible)))
+    return (arch, f"{mips:g}", str(len(cells)), f"{judged:,}", *ends)
+
+
+def _page(title: str, *parts: str) -> str:
+    made = "<!-- Written by `rig/rig measure`. -->"
+    return "\n\n".join([f"{LICENCE}\n{made}\n# {title}", *parts]) + "\n"
+
+
+def _indented(lines: Iterable[str]) -> str:
+    return "\n".join(f"{INDENT}{line}".rstrip() for line in lines)
+
+
+def _table(head: Sequence[str], rows: Iterable[Sequence[str]]) -> str:
+    lines = [head, ["---"] * len(head), *rows]
+    return "\n".join(f"| {' | '.join(word.replace('|', '/') for word in row)} |" for row in lines)

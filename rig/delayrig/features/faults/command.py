@@ -1,0 +1,100 @@
+# SPDX-License-Identifier: GPL-2.0-or-later
+"""`rig/rig faults`: flashroms on this machine while the link fails."""
+
+import sys
+from contextlib import ExitStack
+from pathlib import Path
+
+import click
+import msgspec
+
+from delayrig.base.paths import find_paths
+from delayrig.cli.command import RigCommand, default_out, say_making
+from delayrig.cli.option_types import SUBJECT
+from delayrig.cli.verbosity import answers, tell_json
+from delayrig.features.faults.campaign import (
+    Bench,
+    EmulatorEnd,
+    FaultRun,
+    exit_code_of_faults,
+    fault_table,
+    host_subject,
+    run_campaign,
+    scenarios_of,
+)
+from delayrig.features.faults.scenario import is_finding
+from delayrig.images.recipes import read_recipes
+from delayrig.images.subject import BUNDLED, check_subject, provide_subject
+from delayrig.model.chips import read_chips
+from delayrig.plan.request import check_out
+
+FAULT_SUBJECTS = ("debian:bookworm", "debian:trixie", BUNDLED)
+
+
+@click.command(cls=RigCommand)
+@click.option(
+    "--subject",
+    "names",
+    type=SUBJECT,
+    multiple=True,
+    help="Runs this flashrom instead of all three; repeatable.",
+)
+@click.option("--runs", type=click.IntRange(1), default=72, show_default=True, help="For each.")
+@click.option("--run", "number", type=click.IntRange(0), help="Only the run of this number.")
+@click.option("--seed", type=click.IntRange(0), default=1, show_default=True, help="Of the faults.")
+@click.option("--out", type=click.Path(path_type=Path), help="Folder for results and findings.")
+@click.option("--jobs", type=click.IntRange(1), default=8, show_default=True, help="At a time.")
+@click.option(
+    "--limit-s", type=float, default=60, show_default=True, help="A run that lasts longer hangs."
+)
+@answers
+def faults(
+    names: tuple[str, ...],
+    runs: int,
+    number: int | None,
+    seed: int,
+    out: Path | None,
+    jobs: int,
+    limit_s: float,
+) -> None:
+    """Makes the link fail: does flashrom end, and does it tell the truth?
+
+    Runs on this machine and by its clock, so it says nothing about delays. Exits 1 if a flashrom
+    hung, crashed or reported wrong data as right, 99 if the emulator failed.
+    """
+    paths = find_paths()
+    folder = out or default_out("faults")
+    check_out(folder, [])
+    recipes = read_recipes(paths.checkout)
+    for name in names:
+        check_subject(name, recipes, "--subject")
+    numbers = range(runs) if number is None else range(number, number + 1)
+    bench = Bench(
+        emulator=paths.emulator,
+        chips=read_chips(paths.checkout),
+        out=folder.absolute(),
+        limit_s=limit_s,
+    )
+    with ExitStack() as stack:
+        subjects = [
+            stack.enter_context(
+                host_subject(provide_subject(name, recipes, paths, say_making), folder.absolute())
+            )
+            for name in names or FAULT_SUBJECTS
+        ]
+        done = run_campaign(bench, subjects, scenarios_of(seed, numbers), jobs=jobs, finished=_show)
+    (folder / "faults.json").write_bytes(msgspec.json.format(msgspec.json.encode(done)) + b"\n")
+    tell_json(done)
+    click.echo(fault_table(done))
+    sys.exit(exit_code_of_faults(done))
+
+
+def _show(run: FaultRun) -> None:
+    scenario = run.scenario
+    told = (
+        f"{run.end:8} {run.subject} {scenario.run}: {scenario.chip} {scenario.job} {scenario.fault}"
+    )
+    click.echo(f"{told} ({run.faults} faults, {run.host_s:.1f} s)")
+    if is_finding(run.end) or run.emulator is EmulatorEnd.FAILED:
+        click.echo(f"    exit code {run.exit_code}, emulator {run.emulator}; it said: {run.said}")
+        click.echo(f"    again: {run.rerun}")

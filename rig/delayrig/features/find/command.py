@@ -1,0 +1,148 @@
+# SPDX-License-Identifier: GPL-2.0-or-later
+"""The command `rig/rig find`."""
+
+import shlex
+import sys
+from functools import partial
+from pathlib import Path
+
+import click
+
+from delayrig.base.errors import ExitCode
+from delayrig.base.paths import find_paths
+from delayrig.cli.command import (
+    RigCommand,
+    default_out,
+    delay_options,
+    say_making,
+    until_interrupted,
+)
+from delayrig.cli.option_types import SUBJECT
+from delayrig.cli.verbosity import answers, note, tell_json
+from delayrig.decision.shrink import Shrunk, Step, shrink
+from delayrig.features.find.search import Searched, search, widest_first
+from delayrig.features.find.space import SOURCE, plan_for
+from delayrig.features.find.symptom import Symptom, exit_code, shows
+from delayrig.images.delay_function import DelayWish
+from delayrig.model.cell import Cell
+from delayrig.model.result import CellResult
+from delayrig.plan.from_flags import words_of_cell
+from delayrig.plan.request import check_out, choose_cells_of
+from delayrig.run.runner import Trials, trial_folder
+
+NAME = "find"
+CELLS = 24
+
+
+@click.command(NAME, cls=RigCommand)
+@click.argument("symptom", type=click.Choice([each.value for each in Symptom]))
+@click.argument("flashrom", type=SUBJECT)
+@click.option(
+    "--cells",
+    "most",
+    type=click.IntRange(1),
+    default=CELLS,
+    show_default=True,
+    help="Tries at most that many.",
+)
+@click.option("--seed", type=click.IntRange(0), default=1, show_default=True, help="For all data.")
+@click.option(
+    "--limit-s",
+    type=click.FloatRange(1),
+    default=120,
+    show_default=True,
+    help="Host time to simplify the cell that was found.",
+)
+@click.option("--out", type=click.Path(path_type=Path), help="Folder for what is tried.")
+@click.option("--dry-run", is_flag=True, help="Lists the cells in the order of the search.")
+@delay_options
+@answers
+def find(
+    symptom: str,
+    flashrom: str,
+    most: int,
+    seed: int,
+    limit_s: float,
+    out: Path | None,
+    dry_run: bool,
+    delay: DelayWish,
+) -> None:
+    """Searches for a cell in which FLASHROM shows SYMPTOM, and makes it as simple as it can be.
+
+    The cells cover each two of: parts, corners, speeds, jobs and hazards. The search ends at the
+    first that shows it, and says why the cells before it do not. It is verify-failed if the
+    flashrom itself says that it failed, corrupt if it does not notice, slow if the job takes three
+    times what part and link need.
+
+    Exits as a run of the found cell does (3 if it is slow), and 0 if none was found.
+    """
+    paths = find_paths()
+    wanted = Symptom(symptom)
+    plan = plan_for(wanted, flashrom)
+    choice = choose_cells_of(plan, source=SOURCE, seed=seed, paths=paths)
+    cells = widest_first(choice.cells)[:most]
+    if dry_run:
+        tell_json([cell.id for cell in cells])
+        for cell in cells:
+            click.echo(cell.id)
+        note(f"{len(cells)} of {len(choice.cells)} cells")
+        return
+    folder = out or default_out(NAME)
+    check_out(folder, cells, name=trial_folder(folder, 1).name)
+    trials = Trials(
+        chips=choice.chips,
+        recipes=choice.recipes,
+        paths=paths,
+        out=folder,
+        plan=NAME,
+        argv=sys.argv[1:],
+        preparing=say_making,
+        delay=delay,
+    )
+    kept = f"what was tried is kept in {folder}"
+    searched = until_interrupted(
+        search(wanted, cells, trials.run, partial(_show_cell, len(cells))), kept=kept
+    )
+    shrunk = None
+    if searched.cell is not None:
+        work = shrink(
+            searched.cell,
+            choice.chips,
+            trials.run,
+            limit_s=limit_s,
+            watch=_show_step,
+            shows=partial(shows, wanted),
+        )
+        shrunk = until_interrupted(work, kept=kept)
+    _tell(wanted, searched, shrunk, len(choice.cells))
+    sys.exit(exit_code(wanted, shrunk.result) if shrunk else ExitCode.PASS)
+
+
+def _show_cell(count: int, cell: Cell, result: CellResult) -> None:
+    note(f"[at most {count}] {result.verdict} {cell.id}")
+
+
+def _show_step(step: Step) -> None:
+    note(step.line)
+
+
+def _tell(symptom: Symptom, searched: Searched, shrunk: Shrunk | None, count: int) -> None:
+    line = ["rig/rig", *words_of_cell(shrunk.cell)] if shrunk else []
+    tell_json(
+        {
+            "symptom": symptom.value,
+            "line": line,
+            "verdict": shrunk.result.verdict if shrunk else None,
+            "tried": searched.tried,
+            "not_shown": dict(searched.causes),
+        }
+    )
+    if shrunk:
+        click.echo(f"{symptom}: {shrunk.result.verdict} {shrunk.cell.id}\n  {shrunk.result.reason}")
+        click.echo(shlex.join(line))
+    else:
+        click.echo(f"{symptom}: not seen in {searched.tried} of {count} cells")
+    if searched.causes:
+        click.echo("Cells that do not show it:")
+    for cause, number in searched.causes.most_common():
+        click.echo(f"  {number}: {cause}")

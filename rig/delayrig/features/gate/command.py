@@ -1,0 +1,444 @@
+# SPDX-License-Identifier: GPL-2.0-or-later
+"""`rig/rig gate`: may a change go in?"""
+
+import shlex
+import sys
+from collections.abc import Callable, Iterable
+from dataclasses import dataclass, replace
+from pathlib import Path
+
+import click
+from click.decorators import FC
+
+from delayrig.base.atomic_file import write_json
+from delayrig.base.errors import BadInputError, BuildError, ExitCode
+from delayrig.base.paths import Paths, find_paths
+from delayrig.cli.cells import (
+    ClusterGiven,
+    cluster_options,
+    connect_option,
+    lane_option,
+    unconfined_option,
+)
+from delayrig.cli.command import (
+    INTERRUPTED,
+    RigCommand,
+    default_out,
+    delay_options,
+    first_error,
+    gathered,
+    is_unconfined,
+    run_progress,
+    tell,
+    until_interrupted,
+)
+from delayrig.cli.option_types import PLAN_NAME, SUBJECT, SUBJECT_OR_RUN, given_tree
+from delayrig.cli.verbosity import make_console, note, tables_or_json, tell_json
+from delayrig.decision.decision import FILE_NAME, Decision, Limits
+from delayrig.decision.gate_judge import Terms, decide
+from delayrig.decision.known_faults import FILE_NAME as KNOWN_FAULTS
+from delayrig.decision.known_faults import KnownFault, read_known_faults
+from delayrig.decision.performance import PAIRS_MIN
+from delayrig.decision.request import (
+    ABORT,
+    BASELINE,
+    CANDIDATE,
+    GateRequest,
+    StoredBaseline,
+    bisect_code,
+    build_candidate,
+    cells_of,
+    check_built,
+    check_watched,
+    is_subject,
+    labels_of,
+    read_baseline,
+    rounds_of,
+    run_rounds,
+)
+from delayrig.features.coverage.changed_wait_text import changed_wait_words
+from delayrig.features.coverage.runs import KEPT, find_changed_waits
+from delayrig.features.export.command import format_option, read_report, speaks, write_formats
+from delayrig.features.gate.early import EarlyAnswer
+from delayrig.features.gate.first_cells import (
+    REACHED,
+    FirstCells,
+    keep_reached,
+    reached_in,
+    read_reached,
+)
+from delayrig.features.history.recording import HistoryWish, history_options, own_words, record_gate
+from delayrig.images.delay_function import DelayWish
+from delayrig.images.git_tree import choose_baseline, is_known, known_source, take_source
+from delayrig.images.recipes import read_recipes
+from delayrig.images.saved_programs import FOLDER as PROGRAMS
+from delayrig.images.saved_programs import programs_beside
+from delayrig.judge.exit_code import WATCHING
+from delayrig.model.cell import Cell, Role, place_of
+from delayrig.model.lane import EXACT_LANE, LaneName
+from delayrig.model.result import CellResult, Results
+from delayrig.plan.request import check_connect, check_out, choose_cells
+from delayrig.present.comparison import print_decision
+from delayrig.present.console import RunProgress, say
+from delayrig.present.formats.known import wanted_formats
+
+PLAN = "gate"
+LIMITS = {
+    "slowdown": "How much longer any cell may take; up to 50 ms are no reason.",
+    "cpu": "How much more CPU time it may take; up to 50 ms are no reason.",
+    "total-slowdown": "How much longer all exact cells together may take.",
+    "total-cpu": "How much more CPU time they may take.",
+}
+"""The allowed excess over the baseline in percent, by option."""
+
+
+class _AbortingError(click.UsageError):
+    """A usage error that ends a bisection, because it would occur in each revision."""
+
+    exit_code = ABORT
+
+
+class _GateCommand(RigCommand):
+    """A command whose usage errors convict no revision: `git bisect run` takes 2 for bad."""
+
+    def make_context(
+        self,
+        info_name: str | None,
+        args: list[str],
+        parent: click.Context | None = None,
+        **extra: object,
+    ) -> click.Context:
+        is_bisect = "--bisect" in args
+        try:
+            return super().make_context(info_name, args, parent, **extra)
+        except click.UsageError as error:
+            if is_bisect:
+                raise _AbortingError(error.message, ctx=error.ctx) from error
+            raise
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class _Wish:
+    baseline: str | None
+    candidate: str | None
+    labels: tuple[str, ...]
+    plan: str | None
+    lane: LaneName | None
+    limits: Limits
+    absolute: bool
+    known_faults: Path | None
+    unreached: str
+    rounds: int | None
+    build: str
+    bisect: bool
+    out: Path | None
+    jobs: int | None
+    seed: int | None
+    connect: str | None
+    cluster: ClusterGiven
+    delay: DelayWish
+    formats: tuple[str, ...]
+    history: HistoryWish
+    dry_run: bool
+
+
+def _limit_option(name: str, about: str) -> Callable[[FC], FC]:
+    key = f"{name.replace('-', '_')}_pct"
+    return click.option(
+        f"--max-{name}",
+        key,
+        type=click.FloatRange(0),
+        default=getattr(Limits(), key),
+        show_default=True,
+        metavar="PCT",
+        help=about,
+    )
+
+
+@click.command(cls=_GateCommand)
+@click.option(
+    "--baseline",
+    type=SUBJECT_OR_RUN,
+    metavar="S|RUN",
+    help="What is there: a subject, or a stored run.  [default: where the work tree of --tree left"
+    " the branch upstream, or its last commit]",
+)
+@click.option(
+    "--candidate",
+    type=SUBJECT,
+    metavar="S",
+    help="What is to go in: a subject.  [default: the work tree of --tree, as it is]",
+)
+@click.option(
+    "--label",
+    "labels",
+    multiple=True,
+    metavar="[SIDE=]NAME",
+    help="What answers call the candidate, or the SIDE (baseline, candidate).",
+)
+@click.option(
+    "--plan",
+    type=PLAN_NAME,
+    help=f"A plan's name, or a TOML file.  [default: {PLAN}, or that of RUN]",
+)
+@lane_option
+@unconfined_option
+@gathered("limits", Limits, *(_limit_option(*limit) for limit in LIMITS.items()))
+@click.option(
+    "--absolute",
+    is_flag=True,
+    help="Asks whether the candidate is safe by itself, whatever the baseline does.",
+)
+@click.option(
+    "--known-faults",
+    type=click.Path(exists=True, dir_okay=False, path_type=Path),
+    metavar="FILE",
+    help=f"Faults that are no warning until a date.  [default: {KNOWN_FAULTS} in --tree]",
+)
+@click.option(
+    "--unreached",
+    type=click.Choice(("doubt", "ok")),
+    default="doubt",
+    show_default=True,
+    help="What a changed wait comes to that no cell reached.",
+)
+@click.option(
+    "--rounds",
+    type=click.IntRange(1),
+    help=f"Of cells of real time.  [default: {2 * PAIRS_MIN}, or 1 against RUN]",
+)
+@click.option("--build", default="", metavar="CMD", help="Builds the candidate first, in a shell.")
+@click.option("--bisect", is_flag=True, help="Exit codes for `git bisect run`.")
+@click.option("--dry-run", is_flag=True, help="Lists the cells of both and ends.")
+@click.option("--out", type=click.Path(path_type=Path), help="Folder for results and cells.")
+@click.option("--jobs", type=click.IntRange(1), help="Cells at a time; default: as for `run`.")
+@click.option("--seed", type=click.IntRange(0), help="For all data.  [default: 1, or that of RUN]")
+@connect_option
+@cluster_options
+@delay_options
+@format_option(required=False)
+@history_options
+@tables_or_json
+@gathered("wish", _Wish)
+def gate(wish: _Wish) -> None:
+    """Decides whether the candidate may take the baseline's place.
+
+    Both run in the same cells. `--tree .` gates the change that is in this folder. Exits 1 where
+    anything is too short that was not before, or worse; else 3 where the candidate takes more than
+    it may, 4 where what changed cannot be judged, and 0. Faults of both are warnings.
+    """
+    try:
+        code = _gate(wish)
+    except Exception as raised:
+        if not wish.bisect:
+            raise
+        sys.exit(bisect_code(tell(raised), untestable=isinstance(first_error(raised), BuildError)))
+    sys.exit(bisect_code(code) if wish.bisect else code)
+
+
+def _gate(wish: _Wish) -> ExitCode:
+    paths = find_paths()
+    wanted = wanted_formats(wish.formats)
+    kept_in = wish.history.address()
+    wish = _with_both_sides(wish, paths)
+    if wish.dry_run:
+        _list_cells(_request(wish, paths))
+        return ExitCode.PASS
+    if wish.build:
+        _build(wish)
+    request = _request(wish, paths)
+    folder = request.candidate.out
+    with run_progress() as progress:
+        runs = until_interrupted(
+            run_rounds(request, paths, _Telling(progress, _early(request, wish))),
+            kept=f"finished cells are kept in {folder}",
+        )
+    seen = (cell for sides in runs for results in sides for cell in results.cells)
+    keep_reached(paths.state / REACHED, seen)
+    decision = _decide(request, runs, wish, paths)
+    write_json(folder / FILE_NAME, decision)
+    tell_json(decision)
+    console = make_console(stderr=speaks(wanted))
+    try:
+        print_decision(decision, console)
+        console.print(f"gate: {shlex.join(['rig/rig', *own_words()])}", soft_wrap=True)
+        say(console, f"decision: {folder / FILE_NAME}")
+        write_formats(wanted, replace(read_report(folder), source_root=request.tree))
+    finally:
+        record_gate(kept_in, folder)
+    return ExitCode(decision.exit_code)
+
+
+@dataclass(frozen=True, slots=True)
+class _Telling:
+    """The progress of a gate, which tells a No as soon as it is certain."""
+
+    progress: RunProgress
+    early: EarlyAnswer
+
+    def preparing(self, what: str) -> None:
+        self.progress.preparing(what)
+
+    def round_begins(self, number: int, rounds: int) -> None:
+        self.progress.round_begins(number, rounds)
+
+    def started(self, cells: int) -> None:
+        self.progress.started(cells)
+
+    def finished(self, result: CellResult) -> None:
+        self.progress.finished(result)
+        side = result.id.split(".")[1]
+        if certain := self.early.finished(result, is_candidate=side == CANDIDATE):
+            note(f"certain already: No, unsafe: {certain}")
+
+
+def _early(request: GateRequest, wish: _Wish) -> EarlyAnswer:
+    stored = request.stored.results.cells if request.stored else []
+    measured = [cell for cell in stored if cell.role == Role.MEASURE]
+    return EarlyAnswer(request.candidate.cells, measured, absolute=wish.absolute)
+
+
+def _with_both_sides(wish: _Wish, paths: Paths) -> _Wish:
+    """Takes a side that is not named from `--tree`, and says which it is."""
+    tree = given_tree()
+    if tree is None and (wish.baseline is None or wish.candidate is None):
+        missing = "--baseline" if wish.baseline is None else "--candidate"
+        raise BadInputError(
+            f"{missing} is missing", hint="name it, or the changed tree with --tree DIR"
+        )
+    if wish.candidate is None and tree is not None:
+        source = take_source("", tree, paths)
+        note(f"candidate: {source.label}")
+        wish = replace(wish, candidate=source.name)
+    if wish.baseline is None and tree is not None:
+        choice = choose_baseline(tree)
+        source = take_source(choice.revision, tree, paths)
+        note(f"baseline: {source.label}, {choice.why}")
+        wish = replace(wish, baseline=source.name)
+    return wish
+
+
+def _build(wish: _Wish) -> None:
+    try:
+        build_candidate(wish.build)
+    except KeyboardInterrupt:
+        # This is not click's exit code, which convicts: git must end its bisection.
+        click.echo("interrupted; nothing was run", err=True)
+        sys.exit(INTERRUPTED)
+    check_built(wish.candidate or "")
+
+
+def _list_cells(request: GateRequest) -> None:
+    """Prints the cells of both sides, without building anything."""
+    theirs = [] if request.baseline is None else request.baseline.cells
+    for side, cells in (("baseline", theirs), ("candidate", request.candidate.cells)):
+        for cell in cells:
+            click.echo(f"{side:9}  {cell.id}")
+    rounds = f", {request.rounds} times each" if request.rounds > 1 else ""
+    note(f"{len(theirs) + len(request.candidate.cells)} cells{rounds}")
+
+
+def _request(wish: _Wish, paths: Paths) -> GateRequest:
+    """Checks all that can be checked before anything is run."""
+    baseline, subject = wish.baseline or "", wish.candidate or ""
+    is_run = not is_subject(baseline, read_recipes(paths.checkout))
+    stored = read_baseline(Path(baseline)) if is_run else None
+    ours = known_source(subject, paths) if is_known(subject, paths) else None
+    header = stored.results.run if stored else None
+    plan = wish.plan or (header.plan if header else PLAN)
+    seed = wish.seed if wish.seed is not None else header.seed if header else 1
+    choice = choose_cells(
+        plan=plan,
+        subjects=[subject] if stored else [baseline, subject],
+        seed=seed,
+        paths=paths,
+        lane=wish.lane or (stored.lane if stored else None),
+    )
+    cells = cells_of(subject, choice.cells, watched=True)
+    check_watched(cells, plan)
+    # Nothing is certain before these have answered.
+    cells.sort(key=lambda cell: cell.role not in WATCHING)
+    check_connect(wish.connect, choice.cells)
+    if stored:
+        stored.check_cells(cells)
+    folder = (wish.out or default_out("gate")).absolute()
+    theirs = [] if stored else cells_of(baseline, choice.cells, watched=False)
+    if not wish.dry_run:
+        check_out(folder, [*theirs, *cells], name=FILE_NAME)
+    candidate = replace(
+        choice.request(plan, folder, seed=seed, argv=own_words(), jobs=wish.jobs),
+        cells=cells,
+        connect=wish.connect,
+        cluster=wish.cluster.wish(),
+        unconfined=is_unconfined(),
+        delay=wish.delay,
+        keeps_programs=folder / PROGRAMS,
+        again=lambda cell: ["repro", "--from", _from_here(folder), cell.id],
+        first=_first(folder, stored, cells, paths).places,
+    )
+    is_real = choice.lane != EXACT_LANE
+    return GateRequest(
+        baseline=None if stored else replace(candidate, cells=theirs),
+        candidate=candidate,
+        stored=stored,
+        # A stored baseline has no halves of pairs.
+        rounds=(wish.rounds or (1 if stored else 2 * PAIRS_MIN)) if is_real else 1,
+        questions=choice.questions,
+        labels=labels_of(wish.labels, {BASELINE: baseline, CANDIDATE: subject}, paths),
+        tree=Path(ours.folder) if ours else None,
+    )
+
+
+def _first(
+    folder: Path, stored: StoredBaseline | None, cells: Iterable[Cell], paths: Paths
+) -> FirstCells:
+    theirs = Path(programs_beside(stored.folder)) if stored else folder / PROGRAMS
+    measured = reached_in(stored.results.cells) if stored else {}
+    return FirstCells(
+        sides=(theirs / BASELINE, folder / PROGRAMS / CANDIDATE),
+        reached=read_reached(paths.state / REACHED) | measured,
+        watching={place_of(cell.id) for cell in cells if cell.role in WATCHING},
+        kept=paths.images / KEPT,
+    )
+
+
+def _from_here(folder: Path) -> str:
+    """Returns the folder as typed where the gate ran: a job's own folder is on no other machine."""
+    return str(folder.relative_to(Path.cwd()) if folder.is_relative_to(Path.cwd()) else folder)
+
+
+def _decide(request: GateRequest, runs: list[list[Results]], wish: _Wish, paths: Paths) -> Decision:
+    stored = request.stored
+    reached, unreached = _changed_waits(request, wish, paths)
+    terms = Terms(
+        limits=wish.limits,
+        absolute=wish.absolute,
+        questions=request.questions,
+        known=_known_faults(request, wish),
+        stored=str(stored.path) if stored else "",
+        labels=(request.labels.get(BASELINE, ""), request.labels.get(CANDIDATE, "")),
+        reached=reached,
+        unreached=unreached,
+    )
+    baseline = [stored.results] if stored else [sides[0] for sides in runs]
+    return decide(baseline, [sides[-1] for sides in runs], terms)
+
+
+def _known_faults(request: GateRequest, wish: _Wish) -> list[KnownFault]:
+    """Returns the faults of the file that was named, else of the one in the candidate's tree."""
+    in_tree = request.tree / KNOWN_FAULTS if request.tree else None
+    if wish.known_faults is None and (in_tree is None or not in_tree.is_file()):
+        return []
+    path = wish.known_faults or in_tree
+    return read_known_faults(path) if path else []
+
+
+def _changed_waits(request: GateRequest, wish: _Wish, paths: Paths) -> tuple[list[str], list[str]]:
+    """Returns in words where changed waits were seen, and which ones no cell reached."""
+    folder, stored = request.candidate.out, request.stored
+    theirs = [stored.folder] if stored else rounds_of(folder, BASELINE)
+    changed = find_changed_waits(theirs, rounds_of(folder, CANDIDATE), paths)
+    words = changed_wait_words(changed)
+    if wish.unreached == "ok":
+        return [*words.unreached, *words.reached], []
+    return words.reached, words.unreached

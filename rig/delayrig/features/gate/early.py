@@ -1,0 +1,56 @@
+# SPDX-License-Identifier: GPL-2.0-or-later
+"""A No before all cells are done: as soon as it is certain, whatever the others will say."""
+
+from collections.abc import Iterable
+
+from delayrig.decision.decision_text import fault_words
+from delayrig.decision.faults import REFUSING, compare_faults, is_struck
+from delayrig.judge.exit_code import WATCHING, is_expected
+from delayrig.model.cell import Cell, Role
+from delayrig.model.lane import EXACT_LANE
+from delayrig.model.result import CellResult
+
+
+class EarlyAnswer:
+    """The findings while cells finish. Only exact cells count, which no other round changes."""
+
+    def __init__(
+        self, cells: Iterable[Cell], baseline: Iterable[CellResult] = (), *, absolute: bool = False
+    ) -> None:
+        """Takes the candidate's cells, and those of a stored baseline."""
+        self._unheard = {c.id for c in cells if c.role in WATCHING and c.lane == EXACT_LANE}
+        self._theirs = {cell.place: cell for cell in baseline}
+        self._ours: dict[str, CellResult] = {}
+        self._absolute = absolute
+        self._is_over = not self._unheard
+
+    def finished(self, result: CellResult, *, is_candidate: bool) -> str:
+        """Returns the No in words when it becomes certain, once; else nothing."""
+        if result.lane != EXACT_LANE or self._is_over:
+            return ""
+        if Role(result.role) in WATCHING:
+            self._hear(result)
+            places = list(self._ours)
+        else:
+            (self._ours if is_candidate else self._theirs)[result.place] = result
+            places = [result.place] if result.place in self._ours else []
+        certain = "" if self._unheard else next(filter(None, map(self._no, places)), "")
+        self._is_over |= bool(certain)
+        return certain
+
+    def _hear(self, result: CellResult) -> None:
+        """Notes that a canary or a control answered; a wrong answer makes nothing certain."""
+        self._unheard.discard(result.id)
+        self._is_over |= not is_expected(result)
+
+    def _no(self, place: str) -> str:
+        """Returns why that place refuses the candidate.
+
+        What signals strike by chance is known when all cells are done.
+        """
+        before, now = self._theirs.get(place), self._ours[place]
+        if (before is None and not self._absolute) or is_struck(now):
+            return ""
+        faults = compare_faults(None if self._absolute else before, now)
+        refusing = [fault for fault in faults if fault.change in REFUSING]
+        return f"{fault_words(refusing[0])}, in {now.id}" if refusing else ""

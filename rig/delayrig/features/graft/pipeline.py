@@ -1,0 +1,252 @@
+# SPDX-License-Identifier: GPL-2.0-or-later
+"""One graft from the tree to the summary: check, copy, commit, build, test, gate.
+
+`graft.json` is for programs, `summary.txt` for a mail.
+"""
+
+import subprocess
+import sys
+import textwrap
+from collections.abc import Callable, Iterator, Sequence
+from contextlib import contextmanager
+from dataclasses import dataclass
+from pathlib import Path
+
+import msgspec
+from msgspec.structs import replace
+
+from delayrig.base.die_with_parent import die_with_parent
+from delayrig.base.errors import BadInputError, RigFaultError
+from delayrig.base.scratch import ScratchFolder
+from delayrig.decision.decision import FILE_NAME as GATE_FILE
+from delayrig.decision.decision import Decision, Excess, read_decision
+from delayrig.features.graft import repository
+from delayrig.features.graft.build import Built, DoesNotBuildError, OwnTests, build
+from delayrig.features.graft.meson_source import UnknownBuildError
+from delayrig.features.graft.steps import Step, plan_steps, read_ours
+from delayrig.features.graft.tree import Tree, find_tree, read_texts
+from delayrig.judge.exit_code import UNSAFE
+from delayrig.model.cell import Role
+
+SCHEMA = 1
+FILE_NAME, SUMMARY = "graft.json", "summary.txt"
+WIDTH = 72
+FIGURES = ("time", "CPU time")
+ABOUT = """\
+These patches put a delay layer into flashrom that waits by the OS clock
+alone: nothing is calibrated, signals cut no wait short, and waits from
+100 us on sleep."""
+ORIGINAL, GRAFTED, STEPS = "original", "grafted", "steps"
+PATCHES, GATE = "patches", "gate"
+STANDARD_ERROR = 2
+
+
+class StepDone(msgspec.Struct, frozen=True, kw_only=True):
+    title: str
+    files: list[str]
+
+
+class Graft(msgspec.Struct, frozen=True, kw_only=True):
+    """The whole answer. A part that was not requested is None."""
+
+    schema: int = SCHEMA
+    tree: str
+    system: str
+    steps: list[StepDone]
+    patches: list[str] = []
+    lines: str = ""
+    """The files that the graft changed, and the number of lines."""
+    original: Built | None = None
+    grafted: Built | None = None
+    gate: Decision | None = None
+
+
+def mail_of(graft: Graft, again: str) -> str:
+    """Returns the summary, in lines that fit a mail."""
+    count = len(graft.steps)
+    parts = [
+        f"Subject: [PATCH 0/{count}] Delays by the OS clock",
+        ABOUT,
+        "\n".join(f"  {n}/{count}  {step.title}" for n, step in enumerate(graft.steps, 1)),
+        graft.lines.rstrip("\n"),
+        "\n".join(_built(graft)),
+        "\n".join(_gated(graft, graft.gate)) if graft.gate else "",
+        f"Made by: {again}",
+    ]
+    return "\n\n".join(part for part in parts if part) + "\n"
+
+
+def _built(graft: Graft) -> Iterator[str]:
+    if graft.original is None or graft.grafted is None:
+        return
+    before, now = graft.original, graft.grafted
+    yield f"{'':22}{'before':>20}{'now':>20}"
+    yield _row(f"warnings ({graft.system})", str(before.warnings), str(now.warnings))
+    if before.tests and now.tests:
+        yield _row("the tree's own tests", _tests(before.tests), _tests(now.tests))
+
+
+def _row(what: str, before: str, now: str, change: str = "") -> str:
+    return f"{what:22}{before:>20}{now:>20}{change:>10}".rstrip()
+
+
+def _tests(tests: OwnTests) -> str:
+    count = tests.passed + tests.failed
+    return f"{tests.passed} of {count} pass" if count else "none were run"
+
+
+def _gated(graft: Graft, decision: Decision) -> Iterator[str]:
+    measured = [cell for cell in decision.cells if cell.role == Role.MEASURE]
+    yield f"Gate, plan '{decision.plan}', cells for each: {len(measured)}"
+    for line in decision.lines:
+        yield textwrap.indent(textwrap.fill(_without_paths(line, graft), WIDTH - 2), "  ")
+    yield ""
+    before = sum(cell.baseline in UNSAFE for cell in measured)
+    now = sum(cell.candidate in UNSAFE for cell in measured)
+    yield _row("cells with a fault", str(before), str(now))
+    for figure in FIGURES:
+        yield from _total([item for c in measured for item in c.excess if item.figure == figure])
+
+
+def _without_paths(line: str, graft: Graft) -> str:
+    for built, name in ((graft.original, "the original"), (graft.grafted, "the graft")):
+        line = line.replace(f"path:{built.program}", name) if built else line
+    return line
+
+
+def _total(items: list[Excess]) -> Iterator[str]:
+    before_ns = sum(item.baseline_ns for item in items)
+    now_ns = sum(item.candidate_ns for item in items)
+    if before_ns:
+        change = f"{100 * (now_ns - before_ns) / before_ns:+.1f} %"
+        yield _row(items[0].figure, f"{before_ns / 1e9:.3f} s", f"{now_ns / 1e9:.3f} s", change)
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Planned:
+    """A tree that the graft fits. Nothing is written yet."""
+
+    root: Path
+    tree: Tree
+    steps: list[Step]
+
+    @property
+    def graft(self) -> Graft:
+        done = [StepDone(title=step.title, files=sorted(step.changed)) for step in self.steps]
+        return Graft(tree=str(self.root), system=self.tree.system, steps=done)
+
+
+def plan_graft(root: Path, checkout: Path) -> Planned:
+    """Returns the plan; raises `BadInputError` if the graft does not fit."""
+    texts = read_texts(root)
+    try:
+        tree = find_tree(root, texts)
+        steps = plan_steps(tree, texts, read_ours(checkout))
+    except UnknownBuildError as error:
+        raise BadInputError(f"{root}/{error.message}", hint=error.hint) from error
+    return Planned(root=root, tree=tree, steps=steps)
+
+
+def check_folder(root: Path, folder: Path) -> None:
+    """Raises `BadInputError` if `folder` may not be made."""
+    if folder.resolve().is_relative_to(root.resolve()):
+        raise BadInputError(
+            f"{folder}: lies in {root}, which is to stay as it is",
+            hint="name another folder by --out or --patches",
+        )
+    if folder.exists() and (not folder.is_dir() or any(folder.iterdir())):
+        raise BadInputError(f"{folder}: is there already", hint="name a folder that is not")
+
+
+def graft_patches(planned: Planned, to: Path, say: Callable[[str], None]) -> Graft:
+    """Builds the tree with each step, then writes the series, and nothing else that stays."""
+    with ScratchFolder() as name:
+        folder = Path(name, GRAFTED)
+        repository.copy_tree(planned.root, folder)
+        repository.commit_steps(folder, planned.steps)
+        build_steps(planned, folder, Path(name), say, range(len(planned.steps) + 1))
+        to.mkdir(parents=True, exist_ok=True)
+        patches = repository.write_patches(folder, to)
+        lines = repository.changed_lines(folder)
+    return replace(planned.graft, patches=patches, lines=lines)
+
+
+def graft_copy(planned: Planned, out: Path, say: Callable[[str], None], *, tests: bool) -> Graft:
+    """Makes both trees in `out`, builds and tests them and each step between, then the series."""
+    out.mkdir(parents=True, exist_ok=True)
+    say("copying the tree")
+    repository.copy_tree(planned.root, out / GRAFTED)
+    repository.copy_as_found(out / GRAFTED, out / ORIGINAL)
+    repository.commit_steps(out / GRAFTED, planned.steps)
+    say(f"building {ORIGINAL}")
+    original = build(out / ORIGINAL, planned.tree, out / f"{ORIGINAL}.log", tests=tests)
+    with ScratchFolder() as name:
+        between = range(1, len(planned.steps))
+        build_steps(planned, out / GRAFTED, Path(name), say, between)
+    say(f"building {GRAFTED}")
+    with _blamed_on(planned, len(planned.steps)):
+        grafted = build(out / GRAFTED, planned.tree, out / f"{GRAFTED}.log", tests=tests)
+    return replace(
+        planned.graft,
+        patches=repository.write_patches(out / GRAFTED, out / PATCHES),
+        lines=repository.changed_lines(out / GRAFTED),
+        original=original,
+        grafted=grafted,
+    )
+
+
+def build_steps(
+    planned: Planned, grafted: Path, scratch: Path, say: Callable[[str], None], numbers: range
+) -> None:
+    """Builds the tree after so many of the steps, one number after another, as git has them."""
+    folder, log = scratch / STEPS, scratch / f"{STEPS}.log"
+    repository.copy_as_found(grafted, folder)
+    try:
+        for number in numbers:
+            say(f"building with step {number}" if number else f"building {ORIGINAL}")
+            repository.take_step(folder, number, len(planned.steps))
+            with _blamed_on(planned, number):
+                build(folder, planned.tree, log, tests=False)
+    finally:
+        repository.drop_copy(grafted, folder)
+
+
+@contextmanager
+def _blamed_on(planned: Planned, number: int) -> Iterator[None]:
+    """Says of a step that does not build that it is the graft which does not fit."""
+    try:
+        yield
+    except DoesNotBuildError as error:
+        if number == 0:
+            raise BadInputError(
+                f"{planned.root}: could not be built:\n{error.tail}",
+                hint="install what it misses, and start again; --out keeps all that the build said",
+            ) from error
+        title = planned.steps[number - 1].title
+        raise BadInputError(
+            f"{planned.root}: the graft does not fit: with step {number} ({title}) the tree does"
+            f" not build any more:\n{error.tail}",
+            hint="no patch was written; the tree's build is one that the graft does not know yet",
+        ) from error
+
+
+def gate_graft(graft: Graft, out: Path, options: Sequence[str], *, shown: bool) -> Decision:
+    """Gates the grafted tree against the original by the usual command."""
+    assert graft.original is not None
+    assert graft.grafted is not None
+    sides = ["--baseline", f"path:{graft.original.program}"]
+    sides += ["--candidate", f"path:{graft.grafted.program}"]
+    words = ["-P", "-m", "delayrig", "gate", *sides, "--out", str(out / GATE), *options]
+    # The summary contains its answer.
+    where = STANDARD_ERROR if shown else subprocess.DEVNULL
+    subprocess.run(die_with_parent([sys.executable, *words]), stdout=where, check=False)
+    if not (out / GATE / GATE_FILE).is_file():
+        raise RigFaultError("the gate came to no decision", hint="its own words are above")
+    return read_decision(out / GATE)
+
+
+def tests_broken(graft: Graft) -> bool:
+    """Returns True if more of the tree's own tests fail after the graft."""
+    before = graft.original.tests if graft.original else None
+    now = graft.grafted.tests if graft.grafted else None
+    return bool(before and now and now.failed > before.failed)

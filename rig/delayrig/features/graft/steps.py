@@ -1,0 +1,248 @@
+# SPDX-License-Identifier: GPL-2.0-or-later
+"""The proposal's four steps, as changes of a tree's files, each with its commit message."""
+
+import re
+from collections.abc import Callable
+from dataclasses import dataclass
+from pathlib import Path
+
+from delayrig.base.errors import RigFaultError
+from delayrig.features.graft.makefile import with_default, with_object
+from delayrig.features.graft.meson_source import MesonSource
+from delayrig.features.graft.tree import (
+    DELAY,
+    DELAY_DEFINED,
+    DROPPED,
+    MAIN,
+    MESON,
+    PROGRAMMER_INIT,
+    REPLACED,
+    Texts,
+    Tree,
+    named_in,
+)
+
+OPTION = "delay_minimum_sleep_us"
+MACRO = "CONFIG_DELAY_MINIMUM_SLEEP_US"
+ABOUT = "Waits of this many microseconds and more sleep, shorter ones poll the clock"
+
+PRIORITY = f"""\
+/* At realtime priority whoever polls keeps others off the CPU: not in a build that polls long. */
+#define REALTIME_POLL_US_MAX 10000
+
+static void raise_priority(void)
+{{
+	struct realtime found;
+	int error;
+
+	if ({MACRO} > REALTIME_POLL_US_MAX)
+		return;
+	error = realtime_acquire(&found);
+	if (error != 0 && error != -ENOSYS)
+		msg_ginfo("Staying at normal priority (%s).\\n", strerror(-error));
+}}
+
+"""
+THRESHOLD_US, OLD_THRESHOLD_US = 100, 100_000
+SWITCHES = ("CONFIG_DELAY_HYBRID", "CONFIG_DELAY_TIMER_SLACK")
+SOURCES = {
+    "udelay.c": "platform/udelay.c",
+    "udelay.h": "include/platform/udelay.h",
+    "realtime.c": "platform/realtime.c",
+    "realtime.h": "include/realtime.h",
+}
+"""Our files, below flashrom/."""
+OS_CLOCK = """\
+udelay: Wait by the OS clock, and by nothing else
+
+A wait is over when the clock shows its end. Loops are not calibrated
+and no timer resolution is asked for: a count of loops says nothing
+about time once a CPU changes its clock or the thread moves to a faster
+core.
+
+The end of a sleep is an absolute moment, or what is left is taken from
+the clock again, so a signal cannot cut a wait short. Time is counted in
+64 bits of nanoseconds, and no length overflows.
+
+Waits from 100 ms on sleep. Sleeping to just before the end and the
+timer slack are switched off in this step.
+"""
+OLD_SYSTEMS = """
+This file had code for other systems (libpayload, Windows) as well,
+which goes with it. They need files of their own.
+"""
+THRESHOLD = f"""\
+udelay: Sleep from 100 us on
+
+Waits below {MACRO} poll the clock, which takes a
+whole CPU; longer ones sleep. The default was 100 ms, and nearly all
+waits polled. Sleeps of 100 us end within 10 % of their length on most
+machines.
+
+The option delay_minimum_sleep_us sets another value.
+"""
+REALTIME = """\
+cli: Ask for realtime priority
+
+Sleeps of a thread under SCHED_FIFO end closer to their time. flashrom
+asks for the lowest such priority right before it opens the programmer,
+and goes on without it where that is not allowed: nothing depends on it.
+
+Only the command line asks. The priority of a program that uses
+libflashrom is that program's own business.
+"""
+HYBRID = """\
+udelay: Sleep to just before the end, and poll the rest
+
+A sleep ends late by up to 60 us on an idle machine, and Linux adds its
+timer slack of 50 us. So a wait sleeps to shortly before its end and
+polls what is left, and the slack is 1 ns meanwhile. How long "shortly"
+is follows from how late the thread's wake-ups come, between 2 and
+125 us.
+"""
+
+
+def set_macro(text: str, macro: str, value: int) -> str:
+    changed, count = re.subn(rf"^(#define {macro}) \d+$", rf"\1 {value}", text, flags=re.M)
+    if count == 0:
+        raise RigFaultError(f"our delay layer has no #define {macro}")
+    return changed
+
+
+def drop_old_functions(name: str, text: str) -> str:
+    """Removes calls and declarations of the old functions, unless a system has its own."""
+    if DELAY_DEFINED.search(text):
+        return _with_static(text)
+    for old in DROPPED:
+        comment = r"(?:^[ \t]*/\*[^\n]*alibrat[^\n]*\*/\n)?"
+        text = re.sub(rf"{comment}^[ \t]*{old}\s*\(\s*\)\s*;\n", "", text, flags=re.M)
+    for old in (*DROPPED, *REPLACED):
+        text = re.sub(rf"^(?:extern )?void {old}\s*\([^;{{}}]*\);\n", "", text, flags=re.M)
+    if name.endswith(".c"):
+        text = re.sub(rf"\b({'|'.join(REPLACED)})\s*\(", f"{DELAY}(", text)
+    return text
+
+
+def _with_static(text: str) -> str:
+    """Makes them static: without a declaration, a build that requires prototypes refuses them."""
+    functions = "|".join((*DROPPED, *REPLACED))
+    return re.sub(rf"^(void (?:{functions})\s*\([^;{{}}]*\)\s*\{{)", r"static \1", text, flags=re.M)
+
+
+def set_meson_option(path: str, text: str, threshold_us: int) -> str:
+    """Sets the option's default, and makes the option where there is none."""
+    changed = MesonSource(path, text).with_option_default(OPTION, threshold_us)
+    return changed or (
+        f"{text}option('{OPTION}', type : 'integer', min : 0, value : {threshold_us},\n"
+        f"       description : '{ABOUT}')\n"
+    )
+
+
+def pass_meson_option(text: str) -> str:
+    """Passes the option to the compiler, right after `project()`."""
+    return MesonSource(MESON, text).with_line_after_project(
+        f"add_project_arguments('-D{MACRO}=@0@'.format(get_option('{OPTION}')), language : 'c')\n"
+    )
+
+
+def ask_for_priority(text: str) -> str:
+    """Makes the command line request priority right before it opens the programmer."""
+    main = MAIN.search(text)
+    assert main is not None, "looked for before"
+    call = PROGRAMMER_INIT.search(text, main.start())
+    assert call is not None, "looked for before"
+    indent = call[0][: len(call[0]) - len(call[0].lstrip())]
+    parts = (
+        text[: main.start()],
+        PRIORITY,
+        text[main.start() : call.start()],
+        f"{indent}raise_priority();\n\n",
+        text[call.start() :],
+    )
+    return _include("".join(parts))
+
+
+def _include(text: str) -> str:
+    missing = (name for name in ("errno.h", "string.h") if f"#include <{name}>" not in text)
+    system = "".join(f"#include <{name}>\n" for name in missing)
+    before = f'{system}#include "realtime.h"\n#include "'
+    return re.sub(r'^#include "', before, text, count=1, flags=re.M)
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Step:
+    message: str
+    changed: Texts
+
+    @property
+    def title(self) -> str:
+        return self.message.partition("\n")[0]
+
+
+def read_ours(checkout: Path) -> Texts:
+    return {name: (checkout / "flashrom" / path).read_text() for name, path in SOURCES.items()}
+
+
+def plan_steps(tree: Tree, texts: Texts, ours: Texts) -> list[Step]:
+    """Returns the changes of a tree, one commit after another. Nothing is written."""
+    others = any(word in texts[tree.delay] for word in ("__LIBPAYLOAD__", "IS_WINDOWS"))
+    changes: list[tuple[str, Callable[[Tree, Texts, Texts], Texts]]] = [
+        (OS_CLOCK + (OLD_SYSTEMS if others else ""), _os_clock),
+        (THRESHOLD, _threshold),
+        (REALTIME, _realtime),
+        (HYBRID, lambda tree, texts, ours: {**texts, tree.delay: ours["udelay.c"]}),
+    ]
+    steps = []
+    for message, change in changes:
+        after = change(tree, texts, ours)
+        changed = {name: text for name, text in after.items() if texts.get(name) != text}
+        steps.append(Step(message=message, changed=changed))
+        texts = after
+    return steps
+
+
+def _os_clock(tree: Tree, texts: Texts, ours: Texts) -> Texts:
+    source = set_macro(ours["udelay.c"], MACRO, OLD_THRESHOLD_US)
+    for switch in SWITCHES:
+        source = set_macro(source, switch, 0)
+    others = {name: drop_old_functions(name, text) for name, text in texts.items()}
+    return {**others, tree.delay: source, tree.header: ours["udelay.h"]}
+
+
+def _threshold(tree: Tree, texts: Texts, _: Texts) -> Texts:
+    source = set_macro(texts[tree.delay], MACRO, THRESHOLD_US)
+    return {**texts, tree.delay: source, **_meson_option(tree, texts), **_make_option(tree, texts)}
+
+
+def _meson_option(tree: Tree, texts: Texts) -> Texts:
+    if not tree.options:
+        return {}
+    options = set_meson_option(tree.options, texts.get(tree.options, ""), THRESHOLD_US)
+    changed = {tree.options: options}
+    passed = any(
+        MACRO in text and MesonSource(name, text).mentions(MACRO)
+        for name, text in texts.items()
+        if name.endswith(MESON)
+    )
+    return changed if passed else {**changed, MESON: pass_meson_option(texts[MESON])}
+
+
+def _make_option(tree: Tree, texts: Texts) -> Texts:
+    return {
+        name: with_default(texts[name], MACRO, THRESHOLD_US, ABOUT, named_in(name, tree.delay))
+        for name in tree.builds
+        if not name.endswith(MESON)
+    }
+
+
+def _realtime(tree: Tree, texts: Texts, ours: Texts) -> Texts:
+    added = {tree.realtime: ours["realtime.c"], tree.realtime_header: ours["realtime.h"]}
+    builds = {name: _name_realtime(tree, name, texts[name]) for name in tree.builds}
+    return {**texts, **added, **builds, tree.cli: ask_for_priority(texts[tree.cli])}
+
+
+def _name_realtime(tree: Tree, build: str, text: str) -> str:
+    old, new = named_in(build, tree.delay), named_in(build, tree.realtime)
+    if build.endswith(MESON):
+        return MesonSource(build, text).with_source(old, new)
+    return with_object(text, old, new)

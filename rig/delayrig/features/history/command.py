@@ -1,0 +1,259 @@
+# SPDX-License-Identifier: GPL-2.0-or-later
+"""`rig/rig history`: the runs of the past."""
+
+import datetime as dt
+import os
+from dataclasses import replace
+from pathlib import Path
+from typing import TYPE_CHECKING
+
+import click
+
+from delayrig.base.atomic_file import write_atomically
+from delayrig.base.errors import BadInputError
+from delayrig.base.extras import require_extra
+from delayrig.cli.command import Decorator, RigGroup, gathered
+from delayrig.cli.verbosity import make_console, note, tables_or_json, tell_json
+from delayrig.decision.two_runs import inputs_of
+from delayrig.features.history.address import NONE, VARIABLE, find_address
+from delayrig.features.history.recording import history_url
+from delayrig.judge.exit_code import exit_code_of_run
+from delayrig.model.lane import LaneName
+from delayrig.present.console import say
+from delayrig.present.results import print_results
+
+if TYPE_CHECKING:
+    from delayrig.features.history.schema import Choice
+    from delayrig.features.history.steps import Found
+    from delayrig.features.history.store import History
+
+LIMIT = 30
+CONFIDENCE = 0.99
+LANES = [name.value for name in LaneName]
+
+
+def _wanted(subject: str, plan: str, lane: str | None, since: str) -> "Choice":
+    from delayrig.features.history.schema import Choice
+
+    since = _moment(since, "--since")
+    return Choice(subject=subject, plan=plan, lane=lane or "", since=since)
+
+
+def _choosing(subject: Decorator) -> Decorator:
+    """Adds the filters of runs, including the `subject`, passed to the command as `wanted`."""
+    return gathered(
+        "wanted",
+        _wanted,
+        subject,
+        click.option("--plan", default="", help="Runs of this plan."),
+        click.option("--lane", type=click.Choice(LANES), help="Runs of this lane."),
+        click.option("--since", default="", metavar="WHEN", help="From a date on, or 7d ago."),
+    )
+
+
+_any_subject = click.option("--subject", default="", help="Runs in which this flashrom was.")
+_one_subject = click.argument("subject")
+
+
+class _ListingGroup(RigGroup):
+    """A group of commands that lists if no subcommand is named."""
+
+    def parse_args(self, ctx: click.Context, args: list[str]) -> list[str]:
+        """Gives options of `list` to that command."""
+        bare = not args or (args[0].startswith("-") and args[0] not in ctx.help_option_names)
+        return super().parse_args(ctx, ["list", *args] if bare else args)
+
+
+@click.group(cls=_ListingGroup)
+def history() -> None:
+    """Lists the runs of the past, draws them, and finds where a time stepped.
+
+    `run` and `gate` keep theirs by themselves. Without a command it is `list`.
+    """
+
+
+def opened_history(url: str | None) -> "History":
+    """Returns the named history, else the user's own; raises `BadInputError` if there is none."""
+    from delayrig.features.history.store import History
+
+    address = find_address(url, os.environ)
+    if address is None:
+        raise BadInputError(
+            f"--history {NONE}: there is no history to look at",
+            hint=f"give --history URL, or unset ${VARIABLE}",
+        )
+    return History(address)
+
+
+_history_option = gathered("store", opened_history, history_url)
+
+
+@history.command("list")
+@_choosing(_any_subject)
+@click.option("--limit", type=click.IntRange(1), default=LIMIT, show_default=True, help="Newest.")
+@_history_option
+@tables_or_json
+def list_runs(wanted: "Choice", limit: int, store: "History") -> None:
+    """Lists runs, the newest last."""
+    from delayrig.features.history.terminal import list_table, listed
+
+    runs = [listed(entry) for entry in store.summaries(replace(wanted, limit=limit))]
+    tell_json(runs)
+    console = make_console()
+    if runs:
+        console.print(list_table(runs))
+    else:
+        say(console, f"no such run is kept in {store.label}")
+
+
+@history.command("show")
+@click.argument("number", type=click.IntRange(1))
+@_history_option
+@tables_or_json
+def show_run(number: int, store: "History") -> None:
+    """Shows a run as it was shown then."""
+    from delayrig.features.history.schema import Choice
+
+    results = store.load(number)
+    tell_json(results)
+    console = make_console()
+    code = exit_code_of_run(results.cells, results.contrasts)
+    print_results(results, code, console, out="")
+    for entry in store.summaries(Choice(numbers=(number,))):
+        if entry.gate:
+            decision = store.decision(entry.gate.gate)
+            console.print(f"It was the {entry.gate.side} of gate {entry.gate.gate}:")
+            say(console, *(f"  {line}" for line in decision.lines))
+
+
+@history.command("plot")
+@_choosing(_one_subject)
+@click.option("--svg", type=click.Path(path_type=Path), help="Draws it into this file instead.")
+@_history_option
+@tables_or_json
+def plot(wanted: "Choice", svg: Path | None, store: "History") -> None:
+    """Shows SUBJECT's total time over runs.
+
+    Only totals of the same cells are joined by a line: the same plan and lane, and all timed.
+    """
+    from delayrig.features.history.steps import points_of, series_of
+    from delayrig.features.history.terminal import print_plot
+
+    series = series_of(points_of(store.entries(wanted), wanted.subject))
+    if not series:
+        raise _no_runs(store, wanted.subject)
+    tell_json(series)
+    if svg is None:
+        print_plot(series, make_console())
+        return
+    from delayrig.features.history.plot import history_chart
+
+    write_atomically(svg, history_chart(series, wanted.subject).svg_file())
+
+
+@history.command("steps")
+@_choosing(_one_subject)
+@click.option(
+    "--confidence",
+    type=click.FloatRange(0.5, 0.999),
+    default=CONFIDENCE,
+    show_default=True,
+    help="That real time stepped at all.",
+)
+@_history_option
+@tables_or_json
+def steps(wanted: "Choice", confidence: float, store: "History") -> None:
+    """Finds the runs at which SUBJECT's time stepped, and what changed there.
+
+    Exact time: any difference of a cell. Real time: a change-point test over runs of one plan on
+    one kind of machine.
+    """
+    from delayrig.features.history.steps import find_steps, points_of
+    from delayrig.features.history.terminal import print_steps
+
+    points = points_of(store.entries(wanted), wanted.subject)
+    if not points:
+        raise _no_runs(store, wanted.subject)
+    found = find_steps(points, wanted.subject, confidence=confidence)
+    tell_json(found)
+    print_steps(found, _unlike(store, found), make_console())
+
+
+@history.command("add")
+@click.argument("out", type=click.Path(path_type=Path))
+@_history_option
+def add(out: Path, store: "History") -> None:
+    """Keeps a finished run, or gate, given its --out folder."""
+    from delayrig.features.history.rows import read_finished
+
+    runs, decision = read_finished(out)
+    added = store.add(runs, decision)
+    numbers = " and ".join(str(number) for number in added.numbers)
+    how = "kept as" if added.is_new else "had been kept as"
+    click.echo(f"{how} {numbers} in {store.label}")
+
+
+@history.command("forget")
+@click.argument("numbers", nargs=-1, type=click.IntRange(1))
+@click.option("--before", default="", metavar="WHEN", help="All until then: a date, or 90d ago.")
+@history_url
+def forget(numbers: tuple[int, ...], before: str, url: str | None) -> None:
+    """Removes runs by their NUMBERS, or old ones; folders of runs stay."""
+    from delayrig.features.history.schema import Choice
+
+    if bool(numbers) == bool(before):
+        raise BadInputError("history forget: give NUMBERS, or --before", hint="one of the two")
+    store = opened_history(url)
+    if before:
+        old = Choice(before=_moment(before, "--before"))
+        numbers = tuple(entry.run.id for entry in store.summaries(old))
+    if numbers:
+        store.forget(numbers)
+    click.echo(f"{len(set(numbers))} runs removed from {store.label}")
+
+
+@history.command("export")
+@click.argument("file", type=click.Path(path_type=Path))
+@click.option(
+    "--format", "form", type=click.Choice(["parquet", "csv"]), default="parquet", show_default=True
+)
+@_choosing(_any_subject)
+@history_url
+def export_table(file: Path, form: str, wanted: "Choice", url: str | None) -> None:
+    """Writes runs as one table, a row a cell, into FILE."""
+    require_extra("parquet", f"--format {form}")
+    from delayrig.features.history.table import TableFormat, table_of, write_table
+
+    store = opened_history(url)
+    table = table_of(store.entries(wanted))
+    write_table(table, TableFormat(form), file)
+    note(f"{table.num_rows} cells in {file}")
+
+
+def _unlike(store: "History", found: "Found") -> dict[int, list[str]]:
+    """Returns, by run, the names of inputs that decide times and have changed."""
+    unlike: dict[int, list[str]] = {}
+    for step in found.steps:
+        if step.same_inputs is False:
+            before, after = store.load(step.previous), store.load(step.run)
+            ids = {cell.id: cell for cell in before.cells}
+            names: set[str] = set()
+            for cell in after.cells:
+                if cell.id in ids:
+                    theirs, ours = inputs_of(ids[cell.id], before.run), inputs_of(cell, after.run)
+                    names |= {n for n in theirs | ours if theirs.get(n) != ours.get(n)}
+            unlike[step.run] = sorted(names)
+    return unlike
+
+
+def _no_runs(store: "History", subject: str) -> BadInputError:
+    return BadInputError(
+        f"history {store.label}: no such run has timed the subject {subject!r}",
+        hint="`rig/rig history list` names the subjects",
+    )
+
+
+def _moment(text: str, option: str) -> str:
+    from delayrig.features.history.schema import moment
+
+    return moment(text, dt.datetime.now(dt.UTC), option=option) if text else ""

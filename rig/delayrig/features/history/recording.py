@@ -1,0 +1,107 @@
+# SPDX-License-Identifier: GPL-2.0-or-later
+"""The history options of `run` and `gate`, and keeping their runs."""
+
+import os
+import sys
+from collections.abc import Callable
+from dataclasses import dataclass
+from pathlib import Path
+from typing import TYPE_CHECKING
+
+import click
+
+from delayrig.base.errors import RigError
+from delayrig.cli.command import gathered
+from delayrig.cli.verbosity import make_console
+from delayrig.features.history.address import (
+    OPTION,
+    VARIABLE,
+    Address,
+    find_address,
+    without_passwords,
+)
+from delayrig.model.result import Results
+from delayrig.present.console import say
+
+if TYPE_CHECKING:
+    from delayrig.decision.decision import Decision
+    from delayrig.features.history.rows import FinishedRun
+
+history_url = click.option(
+    "--history",
+    "url",
+    metavar="URL",
+    help=f"The database of runs, as SQLAlchemy takes it; default: ${VARIABLE}, else SQLite"
+    " among the user's data.",
+)
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class HistoryWish:
+    url: str | None
+    none: bool
+
+    def address(self) -> Address | None:
+        """Returns the history; None if nothing is kept. Raises `BadInputError` for a wrong URL."""
+        return None if self.none else find_address(self.url, os.environ)
+
+
+history_options = gathered(
+    "history",
+    HistoryWish,
+    history_url,
+    click.option("--no-history", "none", is_flag=True, help="Keeps this run in no history."),
+)
+"""The options `--history` and `--no-history`, passed to the command as `history`."""
+
+
+def own_words() -> list[str]:
+    """Returns the command line without passwords."""
+    words = sys.argv[1:]
+    has_url = any(word.partition("=")[0] == OPTION for word in words)
+    return without_passwords(words) if has_url else words
+
+
+def record_run(address: Address | None, results: Results, out: Path) -> None:
+    """Keeps a run. If that fails it prints a warning, and the run is not affected."""
+
+    def read() -> "tuple[list[FinishedRun], None]":
+        from delayrig.features.history.rows import finished_run
+
+        return [finished_run(results)], None
+
+    _record(address, read, out)
+
+
+def record_gate(address: Address | None, out: Path) -> None:
+    """Keeps the runs of a gate, with its decision. If that fails it prints a warning."""
+
+    def read() -> "tuple[list[FinishedRun], Decision]":
+        from delayrig.features.history.rows import finished_gate
+
+        return finished_gate(out)
+
+    _record(address, read, out)
+
+
+def _record(
+    address: Address | None,
+    read: "Callable[[], tuple[list[FinishedRun], Decision | None]]",
+    out: Path,
+) -> None:
+    if address is None:
+        return
+    console = make_console(stderr=True)
+    try:
+        from delayrig.features.history.store import History
+
+        added = History(address).add(*read())
+    except Exception as error:  # noqa: BLE001 (whatever it is, the run is on disk and whole)
+        told = error.message if isinstance(error, RigError) else f"{type(error).__name__}: {error}"
+        lines = [f"warning: not kept in the history: {told}"]
+        lines += [f"  {error.hint}"] if isinstance(error, RigError) and error.hint else []
+        lines += [f"  the run itself is whole; `rig/rig history add {out}` keeps it later"]
+    else:
+        numbers = ", ".join(str(number) for number in added.numbers)
+        lines = [f"history: {numbers} in {address.label}"]
+    say(console, *lines)

@@ -1,0 +1,251 @@
+# SPDX-License-Identifier: GPL-2.0-or-later
+"""A subject's times over runs, the runs at which they stepped, and what else changed there.
+
+Virtual time is exact, so every difference is a step. For real time, `change_point.py` examines an
+index of each run: the mean, over its cells, of the ratio of their time to their median time. So a
+run that lacks some cells can still be compared with the others.
+"""
+
+from collections.abc import Iterable, Sequence
+from dataclasses import dataclass
+from itertools import chain, groupby
+
+import msgspec
+import numpy as np
+
+from delayrig.features.history.change_point import change_points, values_min
+from delayrig.features.history.schema import CellRow, RunRow
+from delayrig.features.history.store import Entry
+from delayrig.model.cell import Role
+from delayrig.model.lane import EXACT_LANE
+from delayrig.model.result import Verdict
+
+TIMED = (Verdict.PASS, Verdict.TOO_SHORT, Verdict.INCONCLUSIVE)
+"""The verdicts of cells that did their job. The time of another one is no measure."""
+Times = dict[str, int]
+"""Times of cells in ns, by their ids."""
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Point:
+    run: RunRow
+    cells: dict[str, CellRow]
+    """The cells that timed the subject, by id."""
+
+    @property
+    def times_ns(self) -> dict[str, int]:
+        return {name: cell.total_ns for name, cell in self.cells.items()}
+
+    @property
+    def total_ns(self) -> int:
+        return sum(self.times_ns.values())
+
+    @property
+    def cpu_ns(self) -> int:
+        return sum(cell.user_ns + cell.sys_ns for cell in self.cells.values())
+
+    @property
+    def program(self) -> str:
+        """Returns the tested program: its version and the start of its digest."""
+        cell = next(iter(self.cells.values()))
+        return " ".join(filter(None, (cell.subject_version, cell.subject_sha256[:12])))
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Series:
+    """Runs of one plan in one lane with equal sets of timed cells, so that their sums compare."""
+
+    plan: str
+    lane: str
+    points: list[Point]
+
+    @property
+    def name(self) -> str:
+        count = len(self.points[0].cells)
+        return f"{self.plan}, {self.lane}, {count} cell{'s' if count != 1 else ''}"
+
+
+def points_of(entries: Sequence[Entry], subject: str) -> list[Point]:
+    """Returns the runs in which the subject was timed, the oldest first."""
+    found = [Point(run=entry.run, cells=_timed(entry.cells, subject)) for entry in entries]
+    return [point for point in found if point.cells]
+
+
+def series_of(points: Sequence[Point]) -> list[Series]:
+    """Groups the points whose sums can be compared, each series with the oldest first."""
+    series: dict[tuple[str, str, frozenset[str]], list[Point]] = {}
+    for point in points:
+        key = (point.run.plan, point.run.lane, frozenset(point.cells))
+        series.setdefault(key, []).append(point)
+    return [Series(plan=plan, lane=lane, points=found) for (plan, lane, _), found in series.items()]
+
+
+def _timed(cells: Sequence[CellRow], subject: str) -> dict[str, CellRow]:
+    return {
+        cell.cell: cell
+        for cell in cells
+        if cell.subject == subject
+        and cell.role == Role.MEASURE
+        and not cell.witness  # Probes of an older rig cost time.
+        and cell.verdict in TIMED
+        and cell.total_ns > 0
+    }
+
+
+class CellStep(msgspec.Struct, frozen=True, kw_only=True):
+    cell: str
+    before_ns: int
+    after_ns: int
+
+    @property
+    def pct(self) -> float:
+        return 100 * (self.after_ns - self.before_ns) / self.before_ns
+
+
+class Step(msgspec.Struct, frozen=True, kw_only=True):
+    run: int
+    previous: int
+    started: str
+    plan: str
+    lane: str
+    program: str
+    previous_program: str
+    same_program: bool
+    same_inputs: bool | None
+    """True if all inputs beside the subject that decide times were equal; null if unknown."""
+    before_ns: int
+    """The time before, over the cells of both. In real time it is the median of a stretch."""
+    after_ns: int
+    p: float | None
+    """The probability of chance; null if time is exact."""
+    cells: list[CellStep]
+    """The cells that changed, the largest change first; in real time all of them."""
+
+    @property
+    def pct(self) -> float:
+        return 100 * (self.after_ns - self.before_ns) / self.before_ns
+
+    @property
+    def is_fault(self) -> bool:
+        """Returns True if all inputs were equal but the exact time differs: a fault of the rig."""
+        return self.p is None and self.same_program and self.same_inputs is True
+
+
+class TooFew(msgspec.Struct, frozen=True, kw_only=True):
+    """Runs in real time that are too few for any claim."""
+
+    plan: str
+    host: str
+    runs: int
+    runs_min: int
+
+
+class Found(msgspec.Struct, frozen=True, kw_only=True):
+    """The answer. In real time its claims have that confidence."""
+
+    subject: str
+    runs: int
+    confidence: float
+    steps: list[Step]
+    too_few: list[TooFew]
+
+
+def find_steps(points: Sequence[Point], subject: str, *, confidence: float) -> Found:
+    steps: list[Step] = []
+    too_few: list[TooFew] = []
+    for runs in _grouped(points):
+        run = runs[0].run
+        if run.lane == EXACT_LANE:
+            steps += _exact(runs)
+        elif len(runs) < values_min(confidence):
+            count, least = len(runs), values_min(confidence)
+            too_few.append(TooFew(plan=run.plan, host=run.host, runs=count, runs_min=least))
+        else:
+            steps += _likely(runs, confidence)
+    steps.sort(key=lambda step: (step.started, step.run))
+    return Found(
+        subject=subject, runs=len(points), confidence=confidence, steps=steps, too_few=too_few
+    )
+
+
+def _grouped(points: Sequence[Point]) -> list[list[Point]]:
+    """Groups comparable runs: exact times across plans and machines, real ones within both."""
+
+    def key(point: Point) -> tuple[str, str, str]:
+        run = point.run
+        return (run.lane, "", "") if run.lane == EXACT_LANE else (run.lane, run.plan, run.host)
+
+    # The sort is stable, so within a group the oldest stays first.
+    return [list(group) for _, group in groupby(sorted(points, key=key), key=key)]
+
+
+def _exact(runs: Sequence[Point]) -> list[Step]:
+    """Returns a step wherever a cell differs from the last run that had it."""
+    last: dict[str, Point] = {}
+    steps = []
+    for point in runs:
+        changed: dict[int, list[str]] = {}
+        for name, cell in point.cells.items():
+            if name in last and last[name].cells[name].total_ns != cell.total_ns:
+                changed.setdefault(last[name].run.id, []).append(name)
+        previous = {each.run.id: each for each in last.values()}
+        steps += [
+            _step(previous[run], point, previous[run].times_ns, point.times_ns, names, None)
+            for run, names in changed.items()
+        ]
+        last.update(dict.fromkeys(point.cells, point))
+    return steps
+
+
+def _step(
+    before: Point, after: Point, was: Times, now: Times, changed: Iterable[str], p: float | None
+) -> Step:
+    common = was.keys() & now.keys()
+    pairs = [(before.cells[name], after.cells[name]) for name in before.cells & after.cells.keys()]
+    cells = [CellStep(cell=name, before_ns=was[name], after_ns=now[name]) for name in changed]
+    return Step(
+        run=after.run.id,
+        previous=before.run.id,
+        started=after.run.started,
+        plan=after.run.plan,
+        lane=after.run.lane,
+        program=after.program,
+        previous_program=before.program,
+        same_program=all(b.subject_sha256 == a.subject_sha256 for b, a in pairs),
+        same_inputs=_same_inputs(pairs),
+        before_ns=sum(was[name] for name in common),
+        after_ns=sum(now[name] for name in common),
+        p=p,
+        cells=sorted(cells, key=lambda cell: -abs(cell.pct)),
+    )
+
+
+def _same_inputs(pairs: Sequence[tuple[CellRow, CellRow]]) -> bool | None:
+    if any(cell.inputs_sha256 is None for pair in pairs for cell in pair):
+        return None
+    return all(before.inputs_sha256 == after.inputs_sha256 for before, after in pairs)
+
+
+def _likely(runs: Sequence[Point], confidence: float) -> list[Step]:
+    """Returns the steps that the change-point test claims for the runs' indices."""
+    usual = _usual_ns(runs)
+    index = [
+        float(np.exp(np.mean([np.log(ns / usual[name]) for name, ns in run.times_ns.items()])))
+        for run in runs
+    ]
+    found = change_points(index, confidence=confidence)
+    edges = [0, *(point.at for point in found), len(runs)]
+    steps = []
+    for number, point in enumerate(found):
+        was = _usual_ns(runs[edges[number] : point.at])
+        now = _usual_ns(runs[point.at : edges[number + 2]])
+        names = sorted(was.keys() & now.keys())
+        steps.append(_step(runs[point.at - 1], runs[point.at], was, now, names, point.p))
+    return steps
+
+
+def _usual_ns(runs: Sequence[Point]) -> Times:
+    times: dict[str, list[int]] = {}
+    for name, total_ns in chain(*(run.times_ns.items() for run in runs)):
+        times.setdefault(name, []).append(total_ns)
+    return {name: round(float(np.median(found))) for name, found in times.items()}

@@ -1,0 +1,87 @@
+# SPDX-License-Identifier: GPL-2.0-or-later
+"""A history as one table with a row for each cell, for other tools: Parquet and CSV."""
+
+import io
+from collections.abc import Sequence
+from enum import StrEnum
+from pathlib import Path
+
+import pyarrow as pa
+from pyarrow import csv, parquet
+from sqlalchemy import BigInteger, Boolean, Float, Integer
+from sqlalchemy.orm import Mapper, class_mapper
+
+from delayrig.base.atomic_file import write_atomically
+from delayrig.features.history.schema import CellRow, RunRow
+from delayrig.features.history.store import Entry
+
+RUN = "run_"
+"""The prefix of columns of the run, because a cell also has a `lane`."""
+GATE = ("gate", "gate_side", "gate_round", "gate_outcome")
+
+
+class TableFormat(StrEnum):
+    PARQUET = "parquet"
+    CSV = "csv"
+
+
+def table_of(entries: Sequence[Entry]) -> pa.Table:
+    """Returns the table of the runs in their order, and the cells in that of their plan."""
+    of_run = [name for name in _names(RunRow) if name != "id"]
+    rows = [
+        {f"{RUN}{name}": getattr(entry.run, name) for name in of_run}
+        | {name: getattr(cell, name) for name in _names(CellRow)}
+        | _of_gate(entry)
+        for entry in entries
+        for cell in entry.cells
+    ]
+    return pa.Table.from_pylist(rows, schema=_schema())
+
+
+def write_table(table: pa.Table, form: TableFormat, file: Path) -> None:
+    """Writes the whole file or none; raises `BadInputError`."""
+    sink = io.BytesIO()
+    if form is TableFormat.PARQUET:
+        parquet.write_table(table, sink, compression="zstd")
+    else:  # CSV has text in quotes, and nothing for null: an empty text is not null.
+        csv.write_csv(table, sink)
+    write_atomically(file, sink.getvalue())
+
+
+def read_table(file: Path, form: TableFormat) -> pa.Table:
+    if form is TableFormat.PARQUET:
+        return parquet.read_table(file)
+    convert = csv.ConvertOptions(
+        column_types=_schema(), strings_can_be_null=True, quoted_strings_can_be_null=False
+    )
+    return csv.read_csv(file, convert_options=convert)
+
+
+def _of_gate(entry: Entry) -> dict[str, object]:
+    gate = entry.gate
+    values = (gate.gate, gate.side, gate.round, entry.outcome) if gate else (None,) * len(GATE)
+    return dict(zip(GATE, values, strict=True))
+
+
+def _names(kind: type[CellRow] | type[RunRow]) -> list[str]:
+    mapper: Mapper[CellRow | RunRow] = class_mapper(kind)
+    return [column.key for column in mapper.columns]
+
+
+def _schema() -> pa.Schema:
+    run = [(f"{RUN}{c.key}", _type(c.type)) for c in class_mapper(RunRow).columns if c.key != "id"]
+    cell = [(column.key, _type(column.type)) for column in class_mapper(CellRow).columns]
+    gate = zip(GATE, (pa.int64(), pa.string(), pa.int64(), pa.string()), strict=True)
+    return pa.schema([*run, *cell, *gate])
+
+
+def _type(kind: object) -> pa.DataType:
+    match kind:
+        case Boolean():
+            return pa.bool_()
+        case Float():
+            return pa.float64()
+        case Integer() | BigInteger():
+            return pa.int64()
+        case _:
+            return pa.string()

@@ -1,0 +1,169 @@
+# SPDX-License-Identifier: GPL-2.0-or-later
+"""A history in a terminal, and as values for other programs."""
+
+from collections import Counter
+from collections.abc import Sequence
+
+import msgspec
+from rich.console import Console
+from rich.markup import escape
+
+from delayrig.features.history.steps import Found, Series, Step
+from delayrig.features.history.store import Summary
+from delayrig.model.cell import Role
+from delayrig.present.console import FittedTable
+from delayrig.present.notable import STYLES
+
+BAR_WIDTH = 30
+CELLS_SHOWN = 3
+
+
+class Listed(msgspec.Struct, frozen=True, kw_only=True):
+    number: int
+    started: str
+    plan: str
+    lane: str
+    seed: str
+    subjects: dict[str, str]
+    """The name and version of each subject."""
+    cells: int
+    cells_planned: int
+    interrupted: bool
+    verdicts: dict[str, int]
+    total_ns: int
+    exit_code: int
+    rig_version: str
+    commit: str
+    qemu_version: str
+    host: str
+    gate: int | None
+    side: str
+    outcome: str
+
+
+def listed(summary: Summary) -> Listed:
+    run, gate = summary.run, summary.gate
+    measured = [kind for kind in summary.kinds if kind.role == Role.MEASURE]
+    verdicts: Counter[str] = Counter()
+    for kind in summary.kinds:
+        verdicts[kind.verdict] += kind.cells
+    return Listed(
+        number=run.id,
+        started=run.started,
+        plan=run.plan,
+        lane=run.lane,
+        seed=run.seed,
+        subjects={kind.subject: kind.subject_version for kind in measured},
+        cells=verdicts.total(),
+        cells_planned=run.cells_planned,
+        interrupted=run.interrupted,
+        verdicts=dict(verdicts),
+        total_ns=sum(kind.total_ns for kind in measured),
+        exit_code=run.exit_code,
+        rig_version=run.rig_version,
+        commit=run.rig_commit,
+        qemu_version=run.qemu_version,
+        host=run.host,
+        gate=gate.gate if gate else None,
+        side=gate.side if gate else "",
+        outcome=summary.outcome,
+    )
+
+
+def list_table(runs: Sequence[Listed]) -> FittedTable:
+    table = FittedTable(
+        (
+            *("run", "started (UTC)", "plan", "lane", "subjects", "verdicts", "gate"),
+            *("cells", "total s", "exit"),
+        ),
+        figures=("run", "cells", "total s", "exit"),
+        least=("lane", "gate"),
+    )
+    for run in runs:
+        whole = run.cells == run.cells_planned and not run.interrupted
+        table.add_row(
+            f"{run.number}",
+            when(run.started),
+            escape(run.plan),
+            run.lane,
+            escape(", ".join(run.subjects)) or "-",
+            " ".join(
+                f"[{STYLES.get(verdict, 'none')}]{count} {escape(verdict)}[/]"  # type: ignore[call-overload]
+                for verdict, count in run.verdicts.items()
+            ),
+            f"{run.gate}: {run.side}, {run.outcome}" if run.gate else "-",
+            f"{run.cells}" if whole else f"[yellow]{run.cells} of {run.cells_planned}[/]",
+            f"{run.total_ns / 1e9:.3f}",
+            f"{run.exit_code}",
+        )
+    return table
+
+
+def print_plot(series: Sequence[Series], console: Console) -> None:
+    block = "█" if console.encoding.lower().startswith("utf") else "#"
+    for one in series:
+        console.print(f"\n[bold]{escape(one.name)}[/]")
+        longest = max(point.total_ns for point in one.points)
+        table = FittedTable(
+            ("run", "started (UTC)", "program", "total s", "CPU s", "total"),
+            figures=("run", "total s", "CPU s"),
+            least=("CPU s", "total"),
+        )
+        for point in one.points:
+            table.add_row(
+                f"{point.run.id}",
+                when(point.run.started),
+                escape(point.program),
+                f"{point.total_ns / 1e9:.3f}",
+                f"{point.cpu_ns / 1e9:.3f}",
+                block * max(1, round(BAR_WIDTH * point.total_ns / longest)),
+            )
+        console.print(table)
+
+
+def print_steps(found: Found, unlike: dict[int, list[str]], console: Console) -> None:
+    """Prints each step and what changed there. `unlike` names other changes, by run."""
+    for step in found.steps:
+        style = "red" if step.after_ns > step.before_ns else "green"
+        chance = "" if step.p is None else f", p = {step.p:.4f}"
+        console.print(
+            f"[bold]run {step.run}[/] {when(step.started)} {escape(step.plan)}, {step.lane}:"
+            f" {step.before_ns / 1e9:.3f} s -> {step.after_ns / 1e9:.3f} s"
+            f" [{style}]({step.pct:+.2f} %)[/] against run {step.previous}{chance}",
+            soft_wrap=True,
+        )
+        console.print(f"  {escape(reason(step, unlike.get(step.run, [])))}", soft_wrap=True)
+        for cell in step.cells[:CELLS_SHOWN]:
+            console.print(f"  {cell.pct:+8.2f} %  {escape(cell.cell)}", soft_wrap=True)
+        if len(step.cells) > CELLS_SHOWN:
+            console.print(f"  and {len(step.cells) - CELLS_SHOWN} cells more")
+    for few in found.too_few:
+        console.print(
+            f"{escape(few.plan)} on {escape(few.host)}: {few.runs} runs of real time claim nothing,"
+            f" {few.runs_min} may",
+            soft_wrap=True,
+        )
+    if not found.steps:
+        console.print(f"no step in {found.runs} runs of {escape(found.subject)}")
+    if any(step.p is not None for step in found.steps) or found.too_few:
+        console.print(f"real time: by a change-point test, {100 * found.confidence:g} % confidence")
+
+
+def reason(step: Step, unlike: Sequence[str]) -> str:
+    """Returns the likely cause of the step."""
+    program = (
+        "the same program"
+        if step.same_program
+        else f"another program: {step.previous_program} -> {step.program}"
+    )
+    if step.same_inputs is None:
+        return f"{program}; what else was new is not known, as an older rig kept one of them"
+    if not step.same_inputs:
+        return f"{program}; also new: {', '.join(unlike) or 'what it ran with'}"
+    fault = ", so the rig has to explain it" if step.is_fault else ""
+    return f"{program}; all else that decides exact times is equal{fault}"
+
+
+def when(started: str) -> str:
+    """Returns the time to the minute."""
+    return started[:16].replace("T", " ")

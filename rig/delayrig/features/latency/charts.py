@@ -1,0 +1,267 @@
+# SPDX-License-Identifier: GPL-2.0-or-later
+"""The charts of the answer, each with words that explain it."""
+
+from collections.abc import Iterable
+from dataclasses import dataclass
+from typing import Any
+
+from delayrig.features.latency.explain import growths, marked, requests_ns, say_doubt
+from delayrig.features.latency.proposal import read_proposal
+from delayrig.features.latency.result import MachineReport, Reading, Section
+from delayrig.features.latency.rows import Machines
+from delayrig.present.pages import charts
+from delayrig.present.pages.charts import SERIES, Colour, new_figure
+
+MARKS = ("o", "s", "^", "D", "v", "P")
+SWEEP_POINTS = 250
+LINES = ("-", "--", "-.", ":")
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Chart(charts.Chart):
+    """A chart with words that say what it shows, and why."""
+
+    words: str
+
+
+def sweep_chart(machine: MachineReport) -> Chart | None:
+    found = [each for each in machine.of(Section.SWEEP) if each.elapsed_ns]
+    if not found:
+        return None
+    with new_figure(height_in=4) as figure:
+        axes = figure.add_subplot()
+        for colour, each in zip(SERIES, found, strict=False):
+            _plot_sweep(axes, each, colour)
+        axes.set(xlabel="asked for, us", ylabel="late by, us")
+        # The axis is linear to 10 us and logarithmic above, so that microseconds and ticks are both
+        # visible.
+        axes.set_yscale("symlog", linthresh=10)
+        _plain_numbers(axes.yaxis)
+        axes.axhline(0, color=Colour.SOFT, linewidth=0.8)
+        axes.grid(visible=True)
+        figure.legend(loc="outside upper left", ncols=len(found))
+    return Chart(
+        title=f"Error of select, ppoll and poll on {machine.title}",
+        words=_sweep_words(machine) + say_doubt(found),
+        description="Lines: how late each wait from 1 to 2,000 us ended, by interface."
+        + say_doubt(found),
+        figure=figure,
+    )
+
+
+def _plain_numbers(axis: Any) -> None:
+    """Labels the axis with plain numbers instead of powers of ten."""
+    from matplotlib.ticker import FuncFormatter, NullFormatter
+
+    axis.set_major_formatter(FuncFormatter(lambda value, _: f"{value:,.10g}"))
+    axis.set_minor_formatter(NullFormatter())
+
+
+def _plot_sweep(axes: Any, reading: Reading, colour: Colour) -> None:
+    """Draws groups of neighbouring points: their median as a line, their range as an area."""
+    late = [e - r for e, r in zip(reading.elapsed_ns, requests_ns(reading), strict=True)]
+    size = max(1, len(late) // SWEEP_POINTS)
+    groups = [sorted(late[at : at + size]) for at in range(0, len(late), size)]
+    asked = [ns / 1e3 for ns in requests_ns(reading)[::size]]
+    least = [group[0] / 1e3 for group in groups]
+    most = [group[-1] / 1e3 for group in groups]
+    axes.fill_between(asked, least, most, color=colour, alpha=0.25, linewidth=0)
+    middle = [group[len(group) // 2] / 1e3 for group in groups]
+    axes.plot(asked, middle, color=colour, linewidth=1.2, label=_sweep_label(reading))
+
+
+def _sweep_label(reading: Reading) -> str:
+    slack = " at a slack of 1 ns" if reading.series.slack_ns == 1 else ""
+    return marked(f"{reading.series.wait}(){slack}", reading)
+
+
+def _sweep_words(machine: MachineReport) -> str:
+    if machine.timers.high_resolution:
+        error = (
+            "With high-resolution timers the error does not depend on the length: it is the timer"
+            " slack (50 us, or 1 ns where asked for) and the way back to the program. poll() takes"
+            " whole milliseconds: what is asked of it is rounded up, so that its error is a saw of"
+            " 1 ms."
+        )
+    else:
+        error = (
+            "Without high-resolution timers a wait ends at the first tick after its time: with one"
+            f" tick in {machine.timers.jiffy_ns / 1e6:g} ms the error falls as the wait gets"
+            " longer, and whatever was asked for, it ends at the same moment."
+        )
+    return (
+        "How late waits ended, one of each length: the line is the median of neighbours, the area"
+        f" their range. {error} Nothing may lie below zero: a wait must not end early."
+    )
+
+
+def steps_chart(machine: MachineReport) -> Chart | None:
+    found = next((each for each in machine.of(Section.STEPS) if each.elapsed_ns), None)
+    if found is None:
+        return None
+    jiffy_ms = machine.timers.jiffy_ns / 1e6
+    requests = [ns / 1e6 for ns in requests_ns(found)]
+    with new_figure(height_in=4) as figure:
+        axes = figure.add_subplot()
+        axes.plot(requests, requests, color=Colour.SOFT, linewidth=1, label="asked for")
+        took = [ns / 1e6 for ns in found.elapsed_ns]
+        axes.plot(requests, took, ".", markersize=4, color=Colour.FIRST, label="took")
+        axes.set(xlabel="asked for, ms", ylabel="took, ms")
+        axes.set_yticks([jiffy_ms * count for count in range(int(max(took) / jiffy_ms) + 2)])
+        axes.grid(visible=True)
+        axes.legend(loc="upper left")
+    return Chart(
+        title=f"Steps of select on {machine.title}",
+        words=(
+            f"How long select() took. It ends at a tick, one in {jiffy_ms:g} ms: the first that is"
+            " not before its time. A wait that begins right after a tick, as each here does but the"
+            " first, lasts a whole number of them."
+            f"{say_doubt([found])}"
+        ),
+        description="Points on steps at whole ticks, above the line of what was asked for.",
+        figure=figure,
+    )
+
+
+def table_chart(machines: Machines) -> Chart | None:
+    bars = [*_own_bars(machines), *_their_bars()]
+    if not bars:
+        return None
+    with new_figure(height_in=1.2 + 0.24 * len(bars)) as figure:
+        axes = figure.add_subplot()
+        for number, (_, mean, least, most, colour) in enumerate(bars):
+            axes.plot([least, most], [number, number], color=colour, linewidth=2)
+            axes.plot([mean], [number], "o", color=colour, markersize=5)
+        axes.set_yticks(range(len(bars)), [name for name, *_ in bars])
+        axes.invert_yaxis()
+        axes.set_xscale("log")
+        _plain_numbers(axes.xaxis)
+        axes.axvline(100, color=Colour.SOFT, linewidth=0.8)
+        axes.set_xlabel("us, from the least to the most; the dot is the mean")
+        axes.grid(axis="x")
+    return Chart(
+        title="nanosleep of 100 us",
+        words=(
+            "How long a nanosleep() of 100 us took, idle. At SCHED_FIFO there is no timer slack,"
+            " and nobody goes first: the mean lies nearer to 100 us, and the maximum most of all."
+            " Machines of the proposal are grey."
+        ),
+        description="A line from least to most for each machine and policy, a dot at the mean.",
+        figure=figure,
+    )
+
+
+Bar = tuple[str, float, float, float, Colour]
+
+
+def _own_bars(machines: Machines) -> Iterable[Bar]:
+    for machine in machines:
+        for each in machine.of(Section.TABLE):
+            s, series = each.statistics, each.series
+            wanted = series.request_ns == 100_000 and not series.eaters
+            if wanted and s and series.cpu == machine.measured_cpus[0]:
+                colour = Colour.SECOND if series.fifo else Colour.FIRST
+                name = marked(f"{machine.title}, {series.policy}", each)
+                yield name, s.mean_ns / 1e3, s.min_ns / 1e3, s.max_ns / 1e3, colour
+
+
+def _their_bars() -> Iterable[Bar]:
+    for theirs in read_proposal().machine:
+        for policy, figures in (("normal", theirs.normal), ("SCHED_FIFO", theirs.fifo)):
+            yield (f"{theirs.name}, {policy}", *figures["nanosleep_100us"], Colour.REST)
+
+
+def growth_chart(machine: MachineReport) -> Chart | None:
+    found = [each for each in growths(machine) if len(each.late_ns) > 1]
+    if not found:
+        return None
+    with new_figure(height_in=4) as figure:
+        axes = figure.add_subplot()
+        for number, each in enumerate(found):
+            lengths = sorted(each.late_ns)
+            axes.plot(
+                [ns / 1e6 for ns in lengths],
+                [each.late_ns[ns] / 1e3 for ns in lengths],
+                marker=MARKS[number % len(MARKS)],
+                linestyle=LINES[number % len(LINES)],
+                color=SERIES[number % len(SERIES)],
+                label=marked(f"{each.wait}(), {each.policy}, {each.load}", *each.readings),
+            )
+        axes.set_xscale("log")
+        _plain_numbers(axes.xaxis)
+        axes.set_yscale("log")
+        _plain_numbers(axes.yaxis)
+        axes.set(xlabel="asked for, ms", ylabel="late by (median), us")
+        axes.grid(visible=True)
+        axes.legend(loc="upper left")
+    return Chart(
+        title=f"Lateness by length of the wait on {machine.title}",
+        words=(
+            "How late waits of 10 ms, 100 ms and 1 s ended. The slack of select() is 0.1 % of the"
+            " wait where that is more than 50 us, so its lateness grows with the wait;"
+            " clock_nanosleep() has the timer slack alone, and SCHED_FIFO none."
+            f"{say_doubt(machine.of(Section.JITTER))}"
+        ),
+        description="Lines of the median lateness over the length, by interface, policy and load.",
+        figure=figure,
+    )
+
+
+def slack_chart(machines: Machines) -> Chart | None:
+    found = [
+        (machine, each)
+        for machine in machines
+        for each in machine.of(Section.SLACK)
+        if each.statistics
+        and each.series.request_ns == 100_000
+        and each.series.cpu == machine.measured_cpus[0]
+    ]
+    if not found:
+        return None
+    names = list(dict.fromkeys(machine.title for machine, _ in found))
+    with new_figure(height_in=4) as figure:
+        axes = figure.add_subplot()
+        for machine, each in found:
+            _plot_shares(axes, machine, each, names.index(machine.title))
+        axes.set_xscale("log")
+        _plain_numbers(axes.xaxis)
+        axes.set(xlabel="late by, us", ylabel="% of sleeps no later than that")
+        axes.grid(visible=True)
+        axes.legend(loc="lower right")
+    return Chart(
+        title="Timer slack and sleeps of 100 us",
+        words=(
+            "How late clock_nanosleep() of 100 us ended at normal priority: whole at the usual"
+            " slack of 50 us, dashed at 1 ns. The kernel may end a sleep anywhere within the slack,"
+            " and does so at its end unless another timer wakes the CPU before."
+            f"{say_doubt(each for _, each in found)}"
+        ),
+        description="Two curves for each machine: the share of sleeps that ended no later.",
+        figure=figure,
+    )
+
+
+def _plot_shares(axes: Any, machine: MachineReport, reading: Reading, number: int) -> None:
+    statistics = reading.statistics
+    if statistics is None:
+        return
+    least = reading.series.slack_ns == 1
+    axes.plot(
+        [max(1, ns - reading.series.request_ns) / 1e3 for ns in statistics.quantiles_ns],
+        range(len(statistics.quantiles_ns)),
+        color=SERIES[number % len(SERIES)],
+        linestyle="--" if least else "-",
+        label=marked(f"{machine.title}, {'1 ns' if least else '50 us'}", reading),
+    )
+
+
+def charts_of(machines: Machines) -> list[Chart]:
+    """Returns all charts, in the order of the page."""
+    each = [
+        chart
+        for make in (growth_chart, sweep_chart, steps_chart)
+        for machine in machines
+        if (chart := make(machine)) is not None
+    ]
+    shared = [chart for chart in (table_chart(machines), slack_chart(machines)) if chart]
+    return [*shared, *each]

@@ -1,0 +1,294 @@
+# SPDX-License-Identifier: GPL-2.0-or-later
+"""`rig/rig latency` and `wakeup`: how late waits end here, and in guests."""
+
+import os
+import sys
+from pathlib import Path
+from typing import TYPE_CHECKING
+
+import click
+import msgspec
+
+from delayrig.base.atomic_file import write_atomically
+from delayrig.base.errors import BadInputError
+from delayrig.base.paths import Paths, find_paths
+from delayrig.cli.command import RigCommand, default_out, say_making, until_interrupted
+from delayrig.cli.verbosity import make_console, note, progress_console, tables_or_json, tell_json
+from delayrig.features.latency.place import GUEST_LANES
+from delayrig.features.latency.profile import (
+    FORM,
+    LIVE_FORM,
+    SETS,
+    measured_cpus,
+    parse_guests,
+    parse_live_guests,
+)
+from delayrig.hazards.speed import GOVERNORS, SLOWEST_PART
+from delayrig.images.recipes import read_recipes
+from delayrig.machine.live_image import provide_live_image
+from delayrig.model.lane import LaneName
+from delayrig.present.console import FittedTable, plain_table, say
+
+if TYPE_CHECKING:
+    from delayrig.features.latency.wakeup import Lateness, WakeupReport
+    from delayrig.present.pages.charts import Chart
+
+EATERS_MAX = GUEST_EATERS_MAX = 64
+"""The limits of images/latency/series.h, and of images/agent/loops.h for a whole guest."""
+NS_PER_US = 1000
+DEFAULT_GOVERNORS = ("ondemand", "performance")
+
+
+@click.command(cls=RigCommand)
+@click.option(
+    "--guest",
+    "guests",
+    multiple=True,
+    metavar="GUEST",
+    help=f"Measures in this guest: {FORM}; or a set: {', '.join(SETS)}. Repeatable. With --lane"
+    f" live: {LIVE_FORM}.",
+)
+@click.option(
+    "--lane",
+    type=click.Choice([str(lane) for lane in GUEST_LANES]),
+    default=str(LaneName.VIRTUAL),
+    show_default=True,
+    help="Which lane's guests: live ones run in real time, each core at a speed of its own.",
+)
+@click.option(
+    "--host", is_flag=True, help="Measures this machine as well; alone it is the default."
+)
+@click.option("--all-cores", is_flag=True, help="Measures each CPU in turn, of guests as well.")
+@click.option(
+    "--core",
+    type=click.IntRange(0),
+    help="Measures on that CPU, of guests as well; default: the first.",
+)
+@click.option("--quick", is_flag=True, help="Fewer readings: some 20 s on this machine.")
+@click.option(
+    "--eaters",
+    type=click.IntRange(1, EATERS_MAX),
+    default=1,
+    show_default=True,
+    help="CPU eaters on each CPU, where it is loaded.",
+)
+@click.option(
+    "--jobs", type=click.IntRange(1), default=1, show_default=True, help="Guests at a time."
+)
+@click.option("--out", type=click.Path(path_type=Path), help="Folder for JSON, SVG and the page.")
+@tables_or_json
+def latency(
+    guests: tuple[str, ...],
+    lane: str,
+    host: bool,
+    all_cores: bool,
+    core: int | None,
+    quick: bool,
+    eaters: int,
+    jobs: int,
+    out: Path | None,
+) -> None:
+    """Measures how late sleeps, timers, select and poll end, and explains it.
+
+    Without --guest it measures this machine: normal and SCHED_FIFO, idle and loaded. All settings
+    are restored. What this user may not do is omitted and listed as missing.
+    """
+    # The libraries of its page are large, and no other command should wait for them.
+    from delayrig.features.latency.run import LatencyRequest, run_latency
+    from delayrig.features.latency.terminal import LatencyProgress, print_report
+
+    folder = (out or default_out("latency")).absolute()
+    if folder.is_file():
+        raise BadInputError(f"--out {folder}: is a file", hint="name a folder")
+    live = lane == LaneName.LIVE
+    if core is not None and all_cores:
+        raise BadInputError("--core and --all-cores exclude each other", hint="leave one out")
+    _check_lane(live=live, guests=guests, jobs=jobs)
+    profiles = parse_live_guests(guests) if live else parse_guests(guests)
+    here = _host_cpus(all_cores, core) if host or not guests else ()
+    for profile in profiles:
+        # Check the core before anything is started.
+        measured_cpus(profile, all_cores=all_cores, core=core)
+        _check_eaters(eaters, profile.cores)
+    request = LatencyRequest(
+        guests=profiles,
+        all_cores=all_cores,
+        core=core,
+        host_cpus=here,
+        quick=quick,
+        eaters=eaters,
+        jobs=jobs,
+        out=folder,
+        argv=["rig/rig", *sys.argv[1:]],
+    )
+    console = make_console()
+    with LatencyProgress(progress_console()) as progress:
+        report = until_interrupted(
+            run_latency(request, find_paths(), progress),
+            kept="nothing is left changed; machines that were measured in full are kept in"
+            f" {folder}, and resumed by the same command with the same --out",
+        )
+    tell_json(report)
+    print_report(report, console)
+    say(console, f"page: {folder / 'latency.html'}")
+
+
+def _check_lane(*, live: bool, guests: tuple[str, ...], jobs: int) -> None:
+    if live and not guests:
+        raise BadInputError(
+            "--lane live: no guest is named", hint=f"add --guest 10:40, for example: {LIVE_FORM}"
+        )
+    if live and jobs > 1:
+        raise BadInputError(
+            f"--jobs {jobs}: guests of real time would take each other's time",
+            hint="leave --jobs out: they are measured one after the other",
+        )
+
+
+def _check_eaters(eaters: int, cores: int) -> None:
+    if eaters * cores > GUEST_EATERS_MAX:
+        raise BadInputError(
+            f"--eaters {eaters}: a guest of {cores} cores has no room for so many on each",
+            hint=f"a guest takes {GUEST_EATERS_MAX} in all: --eaters {GUEST_EATERS_MAX // cores}",
+        )
+
+
+def _host_cpus(all_cores: bool, core: int | None) -> tuple[int, ...]:
+    usable = sorted(os.sched_getaffinity(0))
+    if core is not None and core not in usable:
+        raise BadInputError(
+            f"--core {core}: this process may not run there",
+            hint=f"it may run on {', '.join(map(str, usable))}",
+        )
+    if core is not None:
+        return (core,)
+    return tuple(usable) if all_cores else tuple(usable[:1])
+
+
+@click.command(cls=RigCommand)
+@click.option(
+    "--governor",
+    "governors",
+    multiple=True,
+    type=click.Choice(GOVERNORS),
+    help="Whom to measure under; repeatable.  [default: ondemand and performance]",
+)
+@click.option(
+    "--mips",
+    type=click.FloatRange(4, 200),
+    default=20.0,
+    show_default=True,
+    help="The core's full speed; it idles at a quarter of it.",
+)
+@click.option(
+    "--eaters", type=click.IntRange(1, 64), default=2, show_default=True, help="Loops beside it."
+)
+@click.option(
+    "--count", type=click.IntRange(10, 2000), default=200, show_default=True, help="Sleeps each."
+)
+@click.option("--out", type=click.Path(path_type=Path), help="Folder for wakeup.json and .svg.")
+@click.option("--connect", metavar="URI", help="Runs guests through this libvirt.")
+@tables_or_json
+def wakeup(
+    governors: tuple[str, ...],
+    mips: float,
+    eaters: int,
+    count: int,
+    out: Path | None,
+    connect: str | None,
+) -> None:
+    """Measures in guests in real time how late sleeps of 10 ms end, alone and beside CPU eaters.
+
+    With ondemand the mean falls when the eaters run, because they keep the core fast. With
+    performance it does not.
+    """
+    paths = find_paths()
+    folder = out or default_out("wakeup")
+    report = until_interrupted(
+        _measure(governors or DEFAULT_GOVERNORS, mips, eaters, count, connect, paths),
+        kept="nothing is kept",
+    )
+    folder.mkdir(parents=True, exist_ok=True)
+    write_atomically(folder / "wakeup.json", msgspec.json.format(msgspec.json.encode(report)))
+    write_atomically(folder / "wakeup.svg", wakeup_chart(report).svg_file())
+    console = make_console()
+    tell_json(report)
+    console.print(wakeup_table(report))
+    for governor in dict.fromkeys(reading.governor for reading in report.readings):
+        mean, median = report.change(governor)
+        console.print(
+            f"{governor}: beside eaters the mean is {mean:.2f} of what it is alone,"
+            f" the median {median:.2f}"
+        )
+    if report.doubt:
+        console.print(f"in doubt: this machine could not keep up: {report.doubt}", markup=False)
+    console.print(f"{folder / 'wakeup.json'}, {folder / 'wakeup.svg'}", markup=False)
+
+
+async def _measure(
+    governors: tuple[str, ...],
+    mips: float,
+    eaters: int,
+    count: int,
+    connect: str | None,
+    paths: Paths,
+) -> "WakeupReport":
+    from delayrig.features.latency.wakeup import WakeupReport, measure_wakeups
+    from delayrig.images.subject import provide_latency_program
+    from delayrig.lanes.live.program import LiveGuest
+
+    image = provide_live_image(read_recipes(paths.checkout).guest, paths, say_making)
+    program = provide_latency_program(paths)
+    readings: list[Lateness] = []
+    doubts = []
+    for governor in dict.fromkeys(governors):
+        note(f"measuring under {governor}")
+        guest = LiveGuest(
+            core_mips=[mips], governor=governor, image=image, paths=paths, connect=connect
+        )
+        found, doubt = await measure_wakeups(guest, program, count=count, eaters=eaters)
+        readings += found
+        doubts += [f"{governor}: {doubt}"] if doubt else []
+    return WakeupReport(
+        mips_max=mips, mips_min=mips * SLOWEST_PART, readings=readings, doubt="; ".join(doubts)
+    )
+
+
+def wakeup_table(report: "WakeupReport") -> FittedTable:
+    figures = ("eaters", "sleeps", "late by us, mean", "median us", "deviation us")
+    made = plain_table(("governor",), figures)
+    for reading in report.readings:
+        made.add_row(
+            reading.governor,
+            str(reading.eaters),
+            str(reading.count),
+            *(f"{ns / NS_PER_US:.0f}" for ns in (reading.mean_ns, reading.median_ns)),
+            f"{reading.deviation_ns / NS_PER_US:.0f}",
+        )
+    return made
+
+
+def wakeup_chart(report: "WakeupReport") -> "Chart":
+    from delayrig.present.pages.charts import Chart, Colour, new_figure
+
+    governors = list(dict.fromkeys(reading.governor for reading in report.readings))
+    with new_figure(height_in=3.5) as figure:
+        axes = figure.add_subplot()
+        for crowded, colour, shift in ((False, Colour.FIRST, -0.2), (True, Colour.SECOND, 0.2)):
+            means = [
+                reading.mean_ns / NS_PER_US
+                for reading in report.readings
+                if bool(reading.eaters) is crowded
+            ]
+            places = [at + shift for at in range(len(governors))]
+            label = "beside CPU eaters" if crowded else "alone"
+            axes.bar(places, means, width=0.36, color=colour, label=label)
+        axes.set_xticks(range(len(governors)), governors)
+        axes.set_ylabel("late by, us (mean)")
+        axes.set_ylim(bottom=0)
+        figure.legend(loc="outside upper left", ncols=2)
+    words = "; ".join(
+        f"{reading.governor}, {reading.eaters} eaters: {reading.mean_ns / NS_PER_US:.0f} us"
+        for reading in report.readings
+    )
+    return Chart(title="How late a sleep of 10 ms ends", description=words, figure=figure)

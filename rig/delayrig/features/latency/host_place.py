@@ -1,0 +1,269 @@
+# SPDX-License-Identifier: GPL-2.0-or-later
+"""The host: runs the measuring program and cyclictest here, sets governors and reads the energy.
+
+Governors of cpufreq are restored, whatever happens. The old ones are written to a file before
+anything is changed; if the rig is killed, its next start finds it. Energy is read from the counters
+of RAPL, else from a battery in use.
+"""
+
+import asyncio
+import contextlib
+import os
+import platform
+import shutil
+import time
+from collections.abc import AsyncIterator, Sequence
+from contextlib import asynccontextmanager
+from dataclasses import dataclass
+from pathlib import Path
+
+import msgspec
+
+from delayrig.base.atomic_file import write_atomically
+from delayrig.base.die_with_parent import die_with_parent
+from delayrig.base.errors import RigFaultError
+from delayrig.base.paths import Paths
+from delayrig.base.scratch import ScratchFolder
+from delayrig.features.latency.place import Line, MissingError, PlaceFacts, Windows
+from delayrig.features.latency.program_output import PACKAGE, PROGRAM, parse_lines
+from delayrig.features.latency.result import Kind, Series
+from delayrig.machine.host_facts import kernel_line
+
+CPUS = Path("/sys/devices/system/cpu")
+JOURNAL = "latency-governors.json"
+HOST = "host"
+REAL_TIME_REMEDY = (
+    "run as root, with CAP_SYS_NICE and CAP_IPC_LOCK, or raise RLIMIT_RTPRIO and RLIMIT_MEMLOCK"
+    " (`ulimit -r`, `ulimit -l`, limits.conf)"
+)
+LOAD_NS = 60_000_000_000
+"""Half of the longest time for which eaters run beside cyclictest. They are ended before."""
+CLASSES = Path("/sys/class")
+RAPL = "powercap/intel-rapl:*/energy_uj"
+"""The counters of whole packages. Those of their parts have a second number."""
+RANGE = "max_energy_range_uj"
+BATTERY = "power_supply/*/power_now"
+ABSENT = (
+    "energy: no RAPL counter that this user may read (/sys/class/powercap; as a rule root alone"
+    " may), and no battery in use that says its power"
+)
+
+
+class Governors:
+    """The governors of all CPUs of this machine. Without cpufreq there are none."""
+
+    def __init__(self, journal: Path, cpus: Path = CPUS) -> None:
+        self._journal = journal
+        files = sorted(cpus.glob("cpu[0-9]*/cpufreq/scaling_governor"))
+        self._files = {str(path): path for path in files}
+        self.restore()
+
+    @property
+    def known(self) -> tuple[str, ...]:
+        """Returns the possible governors, the present one first; empty if there is no choice."""
+        for path in self._files.values():
+            try:
+                now = path.read_text(encoding="ascii").strip()
+                offered = path.with_name("scaling_available_governors")
+                names = offered.read_text(encoding="ascii").split()
+            except OSError:
+                return ()
+            return (now, *(name for name in names if name not in (now, "userspace")))
+        return ()
+
+    def set_all(self, name: str) -> None:
+        """Sets the governor of every CPU.
+
+        If this user may not, restores all of them and raises `OSError`.
+        """
+        if not self._journal.is_file():
+            before = {key: path.read_text(encoding="ascii") for key, path in self._files.items()}
+            self._journal.parent.mkdir(parents=True, exist_ok=True)
+            write_atomically(self._journal, msgspec.json.encode(before))
+        try:
+            for path in self._files.values():
+                path.write_text(name, encoding="ascii")
+        except OSError:
+            self.restore()
+            raise
+
+    def restore(self) -> None:
+        """Restores what the file says. Does nothing if nothing was changed."""
+        if not self._journal.is_file():
+            return
+        before = msgspec.json.decode(self._journal.read_bytes(), type=dict[str, str])
+        failed = []
+        for key, value in before.items():
+            try:
+                if key in self._files:
+                    self._files[key].write_text(value.strip(), encoding="ascii")
+            except OSError as error:
+                failed.append(f"{key}: {error.strerror}")
+        if failed:
+            raise RigFaultError(
+                f"governors could not be put back: {'; '.join(failed)}",
+                hint=f"{self._journal} says what they were; start again as root",
+            )
+        self._journal.unlink()
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class HostPlace:
+    """The `Place` that is this machine. The end of `open_host`'s context restores all changes."""
+
+    program: Path
+    facts: PlaceFacts
+    governors: Governors
+
+    async def measure(self, words: Sequence[str]) -> list[Line]:
+        text = await _answer([str(self.program), *words])
+        return parse_lines(text, expected=len(words), source=self.program.name)
+
+    async def cyclictest(self, words: Sequence[str], *, eaters: int) -> tuple[bytes, Windows]:
+        """Runs cyclictest as `Place` says.
+
+        The load is the measuring program's own, beside a long sleep.
+        """
+        program = shutil.which(PROGRAM)
+        if program is None:
+            raise MissingError(f"{PROGRAM} is not installed: apt-get install {PACKAGE}")
+        with ScratchFolder() as folder:
+            output = Path(folder) / "cyclictest.json"
+            async with _load(self.program, eaters):
+                await _be_told(program, [word.replace("OUTPUT", str(output)) for word in words])
+            return output.read_bytes(), Windows()
+
+    async def set_governor(self, name: str) -> None:
+        try:
+            if name:
+                self.governors.set_all(name)
+            else:
+                self.governors.restore()
+        except OSError as error:
+            raise MissingError(f"governor {name} cannot be set: {error.strerror}") from error
+
+
+@asynccontextmanager
+async def open_host(
+    paths: Paths, cpus: tuple[int, ...] = (), *, sysfs: Path = CPUS
+) -> AsyncIterator[HostPlace]:
+    """Yields this machine as a place, and restores it however the context ends."""
+    governors = Governors(paths.state / JOURNAL, sysfs)
+    facts = host_place_facts(cpus or (min(os.sched_getaffinity(0)),), governors, sysfs)
+    try:
+        yield HostPlace(program=paths.latency_program, facts=facts, governors=governors)
+    finally:
+        governors.restore()
+
+
+def host_place_facts(cpus: tuple[int, ...], governors: Governors, sysfs: Path) -> PlaceFacts:
+    """Returns what sysfs says about the first of those CPUs."""
+    states = sorted((sysfs / f"cpu{cpus[0]}" / "cpuidle").glob("state*"))
+    exits = [kernel_line(str(state / "latency")) for state in states]
+    return PlaceFacts(
+        name=HOST,
+        lane=HOST,
+        arch=platform.machine(),
+        mips=None,
+        cpus=cpus,
+        governors=governors.known,
+        idle_states=tuple(kernel_line(str(state / "name")) for state in states),
+        idle_exit_us=tuple(int(text) for text in exits if text.isdecimal()),
+    )
+
+
+async def _answer(command: Sequence[str]) -> bytes:
+    """Returns the output of a program, which is ended if this task is."""
+    process = await _start(command, asyncio.subprocess.PIPE)
+    try:
+        said, complained = await process.communicate()
+    finally:
+        await _end(process)
+    if process.returncode != 0:
+        raise RigFaultError(
+            f"{Path(command[0]).name} ended with {process.returncode}:"
+            f" {complained.decode(errors='replace').strip()[:500]}",
+            hint="run it by hand: " + " ".join(command),
+        )
+    return said
+
+
+async def _be_told(program: str, words: Sequence[str]) -> None:
+    """Runs cyclictest. If this user may not, that is no fault of the rig."""
+    try:
+        await _answer([program, *words])
+    except RigFaultError as error:
+        raise MissingError(f"{' '.join(error.message.split())}; {REAL_TIME_REMEDY}") from error
+
+
+async def _start(command: Sequence[str], output: int) -> asyncio.subprocess.Process:
+    words, nothing = die_with_parent(command), asyncio.subprocess.DEVNULL
+    return await asyncio.create_subprocess_exec(*words, stdin=nothing, stdout=output, stderr=output)
+
+
+async def _end(process: asyncio.subprocess.Process) -> None:
+    if process.returncode is None:
+        with contextlib.suppress(ProcessLookupError):
+            process.kill()
+        await asyncio.shield(process.wait())
+
+
+@asynccontextmanager
+async def _load(program: Path, eaters: int) -> AsyncIterator[None]:
+    """Runs so many eaters on each CPU within the context, beside one long wait."""
+    if not eaters:
+        yield
+        return
+    series = Series(kind=Kind.WAIT, wait="nanosleep", request_ns=LOAD_NS, count=2, eaters=eaters)
+    process = await _start([str(program), series.word], asyncio.subprocess.DEVNULL)
+    try:
+        yield
+    finally:
+        await _end(process)
+
+
+class EnergyMeter:
+    """A meter of the energy of the whole machine, including other programs."""
+
+    def __init__(self, classes: Path = CLASSES) -> None:
+        packages = (path for path in classes.glob(RAPL) if path.parent.name.count(":") == 1)
+        self._counters = [path for path in packages if _number(path) is not None]
+        self._batteries = [path for path in classes.glob(BATTERY) if _is_used(path)]
+        self._began_uj: list[int] = []
+        self._began_ns = 0
+
+    @property
+    def is_there(self) -> bool:
+        return bool(self._counters or self._batteries)
+
+    def begin(self) -> None:
+        self._began_uj = [_number(path) or 0 for path in self._counters]
+        self._began_ns = time.monotonic_ns()
+
+    def mean_mw(self) -> int | None:
+        """Returns the mean power since the start, or a battery's power now."""
+        if not self._counters:
+            powers_uw = [_number(path) or 0 for path in self._batteries]
+            return sum(powers_uw) // 1000 if powers_uw else None
+        used_uj = sum(map(_used_uj, self._counters, self._began_uj))
+        passed_ns = time.monotonic_ns() - self._began_ns
+        return used_uj * 1_000_000 // passed_ns if passed_ns else None
+
+
+def _used_uj(counter: Path, began_uj: int) -> int:
+    """Returns the energy used since `began_uj`; the counter wraps at its range."""
+    used_uj = (_number(counter) or 0) - began_uj
+    return used_uj if used_uj >= 0 else used_uj + (_number(counter.parent / RANGE) or 0)
+
+
+def _is_used(power: Path) -> bool:
+    status = power.parent / "status"
+    said = status.read_text(encoding="ascii", errors="replace") if status.is_file() else ""
+    return said.strip() == "Discharging" and _number(power) is not None
+
+
+def _number(path: Path) -> int | None:
+    try:
+        return int(path.read_text(encoding="ascii"))
+    except (OSError, ValueError):
+        return None

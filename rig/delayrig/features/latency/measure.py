@@ -1,0 +1,225 @@
+# SPDX-License-Identifier: GPL-2.0-or-later
+"""Measures one place: its timers first, then the suitable series, then cyclictest."""
+
+import dataclasses
+import itertools
+import time
+from collections.abc import Sequence
+from typing import Protocol
+
+import msgspec
+from msgspec.structs import replace
+
+from delayrig.features.latency.explain import doubt_of
+from delayrig.features.latency.host_place import ABSENT, EnergyMeter
+from delayrig.features.latency.place import Line, MissingError, Place, in_chunks
+from delayrig.features.latency.program_output import (
+    INTERFACES,
+    PROGRAM,
+    cyclictest_words,
+    read_cyclictest,
+    reading_of,
+    refusals,
+    ticks_of,
+    timers_of,
+)
+from delayrig.features.latency.result import Audit, Cyclic, Kind, MachineReport, Reading, Series
+from delayrig.features.latency.series_plan import QUICK, TICKS_SPAN_NS, USUAL, Extent, programme
+from delayrig.model.lane import LaneName
+
+CHUNK = 20
+"""The number of series in one call of a place. Progress is reported after each."""
+GUEST_LOOPS = 1000
+
+
+class MeasureProgress(Protocol):
+    def begins(self, name: str, steps: int) -> None:
+        """Starts a place with so many steps."""
+
+    def did(self, steps: int) -> None:
+        """Adds so many finished steps."""
+
+
+async def measure_place(
+    place: Place,
+    *,
+    quick: bool,
+    eaters: int,
+    progress: MeasureProgress,
+    meter: EnergyMeter | None = None,
+) -> MachineReport:
+    began_s = time.monotonic()
+    facts, extent = place.facts, dataclasses.replace(QUICK if quick else USUAL, eaters=eaters)
+    cpu = facts.cpus[0]
+    about, audit, ticks_line = await place.measure(_first(cpu))
+    ticks = ticks_of(TICKS_SPAN_NS, ticks_line)
+    timers = timers_of(about, ticks, cpu)
+    asked = programme(facts, extent, low_resolution=not timers.high_resolution)
+    progress.begins(facts.name, len(asked) + len(INTERFACES) * len(_loads(place)))
+    missing = [ABSENT] if meter is not None and not meter.is_there else []
+    readings = await _take(place, asked, progress, missing, meter)
+    cyclic = await _take_cyclictest(place, extent, progress, missing)
+    if not facts.governors and facts.lane == LaneName.HOST:
+        missing.append("cpufreq: this kernel offers no governors to choose from")
+    if about["nice"] > 0:
+        missing.append(f"figures at nice 0: this was run at nice {about['nice']}")
+    return MachineReport(
+        name=facts.name,
+        lane=facts.lane,
+        arch=facts.arch,
+        mips=facts.mips,
+        core_mips=list(facts.core_mips),
+        about=facts.about,
+        cpus=len(facts.core_mips) or len(about["cpus"]),
+        measured_cpus=list(facts.cpus),
+        kernel=about["kernel"],
+        kernel_version=about["kernel_version"],
+        cmdline=_known_words(about),
+        clocksource=about.get("clocksource", ""),
+        clockevent=about.get("clockevent", ""),
+        idle_driver=about.get("idle_driver", ""),
+        governors=list(facts.governors),
+        idle_states=list(facts.idle_states),
+        slack_ns=facts.usual_slack_ns or about["slack_ns"],
+        nice=about["nice"],
+        timers=timers,
+        audit=msgspec.convert(audit, Audit),
+        ticks=ticks,
+        readings=readings,
+        cyclictest=cyclic,
+        missing=[*missing, *_say_refusals(readings)],
+        doubt=doubt_of(readings, cyclic),
+        host_s=round(time.monotonic() - began_s, 1),
+    )
+
+
+def _first(cpu: int) -> list[str]:
+    series = (
+        Series(kind=Kind.FACTS),
+        Series(kind=Kind.AUDIT, cpu=cpu),
+        Series(kind=Kind.TICKS, cpu=cpu, request_ns=TICKS_SPAN_NS),
+    )
+    return [each.word for each in series]
+
+
+def _known_words(about: Line) -> str:
+    """Returns the words of the kernel's command line that concern timers.
+
+    The others are private.
+    """
+    known = "highres= nohz clocksource= tsc= isolcpus= idle= processor. intel_"
+    words = about.get("cmdline", "").split()
+    return " ".join(word for word in words if word.startswith(tuple(known.split())))
+
+
+async def _take(
+    place: Place,
+    asked: Sequence[Series],
+    progress: MeasureProgress,
+    missing: list[str],
+    meter: EnergyMeter | None,
+) -> list[Reading]:
+    """Takes the readings in chunks of one governor, which is restored after the last.
+
+    If energy is measured, a chunk is one series.
+    """
+    metered = meter if meter is not None and meter.is_there else None
+    found: list[Reading] = []
+    try:
+        for governor, group in itertools.groupby(asked, key=lambda series: series.governor):
+            series = list(group)
+            if governor and not await _can_set(place, governor, missing):
+                progress.did(len(series))
+                continue
+            for chunk in in_chunks(series, 1 if metered else CHUNK):
+                if metered:
+                    metered.begin()
+                lines = await place.measure([each.word for each in chunk])
+                mean_mw = metered.mean_mw() if metered else None
+                taken = map(reading_of, chunk, lines)
+                found += [replace(each, mean_mw=mean_mw) for each in taken]
+                progress.did(len(chunk))
+    finally:
+        await place.set_governor("")
+    return found
+
+
+async def _can_set(place: Place, governor: str, missing: list[str]) -> bool:
+    try:
+        await place.set_governor(governor)
+    except MissingError as error:
+        missing.append(str(error))
+        return False
+    return True
+
+
+def _loads(place: Place) -> tuple[bool, ...]:
+    """Returns whether to load the CPUs.
+
+    A virtual guest's load is on core 0 and affects no other core.
+    """
+    return (False,) if place.facts.in_virtual_time and place.facts.cpus[0] else (False, True)
+
+
+async def _take_cyclictest(
+    place: Place, extent: Extent, progress: MeasureProgress, missing: list[str]
+) -> list[Cyclic]:
+    """Runs cyclictest with every interface, until the first is refused.
+
+    The others would be, too.
+    """
+    found = []
+    loops = _loops(place, extent)
+    for loaded, interface in itertools.product(_loads(place), INTERFACES):
+        words = cyclictest_words(
+            interface, loops=loops[loaded], cpu=place.facts.cpus[0], output="OUTPUT"
+        )
+        command = " ".join([PROGRAM, *(word for word in words if "OUTPUT" not in word)])
+        try:
+            text, windows = await place.cyclictest(words, eaters=extent.eaters if loaded else 0)
+        except MissingError as error:
+            missing.append(str(error))
+            break
+        read = read_cyclictest(text, interface, loaded=loaded, command=command)
+        if read.contradicts_itself:
+            missing.append(_say_contradiction(read))
+        else:
+            found.append(replace(read, windows=windows.count, windows_not_kept=windows.not_kept))
+        progress.did(1)
+    return found
+
+
+def _say_contradiction(read: Cyclic) -> str:
+    load = "loaded" if read.loaded else "idle"
+    return (
+        f"cyclictest by {read.interface}, {load}: its figures cannot be (least {read.min_ns} ns,"
+        f" mean {read.mean_ns} ns, most {read.max_ns} ns): on so slow a CPU its timer runs before"
+        " it has noted when, and it counts below 0"
+    )
+
+
+def _loops(place: Place, extent: Extent) -> dict[bool, int]:
+    """Returns the loops idle and under load.
+
+    A loaded guest executes instructions for the whole time, so it gets fewer.
+    """
+    usual = extent.periods * 3 // 2
+    mips = place.facts.mips
+    if mips is None or not place.facts.in_virtual_time:
+        return {False: usual, True: usual}
+    return {False: min(usual, GUEST_LOOPS), True: max(50, min(GUEST_LOOPS, round(100_000 / mips)))}
+
+
+def _say_refusals(readings: Sequence[Reading]) -> list[str]:
+    remedies = {
+        "sched_setscheduler(SCHED_FIFO)": "run as root, with CAP_SYS_NICE, or raise"
+        " RLIMIT_RTPRIO (`ulimit -r`, rtprio in limits.conf)",
+        "/dev/cpu_dma_latency": "run as root, or give this user the device",
+    }
+    said = []
+    for refusal in refusals(readings):
+        call = refusal.partition(": ")[0]
+        count = sum(each.refused == call for each in readings)
+        remedy = f"; {remedies[call]}" if call in remedies else ""
+        said.append(f"{refusal} ({count} series were not measured{remedy})")
+    return said

@@ -1,0 +1,202 @@
+# SPDX-License-Identifier: GPL-2.0-or-later
+"""Reads the output of the measuring program (images/latency/readings.h) and of cyclictest.
+
+Only root may read /proc/timer_list. Without it, clock_getres() shows high-resolution timers, and
+the number of timer interrupts of a CPU shows what the tick does. // Source: Linux
+kernel/time/timer_list.c, Documentation/timers/no_hz.rst, highres.rst.
+"""
+
+import re
+from collections.abc import Sequence
+from typing import Any
+
+import msgspec
+
+from delayrig.base.errors import RigFaultError
+from delayrig.features.latency.place import Line
+from delayrig.features.latency.result import Cyclic, Reading, Series, Statistics, Ticks, Timers
+
+LINES_SCHEMA = 1
+COUNTS = ("early", "overruns", "cpu_ns", "voluntary_switches", "involuntary_switches")
+PACE = ("windows", "windows_not_kept")
+PROGRAM = "cyclictest"
+PACKAGE = "rt-tests"
+PRIORITY = 99
+INTERVAL_US = 1000
+INTERFACES = {
+    "POSIX timer (timer_create)": ("--posix_timers",),
+    "setitimer": ("--posix_timers", "--system"),
+    "clock_nanosleep": (),
+}
+"""The options of cyclictest(8) 2.x. Older ones used POSIX timers by default."""
+TIMER_LIST = "/proc/timer_list"
+PERIODIC, IDLE, FULL = "periodic", "idle", "full"
+FIELD = re.compile(r"\.(hres_active|highres|nohz_mode|nohz)\s*:\s*(\d+)")
+HANDLER = re.compile(r"event_handler:\s*(\w+)")
+FEW = 0.3
+"""A fraction of the ticks of a span. Fewer mean that the tick was stopped."""
+
+
+def parse_lines(text: bytes, *, expected: int, source: str) -> list[Line]:
+    """Returns the line of each series, in order. Anything else is a fault of the rig."""
+    lines: list[Line] = []
+    for number, raw in enumerate(text.splitlines()):
+        try:
+            line = msgspec.json.decode(raw, type=Line)
+        except msgspec.DecodeError as error:
+            raise RigFaultError(f"{source}: line {number + 1}: {error}: {raw[:200]!r}") from error
+        if line.get("schema") != LINES_SCHEMA or line.get("series") != number:
+            raise RigFaultError(f"{source}: line {number + 1} is not of series {number}")
+        lines.append(line)
+    if len(lines) != expected:
+        raise RigFaultError(f"{source}: {len(lines)} of {expected} series were measured")
+    return lines
+
+
+def reading_of(series: Series, line: Line) -> Reading:
+    if "refused" in line:
+        return Reading(series=series, refused=line["refused"], why=line["why"])
+    statistics = msgspec.convert(line, Statistics) if "quantiles_ns" in line else None
+    return Reading(
+        series=series,
+        statistics=statistics,
+        elapsed_ns=line.get("elapsed_ns", []),
+        **{key: line.get(key, 0) for key in (*COUNTS, *PACE)},
+    )
+
+
+def ticks_of(span_ns: int, line: Line) -> Ticks | None:
+    """Returns the interrupts of the line; None if the kernel does not count them."""
+    if "refused" in line:
+        return None
+    return Ticks(
+        span_ns=span_ns,
+        idle_interrupts=line["idle_interrupts"],
+        busy_interrupts=line["busy_interrupts"],
+    )
+
+
+def refusals(readings: Sequence[Reading]) -> list[str]:
+    """Returns each refused call once, with the reason."""
+    return list(dict.fromkeys(f"{each.refused}: {each.why}" for each in readings if each.refused))
+
+
+def cyclictest_words(interface: str, *, loops: int, cpu: int, output: str) -> list[str]:
+    """Returns the command line of cyclictest, without the program."""
+    return [
+        *("--quiet", "--nsecs", "--mlockall", "--threads=1"),
+        *(f"--affinity={cpu}", f"--mainaffinity={cpu}"),
+        *("--policy=fifo", f"--priority={PRIORITY}"),
+        *(f"--interval={INTERVAL_US}", f"--loops={loops}"),
+        f"--json={output}",
+        *INTERFACES[interface],
+    ]
+
+
+def read_cyclictest(text: bytes, interface: str, *, loaded: bool, command: str) -> Cyclic:
+    """Reads the result of the only thread. Anything else is a fault of the rig."""
+    try:
+        thread: dict[str, Any] = msgspec.json.decode(text, type=dict[str, Any])["thread"]["0"]
+        return Cyclic(
+            interface=interface,
+            loaded=loaded,
+            cycles=int(thread["cycles"]),
+            min_ns=int(thread["min"]),
+            mean_ns=round(float(thread["avg"])),
+            max_ns=int(thread["max"]),
+            command=command,
+        )
+    except (msgspec.DecodeError, KeyError, TypeError, ValueError) as error:
+        raise RigFaultError(
+            f"cyclictest's JSON holds no thread 0: {error!r}: {text[:200]!r}",
+            hint=f"compare `{command}`",
+        ) from error
+
+
+def timers_of(line: Line, ticks: Ticks | None, cpu: int) -> Timers:
+    """Returns the timers described by the line of the series `facts`."""
+    text = _of_cpu(line.get("timer_list", ""), cpu)
+    fields = {key: int(value) for key, value in FIELD.findall(text)}
+    resolution_ns, jiffy_ns = line["resolution_ns"], line["coarse_resolution_ns"]
+    source = TIMER_LIST
+    high = bool(fields.get("hres_active", fields.get("highres", 0)))
+    if not fields:
+        source = f"clock_getres() ({TIMER_LIST}: {line.get('timer_list_error', 'says nothing')})"
+        high = resolution_ns < jiffy_ns
+    tick = _tick(fields, ticks, cpu, line)
+    handlers = sorted(set(HANDLER.findall(line.get("timer_list", ""))))
+    said = _say_resolution(high, resolution_ns, jiffy_ns, handlers)
+    return Timers(
+        resolution_ns=resolution_ns,
+        jiffy_ns=jiffy_ns,
+        high_resolution=high,
+        tick=tick,
+        event_handlers=handlers,
+        source=source,
+        sentence=f"{said} {_say_tick(tick, ticks)}",
+    )
+
+
+def _of_cpu(text: str, cpu: int) -> str:
+    """Returns the part about one CPU: from its heading to the next, or to the devices."""
+    parts = re.split(r"^(?:cpu: |Tick Device)", text, flags=re.MULTILINE)
+    return next((part for part in parts if re.match(rf"{cpu}\b", part)), "")
+
+
+def parse_cpus(text: str) -> set[int]:
+    """Parses a list of CPUs as the kernel writes it: `1-3,5`."""
+    found: set[int] = set()
+    for part in re.findall(r"(\d+)(?:-(\d+))?", text):
+        found.update(range(int(part[0]), int(part[1] or part[0]) + 1))
+    return found
+
+
+def _tick(fields: dict[str, int], ticks: Ticks | None, cpu: int, line: Line) -> str:
+    nohz = fields.get("nohz", fields.get("nohz_mode"))
+    if nohz == 0:
+        return PERIODIC
+    if cpu in parse_cpus(line.get("nohz_full", "")):
+        return FULL
+    if nohz is not None:
+        return IDLE
+    if ticks is None:
+        return ""
+    expected = ticks.span_ns / line["coarse_resolution_ns"]
+    return IDLE if ticks.idle_interrupts < FEW * expected else ""
+
+
+def _say_resolution(high: bool, resolution_ns: int, jiffy_ns: int, handlers: Sequence[str]) -> str:
+    said = f"clock_getres() says {_length(resolution_ns)}"
+    serving = [name for name in handlers if "broadcast" not in name]
+    if serving:
+        said += f", the timer interrupt is served by {' and '.join(serving)}"
+    if high:
+        return (
+            f"High-resolution timers are on ({said}): a sleep ends when its time is up,"
+            " not at the next tick."
+        )
+    return (
+        f"High-resolution timers are off ({said}): every sleep ends at a tick, and they come"
+        f" every {_length(jiffy_ns)}."
+    )
+
+
+def _say_tick(tick: str, ticks: Ticks | None) -> str:
+    meaning = {
+        PERIODIC: "The tick is periodic: it interrupts each CPU at every jiffy, idle or not",
+        IDLE: "The tick stops while a CPU is idle (NO_HZ idle), and comes at every jiffy while it"
+        " is not",
+        FULL: "The tick stops while the CPU is idle and also while it runs a single task (full"
+        " NO_HZ)",
+    }.get(tick, "Nothing here says whether the tick stops on idle CPUs")
+    if ticks is None:
+        return f"{meaning}."
+    return (
+        f"{meaning}: in {ticks.span_ns // 1_000_000} ms the timer interrupted it"
+        f" {ticks.idle_interrupts} times while this program slept, and {ticks.busy_interrupts}"
+        " times while it computed."
+    )
+
+
+def _length(ns: int) -> str:
+    return f"{ns} ns" if ns < 1000 else f"{ns / 1e6:g} ms"

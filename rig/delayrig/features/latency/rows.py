@@ -1,0 +1,327 @@
+# SPDX-License-Identifier: GPL-2.0-or-later
+"""The tables of the answer as plain text, for the terminal and for the page."""
+
+from collections.abc import Callable, Iterable, Sequence
+
+from delayrig.features.latency.explain import growths, marked, slack_cuts, us
+from delayrig.features.latency.proposal import KEYS, Figures, read_proposal
+from delayrig.features.latency.result import MachineReport, Reading, Section, Series
+from delayrig.model.lane import LaneName
+from delayrig.present.tables import Table, words_and_figures
+
+TESTS = {
+    "nop": "nop",
+    "sched_yield": "sched_yield",
+    "nanosleep_1us": "nanosleep 1u",
+    "nanosleep_100us": "nanosleep 100u",
+}
+TICKS = {"idle": "stops when idle", "full": "full NO_HZ"}
+NONE = "-"
+Machines = Sequence[MachineReport]
+
+
+def place_rows(machines: Machines) -> Table:
+    return words_and_figures(
+        "What was measured; in real time also how well this machine kept up",
+        ["machine", "lane", "architecture", "CPUs", "measured on"],
+        ["MIPS", "series", "of these in doubt"],
+        map(_place_row, machines),
+    )
+
+
+def _place_row(machine: MachineReport) -> list[str]:
+    speeds = (f"{mips:.3g}" if mips < 100 else f"{mips:.0f}" for mips in machine.core_mips)
+    return [
+        *(machine.title, machine.lane, machine.arch, f"{machine.cpus}"),
+        ", ".join(f"CPU {cpu}" for cpu in machine.measured_cpus),
+        ":".join(speeds) or NONE,
+        f"{len(machine.readings) + len(machine.cyclictest)}",
+        _in_doubt(machine),
+    ]
+
+
+def _in_doubt(machine: MachineReport) -> str:
+    if machine.lane != LaneName.LIVE:
+        return NONE
+    counts = [each.windows_not_kept for each in machine.readings]
+    counts += [each.windows_not_kept for each in machine.cyclictest]
+    return f"{sum(map(bool, counts))}"
+
+
+def proposal_rows(machines: Machines) -> Table:
+    """Returns mean / min / max in the form of the proposal: our machines, then its own."""
+    rows = [row for machine in machines for row in _own_proposal_rows(machine)]
+    for theirs in read_proposal().machine:
+        for policy, figures in (("normal", theirs.normal), ("SCHED_FIFO", theirs.fifo)):
+            rows.append([f"{theirs.name} (proposal)", policy, "idle", *_theirs(figures)])
+    return words_and_figures(
+        "How long each test took in us, mean / min / max, as in the proposal",
+        ["machine", "policy", "load"],
+        list(TESTS.values()),
+        rows,
+    )
+
+
+def _own_proposal_rows(machine: MachineReport) -> Iterable[list[str]]:
+    for (cpu, load, policy), found in _by_setting(machine.of(Section.TABLE)).items():
+        name = machine.title if len(machine.measured_cpus) == 1 else f"{machine.title} CPU {cpu}"
+        yield [name, policy, load, *(_triple(found.get(key)) for key in TESTS)]
+
+
+def _by_setting(
+    readings: Sequence[Reading],
+) -> dict[tuple[int | None, str, str], dict[str, Reading]]:
+    found: dict[tuple[int | None, str, str], dict[str, Reading]] = {}
+    for each in readings:
+        series = each.series
+        key = KEYS[series.wait, series.request_ns]
+        found.setdefault((series.cpu, series.load, series.policy), {})[key] = each
+    return found
+
+
+def _triple(reading: Reading | None) -> str:
+    if reading is None or reading.statistics is None:
+        return NONE
+    s = reading.statistics
+    figures = " / ".join(_figure(ns / 1e3) for ns in (s.mean_ns, s.min_ns, s.max_ns))
+    return marked(figures, reading)
+
+
+def _theirs(figures: Figures) -> list[str]:
+    return [
+        " / ".join(_figure(value) for value in figures[key]) if key in figures else NONE
+        for key in TESTS
+    ]
+
+
+def _figure(value_us: float) -> str:
+    """Returns the value with three significant digits, as the proposal has them."""
+    if value_us >= 1000:
+        return f"{value_us:.0f}"
+    return f"{value_us:.1f}" if value_us >= 1 else f"{value_us:.2f}"
+
+
+def quantile_rows(machines: Machines) -> Table:
+    return words_and_figures(
+        "The same in us with median and 99th percentile, and how many readings there are",
+        ["machine", "policy", "load", "test"],
+        ["mean", "min", "p50", "p99", "max", "readings"],
+        [
+            [*_test_words(machine, each.series), *_quantiles(each), _count(each)]
+            for machine in machines
+            for each in machine.of(Section.TABLE)
+            if each.series.cpu == machine.measured_cpus[0]
+        ],
+    )
+
+
+def _count(reading: Reading) -> str:
+    return marked(f"{reading.statistics.count if reading.statistics else 0}", reading)
+
+
+def _test_words(machine: MachineReport, series: Series) -> list[str]:
+    test = TESTS[KEYS[series.wait, series.request_ns]]
+    return [machine.title, series.policy, series.load, test]
+
+
+def _quantiles(reading: Reading) -> list[str]:
+    s = reading.statistics
+    if s is None:
+        return [NONE] * 5
+    return [_figure(ns / 1e3) for ns in (s.mean_ns, s.min_ns, s.p50_ns, s.p99_ns, s.max_ns)]
+
+
+def clock_rows(machines: Machines) -> Table:
+    return words_and_figures(
+        "Clocks, and what a reading costs by itself",
+        ["machine", "clock source"],
+        [
+            *("clock_getres() ns", "step seen ns", "tick ms", "HZ"),
+            *("slack us", "clock read us", "as system call us", "loop us"),
+        ],
+        map(_clock_row, machines),
+    )
+
+
+def _clock_row(machine: MachineReport) -> list[str]:
+    timers, audit = machine.timers, machine.audit
+    costs_ps = (audit.clock_read_ps, audit.clock_call_ps, audit.loop_ps)
+    return [
+        *(machine.title, machine.clocksource),
+        *(f"{timers.resolution_ns}", f"{audit.clock_step_ns}"),
+        *(f"{timers.jiffy_ns / 1e6:g}", f"{round(1e9 / timers.jiffy_ns)}"),
+        f"{machine.slack_ns / 1e3:g}",
+        *(_figure(ps / 1e6) for ps in costs_ps),
+    ]
+
+
+def timer_rows(machines: Machines) -> Table:
+    return words_and_figures(
+        "Timers and tick; interrupts of the CPU's own timer in 200 ms",
+        ["machine", "high resolution", "tick", "event handlers"],
+        ["while asleep", "while computing"],
+        map(_timer_row, machines),
+    )
+
+
+def _timer_row(machine: MachineReport) -> list[str]:
+    timers, ticks = machine.timers, machine.ticks
+    return [
+        machine.title,
+        {True: "on", False: "off", None: "unknown"}[timers.high_resolution],
+        TICKS.get(timers.tick, timers.tick or "unknown"),
+        ", ".join(timers.event_handlers) or NONE,
+        f"{ticks.idle_interrupts}" if ticks else NONE,
+        f"{ticks.busy_interrupts}" if ticks else NONE,
+    ]
+
+
+def energy_rows(machines: Machines) -> Table:
+    """Returns the power of waiting, without rows if no machine reports it."""
+    return words_and_figures(
+        "Power of the whole machine while it waits, in W",
+        ["machine", "policy", "load", "test"],
+        ["W"],
+        [
+            [*_test_words(machine, each.series), f"{each.mean_mw / 1e3:.2f}"]
+            for machine in machines
+            for each in machine.of(Section.TABLE)
+            if each.mean_mw is not None
+        ],
+    )
+
+
+def cyclictest_rows(machines: Machines) -> Table:
+    return words_and_figures(
+        "cyclictest: how late a SCHED_FIFO task of 1 ms was woken, in us",
+        ["machine", "interface", "load"],
+        ["min", "avg", "max", "cycles"],
+        [
+            [
+                *(machine.title, each.interface, "loaded" if each.loaded else "idle"),
+                *(_figure(ns / 1e3) for ns in (each.min_ns, each.mean_ns, each.max_ns)),
+                marked(f"{each.cycles}", each),
+            ]
+            for machine in machines
+            for each in machine.cyclictest
+        ],
+    )
+
+
+def period_rows(machines: Machines) -> Table:
+    return words_and_figures(
+        "A task of 1 ms by clock_nanosleep() at SCHED_FIFO 92: how late it began, in us",
+        ["machine", "load", "/dev/cpu_dma_latency"],
+        ["mean", "min", "p50", "p99", "max", "overruns", "periods"],
+        [
+            [
+                *(machine.title, each.series.load),
+                "held at 0" if each.series.hold_us == 0 else "not held",
+                *_quantiles(each),
+                f"{each.overruns}" if each.statistics else NONE,
+                marked(f"{each.statistics.count}" if each.statistics else each.why, each),
+            ]
+            for machine in machines
+            for each in machine.of(Section.PERIODS)
+        ],
+    )
+
+
+def jitter_rows(machines: Machines) -> Table:
+    """Returns mean and deviation of how late sleeps ended, by length."""
+    return _late_rows(
+        machines,
+        Section.JITTER,
+        caption="Sleep jitter: how late a wait ended in us, mean and deviation of n",
+        columns=["interface", "policy", "load"],
+        words_of=lambda s: [f"{s.wait}()", s.policy, s.load],
+    )
+
+
+def power_rows(machines: Machines) -> Table:
+    """Returns the same for each governor, and for each limit of the idle states."""
+    return _late_rows(
+        machines,
+        Section.POWER,
+        caption="Sleep jitter by governor, and by the exit latency that idle states are limited to",
+        columns=["governor", "exit latency at most"],
+        words_of=lambda s: [
+            s.governor or "as it was",
+            "any" if s.hold_us is None else f"{s.hold_us} us",
+        ],
+    )
+
+
+def _late_rows(
+    machines: Machines,
+    section: Section,
+    *,
+    caption: str,
+    columns: Sequence[str],
+    words_of: Callable[[Series], list[str]],
+) -> Table:
+    """Returns a row for each setting, with a pair of columns for each length."""
+    rows: dict[tuple[str, ...], dict[int, Reading]] = {}
+    for machine in machines:
+        for each in machine.of(section):
+            if each.statistics:
+                key = (machine.title, *words_of(each.series))
+                rows.setdefault(key, {})[each.series.request_ns] = each
+    lengths = sorted({length_ns for found in rows.values() for length_ns in found})
+    return words_and_figures(
+        caption,
+        ["machine", *columns],
+        [f"{_length(n)} {k}" for n in lengths for k in ("mean", "dev.", "n")],
+        [
+            [*key, *(text for n in lengths for text in _mean_deviation_count(found.get(n), n))]
+            for key, found in rows.items()
+        ],
+    )
+
+
+def _mean_deviation_count(reading: Reading | None, request_ns: int) -> tuple[str, str, str]:
+    """Returns mean, deviation and count. A single reading has no deviation."""
+    if reading is None or reading.statistics is None:
+        return NONE, NONE, NONE
+    s = reading.statistics
+    deviation = f"{s.deviation_ns / 1e3:.1f}" if s.count > 1 else NONE
+    return f"{(s.mean_ns - request_ns) / 1e3:.1f}", deviation, marked(f"{s.count}", reading)
+
+
+def _length(ns: int) -> str:
+    return f"{ns / 1e9:g} s" if ns >= 1_000_000_000 else f"{ns / 1e6:g} ms"
+
+
+def slack_rows(machines: Machines) -> Table:
+    return words_and_figures(
+        "Median overshoot of clock_nanosleep() at normal priority by timer slack, in us",
+        ["machine"],
+        ["sleep", "at 50 us", "at 1 ns", "what is left"],
+        [
+            [
+                *(machine.title, us(cut.request_ns)),
+                *(f"{ns / 1e3:.1f}" for ns in (cut.usual_ns, cut.least_ns)),
+                marked(f"{cut.ratio:.2f}", *cut.readings),
+            ]
+            for machine in machines
+            for cut in slack_cuts(machine)
+        ],
+    )
+
+
+def growth_rows(machines: Machines) -> Table:
+    return words_and_figures(
+        "Growth of the median lateness from a wait of 100 ms to one of 1 s",
+        ["machine", "interface", "policy", "load"],
+        ["at 100 ms us", "at 1 s us", "growth %"],
+        [
+            [
+                *(machine.title, f"{each.wait}()", each.policy, each.load),
+                *(f"{each.late_ns[ns] / 1e3:.1f}" for ns in (100_000_000, 1_000_000_000)),
+                marked(f"{each.per_request * 100:.3f}", *each.readings),
+            ]
+            for machine in machines
+            for each in growths(machine)
+            if each.per_request is not None
+        ],
+    )

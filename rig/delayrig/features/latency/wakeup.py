@@ -1,0 +1,89 @@
+# SPDX-License-Identifier: GPL-2.0-or-later
+"""The wake-up gotcha: if a governor saves power, sleepers wake up sooner while others compute.
+
+A guest's sleeps of 10 ms are measured alone and beside loops. Under `ondemand` loops bring the core
+to its full speed, so the same way to the sleeper takes less time; under `performance` it had it all
+the time.
+"""
+
+import msgspec
+
+from delayrig.base.errors import LostGuestError
+from delayrig.features.latency.program_output import parse_lines
+from delayrig.images.subject import Subject
+from delayrig.judge.trust import pace_fault
+from delayrig.lanes.live.pace import pace_events
+from delayrig.lanes.live.program import Errand, LiveGuest, run_program
+
+SCHEMA = 1
+REQUEST_NS = 10_000_000
+SLACK_NS = 50_000
+REHEARSED = 5
+DEADLINE_MS = 120_000
+
+
+class Lateness(msgspec.Struct, frozen=True, kw_only=True):
+    governor: str
+    eaters: int
+    count: int
+    mean_ns: float
+    median_ns: float
+    deviation_ns: float
+
+
+class WakeupReport(msgspec.Struct, frozen=True, kw_only=True):
+    schema: int = SCHEMA
+    mips_max: float
+    mips_min: float
+    request_ns: int = REQUEST_NS
+    readings: list[Lateness]
+    doubt: str = ""
+    """Describes how far this machine did not keep up; empty if it did."""
+
+    def change(self, governor: str) -> tuple[float, float]:
+        """Returns the factors by which eaters change mean and median lateness."""
+        alone, beside = (
+            next(r for r in self.readings if r.governor == governor and bool(r.eaters) is crowded)
+            for crowded in (False, True)
+        )
+        return beside.mean_ns / alone.mean_ns, beside.median_ns / alone.median_ns
+
+
+def series_words(count: int, eaters: int) -> list[str]:
+    """Returns the series for the measuring program: alone first, then beside the loops."""
+    plain = f"wait:wait=nanosleep,request_ns={REQUEST_NS},count={count},slack_ns={SLACK_NS},cpu=0"
+    return [plain, f"{plain},eaters={eaters}"]
+
+
+async def measure_wakeups(
+    guest: LiveGuest, program: Subject, *, count: int, eaters: int
+) -> tuple[list[Lateness], str]:
+    """Measures both series in one guest of one core, and how far its speed was not held."""
+    left = await run_program(guest, errand_of(program, count=count, eaters=eaters))
+    trace = pace_events(left.trace, left.clock.begin.after_ns, left.clock.end.before_ns)
+    text = left.entries.get("stdout.txt", b"")
+    lines = parse_lines(text, expected=2, source="the live guest")
+    found = [
+        Lateness(
+            governor=guest.governor,
+            eaters=loops,
+            count=line["count"],
+            mean_ns=line["mean_ns"] - REQUEST_NS,
+            median_ns=line["quantiles_ns"][len(line["quantiles_ns"]) // 2] - REQUEST_NS,
+            deviation_ns=line["deviation_ns"],
+        )
+        for line, loops in zip(lines, (0, eaters), strict=True)
+    ]
+    if any(one.count < count for one in found):
+        raise LostGuestError("the live guest measured less than it was asked for")
+    return found, pace_fault(trace)
+
+
+def errand_of(program: Subject, *, count: int, eaters: int) -> Errand:
+    """Returns the errand for both series, after a few sleeps of each that do not count."""
+    return Errand(
+        program=program,
+        words=series_words(count, eaters),
+        rehearsal=series_words(REHEARSED, eaters),
+        deadline_ms=DEADLINE_MS,
+    )

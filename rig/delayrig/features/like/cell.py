@@ -1,0 +1,339 @@
+# SPDX-License-Identifier: GPL-2.0-or-later
+"""Chooses the cell that is like a reported machine, and says what the report leaves open."""
+
+import math
+import re
+from collections.abc import Iterable, Iterator, Mapping
+from dataclasses import dataclass, field
+
+from delayrig.features.like.cores import Cores, read_cores
+from delayrig.features.like.facts import Fact, Facts
+from delayrig.hazards import hazard_of, ordered_hazards, refusal_on
+from delayrig.hazards.kernel import CLOCKSOURCES
+from delayrig.hazards.speed import GOVERNORS
+from delayrig.model.cell import SEPARATOR, Programmer
+from delayrig.model.chips import ChipFacts
+from delayrig.model.lane import LaneName
+from delayrig.model.platform import Arch
+from delayrig.model.programmers import DEVICES
+from delayrig.model.shape import SHIFT_MAX, mips_of_shift
+from delayrig.plan.from_flags import CHIP, MIPS, Flags
+from delayrig.plan.machines import CORES_MAX, Machine
+from delayrig.plan.schema import CORES_KNOWN
+
+USUAL_SUBJECT = "bundled"
+NO_PART = ("SFDP-capable chip", "Opaque flash chip")
+"""Names of flashrom's that fit any part."""
+MOVED = "move:accept"
+"""The hazard of a machine with unequal cores."""
+OWN_GOVERNOR = re.compile(r"intel_pstate|intel_cpufreq|amd[-_]pstate.*")
+"""Drivers whose `powersave` follows the load."""
+MIXED_CORES = re.compile(r"1[2-9]th Gen Intel|Core(?:\(TM\))? Ultra|Core(?:\(TM\))? [3579] \d{3}")
+"""Families of Intel's in which several kinds of cores have one name."""
+REPORTED_JOB = ("failing_job", "job")
+BAUD_FORM = re.compile(r"dev=[^:,]+:([1-9][0-9]{2,6})")
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Known:
+    """The things that a `try` line may name."""
+
+    chips: Mapping[str, ChipFacts]
+    machines: Mapping[str, Machine]
+    releases: Mapping[str, str]
+    """The subject that is a release, by its version."""
+
+
+@dataclass(slots=True, kw_only=True)
+class Likeness:
+    """The options of the cell with their reasons, and what could not be told."""
+
+    subject: str = USUAL_SUBJECT
+    given: dict[str, tuple[str, ...]] = field(default_factory=dict)
+    reasons: list[tuple[str, str]] = field(default_factory=list)
+    open: list[tuple[str, str]] = field(default_factory=list)
+    lane: LaneName = LaneName.VIRTUAL
+
+    def take(self, option: str, values: Iterable[str], why: str) -> None:
+        self.given[option] = tuple(values)
+        self.reasons.append((f"--{option} {','.join(self.given[option])}", why))
+
+    def leave(self, what: str, why: str) -> None:
+        self.open.append((what, why))
+
+    @property
+    def flags(self) -> Flags:
+        return Flags(**self.given)
+
+    @property
+    def words(self) -> list[str]:
+        """Returns the words after `rig/rig`."""
+        words = ["try", self.subject]
+        for option, values in self.given.items():
+            each = values if option == "hazard" else (",".join(values),)
+            words += [word for value in each for word in (f"--{option}", value)]
+        return words
+
+
+def likeness(facts: Facts, known: Known) -> Likeness:
+    found = Likeness()
+    _choose_subject(found, facts, known)
+    cores = read_cores(facts)
+    hazards = dict(_told_hazards(facts))
+    _choose_machine(found, facts, cores, known)
+    _choose_arch(found, facts)
+    _choose_programmer(found, facts, known, hazards)
+    _choose_job(found, facts)
+    _say_about_time(found, facts)
+    _choose_hazards(found, hazards, is_unequal=found.lane is LaneName.LIVE and cores.are_unequal)
+    return found
+
+
+def _choose_subject(found: Likeness, facts: Facts, known: Known) -> None:
+    version = facts.one("version")
+    if version is None:
+        told = facts.differ("version") or "no report says it"
+        found.leave("flashrom", f"{told}; the line takes {USUAL_SUBJECT}")
+    elif version.value in known.releases:
+        found.subject = known.releases[version.value]
+        why = f"flashrom {version.value} ({version.where}); a build of that release"
+        found.reasons.append((found.subject, why))
+    else:
+        found.leave(
+            "flashrom",
+            f"{version.value} ({version.where}) is none of `rig/rig subjects`; the line takes"
+            f" {USUAL_SUBJECT}: put its program, or git:REV of a tree, there",
+        )
+
+
+def _choose_machine(found: Likeness, facts: Facts, cores: Cores, known: Known) -> None:
+    name = _known_machine(facts, cores, known.machines)
+    if name:
+        found.lane = LaneName.LIVE
+        found.take("machine", [name], known.machines[name].about)
+    elif cores.are_unequal and cores.mips and cores.count <= CORES_MAX:
+        found.lane = LaneName.LIVE
+        found.take("lane", [LaneName.LIVE], "its cores are of unequal speed")
+        speeds = ":".join(f"{mips:g}" for mips in cores.mips)
+        found.take("mips", [speeds], f"{cores.described}; instructions per clock are assumed")
+    elif cores.are_unequal:
+        clocks = "their clocks or kinds are not all told" if not cores.mips else "too many cores"
+        found.leave("speeds", f"{cores.described}: {clocks}, so the line takes equal cores")
+        _choose_count(found, facts, cores)
+    else:
+        _choose_speed(found, cores)
+        _choose_count(found, facts, cores)
+
+
+def _known_machine(facts: Facts, cores: Cores, machines: Mapping[str, Machine]) -> str:
+    """Returns the shipped machine of that name and number of cores; empty if there is none."""
+    keys = ("machine", "compatible", "core.0.name")
+    named = " ".join(_plain(fact.value) for key in keys for fact in facts.of(key))
+    for name, machine in machines.items():
+        is_named = any(_plain(word) in named for word in machine.reported_as)
+        if is_named and cores.count in (0, len(machine.core_mips)):
+            return name
+    return ""
+
+
+def _plain(name: str) -> str:
+    return re.sub(r"\s+", " ", re.sub(r"\((R|TM|r|tm)\)", "", name)).lower()
+
+
+def _choose_speed(found: Likeness, cores: Cores) -> None:
+    if cores.mhz_max is None:
+        usual = MIPS[LaneName.VIRTUAL]
+        found.leave("speed", f"no report says the highest clock; the line takes {usual} MIPS")
+        return
+    speeds = [mips_of_shift(shift) for shift in range(SHIFT_MAX + 1)]
+    mips = min(speeds, key=lambda speed: abs(math.log(speed / (cores.mhz_max or 1))))
+    why = f"{cores.mhz_max:g} MHz, one instruction a clock assumed"
+    if cores.mhz_max >= max(speeds):
+        why = f"{cores.mhz_max:g} MHz; it is the fastest guest of exact time"
+    found.take("mips", [f"{round(mips)}"], why)
+    if MIXED_CORES.search(cores.cores[0].name if cores.cores else ""):
+        found.leave("kinds of cores", f"{cores.cores[0].name} may mix them, and lscpu hides it")
+
+
+def _choose_count(found: Likeness, facts: Facts, cores: Cores) -> None:
+    if not cores.count:
+        why = facts.differ("cpus") or "no report says how many"
+        found.leave("cores", f"{why}; the line takes as many as the hazards need")
+        return
+    count = max(known for known in CORES_KNOWN if known <= cores.count)
+    told = facts.one("cpus") or facts.one("siblings")
+    why = f"{cores.count} CPUs" + (f" ({told.where})" if told else "")
+    most = f"; guests of exact time have at most {CORES_KNOWN[-1]}"
+    found.take("cores", [str(count)], why if count == cores.count else why + most)
+
+
+def _choose_arch(found: Likeness, facts: Facts) -> None:
+    arch = facts.one("arch")
+    if arch is None:
+        found.leave("architecture", facts.differ("arch") or "no report says it")
+    elif arch.value not in list(Arch):
+        found.leave("architecture", f"no guest is {arch.value} ({arch.where}); it is the usual one")
+    elif found.lane is LaneName.LIVE and arch.value != Arch.X86_64:
+        found.leave(
+            "architecture",
+            f"{arch.value} ({arch.where}): guests of real time are {Arch.X86_64} alone",
+        )
+    else:
+        found.take("arch", [arch.value], f"told by {arch.where}")
+
+
+def _choose_programmer(
+    found: Likeness, facts: Facts, known: Known, hazards: dict[str, str]
+) -> None:
+    chips = _choose_chips(found, facts, known)
+    told = facts.one("programmer") or facts.one("driver")
+    off_spi = {known.chips[name].bus for name in chips} - {"spi"}
+    usual = Programmer.SERPROG_NATIVE_DELAY if off_spi else Programmer.SERPROG_IP
+    driver, _, rest = (told.value if told else "").partition(":")
+    if told is None:
+        found.leave("programmer", facts.differ("programmer") or "no report says it")
+    elif driver == "serprog" and not off_spi:
+        kind = Programmer.SERPROG_IP if rest.startswith("ip=") else Programmer.SERPROG_DEV
+        found.take("programmer", [kind], f"{told.value} ({told.where})")
+        baud = BAUD_FORM.match(rest)
+        if baud:
+            hazards[f"link:baud={baud[1]}"] = told.where
+        return
+    elif _is_ours(driver, found, chips, known):
+        found.take("programmer", [driver], f"{told.value} ({told.where})")
+        return
+    elif driver != "serprog":
+        found.leave(
+            "programmer",
+            f"{driver} ({told.where}) is none that cells have with this chip; {usual} is slower,"
+            " and hides waits of less than about 100 us",
+        )
+    if off_spi:
+        why = f"releases reach parts on {'/'.join(sorted(off_spi))} by it alone"
+        found.take("programmer", [usual], why)
+
+
+def _is_ours(driver: str, found: Likeness, chips: list[str], known: Known) -> bool:
+    """Returns True for a programmer that guests have, in a cell that it can be in."""
+    if driver not in list(Programmer) or driver == Programmer.DUMMY:
+        return False
+    device = DEVICES.get(Programmer(driver))
+    if device is None:
+        return True
+    arch = found.given.get("arch", (Arch.X86_64,))[0]
+    return (
+        found.lane is LaneName.VIRTUAL
+        and arch in device.archs
+        and bool(chips)
+        and not any(device.chip_refusal(known.chips[name]) for name in chips)
+    )
+
+
+def _choose_chips(found: Likeness, facts: Facts, known: Known) -> list[str]:
+    """Returns the emulated parts that flashrom cannot tell from the reported one."""
+    reported = facts.of("asked_chip") or facts.of("chip")
+    if not reported:
+        found.leave("chip", f"no report says it; the line takes {CHIP}")
+        return []
+    fits = [
+        name
+        for name, chip in known.chips.items()
+        if any(_is_called(chip, fact.value) for fact in reported)
+    ]
+    told = " and ".join(f"{fact.value} ({fact.where})" for fact in reported)
+    if not fits:
+        found.leave("chip", f"{told} is none of `rig/rig chips`; the line takes {CHIP}")
+        return []
+    many = "; flashrom does not tell them apart" if len(fits) > 1 else ""
+    found.take("chip", fits, f"{told}{many}")
+    return fits
+
+
+def _is_called(chip: ChipFacts, reported: str) -> bool:
+    """Returns True if flashrom calls the part so, or by a list of names that has it."""
+    if reported in NO_PART:
+        return False
+    names = {part for name in chip.flashrom_names if name not in NO_PART for part in _parts(name)}
+    return reported == chip.name or bool(names & _parts(reported))
+
+
+def _parts(name: str) -> set[str]:
+    """Returns the parts of a list such as `MX25L6406E/MX25L6408E`; a suffix is no part."""
+    return {part for part in name.split("/") if len(part) > 3}
+
+
+def _choose_job(found: Likeness, facts: Facts) -> None:
+    told = next((fact for key in REPORTED_JOB if (fact := facts.one(key))), None)
+    if told is None:
+        found.leave("job", facts.differ("job") or "no report says it; the line writes")
+    else:
+        found.take("job", [told.value], f"told by {told.where}")
+
+
+def _told_hazards(facts: Facts) -> Iterator[tuple[str, str]]:
+    """Yields the hazards that the report shows at work, with their places."""
+    for fact in facts.of("hazard"):
+        yield fact.value, fact.where
+    timers = facts.one("timers")
+    if timers and timers.value == "coarse":
+        yield "low-res-timers", timers.where
+    clock = facts.one("clocksource")
+    if clock and clock.value in CLOCKSOURCES[1:]:
+        yield f"clocksource:{clock.value}", clock.where
+    yield from _governor(facts)
+
+
+def _governor(facts: Facts) -> Iterator[tuple[str, str]]:
+    told, scales = facts.one("governor"), facts.of("scales")
+    if told is None or not scales or told.value not in GOVERNORS:
+        return
+    own = OWN_GOVERNOR.fullmatch(facts.value("cpufreq_driver"))
+    name = "schedutil" if own and told.value == "powersave" else told.value
+    if name != "performance":
+        yield f"governor:{name}", told.where
+
+
+def _say_about_time(found: Likeness, facts: Facts) -> None:
+    if not facts.of("timers") and not facts.of("clocksource"):
+        found.leave("timers", "no report says the clock's resolution; the line takes fine ones")
+    if facts.of("unreliable"):
+        found.leave(
+            "why its delay loop was unreliable",
+            f"{_places(facts.of('unreliable'))}: speeds that changed, or busy siblings, do that:"
+            " try --cores 2 --hazard busy-siblings",
+        )
+    if facts.of("throttled"):
+        found.leave(
+            "how often its clock changed",
+            f"{_places(facts.of('throttled'))}: --lane live --hazard frequency-steps:10 is like it",
+        )
+    if facts.of("hypervisor"):
+        found.leave(
+            "how much time its host took away",
+            f"{_places(facts.of('hypervisor'))}: --lane live --hazard steal:PERCENT is like it",
+        )
+
+
+def _places(facts: list[Fact]) -> str:
+    return ", ".join(fact.where for fact in facts[:3])
+
+
+def _choose_hazards(found: Likeness, told: dict[str, str], *, is_unequal: bool) -> None:
+    arch = Arch(found.given.get("arch", (Arch.X86_64,))[0])
+    fits = []
+    for word, where in told.items():
+        refusal = refusal_on(found.lane, (word,))
+        if not refusal and arch not in hazard_of(word).archs:
+            refusal = f"{word} is not for {arch} guests"
+        if refusal:
+            found.leave(f"hazard {word}", f"{where}: {refusal}")
+        else:
+            fits.append(word)
+    sets = [SEPARATOR.join(ordered_hazards(fits))] if fits else []
+    why = ", ".join(f"{word} ({told[word]})" for word in fits)
+    if is_unequal:
+        sets = [*(sets or ["none"]), SEPARATOR.join(ordered_hazards([*fits, MOVED]))]
+        why = f"{why}; " if why else ""
+        why += "a kernel moves programs between unequal cores"
+    if sets:
+        found.take("hazard", sets, why)

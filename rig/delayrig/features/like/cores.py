@@ -1,0 +1,114 @@
+# SPDX-License-Identifier: GPL-2.0-or-later
+"""The cores of a reported machine: how many, and how fast beside each other."""
+
+from dataclasses import dataclass
+
+from delayrig.features.like.facts import Facts
+
+PER_CLOCK = {
+    "ARM1176": 0.8,
+    "Cortex-A7": 1.0,
+    "Cortex-A8": 1.0,
+    "Cortex-A9": 1.3,
+    "Cortex-A15": 1.9,
+    "Cortex-A17": 1.8,
+    "Cortex-A35": 1.1,
+    "Cortex-A53": 1.2,
+    "Cortex-A55": 1.4,
+    "Cortex-A57": 2.0,
+    "Cortex-A72": 2.5,
+    "Cortex-A73": 2.5,
+    "Cortex-A75": 2.8,
+    "Cortex-A76": 3.5,
+    "Cortex-A78": 4.0,
+    "Cortex-X1": 5.0,
+}
+"""Instructions per clock: assumed, as those of the machines in plan/machines are."""
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Core:
+    name: str
+    mhz: float | None
+    capacity: float | None
+    """The work per clock beside the other cores, as a device tree says it."""
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Cores:
+    count: int
+    """The number of CPUs; 0 if it is not told."""
+    cores: tuple[Core, ...] = ()
+    """Each core, where something is told about all of them."""
+    mhz_max: float | None = None
+    """The highest clock of any core that is told."""
+
+    @property
+    def kinds(self) -> list[Core]:
+        return list(dict.fromkeys(self.cores))
+
+    @property
+    def are_unequal(self) -> bool:
+        return len(self.kinds) > 1
+
+    @property
+    def mips(self) -> tuple[float, ...]:
+        """Returns the assumed speed of each core; empty if clocks or kinds are not told."""
+        capacity_max = max((core.capacity or 0 for core in self.cores), default=0)
+        fastest = [PER_CLOCK.get(c.name, 0) for c in self.cores if c.capacity == capacity_max]
+        per_clock_max = max(fastest, default=0) or PER_CLOCK["Cortex-A72"]
+        speeds = []
+        for core in self.cores:
+            per_clock = PER_CLOCK.get(core.name, 0.0)
+            if capacity_max and core.capacity:
+                per_clock = per_clock_max * core.capacity / capacity_max
+            speeds.append(float(round((core.mhz or 0) * per_clock)))
+        return tuple(speeds) if all(speeds) else ()
+
+    @property
+    def described(self) -> str:
+        """Returns each kind with the number of its cores, such as `2 x Cortex-A53 of 1700 MHz`."""
+        return ", ".join(
+            f"{self.cores.count(kind)} x {kind.name or 'core'}"
+            + (f" of {kind.mhz:g} MHz" if kind.mhz else "")
+            + (f", capacity {kind.capacity:g}" if kind.capacity else "")
+            for kind in self.kinds
+        )
+
+
+def read_cores(facts: Facts) -> Cores:
+    count = int(facts.value("cpus") or 0)
+    siblings = facts.value("siblings")
+    if not count and siblings == "1":
+        count = 1
+    cores = tuple(_core(facts, at) for at in range(count))
+    told = _what_all_have(cores)
+    mhz_max = max((core.mhz for core in cores if core.mhz), default=None)
+    return Cores(count=count, cores=told, mhz_max=mhz_max)
+
+
+def _core(facts: Facts, at: int) -> Core:
+    return Core(
+        name=facts.value(f"core.{at}.name"),
+        mhz=facts.number(f"core.{at}.mhz"),
+        capacity=facts.number(f"core.{at}.capacity"),
+    )
+
+
+def _what_all_have(cores: tuple[Core, ...]) -> tuple[Core, ...]:
+    """Returns the cores with the facts that all of them have; none if there is no such fact.
+
+    A fact of some cores alone does not make them differ from the others.
+    """
+    named, clocked, rated = (
+        all(getattr(core, key) for core in cores) for key in ("name", "mhz", "capacity")
+    )
+    kept = tuple(
+        Core(
+            name=core.name if named else "",
+            mhz=core.mhz if clocked else None,
+            capacity=core.capacity if rated else None,
+        )
+        for core in cores
+    )
+    return kept if any(core.name or core.mhz or core.capacity for core in kept) else ()

@@ -1,0 +1,190 @@
+# SPDX-License-Identifier: GPL-2.0-or-later
+"""Reads what lscpu, /proc/cpuinfo, cpupower, dmesg and uname print about a machine.
+
+A core's facts are `core.N.name` and `core.N.mhz`, its highest clock.
+"""
+
+import re
+from collections.abc import Iterator
+from dataclasses import dataclass, field
+
+from delayrig.features.like.facts import Fact, Line
+from delayrig.features.like.flashrom_log import arch_named
+
+ARM = "0x41"
+ARM_PARTS = {
+    "0xb76": "ARM1176",
+    "0xc07": "Cortex-A7",
+    "0xc08": "Cortex-A8",
+    "0xc09": "Cortex-A9",
+    "0xc0f": "Cortex-A15",
+    "0xc0d": "Cortex-A17",
+    "0xd03": "Cortex-A53",
+    "0xd04": "Cortex-A35",
+    "0xd05": "Cortex-A55",
+    "0xd07": "Cortex-A57",
+    "0xd08": "Cortex-A72",
+    "0xd09": "Cortex-A73",
+    "0xd0a": "Cortex-A75",
+    "0xd0b": "Cortex-A76",
+    "0xd41": "Cortex-A78",
+    "0xd44": "Cortex-X1",
+}
+"""The cores by the part number of ARM's, as /proc/cpuinfo prints it. Source: ARM's manuals."""
+_PAIR = re.compile(r"^\s*([A-Za-z][\w()/. -]*?)\s*:\s+(.+)$")
+_LIMITS = re.compile(r"hardware limits:\s+([0-9.]+) ([MG])Hz - ([0-9.]+) ([MG])Hz")
+_GOVERNOR = re.compile(r'governor "(\w+)"')
+_SAID_ONCE = {
+    "machine": re.compile(r"^(?:OF: fdt: )?Machine model: (.+)$"),
+    "hypervisor": re.compile(r"Hypervisor detected: (.+)$|^Hypervisor vendor:\s+(.+)$"),
+    "cpus": re.compile(r"Brought up [0-9]+ nodes?, ([0-9]+) CPUs"),
+    "cpufreq_driver": re.compile(r"^\s+driver: (\S+)$"),
+    "throttled": re.compile(r"([Uu]nder-?voltage detected|cpu clock throttled)"),
+    "tsc_unstable": re.compile(r"(Marking TSC unstable|Marking clocksource 'tsc')"),
+}
+_HAZARDS = {
+    "preempt-rt": re.compile(r"^Linux (?:version )?.*PREEMPT[_ ]RT"),
+    "low-res-timers": re.compile(r"ommand line:.*\bhighres=off\b"),
+    "no-nohz": re.compile(r"ommand line:.*\bnohz=off\b"),
+    "rt-throttle": re.compile(r"RT throttling activated"),
+    "leap-second": re.compile(r"Clock: inserting leap second"),
+    "leap-second:delete": re.compile(r"Clock: deleting leap second"),
+    "memory-pressure": re.compile(r"Out of memory: Kill(?:ed)? process"),
+}
+"""The words of hazards, by what the kernel says of them."""
+_STEPPED = re.compile(r"System clock was stepped by (-?)([0-9]+)\.")
+_SWITCHED = re.compile(r"[Ss]witched to clocksource (\S+)|^current_clocksource: (\S+)")
+
+
+def read_machine_text(lines: list[Line]) -> Iterator[Fact]:
+    yield from _lscpu(lines)
+    yield from _cpuinfo(lines)
+    yield from _cpupower(lines)
+    for line in lines:
+        yield from _kernel(line)
+    switched = [(match, line) for line in lines if (match := _SWITCHED.search(line.text))]
+    if switched:  # The kernel begins with clocks that it leaves.
+        match, line = switched[-1]
+        yield Fact(key="clocksource", value=match[1] or match[2], where=line.where)
+
+
+def _kernel(line: Line) -> Iterator[Fact]:
+    for key, pattern in _SAID_ONCE.items():
+        match = pattern.search(line.text)
+        if match:
+            value = next(group for group in match.groups() if group)
+            yield Fact(key=key, value=value, where=line.where)
+    for word, pattern in _HAZARDS.items():
+        if pattern.search(line.text):
+            yield Fact(key="hazard", value=word, where=line.where)
+    stepped = _STEPPED.search(line.text)
+    if stepped and int(stepped[2]):
+        word = f"wall-clock-step:{stepped[1] or '+'}{int(stepped[2])}"
+        yield Fact(key="hazard", value=word, where=line.where)
+
+
+@dataclass(slots=True, kw_only=True)
+class _Cluster:
+    """The CPUs of one model in lscpu's list."""
+
+    name: str
+    where: str
+    keys: dict[str, str] = field(default_factory=dict)
+
+    @property
+    def cpus(self) -> int:
+        """Returns how many CPUs it has; 0 if that is not told."""
+        each = self.keys.get("Core(s) per socket") or self.keys.get("Core(s) per cluster")
+        groups = self.keys.get("Socket(s)", "-")
+        groups = self.keys.get("Cluster(s)", "1") if groups == "-" else groups
+        threads = self.keys.get("Thread(s) per core", "1")
+        words = (each or "", groups, threads)
+        if not all(word.isdigit() for word in words):
+            return 0
+        return int(words[0]) * int(words[1]) * int(words[2])
+
+    @property
+    def mhz(self) -> str:
+        return self.keys.get("CPU max MHz", "").replace(",", ".")
+
+
+def _lscpu(lines: list[Line]) -> Iterator[Fact]:
+    total, common, clusters = 0, dict[str, str](), list[_Cluster]()
+    for line in lines:
+        pair = _PAIR.match(line.text)
+        if pair is None:
+            continue
+        key, value = pair[1], pair[2].strip()
+        if key == "Architecture":
+            yield Fact(key="arch", value=arch_named(value), where=line.where)
+            total, common, clusters = 0, {}, []
+        elif key == "CPU(s)" and value.isdigit():
+            total = int(value)
+            yield Fact(key="cpus", value=value, where=line.where)
+        elif key == "Model name" and total:
+            clusters.append(_Cluster(name=value, where=line.where))
+        elif total:
+            (clusters[-1].keys if clusters else common).setdefault(key, value)
+    yield from _cores_of(clusters, common, total)
+
+
+def _cores_of(clusters: list[_Cluster], common: dict[str, str], total: int) -> Iterator[Fact]:
+    if len(clusters) == 1:
+        clusters[0].keys = common | clusters[0].keys
+        counts = [total]
+    else:
+        counts = [cluster.cpus for cluster in clusters]
+    if sum(counts) != total:
+        counts = [0] * len(counts)
+    first = 0
+    for cluster, count in zip(clusters, counts, strict=True):
+        for core in range(first, first + count):
+            yield Fact(key=f"core.{core}.name", value=cluster.name, where=cluster.where)
+            if re.fullmatch(r"[0-9]+(\.[0-9]+)?", cluster.mhz):
+                yield Fact(key=f"core.{core}.mhz", value=cluster.mhz, where=cluster.where)
+        first += count
+
+
+def _cpuinfo(lines: list[Line]) -> Iterator[Fact]:
+    core, implementer, whole = -1, "", 0
+    for line in lines:
+        pair = _PAIR.match(line.text)
+        key, value = (pair[1], pair[2].strip()) if pair else ("", "")
+        if key == "processor" and value.isdigit():
+            core = int(value)
+            whole = core + 1
+        elif core < 0:
+            continue
+        elif key == "siblings" and value.isdigit():
+            # On machines with one socket: more CPUs than are listed were cut off.
+            whole = max(whole, int(value))
+            yield Fact(key="siblings", value=value, where=line.where)
+        elif key == "model name" and "rev " not in value:
+            yield Fact(key=f"core.{core}.name", value=value, where=line.where)
+        elif key == "CPU implementer":
+            implementer = value
+        elif key == "CPU part" and implementer == ARM and value in ARM_PARTS:
+            yield Fact(key=f"core.{core}.name", value=ARM_PARTS[value], where=line.where)
+        elif key in ("Hardware", "Model"):
+            yield Fact(key="machine", value=value, where=line.where)
+    if core > 0:  # one processor alone may be the begin of a list that was cut off
+        yield Fact(key="cpus", value=str(whole), where=lines[0].where.partition(":")[0])
+
+
+def _cpupower(lines: list[Line]) -> Iterator[Fact]:
+    cores: list[int] = []
+    for line in lines:
+        if match := re.match(r"analyzing CPU ([0-9]+):", line.text):
+            cores = [int(match[1])]
+        elif match := re.search(r"run at the same hardware frequency: ([0-9 ]+)", line.text):
+            cores = [int(word) for word in match[1].split()]
+        elif match := _LIMITS.search(line.text):
+            slowest, fastest = (
+                float(match[n]) * (1000 if match[n + 1] == "G" else 1) for n in (1, 3)
+            )
+            for core in cores:
+                yield Fact(key=f"core.{core}.mhz", value=f"{fastest:g}", where=line.where)
+            if slowest < fastest:
+                yield Fact(key="scales", value=f"{slowest:g}-{fastest:g}", where=line.where)
+        elif match := _GOVERNOR.search(line.text):
+            yield Fact(key="governor", value=match[1], where=line.where)

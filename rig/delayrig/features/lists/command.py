@@ -1,0 +1,137 @@
+# SPDX-License-Identifier: GPL-2.0-or-later
+"""`rig/rig plans`, `chips`, `hazards`, `machines` and `subjects`: lists of names."""
+
+from collections.abc import Iterator
+
+import click
+
+from delayrig.base.paths import Paths, find_paths
+from delayrig.cli.command import RigCommand, delay_options, say_making
+from delayrig.cli.option_types import SUBJECT
+from delayrig.cli.verbosity import answers, tell_json
+from delayrig.features.lists.delays import delay_lines
+from delayrig.hazards import KINDS, written
+from delayrig.images.delay_function import DelayWish, direct_waits, find_delay_functions
+from delayrig.images.known_bad import PREFIX as KNOWN_BAD_PREFIX
+from delayrig.images.library import provide_library
+from delayrig.images.recipes import Recipes, read_recipes
+from delayrig.images.subject import (
+    FORMS,
+    Subject,
+    check_subject,
+    known_subjects,
+    provide_subject,
+)
+from delayrig.model.chips import read_chips
+from delayrig.model.platform import Arch
+from delayrig.plan.machines import budget_mips, find_machine, machine_names, scaled_mips
+from delayrig.plan.schema import find_plan, plan_names, read_plan
+
+FOUND = ("name", "file", "address", "size", "argument", "unit_ns", "found_by", "doubt")
+"""The keys of a delay function in JSON."""
+
+
+@click.command(cls=RigCommand)
+@answers
+def plans() -> None:
+    """Lists the plans that come with the rig."""
+    about = {name: read_plan(find_plan(name)).about for name in plan_names()}
+    tell_json([{"name": name, "about": text} for name, text in about.items()])
+    for name, text in about.items():
+        click.echo(f"{name:12} {text}")
+
+
+@click.command(cls=RigCommand)
+@answers
+def chips() -> None:
+    """Lists the emulated chips."""
+    known = list(read_chips(find_paths().checkout).values())
+    tell_json(known)
+    for chip in known:
+        click.echo(f"{chip.name:12} {chip.vendor:12} {chip.bus:4} {chip.size_bytes >> 10:6} KiB")
+
+
+@click.command(cls=RigCommand)
+@answers
+def hazards() -> None:
+    """Lists the hazards that act on a subject while it runs, and their names in plans."""
+    tell_json(
+        [{"word": written(kind), "concern": kind.concern, "about": kind.about} for kind in KINDS]
+    )
+    for line in hazard_lines():
+        click.echo(line)
+
+
+def hazard_lines() -> Iterator[str]:
+    for kind in KINDS:
+        yield f"{written(kind):32} {kind.concern:12} {kind.about}"
+
+
+@click.command(cls=RigCommand)
+@answers
+def machines() -> None:
+    """Lists the machines of the live lane, with the speed of each core here (MIPS)."""
+    found = {name: find_machine(name) for name in machine_names()}
+    speeds = {name: scaled_mips(m.core_mips, budget_mips()) for name, m in found.items()}
+    tell_json([{"name": n, "core_mips": speeds[n], "about": m.about} for n, m in found.items()])
+    for name, machine in found.items():
+        here = speeds[name]
+        click.echo(f"{name:12} {':'.join(f'{mips:.3g}' for mips in here):44} {machine.about}")
+
+
+@click.command(cls=RigCommand)
+@click.argument("subject", type=SUBJECT, default="")
+@click.option(
+    "--arch",
+    type=click.Choice([arch.value for arch in Arch]),
+    default=Arch.X86_64.value,
+    help="What it is built for.",
+)
+@delay_options
+@answers
+def subjects(subject: str, arch: str, delay: DelayWish) -> None:
+    """Lists the flashroms that can be tested; for one SUBJECT, its delay functions.
+
+    Each function has its place and how it was found, the requests of its callers, and the waits
+    outside of such functions.
+    """
+    paths = find_paths()
+    recipes = read_recipes(paths.checkout)
+    if subject:
+        check_subject(subject, recipes, "SUBJECT")
+        programs = list(_programs(subject, Arch(arch), recipes, paths))
+        tell_json([_facts(each, delay) for each in programs])
+        for each in programs:
+            for line in delay_lines(each, delay):
+                click.echo(line)
+        return
+    tell_json(known_subjects(recipes))
+    for line in subject_lines():
+        click.echo(line)
+
+
+def _facts(subject: Subject, delay: DelayWish) -> dict[str, object]:
+    return {
+        "subject": subject.label,
+        "sha256": subject.program_sha256,
+        "delay_functions": [
+            {key: getattr(found, key) for key in FOUND}
+            for found in find_delay_functions(subject, delay)
+        ],
+        "direct_waits": direct_waits(subject, delay),
+    }
+
+
+def subject_lines() -> Iterator[str]:
+    names = known_subjects(read_recipes(find_paths().checkout))
+    yield from (name for name in names if not name.startswith(KNOWN_BAD_PREFIX))
+    yield from FORMS
+    yield f"{KNOWN_BAD_PREFIX}NAME (listed by `rig/rig selfcheck known-bad --list`)"
+
+
+def _programs(name: str, arch: Arch, recipes: Recipes, paths: Paths) -> Iterator[Subject]:
+    """Yields the program, and the library of the same build if one is known."""
+    yield provide_subject(name, recipes, paths, say_making, arch)
+    library = provide_library(name, recipes, paths, say_making) if arch is Arch.X86_64 else None
+    if library is not None:
+        yield library

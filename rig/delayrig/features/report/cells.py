@@ -1,0 +1,178 @@
+# SPDX-License-Identifier: GPL-2.0-or-later
+"""The section of cells: a table, its filters, and each cell with its reasons."""
+
+from collections.abc import Collection, Iterable, Iterator, Sequence
+from functools import cache
+
+from markupsafe import Markup, escape
+
+from delayrig.base.durations import rounded
+from delayrig.base.text import again
+from delayrig.features.report.labels import (
+    TEMPLATES,
+    cell_anchor,
+    hazards_of,
+    marks_for,
+    marks_of,
+    subject_of,
+    verdict_html,
+)
+from delayrig.features.report.source import RunSource, Sources, Spread, Told
+from delayrig.judge.judge import describe
+from delayrig.model.result import CellResult, Verdict
+from delayrig.present.console import seconds
+from delayrig.present.notable import is_notable, rank
+from delayrig.present.pages.page import Section, rendered
+from delayrig.present.results import subject_name
+
+DETAILS_MAX = 500
+"""The largest number of cells that are all described.
+
+Of more, only those without a plain pass are.
+"""
+ROWS_MAX = 5000
+"""The largest number of cells that a page lists completely."""
+NOTABLE_MAX = 1000
+"""The largest number of other cells on such a page; unexpected ones come first."""
+
+
+def cells_section(sources: Sources) -> Section:
+    listed = all_cells(sources)
+    told = [each for each in listed if len(listed) <= DETAILS_MAX or is_notable(each[1])]
+    return _section(sources, listed, told[:DETAILS_MAX], len(listed), Markup(""))
+
+
+def notable_section(sources: Sources, index: Markup, *, part: int) -> Section:
+    """Returns one in `part` of the cells that did not simply pass, and links to the others."""
+    listed = all_cells(sources)
+    notable = sorted((each for each in listed if is_notable(each[1])), key=lambda e: rank(e[1]))
+    shown = notable[: NOTABLE_MAX // part]
+    return _section(sources, shown, shown[: DETAILS_MAX // part], len(listed), index)
+
+
+def _section(
+    sources: Sources, listed: Sequence[Told], told: Sequence[Told], cells: int, index: Markup
+) -> Section:
+    caption = "Cells that did not just pass" if len(listed) < cells else "All cells"
+    at_length = {cell_anchor(run, cell) for run, cell in told}
+    body = rendered(
+        TEMPLATES,
+        "cells.html",
+        table=cells_table(sources, caption, listed, at_length),
+        unlisted=cells - len(listed),
+        index=index,
+        told=list(_told(told)),
+        left_out=cells - len(told),
+    )
+    return Section(key="cells", title="Cells", body=body)
+
+
+def _told(pairs: Sequence[Told]) -> Iterator[dict[str, object]]:
+    for run, cell in pairs:
+        yield {
+            "run": run.label,
+            "id": cell.id,
+            "anchor": cell_anchor(run, cell),
+            "verdict": verdict_html(cell),
+            "marks": marks_of(cell),
+            "reason": cell.reason,
+            "evidence": [
+                f"{item.witness} witness: {describe(item)} [{item.where}]" for item in cell.evidence
+            ],
+            "facts": [*_rounds(run.spread.get(cell.id)), *_facts(cell)],
+            "again": again(cell.rerun),
+        }
+
+
+def _rounds(spread: Spread | None) -> Iterator[tuple[str, str]]:
+    if spread is None:
+        return
+    found = ", ".join(f"{times} {verdict}" for verdict, times in spread.verdicts.items())
+    yield "rounds", f"{found}; round {spread.shown} is shown"
+    if spread.total_ns:
+        least, most = min(spread.total_ns.values()), max(spread.total_ns.values())
+        yield "total time where it passed", f"{seconds(least)} to {seconds(most)} s"
+
+
+def _facts(cell: CellResult) -> Iterator[tuple[str, str]]:
+    name = f"{subject_name(cell)} {cell.subject.version}".strip()
+    yield "subject", f"{name} (its library)" if cell.subject.library else name
+    yield "part", f"{cell.chip} {cell.corner}, {cell.job} of {cell.region_bytes // 1024} KiB"
+    yield "programmer", cell.programmer
+    yield "hazards", hazards_of(cell)
+    yield "judged", ", ".join(cell.judged) or "nothing"
+    yield "unjudged", ", ".join(cell.unjudged) or "nothing"
+    if cell.smallest_visible_short_ns is not None:
+        yield "smallest shortening that shows", rounded(cell.smallest_visible_short_ns)
+    if cell.time_ns.total:
+        names = ("probe", "read", "erase", "write", "verify")
+        phases = [(name, getattr(cell.time_ns, name)) for name in names]
+        yield "time by phase", ", ".join(f"{name} {rounded(ns)}" for name, ns in phases if ns)
+        yield "transfers", f"{cell.transfers:,}"
+    if cell.lane != "virtual":
+        yield "lane", f"{cell.lane}: real time"
+
+
+def all_cells(sources: Sources) -> list[Told]:
+    """Returns the cells run by run, in the order of their plans."""
+    return [(run, cell) for run in sources.runs for cell in run.results.cells]
+
+
+def cells_table(
+    sources: Sources, caption: str, listed: Iterable[Told], at_length: Collection[str] = ()
+) -> Markup:
+    """Returns the table of cells.
+
+    Cells whose anchors are in `at_length` link to their description.
+    """
+    several = len(sources.runs) > 1
+    rows = [_row(run, cell, at_length, several=several) for run, cell in listed]
+    return rendered(
+        TEMPLATES,
+        "cells_table.html",
+        caption=caption,
+        rows=Markup("\n".join(rows)),
+        several=several,
+        real_time=not sources.is_exact,
+    )
+
+
+def filters_of(cells: Sequence[CellResult]) -> Markup:
+    """Returns the filter controls. JavaScript makes them visible."""
+    hazards = sorted({hazard for cell in cells for hazard in cell.hazards})
+    verdicts = {cell.verdict for cell in cells}
+    choices = {
+        "subject": list(dict.fromkeys(map(subject_of, cells))),
+        "verdict": [verdict for verdict in Verdict if verdict in verdicts],
+        "hazards": ["none", *hazards] if hazards else [],
+    }
+    return rendered(TEMPLATES, "filters.html", choices=choices, cells=len(cells))
+
+
+def _row(run: RunSource, cell: CellResult, at_length: Collection[str], *, several: bool) -> str:
+    """Returns a row of the table.
+
+    It is not made by a template, which takes ten times as long; there may be 100,000 rows.
+    """
+    key = cell_anchor(run, cell)
+    name = escape(cell.id)
+    heading = f'><a href="#{key}">{name}</a>' if key in at_length else f' id="{key}">{name}'
+    label = f"<td>{escape(run.label)}</td>" if several else ""
+    marks = _marks(subject_of(cell), cell.verdict, tuple(cell.hazards))
+    return (
+        f'<tr data-cell{marks}><th scope="row"{heading}</th>{label}'
+        f"<td>{verdict_html(cell)}</td>{_figures(cell)}</tr>"
+    )
+
+
+def _figures(cell: CellResult) -> str:
+    total_ns = cell.time_ns.total
+    known = (total_ns, cell.total_cpu_ns, cell.chip_busy_ns, cell.overshoot_ns)
+    return "".join(f'<td class="n">{seconds(ns if total_ns else None)}</td>' for ns in known)
+
+
+@cache
+def _marks(subject: str, verdict: Verdict, hazards: tuple[str, ...]) -> str:
+    """Returns the attributes for the filters, cached because many cells share them."""
+    marks = marks_for(subject, verdict, hazards)
+    return "".join(f' data-{key}="{escape(value)}"' for key, value in marks.items())

@@ -1,0 +1,297 @@
+# SPDX-License-Identifier: GPL-2.0-or-later
+"""Programs side by side: the decision of a gate, and the cells in which runs differ."""
+
+from collections.abc import Sequence
+from typing import TYPE_CHECKING, Any
+
+from markupsafe import Markup
+
+from delayrig.base.durations import rounded
+from delayrig.base.text import again
+from delayrig.decision.decision import Decision, Excess, FaultGroup, GateCell, Outcome
+from delayrig.decision.decision_text import WORDS, fault_lengths
+from delayrig.features.report.labels import cell_link, count, marks_of, verdict_html
+from delayrig.features.report.source import GateSource, RunSource, Sources
+from delayrig.features.report.timelines import draw_cell
+from delayrig.model.cell import place_of
+from delayrig.model.result import CellResult
+from delayrig.present.console import seconds
+from delayrig.present.notable import CHANGES, OUTCOMES
+from delayrig.present.pages.charts import Chart, Colour, hide_left_axis, label_bar, new_figure
+from delayrig.present.pages.page import Section, bullets, code, details, paragraph, table_html
+from delayrig.present.tables import Row, Table, words_and_figures
+
+if TYPE_CHECKING:
+    from matplotlib.figure import Figure
+
+DRAWN_MAX = 24
+LISTED_MAX = 1000
+SHOWN_PCT_MIN = 0.05
+ROUNDS = (
+    "the times of this section are sums over all of them, with the interval that the decision"
+    " rests on. Everywhere else on this page each cell is shown as it was in one round: of its"
+    " gravest verdict, and of those the one whose total time is the median. Margins, waits and"
+    " timelines are of that round, too."
+)
+DIFFERENCES_MAX = 40
+Together = list[CellResult | None]
+"""The results of one cell in each run, in the order of the runs."""
+
+
+def decision_section(sources: Sources) -> Section:
+    several = len(sources.gates) > 1
+    body = Markup("").join(_decision(gate, sources, several=several) for gate in sources.gates)
+    return Section(key="decision", title="The decision", body=body)
+
+
+def _decision(gate: GateSource, sources: Sources, *, several: bool) -> Markup:
+    decision = gate.decision
+    body = Markup("<h3>{}</h3>").format(_sides(decision)) if several else Markup("")
+    body += paragraph(
+        f"Plan {decision.plan}, seed {decision.seed}. A cell may take"
+        f" {decision.limits.slowdown_pct:g} % more time and {decision.limits.cpu_pct:g} % more CPU"
+        f" time than in the baseline.{_floors(decision)}"
+        + (f" {gate.rounds} rounds: {ROUNDS}" if gate.rounds > 1 else "")
+    )
+    if decision.groups:
+        body += table_html(_faults(decision.groups))
+    if not several and decision.outcome is Outcome.UNSAFE:
+        body += _worst_on_both_sides(decision.deciding[0], sources)
+    compared = [cell for cell in decision.cells if any(map(_is_change, cell.excess))]
+    if compared:
+        body += _chart(decision, compared)
+    body += table_html(_cells(decision.cells))
+    body += details("What could have been seen of the candidate", bullets(decision.blind))
+    worst = next(iter(decision.deciding), None)
+    if worst is not None and decision.outcome is not Outcome.PASS:
+        body += paragraph("The worst cell: ", code(again(worst.rerun)))
+    return body
+
+
+def _faults(groups: Sequence[FaultGroup]) -> Table:
+    """Returns what is new, worse, as before and mended: where, and how long it lasts."""
+    return words_and_figures(
+        "Faults, the gravest first; the cell is the one in which it is worst",
+        ["change", "fault", "call stack", "cell"],
+        ["asked", "before", "now", "cells"],
+        [_fault_row(group) for group in groups[:LISTED_MAX]],
+    )
+
+
+def _fault_row(group: FaultGroup) -> list[str | Markup]:
+    fault = group.fault
+    css, _ = CHANGES[fault.change]
+    return [
+        Markup('<span class="badge {}">{}</span>').format(css, WORDS[fault.change]),
+        f"{fault.what} (accepted: {group.known})" if group.known else fault.what,
+        Markup("<br>").join(Markup("<code>{}</code>").format(x) for x in fault.where.split(" < ")),
+        group.cells[0],
+        rounded(fault.asked_ns) if fault.asked_ns else "-",
+        *fault_lengths(fault),
+        f"{len(group.cells)}",
+    ]
+
+
+def _worst_on_both_sides(worst: GateCell, sources: Sources) -> Markup:
+    """Returns the timelines of the worst new fault's cell, of the baseline and of the candidate."""
+    place = place_of(worst.id)
+    drawn = [
+        draw_cell(run, cell).html
+        for run in sources.runs
+        for cell in run.results.cells
+        if cell.place == place and cell.id in run.drawable
+    ]
+    return Markup("").join(drawn)
+
+
+def _is_change(item: Excess) -> bool:
+    """Returns True for what a bar would show: `0.0 %` says nothing."""
+    return item.outcome is not Outcome.PASS or abs(item.pct) >= SHOWN_PCT_MIN
+
+
+def _sides(decision: Decision) -> str:
+    return f"{decision.candidate.title} against {decision.baseline.title}"
+
+
+def _floors(decision: Decision) -> str:
+    """Returns a sentence on why a bar beyond its limit may not be red."""
+    found = [item for cell in decision.cells for item in cell.excess if item.floor_ns]
+    floors = {item.figure: f"{item.floor_ns / 1e6:g} ms of {item.figure}" for item in found}
+    return f" Up to {' and '.join(floors.values())} more are no reason." if floors else ""
+
+
+def _chart(decision: Decision, compared: list[GateCell]) -> Markup:
+    names = _sides(decision)
+    drawn = compared[:DRAWN_MAX]
+    chart = Chart(
+        title=f"Change of time, {names}",
+        description="; ".join(f"{cell.id}: {cell.why}" for cell in drawn),
+        figure=_figure(drawn),
+    )
+    note = f" (the {DRAWN_MAX} worst cells)" if len(compared) > DRAWN_MAX else ""
+    noisy = any(item.low_pct != item.high_pct for cell in drawn for item in cell.excess)
+    return chart.html(
+        caption=f"Time and CPU time of {names}, in percent more or less{note}; the dashed line is"
+        " the limit" + (", thin lines are intervals" if noisy else ""),
+        table=_change_table(drawn),
+    )
+
+
+def _figure(cells: list[GateCell]) -> "Figure":
+    """Returns bars of change, one for each cell and figure; red beyond the limit."""
+    figures = list(dict.fromkeys(item.figure for cell in cells for item in cell.excess))
+    names = [place_of(cell.id) for cell in cells]
+    with new_figure(height_in=0.85 + 0.3 * len(cells)) as figure:
+        panels = figure.subplots(1, len(figures), sharey=True, squeeze=False)[0]
+        for axes, name in zip(panels, figures, strict=True):
+            items = [{item.figure: item for item in cell.excess}.get(name) for cell in cells]
+            _draw_bars(axes, {at: item for at, item in enumerate(items) if item})
+            axes.set_xlabel(f"{name}, %")
+            axes.grid(axis="x")
+            axes.margins(x=0.12)
+            left, right = axes.get_xlim()
+            axes.set_xlim(left, right + 0.2 * (right - left))
+            hide_left_axis(axes)
+        panels[0].set_yticks(range(len(names)), names)
+        panels[0].invert_yaxis()
+    return figure
+
+
+def _draw_bars(axes: Any, items: dict[int, Excess]) -> None:
+    for at, item in items.items():
+        axes.barh(at, item.pct, color=_colour_of(item), height=0.62)
+        if item.low_pct != item.high_pct:
+            reach = [[max(item.pct - item.low_pct, 0)], [max(item.high_pct - item.pct, 0)]]
+            axes.errorbar(item.pct, at, xerr=reach, color=Colour.INK, capsize=3, lw=1)
+        label_bar(axes, f"{item.pct:+.1f} %", max(item.high_pct, item.pct, item.limit_pct), at)
+    for limit in {item.limit_pct for item in items.values()}:
+        axes.axvline(limit, color=Colour.INK, lw=1, ls="--")
+    axes.axvline(0, color=Colour.SOFT, lw=0.8)
+
+
+def _colour_of(item: Excess) -> Colour:
+    if item.outcome is Outcome.PASS:
+        return Colour.FIRST if item.pct > 0 else Colour.FIFTH
+    return Colour.DOUBT if item.outcome is Outcome.DOUBT else Colour.BAD
+
+
+def _change_table(cells: list[GateCell]) -> Table:
+    return words_and_figures(
+        "Change against the baseline, and the limit",
+        ["cell", "figure"],
+        ["before", "now", "change", "limit"],
+        [
+            [
+                *(cell.id, item.figure, seconds(item.baseline_ns), seconds(item.candidate_ns)),
+                *(_change(item), f"{item.limit_pct:g} %"),
+            ]
+            for cell in cells
+            for item in cell.excess
+        ],
+    )
+
+
+def _cells(cells: Sequence[GateCell]) -> Table:
+    more = f" (the first {LISTED_MAX} of {len(cells)})" if len(cells) > LISTED_MAX else ""
+    return words_and_figures(
+        f"Each cell, the worst first{more}; times in seconds",
+        ["cell", "outcome", "baseline", "candidate"],
+        ["before", "now", "time", "CPU time"],
+        map(_row, cells[:LISTED_MAX]),
+    )
+
+
+def _row(cell: GateCell) -> list[str | Markup]:
+    figures = {item.figure: item for item in cell.excess}
+    time, cpu = figures.get("time"), figures.get("CPU time")
+    css, _ = OUTCOMES[cell.outcome]
+    outcome = Markup('<span class="badge {}">{}</span>').format(css, cell.outcome)
+    return [
+        *(_name(cell), outcome, cell.baseline or "-", cell.candidate),
+        seconds(time.baseline_ns) if time else "-",
+        seconds(time.candidate_ns) if time else "-",
+        _change(time) if time else "-",
+        _change(cpu) if cpu else "-",
+    ]
+
+
+def _change(item: Excess) -> str:
+    """Returns the change, with its interval if it is not exact."""
+    if item.low_pct == item.high_pct:
+        return f"{item.pct:+.2f} %"
+    return f"{item.pct:+.2f} % ({item.low_pct:+.2f} to {item.high_pct:+.2f})"
+
+
+def _name(cell: GateCell) -> str | Markup:
+    """Returns the cell's name, with the reason if the figures do not show it."""
+    if cell.outcome is Outcome.PASS:
+        return cell.id
+    return Markup('{}<br><span class="soft">{}</span>').format(cell.id, cell.why)
+
+
+def differences_section(sources: Sources) -> Section:
+    """Returns the section of differences, each against the first run that has the cell."""
+    together = _together(sources.runs)
+    differing = sorted((row for row in together if _differs(row)), key=_rank)
+    only_one = sum(len(_present(row)) == 1 for row in together)
+    shared = len(together) - only_one
+    body = paragraph(
+        f"{count(shared, 'cell')} are in more than one run; {len(differing)} of them differ in"
+        f" verdict or total time. In one run alone: {count(only_one, 'cell')}."
+    )
+    if differing:
+        body += table_html(_differences(sources.runs, differing))
+    return Section(key="differences", title="Differences", body=body)
+
+
+def _together(runs: Sequence[RunSource]) -> list[Together]:
+    by_run = [{cell.id: cell for cell in run.results.cells} for run in runs]
+    ids = dict.fromkeys(cell_id for cells in by_run for cell_id in cells)
+    return [[cells.get(cell_id) for cells in by_run] for cell_id in ids]
+
+
+def _present(row: Together) -> list[CellResult]:
+    return [cell for cell in row if cell is not None]
+
+
+def _differs(row: Together) -> bool:
+    found = {(cell.verdict, cell.time_ns.total) for cell in _present(row)}
+    return len(found) > 1
+
+
+def _rank(row: Together) -> tuple[bool, float]:
+    verdicts = {cell.verdict for cell in _present(row)}
+    return len(verdicts) == 1, -abs(_change_of_time(row))
+
+
+def _change_of_time(row: Together) -> float:
+    """Returns the relative change from the first to the last time; 0 if one is unknown."""
+    times = [cell.time_ns.total for cell in _present(row)]
+    return times[-1] / times[0] - 1 if len(times) > 1 and all(times) else 0.0
+
+
+def _differences(runs: Sequence[RunSource], rows: list[Together]) -> Table:
+    more = f" (the first {DIFFERENCES_MAX} of {len(rows)})" if len(rows) > DIFFERENCES_MAX else ""
+    times = [f"{run.label} total" for run in runs]
+    return Table(
+        caption=f"Cells that differ, verdicts first, then the largest change of time{more}; times"
+        " in seconds",
+        columns=["cell", *(run.label for run in runs), *times, "change"],
+        figures=[*times, "change"],
+        rows=[_difference_row(runs, row) for row in rows[:DIFFERENCES_MAX]],
+    )
+
+
+def _difference_row(runs: Sequence[RunSource], row: Together) -> Row:
+    first = _present(row)[0]
+    at = next(run for run, cell in zip(runs, row, strict=True) if cell is first)
+    change = _change_of_time(row)
+    return Row(
+        values=[
+            cell_link(at, first),
+            *(verdict_html(cell) if cell else Markup("-") for cell in row),
+            *(seconds(cell.time_ns.total or None) if cell else "-" for cell in row),
+            f"{100 * change:+.2f} %" if change else "-",
+        ],
+        marks={key: value for key, value in marks_of(first).items() if key != "verdict"},
+    )

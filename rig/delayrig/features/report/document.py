@@ -1,0 +1,202 @@
+# SPDX-License-Identifier: GPL-2.0-or-later
+"""The whole report: its sections in order, and as many timelines as fit."""
+
+import contextlib
+import re
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass, replace
+from functools import cache
+from pathlib import Path
+from urllib.parse import quote
+
+from markupsafe import Markup
+
+from delayrig.base.atomic_file import write_atomically
+from delayrig.base.errors import BadInputError
+from delayrig.features.report.cells import (
+    ROWS_MAX,
+    all_cells,
+    cells_section,
+    filters_of,
+    notable_section,
+)
+from delayrig.features.report.comparison import decision_section, differences_section
+from delayrig.features.report.coverage import coverage_section
+from delayrig.features.report.environment import environment_section
+from delayrig.features.report.labels import TEMPLATES
+from delayrig.features.report.matrix import matrix_section
+from delayrig.features.report.parts import ANY_PART, Part, PartsMaker, index_of, part_of_anchors
+from delayrig.features.report.source import Sources, Told
+from delayrig.features.report.summary import findings_section, summary_of, title_of
+from delayrig.features.report.timelines import (
+    CHOSEN_MAX,
+    Drawn,
+    choose_cells,
+    draw_cell,
+    timelines_section,
+)
+from delayrig.features.report.totals import totals_section
+from delayrig.features.report.waits import margins_section, waiting_section
+from delayrig.present.pages.page import Assets, Section, render_page
+
+PAGE = "report.html"
+LIMIT_BYTES = 2_000_000
+PRINTED = ("decision", "findings", "verdicts")
+"""The sections of a gate's report that are printed. The others are for reference."""
+LIST_BYTES = 20_000
+"""The space for the names of cells without a timeline."""
+
+NOTABLE_PARTS = (1, 2, 4, 8, 16, 32)
+"""The page shows one in so many of its notable cells: the first number with which it fits."""
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Document:
+    """The page, and how much of the runs it contains."""
+
+    content: bytes
+    timelines: int
+    left_out: int
+    folder: str
+    parts: Sequence[Part]
+    """Further pages in `folder` beside it; empty if the page has room for all cells."""
+
+
+def document_of(sources: Sources, *, patterns: Sequence[str] = (), name: str = PAGE) -> Document:
+    """Returns the report as a page of that name. `patterns` choose the cells with timelines."""
+    with contextlib.closing(PartsMaker(sources, name, _assets())) as maker:
+        return _document(sources, patterns, f"{Path(name).stem}.cells", maker)
+
+
+def _document(
+    sources: Sources, patterns: Sequence[str], folder: str, maker: PartsMaker
+) -> Document:
+    draft = _Draft(sources)
+    if draft.has_many:
+        maker.begin()
+    # The decision describes the two sides of a gate.
+    are_comparable = len(sources.runs) > 1 and not sources.gates
+    before = [
+        *([decision_section(sources)] if sources.gates else []),
+        *([differences_section(sources)] if are_comparable else []),
+        findings_section(sources),
+        matrix_section(sources),
+        totals_section(sources),
+        waiting_section(sources),
+        margins_section(sources),
+    ]
+    coverage = coverage_section(sources)
+    after = [*([coverage] if coverage else []), environment_section(sources)]
+    parts: list[Part] = []
+    cells = _all_cells(draft, [*before, *after])
+    if cells is None:
+        parts = maker.parts()
+        cells = _notable_cells(draft, [*before, *after], index_of(parts, quote(folder)))
+    after = [cells, *after]
+    chosen = choose_cells(sources, patterns)
+    most = len(chosen) if patterns else CHOSEN_MAX
+    drawn = _fitting(chosen[:most], draft.room([*before, *after]))
+    shown = {(each.run.label, each.cell.id) for each in drawn}
+    left_out = [pair for pair in chosen if (pair[0].label, pair[1].id) not in shown]
+    timelines = [timelines_section(drawn, left_out)] if chosen else []
+    content = draft.page([*before, *timelines, *after])
+    if parts:
+        content = _lead_to_parts(content, part_of_anchors(parts), quote(folder))
+    return Document(
+        content=content, timelines=len(drawn), left_out=len(left_out), folder=folder, parts=parts
+    )
+
+
+def write_document(made: Document, place: Path) -> None:
+    """Writes the parts, then the page, and removes parts of an older page.
+
+    Raises `BadInputError`.
+    """
+    folder = place.with_name(made.folder)
+    if made.parts:
+        # Writing into the folder reports why it could not be made.
+        with contextlib.suppress(OSError):
+            folder.mkdir(exist_ok=True)
+    for part in made.parts:
+        write_atomically(folder / part.name, part.content)
+    write_atomically(place, made.content)
+    for path in folder.glob(ANY_PART):
+        if path.name not in {part.name for part in made.parts}:
+            path.unlink()
+    if folder.is_dir() and not any(folder.iterdir()):
+        folder.rmdir()
+
+
+class _Draft:
+    def __init__(self, sources: Sources) -> None:
+        self.sources = sources
+        self._title = title_of(sources)
+        cells = [cell for _, cell in all_cells(sources)]
+        self.has_many = len(cells) > ROWS_MAX
+        """More than a page has room for, whatever they are called."""
+        self._summary = summary_of(sources) + filters_of(cells)
+
+    def page(self, sections: Sequence[Section]) -> bytes:
+        if self.sources.gates:
+            sections = [replace(each, is_printed=each.key in PRINTED) for each in sections]
+        return render_page(
+            title=self._title, summary=self._summary, sections=sections, assets=_assets()
+        )
+
+    def room(self, sections: Sequence[Section]) -> int:
+        """Returns the number of bytes that the page has left beside those sections."""
+        return LIMIT_BYTES - LIST_BYTES - len(self.page(sections))
+
+
+def _all_cells(draft: _Draft, others: Sequence[Section]) -> Section | None:
+    """Returns the section of all cells; None if the page has no room for it."""
+    if draft.has_many:
+        return None
+    section = cells_section(draft.sources)
+    return section if draft.room([*others, section]) >= 0 else None
+
+
+def _notable_cells(draft: _Draft, others: Sequence[Section], index: Markup) -> Section:
+    """Returns the section of as many notable cells as the page has room for."""
+    for part in NOTABLE_PARTS:
+        section = notable_section(draft.sources, index, part=part)
+        if draft.room([*others, section]) >= 0:
+            return section
+    raise BadInputError(
+        f"a page of {sum(len(run.results.cells) for run in draft.sources.runs)} cells is larger"
+        f" than {LIMIT_BYTES} bytes",
+        hint="name fewer runs; `rig/rig compare` sets two of them side by side",
+    )
+
+
+def _lead_to_parts(page: bytes, parts: Mapping[str, str], folder: str) -> bytes:
+    """Redirects links to cells that are not on the page to the part that contains them."""
+    ids = set(re.findall(rb'\sid="([^"]+)"', page))
+
+    def led(link: re.Match[bytes]) -> bytes:
+        if link[2] in ids:
+            return link[0]
+        part = f"{folder}/{parts[link[2].decode()]}".encode()
+        return b'<a%b href="%b#%b">' % (link[1], part, link[2])
+
+    return re.sub(rb'<a((?: class="[^"]*")?) href="#(cell-[^"]+)">', led, page)
+
+
+def _fitting(chosen: Sequence[Told], room_bytes: int) -> list[Drawn]:
+    """Draws the cells in order until the room is used up."""
+    drawn: list[Drawn] = []
+    for run, cell in chosen:
+        made = draw_cell(run, cell)
+        room_bytes -= len(made.html.encode())
+        if room_bytes < 0:
+            break
+        drawn.append(made)
+    return drawn
+
+
+@cache
+def _assets() -> Assets:
+    style, script = (
+        (TEMPLATES / f"report.{kind}").read_text(encoding="utf-8") for kind in ("css", "js")
+    )
+    return Assets(style=style, script=script)

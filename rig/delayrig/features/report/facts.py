@@ -1,0 +1,305 @@
+# SPDX-License-Identifier: GPL-2.0-or-later
+"""Facts of a cell's events for a report, computed once and small enough to be kept."""
+
+from bisect import bisect_right
+from collections.abc import Iterable, Iterator, Sequence
+from itertools import accumulate
+from pathlib import Path
+
+import msgspec
+
+from delayrig.base import digest
+from delayrig.base.durations import rounded
+from delayrig.base.errors import BadInputError, LostGuestError
+from delayrig.images.profiles.profile import find_profile
+from delayrig.judge.bus import observe_waits
+from delayrig.judge.chip import margins_ns
+from delayrig.judge.delay_waits import observe_calls_of
+from delayrig.judge.waits import CHIP_BUSY
+from delayrig.judge.waste import Waste, Watched, read_watched, waste_of
+from delayrig.model.cell import Job
+from delayrig.model.events import Event, first, of_kind, requests, transactions
+from delayrig.model.evidence import ObservedWait, Witness
+from delayrig.model.kinds.agent import SubjectEnd, SubjectStart
+from delayrig.model.kinds.emulator import Busy
+from delayrig.model.phases import PROBE, READ, VERIFY, overshoots, phase_changes
+from delayrig.model.result import CellResult
+
+SILENCE_NS_MIN = 1_000_000
+"""The shortest silence. Shorter gaps on the bus are round trips."""
+START, END = "start", "end"
+Span = tuple[int, int]
+"""The first moment of a span, and the first moment after it, in nanoseconds."""
+
+
+class Cover:
+    """The union of several spans."""
+
+    def __init__(self, spans: Iterable[Span]) -> None:
+        self.spans: list[Span] = []
+        """In order; none overlaps another."""
+        for start, end in sorted(span for span in spans if span[1] > span[0]):
+            if self.spans and start <= self.spans[-1][1]:
+                self.spans[-1] = (self.spans[-1][0], max(self.spans[-1][1], end))
+            else:
+                self.spans.append((start, end))
+        self._starts = [start for start, _ in self.spans]
+        self._before = [0, *accumulate(end - start for start, end in self.spans)]
+
+    def within_ns(self, start_ns: int, end_ns: int) -> int:
+        """Returns how much of the time between those moments is covered."""
+        return max(self._until_ns(end_ns) - self._until_ns(start_ns), 0)
+
+    def _until_ns(self, moment_ns: int) -> int:
+        at = bisect_right(self._starts, moment_ns)
+        if at == 0:
+            return 0
+        start, end = self.spans[at - 1]
+        return self._before[at - 1] + min(moment_ns, end) - start
+
+
+class Split(msgspec.Struct, frozen=True, kw_only=True):
+    """The parts of a job's time. They add up to it."""
+
+    busy_ns: int = 0
+    wire_ns: int = 0
+    overshoot_ns: int = 0
+    fixed_ns: int = 0
+    rest_ns: int = 0
+
+    @property
+    def total_ns(self) -> int:
+        return sum(msgspec.structs.astuple(self))
+
+
+def sum_of(splits: Iterable[Split]) -> Split:
+    columns = zip(*map(msgspec.structs.astuple, splits), strict=True)
+    return Split(**dict(zip(Split.__struct_fields__, map(sum, columns), strict=False)))
+
+
+class Silence(msgspec.Struct, frozen=True, kw_only=True):
+    """Silences on the bus while the part was ready, between the same two phases."""
+
+    phase: str
+    after: str
+    before: str
+    count: int
+    total_ns: int
+    most_ns: int
+
+
+class WaitMargin(msgspec.Struct, frozen=True, kw_only=True):
+    """The waits of a class in a cell. The worst is the judged one with the least margin."""
+
+    kind: str
+    witness: Witness
+    count: int
+    judged: int
+    short: int
+    requested_ns: int | None = None
+    actual_ns: tuple[int, int] | None = None
+    margin_ns: int | None = None
+    opened_ns: int | None = None
+    """The moment when the worst began."""
+
+    @property
+    def relative_margin(self) -> float:
+        """Returns the margin relative to the request, or to 1 ms; infinite if none was judged."""
+        if self.margin_ns is None:
+            return float("inf")
+        return self.margin_ns / (self.requested_ns or 1_000_000)
+
+    @property
+    def took(self) -> str:
+        """Returns how long the worst was seen to last; empty if that is unknown."""
+        return " to ".join(dict.fromkeys(rounded(ns) for ns in self.actual_ns or ()))
+
+
+class CellFacts(msgspec.Struct, frozen=True, kw_only=True):
+    """Everything that a report takes from the events of a cell."""
+
+    split: Split
+    waste: Waste
+    silences: list[Silence]
+    waits: list[WaitMargin]
+
+
+def cell_facts(place: Path, result: CellResult) -> CellFacts:
+    """Returns the facts of the cell in that folder.
+
+    Raises `BadInputError` if its events are not those that were judged.
+    """
+    watched = read_judged(place, result)
+    try:
+        return _facts(watched, result)
+    except (ValueError, LostGuestError) as error:
+        raise _unreadable(place, error) from error
+
+
+def read_judged(place: Path, result: CellResult) -> Watched:
+    """Reads the cell's events, and checks that the result was made from them."""
+    events = place / "events.jsonl"
+    whole = "or give the run's results.json to report without events"
+    if not events.is_file():
+        raise BadInputError(
+            f"{events}: is not there, and the run's results tell of this cell",
+            hint=f"bring the cell's folder back, {whole}",
+        )
+    if result.events_sha256 and digest.of_file(events) != result.events_sha256:
+        raise BadInputError(
+            f"{events}: these are not the events that were judged (key 'events_sha256')",
+            hint=f"the file was changed or cut off: run the cell again, {whole}",
+        )
+    try:
+        return read_watched(place)[0]
+    except (LostGuestError, ValueError) as error:
+        raise _unreadable(place, error) from error
+
+
+def _unreadable(place: Path, error: Exception) -> BadInputError:
+    return BadInputError(
+        f"{place}/events.jsonl: not events that can be shown: {error!r}",
+        hint="run the cell again, or give the run's results.json to report without events",
+    )
+
+
+def _facts(watched: Watched, result: CellResult) -> CellFacts:
+    events = watched.events
+    profile = find_profile(result.subject.version)
+    on_bus = (
+        observe_waits(events, profile, result.chip, bridged=watched.cell.bridged) if profile else []
+    )
+    delays = observe_calls_of(watched.delays, events) if watched.delays else []
+    busy = [(each.start_ns, each.until_ns) for each in of_kind(events, Busy)]
+    late = [(each.ready_ns, each.noticed_ns) for each in overshoots(events)]
+    return CellFacts(
+        split=_split(events, busy, late, on_bus),
+        waste=waste_of([watched]),
+        silences=_summed(_silences(watched, Cover([*busy, *late]))),
+        waits=[*_chip_margins(events), *_margins(on_bus), *_margins(delays)],
+    )
+
+
+def _split(
+    events: list[Event], busy: list[Span], late: list[Span], waits: list[ObservedWait]
+) -> Split:
+    """Splits the time of the job. Each moment belongs to the first part that contains it."""
+    job = job_of(events)
+    if job is None:
+        return Split()
+    wire = [(event.read_ns, event.read_ns + event.wire_ns) for event in transactions(events)]
+    fixed = [(wait.opened_ns, wait.opened_ns + wait.shortest_ns) for wait in waits]
+    sums: list[int] = []
+    spans: list[Span] = []
+    before_ns = 0
+    for part in (busy, wire, late, fixed, [job]):
+        spans += part
+        covered_ns = Cover(spans).within_ns(*job)
+        sums.append(covered_ns - before_ns)
+        before_ns = covered_ns
+    return Split(**dict(zip(Split.__struct_fields__, sums, strict=True)))
+
+
+def job_of(events: list[Event]) -> Span | None:
+    """Returns the span from the subject's start to its end; None if one of them is unknown."""
+    started, ended = first(events, SubjectStart), first(events, SubjectEnd)
+    return (started.t_ns, ended.t_ns) if started and ended else None
+
+
+def phases_of(events: list[Event], job: Span, kind: str) -> list[tuple[int, str]]:
+    """Returns the start and the name of each phase of a job of that kind."""
+    reading = VERIFY if kind == Job.VERIFY else READ
+    return [(job[0], PROBE), *phase_changes(events, first_read=reading)]
+
+
+def _silences(watched: Watched, accounted: Cover) -> Iterator[Silence]:
+    events = watched.events
+    job = job_of(events)
+    if job is None:
+        return
+    changes = phases_of(events, job, watched.cell.job)
+    moments = [(each.read_ns, each.reply_ns, each.name) for each in requests(events)]
+    moments.append((job[1], job[1], END))
+    since_ns, after, phase = job[0], START, 0
+    for read_ns, reply_ns, name in moments:
+        length_ns = read_ns - since_ns - accounted.within_ns(since_ns, read_ns)
+        while phase + 1 < len(changes) and changes[phase + 1][0] <= since_ns:
+            phase += 1
+        if length_ns >= SILENCE_NS_MIN:
+            yield Silence(
+                phase=changes[phase][1],
+                after=after,
+                before=name,
+                count=1,
+                total_ns=length_ns,
+                most_ns=length_ns,
+            )
+        since_ns, after = max(since_ns, reply_ns), name
+
+
+def _summed(silences: Iterator[Silence]) -> list[Silence]:
+    alike: dict[tuple[str, str, str], list[Silence]] = {}
+    for each in silences:
+        alike.setdefault((each.phase, each.after, each.before), []).append(each)
+    return [sum_of_silences(found) for found in alike.values()]
+
+
+def sum_of_silences(alike: Sequence[Silence]) -> Silence:
+    """Returns the sum of silences between the same phases."""
+    return msgspec.structs.replace(
+        alike[0],
+        count=sum(each.count for each in alike),
+        total_ns=sum(each.total_ns for each in alike),
+        most_ns=max(each.most_ns for each in alike),
+    )
+
+
+def _chip_margins(events: list[Event]) -> list[WaitMargin]:
+    margins = margins_ns(events)
+    if not margins:
+        return []
+    worst = (each.read_ns for each in transactions(events) if each.margin_ns == min(margins))
+    return [
+        WaitMargin(
+            kind=CHIP_BUSY,
+            witness=Witness.CHIP,
+            count=len(margins),
+            judged=len(margins),
+            short=sum(margin < 0 for margin in margins),
+            margin_ns=min(margins),
+            opened_ns=next(worst, None),
+        )
+    ]
+
+
+def _margins(waits: Sequence[ObservedWait]) -> list[WaitMargin]:
+    return [
+        _margin(kind, [wait for wait in waits if wait.kind == kind])
+        for kind in dict.fromkeys(wait.kind for wait in waits)
+    ]
+
+
+def _margin(kind: str, waits: list[ObservedWait]) -> WaitMargin:
+    judged = [wait for wait in waits if wait.is_judged]
+    found = WaitMargin(
+        kind=kind,
+        witness=waits[0].witness,
+        count=len(waits),
+        judged=len(judged),
+        short=sum(wait.is_short for wait in waits),
+    )
+    if not judged:
+        return found
+    worst = min(judged, key=_certain_margin_ns)
+    return msgspec.structs.replace(
+        found,
+        requested_ns=worst.requested_ns,
+        actual_ns=(worst.shortest_ns, worst.longest_ns),
+        margin_ns=_certain_margin_ns(worst),
+        opened_ns=worst.opened_ns,
+    )
+
+
+def _certain_margin_ns(wait: ObservedWait) -> int:
+    """Returns the certain margin: what a short wait lacked, or a good one had left, at least."""
+    return (wait.longest_ns if wait.is_short else wait.shortest_ns) - wait.requested_ns

@@ -1,0 +1,95 @@
+# SPDX-License-Identifier: GPL-2.0-or-later
+"""Names of cells, verdicts and figures on a page."""
+
+from collections.abc import Sequence
+from functools import cache
+from pathlib import Path
+
+from markupsafe import Markup
+
+from delayrig.features.report.source import RunSource
+from delayrig.judge.exit_code import is_expected
+from delayrig.model.platform import Arch, labelled
+from delayrig.model.result import CellResult, Verdict
+from delayrig.present.notable import CLASSES
+from delayrig.present.pages.page import anchor
+
+TEMPLATES = Path(__file__).parent / "templates"
+CALM = "none"
+HOST_SPEED = "this machine"
+
+
+def subject_of(cell: CellResult) -> str:
+    """Returns the subject's name, with its architecture if that is not the usual one."""
+    return _labelled(cell.subject.name, cell.guest.arch)
+
+
+@cache
+def _labelled(name: str, arch: str) -> str:
+    try:
+        return labelled(name, Arch(arch))
+    except ValueError:
+        return f"{name} {arch}"
+
+
+def speed_of(cell: CellResult) -> str:
+    """Returns the speed in MIPS. Cells in real time have the machine's own speed."""
+    return _speed(tuple(cell.guest.mips))
+
+
+@cache
+def _speed(mips: tuple[float, ...]) -> str:
+    speeds = dict.fromkeys(f"{round(each)}" for each in mips)
+    return "/".join(speeds) or HOST_SPEED
+
+
+def speed_rank(speed: str) -> float:
+    return 0 if speed == HOST_SPEED else -float(speed.partition("/")[0])
+
+
+def hazards_of(cell: CellResult) -> str:
+    return "+".join(cell.hazards) or CALM
+
+
+def badge(verdict: Verdict, text: str = "") -> Markup:
+    """Returns a verdict as a word in its colour."""
+    return Markup('<span class="badge {}">{}</span>').format(CLASSES[verdict], text or verdict)
+
+
+def verdict_html(cell: CellResult) -> Markup:
+    return _verdict_html(cell.verdict, is_expected(cell))
+
+
+def expectation_note(verdict: Verdict, expected: bool) -> str:
+    """Returns whether the plan expected the verdict, if that is worth a remark."""
+    if expected:
+        return "" if verdict is Verdict.PASS else "expected"
+    return "not expected" if verdict is Verdict.PASS else ""
+
+
+@cache
+def _verdict_html(verdict: Verdict, expected: bool) -> Markup:
+    note = expectation_note(verdict, expected)
+    return badge(verdict) + (Markup(' <span class="soft">{}</span>').format(note) if note else "")
+
+
+def cell_anchor(run: RunSource, cell: CellResult) -> str:
+    return f"cell-{run.prefix}{anchor(cell.id)}"
+
+
+def cell_link(run: RunSource, cell: CellResult, text: str = "") -> Markup:
+    return Markup('<a href="#{}">{}</a>').format(cell_anchor(run, cell), text or cell.id)
+
+
+def marks_of(cell: CellResult) -> dict[str, str]:
+    """Returns the values that the page's filters compare."""
+    return marks_for(subject_of(cell), cell.verdict, cell.hazards)
+
+
+def marks_for(subject: str, verdict: Verdict, hazards: Sequence[str]) -> dict[str, str]:
+    return {"subject": subject, "verdict": verdict, "hazards": " ".join(hazards) or CALM}
+
+
+def count(number: int, thing: str) -> str:
+    """Returns the number and the thing: `1 cell`, `2 cells`."""
+    return f"{number:,} {thing}{'' if number == 1 else 's'}"

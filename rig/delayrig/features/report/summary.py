@@ -1,0 +1,232 @@
+# SPDX-License-Identifier: GPL-2.0-or-later
+"""The answer, for readers who read nothing else, in the same words as on a terminal."""
+
+import re
+from collections import Counter
+from collections.abc import Sequence
+
+from markupsafe import Markup
+
+from delayrig.base.durations import in_unit_of, rounded
+from delayrig.base.errors import ExitCode
+from delayrig.decision.decision import Decision, Excess, GateCell, Outcome
+from delayrig.decision.faults import DATA
+from delayrig.features.report.cells import all_cells
+from delayrig.features.report.labels import (
+    TEMPLATES,
+    badge,
+    cell_link,
+    count,
+    marks_of,
+    verdict_html,
+)
+from delayrig.features.report.source import GateSource, RunSource, Sources
+from delayrig.judge.exit_code import is_expected
+from delayrig.judge.judge import describe
+from delayrig.model.cell import Role
+from delayrig.model.evidence import Evidence, Witness
+from delayrig.model.result import CellResult, ContrastVerdict, Verdict
+from delayrig.present.notable import GRAVITY, rank
+from delayrig.present.pages.page import Section, paragraph, paragraphs, rendered
+from delayrig.present.results import answer, remarks
+
+WORDS = {
+    ExitCode.PASS: ("good", "Good"),
+    ExitCode.UNSAFE: ("bad", "Unsafe"),
+    ExitCode.SLOWER: ("bad", "Slower"),
+    ExitCode.INCONCLUSIVE: ("doubt", "In doubt"),
+    ExitCode.SKIPPED: ("quiet", "Skipped"),
+    ExitCode.RIG_FAULT: ("rig", "No answer"),
+}
+"""The answer as a colour and a word, beside its sentence."""
+FINDINGS_MAX = 60
+CALL = "a delay for "
+TOO_SHORT = " was too short"
+CAME = " came "
+EARLY = re.compile(" too early| came ")
+
+
+def title_of(sources: Sources) -> str:
+    """Returns the answer of a single gate, else the subject of the page."""
+    if len(sources.gates) == 1 and len(sources.runs) == 2:
+        return headline(sources.gates[0].decision)
+    if len(sources.runs) == 1:
+        return f"Plan {sources.runs[0].results.run.plan}"
+    return f"{len(sources.runs)} runs side by side"
+
+
+def summary_of(sources: Sources) -> Markup:
+    """Returns the decisions, then a sentence for each run that is no part of one."""
+    parts = [_decision(gate) for gate in sources.gates]
+    if not sources.gates or len(sources.runs) > 2 * len(sources.gates):
+        parts += [_run(run) for run in sources.runs]
+    else:
+        parts += [paragraphs(dict.fromkeys(remarks(run.results))) for run in sources.runs[-1:]]
+    parts += [_made_of(run) for run in sources.runs]
+    return Markup("").join(parts)
+
+
+def _made_of(run: RunSource) -> Markup:
+    """Returns a line that identifies the run."""
+    header = run.results.run
+    side = f" ({run.side})" if run.side else ""
+    label = f"{run.label}{side}: plan" if run.label else "Plan"
+    lanes = ", ".join(dict.fromkeys(cell.lane for cell in run.results.cells)) or "no"
+    return Markup('<p class="soft">{} {}, {} lane, seed {}, {}, rig {} ({})</p>').format(
+        *(label, header.plan, lanes, header.seed, header.started),
+        *(header.rig_version, header.commit or "no commit known"),
+    )
+
+
+def _lead(code: ExitCode, text: str) -> Markup:
+    return Markup('<p class="answer"><span class="badge {}">{}</span> {}</p>').format(
+        *WORDS[code], text
+    )
+
+
+def _decision(gate: GateSource) -> Markup:
+    decision = gate.decision
+    first, *others = decision.lines
+    sides = f"Gate: {decision.candidate.title} against {decision.baseline.title}"
+    doubts = [f"Doubt: {doubt}" for doubt in decision.doubts]
+    return _lead(ExitCode(decision.exit_code), first) + paragraphs([sides, *others, *doubts])
+
+
+def _run(run: RunSource) -> Markup:
+    label = f"{run.label}: " if run.label else ""
+    code = run.code
+    lead = _lead(code, label + answer(run.results, code))
+    found = Counter(cell.verdict for cell in run.results.cells)
+    badges = (badge(each, f"{found[each]} {each}") for each in GRAVITY if found[each])
+    notes = remarks(run.results)
+    if run.results.run.interrupted:
+        notes.append("The run was interrupted: cells that its plan has are not in it.")
+    return lead + paragraph(Markup(" ").join(badges)) + paragraphs(notes)
+
+
+def findings_section(sources: Sources) -> Section:
+    """Returns all cells that are no pass, unexpected ones first, and canaries that failed."""
+    pairs = all_cells(sources)
+    found = sorted((pair for pair in pairs if _is_finding(pair[1])), key=lambda p: rank(p[1]))
+    watching = [cell for _, cell in pairs if cell.role in (Role.CANARY, Role.CONTROL)]
+    contrasts = [contrast for run in sources.runs for contrast in run.results.contrasts]
+    contrasts.sort(key=lambda contrast: contrast.verdict is ContrastVerdict.SEEN)
+    shown = [_finding(run, cell) for run, cell in found[:FINDINGS_MAX]]
+    body = rendered(
+        TEMPLATES,
+        "findings.html",
+        findings=shown,
+        left_out=len(found) - len(shown),
+        skipped=sum(cell.verdict is Verdict.SKIPPED for _, cell in pairs),
+        watching=len(watching),
+        watching_well=sum(is_expected(cell) for cell in watching),
+        contrasts=contrasts[:FINDINGS_MAX],
+        contrasts_left_out=max(len(contrasts) - FINDINGS_MAX, 0),
+    )
+    return Section(key="findings", title="What was found", body=body)
+
+
+def _is_finding(cell: CellResult) -> bool:
+    if cell.role == Role.MEASURE and cell.verdict in (Verdict.PASS, Verdict.SKIPPED):
+        return cell.verdict is Verdict.PASS and not is_expected(cell)
+    return cell.role == Role.MEASURE or not is_expected(cell)
+
+
+def _finding(run: RunSource, cell: CellResult) -> dict[str, object]:
+    lines = [
+        f"{item.witness} witness: {describe(item)}"
+        + (f" ({count(item.count, 'time')}, the worst shown)" if item.count > 1 else "")
+        for item in cell.evidence
+    ]
+    return {
+        "run": run.label,
+        "link": cell_link(run, cell),
+        "verdict": verdict_html(cell),
+        "role": "" if cell.role == Role.MEASURE else cell.role,
+        "lines": lines or [cell.reason],
+        "marks": marks_of(cell),
+    }
+
+
+def headline(decision: Decision) -> str:
+    """Returns one line about a gate; it contains no path."""
+    match decision.outcome:
+        case Outcome.UNSAFE:
+            return f"Unsafe: {_unsafe(decision.deciding[0])}"
+        case Outcome.SLOWER:
+            return f"Slower: {_slower(decision)}"
+        case Outcome.PASS:
+            return f"Good: {_good(decision)}"
+        case Outcome.DOUBT | Outcome.UNSEEN:
+            return f"In doubt: {_doubt(decision)}"
+        case Outcome.RIG_FAULT:
+            return "No answer: the rig itself failed"
+
+
+def _unsafe(worst: GateCell) -> str:
+    fault = next(iter(worst.refusing), None)
+    if fault is None:
+        return "a wait is too short"
+    if fault.asked_ns is not None and fault.now_ns is not None:
+        lasts = in_unit_of(fault.asked_ns, fault.now_ns[1])
+        return f"a wait of {rounded(fault.asked_ns)} lasts {lasts}"
+    if fault.witness == Witness.CHIP and fault.margin_ns is not None:
+        command = re.split(EARLY, fault.what)[0]
+        return f"{command} comes {rounded(-fault.margin_ns)} before the part is ready"
+    return "data was corrupted" if fault.witness == DATA else fault.what
+
+
+def short_words(item: Evidence) -> str:
+    """Returns what was too short and how long it lasted: `the 1 s wait lasts 0.05 s`."""
+    if item.requested_ns is not None and item.actual_ns is not None:
+        lasted = in_unit_of(item.requested_ns, item.actual_ns[1])
+        wait = item.what.removesuffix(TOO_SHORT)
+        if item.witness is Witness.DELAY or wait.startswith(CALL):
+            return f"a delay of {rounded(item.requested_ns)} lasts {lasted}"
+        return f"the {wait} lasts {lasted}"
+    command, came, _ = item.what.partition(CAME)
+    if came and item.margin_ns is not None:
+        return f"{command} comes {rounded(-item.margin_ns)} before the part is ready"
+    return item.what
+
+
+def _slower(decision: Decision) -> str:
+    total = [item for item in decision.total if item.outcome is Outcome.SLOWER]
+    if total:
+        return f"all cells together take {_more(total[0])}"
+    slower = [cell for cell in decision.cells if cell.outcome is Outcome.SLOWER]
+    found = [item for cell in slower for item in cell.excess if item.outcome is Outcome.SLOWER]
+    cells = "one cell takes" if len(slower) == 1 else f"{len(slower)} cells take up to"
+    return f"{cells} {_more(max(found, key=lambda item: item.pct))}"
+
+
+def _more(item: Excess) -> str:
+    return f"{item.pct:.3g} % more {item.figure} ({rounded(item.more_ns)})"
+
+
+def _good(decision: Decision) -> str:
+    cells = [cell for cell in decision.cells if cell.outcome is Outcome.PASS]
+    measured = [cell for cell in cells if cell.role == Role.MEASURE]
+    found = [item for cell in measured for item in cell.excess]
+    figures = list(dict.fromkeys(item.figure for item in found))
+    changes = [_change(name, [i for i in found if i.figure == name]) for name in figures]
+    return ", ".join([f"nothing is too short in {_count(len(measured))}", *changes])
+
+
+def _change(figure: str, found: Sequence[Excess]) -> str:
+    before = sum(item.baseline_ns for item in found)
+    return f"{figure} {100 * sum(item.more_ns for item in found) / before:+.1f} %"
+
+
+def _doubt(decision: Decision) -> str:
+    if decision.doubts:
+        return decision.doubts[0]
+    measured = [cell for cell in decision.cells if cell.role == Role.MEASURE]
+    doubtful = sum(cell.outcome is Outcome.DOUBT for cell in measured)
+    if not doubtful:
+        return "nothing shows that the rig sees"
+    return f"{_count(doubtful)} of {len(measured)} gave no sure answer"
+
+
+def _count(cells: int) -> str:
+    return "1 cell" if cells == 1 else f"{cells} cells"

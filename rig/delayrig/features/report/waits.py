@@ -1,0 +1,198 @@
+# SPDX-License-Identifier: GPL-2.0-or-later
+"""Waits of each subject: those without need, and the smallest margins."""
+
+from collections import defaultdict
+from collections.abc import Iterable, Iterator, Sequence
+
+from markupsafe import Markup
+
+from delayrig.base.durations import rounded
+from delayrig.features.report.facts import CellFacts, Silence, WaitMargin, sum_of_silences
+from delayrig.features.report.labels import cell_link, subject_of
+from delayrig.features.report.source import RunSource, Sources
+from delayrig.judge.waste import CallSiteWaste, OperationWaste, waste_together
+from delayrig.model.cell import Role
+from delayrig.model.evidence import Witness
+from delayrig.model.result import CellResult
+from delayrig.present.pages.page import Section, paragraph, table_html
+from delayrig.present.tables import Row, Table, words_and_figures
+
+ROWS_MAX = 15
+NO_EVENTS = "Only the results are here, and not what happened in the cells."
+NOT_READ = (
+    "There are too many cells to read what happened in each. rig/rig waste reads that of the cells"
+    " that it is given."
+)
+WAITING = (
+    "Sums over all cells of a subject that measure it. While the part is ready and the subject has"
+    " not noticed, time is lost; so is all of a delay while the part is not busy."
+)
+MARGINS = (
+    "For each class of waits the one with the least margin, of those that could be judged. A"
+    " margin is what is beyond doubt: a wait that was too short was so by at least that much"
+    " (negative), one that was long enough had at least that much to spare."
+)
+FIGURES = ("seen", "judged", "too short", "asked", "took", "worst margin")
+
+Found = tuple[RunSource, CellResult, WaitMargin]
+Values = Sequence[str | Markup]
+
+
+def waiting_section(sources: Sources) -> Section:
+    """Returns tables by operation, by call site and by silence, each with the largest sum first."""
+    body = paragraph(WAITING) if sources.has_events else paragraph(_why_not(sources))
+    for run in sources.runs if sources.has_events else ():
+        together = waste_together(facts.waste for _, facts in _measured(run))
+        label = f"{run.label}: " if run.label else ""
+        body += table_html(_operations(label, together.operations))
+        for made in (_call_sites(label, together.call_sites), _silences(label, run)):
+            if made.rows:
+                body += table_html(made)
+    return Section(key="waiting", title="Waited for nothing", body=body)
+
+
+def margins_section(sources: Sources) -> Section:
+    """Returns a row for each subject, class of waits and witness; the worst first."""
+    if sources.has_events:
+        body = paragraph(MARGINS) + table_html(_margins(sources))
+    else:
+        body = paragraph(_why_not(sources))
+    return Section(key="margins", title="Worst margins", body=body)
+
+
+def _why_not(sources: Sources) -> str:
+    """Returns why no events are known."""
+    return NOT_READ if any(run.drawable for run in sources.runs) else NO_EVENTS
+
+
+def _measured(run: RunSource) -> Iterator[tuple[CellResult, CellFacts]]:
+    for cell in run.results.cells:
+        if cell.role == Role.MEASURE and cell.id in run.facts:
+            yield cell, run.facts[cell.id]
+
+
+def _largest(
+    caption: str, words: Sequence[str], figures: Sequence[str], rows: Sequence[tuple[str, Values]]
+) -> Table:
+    """Returns a table of the first rows, each with its subject."""
+    more = f" (the first {ROWS_MAX} of {len(rows)})" if len(rows) > ROWS_MAX else ""
+    shown = [
+        Row(values=[subject, *values], marks={"subject": subject})
+        for subject, values in rows[:ROWS_MAX]
+    ]
+    return words_and_figures(caption + more, ["subject", *words], figures, shown)
+
+
+def _operations(label: str, rows: Iterable[OperationWaste]) -> Table:
+    return _largest(
+        f"{label}from the part being ready to the next command, by operation",
+        ["phase", "operation"],
+        ["times", "busy", "for nothing", "each", "most"],
+        [
+            (
+                row.subject,
+                [
+                    *(row.phase, row.operation, f"{row.count:,}"),
+                    *(rounded(row.busy_ns), rounded(row.waste_ns)),
+                    *(rounded(row.waste_ns // row.count), rounded(row.waste_ns_max)),
+                ],
+            )
+            for row in rows
+        ],
+    )
+
+
+def _call_sites(label: str, rows: Iterable[CallSiteWaste]) -> Table:
+    return _largest(
+        f"{label}by who asked for the delay",
+        ["phase", "asked for at"],
+        ["times", "asked", "took", "for nothing", "most"],
+        [
+            (
+                row.subject,
+                [
+                    *(row.phase, _call_site(row.call_site), f"{row.count:,}"),
+                    *(rounded(row.requested_ns), rounded(row.actual_ns)),
+                    *(rounded(row.waste_ns), rounded(row.waste_ns_max)),
+                ],
+            )
+            for row in rows
+        ],
+    )
+
+
+def _call_site(text: str) -> Markup:
+    """Returns a call stack with one line for each caller, the nearest first."""
+    return Markup("<br>").join(Markup("<code>{}</code>").format(one) for one in text.split(" < "))
+
+
+def _silences(label: str, run: RunSource) -> Table:
+    alike: dict[tuple[str, str, str, str], list[Silence]] = defaultdict(list)
+    for cell, facts in _measured(run):
+        for each in facts.silences:
+            alike[subject_of(cell), each.phase, each.after, each.before].append(each)
+    sums = [(subject, sum_of_silences(found)) for (subject, *_), found in alike.items()]
+    return _largest(
+        f"{label}silences of 1 ms and more on the bus while the part was ready: fixed waits, and"
+        " what the subject computed",
+        ["phase", "between"],
+        ["times", "total", "each", "most"],
+        [
+            (
+                subject,
+                [
+                    *(each.phase, f"{each.after} and {each.before}", f"{each.count:,}"),
+                    *(rounded(each.total_ns), rounded(each.total_ns // each.count)),
+                    rounded(each.most_ns),
+                ],
+            )
+            for subject, each in sorted(sums, key=lambda pair: -pair[1].total_ns)
+        ],
+    )
+
+
+def _margins(sources: Sources) -> Table:
+    groups: dict[tuple[str, str, Witness], list[Found]] = defaultdict(list)
+    for run in sources.runs:
+        label = f"{run.label}: " if run.label else ""
+        for cell, facts in _measured(run):
+            for wait in facts.waits:
+                groups[label + subject_of(cell), wait.kind, wait.witness].append((run, cell, wait))
+    rows = sorted(groups.items(), key=lambda group: min(map(_margin_of, group[1])))
+    return Table(
+        caption="The worst margin of each class of waits, all cells together",
+        columns=("subject", "waits", "witness", *FIGURES, "worst cell"),
+        figures=FIGURES,
+        rows=[_margin_row(*key, found) for key, found in rows],
+    )
+
+
+def _margin_of(found: Found) -> float:
+    return found[2].relative_margin
+
+
+def _margin_row(name: str, kind: str, witness: Witness, found: list[Found]) -> Row:
+    run, cell, worst = min(found, key=_margin_of)
+    count, judged, short = (
+        sum(getattr(wait, field) for _, _, wait in found) for field in ("count", "judged", "short")
+    )
+    return Row(
+        values=[
+            *(name, kind, witness, f"{count:,}", f"{judged:,}", f"{short:,}"),
+            "-" if worst.requested_ns is None else rounded(worst.requested_ns),
+            worst.took or "-",
+            _margin(worst),
+            cell_link(run, cell) if worst.margin_ns is not None else "none could be judged",
+        ],
+        marks={"subject": subject_of(cell)},
+    )
+
+
+def _margin(wait: WaitMargin) -> str | Markup:
+    if wait.margin_ns is None:
+        return "-"
+    text = rounded(wait.margin_ns)
+    if wait.requested_ns:
+        text += f" ({100 * wait.margin_ns / wait.requested_ns:+.1f} %)"
+    css = "bad" if wait.short else "good"
+    return Markup('<span class="badge {}">{}</span>').format(css, text)

@@ -1,0 +1,267 @@
+# SPDX-License-Identifier: GPL-2.0-or-later
+"""`rig/rig repro` and `shrink`: one cell again, exactly, or the simplest one still convicted."""
+
+import shlex
+import shutil
+import sys
+from dataclasses import replace
+from pathlib import Path
+
+import click
+import msgspec
+
+from delayrig.base.errors import BadInputError, ExitCode
+from delayrig.base.interruption import answer_interrupts
+from delayrig.base.paths import Paths, find_paths
+from delayrig.cli.cells import unconfined_option
+from delayrig.cli.command import (
+    RigCommand,
+    default_out,
+    delay_options,
+    is_unconfined,
+    own_request,
+    say_making,
+    until_interrupted,
+)
+from delayrig.cli.option_types import CELL, PLAN_NAME, SUBJECT, plan_option
+from delayrig.cli.verbosity import Verbosity, answers, tables_or_json, tell_json, verbosity
+from delayrig.decision.choice import Chosen, Wish, choose
+from delayrig.decision.shrink import NAME as SHRUNK
+from delayrig.decision.shrink import Shrunk, Step, plan_of
+from delayrig.decision.shrink import shrink as shrink_cell
+from delayrig.features.repro.look import Look
+from delayrig.images.delay_function import DelayWish
+from delayrig.model.lane import LaneName
+from delayrig.model.result import read_results
+from delayrig.plan.from_flags import plan_text, words_of_cell
+from delayrig.plan.request import Request, check_out
+from delayrig.run.runner import Trials, trial_folder
+
+NAME = "repro"
+HETEROGENEOUS = "heterogeneous"
+
+
+@click.command(cls=RigCommand)
+@click.argument("cell", type=CELL, required=False)
+@click.option(
+    "--from",
+    "run_folder",
+    type=click.Path(path_type=Path, exists=True),
+    help="A finished run or gate: cell, plan, seed, lane and subject are its own; without CELL its"
+    " first conviction. What comes of it is compared.",
+)
+@click.option(
+    "--plan",
+    type=PLAN_NAME,
+    help="The plan that has the cell; default: the first of ours that has it.",
+)
+@click.option("--subject", type=SUBJECT, help="This flashrom, in the same place.")
+@click.option(
+    "--lane",
+    type=click.Choice([name.value for name in LaneName]),
+    help="Where time comes from; default: as the run or the plan has it.",
+)
+@click.option("--seed", type=click.IntRange(0), help="For all data; default: the run's, else 1.")
+@click.option("--shell", is_flag=True, help="Gives you a shell just before the subject starts.")
+@click.option("--gdb", is_flag=True, help="Opens gdb on the subject, stopped before it starts.")
+@click.option("--keep", is_flag=True, help="Leaves the cell's folder, and says where.")
+@click.option("--out", type=click.Path(path_type=Path), help="That folder; it is then kept.")
+@click.option("--dry-run", is_flag=True, help="Prints the commands that it would run, and ends.")
+@unconfined_option
+@delay_options
+@tables_or_json
+def repro(
+    cell: str | None,
+    run_folder: Path | None,
+    plan: str | None,
+    subject: str | None,
+    lane: str | None,
+    seed: int | None,
+    shell: bool,
+    gdb: bool,
+    keep: bool,
+    out: Path | None,
+    dry_run: bool,
+    delay: DelayWish,
+) -> None:
+    """Runs one cell again, exactly, and shows it meanwhile.
+
+    CELL is a part of a cell's id that no other one has; * stands for anything. At the end it says
+    whether the same thing happened as in the run before, and explains the findings.
+
+    `heterogeneous` instead of a cell shows the classic bug of unequal cores, and explains it.
+    """
+    if shell and gdb:
+        raise BadInputError("--shell and --gdb exclude each other", hint="choose one of them")
+    look = Look.SHELL if shell else Look.GDB if gdb else Look.WATCH
+    paths = find_paths()
+    if cell == HETEROGENEOUS and run_folder is None:
+        sys.exit(_walk_through(out or default_out(NAME), paths, keep=bool(keep or out)))
+    wish = Wish(
+        cell=cell,
+        run=run_folder,
+        plan=plan,
+        subject=subject,
+        lane=LaneName(lane) if lane else None,
+        seed=seed,
+        delay=delay,
+    )
+    chosen = choose(wish, paths)
+    # The modules below are only needed to run cells, and load slowly.
+    from delayrig.features.repro.run_again import commands_of
+    from delayrig.features.repro.watched_lane import check_look
+
+    check_look(chosen.cell, look)
+    folder = (out or default_out(NAME)).absolute()
+    check_out(folder, [chosen.cell])
+    request = _request(chosen, folder)
+    if dry_run:
+        work = commands_of(request, paths, say_making)
+        for line in until_interrupted(work, kept=f"nothing was run; see {folder}"):
+            click.echo(line)
+        return
+    sys.exit(show_cell(chosen, request, look, kept=bool(keep or out)))
+
+
+def show_cell(
+    chosen: Chosen, request: Request, look: Look, *, kept: bool, instead: str = ""
+) -> ExitCode:
+    """Runs the only cell of a request. Its folder is removed afterwards, unless `kept`."""
+    from delayrig.features.repro.run_again import run_again
+
+    quiet = verbosity() is Verbosity.QUIET
+    if look is not Look.WATCH:
+        answer_interrupts()
+    try:
+        code = until_interrupted(
+            run_again(chosen, request, find_paths(), look, kept=kept, instead=instead, quiet=quiet),
+            kept=f"what there is of the cell is in {request.out}" if kept else "nothing is kept",
+        )
+        tell_json(read_results(request.out).cells[0])
+        return code
+    finally:
+        if not kept:
+            shutil.rmtree(request.out, ignore_errors=True)
+
+
+def _walk_through(out: Path, paths: Paths, *, keep: bool) -> ExitCode:
+    from delayrig.features.repro.heterogeneous import PLAN, walk_through
+
+    request, _ = own_request(PLAN, out, jobs=1)
+    request = replace(request, retries_lost=False)
+    folder = request.out
+    try:
+        return until_interrupted(
+            walk_through(request, paths, click.echo),
+            kept=f"what there is of it is in {folder}" if keep else "nothing is kept",
+        )
+    finally:
+        if keep:
+            click.echo(f"kept: {folder}")
+        else:
+            shutil.rmtree(folder, ignore_errors=True)
+
+
+def _request(chosen: Chosen, folder: Path) -> Request:
+    return Request(
+        plan=chosen.plan,
+        cells=[chosen.cell],
+        chips=chosen.chips,
+        recipes=chosen.recipes,
+        out=folder,
+        jobs=1,
+        seed=chosen.cell.seed,
+        argv=sys.argv[1:],
+        lane=chosen.cell.lane,
+        unconfined=is_unconfined(),
+        stages=True,
+        delay=chosen.delay,
+        retries_lost=False,
+        again=(lambda _: chosen.again) if chosen.again else None,
+    )
+
+
+@click.command(cls=RigCommand)
+@click.argument("cell", type=CELL, required=False)
+@plan_option("default", "The plan that names the cell.")
+@click.option(
+    "--from",
+    "run_folder",
+    type=click.Path(path_type=Path, exists=True),
+    help="Cell, seed, subject and delay function are of this run or gate; without CELL its first"
+    " conviction.",
+)
+@click.option(
+    "--subject", type=SUBJECT, help="The flashrom of CELL, where the plan does not name it."
+)
+@click.option("--out", type=click.Path(path_type=Path), help="Folder for what is tried.")
+@click.option("--seed", type=click.IntRange(0), default=1, show_default=True, help="For all data.")
+@click.option(
+    "--limit-s", type=click.FloatRange(1), default=120, show_default=True, help="Host time for it."
+)
+@delay_options
+@answers
+def shrink(
+    cell: str | None,
+    plan: str,
+    run_folder: Path | None,
+    subject: str | None,
+    out: Path | None,
+    seed: int,
+    limit_s: float,
+    delay: DelayWish,
+) -> None:
+    """Finds the simplest cell that is convicted like CELL.
+
+    CELL is a part of a cell's id that no other one has; * stands for anything. Ends with the
+    command that runs the result, and exits 1, as that command does.
+    """
+    if cell is None and run_folder is None:
+        raise BadInputError("no cell to shrink", hint="name CELL, or a run with --from")
+    paths = find_paths()
+    wish = Wish(
+        cell=cell,
+        run=run_folder,
+        plan=None if run_folder else plan,
+        subject=subject,
+        seed=None if run_folder else seed,
+        delay=delay,
+    )
+    chosen = choose(wish, paths)
+    # A gate's name of the cell is in no plan.
+    whole, chips = msgspec.structs.replace(chosen.cell, side=""), chosen.chips
+    folder = out or default_out(SHRUNK)
+    check_out(folder, [whole], name=trial_folder(folder, 1).name)
+    found = folder / f"{SHRUNK}.toml"
+    trials = Trials(
+        chips=chips,
+        recipes=chosen.recipes,
+        paths=paths,
+        out=folder,
+        plan=str(found),
+        argv=sys.argv[1:],
+        preparing=say_making,
+        delay=chosen.delay,
+    )
+    work = shrink_cell(whole, chips, trials.run, limit_s=limit_s, watch=_show_step)
+    kept = f"what was tried is kept in {folder}"
+    shrunk = until_interrupted(work, kept=kept)
+    found.write_text(plan_text(plan_of(shrunk.cell)))
+    tell_json(shrunk.cell)
+    show_shrunk(shrunk, found)
+    sys.exit(ExitCode.UNSAFE)
+
+
+def show_shrunk(shrunk: Shrunk, plan: Path) -> None:
+    """Prints what was found, and two lines that run it: by the plan, and by flags alone."""
+    click.echo()
+    if not shrunk.complete:
+        click.echo("The time was up: there may be a simpler one.")
+    click.echo(f"{shrunk.result.verdict} {shrunk.cell.id}\n  {shrunk.result.reason}")
+    again = ["rig/rig", "run", "--plan", str(plan), "--seed", str(shrunk.cell.seed)]
+    click.echo(shlex.join(again))
+    click.echo(f"the same without the plan: {shlex.join(['rig/rig', *words_of_cell(shrunk.cell)])}")
+
+
+def _show_step(step: Step) -> None:
+    click.echo(step.line)

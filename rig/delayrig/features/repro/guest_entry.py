@@ -1,0 +1,264 @@
+# SPDX-License-Identifier: GPL-2.0-or-later
+"""Prepares a guest so that somebody can examine its subject from within.
+
+The entry starts in the subject's place, in its root, as its user, on its core, after the cell's
+hazards, and becomes it (execve). The guest's image and its snapshot are not changed.
+"""
+
+import asyncio
+import contextlib
+import os
+import shlex
+import shutil
+from collections.abc import Coroutine, Sequence
+from dataclasses import dataclass, replace
+from pathlib import Path
+from typing import Any, TypeVar
+
+from delayrig.base.archive import unpack_archive, write_archive
+from delayrig.base.errors import LostGuestError, RigFaultError
+from delayrig.base.paths import Paths
+from delayrig.features.repro import debugger, terminal
+from delayrig.features.repro.look import EXTRA_MS, EXTRA_S, Look
+from delayrig.hazards.of_cell import shape_of
+from delayrig.images.delay_function import DelayWish
+from delayrig.images.subject import PROGRAM, Subject, provide_root, words_to_start
+from delayrig.lanes.lane import Assignment
+from delayrig.lanes.supplies import Supplies
+from delayrig.machine.arguments import CELL_FW_CFG, SUBJECT_FW_CFG, Hardware
+from delayrig.machine.session import CELL_LIMIT_S
+
+FOLDER = "rig"
+SH = ["/rig/busybox", "sh"]
+SCRIPT = "/rig/enter"
+SUBJECT_WORD, DEADLINE_WORD = "subject ", "deadline_ms "
+PROMPT = "guest# "
+SUBJECT_STARTS = "[rig] the subject starts"
+GDBSERVER_STARTS = "[rig] gdbserver starts"
+BAUD = 115200
+# The kernel reports 0 while no process traces it.
+AWAIT_GDBSERVER = (
+    "tracer=0",
+    "while :; do",
+    '\twhile read -r key value; do [ "$key" = TracerPid: ] && tracer=$value; done </proc/$$/status',
+    '\t[ "$tracer" = 0 ] || break',
+    "\t/rig/bin/sleep 0.1",
+    "done",
+)
+USUAL_TERMINAL = (24, 80)
+SOCKET = "console.socket"
+T = TypeVar("T")
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Entry:
+    look: Look
+    console: str
+    """The guest's name of its serial port, such as ttyS0."""
+    busybox: Path
+    gdbserver: Path | None = None
+    """The root of the unpacked gdbserver."""
+    terminal: tuple[int, int] = USUAL_TERMINAL
+    term: str = "linux"
+
+
+def subject_words_of(spec: str) -> list[str]:
+    return [
+        line.removeprefix(SUBJECT_WORD)
+        for line in spec.splitlines()
+        if line.startswith(SUBJECT_WORD)
+    ]
+
+
+def entered_spec(spec: str) -> str:
+    lines = []
+    for line in spec.splitlines():
+        if line.startswith(DEADLINE_WORD):
+            lines.append(f"{DEADLINE_WORD}{int(line.removeprefix(DEADLINE_WORD)) + EXTRA_MS}")
+        elif not line.startswith(SUBJECT_WORD):
+            lines.append(line)
+    lines += [f"{SUBJECT_WORD}{word}" for word in (*SH, SCRIPT)]
+    return "\n".join(lines) + "\n"
+
+
+def enter_script(entry: Entry, subject: Sequence[str]) -> str:
+    """Returns the script that runs instead of the subject; `subject` are its words."""
+    lines = [
+        "#!/rig/busybox sh",
+        "/rig/busybox mkdir -p /rig/bin",
+        "/rig/busybox --install -s /rig/bin",
+        f"tty=/dev/{entry.console}",
+        *(_gdb_lines(entry, subject) if entry.look is Look.GDB else _shell_lines(entry, subject)),
+    ]
+    return "\n".join(lines) + "\n"
+
+
+def _shell_lines(entry: Entry, subject: Sequence[str]) -> list[str]:
+    rows, columns = entry.terminal
+    banner = [
+        "",
+        "This is the guest, just before its subject starts. What the cell does to the subject",
+        "has begun. `exit` starts the subject; Control-] ends everything.",
+        f"  the subject's command line: {shlex.join(subject)}",
+        "  the guest's own root is /proc/1/root; its emulator serves one client, the subject",
+        "",
+    ]
+    return [
+        f"/rig/bin/stty -F $tty {BAUD} sane rows {rows} cols {columns}",
+        f"/rig/bin/printf '%s\\r\\n' {' '.join(map(shlex.quote, banner))} >$tty",
+        f"PATH=/rig/bin:$PATH TERM={shlex.quote(entry.term)} PS1={shlex.quote(PROMPT)}"
+        " /rig/bin/setsid /rig/bin/cttyhack /rig/busybox sh -i <$tty >$tty 2>&1",
+        f"echo {shlex.quote(SUBJECT_STARTS)} >$tty",
+        f"exec {shlex.join(subject)}",
+    ]
+
+
+def _gdb_lines(entry: Entry, subject: Sequence[str]) -> list[str]:
+    """Returns lines that attach gdbserver to the process that becomes the subject.
+
+    The cell's hazards act on this process.
+    """
+    assert entry.gdbserver is not None
+    server = words_in_guest(entry.gdbserver, "/rig/gdb")
+    return [
+        "/rig/bin/dmesg -n 1",  # Messages of the kernel would disturb the protocol.
+        f"/rig/bin/stty -F $tty {BAUD} raw -echo",
+        "exec 4<>$tty",  # Hold the terminal open, so that nothing of the first request is lost.
+        f"echo {shlex.quote(GDBSERVER_STARTS)} >&4",
+        f"{shlex.join([*server, '--once', '--attach'])} $tty $$ >/rig/gdbserver.log 2>&1 &",
+        *AWAIT_GDBSERVER,
+        f"exec {shlex.join(subject)} 4>&-",
+    ]
+
+
+def words_in_guest(root: Path, place: str) -> list[str]:
+    """Returns the words that start an unpacked root's program; it is at `place` in the guest."""
+    return [
+        place + word.removeprefix(str(root)) if word.startswith(str(root)) else word
+        for word in words_to_start(root)
+    ]
+
+
+def write_entered(archive: Path, entry: Entry, subject: Sequence[str], scratch: Path) -> Path:
+    """Returns a copy of the subject's archive with the entry's files, written below `scratch`."""
+    root = scratch / "entered"
+    root.mkdir()
+    unpack_archive(archive, root)
+    inside = root / FOLDER
+    if inside.exists():
+        raise RigFaultError(f"{archive}: has a folder /{FOLDER} of its own")
+    inside.mkdir()
+    shutil.copyfile(entry.busybox, inside / "busybox")
+    (inside / "busybox").chmod(0o755)
+    if entry.gdbserver is not None:
+        shutil.copytree(entry.gdbserver, inside / "gdb", symlinks=True)
+    script = root / SCRIPT.lstrip("/")
+    script.write_text(enter_script(entry, subject), encoding="utf-8")
+    script.chmod(0o755)
+    (root / PROGRAM.lstrip("/")).chmod(0o755)
+    entered = scratch / "entered.cpio"
+    write_archive(root, entered)
+    return entered
+
+
+def rewrite_cell(archive: Path, scratch: Path) -> list[str]:
+    """Changes the cell's archive so that it starts the script; returns the subject's words."""
+    folder = scratch / "entered-cell"
+    folder.mkdir()
+    unpack_archive(archive, folder)
+    spec = (folder / "spec").read_text(encoding="utf-8")
+    (folder / "spec").write_text(entered_spec(spec), encoding="utf-8")
+    write_archive(folder, archive)
+    return subject_words_of(spec)
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Visit:
+    """A shell or gdb, in a guest of one cell."""
+
+    look: Look
+    gdbserver: Subject | None
+    delay: DelayWish
+
+    @property
+    def extra_s(self) -> int:
+        return EXTRA_S
+
+    def entered(
+        self, hardware: Hardware, assignment: Assignment, supplies: Supplies, scratch: Path
+    ) -> Hardware:
+        """Returns the machine with a console and the visitor's files, kept below `scratch`."""
+        words = rewrite_cell(hardware.fw_cfg[CELL_FW_CFG], scratch)
+        archive = Path(assignment.subject.archive)
+        entry = self._entry(assignment, supplies)
+        entered = write_entered(archive, entry, words, scratch)
+        return replace(
+            hardware,
+            preload=None,
+            talk=scratch / SOCKET,
+            fw_cfg={**hardware.fw_cfg, SUBJECT_FW_CFG: entered},
+        )
+
+    def _entry(self, assignment: Assignment, supplies: Supplies) -> Entry:
+        shape = shape_of(assignment.cell)
+        image, size = supplies.images[shape.arch], shutil.get_terminal_size()
+        return Entry(
+            look=self.look,
+            console=shape.platform.console,
+            busybox=Path(image.initrd).parent / "busybox",
+            gdbserver=provide_root(self.gdbserver) if self.gdbserver else None,
+            terminal=(size.lines, size.columns),
+            term=os.environ.get("TERM", "linux"),
+        )
+
+    async def beside(
+        self, guest: Coroutine[Any, Any, T], assignment: Assignment, paths: Paths, scratch: Path
+    ) -> T:
+        """Waits for the guest and the visitor. gdb stays until its user ends it."""
+        visit = self._attend(assignment, paths, scratch)
+        return await attended(guest, visit, stays=self.look is Look.GDB)
+
+    async def _attend(self, assignment: Assignment, paths: Paths, scratch: Path) -> None:
+        """Runs the shell or gdb until it leaves the subject."""
+        socket = scratch / SOCKET
+        if self.look is Look.SHELL:
+            await terminal.talk(socket, prompt=PROMPT, until=SUBJECT_STARTS)
+            return
+        await terminal.await_words(socket, GDBSERVER_STARTS)
+        words = debugger.remote_words(
+            debugger.find_gdb(assignment.cell.arch),
+            provide_root(assignment.subject),
+            socket,
+            [paths.build],
+            debugger.delay_stops(assignment.subject, self.delay),
+        )
+        await terminal.run_in_foreground(words)
+        await terminal.say(socket, debugger.KILL)
+
+
+async def attended(
+    guest: Coroutine[Any, Any, T], visit: Coroutine[Any, Any, None], *, stays: bool
+) -> T:
+    """Waits until the guest is done.
+
+    A visitor who `stays` is waited for; otherwise the visit ends with the guest.
+    """
+    done, visitor = asyncio.ensure_future(guest), asyncio.ensure_future(visit)
+    try:
+        await asyncio.wait({done, visitor}, return_when=asyncio.FIRST_COMPLETED)
+        if not visitor.done():
+            done.result()
+            if stays:
+                await visitor
+            return done.result()
+        visitor.result()
+        return await asyncio.wait_for(done, CELL_LIMIT_S)
+    except TimeoutError:
+        raise LostGuestError(
+            f"the guest did not end within {CELL_LIMIT_S:g} s after its visitor left"
+        ) from None
+    finally:
+        for task in (done, visitor):
+            task.cancel()
+            with contextlib.suppress(asyncio.CancelledError, Exception):
+                await task

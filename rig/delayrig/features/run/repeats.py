@@ -1,0 +1,157 @@
+# SPDX-License-Identifier: GPL-2.0-or-later
+"""Repeats cells until their times are known well enough, or the time is up.
+
+Medians of times have intervals, by resampling. Verdicts are counted, never averaged.
+"""
+
+import statistics
+import time
+from collections import Counter
+from collections.abc import Callable, Iterable, Sequence
+from dataclasses import dataclass, replace
+
+import msgspec
+
+from delayrig.base.atomic_file import write_atomically
+from delayrig.decision.resampling import middle_of_draws
+from delayrig.model.lane import EXACT_LANE
+from delayrig.model.result import CellResult, Results, Verdict
+from delayrig.plan.request import Request
+
+VALUES_MIN = 6
+"""The least number of values for an interval. Five lie all on one side once in 16 times."""
+DRAWS = 4_000
+CONFIDENCE = 0.95
+FILE_NAME = "repeats.json"
+SCHEMA = 1
+TIMED = (Verdict.PASS, Verdict.TOO_SHORT)
+"""The verdicts of cells whose time counts. An `inconclusive` cell had a slow machine."""
+RunRound = Callable[[Request], Results]
+
+
+class Median(msgspec.Struct, frozen=True, kw_only=True):
+    """A median of times in ns. `low` and `high` are null if there are too few values."""
+
+    value_ns: int
+    low_ns: int | None = None
+    high_ns: int | None = None
+
+    @property
+    def half_width(self) -> float | None:
+        """Returns half of the interval as a part of the median."""
+        if self.low_ns is None or self.high_ns is None or not self.value_ns:
+            return None
+        return (self.high_ns - self.low_ns) / 2 / self.value_ns
+
+    def is_within(self, part: float) -> bool:
+        half = self.half_width
+        return half is not None and half <= part
+
+
+def median_of(values_ns: Sequence[int]) -> Median:
+    """Returns the median of at least one value."""
+    value = round(statistics.median(values_ns))
+    if len(values_ns) < VALUES_MIN:
+        return Median(value_ns=value)
+    low, high = middle_of_draws(values_ns, statistics.median, draws=DRAWS, confidence=CONFIDENCE)
+    return Median(value_ns=value, low_ns=round(low), high_ns=round(high))
+
+
+class CellSummary(msgspec.Struct, frozen=True, kw_only=True):
+    id: str
+    subject: str
+    lane: str
+    rounds: int
+    verdicts: dict[str, int]
+    """The number of each verdict. One conviction counts; it is not outvoted."""
+    expect: str
+    timed: int
+    """The number of rounds behind the medians."""
+    total: Median | None = None
+    cpu: Median | None = None
+    rerun: str
+
+    def is_settled(self, part: float) -> bool:
+        """Returns True if more rounds would show nothing new about its total time."""
+        if self.lane == EXACT_LANE or set(self.verdicts) == {Verdict.SKIPPED}:
+            return True
+        return self.total is not None and self.total.is_within(part)
+
+
+class Summary(msgspec.Struct, frozen=True, kw_only=True):
+    schema: int = SCHEMA
+    plan: str
+    seed: int
+    within: float
+    budget_s: float
+    rounds: int
+    budget_ended: bool
+    """True if some cell would have been repeated with more time."""
+    cells: list[CellSummary]
+
+
+def summarise(results: Iterable[CellResult]) -> list[CellSummary]:
+    """Returns one summary for each id, in the order of their first appearance."""
+    by_id: dict[str, list[CellResult]] = {}
+    for result in results:
+        by_id.setdefault(result.id, []).append(result)
+    return [_summary(rounds) for rounds in by_id.values()]
+
+
+def _summary(rounds: list[CellResult]) -> CellSummary:
+    timed = [result for result in rounds if result.verdict in TIMED]
+    return CellSummary(
+        id=rounds[0].id,
+        subject=rounds[0].subject.name,
+        lane=rounds[0].lane,
+        rounds=len(rounds),
+        verdicts=dict(Counter(result.verdict.value for result in rounds).most_common()),
+        expect=rounds[0].expect,
+        timed=len(timed),
+        total=median_of([result.time_ns.total for result in timed]) if timed else None,
+        cpu=median_of([result.total_cpu_ns for result in timed]) if timed else None,
+        rerun=rounds[0].rerun,
+    )
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Budget:
+    within: float
+    """Half of the interval of a median, as a part of it."""
+    seconds: float
+    rounds_max: int
+
+
+def repeat(
+    request: Request,
+    budget: Budget,
+    run_round: RunRound,
+    clock: Callable[[], float] = time.monotonic,
+) -> tuple[Summary, list[CellResult]]:
+    """Runs at least one round, and writes the results after each to `request.out`."""
+    began_s = clock()
+    found: list[CellResult] = []
+    left = request.cells
+    rounds = 0
+    while left:
+        rounds += 1
+        found += run_round(
+            replace(request, cells=left, out=request.out / f"round-{rounds:03}")
+        ).cells
+        summaries = summarise(found)
+        settled = {one.id for one in summaries if one.is_settled(budget.within)}
+        left = [cell for cell in left if cell.id not in settled]
+        is_over = rounds >= budget.rounds_max or clock() - began_s >= budget.seconds
+        summary = Summary(
+            plan=request.plan,
+            seed=request.seed,
+            within=budget.within,
+            budget_s=budget.seconds,
+            rounds=rounds,
+            budget_ended=bool(left) and is_over,
+            cells=summaries,
+        )
+        write_atomically(request.out / FILE_NAME, msgspec.json.format(msgspec.json.encode(summary)))
+        if is_over:
+            break
+    return summary, found

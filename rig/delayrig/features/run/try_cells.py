@@ -1,0 +1,213 @@
+# SPDX-License-Identifier: GPL-2.0-or-later
+"""`rig/rig try`: one cell from flags, or the product of their values."""
+
+import sys
+from collections.abc import Callable
+from dataclasses import replace
+from pathlib import Path
+
+import click
+import msgspec
+
+from delayrig.base.errors import BadInputError, ExitCode
+from delayrig.base.paths import Paths, find_paths
+from delayrig.cli.cells import unconfined_option
+from delayrig.cli.command import (
+    Decorator,
+    RigCommand,
+    default_out,
+    delay_options,
+    gathered,
+    is_unconfined,
+    run_shown,
+)
+from delayrig.cli.option_types import FLAGS, SUBJECT, split_values
+from delayrig.cli.verbosity import make_console, note, tables_or_json, tell_json
+from delayrig.decision.choice import Chosen
+from delayrig.decision.two_runs import compare_times
+from delayrig.features.repro.command import show_cell
+from delayrig.features.repro.look import Look
+from delayrig.images.delay_function import DelayWish
+from delayrig.judge.exit_code import WATCHING, exit_code_of_run
+from delayrig.model.cell import REGION_KIB, Cell, Job, Programmer
+from delayrig.model.corner import FORMS
+from delayrig.model.lane import LaneName
+from delayrig.model.platform import Arch
+from delayrig.model.result import Results
+from delayrig.plan.from_flags import (
+    CHIP,
+    CORNER,
+    MIPS,
+    NAME,
+    SOURCE,
+    Flags,
+    in_flags,
+    plan_of_flags,
+    words_of_cell,
+)
+from delayrig.plan.request import Request, check_out, choose_cells_of
+from delayrig.present.comparison import print_beside
+from delayrig.present.results import UNWATCHED, print_results
+
+VALUES = {
+    "chip": ("NAME", f"As `rig/rig chips` lists them.  [default: {CHIP}]"),
+    "corner": ("CORNER", f"Its busy times: {', '.join(FORMS)}.  [default: {CORNER}]"),
+    "mips": (
+        "MIPS",
+        "Speed of each core: 1000, 500, 250, 125, 62 ... 1; on the live lane any, or one for each"
+        f" core: 10:40.  [default: {MIPS[LaneName.VIRTUAL]}; live: {MIPS[LaneName.LIVE]}]",
+    ),
+    "machine": (
+        "NAME",
+        "A machine of `rig/rig machines`, or a file of one, in place of --mips and --cores; on the"
+        " live lane.",
+    ),
+    "cores": ("N", "1, 2 or 4.  [default: 1, or as many as the hazards need]"),
+    "hazard": (
+        "HAZARDS",
+        "As `rig/rig hazards` lists them; + joins those of one cell, `none` is the calm one."
+        "  [default: none]",
+    ),
+    "job": ("JOB", f"{', '.join(Job)}.  [default: {Job.WRITE}]"),
+    "region": ("KIB", f"How much the job is about.  [default: {REGION_KIB}]"),
+    "programmer": (
+        "PROGRAMMER",
+        f"{', '.join(Programmer)}; releases reach parts that are not on SPI by"
+        f" {Programmer.SERPROG_NATIVE_DELAY} and devices of memory buses alone."
+        f"  [default: {Programmer.SERPROG_IP}]",
+    ),
+    "arch": ("ARCH", f"{', '.join(Arch)}.  [default: what FLASHROM is built for]"),
+    "lane": ("LANE", f"{', '.join(LaneName)}.  [default: {LaneName.VIRTUAL}]"),
+}
+
+
+def _flag_option(name: str, metavar: str, text: str) -> Decorator:
+    def split(
+        _context: click.Context, _option: click.Parameter, given: tuple[str, ...]
+    ) -> tuple[str, ...]:
+        # Values of hazards contain commas themselves.
+        return given if name == "hazard" else split_values(given)
+
+    return click.option(
+        f"--{name}",
+        type=FLAGS.get(name, str),
+        multiple=True,
+        metavar=metavar,
+        callback=split,
+        help=text,
+    )
+
+
+@click.command(NAME, cls=RigCommand)
+@click.argument("flashrom", type=SUBJECT)
+@gathered("flags", Flags, *(_flag_option(name, *about) for name, about in VALUES.items()))
+@click.option(
+    "--against", type=SUBJECT, default="", metavar="OTHER", help="Shows this flashrom beside it."
+)
+@click.option("--canaries", is_flag=True, help="Runs the canaries and controls of `smoke` as well.")
+@click.option("--seed", type=click.IntRange(0), default=1, show_default=True, help="For all data.")
+@click.option("--jobs", type=click.IntRange(1), help="Cells at a time; default: as for `run`.")
+@click.option("--out", type=click.Path(path_type=Path), help="Folder for results and cells.")
+@click.option("--keep", is_flag=True, help="Leaves the folder of a single cell, and says where.")
+@click.option("--dry-run", is_flag=True, help="Lists the cells and ends.")
+@unconfined_option
+@delay_options
+@tables_or_json
+def try_flashrom(
+    flashrom: str,
+    flags: Flags,
+    against: str,
+    canaries: bool,
+    seed: int,
+    jobs: int | None,
+    out: Path | None,
+    keep: bool,
+    dry_run: bool,
+    delay: DelayWish,
+) -> None:
+    """Runs FLASHROM in one cell that flags describe, without a plan, and explains its result.
+
+    FLASHROM is a subject, or the path of a program. Options that choose the cell may be repeated,
+    and all except --hazard accept A,B: then each combination is a cell, and the answer a table.
+
+    \b
+      rig/rig try ./flashrom
+      rig/rig try ./flashrom --mips 1000,62 --cores 1,4 --hazard none --hazard low-res-timers
+      rig/rig try ./flashrom --against debian:trixie --job erase
+
+    Exit codes are those of `run`. A fault of OTHER alone is shown, and is no failure.
+    """
+    if against == flashrom:
+        raise BadInputError(f"--against {against}: is FLASHROM itself", hint="name another one")
+    paths = find_paths()
+    request = _request(flashrom, against, flags, seed, paths, canaries=canaries)
+    if dry_run:
+        tell_json([cell.id for cell in request.cells])
+        for cell in request.cells:
+            click.echo(cell.id)
+        note(f"{len(request.cells)} cells")
+        return
+    single = len(request.cells) == 1
+    folder = (out or default_out(NAME)).absolute()
+    check_out(folder, request.cells)
+    request = replace(request, out=folder, jobs=jobs or request.jobs, delay=delay)
+    if single:
+        sys.exit(_show_one(request, kept=bool(keep or out)))
+    results = run_shown(request, paths)
+    code = exit_code_of_run(results.cells)
+    tell_json(results)
+    console = make_console()
+    print_results(results, code, console, out=str(folder))
+    if against:
+        console.print(f"\n[bold]first: {against}; second: {flashrom}[/]", soft_wrap=True)
+        print_beside(compare_times(_side(results, against), _side(results, flashrom)), console)
+    sys.exit(code)
+
+
+def _request(
+    flashrom: str, against: str, flags: Flags, seed: int, paths: Paths, *, canaries: bool
+) -> Request:
+    try:
+        plan = plan_of_flags(flashrom, against, flags, canaries=canaries)
+        choice = choose_cells_of(plan, source=SOURCE, seed=seed, paths=paths)
+    except BadInputError as error:
+        raise BadInputError(in_flags(error.message), hint=in_flags(error.hint)) from error
+    return replace(
+        choice.request(NAME, Path(), seed=seed, argv=sys.argv[1:]),
+        unconfined=is_unconfined(),
+        again=_again(choice.cells[0]),
+    )
+
+
+def _again(first: Cell) -> Callable[[Cell], list[str]]:
+    """Returns a function that returns the words to run a cell again.
+
+    A canary or control alone would be an ordinary subject, so it comes with the first cell.
+    """
+
+    def words(cell: Cell) -> list[str]:
+        if cell.role in WATCHING:
+            return [*words_of_cell(first), "--canaries"]
+        return words_of_cell(cell)
+
+    return words
+
+
+def _show_one(request: Request, *, kept: bool) -> ExitCode:
+    (cell,) = request.cells
+    request = replace(request, jobs=1, stages=True, retries_lost=False)
+    chosen = Chosen(
+        cell=cell,
+        plan=request.plan,
+        chips=request.chips,
+        recipes=request.recipes,
+        delay=request.delay,
+    )
+    return show_cell(chosen, request, Look.WATCH, kept=kept, instead=UNWATCHED)
+
+
+def _side(results: Results, subject: str) -> Results:
+    """Returns the cells of one subject, named by their places."""
+    cells = [cell for cell in results.cells if cell.subject.name == subject]
+    placed = [msgspec.structs.replace(cell, id=cell.place) for cell in cells]
+    return msgspec.structs.replace(results, cells=placed)

@@ -1,0 +1,151 @@
+# SPDX-License-Identifier: GPL-2.0-or-later
+"""Checks that a gate answers each known-bad build as its class requires.
+
+All run once, beside the shipped program. Each is decided from its own cells and that program's.
+"""
+
+from collections.abc import Iterable, Sequence
+
+import msgspec
+from msgspec.structs import replace
+
+from delayrig.base.errors import ExitCode
+from delayrig.decision.decision import Decision, GateCell, Outcome
+from delayrig.decision.gate_judge import decide
+from delayrig.images.disguise import STRIPPED
+from delayrig.images.known_bad import PREFIX, Kind, Mistake, Sight
+from delayrig.images.subject import BUNDLED
+from delayrig.judge.exit_code import WATCHING
+from delayrig.model.cell import Cell, Role
+from delayrig.model.result import CellResult, Results, RunHeader
+
+SCHEMA = 1
+FILE_NAME = "known-bad.json"
+PAGE_NAME = "known-bad.html"
+PLAN = "known-bad"
+
+WANTED = {Kind.UNSAFE: Outcome.UNSAFE, Kind.WASTEFUL: Outcome.SLOWER, Kind.LEGAL: Outcome.PASS}
+
+
+class Answered(msgspec.Struct, frozen=True, kw_only=True):
+    name: str
+    what: str
+    kind: Kind
+    sight: Sight
+    outcome: Outcome
+    right: bool
+    """True if that is the answer that its class requires."""
+    cells: list[GateCell]
+
+
+class KnownBad(msgspec.Struct, frozen=True, kw_only=True):
+    schema: int = SCHEMA
+    run: RunHeader
+    disguise: str = ""
+    """The prefix of the subjects' names (images/disguise.py)."""
+    watched: bool
+    """True if canaries and controls showed that the rig detects mistakes."""
+    builds: list[Answered]
+
+    @property
+    def accused(self) -> list[Answered]:
+        """Returns the legal builds that were called unsafe: the rig is wrong."""
+        builds = self.builds
+        return [b for b in builds if b.kind is not Kind.UNSAFE and b.outcome is Outcome.UNSAFE]
+
+    @property
+    def unanswered(self) -> list[Answered]:
+        """Returns the other builds that were not answered as their class requires."""
+        return [build for build in self.builds if not build.right and build not in self.accused]
+
+    @property
+    def exit_code(self) -> ExitCode:
+        """Returns 99 if the rig is wrong or blind, 4 if it missed a build, else 0."""
+        if self.accused or not self.watched:
+            return ExitCode.RIG_FAULT
+        return ExitCode.INCONCLUSIVE if self.unanswered else ExitCode.PASS
+
+
+def subjects_of(names: Sequence[str]) -> list[str]:
+    """Returns the shipped program and these builds, as subjects of any plan."""
+    return [BUNDLED, *(f"{PREFIX}{name}" for name in names)]
+
+
+def choose_for(names: Sequence[str], cells: Iterable[Cell]) -> list[Cell]:
+    """Returns cells of these builds, of the shipped program there, canaries and controls."""
+    subjects = {f"{PREFIX}{name}" for name in names}
+    chosen = list(cells)
+    places = {cell.name for cell in chosen if cell.subject in subjects}
+    return [
+        cell
+        for cell in chosen
+        if cell.role is not Role.MEASURE
+        or cell.subject in subjects
+        or (cell.subject == BUNDLED and cell.name in places)
+    ]
+
+
+def in_disguise(disguise: str, cells: Iterable[Cell]) -> list[Cell]:
+    return [
+        replace(cell, subject=f"{disguise}{cell.subject}")
+        if cell.subject.startswith(PREFIX)
+        else cell
+        for cell in cells
+    ]
+
+
+def answer_all(results: Results, mistakes: Iterable[Mistake], disguise: str = "") -> KnownBad:
+    """Computes the answers from a run of the plan; builds that were not run are left out."""
+    ran = {cell.subject.name for cell in results.cells}
+    return KnownBad(
+        run=results.run,
+        disguise=disguise,
+        watched=_is_watched(results),
+        builds=[
+            _answer(results, mistake, disguise)
+            for mistake in mistakes
+            if f"{disguise}{PREFIX}{mistake.name}" in ran
+        ],
+    )
+
+
+def _is_watched(results: Results) -> bool:
+    watching = [cell for cell in results.cells if Role(cell.role) in WATCHING]
+    good = all(cell.expect == cell.verdict for cell in watching)
+    return good and {Role(cell.role) for cell in watching} == set(WATCHING)
+
+
+def _answer(results: Results, mistake: Mistake, disguise: str) -> Answered:
+    decision = _decision(results, f"{disguise}{PREFIX}{mistake.name}")
+    cells = [cell for cell in decision.cells if cell.role == Role.MEASURE]
+    return Answered(
+        name=mistake.name,
+        what=mistake.what,
+        kind=mistake.kind,
+        sight=mistake.sight,
+        outcome=decision.outcome,
+        right=is_right(mistake.kind, decision.outcome, stripped=STRIPPED in disguise),
+        cells=cells,
+    )
+
+
+def is_right(kind: Kind, outcome: Outcome, *, stripped: bool = False) -> bool:
+    """Returns True if a gate's answer is the one for that class.
+
+    A doubt is right of stripped builds.
+    """
+    if stripped and outcome is Outcome.DOUBT:
+        return True
+    return outcome is WANTED[kind]
+
+
+def _decision(results: Results, subject: str) -> Decision:
+    ours = [cell for cell in results.cells if _is_measured(cell, subject)]
+    places = {cell.place for cell in ours}
+    theirs = [c for c in results.cells if _is_measured(c, BUNDLED) and c.place in places]
+    watching = [cell for cell in results.cells if Role(cell.role) in WATCHING]
+    return decide([replace(results, cells=theirs)], [replace(results, cells=[*ours, *watching])])
+
+
+def _is_measured(cell: CellResult, subject: str) -> bool:
+    return Role(cell.role) is Role.MEASURE and cell.subject.name == subject

@@ -1,0 +1,107 @@
+# SPDX-License-Identifier: GPL-2.0-or-later
+"""`rig/rig survey`: the waits that a flashrom requests."""
+
+import sys
+from pathlib import Path
+
+import click
+
+from delayrig.base.atomic_file import write_atomically, write_json
+from delayrig.base.errors import BadInputError, ExitCode
+from delayrig.cli.cells import ClusterGiven, cluster_options, unconfined_option
+from delayrig.cli.command import (
+    HOW_TO_GO_ON,
+    RigCommand,
+    default_out,
+    delay_options,
+    own_request,
+    resume_option,
+    run_shown,
+)
+from delayrig.cli.option_types import SUBJECT, plan_option
+from delayrig.cli.verbosity import make_console, tables_or_json, tell_json
+from delayrig.features.survey.survey import FILE_NAME, survey_run
+from delayrig.features.survey.terminal import print_survey
+from delayrig.images.delay_function import DelayWish
+from delayrig.judge.exit_code import exit_code_of_run
+from delayrig.present.console import say
+from delayrig.run.resume import check_begun
+
+PLAN = "survey"
+
+
+@click.command(cls=RigCommand)
+@click.argument("subjects", metavar="SUBJECT...", type=SUBJECT, nargs=-1)
+@click.option(
+    "--from",
+    "run_folder",
+    metavar="RUN",
+    type=click.Path(path_type=Path),
+    help="Tells of a run that was made already, and runs nothing.",
+)
+@plan_option(PLAN, "The jobs: a plan's name or file.")
+@click.option("--out", type=click.Path(path_type=Path), help="Folder for results and cells.")
+@click.option("--jobs", type=click.IntRange(1), help="Cells at a time; default: the CPUs.")
+@click.option("--seed", type=click.IntRange(0), default=1, show_default=True, help="For all data.")
+@resume_option
+@cluster_options
+@unconfined_option
+@delay_options
+@tables_or_json
+def survey(
+    subjects: tuple[str, ...],
+    run_folder: Path | None,
+    plan: str,
+    out: Path | None,
+    jobs: int | None,
+    seed: int,
+    resume: bool,
+    cluster: ClusterGiven,
+    delay: DelayWish,
+) -> None:
+    """Shows the waits that flashroms request: how long, how often, and how much longer they took.
+
+    QEMU sees every call if a delay function is found (`--delay-symbol` or `--delay-offset` name
+    that of a path: subject). For other programs, and on the host lane, only the bus gives bounds.
+    `survey.html`, `survey.svg` and `survey.json` are written to the folder.
+
+    \b
+      rig/rig survey bundled debian:trixie
+      rig/rig survey path:build/flashrom --delay-symbol default_delay
+    """
+    if bool(subjects) == bool(run_folder):
+        raise BadInputError(
+            "give SUBJECTs to run, or a run with --from: one of the two",
+            hint="`rig/rig subjects` lists what there is, as in: rig/rig survey bundled",
+        )
+    if resume:
+        check_begun(out)
+    code = ExitCode.PASS
+    if run_folder is None:
+        run_folder = out or default_out("survey")
+        # The requests are shown, so doubts about them are no failure.
+        request, paths = own_request(
+            plan,
+            run_folder,
+            seed=seed,
+            jobs=jobs,
+            subjects=subjects,
+            delay=delay,
+            resume=resume,
+            cluster=cluster.wish(),
+        )
+        results = run_shown(request, paths, how_to_go_on=HOW_TO_GO_ON)
+        code = exit_code_of_run(results.cells, results.contrasts)
+    found = survey_run(run_folder)
+    write_json(run_folder / FILE_NAME, found)
+    # matplotlib takes longer to load than most commands take.
+    from delayrig.features.survey.page import survey_chart, survey_page
+
+    write_atomically(run_folder / "survey.html", survey_page(found))
+    write_atomically(run_folder / "survey.svg", survey_chart(found).svg_file())
+    tell_json(found)
+    console = make_console()
+    print_survey(found, console)
+    written = f"results: {run_folder}/survey.html, survey.svg, {FILE_NAME}"
+    say(console, written)
+    sys.exit(code)

@@ -1,0 +1,154 @@
+# SPDX-License-Identifier: GPL-2.0-or-later
+"""`threshold.json`: the cost of each threshold, the recommended one, and the reasons."""
+
+from collections.abc import Mapping, Sequence
+from fractions import Fraction
+
+import msgspec
+
+from delayrig.features.threshold.figures import Cost, Evidence, trials_of, with_fronts
+from delayrig.features.threshold.outliers import Common, Ground, Odd, Price, common_choice
+from delayrig.features.threshold.present_value import Present, judge_present
+from delayrig.features.threshold.recommend import Choice, recommend
+from delayrig.features.threshold.recommendation_text import answer_lines, sureness_lines
+from delayrig.features.threshold.sleep_facts import Finding, SleepFacts, reasoning
+from delayrig.model.result import HostFacts
+
+SCHEMA = 1
+FILE_NAME = "threshold.json"
+OTHER_TOLERANCES = (Fraction(1, 100), Fraction(3, 100), Fraction(5, 100))
+"""Other tolerances of time. They show whether the recommendation depends on the rule's 2 %."""
+
+
+class ProfileFacts(msgspec.Struct, frozen=True, kw_only=True):
+    """A profile: the cost of sleeping there, and the recommendation for it alone."""
+
+    name: str
+    in_set: bool
+    """False if it only shows the cost of sleeping: no jobs were run there."""
+    recommended_us: int | None
+    weight: int = 1
+    common: bool = True
+    """True if it took part in the recommendation for all."""
+    here: Price | None = None
+    """The cost of the common value here, beyond that of the value for this profile alone."""
+    others: Price | None = None
+    """The cost of this profile's own value on the other profiles that take part."""
+    sleep: SleepFacts | None
+
+
+class Answer(msgspec.Struct, frozen=True, kw_only=True):
+    """The whole file. `lines` say it in words."""
+
+    schema: int = SCHEMA
+    recommended_us: int | None
+    present: Present | None = None
+    """The judgement on the present value of a list of machines."""
+    lines: list[str]
+    sureness: list[str]
+    doubts: list[str]
+    findings: list[Finding]
+    """The tests of the proposal's own reasoning in each profile."""
+    subject: str
+    lane: str
+    rounds: int
+    seed: int
+    jobs: list[str]
+    values_us: list[int]
+    quick_us: list[int]
+    frugal_us: list[int]
+    profiles: list[ProfileFacts]
+    odd: list[Odd]
+    """Profiles that are not followed, and the cost of following them for the others."""
+    costs: list[Cost]
+    host: HostFacts
+
+
+def answer_of(evidence: Evidence) -> Answer:
+    """Returns the answer. This is a pure function: the same figures give the same answer."""
+    costs = with_fronts(evidence.costs)
+    ground = Ground(
+        costs=costs,
+        sleep=evidence.sleep,
+        weights=evidence.weights,
+        realtime=evidence.realtime,
+    )
+    common = common_choice(ground)
+    names = ground.profiles
+    alone = {name: _alone(ground, name) for name in names}
+    return Answer(
+        recommended_us=common.choice.value_us,
+        present=_present(ground, common, alone, evidence),
+        lines=answer_lines(ground, common, alone),
+        sureness=sureness_lines(evidence, common, alone, _other_choices(ground, common)),
+        doubts=evidence.doubts,
+        findings=reasoning(evidence.sleep, realtime=evidence.realtime),
+        subject=evidence.subject,
+        lane=evidence.lane,
+        rounds=len(evidence.costs_by_round),
+        seed=evidence.seed,
+        jobs=evidence.jobs,
+        values_us=sorted({cost.value_us for cost in costs}),
+        quick_us=list(common.choice.quick),
+        frugal_us=list(common.choice.frugal),
+        profiles=[
+            *(_profile(ground, common, name, alone[name].value_us) for name in names),
+            *(
+                ProfileFacts(
+                    name=name, in_set=False, recommended_us=None, common=False, sleep=facts
+                )
+                for name, facts in evidence.sleep.items()
+                if name not in names
+            ),
+        ],
+        odd=list(common.odd),
+        costs=costs,
+        host=evidence.host,
+    )
+
+
+def _profile(ground: Ground, common: Common, name: str, own_us: int | None) -> ProfileFacts:
+    value_us = common.choice.value_us
+    others = [other for other in common.profiles if other != name]
+    return ProfileFacts(
+        name=name,
+        in_set=True,
+        recommended_us=own_us,
+        weight=ground.weight([name]),
+        common=name in common.profiles,
+        here=_price(ground, value_us, own_us, [name]),
+        others=_price(ground, own_us, value_us, others),
+        sleep=ground.sleep.get(name),
+    )
+
+
+def _price(
+    ground: Ground, value_us: int | None, than_us: int | None, profiles: Sequence[str]
+) -> Price | None:
+    if value_us is None or than_us is None or not profiles:
+        return None
+    return ground.price(value_us, than_us, profiles)
+
+
+def _present(
+    ground: Ground, common: Common, alone: Mapping[str, Choice], evidence: Evidence
+) -> Present | None:
+    if evidence.present_us is None:
+        return None
+    return judge_present(ground, common, alone, evidence.present_us, evidence.machines)
+
+
+def _alone(ground: Ground, profile: str) -> Choice:
+    ours = [cost for cost in ground.costs if cost.profile == profile]
+    return recommend(trials_of(ours), accurate_us=ground.accurate_us([profile]))
+
+
+def _other_choices(ground: Ground, common: Common) -> dict[str, int | None]:
+    """Returns the results of the rule with other tolerances of time."""
+    trials = ground.trials(common.profiles)
+    return {
+        f"{float(tolerance) * 100:g} %": recommend(
+            trials, accurate_us=common.accurate_us, time_tolerance=tolerance
+        ).value_us
+        for tolerance in OTHER_TOLERANCES
+    }

@@ -1,0 +1,293 @@
+# SPDX-License-Identifier: GPL-2.0-or-later
+"""`rig/rig threshold`: the best sleep threshold for this machine, or a set of guests."""
+
+import sys
+from collections.abc import Sequence
+from dataclasses import dataclass, replace
+from pathlib import Path
+
+import click
+
+from delayrig.base.atomic_file import write_atomically, write_json
+from delayrig.base.errors import BadInputError, ExitCode
+from delayrig.base.paths import Paths, find_paths
+from delayrig.cli.cells import ClusterGiven, cluster_options, unconfined_option
+from delayrig.cli.command import (
+    INTERRUPTED,
+    RigCommand,
+    default_out,
+    gathered,
+    is_unconfined,
+    run_progress,
+    until_interrupted,
+)
+from delayrig.cli.option_types import plan_option
+from delayrig.cli.verbosity import make_console, tables_or_json, tell_json
+from delayrig.features.threshold.answer import FILE_NAME, Answer, answer_of
+from delayrig.features.threshold.builds import (
+    DEFAULT,
+    Candidate,
+    build_candidates,
+    check_command,
+    given_candidates,
+    parse_values,
+    provide_own,
+)
+from delayrig.features.threshold.guests import (
+    PRESETS,
+    check_weights,
+    parse_guest,
+    preset_words,
+    profile_of,
+    weights_of,
+)
+from delayrig.features.threshold.machine_list import MachineList, read_machines
+from delayrig.features.threshold.present_value import Fit
+from delayrig.features.threshold.terminal import print_answer
+from delayrig.features.threshold.trials import (
+    Trials,
+    evidence_of,
+    lane_of,
+    make_trials,
+    plan_trials,
+    run_trials,
+)
+from delayrig.model.lane import LaneName
+from delayrig.plan.request import choose_cells
+from delayrig.present.console import RunProgress
+
+PLAN = "threshold"
+BUNDLED = "bundled"
+ROUNDS = {LaneName.VIRTUAL: 3, LaneName.HOST: 5}
+"""The rounds in guests write other bytes, which changes the phase of wake-ups and ticks."""
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class _Wish:
+    values: str | None
+    subject: str | None
+    build: str
+    binaries: tuple[str, ...]
+    guests: tuple[str, ...]
+    presets: tuple[str, ...]
+    weights: tuple[str, ...]
+    machines: Path | None
+    host: bool
+    plan: str
+    rounds: int | None
+    out: Path | None
+    jobs: int | None
+    seed: int
+    cluster: ClusterGiven
+
+
+@click.command(cls=RigCommand)
+@click.option(
+    "--values", metavar="US,US,...", help=f"Thresholds in microseconds.  [default: {DEFAULT}]"
+)
+@click.option("--subject", type=click.Choice([BUNDLED]), help="Our own flashrom: the default.")
+@click.option(
+    "--build",
+    default="",
+    metavar="CMD",
+    help="Builds any flashrom: a shell command with {threshold} in it, whose last line of output"
+    " is the path of the program.",
+)
+@click.option(
+    "--binary",
+    "binaries",
+    multiple=True,
+    metavar="VALUE=PATH",
+    help="A program that was built with that threshold; repeatable, in place of --values.",
+)
+@click.option(
+    "--guest",
+    "guests",
+    multiple=True,
+    metavar="MIPSxCORES[:HAZARDS]",
+    help="A profile, such as 250x1 or 62x2:busy-siblings; repeatable.  [default: the plan's]",
+)
+@click.option(
+    "--preset",
+    "presets",
+    multiple=True,
+    type=click.Choice(list(PRESETS)),
+    help="Guests and weights for users of such machines; repeatable, also beside --guest.",
+)
+@click.option(
+    "--weight",
+    "weights",
+    multiple=True,
+    metavar="GUEST=N",
+    help="How much a guest counts; 0: for safety alone; repeatable.  [default: 1, or the preset's]",
+)
+@click.option(
+    "--machines",
+    type=click.Path(path_type=Path, exists=True, dir_okay=False),
+    metavar="FILE",
+    help="A list of machines with the threshold that they have: answers whether that fits them,"
+    " and which one decides.",
+)
+@click.option("--host", is_flag=True, help="On this very machine, without guests.")
+@plan_option(PLAN, "The jobs: a plan's name or file.")
+@click.option(
+    "--rounds",
+    type=click.IntRange(1, 100),
+    help="Repetitions, each with other data.  [default: 3; 5 with --host]",
+)
+@click.option(
+    "--out",
+    type=click.Path(path_type=Path),
+    help="Folder for results; one that was interrupted is resumed.",
+)
+@click.option("--jobs", type=click.IntRange(1), help="Cells at a time; default: the CPUs.")
+@click.option("--seed", type=click.IntRange(0), default=1, show_default=True, help="For all data.")
+@cluster_options
+@unconfined_option
+@tables_or_json
+@gathered("wish", _Wish)
+def threshold(wish: _Wish) -> None:
+    """Compares sleep thresholds of a delay layer, and recommends one.
+
+    Each value is a build, which runs the same programming jobs in each profile. The answer has
+    time, CPU time, wake-ups, overshoot and safety of each, the value to choose, the reason, and how
+    sure it is. A value that was once too short is never recommended.
+
+    \b
+      rig/rig threshold
+      rig/rig threshold --host
+      rig/rig threshold --values 10,100 --guest 250x1 --guest 62x1:low-res-timers
+      rig/rig threshold --preset laptop --weight 500x2=4
+      rig/rig threshold \\
+        --build 'meson setup -Ddelay_minimum_sleep_us={threshold} b{threshold} &&
+        ninja -C b{threshold} && echo b{threshold}/flashrom'
+
+    Exits 0 where a value is recommended, 1 where all were unsafe, 4 where none was shown safe; with
+    --machines 0 where theirs fits, 3 where it does not, 1 where it is unsafe.
+    """
+    paths = find_paths()
+    with run_progress() as progress:
+        try:
+            trials = _trials(wish, paths, progress)
+        except KeyboardInterrupt:
+            click.echo("interrupted while building; nothing was measured", err=True)
+            sys.exit(INTERRUPTED)
+        folder = trials.request.out
+        results = until_interrupted(
+            run_trials(trials, paths, progress),
+            kept=f"finished cells are kept in {folder}, and resumed with --out {folder}",
+        )
+    answer = answer_of(evidence_of(trials, results))
+    write_json(folder / FILE_NAME, answer)
+    # matplotlib takes longer to load than most commands take.
+    from delayrig.features.threshold.page import front_chart, threshold_page
+
+    write_atomically(folder / "threshold.html", threshold_page(answer))
+    write_atomically(folder / "pareto.svg", front_chart(answer).svg_file())
+    tell_json(answer)
+    print_answer(answer, make_console(), out=str(folder))
+    sys.exit(exit_code_of(answer))
+
+
+PRESENT_CODES = {
+    Fit.YES: ExitCode.PASS,
+    Fit.NO: ExitCode.SLOWER,
+    Fit.UNSAFE: ExitCode.UNSAFE,
+    Fit.UNKNOWN: ExitCode.INCONCLUSIVE,
+}
+
+
+def exit_code_of(answer: Answer) -> ExitCode:
+    if answer.present is not None:
+        return PRESENT_CODES[answer.present.fit]
+    if answer.recommended_us is not None:
+        return ExitCode.PASS
+    unsafe = {cost.value_us for cost in answer.costs if cost.standing == "unsafe"}
+    return ExitCode.UNSAFE if unsafe == set(answer.values_us) else ExitCode.INCONCLUSIVE
+
+
+def _trials(wish: _Wish, paths: Paths, progress: RunProgress) -> Trials:
+    """Checks everything that can be checked before a build, then builds."""
+    cluster = wish.cluster.wish()
+    listed = read_machines(wish.machines) if wish.machines else None
+    values = _check_words(wish, listed)
+    words = dict.fromkeys((*preset_words(wish.presets), *wish.guests))
+    words |= dict.fromkeys(listed.guests if listed else [])
+    guests = list({(guest := parse_guest(word)).name: guest for word in words}.values())
+    weights = (listed.weights if listed else {}) | weights_of(wish.presets, wish.weights)
+    lane = lane_of(on_host=wish.host)
+    folder = (wish.out or default_out("threshold")).absolute()
+    candidates = _candidates(wish, values, paths, progress)
+    _check_present(listed, [candidate.value_us for candidate in candidates])
+    choice = choose_cells(
+        plan=wish.plan,
+        subjects=[candidate.subject for candidate in candidates],
+        seed=wish.seed,
+        paths=paths,
+        lane=lane,
+    )
+    cells = plan_trials(choice.cells, candidates, guests)
+    ours = {candidate.subject for candidate in candidates}
+    check_weights(weights, [profile_of(cell).name for cell in cells if cell.subject in ours])
+    request = replace(
+        choice.request(wish.plan, folder, seed=wish.seed, argv=sys.argv[1:], jobs=wish.jobs),
+        cells=cells,
+        cluster=cluster,
+        unconfined=is_unconfined(),
+    )
+    return make_trials(
+        subject=wish.build or " ".join(wish.binaries) or BUNDLED,
+        candidates=candidates,
+        request=request,
+        rounds=wish.rounds or ROUNDS[lane],
+        weights=weights,
+        machines=listed,
+        paths=paths,
+    )
+
+
+def _check_words(wish: _Wish, listed: MachineList | None) -> Sequence[int]:
+    """Returns the values; raises `BadInputError` for options that exclude each other."""
+    given = {"--subject": wish.subject, "--build": wish.build, "--binary": wish.binaries}
+    ways = [name for name, value in given.items() if value]
+    if len(ways) > 1:
+        raise BadInputError(
+            f"{' and '.join(ways)}: programs come from one of them", hint="leave the others out"
+        )
+    if wish.host and (wish.guests or wish.presets or wish.weights or listed):
+        raise BadInputError(
+            "--host and --guest, --preset, --weight or --machines: jobs run on this machine or in"
+            " guests",
+            hint="give one of them",
+        )
+    if wish.host and wish.cluster.address:
+        raise BadInputError(
+            "--host and --cluster: jobs run on this machine or on workers", hint="give one of them"
+        )
+    if wish.binaries and wish.values is not None:
+        raise BadInputError(
+            "--binary and --values: each program comes with its value", hint="leave --values out"
+        )
+    if wish.build:
+        check_command(wish.build)
+    values = parse_values(DEFAULT if wish.values is None else wish.values)
+    return sorted({*values, *([listed.present_us] if listed else [])})
+
+
+def _check_present(listed: MachineList | None, values: Sequence[int]) -> None:
+    """Raises `BadInputError` where the value that the machines have is not compared."""
+    if listed is not None and listed.present_us not in values:
+        raise BadInputError(
+            f"--machines: no program is built for {listed.present_us} us, which they have now",
+            hint=f"give one: --binary {listed.present_us}=PATH",
+        )
+
+
+def _candidates(
+    wish: _Wish, values: Sequence[int], paths: Paths, progress: RunProgress
+) -> list[Candidate]:
+    if wish.binaries:
+        return given_candidates(wish.binaries)
+    if wish.build:
+        return build_candidates(wish.build, values, paths, progress.preparing)
+    return provide_own(values, paths, progress.preparing)

@@ -1,0 +1,173 @@
+# SPDX-License-Identifier: GPL-2.0-or-later
+"""Computes the cost of each threshold in each profile from results of cells.
+
+It is a pure function.
+"""
+
+import statistics
+from collections.abc import Callable, Sequence
+from enum import StrEnum
+
+import msgspec
+from msgspec.structs import replace
+
+from delayrig.features.threshold.guests import Profile, job_of, profile_of
+from delayrig.features.threshold.recommend import Trial, pareto
+from delayrig.features.threshold.sleep_facts import SleepFacts
+from delayrig.judge.exit_code import UNSAFE
+from delayrig.model.cell import Cell
+from delayrig.model.result import CellResult, HostFacts, Verdict
+
+
+class Standing(StrEnum):
+    """The certainty that a value is safe."""
+
+    SAFE = "safe"
+    UNSAFE = "unsafe"
+    DOUBT = "doubt"
+
+
+class Cost(msgspec.Struct, frozen=True, kw_only=True):
+    """The sums of one value's jobs in one profile; of several rounds, the medians."""
+
+    value_us: int
+    profile: str
+    standing: Standing
+    why: str
+    """The first reason why it is not safe."""
+    time_ns: int
+    cpu_ns: int
+    chip_busy_ns: int
+    wakeups: int
+    """The number of times that it gave up the CPU or lost it."""
+    overshoot_ns: int
+    """The time from when the part is ready until the subject notices."""
+    margin_ns: int | None
+    """The least time left when a command reached the part; negative if it came too early."""
+    on_front: bool = False
+    """True if no other value takes less time or CPU without taking more of the other."""
+
+
+class Measured(msgspec.Struct, frozen=True, kw_only=True):
+    """A cell of one value, and its result in each round."""
+
+    value_us: int
+    cell: Cell
+    results: list[CellResult]
+    margin_ns: int | None
+
+
+def skipped_jobs(measured: Sequence[Measured]) -> list[str]:
+    """Returns the jobs that some value could not do. They are left out for all."""
+    return list(
+        dict.fromkeys(
+            job_of(each.cell)
+            for each in measured
+            if any(result.verdict is Verdict.SKIPPED for result in each.results)
+        )
+    )
+
+
+def costs_of(measured: Sequence[Measured]) -> list[Cost]:
+    """Returns the costs in the order of profiles, then values, without skipped jobs."""
+    left_out = set(skipped_jobs(measured))
+    groups: dict[tuple[Profile, int], list[Measured]] = {}
+    for each in measured:
+        if job_of(each.cell) not in left_out:
+            groups.setdefault((profile_of(each.cell), each.value_us), []).append(each)
+    profiles = list(dict.fromkeys(profile for profile, _ in groups))
+    return [
+        _cost(value, profile, jobs)
+        for wanted in profiles
+        for (profile, value), jobs in sorted(groups.items(), key=lambda item: item[0][1])
+        if profile == wanted
+    ]
+
+
+def _cost(value: int, profile: Profile, jobs: Sequence[Measured]) -> Cost:
+    results = [result for job in jobs for result in job.results]
+    standing, why = standing_of(results)
+    margins = [job.margin_ns for job in jobs if job.margin_ns is not None]
+
+    def summed(figure: Callable[[CellResult], int]) -> int:
+        """Returns the sum of each job's median over its rounds."""
+        return sum(statistics.median_low(map(figure, job.results)) for job in jobs)
+
+    return Cost(
+        value_us=value,
+        profile=profile.name,
+        standing=standing,
+        why=why,
+        time_ns=summed(lambda result: result.time_ns.total),
+        cpu_ns=summed(lambda result: result.total_cpu_ns),
+        chip_busy_ns=summed(lambda result: result.chip_busy_ns),
+        wakeups=summed(lambda result: result.context_switches),
+        overshoot_ns=summed(lambda result: result.overshoot_ns),
+        margin_ns=min(margins, default=None),
+    )
+
+
+def standing_of(results: Sequence[CellResult]) -> tuple[Standing, str]:
+    """Returns the gravest standing, and its reason."""
+    unsafe = [result for result in results if result.verdict in UNSAFE]
+    doubtful = [result for result in results if result.verdict is not Verdict.PASS]
+    if unsafe:
+        return Standing.UNSAFE, f"{unsafe[0].verdict} in {unsafe[0].id}: {unsafe[0].reason}"
+    if doubtful:
+        return Standing.DOUBT, f"{doubtful[0].verdict} in {doubtful[0].id}: {doubtful[0].reason}"
+    return Standing.SAFE, ""
+
+
+def trials_of(costs: Sequence[Cost]) -> list[Trial]:
+    """Returns the input of the rule: figures by value, with the profiles in their order."""
+    return [
+        Trial(
+            value_us=value,
+            safe=all(cost.standing is Standing.SAFE for cost in costs if cost.value_us == value),
+            time_ns=tuple(cost.time_ns for cost in costs if cost.value_us == value),
+            cpu_ns=tuple(cost.cpu_ns for cost in costs if cost.value_us == value),
+        )
+        for value in sorted({cost.value_us for cost in costs})
+    ]
+
+
+def with_fronts(costs: Sequence[Cost]) -> list[Cost]:
+    """Marks the Pareto front of each profile. An unsafe value is on none."""
+    fronts = {
+        name: pareto(
+            [
+                (cost.value_us, cost.time_ns, cost.cpu_ns)
+                for cost in costs
+                if cost.profile == name and cost.standing is Standing.SAFE
+            ]
+        )
+        for name in {cost.profile for cost in costs}
+    }
+    return [
+        replace(
+            cost, on_front=cost.standing is Standing.SAFE and cost.value_us in fronts[cost.profile]
+        )
+        for cost in costs
+    ]
+
+
+class Evidence(msgspec.Struct, frozen=True, kw_only=True):
+    subject: str
+    lane: str
+    seed: int
+    jobs: list[str]
+    costs: list[Cost]
+    costs_by_round: list[list[Cost]]
+    """The same for each single round; one list if there is one round."""
+    sleep: dict[str, SleepFacts]
+    """The cost of sleeping by profile, including profiles without jobs."""
+    weights: dict[str, int] = {}
+    """Weights by profile, 1 by default. A profile of weight 0 counts only for safety."""
+    realtime: bool = True
+    """True if the programs request realtime priority."""
+    present_us: int | None = None
+    """The threshold that the listed machines have now, if there is such a list."""
+    machines: dict[str, str] = {}
+    """The list's name of a profile."""
+    doubts: list[str]
+    host: HostFacts

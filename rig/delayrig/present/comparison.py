@@ -1,0 +1,151 @@
+# SPDX-License-Identifier: GPL-2.0-or-later
+"""Programs side by side: compared runs, and the decision of a gate."""
+
+from rich.console import Console
+from rich.markup import escape
+
+from delayrig.base.durations import rounded
+from delayrig.base.text import again
+from delayrig.decision.decision import Decision, FaultGroup, GateCell, Outcome
+from delayrig.decision.decision_text import WORDS, fault_lengths
+from delayrig.decision.faults import REFUSING
+from delayrig.decision.two_runs import Beside, CellPair, sums_of
+from delayrig.model.lane import EXACT_LANE
+from delayrig.present.console import FittedTable, plain_table, say, seconds
+from delayrig.present.notable import CHANGES, OUTCOMES, STYLES
+
+ROWS_MAX = 20
+
+
+def print_beside(beside: Beside, console: Console) -> None:
+    """Prints a line for each cell, why some cannot be compared, and the sums."""
+    if beside.pairs:
+        console.print(_pair_table(beside.pairs))
+    for name, cells in (("first", beside.only_first), ("second", beside.only_second)):
+        for cell in cells:
+            console.print(f"doubt: in the {name} run only: {escape(cell)}", soft_wrap=True)
+    for unlike, count in _unlike(beside.pairs).items():
+        console.print(
+            f"doubt: {count} cells were run with another {', '.join(unlike)}: their times say"
+            " nothing of the subject",
+            soft_wrap=True,
+        )
+    for pair in beside.pairs:
+        if pair.is_fault:
+            console.print(
+                f"[bold magenta]differs[/] though all is equal: {escape(pair.id)}", soft_wrap=True
+            )
+    _print_sums(beside.comparable, console)
+
+
+def _pair_table(pairs: list[CellPair]) -> FittedTable:
+    table = plain_table(
+        ("cell", "verdict"), ("first s", "second s", "%", "CPU s", "CPU s", "program")
+    )
+    for pair in pairs:
+        before, after = (f"[{STYLES[verdict]}]{verdict}[/]" for verdict in pair.verdicts)
+        table.add_row(
+            escape(pair.id),
+            before if pair.verdicts[0] is pair.verdicts[1] else f"{before} -> {after}",
+            *(f"{ns / 1e9:.6f}" for ns in pair.total_ns),
+            "-" if pair.pct is None else f"{pair.pct:+.2f}",
+            *(seconds(ns) for ns in pair.cpu_ns),
+            "same" if pair.same_program else "another",
+        )
+    return table
+
+
+def _unlike(pairs: list[CellPair]) -> dict[tuple[str, ...], int]:
+    found: dict[tuple[str, ...], int] = {}
+    for pair in pairs:
+        if pair.unlike:
+            found[tuple(pair.unlike)] = found.get(tuple(pair.unlike), 0) + 1
+    return found
+
+
+def _print_sums(pairs: list[CellPair], console: Console) -> None:
+    if not pairs:
+        console.print("[bold]No cell could be compared.[/]")
+        return
+    sums = sums_of(pairs)
+    words = [
+        f"{name} {before / 1e9:.3f} s and {after / 1e9:.3f} s"
+        + (f" ({100 * (after - before) / before:+.2f} %)" if before else "")
+        for name, (before, after) in (("time", sums.total), ("CPU time", sums.cpu))
+    ]
+    console.print(f"[bold]{len(pairs)} cells compared: {'; '.join(words)}.[/]", soft_wrap=True)
+    if any(pair.lane != EXACT_LANE for pair in pairs):
+        console.print(
+            "Real time: one run of each claims nothing; `rig/rig gate` runs both side by side."
+        )
+
+
+def print_decision(decision: Decision, console: Console) -> None:
+    """Prints the answer, each fault once, and the cells that decided where no fault did."""
+    first, *others = decision.lines
+    say(console, first, style=OUTCOMES[decision.outcome][1])
+    say(console, *others)
+    say(console, *(f"doubt: {line}" for line in decision.doubts))
+    say(console, *(f"Not seen: {line}." for line in decision.blind[1:]))
+    if decision.groups:
+        console.print()
+        console.print(fault_table(decision.groups[:ROWS_MAX]))
+        _print_rest(len(decision.groups), console)
+    is_told = decision.outcome is Outcome.PASS or bool(decision.groups_of(*REFUSING))
+    shown = [] if is_told else decision.deciding
+    if shown:
+        console.print()
+        console.print(decision_table(shown[:ROWS_MAX]))
+        _print_rest(len(shown), console)
+    if decision.outcome is not Outcome.PASS:
+        say(console, *(again(cell.rerun) for cell in decision.deciding[:1]))
+
+
+def _print_rest(rows: int, console: Console) -> None:
+    if rows > ROWS_MAX:
+        console.print(f"... and {rows - ROWS_MAX} more")
+
+
+def fault_table(groups: list[FaultGroup]) -> FittedTable:
+    """Returns each fault with how long it lasts, how long it did before, and its worst cell."""
+    figures = ("too short by", "before", "now", "cells")
+    table = FittedTable(("change", "fault", *figures, "cell"), figures=figures, least=figures)
+    for group in groups:
+        fault = group.fault
+        short = rounded(-fault.margin_ns) if fault.margin_ns is not None else "-"
+        change = f"[{CHANGES[fault.change][1]}]{WORDS[fault.change]}[/]"
+        what = escape(fault.what)
+        table.add_row(
+            change,
+            what,
+            short,
+            *fault_lengths(fault),
+            f"{len(group.cells)}",
+            escape(group.cells[0]),
+        )
+    return table
+
+
+def decision_table(cells: list[GateCell]) -> FittedTable:
+    seconds = ("s before", "s now")
+    table = FittedTable(
+        ("cell", "outcome", "baseline", "candidate", *seconds, "time %", "CPU %"),
+        figures=(*seconds, "time %", "CPU %"),
+        least=("baseline", "candidate", *seconds),
+    )
+    for cell in cells:
+        outcome = f"[{OUTCOMES[cell.outcome][1]}]{cell.outcome}[/]"
+        times, percents = _figures(cell)
+        words = (escape(cell.id), outcome, cell.baseline or "-", cell.candidate)
+        table.add_row(*words, *times, *percents)
+    return table
+
+
+def _figures(cell: GateCell) -> tuple[tuple[str, str], tuple[str, str]]:
+    figures = {item.figure: item for item in cell.excess}
+    time, cpu = figures.get("time"), figures.get("CPU time")
+    seconds = (
+        f"{time.baseline_ns / 1e9:.3f}" if time else "-",
+        f"{time.candidate_ns / 1e9:.3f}" if time else "-",
+    )
+    return seconds, (f"{time.pct:+.2f}" if time else "-", f"{cpu.pct:+.2f}" if cpu else "-")

@@ -1,0 +1,212 @@
+# SPDX-License-Identifier: GPL-2.0-or-later
+"""A run in a terminal: the table, the evidence, the answer."""
+
+from collections.abc import Mapping, Sequence
+from itertools import islice
+
+from rich.console import Console
+from rich.markup import escape
+
+from delayrig.base.errors import ExitCode
+from delayrig.base.text import again, one_line
+from delayrig.judge.exit_code import WATCHING, exit_code_of, is_expected
+from delayrig.judge.judge import describe
+from delayrig.judge.not_provided import not_provided_lines
+from delayrig.model.cell import Role
+from delayrig.model.platform import Arch, labelled
+from delayrig.model.result import CellResult, ContrastVerdict, Results, Verdict
+from delayrig.present.console import FittedTable, plain_table, seconds
+from delayrig.present.notable import STYLES, is_notable, rank
+
+CONTRAST_STYLES = {
+    ContrastVerdict.SEEN: "green",
+    ContrastVerdict.MISSING: "bold red",
+    ContrastVerdict.UNJUDGED: "yellow",
+}
+UNWATCHED = "No canary and control were among the cells: nothing shows that the rig sees."
+ANSWERS = {
+    ExitCode.PASS: "Nothing was timed too short but what was expected",
+    ExitCode.UNSAFE: "Something was timed too short, or an expected conviction is missing",
+    ExitCode.RIG_FAULT: "The rig itself failed; this run says nothing",
+    ExitCode.SKIPPED: "Every cell was skipped",
+}
+IN_DOUBT = "In doubt: some cells could not be judged"
+NAMED_MAX = 20
+TABLE_MAX = 2000
+NOTABLE_MAX = 100
+"""The largest number of cells in a table.
+
+Of more cells, only those without a plain pass are printed.
+"""
+TIMES = ("total s", "CPU s", "chip busy s", "overshoot s")
+
+
+def print_results(results: Results, code: ExitCode, console: Console, *, out: str) -> None:
+    """Prints the table, the evidence of whatever is not a pass, and the answer.
+
+    Of many cells it prints only those that did not simply pass, up to a readable number.
+    """
+    shown = _shown(results.cells)
+    console.print(cell_table(shown))
+    for cell in shown:
+        if not (cell.verdict is Verdict.PASS or cell.not_provided or _is_working_canary(cell)):
+            _print_findings(cell, console)
+    if len(shown) < len(results.cells):
+        console.print(f"\n{len(results.cells) - len(shown)} cells are not shown here.")
+    if results.contrasts:
+        console.print()
+        console.print(contrast_table(results))
+    console.print()
+    console.print(f"[bold]{answer(results, code)}[/]")
+    for remark in remarks(results):
+        console.print(remark, markup=False)
+    if out:
+        console.print(f"results: {escape(out)}/results.json")
+
+
+def _shown(cells: Sequence[CellResult]) -> Sequence[CellResult]:
+    if len(cells) <= TABLE_MAX:
+        return cells
+    return sorted(filter(is_notable, cells), key=rank)[:NOTABLE_MAX]
+
+
+def _is_working_canary(cell: CellResult) -> bool:
+    """Returns True for a convicted canary. It is no finding: one line counts all of them."""
+    return Role(cell.role) in WATCHING and is_expected(cell)
+
+
+def _print_findings(cell: CellResult, console: Console) -> None:
+    console.print(f"\n[{STYLES[cell.verdict]}]{cell.verdict}[/] {escape(cell.id)}")
+    if not cell.evidence:
+        console.print(f"  {escape(cell.reason)}")
+    for line in evidence_lines(cell):
+        console.print(f"  {escape(line)}")
+    if not is_expected(cell):
+        console.print(f"  {escape(again(cell.rerun))}", soft_wrap=True)
+
+
+def evidence_lines(cell: CellResult) -> list[str]:
+    return [
+        f"{item.witness} witness: {describe(item)}"
+        + (f" ({item.count} times, the worst shown)" if item.count > 1 else "")
+        for item in cell.evidence
+    ]
+
+
+def cell_table(cells: Sequence[CellResult]) -> FittedTable:
+    """Returns the table of cells: their parameters, verdict, programming time and CPU time."""
+    table = FittedTable(
+        ("subject", "MIPS", "cores", "hazards", "chip", "job", "verdict", *TIMES),
+        figures=("MIPS", "cores", *TIMES),
+        least=TIMES[2:],
+    )
+    for cell in cells:
+        table.add_row(
+            escape(subject_name(cell)),
+            _speeds(cell.guest.mips) or cell.lane,
+            str(cell.guest.cores),
+            "+".join(cell.hazards) or "-",
+            f"{cell.chip} {cell.corner}",
+            cell.job,
+            f"[{STYLES[cell.verdict]}]{cell.verdict}[/]{expectation(cell)}",
+            *_times(cell),
+        )
+    return table
+
+
+def contrast_table(results: Results) -> FittedTable:
+    """Returns the figures that had to be a multiple of another subject's in the same cell."""
+    names = {cell.id: cell.subject.name for cell in results.cells}
+    table = plain_table(
+        ("contrast", "cell", "against"), ("figure", "s", "against s", "ratio", "at least")
+    )
+    for contrast in results.contrasts:
+        style = CONTRAST_STYLES[contrast.verdict]
+        table.add_row(
+            f"[{style}]{contrast.verdict}[/]",
+            escape(contrast.cell),
+            escape(names[contrast.against]),
+            contrast.figure,
+            seconds(contrast.ours_ns),
+            seconds(contrast.theirs_ns),
+            "-" if contrast.ratio is None else f"{contrast.ratio:.1f}",
+            f"{contrast.at_least:g}",
+        )
+    return table
+
+
+def subject_name(cell: CellResult) -> str:
+    """Returns the name of the cell's subject, and the cell's role if it is no measurement."""
+    name = labelled(cell.subject.name, Arch(cell.guest.arch))
+    return name if cell.role == "measure" else f"{name} ({cell.role})"
+
+
+def expectation(cell: CellResult) -> str:
+    """Returns a remark for a verdict that the plan expects, or that is not the expected one."""
+    if cell.expect == "pass":
+        return ""
+    if is_expected(cell):
+        return " (expected)" if cell.verdict is not Verdict.PASS else ""
+    return f" (expected {cell.expect})"
+
+
+def remarks(results: Results) -> list[str]:
+    """Returns remarks that belong beside the answer."""
+    found = not_provided_lines([results])
+    watching = [cell for cell in results.cells if Role(cell.role) in WATCHING]
+    if len({cell.role for cell in watching}) < len(WATCHING):
+        found.append(UNWATCHED)
+    elif all(is_expected(cell) for cell in watching):
+        found.append(f"{len(watching)} canaries and controls are as they must be.")
+    found += lost_lines(results.cells)
+    if results.run.lock != "same":
+        found.append("lock: differs - the archive has moved on since images/lock.toml was made")
+    return found
+
+
+def lost_lines(cells: Sequence[CellResult]) -> list[str]:
+    """Returns lines on cells that the rig lost, and on those that were run twice."""
+    lost = [cell for cell in cells if cell.verdict is Verdict.INFRA_ERROR]
+    again = [cell for cell in cells if cell.retried_after and cell not in lost]
+    return [
+        *_named("Lost by the rig, and says nothing", {cell.id: cell.reason for cell in lost}),
+        *_named("Lost by the rig and run once more", {c.id: c.retried_after for c in again}),
+    ]
+
+
+def _named(what: str, reasons: Mapping[str, str]) -> list[str]:
+    """Returns a line for each of the first cells, and a count of the others."""
+    lines = [
+        f"{what}: {cell_id}: {one_line(reason)}"
+        for cell_id, reason in islice(reasons.items(), NAMED_MAX)
+    ]
+    more = len(reasons) - len(lines)
+    return [*lines, f"{what}: {more} more cells"] if more else lines
+
+
+def answer(results: Results, code: ExitCode) -> str:
+    """Returns one sentence that says whether any operation was timed too short."""
+    cells = results.cells
+    short = [cell for cell in cells if cell.verdict in (Verdict.TOO_SHORT, Verdict.CORRUPT)]
+    expected = [cell for cell in short if exit_code_of(cell) is ExitCode.PASS]
+    passed = sum(cell.verdict is Verdict.PASS for cell in cells)
+    found = f"{len(short)} too short or corrupt ({len(expected)} of them expected)"
+    skipped = sum(cell.verdict is Verdict.SKIPPED for cell in cells)
+    found += f", {skipped} skipped" if skipped else ""
+    lost = sum(cell.verdict is Verdict.INFRA_ERROR for cell in cells)
+    found += f", {lost} lost" if lost else ""
+    counts = f"{len(cells)} of {results.run.cells_planned} cells: {passed} pass, {found}"
+    return f"{ANSWERS.get(code, IN_DOUBT)}. {counts}."
+
+
+def _times(cell: CellResult) -> list[str]:
+    if cell.time_ns.total == 0:
+        return ["-"] * len(TIMES)
+    numbers = (cell.time_ns.total, cell.total_cpu_ns, cell.chip_busy_ns, cell.overshoot_ns)
+    return [f"{number / 1e9:.3f}" for number in numbers]
+
+
+def _speeds(mips: list[float]) -> str:
+    """Returns one figure if all cores have the same speed, else one for each."""
+    alike = len(set(mips)) == 1
+    return ":".join(f"{round(speed)}" for speed in (mips[:1] if alike else mips))
