@@ -4,14 +4,17 @@
 The launcher prints helps and lists before the rig is set up.
 """
 
+import signal
 import subprocess
 import sys
 from collections.abc import Callable, Iterator, Sequence
+from functools import partial
 from pathlib import Path
 
 import click
 import msgspec
 
+from delayrig.base.die_with_parent import PR_SET_PDEATHSIG, prctl
 from delayrig.base.errors import ExitCode, RigFaultError
 from delayrig.base.paths import Paths, find_paths
 from delayrig.cli.command import RigCommand, default_out
@@ -132,7 +135,8 @@ def _provide(part: str, folder: Path) -> None:
     if (folder / FILES[RUNS[part][0]]).is_file():
         return
     words = [sys.executable, "-P", "-m", "delayrig", *RUNS[part], "--out", str(folder)]
-    status = subprocess.run(words, check=False).returncode
+    ends_too = partial(prctl, PR_SET_PDEATHSIG, signal.SIGTERM)
+    status = subprocess.run(words, check=False, preexec_fn=ends_too).returncode
     if status not in ANSWERS:
         raise RigFaultError(f"rig/rig {' '.join(RUNS[part])}: exit code {status}", hint="see above")
 
