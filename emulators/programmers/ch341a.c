@@ -72,26 +72,17 @@ static void do_pins(struct ch341a *self, struct bus *bus, const uint8_t *bytes, 
 }
 
 /* The bus has the highest bit first, the adapter the lowest. */
-static uint8_t reversed(uint8_t value)
-{
-	uint8_t result = 0;
-
-	for (int i = 0; i < 8; i++)
-		result |= (uint8_t)((value >> i & 1) << (7 - i));
-	return result;
-}
-
 static void do_spi(struct ch341a *self, struct bus *bus, const uint8_t *bytes, size_t len)
 {
 	size_t place = (self->reply_first + self->reply_count) % CH341A_REPLIES_MAX;
 	struct ch341a_reply *reply = &self->replies[place];
 
 	for (size_t i = 0; i < len; i++) {
-		uint8_t value = reversed(bytes[i]);
+		uint8_t value = front_reversed(bytes[i]);
 
 		self->free_ns += BYTE_NS;
 		value = bus ? bus_exchange(bus, self->free_ns, value) : 0xFF;
-		reply->bytes[i] = reversed(value);
+		reply->bytes[i] = front_reversed(value);
 	}
 	reply->len = len;
 	reply->ready_ns = self->free_ns;
@@ -158,12 +149,13 @@ static uint64_t ready_ns(const void *state)
 	return self->reply_count > 0 ? self->replies[self->reply_first].ready_ns : UINT64_MAX;
 }
 
-static size_t read_bulk(void *state, uint64_t now_ns, uint8_t *bytes, size_t room)
+static size_t read_bulk(void *state, struct bus *bus, uint64_t now_ns, uint8_t *bytes, size_t room)
 {
 	struct ch341a *self = state;
 	const struct ch341a_reply *reply = &self->replies[self->reply_first];
 	size_t len;
 
+	(void)bus;
 	if (ready_ns(self) > now_ns)
 		return 0;
 	len = reply->len < room ? reply->len : room;
@@ -179,6 +171,7 @@ static const struct front_usb usb = {
 	.revision = 0x0304,
 	.name = "USB UART-LPT",
 	.interface_class = {0xFF, 0x01, 0x02},
+	.interface_count = 1,
 	.endpoint_out = 2,
 	.endpoint_in = 2,
 	.endpoint_interrupt = 1,

@@ -6,6 +6,7 @@
 static const struct front *const fronts[] = {
 	&amd8111_front,
 	&ch341a_front,
+	&ft2232_front,
 	&ich9_front,
 	&nicintel_front,
 };
@@ -17,4 +18,13 @@ const struct front *front_find(const char *name)
 			return fronts[i];
 	}
 	return NULL;
+}
+
+uint8_t front_reversed(uint8_t value)
+{
+	uint8_t result = 0;
+
+	for (int i = 0; i < 8; i++)
+		result |= (uint8_t)((value >> i & 1) << (7 - i));
+	return result;
 }

@@ -38,28 +38,43 @@ struct front_window {
 	void (*write)(struct bus *bus, const struct front_access *access, uint64_t value);
 };
 
-/* A device on a USB of full speed, with a bulk endpoint in each direction. */
+/* A request to the device, by its vendor's numbers. */
+struct front_request {
+	uint8_t type;
+	uint8_t number;
+	uint16_t value;
+	uint8_t channel;
+	size_t len; /* the room for its answer */
+};
+
+/* A device on a USB, with a bulk endpoint in each direction. */
 struct front_usb {
 	uint16_t vendor;
 	uint16_t product;
 	uint16_t revision; /* binary coded decimal */
 	const char *name;
 	uint8_t interface_class[3]; /* class, subclass, protocol */
+	/* The second interface is silent, and has the endpoints that follow the first one's. */
+	uint8_t interface_count;
 	uint8_t endpoint_out;
 	uint8_t endpoint_in;
-	uint8_t endpoint_interrupt; /* it never has anything to say */
-	uint8_t packet_bytes;
+	uint8_t endpoint_interrupt; /* it never has anything to say; 0: there is none */
+	bool is_high_speed;         /* else it is of full speed */
+	uint16_t packet_bytes;
 	/* The device's memory, all zeros at first; @reset makes it as after power came. */
 	size_t state_bytes;
 	void (*reset)(void *state);
+	/* Returns the length of the answer, or -EOPNOTSUPP. NULL: it knows no requests. */
+	int (*control)(void *state, struct bus *bus, uint64_t now_ns,
+		const struct front_request *request, uint8_t *bytes);
 	/*
 	 * The host sent all of these bytes. @bus is NULL where there is no chip. -EAGAIN: they are
 	 * not taken before the host has read some; -EMSGSIZE: never.
 	 */
 	int (*write)(
 		void *state, struct bus *bus, uint64_t now_ns, const uint8_t *bytes, size_t len);
-	/* Returns the length of the packet for the host; 0: there is none yet. */
-	size_t (*read)(void *state, uint64_t now_ns, uint8_t *bytes, size_t room);
+	/* Returns the length of what goes to the host; 0: there is nothing yet. */
+	size_t (*read)(void *state, struct bus *bus, uint64_t now_ns, uint8_t *bytes, size_t room);
 	/* When the next packet for the host is there; UINT64_MAX: none is to come. */
 	uint64_t (*ready_ns)(const void *state);
 };
@@ -73,10 +88,14 @@ struct front {
 
 extern const struct front amd8111_front;
 extern const struct front ch341a_front;
+extern const struct front ft2232_front;
 extern const struct front ich9_front;
 extern const struct front nicintel_front;
 
 /* NULL: there is none of that name. */
 const struct front *front_find(const char *name);
+
+/* Returns a byte whose lowest bit comes first, of one whose highest does. */
+uint8_t front_reversed(uint8_t value);
 
 #endif

@@ -122,6 +122,16 @@ static void reset_usb(void *owner)
 	self->front->usb->reset(self->usb_state);
 }
 
+static int control_usb(void *owner, const struct front_request *request, uint8_t *bytes)
+{
+	struct plugin *self = owner;
+
+	if (!self->front->usb->control)
+		return -EOPNOTSUPP;
+	return self->front->usb->control(self->usb_state, session_bus(&self->session),
+		qemu_now_ns(self->qemu), request, bytes);
+}
+
 static int write_usb(void *owner, const uint8_t *bytes, size_t len)
 {
 	struct plugin *self = owner;
@@ -134,7 +144,8 @@ static size_t read_usb(void *owner, uint8_t *bytes, size_t room)
 {
 	struct plugin *self = owner;
 
-	return self->front->usb->read(self->usb_state, qemu_now_ns(self->qemu), bytes, room);
+	return self->front->usb->read(
+		self->usb_state, session_bus(&self->session), qemu_now_ns(self->qemu), bytes, room);
 }
 
 static uint64_t usb_ready_ns(void *owner)
@@ -235,6 +246,7 @@ static struct qemu_usb *register_usb(struct plugin *self, const char **missing)
 		.type = USB_TYPE,
 		.front = self->front->usb,
 		.reset = reset_usb,
+		.control = control_usb,
 		.write = write_usb,
 		.read = read_usb,
 		.ready_ns = usb_ready_ns,

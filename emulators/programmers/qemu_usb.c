@@ -18,14 +18,17 @@
 #define BUS_POWERED 0x80
 #define CURRENT_2MA 48 /* in units of that */
 #define CONTROL_PACKET_BYTES 8
+#define CONTROL_PACKET_BYTES_HIGH 64
 #define USB_1_1 0x0110
+#define USB_2_0 0x0200
 
 #define ROOM_BYTES 1024 /* QEMU's own structures take less than half */
 #define TRANSFER_BYTES_MAX (64 << 10)
 #define MODEL_TYPE "usb-tablet" /* a device that QEMU has, and what is in its class */
 #define MODEL_NAME "QEMU USB Tablet"
 #define CLASS_SLOTS_MAX 80
-#define ENDPOINTS 3
+#define ENDPOINTS_MAX 3
+#define INTERFACES_MAX 2
 
 /* QEMU's names and layouts. */
 typedef struct USBDevice USBDevice;
@@ -142,10 +145,10 @@ struct qemu_usb {
 	_Alignas(max_align_t) uint8_t timer[ROOM_BYTES];
 	uint8_t transfer[TRANSFER_BYTES_MAX];
 
-	struct descriptor_endpoint endpoints[ENDPOINTS];
-	struct descriptor_interface interface;
+	struct descriptor_endpoint endpoints[INTERFACES_MAX][ENDPOINTS_MAX];
+	struct descriptor_interface interfaces[INTERFACES_MAX];
 	struct descriptor_configuration configuration;
-	struct descriptor_device full;
+	struct descriptor_device whole;
 	struct descriptor descriptor;
 	const char *names[3];
 	struct type type;
@@ -279,8 +282,10 @@ static int give_read(struct qemu_usb *self, struct packet *packet)
 	if (len > sizeof(self->transfer))
 		len = sizeof(self->transfer);
 	len = self->device->read(self->device->owner, self->transfer, len);
-	if (len == 0)
+	if (len == 0) {
+		arm(self);
 		return -EAGAIN;
+	}
 	self->usb_packet_copy(packet, self->transfer, len);
 	if (self->write_waits)
 		self->timer_mod_ns(self->timer, self->qemu_clock_get_ns(CLOCK_VIRTUAL));
@@ -302,10 +307,28 @@ static void on_data(USBDevice *device, struct packet *packet)
 		packet->status = ret == -EAGAIN ? RESULT_NAK : RESULT_STALL;
 }
 
+static int answer(
+	struct packet *packet, int request, int value, int index, int length, uint8_t *data)
+{
+	const struct front_request asked = {
+		.type = (uint8_t)(request >> 8),
+		.number = (uint8_t)request,
+		.value = (uint16_t)value,
+		.channel = (uint8_t)index,
+		.len = (size_t)length,
+	};
+	int ret = usb->device->control(usb->device->owner, &asked, data);
+
+	if (ret > 0)
+		packet->actual_length = ret;
+	return ret;
+}
+
 static void on_control(USBDevice *device, struct packet *packet, int request, int value, int index,
 	int length, uint8_t *data)
 {
-	if (usb->usb_desc_handle_control(device, packet, request, value, index, length, data) < 0)
+	if (usb->usb_desc_handle_control(device, packet, request, value, index, length, data) < 0 &&
+		answer(packet, request, value, index, length, data) < 0)
 		packet->status = RESULT_STALL;
 }
 
@@ -395,70 +418,125 @@ static bool packets_work(struct qemu_usb *self)
 	return work;
 }
 
+static uint16_t usb_version(const struct front_usb *front)
+{
+	return front->is_high_speed ? USB_2_0 : USB_1_1;
+}
+
+static uint8_t control_packet_bytes(const struct front_usb *front)
+{
+	return front->is_high_speed ? CONTROL_PACKET_BYTES_HIGH : CONTROL_PACKET_BYTES;
+}
+
+static uint8_t endpoint_count(const struct front_usb *front)
+{
+	return front->endpoint_interrupt ? 3 : 2;
+}
+
+static bool device_descriptor_works(struct qemu_usb *self)
+{
+	const struct front_usb *front = self->device->front;
+	const uint8_t wanted[] = {18, 1, (uint8_t)usb_version(front),
+		(uint8_t)(usb_version(front) >> 8), 0, 0, 0, control_packet_bytes(front),
+		(uint8_t)front->vendor, (uint8_t)(front->vendor >> 8), (uint8_t)front->product,
+		(uint8_t)(front->product >> 8), (uint8_t)front->revision,
+		(uint8_t)(front->revision >> 8), 0, 2, 0, 1};
+	uint8_t out[ROOM_BYTES] = {0};
+
+	return self->usb_desc_device(&self->descriptor.id, &self->whole, false, out, sizeof(out)) ==
+		       (int)sizeof(wanted) &&
+	       memcmp(out, wanted, sizeof(wanted)) == 0;
+}
+
+/* Takes @wanted off the bytes at *@out. Returns true if they were there. */
+static bool take_off(const uint8_t **out, const uint8_t *wanted, size_t len)
+{
+	const uint8_t *bytes = *out;
+
+	*out += len;
+	return memcmp(bytes, wanted, len) == 0;
+}
+
+static bool interface_works(const struct qemu_usb *self, uint8_t number, const uint8_t **out)
+{
+	const struct front_usb *front = self->device->front;
+	const uint8_t head[] = {9, 4, number, 0, endpoint_count(front), front->interface_class[0],
+		front->interface_class[1], front->interface_class[2], 0};
+	bool works = take_off(out, head, sizeof(head));
+
+	for (size_t i = 0; i < endpoint_count(front); i++) {
+		const struct descriptor_endpoint *endpoint = &self->endpoints[number][i];
+		const uint8_t wanted[] = {7, 5, endpoint->address, endpoint->attributes,
+			(uint8_t)front->packet_bytes, (uint8_t)(front->packet_bytes >> 8),
+			endpoint->interval};
+
+		works = take_off(out, wanted, sizeof(wanted)) && works;
+	}
+	return works;
+}
+
 /* The bytes that the host will see must be those of the front. */
 static bool descriptors_work(struct qemu_usb *self)
 {
 	const struct front_usb *front = self->device->front;
-	const uint8_t device[] = {18, 1, 0x10, 0x01, 0, 0, 0, CONTROL_PACKET_BYTES,
-		(uint8_t)front->vendor, (uint8_t)(front->vendor >> 8), (uint8_t)front->product,
-		(uint8_t)(front->product >> 8), (uint8_t)front->revision,
-		(uint8_t)(front->revision >> 8), 0, 2, 0, 1};
-	const uint8_t head[] = {9, 2, 39, 0, 1, 1, 0, BUS_POWERED, CURRENT_2MA, 9, 4, 0, 0,
-		ENDPOINTS, front->interface_class[0], front->interface_class[1],
-		front->interface_class[2], 0};
+	const uint8_t bytes =
+		(uint8_t)(9 + front->interface_count * (9 + 7 * endpoint_count(front)));
+	const uint8_t head[] = {
+		9, 2, bytes, 0, front->interface_count, 1, 0, BUS_POWERED, CURRENT_2MA};
 	uint8_t out[ROOM_BYTES] = {0};
+	const uint8_t *left = out;
+	bool work = device_descriptor_works(self) &&
+		    self->usb_desc_config(&self->configuration, 0, out, sizeof(out)) == bytes &&
+		    take_off(&left, head, sizeof(head));
 
-	if (self->usb_desc_device(&self->descriptor.id, &self->full, false, out, sizeof(out)) !=
-			(int)sizeof(device) ||
-		memcmp(out, device, sizeof(device)) != 0)
-		return false;
-	if (self->usb_desc_config(&self->configuration, 0, out, sizeof(out)) != head[2] ||
-		memcmp(out, head, sizeof(head)) != 0)
-		return false;
-	for (size_t i = 0; i < ENDPOINTS; i++) {
-		const struct descriptor_endpoint *endpoint = &self->endpoints[i];
-		const uint8_t wanted[] = {7, 5, endpoint->address, endpoint->attributes,
-			front->packet_bytes, 0, endpoint->interval};
-
-		if (memcmp(out + sizeof(head) + i * sizeof(wanted), wanted, sizeof(wanted)) != 0)
-			return false;
-	}
-	return true;
+	for (uint8_t i = 0; i < front->interface_count; i++)
+		work = work && interface_works(self, i, &left);
+	return work;
 }
 
-static void describe_endpoint(
-	struct descriptor_endpoint *endpoint, const struct front_usb *front, uint8_t address)
+static struct descriptor_endpoint describe_endpoint(const struct front_usb *front, uint8_t address)
 {
-	*endpoint = (struct descriptor_endpoint){
+	return (struct descriptor_endpoint){
 		.address = address,
 		.attributes = ATTRIBUTE_BULK,
 		.bytes_max = front->packet_bytes,
 	};
 }
 
+static void describe_interface(struct qemu_usb *self, uint8_t number)
+{
+	const struct front_usb *front = self->device->front;
+	const uint8_t behind = (uint8_t)(2 * number);
+	struct descriptor_endpoint *endpoints = self->endpoints[number];
+	struct descriptor_interface *interface = &self->interfaces[number];
+
+	endpoints[0] = describe_endpoint(front, DIRECTION_IN | (front->endpoint_in + behind));
+	endpoints[1] = describe_endpoint(front, front->endpoint_out + behind);
+	endpoints[2] = describe_endpoint(front, DIRECTION_IN | front->endpoint_interrupt);
+	endpoints[2].attributes = ATTRIBUTE_INTERRUPT;
+	endpoints[2].interval = 1;
+	*interface = (struct descriptor_interface){
+		.number = number, .endpoint_count = endpoint_count(front), .endpoints = endpoints};
+	memcpy(interface->class, front->interface_class, sizeof(interface->class));
+}
+
 static void describe(struct qemu_usb *self)
 {
 	const struct front_usb *front = self->device->front;
 
-	describe_endpoint(&self->endpoints[0], front, DIRECTION_IN | front->endpoint_in);
-	describe_endpoint(&self->endpoints[1], front, front->endpoint_out);
-	describe_endpoint(&self->endpoints[2], front, DIRECTION_IN | front->endpoint_interrupt);
-	self->endpoints[2].attributes = ATTRIBUTE_INTERRUPT;
-	self->endpoints[2].interval = 1;
-	self->interface = (struct descriptor_interface){
-		.endpoint_count = ENDPOINTS, .endpoints = self->endpoints};
-	memcpy(self->interface.class, front->interface_class, sizeof(self->interface.class));
+	for (uint8_t i = 0; i < front->interface_count; i++)
+		describe_interface(self, i);
 	self->configuration = (struct descriptor_configuration){
-		.interface_count = 1,
+		.interface_count = front->interface_count,
 		.value = 1,
 		.attributes = BUS_POWERED,
 		.current_max = CURRENT_2MA,
-		.own_interface_count = 1,
-		.interfaces = &self->interface,
+		.own_interface_count = front->interface_count,
+		.interfaces = self->interfaces,
 	};
-	self->full = (struct descriptor_device){
-		.usb_version = USB_1_1,
-		.control_bytes_max = CONTROL_PACKET_BYTES,
+	self->whole = (struct descriptor_device){
+		.usb_version = usb_version(front),
+		.control_bytes_max = control_packet_bytes(front),
 		.configuration_count = 1,
 		.configurations = &self->configuration,
 	};
@@ -466,7 +544,8 @@ static void describe(struct qemu_usb *self)
 	self->names[2] = front->name;
 	self->descriptor = (struct descriptor){
 		.id = {front->vendor, front->product, front->revision, 0, 2, 0},
-		.full = &self->full,
+		.full = front->is_high_speed ? NULL : &self->whole,
+		.high = front->is_high_speed ? &self->whole : NULL,
 		.names = self->names,
 	};
 }

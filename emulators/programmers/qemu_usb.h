@@ -16,6 +16,7 @@ struct qemu_usb_device {
 	const char *type; /* its name for `-device` */
 	const struct front_usb *front;
 	void (*reset)(void *owner);
+	int (*control)(void *owner, const struct front_request *request, uint8_t *bytes);
 	int (*write)(void *owner, const uint8_t *bytes, size_t len);
 	size_t (*read)(void *owner, uint8_t *bytes, size_t room);
 	uint64_t (*ready_ns)(void *owner);

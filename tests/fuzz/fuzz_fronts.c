@@ -12,14 +12,18 @@
 #include "programmers/front.h"
 #include "record/jsonl.h"
 
+#define KINDS 4
+
 static const struct target {
 	const char *front;
-	bool is_spi; /* the bus of its parts */
+	bool is_spi;          /* the bus of its parts */
+	uint8_t kinds[KINDS]; /* with which packets begin: too much to ask of chance */
 } targets[] = {
-	{"nicintel", false},
-	{"ich9", true},
-	{"ch341a", true},
-	{"amd8111", false},
+	{"nicintel", false, {0}},
+	{"ich9", true, {0}},
+	{"ch341a", true, {0xA8, 0xAB, 0xA8, 0xAA}},
+	{"amd8111", false, {0}},
+	{"ft2232", true, {0x80, 0x31, 0x11, 0x20}},
 };
 
 #define INDEX_OF_BRIDGE 0x80000800 /* the constant of amd8111.c */
@@ -28,6 +32,7 @@ static const struct target {
 
 struct bench {
 	const struct front *front;
+	const uint8_t *kinds;
 	struct bus bus;
 	void *usb_state; /* the memory of a front on USB */
 	uint64_t now_ns;
@@ -55,17 +60,16 @@ static uint64_t value_of(struct fuzz_input *input, unsigned int bytes)
 	return value;
 }
 
-/* Kinds of packets and instructions at their places: too much to ask of chance. */
 static void write_usb(struct bench *bench, struct fuzz_input *input)
 {
-	static const uint8_t kinds[] = {0xA8, 0xAB, 0xA8, 0xAA};
 	size_t len = 1u + fuzz_u8(input);
 	uint8_t *transfer = malloc(TRANSFER_BYTES_MAX);
 	const uint8_t *bytes = fuzz_bytes(input, &len);
 
 	memcpy(transfer, bytes, len);
 	for (size_t at = 0; at < len; at += bench->front->usb->packet_bytes)
-		transfer[at] = transfer[at] < 0xF0 ? kinds[transfer[at] % 4] : transfer[at];
+		transfer[at] =
+			transfer[at] < 0xF0 ? bench->kinds[transfer[at] % KINDS] : transfer[at];
 	bench->front->usb->write(bench->usb_state, &bench->bus, bench->now_ns, transfer, len);
 	free(transfer);
 }
@@ -74,11 +78,40 @@ static void read_usb(struct bench *bench, struct fuzz_input *input)
 {
 	size_t room = fuzz_u8(input);
 	uint8_t *bytes = malloc(room + 1);
-	size_t len = bench->front->usb->read(bench->usb_state, bench->now_ns, bytes, room);
+	size_t len =
+		bench->front->usb->read(bench->usb_state, &bench->bus, bench->now_ns, bytes, room);
 
-	FUZZ_CHECK(len <= room && len <= bench->front->usb->packet_bytes);
+	FUZZ_CHECK(len <= room);
 	FUZZ_CHECK(bench->front->usb->ready_ns(bench->usb_state) > 0);
 	free(bytes);
+}
+
+static void ask_usb(struct bench *bench, struct fuzz_input *input)
+{
+	const struct front_request request = {
+		.type = fuzz_u8(input) & 1 ? 0x40 : 0xC0,
+		.number = fuzz_u8(input) % 16,
+		.value = (uint16_t)(fuzz_u8(input) % 4 << 8 | fuzz_u8(input)),
+		.channel = 1,
+		.len = fuzz_u8(input) % 4,
+	};
+	uint8_t *bytes = malloc(request.len + 1);
+
+	if (bench->front->usb->control)
+		FUZZ_CHECK(bench->front->usb->control(bench->usb_state, &bench->bus, bench->now_ns,
+				   &request, bytes) <= (int)request.len);
+	free(bytes);
+}
+
+/* Most programs begin by it, as flashrom does. */
+static void turn_on(struct bench *bench)
+{
+	const struct front_request request = {
+		.type = 0x40, .number = 11, .value = 0x0200, .channel = 1};
+
+	if (bench->front->usb->control)
+		bench->front->usb->control(
+			bench->usb_state, &bench->bus, bench->now_ns, &request, NULL);
 }
 
 static void use_usb(struct bench *bench, struct fuzz_input *input)
@@ -88,6 +121,8 @@ static void use_usb(struct bench *bench, struct fuzz_input *input)
 	let_pass(bench, fuzz_u8(input));
 	if (choice == 0xFF)
 		bench->front->usb->reset(bench->usb_state);
+	else if (choice >= 0xF0)
+		ask_usb(bench, input);
 	else if (choice & 1)
 		read_usb(bench, input);
 	else
@@ -151,7 +186,8 @@ int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size)
 {
 	struct fuzz_input input = {.data = data, .left = size};
 	const struct target *target = &targets[fuzz_u8(&input) % TARGETS];
-	struct bench bench = {.front = front_find(target->front), .now_ns = 1};
+	struct bench bench = {
+		.front = front_find(target->front), .kinds = target->kinds, .now_ns = 1};
 	struct bus_options options = {.part = part_of(target, &input)};
 	struct fuzz_chip_memory memory;
 
@@ -159,8 +195,11 @@ int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size)
 	options.records_max = 1 + (uint64_t)fuzz_u8(&input);
 	fuzz_chip_memory_init(&memory, options.part);
 	FUZZ_CHECK(bus_init(&bench.bus, &options, memory.memory) == 0);
-	if (bench.front->usb)
+	if (bench.front->usb) {
 		bench.usb_state = calloc(1, bench.front->usb->state_bytes);
+		bench.front->usb->reset(bench.usb_state);
+		turn_on(&bench);
+	}
 	while (input.left > 0)
 		(bench.front->usb ? use_usb : access_once)(&bench, &input);
 	write_records(&bench);

@@ -78,23 +78,31 @@ def test_shape_of_a_device_is_another_machine_with_the_same_kernel_words() -> No
     assert kernel_command_line(card) == kernel_command_line(serprog)
 
 
-def ch341a(**changes: Any) -> Cell:
-    return nicintel(programmer=Programmer.CH341A_SPI, chip="W25Q128JV", **changes)
+USB_ADAPTERS = pytest.mark.parametrize(
+    "programmer", [Programmer.CH341A_SPI, Programmer.FT2232_SPI], ids=str
+)
 
 
-def test_usb_adapter_has_a_kernel_with_its_driver() -> None:
-    assert shape_of(ch341a()).kernel == DEVICES[Programmer.CH341A_SPI].kernel
-    assert shape_of(ch341a()).kernel in read_recipes(CHECKOUT).kernels
+@USB_ADAPTERS
+def test_usb_adapter_has_a_kernel_with_its_driver(programmer: Programmer) -> None:
+    shape = shape_of(nicintel(programmer=programmer, chip="W25Q128JV"))
+    assert shape.kernel == DEVICES[programmer].kernel
+    assert shape.kernel in read_recipes(CHECKOUT).kernels
     assert shape_of(nicintel()).kernel == ""
 
 
-def test_machine_that_boots_with_a_device_of_the_plugin_has_it_and_no_chip(tmp_path: Path) -> None:
-    chip = plugin_without_chip(shape_of(ch341a()), Path("/p.so"), tmp_path)
+@USB_ADAPTERS
+def test_machine_that_boots_with_a_device_of_the_plugin_has_it_and_no_chip(
+    programmer: Programmer, tmp_path: Path
+) -> None:
+    cell = nicintel(programmer=programmer, chip="W25Q128JV")
+    chip = plugin_without_chip(shape_of(cell), Path("/p.so"), tmp_path)
     assert chip is not None
     assert chip.settings.read_text() == ""
-    words = hand_over_arguments(replace(hardware_of(ch341a(), tmp_path), chip=chip))
+    words = hand_over_arguments(replace(hardware_of(cell, tmp_path), chip=chip))
     assert "rig-usb" in words
-    assert f"/p.so,front=ch341a,settings={chip.settings}" in words
+    front = DEVICES[programmer].front
+    assert f"/p.so,front={front},settings={chip.settings}" in words
     assert plugin_without_chip(shape_of(nicintel()), Path("/p.so"), tmp_path) is None
 
 
@@ -214,9 +222,10 @@ def test_chipset_is_part_of_a_machine_of_its_own(tmp_path: Path) -> None:
     assert machine_of(shape_of(cell)) != machine_of(shape_of(nicintel()))
 
 
+@USB_ADAPTERS
 @pytest.mark.parametrize(("chip", "reached"), [("MX25L25635F", True), ("SST29EE010", False)])
-def test_usb_adapter_reaches_spi_parts(chip: str, *, reached: bool) -> None:
-    refusal = DEVICES[Programmer.CH341A_SPI].chip_refusal(CHIPS[chip])
+def test_usb_adapter_reaches_spi_parts(programmer: Programmer, chip: str, *, reached: bool) -> None:
+    refusal = DEVICES[programmer].chip_refusal(CHIPS[chip])
     assert (refusal == "") is reached
 
 

@@ -40,6 +40,7 @@ class Programmer(StrEnum):
     INTERNAL = "internal"
     INTERNAL_MEMORY = "internal:memory"
     CH341A_SPI = "ch341a_spi"
+    FT2232_SPI = "ft2232_spi"
 
 
 class Expect(StrEnum):

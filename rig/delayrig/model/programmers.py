@@ -94,6 +94,18 @@ DEVICES = {
         is_of_plugin=True,
         has_state_in_memory=True,
     ),
+    Programmer.FT2232_SPI: Device(
+        front="ft2232",
+        qemu_words=("-device", "qemu-xhci,addr=0x11", "-device", "rig-usb"),
+        driver="ft2232_spi",
+        options="type=2232H",
+        opens=("/dev/bus/usb/001/002",),
+        buses=("spi",),
+        size_bytes_max=64 << 20,
+        kernel="full",
+        is_of_plugin=True,
+        has_state_in_memory=True,
+    ),
 }
 
 

@@ -22,15 +22,6 @@ static int w25q128jv(void **state)
 	return put_on_bus(state, "W25Q128JV", RECORDS_MAX);
 }
 
-static uint8_t reversed(uint8_t value)
-{
-	uint8_t result = 0;
-
-	for (int i = 0; i < 8; i++)
-		result |= (uint8_t)((value >> i & 1) << (7 - i));
-	return result;
-}
-
 static void send(struct fixture *fixture, const uint8_t *bytes, size_t len)
 {
 	assert_int_equal(
@@ -66,16 +57,16 @@ static void spi(struct fixture *fixture, const uint8_t *bytes, size_t len)
 	uint8_t packet[CH341A_PACKET_BYTES] = {0xA8};
 
 	for (size_t i = 0; i < len; i++)
-		packet[1 + i] = reversed(bytes[i]);
+		packet[1 + i] = front_reversed(bytes[i]);
 	send(fixture, packet, 1 + len);
 }
 
 static size_t receive(uint64_t now_ns, uint8_t *bytes)
 {
-	size_t len = ch341a_front.usb->read(&device, now_ns, bytes, CH341A_PACKET_BYTES);
+	size_t len = ch341a_front.usb->read(&device, NULL, now_ns, bytes, CH341A_PACKET_BYTES);
 
 	for (size_t i = 0; i < len; i++)
-		bytes[i] = reversed(bytes[i]);
+		bytes[i] = front_reversed(bytes[i]);
 	return len;
 }
 
