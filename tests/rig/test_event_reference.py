@@ -59,10 +59,10 @@ def test_value_is_told_by_the_unit_in_its_name_or_by_its_type(
 @pytest.mark.parametrize(
     ("kind", "row"),
     [
-        (Serprog, "| `arrived_ns` | ns, may be missing | The time at which it had arrived"),
-        (Serprog, "| `gap_ns` | ns, may be negative or null | The time from the previous"),
-        (SubjectStart, "| `cpus` | text, may be missing | The CPUs of this machine"),
-        (TraceStart, "| `vcpus[].min_kips` | kips | The least speed that a governor may choose. |"),
+        (Serprog, "- `arrived_ns` (ns, may be missing): The time at which it had arrived"),
+        (Serprog, "- `gap_ns` (ns, may be negative or null): The time from the previous"),
+        (SubjectStart, "- `cpus` (text, may be missing): The CPUs of this machine"),
+        (TraceStart, "- `vcpus[].min_kips` (kips): The least speed that a governor may choose."),
     ],
 )
 def test_row_of_a_key_is_below_its_kind(kind: type[Kind], row: str) -> None:
@@ -71,6 +71,13 @@ def test_row_of_a_key_is_below_its_kind(kind: type[Kind], row: str) -> None:
     assert any(row in PAGE[place:end] for place, end in zip(places, ends, strict=True))
 
 
-def test_writer_and_version_of_each_kind_are_told() -> None:
-    assert " ".join(PAGE.split()).count(". Since version ") == len(kinds())
-    assert "Writer: agent, session, live lane." in PAGE
+def test_writers_of_a_kind_are_told_where_they_are_not_the_usual_ones() -> None:
+    text = " ".join(PAGE.split())
+    assert "Writer: agent, session, live lane." in text
+    assert "Writer unless told: emulator. ### `start`" in text
+    assert "Writer: emulator." not in text
+
+
+def test_moment_that_each_kind_has_is_told_once() -> None:
+    assert "- `t_ns` (ns): When it happened" not in PAGE
+    assert "- `t_ns` (ns, may be negative): When it began." in PAGE

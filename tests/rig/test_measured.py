@@ -1,20 +1,20 @@
 # SPDX-License-Identifier: GPL-2.0-or-later
 """Pages of measured figures, and rows that a document quotes."""
 
-import pytest
 from delayrig.decision.decision import Decision, Limits, Outcome, Side
 from delayrig.features.documents.measured import (
     GATE_MARK,
     RUN_MARK,
     known_bad_page,
-    never_accused_page,
     newest_page,
     requoted,
     requoted_answer,
-    resolution_page,
+    resolution_table,
+    right_table,
     run_page,
 )
-from delayrig.features.selfcheck.known_bad import KnownBad
+from delayrig.features.selfcheck.known_bad import Answered, KnownBad
+from delayrig.images.known_bad import Kind, Sight
 from delayrig.model.phases import TimeSplit
 from delayrig.model.result import CpuTime, DelayCount, Results, Verdict
 from delayrig.present.results import evidence_lines
@@ -60,7 +60,7 @@ def test_row_without_a_mark_above_it_is_left_alone() -> None:
 
 
 def test_resolution_is_told_by_speed() -> None:
-    page = resolution_page([run_of(20, 3000), run_of(25)])
+    page = resolution_table([run_of(20, 3000), run_of(25)])
     (row,) = [line for line in page.splitlines() if line.startswith("| x86_64 ")]
     assert row.split(" | ")[2:4] == ["3", "27"]
     assert row.endswith("| 0.020 us | 3.000 us |")
@@ -101,25 +101,42 @@ def test_evidence_that_is_quoted_gets_the_figures_of_the_run() -> None:
 def test_page_of_what_is_right_counts_cells_doubts_and_accusations() -> None:
     verdicts = [Verdict.PASS, Verdict.PASS, Verdict.INCONCLUSIVE, Verdict.TOO_SHORT]
     cells = [make_result(make_cell(name=f"c{n}"), verdict=v) for n, v in enumerate(verdicts)]
-    page = never_accused_page(Results(run=make_run_header(), cells=cells))
-    assert "| `bundled` | 4 | 2 | 1 | 1 |" in page
-    assert "| all | 4 | 2 | 1 | 1 |" in page
+    table = right_table(Results(run=make_run_header(), cells=cells))
+    assert "| `bundled` | 4 | 2 | 1 | 1 |" in table
+    assert "| all | 4 | 2 | 1 | 1 |" in table
 
 
-@pytest.mark.parametrize(
-    ("disguise", "command"),
-    [
-        ("", "`rig/rig selfcheck known-bad`:"),
-        ("stripped:renamed:", "`rig/rig selfcheck known-bad --stripped --renamed`:"),
-    ],
-)
-def test_page_of_known_bad_builds_names_the_command_that_makes_it(
-    disguise: str, command: str
-) -> None:
-    answer = KnownBad(run=make_run_header(), disguise=disguise, watched=True, builds=[])
-    page = known_bad_page(answer)
-    assert command in page
-    assert ("may be left in doubt" in page) is bool(disguise)
+def test_subjects_with_the_same_verdicts_share_a_row() -> None:
+    first = make_result(make_cell(name="c1"))
+    second = replace(first, subject=replace(first.subject, name="another"))
+    table = right_table(Results(run=make_run_header(), cells=[first, second]))
+    assert "| `another` `bundled` | 1 | 1 | 0 | 0 |" in table
+
+
+def answers_of(disguise: str, *outcomes: Outcome) -> KnownBad:
+    builds = [
+        Answered(
+            name=f"b{number}",
+            what="a mistake",
+            kind=Kind.UNSAFE,
+            sight=Sight.CHIP,
+            outcome=outcome,
+            right=True,
+            cells=[],
+        )
+        for number, outcome in enumerate(outcomes)
+    ]
+    return KnownBad(run=make_run_header(), disguise=disguise, watched=True, builds=builds)
+
+
+def test_known_bad_builds_with_the_same_answers_share_a_row() -> None:
+    unsafe, doubt = Outcome.UNSAFE, Outcome.DOUBT
+    plain = answers_of("", unsafe, unsafe, unsafe)
+    strange = answers_of("stripped:renamed:", unsafe, doubt, unsafe)
+    page = known_bad_page(plain, strange, run_of(20))
+    assert "| unsafe | unsafe | unsafe | 2 | `b0` `b2` |" in page
+    assert "| unsafe | unsafe | doubt | 1 | `b1` |" in page
+    assert "`rig/rig selfcheck known-bad --stripped --renamed`: 3 of 3 builds" in page
 
 
 def test_page_of_the_newest_has_versions_and_what_convicts() -> None:

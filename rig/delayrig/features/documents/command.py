@@ -24,11 +24,9 @@ from delayrig.features.documents.event_reference import events_page
 from delayrig.features.documents.measured import (
     gate_page,
     known_bad_page,
-    never_accused_page,
     newest_page,
     requoted,
     requoted_answer,
-    resolution_page,
     run_page,
 )
 from delayrig.features.lists.command import hazard_lines, subject_lines
@@ -53,7 +51,6 @@ QUOTING = ("README.md", "rig/docs/tutorial/first-run.md", "rig/docs/tutorial/fir
 """The documents whose marked lines are replaced."""
 FILES = {"run": RESULTS_FILE, "gate": GATE_FILE, "selfcheck": KNOWN_BAD_FILE}
 """The file that each command leaves."""
-PAGES_OF_RUNS = {"never-accused": never_accused_page, "newest": newest_page}
 ANSWERS = (ExitCode.PASS, ExitCode.UNSAFE, ExitCode.INCONCLUSIVE)
 
 
@@ -116,9 +113,9 @@ def measure(only: Sequence[str], out: Path | None) -> None:
     for part in only or RUNS:
         _provide(part, folder / part)
         _write(part, folder, checkout)
-    if all((folder / run).is_dir() for run in WITH_DELAYS):
-        runs = [read_results(folder / run) for run in WITH_DELAYS]
-        write_text(checkout / PAGES / "resolution.md", resolution_page(runs))
+    for name, (parts, page) in JOINED.items():
+        if all((folder / part / FILES[RUNS[part][0]]).is_file() for part in parts):
+            write_text(checkout / PAGES / name, page(folder))
 
 
 def made_with(results: Results, paths: Paths) -> str:
@@ -142,6 +139,7 @@ def _provide(part: str, folder: Path) -> None:
 
 
 def _write(part: str, folder: Path, checkout: Path) -> None:
+    """Writes what one part is enough for."""
     pages = checkout / PAGES
     if part == "default":
         results = read_results(folder / part)
@@ -149,13 +147,27 @@ def _write(part: str, folder: Path, checkout: Path) -> None:
         _quote(checkout, lambda text: requoted(text, results))
     elif part == "gate":
         decision = read_decision(folder / part)
-        write_text(pages / "gate.md", gate_page(decision))
         _quote(checkout, lambda text: requoted_answer(text, decision))
-    elif part in PAGES_OF_RUNS:
-        write_text(pages / f"{part}.md", PAGES_OF_RUNS[part](read_results(folder / part)))
-    else:
-        answer = read_versioned(folder / part / KNOWN_BAD_FILE, KnownBad, schema=SCHEMA)
-        write_text(pages / f"{part}.md", known_bad_page(answer))
+    elif part == "newest":
+        write_text(pages / "newest.md", newest_page(read_results(folder / part)))
+
+
+def _gate(folder: Path) -> str:
+    runs = [read_results(folder / run) for run in WITH_DELAYS]
+    return gate_page(read_decision(folder / "gate"), runs)
+
+
+def _known_bad(folder: Path) -> str:
+    paths = (folder / part / KNOWN_BAD_FILE for part in ("known-bad", "strangers"))
+    plain, strange = (read_versioned(path, KnownBad, schema=SCHEMA) for path in paths)
+    return known_bad_page(plain, strange, read_results(folder / "never-accused"))
+
+
+JOINED = {
+    "gate.md": (("default", "gate"), _gate),
+    "known-bad.md": (("known-bad", "strangers", "never-accused"), _known_bad),
+}
+"""The pages that need several parts."""
 
 
 def _quote(checkout: Path, anew: Callable[[str], str]) -> None:

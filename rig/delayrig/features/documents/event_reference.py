@@ -5,6 +5,7 @@ import ast
 import inspect
 import textwrap
 import typing
+from collections import Counter
 from collections.abc import Iterator
 from dataclasses import dataclass
 from types import ModuleType
@@ -24,26 +25,21 @@ HEAD = """\
 Every verdict rests on the files in a cell's folder. Each is JSON lines: one event a line, whose
 kind is its `ev`.
 
-| file in `OUT/CELL` | what it is | its kinds |
-|---|---|---|
-| `events.jsonl` | what happened in the cell, in the order of time, from all of its writers | \
-[emulator](#emulator), [guest and subject](#guest-and-subject), [hazards](#hazards), \
-[library client](#library-client), [pace](#pace) |
-| `delays.jsonl` | each call of a delay function, as QEMU saw it | [delays](#delays) |
-| `pace.jsonl` (live lane) | the trace of the CPU plugin | [CPU plugin](#cpu-plugin) |
+- `events.jsonl`: what happened, in the order of time.
+- `delays.jsonl`: [each call of a delay function](#delays), as QEMU saw it. The rig makes it from \
+the lines of the [delay plugin](#delay-plugin), which are not kept.
+- `pace.jsonl` (live lane): the trace of the [CPU plugin](#cpu-plugin).
 
-The [delay plugin](#delay-plugin) writes raw numbers, of which the rig makes `delays.jsonl`; they
-are not kept. [The CPU plugin](cpu-plugin.md) and [the delay plugin](delay-plugin.md) run in QEMU.
+Keys stand in the order of the lists. Times (`..._ns`) are nanoseconds; moments are of the chip's
+clock. Every key is always there unless the list says "may be missing". `t_ns` (ns), which is not
+listed, is the moment of the event; kinds with `read_ns` or `start_ns` have that in its place. A
+line of an unknown kind, with an unknown key, without a key that it owes, with a value of another
+type or with a negative time makes the guest a lost one (`infra_error`). The message names the
+file, the line and the fault. `schema` of `start` and `guest` is the version of `events.jsonl`.
 
-Keys stand in the order of the tables. Times (`..._ns`) are nanoseconds; moments are of the chip's
-clock. Every key is always there unless the table says "may be missing". A line of an unknown kind,
-with an unknown key, without a key that it owes, with a value of another type or with a negative
-time makes the guest a lost one (`infra_error`). The message names the file, the line and the fault.
-The version of `events.jsonl` is the `schema` of `start` and `guest`.
-
-To look at events: `grep '"violation":"' events.jsonl` shows what the chip refused. `rig/rig trace
-OUT/CELL -o cell.json` makes a timeline for ui.perfetto.dev; `--format vcd` makes one for waveform
-viewers. Python reads them with `delayrig.model.events.read_events(FOLDER)`.
+`grep '"violation":"' events.jsonl` shows what the chip refused. `rig/rig trace OUT/CELL -o
+cell.json` makes a timeline for ui.perfetto.dev, and `--format vcd` one for waveform viewers. Python
+reads events with `delayrig.model.events.read_events(FOLDER)`.
 """
 MEANINGS = {"t_ns": "When it happened: the moment of the event."}
 """The default meanings of keys that mean the same in every kind."""
@@ -69,6 +65,7 @@ TYPES = {
     "End": "text",
 }
 LIMITS = ("_min", "_max")
+FIRST_VERSION = 1
 
 
 @dataclass(frozen=True, slots=True)
@@ -100,17 +97,27 @@ def events_page() -> str:
 
 
 def _section(title: str, kinds: list[type[Kind]]) -> str:
-    writers = {writer for kind in kinds for writer in kind.writers}
-    told = ", ".join(f"{writer} (`{SOURCES[writer]}`)" for writer in Writer if writer in writers)
-    listed = "".join(map(_kind, kinds))
-    return f"\n## {title}\n\n{_wrapped(f'Written by: {told}.')}\n{listed}"
+    writers = [writer for writer in Writer if any(writer in kind.writers for kind in kinds)]
+    told = ", ".join(f"{writer} (`{SOURCES[writer]}`)" for writer in writers)
+    usual, _ = Counter(kind.writers for kind in kinds).most_common(1)[0]
+    most = "" if set(usual) == set(writers) else f" Writer unless told: {', '.join(usual)}."
+    listed = "".join(_kind(kind, usual) for kind in kinds)
+    return f"\n## {title}\n\n{_wrapped(f'Written by: {told}.{most}')}\n{listed}"
 
 
-def _kind(kind: type[Kind]) -> str:
-    writers = ", ".join(kind.writers)
-    text = _wrapped(f"{inspect.getdoc(kind)} Writer: {writers}. Since version {kind.since}.")
-    rows = "".join(f"| `{key}` | {unit} | {meaning} |\n" for key, unit, meaning in _keys(kind))
-    return f"\n### `{name_of(kind)}`\n\n{text}\n\n| key | value | meaning |\n|---|---|---|\n{rows}"
+def _kind(kind: type[Kind], usual: tuple[Writer, ...]) -> str:
+    """Returns the kind with its keys, and its writers if they are not the usual ones."""
+    text = inspect.getdoc(kind) or ""
+    if kind.writers != usual:
+        text += f" Writer: {', '.join(kind.writers)}."
+    if kind.since > FIRST_VERSION:
+        text += f" Since version {kind.since}."
+    rows = "".join(
+        f"- `{key}` ({unit}){f': {meaning}' if meaning else ''}\n"
+        for key, unit, meaning in _keys(kind)
+        if meaning != MEANINGS.get(key)
+    )
+    return f"\n### `{name_of(kind)}`\n\n{_wrapped(text)}\n" + (f"\n{rows}" if rows else "")
 
 
 def _keys(kind: type[msgspec.Struct], prefix: str = "") -> Iterator[tuple[str, str, str]]:

@@ -17,7 +17,6 @@ from rich.console import Console
 from delayrig.decision.decision import Decision
 from delayrig.features.selfcheck.known_bad import KnownBad
 from delayrig.features.selfcheck.terminal import summary
-from delayrig.images.disguise import STRIPPED, split_disguises
 from delayrig.model.cell import Role
 from delayrig.model.lane import EXACT_LANE
 from delayrig.model.result import CellResult, Results, Verdict
@@ -27,7 +26,6 @@ RUN_MARK = "<!-- measured: default -->"
 GATE_MARK = "<!-- measured: gate -->"
 INDENT = "    "
 WIDTH = 200
-STRANGE = ", of unknown version and without symbols"
 NAMING_COLUMNS = 6
 """The columns that name a cell: subject, MIPS, cores, hazards, chip, job."""
 LICENCE = "<!-- SPDX-License-Identifier: GPL-2.0-or-later -->"
@@ -45,7 +43,8 @@ def run_page(results: Results, made_with: str) -> str:
     )
 
 
-def resolution_page(runs: Sequence[Results]) -> str:
+def resolution_table(runs: Sequence[Results]) -> str:
+    """Returns the least shortening that would have been convicted, by the speed of the guest."""
     found: dict[tuple[str, float], list[CellResult]] = defaultdict(list)
     for cell in (cell for run in runs for cell in run.cells):
         if cell.lane == EXACT_LANE and cell.smallest_visible_short_ns is not None:
@@ -59,15 +58,11 @@ def resolution_page(runs: Sequence[Results]) -> str:
         "the finest cell",
         "the coarsest cell",
     )
-    return _page(
-        "What the delay witness can see",
-        "The smallest shortening of a delay that would have been convicted, by the speed of the "
-        "guest. It is one figure for each cell.",
-        _table(head, rows),
-    )
+    return _table(head, rows)
 
 
-def gate_page(decision: Decision) -> str:
+def gate_page(decision: Decision, runs: Sequence[Results]) -> str:
+    """Returns a gate's answer, and what the delay witness could see in these runs."""
     rows = [
         (f"`{cell.id}`", cell.outcome, cell.why)
         for cell in decision.cells
@@ -79,41 +74,48 @@ def gate_page(decision: Decision) -> str:
         f"`rig/rig gate --baseline {before} --candidate {after}`.",
         _indented(decision.lines),
         _table(("cell", "outcome", "why"), rows),
+        "## What the delay witness can see",
+        "The smallest shortening of a delay that would have been convicted in these cells and in "
+        "those of plan `default`. It is one figure for each cell.",
+        resolution_table(runs),
     )
 
 
-def known_bad_page(answer: KnownBad) -> str:
-    """Returns a gate's answer to each known-bad build, under its disguise if it has one."""
-    rows = [
-        (build.name, build.what, build.kind, build.outcome, "yes" if build.right else "**no**")
-        for build in answer.builds
-    ]
-    disguises, _ = split_disguises(answer.disguise)
-    words = [f"--{disguise.rstrip(':')}" for disguise in disguises]
-    doubts = " A build that is stripped may be left in doubt." if STRIPPED in disguises else ""
+def known_bad_page(plain: KnownBad, strange: KnownBad, right: Results) -> str:
+    """Returns a gate's answers to the known-bad builds, and to what must never be accused."""
+    outcomes = {build.name: build.outcome for build in strange.builds}
+    found: dict[tuple[str, ...], list[str]] = defaultdict(list)
+    for build in plain.builds:
+        answers = (build.kind, build.outcome, outcomes.get(build.name, "-"))
+        found[answers].append(f"`{build.name}`")
+    rows = [(*key, str(len(names)), " ".join(names)) for key, names in found.items()]
     return _page(
-        f"What a gate says of each known-bad build{STRANGE if words else ''}",
-        f"`{' '.join(['rig/rig selfcheck known-bad', *words])}`: each build in the cells of plan "
-        f"`{answer.run.plan}` that show it. {summary(answer)}{doubts}",
-        _table(("build", "what it does", "class", "the gate says", "as it must be"), rows),
+        "What a gate says of each known-bad build",
+        "[What each does](../../../flashrom/known_bad/README.md): `rig/rig selfcheck known-bad "
+        "--list`. A strange build has no symbols and an unknown version; it may be left in doubt.",
+        f"`rig/rig selfcheck known-bad`: {summary(plain)}",
+        f"`rig/rig selfcheck known-bad --stripped --renamed`: {summary(strange)}",
+        _table(("class", "the gate says", "if it is strange", "builds", "their names"), rows),
+        "## What is right and must never be accused",
+        f"`rig/rig run --plan {right.run.plan}`. An accusation is a cell that is `too_short` or "
+        "`corrupt`.",
+        right_table(right),
     )
 
 
-def never_accused_page(results: Results) -> str:
+def right_table(results: Results) -> str:
+    """Returns counts of verdicts; subjects with the same counts share a row."""
     found: dict[str, Counter[Verdict]] = defaultdict(Counter)
     for cell in results.cells:
         if cell.role == Role.MEASURE:
             found[cell.subject.name][cell.verdict] += 1
+    alike: dict[tuple[str, ...], list[str]] = defaultdict(list)
+    for name, counts in sorted(found.items()):
+        alike[_verdicts(counts)].append(f"`{name}`")
+    rows = [(" ".join(names), *counts) for counts, names in alike.items()]
     total = sum(found.values(), Counter[Verdict]())
-    rows = [_verdicts(f"`{name}`", counts) for name, counts in sorted(found.items())]
-    return _page(
-        "What is right and must never be accused",
-        f"`rig/rig run --plan {results.run.plan}`. An accusation is a cell that is `too_short` or "
-        "`corrupt`.",
-        _table(
-            ("subject", "cells", "pass", "in doubt", "accused"), [*rows, _verdicts("all", total)]
-        ),
-    )
+    head = ("subject", "cells of each", "pass", "in doubt", "accused")
+    return _table(head, [*rows, ("all", *_verdicts(total))])
 
 
 def newest_page(results: Results) -> str:
@@ -136,10 +138,10 @@ def newest_page(results: Results) -> str:
     )
 
 
-def _verdicts(name: str, counts: Counter[Verdict]) -> tuple[str, ...]:
+def _verdicts(counts: Counter[Verdict]) -> tuple[str, ...]:
     accused = counts[Verdict.TOO_SHORT] + counts[Verdict.CORRUPT]
     doubts = counts.total() - counts[Verdict.PASS] - accused
-    return (name, *map(str, (counts.total(), counts[Verdict.PASS], doubts, accused)))
+    return tuple(map(str, (counts.total(), counts[Verdict.PASS], doubts, accused)))
 
 
 def requoted(text: str, results: Results) -> str:
