@@ -97,6 +97,15 @@ bool region_find_block(const struct part_region *regions, size_t region_count, u
 	return false;
 }
 
+uint32_t part_regions_bytes(const struct part_erase *erase)
+{
+	uint32_t bytes = 0;
+
+	for (size_t i = 0; i < erase->region_count; i++)
+		bytes += erase->regions[i].block_count * erase->regions[i].block_bytes;
+	return bytes;
+}
+
 bool part_erase_block(const struct part_erase *erase, uint32_t address, struct part_block *block)
 {
 	if (erase->region_count > 0)

@@ -6,7 +6,7 @@
 #include "part.h"
 
 #define SPI_STATUS_REGISTERS_MAX 5
-#define SPI_RDID_BYTES_MAX 5
+#define SPI_RDID_BYTES_MAX 6
 #define SPI_LOCKS_MAX 544
 #define PROTECTION_BITS_MAX 4
 
@@ -21,6 +21,7 @@ enum spi_feature {
 	SPI_HAS_VOLATILE_STATUS = 1 << 6,   /* 50h before 01h: at once, until power goes */
 	SPI_HAS_SFDP = 1 << 7,              /* 5Ah */
 	SPI_HAS_RESET_F0 = 1 << 8,          /* F0h alone resets */
+	SPI_HAS_ANY_REGISTER = 1 << 9,      /* 65h and 71h: each register by its address */
 };
 
 /* Bits of the status register number @index; no bits: there is no such flag. */
@@ -54,10 +55,12 @@ struct part_protection {
 };
 
 struct part_status_register {
-	uint8_t read_opcode;
-	uint8_t write_opcode; /* 0: only reachable as a further data byte of 01h */
+	uint8_t read_opcode;  /* 0: only reachable by its address */
+	uint8_t write_opcode; /* 0: only reachable as a further data byte of 01h, or by its address
+			       */
 	uint8_t writable_mask;
 	uint8_t delivered; /* its value when new; at every power-up where it is volatile */
+	uint8_t address;   /* its stored copy is there for 65h and 71h */
 };
 
 /* WEL falls at some moment of a busy time, not at its end. */
@@ -94,6 +97,12 @@ struct part_spi {
 	uint8_t busy_mask; /* a mask of the first register */
 	struct part_protection protection;
 	struct part_flag four_byte_flag; /* shows the address mode; mask 0: nothing does */
+	/*
+	 * Set: all sectors are alike. Clear: there are the small ones of the erases with regions,
+	 * and the erase of a sector that they overlay leaves them alone. Mask 0: each erase is for
+	 * itself.
+	 */
+	struct part_flag uniform_flag;
 	struct part_suspend suspend;
 	struct part_early_wel early_wel;
 
@@ -129,6 +138,7 @@ struct spi_state {
 	uint8_t status[SPI_STATUS_REGISTERS_MAX]; /* without the bits that are computed */
 	uint8_t status_stored[SPI_STATUS_REGISTERS_MAX];
 	uint8_t status_pending[SPI_STATUS_REGISTERS_MAX];
+	uint8_t stored_pending[SPI_STATUS_REGISTERS_MAX];
 	bool write_enabled;
 	uint64_t wel_until_ns; /* in the work in hand; UINT64_MAX: until it is over */
 	bool status_enabled;   /* 50h came before a status register write */

@@ -111,6 +111,15 @@ void spi_run_status_enable(struct chip *chip, const struct spi_request *request)
 
 bool spi_has_status(const struct part *part, uint8_t opcode);
 
+/* Takes those bits of a register from @data. */
+void spi_set_bits(uint8_t *value, uint8_t mask, uint8_t data);
+
+/* Makes what is about to be written to the registers what they hold now. */
+void spi_prepare_pending(struct chip *chip);
+
+/* Returns the value of the status register number @index, as a client reads it. */
+uint8_t spi_status_register(const struct chip *chip, size_t index);
+
 /* AT25DF: its status register forbids that the locks of its sectors change. */
 bool spi_holds_global_locks(const struct chip *chip);
 

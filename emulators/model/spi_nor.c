@@ -97,8 +97,21 @@ static void run_page_program(struct chip *chip, const struct spi_request *reques
 	chip_start_work(chip, request->transfer->end_ns, &work, &busy, request->facts);
 }
 
+/* Sectors that are all alike have no erase of the small ones, and it is ignored. */
+static bool lacks_small_sectors(const struct chip *chip, uint8_t opcode)
+{
+	const struct part_flag *uniform = &chip->part->spi->uniform_flag;
+
+	return chip->spi.status[uniform->index] & uniform->mask &&
+	       part_erase_find(chip->part, opcode)->region_count > 0;
+}
+
 static void run_erase(struct chip *chip, const struct spi_request *request)
 {
+	if (lacks_small_sectors(chip, request->facts->opcode)) {
+		request->facts->rule = CHIP_RULE_REGION;
+		return;
+	}
 	spi_run_erase(chip, request);
 	if (request->facts->rule == CHIP_RULE_PROTECTED)
 		note_refusal(chip, true);
@@ -196,6 +209,10 @@ static const struct spi_command commands[] = {
 	{0x70, "RDFSR", 0, 0, SPI_HAS_FLAG_STATUS | POLLS, NULL, 0, ANY, reply_flags, NULL},
 	{0x50, "CLFSR", 0, 0, SPI_HAS_FLAG_STATUS, NULL, 0, 0, NULL, run_clear_flags},
 	{0x30, "CLSR", 0, 0, SPI_HAS_ERROR_BITS | POLLS, NULL, 0, 0, NULL, run_clear_errors},
+	{0x65, "RDAR", MODE, 1, SPI_HAS_ANY_REGISTER | POLLS, NULL, 0, ANY, nor_reply_register,
+		NULL},
+	{0x71, "WRAR", MODE, 0, SPI_HAS_ANY_REGISTER | ERASES, NULL, 1, 1, NULL,
+		nor_run_write_register},
 	{0x36, "LOCK", MODE, 0, WRITES, nor_has_lock, 0, 0, NULL, nor_run_lock},
 	{0x39, "UNLOCK", MODE, 0, WRITES, nor_has_lock, 0, 0, NULL, nor_run_lock},
 	{0x3C, "RDLOCK", MODE, 0, 0, nor_has_lock, 0, ANY, nor_reply_lock, NULL},

@@ -72,7 +72,7 @@ static uint8_t first_register_bits(const struct chip *chip)
 	return bits | lock_bits(chip);
 }
 
-static uint8_t status_read(const struct chip *chip, size_t index)
+uint8_t spi_status_register(const struct chip *chip, size_t index)
 {
 	const struct part_spi *part = chip->part->spi;
 	uint8_t status = chip->spi.status[index];
@@ -84,7 +84,7 @@ static uint8_t status_read(const struct chip *chip, size_t index)
 
 uint8_t spi_status(const struct chip *chip)
 {
-	return status_read(chip, 0);
+	return spi_status_register(chip, 0);
 }
 
 bool spi_lost_wel(const struct chip *chip, uint64_t now_ns)
@@ -101,7 +101,8 @@ static void weaken_debt(struct chip *chip, uint64_t now_ns)
 
 void spi_reply_status(struct chip *chip, const struct spi_request *request)
 {
-	uint8_t status = status_read(chip, index_of(chip->part->spi, request->facts->opcode));
+	uint8_t status =
+		spi_status_register(chip, index_of(chip->part->spi, request->facts->opcode));
 
 	weaken_debt(chip, request->transfer->end_ns);
 	spi_reply_repeating(request, &status, 1, 0);
@@ -122,16 +123,27 @@ static void set_pending_locks(struct chip *chip, uint8_t data)
 	chip->spi.unlock_all_pending = is_global && (data & GLOBAL_MASK) == 0;
 }
 
+void spi_set_bits(uint8_t *value, uint8_t mask, uint8_t data)
+{
+	*value = (uint8_t)((*value & ~mask) | (data & mask));
+}
+
+void spi_prepare_pending(struct chip *chip)
+{
+	struct spi_state *spi = &chip->spi;
+
+	memcpy(spi->status_pending, spi->status, sizeof(spi->status));
+	memcpy(spi->stored_pending, spi->status_stored, sizeof(spi->status_stored));
+}
+
 static void set_pending(struct chip *chip, size_t first, const struct spi_request *request)
 {
-	uint8_t *pending = chip->spi.status_pending;
-
-	memcpy(pending, chip->spi.status, sizeof(chip->spi.status));
+	spi_prepare_pending(chip);
 	for (size_t i = 0; i < request->data_len; i++) {
 		uint8_t mask = chip->part->spi->status[first + i].writable_mask;
 
-		pending[first + i] =
-			(uint8_t)((pending[first + i] & ~mask) | (request->data[i] & mask));
+		spi_set_bits(&chip->spi.status_pending[first + i], mask, request->data[i]);
+		spi_set_bits(&chip->spi.stored_pending[first + i], mask, request->data[i]);
 	}
 	set_pending_locks(chip, first == 0 ? request->data[0] : GLOBAL_SOME_LOCKED);
 }
@@ -182,5 +194,5 @@ void spi_status_finish(struct chip *chip, bool cut_off)
 	if (cut_off)
 		return;
 	take_pending(chip);
-	memcpy(chip->spi.status_stored, chip->spi.status, sizeof(chip->spi.status_stored));
+	memcpy(chip->spi.status_stored, chip->spi.stored_pending, sizeof(chip->spi.status_stored));
 }

@@ -7,6 +7,9 @@
  * part until they are cleared. Of 256 Mbit all commands are used in their form for addresses of
  * four bytes. The 4 KiB parameter sectors are left out: D8h erases them along with their 64 KiB.
  *
+ * S25FS-S: datasheet 002-00368. The sixth ID byte tells them from S25FL-S. Their 4 KiB sectors are
+ * left out, too: while they are worked on, all sectors are alike.
+ *
  * S25FL-L: datasheet 002-00124, the register write of the slowest family member.
  */
 #include "lists.h"
@@ -57,11 +60,11 @@
 	}											\
 }
 
-#define S25FL_S_TRAITS										\
+#define S25FL_S_TRAITS(kind_of_reset)								\
 	.status_write = {MS(140), MS(500)}, .status_two_bytes = true, .protect_mask = 0x1c,	\
 	.failed = {0x05, 0x60}, .clear_failed_opcode = 0x30, .busy_after_failure = true,	\
 	.suspended = {0x07, 0x03}, .resume_opcode = 0x7a,					\
-	.reset = SPI25_RESET_F0, .reset_us_max = 35
+	.reset = (kind_of_reset), .reset_us_max = 35
 
 #define S25FL_S_64K_FIELDS(part, jedec, bytes)							\
 	.vendor = "Spansion", .name = (part), .id = (jedec), .size_bytes = (bytes),		\
@@ -71,7 +74,7 @@
 #define S25FL_S_64K(part, jedec, bytes, erase_ms_typ, erase_ms_max)				\
 {												\
 	S25FL_S_64K_FIELDS(part, jedec, bytes),							\
-	.spi25 = {S25FL_S_TRAITS},								\
+	.spi25 = {S25FL_S_TRAITS(SPI25_RESET_F0)},								\
 	.erase = {										\
 		{0xd8, KIB(64), {MS(130), MS(650)}},						\
 		{0xc7, (bytes), {MS(erase_ms_typ), MS(erase_ms_max)}},				\
@@ -81,7 +84,7 @@
 #define S25FL_S_64K_4(part, jedec, bytes, erase_ms_typ, erase_ms_max)				\
 {												\
 	S25FL_S_64K_FIELDS(part, jedec, bytes),							\
-	.spi25 = {S25FL_S_TRAITS,								\
+	.spi25 = {S25FL_S_TRAITS(SPI25_RESET_F0),								\
 		.addresses = SPI25_ADDRESS_4_OPCODES},						\
 	.erase = {										\
 		{0xdc, KIB(64), {MS(130), MS(650)}},						\
@@ -97,9 +100,19 @@
 #define S25FL_S_256K(part, jedec, bytes, erase_ms_typ, erase_ms_max)				\
 {												\
 	S25FL_S_256K_FIELDS(part, jedec, bytes),						\
-	.spi25 = {S25FL_S_TRAITS},								\
+	.spi25 = {S25FL_S_TRAITS(SPI25_RESET_F0)},								\
 	.erase = {										\
 		{0xd8, KIB(256), {MS(520), MS(2600)}},						\
+		{0xc7, (bytes), {MS(erase_ms_typ), MS(erase_ms_max)}},				\
+	}											\
+}
+
+#define S25FS_S_64K(part, jedec, bytes, erase_ms_typ, erase_ms_max)				\
+{												\
+	S25FL_S_64K_FIELDS(part, jedec, bytes),							\
+	.spi25 = {S25FL_S_TRAITS(SPI25_RESET_66_99), .uniform_sectors = {0x800004, 0x08}},	\
+	.erase = {										\
+		{0xd8, KIB(64), {MS(145), MS(725)}},						\
 		{0xc7, (bytes), {MS(erase_ms_typ), MS(erase_ms_max)}},				\
 	}											\
 }
@@ -109,9 +122,10 @@ static const struct flash_chip chips[] = {
 	S25FL1("S25FL132K", 0x014016, MIB(4), 32000, 64000),
 	S25FL1("S25FL164K", 0x014017, MIB(8), 64000, 128000),
 	S25FL_L("S25FL128L", 0x016018, MIB(16), 70000, 180000),
-	S25FL_S_64K("S25FL128S......0", 0x01184d01, MIB(16), 33000, 165000),
-	S25FL_S_256K("S25FL128S......1", 0x01184d00, MIB(16), 33000, 165000),
-	S25FL_S_64K_4("S25FL256S......0", 0x01194d01, MIB(32), 66000, 330000),
+	S25FL_S_64K("S25FL128S......0", 0x01180180, MIB(16), 33000, 165000),
+	S25FL_S_256K("S25FL128S......1", 0x01180080, MIB(16), 33000, 165000),
+	S25FL_S_64K_4("S25FL256S......0", 0x01190180, MIB(32), 66000, 330000),
+	S25FS_S_64K("S25FS128S Small Sectors", 0x01180181, MIB(16), 36000, 180000),
 };
 /* clang-format on */
 

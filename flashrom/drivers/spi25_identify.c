@@ -15,7 +15,7 @@ enum opcode {
 #define ID_LOW UINT32_C(0x000000)
 #define ID_HIGH UINT32_C(0xffffff)
 
-#define ID_BYTES_MAX 5
+#define ID_BYTES_MAX 6
 
 static uint32_t join(const uint8_t *bytes, size_t count)
 {
@@ -64,8 +64,8 @@ static int ask_rdid(struct flash *flash, const struct flash_chip *chip, uint32_t
 }
 
 /*
- * The type byte has to go: an ID has room for four, and it says least. Through a programmer that
- * cannot receive five bytes such a part is silent.
+ * An ID has room for four bytes, and type and length say least. Through a programmer that cannot
+ * receive six bytes such a part is silent.
  */
 static int ask_rdid_extended(struct flash *flash, const struct flash_chip *chip, uint32_t *id)
 {
@@ -79,7 +79,7 @@ static int ask_rdid_extended(struct flash *flash, const struct flash_chip *chip,
 		return error;
 	error = spi_command(flash, &opcode, 1, bytes, sizeof(bytes));
 	if (error == 0)
-		*id = (uint32_t)bytes[0] << 24 | join(bytes + 2, 3);
+		*id = (uint32_t)bytes[0] << 24 | (uint32_t)bytes[2] << 16 | join(bytes + 4, 2);
 	return error;
 }
 

@@ -147,6 +147,8 @@ int spi25_open(struct flash *flash)
 		error = spi25_clear_failed(flash);
 	if (error == 0)
 		error = enter_address_mode(flash);
+	if (error == 0)
+		error = spi25_make_sectors_uniform(flash);
 	return error;
 }
 
@@ -154,10 +156,18 @@ int spi25_open(struct flash *flash)
  * An operation that was given up may still run, and the part would not hear the command. It is sent
  * all the same: that is the best that can be done.
  */
-int spi25_close(struct flash *flash)
+static int leave_address_mode(struct flash *flash)
 {
 	if (!flash->spi25.address_mode_entered)
 		return 0;
 	flash->spi25.address_mode_entered = false;
 	return send_mode_command(flash, OP_EXIT_4_BYTE_MODE);
+}
+
+int spi25_close(struct flash *flash)
+{
+	const int error = spi25_restore_sectors(flash);
+	const int mode_error = leave_address_mode(flash);
+
+	return error != 0 ? error : mode_error;
 }

@@ -52,6 +52,12 @@ enum spi25_addresses {
 	SPI25_ADDRESS_4_ALWAYS, /* four bytes with the usual commands */
 };
 
+/** A bit of a register that has an address, for 65h and 71h. */
+struct spi25_addressed_bit {
+	uint32_t address;
+	uint8_t mask; /* 0: the part has no such bit */
+};
+
 enum spi25_reset {
 	SPI25_RESET_NONE,
 	SPI25_RESET_66_99,
@@ -76,6 +82,9 @@ struct spi25_traits {
 	enum spi25_addresses addresses;
 	bool mode_write_enable;         /* B7h and E9h have to follow a write enable */
 	struct spi25_bits address_mode; /* set in the mode for addresses of four bytes */
+
+	/* Set: small sectors beside others are gone, and each erase takes its whole block */
+	struct spi25_addressed_bit uniform_sectors;
 
 	/* An erase or program that somebody suspended, and how to go on with it. */
 	struct spi25_bits suspended;

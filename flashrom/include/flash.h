@@ -29,6 +29,7 @@ struct protection {
 /** The settings that the driver for parts of the 25 series has to undo. */
 struct spi25_state {
 	bool address_mode_entered;
+	bool sectors_made_uniform;
 };
 
 /** The effect of the last write (or erase) on the part, whether it failed or not. */

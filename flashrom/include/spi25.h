@@ -25,7 +25,7 @@ extern const struct identify_method spi25_rdid;
 
 /**
  * The same with the bytes after it, where only those tell parts apart: manufacturer, capacity and
- * the fourth and fifth byte, 0x01184d00.
+ * the last two of six bytes, 0x01180080.
  */
 extern const struct identify_method spi25_rdid_extended;
 
@@ -113,6 +113,10 @@ int spi25_status_write_all(
 
 /** Reads `bits` into `set`. `known` is false, and `set` too, if no such register answers. */
 int spi25_bits_read(struct flash *flash, struct spi25_bits bits, bool *set, bool *known);
+
+/** Makes all sectors alike where the part has small ones beside others, and undoes that. */
+int spi25_make_sectors_uniform(struct flash *flash);
+int spi25_restore_sectors(struct flash *flash);
 
 /** Forget a failure of an earlier operation. */
 int spi25_clear_failed(struct flash *flash);

@@ -12,7 +12,7 @@ from chipgen.sources import Sources
 from chipgen.table import Table
 
 STATUS_REGISTERS_MAX = 5
-RDID_BYTES_MAX = 5
+RDID_BYTES_MAX = 6
 READ_STATUS_OPCODES = (0x05, 0x35, 0x15, 0x07, 0x33, 0x2B)
 WRITE_STATUS_OPCODES = (0x01, 0x31, 0x11)
 PROTECTION_BITS_MAX = 4
@@ -61,7 +61,9 @@ def read_features(top: Table, known: Sequence[str]) -> Fields:
 
 def read_status(table: Table, sources: Sources) -> Fields:
     sources.check_keys(
-        table, required=("wrsr_bytes_max", "register"), optional=("busy_mask", "four_byte")
+        table,
+        required=("wrsr_bytes_max", "register"),
+        optional=("busy_mask", "four_byte", "uniform"),
     )
     registers = table.tables("register")
     rows = [_status_register(register) for register in registers]
@@ -79,30 +81,47 @@ def read_status(table: Table, sources: Sources) -> Fields:
     }
     if "four_byte" in table.values:
         fields["four_byte_flag"] = _flag(table.table("four_byte"), _read_opcodes(table))
+    if "uniform" in table.values:
+        fields["uniform_flag"] = _flag_at(table.table("uniform"), [row[4] for row in rows])
     return fields
 
 
-def _status_register(table: Table) -> tuple[int, int, int, int]:
-    table.check_keys(
-        required=("read_opcode", "writable_mask"), optional=("write_opcode", "delivered")
-    )
-    write_opcode = delivered = 0
-    if "write_opcode" in table.values:
-        write_opcode = opcode(table, "write_opcode", WRITE_STATUS_OPCODES)
-    if "delivered" in table.values:
-        delivered = table.integer("delivered", low=0, high=0xFF)
+def _status_register(table: Table) -> tuple[int, int, int, int, int]:
+    optional = ("read_opcode", "write_opcode", "delivered", "address")
+    table.check_keys(required=("writable_mask",), optional=optional)
+    if not table.values.keys() & {"read_opcode", "address"}:
+        problem = "a register that nothing reads"
+        raise table.error("read_opcode", problem, remedy="write `read_opcode`, or `address`")
     return (
-        opcode(table, "read_opcode", READ_STATUS_OPCODES),
-        write_opcode,
+        _opcode_or_none(table, "read_opcode", READ_STATUS_OPCODES),
+        _opcode_or_none(table, "write_opcode", WRITE_STATUS_OPCODES),
         table.integer("writable_mask", low=0, high=0xFF),
-        delivered,
+        _octet_or_zero(table, "delivered"),
+        _octet_or_zero(table, "address"),
     )
+
+
+def _opcode_or_none(table: Table, key: str, known: tuple[int, ...]) -> int:
+    return opcode(table, key, known) if key in table.values else 0
+
+
+def _octet_or_zero(table: Table, key: str) -> int:
+    return table.integer(key, low=0, high=0xFF) if key in table.values else 0
 
 
 def _read_opcodes(status: Table) -> list[int]:
-    return [
-        register.integer("read_opcode", low=0, high=0xFF) for register in status.tables("register")
-    ]
+    return [_octet_or_zero(register, "read_opcode") for register in status.tables("register")]
+
+
+def _flag_at(table: Table, addresses: list[int]) -> str:
+    """Reads `{ address = 0x04, mask = 0x08 }`: bits of the register that has that address."""
+    table.check_keys(required=("address", "mask"))
+    address = table.integer("address", low=0, high=0xFF)
+    if address not in addresses:
+        known = ", ".join(f"0x{other:02X}" for other in addresses)
+        raise table.error("address", f"is 0x{address:02X}", remedy=f"use one of {known}")
+    index = addresses.index(address)
+    return f"{{ {index}, 0x{table.integer('mask', low=1, high=0xFF):02X} }}"
 
 
 def _flag(table: Table, read_opcodes: list[int]) -> str:

@@ -16,6 +16,7 @@ NOR_PAGE_BYTES_MAX = 512
 NOR_FEATURES = (
     *("four_byte_mode", "four_byte_opcodes", "extended_address", "bank_register"),
     *("flag_status", "error_bits", "volatile_status", "sfdp", "reset_f0"),
+    "any_register",
 )
 NOR_BUSY_OPTIONAL = {
     "byte_program_first": Work.BYTE_PROGRAM,

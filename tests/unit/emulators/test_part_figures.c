@@ -420,6 +420,21 @@ static void mx25l25635e_has_the_maxima_of_its_users(void **state)
 	assert_figure(block->max, 2 * S, GRADE_SECONDARY);
 }
 
+static void s25fs128s_is_as_its_model_says(void **state)
+{
+	const struct part *part = part_find("S25FS128S");
+
+	(void)state;
+	assert_int_equal(part->spi->rdid[5], 0x81);
+	assert_graded(
+		&erase_of(part, 0xD8)->busy, 145 * MS, GRADE_SECONDARY, 725 * MS, GRADE_SECONDARY);
+	assert_graded(
+		&part->spi->write_status, 145 * MS, GRADE_SECONDARY, 750 * MS, GRADE_SECONDARY);
+	assert_figure(part->spi->page_program.max, 900 * US, GRADE_SECONDARY);
+	assert_figure(part->spi->soft_reset, 35 * US, GRADE_SECONDARY);
+	assert_figure(part->spi->power_up_to_select, 300 * US, GRADE_SECONDARY);
+}
+
 int main(void)
 {
 	const struct CMUnitTest tests[] = {
@@ -434,6 +449,7 @@ int main(void)
 		cmocka_unit_test(sst26vf064b_is_as_its_datasheet_says),
 		cmocka_unit_test(m95m02_is_as_its_datasheet_says),
 		cmocka_unit_test(s25fl128s_of_both_kinds_differ_in_page_and_sector),
+		cmocka_unit_test(s25fs128s_is_as_its_model_says),
 		cmocka_unit_test(at45db321d_has_pages_of_two_sizes),
 		cmocka_unit_test(sst39sf040_is_as_its_datasheet_says),
 		cmocka_unit_test(at29c020_is_as_its_datasheet_says),

@@ -17,21 +17,22 @@ static int ask(struct fake_registers *fake, const struct identify_method *method
 	return method->ask(&fake->flash, &chip, id);
 }
 
-static void extended_id_tells_parts_of_one_id_apart(void **state)
+static void assert_found_by_id(const char id[6], const char *name)
 {
 	struct fake_registers fake;
 
-	(void)state;
 	fake_registers_init(&fake, NULL);
-	answer_id(&fake, 0x9f, "\x01\x20\x18\x4d\x01");
+	memcpy(fake.answers[0x9f], id, 6);
 	assert_int_equal(flash_probe(&fake.flash, chip_lists, NULL, false), 0);
-	assert_string_equal(fake.flash.chip->name, "S25FL128S......0");
+	assert_string_equal(fake.flash.chip->name, name);
+}
 
-	fake_registers_init(&fake, NULL);
-	answer_id(&fake, 0x9f, "\x01\x20\x18\x4d");
-	fake.answers[0x9f][4] = 0x00;
-	assert_int_equal(flash_probe(&fake.flash, chip_lists, NULL, false), 0);
-	assert_string_equal(fake.flash.chip->name, "S25FL128S......1");
+static void extended_id_tells_parts_of_one_id_apart(void **state)
+{
+	(void)state;
+	assert_found_by_id("\x01\x20\x18\x4d\x01\x80", "S25FL128S......0");
+	assert_found_by_id("\x01\x20\x18\x4d\x00\x80", "S25FL128S......1");
+	assert_found_by_id("\x01\x20\x18\x4d\x01\x81", "S25FS128S Small Sectors");
 }
 
 static void part_without_rdid_is_found_by_its_signature(void **state)
