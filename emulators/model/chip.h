@@ -228,6 +228,15 @@ void chip_plan_power_cut(struct chip *chip, const struct power_cut *cut);
 void chip_select(struct chip *chip, uint64_t now_ns);
 uint8_t chip_exchange(struct chip *chip, uint64_t now_ns, uint8_t value);
 
+/*
+ * Returns the byte that the part drives next, and leaves no trace. A client that takes bits has
+ * seen it before it drove the last bit of its own byte, with which chip_exchange() is called then.
+ */
+uint8_t chip_preview(struct chip *chip, uint64_t now_ns);
+
+/* Chip select is about to rise within a byte: then nothing but a reply is obeyed. */
+void chip_cut_short(struct chip *chip);
+
 /* Returns false if no byte passed: there are no facts. */
 bool chip_deselect(struct chip *chip, uint64_t now_ns, struct chip_facts *facts);
 

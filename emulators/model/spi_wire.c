@@ -79,7 +79,7 @@ static void take(struct chip *chip, const uint8_t *bytes, size_t len)
 	}
 }
 
-uint8_t chip_exchange(struct chip *chip, uint64_t now_ns, uint8_t value)
+static uint8_t drive(struct chip *chip, uint64_t now_ns)
 {
 	const struct spi_wire *wire = &chip->wire;
 	uint8_t reply = FLOATING;
@@ -87,8 +87,37 @@ uint8_t chip_exchange(struct chip *chip, uint64_t now_ns, uint8_t value)
 	chip_settle(chip, now_ns);
 	if (!wire->is_silent && wire->clocked_len >= wire->head_len)
 		spi_reply(chip, now_ns, &reply, 1);
+	return reply;
+}
+
+uint8_t chip_exchange(struct chip *chip, uint64_t now_ns, uint8_t value)
+{
+	uint8_t reply = drive(chip, now_ns);
+
 	take(chip, &value, 1);
 	return reply;
+}
+
+uint8_t chip_preview(struct chip *chip, uint64_t now_ns)
+{
+	struct spi_wire *wire = &chip->wire;
+	const struct chip_facts facts = wire->facts;
+	const size_t replied_len = wire->replied_len;
+	const bool has_address = wire->has_address;
+	uint8_t reply = drive(chip, now_ns);
+
+	wire->facts = facts;
+	wire->replied_len = replied_len;
+	wire->has_address = has_address;
+	return reply;
+}
+
+void chip_cut_short(struct chip *chip)
+{
+	struct spi_wire *wire = &chip->wire;
+
+	if (wire->command && !wire->command->reply && wire->facts.rule == CHIP_RULE_NONE)
+		wire->facts.rule = CHIP_RULE_LENGTH;
 }
 
 static void finish(struct chip *chip, uint64_t now_ns, struct chip_facts *facts)

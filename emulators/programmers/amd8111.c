@@ -75,6 +75,7 @@ static void write_part(struct bus *bus, const struct front_access *access, uint6
 static const struct front_window windows[] = {
 	{
 		.region = "pci-conf-data",
+		.is_passed = true,
 		.index_region = "pci-conf-idx",
 		.size_bytes = 4,
 		.access_bytes_max = 4,

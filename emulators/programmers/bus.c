@@ -189,6 +189,19 @@ uint8_t bus_exchange(struct bus *bus, uint64_t now_ns, uint8_t value)
 	return chip_exchange(&bus->chip, now_ns, value);
 }
 
+uint8_t bus_preview(struct bus *bus, uint64_t now_ns)
+{
+	if (!bus->selected || !begin(bus, &now_ns))
+		return BUS_SILENT;
+	return chip_preview(&bus->chip, now_ns);
+}
+
+void bus_cut_short(struct bus *bus)
+{
+	if (bus->selected)
+		chip_cut_short(&bus->chip);
+}
+
 static uint32_t bounded(size_t len)
 {
 	return len < UINT32_MAX ? (uint32_t)len : UINT32_MAX;

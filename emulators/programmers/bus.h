@@ -60,6 +60,10 @@ void bus_select(struct bus *bus, uint64_t now_ns);
 uint8_t bus_exchange(struct bus *bus, uint64_t now_ns, uint8_t value);
 void bus_deselect(struct bus *bus, uint64_t now_ns);
 
+/* As chip_preview() and chip_cut_short(). */
+uint8_t bus_preview(struct bus *bus, uint64_t now_ns);
+void bus_cut_short(struct bus *bus);
+
 /* Ends the record that is open: before events are looked at. */
 void bus_flush(struct bus *bus);
 

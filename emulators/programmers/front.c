@@ -5,10 +5,12 @@
 
 static const struct front *const fronts[] = {
 	&amd8111_front,
+	&butterfly_front,
 	&ch341a_front,
 	&ft2232_front,
 	&ich9_front,
 	&nicintel_front,
+	&nicintel_spi_front,
 };
 
 const struct front *front_find(const char *name)

@@ -17,7 +17,7 @@ struct front_access {
 	uint64_t offset;
 	unsigned int size_bytes;
 	uint64_t index;   /* the value of the index, if the window has one */
-	uint64_t beneath; /* then what the register beneath says, if this is a read */
+	uint64_t beneath; /* the value of the register beneath, for a read of a passed window */
 };
 
 /* Registers in a row, laid over a region of memory that the machine has. */
@@ -26,9 +26,11 @@ struct front_window {
 	uint64_t offset;
 	uint64_t size_bytes;
 	unsigned int access_bytes_max; /* longer ones come in pieces, the lowest address first */
+	/* Writes reach the machine's own registers, too, and reads are told what those say. */
+	bool is_passed;
 	/*
 	 * Where registers are reached by index and data: the region of the index, of four bytes.
-	 * Writes to such a window reach the machine's own registers, too. NULL: not so.
+	 * NULL: not so.
 	 */
 	const char *index_region;
 	/* Asked after each write to the front: whether the window is there. NULL: always. */
@@ -87,10 +89,12 @@ struct front {
 };
 
 extern const struct front amd8111_front;
+extern const struct front butterfly_front;
 extern const struct front ch341a_front;
 extern const struct front ft2232_front;
 extern const struct front ich9_front;
 extern const struct front nicintel_front;
+extern const struct front nicintel_spi_front;
 
 /* NULL: there is none of that name. */
 const struct front *front_find(const char *name);

@@ -97,7 +97,7 @@ static uint64_t on_read(void *owner, uint64_t offset, unsigned int size_bytes)
 	struct window *window = owner;
 	struct front_access access = access_at(window, offset, size_bytes);
 
-	if (window->index)
+	if (window->front->is_passed)
 		access.beneath = qemu_read_region(window->plugin->qemu, window->layer.beneath,
 			window->layer.offset + offset, size_bytes);
 	return window->front->read(session_bus(&window->plugin->session), &access);
@@ -109,7 +109,7 @@ static void on_write(void *owner, uint64_t offset, uint64_t value, unsigned int 
 	const struct front_access access = access_at(window, offset, size_bytes);
 
 	window->front->write(session_bus(&window->plugin->session), &access, value);
-	if (window->index)
+	if (window->front->is_passed)
 		qemu_write_region(window->plugin->qemu, window->layer.beneath,
 			window->layer.offset + offset, value, size_bytes);
 	show_windows(window->plugin);

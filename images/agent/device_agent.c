@@ -16,6 +16,7 @@
 #include "opening.h"
 #include "process.h"
 #include "serprog/counter.h"
+#include "spidev.h"
 
 #include <errno.h>
 #include <stdlib.h>
@@ -127,6 +128,7 @@ int main(void)
 	/* A device that has its driver is turned on by that alone. */
 	guest_require(firmware_enable_devices(), "devices cannot be turned on");
 	guest_require(modules_load(MODULES_FOLDER), "a module of the kernel cannot be loaded");
+	guest_require(spidev_bind(), "a device on SPI cannot be opened to programs");
 	process_sleep_ms(BOOT_SETTLE_MS);
 	guest_require(report_open(&report), "no report");
 	report_guest(&report);

@@ -24,6 +24,8 @@ static const struct target {
 	{"ch341a", true, {0xA8, 0xAB, 0xA8, 0xAA}},
 	{"amd8111", false, {0}},
 	{"ft2232", true, {0x80, 0x31, 0x11, 0x20}},
+	{"butterfly", true, {0}},
+	{"nicintel_spi", true, {0}},
 };
 
 #define INDEX_OF_BRIDGE 0x80000800 /* the constant of amd8111.c */

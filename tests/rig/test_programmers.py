@@ -189,6 +189,10 @@ def test_guests_without_the_device_are_refused(changes: dict[str, Any], said: st
         (Programmer.INTERNAL_MEMORY, "82802AB", True),
         (Programmer.INTERNAL_MEMORY, "SST39SF040", True),
         (Programmer.INTERNAL_MEMORY, "W25Q128JV", False),
+        (Programmer.LINUX_SPI, "MX25L25635F", True),
+        (Programmer.LINUX_SPI, "SST29EE010", False),
+        (Programmer.NICINTEL_SPI, "AT45DB321D", True),
+        (Programmer.NICINTEL_SPI, "SST49LF040", False),
     ],
 )
 def test_chip_must_fit_bus_and_window(programmer: Programmer, chip: str, *, reached: bool) -> None:
@@ -227,6 +231,17 @@ def test_chipset_is_part_of_a_machine_of_its_own(tmp_path: Path) -> None:
 def test_usb_adapter_reaches_spi_parts(programmer: Programmer, chip: str, *, reached: bool) -> None:
     refusal = DEVICES[programmer].chip_refusal(CHIPS[chip])
     assert (refusal == "") is reached
+
+
+def test_bus_of_the_kernel_is_a_file_that_is_named_and_watched() -> None:
+    device = DEVICES[Programmer.LINUX_SPI]
+    assert device.argument == f"linux_spi:dev={device.opens[0]}"
+    assert shape_of(nicintel(programmer=Programmer.LINUX_SPI)).kernel == "full"
+
+
+def test_port_boots_without_the_plugin(tmp_path: Path) -> None:
+    shape = shape_of(nicintel(programmer=Programmer.LINUX_SPI))
+    assert plugin_without_chip(shape, Path("/p.so"), tmp_path) is None
 
 
 def fake_qemu(folder: Path, script: str) -> str:

@@ -41,6 +41,8 @@ class Programmer(StrEnum):
     INTERNAL_MEMORY = "internal:memory"
     CH341A_SPI = "ch341a_spi"
     FT2232_SPI = "ft2232_spi"
+    LINUX_SPI = "linux_spi"
+    NICINTEL_SPI = "nicintel_spi"
 
 
 class Expect(StrEnum):

@@ -106,6 +106,24 @@ DEVICES = {
         is_of_plugin=True,
         has_state_in_memory=True,
     ),
+    Programmer.LINUX_SPI: Device(
+        front="butterfly",
+        qemu_words=("-chardev", "null,id=butterfly", "-device", "isa-parallel,chardev=butterfly"),
+        driver="linux_spi",
+        options="dev=/dev/spidev42.1",
+        opens=("/dev/spidev42.1",),
+        buses=("spi",),
+        size_bytes_max=64 << 20,
+        kernel="full",
+    ),
+    Programmer.NICINTEL_SPI: Device(
+        front="nicintel_spi",
+        qemu_words=("-machine", "q35", "-device", "e1000e,romfile=,addr=0x10"),
+        driver="nicintel_spi",
+        opens=("/dev/mem",),
+        buses=("spi",),
+        size_bytes_max=64 << 20,
+    ),
 }
 
 

@@ -239,6 +239,38 @@ static void command_that_is_refused_drives_nothing(void **state)
 	bench_deinit(&bench);
 }
 
+static void preview_is_what_the_next_byte_brings_and_leaves_no_trace(void **state)
+{
+	struct bench bench;
+
+	(void)state;
+	bench_init(&bench, "W25Q128JV", "max");
+	chip_select_falls(&bench);
+	assert_int_equal(chip_preview(&bench.chip, bench.now_ns), 0xFF);
+	byte_passes(&bench, 0x9F);
+	assert_int_equal(chip_preview(&bench.chip, bench.now_ns), 0xEF);
+	assert_int_equal(chip_preview(&bench.chip, bench.now_ns), 0xEF);
+	assert_int_equal(byte_passes(&bench, 0), 0xEF);
+	assert_int_equal(chip_preview(&bench.chip, bench.now_ns), 0x40);
+	chip_select_rises(&bench);
+	bench_deinit(&bench);
+}
+
+static void command_that_is_cut_short_does_nothing(void **state)
+{
+	struct bench bench;
+
+	(void)state;
+	bench_init(&bench, "W25Q128JV", "max");
+	chip_select_falls(&bench);
+	byte_passes(&bench, 0x06);
+	chip_cut_short(&bench.chip);
+	chip_select_rises(&bench);
+	assert_int_equal(bench.facts.rule, CHIP_RULE_LENGTH);
+	assert_int_equal(bench.facts.status, 0);
+	bench_deinit(&bench);
+}
+
 int main(void)
 {
 	const struct CMUnitTest tests[] = {
@@ -252,6 +284,8 @@ int main(void)
 		cmocka_unit_test(erase_with_a_byte_too_many_is_refused),
 		cmocka_unit_test(command_in_which_power_is_lost_does_nothing),
 		cmocka_unit_test(command_that_is_refused_drives_nothing),
+		cmocka_unit_test(preview_is_what_the_next_byte_brings_and_leaves_no_trace),
+		cmocka_unit_test(command_that_is_cut_short_does_nothing),
 	};
 
 	return cmocka_run_group_tests(tests, NULL, NULL);
