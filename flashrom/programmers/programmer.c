@@ -4,6 +4,7 @@
 #include <string.h>
 
 #include "dummy.h"
+#include "linux_spi.h"
 #include "nicintel.h"
 #include "programmer.h"
 #include "serprog.h"
@@ -11,6 +12,7 @@
 
 const struct programmer_driver *const programmer_drivers[] = {
 	&dummy_driver,
+	&linux_spi_driver,
 	&nicintel_driver,
 	&serprog_driver,
 	NULL,
