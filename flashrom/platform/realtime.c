@@ -7,24 +7,53 @@
 #include <errno.h>
 #ifdef __linux__
 #include <sched.h>
+#include <sys/syscall.h>
+#include <unistd.h>
 #endif
 
 #ifdef SCHED_RESET_ON_FORK
+
+/*
+ * musl refuses all three with ENOSYS, as Linux's calls are about a thread and POSIX's about a
+ * process. A thread is what this is about, so the kernel is asked itself.
+ */
+static int set_scheduler(int policy, const struct sched_param *param)
+{
+	int result = sched_setscheduler(0, policy, param);
+
+	return result != 0 && errno == ENOSYS ?
+		       (int)syscall(SYS_sched_setscheduler, 0, policy, param) :
+		       result;
+}
+
+static int get_scheduler(void)
+{
+	int policy = sched_getscheduler(0);
+
+	return policy < 0 && errno == ENOSYS ? (int)syscall(SYS_sched_getscheduler, 0) : policy;
+}
+
+static int get_param(struct sched_param *param)
+{
+	int result = sched_getparam(0, param);
+
+	return result != 0 && errno == ENOSYS ? (int)syscall(SYS_sched_getparam, 0, param) : result;
+}
 
 static int set_policy(int policy, int priority)
 {
 	const struct sched_param param = {.sched_priority = priority};
 
-	return sched_setscheduler(0, policy, &param) == 0 ? 0 : -errno;
+	return set_scheduler(policy, &param) == 0 ? 0 : -errno;
 }
 
 static int get_policy(struct realtime *found)
 {
-	struct sched_param param;
+	struct sched_param param = {0};
 
 	*found = (struct realtime){0};
-	found->policy = sched_getscheduler(0);
-	if (found->policy < 0 || sched_getparam(0, &param) != 0)
+	found->policy = get_scheduler();
+	if (found->policy < 0 || get_param(&param) != 0)
 		return -errno;
 	found->priority = param.sched_priority;
 	return 0;

@@ -2,6 +2,8 @@
 /* Realtime priority: the requests to the system, the return to normal, and the messages. */
 #include <errno.h>
 #include <sched.h>
+#include <stdarg.h>
+#include <sys/syscall.h>
 
 #include "captured_log.h"
 #include "priority.h"
@@ -21,15 +23,25 @@ static struct fake_scheduler {
 	bool may_unmark; /* if the mark that gives children normal priority may be removed */
 	int get_error;
 	unsigned int sets;
+	bool library_refuses; /* as musl does, whose kernel obeys */
 } fake;
 
 int __wrap_sched_getscheduler(pid_t pid);
 int __wrap_sched_getparam(pid_t pid, struct sched_param *param);
 int __wrap_sched_setscheduler(pid_t pid, int policy, const struct sched_param *param);
+long __wrap_syscall(long number, ...);
+
+static int refuse(void)
+{
+	errno = ENOSYS;
+	return -1;
+}
 
 int __wrap_sched_getscheduler(pid_t pid)
 {
 	assert_int_equal(pid, 0);
+	if (fake.library_refuses)
+		return refuse();
 	errno = fake.get_error;
 	return fake.get_error == 0 ? fake.policy : -1;
 }
@@ -37,6 +49,8 @@ int __wrap_sched_getscheduler(pid_t pid)
 int __wrap_sched_getparam(pid_t pid, struct sched_param *param)
 {
 	assert_int_equal(pid, 0);
+	if (fake.library_refuses)
+		return refuse();
 	param->sched_priority = fake.priority;
 	return 0;
 }
@@ -52,6 +66,8 @@ static bool allowed(int policy)
 int __wrap_sched_setscheduler(pid_t pid, int policy, const struct sched_param *param)
 {
 	assert_int_equal(pid, 0);
+	if (fake.library_refuses)
+		return refuse();
 	fake.sets++;
 	if (!allowed(policy)) {
 		errno = EPERM;
@@ -60,6 +76,29 @@ int __wrap_sched_setscheduler(pid_t pid, int policy, const struct sched_param *p
 	fake.policy = policy;
 	fake.priority = param->sched_priority;
 	return 0;
+}
+
+long __wrap_syscall(long number, ...)
+{
+	bool refused = fake.library_refuses;
+	struct sched_param *param;
+	int policy = 0;
+	long result;
+	va_list words;
+	pid_t pid;
+
+	va_start(words, number);
+	pid = va_arg(words, pid_t);
+	if (number == SYS_sched_setscheduler)
+		policy = va_arg(words, int);
+	param = number == SYS_sched_getscheduler ? NULL : va_arg(words, struct sched_param *);
+	va_end(words);
+	fake.library_refuses = false;
+	result = number == SYS_sched_setscheduler   ? __wrap_sched_setscheduler(pid, policy, param) :
+		 number == SYS_sched_getscheduler ? __wrap_sched_getscheduler(pid) :
+						    __wrap_sched_getparam(pid, param);
+	fake.library_refuses = refused;
+	return result;
 }
 
 static int start(void **state)
@@ -96,6 +135,18 @@ static void restore_gives_back_what_was_found(void **state)
 		assert_int_equal(fake.policy, policies[i]);
 		assert_int_equal(fake.priority, 0);
 	}
+}
+
+static void library_that_refuses_leaves_the_kernel_to_be_asked(void **state)
+{
+	struct realtime found;
+
+	(void)state;
+	fake.library_refuses = true;
+	assert_int_equal(realtime_acquire(&found), 0);
+	assert_int_equal(fake.policy, SCHED_FIFO | SCHED_RESET_ON_FORK);
+	assert_int_equal(realtime_restore(&found), 0);
+	assert_int_equal(fake.policy, SCHED_OTHER);
 }
 
 static void restore_without_privilege_leaves_the_mark_alone(void **state)
@@ -198,6 +249,7 @@ int main(void)
 	const struct CMUnitTest tests[] = {
 		cmocka_unit_test_setup(allowed_thread_gets_lowest_fifo_for_itself_alone, start),
 		cmocka_unit_test_setup(restore_gives_back_what_was_found, start),
+		cmocka_unit_test_setup(library_that_refuses_leaves_the_kernel_to_be_asked, start),
 		cmocka_unit_test_setup(restore_without_privilege_leaves_the_mark_alone, start),
 		cmocka_unit_test_setup(refusal_changes_nothing, start),
 		cmocka_unit_test_setup(thread_that_is_realtime_already_is_left_alone, start),
