@@ -138,7 +138,7 @@ def patch_machine(path: Path, machine: int) -> Path:
     return path
 
 
-@pytest.mark.parametrize(("machine", "name"), [(40, "EM_ARM"), (243, "EM_RISCV")])
+@pytest.mark.parametrize(("machine", "name"), [(8, "EM_MIPS"), (243, "EM_RISCV")])
 def test_program_for_another_machine_is_refused_by_name(
     built: Path, tmp_path: Path, machine: int, name: str
 ) -> None:
@@ -288,3 +288,18 @@ def test_linker_in_a_named_folder_is_taken_with_its_library(
     monkeypatch.setenv("FLASHROM_RIG_LIBRARY_PATH", str(tmp_path))
     closure = collect_program(str(built / "program"), ROOT)
     assert closure.interpreter == (LOADER, linker)
+
+
+def test_loader_of_musl_is_its_c_library_as_well(tmp_path: Path) -> None:
+    name = "ld-musl-x86_64.so.1"
+    options = ("-nostdlib", "-Wl,-soname,libc.so", "-shared", "-fPIC")
+    loader = compiled(tmp_path, "beside/libc.so", DEEP, *options)
+    shutil.copyfile(loader, loader.with_name(name))
+    started = f"-Wl,-dynamic-linker,/lib/{name}"
+    source = "int deep(void); void _start(void) { deep(); }\n"
+    words = ("-nostdlib", "-nostartfiles", "-Lbeside", "-l:libc.so", started)
+    program = compiled(tmp_path, "program", source, *words)
+    assert read_elf(program).needed == ("libc.so",)
+    closure = collect_program(str(program), ROOT, (str(tmp_path / "beside"),))
+    assert closure.interpreter == (f"/lib/{name}", tmp_path / "beside" / name)
+    assert closure.libraries == {}

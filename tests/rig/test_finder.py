@@ -19,7 +19,7 @@ from tests.rig import delay_programs as programs
 pytestmark = pytest.mark.skipif(not programs.compiles(Arch.X86_64), reason="needs gcc")
 ARCHES = [
     pytest.param(arch, marks=pytest.mark.skipif(not programs.compiles(arch), reason="no compiler"))
-    for arch in Arch
+    for arch in programs.READ
 ]
 BUILDS = {
     "O0": ("-O0",),
@@ -36,6 +36,43 @@ BUILDS = {
         '-Dmain=__attribute__((visibility("default"))) main',
     ),
 }
+E_MACHINE_AT, EM_ARM = 18, 40
+MUSL_SPECS = Path("/usr/lib/x86_64-linux-musl/musl-gcc.specs")
+STATIC = [
+    pytest.param(("-O2", "-static"), id="the usual library"),
+    pytest.param(
+        ("-O2", "-static", f"-specs={MUSL_SPECS}"),
+        id="musl",
+        marks=pytest.mark.skipif(not MUSL_SPECS.is_file(), reason="needs musl-tools"),
+    ),
+]
+DIRECT_SLEEP = """\
+int main(void)
+{
+	const struct timespec settle = { 1, 0 };
+
+	return nanosleep(&settle, NULL);
+}
+"""
+OWN_SYSTEM_CALL = """\
+OWN long settle(long unused)
+{
+	const struct timespec rest = { 1, 0 };
+	long result;
+
+	__asm__ volatile("syscall"
+		: "=a"(result)
+		: "a"(35L), "D"(&rest), "S"(0L)
+		: "rcx", "r11", "memory");
+	return result + unused;
+}
+int main(int argc, char **argv)
+{
+	(void)argv;
+	sleep_us(10); poll_us(10); sleep_us(99); poll_us(99);
+	return (int)settle(argc);
+}
+"""
 
 
 def read(
@@ -57,6 +94,29 @@ def test_a_short_and_a_long_delay_are_found_in_any_build(
     assert {each.doubt for each in findings.found} == {""}
     assert all(each.returns for each in findings.found)
     assert {(each.argument, each.unit_ns) for each in findings.found} == {(0, 1000)}
+
+
+@pytest.mark.parametrize("options", STATIC)
+def test_delays_of_a_static_program_are_found_by_its_system_calls(
+    tmp_path: Path, options: tuple[str, ...]
+) -> None:
+    findings, names = read(tmp_path, programs.USES_BOTH, *options)
+    assert names == ["poll_us", "sleep_us"]
+    assert {each.doubt for each in findings.found} == {""}
+
+
+@pytest.mark.parametrize("options", STATIC)
+def test_direct_waits_of_a_static_program_are_its_library_s_sleeps(
+    tmp_path: Path, options: tuple[str, ...]
+) -> None:
+    findings, _ = read(tmp_path, DIRECT_SLEEP, *options)
+    assert ("nanosleep", "") in {(each.called, each.why_not) for each in findings.direct}
+
+
+def test_wait_that_makes_its_own_system_call_is_not_taken_for_the_library_s(tmp_path: Path) -> None:
+    findings, names = read(tmp_path, OWN_SYSTEM_CALL, "-O2", "-static")
+    assert names == ["poll_us", "sleep_us"]
+    assert "nanosleep" not in {each.called for each in findings.direct}
 
 
 @pytest.mark.parametrize("arch", ARCHES)
@@ -244,6 +304,14 @@ def test_function_behind_a_pointer_is_known_to_end_in_another_file(
 def test_filling_between_instructions_looks_at_no_memory(tmp_path: Path) -> None:
     _, names = read(tmp_path, programs.FILLED_UP)
     assert names == ["filled_us"]
+
+
+def test_function_that_is_known_is_watched_in_code_that_nobody_reads(tmp_path: Path) -> None:
+    content = bytearray(programs.build(tmp_path, programs.USES_BOTH, "-O2").read_bytes())
+    content[E_MACHINE_AT] = EM_ARM
+    findings = find_in(bytes(content), [0x1234])
+    assert (findings.found, findings.direct) == ((), ())
+    assert [(each.address, each.leaves) for each in findings.named] == [(0x1234, True)]
 
 
 def test_program_that_waits_for_nothing_has_no_delay(tmp_path: Path) -> None:

@@ -155,9 +155,10 @@ def measured() -> list[Cell]:
 
 
 def test_plan_has_a_cell_for_each_build_and_the_shipped_program_in_each() -> None:
-    ran = {cell.subject.removeprefix("known-bad:") for cell in measured()}
+    usual = [cell for cell in measured() if "musl" not in cell.subject]
+    ran = {cell.subject.removeprefix("known-bad:") for cell in usual}
     assert ran == set(MISTAKES) | {"bundled"}
-    for name, same in groupby(measured(), key=lambda cell: cell.name):
+    for name, same in groupby(usual, key=lambda cell: cell.name):
         assert next(same).subject == "bundled", name
 
 

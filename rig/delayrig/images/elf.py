@@ -6,6 +6,7 @@ FLASHROM_RIG_LIBRARY_PATH and LD_LIBRARY_PATH, the folders of ld.so.conf, the bu
 """
 
 import os
+import re
 from dataclasses import dataclass
 from pathlib import Path
 
@@ -21,8 +22,16 @@ MACHINES = {
     "EM_X86_64": "x86_64-linux-gnu",
     "EM_386": "i386-linux-gnu",
     "EM_AARCH64": "aarch64-linux-gnu",
+    "EM_ARM": "arm-linux-gnueabihf",
 }
 SYMLINKS_MAX = 40
+MUSL_LOADER = "ld-musl-"
+MUSL_ITSELF = re.compile(r"(ld-musl-|lib(c|pthread|rt|m|dl|util|xnet)\.)")
+"""The libraries that musl's dynamic linker is itself, by the beginning of their names.
+
+Source: musl, "Design Concepts", and the names that Alpine's and Debian's linkers give (`libc.so`,
+`libc.musl-x86_64.so.1`).
+"""
 # The path of libraries that the rig's own programs must not load: those of another distribution.
 LIBRARY_PATH = "FLASHROM_RIG_LIBRARY_PATH"
 
@@ -37,6 +46,10 @@ class ElfFacts:
     rpath: tuple[str, ...]
     """The folders for this file's libraries and, unless they have a runpath, for theirs."""
     runpath: tuple[str, ...]
+
+    @property
+    def is_musl(self) -> bool:
+        return Path(self.interpreter or "").name.startswith(MUSL_LOADER)
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -119,13 +132,14 @@ def collect_program(program: str, root: Path, beside: tuple[str, ...] = ()) -> C
     if facts.interpreter is not None:
         found = _found_interpreter(root, program, facts.interpreter, beside)
         interpreter = (facts.interpreter, found)
-    folders = [*beside, *_standard_folders(root, facts.machine)]
+    standard = _musl_folders(root, facts) if facts.is_musl else _standard_folders(root, facts)
+    folders = [*beside, *_named_folders(root), *standard]
     libraries: dict[str, Path] = {}
     waiting = [_User(place=program, facts=facts, inherited=())]
     while waiting:
         user = waiting.pop()
         for name in user.facts.needed:
-            if name not in libraries:
+            if name not in libraries and not (facts.is_musl and MUSL_ITSELF.match(name)):
                 place, libraries[name], its = _find_library(root, name, user, folders)
                 waiting.append(_User(place=place, facts=its, inherited=user.own_rpath))
     return Closure(program=_resolve(root, program), interpreter=interpreter, libraries=libraries)
@@ -189,10 +203,18 @@ def _named_folders(root: Path) -> list[str]:
     return list(_folders([os.environ.get(variable, "") for variable in variables]))
 
 
-def _standard_folders(root: Path, machine: str) -> list[str]:
-    triplet = MACHINES[machine]
-    wide = "lib32" if machine == "EM_386" else "lib64"
-    folders = _named_folders(root)
+def _musl_folders(root: Path, facts: ElfFacts) -> list[str]:
+    """Returns the folders that musl's dynamic linker searches: those of its file of paths."""
+    name = Path(facts.interpreter or "").name.partition(".")[0]
+    file = root / "etc" / f"{name}.path"
+    listed = file.read_text(errors="replace") if file.is_file() else ""
+    return listed.replace(":", "\n").split() or ["/lib", "/usr/local/lib", "/usr/lib"]
+
+
+def _standard_folders(root: Path, facts: ElfFacts) -> list[str]:
+    triplet = MACHINES[facts.machine]
+    wide = "lib32" if facts.machine == "EM_386" else "lib64"
+    folders: list[str] = []
     for file in sorted((root / "etc/ld.so.conf.d").glob("*.conf")):
         lines = file.read_text(errors="replace").splitlines()
         folders += [line.strip() for line in lines if line.strip().startswith("/")]

@@ -180,14 +180,14 @@ class Usual:
         return [c for c in self.commands if c.file in wanted or c.output in users]
 
 
-def provide_known_bad(name: str, paths: Paths, arch: Arch = Arch.X86_64) -> Path:
+def provide_known_bad(name: str, paths: Paths, arch: str = Arch.X86_64) -> Path:
     """Returns the same by the subject's name; raises `BadInputError` if there is none."""
     return provide_build(find_mistake(name.removeprefix(PREFIX), own_mistakes()), paths, arch)
 
 
-def provide_build(mistake: Mistake, paths: Paths, arch: Arch = Arch.X86_64) -> Path:
+def provide_build(mistake: Mistake, paths: Paths, arch: str = Arch.X86_64) -> Path:
     """Returns the folder with program and library, from the cache if nothing changed."""
-    folder = paths.state / BUILDS / str(arch) / mistake.name
+    folder = paths.state / BUILDS / arch / mistake.name
     usual = _usual_build(paths.build_of(arch))
     sources = changed_sources(mistake, paths.checkout)
     # The key covers all inputs of a build.

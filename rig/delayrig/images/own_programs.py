@@ -28,7 +28,11 @@ RARE_FOLDERS = ("flashrom/past_mistakes/", "flashrom/steps/")
 LOCK = "ninja.lock"
 TAIL_LINES = 12
 # These are meson's names; a guest's CPU is the plainest of its family.
-CPU_FAMILIES = {Arch.I386: ("x86", "i686"), Arch.ARM64: ("aarch64", "cortex-a53")}
+CPU_FAMILIES = {
+    Arch.I386: ("x86", "i686"),
+    Arch.ARM64: ("aarch64", "cortex-a53"),
+    Arch.ARMHF: ("arm", "cortex-a15"),
+}
 CROSS_FILE = """\
 [binaries]
 c = ['env', 'LD_LIBRARY_PATH={tools}', '{compiler}gcc', '--sysroot={root}']
@@ -48,7 +52,7 @@ def provide_own(built: str, paths: Paths) -> Path:
         with (paths.state / LOCK).open("w") as lock:
             fcntl.flock(lock, fcntl.LOCK_EX)  # Only one ninja at a time may work in the folder.
             words = ["ninja", "-C", str(paths.build), built]
-            _require(run_builder(words, paths), f"building {built}", "see the lines above")
+            require_built(run_builder(words, paths), f"building {built}", "see the lines above")
     return paths.build / built
 
 
@@ -128,9 +132,9 @@ def _build(arch: Arch, toolchain: Path, paths: Paths) -> None:
         shutil.rmtree(build, ignore_errors=True)
         cross.write_text(text, encoding="utf-8")
         words = ["meson", "setup", str(build), str(paths.checkout), "--cross-file", str(cross)]
-        _require(run_builder(words, paths), what, hint)
+        require_built(run_builder(words, paths), what, hint)
         (build / "checkout").write_text(origin, encoding="utf-8")
-    _require(
+    require_built(
         run_builder(["meson", "compile", "-C", str(build), *GUEST_PROGRAMS], paths), what, hint
     )
 
@@ -141,7 +145,8 @@ def run_builder(argv: list[str], paths: Paths) -> subprocess.CompletedProcess[st
     return run_merged(argv, environment={"PATH": path, "PYTHONPATH": ""})
 
 
-def _require(done: subprocess.CompletedProcess[str], what: str, hint: str) -> None:
+def require_built(done: subprocess.CompletedProcess[str], what: str, hint: str) -> None:
+    """Raises `RigFaultError` with the last lines if a build failed."""
     if done.returncode != 0:
         tail = "\n".join(done.stdout.splitlines()[-TAIL_LINES:])
         raise RigFaultError(f"{what} failed:\n{tail}", hint=hint)

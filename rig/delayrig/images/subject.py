@@ -21,6 +21,7 @@ from delayrig.images.git_tree import known_source
 from delayrig.images.known_bad import PREFIX as KNOWN_BAD_PREFIX
 from delayrig.images.known_bad import PROGRAM as BUILT_PROGRAM
 from delayrig.images.known_bad import own_mistakes, provide_known_bad
+from delayrig.images.musl import LIBCS, build_name, musl_folders, provide_with_musl, split_libc
 from delayrig.images.own_programs import library_folders, provide_own
 from delayrig.images.packages import unpack_packages
 from delayrig.images.recipes import ProgramRecipe, Recipes
@@ -156,8 +157,9 @@ def check_subject(name: str, recipes: Recipes, where: str) -> None:
 
     `where` is the origin of the name: an option, or a key of a plan.
     """
-    disguises, plain = split_disguises(name)
-    ours = recipes.subjects if disguises else ()
+    disguises, disguised_name = split_disguises(name)
+    libc, plain = split_libc(disguised_name)
+    ours = recipes.subjects if disguises or libc else ()
     known = [each for each in known_subjects(recipes) if each not in ours]
     try:
         if name.startswith(PATH_PREFIX):
@@ -176,7 +178,8 @@ def check_subject(name: str, recipes: Recipes, where: str) -> None:
 def wrong_machine(name: str, arch: Arch) -> str:
     """Returns why guests of that architecture cannot run the subject; empty if they can."""
     disguises, plain = split_disguises(name)
-    if (disguises or plain.startswith(ONE_MACHINE_PREFIXES)) and arch is not Arch.X86_64:
+    is_for_one = disguises or plain.startswith((*LIBCS, *ONE_MACHINE_PREFIXES))
+    if is_for_one and arch is not Arch.X86_64:
         return f"{name} is built for {Arch.X86_64}, and the guest is {arch}"
     path = Path(name.removeprefix(PATH_PREFIX))
     if not name.startswith(PATH_PREFIX) or not path.is_file():
@@ -194,9 +197,14 @@ def provide_subject(
     if name in recipes.subjects:
         return _provide_packaged(name, recipes.subjects[name], arch, paths, preparing)
     disguises, plain = split_disguises(name)
+    libc, plain = split_libc(plain)
     if plain in OWN_PROGRAMS or plain.startswith(KNOWN_BAD_PREFIX):
-        program = str(disguised(_own_program(plain, paths, arch), disguises, paths))
-        closure = collect_program(program, Path("/"), library_folders(arch, paths))
+        own = (
+            _with_musl(libc, plain, paths, preparing) if libc else _own_program(plain, paths, arch)
+        )
+        program = str(disguised(own, disguises, paths))
+        folders = musl_folders(paths) if libc else library_folders(arch, paths)
+        closure = collect_program(program, Path("/"), folders)
         return pack(name, closure, paths, arch, preparing)
     if name.startswith(GIT_PREFIX):
         program = str(provide_tree(name, paths, preparing) / BUILT_PROGRAM)
@@ -217,6 +225,14 @@ def _own_program(name: str, paths: Paths, arch: Arch) -> Path:
     if arch is Arch.X86_64:
         return provide_own(OWN_PROGRAMS[name], paths)
     return paths.build_of(arch) / OWN_PROGRAMS[name]
+
+
+def _with_musl(libc: str, name: str, paths: Paths, preparing: Preparing) -> Path:
+    """Returns the same, linked with musl."""
+    own = provide_with_musl(libc, OWN_PROGRAMS.get(name, OWN_PROGRAMS[BUNDLED]), paths, preparing)
+    if not name.startswith(KNOWN_BAD_PREFIX):
+        return own
+    return provide_known_bad(name, paths, build_name(libc)) / BUILT_PROGRAM
 
 
 def _collect_path(name: str) -> Closure:

@@ -2,7 +2,7 @@
 """The functions of a program, their calls, and their ends."""
 
 from bisect import bisect_right
-from collections.abc import Callable, Iterable, Iterator
+from collections.abc import Callable, Iterable, Iterator, Mapping
 from dataclasses import dataclass
 from functools import cached_property
 from itertools import pairwise
@@ -22,7 +22,7 @@ class Call:
     caller: int
     """The address of the calling function."""
     name: str = ""
-    """The called function's name, if it is in another file."""
+    """The called function's name, if it is in another file, or the C library's in this one."""
     target: int | None = None
     """The called function's address, if it is in this file."""
     is_wide: bool = False
@@ -34,8 +34,10 @@ class Call:
 
 
 class CallGraph:
-    def __init__(self, program: Program) -> None:
+    def __init__(self, program: Program, library: Mapping[int, str] | None = None) -> None:
         self.program = program
+        self.library = library or {}
+        """The known functions of a C library in this file, by address."""
 
     @cached_property
     def functions(self) -> list[Function]:
@@ -109,6 +111,8 @@ class CallGraph:
             slot = self.program.stubs[target]
         if slot is not None:
             yield from self._through(slot, step, inside)
+        elif target is not None and target in self.library:
+            yield Call(step, inside.address, name=self.library[target])
         elif target is not None and (
             step.kind == CALL or not inside.address <= target < inside.end
         ):

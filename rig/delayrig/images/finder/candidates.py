@@ -11,6 +11,7 @@ from delayrig.images.finder.calls import Call, CallGraph
 from delayrig.images.finder.flow import Flow
 from delayrig.images.finder.isa import BRANCH, OTHER, Instruction, Place, read_instructions
 from delayrig.images.finder.program import Function, Program
+from delayrig.images.finder.system_calls import name_system_calls
 from delayrig.images.finder.waits import (
     CLOCKS,
     HARMLESS,
@@ -54,6 +55,8 @@ class Candidates:
     def __init__(self, content: bytes) -> None:
         self.program = Program(content)
         self.graph = CallGraph(self.program)
+        if library := name_system_calls(self.graph):
+            self.graph = CallGraph(self.program, library)
         self.waits = Waits(self.graph)
 
     def found(self) -> list[Extent]:

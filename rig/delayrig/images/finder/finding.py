@@ -16,10 +16,11 @@ from delayrig.base.atomic_file import replace_file
 from delayrig.images.finder.calls import Call
 from delayrig.images.finder.candidates import Candidates, Extent
 from delayrig.images.finder.isa import CALL, JUMP
+from delayrig.images.finder.program import is_read
 from delayrig.images.finder.waits import CLOCKS, NOTHING_WATCHED, PART_NS, SLEEPERS, UNITS_NS
 from delayrig.images.seal import sealed, unsealed
 
-READING = 8
+READING = 9
 """Raised when reading changes, so that what older rigs kept is read anew."""
 POLLED = "a clock that is read in a loop does not say how long the loop is to last"
 MAY_END_EARLY = "it also waits for files, and may end when one is ready"
@@ -79,12 +80,20 @@ def read_findings(part: Path, named: tuple[int, ...] = (), kept: Path | None = N
 
 
 def find_in(content: bytes, named: Iterable[int] = ()) -> Findings:
+    """Returns the findings; of code that nobody reads here, only what is known before."""
+    if not is_read(content):
+        return Findings(found=(), named=tuple(map(_unread, named)), direct=())
     candidates = Candidates(content)
     found = tuple(candidates.found())
     told = tuple(map(candidates.told, named))
     # A sleep in a doubtful delay function is judged itself if the function is not confirmed.
     watched = [each.address for each in (*found, *told) if not each.doubt]
     return Findings(found=found, named=told, direct=tuple(_direct_waits(candidates, watched)))
+
+
+def _unread(address: int) -> Extent:
+    """Returns a function whose end is where its call returns to."""
+    return Extent(address=address, size=0, returns=(), return_sites=(), leaves=True)
 
 
 def _direct_waits(candidates: Candidates, watched: Sequence[int]) -> Iterator[DirectWait]:

@@ -48,7 +48,7 @@ class Handed:
     """One call with its arguments."""
 
     call: Call | None
-    """The call; None if it goes through a pointer."""
+    """The call; None if it goes through a pointer, or into the kernel with its number first."""
     address: int
     arguments: tuple[Value, ...]
     behind: tuple[Value, ...]
@@ -150,6 +150,8 @@ class _Reader:
         for step in block.steps:
             if step.kind == CALL or step.address in self.calls:
                 self._call(step, state, step.address in again)
+            elif self.isa.system_call and step.mnemonic == self.isa.system_call:
+                self._system_call(step, state, step.address in again)
             elif step.kind == RETURN:
                 self.flow.returns_clock |= has_clock(state.of(self.isa.results[0]))
             elif step.kind == OTHER:
@@ -177,6 +179,12 @@ class _Reader:
             state.registers.pop(register, None)
         for register in self.isa.results:
             state.put(register, result)
+
+    def _system_call(self, step: Instruction, state: State, again: bool) -> None:
+        given = tuple(state.of(register) for register in self.isa.kernel_arguments)
+        nothing = (NOTHING,) * len(given)
+        self.flow.handed.append(Handed(None, step.address, given, nothing, nothing, again))
+        state.put(self.isa.results[0], NOTHING)
 
     def _arguments(self, state: State, *, tail: bool) -> Iterator[Value]:
         if self.isa.arguments:

@@ -33,6 +33,10 @@ class Isa:
     stack: str
     call_pushes: int
     """The bytes of a return address on the stack."""
+    system_call: str = ""
+    """The instruction that calls the kernel; empty if that is not followed."""
+    kernel_arguments: tuple[str, ...] = ()
+    """The registers of its number and of its arguments."""
 
     @property
     def is_x86(self) -> bool:
@@ -49,6 +53,8 @@ X86_64 = Isa(
     lost=frozenset({"rax", "rcx", "rdx", "rsi", "rdi", "r8", "r9", "r10", "r11"}),
     stack="rsp",
     call_pushes=8,
+    system_call="syscall",
+    kernel_arguments=("rax", "rdi", "rsi", "rdx", "r10", "r8"),
 )
 I386 = Isa(
     machine="EM_386",
@@ -69,6 +75,8 @@ ARM64 = Isa(
     lost=frozenset(f"x{number}" for number in range(19)),
     stack="sp",
     call_pushes=0,
+    system_call="svc",
+    kernel_arguments=("x8", "x0", "x1", "x2", "x3", "x4"),
 )
 ISAS = {isa.machine: isa for isa in (X86_64, I386, ARM64)}
 

@@ -14,6 +14,7 @@ from elftools.elf.dynamic import DynamicSection, DynamicSegment
 from elftools.elf.elffile import ELFFile
 from elftools.elf.relocation import RelocationSection
 from elftools.elf.sections import SymbolTableSection
+from elftools.elf.segments import InterpSegment
 
 from delayrig.images.finder.isa import CALL, ISAS, JUMP, OTHER, disassembler, kind_of
 from delayrig.images.symbols import Symbol, symbols_in
@@ -65,6 +66,11 @@ class Function:
         return self.address + self.size
 
 
+def is_read(content: bytes) -> bool:
+    """Returns True if the finder reads code of that machine."""
+    return ELFFile(BytesIO(content))["e_machine"] in ISAS
+
+
 class Program:
     def __init__(self, content: bytes) -> None:
         self.elf = ELFFile(BytesIO(content))
@@ -97,6 +103,21 @@ class Program:
     def _decoded(self, content: bytes, address: int) -> Iterator[Step]:
         read = disassembler(self.isa, detail=False).disasm_lite(content, address)
         return (Step(*found) for found in read)
+
+    @cached_property
+    def is_static(self) -> bool:
+        """Returns True if it needs no other file, and so contains its C library."""
+        segments = list(self.elf.iter_segments())
+        if any(isinstance(segment, InterpSegment) for segment in segments):
+            return False
+        dynamic = (segment for segment in segments if isinstance(segment, DynamicSegment))
+        return not any(list(segment.iter_tags("DT_NEEDED")) for segment in dynamic)
+
+    @cached_property
+    def system_calls(self) -> frozenset[int]:
+        """Returns the addresses of the instructions that call the kernel."""
+        word = self.isa.system_call
+        return frozenset(step.address for step in self.all_steps if step.mnemonic == word)
 
     @cached_property
     def all_steps(self) -> list[Step]:
