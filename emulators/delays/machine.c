@@ -21,6 +21,15 @@ static bool is_arm64_return(const uint8_t *insn, size_t bytes)
 	return (word & 0xfffffc1f) == 0xd65f0000 || (word & 0xfffffbff) == 0xd65f0bff;
 }
 
+/* BX LR in both of its encodings. Others load the return address, and then the stack is another. */
+static bool is_armhf_return(const uint8_t *insn, size_t bytes)
+{
+	static const uint8_t thumb[] = {0x70, 0x47}, plain[] = {0x1e, 0xff, 0x2f, 0xe1};
+
+	return (bytes == sizeof(thumb) && memcmp(insn, thumb, bytes) == 0) ||
+	       (bytes == sizeof(plain) && memcmp(insn, plain, bytes) == 0);
+}
+
 static const struct machine machines[] = {
 	{
 		.name = "x86_64",
@@ -55,6 +64,19 @@ static const struct machine machines[] = {
 		.space = "TTBR0_EL1",
 		.arguments = {"x0", "x1", "x2", "x3", "x4", "x5", "x6", "x7"},
 		.is_return = is_arm64_return,
+	},
+	{
+		.name = "armhf",
+		.word_bytes = 4,
+		.sp = "sp",
+		.fp = "r11",
+		.lr = "lr",
+		.result = "r0",
+		.thread = "TPIDRURO",
+		.space = "TTBR0",
+		.arguments = {"r0", "r1", "r2", "r3"},
+		.is_return = is_armhf_return,
+		.mode_bit = 1,
 	},
 };
 

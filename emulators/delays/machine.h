@@ -25,6 +25,7 @@ struct machine {
 	const char *space;  /* differs from process to process */
 	const char *arguments[MACHINE_ARGUMENTS_MAX]; /* NULL: on the stack from there on */
 	bool (*is_return)(const uint8_t *insn, size_t bytes);
+	uint64_t mode_bit; /* in a return address, the instruction set that it returns to */
 };
 
 /* NULL: there is none of that name. */

@@ -86,6 +86,7 @@ static void read_stack(struct watch *watch, const struct spot *spot, struct stac
 	stack->sp = registers_value(registers, registers->sp);
 	stack->fp = registers_value(registers, registers->fp);
 	stack->lr = registers->lr ? registers_value(registers, registers->lr) : 0;
+	stack->lr &= ~watch->machine->mode_bit;
 	stack->word_count = registers_words(registers, stack->sp, stack->words, STACK_WORDS_MAX);
 }
 

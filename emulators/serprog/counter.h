@@ -48,6 +48,20 @@ static inline uint64_t counter_read_ns(void)
 	return counter_to_ns(count, rate_hz);
 }
 
+#elif defined(__arm__)
+
+#define COUNTER_NAME "cntvct"
+
+static inline uint64_t counter_read_ns(void)
+{
+	uint64_t count;
+	uint32_t rate_hz;
+
+	__asm__ volatile("mrc p15, 0, %0, c14, c0, 0" : "=r"(rate_hz));
+	__asm__ volatile("isb\n\tmrrc p15, 1, %Q0, %R0, c14" : "=r"(count)::"memory");
+	return counter_to_ns(count, rate_hz);
+}
+
 #endif
 
 #endif

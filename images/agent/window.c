@@ -7,7 +7,7 @@
 #include <sys/mman.h>
 #include <unistd.h>
 
-#ifdef __aarch64__
+#if defined(__aarch64__) || defined(__arm__)
 #define LIKE_A_DEVICE true
 #else
 #define LIKE_A_DEVICE false

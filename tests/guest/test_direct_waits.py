@@ -17,7 +17,7 @@ from delayrig.model.delays import DelayCall, Delays, End, read_delays
 from delayrig.model.platform import Arch
 from delayrig.model.result import Verdict, read_results
 
-from tests.rig.delay_programs import compiler, compiles
+from tests.rig.delay_programs import READ, compiler, compiles
 
 from .conftest import FinishedRun, launch, run_plan
 
@@ -34,7 +34,7 @@ at = { arch = "%s", mips = 250, cores = 1, job = "probe", chip = "GD25Q16C" }
 MS = 1_000_000
 ARCHES = [
     pytest.param(arch, marks=pytest.mark.skipif(not compiles(arch), reason="no compiler"))
-    for arch in Arch
+    for arch in READ
 ]
 
 

@@ -7,6 +7,7 @@ import subprocess
 from pathlib import Path
 
 from delayrig.base.paths import find_paths
+from delayrig.images.finder.isa import ISAS
 from delayrig.images.symbols import read_symbols
 from delayrig.model.platform import PLATFORMS, Arch
 
@@ -547,6 +548,10 @@ def compiler(arch: Arch) -> tuple[list[str], dict[str, str]]:
     (root,) = (find_paths().images / "toolchains").glob(f"{arch}-*")
     command = [str(root / "usr/bin" / f"{PLATFORMS[arch].gnu}-gcc"), f"--sysroot={root}"]
     return command, {**os.environ, "LD_LIBRARY_PATH": str(root / "tools")}
+
+
+READ = [arch for arch in Arch if {*PLATFORMS[arch].elf_machines} & {*ISAS}]
+"""The architectures whose code the finder reads."""
 
 
 def compiles(arch: Arch) -> bool:

@@ -17,7 +17,7 @@ NAME = "default_delay"
 BUILT = {
     **{
         f"{name} {arch}": (arch, find_paths().build_of(arch) / OWN_PROGRAMS[name])
-        for arch in Arch
+        for arch in programs.READ
         for name in ("bundled", "canary:bus")
     },
     **{

@@ -147,9 +147,12 @@ def test_demonstration_expects_a_conviction_of_one_subject_alone(name: str) -> N
         }
 
 
-@pytest.mark.parametrize("name", ["default", "full"])
-def test_plan_has_guests_of_every_architecture(name: str) -> None:
-    assert {cell.arch for cell in shipped(name)} == set(Arch)
+def test_default_leaves_out_the_architecture_that_takes_most_to_fetch() -> None:
+    assert {cell.arch for cell in shipped("default")} == set(Arch) - {Arch.ARMHF}
+
+
+def test_full_has_guests_of_every_architecture() -> None:
+    assert {cell.arch for cell in shipped("full")} == set(Arch)
 
 
 def test_ids_stay_as_they_are() -> None:

@@ -120,6 +120,7 @@ def test_upstream_version_is_what_stands_between_epoch_and_revision(
         ("EM_X86_64", {Arch.X86_64}),
         ("EM_386", {Arch.X86_64, Arch.I386}),
         ("EM_AARCH64", {Arch.ARM64}),
+        ("EM_ARM", {Arch.ARMHF}),
     ],
 )
 def test_program_by_path_runs_where_its_machine_does(

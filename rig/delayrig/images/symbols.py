@@ -102,7 +102,7 @@ class Symbol(NamedTuple):
 
 def symbols_in(elf: ELFFile, table_name: str = "") -> Iterator[Symbol]:
     """Yields the symbols of the table of that name, or of all tables."""
-    is_wide = elf.elfclass == WIDE
+    is_wide, is_arm = elf.elfclass == WIDE, elf["e_machine"] == "EM_ARM"
     layout = ("<" if elf.little_endian else ">") + ("IBBHQQ" if is_wide else "IIIBBH")
     for table in elf.iter_sections():
         if not isinstance(table, SymbolTableSection) or table_name not in ("", table.name):
@@ -113,6 +113,8 @@ def symbols_in(elf: ELFFile, table_name: str = "") -> Iterator[Symbol]:
         for row in struct.iter_unpack(layout, table.data()):
             at, kind, section = row[0], row[1 if is_wide else 3], row[3 if is_wide else 5]
             address, size = row[4:6] if is_wide else row[1:3]
+            # Bit 0 says that a function is of Thumb instructions (ELF for the Arm Architecture).
+            address -= address & 1 if is_arm and kind & 0xF == FUNCTION else 0
             name = names[at : names.index(b"\0", at)].decode(errors="replace")
             yield Symbol(name, address, size, kind & 0xF == FUNCTION and section != UNDEFINED)
 

@@ -43,6 +43,16 @@ static void arm64_returns_are_known_plain_and_authenticated(void **state)
 	assert_false(is_return("arm64", "\xc0\x03\x3f\xd6", 4));
 }
 
+static void armhf_returns_are_known_in_both_instruction_sets(void **state)
+{
+	(void)state;
+	assert_true(is_return("armhf", "\x70\x47", 2));
+	assert_true(is_return("armhf", "\x1e\xff\x2f\xe1", 4));
+	assert_false(is_return("armhf", "\x10\xbd", 2));
+	assert_int_equal(machine_find("armhf")->mode_bit, 1);
+	assert_int_equal(machine_find("arm64")->mode_bit, 0);
+}
+
 static void call_leaves_a_word_on_the_stack_but_on_arm64(void **state)
 {
 	(void)state;
@@ -72,6 +82,7 @@ int main(void)
 		cmocka_unit_test(x86_returns_are_known_with_prefix_and_with_immediate),
 		cmocka_unit_test(x86_jumps_and_other_bytes_are_no_returns),
 		cmocka_unit_test(arm64_returns_are_known_plain_and_authenticated),
+		cmocka_unit_test(armhf_returns_are_known_in_both_instruction_sets),
 		cmocka_unit_test(call_leaves_a_word_on_the_stack_but_on_arm64),
 		cmocka_unit_test(arguments_beyond_the_registers_lie_on_the_stack),
 		cmocka_unit_test(unknown_machine_is_none),

@@ -19,7 +19,7 @@ from delayrig.images.finder.bodies import Bodies
 from delayrig.images.finder.calls import Call
 from delayrig.images.finder.candidates import AROUND_SIZE_MAX, Candidates
 from delayrig.images.finder.isa import CALL, JUMP
-from delayrig.images.finder.program import Function, Step
+from delayrig.images.finder.program import Function, Step, is_read
 from delayrig.images.finder.state import ARGUMENT, Value
 from delayrig.images.finder.waits import LEAF_SIZE_MAX
 from delayrig.images.seal import sealed, unsealed
@@ -114,6 +114,8 @@ def _read(
 
 
 def map_code(content: bytes, watched: Sequence[Watched], *, named: bool) -> CodeMap:
+    if not is_read(content):
+        return CodeMap(named=False, functions=(), callers={}, leaving=())
     return _Mapper(content, watched, named=named).map()
 
 
