@@ -21,9 +21,9 @@ static int set_scheduler(int policy, const struct sched_param *param)
 {
 	int result = sched_setscheduler(0, policy, param);
 
-	return result != 0 && errno == ENOSYS ?
-		       (int)syscall(SYS_sched_setscheduler, 0, policy, param) :
-		       result;
+	return result != 0 && errno == ENOSYS
+		       ? (int)syscall(SYS_sched_setscheduler, 0, policy, param)
+		       : result;
 }
 
 static int get_scheduler(void)

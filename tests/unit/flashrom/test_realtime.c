@@ -94,9 +94,9 @@ long __wrap_syscall(long number, ...)
 	param = number == SYS_sched_getscheduler ? NULL : va_arg(words, struct sched_param *);
 	va_end(words);
 	fake.library_refuses = false;
-	result = number == SYS_sched_setscheduler   ? __wrap_sched_setscheduler(pid, policy, param) :
-		 number == SYS_sched_getscheduler ? __wrap_sched_getscheduler(pid) :
-						    __wrap_sched_getparam(pid, param);
+	result = number == SYS_sched_setscheduler   ? __wrap_sched_setscheduler(pid, policy, param)
+		 : number == SYS_sched_getscheduler ? __wrap_sched_getscheduler(pid)
+						    : __wrap_sched_getparam(pid, param);
 	fake.library_refuses = refused;
 	return result;
 }
