@@ -169,7 +169,8 @@ def test_worker_gets_what_it_lacks_and_one_with_another_qemu_is_refused(
     address = f"tcp://{free_address()}"
     bare, out = own_state(paths, tmp_path / "bare"), tmp_path / "out"
     other = own_state(paths, tmp_path / "other") | other_qemu(tmp_path / "bin")
-    cells = ("--plan", "smoke", "--cell", "canary*", "--cluster", address, "--no-history")
+    where = ("--cluster", address, "--trust-everyone-here", "--no-history")
+    cells = ("--plan", "smoke", "--cell", "canary*", *where)
     with serving("scheduler", address), serving("worker", address, environment=other):
         refused = launch(paths, "run", *cells, "--out", str(out))
         assert refused.returncode == ExitCode.BAD_INPUT, refused.stderr

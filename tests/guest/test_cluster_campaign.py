@@ -28,6 +28,7 @@ from tests.rig.serving import free_address, serving
 
 RUNS = 30
 MOMENT_S = (0.0, 4.0)
+TRUST = "--trust-everyone-here"
 LOCAL = ("--plan", "smoke", "--cluster", "local:2")
 SOON = {"DASK_DISTRIBUTED__SCHEDULER__WORKER_TTL": "20s"}
 """The silence after which a worker counts as lost."""
@@ -183,8 +184,8 @@ def served(run: VictimRun, scheduler: str, *workers: str) -> Iterator[VictimRun]
         for place in workers:
             words = ("worker", f"tcp://{place}", "--jobs", "1")
             stack.enter_context(serving(*words, environment=mine))
-        words = ("--plan", "smoke", "--cluster", f"tcp://{scheduler}")
-        yield VictimRun(paths=run.paths, words=words, folder=run.folder)
+        cells = ("--plan", "smoke", "--cluster", f"tcp://{scheduler}", TRUST)
+        yield VictimRun(paths=run.paths, words=cells, folder=run.folder)
 
 
 def drawn() -> list[object]:

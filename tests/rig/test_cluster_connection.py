@@ -201,6 +201,17 @@ def test_scheduler_that_others_reach_is_refused_and_says_what_they_could_do() ->
     assert "every user of this machine can run programs as you" in done.stderr
 
 
+@pytest.mark.parametrize("command", ["run", "gate", "threshold"])
+def test_run_at_an_address_where_others_may_listen_is_refused(command: str) -> None:
+    where = ["--cluster", f"tcp://{free_address()}"]
+    sides = ["--baseline", "bundled", "--candidate", "bundled"] if command == "gate" else []
+    with other_user_here():
+        words = [sys.executable, "-m", "delayrig", command, *sides, *where]
+        done = subprocess.run(words, capture_output=True, text=True, check=False, timeout=LIMIT_S)
+    assert done.returncode == 2
+    assert "every user of this machine can run programs as you" in done.stderr
+
+
 @contextmanager
 def other_user_here() -> Iterator[None]:
     if os.geteuid():  # Root's processes are there.

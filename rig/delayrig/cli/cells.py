@@ -9,24 +9,38 @@ import click
 from delayrig.base.paths import Paths
 from delayrig.cli.command import UNCONFINED, Decorator, gathered, is_unconfined
 from delayrig.cli.option_types import CELL, SUBJECT, plan_option
-from delayrig.cli.verbosity import noted
+from delayrig.cli.verbosity import note, noted
 from delayrig.images.delay_function import DelayWish
 from delayrig.model.lane import LaneName
 from delayrig.plan.cluster import ClusterWish, check_cluster
 from delayrig.plan.request import Choice, Request, check_connect, choose_cells, count_cells_of
+from delayrig.run.cluster.company import require_trust
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class ClusterGiven:
     address: str | None
     tls: Path | None
+    everyone: bool
 
     def wish(self) -> ClusterWish | None:
         """Returns the cluster; None: all cells run here.
 
-        Raises `BadInputError` for a wrong address.
+        Raises `BadInputError` for a wrong address, or one at which another user may listen.
         """
-        return check_cluster(self.address, self.tls) if self.address else None
+        if not self.address:
+            return None
+        wish = check_cluster(self.address, self.tls)
+        if wish.address:
+            check_company(wish, who="client of the scheduler", everyone=self.everyone)
+        return wish
+
+
+def check_company(wish: ClusterWish, *, who: str, everyone: bool) -> None:
+    """Refuses an address that others reach, and warns where nothing keeps them out."""
+    require_trust(wish, who=who, everyone=everyone)
+    if wish.tls is None:
+        note(f"warning: without --tls others can run any program as the {who}")
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -100,6 +114,12 @@ tls_option = click.option(
     type=click.Path(path_type=Path, file_okay=False),
     help="Folder with ca.pem, cert.pem and key.pem; without it nothing leaves this machine.",
 )
+trust_option = click.option(
+    "--trust-everyone-here",
+    "everyone",
+    is_flag=True,
+    help="Works without --tls although other users of this machine can then run programs as you.",
+)
 
 
 cluster_options = gathered(
@@ -113,8 +133,9 @@ cluster_options = gathered(
         " local:N starts N workers here; slurm:FILE, pbs:FILE and k8s:FILE start them there.",
     ),
     tls_option,
+    trust_option,
 )
-"""The options `--cluster` and `--tls`, passed to the command as `cluster`."""
+"""The options of the cluster, passed to the command as `cluster`."""
 
 
 def cell_options(*, plan: str) -> Decorator:

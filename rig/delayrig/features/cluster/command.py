@@ -7,27 +7,12 @@ from pathlib import Path
 import click
 
 from delayrig.base.paths import find_paths
-from delayrig.cli.cells import tls_option
+from delayrig.cli.cells import check_company, tls_option, trust_option
 from delayrig.cli.command import RigCommand, until_interrupted
 from delayrig.cli.verbosity import note, plain_text
-from delayrig.plan.cluster import ClusterWish, check_address
+from delayrig.plan.cluster import check_address
 
 USUAL = "tcp://127.0.0.1:8786"
-trust_option = click.option(
-    "--trust-everyone-here",
-    "everyone",
-    is_flag=True,
-    help="Start without --tls although other users of this machine can then run programs as you.",
-)
-
-
-def check_company(wish: ClusterWish, *, who: str, everyone: bool) -> None:
-    """Refuses an address that others reach, and warns where nothing keeps them out."""
-    from delayrig.run.cluster.company import require_trust
-
-    require_trust(wish, who=who, everyone=everyone)
-    if wish.tls is None:
-        note(f"warning: whoever can connect to the {who} can run any program as you: no --tls")
 
 
 @click.command(cls=RigCommand)
