@@ -28,6 +28,7 @@ CELL_KEYS = [
         "waits",
         "not_waited_ns",
         "job_done",
+        "said_done",
         "unfinished",
     ),
     *("time_ns", "cpu_ns", "chip_busy_ns"),

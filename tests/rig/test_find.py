@@ -71,22 +71,26 @@ def test_search_that_finds_nothing_has_tried_all() -> None:
 
 
 @pytest.mark.parametrize(
-    ("symptom", "verdict", "job_done", "is_shown"),
+    ("symptom", "verdict", "said_done", "job_done", "is_shown"),
     [
-        (Symptom.CORRUPT, Verdict.CORRUPT, False, True),
-        (Symptom.CORRUPT, Verdict.TOO_SHORT, True, False),
-        (Symptom.VERIFY_FAILED, Verdict.OP_FAILED, False, True),
-        (Symptom.VERIFY_FAILED, Verdict.TOO_SHORT, False, True),
-        (Symptom.VERIFY_FAILED, Verdict.TOO_SHORT, True, False),
-        (Symptom.VERIFY_FAILED, Verdict.CORRUPT, False, False),
-        (Symptom.HUNG, Verdict.HUNG, False, True),
-        (Symptom.HUNG, Verdict.INFRA_ERROR, False, False),
+        (Symptom.CORRUPT, Verdict.CORRUPT, True, False, True),
+        (Symptom.CORRUPT, Verdict.TOO_SHORT, True, True, False),
+        (Symptom.CORRUPT, Verdict.TOO_SHORT, True, False, True),
+        (Symptom.CORRUPT, Verdict.TOO_SHORT, False, False, False),
+        (Symptom.VERIFY_FAILED, Verdict.OP_FAILED, False, False, True),
+        (Symptom.VERIFY_FAILED, Verdict.TOO_SHORT, False, False, True),
+        (Symptom.VERIFY_FAILED, Verdict.TOO_SHORT, True, False, False),
+        (Symptom.VERIFY_FAILED, Verdict.TOO_SHORT, True, True, False),
+        (Symptom.VERIFY_FAILED, Verdict.CORRUPT, True, False, False),
+        (Symptom.HUNG, Verdict.HUNG, False, False, True),
+        (Symptom.HUNG, Verdict.INFRA_ERROR, False, False, False),
     ],
 )
 def test_symptom_is_what_a_user_sees(
-    symptom: Symptom, verdict: Verdict, job_done: bool, is_shown: bool
+    symptom: Symptom, verdict: Verdict, said_done: bool, job_done: bool, is_shown: bool
 ) -> None:
-    assert shows(symptom, result(verdict=verdict, job_done=job_done)) is is_shown
+    seen = result(verdict=verdict, said_done=said_done, job_done=job_done)
+    assert shows(symptom, seen) is is_shown
 
 
 @pytest.mark.parametrize(("total_ms", "is_slow"), [(29, False), (30, True), (300, True)])

@@ -145,7 +145,8 @@ def _judge(
         delays=waits.count,
         waits=site_waits(waits.delays),
         not_waited_ns=sum(wait.short_by_ns for wait in waits.delays if wait.is_short),
-        job_done=_is_done(ended, evidence),
+        job_done=_said_done(ended) and all(one.witness is not Witness.IMAGE for one in evidence),
+        said_done=_said_done(ended),
         unfinished=is_unfinished(artifacts.events),
         smallest_visible_short_ns=smallest_visible_short_ns(waits.all, judged),
         time_ns=split,
@@ -161,10 +162,9 @@ def _judge(
     )
 
 
-def _is_done(ended: SubjectEnd | None, evidence: Sequence[Evidence]) -> bool:
-    """Returns True if the subject ended without an error, and no data is wrong."""
-    good = ended is not None and not (ended.timed_out or ended.signal or ended.exit_code)
-    return good and all(item.witness is not Witness.IMAGE for item in evidence)
+def _said_done(ended: SubjectEnd | None) -> bool:
+    """Returns True if the subject ended without an error."""
+    return ended is not None and not (ended.timed_out or ended.signal or ended.exit_code)
 
 
 def _guest_facts(cell: Cell, planned: GuestFacts, guest: Guest | None) -> GuestFacts:

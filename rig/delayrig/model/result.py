@@ -153,6 +153,8 @@ class CellResult(msgspec.Struct, frozen=True, kw_only=True):
     """The sum of the convicted delays' shortfalls."""
     job_done: bool = False
     """True if the subject reported success, and the data is right."""
+    said_done: bool = False
+    """True if the subject reported success."""
     unfinished: bool = False
     """The rig ended the subject while it was at work: with more time it might have done the job."""
     time_ns: TimeSplit = TimeSplit()

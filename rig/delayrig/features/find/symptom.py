@@ -30,13 +30,16 @@ VERDICTS = {
     Symptom.HUNG: Verdict.HUNG,
 }
 
+SAID = {Symptom.CORRUPT: True, Symptom.VERIFY_FAILED: False}
+"""The answer of the subject to the question whether its job is done, which it is not."""
+
 
 def shows(symptom: Symptom, result: CellResult) -> bool:
     """Returns True if the user would see the symptom in that cell."""
     if symptom is Symptom.SLOW:
         return result.job_done and result.time_ns.total >= SLOW_TIMES * needed_ns(result) > 0
-    if symptom is Symptom.VERIFY_FAILED and result.verdict is Verdict.TOO_SHORT:
-        return not result.job_done
+    if result.verdict is Verdict.TOO_SHORT and symptom in SAID:
+        return not result.job_done and result.said_done is SAID[symptom]
     return result.verdict is VERDICTS[symptom]
 
 
