@@ -92,6 +92,15 @@ def test_usb_adapter_has_a_kernel_with_its_driver(programmer: Programmer) -> Non
 
 
 @USB_ADAPTERS
+def test_usb_adapter_of_an_arm64_guest_has_a_kernel_of_that_architecture(
+    programmer: Programmer,
+) -> None:
+    cell = nicintel(programmer=programmer, chip="W25Q128JV", arch=Arch.ARM64)
+    assert device_refusal(cell) == ""
+    assert read_recipes(CHECKOUT).kernels[shape_of(cell).kernel].arch is Arch.ARM64
+
+
+@USB_ADAPTERS
 def test_machine_that_boots_with_a_device_of_the_plugin_has_it_and_no_chip(
     programmer: Programmer, tmp_path: Path
 ) -> None:

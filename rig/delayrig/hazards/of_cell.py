@@ -17,7 +17,10 @@ def shape_of(cell: Cell) -> GuestShape:
     hazards = hazards_of(cell)
     usual = PLATFORMS[cell.arch].clocksource
     device = device_of(cell)
-    kernels = [*(hazard.kernel for hazard in hazards), device.kernel if device else ""]
+    kernels = [
+        *(hazard.kernel for hazard in hazards),
+        device.kernel_of(cell.arch) if device else "",
+    ]
     return GuestShape(
         icount_shift=cell.icount_shift,
         cores=cell.cores,

@@ -183,7 +183,9 @@ def provide_kernel(name: str, recipe: KernelRecipe, paths: Paths, preparing: Pre
     if fault := fault_of(folder):
         preparing(f"kernel {name} of {recipe.suite}{again(folder, fault)}")
         with scratch_beside(paths.images) as scratch:
-            versions = unpack_packages(recipe.suite, [recipe.package], scratch / "root")
+            versions = unpack_packages(
+                recipe.suite, [recipe.package], scratch / "root", PLATFORMS[recipe.arch].debian
+            )
             with sealed_folder(folder) as made:
                 place = made / "vmlinuz"
                 take_kernel(scratch / "root", recipe.package, place)

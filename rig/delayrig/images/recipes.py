@@ -24,6 +24,7 @@ class KernelRecipe(
 
     suite: str
     package: str
+    arch: Arch = Arch.X86_64
     modules: list[str] = []
     """Its modules that guests with a programmer load, in this order."""
 

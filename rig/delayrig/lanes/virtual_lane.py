@@ -71,9 +71,9 @@ class VirtualLane(GuestLane):
             return ""
         if self.request.connect is not None:
             return f"{cell.programmer} is a device of plain QEMU: leave --connect out"
-        return refusal_of_qemu(
-            shape.platform.program, self.paths.chip_plugin, device.front, device_arguments(shape)
-        )
+        platform = shape.platform
+        words = ("-machine", platform.machine, *device_arguments(shape))
+        return refusal_of_qemu(platform.program, self.paths.chip_plugin, device.front, words)
 
     def header(self) -> RunHeader:
         return make_header(self.request, self.supplies, self.paths)

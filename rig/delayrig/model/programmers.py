@@ -39,6 +39,11 @@ class Device:
     has_state_in_memory: bool = False
     """True if QEMU reads the guest's memory when it loads the device's state."""
 
+    def kernel_of(self, arch: Arch) -> str:
+        """Returns the name of that kernel for that architecture; empty: the usual one."""
+        is_usual = not self.kernel or arch is Arch.X86_64
+        return self.kernel if is_usual else f"{self.kernel}-{arch}"
+
     @property
     def argument(self) -> str:
         """Returns the value of flashrom's `-p`."""
@@ -90,6 +95,7 @@ DEVICES = {
         opens=("/dev/bus/usb/001/002",),
         buses=("spi",),
         size_bytes_max=64 << 20,
+        archs=(Arch.X86_64, Arch.ARM64),
         kernel="full",
         is_of_plugin=True,
         has_state_in_memory=True,
@@ -102,6 +108,7 @@ DEVICES = {
         opens=("/dev/bus/usb/001/002",),
         buses=("spi",),
         size_bytes_max=64 << 20,
+        archs=(Arch.X86_64, Arch.ARM64),
         kernel="full",
         is_of_plugin=True,
         has_state_in_memory=True,

@@ -144,8 +144,9 @@ def _device_refusal(cell: Cell, chip: ChipFacts, subject: Subject) -> str:
     words = (hazard.emulator_words(cell) for hazard in hazards_of(cell))
     if any(words):
         return f"a part behind {cell.programmer} takes none of the emulator's options"
-    if device.kernel and shape_of(cell).kernel != device.kernel:
-        return f"{cell.programmer} has its driver in the kernel {device.kernel!r} alone"
+    kernel = device.kernel_of(cell.arch)
+    if kernel and shape_of(cell).kernel != kernel:
+        return f"{cell.programmer} has its driver in the kernel {kernel!r} alone"
     return device.chip_refusal(chip)
 
 
