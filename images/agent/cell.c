@@ -68,6 +68,7 @@ int cell_start_subject(struct hazards *hazards, pid_t *subject)
 		.refused = &spec->hazards.refused,
 		.few = &spec->hazards.few,
 		.uptime_ns = spec->hazards.uptime_ns,
+		.tsc_mhz = spec->hazards.tsc_mhz,
 		.anywhere = spec->movement.anywhere,
 	};
 	int error;

@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
 #include "process.h"
 #include "hypercall.h"
+#include "tsc.h"
 
 #include <errno.h>
 #include <fcntl.h>
@@ -125,6 +126,11 @@ int process_start(pid_t *pid, const struct program *program)
 	static char *const environment[] = {
 		"PATH=/usr/sbin:/usr/bin:/sbin:/bin", "HOME=/", "LANG=C", NULL};
 
+	struct tsc_gate gate;
+	int ret = program->tsc_mhz ? tsc_prepare(&gate) : 0;
+
+	if (ret < 0)
+		return ret;
 	*pid = fork_at(program->uptime_ns);
 	if (*pid < 0)
 		return *pid;
@@ -133,12 +139,12 @@ int process_start(pid_t *pid, const struct program *program)
 		if (program->anywhere)
 			keep_to(0, (unsigned int)sysconf(_SC_NPROCESSORS_ONLN));
 		process_redirect(program->output);
-		if (confine(program) < 0)
+		if ((program->tsc_mhz && tsc_give_up(&gate) < 0) || confine(program) < 0)
 			_exit(126);
 		execve(program->words->word[0], program->words->word, environment);
 		_exit(127);
 	}
-	return 0;
+	return program->tsc_mhz ? tsc_serve(&gate, *pid, program->tsc_mhz) : 0;
 }
 
 /* Polls `set`, in which a negative descriptor is passed over, until the virtual clock says stop. */

@@ -39,6 +39,7 @@ struct program {
 	const struct refusals *refused; /* calls that fail; NULL: none */
 	const struct scarcity *few;     /* its limits; NULL: none */
 	uint64_t uptime_ns;             /* the uptime that it finds; 0: the machine's */
+	unsigned int tsc_mhz;           /* the rate of its own counter; 0: the machine's */
 	bool anywhere;                  /* it may run on any core, not the first alone */
 };
 

@@ -14,6 +14,8 @@
 
 #define CLOCKSOURCE "/sys/devices/system/clocksource/clocksource0/current_clocksource"
 #define KERNEL_LOG_LEVEL_WARNING 4
+/* The kernel says this, as information, of a program that executes what the CPU lacks. */
+#define NO_INSTRUCTION "trap invalid opcode"
 
 /* A key, and its text. */
 static void print_text(struct report *report, const char *key, const char *text)
@@ -192,7 +194,7 @@ void report_kernel_log(struct report *report)
 		record[bytes] = '\0';
 		level = strtol(record, NULL, 10) & 7;
 		text = strchr(record, ';');
-		if (!text || level > KERNEL_LOG_LEVEL_WARNING)
+		if (!text || (level > KERNEL_LOG_LEVEL_WARNING && !strstr(text, NO_INSTRUCTION)))
 			continue;
 		text[strcspn(text, "\n")] = '\0';
 		report_kernel_message(report, level, text + 1);

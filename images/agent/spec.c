@@ -227,6 +227,7 @@ static const struct {
 	{"few_memory_mib", take_number, FIELD(hazards.few.memory_mib)},
 	{"few_threads", take_switch, FIELD(hazards.few.no_threads)},
 	{"uptime_ns", take_uptime, FIELD(hazards.uptime_ns)},
+	{"tsc_mhz", take_number, FIELD(hazards.tsc_mhz)},
 	{"rt_runtime_us", take_number, FIELD(hazards.rt_runtime_us)},
 	{"wall_step", take_wall_step, FIELD(hazards)},
 	{"leap", take_leap, FIELD(hazards)},

@@ -23,6 +23,7 @@
  *   few_memory_mib N    no more than that much memory of each process,
  *   few_threads 1       no threads but its first (scarcity.h)
  *   uptime_ns N         the monotonic clock that the subject finds when it starts
+ *   tsc_mhz N           the rate of the counter that the subject reads with RDTSC (tsc.h)
  *   rt_runtime_us N     real-time tasks may use that much of each second of a core
  *   wall_step [-]SECONDS EVERY_MS
  *                       the wall clock is stepped so far every so often while the subject runs
@@ -106,7 +107,8 @@ struct spec_hazards {
 	bool realtime_denied;
 	struct refusals refused;
 	struct scarcity few;
-	uint64_t uptime_ns; /* 0: the machine's */
+	uint64_t uptime_ns;   /* 0: the machine's */
+	unsigned int tsc_mhz; /* 0: the machine's */
 	unsigned int rt_runtime_us;
 	int64_t wall_step_s;
 	unsigned int wall_step_every_ms;

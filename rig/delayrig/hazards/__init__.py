@@ -11,6 +11,7 @@ from functools import cache
 from delayrig.base.errors import BadInputError, nearest
 from delayrig.hazards.busy_siblings import BusySiblings
 from delayrig.hazards.cores import HogsEach, Hotplug
+from delayrig.hazards.cpu import Cpu
 from delayrig.hazards.hazard import Hazard
 from delayrig.hazards.kernel import Clocksource, NoNohz, PreemptRt
 from delayrig.hazards.library_client import InLibrary, LongWaits, ShortWaits, Signals, Threads
@@ -29,7 +30,7 @@ from delayrig.hazards.wall_clock import LeapSecond, WallClockStep
 from delayrig.model.lane import LaneName
 
 KINDS: tuple[type[Hazard], ...] = (
-    *(PreemptRt, Clocksource, NoNohz, LowResTimers, BusySiblings),
+    *(Cpu, PreemptRt, Clocksource, NoNohz, LowResTimers, BusySiblings),
     *(InLibrary, Signals, Threads, ShortWaits, LongWaits),
     *(StopCont, Migrate, Move, Frequency, FrequencySteps, Governor, Smt, Steal, Hotplug),
     *(

@@ -79,6 +79,8 @@ class Hazard:
     """The kernel that it needs, by its name in images/recipes.toml; empty: any will do."""
     clocksource: str = ""
     """The clock source of the guest; empty: the usual one."""
+    cpu: str = ""
+    """The additions to the guest's usual CPU, one of `CPU_FEATURES`; empty: nothing."""
     deadline_ms: int | None = None
     """The virtual time limit of a subject that may never end; None: the usual."""
     host_limit_s: float | None = None

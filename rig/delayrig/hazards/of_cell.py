@@ -27,6 +27,7 @@ def shape_of(cell: Cell) -> GuestShape:
         arch=cell.arch,
         kernel=next(filter(None, kernels), ""),
         clocksource=next((h.clocksource for h in hazards if h.clocksource), usual),
+        cpu=next((h.cpu for h in hazards if h.cpu), ""),
         kernel_words=tuple(word for hazard in hazards for word in hazard.kernel_words),
         programmer=cell.programmer if device else "",
     )

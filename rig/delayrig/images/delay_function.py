@@ -77,6 +77,8 @@ class DelayFunction(msgspec.Struct, frozen=True, kw_only=True):
     """`symbol`, `debug information`, `digest`, `user` or `finder`; `call` for a direct wait."""
     doubt: str = ""
     """Why the finder is not sure; empty if there is no doubt."""
+    counters: tuple[str, ...] = ()
+    """See `Extent`."""
     wait: DirectWait | None = None
     """The call of a sleeping function at `address`, if this is no function."""
 

@@ -23,6 +23,7 @@ from delayrig.images.dummy import TIME_ALONE, keeps_busy_times
 from delayrig.images.profiles.profile import Profile, find_profile, find_version, version_of_digest
 from delayrig.images.subject import Subject
 from delayrig.judge.chip import DOUBTFUL_GRADES, WITHIN_CLOCK_ERROR, broken_rules, convict_commands
+from delayrig.judge.no_instruction import ILLEGAL, missing_instruction
 from delayrig.judge.site_waits import site_waits
 from delayrig.judge.trust import hazard_fault, lost_clock, missed_hazard, pace_fault, rig_fault
 from delayrig.judge.unfinished import is_unfinished
@@ -35,6 +36,7 @@ from delayrig.judge.waits import (
     see_waits,
     smallest_visible_short_ns,
     unjudged_delays,
+    untried_counters,
     waits_gap,
 )
 from delayrig.model import phases, workload
@@ -74,6 +76,10 @@ class Observed:
     disagreement: str = ""
     waits_gap: str = ""
     """Why they were not judged, if a pass needs that."""
+    missing: str = ""
+    """The instruction that the CPU of the guest does not have, if that ended the subject."""
+    untried: str = ""
+    """The code of its delays that shows only on another CPU, in words."""
 
 
 class Finding(msgspec.Struct, frozen=True):
@@ -117,6 +123,8 @@ def _judge(
         waits=waits.all,
         disagreement=disagreement(waits),
         waits_gap=waits_gap(cell, artifacts, waits),
+        missing=missing_instruction(artifacts.events, subject),
+        untried=untried_counters(cell, artifacts),
     )
     finding = find_verdict(cell, artifacts, observed)
     # No delay of such a subject took place, so nothing is known about them.
@@ -236,7 +244,7 @@ def _first_answer(cell: Cell, artifacts: Artifacts, observed: Observed) -> Findi
         return excuse
     if firm and not is_flood(artifacts.events):
         return Finding(Verdict.TOO_SHORT, describe(firm[0]))
-    if failure := _failure(artifacts):
+    if failure := _failure(artifacts, observed.missing):
         return failure
     corrupt = [item for item in observed.evidence if item.witness is Witness.IMAGE]
     if corrupt:
@@ -308,7 +316,7 @@ def _pass_reason(observed: Observed) -> str:
     left = LEFT_REASON if LEFT_TO_PROGRAMMER in observed.unjudged else ""
     classes = ", ".join(observed.judged)
     waits = f"no wait was short of: {classes}" if classes else "it asked for no wait"
-    return f"no command came too early, and {waits}{left}"
+    return f"no command came too early, and {waits}{left}{observed.untried}"
 
 
 def describe(item: Evidence) -> str:
@@ -340,7 +348,7 @@ def _is_blind(request: Request) -> bool:
     return refused or (request.gap_ns or 0) < 0
 
 
-def _failure(artifacts: Artifacts) -> Finding | None:
+def _failure(artifacts: Artifacts, missing: str) -> Finding | None:
     ended, given_up = needed(artifacts.events, SubjectEnd), first(artifacts.events, GaveUp)
     last = log_tail(artifacts.output, 1) or "it printed nothing"
     if given_up:
@@ -349,7 +357,8 @@ def _failure(artifacts: Artifacts) -> Finding | None:
     elif ended.timed_out:
         return Finding(Verdict.HUNG, "the subject did not end by its deadline")
     elif ended.signal:
-        what = f"the subject was ended by signal {ended.signal}"
+        lacks = f": this CPU has no {missing}" if ended.signal == ILLEGAL and missing else ""
+        what = f"the subject was ended by signal {ended.signal}{lacks}"
     elif ended.exit_code != 0:
         what = f"the subject failed with exit code {ended.exit_code}"
     else:

@@ -38,6 +38,8 @@ NOT_KEPT_PART_MAX = 0.1
 """The part of windows. If a host fell behind more often, the guest was another machine."""
 LATE_HOST = re.compile(r"^hrtimer: interrupt took [0-9]+ ns")
 """The message of a guest's kernel if this machine held up its core in real time."""
+WARNING = 4
+"""The last level of the kernel's messages that is a complaint."""
 NEEDED = (Guest, ClockRate, Start, SubjectStart, SubjectEnd, End)
 """The events that every cell must have."""
 
@@ -49,7 +51,7 @@ def rig_fault(cell: Cell, artifacts: Artifacts) -> str:
         who = "the session" if cell.lane is LaneName.HOST else "the guest's agent"
         return f"{who}: {error.message}: {error.detail}"
     for message in of_kind(events, KernelMessage):
-        if not _is_explained(cell, message.text):
+        if message.level <= WARNING and not _is_explained(cell, message.text):
             return f"the guest's kernel complains: {message.text}"
     ended = first(events, EmulatorEnd)
     if ended is not None and ended.exit_code != 0:

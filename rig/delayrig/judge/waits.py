@@ -31,6 +31,7 @@ from delayrig.model.cell import Cell, Job, Programmer, Role
 from delayrig.model.events import Event
 from delayrig.model.evidence import ObservedDelay, ObservedWait, Witness
 from delayrig.model.lane import LaneName
+from delayrig.model.platform import INVARIANT_TSC
 from delayrig.model.programmers import device_of
 from delayrig.model.result import DelayCount
 
@@ -46,6 +47,8 @@ NO_DELAYS_SEEN = (
     "nothing could judge its waits: this lane sees no delays, and no profile tells what waits this"
     " version leaves on the bus; run the cell with --lane virtual, where QEMU sees each delay"
 )
+COUNTER_HAZARD = f"cpu:{INVARIANT_TSC}"
+"""The hazard of a CPU whose counter has a rate of its own."""
 WATCHED_LANES = (LaneName.VIRTUAL, LaneName.LIVE)
 """The lanes in which QEMU sees the delays."""
 
@@ -121,6 +124,16 @@ def see_waits(
     must_wait = cell.job in (Job.WRITE, Job.ERASE) and not leaves_waits(artifacts.events)
     doubts = doubts_of(artifacts.delays, delays, must_wait=must_wait)
     return replace(seen, delays=delays, is_watched=True, doubts=doubts)
+
+
+def untried_counters(cell: Cell, artifacts: Artifacts) -> str:
+    """Returns which code of its delays another CPU may choose, for the reason of a pass."""
+    functions = artifacts.delays.header.functions if artifacts.delays else []
+    found = [counter for function in functions for counter in function.counters]
+    if not found or COUNTER_HAZARD in cell.hazards:
+        return ""
+    told = ", ".join(dict.fromkeys(found))
+    return f"; its delays ask the CPU ({told}): {COUNTER_HAZARD} shows what they do on others"
 
 
 def disagreement(waits: SeenWaits) -> str:

@@ -123,6 +123,7 @@ def _facts(function: DelayFunction) -> FunctionFacts:
         argument=function.argument,
         found_by=function.found_by,
         doubt=function.doubt,
+        counters=function.counters,
         direct=function.wait is not None,
         setjmp=any(symbols.names(name) for name in JUMPERS),
     )

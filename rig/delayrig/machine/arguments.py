@@ -16,6 +16,7 @@ from delayrig.base.die_with_parent import DIES_WITH_ITS_PARENT
 from delayrig.machine.chip_plugin import ChipPlugin
 from delayrig.machine.delay_watch import DelayWatch
 from delayrig.model.cell import Programmer
+from delayrig.model.platform import CPU_FEATURES, UNSUPPORTED_FEATURES
 from delayrig.model.programmers import DEVICES
 from delayrig.model.shape import TSC, GuestShape
 
@@ -161,7 +162,19 @@ def has_hpet(shape: GuestShape) -> bool:
 
 def machine_of(shape: GuestShape) -> Hashable:
     """Returns the same value for machines that can be reset to each other's snapshots."""
-    return shape.arch, shape.kernel, shape.cores, has_hpet(shape), shape.programmer
+    return shape.arch, shape.kernel, shape.cores, shape.cpu, has_hpet(shape), shape.programmer
+
+
+def cpu_features(shape: GuestShape) -> tuple[str, ...]:
+    """Returns what its CPU has more than the usual model; most have nothing."""
+    return CPU_FEATURES[shape.cpu] if shape.cpu else ()
+
+
+def cpu_argument(shape: GuestShape) -> str:
+    features = cpu_features(shape)
+    forced = dict.fromkeys(filter(None, map(UNSUPPORTED_FEATURES.get, features)))
+    more = [*(f"+{feature}" for feature in features), *forced]
+    return ",".join(filter(None, [shape.platform.cpu_model, shape.platform.cpu_options, *more]))
 
 
 def device_arguments(shape: GuestShape) -> tuple[str, ...]:
@@ -292,7 +305,7 @@ def qemu_arguments(
         *("-boot", "strict=on"),  # libvirt starts every domain like this.
         *("-display", "none"),
         *("-machine", f"{platform.machine},{options}"),
-        *("-cpu", ",".join(filter(None, [platform.cpu_model, platform.cpu_options]))),
+        *("-cpu", cpu_argument(shape)),
         *("-smp", f"{shape.cores},sockets={shape.cores},cores=1,threads=1"),
         *("-m", str(RAM_MIB)),
         *memory_arguments(hardware),

@@ -41,6 +41,8 @@ def domain_xml(
     SubElement(features, "vmport", {"state": "off"})
     processor = SubElement(domain, "cpu", {"mode": "custom", "match": "exact", "check": "none"})
     _text(processor, "model", platform.cpu_model, fallback="forbid")
+    for feature in arguments.cpu_features(hardware.shape):
+        SubElement(processor, "feature", {"policy": "force", "name": feature})
     clock = SubElement(domain, "clock", {"offset": "utc"})
     hpet = "yes" if arguments.has_hpet(hardware.shape) else "no"
     SubElement(clock, "timer", {"name": arguments.HPET, "present": hpet})

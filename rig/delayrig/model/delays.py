@@ -55,6 +55,8 @@ class FunctionFacts(
     """How it was found."""
     doubt: str
     """Why it may be no delay function; empty if it certainly is one."""
+    counters: tuple[str, ...] = ()
+    """The instructions in or below it that depend on the CPU's model, as `rdtsc at 0x...`."""
     direct: bool = False
     """True for a call of a function that sleeps, `nanosleep() at 0x...`, or of a clock.
 

@@ -119,6 +119,22 @@ PLATFORMS = {
     ),
 }
 
+_V2 = ("cx16", "lahf-lm", "popcnt", "sse4.1", "sse4.2", "ssse3")
+_XSAVE = ("xsave", "xsaveopt")
+"""The kernel does not boot if it has XSAVE without its leaf of CPUID, which the second brings."""
+V2, V3, INVARIANT_TSC = "x86-64-v2", "x86-64-v3", "invariant-tsc"
+CPU_FEATURES = {
+    V2: _V2,
+    V3: (*_V2, "abm", "avx", "avx2", "bmi1", "bmi2", "f16c", "fma", "movbe", *_XSAVE),
+    INVARIANT_TSC: ("invtsc",),
+}
+"""The possible additions to `cpu_model`, as QEMU names them.
+
+The levels are those of the x86-64 psABI, without what would draw numbers (RDRAND).
+"""
+UNSUPPORTED_FEATURES = {"invtsc": "x-force-features=on"}
+"""The features that QEMU does not show in TCG, each with the option that shows it."""
+
 
 def labelled(name: str, arch: Arch) -> str:
     """Returns the name of a part for that architecture in results and the lock."""

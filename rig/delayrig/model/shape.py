@@ -27,6 +27,8 @@ class GuestShape:
     """The kernel's name in images/recipes.toml; empty: the usual one."""
     clocksource: str = TSC
     """The clock source of the guest's kernel."""
+    cpu: str = ""
+    """The additions to its usual CPU, one of `CPU_FEATURES`; empty: nothing."""
     kernel_words: tuple[str, ...] = ()
     """Additional words of the kernel's command line."""
     programmer: str = ""
@@ -47,7 +49,12 @@ class GuestShape:
     @property
     def name(self) -> str:
         clock = "" if self.clocksource == self.platform.clocksource else self.clocksource
-        words = [self.kernel, clock, *(word.replace("=", "-") for word in self.kernel_words)]
+        words = [
+            self.kernel,
+            clock,
+            self.cpu,
+            *(word.replace("=", "-") for word in self.kernel_words),
+        ]
         words += [self.programmer.replace(":", "-")]
         special = "".join(f"-{word}" for word in words if word)
         if len(special) > SPECIAL_MAX:

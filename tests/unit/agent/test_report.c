@@ -188,19 +188,23 @@ static void clock_rate_brackets_what_the_raw_counter_went(void **state)
 	assert_memory_equal(bench->report.text, expected, sizeof(expected) - 1);
 }
 
-static void kernel_message_of_warning_and_above_is_reported(void **state)
+static void kernel_message_of_warning_and_above_or_of_an_unknown_instruction_is_reported(
+	void **state)
 {
 	struct bench *bench = *state;
 
 	kernel_says(bench, "4,1,10,-;clock is \"off\"\n SUBSYSTEM=x\n");
 	kernel_says(bench, "6,2,20,-;only information\n");
 	kernel_says(bench, "5,3,30,-;only a notice\n");
+	kernel_says(bench, "6,5,35,-;traps: x[9] trap invalid opcode ip:1\n");
 	kernel_says(bench, "11,4,40,-;an error of another facility\n");
-	clock_shows(1000, 2);
+	clock_shows(1000, 3);
 	report_kernel_log(&bench->report);
 	assert_text(bench, "{\"ev\":\"kernel_message\",\"t_ns\":1000,\"level\":4,"
 			   "\"text\":\"clock is \\\"off\\\"\"}\n"
-			   "{\"ev\":\"kernel_message\",\"t_ns\":2000,\"level\":3,"
+			   "{\"ev\":\"kernel_message\",\"t_ns\":2000,\"level\":6,"
+			   "\"text\":\"traps: x[9] trap invalid opcode ip:1\"}\n"
+			   "{\"ev\":\"kernel_message\",\"t_ns\":3000,\"level\":3,"
 			   "\"text\":\"an error of another facility\"}\n");
 }
 
@@ -254,7 +258,8 @@ int main(void)
 		REPORT_TEST(subject_that_ended_by_itself_has_an_exit_code),
 		REPORT_TEST(subject_ended_at_its_deadline_has_a_signal_and_no_exit_code),
 		REPORT_TEST(clock_rate_brackets_what_the_raw_counter_went),
-		REPORT_TEST(kernel_message_of_warning_and_above_is_reported),
+		REPORT_TEST(
+			kernel_message_of_warning_and_above_or_of_an_unknown_instruction_is_reported),
 		REPORT_TEST(kernel_record_without_a_text_is_passed_over),
 		REPORT_TEST(guest_without_a_kernel_log_reports_none),
 		REPORT_TEST(guest_is_told_in_one_line_with_the_schema_first),

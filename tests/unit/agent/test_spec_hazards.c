@@ -22,6 +22,7 @@ static void every_hazard_goes_to_its_place(void **state)
 					     "few_memory_mib 64\n"
 					     "few_threads 1\n"
 					     "uptime_ns 4294967196000000\n"
+					     "tsc_mhz 2400\n"
 					     "rt_runtime_us 20000\n"
 					     "wall_step -7 100\n"
 					     "leap delete 300\n"),
@@ -41,6 +42,7 @@ static void every_hazard_goes_to_its_place(void **state)
 	assert_int_equal(hazards->few.memory_mib, 64);
 	assert_true(hazards->few.no_threads);
 	assert_true(hazards->uptime_ns == UINT64_C(4294967196000000));
+	assert_int_equal(hazards->tsc_mhz, 2400);
 	assert_int_equal(hazards->rt_runtime_us, 20000);
 	assert_int_equal(hazards->wall_step_s, -7);
 	assert_int_equal(hazards->wall_step_every_ms, 100);

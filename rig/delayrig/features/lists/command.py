@@ -27,7 +27,7 @@ from delayrig.model.platform import Arch
 from delayrig.plan.machines import budget_mips, find_machine, machine_names, scaled_mips
 from delayrig.plan.schema import find_plan, plan_names, read_plan
 
-FOUND = ("name", "file", "address", "size", "argument", "unit_ns", "found_by", "doubt")
+FOUND = ("name", "file", "address", "size", "argument", "unit_ns", "found_by", "doubt", "counters")
 """The keys of a delay function in JSON."""
 
 

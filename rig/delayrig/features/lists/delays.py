@@ -38,7 +38,8 @@ def _function_lines(found: Sequence[DelayFunction]) -> Iterator[str]:
 def _about(function: DelayFunction) -> str:
     asks = f"argument {function.argument + 1} in {UNITS[function.unit_ns]}"
     sure = f"in doubt, {function.doubt}" if function.doubt else "sure"
-    return f"{function.size} bytes at {function.address:#x}, {asks}; {sure}"
+    asked = f"; it asks the CPU: {', '.join(function.counters)}" if function.counters else ""
+    return f"{function.size} bytes at {function.address:#x}, {asks}; {sure}{asked}"
 
 
 def _wait_line(file: str, wait: DirectWait) -> str:

@@ -27,6 +27,8 @@ SPIN_SIZE_MAX = 256
 AROUND_SIZE_MAX = 320
 LOOK_AHEAD_BYTES = 48
 US_NS = 1000
+COUNTERS = ("rdtsc", "rdtscp", "cpuid")
+"""Instructions whose answer depends on the model of the CPU."""
 SINCE_BEFORE = "it waits since a moment before the call"
 CAPPED = "it may wait for no more than a number of its own"
 NO_UNIT = "what its argument counts is not known"
@@ -48,6 +50,8 @@ class Extent(msgspec.Struct, frozen=True, kw_only=True):
     unit_ns: int = 1000
     asks: tuple[int, ...] = ()
     """The constant requests of its callers."""
+    counters: tuple[str, ...] = ()
+    """`rdtsc at 0x...`: what it, or what it calls, executes that depends on the CPU's model."""
     doubt: str = ""
 
 
@@ -80,7 +84,23 @@ class Candidates:
             returns=self.graph.returns(function),
             return_sites=self.graph.return_sites(function.address) if leaves else (),
             leaves=leaves,
+            counters=tuple(self._counters(function)),
         )
+
+    def _counters(self, function: Function) -> Iterator[str]:
+        """Yields the instructions in or below it that ask the CPU what it is, or its counter."""
+        todo, seen = [function.address], set[int]()
+        while todo:
+            address = todo.pop()
+            inside = self.graph.function_at(address)
+            if inside is None or address in seen:
+                continue
+            seen.add(address)
+            for step in self.program.steps(address, inside.end - address):
+                if step.mnemonic in COUNTERS:
+                    yield f"{step.mnemonic} at {step.address:#x}"
+            calls = self.graph.by_caller.get(inside.address, ())
+            todo += [call.target for call in calls if call.target is not None]
 
     def is_polled(self, call: Call) -> bool:
         """Returns True if the call is in a loop that does not only continue a sleep."""

@@ -120,10 +120,10 @@ class EmulatorRights(Timed, frozen=True, kw_only=True, tag="emulator_rights"):
 
 
 class KernelMessage(OfAgent, frozen=True, kw_only=True, tag="kernel_message"):
-    """The guest's kernel complained."""
+    """The guest's kernel complained, or says what instruction its CPU does not have."""
 
     level: int
-    """The severity: 0 (emergency) to 4 (warning)."""
+    """The severity: 0 (emergency) to 4 (warning); 6 for an instruction."""
     text: str
     """The message."""
 

@@ -1,0 +1,138 @@
+// SPDX-License-Identifier: GPL-2.0-or-later
+/* A counter of another rate: read by a process, by its child, and beside its own faults. */
+#include <setjmp.h>
+#include <stdarg.h>
+#include <stddef.h>
+#include <stdint.h>
+
+#include <cmocka.h>
+
+#include <errno.h>
+#include <signal.h>
+#include <stdlib.h>
+#include <sys/wait.h>
+#include <unistd.h>
+#include <x86intrin.h>
+
+#include "hypercall.h"
+#include "tsc.h"
+
+#define MHZ 2400
+#define EXIT_NOT_PREPARED 9
+
+void hypercall_leave(void)
+{
+}
+
+static uint64_t ours_at_that_rate(void)
+{
+	return (uint64_t)((unsigned __int128)__rdtsc() * MHZ / TSC_USUAL_MHZ);
+}
+
+/* Runs it with a counter of that rate; returns its wait status. */
+static int run(void (*program)(int out), int out)
+{
+	struct tsc_gate gate;
+	int status = 0;
+	pid_t pid;
+
+	assert_int_equal(tsc_prepare(&gate), 0);
+	pid = fork();
+	if (pid == 0) {
+		if (tsc_give_up(&gate) < 0)
+			_exit(EXIT_NOT_PREPARED);
+		program(out);
+		_exit(0);
+	}
+	assert_int_equal(tsc_serve(&gate, pid, MHZ), 0);
+	assert_int_equal(waitpid(pid, &status, 0), pid);
+	while (waitpid(-1, NULL, 0) > 0)
+		; /* who answered it */
+	return status;
+}
+
+static void write_reading(int out)
+{
+	const uint64_t now = __rdtsc();
+
+	if (write(out, &now, sizeof(now)) != sizeof(now))
+		_exit(1);
+}
+
+static void write_readings_of_a_child_too(int out)
+{
+	int status = 0;
+
+	write_reading(out);
+	if (fork() == 0) {
+		write_reading(out);
+		_exit(0);
+	}
+	wait(&status);
+	_exit(status ? 1 : 0);
+}
+
+static void process_and_its_child_read_the_other_rate(void **state)
+{
+	const uint64_t before = ours_at_that_rate();
+	uint64_t reading[2];
+	int ends[2];
+
+	(void)state;
+	assert_int_equal(pipe(ends), 0);
+	assert_int_equal(run(write_readings_of_a_child_too, ends[1]), 0);
+	assert_int_equal(read(ends[0], reading, sizeof(reading)), sizeof(reading));
+	assert_true(before < reading[0]);
+	assert_true(reading[0] < reading[1]);
+	assert_true(reading[1] < ours_at_that_rate());
+}
+
+static void fault(int out)
+{
+	(void)out;
+	signal(SIGSEGV, SIG_DFL); /* not the handler of the tests */
+	raise(SIGSEGV);
+}
+
+static void fault_of_its_own_still_ends_it(void **state)
+{
+	int status = run(fault, -1);
+
+	(void)state;
+	assert_true(WIFSIGNALED(status));
+	assert_int_equal(WTERMSIG(status), SIGSEGV);
+}
+
+static void handle(int signal)
+{
+	(void)signal;
+}
+
+static void signal_itself(int out)
+{
+	signal(SIGUSR1, handle);
+	raise(SIGUSR1);
+	write_reading(out);
+}
+
+static void signals_reach_it(void **state)
+{
+	uint64_t reading;
+	int ends[2];
+
+	(void)state;
+	assert_int_equal(pipe(ends), 0);
+	assert_int_equal(run(signal_itself, ends[1]), 0);
+	assert_int_equal(read(ends[0], &reading, sizeof(reading)), sizeof(reading));
+}
+
+int main(void)
+{
+	const struct CMUnitTest tests[] = {
+		cmocka_unit_test(process_and_its_child_read_the_other_rate),
+		cmocka_unit_test(fault_of_its_own_still_ends_it),
+		cmocka_unit_test(signals_reach_it),
+	};
+
+	return cmocka_run_group_tests(tests, NULL, NULL);
+}
