@@ -53,7 +53,7 @@ def test_readme_of_a_folder_is_one_page(folder: str) -> None:
 
 
 def test_map_of_the_code_has_every_room() -> None:
-    page = CHECKOUT / "rig" / "docs" / "explanation" / "map-of-the-code.md"
+    page = CHECKOUT / "rig" / "README.md"
     told = set(re.findall(r"(?m)^\| `(\w+)` \|", Document(page).text))
     folders = (CHECKOUT / "rig" / "delayrig").iterdir()
     assert told == {path.name for path in folders if (path / "__init__.py").is_file()}

@@ -14,7 +14,7 @@ Layers, in the order in which they run:
 """
 OPTIONS_HELP = """
 Options:
-  --all            the release check: all layers, and what takes long in each (tests/TIERS.md)
+  --all            the release check: all layers, and what takes long in each
   -k WORDS         only tests whose names match; for Python layers an expression of pytest's
   --last-failed    only what failed when its layer was run last
   --list           only list the tests that would run

@@ -1,7 +1,7 @@
 # SPDX-License-Identifier: GPL-2.0-or-later
-"""Writes tests/TIERS.md: the tier of each test and the reason, from the tests' own marks.
+"""Prints the tier of each test and the reason, from the tests' own marks.
 
-.rig/venv/bin/python -m tests.runner.tiers      writes it anew
+.rig/venv/bin/python -m tests.runner.tiers
 """
 
 import ast
@@ -13,17 +13,7 @@ from tests.runner.layers import FUZZ_SHARE, LAYERS
 from tests.runner.places import find_places
 
 LONG, BOUNDS = "long", "bounds"
-PAGE = "tests/TIERS.md"
-HEAD = """\
-<!-- SPDX-License-Identifier: GPL-2.0-or-later -->
-<!-- Written by `.rig/venv/bin/python -m tests.runner.tiers`; a test compares. -->
-# tests: two tiers
-
-`tests/run` is the quick tier: all that is deep, once. `tests/run --all` is the release check:
-it runs all tests, each as far as it goes. A test is left to `--all` if it is long rather than deep
-(kills, sweeps in real time, builds from nothing) and a shorter test in the quick tier looks at the
-same thing. A test that pytest runs without `--quick` goes as far as in `--all`.
-"""
+HEAD = "# tests: two tiers\n"
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -94,7 +84,7 @@ def _is_mark(node: ast.expr, name: str) -> bool:
 
 
 def page_text(checkout: Path) -> str:
-    """Returns the whole page."""
+    """Returns all that differs between the tiers, as Markdown."""
     found = list(marked_tests(checkout))
     return "\n".join(
         [
@@ -140,5 +130,4 @@ def _bound_lines(found: list[Marked]) -> Iterator[str]:
 
 
 if __name__ == "__main__":
-    place = find_places().checkout
-    (place / PAGE).write_text(page_text(place), encoding="utf-8")
+    print(page_text(find_places().checkout))

@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: GPL-2.0-or-later
-"""The page of the tiers agrees with the marks, and each test is in a tier."""
+"""The list of long tests agrees with the marks, and each test is in a tier."""
 
 import os
 import subprocess
@@ -9,7 +9,7 @@ from pathlib import Path
 import pytest
 
 from tests.rig.builders import CHECKOUT
-from tests.runner.tiers import PAGE, marked_tests, page_text
+from tests.runner.tiers import marked_tests, page_text
 
 MODULE = """\
 import pytest
@@ -44,9 +44,10 @@ def checkout(tmp_path: Path) -> Path:
     return tmp_path
 
 
-def test_page_is_what_the_marks_say() -> None:
-    text = (CHECKOUT / PAGE).read_text(encoding="utf-8")
-    assert text == page_text(CHECKOUT), "run: .rig/venv/bin/python -m tests.runner.tiers"
+def test_reasons_and_bounds_of_the_marks_are_told(checkout: Path) -> None:
+    text = page_text(checkout)
+    assert "| `tests/test_it.py::test_long` | an hour |" in text
+    assert "| `tests/test_it.py::test_bounded` | kills | 2 | 9 |" in text
 
 
 def test_every_mark_is_found_whichever_way_it_is_written(checkout: Path) -> None:
