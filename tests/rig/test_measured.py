@@ -145,7 +145,7 @@ def test_page_of_the_newest_has_versions_and_what_convicts() -> None:
     bad = replace(bad, subject=facts, verdict=Verdict.TOO_SHORT, evidence=[make_evidence()])
     page = newest_page(Results(run=make_run_header(), cells=[good, bad], contrasts=[]))
     assert "| `debian:sid` | 1.8.0 |" in page
-    told = page[page.index("What convicts them:") :]
+    told = page[page.index("What convicts them, ") :]
     assert f"too_short {bad.id}" in told
     assert all(line in told for line in evidence_lines(bad))
     assert good.id not in told

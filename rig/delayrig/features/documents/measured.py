@@ -119,21 +119,21 @@ def right_table(results: Results) -> str:
 
 
 def newest_page(results: Results) -> str:
-    """Returns the verdicts of released flashroms, each with its version and the evidence."""
+    """Returns the verdicts of released flashroms, each with its version and a finding."""
     cells = [cell for cell in results.cells if cell.role == Role.MEASURE]
     versions = {cell.subject.name: cell.subject.version for cell in cells if cell.subject.version}
     findings = [
         line
         for cell in cells
         if cell.evidence
-        for line in (f"{cell.verdict} {cell.id}", *(f"  {said}" for said in evidence_lines(cell)))
+        for line in (f"{cell.verdict} {cell.id}", f"  {evidence_lines(cell)[0]}")
     ]
     return _page(
         "What the newest flashroms do",
         f"`rig/rig run --plan {results.run.plan}`. Suites move on; these were the versions:",
         _table(("subject", "version"), [(f"`{n}`", v) for n, v in sorted(versions.items())]),
         _indented(_lines_of(cells)),
-        "What convicts them:",
+        "What convicts them, the first finding of each cell:",
         _indented(findings),
     )
 
