@@ -151,8 +151,14 @@ REPORTS = {
         "> Command line (5 args): flashrom -p linux_spi:dev=/dev/spidev0.0,spispeed=2000 -w a.bin\n"
         "> Using clock_gettime for delay loops (clk_id: 1, resolution: 1ns).\n"
         '> Found Winbond flash chip "W25Q64.V" (8192 kB, SPI) on linux_spi.\n',
-        words="bundled --chip W25Q64FV,W25Q64JV --job write",
-        open="flashrom,speed,cores,architecture,programmer",
+        words="bundled --chip W25Q64FV,W25Q64JV --programmer linux_spi --job write",
+        open="flashrom,speed,cores,architecture",
+    ),
+    "an adapter that our own flashrom has no driver for": Reported(
+        text="$ flashrom -p ch341a_spi -w bios.bin\n"
+        + found("Winbond", "W25Q64.V", 8192, "ch341a_spi"),
+        words="debian:trixie --chip W25Q64FV,W25Q64JV --programmer ch341a_spi --job write",
+        open="flashrom,speed,cores,architecture,timers",
     ),
     "serial programmer with its speed": Reported(
         text="# flashrom -p serprog:dev=/dev/ttyACM0:115200 -c W25Q128.V -r out.bin -V\n"

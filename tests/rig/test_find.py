@@ -118,7 +118,8 @@ def test_job_that_needs_no_time_or_failed_is_never_slow() -> None:
         (Verdict.TOO_SHORT, Job.READ, "waits were cut short, but the job changes nothing"),
         (Verdict.OP_FAILED, Job.WRITE, "it failed, and said so at once"),
         (Verdict.SKIPPED, Job.WRITE, "not run: a reason"),
-        (Verdict.HUNG, Job.WRITE, "another symptom: hung"),
+        (Verdict.HUNG, Job.WRITE, "it did not end in the time"),
+        (Verdict.INCONCLUSIVE, Job.WRITE, "another symptom: inconclusive"),
     ],
 )
 def test_cause_is_said_in_words(verdict: Verdict, job: Job, why: str) -> None:

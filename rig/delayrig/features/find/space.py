@@ -7,6 +7,8 @@ from delayrig.model.corner import Corner
 from delayrig.plan.schema import Group, Plan, Span
 
 STRENGTH = 2
+DEADLINE_S = 60
+"""The time of a subject, which a job takes a tenth of. Who is searched for as hung gets the usual."""
 REGION_KIB = 4
 SOURCE = "rig/rig find"
 SPI_PARTS = ["W25Q128JV", "AT45DB321D", "SST25VF040B", "M95M02-DR"]
@@ -38,6 +40,7 @@ def plan_for(symptom: Symptom, subject: str) -> Plan:
             name=f"find-{name}",
             region_kib=REGION_KIB,
             strength=STRENGTH,
+            deadline_s=0 if symptom is Symptom.HUNG else DEADLINE_S,
             over=Span(
                 mips=MIPS,
                 cores=CORES,

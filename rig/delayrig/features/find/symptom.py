@@ -66,6 +66,8 @@ def why_not(symptom: Symptom, result: CellResult) -> str:
         return "waits were cut short, but the job changes nothing in the part"
     if result.verdict is Verdict.OP_FAILED:
         return "it failed, and said so at once"
+    if result.verdict is Verdict.HUNG:
+        return "it did not end in the time that the search gives"
     if result.verdict is Verdict.PASS:
         return "no wait was cut short"
     return f"another symptom: {result.verdict}"

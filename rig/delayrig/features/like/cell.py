@@ -22,6 +22,7 @@ from delayrig.plan.machines import CORES_MAX, Machine
 from delayrig.plan.schema import CORES_KNOWN
 
 USUAL_SUBJECT = "bundled"
+ITS_DRIVERS = ("serprog", "dummy", "nicintel", "linux_spi")
 NO_PART = ("SFDP-capable chip", "Opaque flash chip")
 """Names of flashrom's that fit any part."""
 MOVED = "move:accept"
@@ -77,7 +78,6 @@ class Likeness:
 
 def likeness(facts: Facts, known: Known) -> Likeness:
     found = Likeness()
-    _choose_subject(found, facts, known)
     cores = read_cores(facts)
     hazards = dict(_told_hazards(facts))
     _choose_machine(found, facts, cores, known)
@@ -86,14 +86,34 @@ def likeness(facts: Facts, known: Known) -> Likeness:
     _choose_job(found, facts)
     _say_about_time(found, facts)
     _choose_hazards(found, hazards, is_unequal=found.lane is LaneName.LIVE and cores.are_unequal)
+    _choose_subject(found, facts, known)
     return found
 
 
 def _choose_subject(found: Likeness, facts: Facts, known: Known) -> None:
+    """Chooses it last, because it must have the programmer, and says so first."""
+    told = Likeness(subject=_usual_subject(found, known))
+    _look_for_release(told, facts, known)
+    found.subject = told.subject
+    found.reasons[:0], found.open[:0] = told.reasons, told.open
+
+
+def _usual_subject(found: Likeness, known: Known) -> str:
+    """Returns our flashrom, or the newest release if ours has not that programmer."""
+    driver = found.given.get("programmer", ("serprog",))[0].partition(":")[0]
+    newest = max(known.releases, key=_numbers, default="")
+    return USUAL_SUBJECT if driver in ITS_DRIVERS else known.releases.get(newest, USUAL_SUBJECT)
+
+
+def _numbers(version: str) -> list[int]:
+    return [int(number) for number in re.findall(r"[0-9]+", version)]
+
+
+def _look_for_release(found: Likeness, facts: Facts, known: Known) -> None:
     version = facts.one("version")
     if version is None:
         told = facts.differ("version") or "no report says it"
-        found.leave("flashrom", f"{told}; the line takes {USUAL_SUBJECT}")
+        found.leave("flashrom", f"{told}; the line takes {found.subject}")
     elif version.value in known.releases:
         found.subject = known.releases[version.value]
         why = f"flashrom {version.value} ({version.where}); a build of that release"
@@ -102,7 +122,7 @@ def _choose_subject(found: Likeness, facts: Facts, known: Known) -> None:
         found.leave(
             "flashrom",
             f"{version.value} ({version.where}) is none of `rig/rig subjects`; the line takes"
-            f" {USUAL_SUBJECT}: put its program, or git:REV of a tree, there",
+            f" {found.subject}: put its program, or git:REV of a tree, there",
         )
 
 
