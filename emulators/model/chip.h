@@ -243,7 +243,10 @@ bool chip_deselect(struct chip *chip, uint64_t now_ns, struct chip_facts *facts)
 /* Returns how many bytes passed since chip select fell, and how many of them were a reply. */
 size_t chip_passed_len(const struct chip *chip, size_t *reply_len);
 
-/* A whole one, of which all bytes pass in the moment that it begins. */
+/*
+ * A whole one, of which all bytes pass in the moment that it begins, but those of a register that
+ * is polled: they pass one after the other until it ends.
+ */
 void chip_transfer(
 	struct chip *chip, const struct chip_transfer *transfer, struct chip_facts *facts);
 

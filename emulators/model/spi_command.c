@@ -258,6 +258,11 @@ void spi_listen(struct chip *chip, uint64_t now_ns, uint8_t *reply, size_t len)
 	wire->clocked_len += len - missing;
 }
 
+bool spi_reply_may_change(const struct chip *chip)
+{
+	return works_when(chip->wire.command, SPI_WHILE_BUSY) && chip->wire.command->reply;
+}
+
 static void act(struct chip *chip, uint64_t now_ns)
 {
 	const struct spi_wire *wire = &chip->wire;

@@ -67,6 +67,9 @@ void spi_reply(struct chip *chip, uint64_t now_ns, uint8_t *reply, size_t len);
 /* Takes clocks of which nobody drives the bus but the part. */
 void spi_listen(struct chip *chip, uint64_t now_ns, uint8_t *reply, size_t len);
 
+/* Returns true for a command that polls: its reply changes while chip select is low. */
+bool spi_reply_may_change(const struct chip *chip);
+
 /* Chip select rises at @now_ns: the command acts. */
 void spi_end(struct chip *chip, uint64_t now_ns);
 

@@ -39,14 +39,17 @@ static struct figure shorter(struct figure a, struct figure b)
 	return a.ns < b.ns ? a : b;
 }
 
-/* A part that gives times for single bytes needs no whole page time for a few of them. */
+/*
+ * A part that gives times for single bytes needs no whole page time for a few of them; one that
+ * gives the time of one byte alone needs it for more.
+ */
 static struct busy_time program_time(const struct part *part, size_t len)
 {
 	const struct busy_time *page = &part->spi->page_program;
 	const struct busy_time *first = &part->spi->byte_program_first;
 	const struct busy_time *next = &part->spi->byte_program_next;
 
-	if (first->max.ns == 0 || len >= part->page_bytes)
+	if (first->max.ns == 0 || len >= part->page_bytes || (next->max.ns == 0 && len > 1))
 		return *page;
 	return (struct busy_time){
 		.min = shorter(bytes_figure(first->min, next->min, len), page->min),
@@ -106,14 +109,18 @@ static bool lacks_small_sectors(const struct chip *chip, uint8_t opcode)
 	       part_erase_find(chip->part, opcode)->region_count > 0;
 }
 
+/* A chip erase that block protection forbids sets no E_ERR (S25FL128S, bulk erase). */
 static void run_erase(struct chip *chip, const struct spi_request *request)
 {
+	const struct part_erase *erase = part_erase_find(chip->part, request->facts->opcode);
+	bool is_whole = erase->size_bytes == chip->part->size_bytes;
+
 	if (lacks_small_sectors(chip, request->facts->opcode)) {
 		request->facts->rule = CHIP_RULE_REGION;
 		return;
 	}
 	spi_run_erase(chip, request);
-	if (request->facts->rule == CHIP_RULE_PROTECTED)
+	if (request->facts->rule == CHIP_RULE_PROTECTED && !is_whole)
 		note_refusal(chip, true);
 }
 
@@ -178,7 +185,7 @@ static void run_write_status(struct chip *chip, const struct spi_request *reques
 static const struct spi_command commands[] = {
 	/* Looked for in this order: of each page. */
 	{0x05, "RDSR", 0, 0, POLLS, NULL, 0, ANY, spi_reply_status, NULL},
-	{0x06, "WREN", 0, 0, SPI_BEGINS_WRITE, NULL, 0, ANY, NULL, spi_run_write_enable},
+	{0x06, "WREN", 0, 0, SPI_BEGINS_WRITE, NULL, 0, 0, NULL, spi_run_write_enable},
 	{0x02, "PP", MODE, 0, WRITES, NULL, 1, ANY, NULL, run_page_program},
 	{0x03, "READ", MODE, 0, 0, NULL, 0, ANY, spi_reply_array, NULL},
 	/* Commands that read the identity. */
@@ -200,7 +207,7 @@ static const struct spi_command commands[] = {
 	{0x07, "RDSR2V", 0, 0, POLLS, spi_has_status, 0, ANY, spi_reply_status, NULL},
 	{0x2B, "RDSCUR", 0, 0, POLLS, spi_has_status, 0, ANY, spi_reply_status, NULL},
 	{0x33, "RDCR3", 0, 0, POLLS, spi_has_status, 0, ANY, spi_reply_status, NULL},
-	{0x04, "WRDI", 0, 0, 0, NULL, 0, ANY, NULL, spi_run_write_enable},
+	{0x04, "WRDI", 0, 0, 0, NULL, 0, 0, NULL, spi_run_write_enable},
 	{0x50, "VSREN", 0, 0, SPI_HAS_VOLATILE_STATUS | SPI_BEGINS_WRITE, NULL, 0, 0, NULL,
 		spi_run_status_enable},
 	{0x01, "WRSR", 0, 0, WRITES_STATUS, NULL, 1, ANY, NULL, run_write_status},

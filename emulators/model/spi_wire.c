@@ -144,6 +144,24 @@ size_t chip_passed_len(const struct chip *chip, size_t *reply_len)
 	return chip->wire.clocked_len;
 }
 
+/*
+ * Each byte of a reply that may change shows its own moment, earlier by the command's bytes: a
+ * client that reads one byte sees the moment in which the command began.
+ */
+static void listen_by_bytes(struct chip *chip, const struct chip_transfer *transfer)
+{
+	uint64_t byte_ns = (transfer->end_ns - transfer->start_ns) /
+			   (transfer->command_len + transfer->reply_len);
+
+	for (size_t i = 0; i < transfer->reply_len; i++) {
+		uint64_t now_ns = transfer->start_ns + i * byte_ns;
+
+		chip_settle(chip, now_ns);
+		spi_listen(chip, now_ns, transfer->reply + i, 1);
+	}
+}
+
+/* A power cut comes between whole transfers, never within one. */
 void chip_transfer(
 	struct chip *chip, const struct chip_transfer *transfer, struct chip_facts *facts)
 {
@@ -152,6 +170,8 @@ void chip_transfer(
 	take(chip, transfer->command, transfer->command_len);
 	if (transfer->reply_len > 0 && chip->wire.is_silent)
 		memset(transfer->reply, FLOATING, transfer->reply_len);
+	else if (transfer->reply_len > 1 && !chip->power.planned && spi_reply_may_change(chip))
+		listen_by_bytes(chip, transfer);
 	else if (transfer->reply_len > 0)
 		spi_listen(chip, transfer->start_ns, transfer->reply, transfer->reply_len);
 	finish(chip, transfer->end_ns, facts);

@@ -118,7 +118,9 @@ def _read_nor(top: Table, _size_bytes: int, sources: Sources) -> dict[str, Field
         fields |= spi.read_suspend(top.table("suspend"), top.table("status"), sources)
     busy, wait = top.table("busy"), top.table("wait")
     fields |= spi.read_busy(busy, sources, PAGE_PROGRAM | WRITE_STATUS, NOR_BUSY_OPTIONAL)
-    spi.check_pair(busy, fields, "byte_program_first", "byte_program_next")
+    if "byte_program_next" in fields and "byte_program_first" not in fields:
+        remedy = "give the first byte's time, too"
+        raise busy.error("byte_program_next", "has no byte_program_first", remedy=remedy)
     fields |= spi.read_wait(wait, sources, optional=NOR_WAITS, defaults=NOR_WAIT_DEFAULTS)
     spi.check_pair(wait, fields, "deep_power_down", "release_power_down")
     return {"spi": fields}

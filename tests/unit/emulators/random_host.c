@@ -126,8 +126,8 @@ static void step_spi(struct random_host *host)
 	make_command(host);
 	guard_before(host->guard, host->now_ns);
 	send(host, end_ns);
-	guard_after(host->guard, host->command[0], &host->facts, host->now_ns);
-	host->now_ns = end_ns;
+	host->now_ns = end_ns; /* the bytes of a reply may pass until then */
+	guard_after(host->guard, host->command[0], &host->facts, end_ns);
 }
 
 /* Cycles: mostly whole sequences, so that works begin. */

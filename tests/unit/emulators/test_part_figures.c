@@ -368,6 +368,8 @@ static void s25fl128s_of_both_kinds_differ_in_page_and_sector(void **state)
 	assert_figure(erase_of(large, 0xD8)->busy.max, 1875 * MS, GRADE_SECONDARY);
 	assert_figure(erase_of(small, 0x60)->busy.max, 165 * S, GRADE_SECONDARY);
 	assert_graded(&small->spi->write_status, 140 * MS, GRADE_UNSURE, 200 * MS, GRADE_SECONDARY);
+	assert_graded(
+		&small->spi->page_program, 275 * US, GRADE_ASSUMED, 550 * US, GRADE_SECONDARY);
 	assert_graded(&large->spi->page_program, 340 * US, GRADE_UNSURE, 750 * US, GRADE_SECONDARY);
 	assert_figure(small->spi->soft_reset, 35 * US, GRADE_SECONDARY);
 	assert_int_equal(small->spi->deep_power_down.ns, 0);

@@ -14,6 +14,7 @@
 BENCH_SET_UP(w25q128jv, "W25Q128JV")
 BENCH_SET_UP(m25p80, "M25P80")
 BENCH_SET_UP(w25q64fv, "W25Q64FV")
+BENCH_SET_UP(mx25l6436f, "MX25L6436F")
 
 static void identity_is_the_parts_own(void **state)
 {
@@ -116,6 +117,18 @@ static void program_of_few_bytes_takes_the_byte_times_where_given(void **state)
 	assert_int_equal(bench->facts.work_ns, 700 * US);
 }
 
+static void program_of_one_byte_alone_takes_its_own_time(void **state)
+{
+	struct bench *bench = *state;
+	uint8_t bytes[2] = {0, 0};
+
+	bench_program(bench, 0, bytes, 1);
+	assert_int_equal(bench->facts.work_ns, 10 * US);
+	bench_finish_work(bench);
+	bench_program(bench, 0, bytes, 2);
+	assert_int_equal(bench->facts.work_ns, 330 * US);
+}
+
 static void program_without_write_enable_is_ignored(void **state)
 {
 	struct bench *bench = *state;
@@ -170,6 +183,7 @@ int main(void)
 		WITH(w25q128jv, program_past_the_page_end_wraps_inside_the_page),
 		WITH(w25q128jv, program_of_more_than_a_page_keeps_the_last_bytes),
 		WITH(w25q128jv, program_twice_clears_bits_and_sets_none),
+		WITH(mx25l6436f, program_of_one_byte_alone_takes_its_own_time),
 		WITH(w25q64fv, program_of_few_bytes_takes_the_byte_times_where_given),
 		WITH(w25q128jv, program_without_write_enable_is_ignored),
 		WITH(w25q128jv, write_enable_is_seen_in_status_and_undone_by_disable),

@@ -116,6 +116,19 @@ static void refused_write_holds_s25fl_until_its_error_is_cleared(void **state)
 	assert_int_equal(bench_status(bench), 0x1C);
 }
 
+static void chip_erase_of_s25fl_with_protected_blocks_sets_no_error(void **state)
+{
+	struct bench *bench = *state;
+	uint8_t some = 0x04;
+
+	bench_write_register(bench, 0x01, &some, 1);
+	bench_finish_work(bench);
+	bench_op(bench, 0x06, 0);
+	bench_op(bench, 0x60, 0);
+	assert_int_equal(bench->facts.rule, CHIP_RULE_PROTECTED);
+	assert_int_equal(bench_status(bench), 0x04 | 0x02);
+}
+
 static void flag_status_says_ready_and_keeps_errors_until_cleared(void **state)
 {
 	struct bench *bench = *state;
@@ -242,6 +255,7 @@ int main(void)
 		WITH(w25q128jv, stored_status_survives_a_power_cycle),
 		WITH(sst26vf064b, sst26_is_busy_by_two_bits),
 		WITH(s25fl256s, refused_write_holds_s25fl_until_its_error_is_cleared),
+		WITH(s25fl256s, chip_erase_of_s25fl_with_protected_blocks_sets_no_error),
 		WITH(n25q128, flag_status_says_ready_and_keeps_errors_until_cleared),
 		WITH(m25p80, wel_falls_within_the_busy_time_and_anew_for_each_use),
 		WITH(m25p10a, wel_falls_within_the_busy_time_and_anew_for_each_use),

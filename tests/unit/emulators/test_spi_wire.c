@@ -78,6 +78,43 @@ static void status_bytes_of_one_command_show_the_moment_of_each(void **state)
 	bench_deinit(&bench);
 }
 
+static void status_bytes_of_a_whole_transfer_show_the_moment_of_each(void **state)
+{
+	static const uint8_t read_status[] = {0x05};
+	struct bench bench;
+	struct chip_transfer transfer = {.command = read_status, .command_len = 1, .reply_len = 9};
+
+	(void)state;
+	bench_init(&bench, "W25Q128JV", "max");
+	start_program(&bench);
+	transfer.start_ns = bench.chip.busy_until_ns - 8 * BYTE_NS;
+	transfer.end_ns = transfer.start_ns + 10 * BYTE_NS;
+	transfer.reply = bench.reply;
+	chip_transfer(&bench.chip, &transfer, &bench.facts);
+	for (size_t i = 0; i < 8; i++)
+		assert_int_equal(bench.reply[i], STATUS_BUSY_AND_ENABLED);
+	assert_int_equal(bench.reply[8], 0);
+	bench_deinit(&bench);
+}
+
+static void write_enable_with_a_byte_too_many_is_ignored(void **state)
+{
+	static const uint8_t enable[] = {0x06, 0};
+	static const uint8_t disable[] = {0x04, 0};
+	struct bench bench;
+
+	(void)state;
+	bench_init(&bench, "MX25L6436F", "typ");
+	stream(&bench, enable, sizeof(enable));
+	assert_int_equal(bench.facts.rule, CHIP_RULE_LENGTH);
+	assert_false(bench.chip.spi.write_enabled);
+	stream_op(&bench, 0x06);
+	stream(&bench, disable, sizeof(disable));
+	assert_int_equal(bench.facts.rule, CHIP_RULE_LENGTH);
+	assert_true(bench.chip.spi.write_enabled);
+	bench_deinit(&bench);
+}
+
 static void program_begins_when_chip_select_rises(void **state)
 {
 	static const uint8_t program[] = {0x02, 0, 0, 0, 0x5A};
@@ -275,6 +312,8 @@ int main(void)
 {
 	const struct CMUnitTest tests[] = {
 		cmocka_unit_test(status_bytes_of_one_command_show_the_moment_of_each),
+		cmocka_unit_test(status_bytes_of_a_whole_transfer_show_the_moment_of_each),
+		cmocka_unit_test(write_enable_with_a_byte_too_many_is_ignored),
 		cmocka_unit_test(program_begins_when_chip_select_rises),
 		cmocka_unit_test(wait_after_a_reset_counts_from_the_rise_of_chip_select),
 		cmocka_unit_test(margin_is_that_of_the_fall_of_chip_select),
