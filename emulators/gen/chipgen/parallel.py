@@ -133,7 +133,7 @@ def _waits(table: Table, sources: Sources) -> Fields:
 
 def _window(table: Table, sources: Sources) -> Figure:
     table.check_keys(required=("us", "source"))
-    return Figure(ns=table.microseconds_as_ns("us"), grade=sources.grade(table))
+    return Figure(ns=table.microseconds_as_ns("us"), grade=sources.figure_grade(table))
 
 
 def _windows(

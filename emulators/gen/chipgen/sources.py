@@ -17,8 +17,13 @@ from chipgen.figures import (
 from chipgen.table import Table
 
 # Every file may name these. `recalled` is from the maker's datasheet, which was not read again for
-# the file; `flashrom` is its tables of flash chips at commit b946ca13.
-SHARED = {"recalled": Grade.UNSURE, "flashrom": Grade.SECONDARY}
+# the file; `flashrom` is its tables of flash chips at commit b946ca13; `assumed` is what parts of
+# the family have, where no source tells: for masks, opcodes and clocks, never for a figure.
+SHARED = {
+    "recalled": Grade.UNSURE,
+    "flashrom": Grade.SECONDARY,
+    "assumed": Grade.ASSUMED,
+}
 
 
 @dataclass(frozen=True, slots=True)
@@ -28,6 +33,13 @@ class Sources:
     def grade(self, table: Table, key: str = "source") -> Grade:
         """Returns the grade of the source that the table names."""
         return self.grades[table.choice(key, tuple(self.grades))]
+
+    def figure_grade(self, table: Table, key: str = "source") -> Grade:
+        """Returns the grade of a figure's source; only the rule may invent figures."""
+        grade = self.grade(table, key)
+        if grade is Grade.ASSUMED:
+            raise table.error(key, "gives no figure", remedy="write `assumed = true` alone")
+        return grade
 
     def check_keys(
         self, table: Table, *, required: tuple[str, ...], optional: tuple[str, ...] = ()
@@ -64,7 +76,8 @@ class Sources:
                 raise table.error(source, "has no figure", remedy=f"add `{name}_us`")
             return None
         key = source if source in table.values else "source"
-        return Figure(ns=table.microseconds_as_ns(f"{name}_us"), grade=self.grade(table, key))
+        grade = self.figure_grade(table, key)
+        return Figure(ns=table.microseconds_as_ns(f"{name}_us"), grade=grade)
 
     def wait(self, table: Table, name: str) -> Figure:
         """Reads a row with the longest time that the part may take, or `assumed`."""
@@ -76,7 +89,7 @@ class Sources:
                 raise table.error("assumed", "no rule for it", remedy="find the figure")
             return figure
         table.check_keys(required=("max_us", "source"))
-        return Figure(ns=table.microseconds_as_ns("max_us"), grade=self.grade(table))
+        return Figure(ns=table.microseconds_as_ns("max_us"), grade=self.figure_grade(table))
 
 
 def read_sources(table: Table) -> Sources:
