@@ -8,7 +8,7 @@ from delayrig.plan.schema import Group, Plan, Span
 
 STRENGTH = 2
 DEADLINE_S = 60
-"""The time of a subject, which a job takes a tenth of. Who is searched for as hung gets the usual."""
+"""The time of a subject; a job takes a tenth. In a search for a hang it gets the usual time."""
 REGION_KIB = 4
 SOURCE = "rig/rig find"
 SPI_PARTS = ["W25Q128JV", "AT45DB321D", "SST25VF040B", "M95M02-DR"]
