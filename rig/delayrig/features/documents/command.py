@@ -163,7 +163,7 @@ def _known_bad(folder: Path) -> str:
     return known_bad_page(plain, strange, read_results(folder / "never-accused"))
 
 
-JOINED = {
+JOINED: dict[str, tuple[tuple[str, ...], Callable[[Path], str]]] = {
     "gate.md": (("default", "gate"), _gate),
     "known-bad.md": (("known-bad", "strangers", "never-accused"), _known_bad),
 }
