@@ -39,12 +39,12 @@ def test_every_key_has_a_meaning(kind: type[Kind]) -> None:
     ("name", "annotation", "said"),
     [
         ("t_ns", "Ns", "ns"),
-        ("gap_ns", "int | None", "ns, may be negative or null"),
+        ("gap_ns", "int | None", "ns, signed or null"),
         ("short_ns_max", "Ns", "ns"),
         ("size_bytes", "Count", "bytes"),
         ("op", "Octet | None", 'byte, `"0x9f"` or null'),
         ("link", "str | None", "text or null"),
-        ("ack", "bool", "true or false"),
+        ("ack", "bool", "bool"),
         ("by", "Literal['return', 'site']", "`return` or `site`"),
         ("words", "list[Word]", "list"),
         ("count", "Count", "number"),
@@ -59,10 +59,10 @@ def test_value_is_told_by_the_unit_in_its_name_or_by_its_type(
 @pytest.mark.parametrize(
     ("kind", "row"),
     [
-        (Serprog, "- `arrived_ns` (ns, may be missing): The time at which it had arrived"),
-        (Serprog, "- `gap_ns` (ns, may be negative or null): The time from the previous"),
-        (SubjectStart, "- `cpus` (text, may be missing): The CPUs of this machine"),
-        (TraceStart, "- `vcpus[].min_kips` (kips): The least speed that a governor may choose."),
+        (Serprog, "- `arrived_ns` (ns, optional): Time at which it had arrived"),
+        (Serprog, "- `gap_ns` (ns, signed or null): Time from the previous"),
+        (SubjectStart, "- `cpus` (text, optional): CPUs of this machine"),
+        (TraceStart, "- `vcpus[].min_kips` (kips): Least speed that a governor may choose."),
     ],
 )
 def test_row_of_a_key_is_below_its_kind(kind: type[Kind], row: str) -> None:
@@ -80,4 +80,4 @@ def test_writers_of_a_kind_are_told_where_they_are_not_the_usual_ones() -> None:
 
 def test_moment_that_each_kind_has_is_told_once() -> None:
     assert "- `t_ns` (ns): When it happened" not in PAGE
-    assert "- `t_ns` (ns, may be negative): When it began." in PAGE
+    assert "- `t_ns` (ns, signed): When it began." in PAGE

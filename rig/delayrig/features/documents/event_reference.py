@@ -31,7 +31,8 @@ the lines of the [delay plugin](#delay-plugin), which are not kept.
 - `pace.jsonl` (live lane): the trace of the [CPU plugin](#cpu-plugin).
 
 Keys stand in the order of the lists. Times (`..._ns`) are nanoseconds; moments are of the chip's
-clock. Every key is always there unless the list says "may be missing". `t_ns` (ns), which is not
+clock. Every key is always there unless it is optional; times may be negative only
+where they are signed. `t_ns` (ns), which is not
 listed, is the moment of the event; kinds with `read_ns` or `start_ns` have that in its place. A
 line of an unknown kind, with an unknown key, without a key that it owes, with a value of another
 type or with a negative time makes the guest a lost one (`infra_error`). The message names the
@@ -61,7 +62,7 @@ TYPES = {
     "float": "number",
     "Octet": 'byte, `"0x9f"`',
     "str": "text",
-    "bool": "true or false",
+    "bool": "bool",
     "End": "text",
 }
 LIMITS = ("_min", "_max")
@@ -113,11 +114,17 @@ def _kind(kind: type[Kind], usual: tuple[Writer, ...]) -> str:
     if kind.since > FIRST_VERSION:
         text += f" Since version {kind.since}."
     rows = "".join(
-        f"- `{key}` ({unit}){f': {meaning}' if meaning else ''}\n"
+        f"- `{key}` ({unit}){f': {_terse(meaning)}' if meaning else ''}\n"
         for key, unit, meaning in _keys(kind)
         if meaning != MEANINGS.get(key)
     )
     return f"\n### `{name_of(kind)}`\n\n{_wrapped(text)}\n" + (f"\n{rows}" if rows else "")
+
+
+def _terse(meaning: str) -> str:
+    """Returns the meaning without its first article."""
+    rest = meaning.removeprefix("The ")
+    return rest[:1].upper() + rest[1:] if rest[:1].isalpha() else meaning
 
 
 def _keys(kind: type[msgspec.Struct], prefix: str = "") -> Iterator[tuple[str, str, str]]:
@@ -135,7 +142,7 @@ def _value(kind: type[msgspec.Struct], field: msgspec.structs.FieldInfo, text: F
     """Returns the type of the value, and whether it may be missing."""
     if field.required or not kind.__struct_config__.omit_defaults:
         return unit_of(field.name, text.annotation)
-    return unit_of(field.name, text.annotation.removesuffix(" | None")) + ", may be missing"
+    return unit_of(field.name, text.annotation.removesuffix(" | None")) + ", optional"
 
 
 def field_texts(kind: type[msgspec.Struct]) -> Iterator[FieldText]:
@@ -171,7 +178,7 @@ def unit_of(name: str, annotation: str) -> str:
     for limit in LIMITS:
         stem = stem.removesuffix(limit)
     unit = next((unit for end, unit in UNITS.items() if stem.endswith(end)), "")
-    signed = ", may be negative" if unit == "ns" and plain == "int" else ""
+    signed = ", signed" if unit == "ns" and plain == "int" else ""
     return f"{unit or TYPES.get(plain, 'number')}{signed}{or_null}"
 
 
