@@ -140,7 +140,7 @@ REPORTS = {
     "erase fails on a small board": Reported(
         text=banner("v0.9.9-r1954", "armv7l", "4.4.13-v7+")
         + LOOP
-        + found("Winbond", "W25Q64.W", 8192, "linux_spi")
+        + found("Winbond", "W25Q16.W", 2048, "linux_spi")
         + ERASE_FAILED
         + cpuinfo(*[arm("0xd03")] * 4, tail="Hardware\t: BCM2835\n"),
         words="bundled --cores 4 --job write",
@@ -186,7 +186,7 @@ REPORTS = {
         + "Using clock_gettime for delay loops (clk_id: 1, resolution: 4000000ns).\n"
         + found("GigaDevice", "GD25Q128C", 16384, "linux_mtd")
         + cpupower("0", "580 MHz - 580 MHz", "performance"),
-        words="debian:bookworm --chip GD25Q128C --hazard low-res-timers",
+        words="debian:bookworm --chip GD25Q127C,GD25Q128C --hazard low-res-timers",
         open="speed,cores,architecture,programmer,job",
     ),
     "one slow core, said by two programs": Reported(
