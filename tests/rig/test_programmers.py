@@ -277,6 +277,17 @@ def test_qemu_without_the_functions_is_refused_in_its_own_words(ask: Callable[[s
     assert refusal == "this QEMU has no nicintel: this QEMU has no get_system_memory"
 
 
+def test_warnings_of_qemu_are_no_reason(ask: Callable[[str], str]) -> None:
+    refusal = ask("echo 'qemu: warning: no peer' >&2; echo 'chip plugin: it needs X' >&2; exit 1")
+    assert refusal == "this QEMU has no nicintel: it needs X"
+
+
+def test_qemu_that_cannot_load_the_plugin_is_refused_in_its_own_words(
+    ask: Callable[[str], str],
+) -> None:
+    assert ask("echo 'qemu: bad plugin' >&2; exit 1").endswith("qemu: bad plugin")
+
+
 def test_qemu_that_is_not_there_is_refused() -> None:
     refusal_of_qemu.cache_clear()
     assert "cannot be asked" in refusal_of_qemu("/no/qemu", Path("/p.so"), "nicintel", ())

@@ -52,5 +52,7 @@ def refusal_of_qemu(program: str, plugin: Path, front: str, words: tuple[str, ..
         return f"{program} cannot be asked whether it has {front}: {error}"
     if done.returncode == 0:
         return ""
-    said = [line.removeprefix(LINE_START) for line in done.stderr.splitlines()]
-    return f"this QEMU has no {front}: {'; '.join(said) or 'it does not say why'}"
+    lines = done.stderr.splitlines()
+    # QEMU warns and complains beside the plugin, or alone where it could not even load it.
+    said = [line.removeprefix(LINE_START) for line in lines if line.startswith(LINE_START)]
+    return f"this QEMU has no {front}: {'; '.join(said or lines) or 'it does not say why'}"
