@@ -47,7 +47,7 @@ static int run(void (*program)(int out), int out)
 	assert_int_equal(tsc_serve(&gate, pid, MHZ), 0);
 	assert_int_equal(waitpid(pid, &status, 0), pid);
 	while (waitpid(-1, NULL, 0) > 0)
-		; /* who answered it */
+		; /* the process that answered */
 	return status;
 }
 
