@@ -18,6 +18,7 @@ RIGHT = [
     *("low-res-timers", "busy-siblings", "busy-siblings:0-5", "busy-siblings:accept,10-30@100"),
     *("busy-siblings:1-2,3-999999", "busy-siblings:0-5,7-10@10"),
     *("hogs:1", "hogs:32", "memory-pressure", "no-rt", "rt-throttle", "preempt-rt", "no-nohz"),
+    *("kernel:5.10", "kernel:6.12"),
     *("clocksource:tsc", "clocksource:hpet", "clocksource:acpi_pm"),
     *("wall-clock-step:+1", "wall-clock-step:-1666666", "wall-clock-step:+999999999,60000"),
     *("refused:sleep,eperm", "refused:select,enosys", "refused:poll,einval"),

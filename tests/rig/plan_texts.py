@@ -59,6 +59,7 @@ def levels(cell: Cell) -> dict[str, Any]:
         "corner": cell.corner,
         "timers": "low-res" if "low-res-timers" in cell.hazards else "high-res",
         "load": "busy-siblings" if "busy-siblings" in cell.hazards else "none",
+        "kernel": "6.1",
         "hazards": "+".join(set(cell.hazards) - {"low-res-timers", "busy-siblings"}) or "none",
         "programmer": cell.programmer.value,
         "arch": cell.arch.value,

@@ -119,6 +119,11 @@ def test_two_values_of_one_hazard_exclude_each_other_unless_it_may_be_repeated()
         parse_hazards("link:baud=1+link:baud=2")
 
 
+def test_guest_has_one_kernel() -> None:
+    with pytest.raises(BadInputError, match="exclude each other"):
+        parse_hazards("kernel:6.12+preempt-rt")
+
+
 def test_cores_are_what_the_most_demanding_needs() -> None:
     assert cores_needed(()) == 1
     assert cores_needed(("low-res-timers",)) == 1
@@ -297,6 +302,7 @@ def test_kernel_clock_and_words_make_a_guest_of_its_own() -> None:
     names = {shape_of(cell_of(word)).name for word in words}
     assert len(names) == len(words)
     assert shape_of(cell_of("preempt-rt")).kernel == "preempt-rt"
+    assert shape_of(cell_of("kernel:5.10")).kernel == "linux-5.10"
     usual = shape_of(cell_of())
     assert shape_of(cell_of("clocksource:tsc")) == usual == shape_of(cell_of("hogs:1"))
 

@@ -177,6 +177,12 @@ def test_idle_core_without_nohz_ticks_all_the_time(ticks: int, sound: bool) -> N
     assert (hazard_of("no-nohz").fault(cell_of("no-nohz"), artifacts) == "") is sound
 
 
+@pytest.mark.parametrize(("release", "sound"), [("6.12.9-cloud", True), ("6.1.0-9", False)])
+def test_kernel_of_another_release_says_its_version(release: str, sound: bool) -> None:
+    artifacts = guest_with(Guest, kernel=release)
+    assert (hazard_of("kernel:6.12").fault(cell_of("kernel:6.12"), artifacts) == "") is sound
+
+
 @pytest.mark.parametrize(
     ("version", "sound"), [("#1 SMP PREEMPT_RT Debian", True), ("#1 SMP PREEMPT_DYNAMIC", False)]
 )

@@ -10,11 +10,11 @@ from delayrig.plan.schema import find_plan, read_plan
 from tests.rig.plan_texts import AT, GROUP, HEAD, OVER, SINGLE, cells_of, error_of, live, rule
 
 
-@pytest.mark.parametrize("strength", [-1, 0, 10])
+@pytest.mark.parametrize("strength", [-1, 0, 11])
 def test_strength_beyond_the_dimensions_is_refused(strength: int) -> None:
     error = error_of(HEAD + GROUP.replace("[group.over]", f"strength = {strength}\n[group.over]"))
     assert f"key 'group[0].strength' is {strength}" in error.message
-    assert "1 to 9" in error.hint
+    assert "1 to 10" in error.hint
 
 
 @pytest.mark.parametrize("text", [GROUP, SINGLE])
@@ -247,7 +247,8 @@ def test_hazards_that_are_none_name_the_key(hazards: str, says: str) -> None:
         ('hazards = "no-nohz", arch = "arm64"', "'no-nohz' is not for arm64"),
         ('hazards = "preempt-rt", arch = "i386"', "'preempt-rt' is not for i386"),
         ('hazards = "signals:20", arch = "i386"', "'signals:20' is not for i386"),
-        ('arch = "armhf"', "unknown value 'armhf'"),
+        ('kernel = "6.12", arch = "armhf"', "'kernel:6.12' is not for armhf"),
+        ('arch = "riscv64"', "unknown value 'riscv64'"),
     ],
 )
 def test_what_an_architecture_does_not_have_is_refused(choice: str, words: str) -> None:

@@ -83,6 +83,7 @@ def test_default_plan_spans_what_it_says() -> None:
         "corner": 2,
         "timers": 2,
         "load": 2,
+        "kernel": 1,
         "hazards": 1,
         "programmer": 1,
         "arch": 1,

@@ -13,7 +13,7 @@ from delayrig.hazards.busy_siblings import BusySiblings
 from delayrig.hazards.cores import HogsEach, Hotplug
 from delayrig.hazards.cpu import Cpu
 from delayrig.hazards.hazard import Hazard
-from delayrig.hazards.kernel import Clocksource, NoNohz, PreemptRt
+from delayrig.hazards.kernel import Clocksource, NoNohz, OtherKernel, PreemptRt
 from delayrig.hazards.library_client import InLibrary, LongWaits, ShortWaits, Signals, Threads
 from delayrig.hazards.link import Fault, Link, PowerCut
 from delayrig.hazards.load import Hogs, MemoryPressure
@@ -30,7 +30,7 @@ from delayrig.hazards.wall_clock import LeapSecond, WallClockStep
 from delayrig.model.lane import LaneName
 
 KINDS: tuple[type[Hazard], ...] = (
-    *(Cpu, PreemptRt, Clocksource, NoNohz, LowResTimers, BusySiblings),
+    *(Cpu, PreemptRt, OtherKernel, Clocksource, NoNohz, LowResTimers, BusySiblings),
     *(InLibrary, Signals, Threads, ShortWaits, LongWaits),
     *(StopCont, Migrate, Move, Frequency, FrequencySteps, Governor, Smt, Steal, Hotplug),
     *(
@@ -100,6 +100,12 @@ def ordered_hazards(words: list[str]) -> tuple[str, ...]:
             raise BadInputError(
                 f"hazards {' and '.join(alike)} exclude each other", hint="leave one of them out"
             )
+    kernels = [word for word in kinds if hazard_of(word).kernel]
+    if len(kernels) > 1:
+        raise BadInputError(
+            f"hazards {' and '.join(kernels)} exclude each other",
+            hint="a guest has one kernel: leave one of them out",
+        )
     speeds = [word for word in kinds if issubclass(kinds[word], SpeedHazard)]
     if len(speeds) > 1 and any(kinds[word] is Governor for word in speeds):
         raise BadInputError(

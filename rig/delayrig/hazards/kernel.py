@@ -9,6 +9,7 @@ from delayrig.model.kinds.agent import ClockRate, Guest
 from delayrig.model.platform import Arch
 
 CLOCKSOURCES = ("tsc", "hpet", "acpi_pm")
+KERNELS = ("5.10", "6.12")
 # At 250 Hz the 200 ms in which the guest settles have 50 ticks; an idle kernel without ticks has
 # two.
 TICKS_MIN = 40
@@ -49,6 +50,26 @@ class Clocksource(Hazard):
     def __init__(self, value: str) -> None:
         super().__init__(value)
         self.clocksource = value
+
+
+class OtherKernel(Hazard):
+    """A kernel of another release of the distribution, by its version."""
+
+    name = "kernel"
+    form = "|".join(KERNELS)
+    archs = (Arch.X86_64,)
+    values = KERNELS
+    about = "the guest's kernel is of that version; the usual one is 6.1"
+    concern = Concern.PERFORMANCE
+
+    def __init__(self, value: str) -> None:
+        super().__init__(value)
+        self.kernel = f"linux-{value}"
+
+    def fault(self, cell: Cell, artifacts: Artifacts) -> str:
+        guest = first(artifacts.events, Guest)
+        release = guest.kernel if guest else ""
+        return "" if release.startswith(f"{self.value}.") else f"the guest's kernel is {release!r}"
 
 
 class PreemptRt(Hazard):

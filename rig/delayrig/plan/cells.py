@@ -20,6 +20,7 @@ from delayrig.plan.check import PlanCheck, check_questions
 from delayrig.plan.machines import budget_mips, find_machine, scaled_mips
 from delayrig.plan.schema import (
     Group,
+    GuestKernel,
     Load,
     Match,
     Plan,
@@ -34,7 +35,7 @@ from delayrig.plan.schema import (
 )
 
 MS_PER_S = 1000
-DECIDING = ("machine", "cores", "timers", "load", "hazards")
+DECIDING = ("machine", "cores", "timers", "load", "kernel", "hazards")
 """The dimensions that decide whether a combination is possible."""
 
 
@@ -246,6 +247,9 @@ def _matches(when: Match, cell: Cell) -> bool:
     words = {
         **{field: str(getattr(cell, field, "")) for field in patterns},
         "timers": (Timers.LOW_RES if "low-res-timers" in cell.hazards else Timers.HIGH_RES).value,
+        "kernel": next(
+            each.value for each in reversed(GuestKernel) if each.hazard in ("", *cell.hazards)
+        ),
         "load": (Load.BUSY_SIBLINGS if "busy-siblings" in cell.hazards else Load.NONE).value,
     }
     return _all_match(hazards, cell.hazards) and all(

@@ -22,6 +22,7 @@ from delayrig.plan.schema import (
     CORES_KNOWN,
     Contrast,
     Group,
+    GuestKernel,
     Load,
     Owner,
     Plan,
@@ -39,6 +40,7 @@ CHOICES: dict[str, type[StrEnum]] = {
     "job": Job,
     "timers": Timers,
     "load": Load,
+    "kernel": GuestKernel,
     "programmer": Programmer,
     "arch": Arch,
 }
@@ -80,7 +82,7 @@ class PlanCheck:
                 raise self._error(f"'{key}.{name}' is empty", hint="give it a value")
             for choice in choices:
                 self._value(name, choice, f"{key}.{name}")
-        parts = ("timers", "load", "hazards")
+        parts = ("timers", "load", "kernel", "hazards")
         for words in itertools.product(*(factors[part] for part in parts)):
             self._set(dict(zip(parts, words, strict=True)), key)
         if factors["machine"] == [""]:
@@ -168,7 +170,7 @@ class PlanCheck:
             case "hazards":
                 with self._named(key):
                     parse_hazards(value)
-            case "job" | "timers" | "load" | "programmer" | "arch":
+            case "job" | "timers" | "load" | "kernel" | "programmer" | "arch":
                 self.choice(CHOICES[field], value, key)
 
     def _machine_alone(self, row: dict[str, Any], key: str) -> None:
@@ -194,7 +196,7 @@ class PlanCheck:
                 raise self._error(f"'{key}.{field}' is missing", hint="add it")
 
     def _set(self, row: dict[str, Any], key: str) -> tuple[str, ...]:
-        """Returns the hazards of timers, load and hazards together; some exclude each other."""
+        """Returns all hazards of a point; some exclude each other."""
         with self._named(f"{key}.hazards"):
             return hazards_of(row)
 

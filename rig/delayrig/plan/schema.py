@@ -32,6 +32,22 @@ class Timers(StrEnum):
     LOW_RES = "low-res"
 
 
+class GuestKernel(StrEnum):
+    """The guest's kernel; any but the usual one is a hazard."""
+
+    USUAL = "6.1"
+    OLDER = "5.10"
+    NEWER = "6.12"
+    PREEMPT_RT = "preempt-rt"
+
+    @property
+    def hazard(self) -> str:
+        """Returns its word; empty for the usual one."""
+        if self is GuestKernel.USUAL:
+            return ""
+        return self.value if self is GuestKernel.PREEMPT_RT else f"kernel:{self.value}"
+
+
 class Load(StrEnum):
     """The load in the guest; busy siblings are a hazard."""
 
@@ -48,6 +64,7 @@ class Point(msgspec.Struct, frozen=True, kw_only=True, forbid_unknown_fields=Tru
     corner: str = "typ"
     timers: str = "high-res"
     load: str = "none"
+    kernel: str = "6.1"
     hazards: str = NONE
     programmer: str = "serprog:ip"
     arch: str = "x86_64"
@@ -62,6 +79,7 @@ class Span(msgspec.Struct, frozen=True, kw_only=True, forbid_unknown_fields=True
     corner: list[str] = msgspec.field(default_factory=lambda: ["typ"])
     timers: list[str] = msgspec.field(default_factory=lambda: ["high-res"])
     load: list[str] = msgspec.field(default_factory=lambda: ["none"])
+    kernel: list[str] = msgspec.field(default_factory=lambda: ["6.1"])
     hazards: list[str] = msgspec.field(default_factory=lambda: [NONE])
     programmer: list[str] = msgspec.field(default_factory=lambda: ["serprog:ip"])
     arch: list[str] = msgspec.field(default_factory=lambda: ["x86_64"])
@@ -105,6 +123,7 @@ class Match(msgspec.Struct, frozen=True, kw_only=True, forbid_unknown_fields=Tru
     arch: str = "*"
     timers: str = "*"
     load: str = "*"
+    kernel: str = "*"
     hazards: str = "*"
     job: str = "*"
     chip: str = "*"
@@ -196,12 +215,13 @@ def own_subjects(owner: Owner) -> list[str]:
 
 
 def hazards_of(row: dict[str, Any]) -> tuple[str, ...]:
-    """Returns all hazards of a point: those of its timers and load, and the others."""
+    """Returns all hazards of a point: those of its timers, load and kernel, and the others."""
     words = list(parse_hazards(row["hazards"]))
     if row["timers"] == Timers.LOW_RES:
         words.append("low-res-timers")
     if row["load"] == Load.BUSY_SIBLINGS:
         words.append("busy-siblings")
+    words += filter(None, [GuestKernel(row["kernel"]).hazard])
     return ordered_hazards(words)
 
 
