@@ -33,7 +33,7 @@ from delayrig.setup.scratch import scratch_beside
 
 BUNDLED = "bundled"
 BRIDGE, CYCLICTEST = "socat", "cyclictest"
-# Past mistakes of delay layers, reproduced in our own (flashrom/past_mistakes/README.md).
+# Past mistakes of delay layers, reproduced in our own (flashrom/known_bad/README.md).
 PAST_MISTAKES = (
     *("busy-threshold-100ms", "busy-threshold-1s", "calibrated-loop", "doubling-calibration-2003"),
     *("eintr-ignored", "ms-us-slip", "seconds-dropped", "threshold-turned-round"),
