@@ -16,7 +16,7 @@ from chipgen.figures import (
 )
 from chipgen.table import Table
 
-# Every file may name these. `recalled` is from the maker's datasheet, which was not read again for
+# Every file may name these. `recalled` figures are from the maker's datasheet, not read again for
 # the file; `flashrom` is its tables of flash chips at commit b946ca13; `assumed` is what parts of
 # the family have, where no source tells: for masks, opcodes and clocks, never for a figure.
 SHARED = {

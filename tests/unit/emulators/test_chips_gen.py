@@ -3,13 +3,16 @@
 
 from __future__ import annotations
 
+import re
 import subprocess
 import sys
+from collections import Counter
 from pathlib import Path
 
 import pytest
 
 EMULATORS = Path(__file__).resolve().parents[3] / "emulators"
+PAGE = EMULATORS.parent / "rig" / "docs" / "explanation" / "chip-model.md"
 GENERATOR = EMULATORS / "gen" / "chips_to_c.py"
 GOOD = (EMULATORS / "chips" / "M25P80.toml").read_text(encoding="utf-8")
 GOOD_CYCLES = {
@@ -252,3 +255,11 @@ def test_every_chip_file_is_in_the_build() -> None:
     build = (EMULATORS / "model" / "meson.build").read_text(encoding="utf-8")
     names = build.partition("chip_names = '''")[2].partition("'''")[0].split()
     assert names == sorted(chip.stem for chip in (EMULATORS / "chips").glob("*.toml"))
+
+
+def test_page_counts_the_figures_of_all_parts_by_grade(tmp_path: Path) -> None:
+    out = tmp_path / "out.c"
+    assert generate(out, *sorted((EMULATORS / "chips").glob("*.toml"))).returncode == 0
+    grades = Counter(re.findall(r"\bGRADE_([A-Z]+)", out.read_text("utf-8")))
+    rows = re.findall(r"^\| `(\w+)` \| (\d+) \|$", PAGE.read_text("utf-8"), re.MULTILINE)
+    assert {name.upper(): int(count) for name, count in rows} == dict(grades)
