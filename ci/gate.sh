@@ -43,7 +43,7 @@ die() {
 # What the rig makes follows from these; where one changes, the old state is of no use.
 cache_key() {
 	cd "$rig"
-	find images rig/requirements.lock rig/delayrig/setup rig/delayrig/images rig/delayrig/machine \
+	find images rig/requirements.lock rig/delayrig/setup rig/delayrig/subjects rig/delayrig/machine \
 		emulators flashrom meson.build -type f ! -name '*.pyc' ! -name '*.md' | LC_ALL=C sort |
 		while read -r file; do sha256sum "$file"; done | sha256sum | cut -c 1-32
 }

@@ -6,7 +6,7 @@
 #include <string.h>
 
 #include "model/noise.h"
-#include "text/number.h"
+#include "shared/number.h"
 
 #define NS_PER_US UINT64_C(1000)
 #define HOLD_US_MAX UINT64_C(86400000000) /* a day */

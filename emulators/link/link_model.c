@@ -6,7 +6,7 @@
 #include <string.h>
 
 #include "model/noise.h"
-#include "text/number.h"
+#include "shared/number.h"
 
 #define NS_PER_S UINT64_C(1000000000)
 #define NS_PER_US UINT64_C(1000)

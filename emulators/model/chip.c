@@ -6,7 +6,7 @@
 #include <string.h>
 
 #include "family.h"
-#include "text/number.h"
+#include "shared/number.h"
 
 #define PERCENT 100u
 #define POWER_CUT_PERCENT_DEFAULT 50

@@ -9,7 +9,7 @@
 #include <string.h>
 
 #include "noise.h"
-#include "text/number.h"
+#include "shared/number.h"
 
 /* How fine a draw is: maxima of 400 s fit a product with this many bits. */
 #define DRAW_BITS 24

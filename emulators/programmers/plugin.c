@@ -10,12 +10,12 @@
 #include <stdio.h>
 #include <stdlib.h>
 
-#include "cpu/qemu_plugin_api.h"
+#include "cpu_plugin/qemu_plugin_api.h"
 #include "front.h"
 #include "qemu.h"
 #include "qemu_usb.h"
 #include "session.h"
-#include "text/arguments.h"
+#include "shared/arguments.h"
 
 #define USB_TYPE "rig-usb" /* the name of the front's device for `-device` */
 #define INDEX_BYTES 4

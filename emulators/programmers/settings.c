@@ -4,7 +4,7 @@
 #include <errno.h>
 #include <stdio.h>
 
-#include "text/arguments.h"
+#include "shared/arguments.h"
 
 static int parse_part(const char *text, void *field)
 {

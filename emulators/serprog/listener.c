@@ -15,7 +15,7 @@
 #include <termios.h>
 #include <unistd.h>
 
-#include "text/number.h"
+#include "shared/number.h"
 
 #define TCP "tcp:"
 #define UNIX "unix:"

@@ -10,7 +10,7 @@
 
 #include "model/part_names.h"
 #include "record/events.h"
-#include "text/number.h"
+#include "shared/number.h"
 
 #define REALTIME_PRIORITY_DEFAULT 50
 #define REALTIME_PRIORITY_MAX 99

@@ -6,7 +6,7 @@
 #include <stdbool.h>
 #include <string.h>
 
-#include "text/number.h"
+#include "shared/number.h"
 
 #define HZ_MAX 1000
 

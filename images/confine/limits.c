@@ -12,7 +12,7 @@
 #include <sys/syscall.h>
 #include <unistd.h>
 
-#include "text/number.h"
+#include "shared/number.h"
 
 #define UID_MAX 0xfffffffeu
 #define REALTIME_MAX 49 /* the emulator has 50: no subject delays it */

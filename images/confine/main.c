@@ -28,7 +28,7 @@
 #include <unistd.h>
 
 #include "confine.h"
-#include "text/number.h"
+#include "shared/number.h"
 
 #define FILES_WORDS 3
 #define WORDS_MIN (2 + LIMITS_WORDS + FILES_WORDS + 1)

@@ -8,7 +8,7 @@
 #include <stdio.h>
 
 #include "series.h"
-#include "text/json_line.h"
+#include "shared/json_line.h"
 
 /* Writes the kernel's statements about its timers, word for word; the reader interprets them. */
 int facts_write(const struct series *series, struct json_line *line);

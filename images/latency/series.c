@@ -2,7 +2,7 @@
 #include "series.h"
 #include "clock.h"
 
-#include "text/arguments.h"
+#include "shared/arguments.h"
 
 #define REQUEST_NS_MAX (100 * NS_PER_S)
 #define LIMIT_MS_MAX 3600000

@@ -22,12 +22,12 @@ from pathlib import Path
 import pytest
 from delayrig.base.archive import write_archive
 from delayrig.base.paths import Paths, find_paths
-from delayrig.images.guest_image import provide_guest_image
-from delayrig.images.recipes import read_recipes
 from delayrig.machine.arguments import UNUSED_INITCALLS
 from delayrig.model.events import TraceLine, of_kind, parse_trace
 from delayrig.model.kinds.pace import Window
 from delayrig.model.platform import PLATFORMS, Arch
+from delayrig.subjects.guest_image import provide_guest_image
+from delayrig.subjects.recipes import read_recipes
 
 RUN_LIMIT_S = 60
 RAM_MIB = 256
@@ -86,7 +86,7 @@ class PacedRun:
 
 def plugin_file(paths: Paths) -> Path:
     """Returns the path of the plugin that meson built."""
-    return paths.build / "emulators" / "cpu" / "cpu-plugin.so"
+    return paths.build / "emulators" / "cpu_plugin" / "cpu-plugin.so"
 
 
 def _initrd(paths: Paths, folder: Path) -> Path:

@@ -17,9 +17,6 @@ import pytest
 from delayrig.base.errors import ExitCode, LostGuestError
 from delayrig.base.paths import Paths
 from delayrig.hazards.of_cell import shape_of
-from delayrig.images.guest_image import GuestImage, provide_guest_image
-from delayrig.images.recipes import read_recipes
-from delayrig.images.subject import provide_subject
 from delayrig.lanes.payload import write_payload
 from delayrig.lanes.store_artifacts import write_entries
 from delayrig.machine.arguments import CELL_FW_CFG, SUBJECT_FW_CFG
@@ -32,6 +29,9 @@ from delayrig.model.chips import read_chips
 from delayrig.model.events import needed, read_events
 from delayrig.model.kinds.agent import SubjectEnd, SubjectStart
 from delayrig.model.workload import region_of
+from delayrig.subjects.guest_image import GuestImage, provide_guest_image
+from delayrig.subjects.recipes import read_recipes
+from delayrig.subjects.subject import provide_subject
 
 from tests.rig.processes import parent_of
 

@@ -11,11 +11,11 @@ import pytest
 from delayrig.base.paths import Paths
 from delayrig.decision.decision import Outcome
 from delayrig.features.selfcheck.known_bad import FILE_NAME, KnownBad
-from delayrig.images.elf import LIBRARY_PATH
-from delayrig.images.own_programs import library_folders
 from delayrig.model.delays import DelayCall, Delays, End, read_delays
 from delayrig.model.platform import Arch
 from delayrig.model.result import Verdict, read_results
+from delayrig.subjects.elf import LIBRARY_PATH
+from delayrig.subjects.own_programs import library_folders
 
 from tests.rig.delay_programs import READ, compiler, compiles
 

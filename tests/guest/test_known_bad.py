@@ -10,8 +10,8 @@ from delayrig.base.errors import ExitCode
 from delayrig.base.paths import Paths
 from delayrig.decision.decision import Outcome
 from delayrig.features.selfcheck.known_bad import FILE_NAME, PAGE_NAME, KnownBad
-from delayrig.images.known_bad import Kind
 from delayrig.model.result import Verdict, read_results
+from delayrig.subjects.known_bad import Kind
 
 from .conftest import launch
 

@@ -8,9 +8,9 @@ from pathlib import Path
 import msgspec
 from delayrig.base.errors import ExitCode
 from delayrig.base.paths import Paths
-from delayrig.images.symbols import read_symbols
 from delayrig.model.cell import Cell
 from delayrig.model.result import CellResult, Verdict
+from delayrig.subjects.symbols import read_symbols
 
 from .conftest import launch, run_plan
 from .test_gate import SMALL_PLAN

@@ -9,11 +9,11 @@ import msgspec
 import pytest
 from delayrig.base.errors import ExitCode
 from delayrig.base.paths import Paths
-from delayrig.images.elf import LIBRARY_PATH
-from delayrig.images.guest_image import provide_guest_image
-from delayrig.images.recipes import read_recipes
-from delayrig.images.subject import provide_subject
 from delayrig.model.result import Verdict
+from delayrig.subjects.elf import LIBRARY_PATH
+from delayrig.subjects.guest_image import provide_guest_image
+from delayrig.subjects.recipes import read_recipes
+from delayrig.subjects.subject import provide_subject
 
 from .conftest import FinishedRun, run_plan
 

@@ -10,9 +10,9 @@ from pathlib import Path
 
 import pytest
 from delayrig.base.paths import find_paths
-from delayrig.images.profiles.profile import Profile, read_profiles
-from delayrig.images.subject import knows_string
 from delayrig.model.chips import ChipFacts, read_chips
+from delayrig.subjects.profiles.profile import Profile, read_profiles
+from delayrig.subjects.subject import knows_string
 
 from .emulator import LIMIT_S, emulator
 

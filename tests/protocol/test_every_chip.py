@@ -15,9 +15,9 @@ from pathlib import Path
 
 import pytest
 from delayrig.base.paths import find_paths
-from delayrig.images.subject import knows_string
 from delayrig.model.chips import ChipFacts, read_chips
 from delayrig.model.events import read_events, transactions
+from delayrig.subjects.subject import knows_string
 
 PATHS = find_paths()
 CHIPS = read_chips(PATHS.checkout)

@@ -9,10 +9,10 @@ from pathlib import Path
 
 import pytest
 from delayrig.base.paths import find_paths
-from delayrig.images.subject import OWN_PROGRAMS
 from delayrig.model.chips import read_chips
 from delayrig.model.events import of_kind, read_events
 from delayrig.model.kinds.emulator import Spi
+from delayrig.subjects.subject import OWN_PROGRAMS
 
 from .emulator import LIMIT_S, emulator
 

@@ -6,10 +6,10 @@ from pathlib import Path
 
 import pytest
 from delayrig.base.paths import find_paths
-from delayrig.images.library import provide_library
-from delayrig.images.recipes import read_recipes
 from delayrig.model.events import Event, event_time_ns, read_events
 from delayrig.model.kinds.library_client import HostEnd, HostStart
+from delayrig.subjects.library import provide_library
+from delayrig.subjects.recipes import read_recipes
 
 from .emulator import LIMIT_S, emulator
 

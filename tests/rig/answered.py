@@ -7,9 +7,9 @@ from delayrig.features.survey.survey import Requested, Survey
 from delayrig.features.threshold.answer import Answer, answer_of
 from delayrig.features.threshold.figures import Cost, Evidence, Standing
 from delayrig.features.threshold.sleep_facts import FIFO, NORMAL, SLACK, Sleep, SleepFacts
-from delayrig.images.subject import STEPS, TRUSTING
 from delayrig.model.phases import TimeSplit
 from delayrig.model.result import CellResult, CpuTime, HostFacts, Results, Verdict
+from delayrig.subjects.subject import STEPS, TRUSTING
 
 from tests.rig.builders import make_cell, make_result, make_run_header
 from tests.rig.reported import HOSTILE

@@ -5,8 +5,6 @@ from pathlib import Path
 from typing import Any
 
 import msgspec
-from delayrig.images.profiles.profile import OPENS_BUSY_STATUS, OPENS_SYNC_NOPS, Profile, Wait
-from delayrig.images.subject import Subject
 from delayrig.judge.judge import Finding, blank_result
 from delayrig.model import workload
 from delayrig.model.cell import Cell, Expect, Job, Programmer, Role
@@ -16,6 +14,8 @@ from delayrig.model.delays import DelayCall, Delays, DelaysHeader, FunctionFacts
 from delayrig.model.delays import End as CallEnd
 from delayrig.model.evidence import Evidence, Witness
 from delayrig.model.result import CellResult, HostFacts, RunHeader, Verdict
+from delayrig.subjects.profiles.profile import OPENS_BUSY_STATUS, OPENS_SYNC_NOPS, Profile, Wait
+from delayrig.subjects.subject import Subject
 
 CHECKOUT = Path(__file__).resolve().parents[2]
 

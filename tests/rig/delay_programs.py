@@ -7,9 +7,9 @@ import subprocess
 from pathlib import Path
 
 from delayrig.base.paths import find_paths
-from delayrig.images.finder.isa import ISAS
-from delayrig.images.symbols import read_symbols
 from delayrig.model.platform import PLATFORMS, Arch
+from delayrig.subjects.finder.isa import ISAS
+from delayrig.subjects.symbols import read_symbols
 
 HEAD = """\
 #define _GNU_SOURCE

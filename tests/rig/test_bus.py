@@ -3,11 +3,11 @@
 
 import msgspec
 import pytest
-from delayrig.images.profiles.profile import Profile, Wait
 from delayrig.judge.bus import observe_waits
 from delayrig.model.events import Event
 from delayrig.model.evidence import ObservedWait, Witness, convict_waits
 from delayrig.model.kinds.agent import SubjectStart
+from delayrig.subjects.profiles.profile import Profile, Wait
 from msgspec.structs import replace
 
 from tests.rig.builders import ERASE_WAIT, MS, SECOND, SYNC_WAIT, make_profile

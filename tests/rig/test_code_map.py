@@ -10,9 +10,9 @@ from delayrig.features.coverage.changed import (
     changed_functions,
     touched_sites,
 )
-from delayrig.images.finder.code_map import CodeMap, Site, Watched, map_code
-from delayrig.images.finder.finding import find_in
 from delayrig.model.platform import Arch
+from delayrig.subjects.finder.code_map import CodeMap, Site, Watched, map_code
+from delayrig.subjects.finder.finding import find_in
 
 from tests.rig import delay_programs as programs
 

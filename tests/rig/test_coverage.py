@@ -25,10 +25,6 @@ from delayrig.features.coverage.coverage import (
 from delayrig.features.coverage.reached import Chain, SeenCell
 from delayrig.features.coverage.runs import find_changed_waits, find_gate_coverage
 from delayrig.features.report.coverage import coverage_html
-from delayrig.images.finder.code_map import CodeFunction
-from delayrig.images.finder.finding import find_in
-from delayrig.images.saved_programs import FOLDER, save_programs
-from delayrig.images.subject import PARTS, PROGRAM, Subject
 from delayrig.main import main
 from delayrig.model.delays import (
     DelayCall,
@@ -40,6 +36,10 @@ from delayrig.model.delays import (
 )
 from delayrig.model.platform import Arch
 from delayrig.model.result import Results, SubjectFacts, write_results
+from delayrig.subjects.finder.code_map import CodeFunction
+from delayrig.subjects.finder.finding import find_in
+from delayrig.subjects.saved_programs import FOLDER, save_programs
+from delayrig.subjects.subject import PARTS, PROGRAM, Subject
 from msgspec.structs import replace
 
 from tests.rig import delay_programs as programs

@@ -8,8 +8,6 @@ import msgspec
 import pytest
 from delayrig.hazards.artifacts import Artifacts
 from delayrig.hazards.of_cell import shape_of
-from delayrig.images.finder.finding import find_in
-from delayrig.images.symbols import read_symbols
 from delayrig.judge.no_instruction import missing_instruction
 from delayrig.judge.trust import rig_fault
 from delayrig.judge.waits import untried_counters
@@ -17,6 +15,8 @@ from delayrig.machine.arguments import cpu_argument, kernel_command_line, machin
 from delayrig.model.cell import Cell
 from delayrig.model.kinds.agent import KernelMessage
 from delayrig.model.platform import Arch
+from delayrig.subjects.finder.finding import find_in
+from delayrig.subjects.symbols import read_symbols
 
 from tests.rig import delay_programs as programs
 from tests.rig.builders import delays_of, make_cell, make_subject

@@ -7,7 +7,8 @@ from pathlib import Path
 
 import pytest
 from delayrig.base.errors import BadInputError
-from delayrig.images.delay_function import (
+from delayrig.lanes.delay_marks import wish_text
+from delayrig.subjects.delay_function import (
     BY_DIGEST,
     BY_FINDER,
     BY_SYMBOL,
@@ -20,9 +21,8 @@ from delayrig.images.delay_function import (
     find_watched,
     is_watchable,
 )
-from delayrig.images.subject import PARTS, Subject
-from delayrig.images.symbols import read_symbols
-from delayrig.lanes.delay_marks import wish_text
+from delayrig.subjects.subject import PARTS, Subject
+from delayrig.subjects.symbols import read_symbols
 
 from tests.rig import delay_programs as programs
 from tests.rig.builders import make_subject

@@ -6,12 +6,12 @@ from pathlib import Path
 
 import pytest
 from delayrig.base.errors import LostGuestError
-from delayrig.images.delay_function import DelayFunction, DelayWish, find_delay_functions
-from delayrig.images.symbols import read_symbols
 from delayrig.lanes.delay_marks import MARKS_MAX, wish_text
 from delayrig.lanes.delay_record import read_record
 from delayrig.machine.delay_watch import DelayWatch, read_wish, write_wish
 from delayrig.model.delays import End, encode_delays, function_of_frame, read_delays
+from delayrig.subjects.delay_function import DelayFunction, DelayWish, find_delay_functions
+from delayrig.subjects.symbols import read_symbols
 from msgspec.structs import replace
 
 from tests.rig.test_delay_function import packed

@@ -8,10 +8,10 @@ from pathlib import Path
 
 import pytest
 from delayrig.features.repro.debugger import COMMANDS, NONE_KNOWN, delay_stops, gdb_words
-from delayrig.images.delay_function import DelayWish
-from delayrig.images.finder.debug_info import DEBUG_PATH, build_id
-from delayrig.images.subject import PARTS, Subject
-from delayrig.images.symbols import read_symbols
+from delayrig.subjects.delay_function import DelayWish
+from delayrig.subjects.finder.debug_info import DEBUG_PATH, build_id
+from delayrig.subjects.subject import PARTS, Subject
+from delayrig.subjects.symbols import read_symbols
 from elftools.elf.elffile import ELFFile
 
 from tests.rig import delay_programs as programs

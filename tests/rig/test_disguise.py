@@ -8,12 +8,12 @@ from pathlib import Path
 import pytest
 from delayrig.base.errors import BadInputError
 from delayrig.base.paths import find_paths
-from delayrig.images.disguise import DISGUISES, RENAMED, STRIPPED, disguised, split_disguises
-from delayrig.images.library import OWN_LIBRARIES
-from delayrig.images.recipes import read_recipes
-from delayrig.images.subject import BUNDLED, OWN_PROGRAMS, check_subject, wrong_machine
-from delayrig.images.symbols import read_symbols
 from delayrig.model.platform import Arch
+from delayrig.subjects.disguise import DISGUISES, RENAMED, STRIPPED, disguised, split_disguises
+from delayrig.subjects.library import OWN_LIBRARIES
+from delayrig.subjects.recipes import read_recipes
+from delayrig.subjects.subject import BUNDLED, OWN_PROGRAMS, check_subject, wrong_machine
+from delayrig.subjects.symbols import read_symbols
 
 from tests.rig.builders import CHECKOUT
 

@@ -4,10 +4,10 @@
 from pathlib import Path
 
 import pytest
-from delayrig.images.finder.confirm import confirm
-from delayrig.images.finder.finding import find_in
 from delayrig.judge.delay_waits import UNSURE, doubts_of, observe_calls_of
 from delayrig.model.delays import DelayCall, Delays, DelaysHeader, End
+from delayrig.subjects.finder.confirm import confirm
+from delayrig.subjects.finder.finding import find_in
 from msgspec.structs import replace
 
 from tests.rig import delay_programs as programs

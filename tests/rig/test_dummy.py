@@ -3,13 +3,19 @@
 
 import msgspec
 import pytest
-from delayrig.images.dummy import argument, keeps_busy_times, on_the_clock_of, refusal, sparse_image
 from delayrig.lanes.payload import dummy_lines, spare_bytes
 from delayrig.model.cell import Cell, Job, Programmer
 from delayrig.model.events import encode_events, parse_events
 from delayrig.model.kinds.agent import ClockRate
 from delayrig.model.kinds.emulator import End, Spi
 from delayrig.model.workload import expected_image, final_content, region_of
+from delayrig.subjects.dummy import (
+    argument,
+    keeps_busy_times,
+    on_the_clock_of,
+    refusal,
+    sparse_image,
+)
 
 from tests.rig.builders import make_cell, make_chip
 from tests.rig.event_builders import made

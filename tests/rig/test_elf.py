@@ -8,7 +8,7 @@ from pathlib import Path
 
 import pytest
 from delayrig.base.errors import BadInputError
-from delayrig.images.elf import collect_program, read_elf
+from delayrig.subjects.elf import collect_program, read_elf
 
 pytestmark = pytest.mark.skipif(
     platform.machine() != "x86_64" or shutil.which("gcc") is None, reason="needs gcc on a 64-bit PC"

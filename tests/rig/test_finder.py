@@ -7,11 +7,11 @@ from pathlib import Path
 
 import msgspec
 import pytest
-from delayrig.images.finder.candidates import CAPPED, SINCE_BEFORE
-from delayrig.images.finder.finding import Findings, find_in, read_findings
-from delayrig.images.seal import unsealed
-from delayrig.images.symbols import read_symbols
 from delayrig.model.platform import Arch
+from delayrig.subjects.finder.candidates import CAPPED, SINCE_BEFORE
+from delayrig.subjects.finder.finding import Findings, find_in, read_findings
+from delayrig.subjects.seal import unsealed
+from delayrig.subjects.symbols import read_symbols
 
 from tests.damage import HARMS
 from tests.rig import delay_programs as programs

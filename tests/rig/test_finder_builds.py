@@ -5,11 +5,11 @@ from pathlib import Path
 
 import pytest
 from delayrig.base.paths import find_paths
-from delayrig.images.finder.finding import find_in
-from delayrig.images.library import OWN_LIBRARIES
-from delayrig.images.subject import OWN_PROGRAMS
-from delayrig.images.symbols import read_symbols
 from delayrig.model.platform import Arch
+from delayrig.subjects.finder.finding import find_in
+from delayrig.subjects.library import OWN_LIBRARIES
+from delayrig.subjects.subject import OWN_PROGRAMS
+from delayrig.subjects.symbols import read_symbols
 
 from tests.rig import delay_programs as programs
 

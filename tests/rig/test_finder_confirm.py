@@ -2,7 +2,7 @@
 """Calls in a calm cell that confirm a function as a delay."""
 
 import pytest
-from delayrig.images.finder.confirm import confirm, unit_of
+from delayrig.subjects.finder.confirm import confirm, unit_of
 
 US, MS, S = 1000, 1_000_000, 1_000_000_000
 

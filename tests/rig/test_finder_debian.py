@@ -11,9 +11,9 @@ from pathlib import Path
 import pytest
 from delayrig.base import digest
 from delayrig.base.paths import find_paths
-from delayrig.images.finder.finding import find_in
-from delayrig.images.profiles.profile import read_profiles
-from delayrig.images.subject import PARTS, PROGRAM
+from delayrig.subjects.finder.finding import find_in
+from delayrig.subjects.profiles.profile import read_profiles
+from delayrig.subjects.subject import PARTS, PROGRAM
 
 KNOWN = {
     "73d8e8076561977615d8c46c9feaf425d3cc8c333a5820c5228d0c973ad3b400": [0x449B0, 0x44A20],

@@ -6,8 +6,8 @@ import subprocess
 from pathlib import Path
 
 import pytest
-from delayrig.images.finder.debug_info import DEBUG_PATH, build_id, debug_functions
-from delayrig.images.symbols import read_symbols
+from delayrig.subjects.finder.debug_info import DEBUG_PATH, build_id, debug_functions
+from delayrig.subjects.symbols import read_symbols
 from elftools.elf.elffile import ELFFile
 
 from tests.rig import delay_programs as programs

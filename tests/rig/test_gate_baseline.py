@@ -10,12 +10,12 @@ from click.testing import CliRunner
 from delayrig.base.errors import BadInputError
 from delayrig.base.paths import find_paths
 from delayrig.decision.request import is_subject, read_baseline
-from delayrig.images.recipes import read_recipes
 from delayrig.main import main
 from delayrig.model.cell import Role
 from delayrig.model.lane import LaneName
 from delayrig.model.result import FILE_NAME, SCHEMA, Results, write_results
 from delayrig.plan.request import choose_cells
+from delayrig.subjects.recipes import read_recipes
 
 from tests.rig.builders import CHECKOUT, make_cell, make_result, make_run_header
 

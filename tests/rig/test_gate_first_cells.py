@@ -13,8 +13,8 @@ from delayrig.features.gate.first_cells import (
     reached_in,
     read_reached,
 )
-from delayrig.images.subject import PARTS
 from delayrig.model.platform import Arch
+from delayrig.subjects.subject import PARTS
 
 from tests.rig import delay_programs as programs
 from tests.rig.builders import SECOND

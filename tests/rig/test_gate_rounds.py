@@ -12,12 +12,12 @@ import pytest
 from delayrig.base.paths import find_paths
 from delayrig.decision import request as rounds
 from delayrig.decision.request import GateRequest, StoredBaseline
-from delayrig.images.recipes import read_recipes
 from delayrig.model.cell import Cell, Expect, Role
 from delayrig.model.lane import LaneName
 from delayrig.model.result import CellResult, Results, Verdict
 from delayrig.plan.request import Request, default_jobs
 from delayrig.present.console import RunProgress
+from delayrig.subjects.recipes import read_recipes
 from rich.console import Console
 
 from tests.rig.builders import make_cell, make_result, make_run_header

@@ -10,7 +10,7 @@ from click.testing import CliRunner
 from delayrig.base.errors import BadInputError
 from delayrig.base.paths import Paths, find_paths
 from delayrig.cli.option_types import SUBJECT, add_tree_option
-from delayrig.images.git_tree import (
+from delayrig.subjects.git_tree import (
     Source,
     choose_baseline,
     is_known,

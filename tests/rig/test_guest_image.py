@@ -7,10 +7,10 @@ import msgspec
 import pytest
 from delayrig.base import digest
 from delayrig.base.paths import Paths
-from delayrig.images import guest_image
-from delayrig.images.guest_image import GuestImage, provide_guest_image
-from delayrig.images.recipes import GuestRecipe, read_recipes
 from delayrig.model.platform import Arch
+from delayrig.subjects import guest_image
+from delayrig.subjects.guest_image import GuestImage, provide_guest_image
+from delayrig.subjects.recipes import GuestRecipe, read_recipes
 
 from tests.rig.builders import CHECKOUT
 

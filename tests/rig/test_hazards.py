@@ -12,7 +12,6 @@ from delayrig.hazards.hazard import Hazard
 from delayrig.hazards.link import PRESETS
 from delayrig.hazards.of_cell import shape_of
 from delayrig.hazards.start_state import STATES
-from delayrig.images.recipes import read_recipes
 from delayrig.judge.judge import Observed, find_verdict
 from delayrig.lanes.payload import deadline_ms, emulator_words
 from delayrig.model.chips import read_chips
@@ -21,6 +20,7 @@ from delayrig.model.kinds.emulator import FaultMade, PowerLost, StateBegins
 from delayrig.model.programmers import DEVICES
 from delayrig.model.result import Verdict
 from delayrig.model.workload import region_of
+from delayrig.subjects.recipes import read_recipes
 
 from tests.rig.builders import (
     CHECKOUT,

@@ -8,7 +8,6 @@ from delayrig.base.paths import find_paths
 from delayrig.hazards import hazard_of, library_client
 from delayrig.hazards.library_client import ASKED_US, NOTHING_TO_ASK
 from delayrig.hazards.of_cell import hazards_of, is_in_library
-from delayrig.images.delay_function import Askable
 from delayrig.lanes.payload import deadline_ms, host_words
 from delayrig.model.events import Event
 from delayrig.model.kinds.agent import SubjectEnd, SubjectStart
@@ -16,6 +15,7 @@ from delayrig.model.kinds.hazard import (
     Stops,
 )
 from delayrig.model.kinds.library_client import HostEnd, HostStart
+from delayrig.subjects.delay_function import Askable
 from msgspec.structs import replace
 
 from tests.rig.builders import (

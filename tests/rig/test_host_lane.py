@@ -13,7 +13,6 @@ from typing import Any
 import pytest
 from delayrig.base.errors import BadInputError
 from delayrig.base.paths import Paths, find_paths
-from delayrig.images.recipes import read_recipes
 from delayrig.lanes.host_lane import HostLane, cpus_of
 from delayrig.model.cell import Cell, Job, Role
 from delayrig.model.chips import read_chips
@@ -22,6 +21,7 @@ from delayrig.model.result import CellResult, Results, Verdict
 from delayrig.plan.request import Request, choose_cells, default_jobs
 from delayrig.run.cell_runner import rerun_command
 from delayrig.run.runner import run_request
+from delayrig.subjects.recipes import read_recipes
 
 from tests.rig.builders import CHECKOUT, make_cell
 from tests.rig.processes import left_running

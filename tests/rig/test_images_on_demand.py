@@ -5,9 +5,9 @@ import pytest
 from delayrig.base.errors import NotProvidedError
 from delayrig.base.paths import Paths, find_paths
 from delayrig.features.images import command as images
-from delayrig.images.recipes import read_recipes
-from delayrig.images.subject import CYCLICTEST
 from delayrig.model.platform import Arch
+from delayrig.subjects.recipes import read_recipes
+from delayrig.subjects.subject import CYCLICTEST
 
 from tests.rig.builders import CHECKOUT
 

@@ -7,8 +7,9 @@ from pathlib import Path
 import pytest
 from delayrig.base.errors import BadInputError
 from delayrig.base.paths import find_paths
-from delayrig.images.elf import read_elf
-from delayrig.images.known_bad import (
+from delayrig.model.platform import Arch
+from delayrig.subjects.elf import read_elf
+from delayrig.subjects.known_bad import (
     LIBRARY,
     PROGRAM,
     Change,
@@ -20,9 +21,8 @@ from delayrig.images.known_bad import (
     provide_build,
     read_mistakes,
 )
-from delayrig.images.recipes import read_recipes
-from delayrig.images.subject import check_subject
-from delayrig.model.platform import Arch
+from delayrig.subjects.recipes import read_recipes
+from delayrig.subjects.subject import check_subject
 
 from tests.rig.builders import CHECKOUT
 

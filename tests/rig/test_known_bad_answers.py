@@ -15,7 +15,6 @@ from delayrig.features.selfcheck.known_bad import (
 )
 from delayrig.features.selfcheck.known_bad_page import known_bad_page
 from delayrig.features.selfcheck.terminal import summary
-from delayrig.images.known_bad import Change, Kind, Mistake, Sight, read_mistakes
 from delayrig.model.cell import Cell, Role
 from delayrig.model.chips import read_chips
 from delayrig.model.phases import TimeSplit
@@ -23,6 +22,7 @@ from delayrig.model.result import CellResult, CpuTime, Results, SubjectFacts, Ve
 from delayrig.plan.cells import plan_cells
 from delayrig.plan.request import check_hazards
 from delayrig.plan.schema import find_plan, read_plan
+from delayrig.subjects.known_bad import Change, Kind, Mistake, Sight, read_mistakes
 
 from tests.rig.builders import CHECKOUT, SECOND, make_cell, make_result, make_run_header
 

@@ -8,12 +8,12 @@ from pathlib import Path
 import pytest
 from delayrig.base import digest
 from delayrig.base.paths import Paths, find_paths
-from delayrig.images.delay_function import Askable, askable_functions
-from delayrig.images.known_bad import LIBRARY
-from delayrig.images.library import provide_library
-from delayrig.images.profiles.profile import delay_address_of_digest, read_profiles
-from delayrig.images.recipes import read_recipes
-from delayrig.images.subject import Subject
+from delayrig.subjects.delay_function import Askable, askable_functions
+from delayrig.subjects.known_bad import LIBRARY
+from delayrig.subjects.library import provide_library
+from delayrig.subjects.profiles.profile import delay_address_of_digest, read_profiles
+from delayrig.subjects.recipes import read_recipes
+from delayrig.subjects.subject import Subject
 
 from tests.rig.builders import CHECKOUT
 

@@ -6,9 +6,9 @@ from typing import Any
 
 import msgspec
 import pytest
-from delayrig.images.guest_image import GuestImage, Kernel
-from delayrig.images.lock import Entries, lock_entries, lock_state, lock_text
 from delayrig.model.platform import Arch
+from delayrig.subjects.guest_image import GuestImage, Kernel
+from delayrig.subjects.lock import Entries, lock_entries, lock_state, lock_text
 
 from tests.rig.builders import make_subject
 

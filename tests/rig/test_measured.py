@@ -14,10 +14,10 @@ from delayrig.features.documents.measured import (
     run_page,
 )
 from delayrig.features.selfcheck.known_bad import Answered, KnownBad
-from delayrig.images.known_bad import Kind, Sight
 from delayrig.model.phases import TimeSplit
 from delayrig.model.result import CpuTime, DelayCount, Results, Verdict
 from delayrig.present.results import evidence_lines
+from delayrig.subjects.known_bad import Kind, Sight
 from msgspec.structs import replace
 
 from tests.rig.builders import SECOND, make_cell, make_evidence, make_result, make_run_header

@@ -6,8 +6,8 @@ from pathlib import Path
 
 import pytest
 from delayrig.base.errors import NotProvidedError
-from delayrig.images.packages import PAUSES_S, attempts, cause_of, unpack_packages
 from delayrig.setup.apt import date_options
+from delayrig.subjects.packages import PAUSES_S, attempts, cause_of, unpack_packages
 
 OUT_OF_STEP = """\
 I: running apt-get update...

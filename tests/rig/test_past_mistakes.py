@@ -7,12 +7,12 @@ from pathlib import Path
 
 import pytest
 from delayrig.cli.option_types import PLAN_NAME, SUBJECT
-from delayrig.images.recipes import read_recipes
-from delayrig.images.subject import OWN_PROGRAMS, PAST_MISTAKES, check_subject, current_name
 from delayrig.model.cell import Cell, Expect, Role
 from delayrig.model.chips import read_chips
 from delayrig.plan.cells import plan_cells
 from delayrig.plan.schema import find_plan, own_subjects, read_plan
+from delayrig.subjects.recipes import read_recipes
+from delayrig.subjects.subject import OWN_PROGRAMS, PAST_MISTAKES, check_subject, current_name
 
 from tests.rig.builders import CHECKOUT
 

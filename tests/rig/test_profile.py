@@ -5,7 +5,8 @@ import re
 import tomllib
 
 import pytest
-from delayrig.images.profiles.profile import (
+from delayrig.model.chips import read_chips
+from delayrig.subjects.profiles.profile import (
     OPENS_BUSY_STATUS,
     OPENS_SYNC_NOPS,
     Profile,
@@ -14,7 +15,6 @@ from delayrig.images.profiles.profile import (
     read_profiles,
     version_of_digest,
 )
-from delayrig.model.chips import read_chips
 
 from tests.rig.builders import CHECKOUT
 

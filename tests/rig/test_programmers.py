@@ -9,8 +9,6 @@ from typing import Any
 import pytest
 from delayrig.base import digest
 from delayrig.hazards.of_cell import shape_of
-from delayrig.images.guest_image import GuestImage, Kernel, with_kernel
-from delayrig.images.recipes import read_recipes
 from delayrig.judge.trust import rig_fault
 from delayrig.judge.waits import Bus, bus_of, declared_classes
 from delayrig.lanes.payload import BEFORE, OPENS, chip_entries, chip_values, write_payload
@@ -32,6 +30,8 @@ from delayrig.model.lane import LaneName
 from delayrig.model.platform import Arch
 from delayrig.model.programmers import DEVICES, device_refusal
 from delayrig.model.workload import region_of
+from delayrig.subjects.guest_image import GuestImage, Kernel, with_kernel
+from delayrig.subjects.recipes import read_recipes
 
 from tests.rig.builders import CHECKOUT, make_cell, make_subject
 from tests.rig.event_builders import seen_of, sound_events, without

@@ -9,9 +9,9 @@ from delayrig.base.errors import BadInputError, ExitCode
 from delayrig.features.proposal.command import proposal
 from delayrig.features.proposal.conclusion_text import advice, changes_of, conclusion, landing_order
 from delayrig.features.proposal.steps import TITLES, Proposal, fold_proposal
-from delayrig.images.subject import STEPS, TRUSTING
 from delayrig.model.phases import TimeSplit
 from delayrig.model.result import CellResult, CpuTime, Results, Verdict, write_results
+from delayrig.subjects.subject import STEPS, TRUSTING
 from msgspec.structs import replace
 
 from tests.rig.builders import make_cell, make_result, make_run_header

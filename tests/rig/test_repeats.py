@@ -15,7 +15,6 @@ from delayrig.features.run.repeats import (
     repeat,
     summarise,
 )
-from delayrig.images.recipes import read_recipes
 from delayrig.judge.exit_code import exit_code_of_run
 from delayrig.model.cell import Cell
 from delayrig.model.chips import read_chips
@@ -23,6 +22,7 @@ from delayrig.model.lane import LaneName
 from delayrig.model.phases import TimeSplit
 from delayrig.model.result import CellResult, Results, Verdict
 from delayrig.plan.request import Request
+from delayrig.subjects.recipes import read_recipes
 
 from .builders import CHECKOUT, make_cell, make_result, make_run_header
 

@@ -8,10 +8,10 @@ import pytest
 from delayrig.base.errors import BadInputError
 from delayrig.base.paths import find_paths
 from delayrig.decision.choice import Chosen, Wish, choose, delay_wish_of, find_id
-from delayrig.images.delay_function import DelayWish
 from delayrig.model.cell import Cell, Expect
 from delayrig.model.lane import LaneName
 from delayrig.model.result import Results, Verdict, write_results
+from delayrig.subjects.delay_function import DelayWish
 
 from tests.rig.builders import make_cell, make_result, make_run_header
 

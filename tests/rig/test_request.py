@@ -10,13 +10,13 @@ import pytest
 from click.testing import CliRunner
 from delayrig.base.errors import BadInputError
 from delayrig.base.paths import Paths
-from delayrig.images.recipes import read_recipes
 from delayrig.main import main
 from delayrig.model.cell import Cell
 from delayrig.model.platform import Arch
 from delayrig.model.result import FILE_NAME
 from delayrig.plan.request import REGION_BYTES_MAX, Request, check_connect, check_out, choose_cells
 from delayrig.run.cell_runner import rerun_command
+from delayrig.subjects.recipes import read_recipes
 
 from tests.rig.builders import CHECKOUT, make_cell
 

@@ -15,12 +15,12 @@ from delayrig.base.paths import Paths, find_paths
 from delayrig.decision.choice import Wish, choose
 from delayrig.decision.decision import FILE_NAME
 from delayrig.decision.request import cells_of
-from delayrig.images.recipes import Recipes, read_recipes
-from delayrig.images.saved_programs import FOLDER, is_saved, provide_program, save_programs
-from delayrig.images.subject import Subject, provide_subject, wrong_machine
 from delayrig.model.cell import Cell, Role
 from delayrig.model.platform import Arch
 from delayrig.model.result import Results, Verdict, write_results
+from delayrig.subjects.recipes import Recipes, read_recipes
+from delayrig.subjects.saved_programs import FOLDER, is_saved, provide_program, save_programs
+from delayrig.subjects.subject import Subject, provide_subject, wrong_machine
 
 from tests.damage import HARMS
 from tests.rig.builders import make_cell, make_result, make_run_header

@@ -5,10 +5,10 @@ from importlib.metadata import distributions
 from typing import Literal
 
 import msgspec
-from delayrig.images.guest_image import GuestImage, Kernel
-from delayrig.images.sbom import bill_of_materials, image_components, python_components
-from delayrig.images.subject import Subject
 from delayrig.model.platform import Arch
+from delayrig.subjects.guest_image import GuestImage, Kernel
+from delayrig.subjects.sbom import bill_of_materials, image_components, python_components
+from delayrig.subjects.subject import Subject
 
 
 class Hash(msgspec.Struct, forbid_unknown_fields=True):

@@ -7,12 +7,12 @@ from pathlib import Path
 import msgspec
 import pytest
 from delayrig.base.paths import Paths, find_paths
-from delayrig.images.recipes import GuestRecipe, read_recipes
-from delayrig.images.seal import FILE_NAME, files_below, sealed, unsealed
-from delayrig.images.subject import Subject, provide_root, provide_subject
 from delayrig.machine import live_image
 from delayrig.machine.arguments import CARD
 from delayrig.machine.live_image import LiveImage, provide_live_image
+from delayrig.subjects.recipes import GuestRecipe, read_recipes
+from delayrig.subjects.seal import FILE_NAME, files_below, sealed, unsealed
+from delayrig.subjects.subject import Subject, provide_root, provide_subject
 
 from tests.conftest import Bound
 from tests.damage import HARMS

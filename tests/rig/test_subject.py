@@ -6,10 +6,11 @@ from pathlib import Path
 
 import pytest
 from delayrig.base.errors import BadInputError
-from delayrig.images import subject
-from delayrig.images.elf import ElfFacts
-from delayrig.images.recipes import read_recipes
-from delayrig.images.subject import (
+from delayrig.model.platform import Arch
+from delayrig.subjects import subject
+from delayrig.subjects.elf import ElfFacts
+from delayrig.subjects.recipes import read_recipes
+from delayrig.subjects.subject import (
     check_subject,
     flashrom_version,
     known_subjects,
@@ -17,7 +18,6 @@ from delayrig.images.subject import (
     upstream_version,
     wrong_machine,
 )
-from delayrig.model.platform import Arch
 
 from tests.rig.builders import CHECKOUT
 

@@ -5,9 +5,9 @@ from pathlib import Path
 
 import pytest
 from click.testing import CliRunner, Result
-from delayrig.images.symbols import read_symbols
 from delayrig.main import main
 from delayrig.model.platform import Arch
+from delayrig.subjects.symbols import read_symbols
 
 from tests.rig import delay_programs as programs
 

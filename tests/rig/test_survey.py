@@ -15,12 +15,12 @@ from delayrig.features.survey.gaps import (
 )
 from delayrig.features.survey.survey import Survey, answer_of, requested_of, survey_run
 from delayrig.features.survey.terminal import tables_of
-from delayrig.images.profiles.profile import Wait
 from delayrig.judge.waste import Watched
 from delayrig.model.delays import DelayCall, Delays, encode_delays
 from delayrig.model.events import Event, event_time_ns
 from delayrig.model.lane import LaneName
 from delayrig.model.result import Results, write_results
+from delayrig.subjects.profiles.profile import Wait
 
 from tests.rig.builders import delay, delays_of, make_cell, make_profile, make_run_header
 from tests.rig.event_builders import sound_events, spi, started

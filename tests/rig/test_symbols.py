@@ -9,7 +9,7 @@ from concurrent.futures import ThreadPoolExecutor
 from pathlib import Path
 
 import pytest
-from delayrig.images.symbols import StackTop, Symbols, read_symbols
+from delayrig.subjects.symbols import StackTop, Symbols, read_symbols
 
 pytestmark = pytest.mark.skipif(
     platform.machine() != "x86_64" or shutil.which("gcc") is None, reason="needs gcc on a 64-bit PC"

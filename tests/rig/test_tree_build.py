@@ -9,14 +9,14 @@ import pytest
 from delayrig.base.bubblewrap import missing_confinement
 from delayrig.base.errors import BuildError
 from delayrig.base.paths import Paths, find_paths
-from delayrig.images import tree_build
-from delayrig.images.git_tree import take_source
-from delayrig.images.library import provide_library
-from delayrig.images.recipes import read_recipes
-from delayrig.images.subject import check_subject, provide_subject, wrong_machine
-from delayrig.images.symbols import read_symbols
-from delayrig.images.tree_build import provide_tree
 from delayrig.model.platform import Arch
+from delayrig.subjects import tree_build
+from delayrig.subjects.git_tree import take_source
+from delayrig.subjects.library import provide_library
+from delayrig.subjects.recipes import read_recipes
+from delayrig.subjects.subject import check_subject, provide_subject, wrong_machine
+from delayrig.subjects.symbols import read_symbols
+from delayrig.subjects.tree_build import provide_tree
 
 from tests.rig.builders import CHECKOUT
 from tests.rig.upstream_tree import Files, laid_out, one_file, today

@@ -8,7 +8,6 @@ from typing import Any
 import pytest
 from delayrig.hazards.artifacts import Artifacts
 from delayrig.hazards.busy_siblings import BusySiblings
-from delayrig.images.profiles.profile import Profile
 from delayrig.judge.bus import MONOTONIC
 from delayrig.judge.judge import Observed, describe, find_verdict, subject_version
 from delayrig.judge.trust import rig_fault
@@ -31,6 +30,7 @@ from delayrig.model.kinds.kind import Kind, name_of
 from delayrig.model.kinds.pace import Pace
 from delayrig.model.lane import LaneName
 from delayrig.model.result import Verdict
+from delayrig.subjects.profiles.profile import Profile
 
 from tests.rig.builders import (
     ERASE_WAIT,

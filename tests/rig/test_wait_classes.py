@@ -2,7 +2,6 @@
 """Classes of waits that were judged, and the largest shortfall that would go unseen."""
 
 import pytest
-from delayrig.images.profiles.profile import Profile, Wait
 from delayrig.judge.waits import (
     NO_DELAYS_SEEN,
     NOTHING_JUDGED,
@@ -15,6 +14,7 @@ from delayrig.judge.waits import (
 from delayrig.model.evidence import ObservedWait
 from delayrig.model.kinds.emulator import Start
 from delayrig.model.lane import LaneName
+from delayrig.subjects.profiles.profile import Profile, Wait
 
 from tests.rig.builders import SYNC_WAIT, make_cell, make_profile
 from tests.rig.event_builders import made, seen_of, spi

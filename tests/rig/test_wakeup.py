@@ -6,8 +6,8 @@ from xml.etree import ElementTree as ET
 import pytest
 from delayrig.features.latency.command import wakeup_chart
 from delayrig.features.latency.wakeup import Lateness, WakeupReport, errand_of, series_words
-from delayrig.images.subject import Subject
 from delayrig.lanes.live.program import spec_text
+from delayrig.subjects.subject import Subject
 
 
 def reading(governor: str, eaters: int, mean_ns: float) -> Lateness:

@@ -19,14 +19,14 @@ class Paths(Layout):
 
     live_agent = Place("build", "images/agent/live-agent")
     """Process 1 of the guests of the live lane."""
-    cpu_plugin = Place("build", "emulators/cpu/cpu-plugin.so")
+    cpu_plugin = Place("build", "emulators/cpu_plugin/cpu-plugin.so")
     """The plugin that gives the CPUs of those guests their speeds."""
-    library_client = Place("build", "images/host/library-client")
+    library_client = Place("build", "images/library_client/library-client")
     """The program that calls a subject's library."""
     confine_program = Place("build", "images/confine/rig-confine")
     """The program that starts a subject in its sandbox on this machine."""
     qemu_preload = Place("build", "emulators/qemu_preload/qemu-preload.so")
-    delay_plugin = Place("build", "emulators/delays/delay-plugin.so")
+    delay_plugin = Place("build", "emulators/delay_plugin/delay-plugin.so")
     """The QEMU plugin that observes delays."""
     chip_plugin = Place("build", "emulators/programmers/chip-plugin.so")
     """The QEMU plugin that has a chip behind a programmer's registers."""

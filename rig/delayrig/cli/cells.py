@@ -10,11 +10,11 @@ from delayrig.base.paths import Paths
 from delayrig.cli.command import UNCONFINED, Decorator, gathered, is_unconfined
 from delayrig.cli.option_types import CELL, SUBJECT, plan_option
 from delayrig.cli.verbosity import note, noted
-from delayrig.images.delay_function import DelayWish
 from delayrig.model.lane import LaneName
 from delayrig.plan.cluster import ClusterWish, check_cluster
 from delayrig.plan.request import Choice, Request, check_connect, choose_cells, count_cells_of
 from delayrig.run.cluster.company import require_trust
+from delayrig.subjects.delay_function import DelayWish
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)

@@ -28,13 +28,13 @@ from delayrig.cli.verbosity import (
     verbosity,
     was_given,
 )
-from delayrig.images.delay_function import DelayWish
 from delayrig.model.lane import LaneName
 from delayrig.model.result import FILE_NAME, Results
 from delayrig.plan.cluster import ClusterWish
 from delayrig.plan.request import Request, check_out, choose_cells
 from delayrig.present.console import RunProgress, say
 from delayrig.run.runner import run_request
+from delayrig.subjects.delay_function import DelayWish
 
 Decorator = Callable[[Callable[..., Any]], Callable[..., Any]]
 P = ParamSpec("P")

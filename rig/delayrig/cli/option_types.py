@@ -14,10 +14,6 @@ from delayrig.base.errors import RigError
 from delayrig.base.paths import find_paths
 from delayrig.cli.verbosity import note
 from delayrig.hazards import KINDS, NONE
-from delayrig.images.git_tree import PREFIX as GIT_PREFIX
-from delayrig.images.git_tree import is_known, take_source
-from delayrig.images.recipes import read_recipes
-from delayrig.images.subject import PATH_PREFIX, current_name, known_subjects
 from delayrig.model.cell import SEPARATOR, Job, Programmer
 from delayrig.model.chips import read_chips
 from delayrig.model.corner import FORMS
@@ -26,6 +22,10 @@ from delayrig.model.platform import Arch
 from delayrig.model.result import FILE_NAME as RESULTS
 from delayrig.plan.machines import machine_names
 from delayrig.plan.schema import RENAMED_PLANS, plan_names
+from delayrig.subjects.git_tree import PREFIX as GIT_PREFIX
+from delayrig.subjects.git_tree import is_known, take_source
+from delayrig.subjects.recipes import read_recipes
+from delayrig.subjects.subject import PATH_PREFIX, current_name, known_subjects
 
 ELF = b"\x7fELF"
 NAMED = "file"

@@ -17,16 +17,16 @@ from delayrig.decision.decision import FILE_NAME as GATE_FILE
 from delayrig.decision.decision import read_decision
 from delayrig.decision.request import BASELINE, CANDIDATE, rounds_of
 from delayrig.decision.shrink import first_conviction
-from delayrig.images.delay_function import DelayWish
-from delayrig.images.recipes import Recipes, read_recipes
-from delayrig.images.saved_programs import is_saved, programs_beside
-from delayrig.images.subject import check_subject, current_name
 from delayrig.model.cell import Cell, Expect, Role, place_of
 from delayrig.model.chips import ChipFacts, read_chips
 from delayrig.model.lane import LaneName
 from delayrig.model.result import FILE_NAME, CellResult, Results, id_fault, read_results
 from delayrig.plan.request import check_region, choose_cells
 from delayrig.plan.schema import plan_names
+from delayrig.subjects.delay_function import DelayWish
+from delayrig.subjects.recipes import Recipes, read_recipes
+from delayrig.subjects.saved_programs import is_saved, programs_beside
+from delayrig.subjects.subject import check_subject, current_name
 
 LISTED_MAX = 8
 USUAL_PLAN = "default"

@@ -13,15 +13,15 @@ from delayrig.base.errors import BadInputError, BuildError, ExitCode
 from delayrig.base.paths import Paths
 from delayrig.base.shell import run_shell
 from delayrig.decision.gate_judge import unanswered
-from delayrig.images.git_tree import is_known, known_source
-from delayrig.images.recipes import Recipes
-from delayrig.images.subject import PATH_PREFIX, is_own_build, known_subjects
 from delayrig.judge.exit_code import WATCHING
 from delayrig.model.cell import Cell, Role, place_of
 from delayrig.model.lane import EXACT_LANE, LaneName
 from delayrig.model.result import FILE_NAME, Results, read_results
 from delayrig.plan.request import Request
 from delayrig.run.runner import Progress, run_side_by_side
+from delayrig.subjects.git_tree import is_known, known_source
+from delayrig.subjects.recipes import Recipes
+from delayrig.subjects.subject import PATH_PREFIX, is_own_build, known_subjects
 
 GOOD, BAD, SKIP, ABORT = 0, 1, 125, 128
 """The codes of `git bisect run`: 125 cannot be tested, 128 and above end the bisection."""

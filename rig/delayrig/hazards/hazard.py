@@ -7,7 +7,6 @@ from enum import StrEnum
 from typing import ClassVar
 
 from delayrig.hazards.artifacts import Artifacts
-from delayrig.images.subject import Subject
 from delayrig.model.cell import Cell
 from delayrig.model.chips import ChipFacts
 from delayrig.model.events import first
@@ -17,6 +16,7 @@ from delayrig.model.kinds.kind import Timed
 from delayrig.model.lane import LaneName
 from delayrig.model.platform import Arch
 from delayrig.model.speed import Origin
+from delayrig.subjects.subject import Subject
 
 NS_PER_MS, NS_PER_S = 1_000_000, 1_000_000_000
 LATE_NS_MAX = 20_000_000
@@ -86,7 +86,7 @@ class Hazard:
     host_limit_s: float | None = None
     """The host time after which its cell is inconclusive; None: the usual."""
     in_library: bool = False
-    """True if the subject's libflashrom does the job (images/host/)."""
+    """True if the subject's libflashrom does the job (images/library_client/)."""
     explained_rules: Sequence[str] = ()
     """Rules of the part that nobody could have kept, as it was found."""
     phase_ns: int = 0

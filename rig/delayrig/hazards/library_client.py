@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: GPL-2.0-or-later
-"""The subject's library in our library client (images/host/), and the hazards inside."""
+"""The subject's library in our library client (images/library_client/), and the hazards inside."""
 
 import re
 from collections.abc import Sequence
@@ -14,14 +14,14 @@ from delayrig.hazards.hazard import (
     matched,
     number_in,
 )
-from delayrig.images.delay_function import Askable, askable_functions
-from delayrig.images.subject import Subject
 from delayrig.model.cell import Cell
 from delayrig.model.events import first
 from delayrig.model.kinds.agent import SubjectEnd
 from delayrig.model.kinds.library_client import HostEnd, HostStart
 from delayrig.model.lane import LaneName
 from delayrig.model.platform import Arch
+from delayrig.subjects.delay_function import Askable, askable_functions
+from delayrig.subjects.subject import Subject
 
 RATES_HZ = range(1, 1001)
 NS_PER_US = 1000

@@ -18,12 +18,12 @@ decides what happens between two requests, so only waits before its first use ar
 from collections.abc import Iterator
 from dataclasses import dataclass
 
-from delayrig.images.profiles.profile import OPENS_BUSY_STATUS, OPENS_SYNC_NOPS, Profile, Wait
 from delayrig.judge.clock_error import ClockError, clock_error
 from delayrig.model.events import Event, Request, first, of_kind, requests
 from delayrig.model.evidence import ObservedWait
 from delayrig.model.kinds.agent import SubjectStart
 from delayrig.model.kinds.emulator import Serprog, Spi, Start
+from delayrig.subjects.profiles.profile import OPENS_BUSY_STATUS, OPENS_SYNC_NOPS, Profile, Wait
 
 STATUS_READ = "0x05"
 STATUS_BUSY = 0x01

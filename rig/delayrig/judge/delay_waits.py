@@ -16,8 +16,6 @@ from collections.abc import Sequence
 from dataclasses import dataclass
 from math import inf
 
-from delayrig.images.finder.candidates import CAPPED, SINCE_BEFORE
-from delayrig.images.finder.confirm import EVEN_BY, LONG_NS, confirm
 from delayrig.judge.clock_error import CLOCK_STEPS_NS, ClockError, clock_error, clock_jump_ns
 from delayrig.judge.sleeps import observe_sleeps
 from delayrig.model.delays import CALLERS_SHOWN, NO_LIMIT, DelayCall, Delays, End
@@ -25,6 +23,8 @@ from delayrig.model.events import Event, first
 from delayrig.model.evidence import ObservedDelay
 from delayrig.model.kinds.agent import Guest
 from delayrig.model.kinds.pace import Pace
+from delayrig.subjects.finder.candidates import CAPPED, SINCE_BEFORE
+from delayrig.subjects.finder.confirm import EVEN_BY, LONG_NS, confirm
 
 LOST = "delay (no room for some calls)"
 NOT_SEEN_TO_END = "delay (some calls were not seen to end)"
@@ -45,7 +45,7 @@ CATCH_UP = 1.25
 HELD_UP_PART_MAX = 0.99
 """The limits of the CPU plugin: how well it holds a speed, and how fast a late core may catch up.
 
-They are those of emulators/cpu/trace.h and pacer.h.
+They are those of emulators/cpu_plugin/trace.h and pacer.h.
 """
 
 

@@ -19,9 +19,6 @@ from delayrig.base.log_tail import log_tail
 from delayrig.hazards import hazard_of
 from delayrig.hazards.artifacts import Artifacts, read_artifacts
 from delayrig.hazards.of_cell import hazards_of, is_in_library
-from delayrig.images.dummy import TIME_ALONE, keeps_busy_times
-from delayrig.images.profiles.profile import Profile, find_profile, find_version, version_of_digest
-from delayrig.images.subject import Subject
 from delayrig.judge.chip import DOUBTFUL_GRADES, WITHIN_CLOCK_ERROR, broken_rules, convict_commands
 from delayrig.judge.no_instruction import ILLEGAL, missing_instruction
 from delayrig.judge.site_waits import site_waits
@@ -57,6 +54,14 @@ from delayrig.model.result import (
     Verdict,
     own_fault,
 )
+from delayrig.subjects.dummy import TIME_ALONE, keeps_busy_times
+from delayrig.subjects.profiles.profile import (
+    Profile,
+    find_profile,
+    find_version,
+    version_of_digest,
+)
+from delayrig.subjects.subject import Subject
 
 LEFT_REASON = "; it left its waits to the programmer, so its own delays were hardly tried"
 NOT_KEPT_UP = "this machine could not keep up"

@@ -8,12 +8,12 @@ import re
 from collections.abc import Sequence
 from pathlib import PurePosixPath
 
-from delayrig.images.finder.isa import ISAS, disassembler
-from delayrig.images.subject import Subject
-from delayrig.images.symbols import read_symbols
 from delayrig.model.events import Event, of_kind
 from delayrig.model.kinds.agent import KernelMessage
 from delayrig.model.platform import V2, V3
+from delayrig.subjects.finder.isa import ISAS, disassembler
+from delayrig.subjects.subject import Subject
+from delayrig.subjects.symbols import read_symbols
 
 ILLEGAL = 4
 """SIGILL (signal(7))."""

@@ -10,13 +10,6 @@ from dataclasses import dataclass, field, replace
 from enum import Enum
 
 from delayrig.hazards.artifacts import Artifacts
-from delayrig.images.profiles.profile import (
-    Profile,
-    delay_address_of_digest,
-    is_packaged_release,
-    version_of_digest,
-)
-from delayrig.images.subject import Subject
 from delayrig.judge.bus import leaves_waits, observe_waits
 from delayrig.judge.chip import margins_ns, may_hide_an_early_one
 from delayrig.judge.delay_waits import (
@@ -34,6 +27,13 @@ from delayrig.model.lane import LaneName
 from delayrig.model.platform import INVARIANT_TSC
 from delayrig.model.programmers import device_of
 from delayrig.model.result import DelayCount
+from delayrig.subjects.profiles.profile import (
+    Profile,
+    delay_address_of_digest,
+    is_packaged_release,
+    version_of_digest,
+)
+from delayrig.subjects.subject import Subject
 
 # These classes of waits are in no profile.
 CHIP_BUSY = "chip-busy"

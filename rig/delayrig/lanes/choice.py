@@ -7,7 +7,6 @@ import msgspec
 
 from delayrig.base.paths import Paths
 from delayrig.base.preparing import Preparing
-from delayrig.images.subject import Subject
 from delayrig.lanes.lane import Assignment, Lane
 from delayrig.lanes.scheduler import Grouping
 from delayrig.lanes.supplies import CpuPool
@@ -15,6 +14,7 @@ from delayrig.model.cell import Cell
 from delayrig.model.lane import LaneName
 from delayrig.model.result import NotProvided, RunHeader
 from delayrig.plan.request import Request
+from delayrig.subjects.subject import Subject
 
 
 async def open_lane(request: Request, paths: Paths, pool: CpuPool, preparing: Preparing) -> Lane:

@@ -1,14 +1,14 @@
 # SPDX-License-Identifier: GPL-2.0-or-later
 """The marks by which QEMU finds delay functions in a running guest, as its plugin's input.
 
-The format is in emulators/delays/wish.h.
+The format is in emulators/delay_plugin/wish.h.
 """
 
 from collections.abc import Iterator
 from functools import cache
 
-from delayrig.images.delay_function import WATCHED_MAX, DelayFunction, is_watchable
-from delayrig.images.symbols import Symbols, read_symbols
+from delayrig.subjects.delay_function import WATCHED_MAX, DelayFunction, is_watchable
+from delayrig.subjects.symbols import Symbols, read_symbols
 
 PAGE_BYTES = 4096
 WINDOW_BYTES = 32

@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: GPL-2.0-or-later
-"""Makes `delays.jsonl` from the lines of the delay plugin (emulators/delays/record.h).
+"""Makes `delays.jsonl` from the lines of the delay plugin (emulators/delay_plugin/record.h).
 
 QEMU counts the instructions of a block before it runs them, so each stamp says how many of them it
 counted too early. After subtracting them, it is exact to an instruction.
@@ -13,10 +13,6 @@ from typing import Any
 import msgspec
 
 from delayrig.base.errors import LostGuestError
-from delayrig.images.delay_function import DelayFunction
-from delayrig.images.finder.finding import DirectWait
-from delayrig.images.finder.waits import NOTHING_WATCHED
-from delayrig.images.symbols import StackTop, read_symbols
 from delayrig.model.delays import NO_LIMIT, DelayCall, Delays, DelaysHeader, End, FunctionFacts
 from delayrig.model.events import PLUGIN, decoded, of_kind
 from delayrig.model.kinds.delay_plugin import (
@@ -29,6 +25,10 @@ from delayrig.model.kinds.delay_plugin import (
     PluginStart,
     Stack,
 )
+from delayrig.subjects.delay_function import DelayFunction
+from delayrig.subjects.finder.finding import DirectWait
+from delayrig.subjects.finder.waits import NOTHING_WATCHED
+from delayrig.subjects.symbols import StackTop, read_symbols
 
 JUMPERS = ("setjmp", "_setjmp", "__sigsetjmp", "sigsetjmp")
 INT_BITS = 32

@@ -12,8 +12,6 @@ from delayrig import __version__
 from delayrig.base import digest
 from delayrig.base.errors import RigFaultError
 from delayrig.base.paths import Paths
-from delayrig.images.lock import Entries, lock_entries, lock_state, subject_entries
-from delayrig.images.subject import Subject
 from delayrig.lanes.supplies import Supplies
 from delayrig.machine.host_facts import cpu_facts, kernel_line
 from delayrig.machine.live_image import LiveImage
@@ -21,6 +19,8 @@ from delayrig.machine.snapshot import qemu_sha256
 from delayrig.model.platform import PLATFORMS, Arch, labelled
 from delayrig.model.result import HostFacts, NotProvided, RunHeader
 from delayrig.plan.request import Request
+from delayrig.subjects.lock import Entries, lock_entries, lock_state, subject_entries
+from delayrig.subjects.subject import Subject
 
 CLOCKSOURCE = "/sys/devices/system/clocksource/clocksource0"
 ANSWER_S = 20

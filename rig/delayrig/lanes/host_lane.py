@@ -26,9 +26,6 @@ from delayrig.base.preparing import Preparing
 from delayrig.base.scratch import ScratchFolder
 from delayrig.hazards import cores_needed, refusal_on
 from delayrig.hazards.of_cell import hazards_of, is_in_library
-from delayrig.images import dummy
-from delayrig.images.saved_programs import provide_program, provide_program_library
-from delayrig.images.subject import Subject, provide_root, root_of, words_to_start
 from delayrig.lanes.header import make_host_header
 from delayrig.lanes.host.sandbox import Sandbox, box_words
 from delayrig.lanes.host.session import LEFT, LOG
@@ -47,6 +44,9 @@ from delayrig.model.programmers import device_refusal
 from delayrig.model.result import NotProvided, RunHeader
 from delayrig.model.workload import Places, Region, region_of
 from delayrig.plan.request import Request
+from delayrig.subjects import dummy
+from delayrig.subjects.saved_programs import provide_program, provide_program_library
+from delayrig.subjects.subject import Subject, provide_root, root_of, words_to_start
 
 ANY_PORT = "tcp:127.0.0.1:0"
 DEADLINE_MS = 180_000

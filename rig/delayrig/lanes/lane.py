@@ -6,8 +6,6 @@ from pathlib import Path
 from typing import Protocol
 
 from delayrig.base.paths import Paths
-from delayrig.images.delay_function import DelayFunction
-from delayrig.images.subject import Subject
 from delayrig.lanes.scheduler import Grouping
 from delayrig.lanes.stages import StageWatch
 from delayrig.lanes.supplies import Supplies
@@ -16,6 +14,8 @@ from delayrig.model.cell import Cell
 from delayrig.model.chips import ChipFacts
 from delayrig.model.result import NotProvided, RunHeader
 from delayrig.plan.request import Request
+from delayrig.subjects.delay_function import DelayFunction
+from delayrig.subjects.subject import Subject
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)

@@ -1,8 +1,8 @@
 # SPDX-License-Identifier: GPL-2.0-or-later
 """The live lane: a guest in real time, whose cores have speeds of their own, and the chip outside.
 
-QEMU runs a thread for each core, and the CPU plugin (emulators/cpu/) holds each to its speed. The
-emulator is a process on this host, as on the host lane, and its clock decides all verdicts.
+QEMU runs a thread for each core, and the plugin of emulators/cpu_plugin/ holds each to its speed.
+The emulator is a process on this host, as on the host lane, and its clock decides all verdicts.
 """
 
 import asyncio

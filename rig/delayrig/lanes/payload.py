@@ -11,14 +11,14 @@ import msgspec
 
 from delayrig.base.archive import write_archive
 from delayrig.hazards.of_cell import hazards_of, is_in_library
-from delayrig.images import dummy
-from delayrig.images.subject import PROGRAM, Subject
 from delayrig.model import workload
 from delayrig.model.cell import Cell, Job, Programmer
 from delayrig.model.chips import ChipFacts
 from delayrig.model.lane import LaneName
 from delayrig.model.programmers import device_of
 from delayrig.model.workload import IN_GUEST, Places, Region
+from delayrig.subjects import dummy
+from delayrig.subjects.subject import PROGRAM, Subject
 
 CELL_FOLDER = "/cell"
 SUBJECT_ROOT = "/subject"

@@ -5,13 +5,13 @@ from collections.abc import Sequence
 from pathlib import Path
 
 from delayrig.base.atomic_file import replace_file
-from delayrig.images import dummy
-from delayrig.images.delay_function import DelayFunction
 from delayrig.lanes.delay_record import read_record
 from delayrig.model.delays import FILE_NAME, delays_since, encode_delays
 from delayrig.model.events import first, merge_events, read_events
 from delayrig.model.kinds.agent import SubjectStart
 from delayrig.model.workload import Region
+from delayrig.subjects import dummy
+from delayrig.subjects.delay_function import DelayFunction
 
 
 def write_entries(entries: dict[str, bytes], folder: Path, region: Region) -> None:

@@ -15,18 +15,6 @@ from delayrig.base.errors import BadInputError, LostGuestError, NotProvidedError
 from delayrig.base.paths import Paths
 from delayrig.base.preparing import Preparing
 from delayrig.hazards.of_cell import is_in_library, shape_of
-from delayrig.images.guest_image import (
-    GuestImage,
-    Kernel,
-    provide_device_image,
-    provide_guest_image,
-    provide_kernel,
-    with_kernel,
-)
-from delayrig.images.own_programs import provide_natives
-from delayrig.images.recipes import Recipes
-from delayrig.images.saved_programs import provide_program, provide_program_library
-from delayrig.images.subject import BRIDGE, Subject, provide_tool, wrong_machine
 from delayrig.machine.snapshot import drop_damaged, provide_snapshot, snapshot_path
 from delayrig.machine.vm_pool import VmPool
 from delayrig.model.cell import Cell
@@ -34,6 +22,18 @@ from delayrig.model.platform import Arch
 from delayrig.model.programmers import device_of
 from delayrig.model.result import NotProvided
 from delayrig.model.shape import GuestShape
+from delayrig.subjects.guest_image import (
+    GuestImage,
+    Kernel,
+    provide_device_image,
+    provide_guest_image,
+    provide_kernel,
+    with_kernel,
+)
+from delayrig.subjects.own_programs import provide_natives
+from delayrig.subjects.recipes import Recipes
+from delayrig.subjects.saved_programs import provide_program, provide_program_library
+from delayrig.subjects.subject import BRIDGE, Subject, provide_tool, wrong_machine
 
 SNAPSHOT_BYTES = 110 << 20
 K = TypeVar("K", bound=Hashable)

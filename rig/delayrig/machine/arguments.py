@@ -77,7 +77,7 @@ class RealTime:
     """The additional parts of a machine in real time: paced CPUs, and connections to this host."""
 
     plugin: Path
-    """The CPU plugin (emulators/cpu/)."""
+    """The CPU plugin (emulators/cpu_plugin/)."""
     plugin_words: str
     """The arguments of the plugin, joined by commas."""
     tty: Path | None = None

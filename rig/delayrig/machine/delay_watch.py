@@ -1,8 +1,8 @@
 # SPDX-License-Identifier: GPL-2.0-or-later
 """The request to QEMU to watch delay functions, and the file with its results.
 
-The plugin of emulators/delays/ maps a file with the request. A QEMU that is reset continues with
-another subject. While it is paused, a new request is written with the number of the new cell.
+The plugin of emulators/delay_plugin/ maps a file with the request. A QEMU that is reset continues
+with another subject. While it is paused, a new request is written with the number of the new cell.
 """
 
 import struct
@@ -20,7 +20,7 @@ class DelayWatch:
     wish: Path
     """The file with the request; `write_wish` makes it."""
     out: Path
-    """The file with the results (emulators/delays/record.h), which may end in zeros."""
+    """The file with the results (emulators/delay_plugin/record.h), which may end in zeros."""
     is_virtual: bool = True
     """True if its time is QEMU's count of instructions, False if it is this machine's clock."""
 

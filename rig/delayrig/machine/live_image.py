@@ -12,14 +12,14 @@ from delayrig.base.atomic_file import replace_file
 from delayrig.base.errors import RigFaultError
 from delayrig.base.paths import Paths
 from delayrig.base.preparing import Preparing
-from delayrig.images.guest_image import take_kernel
-from delayrig.images.packages import unpack_packages
-from delayrig.images.recipes import GuestRecipe
-from delayrig.images.seal import FILE_NAME as SEAL
-from delayrig.images.seal import broken_seal, write_seal
 from delayrig.machine.arguments import CARD
 from delayrig.model.platform import PLATFORMS, Arch
 from delayrig.setup.scratch import scratch_beside
+from delayrig.subjects.guest_image import take_kernel
+from delayrig.subjects.packages import unpack_packages
+from delayrig.subjects.recipes import GuestRecipe
+from delayrig.subjects.seal import FILE_NAME as SEAL
+from delayrig.subjects.seal import broken_seal, write_seal
 
 EMPTY_FOLDERS = ("dev", "proc", "sys", "tmp", "run", "etc")
 DRIVER = "driver.ko"

@@ -21,7 +21,6 @@ from delayrig.base import digest
 from delayrig.base.atomic_file import place_folder
 from delayrig.base.errors import LostGuestError
 from delayrig.base.paths import Paths
-from delayrig.images.guest_image import GuestImage
 from delayrig.machine import arguments
 from delayrig.machine.arguments import Hardware
 from delayrig.machine.chip_plugin import ChipPlugin
@@ -35,6 +34,7 @@ from delayrig.model.cell import Programmer
 from delayrig.model.programmers import DEVICES
 from delayrig.model.shape import SHIFT_MAX, GuestShape
 from delayrig.setup.scratch import scratch_beside
+from delayrig.subjects.guest_image import GuestImage
 
 BOOT_LIMIT_S = 120.0
 SAVE_LIMIT_S = 60.0

@@ -12,8 +12,6 @@ import msgspec
 
 from delayrig.base.errors import BadInputError
 from delayrig.hazards import NONE, cores_needed, parse_hazards
-from delayrig.images.elf import read_elf
-from delayrig.images.subject import PATH_PREFIX
 from delayrig.model.cell import REGION_KIB, SEPARATOR, Cell, Expect, Job, Programmer
 from delayrig.model.corner import Corner
 from delayrig.model.lane import LaneName
@@ -29,6 +27,8 @@ from delayrig.plan.schema import (
     is_possible,
     judging_cells,
 )
+from delayrig.subjects.elf import read_elf
+from delayrig.subjects.subject import PATH_PREFIX
 
 NAME = "try"
 SOURCE = "rig/rig try"

@@ -15,9 +15,6 @@ from delayrig.base.errors import BadInputError
 from delayrig.base.paths import Paths
 from delayrig.hazards import refusal_on
 from delayrig.hazards.of_cell import hazards_of, shape_of
-from delayrig.images.delay_function import DelayWish
-from delayrig.images.recipes import Recipes, read_recipes
-from delayrig.images.subject import check_subject
 from delayrig.model.cell import REGION_KIB, Cell, Role
 from delayrig.model.chips import ChipFacts, read_chips
 from delayrig.model.kinds.kind import NUMBER_MAX
@@ -28,6 +25,9 @@ from delayrig.plan.cells import count_cells, plan_cells, questions_of
 from delayrig.plan.check import check_contrast
 from delayrig.plan.cluster import ClusterWish
 from delayrig.plan.schema import Contrast, Plan, find_plan, lane_named, own_subjects, read_plan
+from delayrig.subjects.delay_function import DelayWish
+from delayrig.subjects.recipes import Recipes, read_recipes
+from delayrig.subjects.subject import check_subject
 
 REGION_BYTES_MAX = 2 << 20
 """The disk space that a cell needs for each 64 KiB of its region."""

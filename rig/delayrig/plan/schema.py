@@ -14,10 +14,10 @@ import msgspec
 from delayrig.base.errors import BadInputError, nearest
 from delayrig.base.toml import read_toml
 from delayrig.hazards import NONE, cores_needed, ordered_hazards, parse_hazards
-from delayrig.images.subject import current_name
 from delayrig.model.cell import REGION_KIB, Role
 from delayrig.model.lane import LaneName
 from delayrig.plan.machines import find_file, find_machine, shipped_names
+from delayrig.subjects.subject import current_name
 
 PLANS_FOLDER = Path(__file__).with_name("plans")
 CORES_KNOWN = (1, 2, 4)

@@ -15,9 +15,6 @@ from delayrig.base.atomic_file import replace_file
 from delayrig.base.errors import BadInputError, LostGuestError, OverdueGuestError
 from delayrig.base.scratch import full_scratch
 from delayrig.hazards.of_cell import hazards_of, shape_of
-from delayrig.images import dummy
-from delayrig.images.delay_function import DelayFunction, DelayWish, find_watched
-from delayrig.images.subject import Subject, is_own_build, knows_string, wrong_machine
 from delayrig.judge.judge import Finding, blank_result, judge_cell
 from delayrig.lanes.lane import Assignment, Lane
 from delayrig.lanes.stages import JUDGE, MARKS_NAME, StageWatch
@@ -28,6 +25,9 @@ from delayrig.model.programmers import BUILT_WITHOUT, device_of
 from delayrig.model.result import CellResult, Verdict
 from delayrig.plan.request import Request
 from delayrig.run.resume import CELL, RESULT, first_try_kept
+from delayrig.subjects import dummy
+from delayrig.subjects.delay_function import DelayFunction, DelayWish, find_watched
+from delayrig.subjects.subject import Subject, is_own_build, knows_string, wrong_machine
 
 NOT_PROVIDED = "not provided: "
 NO_ROOM = (errno.ENOSPC, errno.EDQUOT)

@@ -13,9 +13,6 @@ from typing import Protocol
 from delayrig.base.errors import BadInputError, NotProvidedError
 from delayrig.base.paths import Paths
 from delayrig.base.preparing import Preparing
-from delayrig.images.delay_function import DelayWish
-from delayrig.images.recipes import Recipes
-from delayrig.images.saved_programs import save_programs
 from delayrig.judge.exit_code import WATCHING
 from delayrig.lanes.choice import open_lane
 from delayrig.lanes.lane import Assignment, Lane
@@ -31,6 +28,9 @@ from delayrig.run.cell_runner import make_cell_runner
 from delayrig.run.out_lock import hold_out
 from delayrig.run.single_run import SingleRun
 from delayrig.setup.scratch import sweep_scratch
+from delayrig.subjects.delay_function import DelayWish
+from delayrig.subjects.recipes import Recipes
+from delayrig.subjects.saved_programs import save_programs
 
 
 class Progress(Protocol):

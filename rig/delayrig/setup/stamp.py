@@ -40,7 +40,7 @@ NATIVE_SOURCES = (
     *("rig/delayrig/VERSION", "meson.build", "meson.options"),
     *("emulators", "flashrom", "images"),
 )
-IMAGE_SOURCES = ("rig/delayrig/images", "rig/delayrig/machine")
+IMAGE_SOURCES = ("rig/delayrig/subjects", "rig/delayrig/machine")
 
 
 def wanted_marks(layout: Layout, database: Path = PACKAGE_DATABASE) -> dict[str, str]:

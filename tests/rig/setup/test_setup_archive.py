@@ -6,12 +6,12 @@ import subprocess
 from pathlib import Path
 
 import pytest
-from delayrig.images.packages import forget_sources
 from delayrig.setup.apt import KEYRING, derive_suite, parse_deb822
 from delayrig.setup.arguments import read_request
 from delayrig.setup.errors import UsageError
 from delayrig.setup.layout import find_layout
 from delayrig.setup.named_archive import VARIABLE, folder_of, named_archive
+from delayrig.subjects.packages import forget_sources
 
 LAUNCHER = find_layout({}).package_path / "rig"
 UBUNTU = "ID=ubuntu\nVERSION_CODENAME=noble\n"

@@ -83,7 +83,7 @@ def test_unchanged_checkout_has_nothing_to_do(layout: Layout) -> None:
         (lambda at: put(at.checkout / "meson.options"), {NATIVE, IMAGES}),
         (lambda at: (at.checkout / "images/agent/a.c").unlink(), {NATIVE, IMAGES}),
         (
-            lambda at: put(at.package_path / "delayrig/images/recipes.py", "xy"),
+            lambda at: put(at.package_path / "delayrig/subjects/recipes.py", "xy"),
             {IMAGES},
         ),
         (lambda at: put(at.lock_of_python, "xy"), {ENVIRONMENT, NATIVE, IMAGES}),

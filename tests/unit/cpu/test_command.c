@@ -8,7 +8,7 @@
 #include <string.h>
 #include <cmocka.h>
 
-#include "cpu/command.h"
+#include "cpu_plugin/command.h"
 
 #define MS UINT64_C(1000000)
 

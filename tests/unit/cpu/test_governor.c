@@ -7,7 +7,7 @@
 #include <string.h>
 #include <cmocka.h>
 
-#include "cpu/governor.h"
+#include "cpu_plugin/governor.h"
 
 #define MS UINT64_C(1000000)
 

@@ -7,7 +7,7 @@
 #include <string.h>
 #include <cmocka.h>
 
-#include "cpu/options.h"
+#include "cpu_plugin/options.h"
 
 #define US UINT64_C(1000)
 

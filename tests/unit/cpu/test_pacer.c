@@ -7,7 +7,7 @@
 #include <string.h>
 #include <cmocka.h>
 
-#include "cpu/pacer.h"
+#include "cpu_plugin/pacer.h"
 
 #define US UINT64_C(1000)
 #define MS UINT64_C(1000000)

@@ -7,7 +7,7 @@
 #include <string.h>
 #include <cmocka.h>
 
-#include "cpu/speed.h"
+#include "cpu_plugin/speed.h"
 
 #define MS UINT64_C(1000000)
 

@@ -10,7 +10,7 @@
 
 #include <stdio.h>
 
-#include "cpu/trace.h"
+#include "cpu_plugin/trace.h"
 
 #define US UINT64_C(1000)
 #define MS UINT64_C(1000000)

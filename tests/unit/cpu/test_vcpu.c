@@ -7,7 +7,7 @@
 #include <string.h>
 #include <cmocka.h>
 
-#include "cpu/vcpu.h"
+#include "cpu_plugin/vcpu.h"
 
 #define US UINT64_C(1000)
 #define MS UINT64_C(1000000)

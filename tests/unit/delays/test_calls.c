@@ -9,7 +9,7 @@
 #include <string.h>
 #include <cmocka.h>
 
-#include "delays/calls.h"
+#include "delay_plugin/calls.h"
 
 #define SHORT 0
 #define LONG 1

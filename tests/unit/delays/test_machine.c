@@ -9,7 +9,7 @@
 #include <string.h>
 #include <cmocka.h>
 
-#include "delays/machine.h"
+#include "delay_plugin/machine.h"
 
 static bool is_return(const char *machine, const char *insn, size_t bytes)
 {

@@ -9,7 +9,7 @@
 #include <string.h>
 #include <cmocka.h>
 
-#include "delays/options.h"
+#include "delay_plugin/options.h"
 
 #define COUNT(words) ((int)(sizeof(words) / sizeof((words)[0])))
 

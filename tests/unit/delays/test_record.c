@@ -9,7 +9,7 @@
 #include <string.h>
 #include <cmocka.h>
 
-#include "delays/record.h"
+#include "delay_plugin/record.h"
 
 static const struct moment moment = {.t_ns = 5000, .late_insns = 7, .cpu = 3};
 

@@ -12,7 +12,7 @@
 #include <sys/stat.h>
 #include <unistd.h>
 
-#include "delays/sheet.h"
+#include "delay_plugin/sheet.h"
 
 #define LINE "a line of what was seen\n"
 

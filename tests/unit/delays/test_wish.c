@@ -9,7 +9,7 @@
 #include <string.h>
 #include <cmocka.h>
 
-#include "delays/wish.h"
+#include "delay_plugin/wish.h"
 
 #define FUNCTION "function 401120 4f 0 20 1 401000 409000\n"
 #define SLEEP "sleep 401200 2 8 8 1 0 401000 409000\n"

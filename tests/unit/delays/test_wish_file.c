@@ -11,7 +11,7 @@
 
 #include <unistd.h>
 
-#include "delays/wish.h"
+#include "delay_plugin/wish.h"
 
 static void write_at(const char *path, long at, const void *bytes, size_t count)
 {

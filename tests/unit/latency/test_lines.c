@@ -10,7 +10,7 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "text/json_line.h"
+#include "shared/json_line.h"
 
 static char *written(void (*write)(FILE *))
 {

@@ -11,12 +11,12 @@ from msgspec.structs import replace
 from delayrig.base.text import one_line, plain
 from delayrig.decision.shrink import plan_of, stripped
 from delayrig.features.bug_report.neutral import neutral
-from delayrig.images.subject import PATH_PREFIX
 from delayrig.model.cell import Cell
 from delayrig.model.result import Verdict
 from delayrig.plan.from_flags import plan_text, words_of_cell
 from delayrig.present.formats.markdown import escaped, table
 from delayrig.present.formats.report import Case, Report
+from delayrig.subjects.subject import PATH_PREFIX
 
 ABOUT = "The cell of this report"
 PLAN = "cell.toml"

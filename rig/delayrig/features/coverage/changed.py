@@ -13,7 +13,7 @@ from itertools import zip_longest
 
 import msgspec
 
-from delayrig.images.finder.code_map import CodeFunction, Site
+from delayrig.subjects.finder.code_map import CodeFunction, Site
 
 LIKE_ENOUGH = 0.5
 """Functions without names are versions of one if this part of their code is the same."""

@@ -14,12 +14,12 @@ from delayrig.decision.decision import read_decision
 from delayrig.decision.request import BASELINE, CANDIDATE, rounds_of
 from delayrig.features.coverage.runs import RunCoverage, find_coverage, find_gate_coverage
 from delayrig.features.coverage.terminal import print_coverage
-from delayrig.images.library import provide_library
-from delayrig.images.recipes import read_recipes
-from delayrig.images.subject import Subject, provide_subject
 from delayrig.model.cell import Role
 from delayrig.model.platform import Arch
 from delayrig.model.result import read_results
+from delayrig.subjects.library import provide_library
+from delayrig.subjects.recipes import read_recipes
+from delayrig.subjects.subject import Subject, provide_subject
 
 
 @click.command(cls=RigCommand)

@@ -22,8 +22,8 @@ from delayrig.features.coverage.changed import (
     touched_sites,
 )
 from delayrig.features.coverage.reached import Reach, SeenCell, watched_in
-from delayrig.images.finder.code_map import CodeFunction, CodeMap, Site, read_code_map
 from delayrig.model.delays import function_of_frame
+from delayrig.subjects.finder.code_map import CodeFunction, CodeMap, Site, read_code_map
 
 BASELINE, CANDIDATE = "baseline", "candidate"
 Key = tuple[str, int]

@@ -13,8 +13,8 @@ from pathlib import Path
 
 import msgspec
 
-from delayrig.images.finder.code_map import CodeFunction, CodeMap, Site, Watched
 from delayrig.model.delays import Delays, FunctionFacts, read_delays
+from delayrig.subjects.finder.code_map import CodeFunction, CodeMap, Site, Watched
 
 JUMPS_MAX = 3
 """So many functions may each end in the next one."""

@@ -19,11 +19,11 @@ from delayrig.features.coverage.coverage import (
     coverage_of,
 )
 from delayrig.features.coverage.reached import seen_in
-from delayrig.images.delay_function import parts_under_test
-from delayrig.images.saved_programs import programs_beside, programs_in
-from delayrig.images.subject import Subject
 from delayrig.model.cell import Role
 from delayrig.model.result import CellResult, read_results
+from delayrig.subjects.delay_function import parts_under_test
+from delayrig.subjects.saved_programs import programs_beside, programs_in
+from delayrig.subjects.subject import Subject
 
 NOT_KEPT = "the programs of the {side} were not kept beside its results"
 NO_CHAINS = "no cell of the {side} has call chains with addresses"

@@ -31,10 +31,10 @@ from delayrig.features.faults.scenario import (
     file_content,
     is_finding,
 )
-from delayrig.images.subject import Subject, knows_string, words_to_start
 from delayrig.model.cell import Job
 from delayrig.model.chips import ChipFacts
 from delayrig.model.events import parse_events, requests
+from delayrig.subjects.subject import Subject, knows_string, words_to_start
 
 EMULATOR_END_S = 15
 READY_BYTES = 16

@@ -23,10 +23,10 @@ from delayrig.features.faults.campaign import (
     scenarios_of,
 )
 from delayrig.features.faults.scenario import is_finding
-from delayrig.images.recipes import read_recipes
-from delayrig.images.subject import BUNDLED, check_subject, provide_subject
 from delayrig.model.chips import read_chips
 from delayrig.plan.request import check_out
+from delayrig.subjects.recipes import read_recipes
+from delayrig.subjects.subject import BUNDLED, check_subject, provide_subject
 
 FAULT_SUBJECTS = ("debian:bookworm", "debian:trixie", BUNDLED)
 

@@ -23,12 +23,12 @@ from delayrig.decision.shrink import Shrunk, Step, shrink
 from delayrig.features.find.search import Searched, search, widest_first
 from delayrig.features.find.space import SOURCE, plan_for
 from delayrig.features.find.symptom import Symptom, exit_code, shows
-from delayrig.images.delay_function import DelayWish
 from delayrig.model.cell import Cell
 from delayrig.model.result import CellResult
 from delayrig.plan.from_flags import words_of_cell
 from delayrig.plan.request import check_out, choose_cells_of
 from delayrig.run.runner import Trials, trial_folder
+from delayrig.subjects.delay_function import DelayWish
 
 NAME = "find"
 CELLS = 24

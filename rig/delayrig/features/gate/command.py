@@ -68,11 +68,6 @@ from delayrig.features.gate.first_cells import (
     read_reached,
 )
 from delayrig.features.history.recording import HistoryWish, history_options, own_words, record_gate
-from delayrig.images.delay_function import DelayWish
-from delayrig.images.git_tree import choose_baseline, is_known, known_source, take_source
-from delayrig.images.recipes import read_recipes
-from delayrig.images.saved_programs import FOLDER as PROGRAMS
-from delayrig.images.saved_programs import programs_beside
 from delayrig.judge.exit_code import WATCHING
 from delayrig.model.cell import Cell, Role, place_of
 from delayrig.model.lane import EXACT_LANE, LaneName
@@ -81,6 +76,11 @@ from delayrig.plan.request import check_connect, check_out, choose_cells
 from delayrig.present.comparison import print_decision
 from delayrig.present.console import RunProgress, say
 from delayrig.present.formats.known import wanted_formats
+from delayrig.subjects.delay_function import DelayWish
+from delayrig.subjects.git_tree import choose_baseline, is_known, known_source, take_source
+from delayrig.subjects.recipes import read_recipes
+from delayrig.subjects.saved_programs import FOLDER as PROGRAMS
+from delayrig.subjects.saved_programs import programs_beside
 
 PLAN = "gate"
 LIMITS = {

@@ -14,11 +14,11 @@ from elftools.common.exceptions import ELFError
 
 from delayrig.base.atomic_file import replace_file
 from delayrig.features.coverage.changed import Placed, changed_functions
-from delayrig.images.finder.code_map import read_code_map
-from delayrig.images.subject import PARTS
 from delayrig.judge.site_waits import functions_of
 from delayrig.model.cell import Role
 from delayrig.model.result import CellResult
+from delayrig.subjects.finder.code_map import read_code_map
+from delayrig.subjects.subject import PARTS
 
 REACHED = "reached.json"
 """The file of what cells reached, in the folder of state."""

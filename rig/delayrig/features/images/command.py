@@ -19,16 +19,16 @@ from delayrig.base.errors import BadInputError, NotProvidedError
 from delayrig.base.paths import Paths, find_paths
 from delayrig.cli.command import RigCommand, say_making
 from delayrig.cli.option_types import PLAN_NAME
-from delayrig.images.guest_image import Kernel, provide_kernel
-from delayrig.images.lock import lock_entries, lock_state, lock_text
-from delayrig.images.recipes import read_recipes
-from delayrig.images.sbom import bill_of_materials, image_components, python_components
-from delayrig.images.subject import CYCLICTEST, provide_tool
 from delayrig.lanes.supplies import CpuPool, Supplies, provide_supplies
 from delayrig.machine.live_image import provide_live_image
 from delayrig.plan.request import choose_cells
 from delayrig.setup.errors import SetupError
 from delayrig.setup.export_archive import export_images
+from delayrig.subjects.guest_image import Kernel, provide_kernel
+from delayrig.subjects.lock import lock_entries, lock_state, lock_text
+from delayrig.subjects.recipes import read_recipes
+from delayrig.subjects.sbom import bill_of_materials, image_components, python_components
+from delayrig.subjects.subject import CYCLICTEST, provide_tool
 
 PREPARED_PLANS = ("smoke", "default")
 

@@ -24,10 +24,10 @@ from delayrig.features.latency.profile import (
     parse_live_guests,
 )
 from delayrig.hazards.speed import GOVERNORS, SLOWEST_PART
-from delayrig.images.recipes import read_recipes
 from delayrig.machine.live_image import provide_live_image
 from delayrig.model.lane import LaneName
 from delayrig.present.console import FittedTable, plain_table, say
+from delayrig.subjects.recipes import read_recipes
 
 if TYPE_CHECKING:
     from delayrig.features.latency.wakeup import Lateness, WakeupReport
@@ -234,8 +234,8 @@ async def _measure(
     paths: Paths,
 ) -> "WakeupReport":
     from delayrig.features.latency.wakeup import WakeupReport, measure_wakeups
-    from delayrig.images.subject import provide_latency_program
     from delayrig.lanes.live.program import LiveGuest
+    from delayrig.subjects.subject import provide_latency_program
 
     image = provide_live_image(read_recipes(paths.checkout).guest, paths, say_making)
     program = provide_latency_program(paths)

@@ -27,16 +27,6 @@ from delayrig.features.latency.place import (
 )
 from delayrig.features.latency.profile import GuestProfile
 from delayrig.features.latency.program_output import parse_lines
-from delayrig.images.guest_image import GuestImage, provide_guest_image, provide_kernel
-from delayrig.images.own_programs import provide_natives
-from delayrig.images.recipes import Recipes
-from delayrig.images.subject import (
-    CYCLICTEST,
-    PROGRAM,
-    Subject,
-    provide_latency_program,
-    provide_tool,
-)
 from delayrig.lanes.payload import CELL_FOLDER, SETTLE_MS, SUBJECT_ROOT, pack_spec
 from delayrig.lanes.supplies import CpuPool, image_with
 from delayrig.lanes.virtual_lane import make_machine
@@ -46,6 +36,16 @@ from delayrig.machine.snapshot import boot_hardware, drop_damaged, provide_snaps
 from delayrig.model.events import first, of_kind, parse_events
 from delayrig.model.kinds.agent import AgentError, SubjectEnd
 from delayrig.model.lane import LaneName
+from delayrig.subjects.guest_image import GuestImage, provide_guest_image, provide_kernel
+from delayrig.subjects.own_programs import provide_natives
+from delayrig.subjects.recipes import Recipes
+from delayrig.subjects.subject import (
+    CYCLICTEST,
+    PROGRAM,
+    Subject,
+    provide_latency_program,
+    provide_tool,
+)
 
 CHIP = "M25P10-A"
 """The smallest chip, because no command is sent to it."""

@@ -23,8 +23,6 @@ from delayrig.features.latency.place import (
 )
 from delayrig.features.latency.profile import LiveProfile
 from delayrig.features.latency.program_output import parse_lines
-from delayrig.images.recipes import Recipes
-from delayrig.images.subject import CYCLICTEST, Subject, provide_latency_program, provide_tool
 from delayrig.lanes.live.pace import pace_events
 from delayrig.lanes.live.program import Errand, Left, LiveGuest, run_program
 from delayrig.machine.live_image import provide_live_image
@@ -33,6 +31,8 @@ from delayrig.model.kinds.kind import Kind
 from delayrig.model.kinds.pace import Pace
 from delayrig.model.lane import LaneName
 from delayrig.model.platform import Arch
+from delayrig.subjects.recipes import Recipes
+from delayrig.subjects.subject import CYCLICTEST, Subject, provide_latency_program, provide_tool
 
 DEADLINE_MS = 600_000
 REHEARSED = 5

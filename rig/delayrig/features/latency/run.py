@@ -24,9 +24,9 @@ from delayrig.features.latency.result import (
     write_report,
 )
 from delayrig.features.latency.terminal import LatencyProgress
-from delayrig.images.recipes import read_recipes
 from delayrig.lanes.supplies import CpuPool
 from delayrig.model.lane import LaneName
+from delayrig.subjects.recipes import read_recipes
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)

@@ -10,10 +10,10 @@ import msgspec
 
 from delayrig.base.errors import LostGuestError
 from delayrig.features.latency.program_output import parse_lines
-from delayrig.images.subject import Subject
 from delayrig.judge.trust import pace_fault
 from delayrig.lanes.live.pace import pace_events
 from delayrig.lanes.live.program import Errand, LiveGuest, run_program
+from delayrig.subjects.subject import Subject
 
 SCHEMA = 1
 REQUEST_NS = 10_000_000

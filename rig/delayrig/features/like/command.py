@@ -17,11 +17,11 @@ from delayrig.features.like.device_tree import read_device_tree
 from delayrig.features.like.facts import Facts, read_lines
 from delayrig.features.like.flashrom_log import read_flashrom_log
 from delayrig.features.like.machine_text import read_machine_text
-from delayrig.images.recipes import read_recipes
 from delayrig.model.chips import read_chips
 from delayrig.plan.from_flags import SOURCE, plan_of_flags, plan_text
 from delayrig.plan.machines import find_machine, machine_names
 from delayrig.plan.request import choose_cells_of
+from delayrig.subjects.recipes import read_recipes
 
 READERS = (read_flashrom_log, read_machine_text, read_device_tree)
 SEED = 1

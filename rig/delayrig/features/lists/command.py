@@ -11,21 +11,21 @@ from delayrig.cli.option_types import SUBJECT
 from delayrig.cli.verbosity import answers, tell_json
 from delayrig.features.lists.delays import delay_lines
 from delayrig.hazards import KINDS, written
-from delayrig.images.delay_function import DelayWish, direct_waits, find_delay_functions
-from delayrig.images.known_bad import PREFIX as KNOWN_BAD_PREFIX
-from delayrig.images.library import provide_library
-from delayrig.images.recipes import Recipes, read_recipes
-from delayrig.images.subject import (
+from delayrig.model.chips import read_chips
+from delayrig.model.platform import Arch
+from delayrig.plan.machines import budget_mips, find_machine, machine_names, scaled_mips
+from delayrig.plan.schema import find_plan, plan_names, read_plan
+from delayrig.subjects.delay_function import DelayWish, direct_waits, find_delay_functions
+from delayrig.subjects.known_bad import PREFIX as KNOWN_BAD_PREFIX
+from delayrig.subjects.library import provide_library
+from delayrig.subjects.recipes import Recipes, read_recipes
+from delayrig.subjects.subject import (
     FORMS,
     Subject,
     check_subject,
     known_subjects,
     provide_subject,
 )
-from delayrig.model.chips import read_chips
-from delayrig.model.platform import Arch
-from delayrig.plan.machines import budget_mips, find_machine, machine_names, scaled_mips
-from delayrig.plan.schema import find_plan, plan_names, read_plan
 
 FOUND = ("name", "file", "address", "size", "argument", "unit_ns", "found_by", "doubt", "counters")
 """The keys of a delay function in JSON."""

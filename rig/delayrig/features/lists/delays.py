@@ -3,14 +3,14 @@
 
 from collections.abc import Iterator, Sequence
 
-from delayrig.images.delay_function import (
+from delayrig.subjects.delay_function import (
     DelayFunction,
     DelayWish,
     direct_waits,
     find_delay_functions,
 )
-from delayrig.images.finder.finding import DirectWait
-from delayrig.images.subject import Subject
+from delayrig.subjects.finder.finding import DirectWait
+from delayrig.subjects.subject import Subject
 
 UNITS = {1: "ns", 1000: "us", 1_000_000: "ms", 1_000_000_000: "s"}
 NONE_FOUND = (

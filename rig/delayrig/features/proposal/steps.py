@@ -10,9 +10,9 @@ from collections.abc import Sequence
 import msgspec
 
 from delayrig.base.errors import BadInputError
-from delayrig.images.subject import STEPS, TRUSTING
 from delayrig.judge.exit_code import UNSAFE
 from delayrig.model.result import CellResult, Results, RunHeader, Verdict
+from delayrig.subjects.subject import STEPS, TRUSTING
 
 SCHEMA = 1
 FILE_NAME = "proposal.json"

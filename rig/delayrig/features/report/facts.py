@@ -11,7 +11,6 @@ import msgspec
 from delayrig.base import digest
 from delayrig.base.durations import rounded
 from delayrig.base.errors import BadInputError, LostGuestError
-from delayrig.images.profiles.profile import find_profile
 from delayrig.judge.bus import observe_waits
 from delayrig.judge.chip import margins_ns
 from delayrig.judge.delay_waits import observe_calls_of
@@ -24,6 +23,7 @@ from delayrig.model.kinds.agent import SubjectEnd, SubjectStart
 from delayrig.model.kinds.emulator import Busy
 from delayrig.model.phases import PROBE, READ, VERIFY, overshoots, phase_changes
 from delayrig.model.result import CellResult
+from delayrig.subjects.profiles.profile import find_profile
 
 SILENCE_NS_MIN = 1_000_000
 """The shortest silence. Shorter gaps on the bus are round trips."""

@@ -30,12 +30,12 @@ from delayrig.decision.shrink import NAME as SHRUNK
 from delayrig.decision.shrink import Shrunk, Step, plan_of
 from delayrig.decision.shrink import shrink as shrink_cell
 from delayrig.features.repro.look import Look
-from delayrig.images.delay_function import DelayWish
 from delayrig.model.lane import LaneName
 from delayrig.model.result import read_results
 from delayrig.plan.from_flags import plan_text, words_of_cell
 from delayrig.plan.request import Request, check_out
 from delayrig.run.runner import Trials, trial_folder
+from delayrig.subjects.delay_function import DelayWish
 
 NAME = "repro"
 HETEROGENEOUS = "heterogeneous"

@@ -6,18 +6,18 @@ from collections.abc import Sequence
 from pathlib import Path
 
 from delayrig.base.errors import RigFaultError
-from delayrig.images.delay_function import (
+from delayrig.model.platform import Arch
+from delayrig.subjects.delay_function import (
     BY_DEBUG_INFORMATION,
     BY_SYMBOL,
     DelayFunction,
     DelayWish,
     find_delay_functions,
 )
-from delayrig.images.finder.debug_info import debug_folders
-from delayrig.images.profiles.profile import known_delay_symbols
-from delayrig.images.subject import Subject
-from delayrig.images.symbols import read_symbols
-from delayrig.model.platform import Arch
+from delayrig.subjects.finder.debug_info import debug_folders
+from delayrig.subjects.profiles.profile import known_delay_symbols
+from delayrig.subjects.subject import Subject
+from delayrig.subjects.symbols import read_symbols
 
 GDB, GDB_OF_ALL = "gdb", "gdb-multiarch"
 COMMANDS = Path(__file__).with_name("gdb_delay_break.py")

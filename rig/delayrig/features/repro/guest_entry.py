@@ -21,12 +21,12 @@ from delayrig.base.paths import Paths
 from delayrig.features.repro import debugger, terminal
 from delayrig.features.repro.look import EXTRA_MS, EXTRA_S, Look
 from delayrig.hazards.of_cell import shape_of
-from delayrig.images.delay_function import DelayWish
-from delayrig.images.subject import PROGRAM, Subject, provide_root, words_to_start
 from delayrig.lanes.lane import Assignment
 from delayrig.lanes.supplies import Supplies
 from delayrig.machine.arguments import CELL_FW_CFG, SUBJECT_FW_CFG, Hardware
 from delayrig.machine.session import CELL_LIMIT_S
+from delayrig.subjects.delay_function import DelayWish
+from delayrig.subjects.subject import PROGRAM, Subject, provide_root, words_to_start
 
 FOLDER = "rig"
 SH = ["/rig/busybox", "sh"]

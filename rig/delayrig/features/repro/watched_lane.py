@@ -15,7 +15,6 @@ from delayrig.features.repro.guest_entry import Visit
 from delayrig.features.repro.look import Look, Show, Told
 from delayrig.features.repro.watchers import WatchedGuests, WatchedLiveGuests, WatchedSessions
 from delayrig.hazards.of_cell import shape_of
-from delayrig.images.subject import provide_tool
 from delayrig.lanes.choice import open_lane
 from delayrig.lanes.host.spec import PORT, Spec, cpus_text
 from delayrig.lanes.host_lane import ANY_PORT, HostLane, open_host_lane
@@ -30,6 +29,7 @@ from delayrig.model.cell import Cell
 from delayrig.model.lane import LaneName
 from delayrig.plan.request import Request
 from delayrig.run.runner import OpenLane, assignment_of
+from delayrig.subjects.subject import provide_tool
 
 GDBSERVER = "gdbserver"
 DRY_PORT = 34567

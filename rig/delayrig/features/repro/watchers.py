@@ -40,8 +40,6 @@ from delayrig.features.repro.look import (
 )
 from delayrig.features.repro.terminal import run_in_foreground
 from delayrig.hazards.of_cell import shape_of
-from delayrig.images.delay_function import DelayWish
-from delayrig.images.subject import provide_root
 from delayrig.lanes.host.session import LOG, OUTPUT
 from delayrig.lanes.host.spec import Spec
 from delayrig.lanes.host_lane import HostLane
@@ -52,6 +50,8 @@ from delayrig.machine.arguments import Hardware
 from delayrig.machine.machine import Machine
 from delayrig.machine.session import read_results
 from delayrig.model.platform import Arch
+from delayrig.subjects.delay_function import DelayWish
+from delayrig.subjects.subject import provide_root
 
 WAKE_EACH_S = 0.1
 GO, WAITS = "go", "waits"

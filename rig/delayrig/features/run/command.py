@@ -23,7 +23,6 @@ from delayrig.cli.verbosity import make_console, note, tables_or_json, tell_json
 from delayrig.features.export.command import format_option, speaks, write_formats
 from delayrig.features.history.recording import HistoryWish, history_options, own_words, record_run
 from delayrig.features.run.repeats import FILE_NAME, Budget, Median, Summary, repeat
-from delayrig.images.delay_function import DelayWish
 from delayrig.judge.exit_code import exit_code_of_run
 from delayrig.plan.request import check_out
 from delayrig.present.console import FittedTable, plain_table
@@ -31,6 +30,7 @@ from delayrig.present.formats.known import wanted_formats
 from delayrig.present.formats.report import report_of_run
 from delayrig.present.results import print_results
 from delayrig.run.resume import check_begun
+from delayrig.subjects.delay_function import DelayWish
 
 LISTED_MAX = 100_000
 """The largest plan whose cells a dry run lists. Making each takes a few microseconds."""

@@ -27,7 +27,6 @@ from delayrig.decision.choice import Chosen
 from delayrig.decision.two_runs import compare_times
 from delayrig.features.repro.command import show_cell
 from delayrig.features.repro.look import Look
-from delayrig.images.delay_function import DelayWish
 from delayrig.judge.exit_code import WATCHING, exit_code_of_run
 from delayrig.model.cell import REGION_KIB, Cell, Job, Programmer
 from delayrig.model.corner import FORMS
@@ -48,6 +47,7 @@ from delayrig.plan.from_flags import (
 from delayrig.plan.request import Request, check_out, choose_cells_of
 from delayrig.present.comparison import print_beside
 from delayrig.present.results import UNWATCHED, print_results
+from delayrig.subjects.delay_function import DelayWish
 
 VALUES = {
     "chip": ("NAME", f"As `rig/rig chips` lists them.  [default: {CHIP}]"),

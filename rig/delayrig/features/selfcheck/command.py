@@ -47,10 +47,10 @@ from delayrig.features.selfcheck.terminal import (
     print_table,
     print_workers,
 )
-from delayrig.images.disguise import RENAMED, STRIPPED
-from delayrig.images.known_bad import find_mistake, own_mistakes
 from delayrig.model.lane import EXACT_LANE
 from delayrig.present.console import ManyRuns, say
+from delayrig.subjects.disguise import RENAMED, STRIPPED
+from delayrig.subjects.known_bad import find_mistake, own_mistakes
 
 
 @click.group(cls=RigGroup)

@@ -12,12 +12,12 @@ from msgspec.structs import replace
 from delayrig.base.errors import ExitCode
 from delayrig.decision.decision import Decision, GateCell, Outcome
 from delayrig.decision.gate_judge import decide
-from delayrig.images.disguise import STRIPPED
-from delayrig.images.known_bad import PREFIX, Kind, Mistake, Sight
-from delayrig.images.subject import BUNDLED
 from delayrig.judge.exit_code import WATCHING
 from delayrig.model.cell import Cell, Role
 from delayrig.model.result import CellResult, Results, RunHeader
+from delayrig.subjects.disguise import STRIPPED
+from delayrig.subjects.known_bad import PREFIX, Kind, Mistake, Sight
+from delayrig.subjects.subject import BUNDLED
 
 SCHEMA = 1
 FILE_NAME = "known-bad.json"
@@ -42,7 +42,7 @@ class KnownBad(msgspec.Struct, frozen=True, kw_only=True):
     schema: int = SCHEMA
     run: RunHeader
     disguise: str = ""
-    """The prefix of the subjects' names (images/disguise.py)."""
+    """The prefix of the subjects' names (subjects/disguise.py)."""
     watched: bool
     """True if canaries and controls showed that the rig detects mistakes."""
     builds: list[Answered]

@@ -9,8 +9,8 @@ from delayrig.features.selfcheck.benchmark import CellBenchmark, JobCost
 from delayrig.features.selfcheck.cost_of_workers import WorkersBenchmark
 from delayrig.features.selfcheck.determinism import Determinism, Repeat
 from delayrig.features.selfcheck.known_bad import WANTED, Answered, KnownBad
-from delayrig.images.known_bad import Mistake
 from delayrig.present.console import FittedTable, ManyRuns, plain_table, say
+from delayrig.subjects.known_bad import Mistake
 
 DEAREST = 8
 """The number of jobs that are named one by one."""

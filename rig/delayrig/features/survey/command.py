@@ -22,10 +22,10 @@ from delayrig.cli.option_types import SUBJECT, plan_option
 from delayrig.cli.verbosity import make_console, tables_or_json, tell_json
 from delayrig.features.survey.survey import FILE_NAME, survey_run
 from delayrig.features.survey.terminal import print_survey
-from delayrig.images.delay_function import DelayWish
 from delayrig.judge.exit_code import exit_code_of_run
 from delayrig.present.console import say
 from delayrig.run.resume import check_begun
+from delayrig.subjects.delay_function import DelayWish
 
 PLAN = "survey"
 

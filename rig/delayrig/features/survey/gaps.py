@@ -12,13 +12,13 @@ from itertools import pairwise
 
 import msgspec
 
-from delayrig.images.profiles.profile import Profile
 from delayrig.judge.bus import observe_waits, wake_bound_ns
 from delayrig.judge.waste import Watched, took_ns, whole_delays
 from delayrig.model.cell import Cell
 from delayrig.model.events import Event, Request, first, requests
 from delayrig.model.evidence import ObservedWait
 from delayrig.model.kinds.emulator import Start
+from delayrig.subjects.profiles.profile import Profile
 
 STEPS = (1, 2, 5)
 QUICK = 10

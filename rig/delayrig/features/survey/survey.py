@@ -15,11 +15,11 @@ from delayrig.features.survey.gaps import (
     known_waits,
 )
 from delayrig.hazards.of_cell import is_in_library
-from delayrig.images.profiles.profile import find_profile
 from delayrig.judge.waste import Watched, read_watched, took_ns, whole_delays
 from delayrig.model.delays import DelayCall
 from delayrig.model.lane import LaneName
 from delayrig.model.result import Results, Verdict, read_results
+from delayrig.subjects.profiles.profile import find_profile
 
 SCHEMA = 1
 FILE_NAME = "survey.json"

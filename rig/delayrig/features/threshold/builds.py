@@ -20,9 +20,9 @@ from delayrig.base.errors import BadInputError, RigFaultError
 from delayrig.base.paths import Paths
 from delayrig.base.preparing import Preparing
 from delayrig.base.shell import run_shell
-from delayrig.images.elf import collect_program, read_imports
-from delayrig.images.own_programs import run_builder
-from delayrig.images.subject import PATH_PREFIX
+from delayrig.subjects.elf import collect_program, read_imports
+from delayrig.subjects.own_programs import run_builder
+from delayrig.subjects.subject import PATH_PREFIX
 
 DEFAULT = "0,2,10,50,100,500,1000,10000,100000"
 """The proposal's own candidates (2, 100 and 100,000 us), values between them, and both ends."""

@@ -9,7 +9,6 @@ from pathlib import Path
 from delayrig.base.paths import Paths
 from delayrig.base.scratch import ScratchFolder
 from delayrig.hazards.speed import Governor
-from delayrig.images.subject import PROGRAM, Subject
 from delayrig.lanes.live.agent_connection import GuestClock, open_line
 from delayrig.lanes.live.agent_protocol import Conversation
 from delayrig.lanes.live.machine import live_shape, make_live_machine, open_net
@@ -21,6 +20,7 @@ from delayrig.machine.live_image import LiveImage
 from delayrig.machine.session import read_results
 from delayrig.machine.snapshot import boot_hardware
 from delayrig.model.shape import TSC
+from delayrig.subjects.subject import PROGRAM, Subject
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)

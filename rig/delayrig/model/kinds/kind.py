@@ -44,10 +44,10 @@ SOURCES = {
     Writer.EMULATOR: "emulators/record/jsonl.c",
     Writer.AGENT: "images/agent/",
     Writer.SESSION: "rig/delayrig/lanes/host/",
-    Writer.LIBRARY_CLIENT: "images/host/main.c",
+    Writer.LIBRARY_CLIENT: "images/library_client/main.c",
     Writer.LIVE_LANE: "rig/delayrig/lanes/live/",
-    Writer.CPU_PLUGIN: "emulators/cpu/trace.c",
-    Writer.DELAY_PLUGIN: "emulators/delays/record.c",
+    Writer.CPU_PLUGIN: "emulators/cpu_plugin/trace.c",
+    Writer.DELAY_PLUGIN: "emulators/delay_plugin/record.c",
     Writer.RECORD: "rig/delayrig/lanes/delay_record.py",
 }
 """The file of each writer."""

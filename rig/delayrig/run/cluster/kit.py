@@ -13,9 +13,6 @@ from delayrig import __version__
 from delayrig.base import digest
 from delayrig.base.errors import BadInputError
 from delayrig.base.paths import Paths
-from delayrig.images.delay_function import DelayFunction
-from delayrig.images.guest_image import GuestImage, Kernel
-from delayrig.images.subject import Subject
 from delayrig.lanes.choice import Lanes
 from delayrig.lanes.header import commit_of
 from delayrig.lanes.lane import Lane
@@ -27,6 +24,9 @@ from delayrig.model.platform import PLATFORMS, Arch, labelled
 from delayrig.model.shape import GuestShape
 from delayrig.plan.request import Request
 from delayrig.run.cell_runner import CellRunner
+from delayrig.subjects.delay_function import DelayFunction
+from delayrig.subjects.guest_image import GuestImage, Kernel
+from delayrig.subjects.subject import Subject
 
 PATH_KEYS = ("archive", "initrd", "kernel", "modules", "path")
 """The keys of images, kernels and subjects that contain paths."""

@@ -1,0 +1,75 @@
+/* SPDX-License-Identifier: GPL-2.0-or-later */
+/*
+ * The delay plugin: each call of a subject's delay functions, seen from QEMU. The guest does not
+ * notice. What QEMU calls, and nothing else.
+ */
+#include <errno.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <time.h>
+
+#include "cpu_plugin/qemu_plugin_api.h"
+#include "options.h"
+#include "watch.h"
+
+/* It reads memory. */
+#define API_MIN 4
+#define NS_PER_S INT64_C(1000000000)
+
+/* The one thing that callbacks without user data have to go by. */
+static struct watch *watch;
+
+QEMU_PLUGIN_EXPORT int qemu_plugin_version = API_MIN;
+
+static int complain(const char *text)
+{
+	fprintf(stderr, "delay plugin: %s\n", text);
+	return -EINVAL;
+}
+
+static int64_t virtual_ns(void)
+{
+	return qemu_clock_get_ns(QEMU_CLOCK_VIRTUAL);
+}
+
+static int64_t monotonic_ns(void)
+{
+	struct timespec now;
+
+	clock_gettime(CLOCK_MONOTONIC, &now);
+	return now.tv_sec * NS_PER_S + now.tv_nsec;
+}
+
+static void on_block(qemu_plugin_id_t id, struct qemu_plugin_tb *block)
+{
+	(void)id;
+	watch_block(watch, block);
+}
+
+static int check_host(const qemu_info_t *info)
+{
+	if (info->version.cur < API_MIN || info->version.cur > QEMU_PLUGIN_API_MAX)
+		return complain("this QEMU has another plugin API than 4 or 5");
+	return info->system_emulation ? 0 : complain("this is user mode emulation");
+}
+
+QEMU_PLUGIN_EXPORT int qemu_plugin_install(
+	qemu_plugin_id_t id, const qemu_info_t *info, int argc, char **argv)
+{
+	char error[OPTIONS_ERROR_BYTES];
+	struct options options;
+
+	if (check_host(info) < 0)
+		return -EINVAL;
+	if (options_parse(argc, argv, &options, error) < 0)
+		return complain(error);
+	watch = calloc(1, sizeof(*watch));
+	if (!watch)
+		return complain("no memory");
+	if (watch_init(watch, options.machine, options.is_virtual ? virtual_ns : monotonic_ns,
+		    options.wish, options.out) < 0)
+		return complain("cannot open its wish, or what it is to write");
+	qemu_plugin_register_vcpu_tb_trans_cb(id, on_block);
+	return 0;
+}

@@ -1,0 +1,81 @@
+# SPDX-License-Identifier: GPL-2.0-or-later
+"""flashrom's `dummy` programmer in a guest: a part inside the subject's own process.
+
+Ours runs the emulators' model there and writes its events, by which it is judged. Others replace
+every delay by nothing, by design: their time is recorded, but they are not judged.
+"""
+
+import msgspec
+
+from delayrig.model.cell import Cell
+from delayrig.model.chips import ChipFacts
+from delayrig.model.events import encode_events, first, parse_events
+from delayrig.model.kinds.agent import ClockRate
+from delayrig.model.workload import BLANK, GRANULE_BYTES, Region
+from delayrig.subjects.subject import knows_string
+
+EVENTS_PATH = "/tmp/dummy.jsonl"
+IMAGE_PATH = "/tmp/chip.bin"
+TIME_ALONE = (
+    "flashrom's own dummy programmer replaces every delay by nothing: time alone was recorded"
+)
+MOMENTS = ("t_ns", "empty_ns", "read_ns", "reply_ns", "start_ns", "until_ns", "busy_until_ns")
+"""The keys of events that are moments of the clock, not lengths."""
+
+
+def keeps_busy_times(program: bytes) -> bool:
+    """Returns True if its dummy programmer has busy times and records events."""
+    # Only a programmer with the emulators' model has such a parameter.
+    return knows_string(program, "corner")
+
+
+def refusal(chip: ChipFacts, program: bytes) -> str:
+    """Returns why its dummy programmer cannot have that part; empty if it can."""
+    if keeps_busy_times(program) or knows_string(program, chip.name):
+        return ""
+    return f"the dummy programmer of this flashrom has no part {chip.name}"
+
+
+def argument(cell: Cell, program: bytes, image: str = IMAGE_PATH, events: str = EVENTS_PATH) -> str:
+    """Returns the value of `-p`."""
+    words = [f"emulate={cell.chip}", f"image={image}"]
+    if keeps_busy_times(program):
+        words += [f"corner={cell.corner}", f"seed={cell.seed}", f"events={events}"]
+    return f"dummy:{','.join(words)}"
+
+
+def on_the_clock_of(agent: bytes, dummy: bytes) -> bytes:
+    """Returns the dummy's events with every moment on the agent's clock, the raw counter.
+
+    The dummy uses CLOCK_MONOTONIC. The agent's `clock_rate` has the values of both at one moment,
+    to about a microsecond. Lengths and margins are not changed.
+    """
+    rate = first(parse_events(agent, source="the agent's events"), ClockRate)
+    if rate is None:
+        return b""
+    ahead_ns = rate.t_ns - rate.monotonic_at_ns
+    moved = []
+    for event in parse_events(dummy, source="the dummy programmer's events"):
+        # 0 is a moment that never was.
+        moments = {key: at + ahead_ns for key in MOMENTS if (at := getattr(event, key, 0))}
+        moved.append(msgspec.structs.replace(event, **moments))
+    return encode_events(moved)
+
+
+def sparse_image(raw: bytes, region: Region) -> bytes:
+    """Returns its image in the emulator's form: without granules that are blank.
+
+    The rest of the part was zero before the job; if it still is, it counts as blank.
+    """
+    before, after = raw[: region.offset_bytes], raw[region.end_bytes :]
+    if any(before) or any(after):
+        plain = raw
+    else:
+        content = raw[region.offset_bytes : region.end_bytes]
+        plain = BLANK * len(before) + content + BLANK * len(after)
+    blank = BLANK * GRANULE_BYTES
+    return b"".join(
+        address.to_bytes(8, "little") + plain[address : address + GRANULE_BYTES]
+        for address in range(0, len(plain), GRANULE_BYTES)
+        if plain[address : address + GRANULE_BYTES] != blank
+    )

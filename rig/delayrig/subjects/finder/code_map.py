@@ -1,0 +1,272 @@
+# SPDX-License-Identifier: GPL-2.0-or-later
+"""The functions of one file with the calls of delay functions in each; kept by the file's digest.
+
+A call of a delay function is a delay site. A function that only hands a time of its own arguments
+on to a delay function is one too, so that its callers are sites.
+"""
+
+import contextlib
+from bisect import bisect_left
+from collections.abc import Iterator, Sequence
+from functools import cache, cached_property
+from pathlib import Path
+
+import msgspec
+
+from delayrig.base import digest
+from delayrig.base.atomic_file import replace_file
+from delayrig.subjects.finder.bodies import Bodies
+from delayrig.subjects.finder.calls import Call
+from delayrig.subjects.finder.candidates import AROUND_SIZE_MAX, Candidates
+from delayrig.subjects.finder.isa import CALL, JUMP
+from delayrig.subjects.finder.program import Function, Step, is_read
+from delayrig.subjects.finder.state import ARGUMENT, Value
+from delayrig.subjects.finder.waits import LEAF_SIZE_MAX
+from delayrig.subjects.seal import sealed, unsealed
+from delayrig.subjects.symbols import Symbols
+
+READING = 1
+"""Raised when reading changes, so that what older rigs kept is read anew."""
+OTHER_CALLS_MAX = 1
+"""A function that only hands a time on may call so many others, to print what is wrong."""
+PLACE_FINDER_SIZE_MAX = 16
+PLACE_FINDER_STEPS = 2
+
+
+class Watched(msgspec.Struct, frozen=True, order=True):
+    """A delay function that is known, or the call of one of another file (`direct`)."""
+
+    address: int
+    argument: int = 0
+    """The argument that is the time."""
+    direct: bool = False
+
+
+class Site(msgspec.Struct, frozen=True, kw_only=True):
+    """A call of a delay function."""
+
+    address: int
+    """The address of its last byte: call chains have the same one."""
+    target: int
+    """The delay function; of a direct wait the call itself."""
+    line: int
+    """Its number among the function's lines."""
+    is_tail: bool = False
+    """It ends its function, which is then in no call chain."""
+    asks: int | None = None
+    """The time, where it is a number that the code shows."""
+    hands_on: bool = False
+    """Its function only hands a time on, and is a delay function itself."""
+    through: bool = False
+    """The called function hands a time on through a pointer: it may be no delay function."""
+    where: str = ""
+    """As call chains have it."""
+
+
+class CodeFunction(msgspec.Struct, frozen=True, kw_only=True):
+    address: int
+    size: int
+    key: str
+    """Equal for equal code."""
+    name: str = ""
+    """Its symbol without suffixes of compilers; empty where there is none."""
+    sites: tuple[Site, ...] = ()
+    lines: tuple[str, ...] = ()
+    """Its code, where it has sites."""
+    pointed: bool = False
+    """It may be called through a pointer."""
+    is_delay: bool = False
+    """It is a delay function, or hands a time on to one."""
+
+
+class CodeMap(msgspec.Struct, frozen=True, kw_only=True):
+    named: bool
+    """Functions have names."""
+    functions: tuple[CodeFunction, ...]
+    callers: dict[int, int]
+    """Direct calls of functions that end in a delay function by a jump, by their last bytes."""
+    leaving: tuple[int, ...]
+    """Functions that may end in a jump through a pointer, by address."""
+
+
+def read_code_map(
+    part: Path, watched: Sequence[Watched], *, named: bool, kept: Path | None = None
+) -> CodeMap:
+    """Reads a program or a library; `kept` is a folder for what was read."""
+    return _read(part, tuple(sorted(set(watched))), named, kept, digest.of_file(part))
+
+
+@cache
+def _read(
+    part: Path, watched: tuple[Watched, ...], named: bool, kept: Path | None, sha256: str
+) -> CodeMap:
+    key = digest.of_value(["code", READING, sha256, watched, named])[:24]
+    file = None if kept is None else kept / f"{key}.json"
+    if file is not None and file.is_file():
+        with contextlib.suppress(msgspec.DecodeError, UnicodeDecodeError):
+            return msgspec.json.decode(unsealed(file.read_bytes()) or b"", type=CodeMap)
+    made = map_code(part.read_bytes(), watched, named=named)
+    if file is not None:
+        with contextlib.suppress(OSError):  # a folder that nobody may write to: read again then
+            file.parent.mkdir(exist_ok=True)
+            replace_file(file, sealed(msgspec.json.encode(made)))
+    return made
+
+
+def map_code(content: bytes, watched: Sequence[Watched], *, named: bool) -> CodeMap:
+    if not is_read(content):
+        return CodeMap(named=False, functions=(), callers={}, leaving=())
+    return _Mapper(content, watched, named=named).map()
+
+
+class _Mapper:
+    def __init__(self, content: bytes, watched: Sequence[Watched], *, named: bool) -> None:
+        self.candidates = Candidates(content)
+        self.graph = self.candidates.graph
+        self.bodies = Bodies(self.graph, named=named)
+        self.symbols = Symbols(content)
+        self.functions = {each.address: each.argument for each in watched if not each.direct}
+        self.direct = {each.address for each in watched if each.direct}
+
+    def map(self) -> CodeMap:
+        functions = tuple(map(self._function, self.graph.functions))
+        tails = {f.address for f in functions if any(site.is_tail for site in f.sites)}
+        tails |= set(self._leaving)
+        return CodeMap(
+            named=bool(self.bodies.names),
+            functions=functions,
+            callers={
+                call.step.end - 1: target
+                for target in tails
+                for call in self.graph.by_target.get(target, ())
+                if call.step.kind == CALL
+            },
+            leaving=self._leaving,
+        )
+
+    def _function(self, function: Function) -> CodeFunction:
+        steps = self.bodies.steps(function)
+        lines = self.bodies.lines(function, steps)
+        sites = tuple(self._sites(function, steps))
+        return CodeFunction(
+            address=function.address,
+            size=function.size,
+            key=self.bodies.key(function, steps, lines),
+            name=self.bodies.names.get(function.address, ""),
+            sites=sites,
+            lines=tuple(lines) if sites else (),
+            pointed=function.address in self.graph.pointed_at,
+            is_delay=function.address in self._delays,
+        )
+
+    def _sites(self, function: Function, steps: list[Step]) -> Iterator[Site]:
+        calls = self.graph.by_caller.get(function.address, ())
+        at = [step.address for step in steps]
+        for call in calls:
+            target = call.step.address if call.step.address in self.direct else call.target
+            is_delay = target in self._delays or target in self._through
+            if target is None or not (is_delay or target in self.direct):
+                continue
+            if target == function.address:  # it calls itself
+                continue
+            argument = self._delays.get(target, self._through.get(target, 0))
+            is_function = target not in self.direct
+            yield Site(
+                address=call.step.end - 1,
+                target=target,
+                line=bisect_left(at, call.step.address),
+                is_tail=not call.returns_here and is_function,
+                asks=self.candidates.constant_before(call, argument) if is_function else None,
+                hands_on=function.address in self._delays or function.address in self._through,
+                through=target in self._through,
+                where=self.symbols.where(call.step.address),
+            )
+
+    @cached_property
+    def _delays(self) -> dict[int, int]:
+        """Returns all delay functions with the argument that is the time."""
+        found = dict(self.functions)
+        todo = list(found)
+        while todo:
+            target = todo.pop()
+            for call in self.graph.by_target.get(target, ()):
+                argument = self._handed_on(call, found)
+                if call.caller not in found and argument is not None:
+                    found[call.caller] = argument
+                    todo.append(call.caller)
+        return found
+
+    def _handed_on(self, call: Call, delays: dict[int, int]) -> int | None:
+        """Returns the caller's argument that the call hands on as it is, and not in a loop."""
+        function = self.graph.function_at(call.caller)
+        if function is None or function.size > AROUND_SIZE_MAX:
+            return None
+        calls = self.graph.by_caller.get(call.caller, ())
+        others = {each.target for each in calls if not self._finds_place(each)}
+        others -= {None, *delays, call.caller}
+        flow = self.candidates.waits.flow(function) if len(others) <= OTHER_CALLS_MAX else None
+        at = {each.step.address: delays[each.target] for each in calls if each.target in delays}
+        found = {
+            _argument_in(handed.arguments[at[handed.address] :][:1], again=handed.again)
+            for handed in (flow.handed if flow else ())
+            if handed.address in at
+        }
+        return found.pop() if len(found) == 1 else None
+
+    def _finds_place(self, call: Call) -> bool:
+        """Returns True if it calls a helper that tells where code lies (i386)."""
+        function = None if call.target is None else self.graph.function_at(call.target)
+        if function is None or function.size > PLACE_FINDER_SIZE_MAX:
+            return False
+        return len(self.bodies.steps(function)) <= PLACE_FINDER_STEPS
+
+    @cached_property
+    def _through(self) -> dict[int, int]:
+        """Returns the functions that only hand their argument on through a pointer."""
+        if not self.graph.pointed_at.intersection(self._delays):
+            return {}
+        return {
+            function.address: argument
+            for function in self.graph.functions
+            if function.size <= LEAF_SIZE_MAX and function.address not in self._delays
+            for argument in self._handed_through(function)
+        }
+
+    def _handed_through(self, function: Function) -> Iterator[int]:
+        steps = self.bodies.steps(function)
+        if sum(step.kind in (CALL, JUMP) and step.target is None for step in steps) != 1:
+            return
+        if any(step.kind == CALL and step.target is not None for step in steps):
+            return
+        flow = self.candidates.waits.flow(function)
+        for handed in flow.handed if flow else ():
+            values = [value for value in handed.arguments[:1] if handed.call is None]
+            own = {n for value in values for what, n in value if what == ARGUMENT}
+            if flow and own and not handed.again and flow.read <= own:
+                yield from sorted(own)[:1]
+
+    @cached_property
+    def _leaving(self) -> tuple[int, ...]:
+        """Returns the functions that hand a time on and may end in a jump through a pointer."""
+        ways = (*self._delays, *self._through)
+        functions = (self.graph.function_at(address) for address in ways)
+        return tuple(
+            each.address
+            for each in functions
+            if each is not None
+            and any(
+                step.kind == JUMP and step.target is None and self._is_unknown(step, each)
+                for step in self.bodies.steps(each)
+            )
+        )
+
+    def _is_unknown(self, step: Step, function: Function) -> bool:
+        """Returns True if the graph does not know where the jump goes."""
+        calls = self.graph.by_caller.get(function.address, ())
+        return all(call.step.address != step.address for call in calls)
+
+
+def _argument_in(values: Sequence[Value], *, again: bool) -> int | None:
+    """Returns the argument that was handed on as it is, and not in a loop; else None."""
+    own = [number for value in values for what, number in value if what == ARGUMENT]
+    return own[0] if len(own) == 1 and not again else None

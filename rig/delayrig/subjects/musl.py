@@ -1,0 +1,115 @@
+# SPDX-License-Identifier: GPL-2.0-or-later
+"""Our own programs linked with musl, as Alpine and OpenWrt link theirs.
+
+A prefix of the subject's name says so: `musl:bundled`, `musl-static:known-bad:coarse-clock`. This
+machine's compiler builds them with the distribution's musl, which is unpacked and not installed.
+"""
+
+import fcntl
+import shutil
+from pathlib import Path
+
+from delayrig.base import digest
+from delayrig.base.paths import Paths
+from delayrig.base.preparing import Preparing
+from delayrig.setup.apt import read_codename
+from delayrig.setup.distribution import OS_RELEASE
+from delayrig.subjects.own_programs import LOCK, require_built, run_builder, run_merged
+from delayrig.subjects.packages import unpack_packages
+
+MUSL, MUSL_STATIC = "musl:", "musl-static:"
+LIBCS = (MUSL, MUSL_STATIC)
+PACKAGE = "musl-dev"
+TRIPLET = "x86_64-linux-musl"
+LOADER = "ld-musl-x86_64.so.1"
+HINT = "see the lines above, then start again"
+CROSS_FILE = """\
+[binaries]
+c = 'gcc'
+ar = 'ar'
+strip = 'strip'
+[built-in options]
+c_args = ['-nostdinc', '-isystem', '{root}/usr/include/{triplet}', '-isystem', '{compilers}']
+c_link_args = ['-B', '{library}/', '-L{library}', '-static-libgcc', '{how}']
+[host_machine]
+system = 'linux'
+cpu_family = 'x86_64'
+cpu = 'x86_64'
+endian = 'little'
+"""
+
+
+def split_libc(name: str) -> tuple[str, str]:
+    """Returns the prefix of a program of ours that is linked with musl, if any, and its name."""
+    libc = next((each for each in LIBCS if name.startswith(each)), "")
+    return libc, name.removeprefix(libc)
+
+
+def build_name(libc: str) -> str:
+    """Returns the name of the build folder, as `Paths.build_of()` takes it."""
+    return libc.rstrip(":")
+
+
+def provide_with_musl(libc: str, built: str, paths: Paths, preparing: Preparing) -> Path:
+    """Returns that program of our build folder, linked with musl, after updating it."""
+    root = _provide_musl(paths, preparing)
+    build = paths.build_of(build_name(libc))
+    with (paths.state / LOCK).open("w") as lock:
+        fcntl.flock(lock, fcntl.LOCK_EX)
+        _configure(libc, root, build, paths, preparing)
+        done = run_builder(["ninja", "-C", str(build), built], paths)
+        require_built(done, f"building {built} with musl", HINT)
+    return build / built
+
+
+def musl_folders(paths: Paths) -> tuple[str, ...]:
+    """Returns the folder with musl's dynamic linker."""
+    return (str(_root(paths) / "loader"),)
+
+
+def _root(paths: Paths) -> Path:
+    release = read_codename(OS_RELEASE.read_text(encoding="utf-8"))
+    key = digest.of_value(["toolchain", PACKAGE, release])[:24]
+    return paths.images / "toolchains" / f"musl-{key}"
+
+
+def _provide_musl(paths: Paths, preparing: Preparing) -> Path:
+    root = _root(paths)
+    if (root / "loader").is_dir():
+        return root
+    preparing("musl")
+    shutil.rmtree(root, ignore_errors=True)
+    root.parent.mkdir(parents=True, exist_ok=True)
+    unpack_packages(read_codename(OS_RELEASE.read_text(encoding="utf-8")), [PACKAGE], root)
+    fresh = root / "loader.new"
+    fresh.mkdir()
+    shutil.copyfile(_libraries(root) / "libc.so", fresh / LOADER)
+    fresh.rename(root / "loader")
+    return root
+
+
+def _libraries(root: Path) -> Path:
+    """Returns the folder of libraries; a merged /usr has it in another place."""
+    places = (root / "usr/lib" / TRIPLET, root / "lib" / TRIPLET)
+    return next(place for place in places if (place / "libc.so").is_file())
+
+
+def _configure(libc: str, root: Path, build: Path, paths: Paths, preparing: Preparing) -> None:
+    asked = run_merged(["gcc", "-print-file-name=include"], environment={"LC_ALL": "C"})
+    text = CROSS_FILE.format(
+        root=root,
+        triplet=TRIPLET,
+        compilers=asked.stdout.strip(),
+        library=root / "usr/lib" / TRIPLET,
+        how="-static" if libc == MUSL_STATIC else f"-Wl,-dynamic-linker,/lib/{LOADER}",
+    )
+    origin, wanted = build / "checkout", f"{paths.checkout}\n{text}"
+    if origin.is_file() and origin.read_text(encoding="utf-8") == wanted:
+        return
+    preparing("programs with musl")
+    shutil.rmtree(build, ignore_errors=True)
+    cross = paths.state / f"cross-{build_name(libc)}.ini"
+    cross.write_text(text, encoding="utf-8")
+    words = ["meson", "setup", str(build), str(paths.checkout), "--cross-file", str(cross)]
+    require_built(run_builder(words, paths), "configuring a build with musl", HINT)
+    origin.write_text(wanted, encoding="utf-8")

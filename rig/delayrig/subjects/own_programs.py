@@ -1,0 +1,166 @@
+# SPDX-License-Identifier: GPL-2.0-or-later
+"""Our own programs that are built on demand: rare ones, and those for other architectures.
+
+The distribution's cross compilers cannot be installed beside its compiler for 32 bits, so they are
+unpacked, from the same release as this machine: they run with its libraries.
+"""
+
+import fcntl
+import os
+import shutil
+import subprocess
+from pathlib import Path
+
+from delayrig.base import digest
+from delayrig.base.children import run_child
+from delayrig.base.errors import RigFaultError
+from delayrig.base.paths import Paths
+from delayrig.base.preparing import Preparing
+from delayrig.model.platform import PLATFORMS, Arch
+from delayrig.setup.apt import read_codename
+from delayrig.setup.distribution import OS_RELEASE
+from delayrig.setup.native import GUEST_PROGRAMS
+from delayrig.setup.stamp import NATIVE, wanted_marks
+from delayrig.subjects.packages import unpack_packages
+
+RARE_FOLDERS = ("flashrom/past_mistakes/", "flashrom/steps/")
+"""The folders of rare programs below the build folder. Set-up builds all others."""
+LOCK = "ninja.lock"
+TAIL_LINES = 12
+# These are meson's names; a guest's CPU is the plainest of its family.
+CPU_FAMILIES = {
+    Arch.I386: ("x86", "i686"),
+    Arch.ARM64: ("aarch64", "cortex-a53"),
+    Arch.ARMHF: ("arm", "cortex-a15"),
+}
+CROSS_FILE = """\
+[binaries]
+c = ['env', 'LD_LIBRARY_PATH={tools}', '{compiler}gcc', '--sysroot={root}']
+ar = ['env', 'LD_LIBRARY_PATH={tools}', '{compiler}ar']
+strip = ['env', 'LD_LIBRARY_PATH={tools}', '{compiler}strip']
+[host_machine]
+system = 'linux'
+cpu_family = '{family}'
+cpu = '{cpu}'
+endian = 'little'
+"""
+
+
+def provide_own(built: str, paths: Paths) -> Path:
+    """Returns the program or library of that name below the build folder, after updating it."""
+    if built.startswith(RARE_FOLDERS):
+        with (paths.state / LOCK).open("w") as lock:
+            fcntl.flock(lock, fcntl.LOCK_EX)  # Only one ninja at a time may work in the folder.
+            words = ["ninja", "-C", str(paths.build), built]
+            require_built(run_builder(words, paths), f"building {built}", "see the lines above")
+    return paths.build / built
+
+
+def provide_natives(arch: Arch, paths: Paths, preparing: Preparing) -> None:
+    """Builds what is older than its sources, and fetches the compiler if it is missing.
+
+    Set-up does the same for x86-64, where these are this machine's own programs.
+    """
+    if arch is Arch.X86_64:
+        return
+    toolchain = _provide_toolchain(arch, paths, preparing)
+    mark = digest.of_value([wanted_marks(paths)[NATIVE], str(toolchain)])
+    built = paths.build_of(arch) / "built-for"
+    if built.is_file() and built.read_text(encoding="utf-8") == mark:
+        return
+    preparing(f"programs for {arch}")
+    _build(arch, toolchain, paths)
+    built.write_text(mark, encoding="utf-8")
+
+
+def library_folders(arch: Arch, paths: Paths) -> tuple[str, ...]:
+    """Returns the folders of the libraries that the programs were linked with; none for x86-64."""
+    if arch is Arch.X86_64:
+        return ()
+    return (str(_toolchain(arch, paths) / "usr" / PLATFORMS[arch].gnu / "lib"),)
+
+
+def _wanted(arch: Arch) -> tuple[str, list[str]]:
+    """Returns the release, and its packages."""
+    platform = PLATFORMS[arch]
+    packages = [f"gcc-{platform.gnu}", f"libc6-dev-{platform.debian}-cross"]
+    return read_codename(OS_RELEASE.read_text(encoding="utf-8")), packages
+
+
+def _toolchain(arch: Arch, paths: Paths) -> Path:
+    key = digest.of_value(["toolchain", *_wanted(arch)])[:24]
+    return paths.images / "toolchains" / f"{arch}-{key}"
+
+
+def _provide_toolchain(arch: Arch, paths: Paths, preparing: Preparing) -> Path:
+    root = _toolchain(arch, paths)
+    if (root / "tools").is_dir():
+        return root
+    preparing(f"compiler for {arch}")
+    shutil.rmtree(root, ignore_errors=True)
+    root.parent.mkdir(parents=True, exist_ok=True)
+    unpack_packages(*_wanted(arch), root)
+    # The compiler may only see its own libraries that this machine lacks: a C library of another
+    # build would not run here.
+    fresh = root / "tools.new"
+    fresh.mkdir()
+    for library in root.glob(f"usr/lib/*/*-{PLATFORMS[arch].debian}.so*"):
+        (fresh / library.name).symlink_to(Path(os.path.relpath(library, fresh)))
+    fresh.rename(root / "tools")
+    return root
+
+
+def _build(arch: Arch, toolchain: Path, paths: Paths) -> None:
+    build = paths.build_of(arch)
+    cross = paths.state / f"cross-{arch}.ini"
+    family, cpu = CPU_FAMILIES[arch]
+    text = CROSS_FILE.format(
+        root=toolchain,
+        tools=toolchain / "tools",
+        compiler=toolchain / "usr/bin" / f"{PLATFORMS[arch].gnu}-",
+        family=family,
+        cpu=cpu,
+    )
+    what, hint = (
+        "building programs for another architecture",
+        "see the lines above, then start again",
+    )
+    configured = (build / "build.ninja").is_file() and (build / "checkout").is_file()
+    # meson looks for targets in its old list, so a new one needs a new folder.
+    origin = "\n".join([str(paths.checkout), *GUEST_PROGRAMS, text])
+    if not configured or (build / "checkout").read_text(encoding="utf-8") != origin:
+        shutil.rmtree(build, ignore_errors=True)
+        cross.write_text(text, encoding="utf-8")
+        words = ["meson", "setup", str(build), str(paths.checkout), "--cross-file", str(cross)]
+        require_built(run_builder(words, paths), what, hint)
+        (build / "checkout").write_text(origin, encoding="utf-8")
+    require_built(
+        run_builder(["meson", "compile", "-C", str(build), *GUEST_PROGRAMS], paths), what, hint
+    )
+
+
+def run_builder(argv: list[str], paths: Paths) -> subprocess.CompletedProcess[str]:
+    """Runs meson or ninja, and the build's own scripts with the environment's Python."""
+    path = f"{paths.python.parent}{os.pathsep}{os.environ.get('PATH', os.defpath)}"
+    return run_merged(argv, environment={"PATH": path, "PYTHONPATH": ""})
+
+
+def require_built(done: subprocess.CompletedProcess[str], what: str, hint: str) -> None:
+    """Raises `RigFaultError` with the last lines if a build failed."""
+    if done.returncode != 0:
+        tail = "\n".join(done.stdout.splitlines()[-TAIL_LINES:])
+        raise RigFaultError(f"{what} failed:\n{tail}", hint=hint)
+
+
+def run_merged(
+    argv: list[str], *, environment: dict[str, str], folder: Path | None = None
+) -> subprocess.CompletedProcess[str]:
+    """Runs a program to its end, with standard error in its output."""
+    return run_child(
+        argv,
+        cwd=folder,
+        stdin=subprocess.DEVNULL,
+        stdout=subprocess.PIPE,
+        stderr=subprocess.STDOUT,
+        env={**os.environ, **environment},
+    )

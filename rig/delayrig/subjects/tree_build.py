@@ -1,0 +1,229 @@
+# SPDX-License-Identifier: GPL-2.0-or-later
+"""Builds flashrom from the sources that a `git:` subject stands for, with its library beside it.
+
+Whoever wrote the sources wrote the build: it runs in bubblewrap, without a network, on a copy. It
+is optimised as a distribution's, with debug information, and no call is inlined or merged: so
+delays and their callers have the same names in two builds. What is made is kept by the sources,
+the words of the build, the compiler, and the libraries that drivers are built for.
+"""
+
+import fcntl
+import os
+import re
+import shlex
+import shutil
+import subprocess
+import sys
+from collections.abc import Iterator, Sequence
+from contextlib import contextmanager
+from pathlib import Path
+
+from delayrig.base import digest
+from delayrig.base.bubblewrap import (
+    CLOSED,
+    NOBODY,
+    REMEDY,
+    is_unconfined_by_default,
+    missing_confinement,
+    sandbox_words,
+    system_words,
+    words_for_folders,
+)
+from delayrig.base.children import run_child
+from delayrig.base.errors import BuildError
+from delayrig.base.paths import Paths
+from delayrig.base.preparing import Preparing
+from delayrig.base.private_net import words_into_new
+from delayrig.setup.scratch import scratch_beside
+from delayrig.subjects.git_tree import DIGITS, FOLDER, Source, known_source, sources_of
+from delayrig.subjects.own_programs import TAIL_LINES
+from delayrig.subjects.seal import again, fault_of, sealed_folder
+
+PROGRAM, LIBRARY = "flashrom", "libflashrom.so.1"
+PLACES = ("flashrom", "build", "left")
+"""Where the build finds its sources, works, and leaves what is kept: at the sandbox's top."""
+FLAGS = (
+    *("-O2", "-g", "-fno-inline", "-fno-optimize-sibling-calls", "-fno-partial-inlining"),
+    *("-fno-ipa-cp", "-fno-ipa-sra", "-fno-ipa-icf", f"-ffile-prefix-map=../{PLACES[0]}/="),
+)
+MESON = (
+    *("--wrap-mode=nodownload", "--default-library=both"),
+    *("-Doptimization=2", "-Ddebug=true", "-Dwerror=false"),
+)
+LEFT_OUT = ("tests", "man-pages", "documentation", "ich_descriptors_tool", "bash_completion")
+"""Options of meson that nothing here needs."""
+OPTION = re.compile(r"^\s*option\(\s*'([\w-]+)'", re.MULTILINE)
+OPTION_FILES = ("meson_options.txt", "meson.options")
+OWN_PROGRAMS = Path(sys.executable).parent
+"""The folder of the rig's environment, which has a meson that is new enough."""
+TIME_LIMIT_S = 1800
+TEMPORARY_BYTES_MAX = 256 << 20
+SCRIPT = f"""\
+set -eu
+cd "$BUILD"
+if [ -n "$MESON" ]; then
+	# What only some drivers need may be missing: then the two programmers that cells use.
+	eval "$MESON setup . $SOURCES $ALL" || {{
+		rm -rf meson-private meson-info meson-logs
+		eval "$MESON setup . $SOURCES $ALL $FEW"
+	}}
+	ninja
+else
+	CFLAGS="$CFLAGS -fPIC" make -C "$SOURCES" -j "$(nproc)" WARNERROR=no
+	cp "$SOURCES/{PROGRAM}" .
+	if [ -f "$SOURCES/libflashrom.a" ]; then
+		cc -shared -o {LIBRARY} -Wl,-soname,{LIBRARY} \\
+			-Wl,--whole-archive "$SOURCES/libflashrom.a" -Wl,--no-whole-archive \\
+			$(objdump -p {PROGRAM} | sed -n 's/^ *NEEDED */-l:/p')
+	fi
+fi
+cp -L {PROGRAM} "$LEFT/"
+if [ -e {LIBRARY} ]; then
+	cp -L {LIBRARY} "$LEFT/"
+fi
+"""
+PACKAGES = {
+    "libpci": "libpci-dev",
+    "libusb-1.0": "libusb-1.0-0-dev",
+    "libftdi1": "libftdi1-dev",
+    "libjaylink": "libjaylink-dev",
+}
+"""Those with what drivers are built for, by what pkg-config calls it."""
+TOOLS = {"cc": "gcc", "make": "make", "ninja": "ninja-build", "pkg-config": "pkg-config"}
+
+
+def provide_tree(name: str, paths: Paths, preparing: Preparing) -> Path:
+    """Returns the folder that holds the program, and its library if the tree makes one.
+
+    Raises `BuildError`, which names the log.
+    """
+    source = known_source(name, paths)
+    folder = paths.images / FOLDER / f"built-{_key(source)}"
+    with _one_at_a_time(paths):
+        if fault := fault_of(folder):
+            preparing(f"flashrom of {source.label}{again(folder, fault)}")
+            _build(source, folder, paths)
+    return folder
+
+
+def _key(source: Source) -> str:
+    """Returns a digest of all inputs of a build."""
+    told = [_said("cc", "--version"), _said("pkg-config", "--modversion", *PACKAGES)]
+    return digest.of_value(["tree", source.tree, FLAGS, MESON, SCRIPT, told])[:24]
+
+
+def _said(*words: str) -> str:
+    found = shutil.which(words[0])
+    done = subprocess.run(words, capture_output=True, text=True, check=False) if found else None
+    return done.stdout if done else ""
+
+
+@contextmanager
+def _one_at_a_time(paths: Paths) -> Iterator[None]:
+    """Allows one build at a time: a build takes all CPUs, and may be what the next one wants."""
+    with (paths.images / FOLDER / "lock").open("w") as lock:
+        fcntl.flock(lock, fcntl.LOCK_EX)
+        yield
+
+
+def _build(source: Source, folder: Path, paths: Paths) -> None:
+    """Builds a copy, which is removed at the end in any case."""
+    log = paths.state / "log" / f"build-{source.tree[:DIGITS]}.log"
+    log.parent.mkdir(exist_ok=True)
+    with scratch_beside(folder) as scratch, log.open("w", encoding="utf-8") as said:
+        places = [scratch / name for name in PLACES]
+        shutil.copytree(sources_of(source, paths), places[0], symlinks=True)
+        for place in places[1:]:
+            place.mkdir()
+        words, inside = _confined(places)
+        done = run_child(
+            [*words, "timeout", "-k", "5", str(TIME_LIMIT_S), "sh", "-c", SCRIPT],
+            stdin=subprocess.DEVNULL,
+            stdout=said,
+            stderr=subprocess.STDOUT,
+            env=_variables(places[0], inside),
+        )
+        if done.returncode != 0:
+            _refuse(source, log, f"ended with {done.returncode}")
+        _keep(source, places[-1], folder, log)
+
+
+def _keep(source: Source, left: Path, folder: Path, log: Path) -> None:
+    """Takes files alone: a link could name any of this machine's."""
+    made = [left / name for name in (PROGRAM, LIBRARY)]
+    found = [path for path in made if path.is_file() and not path.is_symlink()]
+    if made[0] not in found:
+        _refuse(source, log, f"left no {PROGRAM}")
+    with sealed_folder(folder) as kept:
+        for path in found:
+            shutil.copyfile(path, kept / path.name)
+            (kept / path.name).chmod(0o755)
+
+
+def _refuse(source: Source, log: Path, what: str) -> None:
+    tail = log.read_text(encoding="utf-8", errors="replace").splitlines()[-TAIL_LINES:]
+    raise BuildError(
+        f"the build of {source.label} {what}; its last lines:\n"
+        + "\n".join(f"  {line}" for line in tail),
+        hint=f"all of it is in {log}{_missing_packages()}",
+    )
+
+
+def _missing_packages() -> str:
+    missing = [package for tool, package in TOOLS.items() if shutil.which(tool) is None]
+    missing += [
+        package
+        for library, package in PACKAGES.items()
+        if not _said("pkg-config", "--modversion", library)
+    ]
+    return f"; not installed here: apt-get install {' '.join(missing)}" if missing else ""
+
+
+def _variables(sources: Path, places: Sequence[Path]) -> dict[str, str]:
+    """Returns the environment of a build that finds its `places` there."""
+    meson, options = "", _meson_options(sources)
+    off = [f"-D{name}=disabled" for name in LEFT_OUT if name in options]
+    if (sources / "meson.build").is_file():
+        meson = shlex.quote(str(OWN_PROGRAMS / "meson"))
+    return {
+        "PATH": os.pathsep.join([str(OWN_PROGRAMS), "/usr/bin", "/bin", "/usr/sbin"]),
+        "LC_ALL": "C",
+        "CFLAGS": " ".join([*FLAGS, f"-ffile-prefix-map={places[0]}/="]),
+        "MESON": meson,
+        "ALL": shlex.join([*MESON, *off]),
+        "FEW": "-Dprogrammer=serprog,dummy" if "programmer" in options else "",
+        **dict(zip(("SOURCES", "BUILD", "LEFT"), map(str, places), strict=True)),
+    }
+
+
+def _meson_options(sources: Path) -> set[str]:
+    files = (sources / name for name in OPTION_FILES)
+    texts = [file.read_text("utf-8", "replace") for file in files if file.is_file()]
+    return {name for text in texts for name in OPTION.findall(text)}
+
+
+def _confined(places: Sequence[Path]) -> tuple[list[str], list[Path]]:
+    """Returns the words before a build, and where it finds its places then."""
+    if is_unconfined_by_default():
+        return [], list(places)
+    if why := missing_confinement():
+        raise BuildError(f"a build of foreign sources cannot be confined: {why}", hint=REMEDY)
+    inside = [Path("/", place.name) for place in places]
+    words = [*words_into_new(), *sandbox_words(kept=("CAP_SETUID", "CAP_SETGID"))]
+    words += system_words(TEMPORARY_BYTES_MAX)
+    for folder in {Path(sys.prefix), Path(sys.base_prefix)} - {Path("/usr")}:
+        words += [*words_for_folders([folder]), "--ro-bind", str(folder), str(folder)]
+    for place, name in zip(places, inside, strict=True):
+        words += ["--bind", str(place), str(name)]
+    return [*words, *CLOSED, "--", *_as_nobody(places)], inside
+
+
+def _as_nobody(places: Sequence[Path]) -> list[str]:
+    """Returns words that run a build of root as another user, who gets the folders."""
+    if os.geteuid() != 0:
+        return []
+    for place in places:
+        for path in (place, *place.rglob("*")):
+            os.lchown(path, NOBODY, NOBODY)
+    ids = (f"--reuid={NOBODY}", f"--regid={NOBODY}", "--clear-groups")
+    return ["setpriv", *ids, "--no-new-privs"]
