@@ -32,7 +32,7 @@ static int parse_machine(const char *text, void *field)
 static const struct argument arguments[] = {
 	{FIELD(machine), .wants = "unknown machine", .parse = parse_machine},
 	{FIELD(clock), .wants = "clock is virtual or monotonic", .parse = parse_clock},
-	{FIELD(wish), .wants = "empty", .parse = argument_text},
+	{FIELD(request), .wants = "empty", .parse = argument_text},
 	{FIELD(out), .wants = "empty", .parse = argument_text},
 };
 
@@ -49,8 +49,8 @@ int options_parse(int count, char *const *words, struct options *options, char *
 		if (argument_take(arguments, ARGUMENT_COUNT, words[i], options, &seen, &wants) < 0)
 			return refuse(error, wants, words[i]);
 	}
-	if (!options->machine || !options->clock || !options->wish || !options->out)
-		return refuse(error, "missing, of machine, clock, wish and out", "one");
+	if (!options->machine || !options->clock || !options->request || !options->out)
+		return refuse(error, "missing, of machine, clock, request and out", "one");
 	options->is_virtual = strcmp(options->clock, "virtual") == 0;
 	return 0;
 }

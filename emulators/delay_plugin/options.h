@@ -15,7 +15,7 @@ struct options {
 	const struct machine *machine;
 	const char *clock;
 	bool is_virtual; /* time is QEMU's count of instructions; else this machine's clock */
-	const char *wish;
+	const char *request;
 	const char *out;
 };
 

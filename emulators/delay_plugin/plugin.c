@@ -68,8 +68,8 @@ QEMU_PLUGIN_EXPORT int qemu_plugin_install(
 	if (!watch)
 		return complain("no memory");
 	if (watch_init(watch, options.machine, options.is_virtual ? virtual_ns : monotonic_ns,
-		    options.wish, options.out) < 0)
-		return complain("cannot open its wish, or what it is to write");
+		    options.request, options.out) < 0)
+		return complain("cannot open its request, or what it is to write");
 	qemu_plugin_register_vcpu_tb_trans_cb(id, on_block);
 	return 0;
 }

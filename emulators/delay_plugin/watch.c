@@ -13,7 +13,7 @@
 #define TIME_MAX (UINT64_C(1) << 31) /* a larger value was negative */
 
 /* A place that QEMU calls from. Lives as long as QEMU: it may keep what it translated. */
-struct spot {
+struct watchpoint {
 	struct watch *watch;
 	uint64_t cell;
 	uint64_t insns; /* the instructions from there to the end of its block */
@@ -32,11 +32,11 @@ static void give_up(const char *what, const char *name)
 
 static void write_line(struct watch *watch, const struct json_line *line)
 {
-	if (sheet_write(&watch->sheet, line->bytes, line->len) < 0)
+	if (mapped_file_write(&watch->mapped_file, line->bytes, line->len) < 0)
 		give_up("cannot write", "what it saw");
 }
 
-static void tell_ended(struct watch *watch, const struct moment *moment, const uint64_t *numbers,
+static void record_ended(struct watch *watch, const struct moment *moment, const uint64_t *numbers,
 	size_t count, const char *by)
 {
 	uint64_t result = registers_value(&watch->registers, watch->registers.result);
@@ -52,17 +52,17 @@ static struct moment moment_of(const struct watch *watch, unsigned int cpu, uint
 }
 
 /* False, and unlocked: it was translated for another cell. */
-static bool lock_for(const struct spot *spot)
+static bool lock_for(const struct watchpoint *watchpoint)
 {
 	const char *missing;
 
-	pthread_mutex_lock(&spot->watch->lock);
-	missing = registers_find(&spot->watch->registers);
+	pthread_mutex_lock(&watchpoint->watch->lock);
+	missing = registers_find(&watchpoint->watch->registers);
 	if (missing)
 		give_up("this QEMU has no register", missing);
-	if (spot->cell == spot->watch->file.known)
+	if (watchpoint->cell == watchpoint->watch->file.known)
 		return true;
-	pthread_mutex_unlock(&spot->watch->lock);
+	pthread_mutex_unlock(&watchpoint->watch->lock);
 	return false;
 }
 
@@ -76,13 +76,14 @@ static void remember_site(struct watch *watch, uint64_t site)
 		watch->sites[watch->site_count++] = site;
 }
 
-static void read_stack(struct watch *watch, const struct spot *spot, struct stack *stack)
+static void read_stack(
+	struct watch *watch, const struct watchpoint *watchpoint, struct stack *stack)
 {
 	struct registers *registers = &watch->registers;
-	const struct wish_function *function = &watch->wish.functions[spot->function];
+	const struct request_function *function = &watch->request.functions[watchpoint->function];
 
-	stack->function = spot->function;
-	stack->base = spot->address - function->address;
+	stack->function = watchpoint->function;
+	stack->base = watchpoint->address - function->address;
 	stack->sp = registers_value(registers, registers->sp);
 	stack->fp = registers_value(registers, registers->fp);
 	stack->lr = registers->lr ? registers_value(registers, registers->lr) : 0;
@@ -92,7 +93,7 @@ static void read_stack(struct watch *watch, const struct spot *spot, struct stac
 
 static unsigned int number_stack(struct watch *watch, const struct stack *stack)
 {
-	const struct wish_function *function = &watch->wish.functions[stack->function];
+	const struct request_function *function = &watch->request.functions[stack->function];
 	struct json_line line;
 	bool is_new;
 	unsigned int number = stacks_number(
@@ -113,7 +114,7 @@ static uint64_t argument_at(
 	return word < stack->word_count ? stack->words[word] : 0;
 }
 
-static uint64_t argument_of(struct registers *registers, const struct wish_function *function,
+static uint64_t argument_of(struct registers *registers, const struct request_function *function,
 	const struct stack *stack)
 {
 	unsigned int bits = function->argument_bits;
@@ -123,7 +124,7 @@ static uint64_t argument_of(struct registers *registers, const struct wish_funct
 }
 
 /* Seconds and a part of one, as ns; false: it is not mapped, or is no time. */
-static bool read_time(struct registers *registers, const struct wish_function *sleep,
+static bool read_time(struct registers *registers, const struct request_function *sleep,
 	uint64_t address, uint64_t *ns)
 {
 	uint64_t seconds = 0, part = 0;
@@ -136,7 +137,7 @@ static bool read_time(struct registers *registers, const struct wish_function *s
 	return seconds < TIME_MAX && part < TIME_MAX;
 }
 
-static bool read_sleep(struct registers *registers, const struct wish_function *sleep,
+static bool read_sleep(struct registers *registers, const struct request_function *sleep,
 	const struct stack *stack, uint64_t *asked, struct asking *asking)
 {
 	for (unsigned int i = 0; i < RECORD_ARGUMENTS; i++)
@@ -151,7 +152,7 @@ static bool read_sleep(struct registers *registers, const struct wish_function *
  * a time. @stack is that of the called function. Returns 0 if @asking says that the time is
  * unknown.
  */
-static uint64_t read_asked(struct registers *registers, const struct wish_function *function,
+static uint64_t read_asked(struct registers *registers, const struct request_function *function,
 	const struct stack *stack, struct asking *asking)
 {
 	uint64_t asked = argument_of(registers, function, stack);
@@ -164,7 +165,7 @@ static uint64_t read_asked(struct registers *registers, const struct wish_functi
 
 static void begin_call(struct watch *watch, const struct moment *moment, const struct stack *stack)
 {
-	const struct wish_function *function = &watch->wish.functions[stack->function];
+	const struct request_function *function = &watch->request.functions[stack->function];
 	uint64_t site = watch->machine->lr ? stack->lr : stack->words[0];
 	struct entry entry = {
 		.function = stack->function,
@@ -199,83 +200,84 @@ static void begin_call(struct watch *watch, const struct moment *moment, const s
  */
 static void on_call(unsigned int cpu, void *data)
 {
-	const struct spot *spot = data;
-	struct watch *watch = spot->watch;
-	struct moment moment = moment_of(watch, cpu, spot->insns);
+	const struct watchpoint *watchpoint = data;
+	struct watch *watch = watchpoint->watch;
+	struct moment moment = moment_of(watch, cpu, watchpoint->insns);
 	struct stack stack = {0};
 
-	if (!lock_for(spot))
+	if (!lock_for(watchpoint))
 		return;
-	read_stack(watch, spot, &stack);
-	if (spot->site && watch->machine->lr)
-		stack.lr = spot->site;
-	else if (spot->site)
-		stack_push(&stack, watch->machine->word_bytes, spot->site);
+	read_stack(watch, watchpoint, &stack);
+	if (watchpoint->site && watch->machine->lr)
+		stack.lr = watchpoint->site;
+	else if (watchpoint->site)
+		stack_push(&stack, watch->machine->word_bytes, watchpoint->site);
 	begin_call(watch, &moment, &stack);
 	pthread_mutex_unlock(&watch->lock);
 }
 
 static void on_begun(unsigned int cpu, void *data)
 {
-	const struct spot *spot = data;
+	const struct watchpoint *watchpoint = data;
 
-	if (cpu >= WATCH_CPUS_MAX || !lock_for(spot))
+	if (cpu >= WATCH_CPUS_MAX || !lock_for(watchpoint))
 		return;
-	calls_begin(&spot->watch->calls, spot->watch->fresh[cpu]);
-	pthread_mutex_unlock(&spot->watch->lock);
+	calls_begin(&watchpoint->watch->calls, watchpoint->watch->fresh[cpu]);
+	pthread_mutex_unlock(&watchpoint->watch->lock);
 }
 
 /* At a return instruction, or at the site of a call. */
 static void on_end(unsigned int cpu, void *data)
 {
-	const struct spot *spot = data;
-	struct watch *watch = spot->watch;
-	struct moment moment = moment_of(watch, cpu, spot->insns);
+	const struct watchpoint *watchpoint = data;
+	struct watch *watch = watchpoint->watch;
+	struct moment moment = moment_of(watch, cpu, watchpoint->insns);
 	uint64_t ended[ENDED_MAX];
 	struct place place;
 	size_t count;
 
-	if (!lock_for(spot))
+	if (!lock_for(watchpoint))
 		return;
 	place = registers_place(&watch->registers);
-	if (spot->is_site) {
+	if (watchpoint->is_site) {
 		place.sp -= machine_popped(watch->machine);
-		count = calls_arrive(&watch->calls, &place, spot->address, ended, ENDED_MAX);
+		count = calls_arrive(&watch->calls, &place, watchpoint->address, ended, ENDED_MAX);
 	} else {
-		count = calls_return(&watch->calls, &place, spot->function, ended, ENDED_MAX);
+		count = calls_return(&watch->calls, &place, watchpoint->function, ended, ENDED_MAX);
 	}
-	tell_ended(watch, &moment, ended, count, spot->is_site ? "site" : "return");
+	record_ended(watch, &moment, ended, count, watchpoint->is_site ? "site" : "return");
 	pthread_mutex_unlock(&watch->lock);
 }
 
-static struct spot *new_spot(
+static struct watchpoint *new_spot(
 	struct watch *watch, unsigned int function, uint64_t address, uint64_t insns)
 {
-	struct spot *spot = calloc(1, sizeof(*spot));
+	struct watchpoint *watchpoint = calloc(1, sizeof(*watchpoint));
 
-	if (!spot)
+	if (!watchpoint)
 		give_up("no", "memory");
 	else
-		*spot = (struct spot){watch, watch->file.known, insns, function, address, 0, false};
-	return spot;
+		*watchpoint = (struct watchpoint){
+			watch, watch->file.known, insns, function, address, 0, false};
+	return watchpoint;
 }
 
 /* Returns true if it is that mark, and not other code at the same place in its page. */
-static bool is_there(struct watch *watch, const struct wish_mark *mark, uint64_t address)
+static bool is_there(struct watch *watch, const struct request_mark *mark, uint64_t address)
 {
-	uint8_t bytes[WISH_WINDOW_BYTES];
+	uint8_t bytes[REQUEST_WINDOW_BYTES];
 
 	return registers_memory(&watch->registers, address - mark->back, bytes, sizeof(bytes)) &&
 	       memcmp(bytes, mark->window, sizeof(bytes)) == 0;
 }
 
-static const struct wish_mark *find_mark(
-	struct watch *watch, enum wish_mark_kind kind, uint64_t address)
+static const struct request_mark *find_mark(
+	struct watch *watch, enum request_mark_kind kind, uint64_t address)
 {
-	const struct wish_mark *mark = wish_first(&watch->wish, address);
+	const struct request_mark *mark = request_first(&watch->request, address);
 
 	while (mark && (mark->kind != kind || !is_there(watch, mark, address)))
-		mark = wish_next(&watch->wish, mark);
+		mark = request_next(&watch->request, mark);
 	return mark;
 }
 
@@ -291,18 +293,18 @@ static void note_loaded(struct watch *watch, unsigned int function, uint64_t ent
 
 static void look_at_begin(struct watch *watch, struct qemu_plugin_tb *block, uint64_t address)
 {
-	const struct wish_mark *entry = find_mark(watch, WISH_ENTRY, address);
+	const struct request_mark *entry = find_mark(watch, REQUEST_ENTRY, address);
 	size_t insns = qemu_plugin_tb_n_insns(block);
-	struct spot *spot;
+	struct watchpoint *watchpoint;
 
 	if (!entry)
 		return;
 	note_loaded(watch, entry->function, address);
-	spot = new_spot(watch, entry->function, address, insns);
-	qemu_plugin_register_vcpu_tb_exec_cb(block, on_call, QEMU_PLUGIN_CB_R_REGS, spot);
+	watchpoint = new_spot(watch, entry->function, address, insns);
+	qemu_plugin_register_vcpu_tb_exec_cb(block, on_call, QEMU_PLUGIN_CB_R_REGS, watchpoint);
 	if (insns > 1)
-		qemu_plugin_register_vcpu_insn_exec_cb(
-			qemu_plugin_tb_get_insn(block, 1), on_begun, QEMU_PLUGIN_CB_NO_REGS, spot);
+		qemu_plugin_register_vcpu_insn_exec_cb(qemu_plugin_tb_get_insn(block, 1), on_begun,
+			QEMU_PLUGIN_CB_NO_REGS, watchpoint);
 }
 
 static bool is_site(struct watch *watch, uint64_t address)
@@ -311,18 +313,18 @@ static bool is_site(struct watch *watch, uint64_t address)
 		if (watch->sites[i] == address)
 			return true;
 	}
-	return find_mark(watch, WISH_SITE, address);
+	return find_mark(watch, REQUEST_SITE, address);
 }
 
 static void look_at_site(struct watch *watch, struct qemu_plugin_tb *block, uint64_t address)
 {
-	struct spot *spot;
+	struct watchpoint *watchpoint;
 
 	if (!is_site(watch, address))
 		return;
-	spot = new_spot(watch, 0, address, qemu_plugin_tb_n_insns(block));
-	spot->is_site = true;
-	qemu_plugin_register_vcpu_tb_exec_cb(block, on_end, QEMU_PLUGIN_CB_R_REGS, spot);
+	watchpoint = new_spot(watch, 0, address, qemu_plugin_tb_n_insns(block));
+	watchpoint->is_site = true;
+	qemu_plugin_register_vcpu_tb_exec_cb(block, on_end, QEMU_PLUGIN_CB_R_REGS, watchpoint);
 }
 
 /* Functions that have a return instruction there: their marks say so, or it lies within them. */
@@ -331,15 +333,15 @@ static uint64_t returning(struct watch *watch, struct qemu_plugin_insn *last, ui
 	uint8_t insn[INSN_BYTES_MAX];
 	uint64_t functions = 0;
 
-	for (const struct wish_mark *mark = wish_first(&watch->wish, address); mark;
-		mark = wish_next(&watch->wish, mark)) {
-		if (mark->kind == WISH_RETURN && is_there(watch, mark, address))
+	for (const struct request_mark *mark = request_first(&watch->request, address); mark;
+		mark = request_next(&watch->request, mark)) {
+		if (mark->kind == REQUEST_RETURN && is_there(watch, mark, address))
 			functions |= UINT64_C(1) << mark->function;
 	}
 	for (size_t i = 0; i < watch->loaded_count; i++) {
 		const struct loaded *loaded = &watch->loaded[i];
 
-		if (address - loaded->entry < watch->wish.functions[loaded->function].size &&
+		if (address - loaded->entry < watch->request.functions[loaded->function].size &&
 			watch->machine->is_return(
 				insn, qemu_plugin_insn_data(last, insn, sizeof(insn))))
 			functions |= UINT64_C(1) << loaded->function;
@@ -349,16 +351,16 @@ static uint64_t returning(struct watch *watch, struct qemu_plugin_insn *last, ui
 
 static void look_at_call(struct watch *watch, struct qemu_plugin_insn *last, uint64_t address)
 {
-	const struct wish_mark *mark = find_mark(watch, WISH_CALL, address);
+	const struct request_mark *mark = find_mark(watch, REQUEST_CALL, address);
 	uint8_t insn[INSN_BYTES_MAX];
-	struct spot *spot;
+	struct watchpoint *watchpoint;
 
 	if (!mark)
 		return;
-	spot = new_spot(watch, mark->function, address, 0);
-	if (!watch->wish.functions[mark->function].may_jump)
-		spot->site = address + qemu_plugin_insn_data(last, insn, sizeof(insn));
-	qemu_plugin_register_vcpu_insn_exec_cb(last, on_call, QEMU_PLUGIN_CB_R_REGS, spot);
+	watchpoint = new_spot(watch, mark->function, address, 0);
+	if (!watch->request.functions[mark->function].may_jump)
+		watchpoint->site = address + qemu_plugin_insn_data(last, insn, sizeof(insn));
+	qemu_plugin_register_vcpu_insn_exec_cb(last, on_call, QEMU_PLUGIN_CB_R_REGS, watchpoint);
 }
 
 static void look_at_end(struct watch *watch, struct qemu_plugin_tb *block)
@@ -368,7 +370,7 @@ static void look_at_end(struct watch *watch, struct qemu_plugin_tb *block)
 	uint64_t address = qemu_plugin_insn_vaddr(last);
 	uint64_t functions = returning(watch, last, address);
 
-	for (unsigned int i = 0; i < WISH_FUNCTIONS_MAX; i++) {
+	for (unsigned int i = 0; i < REQUEST_FUNCTIONS_MAX; i++) {
 		if (functions & UINT64_C(1) << i)
 			qemu_plugin_register_vcpu_insn_exec_cb(last, on_end, QEMU_PLUGIN_CB_R_REGS,
 				new_spot(watch, i, address, 0));
@@ -378,18 +380,18 @@ static void look_at_end(struct watch *watch, struct qemu_plugin_tb *block)
 
 static void start_cell(struct watch *watch)
 {
-	const char *text = wish_file_text(&watch->file);
+	const char *text = request_file_text(&watch->file);
 	struct json_line line;
 	size_t bad;
 
-	if (!text || wish_parse(text, &watch->wish, &bad) < 0)
-		give_up("cannot read", "its wish");
+	if (!text || request_parse(text, &watch->request, &bad) < 0)
+		give_up("cannot read", "its request");
 	calls_init(&watch->calls);
 	stacks_init(&watch->stacks);
 	watch->loaded_count = 0;
 	watch->site_count = 0;
 	memset(watch->fresh, 0, sizeof(watch->fresh));
-	if (sheet_clear(&watch->sheet) < 0)
+	if (mapped_file_clear(&watch->mapped_file) < 0)
 		give_up("cannot clear", "what it saw");
 	write_line(watch, record_start(&line));
 }
@@ -399,9 +401,9 @@ void watch_block(struct watch *watch, struct qemu_plugin_tb *block)
 	uint64_t address = qemu_plugin_insn_vaddr(qemu_plugin_tb_get_insn(block, 0));
 
 	pthread_mutex_lock(&watch->lock);
-	if (wish_file_has_changed(&watch->file))
+	if (request_file_has_changed(&watch->file))
 		start_cell(watch);
-	if (watch->wish.function_count > 0) {
+	if (watch->request.function_count > 0) {
 		/* In this order: a call may end in the block that another one begins with. */
 		look_at_site(watch, block, address);
 		look_at_begin(watch, block, address);
@@ -411,12 +413,12 @@ void watch_block(struct watch *watch, struct qemu_plugin_tb *block)
 }
 
 int watch_init(struct watch *watch, const struct machine *machine, int64_t (*now_ns)(void),
-	const char *wish_path, const char *out_path)
+	const char *request_path, const char *out_path)
 {
-	int ret = wish_file_open(&watch->file, wish_path);
+	int ret = request_file_open(&watch->file, request_path);
 
 	if (ret == 0)
-		ret = sheet_init(&watch->sheet, out_path);
+		ret = mapped_file_init(&watch->mapped_file, out_path);
 	if (ret < 0)
 		return ret;
 	watch->machine = machine;

@@ -15,9 +15,9 @@
 #include "machine.h"
 #include "record.h"
 #include "registers.h"
-#include "sheet.h"
+#include "mapped_file.h"
 #include "stacks.h"
-#include "wish.h"
+#include "request.h"
 
 #define WATCH_LOADED_MAX 64
 #define WATCH_SITES_MAX 2048
@@ -33,12 +33,12 @@ struct watch {
 	pthread_mutex_t lock; /* vCPUs may have a thread each */
 	const struct machine *machine;
 	int64_t (*now_ns)(void);
-	struct wish_file file;
-	struct sheet sheet;
+	struct request_file file;
+	struct mapped_file mapped_file;
 	struct registers registers;
 
 	/* The state of this cell. */
-	struct wish wish;
+	struct request request;
 	struct calls calls;
 	struct stacks stacks;
 	size_t loaded_count;
@@ -50,7 +50,7 @@ struct watch {
 
 /* A negative errno, or -EINVAL. */
 int watch_init(struct watch *watch, const struct machine *machine, int64_t (*now_ns)(void),
-	const char *wish_path, const char *out_path);
+	const char *request_path, const char *out_path);
 
 /* For the callback that QEMU has for every block that it translates. */
 void watch_block(struct watch *watch, struct qemu_plugin_tb *block);

@@ -146,7 +146,7 @@ UNWATCHED = """\
 from delayrig.run import cell_runner
 from delayrig.main import main
 
-cell_runner.find_watched = lambda subject, wish: ()
+cell_runner.find_watched = lambda subject, request: ()
 main(prog_name="rig/rig", complete_var="_RIG_COMPLETE")
 """
 SIGNALS = """\

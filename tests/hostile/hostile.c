@@ -195,9 +195,9 @@ static int run_by_deadline(void)
 		int nice;
 		unsigned int priority;
 		unsigned long long runtime, deadline, period;
-	} wish = {48, 6, 0, 0, 0, 900000, 1000000, 1000000};
+	} request = {48, 6, 0, 0, 0, 900000, 1000000, 1000000};
 
-	return error_of(syscall(SYS_sched_setattr, 0, &wish, 0));
+	return error_of(syscall(SYS_sched_setattr, 0, &request, 0));
 }
 
 static int run_before_all(void)
@@ -219,10 +219,10 @@ static int handle_faults(void)
 
 static int count_events(void)
 {
-	unsigned int wish[32] = {1, sizeof(wish)}; /* a counter of the kernel's own */
+	unsigned int request[32] = {1, sizeof(request)}; /* a counter of the kernel's own */
 
-	wish[10] = 0x60; /* neither the kernel's nor the hypervisor's share */
-	return error_of(syscall(SYS_perf_event_open, wish, 0, -1, -1, 0));
+	request[10] = 0x60; /* neither the kernel's nor the hypervisor's share */
+	return error_of(syscall(SYS_perf_event_open, request, 0, -1, -1, 0));
 }
 
 static int load_program(void)

@@ -303,11 +303,11 @@ def test_arm64_kernel_ends_where_the_window_begins() -> None:
 @pytest.mark.parametrize(("is_virtual", "clock"), [(True, "virtual"), (False, "monotonic")])
 def test_delay_plugin_is_told_machine_clock_and_files(*, is_virtual: bool, clock: str) -> None:
     watch = DelayWatch(
-        plugin=Path("/a,b.so"), wish=Path("/w"), out=Path("/o,p"), is_virtual=is_virtual
+        plugin=Path("/a,b.so"), request=Path("/w"), out=Path("/o,p"), is_virtual=is_virtual
     )
     words = hand_over_arguments(replace(BOOTING, delays=watch))
     told = words[words.index("-plugin") + 1]
-    assert told == f"/a,,b.so,machine=x86_64,clock={clock},wish=/w,out=/o,,p"
+    assert told == f"/a,,b.so,machine=x86_64,clock={clock},request=/w,out=/o,,p"
     assert "-plugin" not in hand_over_arguments(BOOTING)
 
 

@@ -18,7 +18,7 @@ import psutil
 import pytest
 from delayrig.base.errors import BadInputError, RigFaultError
 from delayrig.base.paths import find_paths
-from delayrig.plan.cluster import ClusterWish, check_address, check_cluster
+from delayrig.plan.cluster import ClusterOptions, check_address, check_cluster
 from delayrig.run.cluster import company, connection
 from distributed import Client, Scheduler, Security
 
@@ -86,19 +86,19 @@ def test_silent_worker_is_lost_after_two_minutes_or_what_a_person_says(
         assert client.run_on_scheduler(worker_ttl_s) == ttl_s
 
 
-async def work_for(wish: ClusterWish) -> None:
-    await connection.serve_worker(wish, 1, find_paths())
+async def work_for(asked: ClusterOptions) -> None:
+    await connection.serve_worker(asked, 1, find_paths())
 
 
-async def be_a_client_of(wish: ClusterWish) -> None:
-    async with connection.connect(wish, 1, find_paths()):
+async def be_a_client_of(asked: ClusterOptions) -> None:
+    async with connection.connect(asked, 1, find_paths()):
         pass
 
 
 @pytest.mark.parametrize("ask", [work_for, be_a_client_of])
 @pytest.mark.parametrize(("is_taken", "told"), [(False, "Timed out"), (True, "it says nothing")])
 def test_who_asks_is_told_that_nothing_there_is_a_scheduler(
-    ask: Callable[[ClusterWish], Coroutine[None, None, None]],
+    ask: Callable[[ClusterOptions], Coroutine[None, None, None]],
     is_taken: bool,
     told: str,
     monkeypatch: pytest.MonkeyPatch,
@@ -106,18 +106,18 @@ def test_who_asks_is_told_that_nothing_there_is_a_scheduler(
     monkeypatch.setattr(connection, "REACHED_WITHIN_S", 0.5)
     with socket.create_server(("127.0.0.1", 0)) as silent:
         place = f"127.0.0.1:{silent.getsockname()[1]}" if is_taken else free_address()
-        wish = check_address(f"tcp://{place}", None, option="worker")
+        asked = check_address(f"tcp://{place}", None, option="worker")
         with pytest.raises(RigFaultError, match=told) as refused:
-            asyncio.run(ask(wish))
+            asyncio.run(ask(asked))
     assert refused.value.hint == "start it with `rig/rig scheduler`"
 
 
 def test_address_that_somebody_else_serves_is_refused_to_a_scheduler() -> None:
     with socket.create_server(("127.0.0.1", 0)) as other:
         address = f"tcp://127.0.0.1:{other.getsockname()[1]}"
-        wish = check_address(address, None, option="scheduler")
+        asked = check_address(address, None, option="scheduler")
         with pytest.raises(BadInputError, match="Address already in use"):
-            asyncio.run(connection.serve_scheduler(wish))
+            asyncio.run(connection.serve_scheduler(asked))
 
 
 def test_worker_starts_where_temporary_files_have_long_names(tmp_path: Path) -> None:
@@ -163,14 +163,14 @@ def test_stranger_is_refused_by_scheduler_nanny_and_worker_of_a_local_cluster() 
 def test_without_certificates_it_starts_only_alone_or_where_everyone_is_trusted(
     who: str, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    wish = check_address("tcp://127.0.0.1:8786", None, option=who)
+    asked = check_address("tcp://127.0.0.1:8786", None, option=who)
     monkeypatch.setattr(company, "is_alone", lambda: False)
     with pytest.raises(BadInputError, match="every user of this machine") as refused:
-        company.require_trust(wish, who=who, everyone=False)
+        company.require_trust(asked, who=who, everyone=False)
     assert "--trust-everyone-here" in refused.value.hint
-    company.require_trust(wish, who=who, everyone=True)
+    company.require_trust(asked, who=who, everyone=True)
     monkeypatch.setattr(company, "is_alone", lambda: True)
-    company.require_trust(wish, who=who, everyone=False)
+    company.require_trust(asked, who=who, everyone=False)
 
 
 def make_process(folder: Path, name: str, network: str | None) -> None:

@@ -53,8 +53,8 @@ def alive(jobs: list[int]) -> list[int]:
 
 async def offers_of(given: str, tls: Path, queue: Path, *, kill_first: bool = False) -> list[Any]:
     """Returns its workers' offers; `kill_first` kills the first job before."""
-    wish = check_cluster(given, tls)
-    async with asyncio.timeout(LIMIT_S), connect(wish, 1, find_paths()) as opened:
+    asked = check_cluster(given, tls)
+    async with asyncio.timeout(LIMIT_S), connect(asked, 1, find_paths()) as opened:
         client: Any = opened
         await client.wait_for_workers(1)
         if kill_first:
@@ -153,9 +153,9 @@ def stand_in(monkeypatch: pytest.MonkeyPatch, address: str) -> list[dict[str, An
 
 
 async def address_of_pods(manifest: Path) -> str:
-    wish = check_cluster(f"k8s:{manifest}", None).queue
-    assert wish is not None
-    async with open_queue(wish, None, {}, find_paths()) as cluster:
+    asked = check_cluster(f"k8s:{manifest}", None).queue
+    assert asked is not None
+    async with open_queue(asked, None, {}, find_paths()) as cluster:
         return str(cluster.scheduler_address)
 
 

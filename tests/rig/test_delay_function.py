@@ -7,7 +7,7 @@ from pathlib import Path
 
 import pytest
 from delayrig.base.errors import BadInputError
-from delayrig.lanes.delay_marks import wish_text
+from delayrig.lanes.delay_marks import request_text
 from delayrig.subjects.delay_function import (
     BY_DIGEST,
     BY_FINDER,
@@ -15,7 +15,7 @@ from delayrig.subjects.delay_function import (
     BY_USER,
     CODE_BYTES,
     DelayFunction,
-    DelayWish,
+    DelayOptions,
     direct_waits,
     find_delay_functions,
     find_watched,
@@ -61,7 +61,7 @@ def packed(folder: Path, *options: str) -> Subject:
 @pytest.fixture
 def functions(tmp_path: Path) -> tuple[DelayFunction, ...]:
     """Returns the subject's delay functions."""
-    return find_delay_functions(packed(tmp_path), DelayWish())
+    return find_delay_functions(packed(tmp_path), DelayOptions())
 
 
 def test_every_known_symbol_is_found(functions: tuple[DelayFunction, ...]) -> None:
@@ -79,17 +79,17 @@ def test_entry_is_told_with_its_code(functions: tuple[DelayFunction, ...]) -> No
 
 
 def test_stripped_program_has_no_delay_function_by_symbol(tmp_path: Path) -> None:
-    assert find_delay_functions(packed(tmp_path, "-s"), DelayWish()) == ()
+    assert find_delay_functions(packed(tmp_path, "-s"), DelayOptions()) == ()
 
 
 def test_symbol_of_the_user_is_taken_alone(tmp_path: Path) -> None:
-    (found,) = find_delay_functions(packed(tmp_path), DelayWish(symbol="main"))
+    (found,) = find_delay_functions(packed(tmp_path), DelayOptions(symbol="main"))
     assert (found.name, found.found_by) == ("main", BY_USER)
 
 
 def test_symbol_of_the_user_that_is_not_there_is_bad_input(tmp_path: Path) -> None:
     with pytest.raises(BadInputError, match="--delay-symbol nowhere"):
-        find_delay_functions(packed(tmp_path), DelayWish(symbol="nowhere"))
+        find_delay_functions(packed(tmp_path), DelayOptions(symbol="nowhere"))
 
 
 def test_offset_finds_the_same_in_a_stripped_program(
@@ -100,13 +100,13 @@ def test_offset_finds_the_same_in_a_stripped_program(
     read_symbols.cache_clear()
     subject = make_subject(archive=str(tmp_path / "subject.cpio"))
     offset = read_symbols(first.part).file_offset(first.address)
-    (found,) = find_delay_functions(subject, DelayWish(offset=offset))
+    (found,) = find_delay_functions(subject, DelayOptions(offset=offset))
     assert (found.address, found.size, found.code) == (first.address, first.size, first.code)
 
 
 def test_offset_outside_of_the_code_is_bad_input(tmp_path: Path) -> None:
     with pytest.raises(BadInputError, match="--delay-offset 0x10000000"):
-        find_delay_functions(packed(tmp_path), DelayWish(offset=1 << 28))
+        find_delay_functions(packed(tmp_path), DelayOptions(offset=1 << 28))
 
 
 def test_address_that_a_profile_knows_is_taken_in_a_stripped_library(
@@ -118,7 +118,7 @@ def test_address_that_a_profile_knows_is_taken_in_a_stripped_library(
     subprocess.run(["strip", "-o", library, first.part], check=True)
     archive = str(tmp_path / "packed" / "subject.cpio")
     subject = make_subject(archive=archive, library=True, delay_address=first.address)
-    (found,) = find_delay_functions(subject, DelayWish())
+    (found,) = find_delay_functions(subject, DelayOptions())
     assert (found.file, found.address) == ("/lib/libflashrom.so.1", first.address)
     assert found.found_by == BY_DIGEST
 
@@ -130,14 +130,14 @@ def test_functions_of_a_stripped_program_are_found_by_its_code(tmp_path: Path) -
     part.parent.mkdir(parents=True)
     shutil.copyfile(bare, part)
     subject = make_subject(archive=str(tmp_path / "subject.cpio"))
-    (found,) = find_delay_functions(subject, DelayWish())
+    (found,) = find_delay_functions(subject, DelayOptions())
     assert found.found_by == BY_FINDER
     assert found.address == read_symbols(program).function("delay")
     assert found.name == f"address {found.address:#x}"
     assert (found.argument, found.argument_bits, found.unit_ns) == (0, 32, 1000)
     assert found.returns
     assert not found.doubt
-    assert direct_waits(subject, DelayWish()) == {"/usr/sbin/flashrom": ()}
+    assert direct_waits(subject, DelayOptions()) == {"/usr/sbin/flashrom": ()}
 
 
 def test_function_of_a_name_that_nobody_knows_is_found_beside_known_ones(tmp_path: Path) -> None:
@@ -147,16 +147,16 @@ def test_function_of_a_name_that_nobody_knows_is_found_beside_known_ones(tmp_pat
     part.parent.mkdir(parents=True)
     shutil.copyfile(programs.build(tmp_path / "build", known + source, "-O2"), part)
     subject = make_subject(archive=str(tmp_path / "subject.cpio"))
-    found = find_delay_functions(subject, DelayWish())
+    found = find_delay_functions(subject, DelayOptions())
     ways = [(function.name, function.found_by) for function in found]
     assert ways == [("default_delay", BY_SYMBOL), ("delay", BY_FINDER)]
 
 
 def test_several_symbols_of_the_user_are_taken_in_their_order(tmp_path: Path) -> None:
-    wish = DelayWish(symbol="internal_delay,main")
-    found = find_delay_functions(packed(tmp_path), wish)
+    options = DelayOptions(symbol="internal_delay,main")
+    found = find_delay_functions(packed(tmp_path), options)
     assert [function.name for function in found] == ["internal_delay", "main"]
-    assert wish.words == ["--delay-symbol", "internal_delay,main"]
+    assert options.words == ["--delay-symbol", "internal_delay,main"]
 
 
 def test_direct_waits_are_watched_behind_functions_and_those_not_judged_come_last(
@@ -167,20 +167,20 @@ def test_direct_waits_are_watched_behind_functions_and_those_not_judged_come_las
     source = programs.ONE_FOR_BOTH.replace("int main(void) {", PAST_IT)
     shutil.copyfile(programs.build(tmp_path / "build", source, "-O2"), part)
     subject = make_subject(archive=str(tmp_path / "subject.cpio"))
-    found = find_watched(subject, DelayWish())
+    found = find_watched(subject, DelayOptions())
     assert [each.name.partition(" at ")[0] for each in found] == [
         "delay",
         "usleep()",
         "clock_gettime()",
     ]
     assert [is_watchable(each) for each in found] == [True, True, False]
-    (listed,) = direct_waits(subject, DelayWish()).values()
+    (listed,) = direct_waits(subject, DelayOptions()).values()
     assert {wait.called: bool(wait.why_not) for wait in listed} == {
         "usleep": False,
         "clock_gettime": True,
         "poll": True,
     }
-    words = [line.split()[0] for line in wish_text(found).splitlines()]
+    words = [line.split()[0] for line in request_text(found).splitlines()]
     assert words[:3] == ["function", "sleep", "sleep"]
     assert words.count("call") == 1
 
@@ -191,5 +191,7 @@ def test_program_with_nothing_to_judge_is_not_watched(tmp_path: Path) -> None:
     source = "int main(void) { struct timespec t; do clock_gettime(1, &t); while (!t.tv_nsec); }"
     shutil.copyfile(programs.build(tmp_path / "build", source, "-O2"), part)
     subject = make_subject(archive=str(tmp_path / "subject.cpio"))
-    assert [each.called for waits in direct_waits(subject, DelayWish()).values() for each in waits]
-    assert find_watched(subject, DelayWish()) == ()
+    assert [
+        each.called for waits in direct_waits(subject, DelayOptions()).values() for each in waits
+    ]
+    assert find_watched(subject, DelayOptions()) == ()

@@ -6,11 +6,11 @@ from pathlib import Path
 
 import pytest
 from delayrig.base.errors import LostGuestError
-from delayrig.lanes.delay_marks import MARKS_MAX, wish_text
+from delayrig.lanes.delay_marks import MARKS_MAX, request_text
 from delayrig.lanes.delay_record import read_record
-from delayrig.machine.delay_watch import DelayWatch, read_wish, write_wish
+from delayrig.machine.delay_watch import DelayWatch, read_request, write_request
 from delayrig.model.delays import End, encode_delays, function_of_frame, read_delays
-from delayrig.subjects.delay_function import DelayFunction, DelayWish, find_delay_functions
+from delayrig.subjects.delay_function import DelayFunction, DelayOptions, find_delay_functions
 from delayrig.subjects.symbols import read_symbols
 from msgspec.structs import replace
 
@@ -25,7 +25,7 @@ INSN_NS = 4
 @pytest.fixture
 def function(tmp_path: Path) -> DelayFunction:
     """Returns a delay function of a real program."""
-    return find_delay_functions(packed(tmp_path), DelayWish())[0]
+    return find_delay_functions(packed(tmp_path), DelayOptions())[0]
 
 
 def entered(call: int, *, t_ns: int, asked: int = 10, late: int = 5, thread: int = 7) -> bytes:
@@ -46,7 +46,7 @@ def left(call: int, *, t_ns: int, by: bytes = b"return", late: int = 0) -> bytes
 
 def test_functions_and_marks_are_told_as_the_plugin_reads_them(function: DelayFunction) -> None:
     told = replace(function, returns=(function.address + 1,), return_sites=(function.address + 9,))
-    first, *marks = wish_text((told,)).splitlines()
+    first, *marks = request_text((told,)).splitlines()
     word, address, size, *numbers = first.split()
     assert (word, int(address, 16), int(size, 16)) == ("function", told.address, told.size)
     assert numbers[:3] == ["0", "20", "1"]
@@ -57,7 +57,7 @@ def test_window_of_a_mark_is_the_code_around_it_within_its_page(function: DelayF
     symbols = read_symbols(function.part)
     begin, end = symbols.text
     for address in (function.address, end - 1, begin):
-        line = wish_text((replace(function, address=address),)).splitlines()[1]
+        line = request_text((replace(function, address=address),)).splitlines()[1]
         back, window = int(line.split()[3], 16), bytes.fromhex(line.split()[4])
         assert window == symbols.code(address - back, 32)
         assert (address - back) // 4096 == (address - back + 31) // 4096
@@ -69,7 +69,7 @@ def test_function_may_end_in_a_jump_if_it_leaves_its_file_or_no_return_is_known(
     returning = replace(function, returns=(function.address + 1,), return_sites=())
     leaving = replace(returning, leaves=True)
     unknown = replace(function, returns=(), return_sites=())
-    assert [wish_text((each,)).split()[5] for each in (returning, leaving, unknown)] == [*"011"]
+    assert [request_text((each,)).split()[5] for each in (returning, leaving, unknown)] == [*"011"]
 
 
 def test_plugin_has_room_for_the_most_that_it_is_told(
@@ -78,20 +78,20 @@ def test_plugin_has_room_for_the_most_that_it_is_told(
     sites = tuple(range(function.address, function.address + 2 * MARKS_MAX))
     symbols = read_symbols(function.part)
     last = symbols.text[1] - sites[0] - 32
-    text = wish_text((replace(function, return_sites=sites[:last]),))
-    write_wish(tmp_path / "wish", text)
-    assert read_wish(tmp_path / "wish") == text
+    text = request_text((replace(function, return_sites=sites[:last]),))
+    write_request(tmp_path / "request", text)
+    assert read_request(tmp_path / "request") == text
 
 
 def test_number_of_the_cell_is_where_the_plugin_looks(tmp_path: Path) -> None:
-    write_wish(tmp_path / "wish", "function 1\n", 258)
-    assert (tmp_path / "wish").read_bytes()[:9] == b"\2\1\0\0\0\0\0\0f"
-    write_wish(tmp_path / "wish", "", 259)
-    assert read_wish(tmp_path / "wish") == ""
+    write_request(tmp_path / "request", "function 1\n", 258)
+    assert (tmp_path / "request").read_bytes()[:9] == b"\2\1\0\0\0\0\0\0f"
+    write_request(tmp_path / "request", "", 259)
+    assert read_request(tmp_path / "request") == ""
 
 
 def test_what_lies_behind_the_first_zero_was_not_seen(tmp_path: Path) -> None:
-    watch = DelayWatch(plugin=tmp_path, wish=tmp_path / "wish", out=tmp_path / "out")
+    watch = DelayWatch(plugin=tmp_path, request=tmp_path / "request", out=tmp_path / "out")
     assert watch.saw() == b""
     watch.out.write_bytes(b"seen\n\0\0\0")
     assert watch.saw() == b"seen\n"

@@ -8,7 +8,7 @@ from pathlib import Path
 
 import pytest
 from delayrig.features.repro.debugger import COMMANDS, NONE_KNOWN, delay_stops, gdb_words
-from delayrig.subjects.delay_function import DelayWish
+from delayrig.subjects.delay_function import DelayOptions
 from delayrig.subjects.finder.debug_info import DEBUG_PATH, build_id
 from delayrig.subjects.subject import PARTS, Subject
 from delayrig.subjects.symbols import read_symbols
@@ -60,7 +60,7 @@ def test_stripped_program_stops_where_the_finder_knows_its_delay_function(
 ) -> None:
     whole = programs.build(tmp_path / "build", programs.ONE_FOR_BOTH, "-O1", *linked)
     subject = packed(tmp_path, programs.stripped(whole))
-    stops = delay_stops(subject, DelayWish())
+    stops = delay_stops(subject, DelayOptions())
     assert stops[0] == f"source {COMMANDS}"
     address = read_symbols(whole).function("delay")
     assert any(f" {address:#x} " in stop for stop in stops[1:])
@@ -85,8 +85,8 @@ def test_function_of_a_library_is_stopped_in_once_that_is_loaded(
 def test_name_is_taken_where_gdb_finds_it_too(tmp_path: Path) -> None:
     source = programs.ONE_FOR_BOTH.replace("delay(", f"{PROFILE_NAME}(")
     subject = packed(tmp_path, programs.build(tmp_path / "build", source, "-O1"))
-    assert delay_stops(subject, DelayWish()) == [f"break {PROFILE_NAME}"]
-    assert delay_stops(subject, DelayWish(symbol=OWN_NAME)) == [f"break {OWN_NAME}"]
+    assert delay_stops(subject, DelayOptions()) == [f"break {PROFILE_NAME}"]
+    assert delay_stops(subject, DelayOptions(symbol=OWN_NAME)) == [f"break {OWN_NAME}"]
 
 
 def test_debug_file_of_the_same_build_id_gives_gdb_names_and_lines(
@@ -101,7 +101,7 @@ def test_debug_file_of_the_same_build_id_gives_gdb_names_and_lines(
     place.parent.mkdir(parents=True)
     subprocess.run(["objcopy", "--only-keep-debug", whole, place], check=True)
     monkeypatch.setenv(DEBUG_PATH, str(tmp_path / "debug"))
-    stops = delay_stops(subject, DelayWish())
+    stops = delay_stops(subject, DelayOptions())
     assert stops == [f"break {PROFILE_NAME}"]
     assert f"{PROFILE_NAME} (us=us@entry=10) at source.c:" in said_by_gdb(
         program_of(subject), *stops
@@ -113,6 +113,6 @@ def test_program_of_which_no_delay_function_is_known_gets_the_words_for_one(
 ) -> None:
     source = "int main(void) { return 0; }"
     subject = packed(tmp_path, programs.stripped(programs.build(tmp_path / "build", source)))
-    assert delay_stops(subject, DelayWish()) == [NONE_KNOWN]
+    assert delay_stops(subject, DelayOptions()) == [NONE_KNOWN]
     said = said_by_gdb(program_of(subject), NONE_KNOWN)
     assert "--delay-symbol NAME or --delay-offset HEX" in said

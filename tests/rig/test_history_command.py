@@ -22,7 +22,7 @@ from delayrig.features.history.address import (
     find_address,
     without_passwords,
 )
-from delayrig.features.history.recording import HistoryWish, record_gate, record_run
+from delayrig.features.history.recording import HistoryOptions, record_gate, record_run
 from delayrig.features.history.schema import Choice, moment
 from delayrig.features.history.store import History
 from delayrig.features.history.table import TableFormat, read_table, table_of, write_table
@@ -195,7 +195,7 @@ def test_default_is_among_the_users_data() -> None:
     assert found == Path("/data/flashrom-delay-rig/history.sqlite")
     assert default_file({"XDG_DATA_HOME": "relative"}).is_relative_to(Path.home())
     assert find_address(None, {VARIABLE: "none"}) is None
-    assert HistoryWish(url="no url", none=True).address() is None
+    assert HistoryOptions(url="no url", none=True).address() is None
 
 
 @pytest.mark.parametrize(

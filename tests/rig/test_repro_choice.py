@@ -7,11 +7,11 @@ import msgspec
 import pytest
 from delayrig.base.errors import BadInputError
 from delayrig.base.paths import find_paths
-from delayrig.decision.choice import Chosen, Wish, choose, delay_wish_of, find_id
+from delayrig.decision.choice import Asked, Chosen, choose, delay_options_of, find_id
 from delayrig.model.cell import Cell, Expect
 from delayrig.model.lane import LaneName
 from delayrig.model.result import Results, Verdict, write_results
-from delayrig.subjects.delay_function import DelayWish
+from delayrig.subjects.delay_function import DelayOptions
 
 from tests.rig.builders import make_cell, make_result, make_run_header
 
@@ -61,8 +61,8 @@ def test_part_that_is_like_no_cell_suggests_none() -> None:
     assert "did you mean" not in caught.value.hint
 
 
-def chosen(**wish: object) -> Chosen:
-    return choose(Wish(**{"cell": None, **wish}), find_paths())  # type: ignore[arg-type]
+def chosen(**asked: object) -> Chosen:
+    return choose(Asked(**{"cell": None, **asked}), find_paths())  # type: ignore[arg-type]
 
 
 def test_neither_cell_nor_run_is_an_error_that_names_both() -> None:
@@ -154,6 +154,8 @@ def test_virtual_cell_can_be_run_on_this_machine_and_not_the_other_way(tmp_path:
 
 
 def test_delay_function_that_was_named_is_named_again() -> None:
-    assert delay_wish_of("rig/rig run --cell x --delay-symbol wait") == DelayWish(symbol="wait")
-    assert delay_wish_of("rig/rig run --delay-offset 0x3e0") == DelayWish(offset=0x3E0)
-    assert delay_wish_of("rig/rig run --cell x") == DelayWish()
+    assert delay_options_of("rig/rig run --cell x --delay-symbol wait") == DelayOptions(
+        symbol="wait"
+    )
+    assert delay_options_of("rig/rig run --delay-offset 0x3e0") == DelayOptions(offset=0x3E0)
+    assert delay_options_of("rig/rig run --cell x") == DelayOptions()

@@ -12,7 +12,7 @@ import pytest
 from delayrig.base import digest
 from delayrig.base.errors import BadInputError
 from delayrig.base.paths import Paths, find_paths
-from delayrig.decision.choice import Wish, choose
+from delayrig.decision.choice import Asked, choose
 from delayrig.decision.decision import FILE_NAME
 from delayrig.decision.request import cells_of
 from delayrig.model.cell import Cell, Role
@@ -157,7 +157,7 @@ def test_cell_of_a_gate_is_found_on_its_side_with_the_program_that_was_saved(
     renamed = msgspec.structs.replace(subject, name=MEASURED.subject)
     described.write_bytes(msgspec.json.encode(renamed))
     gate = gate_folder(tmp_path / "gate")
-    picked = choose(Wish(cell=cell, run=gate, seed=None), find_paths())
+    picked = choose(Asked(cell=cell, run=gate, seed=None), find_paths())
     assert picked.cell.side == side
     assert picked.before is not None
     assert picked.before.result.verdict is verdict
@@ -169,18 +169,18 @@ def test_cell_of_a_gate_is_found_on_its_side_with_the_program_that_was_saved(
 def test_folder_of_a_pipeline_has_its_gate_below(tmp_path: Path) -> None:
     gate_folder(tmp_path / "gate-out" / "run")
     picked = choose(
-        Wish(cell="candidate", run=tmp_path / "gate-out", subject="bundled"), find_paths()
+        Asked(cell="candidate", run=tmp_path / "gate-out", subject="bundled"), find_paths()
     )
     assert picked.again[:3] == ("repro", "--from", str(tmp_path / "gate-out"))
 
 
 def test_part_that_both_sides_of_a_gate_have_is_no_choice(tmp_path: Path) -> None:
     with pytest.raises(BadInputError, match="part of 2 cells"):
-        choose(Wish(cell="group", run=gate_folder(tmp_path / "gate")), find_paths())
+        choose(Asked(cell="group", run=gate_folder(tmp_path / "gate")), find_paths())
 
 
 def test_other_subject_in_the_place_of_a_gate_has_no_side(tmp_path: Path) -> None:
     gate = gate_folder(tmp_path / "gate")
-    picked = choose(Wish(cell="candidate", run=gate, subject="bundled", seed=7), find_paths())
+    picked = choose(Asked(cell="candidate", run=gate, subject="bundled", seed=7), find_paths())
     assert (picked.cell.side, picked.cell.subject) == ("", "bundled")
     assert picked.again[-4:] == ("--subject", "bundled", "--seed", "7")

@@ -413,19 +413,19 @@ def candidate(value: int) -> Candidate:
 
 def test_a_folder_is_of_one_comparison(tmp_path: Path) -> None:
     cells = [make_cell(subject="path:/f-1")]
-    wish = {
+    options = {
         "subject": "bundled",
         "rounds": 2,
         "weights": {},
         "machines": None,
         "paths": find_paths(),
     }
-    first = make_trials(candidates=[candidate(1)], request=request(tmp_path, cells), **wish)  # type: ignore[arg-type]
-    again = make_trials(candidates=[candidate(1)], request=request(tmp_path, cells), **wish)  # type: ignore[arg-type]
+    first = make_trials(candidates=[candidate(1)], request=request(tmp_path, cells), **options)  # type: ignore[arg-type]
+    again = make_trials(candidates=[candidate(1)], request=request(tmp_path, cells), **options)  # type: ignore[arg-type]
     assert again.inputs == first.inputs
     other = replace(candidate(1), sha256="else")
     with pytest.raises(BadInputError, match="'programs'") as caught:
-        make_trials(candidates=[other], request=request(tmp_path, cells), **wish)  # type: ignore[arg-type]
+        make_trials(candidates=[other], request=request(tmp_path, cells), **options)  # type: ignore[arg-type]
     assert caught.value.hint
 
 

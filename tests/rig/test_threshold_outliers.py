@@ -75,7 +75,7 @@ def test_one_odd_guest_is_named_and_does_not_decide() -> None:
     assert [(each.profile, each.followed_us) for each in made.odd] == [(ODD, 1000)]
 
 
-def test_an_odd_guest_whose_wish_costs_the_others_nothing_is_followed() -> None:
+def test_an_odd_guest_whose_request_costs_the_others_nothing_is_followed() -> None:
     alike = [*(cost(name, 1000, 1000, 104) for name in COMMON), *COSTS[:2], *COSTS[4:]]
     made = answer(sorted(alike, key=lambda each: (each.profile == ODD, each.value_us)))
     assert made.recommended_us == 1000

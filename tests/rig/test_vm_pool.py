@@ -11,7 +11,7 @@ from typing import Any, ClassVar
 import pytest
 from delayrig.machine import vm_pool
 from delayrig.machine.arguments import Hardware
-from delayrig.machine.delay_watch import DelayWatch, read_wish, write_wish
+from delayrig.machine.delay_watch import DelayWatch, read_request, write_request
 from delayrig.machine.ram_reset import CannotResetError
 from delayrig.machine.snapshot import STATES
 from delayrig.machine.vm_pool import PooledVm, VmPool
@@ -154,8 +154,8 @@ def watched(place: Path, name: str, text: str) -> Hardware:
     """Returns the hardware of a cell whose delays are watched."""
     folder = place / name
     folder.mkdir()
-    watch = DelayWatch(plugin=place / "plugin.so", wish=folder / "wish", out=folder / "out")
-    write_wish(watch.wish, text)
+    watch = DelayWatch(plugin=place / "plugin.so", request=folder / "request", out=folder / "out")
+    write_request(watch.request, text)
     return replace(hardware(place, SLOW), delays=watch)
 
 
@@ -170,8 +170,8 @@ def test_guest_looks_at_what_each_cell_wants_and_tells_it_what_it_saw(place: Pat
                     log.touch()
                 own = guest.delays
                 assert own is not None
-                assert read_wish(own.wish) == f"{name}\n"
-                assert own.wish.read_bytes()[0] == number
+                assert read_request(own.request) == f"{name}\n"
+                assert own.request.read_bytes()[0] == number
                 own.out.write_bytes(name.encode() + b"\0\0")
             assert cell.delays.saw() == name.encode()
         await guests.end()

@@ -13,7 +13,7 @@ import subprocess
 from collections.abc import Iterable, Sequence
 from pathlib import Path
 
-from delayrig.base.private_net import NO_NETWORK, words_into_new
+from delayrig.base.private_net import NO_NETWORK, new_net_words
 
 PROGRAM = "bwrap"
 UNCONFINED_VARIABLE = "FLASHROM_RIG_UNCONFINED"
@@ -79,7 +79,7 @@ def missing_confinement() -> str:
     if shutil.which(PROGRAM) is None:
         return "bubblewrap is not installed"
     probe = [*sandbox_words(), *system_words(), *CLOSED, "--", "/usr/bin/true"]
-    words = [*words_into_new(), *probe]
+    words = [*new_net_words(), *probe]
     try:
         done = subprocess.run(words, capture_output=True, timeout=PROBE_S, check=False, text=True)
     except (OSError, subprocess.TimeoutExpired) as error:

@@ -85,7 +85,7 @@ def words_into(folder: str) -> list[str]:
     return ["nsenter", *user, f"--net={folder}/net", "--"]
 
 
-def words_into_new() -> list[str]:
+def new_net_words() -> list[str]:
     """Returns the words before a program that run it in a new network whose loopback is down.
 
     They show whether a private network can be made here.

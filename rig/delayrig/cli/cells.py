@@ -11,10 +11,10 @@ from delayrig.cli.command import UNCONFINED, Decorator, gathered, is_unconfined
 from delayrig.cli.option_types import CELL, SUBJECT, plan_option
 from delayrig.cli.verbosity import note, noted
 from delayrig.model.lane import LaneName
-from delayrig.plan.cluster import ClusterWish, check_cluster
+from delayrig.plan.cluster import ClusterOptions, check_cluster
 from delayrig.plan.request import Choice, Request, check_connect, choose_cells, count_cells_of
 from delayrig.run.cluster.company import require_trust
-from delayrig.subjects.delay_function import DelayWish
+from delayrig.subjects.delay_function import DelayOptions
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -23,28 +23,28 @@ class ClusterGiven:
     tls: Path | None
     everyone: bool
 
-    def wish(self) -> ClusterWish | None:
+    def options(self) -> ClusterOptions | None:
         """Returns the cluster; None: all cells run here.
 
         Raises `BadInputError` for a wrong address, or one at which another user may listen.
         """
         if not self.address:
             return None
-        wish = check_cluster(self.address, self.tls)
-        if wish.address:
-            check_company(wish, who="client of the scheduler", everyone=self.everyone)
-        return wish
+        options = check_cluster(self.address, self.tls)
+        if options.address:
+            check_company(options, who="client of the scheduler", everyone=self.everyone)
+        return options
 
 
-def check_company(wish: ClusterWish, *, who: str, everyone: bool) -> None:
+def check_company(options: ClusterOptions, *, who: str, everyone: bool) -> None:
     """Refuses an address that others reach, and warns where nothing keeps them out."""
-    require_trust(wish, who=who, everyone=everyone)
-    if wish.tls is None:
+    require_trust(options, who=who, everyone=everyone)
+    if options.tls is None:
         note(f"warning: without --tls others can run any program as the {who}")
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
-class CellsWish:
+class CellsOptions:
     plan: str
     subjects: tuple[str, ...]
     lane: LaneName | None
@@ -71,7 +71,7 @@ class CellsWish:
         return count_cells_of(self.plan, subjects=self.subjects, paths=paths, lane=self.lane)
 
     def request(
-        self, choice: Choice, folder: Path, argv: list[str], delay: DelayWish | None = None
+        self, choice: Choice, folder: Path, argv: list[str], delay: DelayOptions | None = None
     ) -> Request:
         """Returns a request for them; raises `BadInputError` if `connect` cannot run them."""
         check_connect(self.connect, choice.cells)
@@ -79,9 +79,9 @@ class CellsWish:
             choice.request(self.plan, folder, seed=self.seed, argv=argv, jobs=self.jobs),
             contrasts=choice.contrasts,
             connect=self.connect,
-            cluster=self.cluster.wish(),
+            cluster=self.cluster.options(),
             unconfined=is_unconfined(),
-            delay=delay or DelayWish(),
+            delay=delay or DelayOptions(),
         )
 
 
@@ -142,7 +142,7 @@ def cell_options(*, plan: str) -> Decorator:
     """Adds the options of cells, passed to the command as `cells`; `plan` is the default."""
     return gathered(
         "cells",
-        CellsWish,
+        CellsOptions,
         plan_option(plan),
         click.option(
             "--subject",

@@ -30,11 +30,11 @@ from delayrig.cli.verbosity import (
 )
 from delayrig.model.lane import LaneName
 from delayrig.model.result import FILE_NAME, Results
-from delayrig.plan.cluster import ClusterWish
+from delayrig.plan.cluster import ClusterOptions
 from delayrig.plan.request import Request, check_out, choose_cells
 from delayrig.present.console import RunProgress, say
 from delayrig.run.runner import run_request
-from delayrig.subjects.delay_function import DelayWish
+from delayrig.subjects.delay_function import DelayOptions
 
 Decorator = Callable[[Callable[..., Any]], Callable[..., Any]]
 P = ParamSpec("P")
@@ -85,7 +85,7 @@ def gathered(name: str, kind: Callable[..., Any], *options: Decorator) -> Decora
 
 delay_options = gathered(
     "delay",
-    DelayWish,
+    DelayOptions,
     click.option(
         "--delay-symbol",
         "symbol",
@@ -222,10 +222,10 @@ def own_request(
     patterns: Sequence[str] = (),
     subjects: Sequence[str] = (),
     lane: LaneName | None = None,
-    delay: DelayWish | None = None,
+    delay: DelayOptions | None = None,
     leaves: str = FILE_NAME,
     resume: bool = False,
-    cluster: ClusterWish | None = None,
+    cluster: ClusterOptions | None = None,
 ) -> tuple[Request, Paths]:
     """Returns the request of a command that runs a plan of the rig's own.
 
@@ -243,7 +243,7 @@ def own_request(
         choice.request(plan, out.absolute(), seed=seed, argv=sys.argv[1:], jobs=jobs),
         cluster=cluster,
         unconfined=is_unconfined(),
-        delay=delay or DelayWish(),
+        delay=delay or DelayOptions(),
         resume=resume,
     )
     return request, paths

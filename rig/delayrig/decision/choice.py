@@ -23,7 +23,7 @@ from delayrig.model.lane import LaneName
 from delayrig.model.result import FILE_NAME, CellResult, Results, id_fault, read_results
 from delayrig.plan.request import check_region, choose_cells
 from delayrig.plan.schema import plan_names
-from delayrig.subjects.delay_function import DelayWish
+from delayrig.subjects.delay_function import DelayOptions
 from delayrig.subjects.recipes import Recipes, read_recipes
 from delayrig.subjects.saved_programs import is_saved, programs_beside
 from delayrig.subjects.subject import check_subject, current_name
@@ -34,14 +34,14 @@ PIPELINE_RUN = "run"
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
-class Wish:
+class Asked:
     cell: str | None
     run: Path | None = None
     plan: str | None = None
     subject: str | None = None
     lane: LaneName | None = None
     seed: int | None = None
-    delay: DelayWish = field(default_factory=DelayWish)
+    delay: DelayOptions = field(default_factory=DelayOptions)
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -62,7 +62,7 @@ class Chosen:
     plan: str
     chips: dict[str, ChipFacts]
     recipes: Recipes
-    delay: DelayWish
+    delay: DelayOptions
     before: Before | None = None
     again: tuple[str, ...] = ()
     """The words after `rig/rig` that repeat this; empty: those of `run`."""
@@ -113,32 +113,32 @@ def _nearest(wanted: str, ids: Sequence[str]) -> str:
     return best if best and likeness(best) >= 0.5 else ""
 
 
-def choose(wish: Wish, paths: Paths) -> Chosen:
+def choose(asked: Asked, paths: Paths) -> Chosen:
     """Returns the requested cell, without starting anything; raises `BadInputError`."""
-    return _from_run(wish, wish.run, paths) if wish.run else _from_plan(wish, paths)
+    return _from_run(asked, asked.run, paths) if asked.run else _from_plan(asked, paths)
 
 
-def _from_plan(wish: Wish, paths: Paths) -> Chosen:
-    if wish.cell is None:
+def _from_plan(asked: Asked, paths: Paths) -> Chosen:
+    if asked.cell is None:
         raise BadInputError(
             "no cell to run again", hint="name CELL, or a run with --from, or `heterogeneous`"
         )
-    plan = wish.plan or _plan_that_has(wish, paths)
+    plan = asked.plan or _plan_that_has(asked, paths)
     choice = choose_cells(
         plan=plan,
-        subjects=[wish.subject] if wish.subject else [],
-        seed=1 if wish.seed is None else wish.seed,
+        subjects=[asked.subject] if asked.subject else [],
+        seed=1 if asked.seed is None else asked.seed,
         paths=paths,
-        lane=wish.lane,
+        lane=asked.lane,
     )
     cells = {cell.id: cell for cell in choice.cells}
-    if wish.subject:
-        cells = {id_: cell for id_, cell in cells.items() if cell.subject == wish.subject}
-    wanted = _in_place(wish.cell, list(cells)) if wish.subject else wish.cell
+    if asked.subject:
+        cells = {id_: cell for id_, cell in cells.items() if cell.subject == asked.subject}
+    wanted = _in_place(asked.cell, list(cells)) if asked.subject else asked.cell
     hint = f"`rig/rig run --plan {plan} --dry-run` lists them"
     found = find_id(wanted, list(cells), where=f"plan {plan}", hint=hint)
     return Chosen(
-        cell=cells[found], plan=plan, chips=choice.chips, recipes=choice.recipes, delay=wish.delay
+        cell=cells[found], plan=plan, chips=choice.chips, recipes=choice.recipes, delay=asked.delay
     )
 
 
@@ -150,27 +150,27 @@ def _in_place(wanted: str, ids: Sequence[str]) -> str:
     return same[0] if len(same) == 1 else wanted
 
 
-def _plan_that_has(wish: Wish, paths: Paths) -> str:
+def _plan_that_has(asked: Asked, paths: Paths) -> str:
     """Returns the usual plan, else the first shipped one that has such a cell."""
-    assert wish.cell is not None
-    wanted = wish.cell.lower()
+    assert asked.cell is not None
+    wanted = asked.cell.lower()
     others = [name for name in sorted(plan_names()) if name != USUAL_PLAN]
     for plan in (USUAL_PLAN, *others):
-        choice = choose_cells(plan=plan, paths=paths, lane=wish.lane)
+        choice = choose_cells(plan=plan, paths=paths, lane=asked.lane)
         ids = [cell.id for cell in choice.cells]
-        if any(wanted in one.lower() or fnmatch.fnmatchcase(one, wish.cell) for one in ids):
+        if any(wanted in one.lower() or fnmatch.fnmatchcase(one, asked.cell) for one in ids):
             return plan
     return USUAL_PLAN
 
 
-def _from_run(wish: Wish, run: Path, paths: Paths) -> Chosen:
-    if wish.plan:
+def _from_run(asked: Asked, run: Path, paths: Paths) -> Chosen:
+    if asked.plan:
         raise BadInputError(
-            f"--plan {wish.plan}: a run has its plan already",
+            f"--plan {asked.plan}: a run has its plan already",
             hint=f"leave --plan out, or --from {run}",
         )
     given = run
-    run, found = find_in_run(run_below(run), wish.cell)
+    run, found = find_in_run(run_below(run), asked.cell)
     results = read_results(run)
     result = next(cell for cell in results.cells if cell.id == found)
     chips = read_chips(paths.checkout)
@@ -181,7 +181,7 @@ def _from_run(wish: Wish, run: Path, paths: Paths) -> Chosen:
             f"{run}: cell {cell.id}: this rig has no chip {cell.chip!r}",
             hint="`rig/rig chips` lists those that it has",
         )
-    again = _changed(cell, wish)
+    again = _changed(cell, asked)
     if not is_saved(again.subject, recipes):
         check_subject(again.subject, recipes, f"{run}: cell {again.id}")
     check_region(again, chips, run)
@@ -193,9 +193,9 @@ def _from_run(wish: Wish, run: Path, paths: Paths) -> Chosen:
         plan=results.run.plan,
         chips=chips,
         recipes=recipes,
-        delay=wish.delay if wish.delay.words else delay_wish_of(result.rerun),
+        delay=asked.delay if asked.delay.words else delay_options_of(result.rerun),
         before=before if again == cell else None,
-        again=("repro", "--from", str(given), found, *_words_of_change(wish)),
+        again=("repro", "--from", str(given), found, *_words_of_change(asked)),
     )
 
 
@@ -205,8 +205,8 @@ def run_below(folder: Path) -> Path:
     return folder if has_run or not (folder / PIPELINE_RUN).is_dir() else folder / PIPELINE_RUN
 
 
-def _words_of_change(wish: Wish) -> list[str]:
-    options = {"--subject": wish.subject, "--lane": wish.lane, "--seed": wish.seed}
+def _words_of_change(asked: Asked) -> list[str]:
+    options = {"--subject": asked.subject, "--lane": asked.lane, "--seed": asked.seed}
     return [str(word) for pair in options.items() if pair[1] is not None for word in pair]
 
 
@@ -240,21 +240,23 @@ def find_in_run(run: Path, wanted: str | None) -> tuple[Path, str]:
     return next(side for side in runs if found in (c.id for c in runs[side].cells)), found
 
 
-def _changed(cell: Cell, wish: Wish) -> Cell:
+def _changed(cell: Cell, asked: Asked) -> Cell:
     """Returns the cell with the user's changes, and without the plan's expectation about it."""
     again = replace(cell, subject=current_name(cell.subject))
-    if wish.seed is not None:
-        again = replace(again, seed=wish.seed)
-    if wish.subject and wish.subject != cell.subject:
-        again = replace(again, subject=wish.subject, side="", role=Role.MEASURE, expect=Expect.PASS)
-    if wish.lane and wish.lane is not cell.lane:
+    if asked.seed is not None:
+        again = replace(again, seed=asked.seed)
+    if asked.subject and asked.subject != cell.subject:
+        again = replace(
+            again, subject=asked.subject, side="", role=Role.MEASURE, expect=Expect.PASS
+        )
+    if asked.lane and asked.lane is not cell.lane:
         if cell.lane is LaneName.HOST:
             raise BadInputError(
-                f"--lane {wish.lane}: {cell.id} was run on this machine, so it has no speed",
+                f"--lane {asked.lane}: {cell.id} was run on this machine, so it has no speed",
                 hint="name its plan with --plan instead of --from",
             )
         # Cells of the host lane do not differ in speed.
-        again = replace(again, lane=wish.lane, expect=Expect.PASS, icount_shift=0)
+        again = replace(again, lane=asked.lane, expect=Expect.PASS, icount_shift=0)
     return again
 
 
@@ -288,12 +290,12 @@ def _planned_cell(results: Results, result: CellResult, paths: Paths) -> Cell:
     )
 
 
-def delay_wish_of(rerun: str) -> DelayWish:
+def delay_options_of(rerun: str) -> DelayOptions:
     """Returns the delay function that the command named, read from the command itself."""
-    wish = DelayWish()
+    asked = DelayOptions()
     for option, value in itertools.pairwise(rerun.split()):
         if option == "--delay-symbol":
-            wish = DelayWish(symbol=value)
+            asked = DelayOptions(symbol=value)
         if option == "--delay-offset":
-            wish = DelayWish(offset=int(value, 16))
-    return wish
+            asked = DelayOptions(offset=int(value, 16))
+    return asked

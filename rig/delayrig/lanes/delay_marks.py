@@ -1,7 +1,7 @@
 # SPDX-License-Identifier: GPL-2.0-or-later
 """The marks by which QEMU finds delay functions in a running guest, as its plugin's input.
 
-The format is in emulators/delay_plugin/wish.h.
+The format is in emulators/delay_plugin/request.h.
 """
 
 from collections.abc import Iterator
@@ -16,7 +16,7 @@ MARKS_MAX = 4096
 
 
 @cache
-def wish_text(functions: tuple[DelayFunction, ...]) -> str:
+def request_text(functions: tuple[DelayFunction, ...]) -> str:
     """Returns a line for each function, and for each of its marks.
 
     Cached, as most cells share it.

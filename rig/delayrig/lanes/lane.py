@@ -86,7 +86,7 @@ class GuestLane:
         """Returns the watch of a cell's delays, with files in `scratch`."""
         return DelayWatch(
             plugin=self.paths.delay_plugin,
-            wish=scratch / "delays.wish",
+            request=scratch / "delays.request",
             out=scratch / "delays.out",
             is_virtual=is_virtual,
         )

@@ -23,7 +23,7 @@ from delayrig.base.scratch import ScratchFolder
 from delayrig.hazards import refusal_on
 from delayrig.hazards.of_cell import hazards_of, shape_of
 from delayrig.hazards.speed import Governor, SpeedHazard
-from delayrig.lanes.delay_marks import wish_text
+from delayrig.lanes.delay_marks import request_text
 from delayrig.lanes.header import make_live_header
 from delayrig.lanes.host_lane import (
     ANY_PORT,
@@ -51,7 +51,7 @@ from delayrig.machine.arguments import (
     Hardware,
     RealTime,
 )
-from delayrig.machine.delay_watch import DelayWatch, write_wish
+from delayrig.machine.delay_watch import DelayWatch, write_request
 from delayrig.machine.guest_logs import LOGS as GUEST_LOGS
 from delayrig.machine.guest_logs import cut_logs, logs_of, unless_flooded, with_log_tails
 from delayrig.machine.live_image import LiveImage, provide_live_image
@@ -297,7 +297,7 @@ class _RunningCell:
         given, cell = self.assignment, self.assignment.cell
         lane, image, shape = self.lane, self.lane.image, shape_of(self.assignment.cell)
         assert image is not None
-        write_wish(self.watch.wish, wish_text(given.delays))
+        write_request(self.watch.request, request_text(given.delays))
         (self.scratch / "payload").mkdir()
         places = Places(host=HOST_ADDRESS, port=emulator, device=SECOND_SERIAL_LINE)
         on_stage = msgspec.structs.replace(places, port=stage)

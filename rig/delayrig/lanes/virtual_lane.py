@@ -14,7 +14,7 @@ from delayrig.base.preparing import Preparing
 from delayrig.base.scratch import ScratchFolder
 from delayrig.hazards import refusal_on
 from delayrig.hazards.of_cell import hazards_of, shape_of
-from delayrig.lanes.delay_marks import wish_text
+from delayrig.lanes.delay_marks import request_text
 from delayrig.lanes.header import make_header
 from delayrig.lanes.lane import Assignment, GuestLane
 from delayrig.lanes.payload import chip_entries, chip_values, write_payload
@@ -31,7 +31,7 @@ from delayrig.machine.arguments import (
     machine_of,
 )
 from delayrig.machine.chip_plugin import ChipPlugin, refusal_of_qemu, write_settings
-from delayrig.machine.delay_watch import write_wish
+from delayrig.machine.delay_watch import write_request
 from delayrig.machine.guest_logs import LOGS, cut_logs, logs_of, unless_flooded, with_log_tails
 from delayrig.machine.machine import Machine
 from delayrig.machine.qemu import QemuMachine
@@ -146,7 +146,7 @@ class VirtualLane(GuestLane):
         console = assignment.folder / "console.log"
         # All cells have a watch, because one guest runs those of several subjects.
         watch = self.watch(scratch, is_virtual=True)
-        write_wish(watch.wish, wish_text(assignment.delays))
+        write_request(watch.request, request_text(assignment.delays))
         return replace(
             boot_hardware(shape_of(cell), image, self.paths.qemu_preload, console),
             fw_cfg=fw_cfg,

@@ -9,7 +9,7 @@ import struct
 from dataclasses import dataclass
 from pathlib import Path
 
-WISH_BYTES = 1 << 20
+REQUEST_BYTES = 1 << 20
 """The size of a request, enough for 16 functions with 4096 marks."""
 CELL_NUMBER = struct.Struct("<Q")
 
@@ -17,8 +17,8 @@ CELL_NUMBER = struct.Struct("<Q")
 @dataclass(frozen=True, slots=True, kw_only=True)
 class DelayWatch:
     plugin: Path
-    wish: Path
-    """The file with the request; `write_wish` makes it."""
+    request: Path
+    """The file with the request; `write_request` makes it."""
     out: Path
     """The file with the results (emulators/delay_plugin/record.h), which may end in zeros."""
     is_virtual: bool = True
@@ -28,7 +28,7 @@ class DelayWatch:
         return {
             "machine": machine,
             "clock": "virtual" if self.is_virtual else "monotonic",
-            "wish": str(self.wish),
+            "request": str(self.request),
             "out": str(self.out),
         }
 
@@ -36,21 +36,21 @@ class DelayWatch:
         return self.out.read_bytes().partition(b"\0")[0] if self.out.is_file() else b""
 
 
-def write_wish(path: Path, text: str, cell: int = 1) -> None:
+def write_request(path: Path, text: str, cell: int = 1) -> None:
     """Writes the request, which is valid from now on. QEMU must be paused, or not yet started.
 
     The number is written last, because QEMU reacts to it.
     """
     content = text.encode("ascii") + b"\0"
-    if CELL_NUMBER.size + len(content) > WISH_BYTES:
+    if CELL_NUMBER.size + len(content) > REQUEST_BYTES:
         raise ValueError(f"{path}: no room for {len(content)} bytes")
     with path.open("r+b" if path.is_file() else "w+b") as file:
-        file.truncate(WISH_BYTES)
+        file.truncate(REQUEST_BYTES)
         file.seek(CELL_NUMBER.size)
         file.write(content)
         file.seek(0)
         file.write(CELL_NUMBER.pack(cell))
 
 
-def read_wish(path: Path) -> str:
+def read_request(path: Path) -> str:
     return path.read_bytes()[CELL_NUMBER.size :].partition(b"\0")[0].decode("ascii")

@@ -17,7 +17,7 @@ from pathlib import Path
 from delayrig.base.scratch import ScratchFolder
 from delayrig.machine.arguments import Hardware, machine_of
 from delayrig.machine.chip_plugin import write_settings
-from delayrig.machine.delay_watch import read_wish, write_wish
+from delayrig.machine.delay_watch import read_request, write_request
 from delayrig.machine.guest_logs import LOG_BYTES_MAX
 from delayrig.machine.qemu import QemuMachine
 from delayrig.machine.ram_reset import CannotResetError
@@ -62,7 +62,7 @@ class PooledVm:
         self._marks = folder / hardware.marks.name if hardware.marks else None
         self.delays = hardware.delays and replace(
             hardware.delays,
-            wish=folder / hardware.delays.wish.name,
+            request=folder / hardware.delays.request.name,
             out=folder / hardware.delays.out.name,
         )
         self.chip = hardware.chip and replace(
@@ -144,7 +144,7 @@ class PooledVm:
     def _fill(self, hardware: Hardware) -> None:
         self._cells += 1
         if self.delays is not None and hardware.delays is not None:
-            write_wish(self.delays.wish, read_wish(hardware.delays.wish), self._cells)
+            write_request(self.delays.request, read_request(hardware.delays.request), self._cells)
         if self.chip is not None and hardware.chip is not None:
             write_settings(self.chip.settings, hardware.chip.values, self._cells)
         for name, path in hardware.fw_cfg.items():

@@ -54,7 +54,7 @@ class JobWords(msgspec.Struct, frozen=True, kw_only=True, forbid_unknown_fields=
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
-class QueueWish:
+class QueueOptions:
     kind: QueueKind
     file: Path
     """The words of a job; for Kubernetes a manifest of a DaskCluster, which the rig never reads."""
@@ -62,13 +62,13 @@ class QueueWish:
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
-class ClusterWish:
+class ClusterOptions:
     """A scheduler of Dask, or workers that are started on this machine for one run."""
 
     address: str
     """`tcp://HOST:PORT` or `tls://HOST:PORT`; empty if the workers are started here."""
     local_workers: int = 0
-    queue: QueueWish | None = None
+    queue: QueueOptions | None = None
     """The queue that starts the workers, which may take any time."""
     tls: Path | None = None
     """The folder of the certificates; None: no encryption, and no data leaves this machine."""
@@ -82,17 +82,17 @@ class ClusterWish:
         return urlsplit(self.address).port or 0
 
 
-def check_cluster(given: str, tls: Path | None, *, option: str = "--cluster") -> ClusterWish:
+def check_cluster(given: str, tls: Path | None, *, option: str = "--cluster") -> ClusterOptions:
     """Returns the cluster; raises `BadInputError` for a wrong address, or one that needs TLS."""
     require_extra("cluster", option)
     if local := LOCAL.fullmatch(given):
-        return ClusterWish(address="", local_workers=int(local[1]))
+        return ClusterOptions(address="", local_workers=int(local[1]))
     if queued := QUEUED.fullmatch(given):
         return _check_queue(QueueKind(queued[1]), Path(queued[2]), tls, option=option)
     return check_address(given, tls, option=option)
 
 
-def _check_queue(kind: QueueKind, file: Path, tls: Path | None, *, option: str) -> ClusterWish:
+def _check_queue(kind: QueueKind, file: Path, tls: Path | None, *, option: str) -> ClusterOptions:
     """Checks a queue.
 
     Jobs run on other machines, so they need TLS; pods are reached through their API server.
@@ -101,7 +101,7 @@ def _check_queue(kind: QueueKind, file: Path, tls: Path | None, *, option: str) 
         require_module("dask_kubernetes", f"{option} {kind}:FILE", package="dask-kubernetes")
         if not file.is_file():
             raise BadInputError(f"{file}: no such file", hint="check the name of the file")
-        return ClusterWish(address="", queue=QueueWish(kind=kind, file=file, job=None))
+        return ClusterOptions(address="", queue=QueueOptions(kind=kind, file=file, job=None))
     require_extra("jobqueue", f"{option} {kind}:FILE")
     job = read_toml(file, JobWords)
     if job.resources and kind is not QueueKind.PBS:
@@ -109,8 +109,8 @@ def _check_queue(kind: QueueKind, file: Path, tls: Path | None, *, option: str) 
     if tls is None:
         raise _needs_tls(f"{option} {kind}:{file}")
     _check_files(tls)
-    queue = QueueWish(kind=kind, file=file, job=job)
-    return ClusterWish(address="", queue=queue, tls=tls.absolute())
+    queue = QueueOptions(kind=kind, file=file, job=job)
+    return ClusterOptions(address="", queue=queue, tls=tls.absolute())
 
 
 def _needs_tls(given: str) -> BadInputError:
@@ -120,7 +120,7 @@ def _needs_tls(given: str) -> BadInputError:
     )
 
 
-def check_address(given: str, tls: Path | None, *, option: str) -> ClusterWish:
+def check_address(given: str, tls: Path | None, *, option: str) -> ClusterOptions:
     """Returns a scheduler; raises `BadInputError` for anything but a scheduler's address."""
     require_extra("cluster", option)
     scheme, host, port = _parts(given)
@@ -132,9 +132,9 @@ def check_address(given: str, tls: Path | None, *, option: str) -> ClusterWish:
     if tls is None and (scheme == ENCRYPTED or not is_loopback(given)):
         raise _needs_tls(f"{option} {given}")
     if tls is None:
-        return ClusterWish(address=given)
+        return ClusterOptions(address=given)
     _check_files(tls)
-    return ClusterWish(address=f"{ENCRYPTED}://{given.partition('://')[2]}", tls=tls.absolute())
+    return ClusterOptions(address=f"{ENCRYPTED}://{given.partition('://')[2]}", tls=tls.absolute())
 
 
 def _parts(given: str) -> tuple[str, str, int | None]:

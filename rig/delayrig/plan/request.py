@@ -23,9 +23,9 @@ from delayrig.model.result import FILE_NAME
 from delayrig.model.workload import region_of
 from delayrig.plan.cells import count_cells, plan_cells, questions_of
 from delayrig.plan.check import check_contrast
-from delayrig.plan.cluster import ClusterWish
+from delayrig.plan.cluster import ClusterOptions
 from delayrig.plan.schema import Contrast, Plan, find_plan, lane_named, own_subjects, read_plan
-from delayrig.subjects.delay_function import DelayWish
+from delayrig.subjects.delay_function import DelayOptions
 from delayrig.subjects.recipes import Recipes, read_recipes
 from delayrig.subjects.subject import check_subject
 
@@ -53,7 +53,7 @@ class Request:
     """True to boot the guest of every cell, for comparison."""
     reuses_guests: bool = True
     """True to reset guests to their snapshots; False to start a QEMU for each cell."""
-    delay: DelayWish = field(default_factory=DelayWish)
+    delay: DelayOptions = field(default_factory=DelayOptions)
     """The delay function of `path:` subjects."""
     resume: bool = False
     """True to resume the run in `out`."""
@@ -61,7 +61,7 @@ class Request:
     """True to run subjects of the host lane with all rights of the rig's user."""
     retries_lost: bool = True
     """True to run a lost cell once more before it counts as lost."""
-    cluster: ClusterWish | None = None
+    cluster: ClusterOptions | None = None
     """The cluster for virtual cells; None: all run on this machine."""
     keeps_programs: Path | None = None
     """The folder in which the packed subjects are kept, if any."""

@@ -26,7 +26,7 @@ from delayrig.model.result import CellResult, Verdict
 from delayrig.plan.request import Request
 from delayrig.run.resume import CELL, RESULT, first_try_kept
 from delayrig.subjects import dummy
-from delayrig.subjects.delay_function import DelayFunction, DelayWish, find_watched
+from delayrig.subjects.delay_function import DelayFunction, DelayOptions, find_watched
 from delayrig.subjects.subject import Subject, is_own_build, knows_string, wrong_machine
 
 NOT_PROVIDED = "not provided: "
@@ -166,7 +166,7 @@ def make_cell_runner(request: Request, lane: Lane) -> CellRunner:
         watched={
             # The user's delay function applies only to the user's own program.
             label: find_watched(
-                subject, request.delay if is_own_build(subject.name) else DelayWish()
+                subject, request.delay if is_own_build(subject.name) else DelayOptions()
             )
             for label, subject in subjects.items()
         },

@@ -22,13 +22,13 @@ from delayrig.model.cell import Cell, place_of
 from delayrig.model.chips import ChipFacts
 from delayrig.model.lane import EXACT_LANE, LaneName
 from delayrig.model.result import CellResult, Results
-from delayrig.plan.cluster import ClusterWish
+from delayrig.plan.cluster import ClusterOptions
 from delayrig.plan.request import Request, default_jobs
 from delayrig.run.cell_runner import make_cell_runner
 from delayrig.run.out_lock import hold_out
 from delayrig.run.single_run import SingleRun
 from delayrig.setup.scratch import sweep_scratch
-from delayrig.subjects.delay_function import DelayWish
+from delayrig.subjects.delay_function import DelayOptions
 from delayrig.subjects.recipes import Recipes
 from delayrig.subjects.saved_programs import save_programs
 
@@ -145,10 +145,10 @@ async def _dask_loaded(request: Request) -> AsyncIterator[None]:
         yield
 
 
-def _load_dask(wish: ClusterWish) -> None:
+def _load_dask(options: ClusterOptions) -> None:
     from delayrig.run.cluster.fork_server import start_fork_server
 
-    if wish.local_workers:
+    if options.local_workers:
         start_fork_server()
     import_module("delayrig.run.cluster.client")
 
@@ -215,7 +215,7 @@ class Trials:
     plan: str
     argv: list[str]
     preparing: Preparing
-    delay: DelayWish = field(default_factory=DelayWish)
+    delay: DelayOptions = field(default_factory=DelayOptions)
     """The delay function of path: subjects."""
     _count: int = field(default=0, init=False)
 

@@ -28,7 +28,7 @@ KEPT = "delays"
 """The folder beside a subject's archive with the findings from its code."""
 
 
-class DelayWish(msgspec.Struct, frozen=True, kw_only=True):
+class DelayOptions(msgspec.Struct, frozen=True, kw_only=True):
     """The user's name or address of the delay function; empty if the rig is to find it."""
 
     symbol: str = ""
@@ -83,15 +83,15 @@ class DelayFunction(msgspec.Struct, frozen=True, kw_only=True):
     """The call of a sleeping function at `address`, if this is no function."""
 
 
-def find_delay_functions(subject: Subject, wish: DelayWish) -> tuple[DelayFunction, ...]:
+def find_delay_functions(subject: Subject, options: DelayOptions) -> tuple[DelayFunction, ...]:
     """Returns the functions that names identify, and those found in the code; doubtful ones last.
 
     A function that the user names is returned alone. Raises `BadInputError` if it does not exist.
     """
-    if wish.offset is not None:
-        return (_alone(subject, _at_offset(subject, wish.offset)),)
-    if wish.symbol:
-        return tuple(_alone(subject, _of_symbol(subject, name)) for name in wish.symbols)
+    if options.offset is not None:
+        return (_alone(subject, _at_offset(subject, options.offset)),)
+    if options.symbol:
+        return tuple(_alone(subject, _of_symbol(subject, name)) for name in options.symbols)
     told = _told(subject)
     read = [
         each
@@ -113,22 +113,22 @@ def askable_functions(subject: Subject) -> list[Askable]:
     """Returns the library's known delay function, else all that its code shows."""
     found = {
         each.address: Askable(each.address, US_NS // each.unit_ns, each.argument)
-        for each in find_delay_functions(subject, DelayWish())
+        for each in find_delay_functions(subject, DelayOptions())
         if LIBRARY_PART in each.file and each.unit_ns in (1, US_NS) and not each.doubt
     }
     known = subject.delay_address
     return list(found.values()) if known is None else [found.get(known, Askable(known))]
 
 
-def direct_waits(subject: Subject, wish: DelayWish) -> dict[str, tuple[DirectWait, ...]]:
+def direct_waits(subject: Subject, options: DelayOptions) -> dict[str, tuple[DirectWait, ...]]:
     """Returns the waits outside of the delay functions, by the file's path in the root."""
     # The known functions are those of the user, else of the file itself or a profile.
-    is_wished = wish.symbol or wish.offset is not None
-    told = list(find_delay_functions(subject, wish)) if is_wished else _told(subject)
+    is_asked_for = options.symbol or options.offset is not None
+    told = list(find_delay_functions(subject, options)) if is_asked_for else _told(subject)
     return {file: _findings(subject, part, told).direct for file, part in parts_under_test(subject)}
 
 
-def find_watched(subject: Subject, wish: DelayWish) -> tuple[DelayFunction, ...]:
+def find_watched(subject: Subject, options: DelayOptions) -> tuple[DelayFunction, ...]:
     """Returns what QEMU watches: delay functions, and direct waits that can be judged.
 
     Those that cannot be judged are last, so that the record mentions them. Waits for files are left
@@ -137,11 +137,11 @@ def find_watched(subject: Subject, wish: DelayWish) -> tuple[DelayFunction, ...]
     parts = dict(parts_under_test(subject))
     direct = [
         _as_function(file, parts[file], wait)
-        for file, waits in direct_waits(subject, wish).items()
+        for file, waits in direct_waits(subject, options).items()
         for wait in waits
         if wait.why_not != MAY_END_EARLY
     ]
-    found = (*find_delay_functions(subject, wish), *sorted(direct, key=lambda each: each.doubt))
+    found = (*find_delay_functions(subject, options), *sorted(direct, key=lambda each: each.doubt))
     return found[:WATCHED_MAX] if any(is_watchable(each) for each in found) else ()
 
 

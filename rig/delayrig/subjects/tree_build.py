@@ -33,7 +33,7 @@ from delayrig.base.children import run_child
 from delayrig.base.errors import BuildError
 from delayrig.base.paths import Paths
 from delayrig.base.preparing import Preparing
-from delayrig.base.private_net import words_into_new
+from delayrig.base.private_net import new_net_words
 from delayrig.setup.scratch import scratch_beside
 from delayrig.subjects.git_tree import DIGITS, FOLDER, Source, known_source, sources_of
 from delayrig.subjects.own_programs import TAIL_LINES
@@ -209,7 +209,7 @@ def _confined(places: Sequence[Path]) -> tuple[list[str], list[Path]]:
     if why := missing_confinement():
         raise BuildError(f"a build of foreign sources cannot be confined: {why}", hint=REMEDY)
     inside = [Path("/", place.name) for place in places]
-    words = [*words_into_new(), *sandbox_words(kept=("CAP_SETUID", "CAP_SETGID"))]
+    words = [*new_net_words(), *sandbox_words(kept=("CAP_SETUID", "CAP_SETGID"))]
     words += system_words(TEMPORARY_BYTES_MAX)
     for folder in {Path(sys.prefix), Path(sys.base_prefix)} - {Path("/usr")}:
         words += [*words_for_folders([folder]), "--ro-bind", str(folder), str(folder)]

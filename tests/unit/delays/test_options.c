@@ -13,7 +13,7 @@
 
 #define COUNT(words) ((int)(sizeof(words) / sizeof((words)[0])))
 
-static char *const whole[] = {"machine=arm64", "clock=virtual", "wish=/a,b", "out=/c"};
+static char *const whole[] = {"machine=arm64", "clock=virtual", "request=/a,b", "out=/c"};
 
 static void all_four_are_read(void **state)
 {
@@ -24,7 +24,7 @@ static void all_four_are_read(void **state)
 	assert_int_equal(options_parse(COUNT(whole), whole, &options, error), 0);
 	assert_string_equal(options.machine->name, "arm64");
 	assert_true(options.is_virtual);
-	assert_string_equal(options.wish, "/a,b");
+	assert_string_equal(options.request, "/a,b");
 	assert_string_equal(options.out, "/c");
 }
 
@@ -44,7 +44,7 @@ static void each_missing_one_is_refused(void **state)
 
 static void bad_words_are_named(void **state)
 {
-	static char *const bad[] = {"machine=pdp11", "clock=wall", "wish=", "speed=1", "out"};
+	static char *const bad[] = {"machine=pdp11", "clock=wall", "request=", "speed=1", "out"};
 
 	(void)state;
 	for (int i = 0; i < COUNT(bad); i++) {

@@ -25,12 +25,12 @@ def scheduler(address: str, tls: Path | None, everyone: bool) -> None:
 
     ADDRESS is where it listens: tcp://HOST:PORT.  [default: tcp://127.0.0.1:8786]
     """
-    wish = check_address(address, tls, option="scheduler")
-    check_company(wish, who="scheduler", everyone=everyone)
+    options = check_address(address, tls, option="scheduler")
+    check_company(options, who="scheduler", everyone=everyone)
     from delayrig.run.cluster.connection import serve_scheduler
 
-    note(f"scheduler at {wish.address}")
-    until_interrupted(serve_scheduler(wish), kept="the scheduler is gone")
+    note(f"scheduler at {options.address}")
+    until_interrupted(serve_scheduler(options), kept="the scheduler is gone")
 
 
 @click.command(cls=RigCommand)
@@ -44,11 +44,11 @@ def worker(address: str, tls: Path | None, everyone: bool, jobs: int | None) -> 
 
     ADDRESS is that of `rig/rig scheduler`.  [default: tcp://127.0.0.1:8786]
     """
-    wish = check_address(address, tls, option="worker")
-    check_company(wish, who="worker", everyone=everyone)
+    options = check_address(address, tls, option="worker")
+    check_company(options, who="worker", everyone=everyone)
     from delayrig.run.cluster.connection import serve_worker
 
-    note(f"worker of {wish.address}")
-    serving = serve_worker(wish, jobs or len(os.sched_getaffinity(0)), find_paths())
+    note(f"worker of {options.address}")
+    serving = serve_worker(options, jobs or len(os.sched_getaffinity(0)), find_paths())
     until_interrupted(serving, kept="the worker is gone")
-    note(f"the scheduler at {wish.address} is gone")
+    note(f"the scheduler at {options.address} is gone")

@@ -28,7 +28,7 @@ from delayrig.model.result import CellResult
 from delayrig.plan.from_flags import words_of_cell
 from delayrig.plan.request import check_out, choose_cells_of
 from delayrig.run.runner import Trials, trial_folder
-from delayrig.subjects.delay_function import DelayWish
+from delayrig.subjects.delay_function import DelayOptions
 
 NAME = "find"
 CELLS = 24
@@ -65,7 +65,7 @@ def find(
     limit_s: float,
     out: Path | None,
     dry_run: bool,
-    delay: DelayWish,
+    delay: DelayOptions,
 ) -> None:
     """Searches for a cell in which FLASHROM shows SYMPTOM, and makes it as simple as it can be.
 

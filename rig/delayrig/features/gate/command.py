@@ -67,7 +67,12 @@ from delayrig.features.gate.first_cells import (
     reached_in,
     read_reached,
 )
-from delayrig.features.history.recording import HistoryWish, history_options, own_words, record_gate
+from delayrig.features.history.recording import (
+    HistoryOptions,
+    history_options,
+    own_words,
+    record_gate,
+)
 from delayrig.judge.exit_code import WATCHING
 from delayrig.model.cell import Cell, Role, place_of
 from delayrig.model.lane import EXACT_LANE, LaneName
@@ -76,7 +81,7 @@ from delayrig.plan.request import check_connect, check_out, choose_cells
 from delayrig.present.comparison import print_decision
 from delayrig.present.console import RunProgress, say
 from delayrig.present.formats.known import wanted_formats
-from delayrig.subjects.delay_function import DelayWish
+from delayrig.subjects.delay_function import DelayOptions
 from delayrig.subjects.git_tree import choose_baseline, is_known, known_source, take_source
 from delayrig.subjects.recipes import read_recipes
 from delayrig.subjects.saved_programs import FOLDER as PROGRAMS
@@ -118,7 +123,7 @@ class _GateCommand(RigCommand):
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
-class _Wish:
+class _Options:
     baseline: str | None
     candidate: str | None
     labels: tuple[str, ...]
@@ -136,9 +141,9 @@ class _Wish:
     seed: int | None
     connect: str | None
     cluster: ClusterGiven
-    delay: DelayWish
+    delay: DelayOptions
     formats: tuple[str, ...]
-    history: HistoryWish
+    history: HistoryOptions
     dry_run: bool
 
 
@@ -219,8 +224,8 @@ def _limit_option(name: str, about: str) -> Callable[[FC], FC]:
 @format_option(required=False)
 @history_options
 @tables_or_json
-@gathered("wish", _Wish)
-def gate(wish: _Wish) -> None:
+@gathered("options", _Options)
+def gate(options: _Options) -> None:
     """Decides whether the candidate may take the baseline's place.
 
     Both run in the same cells. `--tree .` gates the change that is in this folder. Exits 1 where
@@ -228,34 +233,34 @@ def gate(wish: _Wish) -> None:
     it may, 4 where what changed cannot be judged, and 0. Faults of both are warnings.
     """
     try:
-        code = _gate(wish)
+        code = _gate(options)
     except Exception as raised:
-        if not wish.bisect:
+        if not options.bisect:
             raise
         sys.exit(bisect_code(tell(raised), untestable=isinstance(first_error(raised), BuildError)))
-    sys.exit(bisect_code(code) if wish.bisect else code)
+    sys.exit(bisect_code(code) if options.bisect else code)
 
 
-def _gate(wish: _Wish) -> ExitCode:
+def _gate(options: _Options) -> ExitCode:
     paths = find_paths()
-    wanted = wanted_formats(wish.formats)
-    kept_in = wish.history.address()
-    wish = _with_both_sides(wish, paths)
-    if wish.dry_run:
-        _list_cells(_request(wish, paths))
+    wanted = wanted_formats(options.formats)
+    kept_in = options.history.address()
+    options = _with_both_sides(options, paths)
+    if options.dry_run:
+        _list_cells(_request(options, paths))
         return ExitCode.PASS
-    if wish.build:
-        _build(wish)
-    request = _request(wish, paths)
+    if options.build:
+        _build(options)
+    request = _request(options, paths)
     folder = request.candidate.out
     with run_progress() as progress:
         runs = until_interrupted(
-            run_rounds(request, paths, _Telling(progress, _early(request, wish))),
+            run_rounds(request, paths, _Telling(progress, _early(request, options))),
             kept=f"finished cells are kept in {folder}",
         )
     seen = (cell for sides in runs for results in sides for cell in results.cells)
     keep_reached(paths.state / REACHED, seen)
-    decision = _decide(request, runs, wish, paths)
+    decision = _decide(request, runs, options, paths)
     write_json(folder / FILE_NAME, decision)
     tell_json(decision)
     console = make_console(stderr=speaks(wanted))
@@ -292,40 +297,40 @@ class _Telling:
             note(f"certain already: No, unsafe: {certain}")
 
 
-def _early(request: GateRequest, wish: _Wish) -> EarlyAnswer:
+def _early(request: GateRequest, options: _Options) -> EarlyAnswer:
     stored = request.stored.results.cells if request.stored else []
     measured = [cell for cell in stored if cell.role == Role.MEASURE]
-    return EarlyAnswer(request.candidate.cells, measured, absolute=wish.absolute)
+    return EarlyAnswer(request.candidate.cells, measured, absolute=options.absolute)
 
 
-def _with_both_sides(wish: _Wish, paths: Paths) -> _Wish:
+def _with_both_sides(options: _Options, paths: Paths) -> _Options:
     """Takes a side that is not named from `--tree`, and says which it is."""
     tree = given_tree()
-    if tree is None and (wish.baseline is None or wish.candidate is None):
-        missing = "--baseline" if wish.baseline is None else "--candidate"
+    if tree is None and (options.baseline is None or options.candidate is None):
+        missing = "--baseline" if options.baseline is None else "--candidate"
         raise BadInputError(
             f"{missing} is missing", hint="name it, or the changed tree with --tree DIR"
         )
-    if wish.candidate is None and tree is not None:
+    if options.candidate is None and tree is not None:
         source = take_source("", tree, paths)
         note(f"candidate: {source.label}")
-        wish = replace(wish, candidate=source.name)
-    if wish.baseline is None and tree is not None:
+        options = replace(options, candidate=source.name)
+    if options.baseline is None and tree is not None:
         choice = choose_baseline(tree)
         source = take_source(choice.revision, tree, paths)
         note(f"baseline: {source.label}, {choice.why}")
-        wish = replace(wish, baseline=source.name)
-    return wish
+        options = replace(options, baseline=source.name)
+    return options
 
 
-def _build(wish: _Wish) -> None:
+def _build(options: _Options) -> None:
     try:
-        build_candidate(wish.build)
+        build_candidate(options.build)
     except KeyboardInterrupt:
         # This is not click's exit code, which convicts: git must end its bisection.
         click.echo("interrupted; nothing was run", err=True)
         sys.exit(INTERRUPTED)
-    check_built(wish.candidate or "")
+    check_built(options.candidate or "")
 
 
 def _list_cells(request: GateRequest) -> None:
@@ -338,40 +343,40 @@ def _list_cells(request: GateRequest) -> None:
     note(f"{len(theirs) + len(request.candidate.cells)} cells{rounds}")
 
 
-def _request(wish: _Wish, paths: Paths) -> GateRequest:
+def _request(options: _Options, paths: Paths) -> GateRequest:
     """Checks all that can be checked before anything is run."""
-    baseline, subject = wish.baseline or "", wish.candidate or ""
+    baseline, subject = options.baseline or "", options.candidate or ""
     is_run = not is_subject(baseline, read_recipes(paths.checkout))
     stored = read_baseline(Path(baseline)) if is_run else None
     ours = known_source(subject, paths) if is_known(subject, paths) else None
     header = stored.results.run if stored else None
-    plan = wish.plan or (header.plan if header else PLAN)
-    seed = wish.seed if wish.seed is not None else header.seed if header else 1
+    plan = options.plan or (header.plan if header else PLAN)
+    seed = options.seed if options.seed is not None else header.seed if header else 1
     choice = choose_cells(
         plan=plan,
         subjects=[subject] if stored else [baseline, subject],
         seed=seed,
         paths=paths,
-        lane=wish.lane or (stored.lane if stored else None),
+        lane=options.lane or (stored.lane if stored else None),
     )
     cells = cells_of(subject, choice.cells, watched=True)
     check_watched(cells, plan)
     # Nothing is certain before these have answered.
     cells.sort(key=lambda cell: cell.role not in WATCHING)
-    check_connect(wish.connect, choice.cells)
+    check_connect(options.connect, choice.cells)
     if stored:
         stored.check_cells(cells)
-    folder = (wish.out or default_out("gate")).absolute()
+    folder = (options.out or default_out("gate")).absolute()
     theirs = [] if stored else cells_of(baseline, choice.cells, watched=False)
-    if not wish.dry_run:
+    if not options.dry_run:
         check_out(folder, [*theirs, *cells], name=FILE_NAME)
     candidate = replace(
-        choice.request(plan, folder, seed=seed, argv=own_words(), jobs=wish.jobs),
+        choice.request(plan, folder, seed=seed, argv=own_words(), jobs=options.jobs),
         cells=cells,
-        connect=wish.connect,
-        cluster=wish.cluster.wish(),
+        connect=options.connect,
+        cluster=options.cluster.options(),
         unconfined=is_unconfined(),
-        delay=wish.delay,
+        delay=options.delay,
         keeps_programs=folder / PROGRAMS,
         again=lambda cell: ["repro", "--from", _from_here(folder), cell.id],
         first=_first(folder, stored, cells, paths).places,
@@ -382,9 +387,9 @@ def _request(wish: _Wish, paths: Paths) -> GateRequest:
         candidate=candidate,
         stored=stored,
         # A stored baseline has no halves of pairs.
-        rounds=(wish.rounds or (1 if stored else 2 * PAIRS_MIN)) if is_real else 1,
+        rounds=(options.rounds or (1 if stored else 2 * PAIRS_MIN)) if is_real else 1,
         questions=choice.questions,
-        labels=labels_of(wish.labels, {BASELINE: baseline, CANDIDATE: subject}, paths),
+        labels=labels_of(options.labels, {BASELINE: baseline, CANDIDATE: subject}, paths),
         tree=Path(ours.folder) if ours else None,
     )
 
@@ -407,14 +412,16 @@ def _from_here(folder: Path) -> str:
     return str(folder.relative_to(Path.cwd()) if folder.is_relative_to(Path.cwd()) else folder)
 
 
-def _decide(request: GateRequest, runs: list[list[Results]], wish: _Wish, paths: Paths) -> Decision:
+def _decide(
+    request: GateRequest, runs: list[list[Results]], options: _Options, paths: Paths
+) -> Decision:
     stored = request.stored
-    reached, unreached = _changed_waits(request, wish, paths)
+    reached, unreached = _changed_waits(request, options, paths)
     terms = Terms(
-        limits=wish.limits,
-        absolute=wish.absolute,
+        limits=options.limits,
+        absolute=options.absolute,
         questions=request.questions,
-        known=_known_faults(request, wish),
+        known=_known_faults(request, options),
         stored=str(stored.path) if stored else "",
         labels=(request.labels.get(BASELINE, ""), request.labels.get(CANDIDATE, "")),
         reached=reached,
@@ -424,21 +431,23 @@ def _decide(request: GateRequest, runs: list[list[Results]], wish: _Wish, paths:
     return decide(baseline, [sides[-1] for sides in runs], terms)
 
 
-def _known_faults(request: GateRequest, wish: _Wish) -> list[KnownFault]:
+def _known_faults(request: GateRequest, options: _Options) -> list[KnownFault]:
     """Returns the faults of the file that was named, else of the one in the candidate's tree."""
     in_tree = request.tree / KNOWN_FAULTS if request.tree else None
-    if wish.known_faults is None and (in_tree is None or not in_tree.is_file()):
+    if options.known_faults is None and (in_tree is None or not in_tree.is_file()):
         return []
-    path = wish.known_faults or in_tree
+    path = options.known_faults or in_tree
     return read_known_faults(path) if path else []
 
 
-def _changed_waits(request: GateRequest, wish: _Wish, paths: Paths) -> tuple[list[str], list[str]]:
+def _changed_waits(
+    request: GateRequest, options: _Options, paths: Paths
+) -> tuple[list[str], list[str]]:
     """Returns in words where changed waits were seen, and which ones no cell reached."""
     folder, stored = request.candidate.out, request.stored
     theirs = [stored.folder] if stored else rounds_of(folder, BASELINE)
     changed = find_changed_waits(theirs, rounds_of(folder, CANDIDATE), paths)
     words = changed_wait_words(changed)
-    if wish.unreached == "ok":
+    if options.unreached == "ok":
         return [*words.unreached, *words.reached], []
     return words.reached, words.unreached

@@ -37,7 +37,7 @@ history_url = click.option(
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
-class HistoryWish:
+class HistoryOptions:
     url: str | None
     none: bool
 
@@ -48,7 +48,7 @@ class HistoryWish:
 
 history_options = gathered(
     "history",
-    HistoryWish,
+    HistoryOptions,
     history_url,
     click.option("--no-history", "none", is_flag=True, help="Keeps this run in no history."),
 )

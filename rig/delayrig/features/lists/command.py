@@ -15,7 +15,7 @@ from delayrig.model.chips import read_chips
 from delayrig.model.platform import Arch
 from delayrig.plan.machines import budget_mips, find_machine, machine_names, scaled_mips
 from delayrig.plan.schema import find_plan, plan_names, read_plan
-from delayrig.subjects.delay_function import DelayWish, direct_waits, find_delay_functions
+from delayrig.subjects.delay_function import DelayOptions, direct_waits, find_delay_functions
 from delayrig.subjects.known_bad import PREFIX as KNOWN_BAD_PREFIX
 from delayrig.subjects.library import provide_library
 from delayrig.subjects.recipes import Recipes, read_recipes
@@ -89,7 +89,7 @@ def machines() -> None:
 )
 @delay_options
 @answers
-def subjects(subject: str, arch: str, delay: DelayWish) -> None:
+def subjects(subject: str, arch: str, delay: DelayOptions) -> None:
     """Lists the flashroms that can be tested; for one SUBJECT, its delay functions.
 
     Each function has its place and how it was found, the requests of its callers, and the waits
@@ -110,7 +110,7 @@ def subjects(subject: str, arch: str, delay: DelayWish) -> None:
         click.echo(line)
 
 
-def _facts(subject: Subject, delay: DelayWish) -> dict[str, object]:
+def _facts(subject: Subject, delay: DelayOptions) -> dict[str, object]:
     return {
         "subject": subject.label,
         "sha256": subject.program_sha256,

@@ -5,7 +5,7 @@ from collections.abc import Iterator, Sequence
 
 from delayrig.subjects.delay_function import (
     DelayFunction,
-    DelayWish,
+    DelayOptions,
     direct_waits,
     find_delay_functions,
 )
@@ -19,12 +19,12 @@ NONE_FOUND = (
 )
 
 
-def delay_lines(subject: Subject, wish: DelayWish) -> Iterator[str]:
+def delay_lines(subject: Subject, options: DelayOptions) -> Iterator[str]:
     """Yields lines about the program, or about the library that a program uses."""
-    found = find_delay_functions(subject, wish)
+    found = find_delay_functions(subject, options)
     yield f"{subject.label}: {len(found)} delay function{'' if len(found) == 1 else 's'}"
     yield from _function_lines(found)
-    for file, waits in direct_waits(subject, wish).items():
+    for file, waits in direct_waits(subject, options).items():
         yield from (_wait_line(file, wait) for wait in waits)
 
 

@@ -67,6 +67,6 @@ def _results(out: Path, jobs: int | None, seed: int, cluster: ClusterGiven) -> R
                 f" {results.run.cells_planned} cells",
                 hint="name another folder, or move that one away and start again",
             )
-    wish = cluster.wish()
-    request, paths = own_request(PLAN, out, seed=seed, jobs=jobs, resume=begun, cluster=wish)
+    options = cluster.options()
+    request, paths = own_request(PLAN, out, seed=seed, jobs=jobs, resume=begun, cluster=options)
     return run_shown(request, paths, how_to_go_on="; the same command goes on")

@@ -25,7 +25,7 @@ from delayrig.cli.command import (
 )
 from delayrig.cli.option_types import CELL, PLAN_NAME, SUBJECT, plan_option
 from delayrig.cli.verbosity import Verbosity, answers, tables_or_json, tell_json, verbosity
-from delayrig.decision.choice import Chosen, Wish, choose
+from delayrig.decision.choice import Asked, Chosen, choose
 from delayrig.decision.shrink import NAME as SHRUNK
 from delayrig.decision.shrink import Shrunk, Step, plan_of
 from delayrig.decision.shrink import shrink as shrink_cell
@@ -35,7 +35,7 @@ from delayrig.model.result import read_results
 from delayrig.plan.from_flags import plan_text, words_of_cell
 from delayrig.plan.request import Request, check_out
 from delayrig.run.runner import Trials, trial_folder
-from delayrig.subjects.delay_function import DelayWish
+from delayrig.subjects.delay_function import DelayOptions
 
 NAME = "repro"
 HETEROGENEOUS = "heterogeneous"
@@ -82,7 +82,7 @@ def repro(
     keep: bool,
     out: Path | None,
     dry_run: bool,
-    delay: DelayWish,
+    delay: DelayOptions,
 ) -> None:
     """Runs one cell again, exactly, and shows it meanwhile.
 
@@ -97,7 +97,7 @@ def repro(
     paths = find_paths()
     if cell == HETEROGENEOUS and run_folder is None:
         sys.exit(_walk_through(out or default_out(NAME), paths, keep=bool(keep or out)))
-    wish = Wish(
+    options = Asked(
         cell=cell,
         run=run_folder,
         plan=plan,
@@ -106,7 +106,7 @@ def repro(
         seed=seed,
         delay=delay,
     )
-    chosen = choose(wish, paths)
+    chosen = choose(options, paths)
     # The modules below are only needed to run cells, and load slowly.
     from delayrig.features.repro.run_again import commands_of
     from delayrig.features.repro.watched_lane import check_look
@@ -209,7 +209,7 @@ def shrink(
     out: Path | None,
     seed: int,
     limit_s: float,
-    delay: DelayWish,
+    delay: DelayOptions,
 ) -> None:
     """Finds the simplest cell that is convicted like CELL.
 
@@ -219,7 +219,7 @@ def shrink(
     if cell is None and run_folder is None:
         raise BadInputError("no cell to shrink", hint="name CELL, or a run with --from")
     paths = find_paths()
-    wish = Wish(
+    options = Asked(
         cell=cell,
         run=run_folder,
         plan=None if run_folder else plan,
@@ -227,7 +227,7 @@ def shrink(
         seed=None if run_folder else seed,
         delay=delay,
     )
-    chosen = choose(wish, paths)
+    chosen = choose(options, paths)
     # A gate's name of the cell is in no plan.
     whole, chips = msgspec.structs.replace(chosen.cell, side=""), chosen.chips
     folder = out or default_out(SHRUNK)

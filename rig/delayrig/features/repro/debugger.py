@@ -11,7 +11,7 @@ from delayrig.subjects.delay_function import (
     BY_DEBUG_INFORMATION,
     BY_SYMBOL,
     DelayFunction,
-    DelayWish,
+    DelayOptions,
     find_delay_functions,
 )
 from delayrig.subjects.finder.debug_info import debug_folders
@@ -88,10 +88,10 @@ def _directories(sources: Sequence[Path]) -> str:
     return f"set directories {':'.join(map(str, sources))}:$cdir:$cwd"
 
 
-def delay_stops(subject: Subject, wish: DelayWish) -> list[str]:
+def delay_stops(subject: Subject, options: DelayOptions) -> list[str]:
     """Returns gdb's commands for the subject: breakpoints by name, else by address."""
-    found = find_delay_functions(subject, wish)
-    if name := _first_name(found, wish):
+    found = find_delay_functions(subject, options)
+    if name := _first_name(found, options):
         return [f"break {name}"]
     sure = [function for function in found if not function.doubt]
     if not sure:
@@ -99,10 +99,10 @@ def delay_stops(subject: Subject, wish: DelayWish) -> list[str]:
     return [f"source {COMMANDS}", *map(_by_address, sure)]
 
 
-def _first_name(found: Sequence[DelayFunction], wish: DelayWish) -> str:
+def _first_name(found: Sequence[DelayFunction], options: DelayOptions) -> str:
     named = {each.name for each in found if each.found_by in (BY_SYMBOL, BY_DEBUG_INFORMATION)}
-    named |= set(wish.symbols)
-    return next((name for name in [*wish.symbols, *known_delay_symbols()] if name in named), "")
+    named |= set(options.symbols)
+    return next((name for name in [*options.symbols, *known_delay_symbols()] if name in named), "")
 
 
 def _by_address(function: DelayFunction) -> str:

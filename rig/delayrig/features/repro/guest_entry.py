@@ -25,7 +25,7 @@ from delayrig.lanes.lane import Assignment
 from delayrig.lanes.supplies import Supplies
 from delayrig.machine.arguments import CELL_FW_CFG, SUBJECT_FW_CFG, Hardware
 from delayrig.machine.session import CELL_LIMIT_S
-from delayrig.subjects.delay_function import DelayWish
+from delayrig.subjects.delay_function import DelayOptions
 from delayrig.subjects.subject import PROGRAM, Subject, provide_root, words_to_start
 
 FOLDER = "rig"
@@ -178,7 +178,7 @@ class Visit:
 
     look: Look
     gdbserver: Subject | None
-    delay: DelayWish
+    delay: DelayOptions
 
     @property
     def extra_s(self) -> int:

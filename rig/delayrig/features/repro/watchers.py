@@ -50,7 +50,7 @@ from delayrig.machine.arguments import Hardware
 from delayrig.machine.machine import Machine
 from delayrig.machine.session import read_results
 from delayrig.model.platform import Arch
-from delayrig.subjects.delay_function import DelayWish
+from delayrig.subjects.delay_function import DelayOptions
 from delayrig.subjects.subject import provide_root
 
 WAKE_EACH_S = 0.1
@@ -150,7 +150,7 @@ class WatchedLiveGuests(LiveLane):
 class WatchedSessions(HostLane):
     show: Show
     look: Look = Look.WATCH
-    delay: DelayWish
+    delay: DelayOptions
 
     def pack(self, assignment: Assignment, scratch: Path) -> Spec:
         """Returns the specification, with a gate before the subject if somebody enters."""

@@ -10,7 +10,7 @@ import click
 from rich.markup import escape
 
 from delayrig.base.paths import find_paths
-from delayrig.cli.cells import CellsWish, cell_options
+from delayrig.cli.cells import CellsOptions, cell_options
 from delayrig.cli.command import (
     HOW_TO_GO_ON,
     RigCommand,
@@ -21,7 +21,12 @@ from delayrig.cli.command import (
 )
 from delayrig.cli.verbosity import make_console, note, tables_or_json, tell_json
 from delayrig.features.export.command import format_option, speaks, write_formats
-from delayrig.features.history.recording import HistoryWish, history_options, own_words, record_run
+from delayrig.features.history.recording import (
+    HistoryOptions,
+    history_options,
+    own_words,
+    record_run,
+)
 from delayrig.features.run.repeats import FILE_NAME, Budget, Median, Summary, repeat
 from delayrig.judge.exit_code import exit_code_of_run
 from delayrig.plan.request import check_out
@@ -30,7 +35,7 @@ from delayrig.present.formats.known import wanted_formats
 from delayrig.present.formats.report import report_of_run
 from delayrig.present.results import print_results
 from delayrig.run.resume import check_begun
-from delayrig.subjects.delay_function import DelayWish
+from delayrig.subjects.delay_function import DelayOptions
 
 LISTED_MAX = 100_000
 """The largest plan whose cells a dry run lists. Making each takes a few microseconds."""
@@ -65,14 +70,14 @@ def _renamed(name: str) -> Callback:
 @history_options
 @tables_or_json
 def run(
-    cells: CellsWish,
-    delay: DelayWish,
+    cells: CellsOptions,
+    delay: DelayOptions,
     dry_run: bool,
     resume: bool,
     no_reuse: bool,
     no_rewind: bool,
     formats: tuple[str, ...],
-    history: HistoryWish,
+    history: HistoryOptions,
 ) -> None:
     """Runs a plan: every cell in its guest, a verdict for each, and the answer."""
     paths = find_paths()
@@ -131,7 +136,7 @@ def run(
     "--rounds", type=click.IntRange(1), default=40, show_default=True, help="The most of them."
 )
 @tables_or_json
-def repeat_cells(cells: CellsWish, within_pct: float, budget_s: float, rounds: int) -> None:
+def repeat_cells(cells: CellsOptions, within_pct: float, budget_s: float, rounds: int) -> None:
     """Repeats cells until the median total time of each is known well enough.
 
     Medians have bootstrap intervals (95 %), from six rounds on. Verdicts are counted and never

@@ -47,7 +47,7 @@ from delayrig.plan.from_flags import (
 from delayrig.plan.request import Request, check_out, choose_cells_of
 from delayrig.present.comparison import print_beside
 from delayrig.present.results import UNWATCHED, print_results
-from delayrig.subjects.delay_function import DelayWish
+from delayrig.subjects.delay_function import DelayOptions
 
 VALUES = {
     "chip": ("NAME", f"As `rig/rig chips` lists them.  [default: {CHIP}]"),
@@ -123,7 +123,7 @@ def try_flashrom(
     out: Path | None,
     keep: bool,
     dry_run: bool,
-    delay: DelayWish,
+    delay: DelayOptions,
 ) -> None:
     """Runs FLASHROM in one cell that flags describe, without a plan, and explains its result.
 

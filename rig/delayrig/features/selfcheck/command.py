@@ -143,7 +143,7 @@ def known_bad(
         jobs=jobs,
         subjects=subjects,
         lane=EXACT_LANE,
-        cluster=cluster.wish(),
+        cluster=cluster.options(),
     )
     disguise = STRIPPED * stripped + RENAMED * renamed
     cells = in_disguise(disguise, choose_for(names, request.cells))

@@ -25,7 +25,7 @@ from delayrig.features.survey.terminal import print_survey
 from delayrig.judge.exit_code import exit_code_of_run
 from delayrig.present.console import say
 from delayrig.run.resume import check_begun
-from delayrig.subjects.delay_function import DelayWish
+from delayrig.subjects.delay_function import DelayOptions
 
 PLAN = "survey"
 
@@ -57,7 +57,7 @@ def survey(
     seed: int,
     resume: bool,
     cluster: ClusterGiven,
-    delay: DelayWish,
+    delay: DelayOptions,
 ) -> None:
     """Shows the waits that flashroms request: how long, how often, and how much longer they took.
 
@@ -88,7 +88,7 @@ def survey(
             subjects=subjects,
             delay=delay,
             resume=resume,
-            cluster=cluster.wish(),
+            cluster=cluster.options(),
         )
         results = run_shown(request, paths, how_to_go_on=HOW_TO_GO_ON)
         code = exit_code_of_run(results.cells, results.contrasts)

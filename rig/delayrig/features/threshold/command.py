@@ -63,7 +63,7 @@ ROUNDS = {LaneName.VIRTUAL: 3, LaneName.HOST: 5}
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
-class _Wish:
+class _Options:
     values: str | None
     subject: str | None
     build: str
@@ -145,8 +145,8 @@ class _Wish:
 @cluster_options
 @unconfined_option
 @tables_or_json
-@gathered("wish", _Wish)
-def threshold(wish: _Wish) -> None:
+@gathered("options", _Options)
+def threshold(options: _Options) -> None:
     """Compares sleep thresholds of a delay layer, and recommends one.
 
     Each value is a build, which runs the same programming jobs in each profile. The answer has
@@ -168,7 +168,7 @@ def threshold(wish: _Wish) -> None:
     paths = find_paths()
     with run_progress() as progress:
         try:
-            trials = _trials(wish, paths, progress)
+            trials = _trials(options, paths, progress)
         except KeyboardInterrupt:
             click.echo("interrupted while building; nothing was measured", err=True)
             sys.exit(INTERRUPTED)
@@ -206,23 +206,23 @@ def exit_code_of(answer: Answer) -> ExitCode:
     return ExitCode.UNSAFE if unsafe == set(answer.values_us) else ExitCode.INCONCLUSIVE
 
 
-def _trials(wish: _Wish, paths: Paths, progress: RunProgress) -> Trials:
+def _trials(options: _Options, paths: Paths, progress: RunProgress) -> Trials:
     """Checks everything that can be checked before a build, then builds."""
-    cluster = wish.cluster.wish()
-    listed = read_machines(wish.machines) if wish.machines else None
-    values = _check_words(wish, listed)
-    words = dict.fromkeys((*preset_words(wish.presets), *wish.guests))
+    cluster = options.cluster.options()
+    listed = read_machines(options.machines) if options.machines else None
+    values = _check_words(options, listed)
+    words = dict.fromkeys((*preset_words(options.presets), *options.guests))
     words |= dict.fromkeys(listed.guests if listed else [])
     guests = list({(guest := parse_guest(word)).name: guest for word in words}.values())
-    weights = (listed.weights if listed else {}) | weights_of(wish.presets, wish.weights)
-    lane = lane_of(on_host=wish.host)
-    folder = (wish.out or default_out("threshold")).absolute()
-    candidates = _candidates(wish, values, paths, progress)
+    weights = (listed.weights if listed else {}) | weights_of(options.presets, options.weights)
+    lane = lane_of(on_host=options.host)
+    folder = (options.out or default_out("threshold")).absolute()
+    candidates = _candidates(options, values, paths, progress)
     _check_present(listed, [candidate.value_us for candidate in candidates])
     choice = choose_cells(
-        plan=wish.plan,
+        plan=options.plan,
         subjects=[candidate.subject for candidate in candidates],
-        seed=wish.seed,
+        seed=options.seed,
         paths=paths,
         lane=lane,
     )
@@ -230,47 +230,49 @@ def _trials(wish: _Wish, paths: Paths, progress: RunProgress) -> Trials:
     ours = {candidate.subject for candidate in candidates}
     check_weights(weights, [profile_of(cell).name for cell in cells if cell.subject in ours])
     request = replace(
-        choice.request(wish.plan, folder, seed=wish.seed, argv=sys.argv[1:], jobs=wish.jobs),
+        choice.request(
+            options.plan, folder, seed=options.seed, argv=sys.argv[1:], jobs=options.jobs
+        ),
         cells=cells,
         cluster=cluster,
         unconfined=is_unconfined(),
     )
     return make_trials(
-        subject=wish.build or " ".join(wish.binaries) or BUNDLED,
+        subject=options.build or " ".join(options.binaries) or BUNDLED,
         candidates=candidates,
         request=request,
-        rounds=wish.rounds or ROUNDS[lane],
+        rounds=options.rounds or ROUNDS[lane],
         weights=weights,
         machines=listed,
         paths=paths,
     )
 
 
-def _check_words(wish: _Wish, listed: MachineList | None) -> Sequence[int]:
+def _check_words(options: _Options, listed: MachineList | None) -> Sequence[int]:
     """Returns the values; raises `BadInputError` for options that exclude each other."""
-    given = {"--subject": wish.subject, "--build": wish.build, "--binary": wish.binaries}
+    given = {"--subject": options.subject, "--build": options.build, "--binary": options.binaries}
     ways = [name for name, value in given.items() if value]
     if len(ways) > 1:
         raise BadInputError(
             f"{' and '.join(ways)}: programs come from one of them", hint="leave the others out"
         )
-    if wish.host and (wish.guests or wish.presets or wish.weights or listed):
+    if options.host and (options.guests or options.presets or options.weights or listed):
         raise BadInputError(
             "--host and --guest, --preset, --weight or --machines: jobs run on this machine or in"
             " guests",
             hint="give one of them",
         )
-    if wish.host and wish.cluster.address:
+    if options.host and options.cluster.address:
         raise BadInputError(
             "--host and --cluster: jobs run on this machine or on workers", hint="give one of them"
         )
-    if wish.binaries and wish.values is not None:
+    if options.binaries and options.values is not None:
         raise BadInputError(
             "--binary and --values: each program comes with its value", hint="leave --values out"
         )
-    if wish.build:
-        check_command(wish.build)
-    values = parse_values(DEFAULT if wish.values is None else wish.values)
+    if options.build:
+        check_command(options.build)
+    values = parse_values(DEFAULT if options.values is None else options.values)
     return sorted({*values, *([listed.present_us] if listed else [])})
 
 
@@ -284,10 +286,10 @@ def _check_present(listed: MachineList | None, values: Sequence[int]) -> None:
 
 
 def _candidates(
-    wish: _Wish, values: Sequence[int], paths: Paths, progress: RunProgress
+    options: _Options, values: Sequence[int], paths: Paths, progress: RunProgress
 ) -> list[Candidate]:
-    if wish.binaries:
-        return given_candidates(wish.binaries)
-    if wish.build:
-        return build_candidates(wish.build, values, paths, progress.preparing)
+    if options.binaries:
+        return given_candidates(options.binaries)
+    if options.build:
+        return build_candidates(options.build, values, paths, progress.preparing)
     return provide_own(values, paths, progress.preparing)

@@ -52,11 +52,11 @@ async def open_cluster(
 ) -> AsyncIterator["Cluster"]:
     """Opens the requested cluster. At the end it stops what it started, and nothing else."""
     assert request.cluster is not None
-    wish = request.cluster
-    of = f"{wish.queue.kind}, as soon as its jobs run" if wish.queue else wish.address
+    asked = request.cluster
+    of = f"{asked.queue.kind}, as soon as its jobs run" if asked.queue else asked.address
     preparing(f"ready: workers of {of or 'this machine'}")
-    async with connect(wish, request.jobs, paths) as client:
-        yield Cluster(client, paths, preparing, looks=None if wish.queue else WORKER_LOOKS)
+    async with connect(asked, request.jobs, paths) as client:
+        yield Cluster(client, paths, preparing, looks=None if asked.queue else WORKER_LOOKS)
 
 
 class Cluster:

@@ -6,17 +6,17 @@ import subprocess
 from pathlib import Path
 
 from delayrig.base.errors import BadInputError, RigFaultError
-from delayrig.plan.cluster import ClusterWish
+from delayrig.plan.cluster import ClusterOptions
 
 DAYS = "30"
 """The life of a run's certificates, which lie in its scratch folder and go with it."""
 
 
-def require_trust(wish: ClusterWish, *, who: str, everyone: bool) -> None:
+def require_trust(asked: ClusterOptions, *, who: str, everyone: bool) -> None:
     """Raises `BadInputError` if another user could connect without a certificate."""
-    if wish.tls is None and not everyone and not is_alone():
+    if asked.tls is None and not everyone and not is_alone():
         raise BadInputError(
-            f"{who} {wish.address}: without --tls every user of this machine can run programs as"
+            f"{who} {asked.address}: without --tls every user of this machine can run programs as"
             " you",
             hint="name certificates with --tls DIR, or say --trust-everyone-here",
         )

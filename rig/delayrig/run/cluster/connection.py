@@ -17,7 +17,7 @@ from distributed.comm.core import connect as reach
 from delayrig.base.errors import BadInputError, RigFaultError
 from delayrig.base.paths import Paths
 from delayrig.base.scratch import ScratchFolder
-from delayrig.plan.cluster import ENCRYPTED, ClusterWish
+from delayrig.plan.cluster import ENCRYPTED, ClusterOptions
 from delayrig.run.cluster import WORKERS_ARE_FORKS
 from delayrig.run.cluster.company import make_certificate
 from delayrig.run.cluster.fork_server import start_fork_server
@@ -50,51 +50,51 @@ machine. A user's settings, in Dask's files or `DASK_` variables, have precedenc
 
 
 @asynccontextmanager
-async def connect(wish: ClusterWish, jobs: int, paths: Paths) -> AsyncIterator[Client]:
+async def connect(asked: ClusterOptions, jobs: int, paths: Paths) -> AsyncIterator[Client]:
     """Yields a client of that scheduler; raises `RigFaultError` if it does not answer."""
     _set_up_dask()
-    if wish.local_workers:
+    if asked.local_workers:
         async with (
-            _started_here(wish.local_workers, jobs, paths) as cluster,
+            _started_here(asked.local_workers, jobs, paths) as cluster,
             Client(cluster, asynchronous=True) as client,
         ):
             yield client
         return
-    if wish.queue:
+    if asked.queue:
         async with (
-            open_queue(wish.queue, _security(wish), _scheduler_options(), paths) as queue,
+            open_queue(asked.queue, _security(asked), _scheduler_options(), paths) as queue,
             Client(queue, asynchronous=True) as client,
         ):
             yield client
         return
-    security = _security(wish)
-    with _reaching("--cluster", wish):
-        await _await_answer(wish, security, "client")
+    security = _security(asked)
+    with _reaching("--cluster", asked):
+        await _await_answer(asked, security, "client")
         client = await Client(
-            wish.address, asynchronous=True, security=security, timeout=REACHED_WITHIN_S
+            asked.address, asynchronous=True, security=security, timeout=REACHED_WITHIN_S
         )
     async with client:
         yield client
 
 
 @contextmanager
-def _reaching(who: str, wish: ClusterWish) -> Iterator[None]:
+def _reaching(who: str, asked: ClusterOptions) -> Iterator[None]:
     try:
         yield
     except OSError as error:
         raise RigFaultError(
-            f"{who} {wish.address}: {str(error) or 'it says nothing'}",
+            f"{who} {asked.address}: {str(error) or 'it says nothing'}",
             hint="start it with `rig/rig scheduler`",
         ) from error
 
 
-async def _await_answer(wish: ClusterWish, security: Security | None, role: str) -> None:
+async def _await_answer(asked: ClusterOptions, security: Security | None, role: str) -> None:
     """Checks that the peer is a scheduler.
 
     Another server may accept the connection and send nothing, and Dask would wait forever.
     """
     more = security.get_connection_args(role) if security else {}
-    reached = reach(wish.address, REACHED_WITHIN_S, **more)
+    reached = reach(asked.address, REACHED_WITHIN_S, **more)
     await (await asyncio.wait_for(reached, 2 * REACHED_WITHIN_S)).close()
 
 
@@ -155,23 +155,23 @@ def worker_options(cpus: Sequence[int], state: Path, host: str | None) -> dict[s
     }
 
 
-async def serve_worker(wish: ClusterWish, jobs: int, paths: Paths) -> None:
+async def serve_worker(asked: ClusterOptions, jobs: int, paths: Paths) -> None:
     """Serves as a worker until the scheduler is gone, or the task is cancelled."""
     start_fork_server()
     _set_up_dask()
     cpus = sorted(os.sched_getaffinity(0))
     mine = [cpus[number % len(cpus)] for number in range(jobs)]
-    options = worker_options(mine, paths.state, None if wish.tls else LOOPBACK)
+    options = worker_options(mine, paths.state, None if asked.tls else LOOPBACK)
     with ScratchFolder() as name, dask.config.set(temporary_directory=name):
-        await _serve_worker(wish, {**options, "local_directory": name})
+        await _serve_worker(asked, {**options, "local_directory": name})
 
 
-async def _serve_worker(wish: ClusterWish, options: dict[str, Any]) -> None:
-    security = _security(wish)
-    with _reaching("worker", wish):
-        await _await_answer(wish, security, "worker")
+async def _serve_worker(asked: ClusterOptions, options: dict[str, Any]) -> None:
+    security = _security(asked)
+    with _reaching("worker", asked):
+        await _await_answer(asked, security, "worker")
     async with Nanny(
-        wish.address,
+        asked.address,
         name=f"{socket.gethostname()}-{os.getpid()}",
         security=security,
         death_timeout=STARTED_WITHIN_S,
@@ -180,20 +180,20 @@ async def _serve_worker(wish: ClusterWish, options: dict[str, Any]) -> None:
         await nanny.finished()
 
 
-async def serve_scheduler(wish: ClusterWish) -> None:
+async def serve_scheduler(asked: ClusterOptions) -> None:
     """Serves as a scheduler until the task is cancelled."""
     _set_up_dask()
     with ScratchFolder() as name, dask.config.set(temporary_directory=name):
-        await _serve_scheduler(wish)
+        await _serve_scheduler(asked)
 
 
-async def _serve_scheduler(wish: ClusterWish) -> None:
+async def _serve_scheduler(asked: ClusterOptions) -> None:
     try:
         async with Scheduler(
-            host=wish.host,
-            port=wish.port,
-            protocol=f"{wish.address.partition(':')[0]}://",
-            security=_security(wish),
+            host=asked.host,
+            port=asked.port,
+            protocol=f"{asked.address.partition(':')[0]}://",
+            security=_security(asked),
             allowed_failures=KILLS_MAX,
             **NO_PAGES,
         ) as scheduler:
@@ -201,11 +201,11 @@ async def _serve_scheduler(wish: ClusterWish) -> None:
     except RuntimeError as error:
         if not isinstance(error.__cause__, OSError):
             raise
-        raise BadInputError(f"scheduler {wish.address}: {error.__cause__}") from error
+        raise BadInputError(f"scheduler {asked.address}: {error.__cause__}") from error
 
 
-def _security(wish: ClusterWish) -> Security | None:
-    return _certificates(wish.tls) if wish.tls else None
+def _security(asked: ClusterOptions) -> Security | None:
+    return _certificates(asked.tls) if asked.tls else None
 
 
 def _certificates(folder: Path) -> Security:

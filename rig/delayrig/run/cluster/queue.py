@@ -15,7 +15,7 @@ from distributed.deploy.cluster import Cluster as DaskCluster
 
 from delayrig.base.errors import BadInputError, RigError, RigFaultError
 from delayrig.base.paths import Paths
-from delayrig.plan.cluster import JobWords, QueueKind, QueueWish, is_loopback
+from delayrig.plan.cluster import JobWords, QueueKind, QueueOptions, is_loopback
 from delayrig.setup.layout import STATE_VARIABLE
 
 PRELOAD = "delayrig.run.cluster.preload"
@@ -26,24 +26,28 @@ LOOKS_EACH_S = 5.0
 
 @asynccontextmanager
 async def open_queue(
-    wish: QueueWish, security: Security | None, scheduler: dict[str, Any], paths: Paths
+    asked: QueueOptions, security: Security | None, scheduler: dict[str, Any], paths: Paths
 ) -> AsyncIterator[DaskCluster]:
     """Yields a scheduler whose workers start when the queue allows it; ends both."""
-    if wish.job is None:
-        async with _pods(wish) as cluster:
+    if asked.job is None:
+        async with _pods(asked) as cluster:
             yield cluster
         return
-    options = {**job_options(wish.job, paths), "security": security, "scheduler_options": scheduler}
-    make = _kind_of_jobs(wish.kind)
+    options = {
+        **job_options(asked.job, paths),
+        "security": security,
+        "scheduler_options": scheduler,
+    }
+    make = _kind_of_jobs(asked.kind)
     with dask.config.set(LOST):
         async with AsyncExitStack() as stack:
             try:
-                cluster = make(n_workers=wish.job.jobs, asynchronous=True, **options)
+                cluster = make(n_workers=asked.job.jobs, asynchronous=True, **options)
                 await stack.enter_async_context(cluster)
                 await _check_submitted(cluster)
             except (RuntimeError, ValueError) as error:
-                raise _refused(wish, error) from error
-            stack.callback(asyncio.create_task(_submit_again(cluster, wish.job.jobs)).cancel)
+                raise _refused(asked, error) from error
+            stack.callback(asyncio.create_task(_submit_again(cluster, asked.job.jobs)).cancel)
             yield cluster
 
 
@@ -69,14 +73,14 @@ async def _submit_again(cluster: Any, jobs: int) -> None:
         cluster.scale(jobs)
 
 
-def _refused(wish: QueueWish, error: Exception) -> RigError:
+def _refused(asked: QueueOptions, error: Exception) -> RigError:
     """Returns the error for a refusal.
 
     dask-jobqueue raises `RuntimeError` for a queue's answer, `ValueError` for a bad option.
     """
     if isinstance(error, ValueError):
-        return BadInputError(f"{wish.file}: {error}", hint="mend that key")
-    answer = f"--cluster {wish.kind}:{wish.file}: {error}"
+        return BadInputError(f"{asked.file}: {error}", hint="mend that key")
+    answer = f"--cluster {asked.kind}:{asked.file}: {error}"
     return RigFaultError(answer, hint="see what the queue says above")
 
 
@@ -134,12 +138,12 @@ def _kind_of_jobs(kind: QueueKind) -> Any:
 
 
 @asynccontextmanager
-async def _pods(wish: QueueWish) -> AsyncIterator[DaskCluster]:
+async def _pods(asked: QueueOptions) -> AsyncIterator[DaskCluster]:
     """Yields pods whose port the API server forwards, encrypted, to loopback."""
     from dask_kubernetes.operator import KubeCluster
 
     async with KubeCluster(
-        custom_cluster_spec=str(wish.file),
+        custom_cluster_spec=str(asked.file),
         port_forward_cluster_ip=True,
         shutdown_on_close=True,
         asynchronous=True,
@@ -147,7 +151,7 @@ async def _pods(wish: QueueWish) -> AsyncIterator[DaskCluster]:
     ) as cluster:
         if not is_loopback(cluster.scheduler_address):
             raise BadInputError(
-                f"--cluster k8s:{wish.file}: {cluster.scheduler_address} is not encrypted",
+                f"--cluster k8s:{asked.file}: {cluster.scheduler_address} is not encrypted",
                 hint="let the scheduler's service be a ClusterIP, which is forwarded to loopback",
             )
         yield cluster

@@ -10,7 +10,7 @@ from pathlib import Path
 import msgspec
 
 from delayrig.base.paths import Paths
-from delayrig.plan.cluster import ClusterWish
+from delayrig.plan.cluster import ClusterOptions
 from delayrig.run.cluster.connection import connect
 
 LEFT_BYTES = 40_000
@@ -50,7 +50,7 @@ async def measure_no_work(workers: int, cells: int, batch_cells: int, paths: Pat
     tenth = max(cells // batch_cells // 10, 1)
     memory: list[float] = []
 
-    async with connect(ClusterWish(address="", local_workers=workers), workers, paths) as client:
+    async with connect(ClusterOptions(address="", local_workers=workers), workers, paths) as client:
 
         async def slot() -> None:
             for number in left:

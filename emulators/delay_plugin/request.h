@@ -16,19 +16,19 @@
  * ADDRESS, from BACK bytes before it, all within one page: the guest may not have loaded another
  * one yet.
  */
-#ifndef EMULATORS_DELAYS_WISH_H
-#define EMULATORS_DELAYS_WISH_H
+#ifndef EMULATORS_DELAYS_REQUEST_H
+#define EMULATORS_DELAYS_REQUEST_H
 
 #include <stdbool.h>
 #include <stddef.h>
 #include <stdint.h>
 
-#define WISH_FUNCTIONS_MAX 64 /* and sleeps */
-#define WISH_MARKS_MAX 4096
-#define WISH_WINDOW_BYTES 32
-#define WISH_PAGE_BYTES 4096
+#define REQUEST_FUNCTIONS_MAX 64 /* and sleeps */
+#define REQUEST_MARKS_MAX 4096
+#define REQUEST_WINDOW_BYTES 32
+#define REQUEST_PAGE_BYTES 4096
 
-struct wish_function {
+struct request_function {
 	uint64_t address;
 	uint64_t size; /* 0: unknown */
 	unsigned int argument;
@@ -39,39 +39,40 @@ struct wish_function {
 	unsigned int seconds_bytes, part_bytes, part_ns; /* 0: the argument is a number */
 };
 
-enum wish_mark_kind {
-	WISH_ENTRY,  /* its first instruction */
-	WISH_RETURN, /* a return instruction */
-	WISH_SITE,   /* the return address of a call */
-	WISH_CALL,   /* a call or jump instruction: where a sleep begins */
+enum request_mark_kind {
+	REQUEST_ENTRY,  /* its first instruction */
+	REQUEST_RETURN, /* a return instruction */
+	REQUEST_SITE,   /* the return address of a call */
+	REQUEST_CALL,   /* a call or jump instruction: where a sleep begins */
 };
 
-struct wish_mark {
-	enum wish_mark_kind kind;
+struct request_mark {
+	enum request_mark_kind kind;
 	unsigned int function;
 	uint64_t address;
 	unsigned int back;
-	uint8_t window[WISH_WINDOW_BYTES];
+	uint8_t window[REQUEST_WINDOW_BYTES];
 	/* The number, from 1, of the next one at the same place in a page; 0: none */
 	unsigned int next;
 };
 
-struct wish {
+struct request {
 	size_t function_count;
-	struct wish_function functions[WISH_FUNCTIONS_MAX];
+	struct request_function functions[REQUEST_FUNCTIONS_MAX];
 	size_t mark_count;
-	struct wish_mark marks[WISH_MARKS_MAX];
-	unsigned int first[WISH_PAGE_BYTES]; /* number from 1 of the first mark there; 0: none */
+	struct request_mark marks[REQUEST_MARKS_MAX];
+	unsigned int first[REQUEST_PAGE_BYTES]; /* number from 1 of the first mark there; 0: none */
 };
 
-/* -EINVAL: *@line is the first bad one, from 1. An empty text is a wish for nothing. */
-int wish_parse(const char *text, struct wish *wish, size_t *line);
+/* -EINVAL: *@line is the first bad one, from 1. An empty text is a request for nothing. */
+int request_parse(const char *text, struct request *request, size_t *line);
 
 /* The first mark at that place in its page; NULL: there is none. */
-const struct wish_mark *wish_first(const struct wish *wish, uint64_t address);
+const struct request_mark *request_first(const struct request *request, uint64_t address);
 
 /* The next one at the same place; NULL: there is none. */
-const struct wish_mark *wish_next(const struct wish *wish, const struct wish_mark *mark);
+const struct request_mark *request_next(
+	const struct request *request, const struct request_mark *mark);
 
 /*
  * The file in which the rig writes what it wants to see, for one cell after another: QEMU may be
@@ -79,19 +80,19 @@ const struct wish_mark *wish_next(const struct wish *wish, const struct wish_mar
  *
  * The rig writes while QEMU is paused (rig/delayrig/machine/delay_watch.py).
  */
-struct wish_file {
+struct request_file {
 	const char *mapped; /* the number of its cell (uint64_t), then a text and a zero */
 	uint64_t known;     /* the number that was read last */
 	uint64_t size;
 };
 
 /* A negative errno: it cannot be mapped. -EINVAL: it is too short. */
-int wish_file_open(struct wish_file *file, const char *path);
+int request_file_open(struct request_file *file, const char *path);
 
 /* Returns true if it has become another cell's; remembers that cell. */
-bool wish_file_has_changed(struct wish_file *file);
+bool request_file_has_changed(struct request_file *file);
 
 /* Returns the text; NULL: it has no end. */
-const char *wish_file_text(const struct wish_file *file);
+const char *request_file_text(const struct request_file *file);
 
 #endif

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
-#include "wish.h"
+#include "request.h"
 
 #include <errno.h>
 #include <fcntl.h>
@@ -8,10 +8,10 @@
 #include <sys/stat.h>
 #include <unistd.h>
 
-static const char *const kinds[] = {[WISH_ENTRY] = "entry ",
-	[WISH_RETURN] = "return ",
-	[WISH_SITE] = "site ",
-	[WISH_CALL] = "call "};
+static const char *const kinds[] = {[REQUEST_ENTRY] = "entry ",
+	[REQUEST_RETURN] = "return ",
+	[REQUEST_SITE] = "site ",
+	[REQUEST_CALL] = "call "};
 
 static int digit(char c)
 {
@@ -54,13 +54,13 @@ static int take_word(const char **text, const char *word)
 	return 0;
 }
 
-static int parse_function(const char **text, struct wish *wish)
+static int parse_function(const char **text, struct request *request)
 {
 	uint64_t numbers[7];
 
-	if (wish->function_count == WISH_FUNCTIONS_MAX || take_numbers(text, numbers, 7) < 0)
+	if (request->function_count == REQUEST_FUNCTIONS_MAX || take_numbers(text, numbers, 7) < 0)
 		return -EINVAL;
-	wish->functions[wish->function_count++] = (struct wish_function){
+	request->functions[request->function_count++] = (struct request_function){
 		.address = numbers[0],
 		.size = numbers[1],
 		.argument = (unsigned int)numbers[2],
@@ -72,19 +72,19 @@ static int parse_function(const char **text, struct wish *wish)
 	return 0;
 }
 
-static bool is_time_possible(const struct wish_function *sleep)
+static bool is_time_possible(const struct request_function *sleep)
 {
 	return sleep->seconds_bytes <= sizeof(uint64_t) && sleep->part_bytes <= sizeof(uint64_t);
 }
 
-static int parse_sleep(const char **text, struct wish *wish)
+static int parse_sleep(const char **text, struct request *request)
 {
-	struct wish_function *made = &wish->functions[wish->function_count];
+	struct request_function *made = &request->functions[request->function_count];
 	uint64_t numbers[8];
 
-	if (wish->function_count == WISH_FUNCTIONS_MAX || take_numbers(text, numbers, 8) < 0)
+	if (request->function_count == REQUEST_FUNCTIONS_MAX || take_numbers(text, numbers, 8) < 0)
 		return -EINVAL;
-	*made = (struct wish_function){
+	*made = (struct request_function){
 		.is_sleep = true,
 		.address = numbers[0],
 		.argument = (unsigned int)numbers[1],
@@ -96,13 +96,13 @@ static int parse_sleep(const char **text, struct wish *wish)
 		.text_begin = numbers[6],
 		.text_end = numbers[7],
 	};
-	wish->function_count++;
+	request->function_count++;
 	return is_time_possible(made) ? 0 : -EINVAL;
 }
 
 static int take_window(const char **text, uint8_t *window)
 {
-	for (size_t i = 0; i < WISH_WINDOW_BYTES; i++, *text += 2) {
+	for (size_t i = 0; i < REQUEST_WINDOW_BYTES; i++, *text += 2) {
 		int high = digit((*text)[0]), low = high < 0 ? -1 : digit((*text)[1]);
 
 		if (low < 0)
@@ -112,70 +112,71 @@ static int take_window(const char **text, uint8_t *window)
 	return 0;
 }
 
-static bool is_mark_possible(const struct wish *wish, const struct wish_mark *mark)
+static bool is_mark_possible(const struct request *request, const struct request_mark *mark)
 {
-	uint64_t place = mark->address % WISH_PAGE_BYTES;
+	uint64_t place = mark->address % REQUEST_PAGE_BYTES;
 
-	return mark->function < wish->function_count && mark->back <= place &&
-	       place - mark->back + WISH_WINDOW_BYTES <= WISH_PAGE_BYTES;
+	return mark->function < request->function_count && mark->back <= place &&
+	       place - mark->back + REQUEST_WINDOW_BYTES <= REQUEST_PAGE_BYTES;
 }
 
-static int parse_mark(enum wish_mark_kind kind, const char **text, struct wish *wish)
+static int parse_mark(enum request_mark_kind kind, const char **text, struct request *request)
 {
-	struct wish_mark *made = &wish->marks[wish->mark_count];
+	struct request_mark *made = &request->marks[request->mark_count];
 	uint64_t numbers[3];
 
-	if (wish->mark_count == WISH_MARKS_MAX || take_numbers(text, numbers, 3) < 0 ||
+	if (request->mark_count == REQUEST_MARKS_MAX || take_numbers(text, numbers, 3) < 0 ||
 		take_window(text, made->window) < 0)
 		return -EINVAL;
 	made->kind = kind;
 	made->function = (unsigned int)numbers[0];
 	made->address = numbers[1];
 	made->back = (unsigned int)numbers[2];
-	if (!is_mark_possible(wish, made))
+	if (!is_mark_possible(request, made))
 		return -EINVAL;
-	made->next = wish->first[made->address % WISH_PAGE_BYTES];
-	wish->first[made->address % WISH_PAGE_BYTES] = (unsigned int)++wish->mark_count;
+	made->next = request->first[made->address % REQUEST_PAGE_BYTES];
+	request->first[made->address % REQUEST_PAGE_BYTES] = (unsigned int)++request->mark_count;
 	return 0;
 }
 
-static int parse_line(const char **text, struct wish *wish)
+static int parse_line(const char **text, struct request *request)
 {
 	if (take_word(text, "function ") == 0)
-		return parse_function(text, wish);
+		return parse_function(text, request);
 	if (take_word(text, "sleep ") == 0)
-		return parse_sleep(text, wish);
+		return parse_sleep(text, request);
 	for (size_t i = 0; i < sizeof(kinds) / sizeof(kinds[0]); i++) {
 		if (take_word(text, kinds[i]) == 0)
-			return parse_mark((enum wish_mark_kind)i, text, wish);
+			return parse_mark((enum request_mark_kind)i, text, request);
 	}
 	return -EINVAL;
 }
 
-int wish_parse(const char *text, struct wish *wish, size_t *line)
+int request_parse(const char *text, struct request *request, size_t *line)
 {
-	memset(wish, 0, sizeof(*wish));
+	memset(request, 0, sizeof(*request));
 	for (*line = 1; *text != '\0'; (*line)++) {
-		if (parse_line(&text, wish) < 0 || *text != '\n')
+		if (parse_line(&text, request) < 0 || *text != '\n')
 			return -EINVAL;
 		text++;
 	}
 	return 0;
 }
 
-const struct wish_mark *wish_first(const struct wish *wish, uint64_t address)
+const struct request_mark *request_first(const struct request *request, uint64_t address)
 {
-	unsigned int number = wish->first[address % WISH_PAGE_BYTES];
+	unsigned int number = request->first[address % REQUEST_PAGE_BYTES];
 
-	return number ? &wish->marks[number - 1] : NULL;
+	return number ? &request->marks[number - 1] : NULL;
 }
 
-const struct wish_mark *wish_next(const struct wish *wish, const struct wish_mark *mark)
+const struct request_mark *request_next(
+	const struct request *request, const struct request_mark *mark)
 {
-	return mark->next ? &wish->marks[mark->next - 1] : NULL;
+	return mark->next ? &request->marks[mark->next - 1] : NULL;
 }
 
-static int map(struct wish_file *file, int descriptor)
+static int map(struct request_file *file, int descriptor)
 {
 	struct stat status;
 	void *mapped;
@@ -187,11 +188,11 @@ static int map(struct wish_file *file, int descriptor)
 	mapped = mmap(NULL, (size_t)status.st_size, PROT_READ, MAP_SHARED, descriptor, 0);
 	if (mapped == MAP_FAILED)
 		return -errno;
-	*file = (struct wish_file){.mapped = mapped, .size = (uint64_t)status.st_size};
+	*file = (struct request_file){.mapped = mapped, .size = (uint64_t)status.st_size};
 	return 0;
 }
 
-int wish_file_open(struct wish_file *file, const char *path)
+int request_file_open(struct request_file *file, const char *path)
 {
 	int descriptor = open(path, O_RDONLY | O_CLOEXEC);
 	int ret;
@@ -203,7 +204,7 @@ int wish_file_open(struct wish_file *file, const char *path)
 	return ret;
 }
 
-bool wish_file_has_changed(struct wish_file *file)
+bool request_file_has_changed(struct request_file *file)
 {
 	uint64_t now = *(const volatile uint64_t *)(const void *)file->mapped;
 
@@ -213,7 +214,7 @@ bool wish_file_has_changed(struct wish_file *file)
 	return true;
 }
 
-const char *wish_file_text(const struct wish_file *file)
+const char *request_file_text(const struct request_file *file)
 {
 	const char *text = file->mapped + sizeof(file->known);
 

@@ -12,12 +12,12 @@
 #include <sys/stat.h>
 #include <unistd.h>
 
-#include "delay_plugin/sheet.h"
+#include "delay_plugin/mapped_file.h"
 
 #define LINE "a line of what was seen\n"
 
 struct written {
-	struct sheet sheet;
+	struct mapped_file mapped_file;
 	char path[32];
 };
 
@@ -26,18 +26,18 @@ static int set_up(void **state)
 	struct written *written = calloc(1, sizeof(*written));
 	int file;
 
-	strcpy(written->path, "/tmp/sheet-XXXXXX");
+	strcpy(written->path, "/tmp/mapped_file-XXXXXX");
 	file = mkstemp(written->path);
 	close(file);
 	*state = written;
-	return sheet_init(&written->sheet, written->path);
+	return mapped_file_init(&written->mapped_file, written->path);
 }
 
 static int tear_down(void **state)
 {
 	struct written *written = *state;
 
-	sheet_destroy(&written->sheet);
+	mapped_file_destroy(&written->mapped_file);
 	unlink(written->path);
 	free(written);
 	return 0;
@@ -62,7 +62,7 @@ static void line_is_in_the_file_at_once(void **state)
 {
 	struct written *written = *state;
 
-	assert_int_equal(sheet_write(&written->sheet, LINE, strlen(LINE)), 0);
+	assert_int_equal(mapped_file_write(&written->mapped_file, LINE, strlen(LINE)), 0);
 	assert_int_equal(length(written->path), strlen(LINE));
 }
 
@@ -72,7 +72,7 @@ static void lines_go_on_across_the_end_of_what_is_mapped(void **state)
 	const size_t count = 40000;
 
 	for (size_t i = 0; i < count; i++)
-		assert_int_equal(sheet_write(&written->sheet, LINE, strlen(LINE)), 0);
+		assert_int_equal(mapped_file_write(&written->mapped_file, LINE, strlen(LINE)), 0);
 	assert_int_equal(length(written->path), count * strlen(LINE));
 }
 
@@ -80,19 +80,19 @@ static void cleared_file_begins_anew(void **state)
 {
 	struct written *written = *state;
 
-	sheet_write(&written->sheet, LINE LINE, 2 * strlen(LINE));
-	assert_int_equal(sheet_clear(&written->sheet), 0);
+	mapped_file_write(&written->mapped_file, LINE LINE, 2 * strlen(LINE));
+	assert_int_equal(mapped_file_clear(&written->mapped_file), 0);
 	assert_int_equal(length(written->path), 0);
-	sheet_write(&written->sheet, LINE, strlen(LINE));
+	mapped_file_write(&written->mapped_file, LINE, strlen(LINE));
 	assert_int_equal(length(written->path), strlen(LINE));
 }
 
 static void file_that_cannot_be_made_is_an_error(void **state)
 {
-	struct sheet sheet;
+	struct mapped_file mapped_file;
 
 	(void)state;
-	assert_int_equal(sheet_init(&sheet, "/nowhere/at/all"), -ENOENT);
+	assert_int_equal(mapped_file_init(&mapped_file, "/nowhere/at/all"), -ENOENT);
 }
 
 int main(void)
