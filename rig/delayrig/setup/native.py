@@ -12,6 +12,7 @@ from delayrig.setup.lock import hold_unused
 # The files that meson leaves in a folder that is ready for a build.
 CONFIGURED = ("build.ninja", "meson-private/coredata.dat", "meson-private/build.dat")
 ORIGIN = "checkout"
+SOURCES = ("emulators", "flashrom", "images")
 # meson's names of the programs that cells use. Others, such as tests and past mistakes, are built
 # on request.
 GUEST_PROGRAMS = (
@@ -81,8 +82,11 @@ def _owner(build: Path) -> str:
 
 
 def _origin(context: Context) -> str:
-    # meson looks for a target in its old list, so a new target needs a new build folder.
-    return "\n".join([str(context.layout.checkout), *OPTIONS, *GUEST_PROGRAMS, *HOST_PROGRAMS])
+    # meson looks for a target in its old list, so a new or moved target needs a new build folder.
+    checkout = context.layout.checkout
+    folders = [path for top in SOURCES for path in (checkout / top).rglob("meson.build")]
+    places = sorted(str(path.relative_to(checkout)) for path in folders)
+    return "\n".join([str(checkout), *OPTIONS, *GUEST_PROGRAMS, *HOST_PROGRAMS, *places])
 
 
 def _compile(context: Context) -> None:
