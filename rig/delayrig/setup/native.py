@@ -3,6 +3,7 @@
 
 import os
 import shutil
+from collections.abc import Sequence
 from pathlib import Path
 
 from delayrig.setup.command import Done, run_logged
@@ -82,11 +83,18 @@ def _owner(build: Path) -> str:
 
 
 def _origin(context: Context) -> str:
-    # meson looks for a target in its old list, so a new or moved target needs a new build folder.
     checkout = context.layout.checkout
-    folders = [path for top in SOURCES for path in (checkout / top).rglob("meson.build")]
-    places = sorted(str(path.relative_to(checkout)) for path in folders)
-    return "\n".join([str(checkout), *OPTIONS, *GUEST_PROGRAMS, *HOST_PROGRAMS, *places])
+    return origin_of(checkout, [*OPTIONS, *GUEST_PROGRAMS, *HOST_PROGRAMS])
+
+
+def origin_of(checkout: Path, words: Sequence[str]) -> str:
+    """Returns a text that differs where a build folder cannot be used again.
+
+    meson looks for a target in its old list, so a new or moved target needs a new folder.
+    """
+    files = [path for top in SOURCES for path in (checkout / top).rglob("meson.build")]
+    places = sorted(str(path.relative_to(checkout)) for path in files)
+    return "\n".join([str(checkout), *words, *places])
 
 
 def _compile(context: Context) -> None:

@@ -14,6 +14,7 @@ from delayrig.base.paths import Paths
 from delayrig.base.preparing import Preparing
 from delayrig.setup.apt import read_codename
 from delayrig.setup.distribution import OS_RELEASE
+from delayrig.setup.native import origin_of
 from delayrig.subjects.own_programs import LOCK, require_built, run_builder, run_merged
 from delayrig.subjects.packages import unpack_packages
 
@@ -103,7 +104,7 @@ def _configure(libc: str, root: Path, build: Path, paths: Paths, preparing: Prep
         library=root / "usr/lib" / TRIPLET,
         how="-static" if libc == MUSL_STATIC else f"-Wl,-dynamic-linker,/lib/{LOADER}",
     )
-    origin, wanted = build / "checkout", f"{paths.checkout}\n{text}"
+    origin, wanted = build / "checkout", origin_of(paths.checkout, [text])
     if origin.is_file() and origin.read_text(encoding="utf-8") == wanted:
         return
     preparing("programs with musl")

@@ -19,7 +19,7 @@ from delayrig.base.preparing import Preparing
 from delayrig.model.platform import PLATFORMS, Arch
 from delayrig.setup.apt import read_codename
 from delayrig.setup.distribution import OS_RELEASE
-from delayrig.setup.native import GUEST_PROGRAMS
+from delayrig.setup.native import GUEST_PROGRAMS, origin_of
 from delayrig.setup.stamp import NATIVE, wanted_marks
 from delayrig.subjects.packages import unpack_packages
 
@@ -126,8 +126,7 @@ def _build(arch: Arch, toolchain: Path, paths: Paths) -> None:
         "see the lines above, then start again",
     )
     configured = (build / "build.ninja").is_file() and (build / "checkout").is_file()
-    # meson looks for targets in its old list, so a new one needs a new folder.
-    origin = "\n".join([str(paths.checkout), *GUEST_PROGRAMS, text])
+    origin = origin_of(paths.checkout, [*GUEST_PROGRAMS, text])
     if not configured or (build / "checkout").read_text(encoding="utf-8") != origin:
         shutil.rmtree(build, ignore_errors=True)
         cross.write_text(text, encoding="utf-8")
