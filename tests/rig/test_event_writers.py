@@ -60,15 +60,15 @@ PRINTED: dict[Writer, tuple[object, Printed]] = {
     Writer.AGENT: (events.Event, agent_prints()),
     Writer.LIBRARY_CLIENT: (
         events.Event,
-        printed_by_formats(read("images", "host", "main.c")),
+        printed_by_formats(read("images", "library_client", "main.c")),
     ),
     Writer.CPU_PLUGIN: (
         events.TraceLine,
-        printed_by_lines(read("emulators", "cpu", "trace.c"), inner=("put_vcpu",)),
+        printed_by_lines(read("emulators", "cpu_plugin", "trace.c"), inner=("put_vcpu",)),
     ),
     Writer.DELAY_PLUGIN: (
         PluginLine,
-        printed_by_lines(read("emulators", "delays", "record.c")),
+        printed_by_lines(read("emulators", "delay_plugin", "record.c")),
     ),
 }
 
@@ -141,5 +141,5 @@ def test_key_or_kind_that_nobody_defined_is_found() -> None:
     renamed = read("emulators", "record", "jsonl.c").replace('"busy_left_ns"', '"left_ns"')
     spi = written_by(Writer.EMULATOR, events.Event)["spi"]
     assert fault_of(spi, printed_by_calls(renamed)["spi"]) == "unknown: ['left_ns']"
-    trace = read("emulators", "cpu", "trace.c").replace('"speed"', '"fast"')
+    trace = read("emulators", "cpu_plugin", "trace.c").replace('"speed"', '"fast"')
     assert "fast" in printed_by_lines(trace, inner=("put_vcpu",))

@@ -38,7 +38,7 @@ def layout(tmp_path: Path) -> Layout:
         put(layout.checkout / name)
     put(layout.lock_of_python)
     put(layout.lock_of_tests)
-    put(layout.package_path / "delayrig" / "images" / "recipes.py")
+    put(layout.package_path / "delayrig" / "subjects" / "recipes.py")
     for name in (
         "packages.toml",
         "packages.py",
