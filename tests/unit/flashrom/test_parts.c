@@ -1,8 +1,10 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
 /*
- * Every part of emulators/, modelled on its datasheet, with the driver, written independently:
- * whole jobs at each corner, on a clock that advances only by waits and readings.
+ * Every part of emulators/ that our flashrom has, modelled on its datasheet, with the driver,
+ * written independently: whole jobs at each corner, on a clock that advances only by waits and
+ * readings.
  */
+#include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 
@@ -180,6 +182,7 @@ static void jobs_at_every_corner_break_no_rule(void **state)
 }
 
 #define PARTS_MAX 256
+#define PARTS_DRIVEN_MIN 59 /* so that no part is lost to a changed name */
 
 /* Makes one case for each part, so that a failure names the part. */
 int main(void)
@@ -188,11 +191,19 @@ int main(void)
 	static struct CMUnitTest tests[PARTS_MAX];
 	size_t count = 0;
 
-	for (; count < PARTS_MAX && dummy_part_at(count, &parts[count]); count++)
+	for (size_t i = 0; count < PARTS_MAX && dummy_part_at(i, &parts[count]); i++) {
+		if (driver_name(&parts[count]) == NULL)
+			continue;
 		tests[count] = (struct CMUnitTest){
 			.name = parts[count].name,
 			.test_func = jobs_at_every_corner_break_no_rule,
 			.initial_state = &parts[count],
 		};
+		count++;
+	}
+	if (count < PARTS_DRIVEN_MIN) {
+		fprintf(stderr, "only %zu parts have a driver\n", count);
+		return EXIT_FAILURE;
+	}
 	return _cmocka_run_group_tests("parts", tests, count, NULL, NULL);
 }
