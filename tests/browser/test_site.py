@@ -130,6 +130,6 @@ def test_menu_leads_to_a_page(browser: Browser, address: str) -> None:
     page = open_site(browser)
     page.goto(f"{address}/index.html")
     page.get_by_role("button", name="Tutorials").click()
-    page.get_by_role("link", name="A first gate").first.click()
-    page.wait_for_url("**/rig/docs/tutorial/first-gate.html")
+    page.get_by_role("link", name="A first run").first.click()
+    page.wait_for_url("**/rig/docs/tutorial/first-run.html")
     page.close()

@@ -6,18 +6,19 @@ too early, and its content shows that the job was done.
 """
 
 import random
+import re
 import subprocess
 from collections.abc import Iterator
 from concurrent.futures import Future, ThreadPoolExecutor
 from contextlib import contextmanager
 from dataclasses import dataclass
+from functools import cache
 from pathlib import Path
 
 import pytest
 from delayrig.base.paths import find_paths
 from delayrig.model.chips import ChipFacts, read_chips
 from delayrig.model.events import read_events, transactions
-from delayrig.subjects.subject import knows_string
 
 PATHS = find_paths()
 CHIPS = read_chips(PATHS.checkout)
@@ -29,6 +30,7 @@ LIMIT_S = 300
 REGION_BYTES = 4096
 NEIGHBOUR_BYTES = 1024
 JOBS = 5
+DRIVEN_MIN = 59
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -68,10 +70,17 @@ class Scenario:
         return self.folder / name
 
 
+@cache
+def listed_names() -> frozenset[str]:
+    """Returns the names that `flashrom -L` lists. The program also has names of the model."""
+    done = subprocess.run([FLASHROM, "-L"], capture_output=True, text=True, check=True)
+    rows = (re.split(r"\s{2,}", line) for line in done.stdout.splitlines()[1:])
+    return frozenset(row[1] for row in rows if len(row) > 1)
+
+
 def flashrom_name(facts: ChipFacts) -> str:
-    """Returns the first name of the part that our flashrom knows."""
-    program = FLASHROM.read_bytes()
-    return next(name for name in facts.flashrom_names if knows_string(program, name))
+    """Returns the first name of the part that our flashrom lists; empty if there is none."""
+    return next((name for name in facts.flashrom_names if name in listed_names()), "")
 
 
 @contextmanager
@@ -139,6 +148,7 @@ def served(
             )
             for chip, facts in CHIPS.items()
             for corner in CORNERS
+            if flashrom_name(facts)
         }
 
 
@@ -147,6 +157,8 @@ def served(
 def test_every_job_is_done_and_no_command_comes_too_early(
     chip: str, corner: str, served: dict[tuple[str, str], Future[Served]]
 ) -> None:
+    if not flashrom_name(CHIPS[chip]):
+        pytest.skip("our flashrom has no driver for it")
     result = served[chip, corner].result(LIMIT_S)
     for said in result.said:
         assert said.endswith("exit 0"), said
@@ -157,3 +169,7 @@ def test_every_job_is_done_and_no_command_comes_too_early(
     assert after == random.Random(2).randbytes(NEIGHBOUR_BYTES)
     rest = result.content[REGION_BYTES + NEIGHBOUR_BYTES :]
     assert rest == b"\xff" * len(rest)
+
+
+def test_our_flashrom_drives_most_parts() -> None:
+    assert len([facts for facts in CHIPS.values() if flashrom_name(facts)]) >= DRIVEN_MIN

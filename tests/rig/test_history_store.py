@@ -189,7 +189,7 @@ def assert_whole(store: History, number: int) -> None:
 
 DIE_AT_A_CELL = """
 import os, signal, sys
-from delayrig.analysis.history import store as module
+from delayrig.features.history import store as module
 from tests.conftest import Bound
 from tests.rig.history_builders import finished, history_of, make_run
 store = history_of(sys.argv[1], make_run(1, {"a": 1, "b": 2}))

@@ -53,8 +53,8 @@ def offered(line: str, shell: str = "bash") -> list[str]:
         ("rig/rig run --plan sm", {"smoke"}),
         ("rig/rig run --subject debian:t", {"debian:trixie"}),
         ("rig/rig gate --candidate bun", {"bundled"}),
-        ("rig/rig try bundled --chip W25Q128", {"W25Q128FV", "W25Q128JV"}),
-        ("rig/rig try bundled --chip M25P80,W25Q128J", {"M25P80,W25Q128JV"}),
+        ("rig/rig try bundled --chip W25Q128", {"W25Q128FV", "W25Q128JV", "W25Q128JW"}),
+        ("rig/rig try bundled --chip M25P80,W25Q128JV", {"M25P80,W25Q128JV"}),
         ("rig/rig try bundled --hazard low", {"low-res-timers"}),
         ("rig/rig try bundled --hazard low-res-timers+busy", {"low-res-timers+busy-siblings"}),
         ("rig/rig repro --plan smoke demonstration.debian-b", {DEMONSTRATION}),
@@ -103,7 +103,7 @@ def script(shell: str) -> str:
 @pytest.mark.parametrize(
     ("line", "replies"),
     [
-        ("rig/rig try bundled --chip W25Q128J", ["W25Q128JV"]),
+        ("rig/rig try bundled --chip W25Q128JV", ["W25Q128JV"]),
         # Readline takes the part after the colon for the word.
         ("rig/rig run --subject debian:t", ["trixie"]),
         ("rig/rig run --subject debian:", ["bookworm", "trixie", "bullseye", "sid"]),
