@@ -198,6 +198,28 @@ static void address_mode_that_wants_write_enable_waits_for_power_up(void **state
 	assert_in_range(fake.now_ns, NS_PER_MS + POWER_UP_WRITE_US_MAX * NS_PER_US, UINT64_MAX);
 }
 
+static void obey_register_write(struct fake_registers *fake, const uint8_t *tx, size_t tx_bytes)
+{
+	if (tx[0] == 0x71)
+		fake->answers[0x65][0] = tx[tx_bytes - 1];
+}
+
+/* So must the write of the register that makes all sectors alike. */
+static void small_sectors_are_switched_off_after_power_up(void **state)
+{
+	struct fake_registers fake;
+	struct flash_chip chip;
+
+	(void)state;
+	start(&fake, &chip, "S25FS128S Small Sectors");
+	fake.obey = obey_register_write;
+	fake.now_ns = NS_PER_MS;
+	fake.base.powered_ns = NS_PER_MS;
+	assert_int_equal(flash_open(&fake.flash), 0);
+	assert_int_equal(fake.answers[0x65][0], 0x08);
+	assert_in_range(fake.now_ns, NS_PER_MS + POWER_UP_WRITE_US_MAX * NS_PER_US, UINT64_MAX);
+}
+
 #define RESUMED_NS (50 * NS_PER_MS)
 
 static void obey_resume(struct fake_registers *fake, const uint8_t *tx, size_t tx_bytes)
@@ -291,6 +313,7 @@ int main(void)
 		cmocka_unit_test(address_mode_is_entered_and_left),
 		cmocka_unit_test(address_mode_that_wants_write_enable_gets_it),
 		cmocka_unit_test(address_mode_that_wants_write_enable_waits_for_power_up),
+		cmocka_unit_test(small_sectors_are_switched_off_after_power_up),
 		cmocka_unit_test(part_found_in_address_mode_is_left_in_it),
 		cmocka_unit_test(part_that_does_not_tell_its_mode_is_believed),
 		cmocka_unit_test(part_that_does_not_enter_its_mode_is_reported_and_left_as_found),
