@@ -60,6 +60,22 @@ class Device:
         )
 
 
+def _usb_adapter(front: str, *, driver: str, options: str = "") -> Device:
+    return Device(
+        front=front,
+        qemu_words=("-device", "qemu-xhci,addr=0x11", "-device", "rig-usb"),
+        driver=driver,
+        options=options,
+        opens=("/dev/bus/usb/001/002",),
+        buses=("spi",),
+        size_bytes_max=64 << 20,
+        archs=(Arch.X86_64, Arch.ARM64),
+        kernel="full",
+        is_of_plugin=True,
+        has_state_in_memory=True,
+    )
+
+
 DEVICES = {
     Programmer.NICINTEL: Device(
         front="nicintel",
@@ -88,31 +104,8 @@ DEVICES = {
         size_bytes_max=4 << 20,
         is_of_plugin=True,
     ),
-    Programmer.CH341A_SPI: Device(
-        front="ch341a",
-        qemu_words=("-device", "qemu-xhci,addr=0x11", "-device", "rig-usb"),
-        driver="ch341a_spi",
-        opens=("/dev/bus/usb/001/002",),
-        buses=("spi",),
-        size_bytes_max=64 << 20,
-        archs=(Arch.X86_64, Arch.ARM64),
-        kernel="full",
-        is_of_plugin=True,
-        has_state_in_memory=True,
-    ),
-    Programmer.FT2232_SPI: Device(
-        front="ft2232",
-        qemu_words=("-device", "qemu-xhci,addr=0x11", "-device", "rig-usb"),
-        driver="ft2232_spi",
-        options="type=2232H",
-        opens=("/dev/bus/usb/001/002",),
-        buses=("spi",),
-        size_bytes_max=64 << 20,
-        archs=(Arch.X86_64, Arch.ARM64),
-        kernel="full",
-        is_of_plugin=True,
-        has_state_in_memory=True,
-    ),
+    Programmer.CH341A_SPI: _usb_adapter("ch341a", driver="ch341a_spi"),
+    Programmer.FT2232_SPI: _usb_adapter("ft2232", driver="ft2232_spi", options="type=2232H"),
     Programmer.LINUX_SPI: Device(
         front="butterfly",
         qemu_words=("-chardev", "null,id=butterfly", "-device", "isa-parallel,chardev=butterfly"),

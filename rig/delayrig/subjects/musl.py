@@ -15,7 +15,15 @@ from delayrig.base.preparing import Preparing
 from delayrig.setup.apt import read_codename
 from delayrig.setup.distribution import OS_RELEASE
 from delayrig.setup.native import origin_of
-from delayrig.subjects.own_programs import LOCK, require_built, run_builder, run_merged
+from delayrig.subjects.own_programs import (
+    HINT,
+    LOCK,
+    configure,
+    is_configured,
+    require_built,
+    run_builder,
+    run_merged,
+)
 from delayrig.subjects.packages import unpack_packages
 
 MUSL, MUSL_STATIC = "musl:", "musl-static:"
@@ -23,7 +31,6 @@ LIBCS = (MUSL, MUSL_STATIC)
 PACKAGE = "musl-dev"
 TRIPLET = "x86_64-linux-musl"
 LOADER = "ld-musl-x86_64.so.1"
-HINT = "see the lines above, then start again"
 CROSS_FILE = """\
 [binaries]
 c = 'gcc'
@@ -104,13 +111,7 @@ def _configure(libc: str, root: Path, build: Path, paths: Paths, preparing: Prep
         library=root / "usr/lib" / TRIPLET,
         how="-static" if libc == MUSL_STATIC else f"-Wl,-dynamic-linker,/lib/{LOADER}",
     )
-    origin, wanted = build / "checkout", origin_of(paths.checkout, [text])
-    if origin.is_file() and origin.read_text(encoding="utf-8") == wanted:
-        return
-    preparing("programs with musl")
-    shutil.rmtree(build, ignore_errors=True)
-    cross = paths.state / f"cross-{build_name(libc)}.ini"
-    cross.write_text(text, encoding="utf-8")
-    words = ["meson", "setup", str(build), str(paths.checkout), "--cross-file", str(cross)]
-    require_built(run_builder(words, paths), "configuring a build with musl", HINT)
-    origin.write_text(wanted, encoding="utf-8")
+    origin = origin_of(paths.checkout, [text])
+    if not is_configured(build, origin):
+        preparing("programs with musl")
+        configure(build, origin, text, paths, "configuring a build with musl")

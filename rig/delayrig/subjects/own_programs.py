@@ -19,12 +19,13 @@ from delayrig.base.preparing import Preparing
 from delayrig.model.platform import PLATFORMS, Arch
 from delayrig.setup.apt import read_codename
 from delayrig.setup.distribution import OS_RELEASE
-from delayrig.setup.native import GUEST_PROGRAMS, origin_of
+from delayrig.setup.native import GUEST_PROGRAMS, ORIGIN, origin_of
 from delayrig.setup.stamp import NATIVE, wanted_marks
 from delayrig.subjects.packages import unpack_packages
 
 RARE_FOLDERS = ("flashrom/past_mistakes/", "flashrom/steps/")
 """The folders of rare programs below the build folder. Set-up builds all others."""
+HINT = "see the lines above, then start again"
 LOCK = "ninja.lock"
 TAIL_LINES = 12
 # These are meson's names; a guest's CPU is the plainest of its family.
@@ -112,7 +113,6 @@ def _provide_toolchain(arch: Arch, paths: Paths, preparing: Preparing) -> Path:
 
 def _build(arch: Arch, toolchain: Path, paths: Paths) -> None:
     build = paths.build_of(arch)
-    cross = paths.state / f"cross-{arch}.ini"
     family, cpu = CPU_FAMILIES[arch]
     text = CROSS_FILE.format(
         root=toolchain,
@@ -121,21 +121,31 @@ def _build(arch: Arch, toolchain: Path, paths: Paths) -> None:
         family=family,
         cpu=cpu,
     )
-    what, hint = (
-        "building programs for another architecture",
-        "see the lines above, then start again",
-    )
-    configured = (build / "build.ninja").is_file() and (build / "checkout").is_file()
+    what = "building programs for another architecture"
     origin = origin_of(paths.checkout, [*GUEST_PROGRAMS, text])
-    if not configured or (build / "checkout").read_text(encoding="utf-8") != origin:
-        shutil.rmtree(build, ignore_errors=True)
-        cross.write_text(text, encoding="utf-8")
-        words = ["meson", "setup", str(build), str(paths.checkout), "--cross-file", str(cross)]
-        require_built(run_builder(words, paths), what, hint)
-        (build / "checkout").write_text(origin, encoding="utf-8")
-    require_built(
-        run_builder(["meson", "compile", "-C", str(build), *GUEST_PROGRAMS], paths), what, hint
-    )
+    if not is_configured(build, origin):
+        configure(build, origin, text, paths, what)
+    done = run_builder(["meson", "compile", "-C", str(build), *GUEST_PROGRAMS], paths)
+    require_built(done, what, HINT)
+
+
+def is_configured(build: Path, origin: str) -> bool:
+    """Returns True if meson has configured the folder, from that origin (`origin_of()`)."""
+    is_whole = all((build / name).is_file() for name in ("build.ninja", ORIGIN))
+    return is_whole and (build / ORIGIN).read_text(encoding="utf-8") == origin
+
+
+def configure(build: Path, origin: str, cross_text: str, paths: Paths, what: str) -> None:
+    """Configures the folder anew with that cross file, and records the origin.
+
+    Raises `RigFaultError`, which says `what` failed.
+    """
+    cross = paths.state / f"{build.name.replace('build', 'cross', 1)}.ini"
+    shutil.rmtree(build, ignore_errors=True)
+    cross.write_text(cross_text, encoding="utf-8")
+    words = ["meson", "setup", str(build), str(paths.checkout), "--cross-file", str(cross)]
+    require_built(run_builder(words, paths), what, HINT)
+    (build / ORIGIN).write_text(origin, encoding="utf-8")
 
 
 def run_builder(argv: list[str], paths: Paths) -> subprocess.CompletedProcess[str]:
