@@ -28,7 +28,8 @@ from delayrig.subjects.packages import unpack_packages
 
 MUSL, MUSL_STATIC = "musl:", "musl-static:"
 LIBCS = (MUSL, MUSL_STATIC)
-PACKAGE = "musl-dev"
+PACKAGES = ("musl-dev", "linux-libc-dev")
+"""The C library, and the kernel's headers for drivers that call it."""
 TRIPLET = "x86_64-linux-musl"
 LOADER = "ld-musl-x86_64.so.1"
 CROSS_FILE = """\
@@ -37,7 +38,8 @@ c = 'gcc'
 ar = 'ar'
 strip = 'strip'
 [built-in options]
-c_args = ['-nostdinc', '-isystem', '{root}/usr/include/{triplet}', '-isystem', '{compilers}']
+c_args = ['-nostdinc', '-isystem', '{root}/usr/include/{triplet}', '-isystem', '{compilers}',
+  '-idirafter', '{root}/usr/include', '-idirafter', '{root}/usr/include/x86_64-linux-gnu']
 c_link_args = ['-B', '{library}/', '-L{library}', '-static-libgcc', '{how}']
 [host_machine]
 system = 'linux'
@@ -77,7 +79,7 @@ def musl_folders(paths: Paths) -> tuple[str, ...]:
 
 def _root(paths: Paths) -> Path:
     release = read_codename(OS_RELEASE.read_text(encoding="utf-8"))
-    key = digest.of_value(["toolchain", PACKAGE, release])[:24]
+    key = digest.of_value(["toolchain", *PACKAGES, release])[:24]
     return paths.images / "toolchains" / f"musl-{key}"
 
 
@@ -88,7 +90,7 @@ def _provide_musl(paths: Paths, preparing: Preparing) -> Path:
     preparing("musl")
     shutil.rmtree(root, ignore_errors=True)
     root.parent.mkdir(parents=True, exist_ok=True)
-    unpack_packages(read_codename(OS_RELEASE.read_text(encoding="utf-8")), [PACKAGE], root)
+    unpack_packages(read_codename(OS_RELEASE.read_text(encoding="utf-8")), list(PACKAGES), root)
     fresh = root / "loader.new"
     fresh.mkdir()
     shutil.copyfile(_libraries(root) / "libc.so", fresh / LOADER)
