@@ -111,7 +111,7 @@ def test_damaged_digests_are_damage(folder: Path, content: bytes) -> None:
 def test_holes_cost_nothing(folder: Path) -> None:
     with (folder / "ram").open("r+b") as ram:
         ram.truncate(1 << 40)
-    began_s = time.monotonic()
+    began_s = time.process_time()
     seal(folder)
     assert damaged(folder) == ""
-    assert time.monotonic() - began_s < 5
+    assert time.process_time() - began_s < 5  # to read 1 TiB takes minutes of CPU
