@@ -2,8 +2,8 @@
 /*
  * Fuzzes the registers of programmers: a hostile guest makes any accesses at any time.
  *
- * An input is the front, the part, the corner, the limit of records, and the accesses. No record
- * may be lost, and once the limit is reached the part must not answer.
+ * An input is the part, the corner, the limit of records, and the accesses; each front gets it. No
+ * record may be lost, and once the limit is reached the part must not answer.
  */
 #include <stdlib.h>
 #include <string.h>
@@ -184,10 +184,8 @@ static const struct part *part_of(const struct target *target, struct fuzz_input
 	return &part_table[index];
 }
 
-int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size)
+static void play(const struct target *target, struct fuzz_input input)
 {
-	struct fuzz_input input = {.data = data, .left = size};
-	const struct target *target = &targets[fuzz_u8(&input) % TARGETS];
 	struct bench bench = {
 		.front = front_find(target->front), .kinds = target->kinds, .now_ns = 1};
 	struct bus_options options = {.part = part_of(target, &input)};
@@ -208,5 +206,13 @@ int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size)
 	free(bench.usb_state);
 	bus_deinit(&bench.bus);
 	fuzz_chip_memory_deinit(&memory);
+}
+
+int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size)
+{
+	const struct fuzz_input input = {.data = data, .left = size};
+
+	for (size_t i = 0; i < TARGETS; i++)
+		play(&targets[i], input);
 	return 0;
 }

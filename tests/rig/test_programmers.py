@@ -14,10 +14,12 @@ from delayrig.judge.waits import Bus, bus_of, declared_classes
 from delayrig.lanes.payload import BEFORE, OPENS, chip_entries, chip_values, write_payload
 from delayrig.machine import chip_plugin
 from delayrig.machine.arguments import (
+    SANDBOX,
     Hardware,
     hand_over_arguments,
     kernel_command_line,
     machine_of,
+    qemu_arguments,
 )
 from delayrig.machine.chip_plugin import ChipPlugin, refusal_of_qemu, write_settings
 from delayrig.machine.snapshot import plugin_without_chip
@@ -63,6 +65,15 @@ def test_machine_has_the_card_and_its_chip(tmp_path: Path) -> None:
     words = hand_over_arguments(hardware_of(nicintel(), tmp_path))
     assert "i82551,romfile=,addr=0x10" in words
     assert f"/p,,1/chip-plugin.so,front=nicintel,settings={tmp_path}/s" in words
+
+
+@EVERY_DEVICE
+def test_chip_is_in_a_qemu_within_its_sandbox(programmer: Programmer, tmp_path: Path) -> None:
+    hardware = hardware_of(nicintel(programmer=programmer), tmp_path)
+    words = qemu_arguments(hardware, monitor_fd=3)
+    assert words[words.index("-sandbox") + 1] == SANDBOX
+    assert hardware.chip is not None
+    assert any(str(hardware.chip.settings) in word for word in words)
 
 
 def test_machine_that_boots_for_the_snapshot_has_the_card_alone(tmp_path: Path) -> None:
