@@ -47,8 +47,6 @@ static int map_at(struct mapped_file *mapped_file, size_t begin)
 	void *window;
 	int error;
 
-	if (begin + MAPPED_FILE_WINDOW_BYTES > MAPPED_FILE_BYTES_MAX)
-		return -EFBIG;
 	/* Else QEMU would be killed where a full disk has no room for what it writes. */
 	error = posix_fallocate(mapped_file->file, (off_t)begin, MAPPED_FILE_WINDOW_BYTES);
 	if (error)
@@ -73,8 +71,10 @@ static int make_room(struct mapped_file *mapped_file)
 	return 0;
 }
 
-int mapped_file_write(struct mapped_file *mapped_file, const char *line, size_t len)
+int mapped_file_write(struct mapped_file *mapped_file, const char *line, size_t len, size_t spare)
 {
+	if (mapped_file->begin + mapped_file->used + len + spare > MAPPED_FILE_BYTES_MAX)
+		return -EFBIG;
 	while (len > 0) {
 		int ret = make_room(mapped_file);
 		size_t part;

@@ -24,7 +24,10 @@ void mapped_file_destroy(struct mapped_file *mapped_file);
 /* Nothing is written in it any more. */
 int mapped_file_clear(struct mapped_file *mapped_file);
 
-/* -EFBIG, or what the system says: it was not written. */
-int mapped_file_write(struct mapped_file *mapped_file, const char *line, size_t len);
+/*
+ * -EFBIG: less than @spare bytes would be left below the limit. Of that or what the system says,
+ * nothing was written.
+ */
+int mapped_file_write(struct mapped_file *mapped_file, const char *line, size_t len, size_t spare);
 
 #endif

@@ -56,7 +56,7 @@ const struct json_line *record_leave(struct json_line *line, const struct moment
 /* The call was left in a way that nobody saw: another one has its place. */
 const struct json_line *record_abandon(struct json_line *line, uint64_t call);
 
-/* The number of calls that there was no room for. */
+/* The number of calls that there was no room for; at least, where it is the last line. */
 const struct json_line *record_lost(struct json_line *line, uint64_t calls);
 
 #endif

@@ -30,10 +30,25 @@ static void give_up(const char *what, const char *name)
 	_exit(EXIT_FAILURE);
 }
 
+/* Returns false if the file has no room left for it and another @spare bytes. */
+static bool try_to_write(struct watch *watch, const struct json_line *line, size_t spare)
+{
+	int ret = mapped_file_write(&watch->mapped_file, line->bytes, line->len, spare);
+
+	if (ret < 0 && ret != -EFBIG)
+		give_up("cannot write", "what it saw");
+	return ret == 0;
+}
+
+/* A program that polls for minutes fills the file. Its last line says that calls are lost. */
 static void write_line(struct watch *watch, const struct json_line *line)
 {
-	if (mapped_file_write(&watch->mapped_file, line->bytes, line->len) < 0)
-		give_up("cannot write", "what it saw");
+	struct json_line last;
+
+	if (watch->is_full || try_to_write(watch, line, sizeof(last.bytes)))
+		return;
+	watch->is_full = true;
+	try_to_write(watch, record_lost(&last, watch->calls.lost + 1), 0);
 }
 
 static void record_ended(struct watch *watch, const struct moment *moment, const uint64_t *numbers,
@@ -393,6 +408,7 @@ static void start_cell(struct watch *watch)
 	memset(watch->fresh, 0, sizeof(watch->fresh));
 	if (mapped_file_clear(&watch->mapped_file) < 0)
 		give_up("cannot clear", "what it saw");
+	watch->is_full = false;
 	write_line(watch, record_start(&line));
 }
 

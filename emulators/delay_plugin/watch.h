@@ -38,6 +38,7 @@ struct watch {
 	struct registers registers;
 
 	/* The state of this cell. */
+	bool is_full; /* the file is, and no more is recorded */
 	struct request request;
 	struct calls calls;
 	struct stacks stacks;

@@ -62,7 +62,7 @@ static void line_is_in_the_file_at_once(void **state)
 {
 	struct written *written = *state;
 
-	assert_int_equal(mapped_file_write(&written->mapped_file, LINE, strlen(LINE)), 0);
+	assert_int_equal(mapped_file_write(&written->mapped_file, LINE, strlen(LINE), 0), 0);
 	assert_int_equal(length(written->path), strlen(LINE));
 }
 
@@ -72,7 +72,8 @@ static void lines_go_on_across_the_end_of_what_is_mapped(void **state)
 	const size_t count = 40000;
 
 	for (size_t i = 0; i < count; i++)
-		assert_int_equal(mapped_file_write(&written->mapped_file, LINE, strlen(LINE)), 0);
+		assert_int_equal(
+			mapped_file_write(&written->mapped_file, LINE, strlen(LINE), 0), 0);
 	assert_int_equal(length(written->path), count * strlen(LINE));
 }
 
@@ -80,11 +81,24 @@ static void cleared_file_begins_anew(void **state)
 {
 	struct written *written = *state;
 
-	mapped_file_write(&written->mapped_file, LINE LINE, 2 * strlen(LINE));
+	mapped_file_write(&written->mapped_file, LINE LINE, 2 * strlen(LINE), 0);
 	assert_int_equal(mapped_file_clear(&written->mapped_file), 0);
 	assert_int_equal(length(written->path), 0);
-	mapped_file_write(&written->mapped_file, LINE, strlen(LINE));
+	mapped_file_write(&written->mapped_file, LINE, strlen(LINE), 0);
 	assert_int_equal(length(written->path), strlen(LINE));
+}
+
+static void line_that_leaves_too_little_room_is_not_written(void **state)
+{
+	struct written *written = *state;
+	const size_t spare = MAPPED_FILE_BYTES_MAX - strlen(LINE);
+
+	assert_int_equal(mapped_file_write(&written->mapped_file, LINE, strlen(LINE), spare), 0);
+	assert_int_equal(
+		mapped_file_write(&written->mapped_file, LINE, strlen(LINE), spare), -EFBIG);
+	assert_int_equal(length(written->path), strlen(LINE));
+	assert_int_equal(mapped_file_write(&written->mapped_file, LINE, strlen(LINE), 0), 0);
+	assert_int_equal(length(written->path), 2 * strlen(LINE));
 }
 
 static void file_that_cannot_be_made_is_an_error(void **state)
@@ -102,6 +116,8 @@ int main(void)
 		cmocka_unit_test_setup_teardown(
 			lines_go_on_across_the_end_of_what_is_mapped, set_up, tear_down),
 		cmocka_unit_test_setup_teardown(cleared_file_begins_anew, set_up, tear_down),
+		cmocka_unit_test_setup_teardown(
+			line_that_leaves_too_little_room_is_not_written, set_up, tear_down),
 		cmocka_unit_test(file_that_cannot_be_made_is_an_error),
 	};
 
