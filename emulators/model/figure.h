@@ -11,7 +11,6 @@
 enum grade {
 	GRADE_DATASHEET,
 	GRADE_SECONDARY,
-	GRADE_UNSURE,
 	GRADE_ASSUMED,
 };
 
@@ -32,7 +31,6 @@ static inline const char *grade_name(enum grade grade)
 	static const char *const names[] = {
 		[GRADE_DATASHEET] = "datasheet",
 		[GRADE_SECONDARY] = "secondary",
-		[GRADE_UNSURE] = "unsure",
 		[GRADE_ASSUMED] = "assumed",
 	};
 

@@ -90,7 +90,7 @@ static void load_byte(struct chip *chip, const struct cycle *cycle, struct chip_
 {
 	const struct part_parallel *part = chip->part->parallel;
 	struct parallel_state *state = &chip->parallel;
-	uint64_t start_ns = cycle->end_ns + part->load.timeout.ns;
+	uint64_t start_ns = cycle->end_ns + part->load.window.ns;
 	struct chip_pending work = {
 		.work = CHIP_WORK_PROGRAM, .address = page_of(chip, cycle->address)};
 

@@ -28,9 +28,8 @@ struct part_unlock {
 
 /* The number of bytes of a page write, and the time that it waits for them. */
 struct part_page_load {
-	struct figure window;  /* the longest gap that a client may leave between two bytes */
-	struct figure timeout; /* the part begins to write that long after the last byte */
-	bool unloaded_erased;  /* bytes that were not loaded become FFh; false: anything */
+	struct figure window; /* the longest gap between two bytes; then the part begins to write */
+	bool unloaded_erased; /* bytes that were not loaded become FFh; false: anything */
 	bool protected_at_start;
 };
 

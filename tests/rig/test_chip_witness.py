@@ -73,7 +73,9 @@ def test_read_cycle_within_tida_is_convicted_without_an_opcode() -> None:
 @pytest.mark.parametrize("rule", ["window", "protected", "id_mode", "page", "sequence"])
 def test_cycle_that_is_late_or_wrong_is_broken_and_not_too_short(rule: str) -> None:
     margin = -50 if rule == "window" else None
-    events = [cycle("PAGE_WRITE", op="0xa0", read=7, violation=rule, margin=margin, grade="unsure")]
+    events = [
+        cycle("PAGE_WRITE", op="0xa0", read=7, violation=rule, margin=margin, grade="assumed")
+    ]
     assert convict_commands(events) == []
     assert broken_rules(events) == [rule]
     assert margins_ns(events) == []

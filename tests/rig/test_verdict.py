@@ -322,9 +322,8 @@ def test_cell_without_siblings_asks_nothing_of_them() -> None:
     assert replace(Case(), events=events).verdict() is Verdict.PASS
 
 
-@pytest.mark.parametrize("grade", ["unsure", "assumed"])
-def test_conviction_by_doubtful_figures_alone_is_inconclusive(grade: str) -> None:
-    case = with_evidence(make_evidence(grade=grade))(Case())
+def test_conviction_by_assumed_figures_alone_is_inconclusive() -> None:
+    case = with_evidence(make_evidence(grade="assumed"))(Case())
     assert case.verdict() is Verdict.INCONCLUSIVE
     assert with_evidence(make_evidence())(case).verdict() is Verdict.TOO_SHORT
 
@@ -341,7 +340,7 @@ def test_subject_that_is_patient_with_a_slow_part_passes() -> None:
     assert replace(Case(), cell=make_cell(corner="slow:3")).verdict() is Verdict.PASS
 
 
-@pytest.mark.parametrize("grade", ["datasheet", "recalled", "profile"])
+@pytest.mark.parametrize("grade", ["datasheet", "secondary", "profile"])
 def test_conviction_by_firm_figures_is_too_short(grade: str) -> None:
     assert with_evidence(make_evidence(grade=grade))(Case()).verdict() is Verdict.TOO_SHORT
 

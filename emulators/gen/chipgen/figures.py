@@ -12,7 +12,6 @@ class Grade(Enum):
 
     DATASHEET = "datasheet"
     SECONDARY = "secondary"
-    UNSURE = "unsure"
     ASSUMED = "assumed"
 
 
@@ -84,6 +83,9 @@ WAIT_NS: dict[str, int] = {
     "soft_reset_during_write_status": 15_000_000,  # found 15 ms
 }
 
+# The assumed times within which a client has to go on.
+WINDOW_NS: dict[str, int] = {"byte_load": 150_000}  # found 150 and 200 us
+
 
 def assumed_typ_ns(work: Work, size_bytes: int) -> int:
     """Returns the typical time. Only for erases it depends on the size."""
@@ -116,3 +118,8 @@ def assumed_busy_time(work: Work, size_bytes: int) -> BusyTime:
 def assumed_wait(name: str) -> Figure | None:
     """Returns the assumed wait; None: there is no rule for that wait, so it has to be known."""
     return _assumed(WAIT_NS[name]) if name in WAIT_NS else None
+
+
+def assumed_window(name: str) -> Figure | None:
+    """Returns the assumed window; None: there is no rule for it, so it has to be known."""
+    return _assumed(WINDOW_NS[name]) if name in WINDOW_NS else None

@@ -6,7 +6,7 @@ from __future__ import annotations
 from functools import partial
 
 from chipgen.family import Family, Fields, c_bool, c_busy_time, c_figure, c_octets
-from chipgen.figures import Figure, Work
+from chipgen.figures import Work
 from chipgen.sources import Sources
 from chipgen.table import Table
 
@@ -71,7 +71,7 @@ FAMILIES = (
         read=partial(
             _read,
             program=("page_write", Work.PAGE_PROGRAM),
-            windows=(("byte_load",), ("byte_load_end",)),
+            windows=(("byte_load",), ()),
         ),
     ),
     Family(
@@ -131,28 +131,12 @@ def _waits(table: Table, sources: Sources) -> Fields:
     }
 
 
-def _window(table: Table, sources: Sources) -> Figure:
-    table.check_keys(required=("us", "source"))
-    return Figure(ns=table.microseconds_as_ns("us"), grade=sources.figure_grade(table))
-
-
 def _windows(
     known: tuple[tuple[str, ...], tuple[str, ...]], table: Table, sources: Sources
 ) -> Fields:
     table.check_keys(required=known[0], optional=known[1])
-    windows = {key: _window(table.table(key), sources) for key in table.values}
-    fields: Fields = {}
-    if "sector_erase" in windows:
-        fields["erase_window"] = c_figure(windows["sector_erase"])
-    if "byte_load" in windows:
-        end = windows.get("byte_load_end", windows["byte_load"])
-        if end.ns < windows["byte_load"].ns:
-            raise table.error(
-                "byte_load_end", "is below byte_load", remedy="read the datasheet again"
-            )
-        fields["load.window"] = c_figure(windows["byte_load"])
-        fields["load.timeout"] = c_figure(end)
-    return fields
+    names = {"sector_erase": "erase_window", "byte_load": "load.window"}
+    return {names[key]: c_figure(sources.window(table.table(key), key)) for key in table.values}
 
 
 def _load(table: Table, sources: Sources) -> Fields:

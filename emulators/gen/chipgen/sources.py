@@ -12,15 +12,15 @@ from chipgen.figures import (
     Work,
     assumed_busy_time,
     assumed_wait,
+    assumed_window,
     busy_time,
 )
 from chipgen.table import Table
 
-# Every file may name these. `recalled` figures are from the maker's datasheet, not read again for
-# the file; `flashrom` is its tables of flash chips at commit b946ca13; `assumed` is what parts of
-# the family have, where no source tells: for masks, opcodes and clocks, never for a figure.
+# Every file may name these. `flashrom` is its tables of flash chips at commit b946ca13; `assumed` is
+# what parts of the family have, where no source tells: for masks, opcodes and clocks, never for a
+# figure.
 SHARED = {
-    "recalled": Grade.UNSURE,
     "flashrom": Grade.SECONDARY,
     "assumed": Grade.ASSUMED,
 }
@@ -81,15 +81,21 @@ class Sources:
 
     def wait(self, table: Table, name: str) -> Figure:
         """Reads a row with the longest time that the part may take, or `assumed`."""
-        if "assumed" in table.values:
-            table.check_keys(required=("assumed",))
-            table.true("assumed")
-            figure = assumed_wait(name)
-            if figure is None:
-                raise table.error("assumed", "no rule for it", remedy="find the figure")
-            return figure
-        table.check_keys(required=("max_us", "source"))
-        return Figure(ns=table.microseconds_as_ns("max_us"), grade=self.figure_grade(table))
+        return self._known_or_assumed(table, "max_us", assumed_wait(name))
+
+    def window(self, table: Table, name: str) -> Figure:
+        """Reads a row with the time within which a client has to go on, or `assumed`."""
+        return self._known_or_assumed(table, "us", assumed_window(name))
+
+    def _known_or_assumed(self, table: Table, key: str, assumed: Figure | None) -> Figure:
+        if "assumed" not in table.values:
+            table.check_keys(required=(key, "source"))
+            return Figure(ns=table.microseconds_as_ns(key), grade=self.figure_grade(table))
+        table.check_keys(required=("assumed",))
+        table.true("assumed")
+        if assumed is None:
+            raise table.error("assumed", "no rule for it", remedy="find the figure")
+        return assumed
 
 
 def read_sources(table: Table) -> Sources:

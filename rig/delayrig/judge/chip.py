@@ -18,11 +18,11 @@ RULES_OF_TIME = ("busy", "tres", "tdp", "reset", "tsus", "tvsl", "tpuw", "tida")
 RULES_OF_POWER = ("tvsl", "tpuw")
 WITHIN_CLOCK_ERROR = "clock"
 """The grade of a margin smaller than what the clock may be wrong by."""
-DOUBTFUL_FIGURES = ("unsure", "assumed")
+DOUBTFUL_FIGURES = ("assumed",)
 DOUBTFUL_GRADES = (*DOUBTFUL_FIGURES, WITHIN_CLOCK_ERROR)
 TOO_LONG_MAX = 64
 """A doubtful figure of our tables may be longer than the true one, but not so many times: the
-largest factor between a typical and a longest time in our datasheets is 43 (Am29F040B, a byte)."""
+largest factor between a typical and a longest time in our sources is 24 (MT25QL128ABA, a page)."""
 ANY_FIGURE = "any-figure"
 """The grade of a command that came too early whatever the true figure is."""
 

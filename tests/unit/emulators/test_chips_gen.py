@@ -17,7 +17,7 @@ GENERATOR = EMULATORS / "gen" / "chips_to_c.py"
 GOOD = (EMULATORS / "chips" / "M25P80.toml").read_text(encoding="utf-8")
 GOOD_CYCLES = {
     name: (EMULATORS / "chips" / f"{name}.toml").read_text(encoding="utf-8")
-    for name in ("SST39SF040", "AT29C020", "AT49F002", "SST29EE010", "M50FW040")
+    for name in ("SST39SF040", "AT29C020", "AT49F002", "MX29F040", "M50FW040")
 }
 
 
@@ -193,12 +193,18 @@ def test_bad_chip_file_names_key_and_remedy(
         ("SST39SF040", "id_entry = [0x90]", "id_entry = [0x91]", ("unlock.id_entry", "0x90")),
         ("SST39SF040", "opcode = 0x30", "opcode = 0x20", ("erase[0].opcode", "0x30")),
         ("SST39SF040", "id_exit =", "id_exti =", ("wait.id_exti", "`id_exit`")),
-        ("SST39SF040", 'max_source = "recalled"', 'max_source = "x"', ("max_source", "unknown")),
+        (
+            "SST39SF040",
+            "typ_us = 18000",
+            'typ_source = "x", typ_us = 18000',
+            ("typ_source", "unknown"),
+        ),
         ("SST39SF040", "byte_program =", "page_write =", ("page_write: unknown",)),
         ("AT29C020", "byte_load =", "sector_erase =", ("window.sector_erase",)),
         ("AT29C020", '"indeterminate"', '"anything"', ("load.unloaded", "`indeterminate`")),
         ("AT29C020", "at_start = true", "at_start = 1", ("load.protected_at_start", "not true")),
-        ("SST29EE010", " us = 200", " us = 50", ("byte_load_end: is below",)),
+        ("AT29C020", 'us = 150, source = "main"', "assumed = 1", ("byte_load.assumed", "not true")),
+        ("MX29F040", "[busy]", "[window]\nsector_erase = { assumed = true }\n[busy]", ("no rule",)),
         ("AT49F002", "98304", "98305", ("erase[0].regions", "past the part")),
         ("M50FW040", "lock_block_bytes = 65536", "lock_block_bytes = 16384", ("16 blocks",)),
         ("M50FW040", "[registers]", "[unlock]", ("unlock: unknown key",)),

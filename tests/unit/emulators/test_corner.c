@@ -11,7 +11,7 @@
 static const struct busy_time busy = {
 	.min = {100, GRADE_ASSUMED},
 	.typ = {1000, GRADE_DATASHEET},
-	.max = {5000, GRADE_UNSURE},
+	.max = {5000, GRADE_SECONDARY},
 };
 
 static uint64_t ns_of(const char *text, const struct corner_use *use)
@@ -72,7 +72,7 @@ static void grade_is_that_of_what_the_figure_rests_on(void **state)
 	static const struct {
 		const char *text;
 		enum grade grade;
-	} rows[] = {{"typ", GRADE_DATASHEET}, {"max", GRADE_UNSURE}, {"draw:1", GRADE_UNSURE},
+	} rows[] = {{"typ", GRADE_DATASHEET}, {"max", GRADE_SECONDARY}, {"draw:1", GRADE_SECONDARY},
 		{"slow:2", GRADE_ASSUMED}};
 	struct corner_use use = {0};
 

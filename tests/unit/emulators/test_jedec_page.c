@@ -13,7 +13,6 @@
 #define ID_ACCESS_NS (10 * MS)
 
 BENCH_SET_UP(at29c020, "AT29C020")
-BENCH_SET_UP(sst29ee010, "SST29EE010")
 BENCH_SET_UP(w29ee011, "W29EE011")
 
 static void load_page(struct bench *bench, uint32_t address, size_t len, uint8_t value)
@@ -141,20 +140,6 @@ static void bytes_not_loaded_are_erased_where_the_datasheet_says_so(void **state
 	assert_int_equal(bench_get(bench, 0), 0x11);
 	assert_int_equal(bench_get(bench, 1), 0xFF);
 	assert_int_equal(bench_get(bench, 127), 0xFF);
-}
-
-static void byte_between_window_and_timeout_is_not_promised_to_be_taken(void **state)
-{
-	struct bench *bench = *state;
-	uint64_t loaded_ns;
-
-	load_page(bench, 0, 1, 0x11);
-	loaded_ns = bench->now_ns;
-	assert_int_equal(bench->facts.busy_until_ns, loaded_ns + 200 * US + 5 * MS);
-	bench->now_ns = loaded_ns + 100 * US + 1;
-	bench_write(bench, 1, 0x22);
-	assert_rule(bench, CHIP_RULE_WINDOW, -1);
-	assert_int_equal(bench->chip.busy_until_ns, loaded_ns + 200 * US + 5 * MS);
 }
 
 static void byte_of_another_page_is_refused(void **state)
@@ -310,7 +295,6 @@ int main(void)
 		WITH(at29c020, bytes_after_the_window_are_lost_and_told_as_late),
 		cmocka_unit_test(bytes_not_loaded_are_anything_and_the_same_each_run),
 		WITH(w29ee011, bytes_not_loaded_are_erased_where_the_datasheet_says_so),
-		WITH(sst29ee010, byte_between_window_and_timeout_is_not_promised_to_be_taken),
 		WITH(at29c020, byte_of_another_page_is_refused),
 		WITH(at29c020, data_without_its_prefix_is_refused_by_a_protected_part),
 		WITH(at29c020, part_without_protection_takes_bare_data),

@@ -139,7 +139,7 @@ static void violation_says_rule_margin_and_grade(void **state)
 			.rule = CHIP_RULE_BUSY,
 			.owed = true,
 			.margin_ns = -5,
-			.grade = GRADE_UNSURE},
+			.grade = GRADE_ASSUMED},
 	};
 	struct written written;
 
@@ -151,7 +151,7 @@ static void violation_says_rule_margin_and_grade(void **state)
 		"\"rlen\":256,\"empty_ns\":100,\"read_ns\":200,\"reply_ns\":300,"
 		"\"gap_ns\":null,\"wire_ns\":7,\"sr\":\"0x03\",\"busy_left_ns\":5,"
 		"\"busy_until_ns\":205,\"violation\":\"busy\",\"margin_ns\":-5,"
-		"\"grade\":\"unsure\"}");
+		"\"grade\":\"assumed\"}");
 	free(written.text);
 }
 

@@ -99,7 +99,7 @@ static void sst39sf040_is_as_its_datasheet_says(void **state)
 	assert_int_equal(part->erases[0].opcode, 0x30);
 	assert_int_equal(part->erases[0].size_bytes, 4 << 10);
 	assert_figure(part->erases[0].busy.typ, 18 * MS, GRADE_DATASHEET);
-	assert_figure(part->erases[0].busy.max, 25 * MS, GRADE_UNSURE); /* from another source */
+	assert_figure(part->erases[0].busy.max, 72 * MS, GRADE_ASSUMED); /* no source has it */
 	assert_int_equal(part->erases[1].opcode, 0x10);
 	assert_figure(part->erases[1].busy.typ, 70 * MS, GRADE_DATASHEET);
 	assert_figure(parallel->id_entry_wait, 150, GRADE_SECONDARY);
@@ -119,7 +119,6 @@ static void at29c020_is_as_its_datasheet_says(void **state)
 	assert_int_equal(parallel->device, 0xDA);
 	assert_figure(parallel->program.max, 10 * MS, GRADE_DATASHEET);
 	assert_figure(parallel->load.window, 150 * US, GRADE_DATASHEET);
-	assert_figure(parallel->load.timeout, 150 * US, GRADE_DATASHEET);
 	assert_false(parallel->load.unloaded_erased);
 	assert_figure(parallel->id_entry_wait, 10 * MS, GRADE_SECONDARY);
 }
@@ -317,10 +316,13 @@ static void sst25vf040b_has_its_typicals_from_the_datasheet(void **state)
 	(void)state;
 	assert_int_equal(part->size_bytes, 512 << 10);
 	assert_int_equal(part->page_bytes, 1);
-	assert_graded(&part->spi->page_program, 7 * US, GRADE_DATASHEET, 10 * US, GRADE_UNSURE);
-	assert_graded(&erase_of(part, 0x20)->busy, 18 * MS, GRADE_DATASHEET, 25 * MS, GRADE_UNSURE);
-	assert_graded(&erase_of(part, 0xD8)->busy, 18 * MS, GRADE_DATASHEET, 25 * MS, GRADE_UNSURE);
-	assert_graded(&erase_of(part, 0x60)->busy, 35 * MS, GRADE_DATASHEET, 50 * MS, GRADE_UNSURE);
+	assert_graded(&part->spi->page_program, 7 * US, GRADE_DATASHEET, 28 * US, GRADE_ASSUMED);
+	assert_graded(
+		&erase_of(part, 0x20)->busy, 18 * MS, GRADE_DATASHEET, 72 * MS, GRADE_ASSUMED);
+	assert_graded(
+		&erase_of(part, 0xD8)->busy, 18 * MS, GRADE_DATASHEET, 72 * MS, GRADE_ASSUMED);
+	assert_graded(
+		&erase_of(part, 0x60)->busy, 35 * MS, GRADE_DATASHEET, 140 * MS, GRADE_ASSUMED);
 	assert_int_equal(part->spi->write_status.max.ns, 0);
 	assert_int_equal(part->spi->clock_hz_max, 50000000);
 }
@@ -337,9 +339,10 @@ static void sst26vf064b_is_as_its_datasheet_says(void **state)
 		&erase_of(part, 0xD8)->busy, 18 * MS, GRADE_DATASHEET, 25 * MS, GRADE_DATASHEET);
 	assert_graded(
 		&erase_of(part, 0xC7)->busy, 35 * MS, GRADE_DATASHEET, 50 * MS, GRADE_DATASHEET);
-	assert_graded(&part->spi->page_program, 1 * MS, GRADE_UNSURE, 1500 * US, GRADE_UNSURE);
-	assert_figure(part->spi->soft_reset_during_program, 100 * US, GRADE_UNSURE);
-	assert_figure(part->spi->soft_reset_during_erase, 1 * MS, GRADE_UNSURE);
+	assert_graded(
+		&part->spi->page_program, 750 * US, GRADE_ASSUMED, 1500 * US, GRADE_SECONDARY);
+	assert_figure(part->spi->soft_reset_during_program, 100 * US, GRADE_SECONDARY);
+	assert_figure(part->spi->soft_reset_during_erase, 1 * MS, GRADE_SECONDARY);
 }
 
 static void m95m02_is_as_its_datasheet_says(void **state)
@@ -367,10 +370,12 @@ static void s25fl128s_of_both_kinds_differ_in_page_and_sector(void **state)
 	assert_figure(erase_of(small, 0xD8)->busy.max, 650 * MS, GRADE_SECONDARY);
 	assert_figure(erase_of(large, 0xD8)->busy.max, 1875 * MS, GRADE_SECONDARY);
 	assert_figure(erase_of(small, 0x60)->busy.max, 165 * S, GRADE_SECONDARY);
-	assert_graded(&small->spi->write_status, 140 * MS, GRADE_UNSURE, 200 * MS, GRADE_SECONDARY);
+	assert_graded(
+		&small->spi->write_status, 100 * MS, GRADE_ASSUMED, 200 * MS, GRADE_SECONDARY);
 	assert_graded(
 		&small->spi->page_program, 275 * US, GRADE_ASSUMED, 550 * US, GRADE_SECONDARY);
-	assert_graded(&large->spi->page_program, 340 * US, GRADE_UNSURE, 750 * US, GRADE_SECONDARY);
+	assert_graded(
+		&large->spi->page_program, 375 * US, GRADE_ASSUMED, 750 * US, GRADE_SECONDARY);
 	assert_figure(small->spi->soft_reset, 35 * US, GRADE_SECONDARY);
 	assert_int_equal(small->spi->deep_power_down.ns, 0);
 }
@@ -382,13 +387,10 @@ static void at45db321d_has_pages_of_two_sizes(void **state)
 	(void)state;
 	assert_int_equal(part->size_bytes, 8192 * 528);
 	assert_int_equal(part->dataflash->binary_page_bytes, 512);
-	assert_graded(&erase_of(part, 0x81)->busy, 15 * MS, GRADE_UNSURE, 35 * MS, GRADE_UNSURE);
-	assert_graded(&erase_of(part, 0x50)->busy, 45 * MS, GRADE_UNSURE, 100 * MS, GRADE_UNSURE);
-	assert_graded(&part->dataflash->page_program_with_erase, 17 * MS, GRADE_UNSURE, 40 * MS,
-		GRADE_UNSURE);
-	assert_graded(&part->spi->page_program, 3 * MS, GRADE_UNSURE, 6 * MS, GRADE_UNSURE);
-	assert_figure(part->dataflash->page_to_buffer.max, 400 * US, GRADE_UNSURE);
-	assert_figure(part->spi->release_power_down, 35 * US, GRADE_UNSURE);
+	assert_graded(&erase_of(part, 0x81)->busy, 50 * MS, GRADE_ASSUMED, 200 * MS, GRADE_ASSUMED);
+	assert_graded(&part->spi->page_program, 700 * US, GRADE_ASSUMED, 2800 * US, GRADE_ASSUMED);
+	assert_figure(part->dataflash->page_to_buffer.max, 800 * US, GRADE_ASSUMED);
+	assert_figure(part->spi->release_power_down, 100 * US, GRADE_ASSUMED);
 }
 
 /* The rule for figures without a source, as the README states it. */

@@ -240,9 +240,9 @@ static void client_that_saw_wel_fall_is_early_on_the_word_of_that_source(void **
 	assert_int_equal(grade_of_a_write(bench, true), GRADE_SECONDARY);
 }
 
-static void wel_that_falls_early_from_memory_convicts_nobody(void **state)
+static void wel_that_is_assumed_to_fall_early_convicts_nobody(void **state)
 {
-	assert_int_equal(grade_of_a_write(*state, true), GRADE_UNSURE);
+	assert_int_equal(grade_of_a_write(*state, true), GRADE_ASSUMED);
 }
 
 int main(void)
@@ -264,7 +264,7 @@ int main(void)
 		WITH(m25p80, wel_falls_by_seed_address_and_use_alone),
 		WITH(w25q128jv, wel_of_other_parts_falls_with_wip),
 		WITH(m25p80, client_that_saw_wel_fall_is_early_on_the_word_of_that_source),
-		WITH(en25q64, wel_that_falls_early_from_memory_convicts_nobody),
+		WITH(en25q64, wel_that_is_assumed_to_fall_early_convicts_nobody),
 	};
 
 	return cmocka_run_group_tests(tests, NULL, NULL);

@@ -71,7 +71,7 @@ static void sleeping_part_is_woken_and_given_its_time(void **state)
 	for (size_t i = 0; i < 2; i++) {
 		part_bench_start(&bench, PART, "typ");
 		PART_BENCH_SEND(&bench, 0xb9);
-		bench.now_ns += 3 * NS_PER_US;
+		bench.now_ns += 10 * NS_PER_US;
 		part_bench_find(&bench, names[i]);
 		bench.image[0] ^= 0xff;
 		part_bench_write(&bench);
