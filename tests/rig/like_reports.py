@@ -143,8 +143,8 @@ REPORTS = {
         + found("Winbond", "W25Q16.W", 2048, "linux_spi")
         + ERASE_FAILED
         + cpuinfo(*[arm("0xd03")] * 4, tail="Hardware\t: BCM2835\n"),
-        words="bundled --cores 4 --job write",
-        open="flashrom,speed,architecture,chip,programmer,timers",
+        words="bundled --cores 4 --arch armhf --job write",
+        open="flashrom,speed,chip,programmer,timers",
     ),
     "command of the mail is quoted": Reported(
         text="> flashrom  on Linux 4.19.66-v7l+ (armv7l)\n"
@@ -186,8 +186,8 @@ REPORTS = {
         + "Using clock_gettime for delay loops (clk_id: 1, resolution: 4000000ns).\n"
         + found("GigaDevice", "GD25Q128C", 16384, "linux_mtd")
         + cpupower("0", "580 MHz - 580 MHz", "performance"),
-        words="debian:bookworm --chip GD25Q127C,GD25Q128C --hazard low-res-timers",
-        open="speed,cores,architecture,programmer,job",
+        words="debian:bookworm --mips 500 --chip GD25Q127C,GD25Q128C --hazard low-res-timers",
+        open="cores,architecture,programmer,job",
     ),
     "one slow core, said by two programs": Reported(
         text=lscpu("i686", 1, ("Geode(TM) Integrated Processor by AMD PCS", 1, "500.0000"))
@@ -268,8 +268,8 @@ REPORTS = {
     "virtual machine that verifies only": Reported(
         text="[    0.0] Hypervisor detected: KVM\n[    0.1] smp: Brought up 1 node, 1 CPUs\n"
         "user@vm:~$ flashrom -p ch341a_spi -v bios.bin\n" + banner("v1.4.0", "x86_64") + FINE,
-        words="debian:trixie --cores 1 --arch x86_64 --job verify",
-        open="speed,chip,programmer,how much time its host took away",
+        words="debian:trixie --cores 1 --arch x86_64 --programmer ch341a_spi --job verify",
+        open="speed,chip,how much time its host took away",
     ),
     "network card with a parallel part": Reported(
         text="flashrom -p nicintel -w boot.rom\n"
@@ -298,5 +298,133 @@ REPORTS = {
         + banner("v1.4.0", "aarch64"),
         words="bundled",
         open="flashrom,speed,cores,architecture,chip,programmer,job,timers",
+    ),
+    "a fork of flashrom that erases, then writes with an adapter": Reported(
+        text="$ ./flashprog -p ch341a_spi -E --progress -f\n"
+        + banner("p1.2-2", "x86_64").replace("flashrom", "flashprog")
+        + FINE
+        + found("Micron/Numonyx/ST", "N25Q064..3E", 8192, "ch341a_spi")
+        + "Erasing flash chip... FAILED at 0x00000000! Expected=0xff, Found=0x00\nERASE FAILED!\n"
+        "$ ./flashprog -p ch341a_spi --progress -f -w bottom.rom\n",
+        words="debian:trixie --arch x86_64 --programmer ch341a_spi --job erase",
+        open="flashrom,speed,cores,chip",
+    ),
+    "serial programmer without a device, erased without a command": Reported(
+        text=banner("v1.2", "x86_64")
+        + FINE
+        + found("Winbond", "W25Q64.V", 8192, "serprog")
+        + "Erasing flash chip... FAILED at 0x00002005! Expected=0xff, Found=0xdd\n",
+        words="bundled --arch x86_64 --chip W25Q64FV,W25Q64JV --job erase",
+        open="flashrom,speed,cores,programmer",
+    ),
+    "options in one word": Reported(
+        text="# ./flashrom -p serprog:dev=/dev/ttyACM0:2000000 -c AT25F512 -VE\n"
+        + banner("v0.9.7-r1711", "i686", "3.2.0")
+        + "OS timer resolution is 1 usecs, 4 myus = 9 us, OK.\n"
+        + found("Atmel", "AT25F512", 64, "serprog"),
+        words="bundled --arch i386 --programmer serprog:dev --job erase --hazard link:baud=2000000",
+        open="flashrom,speed,cores,chip",
+    ),
+    "lines that a mail has wrapped": Reported(
+        text="> > $ sudo flashrom -p\n> > ch341a_spi -wrom.bin\n"
+        "> > "
+        + banner("v1.2", "x86_64", "5.11.0")
+        + "> > "
+        + FINE
+        + '> > Found Macronix flash chip "MX25L3206E/MX25L3208E" (4096 kB, SPI) on\n'
+        "> > ch341a_spi.\n> > Erasing and writing flash chip... FAILED at 0x0001347f!"
+        " Expected=0xff,\n> > Found=0xef, failed byte count from 0x00013000-0x00013fff: 0x7\n",
+        words="debian:trixie --arch x86_64 --chip MX25L3206E --programmer ch341a_spi --job write",
+        open="flashrom,speed,cores",
+    ),
+    "speed of the bus with a space, and an echo without quotation marks": Reported(
+        text="$ sudo flashrom -V -p 'internal:spispeed=16.5 MHz' -c W25Q256.W -w a.bin -o b.log\n"
+        "flashrom  on Linux 5.11.0 (x86_64)\n"
+        "Command line (9 args): flashrom -V -p internal:spispeed=16.5 MHz -c W25Q256.W -w a.bin\n"
+        + FINE
+        + 'Found chipset "AMD FP4" with PCI ID 1022:790e.\n'
+        'Found Winbond flash chip "W25Q256.W" (32768 kB, SPI) mapped at physical address 0x0.\n',
+        words="debian:trixie --arch x86_64 --programmer internal --job write",
+        open="flashrom,speed,cores,chip",
+    ),
+    "development version with the name of its commit": Reported(
+        text="flashrom v1.5.0-devel (git:v1.4.0-68-g0a1b2c3d) on Linux 6.1.21-v8+ (aarch64)\n"
+        "FAILED at 0x00008000! Expected=0xff, Found=0x00, failed byte count\n",
+        words="bundled --arch arm64",
+        open="flashrom,speed,cores,chip,programmer,job,timers",
+    ),
+    "board of long ago with a part on LPC": Reported(
+        text="root@box:~# ./flashrom -w bios.bin\nflashrom v0.9.0-r665\n"
+        'Found chipset "NVIDIA MCP51", enabling flash write... OK.\n'
+        + LOOP
+        + 'Found chip "Winbond W39V040A" (512 KB, LPC) at physical address 0xfff80000.\n'
+        "Writing flash chip... ERASE FAILED at 0x00000000! Expected=0xff, Read=0x49\n"
+        "Verifying flash... VERIFY FAILED at 0x00000000! Expected=0x21, Read=0x49\n",
+        words="debian:trixie --chip W39V040A --programmer internal:memory --job write",
+        open="flashrom,speed,cores,architecture,timers",
+    ),
+    "log of a probe after a write that failed": Reported(
+        text=f"{ERASE_FAILED}Now with -V:\n"
+        + banner("v0.9.7-r1711", "i686", "3.14.50")
+        + "Command line (3 args): flashrom -p internal -V\n"
+        'Found PMC flash chip "Pm49FL004" (512 kB, LPC, FWH) at physical address 0xfff80000.\n'
+        + ERASE_FAILED,
+        words="debian:trixie --chip Pm49FL004 --programmer internal:memory --job write",
+        open="flashrom,speed,cores,architecture,timers",
+    ),
+    "excerpt that names the place of the part, not the programmer": Reported(
+        text='Found Macronix flash chip "MX25L6406E/MX25L6408E" (8192 kB, SPI)'
+        " mapped at physical address 0x00000000ff800000.\n" + ERASE_FAILED,
+        words="debian:trixie --chip MX25L6406E --programmer internal --job write",
+        open="flashrom,speed,cores,architecture,timers",
+    ),
+    "another system, and no part found": Reported(
+        text="sudo flashrom -p ch341a_spi -r test.bin\n"
+        "flashrom v1.3.0 on Darwin 20.6.0 (x86_64)\n" + LOOP + "No EEPROM/flash device found.\n",
+        words="debian:bookworm --arch x86_64 --programmer ch341a_spi --job read",
+        open="speed,cores,system,chip,timers",
+    ),
+    "log of the emulator in flashrom beside that of the programmer": Reported(
+        text=banner("v1.4.0", "x86_64")
+        + FINE
+        + found("GigaDevice", "GD25Q64C", 8192, "ch341a_spi")
+        + f"{WRITING}Erase/write done.\nflashrom -VV --programmer dummy\n",
+        words="debian:trixie --arch x86_64 --chip GD25Q64C --programmer ch341a_spi --job write",
+        open="speed,cores",
+    ),
+    "two programmers in one report": Reported(
+        text="$ flashrom -p internal -r a.bin\n$ flashrom -p ch341a_spi -r a.bin\n"
+        + banner("v1.4.0", "x86_64")
+        + FINE,
+        words="debian:trixie --arch x86_64 --job read",
+        open="speed,cores,chip,programmer",
+    ),
+    "old lscpu, which shows one kind of two": Reported(
+        text="Architecture:        aarch64\nCPU(s):              6\nThread(s) per core:  1\n"
+        "Core(s) per socket:  3\nSocket(s):           2\nModel name:          Cortex-A53\n"
+        "CPU max MHz:         1800.0000\n",
+        words="bundled --mips 1000 --cores 4 --arch arm64",
+        open="flashrom,kinds of cores,chip,programmer,job,timers",
+    ),
+    "clocks of clusters that lscpu does not count": Reported(
+        text=lscpu("aarch64", 8, ("-", 1, "1800.0000"), ("-", 1, "2256.0000")),
+        words="bundled --mips 1000 --cores 4 --arch arm64",
+        open="flashrom,speeds,chip,programmer,job,timers",
+    ),
+    "clock that is held low": Reported(
+        text=cpupower("12", "400 MHz - 4.46 GHz", "powersave", "amd-pstate-epp").replace(
+            "  hardware limits: 400 MHz - 4.46 GHz\n",
+            "  hardware limits: 400 MHz - 4.46 GHz\n"
+            "  current policy: frequency should be within 400 MHz and 400 MHz.\n",
+        ),
+        words="bundled --mips 500",
+        open="flashrom,cores,architecture,chip,programmer,job,timers",
+    ),
+    "kernel's lines in a journal": Reported(
+        text="Sep 23 21:33:08 box kernel: Linux version 6.1.0-rt (a@b) #1 SMP PREEMPT_RT\n"
+        "Sep 23 21:33:08 box kernel: clocksource: Switched to clocksource hpet\n"
+        "2026-01-02T03:04:05+00:00 box kernel: [    0.2] smp: Brought up 1 node, 2 CPUs\n",
+        words="bundled --cores 2 --hazard preempt-rt+clocksource:hpet",
+        open="flashrom,speed,architecture,chip,programmer,job",
     ),
 }

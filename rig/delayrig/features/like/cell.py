@@ -8,6 +8,7 @@ from dataclasses import dataclass, field
 
 from delayrig.features.like.cores import Cores, read_cores
 from delayrig.features.like.facts import Fact, Facts
+from delayrig.features.like.flashrom_log import UNKNOWN
 from delayrig.hazards import hazard_of, ordered_hazards, refusal_on
 from delayrig.hazards.kernel import CLOCKSOURCES
 from delayrig.hazards.speed import GOVERNORS
@@ -114,6 +115,11 @@ def _look_for_release(found: Likeness, facts: Facts, known: Known) -> None:
     if version is None:
         told = facts.differ("version") or "no report says it"
         found.leave("flashrom", f"{told}; the line takes {found.subject}")
+    elif version.value == UNKNOWN:
+        found.leave(
+            "flashrom",
+            f"its banner names no version ({version.where}); the line takes {found.subject}",
+        )
     elif version.value in known.releases:
         found.subject = known.releases[version.value]
         why = f"flashrom {version.value} ({version.where}); a build of that release"
@@ -141,7 +147,10 @@ def _choose_machine(found: Likeness, facts: Facts, cores: Cores, known: Known) -
         found.leave("speeds", f"{cores.described}: {clocks}, so the line takes equal cores")
         _choose_count(found, facts, cores)
     else:
-        _choose_speed(found, cores)
+        if cores.clocks:
+            clocks = " and ".join(f"{mhz:g}" for mhz in cores.clocks)
+            found.leave("speeds", f"clocks of {clocks} MHz, but not of which cores")
+        _choose_speed(found, facts, cores)
         _choose_count(found, facts, cores)
 
 
@@ -160,7 +169,7 @@ def _plain(name: str) -> str:
     return re.sub(r"\s+", " ", re.sub(r"\((R|TM|r|tm)\)", "", name)).lower()
 
 
-def _choose_speed(found: Likeness, cores: Cores) -> None:
+def _choose_speed(found: Likeness, facts: Facts, cores: Cores) -> None:
     if cores.mhz_max is None:
         usual = MIPS[LaneName.VIRTUAL]
         found.leave("speed", f"no report says the highest clock; the line takes {usual} MIPS")
@@ -171,8 +180,9 @@ def _choose_speed(found: Likeness, cores: Cores) -> None:
     if cores.mhz_max >= max(speeds):
         why = f"{cores.mhz_max:g} MHz; it is the fastest guest of exact time"
     found.take("mips", [f"{round(mips)}"], why)
-    if MIXED_CORES.search(cores.cores[0].name if cores.cores else ""):
-        found.leave("kinds of cores", f"{cores.cores[0].name} may mix them, and lscpu hides it")
+    name = cores.cores[0].name if cores.cores else ""
+    if MIXED_CORES.search(name) or facts.of("mixed"):
+        found.leave("kinds of cores", f"{name} may be one of several, and lscpu hides it")
 
 
 def _choose_count(found: Likeness, facts: Facts, cores: Cores) -> None:
@@ -188,6 +198,9 @@ def _choose_count(found: Likeness, facts: Facts, cores: Cores) -> None:
 
 
 def _choose_arch(found: Likeness, facts: Facts) -> None:
+    system = facts.one("system")
+    if system and system.value != "Linux":
+        found.leave("system", f"{system.value} ({system.where}); guests run Linux")
     arch = facts.one("arch")
     if arch is None:
         found.leave("architecture", facts.differ("arch") or "no report says it")
@@ -206,12 +219,14 @@ def _choose_programmer(
     found: Likeness, facts: Facts, known: Known, hazards: dict[str, str]
 ) -> None:
     chips = _choose_chips(found, facts, known)
-    told = facts.one("programmer") or facts.one("driver")
+    told = _programmer_told(facts)
     off_spi = {known.chips[name].bus for name in chips} - {"spi"}
     usual = Programmer.SERPROG_NATIVE_DELAY if off_spi else Programmer.SERPROG_IP
     driver, _, rest = (told.value if told else "").partition(":")
     if told is None:
-        found.leave("programmer", facts.differ("programmer") or "no report says it")
+        found.leave("programmer", _programmers_differ(facts) or "no report says it")
+    elif driver == "serprog" and not off_spi and not rest:
+        found.leave("programmer", f"serprog ({told.where}), but not if by dev= or ip=")
     elif driver == "serprog" and not off_spi:
         kind = Programmer.SERPROG_IP if rest.startswith("ip=") else Programmer.SERPROG_DEV
         found.take("programmer", [kind], f"{told.value} ({told.where})")
@@ -219,34 +234,64 @@ def _choose_programmer(
         if baud:
             hazards[f"link:baud={baud[1]}"] = told.where
         return
-    elif _is_ours(driver, found, chips, known):
-        found.take("programmer", [driver], f"{told.value} ({told.where})")
-        return
     elif driver != "serprog":
+        ours = Programmer.INTERNAL_MEMORY if off_spi and driver == "internal" else driver
+        refusal = _refusal(ours, found, chips, known)
+        if driver == Programmer.INTERNAL and not chips and facts.value("bus") != "SPI":
+            refusal = "what it is depends on the bus of the chip, which is not told"
+        if not refusal:
+            _have_its_arch(found, Programmer(ours))
+            found.take("programmer", [ours], f"{told.value} ({told.where})")
+            return
         found.leave(
             "programmer",
-            f"{driver} ({told.where}) is none that cells have with this chip; {usual} is slower,"
-            " and hides waits of less than about 100 us",
+            f"{driver} ({told.where}): {refusal}; {usual} is slower, and hides waits of less than"
+            " about 100 us",
         )
     if off_spi:
         why = f"releases reach parts on {'/'.join(sorted(off_spi))} by it alone"
         found.take("programmer", [usual], why)
 
 
-def _is_ours(driver: str, found: Likeness, chips: list[str], known: Known) -> bool:
-    """Returns True for a programmer that guests have, in a cell that it can be in."""
-    if driver not in list(Programmer) or driver == Programmer.DUMMY:
-        return False
-    device = DEVICES.get(Programmer(driver))
+def _programmer_told(facts: Facts) -> Fact | None:
+    """Returns the command's word for the programmer, or flashrom's name of it; None if they differ.
+
+    Options alone may differ, such as the speed of the bus; those of serprog are the link itself.
+    """
+    told = [*facts.of("programmer"), *facts.of("driver")]
+    drivers = {fact.value.partition(":")[0] for fact in told}
+    if len(drivers) != 1 or (drivers == {"serprog"} and facts.differ("programmer")):
+        return None
+    return told[0]
+
+
+def _programmers_differ(facts: Facts) -> str:
+    told = [*facts.of("programmer"), *facts.of("driver")]
+    return " and ".join(f"{fact.value} ({fact.where})" for fact in told)
+
+
+def _have_its_arch(found: Likeness, programmer: Programmer) -> None:
+    """Gives up the architecture if its guests lack the programmer, which matters more to waits."""
+    archs = DEVICES[programmer].archs
+    arch = found.given.get("arch", archs[:1])[0]
+    if arch not in archs:
+        option = f"--arch {arch}"
+        found.reasons = [(each, why) for each, why in found.reasons if each != option]
+        del found.given["arch"]
+        found.leave("architecture", f"{arch} is told, but its guests have no {programmer}")
+
+
+def _refusal(driver: str, found: Likeness, chips: list[str], known: Known) -> str:
+    """Returns why the cell cannot have that programmer; empty if it can."""
+    device = DEVICES.get(Programmer(driver)) if driver in list(Programmer) else None
     if device is None:
-        return True
-    arch = found.given.get("arch", (Arch.X86_64,))[0]
-    return (
-        found.lane is LaneName.VIRTUAL
-        and arch in device.archs
-        and bool(chips)
-        and not any(device.chip_refusal(known.chips[name]) for name in chips)
-    )
+        return "no guest has it"
+    if found.lane is not LaneName.VIRTUAL:
+        return "no guest of real time has it"
+    arch = Arch(found.given.get("arch", (Arch.X86_64,))[0])
+    if not chips and arch not in device.archs:
+        return f"no guest of {arch} has it"
+    return next(filter(None, (device.chip_refusal(known.chips[name]) for name in chips)), "")
 
 
 def _choose_chips(found: Likeness, facts: Facts, known: Known) -> list[str]:
@@ -262,7 +307,8 @@ def _choose_chips(found: Likeness, facts: Facts, known: Known) -> list[str]:
     ]
     told = " and ".join(f"{fact.value} ({fact.where})" for fact in reported)
     if not fits:
-        found.leave("chip", f"{told} is none of `rig/rig chips`; the line takes {CHIP}")
+        verb = "are" if len(reported) > 1 else "is"
+        found.leave("chip", f"{told} {verb} none of `rig/rig chips`; the line takes {CHIP}")
         return []
     many = "; flashrom does not tell them apart" if len(fits) > 1 else ""
     found.take("chip", fits, f"{told}{many}")
@@ -305,7 +351,7 @@ def _told_hazards(facts: Facts) -> Iterator[tuple[str, str]]:
 
 def _governor(facts: Facts) -> Iterator[tuple[str, str]]:
     told, scales = facts.one("governor"), facts.of("scales")
-    if told is None or not scales or told.value not in GOVERNORS:
+    if told is None or not scales or facts.of("fixed") or told.value not in GOVERNORS:
         return
     own = OWN_GOVERNOR.fullmatch(facts.value("cpufreq_driver"))
     name = "schedutil" if own and told.value == "powersave" else told.value

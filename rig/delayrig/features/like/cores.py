@@ -42,6 +42,8 @@ class Cores:
     """Each core, where something is told about all of them."""
     mhz_max: float | None = None
     """The highest clock of any core that is told."""
+    clocks: tuple[float, ...] = ()
+    """The clocks that differ, where it is not told which cores have which."""
 
     @property
     def kinds(self) -> list[Core]:
@@ -83,14 +85,25 @@ def read_cores(facts: Facts) -> Cores:
         count = 1
     cores = tuple(_core(facts, at) for at in range(count))
     told = _what_all_have(cores)
-    mhz_max = max((core.mhz for core in cores if core.mhz), default=None)
-    return Cores(count=count, cores=told, mhz_max=mhz_max)
+    mhz = [core.mhz for core in cores if core.mhz]
+    clocks = () if mhz else _clocks(facts)
+    mhz_max = max([*mhz, *clocks], default=None)
+    return Cores(count=count, cores=told, mhz_max=mhz_max, clocks=clocks if len(clocks) > 1 else ())
+
+
+def _clocks(facts: Facts) -> tuple[float, ...]:
+    """Returns the highest clocks of one machine; none if two machines are told."""
+    if facts.differ("cpus") or facts.differ("arch"):
+        return ()
+    told = facts.of("held") or facts.of("clock")
+    return tuple(sorted({float(fact.value) for fact in told}))
 
 
 def _core(facts: Facts, at: int) -> Core:
+    held = facts.number(f"core.{at}.held")
     return Core(
         name=facts.value(f"core.{at}.name"),
-        mhz=facts.number(f"core.{at}.mhz"),
+        mhz=held or facts.number(f"core.{at}.mhz"),
         capacity=facts.number(f"core.{at}.capacity"),
     )
 

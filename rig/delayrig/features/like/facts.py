@@ -11,7 +11,12 @@ from delayrig.base.errors import BadInputError
 SIZE_BYTES_MAX = 32 << 20
 SAME_MHZ_PART = 0.011
 """Programs round: 1416 MHz is also written as 1.42 GHz."""
-_QUOTE_OR_STAMP = re.compile(r"^(?:\s*>)*\s?(?:\[ *[0-9]+\.[0-9]+\] )?")
+_QUOTE_OR_STAMP = re.compile(
+    r"^(?:\s*>)*\s?"
+    r"(?:(?:[A-Z][a-z]{2} [ 0-9][0-9] [0-9:]{8}|[0-9]{4}-[0-9]{2}-[0-9]{2}T\S+) \S+ kernel: )?"
+    r"(?:\[ *[0-9]+\.[0-9]+\] )?"
+)
+"""The marks that mails, journals and dmesg put before a line."""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -64,7 +69,7 @@ class Facts:
 
 
 def read_lines(path: Path) -> list[Line]:
-    """Returns the lines of an attachment, without quotation marks of mails and stamps of dmesg."""
+    """Returns the lines of an attachment, without marks of mails and stamps of logs."""
     try:
         content = path.read_bytes()
     except OSError as error:

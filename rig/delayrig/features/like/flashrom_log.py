@@ -4,22 +4,36 @@
 import re
 import shlex
 from collections.abc import Iterator
+from itertools import pairwise
 
 from delayrig.features.like.facts import Fact, Line
 from delayrig.model.cell import Job
 
+UNKNOWN = "unknown"
+"""The version of a build that was not told its own."""
 COARSE_NS = 1_000_000
 """A clock of this step or more has timers that fire at jiffies alone."""
-_BANNER = re.compile(r"^flashrom +(?:(?P<version>\S+) +)?on \w+ \S+ \((?P<arch>\w+)\)")
+_BANNER = re.compile(
+    r"^(?P<program>flashrom|flashprog) +(?:(?P<version>\S+(?: \(git:\S+\))?) +)?"
+    r"on (?P<system>\w+) \S+ \((?P<arch>\w+)\)"
+)
+_OLD_BANNER = re.compile(r"^flashrom (?P<version>v?[0-9][\w.-]+)$")
 _FOUND = re.compile(
     r'Found (?:chip "\S+ |\S.* flash chip ")(?P<chip>[^"]+)"'
-    r" \((?P<kb>[0-9]+) k?K?B, [^)]*\)(?: on (?P<programmer>\w+))?"
+    r" \((?P<kb>[0-9]+) k?K?B, (?P<bus>[^)]*)\)(?: on (?P<programmer>\w+))?"
 )
 _SEVERAL = re.compile(r"Multiple flash chip definitions match the detected chip\(s\): (.+)")
 _RESOLUTION = re.compile(r"for delay loops \(clk_id: \d+, resolution: ([0-9]+)ns\)")
 _TIMER = re.compile(r"OS timer resolution is ([0-9]+) usecs")
 _BAD_BYTE = re.compile(r"FAILED at 0x[0-9a-fA-F]+! +Expected=0x")
-_COMMAND = re.compile(r"(?:^|[\s/$#])flashrom\s+(-.*)$")
+_COMMAND = re.compile(r"(?:^|[\s/$#])(?:flashrom|flashprog)\s+(-.*)$")
+_TYPED = re.compile(r"^(?:.*[$#] )?(?:sudo )?[\w./~-]*(?:flashrom|flashprog)\s+-")
+"""A command line that is no part of a sentence."""
+_WRAPPED = re.compile(r'(?:flash chip ".* on| -p| --programmer)$')
+"""The begin of a line that a mail has cut in two."""
+_INTERNAL = re.compile(r'^Found chipset "|flash chip ".* at physical address 0x')
+_TAKE_VALUES = "pcrwvlio"
+"""The short options with a word after them."""
 _VERSION = re.compile(r"v?([0-9]+\.[0-9]+(?:\.[0-9]+)?(?:-rc[0-9]+)?)$")
 _OPTIONS = {
     "-r": Job.READ,
@@ -33,24 +47,27 @@ _OPTIONS = {
 }
 _DOING = {
     **dict.fromkeys(("Erasing and writing flash chip", "Writing flash chip..."), Job.WRITE),
+    "Erasing flash chip...": Job.ERASE,
     "Reading flash...": Job.READ,
 }
 _ARCHES = {
     **dict.fromkeys(("x86_64", "amd64"), "x86_64"),
     **dict.fromkeys(("i386", "i486", "i586", "i686"), "i386"),
     **dict.fromkeys(("aarch64", "arm64"), "arm64"),
+    **dict.fromkeys(("armv7l", "armv8l"), "armhf"),
 }
 
 
 def read_flashrom_log(lines: list[Line]) -> Iterator[Fact]:
     told_job = False
     job = ""
-    for line in lines:
+    for line in _unwrapped(lines):
         command = list(_command(line))
         told_job = told_job or bool(command)
         # The command says more than the lines that the work prints.
         jobs = [fact for fact in command or _doing(line) if fact.key == "job"]
-        job = jobs[0].value if jobs and (command or not told_job) else job
+        is_newer = command or not told_job or job in (Job.DETECT, Job.PROBE)
+        job = jobs[0].value if jobs and is_newer else job
         yield from command
         yield from () if told_job else jobs
         yield from _banner(line)
@@ -62,10 +79,16 @@ def read_flashrom_log(lines: list[Line]) -> Iterator[Fact]:
                 yield Fact(key="failing_job", value=job, where=line.where)
 
 
-def _doing(line: Line) -> Iterator[Fact]:
-    for words, job in _DOING.items():
-        if words in line.text:
-            yield Fact(key="job", value=job, where=line.where)
+def _unwrapped(lines: list[Line]) -> Iterator[Line]:
+    for line, after in pairwise([*lines, Line(text="", where="")]):
+        is_cut = _WRAPPED.search(line.text)
+        yield Line(text=f"{line.text} {after.text}", where=line.where) if is_cut else line
+
+
+def _doing(line: Line) -> list[Fact]:
+    """Returns the job that the line prints; old releases say that they erase while they write."""
+    jobs = [job for words, job in _DOING.items() if words in line.text]
+    return [Fact(key="job", value=job, where=line.where) for job in jobs[:1]]
 
 
 def arch_named(machine: str) -> str:
@@ -74,19 +97,26 @@ def arch_named(machine: str) -> str:
 
 
 def _banner(line: Line) -> Iterator[Fact]:
+    if old := _OLD_BANNER.search(line.text):
+        yield Fact(key="version", value=old["version"], where=line.where)
     banner = _BANNER.search(line.text)
     if banner is None:
         return
     version = _VERSION.fullmatch(banner["version"] or "")
-    told = version[1] if version else banner["version"] or "unknown"
-    yield Fact(key="version", value=told, where=line.where)
+    told = version[1] if version else banner["version"] or UNKNOWN
+    of_fork = f"{banner['program']} " if banner["program"] != "flashrom" else ""
+    yield Fact(key="version", value=f"{of_fork}{told}", where=line.where)
+    yield Fact(key="system", value=banner["system"], where=line.where)
     yield Fact(key="arch", value=arch_named(banner["arch"]), where=line.where)
 
 
 def _chip(line: Line) -> Iterator[Fact]:
+    if _INTERNAL.search(line.text):
+        yield Fact(key="driver", value="internal", where=line.where)
     found = _FOUND.search(line.text)
     if found:
         yield Fact(key="chip", value=found["chip"], where=line.where)
+        yield Fact(key="bus", value=found["bus"], where=line.where)
         if found["programmer"]:
             yield Fact(key="driver", value=found["programmer"], where=line.where)
     several = _SEVERAL.search(line.text)
@@ -105,6 +135,8 @@ def _clock(line: Line) -> Iterator[Fact]:
 
 
 def _symptom(line: Line) -> Iterator[Fact]:
+    if line.text.startswith("No EEPROM/flash device found"):
+        yield Fact(key="symptom", value="no chip found", where=line.where)
     if _BAD_BYTE.search(line.text):
         erasing = "Expected=0xff" in line.text and "Verifying" not in line.text
         yield Fact(
@@ -124,13 +156,15 @@ def _command(line: Line) -> Iterator[Fact]:
     options = list(_split(words))
     given = dict(options)
     programmer = given.get("-p", given.get("--programmer", ""))
-    if not programmer:
+    jobs = {_OPTIONS[name] for name, _ in options if name in _OPTIONS}
+    is_default = not programmer and bool(jobs) and _TYPED.match(line.text)
+    if programmer.startswith("dummy") or not (programmer or is_default):
         return
-    yield Fact(key="programmer", value=programmer, where=line.where)
+    if programmer:
+        yield Fact(key="programmer", value=programmer, where=line.where)
     chip = given.get("-c", given.get("--chip", ""))
     if chip:
         yield Fact(key="asked_chip", value=chip, where=line.where)
-    jobs = {_OPTIONS[name] for name, _ in options if name in _OPTIONS}
     usual = Job.PROBE if chip else Job.DETECT
     if len(jobs) <= 1:
         yield Fact(key="job", value=next(iter(jobs), usual), where=line.where)
@@ -143,4 +177,14 @@ def _split(words: list[str]) -> Iterator[tuple[str, str]]:
         if word.startswith("--") and equals:
             yield name, value
         elif word.startswith("-"):
-            yield word, words[at + 1] if at + 1 < len(words) else ""
+            after = words[at + 1] if at + 1 < len(words) else ""
+            yield from [(word, after)] if word.startswith("--") else _letters(word[1:], after)
+
+
+def _letters(letters: str, after: str) -> Iterator[tuple[str, str]]:
+    """Yields the options of a word such as `-VE`; what follows a letter may be its value."""
+    for at, letter in enumerate(letters):
+        if letter in _TAKE_VALUES:
+            yield f"-{letter}", letters[at + 1 :] or after
+            return
+        yield f"-{letter}", ""

@@ -33,6 +33,7 @@ ARM_PARTS = {
 """The cores by the part number of ARM's, as /proc/cpuinfo prints it. Source: ARM's manuals."""
 _PAIR = re.compile(r"^\s*([A-Za-z][\w()/. -]*?)\s*:\s+(.+)$")
 _LIMITS = re.compile(r"hardware limits:\s+([0-9.]+) ([MG])Hz - ([0-9.]+) ([MG])Hz")
+_POLICY = re.compile(r"current policy: .* within ([0-9.]+) ([MG])Hz and ([0-9.]+) ([MG])Hz")
 _GOVERNOR = re.compile(r'governor "(\w+)"')
 _SAID_ONCE = {
     "machine": re.compile(r"^(?:OF: fdt: )?Machine model: (.+)$"),
@@ -105,7 +106,14 @@ class _Cluster:
 
     @property
     def mhz(self) -> str:
-        return self.keys.get("CPU max MHz", "").replace(",", ".")
+        """Returns its highest clock; empty if that is not told."""
+        told = self.keys.get("CPU max MHz", "").replace(",", ".")
+        return told if re.fullmatch(r"[0-9]+(\.[0-9]+)?", told) else ""
+
+    @property
+    def may_hide_others(self) -> bool:
+        """Returns True for clusters of ARM's that an old lscpu counts as sockets of one model."""
+        return self.name.startswith("Cortex-") and self.keys.get("Socket(s)", "1") not in "1-"
 
 
 def _lscpu(lines: list[Line]) -> Iterator[Fact]:
@@ -132,15 +140,19 @@ def _cores_of(clusters: list[_Cluster], common: dict[str, str], total: int) -> I
     if len(clusters) == 1:
         clusters[0].keys = common | clusters[0].keys
         counts = [total]
+        if clusters[0].may_hide_others:
+            yield Fact(key="mixed", value=clusters[0].name, where=clusters[0].where)
     else:
         counts = [cluster.cpus for cluster in clusters]
     if sum(counts) != total:
         counts = [0] * len(counts)
     first = 0
     for cluster, count in zip(clusters, counts, strict=True):
+        if cluster.mhz:
+            yield Fact(key="clock", value=cluster.mhz, where=cluster.where)
         for core in range(first, first + count):
             yield Fact(key=f"core.{core}.name", value=cluster.name, where=cluster.where)
-            if re.fullmatch(r"[0-9]+(\.[0-9]+)?", cluster.mhz):
+            if cluster.mhz:
                 yield Fact(key=f"core.{core}.mhz", value=cluster.mhz, where=cluster.where)
         first += count
 
@@ -172,19 +184,37 @@ def _cpuinfo(lines: list[Line]) -> Iterator[Fact]:
 
 
 def _cpupower(lines: list[Line]) -> Iterator[Fact]:
-    cores: list[int] = []
+    cores, fastest = list[int](), 0.0
     for line in lines:
         if match := re.match(r"analyzing CPU ([0-9]+):", line.text):
             cores = [int(match[1])]
         elif match := re.search(r"run at the same hardware frequency: ([0-9 ]+)", line.text):
             cores = [int(word) for word in match[1].split()]
         elif match := _LIMITS.search(line.text):
-            slowest, fastest = (
-                float(match[n]) * (1000 if match[n + 1] == "G" else 1) for n in (1, 3)
-            )
-            for core in cores:
-                yield Fact(key=f"core.{core}.mhz", value=f"{fastest:g}", where=line.where)
+            slowest, fastest = _range_mhz(match)
+            for key in ("clock", *(f"core.{core}.mhz" for core in cores)):
+                yield Fact(key=key, value=f"{fastest:g}", where=line.where)
             if slowest < fastest:
                 yield Fact(key="scales", value=f"{slowest:g}-{fastest:g}", where=line.where)
+        elif match := _POLICY.search(line.text):
+            yield from _policy(line, _range_mhz(match), cores, fastest)
         elif match := _GOVERNOR.search(line.text):
             yield Fact(key="governor", value=match[1], where=line.where)
+
+
+def _policy(
+    line: Line, limits: tuple[float, float], cores: list[int], fastest: float
+) -> Iterator[Fact]:
+    """Yields the clock that a policy holds the cores below, and whether it can change at all."""
+    slowest, highest = limits
+    if highest < fastest:
+        for key in ("held", *(f"core.{core}.held" for core in cores)):
+            yield Fact(key=key, value=f"{highest:g}", where=line.where)
+    if slowest == highest:
+        yield Fact(key="fixed", value=f"{highest:g}", where=line.where)
+
+
+def _range_mhz(match: re.Match[str]) -> tuple[float, float]:
+    """Returns the lowest and the highest clock of a line of cpupower's."""
+    slowest, fastest = (float(match[n]) * (1000 if match[n + 1] == "G" else 1) for n in (1, 3))
+    return slowest, fastest
