@@ -4,6 +4,9 @@
  * others are of the same family. Revisions that share an ID differ in how the second status
  * register is written: B parts take it together with the first, C parts by itself from 64 Mbit on.
  * A reset takes 12 ms out of an erase.
+ *
+ * The GD25LQ take both registers together at all sizes. No datasheet of theirs was at hand, nor one
+ * of the GD25Q256D: theirs are the times of the family, and nothing is said of suspensions.
  */
 #include "lists.h"
 
@@ -26,12 +29,49 @@
 	}											\
 }
 
+#define GD25_PLAIN_FIELDS(part, jedec, bytes)							\
+	.vendor = "GigaDevice", .name = (part), .id = (jedec), .size_bytes = (bytes),		\
+	SPI25_DRIVEN,										\
+	.page_bytes = 256, .program = {700, 3000}
+
+#define GD25_PLAIN_TRAITS									\
+	.status_write = {MS(10), MS(50)}, .wake_us_max = 100,					\
+	.protect_mask = 0x7c, .protect_mask_2 = 0x40,						\
+	.reset = SPI25_RESET_66_99, .reset_us_max = MS(15)
+
+#define GD25LQ(part, jedec, bytes, erase_ms_typ, erase_ms_max)					\
+{												\
+	GD25_PLAIN_FIELDS(part, jedec, bytes),							\
+	.spi25 = {GD25_PLAIN_TRAITS, .status_two_bytes = true},					\
+	.erase = {										\
+		{0x20, KIB(4), {MS(50), MS(500)}},						\
+		{0x52, KIB(32), {MS(150), MS(1200)}},						\
+		{0xd8, KIB(64), {MS(250), MS(2000)}},						\
+		{0xc7, (bytes), {MS(erase_ms_typ), MS(erase_ms_max)}},				\
+	}											\
+}
+
+#define GD25Q_4(part, jedec, bytes, erase_ms_typ, erase_ms_max)					\
+{												\
+	GD25_PLAIN_FIELDS(part, jedec, bytes),							\
+	.spi25 = {GD25_PLAIN_TRAITS, .status_2_apart = true,					\
+		.addresses = SPI25_ADDRESS_4_OPCODES},						\
+	.erase = {										\
+		{0x21, KIB(4), {MS(50), MS(500)}},						\
+		{0x5c, KIB(32), {MS(150), MS(1200)}},						\
+		{0xdc, KIB(64), {MS(250), MS(2000)}},						\
+		{0xc7, (bytes), {MS(erase_ms_typ), MS(erase_ms_max)}},				\
+	}											\
+}
+
 static const struct flash_chip chips[] = {
 	GD25Q("GD25Q80(B)", 0xc84014, MIB(1), 4000, 12000),
 	GD25Q("GD25Q16(B)", 0xc84015, MIB(2), 7000, 25000),
 	GD25Q("GD25Q32(B)", 0xc84016, MIB(4), 15000, 50000),
 	GD25Q("GD25Q64(B)", 0xc84017, MIB(8), 30000, 80000),
 	GD25Q("GD25Q127C/GD25Q128C", 0xc84018, MIB(16), 60000, 160000),
+	GD25Q_4("GD25Q256D/GD25Q256E", 0xc84019, MIB(32), 120000, 400000),
+	GD25LQ("GD25LQ128C/GD25LQ128D/GD25LQ128E", 0xc86018, MIB(16), 60000, 200000),
 };
 /* clang-format on */
 

@@ -3,6 +3,8 @@
  * ISSI IS25LP: datasheet of the IS25LP032/064/128 (Rev D). QE sits in the first status register,
  * which is read, changed and written as a whole; the function register (48h) tells of a
  * suspension.
+ *
+ * IS25WP256: the times of its SFDP.
  */
 #include "lists.h"
 
@@ -42,10 +44,27 @@
 	}											\
 }
 
+#define IS25WP_4(part, jedec, bytes, erase_ms_typ, erase_ms_max)				\
+{												\
+	.vendor = "ISSI", .name = (part), .id = (jedec), .size_bytes = (bytes),			\
+	SPI25_DRIVEN,										\
+	.page_bytes = 256, .program = {200, 1200},						\
+	.spi25 = {.status_write = {MS(10), MS(50)}, .wake_us_max = 100, .protect_mask = 0x3c,	\
+		.reset = SPI25_RESET_66_99, .reset_us_max = MS(15),				\
+		.addresses = SPI25_ADDRESS_4_OPCODES},						\
+	.erase = {										\
+		{0x21, KIB(4), {MS(48), MS(384)}},						\
+		{0x5c, KIB(32), {MS(160), MS(1280)}},						\
+		{0xdc, KIB(64), {MS(304), MS(2432)}},						\
+		{0xc7, (bytes), {MS(erase_ms_typ), MS(erase_ms_max)}},				\
+	}											\
+}
+
 static const struct flash_chip chips[] = {
 	IS25LP("IS25LP064", 0x9d6017, MIB(8), 22000, 60000),
 	IS25LP("IS25LP128", 0x9d6018, MIB(16), 45000, 120000),
 	IS25LP_4("IS25LP256", 0x9d6019, MIB(32), 90000, 270000),
+	IS25WP_4("IS25WP256", 0x9d7019, MIB(32), 60000, 360000),
 };
 /* clang-format on */
 

@@ -5,9 +5,11 @@
 const struct chip_list *const chip_lists[] = {
 	&adesto_chips,
 	&amd_memory_chips,
+	&amic_memory_chips,
 	&atmel_chips,
 	&atmel_memory_chips,
 	&eon_chips,
+	&fudan_chips,
 	&gigadevice_chips,
 	&intel_memory_chips,
 	&issi_chips,
@@ -15,6 +17,7 @@ const struct chip_list *const chip_lists[] = {
 	&macronix_memory_chips,
 	&microchip_chips,
 	&micron_chips,
+	&pmc_memory_chips,
 	&puya_chips,
 	&spansion_chips,
 	&sst_chips,
@@ -24,6 +27,7 @@ const struct chip_list *const chip_lists[] = {
 	&winbond_chips,
 	&winbond_memory_chips,
 	&xmc_chips,
+	&xtx_chips,
 	&generic_chips,
 	NULL,
 };

@@ -6,6 +6,10 @@
  *
  * Of 256 Mbit, E parts know no commands for addresses of four bytes, but have the mode and a bit in
  * the security register (2Bh) that tells it. On F parts that bit is about suspended programs.
+ *
+ * MX25R: the times of the SFDP of an MX25R6435F in its low-power mode. MX25U and MX25V: no
+ * datasheet was at hand, so theirs are the times of the E parts, and nothing is said of
+ * suspensions.
  */
 #include "lists.h"
 
@@ -72,6 +76,34 @@
 	}											\
 }
 
+#define MX25_LOW(part, jedec, bytes, erase_ms_typ, erase_ms_max)				\
+{												\
+	MX25L_FIELDS(part, jedec, bytes),							\
+	.spi25 = {MX25L_TRAITS,									\
+		.reset = SPI25_RESET_66_99, .reset_us_max = MS(15)},				\
+	.erase = {										\
+		{0x20, KIB(4), {MS(60), MS(300)}},						\
+		{0x52, KIB(32), {MS(500), MS(2000)}},						\
+		{0xd8, KIB(64), {MS(700), MS(2000)}},						\
+		{0xc7, (bytes), {MS(erase_ms_typ), MS(erase_ms_max)}},				\
+	}											\
+}
+
+#define MX25R(part, jedec, bytes, erase_ms_typ, erase_ms_max)					\
+{												\
+	.vendor = "Macronix", .name = (part), .id = (jedec), .size_bytes = (bytes),		\
+	SPI25_DRIVEN,										\
+	.page_bytes = 256, .program = {900, 5400},						\
+	.spi25 = {MX25L_TRAITS,									\
+		.reset = SPI25_RESET_66_99, .reset_us_max = MS(15)},				\
+	.erase = {										\
+		{0x20, KIB(4), {MS(48), MS(384)}},						\
+		{0x52, KIB(32), {MS(240), MS(1920)}},						\
+		{0xd8, KIB(64), {MS(480), MS(3840)}},						\
+		{0xc7, (bytes), {MS(erase_ms_typ), MS(erase_ms_max)}},				\
+	}											\
+}
+
 static const struct flash_chip chips[] = {
 	MX25L("MX25L8005/MX25L8006E/MX25L8008E/MX25V8005", 0xc22014, MIB(1), 7000, 15000),
 	MX25L("MX25L1605D/MX25L1608D/MX25L1673E", 0xc22015, MIB(2), 14000, 30000),
@@ -84,6 +116,10 @@ static const struct flash_chip chips[] = {
 	MX25L_MODE("MX25L25635E", 0xc22019, MIB(32), 160000, 400000),
 	MX25L_4("MX25L25635F/MX25L25645G", 0xc22019, MIB(32), 160000, 400000),
 	MX25L_4("MX66L51235F/MX25L51245G", 0xc2201a, MIB(64), 200000, 600000),
+	MX25R("MX25R6435F", 0xc22817, MIB(8), 52000, 312000),
+	MX25_LOW("MX25U6435E/F", 0xc22537, MIB(8), 50000, 80000),
+	MX25_LOW("MX25U12835F", 0xc22538, MIB(16), 80000, 200000),
+	MX25_LOW("MX25V8035F", 0xc22314, MIB(1), 7000, 15000),
 };
 /* clang-format on */
 

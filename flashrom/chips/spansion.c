@@ -7,6 +7,8 @@
  * part until they are cleared. Of 256 Mbit all commands are used in their form for addresses of
  * four bytes. The 4 KiB parameter sectors are left out: D8h erases them along with their 64 KiB.
  *
+ * S25FL512S: the typical times of its datasheet's first page; maxima are those of the S25FL128S.
+ *
  * S25FS-S: datasheet 002-00368. The sixth ID byte tells them from S25FL-S. Their 4 KiB sectors are
  * left out, too: while they are worked on, all sectors are alike.
  *
@@ -107,6 +109,17 @@
 	}											\
 }
 
+#define S25FL_S_256K_4(part, jedec, bytes, erase_ms_typ, erase_ms_max)				\
+{												\
+	S25FL_S_256K_FIELDS(part, jedec, bytes),						\
+	.spi25 = {S25FL_S_TRAITS(SPI25_RESET_F0),						\
+		.addresses = SPI25_ADDRESS_4_OPCODES},						\
+	.erase = {										\
+		{0xdc, KIB(256), {MS(520), MS(2600)}},						\
+		{0xc7, (bytes), {MS(erase_ms_typ), MS(erase_ms_max)}},				\
+	}											\
+}
+
 #define S25FS_S_64K(part, jedec, bytes, erase_ms_typ, erase_ms_max)				\
 {												\
 	S25FL_S_64K_FIELDS(part, jedec, bytes),							\
@@ -125,6 +138,7 @@ static const struct flash_chip chips[] = {
 	S25FL_S_64K("S25FL128S......0", 0x01180180, MIB(16), 33000, 165000),
 	S25FL_S_256K("S25FL128S......1", 0x01180080, MIB(16), 33000, 165000),
 	S25FL_S_64K_4("S25FL256S......0", 0x01190180, MIB(32), 66000, 330000),
+	S25FL_S_256K_4("S25FL512S", 0x01200080, MIB(64), 132000, 700000),
 	S25FS_S_64K("S25FS128S Small Sectors", 0x01180181, MIB(16), 36000, 180000),
 };
 /* clang-format on */

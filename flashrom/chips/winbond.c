@@ -78,6 +78,8 @@ static const struct flash_chip chips[] = {
 	W25Q("W25Q64JV-.M", 0xef7017, MIB(8), 20000, 100000),
 	W25Q("W25Q128.V..M", 0xef7018, MIB(16), 40000, 200000),
 	W25Q_4("W25Q256JV_M", 0xef7019, MIB(32), 80000, 400000),
+	W25Q("W25Q64JW...M", 0xef8017, MIB(8), 20000, 100000),
+	W25Q("W25Q128.JW.DTR", 0xef8018, MIB(16), 40000, 200000),
 };
 /* clang-format on */
 

@@ -2,7 +2,8 @@
 /*
  * Winbond on memory buses. W29 writes pages and has a six-byte ID entry, tIDA 10 us;
  * steppings with the usual entry are not here. W39V040A erases sectors of 64 KiB and pages of
- * 4 KiB; all that is given are maxima.
+ * 4 KiB; all that is given are maxima. The B and C parts erase sectors; their times are those of
+ * like parts.
  */
 #include "lists.h"
 
@@ -14,6 +15,17 @@
 	JEDEC_PAGE_DRIVEN(128), .program = {5000, 10000},					\
 	.jedec = {.id_wait_us = 10, .id_six_bytes = true},		\
 	.erase = {{0x10, (bytes), {MS(50), MS(100)}}},						\
+}
+
+#define W39V040(part, part_id)									\
+{												\
+	.vendor = "Winbond", .name = (part), .buses = BUS_LPC,					\
+	JEDEC_IDENTIFIED(part_id), .size_bytes = KIB(512),					\
+	JEDEC_BYTE_DRIVEN, .program = {35, 100}, .jedec = {.id_wait_us = 10},			\
+	.erase = {										\
+		{0x30, KIB(64), {MS(250), MS(2000)}},						\
+		{0x10, KIB(512), {MS(1250), MS(8000)}},						\
+	},											\
 }
 
 static const struct flash_chip chips[] = {
@@ -29,6 +41,8 @@ static const struct flash_chip chips[] = {
 			{0x10, KIB(512), {MS(50), MS(100)}},
 		},
 	},
+	W39V040("W39V040B", 0xda54),
+	W39V040("W39V040C", 0xda50),
 };
 /* clang-format on */
 

@@ -1,0 +1,30 @@
+/* SPDX-License-Identifier: GPL-2.0-or-later */
+/*
+ * XTX XT25F: no datasheet with times was at hand; they are those of like parts. Nothing is said of
+ * suspensions.
+ */
+#include "lists.h"
+
+/* clang-format off */
+#define XT25F(part, jedec, bytes, erase_ms_typ, erase_ms_max)					\
+{												\
+	.vendor = "XTX", .name = (part), .id = (jedec), .size_bytes = (bytes),			\
+	SPI25_DRIVEN,										\
+	.page_bytes = 256, .program = {700, 3000},						\
+	.spi25 = {.status_write = {MS(10), MS(50)}, .wake_us_max = 100,				\
+		.protect_mask = 0x7c, .protect_mask_2 = 0x40, .status_two_bytes = true},	\
+	.erase = {										\
+		{0x20, KIB(4), {MS(50), MS(400)}},						\
+		{0x52, KIB(32), {MS(150), MS(1600)}},						\
+		{0xd8, KIB(64), {MS(250), MS(2000)}},						\
+		{0xc7, (bytes), {MS(erase_ms_typ), MS(erase_ms_max)}},				\
+	}											\
+}
+
+static const struct flash_chip chips[] = {
+	XT25F("XT25F64B", 0x0b4017, MIB(8), 30000, 100000),
+	XT25F("XT25F128B", 0x0b4018, MIB(16), 60000, 200000),
+};
+/* clang-format on */
+
+const struct chip_list xtx_chips = CHIP_LIST(chips);
