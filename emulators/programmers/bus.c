@@ -12,6 +12,7 @@ int bus_init(struct bus *bus, const struct bus_options *options, void *memory)
 	chip_init(&bus->chip, options->part, &options->corner, memory);
 	bus->chip.noise_seed ^= options->seed;
 	bus->records_max = options->records_max;
+	bus->start_state = options->start_state;
 	return events_init(&bus->events, 1);
 }
 
@@ -51,6 +52,19 @@ static void give_up(struct bus *bus, uint64_t now_ns)
 	bus->gave_up = true;
 }
 
+static void start_chip(struct bus *bus, uint64_t now_ns)
+{
+	struct event event = {
+		.kind = EVENT_STARTS,
+		.name = start_state_name(bus->start_state),
+		.read_ns = now_ns,
+	};
+
+	chip_start_in(&bus->chip, bus->start_state, now_ns, &event.chip);
+	bus->start_state = START_READY;
+	events_append(&bus->events, &event);
+}
+
 /* Returns true if the chip still has power for a cycle at *@now_ns, which never runs backwards. */
 static bool begin(struct bus *bus, uint64_t *now_ns)
 {
@@ -59,6 +73,8 @@ static bool begin(struct bus *bus, uint64_t *now_ns)
 		*now_ns = bus->last_ns;
 	}
 	bus->last_ns = *now_ns;
+	if (bus->start_state != START_READY)
+		start_chip(bus, *now_ns);
 	if (!bus->gave_up && bus->events.count >= bus->records_max)
 		give_up(bus, *now_ns);
 	return !bus->gave_up;

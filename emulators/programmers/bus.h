@@ -10,6 +10,7 @@
 #ifndef EMULATORS_PROGRAMMERS_BUS_H
 #define EMULATORS_PROGRAMMERS_BUS_H
 
+#include "model/start_state.h"
 #include "record/events.h"
 
 #define BUS_REGISTERS_BYTES 1024
@@ -19,6 +20,8 @@ struct bus_options {
 	struct corner corner;
 	uint64_t seed;
 	uint64_t records_max; /* past that many the chip is silent */
+	/* As the part is found by its first command or cycle; it must fit. */
+	enum start_state start_state;
 };
 
 struct bus {
@@ -27,6 +30,7 @@ struct bus {
 	struct event open;     /* a record that may go on; kept if it has cycles */
 	uint32_t next_address; /* the state of a read that would go on */
 	uint64_t records_max;
+	enum start_state start_state; /* not begun yet, if it is not START_READY */
 	uint64_t last_ns;
 	uint64_t backward_count; /* the number of backward steps of the clock: a sound run has none
 				  */

@@ -19,6 +19,17 @@ static int parse_corner(const char *text, void *field)
 	return corner_parse(text, field);
 }
 
+/* No front says when power comes to the part. */
+static int parse_start_state(const char *text, void *field)
+{
+	enum start_state state;
+
+	if (start_state_parse(text, &state) < 0 || start_state_moment(state) == START_AT_PINS)
+		return -EINVAL;
+	*(enum start_state *)field = state;
+	return 0;
+}
+
 #define RECORDS_MAX ((uint64_t)EVENTS_CHUNK_COUNT * EVENTS_CHUNKS_MAX)
 
 #define FIELD(name_) ARGUMENT(struct settings, name_)
@@ -30,6 +41,7 @@ static const struct argument keys[] = {
 	{BUS_FIELD(corner), .wants = "no corner", .parse = parse_corner},
 	{BUS_FIELD(seed), .wants = "no number", .max = UINT64_MAX},
 	{BUS_FIELD(records_max), .wants = "no number", .min = 1, .max = RECORDS_MAX},
+	{BUS_FIELD(start_state), .wants = "no such state", .parse = parse_start_state},
 	{FIELD(image_in), .wants = "no path", .parse = argument_text},
 	{FIELD(image_offset), .wants = "no offset", .max = UINT32_MAX},
 	{FIELD(image_out_sparse), .wants = "no path", .parse = argument_text},
@@ -61,5 +73,7 @@ int settings_parse(char *text, struct settings *settings, char *error)
 	}
 	if (seen != 0 && seen != ALL_KEYS)
 		return refuse(error, "some keys are missing, the cell is", "incomplete");
+	if (seen != 0 && !start_state_fits(settings->bus.start_state, settings->bus.part))
+		return refuse(error, "a part that is never found so", settings->bus.part->name);
 	return 0;
 }

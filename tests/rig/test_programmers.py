@@ -164,6 +164,18 @@ def test_settings_name_part_content_and_files(tmp_path: Path) -> None:
     assert chip_entries(tmp_path) == {"events.jsonl": b"{}"}
 
 
+@pytest.mark.parametrize(
+    ("hazards", "state"),
+    [((), "ready"), (("starts:deaf-suspended",), "deaf-suspended"), (("starts:fresh",), "ready")],
+)
+def test_chip_is_found_in_the_state_that_a_device_can_begin(
+    hazards: tuple[str, ...], state: str, tmp_path: Path
+) -> None:
+    cell = make_cell(programmer=Programmer.LINUX_SPI, chip="S25FS128S", hazards=hazards)
+    values = chip_values(cell, region_of(cell, CHIPS["S25FS128S"]), tmp_path)
+    assert values["start_state"] == state
+
+
 def test_agent_is_told_what_to_watch_and_no_emulator(tmp_path: Path) -> None:
     write_payload(
         nicintel(), CHIPS["SST29EE010"], "SST29EE010", subject=make_subject(), scratch=tmp_path

@@ -89,6 +89,8 @@ class Hazard:
     """True if the subject's libflashrom does the job (images/library_client/)."""
     explained_rules: Sequence[str] = ()
     """Rules of the part that nobody could have kept, as it was found."""
+    start_state: str = ""
+    """The state in which the part is found behind a device of the guest; empty: ready."""
     phase_ns: int = 0
     """The period of what ends waits at moments that have nothing to do with the program; 0: none.
     By so much may such a wait last more or less by chance."""

@@ -50,6 +50,10 @@ STATES: dict[str, Callable[[ChipFacts], bool]] = {
 }
 
 
+AT_PINS = ("fresh", "resetting")
+"""The states that begin when a serial programmer turns its pins on. Devices do not say when."""
+
+
 class Starts(Hazard):
     name = "starts"
     form = "STATE"
@@ -64,6 +68,7 @@ class Starts(Hazard):
 
     def __init__(self, value: str) -> None:
         super().__init__(value)
+        self.start_state = "" if value in AT_PINS else value
         if value == "asleep":  # Only a first command to a sleeping part shows that it sleeps.
             self.explained_rules = ("power_down",)
 

@@ -71,6 +71,7 @@ def chip_values(cell: Cell, region: Region, scratch: Path) -> dict[str, str]:
         "corner": cell.corner,
         "seed": str(cell.seed),
         "records_max": str(records_max(cell)),
+        "start_state": next(filter(None, (h.start_state for h in hazards_of(cell))), "ready"),
         "image_in": str(scratch / PACKED / BEFORE),
         "image_offset": str(region.offset_bytes),
         "image_out_sparse": str(scratch / SPARSE_NAME),

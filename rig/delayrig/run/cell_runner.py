@@ -141,8 +141,8 @@ def _device_refusal(cell: Cell, chip: ChipFacts, subject: Subject) -> str:
         return ""
     if not knows_string(subject.program_bytes, device.driver):
         return f"{BUILT_WITHOUT}{device.driver}"
-    words = (hazard.emulator_words(cell) for hazard in hazards_of(cell))
-    if any(words):
+    serial = (hazard for hazard in hazards_of(cell) if not hazard.start_state)
+    if any(hazard.emulator_words(cell) for hazard in serial):
         return f"a part behind {cell.programmer} takes none of the emulator's options"
     kernel = device.kernel_of(cell.arch)
     if kernel and shape_of(cell).kernel != kernel:

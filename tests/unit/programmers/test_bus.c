@@ -8,6 +8,11 @@ static int sst29ee010(void **state)
 	return put_on_bus(state, "SST29EE010", RECORDS_MAX);
 }
 
+static int s25fs128s(void **state)
+{
+	return put_on_bus(state, "S25FS128S", RECORDS_MAX);
+}
+
 static int sst39sf040(void **state)
 {
 	return put_on_bus(state, "SST39SF040", RECORDS_MAX);
@@ -182,6 +187,23 @@ static void clock_that_goes_back_is_not_clean(void **state)
 	assert_int_equal(record(fixture, 0)->reply_ns, record(fixture, 0)->read_ns);
 }
 
+static void part_is_found_in_its_state_by_the_first_command(void **state)
+{
+	struct fixture *fixture = *state;
+	uint8_t flags;
+
+	fixture->bus.start_state = START_DEAF_SUSPENDED;
+	bus_select(&fixture->bus, fixture->now_ns);
+	bus_exchange(&fixture->bus, fixture->now_ns + 100, 0x07);
+	flags = bus_exchange(&fixture->bus, fixture->now_ns + 200, 0);
+	bus_deselect(&fixture->bus, fixture->now_ns + 300);
+	assert_int_equal(flags & 0x01, 0x01);
+	assert_int_equal(record_count(fixture), 2);
+	assert_int_equal(record(fixture, 0)->kind, EVENT_STARTS);
+	assert_int_equal(record(fixture, 0)->read_ns, fixture->now_ns);
+	assert_int_equal(record(fixture, 1)->chip.rule, CHIP_RULE_NONE);
+}
+
 #define ON(part_, test_) cmocka_unit_test_setup_teardown(test_, part_, take_off_bus)
 
 int main(void)
@@ -198,6 +220,7 @@ int main(void)
 		ON(sst29ee010, read_that_settles_a_wait_begins_a_record),
 		ON(sst39sf040_of_two_records, too_many_records_silence_the_part),
 		ON(sst39sf040, clock_that_goes_back_is_not_clean),
+		ON(s25fs128s, part_is_found_in_its_state_by_the_first_command),
 	};
 
 	return cmocka_run_group_tests(tests, NULL, NULL);

@@ -43,7 +43,8 @@ static void write_settings(struct fixture *fixture, unsigned int cell)
 	char text[8 * PATH_BYTES];
 
 	snprintf(text, sizeof(text),
-		"cell=%u\npart=SST29EE010\ncorner=max\nseed=1\nrecords_max=100\nimage_in=%s/"
+		"cell=%u\npart=SST29EE010\ncorner=max\nseed=1\nrecords_max=100\n"
+		"start_state=ready\nimage_in=%s/"
 		"before\n"
 		"image_offset=65536\nimage_out_sparse=%s/image-%u\nevents=%s/events-%u\n",
 		cell, fixture->folder, fixture->folder, cell, fixture->folder, cell);

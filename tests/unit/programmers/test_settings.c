@@ -16,12 +16,14 @@ static const char *const lines[] = {
 	"corner=max",
 	"seed=7",
 	"records_max=100",
+	"start_state=ready",
 	"image_in=/a=b",
 	"image_offset=65536",
 	"image_out_sparse=/c",
 	"events=/d",
 };
 
+#define START_STATE_LINE 5
 #define LINE_COUNT (sizeof(lines) / sizeof(lines[0]))
 
 /* Returns all lines, with one replaced by another, or left out for NULL. */
@@ -51,6 +53,7 @@ static void every_key_is_read(void **state)
 	assert_int_equal(settings.bus.corner.kind, CORNER_MAX);
 	assert_int_equal(settings.bus.seed, 7);
 	assert_int_equal(settings.bus.records_max, 100);
+	assert_int_equal(settings.bus.start_state, START_READY);
 	assert_string_equal(settings.image_in, "/a=b");
 	assert_int_equal(settings.image_offset, 65536);
 	assert_string_equal(settings.image_out_sparse, "/c");
@@ -82,8 +85,8 @@ static void each_missing_key_is_refused(void **state)
 static void bad_lines_are_named(void **state)
 {
 	static const char *const bad[LINE_COUNT] = {"cell=0", "part=W25Q999", "corner=fast",
-		"seed=-1", "records_max=0", "image_in=", "image_offset=4294967296", "cell=3",
-		"speed=1"};
+		"seed=-1", "records_max=0", "start_state=fresh",
+		"image_in=", "image_offset=4294967296", "cell=3", "speed=1"};
 
 	(void)state;
 	for (size_t i = 0; i < LINE_COUNT; i++) {
@@ -96,6 +99,17 @@ static void bad_lines_are_named(void **state)
 	}
 }
 
+static void state_that_does_not_fit_its_part_is_refused(void **state)
+{
+	char text[512], error[SETTINGS_ERROR_BYTES];
+	struct settings settings;
+
+	(void)state;
+	text_with(text, sizeof(text), START_STATE_LINE, "start_state=deaf-suspended");
+	assert_int_equal(settings_parse(text, &settings, error), -EINVAL);
+	assert_non_null(strstr(error, "SST29EE010"));
+}
+
 int main(void)
 {
 	const struct CMUnitTest tests[] = {
@@ -103,6 +117,7 @@ int main(void)
 		cmocka_unit_test(empty_text_is_no_chip),
 		cmocka_unit_test(each_missing_key_is_refused),
 		cmocka_unit_test(bad_lines_are_named),
+		cmocka_unit_test(state_that_does_not_fit_its_part_is_refused),
 	};
 
 	return cmocka_run_group_tests(tests, NULL, NULL);
