@@ -14,7 +14,7 @@
 #include <stdint.h>
 
 /* Told to a person where this is another one. */
-#define QEMU_NEEDED "QEMU 8.0 to 10.1, built as Debian builds it"
+#define QEMU_NEEDED "QEMU 9.1 to 10.1, built as Debian builds it"
 
 struct qemu;
 

@@ -311,6 +311,15 @@ def test_qemu_that_cannot_load_the_plugin_is_refused_in_its_own_words(
     assert ask("echo 'qemu: bad plugin' >&2; exit 1").endswith("qemu: bad plugin")
 
 
+def test_qemu_with_another_plugin_interface_is_refused_with_the_versions_that_fit(
+    ask: Callable[[str], str],
+) -> None:
+    refusal = ask("echo 'Could not load plugin p: it requires API version 3' >&2; exit 1")
+    assert "API version 3; it needs QEMU 9.1 to 10.1" in refusal
+    plugin_says = (CHECKOUT / "emulators" / "programmers" / "qemu.h").read_text()
+    assert chip_plugin.QEMU_NEEDED.removeprefix("it needs ") in plugin_says
+
+
 def test_qemu_that_is_not_there_is_refused() -> None:
     refusal_of_qemu.cache_clear()
     assert "cannot be asked" in refusal_of_qemu("/no/qemu", Path("/p.so"), "nicintel", ())

@@ -14,6 +14,8 @@ from pathlib import Path
 CHECK_LIMIT_S = 60
 CELL_KEY = "cell"
 LINE_START = "chip plugin: "
+NOT_LOADED = "Could not load plugin"
+QEMU_NEEDED = "it needs QEMU 9.1 to 10.1, built as Debian builds it"
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -55,4 +57,6 @@ def refusal_of_qemu(program: str, plugin: Path, front: str, words: tuple[str, ..
     lines = done.stderr.splitlines()
     # QEMU warns and complains beside the plugin, or alone where it could not even load it.
     said = [line.removeprefix(LINE_START) for line in lines if line.startswith(LINE_START)]
+    if not said and NOT_LOADED in done.stderr:
+        said = [*lines, QEMU_NEEDED]
     return f"this QEMU has no {front}: {'; '.join(said or lines) or 'it does not say why'}"

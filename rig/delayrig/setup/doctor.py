@@ -29,6 +29,8 @@ from delayrig.setup.security import QEMU
 
 FREE_BYTES_MIN = 2 * 1024**3
 QEMU_PACKAGE, QEMU_VERSION_MIN = "qemu-system-x86", "9.1"
+QEMU_VERSION_END = "10.2"
+"""The first version whose plugins have another interface (emulators/cpu_plugin/)."""
 RT_RUNTIME = Path("/proc/sys/kernel/sched_rt_runtime_us")
 SET_UP = "rig/rig setup"
 
@@ -107,6 +109,11 @@ def _check_qemu(_context: Context) -> Finding:
     where = shutil.which(QEMU)
     if not version or where is None:
         return problem(f"{QEMU} does not start", SET_UP)
+    if new_enough(version, QEMU_VERSION_END):
+        return problem(
+            f"{where} is {version}, and the rig's plugins fit versions before {QEMU_VERSION_END}",
+            "put the qemu-system-x86 of Debian 13, or of bookworm-backports, first in the PATH",
+        )
     if new_enough(version, QEMU_VERSION_MIN):
         return ok(f"{version} ({where})")
     return problem(
