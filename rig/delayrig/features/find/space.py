@@ -13,8 +13,11 @@ REGION_KIB = 4
 SOURCE = "rig/rig find"
 SPI_PARTS = ["W25Q128JV", "AT45DB321D", "SST25VF040B", "M95M02-DR"]
 """One part of each way to be written: pages, a buffer, bytes, an EEPROM."""
-OTHER_PARTS = ["AT29C020", "SST39SF040", "W39V040A", "M50FW040"]
-"""Parts that are not on SPI: written by pages and by bytes, on LPC, on FWH."""
+OTHER_PARTS = ["W29C020", "SST39SF040", "W39V040A", "M50FW040"]
+"""Parts that are not on SPI: written by pages and by bytes, on LPC, on FWH.
+
+None is an AT29C020, of which releases leave out bytes on every machine.
+"""
 MIPS: list[float | None] = [250.0, 1000.0, 16.0]
 CORES: list[int | None] = [2]
 HAZARDS = [
