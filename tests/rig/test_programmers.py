@@ -320,6 +320,14 @@ def test_qemu_with_another_plugin_interface_is_refused_with_the_versions_that_fi
     assert chip_plugin.QEMU_NEEDED.removeprefix("it needs ") in plugin_says
 
 
+def test_qemu_that_crashes_when_it_is_tried_is_refused_with_the_versions_that_fit(
+    ask: Callable[[str], str],
+) -> None:
+    refusal = ask("echo 'qemu: warning: no peer' >&2; kill -SEGV $$")
+    assert refusal.startswith("this QEMU has no nicintel: it ended by signal 11")
+    assert refusal.endswith(chip_plugin.QEMU_NEEDED)
+
+
 def test_qemu_that_is_not_there_is_refused() -> None:
     refusal_of_qemu.cache_clear()
     assert "cannot be asked" in refusal_of_qemu("/no/qemu", Path("/p.so"), "nicintel", ())

@@ -57,6 +57,9 @@ def refusal_of_qemu(program: str, plugin: Path, front: str, words: tuple[str, ..
     lines = done.stderr.splitlines()
     # QEMU warns and complains beside the plugin, or alone where it could not even load it.
     said = [line.removeprefix(LINE_START) for line in lines if line.startswith(LINE_START)]
-    if not said and NOT_LOADED in done.stderr:
+    if done.returncode < 0:
+        # It called into a QEMU that is laid out otherwise.
+        said = [f"it ended by signal {-done.returncode} when it was tried", QEMU_NEEDED]
+    elif not said and NOT_LOADED in done.stderr:
         said = [*lines, QEMU_NEEDED]
     return f"this QEMU has no {front}: {'; '.join(said or lines) or 'it does not say why'}"
