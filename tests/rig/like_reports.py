@@ -1,7 +1,8 @@
 # SPDX-License-Identifier: GPL-2.0-or-later
 """Bug reports as users write them: output of programs, with changed names and numbers.
 
-The facts (machine, programmer, part, symptom) are those of public reports. Each has its right
+Most have facts (machine, programmer, part, symptom) of public reports, some are made up to show
+one trait, such as two programmers or the lines of a journal. Each has its right
 `try` line, and the questions that it leaves open.
 """
 
