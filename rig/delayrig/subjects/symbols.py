@@ -166,15 +166,15 @@ class Symbols:
 
     @_alone
     def size(self, address: int) -> int:
-        """Returns the size of the function that begins there; 0 if it is unknown.
+        """Returns the size in bytes of the function that begins there; 0 if it is unknown.
 
-        Symbols and call frame information have sizes in bytes.
+        Call frame information is read if no symbol has it, since that takes long.
         """
-        sizes = [size for begin, size, _ in self._functions if begin == address]
-        frame = self._frames.near(address)
+        size = max((size for begin, size, _ in self._functions if begin == address), default=0)
+        frame = None if size else self._frames.near(address)
         if frame is not None and frame["initial_location"] == address:
-            sizes.append(int(frame["address_range"]))
-        return max(sizes, default=0)
+            return int(frame["address_range"])
+        return size
 
     @_alone
     def file_offset(self, address: int) -> int:
