@@ -141,6 +141,30 @@ def test_wait_as_long_as_one_that_signals_cut_before_is_no_new_fault() -> None:
     assert Change.NEW not in changes(before, now)
 
 
+STEPS = ["wall-clock-step:+3600,7", "short-waits"]
+ASKED_BY_RIG = site((), 99 * US, 99 * US, count=400)
+
+
+def test_step_of_the_wall_clock_meets_a_wait_at_any_moment_of_it() -> None:
+    before = cell(BEFORE, site((), 99 * US, 76_500), hazards=STEPS)
+    now = cell(AFTER, site((), 99 * US, 63_400), hazards=STEPS)
+    assert changes(before, now) == [Change.AS_BEFORE]
+
+
+def test_step_of_the_wall_clock_may_meet_another_of_the_waits_that_poll_it() -> None:
+    sleep = site(SYNC, SECOND, SECOND)
+    before = cell(BEFORE, site((), 99 * US, 76_500), sleep, hazards=STEPS)
+    now = cell(AFTER, ASKED_BY_RIG, site(POLL, 50 * US, 3 * US), sleep, hazards=STEPS)
+    assert Change.NEW not in changes(before, now)
+
+
+def test_longer_wait_that_ends_at_a_step_of_the_wall_clock_is_new_where_it_did_not() -> None:
+    short, sleep = site((), 99 * US, 76_500), site(SYNC, SECOND, SECOND)
+    before = cell(BEFORE, short, sleep, hazards=STEPS)
+    now = cell(AFTER, short, site(SETTLE, SECOND, 5 * MS), hazards=STEPS)
+    assert Change.NEW in changes(before, now)
+
+
 def outcome_of(before: CellResult, after: CellResult, **terms: Any) -> tuple[int, Outcome]:
     """Decides a gate of that cell and a sound one; returns the exit code and the cell's outcome."""
     decision = beside_a_good_one(before, after, **terms)
@@ -225,6 +249,12 @@ def test_job_that_neither_can_do_is_not_judged_and_one_lost_is_refused(verdict: 
     assert outcome_of(timed(BEFORE), pair[1]) == (1, Outcome.UNSAFE)
     in_real_time = [msgspec.structs.replace(each, lane="live") for each in (timed(BEFORE), pair[1])]
     assert outcome_of(*in_real_time)[0] == 4
+
+
+def test_subject_that_lacks_a_descriptor_and_says_so_is_a_doubt_and_not_convicted() -> None:
+    scarce: dict[str, Any] = {"hazards": ["few:descriptors,4"]}
+    failed = timed(AFTER, verdict=Verdict.OP_FAILED, job_done=False, **scarce)
+    assert outcome_of(timed(BEFORE, **scarce), failed) == (4, Outcome.DOUBT)
 
 
 def test_doubt_that_the_baseline_is_in_as_well_is_no_change() -> None:

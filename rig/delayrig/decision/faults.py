@@ -46,7 +46,8 @@ class Change(StrEnum):
 
 FAILED = (Verdict.OP_FAILED, Verdict.HUNG)
 REFUSING = (Change.NEW, Change.WORSE)
-NOTHING_CUT: Mapping[str, int] = {}
+NOTHING_CUT: Mapping[str, range] = {}
+ENDLESS_NS = 2**63
 
 
 class Fault(msgspec.Struct, frozen=True, kw_only=True):
@@ -88,12 +89,12 @@ class _Found:
     seen_ns: tuple[int, int] | None = None
 
 
-def lengths_cut(cells: Iterable[CellResult]) -> dict[str, int]:
-    """Returns from which length on waits are cut short under each hazard that ends waits.
+def lengths_cut(cells: Iterable[CellResult]) -> dict[str, range]:
+    """Returns between which lengths waits are cut short under each hazard that ends waits.
 
-    Which of a program's sleeps a signal meets is chance, and which lengths it sleeps for depends on
-    what it asks. So a length counts as cut if a longer wait was, and none from this length on was
-    whole although the hazard met it.
+    Which of a program's waits a hazard meets is chance, and which lengths it asks for is its own
+    affair. So a length counts as cut if another was, and none between the two was whole although
+    the hazard met it.
     """
     short, met = (
         defaultdict[str, set[int]](set),
@@ -106,10 +107,16 @@ def lengths_cut(cells: Iterable[CellResult]) -> dict[str, int]:
                 if site.short:
                     short[hazard.name].add(length)
                 met[hazard.name][length] += _times_met(hazard, site)
-    return {
-        name: 1 + max((ns for ns in met[name] if ns < min(cut) and met[name][ns] >= 1), default=0)
-        for name, cut in short.items()
-    }
+    return {name: _range_cut(cut, met[name]) for name, cut in short.items()}
+
+
+def _range_cut(cut: set[int], met: Mapping[int, float]) -> range:
+    """Returns the lengths from the longest whole one below those cut to the shortest above."""
+    whole = [ns for ns, times in met.items() if times >= 1]
+    return range(
+        1 + max((ns for ns in whole if ns < min(cut)), default=0),
+        min((ns for ns in whole if ns > max(cut)), default=ENDLESS_NS),
+    )
 
 
 def _times_met(hazard: Hazard, site: SiteWaits) -> float:
@@ -130,7 +137,7 @@ def _striking(cell: CellResult) -> list[Hazard]:
 
 
 def compare_faults(
-    before: CellResult | None, now: CellResult, cut: Mapping[str, int] = NOTHING_CUT
+    before: CellResult | None, now: CellResult, cut: Mapping[str, range] = NOTHING_CUT
 ) -> list[Fault]:
     """Returns what became of each fault of a place, the gravest first.
 
@@ -184,6 +191,8 @@ def _faults_of(cell: CellResult) -> list[_Found]:
 
 def _may_be_done(cell: CellResult) -> bool:
     """Returns True unless it is sure that the job failed."""
+    if cell.verdict is Verdict.OP_FAILED and any(hazard_of(word).may_fail for word in cell.hazards):
+        return True
     return cell.job_done or cell.unfinished or cell.verdict is Verdict.CORRUPT
 
 
@@ -329,11 +338,11 @@ def _only_asks_longer(one: _Found, other: _Found, slack_ns: int) -> bool:
     return other.asked_ns > one.asked_ns and other.seen_ns[0] >= one.seen_ns[0] - slack_ns
 
 
-def _new(each: _Found, before: CellResult | None, struck: Sequence[int]) -> Fault:
+def _new(each: _Found, before: CellResult | None, struck: Sequence[range]) -> Fault:
     """Returns a fault of the candidate alone, with what the baseline waited there.
 
     It is no new one if the baseline has it too wherever the hazard happens to strike: `struck` are
-    the shortest waits that were cut there.
+    the lengths that were cut there.
     """
     good = [
         site.least_ns
@@ -342,7 +351,7 @@ def _new(each: _Found, before: CellResult | None, struck: Sequence[int]) -> Faul
         and length_class_ns(site.requested_ns) == each.length_ns
         and UNKNOWN not in each.key
     ]
-    by_chance = each.witness == Witness.DELAY and any(ns <= each.length_ns for ns in struck)
+    by_chance = each.witness == Witness.DELAY and any(each.length_ns in cut for cut in struck)
     change = Change.AS_BEFORE if by_chance else Change.NEW
     return _fault(each, change, before_ns=next(iter(good), None))
 

@@ -365,7 +365,7 @@ class _Judge:
     absolute: bool
     beside: frozenset[str]
     unheard: Mapping[str, str]
-    cut: Mapping[str, int]
+    cut: Mapping[str, range]
     intervals: int
     floor_ns: int
 

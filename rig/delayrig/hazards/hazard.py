@@ -96,6 +96,8 @@ class Hazard:
     By so much may such a wait last more or less by chance."""
     ends_waits: bool = False
     """True if it ends a program's waits: what such a program asks for then tells which ones."""
+    may_fail: bool = False
+    """True if a subject that says so and ends does nothing wrong."""
     why_uncounted: str = ""
     """Why the subject's time under it is no cost of its own; empty if it is one."""
 

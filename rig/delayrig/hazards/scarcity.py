@@ -46,6 +46,7 @@ class Few(_OfSubject):
     about = "the subject has few descriptors, little memory or no threads: few:descriptors,4"
     concern = Concern.SAFETY
     repeatable = True
+    may_fail = True
 
     def spec_lines(self, cell: Cell) -> Sequence[str]:
         what, _, most = self.value.partition(",")

@@ -30,6 +30,7 @@ class WallClockStep(Hazard):
     )
     about = f"the wall clock is stepped every {EVERY_MS} ms, or every EVERY_MS"
     concern = Concern.SAFETY
+    ends_waits = True
 
     def __init__(self, value: str) -> None:
         super().__init__(value)
@@ -38,6 +39,7 @@ class WallClockStep(Hazard):
             raise ValueError(value)
         self.step_s = int(match[1] + match[2])
         self.every_ms = int(match[3] or EVERY_MS)
+        self.phase_ns = self.every_ms * NS_PER_MS
         if abs(self.step_s) * max(60_000 // self.every_ms, 1) > STEPPED_S_MAX:
             raise ValueError(value)
 
