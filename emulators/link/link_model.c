@@ -113,6 +113,7 @@ static const struct key keys[] = {
 	{KEY("write-max", write_len_max, LINK_MODEL_LEN_MAX)},
 	{KEY("read-max", read_len_max, LINK_MODEL_LEN_MAX)},
 	{KEY("cs-late-us", quirks.cs_late_us, US_MAX)},
+	{KEY("pause-us", quirks.pause_us, US_MAX)},
 	{KEY("silent", quirks.silent, 1)},
 	{KEY("ack-first", quirks.ack_first, 1)},
 	{KEY("ack-bytes", quirks.ack_bytes, LINK_MODEL_LEN_MAX), .min = LINK_MODEL_ACK_BYTES_MIN},
@@ -235,7 +236,7 @@ void link_model_format(const struct link_model *model, char *text)
 bool link_model_takes_time(const struct link_model *model)
 {
 	return model->baud > 0 || model->usb_frame_us > 0 || model->reply_us_max > 0 ||
-	       model->quirks.cs_late_us > 0;
+	       model->quirks.cs_late_us > 0 || model->quirks.pause_us > 0;
 }
 
 /* Rounded up: no byte is early. */

@@ -24,6 +24,7 @@
  */
 struct device_quirks {
 	uint32_t cs_late_us; /* chip select rises that long after the reply is on its way */
+	uint32_t pause_us;   /* it looks at no request for that long after a transfer */
 	uint32_t silent;     /* no answer to an opcode that it does not offer */
 	uint32_t ack_first;  /* S_BUSTYPE and S_SPI_FREQ are acknowledged before their arguments */
 	uint32_t ack_bytes;  /* a read of more has an ACK before each so many bytes */

@@ -181,12 +181,26 @@ static void lose_as_planned(struct chip *chip)
 	lose(chip, at_ns);
 }
 
+/*
+ * No client can see when the supply reached its minimum, which is where tVSL and tPUW begin:
+ * nothing is owed after a ramp.
+ */
+static void end_ramp(struct chip *chip)
+{
+	chip_power_on(chip, chip->power.ramp_until_ns);
+	chip->power.ramp_until_ns = 0;
+	chip->debt.open = false;
+	chip->write_debt.open = false;
+}
+
 static void settle_power(struct chip *chip, uint64_t now_ns)
 {
 	const struct chip_power *power = &chip->power;
 
 	if (power->planned && power->at_ns <= now_ns)
 		lose_as_planned(chip);
+	if (power->off && power->ramp_until_ns > 0 && now_ns >= power->ramp_until_ns)
+		end_ramp(chip);
 	if (power->off && power->cut.off_ns > 0 && now_ns - power->at_ns >= power->cut.off_ns)
 		chip_power_on(chip, power->at_ns + power->cut.off_ns);
 }

@@ -144,7 +144,8 @@ struct chip_power {
 	uint64_t works_before; /* the works that had begun before it was planned */
 	bool planned;          /* the work in hand is the one: at at_ns */
 	bool off;
-	bool told; /* by the facts of a command */
+	bool told;              /* by the facts of a command */
+	uint64_t ramp_until_ns; /* its supply rises until then; 0: at once */
 	uint64_t at_ns;
 };
 

@@ -17,6 +17,7 @@ enum opcode {
 };
 
 #define ADDRESS_BYTES_MAX 4
+#define NS_PER_MS UINT64_C(1000000)
 
 /* One session that went before, which ended at @now_ns and did not tidy up. */
 struct session {
@@ -95,6 +96,30 @@ static void start_fresh(struct session *session)
 {
 	chip_power_cycle(session->chip, session->now_ns);
 	session->chip->power.told = true;
+}
+
+static void start_ramp(struct session *session, uint64_t ms)
+{
+	struct chip_power *power = &session->chip->power;
+
+	chip_power_off(session->chip, session->now_ns);
+	power->told = true;
+	power->ramp_until_ns = session->now_ns + ms * NS_PER_MS;
+}
+
+static void start_ramp_1ms(struct session *session)
+{
+	start_ramp(session, 1);
+}
+
+static void start_ramp_10ms(struct session *session)
+{
+	start_ramp(session, 10);
+}
+
+static void start_ramp_100ms(struct session *session)
+{
+	start_ramp(session, 100);
 }
 
 static void start_resetting(struct session *session)
@@ -220,6 +245,9 @@ struct row {
 static const struct row rows[] = {
 	[START_READY] = {"ready", START_AT_CONNECT, NULL, NULL},
 	[START_FRESH] = {"fresh", START_AT_PINS, has_power_up, start_fresh},
+	[START_RAMP_1MS] = {"ramp-1ms", START_AT_PINS, NULL, start_ramp_1ms},
+	[START_RAMP_10MS] = {"ramp-10ms", START_AT_PINS, NULL, start_ramp_10ms},
+	[START_RAMP_100MS] = {"ramp-100ms", START_AT_PINS, NULL, start_ramp_100ms},
 	[START_RESETTING] = {"resetting", START_AT_PINS, has_reset, start_resetting},
 	[START_ASLEEP] = {"asleep", START_AT_CONNECT, has_power_down, start_asleep},
 	[START_ERASING] = {"erasing", START_AT_CONNECT, is_unlocked, start_erasing},

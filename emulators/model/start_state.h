@@ -11,8 +11,11 @@
 #include "chip.h"
 
 enum start_state {
-	START_READY,      /* idle for ever */
-	START_FRESH,      /* power came when the client turned the pins on */
+	START_READY,    /* idle for ever */
+	START_FRESH,    /* power came when the client turned the pins on */
+	START_RAMP_1MS, /* the supply began to rise then: until it is up, the part is not there */
+	START_RAMP_10MS,
+	START_RAMP_100MS,
 	START_RESETTING,  /* a reset began then */
 	START_ASLEEP,     /* in deep power-down */
 	START_ERASING,    /* the smallest erase began when the client connected */

@@ -125,10 +125,12 @@ static enum link_status pass_line(
 static enum link_status take_request(
 	struct server *server, struct link *link, const struct serprog_request *request)
 {
+	const struct device_quirks *quirks = &server->device->options.link.quirks;
 	enum link_status status = pass_line(server, link, request);
 
-	if (status == LINK_REQUEST && server->device->options.link.quirks.cs_late_us > 0)
-		status = link_wait_until(link, server->device->cs_rises_ns);
+	if (status == LINK_REQUEST && (quirks->cs_late_us > 0 || quirks->pause_us > 0))
+		status = link_wait_until(
+			link, server->device->cs_rises_ns + quirks->pause_us * UINT64_C(1000));
 	if (status == LINK_REQUEST && hit(server, link, FAULT_HANG_UP))
 		return LINK_CLOSED;
 	return status == LINK_REQUEST ? hold_up(server, link, FAULT_STALL) : status;

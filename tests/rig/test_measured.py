@@ -5,6 +5,7 @@ from delayrig.decision.decision import Decision, Limits, Outcome, Side
 from delayrig.features.documents.measured import (
     GATE_MARK,
     RUN_MARK,
+    firmwares_page,
     known_bad_page,
     newest_page,
     requoted,
@@ -137,6 +138,19 @@ def test_known_bad_builds_with_the_same_answers_share_a_row() -> None:
     assert "| unsafe | unsafe | unsafe | 2 | `b0` `b2` |" in page
     assert "| unsafe | unsafe | doubt | 1 | `b1` |" in page
     assert "`rig/rig selfcheck known-bad --stripped --renamed`: 3 of 3 builds" in page
+
+
+def test_page_of_firmwares_has_a_row_a_device_and_a_column_a_flashrom() -> None:
+    old = replace(run_of(20).cells[0], hazards=["starts:asleep", "link:silent=1"])
+    facts = replace(old.subject, name="debian:sid", version="1.8.0")
+    new = replace(old, subject=facts, verdict=Verdict.HUNG)
+    other = replace(old, hazards=["link:exec-acks=1"])
+    page = firmwares_page(Results(run=make_run_header(), cells=[old, new, other], contrasts=[]))
+    assert "| `debian:sid` 1.8.0 |" in page
+    lines = page.splitlines()
+    assert any(line.startswith("| `starts:asleep`, `silent=1` |") for line in lines)
+    assert any(line.endswith("| pass | hung |") for line in lines)
+    assert any(line.endswith("| pass | - |") for line in lines)
 
 
 def test_page_of_the_newest_has_versions_and_what_convicts() -> None:

@@ -21,7 +21,8 @@ from tests.rig.builders import CHECKOUT
 from tests.rig.plan_texts import CHIPS, levels, shipped
 
 SHIPPED = [
-    *("chips", "default", "full", "gate", "known-bad", "live", "live-hazards", "long-jobs"),
+    *("chips", "default", "firmwares", "full", "gate", "known-bad", "live", "live-hazards"),
+    "long-jobs",
     *("never-accused", "newest", "past-mistakes", "proposal", "releases", "smoke", "survey"),
     *("threshold", "write-time"),
 ]

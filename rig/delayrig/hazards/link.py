@@ -24,7 +24,7 @@ PRESETS = {
 _COUNT = r"[1-9][0-9]{0,9}"
 _LINK_KEYS = (
     *("baud", "usb-frame-us", "serial-buffer", "opbuf", "write-max", "read-max"),
-    *("cs-late-us", "real-write", "delay-down-us", "delay-up-us"),
+    *("cs-late-us", "pause-us", "real-write", "delay-down-us", "delay-up-us"),
 )
 _PIECES = r"ack-bytes=(?:1[6-9]|[2-9][0-9]|[1-9][0-9]{2,7})"
 _RANGES = ("reply-us",)

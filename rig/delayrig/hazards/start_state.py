@@ -38,6 +38,7 @@ def _waits(*names: str) -> Callable[[ChipFacts], bool]:
 # (model/start_state.c).
 STATES: dict[str, Callable[[ChipFacts], bool]] = {
     "fresh": _waits("power_up_to_select", "power_up_to_write"),
+    **dict.fromkeys(("ramp-1ms", "ramp-10ms", "ramp-100ms"), lambda _: True),
     "resetting": _waits("soft_reset"),
     "asleep": _waits("deep_power_down"),
     "erasing": _is_unlocked,
@@ -50,7 +51,8 @@ STATES: dict[str, Callable[[ChipFacts], bool]] = {
 }
 
 
-AT_PINS = ("fresh", "resetting")
+RAMPS = ("ramp-1ms", "ramp-10ms", "ramp-100ms")
+AT_PINS = ("fresh", "resetting", *RAMPS)
 """The states that begin when a serial programmer turns its pins on. Devices do not say when."""
 
 

@@ -186,7 +186,7 @@ static void formatted_link_reads_back_as_the_same(void **state)
 	static const char longest[] =
 		"baud=100000000,usb-frame-us=1000000,reply-us=999999-1000000,"
 		"serial-buffer=65535,opbuf=4096,write-max=16777215,read-max=16777215,"
-		"cs-late-us=1000000,silent=1,ack-first=1,ack-bytes=16777215,"
+		"cs-late-us=1000000,pause-us=1000000,silent=1,ack-first=1,ack-bytes=16777215,"
 		"real-write=16777215,no-pin-state=1,no-bustype=1,spi-modes=1,"
 		"delay-at-once=1,delay-silent=1,delay-down-us=1000000,delay-up-us=1000000,"
 		"exec-acks=1";

@@ -127,6 +127,29 @@ static void whole_wait_is_too_early_where_chip_select_rises_after_the_reply(void
 	assert_int_equal(early_after_power_down(*state, "cs-late-us=1000"), 1);
 }
 
+/* Returns the violations of a client that sends 1 ns after a deep power-down of 3 us. */
+static int early_at_once(struct served *served, const char *link)
+{
+	const char *const extra[] = {"--clock", "scripted:1", "--link", link, NULL};
+	uint8_t reply[4];
+	char *events;
+	int count;
+
+	served_start(served, extra);
+	served_spi(served, (const uint8_t[]){0xB9}, 1, reply, 0);
+	served_spi(served, (const uint8_t[]){0xAB}, 1, reply, 0);
+	events = served_end_with_events(served);
+	count = count_of(events, "\"violation\":\"tdp\"");
+	free(events);
+	return count;
+}
+
+static void device_that_needs_a_pause_holds_up_what_comes_sooner(void **state)
+{
+	assert_int_equal(early_at_once(*state, "pause-us=1"), 1);
+	assert_int_equal(early_at_once(*state, "pause-us=3"), 0);
+}
+
 /* The arguments come later, and the rest of the answer after them. */
 static void setting_is_acknowledged_before_its_arguments(void **state)
 {
@@ -228,6 +251,7 @@ int main(int argc, char *argv[])
 		WITH_SERVED(slow_line_holds_requests_and_replies),
 		WITH_SERVED(request_that_ends_the_link_is_not_answered),
 		WITH_SERVED(whole_wait_is_too_early_where_chip_select_rises_after_the_reply),
+		WITH_SERVED(device_that_needs_a_pause_holds_up_what_comes_sooner),
 		WITH_SERVED(setting_is_acknowledged_before_its_arguments),
 	};
 

@@ -54,6 +54,39 @@ static void fresh_part_owes_power_up_times_from_then_on(void **state)
 	assert_int_equal(bench->facts.rule, CHIP_RULE_NONE);
 }
 
+static void part_is_not_there_until_its_supply_is_up_and_owes_nothing_then(void **state)
+{
+	struct bench *bench = *state;
+
+	begin(bench, START_RAMP_10MS);
+	bench->now_ns += 10 * MS - 1;
+	bench_op(bench, 0x9F, 3);
+	assert_int_equal(bench->facts.rule, CHIP_RULE_NONE);
+	assert_false(bench->facts.lost_power);
+	assert_int_equal(bench->reply[0], 0xFF);
+	bench->now_ns += 1;
+	bench_op(bench, 0x9F, 3);
+	assert_int_equal(bench->facts.rule, CHIP_RULE_NONE);
+	assert_int_equal(bench->reply[0], 0xEF);
+	bench_op(bench, 0x06, 0);
+	assert_int_equal(bench->facts.rule, CHIP_RULE_NONE);
+}
+
+static void ramps_differ_in_their_length(void **state)
+{
+	static const enum start_state ramps[] = {START_RAMP_1MS, START_RAMP_10MS, START_RAMP_100MS};
+	struct bench *bench = *state;
+	uint64_t length_ns = 1 * MS;
+
+	for (size_t i = 0; i < 3; i++, length_ns *= 10) {
+		begin(bench, ramps[i]);
+		bench->now_ns += length_ns - 1;
+		assert_int_equal(bench_status(bench), 0xFF);
+		bench->now_ns += 1;
+		assert_int_equal(bench_status(bench), 0x00);
+	}
+}
+
 static void resetting_part_hears_nothing_for_as_long_as_a_reset_takes(void **state)
 {
 	struct bench *bench = *state;
@@ -177,6 +210,8 @@ int main(void)
 	const struct CMUnitTest tests[] = {
 		WITH(w25q128jv, sleeping_part_is_silent_until_it_is_woken_and_waited_for),
 		WITH(w25q128jv, fresh_part_owes_power_up_times_from_then_on),
+		WITH(w25q128jv, part_is_not_there_until_its_supply_is_up_and_owes_nothing_then),
+		WITH(w25q128jv, ramps_differ_in_their_length),
 		WITH(w25q128jv, resetting_part_hears_nothing_for_as_long_as_a_reset_takes),
 		WITH(w25q128jv, erasing_part_is_busy_with_its_smallest_erase),
 		WITH(w25q128jv, suspending_part_can_be_asked_and_does_nothing_else_yet),

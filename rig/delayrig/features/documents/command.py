@@ -22,6 +22,7 @@ from delayrig.decision.decision import FILE_NAME as GATE_FILE
 from delayrig.decision.decision import read_decision
 from delayrig.features.documents.event_reference import events_page
 from delayrig.features.documents.measured import (
+    firmwares_page,
     gate_page,
     known_bad_page,
     newest_page,
@@ -44,6 +45,7 @@ RUNS = {
     "strangers": ("selfcheck", "known-bad", "--stripped", "--renamed"),
     "never-accused": ("run", "--plan", "never-accused"),
     "newest": ("run", "--plan", "newest"),
+    "firmwares": ("run", "--plan", "firmwares"),
 }
 WITH_DELAYS = ("default", "gate/baseline", "gate/candidate")
 PAGES = "rig/docs/measured"
@@ -150,6 +152,8 @@ def _write(part: str, folder: Path, checkout: Path) -> None:
         _quote(checkout, lambda text: requoted_answer(text, decision))
     elif part == "newest":
         write_text(pages / "newest.md", newest_page(read_results(folder / part)))
+    elif part == "firmwares":
+        write_text(pages / "firmwares.md", firmwares_page(read_results(folder / part)))
 
 
 def _gate(folder: Path) -> str:

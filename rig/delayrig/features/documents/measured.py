@@ -138,6 +138,28 @@ def newest_page(results: Results) -> str:
     )
 
 
+def firmwares_page(results: Results) -> str:
+    """Returns which flashroms cope with which firmware, a row for each device and part."""
+    cells = [cell for cell in results.cells if cell.role == Role.MEASURE]
+    versions = {cell.subject.name: cell.subject.version or "" for cell in cells}
+    found: dict[tuple[str, str], dict[str, str]] = defaultdict(dict)
+    for cell in cells:
+        device = "`, `".join(word.removeprefix("link:") for word in cell.hazards)
+        found[f"`{device}`", f"{cell.chip}, {cell.job}"][cell.subject.name] = cell.verdict
+    rows = [
+        (*device, *(verdicts.get(name, "-") for name in versions))
+        for device, verdicts in found.items()
+    ]
+    head = ("device", "part, job", *(f"`{name}` {text}".strip() for name, text in versions.items()))
+    return _page(
+        "Which flashroms cope with which serprog firmwares",
+        f"`rig/rig run --plan {results.run.plan}`. [What the words mean and where firmwares do "
+        "it](../reference/serprog-emulator.md#links). `too_short` is the fault of the client and "
+        "the device together: it waited as long as it must, and the device began later.",
+        _table(head, rows),
+    )
+
+
 def _verdicts(counts: Counter[Verdict]) -> tuple[str, ...]:
     accused = counts[Verdict.TOO_SHORT] + counts[Verdict.CORRUPT]
     doubts = counts.total() - counts[Verdict.PASS] - accused
