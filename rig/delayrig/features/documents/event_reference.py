@@ -13,7 +13,7 @@ from types import ModuleType
 import msgspec
 
 from delayrig.model import delays, events
-from delayrig.model.kinds import agent, delay_plugin, emulator, hazard, library_client, pace
+from delayrig.model.kinds import agent, emulator, hazard, library_client, pace
 from delayrig.model.kinds.kind import SOURCES, Kind, Writer, name_of
 
 COLUMNS = 100
@@ -22,25 +22,21 @@ HEAD = """\
 <!-- Written by `rig/rig reference` from rig/delayrig/model/kinds/; a test compares. -->
 # Events
 
-Every verdict rests on the files in a cell's folder. Each is JSON lines: one event a line, whose
-kind is its `ev`.
+Every verdict rests on the files in a cell's folder. Each holds JSON lines: one event a line, and
+`ev` names its kind.
 
 - `events.jsonl`: what happened, in the order of time.
-- `delays.jsonl`: [each call of a delay function](#delays), as QEMU saw it. The rig makes it from \
-the lines of the [delay plugin](#delay-plugin), which are not kept.
+- `delays.jsonl`: [each call of a delay function](#delays), as QEMU saw it.
 - `pace.jsonl` (live lane): the trace of the [CPU plugin](#cpu-plugin).
 
-Keys stand in the order of the lists. Times (`..._ns`) are nanoseconds; moments are of the chip's
-clock. Every key is always there unless it is optional; times may be negative only
-where they are signed. `t_ns` (ns), which is not
-listed, is the moment of the event; kinds with `read_ns` or `start_ns` have that in its place. A
-line of an unknown kind, with an unknown key, without a key that it owes, with a value of another
-type or with a negative time makes the guest a lost one (`infra_error`). The message names the
-file, the line and the fault. `schema` of `start` and `guest` is the version of `events.jsonl`.
+Keys stand in the order of the lists. A key without a type is a number; the end of its name gives
+its unit. Times are of the chip's clock, and negative only where they are signed. A key is always
+there unless it is optional. `t_ns`, which is not listed, is the moment of the event; kinds with
+`read_ns` or `start_ns` have that in its place. If a line breaks these rules, the cell is an
+`infra_error` that names file, line and fault.
 
-`grep '"violation":"' events.jsonl` shows what the chip refused. `rig/rig trace OUT/CELL -o
-cell.json` makes a timeline for ui.perfetto.dev, and `--format vcd` one for waveform viewers. Python
-reads events with `delayrig.model.events.read_events(FOLDER)`.
+`rig/rig trace OUT/CELL -o cell.json` makes a timeline for ui.perfetto.dev. Python reads events with
+`delayrig.model.events.read_events(FOLDER)`.
 """
 MEANINGS = {"t_ns": "When it happened: the moment of the event."}
 """The default meanings of keys that mean the same in every kind."""
@@ -89,7 +85,6 @@ SECTIONS = {
     "Pace": _of(events.Event, pace),
     "Delays": _of(delays.Line, delays),
     "CPU plugin": _of(events.TraceLine, pace),
-    "Delay plugin": _of(delay_plugin.PluginLine, delay_plugin),
 }
 
 
@@ -114,11 +109,18 @@ def _kind(kind: type[Kind], usual: tuple[Writer, ...]) -> str:
     if kind.since > FIRST_VERSION:
         text += f" Since version {kind.since}."
     rows = "".join(
-        f"- `{key}` ({unit}){f': {_terse(meaning)}' if meaning else ''}\n"
+        f"- `{key}`{_shown_type(key, unit)}{f': {_terse(meaning)}' if meaning else ''}\n"
         for key, unit, meaning in _keys(kind)
         if meaning != MEANINGS.get(key)
     )
     return f"\n### `{name_of(kind)}`\n\n{_wrapped(text)}\n" + (f"\n{rows}" if rows else "")
+
+
+def _shown_type(key: str, unit: str) -> str:
+    """Returns the type in brackets, without "number" and without a unit that the key's name has."""
+    said = {"number", unit_of(key, "")}
+    rest = ", ".join(part for part in unit.split(", ") if part not in said)
+    return f" ({rest})" if rest else ""
 
 
 def _terse(meaning: str) -> str:
