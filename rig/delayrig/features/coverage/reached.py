@@ -66,11 +66,10 @@ def watched_in(cells: Iterable[SeenCell], file: str) -> list[Watched]:
 
 
 class Reach:
-    """Finds the sites of one file that chains of a cell came through."""
+    """Finds the sites of one file that chains came through."""
 
-    def __init__(self, code: CodeMap, cell: str = "") -> None:
+    def __init__(self, code: CodeMap) -> None:
         self.code = code
-        self._drivers = tuple(f"{word}_" for word in cell.split(".") if word)
         self._begins = [each.address for each in code.functions]
         self._sites = {site.address: site for each in code.functions for site in each.sites}
         self._delays = {each.address for each in code.functions if each.is_delay}
@@ -122,16 +121,11 @@ class Reach:
         return {each for site in sites for each in self._led(site, entered, asked, depth)}
 
     def _pointed_jumps(self, entered: int, asked: int) -> set[int]:
-        """Returns the jumps of the one function that a pointer may call and that ends there.
-
-        Of several it is the one that is named after the programmer of the cell, which has its id.
-        """
+        """Returns the jumps of the one function that a pointer may call and that ends there."""
         pointed = [each for each in self.code.functions if each.pointed and each.sites]
-        ways = [(each, self._led(site, entered, asked)) for each in pointed for site in each.sites]
-        found = [(each, way) for each, way in ways if way]
-        if len(found) > 1:
-            found = [(each, way) for each, way in found if each.name.startswith(self._drivers)]
-        return found[0][1] if len(found) == 1 else set()
+        ways = [self._led(site, entered, asked) for each in pointed for site in each.sites]
+        found = [way for way in ways if way]
+        return found[0] if len(found) == 1 else set()
 
     @cached_property
     def _by_address(self) -> dict[int, CodeFunction]:
