@@ -22,7 +22,7 @@ from delayrig.base.atomic_file import place_folder
 from delayrig.base.errors import LostGuestError
 from delayrig.base.paths import Paths
 from delayrig.machine import arguments
-from delayrig.machine.arguments import Hardware
+from delayrig.machine.arguments import CELL_FW_CFG, SUBJECT_FW_CFG, Hardware
 from delayrig.machine.chip_plugin import ChipPlugin
 from delayrig.machine.device_state import made_loadable
 from delayrig.machine.live_image import LiveImage
@@ -48,7 +48,7 @@ ALL_BYTES_MAX = 6 << 30
 """The size of two sets of the snapshots that `default`, `live` and `gate` need."""
 BLOCK_BYTES = 512
 """The unit of `st_blocks` (stat(2))."""
-FORMAT = 10
+FORMAT = 11
 STATE, RAM, WHOLE, KERNEL = "state", "ram", "whole", "kernel"
 STATES = "states.qcow2"
 """The state for resets; missing if the machine cannot be reset."""
@@ -60,13 +60,17 @@ KERNEL_BYTES = 1 << 16
 def boot_hardware(
     shape: GuestShape, image: GuestImage | LiveImage, preload: Path, console: Path
 ) -> Hardware:
-    """Returns the machine that boots and makes the snapshot."""
+    """Returns the machine that boots and makes the snapshot.
+
+    The firmware reads the list of fw_cfg files, so a guest boots with the names that it will need.
+    """
     return Hardware(
         shape=shape,
         preload=preload,
         kernel=Path(image.kernel),
         initrd=Path(image.initrd),
         console=console,
+        fw_cfg=dict.fromkeys((CELL_FW_CFG, SUBJECT_FW_CFG), Path(os.devnull)),
     )
 
 
