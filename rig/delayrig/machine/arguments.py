@@ -45,6 +45,7 @@ Its threads are moved between CPUs, which is resource control and must be allowe
 CELL_FW_CFG = "opt/org.flashrom.rig/cell"
 SUBJECT_FW_CFG = "opt/org.flashrom.rig/subject"
 BRIDGE_FW_CFG = "opt/org.flashrom.rig/bridge"
+FW_CFG_NAMES = (CELL_FW_CFG, SUBJECT_FW_CFG, BRIDGE_FW_CFG)
 
 # Kernel initialisers that cost up to 1.5 s of virtual time and that no cell uses.
 UNUSED_INITCALLS = (
