@@ -73,7 +73,8 @@ int settings_parse(char *text, struct settings *settings, char *error)
 	}
 	if (seen != 0 && seen != ALL_KEYS)
 		return refuse(error, "some keys are missing, the cell is", "incomplete");
-	if (seen != 0 && !start_state_fits(settings->bus.start_state, settings->bus.part))
+	if (settings->bus.part != NULL &&
+		!start_state_fits(settings->bus.start_state, settings->bus.part))
 		return refuse(error, "a part that is never found so", settings->bus.part->name);
 	return 0;
 }

@@ -17,9 +17,9 @@ from chipgen.figures import (
 )
 from chipgen.table import Table
 
-# Every file may name these. `flashrom` is its tables of flash chips at commit b946ca13; `assumed` is
-# what parts of the family have, where no source tells: for masks, opcodes and clocks, never for a
-# figure.
+# Every file may name these. `flashrom` is its tables of flash chips at commit b946ca13; `assumed`
+# is what parts of the family have, where no source tells: for masks, opcodes and clocks, never for
+# a figure.
 SHARED = {
     "flashrom": Grade.SECONDARY,
     "assumed": Grade.ASSUMED,

@@ -2,7 +2,6 @@
 """The virtual lane: a cell runs in a guest of QEMU whose time is counted in instructions."""
 
 import asyncio
-import os
 import time
 from collections.abc import AsyncIterator, Sequence
 from contextlib import asynccontextmanager
@@ -24,7 +23,10 @@ from delayrig.lanes.stages import KEEP, LOAD, PACK, READ_BACK, STOP
 from delayrig.lanes.store_artifacts import write_delays, write_entries
 from delayrig.lanes.supplies import CpuPool, provide_supplies
 from delayrig.machine.arguments import (
-    FW_CFG_NAMES,
+    BRIDGE_FW_CFG,
+    CELL_FW_CFG,
+    NO_FILE,
+    SUBJECT_FW_CFG,
     Hardware,
     device_arguments,
     machine_of,
@@ -138,9 +140,12 @@ class VirtualLane(GuestLane):
         archive = write_payload(
             cell, assignment.chip, assignment.chip_name, subject=assignment.subject, scratch=scratch
         )
-        bridge = self.supplies.bridges[cell.arch].archive if cell.bridged else os.devnull
-        contents = archive, assignment.subject.archive, bridge
-        fw_cfg = {name: Path(file) for name, file in zip(FW_CFG_NAMES, contents, strict=True)}
+        bridge = self.supplies.bridges[cell.arch].archive if cell.bridged else NO_FILE
+        fw_cfg = {
+            CELL_FW_CFG: archive,
+            SUBJECT_FW_CFG: Path(assignment.subject.archive),
+            BRIDGE_FW_CFG: Path(str(bridge)),
+        }
         image = self.supplies.image_of(shape_of(cell))
         console = assignment.folder / "console.log"
         # All cells have a watch, because one guest runs those of several subjects.

@@ -46,6 +46,8 @@ CELL_FW_CFG = "opt/org.flashrom.rig/cell"
 SUBJECT_FW_CFG = "opt/org.flashrom.rig/subject"
 BRIDGE_FW_CFG = "opt/org.flashrom.rig/bridge"
 FW_CFG_NAMES = (CELL_FW_CFG, SUBJECT_FW_CFG, BRIDGE_FW_CFG)
+NO_FILE = Path("/dev/null")
+"""It stands for a file of a name that a cell does not use."""
 
 # Kernel initialisers that cost up to 1.5 s of virtual time and that no cell uses.
 UNUSED_INITCALLS = (

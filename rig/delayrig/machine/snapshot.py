@@ -22,7 +22,7 @@ from delayrig.base.atomic_file import place_folder
 from delayrig.base.errors import LostGuestError
 from delayrig.base.paths import Paths
 from delayrig.machine import arguments
-from delayrig.machine.arguments import FW_CFG_NAMES, Hardware
+from delayrig.machine.arguments import FW_CFG_NAMES, NO_FILE, Hardware
 from delayrig.machine.chip_plugin import ChipPlugin
 from delayrig.machine.device_state import made_loadable
 from delayrig.machine.live_image import LiveImage
@@ -70,7 +70,7 @@ def boot_hardware(
         kernel=Path(image.kernel),
         initrd=Path(image.initrd),
         console=console,
-        fw_cfg=dict.fromkeys(FW_CFG_NAMES, Path(os.devnull)),
+        fw_cfg=dict.fromkeys(FW_CFG_NAMES, NO_FILE),
     )
 
 
