@@ -65,6 +65,7 @@ TYP_NS: dict[Work, int] = {
     Work.PAGE_READ: 200_000,
 }
 SECTOR_ERASE_TYP_NS: dict[int, int] = {
+    1056: 10_000_000,  # pages, found 10 ms: larger figures are those of sectors
     4096: 50_000_000,  # found 18 to 250 ms
     32768: 150_000_000,  # found 18 to 500 ms
     65536: 250_000_000,  # found 18 to 1000 ms
