@@ -387,7 +387,7 @@ static void at45db321d_has_pages_of_two_sizes(void **state)
 	(void)state;
 	assert_int_equal(part->size_bytes, 8192 * 528);
 	assert_int_equal(part->dataflash->binary_page_bytes, 512);
-	assert_graded(&erase_of(part, 0x81)->busy, 50 * MS, GRADE_ASSUMED, 200 * MS, GRADE_ASSUMED);
+	assert_graded(&erase_of(part, 0x81)->busy, 10 * MS, GRADE_ASSUMED, 40 * MS, GRADE_ASSUMED);
 	assert_graded(&part->spi->page_program, 700 * US, GRADE_ASSUMED, 2800 * US, GRADE_ASSUMED);
 	assert_figure(part->dataflash->page_to_buffer.max, 800 * US, GRADE_ASSUMED);
 	assert_figure(part->spi->release_power_down, 100 * US, GRADE_ASSUMED);

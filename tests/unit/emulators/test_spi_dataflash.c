@@ -102,7 +102,7 @@ static void page_through_buffer_takes_the_whole_buffer(void **state)
 
 	send_with_data(bench, 0x84, 10, &byte, 1);
 	send_with_data(bench, 0x82, at(3, 11), &byte, 1);
-	assert_int_equal(bench->facts.work_ns, 50 * MS);
+	assert_int_equal(bench->facts.work_ns, 10 * MS);
 	bench_finish_work(bench);
 	assert_int_equal(read_at(bench, at(3, 10)), 0x77);
 	assert_int_equal(read_at(bench, at(3, 11)), 0x77);
@@ -129,7 +129,7 @@ static void other_buffer_can_be_used_meanwhile_and_the_busy_one_not(void **state
 	assert_int_equal(bench->facts.rule, CHIP_RULE_NONE);
 	send_with_data(bench, 0x84, 0, &byte, 1);
 	assert_int_equal(bench->facts.rule, CHIP_RULE_BUSY);
-	assert_int_equal(bench->facts.margin_ns, -(int64_t)(50 * MS));
+	assert_int_equal(bench->facts.margin_ns, -(int64_t)(10 * MS));
 	bench_op_at(bench, 0xD3, 0, 1);
 	assert_int_equal(bench->reply[0], 0x55);
 }
@@ -139,7 +139,7 @@ static void command_at_the_end_of_an_erase_is_in_time_and_before_it_not(void **s
 	struct bench *bench = *state;
 
 	bench_op_at(bench, 0x81, at(1, 0), 0);
-	bench->now_ns += 50 * MS - 1;
+	bench->now_ns += 10 * MS - 1;
 	read_at(bench, 0);
 	assert_int_equal(bench->facts.rule, CHIP_RULE_BUSY);
 	assert_int_equal(bench->facts.margin_ns, -1);
