@@ -34,11 +34,12 @@ def _waits(*names: str) -> Callable[[ChipFacts], bool]:
     return lambda chip: any(name in chip.wait for name in names)
 
 
+RAMPS = ("ramp-1ms", "ramp-10ms", "ramp-100ms")
 # Conditions for a part to start in that state; the emulator has the same rules
 # (model/start_state.c).
 STATES: dict[str, Callable[[ChipFacts], bool]] = {
     "fresh": _waits("power_up_to_select", "power_up_to_write"),
-    **dict.fromkeys(("ramp-1ms", "ramp-10ms", "ramp-100ms"), lambda _: True),
+    **dict.fromkeys(RAMPS, lambda _: True),
     "resetting": _waits("soft_reset"),
     "asleep": _waits("deep_power_down"),
     "erasing": _is_unlocked,
@@ -51,7 +52,6 @@ STATES: dict[str, Callable[[ChipFacts], bool]] = {
 }
 
 
-RAMPS = ("ramp-1ms", "ramp-10ms", "ramp-100ms")
 AT_PINS = ("fresh", "resetting", *RAMPS)
 """The states that begin when a serial programmer turns its pins on. Devices do not say when."""
 

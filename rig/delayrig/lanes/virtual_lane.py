@@ -140,11 +140,11 @@ class VirtualLane(GuestLane):
         archive = write_payload(
             cell, assignment.chip, assignment.chip_name, subject=assignment.subject, scratch=scratch
         )
-        bridge = self.supplies.bridges[cell.arch].archive if cell.bridged else NO_FILE
+        bridge = self.supplies.bridges[cell.arch] if cell.bridged else None
         fw_cfg = {
             CELL_FW_CFG: archive,
             SUBJECT_FW_CFG: Path(assignment.subject.archive),
-            BRIDGE_FW_CFG: Path(str(bridge)),
+            BRIDGE_FW_CFG: Path(bridge.archive) if bridge else NO_FILE,
         }
         image = self.supplies.image_of(shape_of(cell))
         console = assignment.folder / "console.log"

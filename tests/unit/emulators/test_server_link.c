@@ -104,10 +104,11 @@ static void streaming_firmware_has_no_query_for_lengths(void **state)
 	served_end(served);
 }
 
-/* Returns the violations of a client that waits 4 us for a deep power-down of 3 us. */
-static int early_after_power_down(struct served *served, const char *link)
+/* Counts what is recorded of a client that goes on @clock later after a power-down of 3 us. */
+static int recorded_after_power_down(
+	struct served *served, const char *clock, const char *link, const char *what)
 {
-	const char *const extra[] = {"--clock", "scripted:4000", "--link", link, NULL};
+	const char *const extra[] = {"--clock", clock, "--link", link, NULL};
 	uint8_t reply[4];
 	char *events;
 	int count;
@@ -116,9 +117,16 @@ static int early_after_power_down(struct served *served, const char *link)
 	served_spi(served, (const uint8_t[]){0xB9}, 1, reply, 0);
 	served_spi(served, (const uint8_t[]){0xAB}, 1, reply, 0);
 	events = served_end_with_events(served);
-	count = count_of(events, "\"violation\":\"tdp\",\"margin_ns\":-3000,");
+	count = count_of(events, what);
 	free(events);
 	return count;
+}
+
+/* Returns the violations of a client that waits 4 us. */
+static int early_after_power_down(struct served *served, const char *link)
+{
+	return recorded_after_power_down(
+		served, "scripted:4000", link, "\"violation\":\"tdp\",\"margin_ns\":-3000,");
 }
 
 static void whole_wait_is_too_early_where_chip_select_rises_after_the_reply(void **state)
@@ -127,21 +135,10 @@ static void whole_wait_is_too_early_where_chip_select_rises_after_the_reply(void
 	assert_int_equal(early_after_power_down(*state, "cs-late-us=1000"), 1);
 }
 
-/* Returns the violations of a client that sends 1 ns after a deep power-down of 3 us. */
+/* Returns the violations of a client that waits 1 ns. */
 static int early_at_once(struct served *served, const char *link)
 {
-	const char *const extra[] = {"--clock", "scripted:1", "--link", link, NULL};
-	uint8_t reply[4];
-	char *events;
-	int count;
-
-	served_start(served, extra);
-	served_spi(served, (const uint8_t[]){0xB9}, 1, reply, 0);
-	served_spi(served, (const uint8_t[]){0xAB}, 1, reply, 0);
-	events = served_end_with_events(served);
-	count = count_of(events, "\"violation\":\"tdp\"");
-	free(events);
-	return count;
+	return recorded_after_power_down(served, "scripted:1", link, "\"violation\":\"tdp\"");
 }
 
 static void device_that_needs_a_pause_holds_up_what_comes_sooner(void **state)
