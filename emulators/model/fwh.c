@@ -9,6 +9,7 @@
 #include "cycle.h"
 
 #define STATUS_READY 0x80
+#define STATUS_INVALID 0x7F
 #define STATUS_ERASE_FAILED 0x20
 #define STATUS_PROGRAM_FAILED 0x10
 #define STATUS_LOCKED 0x02
@@ -144,14 +145,18 @@ static void write_cycle(struct chip *chip, const struct cycle *cycle, struct chi
 	}
 }
 
-/* While it works the part answers nothing but its status, whatever was asked for before. */
+/*
+ * While it works the part answers nothing but its status, whatever was asked for before, and only
+ * bit 7 of that is valid (M50FLW040A datasheet, August 2004, "Status register"; the same in Intel's
+ * 28F320 datasheet, "Read status register command").
+ */
 static uint8_t read_cycle(struct chip *chip, const struct cycle *cycle, struct chip_facts *facts)
 {
 	bool busy = chip->pending.work != CHIP_WORK_NONE;
 
 	if (busy || chip->parallel.status_mode) {
 		facts->name = "STATUS";
-		return chip->parallel.status | (busy ? 0 : STATUS_READY);
+		return busy ? STATUS_INVALID : chip->parallel.status | STATUS_READY;
 	}
 	return cycle_read_content(chip, cycle, facts);
 }

@@ -2,9 +2,11 @@
 """The chip's own evidence of early commands."""
 
 import pytest
-from delayrig.judge.chip import broken_rules, convict_commands, margins_ns
+from delayrig.judge.chip import broken_rules, convict_commands, convict_end, margins_ns
+from delayrig.model.events import Event
 from delayrig.model.evidence import Witness
-from delayrig.model.kinds.emulator import Start, StateBegins
+from delayrig.model.kinds.agent import SubjectEnd
+from delayrig.model.kinds.emulator import Busy, PowerLost, Start, StateBegins
 
 from tests.rig.event_builders import cycle, early, made, spi
 
@@ -104,3 +106,55 @@ def test_rule_opcode_and_grade_are_told_apart() -> None:
         (-9, "assumed"),
         (-7, "datasheet"),
     ]
+
+
+def _busy(until: int, kind: str = "program") -> Event:
+    return made(
+        Busy, kind=kind, op="0x02", start_ns=100, until_ns=until, nominal_ns=400, grade="datasheet"
+    )
+
+
+def _end(at: int, **how: int) -> Event:
+    return made(SubjectEnd, t_ns=at, **how)
+
+
+def test_success_before_the_part_has_done_its_work_is_convicted() -> None:
+    (evidence,) = convict_end([_busy(500), _end(470)])
+    assert (evidence.witness, evidence.margin_ns, evidence.grade) == (
+        Witness.CHIP,
+        -30,
+        "datasheet",
+    )
+    assert evidence.what == "the subject ended 30 ns before the part was ready (rule left-busy)"
+    assert evidence.where == "end of the subject at 470 ns"
+
+
+@pytest.mark.parametrize(
+    "events",
+    [
+        [_busy(500), _end(500)],
+        [_busy(400), _busy(450), _end(470)],
+        [_busy(500, "page_read"), _end(470)],
+        [_busy(500), made(PowerLost, t_ns=300), _end(470)],
+        [_busy(500), _end(470, exit_code=1)],
+        [_busy(500), _end(470, exit_code=-1, signal=9)],
+        [_busy(500), _end(470, timed_out=True)],
+        [_busy(500)],
+        [_end(470)],
+    ],
+    ids=[
+        "in-time",
+        "over",
+        "no-change",
+        "no-power",
+        "failed",
+        "killed",
+        "timed-out",
+        "no-end",
+        "no-work",
+    ],
+)
+def test_end_that_leaves_nothing_behind_or_reports_no_success_is_not_convicted(
+    events: list[Event],
+) -> None:
+    assert convict_end(events) == []

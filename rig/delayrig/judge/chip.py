@@ -10,11 +10,16 @@ from delayrig.judge.bus import wake_bound_ns
 from delayrig.judge.clock_error import ClockError, clock_error
 from delayrig.model.events import Event, Transaction, first, transactions
 from delayrig.model.evidence import Evidence, Witness
-from delayrig.model.kinds.emulator import Busy, Cycle, Spi, Start, StateBegins
+from delayrig.model.kinds.agent import SubjectEnd
+from delayrig.model.kinds.emulator import Busy, Cycle, PowerLost, Spi, Start, StateBegins
 
 # Rules about commands that came too early. Other broken rules are reported, but never called too
 # short, not even `window`, whose margin says how much a cycle came too late.
 RULES_OF_TIME = ("busy", "tres", "tdp", "reset", "tsus", "tvsl", "tpuw", "tida")
+LEFT_BUSY = "left-busy"
+"""The rule that a subject breaks which says that it is done before the part is."""
+CHANGES = ("erase", "program", "write_status")
+"""The kinds of work that a loss of power may spoil."""
 RULES_OF_POWER = ("tvsl", "tpuw")
 WITHIN_CLOCK_ERROR = "clock"
 """The grade of a margin smaller than what the clock may be wrong by."""
@@ -89,6 +94,34 @@ def _grade(figure: str, short_ns: int, wait_ns: int, error: ClockError) -> str:
         return WITHIN_CLOCK_ERROR
     is_beyond = 0 <= (wait_ns - short_ns) * TOO_LONG_MAX < wait_ns
     return ANY_FIGURE if figure in DOUBTFUL_FIGURES and is_beyond else figure
+
+
+def convict_end(events: list[Event]) -> list[Evidence]:
+    """Returns the evidence if the subject reports success while the part still changes its data.
+
+    Who then cuts the power, as after an update, loses them.
+    """
+    ended, work = first(events, SubjectEnd), first(reversed(events), Busy)
+    if ended is None or work is None or first(events, PowerLost) is not None:
+        return []
+    short_ns = work.until_ns - ended.t_ns
+    failed = ended.timed_out or ended.signal or ended.exit_code
+    if failed or short_ns <= 0 or work.kind not in CHANGES:
+        return []
+    what = f"the subject ended {short_ns} ns before the part was ready (rule {LEFT_BUSY})"
+    return [
+        Evidence(
+            what=what,
+            witness=Witness.CHIP,
+            requested_ns=None,
+            actual_ns=None,
+            margin_ns=-short_ns,
+            grade=_grade(work.grade, short_ns, work.nominal_ns, clock_error(events)),
+            where=f"end of the subject at {ended.t_ns} ns",
+            rule=LEFT_BUSY,
+            command=f"the end, during {work.kind} ({work.op}),",
+        )
+    ]
 
 
 def margins_ns(events: list[Event]) -> list[int]:

@@ -19,7 +19,13 @@ from delayrig.base.log_tail import log_tail
 from delayrig.hazards import hazard_of
 from delayrig.hazards.artifacts import Artifacts, read_artifacts
 from delayrig.hazards.of_cell import hazards_of, is_in_library
-from delayrig.judge.chip import DOUBTFUL_GRADES, WITHIN_CLOCK_ERROR, broken_rules, convict_commands
+from delayrig.judge.chip import (
+    DOUBTFUL_GRADES,
+    WITHIN_CLOCK_ERROR,
+    broken_rules,
+    convict_commands,
+    convict_end,
+)
 from delayrig.judge.no_instruction import ILLEGAL, missing_instruction
 from delayrig.judge.site_waits import site_waits
 from delayrig.judge.trust import hazard_fault, lost_clock, missed_hazard, pace_fault, rig_fault
@@ -113,7 +119,8 @@ def _judge(
     version = subject_version(artifacts.stdout, subject)
     profile = find_profile(version)
     waits = see_waits(cell, artifacts, subject, profile)
-    evidence = [*convict_commands(artifacts.events), *convict_waits(waits.convicting)]
+    evidence = [*convict_commands(artifacts.events), *convict_end(artifacts.events)]
+    evidence += convict_waits(waits.convicting)
     evidence += data_evidence(cell, chip, artifacts)
     if lost_clock(cell, artifacts.events):
         evidence = []
