@@ -129,6 +129,27 @@ def test_call_that_ends_its_function_is_found_by_who_called_that(flashrom: Flash
     assert reached(flashrom, flashrom.chain(called + 1, asked=145_000)) == ["reset_chip"]
 
 
+def test_call_into_a_driver_that_ends_in_a_delay_is_told_by_the_drivers_name(
+    tmp_path: Path,
+) -> None:
+    source = FLASHROM.replace(
+        "OWN void init_usb(void)",
+        """OWN void usb_reset(void *flash)
+{
+	log_text("reset of another driver", 2);
+	programmer_delay(flash, 145000);
+}
+OWN void init_usb(void)""",
+    ).replace("chip = &one;", "chip = &one; if (count > 9) one.reset = usb_reset;")
+    two = Flashrom(programs.build(tmp_path, source, "-O2"))
+    chain = two.chain(programs.address_of(two.program, "main") + 1, asked=145_000)
+    assert reached(two, chain) == []
+    for driver in ("usb", "reset"):
+        cell = replace(two.cell(chain), driver=driver)
+        (site,) = coverage_of("s", two.side(cell)).reached
+        assert site.function.startswith(driver)
+
+
 def test_direct_wait_is_reached_when_it_is_called(flashrom: Flashrom) -> None:
     (usleep,) = (each for each in flashrom.facts if each.direct)
     assert reached(flashrom, Chain(usleep, (), 50_000)) == ["init_usb"]

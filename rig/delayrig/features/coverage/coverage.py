@@ -141,10 +141,10 @@ class Side:
             maps = self._maps(build)
             counterparts = {} if build is self.builds[0] else self._counterparts(maps)
             for file, code in maps.items():
-                reach = Reach(code)
+                reaches = {each: Reach(code, each) for each in {c.driver for c in build.cells}}
                 for cell in build.cells:
                     chains = [each for each in cell.chains if each.function.file == file]
-                    for address in reach.of(chains):
+                    for address in reaches[cell.driver].of(chains):
                         key = counterparts.get((file, address), (file, address))
                         found[key][cell.id] = None
         return {key: list(cells) for key, cells in found.items()}

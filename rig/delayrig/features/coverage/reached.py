@@ -3,7 +3,8 @@
 
 A call chain has the calls, and not the jumps in which functions end: a site that is such a jump is
 found by who was called and what was entered. Where several jumps may have led there, all of them
-count.
+count. A call through a pointer into a programmer's driver counts if one function may be meant, or
+one of those with the driver's name: flashrom's functions begin with that.
 """
 
 from bisect import bisect_right
@@ -34,15 +35,23 @@ class SeenCell(msgspec.Struct, frozen=True, kw_only=True):
     id: str
     functions: tuple[FunctionFacts, ...]
     chains: tuple[Chain, ...]
+    driver: str = ""
+    """The beginning of the names of its programmer's functions; empty if that is not known."""
 
 
-def seen_in(folder: Path, cell: str) -> SeenCell | None:
+def driver_of(programmer: str) -> str:
+    """Returns the word that the names of a programmer's functions begin with in flashrom."""
+    return programmer.partition(":")[0].removesuffix("_spi")
+
+
+def seen_in(folder: Path, cell: str, programmer: str) -> SeenCell | None:
     """Reads a cell's delays; None where nobody looked at delays, or call chains lack addresses."""
     delays = read_delays(folder)
     if delays is None or (any(delays.callers.values()) and not any(delays.addresses.values())):
         return None
     functions = tuple(delays.header.functions)
-    return SeenCell(id=cell, functions=functions, chains=tuple(_chains(delays)))
+    chains = tuple(_chains(delays))
+    return SeenCell(id=cell, functions=functions, chains=chains, driver=driver_of(programmer))
 
 
 def _chains(delays: Delays) -> Iterator[Chain]:
@@ -66,10 +75,11 @@ def watched_in(cells: Iterable[SeenCell], file: str) -> list[Watched]:
 
 
 class Reach:
-    """Finds the sites of one file that chains came through."""
+    """Finds the sites of one file that chains of a cell came through."""
 
-    def __init__(self, code: CodeMap) -> None:
+    def __init__(self, code: CodeMap, driver: str = "") -> None:
         self.code = code
+        self._driver = driver
         self._begins = [each.address for each in code.functions]
         self._sites = {site.address: site for each in code.functions for site in each.sites}
         self._delays = {each.address for each in code.functions if each.is_delay}
@@ -123,9 +133,15 @@ class Reach:
     def _pointed_jumps(self, entered: int, asked: int) -> set[int]:
         """Returns the jumps of the one function that a pointer may call and that ends there."""
         pointed = [each for each in self.code.functions if each.pointed and each.sites]
-        ways = [self._led(site, entered, asked) for each in pointed for site in each.sites]
-        found = [way for way in ways if way]
-        return found[0] if len(found) == 1 else set()
+        ways = [
+            (each.name, way)
+            for each in pointed
+            for site in each.sites
+            if (way := self._led(site, entered, asked))
+        ]
+        if len(ways) > 1 and self._driver:
+            ways = [(name, way) for name, way in ways if name.startswith(self._driver)]
+        return ways[0][1] if len(ways) == 1 else set()
 
     @cached_property
     def _by_address(self) -> dict[int, CodeFunction]:

@@ -135,7 +135,7 @@ def _builds(runs: Sequence[Path], subject: str, programs: Iterable[Subject]) -> 
     for key, group in groupby(sorted(cells, key=lambda each: _key(each[1])), lambda e: _key(e[1])):
         program = by_digest.get(key)
         if program is not None:
-            seen = [seen_in(run / cell.id, cell.id) for run, cell in group]
+            seen = [seen_in(run / cell.id, cell.id, cell.programmer) for run, cell in group]
             found.append(
                 Build(
                     subject=subject,
