@@ -1,7 +1,7 @@
 # SPDX-License-Identifier: GPL-2.0-or-later
 """Verdicts, in the order in which they are sound."""
 
-from collections.abc import Callable
+from collections.abc import Callable, Sequence
 from dataclasses import dataclass, field, replace
 from typing import Any
 
@@ -24,7 +24,7 @@ from delayrig.model.kinds.agent import (
     SubjectEnd,
     SubjectStart,
 )
-from delayrig.model.kinds.emulator import Accept, End, Start
+from delayrig.model.kinds.emulator import Accept, Cycle, End, GaveUp, Start
 from delayrig.model.kinds.hazard import SiblingsRunning, SiblingsStopped
 from delayrig.model.kinds.kind import Kind, name_of
 from delayrig.model.kinds.pace import Pace
@@ -47,6 +47,7 @@ from tests.rig.event_builders import (
     END_NS,
     START_NS,
     changed,
+    cycle,
     made,
     serprog,
     sound_events,
@@ -391,6 +392,23 @@ def _timed(evidence: Evidence, *, asked: int, shortest: int, longest: int) -> Ev
 def test_failed_subject_is_quoted(ended: dict[str, int], stdout: str, reason: str) -> None:
     case = with_fields(SubjectEnd, **ended)(replace(Case(), stdout=stdout))
     assert case.finding() == (Verdict.OP_FAILED, reason)
+
+
+@pytest.mark.parametrize(
+    ("addresses", "verdict"),
+    [(range(9), Verdict.INCONCLUSIVE), ([0] * 9, Verdict.OP_FAILED)],
+    ids=["at work", "asks the same"],
+)
+def test_full_record_fails_only_a_subject_that_repeats_itself(
+    addresses: Sequence[int], verdict: Verdict
+) -> None:
+    program = [cycle("PROGRAM", op="0xa0", read=END_NS)]
+    asked = [event for at in addresses for event in changed(program, Cycle, addr=at)]
+    full = made(GaveUp, t_ns=END_NS, bound="records", count=9)
+    case = with_fields(SubjectEnd, exit_code=1)(Case())
+    found, reason = replace(case, events=[*case.events, *asked, full]).finding()
+    assert found is verdict
+    assert ("ask about a smaller region" in reason) == (verdict is Verdict.INCONCLUSIVE)
 
 
 def test_waits_that_nobody_could_judge_are_inconclusive_with_the_remedy() -> None:

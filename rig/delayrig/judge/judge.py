@@ -70,6 +70,10 @@ from delayrig.subjects.profiles.profile import (
 from delayrig.subjects.subject import Subject
 
 LEFT_REASON = "; it left its waits to the programmer, so its own delays were hardly tried"
+MORE_THAN_RECORDED = (
+    "the subject was still at work when the record was full, after {count} transactions:"
+    " ask about a smaller region"
+)
 NOT_KEPT_UP = "this machine could not keep up"
 MAY_BE_FAULTS = (Verdict.CORRUPT, Verdict.OP_FAILED, Verdict.HUNG)
 """Verdicts that requested faults may cause. They make no wait too short."""
@@ -363,6 +367,8 @@ def _is_blind(request: Request) -> bool:
 def _failure(artifacts: Artifacts, missing: str) -> Finding | None:
     ended, given_up = needed(artifacts.events, SubjectEnd), first(artifacts.events, GaveUp)
     last = log_tail(artifacts.output, 1) or "it printed nothing"
+    if given_up and given_up.bound == "records" and is_unfinished(artifacts.events):
+        return Finding(Verdict.INCONCLUSIVE, MORE_THAN_RECORDED.format(count=given_up.count))
     if given_up:
         bound = f"{given_up.count} {given_up.bound.replace('-', ' ')}"
         what = f"the emulator hung up on the subject after {bound}"
