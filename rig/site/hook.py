@@ -126,22 +126,16 @@ def linked_files(pages: list[str]) -> list[str]:
 
 def help_texts() -> str:
     """Returns a page with the output of `--help`, so that the search finds options."""
-    texts = sorted((CHECKOUT / REFERENCE / "command-line").glob("*.txt"), key=by_command)
-    parts = [f"## {title_of(path)}\n\n{as_listing(path)}" for path in texts]
+    whole = (CHECKOUT / REFERENCE / "command-line.txt").read_text(encoding="utf-8")
+    texts = re.split(r"^(?=Usage:)", whole, flags=re.MULTILINE)[1:]
+    parts = [f"## {title_of(text)}\n\n```text\n{text.rstrip()}\n```" for text in texts]
     return "\n\n".join(["# Help texts", "What `--help` prints.", *parts]) + "\n"
 
 
-def by_command(path: Path) -> tuple[bool, str]:
-    return path.stem != "rig", path.stem
-
-
-def title_of(path: Path) -> str:
-    words = "rig/rig" if path.stem == "rig" else f"rig/rig {path.stem.replace('-', ' ')}"
+def title_of(text: str) -> str:
+    """Returns the command that a help text is of."""
+    words = text.removeprefix("Usage: ").partition("[OPTIONS]")[0].strip()
     return f"`{words}`"
-
-
-def as_listing(path: Path) -> str:
-    return f"```text\n{path.read_text(encoding='utf-8').rstrip()}\n```"
 
 
 def on_page_markdown(markdown: str, page: Page, config: MkDocsConfig, files: Files) -> str:

@@ -9,10 +9,10 @@ from pathlib import Path
 
 import pytest
 from delayrig import __version__
-from delayrig.features.documents.command import reference_texts
 from delayrig.main import main
 from delayrig.setup.layout import find_layout
-from delayrig.setup.manual import man_pages, roff, sentence
+from delayrig.setup.manual import man_pages, page_name, roff, sentence
+from delayrig.setup.reference import help_texts
 
 from tests.rig.builders import CHECKOUT
 from tests.rig.test_lint import tool
@@ -63,12 +63,8 @@ def test_installed_launcher_answers(installed: Path, tmp_path: Path) -> None:
 
 def test_there_is_a_page_for_each_shown_subcommand() -> None:
     hidden = {name for name, command in main.commands.items() if command.hidden}
-    texts = [name.removeprefix("command-line/") for name in reference_texts(main)]
-    names = {name.removesuffix(".txt") for name in texts if name.endswith(".txt")}
-    names -= {"hazards", "subjects"} - set(main.commands)
-    shown = {name for name in names if name.partition("-")[0] not in hidden} - {"rig"}
-    pages = {f"flashrom-delay-rig-{name}.1" for name in shown} | {"flashrom-delay-rig.1"}
-    assert set(PAGES) == pages
+    shown = {name for name in help_texts(find_layout({})) if name.split(" ")[0] not in hidden}
+    assert set(PAGES) == {f"{page_name(name)}.1" for name in shown}
 
 
 def test_page_has_every_option_and_example() -> None:

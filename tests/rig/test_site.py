@@ -6,6 +6,8 @@ import tomllib
 from pathlib import Path
 
 import pytest
+from delayrig.setup.layout import find_layout
+from delayrig.setup.reference import help_texts
 
 from tests.rig.builders import CHECKOUT
 from tests.rig.site import build_site, copy_documents, is_local, leads, page_at
@@ -65,8 +67,9 @@ def test_lists_within_lists_and_bars_in_tables_are_read_as_on_github(site: Path)
 def test_help_of_every_command_is_on_one_page(site: Path) -> None:
     text = (site / f"{HELP}.html").read_text(encoding="utf-8")
     titles = set(re.findall(r'<h2 id="[^"]*"><code>rig/(rig[^<]*)</code></h2>', text))
-    names = {path.stem for path in (CHECKOUT / HELP).glob("*.txt")}
-    assert {title.removeprefix("rig ").replace(" ", "-") for title in titles} == names
+    assert {title.removeprefix("rig").strip() for title in titles} == set(
+        help_texts(find_layout({}))
+    )
     assert "--baseline" in text
 
 

@@ -31,8 +31,8 @@ class Layout:
     setup = Place("package_path", "delayrig", "setup")
     reference = Place("package_path", "docs", "reference")
     """The texts that the rig wrote about itself."""
-    help_texts = Place("reference", "command-line")
-    """One file a subcommand, with the output of its `--help`."""
+    help_texts = Place("reference", "command-line.txt")
+    """The outputs of `--help`, one after the other."""
     lock_of_python = Place("package_path", "requirements.lock")
     """The lock of every Python package of the rig, with digests."""
     lock_of_tests = Place("checkout", "tests", "requirements.lock")

@@ -2,7 +2,7 @@
 """Manual pages made from the output of `--help`: `python3 -m delayrig.setup.manual FOLDER`.
 
 Packages make them at build time, with nothing but Python (ci/install-tree). The texts are those of
-`docs/reference/command-line/`, which the rig writes itself (`rig/rig reference`).
+`docs/reference/command-line.txt`, which the rig writes itself (`rig/rig reference`).
 """
 
 import re
@@ -13,9 +13,9 @@ from pathlib import Path
 
 from delayrig import __version__
 from delayrig.setup.layout import Layout, find_layout
-from delayrig.setup.reference import PROGRAM_TEXT
+from delayrig.setup.reference import PROGRAM, help_texts
 
-PROGRAM = "flashrom-delay-rig"
+PACKAGED = "flashrom-delay-rig"
 """The name of `rig/rig` in packages."""
 ENTRY = re.compile(r"  (\S.*?)(?:  +(\S.*))?")
 """An option or a command, and the first line of its description."""
@@ -23,10 +23,10 @@ LITERAL = "    "
 STATE = f"""\
 .SH FILES
 .TP
-.I ~/.cache/{PROGRAM}
+.I ~/.cache/{PACKAGED}
 All that the rig makes, below $XDG_CACHE_HOME where that is set: Python packages, native programs,
 guests. It is filled by the first command that needs it, over the network.
-.B {PROGRAM} clean
+.B {PACKAGED} clean
 removes it.
 .SH ENVIRONMENT
 .TP
@@ -45,20 +45,18 @@ DASHES = str.maketrans({"-": r"\-", "\\": r"\e"})
 
 def man_pages(layout: Layout) -> dict[str, str]:
     """Returns every page by its file name: one for the program, and one for each subcommand."""
-    texts = {
-        file.stem: file.read_text(encoding="utf-8") for file in layout.help_texts.glob("*.txt")
-    }
-    shown = [PROGRAM_TEXT, *_commands_of(texts[PROGRAM_TEXT])]
+    texts = help_texts(layout)
+    shown = [PROGRAM, *_commands_of(texts[PROGRAM])]
     kept = {
         name: texts[name]
         for name in sorted(texts)
-        if name in shown or name.partition("-")[0] in shown
+        if name in shown or name.partition(" ")[0] in shown
     }
     return {f"{page_name(name)}.1": page(name, kept) for name in kept}
 
 
 def page_name(name: str) -> str:
-    return PROGRAM if name == PROGRAM_TEXT else f"{PROGRAM}-{name}"
+    return "-".join([PACKAGED, *name.split()])
 
 
 def _commands_of(text: str) -> list[str]:
@@ -69,22 +67,22 @@ def _commands_of(text: str) -> list[str]:
 
 def page(name: str, texts: dict[str, str]) -> str:
     """Returns one page in the language of roff (man(7))."""
-    usage, _, body = texts[name].replace("rig/rig", PROGRAM).partition("\n\n")
+    usage, _, body = texts[name].replace("rig/rig", PACKAGED).partition("\n\n")
     called = page_name(name)
     about = sentence(texts[name]).rstrip(".")
     head = [
-        f'.TH "{roff(called.upper())}" "1" "" "{PROGRAM} {__version__}" "User Commands"',
+        f'.TH "{roff(called.upper())}" "1" "" "{PACKAGED} {__version__}" "User Commands"',
         ".SH NAME",
         f"{roff(called)} \\- {roff(about[:1].lower() + about[1:])}",
         ".SH SYNOPSIS",
         f".B {roff(' '.join(usage.removeprefix('Usage: ').split()))}",
         ".SH DESCRIPTION",
     ]
-    tail = STATE if name == PROGRAM_TEXT else ""
+    tail = STATE if name == PROGRAM else ""
     # Related are the program and the subcommands above and below this one.
-    below = (other for other in texts if f"{name}-".startswith(f"{other}-"))
-    above = (other for other in texts if f"{other}-".startswith(f"{name}-"))
-    related = texts if name == PROGRAM_TEXT else {PROGRAM_TEXT, *below, *above}
+    below = (other for other in texts if f"{name} ".startswith(f"{other} "))
+    above = (other for other in texts if f"{other} ".startswith(f"{name} "))
+    related = texts if name == PROGRAM else {PROGRAM, *below, *above}
     others = [page_name(other) for other in texts if other in related and other != name]
     see = "\n".join(f".BR {roff(other)} (1)" for other in others)
     return "\n".join([*head, *_body(body, name, texts), f"{tail}.SH SEE ALSO", see, ""])
@@ -136,7 +134,7 @@ def _list(lines: list[str], name: str, texts: dict[str, str]) -> Iterator[str]:
         else:
             entries.append((entry[1], [entry[2]] if entry[2] else []))
     for word, words in entries:
-        child = texts.get(word if name == PROGRAM_TEXT else f"{name}-{word}")
+        child = texts.get(f"{name} {word}".strip())
         # Lists shorten the descriptions of commands.
         said = sentence(child) if child else joined(words)
         yield from (".TP", f".B {roff(word)}", roff(said))

@@ -6,6 +6,7 @@ Lists that are tables in TOML are read from there, so that what a user adds is i
 """
 
 import difflib
+import re
 import tomllib
 from collections.abc import Callable, Iterable, Iterator, Sequence
 from functools import partial
@@ -15,23 +16,38 @@ from typing import Any
 from delayrig.setup.errors import UsageError
 from delayrig.setup.layout import Layout
 
-PROGRAM_TEXT = "rig"
+PROGRAM = ""
+"""The words of the program itself, which has no subcommand."""
+USAGE = re.compile(r"^(?=Usage: rig/rig)", re.MULTILINE)
 BUS_WITHOUT_A_TABLE = "spi"
+
+
+def help_texts(layout: Layout) -> dict[str, str]:
+    """Returns the outputs of `--help` by the words of the subcommand, such as `history add`."""
+    texts = [f"{text.rstrip()}\n" for text in USAGE.split(_help_file(layout)) if text]
+    return {words_of(text): text for text in texts}
+
+
+def words_of(text: str) -> str:
+    """Returns the words of the subcommand that a help text is of."""
+    return text.removeprefix("Usage: rig/rig").partition("[OPTIONS]")[0].strip()
+
+
+def _help_file(layout: Layout) -> str:
+    return layout.help_texts.read_text(encoding="utf-8") if layout.help_texts.is_file() else ""
 
 
 def help_text(layout: Layout, words: Sequence[str]) -> str:
     """Returns the help of the subcommand that the words begin with, else of the whole program."""
-    for count in range(len(words), 0, -1):
-        file = layout.help_texts / f"{'-'.join(words[:count])}.txt"
-        if file.is_file():
-            return file.read_text(encoding="utf-8")
-    return (layout.help_texts / f"{PROGRAM_TEXT}.txt").read_text(encoding="utf-8")
+    texts = help_texts(layout)
+    asked = (" ".join(words[:count]) for count in range(len(words), 0, -1))
+    return next((texts[name] for name in asked if name in texts), texts[PROGRAM])
 
 
 def check_command(layout: Layout, command: str | None, own: Iterable[str]) -> None:
     """Raises an error with the nearest name if no command has this name."""
-    known = {file.stem for file in layout.help_texts.glob("*.txt")} - {PROGRAM_TEXT}
-    names = sorted({name for name in known if "-" not in name} | set(own))
+    known = set(help_texts(layout)) - {PROGRAM}
+    names = sorted({name for name in known if " " not in name} | set(own))
     if command is None or not known or command in names:
         return
     close = difflib.get_close_matches(command.lower(), names, n=1, cutoff=0.5)

@@ -61,25 +61,22 @@ ANSWERS = (ExitCode.PASS, ExitCode.UNSAFE, ExitCode.INCONCLUSIVE)
 def reference(ctx: click.Context) -> None:
     """Writes helps, lists and the page of events to rig/docs/reference/."""
     folder = find_paths().checkout / "rig" / "docs" / "reference"
-    texts = reference_texts(ctx.find_root().command)
-    for old in set((folder / "command-line").glob("*.txt")) - {folder / name for name in texts}:
-        old.unlink()
-    for name, text in texts.items():
+    for name, text in reference_texts(ctx.find_root().command).items():
         write_text(folder / name, text)
 
 
 def reference_texts(root: click.Command) -> dict[str, str]:
     """Returns every text by its file below rig/docs/reference/."""
-    helps = {f"command-line/{name}.txt": text for name, text in help_texts(root)}
+    helps = "\n".join(sorted(help_texts(root)))
     lists = {"hazards.txt": hazard_lines(), "subjects.txt": subject_lines()}
     texts = {name: "".join(f"{line}\n" for line in lines) for name, lines in lists.items()}
-    return {**helps, **texts, "events.md": events_page()}
+    return {"command-line.txt": helps, **texts, "events.md": events_page()}
 
 
 def help_texts(
     command: click.Command, parent: click.Context | None = None, name: str = ""
-) -> Iterator[tuple[str, str]]:
-    """Yields the output of `--help` on a terminal of 80 columns, by the words of the subcommand."""
+) -> Iterator[str]:
+    """Yields the output of `--help` of each subcommand on a terminal of 80 columns."""
     context = click.Context(
         command,
         parent=parent,
@@ -87,8 +84,7 @@ def help_texts(
         terminal_width=COLUMNS - MARGIN_COLUMNS,
         help_option_names=["-h", "--help"],
     )
-    words = context.command_path.split(" ")[1:]
-    yield "-".join(words) or "rig", f"{context.get_help()}\n"
+    yield f"{context.get_help()}\n"
     for child in command.commands.values() if isinstance(command, click.Group) else ():
         yield from help_texts(child, context, child.name or "")
 
