@@ -28,7 +28,7 @@ CELL_KEYS = [
         "waits",
         "not_waited_ns",
         "job_done",
-        "said_done",
+        "ending",
         "unfinished",
     ),
     *("time_ns", "cpu_ns", "chip_busy_ns"),

@@ -7,27 +7,30 @@ from typing import Any
 
 import pytest
 from click.testing import CliRunner
-from delayrig.base.errors import ExitCode
+from delayrig.base.errors import BadInputError, ExitCode
 from delayrig.base.paths import find_paths
 from delayrig.decision.shrink import shrink
-from delayrig.features.find.search import Searched, search, widest_first
+from delayrig.features.find.search import Searched, pairs_of, search, values_of, widest_first
 from delayrig.features.find.space import HAZARDS, OTHER_PARTS, SOURCE, SPI_PARTS, plan_for
 from delayrig.features.find.symptom import Symptom, exit_code, shows, why_not
 from delayrig.main import main
-from delayrig.model.cell import Cell, Job
+from delayrig.model.cell import Cell, Job, Programmer
 from delayrig.model.chips import read_chips
+from delayrig.model.evidence import Witness
 from delayrig.model.phases import TimeSplit
-from delayrig.model.result import CellResult, Verdict
+from delayrig.model.programmers import DEVICES
+from delayrig.model.result import CellResult, Ending, Verdict
 from delayrig.plan.request import choose_cells_of
 
-from tests.rig.builders import CHECKOUT, MS, make_cell, make_result
+from tests.rig.builders import CHECKOUT, MS, make_cell, make_evidence, make_result
 
 PATHS = find_paths()
+CHIPS = read_chips(CHECKOUT)
 HARMLESS = "waits were cut short, but the part is polled, so that is harmless here"
 
 
 def cells_for(symptom: Symptom) -> list[Cell]:
-    plan = plan_for(symptom, "debian:trixie")
+    plan = plan_for(symptom, "debian:trixie", CHIPS)
     return choose_cells_of(plan, source=SOURCE, seed=1, paths=PATHS).cells
 
 
@@ -54,7 +57,8 @@ def test_search_ends_at_the_first_cell_that_shows_it_and_counts_the_others() -> 
     verdicts = {"a": Verdict.PASS, "b": Verdict.TOO_SHORT, "c": Verdict.CORRUPT}
 
     async def trial(cell: Cell) -> CellResult:
-        return result(cell, verdict=verdicts[cell.name], job_done=True)
+        done = cell.name != "c"
+        return result(cell, verdict=verdicts[cell.name], ending=Ending.DONE, job_done=done)
 
     searched = asyncio.run(search(Symptom.CORRUPT, cells, trial, lambda *_: None))
     assert searched.cell == cells[2]
@@ -67,37 +71,54 @@ def test_search_that_finds_nothing_has_tried_all() -> None:
         return result(cell, verdict=Verdict.PASS)
 
     searched = asyncio.run(search(Symptom.HUNG, [make_cell()], trial, lambda *_: None))
-    assert searched == Searched(tried=1, causes=searched.causes)
+    assert searched == Searched(tried=1, causes=searched.causes, ran=searched.ran)
 
 
-@pytest.mark.parametrize(
-    ("symptom", "verdict", "said_done", "job_done", "is_shown"),
-    [
-        (Symptom.CORRUPT, Verdict.CORRUPT, True, False, True),
-        (Symptom.CORRUPT, Verdict.TOO_SHORT, True, True, False),
-        (Symptom.CORRUPT, Verdict.TOO_SHORT, True, False, True),
-        (Symptom.CORRUPT, Verdict.TOO_SHORT, False, False, False),
-        (Symptom.VERIFY_FAILED, Verdict.OP_FAILED, False, False, True),
-        (Symptom.VERIFY_FAILED, Verdict.TOO_SHORT, False, False, True),
-        (Symptom.VERIFY_FAILED, Verdict.TOO_SHORT, True, False, False),
-        (Symptom.VERIFY_FAILED, Verdict.TOO_SHORT, True, True, False),
-        (Symptom.VERIFY_FAILED, Verdict.CORRUPT, True, False, False),
-        (Symptom.HUNG, Verdict.HUNG, False, False, True),
-        (Symptom.HUNG, Verdict.INFRA_ERROR, False, False, False),
-    ],
-)
-def test_symptom_is_what_a_user_sees(
-    symptom: Symptom, verdict: Verdict, said_done: bool, job_done: bool, is_shown: bool
-) -> None:
-    seen = result(verdict=verdict, said_done=said_done, job_done=job_done)
-    assert shows(symptom, seen) is is_shown
+WROTE = TimeSplit(total=9 * MS, probe=5 * MS, write=4 * MS)
+PROBED = TimeSplit(total=5 * MS, probe=5 * MS)
+SEEN: dict[str, dict[str, Any]] = {
+    "right": {"ending": Ending.DONE, "job_done": True},
+    "right, with a short wait": {
+        "ending": Ending.DONE,
+        "job_done": True,
+        "verdict": Verdict.TOO_SHORT,
+    },
+    "wrong, not noticed": {"ending": Ending.DONE, "verdict": Verdict.CORRUPT},
+    "wrong, not noticed, on assumed figures": {
+        "ending": Ending.DONE,
+        "verdict": Verdict.INCONCLUSIVE,
+    },
+    "verification failed": {"ending": Ending.FAILED, "time_ns": WROTE},
+    "no part found": {"ending": Ending.FAILED, "time_ns": PROBED},
+    "crashed": {"ending": Ending.CRASHED, "time_ns": WROTE},
+    "polls for ever": {"ending": Ending.OUT_OF_TIME},
+    "asks for ever": {"ending": Ending.CUT_OFF},
+    "still at work": {"ending": Ending.OUT_OF_TIME, "unfinished": True},
+    "lost": {"ending": Ending.OUT_OF_TIME, "verdict": Verdict.INFRA_ERROR},
+}
+SHOWN = {
+    Symptom.CORRUPT: {"wrong, not noticed", "wrong, not noticed, on assumed figures"},
+    Symptom.VERIFY_FAILED: {"verification failed"},
+    Symptom.HUNG: {"polls for ever", "asks for ever"},
+    Symptom.SLOW: set(),
+}
+
+
+@pytest.mark.parametrize("symptom", Symptom)
+@pytest.mark.parametrize("what", SEEN)
+def test_symptom_is_what_a_user_sees(symptom: Symptom, what: str) -> None:
+    verdict = SEEN[what].get("verdict", Verdict.OP_FAILED)
+    seen = result(**{**SEEN[what], "verdict": verdict})
+    assert shows(symptom, seen) is (what in SHOWN[symptom])
 
 
 @pytest.mark.parametrize(("total_ms", "is_slow"), [(29, False), (30, True), (300, True)])
-def test_slow_is_three_times_what_part_and_link_need(total_ms: int, is_slow: bool) -> None:
+def test_work_is_slow_if_it_takes_three_times_what_part_and_link_need(
+    total_ms: int, is_slow: bool
+) -> None:
     took = result(
         job_done=True,
-        time_ns=TimeSplit(total=total_ms * MS),
+        time_ns=TimeSplit(total=(1000 + total_ms) * MS, probe=1000 * MS),
         chip_busy_ns=8 * MS,
         wire_ns=2 * MS,
     )
@@ -112,24 +133,35 @@ def test_job_that_needs_no_time_or_failed_is_never_slow() -> None:
 
 
 @pytest.mark.parametrize(
-    ("verdict", "job", "why"),
+    ("what", "job", "why"),
     [
-        (Verdict.TOO_SHORT, Job.WRITE, HARMLESS),
-        (Verdict.TOO_SHORT, Job.READ, "waits were cut short, but the job changes nothing"),
-        (Verdict.OP_FAILED, Job.WRITE, "it failed, and said so at once"),
-        (Verdict.SKIPPED, Job.WRITE, "not run: a reason"),
-        (Verdict.HUNG, Job.WRITE, "it did not end in the time"),
-        (Verdict.INCONCLUSIVE, Job.WRITE, "another symptom: inconclusive"),
+        ("right", Job.WRITE, "no wait was cut short"),
+        ("right, with a short wait", Job.WRITE, HARMLESS),
+        ("right, with a short wait", Job.PROBE, "waits were cut short, but the job changes"),
+        ("wrong, not noticed", Job.WRITE, "the data is wrong, and it did not notice"),
+        ("verification failed", Job.WRITE, "it failed after it had begun to change the part"),
+        ("no part found", Job.WRITE, "it failed before it changed the part"),
+        ("crashed", Job.WRITE, "it crashed"),
+        ("polls for ever", Job.WRITE, "it hung"),
+        ("still at work", Job.WRITE, "it was still at work"),
+        ("lost", Job.WRITE, "not run: a reason"),
     ],
 )
-def test_cause_is_said_in_words(verdict: Verdict, job: Job, why: str) -> None:
-    without = result(make_cell(job=job), verdict=verdict, job_done=True, reason="a reason")
-    assert why_not(Symptom.CORRUPT, without).startswith(why)
+def test_cause_is_said_in_words(what: str, job: Job, why: str) -> None:
+    seen = {"verdict": Verdict.PASS, "reason": "a reason", **SEEN[what]}
+    assert why_not(Symptom.CORRUPT, result(make_cell(job=job), **seen)).startswith(why)
+
+
+def test_command_that_came_too_early_without_harm_is_no_harmless_poll() -> None:
+    early = make_evidence(witness=Witness.CHIP)
+    seen = result(**SEEN["right, with a short wait"], evidence=[early])
+    assert why_not(Symptom.CORRUPT, seen) == "a command came too early, but no data was lost"
 
 
 def test_cell_that_shows_another_symptom_than_a_conviction_is_shrunk() -> None:
     async def trial(cell: Cell) -> CellResult:
-        return result(cell, verdict=Verdict.HUNG if cell.cores == 4 else Verdict.PASS)
+        ending = Ending.OUT_OF_TIME if cell.cores == 4 else Ending.DONE
+        return result(cell, verdict=Verdict.PASS, ending=ending)
 
     work = shrink(
         make_cell(cores=4, hazards=("low-res-timers",)),
@@ -155,3 +187,40 @@ def test_unknown_symptom_is_refused_with_those_that_there_are() -> None:
     done = CliRunner().invoke(main, ["find", "odd", "bundled"])
     assert done.exit_code == ExitCode.BAD_INPUT
     assert "'verify-failed'" in done.stderr
+
+
+def chips_behind(programmer: str, *parts: str) -> set[str]:
+    plan = plan_for(Symptom.CORRUPT, "bundled", CHIPS, programmers=[programmer], parts=parts)
+    return {cell.chip for cell in choose_cells_of(plan, source=SOURCE, seed=1, paths=PATHS).cells}
+
+
+@pytest.mark.parametrize("programmer", DEVICES)
+def test_each_programmer_gets_parts_that_it_reaches(programmer: str) -> None:
+    parts = chips_behind(programmer)
+    assert parts
+    assert not any(DEVICES[Programmer(programmer)].chip_refusal(CHIPS[part]) for part in parts)
+
+
+def test_part_that_is_named_is_the_only_one() -> None:
+    assert chips_behind("ch341a_spi", "MX25L6406E", "W29C020") == {"MX25L6406E"}
+
+
+def test_programmer_that_does_not_reach_the_part_is_refused_by_name() -> None:
+    with pytest.raises(BadInputError, match="--programmer nicintel: reaches none of W25Q128JV"):
+        chips_behind("nicintel", "W25Q128JV")
+
+
+def test_unknown_part_is_told_as_the_flag_that_was_typed() -> None:
+    done = CliRunner().invoke(main, ["find", "hung", "bundled", "--chip", "MX25L64", "--dry-run"])
+    assert done.exit_code == ExitCode.BAD_INPUT
+    assert done.stderr.startswith("error: --chip: unknown chip 'MX25L64'")
+
+
+def test_cell_that_could_not_be_run_covers_nothing() -> None:
+    async def trial(cell: Cell) -> CellResult:
+        return result(cell, verdict=Verdict.SKIPPED if cell.chip == "M25P80" else Verdict.PASS)
+
+    cells = [make_cell(chip="M25P80"), make_cell(chip="W25Q16JV")]
+    searched = asyncio.run(search(Symptom.HUNG, cells, trial, lambda *_: None))
+    assert (searched.tried, values_of(searched.ran)["chip"]) == (2, ["W25Q16JV"])
+    assert pairs_of(searched.ran) < pairs_of(cells)

@@ -55,6 +55,7 @@ from delayrig.model.result import (
     CellResult,
     CpuTime,
     EmulatorFacts,
+    Ending,
     GuestFacts,
     SubjectFacts,
     Verdict,
@@ -148,7 +149,7 @@ def _judge(
     if finding.verdict is Verdict.PASS and hidden:
         finding = Finding(Verdict.SKIPPED, TIME_ALONE)
     started, ended = first(artifacts.events, SubjectStart), first(artifacts.events, SubjectEnd)
-    split = phases.TimeSplit()
+    split, ending = phases.TimeSplit(), _ending(artifacts.events)
     if started and ended:
         reading = phases.VERIFY if cell.job is Job.VERIFY else phases.READ
         split = phases.split_time(artifacts.events, started.t_ns, ended.t_ns, first_read=reading)
@@ -169,8 +170,9 @@ def _judge(
         delays=waits.count,
         waits=site_waits(waits.delays),
         not_waited_ns=sum(wait.short_by_ns for wait in waits.delays if wait.is_short),
-        job_done=_said_done(ended) and all(one.witness is not Witness.IMAGE for one in evidence),
-        said_done=_said_done(ended),
+        job_done=ending is Ending.DONE
+        and all(one.witness is not Witness.IMAGE for one in evidence),
+        ending=ending,
         unfinished=is_unfinished(artifacts.events),
         smallest_visible_short_ns=smallest_visible_short_ns(waits.all, judged),
         time_ns=split,
@@ -186,9 +188,17 @@ def _judge(
     )
 
 
-def _said_done(ended: SubjectEnd | None) -> bool:
-    """Returns True if the subject ended without an error."""
-    return ended is not None and not (ended.timed_out or ended.signal or ended.exit_code)
+def _ending(events: list[Event]) -> Ending | None:
+    ended = first(events, SubjectEnd)
+    if ended is None:
+        return None
+    if not (ended.timed_out or ended.signal or ended.exit_code):
+        return Ending.DONE
+    if first(events, GaveUp) is not None:
+        return Ending.CUT_OFF
+    if ended.timed_out:
+        return Ending.OUT_OF_TIME
+    return Ending.CRASHED if ended.signal else Ending.FAILED
 
 
 def _guest_facts(cell: Cell, planned: GuestFacts, guest: Guest | None) -> GuestFacts:

@@ -118,6 +118,21 @@ class EmulatorFacts(msgspec.Struct, frozen=True, kw_only=True):
     """The latency measured before the cell; null if nothing follows from it."""
 
 
+class Ending(StrEnum):
+    """How a subject ended, whatever its data is like."""
+
+    DONE = "done"
+    """It reported success."""
+    FAILED = "failed"
+    """It reported a failure."""
+    CRASHED = "crashed"
+    """A signal ended it."""
+    OUT_OF_TIME = "out-of-time"
+    """The rig ended it at its deadline."""
+    CUT_OFF = "cut-off"
+    """The emulator hung up on it, because it asked for too much."""
+
+
 class CellResult(msgspec.Struct, frozen=True, kw_only=True):
     """One cell. `reason` explains the verdict in words."""
 
@@ -153,8 +168,8 @@ class CellResult(msgspec.Struct, frozen=True, kw_only=True):
     """The sum of the convicted delays' shortfalls."""
     job_done: bool = False
     """True if the subject reported success, and the data is right."""
-    said_done: bool = False
-    """True if the subject reported success."""
+    ending: Ending | None = None
+    """How the subject ended; null if it did not run."""
     unfinished: bool = False
     """The rig ended the subject while it was at work: with more time it might have done the job."""
     time_ns: TimeSplit = TimeSplit()

@@ -39,7 +39,7 @@ WATCHED_BY = "smoke"
 """The plan whose canaries and controls are used."""
 FLAGS = {"hazards": "hazard", "region_kib": "region", "machine": "mips"}
 """The keys of plans for which flags have another name."""
-_KEY = re.compile(r"(?:key )?'cell\[\d+\](?:\.at)?\.(\w+)'|key '(\w+)'")
+_KEY = re.compile(r"(?:key )?'(?:cell|group)\[\d+\](?:\.at|\.over)?\.(\w+)'|key '(\w+)'")
 _SUBJECT = re.compile(r"key 'subjects\[\d+\]': ")
 
 
@@ -199,7 +199,7 @@ def _speed(cell: Cell) -> str:
     return f"{cell.mips[0]:g}" if cell.in_real_time else f"{round(cell.mips[0])}"
 
 
-def in_flags(text: str) -> str:
+def in_flags(text: str, source: str = SOURCE) -> str:
     """Returns the planner's message with the names of flags."""
     said = _KEY.sub(lambda key: f"--{FLAGS.get(key[1], key[1]) or key[2]}", text)
-    return _SUBJECT.sub("", said.removeprefix(f"{SOURCE}: "))
+    return _SUBJECT.sub("", said.removeprefix(f"{source}: "))

@@ -8,7 +8,7 @@ from pathlib import Path
 
 import click
 
-from delayrig.base.errors import ExitCode
+from delayrig.base.errors import BadInputError, ExitCode
 from delayrig.base.paths import find_paths
 from delayrig.cli.command import (
     RigCommand,
@@ -17,33 +17,61 @@ from delayrig.cli.command import (
     say_making,
     until_interrupted,
 )
-from delayrig.cli.option_types import SUBJECT
+from delayrig.cli.option_types import FLAGS, SUBJECT, split_values
 from delayrig.cli.verbosity import answers, note, tell_json
 from delayrig.decision.shrink import Shrunk, Step, shrink
-from delayrig.features.find.search import Searched, search, widest_first
+from delayrig.features.find.search import (
+    Searched,
+    pairs_of,
+    search,
+    values_of,
+    widest_first,
+)
 from delayrig.features.find.space import SOURCE, plan_for
 from delayrig.features.find.symptom import Symptom, exit_code, shows
 from delayrig.model.cell import Cell
+from delayrig.model.chips import read_chips
 from delayrig.model.result import CellResult
-from delayrig.plan.from_flags import words_of_cell
+from delayrig.plan.from_flags import in_flags, words_of_cell
 from delayrig.plan.request import check_out, choose_cells_of
 from delayrig.run.runner import Trials, trial_folder
 from delayrig.subjects.delay_function import DelayOptions
 
 NAME = "find"
-CELLS = 24
+
+
+def _split(
+    _context: click.Context, _option: click.Parameter, given: tuple[str, ...]
+) -> tuple[str, ...]:
+    return split_values(given)
 
 
 @click.command(NAME, cls=RigCommand)
 @click.argument("symptom", type=click.Choice([each.value for each in Symptom]))
 @click.argument("flashrom", type=SUBJECT)
 @click.option(
+    "--programmer",
+    "programmers",
+    type=FLAGS["programmer"],
+    multiple=True,
+    callback=_split,
+    metavar="PROGRAMMER",
+    help="Searches behind it, as for `try`; may be repeated, and takes A,B.",
+)
+@click.option(
+    "--chip",
+    "parts",
+    type=FLAGS["chip"],
+    multiple=True,
+    callback=_split,
+    metavar="NAME",
+    help="Searches it in place of one part of each kind; may be repeated, and takes A,B.",
+)
+@click.option(
     "--cells",
     "most",
     type=click.IntRange(1),
-    default=CELLS,
-    show_default=True,
-    help="Tries at most that many.",
+    help="Tries at most that many.  [default: all]",
 )
 @click.option("--seed", type=click.IntRange(0), default=1, show_default=True, help="For all data.")
 @click.option(
@@ -60,7 +88,9 @@ CELLS = 24
 def find(
     symptom: str,
     flashrom: str,
-    most: int,
+    programmers: tuple[str, ...],
+    parts: tuple[str, ...],
+    most: int | None,
     seed: int,
     limit_s: float,
     out: Path | None,
@@ -71,15 +101,19 @@ def find(
 
     The cells cover each two of: parts, corners, speeds, jobs and hazards. The search ends at the
     first that shows it, and says why the cells before it do not. It is verify-failed if the
-    flashrom itself says that it failed, corrupt if it does not notice, slow if the job takes three
-    times what part and link need.
+    flashrom changed the part and then says that it failed, corrupt if it does not notice, slow if
+    the work after the probe takes three times what part and link need.
 
     Exits as a run of the found cell does (3 if it is slow), and 0 if none was found.
     """
     paths = find_paths()
     wanted = Symptom(symptom)
-    plan = plan_for(wanted, flashrom)
-    choice = choose_cells_of(plan, source=SOURCE, seed=seed, paths=paths)
+    chips = read_chips(paths.checkout)
+    plan = plan_for(wanted, flashrom, chips, programmers=programmers, parts=parts)
+    try:
+        choice = choose_cells_of(plan, source=SOURCE, seed=seed, paths=paths)
+    except BadInputError as error:
+        raise BadInputError(in_flags(error.message, SOURCE), hint=error.hint) from error
     cells = widest_first(choice.cells)[:most]
     if dry_run:
         tell_json([cell.id for cell in cells])
@@ -114,7 +148,7 @@ def find(
             shows=partial(shows, wanted),
         )
         shrunk = until_interrupted(work, kept=kept)
-    _tell(wanted, searched, shrunk, len(choice.cells))
+    _tell(wanted, searched, shrunk, choice.cells)
     sys.exit(exit_code(wanted, shrunk.result) if shrunk else ExitCode.PASS)
 
 
@@ -126,7 +160,7 @@ def _show_step(step: Step) -> None:
     note(step.line)
 
 
-def _tell(symptom: Symptom, searched: Searched, shrunk: Shrunk | None, count: int) -> None:
+def _tell(symptom: Symptom, searched: Searched, shrunk: Shrunk | None, planned: list[Cell]) -> None:
     line = ["rig/rig", *words_of_cell(shrunk.cell)] if shrunk else []
     tell_json(
         {
@@ -135,14 +169,24 @@ def _tell(symptom: Symptom, searched: Searched, shrunk: Shrunk | None, count: in
             "verdict": shrunk.result.verdict if shrunk else None,
             "tried": searched.tried,
             "not_shown": dict(searched.causes),
+            "covered": values_of(searched.ran),
         }
     )
     if shrunk:
         click.echo(f"{symptom}: {shrunk.result.verdict} {shrunk.cell.id}\n  {shrunk.result.reason}")
         click.echo(shlex.join(line))
     else:
-        click.echo(f"{symptom}: not seen in {searched.tried} of {count} cells")
+        click.echo(f"{symptom}: not seen in {searched.tried} of {len(planned)} cells")
     if searched.causes:
         click.echo("Cells that do not show it:")
     for cause, number in searched.causes.most_common():
         click.echo(f"  {number}: {cause}")
+    if not shrunk:
+        _tell_covered(searched.ran, planned)
+
+
+def _tell_covered(ran: list[Cell], planned: list[Cell]) -> None:
+    seen, wanted = pairs_of(ran), pairs_of(planned)
+    click.echo(f"Covered: {seen} of {wanted} pairs of these values, by {len(ran)} cells:")
+    for name, values in values_of(ran).items():
+        click.echo(f"  {name}: {', '.join(values)}")

@@ -2,17 +2,27 @@
 """Searches cells one after another for the first that shows a symptom."""
 
 from collections import Counter
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Iterable, Sequence
 from dataclasses import dataclass, field
 from functools import cache
 from itertools import combinations
 
 from delayrig.decision.shrink import Trial
-from delayrig.features.find.symptom import Symptom, shows, why_not
-from delayrig.model.cell import Cell
+from delayrig.features.find.symptom import Symptom, shows, was_run, why_not
+from delayrig.hazards import NONE
+from delayrig.model.cell import SEPARATOR, Cell
 from delayrig.model.result import CellResult
+from delayrig.model.shape import mips_of_shift
 
-SPANNED = ("icount_shift", "chip", "corner", "hazards", "job")
+READ: dict[str, Callable[[Cell], str]] = {
+    "programmer": lambda cell: cell.programmer,
+    "chip": lambda cell: cell.chip,
+    "corner": lambda cell: cell.corner,
+    "mips": lambda cell: f"{mips_of_shift(cell.icount_shift):.0f}",
+    "hazards": lambda cell: SEPARATOR.join(cell.hazards) or NONE,
+    "job": lambda cell: cell.job,
+}
+"""The dimensions that are searched."""
 
 
 @dataclass(slots=True, kw_only=True)
@@ -23,6 +33,8 @@ class Searched:
     tried: int = 0
     causes: Counter[str] = field(default_factory=Counter)
     """The number of cells that did not show it, by the cause."""
+    ran: list[Cell] = field(default_factory=list)
+    """The cells that could be run."""
 
 
 def widest_first(cells: Sequence[Cell]) -> list[Cell]:
@@ -30,7 +42,7 @@ def widest_first(cells: Sequence[Cell]) -> list[Cell]:
 
     A search that ends early has then seen as many pairs as it could.
     """
-    left, seen, ordered = list(cells), set[frozenset[tuple[str, object]]](), list[Cell]()
+    left, seen, ordered = list(cells), set[frozenset[tuple[str, str]]](), list[Cell]()
     while left:
         best = max(left, key=lambda cell: len(_pairs(cell) - seen))
         left.remove(best)
@@ -39,9 +51,20 @@ def widest_first(cells: Sequence[Cell]) -> list[Cell]:
     return ordered
 
 
+def values_of(cells: Iterable[Cell]) -> dict[str, list[str]]:
+    """Returns the values that the cells have, by dimension."""
+    cells = list(cells)
+    return {name: list(dict.fromkeys(read(cell) for cell in cells)) for name, read in READ.items()}
+
+
+def pairs_of(cells: Iterable[Cell]) -> int:
+    """Returns the number of pairs of values that stand together in one of the cells."""
+    return len({pair for cell in cells for pair in _pairs(cell)})
+
+
 @cache
-def _pairs(cell: Cell) -> frozenset[frozenset[tuple[str, object]]]:
-    values = [(name, getattr(cell, name)) for name in SPANNED]
+def _pairs(cell: Cell) -> frozenset[frozenset[tuple[str, str]]]:
+    values = [(name, read(cell)) for name, read in READ.items()]
     return frozenset(frozenset(pair) for pair in combinations(values, 2))
 
 
@@ -56,6 +79,7 @@ async def search(
     for cell in cells:
         result = await trial(cell)
         searched.tried += 1
+        searched.ran += [cell] if was_run(result) else []
         watch(cell, result)
         if shows(symptom, result):
             searched.cell = cell

@@ -1,23 +1,32 @@
 # SPDX-License-Identifier: GPL-2.0-or-later
 """The cells that are searched: covering arrays over parts, corners, speeds and hazards."""
 
+from collections.abc import Mapping, Sequence
+
+from delayrig.base.errors import BadInputError
 from delayrig.features.find.symptom import Symptom
-from delayrig.model.cell import Job, Programmer
+from delayrig.model.cell import Job, Programmer, slug
+from delayrig.model.chips import ChipFacts
 from delayrig.model.corner import Corner
+from delayrig.model.programmers import DEVICES
+from delayrig.plan.from_flags import arch_of
 from delayrig.plan.schema import Group, Plan, Span
 
 STRENGTH = 2
 DEADLINE_S = 60
 """The time of a subject; a job takes a tenth. In a search for a hang it gets the usual time."""
-REGION_KIB = 4
+REGION_KIB = 1
+"""Four pages of most parts: enough to write while the part is still busy, and short."""
 SOURCE = "rig/rig find"
-SPI_PARTS = ["W25Q128JV", "AT45DB321D", "SST25VF040B", "M95M02-DR"]
+SPI_PARTS = ("W25Q128JV", "AT45DB321D", "SST25VF040B", "M95M02-DR")
 """One part of each way to be written: pages, a buffer, bytes, an EEPROM."""
-OTHER_PARTS = ["W29C020", "SST39SF040", "W39V040A", "M50FW040"]
+OTHER_PARTS = ("W29C020", "SST39SF040", "W39V040A", "M50FW040")
 """Parts that are not on SPI: written by pages and by bytes, on LPC, on FWH.
 
 None is an AT29C020, of which releases leave out bytes on every machine.
 """
+SMALL_PARTS = ("W29EE011",)
+"""For a programmer that reaches none of the others."""
 MIPS: list[float | None] = [250.0, 1000.0, 16.0]
 CORES: list[int | None] = [2]
 HAZARDS = [
@@ -28,19 +37,34 @@ JOBS = {
     Symptom.CORRUPT: [Job.WRITE, Job.ERASE],
     Symptom.VERIFY_FAILED: [Job.WRITE, Job.ERASE],
     Symptom.HUNG: [Job.WRITE, Job.ERASE, Job.PROBE],
-    Symptom.SLOW: [Job.WRITE, Job.ERASE, Job.READ],
-}
-PARTS = {
-    "spi": (SPI_PARTS, Programmer.SERPROG_IP),
-    "other": (OTHER_PARTS, Programmer.SERPROG_NATIVE_DELAY),
+    Symptom.SLOW: [Job.WRITE, Job.ERASE],
 }
 
 
-def plan_for(symptom: Symptom, subject: str) -> Plan:
-    """Returns the plan that has each two values that can stand together in one of its cells."""
+def plan_for(
+    symptom: Symptom,
+    subject: str,
+    chips: Mapping[str, ChipFacts],
+    *,
+    programmers: Sequence[str] = (),
+    parts: Sequence[str] = (),
+) -> Plan:
+    """Returns the plan that has each two values that can stand together in one of its cells.
+
+    Without programmers, SPI parts are behind a serprog programmer with an address, and others
+    behind one that delays by itself. Raises `BadInputError` if a programmer reaches no part.
+    """
+    if programmers:
+        reached = {name: _reached(name, chips, parts) for name in programmers}
+    else:
+        usual = parts or (*SPI_PARTS, *OTHER_PARTS)
+        reached = {
+            Programmer.SERPROG_IP: [name for name in usual if _is_on_spi(name, chips)],
+            Programmer.SERPROG_NATIVE_DELAY: [n for n in usual if not _is_on_spi(n, chips)],
+        }
     groups = [
         Group(
-            name=f"find-{name}",
+            name=f"find-{slug(programmer)}",
             region_kib=REGION_KIB,
             strength=STRENGTH,
             deadline_s=0 if symptom is Symptom.HUNG else DEADLINE_S,
@@ -48,12 +72,37 @@ def plan_for(symptom: Symptom, subject: str) -> Plan:
                 mips=MIPS,
                 cores=CORES,
                 job=[job.value for job in JOBS[symptom]],
-                chip=parts,
+                chip=names,
                 corner=[Corner.MAX.value, Corner.TYP.value],
                 hazards=HAZARDS,
-                programmer=[programmer.value],
+                programmer=[programmer],
+                arch=[arch_of(subject)],
             ),
         )
-        for name, (parts, programmer) in PARTS.items()
+        for programmer, names in reached.items()
+        if names
     ]
     return Plan(schema=1, about=f"{symptom} of {subject}", subjects=[subject], group=groups)
+
+
+def _reached(programmer: str, chips: Mapping[str, ChipFacts], parts: Sequence[str]) -> list[str]:
+    """Returns the parts to search behind that programmer: of those named, else of the usual."""
+    for names in [parts] if parts else [(*SPI_PARTS, *OTHER_PARTS), SMALL_PARTS]:
+        if found := [name for name in names if _reaches(programmer, name, chips)]:
+            return found
+    raise BadInputError(
+        f"--programmer {programmer}: reaches none of {', '.join(parts or chips)}",
+        hint="name another --chip or --programmer",
+    )
+
+
+def _reaches(programmer: str, part: str, chips: Mapping[str, ChipFacts]) -> bool:
+    if part not in chips:
+        return True  # The planner refuses such a part, and names its neighbours.
+    if device := DEVICES.get(Programmer(programmer)) if programmer in list(Programmer) else None:
+        return not device.chip_refusal(chips[part])
+    return programmer == Programmer.SERPROG_NATIVE_DELAY or _is_on_spi(part, chips)
+
+
+def _is_on_spi(part: str, chips: Mapping[str, ChipFacts]) -> bool:
+    return part not in chips or chips[part].bus == "spi"

@@ -6,11 +6,13 @@ from enum import StrEnum
 from delayrig.base.errors import ExitCode
 from delayrig.judge.exit_code import exit_code_of
 from delayrig.model.cell import Job
-from delayrig.model.result import CellResult, Verdict
+from delayrig.model.evidence import Witness
+from delayrig.model.result import CellResult, Ending, Verdict
 
 SLOW_TIMES = 3
-"""A job is slow if it takes this many times what part and link need."""
+"""Work is slow if it takes this many times what part and link need."""
 CHANGING = (Job.ERASE, Job.WRITE)
+STUCK = (Ending.OUT_OF_TIME, Ending.CUT_OFF)
 
 
 class Symptom(StrEnum):
@@ -19,28 +21,38 @@ class Symptom(StrEnum):
     CORRUPT = "corrupt"
     """The subject reports success, and the data is wrong."""
     VERIFY_FAILED = "verify-failed"
-    """The subject itself finds that the data is wrong, or that a command had no effect."""
+    """The subject changed the part, and then reports a failure itself."""
     HUNG = "hung"
     SLOW = "slow"
 
 
-VERDICTS = {
-    Symptom.CORRUPT: Verdict.CORRUPT,
-    Symptom.VERIFY_FAILED: Verdict.OP_FAILED,
-    Symptom.HUNG: Verdict.HUNG,
-}
-
-SAID = {Symptom.CORRUPT: True, Symptom.VERIFY_FAILED: False}
-"""The answer of the subject to the question whether its job is done, which it is not."""
-
-
 def shows(symptom: Symptom, result: CellResult) -> bool:
     """Returns True if the user would see the symptom in that cell."""
-    if symptom is Symptom.SLOW:
-        return result.job_done and result.time_ns.total >= SLOW_TIMES * needed_ns(result) > 0
-    if result.verdict is Verdict.TOO_SHORT and symptom in SAID:
-        return not result.job_done and result.said_done is SAID[symptom]
-    return result.verdict is VERDICTS[symptom]
+    if not was_run(result):
+        return False
+    match symptom:
+        case Symptom.CORRUPT:
+            return result.ending is Ending.DONE and not result.job_done
+        case Symptom.VERIFY_FAILED:
+            return result.ending is Ending.FAILED and _changed(result)
+        case Symptom.HUNG:
+            return result.ending in STUCK and not result.unfinished
+        case Symptom.SLOW:
+            return result.job_done and work_ns(result) >= SLOW_TIMES * needed_ns(result) > 0
+
+
+def was_run(result: CellResult) -> bool:
+    return result.verdict not in (Verdict.SKIPPED, Verdict.INFRA_ERROR)
+
+
+def _changed(result: CellResult) -> bool:
+    """Returns True if it sent the part a command to erase or to program."""
+    return result.time_ns.erase + result.time_ns.write > 0
+
+
+def work_ns(result: CellResult) -> int:
+    """Returns the time after the probe, which waits for a second whatever the part."""
+    return result.time_ns.total - result.time_ns.probe
 
 
 def needed_ns(result: CellResult) -> int:
@@ -56,18 +68,32 @@ def exit_code(symptom: Symptom, result: CellResult) -> ExitCode:
 
 def why_not(symptom: Symptom, result: CellResult) -> str:
     """Returns why a cell does not show it, in words that cells of one cause share."""
-    if result.verdict in (Verdict.SKIPPED, Verdict.INFRA_ERROR):
+    if not was_run(result):
         return f"not run: {result.reason}"
+    match result.ending:
+        case Ending.DONE if result.job_done:
+            return _why_right(symptom, result)
+        case Ending.DONE:
+            return "the data is wrong, and it did not notice"
+        case Ending.FAILED if _changed(result):
+            return "it failed after it had begun to change the part, and said so"
+        case Ending.FAILED:
+            return "it failed before it changed the part, and said so"
+        case Ending.CRASHED:
+            return "it crashed"
+        case _ if result.unfinished:
+            return "it was still at work when its time was over"
+        case _:
+            return "it hung"
+
+
+def _why_right(symptom: Symptom, result: CellResult) -> str:
     if symptom is Symptom.SLOW:
-        return f"it took less than {SLOW_TIMES} times what part and link need"
-    if result.verdict is Verdict.TOO_SHORT and result.job_done:
-        if result.job in CHANGING:
-            return "waits were cut short, but the part is polled, so that is harmless here"
-        return "waits were cut short, but the job changes nothing in the part"
-    if result.verdict is Verdict.OP_FAILED:
-        return "it failed, and said so at once"
-    if result.verdict is Verdict.HUNG:
-        return "it did not end in the time that the search gives"
-    if result.verdict is Verdict.PASS:
+        return f"its work took less than {SLOW_TIMES} times what part and link need"
+    if result.verdict is not Verdict.TOO_SHORT:
         return "no wait was cut short"
-    return f"another symptom: {result.verdict}"
+    if result.job not in CHANGING:
+        return "waits were cut short, but the job changes nothing in the part"
+    if any(item.witness is Witness.CHIP for item in result.evidence):
+        return "a command came too early, but no data was lost"
+    return "waits were cut short, but the part is polled, so that is harmless here"
