@@ -25,6 +25,7 @@ from delayrig.model.kinds.delay_plugin import (
     PluginStart,
     Stack,
 )
+from delayrig.subjects.debug_files import lines_of
 from delayrig.subjects.delay_function import DelayFunction
 from delayrig.subjects.finder.finding import DirectWait
 from delayrig.subjects.finder.waits import NOTHING_WATCHED
@@ -83,7 +84,7 @@ def read_record(
             lost=next((line.calls for line in reversed(of_kind(lines, Lost))), 0),
         ),
         callers={
-            stack: [read_symbols(part).where(address) for address in found]
+            stack: [lines_of(part).where(address) for address in found]
             for stack, (part, found) in stacks.items()
         },
         calls=calls,

@@ -37,6 +37,7 @@ KEYRING = "/usr/share/keyrings/debian-archive-keyring.gpg"
 DEBIAN = "debian"
 """Debian's ID. The origin of its archive is the same word in other case."""
 OLDEST = "bookworm"
+DEBUG_ENDING = "-debug"
 ROLLING = frozenset({"sid", "unstable", "testing"})
 
 # Fields that our own source sets. Every other field is copied from the machine's source.
@@ -120,6 +121,26 @@ def derive_suite(
     # Guests may have architectures that this machine does not have.
     carried = {name: carried[name] for name in carried if name.lower() != "architectures"}
     return _stanza(own.uri, suite, carried)
+
+
+def derive_debug_suite(
+    suite: str, targets: str, os_release: str, files: Mapping[str, str], *, named: str = ""
+) -> str:
+    """Returns a source for the debug packages of a suite.
+
+    Debian has them in an archive of their own, which lies beside the other and has its name with
+    an ending. This machine may be told another place for that suite.
+    """
+    debug = f"{suite}{DEBUG_ENDING}"
+    if named:
+        return _stanza(f"{named.rstrip('/')}{DEBUG_ENDING}", debug, {"Signed-By": KEYRING})
+    known = parse_targets(targets)
+    base = find_debian(known, read_release(os_release))
+    told = next((target for target in known if target.serves(debug)), None)
+    own = told or _beside(base, suite, known)
+    carried = _carried(own, files)
+    carried = {name: carried[name] for name in carried if name.lower() != "architectures"}
+    return _stanza(own.uri if told else f"{own.uri.rstrip('/')}{DEBUG_ENDING}", debug, carried)
 
 
 def date_options(dump: str) -> list[str]:

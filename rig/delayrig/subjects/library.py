@@ -14,6 +14,7 @@ from delayrig.base.errors import RigFaultError
 from delayrig.base.paths import Paths
 from delayrig.base.preparing import Preparing
 from delayrig.setup.scratch import scratch_beside
+from delayrig.subjects.debug_files import provide_debug_files
 from delayrig.subjects.disguise import disguised, split_disguises
 from delayrig.subjects.elf import Closure, collect_program, read_elf
 from delayrig.subjects.git_tree import PREFIX as GIT_PREFIX
@@ -84,6 +85,8 @@ def _packaged(name: str, recipe: ProgramRecipe, paths: Paths, preparing: Prepari
     versions = msgspec.json.decode((folder / "packages.json").read_bytes(), type=dict[str, str])
     files = {path.name: path for path in sorted((folder / "lib").iterdir())}
     packed, version = _pack(name, files, paths, preparing), flashrom_version(versions)
+    parts = packed.parts.values()
+    provide_debug_files(packed.name, parts, recipe.suite, packed.arch, paths, preparing)
     return msgspec.structs.replace(packed, packages=versions, package_version=version)
 
 

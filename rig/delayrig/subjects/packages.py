@@ -44,7 +44,7 @@ def unpack_packages(
     """
     what = f"{', '.join(packages)} of {suite}{f' for {architecture}' if architecture else ''}"
     argv = _mmdebstrap_words(suite, packages, folder, architecture)
-    sources = _sources(suite)
+    sources = archive_source(suite)
     said = ""
     for _ in attempts(time.monotonic, pause):
         shutil.rmtree(folder, ignore_errors=True)
@@ -118,7 +118,7 @@ def _mmdebstrap_words(suite: str, packages: list[str], folder: Path, arch: str) 
     ]
 
 
-def _sources(suite: str) -> str:
+def archive_source(suite: str, derive: Callable[..., str] = derive_suite) -> str:
     """Returns a .sources file for the suite in the archive of this machine's release."""
     os_release = Path("/etc/os-release").read_text(encoding="utf-8")
     try:
@@ -126,7 +126,7 @@ def _sources(suite: str) -> str:
         # Only the first of all threads asks: apt takes half a second of CPU for the answer.
         with _asking:
             targets = _targets()
-        return derive_suite(suite, targets, os_release, read_source_files(), named=named)
+        return derive(suite, targets, os_release, read_source_files(), named=named)
     except SetupError as error:
         raise RigFaultError(error.message, hint=error.remedy) from error
 

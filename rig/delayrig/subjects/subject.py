@@ -16,6 +16,7 @@ from delayrig.base.paths import Paths, find_paths
 from delayrig.base.preparing import Preparing
 from delayrig.model.platform import PLATFORMS, Arch, labelled
 from delayrig.setup.scratch import scratch_beside
+from delayrig.subjects.debug_files import provide_debug_files
 from delayrig.subjects.disguise import disguised, split_disguises
 from delayrig.subjects.elf import Closure, collect_program, read_elf
 from delayrig.subjects.git_tree import PREFIX as GIT_PREFIX
@@ -195,7 +196,10 @@ def provide_subject(
 ) -> Subject:
     """Returns the packed subject, from the cache if nothing changed."""
     if name in recipes.subjects:
-        return _provide_packaged(name, recipes.subjects[name], arch, paths, preparing)
+        recipe = recipes.subjects[name]
+        subject = _provide_packaged(name, recipe, arch, paths, preparing)
+        provide_debug_files(name, subject.parts.values(), recipe.suite, arch, paths, preparing)
+        return subject
     disguises, plain = split_disguises(name)
     libc, plain = split_libc(plain)
     if plain in OWN_PROGRAMS or plain.startswith(KNOWN_BAD_PREFIX):

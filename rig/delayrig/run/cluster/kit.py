@@ -12,7 +12,7 @@ import msgspec
 from delayrig import __version__
 from delayrig.base import digest
 from delayrig.base.errors import BadInputError
-from delayrig.base.paths import Paths
+from delayrig.base.paths import Paths, find_paths
 from delayrig.lanes.choice import Lanes
 from delayrig.lanes.header import commit_of
 from delayrig.lanes.lane import Lane
@@ -24,6 +24,7 @@ from delayrig.model.platform import PLATFORMS, Arch, labelled
 from delayrig.model.shape import GuestShape
 from delayrig.plan.request import Request
 from delayrig.run.cell_runner import CellRunner
+from delayrig.subjects.debug_files import fetched_file
 from delayrig.subjects.delay_function import DelayFunction
 from delayrig.subjects.guest_image import GuestImage, Kernel
 from delayrig.subjects.subject import Subject
@@ -183,8 +184,11 @@ def _files_of(supplies: Supplies, state: Path) -> list[KitFile]:
     paths += [Path(kernel.modules) for kernel in kernels if kernel.modules]
     for image in (*supplies.images.values(), *supplies.device_images.values()):
         paths += [Path(image.kernel), Path(image.initrd)]
+    images = find_paths().images
     for program in supplies.programs:
-        paths += [*program.parts.values(), Path(program.archive)]
+        parts = program.parts.values()
+        paths += filter(None, (fetched_file(part, images) for part in parts))
+        paths += [*parts, Path(program.archive)]
     return [
         KitFile(
             path=str(path.relative_to(state)),

@@ -27,7 +27,7 @@ def debug_functions(part: Path, names: list[str]) -> dict[str, int]:
         elf = ELFFile(file)
         build = build_id(elf)
         found = _in_dwarf(elf, names)
-        places = list(_places(elf, part, build))
+        places = list(separate_files(elf, part, build))
     for place in places:
         if not found and place.is_file():
             found = _in_file(place, build, names)
@@ -50,7 +50,8 @@ def debug_folders() -> list[Path]:
     return [*(Path(folder).absolute() for folder in named if folder), SYSTEM]
 
 
-def _places(elf: Any, part: Path, build: str) -> Iterator[Path]:
+def separate_files(elf: Any, part: Path, build: str) -> Iterator[Path]:
+    """Yields the places where gdb looks for the debug file of that part."""
     section = elf.get_section_by_name(".gnu_debuglink")
     link = section.data().partition(b"\0")[0].decode(errors="replace") if section else ""
     link = "" if "/" in link else link
