@@ -58,14 +58,14 @@ class FunctionFacts(
     counters: tuple[str, ...] = ()
     """The instructions in or below it that depend on the CPU's model, as `rdtsc at 0x...`."""
     direct: bool = False
-    """True for a call of a function that sleeps, `nanosleep() at 0x...`, or of a clock.
+    """True for a direct wait, `nanosleep() at 0x...`, or the reading of a clock.
 
     If it cannot be judged, `doubt` says why, and it has no calls.
     """
     setjmp: bool
     """True if its file can leave a call by longjmp.
 
-    Then an end at the call's return address does not prove that the call returned.
+    Then an end at the return address does not prove that the call returned.
     """
 
 
@@ -88,7 +88,7 @@ class DelaysHeader(_OfRecord, frozen=True, kw_only=True, tag="delays", omit_defa
     calls: Count
     """The number of calls."""
     lost: Count
-    """The number of calls that there was no room for; nothing else is known about them."""
+    """The number of calls that there was no room for."""
 
 
 class CallSite(_OfRecord, frozen=True, kw_only=True, tag="site"):
@@ -99,7 +99,7 @@ class CallSite(_OfRecord, frozen=True, kw_only=True, tag="site"):
     callers: list[str]
     """The nearest first: `function (file:line)`, else `function+offset`, else the address."""
     addresses: list[int] = msgspec.field(default_factory=list)
-    """The addresses of the last bytes of these calls, in the function's file."""
+    """The addresses of the last bytes of these calls."""
 
 
 class DelayCall(_OfRecord, frozen=True, kw_only=True, tag="delay"):
@@ -118,10 +118,7 @@ class DelayCall(_OfRecord, frozen=True, kw_only=True, tag="delay"):
     requested_ns: int
     """The requested time."""
     thread: int
-    """The number of the thread.
-
-    All threads are counted from 1, in the order of their first calls.
-    """
+    """The number of the thread, from 1 on, in the order of first calls."""
     cpu_in: int
     """The core on which it began."""
     cpu_out: int | None
@@ -129,10 +126,7 @@ class DelayCall(_OfRecord, frozen=True, kw_only=True, tag="delay"):
     site: Count
     """The number of its call site; 0 if that is unknown."""
     until_ns: int | None = None
-    """The end time of a direct wait until a moment of CLOCK_MONOTONIC.
-
-    Then no time is requested.
-    """
+    """The end time of a direct wait until a moment of CLOCK_MONOTONIC."""
     result: int | None = None
     """The result of a direct wait."""
     unread: str = ""

@@ -3,6 +3,7 @@
 
 import ast
 import inspect
+import re
 import textwrap
 import typing
 from collections import Counter
@@ -22,18 +23,17 @@ HEAD = """\
 <!-- Written by `rig/rig reference` from rig/delayrig/model/kinds/; a test compares. -->
 # Events
 
-Every verdict rests on the files in a cell's folder. Each holds JSON lines: one event a line, and
-`ev` names its kind.
+Every verdict rests on the files in a cell's folder. Each line is a JSON object; `ev` names its
+kind.
 
 - `events.jsonl`: what happened, in the order of time.
 - `delays.jsonl`: [each call of a delay function](#delays), as QEMU saw it.
 - `pace.jsonl` (live lane): the trace of the [CPU plugin](#cpu-plugin).
 
-Keys stand in the order of the lists. A key without a type is a number; the end of its name gives
-its unit. Times are of the chip's clock, and negative only where they are signed. A key is always
-there unless it is optional. `t_ns`, which is not listed, is the moment of the event; kinds with
-`read_ns` or `start_ns` have that in its place. If a line breaks these rules, the cell is an
-`infra_error` that names file, line and fault.
+A key without a type is a number; the end of its name gives its unit. Times are of the chip's clock,
+and negative only where they are signed. Every key is present unless it is optional. The moment of
+an event is its `t_ns`, which the lists leave out, or else its `read_ns` or `start_ns`. A line that
+breaks these rules makes the cell an `infra_error`, which names file, line and fault.
 
 `rig/rig trace OUT/CELL -o cell.json` makes a timeline for ui.perfetto.dev. Python reads events with
 `delayrig.model.events.read_events(FOLDER)`.
@@ -62,6 +62,10 @@ TYPES = {
     "End": "text",
 }
 LIMITS = ("_min", "_max")
+AS_IN = re.compile(r", as in `(?P<kind>\w+)`\.$")
+"""The end of a meaning that another kind explains."""
+Key = tuple[str, str, str]
+"""A key with its unit and its meaning."""
 FIRST_VERSION = 1
 
 
@@ -89,31 +93,64 @@ SECTIONS = {
 
 
 def events_page() -> str:
-    return "".join([HEAD, *(_section(*section) for section in SECTIONS.items())])
+    page, shown = [HEAD], set[type[Kind]]()
+    for title, kinds in SECTIONS.items():
+        page.append(_section(title, kinds, shown))
+        shown.update(kinds)
+    return "".join(page)
 
 
-def _section(title: str, kinds: list[type[Kind]]) -> str:
+def _section(title: str, kinds: list[type[Kind]], shown: set[type[Kind]]) -> str:
+    """Returns the section; a kind that is already shown is a link."""
     writers = [writer for writer in Writer if any(writer in kind.writers for kind in kinds)]
     told = ", ".join(f"{writer} (`{SOURCES[writer]}`)" for writer in writers)
     usual, _ = Counter(kind.writers for kind in kinds).most_common(1)[0]
     most = "" if set(usual) == set(writers) else f" Writer unless told: {', '.join(usual)}."
-    listed = "".join(_kind(kind, usual) for kind in kinds)
+    first: dict[Key, str] = {}
+    listed = "".join(
+        _heading(kind) + (_link(kind) if kind in shown else _kind(kind, usual, first))
+        for kind in kinds
+    )
     return f"\n## {title}\n\n{_wrapped(f'Written by: {told}.{most}')}\n{listed}"
 
 
-def _kind(kind: type[Kind], usual: tuple[Writer, ...]) -> str:
+def _heading(kind: type[Kind]) -> str:
+    return f"\n### `{name_of(kind)}`\n\n"
+
+
+def _link(kind: type[Kind]) -> str:
+    return f"As [above](#{name_of(kind)}).\n"
+
+
+def _kind(kind: type[Kind], usual: tuple[Writer, ...], first: dict[Key, str]) -> str:
     """Returns the kind with its keys, and its writers if they are not the usual ones."""
     text = inspect.getdoc(kind) or ""
     if kind.writers != usual:
         text += f" Writer: {', '.join(kind.writers)}."
     if kind.since > FIRST_VERSION:
         text += f" Since version {kind.since}."
-    rows = "".join(
-        f"- `{key}`{_shown_type(key, unit)}{f': {_terse(meaning)}' if meaning else ''}\n"
-        for key, unit, meaning in _keys(kind)
-        if meaning != MEANINGS.get(key)
-    )
-    return f"\n### `{name_of(kind)}`\n\n{_wrapped(text)}\n" + (f"\n{rows}" if rows else "")
+    rows = "".join(_rows(kind, first))
+    return f"{_wrapped(text)}\n" + (f"\n{rows}" if rows else "")
+
+
+def _rows(kind: type[Kind], first: dict[Key, str]) -> Iterator[str]:
+    """Yields a row for each key; a last row names the keys that an earlier kind explains.
+
+    `first` holds, by key, the first kind of the section that has it.
+    """
+    shared: dict[str, list[str]] = {}
+    for row in _keys(kind):
+        key, unit, meaning = row
+        if meaning == MEANINGS.get(key):
+            continue
+        found = AS_IN.search(meaning)
+        origin = found["kind"] if found else first.setdefault(row, name_of(kind))
+        if origin == name_of(kind):
+            yield f"- `{key}`{_shown_type(key, unit)}{f': {_terse(meaning)}' if meaning else ''}\n"
+        else:
+            shared.setdefault(origin, []).append(f"`{key}`")
+    for origin, names in shared.items():
+        yield _wrapped(f"- As in `{origin}`: {', '.join(names)}.") + "\n"
 
 
 def _shown_type(key: str, unit: str) -> str:
@@ -129,7 +166,7 @@ def _terse(meaning: str) -> str:
     return rest[:1].upper() + rest[1:] if rest[:1].isalpha() else meaning
 
 
-def _keys(kind: type[msgspec.Struct], prefix: str = "") -> Iterator[tuple[str, str, str]]:
+def _keys(kind: type[msgspec.Struct], prefix: str = "") -> Iterator[Key]:
     """Yields each key with its unit and its meaning, followed by the keys of objects in it."""
     texts = {row.name: row for row in field_texts(kind)}
     for field in msgspec.structs.fields(kind):

@@ -27,9 +27,9 @@ class Guest(Kind, frozen=True, kw_only=True, tag="guest"):
     """The version of the stream; a session omits it."""
     t_ns: Ns
     kernel: str
-    """The kernel's release, from uname(2)."""
+    """The release, from uname(2)."""
     version: str
-    """The kernel's version, from uname(2)."""
+    """The version, from uname(2)."""
     machine: str
     """The architecture, from uname(2)."""
     cores: int
@@ -37,9 +37,9 @@ class Guest(Kind, frozen=True, kw_only=True, tag="guest"):
     cmdline: str
     """The kernel's command line."""
     clocksource: str
-    """The kernel's clock source; empty if it does not say."""
+    """The clock source; empty if the kernel does not say."""
     load: float | None = None
-    """The load of the last minute, from getloadavg(3); only of a session."""
+    """The load of the last minute; only of a session."""
 
 
 class ClockRate(Timed, frozen=True, kw_only=True, tag="clock_rate"):
@@ -59,9 +59,9 @@ class ClockRate(Timed, frozen=True, kw_only=True, tag="clock_rate"):
     monotonic_at_ns: Ns
     """The value of CLOCK_MONOTONIC at `t_ns`."""
     timer_interrupts: Count | None = None
-    """The number of timer interrupts of all cores in that time; only of an agent."""
+    """The timer interrupts of all cores in that time; only of an agent."""
     reading_ns_max: Ns | None = None
-    """The uncertainty of the moments of both readings; only on the live lane."""
+    """The uncertainty of both readings; only on the live lane."""
 
 
 class Resumed(OfAgent, frozen=True, kw_only=True, tag="resumed"):
@@ -86,15 +86,15 @@ class SubjectEnd(OfBoth, frozen=True, kw_only=True, tag="subject_end"):
     signal: int
     """The signal that ended it, else 0."""
     timed_out: bool
-    """True if it was ended because its time was up."""
+    """True if the rig ended it at its deadline."""
     user_ns: Ns
     """The CPU time in the subject."""
     sys_ns: Ns
     """The CPU time in the kernel for it."""
     voluntary_switches: Count
-    """The number of times that it gave up the CPU."""
+    """The number of times it gave up the CPU."""
     involuntary_switches: Count
-    """The number of times that the CPU was taken from it."""
+    """The number of times the CPU was taken from it."""
 
 
 class EmulatorEnd(Timed, frozen=True, kw_only=True, tag="emulator_end"):
@@ -120,7 +120,7 @@ class EmulatorRights(Timed, frozen=True, kw_only=True, tag="emulator_rights"):
 
 
 class KernelMessage(OfAgent, frozen=True, kw_only=True, tag="kernel_message"):
-    """The guest's kernel complained, or says what instruction its CPU does not have."""
+    """The guest's kernel complained, or named an instruction that its CPU lacks."""
 
     level: int
     """The severity: 0 (emergency) to 4 (warning); 6 for an instruction."""
@@ -129,7 +129,7 @@ class KernelMessage(OfAgent, frozen=True, kw_only=True, tag="kernel_message"):
 
 
 class AgentError(OfBoth, frozen=True, kw_only=True, tag="agent_error"):
-    """Some part of the rig failed: the cell says nothing about its subject."""
+    """A part of the rig failed."""
 
     message: str
     """The part that failed."""
@@ -138,7 +138,7 @@ class AgentError(OfBoth, frozen=True, kw_only=True, tag="agent_error"):
 
 
 class LeftOver(Timed, frozen=True, kw_only=True, tag="left_over"):
-    """Processes were left when the cell was over, and were ended."""
+    """Processes that were left at the end of the cell were ended."""
 
     writers = (Writer.SESSION,)
 

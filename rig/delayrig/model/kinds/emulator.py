@@ -25,18 +25,17 @@ class Start(_OfEmulator, frozen=True, kw_only=True, tag="start"):
     corner: str
     """The figures in force: `min`, `typ`, `max`, or another corner."""
     clock: str
-    """The emulator's clock: `monotonic`, `scripted`, the raw counter, such as `tsc`, or `virtual`,
-    QEMU's own, if the part is in QEMU."""
+    """`monotonic`, `scripted`, a raw counter (`tsc`), or `virtual` if the part is in QEMU."""
     clock_step_ns: Ns
-    """The step of that clock."""
+    """The step of the clock."""
     clock_rate_error_ppm: Count
     """The greatest error of its rate."""
     seed: Word
-    """The seed of everything that is drawn."""
+    """The seed of draws."""
     native_delay: bool
-    """True if it executes O_DELAY itself, in its own time."""
+    """True if it executes O_DELAY."""
     wake_latency_ns_min: Ns | None
-    """The shortest measured time from before a sender's write until the bytes were read here.
+    """The shortest measured time from a sender's write to the read here.
 
     It is null if it was not measured, or if a link or a fault delays something.
     """
@@ -45,19 +44,19 @@ class Start(_OfEmulator, frozen=True, kw_only=True, tag="start"):
     size_bytes: Count
     """The size of the part."""
     link: str | None
-    """The link that `--link` describes; null for none."""
+    """The words of `--link`; null for none."""
     faults: str | None
-    """The words of `--fault`, separated by blanks; null for none."""
+    """The words of `--fault`; null for none."""
 
 
 class Accept(Timed, frozen=True, tag="accept"):
-    """A client was accepted; where the part is in QEMU, the subject opened what leads to it."""
+    """A client was accepted, or the subject opened the device that leads to the part."""
 
     writers = (Writer.EMULATOR, Writer.AGENT)
 
 
 class Barrier(_Timed, frozen=True, kw_only=True, tag="barrier"):
-    """The client was held until the rig had done what is due when it is accepted."""
+    """The client was held while the rig did what is due at its acceptance."""
 
     released_ns: Ns
     """The time of its release."""
@@ -71,18 +70,17 @@ class Serprog(_OfEmulator, frozen=True, kw_only=True, tag="serprog"):
     name: str
     """The request's name, such as `SYNCNOP`."""
     empty_ns: Ns
-    """The last moment at which it was known not to have arrived."""
+    """The last moment at which it had certainly not arrived."""
     read_ns: Ns
-    """The time at which it was read: the moment of the event."""
+    """The time at which it was read."""
     arrived_ns: Ns | None = None
-    """The time at which it had arrived, from the kernel; missing if unknown before `read_ns`."""
+    """The time at which it had arrived, if the kernel told that before `read_ns`."""
     reply_ns: Ns
-    """The time at which its reply was written."""
+    """The time at which the reply was written."""
     gap_ns: int | None
     """The time from the previous `reply_ns` to `read_ns`.
 
-    It is null for the first request of a connection, and negative for one sent without waiting for
-    that reply.
+    It is null for a connection's first request, and negative for one sent before that reply.
     """
     ack: bool
     """False if it was refused (NAK). A SYNCNOP answered as it should is true."""
@@ -104,15 +102,15 @@ class Spi(_OfEmulator, frozen=True, kw_only=True, tag="spi"):
     empty_ns: Ns
     """The moment, as in `serprog`."""
     read_ns: Ns
-    """The time at which its request was read: the moment of the event."""
+    """The time, as in `serprog`."""
     arrived_ns: Ns | None = None
     """The time, as in `serprog`."""
     reply_ns: Ns
-    """The time at which its reply was written."""
+    """The time at which the reply was written."""
     gap_ns: int | None
     """The gap, as in `serprog`."""
     wire_ns: Ns
-    """The time on the wire; 0 without `--spi-wire-time`, or before a frequency was set."""
+    """The time on the wire; 0 without `--spi-wire-time` or a frequency."""
     sr: Octet
     """The status register after it: what 05h reads, or D7h of a DataFlash."""
     busy_left_ns: Ns
@@ -122,7 +120,7 @@ class Spi(_OfEmulator, frozen=True, kw_only=True, tag="spi"):
     violation: str | None
     """The broken rule, such as `busy`; null for none."""
     margin_ns: int | None
-    """The time from when the part was ready to the command, negative if it came too early.
+    """The time from when the part was ready to the command; negative if it came too early.
 
     It is null if the part was owed no wait.
     """
@@ -133,10 +131,9 @@ class Spi(_OfEmulator, frozen=True, kw_only=True, tag="spi"):
 class Cycle(_OfEmulator, frozen=True, kw_only=True, tag="cycle"):
     """A whole command of a part that is not on SPI, with its unlock cycles, or a read.
 
-    A cycle that breaks a rule has its own line. Commands come before the `serprog` line of the
-    O_EXEC that ran them, and share its moments. Of a part that is in QEMU each cycle has the moment
-    of its instruction: `read_ns` is the first one's, `reply_ns` the last one's. Reads of neighbours
-    are one line, and so are polls of a busy part.
+    A cycle that breaks a rule has its own line. Commands come before the `serprog` line of their
+    O_EXEC, with its moments. In QEMU `read_ns` is the moment of the first instruction, `reply_ns`
+    that of the last. Reads of neighbours are one line, and so are polls of a busy part.
     """
 
     op: Octet | None
@@ -146,21 +143,21 @@ class Cycle(_OfEmulator, frozen=True, kw_only=True, tag="cycle"):
     addr: Count
     """The address of the command."""
     wlen: Count
-    """The bytes written; those of one O_WRITEN count as one command."""
+    """The bytes written; one O_WRITEN counts as one command."""
     rlen: Count
     """The bytes read; above 0 it is a read."""
     empty_ns: Ns
     """The moment, as in `serprog`."""
     read_ns: Ns
-    """The time at which its request was read: the moment of the event."""
+    """The time, as in `serprog`."""
     arrived_ns: Ns | None = None
     """The time, as in `serprog`."""
     reply_ns: Ns
-    """The time at which its reply was written."""
+    """The time at which the reply was written."""
     gap_ns: int | None
     """The gap, as in `serprog`."""
     start_ns: Ns
-    """The time at which its first cycle began, after `read_ns` and delays of the same O_EXEC."""
+    """The time at which the first cycle began: after `read_ns` and the delays of its O_EXEC."""
     wire_ns: Ns
     """The time on the wire."""
     value: Octet | None
@@ -187,7 +184,7 @@ class Busy(_OfEmulator, frozen=True, kw_only=True, tag="busy"):
     addr: Count | None
     """The address, as in `spi`."""
     start_ns: Ns
-    """The start: the moment of the event."""
+    """The start."""
     until_ns: Ns
     """The time at which the part will be ready."""
     nominal_ns: Ns
@@ -197,7 +194,7 @@ class Busy(_OfEmulator, frozen=True, kw_only=True, tag="busy"):
 
 
 class Refused(_Timed, frozen=True, tag="refused"):
-    """Another client came while it had one, and was turned away."""
+    """A second client was turned away."""
 
 
 class FaultMade(_Timed, frozen=True, kw_only=True, tag="fault"):
@@ -210,15 +207,15 @@ class FaultMade(_Timed, frozen=True, kw_only=True, tag="fault"):
     nth: Count
     """The number of that thing."""
     held_ns: Ns | None
-    """The time for which it was held up: 0 for kinds that hold nothing, null forever."""
+    """The time that it held something up; null for ever, 0 if it held nothing."""
 
 
 class PowerLost(_Timed, frozen=True, tag="power_cut"):
-    """Power was lost. The line stands before the first command after it, if one came."""
+    """Power was lost. The line stands before the first command after that."""
 
 
 class StateBegins(_Timed, frozen=True, kw_only=True, tag="starts"):
-    """The part enters the state of `--starts`; a `busy` follows if it is at work."""
+    """The part enters the state of `--starts`. A `busy` follows if it is at work."""
 
     state: str
     """The word of `--starts`."""
@@ -245,7 +242,7 @@ class End(_Timed, frozen=True, kw_only=True, tag="end"):
     cycle_transactions: Count
     """The number of `cycle` lines."""
     serprog_requests: Count
-    """The number of `serprog` lines: requests that did not reach the part."""
+    """The number of `serprog` lines."""
     violations: Count
     """The number of broken rules."""
     faults: Count

@@ -14,7 +14,7 @@ class Loops(OfBoth, frozen=True, kw_only=True):
 
 class _Reclaim(OfAgent, frozen=True, kw_only=True):
     reclaimed_pages: Count
-    """The pages that the kernel had reclaimed by then."""
+    """The pages that the kernel had reclaimed."""
 
 
 class _Times(OfBoth, frozen=True, kw_only=True):
@@ -42,7 +42,7 @@ class SiblingsStopped(OfBoth, frozen=True, kw_only=True, tag="siblings_stopped")
     turns_min: Count | None = None
     """The turns of the slowest loop."""
     stdout_bytes: Count | None = None
-    """The bytes that the subject had printed by then; missing if a schedule stopped them."""
+    """The bytes that the subject had printed by then."""
 
 
 class HogsRunning(Loops, frozen=True, tag="hogs_running"):

@@ -55,11 +55,11 @@ class TraceStart(Kind, frozen=True, kw_only=True, tag="start"):
     ramp_us: Count
     """The time from then until it has changed, at a steady rate."""
     vcpus: list[Vcpu]
-    """The control of each: `governor`, `fixed_kips`, `min_kips`, `max_kips`."""
+    """The control of each."""
 
 
 class Speed(_OfPlugin, frozen=True, kw_only=True, tag="speed"):
-    """A vCPU's speed changed. Changes without a governor are in `events.jsonl` as well."""
+    """A vCPU's speed changed. Without a governor `events.jsonl` has it as well."""
 
     vcpu: Count
     """The number of the vCPU."""
@@ -76,7 +76,7 @@ class Speed(_OfPlugin, frozen=True, kw_only=True, tag="speed"):
 
 
 class Window(_OfPlugin, frozen=True, kw_only=True, tag="window"):
-    """The work of one vCPU between two moments at which it settled; `t_ns` is the second."""
+    """The work of one vCPU between two moments, of which `t_ns` is the second."""
 
     from_ns: Ns
     """The beginning of the window."""
@@ -89,9 +89,9 @@ class Window(_OfPlugin, frozen=True, kw_only=True, tag="window"):
     idle_ns: Ns
     """The time that it was idle."""
     given_kips: Count | None
-    """Its speed over the active time; null for no time."""
+    """Its speed over the active time, or null."""
     asked_kips: Count | None
-    """Its speed over the time that these instructions should have taken; null for no time."""
+    """Its speed over the time that these instructions should have taken, or null."""
     target_kips: Count
     """The target speed at the end of the window."""
     short_ns: int
@@ -100,7 +100,7 @@ class Window(_OfPlugin, frozen=True, kw_only=True, tag="window"):
     Above 0 the host was late, below 0 it caught up.
     """
     lost_ns: Ns
-    """The delay that was given up because it was too old."""
+    """The delay that was given up as too old."""
     late_ns_max: Ns
     """The greatest delay."""
     kept: bool
@@ -119,7 +119,7 @@ class TraceEnd(_OfPlugin, frozen=True, kw_only=True, tag="end"):
 
 
 class Pace(Timed, frozen=True, kw_only=True, tag="pace"):
-    """How well the cores were held to their speed from the subject's start to its end."""
+    """How well the cores kept their speed while the subject ran."""
 
     writers = (Writer.LIVE_LANE,)
 
@@ -138,6 +138,6 @@ class Pace(Timed, frozen=True, kw_only=True, tag="pace"):
     short_ns_max: Ns
     """The `short_ns` with the largest absolute value."""
     governor_changes: Count
-    """The number of speed changes by a governor, which have no line of their own."""
+    """The speed changes by governors, which have no lines of their own."""
     lost_ns: Ns
     """The sum over all windows."""
