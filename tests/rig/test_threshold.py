@@ -201,9 +201,7 @@ UPSTREAM = {
 """The smallest build that has flashrom's option, the macro of it, and their places."""
 
 
-@pytest.mark.parametrize(
-    "page", ["how-to/choose-a-threshold.md", "reference/command-line/threshold.txt"]
-)
+@pytest.mark.parametrize("page", ["how-to/choose-a-threshold.md", "reference/command-line.txt"])
 def test_documented_command_builds_a_tree_with_flashroms_own_option(
     page: str, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
