@@ -2,6 +2,7 @@
 """Subjects that exist, and the chips that each one knows."""
 
 import shutil
+import subprocess
 from pathlib import Path
 
 import pytest
@@ -13,8 +14,10 @@ from delayrig.subjects.recipes import read_recipes
 from delayrig.subjects.subject import (
     check_subject,
     flashrom_version,
+    known_name,
     known_subjects,
     knows_string,
+    may_know,
     upstream_version,
     wrong_machine,
 )
@@ -95,6 +98,31 @@ def test_path_to_a_program_is_taken() -> None:
 )
 def test_name_is_known_only_as_a_string_of_its_own(program: bytes, known: bool) -> None:
     assert knows_string(program, "M25P80") is known
+
+
+def test_name_that_the_linker_kept_at_the_end_of_another_may_be_known(tmp_path: Path) -> None:
+    source, program = tmp_path / "a.c", tmp_path / "a"
+    names = '"M25P80", "x internal", "internal"'
+    source.write_text(f"const char *volatile a[] = {{{names}}}; int main(void) {{ return !a[0]; }}")
+    if shutil.which("cc") is None:
+        pytest.skip("no C compiler on this machine")
+    subprocess.run(["cc", "-O2", "-Wl,-O2", "-o", program, source], check=True)
+    content = program.read_bytes()
+    assert not knows_string(content, "internal"), "this linker joins no strings"
+    assert may_know(content, "internal")
+    assert not may_know(content, "nicintel")
+
+
+@pytest.mark.parametrize(
+    ("program", "name"),
+    [
+        (b"\0xW25Q16.V\0W25Q16JV\0", "W25Q16JV"),
+        (b"\0xW25Q16.V\0W25Q16JVx\0", "W25Q16.V"),
+        (b"\0W25Q16.Vx\0", ""),
+    ],
+)
+def test_name_of_its_own_is_taken_before_the_end_of_another(program: bytes, name: str) -> None:
+    assert known_name(program, ["W25Q16.V", "W25Q16JV"]) == name
 
 
 def test_name_is_no_pattern() -> None:

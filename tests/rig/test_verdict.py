@@ -29,6 +29,7 @@ from delayrig.model.kinds.hazard import SiblingsRunning, SiblingsStopped
 from delayrig.model.kinds.kind import Kind, name_of
 from delayrig.model.kinds.pace import Pace
 from delayrig.model.lane import LaneName
+from delayrig.model.programmers import BUILT_WITHOUT
 from delayrig.model.result import Verdict
 from delayrig.subjects.profiles.profile import Profile
 
@@ -110,6 +111,7 @@ def with_evidence(evidence: Evidence) -> Step:
     return lambda case: replace(case, evidence=(*case.evidence, evidence))
 
 
+EARLY = make_evidence()
 # The cases are in the order of the checks.
 QUESTIONS: list[tuple[Verdict, Step]] = [
     (Verdict.INFRA_ERROR, with_fields(EmulatorEnd, exit_code=99)),
@@ -133,6 +135,42 @@ def test_pass_without_a_judged_wait_claims_nothing_of_waits() -> None:
     verdict, reason = replace(Case(), judged=(), unjudged=("erase-poll",)).finding()
     assert verdict is Verdict.PASS
     assert "it asked for no wait" in reason
+
+
+UNKNOWN = ["Error: Unknown chip 'M25P80' specified.", 'Unknown programmer "nicintel" (-p). Known:']
+
+
+@pytest.mark.parametrize("said", UNKNOWN)
+def test_subject_that_does_not_know_a_name_in_its_file_is_skipped(said: str) -> None:
+    refused = with_fields(SubjectEnd, exit_code=1)(
+        replace(Case(), stdout=f"flashrom 1.4.0 on Linux\n{said}\nRun flashrom -L\n")
+    )
+    assert refused.finding() == (Verdict.SKIPPED, f"the subject says: {said}")
+
+
+def test_program_without_a_driver_is_not_asked_though_its_file_has_the_name() -> None:
+    behind = make_cell(programmer=Programmer.NICINTEL)
+    refused = with_fields(SubjectEnd, exit_code=1)(Case(cell=behind, stdout=UNKNOWN[1]))
+    verdict, reason = refused.finding()
+    assert verdict is Verdict.SKIPPED
+    assert reason.startswith(f"{BUILT_WITHOUT}nicintel")
+
+
+@pytest.mark.parametrize("step", [with_event(spi("0x9f", read=START_NS)), with_evidence(EARLY)])
+def test_subject_that_reached_the_part_is_not_skipped_whatever_it_says(step: Step) -> None:
+    refused = with_fields(SubjectEnd, exit_code=1)(replace(Case(), stdout=UNKNOWN[0]))
+    assert step(refused).verdict() in (Verdict.OP_FAILED, Verdict.TOO_SHORT)
+
+
+def test_subject_that_ends_well_is_not_skipped_for_its_words() -> None:
+    assert replace(Case(), stdout=UNKNOWN[0]).verdict() is Verdict.PASS
+
+
+def test_part_inside_a_subject_that_recorded_nothing_was_not_judged() -> None:
+    inside = make_cell(programmer=Programmer.DUMMY)
+    assert Case(cell=inside).verdict() is Verdict.SKIPPED
+    seen = with_event(spi("0x9f", read=START_NS))(Case(cell=inside))
+    assert seen.verdict() is Verdict.PASS
 
 
 @pytest.mark.parametrize("job", ["probe", "detect", "verify"])

@@ -16,6 +16,7 @@ from delayrig.base import digest
 from delayrig.base.durations import in_full
 from delayrig.base.errors import LostGuestError
 from delayrig.base.log_tail import log_tail
+from delayrig.base.text import shown
 from delayrig.hazards import hazard_of
 from delayrig.hazards.artifacts import Artifacts, read_artifacts
 from delayrig.hazards.of_cell import hazards_of, is_in_library
@@ -51,6 +52,7 @@ from delayrig.model.evidence import Evidence, ObservedWait, Witness, convict_wai
 from delayrig.model.kinds.agent import EmulatorRights, Guest, SubjectEnd, SubjectStart
 from delayrig.model.kinds.emulator import FaultMade, GaveUp, Serprog, Start
 from delayrig.model.lane import LaneName
+from delayrig.model.programmers import BUILT_WITHOUT, device_of
 from delayrig.model.result import (
     CellResult,
     CpuTime,
@@ -61,7 +63,7 @@ from delayrig.model.result import (
     Verdict,
     own_fault,
 )
-from delayrig.subjects.dummy import TIME_ALONE, keeps_busy_times
+from delayrig.subjects.dummy import TIME_ALONE
 from delayrig.subjects.profiles.profile import (
     Profile,
     find_profile,
@@ -76,6 +78,11 @@ MORE_THAN_RECORDED = (
     " ask about a smaller region"
 )
 NOT_KEPT_UP = "this machine could not keep up"
+PROGRAMMER = "programmer"
+UNKNOWN_NAME = re.compile(
+    rf"^(?:Error: )?Unknown (?P<what>chip|{PROGRAMMER}) .{{1,160}}$", re.MULTILINE
+)
+"""flashrom's answer to `-c` and `-p`, and our own flashrom's."""
 MAY_BE_FAULTS = (Verdict.CORRUPT, Verdict.OP_FAILED, Verdict.HUNG)
 """Verdicts that requested faults may cause. They make no wait too short."""
 
@@ -144,10 +151,6 @@ def _judge(
         untried=untried_counters(cell, artifacts),
     )
     finding = find_verdict(cell, artifacts, observed)
-    # No delay of such a subject took place, so nothing is known about them.
-    hidden = cell.programmer is Programmer.DUMMY and not keeps_busy_times(subject.program_bytes)
-    if finding.verdict is Verdict.PASS and hidden:
-        finding = Finding(Verdict.SKIPPED, TIME_ALONE)
     started, ended = first(artifacts.events, SubjectStart), first(artifacts.events, SubjectEnd)
     split, ending = phases.TimeSplit(), _ending(artifacts.events)
     if started and ended:
@@ -270,7 +273,7 @@ def _first_answer(cell: Cell, artifacts: Artifacts, observed: Observed) -> Findi
         return excuse
     if firm and not is_flood(artifacts.events):
         return Finding(Verdict.TOO_SHORT, describe(firm[0]))
-    if failure := _failure(artifacts, observed.missing):
+    if failure := _failure(cell, artifacts, observed.missing):
         return failure
     corrupt = [item for item in observed.evidence if item.witness is Witness.IMAGE]
     if corrupt:
@@ -284,6 +287,13 @@ def _first_answer(cell: Cell, artifacts: Artifacts, observed: Observed) -> Findi
         return Finding(Verdict.INCONCLUSIVE, told)
     if gap := _idle(cell, artifacts) or _gap(cell, artifacts, observed):
         return Finding(Verdict.INCONCLUSIVE, gap)
+    return _passed(cell, artifacts, observed)
+
+
+def _passed(cell: Cell, artifacts: Artifacts, observed: Observed) -> Finding:
+    if cell.programmer is Programmer.DUMMY and not transactions(artifacts.events):
+        # No delay of such a subject took place, so nothing is known about them.
+        return Finding(Verdict.SKIPPED, TIME_ALONE)
     return Finding(Verdict.PASS, _pass_reason(observed))
 
 
@@ -374,7 +384,20 @@ def _is_blind(request: Request) -> bool:
     return refused or (request.gap_ns or 0) < 0
 
 
-def _failure(artifacts: Artifacts, missing: str) -> Finding | None:
+def _unknown_name(cell: Cell, artifacts: Artifacts) -> str:
+    """Returns why nothing was asked of a subject that refuses the name of part or programmer.
+
+    Its file may contain that name all the same. Empty if it sent the part anything.
+    """
+    said = UNKNOWN_NAME.search(shown(artifacts.output.decode(errors="replace")))
+    if said is None or transactions(artifacts.events):
+        return ""
+    device = device_of(cell)
+    without = f"{BUILT_WITHOUT}{device.driver}: " if device and said["what"] == PROGRAMMER else ""
+    return f"{without}the subject says: {said[0].strip()}"
+
+
+def _failure(cell: Cell, artifacts: Artifacts, missing: str) -> Finding | None:
     ended, given_up = needed(artifacts.events, SubjectEnd), first(artifacts.events, GaveUp)
     last = log_tail(artifacts.output, 1) or "it printed nothing"
     if given_up and given_up.bound == "records" and is_unfinished(artifacts.events):
@@ -388,6 +411,8 @@ def _failure(artifacts: Artifacts, missing: str) -> Finding | None:
         lacks = f": this CPU has no {missing}" if ended.signal == ILLEGAL and missing else ""
         what = f"the subject was ended by signal {ended.signal}{lacks}"
     elif ended.exit_code != 0:
+        if unknown := _unknown_name(cell, artifacts):
+            return Finding(Verdict.SKIPPED, unknown)
         what = f"the subject failed with exit code {ended.exit_code}"
     else:
         return None

@@ -27,7 +27,7 @@ from delayrig.plan.request import Request
 from delayrig.run.resume import CELL, RESULT, first_try_kept
 from delayrig.subjects import dummy
 from delayrig.subjects.delay_function import DelayFunction, DelayOptions, find_watched
-from delayrig.subjects.subject import Subject, is_own_build, knows_string, wrong_machine
+from delayrig.subjects.subject import Subject, is_own_build, known_name, may_know, wrong_machine
 
 NOT_PROVIDED = "not provided: "
 NO_ROOM = (errno.ENOSPC, errno.EDQUOT)
@@ -139,7 +139,7 @@ def _device_refusal(cell: Cell, chip: ChipFacts, subject: Subject) -> str:
     device = device_of(cell)
     if device is None:
         return ""
-    if not knows_string(subject.program_bytes, device.driver):
+    if not may_know(subject.program_bytes, device.driver):
         return f"{BUILT_WITHOUT}{device.driver}"
     serial = (hazard for hazard in hazards_of(cell) if not hazard.start_state)
     if any(hazard.emulator_words(cell) for hazard in serial):
@@ -171,7 +171,7 @@ def make_cell_runner(request: Request, lane: Lane) -> CellRunner:
             for label, subject in subjects.items()
         },
         chip_names={
-            (label, chip): next((n for n in facts.flashrom_names if knows_string(content, n)), "")
+            (label, chip): known_name(content, facts.flashrom_names)
             for label, content in contents.items()
             for chip, facts in request.chips.items()
         },

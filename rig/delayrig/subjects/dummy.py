@@ -12,7 +12,7 @@ from delayrig.model.chips import ChipFacts
 from delayrig.model.events import encode_events, first, parse_events
 from delayrig.model.kinds.agent import ClockRate
 from delayrig.model.workload import BLANK, GRANULE_BYTES, Region
-from delayrig.subjects.subject import knows_string
+from delayrig.subjects.subject import knows_string, may_know
 
 EVENTS_PATH = "/tmp/dummy.jsonl"
 IMAGE_PATH = "/tmp/chip.bin"
@@ -31,7 +31,7 @@ def keeps_busy_times(program: bytes) -> bool:
 
 def refusal(chip: ChipFacts, program: bytes) -> str:
     """Returns why its dummy programmer cannot have that part; empty if it can."""
-    if keeps_busy_times(program) or knows_string(program, chip.name):
+    if keeps_busy_times(program) or may_know(program, chip.name):
         return ""
     return f"the dummy programmer of this flashrom has no part {chip.name}"
 

@@ -4,6 +4,7 @@
 import os
 import re
 import shutil
+from collections.abc import Sequence
 from pathlib import Path
 
 import msgspec
@@ -363,6 +364,21 @@ def _write(closure: Closure, folder: Path) -> None:
 def knows_string(program: bytes, text: str) -> bool:
     """Returns True if the program contains `text` as a separate C string."""
     return re.search(rb"\0" + re.escape(text.encode()) + rb"\0", program) is not None
+
+
+def may_know(program: bytes, text: str) -> bool:
+    """Returns True if the program contains `text` as a string, or as the end of a longer one.
+
+    Linkers keep a string only once if another one ends alike, so without a longer one nothing is
+    certain but that a program without the text does not know it.
+    """
+    return text.encode() + b"\0" in program
+
+
+def known_name(program: bytes, names: Sequence[str]) -> str:
+    """Returns the first of the names that the program knows, else that it may know, else none."""
+    sure = (name for name in names if knows_string(program, name))
+    return next(sure, next((name for name in names if may_know(program, name)), ""))
 
 
 def root_of(subject: Subject) -> Path:

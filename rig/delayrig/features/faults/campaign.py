@@ -34,7 +34,7 @@ from delayrig.features.faults.scenario import (
 from delayrig.model.cell import Job
 from delayrig.model.chips import ChipFacts
 from delayrig.model.events import parse_events, requests
-from delayrig.subjects.subject import Subject, knows_string, words_to_start
+from delayrig.subjects.subject import Subject, known_name, words_to_start
 
 EMULATOR_END_S = 15
 READY_BYTES = 16
@@ -166,7 +166,7 @@ class Bench:
         self, subject: HostSubject, scenario: Scenario, port: int, folder: Path
     ) -> list[str]:
         names = self.chips[scenario.chip].flashrom_names
-        known = next((name for name in names if knows_string(subject.program, name)), names[0])
+        known = known_name(subject.program, names) or names[0]
         words = [*subject.words, "-p", f"serprog:ip=127.0.0.1:{port}", "-c", known]
         of_job = {
             Job.PROBE: [],
