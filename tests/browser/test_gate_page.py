@@ -44,6 +44,16 @@ def test_what_is_wider_than_a_phone_scrolls_and_shows_that_there_is_more(
     assert grounds == ["local", "local", "scroll", "scroll"]
 
 
+def test_outcome_stands_beside_the_long_name_of_a_cell_on_a_phone(open_page: Opener) -> None:
+    page = open_page(PAGE, width=PHONE).page
+    outcomes = page.locator(".scroll[aria-label^='Each cell'] td:nth-child(2) .badge")
+    assert outcomes.count() > LARGE
+    for outcome in outcomes.all()[:9]:
+        box = outcome.bounding_box()
+        assert box is not None
+        assert box["x"] + box["width"] <= PHONE
+
+
 def test_large_gate_is_printed_on_few_sheets_that_say_what_is_left_out(
     open_page: Opener, tmp_path: Path
 ) -> None:

@@ -14,7 +14,7 @@ from delayrig.plan.schema import Group, Plan, Span
 
 STRENGTH = 2
 DEADLINE_S = 60
-"""The time of a subject; a job takes a tenth. In a search for a hang it gets the usual time."""
+"""The time of a subject. A job takes a tenth, and one that is still at work then has not hung."""
 REGION_KIB = 1
 """Four pages of most parts: enough to write while the part is still busy, and short."""
 SOURCE = "rig/rig find"
@@ -67,7 +67,7 @@ def plan_for(
             name=f"find-{slug(programmer)}",
             region_kib=REGION_KIB,
             strength=STRENGTH,
-            deadline_s=0 if symptom is Symptom.HUNG else DEADLINE_S,
+            deadline_s=DEADLINE_S,
             over=Span(
                 mips=MIPS,
                 cores=CORES,
