@@ -7,10 +7,11 @@ import typing
 import msgspec
 import pytest
 from delayrig.features.documents.event_reference import SECTIONS, events_page, field_texts, unit_of
+from delayrig.model.delays import DelaysHeader
 from delayrig.model.kinds.agent import SubjectStart
 from delayrig.model.kinds.emulator import Serprog
 from delayrig.model.kinds.kind import Kind, Writer, name_of
-from delayrig.model.kinds.pace import TraceStart
+from delayrig.model.kinds.pace import Speed
 
 from tests.rig.test_event_writers import STREAMS
 
@@ -23,8 +24,10 @@ def kinds() -> list[type[Kind]]:
 
 def test_page_has_each_kind_of_each_stream_once() -> None:
     shown = [kind for kinds in SECTIONS.values() for kind in kinds]
-    # Nobody can read the delay plugin's lines: the rig makes `delays.jsonl` of them.
-    kept = [kind for kind in kinds() if Writer.DELAY_PLUGIN not in kind.writers]
+    # The rig makes `delays.jsonl` of the delay plugin's lines; of the CPU plugin's only `speed` is
+    # an event.
+    apart = {Writer.DELAY_PLUGIN, Writer.CPU_PLUGIN}
+    kept = [kind for kind in kinds() if not apart & set(kind.writers)] + [Speed]
     assert sorted(map(str, shown)) == sorted(map(str, kept))
     assert len(re.findall(r"(?m)^### ", PAGE)) == len(shown)
 
@@ -63,7 +66,7 @@ def test_value_is_told_by_the_unit_in_its_name_or_by_its_type(
         (Serprog, "- `arrived_ns` (optional): Time at which it had arrived"),
         (Serprog, "- `gap_ns` (signed or null): Time from the previous"),
         (SubjectStart, "- `cpus` (text, optional): CPUs of this machine"),
-        (TraceStart, "- `vcpus[].min_kips`: Least speed that a governor may choose."),
+        (DelaysHeader, "- `functions[].found_by` (text): How it was found."),
     ],
 )
 def test_row_of_a_key_is_below_its_kind(kind: type[Kind], row: str) -> None:

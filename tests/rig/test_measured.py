@@ -15,6 +15,7 @@ from delayrig.features.documents.measured import (
     run_page,
 )
 from delayrig.features.selfcheck.known_bad import Answered, KnownBad
+from delayrig.model.cell import Role
 from delayrig.model.phases import TimeSplit
 from delayrig.model.result import CpuTime, DelayCount, Results, Verdict
 from delayrig.present.results import evidence_lines
@@ -41,9 +42,29 @@ def run_of(*visible_ns: int) -> Results:
     return Results(run=make_run_header(), cells=cells, contrasts=[])
 
 
+def controls_of(run: Results) -> Results:
+    """Returns the run with controls for cells, which each have a row on its page."""
+    return replace(run, cells=[replace(cell, role=Role.CONTROL) for cell in run.cells])
+
+
+def row_of(run: Results, figure: str) -> str:
+    """Returns the row with that figure on the page of the run."""
+    return next(line for line in run_page(run, "").splitlines() if figure in line)
+
+
+def test_subjects_of_a_situation_share_a_row_with_their_times_and_verdicts() -> None:
+    good, other = run_of(20, 30).cells
+    facts = replace(good.subject, name="debian:sid")
+    bad = replace(good, subject=facts, verdict=Verdict.TOO_SHORT)
+    page = run_page(Results(run=make_run_header(), cells=[good, bad, other], contrasts=[]), "")
+    rows = [line for line in page.splitlines() if "/0.500" in line]
+    assert rows[0].endswith(" 1.000/0.500  too_short 1.000/0.500")
+    assert rows[1].endswith(" 2.000/0.500  -")
+
+
 def test_row_that_is_quoted_gets_the_figures_of_the_run_and_keeps_its_columns() -> None:
-    run = run_of(20, 30)
-    row = next(line for line in run_page(run, "Made with care.").splitlines() if " 2.000 " in line)
+    run = controls_of(run_of(20, 30))
+    row = row_of(run, " 2.000 ")
     stale = row[: row.index("2.000")] + "9.000"
     text = "\n".join(["# A", RUN_MARK, "", HEAD, stale, "    other  1  2  3  4  5  6", "", "End"])
     quoted = requoted(text, run).split("\n")
@@ -54,8 +75,8 @@ def test_row_that_is_quoted_gets_the_figures_of_the_run_and_keeps_its_columns() 
 
 
 def test_row_without_a_mark_above_it_is_left_alone() -> None:
-    run = run_of(20)
-    row = next(line for line in run_page(run, "Made with care.").splitlines() if " 1.000 " in line)
+    run = controls_of(run_of(20))
+    row = row_of(run, " 1.000 ")
     text = f"{RUN_MARK}\n\nwords\n\n{row.replace('1.000', '9.000')}\n"
     assert requoted(text, run) == text
 
@@ -148,7 +169,7 @@ def test_page_of_firmwares_has_a_row_a_device_and_a_column_a_flashrom() -> None:
     page = firmwares_page(Results(run=make_run_header(), cells=[old, new, other], contrasts=[]))
     assert "| `debian:sid` 1.8.0 |" in page
     lines = page.splitlines()
-    assert any(line.startswith("| `starts:asleep`, `silent=1` |") for line in lines)
+    assert any(line.startswith("| `starts:asleep`+`silent=1` |") for line in lines)
     assert any(line.endswith("| pass | hung |") for line in lines)
     assert any(line.endswith("| pass | - |") for line in lines)
 

@@ -28,7 +28,8 @@ kind.
 
 - `events.jsonl`: what happened, in the order of time.
 - `delays.jsonl`: [each call of a delay function](#delays), as QEMU saw it.
-- `pace.jsonl` (live lane): the trace of the [CPU plugin](#cpu-plugin).
+- `pace.jsonl` (live lane): the trace of the CPU plugin; its keys are in
+  `rig/delayrig/model/kinds/pace.py`.
 
 A key without a type is a number; the end of its name gives its unit. Times are of the chip's clock,
 and negative only where they are signed. Every key is present unless it is optional. The moment of
@@ -88,38 +89,21 @@ SECTIONS = {
     "Library client": _of(events.Event, library_client),
     "Pace": _of(events.Event, pace),
     "Delays": _of(delays.Line, delays),
-    "CPU plugin": _of(events.TraceLine, pace),
 }
 
 
 def events_page() -> str:
-    page, shown = [HEAD], set[type[Kind]]()
-    for title, kinds in SECTIONS.items():
-        page.append(_section(title, kinds, shown))
-        shown.update(kinds)
-    return "".join(page)
+    return "".join([HEAD, *(_section(*section) for section in SECTIONS.items())])
 
 
-def _section(title: str, kinds: list[type[Kind]], shown: set[type[Kind]]) -> str:
-    """Returns the section; a kind that is already shown is a link."""
+def _section(title: str, kinds: list[type[Kind]]) -> str:
     writers = [writer for writer in Writer if any(writer in kind.writers for kind in kinds)]
     told = ", ".join(f"{writer} (`{SOURCES[writer]}`)" for writer in writers)
     usual, _ = Counter(kind.writers for kind in kinds).most_common(1)[0]
     most = "" if set(usual) == set(writers) else f" Writer unless told: {', '.join(usual)}."
     first: dict[Key, str] = {}
-    listed = "".join(
-        _heading(kind) + (_link(kind) if kind in shown else _kind(kind, usual, first))
-        for kind in kinds
-    )
+    listed = "".join(_kind(kind, usual, first) for kind in kinds)
     return f"\n## {title}\n\n{_wrapped(f'Written by: {told}.{most}')}\n{listed}"
-
-
-def _heading(kind: type[Kind]) -> str:
-    return f"\n### `{name_of(kind)}`\n\n"
-
-
-def _link(kind: type[Kind]) -> str:
-    return f"As [above](#{name_of(kind)}).\n"
 
 
 def _kind(kind: type[Kind], usual: tuple[Writer, ...], first: dict[Key, str]) -> str:
@@ -130,7 +114,7 @@ def _kind(kind: type[Kind], usual: tuple[Writer, ...], first: dict[Key, str]) ->
     if kind.since > FIRST_VERSION:
         text += f" Since version {kind.since}."
     rows = "".join(_rows(kind, first))
-    return f"{_wrapped(text)}\n" + (f"\n{rows}" if rows else "")
+    return f"\n### `{name_of(kind)}`\n\n{_wrapped(text)}\n" + (f"\n{rows}" if rows else "")
 
 
 def _rows(kind: type[Kind], first: dict[Key, str]) -> Iterator[str]:

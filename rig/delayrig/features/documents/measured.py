@@ -13,19 +13,25 @@ from collections import Counter, defaultdict
 from collections.abc import Callable, Iterable, Sequence
 
 from rich.console import Console
+from rich.markup import escape
 
 from delayrig.decision.decision import Decision
 from delayrig.features.selfcheck.known_bad import KnownBad
 from delayrig.features.selfcheck.terminal import summary
 from delayrig.model.cell import Role
 from delayrig.model.lane import EXACT_LANE
+from delayrig.model.platform import Arch, labelled
 from delayrig.model.result import CellResult, Results, Verdict
-from delayrig.present.results import cell_table, evidence_lines
+from delayrig.present.console import FittedTable
+from delayrig.present.results import cell_table, evidence_lines, expectation
 
 RUN_MARK = "<!-- measured: default -->"
 GATE_MARK = "<!-- measured: gate -->"
 INDENT = "    "
-WIDTH = 200
+WIDTH = 260
+SITUATION = ("MIPS", "cores", "hazards", "chip", "job")
+"""The columns that name a situation, in which each subject has a cell."""
+TIMES = "Total and CPU time of each subject, in s, and any verdict but `pass`."
 NAMING_COLUMNS = 6
 """The columns that name a cell: subject, MIPS, cores, hazards, chip, job."""
 LICENCE = "<!-- SPDX-License-Identifier: GPL-2.0-or-later -->"
@@ -35,12 +41,42 @@ BETWEEN = re.compile(r" {2,}")
 def run_page(results: Results, made_with: str) -> str:
     """Returns every exact cell of a run, with what it was made with."""
     exact = [cell for cell in results.cells if cell.lane == EXACT_LANE]
+    measured = [cell for cell in exact if cell.role == Role.MEASURE]
     return _page(
         "Plan `default`, cell by cell",
         f"`rig/rig run --plan {results.run.plan}`. Another checkout gives the same figures.",
-        made_with,
-        _indented(_lines_of(exact)),
+        f"{TIMES} {made_with}",
+        _indented(rows_by_situation(measured)),
+        "Canaries and controls:",
+        _indented(_lines_of([cell for cell in exact if cell.role != Role.MEASURE])),
     )
+
+
+def rows_by_situation(cells: Sequence[CellResult]) -> list[str]:
+    """Returns a row for each situation, with the times of each subject in it."""
+    names = list(dict.fromkeys(cell.subject.name for cell in cells))
+    rows: dict[tuple[str, ...], dict[str, str]] = defaultdict(dict)
+    for cell in cells:
+        group, _, _ = cell.id.partition(".")
+        rows[group, *situation(cell)][cell.subject.name] = times(cell)
+    table = FittedTable((*SITUATION, *map(escape, names)), figures=("MIPS", "cores"))
+    for (_, *place), shown in rows.items():
+        table.add_row(*place, *(shown.get(name, "-") for name in names))
+    return _printed(table)
+
+
+def situation(cell: CellResult) -> tuple[str, ...]:
+    """Returns the words of the columns `SITUATION`."""
+    speed = labelled(str(round(cell.guest.mips[0])), Arch(cell.guest.arch))
+    hazards = "+".join(cell.hazards) or "-"
+    return speed, str(cell.guest.cores), hazards, f"{cell.chip} {cell.corner}", cell.job
+
+
+def times(cell: CellResult) -> str:
+    """Returns total and CPU time, behind the verdict if that is not `pass`."""
+    verdict = "" if cell.verdict is Verdict.PASS else f"{cell.verdict}{expectation(cell)}"
+    total, cpu = cell.time_ns.total / 1e9, cell.total_cpu_ns / 1e9
+    return f"{verdict} {total:.3f}/{cpu:.3f}".strip() if total else verdict
 
 
 def resolution_table(runs: Sequence[Results]) -> str:
@@ -63,11 +99,11 @@ def resolution_table(runs: Sequence[Results]) -> str:
 
 def gate_page(decision: Decision, runs: Sequence[Results]) -> str:
     """Returns a gate's answer, and what the delay witness could see in these runs."""
-    rows = [
-        (f"`{cell.id}`", cell.outcome, cell.why)
-        for cell in decision.cells
-        if cell.role == Role.MEASURE and cell.outcome != "pass"
-    ]
+    found: dict[tuple[str, str], list[str]] = defaultdict(list)
+    for cell in decision.cells:
+        if cell.role == Role.MEASURE and cell.outcome != "pass":
+            found[cell.outcome, cell.why].append(f"`{cell.id}`")
+    rows = [(" ".join(cells), *answer) for answer, cells in found.items()]
     before, after = decision.baseline.name, decision.candidate.name
     return _page(
         f"A gate: {before} to {after}",
@@ -132,24 +168,25 @@ def newest_page(results: Results) -> str:
         "What the newest flashroms do",
         f"`rig/rig run --plan {results.run.plan}`. Suites move on; these were the versions:",
         _table(("subject", "version"), [(f"`{n}`", v) for n, v in sorted(versions.items())]),
-        _indented(_lines_of(cells)),
+        TIMES,
+        _indented(rows_by_situation(cells)),
         "What convicts them, the first finding of each cell:",
         _indented(findings),
     )
 
 
 def firmwares_page(results: Results) -> str:
-    """Returns which flashroms cope with which firmware, a row for each device and part."""
+    """Returns which flashroms cope with which firmware; devices with equal answers share a row."""
     cells = [cell for cell in results.cells if cell.role == Role.MEASURE]
     versions = {cell.subject.name: cell.subject.version or "" for cell in cells}
     found: dict[tuple[str, str], dict[str, str]] = defaultdict(dict)
     for cell in cells:
-        device = "`, `".join(word.removeprefix("link:") for word in cell.hazards)
+        device = "`+`".join(word.removeprefix("link:") for word in cell.hazards)
         found[f"`{device}`", f"{cell.chip}, {cell.job}"][cell.subject.name] = cell.verdict
-    rows = [
-        (*device, *(verdicts.get(name, "-") for name in versions))
-        for device, verdicts in found.items()
-    ]
+    alike: dict[tuple[str, ...], list[str]] = defaultdict(list)
+    for (device, part), verdicts in found.items():
+        alike[part, *(verdicts.get(name, "-") for name in versions)].append(device)
+    rows = [(" ".join(devices), *answers) for answers, devices in alike.items()]
     head = ("device", "part, job", *(f"`{name}` {text}".strip() for name, text in versions.items()))
     return _page(
         "Which flashroms cope with which serprog firmwares",
@@ -221,8 +258,12 @@ def _name(line: str) -> tuple[str, ...]:
 
 
 def _lines_of(cells: Sequence[CellResult]) -> list[str]:
+    return _printed(cell_table(cells))
+
+
+def _printed(table: FittedTable) -> list[str]:
     page = io.StringIO()
-    Console(file=page, width=WIDTH, no_color=True).print(cell_table(cells))
+    Console(file=page, width=WIDTH, no_color=True).print(table)
     return [line.rstrip() for line in page.getvalue().splitlines()]
 
 
