@@ -107,8 +107,8 @@ def gate_page(decision: Decision, runs: Sequence[Results]) -> str:
     before, after = decision.baseline.name, decision.candidate.name
     return _page(
         f"A gate: {before} to {after}",
-        f"`rig/rig gate --baseline {before} --candidate {after}`.",
-        _indented(decision.lines),
+        f"`rig/rig gate --baseline {before} --candidate {after}`, after [its answer]"
+        "(../tutorial/first-run.md#a-first-gate).",
         _table(("cell", "outcome", "why"), rows),
         "## What the delay witness can see",
         "The smallest shortening of a delay that would have been convicted in these cells and in "
