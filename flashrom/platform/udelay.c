@@ -12,6 +12,9 @@
 #ifndef _POSIX_C_SOURCE
 #define _POSIX_C_SOURCE 200809L
 #endif
+#ifndef _DEFAULT_SOURCE
+#define _DEFAULT_SOURCE 1 /* usleep() */
+#endif
 
 #include <errno.h>
 #include <stdbool.h>
@@ -53,6 +56,24 @@
 #error "an absolute sleep needs clock_gettime: on a clock that can be stepped it may end at any time"
 #endif
 
+/* usleep() in place of nanosleep(), which older systems lack. */
+#ifndef CONFIG_DELAY_USLEEP
+#define CONFIG_DELAY_USLEEP 0
+#endif
+
+#if CONFIG_DELAY_USLEEP && CONFIG_DELAY_CLOCK_GETTIME
+#error "usleep is for systems without clock_gettime"
+#endif
+
+/* A sleep beside gettimeofday() may end so much too early: its length is cut to such units. */
+#ifndef CONFIG_DELAY_SLEEP_UNIT_US
+#ifdef _WIN32
+#define CONFIG_DELAY_SLEEP_UNIT_US 1000
+#else
+#define CONFIG_DELAY_SLEEP_UNIT_US 0
+#endif
+#endif
+
 /* Sleep to just before the deadline and poll the rest. */
 #ifndef CONFIG_DELAY_HYBRID
 #define CONFIG_DELAY_HYBRID 1
@@ -83,6 +104,7 @@
 #define NS_PER_US 1000
 #define NS_PER_S INT64_C(1000000000)
 
+#if !CONFIG_DELAY_USLEEP
 static struct timespec timespec_of(int64_t ns)
 {
 	struct timespec result;
@@ -92,6 +114,7 @@ static struct timespec timespec_of(int64_t ns)
 	result.tv_nsec = (long)(ns % NS_PER_S);
 	return result;
 }
+#endif
 
 #if CONFIG_DELAY_CLOCK_GETTIME
 
@@ -160,8 +183,8 @@ static bool watch_sleep(struct watch *watch, int64_t until_ns)
  * - Backwards: counts nothing. It prolongs the wait by what passed since the last look, which is
  *   SLEEP_NS_MAX at most.
  * - Forwards by STEP_NS_MAX or less: believed. A step that small cannot be told from time.
- * - Forwards by more, after a sleep: at most what the sleep itself has lasted. nanosleep() counts
- *   on a clock that is not stepped.
+ * - Forwards by more, after a sleep: at most what the sleep itself has lasted, less the unit that
+ *   its length may be cut to. Sleeps count on a clock that is not stepped.
  * - Forwards by more, while polling: counts nothing, and the rest of the wait is slept. It may be
  *   time (the thread had lost its CPU, the clock ticks slowly), but only a sleep can tell.
  *
@@ -171,12 +194,14 @@ static bool watch_sleep(struct watch *watch, int64_t until_ns)
 #define TICK_NS INT64_C(1000)
 #define STEP_NS_MAX INT64_C(50000)
 #define SLEEP_NS_MAX INT64_C(100000000)
+#define SLEEP_UNIT_NS (INT64_C(1000) * CONFIG_DELAY_SLEEP_UNIT_US)
 
 struct watch {
 	struct timeval last;
 	int64_t elapsed_ns; /* at the last look, never more than has passed */
 	/* The certain part of a step that is too long; 0 while a sleep can tell */
 	int64_t certain_ns;
+	int64_t sleep_ns_max;
 	bool tick_owed;
 };
 
@@ -194,6 +219,7 @@ static void watch_start(struct watch *watch)
 	watch->last = wall_now();
 	watch->elapsed_ns = 0;
 	watch->certain_ns = 0;
+	watch->sleep_ns_max = SLEEP_NS_MAX;
 	watch->tick_owed = true;
 }
 
@@ -238,23 +264,49 @@ static bool watch_look(struct watch *watch)
 	return watch_count(watch, watch->certain_ns);
 }
 
-static int64_t slept_ns(int64_t asked_ns, const struct timespec *left)
-{
-	const int64_t left_ns = (int64_t)left->tv_sec * NS_PER_S + left->tv_nsec;
+#if CONFIG_DELAY_USLEEP
+#define SLEEP_NS_MIN (INT64_C(1000000) + SLEEP_UNIT_NS)
 
-	return left_ns < asked_ns ? asked_ns - left_ns : 0;
+/*
+ * Returns how long it has slept, or -1 where the system cannot sleep. A sleep that a signal ended
+ * does not tell how long it was. So that one ends between two signals, the next one is shorter.
+ */
+static int64_t sleep_for(struct watch *watch, int64_t ask_ns)
+{
+	const bool slept = usleep((useconds_t)(ask_ns / NS_PER_US)) == 0;
+
+	if (!slept && errno != EINTR)
+		return -1;
+	if (slept && watch->sleep_ns_max <= SLEEP_NS_MAX / 2)
+		watch->sleep_ns_max *= 2;
+	if (!slept && watch->sleep_ns_max >= 2 * SLEEP_NS_MIN)
+		watch->sleep_ns_max /= 2;
+	return slept ? ask_ns / NS_PER_US * NS_PER_US : 0;
 }
+#else
+static int64_t sleep_for(struct watch *watch, int64_t ask_ns)
+{
+	const struct timespec ask = timespec_of(ask_ns);
+	struct timespec left = {0, 0};
+	int64_t left_ns;
+
+	(void)watch;
+	if (nanosleep(&ask, &left) != 0 && errno != EINTR)
+		return -1;
+	left_ns = (int64_t)left.tv_sec * NS_PER_S + left.tv_nsec;
+	return left_ns < ask_ns ? ask_ns - left_ns : 0;
+}
+#endif
 
 /* Sleep once and look; false where the system cannot sleep. */
 static bool watch_sleep(struct watch *watch, int64_t until_ns)
 {
-	const int64_t rest_ns = until_ns - watch->elapsed_ns + TICK_NS;
-	const int64_t ask_ns = rest_ns < SLEEP_NS_MAX ? rest_ns : SLEEP_NS_MAX;
-	const struct timespec ask = timespec_of(ask_ns);
-	struct timespec left = {0, 0};
+	const int64_t rest_ns = until_ns - watch->elapsed_ns + TICK_NS + SLEEP_UNIT_NS;
+	const int64_t slept_ns =
+		sleep_for(watch, rest_ns < watch->sleep_ns_max ? rest_ns : watch->sleep_ns_max);
 
-	if (nanosleep(&ask, &left) == 0 || errno == EINTR) {
-		watch_count(watch, slept_ns(ask_ns, &left));
+	if (slept_ns >= 0) {
+		watch_count(watch, slept_ns > SLEEP_UNIT_NS ? slept_ns - SLEEP_UNIT_NS : 0);
 		return true;
 	}
 	/* Nobody can tell steps from time then, and the wait has to end some day. */

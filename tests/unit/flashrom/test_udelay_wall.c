@@ -3,6 +3,7 @@
 #include <errno.h>
 #include <sys/time.h>
 #include <time.h>
+#include <unistd.h>
 
 #include "cmocka_headers.h"
 #include "fake_slack.h"
@@ -21,9 +22,10 @@
 static struct fake_world {
 	int64_t now_ns;
 	int64_t wall_offset_ns;
-	int64_t wall_tick_ns; /* readings are rounded down to it */
-	int64_t read_ns;      /* time of one reading */
-	int64_t start_ns;     /* when the clock was first read */
+	int64_t wall_tick_ns;  /* readings are rounded down to it */
+	int64_t sleep_unit_ns; /* sleeps are cut to whole ones; 0: they are not */
+	int64_t read_ns;       /* time of one reading */
+	int64_t start_ns;      /* when the clock was first read */
 	int64_t latency_ns;
 	unsigned int readings;
 	unsigned int sleeps;
@@ -43,6 +45,7 @@ static struct fake_world {
 
 int __wrap_gettimeofday(struct timeval *now, void *zone);
 int __wrap_nanosleep(const struct timespec *length, struct timespec *left);
+int __wrap_usleep(useconds_t usecs);
 int __wrap_prctl(int option, ...);
 
 static void step_wall(void)
@@ -85,12 +88,8 @@ static int interrupt_sleep(int64_t length_ns, struct timespec *left)
 	return -1;
 }
 
-int __wrap_nanosleep(const struct timespec *length, struct timespec *left)
+static int sleep_for(int64_t length_ns, struct timespec *left)
 {
-	const int64_t length_ns = (int64_t)length->tv_sec * NS_PER_S + length->tv_nsec;
-
-	assert_non_null(left);
-	assert_in_range(length->tv_nsec, 0, NS_PER_S - 1);
 	assert_in_range(length_ns, 1, SLEEP_NS_MAX);
 	fake.sleeps++;
 	if (fake.slack.now_ns > fake.slack_ns_max)
@@ -109,8 +108,25 @@ int __wrap_nanosleep(const struct timespec *length, struct timespec *left)
 		fake.now_ns += length_ns / 2;
 		return 0;
 	}
+	if (fake.sleep_unit_ns > 0)
+		length_ns -= length_ns % fake.sleep_unit_ns;
 	fake.now_ns += length_ns + fake.latency_ns;
 	return 0;
+}
+
+int __wrap_nanosleep(const struct timespec *length, struct timespec *left)
+{
+	assert_non_null(left);
+	assert_in_range(length->tv_nsec, 0, NS_PER_S - 1);
+	return sleep_for((int64_t)length->tv_sec * NS_PER_S + length->tv_nsec, left);
+}
+
+int __wrap_usleep(useconds_t usecs)
+{
+	struct timespec left;
+
+	assert_in_range(usecs, 1, 999999); /* older systems refuse more */
+	return sleep_for((int64_t)usecs * NS_PER_US, &left);
 }
 
 int __wrap_prctl(int option, ...)
@@ -153,6 +169,11 @@ static void assert_not_early(const struct build *build, unsigned int usecs)
 	assert_true(passed_ns() >= wait_ns);
 }
 
+static int64_t unit_ns(const struct build *build)
+{
+	return (int64_t)build->sleep_unit_us * NS_PER_US;
+}
+
 static bool next_build(const struct build **build)
 {
 	do {
@@ -180,8 +201,11 @@ static void each_wait_is_not_early_and_not_long(void **state)
 			assert_not_early(build, waits_us[w]);
 			/*
 			 * The latency of each sleep is lost: 60 us for each 100 ms, and at the end.
+			 * So is the unit by which it may be cut.
 			 */
-			assert_true(passed_ns() <= wait_ns + wait_ns / 1000 + 200 * NS_PER_US);
+			assert_true(passed_ns() <=
+				    wait_ns + wait_ns / 1000 + 200 * NS_PER_US +
+					    unit_ns(build) * (2 + wait_ns / SLEEP_NS_MAX * 2));
 		}
 	}
 }
@@ -279,7 +303,7 @@ static void backward_step_while_polling_prolongs_by_little(void **state)
 		step_while_polling(-HOUR_NS, 5, 1);
 		build->delay(99);
 		assert_not_early(build, 99);
-		assert_true(passed_ns() <= (99 + 100) * NS_PER_US);
+		assert_true(passed_ns() <= (99 + 100) * NS_PER_US + unit_ns(build));
 	}
 }
 
@@ -376,7 +400,8 @@ static void sleep_that_wakes_early_is_slept_again(void **state)
 		fake.early_wakes_left = 7;
 		build->delay(50000);
 		assert_not_early(build, 50000);
-		assert_int_equal(fake.early_wakes_left, 0);
+		if (build->sleep_unit_us == 0) /* others sleep longer than they have to */
+			assert_int_equal(fake.early_wakes_left, 0);
 	}
 }
 
@@ -390,6 +415,43 @@ static void sleep_that_fails_is_polled_instead(void **state)
 		assert_not_early(build, 50000);
 		assert_true(passed_ns() <= 51 * 1000 * NS_PER_US);
 		assert_int_equal(fake.slack.now_ns, SLACK_NS);
+	}
+}
+
+/* Only builds that were told so can know that a sleep is cut. */
+static void sleeps_of_whole_units_beside_a_coarse_clock_are_not_early(void **state)
+{
+	static const int64_t ticks_ns[] = {NS_PER_US, 10000000, 15625000};
+	unsigned int seen = 0;
+
+	(void)state;
+	for (const struct build *build = NULL; next_build(&build);) {
+		for (size_t t = 0; t < 3 && build->sleep_unit_us > 0; t++) {
+			for (unsigned int usecs = 1; usecs < 3000000; usecs = usecs * 3 + 17) {
+				fake_start();
+				fake.latency_ns = 0;
+				fake.sleep_unit_ns = unit_ns(build);
+				fake.wall_tick_ns = ticks_ns[t];
+				build->delay(usecs);
+				assert_not_early(build, usecs);
+				seen++;
+			}
+		}
+	}
+	assert_true(seen > 0);
+}
+
+/* usleep() does not tell what a signal left of it. */
+static void signals_faster_than_a_sleep_end_with_shorter_sleeps(void **state)
+{
+	(void)state;
+	for (const struct build *build = NULL; next_build(&build);) {
+		fake_start();
+		fake.interruptions_left = 6;
+		fake.wall_tick_ns = 10000000;
+		build->delay(1000000);
+		assert_not_early(build, 1000000);
+		assert_true(passed_ns() <= 2 * NS_PER_S);
 	}
 }
 
@@ -429,7 +491,7 @@ static void thread_that_lost_its_cpu_is_not_early(void **state)
 		fake.gap_ns = 5000000;
 		build->delay(99);
 		assert_not_early(build, 99);
-		assert_true(passed_ns() <= fake.gap_ns + 300 * NS_PER_US);
+		assert_true(passed_ns() <= fake.gap_ns + 300 * NS_PER_US + unit_ns(build));
 	}
 }
 
@@ -465,6 +527,8 @@ int main(void)
 		cmocka_unit_test(signal_storm_is_slept_through),
 		cmocka_unit_test(sleep_that_wakes_early_is_slept_again),
 		cmocka_unit_test(sleep_that_fails_is_polled_instead),
+		cmocka_unit_test(sleeps_of_whole_units_beside_a_coarse_clock_are_not_early),
+		cmocka_unit_test(signals_faster_than_a_sleep_end_with_shorter_sleeps),
 		cmocka_unit_test(coarse_clock_is_not_early_and_ends),
 		cmocka_unit_test(coarse_clock_that_cannot_sleep_ends),
 		cmocka_unit_test(thread_that_lost_its_cpu_is_not_early),

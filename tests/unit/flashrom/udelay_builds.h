@@ -20,6 +20,7 @@ struct build {
 	bool learns;
 	bool slack;
 	unsigned int percent;
+	unsigned int sleep_unit_us; /* by so much a sleep may be short */
 };
 
 /* meson.build defines UDELAY_ROWS, too: a BUILD(name, ...) for each build. */
