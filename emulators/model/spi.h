@@ -9,6 +9,7 @@
 #define SPI_RDID_BYTES_MAX 6
 #define SPI_LOCKS_MAX 544
 #define PROTECTION_BITS_MAX 4
+#define SPI_DIES_MAX 4
 
 /* Features that some parts have and others lack. */
 enum spi_feature {
@@ -69,6 +70,12 @@ struct part_early_wel {
 	enum grade grade;
 };
 
+/* Dies behind one chip select that share the addresses; each has a status of its own. */
+struct part_dies {
+	uint8_t count; /* 0: the part is one die */
+	enum grade grade;
+};
+
 /* Opcode 0: the part cannot suspend. */
 struct part_suspend {
 	uint8_t opcode;
@@ -105,6 +112,7 @@ struct part_spi {
 	struct part_flag uniform_flag;
 	struct part_suspend suspend;
 	struct part_early_wel early_wel;
+	struct part_dies dies;
 
 	struct busy_time page_program; /* for a byte or a word if a page has one byte */
 	struct busy_time byte_program_first;
@@ -155,6 +163,10 @@ struct spi_state {
 	uint8_t error_bits;   /* bits of the first status register */
 	uint8_t flag_errors;  /* bits of the flag status register */
 	struct spi_suspended suspended;
+
+	uint8_t die;                         /* the one whose status is read */
+	bool die_ready;                      /* it is done with its part of the work in hand */
+	uint64_t die_until_ns[SPI_DIES_MAX]; /* in that work; UINT64_MAX: until it is over */
 
 	bool aai;
 	uint32_t aai_address;

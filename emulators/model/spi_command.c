@@ -75,13 +75,35 @@ static bool is_polled(const struct chip *chip)
 	return chip->debt.rule == CHIP_RULE_BUSY || chip->debt.rule == CHIP_RULE_SUSPEND;
 }
 
+/*
+ * Reads of a die that is done are obeyed while another one works; which die it is, the address
+ * tells.
+ */
+static bool waits_for_address(const struct chip *chip, const struct spi_command *command)
+{
+	return chip->part->spi->dies.count > 0 && chip->debt.rule == CHIP_RULE_BUSY && command &&
+	       command->reply == spi_reply_array;
+}
+
+/* No source tells what a die that is done makes of other commands. */
+static enum chip_rule check_debt(struct chip *chip, uint64_t now_ns, struct chip_facts *facts)
+{
+	enum chip_rule rule = chip_check_debt(&chip->debt, now_ns, facts);
+
+	if (rule == CHIP_RULE_BUSY && chip->spi.die_ready)
+		facts->grade = GRADE_ASSUMED;
+	return rule;
+}
+
 static enum chip_rule check_debts(struct chip *chip, const struct spi_command *command,
 	uint64_t now_ns, struct chip_facts *facts)
 {
 	enum chip_rule rule = CHIP_RULE_NONE;
 
+	if (waits_for_address(chip, command))
+		return rule;
 	if (!is_polled(chip) || !works_when(command, SPI_WHILE_BUSY))
-		rule = chip_check_debt(&chip->debt, now_ns, facts);
+		rule = check_debt(chip, now_ns, facts);
 	if (rule == CHIP_RULE_NONE && is_write(command))
 		rule = chip_check_debt(&chip->write_debt, now_ns, facts);
 	return rule;
@@ -152,6 +174,16 @@ static enum chip_rule check_command(const struct chip *chip, const struct spi_co
 	return is_enabled(chip, command) ? CHIP_RULE_NONE : CHIP_RULE_WEL;
 }
 
+static void check_die(struct chip *chip)
+{
+	struct chip_facts *facts = &chip->wire.facts;
+	uint32_t die = facts->address / (chip->part->size_bytes / chip->part->spi->dies.count);
+
+	if (facts->rule == CHIP_RULE_NONE &&
+		!spi_die_is_ready(chip, (uint8_t)die, chip->wire.start_ns))
+		facts->rule = chip_check_debt(&chip->debt, chip->wire.start_ns, facts);
+}
+
 /* The part decodes only as many address bits as it has. What is not written of an address is 0. */
 static void decode_address(struct chip *chip)
 {
@@ -168,12 +200,15 @@ static void decode_address(struct chip *chip)
 	wire->has_address = true;
 	wire->facts.has_address = wire->command_len > count;
 	wire->facts.address = address % chip->part->size_bytes;
+	if (waits_for_address(chip, wire->command))
+		check_die(chip);
 }
 
-static void drop_wel(struct chip *chip, uint64_t now_ns)
+static void settle_status(struct chip *chip, uint64_t now_ns)
 {
 	if (spi_lost_wel(chip, now_ns))
 		chip->spi.write_enabled = false;
+	chip->spi.die_ready = spi_die_is_ready(chip, chip->spi.die, now_ns);
 }
 
 void spi_begin(struct chip *chip)
@@ -181,7 +216,7 @@ void spi_begin(struct chip *chip)
 	struct spi_wire *wire = &chip->wire;
 	const struct spi_command *command = command_find(chip, wire->facts.opcode);
 
-	drop_wel(chip, wire->start_ns);
+	settle_status(chip, wire->start_ns);
 	wire->command = command;
 	wire->bank_access = chip->spi.bank_access;
 	wire->status_enabled = chip->spi.status_enabled;
@@ -216,7 +251,8 @@ static void call(struct chip *chip, void (*function)(struct chip *, const struct
 	};
 
 	decode_address(chip);
-	function(chip, &request);
+	if (wire->facts.rule == CHIP_RULE_NONE)
+		function(chip, &request);
 }
 
 /*
@@ -236,7 +272,7 @@ void spi_reply(struct chip *chip, uint64_t now_ns, uint8_t *reply, size_t len)
 	struct spi_wire *wire = &chip->wire;
 
 	memset(reply, BUS_FLOATING, len);
-	drop_wel(chip, now_ns);
+	settle_status(chip, now_ns);
 	if (len == 0 || !wire->command || !wire->command->reply)
 		return;
 	if (wire->facts.rule == CHIP_RULE_NONE)

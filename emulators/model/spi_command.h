@@ -105,6 +105,9 @@ uint8_t spi_status(const struct chip *chip);
 /* Returns true if the work in hand goes on without the write enable that began it. */
 bool spi_lost_wel(const struct chip *chip, uint64_t now_ns);
 
+/* Returns true if that die is done with its part of the work in hand, which others still do. */
+bool spi_die_is_ready(const struct chip *chip, uint8_t die, uint64_t now_ns);
+
 /* 05h and the others that read one, 01h and the others that write some. */
 void spi_reply_status(struct chip *chip, const struct spi_request *request);
 void spi_run_write_status(struct chip *chip, const struct spi_request *request);

@@ -98,6 +98,7 @@ static void run_page_program(struct chip *chip, const struct spi_request *reques
 	}
 	fill_page(chip, request->facts->address, request);
 	chip_start_work(chip, request->transfer->end_ns, &work, &busy, request->facts);
+	nor_occupy_dies(chip, request);
 }
 
 /* Sectors that are all alike have no erase of the small ones, and it is ignored. */
@@ -120,6 +121,7 @@ static void run_erase(struct chip *chip, const struct spi_request *request)
 		return;
 	}
 	spi_run_erase(chip, request);
+	nor_occupy_dies(chip, request);
 	if (request->facts->rule == CHIP_RULE_PROTECTED && !is_whole)
 		note_refusal(chip, true);
 }
@@ -172,6 +174,7 @@ static void run_write_status(struct chip *chip, const struct spi_request *reques
 		nor_run_write_bank(chip, request);
 	else
 		spi_run_write_status(chip, request);
+	nor_occupy_dies(chip, request);
 }
 
 #define WRITES SPI_NEEDS_WRITE_ENABLE
@@ -211,8 +214,8 @@ static const struct spi_command commands[] = {
 	{0x50, "VSREN", 0, 0, SPI_HAS_VOLATILE_STATUS | SPI_BEGINS_WRITE, NULL, 0, 0, NULL,
 		spi_run_status_enable},
 	{0x01, "WRSR", 0, 0, WRITES_STATUS, NULL, 1, ANY, NULL, run_write_status},
-	{0x31, "WRSR2", 0, 0, WRITES_STATUS, spi_has_status, 1, ANY, NULL, spi_run_write_status},
-	{0x11, "WRSR3", 0, 0, WRITES_STATUS, spi_has_status, 1, ANY, NULL, spi_run_write_status},
+	{0x31, "WRSR2", 0, 0, WRITES_STATUS, spi_has_status, 1, ANY, NULL, run_write_status},
+	{0x11, "WRSR3", 0, 0, WRITES_STATUS, spi_has_status, 1, ANY, NULL, run_write_status},
 	{0x70, "RDFSR", 0, 0, SPI_HAS_FLAG_STATUS | POLLS, NULL, 0, ANY, reply_flags, NULL},
 	{0x50, "CLFSR", 0, 0, SPI_HAS_FLAG_STATUS, NULL, 0, 0, NULL, run_clear_flags},
 	{0x30, "CLSR", 0, 0, SPI_HAS_ERROR_BITS | POLLS, NULL, 0, 0, NULL, run_clear_errors},
@@ -229,6 +232,7 @@ static const struct spi_command commands[] = {
 	{0x72, "RBPR", 0, 0, 0, nor_has_lock, 0, ANY, nor_reply_locks, NULL},
 	{0x42, "WBPR", 0, 0, WRITES, nor_has_lock, 18, 18, NULL, nor_run_write_locks},
 	{0x8D, "LBPR", 0, 0, WRITES, nor_has_lock, 0, 0, NULL, nor_run_hold_locks},
+	{0xC2, "DIE", 0, 0, POLLS, nor_has_dies, 1, 1, NULL, nor_run_select_die},
 	/* Addresses of parts above 16 MiB. */
 	{0xB7, "EN4B", 0, 0, SPI_HAS_FOUR_BYTE_MODE, NULL, 0, 0, NULL, nor_run_four_byte},
 	{0xE9, "EX4B", 0, 0, SPI_HAS_FOUR_BYTE_MODE, NULL, 0, 0, NULL, nor_run_four_byte},

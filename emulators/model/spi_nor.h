@@ -1,7 +1,8 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
 /*
  * Groups of commands that SPI NOR flash may have, each in a file of its own: nor_power.c,
- * nor_address.c, nor_register.c, nor_lock.c, nor_suspend.c. Only the model includes this.
+ * nor_address.c, nor_die.c, nor_register.c, nor_lock.c, nor_suspend.c. Only the model includes
+ * this.
  */
 #ifndef EMULATORS_MODEL_SPI_NOR_H
 #define EMULATORS_MODEL_SPI_NOR_H
@@ -23,6 +24,12 @@ void nor_run_write_extended(struct chip *chip, const struct spi_request *request
 void nor_reply_bank(struct chip *chip, const struct spi_request *request);
 void nor_run_write_bank(struct chip *chip, const struct spi_request *request);
 void nor_run_bank_access(struct chip *chip, const struct spi_request *request);
+
+/* Stacked dies: the one whose status is read, and which of them the work in hand keeps busy. */
+void nor_run_select_die(struct chip *chip, const struct spi_request *request);
+void nor_occupy_dies(struct chip *chip, const struct spi_request *request);
+
+bool nor_has_dies(const struct part *part, uint8_t opcode);
 
 /* Registers by their address. */
 void nor_reply_register(struct chip *chip, const struct spi_request *request);

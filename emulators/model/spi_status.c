@@ -65,9 +65,9 @@ static uint8_t first_register_bits(const struct chip *chip)
 	const struct part_spi *part = chip->part->spi;
 	uint8_t bits = chip->spi.error_bits;
 
-	if (chip->pending.work != CHIP_WORK_NONE || chip->spi.error_bits)
+	if ((chip->pending.work != CHIP_WORK_NONE && !chip->spi.die_ready) || chip->spi.error_bits)
 		bits |= part->busy_mask;
-	if (chip->spi.write_enabled)
+	if (chip->spi.write_enabled && !chip->spi.die_ready)
 		bits |= SPI_STATUS_WEL;
 	return bits | lock_bits(chip);
 }
@@ -92,11 +92,24 @@ bool spi_lost_wel(const struct chip *chip, uint64_t now_ns)
 	return chip->pending.work != CHIP_WORK_NONE && now_ns >= chip->spi.wel_until_ns;
 }
 
-/* A client that now goes by WEL is early on the word of the source that lets it fall. */
+bool spi_die_is_ready(const struct chip *chip, uint8_t die, uint64_t now_ns)
+{
+	return chip->part->spi->dies.count > 0 && chip->pending.work != CHIP_WORK_NONE &&
+	       now_ns >= chip->spi.die_until_ns[die];
+}
+
+/*
+ * A client that now goes by WEL, or by the status of one die, is early on the word of the source
+ * that lets them end before the work does.
+ */
 static void weaken_debt(struct chip *chip, uint64_t now_ns)
 {
+	const struct part_spi *part = chip->part->spi;
+
 	if (spi_lost_wel(chip, now_ns))
-		chip->debt.grade = grade_weaker(chip->debt.grade, chip->part->spi->early_wel.grade);
+		chip->debt.grade = grade_weaker(chip->debt.grade, part->early_wel.grade);
+	if (chip->spi.die_ready)
+		chip->debt.grade = grade_weaker(chip->debt.grade, part->dies.grade);
 }
 
 void spi_reply_status(struct chip *chip, const struct spi_request *request)

@@ -106,6 +106,8 @@ uint8_t chip_preview(struct chip *chip, uint64_t now_ns)
 	const bool has_address = wire->has_address;
 	uint8_t reply = drive(chip, now_ns);
 
+	if (wire->facts.owed && !facts.owed)
+		chip->debt.open = true; /* it is settled when the byte is really read */
 	wire->facts = facts;
 	wire->replied_len = replied_len;
 	wire->has_address = has_address;

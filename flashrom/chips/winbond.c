@@ -7,7 +7,8 @@
  * clears the second status register (QE) on older ones. WPS in the third, where there is one, hands
  * protection over to volatile block locks, which are all set at power-up.
  *
- * Of the 256 Mbit parts only the JV has all commands for addresses of four bytes.
+ * Of the 256 Mbit parts only the JV has all commands for addresses of four bytes. W77Q12NW is two
+ * dies that erase at the same time; its times are taken for those of W25Q64JV and W25Q128JV.
  */
 #include "lists.h"
 
@@ -61,6 +62,18 @@
 	}											\
 }
 
+#define W25Q_DIES(part, jedec, bytes, count, erase_ms_typ, erase_ms_max)			\
+{												\
+	W25Q_FIELDS(part, jedec, bytes),							\
+	.spi25 = {W25Q_TRAITS, .dies = (count)},						\
+	.erase = {										\
+		{0x20, KIB(4), {MS(45), MS(400)}},						\
+		{0x52, KIB(32), {MS(120), MS(1600)}},						\
+		{0xd8, KIB(64), {MS(150), MS(2000)}},						\
+		{0xc7, (bytes), {MS(erase_ms_typ), MS(erase_ms_max)}},				\
+	}											\
+}
+
 static const struct flash_chip chips[] = {
 	W25Q("W25Q40.V", 0xef4013, KIB(512), 1000, 4000),
 	W25Q("W25Q80.V", 0xef4014, MIB(1), 2000, 10000),
@@ -80,6 +93,7 @@ static const struct flash_chip chips[] = {
 	W25Q_4("W25Q256JV_M", 0xef7019, MIB(32), 80000, 400000),
 	W25Q("W25Q64JW...M", 0xef8017, MIB(8), 20000, 100000),
 	W25Q("W25Q128.JW.DTR", 0xef8018, MIB(16), 40000, 200000),
+	W25Q_DIES("W77Q12NW", 0xef8a18, MIB(16), 2, 20000, 200000),
 };
 /* clang-format on */
 

@@ -93,6 +93,8 @@ int spi25_erase(struct flash *flash, const struct chip_erase *erase, uint32_t ad
 	uint8_t tx[SPI25_HEADER_BYTES_MAX];
 	const size_t header = spi25_header(flash->chip, tx, erase->opcode, address);
 
+	if (whole_chip && flash->chip->spi25.dies > 0)
+		return spi25_erase_dies(flash, erase);
 	return spi25_busy_command(flash, tx, whole_chip ? 1 : header, &erase->busy, "an erase");
 }
 

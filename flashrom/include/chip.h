@@ -96,6 +96,9 @@ struct spi25_traits {
 	struct spi25_bits failed;
 	uint8_t clear_failed_opcode;
 	bool busy_after_failure; /* the part stays busy until it is cleared */
+
+	/* Dies that each tell when they have erased all of theirs; 0: the part is one. */
+	uint8_t dies;
 };
 
 /** The traits of parts with JEDEC commands only. */

@@ -78,6 +78,9 @@ int spi25_ask_ready(struct flash *flash, uint32_t address, bool *ready);
 int spi25_busy_command(struct flash *flash, const uint8_t *tx, size_t tx_bytes,
 	const struct busy_time *busy, const char *what);
 
+/** An erase of the whole chip, which is over when each of its dies says so. */
+int spi25_erase_dies(struct flash *flash, const struct chip_erase *erase);
+
 /** Opcode and address as the part wants them, in `tx` of that size; the length is returned. */
 #define SPI25_HEADER_BYTES_MAX 5
 size_t spi25_header_bytes(const struct flash_chip *chip);

@@ -1,6 +1,7 @@
 # SPDX-License-Identifier: GPL-2.0-or-later
 """The table of known-bad builds: each change applies, and a dozen of them are built."""
 
+import re
 import subprocess
 from pathlib import Path
 
@@ -61,6 +62,21 @@ def test_change_applies_and_makes_a_difference(mistake: Mistake) -> None:
     assert mistake.what
     assert mistake.origin
     check_subject(f"known-bad:{mistake.name}", read_recipes(CHECKOUT), "--subject")
+
+
+def test_page_names_known_bad_builds_for_each_rule_of_the_chip_model() -> None:
+    """Checks the table; `stuck` has none, since no wait of a client is to blame for it."""
+    model = (CHECKOUT / "emulators/model/chip.c").read_text(encoding="utf-8")
+    page = (CHECKOUT / "rig/docs/explanation/chip-model.md").read_text(encoding="utf-8")
+    rows = re.findall(r"^- (`.+?): .*\((.*)\)$", page.split("## The rules")[1], re.MULTILINE)
+    builds = {
+        rule: re.findall(r"`([^`]+)`", names)
+        for rules, names in rows
+        for rule in re.findall(r"`([^`]+)`", rules)
+    }
+    assert set(builds) == set(re.findall(r'\[CHIP_RULE_\w+\] = "(\w+)"', model))
+    assert [rule for rule, names in builds.items() if not names] == ["stuck"]
+    assert not {name for names in builds.values() for name in names} - set(MISTAKES)
 
 
 def made_up(old: str, file: str = "core/busy.c") -> Mistake:

@@ -16,6 +16,7 @@ RDID_BYTES_MAX = 6
 READ_STATUS_OPCODES = (0x05, 0x35, 0x15, 0x07, 0x33, 0x2B)
 WRITE_STATUS_OPCODES = (0x01, 0x31, 0x11)
 PROTECTION_BITS_MAX = 4
+DIES_MAX = 4
 POWER_UP = ("power_up_to_select", "power_up_to_write")
 
 # The keys of each kind of protection. `bits` are those of the first status register, lowest first.
@@ -170,6 +171,13 @@ def read_early_wel(table: Table, sources: Sources) -> Fields:
     table.check_keys(required=("source",))
     grade = sources.grade(table)
     return {"early_wel": f"{{ true, GRADE_{grade.name} }}"}
+
+
+def read_dies(table: Table, sources: Sources) -> Fields:
+    """Reads the number of dies, each of which has a status of its own."""
+    table.check_keys(required=("count", "source"))
+    count = table.integer("count", low=2, high=DIES_MAX)
+    return {"dies": f"{{ {count}, GRADE_{sources.grade(table).name} }}"}
 
 
 def read_suspend(table: Table, status: Table, sources: Sources) -> Fields:

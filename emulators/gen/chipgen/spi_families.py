@@ -114,6 +114,8 @@ def _read_nor(top: Table, _size_bytes: int, sources: Sources) -> dict[str, Field
     }
     if "early_wel" in top.values:
         fields |= spi.read_early_wel(top.table("early_wel"), sources)
+    if "dies" in top.values:
+        fields |= spi.read_dies(top.table("dies"), sources)
     if "suspend" in top.values:
         fields |= spi.read_suspend(top.table("suspend"), top.table("status"), sources)
     busy, wait = top.table("busy"), top.table("wait")
@@ -147,7 +149,7 @@ FAMILIES = (
     Family(
         name="spi_nor",
         keys_required=("id", "clock", "status", "protection", "busy", "wait"),
-        keys_optional=("features", "early_wel", "suspend"),
+        keys_optional=("features", "early_wel", "suspend", "dies"),
         erase_opcodes=(0x81, 0x20, 0xD7, 0x52, 0xD8, 0x21, 0x53, 0x5C, 0xDC, 0xC7, 0x60),
         read=_read_nor,
     ),

@@ -307,9 +307,30 @@ static void failure_of_an_earlier_session_is_cleared(void **state)
 	assert_sent(&fake, "70; 70; 50; 04; ");
 }
 
+/* The first die is done at once, the second one says so when it is asked again. */
+static void obey_die_select(struct fake_registers *fake, const uint8_t *tx, size_t tx_bytes)
+{
+	if (tx[0] == 0xc2 && tx_bytes == 2)
+		fake->answers[0x05][0] = tx[1] == 1 && fake->answers[0xc2][0]++ < 1;
+}
+
+static void erase_of_stacked_dies_is_over_when_each_says_so(void **state)
+{
+	struct fake_registers fake;
+	struct flash_chip chip;
+
+	(void)state;
+	start(&fake, &chip, "W77Q12NW");
+	fake.obey = obey_die_select;
+	fake.answers[0xc2][0] = 0;
+	assert_int_equal(chip.driver->erase(&fake.flash, &chip.erase[3], 0), 0);
+	assert_sent(&fake, "06; c7; c2 01; 05; c2 00; 05; c2 01; 05; c2 00; 05; ");
+}
+
 int main(void)
 {
 	const struct CMUnitTest tests[] = {
+		cmocka_unit_test(erase_of_stacked_dies_is_over_when_each_says_so),
 		cmocka_unit_test(small_part_is_opened_and_closed_without_a_mode),
 		cmocka_unit_test(address_mode_is_entered_and_left),
 		cmocka_unit_test(address_mode_that_wants_write_enable_gets_it),
