@@ -54,13 +54,13 @@ class FunctionFacts(
     found_by: str
     """How it was found."""
     doubt: str
-    """Why it may be no delay function; empty if it certainly is one."""
+    """Why it may be no delay function; empty if it is certain."""
     counters: tuple[str, ...] = ()
-    """The instructions in or below it that depend on the CPU's model, as `rdtsc at 0x...`."""
+    """The instructions in or below it that depend on the CPU's model: `rdtsc at 0x...`."""
     direct: bool = False
     """True for a direct wait, `nanosleep() at 0x...`, or the reading of a clock.
 
-    If it cannot be judged, `doubt` says why, and it has no calls.
+    If it cannot be judged, `doubt` says why.
     """
     setjmp: bool
     """True if its file can leave a call by longjmp.
@@ -77,13 +77,13 @@ class DelaysHeader(_OfRecord, frozen=True, kw_only=True, tag="delays", omit_defa
     """The watched functions, and what was not seen."""
 
     schema: Literal[1] = 1
-    """The version of this file."""
+    """The version of the stream."""
     functions: list[FunctionFacts]
-    """The watched functions, each an object of its own."""
+    """The watched functions."""
     late_ns: int
     """The difference between the longest and the shortest possible time of a call.
 
-    If QEMU counts instructions, it is one instruction's time at either end.
+    In virtual time it is one instruction's time at either end.
     """
     calls: Count
     """The number of calls."""
@@ -112,7 +112,7 @@ class DelayCall(_OfRecord, frozen=True, kw_only=True, tag="delay"):
     t_ns: int
     """When it began."""
     end_ns: int | None
-    """When it ended; None if its end was not seen."""
+    """When it ended, if that was seen."""
     ended: End
     """How it ended: `return`, `site`, `abandoned` or `open`."""
     requested_ns: int
@@ -122,7 +122,7 @@ class DelayCall(_OfRecord, frozen=True, kw_only=True, tag="delay"):
     cpu_in: int
     """The core on which it began."""
     cpu_out: int | None
-    """The core on which it ended; None if its end was not seen."""
+    """The core on which it ended."""
     site: Count
     """The number of its call site; 0 if that is unknown."""
     until_ns: int | None = None

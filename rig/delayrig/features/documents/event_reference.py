@@ -32,14 +32,18 @@ kind.
   `rig/delayrig/model/kinds/pace.py`.
 
 A key without a type is a number; the end of its name gives its unit. Times are of the chip's clock,
-and negative only where they are signed. Every key is present unless it is optional. The moment of
-an event is its `t_ns`, which the lists leave out, or else its `read_ns` or `start_ns`. A line that
-breaks these rules makes the cell an `infra_error`, which names file, line and fault.
+and negative only where they are signed. Every key is present unless it is optional; null stands for
+none. The moment of an event is its `t_ns`, which the lists leave out, or else its `read_ns` or
+`start_ns`. `schema` in a first line is the stream's version. A line that breaks these rules makes
+the cell an `infra_error`.
 
 `rig/rig trace OUT/CELL -o cell.json` makes a timeline for ui.perfetto.dev. Python reads events with
 `delayrig.model.events.read_events(FOLDER)`.
 """
-MEANINGS = {"t_ns": "When it happened: the moment of the event."}
+MEANINGS = {
+    "t_ns": "When it happened: the moment of the event.",
+    "schema": "The version of the stream.",
+}
 """The default meanings of keys that mean the same in every kind."""
 UNITS = {
     "_ns": "ns",

@@ -24,7 +24,7 @@ class Guest(Kind, frozen=True, kw_only=True, tag="guest"):
     writers = (Writer.AGENT, Writer.SESSION)
 
     schema: Literal[1] | None = None
-    """The version of the stream; a session omits it."""
+    """The version of the stream."""
     t_ns: Ns
     kernel: str
     """The release, from uname(2)."""
@@ -37,7 +37,7 @@ class Guest(Kind, frozen=True, kw_only=True, tag="guest"):
     cmdline: str
     """The kernel's command line."""
     clocksource: str
-    """The clock source; empty if the kernel does not say."""
+    """The clock source."""
     load: float | None = None
     """The load of the last minute; only of a session."""
 
@@ -116,7 +116,7 @@ class EmulatorRights(Timed, frozen=True, kw_only=True, tag="emulator_rights"):
     realtime: bool
     """True if it has both."""
     reason: str
-    """The reason if it does not have them; else empty."""
+    """The reason if it does not have them."""
 
 
 class KernelMessage(OfAgent, frozen=True, kw_only=True, tag="kernel_message"):

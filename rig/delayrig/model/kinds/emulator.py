@@ -37,16 +37,16 @@ class Start(_OfEmulator, frozen=True, kw_only=True, tag="start"):
     wake_latency_ns_min: Ns | None
     """The shortest measured time from a sender's write to the read here.
 
-    It is null if it was not measured, or if a link or a fault delays something.
+    Links and faults that delay something rule it out.
     """
     wake_latency_ns_max: Ns | None
     """The longest such time."""
     size_bytes: Count
     """The size of the part."""
     link: str | None
-    """The words of `--link`; null for none."""
+    """The words of `--link`."""
     faults: str | None
-    """The words of `--fault`; null for none."""
+    """The words of `--fault`."""
 
 
 class Accept(Timed, frozen=True, tag="accept"):
@@ -70,17 +70,17 @@ class Serprog(_OfEmulator, frozen=True, kw_only=True, tag="serprog"):
     name: str
     """The request's name, such as `SYNCNOP`."""
     empty_ns: Ns
-    """The last moment at which it had certainly not arrived."""
+    """The last moment at which it had not arrived."""
     read_ns: Ns
     """The time at which it was read."""
     arrived_ns: Ns | None = None
-    """The time at which it had arrived, if the kernel told that before `read_ns`."""
+    """The time at which it had arrived, by the kernel."""
     reply_ns: Ns
     """The time at which the reply was written."""
     gap_ns: int | None
     """The time from the previous `reply_ns` to `read_ns`.
 
-    It is null for a connection's first request, and negative for one sent before that reply.
+    It is negative for a request sent before that reply.
     """
     ack: bool
     """False if it was refused (NAK). A SYNCNOP answered as it should is true."""
@@ -94,7 +94,7 @@ class Spi(_OfEmulator, frozen=True, kw_only=True, tag="spi"):
     name: str
     """The command's name; `UNKNOWN` if the part has none."""
     addr: Count | None
-    """The address as the part decodes it, or a page's first byte; null if it has none."""
+    """The address as the part decodes it, or a page's first byte."""
     wlen: Count
     """The bytes written."""
     rlen: Count
@@ -118,14 +118,11 @@ class Spi(_OfEmulator, frozen=True, kw_only=True, tag="spi"):
     busy_until_ns: Ns
     """The end of the last busy time, 0 before the first."""
     violation: str | None
-    """The broken rule, such as `busy`; null for none."""
+    """The broken rule, such as `busy`."""
     margin_ns: int | None
-    """The time from when the part was ready to the command; negative if it came too early.
-
-    It is null if the part was owed no wait.
-    """
+    """The time from when the part was ready to the command; negative if it came too early."""
     grade: str | None
-    """The certainty of the figure behind `margin_ns`; null if that is null."""
+    """The certainty of the figure behind `margin_ns`."""
 
 
 class Cycle(_OfEmulator, frozen=True, kw_only=True, tag="cycle"):
@@ -137,7 +134,7 @@ class Cycle(_OfEmulator, frozen=True, kw_only=True, tag="cycle"):
     """
 
     op: Octet | None
-    """The command byte, null for a read."""
+    """The command byte."""
     name: str
     """The command's name."""
     addr: Count
@@ -145,7 +142,7 @@ class Cycle(_OfEmulator, frozen=True, kw_only=True, tag="cycle"):
     wlen: Count
     """The bytes written; one O_WRITEN counts as one command."""
     rlen: Count
-    """The bytes read; above 0 it is a read."""
+    """The bytes read; 0 for a command."""
     empty_ns: Ns
     """The moment, as in `serprog`."""
     read_ns: Ns
@@ -161,7 +158,7 @@ class Cycle(_OfEmulator, frozen=True, kw_only=True, tag="cycle"):
     wire_ns: Ns
     """The time on the wire."""
     value: Octet | None
-    """The last value read, null for a command."""
+    """The last value read."""
     busy_left_ns: Ns
     """The remaining work, as in `spi`."""
     busy_until_ns: Ns
