@@ -129,7 +129,7 @@ def test_pages_ask_this_server_alone_and_complain_of_nothing(
 def test_menu_leads_to_a_page(browser: Browser, address: str) -> None:
     page = open_site(browser)
     page.goto(f"{address}/index.html")
-    page.get_by_role("button", name="Tutorials").click()
+    page.get_by_role("button", name="Tutorial").click()
     page.get_by_role("link", name="A first run").first.click()
     page.wait_for_url("**/rig/docs/tutorial/first-run.html")
     page.close()

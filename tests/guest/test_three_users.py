@@ -15,7 +15,7 @@ from delayrig.main import main
 from .fresh_checkout import ask, copy_checkout
 from .provided import skip_if_refused
 
-PAGE = find_paths().checkout / "rig" / "docs" / "tutorial" / "three-users.md"
+PAGE = find_paths().checkout / "rig" / "docs" / "tutorial" / "first-run.md"
 LINE = re.compile(r"^    (?P<words>(?:rig/rig|ci/).*?)(?: +# exit code (?P<code>\d+))?$", re.M)
 TREES = {"main": "flashrom", "change": "flashrom-short", "mended": "flashrom"}
 """Each user's flashrom, and the program of ours that its build copies."""
@@ -31,7 +31,7 @@ class User:
 
 def users() -> list[User]:
     """Returns the users of the page in its order, each with the commands of its section."""
-    sections = re.split(r"^## ", PAGE.read_text(encoding="utf-8"), flags=re.M)[1:]
+    sections = re.split(r"^### ", PAGE.read_text(encoding="utf-8"), flags=re.M)[1:]
     return [
         User(
             name=re.findall(r"\w+", section)[1],

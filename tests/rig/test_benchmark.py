@@ -1,16 +1,43 @@
 # SPDX-License-Identifier: GPL-2.0-or-later
-"""The cost of cells, folded from the times of their stages, for each job."""
+"""The cost of cells, of carrying their folders, and of whole runs."""
 
+import io
+import os
+import subprocess
+import sys
 from pathlib import Path
 
 import msgspec
 import pytest
+from click.testing import CliRunner
+from delayrig.base.errors import BadInputError
 from delayrig.features.selfcheck.benchmark import fold_stages, job_costs, read_stages, sample
-from delayrig.lanes.stages import ENDED, FILE_NAME, PACK
+from delayrig.features.selfcheck.cost_of_workers import (
+    RunCost,
+    WayCost,
+    WorkersBenchmark,
+    measure_carrying,
+)
+from delayrig.features.selfcheck.terminal import print_workers
+from delayrig.lanes.stages import (
+    ENDED,
+    FILE_NAME,
+    GUEST,
+    LOAD,
+    PACK,
+    READ_BACK,
+    STAGES,
+    read_marks,
+    stage_lengths,
+)
+from delayrig.main import main
 from delayrig.model.phases import TimeSplit
 from delayrig.model.result import Results
+from delayrig.run.cell_runner import keep_result
+from rich.console import Console
 
-from tests.rig.builders import make_cell, make_result, make_run_header
+from tests.rig.builders import CHECKOUT, make_cell, make_result, make_run_header
+from tests.rig.reported import job_events, keep_cell
 
 LONG = make_result(
     make_cell(chip="M25P80"),
@@ -63,3 +90,131 @@ def test_sample_is_spread_over_all_cells() -> None:
     cells = [make_cell(seed=seed) for seed in range(10)]
     assert [cell.seed for cell in sample(cells, 3)] == [0, 3, 6]
     assert sample(cells[:2], 8) == cells[:2]
+
+
+def kept(run: Path) -> list[Path]:
+    for number in range(3):
+        result = keep_cell(run, make_cell(name=f"n{number}"), job_events())
+        keep_result(result, run / result.id)
+    return sorted(path for path in run.rglob("*") if path.is_file())
+
+
+def test_means_are_those_of_the_cells_that_are_there(tmp_path: Path) -> None:
+    before = [(path, path.read_bytes()) for path in kept(tmp_path)]
+    found = measure_carrying(tmp_path)
+    assert found.cells == 3
+    assert found.left_bytes == sum(len(content) for _, content in before) / 3
+    assert 0 < found.packed_bytes < found.left_bytes
+    assert found.pack_cpu_s > 0
+    assert found.take_cpu_s > 0
+    assert [(path, path.read_bytes()) for path, _ in before] == before
+    assert len([*tmp_path.iterdir()]) == 3
+
+
+def test_folder_without_cells_is_refused(tmp_path: Path) -> None:
+    with pytest.raises(BadInputError, match="holds no cell"):
+        measure_carrying(tmp_path)
+
+
+def test_command_says_what_a_cell_costs(tmp_path: Path) -> None:
+    kept(tmp_path)
+    done = CliRunner().invoke(main, ["benchmark", "carrying", str(tmp_path)])
+    assert done.exit_code == 0
+    assert done.output.startswith("3 cells; a cell has ")
+
+
+SPENT_S = 0.5
+SPEND = f"""
+import time
+while time.process_time() < {SPENT_S}: pass
+"""
+RUN = f"""
+import pathlib, subprocess, sys, time
+for name in ("a", "b", "c"):
+    folder = pathlib.Path(sys.argv[1], name)
+    folder.mkdir(parents=True)
+    (folder / "result.json").touch()
+    time.sleep(0.1)
+subprocess.Popen([sys.executable, "-c", {SPEND!r}])
+"""
+MEASURE = """
+import sys
+from pathlib import Path
+import msgspec
+from delayrig.features.selfcheck.cost_of_workers import measure_run
+found = measure_run([sys.executable, "-c", sys.argv[1], sys.argv[2]], Path(sys.argv[2]))
+print(msgspec.json.encode(found).decode())
+"""
+
+
+def measured(code: str, out: Path) -> subprocess.CompletedProcess[str]:
+    """Measures in a process of its own, since it waits for any child that ends."""
+    return subprocess.run(
+        [sys.executable, "-c", MEASURE, code, str(out)],
+        env={**os.environ, "PYTHONPATH": str(CHECKOUT / "rig")},
+        capture_output=True,
+        text=True,
+        check=False,
+    )
+
+
+def test_cpu_time_of_a_process_that_outlives_its_run_is_counted(tmp_path: Path) -> None:
+    done = measured(RUN, tmp_path / "out")
+    found = msgspec.json.decode(done.stdout, type=RunCost)
+    assert found.cells == 3
+    assert found.cpu_s >= SPENT_S
+    assert found.under_way_s >= 0.15
+    assert found.wall_s >= 0.3
+
+
+def test_run_that_leaves_no_cell_is_a_fault_with_its_words(tmp_path: Path) -> None:
+    done = measured("raise SystemExit('no such plan')", tmp_path / "out")
+    assert "RigFaultError" in done.stderr
+    assert "no such plan" in done.stderr
+
+
+def test_ways_are_compared_by_ratios_over_all_rounds() -> None:
+    def way(words: list[str], *wall_s: float) -> WayCost:
+        return WayCost(
+            words=words,
+            runs=[
+                RunCost(cells=11, wall_s=each, cpu_s=2 * each, under_way_s=each - 5)
+                for each in wall_s
+            ],
+        )
+
+    found = WorkersBenchmark(
+        here=way(["--jobs", "2"], 10, 20), workers=way(["--cluster", "local:2"], 15, 25)
+    )
+    assert found.here.cells_a_minute == pytest.approx(44)
+    assert found.here.cells_a_minute_under_way == pytest.approx(60)
+    page = io.StringIO()
+    print_workers(found, Console(file=page, width=200, no_color=True))
+    last = page.getvalue().splitlines()[-1]
+    assert "0.75 times the cells a minute, 0.67 times once" in last
+    assert "1.33 times the CPU" in last
+
+
+LOG = """\
+123@100.000000:fw_cfg_select 0x55 key 0x0019 'file_dir', ret: 1
+123@100.500000:fw_cfg_select 0x55 key 0x3f01 'unknown', ret: 0
+qemu: something else
+123@101.250000:fw_cfg_select 0x55 key 0x3f08 'unknown', ret: 0
+123@101.500000:fw_cfg_select 0x55 key 0x3fff 'unknown', ret: 0
+"""
+
+
+def test_marks_of_the_guest_are_told_from_its_other_requests() -> None:
+    assert read_marks(LOG) == [(GUEST[1], 100.5), (GUEST[8], 101.25)]
+
+
+def test_stages_of_the_guest_stand_between_those_of_the_host() -> None:
+    moments = [("", 99.0), (PACK, 99.5), (LOAD, 100.0), (READ_BACK, 102.0)]
+    lengths = stage_lengths([*moments, *read_marks(LOG)])
+    assert list(lengths) == [PACK, LOAD, GUEST[1], GUEST[8], READ_BACK]
+    assert lengths[GUEST[1]] == pytest.approx(0.5)
+    assert sum(lengths.values()) == pytest.approx(3.0)
+
+
+def test_every_mark_of_the_guest_is_a_stage() -> None:
+    assert [name for name in STAGES if name.startswith("guest: ")] == list(GUEST.values())

@@ -1,15 +1,32 @@
 # SPDX-License-Identifier: GPL-2.0-or-later
+"""The command line of `rig/rig`: its options, completion, version, and a first start."""
+
+import json
 import os
+import re
+import shutil
 import subprocess
 import sys
+import tomllib
+from collections.abc import Iterator
+from io import StringIO
 from pathlib import Path
 
 import click
+import msgspec
 import pytest
 from click.testing import CliRunner
+from delayrig import __version__
 from delayrig.base.errors import BadInputError, ExitCode, RigFaultError
 from delayrig.cli.command import explained
-from delayrig.main import main
+from delayrig.cli.verbosity import Verbosity, add_verbosity, answers, note, tell_json, verbosity
+from delayrig.features.selfcheck.benchmark import stages_of
+from delayrig.main import COMMANDS, main
+from delayrig.model.result import CellResult, Results, write_results
+from delayrig.present.console import RunProgress
+from rich.console import Console
+
+from tests.rig.builders import CHECKOUT, make_cell, make_result, make_run_header
 
 
 def exit_code_of(error: Exception) -> int | str | None:
@@ -70,3 +87,310 @@ def test_dry_run_of_a_gate_lists_the_cells_of_both_and_makes_nothing(
     sides = {line.split()[0] for line in done.stdout.splitlines()}
     assert (done.exit_code, sides) == (0, {"baseline", "candidate"})
     assert not list(tmp_path.iterdir())
+
+
+NO_ANSWER = {
+    *(
+        "export",
+        "schema",
+        "report",
+        "bug-report",
+        "trace",
+    ),  # these write a document, with a format of its own
+    *("history add", "history forget", "history export"),  # these act
+    *("images", "completion", "reference", "measure", "benchmark start"),
+    *("scheduler", "worker"),  # these serve until they are ended
+}
+
+
+def commands(
+    group: tuple[click.Command, ...] = COMMANDS, before: str = ""
+) -> Iterator[tuple[str, click.Command]]:
+    """Yields each command without subcommands, by its words."""
+    for command in group:
+        name = f"{before}{command.name}"
+        if isinstance(command, click.Group):
+            yield from commands(tuple(command.commands.values()), f"{name} ")
+        else:
+            yield name, command
+
+
+def options_of(command: click.Command) -> dict[str, str]:
+    return {
+        option: parameter.help or ""
+        for parameter in command.params
+        if isinstance(parameter, click.Option)
+        for option in parameter.opts
+    }
+
+
+@pytest.mark.parametrize(("name", "command"), [*commands()])
+def test_every_command_has_quiet_and_verbose_in_the_same_words(
+    name: str, command: click.Command
+) -> None:
+    options = options_of(command)
+    assert options["-q"] == options["--quiet"] == "Says the answer and errors, and nothing else.", (
+        name
+    )
+    assert options["-v"] == options["--verbose"]
+
+
+@pytest.mark.parametrize(("name", "command"), [*commands()])
+def test_every_command_that_lists_or_answers_does_so_as_json(
+    name: str, command: click.Command
+) -> None:
+    assert ("--json" in options_of(command)) is (name not in NO_ANSWER)
+
+
+@pytest.mark.parametrize("name", ["plans", "chips", "hazards", "machines", "subjects"])
+def test_list_as_json_is_one_document_and_nothing_else(name: str) -> None:
+    done = CliRunner().invoke(main, [name, "--json"])
+    assert done.exit_code == ExitCode.PASS, done.output
+    document = json.loads(done.stdout)
+    plain = CliRunner().invoke(main, [name]).stdout.splitlines()
+    assert isinstance(document, list)
+    assert len(document) >= len([line for line in plain if "NAME (" not in line]) - 1
+    assert done.stderr == ""
+
+
+def test_run_of_the_past_is_told_as_json(tmp_path: Path) -> None:
+    write_results(Results(run=make_run_header(), cells=[make_result()]), tmp_path)
+    done = CliRunner().invoke(main, ["parts", str(tmp_path), "--json"])
+    assert json.loads(done.stdout)[0]["chip"] == make_result().chip
+
+
+def test_cells_that_would_run_are_told_as_json() -> None:
+    done = CliRunner().invoke(main, ["try", "bundled", "--mips", "62,250", "--dry-run", "--json"])
+    assert [one.split(".")[2] for one in json.loads(done.stdout)] == ["62mips", "250mips"]
+
+
+def said_by(*words: str) -> tuple[str, str]:
+    """Runs a command that prints a note, an answer and its verbosity; returns both outputs."""
+
+    @click.command()
+    @answers
+    def command() -> None:
+        note("a note")
+        tell_json({"answer": 42})
+        click.echo(f"the answer, {verbosity().name}")
+
+    add_verbosity(command)
+    done = CliRunner().invoke(command, list(words))
+    assert done.exit_code == 0, done.output
+    return done.stdout, done.stderr
+
+
+def test_quiet_leaves_the_answer() -> None:
+    assert said_by() == ("the answer, USUAL\n", "a note\n")
+    assert said_by("-q") == ("the answer, QUIET\n", "")
+    assert said_by("-v") == ("the answer, VERBOSE\n", "a note\n")
+
+
+def test_json_is_the_answer_and_leaves_notes_alone() -> None:
+    said, noted = said_by("--json")
+    assert json.loads(said) == {"answer": 42}
+    assert noted == "a note\n"
+    assert said_by("--json", "-q")[1] == ""
+
+
+def test_verbosity_of_no_command_is_the_usual_one() -> None:
+    assert verbosity() is Verbosity.USUAL
+
+
+def test_error_of_a_quiet_command_is_told_and_of_a_verbose_one_with_its_place() -> None:
+    quiet = CliRunner().invoke(main, ["try", "bundled", "--mips", "3", "-q"])
+    verbose = CliRunner().invoke(main, ["try", "bundled", "--mips", "3", "-v"])
+    assert quiet.stderr.startswith("error: --mips is 3")
+    assert "Traceback" not in quiet.stderr
+    assert "Traceback" in verbose.stderr
+
+
+@pytest.mark.parametrize("lines", [False, True])
+def test_terminal_gets_a_line_for_each_cell_where_it_is_wanted(lines: bool) -> None:
+    console = Console(file=StringIO(), force_terminal=True, width=200)
+    result: CellResult = make_result()
+    with RunProgress(console, lines=lines) as progress:
+        progress.started(1)
+        progress.finished(result)
+    assert isinstance(console.file, StringIO)
+    assert (result.id in console.file.getvalue()) is lines
+
+
+DEMONSTRATION = (
+    "demonstration.debian-bookworm.62mips.4c.low-res-timers+busy-siblings.W25Q128JV-typ.write"
+)
+
+
+def offered(line: str, shell: str = "bash") -> list[str]:
+    """Returns the completions of the line's last word."""
+    words = line.split(" ")
+    number = words[-1] if shell == "fish" else str(len(words) - 1)
+    done = subprocess.run(
+        [sys.executable, "-m", "delayrig"],
+        env={
+            **os.environ,
+            "_RIG_COMPLETE": f"{shell}_complete",
+            "COMP_WORDS": line,
+            "COMP_CWORD": number,
+        },
+        capture_output=True,
+        text=True,
+        check=True,
+    )
+    if shell == "zsh":  # an item has three lines: type, word, help
+        return done.stdout.splitlines()[1::3]
+    items = [item.partition("\t")[0] for item in done.stdout.splitlines() if item]
+    return [item.partition(",")[2] for item in items]
+
+
+@pytest.mark.parametrize("shell", ["bash", "zsh", "fish"])
+@pytest.mark.parametrize(
+    ("line", "words"),
+    [
+        ("rig/rig tr", {"trace", "try"}),
+        ("rig/rig run --plan sm", {"smoke"}),
+        ("rig/rig run --subject debian:t", {"debian:trixie"}),
+        ("rig/rig gate --candidate bun", {"bundled"}),
+        ("rig/rig try bundled --chip W25Q128", {"W25Q128FV", "W25Q128JV", "W25Q128JW"}),
+        ("rig/rig try bundled --chip M25P80,W25Q128JV", {"M25P80,W25Q128JV"}),
+        ("rig/rig try bundled --hazard low", {"low-res-timers"}),
+        ("rig/rig try bundled --hazard low-res-timers+busy", {"low-res-timers+busy-siblings"}),
+        ("rig/rig repro --plan smoke demonstration.debian-b", {DEMONSTRATION}),
+        ("rig/rig run --plan smoke --cell tty.debian-t", {"tty.debian-trixie.250mips.1c.calm."}),
+    ],
+)
+def test_word_is_completed_from_what_there_is(shell: str, line: str, words: set[str]) -> None:
+    found = offered(line, shell)
+    assert len(found) == len(words)
+    assert all(one.startswith(tuple(words)) for one in found)
+
+
+def test_part_of_an_id_is_completed_to_the_whole() -> None:
+    assert DEMONSTRATION in offered("rig/rig repro --plan smoke bookworm.62mips")
+
+
+def test_cells_of_a_run_are_those_of_its_results(tmp_path: Path) -> None:
+    cells = [make_cell(name="one"), make_cell(name="two")]
+    results = [make_result(cell) for cell in cells]
+    write_results(Results(run=make_run_header(), cells=results), tmp_path)
+    assert offered(f"rig/rig repro --from {tmp_path} tw") == [cells[1].id]
+    assert offered(f"rig/rig repro --from {tmp_path}/nowhere tw") == []
+
+
+def test_cells_of_a_gate_are_those_of_both_sides(tmp_path: Path) -> None:
+    for side in ("baseline", "candidate"):
+        (tmp_path / side).mkdir()
+        cell = msgspec.structs.replace(make_cell(), side=side)
+        results = Results(run=make_run_header(), cells=[make_result(cell)])
+        write_results(results, tmp_path / side)
+    (tmp_path / "gate.json").write_text("{}")
+    found = offered(f"rig/rig repro --from {tmp_path} group")
+    assert [one.split(".")[1] for one in found] == ["candidate", "baseline"]
+
+
+def test_file_may_stand_where_no_name_fits() -> None:
+    assert offered("rig/rig run --subject ./build/fla") == ["./build/fla"]
+
+
+def script(shell: str) -> str:
+    done = CliRunner().invoke(main, ["completion", shell])
+    assert done.exit_code == ExitCode.PASS, done.output
+    return done.stdout
+
+
+@pytest.mark.parametrize(
+    ("line", "replies"),
+    [
+        ("rig/rig try bundled --chip W25Q128JV", ["W25Q128JV"]),
+        # Readline takes the part after the colon for the word.
+        ("rig/rig run --subject debian:t", ["trixie"]),
+        ("rig/rig run --subject debian:", ["bookworm", "trixie", "bullseye", "sid"]),
+        ("rig/rig completion ", ["bash", "zsh", "fish"]),
+    ],
+)
+def test_script_for_bash_completes_the_launcher_by_its_path(
+    tmp_path: Path, line: str, replies: list[str]
+) -> None:
+    launcher = tmp_path / "rig" / "rig"
+    launcher.parent.mkdir()
+    launcher.write_text(f'#!/bin/sh\nexec {sys.executable} -m delayrig "$@"\n')
+    launcher.chmod(0o755)
+    call = (
+        'COMP_LINE=$1 COMP_POINT=${#1}; _rig_completion rig/rig; printf "%s\\n" "${COMPREPLY[@]}"'
+    )
+    done = subprocess.run(
+        ["bash", "-c", f"{script('bash')}\n{call}", "bash", line],
+        cwd=tmp_path,
+        capture_output=True,
+        text=True,
+        check=True,
+    )
+    assert done.stdout.split() == replies, done.stderr
+
+
+@pytest.mark.parametrize("shell", ["bash", "zsh", "fish"])
+def test_script_runs_the_launcher_as_it_was_typed_and_its_shell_takes_it(shell: str) -> None:
+    text = script(shell)
+    assert f"_RIG_COMPLETE={shell}_complete" in text
+    assert f"_RIG_COMPLETE={shell}_complete rig" not in text
+    assert "$+commands" not in text
+    program = shutil.which(shell)
+    if program is None:
+        pytest.skip(f"no {shell} on this machine")
+    done = subprocess.run([program, "-n", "-c", text], capture_output=True, check=False)
+    assert done.returncode == 0, done.stderr
+
+
+FILE = "rig/delayrig/VERSION"
+
+
+def test_version_is_three_numbers_in_one_line() -> None:
+    text = (CHECKOUT / FILE).read_text(encoding="ascii")
+    assert re.fullmatch(r"\d+\.\d+\.\d+\n", text)
+    assert text.strip() == __version__
+
+
+def test_builds_take_the_version_from_its_file() -> None:
+    meson = (CHECKOUT / "meson.build").read_text(encoding="utf-8")
+    project = tomllib.loads((CHECKOUT / "rig" / "pyproject.toml").read_text(encoding="utf-8"))
+    assert f"version: files('{FILE}')" in meson
+    assert project["project"]["dynamic"] == ["version"]
+    assert project["tool"]["setuptools"]["dynamic"]["version"] == {"file": ["delayrig/VERSION"]}
+
+
+def test_change_log_begins_with_this_version() -> None:
+    changes = (CHECKOUT / "CHANGELOG.md").read_text(encoding="utf-8")
+    newest = re.search(r"(?m)^## (\S+),", changes)
+    assert newest is not None
+    assert newest[1] == __version__
+
+
+SAID = [
+    (1.0, "set-up: Python environment"),
+    (11.0, "  Python environment: ready in 10 s"),
+    (11.5, "set-up: native programs"),
+    (20.0, "  built in 8.5 s"),
+    (20.5, "set-up: done in 19 s: Python environment and native programs"),
+    (21.0, "making kernel of bookworm"),
+    (22.0, "making flashrom of trixie"),
+    (30.0, "making snapshot of x86_64-250mips-1c"),
+    (38.0, "[1/15] pass write.bundled.250mips.1c.calm.GD25Q16C-typ.write (1.0 s)"),
+    (39.0, "[2/15] pass demonstration"),
+]
+
+
+def test_stages_follow_each_other_up_to_the_first_verdict() -> None:
+    found = [(stage.name, stage.took_s) for stage in stages_of(SAID, 0.5)]
+    assert found == [
+        ("launcher", 0.5),
+        ("Python environment", 10.5),
+        ("native programs", 9.0),
+        ("handing over", 0.5),
+        ("images", 9.0),
+        ("snapshots", 8.0),
+    ]
+
+
+def test_start_without_a_verdict_is_a_fault() -> None:
+    with pytest.raises(RigFaultError, match="set-up: native programs"):
+        list(stages_of(SAID[:3], 0.0))

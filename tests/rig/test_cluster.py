@@ -1,19 +1,46 @@
 # SPDX-License-Identifier: GPL-2.0-or-later
-"""Cells on other machines: the addresses in use, the files that travel, and refused workers."""
+"""Cells on other machines: addresses, certificates, files that travel, workers of a queue."""
 
+import asyncio
+import ipaddress
+import os
+import signal
+import socket
+import ssl
+import subprocess
+import sys
+import time
 import zlib
+from collections.abc import AsyncIterator, Callable, Coroutine, Iterator
+from contextlib import asynccontextmanager, contextmanager
+from itertools import chain
 from pathlib import Path
+from types import ModuleType, SimpleNamespace
+from typing import Any
 
 import msgspec
+import psutil
 import pytest
 from delayrig.base.errors import BadInputError, RigFaultError
-from delayrig.plan.cluster import TLS_FILES, check_address, check_cluster
+from delayrig.base.paths import find_paths
+from delayrig.model.lane import EXACT_LANE
+from delayrig.plan.cluster import TLS_FILES, ClusterOptions, check_address, check_cluster
 from delayrig.run.artifact_transfer import pack_left, unpack_left
 from delayrig.run.cell_runner import keep_result
+from delayrig.run.cluster import company, connection
+from delayrig.run.cluster.connection import connect
 from delayrig.run.cluster.kit import refusal
+from delayrig.run.cluster.preload import dask_setup
+from delayrig.run.cluster.queue import PRELOAD, open_queue
+from delayrig.run.cluster.task import Offer, offer
 from delayrig.run.resume import RESULT
+from distributed import Client, Scheduler, Security
 
 from tests.rig.builders import make_cell, make_result
+from tests.rig.certificates import make_certificates
+from tests.rig.job_queue import install_queue, job_file, jobs_of
+from tests.rig.processes import is_running
+from tests.rig.serving import free_address, serving
 
 LEAVES = ["tcp://192.0.2.7:8786", "tcp://[2001:db8::1]:8786", "tcp://rig.example:8786"]
 STAYS = ["tcp://127.0.0.1:8786", "tcp://[::1]:8786", "tcp://localhost:8786"]
@@ -92,3 +119,379 @@ def test_worker_with_another_qemu_is_refused_by_names_and_digests() -> None:
 def _files(folder: Path) -> dict[str, bytes]:
     paths = (path for path in folder.rglob("*") if path.is_file())
     return {str(path.relative_to(folder)): path.read_bytes() for path in paths}
+
+
+LIMIT_S = 60
+TTL = "DASK_DISTRIBUTED__SCHEDULER__WORKER_TTL"
+
+
+@pytest.fixture(scope="module")
+def certificates(tmp_path_factory: pytest.TempPathFactory) -> Path:
+    return make_certificates(tmp_path_factory.mktemp("tls"))
+
+
+@contextmanager
+def client_of(address: str, security: Security | None) -> Iterator[Client]:
+    """Yields a client that gives up after the limit."""
+    with Client(address, security=security, timeout=LIMIT_S, set_as_default=False) as client:
+        yield client
+
+
+def listened_at(process: int) -> set[str]:
+    """Returns the addresses at which a process and its descendants listen."""
+    ours = psutil.Process(process)
+    family = [ours, *ours.children(recursive=True)]
+    sockets = [socket for one in family for socket in one.net_connections("inet")]
+    return {socket.laddr.ip for socket in sockets if socket.status == psutil.CONN_LISTEN}
+
+
+def worker_ttl_s(dask_scheduler: Scheduler) -> float | None:
+    """Runs on the scheduler, which has no other command for it."""
+    return dask_scheduler.worker_ttl
+
+
+def first_byte(address: str, context: ssl.SSLContext) -> bytes:
+    """Returns the first byte that the other side sends to any client."""
+    host, _, port = address.rpartition(":")
+    with (
+        socket.create_connection((host, int(port)), LIMIT_S) as plain,
+        context.wrap_socket(plain, server_hostname=host) as encrypted,
+    ):
+        return encrypted.recv(1)
+
+
+def test_without_certificates_nothing_listens_beyond_loopback() -> None:
+    address = f"tcp://{free_address()}"
+    with (
+        serving("scheduler", address) as scheduler,
+        serving("worker", address) as worker,
+        client_of(address, None) as client,
+    ):
+        client.wait_for_workers(1, timeout=LIMIT_S)
+        found = listened_at(scheduler) | listened_at(worker)
+    assert found
+    assert all(ipaddress.ip_address(ip).is_loopback for ip in found), found
+
+
+@pytest.mark.parametrize(("said", "ttl_s"), [({}, 120), ({TTL: "7s"}, 7)])
+def test_silent_worker_is_lost_after_two_minutes_or_what_a_person_says(
+    said: dict[str, str], ttl_s: float
+) -> None:
+    address = f"tcp://{free_address()}"
+    with serving("scheduler", address, environment=said), client_of(address, None) as client:
+        assert client.run_on_scheduler(worker_ttl_s) == ttl_s
+
+
+async def work_for(asked: ClusterOptions) -> None:
+    await connection.serve_worker(asked, 1, find_paths())
+
+
+async def be_a_client_of(asked: ClusterOptions) -> None:
+    async with connection.connect(asked, 1, find_paths()):
+        pass
+
+
+@pytest.mark.parametrize("ask", [work_for, be_a_client_of])
+@pytest.mark.parametrize(("is_taken", "told"), [(False, "Timed out"), (True, "it says nothing")])
+def test_who_asks_is_told_that_nothing_there_is_a_scheduler(
+    ask: Callable[[ClusterOptions], Coroutine[None, None, None]],
+    is_taken: bool,
+    told: str,
+    monkeypatch: pytest.MonkeyPatch,
+) -> None:
+    monkeypatch.setattr(connection, "REACHED_WITHIN_S", 0.5)
+    with socket.create_server(("127.0.0.1", 0)) as silent:
+        place = f"127.0.0.1:{silent.getsockname()[1]}" if is_taken else free_address()
+        asked = check_address(f"tcp://{place}", None, option="worker")
+        with pytest.raises(RigFaultError, match=told) as refused:
+            asyncio.run(ask(asked))
+    assert refused.value.hint == "start it with `rig/rig scheduler`"
+
+
+def test_address_that_somebody_else_serves_is_refused_to_a_scheduler() -> None:
+    with socket.create_server(("127.0.0.1", 0)) as other:
+        address = f"tcp://127.0.0.1:{other.getsockname()[1]}"
+        asked = check_address(address, None, option="scheduler")
+        with pytest.raises(BadInputError, match="Address already in use"):
+            asyncio.run(connection.serve_scheduler(asked))
+
+
+def test_worker_starts_where_temporary_files_have_long_names(tmp_path: Path) -> None:
+    scratch = tmp_path / ("long" * 20)
+    scratch.mkdir()
+    address = f"tcp://{free_address()}"
+    with (
+        serving("scheduler", address),
+        serving("worker", address, environment={"TMPDIR": str(scratch)}),
+        client_of(address, None) as client,
+    ):
+        client.wait_for_workers(1, timeout=LIMIT_S)
+
+
+def talk_as_a_stranger(address: str) -> None:
+    """Connects with encryption but no certificate."""
+    context = ssl.create_default_context()
+    context.check_hostname, context.verify_mode = False, ssl.CERT_NONE
+    with pytest.raises((ssl.SSLError, ConnectionError)):
+        first_byte(address.removeprefix("tls://"), context)
+
+
+async def talk_to_local_workers() -> list[str]:
+    """Returns the addresses that take programs, each of which refused a stranger."""
+    async with connection.connect(check_cluster("local:1", None), 1, find_paths()) as client:
+        anything: Any = client
+        await anything.wait_for_workers(1, timeout=LIMIT_S)
+        assert client.scheduler is not None
+        info = await client.scheduler.identity(n_workers=-1)
+        workers = [(address, worker["nanny"]) for address, worker in info["workers"].items()]
+        addresses = [info["address"], *chain.from_iterable(workers)]
+        for address in addresses:
+            await asyncio.to_thread(talk_as_a_stranger, address)
+        return addresses
+
+
+def test_stranger_is_refused_by_scheduler_nanny_and_worker_of_a_local_cluster() -> None:
+    refused = asyncio.run(talk_to_local_workers())
+    assert [address.partition(":")[0] for address in refused] == ["tls"] * 3
+
+
+@pytest.mark.parametrize("who", ["scheduler", "worker"])
+def test_without_certificates_it_starts_only_alone_or_where_everyone_is_trusted(
+    who: str, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    asked = check_address("tcp://127.0.0.1:8786", None, option=who)
+    monkeypatch.setattr(company, "is_alone", lambda: False)
+    with pytest.raises(BadInputError, match="every user of this machine") as refused:
+        company.require_trust(asked, who=who, everyone=False)
+    assert "--trust-everyone-here" in refused.value.hint
+    company.require_trust(asked, who=who, everyone=True)
+    monkeypatch.setattr(company, "is_alone", lambda: True)
+    company.require_trust(asked, who=who, everyone=False)
+
+
+def make_process(folder: Path, name: str, network: str | None) -> None:
+    (folder / name / "ns").mkdir(parents=True)
+    if network:
+        (folder / name / "ns/net").symlink_to(network)
+
+
+def test_processes_of_other_users_are_company_unless_they_have_another_network(
+    tmp_path: Path,
+) -> None:
+    mine, other = os.geteuid(), os.geteuid() + 1
+    make_process(tmp_path, "self", "net:[1]")
+    make_process(tmp_path, "8", "net:[2]")
+    assert company.is_alone(tmp_path, other)
+    make_process(tmp_path, "9", None)
+    assert not company.is_alone(tmp_path, other)
+    make_process(tmp_path, "10", "net:[1]")
+    assert not company.is_alone(tmp_path, other)
+    assert company.is_alone(tmp_path, mine)
+
+
+def test_scheduler_that_others_reach_is_refused_and_says_what_they_could_do() -> None:
+    with other_user_here():
+        words = [sys.executable, "-m", "delayrig", "scheduler", f"tcp://{free_address()}"]
+        done = subprocess.run(words, capture_output=True, text=True, check=False, timeout=LIMIT_S)
+    assert done.returncode == 2
+    assert "every user of this machine can run programs as you" in done.stderr
+
+
+@pytest.mark.parametrize("command", ["run", "gate", "threshold"])
+def test_run_at_an_address_where_others_may_listen_is_refused(command: str) -> None:
+    where = ["--cluster", f"tcp://{free_address()}"]
+    sides = ["--baseline", "bundled", "--candidate", "bundled"] if command == "gate" else []
+    with other_user_here():
+        words = [sys.executable, "-m", "delayrig", command, *sides, *where]
+        done = subprocess.run(words, capture_output=True, text=True, check=False, timeout=LIMIT_S)
+    assert done.returncode == 2
+    assert "every user of this machine can run programs as you" in done.stderr
+
+
+@contextmanager
+def other_user_here() -> Iterator[None]:
+    if os.geteuid():  # Root's processes are there.
+        yield
+        return
+    other = subprocess.Popen(["sleep", "600"], user=65534)
+    try:
+        yield
+    finally:
+        other.kill()
+        other.wait()
+
+
+def test_client_without_a_certificate_is_refused(certificates: Path) -> None:
+    place, options = free_address(), ("--tls", str(certificates))
+    files = {
+        "tls_client_cert": str(certificates / "cert.pem"),
+        "tls_client_key": str(certificates / "key.pem"),
+    }
+    security = Security(tls_ca_file=str(certificates / "ca.pem"), require_encryption=True, **files)
+    context = ssl.create_default_context(cafile=certificates / "ca.pem")
+    context.check_hostname = False
+    address = f"tls://{place}"
+    with serving("scheduler", address, *options), serving("worker", address, *options):
+        with client_of(address, security) as client:
+            client.wait_for_workers(1, timeout=LIMIT_S)
+        with pytest.raises(ssl.SSLError, match="certificate required"):
+            first_byte(place, context)
+        context.load_cert_chain(certificates / "cert.pem", certificates / "key.pem")
+        assert first_byte(place, context)
+
+
+LIMIT_S_CLUSTER_QUEUE = 120
+LOOK_AGAIN_S = 0.1
+
+
+@pytest.fixture
+def queue(request: pytest.FixtureRequest, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
+    folder = install_queue(tmp_path / "bin", getattr(request, "param", "slurm"))
+    monkeypatch.setenv("PATH", f"{folder}{os.pathsep}{os.environ['PATH']}")
+    return folder
+
+
+def test_module_that_workers_of_a_queue_load_is_there_under_that_name() -> None:
+    assert dask_setup.__module__ == PRELOAD
+
+
+def alive(jobs: list[int]) -> list[int]:
+    """Returns the jobs whose shell still runs. A zombie does not count."""
+    return [job for job in jobs if is_running(job)]
+
+
+async def offers_of(
+    given: str, certificates: Path, queue: Path, *, kill_first: bool = False
+) -> list[Any]:
+    """Returns its workers' offers; `kill_first` kills the first job before."""
+    asked = check_cluster(given, certificates)
+    async with asyncio.timeout(LIMIT_S_CLUSTER_QUEUE), connect(asked, 1, find_paths()) as opened:
+        client: Any = opened
+        await client.wait_for_workers(1)
+        if kill_first:
+            (first,) = jobs_of(queue)
+            os.killpg(first, signal.SIGKILL)
+            for _ in range(int(LIMIT_S_CLUSTER_QUEUE / LOOK_AGAIN_S)):
+                if alive(jobs_of(queue)[1:]):
+                    break
+                await asyncio.sleep(LOOK_AGAIN_S)
+            await client.wait_for_workers(1)
+        return [*(await client.run(offer)).values()]
+
+
+@pytest.mark.parametrize("queue", ["slurm", "pbs"], indirect=True)
+def test_job_is_a_worker_of_this_rig_and_is_cancelled_with_the_run(
+    queue: Path, certificates: Path, tmp_path: Path
+) -> None:
+    kind = "slurm" if (queue / "sbatch").exists() else "pbs"
+    (found,) = asyncio.run(offers_of(f"{kind}:{job_file(tmp_path)}", certificates, queue))
+    assert isinstance(found, Offer)
+    assert (found.cpus, found.lanes) == (1, [EXACT_LANE.value])
+    until_s = time.monotonic() + LIMIT_S_CLUSTER_QUEUE
+    while alive(jobs_of(queue)):
+        assert time.monotonic() < until_s, (queue / "log").read_text()
+        time.sleep(LOOK_AGAIN_S)
+
+
+def test_job_says_what_the_file_says(queue: Path, certificates: Path, tmp_path: Path) -> None:
+    more = 'queue = "short"\nwalltime = "00:30:00"\ndirectives = ["--nice"]\nbefore = ["umask 7"]\n'
+    asyncio.run(offers_of(f"slurm:{job_file(tmp_path, more)}", certificates, queue))
+    lines = (queue / "script").read_text().splitlines()
+    assert {"#SBATCH -p short", "#SBATCH -t 00:30:00", "#SBATCH --nice", "umask 7"} <= {*lines}
+    assert f"--tls-cert {certificates}/cert.pem" in lines[-1]
+
+
+def test_job_that_ended_before_the_run_is_submitted_again(
+    queue: Path, certificates: Path, tmp_path: Path
+) -> None:
+    words = f"slurm:{job_file(tmp_path)}"
+    (found,) = asyncio.run(offers_of(words, certificates, queue, kill_first=True))
+    assert isinstance(found, Offer)
+    assert len(jobs_of(queue)) == 2
+
+
+def test_queue_that_refuses_is_told_in_its_own_words(
+    queue: Path, certificates: Path, tmp_path: Path
+) -> None:
+    (queue / "sbatch").write_text("#!/bin/sh\necho no such partition >&2\nexit 1\n")
+    with pytest.raises(RigFaultError, match="no such partition"):
+        asyncio.run(offers_of(f"slurm:{job_file(tmp_path)}", certificates, queue))
+
+
+def test_machine_without_the_queue_is_told_so(
+    certificates: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setenv("PATH", str(tmp_path))
+    with pytest.raises(BadInputError, match="there is no sbatch on this machine"):
+        asyncio.run(offers_of(f"slurm:{job_file(tmp_path)}", certificates, tmp_path))
+
+
+@pytest.mark.parametrize(
+    ("more", "told"),
+    [
+        ("cpu = 1\n", "cpus"),
+        ('resources = "select=1"\n', "for PBS"),
+        ('memory_limit = "1GB"\n', "memory"),
+    ],
+)
+def test_word_that_such_a_file_has_not_is_refused(tmp_path: Path, more: str, told: str) -> None:
+    with pytest.raises(BadInputError) as raised:
+        check_cluster(f"slurm:{job_file(tmp_path, more)}", None)
+    assert told in f"{raised.value.message} {raised.value.hint}"
+
+
+def test_jobs_leave_this_machine_and_need_tls(tmp_path: Path) -> None:
+    with pytest.raises(BadInputError, match="needs TLS"):
+        check_cluster(f"slurm:{job_file(tmp_path)}", None)
+
+
+def stand_in(monkeypatch: pytest.MonkeyPatch, address: str) -> list[dict[str, Any]]:
+    """Installs a stub of dask-kubernetes; returns the list of what the rig asks it for."""
+    asked: list[dict[str, Any]] = []
+
+    @asynccontextmanager
+    async def kube_cluster(**words: Any) -> AsyncIterator[SimpleNamespace]:
+        asked.append(words)
+        yield SimpleNamespace(scheduler_address=address)
+
+    operator = ModuleType("dask_kubernetes.operator")
+    operator.KubeCluster = kube_cluster  # type: ignore[attr-defined]
+    monkeypatch.setitem(sys.modules, "dask_kubernetes.operator", operator)
+    package = ModuleType("dask_kubernetes")
+    package.__spec__ = sys.__spec__
+    monkeypatch.setitem(sys.modules, "dask_kubernetes", package)
+    return asked
+
+
+async def address_of_pods(manifest: Path) -> str:
+    asked = check_cluster(f"k8s:{manifest}", None).queue
+    assert asked is not None
+    async with open_queue(asked, None, {}, find_paths()) as cluster:
+        return str(cluster.scheduler_address)
+
+
+def test_pods_are_made_of_the_manifest_and_reached_through_loopback(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    manifest = tmp_path / "cluster.yaml"
+    manifest.touch()
+    asked = stand_in(monkeypatch, "tcp://localhost:4711")
+    assert asyncio.run(address_of_pods(manifest)) == "tcp://localhost:4711"
+    (words,) = asked
+    assert words["custom_cluster_spec"] == str(manifest)
+    assert words["shutdown_on_close"]
+
+
+def test_pods_that_would_be_reached_unencrypted_are_refused(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    manifest = tmp_path / "cluster.yaml"
+    manifest.touch()
+    stand_in(monkeypatch, "tcp://192.0.2.7:8786")
+    with pytest.raises(BadInputError, match="not encrypted"):
+        asyncio.run(address_of_pods(manifest))
+
+
+def test_package_of_kubernetes_is_asked_for_by_name(tmp_path: Path) -> None:
+    with pytest.raises(BadInputError, match="dask-kubernetes, which is not installed"):
+        check_cluster(f"k8s:{tmp_path}", None)

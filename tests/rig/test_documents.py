@@ -1,10 +1,21 @@
 # SPDX-License-Identifier: GPL-2.0-or-later
-"""Documents: links have targets, named files exist, and retired words are gone."""
+"""Documents and source comments: links, names, retired words, generated pages."""
 
+import configparser
 import re
+import sys
+import typing
 from pathlib import Path
 
+import msgspec
 import pytest
+import yaml
+from delayrig.features.documents.event_reference import SECTIONS, events_page, field_texts, unit_of
+from delayrig.model.delays import DelaysHeader
+from delayrig.model.kinds.agent import SubjectStart
+from delayrig.model.kinds.emulator import Serprog
+from delayrig.model.kinds.kind import Kind, Writer, name_of
+from delayrig.model.kinds.pace import Speed
 
 from tests.rig.builders import CHECKOUT
 from tests.rig.documents import (
@@ -14,7 +25,9 @@ from tests.rig.documents import (
     retired_words,
     used_words,
 )
-from tests.rig.test_lint import our_files
+from tests.rig.plain_words import FOLDERS, findings_in, sources_in
+from tests.rig.test_event_writers import STREAMS
+from tests.rig.test_lint import PYTHON_FOLDERS, our_files
 
 GLOSSARY = CHECKOUT / "rig" / "docs" / "glossary.md"
 DOCUMENTS = [path for path in our_files() if path.suffix == ".md"]
@@ -96,3 +109,155 @@ def test_retired_word_is_found_outside_code_alone(tmp_path: Path) -> None:
     assert "agenda" in words
     assert used_words(a_document(tmp_path, "The Agenda, `lanes/scheduler.py`"), words) == ["agenda"]
     assert used_words(a_document(tmp_path, "`lanes/scheduler.py`"), words) == []
+
+
+LINTERS = {"ruff", "mypy", "lint-imports", "clang-format"}
+
+
+def hook_commands() -> list[list[str]]:
+    text = (CHECKOUT / ".pre-commit-config.yaml").read_text(encoding="utf-8")
+    hooks = [hook for repo in yaml.safe_load(text)["repos"] for hook in repo["hooks"]]
+    assert {hook["language"] for hook in hooks} == {"system", "pygrep"}
+    return [hook["entry"].split() for hook in hooks if hook["language"] == "system"]
+
+
+def test_hooks_call_the_linters_that_the_tests_call() -> None:
+    programs = [Path(command[0]) for command in hook_commands()]
+    assert {program.name for program in programs} == LINTERS
+    assert {str(program.parent) for program in programs} == {".rig/venv/bin"}
+    here = Path(sys.executable).parent
+    assert [name for name in LINTERS if not (here / name).is_file()] == []
+
+
+def test_hooks_name_files_that_are_there() -> None:
+    words = [word for command in hook_commands() for word in command[1:] if "/" in word]
+    assert "rig/pyproject.toml" in words
+    assert [word for word in words if not (CHECKOUT / word).exists()] == []
+
+
+def test_hook_of_mypy_looks_at_all_of_our_python() -> None:
+    command = next(words for words in hook_commands() if words[0].endswith("/mypy"))
+    assert command[-len(PYTHON_FOLDERS) :] == PYTHON_FOLDERS
+
+
+def test_editors_are_told_tabs_in_c_and_spaces_in_python() -> None:
+    settings = configparser.ConfigParser()
+    text = (CHECKOUT / ".editorconfig").read_text(encoding="utf-8")
+    settings.read_string(text.replace("root = true", "", 1))
+    assert settings["*.{c,h,sh,css,js}"]["indent_style"] == "tab"
+    assert settings["*.py"]["indent_style"] == "space"
+    assert settings["*.py"]["indent_size"] == "4"
+
+
+def test_no_docstring_or_comment_is_a_fragment() -> None:
+    files = sources_in(list(FOLDERS))
+    assert files
+    assert [finding for file in files for finding in findings_in(file)] == []
+
+
+@pytest.mark.parametrize(
+    ("source", "fault"),
+    [
+        ('def f():\n    """Returns one."""\n', None),
+        ('def f():\n    """The one."""\n', "no verb"),
+        ('def f():\n    """Whether it is one."""\n', "no verb"),
+        ('def test_f():\n    """The one."""\n', None),
+        ('class A:\n    """What it is."""\n', "fragment"),
+        ('class A:\n    x: int\n    """Of the sleep."""\n', "fragment"),
+        ("x = 1  # what it is\n", "fragment"),
+        ("# One line,\n# of two.\nx = 1\n", None),
+        ("# What is this?\n", None),
+    ],
+)
+def test_python_is_understood(tmp_path: Path, source: str, fault: str | None) -> None:
+    assert faults_of(tmp_path / "a.py", source) == ([fault] if fault else [])
+
+
+@pytest.mark.parametrize(
+    ("source", "fault"),
+    [
+        ("/* The time. */\n", None),
+        ("/*\n * Whether it is\n * one. */\n", "fragment"),
+        ("int a; /* of the sleep */\n", "fragment"),
+        ('char *a = "/* what */";\n', None),
+    ],
+)
+def test_c_is_understood(tmp_path: Path, source: str, fault: str | None) -> None:
+    assert faults_of(tmp_path / "a.c", source) == ([fault] if fault else [])
+
+
+def faults_of(file: Path, source: str) -> list[str]:
+    file.write_text(source, encoding="utf-8")
+    return [finding.fault for finding in findings_in(file)]
+
+
+PAGE = events_page()
+
+
+def kinds() -> list[type[Kind]]:
+    return [kind for union in STREAMS for kind in typing.get_args(union)]
+
+
+def test_page_has_each_kind_of_each_stream_once() -> None:
+    shown = [kind for kinds in SECTIONS.values() for kind in kinds]
+    # The rig makes `delays.jsonl` of the delay plugin's lines; of the CPU plugin's only `speed` is
+    # an event.
+    apart = {Writer.DELAY_PLUGIN, Writer.CPU_PLUGIN}
+    kept = [kind for kind in kinds() if not apart & set(kind.writers)] + [Speed]
+    assert sorted(map(str, shown)) == sorted(map(str, kept))
+    assert len(re.findall(r"(?m)^### ", PAGE)) == len(shown)
+
+
+@pytest.mark.parametrize("kind", kinds(), ids=name_of)
+def test_every_key_has_a_meaning(kind: type[Kind]) -> None:
+    texts = {row.name: row.meaning for row in field_texts(kind)}
+    assert list(texts) == [field.name for field in msgspec.structs.fields(kind)]
+    assert [name for name, meaning in texts.items() if not meaning.endswith((".", ":"))] == []
+
+
+@pytest.mark.parametrize(
+    ("name", "annotation", "said"),
+    [
+        ("t_ns", "Ns", "ns"),
+        ("gap_ns", "int | None", "ns, signed or null"),
+        ("short_ns_max", "Ns", "ns"),
+        ("size_bytes", "Count", "bytes"),
+        ("op", "Octet | None", 'byte, `"0x9f"` or null'),
+        ("link", "str | None", "text or null"),
+        ("ack", "bool", "bool"),
+        ("by", "Literal['return', 'site']", "`return` or `site`"),
+        ("words", "list[Word]", "list"),
+        ("count", "Count", "number"),
+    ],
+)
+def test_value_is_told_by_the_unit_in_its_name_or_by_its_type(
+    name: str, annotation: str, said: str
+) -> None:
+    assert unit_of(name, annotation) == said
+
+
+@pytest.mark.parametrize(
+    ("kind", "row"),
+    [
+        (Serprog, "- `arrived_ns` (optional): Time at which it had arrived"),
+        (Serprog, "- `gap_ns` (signed or null): Time from the previous"),
+        (SubjectStart, "- `cpus` (text, optional): CPUs of this machine"),
+        (DelaysHeader, "- `functions[].found_by` (text): How it was found."),
+    ],
+)
+def test_row_of_a_key_is_below_its_kind(kind: type[Kind], row: str) -> None:
+    places = [place.start() for place in re.finditer(f"### `{name_of(kind)}`\n", PAGE)]
+    ends = [(PAGE + "\n### ").index("\n### ", place + 1) for place in places]
+    assert any(row in PAGE[place:end] for place, end in zip(places, ends, strict=True))
+
+
+def test_writers_of_a_kind_are_told_where_they_are_not_the_usual_ones() -> None:
+    text = " ".join(PAGE.split())
+    assert "Writer: agent, session, live lane." in text
+    assert "Writer unless told: emulator. ### `start`" in text
+    assert "Writer: emulator." not in text
+
+
+def test_moment_that_each_kind_has_is_told_once() -> None:
+    assert "`: When it happened" not in PAGE
+    assert "- `t_ns` (signed): When it began." in PAGE

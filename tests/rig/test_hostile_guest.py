@@ -1,10 +1,7 @@
 # SPDX-License-Identifier: GPL-2.0-or-later
-"""Output of a guest that a hostile subject controls: 102,000 seeded mutations with `--all`.
+"""Output of hostile subjects: floods, and seeded mutations of what a guest prints."""
 
-Each is refused as a fault of the rig, or gives a result that can be written and read again. No file
-appears outside the cell's folder.
-"""
-
+import asyncio
 import random
 from collections.abc import Callable
 from dataclasses import dataclass
@@ -12,15 +9,33 @@ from pathlib import Path
 
 import msgspec
 import pytest
-from delayrig.base.errors import RigError
+from delayrig.base.errors import LostGuestError, OverdueGuestError, RigError
+from delayrig.base.log_tail import LINE_MAX, log_tail
+from delayrig.base.paths import Paths
+from delayrig.judge.judge import is_flood
+from delayrig.lanes import host_lane as host
+from delayrig.machine.guest_logs import (
+    LOG_BYTES_MAX,
+    LOGS,
+    cut_logs,
+    logs_of,
+    unless_flooded,
+    with_log_tails,
+)
 from delayrig.machine.session import unpack
 from delayrig.model import workload
-from delayrig.model.result import CellResult, Results, decode_results, own_fault
+from delayrig.model.cell import Job, Programmer
+from delayrig.model.events import Event
+from delayrig.model.kinds.emulator import GaveUp, Serprog
+from delayrig.model.result import CellResult, Results, Verdict, decode_results, own_fault
 
 from tests.conftest import Bound
+from tests.flooding import Flood, build_flood
 from tests.rig.builders import make_cell, make_chip, make_run_header, sparse_image
-from tests.rig.event_builders import as_lines, sound_events
+from tests.rig.event_builders import as_lines, made, sound_events
+from tests.rig.processes import left_running
 from tests.rig.test_edge_mutations import mutated
+from tests.rig.test_host_lane import host_cell, paths, run_cells
 from tests.rig.test_parcel import TWO
 from tests.rig.test_verdict_folder import bus_of_write, judged
 
@@ -96,3 +111,124 @@ def test_whatever_a_guest_says_is_refused_or_makes_a_result_that_can_be_read(
     assert len(outcomes) > 1, outcomes
     assert [path.name for path in tmp_path.iterdir()] == ["run"]
     assert [path.name for path in (tmp_path / "run").iterdir()] == ["cell"]
+
+
+__all__ = ["paths"]
+REASON_MAX = 600
+FOLDER_BYTES_MAX = 64 << 20
+DEADLINE_MS = 3_000
+
+
+def bytes_below(folder: Path) -> int:
+    return sum(path.stat().st_size for path in folder.rglob("*") if path.is_file())
+
+
+OVER_A_TTY = pytest.param(
+    Programmer.SERPROG_DEV, marks=pytest.mark.long("each flood over a tty; quick: over TCP")
+)
+
+
+@pytest.mark.parametrize("programmer", [Programmer.SERPROG_IP, OVER_A_TTY])
+@pytest.mark.parametrize(
+    ("flood", "verdict", "said"),
+    [
+        (Flood.OUTPUT, Verdict.OP_FAILED, "signal 25"),
+        (Flood.LINE, Verdict.OP_FAILED, "signal 25"),
+        (Flood.NOPS, Verdict.OP_FAILED, "after 65536 idle requests"),
+        (Flood.GARBAGE, Verdict.OP_FAILED, "after 4096 refused requests"),
+        (Flood.STATUS, Verdict.OP_FAILED, "after 20000 records"),
+        (Flood.STUBBORN, Verdict.OP_FAILED, "after 65536 idle requests"),
+        (Flood.DEAF, Verdict.HUNG, "did not end by its deadline"),
+    ],
+)
+def test_subject_without_end_has_its_own_verdict_and_harms_no_other_cell(
+    paths: Paths,
+    tmp_path: Path,
+    monkeypatch: pytest.MonkeyPatch,
+    flood: Flood,
+    verdict: Verdict,
+    said: str,
+    programmer: Programmer,
+) -> None:
+    monkeypatch.setattr("delayrig.lanes.payload.RECORDS_MAX", 20_000)
+    monkeypatch.setattr("delayrig.lanes.payload.RECORDS_PER_KIB", 0)
+    if flood is Flood.DEAF:
+        monkeypatch.setattr(host, "DEADLINE_MS", DEADLINE_MS)
+    if flood is not Flood.STATUS:
+        monkeypatch.setattr("delayrig.lanes.payload.RECORDS_MAX", 200_000)
+    out = tmp_path / "out"
+    program = build_flood(flood, tmp_path)
+    flooding = host_cell(subject=f"path:{program}", programmer=programmer, job=Job.PROBE)
+    flooded, other = run_cells(paths, out, flooding, host_cell(name="other", job=Job.PROBE)).cells
+    assert flooded.verdict is verdict, flooded.reason
+    assert said in flooded.reason
+    assert len(flooded.reason) <= REASON_MAX
+    assert other.verdict is Verdict.PASS, other.reason
+    assert bytes_below(out) <= FOLDER_BYTES_MAX
+    assert left_running(tmp_path) == []
+
+
+def request(*, gap_ns: int, ack: bool = True) -> Event:
+    return made(Serprog, read_ns=5, gap_ns=gap_ns, ack=ack)
+
+
+GAVE_UP: Event = made(GaveUp, t_ns=9, bound="records", count=4)
+
+
+@pytest.mark.parametrize(
+    ("events", "flood"),
+    [
+        ([request(gap_ns=-1)] * 3, False),
+        ([request(gap_ns=-1)] * 3 + [GAVE_UP], True),
+        ([request(gap_ns=7, ack=False)] * 3 + [request(gap_ns=7), GAVE_UP], True),
+        ([request(gap_ns=7)] * 3 + [request(gap_ns=-1), GAVE_UP], False),
+    ],
+    ids=["was served", "waits for no reply", "is refused", "polls without end"],
+)
+def test_flood_is_what_was_hung_up_on_and_waited_for_nothing(
+    events: list[Event], flood: bool
+) -> None:
+    assert is_flood(events) is flood
+
+
+def test_guest_that_floods_its_console_is_lost_with_what_it_said(tmp_path: Path) -> None:
+    console = logs_of(tmp_path)[0]
+
+    async def flood() -> None:
+        while True:
+            with console.open("ab") as log:
+                log.write(b"the same again\n" * 100_000)
+            await asyncio.sleep(0.01)
+
+    lost = r"floods console\.log: .*; console\.log: .*the same again; qemu\.log: nothing"
+    with pytest.raises(LostGuestError, match=lost), with_log_tails(tmp_path, LOGS):
+        asyncio.run(unless_flooded(flood(), logs_of(tmp_path)))
+    cut_logs(logs_of(tmp_path))
+    assert console.stat().st_size == LOG_BYTES_MAX
+
+
+def test_work_of_a_quiet_guest_is_waited_for(tmp_path: Path) -> None:
+    async def work() -> int:
+        logs_of(tmp_path)[0].write_bytes(b"a few words\n")
+        await asyncio.sleep(0.01)
+        return 7
+
+    assert asyncio.run(unless_flooded(work(), logs_of(tmp_path))) == 7
+
+
+@pytest.mark.parametrize(
+    ("log", "said"),
+    [
+        (b"", ""),
+        (b"one\n\ntwo\n", "one | two"),
+        (b"lost\nthree\nfour\nfive", "three | four | five"),
+        (b"x" * 100_000, "x" * LINE_MAX + "..."),
+    ],
+)
+def test_last_lines_are_few_and_short(log: bytes, said: str) -> None:
+    assert log_tail(log, 3) == said
+
+
+def test_last_words_keep_the_kind_of_the_loss(tmp_path: Path) -> None:
+    with pytest.raises(OverdueGuestError, match="late"), with_log_tails(tmp_path, LOGS):
+        raise OverdueGuestError("late")

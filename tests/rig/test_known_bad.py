@@ -1,14 +1,33 @@
 # SPDX-License-Identifier: GPL-2.0-or-later
-"""The table of known-bad builds: each change applies, and a dozen of them are built."""
+"""Known-bad builds and past mistakes: the table, the plans, and a gate's answers."""
 
 import re
 import subprocess
+from itertools import groupby
 from pathlib import Path
+from typing import Any
 
 import pytest
-from delayrig.base.errors import BadInputError
+from delayrig.base.errors import BadInputError, ExitCode
 from delayrig.base.paths import find_paths
+from delayrig.cli.option_types import PLAN_NAME, SUBJECT
+from delayrig.decision.decision import Outcome
+from delayrig.features.selfcheck.known_bad import (
+    KnownBad,
+    answer_all,
+    choose_for,
+    in_disguise,
+)
+from delayrig.features.selfcheck.known_bad_page import known_bad_page
+from delayrig.features.selfcheck.terminal import summary
+from delayrig.model.cell import Cell, Expect, Role
+from delayrig.model.chips import read_chips
+from delayrig.model.phases import TimeSplit
 from delayrig.model.platform import Arch
+from delayrig.model.result import CellResult, CpuTime, Results, SubjectFacts, Verdict
+from delayrig.plan.cells import plan_cells
+from delayrig.plan.request import check_hazards
+from delayrig.plan.schema import find_plan, own_subjects, read_plan
 from delayrig.subjects.elf import read_elf
 from delayrig.subjects.known_bad import (
     LIBRARY,
@@ -23,11 +42,12 @@ from delayrig.subjects.known_bad import (
     read_mistakes,
 )
 from delayrig.subjects.recipes import read_recipes
-from delayrig.subjects.subject import check_subject
+from delayrig.subjects.subject import OWN_PROGRAMS, PAST_MISTAKES, check_subject, current_name
 
-from tests.rig.builders import CHECKOUT
+from tests.rig.builders import CHECKOUT, SECOND, make_cell, make_result, make_run_header
 
 MISTAKES = read_mistakes(CHECKOUT)
+
 # A build for each file and kind; one changes a header, and one changes three files.
 DOZEN = (
     "eintr-ends-a-wait",
@@ -138,3 +158,220 @@ def test_build_for_another_architecture_has_the_program_alone() -> None:
     folder = provide_build(MISTAKES["wake-not-waited"], paths, Arch.ARM64)
     assert read_elf(folder / PROGRAM).machine == "EM_AARCH64"
     assert not (folder / LIBRARY).exists()
+
+
+CHIPS = read_chips(CHECKOUT)
+CELLS = plan_cells(
+    read_plan(find_plan("known-bad")), source="known-bad", subjects=[], chips=CHIPS, seed=1
+)
+WATCH = [
+    make_result(
+        make_cell(name="canary", role=Role.CANARY, subject="canary:bus", expect="too_short"),
+        verdict=Verdict.TOO_SHORT,
+    ),
+    make_result(make_cell(name="control", role=Role.CONTROL)),
+]
+
+
+def mistake(kind: Kind, name: str = "x") -> Mistake:
+    change = [Change(file="a.c", old="a", new="b")]
+    sight = Sight.NOBODY if kind is Kind.LEGAL else Sight.CHIP
+    return Mistake(name=name, what="w", origin="o", kind=kind, sight=sight, change=change)
+
+
+def result(subject: str, total_ns: int = SECOND, **changes: Any) -> CellResult:
+    return make_result(
+        make_cell(name="a", subject=subject),
+        **{
+            "subject": SubjectFacts(name=subject, version="1", sha256="b" * 64),
+            "time_ns": TimeSplit(total=total_ns),
+            "cpu_ns": CpuTime(user=SECOND),
+            **changes,
+        },
+    )
+
+
+def answered(kind: Kind, *cells: CellResult, watch: list[CellResult] | None = None) -> KnownBad:
+    watching = WATCH if watch is None else watch
+    run = Results(run=make_run_header(), cells=[result("bundled"), *cells, *watching])
+    return answer_all(run, [mistake(kind)])
+
+
+SHORT: dict[str, Any] = {"verdict": Verdict.TOO_SHORT, "reason": "RDID came too early"}
+RIGHT = [
+    (Kind.UNSAFE, Outcome.UNSAFE, SHORT),
+    (Kind.UNSAFE, Outcome.UNSAFE, {"verdict": Verdict.CORRUPT}),
+    (Kind.UNSAFE, Outcome.UNSAFE, {"verdict": Verdict.OP_FAILED}),
+    (Kind.WASTEFUL, Outcome.SLOWER, {"total_ns": 2 * SECOND}),
+    (Kind.LEGAL, Outcome.PASS, {}),
+]
+UNSEEN = [
+    (Kind.UNSAFE, Outcome.PASS, {}),
+    (Kind.UNSAFE, Outcome.DOUBT, {"verdict": Verdict.INCONCLUSIVE}),
+    (Kind.WASTEFUL, Outcome.PASS, {}),
+    (Kind.LEGAL, Outcome.SLOWER, {"total_ns": 2 * SECOND}),
+]
+
+
+@pytest.mark.parametrize(("kind", "outcome", "changes"), RIGHT)
+def test_build_that_is_answered_by_its_class_is_right(
+    kind: Kind, outcome: Outcome, changes: dict[str, Any]
+) -> None:
+    answer = answered(kind, result("known-bad:x", **changes))
+    assert [(build.outcome, build.right) for build in answer.builds] == [(outcome, True)]
+    assert answer.exit_code is ExitCode.PASS
+
+
+@pytest.mark.parametrize(("kind", "outcome", "changes"), UNSEEN)
+def test_build_that_is_answered_otherwise_leaves_a_doubt(
+    kind: Kind, outcome: Outcome, changes: dict[str, Any]
+) -> None:
+    answer = answered(kind, result("known-bad:x", **changes))
+    assert [(build.outcome, build.right) for build in answer.builds] == [(outcome, False)]
+    assert answer.exit_code is ExitCode.INCONCLUSIVE
+
+
+@pytest.mark.parametrize("kind", [Kind.LEGAL, Kind.WASTEFUL])
+def test_accused_build_that_is_not_unsafe_is_a_fault_of_the_rig(kind: Kind) -> None:
+    answer = answered(kind, result("known-bad:x", **SHORT))
+    assert answer.exit_code is ExitCode.RIG_FAULT
+    assert "accuses what is not unsafe: x" in summary(answer)
+
+
+def test_rig_whose_canary_was_acquitted_answers_nothing() -> None:
+    blind = [make_result(make_cell(name="c", role=Role.CANARY, expect="too_short")), WATCH[1]]
+    answer = answered(Kind.UNSAFE, result("known-bad:x", **SHORT), watch=blind)
+    assert answer.exit_code is ExitCode.RIG_FAULT
+
+
+@pytest.mark.parametrize(
+    ("kind", "changes", "right"),
+    [
+        (Kind.UNSAFE, SHORT, True),
+        (Kind.UNSAFE, {"verdict": Verdict.INCONCLUSIVE}, True),
+        (Kind.UNSAFE, {}, False),
+        (Kind.LEGAL, {"verdict": Verdict.INCONCLUSIVE}, True),
+        (Kind.LEGAL, SHORT, False),
+    ],
+)
+def test_stripped_build_may_be_in_doubt_and_an_unsafe_one_never_passes(
+    kind: Kind, changes: dict[str, Any], right: bool
+) -> None:
+    run = Results(
+        run=make_run_header(),
+        cells=[result("bundled"), result("stripped:known-bad:x", **changes), *WATCH],
+    )
+    answer = answer_all(run, [mistake(kind)], "stripped:")
+    assert [build.right for build in answer.builds] == [right]
+
+
+def test_known_bad_builds_alone_are_disguised() -> None:
+    cells = in_disguise("stripped:", choose_for(["wall-clock"], CELLS))
+    assert [cell.subject for cell in cells if cell.role is Role.MEASURE] == [
+        "bundled",
+        "stripped:known-bad:wall-clock",
+    ]
+
+
+def test_build_that_was_not_run_is_left_out() -> None:
+    assert answered(Kind.UNSAFE).builds == []
+
+
+def test_page_has_a_row_for_each_build_with_what_was_said_of_it() -> None:
+    page = known_bad_page(answered(Kind.UNSAFE, result("known-bad:x", **SHORT))).decode()
+    assert "Class unsafe" in page
+    assert "RDID came too early" in page
+
+
+def measured() -> list[Cell]:
+    return [cell for cell in CELLS if cell.role is Role.MEASURE]
+
+
+def test_plan_has_a_cell_for_each_build_and_the_shipped_program_in_each() -> None:
+    usual = [cell for cell in measured() if "musl" not in cell.subject]
+    ran = {cell.subject.removeprefix("known-bad:") for cell in usual}
+    assert ran == set(MISTAKES) | {"bundled"}
+    for name, same in groupby(usual, key=lambda cell: cell.name):
+        assert next(same).subject == "bundled", name
+
+
+def test_plan_asks_of_no_chip_what_it_cannot_do() -> None:
+    for cell in CELLS:
+        check_hazards(cell, CHIPS, find_plan("known-bad"))
+
+
+def test_one_build_alone_takes_its_cells_the_shipped_program_and_what_watches() -> None:
+    chosen = choose_for(["wall-clock"], CELLS)
+    assert [cell.subject for cell in chosen if cell.role is Role.MEASURE] == [
+        "bundled",
+        "known-bad:wall-clock",
+    ]
+    assert {cell.role for cell in chosen} == {Role.MEASURE, Role.CANARY, Role.CONTROL}
+
+
+FOLDER = CHECKOUT / "flashrom" / "past_mistakes"
+PLAN = read_plan(find_plan("past-mistakes"))
+CELLS_PAST_MISTAKES = plan_cells(
+    PLAN, source="past-mistakes", subjects=[], chips=read_chips(CHECKOUT), seed=1
+)
+SHIPPED = {"bundled", "control:chip"}
+
+
+def measured_mistakes() -> list[Cell]:
+    return [cell for cell in CELLS_PAST_MISTAKES if cell.role is Role.MEASURE]
+
+
+def test_mistakes_of_the_rig_are_those_that_are_built() -> None:
+    built = re.findall(r"^  '([a-z0-9-]+)': \{", (FOLDER / "meson.build").read_text(), re.MULTILINE)
+    assert built == sorted(PAST_MISTAKES) == list(PAST_MISTAKES)
+
+
+@pytest.mark.parametrize("name", PAST_MISTAKES)
+def test_mistake_is_a_subject_and_has_its_line_on_the_page(name: str) -> None:
+    check_subject(f"past-mistake:{name}", read_recipes(CHECKOUT), "--subject")
+    assert OWN_PROGRAMS[f"past-mistake:{name}"].endswith(f"past-mistake-{name}")
+    page = (FOLDER.parent / "known_bad" / "README.md").read_text(encoding="utf-8")
+    assert len(re.findall(rf"^- `{name}`: ", page, re.MULTILINE)) == 1
+
+
+def test_each_mistake_is_convicted_or_costs_more_somewhere() -> None:
+    convicted = {cell.subject for cell in measured_mistakes() if cell.expect is Expect.TOO_SHORT}
+    contrasted = {contrast.subject for contrast in PLAN.contrast}
+    mistakes = {f"past-mistake:{name}" for name in PAST_MISTAKES}
+    assert (convicted | contrasted) == mistakes
+    assert {cell.subject for cell in measured_mistakes()} == mistakes | SHIPPED
+
+
+def test_shipped_layer_is_acquitted_in_each_cell() -> None:
+    for name, same in groupby(measured_mistakes(), key=lambda cell: cell.name):
+        expects = {cell.subject: cell.expect for cell in same}
+        assert expects.keys() > SHIPPED, name
+        assert {expects[subject] for subject in SHIPPED} == {Expect.PASS}
+
+
+@pytest.mark.parametrize("contrast", PLAN.contrast, ids=lambda contrast: contrast.subject)
+def test_contrast_stands_in_a_cell_of_both(contrast: object) -> None:
+    (single,) = (c for c in PLAN.cell if c.name == contrast.cell)  # type: ignore[attr-defined]
+    assert {contrast.subject, contrast.against} < set(own_subjects(single))  # type: ignore[attr-defined]
+
+
+def test_what_takes_a_hazard_is_acquitted_without_it() -> None:
+    calm = {c.subject for c in measured_mistakes() if not c.hazards and c.expect is Expect.PASS}
+    for cell in measured_mistakes():
+        if cell.hazards and cell.expect is Expect.TOO_SHORT:
+            assert cell.subject in calm
+
+
+def test_plan_and_subjects_are_found_by_the_names_that_they_once_had(tmp_path: Path) -> None:
+    assert find_plan("museum") == find_plan("past-mistakes")
+    assert current_name("museum:wall-clock") == "past-mistake:wall-clock"
+    own = tmp_path / "own.toml"
+    own.write_text(find_plan("museum").read_text().replace("past-mistake:", "museum:"))
+    assert read_plan(own) == PLAN
+
+
+def test_old_name_on_the_command_line_is_told(capsys: pytest.CaptureFixture[str]) -> None:
+    assert PLAN_NAME.convert("museum", None, None) == "past-mistakes"
+    assert "museum is called past-mistakes now" in capsys.readouterr().err
+    assert SUBJECT.convert("museum:wall-clock", None, None) == "past-mistake:wall-clock"
+    assert "past-mistake:wall-clock now" in capsys.readouterr().err

@@ -1,13 +1,23 @@
 # SPDX-License-Identifier: GPL-2.0-or-later
-"""Packages from the archive, and the retries after a failure."""
+"""Packages from the archive: retries, differences since the release, bill of materials."""
 
 import os
+from importlib.metadata import distributions
 from pathlib import Path
+from typing import Any, Literal
 
+import msgspec
 import pytest
 from delayrig.base.errors import NotProvidedError
+from delayrig.model.platform import Arch
 from delayrig.setup.apt import date_options
+from delayrig.subjects.guest_image import GuestImage, Kernel
+from delayrig.subjects.lock import Entries, lock_entries, lock_state, lock_text
 from delayrig.subjects.packages import PAUSES_S, attempts, cause_of, unpack_packages
+from delayrig.subjects.sbom import bill_of_materials, image_components, python_components
+from delayrig.subjects.subject import Subject
+
+from tests.rig.builders import make_subject
 
 OUT_OF_STEP = """\
 I: running apt-get update...
@@ -97,3 +107,176 @@ def test_index_files_past_their_date_are_taken_where_the_machines_apt_takes_them
     dump = 'Acquire::Retries "3";\nAcquire::Check-Valid-Until "false";\nAcquire::Check-Date "0";\n'
     assert date_options(dump) == ['Acquire::Check-Valid-Until "false"', 'Acquire::Check-Date "0"']
     assert date_options("") == []
+
+
+IMAGE = GuestImage(
+    kernel="/nowhere/vmlinuz",
+    kernel_sha256="1" * 64,
+    initrd="/nowhere/initrd",
+    initrd_sha256="2" * 64,
+    busybox_sha256="3" * 64,
+    packages={"linux-image-6.1.0-50-cloud-amd64": "6.1.1-1", "linux-image-cloud-amd64": "6.1"},
+)
+PACKAGED = make_subject(
+    name="debian:bookworm", packages={"flashrom": "1.3.0-2.1"}, package_version="1.3.0"
+)
+BUILT = make_subject(name="bundled")
+
+
+def entries(**changes: Any) -> Entries:
+    subject = make_subject(
+        **{
+            "name": PACKAGED.name,
+            "packages": PACKAGED.packages,
+            "package_version": "1.3.0",
+            **changes,
+        }
+    )
+    return lock_entries({Arch.X86_64: IMAGE}, [BUILT, subject], {})
+
+
+def lock(checkout: Path, text: str) -> None:
+    (checkout / "images").mkdir()
+    (checkout / "images" / "lock.toml").write_text(text, encoding="utf-8")
+
+
+def test_only_what_comes_from_the_archive_is_locked() -> None:
+    locked = entries()
+    assert sorted(locked) == ["busybox", "debian:bookworm", "kernel"]
+    assert locked["kernel"] == {"sha256": "1" * 64, "version": "6.1.1-1"}
+    assert "2" * 64 not in str(locked)
+
+
+def test_lock_that_was_just_written_is_the_same(tmp_path: Path) -> None:
+    lock(tmp_path, lock_text(entries()))
+    assert lock_state(entries(), tmp_path) == "same"
+
+
+@pytest.mark.parametrize(
+    "change",
+    [
+        {"archive_sha256": "e" * 64},
+        {"program_sha256": "e" * 64},
+        {"package_version": "1.3.1"},
+        {"name": "debian:sid"},
+    ],
+)
+def test_anything_else_from_the_archive_differs(tmp_path: Path, change: dict[str, str]) -> None:
+    lock(tmp_path, lock_text(entries()))
+    assert lock_state(entries(**change), tmp_path) == "differs"
+
+
+def test_run_of_fewer_subjects_is_still_the_same(tmp_path: Path) -> None:
+    lock(tmp_path, lock_text(entries()))
+    assert lock_state(lock_entries({Arch.X86_64: IMAGE}, [BUILT], {}), tmp_path) == "same"
+
+
+def test_without_a_lock_everything_differs(tmp_path: Path) -> None:
+    assert lock_state(entries(), tmp_path) == "differs"
+
+
+def test_lock_is_in_the_order_of_names_whatever_came_first() -> None:
+    turned = dict(reversed(entries().items()))
+    assert list(turned) != list(entries())
+    assert lock_text(turned) == lock_text(entries())
+    assert lock_text(turned).startswith("# SPDX-License-Identifier: GPL-2.0-or-later\n")
+
+
+def test_library_is_locked_without_the_program_that_was_compiled_around_it() -> None:
+    locked = entries(name="debian:bookworm/libflashrom", library=True)
+    assert locked["debian:bookworm/libflashrom"] == {
+        "program_sha256": "b" * 64,
+        "version": "1.3.0",
+    }
+
+
+def test_kernel_that_a_run_needs_is_compared_and_no_other(tmp_path: Path) -> None:
+    kernel = Kernel(path="/nowhere", sha256="4" * 64, packages={"linux-image-6.1.0-50-rt": "6.1"})
+    lock(tmp_path, lock_text(lock_entries({Arch.X86_64: IMAGE}, [BUILT], {"rt": kernel})))
+    other = msgspec.structs.replace(kernel, sha256="5" * 64)
+    assert lock_state(lock_entries({Arch.X86_64: IMAGE}, [BUILT], {}), tmp_path) == "same"
+    assert (
+        lock_state(lock_entries({Arch.X86_64: IMAGE}, [BUILT], {"rt": other}), tmp_path)
+        == "differs"
+    )
+
+
+def test_parts_of_another_architecture_are_locked_beside_the_usual_ones() -> None:
+    arm64 = make_subject(name=PACKAGED.name, packages=PACKAGED.packages, arch=Arch.ARM64)
+    locked = lock_entries({Arch.X86_64: IMAGE, Arch.ARM64: IMAGE}, [PACKAGED, arm64], {})
+    assert set(locked) == {
+        *("kernel", "busybox", "debian:bookworm"),
+        *("kernel arm64", "busybox arm64", "debian:bookworm arm64"),
+    }
+
+
+class Hash(msgspec.Struct, forbid_unknown_fields=True):
+    alg: Literal["SHA-256"]
+    content: str
+
+
+class Component(msgspec.Struct, rename={"ref": "bom-ref"}, forbid_unknown_fields=True):
+    type: Literal["file", "library", "application"]
+    name: str
+    ref: str = ""
+    version: str = ""
+    purl: str = ""
+    hashes: list[Hash] = []
+
+
+class Metadata(msgspec.Struct, forbid_unknown_fields=True):
+    component: Component
+
+
+class Bill(msgspec.Struct, rename={"schema": "$schema"}, forbid_unknown_fields=True):
+    schema: Literal["http://cyclonedx.org/schema/bom-1.6.schema.json"]
+    bomFormat: Literal["CycloneDX"]  # noqa: N815
+    specVersion: Literal["1.6"]  # noqa: N815
+    version: Literal[1]
+    metadata: Metadata
+    components: list[Component]
+
+
+IMAGE_SBOM = GuestImage(
+    kernel="vmlinuz",
+    kernel_sha256="1" * 64,
+    initrd="initrd",
+    initrd_sha256="2" * 64,
+    busybox_sha256="3" * 64,
+    packages={"busybox-static": "1:1.35.0-4+b1", "libstdc++6": "12.2.0"},
+)
+SUBJECT = Subject(
+    name="debian:trixie",
+    archive="subject.cpio",
+    archive_sha256="4" * 64,
+    program_sha256="5" * 64,
+    packages={"flashrom": "1.4.0-3", "libstdc++6": "12.2.0"},
+    arch=Arch.ARM64,
+)
+KERNEL = Kernel(path="vmlinuz-rt", sha256="6" * 64, packages={"linux-image-rt-amd64": "6.1"})
+
+
+def read_bill() -> Bill:
+    images = image_components({Arch.X86_64: IMAGE_SBOM}, [SUBJECT, SUBJECT], {"rt": KERNEL})
+    made_of = [*images, *python_components(distributions())]
+    document = bill_of_materials(made_of, version="1.2")
+    return msgspec.json.decode(msgspec.json.encode(document), type=Bill)
+
+
+def test_bill_names_each_file_by_its_digest_and_each_package_by_its_url() -> None:
+    components = {component.ref: component for component in read_bill().components}
+    files = {one.name: one.hashes[0].content[0] for one in components.values() if one.hashes}
+    assert files == {"kernel": "1", "busybox": "3", "debian:trixie arm64": "4", "kernel:rt": "6"}
+    assert "pkg:deb/debian/busybox-static@1%3A1.35.0-4%2Bb1?arch=amd64" in components
+    assert "pkg:deb/debian/flashrom@1.4.0-3?arch=arm64" in components
+    assert sum("libstdc" in ref for ref in components) == 2
+
+
+def test_bill_has_the_python_packages_that_are_installed() -> None:
+    found = [one for one in read_bill().components if one.purl.startswith("pkg:pypi/msgspec@")]
+    assert [one.version for one in found] == [msgspec.__version__]
+
+
+def test_component_of_a_bill_stands_there_once() -> None:
+    refs = [component.ref for component in read_bill().components]
+    assert refs == sorted(set(refs))

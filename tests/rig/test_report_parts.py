@@ -1,26 +1,39 @@
 # SPDX-License-Identifier: GPL-2.0-or-later
-"""A report of more cells than one page has room for: the others are on pages beside it."""
+"""A report of several pages or several rounds."""
 
 import itertools
 import re
 from pathlib import Path
+from typing import Any
 from urllib.parse import quote
 
 import msgspec
 import pytest
 from click.testing import CliRunner, Result
+from delayrig.decision.decision import Decision
 from delayrig.features.report import timelines
 from delayrig.features.report.document import LIMIT_BYTES, Document, document_of
 from delayrig.features.report.labels import cell_anchor
-from delayrig.features.report.source import Sources, read_sources, with_facts
+from delayrig.features.report.source import Sources, fold_rounds, read_sources, with_facts
+from delayrig.features.report.totals import totals_section
 from delayrig.judge.exit_code import exit_code_of_run, is_expected
 from delayrig.main import main
-from delayrig.model.result import FILE_NAME, Verdict, write_results
+from delayrig.model.lane import LaneName
+from delayrig.model.phases import TimeSplit
+from delayrig.model.result import (
+    FILE_NAME,
+    CellResult,
+    Results,
+    Verdict,
+    read_results,
+    write_results,
+)
 from delayrig.present.results import NOTABLE_MAX, answer
 from markupsafe import escape
 
+from tests.rig.builders import MS, SECOND, make_cell, make_evidence, make_result, make_run_header
 from tests.rig.many_cells import keep_many
-from tests.rig.reported import keep_run
+from tests.rig.reported import keep_gate, keep_run
 
 
 def run_report(*words: object) -> Result:
@@ -138,3 +151,149 @@ def test_results_of_too_many_cells_are_printed_where_they_did_not_just_pass(
     unforeseen = [cell.id for cell in results.cells if not is_expected(cell)]
     assert unforeseen
     assert all(f" {cell_id}\n" in done.output for cell_id in unforeseen)
+
+
+CELL = make_cell(lane=LaneName.HOST)
+
+
+def timed(total_ms: int, verdict: Verdict = Verdict.PASS, **changes: Any) -> CellResult:
+    """Returns the cell as measured in one round."""
+    return make_result(
+        CELL, verdict=verdict, time_ns=TimeSplit(total=total_ms * MS), reason="why", **changes
+    )
+
+
+def folded(*cells: CellResult) -> tuple[CellResult, Any]:
+    rounds = [
+        (Path(f"/{number}"), Results(run=make_run_header(), cells=[cell]))
+        for number, cell in enumerate(cells, start=1)
+    ]
+    results, spreads = fold_rounds(rounds)
+    (cell,) = results.cells
+    return cell, spreads[cell.id]
+
+
+def test_cell_is_shown_in_the_round_of_its_median_time() -> None:
+    cell, spread = folded(timed(30), timed(10), timed(500), timed(20), timed(25))
+    assert cell.time_ns.total == 25 * MS
+    assert (spread.shown, spread.folder) == (5, Path("/5") / CELL.id)
+    assert sorted(spread.total_ns.values()) == [ms * MS for ms in (10, 20, 25, 30, 500)]
+
+
+def test_median_of_an_even_number_is_a_round_that_there_was() -> None:
+    cell, _ = folded(timed(40), timed(10), timed(20), timed(30))
+    assert cell.time_ns.total == 20 * MS
+
+
+@pytest.mark.parametrize("verdict", [Verdict.TOO_SHORT, Verdict.CORRUPT, Verdict.INFRA_ERROR])
+def test_one_grave_round_of_many_is_the_one_that_is_shown(verdict: Verdict) -> None:
+    cell, spread = folded(timed(10), timed(11), timed(99, verdict), timed(12))
+    assert cell.verdict is verdict
+    assert spread.shown == 3
+    assert spread.verdicts == {verdict: 1, Verdict.PASS: 3}
+    assert len(spread.total_ns) == 3
+
+
+def test_round_that_a_busy_machine_left_unanswered_stands_for_none_that_answered() -> None:
+    unheard = timed(50, Verdict.INCONCLUSIVE)
+    assert folded(unheard, timed(10), unheard)[0].verdict is Verdict.PASS
+    assert folded(unheard, unheard)[0].verdict is Verdict.INCONCLUSIVE
+    doubted = timed(50, Verdict.INCONCLUSIVE, evidence=[make_evidence()])
+    assert folded(timed(10), doubted, timed(11))[0].verdict is Verdict.INCONCLUSIVE
+
+
+def test_cell_that_not_every_round_has_keeps_the_numbers_of_its_own(tmp_path: Path) -> None:
+    one = Results(run=make_run_header(), cells=[])
+    results, spreads = fold_rounds(
+        [(tmp_path / "a", one), (tmp_path / "b", msgspec.structs.replace(one, cells=[timed(10)]))]
+    )
+    (cell,) = results.cells
+    assert spreads[cell.id].shown == 2
+    assert spreads[cell.id].folder == tmp_path / "b" / cell.id
+
+
+ROUND_MS = (4000, 9000, 5000)
+
+
+@pytest.fixture
+def gate(tmp_path: Path) -> Path:
+    """Makes a gate of three rounds, the first not the median; the candidate takes longer."""
+    folder = tmp_path / "gate"
+    keep_gate(folder)
+    for side, factor in (("baseline", 1), ("candidate", 2)):
+        for number, total_ms in enumerate(ROUND_MS, start=1):
+            name = side if number == 1 else f"{side}-{number}"
+            if number == 1:
+                _empty(folder / name)
+            keep_run(folder / name, lane=LaneName.HOST)
+            _retime(folder / name, factor * total_ms * MS)
+    content = (folder / "gate.json").read_bytes()
+    decision = msgspec.json.decode(content, type=Decision)
+    noisy = [
+        msgspec.structs.replace(
+            cell,
+            lane="host",
+            excess=[
+                msgspec.structs.replace(item, low_pct=60, high_pct=140) for item in cell.excess
+            ],
+        )
+        for cell in decision.cells
+    ]
+    decision = msgspec.structs.replace(decision, cells=noisy)
+    (folder / "gate.json").write_bytes(msgspec.json.encode(decision))
+    return folder
+
+
+def _empty(folder: Path) -> None:
+    for path in sorted(folder.rglob("*"), reverse=True):
+        path.rmdir() if path.is_dir() else path.unlink()
+
+
+def _retime(folder: Path, total_ns: int) -> None:
+    results = read_results(folder)
+    cells = [
+        msgspec.structs.replace(cell, time_ns=TimeSplit(total=total_ns))
+        if cell.verdict is Verdict.PASS
+        else cell
+        for cell in results.cells
+    ]
+    write_results(msgspec.structs.replace(results, cells=cells), folder)
+
+
+def test_gate_of_several_rounds_is_drawn_of_the_median_ones_with_all_beside(gate: Path) -> None:
+    sources = read_sources([gate])
+    before, after = sources.runs
+    passed = [cell for cell in after.results.cells if cell.verdict is Verdict.PASS]
+    assert {cell.time_ns.total for cell in passed} == {2 * 5 * SECOND}
+    assert {spread.shown for spread in before.spread.values() if len(spread.total_ns) > 1} == {3}
+    assert after.folder_of(passed[0]) == gate / "candidate-3" / passed[0].id
+    body = totals_section(sources).body
+    assert "a stroke across them is the total of one round" in body
+    assert "in 3 rounds" in body
+    assert "(8.000 to 18.000)" in body
+
+
+def test_page_of_several_rounds_says_of_each_figure_what_it_is_of(gate: Path) -> None:
+    done = CliRunner().invoke(main, ["report", str(gate)])
+    assert done.exit_code == 0, done.output
+    page = (gate / "report.html").read_text(encoding="utf-8")
+    assert "3 rounds: the times of this section are sums over all of them" in page
+    assert "3 pass; round 3 is shown" in page
+    assert "8.000 to 18.000 s" in page
+    assert "(+60.00 to +140.00)" in page
+    assert "thin lines are intervals" in page
+    assert "candidate-3" in page
+
+
+def test_terminal_says_that_there_were_rounds(gate: Path) -> None:
+    done = CliRunner().invoke(main, ["report", str(gate), "--terminal", "--no-color"])
+    assert done.exit_code == 0, done.output
+    assert done.output.count("Of several rounds") == 2
+
+
+def test_gate_of_one_round_says_nothing_of_rounds(tmp_path: Path) -> None:
+    keep_gate(tmp_path / "gate")
+    done = CliRunner().invoke(main, ["report", str(tmp_path / "gate")])
+    assert done.exit_code == 0, done.output
+    page = (tmp_path / "gate" / "report.html").read_text(encoding="utf-8")
+    assert "rounds" not in page

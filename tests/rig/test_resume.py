@@ -1,7 +1,10 @@
 # SPDX-License-Identifier: GPL-2.0-or-later
-"""A run that was cut off is resumed where it stopped, by the same rig only."""
+"""A run's order of cells, its lost cells, its interruption, and its resumption."""
 
 import asyncio
+import os
+import signal
+import threading
 from dataclasses import replace
 from pathlib import Path
 
@@ -9,14 +12,20 @@ import msgspec
 import pytest
 from click.testing import CliRunner
 from delayrig.base.errors import BadInputError
+from delayrig.base.interruption import until_told_to_end, whole_in_thread
 from delayrig.base.paths import Paths
+from delayrig.judge.exit_code import exit_code_of_run
+from delayrig.lanes.scheduler import Grouping, Scheduler
 from delayrig.main import main
 from delayrig.model.cell import Cell
 from delayrig.model.result import CellResult, Results, Verdict
-from delayrig.run.resume import FILE_NAME, RESULT, Begun
+from delayrig.present.formats.report import report_of_run
+from delayrig.present.results import answer
+from delayrig.run.resume import FILE_NAME, FIRST_TRY, RESULT, Begun
 from delayrig.run.runner import run_request
 
-from tests.rig.test_host_lane import Silent, host_cell, request_of
+from tests.rig.builders import make_cell, make_result, make_run_header
+from tests.rig.test_host_lane import Silent, host_cell, request_of, run_one, stand_in
 from tests.rig.test_host_lane import paths as paths_of_the_host_lane
 
 paths = paths_of_the_host_lane
@@ -121,3 +130,147 @@ def test_there_must_be_a_run_to_go_on_with(command: list[str], words: list[str],
     done = CliRunner().invoke(main, [*command, "--resume", *words])
     assert done.exit_code == 2
     assert said in done.output
+
+
+def groups(*names: str) -> Scheduler[str]:
+    return Scheduler(names, grouping=lambda name: Grouping(name[0], name[1]))
+
+
+def test_one_worker_does_everything_family_by_family_the_largest_first() -> None:
+    assert list(groups("a1", "b1", "a2", "b2", "b3").work()) == ["b1", "b2", "b3", "a1", "a2"]
+
+
+def test_without_families_the_order_is_that_of_the_request() -> None:
+    scheduler = Scheduler([3, 1, 2], grouping=lambda _: Grouping())
+    assert list(scheduler.work()) == [3, 1, 2]
+
+
+def test_branches_of_a_family_follow_each_other_in_the_order_of_their_first() -> None:
+    scheduler = groups("ay1", "ax1", "ay2", "ax2", "az1")
+    assert list(scheduler.work()) == ["ay1", "ay2", "ax1", "ax2", "az1"]
+
+
+def test_each_worker_has_a_family_of_its_own_as_long_as_there_are_enough() -> None:
+    scheduler = groups("a1", "a2", "a3", "b1", "b2")
+    one, other = scheduler.work(), scheduler.work()
+    assert [next(one), next(other), next(one), next(other)] == ["a1", "b1", "a2", "b2"]
+
+
+def test_worker_without_a_family_helps_another() -> None:
+    scheduler = groups("a1", "a2", "a3", "b1")
+    one, other = scheduler.work(), scheduler.work()
+    assert [next(one), next(other), next(other), next(one)] == ["a1", "b1", "a2", "a3"]
+    assert list(one) == list(other) == []
+
+
+def test_nothing_to_do_is_done_at_once() -> None:
+    assert list(groups().work()) == []
+
+
+def test_urgent_ones_are_done_before_the_larger_group() -> None:
+    scheduler = Scheduler(
+        ["a1", "a2", "a3", "b1", "b2"],
+        grouping=lambda name: Grouping(name[0]),
+        is_urgent=lambda name: name in ("b2", "a3"),
+    )
+    assert list(scheduler.work()) == ["a3", "a1", "a2", "b2", "b1"]
+
+
+DIES = "echo 'no luck today' >&2; exit 3"
+
+
+def dies_once(tmp_path: Path) -> str:
+    """Returns a script that dies at its first start. Without rights it is started once a try."""
+    unprivileged = f'case "$*" in *--realtime=*) {DIES};; esac'
+    once = f"if mkdir {tmp_path}/was-here 2>/dev/null; then {DIES}; fi"
+    return f'{unprivileged}\n{once}\nexec "$real" "$@"'
+
+
+def test_cell_lost_once_has_the_verdict_of_its_second_try(paths: Paths, tmp_path: Path) -> None:
+    stand_in(paths, dies_once(tmp_path))
+    out = tmp_path / "out"
+    result = run_one(paths, out, host_cell())
+    assert result.verdict is Verdict.PASS, result.reason
+    assert "no luck today" in result.retried_after
+    kept = msgspec.json.decode((out / result.id / RESULT).read_bytes())
+    assert kept["retried_after"] == result.retried_after
+    assert (out / result.id / FIRST_TRY / "cell.json").is_file()
+    assert [entry.name for entry in out.iterdir() if entry.is_dir()] == [result.id]
+
+
+def test_cell_lost_twice_is_lost(paths: Paths, tmp_path: Path) -> None:
+    stand_in(paths, DIES)
+    result = run_one(paths, tmp_path / "out", host_cell())
+    assert result.verdict is Verdict.INFRA_ERROR
+    assert result.retried_after
+
+
+def test_cell_that_somebody_looks_into_is_not_run_again(paths: Paths, tmp_path: Path) -> None:
+    stand_in(paths, dies_once(tmp_path))
+    request = replace(request_of([host_cell()], tmp_path), retries_lost=False)
+    (result,) = asyncio.run(run_request(request, paths, Silent())).cells
+    assert (result.verdict, result.retried_after) == (Verdict.INFRA_ERROR, "")
+
+
+def test_lost_cells_are_named_beside_the_answer() -> None:
+    cells = [make_result(make_cell(name=f"c{number}")) for number in range(20)]
+    cells[3] = msgspec.structs.replace(cells[3], verdict=Verdict.INFRA_ERROR, reason="it\nhung")
+    cells[4] = msgspec.structs.replace(cells[4], retried_after="it died")
+    results = Results(run=make_run_header(cells_planned=20), cells=cells)
+    code = exit_code_of_run(cells)
+    assert code == 0
+    assert ", 1 lost." in answer(results, code)
+    report = report_of_run(results)
+    assert f"Lost by the rig, and says nothing: {cells[3].id}: it hung" in report.lines
+    assert f"Lost by the rig and run once more: {cells[4].id}: it died" in report.lines
+    assert report.cases[4].properties["retried_after"] == "it died"
+
+
+async def work_that_falls_over_when_it_is_cancelled() -> None:
+    os.kill(os.getpid(), signal.SIGTERM)
+    try:
+        await asyncio.Event().wait()
+    except asyncio.CancelledError:
+        raise RuntimeError("the guest's monitor is gone") from None
+
+
+async def work_that_fails() -> None:
+    raise RuntimeError("nobody told it to end")
+
+
+async def work_that_ends() -> int:
+    return 7
+
+
+def test_fault_after_a_signal_to_end_is_the_interruption() -> None:
+    with pytest.raises(asyncio.CancelledError):
+        asyncio.run(until_told_to_end(work_that_falls_over_when_it_is_cancelled()))
+
+
+def test_fault_without_a_signal_is_itself() -> None:
+    with pytest.raises(RuntimeError, match="nobody told"):
+        asyncio.run(until_told_to_end(work_that_fails()))
+
+
+def test_work_that_nobody_disturbs_gives_its_result() -> None:
+    assert asyncio.run(until_told_to_end(work_that_ends())) == 7
+
+
+def test_work_in_a_thread_is_done_before_the_interruption_goes_on() -> None:
+    begun, may_end, done = threading.Event(), threading.Event(), threading.Event()
+
+    def work() -> None:
+        begun.set()
+        may_end.wait()
+        done.set()
+
+    async def interrupted() -> bool:
+        task = asyncio.ensure_future(whole_in_thread(work))
+        await asyncio.to_thread(begun.wait)
+        task.cancel()
+        asyncio.get_running_loop().call_soon(may_end.set)
+        with pytest.raises(asyncio.CancelledError):
+            await task
+        return done.is_set()
+
+    assert asyncio.run(interrupted())

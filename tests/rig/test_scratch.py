@@ -1,25 +1,32 @@
 # SPDX-License-Identifier: GPL-2.0-or-later
-"""Scratch folders: removed with their owner, removed after a killed one, and named if full."""
+"""Files of a run: whole or not at all, in scratch folders, in an output folder of its own."""
 
 import errno
+import fcntl
 import os
+import resource
 import shutil
 import signal
 import socket
 import subprocess
 import sys
 import tempfile
+import threading
 import time
 from concurrent.futures import ThreadPoolExecutor
 from pathlib import Path
 
+import msgspec
 import pytest
+from delayrig.base.atomic_file import place_folder, write_atomically
 from delayrig.base.errors import BadInputError
+from delayrig.base.paths import find_paths
 from delayrig.base.scratch import ScratchFolder, full_scratch
+from delayrig.model.result import FILE_NAME as RESULTS
+from delayrig.run.out_lock import FILE_NAME, Owner, hold_out
 from delayrig.setup.scratch import scratch_beside, sweep_scratch
 
 from tests.rig.builders import CHECKOUT
-from tests.rig.test_out_lock import start as start_run
 
 LIMIT_S = 60
 HOLDS_ONE = """\
@@ -181,7 +188,7 @@ def test_full_place_is_told_by_its_room_where_no_file_is_named(
 
 @pytest.mark.parametrize("moment_s", MOMENTS_S)
 def test_interrupt_in_the_first_second_is_told_in_one_line(tmp_path: Path, moment_s: float) -> None:
-    process = start_run(tmp_path)
+    process = start(tmp_path)
     time.sleep(moment_s)
     process.send_signal(signal.SIGINT)
     said, _ = process.communicate(timeout=LIMIT_S)
@@ -189,3 +196,194 @@ def test_interrupt_in_the_first_second_is_told_in_one_line(tmp_path: Path, momen
     assert process.returncode == 130, said
     (told,) = (line for line in said.splitlines() if "interrupted" in line)
     assert told.startswith("interrupted"), said
+
+
+LIMIT = 4096
+
+
+def failed_at_the_limit(path: Path, content: bytes) -> str:
+    """Returns the error of a write in a process whose files are limited to LIMIT bytes."""
+    ours, theirs = os.pipe()
+    child = os.fork()
+    if child == 0:
+        signal.signal(signal.SIGXFSZ, signal.SIG_IGN)
+        resource.setrlimit(resource.RLIMIT_FSIZE, (LIMIT, LIMIT))
+        try:
+            write_atomically(path, content)
+        except BadInputError as error:
+            os.write(theirs, f"{error.message}|{error.hint}".encode())
+        os._exit(0)
+    os.close(theirs)
+    with os.fdopen(ours) as told:
+        said = told.read()
+    os.waitpid(child, 0)
+    return said
+
+
+def test_file_is_kept_and_nothing_beside_it(tmp_path: Path) -> None:
+    write_atomically(tmp_path / "a.json", b"one")
+    write_atomically(tmp_path / "a.json", b"two")
+    assert [path.name for path in tmp_path.iterdir()] == ["a.json"]
+    assert (tmp_path / "a.json").read_bytes() == b"two"
+
+
+def test_full_disk_leaves_what_was_there_and_names_file_and_remedy(tmp_path: Path) -> None:
+    path = tmp_path / "results.json"
+    path.write_bytes(b"the old one")
+    said = failed_at_the_limit(path, b"x" * (LIMIT + 1))
+    assert said.startswith(f"{path}: could not be written: File too large|")
+    assert "free some space" in said
+    assert path.read_bytes() == b"the old one"
+    assert [left.name for left in tmp_path.iterdir()] == [path.name]
+    assert failed_at_the_limit(path, b"x" * LIMIT) == ""
+    assert path.stat().st_size == LIMIT
+
+
+def test_device_is_written_to_and_not_replaced() -> None:
+    with pytest.raises(BadInputError, match="No space left on device"):
+        write_atomically(Path("/dev/full"), b"x")
+    assert Path("/dev/full").is_char_device()
+
+
+def test_folder_that_is_not_there_is_bad_input(tmp_path: Path) -> None:
+    with pytest.raises(BadInputError, match="No such file or directory"):
+        write_atomically(tmp_path / "none" / "a.json", b"x")
+
+
+def test_folder_that_somebody_else_made_meanwhile_stays(tmp_path: Path) -> None:
+    made, folder = tmp_path / "made", tmp_path / "folder"
+    for place in (made, folder):
+        place.mkdir()
+        (place / "whose").write_text(place.name, encoding="utf-8")
+    place_folder(made, folder)
+    assert (folder / "whose").read_text(encoding="utf-8") == "folder"
+
+
+def test_folder_that_cannot_be_placed_is_an_error(tmp_path: Path) -> None:
+    made = tmp_path / "made"
+    made.mkdir()
+    with pytest.raises(FileNotFoundError):
+        place_folder(made, tmp_path / "nowhere" / "folder")
+    place_folder(made, tmp_path / "folder")
+    assert (tmp_path / "folder").is_dir()
+
+
+LOOK_S = 0.02
+PLAN = """\
+schema = 1
+about = "two that want one folder"
+lane = "host"
+subjects = ["bundled"]
+[[group]]
+name = "long"
+region_kib = 4
+[group.over]
+mips = [250]
+cores = [1]
+job = ["write", "erase", "verify", "read"]
+chip = ["W25Q128JV"]
+corner = ["max"]
+"""
+
+
+def start(folder: Path, *more: str) -> subprocess.Popen[str]:
+    plan = folder / "plan.toml"
+    plan.write_text(PLAN, encoding="utf-8")
+    words = ["run", "--no-color", "--no-history", "--plan", str(plan), "--out", str(folder / "out")]
+    return subprocess.Popen(
+        [sys.executable, "-P", "-m", "delayrig", *words, *more],
+        stdout=subprocess.PIPE,
+        stderr=subprocess.STDOUT,
+        text=True,
+        preexec_fn=hold_sigint_back,
+        env={
+            **os.environ,
+            "PYTHONPATH": str(CHECKOUT / "rig"),
+            "FLASHROM_RIG_STATE": str(find_paths().state),
+        },
+    )
+
+
+def hold_sigint_back() -> None:
+    """Blocks SIGINT, as the launcher does until the rig's Python has started."""
+    signal.pthread_sigmask(signal.SIG_BLOCK, {signal.SIGINT})
+
+
+def wait_for(path: Path) -> None:
+    until_s = time.monotonic() + LIMIT_S
+    while not (path.exists() and path.stat().st_size) and time.monotonic() < until_s:
+        time.sleep(LOOK_S)
+    assert path.exists()
+
+
+@pytest.mark.parametrize("more", [[], ["--resume"]])
+def test_second_run_is_told_who_holds_the_folder(tmp_path: Path, more: list[str]) -> None:
+    first = start(tmp_path)
+    try:
+        wait_for(tmp_path / "out" / "begun.json")
+        first.send_signal(signal.SIGSTOP)  # the first run must not end before the second looks
+        second = start(tmp_path, *more)
+        said, _ = second.communicate(timeout=LIMIT_S)
+        assert second.returncode == 2, said
+        told = " ".join(said.split())
+        assert f"another run is in it (process {first.pid} since 20" in told
+        assert "delayrig/__main__.py run --no-color" in told
+        assert "name another folder with --out" in told
+        assert "Traceback" not in said
+    finally:
+        first.send_signal(signal.SIGCONT)
+        said, _ = first.communicate(timeout=LIMIT_S)
+    assert first.returncode in (0, 4), said
+    assert (tmp_path / "out" / RESULTS).is_file()
+    assert not (tmp_path / "out" / FILE_NAME).exists()
+
+
+def test_two_runs_started_at_once_are_one_run_and_one_that_is_refused(tmp_path: Path) -> None:
+    both = [start(tmp_path) for _ in range(2)]
+    said = [process.communicate(timeout=LIMIT_S)[0] for process in both]
+    codes = [process.returncode for process in both]
+    assert codes.count(2) == 1, said
+    assert all("Traceback" not in text for text in said), said
+
+
+def test_killed_owner_leaves_no_lock(tmp_path: Path) -> None:
+    first = start(tmp_path)
+    wait_for(tmp_path / "out" / FILE_NAME)
+    first.send_signal(signal.SIGKILL)
+    first.communicate(timeout=LIMIT_S)
+    assert (tmp_path / "out" / FILE_NAME).is_file()
+    with hold_out(tmp_path / "out", asked_s=time.time()):
+        pass
+
+
+def test_run_that_ended_meanwhile_is_not_written_over(tmp_path: Path) -> None:
+    asked_s = time.time() - 1
+    (tmp_path / RESULTS).write_bytes(b"{}")
+    with (
+        pytest.raises(BadInputError, match="another run began and ended there"),
+        hold_out(tmp_path, asked_s=asked_s),
+    ):
+        pass
+    with hold_out(tmp_path, asked_s=None):
+        pass
+
+
+def test_folder_is_held_once(tmp_path: Path) -> None:
+    with (
+        hold_out(tmp_path, asked_s=None),
+        pytest.raises(BadInputError, match=f"process {os.getpid()} since"),
+        hold_out(tmp_path, asked_s=None),
+    ):
+        pass
+
+
+def test_child_of_a_killed_owner_that_is_not_past_its_start_is_waited_for(tmp_path: Path) -> None:
+    gone = subprocess.Popen(["true"])
+    gone.wait()
+    owner = Owner(pid=gone.pid, command="rig/rig run", since="2026-01-01T00:00:00+00:00")
+    (tmp_path / FILE_NAME).write_bytes(msgspec.json.encode(owner))
+    held = os.open(tmp_path / FILE_NAME, os.O_RDWR | os.O_CLOEXEC)
+    fcntl.flock(held, fcntl.LOCK_EX)
+    threading.Timer(0.2, os.close, [held]).start()
+    with hold_out(tmp_path, asked_s=None):
+        assert (tmp_path / FILE_NAME).is_file()

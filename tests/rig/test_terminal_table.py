@@ -1,22 +1,32 @@
 # SPDX-License-Identifier: GPL-2.0-or-later
-"""Tables on terminals of every width: no broken word, and the deciding columns always there."""
+"""A finished run in the terminal: tables of every width, canaries, energy, and the headline."""
 
 import io
+import time
 from collections.abc import Callable
 from pathlib import Path
+from typing import Any
 
+import msgspec
 import pytest
-from delayrig.decision.decision import read_decision
+from delayrig.base.errors import ExitCode
+from delayrig.decision.decision import Decision, read_decision
+from delayrig.features.latency.host_place import EnergyMeter
+from delayrig.features.report.summary import headline, short_words
 from delayrig.features.survey.terminal import print_survey
 from delayrig.features.threshold.terminal import print_answer
-from delayrig.model.result import read_results
+from delayrig.model.cell import Expect, Role
+from delayrig.model.evidence import Evidence, Witness
+from delayrig.model.result import CellResult, Results, SiteWaits, Verdict, read_results
 from delayrig.present.comparison import decision_table
 from delayrig.present.console import FittedTable, plain_table
-from delayrig.present.results import cell_table
+from delayrig.present.results import UNWATCHED, cell_table, print_results
 from rich.console import Console
 
 from tests.rig.answered import make_answer, make_survey
+from tests.rig.builders import MS, SECOND, make_cell, make_evidence, make_result, make_run_header
 from tests.rig.reported import keep_gate, keep_run
+from tests.rig.test_gate_judge import AFTER, BEFORE, decided, several, timed
 
 WIDTHS = (80, 120, 200)
 LONG = "low-res-timers+busy-siblings"
@@ -112,3 +122,194 @@ def test_verdicts_are_always_there_and_a_wide_terminal_has_more(stored: Path) ->
     assert {"too_short", "unsafe", "(expected)", "verdict", "outcome"} <= narrow
     assert "overshoot" not in narrow - usual
     assert narrow < wide
+
+
+CANARY = make_cell(name="canary", role=Role.CANARY, expect=Expect.TOO_SHORT)
+CONTROL = make_cell(name="control", role=Role.CONTROL)
+
+
+def printed_of_results_terminal(*cells: CellResult, code: ExitCode = ExitCode.PASS) -> str:
+    results = Results(run=make_run_header(), cells=list(cells))
+    console = Console(file=io.StringIO(), width=200)
+    print_results(results, code, console, out="out")
+    assert isinstance(console.file, io.StringIO)
+    return console.file.getvalue()
+
+
+def test_canary_that_was_convicted_as_it_must_be_is_counted_and_not_listed() -> None:
+    convicted = make_result(CANARY, verdict=Verdict.TOO_SHORT)
+    acquitted = make_result(CONTROL, verdict=Verdict.PASS)
+    said = printed_of_results_terminal(convicted, acquitted)
+    assert f"\ntoo_short {convicted.id}" not in said
+    assert "2 canaries and controls are as they must be." in said
+
+
+def test_control_that_was_convicted_is_listed_with_its_command() -> None:
+    canary = make_result(CANARY, verdict=Verdict.TOO_SHORT)
+    control = make_result(CONTROL, verdict=Verdict.TOO_SHORT)
+    said = printed_of_results_terminal(canary, control, code=ExitCode.RIG_FAULT)
+    assert f"\ntoo_short {control.id}" in said
+    assert f"again: {control.rerun}" in said
+    assert "as they must be" not in said
+
+
+def test_conviction_that_a_plan_foresaw_is_still_explained() -> None:
+    shown = make_cell(name="demonstration", expect=Expect.TOO_SHORT)
+    said = printed_of_results_terminal(make_result(shown, verdict=Verdict.TOO_SHORT))
+    assert f"\ntoo_short {shown.id}" in said
+    assert UNWATCHED in said
+
+
+def write(path: Path, text: str) -> Path:
+    path.parent.mkdir(parents=True, exist_ok=True)
+    path.write_text(text, encoding="ascii")
+    return path
+
+
+@pytest.fixture
+def clock(monkeypatch: pytest.MonkeyPatch) -> list[int]:
+    now = [5]
+    monkeypatch.setattr(time, "monotonic_ns", lambda: now[0])
+    return now
+
+
+def test_machine_that_tells_nothing_has_no_power(tmp_path: Path) -> None:
+    meter = EnergyMeter(tmp_path)
+    assert not meter.is_there
+    meter.begin()
+    assert meter.mean_mw() is None
+
+
+def test_counters_of_all_packages_are_summed_up_and_parts_of_them_are_not(
+    tmp_path: Path, clock: list[int]
+) -> None:
+    counters = [
+        write(tmp_path / "powercap" / name / "energy_uj", "1000\n")
+        for name in ("intel-rapl:0", "intel-rapl:1", "intel-rapl:0:0")
+    ]
+    meter = EnergyMeter(tmp_path)
+    meter.begin()
+    for counter in counters:
+        write(counter, "5001000\n")
+    clock[0] += 2_000_000_000
+    assert meter.mean_mw() == 5000
+
+
+def test_counter_that_began_anew_has_used_what_was_left_of_its_range(
+    tmp_path: Path, clock: list[int]
+) -> None:
+    counter = write(tmp_path / "powercap" / "intel-rapl:0" / "energy_uj", "900000")
+    write(counter.parent / "max_energy_range_uj", "1000000")
+    meter = EnergyMeter(tmp_path)
+    meter.begin()
+    write(counter, "100000")
+    clock[0] += 1_000_000_000
+    assert meter.mean_mw() == 200
+
+
+@pytest.mark.parametrize(("status", "power"), [("Discharging", 7500), ("Charging", None)])
+def test_battery_tells_while_it_is_used(tmp_path: Path, status: str, power: int | None) -> None:
+    write(tmp_path / "power_supply" / "BAT0" / "power_now", "7500000\n")
+    write(tmp_path / "power_supply" / "BAT0" / "status", f"{status}\n")
+    meter = EnergyMeter(tmp_path)
+    meter.begin()
+    assert meter.mean_mw() == power
+
+
+WAIT = "1 s synchronisation wait after the serprog NOPs was too short"
+US = 1000
+
+
+def lasted(
+    what: str, requested_ns: int, longest_ns: int, witness: Witness = Witness.BUS
+) -> Evidence:
+    return msgspec.structs.replace(
+        make_evidence(witness),
+        what=what,
+        requested_ns=requested_ns,
+        actual_ns=(longest_ns - 1, longest_ns),
+        margin_ns=longest_ns - requested_ns,
+    )
+
+
+def told(before: list[CellResult], after: list[CellResult]) -> str:
+    decision: Decision = decided(before, after)
+    said = headline(decision)
+    assert AFTER not in said
+    return said
+
+
+def unsafe(*evidence: Evidence, verdict: Verdict = Verdict.TOO_SHORT, reason: str = "") -> str:
+    facts: dict[str, Any] = {"evidence": list(evidence), "verdict": verdict, "reason": reason}
+    return told([timed(BEFORE)], [timed(AFTER, **facts)])
+
+
+@pytest.mark.parametrize(
+    ("item", "words", "headline_words"),
+    [
+        (
+            lasted(WAIT, SECOND, SECOND // 2),
+            "the 1 s synchronisation wait after the serprog NOPs lasts 0.5 s",
+            "a wait of 1 s lasts 0.5 s",
+        ),
+        (
+            msgspec.structs.replace(
+                make_evidence(),
+                what="RDID (0x9f) came 40000 ns before",
+                margin_ns=-40_000,
+                rule="tres",
+                command="RDID (0x9f)",
+            ),
+            "RDID (0x9f) comes 40 us before the part is ready",
+            "RDID (0x9f) comes 40 us before the part is ready",
+        ),
+    ],
+)
+def test_wait_that_is_too_short_is_told_with_its_length(
+    item: Evidence, words: str, headline_words: str
+) -> None:
+    assert short_words(item) == words
+    assert unsafe(item) == f"Unsafe: {headline_words}"
+
+
+def test_delay_that_is_too_short_is_told_with_its_length() -> None:
+    item = lasted("a delay for a.c:1 < b.c:2 was too short", 10 * MS, 40 * US, Witness.DELAY)
+    assert short_words(item) == "a delay of 10 ms lasts 0.04 ms"
+    site = SiteWaits(
+        callers=["a (a.c:1)"],
+        requested_ns=10 * MS,
+        count=1,
+        short=1,
+        least_ns=(40 * US, 40 * US),
+        error_ns=0,
+    )
+    facts: dict[str, Any] = {"waits": [site], "verdict": Verdict.TOO_SHORT}
+    assert told([timed(BEFORE)], [timed(AFTER, **facts)]) == (
+        "Unsafe: a wait of 10 ms lasts 0.04 ms"
+    )
+
+
+def test_lost_data_and_a_wait_of_no_known_length_are_told_in_words() -> None:
+    assert unsafe(verdict=Verdict.CORRUPT) == "Unsafe: data was corrupted"
+    assert unsafe(reason="10 ms were 3") == "Unsafe: 10 ms were 3"
+
+
+def test_slower_is_told_with_absolute_figures() -> None:
+    one = told([timed(BEFORE)], [timed(AFTER, SECOND + 613 * MS)])
+    assert one == "Slower: one cell takes 61.3 % more time (613 ms)"
+    two = [timed(AFTER, cpu_ns=2 * SECOND), timed(AFTER, cpu_ns=3 * SECOND, name="b")]
+    both = told([timed(BEFORE), timed(BEFORE, name="b")], two)
+    assert both == "Slower: 2 cells take up to 200 % more CPU time (2 s)"
+    each = told(several(BEFORE, [SECOND] * 10), several(AFTER, [1019 * MS] * 10))
+    assert each == "Slower: all cells together take 1.9 % more time (190 ms)"
+
+
+def test_good_doubtful_and_failed_gates_say_so() -> None:
+    good = told([timed(BEFORE)], [timed(AFTER, SECOND // 2)])
+    assert good == "Good: nothing is too short in 1 cell, time -50.0 %, CPU time +0.0 %"
+    doubt = told(several(BEFORE, [SECOND] * 2), [*several(AFTER, [SECOND])])
+    assert doubt == "In doubt: 1 cell of 2 gave no sure answer"
+    skipped = [timed(side, verdict=Verdict.SKIPPED) for side in (BEFORE, AFTER)]
+    assert told(skipped[:1], skipped[1:]) == "In doubt: nothing shows that the rig sees"
+    lost = timed(AFTER, verdict=Verdict.INFRA_ERROR)
+    assert told([timed(BEFORE)], [lost]) == "No answer: the rig itself failed"

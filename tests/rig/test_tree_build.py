@@ -1,17 +1,27 @@
 # SPDX-License-Identifier: GPL-2.0-or-later
-"""Builds of sources: each is made once, in a sandbox, with symbols, and never kept in part."""
+"""Sources from git, and builds of sources."""
 
 import os
 from dataclasses import replace
 from pathlib import Path
 
+import click
 import pytest
+from click.testing import CliRunner
 from delayrig.base.bubblewrap import missing_confinement
-from delayrig.base.errors import BuildError
+from delayrig.base.errors import BadInputError, BuildError
 from delayrig.base.paths import Paths, find_paths
+from delayrig.cli.option_types import SUBJECT, add_tree_option
 from delayrig.model.platform import Arch
 from delayrig.subjects import tree_build
-from delayrig.subjects.git_tree import take_source
+from delayrig.subjects.git_tree import (
+    Source,
+    choose_baseline,
+    is_known,
+    known_source,
+    sources_of,
+    take_source,
+)
 from delayrig.subjects.library import provide_library
 from delayrig.subjects.recipes import read_recipes
 from delayrig.subjects.subject import check_subject, provide_subject, wrong_machine
@@ -19,7 +29,154 @@ from delayrig.subjects.symbols import read_symbols
 from delayrig.subjects.tree_build import provide_tree
 
 from tests.rig.builders import CHECKOUT
+from tests.rig.git_commits import branched_from, commit_all, git
 from tests.rig.upstream_tree import Files, laid_out, one_file, today
+
+
+@pytest.fixture
+def paths(tmp_path: Path) -> Paths:
+    """Returns paths with an empty state."""
+    return replace(find_paths(), state=tmp_path / "state")
+
+
+@pytest.fixture
+def tree(tmp_path: Path) -> Path:
+    """Makes a tree of two commits; the first one has a tag."""
+    folder = tmp_path / "tree"
+    folder.mkdir()
+    (folder / "a.c").write_text("first\n")
+    (folder / ".gitignore").write_text("*.o\n")
+    commit_all(folder, "The first one")
+    git(folder, "tag", "v1")
+    (folder / "a.c").write_text("second\n")
+    commit_all(folder, "The second one, with more to say than what an answer has room for")
+    return folder
+
+
+def files_of(source: Source, paths: Paths) -> dict[str, str]:
+    folder = sources_of(source, paths)
+    return {str(p.relative_to(folder)): p.read_text() for p in folder.rglob("*") if p.is_file()}
+
+
+def test_revision_is_named_by_its_commit_and_taken_as_it_was(tree: Path, paths: Paths) -> None:
+    first, second = take_source("v1", tree, paths), take_source("HEAD", tree, paths)
+    commit = git(tree, "rev-parse", "v1")[:12]
+    assert first.name == f"git:v1-0-g{commit}"
+    assert first.label == f"{commit} (The first one)"
+    assert second.name.startswith("git:v1-1-g")
+    assert second.label.endswith(" (The second one, with more to say than what an a...)")
+    assert files_of(first, paths) == {"a.c": "first\n", ".gitignore": "*.o\n"}
+    assert files_of(second, paths)["a.c"] == "second\n"
+    assert known_source(first.name, paths) == first
+
+
+def test_clean_work_tree_is_its_last_commit(tree: Path, paths: Paths) -> None:
+    assert take_source("", tree, paths) == take_source("HEAD", tree, paths)
+
+
+def test_work_tree_has_what_is_not_committed_and_not_what_is_ignored(
+    tree: Path, paths: Paths
+) -> None:
+    (tree / "a.c").write_text("third\n")
+    (tree / "new.c").write_text("new\n")
+    (tree / "a.o").write_text("made")
+    (tree / ".git/info/exclude").write_text("notes\n")
+    (tree / "notes").write_text("mine")
+    before = git(tree, "status", "--porcelain"), (tree / ".git/index").read_bytes()
+    objects = sorted(tree.glob(".git/objects/**/*"))
+    source = take_source("", tree, paths)
+    assert set(files_of(source, paths)) == {"a.c", "new.c", ".gitignore"}
+    assert files_of(source, paths)["a.c"] == "third\n"
+    assert "-dirty-" in source.name
+    assert source.label.endswith(" with what is not committed")
+    assert (git(tree, "status", "--porcelain"), (tree / ".git/index").read_bytes()) == before
+    assert sorted(tree.glob(".git/objects/**/*")) == objects
+
+
+def test_tracked_file_counts_though_it_is_ignored_and_a_removed_one_does_not(
+    tree: Path, paths: Paths
+) -> None:
+    (tree / "kept.o").write_text("x")
+    git(tree, "add", "--force", "kept.o")
+    commit_all(tree, "kept")
+    (tree / "a.c").unlink()
+    assert set(files_of(take_source("", tree, paths), paths)) == {"kept.o", ".gitignore"}
+
+
+def test_folder_without_git_is_taken_as_it_is(tmp_path: Path, paths: Paths) -> None:
+    folder = tmp_path / "unpacked"
+    folder.mkdir()
+    (folder / "a.c").write_text("text\n")
+    source = take_source("", folder, paths)
+    assert source.name == f"git:{source.label}"
+    assert source.label.startswith("unpacked-")
+    assert files_of(source, paths) == {"a.c": "text\n"}
+    with pytest.raises(BadInputError, match="no such commit"):
+        take_source("HEAD", folder, paths)
+    with pytest.raises(BadInputError, match="in no repository"):
+        choose_baseline(folder)
+
+
+@pytest.mark.parametrize("revision", ["v9", "--help", "v1:a.c"])
+def test_revision_that_is_no_commit_is_refused(tree: Path, paths: Paths, revision: str) -> None:
+    with pytest.raises(BadInputError, match="no such commit"):
+        take_source(revision, tree, paths)
+
+
+def test_name_that_was_never_taken_is_refused(paths: Paths) -> None:
+    assert not is_known("git:v1", paths)
+    with pytest.raises(BadInputError, match="was not taken"):
+        known_source("git:v1", paths)
+
+
+def test_without_an_upstream_the_commit_before_is_the_baseline(tree: Path) -> None:
+    choice = choose_baseline(tree)
+    assert choice.revision == git(tree, "rev-parse", "v1")
+    assert choice.why == "the commit before the last one"
+
+
+def test_what_is_not_committed_is_compared_with_the_last_commit(tree: Path) -> None:
+    (tree / "a.c").write_text("third\n")
+    assert choose_baseline(tree).revision == git(tree, "rev-parse", "HEAD")
+
+
+def test_branch_is_compared_with_where_it_left_upstream(tree: Path, tmp_path: Path) -> None:
+    clone = branched_from(tree, tmp_path / "clone", "topic")
+    left = git(clone, "rev-parse", "HEAD")
+    for text in ("third\n", "fourth\n"):
+        (clone / "a.c").write_text(text)
+        commit_all(clone, text)
+    (clone / "a.c").write_text("not committed\n")
+    choice = choose_baseline(clone)
+    assert (choice.revision, choice.why) == (left, "where it left origin/main")
+
+
+def test_only_commit_has_nothing_before_it(tmp_path: Path) -> None:
+    (tmp_path / "a.c").write_text("first\n")
+    commit_all(tmp_path, "only")
+    with pytest.raises(BadInputError, match="no commit before"):
+        choose_baseline(tmp_path)
+
+
+def test_option_takes_revisions_of_the_named_tree_and_folders(
+    tree: Path, paths: Paths, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    @click.command()
+    @click.argument("subject", type=SUBJECT)
+    def command(subject: str) -> None:
+        click.echo(subject)
+
+    add_tree_option(command)
+    monkeypatch.setenv("FLASHROM_RIG_STATE", str(paths.state))
+    told = CliRunner().invoke(command, ["git:v1", "--tree", str(tree)])
+    assert told.output.startswith("git:v1-0-g")
+    again = CliRunner().invoke(command, [told.output.strip()])
+    assert again.output == told.output, "what is known needs no tree"
+    assert CliRunner().invoke(command, [str(tree)]).output.startswith("git:v1-1-g")
+    refused = CliRunner().invoke(command, ["git:v9", "--tree", str(tree)])
+    assert refused.exit_code == 2
+    assert "--tree DIR" in refused.output
+
 
 RECIPES = read_recipes(CHECKOUT)
 LIBRARY = """
@@ -38,7 +195,7 @@ needs_confinement = pytest.mark.skipif(
 
 
 @pytest.fixture
-def paths(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Paths:
+def paths_of_tree_build(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Paths:
     """Returns paths with a state of its own that uses the usual build."""
     usual, state = find_paths(), tmp_path / "state"
     state.mkdir()
@@ -47,8 +204,8 @@ def paths(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Paths:
     return replace(usual, state=state)
 
 
-def taken(files: Files, paths: Paths, tmp_path: Path) -> str:
-    return take_source("", laid_out(files, tmp_path / "tree"), paths).name
+def taken(files: Files, paths_of_tree_build: Paths, tmp_path: Path) -> str:
+    return take_source("", laid_out(files, tmp_path / "tree"), paths_of_tree_build).name
 
 
 def with_library() -> Files:
@@ -57,55 +214,63 @@ def with_library() -> Files:
 
 
 def test_tree_is_built_once_with_library_lines_and_delay_function(
-    paths: Paths, tmp_path: Path
+    paths_of_tree_build: Paths, tmp_path: Path
 ) -> None:
-    name, made = taken(with_library(), paths, tmp_path), list[str]()
+    name, made = taken(with_library(), paths_of_tree_build, tmp_path), list[str]()
     check_subject(name, RECIPES, "--subject")
-    folder = provide_tree(name, paths, made.append)
+    folder = provide_tree(name, paths_of_tree_build, made.append)
     assert made == [f"flashrom of {name.removeprefix('git:')}"]
     symbols = read_symbols(folder / "flashrom")
     address = symbols.function("default_delay")
     assert address is not None
     assert symbols.function("programmer_init") is not None
-    subject = provide_subject(name, RECIPES, paths, made.append)
-    library = provide_library(name, RECIPES, paths, made.append)
+    subject = provide_subject(name, RECIPES, paths_of_tree_build, made.append)
+    library = provide_library(name, RECIPES, paths_of_tree_build, made.append)
     assert subject.name == name
     assert library is not None
     assert library.delay_address
     assert len(made) == 1, "it was there"
-    assert not list((paths.images / "trees").glob("flashrom-rig-*")), "no copy is left"
+    assert not list((paths_of_tree_build.images / "trees").glob("flashrom-rig-*")), (
+        "no copy is left"
+    )
     assert wrong_machine(name, Arch.ARM64)
 
 
-def test_tree_of_makes_own_gets_a_library_of_its_objects(paths: Paths, tmp_path: Path) -> None:
+def test_tree_of_makes_own_gets_a_library_of_its_objects(
+    paths_of_tree_build: Paths, tmp_path: Path
+) -> None:
     files = one_file()
-    name = taken({**files, "Makefile": files["Makefile"] + ARCHIVE}, paths, tmp_path)
-    folder = provide_tree(name, paths, lambda _: None)
+    name = taken({**files, "Makefile": files["Makefile"] + ARCHIVE}, paths_of_tree_build, tmp_path)
+    folder = provide_tree(name, paths_of_tree_build, lambda _: None)
     assert read_symbols(folder / "libflashrom.so.1").function("default_delay")
 
 
 def test_failed_build_names_its_last_lines_and_log_and_leaves_nothing(
-    paths: Paths, tmp_path: Path
+    paths_of_tree_build: Paths, tmp_path: Path
 ) -> None:
-    name = taken({**today(), "flashrom.c": "int broken(\n"}, paths, tmp_path)
+    name = taken({**today(), "flashrom.c": "int broken(\n"}, paths_of_tree_build, tmp_path)
     with pytest.raises(BuildError) as caught:
-        provide_tree(name, paths, lambda _: None)
+        provide_tree(name, paths_of_tree_build, lambda _: None)
     assert "broken" in caught.value.message
     log = Path(caught.value.hint.removeprefix("all of it is in ").partition(";")[0])
     assert "broken" in log.read_text()
-    assert not list((paths.images / "trees").glob("built-*"))
-    assert not list((paths.images / "trees").glob("flashrom-rig-*"))
+    assert not list((paths_of_tree_build.images / "trees").glob("built-*"))
+    assert not list((paths_of_tree_build.images / "trees").glob("flashrom-rig-*"))
 
 
-def test_build_that_leaves_no_program_is_refused(paths: Paths, tmp_path: Path) -> None:
-    name = taken({"Makefile": "all:\n\tln -s /etc/passwd flashrom\n"}, paths, tmp_path)
+def test_build_that_leaves_no_program_is_refused(
+    paths_of_tree_build: Paths, tmp_path: Path
+) -> None:
+    name = taken(
+        {"Makefile": "all:\n\tln -s /etc/passwd flashrom\n"}, paths_of_tree_build, tmp_path
+    )
     with pytest.raises(BuildError):
-        provide_tree(name, paths, lambda _: None)
+        provide_tree(name, paths_of_tree_build, lambda _: None)
 
 
 @needs_confinement
 def test_build_reaches_nothing_of_this_machine_but_its_copy(
-    paths: Paths, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+    paths_of_tree_build: Paths, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     monkeypatch.delenv("FLASHROM_RIG_UNCONFINED", raising=False)
     secret = tmp_path / "secret"
@@ -121,22 +286,26 @@ flashrom:
 	cp /bin/true flashrom
 """
     monkeypatch.setenv("SECRET", "mine")
-    folder = provide_tree(taken({"Makefile": probe}, paths, tmp_path), paths, lambda _: None)
+    folder = provide_tree(
+        taken({"Makefile": probe}, paths_of_tree_build, tmp_path),
+        paths_of_tree_build,
+        lambda _: None,
+    )
     assert (folder / "flashrom").stat().st_uid == os.geteuid()
     assert not (tmp_path / "tree" / "uid").exists()
 
 
 def test_interrupted_build_leaves_nothing_half(
-    paths: Paths, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+    paths_of_tree_build: Paths, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     def interrupted(*_: object, **__: object) -> None:
         raise KeyboardInterrupt
 
-    name = taken(today(), paths, tmp_path)
+    name = taken(today(), paths_of_tree_build, tmp_path)
     with monkeypatch.context() as patch:
         patch.setattr(tree_build, "run_child", interrupted)
         with pytest.raises(KeyboardInterrupt):
-            provide_tree(name, paths, lambda _: None)
-    assert not list((paths.images / "trees").glob("built-*"))
-    assert not list((paths.images / "trees").glob("flashrom-rig-*"))
-    assert (provide_tree(name, paths, lambda _: None) / "flashrom").is_file()
+            provide_tree(name, paths_of_tree_build, lambda _: None)
+    assert not list((paths_of_tree_build.images / "trees").glob("built-*"))
+    assert not list((paths_of_tree_build.images / "trees").glob("flashrom-rig-*"))
+    assert (provide_tree(name, paths_of_tree_build, lambda _: None) / "flashrom").is_file()

@@ -151,11 +151,7 @@ def _judge(
         untried=untried_counters(cell, artifacts),
     )
     finding = find_verdict(cell, artifacts, observed)
-    started, ended = first(artifacts.events, SubjectStart), first(artifacts.events, SubjectEnd)
-    split, ending = phases.TimeSplit(), _ending(artifacts.events)
-    if started and ended:
-        reading = phases.VERIFY if cell.job is Job.VERIFY else phases.READ
-        split = phases.split_time(artifacts.events, started.t_ns, ended.t_ns, first_read=reading)
+    ended, ending = first(artifacts.events, SubjectEnd), _ending(artifacts.events)
     blank = blank_result(cell, chip, finding, rerun=rerun)
     return msgspec.structs.replace(
         blank,
@@ -178,7 +174,7 @@ def _judge(
         ending=ending,
         unfinished=is_unfinished(artifacts.events),
         smallest_visible_short_ns=smallest_visible_short_ns(waits.all, judged),
-        time_ns=split,
+        time_ns=_time_split(cell, artifacts.events),
         cpu_ns=CpuTime(user=ended.user_ns, sys=ended.sys_ns) if ended else CpuTime(),
         chip_busy_ns=phases.chip_busy_ns(artifacts.events),
         wire_ns=phases.wire_ns(artifacts.events),
@@ -189,6 +185,15 @@ def _judge(
         events_sha256=digest.of_file(folder / "events.jsonl"),
         host_s=host_s,
     )
+
+
+def _time_split(cell: Cell, events: list[Event]) -> phases.TimeSplit:
+    """Returns the subject's time by its phases; nothing if it did not start or end."""
+    started, ended = first(events, SubjectStart), first(events, SubjectEnd)
+    if not started or not ended:
+        return phases.TimeSplit()
+    reading = phases.VERIFY if cell.job is Job.VERIFY else phases.READ
+    return phases.split_time(events, started.t_ns, ended.t_ns, first_read=reading)
 
 
 def _ending(events: list[Event]) -> Ending | None:

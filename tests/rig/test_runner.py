@@ -1,0 +1,559 @@
+# SPDX-License-Identifier: GPL-2.0-or-later
+"""`tests/run`: its arguments, layers, tiers and reports, and the end of an interrupted run."""
+
+import os
+import signal
+import subprocess
+import sys
+import threading
+import time
+from pathlib import Path
+
+import pytest
+from delayrig.base.errors import ExitCode, NotProvidedError
+from delayrig.model.cell import Role
+from delayrig.model.result import CellResult, Verdict
+
+from tests.guest.provided import require_provided, skip_if_refused
+from tests.rig.builders import CHECKOUT, make_cell, make_result
+from tests.rig.processes import is_running
+from tests.runner import side_by_side
+from tests.runner.__main__ import selections
+from tests.runner.arguments import Options, UsageError, help_text, read_options
+from tests.runner.children import Children
+from tests.runner.layers import LAYERS, Layer
+from tests.runner.memory import failed_last, remember
+from tests.runner.one_file import files_of_tests, imports_any, module_name, python_file
+from tests.runner.outcome import (
+    CaseResult,
+    LayerResult,
+    Outcome,
+    counted,
+    read_record,
+    write_record,
+)
+from tests.runner.places import Places
+from tests.runner.report import closing_lines, human, layer_line, slowest_lines
+from tests.runner.selection import Selection
+from tests.runner.side_by_side import run_layers
+from tests.runner.tiers import marked_tests, page_text
+
+NAMES = list(LAYERS)
+
+
+def read(line: str) -> Options:
+    return read_options(line.split(), NAMES)
+
+
+def test_layers_and_options_stand_in_any_order() -> None:
+    assert read("rig -k words unit --all") == read("--all -k=words rig unit")
+    assert read("rig -k words").words == "words"
+    assert read("--file a.py --file=b.py").files == ("a.py", "b.py")
+    assert read("rig rig").layers == ("rig",)
+
+
+@pytest.mark.parametrize(
+    ("line", "said"),
+    [
+        ("rgi", "unknown layer 'rgi'; did you mean 'rig'?"),
+        ("--last-faild", "unknown option '--last-faild'; did you mean '--last-failed'?"),
+        ("nonesuch", "known: unit plain waits"),
+        ("-k", "-k wants a value"),
+        ("--file=", "--file wants a value"),
+    ],
+)
+def test_nonsense_is_refused_with_what_may_have_been_meant(line: str, said: str) -> None:
+    with pytest.raises(UsageError) as caught:
+        read(line)
+    assert said in str(caught.value)
+
+
+@pytest.mark.parametrize(
+    ("line", "code", "said"),
+    [("--help", 0, "--last-failed"), ("gust", 2, "did you mean 'guest'"), ("-x", 2, "remedy:")],
+)
+def test_answer_needs_no_set_up(line: str, code: int, said: str) -> None:
+    done = subprocess.run(
+        [CHECKOUT / "tests" / "run", line],
+        env={"FLASHROM_RIG_STATE": "/nonexistent", "PATH": "/usr/bin:/bin"},
+        capture_output=True,
+        text=True,
+        check=False,
+    )
+    assert done.returncode == code
+    assert said in done.stdout + done.stderr
+
+
+def test_quick_tier_is_all_layers_but_those_of_the_release_check() -> None:
+    quick, whole = selections(read(""), {}), selections(read("--all"), {})
+    assert list(whole) == NAMES
+    assert set(whole) - set(quick) == {"plain"}
+    assert not any(each.all_tiers for each in quick.values())
+    assert all(each.all_tiers for each in whole.values())
+
+
+def test_layer_that_is_named_runs_in_whatever_tier() -> None:
+    assert list(selections(read("guest plain"), {})) == ["plain", "guest"]
+    assert list(selections(read("live"), {})) == ["live"]
+
+
+def test_what_failed_last_is_run_alone_and_whatever_its_tier() -> None:
+    failed = {"rig": ["a", "b"], "unit": [], "guest": ["c"]}
+    found = selections(read("--last-failed"), failed)
+    assert {name: each.names for name, each in found.items()} == {
+        "rig": ("a", "b"),
+        "guest": ("c",),
+    }
+    assert all(each.all_tiers for each in found.values())
+    assert list(selections(read("--last-failed guest"), failed)) == ["guest"]
+
+
+def test_help_tells_of_every_layer_and_option() -> None:
+    text = help_text({name: layer.about for name, layer in LAYERS.items()})
+    for word in [*LAYERS, "--all", "-k", "--last-failed", "--list", "--file"]:
+        assert f"\n  {word}" in text
+
+
+LIMIT_S = 60.0
+SPIN = "import time\nwhile time.process_time() < 0.2: pass"
+WITH_A_CHILD = """\
+import pathlib, signal, subprocess, sys
+signal.signal(signal.SIGINT, signal.SIG_IGN)
+child = subprocess.Popen(["sleep", "600"])
+pathlib.Path(sys.argv[1]).write_text(str(child.pid))
+child.wait()
+"""
+
+
+def await_pid(path: Path) -> int:
+    deadline_s = time.monotonic() + LIMIT_S
+    while not (path.exists() and path.read_text()):
+        assert time.monotonic() < deadline_s
+        time.sleep(0.01)
+    return int(path.read_text())
+
+
+def test_cpu_time_is_that_of_the_program_alone(tmp_path: Path) -> None:
+    children = Children()
+    busy = children.run([sys.executable, "-c", SPIN], cwd=tmp_path, env=os.environ)
+    idle = children.run(["sleep", "0.3"], cwd=tmp_path, env=os.environ)
+    assert busy.code == idle.code == 0
+    assert busy.cpu_s > 0.2 > idle.cpu_s
+
+
+def test_exit_code_and_signal_are_told_apart(tmp_path: Path) -> None:
+    children = Children()
+    assert children.run(["sh", "-c", "exit 3"], cwd=tmp_path, env=os.environ).code == 3
+    assert children.run(["sh", "-c", "kill -9 $$"], cwd=tmp_path, env=os.environ).code == -9
+
+
+def test_what_runs_and_its_own_children_end_with_the_run(tmp_path: Path) -> None:
+    children, note = Children(), tmp_path / "pid"
+    said: list[str] = []
+
+    def work() -> None:
+        command = [sys.executable, "-c", WITH_A_CHILD, str(note)]
+        try:
+            children.run(command, cwd=tmp_path, env=os.environ)
+        except KeyboardInterrupt:
+            said.append("interrupted")
+
+    thread = threading.Thread(target=work)
+    thread.start()
+    grandchild = await_pid(note)
+    children.end()
+    thread.join(LIMIT_S)
+    assert said == ["interrupted"]
+    assert not is_running(grandchild)
+    with pytest.raises(KeyboardInterrupt):
+        children.run(["true"], cwd=tmp_path, env=os.environ)
+
+
+RUNNER = """\
+import os, signal, sys
+from pathlib import Path
+from tests.runner.children import Children
+signal.signal(signal.SIGTERM, signal.default_int_handler)
+children = Children()
+try:
+    children.run([sys.executable, "-c", sys.argv[1], sys.argv[2]], cwd=Path("/"), env=os.environ)
+except KeyboardInterrupt:
+    children.end()
+    sys.exit(130)
+"""
+
+
+def test_sigterm_ends_what_the_main_thread_waits_for(tmp_path: Path) -> None:
+    note = tmp_path / "pid"
+    runner = subprocess.Popen([sys.executable, "-c", RUNNER, WITH_A_CHILD, str(note)])
+    grandchild = await_pid(note)
+    runner.send_signal(signal.SIGTERM)
+    assert runner.wait(LIMIT_S) == 130
+    assert not is_running(grandchild)
+
+
+IGNORED = """\
+import signal
+names = ("SIGINT", "SIGHUP", "SIGQUIT")
+assert all(signal.getsignal(getattr(signal, name)) is not signal.SIG_IGN for name in names)
+"""
+BACKGROUND = """\
+import os, signal, sys
+from pathlib import Path
+from tests.runner.children import Children
+signal.signal(signal.SIGHUP, signal.SIG_IGN)
+sys.exit(Children().run([sys.executable, "-c", sys.argv[1]], cwd=Path("/"), env=os.environ).code)
+"""
+
+
+def test_run_in_the_background_starts_its_programs_as_from_a_terminal() -> None:
+    line = f'"{sys.executable}" -c "$0" "$1" & wait $!'
+    done = subprocess.run(["sh", "-c", line, BACKGROUND, IGNORED], check=False)
+    assert done.returncode == 0
+
+
+FAR_AWAY = """\
+import os, subprocess, sys
+from tests.runner.children import adopt_orphans, end_descendants
+adopt_orphans()
+words = ["sh", "-c", "setsid sleep 600 >/dev/null & echo $!"]
+print(subprocess.run(words, stdout=subprocess.PIPE, text=True).stdout.strip(), flush=True)
+end_descendants()
+"""
+
+
+def test_orphan_in_a_session_of_its_own_ends_with_the_run() -> None:
+    done = subprocess.run(
+        [sys.executable, "-c", FAR_AWAY], stdout=subprocess.PIPE, text=True, check=True
+    )
+    assert not is_running(int(done.stdout))
+
+
+def files_for(name: str) -> list[str]:
+    return files_of_tests(CHECKOUT, [CHECKOUT / name])
+
+
+def test_module_is_tested_by_the_file_of_its_name() -> None:
+    assert files_for("rig/delayrig/setup/stamp.py") == ["tests/rig/setup/test_setup_stamp.py"]
+    assert "tests/rig/test_runner.py" in files_for("tests/runner/report.py")
+
+
+def test_test_is_its_own_test() -> None:
+    assert files_for("tests/rig/test_bus.py") == ["tests/rig/test_bus.py"]
+
+
+@pytest.mark.parametrize("name", ["rig/delayrig/setup/console.py", "rig/delayrig/base/paths.py"])
+def test_module_without_tests_of_its_name_has_those_that_import_it(name: str) -> None:
+    found = files_for(name)
+    assert found
+    assert len(found) <= 12
+
+
+def test_every_module_of_the_rig_has_some_test() -> None:
+    modules = (CHECKOUT / "rig" / "delayrig").rglob("*.py")
+    # A module that starts a program is tested by the tests of that program.
+    bare = [path for path in modules if path.name not in ("__init__.py", "__main__.py")]
+    sample = sorted(bare)[::20]
+    assert [str(path) for path in sample if not files_of_tests(CHECKOUT, [path])] == []
+
+
+def test_import_is_known_in_each_of_its_ways() -> None:
+    name = ["delayrig.setup.stamp"]
+    assert imports_any("from delayrig.setup.stamp import read_marks\n", name)
+    assert imports_any("import delayrig.setup.stamp\n", name)
+    assert imports_any("    from delayrig.setup import errors, stamp\n", name)
+    assert not imports_any("from delayrig.setup.stamps import x\n", name)
+
+
+def test_module_is_named_as_it_is_imported() -> None:
+    assert module_name(CHECKOUT, CHECKOUT / "rig/delayrig/base/paths.py") == "delayrig.base.paths"
+    assert module_name(CHECKOUT, CHECKOUT / "tests/runner/__init__.py") == "tests.runner"
+
+
+@pytest.mark.parametrize("name", ["rig/none.py", "README.md", "/usr/lib/python3/dist-packages/x"])
+def test_what_is_no_python_file_of_ours_is_refused(name: str) -> None:
+    with pytest.raises(ValueError, match="no"):
+        python_file(CHECKOUT, name)
+
+
+def test_file_is_found_from_here_and_from_the_top(monkeypatch: pytest.MonkeyPatch) -> None:
+    wanted = CHECKOUT / "rig" / "delayrig" / "base" / "paths.py"
+    monkeypatch.chdir(Path("/"))
+    assert python_file(CHECKOUT, "rig/delayrig/base/paths.py") == wanted
+    monkeypatch.chdir(wanted.parent)
+    assert python_file(CHECKOUT, "paths.py") == wanted
+
+
+def one(name: str, outcome: Outcome = Outcome.PASSED, took_s: float = 1.0) -> CaseResult:
+    return CaseResult(name=name, outcome=outcome, took_s=took_s)
+
+
+def layer(name: str, *tests: CaseResult, is_sound: bool = True) -> LayerResult:
+    return LayerResult(layer=name, tests=tests, is_sound=is_sound, took_s=61.0, cpu_s=2.0)
+
+
+def test_layer_is_closed_by_one_line_with_its_counts() -> None:
+    tests = [one("a"), one("b"), one("c", Outcome.FAILED), one("d", Outcome.SKIPPED)]
+    assert counted("unit", tests) == "unit: 2 passed, 1 failed, 1 skipped"
+
+
+def test_layer_says_how_long_it_took() -> None:
+    said = layer_line(layer("rig", one("a")))
+    assert said == "-- rig: 1 tests took 1 min 1 s, 2.0 s of CPU: all well"
+
+
+def test_layer_that_broke_off_failed_though_none_of_its_tests_did() -> None:
+    broken = layer("unit", one("a"), is_sound=False)
+    assert not broken.good
+    assert layer_line(broken).endswith(": FAILED")
+    assert "unit: see above" in list(closing_lines([broken], 62.0))
+
+
+def test_ten_slowest_of_all_layers_come_slowest_first() -> None:
+    results = [
+        layer("unit", *(one(f"u{number}", took_s=number) for number in range(8))),
+        layer("rig", *(one(f"tests/rig/{number}", took_s=number + 0.5) for number in range(8))),
+    ]
+    head, *lines = slowest_lines(results)
+    assert head == "== the 10 slowest tests =="
+    assert len(lines) == 10
+    assert [line.split()[-1] for line in lines[:2]] == ["tests/rig/7", "u7"]
+    times = [float(line.split()[0]) for line in lines]
+    assert times == sorted(times, reverse=True)
+
+
+def test_end_names_what_failed_and_counts_over_all_layers() -> None:
+    results = [
+        layer("unit", one("a", Outcome.FAILED)),
+        layer("rig", one("tests/rig/b"), one("c", Outcome.SKIPPED)),
+    ]
+    lines = list(closing_lines(results, 62.0))
+    assert "unit a" in lines
+    assert "again: tests/run --last-failed" in lines
+    assert lines[-1] == "== 1 passed, 1 failed, 1 skipped in 2 layers and 1 min 2 s =="
+
+
+def test_times_are_as_somebody_reads_them() -> None:
+    assert [human(took) for took in (0.04, 59.9, 60, 3599.6)] == [
+        "0.0 s",
+        "59.9 s",
+        "1 min 0 s",
+        "60 min 0 s",
+    ]
+
+
+def test_record_comes_back_as_it_was_written(tmp_path: Path) -> None:
+    tests = (one("a"), one("b", Outcome.FAILED, 0.5))
+    for test in tests:
+        write_record(tmp_path / "record", test)
+    assert read_record(tmp_path / "record") == tests
+    assert read_record(tmp_path / "none") == ()
+
+
+def test_failure_is_remembered_until_the_test_itself_passes(tmp_path: Path) -> None:
+    remember(tmp_path, layer("rig", one("a", Outcome.FAILED), one("b", Outcome.FAILED)))
+    remember(tmp_path, layer("guest", one("g", Outcome.FAILED)))
+    remember(tmp_path, layer("rig", one("a"), one("c")))
+    assert failed_last(tmp_path) == {"rig": ["b"], "guest": ["g"]}
+    remember(tmp_path, layer("rig", one("b")))
+    assert failed_last(tmp_path)["rig"] == []
+
+
+def test_note_that_cannot_be_read_is_none(tmp_path: Path) -> None:
+    (tmp_path / "failed.json").write_text("{", encoding="utf-8")
+    assert failed_last(tmp_path) == {}
+
+
+class Layers:
+    """`guest` runs beside the layer before it, and ends only after the others have begun."""
+
+    def __init__(self) -> None:
+        self.order: list[str] = []
+        self.others_began = threading.Event()
+        self.interrupted = ""
+
+    def layer(self, name: str) -> Layer:
+        return Layer(about="", run=self.run, list=self.list, runs_beside=name == "guest")
+
+    def run(self, layer: str, places: Places, _selection: Selection) -> LayerResult:
+        if layer == "rig":
+            self.others_began.set()
+        if layer == self.interrupted:
+            raise KeyboardInterrupt
+        is_sound = layer != "guest" or self.others_began.wait(LIMIT_S)
+        print(f"lines of {layer}", file=places.output)
+        self.order.append(layer)
+        tests = (CaseResult(name=f"{layer}.a", outcome=Outcome.PASSED, took_s=0.0),)
+        return LayerResult(layer=layer, tests=tests, is_sound=is_sound)
+
+    def list(self, layer: str, _places: Places, _selection: Selection) -> list[str]:
+        raise NotImplementedError(layer)
+
+
+@pytest.fixture
+def layers(monkeypatch: pytest.MonkeyPatch) -> Layers:
+    made = Layers()
+    names = ("unit", "rig", "guest", "live")
+    monkeypatch.setattr(side_by_side, "LAYERS", {name: made.layer(name) for name in names})
+    return made
+
+
+def run(tmp_path: Path, *names: str) -> list[LayerResult]:
+    places = Places(checkout=tmp_path, state=tmp_path)
+    return list(run_layers(places, {name: Selection() for name in names}))
+
+
+def test_layer_that_runs_beside_others_holds_none_of_them_up(
+    layers: Layers, tmp_path: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
+    results = run(tmp_path, "unit", "rig", "guest", "live")
+    assert all(result.good for result in results)
+    assert [result.layer for result in results] == ["unit", "rig", "guest", "live"]
+    assert layers.order[-1] == "live"
+    said = [line for line in capsys.readouterr().out.splitlines() if line.startswith("lines")]
+    assert said == ["lines of unit", "lines of rig", "lines of guest", "lines of live"]
+
+
+def test_layer_alone_runs_in_its_turn(layers: Layers, tmp_path: Path) -> None:
+    layers.others_began.set()
+    assert [result.layer for result in run(tmp_path, "guest", "live")] == ["guest", "live"]
+    assert layers.order == ["guest", "live"]
+
+
+def test_interrupted_layer_ends_what_runs_beside_it(layers: Layers, tmp_path: Path) -> None:
+    layers.interrupted = "rig"
+    with pytest.raises(KeyboardInterrupt):
+        run(tmp_path, "rig", "guest")
+
+
+MODULE = """\
+import pytest
+four = pytest.mark.long("four more")
+KILLS = (2, 9)
+
+@pytest.mark.long("an hour")
+def test_long():
+    pass
+
+@four
+def test_shared():
+    pass
+
+@pytest.mark.parametrize("n", [1, pytest.param(2, marks=pytest.mark.long("the second"))])
+def test_cases(n):
+    pass
+
+@pytest.mark.bounds(kills=KILLS, rounds=(1, 3))
+def test_bounded(bound):
+    assert (bound("kills"), bound("rounds")) == {wanted}
+
+def test_plain():
+    pass
+"""
+
+
+@pytest.fixture
+def checkout(tmp_path: Path) -> Path:
+    (tmp_path / "tests").mkdir()
+    (tmp_path / "tests" / "test_it.py").write_text(MODULE, encoding="utf-8")
+    return tmp_path
+
+
+def test_reasons_and_bounds_of_the_marks_are_told(checkout: Path) -> None:
+    text = page_text(checkout)
+    assert "| `tests/test_it.py::test_long` | an hour |" in text
+    assert "| `tests/test_it.py::test_bounded` | kills | 2 | 9 |" in text
+
+
+def test_every_mark_is_found_whichever_way_it_is_written(checkout: Path) -> None:
+    found = {each.test.partition("::")[2]: each for each in marked_tests(checkout)}
+    assert {name: each.reasons for name, each in found.items()} == {
+        "test_long": ("an hour",),
+        "test_shared": ("four more",),
+        "test_cases": ("the second",),
+        "test_bounded": (),
+    }
+    assert found["test_bounded"].bounds == {"kills": (2, 9), "rounds": (1, 3)}
+
+
+def test_mark_of_a_whole_file_is_found(checkout: Path) -> None:
+    text = 'import pytest\npytestmark = pytest.mark.long("all")\ndef test_a():\n    pass\n'
+    (checkout / "tests" / "test_it.py").write_text(text, encoding="utf-8")
+    (found,) = marked_tests(checkout)
+    assert (found.test, found.reasons) == ("tests/test_it.py", ("all",))
+
+
+@pytest.mark.parametrize(
+    ("words", "wanted", "closing"),
+    [
+        (["--quick"], "(2, 1)", "3 passed, 3 deselected"),
+        ([], "(9, 3)", "6 passed"),
+    ],
+)
+def test_quick_leaves_out_what_is_long_and_counts_it(
+    checkout: Path, words: list[str], wanted: str, closing: str
+) -> None:
+    folder = checkout / "tests"
+    module = folder / "test_it.py"
+    module.write_text(MODULE.replace("{wanted}", wanted), encoding="utf-8")
+    done = subprocess.run(
+        [sys.executable, "-m", "pytest", "-q", "-p", "tests.conftest", str(module), *words],
+        cwd=checkout,
+        env={**os.environ, "PYTHONPATH": f"{CHECKOUT / 'rig'}:{CHECKOUT}"},
+        capture_output=True,
+        text=True,
+        check=False,
+    )
+    assert closing in done.stdout, done.stdout + done.stderr
+
+
+WHAT = "flashrom of trixie for i386"
+
+
+def ran(role: Role = Role.MEASURE) -> CellResult:
+    return make_result(make_cell(role=role))
+
+
+def lost(role: Role = Role.MEASURE) -> CellResult:
+    return make_result(
+        make_cell(role=role),
+        verdict=Verdict.SKIPPED,
+        reason=f"not provided: {WHAT}",
+        not_provided=WHAT,
+    )
+
+
+def refusal(*more: str) -> str:
+    error = NotProvidedError(WHAT, "Mirror sync in progress?" + "".join(more))
+    return f"rig/rig: {error}\nremedy: none\n"
+
+
+def test_cell_that_ran_ends_no_test() -> None:
+    require_provided([ran()], [ran(), lost()])
+
+
+def test_cell_that_was_not_provided_skips_its_test_with_the_reason() -> None:
+    watched = [ran(Role.CANARY), ran(Role.CONTROL), lost(Role.CANARY)]
+    with pytest.raises(pytest.skip.Exception, match=f"not provided: {WHAT}"):
+        require_provided([ran(), lost()], watched)
+
+
+@pytest.mark.parametrize("role", [Role.CANARY, Role.CONTROL])
+def test_run_that_nothing_watched_fails_its_test(role: Role) -> None:
+    with pytest.raises(pytest.fail.Exception, match=f"no {role} of the run could run"):
+        require_provided([lost()], [lost(role), lost()])
+
+
+def test_skip_for_another_reason_is_no_missing_subject() -> None:
+    require_provided([make_result(verdict=Verdict.SKIPPED, reason="its own dummy")], [])
+
+
+def test_command_about_a_missing_subject_skips_its_test() -> None:
+    with pytest.raises(pytest.skip.Exception, match=f"not provided: rig/rig: {WHAT}"):
+        skip_if_refused(ExitCode.RIG_FAULT, refusal())
+
+
+def test_command_that_ended_otherwise_is_the_tests_own_matter() -> None:
+    skip_if_refused(ExitCode.RIG_FAULT, "rig/rig: broken\n")
+    skip_if_refused(ExitCode.PASS, refusal())
+    skip_if_refused(ExitCode.RIG_FAULT, refusal(". Without it no canary runs"))
