@@ -251,11 +251,10 @@ def test_row_of_a_key_is_below_its_kind(kind: type[Kind], row: str) -> None:
     assert any(row in PAGE[place:end] for place, end in zip(places, ends, strict=True))
 
 
-def test_writers_of_a_kind_are_told_where_they_are_not_the_usual_ones() -> None:
+def test_writers_are_told_once_a_section() -> None:
     text = " ".join(PAGE.split())
-    assert "Writer: agent, session, live lane." in text
-    assert "Writer unless told: emulator. ### `start`" in text
-    assert "Writer: emulator." not in text
+    assert "## Emulator Written by: emulator (`emulators/record/jsonl.c`), agent" in text
+    assert len(re.findall(r"Written by: ", PAGE)) == len(SECTIONS)
 
 
 def test_moment_that_each_kind_has_is_told_once() -> None:

@@ -6,7 +6,6 @@ import inspect
 import re
 import textwrap
 import typing
-from collections import Counter
 from collections.abc import Iterator
 from dataclasses import dataclass
 from types import ModuleType
@@ -103,18 +102,14 @@ def events_page() -> str:
 def _section(title: str, kinds: list[type[Kind]]) -> str:
     writers = [writer for writer in Writer if any(writer in kind.writers for kind in kinds)]
     told = ", ".join(f"{writer} (`{SOURCES[writer]}`)" for writer in writers)
-    usual, _ = Counter(kind.writers for kind in kinds).most_common(1)[0]
-    most = "" if set(usual) == set(writers) else f" Writer unless told: {', '.join(usual)}."
     first: dict[Key, str] = {}
-    listed = "".join(_kind(kind, usual, first) for kind in kinds)
-    return f"\n## {title}\n\n{_wrapped(f'Written by: {told}.{most}')}\n{listed}"
+    listed = "".join(_kind(kind, first) for kind in kinds)
+    return f"\n## {title}\n\n{_wrapped(f'Written by: {told}.')}\n{listed}"
 
 
-def _kind(kind: type[Kind], usual: tuple[Writer, ...], first: dict[Key, str]) -> str:
-    """Returns the kind with its keys, and its writers if they are not the usual ones."""
+def _kind(kind: type[Kind], first: dict[Key, str]) -> str:
+    """Returns the kind with its keys."""
     text = inspect.getdoc(kind) or ""
-    if kind.writers != usual:
-        text += f" Writer: {', '.join(kind.writers)}."
     if kind.since > FIRST_VERSION:
         text += f" Since version {kind.since}."
     rows = "".join(_rows(kind, first))
