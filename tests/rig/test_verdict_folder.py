@@ -176,6 +176,7 @@ def test_wrong_byte_in_the_part_is_corrupt(tmp_path: Path) -> None:
     result = left_by(tmp_path, *bus_of_write(), image=sparse_image(bytes(content)))
     assert result.verdict is Verdict.CORRUPT
     assert result.evidence[0].where == hex(workload.REGION_OFFSET_BYTES + 5 * 4096)
+    assert not result.job_done
 
 
 def test_byte_outside_the_region_is_corrupt(tmp_path: Path) -> None:

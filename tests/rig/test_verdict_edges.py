@@ -1,0 +1,150 @@
+# SPDX-License-Identifier: GPL-2.0-or-later
+"""Edges of verdicts: each of these was once changed in the code, and no other test failed."""
+
+from datetime import date
+from typing import Any
+
+import pytest
+from delayrig.base.errors import LostGuestError
+from delayrig.decision.decision import FaultGroup
+from delayrig.decision.faults import Change, Fault, compare_faults, lengths_cut
+from delayrig.decision.gate_judge import decide
+from delayrig.decision.known_faults import KnownFault, notes_on
+from delayrig.decision.performance import PAIRS_MIN, excess_interval
+from delayrig.judge.chip import convict_commands
+from delayrig.judge.site_waits import decade_ns, length_class_ns
+from delayrig.judge.unfinished import is_unfinished
+from delayrig.judge.waste import _covered_ns
+from delayrig.model.kinds.agent import SubjectEnd, SubjectStart
+from delayrig.model.result import SiteWaits
+from msgspec.structs import replace
+
+from tests.rig.builders import MS, SECOND
+from tests.rig.event_builders import changed, made, spi, subject_end
+from tests.rig.test_delay_waits import call, observed
+from tests.rig.test_exit_code import reads
+from tests.rig.test_gate_faults import MOVED, POLL, SETTLE, STRIPPED, SYNC, US, cell, changes, site
+from tests.rig.test_gate_judge import AFTER, BEFORE, REAL, rounds, without
+
+
+@pytest.mark.parametrize(
+    ("requested_ns", "class_ns"), [(0, 1), (1, 1), (9, 1), (10, 10), (99, 10), (1234, 1000)]
+)
+def test_length_that_is_no_whole_microsecond_is_known_by_its_power_of_ten(
+    requested_ns: int, class_ns: int
+) -> None:
+    assert decade_ns(requested_ns) == class_ns
+
+
+def test_length_of_whole_microseconds_is_known_by_itself() -> None:
+    assert [length_class_ns(ns) for ns in (12_000, 12_001)] == [12_000, 10_000]
+
+
+def test_call_that_asks_for_a_nanosecond_is_a_wait() -> None:
+    assert len(observed(call(0, 5, requested_ns=1))) == 1
+
+
+@pytest.mark.parametrize("facts", [{"margin": -1}, {"grade": "datasheet"}])
+def test_early_command_without_a_margin_or_a_grade_makes_the_guest_a_lost_one(
+    facts: dict[str, Any],
+) -> None:
+    with pytest.raises(LostGuestError, match="by nobody knows what"):
+        list(convict_commands([spi("0x02", read=700, violation="busy", **facts)]))
+
+
+def test_other_commands_in_the_first_half_of_the_time_are_no_work_at_its_end() -> None:
+    asked = [*reads(*range(19)), *reads(*[0] * 40)[19:]]
+    ended = changed([subject_end(400)], SubjectEnd, timed_out=True)
+    assert not is_unfinished([made(SubjectStart, t_ns=0), *asked, *ended])
+
+
+def test_time_before_and_after_busy_times_is_not_covered_by_them() -> None:
+    assert _covered_ns(0, 100, [(10, 20), (50, 200)]) == 60
+    assert _covered_ns(15, 18, [(10, 20), (50, 200)]) == 3
+    assert _covered_ns(20, 50, [(10, 20), (50, 200)]) == 0
+
+
+def first_change(lacks_ns: range) -> int:
+    """Returns the first shortfall in the candidate that is not as before, when it was 2 us."""
+    before = cell(BEFORE, site(POLL, 10 * US, 8 * US))
+    return next(
+        lack_ns
+        for lack_ns in lacks_ns
+        if changes(before, cell(AFTER, site(POLL, 10 * US, 10 * US - lack_ns)))
+        != [Change.AS_BEFORE]
+    )
+
+
+def test_shortfall_may_grow_and_shrink_by_the_same() -> None:
+    worse_ns, better_ns = first_change(range(2000, 3000)), first_change(range(2000, 1000, -1))
+    assert worse_ns - 2000 == 2000 - better_ns > 300
+
+
+def fault_of(before: list[SiteWaits], now: list[SiteWaits], change: Change) -> Fault:
+    cells = cell(BEFORE, *before), cell(AFTER, *now)
+    (fault,) = [
+        fault for fault in compare_faults(*cells, lengths_cut(cells[:1])) if fault.change is change
+    ]
+    return fault
+
+
+def test_mended_fault_shows_the_whole_wait_of_its_own_length() -> None:
+    now = [site(POLL, 10 * US, 11 * US), site(SYNC, SECOND, SECOND + US)]
+    fault = fault_of([site(SYNC, SECOND, 45 * MS)], now, Change.MENDED)
+    assert fault.now_ns == (SECOND + US, SECOND + US)
+
+
+def test_new_fault_shows_how_long_the_same_functions_waited_before() -> None:
+    before = [site(POLL, SECOND, SECOND + MS), site(SYNC, SECOND, SECOND + US)]
+    fault = fault_of(before, [site(SYNC, SECOND, 45 * MS)], Change.NEW)
+    assert fault.before_ns == (SECOND + US, SECOND + US)
+    unknown = fault_of(
+        [site(STRIPPED, SECOND, SECOND + US)], [site(STRIPPED, SECOND, 45 * MS)], Change.NEW
+    )
+    assert unknown.before_ns is None
+
+
+def test_wait_of_functions_that_the_baseline_called_too_has_not_moved_there() -> None:
+    whole = site(SETTLE, SECOND, SECOND + US)
+    before = cell(BEFORE, site(SYNC, SECOND, 45 * MS), whole)
+    assert Change.NEW in changes(before, cell(AFTER, site(SETTLE, SECOND, 45 * MS)))
+
+
+@pytest.mark.parametrize(("one", "other"), [(STRIPPED, MOVED), (MOVED, STRIPPED)])
+def test_fault_of_a_stripped_build_is_that_of_one_with_symbols(
+    one: tuple[str, ...], other: tuple[str, ...]
+) -> None:
+    before, now = (
+        cell(BEFORE, site(one, SECOND, 45 * MS)),
+        cell(AFTER, site(other, SECOND, 45 * MS)),
+    )
+    assert changes(before, now) == [Change.AS_BEFORE]
+
+
+@pytest.mark.parametrize(
+    "pairs", [[(1.0, 1.0)] * (PAIRS_MIN - 1), [(0.0, 1.0)] + [(1.0, 1.0)] * PAIRS_MIN]
+)
+def test_excess_is_unknown_of_few_pairs_and_of_a_baseline_without_time(
+    pairs: list[tuple[float, float]],
+) -> None:
+    assert excess_interval(pairs) is None
+
+
+def test_fewest_answers_of_real_time_that_count_decide() -> None:
+    ours = rounds(REAL, AFTER)
+    for number in range(len(REAL) - PAIRS_MIN):
+        ours = without(ours, number)
+    assert decide(rounds(REAL, BEFORE), ours).exit_code == 0
+
+
+@pytest.mark.parametrize(
+    ("change", "day", "note"),
+    [(Change.NEW, 1, ""), (Change.NEW, 2, "was accepted until"), (Change.MENDED, 1, "is gone")],
+)
+def test_known_fault_is_accepted_to_the_end_of_its_day(change: Change, day: int, note: str) -> None:
+    fault = fault_of([site(SYNC, SECOND, SECOND)], [site(SYNC, SECOND, 45 * MS)], Change.NEW)
+    group = FaultGroup(fault=replace(fault, change=change), cells=["a"], rerun="")
+    known = KnownFault(what="*", reason="a race", until=date(2030, 1, 1))
+    notes = notes_on([group], [known], date(2030, 1, day))
+    assert len(notes) == bool(note)
+    assert note in "".join(notes)
