@@ -23,7 +23,7 @@ from delayrig.setup.native import GUEST_PROGRAMS, ORIGIN, origin_of
 from delayrig.setup.stamp import NATIVE, wanted_marks
 from delayrig.subjects.packages import unpack_packages
 
-RARE_FOLDERS = ("flashrom/past_mistakes/", "flashrom/steps/")
+RARE_FOLDERS = ("flashrom/past_mistakes/", "flashrom/steps/", "flashrom/old_clocks/")
 """The folders of rare programs below the build folder. Set-up builds all others."""
 HINT = "see the lines above, then start again"
 LOCK = "ninja.lock"

@@ -46,6 +46,8 @@ PAST_MISTAKES = (
 # that trust the delay layer.
 STEPS = ("calibrated-loop", "os-clock", "threshold-100us", "realtime", "slack-and-hybrid")
 TRUSTING = "-trusting"
+# The delay layer's fallbacks on the clocks and sleeps of other systems (flashrom/old_clocks/).
+OLD_CLOCKS = ("dos", "windows", "windows-unknown", "bsd")
 # Programs of this checkout, below the build folder: our own flashrom, its test builds by which the
 # rig checks itself (flashrom/README.md), the smallest program that can write (emulators/README.md),
 # and the one that measures the cost of sleeping (flashrom/bench/).
@@ -67,11 +69,12 @@ OWN_PROGRAMS |= {
 OWN_PROGRAMS |= {
     f"step:{n}{k}": f"flashrom/steps/step-{n}{k}" for n in STEPS for k in ("", TRUSTING)
 }
+OWN_PROGRAMS |= {f"old-clocks:{n}": f"flashrom/old_clocks/old-clocks-{n}" for n in OLD_CLOCKS}
 PATH_PREFIX = "path:"
 FORMS = (f"{GIT_PREFIX}REV", f"{PATH_PREFIX}BINARY")
 """How a user names builds of their own."""
 LISTED_BY = f"`rig/rig subjects`, {' and '.join(FORMS)}"
-ONE_MACHINE_PREFIXES = ("past-mistake:", "step:", "sleep-facts", GIT_PREFIX)
+ONE_MACHINE_PREFIXES = ("past-mistake:", "step:", "old-clocks:", "sleep-facts", GIT_PREFIX)
 """The prefixes of programs that are built here for only one architecture."""
 PROGRAM = "/usr/sbin/flashrom"
 """The path of every subject in its root: no path of this machine goes into a guest."""

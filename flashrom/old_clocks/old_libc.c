@@ -1,0 +1,49 @@
+/* SPDX-License-Identifier: GPL-2.0-or-later */
+/*
+ * The clock and the sleeps of systems that the rig has no guests of, laid around those of the
+ * guest: the linker sends the program's calls here (--wrap).
+ */
+#include <errno.h>
+#include <sys/time.h>
+#include <time.h>
+#include <unistd.h>
+
+#define US_PER_S 1000000
+#define NS_PER_US 1000
+
+int __real_gettimeofday(struct timeval *now, void *zone);
+int __real_nanosleep(const struct timespec *length, struct timespec *left);
+int __real_usleep(useconds_t usecs);
+
+int __wrap_gettimeofday(struct timeval *now, void *zone);
+int __wrap_nanosleep(const struct timespec *length, struct timespec *left);
+int __wrap_usleep(useconds_t usecs);
+
+int __wrap_gettimeofday(struct timeval *now, void *zone)
+{
+	const int result = __real_gettimeofday(now, zone);
+	long long us = now->tv_sec * (long long)US_PER_S + now->tv_usec;
+
+	us -= us % CLOCK_STEP_US;
+	now->tv_sec = us / US_PER_S;
+	now->tv_usec = us % US_PER_S;
+	return result;
+}
+
+/* Drops what is no whole unit. */
+int __wrap_nanosleep(const struct timespec *length, struct timespec *left)
+{
+	struct timespec whole = *length;
+
+	whole.tv_nsec -= whole.tv_nsec % ((long)SLEEP_UNIT_US * NS_PER_US);
+	return __real_nanosleep(&whole, left);
+}
+
+int __wrap_usleep(useconds_t usecs)
+{
+	if (usecs >= US_PER_S) {
+		errno = EINVAL;
+		return -1;
+	}
+	return __real_usleep(usecs - usecs % SLEEP_UNIT_US);
+}
