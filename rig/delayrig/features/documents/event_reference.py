@@ -129,6 +129,7 @@ def _rows(kind: type[Kind], first: dict[Key, str]) -> Iterator[str]:
         found = AS_IN.search(meaning)
         origin = found["kind"] if found else first.setdefault(row, name_of(kind))
         if origin == name_of(kind):
+            meaning = "" if meaning == f"The number of {key}." else meaning
             yield f"- `{key}`{_shown_type(key, unit)}{f': {_terse(meaning)}' if meaning else ''}\n"
         else:
             shared.setdefault(origin, []).append(f"`{key}`")

@@ -28,6 +28,7 @@ from delayrig.present.results import cell_table, evidence_lines, expectation
 RUN_MARK = "<!-- measured: default -->"
 GATE_MARK = "<!-- measured: gate -->"
 INDENT = "    "
+KNOWN_BAD = "known-bad:"
 WIDTH = 260
 SITUATION = ("MIPS", "cores", "hazards", "chip", "job")
 """The columns that name a situation, in which each subject has a cell."""
@@ -147,11 +148,18 @@ def right_table(results: Results) -> str:
             found[cell.subject.name][cell.verdict] += 1
     alike: dict[tuple[str, ...], list[str]] = defaultdict(list)
     for name, counts in sorted(found.items()):
-        alike[_verdicts(counts)].append(f"`{name}`")
-    rows = [(" ".join(names), *counts) for counts, names in alike.items()]
+        alike[_verdicts(counts)].append(name)
+    rows = [(_listed(names), *counts) for counts, names in alike.items()]
     total = sum(found.values(), Counter[Verdict]())
     head = ("subject", "cells of each", "pass", "in doubt", "accused")
     return _table(head, [*rows, ("all", *_verdicts(total))])
+
+
+def _listed(names: Sequence[str]) -> str:
+    """Returns the names, and the number of the legal builds, which the table above has."""
+    others = [f"`{name}`" for name in names if not name.startswith(KNOWN_BAD)]
+    builds = len(names) - len(others)
+    return " ".join([*others, f"{builds} of `{KNOWN_BAD}`"] if builds else others)
 
 
 def newest_page(results: Results) -> str:
