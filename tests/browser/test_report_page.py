@@ -11,7 +11,7 @@ import pytest
 from axe_playwright_python.sync_playwright import Axe
 from playwright.sync_api import Page
 
-from tests.browser.conftest import NARROW, SCHEMES, WIDE, Opener, too_wide_at
+from tests.browser.conftest import NARROW, PHONE, SCHEMES, WIDE, Opener, too_wide_at
 
 PAGES = ("run", "runs", "gate", "gate-24", "results", "many")
 GRAVE = ("serious", "critical")
@@ -54,6 +54,26 @@ def test_checker_of_accessibility_finds_nothing_grave(
     found = Axe().run(page).response["violations"]
     grave = {each["id"]: each["nodes"][0]["html"] for each in found if each["impact"] in GRAVE}
     assert grave == {}
+
+
+@pytest.mark.parametrize("name", ["run", "runs", "results"])
+def test_no_table_is_cut_on_a_wide_screen(open_page: Opener, name: str) -> None:
+    page = open_page(name, width=WIDE).page
+    cut = page.evaluate(
+        "[...document.querySelectorAll('.scroll')].filter((e) => e.clientWidth > 0"
+        " && e.scrollWidth > e.clientWidth + 1).map((e) => e.getAttribute('aria-label'))"
+    )
+    assert cut == []
+
+
+@pytest.mark.parametrize("name", PAGES)
+def test_place_in_a_table_is_never_broken(open_page: Opener, name: str) -> None:
+    places = open_page(name, width=PHONE).page.locator("td code")
+    heights = places.evaluate_all(
+        "(all) => all.filter((e) => /^0x[0-9a-f]+$/.test(e.innerText))"
+        ".map((e) => e.getClientRects().length)"
+    )
+    assert set(heights) <= {1}
 
 
 @pytest.mark.parametrize("name", PAGES)

@@ -1,12 +1,15 @@
 # SPDX-License-Identifier: GPL-2.0-or-later
 """Steps in series of a subject's times."""
 
+import warnings
+from dataclasses import replace
 from pathlib import Path
 
 import msgspec
 import numpy as np
 import pytest
 from delayrig.features.history.change_point import SIDE_MIN, change_points, values_min
+from delayrig.features.history.plot import history_chart
 from delayrig.features.history.schema import Choice
 from delayrig.features.history.steps import Found, find_steps, points_of, series_of
 from delayrig.model.lane import LaneName
@@ -184,3 +187,17 @@ def test_same_values_give_the_same_answer() -> None:
     dice = np.random.default_rng(5)
     values = [*dice.normal(10, 1, 20), *dice.normal(11, 1, 20)]
     assert change_points(values) == change_points(values)
+
+
+def test_names_of_many_series_leave_the_plot_its_height(tmp_path: Path) -> None:
+    store = history_of(f"sqlite:///{tmp_path / 'history.sqlite'}", make_run(1, {"a": 5}))
+    (one,) = series_of(points_of(store.entries(Choice()), "bundled"))
+    heights = []
+    for count in (1, 40):
+        many = [replace(one, plan=f"plan-{number}") for number in range(count)]
+        figure = history_chart(many, "bundled").figure
+        with warnings.catch_warnings():
+            warnings.simplefilter("error")
+            figure.draw_without_rendering()
+        heights.append(figure.axes[0].get_window_extent().height)
+    assert heights[1] == pytest.approx(heights[0], rel=0.2)

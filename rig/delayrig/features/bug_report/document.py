@@ -92,7 +92,7 @@ def _parts(reported: Reported) -> Iterator[str]:
 
 def _needs(reported: Reported) -> str:
     run, subject = reported.report.run, reported.case.cell.subject
-    text = f"This needs the flashrom delay rig {run.rig_version} (commit {run.commit[:12]})"
+    text = f"This needs the flashrom delay rig {run.rig_version} (commit {run.commit})"
     if subject.name.startswith(PATH_PREFIX):
         text += f", and the program of SHA-256 {subject.sha256}"
     return f"{text}."

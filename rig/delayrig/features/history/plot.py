@@ -9,10 +9,15 @@ import numpy as np
 from delayrig.features.history.steps import Point, Series
 from delayrig.present.pages.charts import SERIES, Chart, new_figure
 
+PLOT_IN, ROW_IN = 3.4, 0.24
+"""The heights of the plot, and of a row of the legend above it."""
+LEGEND_COLUMNS = 2
+
 
 def history_chart(series: Sequence[Series], subject: str) -> Chart:
     """Returns a chart with a line for each series, because only its runs have the same cells."""
-    with new_figure(height_in=3.6) as figure:
+    rows = -(-len(series) // LEGEND_COLUMNS)
+    with new_figure(height_in=PLOT_IN + ROW_IN * rows) as figure:
         axes = figure.add_subplot()
         for number, one in enumerate(series):
             axes.plot(
@@ -25,7 +30,7 @@ def history_chart(series: Sequence[Series], subject: str) -> Chart:
         axes.set_ylabel("total time in s")
         axes.set_ylim(bottom=0)
         axes.grid(axis="y")
-        axes.legend()
+        figure.legend(loc="outside upper left", ncols=LEGEND_COLUMNS)
         figure.autofmt_xdate()
     described = "; ".join(
         f"{one.name}: {len(one.points)} runs, {one.points[0].total_ns / 1e9:.3f} s first,"

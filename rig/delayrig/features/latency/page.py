@@ -58,7 +58,9 @@ def _summary(report: LatencyReport) -> Markup:
     counts = [explain.early_of(machine) for machine in machines]
     early, waits = sum(early for early, _ in counts), sum(waits for _, waits in counts)
     names = ", ".join(machine.title for machine in machines)
-    lines = [f"{early} of {waits:,} waits ended early. Measured: {names}."]
+    verdicts = [(each.title, explain.say_verdict(each)) for each in machines]
+    lines = [f"{title}: {verdict}" for title, verdict in verdicts if verdict]
+    lines.append(f"{early} of {waits:,} waits ended early. Measured: {names}.")
     if not report.complete:
         lines.insert(0, "Interrupted: not all that was asked for is here.")
     doubts = [f"In doubt on {each.title}: {each.doubt}." for each in machines if each.doubt]
