@@ -10,7 +10,14 @@ from click.testing import CliRunner
 from delayrig.base.errors import BadInputError, ExitCode
 from delayrig.base.paths import find_paths
 from delayrig.decision.shrink import shrink
-from delayrig.features.find.search import Searched, pairs_of, search, values_of, widest_first
+from delayrig.features.find.search import (
+    BesideOurs,
+    Searched,
+    pairs_of,
+    search,
+    values_of,
+    widest_first,
+)
 from delayrig.features.find.space import HAZARDS, OTHER_PARTS, SOURCE, SPI_PARTS, plan_for
 from delayrig.features.find.symptom import Symptom, exit_code, shows, why_not
 from delayrig.main import main
@@ -21,6 +28,7 @@ from delayrig.model.phases import TimeSplit
 from delayrig.model.programmers import DEVICES
 from delayrig.model.result import CellResult, Ending, Verdict
 from delayrig.plan.request import choose_cells_of
+from delayrig.subjects.subject import BUNDLED
 
 from tests.rig.builders import CHECKOUT, MS, make_cell, make_evidence, make_result
 
@@ -122,8 +130,33 @@ def test_work_is_slow_if_it_takes_three_times_what_part_and_link_need(
         chip_busy_ns=8 * MS,
         wire_ns=2 * MS,
     )
-    assert shows(Symptom.SLOW, took) is is_slow
+    fast = result(job_done=True, time_ns=TimeSplit(total=1010 * MS, probe=1000 * MS))
+    assert shows(Symptom.SLOW, took, fast) is is_slow
+    assert not shows(Symptom.SLOW, took, took), "the machine is slow, and not the subject"
+    assert not shows(Symptom.SLOW, took), "nothing to compare with"
     assert exit_code(Symptom.SLOW, took) is ExitCode.SLOWER
+
+
+def test_only_cells_that_take_long_are_run_with_ours_too() -> None:
+    asked = []
+
+    async def trial(cell: Cell) -> CellResult:
+        asked.append((cell.chip, cell.subject))
+        slow = cell.chip == "M25P80" and cell.subject != BUNDLED
+        return result(
+            cell,
+            verdict=Verdict.PASS,
+            ending=Ending.DONE,
+            job_done=True,
+            chip_busy_ns=MS,
+            time_ns=TimeSplit(total=(9 if slow else 1) * MS),
+        )
+
+    cells = [make_cell(chip=chip, subject="path:x") for chip in ("W25Q16JV", "M25P80")]
+    beside = BesideOurs(Symptom.SLOW, trial)
+    work = search(Symptom.SLOW, cells, beside.run, lambda *_: None, beside.shows)
+    assert asyncio.run(work).cell == cells[1]
+    assert asked == [("W25Q16JV", "path:x"), ("M25P80", "path:x"), ("M25P80", BUNDLED)]
 
 
 def test_job_that_needs_no_time_or_failed_is_never_slow() -> None:

@@ -21,6 +21,7 @@ from delayrig.cli.option_types import FLAGS, SUBJECT, split_values
 from delayrig.cli.verbosity import answers, note, tell_json
 from delayrig.decision.shrink import Shrunk, Step, shrink
 from delayrig.features.find.search import (
+    BesideOurs,
     Searched,
     pairs_of,
     search,
@@ -28,7 +29,7 @@ from delayrig.features.find.search import (
     widest_first,
 )
 from delayrig.features.find.space import SOURCE, plan_for
-from delayrig.features.find.symptom import Symptom, exit_code, shows
+from delayrig.features.find.symptom import Symptom, exit_code
 from delayrig.model.cell import Cell
 from delayrig.model.chips import read_chips
 from delayrig.model.result import CellResult
@@ -102,7 +103,8 @@ def find(
     The cells cover each two of: parts, corners, speeds, jobs and hazards. The search ends at the
     first that shows it, and says why the cells before it do not. It is verify-failed if the
     flashrom changed the part and then says that it failed, corrupt if it does not notice, slow if
-    the work after the probe takes three times what part and link need.
+    the work after the probe takes three times what part and link need, and what our own flashrom
+    takes in that cell.
 
     Exits as a run of the found cell does (3 if it is slow), and 0 if none was found.
     """
@@ -133,19 +135,20 @@ def find(
         preparing=say_making,
         delay=delay,
     )
+    beside = BesideOurs(wanted, trials.run)
     kept = f"what was tried is kept in {folder}"
     searched = until_interrupted(
-        search(wanted, cells, trials.run, partial(_show_cell, len(cells))), kept=kept
+        search(wanted, cells, beside.run, partial(_show_cell, len(cells)), beside.shows), kept=kept
     )
     shrunk = None
     if searched.cell is not None:
         work = shrink(
             searched.cell,
             choice.chips,
-            trials.run,
+            beside.run,
             limit_s=limit_s,
             watch=_show_step,
-            shows=partial(shows, wanted),
+            shows=beside.shows,
         )
         shrunk = until_interrupted(work, kept=kept)
     _tell(wanted, searched, shrunk, choice.cells)

@@ -7,12 +7,15 @@ from dataclasses import dataclass, field
 from functools import cache
 from itertools import combinations
 
+from msgspec.structs import replace
+
 from delayrig.decision.shrink import Trial
-from delayrig.features.find.symptom import Symptom, shows, was_run, why_not
+from delayrig.features.find.symptom import Symptom, shows, takes_long, was_run, why_not
 from delayrig.hazards import NONE
 from delayrig.model.cell import SEPARATOR, Cell
 from delayrig.model.result import CellResult
 from delayrig.model.shape import mips_of_shift
+from delayrig.subjects.subject import BUNDLED
 
 READ: dict[str, Callable[[Cell], str]] = {
     "programmer": lambda cell: cell.programmer,
@@ -73,16 +76,38 @@ async def search(
     cells: Sequence[Cell],
     trial: Trial,
     watch: Callable[[Cell, CellResult], None],
+    shown: Callable[[CellResult], bool] | None = None,
 ) -> Searched:
-    """Returns after the first cell that shows the symptom, or after all."""
+    """Returns after the first cell that shows the symptom, or after all.
+
+    `shown` answers in place of `shows()`.
+    """
     searched = Searched()
     for cell in cells:
         result = await trial(cell)
         searched.tried += 1
         searched.ran += [cell] if was_run(result) else []
         watch(cell, result)
-        if shows(symptom, result):
+        if shown(result) if shown else shows(symptom, result):
             searched.cell = cell
             return searched
         searched.causes[why_not(symptom, result)] += 1
     return searched
+
+
+class BesideOurs:
+    """Runs cells, and those that took long once more with our flashrom, to compare with."""
+
+    def __init__(self, symptom: Symptom, trial: Trial) -> None:
+        self._symptom = symptom
+        self._trial = trial
+        self._ours: dict[str, CellResult] = {}
+
+    async def run(self, cell: Cell) -> CellResult:
+        result = await self._trial(cell)
+        if self._symptom is Symptom.SLOW and takes_long(result):
+            self._ours[result.id] = await self._trial(replace(cell, subject=BUNDLED))
+        return result
+
+    def shows(self, result: CellResult) -> bool:
+        return shows(self._symptom, result, self._ours.get(result.id))

@@ -9,8 +9,8 @@ from delayrig.model.cell import Job
 from delayrig.model.evidence import Witness
 from delayrig.model.result import CellResult, Ending, Verdict
 
-SLOW_TIMES = 3
-"""Work is slow if it takes this many times what part and link need."""
+SLOW_TIMES, SLOW_PART = 3, "third"
+"""Work is slow if it takes this many times what part and link need, and what ours takes there."""
 CHANGING = (Job.ERASE, Job.WRITE)
 STUCK = (Ending.OUT_OF_TIME, Ending.CUT_OFF)
 
@@ -26,8 +26,11 @@ class Symptom(StrEnum):
     SLOW = "slow"
 
 
-def shows(symptom: Symptom, result: CellResult) -> bool:
-    """Returns True if the user would see the symptom in that cell."""
+def shows(symptom: Symptom, result: CellResult, own: CellResult | None = None) -> bool:
+    """Returns True if the user would see the symptom in that cell.
+
+    `own` is our flashrom's result there. What it takes as long for too is slow by the machine.
+    """
     if not was_run(result):
         return False
     match symptom:
@@ -38,7 +41,12 @@ def shows(symptom: Symptom, result: CellResult) -> bool:
         case Symptom.HUNG:
             return result.ending in STUCK and not result.unfinished
         case Symptom.SLOW:
-            return result.job_done and work_ns(result) >= SLOW_TIMES * needed_ns(result) > 0
+            is_own_fast = (
+                own is not None
+                and own.job_done
+                and work_ns(result) >= SLOW_TIMES * work_ns(own) > 0
+            )
+            return is_own_fast and takes_long(result)
 
 
 def was_run(result: CellResult) -> bool:
@@ -48,6 +56,11 @@ def was_run(result: CellResult) -> bool:
 def _changed(result: CellResult) -> bool:
     """Returns True if it sent the part a command to erase or to program."""
     return result.time_ns.erase + result.time_ns.write > 0
+
+
+def takes_long(result: CellResult) -> bool:
+    """Returns True if the work took a multiple of what part and link need."""
+    return result.job_done and work_ns(result) >= SLOW_TIMES * needed_ns(result) > 0
 
 
 def work_ns(result: CellResult) -> int:
@@ -89,6 +102,8 @@ def why_not(symptom: Symptom, result: CellResult) -> str:
 
 def _why_right(symptom: Symptom, result: CellResult) -> str:
     if symptom is Symptom.SLOW:
+        if takes_long(result):
+            return f"our own flashrom needs more than a {SLOW_PART} of its time there"
         return f"its work took less than {SLOW_TIMES} times what part and link need"
     if result.verdict is not Verdict.TOO_SHORT:
         return "no wait was cut short"
