@@ -9,6 +9,7 @@ those tests run. No file is changed. Code outside of functions is not tried.
 import argparse
 import ast
 import gc
+import inspect
 import os
 import random
 import signal
@@ -154,7 +155,8 @@ def changed_code(mutant: Mutant) -> tuple[CodeType, CodeType] | None:
         return None
     before = codes_in(compile(path.read_bytes(), str(path), "exec", dont_inherit=True))
     differing = [key for key, code in before.items() if key in after and after[key] != code]
-    outermost = [key for key in differing if "<" not in key[0]]
+    is_function = (key for key in differing if before[key].co_flags & inspect.CO_OPTIMIZED)
+    outermost = [key for key in is_function if "<" not in key[0]]
     return (before[outermost[0]], after[outermost[0]]) if outermost else None
 
 
