@@ -171,7 +171,8 @@ void bus_transfer(struct bus *bus, const struct chip_transfer *transfer)
 	struct event event = {.kind = EVENT_SPI};
 
 	if (!begin(bus, &sent.start_ns)) {
-		memset(sent.reply, BUS_SILENT, sent.reply_len);
+		if (sent.reply_len > 0)
+			memset(sent.reply, BUS_SILENT, sent.reply_len);
 		return;
 	}
 	if (sent.end_ns < sent.start_ns)

@@ -1,15 +1,17 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
 /*
- * The SPI controller of an Intel ICH9, by software sequencing: a program names a command of its
+ * The SPI controller of an Intel ICH9. By software sequencing a program names a command of its
  * menu, and the controller sends it. An atomic cycle is a prefix, the command, and reads of the
- * status register until the part is ready; all the time the controller says that it is busy.
+ * status register until the part is ready; all the time the controller says that it is busy. For
+ * hardware sequencing see ich9_hardware.c.
  *
- * The machine booted from SPI, there is no descriptor, and nothing is locked.
+ * The machine booted from SPI, and nothing is locked.
  *
  * Source: Intel I/O Controller Hub 9 Family Datasheet, 316972-004, "Serial Peripheral Interface
  * Memory Mapped Configuration Registers" and "GCS: General Control and Status Register".
  */
 #include "front.h"
+#include "ich9.h"
 
 #include <string.h>
 
@@ -19,8 +21,6 @@
 #define GCS_BYTES 4
 #define GCS_BOOT_FROM_SPI (UINT64_C(1) << 10)
 
-#define HSFS_HIGH 0x05
-#define HSFS_HIGH_NO_OVERRIDE 0x20 /* the strap that lifts a descriptor's rules is not set */
 #define FADDR 0x08
 #define FADDR_END 0x0C
 #define FDATA 0x10
@@ -36,6 +36,12 @@
 #define OPMENU_END 0xA0
 #define BBAR 0xA0
 #define BBAR_END 0xA4
+
+#define HSFS_IN_PROGRESS 0x20
+#define HSFS_DONE 0x01
+#define HSFS_ERROR 0x02
+#define HSFS_CLEARED 0x07 /* by writing ones */
+#define HSFC_GO 0x01
 
 #define STATUS_IN_PROGRESS 0x01
 #define STATUS_DONE 0x04
@@ -63,8 +69,9 @@
 struct ich9 {
 	uint8_t bytes[SPI_BYTES];
 	bool in_progress;
-	bool polls;      /* an atomic cycle has come to its end */
-	uint64_t due_ns; /* when the cycle ends, or the next read of the status */
+	bool is_hardware; /* the present or the last cycle is of hardware sequencing */
+	bool polls;       /* the cycle ends when the part is ready */
+	uint64_t due_ns;  /* when the cycle ends, or the next read of the status */
 	uint64_t byte_ns;
 };
 
@@ -79,7 +86,18 @@ static void finish(struct ich9 *ich9)
 {
 	ich9->in_progress = false;
 	ich9->polls = false;
-	ich9->bytes[SSFS] |= STATUS_DONE;
+	if (ich9->is_hardware)
+		ich9->bytes[ICH9_HSFS] |= HSFS_DONE;
+	else
+		ich9->bytes[SSFS] |= STATUS_DONE;
+}
+
+static void fail(struct ich9 *ich9)
+{
+	if (ich9->is_hardware)
+		ich9->bytes[ICH9_HSFS] |= HSFS_ERROR;
+	else
+		ich9->bytes[SSFS] |= STATUS_ERROR;
 }
 
 /* Returns when the transfer ends. */
@@ -136,73 +154,95 @@ static void catch_up(struct bus *bus, uint64_t now_ns)
 		finish(ich9);
 }
 
-static uint64_t send_prefix(struct bus *bus, uint64_t start_ns)
+static uint64_t send_prefix(struct bus *bus, uint8_t prefix, uint64_t start_ns)
 {
-	const struct ich9 *ich9 = ich9_of(bus);
-	const bool is_second = (ich9->bytes[SSFC_LOW] & LOW_SECOND_PREFIX) != 0;
-	struct chip_transfer transfer = {
-		.command = &ich9->bytes[PREOP + (is_second ? 1 : 0)],
-		.command_len = 1,
-	};
+	struct chip_transfer transfer = {.command = &prefix, .command_len = 1};
 
 	return send(bus, &transfer, start_ns);
 }
 
 /* Returns the number of bytes that go out for the command and its address. */
-static size_t put_command(
-	const struct ich9 *ich9, unsigned int choice, unsigned int type, uint8_t *out)
+static size_t put_command(const struct ich9 *ich9, const struct ich9_cycle *cycle, uint8_t *out)
 {
 	size_t len = 0;
 
-	out[len++] = ich9->bytes[OPMENU + choice];
-	for (size_t i = ADDRESS_BYTES; (type & TYPE_HAS_ADDRESS) && i > 0; i--)
+	out[len++] = cycle->opcode;
+	for (size_t i = ADDRESS_BYTES; cycle->has_address && i > 0; i--)
 		out[len++] = ich9->bytes[FADDR + i - 1];
 	return len;
 }
 
-static uint64_t send_primary(struct bus *bus, uint64_t start_ns)
+static uint64_t send_primary(struct bus *bus, const struct ich9_cycle *cycle, uint64_t start_ns)
+{
+	struct ich9 *ich9 = ich9_of(bus);
+	uint8_t out[1 + ADDRESS_BYTES + DATA_BYTES_MAX];
+	struct chip_transfer transfer = {.command = out};
+
+	transfer.command_len = put_command(ich9, cycle, out);
+	if (cycle->writes) {
+		memcpy(out + transfer.command_len, &ich9->bytes[FDATA], cycle->data_bytes);
+		transfer.command_len += cycle->data_bytes;
+	} else {
+		transfer.reply = &ich9->bytes[FDATA];
+		transfer.reply_len = cycle->data_bytes;
+	}
+	return send(bus, &transfer, start_ns);
+}
+
+static void start_cycle(struct bus *bus, const struct ich9_cycle *cycle, uint64_t now_ns)
+{
+	struct ich9 *ich9 = ich9_of(bus);
+	uint64_t at_ns = now_ns;
+
+	if (cycle->has_prefix)
+		at_ns = send_prefix(bus, cycle->prefix, at_ns);
+	ich9->due_ns = send_primary(bus, cycle, at_ns);
+	ich9->in_progress = true;
+	ich9->polls = cycle->polls;
+}
+
+static void start_software(struct bus *bus, uint64_t now_ns)
 {
 	struct ich9 *ich9 = ich9_of(bus);
 	const uint8_t *bytes = ich9->bytes;
 	const unsigned int choice = bytes[SSFC_LOW] >> 4 & 7;
 	const unsigned int types = bytes[OPTYPE] | (unsigned int)bytes[OPTYPE + 1] << 8;
 	const unsigned int type = types >> 2 * choice & 3;
-	const size_t count = (bytes[SSFC_COUNT] & COUNT_HAS_DATA)
-				     ? (size_t)(bytes[SSFC_COUNT] & COUNT_MASK) + 1
-				     : 0;
-	uint8_t out[1 + ADDRESS_BYTES + DATA_BYTES_MAX];
-	struct chip_transfer transfer = {.command = out};
+	const bool is_atomic = (bytes[SSFC_LOW] & LOW_ATOMIC) != 0;
+	const bool is_fast = (bytes[SSFC_CLOCK] & CLOCK_MASK) == CLOCK_33_MHZ;
+	struct ich9_cycle cycle = {
+		.has_prefix = is_atomic,
+		.prefix = bytes[PREOP + (bytes[SSFC_LOW] & LOW_SECOND_PREFIX ? 1 : 0)],
+		.opcode = bytes[OPMENU + choice],
+		.has_address = (type & TYPE_HAS_ADDRESS) != 0,
+		.writes = (type & TYPE_WRITES) != 0,
+		.polls = is_atomic,
+	};
 
-	transfer.command_len = put_command(ich9, choice, type, out);
-	if (type & TYPE_WRITES) {
-		memcpy(out + transfer.command_len, &bytes[FDATA], count);
-		transfer.command_len += count;
-	} else {
-		transfer.reply = &ich9->bytes[FDATA];
-		transfer.reply_len = count;
-	}
-	return send(bus, &transfer, start_ns);
+	if (bytes[SSFC_COUNT] & COUNT_HAS_DATA)
+		cycle.data_bytes = (size_t)(bytes[SSFC_COUNT] & COUNT_MASK) + 1;
+	ich9->byte_ns = is_fast ? BYTE_33_MHZ_NS : BYTE_20_MHZ_NS;
+	ich9->is_hardware = false;
+	start_cycle(bus, &cycle, now_ns);
 }
 
-static void start_cycle(struct bus *bus, uint64_t now_ns)
+static void start_hardware(struct bus *bus, uint64_t now_ns)
 {
 	struct ich9 *ich9 = ich9_of(bus);
-	const bool is_fast = (ich9->bytes[SSFC_CLOCK] & CLOCK_MASK) == CLOCK_33_MHZ;
-	const bool is_atomic = (ich9->bytes[SSFC_LOW] & LOW_ATOMIC) != 0;
-	uint64_t at_ns = now_ns;
+	struct ich9_cycle cycle;
 
-	ich9->byte_ns = is_fast ? BYTE_33_MHZ_NS : BYTE_20_MHZ_NS;
-	if (is_atomic)
-		at_ns = send_prefix(bus, at_ns);
-	ich9->due_ns = send_primary(bus, at_ns);
-	ich9->in_progress = true;
-	ich9->polls = is_atomic;
+	ich9->byte_ns = BYTE_20_MHZ_NS; /* as the descriptor says */
+	ich9->is_hardware = true;
+	if (ich9_hardware_cycle(bus->chip.part, ich9->bytes, &cycle))
+		start_cycle(bus, &cycle, now_ns);
+	else
+		fail(ich9);
 }
 
 /* A cycle is made of these bytes, which must not change while it goes on. */
 static bool is_of_cycle(uint64_t at)
 {
-	return (at >= FADDR && at < FADDR_END) || (at >= FDATA && at < FDATA_END) ||
+	return (at >= ICH9_HSFC_LOW && at < FADDR_END) || (at >= FDATA && at < FDATA_END) ||
 	       (at > SSFS && at < OPMENU_END);
 }
 
@@ -210,11 +250,17 @@ static uint8_t writable_bits(uint64_t at)
 {
 	if (at == FADDR_END - 1)
 		return 0x01; /* bit 24 is for hardware sequencing */
+	if (at == ICH9_HSFC_LOW)
+		return 0x06; /* "go" reads as 0 */
+	if (at == ICH9_HSFC_HIGH)
+		return 0xBF;
 	if (at == SSFC_LOW)
 		return 0x7C; /* "go" reads as 0 */
 	if (at == SSFC_CLOCK)
 		return CLOCK_MASK;
-	return is_of_cycle(at) || (at >= BBAR && at < BBAR_END) ? 0xFF : 0;
+	if ((at >= BBAR && at < BBAR_END) || (at >= ICH9_FDOC && at < ICH9_FDOC_END))
+		return 0xFF;
+	return is_of_cycle(at) ? 0xFF : 0;
 }
 
 static void write_byte(struct ich9 *ich9, uint64_t at, uint8_t value)
@@ -223,15 +269,27 @@ static void write_byte(struct ich9 *ich9, uint64_t at, uint8_t value)
 
 	if (at == SSFS)
 		ich9->bytes[SSFS] &= (uint8_t)~(value & STATUS_CLEARED);
+	else if (at == ICH9_HSFS)
+		ich9->bytes[ICH9_HSFS] &= (uint8_t)~(value & HSFS_CLEARED);
 	else if (ich9->in_progress && is_of_cycle(at))
-		ich9->bytes[SSFS] |= STATUS_ERROR;
+		fail(ich9);
 	else
 		ich9->bytes[at] = (uint8_t)((ich9->bytes[at] & ~bits) | (value & bits));
 }
 
+typedef void starter(struct bus *bus, uint64_t now_ns);
+
+/* Returns what starts the cycle that this byte asks for, or NULL. */
+static starter *starter_of(uint64_t at, uint8_t value)
+{
+	if (at == SSFC_LOW && value & LOW_GO)
+		return start_software;
+	return at == ICH9_HSFC_LOW && value & HSFC_GO ? start_hardware : NULL;
+}
+
 static void write_spi(struct bus *bus, const struct front_access *access, uint64_t value)
 {
-	bool goes = false;
+	starter *start = NULL;
 
 	if (!bus)
 		return;
@@ -240,20 +298,25 @@ static void write_spi(struct bus *bus, const struct front_access *access, uint64
 		const uint64_t at = access->offset + i;
 		const uint8_t byte = (uint8_t)(value >> 8 * i);
 
-		goes |= at == SSFC_LOW && (byte & LOW_GO) && !ich9_of(bus)->in_progress;
+		if (!start && !ich9_of(bus)->in_progress)
+			start = starter_of(at, byte);
 		write_byte(ich9_of(bus), at, byte);
 	}
-	if (goes)
-		start_cycle(bus, access->now_ns);
+	if (start)
+		start(bus, access->now_ns);
 }
 
-static uint8_t read_byte(const struct ich9 *ich9, uint64_t at)
+static uint8_t read_byte(struct bus *bus, uint64_t at)
 {
-	if (at == HSFS_HIGH)
-		return HSFS_HIGH_NO_OVERRIDE;
+	const struct ich9 *ich9 = ich9_of(bus);
+	uint8_t value = ich9->bytes[at];
+
+	value |= ich9_hardware_fact(bus->chip.part, ich9->bytes, at);
 	if (at == SSFS && ich9->in_progress)
-		return ich9->bytes[SSFS] | STATUS_IN_PROGRESS;
-	return ich9->bytes[at];
+		value |= STATUS_IN_PROGRESS;
+	if (at == ICH9_HSFS && ich9->in_progress)
+		value |= HSFS_IN_PROGRESS;
+	return value;
 }
 
 static uint64_t read_spi(struct bus *bus, const struct front_access *access)
@@ -264,7 +327,7 @@ static uint64_t read_spi(struct bus *bus, const struct front_access *access)
 		return 0;
 	catch_up(bus, access->now_ns);
 	for (unsigned int i = 0; i < access->size_bytes && access->offset + i < SPI_BYTES; i++)
-		value |= (uint64_t)read_byte(ich9_of(bus), access->offset + i) << 8 * i;
+		value |= (uint64_t)read_byte(bus, access->offset + i) << 8 * i;
 	return value;
 }
 

@@ -217,6 +217,11 @@ def test_guests_without_the_device_are_refused(changes: dict[str, Any], said: st
         (Programmer.INTERNAL, "W25Q128JV", True),
         (Programmer.INTERNAL, "W25Q256JV", False),
         (Programmer.INTERNAL, "SST29EE010", False),
+        (Programmer.INTERNAL_HWSEQ, "W25Q128JV", True),
+        (Programmer.INTERNAL_HWSEQ, "M25P80", True),
+        (Programmer.INTERNAL_HWSEQ, "M25P10-A", False),
+        (Programmer.INTERNAL_HWSEQ, "S25FL128S_256K", False),
+        (Programmer.INTERNAL_HWSEQ, "AT45DB321D", False),
         (Programmer.INTERNAL_MEMORY, "SST49LF040", True),
         (Programmer.INTERNAL_MEMORY, "82802AB", True),
         (Programmer.INTERNAL_MEMORY, "SST39SF040", True),
@@ -244,6 +249,11 @@ def test_option_follows_the_driver() -> None:
     assert DEVICES[Programmer.INTERNAL].argument == "internal"
     argument = DEVICES[Programmer.INTERNAL_MEMORY].argument
     assert argument == "internal:laptop=this_is_not_a_laptop"
+
+
+def test_part_that_only_the_chipset_knows_has_flashroms_name_of_such_parts() -> None:
+    assert DEVICES[Programmer.INTERNAL_HWSEQ].chip_name == "Opaque flash chip"
+    assert DEVICES[Programmer.INTERNAL].chip_name == ""
 
 
 def test_shape_of_a_variant_has_a_name_that_fits_a_path() -> None:

@@ -38,6 +38,7 @@ class Programmer(StrEnum):
     DUMMY = "dummy"
     NICINTEL = "nicintel"
     INTERNAL = "internal"
+    INTERNAL_HWSEQ = "internal:hwseq"
     INTERNAL_MEMORY = "internal:memory"
     CH341A_SPI = "ch341a_spi"
     FT2232_SPI = "ft2232_spi"

@@ -31,6 +31,11 @@ class Device:
     """The buses of the chips that it reaches."""
     size_bytes_max: int
     """The size of the largest such chip."""
+    size_bytes_min: int = 0
+    block_bytes: tuple[int, ...] = ()
+    """The sizes of blocks that it can erase; empty: any."""
+    chip_name: str = ""
+    """flashrom's name of every chip there, where only the device knows the part."""
     archs: tuple[Arch, ...] = (Arch.X86_64,)
     kernel: str = ""
     """The kernel of images/recipes.toml that has its driver; empty: the usual one."""
@@ -51,13 +56,17 @@ class Device:
 
     def chip_refusal(self, chip: ChipFacts) -> str:
         """Returns why it cannot reach that chip; empty where it can."""
-        if chip.bus in self.buses and chip.size_bytes <= self.size_bytes_max:
-            return ""
-        return (
-            f"{self.driver} reaches {' and '.join(self.buses)} parts"
-            f" of up to {self.size_bytes_max >> 10} KiB,"
-            f" and a {chip.name} is on {chip.bus} and has {chip.size_bytes >> 10} KiB"
-        )
+        if chip.bus not in self.buses or chip.size_bytes > self.size_bytes_max:
+            return (
+                f"{self.driver} reaches {' and '.join(self.buses)} parts"
+                f" of up to {self.size_bytes_max >> 10} KiB,"
+                f" and a {chip.name} is on {chip.bus} and has {chip.size_bytes >> 10} KiB"
+            )
+        if chip.size_bytes < self.size_bytes_min:
+            return f"{self.driver} reaches parts from {self.size_bytes_min >> 10} KiB on"
+        if self.block_bytes and chip.erase_unit_bytes not in self.block_bytes:
+            return f"the smallest block of a {chip.name} is none that {self.driver} knows"
+        return ""
 
 
 def _usb_adapter(front: str, *, driver: str, options: str = "") -> Device:
@@ -93,6 +102,18 @@ DEVICES = {
         opens=("/dev/mem",),
         buses=("spi",),
         size_bytes_max=16 << 20,  # Its commands have addresses of three bytes.
+    ),
+    Programmer.INTERNAL_HWSEQ: Device(
+        front="ich9",
+        qemu_words=("-machine", "q35"),
+        driver="internal",
+        options="ich_spi_mode=hwseq",
+        opens=("/dev/mem",),
+        buses=("spi",),
+        size_bytes_max=16 << 20,
+        size_bytes_min=512 << 10,
+        block_bytes=(256, 4 << 10, 64 << 10),
+        chip_name="Opaque flash chip",
     ),
     Programmer.INTERNAL_MEMORY: Device(
         front="amd8111",

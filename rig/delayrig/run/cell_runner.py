@@ -100,7 +100,7 @@ class CellRunner:
         return Assignment(
             cell=cell,
             chip=self.request.chips[cell.chip],
-            chip_name=self.chip_names[subject.label, cell.chip],
+            chip_name=self._chip_name(cell, subject),
             subject=subject,
             folder=folder,
             cpu=cpu,
@@ -108,6 +108,11 @@ class CellRunner:
             marks=folder / MARKS_NAME if self.request.stages else None,
             delays=self.watched[subject.label],
         )
+
+    def _chip_name(self, cell: Cell, subject: Subject) -> str:
+        device = device_of(cell)
+        named = device.chip_name if device else ""
+        return named or self.chip_names[subject.label, cell.chip]
 
     async def _measure(self, cell: Cell, folder: Path, cpu: int) -> CellResult:
         given = self.assignment(cell, folder, cpu)

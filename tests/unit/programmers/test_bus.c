@@ -175,6 +175,22 @@ static void too_many_records_silence_the_part(void **state)
 	assert_true(bus_is_clean(&fixture->bus));
 }
 
+static void transfers_past_the_limit_are_answered_by_nobody(void **state)
+{
+	struct fixture *fixture = *state;
+	uint8_t reply = 0;
+	const uint8_t command[] = {0x05};
+	struct chip_transfer transfer = {.command = command, .command_len = sizeof(command)};
+
+	fixture->bus.gave_up = true;
+	bus_transfer(&fixture->bus, &transfer);
+	transfer.reply = &reply;
+	transfer.reply_len = sizeof(reply);
+	bus_transfer(&fixture->bus, &transfer);
+	assert_int_equal(reply, 0xFF);
+	assert_int_equal(record_count(fixture), 0);
+}
+
 static void clock_that_goes_back_is_not_clean(void **state)
 {
 	struct fixture *fixture = *state;
@@ -219,6 +235,7 @@ int main(void)
 		ON(sst39sf040, polls_are_one_record_until_the_part_is_ready),
 		ON(sst29ee010, read_that_settles_a_wait_begins_a_record),
 		ON(sst39sf040_of_two_records, too_many_records_silence_the_part),
+		ON(s25fs128s, transfers_past_the_limit_are_answered_by_nobody),
 		ON(sst39sf040, clock_that_goes_back_is_not_clean),
 		ON(s25fs128s, part_is_found_in_its_state_by_the_first_command),
 	};

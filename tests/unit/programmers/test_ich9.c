@@ -3,7 +3,6 @@
 
 #include "programmers/front.h"
 
-#define HSFS 0x04
 #define FADDR 0x08
 #define FDATA 0x10
 #define SSFS 0x90
@@ -218,14 +217,6 @@ static void clock_of_the_part_never_runs_backwards(void **state)
 	assert_true(bus_is_clean(&fixture->bus));
 }
 
-static void controller_is_not_locked_and_has_no_descriptor(void **state)
-{
-	struct fixture *fixture = *state;
-
-	store(fixture, HSFS, 4, UINT32_MAX);
-	assert_int_equal(load(fixture, HSFS, 4), 0x2000);
-}
-
 static void machine_booted_from_spi(void **state)
 {
 	const struct front_access whole = {.size_bytes = 4};
@@ -265,7 +256,6 @@ int main(void)
 		ON_GD25Q16C(writes_within_a_cycle_are_an_error_and_change_nothing),
 		ON_GD25Q16C(ones_clear_the_status),
 		ON_GD25Q16C(clock_of_the_part_never_runs_backwards),
-		ON_GD25Q16C(controller_is_not_locked_and_has_no_descriptor),
 		cmocka_unit_test(machine_booted_from_spi),
 		cmocka_unit_test(without_a_chip_registers_read_as_zeros),
 	};
