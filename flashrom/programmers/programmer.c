@@ -6,6 +6,7 @@
 #include "dummy.h"
 #include "linux_spi.h"
 #include "nicintel.h"
+#include "nicintel_spi.h"
 #include "programmer.h"
 #include "serprog.h"
 #include "text.h"
@@ -14,6 +15,7 @@ const struct programmer_driver *const programmer_drivers[] = {
 	&dummy_driver,
 	&linux_spi_driver,
 	&nicintel_driver,
+	&nicintel_spi_driver,
 	&serprog_driver,
 	NULL,
 };

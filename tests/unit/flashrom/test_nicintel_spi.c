@@ -1,0 +1,201 @@
+/* SPDX-License-Identifier: GPL-2.0-or-later */
+/* A card that grants its bus, with a part that answers each byte by the next number. */
+#include <errno.h>
+#include <stdbool.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "cmocka_headers.h"
+#include "nicintel_spi.h"
+
+#define EECD 0x10
+#define FLA 0x1C
+#define CLOCK 0x01
+#define DESELECT 0x02
+#define OUT 0x04
+#define REPLY 0x08
+#define REQUEST 0x10
+#define GRANT 0x20
+#define GRANTS_AFTER_READS 3
+#define BYTES 8
+
+struct card {
+	uint32_t eecd;
+	uint32_t fla;
+	uint64_t now_us;
+	bool refuses;
+	unsigned int requested_reads;
+	unsigned int bits; /* since chip select fell */
+	uint8_t heard[BYTES];
+	uint64_t changed_us;       /* when a pin changed */
+	uint64_t shortest_us;      /* the shortest time between two such moments */
+	unsigned int select_count; /* how often chip select fell */
+	unsigned int unmap_count;
+	struct programmer *programmer;
+};
+
+static uint8_t answer_at(unsigned int bit)
+{
+	return (uint8_t)(bit / 8 + 0xA0) >> (7 - bit % 8) & 1;
+}
+
+static uint32_t read_register(void *context, size_t at)
+{
+	struct card *card = context;
+	uint32_t fla = card->fla | (answer_at(card->bits) ? REPLY : 0);
+
+	if (at == EECD)
+		return card->eecd;
+	assert_int_equal(at, FLA);
+	if (fla & REQUEST && ++card->requested_reads > GRANTS_AFTER_READS && !card->refuses)
+		fla |= GRANT;
+	return fla;
+}
+
+static void take_bit(struct card *card)
+{
+	uint8_t *heard = &card->heard[card->bits / 8];
+
+	*heard = (uint8_t)(*heard << 1 | (card->fla & OUT ? 1 : 0));
+	card->bits++;
+}
+
+static void note_change(struct card *card)
+{
+	const uint64_t passed_us = card->now_us - card->changed_us;
+
+	if (card->bits > 0 && passed_us < card->shortest_us)
+		card->shortest_us = passed_us;
+	card->changed_us = card->now_us;
+}
+
+static void write_register(void *context, size_t at, uint32_t value)
+{
+	struct card *card = context;
+	const uint32_t changed = card->fla ^ value;
+
+	if (at == EECD) {
+		card->eecd = value;
+		return;
+	}
+	if (changed & (CLOCK | DESELECT))
+		note_change(card);
+	card->fla = value;
+	if (changed & DESELECT && !(value & DESELECT)) {
+		card->bits = 0;
+		card->select_count++;
+	}
+	if (changed & CLOCK && value & CLOCK)
+		take_bit(card);
+}
+
+static void count_unmap(void *context)
+{
+	((struct card *)context)->unmap_count++;
+}
+
+static void drop(void *sink, enum log_level level, const char *message)
+{
+	(void)sink;
+	(void)level;
+	(void)message;
+}
+
+static void pass(void *context, unsigned int us)
+{
+	((struct card *)context)->now_us += us;
+}
+
+static int attach(void **state)
+{
+	struct card *card = calloc(1, sizeof(*card));
+	static struct clock clock;
+	static const struct log silent = {.emit = drop};
+	const struct nicintel_spi_registers registers = {
+		read_register, write_register, count_unmap, card};
+
+	*card = (struct card){.eecd = 0x110, .fla = DESELECT, .shortest_us = UINT64_MAX};
+	clock = (struct clock){.delay_us = pass, .context = card};
+	*state = card;
+	return nicintel_spi_attach(&registers, &clock, &silent, &card->programmer);
+}
+
+static int detach(void **state)
+{
+	struct card *card = *state;
+	int error;
+
+	programmer_destroy(card->programmer);
+	error = card->unmap_count == 1 && card->eecd == 0x110 ? 0 : -1;
+	free(card);
+	return error;
+}
+
+static int send(struct card *card, uint8_t *rx, size_t rx_bytes)
+{
+	static const uint8_t tx[] = {0x9F, 0x01};
+
+	return card->programmer->ops->spi_command(card->programmer, tx, sizeof(tx), rx, rx_bytes);
+}
+
+static void part_may_be_written_to_while_it_is_attached(void **state)
+{
+	const struct card *card = *state;
+
+	assert_int_equal(card->eecd, 0x120);
+	assert_int_equal(card->programmer->buses, BUS_SPI);
+}
+
+static void command_goes_out_and_its_answer_comes_back(void **state)
+{
+	struct card *card = *state;
+	uint8_t rx[2];
+
+	assert_int_equal(send(card, rx, sizeof(rx)), 0);
+	assert_memory_equal(card->heard, ((const uint8_t[]){0x9F, 0x01, 0, 0}), 4);
+	assert_memory_equal(rx, ((const uint8_t[]){0xA2, 0xA3}), 2);
+	assert_int_equal(card->select_count, 1);
+	assert_int_equal(card->bits, 32);
+}
+
+static void bus_is_the_cards_again_after_a_command(void **state)
+{
+	struct card *card = *state;
+
+	assert_int_equal(send(card, NULL, 0), 0);
+	assert_int_equal(card->fla, DESELECT);
+}
+
+static void half_a_period_lasts_a_microsecond(void **state)
+{
+	struct card *card = *state;
+
+	assert_int_equal(send(card, NULL, 0), 0);
+	assert_int_equal(card->shortest_us, 1);
+}
+
+static void card_that_keeps_the_bus_is_given_up_after_a_second(void **state)
+{
+	struct card *card = *state;
+
+	card->refuses = true;
+	assert_int_equal(send(card, NULL, 0), -ETIMEDOUT);
+	assert_int_equal(card->now_us, 1000000);
+	assert_int_equal(card->select_count, 0);
+	assert_int_equal(card->fla, DESELECT);
+}
+
+#define ATTACHED(test_) cmocka_unit_test_setup_teardown(test_, attach, detach)
+
+int main(void)
+{
+	const struct CMUnitTest tests[] = {
+		ATTACHED(part_may_be_written_to_while_it_is_attached),
+		ATTACHED(command_goes_out_and_its_answer_comes_back),
+		ATTACHED(bus_is_the_cards_again_after_a_command),
+		ATTACHED(half_a_period_lasts_a_microsecond),
+		ATTACHED(card_that_keeps_the_bus_is_given_up_after_a_second),
+	};
+
+	return cmocka_run_group_tests(tests, NULL, NULL);
+}
