@@ -36,6 +36,7 @@ RIGHT = [
     "signals:20,restart",
     *("power-cut:3", "power-cut:3,50%", "power-cut:3,1500", "power-cut:3,0%,1000"),
     *(f"starts:{state}" for state in STATES),
+    "unverified",
 ]
 """A word of each kind of hazard, in each of its forms."""
 

@@ -54,6 +54,7 @@ WRONG = [
     *("signals:20,restart,usr1", "long-waits:5"),
     *("fault:delay@1", "fault:hang-up@in:1", "power-cut:0", "power-cut:3,101%", "power-cut:03"),
     *("starts", "starts:", "starts:ready", "starts:sleeping", "starts:asleep,fresh"),
+    "unverified:1",
 ]
 
 

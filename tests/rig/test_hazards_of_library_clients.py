@@ -49,6 +49,10 @@ def test_host_program_is_told_what_to_do_besides_the_job() -> None:
     assert host_words(make_cell(hazards=("stop-cont:10",)), subject) == []
 
 
+def test_flashrom_is_told_not_to_verify() -> None:
+    assert host_words(make_cell(hazards=("stop-cont:10", "unverified")), make_subject()) == ["-n"]
+
+
 def test_host_program_reads_every_word_that_is_right() -> None:
     program = find_paths().library_client
     if not program.is_file():

@@ -8,6 +8,7 @@ from delayrig.hazards import hazard_of
 from delayrig.hazards.artifacts import Artifacts
 from delayrig.judge.judge import Observed, find_verdict
 from delayrig.judge.trust import missed_hazard, rig_fault
+from delayrig.model.cell import Job
 from delayrig.model.events import Event
 from delayrig.model.kinds.agent import ClockRate, Guest, KernelMessage, SubjectEnd
 from delayrig.model.kinds.emulator import Accept
@@ -24,10 +25,12 @@ from delayrig.model.kinds.hazard import (
     WallClockStepped,
 )
 from delayrig.model.kinds.kind import Kind
+from delayrig.model.kinds.library_client import HostStart
 from delayrig.model.result import Verdict
 from msgspec.structs import replace
 
 from tests.rig.builders import (
+    make_cell,
     make_evidence,
 )
 from tests.rig.event_builders import (
@@ -154,6 +157,14 @@ def test_siblings_wait_for_a_subject_that_is_never_accepted() -> None:
     hazard = hazard_of("busy-siblings:accept,10-30")
     assert hazard.fault(cell_of(), artifacts) == ""
     assert hazard.missed(cell_of(), artifacts)
+
+
+def test_job_that_verifies_nothing_has_nothing_to_leave_out() -> None:
+    hazard = hazard_of("unverified")
+    assert not hazard.missed(make_cell(job=Job.WRITE), seen_after())
+    assert "erase" in hazard.missed(make_cell(job=Job.ERASE), seen_after())
+    client = seen_after(made(HostStart, t_ns=0))
+    assert "client verifies" in hazard.missed(make_cell(job=Job.WRITE), client)
 
 
 def test_cell_whose_hazard_came_too_late_is_in_doubt_unless_it_says_something_else() -> None:

@@ -240,3 +240,10 @@ def test_floors_of_the_write_time_plan_stand_under_every_measured_cell() -> None
     assert all(floors.count(work(cell)) == 1 for cell in measured)
     by_corner = Counter(cell.corner.partition(":")[0] for cell in measured)
     assert by_corner["draw"] > by_corner["typ"] > 0
+
+
+def test_gate_asks_for_last_waits_where_nothing_else_hides_that_they_are_missing() -> None:
+    cells = shipped("gate")
+    words = [cell for cell in cells if cell.chip == "SST25VF040B"]
+    assert {cell.programmer for cell in words} == {Programmer.LINUX_SPI}
+    assert any("unverified" in cell.hazards for cell in cells)

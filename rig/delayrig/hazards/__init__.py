@@ -26,6 +26,7 @@ from delayrig.hazards.scarcity import Few, Uptime
 from delayrig.hazards.speed import Frequency, FrequencySteps, Governor, Smt, SpeedHazard, Steal
 from delayrig.hazards.start_state import Starts
 from delayrig.hazards.stop_cont import StopCont
+from delayrig.hazards.unverified import Unverified
 from delayrig.hazards.wall_clock import LeapSecond, WallClockStep
 from delayrig.model.lane import LaneName
 
@@ -45,7 +46,7 @@ KINDS: tuple[type[Hazard], ...] = (
         WallClockStep,
         LeapSecond,
     ),
-    *(Link, Fault, PowerCut, Starts),
+    *(Link, Fault, PowerCut, Starts, Unverified),
 )
 """All hazards, in the order of ids."""
 NONE = "none"

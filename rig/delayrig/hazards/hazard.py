@@ -73,6 +73,8 @@ class Hazard:
     """The emulator's option that takes the value."""
     client_option: ClassVar[str] = ""
     """The library client's option that takes the value."""
+    flashrom_option: ClassVar[str] = ""
+    """An option of flashrom's own command line."""
     kernel_words: Sequence[str] = ()
     """Additions to the kernel's command line; part of the guest's shape."""
     kernel: str = ""

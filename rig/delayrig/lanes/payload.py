@@ -120,9 +120,9 @@ def bridge_lines(cell: Cell) -> list[str]:
 
 
 def host_words(cell: Cell, subject: Subject, events: str = workload.HOST_EVENTS_PATH) -> list[str]:
-    """Returns the library client's words besides those of a flashrom."""
+    """Returns the words of hazards, and what the library client takes besides a flashrom's."""
     if not is_in_library(cell):
-        return []
+        return [hazard.flashrom_option for hazard in hazards_of(cell) if hazard.flashrom_option]
     words = (word for hazard in hazards_of(cell) for word in hazard.subject_words(subject))
     return ["--events", events, *words]
 

@@ -1,0 +1,27 @@
+# SPDX-License-Identifier: GPL-2.0-or-later
+"""A job that ends with its last write."""
+
+from delayrig.hazards.artifacts import Artifacts
+from delayrig.hazards.hazard import ANYWHERE, Concern, Hazard
+from delayrig.model.cell import Cell, Job
+from delayrig.model.events import first
+from delayrig.model.kinds.library_client import HostStart
+
+
+class Unverified(Hazard):
+    """`-n`: nothing is read after the last program, so nothing but its own wait keeps the part.
+
+    A program that leaves each wait to its next command ends with a busy part.
+    """
+
+    name = "unverified"
+    about = "flashrom is told not to verify what it wrote (-n)"
+    concern = Concern.SAFETY
+    lanes = ANYWHERE
+    flashrom_option = "-n"
+
+    def missed(self, cell: Cell, artifacts: Artifacts) -> str:
+        """Returns why something was verified after all, or nothing would have been."""
+        if first(artifacts.events, HostStart) is not None:
+            return "the library client verifies what it wrote"
+        return "" if cell.job is Job.WRITE else f"nothing is verified after a {cell.job}"
