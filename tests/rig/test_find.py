@@ -234,6 +234,12 @@ def test_each_programmer_gets_parts_that_it_reaches(programmer: str) -> None:
     assert not any(DEVICES[Programmer(programmer)].chip_refusal(CHIPS[part]) for part in parts)
 
 
+def test_slow_cell_writes_more_pages_than_one_erase_hides() -> None:
+    sizes = {CHIPS[cell.chip].bus == "spi": cell.region_kib for cell in cells_for(Symptom.SLOW)}
+    assert sizes == {True: 64, False: 1}
+    assert {cell.region_kib for cell in cells_for(Symptom.CORRUPT)} == {1}
+
+
 def test_part_that_is_named_is_the_only_one() -> None:
     assert chips_behind("ch341a_spi", "MX25L6406E", "W29C020") == {"MX25L6406E"}
 

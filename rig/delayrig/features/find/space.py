@@ -17,6 +17,8 @@ DEADLINE_S = 60
 """The time of a subject. A job takes a tenth, and one that is still at work then has not hung."""
 REGION_KIB = 1
 """Four pages of most parts: enough to write while the part is still busy, and short."""
+SLOW_REGION_KIB = 64
+"""For SPI parts in a search for a slow one: enough pages to take longer than their one erase."""
 SOURCE = "rig/rig find"
 SPI_PARTS = ("W25Q128JV", "AT45DB321D", "SST25VF040B", "M95M02-DR")
 """One part of each way to be written: pages, a buffer, bytes, an EEPROM."""
@@ -65,7 +67,7 @@ def plan_for(
     groups = [
         Group(
             name=f"find-{slug(programmer)}",
-            region_kib=REGION_KIB,
+            region_kib=_region_kib(symptom, names, chips),
             strength=STRENGTH,
             deadline_s=DEADLINE_S,
             over=Span(
@@ -83,6 +85,11 @@ def plan_for(
         if names
     ]
     return Plan(schema=1, about=f"{symptom} of {subject}", subjects=[subject], group=groups)
+
+
+def _region_kib(symptom: Symptom, names: Sequence[str], chips: Mapping[str, ChipFacts]) -> int:
+    is_large = symptom is Symptom.SLOW and all(_is_on_spi(name, chips) for name in names)
+    return SLOW_REGION_KIB if is_large else REGION_KIB
 
 
 def _reached(programmer: str, chips: Mapping[str, ChipFacts], parts: Sequence[str]) -> list[str]:
