@@ -103,8 +103,8 @@ def find(
     The cells cover each two of: parts, corners, speeds, jobs and hazards. The search ends at the
     first that shows it, and says why the cells before it do not. It is verify-failed if the
     flashrom changed the part and then says that it failed, corrupt if it does not notice, slow if
-    the work after the probe takes three times what part and link need, and what our own flashrom
-    takes in that cell.
+    the work after the probe takes three times what part and link need, and half as much again as
+    our own flashrom takes in that cell.
 
     Exits as a run of the found cell does (3 if it is slow), and 0 if none was found.
     """

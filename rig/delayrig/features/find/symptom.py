@@ -9,8 +9,8 @@ from delayrig.model.cell import Job
 from delayrig.model.evidence import Witness
 from delayrig.model.result import CellResult, Ending, Verdict
 
-SLOW_TIMES, SLOW_PART = 3, "third"
-"""Work is slow if it takes this many times what part and link need, and what ours takes there."""
+SLOW_TIMES, OWN_TIMES = 3, 1.5
+"""Work is slow if it takes so many times what part and link need, and what ours takes there."""
 CHANGING = (Job.ERASE, Job.WRITE)
 STUCK = (Ending.OUT_OF_TIME, Ending.CUT_OFF)
 
@@ -42,9 +42,7 @@ def shows(symptom: Symptom, result: CellResult, own: CellResult | None = None) -
             return result.ending in STUCK and not result.unfinished
         case Symptom.SLOW:
             is_own_fast = (
-                own is not None
-                and own.job_done
-                and work_ns(result) >= SLOW_TIMES * work_ns(own) > 0
+                own is not None and own.job_done and work_ns(result) >= OWN_TIMES * work_ns(own) > 0
             )
             return is_own_fast and takes_long(result)
 
@@ -103,7 +101,7 @@ def why_not(symptom: Symptom, result: CellResult) -> str:
 def _why_right(symptom: Symptom, result: CellResult) -> str:
     if symptom is Symptom.SLOW:
         if takes_long(result):
-            return f"our own flashrom needs more than a {SLOW_PART} of its time there"
+            return "our own flashrom takes nearly as long there"
         return f"its work took less than {SLOW_TIMES} times what part and link need"
     if result.verdict is not Verdict.TOO_SHORT:
         return "no wait was cut short"
