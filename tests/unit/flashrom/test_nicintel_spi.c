@@ -29,7 +29,7 @@ struct card {
 	uint8_t heard[BYTES];
 	uint64_t changed_us;       /* when a pin changed */
 	uint64_t shortest_us;      /* the shortest time between two such moments */
-	unsigned int select_count; /* how often chip select fell */
+	unsigned int select_count; /* The number of times that chip select fell. */
 	unsigned int unmap_count;
 	struct programmer *programmer;
 };
