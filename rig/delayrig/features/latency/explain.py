@@ -299,7 +299,7 @@ def say_verdict(machine: MachineReport) -> str:
         return "Whether a threshold of 100 us fits was not measured."
     told = ", ".join(f"{us(each.late_ns_p50)} {POLICIES[policy]}" for policy, each in found.items())
     fits = [policy for policy, each in found.items() if each.late_ns_p50 * 10 <= TRIED_NS]
-    verdict = "threshold 100 does not fit; `rig/rig threshold` finds one that does"
+    verdict = "threshold 100 may cost time; `rig/rig threshold` tells how much"
     if len(fits) == len(found):
         verdict = "threshold 100 fits"
     elif fits:
