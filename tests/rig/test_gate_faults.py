@@ -165,6 +165,28 @@ def test_longer_wait_that_ends_at_a_step_of_the_wall_clock_is_new_where_it_did_n
     assert Change.NEW in changes(before, now)
 
 
+@pytest.mark.parametrize(
+    ("struck", "whole", "expected"),
+    [
+        (400, 0, Change.WORSE),
+        (201, 199, Change.WORSE),
+        (199, 201, Change.AS_BEFORE),
+        (15, 0, Change.AS_BEFORE),  # too few to tell
+    ],
+)
+def test_more_waits_cut_than_steps_of_the_wall_clock_can_meet_are_no_chance(
+    struck: int, whole: int, expected: Change
+) -> None:
+    def waits(struck: int, whole: int) -> list[SiteWaits]:
+        cut = msgspec.structs.replace(site((), 99 * US, 50 * US, count=struck), short=struck)
+        return [cut, *([site((), 99 * US, 99 * US, count=whole)] if whole else [])]
+
+    before = cell(BEFORE, *waits(4, 396), hazards=STEPS)
+    assert changes(before, cell(AFTER, *waits(struck, whole), hazards=STEPS)) == [expected]
+    often = cell(BEFORE, *waits(400, 0), hazards=STEPS)
+    assert Change.WORSE not in changes(often, cell(AFTER, *waits(struck, whole), hazards=STEPS))
+
+
 def outcome_of(before: CellResult, after: CellResult, **terms: Any) -> tuple[int, Outcome]:
     """Decides a gate of that cell and a sound one; returns the exit code and the cell's outcome."""
     decision = beside_a_good_one(before, after, **terms)

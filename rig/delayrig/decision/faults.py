@@ -30,6 +30,9 @@ LACK_PART_MAX = 0.05
 """By this part of what was lacking may more be lacking: what ends a wait too early is no clock."""
 PERIODS_TO_MEET = 4
 """In so many periods of a hazard it surely met a wait of the program."""
+OFTEN_MIN, MET_SELDOM = 16, 4
+"""So many waits tell how often they are cut short; a hazard cannot meet half of those that are by
+so much shorter than its period."""
 JOB, DATA = "job", "data"
 """Kinds of faults that no witness of time tells."""
 
@@ -85,6 +88,8 @@ class _Found:
     what: str
     where: str = ""
     rule: str = ""
+    is_often: bool = False
+    """More of its waits are cut short than the cell's hazards can meet."""
     asked_ns: int | None = None
     seen_ns: tuple[int, int] | None = None
 
@@ -166,7 +171,7 @@ def _faults_of(cell: CellResult) -> list[_Found]:
     """Returns the faults of a cell that are beyond doubt."""
     if cell.verdict not in (*UNSAFE, *FAILED):
         return []
-    delays = [_of_site(site) for site in cell.waits if site.short]
+    delays = [_of_site(site, cell) for site in cell.waits if site.short]
     judged = {each.asked_ns for each in delays}
     others = [
         _of_evidence(item)
@@ -214,7 +219,21 @@ def _plain(witness: str, what: str, where: str) -> _Found:
     )
 
 
-def _of_site(site: SiteWaits) -> _Found:
+def _is_often(site: SiteWaits, cell: CellResult) -> bool:
+    """Returns True if half of a site's waits are cut short, and a hazard meets few of them.
+
+    Waits of a site that were cut short, and those that were not, are counted apart.
+    """
+    periods_ns = [hazard.phase_ns for hazard in _striking(cell) if hazard.phase_ns]
+    if not periods_ns or site.short < OFTEN_MIN:
+        return False
+    asked = (functions_of(site.callers), site.requested_ns)
+    same = [each for each in cell.waits if (functions_of(each.callers), each.requested_ns) == asked]
+    meets_few = site.requested_ns * MET_SELDOM < min(periods_ns)
+    return meets_few and 2 * site.short > sum(each.count for each in same)
+
+
+def _of_site(site: SiteWaits, cell: CellResult) -> _Found:
     functions = functions_of(site.callers)
     known = [name for name in functions if name != UNKNOWN]
     return _Found(
@@ -227,6 +246,7 @@ def _of_site(site: SiteWaits) -> _Found:
         what=f"{rounded(length_class_ns(site.requested_ns))} asked"
         + (f" in {known[0]}" if known else ""),
         where=" < ".join(site.callers),
+        is_often=_is_often(site, cell),
         asked_ns=site.requested_ns,
         seen_ns=site.least_ns,
     )
@@ -324,7 +344,9 @@ def _changed(one: _Found, other: _Found, slack_ns: int) -> Fault:
     """Returns the change of a fault that both have."""
     slack_ns += one.error_ns + other.error_ns
     change = Change.AS_BEFORE
-    if other.lack_ns > one.lack_ns + slack_ns and not _only_asks_longer(one, other, slack_ns):
+    lacks_more = other.lack_ns > one.lack_ns + slack_ns
+    lacks_more = lacks_more and not _only_asks_longer(one, other, slack_ns)
+    if lacks_more or (other.is_often and not one.is_often):
         change = Change.WORSE
     elif other.lack_ns < one.lack_ns - slack_ns:
         change = Change.BETTER
@@ -352,6 +374,7 @@ def _new(each: _Found, before: CellResult | None, struck: Sequence[range]) -> Fa
         and UNKNOWN not in each.key
     ]
     by_chance = each.witness == Witness.DELAY and any(each.length_ns in cut for cut in struck)
+    by_chance = by_chance and not each.is_often
     change = Change.AS_BEFORE if by_chance else Change.NEW
     return _fault(each, change, before_ns=next(iter(good), None))
 

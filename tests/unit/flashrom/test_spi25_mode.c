@@ -307,9 +307,13 @@ static void failure_of_an_earlier_session_is_cleared(void **state)
 	assert_sent(&fake, "70; 70; 50; 04; ");
 }
 
+static uint64_t write_enabled_ns;
+
 /* The first die is done at once, the second one says so when it is asked again. */
 static void obey_die_select(struct fake_registers *fake, const uint8_t *tx, size_t tx_bytes)
 {
+	if (tx[0] == 0x06)
+		write_enabled_ns = fake->now_ns;
 	if (tx[0] == 0xc2 && tx_bytes == 2)
 		fake->answers[0x05][0] = tx[1] == 1 && fake->answers[0xc2][0]++ < 1;
 }
@@ -323,8 +327,12 @@ static void erase_of_stacked_dies_is_over_when_each_says_so(void **state)
 	start(&fake, &chip, "W77Q12NW");
 	fake.obey = obey_die_select;
 	fake.answers[0xc2][0] = 0;
+	fake.now_ns = NS_PER_MS;
+	fake.base.powered_ns = NS_PER_MS;
 	assert_int_equal(chip.driver->erase(&fake.flash, &chip.erase[3], 0), 0);
 	assert_sent(&fake, "06; c7; c2 01; 05; c2 00; 05; c2 01; 05; c2 00; 05; ");
+	assert_in_range(
+		write_enabled_ns, NS_PER_MS + POWER_UP_WRITE_US_MAX * NS_PER_US, UINT64_MAX);
 }
 
 int main(void)
