@@ -15,6 +15,7 @@ int __real_gettimeofday(struct timeval *now, void *zone);
 int __real_nanosleep(const struct timespec *length, struct timespec *left);
 int __real_usleep(useconds_t usecs);
 
+/* NOLINTBEGIN(misc-use-internal-linkage): the linker is who calls them */
 int __wrap_gettimeofday(struct timeval *now, void *zone);
 int __wrap_nanosleep(const struct timespec *length, struct timespec *left);
 int __wrap_usleep(useconds_t usecs);
@@ -47,3 +48,4 @@ int __wrap_usleep(useconds_t usecs)
 	}
 	return __real_usleep(usecs - usecs % SLEEP_UNIT_US);
 }
+/* NOLINTEND(misc-use-internal-linkage) */
