@@ -120,22 +120,23 @@ def pasted(line: str, folder: Path) -> str:
 
 
 # Tests of the program's priority.
+def cost(profile: str, value: int, time: int, cpu: int) -> Cost:
+    return Cost(
+        value_us=value,
+        profile=profile,
+        standing=Standing.SAFE,
+        why="",
+        time_ns=time,
+        cpu_ns=cpu,
+        chip_busy_ns=0,
+        wakeups=1,
+        overshoot_ns=0,
+        margin_ns=None,
+    )
+
+
 def costs(profile: str, *figures: tuple[int, int, int]) -> list[Cost]:
-    return [
-        Cost(
-            value_us=value,
-            profile=profile,
-            standing=Standing.SAFE,
-            why="",
-            time_ns=time,
-            cpu_ns=cpu,
-            chip_busy_ns=0,
-            wakeups=1,
-            overshoot_ns=0,
-            margin_ns=None,
-        )
-        for value, time, cpu in figures
-    ]
+    return [cost(profile, *figure) for figure in figures]
 
 
 def answered(found: list[Cost], **changes: object) -> Answer:
@@ -259,21 +260,6 @@ def test_an_unsafe_present_value_is_refused_however_quick_it_is(tmp_path: Path) 
 COMMON = ("1000 MIPS, 1 core", "250 MIPS, 1 core")
 ODD = "62 MIPS, 1 core, low-res-timers"
 VALUES = (100, 1000)
-
-
-def cost(profile: str, value: int, time: int, cpu: int) -> Cost:
-    return Cost(
-        value_us=value,
-        profile=profile,
-        standing=Standing.SAFE,
-        why="",
-        time_ns=time,
-        cpu_ns=cpu,
-        chip_busy_ns=0,
-        wakeups=1,
-        overshoot_ns=0,
-        margin_ns=None,
-    )
 
 
 COSTS = [

@@ -211,6 +211,25 @@ def split_values(words: tuple[str, ...]) -> tuple[str, ...]:
     return tuple(dict.fromkeys(one for word in words for one in word.split(",") if one))
 
 
+def flag_option(name: str, metavar: str, text: str) -> Callable[[FC], FC]:
+    """Returns the option that describes cells by values of one kind: repeated, or as `A,B`."""
+
+    def split(
+        _context: click.Context, _option: click.Parameter, given: tuple[str, ...]
+    ) -> tuple[str, ...]:
+        # Values of hazards contain commas themselves.
+        return given if name == "hazard" else split_values(given)
+
+    return click.option(
+        f"--{name}",
+        type=FLAGS.get(name, str),
+        multiple=True,
+        metavar=metavar,
+        callback=split,
+        help=text,
+    )
+
+
 def _is_program(word: str) -> bool:
     try:
         with Path(word).open("rb") as file:

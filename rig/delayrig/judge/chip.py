@@ -105,8 +105,7 @@ def convict_end(events: list[Event]) -> list[Evidence]:
     if ended is None or work is None or first(events, PowerLost) is not None:
         return []
     short_ns = work.until_ns - ended.t_ns
-    failed = ended.timed_out or ended.signal or ended.exit_code
-    if failed or short_ns <= 0 or work.kind not in CHANGES:
+    if not ended.is_success or short_ns <= 0 or work.kind not in CHANGES:
         return []
     what = f"the subject ended {short_ns} ns before the part was ready (rule {LEFT_BUSY})"
     return [

@@ -200,7 +200,7 @@ def _ending(events: list[Event]) -> Ending | None:
     ended = first(events, SubjectEnd)
     if ended is None:
         return None
-    if not (ended.timed_out or ended.signal or ended.exit_code):
+    if ended.is_success:
         return Ending.DONE
     if first(events, GaveUp) is not None:
         return Ending.CUT_OFF

@@ -20,7 +20,7 @@ from delayrig.judge.delay_waits import (
     observe_calls_of,
     unsure_calls,
 )
-from delayrig.model.cell import Cell, Job, Programmer, Role
+from delayrig.model.cell import CHANGING, Cell, Programmer, Role
 from delayrig.model.events import Event
 from delayrig.model.evidence import ObservedDelay, ObservedWait, Witness
 from delayrig.model.lane import LaneName
@@ -121,7 +121,7 @@ def see_waits(
     if artifacts.delays is None:
         return seen
     delays = observe_calls_of(artifacts.delays, artifacts.events)
-    must_wait = cell.job in (Job.WRITE, Job.ERASE) and not leaves_waits(artifacts.events)
+    must_wait = cell.job in CHANGING and not leaves_waits(artifacts.events)
     doubts = doubts_of(artifacts.delays, delays, must_wait=must_wait)
     return replace(seen, delays=delays, is_watched=True, doubts=doubts)
 

@@ -29,6 +29,10 @@ class Job(StrEnum):
     VERIFY = "verify"
 
 
+CHANGING = (Job.ERASE, Job.WRITE)
+"""The jobs that change what the part holds."""
+
+
 class Programmer(StrEnum):
     """The connection between the subject and the chip."""
 

@@ -12,7 +12,7 @@ import random
 import msgspec
 
 from delayrig.base.errors import BadInputError
-from delayrig.model.cell import Cell, Job, Programmer
+from delayrig.model.cell import CHANGING, Cell, Job, Programmer
 from delayrig.model.chips import ChipFacts
 from delayrig.model.programmers import DEVICES
 
@@ -57,7 +57,7 @@ def region_of(cell: Cell, chip: ChipFacts) -> Region:
     If the job changes it, it consists of whole erase blocks, at least one. For parts whose blocks
     are no power of two it has as many as fit. Raises `BadInputError` if the chip is too small.
     """
-    unit = chip.erase_unit_bytes if cell.job in (Job.ERASE, Job.WRITE) else 1
+    unit = chip.erase_unit_bytes if cell.job in CHANGING else 1
     size = max(cell.region_kib * 1024 // unit, 1) * unit
     offset = -(-REGION_OFFSET_BYTES // unit) * unit
     if offset + size > chip.size_bytes:

@@ -68,7 +68,7 @@ def debug_file_of(part: Path, images: Path) -> Path | None:
             return None
         build = build_id(elf)
         near = list(separate_files(elf, part, build))
-    for place in filter(None, [fetched_file(part, images), *near]):
+    for place in [_file_of(build, images), *near]:
         if place.is_file() and build_id_of(place) == build:
             return place
     return None
@@ -77,8 +77,12 @@ def debug_file_of(part: Path, images: Path) -> Path | None:
 def fetched_file(part: Path, images: Path) -> Path | None:
     """Returns the fetched debug file of a part; None if there is none."""
     build = build_id_of(part)
-    file = images / FOLDER / build / FILE_NAME
+    file = _file_of(build, images)
     return file if build and file.is_file() else None
+
+
+def _file_of(build: str, images: Path) -> Path:
+    return images / FOLDER / build / FILE_NAME
 
 
 def build_id_of(file: Path) -> str:

@@ -17,7 +17,7 @@ from delayrig.cli.command import (
     say_making,
     until_interrupted,
 )
-from delayrig.cli.option_types import FLAGS, SUBJECT, split_values
+from delayrig.cli.option_types import SUBJECT, flag_option
 from delayrig.cli.verbosity import answers, note, tell_json
 from delayrig.decision.shrink import Shrunk, Step, shrink
 from delayrig.features.find.search import (
@@ -41,32 +41,16 @@ from delayrig.subjects.delay_function import DelayOptions
 NAME = "find"
 
 
-def _split(
-    _context: click.Context, _option: click.Parameter, given: tuple[str, ...]
-) -> tuple[str, ...]:
-    return split_values(given)
-
-
 @click.command(NAME, cls=RigCommand)
 @click.argument("symptom", type=click.Choice([each.value for each in Symptom]))
 @click.argument("flashrom", type=SUBJECT)
-@click.option(
-    "--programmer",
-    "programmers",
-    type=FLAGS["programmer"],
-    multiple=True,
-    callback=_split,
-    metavar="PROGRAMMER",
-    help="Searches behind it, as for `try`; may be repeated, and takes A,B.",
+@flag_option(
+    *("programmer", "PROGRAMMER"),
+    "Searches behind it, as for `try`; may be repeated, and takes A,B.",
 )
-@click.option(
-    "--chip",
-    "parts",
-    type=FLAGS["chip"],
-    multiple=True,
-    callback=_split,
-    metavar="NAME",
-    help="Searches it in place of one part of each kind; may be repeated, and takes A,B.",
+@flag_option(
+    *("chip", "NAME"),
+    "Searches it in place of one part of each kind; may be repeated, and takes A,B.",
 )
 @click.option(
     "--cells",
@@ -89,8 +73,8 @@ def _split(
 def find(
     symptom: str,
     flashrom: str,
-    programmers: tuple[str, ...],
-    parts: tuple[str, ...],
+    programmer: tuple[str, ...],
+    chip: tuple[str, ...],
     most: int | None,
     seed: int,
     limit_s: float,
@@ -111,7 +95,7 @@ def find(
     paths = find_paths()
     wanted = Symptom(symptom)
     chips = read_chips(paths.checkout)
-    plan = plan_for(wanted, flashrom, chips, programmers=programmers, parts=parts)
+    plan = plan_for(wanted, flashrom, chips, programmers=programmer, parts=chip)
     try:
         choice = choose_cells_of(plan, source=SOURCE, seed=seed, paths=paths)
     except BadInputError as error:

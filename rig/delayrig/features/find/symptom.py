@@ -5,13 +5,12 @@ from enum import StrEnum
 
 from delayrig.base.errors import ExitCode
 from delayrig.judge.exit_code import exit_code_of
-from delayrig.model.cell import Job
+from delayrig.model.cell import CHANGING
 from delayrig.model.evidence import Witness
 from delayrig.model.result import CellResult, Ending, Verdict
 
 SLOW_TIMES, OWN_TIMES = 3, 1.5
 """Work is slow if it takes so many times what part and link need, and what ours takes there."""
-CHANGING = (Job.ERASE, Job.WRITE)
 STUCK = (Ending.OUT_OF_TIME, Ending.CUT_OFF)
 
 

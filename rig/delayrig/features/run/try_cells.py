@@ -13,7 +13,6 @@ from delayrig.base.errors import BadInputError, ExitCode
 from delayrig.base.paths import Paths, find_paths
 from delayrig.cli.cells import unconfined_option
 from delayrig.cli.command import (
-    Decorator,
     RigCommand,
     default_out,
     delay_options,
@@ -21,7 +20,7 @@ from delayrig.cli.command import (
     is_unconfined,
     run_shown,
 )
-from delayrig.cli.option_types import FLAGS, SUBJECT, split_values
+from delayrig.cli.option_types import SUBJECT, flag_option
 from delayrig.cli.verbosity import make_console, note, tables_or_json, tell_json
 from delayrig.decision.choice import Chosen
 from delayrig.decision.two_runs import compare_times
@@ -81,26 +80,9 @@ VALUES = {
 }
 
 
-def _flag_option(name: str, metavar: str, text: str) -> Decorator:
-    def split(
-        _context: click.Context, _option: click.Parameter, given: tuple[str, ...]
-    ) -> tuple[str, ...]:
-        # Values of hazards contain commas themselves.
-        return given if name == "hazard" else split_values(given)
-
-    return click.option(
-        f"--{name}",
-        type=FLAGS.get(name, str),
-        multiple=True,
-        metavar=metavar,
-        callback=split,
-        help=text,
-    )
-
-
 @click.command(NAME, cls=RigCommand)
 @click.argument("flashrom", type=SUBJECT)
-@gathered("flags", Flags, *(_flag_option(name, *about) for name, about in VALUES.items()))
+@gathered("flags", Flags, *(flag_option(name, *about) for name, about in VALUES.items()))
 @click.option(
     "--against", type=SUBJECT, default="", metavar="OTHER", help="Shows this flashrom beside it."
 )

@@ -96,6 +96,11 @@ class SubjectEnd(OfBoth, frozen=True, kw_only=True, tag="subject_end"):
     involuntary_switches: Count
     """The number of times the CPU was taken from it."""
 
+    @property
+    def is_success(self) -> bool:
+        """Returns True if the subject reported success."""
+        return not (self.timed_out or self.signal or self.exit_code)
+
 
 class EmulatorEnd(Timed, frozen=True, kw_only=True, tag="emulator_end"):
     """The emulator's process ended."""
