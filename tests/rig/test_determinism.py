@@ -12,7 +12,9 @@ from delayrig.features.selfcheck.determinism import (
     condition_of,
     untried,
 )
+from delayrig.model.cell import Programmer
 from delayrig.model.chips import read_chips
+from delayrig.model.programmers import DEVICES, device_of
 from delayrig.plan.cells import plan_cells
 from delayrig.plan.schema import read_plan
 
@@ -37,11 +39,15 @@ def repeated(*, differences: list[str] | None = None, doubts: list[str] | None =
     )
 
 
-def test_shapes_are_eleven_of_every_number_of_cores() -> None:
+def test_shapes_have_every_number_of_cores_and_devices_among_the_first() -> None:
     chips = read_chips(find_paths().checkout)
     cells = plan_cells(read_plan(SHAPES), source="", subjects=[], chips=chips, seed=1)
-    assert len({cell.id for cell in cells}) == 11
+    assert len({cell.id for cell in cells}) == len(cells)
     assert {cell.cores for cell in cells[:3]} == {1, 2, 4}
+    assert {device_of(cell) for cell in cells[:5]} >= {
+        DEVICES[Programmer.NICINTEL],
+        DEVICES[Programmer.CH341A_SPI],
+    }
 
 
 def test_half_of_a_round_is_loaded_and_every_condition_comes_up_in_eight() -> None:

@@ -74,9 +74,10 @@ def selfcheck() -> None:
 def determinism(repeats: int, shapes: int, seed: int, jobs: int | None, out: Path | None) -> None:
     """Repeats guests of several shapes: is everything the same to the nanosecond?
 
-    Every other repeat is made on a loaded host, some through libvirt, some with new snapshots, some
-    in guests that ran another cell before. Exits 0 if all are the same, 4 if that is unknown, 99 if
-    a cell differs; its first differing event is printed.
+    Every other repeat is made on a loaded host, some through libvirt (but for programmers that are
+    devices of plain QEMU), some with new snapshots, some in guests that ran another cell before.
+    Exits 0 if all are the same, 4 if that is unknown, 99 if a cell differs; its first differing
+    event is printed.
     """
     folder = out or default_out("determinism")
     first = repeat_folder(Path(), 0).name

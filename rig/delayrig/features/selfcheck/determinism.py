@@ -14,12 +14,13 @@ import msgspec
 from delayrig.base.atomic_file import write_json
 from delayrig.base.errors import BadInputError, ExitCode
 from delayrig.base.paths import Paths
-from delayrig.decision.two_runs import compare_exactly
+from delayrig.decision.two_runs import ComparedRun, compare_runs_exactly, compared_run
 from delayrig.lanes.header import host_cpus, libvirt_version
 from delayrig.machine.arguments import pinned
 from delayrig.machine.embedded_libvirt import EMBED
 from delayrig.machine.vm_pool import RESET_NOTE
-from delayrig.model.result import RunHeader
+from delayrig.model.programmers import device_of
+from delayrig.model.result import Results, RunHeader
 from delayrig.plan.request import Request
 from delayrig.run.runner import Progress, run_side_by_side
 
@@ -166,6 +167,7 @@ async def _repeat(
     again = replace(
         request,
         out=out,
+        cells=[cell for cell in request.cells if not (condition.libvirt and device_of(cell))],
         connect=EMBED if condition.libvirt else None,
         reuses_guests=condition.reset,
     )
@@ -178,8 +180,9 @@ async def _repeat(
     finally:
         shutil.rmtree(fresh, ignore_errors=True)
     # The first repeat is compared with itself, which shows whether it is complete.
-    comparison = compare_exactly(repeat_folder(request.out, 0), out)
-    reset = sum(_is_reset(out / cell.id) for cell in request.cells)
+    first = compared_run(repeat_folder(request.out, 0))
+    comparison = compare_runs_exactly(_shared_part(first, results), compared_run(out))
+    reset = sum(_is_reset(out / cell.id) for cell in again.cells)
     if number > 0 and comparison.exit_code is ExitCode.PASS:
         shutil.rmtree(out)
     return results.run, Repeat(
@@ -190,6 +193,19 @@ async def _repeat(
         differences=comparison.differences,
         doubts=comparison.doubts,
     )
+
+
+def _shared_part(first: ComparedRun, other: Results) -> ComparedRun:
+    """Returns the first run without the cells that libvirt has no device for."""
+    ids = {cell.id for cell in other.cells}
+    cells = [cell for cell in first.results.cells if cell.id in ids]
+    digests = first.results.run.image_digests
+    header = msgspec.structs.replace(
+        first.results.run,
+        cells_planned=min(first.results.run.cells_planned, other.run.cells_planned),
+        image_digests={name: digests[name] for name in digests.keys() & other.run.image_digests},
+    )
+    return replace(first, results=msgspec.structs.replace(first.results, run=header, cells=cells))
 
 
 def _is_reset(folder: Path) -> bool:
