@@ -1,11 +1,10 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
 /*
- * Calls that have begun and not ended, and which of them an end belongs to. Pure.
+ * The calls that have begun and not ended. Finds those that end at an instruction. Pure.
  *
- * A call ends where its place on the stack is the same again: at a return instruction of its
- * function, or at its site, which is the address that it returns to. What leaves a function
- * otherwise (longjmp) ends nothing: its call stays open, until another one of the same function
- * takes its place.
+ * A call ends at a return instruction of its function, or at its site, which is the address that
+ * it returns to, if its place on the stack is the same as when it began. longjmp() ends no call:
+ * a call that it leaves stays open, until another call of the same function takes its place.
  */
 #ifndef EMULATORS_DELAYS_CALLS_H
 #define EMULATORS_DELAYS_CALLS_H
@@ -17,13 +16,13 @@
 #define CALLS_OPEN_MAX 256
 
 /*
- * The identity of a call of a thread: its place on a stack. No two open calls share it, except a
- * function and one that it ends in by a jump.
+ * The identity of a call: its process, its thread and its place on the stack. Two open calls share
+ * it only if one is a tail call of the other.
  */
 struct place {
-	uint64_t space;  /* the register that says whose memory it is: a process */
-	uint64_t thread; /* the register that threads keep their own variables by */
-	uint64_t sp;     /* at the first instruction, and again at the return instruction */
+	uint64_t space;  /* the process: the register of the page table, such as CR3 */
+	uint64_t thread; /* the thread: the register of its own variables, such as FS base */
+	uint64_t sp;     /* the same at the first instruction and at the return instruction */
 };
 
 static inline bool place_equal(const struct place *one, const struct place *other)
@@ -53,18 +52,18 @@ struct calls_entered {
 
 void calls_init(struct calls *calls);
 
-/* -ENOSPC: there is no room for it, which is counted. */
+/* Returns -ENOSPC if there is no room for it, and counts it as lost. */
 int calls_enter(struct calls *calls, const struct place *place, unsigned int function,
 	uint64_t site, struct calls_entered *entered);
 
-/* The first instruction of that call is over. */
+/* Notes that the first instruction of that call is over. */
 void calls_begin(struct calls *calls, uint64_t number);
 
-/* Numbers of those that end at a return of @function; at most @max. */
+/* Returns how many calls end at a return of @function, at most @max, with their @numbers. */
 size_t calls_return(struct calls *calls, const struct place *place, unsigned int function,
 	uint64_t *numbers, size_t max);
 
-/* Numbers of those that end at that site, innermost first; at most @max. */
+/* Returns how many calls end at that site, at most @max, with their @numbers, innermost first. */
 size_t calls_arrive(struct calls *calls, const struct place *place, uint64_t site,
 	uint64_t *numbers, size_t max);
 

@@ -21,7 +21,7 @@ static const struct family *const families[] = {
 	[PART_FWH] = &family_fwh,
 };
 
-/* The cells, then the map of those that are erased, then the counts of uses. */
+/* Holds the cells, then the map of erased granules, then the counts of uses. */
 size_t chip_memory_bytes(const struct part *part)
 {
 	return part->size_bytes + array_map_bytes(part->size_bytes) + uses_bytes(part);
@@ -138,7 +138,7 @@ int power_cut_parse(const char *text, struct power_cut *cut)
 	return 0;
 }
 
-/* Divided first where the product would not fit: no busy time is that long. */
+/* Divides before it multiplies, so that no product exceeds 64 bits. */
 uint64_t power_cut_after_ns(const struct power_cut *cut, uint64_t work_ns)
 {
 	if (!cut->is_percent)
@@ -182,8 +182,8 @@ static void lose_as_planned(struct chip *chip)
 }
 
 /*
- * No client can see when the supply reached its minimum, which is where tVSL and tPUW begin:
- * nothing is owed after a ramp.
+ * tVSL and tPUW begin when the supply reaches its minimum. No client can see that moment, so it
+ * owes neither after a ramp.
  */
 static void end_ramp(struct chip *chip)
 {
@@ -239,7 +239,7 @@ static uint32_t erased_bytes(const struct chip *chip, uint64_t now_ns)
 	uint64_t done_ns = now_ns - chip->busy_since_ns;
 
 	if (done_ns >= work_ns)
-		return 0; /* the zero corner */
+		return 0; /* at the zero corner work takes no time */
 	return (uint32_t)(size_bytes * (done_ns >> 10) / ((work_ns >> 10) + 1));
 }
 
@@ -255,7 +255,7 @@ void chip_leave_halfway(struct chip *chip, const struct chip_pending *work, uint
 			latch->replaces, chip->noise_seed);
 }
 
-/* A part that still waits for more to do has not begun. */
+/* Work begins when the part stops accepting further bytes or sectors for it. */
 void chip_abort_work(struct chip *chip, uint64_t now_ns)
 {
 	if (chip->pending.work == CHIP_WORK_NONE)
@@ -292,7 +292,7 @@ static bool has_early_wel(const struct chip *chip)
 	return chip->part->spi && chip->part->spi->early_wel.known;
 }
 
-/* Uses are counted for the draws alone: the counts' memory stays untouched without them. */
+/* Only draws need counts of uses; without draws the memory of the counts stays untouched. */
 static bool has_draws(const struct chip *chip)
 {
 	return chip->corner.kind == CORNER_DRAW || has_early_wel(chip);

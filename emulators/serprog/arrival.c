@@ -22,8 +22,9 @@ bool arrival_enable(int fd)
 }
 
 /*
- * Read between two readings of CLOCK_MONOTONIC, so that a pause between any two of them widens
- * what is known, and never shifts it. A stamp from the future: the wall clock was stepped.
+ * Reads the wall clock between two readings of CLOCK_MONOTONIC, so that a pause between readings
+ * widens the interval and never shifts it. Ignores a stamp from the future, or from before the
+ * monotonic clock began: the wall clock was stepped.
  */
 static void convert(const struct timespec *stamp, struct arrival *arrival)
 {

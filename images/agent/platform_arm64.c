@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
 /*
- * The `virt` machine: both devices have registers in memory. fw_cfg lies where QEMU has had it
- * since the machine is there (hw/arm/virt.c, base_memmap); pvpanic is the PCI device 1, whose
- * registers the kernel has put somewhere.
+ * The `virt` machine: fw_cfg and pvpanic have registers in memory. Those of fw_cfg have the same
+ * address in every QEMU (hw/arm/virt.c, base_memmap). pvpanic is PCI device 1; the kernel assigns
+ * its addresses.
  */
 #include "guest.h"
 #include "hypercall.h"
@@ -22,7 +22,7 @@
 #define FW_CFG_DMA_OFFSET 0x10
 #define PVPANIC_FOLDER "/sys/bus/pci/devices/0000:00:01.0/"
 
-/* Pages of this program that the registers are mapped over: no memory of its own is behind them. */
+/* Pages of this program that the registers of the devices replace. */
 static volatile uint8_t fw_cfg[PAGE_BYTES] __attribute__((aligned(PAGE_BYTES)));
 static volatile uint8_t pvpanic[PAGE_BYTES] __attribute__((aligned(PAGE_BYTES)));
 
@@ -42,8 +42,8 @@ static int map_registers(const char *path, uint64_t offset, volatile uint8_t *ov
 }
 
 /*
- * `START END FLAGS` of each of its regions, this one's first. A kernel that does without firmware
- * lays the regions of devices out from the start of a window, and there is no other device.
+ * The file has a line `START END FLAGS` for each region; the registers are in the first. Without
+ * firmware the kernel assigns regions from the start of a window, and there is no other device.
  */
 static bool pvpanic_begins_a_page(void)
 {
@@ -54,7 +54,7 @@ static bool pvpanic_begins_a_page(void)
 	return start != 0 && start % PAGE_BYTES == 0;
 }
 
-/* A PCI device answers once it is enabled. */
+/* A PCI device answers only after it was enabled. */
 int hypercall_init(void)
 {
 	int error = guest_write_text(PVPANIC_FOLDER "enable", "1");
@@ -68,7 +68,7 @@ int hypercall_init(void)
 	return error;
 }
 
-/* Registers that are mapped are gone with the program. */
+/* The mappings end with the program. */
 void hypercall_leave(void)
 {
 }

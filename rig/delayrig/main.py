@@ -9,7 +9,7 @@ from typing import Any, ParamSpec, TypeVar
 import click
 
 from delayrig import __version__
-from delayrig.cli.command import INTERRUPTED, nobody_reads
+from delayrig.cli.command import INTERRUPTED, drop_output
 from delayrig.cli.option_types import add_tree_option
 from delayrig.cli.verbosity import add_verbosity
 from delayrig.features.bug_report.command import bug_report
@@ -85,7 +85,7 @@ def _ended(function: Callable[P, R]) -> Callable[P, R]:
             click.echo("interrupted", err=True)
             sys.exit(INTERRUPTED)
         except BrokenPipeError:
-            sys.exit(nobody_reads())
+            sys.exit(drop_output())
 
     return inner
 

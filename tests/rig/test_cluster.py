@@ -27,7 +27,7 @@ from delayrig.model.lane import EXACT_LANE
 from delayrig.plan.cluster import TLS_FILES, ClusterOptions, check_address, check_cluster
 from delayrig.run.artifact_transfer import pack_left, unpack_left
 from delayrig.run.cell_runner import keep_result
-from delayrig.run.cluster import company, connection
+from delayrig.run.cluster import connection, other_users
 from delayrig.run.cluster.connection import connect
 from delayrig.run.cluster.kit import refusal
 from delayrig.run.cluster.preload import dask_setup
@@ -260,13 +260,13 @@ def test_without_certificates_it_starts_only_alone_or_where_everyone_is_trusted(
     who: str, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     asked = check_address("tcp://127.0.0.1:8786", None, option=who)
-    monkeypatch.setattr(company, "is_alone", lambda: False)
+    monkeypatch.setattr(other_users, "is_alone", lambda: False)
     with pytest.raises(BadInputError, match="every user of this machine") as refused:
-        company.require_trust(asked, who=who, everyone=False)
+        other_users.require_trust(asked, who=who, everyone=False)
     assert "--trust-everyone-here" in refused.value.hint
-    company.require_trust(asked, who=who, everyone=True)
-    monkeypatch.setattr(company, "is_alone", lambda: True)
-    company.require_trust(asked, who=who, everyone=False)
+    other_users.require_trust(asked, who=who, everyone=True)
+    monkeypatch.setattr(other_users, "is_alone", lambda: True)
+    other_users.require_trust(asked, who=who, everyone=False)
 
 
 def make_process(folder: Path, name: str, network: str | None) -> None:
@@ -275,18 +275,18 @@ def make_process(folder: Path, name: str, network: str | None) -> None:
         (folder / name / "ns/net").symlink_to(network)
 
 
-def test_processes_of_other_users_are_company_unless_they_have_another_network(
+def test_processes_of_other_users_are_found_unless_they_have_another_network(
     tmp_path: Path,
 ) -> None:
     mine, other = os.geteuid(), os.geteuid() + 1
     make_process(tmp_path, "self", "net:[1]")
     make_process(tmp_path, "8", "net:[2]")
-    assert company.is_alone(tmp_path, other)
+    assert other_users.is_alone(tmp_path, other)
     make_process(tmp_path, "9", None)
-    assert not company.is_alone(tmp_path, other)
+    assert not other_users.is_alone(tmp_path, other)
     make_process(tmp_path, "10", "net:[1]")
-    assert not company.is_alone(tmp_path, other)
-    assert company.is_alone(tmp_path, mine)
+    assert not other_users.is_alone(tmp_path, other)
+    assert other_users.is_alone(tmp_path, mine)
 
 
 def test_scheduler_that_others_reach_is_refused_and_says_what_they_could_do() -> None:

@@ -13,7 +13,7 @@ from delayrig.cli.verbosity import note, noted
 from delayrig.model.lane import LaneName
 from delayrig.plan.cluster import ClusterOptions, check_cluster
 from delayrig.plan.request import Choice, Request, check_connect, choose_cells, count_cells_of
-from delayrig.run.cluster.company import require_trust
+from delayrig.run.cluster.other_users import require_trust
 from delayrig.subjects.delay_function import DelayOptions
 
 
@@ -24,7 +24,7 @@ class ClusterGiven:
     everyone: bool
 
     def options(self) -> ClusterOptions | None:
-        """Returns the cluster; None: all cells run here.
+        """Returns the cluster, or None if all cells run here.
 
         Raises `BadInputError` for a wrong address, or one at which another user may listen.
         """
@@ -32,12 +32,12 @@ class ClusterGiven:
             return None
         options = check_cluster(self.address, self.tls)
         if options.address:
-            check_company(options, who="client of the scheduler", everyone=self.everyone)
+            refuse_other_users(options, who="client of the scheduler", everyone=self.everyone)
         return options
 
 
-def check_company(options: ClusterOptions, *, who: str, everyone: bool) -> None:
-    """Refuses an address that others reach, and warns where nothing keeps them out."""
+def refuse_other_users(options: ClusterOptions, *, who: str, everyone: bool) -> None:
+    """Refuses an address that other users can reach, and warns if TLS does not keep them out."""
     require_trust(options, who=who, everyone=everyone)
     if options.tls is None:
         note(f"warning: without --tls others can run any program as the {who}")
@@ -67,13 +67,13 @@ class CellsOptions:
         )
 
     def count(self, paths: Paths) -> int:
-        """Returns the number of cells of the whole plan, at most, without making them."""
+        """Returns at most how many cells the whole plan has, without making them."""
         return count_cells_of(self.plan, subjects=self.subjects, paths=paths, lane=self.lane)
 
     def request(
         self, choice: Choice, folder: Path, argv: list[str], delay: DelayOptions | None = None
     ) -> Request:
-        """Returns a request for them; raises `BadInputError` if `connect` cannot run them."""
+        """Returns a request to run `choice`; raises `BadInputError` if `connect` cannot run it."""
         check_connect(self.connect, choice.cells)
         return replace(
             choice.request(self.plan, folder, seed=self.seed, argv=argv, jobs=self.jobs),
@@ -160,7 +160,7 @@ def cell_options(*, plan: str) -> Decorator:
         click.option(
             "--jobs",
             type=click.IntRange(1),
-            help="Cells at a time; default: the CPUs, without guests half, in real time a quarter.",
+            help="Cells at a time; default: one per CPU, per two (lane host) or per four (live).",
         ),
         click.option(
             "--seed", type=click.IntRange(0), default=1, show_default=True, help="For all data."

@@ -41,7 +41,7 @@ P = ParamSpec("P")
 R = TypeVar("R")
 
 UNCONFINED = "delayrig.unconfined"
-"""The key of that option in the context of a command."""
+"""The key of `--unconfined` in the context of a command."""
 INTERRUPTED = 130
 SIGPIPE_ENDED = 141
 NO_ROOM = (errno.ENOSPC, errno.EDQUOT, errno.EFBIG)
@@ -64,8 +64,8 @@ class Hex(click.ParamType[int]):
 def gathered(name: str, kind: Callable[..., Any], *options: Decorator) -> Decorator:
     """Adds options to a command, which gets them as one value of type `kind`.
 
-    The options are those named like the parameters of `kind`; others stay the command's own. `name`
-    is the parameter of the command.
+    The value takes the options that are named like a parameter of `kind`; the command gets all
+    others itself. `name` is the command's parameter for the value.
     """
     names = list(signature(kind).parameters)
 
@@ -106,8 +106,8 @@ delay_options = gathered(
 def explained(function: Callable[P, R]) -> Callable[P, R]:
     """Prints the rig's own errors with their remedies and exits with their codes.
 
-    An unexpected exception is a fault of the rig, too: Python's own exit code would be 1, which
-    means that a flashrom was timed too short.
+    An unexpected exception is a fault of the rig, too. Python would exit with 1, which means that
+    a flashrom was timed too short.
     """
 
     @wraps(function)
@@ -117,9 +117,9 @@ def explained(function: Callable[P, R]) -> Callable[P, R]:
         except (click.ClickException, click.exceptions.Exit, click.Abort):
             raise
         except BrokenPipeError:
-            sys.exit(nobody_reads())
+            sys.exit(drop_output())
         except Exception as raised:  # noqa: BLE001 (the last resort, see above)
-            sys.exit(tell(raised))
+            sys.exit(print_error(raised))
 
     return inner
 
@@ -135,16 +135,16 @@ class RigGroup(click.Group):
     command_class = RigCommand
 
 
-def nobody_reads() -> int:
-    """Returns the exit code for a closed output, as in `| head`: that of SIGPIPE."""
+def drop_output() -> int:
+    """Drops further output, whose reader has gone (`| head`); returns the exit code of SIGPIPE."""
     with Path(os.devnull).open("w", encoding="utf-8") as nowhere:
         # Otherwise Python would try to write again when it ends.
         os.dup2(nowhere.fileno(), sys.stdout.fileno())
     return SIGPIPE_ENDED
 
 
-def tell(raised: Exception) -> ExitCode:
-    """Prints what went wrong, and the remedy where there is one; the exit code that it asks for."""
+def print_error(raised: Exception) -> ExitCode:
+    """Prints what went wrong and the remedy, if there is one; returns the exit code."""
     error = first_error(raised)
     if isinstance(error, OSError) and error.errno in NO_ROOM:
         error = RigFaultError(
@@ -166,7 +166,7 @@ def tell(raised: Exception) -> ExitCode:
 
 
 def first_error(raised: BaseException) -> BaseException:
-    """Returns the first one of those that were raised together."""
+    """Returns the first exception of a group, or the exception itself."""
     found = raised
     while isinstance(found, BaseExceptionGroup):
         found = found.exceptions[0]
@@ -194,7 +194,7 @@ def run_shown(request: Request, paths: Paths, *, how_to_go_on: str = "") -> Resu
 
 
 def until_interrupted(work: Coroutine[Any, Any, R], *, kept: str) -> R:
-    """Returns the work's result. After a signal it ends the program and says what is `kept`."""
+    """Returns the work's result; after a signal, prints what is `kept` and ends the program."""
     try:
         return asyncio.run(until_told_to_end(work))
     except (KeyboardInterrupt, asyncio.CancelledError):
@@ -209,7 +209,7 @@ def default_out(plan: str) -> Path:
 
 
 def is_unconfined() -> bool:
-    """Returns True if the command was given `--unconfined`, or the environment says the same."""
+    """Returns True if `--unconfined` was given or the environment asks for it."""
     return was_given(UNCONFINED) or is_unconfined_by_default()
 
 
@@ -227,10 +227,10 @@ def own_request(
     resume: bool = False,
     cluster: ClusterOptions | None = None,
 ) -> tuple[Request, Paths]:
-    """Returns the request of a command that runs a plan of the rig's own.
+    """Returns the request of a command that always runs the same plan of the rig.
 
-    `leaves` is the file by which an earlier run is detected. `subjects` replace the plan's own if
-    given. With `resume` it continues the run in that folder.
+    `subjects`, if given, replace the plan's. A file `leaves` in `out` shows that an earlier run is
+    there, which only `resume` continues.
     """
     paths = find_paths()
     choice = choose_cells(

@@ -28,12 +28,12 @@ from delayrig.subjects.recipes import read_recipes
 from delayrig.subjects.subject import PATH_PREFIX, current_name, known_subjects
 
 ELF = b"\x7fELF"
-NAMED = "file"
-"""A hint to shells that names of files are allowed as well."""
+FILE_NAMES = "file"
+"""The type of completion for which a shell offers file names."""
 
 
 class Word(click.ParamType[str]):
-    """One of the words that `known` lists, for completion. The command itself checks it."""
+    """A value that a shell completes from `known`. The command itself checks it."""
 
     def __init__(
         self, name: str, known: Callable[[], Iterable[str]], *, joined: str = "", file: bool = False
@@ -41,14 +41,14 @@ class Word(click.ParamType[str]):
         self.name = name
         self._known = known
         self._joined = joined
-        """The separator of several values in one word."""
+        """The separator between several values of one word; empty if it takes one value."""
         self._file = file
         """True if a file may be named instead."""
 
     def shell_complete(
         self, ctx: click.Context, param: click.Parameter, incomplete: str
     ) -> list[CompletionItem]:
-        """Returns words with that beginning; file names if there are none and a file is allowed."""
+        """Returns known words that begin like this, or file names if there are none."""
         del ctx, param
         return _offered(self._known(), incomplete, joined=self._joined, file=self._file)
 
@@ -62,11 +62,11 @@ class SubjectWord(Word):
     def __init__(self, *, or_run: bool = False) -> None:
         super().__init__("subject", _subjects, file=True)
         self._or_run = or_run
-        """True if a path may also be that of a run. Then a program must exist to be recognised."""
+        """True if a path may also name a run. Then only an existing program is a subject."""
 
     def convert(self, value: str, param: click.Parameter | None, ctx: click.Context | None) -> str:
         value = _renamed(value, current_name(value))
-        # A name comes before a file that is called so.
+        # A known name (the last two are prefixes) wins over a file of the same name.
         if not value or value.startswith(PATH_PREFIX) or value in _subjects()[:-2]:
             return value
         if value.startswith(GIT_PREFIX) or self._is_tree(value):
@@ -75,7 +75,7 @@ class SubjectWord(Word):
         return _taken(value) if (_is_program(value) if self._or_run else is_path) else value
 
     def _is_tree(self, value: str) -> bool:
-        """Returns True for a folder; where it may be a run's, for one that can be built."""
+        """Returns True for a folder of sources. If it may be a run, it must have a build file."""
         folder = Path(value)
         if not self._or_run:
             return folder.is_dir()
@@ -85,7 +85,7 @@ class SubjectWord(Word):
     def _taken_from_tree(
         self, value: str, param: click.Parameter | None, ctx: click.Context | None
     ) -> str:
-        """Keeps the sources now: they may be changed while cells run."""
+        """Copies the sources, which may change while cells run, and returns the copy's name."""
         paths = find_paths()
         if is_known(value, paths) or (ctx and ctx.resilient_parsing):
             return value
@@ -107,7 +107,7 @@ class PlanWord(Word):
 
 
 class CellWord(click.ParamType[str]):
-    """A cell's id, in the run or the plan that the command line names before it."""
+    """The id of a cell in the run or plan that stands before it on the command line."""
 
     name = "cell"
 
@@ -123,7 +123,7 @@ class CellWord(click.ParamType[str]):
 
 
 def _ids(ctx: click.Context) -> list[str]:
-    """Returns the ids of the run or plan on the command line; of the usual plan by default."""
+    """Returns the ids of cells of the run or plan on the command line, else of the usual plan."""
     from delayrig.decision.choice import USUAL_PLAN, ids_in_run
     from delayrig.plan.request import choose_cells
 
@@ -143,13 +143,13 @@ def _offered(
     anywhere: bool = False,
     file: bool = False,
 ) -> list[CompletionItem]:
-    """Returns completions of the last of several joined words."""
+    """Returns completions of a word, or of its last value if several are joined."""
     at = incomplete.rfind(joined) + 1 if joined else 0
     before, begun = incomplete[:at], incomplete[at:]
     words = [word for word in known if word.startswith(begun)]
     words = words or [word for word in known if anywhere and begun in word]
     if not words and file:
-        return [CompletionItem(incomplete, type=NAMED)]
+        return [CompletionItem(incomplete, type=FILE_NAMES)]
     return [CompletionItem(before + word) for word in words]
 
 
@@ -162,17 +162,17 @@ SUBJECT_OR_RUN = SubjectWord(or_run=True)
 PLAN_NAME = PlanWord("plan", plan_names, file=True)
 CELL = CellWord()
 TREE = "delayrig.tree"
-"""Where the context of a command notes that option."""
+"""The key of `--tree` in the context of a command."""
 
 
 def given_tree(context: click.Context | None = None) -> Path | None:
-    """Returns what `--tree` names; None where it was not given."""
+    """Returns the folder of `--tree`, or None."""
     context = context or click.get_current_context()
     return cast("Path | None", context.meta.get(TREE))
 
 
 def add_tree_option(command: click.Command) -> None:
-    """Gives `--tree` to a command that takes subjects, or to those of a group."""
+    """Adds `--tree` to a command that takes subjects, or to such commands of a group."""
 
     def noted(context: click.Context, _: click.Parameter, given: Path | None) -> None:
         context.meta[TREE] = given
@@ -184,7 +184,8 @@ def add_tree_option(command: click.Command) -> None:
         kind = click.Path(exists=True, file_okay=False, path_type=Path)
         text = f"The git tree of {GIT_PREFIX}REV; default: the one here."
         option = click.Option(["--tree"], type=kind, metavar="DIR", help=text, callback=noted)
-        option.is_eager, option.expose_value = True, False  # before subjects, whatever the order
+        # An eager option is read before subjects, whatever the order.
+        option.is_eager, option.expose_value = True, False
         command.params.append(option)
 
 
@@ -198,7 +199,7 @@ FLAGS = {
     "arch": Word("arch", lambda: list(Arch), joined=","),
     "lane": Word("lane", lambda: list(LaneName), joined=","),
 }
-"""The options that describe a cell and have a list of values."""
+"""The options that describe a cell and whose values are known."""
 
 
 def plan_option(default: str, about: str = "A plan's name, or a TOML file.") -> Callable[[FC], FC]:
@@ -207,12 +208,12 @@ def plan_option(default: str, about: str = "A plan's name, or a TOML file.") -> 
 
 
 def split_values(words: tuple[str, ...]) -> tuple[str, ...]:
-    """Returns each value once, in order, of an option that may be repeated and takes `A,B`."""
+    """Returns the values of an option that is repeated or takes `A,B`: each once, in order."""
     return tuple(dict.fromkeys(one for word in words for one in word.split(",") if one))
 
 
 def flag_option(name: str, metavar: str, text: str) -> Callable[[FC], FC]:
-    """Returns the option that describes cells by values of one kind: repeated, or as `A,B`."""
+    """Returns an option that describes cells, such as `--chip`. It is repeated or takes `A,B`."""
 
     def split(
         _context: click.Context, _option: click.Parameter, given: tuple[str, ...]

@@ -2,7 +2,7 @@
 """The decision: a pure function of the runs of both subjects.
 
 Safety comes first, then performance, then doubt. A gate judges a change: what the baseline does
-wrong as well is a warning, and does not decide. What a plan expects of a cell is not asked.
+wrong as well is only a warning. What a plan expects of a cell is ignored.
 """
 
 from collections.abc import Iterable, Mapping, Sequence
@@ -58,7 +58,7 @@ from delayrig.model.result import CellResult, Results, RunHeader, Verdict
 
 NOTHING_BESIDE = "no cell of the baseline was run to compare with, so its cost is unknown"
 COUNTED_MIPS_MIN = 50
-"""At fewer a command to the part takes ms of CPU time, which costs nobody as much."""
+"""The slowest CPU whose times count. Slower ones take ms for a command, as no real machine does."""
 SAFE = "nothing too short"
 AS_BEFORE = "nothing is too short that was not before"
 
@@ -71,7 +71,7 @@ class Terms:
     absolute: bool = False
     """Asks whether the candidate is safe by itself, whatever the baseline does."""
     questions: Mapping[str, str] = field(default_factory=dict)
-    """By place: what the plan must have answered for a Yes."""
+    """The plan's question by place; a Yes needs an answer to each."""
     known: Sequence[KnownFault] = ()
     today: date = field(default_factory=date.today)
     stored: str = ""
@@ -143,10 +143,10 @@ def decide(
 
 
 def _groups(cells: Sequence[GateCell]) -> list[FaultGroup]:
-    """Returns each fault once with all its cells, the gravest change and worst lack first.
+    """Returns each fault once with all its cells: the gravest change first, then the largest lack.
 
-    Waits that the rig asks for have no caller: those of a cell are one fault, whatever they ask. So
-    are all commands of a cell that break one rule of the part.
+    Waits that the rig itself requests have no caller: those of a cell are one fault, whatever their
+    times. So are all commands of a cell that break the same rule of the part.
     """
     found: dict[tuple[Change, str, str], list[tuple[GateCell, Fault]]] = {}
     for cell in cells:
@@ -187,7 +187,7 @@ def _unheard_lanes(watching: Iterable[Sequence[CellResult]]) -> dict[str, str]:
 
 
 def _not_judged(cells: Iterable[GateCell], unheard: Mapping[str, str]) -> list[str]:
-    """Returns what was not judged: no check of the rig answered there, or nobody does the job."""
+    """Returns lines on cells that neither flashrom did, or whose lane had no canary or control."""
     measured = [cell for cell in cells if cell.role == Role.MEASURE]
     failed = [
         cell for cell in measured if cell.outcome is Outcome.UNSEEN and cell.candidate in FAILED
@@ -204,7 +204,7 @@ Places = dict[str, list[CellResult]]
 
 
 def unanswered(candidate: Sequence[Results]) -> set[str]:
-    """Returns the canaries and controls without an answer so far, because this machine was busy."""
+    """Returns the canaries and controls that have no answer yet, because this machine was busy."""
     watching = _watching_by_id(candidate)
     return {name for name, rounds in watching.items() if all(map(is_unheard, rounds))}
 
@@ -229,18 +229,18 @@ def _grouped(cells: Iterable[tuple[str, CellResult]]) -> Places:
 
 
 def is_unheard(cell: CellResult) -> bool:
-    """Returns True if a cell in real time shows nothing, and ignoring it hides nothing."""
+    """Returns True for an inconclusive cell in real time without evidence; it can be ignored."""
     return cell.lane != EXACT_LANE and cell.verdict is Verdict.INCONCLUSIVE and not cell.evidence
 
 
 def _beside(candidate: Sequence[Results]) -> frozenset[str]:
-    """Returns the real-time lanes beside the exact one, which show only safety in one round."""
+    """Returns the lanes in real time of a gate of one round that also has exact cells."""
     lanes = {cell.lane for cell in _of_all(candidate) if cell.role == Role.MEASURE}
     return frozenset(lanes - {EXACT_LANE} if EXACT_LANE in lanes and len(candidate) == 1 else ())
 
 
 def _side(places: Places, stored: str, label: str) -> Side:
-    """Returns how the program is known; a library has a digest of its own."""
+    """Returns name, version and digest of the program, rather than of its library."""
     cells = [*chain(*places.values())]
     known = [cell for cell in cells if cell.subject.sha256 and not cell.subject.library]
     subject = next((cell.subject for cell in known or cells), None)
@@ -271,9 +271,9 @@ def _unlike(baseline: RunHeader, candidate: RunHeader) -> list[str]:
 
 
 def _machinery(header: RunHeader) -> dict[str, str]:
-    """Returns the digests that decide times.
+    """Returns the digests that decide virtual times.
 
-    Cells name other kernels, and other lanes do not count.
+    Leaves out subjects, lanes in real time, and kernels that only some cells name.
     """
     return {
         name: value
@@ -299,7 +299,7 @@ def _gravest(cells: Iterable[GateCell], doubts: Sequence[str], total: Sequence[E
 
 
 def _gravity(cell: GateCell) -> tuple[int, bool, float]:
-    """Orders cells, the worst first: wrong data, then the waits that lack most, then lost jobs."""
+    """Returns a key that sorts cells: wrong data, then the waits that lack most, then lost jobs."""
     if cell.outcome is Outcome.UNSAFE:
         is_job = all(fault.witness == JOB for fault in cell.refusing)
         is_timed = cell.margin_ns is not None or is_job
@@ -311,10 +311,7 @@ def _gravity(cell: GateCell) -> tuple[int, bool, float]:
 def _watching(
     rounds: Sequence[CellResult], unwatched: Sequence[Role], beside: frozenset[str]
 ) -> GateCell:
-    """Judges a canary or a control: if it does not answer as it must, the rig is blind.
-
-    One good answer is enough.
-    """
+    """Judges a canary or a control over all rounds; one answer as it must be is enough."""
     if rounds[0].not_provided:
         blind = Role(rounds[0].role) in unwatched
         outcome = Outcome.RIG_FAULT if blind else Outcome.UNSEEN
@@ -359,18 +356,25 @@ def _gate_cell(
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class _Judge:
+    """The judge of one place."""
+
     limits: Limits
     comparable: bool
+    """True if times of baseline and candidate can be compared."""
     stored: bool
+    """True if the baseline is a stored run."""
     absolute: bool
     beside: frozenset[str]
+    """The lanes in real time whose cells are judged for safety alone."""
     unheard: Mapping[str, str]
+    """By lane: why its canary or control gave no answer."""
     cut: Mapping[str, range]
     intervals: int
+    """The number of intervals of all comparisons in real time."""
     floor_ns: int
 
     def place(self, baseline: list[CellResult], candidate: list[CellResult]) -> GateCell:
-        """Returns the gravest that can be said of this place, over all rounds."""
+        """Returns the gravest outcome of this place over all rounds."""
         before = _worst(baseline) if baseline else None
         lost = [c for c in [*candidate, *baseline] if c.verdict is Verdict.INFRA_ERROR]
         if lost:
@@ -392,7 +396,7 @@ class _Judge:
         return _gate_cell(worst, outcome, why, before=before, faults=faults)
 
     def _unanswered(self, cell: CellResult, before: CellResult | None) -> tuple[Outcome, str]:
-        """Returns what a cell without an answer comes to: a doubt, unless nothing changed."""
+        """Returns the outcome of a cell without an answer, and why; in most cases it is a doubt."""
         still = "; it was still at work" if cell.unfinished else ""
         why = f"{cell.verdict}: {cell.reason}{still}"
         if cell.verdict is Verdict.SKIPPED:
@@ -474,7 +478,7 @@ def _left_out(rounds: Sequence[CellResult]) -> list[str]:
 
 
 def _worst(rounds: Sequence[CellResult]) -> CellResult:
-    """Returns the gravest answer; rounds without one count where too few have answered."""
+    """Returns the gravest round. Those without an answer count only if too few have answered."""
     answers = [cell for cell in rounds if not is_unheard(cell)]
     enough = len(answers) >= PAIRS_MIN
     return min(answers if enough else rounds, key=lambda cell: ORDER.index(cell.verdict))
@@ -492,7 +496,7 @@ def _is_no_change(cell: CellResult, before: CellResult) -> bool:
 
 
 def _new_doubts(cell: CellResult, before: CellResult | None) -> str:
-    """Returns what rests on figures that no datasheet gives, and the baseline does not do."""
+    """Returns evidence that the baseline lacks and that rests on figures of no datasheet."""
     known = {
         (item.witness, item.rule, item.command) for item in (before.evidence if before else [])
     }
@@ -516,7 +520,8 @@ ORDER = (
 def _skipped(cell: CellResult, before: CellResult | None) -> tuple[Outcome, str]:
     """Returns the outcome of a skipped cell.
 
-    It is no loss if the baseline was skipped as well, or if there is no such function or driver.
+    It is a doubt, unless the baseline was skipped too, or the program has no such function or
+    driver.
     """
     is_not_there = cell.reason == NOTHING_TO_ASK or cell.reason.startswith(BUILT_WITHOUT)
     if is_not_there or (before and before.verdict is Verdict.SKIPPED):

@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: GPL-2.0-or-later
-"""A subject that has little of what it needs, or finds a machine that was long awake."""
+"""Hazards in the subject's process: few resources, or a large uptime."""
 
 import re
 from collections.abc import Sequence
@@ -19,6 +19,7 @@ WRAPS_NS = {
 }
 """The uptimes at which a count of that width and unit wraps."""
 LEAD_MS = 100
+"""The time from the subject's start to the wrap, by default."""
 _FEW = re.compile(r"descriptors,([1-9][0-9]{0,3})|memory,([1-9][0-9]{0,4})|threads")
 _UPTIME = re.compile(rf"({'|'.join(WRAPS_NS)})(?:,([1-9][0-9]{{0,4}}))?")
 
@@ -34,9 +35,9 @@ class _OfSubject(Hazard):
 
 
 class Few(_OfSubject):
-    """A call that fails for want of something has waited for nothing.
+    """A lack of descriptors, memory or threads: a wait that needs one more fails at once.
 
-    Descriptors are those of the whole process: 0, 1, 2 and a serprog connection are four.
+    Descriptors 0 to 2 and a serprog connection count: they are four.
     """
 
     name = "few"
@@ -54,7 +55,7 @@ class Few(_OfSubject):
 
 
 class Uptime(_OfSubject):
-    """The subject's monotonic clock passes a limit of 32 bits while it runs."""
+    """A monotonic clock whose count wraps at 31 or 32 bits while the subject runs."""
 
     name = "uptime"
     form = "LIMIT[,LEAD_MS]"

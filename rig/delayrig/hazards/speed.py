@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: GPL-2.0-or-later
-"""Changes in the speed of a live guest's cores: in steps, by a governor, beside a busy thread."""
+"""Hazards that change the speed of a live guest's cores: steps, a governor, a busy sibling."""
 
 import itertools
 import random
@@ -23,7 +23,7 @@ SLOWEST_PART = 0.25
 SIBLING_PART = 0.6
 """The part of its own speed that a core has if its sibling is busy."""
 STOLEN_PART = 0.02
-"""The part of its own speed that is practically nothing."""
+"""The part of its own speed that a stolen core has: practically nothing."""
 GOVERNORS = ("ondemand", "schedutil", "powersave", "performance")
 _FREQUENCY = re.compile(r"([^,]+)(?:,([1-9][0-9]?))?(?:,ramp=([1-9][0-9]{0,3}))?")
 
@@ -33,7 +33,7 @@ class SpeedHazard(Hazard):
     lanes = (LaneName.LIVE,)
 
     def speed_changes(self, cell: Cell) -> Iterator[SpeedChange]:
-        """Yields the changes in the order of time, possibly without end."""
+        """Yields the changes in order of time; it may never end."""
         return iter(())
 
     def fault(self, cell: Cell, artifacts: Artifacts) -> str:
@@ -57,14 +57,16 @@ class SpeedHazard(Hazard):
 
 
 class Frequency(SpeedHazard):
-    """Slow cores until a moment, with their own speed afterwards.
+    """Cores that are slow until a moment, and have their own speed afterwards.
 
-    A measurement while they are slow, such as of a loop, is too short when they are fast.
+    A delay loop that is calibrated while they are slow is too short later.
     """
 
     name = "frequency"
     form = "WHEN[,PERCENT][,ramp=MS]"
-    about = "cores at PERCENT (25) of their speed until WHEN: accept, accept+MS or MS; then at all"
+    about = (
+        "cores at PERCENT (25) of their speed until WHEN: accept, accept+MS or MS; then full speed"
+    )
 
     def __init__(self, value: str) -> None:
         super().__init__(value)
@@ -82,7 +84,7 @@ class FrequencySteps(SpeedHazard):
     name = "frequency-steps"
     form = "RATE"
     values = RATES_HZ
-    about = "RATE times a second (1 to 100) each core is set to 25 to 100 % of its speed, as drawn"
+    about = "RATE times a second (1 to 100) each core is set to 25 to 100 % of its speed, at random"
 
     def speed_changes(self, cell: Cell) -> Iterator[SpeedChange]:
         draws = random.Random(f"frequency {cell.seed}")
@@ -93,12 +95,12 @@ class FrequencySteps(SpeedHazard):
 
 
 class Smt(SpeedHazard):
-    """A busy sibling thread on each core from time to time, which leaves it 60 % of its speed."""
+    """A sibling thread of each core, which leaves it 60 % of its speed while it is busy."""
 
     name = "smt"
     form = "RATE"
     values = RATES_HZ
-    about = "RATE times a second (1 to 100) the sibling of every core appears, and goes, as drawn"
+    about = "RATE times a second (1 to 100) each core's sibling gets busy and idle, at random"
 
     def speed_changes(self, cell: Cell) -> Iterator[SpeedChange]:
         """Yields the changes. The sibling is busy at first, because loops are calibrated then."""
@@ -134,12 +136,12 @@ class Steal(SpeedHazard):
 
 
 class Governor(SpeedHazard):
-    """A governor: the cores' speed follows their load, from a quarter when idle to all of it."""
+    """A frequency governor: an idle core has a quarter of its speed, a busy one all of it."""
 
     name = "governor"
     form = "NAME"
     values = GOVERNORS
-    about = f"who decides on frequencies: {', '.join(GOVERNORS)}"
+    about = f"the governor that sets frequencies: {', '.join(GOVERNORS)}"
 
     def pace_words(self, core_mips: Sequence[float]) -> Sequence[str]:
         return (

@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: GPL-2.0-or-later
-"""The live lane: a guest in real time, whose cores have speeds of their own, and the chip outside.
+"""The live lane: a guest in real time, each core at its own speed, and a chip outside of it.
 
 QEMU runs a thread for each core, and the plugin of emulators/cpu_plugin/ holds each to its speed.
 The emulator is a process on this host, as on the host lane, and its clock decides all verdicts.
@@ -70,8 +70,9 @@ from delayrig.model.speed import SpeedChange
 from delayrig.model.workload import Places, region_of
 from delayrig.plan.request import Request
 
-NOT_ITS_GUEST = "the live lane has x86_64 guests alone"
+ONLY_X86_64 = "the live lane has x86_64 guests alone"
 KEPT = ("events.jsonl", "image.sparse", LOG)
+"""The emulator's files that become part of the cell's results."""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -80,7 +81,7 @@ class PackedGuest:
     emulator: list[str]
     emulator_folder: Path
     stage: list[str]
-    """The emulator for the subject's rehearsal."""
+    """The command line of the emulator for the subject's rehearsal."""
     stage_folder: Path
     line_port: int
     """The port on this machine's loopback that the guest's agent calls."""
@@ -89,16 +90,16 @@ class PackedGuest:
 
 
 class Visitor(Protocol):
-    """A visitor in the guest of a cell."""
+    """A user's shell or debugger in the guest of a cell."""
 
     @property
     def extra_s(self) -> int:
-        """Returns the additional time of the subject for the visit."""
+        """Returns the seconds that a visit adds to the subject's deadline."""
 
     def entered(
         self, hardware: Hardware, assignment: Assignment, supplies: Supplies, scratch: Path
     ) -> Hardware:
-        """Returns the machine with the visitor's files, which are kept below `scratch`."""
+        """Returns `hardware` with the visitor's files, which it writes below `scratch`."""
 
     async def beside(
         self,
@@ -107,7 +108,7 @@ class Visitor(Protocol):
         paths: Paths,
         scratch: Path,
     ) -> GuestClock:
-        """Waits until the guest is done and the visitor is gone."""
+        """Runs the visitor beside the guest until both have ended; returns the guest's clock."""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -121,7 +122,7 @@ class LiveLane(GuestLane):
 
     def refusal(self, cell: Cell) -> str:
         if cell.arch is not Arch.X86_64:
-            return NOT_ITS_GUEST
+            return ONLY_X86_64
         return device_refusal(cell) or refusal_on(LaneName.LIVE, cell.hazards)
 
     def grouping(self, _cell: Cell) -> Grouping:
@@ -136,9 +137,9 @@ class LiveLane(GuestLane):
     def pack(
         self, assignment: Assignment, folder: Path, *, line_port: int, port: int, stage_port: int
     ) -> PackedGuest:
-        """Returns everything that starts for a cell, and writes its inputs below `folder`.
+        """Returns what must be started for a cell, and writes its inputs below `folder`.
 
-        The plugin's files are in the folder in which QEMU is started.
+        The CPU plugin's files are in the folder in which QEMU is started.
         """
         running = self._running(assignment, folder, Path())
         return running.packed(line_port, port, stage_port)
@@ -177,7 +178,7 @@ class _RunningCell:
     scratch: Path
     pace: Pace
     net: PrivateNet | None = None
-    """The network of the cell, if it is not this machine's."""
+    """The cell's network namespace, if it has its own."""
 
     @property
     def watch(self) -> DelayWatch:
@@ -189,7 +190,7 @@ class _RunningCell:
 
     @property
     def stage(self) -> Path:
-        """Returns the folder of the other emulator, for the subject's rehearsal."""
+        """Returns the folder of the rehearsal's emulator."""
         return self.scratch / "stage"
 
     async def run(self, line: Line) -> dict[str, bytes]:
@@ -236,8 +237,8 @@ class _RunningCell:
         entries = await read_results(machine, shape_of(self.assignment.cell), self.scratch)
         self.assignment.watch.ended(READ_BACK)
         ended = await emulator.end()
-        told: list[Event] = [*filter(None, [emulator.rights]), clock.rate, ended]
-        entries["agent.jsonl"] = self._merged(entries.get("agent.jsonl", b""), clock, told)
+        outside: list[Event] = [*filter(None, [emulator.rights]), clock.rate, ended]
+        entries["agent.jsonl"] = self._merged(entries.get("agent.jsonl", b""), clock, outside)
         put_library_client_on_clock_of(entries, "the agent's events")
         for name in KEPT:
             if (self.folder / name).is_file():
@@ -245,13 +246,14 @@ class _RunningCell:
         shutil.copyfile(self.pace.trace, self.assignment.folder / "pace.jsonl")
         return entries
 
-    def _merged(self, agent: bytes, clock: GuestClock, told: list[Event]) -> bytes:
+    def _merged(self, agent: bytes, clock: GuestClock, outside: list[Event]) -> bytes:
+        """Returns the agent's events, those from outside and those of the pace, in order."""
         guest = clock.translate(parse_events(agent, source="the agent's events"))
         began, ended = first(guest, SubjectStart), first(guest, SubjectEnd)
         began_ns = began.t_ns if began else 0
         ended_ns = ended.t_ns if ended else began_ns
         paced = pace_events(self.pace.trace.read_bytes(), began_ns, ended_ns)
-        events: list[Event] = [*guest, *told, *paced]
+        events: list[Event] = [*guest, *outside, *paced]
         events.sort(key=event_time_ns)
         return encode_events(events)
 
@@ -267,10 +269,9 @@ class _RunningCell:
         return str(self.scratch / TERMINAL)
 
     def _emulator_words(self, *, rehearsal: bool = False) -> list[str]:
-        """Returns the emulator's words.
+        """Returns the emulator's command line.
 
-        The one for the rehearsal has the same part, without link and faults, and its events are not
-        used.
+        In the rehearsal it has the same part without link and faults; its events are not read.
         """
         cell = self.assignment.cell
         if rehearsal:

@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: GPL-2.0-or-later
-"""The logs of a guest and its QEMU. Errors quote their end, and they must not fill the disk."""
+"""The logs of a guest and of its QEMU: limits their size, and quotes their ends in errors."""
 
 import asyncio
 import os
@@ -15,6 +15,7 @@ T = TypeVar("T")
 LOG_BYTES_MAX = 4 << 20
 """The limit of a log. A guest that boots and runs its cell writes some hundred bytes."""
 LOOK_S = 0.5
+"""The interval between two looks at the size of the logs."""
 TAIL_LINES = 4
 LOGS = ("console.log", "qemu.log")
 
@@ -51,7 +52,7 @@ def _is_too_long(log: Path) -> bool:
 
 @contextmanager
 def with_log_tails(folder: Path, names: Sequence[str]) -> Iterator[None]:
-    """Adds the last lines of these logs to a `LostGuestError` that passes."""
+    """Adds the last lines of these logs to a `LostGuestError` of its block."""
     try:
         yield
     except LostGuestError as error:

@@ -24,7 +24,7 @@ Component = dict[str, Any]
 
 
 def bill_of_materials(components: Iterable[Component], *, version: str) -> dict[str, Any]:
-    """Returns the document with each component once, in the order of their references."""
+    """Returns the document, with each component once, sorted by reference."""
     by_ref = {component["bom-ref"]: component for component in components}
     return {
         **FORMAT,
@@ -37,7 +37,7 @@ def bill_of_materials(components: Iterable[Component], *, version: str) -> dict[
 def image_components(
     images: Mapping[Arch, GuestImage], subjects: Iterable[Subject], kernels: Mapping[str, Kernel]
 ) -> Iterator[Component]:
-    """Yields kernels, busybox and subjects with their digests, and their packages."""
+    """Yields kernels, busybox and subjects with their digests, each with its packages."""
     for arch, image in images.items():
         yield _file(labelled("kernel", arch), image.kernel_sha256)
         yield _file(labelled("busybox", arch), image.busybox_sha256)
@@ -51,7 +51,7 @@ def image_components(
 
 
 def python_components(distributions: Iterable[Distribution]) -> Iterator[Component]:
-    """Yields the packages of an environment: `importlib.metadata.distributions()`."""
+    """Yields the packages of a Python environment (`importlib.metadata.distributions()`)."""
     for distribution in distributions:
         name, version = distribution.metadata["Name"], distribution.version
         purl = f"pkg:pypi/{name.lower().replace('_', '-')}@{quote(version, safe='')}"

@@ -7,7 +7,7 @@ from pathlib import Path
 import click
 
 from delayrig.base.paths import find_paths
-from delayrig.cli.cells import check_company, tls_option, trust_option
+from delayrig.cli.cells import refuse_other_users, tls_option, trust_option
 from delayrig.cli.command import RigCommand, until_interrupted
 from delayrig.cli.verbosity import note, plain_text
 from delayrig.plan.cluster import check_address
@@ -26,7 +26,7 @@ def scheduler(address: str, tls: Path | None, everyone: bool) -> None:
     ADDRESS is where it listens: tcp://HOST:PORT.  [default: tcp://127.0.0.1:8786]
     """
     options = check_address(address, tls, option="scheduler")
-    check_company(options, who="scheduler", everyone=everyone)
+    refuse_other_users(options, who="scheduler", everyone=everyone)
     from delayrig.run.cluster.connection import serve_scheduler
 
     note(f"scheduler at {options.address}")
@@ -45,7 +45,7 @@ def worker(address: str, tls: Path | None, everyone: bool, jobs: int | None) -> 
     ADDRESS is that of `rig/rig scheduler`.  [default: tcp://127.0.0.1:8786]
     """
     options = check_address(address, tls, option="worker")
-    check_company(options, who="worker", everyone=everyone)
+    refuse_other_users(options, who="worker", everyone=everyone)
     from delayrig.run.cluster.connection import serve_worker
 
     note(f"worker of {options.address}")

@@ -28,8 +28,8 @@ from delayrig.cli.command import (
     first_error,
     gathered,
     is_unconfined,
+    print_error,
     run_progress,
-    tell,
     until_interrupted,
 )
 from delayrig.cli.option_types import PLAN_NAME, SUBJECT, SUBJECT_OR_RUN, given_tree
@@ -89,22 +89,22 @@ from delayrig.subjects.saved_programs import programs_beside
 
 PLAN = "gate"
 LIMITS = {
-    "slowdown": "How much longer any cell may take; up to 50 ms are no reason.",
-    "cpu": "How much more CPU time it may take; up to 50 ms are no reason.",
-    "total-slowdown": "How much longer all exact cells together may take.",
-    "total-cpu": "How much more CPU time they may take.",
+    "slowdown": "How much longer each cell may take; up to 50 ms are ignored.",
+    "cpu": "How much more CPU time each cell may take; up to 50 ms are ignored.",
+    "total-slowdown": "How much longer all cells in virtual time may take together.",
+    "total-cpu": "How much more CPU time they may take together.",
 }
 """The allowed excess over the baseline in percent, by option."""
 
 
 class _AbortingError(click.UsageError):
-    """A usage error that ends a bisection, because it would occur in each revision."""
+    """A usage error, which ends a bisection because each revision would have it."""
 
     exit_code = ABORT
 
 
 class _GateCommand(RigCommand):
-    """A command whose usage errors convict no revision: `git bisect run` takes 2 for bad."""
+    """A command whose usage errors do not exit with 2, which `git bisect run` takes for bad."""
 
     def make_context(
         self,
@@ -165,21 +165,21 @@ def _limit_option(name: str, about: str) -> Callable[[FC], FC]:
     "--baseline",
     type=SUBJECT_OR_RUN,
     metavar="S|RUN",
-    help="What is there: a subject, or a stored run.  [default: where the work tree of --tree left"
+    help="What is in use: a subject, or a stored run.  [default: where the work tree of --tree left"
     " the branch upstream, or its last commit]",
 )
 @click.option(
     "--candidate",
     type=SUBJECT,
     metavar="S",
-    help="What is to go in: a subject.  [default: the work tree of --tree, as it is]",
+    help="What is to take its place: a subject.  [default: the work tree of --tree, as it is]",
 )
 @click.option(
     "--label",
     "labels",
     multiple=True,
     metavar="[SIDE=]NAME",
-    help="What answers call the candidate, or the SIDE (baseline, candidate).",
+    help="The name of the candidate, or of SIDE (baseline, candidate), in answers.",
 )
 @click.option(
     "--plan",
@@ -205,12 +205,12 @@ def _limit_option(name: str, about: str) -> Callable[[FC], FC]:
     type=click.Choice(("doubt", "ok")),
     default="doubt",
     show_default=True,
-    help="What a changed wait comes to that no cell reached.",
+    help="What the answer is if no cell reached a changed wait.",
 )
 @click.option(
     "--rounds",
     type=click.IntRange(1),
-    help=f"Of cells of real time.  [default: {2 * PAIRS_MIN}, or 1 against RUN]",
+    help=f"Runs of each cell of real time.  [default: {2 * PAIRS_MIN}, or 1 against RUN]",
 )
 @click.option("--build", default="", metavar="CMD", help="Builds the candidate first, in a shell.")
 @click.option("--bisect", is_flag=True, help="Exit codes for `git bisect run`.")
@@ -228,16 +228,17 @@ def _limit_option(name: str, about: str) -> Callable[[FC], FC]:
 def gate(options: _Options) -> None:
     """Decides whether the candidate may take the baseline's place.
 
-    Both run in the same cells. `--tree .` gates the change that is in this folder. Exits 1 where
-    anything is too short that was not before, or worse; else 3 where the candidate takes more than
-    it may, 4 where what changed cannot be judged, and 0. Faults of both are warnings.
+    Both run in the same cells. `--tree .` gates the change in this folder. Exits 1 if a fault is
+    new or worse; else 3 if the candidate costs more than it may; else 4 if what changed cannot be
+    judged; else 0. Faults of both are warnings.
     """
     try:
         code = _gate(options)
     except Exception as raised:
         if not options.bisect:
             raise
-        sys.exit(bisect_code(tell(raised), untestable=isinstance(first_error(raised), BuildError)))
+        is_untestable = isinstance(first_error(raised), BuildError)
+        sys.exit(bisect_code(print_error(raised), untestable=is_untestable))
     sys.exit(bisect_code(code) if options.bisect else code)
 
 
@@ -255,7 +256,7 @@ def _gate(options: _Options) -> ExitCode:
     folder = request.candidate.out
     with run_progress() as progress:
         runs = until_interrupted(
-            run_rounds(request, paths, _Telling(progress, _early(request, options))),
+            run_rounds(request, paths, _GateProgress(progress, _early(request, options))),
             kept=f"finished cells are kept in {folder}",
         )
     seen = (cell for sides in runs for results in sides for cell in results.cells)
@@ -275,8 +276,8 @@ def _gate(options: _Options) -> ExitCode:
 
 
 @dataclass(frozen=True, slots=True)
-class _Telling:
-    """The progress of a gate, which tells a No as soon as it is certain."""
+class _GateProgress:
+    """The progress of a gate, which also prints a No as soon as it is certain."""
 
     progress: RunProgress
     early: EarlyAnswer
@@ -304,7 +305,7 @@ def _early(request: GateRequest, options: _Options) -> EarlyAnswer:
 
 
 def _with_both_sides(options: _Options, paths: Paths) -> _Options:
-    """Takes a side that is not named from `--tree`, and says which it is."""
+    """Takes a missing side from `--tree`, and prints what it took."""
     tree = given_tree()
     if tree is None and (options.baseline is None or options.candidate is None):
         missing = "--baseline" if options.baseline is None else "--candidate"
@@ -327,7 +328,7 @@ def _build(options: _Options) -> None:
     try:
         build_candidate(options.build)
     except KeyboardInterrupt:
-        # This is not click's exit code, which convicts: git must end its bisection.
+        # git must end its bisection; click would exit with 1, which means a bad revision.
         click.echo("interrupted; nothing was run", err=True)
         sys.exit(INTERRUPTED)
     check_built(options.candidate or "")
@@ -344,7 +345,7 @@ def _list_cells(request: GateRequest) -> None:
 
 
 def _request(options: _Options, paths: Paths) -> GateRequest:
-    """Checks all that can be checked before anything is run."""
+    """Returns the request, after each check that is possible before anything runs."""
     baseline, subject = options.baseline or "", options.candidate or ""
     is_run = not is_subject(baseline, read_recipes(paths.checkout))
     stored = read_baseline(Path(baseline)) if is_run else None
@@ -361,7 +362,7 @@ def _request(options: _Options, paths: Paths) -> GateRequest:
     )
     cells = cells_of(subject, choice.cells, watched=True)
     check_watched(cells, plan)
-    # Nothing is certain before these have answered.
+    # Canaries and controls come first: before their answers nothing is certain.
     cells.sort(key=lambda cell: cell.role not in WATCHING)
     check_connect(options.connect, choice.cells)
     if stored:
@@ -386,7 +387,7 @@ def _request(options: _Options, paths: Paths) -> GateRequest:
         baseline=None if stored else replace(candidate, cells=theirs),
         candidate=candidate,
         stored=stored,
-        # A stored baseline has no halves of pairs.
+        # A stored baseline makes no pairs.
         rounds=(options.rounds or (1 if stored else 2 * PAIRS_MIN)) if is_real else 1,
         questions=choice.questions,
         labels=labels_of(options.labels, {BASELINE: baseline, CANDIDATE: subject}, paths),
@@ -408,7 +409,7 @@ def _first(
 
 
 def _from_here(folder: Path) -> str:
-    """Returns the folder as typed where the gate ran: a job's own folder is on no other machine."""
+    """Returns the folder relative to this one, so that another machine can use the command."""
     return str(folder.relative_to(Path.cwd()) if folder.is_relative_to(Path.cwd()) else folder)
 
 
@@ -432,7 +433,7 @@ def _decide(
 
 
 def _known_faults(request: GateRequest, options: _Options) -> list[KnownFault]:
-    """Returns the faults of the file that was named, else of the one in the candidate's tree."""
+    """Returns the faults of the file that the user named, else of that in the candidate's tree."""
     in_tree = request.tree / KNOWN_FAULTS if request.tree else None
     if options.known_faults is None and (in_tree is None or not in_tree.is_file()):
         return []
@@ -443,7 +444,7 @@ def _known_faults(request: GateRequest, options: _Options) -> list[KnownFault]:
 def _changed_waits(
     request: GateRequest, options: _Options, paths: Paths
 ) -> tuple[list[str], list[str]]:
-    """Returns in words where changed waits were seen, and which ones no cell reached."""
+    """Returns lines on the changed waits that cells reached, and on those that none reached."""
     folder, stored = request.candidate.out, request.stored
     theirs = [stored.folder] if stored else rounds_of(folder, BASELINE)
     changed = find_changed_waits(theirs, rounds_of(folder, CANDIDATE), paths)

@@ -21,7 +21,7 @@ from delayrig.subjects.finder.code_map import read_code_map
 from delayrig.subjects.subject import PARTS
 
 REACHED = "reached.json"
-"""The file of what cells reached, in the folder of state."""
+"""The file in the folder of state that has the functions which cells reached."""
 Reached = dict[str, set[str]]
 """The names of functions on the call stacks of a cell's waits, by the cell's place."""
 
@@ -37,14 +37,14 @@ def reached_in(cells: Iterable[CellResult]) -> Reached:
 
 
 def read_reached(file: Path) -> Reached:
-    """Returns what earlier gates reached; a file that cannot be read is as none."""
+    """Returns what earlier gates reached; nothing if the file cannot be read."""
     with contextlib.suppress(OSError, msgspec.DecodeError):
         return msgspec.json.decode(file.read_bytes(), type=Reached)
     return {}
 
 
 def keep_reached(file: Path, cells: Iterable[CellResult]) -> None:
-    """Adds the cells to the file; one that cannot be written changes only an order."""
+    """Adds what cells reached to the file. If that fails, the next order is worse, no more."""
     with contextlib.suppress(OSError):
         replace_file(file, msgspec.json.encode(read_reached(file) | reached_in(cells)))
 
@@ -57,12 +57,12 @@ class FirstCells:
     """The folders of the saved programs: the baseline's, and the candidate's."""
     reached: Reached
     watching: Collection[str]
-    """The places of canaries and controls, without which nothing is certain."""
+    """The places of canaries and controls: without their answers nothing is certain."""
     kept: Path
-    """A folder for what is read from programs."""
+    """The folder in which code maps of programs are cached."""
 
     def places(self) -> Collection[str]:
-        """Returns the places of these cells; none where nothing is known, or a name is missing."""
+        """Returns the places of the cells to run first; none if no function is known by name."""
         if not self.reached:
             return ()
         before, after = map(self._functions, self.sides)
@@ -72,7 +72,7 @@ class FirstCells:
         return places.union(self.watching) if places else ()
 
     def _functions(self, folder: Path) -> list[Placed]:
-        """Returns the functions of a saved program; none if there are none with names."""
+        """Returns the functions of a saved program; none if it has no names for them."""
         found: list[Placed] = []
         for part in filter(Path.is_file, sorted((folder / PARTS).rglob("*"))):
             try:

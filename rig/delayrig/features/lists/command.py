@@ -27,7 +27,9 @@ from delayrig.subjects.subject import (
     provide_subject,
 )
 
-FOUND = ("name", "file", "address", "size", "argument", "unit_ns", "found_by", "doubt", "counters")
+FUNCTION_KEYS = (
+    *("name", "file", "address", "size", "argument", "unit_ns", "found_by", "doubt", "counters"),
+)
 """The keys of a delay function in JSON."""
 
 
@@ -85,15 +87,15 @@ def machines() -> None:
     "--arch",
     type=click.Choice([arch.value for arch in Arch]),
     default=Arch.X86_64.value,
-    help="What it is built for.",
+    help="The architecture of SUBJECT.",
 )
 @delay_options
 @answers
 def subjects(subject: str, arch: str, delay: DelayOptions) -> None:
     """Lists the flashroms that can be tested; for one SUBJECT, its delay functions.
 
-    Each function has its place and how it was found, the requests of its callers, and the waits
-    outside of such functions.
+    It prints where each function is, how it was found and which times its callers request, then the
+    waits outside of delay functions.
     """
     paths = find_paths()
     recipes = read_recipes(paths.checkout)
@@ -115,7 +117,7 @@ def _facts(subject: Subject, delay: DelayOptions) -> dict[str, object]:
         "subject": subject.label,
         "sha256": subject.program_sha256,
         "delay_functions": [
-            {key: getattr(found, key) for key in FOUND}
+            {key: getattr(found, key) for key in FUNCTION_KEYS}
             for found in find_delay_functions(subject, delay)
         ],
         "direct_waits": direct_waits(subject, delay),
@@ -130,7 +132,7 @@ def subject_lines() -> Iterator[str]:
 
 
 def _programs(name: str, arch: Arch, recipes: Recipes, paths: Paths) -> Iterator[Subject]:
-    """Yields the program, and the library of the same build if one is known."""
+    """Yields the program, then the library of the same build if there is one."""
     yield provide_subject(name, recipes, paths, say_making, arch)
     library = provide_library(name, recipes, paths, say_making) if arch is Arch.X86_64 else None
     if library is not None:

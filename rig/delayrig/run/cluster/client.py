@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: GPL-2.0-or-later
-"""Runs cells on the workers of a scheduler: which workers are suitable, and who runs which cell."""
+"""Chooses the suitable workers of a Dask scheduler, and runs cells on them."""
 
 import asyncio
 import contextlib
@@ -38,7 +38,7 @@ from delayrig.run.single_run import SingleRun
 BATCH_CELLS_MAX = 16
 LOG_LINES = 50
 LOOKS_EACH_S = 1.0
-"""The interval of looking for new workers."""
+"""The interval between two looks for new workers."""
 WORKER_LOOKS = 60
 NOT_READY_S = 0.1
 """The time after which a batch is sent again if a refused worker got it."""
@@ -60,12 +60,12 @@ async def open_cluster(
 
 
 class Cluster:
-    """Workers, known by the names that they keep when Dask restarts them."""
+    """Workers, each known by its name, which it keeps when Dask restarts it."""
 
     def __init__(
         self, client: Client, paths: Paths, preparing: Preparing, *, looks: int | None
     ) -> None:
-        """Looks `looks` times for a first worker; None: until there is one."""
+        """Takes the number of looks for a first worker; None: without limit."""
         self._client = client
         self._paths = paths
         self._preparing = preparing
@@ -73,9 +73,9 @@ class Cluster:
         self._kits: dict[SingleRun, Kit] = {}
         self._greeting = asyncio.Lock()
         self._greeted: dict[str, str] = {}
-        """By address why it was refused; empty where it is ready."""
+        """By a worker's address: why it was refused; empty if it is ready."""
         self._ready: dict[str, str] = {}
-        """By name the address that it has now."""
+        """By the name of a ready worker: its present address."""
         self._slots = 0
 
     async def work(
@@ -95,7 +95,7 @@ class Cluster:
     async def _hire(
         self, group: asyncio.TaskGroup, scheduler: Scheduler[Item], finished: Finished
     ) -> None:
-        """Starts a slot for each thread of each worker, also of those that come later."""
+        """Starts a slot for each thread of each worker, also of workers that come later."""
         slots: list[asyncio.Task[None]] = []
         known: set[str] = set()
         while not slots or not all(slot.done() for slot in slots):
@@ -109,9 +109,9 @@ class Cluster:
                 await asyncio.wait(slots, timeout=LOOKS_EACH_S)
 
     async def _slot(self, scheduler: Scheduler[Item], finished: Finished) -> None:
-        """Runs batches of cells. There is one slot for each thread, so one is always free.
+        """Runs one batch of cells at a time. There are as many slots as threads of workers.
 
-        If workers were lost with a batch, each of its cells is run alone to see whose fault it was.
+        If workers were lost with a batch, each of its cells is run alone to find the one at fault.
         """
         todo: deque[Item] = deque()
         alone = False
@@ -129,15 +129,15 @@ class Cluster:
                     todo.popleft()
 
     def _batch_cells(self, scheduler: Scheduler[Item]) -> int:
-        """Returns the size of a batch.
+        """Returns the size of the next batch, which shrinks toward the end of the work.
 
-        It falls with the remaining cells, so slow workers do not delay the end.
+        So no slow worker has many cells left when all others are done.
         """
         fair = len(scheduler) // (2 * max(self._slots, 1))
         return max(1, min(BATCH_CELLS_MAX, fair))
 
     async def _results(self, batch: Sequence[Item]) -> list[CellResult]:
-        """Returns results of the batch's first cells; none if workers were lost with several."""
+        """Returns results of the first cells; none if workers were lost with several cells."""
         try:
             left = await self._left(batch)
         except KilledWorker as error:
@@ -157,10 +157,10 @@ class Cluster:
     async def _left(self, batch: Sequence[Item]) -> list[bytes]:
         """Returns the files of the batch's cells.
 
-        Dask runs it on an idle thread, and again if a worker is lost with it. Workers are named by
-        their hosts, because Dask never gives a task that names a lost worker's address to its
-        replacement. If a refused worker shares the host, they are named by address: otherwise the
-        refused one may get every batch, because it is idle.
+        Dask runs the batch on an idle thread, and again if its worker is lost. The allowed workers
+        are named by host: the replacement of a lost worker has another address. Where a refused
+        worker shares the host they are named by address: the refused one is idle, and would get
+        every batch.
         """
         cells = [(self._kits[run].id, cell) for run, cell in batch]
         while True:
@@ -180,7 +180,7 @@ class Cluster:
         return sorted({each if _host(each) in shared else _host(each) for each in ready})
 
     async def _last_words(self, error: KilledWorker) -> str:
-        """Returns the messages of the workers' nannies, which answer once a worker is back."""
+        """Returns why workers ended, from their nannies, which answer once a worker is back."""
         await self._await_worker()
         logs = await self._client.get_worker_logs(n=LOG_LINES, nanny=True)
         said = {line for log in logs.values() for level, line in log if "killed" in line}
@@ -200,7 +200,7 @@ class Cluster:
             )
 
     async def _await_worker(self) -> None:
-        """Waits until there is a worker, or one is refused, or the time is over."""
+        """Waits until a worker is ready or was refused, or all looks are over."""
         for _ in count() if self._looks is None else range(self._looks):
             if await self._greet() or any(self._greeted.values()):
                 break
@@ -264,7 +264,7 @@ class Cluster:
         return answers
 
     async def _leave(self) -> None:
-        """Makes foreign workers forget the run."""
+        """Makes workers that others started forget this run."""
         with contextlib.suppress(Exception):
             for kit in self._kits.values():
                 await self._ask(list(self._ready.values()), close_kit, kit.id)

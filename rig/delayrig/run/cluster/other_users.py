@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: GPL-2.0-or-later
-"""Finds out who else can connect: Dask runs what it is sent, so without TLS all are trusted."""
+"""Finds out if other users can connect. Without TLS Dask runs whatever anybody sends it."""
 
 import os
 import subprocess
@@ -9,7 +9,7 @@ from delayrig.base.errors import BadInputError, RigFaultError
 from delayrig.plan.cluster import ClusterOptions
 
 DAYS = "30"
-"""The life of a run's certificates, which lie in its scratch folder and go with it."""
+"""The life of a run's certificates; they are deleted with its scratch folder."""
 
 
 def require_trust(asked: ClusterOptions, *, who: str, everyone: bool) -> None:
@@ -23,9 +23,9 @@ def require_trust(asked: ClusterOptions, *, who: str, everyone: bool) -> None:
 
 
 def is_alone(processes: Path = Path("/proc"), user: int | None = None) -> bool:
-    """Returns True if all processes that may have this network are the user's (default: ours).
+    """Returns True if all processes in this network namespace are the user's (default: ours).
 
-    A process that does not tell its network counts as one that has this one.
+    A process whose namespace cannot be read counts as one in this namespace.
     """
     own, network = os.geteuid() if user is None else user, _network_of(processes / "self")
     for each in processes.iterdir():
@@ -46,7 +46,7 @@ def _network_of(process: Path) -> str | None:
 
 
 def make_certificate(folder: Path) -> None:
-    """Makes a key and a certificate that is its own authority: `TLS_FILES` of one run."""
+    """Makes the `TLS_FILES` of one run: a key, and a certificate that it signs itself."""
     key = ("-newkey", "ec", "-pkeyopt", "ec_paramgen_curve:prime256v1", "-nodes")
     made = ("-keyout", "key.pem", "-out", "cert.pem", "-days", DAYS, "-subj", "/CN=run")
     try:
