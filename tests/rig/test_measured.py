@@ -2,6 +2,7 @@
 """Pages of measured figures, and rows that a document quotes."""
 
 from delayrig.decision.decision import Decision, Limits, Outcome, Side
+from delayrig.features.documents.by_programmer import cost_rows, verdict_rows
 from delayrig.features.documents.measured import (
     GATE_MARK,
     RUN_MARK,
@@ -17,7 +18,7 @@ from delayrig.features.documents.measured import (
 from delayrig.features.selfcheck.known_bad import Answered, KnownBad
 from delayrig.model.cell import Role
 from delayrig.model.phases import TimeSplit
-from delayrig.model.result import CpuTime, DelayCount, Results, Verdict
+from delayrig.model.result import CellResult, CpuTime, DelayCount, Results, Verdict
 from delayrig.present.results import evidence_lines
 from delayrig.subjects.known_bad import Kind, Sight
 from msgspec.structs import replace
@@ -42,6 +43,10 @@ def run_of(*visible_ns: int) -> Results:
     return Results(run=make_run_header(), cells=cells, contrasts=[])
 
 
+def run_with(*cells: CellResult) -> Results:
+    return Results(run=make_run_header(), cells=list(cells), contrasts=[])
+
+
 def controls_of(run: Results) -> Results:
     """Returns the run with controls for cells, which each have a row on its page."""
     return replace(run, cells=[replace(cell, role=Role.CONTROL) for cell in run.cells])
@@ -56,7 +61,7 @@ def test_subjects_of_a_situation_share_a_row_with_their_times_and_verdicts() -> 
     good, other = run_of(20, 30).cells
     facts = replace(good.subject, name="debian:sid")
     bad = replace(good, subject=facts, verdict=Verdict.TOO_SHORT)
-    page = run_page(Results(run=make_run_header(), cells=[good, bad, other], contrasts=[]), "")
+    page = run_page(run_with(good, bad, other), "")
     rows = [line for line in page.splitlines() if "/0.500" in line]
     assert rows[0].endswith(" 1.000/0.500  too_short 1.000/0.500")
     assert rows[1].endswith(" 2.000/0.500  -")
@@ -167,7 +172,7 @@ def test_page_of_firmwares_has_a_row_a_device_and_a_column_a_flashrom() -> None:
     facts = replace(old.subject, name="debian:sid", version="1.8.0")
     new = replace(old, subject=facts, verdict=Verdict.HUNG)
     other = replace(old, hazards=["link:exec-acks=1"])
-    page = firmwares_page(Results(run=make_run_header(), cells=[old, new, other], contrasts=[]))
+    page = firmwares_page(run_with(old, new, other))
     assert "| `debian:sid` 1.8.0 |" in page
     lines = page.splitlines()
     assert any(line.startswith("| `starts:asleep`+`silent=1` |") for line in lines)
@@ -179,9 +184,28 @@ def test_page_of_the_newest_has_versions_and_what_convicts() -> None:
     good, bad = run_of(20, 30).cells
     facts = replace(bad.subject, name="debian:sid", version="1.8.0")
     bad = replace(bad, subject=facts, verdict=Verdict.TOO_SHORT, evidence=[make_evidence()])
-    page = newest_page(Results(run=make_run_header(), cells=[good, bad], contrasts=[]))
+    page = newest_page(run_with(good, bad), run_with())
     assert "| `debian:sid` | 1.8.0 |" in page
     told = page[page.index("What convicts them, ") :]
     assert f"too_short {bad.id}" in told
     assert all(line in told for line in evidence_lines(bad))
     assert good.id not in told
+
+
+def test_rows_by_programmer_count_verdicts_and_compare_costs() -> None:
+    wire, *_ = run_of(20).cells
+    wire = replace(wire, programmer="serprog:ip", region_bytes=128 << 10, host_s=2.0)
+    card = replace(wire, programmer="nicintel", host_s=5.0, time_ns=TimeSplit(total=1_500_000_000))
+    other = replace(card.subject, name="debian:sid")
+    failed = replace(card, subject=other, verdict=Verdict.OP_FAILED, host_s=90.0)
+    small = replace(failed, region_bytes=4096, verdict=Verdict.SKIPPED)
+    run = run_with(wire, card, failed, small)
+    assert [row[3:] for row in verdict_rows(run)] == [
+        ("bundled", "debian:sid"),
+        ("1 pass", "-"),
+        ("1 pass", "1 op_failed, 1 skipped"),
+    ]
+    (_, *costs) = cost_rows(run)
+    assert [row[2] for row in costs] == ["1.00", "2.50"]
+    assert costs[1][3].startswith("1.500/")
+    assert costs[1][4] == "op_failed"

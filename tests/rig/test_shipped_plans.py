@@ -23,8 +23,8 @@ from tests.rig.plan_texts import CHIPS, levels, shipped
 SHIPPED = [
     *("chips", "default", "firmwares", "full", "gate", "known-bad", "live", "live-hazards"),
     "long-jobs",
-    *("never-accused", "newest", "old-clocks", "past-mistakes", "proposal", "releases"),
-    *("smoke", "survey"),
+    *("never-accused", "newest", "old-clocks", "past-mistakes", "programmers", "proposal"),
+    *("releases", "smoke", "survey"),
     *("threshold", "write-time"),
 ]
 DEMONSTRATING = ["default", "full", "smoke"]

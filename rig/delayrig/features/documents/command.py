@@ -45,6 +45,7 @@ RUNS = {
     "strangers": ("selfcheck", "known-bad", "--stripped", "--renamed"),
     "never-accused": ("run", "--plan", "never-accused"),
     "newest": ("run", "--plan", "newest"),
+    "programmers": ("run", "--plan", "programmers"),
     "firmwares": ("run", "--plan", "firmwares"),
 }
 WITH_DELAYS = ("default", "gate/baseline", "gate/candidate")
@@ -104,7 +105,7 @@ def write_text(path: Path, text: str) -> None:
 def measure(only: Sequence[str], out: Path | None) -> None:
     """Measures the figures of documents, and writes them there and into rig/docs/measured/.
 
-    All parts take about half an hour on two cores.
+    All parts take about an hour on two cores.
     """
     checkout = find_paths().checkout
     folder = out or default_out("measured")
@@ -146,8 +147,6 @@ def _write(part: str, folder: Path, checkout: Path) -> None:
     elif part == "gate":
         decision = read_decision(folder / part)
         _quote(checkout, lambda text: requoted_answer(text, decision))
-    elif part == "newest":
-        write_text(pages / "newest.md", newest_page(read_results(folder / part)))
     elif part == "firmwares":
         write_text(pages / "firmwares.md", firmwares_page(read_results(folder / part)))
 
@@ -163,8 +162,13 @@ def _known_bad(folder: Path) -> str:
     return known_bad_page(plain, strange, read_results(folder / "never-accused"))
 
 
+def _newest(folder: Path) -> str:
+    return newest_page(*(read_results(folder / part) for part in ("newest", "programmers")))
+
+
 JOINED: dict[str, tuple[tuple[str, ...], Callable[[Path], str]]] = {
     "gate.md": (("default", "gate"), _gate),
+    "newest.md": (("newest", "programmers"), _newest),
     "known-bad.md": (("known-bad", "strangers", "never-accused"), _known_bad),
 }
 """The pages that need several parts."""

@@ -16,6 +16,12 @@ from rich.console import Console
 from rich.markup import escape
 
 from delayrig.decision.decision import Decision
+from delayrig.features.documents.by_programmer import (
+    LARGE_KIB,
+    REFERENCE,
+    cost_rows,
+    verdict_rows,
+)
 from delayrig.features.selfcheck.known_bad import KnownBad
 from delayrig.features.selfcheck.terminal import summary
 from delayrig.model.cell import Role
@@ -162,8 +168,8 @@ def _listed(names: Sequence[str]) -> str:
     return " ".join([*others, f"{builds} of `{KNOWN_BAD}`"] if builds else others)
 
 
-def newest_page(results: Results) -> str:
-    """Returns the verdicts of released flashroms, each with its version and a finding."""
+def newest_page(results: Results, programmers: Results) -> str:
+    """Returns the verdicts of released flashroms: with versions and findings, and by programmer."""
     cells = [cell for cell in results.cells if cell.role == Role.MEASURE]
     versions = {cell.subject.name: cell.subject.version for cell in cells if cell.subject.version}
     findings = [
@@ -180,7 +186,20 @@ def newest_page(results: Results) -> str:
         _indented(rows_by_situation(cells)),
         "What convicts them, the first finding of each cell:",
         _indented(findings),
+        "## By programmer",
+        f"`rig/rig run --plan {programmers.run.plan}`: every job, on 1, 2 and 4 cores where the "
+        "programmer is a card or a chipset. A build without that driver is `skipped`; releases "
+        "refuse memory buses over serprog.",
+        _headed(verdict_rows(programmers)),
+        f"Total and CPU time, in s, of reading and of writing {LARGE_KIB} KiB. Host time is that "
+        f"of a cell, as a multiple of the same cell over `{REFERENCE}`; it is the one figure here "
+        "that another machine may change.",
+        _headed(cost_rows(programmers)),
     )
+
+
+def _headed(rows: Sequence[Sequence[str]]) -> str:
+    return _table(rows[0], rows[1:])
 
 
 def firmwares_page(results: Results) -> str:
