@@ -207,5 +207,5 @@ def test_rows_by_programmer_count_verdicts_and_compare_costs() -> None:
     ]
     (_, *costs) = cost_rows(run)
     assert [row[2] for row in costs] == ["1.00", "2.50"]
-    assert costs[1][3].startswith("1.500/")
-    assert costs[1][4] == "op_failed"
+    assert costs[1][4].startswith("1.500/")
+    assert costs[1][5] == "op_failed"

@@ -184,6 +184,14 @@ def test_subject_that_sent_nothing_to_the_part_does_not_pass(job: str) -> None:
     assert Case(cell=make_cell(job=job), events=sound_events(asked)).verdict() is Verdict.PASS
 
 
+@pytest.mark.parametrize(
+    ("job", "verdict"), [("probe", Verdict.PASS), ("verify", Verdict.INCONCLUSIVE)]
+)
+def test_programmer_that_alone_knows_the_part_answers_a_probe(job: str, verdict: Verdict) -> None:
+    cell = make_cell(job=job, programmer=Programmer.INTERNAL_HWSEQ)
+    assert Case(cell=cell).verdict() is verdict
+
+
 def test_pass_with_waits_left_to_the_programmer_says_so() -> None:
     late = spi("0x02", read=END_NS - MS, margin=5)
     delay = serprog(DELAY, empty=END_NS - 3 * MS, read=END_NS - 2 * MS)

@@ -17,7 +17,6 @@ from rich.markup import escape
 
 from delayrig.decision.decision import Decision
 from delayrig.features.documents.by_programmer import (
-    LARGE_KIB,
     REFERENCE,
     cost_rows,
     verdict_rows,
@@ -191,7 +190,7 @@ def newest_page(results: Results, programmers: Results) -> str:
         "programmer is a card or a chipset. A build without that driver is `skipped`; releases "
         "refuse memory buses over serprog.",
         _headed(verdict_rows(programmers)),
-        f"Total and CPU time, in s, of reading and of writing {LARGE_KIB} KiB. Host time is that "
+        f"Total and CPU time, in s, of reading and of writing that many KiB. Host time is that "
         f"of a cell, as a multiple of the same cell over `{REFERENCE}`; it is the one figure here "
         "that another machine may change.",
         _headed(cost_rows(programmers)),

@@ -1,0 +1,115 @@
+# SPDX-License-Identifier: GPL-2.0-or-later
+"""The tables of plan `programmers`: what each flashrom does through each, and what that costs."""
+
+from collections import defaultdict
+from collections.abc import Sequence
+from statistics import fmean
+
+from delayrig.model.cell import Role
+from delayrig.model.result import CellResult, Results, Verdict
+
+REFERENCE = "serprog:ip"
+"""The programmer that the others' host time is compared with."""
+Place = tuple[str, str]
+"""A programmer, and a part behind it."""
+
+
+def verdict_rows(results: Results) -> list[tuple[str, ...]]:
+    """Returns a row for each programmer and part: the answers of each subject, counted.
+
+    The first row is the head.
+    """
+    cells = _measured(results)
+    names = subjects_of(cells)
+    found = _by_place(cells)
+    head = ("programmer", "part", "jobs", *names)
+    rows = [
+        (*place, " ".join(_jobs(own)), *(_counted(_of_subject(own, name)) for name in names))
+        for place, own in found.items()
+    ]
+    return [head, *rows]
+
+
+def cost_rows(results: Results) -> list[tuple[str, ...]]:
+    """Returns a row for each programmer and part: host time, and the times of its largest region.
+
+    The first row is the head.
+    """
+    cells = _measured(results)
+    names = subjects_of(cells)
+    found = _by_place(cells)
+    head = ("programmer", "part", "host time", "KiB", *names)
+    rows = []
+    for place, own in found.items():
+        size_bytes = max(cell.region_bytes for cell in own)
+        large = [cell for cell in own if cell.region_bytes == size_bytes]
+        times = (_large_times(_of_subject(large, name)) for name in names)
+        rows.append((*place, _relative_host_time(own, cells), str(size_bytes >> 10), *times))
+    return [head, *rows]
+
+
+def subjects_of(cells: Sequence[CellResult]) -> list[str]:
+    """Returns the names of the subjects, in the order of the plan."""
+    return list(dict.fromkeys(cell.subject.name for cell in cells))
+
+
+def _measured(results: Results) -> list[CellResult]:
+    return [cell for cell in results.cells if cell.role == Role.MEASURE]
+
+
+def _by_place(cells: Sequence[CellResult]) -> dict[Place, list[CellResult]]:
+    found: dict[Place, list[CellResult]] = defaultdict(list)
+    for cell in cells:
+        found[cell.programmer, cell.chip].append(cell)
+    return found
+
+
+def _of_subject(cells: Sequence[CellResult], name: str) -> list[CellResult]:
+    return [cell for cell in cells if cell.subject.name == name]
+
+
+def _jobs(cells: Sequence[CellResult]) -> list[str]:
+    return list(dict.fromkeys(cell.job for cell in cells))
+
+
+def _counted(cells: Sequence[CellResult]) -> str:
+    """Returns how many cells have each verdict: "9 pass", "7 skipped, 2 pass"."""
+    counts: dict[Verdict, int] = defaultdict(int)
+    for cell in cells:
+        counts[cell.verdict] += 1
+    return ", ".join(f"{count} {verdict}" for verdict, count in sorted(counts.items())) or "-"
+
+
+def _large_times(cells: Sequence[CellResult]) -> str:
+    """Returns total and CPU time of a read, and of a write, in s; a verdict in place of either."""
+    said = []
+    for cell in cells:
+        total, cpu = cell.time_ns.total / 1e9, cell.total_cpu_ns / 1e9
+        passed = cell.verdict is Verdict.PASS
+        said.append(f"{total:.3f}/{cpu:.3f}" if passed else str(cell.verdict))
+    return "; ".join(dict.fromkeys(said)) or "-"
+
+
+def _relative_host_time(own: Sequence[CellResult], cells: Sequence[CellResult]) -> str:
+    """Returns the mean host time of its cells, over the same cells by the programmer compared with.
+
+    Only what passed by both counts.
+    """
+    reference = {
+        _situation(cell): cell.host_s
+        for cell in cells
+        if cell.programmer == REFERENCE and cell.verdict is Verdict.PASS
+    }
+    shared = [
+        cell for cell in own if cell.verdict is Verdict.PASS and _situation(cell) in reference
+    ]
+    if not shared:
+        return "-"
+    ours = fmean(cell.host_s for cell in shared)
+    theirs = fmean(reference[_situation(cell)] for cell in shared)
+    return f"{ours / theirs:.2f}"
+
+
+def _situation(cell: CellResult) -> tuple[str | int | float, ...]:
+    speed, cores = cell.guest.mips[0], cell.guest.cores
+    return (cell.subject.name, cell.chip, cell.job, cell.region_bytes, speed, cores)
