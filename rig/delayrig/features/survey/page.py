@@ -2,8 +2,10 @@
 """The page of a survey: the requested waits, their numbers and their durations."""
 
 import textwrap
+from collections.abc import Callable
 from typing import Any
 
+from delayrig.base.durations import rounded
 from delayrig.features.survey.gaps import class_us
 from delayrig.features.survey.survey import Survey, answer_of
 from delayrig.features.survey.terminal import BOUNDS, name_of, tables_of
@@ -12,6 +14,8 @@ from delayrig.present.pages.page import Section, paragraph, paragraphs, render_p
 
 TITLE = "Waits by length"
 CAPTION = "How many waits of which length, and how long they were in sum, over all jobs"
+COLUMNS: tuple[tuple[str, Callable[[int], str]], ...] = (("times", str), ("sum", rounded))
+"""The charts of a row: what the height of a bar is, and its label."""
 ROW_IN = 2.2
 HEADING_LETTERS = 100
 """The longest heading that fits above both charts of a row."""
@@ -29,7 +33,11 @@ def survey_page(survey: Survey) -> bytes:
         sections=[
             Section(key="lengths", title=TITLE, body=lengths),
             *(
-                Section(key=f"table-{number}", title=made.caption, body=table_html(made))
+                Section(
+                    key=f"table-{number}",
+                    title=made.caption,
+                    body=table_html(made, is_titled=True),
+                )
                 for number, made in enumerate(tables, 1)
             ),
         ],
@@ -41,9 +49,10 @@ def survey_chart(survey: Survey) -> Chart:
     with new_figure(height_in=ROW_IN * max(len(histograms), 1)) as figure:
         for number, (name, bars) in enumerate(histograms.items()):
             colour = SERIES[number % len(SERIES)]
-            for at, what in enumerate(("times", "sum, ms")):
+            for at, (what, label) in enumerate(COLUMNS):
                 axes = figure.add_subplot(len(histograms), 2, 2 * number + at + 1)
-                _draw_bars(axes, {of_us: float(bar[at]) for of_us, bar in bars.items()}, colour)
+                heights = {of_us: bar[at] for of_us, bar in bars.items()}
+                _draw_bars(axes, heights, colour, label)
                 axes.set_ylabel(what)
                 if at == 0:  # One heading stands above both charts.
                     axes.set_title(textwrap.fill(name, HEADING_LETTERS))
@@ -55,9 +64,9 @@ def survey_chart(survey: Survey) -> Chart:
     return Chart(title=TITLE, description=description, figure=figure)
 
 
-def _histograms(survey: Survey) -> dict[str, dict[int, tuple[int, float]]]:
-    """Returns counts and sums in ms, by name and class in us. Bus waits exclude service time."""
-    found: dict[str, dict[int, tuple[int, float]]] = {}
+def _histograms(survey: Survey) -> dict[str, dict[int, tuple[int, int]]]:
+    """Returns counts and sums in ns, by name and class in us. Bus waits exclude service time."""
+    found: dict[str, dict[int, tuple[int, int]]] = {}
     for call in survey.calls:
         _add(found, name_of(call), class_us(call.requested_us), call.count, call.took_ns)
     seen = {call.subject for call in survey.calls if not call.library}
@@ -69,16 +78,19 @@ def _histograms(survey: Survey) -> dict[str, dict[int, tuple[int, float]]]:
 
 
 def _add(
-    found: dict[str, dict[int, tuple[int, float]]], name: str, of_us: int, count: int, ns: int
+    found: dict[str, dict[int, tuple[int, int]]], name: str, of_us: int, count: int, ns: int
 ) -> None:
-    known, known_ms = found.setdefault(name, {}).get(of_us, (0, 0.0))
-    found[name][of_us] = (known + count, known_ms + ns / 1e6)
+    known, known_ns = found.setdefault(name, {}).get(of_us, (0, 0))
+    found[name][of_us] = (known + count, known_ns + ns)
 
 
-def _draw_bars(axes: Any, bars: dict[int, float], colour: Colour) -> None:
+def _draw_bars(
+    axes: Any, bars: dict[int, int], colour: Colour, label: Callable[[int], str]
+) -> None:
     names = [_words(of_us) for of_us in sorted(bars)]
-    drawn = axes.bar(names, [bars[of_us] for of_us in sorted(bars)], color=colour, width=0.7)
-    axes.bar_label(drawn, fmt="%.3g", fontsize=6, padding=2)
+    heights = [bars[of_us] for of_us in sorted(bars)]
+    drawn = axes.bar(names, heights, color=colour, width=0.7)
+    axes.bar_label(drawn, labels=[label(height) for height in heights], fontsize=6, padding=2)
     axes.set_yticks([])
     axes.spines["left"].set_visible(False)
     axes.margins(y=0.2)

@@ -83,9 +83,12 @@ def rendered(folder: Path, template: str, **values: object) -> Markup:
     return Markup(_environment(folder).get_template(template).render(values))
 
 
-def table_html(table: Table) -> Markup:
-    """Returns a table that scrolls by itself if it is wider than the page."""
-    return rendered(TEMPLATES, "table.html", table=table)
+def table_html(table: Table, *, is_titled: bool = False) -> Markup:
+    """Returns a table that scrolls by itself if it is wider than the page.
+
+    Its caption is not shown if a heading above says the same.
+    """
+    return rendered(TEMPLATES, "table.html", table=table, is_titled=is_titled)
 
 
 def paragraph(*parts: str | Markup) -> Markup:
