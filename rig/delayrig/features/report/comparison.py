@@ -10,7 +10,13 @@ from delayrig.base.durations import rounded
 from delayrig.base.text import again
 from delayrig.decision.decision import Decision, Excess, FaultGroup, GateCell, Outcome
 from delayrig.decision.decision_text import WORDS, fault_lengths
-from delayrig.features.report.labels import cell_link, count, marks_of, verdict_html
+from delayrig.features.report.labels import (
+    cell_link,
+    count,
+    marks_of,
+    verdict_html,
+    with_line_below,
+)
 from delayrig.features.report.source import GateSource, RunSource, Sources
 from delayrig.features.report.timelines import draw_cell
 from delayrig.model.cell import place_of
@@ -72,20 +78,20 @@ def _faults(groups: Sequence[FaultGroup]) -> Table:
     """Returns what is new, worse, as before and mended: where, and how long it lasts."""
     return words_and_figures(
         "Faults, the gravest first; the cell is the one in which it is worst",
-        ["change", "fault", "call stack", "cell"],
+        ["change", "fault and cell", "call stack"],
         ["asked", "before", "now", "cells"],
         [_fault_row(group) for group in groups[:LISTED_MAX]],
     )
 
 
 def _fault_row(group: FaultGroup) -> list[str | Markup]:
-    fault = group.fault
+    fault, cell = group.fault, group.cells[0]
+    what = f"{fault.what} (accepted: {group.known})" if group.known else fault.what
     css, _ = CHANGES[fault.change]
     return [
         Markup('<span class="badge {}">{}</span>').format(css, WORDS[fault.change]),
-        f"{fault.what} (accepted: {group.known})" if group.known else fault.what,
+        with_line_below(what, cell),
         Markup("<br>").join(Markup("<code>{}</code>").format(x) for x in fault.where.split(" < ")),
-        group.cells[0],
         rounded(fault.asked_ns) if fault.asked_ns else "-",
         *fault_lengths(fault),
         f"{len(group.cells)}",
@@ -226,7 +232,7 @@ def _name(cell: GateCell) -> str | Markup:
     """Returns the cell's name, with the reason if the figures do not show it."""
     if cell.outcome is Outcome.PASS:
         return cell.id
-    return Markup('{}<br><span class="soft">{}</span>').format(cell.id, cell.why)
+    return with_line_below(cell.id, cell.why)
 
 
 def differences_section(sources: Sources) -> Section:

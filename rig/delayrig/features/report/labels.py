@@ -77,6 +77,11 @@ def cell_anchor(run: RunSource, cell: CellResult) -> str:
     return f"cell-{run.prefix}{anchor(cell.id)}"
 
 
+def with_line_below(text: str | Markup, more: str | Markup) -> Markup:
+    """Returns the text of a table's cell with a softer line below it."""
+    return Markup('{}<br><span class="soft">{}</span>').format(text, more)
+
+
 def cell_link(run: RunSource, cell: CellResult, text: str = "") -> Markup:
     return Markup('<a href="#{}">{}</a>').format(cell_anchor(run, cell), text or cell.id)
 

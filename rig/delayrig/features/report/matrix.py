@@ -35,6 +35,8 @@ EXPLAINED = (
 )
 
 WATCHERS_MAX = 100
+COLUMNS_MAX = 6
+"""The largest number of columns that a desk's window shows; more are listed in each row."""
 ROWS_MAX = 200
 """The largest number of rows of a subject.
 
@@ -75,7 +77,9 @@ def _matrix(run: RunSource) -> Markup:
         "matrix.html",
         caption=f"{label} of {count(len(cells), 'cell')} that measure a subject",
         columns=[(speed, [cores for _, cores in group]) for speed, group in by_speed],
-        slots=len(columns),
+        slots=columns,
+        is_listed=len(columns) > COLUMNS_MAX,
+        zip=zip,
         subjects=[
             {"name": subject, "rows": _rows(run, rows, columns)} for subject, rows in found.items()
         ],

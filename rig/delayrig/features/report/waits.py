@@ -8,7 +8,7 @@ from markupsafe import Markup
 
 from delayrig.base.durations import rounded
 from delayrig.features.report.facts import CellFacts, Silence, WaitMargin, sum_of_silences
-from delayrig.features.report.labels import cell_link, subject_of
+from delayrig.features.report.labels import cell_link, subject_of, with_line_below
 from delayrig.features.report.source import RunSource, Sources
 from delayrig.judge.waste import CallSiteWaste, OperationWaste, waste_together
 from delayrig.model.cell import Role
@@ -161,7 +161,7 @@ def _margins(sources: Sources) -> Table:
     rows = sorted(groups.items(), key=lambda group: min(map(_margin_of, group[1])))
     return Table(
         caption="The worst margin of each class of waits, all cells together",
-        columns=("subject", "waits", "witness", *FIGURES, "worst cell"),
+        columns=("subject", "waits, and the worst cell", "witness", *FIGURES),
         figures=FIGURES,
         rows=[_margin_row(*key, found) for key, found in rows],
     )
@@ -176,13 +176,20 @@ def _margin_row(name: str, kind: str, witness: Witness, found: list[Found]) -> R
     count, judged, short = (
         sum(getattr(wait, field) for _, _, wait in found) for field in ("count", "judged", "short")
     )
+    place = cell_link(run, cell) if worst.margin_ns is not None else "none could be judged"
     return Row(
         values=[
-            *(name, kind, witness, f"{count:,}", f"{judged:,}", f"{short:,}"),
+            *(
+                name,
+                with_line_below(kind, place),
+                witness,
+                f"{count:,}",
+                f"{judged:,}",
+                f"{short:,}",
+            ),
             "-" if worst.requested_ns is None else rounded(worst.requested_ns),
             worst.took or "-",
             _margin(worst),
-            cell_link(run, cell) if worst.margin_ns is not None else "none could be judged",
         ],
         marks={"subject": subject_of(cell)},
     )
