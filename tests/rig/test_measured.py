@@ -194,7 +194,7 @@ def test_page_of_the_newest_has_versions_and_what_convicts() -> None:
 
 def test_rows_by_programmer_count_verdicts_and_compare_costs() -> None:
     wire, *_ = run_of(20).cells
-    wire = replace(wire, programmer="serprog:ip", region_bytes=128 << 10, host_s=2.0)
+    wire = replace(wire, programmer="serprog:ip", job="read", region_bytes=128 << 10, host_s=2.0)
     card = replace(wire, programmer="nicintel", host_s=5.0, time_ns=TimeSplit(total=1_500_000_000))
     other = replace(card.subject, name="debian:sid")
     failed = replace(card, subject=other, verdict=Verdict.OP_FAILED, host_s=90.0)

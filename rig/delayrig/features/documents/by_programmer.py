@@ -5,7 +5,7 @@ from collections import defaultdict
 from collections.abc import Sequence
 from statistics import fmean
 
-from delayrig.model.cell import Role
+from delayrig.model.cell import Job, Role
 from delayrig.model.result import CellResult, Results, Verdict
 
 REFERENCE = "serprog:ip"
@@ -81,12 +81,18 @@ def _counted(cells: Sequence[CellResult]) -> str:
 
 
 def _large_times(cells: Sequence[CellResult]) -> str:
-    """Returns total and CPU time of a read, and of a write, in s; a verdict in place of either."""
+    """Returns total and CPU time of the longest read, and of the longest write, in s.
+
+    A verdict stands in place of what did not pass.
+    """
     said = []
-    for cell in cells:
-        total, cpu = cell.time_ns.total / 1e9, cell.total_cpu_ns / 1e9
-        passed = cell.verdict is Verdict.PASS
-        said.append(f"{total:.3f}/{cpu:.3f}" if passed else str(cell.verdict))
+    for job in (Job.READ, Job.WRITE):
+        own = [cell for cell in cells if cell.job == job]
+        if own:
+            cell = max(own, key=lambda cell: cell.time_ns.total)
+            total, cpu = cell.time_ns.total / 1e9, cell.total_cpu_ns / 1e9
+            passed = cell.verdict is Verdict.PASS
+            said.append(f"{total:.3f}/{cpu:.3f}" if passed else str(cell.verdict))
     return "; ".join(dict.fromkeys(said)) or "-"
 
 
@@ -111,5 +117,5 @@ def _relative_host_time(own: Sequence[CellResult], cells: Sequence[CellResult]) 
 
 
 def _situation(cell: CellResult) -> tuple[str | int | float, ...]:
-    speed, cores = cell.guest.mips[0], cell.guest.cores
-    return (cell.subject.name, cell.chip, cell.job, cell.region_bytes, speed, cores)
+    group, _, _ = cell.id.partition(".")
+    return (group, cell.subject.name, cell.chip, cell.job, cell.guest.mips[0], cell.guest.cores)
