@@ -8,7 +8,8 @@ from collections.abc import Iterable, Sequence
 
 import pytest
 from delayrig.base.errors import ExitCode
-from delayrig.judge.exit_code import WATCHING, is_unwatched
+from delayrig.judge.exit_code import is_unwatched
+from delayrig.model.cell import WATCHING
 from delayrig.model.result import CellResult
 
 LOST = " could not be fetched: "

@@ -9,7 +9,7 @@ from delayrig.base.errors import ExitCode
 from delayrig.decision.decision import Limits, Outcome
 from delayrig.decision.gate_judge import decide
 from delayrig.judge.contrast import judge_contrasts
-from delayrig.judge.exit_code import exit_code_of, exit_code_of_run
+from delayrig.judge.exit_code import exit_code_of_run
 from delayrig.judge.not_provided import not_provided_lines
 from delayrig.judge.unfinished import is_unfinished
 from delayrig.lanes.supplies import Need, needs_of
@@ -62,7 +62,7 @@ def test_table_names_every_verdict() -> None:
 @pytest.mark.parametrize(("role", "expect"), list(itertools.product(Role, Expect)))
 def test_verdict_expectation_and_role_give_the_exit_code(role: Role, expect: Expect) -> None:
     row = dict(zip(HEADINGS.split(), TABLES[role][expect].split(), strict=True))
-    got = {name: str(int(exit_code_of(result(Verdict(name), expect, role)))) for name in row}
+    got = {name: str(int(result(Verdict(name), expect, role).exit_code)) for name in row}
     assert got == row
 
 
@@ -72,7 +72,7 @@ def test_doubt_in_real_time_is_a_doubt_whatever_the_cell_was_for(role: Role, lan
     made = make_result(
         verdict=Verdict.INCONCLUSIVE, expect=Expect.TOO_SHORT.value, role=role.value, lane=lane
     )
-    assert exit_code_of(made) is ExitCode.INCONCLUSIVE
+    assert made.exit_code is ExitCode.INCONCLUSIVE
 
 
 FAULT = result(Verdict.INFRA_ERROR)
@@ -180,7 +180,7 @@ def lost(role: Role = Role.MEASURE, expect: Expect = Expect.PASS) -> CellResult:
 def test_cell_that_the_archive_gave_nothing_for_is_skipped_whatever_was_expected(
     expect: Expect,
 ) -> None:
-    assert exit_code_of(lost(expect=expect)) == ExitCode.SKIPPED
+    assert lost(expect=expect).exit_code == ExitCode.SKIPPED
     assert exit_code_of_run([lost(expect=expect), result(Verdict.PASS)]) == ExitCode.PASS
 
 

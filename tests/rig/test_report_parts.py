@@ -16,7 +16,7 @@ from delayrig.features.report.document import LIMIT_BYTES, Document, document_of
 from delayrig.features.report.labels import cell_anchor
 from delayrig.features.report.source import Sources, fold_rounds, read_sources, with_facts
 from delayrig.features.report.totals import totals_section
-from delayrig.judge.exit_code import exit_code_of_run, is_expected
+from delayrig.judge.exit_code import exit_code_of_run
 from delayrig.main import main
 from delayrig.model.lane import LaneName
 from delayrig.model.phases import TimeSplit
@@ -99,7 +99,7 @@ def test_ten_thousand_made_up_cells_are_summed_up_on_one_page(tmp_path: Path) ->
     assert made.folder == "all of it.cells"
     assert 'href="all%20of%20it.cells/0001-' in page
     assert str(escape(answer(results, exit_code_of_run(results.cells)))) in page
-    unforeseen = [cell for cell in results.cells if not is_expected(cell)]
+    unforeseen = [cell for cell in results.cells if not cell.is_expected]
     assert 0 < len(unforeseen) < 100
     for cell in unforeseen:
         assert str(escape(cell.rerun)) in page
@@ -148,7 +148,7 @@ def test_results_of_too_many_cells_are_printed_where_they_did_not_just_pass(
     results = keep_many(tmp_path, 3000)
     done = run_report(tmp_path, "--terminal", "--no-color")
     assert f"{3000 - NOTABLE_MAX} cells are not shown here." in done.output
-    unforeseen = [cell.id for cell in results.cells if not is_expected(cell)]
+    unforeseen = [cell.id for cell in results.cells if not cell.is_expected]
     assert unforeseen
     assert all(f" {cell_id}\n" in done.output for cell_id in unforeseen)
 

@@ -16,11 +16,10 @@ from delayrig.base.durations import rounded
 from delayrig.hazards import hazard_of
 from delayrig.hazards.hazard import Hazard
 from delayrig.judge.chip import DOUBTFUL_GRADES
-from delayrig.judge.exit_code import UNSAFE
 from delayrig.judge.site_waits import UNKNOWN, functions_of, length_class_ns
 from delayrig.model.evidence import Evidence, Witness
 from delayrig.model.lane import EXACT_LANE
-from delayrig.model.result import CellResult, SiteWaits, Verdict
+from delayrig.model.result import UNSAFE, CellResult, SiteWaits, Verdict
 
 INSTRUCTIONS = 64
 """By so many instructions may the code around a wait differ without making it another wait."""

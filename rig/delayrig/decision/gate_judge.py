@@ -49,12 +49,12 @@ from delayrig.decision.questions import unasked_questions
 from delayrig.hazards import hazard_of
 from delayrig.hazards.library_client import NOTHING_TO_ASK
 from delayrig.judge.chip import DOUBTFUL_GRADES
-from delayrig.judge.exit_code import UNSAFE, WATCHING, is_expected, is_unwatched
+from delayrig.judge.exit_code import is_unwatched
 from delayrig.judge.not_provided import not_provided_lines
-from delayrig.model.cell import Role
+from delayrig.model.cell import WATCHING, Role
 from delayrig.model.lane import EXACT_LANE, REAL_TIME
 from delayrig.model.programmers import BUILT_WITHOUT
-from delayrig.model.result import CellResult, Results, RunHeader, Verdict
+from delayrig.model.result import UNSAFE, CellResult, Results, RunHeader, Verdict
 
 NOTHING_BESIDE = "no cell of the baseline was run to compare with, so its cost is unknown"
 COUNTED_MIPS_MIN = 50
@@ -318,8 +318,8 @@ def _watching(
         why = f"{rounds[0].reason}{', and no other works' if blind else ''}"
         return _gate_cell(rounds[0], outcome, why)
     answers = [cell for cell in rounds if not is_unheard(cell)]
-    cell = min(answers or rounds, key=is_expected)
-    if is_expected(cell):
+    cell = min(answers or rounds, key=lambda cell: cell.is_expected)
+    if cell.is_expected:
         return _gate_cell(cell, Outcome.PASS, f"{cell.role}: as it must be")
     if not answers:
         why = f"the {cell.role} gave no answer, so nothing shows that the rig sees: {cell.reason}"

@@ -13,8 +13,7 @@ from delayrig.base.errors import BadInputError, BuildError, ExitCode
 from delayrig.base.paths import Paths
 from delayrig.base.shell import run_shell
 from delayrig.decision.gate_judge import unanswered
-from delayrig.judge.exit_code import WATCHING
-from delayrig.model.cell import Cell, Role, place_of
+from delayrig.model.cell import WATCHING, Cell, Role, place_of
 from delayrig.model.lane import EXACT_LANE, LaneName
 from delayrig.model.result import FILE_NAME, Results, read_results
 from delayrig.plan.request import Request

@@ -15,12 +15,11 @@ from msgspec.structs import replace
 from delayrig.base.errors import BadInputError
 from delayrig.hazards import NONE, cores_needed
 from delayrig.hazards.of_cell import shape_of
-from delayrig.judge.exit_code import UNSAFE
 from delayrig.model.cell import SEPARATOR, Cell, Expect, Job, Programmer, Role
 from delayrig.model.chips import ChipFacts
 from delayrig.model.corner import Corner
 from delayrig.model.lane import LaneName
-from delayrig.model.result import CellResult, Results
+from delayrig.model.result import UNSAFE, CellResult, Results
 from delayrig.model.workload import region_of
 from delayrig.plan.schema import CORES_KNOWN, Plan, Point, Single
 

@@ -4,55 +4,17 @@
 from collections.abc import Iterable
 
 from delayrig.base.errors import ExitCode
-from delayrig.model.cell import Expect, Role
-from delayrig.model.lane import EXACT_LANE
-from delayrig.model.result import CellResult, ContrastResult, ContrastVerdict, Verdict
+from delayrig.model.cell import WATCHING, Role
+from delayrig.model.result import CellResult, ContrastResult, Verdict
 
-WATCHING = (Role.CANARY, Role.CONTROL)
 LOST_SHARE_MAX = 0.1
 """The largest part of measured cells that may be lost. Beyond it the others prove nothing."""
-UNSAFE = (Verdict.TOO_SHORT, Verdict.CORRUPT)
 
 
 def is_unwatched(cells: Iterable[CellResult], role: Role) -> bool:
     """Returns True if all cells of the role were skipped for something that the archive lacks."""
     watching = [cell for cell in cells if cell.role == role]
     return bool(watching) and all(cell.not_provided for cell in watching)
-
-
-def is_expected(cell: CellResult) -> bool:
-    """Returns True if the plan expects this verdict. Each mark except `any` names one."""
-    if cell.expect == Expect.ANY:
-        return cell.verdict in (Verdict.PASS, Verdict.TOO_SHORT, Verdict.INCONCLUSIVE)
-    return cell.verdict == cell.expect
-
-
-def exit_code_of(cell: CellResult) -> ExitCode:
-    if is_expected(cell):
-        return ExitCode.PASS
-    if cell.not_provided:
-        # Skipping any cell is allowed. The run checks if enough canaries are left.
-        return ExitCode.SKIPPED
-    if cell.verdict is Verdict.INCONCLUSIVE and cell.lane != EXACT_LANE:
-        return ExitCode.INCONCLUSIVE  # A busy machine is no fault of the rig, nor of a canary.
-    if cell.verdict is Verdict.INFRA_ERROR or cell.role != Role.MEASURE:
-        return ExitCode.RIG_FAULT
-    if cell.verdict is Verdict.SKIPPED:
-        return ExitCode.SKIPPED
-    if cell.verdict in UNSAFE or cell.expect == Expect.TOO_SHORT:
-        return ExitCode.UNSAFE
-    return ExitCode.INCONCLUSIVE
-
-
-def exit_code_of_contrast(contrast: ContrastResult) -> ExitCode:
-    """Returns the exit code. A missing contrast counts as a missing conviction."""
-    match contrast.verdict:
-        case ContrastVerdict.SEEN:
-            return ExitCode.PASS
-        case ContrastVerdict.MISSING:
-            return ExitCode.UNSAFE
-        case ContrastVerdict.UNJUDGED:
-            return ExitCode.INCONCLUSIVE
 
 
 def is_lost(cell: CellResult) -> bool:
@@ -74,13 +36,13 @@ def exit_code_of_run(
     """
     cells = list(cells)
     few_lost = not too_many_lost(cells)
-    codes = [exit_code_of(cell) for cell in cells if not (few_lost and is_lost(cell))]
+    codes = [cell.exit_code for cell in cells if not (few_lost and is_lost(cell))]
     codes += [ExitCode.RIG_FAULT for role in WATCHING if is_unwatched(cells, role)]
-    codes += [exit_code_of_contrast(contrast) for contrast in contrasts]
+    codes += [contrast.exit_code for contrast in contrasts]
     for grave in (ExitCode.RIG_FAULT, ExitCode.UNSAFE, ExitCode.INCONCLUSIVE):
         if grave in codes:
             return grave
     measured = [cell for cell in cells if cell.role == Role.MEASURE] or cells
-    if measured and all(exit_code_of(cell) is ExitCode.SKIPPED for cell in measured):
+    if measured and all(cell.exit_code is ExitCode.SKIPPED for cell in measured):
         return ExitCode.SKIPPED
     return ExitCode.PASS

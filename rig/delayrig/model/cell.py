@@ -69,6 +69,10 @@ class Role(StrEnum):
     FLOOR = "floor"
 
 
+WATCHING = (Role.CANARY, Role.CONTROL)
+"""The roles that judge the rig."""
+
+
 class Cell(msgspec.Struct, frozen=True, kw_only=True):
     """All inputs of a cell. Everything that can change its outcome is in here."""
 

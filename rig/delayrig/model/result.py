@@ -15,12 +15,13 @@ from typing import TypeVar
 import msgspec
 
 from delayrig.base.atomic_file import write_json
-from delayrig.base.errors import BadInputError, nearest
+from delayrig.base.errors import BadInputError, ExitCode, nearest
 from delayrig.base.garbage import without_collections
 from delayrig.base.text import DIRECTIONS
 from delayrig.model.cell import Expect, Role, place_of
 from delayrig.model.evidence import Evidence
 from delayrig.model.kinds.kind import NUMBER_MAX
+from delayrig.model.lane import EXACT_LANE
 from delayrig.model.phases import PHASES, TimeSplit
 from delayrig.model.platform import Arch
 
@@ -55,6 +56,9 @@ class Verdict(StrEnum):
     INCONCLUSIVE = "inconclusive"
     INFRA_ERROR = "infra_error"
     SKIPPED = "skipped"
+
+
+UNSAFE = (Verdict.TOO_SHORT, Verdict.CORRUPT)
 
 
 class SubjectFacts(msgspec.Struct, frozen=True, kw_only=True):
@@ -195,6 +199,31 @@ class CellResult(msgspec.Struct, frozen=True, kw_only=True):
     def total_cpu_ns(self) -> int:
         return self.cpu_ns.user + self.cpu_ns.sys
 
+    @property
+    def is_expected(self) -> bool:
+        """Returns True if the plan expects this verdict. Each mark except `any` names one."""
+        if self.expect == Expect.ANY:
+            return self.verdict in (Verdict.PASS, Verdict.TOO_SHORT, Verdict.INCONCLUSIVE)
+        return self.verdict == self.expect
+
+    @property
+    def exit_code(self) -> ExitCode:
+        """Returns the exit code of this cell alone."""
+        if self.is_expected:
+            return ExitCode.PASS
+        if self.not_provided:
+            # Skipping any cell is allowed. The run checks if enough canaries are left.
+            return ExitCode.SKIPPED
+        if self.verdict is Verdict.INCONCLUSIVE and self.lane != EXACT_LANE:
+            return ExitCode.INCONCLUSIVE  # A busy machine is no fault of the rig, nor of a canary.
+        if self.verdict is Verdict.INFRA_ERROR or self.role != Role.MEASURE:
+            return ExitCode.RIG_FAULT
+        if self.verdict is Verdict.SKIPPED:
+            return ExitCode.SKIPPED
+        if self.verdict in UNSAFE or self.expect == Expect.TOO_SHORT:
+            return ExitCode.UNSAFE
+        return ExitCode.INCONCLUSIVE
+
 
 class ContrastVerdict(StrEnum):
     """The result of a contrast between two subjects."""
@@ -215,6 +244,17 @@ class ContrastResult(msgspec.Struct, frozen=True, kw_only=True):
     theirs_ns: int
     verdict: ContrastVerdict
     reason: str
+
+    @property
+    def exit_code(self) -> ExitCode:
+        """Returns the exit code. A missing contrast counts as a missing conviction."""
+        match self.verdict:
+            case ContrastVerdict.SEEN:
+                return ExitCode.PASS
+            case ContrastVerdict.MISSING:
+                return ExitCode.UNSAFE
+            case ContrastVerdict.UNJUDGED:
+                return ExitCode.INCONCLUSIVE
 
     @property
     def ratio(self) -> float | None:

@@ -3,7 +3,6 @@
 
 from delayrig.decision.decision import Outcome
 from delayrig.decision.faults import Change
-from delayrig.judge.exit_code import is_expected
 from delayrig.model.cell import Role
 from delayrig.model.result import CellResult, Verdict
 
@@ -42,11 +41,11 @@ STYLES = {verdict: style for verdict, (_, style) in LOOKS.items()}
 
 def is_notable(cell: CellResult) -> bool:
     """Returns True if the cell did not simply pass, or its skipping matters."""
-    if is_expected(cell):
+    if cell.is_expected:
         return cell.verdict is not Verdict.PASS
     return cell.verdict is not Verdict.SKIPPED or cell.role != Role.MEASURE
 
 
 def rank(cell: CellResult) -> tuple[bool, bool, int]:
     """Returns a sort key: unexpected cells first, then measurements, then the gravest."""
-    return (is_expected(cell), cell.role != Role.MEASURE, GRAVITY.index(cell.verdict))
+    return (cell.is_expected, cell.role != Role.MEASURE, GRAVITY.index(cell.verdict))

@@ -9,10 +9,9 @@ from rich.markup import escape
 
 from delayrig.base.errors import ExitCode
 from delayrig.base.text import again, one_line
-from delayrig.judge.exit_code import WATCHING, exit_code_of, is_expected
 from delayrig.judge.judge import describe
 from delayrig.judge.not_provided import not_provided_lines
-from delayrig.model.cell import Role
+from delayrig.model.cell import WATCHING, Role
 from delayrig.model.platform import Arch, labelled
 from delayrig.model.result import CellResult, ContrastVerdict, Results, Verdict
 from delayrig.present.console import FittedTable, plain_table, seconds
@@ -72,7 +71,7 @@ def _shown(cells: Sequence[CellResult]) -> Sequence[CellResult]:
 
 def _is_working_canary(cell: CellResult) -> bool:
     """Returns True for a convicted canary. It is no finding: one line counts all of them."""
-    return Role(cell.role) in WATCHING and is_expected(cell)
+    return Role(cell.role) in WATCHING and cell.is_expected
 
 
 def _print_findings(cell: CellResult, console: Console) -> None:
@@ -81,7 +80,7 @@ def _print_findings(cell: CellResult, console: Console) -> None:
         console.print(f"  {escape(cell.reason)}")
     for line in evidence_lines(cell):
         console.print(f"  {escape(line)}")
-    if not is_expected(cell):
+    if not cell.is_expected:
         console.print(f"  {escape(again(cell.rerun))}", soft_wrap=True)
 
 
@@ -145,7 +144,7 @@ def expectation(cell: CellResult) -> str:
     """Returns a remark for a verdict that the plan expects, or that is not the expected one."""
     if cell.expect == "pass":
         return ""
-    if is_expected(cell):
+    if cell.is_expected:
         return " (expected)" if cell.verdict is not Verdict.PASS else ""
     return f" (expected {cell.expect})"
 
@@ -156,7 +155,7 @@ def remarks(results: Results) -> list[str]:
     watching = [cell for cell in results.cells if Role(cell.role) in WATCHING]
     if len({cell.role for cell in watching}) < len(WATCHING):
         found.append(UNWATCHED)
-    elif all(is_expected(cell) for cell in watching):
+    elif all(cell.is_expected for cell in watching):
         found.append(f"{len(watching)} canaries and controls are as they must be.")
     found += lost_lines(results.cells)
     if results.run.lock != "same":
@@ -188,7 +187,7 @@ def answer(results: Results, code: ExitCode) -> str:
     """Returns one sentence that says whether any operation was timed too short."""
     cells = results.cells
     short = [cell for cell in cells if cell.verdict in (Verdict.TOO_SHORT, Verdict.CORRUPT)]
-    expected = [cell for cell in short if exit_code_of(cell) is ExitCode.PASS]
+    expected = [cell for cell in short if cell.exit_code is ExitCode.PASS]
     passed = sum(cell.verdict is Verdict.PASS for cell in cells)
     found = f"{len(short)} too short or corrupt ({len(expected)} of them expected)"
     skipped = sum(cell.verdict is Verdict.SKIPPED for cell in cells)

@@ -13,12 +13,11 @@ from typing import Protocol
 from delayrig.base.errors import BadInputError, NotProvidedError
 from delayrig.base.paths import Paths
 from delayrig.base.preparing import Preparing
-from delayrig.judge.exit_code import WATCHING
 from delayrig.lanes.choice import open_lane
 from delayrig.lanes.lane import Assignment, Lane
 from delayrig.lanes.scheduler import Scheduler
 from delayrig.lanes.supplies import CpuPool
-from delayrig.model.cell import Cell, place_of
+from delayrig.model.cell import WATCHING, Cell, place_of
 from delayrig.model.chips import ChipFacts
 from delayrig.model.lane import EXACT_LANE, LaneName
 from delayrig.model.result import CellResult, Results

@@ -16,10 +16,9 @@ from delayrig.features.bug_report.document import Reported, text_of
 from delayrig.features.bug_report.neutral import neutral
 from delayrig.features.export.command import read_report
 from delayrig.features.report.source import Sources, read_sources, told_by_events, with_facts
-from delayrig.judge.exit_code import UNSAFE
 from delayrig.model.delays import read_delays
 from delayrig.model.events import read_events
-from delayrig.model.result import CellResult, read_results
+from delayrig.model.result import UNSAFE, CellResult, read_results
 from delayrig.present.trace.perfetto import as_perfetto
 from delayrig.present.trace.timeline import timeline_of
 

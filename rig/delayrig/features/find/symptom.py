@@ -4,7 +4,6 @@
 from enum import StrEnum
 
 from delayrig.base.errors import ExitCode
-from delayrig.judge.exit_code import exit_code_of
 from delayrig.model.cell import CHANGING
 from delayrig.model.evidence import Witness
 from delayrig.model.result import CellResult, Ending, Verdict
@@ -72,7 +71,7 @@ def needed_ns(result: CellResult) -> int:
 
 def exit_code(symptom: Symptom, result: CellResult) -> ExitCode:
     """Returns the code that a run of the cell ends with; of a slow one, that it is slower."""
-    code = exit_code_of(result)
+    code = result.exit_code
     return ExitCode.SLOWER if symptom is Symptom.SLOW and code is ExitCode.PASS else code
 
 

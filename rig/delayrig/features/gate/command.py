@@ -73,8 +73,7 @@ from delayrig.features.history.recording import (
     own_words,
     record_gate,
 )
-from delayrig.judge.exit_code import WATCHING
-from delayrig.model.cell import Cell, Role, place_of
+from delayrig.model.cell import WATCHING, Cell, Role, place_of
 from delayrig.model.lane import EXACT_LANE, LaneName
 from delayrig.model.result import CellResult, Results
 from delayrig.plan.request import check_connect, check_out, choose_cells

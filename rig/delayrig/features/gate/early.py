@@ -5,8 +5,7 @@ from collections.abc import Iterable
 
 from delayrig.decision.decision_text import fault_words
 from delayrig.decision.faults import REFUSING, compare_faults, is_struck
-from delayrig.judge.exit_code import WATCHING, is_expected
-from delayrig.model.cell import Cell, Role
+from delayrig.model.cell import WATCHING, Cell, Role
 from delayrig.model.lane import EXACT_LANE
 from delayrig.model.result import CellResult
 
@@ -41,7 +40,7 @@ class EarlyAnswer:
     def _hear(self, result: CellResult) -> None:
         """Notes that a canary or a control answered; a wrong answer makes nothing certain."""
         self._unheard.discard(result.id)
-        self._is_over |= not is_expected(result)
+        self._is_over |= not result.is_expected
 
     def _no(self, place: str) -> str:
         """Returns why that place refuses the candidate.

@@ -25,8 +25,8 @@ from delayrig.features.graft.build import Built, DoesNotBuildError, OwnTests, bu
 from delayrig.features.graft.meson_source import UnknownBuildError
 from delayrig.features.graft.steps import Step, plan_steps, read_ours
 from delayrig.features.graft.tree import Tree, find_tree, read_texts
-from delayrig.judge.exit_code import UNSAFE
 from delayrig.model.cell import Role
+from delayrig.model.result import UNSAFE
 
 SCHEMA = 1
 FILE_NAME, SUMMARY = "graft.json", "summary.txt"

@@ -10,8 +10,7 @@ from collections.abc import Sequence
 import msgspec
 
 from delayrig.base.errors import BadInputError
-from delayrig.judge.exit_code import UNSAFE
-from delayrig.model.result import CellResult, Results, RunHeader, Verdict
+from delayrig.model.result import UNSAFE, CellResult, Results, RunHeader, Verdict
 from delayrig.subjects.subject import STEPS, TRUSTING
 
 SCHEMA = 1

@@ -8,7 +8,6 @@ from pathlib import Path
 from markupsafe import Markup
 
 from delayrig.features.report.source import RunSource
-from delayrig.judge.exit_code import is_expected
 from delayrig.model.platform import Arch, labelled
 from delayrig.model.result import CellResult, Verdict
 from delayrig.present.notable import CLASSES
@@ -57,7 +56,7 @@ def badge(verdict: Verdict, text: str = "") -> Markup:
 
 
 def verdict_html(cell: CellResult) -> Markup:
-    return _verdict_html(cell.verdict, is_expected(cell))
+    return _verdict_html(cell.verdict, cell.is_expected)
 
 
 def expectation_note(verdict: Verdict, expected: bool) -> str:

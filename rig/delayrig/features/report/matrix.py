@@ -22,7 +22,6 @@ from delayrig.features.report.labels import (
     verdict_html,
 )
 from delayrig.features.report.source import RunSource, Sources
-from delayrig.judge.exit_code import is_expected
 from delayrig.model.cell import Role
 from delayrig.model.result import CellResult
 from delayrig.present.notable import CLASSES, GRAVITY, rank
@@ -116,8 +115,8 @@ def _shown(rows: dict[str, Slots]) -> list[str]:
 
 def _badges(run: RunSource, cells: Sequence[CellResult]) -> list[dict[str, str]]:
     """Returns a badge for each verdict, the gravest first; expected ones are counted apart."""
-    kinds = Counter((cell.verdict, is_expected(cell)) for cell in cells)
-    first = {(cell.verdict, is_expected(cell)): cell for cell in reversed(cells)}
+    kinds = Counter((cell.verdict, cell.is_expected) for cell in cells)
+    first = {(cell.verdict, cell.is_expected): cell for cell in reversed(cells)}
     return [
         {
             "css": CLASSES[verdict],
@@ -138,7 +137,7 @@ def _watchers(run: RunSource) -> list[CellResult]:
 def _watching(run: RunSource) -> Table:
     label = f"{run.label}: canaries" if run.label else "Canaries"
     watchers = _watchers(run)
-    shown = sorted(watchers, key=is_expected)[:WATCHERS_MAX]
+    shown = sorted(watchers, key=lambda cell: cell.is_expected)[:WATCHERS_MAX]
     left_out = len(watchers) - len(shown)
     more = f"; {left_out} more came out as they must, or are under Cells" if left_out else ""
     return Table(

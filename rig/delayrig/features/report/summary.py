@@ -21,7 +21,6 @@ from delayrig.features.report.labels import (
     verdict_html,
 )
 from delayrig.features.report.source import GateSource, RunSource, Sources
-from delayrig.judge.exit_code import is_expected
 from delayrig.judge.judge import describe
 from delayrig.model.cell import Role
 from delayrig.model.evidence import Evidence, Witness
@@ -119,7 +118,7 @@ def findings_section(sources: Sources) -> Section:
         left_out=len(found) - len(shown),
         skipped=sum(cell.verdict is Verdict.SKIPPED for _, cell in pairs),
         watching=len(watching),
-        watching_well=sum(is_expected(cell) for cell in watching),
+        watching_well=sum(cell.is_expected for cell in watching),
         contrasts=contrasts[:FINDINGS_MAX],
         contrasts_left_out=max(len(contrasts) - FINDINGS_MAX, 0),
     )
@@ -128,8 +127,8 @@ def findings_section(sources: Sources) -> Section:
 
 def _is_finding(cell: CellResult) -> bool:
     if cell.role == Role.MEASURE and cell.verdict in (Verdict.PASS, Verdict.SKIPPED):
-        return cell.verdict is Verdict.PASS and not is_expected(cell)
-    return cell.role == Role.MEASURE or not is_expected(cell)
+        return cell.verdict is Verdict.PASS and not cell.is_expected
+    return cell.role == Role.MEASURE or not cell.is_expected
 
 
 def _finding(run: RunSource, cell: CellResult) -> dict[str, object]:

@@ -26,8 +26,8 @@ from delayrig.decision.choice import Chosen
 from delayrig.decision.two_runs import compare_times
 from delayrig.features.repro.command import show_cell
 from delayrig.features.repro.look import Look
-from delayrig.judge.exit_code import WATCHING, exit_code_of_run
-from delayrig.model.cell import REGION_KIB, Cell, Job, Programmer
+from delayrig.judge.exit_code import exit_code_of_run
+from delayrig.model.cell import REGION_KIB, WATCHING, Cell, Job, Programmer
 from delayrig.model.corner import FORMS
 from delayrig.model.lane import LaneName
 from delayrig.model.platform import Arch

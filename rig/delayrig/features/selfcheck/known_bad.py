@@ -12,8 +12,7 @@ from msgspec.structs import replace
 from delayrig.base.errors import ExitCode
 from delayrig.decision.decision import Decision, GateCell, Outcome
 from delayrig.decision.gate_judge import decide
-from delayrig.judge.exit_code import WATCHING
-from delayrig.model.cell import Cell, Role
+from delayrig.model.cell import WATCHING, Cell, Role
 from delayrig.model.result import CellResult, Results, RunHeader
 from delayrig.subjects.disguise import STRIPPED
 from delayrig.subjects.known_bad import PREFIX, Kind, Mistake, Sight

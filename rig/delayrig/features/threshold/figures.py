@@ -14,9 +14,8 @@ from msgspec.structs import replace
 from delayrig.features.threshold.guests import Profile, job_of, profile_of
 from delayrig.features.threshold.recommend import Trial, pareto
 from delayrig.features.threshold.sleep_facts import SleepFacts
-from delayrig.judge.exit_code import UNSAFE
 from delayrig.model.cell import Cell
-from delayrig.model.result import CellResult, HostFacts, Verdict
+from delayrig.model.result import UNSAFE, CellResult, HostFacts, Verdict
 
 
 class Standing(StrEnum):

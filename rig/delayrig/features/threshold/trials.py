@@ -22,9 +22,8 @@ from delayrig.features.threshold.guests import Profile, job_of, moved, profile_o
 from delayrig.features.threshold.machine_list import MachineList
 from delayrig.features.threshold.sleep_facts import SUBJECT, SleepFacts, read_sleep_facts
 from delayrig.judge.chip import margins_ns
-from delayrig.judge.exit_code import WATCHING, exit_code_of
 from delayrig.lanes.header import host_facts
-from delayrig.model.cell import Cell, Role
+from delayrig.model.cell import WATCHING, Cell, Role
 from delayrig.model.events import read_events
 from delayrig.model.lane import LaneName
 from delayrig.model.result import Results, Verdict, read_results, read_versioned, write_results
@@ -233,7 +232,7 @@ def _check_rig(trials: Trials, rounds: Sequence[Results]) -> None:
     for results in rounds:
         for result in results.cells:
             watching = roles[result.id] in WATCHING
-            if (watching and exit_code_of(result)) or result.verdict is Verdict.INFRA_ERROR:
+            if (watching and result.exit_code) or result.verdict is Verdict.INFRA_ERROR:
                 raise RigFaultError(
                     f"the rig cannot be trusted here: {result.id} was {result.verdict},"
                     f" and should have been {result.expect}: {result.reason}",

@@ -9,7 +9,7 @@ from pathlib import Path
 from delayrig.base.errors import BadInputError, ExitCode
 from delayrig.decision.decision import FILE_NAME, Decision, GateCell, Outcome
 from delayrig.decision.decision_text import fault_words
-from delayrig.judge.exit_code import exit_code_of, exit_code_of_run
+from delayrig.judge.exit_code import exit_code_of_run
 from delayrig.judge.judge import describe
 from delayrig.judge.not_provided import not_provided_lines
 from delayrig.model.evidence import Evidence
@@ -158,7 +158,7 @@ def report_of_run(results: Results) -> Report:
 
 
 def _case_of_run(cell: CellResult) -> Case:
-    state = STATES[exit_code_of(cell)]
+    state = STATES[cell.exit_code]
     expected = state is State.PASS and cell.verdict is not Verdict.PASS
     mark = " (expected)" if expected else f" (expected {cell.expect})"
     why = f"{cell.verdict}{'' if cell.expect == 'pass' else mark}: {cell.reason}"
