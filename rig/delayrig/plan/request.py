@@ -6,7 +6,7 @@ import os
 import shutil
 import tempfile
 import time
-from collections.abc import Callable, Collection, Sequence
+from collections.abc import Callable, Collection, Iterator, Sequence
 from dataclasses import dataclass, field, replace
 from pathlib import Path
 
@@ -149,10 +149,9 @@ def choose_cells_of(
         raise BadInputError(f"--seed {seed} has more than 63 bits", hint="take a smaller one")
     chips = read_chips(paths.checkout)
     recipes = read_recipes(paths.checkout)
-    for name in subjects:
-        check_subject(name, recipes, "--subject")
-    _check_subjects(plan, recipes, source)
-    _check_contrasts(plan, recipes, source)
+    for key, name in [*(("--subject", name) for name in subjects), *_subjects_of(plan, source)]:
+        check_subject(name, recipes, key)
+    _check_contrasts(plan, source)
     cells = plan_cells(plan, source=source, subjects=subjects, chips=chips, seed=seed, lane=lane)
     # Leave out canaries and controls that no machine can run on their lane.
     cells = [c for c in cells if c.role is Role.MEASURE or not refusal_on(c.lane, c.hazards)]
@@ -177,23 +176,28 @@ def default_jobs(lane: LaneName) -> int:
     return max(cpus // wanted, 1)
 
 
-def _check_subjects(plan: Plan, recipes: Recipes, path: str) -> None:
-    for number, name in enumerate(plan.subjects):
-        check_subject(name, recipes, f"{path}: key 'subjects[{number}]'")
-    owners = [(f"group[{number}]", own_subjects(owner)) for number, owner in enumerate(plan.group)]
-    owners += [(f"cell[{number}]", own_subjects(owner)) for number, owner in enumerate(plan.cell)]
-    for key, names in owners:
+def _subjects_of(plan: Plan, source: str) -> Iterator[tuple[str, str]]:
+    """Yields the name of every subject of a plan, after the file and the key where it stands."""
+    named = [(f"subjects[{number}]", [name]) for number, name in enumerate(plan.subjects)]
+    named += [
+        (f"group[{number}].subject", own_subjects(group)) for number, group in enumerate(plan.group)
+    ]
+    named += [
+        (f"cell[{number}].subject", own_subjects(cell)) for number, cell in enumerate(plan.cell)
+    ]
+    named += [
+        (f"contrast[{number}]", [contrast.subject, contrast.against])
+        for number, contrast in enumerate(plan.contrast)
+    ]
+    for key, names in named:
         for name in names:
-            check_subject(name, recipes, f"{path}: key '{key}.subject'")
+            yield f"{source}: key '{key}'", name
 
 
-def _check_contrasts(plan: Plan, recipes: Recipes, path: str) -> None:
+def _check_contrasts(plan: Plan, source: str) -> None:
     names = [group.name for group in plan.group] + [cell.name for cell in plan.cell]
     for number, contrast in enumerate(plan.contrast):
-        where = f"{path}: key 'contrast[{number}]'"
-        for name in (contrast.subject, contrast.against):
-            check_subject(name, recipes, where)
-        check_contrast(contrast, names, where)
+        check_contrast(contrast, names, f"{source}: key 'contrast[{number}]'")
 
 
 def check_connect(connect: str | None, cells: list[Cell]) -> None:
