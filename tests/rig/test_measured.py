@@ -2,7 +2,7 @@
 """Pages of measured figures, and rows that a document quotes."""
 
 from delayrig.decision.decision import Decision, Limits, Outcome, Side
-from delayrig.features.documents.by_programmer import cost_rows, verdict_rows
+from delayrig.features.documents.by_programmer import answer_lines, cost_rows
 from delayrig.features.documents.measured import (
     GATE_MARK,
     RUN_MARK,
@@ -192,7 +192,7 @@ def test_page_of_the_newest_has_versions_and_what_convicts() -> None:
     assert good.id not in told
 
 
-def test_rows_by_programmer_count_verdicts_and_compare_costs() -> None:
+def test_programmers_have_their_answers_counted_and_their_costs_compared() -> None:
     wire, *_ = run_of(20).cells
     wire = replace(wire, programmer="serprog:ip", job="read", region_bytes=128 << 10, host_s=2.0)
     card = replace(wire, programmer="nicintel", host_s=5.0, time_ns=TimeSplit(total=1_500_000_000))
@@ -200,12 +200,13 @@ def test_rows_by_programmer_count_verdicts_and_compare_costs() -> None:
     failed = replace(card, subject=other, verdict=Verdict.OP_FAILED, host_s=90.0)
     small = replace(failed, region_bytes=4096, verdict=Verdict.SKIPPED)
     run = run_with(wire, card, failed, small)
-    assert [row[3:] for row in verdict_rows(run)] == [
-        ("bundled", "debian:sid"),
-        ("1 pass", "-"),
-        ("1 pass", "1 op_failed, 1 skipped"),
+    head, *others = answer_lines(run)
+    assert head.startswith("2 of 4 cells pass")
+    assert [line.split() for line in others] == [
+        ["1", "op_failed", "nicintel", wire.chip, "debian:sid"],
+        ["1", "skipped", "nicintel", wire.chip, "debian:sid"],
     ]
-    (_, *costs) = cost_rows(run)
-    assert [row[2] for row in costs] == ["1.00", "2.50"]
+    _, *costs = cost_rows(run)
+    assert [row[3] for row in costs] == ["1.00", "2.50"]
     assert costs[1][4].startswith("1.500/")
     assert costs[1][5] == "op_failed"

@@ -1,7 +1,7 @@
 # SPDX-License-Identifier: GPL-2.0-or-later
 """The tables of plan `programmers`: what each flashrom does through each, and what that costs."""
 
-from collections import defaultdict
+from collections import Counter, defaultdict
 from collections.abc import Sequence
 from statistics import fmean
 
@@ -14,20 +14,22 @@ Place = tuple[str, str]
 """A programmer, and a part behind it."""
 
 
-def verdict_rows(results: Results) -> list[tuple[str, ...]]:
-    """Returns a row for each programmer and part: the answers of each subject, counted.
-
-    The first row is the head.
-    """
+def answer_lines(results: Results) -> list[str]:
+    """Returns how many cells passed, and a line for each other answer at a programmer and part."""
     cells = _measured(results)
-    names = subjects_of(cells)
-    found = _by_place(cells)
-    head = ("programmer", "part", "jobs", *names)
-    rows = [
-        (*place, " ".join(_jobs(own)), *(_counted(_of_subject(own, name)) for name in names))
-        for place, own in found.items()
+    passed = sum(cell.verdict is Verdict.PASS for cell in cells)
+    others: dict[tuple[str, str, str], list[str]] = defaultdict(list)
+    for (programmer, chip), own in _by_place(cells).items():
+        for name in subjects_of(own):
+            counts = Counter(cell.verdict for cell in _of_subject(own, name))
+            for verdict, count in counts.items():
+                if verdict is not Verdict.PASS:
+                    others[programmer, chip, f"{count} {verdict}"].append(name)
+    lines = [f"{said:<15}  {place:<15}  {chip:<10}  " for place, chip, said in others]
+    return [
+        f"{passed} of {len(cells)} cells pass; the others:",
+        *(f"  {line}{' '.join(names)}" for line, names in zip(lines, others.values(), strict=True)),
     ]
-    return [head, *rows]
 
 
 def cost_rows(results: Results) -> list[tuple[str, ...]]:
@@ -37,15 +39,13 @@ def cost_rows(results: Results) -> list[tuple[str, ...]]:
     """
     cells = _measured(results)
     names = subjects_of(cells)
-    found = _by_place(cells)
-    head = ("programmer", "part", "host time", "KiB", *names)
-    rows = []
-    for place, own in found.items():
+    rows = [("programmer", "chip", "KiB", "host time", *names)]
+    for place, own in _by_place(cells).items():
         size_bytes = max(cell.region_bytes for cell in own)
         large = [cell for cell in own if cell.region_bytes == size_bytes]
         times = (_large_times(_of_subject(large, name)) for name in names)
-        rows.append((*place, _relative_host_time(own, cells), str(size_bytes >> 10), *times))
-    return [head, *rows]
+        rows.append((*place, str(size_bytes >> 10), _relative_host_time(own, cells), *times))
+    return rows
 
 
 def subjects_of(cells: Sequence[CellResult]) -> list[str]:
@@ -68,18 +68,6 @@ def _of_subject(cells: Sequence[CellResult], name: str) -> list[CellResult]:
     return [cell for cell in cells if cell.subject.name == name]
 
 
-def _jobs(cells: Sequence[CellResult]) -> list[str]:
-    return list(dict.fromkeys(cell.job for cell in cells))
-
-
-def _counted(cells: Sequence[CellResult]) -> str:
-    """Returns how many cells have each verdict: "9 pass", "7 skipped, 2 pass"."""
-    counts: dict[Verdict, int] = defaultdict(int)
-    for cell in cells:
-        counts[cell.verdict] += 1
-    return ", ".join(f"{count} {verdict}" for verdict, count in sorted(counts.items())) or "-"
-
-
 def _large_times(cells: Sequence[CellResult]) -> str:
     """Returns total and CPU time of the longest read, and of the longest write, in s.
 
@@ -93,7 +81,7 @@ def _large_times(cells: Sequence[CellResult]) -> str:
             total, cpu = cell.time_ns.total / 1e9, cell.total_cpu_ns / 1e9
             passed = cell.verdict is Verdict.PASS
             said.append(f"{total:.3f}/{cpu:.3f}" if passed else str(cell.verdict))
-    return "; ".join(dict.fromkeys(said)) or "-"
+    return ";".join(dict.fromkeys(said)) or "-"
 
 
 def _relative_host_time(own: Sequence[CellResult], cells: Sequence[CellResult]) -> str:

@@ -18,8 +18,8 @@ from rich.markup import escape
 from delayrig.decision.decision import Decision
 from delayrig.features.documents.by_programmer import (
     REFERENCE,
+    answer_lines,
     cost_rows,
-    verdict_rows,
 )
 from delayrig.features.selfcheck.known_bad import KnownBad
 from delayrig.features.selfcheck.terminal import summary
@@ -187,18 +187,21 @@ def newest_page(results: Results, programmers: Results) -> str:
         _indented(findings),
         "## By programmer",
         f"`rig/rig run --plan {programmers.run.plan}`: every job, on 1, 2 and 4 cores where the "
-        "programmer is a card or a chipset. A build without that driver is `skipped`; releases "
+        "programmer is a card or a chipset. A build without the driver is `skipped`; releases "
         "refuse memory buses over serprog.",
-        _headed(verdict_rows(programmers)),
-        f"Total and CPU time, in s, of reading and of writing that many KiB. Host time is that "
-        f"of a cell, as a multiple of the same cell over `{REFERENCE}`; it is the one figure here "
-        "that another machine may change.",
-        _headed(cost_rows(programmers)),
+        _indented(answer_lines(programmers)),
+        "Total and CPU time of reading and of writing that many KiB, in s. Host time is that of a "
+        f"cell as a multiple of the same cell over `{REFERENCE}`, which another machine changes.",
+        _indented(_printed(_costs(programmers))),
     )
 
 
-def _headed(rows: Sequence[Sequence[str]]) -> str:
-    return _table(rows[0], rows[1:])
+def _costs(programmers: Results) -> FittedTable:
+    head, *rows = cost_rows(programmers)
+    table = FittedTable(tuple(map(escape, head)), figures=("KiB", "host time"))
+    for row in rows:
+        table.add_row(*row)
+    return table
 
 
 def firmwares_page(results: Results) -> str:
