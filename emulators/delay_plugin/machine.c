@@ -30,6 +30,15 @@ static bool is_armhf_return(const uint8_t *insn, size_t bytes)
 	       (bytes == sizeof(plain) && memcmp(insn, plain, bytes) == 0);
 }
 
+/* JALR to the address in RA, without a new one, and C.JR RA. */
+static bool is_riscv64_return(const uint8_t *insn, size_t bytes)
+{
+	static const uint8_t plain[] = {0x67, 0x80, 0x00, 0x00}, compressed[] = {0x82, 0x80};
+
+	return (bytes == sizeof(compressed) && memcmp(insn, compressed, bytes) == 0) ||
+	       (bytes == sizeof(plain) && memcmp(insn, plain, bytes) == 0);
+}
+
 static const struct machine machines[] = {
 	{
 		.name = "x86_64",
@@ -77,6 +86,18 @@ static const struct machine machines[] = {
 		.arguments = {"r0", "r1", "r2", "r3"},
 		.is_return = is_armhf_return,
 		.mode_bit = 1,
+	},
+	{
+		.name = "riscv64",
+		.word_bytes = 8,
+		.sp = "sp",
+		.fp = "fp",
+		.lr = "ra",
+		.result = "a0",
+		.thread = "tp",
+		.space = "satp",
+		.arguments = {"a0", "a1", "a2", "a3", "a4", "a5", "a6", "a7"},
+		.is_return = is_riscv64_return,
 	},
 };
 

@@ -4,7 +4,8 @@
  * stack, return instructions. Pure.
  *
  * Sources: System V psABI for x86-64 (3.2) and for i386 (2.2); AAPCS64; Intel SDM vol. 2 (RET); Arm
- * ARM, C6.2 (RET, RETAA, RETAB); QEMU gdb-xml/.
+ * ARM, C6.2 (RET, RETAA, RETAB); RISC-V ELF psABI ("Register Convention"), ISA manual vol. I (JALR,
+ * C.JR); QEMU gdb-xml/.
  */
 #ifndef EMULATORS_DELAYS_MACHINE_H
 #define EMULATORS_DELAYS_MACHINE_H

@@ -291,6 +291,16 @@ def test_arm64_guest_is_a_board_without_firmware_whose_counter_is_the_virtual_cl
     assert given["-machine"][-1] == "memory-backend=mach-virt.ram"
 
 
+def test_riscv64_guest_has_firmware_of_qemus_choice_and_no_random_seed() -> None:
+    shape = replace(SHAPE, arch=Arch.RISCV64, clocksource=PLATFORMS[Arch.RISCV64].clocksource)
+    given = options(qemu_arguments(replace(BOOTING, shape=shape), monitor_fd=5))
+    assert "-bios" not in given
+    assert given["-seed"] == ["1"]
+    assert given["-cpu"] == ["rv64,zkr=off"]
+    assert window_address(shape) == (2 << 30) + (384 << 20)
+    assert "mem=384M" in kernel_command_line(shape).split()
+
+
 def test_arm64_kernel_ends_where_the_window_begins() -> None:
     words = kernel_command_line(ARM64).split()
     assert "mem=384M" in words

@@ -34,7 +34,7 @@ from delayrig.machine.snapshot import UNUSED_DROPPED_AFTER_S, drop_unused
 from delayrig.model.platform import Arch
 from delayrig.model.shape import GuestShape
 from delayrig.subjects import guest_image
-from delayrig.subjects.guest_image import GuestImage, provide_guest_image
+from delayrig.subjects.guest_image import GuestImage, provide_guest_image, take_kernel
 from delayrig.subjects.recipes import GuestRecipe, read_recipes
 from delayrig.subjects.subject import CYCLICTEST
 
@@ -334,3 +334,17 @@ def test_program_starts_by_itself_where_this_machine_has_its_linker(tmp_path: Pa
     assert startable(words, tmp_path) == (["/root/flashrom", "-V"], "/root/lib")
     linker.write_bytes(b"another")
     assert startable(words, tmp_path) == (words, "")
+
+
+def test_guests_of_riscv64_have_a_later_suite_and_the_others_share_one() -> None:
+    recipes = read_recipes(CHECKOUT)
+    guests = {arch: recipes.guest_of(arch) for arch in Arch}
+    assert guests.pop(Arch.RISCV64).suite == "trixie"
+    assert {guest.suite for guest in guests.values()} == {"bookworm"}
+
+
+def test_kernel_that_is_not_packed_is_taken(tmp_path: Path) -> None:
+    (tmp_path / "boot").mkdir()
+    (tmp_path / "boot" / "vmlinux-6.12-riscv64").write_bytes(KERNEL)
+    take_kernel(tmp_path, "linux-image-riscv64", tmp_path / "vmlinuz")
+    assert (tmp_path / "vmlinuz").read_bytes() == KERNEL

@@ -248,7 +248,8 @@ def test_hazards_that_are_none_name_the_key(hazards: str, says: str) -> None:
         ('hazards = "preempt-rt", arch = "i386"', "'preempt-rt' is not for i386"),
         ('hazards = "signals:20", arch = "i386"', "'signals:20' is not for i386"),
         ('kernel = "6.12", arch = "armhf"', "'kernel:6.12' is not for armhf"),
-        ('arch = "riscv64"', "unknown value 'riscv64'"),
+        ('hazards = "low-res-timers+no-nohz", arch = "riscv64"', "'no-nohz' is not for riscv64"),
+        ('arch = "ppc64el"', "unknown value 'ppc64el'"),
     ],
 )
 def test_what_an_architecture_does_not_have_is_refused(choice: str, words: str) -> None:

@@ -61,7 +61,7 @@ def test_lists_within_lists_and_bars_in_tables_are_read_as_on_github(site: Path)
         re.DOTALL,
     )
     plugin = (site / "rig/docs/reference/cpu-plugin.html").read_text(encoding="utf-8")
-    assert "<td><code>machine=x86_64|i386|arm64|armhf</code></td>" in plugin
+    assert "<td><code>machine=x86_64|i386|arm64|armhf|riscv64</code></td>" in plugin
 
 
 def test_help_of_every_command_is_on_one_page(site: Path) -> None:

@@ -149,6 +149,7 @@ def test_upstream_version_is_what_stands_between_epoch_and_revision(
         ("EM_386", {Arch.X86_64, Arch.I386}),
         ("EM_AARCH64", {Arch.ARM64}),
         ("EM_ARM", {Arch.ARMHF}),
+        ("EM_RISCV", {Arch.RISCV64}),
     ],
 )
 def test_program_by_path_runs_where_its_machine_does(

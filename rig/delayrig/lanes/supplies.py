@@ -22,6 +22,7 @@ from delayrig.model.platform import Arch
 from delayrig.model.programmers import device_of
 from delayrig.model.result import NotProvided
 from delayrig.model.shape import GuestShape
+from delayrig.subjects.fetched_qemu import provide_qemu
 from delayrig.subjects.guest_image import (
     GuestImage,
     Kernel,
@@ -286,11 +287,14 @@ async def provide_supplies(
     }
     # They are made of the same parts, which exist by now.
     device_images = {
-        arch: await asyncio.to_thread(provide_device_image, recipes.guest, paths, preparing, arch)
+        arch: await asyncio.to_thread(
+            provide_device_image, recipes.guest_of(arch), paths, preparing, arch
+        )
         for arch in dict.fromkeys(cell.arch for cell in cells if device_of(cell))
         if arch in guests.result()
     }
-    shapes = sorted({shape_of(cell) for cell in cells if with_snapshots})
+    kept = {shape_of(cell) for cell in cells if with_snapshots}
+    shapes = sorted(shape for shape in kept if shape.platform.can_be_restored)
     snapshots = Snapshots(
         {
             shape: image_of_shape(shape, guests.result(), device_images, kernels.result())
@@ -314,5 +318,6 @@ async def provide_supplies(
 
 
 def _provide_guest(arch: Arch, recipes: Recipes, paths: Paths, preparing: Preparing) -> GuestImage:
+    provide_qemu(arch, paths, preparing)
     provide_natives(arch, paths, preparing)
-    return provide_guest_image(recipes.guest, paths, preparing, arch)
+    return provide_guest_image(recipes.guest_of(arch), paths, preparing, arch)

@@ -308,6 +308,7 @@ def qemu_arguments(
         *("-boot", "strict=on"),  # libvirt starts every domain like this.
         *("-display", "none"),
         *("-machine", f"{platform.machine},{options}"),
+        *platform.qemu_words,
         *("-cpu", cpu_argument(shape)),
         *("-smp", f"{shape.cores},sockets={shape.cores},cores=1,threads=1"),
         *("-m", str(RAM_MIB)),

@@ -95,6 +95,7 @@ def snapshot_path(shape: GuestShape, image: GuestImage, paths: Paths) -> Path:
         [platform.machine, platform.cpu_model, platform.cpu_options, platform.firmware],
         [platform.pause_device, arguments.RAM_MIB],
         shape.cores,
+        *([platform.qemu_words] if platform.qemu_words else []),
         *([arguments.cpu_argument(shape)] if shape.cpu else []),
         *([arguments.device_arguments(shape)] if shape.programmer else []),
         *([digest.of_file(paths.chip_plugin)] if _has_device_of_plugin(shape) else []),

@@ -2,7 +2,8 @@
 """The differences between architectures of guests, as values.
 
 Sources: QEMU docs/system/arm/virt, hw/arm/virt.c (memory map), target/arm/cpu.c (`cntfrq`),
-docs/specs/pvpanic; Linux Documentation/admin-guide/kernel-parameters.
+docs/system/riscv/virt, hw/riscv/virt.c, docs/specs/pvpanic, qemu(1) (`-seed`); Linux
+Documentation/admin-guide/kernel-parameters.
 """
 
 from dataclasses import dataclass, replace
@@ -16,6 +17,7 @@ class Arch(StrEnum):
     I386 = "i386"
     ARM64 = "arm64"
     ARMHF = "armhf"
+    RISCV64 = "riscv64"
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -29,9 +31,13 @@ class Platform:
     gnu: str
     """The prefix of the cross compiler; empty if this machine's own compiler is used."""
     program: str
+    program_package: str = ""
+    """The package that is fetched where the program is missing; empty if set-up installs it."""
     machine: str
     machine_options: str
     """The options of the machine. `{hpet}` says if it has such a timer."""
+    qemu_words: tuple[str, ...] = ()
+    """Other options of QEMU."""
     cpu_model: str
     cpu_options: str = ""
     firmware: str = ""
@@ -51,6 +57,8 @@ class Platform:
     """The clock of the guest's kernel that is the raw counter."""
     counter: str
     """The emulator's name for the same counter."""
+    can_be_restored: bool = True
+    """True if its machine works after its state was loaded; else each cell boots its guest."""
     can_be_reset: bool = True
     """True if its machine works after its state was loaded for a second time."""
     libvirt_arch: str = ""
@@ -116,6 +124,28 @@ PLATFORMS = {
         # Otherwise the PCI bus lies where 32 bits do not reach.
         machine_options="dtb-randomness=off,highmem=off",
         cpu_model="cortex-a15",
+    ),
+    Arch.RISCV64: Platform(
+        debian="riscv64",
+        elf_machines=("EM_RISCV",),
+        gnu="riscv64-linux-gnu",
+        program="qemu-system-riscv64",
+        program_package="qemu-system-riscv",
+        machine="virt",
+        machine_options="usb=off",
+        # The device tree has a seed for the kernel, which no option of the machine leaves out.
+        qemu_words=("-seed", "1"),
+        cpu_model="rv64",
+        cpu_options="zkr=off",  # Its seed CSR would draw numbers.
+        pause_device="pvpanic-pci,addr=1",
+        # QEMU 10.0 does not save the timers of these CPUs, so a restored guest sleeps for ever.
+        can_be_restored=False,
+        ram_block="riscv_virt_board.ram",
+        ram_base=0x8000_0000,
+        console="ttyS0",
+        kernel_words=("mem={kernel_mib}M",),
+        clocksource="riscv_clocksource",
+        counter="rdtime",
     ),
 }
 

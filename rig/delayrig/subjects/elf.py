@@ -23,6 +23,7 @@ MACHINES = {
     "EM_386": "i386-linux-gnu",
     "EM_AARCH64": "aarch64-linux-gnu",
     "EM_ARM": "arm-linux-gnueabihf",
+    "EM_RISCV": "riscv64-linux-gnu",
 }
 SYMLINKS_MAX = 40
 MUSL_LOADER = "ld-musl-"

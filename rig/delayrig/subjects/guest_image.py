@@ -246,7 +246,8 @@ def _joined(initrd: str, modules: str) -> str:
 
 def take_kernel(root: Path, package: str, place: Path) -> None:
     """Copies the only kernel that `package` brought to `root`."""
-    kernels = sorted((root / "boot").glob("vmlinuz-*"))
+    # Those of riscv64 are not packed, and are called vmlinux.
+    kernels = sorted((root / "boot").glob("vmlinu[xz]-*"))
     if len(kernels) != 1:
         raise RigFaultError(
             f"{package} brought {len(kernels)} kernels",

@@ -33,6 +33,11 @@ CPU_FAMILIES = {
     Arch.I386: ("x86", "i686"),
     Arch.ARM64: ("aarch64", "cortex-a53"),
     Arch.ARMHF: ("arm", "cortex-a15"),
+    Arch.RISCV64: ("riscv64", "rv64gc"),
+}
+MORE_OPTIONS = {
+    # GCC writes the information to walk stacks by default on the others (and on this one from 13).
+    Arch.RISCV64: "[built-in options]\nc_args = ['-fasynchronous-unwind-tables']\n",
 }
 CROSS_FILE = """\
 [binaries]
@@ -121,6 +126,7 @@ def _build(arch: Arch, toolchain: Path, paths: Paths) -> None:
         family=family,
         cpu=cpu,
     )
+    text += MORE_OPTIONS.get(arch, "")
     what = "building programs for another architecture"
     origin = origin_of(paths.checkout, [*GUEST_PROGRAMS, text])
     if not is_configured(build, origin):

@@ -34,17 +34,20 @@ ADDRESS = re.compile(r"^Failed to fetch \S+ +| *\[IP: [^]]*\]$")
 
 
 def unpack_packages(
-    suite: str, packages: list[str], folder: Path, architecture: str = ""
+    suite: str, packages: list[str], folder: Path, architecture: str = "", *, release: str = ""
 ) -> dict[str, str]:
     """Unpacks `packages` and all their dependencies into the new `folder`.
 
-    They are for this machine, or for `architecture`, in dpkg's words. Returns the version of every
-    unpacked package. Nothing is configured and no script runs. A failure is retried after growing
-    pauses; raises `NotProvidedError` if the last attempt failed.
+    They are for this machine, or for `architecture`, in dpkg's words. `release` is the one that the
+    suite adds to, if it is no release. Returns the version of every unpacked package. Nothing is
+    configured and no script runs. A failure is retried after growing pauses; raises
+    `NotProvidedError` if the last attempt failed.
     """
     what = f"{', '.join(packages)} of {suite}{f' for {architecture}' if architecture else ''}"
-    argv = _mmdebstrap_words(suite, packages, folder, architecture)
-    sources = archive_source(suite)
+    # apt takes nothing from a suite of additions that is not preferred.
+    preference = [f'APT::Default-Release "{suite}"'] if release else []
+    argv = _mmdebstrap_words(suite, packages, folder, architecture, *preference)
+    sources = "\n".join(map(archive_source, filter(None, [suite, release])))
     said = ""
     for _ in attempts(time.monotonic, pause):
         shutil.rmtree(folder, ignore_errors=True)
@@ -99,8 +102,10 @@ def cause_of(said: str) -> str:
     return ADDRESS.sub("", (telling or errors or lines or ["mmdebstrap said nothing"])[0])
 
 
-def _mmdebstrap_words(suite: str, packages: list[str], folder: Path, arch: str) -> list[str]:
-    options = [*ANSWER_LIMITS, *date_options(answer(DATES_COMMAND))]
+def _mmdebstrap_words(
+    suite: str, packages: list[str], folder: Path, arch: str, *preference: str
+) -> list[str]:
+    options = [*ANSWER_LIMITS, *date_options(answer(DATES_COMMAND)), *preference]
     return [
         "mmdebstrap",
         # No part of the packages is run, so root is not needed; newer versions refuse root

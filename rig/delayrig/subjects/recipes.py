@@ -42,6 +42,8 @@ class ProgramRecipe(msgspec.Struct, frozen=True, kw_only=True, forbid_unknown_fi
 class Recipes(msgspec.Struct, frozen=True, kw_only=True, forbid_unknown_fields=True):
     schema: int
     guest: GuestRecipe
+    later_guests: list[GuestRecipe]
+    """Guests of architectures that the suite of `guest` does not have."""
     kernels: dict[str, KernelRecipe]
     bridge: ProgramRecipe
     tools: dict[str, ProgramRecipe]
@@ -50,6 +52,10 @@ class Recipes(msgspec.Struct, frozen=True, kw_only=True, forbid_unknown_fields=T
     subjects: dict[str, ProgramRecipe]
     saved: str = ""
     """The folder of programs that were saved with a run; they have precedence."""
+
+    def guest_of(self, arch: Arch) -> GuestRecipe:
+        guests = (self.guest, *self.later_guests)
+        return next(guest for guest in guests if arch in guest.kernel_packages)
 
 
 def read_recipes(checkout: Path) -> Recipes:

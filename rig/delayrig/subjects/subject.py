@@ -141,7 +141,10 @@ def provide_tool(
     latency` runs beside its own program; or a program of `[tools]`.
     """
     known = {**recipes.tools, BRIDGE: recipes.bridge, CYCLICTEST: recipes.cyclictest}
-    return _provide_packaged(name, known[name], arch, paths, preparing)
+    recipe = known[name]
+    if arch not in recipes.guest.kernel_packages:
+        recipe = msgspec.structs.replace(recipe, suite=recipes.guest_of(arch).suite)
+    return _provide_packaged(name, recipe, arch, paths, preparing)
 
 
 def provide_latency_program(paths: Paths, arch: Arch = Arch.X86_64) -> Subject:

@@ -3,8 +3,8 @@
 
 Stacks are walked by the call frame information in `.eh_frame`, which stripped programs and those
 without frame pointers have as well (DWARF 5, section 6.4; System V psABI for x86-64, section 3.7,
-and for i386, section 2.5; DWARF for the Arm 64-bit architecture, section 4.1). Lines need debug
-information.
+and for i386, section 2.5; DWARF for the Arm 64-bit architecture, section 4.1; RISC-V ELF psABI,
+"DWARF Register Numbers"). Lines need debug information.
 """
 
 import posixpath
@@ -70,6 +70,7 @@ _FRAMES = {
     "EM_X86_64": _Frames(word_bytes=8, stack_pointer=7, frame_pointer=6),
     "EM_386": _Frames(word_bytes=4, stack_pointer=4, frame_pointer=5),
     "EM_AARCH64": _Frames(word_bytes=8, stack_pointer=31, frame_pointer=29, link=30),
+    "EM_RISCV": _Frames(word_bytes=8, stack_pointer=2, frame_pointer=8, link=1),
 }
 
 

@@ -53,12 +53,24 @@ static void armhf_returns_are_known_in_both_instruction_sets(void **state)
 	assert_int_equal(machine_find("arm64")->mode_bit, 0);
 }
 
-static void call_leaves_a_word_on_the_stack_but_on_arm64(void **state)
+static void riscv64_returns_are_known_whole_and_compressed(void **state)
+{
+	(void)state;
+	assert_true(is_return("riscv64", "\x67\x80\x00\x00", 4));
+	assert_true(is_return("riscv64", "\x82\x80", 2));
+	/* JR T1, C.JR A5 and C.JALR RA */
+	assert_false(is_return("riscv64", "\x67\x00\x03\x00", 4));
+	assert_false(is_return("riscv64", "\x82\x87", 2));
+	assert_false(is_return("riscv64", "\x82\x90", 2));
+}
+
+static void call_leaves_a_word_on_the_stack_but_on_arm64_and_riscv64(void **state)
 {
 	(void)state;
 	assert_int_equal(machine_popped(machine_find("x86_64")), 8);
 	assert_int_equal(machine_popped(machine_find("i386")), 4);
 	assert_int_equal(machine_popped(machine_find("arm64")), 0);
+	assert_int_equal(machine_popped(machine_find("riscv64")), 0);
 }
 
 static void arguments_beyond_the_registers_lie_on_the_stack(void **state)
@@ -68,6 +80,7 @@ static void arguments_beyond_the_registers_lie_on_the_stack(void **state)
 	assert_int_equal(machine_argument_word(machine_find("i386"), 2), 3);
 	assert_int_equal(machine_argument_word(machine_find("x86_64"), 6), 1);
 	assert_int_equal(machine_argument_word(machine_find("arm64"), 8), 0);
+	assert_int_equal(machine_argument_word(machine_find("riscv64"), 8), 0);
 }
 
 static void unknown_machine_is_none(void **state)
@@ -83,7 +96,8 @@ int main(void)
 		cmocka_unit_test(x86_jumps_and_other_bytes_are_no_returns),
 		cmocka_unit_test(arm64_returns_are_known_plain_and_authenticated),
 		cmocka_unit_test(armhf_returns_are_known_in_both_instruction_sets),
-		cmocka_unit_test(call_leaves_a_word_on_the_stack_but_on_arm64),
+		cmocka_unit_test(riscv64_returns_are_known_whole_and_compressed),
+		cmocka_unit_test(call_leaves_a_word_on_the_stack_but_on_arm64_and_riscv64),
 		cmocka_unit_test(arguments_beyond_the_registers_lie_on_the_stack),
 		cmocka_unit_test(unknown_machine_is_none),
 	};

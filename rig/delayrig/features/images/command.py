@@ -21,6 +21,7 @@ from delayrig.cli.command import RigCommand, say_making
 from delayrig.cli.option_types import PLAN_NAME
 from delayrig.lanes.supplies import CpuPool, Supplies, provide_supplies
 from delayrig.machine.live_image import provide_live_image
+from delayrig.model.platform import Arch
 from delayrig.plan.request import choose_cells
 from delayrig.setup.errors import SetupError
 from delayrig.setup.export_archive import export_images
@@ -139,7 +140,7 @@ def prepare_on_demand(paths: Paths) -> None:
         for name, recipe in recipes.kernels.items()
     ]
     wanted.append(partial(provide_live_image, recipes.guest, paths, say_making))
-    for arch in recipes.guest.kernel_packages:
+    for arch in Arch:
         for name in (CYCLICTEST, *recipes.tools):
             wanted.append(partial(provide_tool, name, recipes, paths, say_making, arch))
     for provide in wanted:

@@ -167,7 +167,7 @@ def _provide(
 ) -> tuple[GuestImage, Subject, Subject]:
     shape, arch = profile.shape, profile.shape.arch
     provide_natives(arch, paths, preparing)
-    image = provide_guest_image(recipes.guest, paths, preparing, arch)
+    image = provide_guest_image(recipes.guest_of(arch), paths, preparing, arch)
     kernels = {}
     if shape.kernel:
         kernel = provide_kernel(shape.kernel, recipes.kernels[shape.kernel], paths, preparing)

@@ -55,6 +55,7 @@ _ARCHES = {
     **dict.fromkeys(("i386", "i486", "i586", "i686"), "i386"),
     **dict.fromkeys(("aarch64", "arm64"), "arm64"),
     **dict.fromkeys(("armv7l", "armv8l"), "armhf"),
+    "riscv64": "riscv64",
 }
 
 

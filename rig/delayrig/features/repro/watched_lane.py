@@ -4,6 +4,7 @@
 import asyncio
 import os
 import shlex
+import shutil
 from collections.abc import Sequence
 from pathlib import Path
 
@@ -27,6 +28,7 @@ from delayrig.machine.qemu import TUNABLES
 from delayrig.machine.snapshot import restored
 from delayrig.model.cell import Cell
 from delayrig.model.lane import LaneName
+from delayrig.model.platform import Platform
 from delayrig.plan.request import Request
 from delayrig.run.runner import OpenLane, assignment_of
 from delayrig.subjects.subject import provide_tool
@@ -126,7 +128,7 @@ def qemu_command(hardware: Hardware, snapshot: Path | None, cpu: int) -> list[st
     machine = restored(hardware, snapshot) if snapshot else hardware
     environment = TUNABLES | preloading(machine.preload, os.environ.get(LIBRARY_PATH, ""))
     before = [f"{name}={shlex.quote(value)}" for name, value in environment.items()]
-    words = [machine.shape.platform.program, *qemu_arguments(machine, monitor_fd=None)]
+    words = [program_of(machine.shape.platform), *qemu_arguments(machine, monitor_fd=None)]
     lines = ["# QEMU, with its monitor on this terminal:"]
     lines += pasted(words, [*before, *pinned(cpu, [])])
     lines += ["# what the rig says over the monitor; type it there:"]
@@ -142,6 +144,12 @@ def qemu_command(hardware: Hardware, snapshot: Path | None, cpu: int) -> list[st
         "quit",
     ]
     return lines
+
+
+def program_of(platform: Platform) -> str:
+    """Returns QEMU, by its path if it may have been fetched: shells do not know it then."""
+    found = shutil.which(platform.program) if platform.program_package else None
+    return found or platform.program
 
 
 def _quoted(word: str) -> str:

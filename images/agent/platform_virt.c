@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
 /*
- * The `virt` machine: fw_cfg and pvpanic have registers in memory. Those of fw_cfg have the same
- * address in every QEMU (hw/arm/virt.c, base_memmap). pvpanic is PCI device 1; the kernel assigns
- * its addresses.
+ * The `virt` machines of Arm and RISC-V: fw_cfg and pvpanic have registers in memory. Those of
+ * fw_cfg have the same address in every QEMU (hw/arm/virt.c, base_memmap; hw/riscv/virt.c,
+ * virt_memmap). pvpanic is PCI device 1; the kernel assigns its addresses.
  */
 #include "guest.h"
 #include "hypercall.h"
@@ -16,7 +16,11 @@
 #include <unistd.h>
 
 #define PAGE_BYTES 4096
+#ifdef __riscv
+#define FW_CFG_ADDRESS UINT64_C(0x10100000)
+#else
 #define FW_CFG_ADDRESS UINT64_C(0x09020000)
+#endif
 #define FW_CFG_DATA_OFFSET 0x0
 #define FW_CFG_SELECT_OFFSET 0x8
 #define FW_CFG_DMA_OFFSET 0x10

@@ -1,0 +1,61 @@
+# SPDX-License-Identifier: GPL-2.0-or-later
+"""QEMU for guests that few people want: fetched for the first cell, and not installed.
+
+It runs with this machine's libraries, as the cross compilers do.
+"""
+
+import os
+import shutil
+import subprocess
+from pathlib import Path
+
+from delayrig.base import digest
+from delayrig.base.children import run_child
+from delayrig.base.errors import NotProvidedError
+from delayrig.base.paths import Paths
+from delayrig.base.preparing import Preparing
+from delayrig.model.platform import PLATFORMS, Arch
+from delayrig.setup.apt import read_codename
+from delayrig.setup.distribution import OS_RELEASE
+from delayrig.subjects.packages import unpack_packages
+
+PROGRAMS = "usr/bin"
+BUNDLE = "qemu-bundle"
+"""The folder beside QEMU in whose usr/share it looks for firmware (QEMU util/cutils.c)."""
+
+
+def provide_qemu(arch: Arch, paths: Paths, preparing: Preparing) -> None:
+    """Fetches the QEMU of that architecture if it is fetched on demand and nothing has it.
+
+    It becomes the last of the PATH. Raises `NotProvidedError` if the archive has none, or if it
+    does not run here.
+    """
+    platform = PLATFORMS[arch]
+    if not platform.program_package or shutil.which(platform.program):
+        return
+    release = read_codename(OS_RELEASE.read_text(encoding="utf-8"))
+    key = digest.of_value(["qemu", release, platform.program_package])[:24]
+    root = paths.images / "toolchains" / f"qemu-{arch}-{key}"
+    if not root.is_dir():
+        preparing(f"QEMU for {arch}")
+        _fetch(release, platform.program_package, root)
+    _require_running(root / PROGRAMS / platform.program)
+    os.environ["PATH"] += f"{os.pathsep}{root / PROGRAMS}"
+
+
+def _fetch(release: str, package: str, root: Path) -> None:
+    """Unpacks the package of the release, or of its backports if the release has none."""
+    fresh = root.with_name(f"{root.name}.new")
+    root.parent.mkdir(parents=True, exist_ok=True)
+    try:
+        unpack_packages(release, [package], fresh)
+    except NotProvidedError:
+        unpack_packages(f"{release}-backports", [package], fresh, release=release)
+    (fresh / PROGRAMS / BUNDLE).symlink_to("../..")
+    fresh.rename(root)
+
+
+def _require_running(program: Path) -> None:
+    done = run_child([str(program), "--version"], stdout=subprocess.PIPE, stderr=subprocess.PIPE)
+    if done.returncode != 0:
+        raise NotProvidedError(program.name, done.stderr.strip() or "it does not run here")

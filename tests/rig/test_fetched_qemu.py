@@ -1,0 +1,93 @@
+# SPDX-License-Identifier: GPL-2.0-or-later
+"""QEMU that is fetched for the first cell: from where, and what is said if it cannot be."""
+
+import os
+from pathlib import Path
+
+import pytest
+from delayrig.base.errors import NotProvidedError
+from delayrig.base.paths import Paths, find_paths
+from delayrig.model.platform import PLATFORMS, Arch
+from delayrig.subjects import fetched_qemu
+from delayrig.subjects.fetched_qemu import provide_qemu
+
+QEMU = PLATFORMS[Arch.RISCV64].program
+WORKS, FAILS = "#!/bin/sh\n", "#!/bin/sh\necho no libcapstone >&2\nexit 127\n"
+
+
+class Archive:
+    """An archive whose release has no such package; its backports have `program`."""
+
+    def __init__(self, program: str) -> None:
+        self.program = program
+        self.asked: list[tuple[str, str]] = []
+
+    def unpack(self, suite: str, packages: list[str], folder: Path, *, release: str = "") -> None:
+        self.asked.append((suite, release))
+        if not release:
+            raise NotProvidedError(packages[0], "Unable to locate package")
+        place = folder / "usr" / "bin" / QEMU
+        place.parent.mkdir(parents=True)
+        place.write_text(self.program)
+        place.chmod(0o755)
+
+
+def provide(archive: Archive, folder: Path, patch: pytest.MonkeyPatch) -> list[str]:
+    """Returns what was said to be made, with a state and a PATH of its own."""
+    made: list[str] = []
+    patch.setattr(fetched_qemu, "unpack_packages", archive.unpack)
+    patch.setattr(fetched_qemu, "read_codename", lambda _: "bookworm")
+    paths = Paths(checkout=find_paths().checkout, state=folder)
+    provide_qemu(Arch.RISCV64, paths, made.append)
+    return made
+
+
+@pytest.fixture(autouse=True)
+def path(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
+    """Returns the only folder of the PATH, which is empty."""
+    folder = tmp_path / "bin"
+    folder.mkdir()
+    monkeypatch.setenv("PATH", str(folder))
+    return folder
+
+
+def test_backports_give_what_the_release_does_not_have(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    archive = Archive(WORKS)
+    assert provide(archive, tmp_path, monkeypatch) == ["QEMU for riscv64"]
+    assert archive.asked == [("bookworm", ""), ("bookworm-backports", "bookworm")]
+    last = Path(os.environ["PATH"].split(os.pathsep)[-1])
+    assert (last / QEMU).is_file()
+    assert (last / "qemu-bundle/usr/bin" / QEMU).is_file()
+
+
+def test_fetched_one_is_kept_for_later_runs(
+    tmp_path: Path, path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    archive = Archive(WORKS)
+    provide(archive, tmp_path, monkeypatch)
+    monkeypatch.setenv("PATH", str(path))
+    assert provide(archive, tmp_path, monkeypatch) == []
+
+
+def test_installed_one_is_used(tmp_path: Path, path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    (path / QEMU).write_text(WORKS)
+    (path / QEMU).chmod(0o755)
+    archive = Archive(WORKS)
+    assert provide(archive, tmp_path, monkeypatch) == []
+    assert archive.asked == []
+
+
+def test_one_that_does_not_run_here_is_not_provided_and_says_why(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    with pytest.raises(NotProvidedError) as raised:
+        provide(Archive(FAILS), tmp_path, monkeypatch)
+    assert (raised.value.what, raised.value.cause) == (QEMU, "no libcapstone")
+    assert QEMU not in os.environ["PATH"]
+
+
+def test_qemu_of_set_up_is_not_asked_for(tmp_path: Path) -> None:
+    paths = Paths(checkout=find_paths().checkout, state=tmp_path)
+    provide_qemu(Arch.ARMHF, paths, lambda _: pytest.fail("fetched"))
