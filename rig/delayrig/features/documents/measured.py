@@ -26,6 +26,7 @@ from delayrig.features.selfcheck.terminal import summary
 from delayrig.model.cell import Role
 from delayrig.model.lane import EXACT_LANE
 from delayrig.model.platform import Arch, labelled
+from delayrig.model.programmers import DEVICES
 from delayrig.model.result import CellResult, Results, Verdict
 from delayrig.present.console import FittedTable
 from delayrig.present.results import cell_table, evidence_lines, expectation
@@ -34,7 +35,7 @@ RUN_MARK = "<!-- measured: default -->"
 GATE_MARK = "<!-- measured: gate -->"
 INDENT = "    "
 KNOWN_BAD = "known-bad:"
-WIDTH = 260
+WIDTH = 400
 SITUATION = ("MIPS", "cores", "hazards", "chip", "job")
 """The columns that name a situation, in which each subject has a cell."""
 TIMES = "Total and CPU time of each subject, in s, and any verdict but `pass`."
@@ -75,7 +76,10 @@ def situation(cell: CellResult) -> tuple[str, ...]:
     """Returns the words of the columns `SITUATION`."""
     speed = labelled(str(round(cell.guest.mips[0])), Arch(cell.guest.arch))
     hazards = "+".join(cell.hazards) or "-"
-    return speed, str(cell.guest.cores), hazards, f"{cell.chip} {cell.corner}", cell.job
+    part = f"{cell.chip} {cell.corner}"
+    if cell.programmer in DEVICES:
+        part += f", {cell.programmer}"
+    return speed, str(cell.guest.cores), hazards, part, cell.job
 
 
 def times(cell: CellResult) -> str:
@@ -171,10 +175,10 @@ def newest_page(results: Results, programmers: Results) -> str:
     """Returns the verdicts of released flashroms: with versions and findings, and by programmer."""
     cells = [cell for cell in results.cells if cell.role == Role.MEASURE]
     versions = {cell.subject.name: cell.subject.version for cell in cells if cell.subject.version}
+    first = {(c.subject.name, c.evidence[0].witness): c for c in reversed(cells) if c.evidence}
     findings = [
         line
-        for cell in cells
-        if cell.evidence
+        for cell in reversed(first.values())
         for line in (f"{cell.verdict} {cell.id}", f"  {evidence_lines(cell)[0]}")
     ]
     return _page(
@@ -183,7 +187,7 @@ def newest_page(results: Results, programmers: Results) -> str:
         _table(("subject", "version"), [(f"`{n}`", v) for n, v in sorted(versions.items())]),
         TIMES,
         _indented(rows_by_situation(cells)),
-        "What convicts them, the first finding of each cell:",
+        "What convicts them, one finding of each witness:",
         _indented(findings),
         "## By programmer",
         f"`rig/rig run --plan {programmers.run.plan}`: every job, on 1, 2 and 4 cores where the "
