@@ -5,14 +5,19 @@ import itertools
 
 import msgspec
 import pytest
+from delayrig.base.errors import BadInputError
+from delayrig.base.paths import find_paths
 from delayrig.base.toml import parse_toml
 from delayrig.model.cell import Cell, Expect, Job, Programmer, Role
+from delayrig.model.chips import read_chips
 from delayrig.model.corner import Corner
 from delayrig.model.lane import LaneName
 from delayrig.model.platform import Arch
-from delayrig.plan.cells import plan_cells, questions_of
+from delayrig.plan.cells import by_programmers, plan_cells, questions_of
+from delayrig.plan.request import choose_cells
 from delayrig.plan.schema import Plan
 
+from tests.rig.builders import CHECKOUT, make_cell
 from tests.rig.plan_texts import (
     AT,
     CHIPS,
@@ -266,3 +271,26 @@ def test_cells_of_other_lanes_are_left_out_where_the_user_names_one() -> None:
 def test_unknown_lane_of_a_cell_is_named_by_its_key() -> None:
     error = error_of(HEAD + OWN_LANE.replace("live", "lively"))
     assert "key 'cell[0].lane': unknown value 'lively'" in error.message
+
+
+def test_cells_by_programmers_stand_in_place_of_those_by_serprog() -> None:
+    chips = read_chips(CHECKOUT)
+    nor = make_cell(name="nor", chip="W25Q128JV")
+    rom = make_cell(name="rom", chip="SST29EE010", programmer=Programmer.SERPROG_DEV)
+    card = make_cell(name="card", chip="SST29EE010", programmer=Programmer.NICINTEL)
+    adapter = make_cell(name="adapter", chip="W25Q128JV", programmer=Programmer.FT2232_SPI)
+    slow = make_cell(name="slow", chip="W25Q128JV", hazards=("link:silent=1",))
+    canary = make_cell(name="canary", chip="W25Q128JV", role=Role.CANARY)
+    given = [nor, rom, card, adapter, slow, canary]
+    found = by_programmers(given, [Programmer.CH341A_SPI, Programmer.NICINTEL], chips)
+    assert [(cell.name, cell.programmer) for cell in found] == [
+        ("nor", Programmer.CH341A_SPI),
+        ("rom", Programmer.NICINTEL),
+        ("card", Programmer.NICINTEL),
+        ("canary", canary.programmer),
+    ]
+
+
+def test_programmer_that_reaches_no_chip_of_a_plan_is_refused() -> None:
+    with pytest.raises(BadInputError, match="nicintel: reaches no chip"):
+        choose_cells(plan="survey", paths=find_paths(), programmers=[Programmer.NICINTEL])

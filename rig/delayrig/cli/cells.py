@@ -10,6 +10,7 @@ from delayrig.base.paths import Paths
 from delayrig.cli.command import UNCONFINED, Decorator, gathered, is_unconfined
 from delayrig.cli.option_types import CELL, SUBJECT, plan_option
 from delayrig.cli.verbosity import note, noted
+from delayrig.model.cell import Programmer
 from delayrig.model.lane import LaneName
 from delayrig.plan.cluster import ClusterOptions, check_cluster
 from delayrig.plan.request import Choice, Request, check_connect, choose_cells, count_cells_of
@@ -54,6 +55,7 @@ class CellsOptions:
     seed: int
     connect: str | None
     cluster: ClusterGiven
+    programmers: tuple[Programmer, ...]
 
     def choose(self, paths: Paths) -> Choice:
         """Returns the chosen cells; raises `BadInputError` if there are none."""
@@ -64,6 +66,7 @@ class CellsOptions:
             seed=self.seed,
             paths=paths,
             lane=self.lane,
+            programmers=self.programmers,
         )
 
     def count(self, paths: Paths) -> int:
@@ -81,6 +84,7 @@ class CellsOptions:
             connect=self.connect,
             cluster=self.cluster.options(),
             unconfined=is_unconfined(),
+            programmers=self.programmers,
             delay=delay or DelayOptions(),
         )
 
@@ -107,6 +111,15 @@ connect_option = click.option(
 )
 patterns_option = click.option(
     "--cell", "patterns", type=CELL, multiple=True, help="Only cells whose id matches; repeatable."
+)
+programmers_option = click.option(
+    "--programmer",
+    "programmers",
+    metavar="PROGRAMMER",
+    type=click.Choice([name.value for name in Programmer]),
+    multiple=True,
+    callback=lambda _context, _option, given: tuple(map(Programmer, given)),
+    help="By this programmer in place of serprog, where it reaches the chip; repeatable.",
 )
 tls_option = click.option(
     "--tls",
@@ -165,6 +178,7 @@ def cell_options(*, plan: str) -> Decorator:
         click.option(
             "--seed", type=click.IntRange(0), default=1, show_default=True, help="For all data."
         ),
+        programmers_option,
         connect_option,
         cluster_options,
     )

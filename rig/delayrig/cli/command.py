@@ -28,6 +28,7 @@ from delayrig.cli.verbosity import (
     verbosity,
     was_given,
 )
+from delayrig.model.cell import Programmer
 from delayrig.model.lane import LaneName
 from delayrig.model.result import FILE_NAME, Results
 from delayrig.plan.cluster import ClusterOptions
@@ -226,6 +227,7 @@ def own_request(
     leaves: str = FILE_NAME,
     resume: bool = False,
     cluster: ClusterOptions | None = None,
+    programmers: tuple[Programmer, ...] = (),
 ) -> tuple[Request, Paths]:
     """Returns the request of a command that always runs the same plan of the rig.
 
@@ -234,7 +236,13 @@ def own_request(
     """
     paths = find_paths()
     choice = choose_cells(
-        plan=plan, subjects=subjects, patterns=patterns, seed=seed, paths=paths, lane=lane
+        plan=plan,
+        subjects=subjects,
+        patterns=patterns,
+        seed=seed,
+        paths=paths,
+        lane=lane,
+        programmers=programmers,
     )
     if not resume:
         check_out(out, choice.cells, name=leaves)
@@ -245,6 +253,7 @@ def own_request(
         unconfined=is_unconfined(),
         delay=delay or DelayOptions(),
         resume=resume,
+        programmers=programmers,
     )
     return request, paths
 

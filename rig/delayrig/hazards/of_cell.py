@@ -4,6 +4,7 @@
 from delayrig.hazards import hazard_of
 from delayrig.hazards.hazard import Hazard
 from delayrig.model.cell import Cell
+from delayrig.model.chips import ChipFacts
 from delayrig.model.platform import PLATFORMS
 from delayrig.model.programmers import device_of
 from delayrig.model.shape import GuestShape
@@ -31,6 +32,20 @@ def shape_of(cell: Cell) -> GuestShape:
         kernel_words=tuple(word for hazard in hazards for word in hazard.kernel_words),
         programmer=cell.programmer if device else "",
     )
+
+
+def place_refusal(cell: Cell, chip: ChipFacts) -> str:
+    """Returns why no subject can drive that chip by the cell's device; empty where one can."""
+    device = device_of(cell)
+    if device is None:
+        return ""
+    serial = (hazard for hazard in hazards_of(cell) if not hazard.start_state)
+    if any(hazard.emulator_words(cell) for hazard in serial):
+        return f"a part behind {cell.programmer} takes none of the emulator's options"
+    kernel = device.kernel_of(cell.arch)
+    if kernel and shape_of(cell).kernel != kernel:
+        return f"{cell.programmer} has its driver in the kernel {kernel!r} alone"
+    return device.chip_refusal(chip)
 
 
 def is_in_library(cell: Cell) -> bool:

@@ -148,6 +148,12 @@ DEVICES = {
 }
 
 
+def programmers_of(chip: ChipFacts) -> list[str]:
+    """Returns the programmers that reach that chip, serprog first."""
+    reaching = [name for name, device in DEVICES.items() if not device.chip_refusal(chip)]
+    return [str(name) for name in (Programmer.SERPROG_IP, Programmer.SERPROG_DEV, *reaching)]
+
+
 def device_of(cell: Cell) -> Device | None:
     """Returns the device that the cell's subject drives; None if the guest has none."""
     return DEVICES.get(cell.programmer)

@@ -4,7 +4,7 @@
 import fnmatch
 import itertools
 import math
-from collections.abc import Iterable, Iterator
+from collections.abc import Iterable, Iterator, Mapping, Sequence
 from typing import Any
 
 import msgspec
@@ -12,9 +12,12 @@ from covertable import make as covering_array
 
 from delayrig.base.errors import BadInputError
 from delayrig.hazards import NONE, cores_needed, parse_hazards, split_words
+from delayrig.hazards.of_cell import place_refusal
 from delayrig.model.cell import Cell, Expect, Job, Programmer, Role, place_of
+from delayrig.model.chips import ChipFacts
 from delayrig.model.lane import LaneName
 from delayrig.model.platform import Arch
+from delayrig.model.programmers import device_of, device_refusal
 from delayrig.model.shape import shift_for_mips
 from delayrig.plan.check import PlanCheck, check_questions
 from delayrig.plan.machines import budget_mips, find_machine, scaled_mips
@@ -85,6 +88,25 @@ def plan_cells(
             hint="add a [[group]] or a [[cell]], and `subjects` where they name none themselves",
         )
     return list(unique.values())
+
+
+def by_programmers(
+    cells: Iterable[Cell], programmers: Sequence[Programmer], chips: Mapping[str, ChipFacts]
+) -> list[Cell]:
+    """Returns the cells by those programmers in place of serprog, where they reach the chip.
+
+    Canaries and controls stay, and so do cells that are by one of those programmers already.
+    """
+    moved: dict[str, Cell] = {}
+    for cell in cells:
+        if cell.role is not Role.MEASURE or cell.programmer in programmers:
+            moved[cell.id] = cell
+        elif device_of(cell) is None:
+            for programmer in programmers:
+                there = msgspec.structs.replace(cell, programmer=programmer)
+                if not (device_refusal(there) or place_refusal(there, chips[there.chip])):
+                    moved[there.id] = there
+    return list(moved.values())
 
 
 def questions_of(plan: Plan, cells: Iterable[Cell]) -> dict[str, str]:

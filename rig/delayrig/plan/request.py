@@ -15,13 +15,13 @@ from delayrig.base.errors import BadInputError
 from delayrig.base.paths import Paths
 from delayrig.hazards import refusal_on
 from delayrig.hazards.of_cell import hazards_of, shape_of
-from delayrig.model.cell import REGION_KIB, Cell, Role
+from delayrig.model.cell import REGION_KIB, Cell, Programmer, Role
 from delayrig.model.chips import ChipFacts, read_chips
 from delayrig.model.kinds.kind import NUMBER_MAX
 from delayrig.model.lane import LaneName
 from delayrig.model.result import FILE_NAME
 from delayrig.model.workload import region_of
-from delayrig.plan.cells import count_cells, plan_cells, questions_of
+from delayrig.plan.cells import by_programmers, count_cells, plan_cells, questions_of
 from delayrig.plan.check import check_contrast
 from delayrig.plan.cluster import ClusterOptions
 from delayrig.plan.schema import Contrast, Plan, find_plan, lane_named, own_subjects, read_plan
@@ -69,6 +69,8 @@ class Request:
     """A function that returns the words after `rig/rig` for a cell again; None: those of `run`."""
     first: Callable[[], Collection[str]] = tuple
     """A function that returns the places of the cells to run first, once programs are ready."""
+    programmers: tuple[Programmer, ...] = ()
+    """The programmers that the plan's cells are run by in place of serprog; empty: as it says."""
     asked_s: float = field(default_factory=time.time)
     """The wall-clock time of the request.
 
@@ -110,11 +112,21 @@ def choose_cells(
     patterns: Sequence[str] = (),
     seed: int = 1,
     lane: LaneName | None = None,
+    programmers: Sequence[Programmer] = (),
 ) -> Choice:
-    """Returns the cells of a plan that match any of the patterns; raises `BadInputError`."""
+    """Returns the cells of a plan that match any of the patterns; raises `BadInputError`.
+
+    If programmers are given, the cells are by those in place of serprog, without contrasts.
+    """
     path = find_plan(plan)
     choice = choose_cells_of(
-        read_plan(path), source=str(path), subjects=subjects, seed=seed, paths=paths, lane=lane
+        read_plan(path),
+        source=str(path),
+        subjects=subjects,
+        seed=seed,
+        paths=paths,
+        lane=lane,
+        programmers=programmers,
     )
     cells = choice.cells
     if patterns:
@@ -143,6 +155,7 @@ def choose_cells_of(
     subjects: Sequence[str] = (),
     seed: int,
     lane: LaneName | None = None,
+    programmers: Sequence[Programmer] = (),
 ) -> Choice:
     """Returns all cells of a plan on its own lane or on `lane`; `source` names it in errors."""
     if seed > NUMBER_MAX:
@@ -158,11 +171,14 @@ def choose_cells_of(
     for cell in cells:
         check_region(cell, chips, source)
         check_hazards(cell, chips, source)
+    if programmers:
+        cells = by_programmers(cells, programmers, chips)
+        _check_reach(cells, programmers, source)
     lane = lane or lane_named(plan.lane, source)
     return Choice(
         lane=lane,
         cells=cells,
-        contrasts=plan.contrast,
+        contrasts=[] if programmers else plan.contrast,
         chips=chips,
         recipes=recipes,
         questions=questions_of(plan, cells),
@@ -192,6 +208,14 @@ def _subjects_of(plan: Plan, source: str) -> Iterator[tuple[str, str]]:
     for key, names in named:
         for name in names:
             yield f"{source}: key '{key}'", name
+
+
+def _check_reach(cells: list[Cell], programmers: Sequence[Programmer], source: str) -> None:
+    if not any(cell.role is Role.MEASURE for cell in cells):
+        raise BadInputError(
+            f"--programmer {' '.join(programmers)}: reaches no chip of {source} on its lane",
+            hint="`rig/rig chips` lists which programmers reach which chip",
+        )
 
 
 def _check_contrasts(plan: Plan, source: str) -> None:

@@ -14,7 +14,7 @@ import msgspec
 from delayrig.base.atomic_file import replace_file
 from delayrig.base.errors import BadInputError, LostGuestError, OverdueGuestError
 from delayrig.base.scratch import full_scratch
-from delayrig.hazards.of_cell import hazards_of, shape_of
+from delayrig.hazards.of_cell import hazards_of, place_refusal
 from delayrig.judge.judge import Finding, blank_result, judge_cell
 from delayrig.lanes.lane import Assignment, Lane
 from delayrig.lanes.stages import JUDGE, MARKS_NAME, StageWatch
@@ -146,13 +146,7 @@ def _device_refusal(cell: Cell, chip: ChipFacts, subject: Subject) -> str:
         return ""
     if not may_know(subject.program_bytes, device.driver):
         return f"{BUILT_WITHOUT}{device.driver}"
-    serial = (hazard for hazard in hazards_of(cell) if not hazard.start_state)
-    if any(hazard.emulator_words(cell) for hazard in serial):
-        return f"a part behind {cell.programmer} takes none of the emulator's options"
-    kernel = device.kernel_of(cell.arch)
-    if kernel and shape_of(cell).kernel != kernel:
-        return f"{cell.programmer} has its driver in the kernel {kernel!r} alone"
-    return device.chip_refusal(chip)
+    return place_refusal(cell, chip)
 
 
 def keep_result(result: CellResult, folder: Path) -> None:
@@ -227,5 +221,6 @@ def rerun_command(cell: Cell, request: Request) -> str:
 def _by_run(request: Request, cell: Cell) -> list[str]:
     words = ["run", "--plan", request.plan, "--seed", str(request.seed)]
     words += ["--subject", cell.subject, "--cell", cell.id]
+    words += [word for name in request.programmers for word in ("--programmer", name)]
     words += ["--lane", request.lane] if request.lane is not LaneName.VIRTUAL else []
     return words + (["--unconfined"] if request.unconfined else [])

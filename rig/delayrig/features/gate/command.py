@@ -18,6 +18,7 @@ from delayrig.cli.cells import (
     cluster_options,
     connect_option,
     lane_option,
+    programmers_option,
     unconfined_option,
 )
 from delayrig.cli.command import (
@@ -73,7 +74,7 @@ from delayrig.features.history.recording import (
     own_words,
     record_gate,
 )
-from delayrig.model.cell import WATCHING, Cell, Role, place_of
+from delayrig.model.cell import WATCHING, Cell, Programmer, Role, place_of
 from delayrig.model.lane import EXACT_LANE, LaneName
 from delayrig.model.result import CellResult, Results
 from delayrig.plan.request import check_connect, check_out, choose_cells
@@ -138,6 +139,7 @@ class _Options:
     out: Path | None
     jobs: int | None
     seed: int | None
+    programmers: tuple[Programmer, ...]
     connect: str | None
     cluster: ClusterGiven
     delay: DelayOptions
@@ -217,6 +219,7 @@ def _limit_option(name: str, about: str) -> Callable[[FC], FC]:
 @click.option("--out", type=click.Path(path_type=Path), help="Folder for results and cells.")
 @click.option("--jobs", type=click.IntRange(1), help="Cells at a time; default: as for `run`.")
 @click.option("--seed", type=click.IntRange(0), help="For all data.  [default: 1, or that of RUN]")
+@programmers_option
 @connect_option
 @cluster_options
 @delay_options
@@ -358,6 +361,7 @@ def _request(options: _Options, paths: Paths) -> GateRequest:
         seed=seed,
         paths=paths,
         lane=options.lane or (stored.lane if stored else None),
+        programmers=options.programmers,
     )
     cells = cells_of(subject, choice.cells, watched=True)
     check_watched(cells, plan)

@@ -4,6 +4,7 @@
 from collections.abc import Iterator
 
 import click
+import msgspec
 
 from delayrig.base.paths import Paths, find_paths
 from delayrig.cli.command import RigCommand, delay_options, say_making
@@ -13,6 +14,7 @@ from delayrig.features.lists.delays import delay_lines
 from delayrig.hazards import KINDS, written
 from delayrig.model.chips import read_chips
 from delayrig.model.platform import Arch
+from delayrig.model.programmers import programmers_of
 from delayrig.plan.machines import budget_mips, find_machine, machine_names, scaled_mips
 from delayrig.plan.schema import find_plan, plan_names, read_plan
 from delayrig.subjects.delay_function import DelayOptions, direct_waits, find_delay_functions
@@ -46,11 +48,14 @@ def plans() -> None:
 @click.command(cls=RigCommand)
 @answers
 def chips() -> None:
-    """Lists the emulated chips."""
+    """Lists the emulated chips, and the programmers by which each is reached."""
     known = list(read_chips(find_paths().checkout).values())
-    tell_json(known)
+    reached = {chip.name: programmers_of(chip) for chip in known}
+    tell_json([{**msgspec.to_builtins(chip), "programmers": reached[chip.name]} for chip in known])
     for chip in known:
-        click.echo(f"{chip.name:12} {chip.vendor:12} {chip.bus:4} {chip.size_bytes >> 10:6} KiB")
+        size = f"{chip.size_bytes >> 10:6} KiB"
+        programmers = " ".join(reached[chip.name])
+        click.echo(f"{chip.name:16} {chip.vendor:12} {chip.bus:8} {size}  {programmers}")
 
 
 @click.command(cls=RigCommand)

@@ -8,7 +8,7 @@ import click
 
 from delayrig.base.atomic_file import write_atomically, write_json
 from delayrig.base.errors import BadInputError, ExitCode
-from delayrig.cli.cells import ClusterGiven, cluster_options, unconfined_option
+from delayrig.cli.cells import ClusterGiven, cluster_options, programmers_option, unconfined_option
 from delayrig.cli.command import (
     HOW_TO_GO_ON,
     RigCommand,
@@ -23,6 +23,7 @@ from delayrig.cli.verbosity import make_console, tables_or_json, tell_json
 from delayrig.features.survey.survey import FILE_NAME, survey_run
 from delayrig.features.survey.terminal import print_survey
 from delayrig.judge.exit_code import exit_code_of_run
+from delayrig.model.cell import Programmer
 from delayrig.present.console import say
 from delayrig.run.resume import check_begun
 from delayrig.subjects.delay_function import DelayOptions
@@ -43,6 +44,7 @@ PLAN = "survey"
 @click.option("--out", type=click.Path(path_type=Path), help="Folder for results and cells.")
 @click.option("--jobs", type=click.IntRange(1), help="Cells at a time; default: the CPUs.")
 @click.option("--seed", type=click.IntRange(0), default=1, show_default=True, help="For all data.")
+@programmers_option
 @resume_option
 @cluster_options
 @unconfined_option
@@ -55,6 +57,7 @@ def survey(
     out: Path | None,
     jobs: int | None,
     seed: int,
+    programmers: tuple[Programmer, ...],
     resume: bool,
     cluster: ClusterGiven,
     delay: DelayOptions,
@@ -89,6 +92,7 @@ def survey(
             delay=delay,
             resume=resume,
             cluster=cluster.options(),
+            programmers=programmers,
         )
         results = run_shown(request, paths, how_to_go_on=HOW_TO_GO_ON)
         code = exit_code_of_run(results.cells, results.contrasts)
