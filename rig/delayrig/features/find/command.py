@@ -88,7 +88,7 @@ def find(
     first that shows it, and says why the cells before it do not. It is verify-failed if the
     flashrom changed the part and then says that it failed, corrupt if it does not notice, slow if
     the work after the probe takes three times what part and link need, and half as much again as
-    our own flashrom takes in that cell.
+    our own flashrom takes in that cell, with which each cell is then run, too.
 
     Exits as a run of the found cell does (3 if it is slow), and 0 if none was found.
     """
@@ -122,7 +122,7 @@ def find(
     beside = BesideOurs(wanted, trials.run)
     kept = f"what was tried is kept in {folder}"
     searched = until_interrupted(
-        search(wanted, cells, beside.run, partial(_show_cell, len(cells)), beside.shows), kept=kept
+        search(wanted, cells, beside.run, partial(_show_cell, len(cells)), beside.own), kept=kept
     )
     shrunk = None
     if searched.cell is not None:

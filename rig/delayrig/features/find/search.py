@@ -10,7 +10,7 @@ from itertools import combinations
 from msgspec.structs import replace
 
 from delayrig.decision.shrink import Trial
-from delayrig.features.find.symptom import Symptom, shows, takes_long, was_run, why_not
+from delayrig.features.find.symptom import Symptom, may_be_slow, shows, was_run, why_not
 from delayrig.hazards import NONE
 from delayrig.model.cell import SEPARATOR, Cell
 from delayrig.model.result import CellResult
@@ -76,11 +76,11 @@ async def search(
     cells: Sequence[Cell],
     trial: Trial,
     watch: Callable[[Cell, CellResult], None],
-    shown: Callable[[CellResult], bool] | None = None,
+    own: Callable[[CellResult], CellResult | None] = lambda _: None,
 ) -> Searched:
     """Returns after the first cell that shows the symptom, or after all.
 
-    `shown` answers in place of `shows()`.
+    `own` returns our flashrom's result in the same cell.
     """
     searched = Searched()
     for cell in cells:
@@ -88,15 +88,15 @@ async def search(
         searched.tried += 1
         searched.ran += [cell] if was_run(result) else []
         watch(cell, result)
-        if shown(result) if shown else shows(symptom, result):
+        if shows(symptom, result, own(result)):
             searched.cell = cell
             return searched
-        searched.causes[why_not(symptom, result)] += 1
+        searched.causes[why_not(result, own(result))] += 1
     return searched
 
 
 class BesideOurs:
-    """Runs cells, and those that took long once more with our flashrom, to compare with."""
+    """Runs cells; in a search for a slow one also with our flashrom, to compare with."""
 
     def __init__(self, symptom: Symptom, trial: Trial) -> None:
         self._symptom = symptom
@@ -105,9 +105,12 @@ class BesideOurs:
 
     async def run(self, cell: Cell) -> CellResult:
         result = await self._trial(cell)
-        if self._symptom is Symptom.SLOW and takes_long(result):
+        if self._symptom is Symptom.SLOW and may_be_slow(result):
             self._ours[result.id] = await self._trial(replace(cell, subject=BUNDLED))
         return result
 
+    def own(self, result: CellResult) -> CellResult | None:
+        return self._ours.get(result.id)
+
     def shows(self, result: CellResult) -> bool:
-        return shows(self._symptom, result, self._ours.get(result.id))
+        return shows(self._symptom, result, self.own(result))

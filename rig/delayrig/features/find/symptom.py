@@ -9,7 +9,7 @@ from delayrig.model.evidence import Witness
 from delayrig.model.result import CellResult, Ending, Verdict
 
 SLOW_TIMES, OWN_TIMES = 3, 1.5
-"""Work is slow if it takes so many times what part and link need, and what ours takes there."""
+"""Work is slow if it takes so many times what the job needs, and what ours takes there."""
 STUCK = (Ending.OUT_OF_TIME, Ending.CUT_OFF)
 
 
@@ -39,10 +39,7 @@ def shows(symptom: Symptom, result: CellResult, own: CellResult | None = None) -
         case Symptom.HUNG:
             return result.ending in STUCK and not result.unfinished
         case Symptom.SLOW:
-            is_own_fast = (
-                own is not None and own.job_done and work_ns(result) >= OWN_TIMES * work_ns(own) > 0
-            )
-            return is_own_fast and takes_long(result)
+            return own is not None and not _why_not_slow(result, own)
 
 
 def was_run(result: CellResult) -> bool:
@@ -54,9 +51,25 @@ def _changed(result: CellResult) -> bool:
     return result.time_ns.erase + result.time_ns.write > 0
 
 
-def takes_long(result: CellResult) -> bool:
-    """Returns True if the work took a multiple of what part and link need."""
-    return result.job_done and work_ns(result) >= SLOW_TIMES * needed_ns(result) > 0
+def may_be_slow(result: CellResult) -> bool:
+    """Returns True if the subject did the job, or was still at it when its time was over."""
+    return was_run(result) and (result.job_done or result.unfinished)
+
+
+def _why_not_slow(result: CellResult, own: CellResult) -> str:
+    """Returns an empty string if the work is slow.
+
+    The job needs the less of what both kept part and link at work for: one may erase by smaller
+    blocks than it must. Who was still at work has not done all of it.
+    """
+    if not own.job_done:
+        return "our own flashrom cannot do that job there, so there is nothing to compare with"
+    needs_ns = needed_ns(own) if result.unfinished else min(needed_ns(result), needed_ns(own))
+    if not work_ns(result) >= SLOW_TIMES * needs_ns > 0:
+        return f"its work took less than {SLOW_TIMES} times what part and link need"
+    if not work_ns(result) >= OWN_TIMES * work_ns(own) > 0:
+        return "our own flashrom takes nearly as long there"
+    return ""
 
 
 def work_ns(result: CellResult) -> int:
@@ -72,16 +85,19 @@ def needed_ns(result: CellResult) -> int:
 def exit_code(symptom: Symptom, result: CellResult) -> ExitCode:
     """Returns the code that a run of the cell ends with; of a slow one, that it is slower."""
     code = result.exit_code
-    return ExitCode.SLOWER if symptom is Symptom.SLOW and code is ExitCode.PASS else code
+    is_safe = code in (ExitCode.PASS, ExitCode.INCONCLUSIVE)
+    return ExitCode.SLOWER if symptom is Symptom.SLOW and is_safe else code
 
 
-def why_not(symptom: Symptom, result: CellResult) -> str:
+def why_not(result: CellResult, own: CellResult | None = None) -> str:
     """Returns why a cell does not show it, in words that cells of one cause share."""
     if not was_run(result):
         return f"not run: {result.reason}"
+    if own is not None:
+        return _why_not_slow(result, own)
     match result.ending:
         case Ending.DONE if result.job_done:
-            return _why_right(symptom, result)
+            return _why_right(result)
         case Ending.DONE:
             return "the data is wrong, and it did not notice"
         case Ending.FAILED if _changed(result):
@@ -96,11 +112,7 @@ def why_not(symptom: Symptom, result: CellResult) -> str:
             return "it hung"
 
 
-def _why_right(symptom: Symptom, result: CellResult) -> str:
-    if symptom is Symptom.SLOW:
-        if takes_long(result):
-            return "our own flashrom takes nearly as long there"
-        return f"its work took less than {SLOW_TIMES} times what part and link need"
+def _why_right(result: CellResult) -> str:
     if result.verdict is not Verdict.TOO_SHORT:
         return "no wait was cut short"
     if result.job not in CHANGING:
