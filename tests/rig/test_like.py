@@ -51,6 +51,24 @@ def test_questions_that_a_report_leaves_open_are_said(tmp_path: Path, report: Re
 
 
 @pytest.mark.parametrize("report", REPORTS.values(), ids=list(REPORTS))
+def test_search_for_what_failed_is_one_that_find_takes(tmp_path: Path, report: Reported) -> None:
+    found = answer(tmp_path, report.text)
+    search = found["search"]
+    is_searched = {"verify failed", "erase failed"} & set(found["symptoms"])
+    assert bool(search) == (bool(is_searched) and "--lane live" not in report.words)
+    if search:
+        done = CliRunner().invoke(main, [*search[1:], "--dry-run"])
+        assert done.exit_code == ExitCode.PASS, done.output
+
+
+def test_clock_of_a_moment_is_no_highest_clock_and_a_hint(tmp_path: Path) -> None:
+    found = answer(tmp_path, banner("1.3.0", "x86_64") + cpuinfo("cpu MHz\t\t: 1800.057"))
+    assert "--mips" not in found["line"]
+    why = next(each["why"] for each in found["not_told"] if each["what"] == "speed")
+    assert "1800.057 MHz when it was asked (report.txt:3) is like --mips 1000" in why
+
+
+@pytest.mark.parametrize("report", REPORTS.values(), ids=list(REPORTS))
 def test_plan_has_the_same_cells(tmp_path: Path, report: Reported) -> None:
     plan = tmp_path / "like.toml"
     found = answer(tmp_path, report.text, "--plan-out", str(plan))

@@ -77,6 +77,21 @@ class Likeness:
         return words
 
 
+SYMPTOMS = {"verify failed": "verify-failed", "erase failed": "verify-failed"}
+"""The words of `rig/rig find`, by what flashrom says."""
+
+
+def words_of_search(found: Likeness, symptom: str) -> list[str]:
+    """Returns the words after `rig/rig` that search around the cell; none if `find` cannot."""
+    if symptom not in SYMPTOMS or found.lane is not LaneName.VIRTUAL:
+        return []
+    words = ["find", SYMPTOMS[symptom], found.subject]
+    for option in ("programmer", "chip"):
+        if option in found.given:
+            words += [f"--{option}", ",".join(found.given[option])]
+    return words
+
+
 def likeness(facts: Facts, known: Known) -> Likeness:
     found = Likeness()
     cores = read_cores(facts)
@@ -171,18 +186,30 @@ def _plain(name: str) -> str:
 
 def _choose_speed(found: Likeness, facts: Facts, cores: Cores) -> None:
     if cores.mhz_max is None:
-        usual = MIPS[LaneName.VIRTUAL]
-        found.leave("speed", f"no report says the highest clock; the line takes {usual} MIPS")
+        _leave_speed(found, facts)
         return
-    speeds = [mips_of_shift(shift) for shift in range(SHIFT_MAX + 1)]
-    mips = min(speeds, key=lambda speed: abs(math.log(speed / (cores.mhz_max or 1))))
+    mips = _nearest_mips(cores.mhz_max)
     why = f"{cores.mhz_max:g} MHz, one instruction a clock assumed"
-    if cores.mhz_max >= max(speeds):
+    if cores.mhz_max >= mips_of_shift(0):
         why = f"{cores.mhz_max:g} MHz; it is the fastest guest of exact time"
     found.take("mips", [f"{round(mips)}"], why)
     name = cores.cores[0].name if cores.cores else ""
     if MIXED_CORES.search(name) or facts.of("mixed"):
         found.leave("kinds of cores", f"{name} may be one of several, and lscpu hides it")
+
+
+def _nearest_mips(mhz: float) -> float:
+    speeds = [mips_of_shift(shift) for shift in range(SHIFT_MAX + 1)]
+    return min(speeds, key=lambda speed: abs(math.log(speed / mhz)))
+
+
+def _leave_speed(found: Likeness, facts: Facts) -> None:
+    why = f"no report says the highest clock; the line takes {MIPS[LaneName.VIRTUAL]} MIPS"
+    then = max(facts.of("mhz_then"), key=lambda fact: float(fact.value), default=None)
+    if then and float(then.value):
+        mips = round(_nearest_mips(float(then.value)))
+        why += f": {then.value} MHz when it was asked ({then.where}) is like --mips {mips}"
+    found.leave("speed", why)
 
 
 def _choose_count(found: Likeness, facts: Facts, cores: Cores) -> None:

@@ -12,7 +12,7 @@ from delayrig.base.errors import BadInputError
 from delayrig.base.paths import Paths, find_paths
 from delayrig.cli.command import RigCommand
 from delayrig.cli.verbosity import answers, tell_json
-from delayrig.features.like.cell import Known, Likeness, likeness
+from delayrig.features.like.cell import Known, Likeness, likeness, words_of_search
 from delayrig.features.like.device_tree import read_device_tree
 from delayrig.features.like.facts import Facts, read_lines
 from delayrig.features.like.flashrom_log import read_flashrom_log
@@ -69,6 +69,7 @@ def like(files: tuple[Path, ...], plan_out: Path | None) -> None:
             "cells": [cell.id for cell in cells],
             "reasons": [{"option": option, "why": why} for option, why in found.reasons],
             "not_told": [{"what": what, "why": why} for what, why in found.open],
+            "search": _search(found, facts),
             "symptoms": [fact.value for fact in facts.of("symptom")],
         }
     )
@@ -92,11 +93,19 @@ def releases(checkout: Path) -> dict[str, str]:
     return {images[name]["version"]: name for name in subjects if name in images}
 
 
+def _search(found: Likeness, facts: Facts) -> list[str]:
+    """Returns the line that searches for the first symptom that `find` knows; else none."""
+    lines = (words_of_search(found, symptom.value) for symptom in facts.of("symptom"))
+    return next((["rig/rig", *words] for words in lines if words), [])
+
+
 def _print(found: Likeness, facts: Facts, cells: int) -> None:
     click.echo(shlex.join(["rig/rig", *found.words]))
     click.echo(f"  {cells} {'cell' if cells == 1 else 'cells'}")
     for symptom in facts.of("symptom"):
         click.echo(f"  symptom: {symptom.value} ({symptom.where})")
+    if search := _search(found, facts):
+        click.echo(f"  if no cell shows it: {shlex.join(search)}")
     click.echo("\nTold:")
     for option, why in found.reasons:
         click.echo(f"  {option}: {why}")

@@ -39,6 +39,7 @@ _SAID_ONCE = {
     "machine": re.compile(r"^(?:OF: fdt: )?Machine model: (.+)$"),
     "hypervisor": re.compile(r"Hypervisor detected: (.+)$|^Hypervisor vendor:\s+(.+)$"),
     "cpus": re.compile(r"Brought up [0-9]+ nodes?, ([0-9]+) CPUs"),
+    "mhz_then": re.compile(r"^(?:cpu|CPU) MHz\s*: +([0-9]+\.[0-9]+)$"),
     "cpufreq_driver": re.compile(r"^\s+driver: (\S+)$"),
     "throttled": re.compile(r"([Uu]nder-?voltage detected|cpu clock throttled)"),
     "tsc_unstable": re.compile(r"(Marking TSC unstable|Marking clocksource 'tsc')"),
