@@ -11,7 +11,7 @@ from delayrig.base.paths import Paths, find_paths
 from delayrig.decision.decision import FILE_NAME as GATE_FILE
 from delayrig.decision.decision import Decision, Limits, Outcome
 from delayrig.decision.decision import Side as SideOfGate
-from delayrig.features.coverage.changed_wait_text import changed_wait_lines
+from delayrig.features.coverage.changed_wait_text import changed_wait_lines, changed_wait_words
 from delayrig.features.coverage.coverage import (
     BASELINE,
     CANDIDATE,
@@ -38,7 +38,7 @@ from delayrig.model.platform import Arch
 from delayrig.model.result import Results, SubjectFacts, write_results
 from delayrig.subjects.finder.code_map import CodeFunction
 from delayrig.subjects.finder.finding import find_in
-from delayrig.subjects.saved_programs import FOLDER, save_programs
+from delayrig.subjects.saved_programs import FOLDER, programs_in, save_programs
 from delayrig.subjects.subject import PARTS, PROGRAM, Subject
 from msgspec.structs import replace
 
@@ -341,9 +341,22 @@ def test_gate_without_its_programs_says_so(
     sides = sides_of(tmp_path / "gate")
     found = find_changed_waits(*sides, state(tmp_path))
     assert found.waits == []
-    assert "were not kept" in found.why_not
+    assert "program was not kept beside its results" in found.why_not
+    (doubt,) = changed_wait_words(found).unreached
+    assert doubt.startswith("changed waits cannot be told: the baseline's program was not kept")
     html = coverage_html(find_gate_coverage(*sides, state(tmp_path)))
     assert "no cell has call chains" in html
+
+
+def test_baseline_whose_program_is_still_elsewhere_is_compared(
+    tmp_path: Path, flashrom: Flashrom, faster: Flashrom
+) -> None:
+    gate = tmp_path / "gate"
+    keep_gate(gate, flashrom, faster, faster.through("probe", 2))
+    elsewhere = (gate / FOLDER).rename(tmp_path / "elsewhere")
+    found = find_changed_waits(*sides_of(gate), state(tmp_path), programs_in(elsewhere))
+    assert not changed_wait_words(found).unreached
+    assert [wait.function for wait in found.waits] == ["probe"]
 
 
 def test_report_has_sites_by_file(tmp_path: Path, flashrom: Flashrom, faster: Flashrom) -> None:

@@ -45,10 +45,12 @@ def changed_wait_words(changed: ChangedWaits) -> ChangedWords:
     """Returns what a gate says of changed waits.
 
     Another release, or another compiler, changes many functions at once: what no cell reached is
-    told then, and no doubt, since no plan reaches all drivers.
+    told then, and no doubt, since no plan reaches all drivers. A side without its program is a
+    doubt: nobody asked what changed.
     """
     if changed.why_not:
-        return ChangedWords(changed_wait_lines(changed), [])
+        lines = changed_wait_lines(changed)
+        return ChangedWords([], lines) if changed.is_doubt else ChangedWords(lines, [])
     unreached = changed.unreached
     words = [changed_wait_text(wait) for wait in unreached[:WAITS_MAX]]
     if len(unreached) > WAITS_MAX:

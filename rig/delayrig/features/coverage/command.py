@@ -12,14 +12,14 @@ from delayrig.cli.verbosity import make_console, tables_or_json, tell_json
 from delayrig.decision.decision import FILE_NAME as GATE_FILE
 from delayrig.decision.decision import read_decision
 from delayrig.decision.request import BASELINE, CANDIDATE, rounds_of
-from delayrig.features.coverage.runs import RunCoverage, find_coverage, find_gate_coverage
+from delayrig.features.coverage.runs import (
+    RunCoverage,
+    find_coverage,
+    find_gate_coverage,
+    programs_left,
+    provide_programs,
+)
 from delayrig.features.coverage.terminal import print_coverage
-from delayrig.model.cell import Role
-from delayrig.model.platform import Arch
-from delayrig.model.result import read_results
-from delayrig.subjects.library import provide_library
-from delayrig.subjects.recipes import read_recipes
-from delayrig.subjects.subject import Subject, provide_subject
 
 
 @click.command(cls=RigCommand)
@@ -46,22 +46,10 @@ def coverage(folder: Path) -> None:
 def _of_gate(folder: Path, paths: Paths) -> RunCoverage:
     stored = read_decision(folder).baseline.stored
     before = [Path(stored)] if stored else rounds_of(folder, BASELINE)
-    return find_gate_coverage(before, rounds_of(folder, CANDIDATE), paths)
+    programs = programs_left(before[0], paths, say_making) if stored else []
+    return find_gate_coverage(before, rounds_of(folder, CANDIDATE), paths, programs)
 
 
 def _of_run(folder: Path, paths: Paths) -> RunCoverage:
-    return RunCoverage(coverages=find_coverage([folder], paths, _programs(folder, paths)))
-
-
-def _programs(folder: Path, paths: Paths) -> list[Subject]:
-    """Provides what the run measured, as it was then or as it is now: digests decide."""
-    recipes = read_recipes(paths.checkout)
-    cells = [cell for cell in read_results(folder).cells if cell.role == Role.MEASURE]
-    wanted = {(cell.subject.name, cell.subject.library, cell.guest.arch) for cell in cells}
-    made = [
-        provide_library(name, recipes, paths, say_making)
-        if is_library
-        else provide_subject(name, recipes, paths, say_making, Arch(arch))
-        for name, is_library, arch in sorted(wanted)
-    ]
-    return [each for each in made if each is not None]
+    programs = provide_programs(folder, paths, say_making)
+    return RunCoverage(coverages=find_coverage([folder], paths, programs))

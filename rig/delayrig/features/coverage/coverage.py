@@ -84,6 +84,8 @@ class ChangedWaits(msgspec.Struct, frozen=True, kw_only=True):
     waits: list[ChangedWait]
     why_not: str = ""
     """The reason why nothing can be told."""
+    is_doubt: bool = False
+    """A side's program is not there, so that what changed was not asked."""
 
     @property
     def unreached(self) -> list[ChangedWait]:

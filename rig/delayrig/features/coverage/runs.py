@@ -7,8 +7,9 @@ from pathlib import Path
 
 import msgspec
 
-from delayrig.base.errors import LostGuestError
+from delayrig.base.errors import LostGuestError, RigError
 from delayrig.base.paths import Paths
+from delayrig.base.preparing import Preparing
 from delayrig.features.coverage.coverage import (
     Build,
     ChangedWaits,
@@ -20,12 +21,18 @@ from delayrig.features.coverage.coverage import (
 )
 from delayrig.features.coverage.reached import seen_in
 from delayrig.model.cell import Role
+from delayrig.model.platform import Arch
 from delayrig.model.result import CellResult, read_results
 from delayrig.subjects.delay_function import parts_under_test
+from delayrig.subjects.library import provide_library
+from delayrig.subjects.recipes import read_recipes
 from delayrig.subjects.saved_programs import programs_beside, programs_in
-from delayrig.subjects.subject import Subject
+from delayrig.subjects.subject import Subject, provide_subject
 
-NOT_KEPT = "the programs of the {side} were not kept beside its results"
+NOT_KEPT = (
+    "the {side}'s program was not kept beside its results, and is not where it was: take a run of"
+    " `gate`, such as its OUT/{side}"
+)
 NO_CHAINS = "no cell of the {side} has call chains with addresses"
 KEPT = "code"
 """The folder of the images that holds what reading programs found."""
@@ -35,17 +42,32 @@ class CoverageError(Exception):
     """Nothing can be told of a side; the text says why."""
 
 
+class NotKeptError(CoverageError):
+    """A side's program is not there, so what changed is not known."""
+
+
 def find_changed_waits(
-    baseline: Sequence[Path], candidate: Sequence[Path], paths: Paths
+    baseline: Sequence[Path],
+    candidate: Sequence[Path],
+    paths: Paths,
+    programs: Sequence[Subject] = (),
 ) -> ChangedWaits:
     """Returns the delay sites that a change touched; a side is the run folders of its rounds.
 
-    If nothing can be told, `why_not` of the result says why.
+    `programs` are those that were not kept beside the runs. If nothing can be told, `why_not` of
+    the result says why.
     """
     try:
-        return changed_waits(*_both(baseline, candidate, paths))
+        return changed_waits(*_both(baseline, candidate, paths, programs))
     except (CoverageError, LostGuestError) as error:
-        return ChangedWaits(functions=0, changed=0, named=False, waits=[], why_not=str(error))
+        return ChangedWaits(
+            functions=0,
+            changed=0,
+            named=False,
+            waits=[],
+            why_not=str(error),
+            is_doubt=isinstance(error, NotKeptError),
+        )
 
 
 class RunCoverage(msgspec.Struct, frozen=True, kw_only=True):
@@ -58,13 +80,16 @@ class RunCoverage(msgspec.Struct, frozen=True, kw_only=True):
 
 
 def find_gate_coverage(
-    baseline: Sequence[Path], candidate: Sequence[Path], paths: Paths
+    baseline: Sequence[Path],
+    candidate: Sequence[Path],
+    paths: Paths,
+    programs: Sequence[Subject] = (),
 ) -> RunCoverage:
     """Returns the candidate's coverage and what the change touched, from the run folders."""
     try:
-        sides = _both(baseline, candidate, paths)
+        sides = _both(baseline, candidate, paths, programs)
     except (CoverageError, LostGuestError):
-        changed = find_changed_waits(baseline, candidate, paths)
+        changed = find_changed_waits(baseline, candidate, paths, programs)
         return RunCoverage(coverages=find_coverage(candidate, paths), changed=changed)
     coverage = coverage_of(_subjects(candidate)[0], sides[1], changed_sites(*sides))
     return RunCoverage(coverages=[coverage], changed=changed_waits(*sides))
@@ -87,10 +112,39 @@ def find_coverage(
     return found
 
 
-def _both(baseline: Sequence[Path], candidate: Sequence[Path], paths: Paths) -> tuple[Side, Side]:
+def provide_programs(run: Path, paths: Paths, preparing: Preparing) -> list[Subject]:
+    """Provides what the run measured, as it was then or as it is now: digests decide."""
+    recipes = read_recipes(paths.checkout)
+    cells = [cell for _, cell in _cells([run])]
+    wanted = {(cell.subject.name, cell.subject.library, cell.guest.arch) for cell in cells}
+    made = [
+        provide_library(name, recipes, paths, preparing)
+        if is_library
+        else provide_subject(name, recipes, paths, preparing, Arch(arch))
+        for name, is_library, arch in sorted(wanted)
+    ]
+    return [each for each in made if each is not None]
+
+
+def programs_left(run: Path, paths: Paths, preparing: Preparing) -> list[Subject]:
+    """Returns what a run that kept no programs measured, if it can still be had."""
+    if programs_beside(run):
+        return []
+    try:
+        return provide_programs(run, paths, preparing)
+    except RigError:
+        return []
+
+
+def _both(
+    baseline: Sequence[Path],
+    candidate: Sequence[Path],
+    paths: Paths,
+    programs: Sequence[Subject],
+) -> tuple[Side, Side]:
     """Reads both sides; raises `CoverageError`."""
     builds = {
-        name: _builds_of_one(runs, name)
+        name: _builds_of_one(runs, name, programs)
         for name, runs in (("baseline", baseline), ("candidate", candidate))
     }
     for named in (True, False):
@@ -103,10 +157,10 @@ def _both(baseline: Sequence[Path], candidate: Sequence[Path], paths: Paths) -> 
     return one, two
 
 
-def _builds_of_one(runs: Sequence[Path], side: str) -> list[Build]:
-    found = _builds(runs, _subjects(runs)[0], _programs(runs))
+def _builds_of_one(runs: Sequence[Path], side: str, programs: Sequence[Subject]) -> list[Build]:
+    found = _builds(runs, _subjects(runs)[0], [*programs, *_programs(runs)])
     if not found:
-        raise CoverageError(NOT_KEPT.format(side=side))
+        raise NotKeptError(NOT_KEPT.format(side=side))
     return found
 
 

@@ -31,6 +31,7 @@ from delayrig.cli.command import (
     is_unconfined,
     print_error,
     run_progress,
+    say_making,
     until_interrupted,
 )
 from delayrig.cli.option_types import PLAN_NAME, SUBJECT, SUBJECT_OR_RUN, given_tree
@@ -58,7 +59,7 @@ from delayrig.decision.request import (
     run_rounds,
 )
 from delayrig.features.coverage.changed_wait_text import changed_wait_words
-from delayrig.features.coverage.runs import KEPT, find_changed_waits
+from delayrig.features.coverage.runs import KEPT, find_changed_waits, programs_left
 from delayrig.features.export.command import format_option, read_report, speaks, write_formats
 from delayrig.features.gate.early import EarlyAnswer
 from delayrig.features.gate.first_cells import (
@@ -450,7 +451,8 @@ def _changed_waits(
     """Returns lines on the changed waits that cells reached, and on those that none reached."""
     folder, stored = request.candidate.out, request.stored
     theirs = [stored.folder] if stored else rounds_of(folder, BASELINE)
-    changed = find_changed_waits(theirs, rounds_of(folder, CANDIDATE), paths)
+    programs = programs_left(stored.folder, paths, say_making) if stored else []
+    changed = find_changed_waits(theirs, rounds_of(folder, CANDIDATE), paths, programs)
     words = changed_wait_words(changed)
     if options.unreached == "ok":
         return [*words.unreached, *words.reached], []
