@@ -19,7 +19,7 @@ from delayrig.features.find.search import (
     widest_first,
 )
 from delayrig.features.find.space import HAZARDS, OTHER_PARTS, SOURCE, SPI_PARTS, plan_for
-from delayrig.features.find.symptom import Symptom, exit_code, shows, why_not
+from delayrig.features.find.symptom import Symptom, exit_code, shows, why_not, work_words
 from delayrig.main import main
 from delayrig.model.cell import Cell, Job, Programmer
 from delayrig.model.chips import read_chips
@@ -149,6 +149,13 @@ def test_who_is_still_at_work_when_the_time_is_over_is_slow_if_ours_is_done() ->
     assert exit_code(Symptom.SLOW, unfinished) is ExitCode.SLOWER
 
 
+def test_slow_cell_says_what_its_work_and_ours_took() -> None:
+    assert work_words(timed(700, 690), timed(160, 150)) == (
+        "its work after the probe took 0.700 s, with part or link busy for 0.690 s;"
+        " ours takes 0.160 s, with part or link busy for 0.150 s"
+    )
+
+
 def test_slow_needs_a_flashrom_of_ours_that_does_the_job_and_says_so() -> None:
     ours = timed(0, 0, job_done=False)
     assert not shows(Symptom.SLOW, timed(700, 10), ours)
@@ -198,6 +205,13 @@ def test_job_that_needs_no_time_or_failed_is_never_slow() -> None:
 def test_cause_is_said_in_words(what: str, job: Job, why: str) -> None:
     seen = {"verdict": Verdict.PASS, "reason": "a reason", **SEEN[what]}
     assert why_not(result(make_cell(job=job), **seen)).startswith(why)
+
+
+def test_job_that_changes_nothing_and_fails_is_no_failed_verification() -> None:
+    """As \"Please specify which chip definition to use\" is, to which a search was shrunk."""
+    detected = result(make_cell(job=Job.DETECT), **SEEN["verification failed"])
+    assert not shows(Symptom.VERIFY_FAILED, detected)
+    assert why_not(detected) == "it failed before it changed the part, and said so"
 
 
 def test_command_that_came_too_early_without_harm_is_no_harmless_poll() -> None:

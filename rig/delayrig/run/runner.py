@@ -216,12 +216,14 @@ class Trials:
     preparing: Preparing
     delay: DelayOptions = field(default_factory=DelayOptions)
     """The delay function of path: subjects."""
+    folders: dict[str, Path] = field(default_factory=dict, init=False)
+    """The folder of the last trial of each cell, by its id."""
     _count: int = field(default=0, init=False)
 
     async def run(self, cell: Cell) -> CellResult:
         """Returns the cell's result. All its files are in `out/NUMBER/ID`."""
         self._count += 1
-        folder = trial_folder(self.out, self._count)
+        folder = self.folders[cell.id] = trial_folder(self.out, self._count)
         folder.mkdir()
         request = Request(
             plan=self.plan,

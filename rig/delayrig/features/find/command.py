@@ -29,7 +29,7 @@ from delayrig.features.find.search import (
     widest_first,
 )
 from delayrig.features.find.space import SOURCE, plan_for
-from delayrig.features.find.symptom import Symptom, exit_code
+from delayrig.features.find.symptom import Symptom, exit_code, work_words
 from delayrig.model.cell import Cell
 from delayrig.model.chips import read_chips
 from delayrig.model.result import CellResult
@@ -135,7 +135,8 @@ def find(
             shows=beside.shows,
         )
         shrunk = until_interrupted(work, kept=kept)
-    _tell(wanted, searched, shrunk, choice.cells)
+    why = _why(shrunk, beside.own(shrunk.result), trials) if shrunk else []
+    _tell(wanted, searched, shrunk, choice.cells, why)
     sys.exit(exit_code(wanted, shrunk.result) if shrunk else ExitCode.PASS)
 
 
@@ -147,20 +148,39 @@ def _show_step(step: Step) -> None:
     note(step.line)
 
 
-def _tell(symptom: Symptom, searched: Searched, shrunk: Shrunk | None, planned: list[Cell]) -> None:
+def _why(shrunk: Shrunk, own: CellResult | None, trials: Trials) -> list[str]:
+    """Returns what the found cell shows; of a slow one also where to look."""
+    if own is None:
+        return [shrunk.result.reason]
+    tried = str(trials.folders[shrunk.cell.id])
+    where = shlex.join(["rig/rig", "waste", tried])
+    return [work_words(shrunk.result, own), f"where it waits for nothing: {where}"]
+
+
+def _tell(
+    symptom: Symptom,
+    searched: Searched,
+    shrunk: Shrunk | None,
+    planned: list[Cell],
+    why: list[str],
+) -> None:
     line = ["rig/rig", *words_of_cell(shrunk.cell)] if shrunk else []
     tell_json(
         {
             "symptom": symptom.value,
             "line": line,
             "verdict": shrunk.result.verdict if shrunk else None,
+            "why": why,
             "tried": searched.tried,
             "not_shown": dict(searched.causes),
             "covered": values_of(searched.ran),
         }
     )
     if shrunk:
-        click.echo(f"{symptom}: {shrunk.result.verdict} {shrunk.cell.id}\n  {shrunk.result.reason}")
+        verdict = "" if symptom is Symptom.SLOW else f"{shrunk.result.verdict} "
+        click.echo(f"{symptom}: {verdict}{shrunk.cell.id}")
+        for each in why:
+            click.echo(f"  {each}")
         click.echo(shlex.join(line))
     else:
         click.echo(f"{symptom}: not seen in {searched.tried} of {len(planned)} cells")

@@ -7,6 +7,7 @@ from delayrig.base.errors import ExitCode
 from delayrig.model.cell import CHANGING
 from delayrig.model.evidence import Witness
 from delayrig.model.result import CellResult, Ending, Verdict
+from delayrig.model.shape import NS_PER_S
 
 SLOW_TIMES, OWN_TIMES = 3, 1.5
 """Work is slow if it takes so many times what the job needs, and what ours takes there."""
@@ -47,8 +48,11 @@ def was_run(result: CellResult) -> bool:
 
 
 def _changed(result: CellResult) -> bool:
-    """Returns True if it sent the part a command to erase or to program."""
-    return result.time_ns.erase + result.time_ns.write > 0
+    """Returns True if it sent the part a command to erase or to program.
+
+    The last phase of a job that changes nothing is counted as a write, too.
+    """
+    return result.job in CHANGING and result.time_ns.erase + result.time_ns.write > 0
 
 
 def may_be_slow(result: CellResult) -> bool:
@@ -80,6 +84,16 @@ def work_ns(result: CellResult) -> int:
 def needed_ns(result: CellResult) -> int:
     """Returns the time in which the part was busy or the link at work."""
     return result.chip_busy_ns + result.wire_ns
+
+
+def work_words(result: CellResult, own: CellResult) -> str:
+    """Returns the figures that make it slow."""
+    return f"its work after the probe took {_work_text(result)}; ours takes {_work_text(own)}"
+
+
+def _work_text(result: CellResult) -> str:
+    work_s, needed_s = work_ns(result) / NS_PER_S, needed_ns(result) / NS_PER_S
+    return f"{work_s:.3f} s, with part or link busy for {needed_s:.3f} s"
 
 
 def exit_code(symptom: Symptom, result: CellResult) -> ExitCode:
