@@ -18,6 +18,7 @@ from delayrig.model.result import Verdict, read_results
 from tests.guest.conftest import FinishedRun, launch, run_plan
 from tests.rig.processes import processes_told
 
+BEHIND_A_DEVICE = "aai.bundled.*.linux_spi.write"
 CONVICTED = "demonstration.debian-bookworm.62mips*"
 BUNDLED = "write.bundled.*"
 STRIPPED = "write.debian-trixie.*"
@@ -156,6 +157,13 @@ def test_commands_on_standard_input_are_done_one_by_one(
     assert "a2b" in done.stdout
     assert "x86_64" in done.stdout
     assert SUBJECT_STARTS in done.stdout
+
+
+def test_shell_before_a_subject_whose_part_is_behind_a_device_leaves_its_events(
+    paths: Paths,
+) -> None:
+    done = repro(paths, BEHIND_A_DEVICE, "--shell", said="nproc\n")
+    assert "pass: Nothing was too short" in done.stdout
 
 
 def test_key_that_leaves_ends_the_guest_and_everything_else(

@@ -179,7 +179,12 @@ class VirtualLane(GuestLane):
         limits_s = [hazard.host_limit_s for hazard in hazards_of(cell)]
         limit_s = min([CELL_LIMIT_S, *(limit for limit in limits_s if limit is not None)])
         entries = await finish_guest(machine, shape_of(cell), scratch, limit_s=limit_s)
-        return entries | (chip_entries(scratch) if device_of(cell) else {})
+        return entries | device_entries(cell, scratch)
+
+
+def device_entries(cell: Cell, scratch: Path) -> dict[str, bytes]:
+    """Returns the files of a chip that is in QEMU, behind a device of the guest; else none."""
+    return chip_entries(scratch) if device_of(cell) else {}
 
 
 async def open_virtual_lane(

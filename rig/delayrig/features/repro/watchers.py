@@ -45,7 +45,7 @@ from delayrig.lanes.host.spec import Spec
 from delayrig.lanes.host_lane import HostLane
 from delayrig.lanes.lane import Assignment
 from delayrig.lanes.live_lane import LiveLane
-from delayrig.lanes.virtual_lane import VirtualLane
+from delayrig.lanes.virtual_lane import VirtualLane, device_entries
 from delayrig.machine.arguments import Hardware
 from delayrig.machine.machine import Machine
 from delayrig.machine.session import read_results
@@ -117,7 +117,8 @@ class WatchedGuests(VirtualLane):
         guest = machine.wait_paused(limit_s=EXTRA_S)
         async with kept_awake(machine):
             await self.visit.beside(guest, assignment, self.paths, scratch)
-        return await read_results(machine, shape_of(assignment.cell), scratch)
+        entries = await read_results(machine, shape_of(assignment.cell), scratch)
+        return entries | device_entries(assignment.cell, scratch)
 
     async def _watched(
         self, machine: Machine, assignment: Assignment, scratch: Path
