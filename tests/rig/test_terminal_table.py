@@ -20,7 +20,7 @@ from delayrig.model.evidence import Evidence, Witness
 from delayrig.model.result import CellResult, Results, SiteWaits, Verdict, read_results
 from delayrig.present.comparison import decision_table
 from delayrig.present.console import FittedTable, plain_table
-from delayrig.present.results import UNWATCHED, cell_table, print_results
+from delayrig.present.results import UNWATCHED, answer, cell_table, print_results
 from rich.console import Console
 
 from tests.rig.answered import make_answer, make_survey
@@ -313,3 +313,18 @@ def test_good_doubtful_and_failed_gates_say_so() -> None:
     assert told(skipped[:1], skipped[1:]) == "In doubt: nothing shows that the rig sees"
     lost = timed(AFTER, verdict=Verdict.INFRA_ERROR)
     assert told([timed(BEFORE)], [lost]) == "No answer: the rig itself failed"
+
+
+@pytest.mark.parametrize(
+    ("verdict", "expect", "said"),
+    [
+        (Verdict.TOO_SHORT, Expect.PASS, "Something was timed too short. "),
+        (Verdict.PASS, Expect.TOO_SHORT, "An expected conviction is missing. "),
+    ],
+)
+def test_unsafe_run_says_which_of_its_two_reasons_it_has(
+    verdict: Verdict, expect: Expect, said: str
+) -> None:
+    cell = make_result(make_cell(expect=expect), verdict=verdict)
+    results = Results(run=make_run_header(), cells=[cell])
+    assert answer(results, ExitCode.UNSAFE).startswith(said)

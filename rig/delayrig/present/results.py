@@ -25,10 +25,11 @@ CONTRAST_STYLES = {
 UNWATCHED = "No canary and control were among the cells: nothing shows that the rig sees."
 ANSWERS = {
     ExitCode.PASS: "Nothing was timed too short but what was expected",
-    ExitCode.UNSAFE: "Something was timed too short, or an expected conviction is missing",
+    ExitCode.UNSAFE: "Something was timed too short",
     ExitCode.RIG_FAULT: "The rig itself failed; this run says nothing",
     ExitCode.SKIPPED: "Every cell was skipped",
 }
+MISSING = "An expected conviction is missing"
 IN_DOUBT = "In doubt: some cells could not be judged"
 NAMED_MAX = 20
 TABLE_MAX = 2000
@@ -195,7 +196,8 @@ def answer(results: Results, code: ExitCode) -> str:
     lost = sum(cell.verdict is Verdict.INFRA_ERROR for cell in cells)
     found += f", {lost} lost" if lost else ""
     counts = f"{len(cells)} of {results.run.cells_planned} cells: {passed} pass, {found}"
-    return f"{ANSWERS.get(code, IN_DOUBT)}. {counts}."
+    is_missing = code is ExitCode.UNSAFE and len(short) == len(expected)
+    return f"{MISSING if is_missing else ANSWERS.get(code, IN_DOUBT)}. {counts}."
 
 
 def _times(cell: CellResult) -> list[str]:
