@@ -9,7 +9,8 @@ import pytest
 from click.testing import CliRunner
 from delayrig.base.errors import BadInputError, ExitCode
 from delayrig.base.paths import find_paths
-from delayrig.decision.shrink import shrink
+from delayrig.decision.shrink import Shrunk, shrink
+from delayrig.features.find.command import found_lines
 from delayrig.features.find.search import (
     BesideOurs,
     Searched,
@@ -276,6 +277,19 @@ def test_part_that_is_named_is_the_only_one() -> None:
 def test_programmer_that_does_not_reach_the_part_is_refused_by_name() -> None:
     with pytest.raises(BadInputError, match="--programmer nicintel: reaches none of W25Q128JV"):
         chips_behind("nicintel", "W25Q128JV")
+
+
+def test_cell_that_was_not_made_as_simple_as_it_can_be_says_so() -> None:
+    """Else its hazards look like the cause."""
+    cell = make_cell()
+    found = Shrunk(result=result(cell, verdict=Verdict.HUNG), cell=cell)
+    assert found_lines(Symptom.HUNG, found, ["a reason"]) == [
+        f"hung: hung {cell.id}",
+        "  a reason",
+        "  the time was up: there may be a simpler one (--limit-s)",
+    ]
+    found.complete = True
+    assert found_lines(Symptom.SLOW, found, ["a reason"]) == [f"slow: {cell.id}", "  a reason"]
 
 
 def test_unknown_part_is_told_as_the_flag_that_was_typed() -> None:

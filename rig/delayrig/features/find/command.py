@@ -171,16 +171,15 @@ def _tell(
             "line": line,
             "verdict": shrunk.result.verdict if shrunk else None,
             "why": why,
+            "complete": bool(shrunk and shrunk.complete),
             "tried": searched.tried,
             "not_shown": dict(searched.causes),
             "covered": values_of(searched.ran),
         }
     )
     if shrunk:
-        verdict = "" if symptom is Symptom.SLOW else f"{shrunk.result.verdict} "
-        click.echo(f"{symptom}: {verdict}{shrunk.cell.id}")
-        for each in why:
-            click.echo(f"  {each}")
+        for each in found_lines(symptom, shrunk, why):
+            click.echo(each)
         click.echo(shlex.join(line))
     else:
         click.echo(f"{symptom}: not seen in {searched.tried} of {len(planned)} cells")
@@ -190,6 +189,13 @@ def _tell(
         click.echo(f"  {number}: {cause}")
     if not shrunk:
         _tell_covered(searched.ran, planned)
+
+
+def found_lines(symptom: Symptom, shrunk: Shrunk, why: list[str]) -> list[str]:
+    """Returns the found cell and what it shows, without a verdict that a slow cell has not."""
+    verdict = "" if symptom is Symptom.SLOW else f"{shrunk.result.verdict} "
+    left = [] if shrunk.complete else ["the time was up: there may be a simpler one (--limit-s)"]
+    return [f"{symptom}: {verdict}{shrunk.cell.id}", *(f"  {each}" for each in [*why, *left])]
 
 
 def _tell_covered(ran: list[Cell], planned: list[Cell]) -> None:
