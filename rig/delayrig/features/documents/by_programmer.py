@@ -15,7 +15,7 @@ Place = tuple[str, str]
 
 
 def answer_lines(results: Results) -> list[str]:
-    """Returns how many cells passed, and a line for each other answer at a programmer and part."""
+    """Returns how many cells passed, and a line for each other answer, but for skipped ones."""
     cells = _measured(results)
     passed = sum(cell.verdict is Verdict.PASS for cell in cells)
     others: dict[tuple[str, str, str], list[str]] = defaultdict(list)
@@ -23,11 +23,12 @@ def answer_lines(results: Results) -> list[str]:
         for name in subjects_of(own):
             counts = Counter(cell.verdict for cell in _of_subject(own, name))
             for verdict, count in counts.items():
-                if verdict is not Verdict.PASS:
+                if verdict not in (Verdict.PASS, Verdict.SKIPPED):
                     others[programmer, chip, f"{count} {verdict}"].append(name)
     lines = [f"{said:<15}  {place:<15}  {chip:<10}  " for place, chip, said in others]
+    asked = sum(cell.verdict is not Verdict.SKIPPED for cell in cells)
     return [
-        f"{passed} of {len(cells)} cells pass; the others:",
+        f"{passed} of {asked} cells pass; the others:",
         *(f"  {line}{' '.join(names)}" for line, names in zip(lines, others.values(), strict=True)),
     ]
 

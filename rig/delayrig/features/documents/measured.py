@@ -68,7 +68,7 @@ def rows_by_situation(cells: Sequence[CellResult]) -> list[str]:
         rows[group, *situation(cell)][cell.subject.name] = times(cell)
     table = FittedTable((*SITUATION, *map(escape, names)), figures=("MIPS", "cores"))
     for (_, *place), shown in rows.items():
-        table.add_row(*place, *(shown.get(name, "-") for name in names))
+        table.add_row(*place, *(shown.get(name, "") for name in names))
     return _printed(table)
 
 
@@ -175,7 +175,7 @@ def newest_page(results: Results, programmers: Results) -> str:
     """Returns the verdicts of released flashroms: with versions and findings, and by programmer."""
     cells = [cell for cell in results.cells if cell.role == Role.MEASURE]
     versions = {cell.subject.name: cell.subject.version for cell in cells if cell.subject.version}
-    first = {(c.subject.name, c.evidence[0].witness): c for c in reversed(cells) if c.evidence}
+    first = {cell.subject.name: cell for cell in reversed(cells) if cell.evidence}
     findings = [
         line
         for cell in reversed(first.values())
@@ -187,11 +187,11 @@ def newest_page(results: Results, programmers: Results) -> str:
         _table(("subject", "version"), [(f"`{n}`", v) for n, v in sorted(versions.items())]),
         TIMES,
         _indented(rows_by_situation(cells)),
-        "What convicts them, one finding of each witness:",
+        "What convicts them, a finding of each:",
         _indented(findings),
         "## By programmer",
         f"`rig/rig run --plan {programmers.run.plan}`: every job, on 1, 2 and 4 cores where the "
-        "programmer is a card or a chipset. A build without the driver is `skipped`; releases "
+        "programmer is a card or a chipset. Builds without a driver are skipped; releases "
         "refuse memory buses over serprog.",
         _indented(answer_lines(programmers)),
         "Total and CPU time of reading and of writing that many KiB, in s. Host time is that of a "
