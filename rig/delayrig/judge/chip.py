@@ -5,6 +5,7 @@ from collections.abc import Iterator
 
 import msgspec
 
+from delayrig.base.durations import rounded
 from delayrig.base.errors import LostGuestError
 from delayrig.judge.bus import wake_bound_ns
 from delayrig.judge.clock_error import ClockError, clock_error
@@ -75,8 +76,9 @@ def _early(event: Transaction, busy_ns: int, opened_ns: int, error: ClockError) 
     wait_ns = busy_ns if event.violation == "busy" else event.read_ns - opened_ns + short_ns
     # A read of a part without transfers has no opcode.
     command = event.name if event.op is None else f"{event.name} ({event.op})"
+    early = rounded(short_ns)
     return Evidence(
-        what=f"{command} came {short_ns} ns before the part was ready (rule {event.violation})",
+        what=f"{command} came {early} before the part was ready (rule {event.violation})",
         witness=Witness.CHIP,
         requested_ns=None,
         actual_ns=None,
@@ -107,7 +109,8 @@ def convict_end(events: list[Event]) -> list[Evidence]:
     short_ns = work.until_ns - ended.t_ns
     if not ended.is_success or short_ns <= 0 or work.kind not in CHANGES:
         return []
-    what = f"the subject ended {short_ns} ns before the part was ready (rule {LEFT_BUSY})"
+    early = rounded(short_ns)
+    what = f"the subject ended {early} before the part was ready (rule {LEFT_BUSY})"
     return [
         Evidence(
             what=what,
