@@ -67,7 +67,7 @@ def _plans(layout: Layout, folder: str = "plans") -> Iterator[str]:
 def _chips(layout: Layout) -> Iterator[str]:
     for _, chip in _tables(layout.checkout / "emulators" / "chips"):
         bus = chip.get("bus", {}).get("kind", BUS_WITHOUT_A_TABLE)
-        yield f"{chip['name']:12} {chip['vendor']:12} {bus:4} {chip['size_bytes'] >> 10:6} KiB"
+        yield f"{chip['name']:16} {chip['vendor']:12} {bus:8} {chip['size_bytes'] >> 10:6} KiB"
 
 
 def _written(layout: Layout, name: str) -> Iterator[str]:

@@ -41,9 +41,15 @@ def test_committed_texts_are_what_the_rig_says() -> None:
     assert not differing, UPDATE
 
 
-@pytest.mark.parametrize("name", sorted(set(LISTS) - {"machines"}))
+@pytest.mark.parametrize("name", sorted(set(LISTS) - {"chips", "machines"}))
 def test_list_is_the_rigs_own(name: str) -> None:
     assert list_text(LAYOUT, name) == CliRunner().invoke(main, [name]).output
+
+
+def test_chips_are_listed_without_their_programmers() -> None:
+    known = CliRunner().invoke(main, ["chips"]).output.splitlines()
+    lines = list_text(LAYOUT, "chips").splitlines()
+    assert lines == [line.partition("  serprog:")[0] for line in known]
 
 
 def test_machines_are_listed_without_speeds_that_nobody_measured() -> None:
@@ -60,7 +66,7 @@ def test_chip_that_a_user_adds_is_listed(tmp_path: Path) -> None:
     text = 'name = "MINE"\nvendor = "Me"\nsize_bytes = 4096\n[bus]\nkind = "lpc"\n'
     (chips / "MINE.toml").write_text(text, encoding="utf-8")
     layout = Layout(checkout=tmp_path, state=tmp_path / "state")
-    assert list_text(layout, "chips") == "MINE         Me           lpc       4 KiB\n"
+    assert list_text(layout, "chips") == "MINE             Me           lpc           4 KiB\n"
 
 
 @pytest.mark.parametrize(
