@@ -150,8 +150,8 @@ def test_guest_or_emulator_that_is_killed_costs_its_own_cell_alone(
     cells = json.loads((out / "results.json").read_bytes())["cells"]
     lost = [cell for cell in cells if cell["verdict"] == Verdict.INFRA_ERROR]
     hit = [cell for cell in cells if cell in lost or cell["retried_after"]]
-    # A kill between two cells, or of a rehearsal's emulator, costs no cell.
-    assert 0 < len(hit) <= kills
+    # A kill between two cells, or of a rehearsal's emulator, costs no cell. All may be such.
+    assert len(hit) <= kills
     # A cell that runs again can be hit again.
     assert len(lost) <= kills - len(hit)
     others = {cell["verdict"] for cell in cells if cell not in lost}
