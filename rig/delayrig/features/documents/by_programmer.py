@@ -16,7 +16,7 @@ Place = tuple[str, str]
 
 def answer_lines(results: Results) -> list[str]:
     """Returns how many cells passed, and a line for each other answer, but for skipped ones."""
-    cells = _measured(results)
+    cells = measured_cells(results)
     passed = sum(cell.verdict is Verdict.PASS for cell in cells)
     others: dict[tuple[str, str, str], list[str]] = defaultdict(list)
     for (programmer, chip), own in _by_place(cells).items():
@@ -38,7 +38,7 @@ def cost_rows(results: Results) -> list[tuple[str, ...]]:
 
     The first row is the head.
     """
-    cells = _measured(results)
+    cells = measured_cells(results)
     names = subjects_of(cells)
     rows = [("programmer", "chip", "KiB", "host time", *names)]
     for place, own in _by_place(cells).items():
@@ -54,8 +54,14 @@ def subjects_of(cells: Sequence[CellResult]) -> list[str]:
     return list(dict.fromkeys(cell.subject.name for cell in cells))
 
 
-def _measured(results: Results) -> list[CellResult]:
+def measured_cells(results: Results) -> list[CellResult]:
+    """Returns the cells that measure a subject, without canaries, controls and floors."""
     return [cell for cell in results.cells if cell.role == Role.MEASURE]
+
+
+def seconds_of(cell: CellResult) -> str:
+    """Returns total and CPU time, in s."""
+    return f"{cell.time_ns.total / 1e9:.3f}/{cell.total_cpu_ns / 1e9:.3f}"
 
 
 def _by_place(cells: Sequence[CellResult]) -> dict[Place, list[CellResult]]:
@@ -79,9 +85,8 @@ def _large_times(cells: Sequence[CellResult]) -> str:
         own = [cell for cell in cells if cell.job == job]
         if own:
             cell = max(own, key=lambda cell: cell.time_ns.total)
-            total, cpu = cell.time_ns.total / 1e9, cell.total_cpu_ns / 1e9
             passed = cell.verdict is Verdict.PASS
-            said.append(f"{total:.3f}/{cpu:.3f}" if passed else str(cell.verdict))
+            said.append(seconds_of(cell) if passed else str(cell.verdict))
     return ";".join(dict.fromkeys(said)) or "-"
 
 

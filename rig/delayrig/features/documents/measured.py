@@ -20,6 +20,9 @@ from delayrig.features.documents.by_programmer import (
     REFERENCE,
     answer_lines,
     cost_rows,
+    measured_cells,
+    seconds_of,
+    subjects_of,
 )
 from delayrig.features.selfcheck.known_bad import KnownBad
 from delayrig.features.selfcheck.terminal import summary
@@ -61,7 +64,7 @@ def run_page(results: Results, made_with: str) -> str:
 
 def rows_by_situation(cells: Sequence[CellResult]) -> list[str]:
     """Returns a row for each situation, with the times of each subject in it."""
-    names = list(dict.fromkeys(cell.subject.name for cell in cells))
+    names = subjects_of(cells)
     rows: dict[tuple[str, ...], dict[str, str]] = defaultdict(dict)
     for cell in cells:
         group, _, _ = cell.id.partition(".")
@@ -85,8 +88,7 @@ def situation(cell: CellResult) -> tuple[str, ...]:
 def times(cell: CellResult) -> str:
     """Returns total and CPU time, behind the verdict if that is not `pass`."""
     verdict = "" if cell.verdict is Verdict.PASS else f"{cell.verdict}{expectation(cell)}"
-    total, cpu = cell.time_ns.total / 1e9, cell.total_cpu_ns / 1e9
-    return f"{verdict} {total:.3f}/{cpu:.3f}".strip() if total else verdict
+    return f"{verdict} {seconds_of(cell)}".strip() if cell.time_ns.total else verdict
 
 
 def resolution_table(runs: Sequence[Results]) -> str:
@@ -152,9 +154,8 @@ def known_bad_page(plain: KnownBad, strange: KnownBad, right: Results) -> str:
 def right_table(results: Results) -> str:
     """Returns counts of verdicts; subjects with the same counts share a row."""
     found: dict[str, Counter[Verdict]] = defaultdict(Counter)
-    for cell in results.cells:
-        if cell.role == Role.MEASURE:
-            found[cell.subject.name][cell.verdict] += 1
+    for cell in measured_cells(results):
+        found[cell.subject.name][cell.verdict] += 1
     alike: dict[tuple[str, ...], list[str]] = defaultdict(list)
     for name, counts in sorted(found.items()):
         alike[_verdicts(counts)].append(name)
@@ -173,7 +174,7 @@ def _listed(names: Sequence[str]) -> str:
 
 def newest_page(results: Results, programmers: Results) -> str:
     """Returns the verdicts of released flashroms: with versions and findings, and by programmer."""
-    cells = [cell for cell in results.cells if cell.role == Role.MEASURE]
+    cells = measured_cells(results)
     versions = {cell.subject.name: cell.subject.version for cell in cells if cell.subject.version}
     first = {cell.subject.name: cell for cell in reversed(cells) if cell.evidence}
     findings = [
@@ -210,7 +211,7 @@ def _costs(programmers: Results) -> FittedTable:
 
 def firmwares_page(results: Results) -> str:
     """Returns which flashroms cope with which firmware; devices with equal answers share a row."""
-    cells = [cell for cell in results.cells if cell.role == Role.MEASURE]
+    cells = measured_cells(results)
     versions = {cell.subject.name: cell.subject.version or "" for cell in cells}
     found: dict[tuple[str, str], dict[str, str]] = defaultdict(dict)
     for cell in cells:

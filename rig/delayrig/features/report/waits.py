@@ -179,14 +179,8 @@ def _margin_row(name: str, kind: str, witness: Witness, found: list[Found]) -> R
     place = cell_link(run, cell) if worst.margin_ns is not None else "none could be judged"
     return Row(
         values=[
-            *(
-                name,
-                with_line_below(kind, place),
-                witness,
-                f"{count:,}",
-                f"{judged:,}",
-                f"{short:,}",
-            ),
+            *(name, with_line_below(kind, place), witness),
+            *(f"{figure:,}" for figure in (count, judged, short)),
             "-" if worst.requested_ns is None else rounded(worst.requested_ns),
             worst.took or "-",
             _margin(worst),

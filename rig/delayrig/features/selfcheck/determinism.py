@@ -20,7 +20,7 @@ from delayrig.machine.arguments import pinned
 from delayrig.machine.embedded_libvirt import EMBED
 from delayrig.machine.vm_pool import RESET_NOTE
 from delayrig.model.programmers import device_of
-from delayrig.model.result import Results, RunHeader
+from delayrig.model.result import RunHeader
 from delayrig.plan.request import Request
 from delayrig.run.runner import Progress, run_side_by_side
 
@@ -181,7 +181,9 @@ async def _repeat(
         shutil.rmtree(fresh, ignore_errors=True)
     # The first repeat is compared with itself, which shows whether it is complete.
     first = compared_run(repeat_folder(request.out, 0))
-    comparison = compare_runs_exactly(_shared_part(first, results), compared_run(out))
+    if condition.libvirt:
+        first = _without_devices(first, again, results.run)
+    comparison = compare_runs_exactly(first, compared_run(out))
     reset = sum(_is_reset(out / cell.id) for cell in again.cells)
     if number > 0 and comparison.exit_code is ExitCode.PASS:
         shutil.rmtree(out)
@@ -195,17 +197,20 @@ async def _repeat(
     )
 
 
-def _shared_part(first: ComparedRun, other: Results) -> ComparedRun:
-    """Returns the first run without the cells that libvirt has no device for."""
-    ids = {cell.id for cell in other.cells}
-    cells = [cell for cell in first.results.cells if cell.id in ids]
+def _without_devices(first: ComparedRun, again: Request, header: RunHeader) -> ComparedRun:
+    """Returns the part of the first run that libvirt ran again: it has none of our devices."""
+    wanted = {cell.id for cell in again.cells}
     digests = first.results.run.image_digests
-    header = msgspec.structs.replace(
-        first.results.run,
-        cells_planned=min(first.results.run.cells_planned, other.run.cells_planned),
-        image_digests={name: digests[name] for name in digests.keys() & other.run.image_digests},
+    part = msgspec.structs.replace(
+        first.results,
+        cells=[cell for cell in first.results.cells if cell.id in wanted],
+        run=msgspec.structs.replace(
+            first.results.run,
+            cells_planned=len(wanted),
+            image_digests={name: digests[name] for name in digests.keys() & header.image_digests},
+        ),
     )
-    return replace(first, results=msgspec.structs.replace(first.results, run=header, cells=cells))
+    return replace(first, results=part)
 
 
 def _is_reset(folder: Path) -> bool:
