@@ -235,6 +235,12 @@ uint8_t chip_exchange(struct chip *chip, uint64_t now_ns, uint8_t value);
  */
 uint8_t chip_preview(struct chip *chip, uint64_t now_ns);
 
+/*
+ * Before a command: chip select is that of the part with @address, of parts that have one each. Has
+ * no effect on any other part.
+ */
+void chip_select_die(struct chip *chip, uint32_t address);
+
 /* Chip select is about to rise within a byte: then nothing but a reply is obeyed. */
 void chip_cut_short(struct chip *chip);
 

@@ -2,7 +2,7 @@
 /*
  * Dies behind one chip select. Their addresses follow each other, and commands without an address
  * go to all of them. The status is that of one die: of the last that began some work by itself, or
- * of the one that C2h chose.
+ * of the one that C2h chose. Where each has a chip select, chip_select_die() chooses.
  */
 #include <string.h>
 
@@ -62,8 +62,14 @@ void nor_run_select_die(struct chip *chip, const struct spi_request *request)
 		chip->spi.die = request->data[0];
 }
 
+void chip_select_die(struct chip *chip, uint32_t address)
+{
+	if (chip->part->spi && chip->part->spi->dies.by_chip_select)
+		chip->spi.die = (uint8_t)(address % chip->part->size_bytes / die_bytes(chip->part));
+}
+
 bool nor_has_dies(const struct part *part, uint8_t opcode)
 {
 	(void)opcode;
-	return part->spi->dies.count > 0;
+	return part->spi->dies.count > 0 && !part->spi->dies.by_chip_select;
 }

@@ -70,9 +70,10 @@ struct part_early_wel {
 	enum grade grade;
 };
 
-/* Dies behind one chip select that share the addresses; each has a status of its own. */
+/* Dies that share the addresses; each has a status of its own. */
 struct part_dies {
-	uint8_t count; /* 0: the part is one die */
+	uint8_t count;       /* 0: the part is one die */
+	bool by_chip_select; /* they are parts of their own, and the controller chooses one */
 	enum grade grade;
 };
 

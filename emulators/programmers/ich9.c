@@ -100,6 +100,16 @@ static void fail(struct ich9 *ich9)
 		ich9->bytes[SSFS] |= STATUS_ERROR;
 }
 
+/* The address register chooses one of two parts, also for commands without an address. */
+static uint32_t address_of(const struct ich9 *ich9)
+{
+	uint32_t address = 0;
+
+	for (size_t i = FADDR_END; i > FADDR; i--)
+		address = address << 8 | ich9->bytes[i - 1];
+	return address;
+}
+
 /* Returns when the transfer ends. */
 static uint64_t send(struct bus *bus, struct chip_transfer *transfer, uint64_t start_ns)
 {
@@ -194,6 +204,7 @@ static void start_cycle(struct bus *bus, const struct ich9_cycle *cycle, uint64_
 	struct ich9 *ich9 = ich9_of(bus);
 	uint64_t at_ns = now_ns;
 
+	chip_select_die(&bus->chip, address_of(ich9));
 	if (cycle->has_prefix)
 		at_ns = send_prefix(bus, cycle->prefix, at_ns);
 	ich9->due_ns = send_primary(bus, cycle, at_ns);

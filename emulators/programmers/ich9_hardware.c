@@ -3,13 +3,15 @@
  * Hardware sequencing of an Intel ICH9: a program names an address and says read, write or erase.
  * The controller knows the commands of the part, and waits for it.
  *
- * The descriptor, which the controller read when the machine was switched on, has one part of the
- * part's size, and grants all of it.
+ * The descriptor, which the controller read when the machine was switched on, has one part, or two
+ * of the same kind, and grants all of it.
  *
  * Source: Intel I/O Controller Hub 9 Family Datasheet, 316972-004, "Serial Peripheral Interface
  * Memory Mapped Configuration Registers" and "Flash Descriptor".
  */
 #include "ich9.h"
+
+#include "model/spi.h"
 
 #define HSFC_OPERATION_SHIFT 1
 #define HSFC_OPERATION_MASK 3
@@ -33,6 +35,7 @@ enum operation { READS = 0, WRITES = 2, ERASES = 3 };
 
 #define SIGNATURE UINT32_C(0x0FF0A55A)
 #define MAP0 UINT32_C(0x04040003) /* component section at 30h; five regions, at 40h */
+#define MAP0_TWO_PARTS UINT32_C(0x100)
 #define MAP1 UINT32_C(0x00000206) /* three masters, at 60h; no straps */
 #define MASTER_ALL UINT32_C(0xFFFF0000)
 #define DENSITY_MAX 5
@@ -116,13 +119,20 @@ static uint32_t region(const struct part *part, uint64_t index)
 	return index == 1 ? last << 16 | 1 : REGION_UNUSED;
 }
 
-static uint32_t density(const struct part *part)
+static bool is_two(const struct part *part)
 {
+	return part->spi && part->spi->dies.by_chip_select;
+}
+
+/* Returns a code of three bits for each part. */
+static uint32_t densities(const struct part *part)
+{
+	const uint32_t size_bytes = part->size_bytes >> is_two(part);
 	uint32_t code = 0;
 
-	while (code < DENSITY_MAX && UINT32_C(1) << (DENSITY_0_SHIFT + code) < part->size_bytes)
+	while (code < DENSITY_MAX && UINT32_C(1) << (DENSITY_0_SHIFT + code) < size_bytes)
 		code++;
-	return code;
+	return is_two(part) ? code << 3 | code : code;
 }
 
 /* A double word of the descriptor, as the register of the section and index asks for it. */
@@ -131,13 +141,13 @@ static uint32_t descriptor(const struct part *part, const uint8_t *registers)
 	const unsigned int asked = registers[ICH9_FDOC] | registers[ICH9_FDOC + 1] << 8U;
 	const unsigned int section = asked >> 12 & 7;
 	const unsigned int index = asked >> 2 & 0x3FF;
-	static const uint32_t map[] = {SIGNATURE, MAP0, MAP1};
+	const uint32_t map[] = {SIGNATURE, MAP0 | (is_two(part) ? MAP0_TWO_PARTS : 0), MAP1};
 
 	switch (section) {
 	case 0:
 		return index < sizeof(map) / sizeof(map[0]) ? map[index] : 0;
 	case 1:
-		return index == 0 ? density(part) : 0;
+		return index == 0 ? densities(part) : 0;
 	case 2:
 		return region(part, index);
 	case 3:

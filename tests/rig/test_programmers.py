@@ -8,7 +8,7 @@ from typing import Any
 
 import pytest
 from delayrig.base import digest
-from delayrig.hazards.of_cell import shape_of
+from delayrig.hazards.of_cell import place_refusal, shape_of
 from delayrig.judge.trust import rig_fault
 from delayrig.judge.waits import Bus, bus_of, declared_classes
 from delayrig.lanes.payload import BEFORE, OPENS, chip_entries, chip_values, write_payload
@@ -30,7 +30,7 @@ from delayrig.model.kinds.agent import EmulatorEnd
 from delayrig.model.kinds.emulator import Start
 from delayrig.model.lane import LaneName
 from delayrig.model.platform import Arch
-from delayrig.model.programmers import DEVICES, device_refusal
+from delayrig.model.programmers import DEVICES, device_refusal, programmers_of
 from delayrig.model.workload import region_of
 from delayrig.subjects.guest_image import GuestImage, Kernel, with_kernel
 from delayrig.subjects.recipes import read_recipes
@@ -222,6 +222,8 @@ def test_guests_without_the_device_are_refused(changes: dict[str, Any], said: st
         (Programmer.INTERNAL_HWSEQ, "M25P10-A", False),
         (Programmer.INTERNAL_HWSEQ, "S25FL128S_256K", False),
         (Programmer.INTERNAL_HWSEQ, "AT45DB321D", False),
+        (Programmer.INTERNAL_HWSEQ, "W25Q64FVx2", True),
+        (Programmer.INTERNAL, "W25Q64FVx2", False),
         (Programmer.INTERNAL_MEMORY, "SST49LF040", True),
         (Programmer.INTERNAL_MEMORY, "82802AB", True),
         (Programmer.INTERNAL_MEMORY, "SST39SF040", True),
@@ -235,6 +237,11 @@ def test_guests_without_the_device_are_refused(changes: dict[str, Any], said: st
 def test_chip_must_fit_bus_and_window(programmer: Programmer, chip: str, *, reached: bool) -> None:
     refusal = DEVICES[programmer].chip_refusal(CHIPS[chip])
     assert (refusal == "") is reached
+
+
+def test_two_parts_are_not_reached_over_serprog() -> None:
+    assert place_refusal(make_cell(chip="W25Q64FVx2"), CHIPS["W25Q64FVx2"])
+    assert programmers_of(CHIPS["W25Q64FVx2"]) == ["internal:hwseq"]
 
 
 def test_registers_that_a_kernel_must_find_are_there_before_a_chip(tmp_path: Path) -> None:

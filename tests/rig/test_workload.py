@@ -8,7 +8,7 @@ import pytest
 from delayrig.base.errors import BadInputError
 from delayrig.lanes.payload import emulator_words, spec_text, write_payload
 from delayrig.model.cell import Job, Programmer
-from delayrig.model.chips import EraseFacts
+from delayrig.model.chips import DiesFacts, EraseFacts
 from delayrig.model.corner import Corner
 from delayrig.model.workload import (
     REGION_OFFSET_BYTES,
@@ -47,6 +47,16 @@ def test_write_replaces_every_granule_erase_blanks_it_and_the_rest_leave_it() ->
     for job in (Job.PROBE, Job.READ, Job.VERIFY):
         assert final_content(make_cell(job=job), REGION) == before
     assert final_content(make_cell(job=Job.ERASE), REGION) == b"\xff" * 65536
+
+
+def test_region_of_two_parts_is_in_both() -> None:
+    chip = make_chip(
+        size_bytes=1 << 20,
+        erase=[EraseFacts(size_bytes=4096)],
+        dies=DiesFacts(by_chip_select=True),
+    )
+    region = region_of(make_cell(region_kib=8), chip)
+    assert region == Region(offset_bytes=(1 << 19) - 4096, size_bytes=8192)
 
 
 def test_block_that_is_larger_than_the_plan_asked_for_is_blank_behind() -> None:

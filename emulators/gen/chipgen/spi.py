@@ -175,9 +175,12 @@ def read_early_wel(table: Table, sources: Sources) -> Fields:
 
 def read_dies(table: Table, sources: Sources) -> Fields:
     """Reads the number of dies, each of which has a status of its own."""
-    table.check_keys(required=("count", "source"))
+    table.check_keys(required=("count", "source"), optional=("by_chip_select",))
     count = table.integer("count", low=2, high=DIES_MAX)
-    return {"dies": f"{{ {count}, GRADE_{sources.grade(table).name} }}"}
+    if "by_chip_select" in table.values:
+        table.true("by_chip_select")
+    chosen = str("by_chip_select" in table.values).lower()
+    return {"dies": f"{{ {count}, {chosen}, GRADE_{sources.grade(table).name} }}"}
 
 
 def read_suspend(table: Table, status: Table, sources: Sources) -> Fields:

@@ -28,6 +28,12 @@ class SuspendFacts(msgspec.Struct, frozen=True, kw_only=True):
     program_flag: dict[str, int] | None = None
 
 
+class DiesFacts(msgspec.Struct, frozen=True, kw_only=True):
+    """Dies that share the addresses."""
+
+    by_chip_select: bool = False
+
+
 class ProtectionFacts(msgspec.Struct, frozen=True, kw_only=True):
     kind: str = "none"
     bits: list[int] = []
@@ -47,6 +53,7 @@ class ChipFacts(msgspec.Struct, frozen=True, kw_only=True):
     """The waits that a client owes the part, by name."""
     suspend: SuspendFacts | None = None
     protection: ProtectionFacts = ProtectionFacts()
+    dies: DiesFacts = DiesFacts()
 
     @property
     def erase_unit_bytes(self) -> int:

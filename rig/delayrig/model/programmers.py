@@ -14,6 +14,8 @@ from delayrig.model.platform import Arch
 BUILT_WITHOUT = "built without "
 """How the reason begins why a subject is not asked: it has not that driver."""
 
+NO_CHOICE = "only internal:hwseq chooses between two parts by the address"
+
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Device:
@@ -56,6 +58,8 @@ class Device:
 
     def chip_refusal(self, chip: ChipFacts) -> str:
         """Returns why it cannot reach that chip; empty where it can."""
+        if chip.dies.by_chip_select and not self.chip_name:
+            return NO_CHOICE
         if chip.bus not in self.buses or chip.size_bytes > self.size_bytes_max:
             return (
                 f"{self.driver} reaches {' and '.join(self.buses)} parts"
@@ -151,7 +155,8 @@ DEVICES = {
 def programmers_of(chip: ChipFacts) -> list[str]:
     """Returns the programmers that reach that chip, serprog first."""
     reaching = [name for name, device in DEVICES.items() if not device.chip_refusal(chip)]
-    return [str(name) for name in (Programmer.SERPROG_IP, Programmer.SERPROG_DEV, *reaching)]
+    serprog = () if chip.dies.by_chip_select else (Programmer.SERPROG_IP, Programmer.SERPROG_DEV)
+    return [str(name) for name in (*serprog, *reaching)]
 
 
 def device_of(cell: Cell) -> Device | None:

@@ -54,12 +54,16 @@ class Region(msgspec.Struct, frozen=True, kw_only=True):
 def region_of(cell: Cell, chip: ChipFacts) -> Region:
     """Returns the cell's region in that chip: after 64 KiB if it fits there, else at 0.
 
+    Of two parts that have a chip select each it is the end of the first and the start of the other.
+
     If the job changes it, it consists of whole erase blocks, at least one. For parts whose blocks
     are no power of two it has as many as fit. Raises `BadInputError` if the chip is too small.
     """
     unit = chip.erase_unit_bytes if cell.job in CHANGING else 1
     size = max(cell.region_kib * 1024 // unit, 1) * unit
     offset = -(-REGION_OFFSET_BYTES // unit) * unit
+    if chip.dies.by_chip_select:
+        offset = (chip.size_bytes - size) // (2 * unit) * unit
     if offset + size > chip.size_bytes:
         offset = 0
     if size > chip.size_bytes:

@@ -140,11 +140,9 @@ class CellRunner:
 
 
 def _device_refusal(cell: Cell, chip: ChipFacts, subject: Subject) -> str:
-    """Returns why that subject cannot drive that chip by a device; empty where it can."""
+    """Returns why that subject cannot drive that chip there; empty where it can."""
     device = device_of(cell)
-    if device is None:
-        return ""
-    if not may_know(subject.program_bytes, device.driver):
+    if device is not None and not may_know(subject.program_bytes, device.driver):
         return f"{BUILT_WITHOUT}{device.driver}"
     return place_refusal(cell, chip)
 

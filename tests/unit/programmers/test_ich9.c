@@ -52,9 +52,9 @@ static uint64_t load(struct fixture *fixture, uint64_t offset, unsigned int byte
 	return window(0)->read(&fixture->bus, &access);
 }
 
-static int gd25q16c(void **state)
+static int put_with_menu(void **state, const char *part)
 {
-	int error = put_on_bus(state, "GD25Q16C", RECORDS_MAX);
+	int error = put_on_bus(state, part, RECORDS_MAX);
 	struct fixture *fixture = *state;
 
 	store(fixture, PREOP, 2, 0x5006);
@@ -62,6 +62,16 @@ static int gd25q16c(void **state)
 	store(fixture, OPMENU, 4, MENU_LOW);
 	store(fixture, OPMENU + 4, 4, MENU_HIGH);
 	return error;
+}
+
+static int gd25q16c(void **state)
+{
+	return put_with_menu(state, "GD25Q16C");
+}
+
+static int two_w25q64fv(void **state)
+{
+	return put_with_menu(state, "W25Q64FVx2");
 }
 
 static void start(struct fixture *fixture, uint32_t words)
@@ -135,6 +145,22 @@ static void atomic_program_goes_on_until_the_part_is_ready(void **state)
 	assert_int_equal(status(fixture), DONE);
 	run(fixture, COMMAND(READ) | DATA(4));
 	assert_int_equal(load(fixture, FDATA, 4), 0x44332211);
+}
+
+/* A poll that does not name the part's address asks another one, which is ready. */
+static void status_is_that_of_the_part_with_the_address(void **state)
+{
+	struct fixture *fixture = *state;
+
+	store(fixture, OPMENU + DISABLE, 1, 0x06);
+	run(fixture, COMMAND(DISABLE));
+	store(fixture, FADDR, 4, 0x900000);
+	run(fixture, COMMAND(ERASE));
+	run(fixture, COMMAND(STATUS) | DATA(1));
+	assert_int_equal(load(fixture, FDATA, 1) & 1, 1);
+	store(fixture, FADDR, 4, 0);
+	run(fixture, COMMAND(STATUS) | DATA(1));
+	assert_int_equal(load(fixture, FDATA, 1) & 1, 0);
 }
 
 static void atomic_cycle_is_prefix_command_and_status(void **state)
@@ -256,6 +282,8 @@ int main(void)
 		ON_GD25Q16C(writes_within_a_cycle_are_an_error_and_change_nothing),
 		ON_GD25Q16C(ones_clear_the_status),
 		ON_GD25Q16C(clock_of_the_part_never_runs_backwards),
+		cmocka_unit_test_setup_teardown(
+			status_is_that_of_the_part_with_the_address, two_w25q64fv, take_off_bus),
 		cmocka_unit_test(machine_booted_from_spi),
 		cmocka_unit_test(without_a_chip_registers_read_as_zeros),
 	};

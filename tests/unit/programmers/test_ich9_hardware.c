@@ -49,6 +49,11 @@ static int w25q128jv(void **state)
 	return put_on_bus(state, "W25Q128JV", RECORDS_MAX);
 }
 
+static int two_w25q64fv(void **state)
+{
+	return put_on_bus(state, "W25Q64FVx2", RECORDS_MAX);
+}
+
 /* The smallest blocks that it erases have 64 KiB. */
 static int m25p80(void **state)
 {
@@ -167,6 +172,28 @@ static void erase_takes_the_block_of_the_address(void **state)
 	assert_int_equal(record(fixture, 1)->chip.work, CHIP_WORK_ERASE);
 }
 
+static void descriptor_of_two_parts_has_both(void **state)
+{
+	struct fixture *fixture = *state;
+
+	assert_int_equal(descriptor(fixture, 0, 1) >> 8 & 3, 1);
+	assert_int_equal(descriptor(fixture, 1, 0), 4 << 3 | 4);
+	assert_int_equal(load(fixture, FREG0 + 4, 4), 0x0FFF0001);
+}
+
+static void of_two_parts_the_one_with_the_address_is_awaited(void **state)
+{
+	struct fixture *fixture = *state;
+
+	for (uint32_t address = 0; address < 0x1000000; address += 0x800000) {
+		start(fixture, address, ERASE);
+		fixture->now_ns = fixture->bus.chip.busy_until_ns + 2 * BYTE_NS - 1;
+		assert_int_equal(status(fixture), IN_PROGRESS);
+		fixture->now_ns++;
+		assert_int_equal(status(fixture), DONE);
+	}
+}
+
 static void part_that_never_gets_ready_holds_the_controller(void **state)
 {
 	struct fixture *fixture = *state;
@@ -234,6 +261,8 @@ int main(void)
 		ON(w25q128jv, read_takes_address_and_count),
 		ON(w25q128jv, write_is_enable_program_and_status_until_the_part_is_ready),
 		ON(w25q128jv, erase_takes_the_block_of_the_address),
+		ON(two_w25q64fv, descriptor_of_two_parts_has_both),
+		ON(two_w25q64fv, of_two_parts_the_one_with_the_address_is_awaited),
 		ON(w25q128jv, part_that_never_gets_ready_holds_the_controller),
 		ON(w25q128jv, writes_within_a_cycle_are_an_error_and_change_nothing),
 		ON(w25q128jv, reserved_operation_is_an_error_and_nothing_is_sent),
