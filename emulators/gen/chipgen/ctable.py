@@ -5,13 +5,20 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 
-from chipgen.erases import Erase
-from chipgen.family import c_busy_time, c_fields, c_text
+from chipgen.family import Fields, c_struct
 from chipgen.part import Part
 
 HEAD = """\
 /* SPDX-License-Identifier: GPL-2.0-or-later */
 /* Generated from chips/ by gen/chips_to_c.py: edit those. */
+"""
+NAMES_TAIL = """\
+};
+
+const char *const *part_flashrom_names(const struct part *part)
+{
+	return names[part - part_table];
+}
 """
 
 
@@ -33,7 +40,7 @@ def c_table(parts: Sequence[Part]) -> str:
 
 
 def c_names(parts: Sequence[Part]) -> str:
-    """Returns the table behind model/part_names.h, which only some programs use."""
+    """Returns the table behind part_flashrom_names(), which only some programs use."""
     return "\n".join(
         [
             HEAD + '#include "part_names.h"\n',
@@ -41,54 +48,42 @@ def c_names(parts: Sequence[Part]) -> str:
             "",
             "static const char *const *const names[] = {",
             *(f"\tnames_{index}," for index in range(len(parts))),
-            "};",
-            "",
-            "const char *const *part_flashrom_names(const struct part *part)",
-            "{",
-            "\treturn names[part - part_table];",
-            "}",
-            "",
+            NAMES_TAIL,
         ]
     )
 
 
+def _text(text: str) -> str:
+    return '"' + text.replace("\\", "\\\\").replace('"', '\\"') + '"'
+
+
 def _names(index: int, part: Part) -> str:
-    names = ", ".join(c_text(name) for name in part.flashrom_names)
+    names = ", ".join(_text(name) for name in part.flashrom_names)
     return f"static const char *const names_{index}[] = {{ {names}, NULL }};"
+
+
+def _fields(fields: Fields) -> list[str]:
+    """Returns one designated initialiser a line, in the order given."""
+    return [f"\t.{name} = {value}," for name, value in fields.items()]
 
 
 def _definitions(index: int, part: Part) -> list[str]:
     lines = []
     for member, fields in part.kinds.items():
         head = f"static const struct part_{member} {member}_{index} = {{"
-        lines += [head, *c_fields(fields), "};"]
+        lines += [head, *_fields(fields), "};"]
     return lines
-
-
-def _erase(erase: Erase) -> str:
-    regions = "".join(f"{{ {count}, {size_bytes} }}, " for count, size_bytes in erase.regions)
-    return (
-        f"\t\t{{ .opcode = 0x{erase.opcode:02X}, .size_bytes = {erase.size_bytes},"
-        f" .busy = {c_busy_time(erase.busy)},"
-        f" .regions = {{ {regions}}}, .region_count = {len(erase.regions)} }},"
-    )
 
 
 def _part(index: int, part: Part) -> list[str]:
     head = {
-        "name": c_text(part.name),
-        "vendor": c_text(part.vendor),
+        "name": _text(part.name),
+        "vendor": _text(part.vendor),
         "family": f"PART_{part.family.name.upper()}",
         "size_bytes": str(part.size_bytes),
         "page_bytes": str(part.page_bytes),
         "erase_count": str(len(part.erases)),
         **{member: f"&{member}_{index}" for member in part.kinds},
     }
-    return [
-        "\t{",
-        *c_fields(head),
-        "\t.erases = {",
-        *(_erase(erase) for erase in part.erases),
-        "\t},",
-        "\t},",
-    ]
+    erases = [f"\t\t{c_struct(erase)}," for erase in part.erases]
+    return ["\t{", *_fields(head), "\t.erases = {", *erases, "\t},", "\t},"]

@@ -1,17 +1,18 @@
 # SPDX-License-Identifier: GPL-2.0-or-later
-"""The additions of a family to what every part has, and the C form of its values."""
+"""The additions of a family to what every part has, and what their tables have in common."""
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterable
+from collections.abc import Callable, Collection, Iterable
 from dataclasses import dataclass
 
-from chipgen.figures import BusyTime, Figure
-from chipgen.sources import Sources
+from chipgen.figures import Sources
 from chipgen.table import Table
 
 Fields = dict[str, str]
 """Designated initialisers in C."""
+
+REGIONS_MAX = 6
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -31,26 +32,45 @@ class Family:
     """
 
 
-def c_text(text: str) -> str:
-    return '"' + text.replace("\\", "\\\\").replace('"', '\\"') + '"'
-
-
-def c_bool(value: bool) -> str:
-    return "true" if value else "false"
-
-
 def c_octets(octets: Iterable[int]) -> str:
     return "{ " + ", ".join(f"0x{octet:02X}" for octet in octets) + " }"
 
 
-def c_figure(figure: Figure) -> str:
-    return f"{{ UINT64_C({figure.ns}), GRADE_{figure.grade.name} }}"
+def c_struct(fields: Fields) -> str:
+    return "{ " + ", ".join(f".{name} = {value}" for name, value in fields.items()) + " }"
 
 
-def c_busy_time(busy: BusyTime) -> str:
-    return f"{{ {c_figure(busy.min)}, {c_figure(busy.typ)}, {c_figure(busy.max)} }}"
+def is_power_of_two(value: int) -> bool:
+    return not value & (value - 1)
 
 
-def c_fields(fields: Fields) -> list[str]:
-    """Returns one designated initialiser a line, in the order given."""
-    return [f"\t.{name} = {value}," for name, value in fields.items()]
+def read_opcode(table: Table, key: str, known: Collection[int]) -> int:
+    """Reads an opcode that the model has a command for."""
+    value = table.octet(key)
+    if value not in known:
+        names = ", ".join(f"0x{code:02X}" for code in known)
+        problem = f"the model has no such command 0x{value:02X}"
+        raise table.error(key, problem, remedy=f"use one of {names}, or teach it the model")
+    return value
+
+
+def read_regions(row: Table, key: str, size_bytes: int) -> tuple[tuple[int, int], ...]:
+    """Reads `KEY = [[4, 8192], [1, 32768]]`: so many blocks of so many bytes, from address 0 on."""
+    regions = []
+    value = row.values[key]
+    if not isinstance(value, list) or not 0 < len(value) <= REGIONS_MAX:
+        raise row.error(key, "is no list", remedy=f"write 1 to {REGIONS_MAX} pairs")
+    for pair in value:
+        numbers = Table(row.file, row.where, {key: pair}).numbers(key, low=1, high=size_bytes)
+        if len(numbers) != 2:
+            remedy = "write pairs: how many blocks, of how many bytes"
+            raise row.error(key, f"has {len(numbers)} numbers in one", remedy=remedy)
+        regions.append((numbers[0], numbers[1]))
+    if sum(count * block for count, block in regions) > size_bytes:
+        remedy = f"keep them below {size_bytes} bytes"
+        raise row.error(key, "reach past the part's end", remedy=remedy)
+    return tuple(regions)
+
+
+def c_regions(regions: tuple[tuple[int, int], ...]) -> str:
+    return "{ " + ", ".join(f"{{ {count}, {block} }}" for count, block in regions) + " }"

@@ -1,10 +1,12 @@
 # SPDX-License-Identifier: GPL-2.0-or-later
-"""Figures, their grades, and the one rule for figures that no source gives."""
+"""Sources, the figures that they give, and the one rule for figures that no source gives."""
 
 from __future__ import annotations
 
 from dataclasses import dataclass
 from enum import Enum
+
+from chipgen.table import Table
 
 
 class Grade(Enum):
@@ -15,41 +17,19 @@ class Grade(Enum):
     ASSUMED = "assumed"
 
 
-class Work(Enum):
-    """The kind of work that keeps a part busy."""
-
-    SECTOR_ERASE = "sector_erase"
-    CHIP_ERASE = "chip_erase"
-    PAGE_PROGRAM = "page_program"
-    BYTE_PROGRAM = "byte_program"
-    WRITE_STATUS = "write_status"
-    PAGE_READ = "page_read"
-
-
-@dataclass(frozen=True, slots=True, kw_only=True)
-class Figure:
-    ns: int
-    grade: Grade
-
-
-@dataclass(frozen=True, slots=True, kw_only=True)
-class BusyTime:
-    min: Figure
-    typ: Figure
-    max: Figure
-
-
-# The assumed ratio of maximum and typical if no source gives one, beside the ratios in the
-# datasheets of chips/. All are 4, which is low among them, so that an assumed slow part is slower
-# than a good one without being slower than any real one.
-MAX_PER_TYP: dict[Work, int] = {
-    Work.SECTOR_ERASE: 4,  # found 4.3 to 13.3: wear lengthens an erase most
-    Work.CHIP_ERASE: 4,  # found 1.7 to 5.0: the spread of the sectors averages out
-    Work.PAGE_PROGRAM: 4,  # found 3.6 to 7.8
-    Work.BYTE_PROGRAM: 4,  # found 1.7 to 4.8
-    Work.WRITE_STATUS: 4,  # found 1.3 to 11.5
-    Work.PAGE_READ: 4,  # none found
+# Every file may name these. `flashrom` is its tables of flash chips at commit b946ca13; `assumed`
+# is what parts of the family have, where no source tells: for masks, opcodes and clocks, never for
+# a figure.
+SHARED = {
+    "flashrom": Grade.SECONDARY,
+    "assumed": Grade.ASSUMED,
 }
+
+# The assumed ratio of maximum and typical if no source gives one. It is low among the ratios in the
+# datasheets of chips/, so that an assumed slow part is slower than a good one without being slower
+# than any real one. Found: erases of a sector 4.3 to 13.3 (wear lengthens them most), of a chip 1.7
+# to 5.0, programs of a page 3.6 to 7.8, of a byte 1.7 to 4.8, status writes 1.3 to 11.5.
+MAX_PER_TYP = 4
 
 # No source gives minima, and a typical without a maximum is rarer than the other way round.
 TYP_PER_MIN = 2
@@ -58,20 +38,19 @@ MAX_PER_TYP_WHEN_TYP_IS_MISSING = 2
 # The assumed typicals if no source gives any figure (`assumed = true` in the chip file), in the
 # middle of what the datasheets of chips/ give for such work. An erase that is not here takes the
 # next larger one.
-TYP_NS: dict[Work, int] = {
-    Work.PAGE_PROGRAM: 700_000,  # found 0.12 to 1.4 ms
-    Work.BYTE_PROGRAM: 10_000,  # found 7 to 30 us
-    Work.WRITE_STATUS: 10_000_000,  # found 1.3 to 40 ms
-    Work.PAGE_READ: 200_000,
-}
-SECTOR_ERASE_TYP_NS: dict[int, int] = {
-    1056: 10_000_000,  # pages, found 10 ms: larger figures are those of sectors
+PAGE_PROGRAM_NS = 700_000  # found 0.12 to 1.4 ms
+BYTE_PROGRAM_NS = 10_000  # found 7 to 30 us
+WRITE_STATUS_NS = 10_000_000  # found 1.3 to 40 ms
+PAGE_READ_NS = 200_000
+PAGE_ERASE_NS = 10_000_000  # found 10 ms: larger figures are those of sectors
+SECTOR_ERASE_NS: dict[int, int] = {
+    1056: PAGE_ERASE_NS,
     4096: 50_000_000,  # found 18 to 250 ms
     32768: 150_000_000,  # found 18 to 500 ms
     65536: 250_000_000,  # found 18 to 1000 ms
     1 << 26: 500_000_000,
 }
-CHIP_ERASE_TYP_NS_PER_MIB = 2_500_000_000  # found 1.2 to 10 s
+CHIP_ERASE_NS_PER_MIB = 2_500_000_000  # found 1.2 to 10 s
 
 # The assumed waits that a client owes. They are long, because too short a wait must not look good.
 WAIT_NS: dict[str, int] = {
@@ -88,39 +67,108 @@ WAIT_NS: dict[str, int] = {
 WINDOW_NS: dict[str, int] = {"byte_load": 150_000}  # found 150 and 200 us
 
 
-def assumed_typ_ns(work: Work, size_bytes: int) -> int:
-    """Returns the typical time. Only for erases it depends on the size."""
-    if work is Work.CHIP_ERASE:
-        return size_bytes * CHIP_ERASE_TYP_NS_PER_MIB >> 20
-    if work is Work.SECTOR_ERASE:
-        return next(ns for limit, ns in SECTOR_ERASE_TYP_NS.items() if size_bytes <= limit)
-    return TYP_NS[work]
+def erase_typ_ns(block_bytes: int, part_bytes: int) -> int:
+    """Returns the assumed typical time of an erase."""
+    if block_bytes == part_bytes:
+        return part_bytes * CHIP_ERASE_NS_PER_MIB >> 20
+    return next(ns for limit, ns in SECTOR_ERASE_NS.items() if block_bytes <= limit)
 
 
-def busy_time(work: Work, *, typ: Figure | None, longest: Figure | None) -> BusyTime:
-    """Returns the busy time from at least one of the two; what is missing is graded `assumed`."""
-    if typ is None:
-        assert longest is not None
-        typ = _assumed(longest.ns // MAX_PER_TYP_WHEN_TYP_IS_MISSING)
-    if longest is None:
-        longest = _assumed(typ.ns * MAX_PER_TYP[work])
-    return BusyTime(min=_assumed(typ.ns // TYP_PER_MIN), typ=typ, max=longest)
+@dataclass(frozen=True, slots=True)
+class Figure:
+    ns: int
+    grade: Grade = Grade.ASSUMED
+
+    def __str__(self) -> str:
+        """Returns the figure in C."""
+        return f"{{ UINT64_C({self.ns}), GRADE_{self.grade.name} }}"
 
 
-def _assumed(ns: int) -> Figure:
-    return Figure(ns=ns, grade=Grade.ASSUMED)
+@dataclass(frozen=True, slots=True)
+class Sources:
+    grades: dict[str, Grade]
+
+    def grade(self, table: Table, key: str = "source") -> Grade:
+        """Returns the grade of the source that the table names."""
+        return self.grades[table.choice(key, tuple(self.grades))]
+
+    def check_keys(
+        self, table: Table, *, required: tuple[str, ...], optional: tuple[str, ...] = ()
+    ) -> None:
+        """Checks the keys, and the source that the table has to name."""
+        table.check_keys(required=(*required, "source"), optional=optional)
+        self.grade(table)
+
+    def busy_time(self, table: Table, assumed_ns: int, others: tuple[str, ...] = ()) -> str:
+        """Reads a row with `typ_us`, `max_us` or both, or `assumed`, and the keys of `others`.
+
+        Returns the busy time in C. What is missing is graded `assumed`.
+        """
+        if "assumed" in table.values:
+            table.check_keys(required=("assumed", *others))
+            table.true("assumed")
+            return _busy_time(Figure(assumed_ns), None)
+        table.check_keys(
+            required=(*others, "source"),
+            optional=("typ_us", "max_us", "typ_source", "max_source"),
+        )
+        typ, longest = (self._figure(table, name) for name in ("typ", "max"))
+        if typ and longest and typ.ns > longest.ns:
+            raise table.error("typ_us", "is above max_us", remedy="read the datasheet again")
+        if not typ:
+            if not longest:
+                remedy = "add `typ_us` or `max_us`, or write `assumed = true` alone"
+                raise table.error("typ_us", "missing key", remedy=remedy)
+            typ = Figure(longest.ns // MAX_PER_TYP_WHEN_TYP_IS_MISSING)
+        return _busy_time(typ, longest)
+
+    def _figure(self, table: Table, name: str) -> Figure | None:
+        """Reads one of the two figures. `NAME_source` is its source if it is not the row's."""
+        source = f"{name}_source"
+        if f"{name}_us" not in table.values:
+            if source in table.values:
+                raise table.error(source, "has no figure", remedy=f"add `{name}_us`")
+            return None
+        return self._known(table, f"{name}_us", source if source in table.values else "source")
+
+    def _known(self, table: Table, key: str, source: str = "source") -> Figure:
+        """Reads a figure that a source gives. Only the rule may invent figures."""
+        grade = self.grade(table, source)
+        if grade is Grade.ASSUMED:
+            raise table.error(source, "gives no figure", remedy="write `assumed = true` alone")
+        return Figure(table.microseconds_as_ns(key), grade)
+
+    def wait(self, table: Table, name: str) -> str:
+        """Reads a row with the longest time that the part may take, or `assumed`."""
+        return self._known_or_assumed(table, "max_us", WAIT_NS.get(name))
+
+    def window(self, table: Table, name: str) -> str:
+        """Reads a row with the time within which a client has to go on, or `assumed`."""
+        return self._known_or_assumed(table, "us", WINDOW_NS.get(name))
+
+    def _known_or_assumed(self, table: Table, key: str, assumed_ns: int | None) -> str:
+        if "assumed" not in table.values:
+            table.check_keys(required=(key, "source"))
+            return str(self._known(table, key))
+        table.check_keys(required=("assumed",))
+        table.true("assumed")
+        if assumed_ns is None:
+            raise table.error("assumed", "no rule for it", remedy="find the figure")
+        return str(Figure(assumed_ns))
 
 
-def assumed_busy_time(work: Work, size_bytes: int) -> BusyTime:
-    """Returns the busy time if no source gives any figure."""
-    return busy_time(work, typ=_assumed(assumed_typ_ns(work, size_bytes)), longest=None)
+def _busy_time(typ: Figure, longest: Figure | None) -> str:
+    shortest = Figure(typ.ns // TYP_PER_MIN)
+    return f"{{ {shortest}, {typ}, {longest or Figure(typ.ns * MAX_PER_TYP)} }}"
 
 
-def assumed_wait(name: str) -> Figure | None:
-    """Returns the assumed wait; None: there is no rule for that wait, so it has to be known."""
-    return _assumed(WAIT_NS[name]) if name in WAIT_NS else None
-
-
-def assumed_window(name: str) -> Figure | None:
-    """Returns the assumed window; None: there is no rule for it, so it has to be known."""
-    return _assumed(WINDOW_NS[name]) if name in WINDOW_NS else None
+def read_sources(table: Table) -> Sources:
+    names = [grade.value for grade in Grade if grade is not Grade.ASSUMED]
+    grades = dict(SHARED)
+    for key in table.values:
+        source = table.table(key)
+        source.check_keys(required=("text", "revision", "grade"))
+        source.text("text")
+        source.text("revision")
+        grades[key] = Grade(source.choice("grade", names))
+    return Sources(grades)

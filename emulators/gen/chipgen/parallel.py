@@ -5,9 +5,8 @@ from __future__ import annotations
 
 from functools import partial
 
-from chipgen.family import Family, Fields, c_bool, c_busy_time, c_figure, c_octets
-from chipgen.figures import Work
-from chipgen.sources import Sources
+from chipgen.family import Family, Fields, c_octets, is_power_of_two
+from chipgen.figures import BYTE_PROGRAM_NS, PAGE_PROGRAM_NS, Sources
 from chipgen.table import Table
 
 BUSES = ("parallel", "lpc", "fwh")
@@ -19,7 +18,7 @@ BLOCKS_MAX = 16
 ID_ENTRIES = (0x90, 0x60)
 ID_ENTRIES_MAX = 2
 UNLOADED = ("erased", "indeterminate")
-BYTE_PROGRAM = ("byte_program", Work.BYTE_PROGRAM)
+WINDOW_NAMES = {"sector_erase": "erase_window", "byte_load": "load.window"}
 
 
 def _read(
@@ -27,16 +26,16 @@ def _read(
     size_bytes: int,
     sources: Sources,
     *,
-    program: tuple[str, Work],
+    program: tuple[str, int] = ("byte_program", BYTE_PROGRAM_NS),
     windows: tuple[tuple[str, ...], tuple[str, ...]] = ((), ()),
 ) -> dict[str, Fields]:
     """Reads a parallel part.
 
-    `program` is the name of its time in `busy`, and its kind. `windows` are the required and the
-    optional keys of `window`.
+    `program` is the name of its time in `busy`, and the assumed one. `windows` are the required
+    and the optional keys of `window`.
     """
     page_bytes = top.integer("page_bytes", low=1, high=PAGE_BYTES_MAX)
-    if size_bytes & (size_bytes - 1) or page_bytes & (page_bytes - 1):
+    if not is_power_of_two(size_bytes) or not is_power_of_two(page_bytes):
         raise top.error("size_bytes", "or page_bytes is odd", remedy="write powers of two")
     fields = {
         **_bus(top.table("bus"), sources),
@@ -48,7 +47,7 @@ def _read(
             fields |= read(top.table(key), sources)
     if "dq7_in_place" in top.values:
         sources.check_keys(top.table("dq7_in_place"), required=())
-        fields["dq7_in_place"] = c_bool(True)
+        fields["dq7_in_place"] = "true"
     if "window" in top.values:
         fields |= _windows(windows, top.table("window"), sources)
     if "registers" in top.values:
@@ -62,29 +61,21 @@ FAMILIES = (
         erase_opcodes=(0x30, 0x50, 0x10),
         keys_required=("bus", "id", "unlock", "busy"),
         keys_optional=("wait", "window", "dq7_in_place", "registers"),
-        read=partial(_read, program=BYTE_PROGRAM, windows=((), ("sector_erase",))),
+        read=partial(_read, windows=((), ("sector_erase",))),
     ),
     Family(
         name="jedec_page",
         erase_opcodes=(0x10,),
         keys_required=("bus", "id", "unlock", "busy", "wait", "window", "load"),
-        read=partial(
-            _read,
-            program=("page_write", Work.PAGE_PROGRAM),
-            windows=(("byte_load",), ()),
-        ),
+        read=partial(_read, program=("page_write", PAGE_PROGRAM_NS), windows=(("byte_load",), ())),
     ),
     Family(
         name="fwh",
         erase_opcodes=(0x20,),
         keys_required=("bus", "id", "busy", "registers"),
-        read=partial(_read, program=BYTE_PROGRAM),
+        read=_read,
     ),
 )
-
-
-def _octet(table: Table, key: str) -> str:
-    return f"0x{table.integer(key, low=0, high=0xFF):02X}"
 
 
 def _bus(table: Table, sources: Sources) -> Fields:
@@ -97,7 +88,7 @@ def _bus(table: Table, sources: Sources) -> Fields:
 
 def _id(table: Table, sources: Sources) -> Fields:
     sources.check_keys(table, required=("maker", "device"))
-    return {"maker": _octet(table, "maker"), "device": _octet(table, "device")}
+    return {key: f"0x{table.octet(key):02X}" for key in ("maker", "device")}
 
 
 def _unlock(table: Table, sources: Sources) -> Fields:
@@ -117,34 +108,30 @@ def _unlock(table: Table, sources: Sources) -> Fields:
     }
 
 
-def _program(program: tuple[str, Work], table: Table, sources: Sources) -> Fields:
-    name, work = program
+def _program(program: tuple[str, int], table: Table, sources: Sources) -> Fields:
+    name, assumed_ns = program
     table.check_keys(required=(name,))
-    return {"program": c_busy_time(sources.busy_time(table.table(name), work))}
+    return {"program": sources.busy_time(table.table(name), assumed_ns)}
 
 
 def _waits(table: Table, sources: Sources) -> Fields:
     table.check_keys(required=("id_entry", "id_exit"))
-    return {
-        f"{key}_wait": c_figure(sources.wait(table.table(key), key))
-        for key in ("id_entry", "id_exit")
-    }
+    return {f"{key}_wait": sources.wait(table.table(key), key) for key in ("id_entry", "id_exit")}
 
 
 def _windows(
     known: tuple[tuple[str, ...], tuple[str, ...]], table: Table, sources: Sources
 ) -> Fields:
     table.check_keys(required=known[0], optional=known[1])
-    names = {"sector_erase": "erase_window", "byte_load": "load.window"}
-    return {names[key]: c_figure(sources.window(table.table(key), key)) for key in table.values}
+    return {WINDOW_NAMES[key]: sources.window(table.table(key), key) for key in table.values}
 
 
 def _load(table: Table, sources: Sources) -> Fields:
     sources.check_keys(table, required=("unloaded",), optional=("protected_at_start",))
-    fields = {"load.unloaded_erased": c_bool(table.choice("unloaded", UNLOADED) == "erased")}
+    is_erased = table.choice("unloaded", UNLOADED) == "erased"
+    fields = {"load.unloaded_erased": "true" if is_erased else "false"}
     if "protected_at_start" in table.values:
-        table.true("protected_at_start")
-        fields["load.protected_at_start"] = c_bool(True)
+        fields["load.protected_at_start"] = table.true("protected_at_start")
     return fields
 
 
@@ -154,6 +141,4 @@ def _registers(table: Table, size_bytes: int, sources: Sources) -> Fields:
     if size_bytes % block_bytes or size_bytes // block_bytes > BLOCKS_MAX:
         remedy = f"write a number that divides {size_bytes} into at most {BLOCKS_MAX} blocks"
         raise table.error("lock_block_bytes", f"is {block_bytes}", remedy=remedy)
-    return {
-        "registers": f"{{ {block_bytes}, {_octet(table, 'lock_at_start')} }}",
-    }
+    return {"registers": f"{{ {block_bytes}, 0x{table.octet('lock_at_start'):02X} }}"}

@@ -7,10 +7,9 @@ import tomllib
 from dataclasses import dataclass
 from pathlib import Path
 
-from chipgen import parallel, spi_families
-from chipgen.erases import Erase, read_erase
-from chipgen.family import Family, Fields
-from chipgen.sources import read_sources
+from chipgen import parallel, spi
+from chipgen.family import Family, Fields, c_regions, read_opcode, read_regions
+from chipgen.figures import Sources, erase_typ_ns, read_sources
 from chipgen.table import ChipFileError, Table
 
 SCHEMA = 1
@@ -18,7 +17,7 @@ GRANULE_BYTES = 4096
 SIZE_BYTES_MAX = 1 << 26
 ERASES_MAX = 10
 
-FAMILIES = {family.name: family for family in (*spi_families.FAMILIES, *parallel.FAMILIES)}
+FAMILIES = {family.name: family for family in (*spi.FAMILIES, *parallel.FAMILIES)}
 KEYS = (
     *("schema", "name", "vendor", "family", "size_bytes", "page_bytes"),
     *("flashrom_names", "sources"),
@@ -32,7 +31,7 @@ class Part:
     family: Family
     size_bytes: int
     page_bytes: int
-    erases: tuple[Erase, ...]
+    erases: tuple[Fields, ...]
     kinds: dict[str, Fields]
     flashrom_names: tuple[str, ...]
 
@@ -49,7 +48,7 @@ def parse_part(file: Path, content: bytes) -> Part:
     # These errors also occur for bytes that are no text.
     except (ValueError, RecursionError) as error:
         raise ChipFileError(file, "TOML", str(error), remedy="mend the syntax") from error
-    return _part(Table(file=file, where="", values=values))
+    return _part(Table(file, "", values))
 
 
 def _part(top: Table) -> Part:
@@ -57,7 +56,10 @@ def _part(top: Table) -> Part:
     family = _family(top)
     own_keys = (*family.keys_required, *(("erase",) if family.erase_opcodes else ()))
     top.check_keys(required=(*KEYS, *own_keys), optional=family.keys_optional)
-    size_bytes = _size_bytes(top)
+    size_bytes = top.integer("size_bytes", low=GRANULE_BYTES, high=SIZE_BYTES_MAX)
+    if size_bytes % GRANULE_BYTES:
+        remedy = f"write a multiple of {GRANULE_BYTES}"
+        raise top.error("size_bytes", f"is {size_bytes}", remedy=remedy)
     sources = read_sources(top.table("sources"))
     kinds = family.read(top, size_bytes, sources)
     rows = top.tables("erase") if family.erase_opcodes else ()
@@ -68,8 +70,8 @@ def _part(top: Table) -> Part:
         vendor=top.text("vendor"),
         family=family,
         size_bytes=size_bytes,
-        page_bytes=_page_bytes(top, size_bytes),
-        erases=tuple(read_erase(row, family.erase_opcodes, size_bytes, sources) for row in rows),
+        page_bytes=top.divisor("page_bytes", size_bytes),
+        erases=tuple(_erase(row, family.erase_opcodes, size_bytes, sources) for row in rows),
         kinds=kinds,
         flashrom_names=top.texts("flashrom_names"),
     )
@@ -98,17 +100,26 @@ def _name(top: Table) -> str:
     return name
 
 
-def _size_bytes(top: Table) -> int:
-    size_bytes = top.integer("size_bytes", low=GRANULE_BYTES, high=SIZE_BYTES_MAX)
-    if size_bytes % GRANULE_BYTES:
-        remedy = f"write a multiple of {GRANULE_BYTES}"
-        raise top.error("size_bytes", f"is {size_bytes}", remedy=remedy)
-    return size_bytes
+def _erase(row: Table, opcodes: tuple[int, ...], size_bytes: int, sources: Sources) -> Fields:
+    """Reads a row of `erase`. The size of its blocks is that of the smallest if they differ."""
+    shape = "regions" if "regions" in row.values else "size_bytes"
+    if shape == "regions":
+        regions = read_regions(row, "regions", size_bytes)
+        block_bytes = min(block for _, block in regions)
+    else:
+        regions, block_bytes = (), _block_bytes(row, size_bytes)
+    opcode = read_opcode(row, "opcode", opcodes)
+    typ_ns = erase_typ_ns(block_bytes, size_bytes)
+    return {
+        "opcode": f"0x{opcode:02X}",
+        "size_bytes": str(block_bytes),
+        "busy": sources.busy_time(row, typ_ns, others=("opcode", shape)),
+        "regions": c_regions(regions),
+        "region_count": str(len(regions)),
+    }
 
 
-def _page_bytes(top: Table, size_bytes: int) -> int:
-    page_bytes = top.integer("page_bytes", low=1, high=size_bytes)
-    if size_bytes % page_bytes:
-        remedy = f"write a number that divides {size_bytes}"
-        raise top.error("page_bytes", f"is {page_bytes}", remedy=remedy)
-    return page_bytes
+def _block_bytes(row: Table, size_bytes: int) -> int:
+    if "size_bytes" not in row.values:
+        raise row.error("size_bytes", "missing key", remedy="add `size_bytes = ...`, or `regions`")
+    return row.divisor("size_bytes", size_bytes)

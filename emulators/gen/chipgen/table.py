@@ -20,7 +20,7 @@ class ChipFileError(Exception):
         super().__init__(f"{file.name}: {key}: {problem}; {remedy}")
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
+@dataclass(frozen=True, slots=True)
 class Table:
     """A table of a chip file. `where` is its dotted path, empty for the file itself."""
 
@@ -77,10 +77,21 @@ class Table:
             )
         return value
 
-    def true(self, key: str) -> None:
-        """Checks that the value is true. The key must be omitted otherwise."""
+    def octet(self, key: str, *, low: int = 0) -> int:
+        return self.integer(key, low=low, high=0xFF)
+
+    def divisor(self, key: str, whole: int) -> int:
+        value = self.integer(key, low=1, high=whole)
+        if whole % value:
+            remedy = f"write a number that divides {whole}"
+            raise self.error(key, f"is {value}", remedy=remedy)
+        return value
+
+    def true(self, key: str) -> str:
+        """Checks that the value is true, and returns it in C. The key must be omitted otherwise."""
         if self._value(key) is not True:
             raise self.error(key, "is not true", remedy=f"write `{key} = true`, or leave it out")
+        return "true"
 
     def numbers(self, key: str, *, low: int, high: int) -> tuple[int, ...]:
         return self._numbers(
@@ -118,7 +129,7 @@ class Table:
     def _table(self, key: str, where: str, value: object, wanted: str) -> Table:
         if not isinstance(value, dict):
             raise self._wrong_type(key, wanted)
-        return Table(file=self.file, where=where, values=value)
+        return Table(self.file, where, value)
 
     def tables(self, key: str) -> tuple[Table, ...]:
         value = self._value(key)
@@ -132,7 +143,7 @@ class Table:
     def only(self, *keys: str) -> Table:
         """Returns the table without its other keys."""
         values = {key: self.values[key] for key in keys if key in self.values}
-        return Table(file=self.file, where=self.where, values=values)
+        return Table(self.file, self.where, values)
 
     def choice(self, key: str, known: Sequence[str]) -> str:
         return self.one_of(key, self.text(key), known)
