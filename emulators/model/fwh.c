@@ -5,7 +5,6 @@
  * Suspend and resume (B0h, D0h) are not modelled: B0h during busy is taken for a command that came
  * too early.
  */
-#include "family.h"
 #include "cycle.h"
 
 #define STATUS_READY 0x80

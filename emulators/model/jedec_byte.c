@@ -3,8 +3,7 @@
  * Parts that program byte by byte after unlock cycles: 39SF, 29F, 49F, and over LPC or FWH 39V and
  * 49LF.
  */
-#include "family.h"
-#include "unlock.h"
+#include "cycle.h"
 
 #define PROGRAM 0xA0
 #define RESET 0xF0

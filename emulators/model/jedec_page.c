@@ -6,8 +6,7 @@
  * Cycles of an unlock sequence that is broken off are not taken for data, though a part without
  * its software protection may do so.
  */
-#include "family.h"
-#include "unlock.h"
+#include "cycle.h"
 
 #define PROTECT 0xA0
 

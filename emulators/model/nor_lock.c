@@ -6,7 +6,6 @@
  */
 #include <string.h>
 
-#include "spi_locks.h"
 #include "spi_nor.h"
 
 #define OP_LOCK 0x36

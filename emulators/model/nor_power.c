@@ -1,7 +1,6 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
 #include <string.h>
 
-#include "spi_locks.h"
 #include "spi_nor.h"
 
 #define OP_RESET_F0 0xF0

@@ -88,4 +88,11 @@ uint32_t part_regions_bytes(const struct part_erase *erase);
 /* The block that this erase takes at @address; false: there is none. */
 bool part_erase_block(const struct part_erase *erase, uint32_t address, struct part_block *block);
 
+/*
+ * The names of the part, which is one of part_table, in releases of flashrom: best first, and NULL
+ * at the end. They are in a library of their own (part_names_dep), because a flashrom with the
+ * model in it must not contain names that it does not know.
+ */
+const char *const *part_flashrom_names(const struct part *part);
+
 #endif

@@ -1,9 +1,7 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
-#include "sfdp.h"
+#include "spi_nor.h"
 
 #include <string.h>
-
-#include "spi.h"
 
 #define HEADER_BYTES 16 /* the SFDP header and one parameter header */
 #define BFPT_WORDS 9u

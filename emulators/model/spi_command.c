@@ -3,8 +3,6 @@
 
 #include <string.h>
 
-#include "spi_locks.h"
-
 #define BUS_FLOATING 0xFF
 #define OP_WRITE_ENABLE 0x06 /* the other one is 04h, write disable */
 

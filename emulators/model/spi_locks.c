@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
-#include "spi_locks.h"
+#include "spi_command.h"
 
 #include <assert.h>
 #include <string.h>

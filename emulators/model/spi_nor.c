@@ -2,7 +2,6 @@
 /* The commands of SPI NOR flash, as the datasheets behind chips/ agree on them. */
 #include <string.h>
 
-#include "sfdp.h"
 #include "spi_nor.h"
 
 #define ERROR_ERASE 0x20   /* E_ERR of S25FL-S, in status register 1 */

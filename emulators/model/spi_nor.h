@@ -55,4 +55,11 @@ void nor_drop_suspended(struct chip *chip);
 bool nor_has_suspend(const struct part *part, uint8_t opcode);
 bool nor_has_resume(const struct part *part, uint8_t opcode);
 
+/*
+ * A part's description of itself for 5Ah: a header and a basic flash parameter table of JESD216
+ * (nine words, no times), made from the model's facts, so that both always agree. Bytes behind the
+ * table read as FFh.
+ */
+void sfdp_read(const struct part *part, uint32_t address, uint8_t *out, size_t len);
+
 #endif

@@ -3,8 +3,6 @@
 
 #include <string.h>
 
-#include "spi_locks.h"
-
 /* How a part with PROTECTION_GLOBAL shows its lock, and takes it (AT25DF641, "global protect"). */
 #define GLOBAL_LOCKED 0x0C
 #define GLOBAL_SOME_LOCKED 0x04

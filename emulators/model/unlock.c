@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
-#include "unlock.h"
+#include "cycle.h"
 
 /*
  * The status bits of a busy part; the others are not driven to anything in particular. The toggle

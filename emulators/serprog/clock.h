@@ -49,4 +49,20 @@ int clock_wait_until(struct clock *clock, uint64_t deadline_ns);
 /* As in `--clock NAME`; the counter has the name that it has on this machine. */
 const char *clock_source_name(enum clock_source source);
 
+/*
+ * The time from writing bytes to a socket until this process has them (wake.c): the uncertainty
+ * that a blocked read adds to every observation.
+ */
+struct wake_latency {
+	uint64_t ns_min;
+	uint64_t ns_max;
+};
+
+/*
+ * Has a thread of normal priority send @round_count times over a loopback connection while this
+ * one sleeps in poll(), as it does between requests. The thread has ended when this returns.
+ * Negative errno; @round_count is at least 1.
+ */
+int wake_measure(enum clock_source source, unsigned int round_count, struct wake_latency *latency);
+
 #endif

@@ -19,7 +19,6 @@
 #include "record/outfile.h"
 #include "server.h"
 #include "standby.h"
-#include "wake.h"
 
 #define EXIT_USAGE 2
 #define EXIT_FAULT 99

@@ -8,7 +8,6 @@
 #include <stdio.h>
 #include <string.h>
 
-#include "model/part_names.h"
 #include "record/events.h"
 #include "shared/number.h"
 

@@ -10,7 +10,7 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "options.h"
+#include "floor.h"
 
 #ifdef SLEEP_PERCENT
 #include "yardstick.h"

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
-#include "calls.h"
+#include "confine.h"
 
 #ifdef __x86_64__
 #include <asm/unistd_32.h>

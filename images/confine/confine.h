@@ -7,6 +7,7 @@
 #define CONFINE_CONFINE_H
 
 #include <stdbool.h>
+#include <stddef.h>
 #include <stdint.h>
 #include <sys/types.h>
 
@@ -49,5 +50,19 @@ int filter_install(bool is_32_bit);
  * machine, elsewhere. Copies what is a file and not empty: no link is followed. Negative errno.
  */
 int files_copy(const char *from, const char *to, const char *names);
+
+/* The numbers of the system calls in calls.txt, which each architecture has for itself. */
+struct calls {
+	const unsigned int *numbers;
+	size_t count;
+	/* Those whose arguments are looked at; they are among the numbers, too. */
+	unsigned int clone;
+	unsigned int socket;
+};
+
+const struct calls *calls_native(void);
+
+/* NULL where this machine runs no such programs. */
+const struct calls *calls_i386(void);
 
 #endif

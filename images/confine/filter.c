@@ -10,8 +10,6 @@
 #include <sys/prctl.h>
 #include <sys/socket.h>
 
-#include "calls.h"
-
 /* Source: seccomp(2), linux/seccomp.h. */
 #define LOAD(field) BPF_STMT(BPF_LD | BPF_W | BPF_ABS, offsetof(struct seccomp_data, field))
 #define REFUSE(error) BPF_STMT(BPF_RET | BPF_K, SECCOMP_RET_ERRNO | (error))

@@ -1,7 +1,6 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
 #include "clock.h"
 #include "readings.h"
-#include "statistics.h"
 
 #include <sys/syscall.h>
 #include <time.h>

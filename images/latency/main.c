@@ -14,7 +14,6 @@
 #include <unistd.h>
 
 #include "readings.h"
-#include "scheduling.h"
 
 #define SCHEMA 1
 #define EXIT_USAGE 2

@@ -1,7 +1,6 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
 #include "readings.h"
 #include "clock.h"
-#include "statistics.h"
 
 #include <errno.h>
 #include <stdlib.h>

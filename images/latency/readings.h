@@ -35,4 +35,21 @@ bool facts_keeps(const char *line);
  */
 int64_t ticks_count(FILE *interrupts, int64_t cpu);
 
+#define QUANTILES 101
+
+/* Statistics of many readings. Everything is in whole nanoseconds. */
+struct statistics {
+	size_t count;
+	int64_t mean_ns;
+	int64_t deviation_ns; /* for a sample: divided by count - 1; 0 for a single reading */
+	int64_t quantile_ns[QUANTILES]; /* [0] is the least, [50] the median, [100] the most */
+};
+
+/*
+ * Sorts `readings` and folds them. A quantile is the nearest rank: the least reading that at least
+ * so many per cent of all readings do not exceed, and so always one that was seen. Without any
+ * reading all is zero.
+ */
+void statistics_fold(int64_t *readings_ns, size_t count, struct statistics *out);
+
 #endif

@@ -10,7 +10,7 @@
  *   periods   a task that is due every `request_ns`: how late it wakes up
  *   ticks     timer interrupts of a CPU while it idles, and while one task computes, `request_ns`
  *
- *   wait=NAME        of waits.h
+ *   wait=NAME        of waits.c
  *   request_ns=N     what is asked for
  *   from_ns=N, to_ns=N, step_ns=N
  *   count=N          how often
@@ -25,9 +25,19 @@
 #ifndef LATENCY_SERIES_H
 #define LATENCY_SERIES_H
 
+#include <stddef.h>
 #include <stdint.h>
+#include <sys/types.h>
 
-#include "waits.h"
+/* A way of waiting that is measured, by the name of the system's own function. */
+struct wait {
+	const char *name;
+	/* Waits that long, as the function that it is named after does when asked for it once. */
+	void (*wait)(int64_t request_ns);
+};
+
+/* The wait of that name; NULL where there is none. */
+const struct wait *wait_find(const char *name);
 
 #define SERIES_COUNT_MAX 1000000
 #define SERIES_EATERS_MAX 64
@@ -62,5 +72,30 @@ struct series {
  * not end: it lacks what its kind needs.
  */
 int series_parse(char *word, struct series *out);
+
+/*
+ * How a process measures: priority, CPU, timer slack, the wake-up latency that it holds the machine
+ * to, and CPU eaters beside it, which do nothing but turn. All of it ends with the process: nothing
+ * is left changed.
+ *
+ * 0, or -errno with the name of the call that was refused in `refused`.
+ */
+int scheduling_apply(const struct series *series, const char **refused);
+
+#define EATERS_MAX 4096
+
+struct eaters {
+	pid_t pid[EATERS_MAX];
+	size_t count;
+};
+
+/*
+ * Starts `each` on every CPU that this process may use, at normal priority; on `wanted` alone where
+ * that is none of those. 0 or -errno.
+ */
+int eaters_start(struct eaters *eaters, int64_t each, int64_t wanted);
+
+/* They are gone when this returns. */
+void eaters_end(struct eaters *eaters);
 
 #endif

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
-#include "statistics.h"
+#include "readings.h"
 
 #include <math.h>
 #include <stdlib.h>

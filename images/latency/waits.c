@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
-#include "waits.h"
+#include "series.h"
 #include "clock.h"
 
 #include <poll.h>

@@ -43,7 +43,7 @@ def c_names(parts: Sequence[Part]) -> str:
     """Returns the table behind part_flashrom_names(), which only some programs use."""
     return "\n".join(
         [
-            HEAD + '#include "part_names.h"\n',
+            HEAD + '#include "part.h"\n',
             *(_names(index, part) for index, part in enumerate(parts)),
             "",
             "static const char *const *const names[] = {",

@@ -8,7 +8,7 @@
 
 #include "model/dataflash.h"
 #include "model/parallel.h"
-#include "model/part_names.h"
+#include "model/part.h"
 #include "model/spi.h"
 
 #define US UINT64_C(1000)

@@ -5,7 +5,7 @@
 #include <stdint.h>
 #include <cmocka.h>
 
-#include "model/sfdp.h"
+#include "model/spi_nor.h"
 #include "model/spi.h"
 
 static uint32_t word_of(const struct part *part, uint32_t address)

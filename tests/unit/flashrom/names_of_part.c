@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
 #include "names_of_part.h"
 
-#include "model/part_names.h"
+#include "model/part.h"
 
 const char *const *names_of_part(const char *part)
 {

@@ -7,7 +7,7 @@
 
 #include <cmocka.h>
 
-#include "statistics.h"
+#include "readings.h"
 
 static void no_reading_is_all_zero(void **state)
 {

@@ -8,7 +8,7 @@
 #include <cmocka.h>
 
 #include "clock.h"
-#include "waits.h"
+#include "series.h"
 
 static const char *const sleeps[] = {
 	"nanosleep", "clock_nanosleep", "select", "pselect", "poll", "ppoll"};
