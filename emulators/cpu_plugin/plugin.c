@@ -13,7 +13,6 @@
 #include <sys/prctl.h>
 #include <unistd.h>
 
-#include "core.h"
 #include "options.h"
 #include "qemu_plugin_api.h"
 #include "service.h"

@@ -11,7 +11,6 @@
 #include <stdint.h>
 
 #include "calls.h"
-#include "stacks.h"
 #include "shared/json_line.h"
 
 #define RECORD_SCHEMA 2

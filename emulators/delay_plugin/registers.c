@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
-#include "registers.h"
+#include "watch.h"
 
 #include <string.h>
 

@@ -8,7 +8,6 @@
  * register of the port inverts).
  */
 #include "front.h"
-#include "spi_pins.h"
 
 #define DATA 0
 #define STATUS 1

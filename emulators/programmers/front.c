@@ -30,3 +30,58 @@ uint8_t front_reversed(uint8_t value)
 		result |= (uint8_t)((value >> i & 1) << (7 - i));
 	return result;
 }
+
+#define BYTE_BITS 8
+#define FLOATING 0xFF
+
+static void select_part(struct spi_pins *pins, struct bus *bus, uint64_t now_ns)
+{
+	pins->bits = 0;
+	pins->driven = FLOATING;
+	bus_select(bus, now_ns);
+}
+
+static void deselect_part(const struct spi_pins *pins, struct bus *bus, uint64_t now_ns)
+{
+	if (pins->bits > 0)
+		bus_cut_short(bus);
+	bus_deselect(bus, now_ns);
+}
+
+/* The reply was previewed at the first bit, so that of the exchange is dropped. */
+static void take_bit(struct spi_pins *pins, struct bus *bus, uint64_t now_ns, bool bit)
+{
+	pins->taken = (uint8_t)(pins->taken << 1 | bit);
+	if (++pins->bits < BYTE_BITS)
+		return;
+	bus_exchange(bus, now_ns, pins->taken);
+	pins->bits = 0;
+}
+
+static void drive_bit(struct spi_pins *pins, struct bus *bus, uint64_t now_ns)
+{
+	if (pins->bits == 0)
+		pins->driven = bus_preview(bus, now_ns);
+	else
+		pins->driven = (uint8_t)(pins->driven << 1);
+}
+
+void spi_pins_set(
+	struct spi_pins *pins, struct bus *bus, uint64_t now_ns, const struct spi_levels *levels)
+{
+	if (levels->selected && !pins->selected)
+		select_part(pins, bus, now_ns);
+	else if (!levels->selected && pins->selected)
+		deselect_part(pins, bus, now_ns);
+	else if (levels->selected && levels->clock && !pins->clock)
+		take_bit(pins, bus, now_ns, levels->data);
+	else if (levels->selected && !levels->clock && pins->clock)
+		drive_bit(pins, bus, now_ns);
+	pins->selected = levels->selected;
+	pins->clock = levels->clock;
+}
+
+bool spi_pins_reply(const struct spi_pins *pins)
+{
+	return !pins->selected || pins->driven >> (BYTE_BITS - 1);
+}

@@ -7,7 +7,6 @@
  * Register" and "Flash Access".
  */
 #include "front.h"
-#include "spi_pins.h"
 
 #define EECD_AT 0x10
 #define EECD_WRITES_OFF 0x10 /* the write enable, two bits, after a reset */

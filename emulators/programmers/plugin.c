@@ -3,7 +3,7 @@
  * The chip plugin: a chip inside QEMU, behind the registers of a programmer that people own. Puts
  * front, session and QEMU together, and nothing else.
  *
- * Arguments: front=NAME, and settings=FILE (settings.h) or check=yes, with which QEMU ends as soon
+ * Arguments: front=NAME, and settings=FILE (session.h) or check=yes, with which QEMU ends as soon
  * as it is known that the front fits into it.
  */
 #include <errno.h>

@@ -62,7 +62,7 @@ def emulator_words(cell: Cell, region: Region) -> list[str]:
 
 
 def chip_values(cell: Cell, region: Region, scratch: Path) -> dict[str, str]:
-    """Returns the settings of a chip in QEMU (emulators/programmers/settings.h).
+    """Returns the settings of a chip in QEMU (emulators/programmers/session.h).
 
     It finds its content where `write_payload` left it, and leaves its files beside that.
     """

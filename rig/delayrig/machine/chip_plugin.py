@@ -25,7 +25,7 @@ class ChipPlugin:
     settings: Path
     """The file of the chip's settings; `write_settings` makes it."""
     values: Mapping[str, str]
-    """The same, by key (emulators/programmers/settings.h)."""
+    """The same, by key (emulators/programmers/session.h)."""
 
     @property
     def words(self) -> dict[str, str]:

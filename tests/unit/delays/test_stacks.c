@@ -9,7 +9,7 @@
 #include <string.h>
 #include <cmocka.h>
 
-#include "delay_plugin/stacks.h"
+#include "delay_plugin/calls.h"
 
 #define BASE UINT64_C(0x555500000000)
 #define TEXT_BEGIN 0x1000

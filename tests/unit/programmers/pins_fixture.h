@@ -5,7 +5,7 @@
 
 #include "bus_fixture.h"
 
-#include "programmers/spi_pins.h"
+#include "programmers/front.h"
 
 #define HALF_PERIOD_NS UINT64_C(1000)
 

@@ -8,7 +8,7 @@
 #include <string.h>
 #include <cmocka.h>
 
-#include "programmers/settings.h"
+#include "programmers/session.h"
 
 static const char *const lines[] = {
 	"cell=3",
