@@ -13,7 +13,6 @@
 #include "cpu_plugin/qemu_plugin_api.h"
 #include "front.h"
 #include "qemu.h"
-#include "qemu_usb.h"
 #include "session.h"
 #include "shared/arguments.h"
 
@@ -43,10 +42,7 @@ struct plugin {
 	struct qemu_events events;
 	struct session session;
 	struct window *windows;
-	/* These are set for a front on USB. */
-	struct qemu_usb *usb;
-	struct qemu_usb_device usb_device;
-	void *usb_state;
+	struct qemu_usb *usb; /* set for a front on USB */
 };
 
 /* QEMU calls with what it is given, which lives as long as it does. */
@@ -115,44 +111,12 @@ static void on_write(void *owner, uint64_t offset, uint64_t value, unsigned int 
 	show_windows(window->plugin);
 }
 
-static void reset_usb(void *owner)
+/* The bus is another one for each cell. */
+static struct bus *bus_of(void *owner)
 {
 	struct plugin *self = owner;
 
-	self->front->usb->reset(self->usb_state);
-}
-
-static int control_usb(void *owner, const struct front_request *request, uint8_t *bytes)
-{
-	struct plugin *self = owner;
-
-	if (!self->front->usb->control)
-		return -EOPNOTSUPP;
-	return self->front->usb->control(self->usb_state, session_bus(&self->session),
-		qemu_now_ns(self->qemu), request, bytes);
-}
-
-static int write_usb(void *owner, const uint8_t *bytes, size_t len)
-{
-	struct plugin *self = owner;
-
-	return self->front->usb->write(
-		self->usb_state, session_bus(&self->session), qemu_now_ns(self->qemu), bytes, len);
-}
-
-static size_t read_usb(void *owner, uint8_t *bytes, size_t room)
-{
-	struct plugin *self = owner;
-
-	return self->front->usb->read(
-		self->usb_state, session_bus(&self->session), qemu_now_ns(self->qemu), bytes, room);
-}
-
-static uint64_t usb_ready_ns(void *owner)
-{
-	const struct plugin *self = owner;
-
-	return self->front->usb->ready_ns(self->usb_state);
+	return session_bus(&self->session);
 }
 
 static int lay_window(struct plugin *self, const struct front_window *front, struct window *window)
@@ -200,10 +164,8 @@ static void on_resumed(void *owner, uint64_t now_ns)
 	if (session_resume(&self->session, now_ns) < 0)
 		give_up("no cell in", self->options.settings);
 	/* The device still has the state of the cell before. */
-	if (self->usb && self->session.settings.cell != cell) {
-		qemu_usb_forget(self->usb);
-		reset_usb(self);
-	}
+	if (self->usb && self->session.settings.cell != cell)
+		qemu_usb_reset(self->usb);
 	show_windows(self);
 }
 
@@ -239,29 +201,12 @@ static int parse_options(int count, char *const *words, struct options *options)
 	return 0;
 }
 
-/* NULL, and *@missing, as qemu_usb_register(). */
-static struct qemu_usb *register_usb(struct plugin *self, const char **missing)
-{
-	self->usb_device = (struct qemu_usb_device){
-		.type = USB_TYPE,
-		.front = self->front->usb,
-		.reset = reset_usb,
-		.control = control_usb,
-		.write = write_usb,
-		.read = read_usb,
-		.ready_ns = usb_ready_ns,
-		.owner = self,
-	};
-	self->usb_state = calloc(1, self->front->usb->state_bytes);
-	return self->usb_state ? qemu_usb_register(&self->usb_device, missing) : NULL;
-}
-
 static bool find_qemu(struct plugin *self, const char **missing)
 {
 	self->qemu = qemu_find(missing);
 	if (!self->qemu || !self->front->usb)
 		return self->qemu;
-	self->usb = register_usb(self, missing);
+	self->usb = qemu_usb_register(USB_TYPE, self->front->usb, bus_of, self, missing);
 	return self->usb;
 }
 

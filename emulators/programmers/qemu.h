@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
 /*
  * The chip plugin's access to QEMU: its clock, registers laid over a device's, and calls when the
- * machine is complete, goes on or is paused. Only qemu.c knows QEMU's inside.
+ * machine is complete, goes on or is paused. Only qemu.c and qemu_usb.c know QEMU's inside.
  *
  * QEMU has no interface for that, but exports its functions. They are looked up by name, and
  * registers are tried out before the guest starts: a wrong answer is refused.
@@ -9,9 +9,7 @@
 #ifndef EMULATORS_PROGRAMMERS_QEMU_H
 #define EMULATORS_PROGRAMMERS_QEMU_H
 
-#include <stdbool.h>
-#include <stddef.h>
-#include <stdint.h>
+#include "front.h"
 
 /* Told to a person where this is another one. */
 #define QEMU_NEEDED "QEMU 9.1 to 10.1, built as Debian builds it"
@@ -76,5 +74,19 @@ void qemu_write_region(struct qemu *qemu, struct MemoryRegion *region, uint64_t 
 
 /* Puts registers that are laid over a region there, or takes them away. */
 void qemu_show(struct qemu *qemu, const struct qemu_layer *layer, bool shown);
+
+/* A USB device of our own. QEMU's structures are tried out before there is a machine, too. */
+struct qemu_usb;
+
+/*
+ * Makes the type known, by its name for `-device`. The device is that of @front, and @bus_of says
+ * behind which bus its chip is by now. NULL: *@missing is the function that this QEMU has not, or
+ * the structure that it lays out in another way. Lives as long as QEMU.
+ */
+struct qemu_usb *qemu_usb_register(const char *type, const struct front_usb *front,
+	struct bus *(*bus_of)(void *owner), void *owner, const char **missing);
+
+/* Resets the device, and forgets when it would have asked for its host. */
+void qemu_usb_reset(struct qemu_usb *self);
 
 #endif

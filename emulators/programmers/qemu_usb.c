@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
-#include "qemu_usb.h"
+#include "qemu.h"
 
 #include <dlfcn.h>
 #include <errno.h>
@@ -138,7 +138,10 @@ enum slot {
 };
 
 struct qemu_usb {
-	const struct qemu_usb_device *device;
+	const struct front_usb *front;
+	void *state; /* the front's */
+	struct bus *(*bus_of)(void *owner);
+	void *owner;
 	USBDevice *self; /* NULL: the machine has none */
 	bool write_waits;
 	size_t attach_slot;
@@ -227,18 +230,23 @@ static bool find_functions(struct qemu_usb *self, const char **missing)
 
 static USBEndpoint *endpoint_in(const struct qemu_usb *self)
 {
-	return self->usb_ep_get(self->self, TOKEN_IN, self->device->front->endpoint_in);
+	return self->usb_ep_get(self->self, TOKEN_IN, self->front->endpoint_in);
 }
 
 static USBEndpoint *endpoint_out(const struct qemu_usb *self)
 {
-	return self->usb_ep_get(self->self, TOKEN_OUT, self->device->front->endpoint_out);
+	return self->usb_ep_get(self->self, TOKEN_OUT, self->front->endpoint_out);
+}
+
+static uint64_t virtual_now_ns(const struct qemu_usb *self)
+{
+	return (uint64_t)self->qemu_clock_get_ns(CLOCK_VIRTUAL);
 }
 
 /* The host is told when there is something for it; until then it is refused. */
 static void arm(struct qemu_usb *self)
 {
-	uint64_t ready_ns = self->device->ready_ns(self->device->owner);
+	uint64_t ready_ns = self->front->ready_ns(self->state);
 	int64_t now_ns = self->qemu_clock_get_ns(CLOCK_VIRTUAL);
 
 	if (ready_ns > INT64_MAX)
@@ -264,7 +272,8 @@ static int take_write(struct qemu_usb *self, struct packet *packet)
 
 	if (len <= sizeof(self->transfer)) {
 		self->usb_packet_copy(packet, self->transfer, len);
-		ret = self->device->write(self->device->owner, self->transfer, len);
+		ret = self->front->write(self->state, self->bus_of(self->owner),
+			virtual_now_ns(self), self->transfer, len);
 	}
 	self->write_waits = ret == -EAGAIN;
 	if (ret == 0)
@@ -281,7 +290,8 @@ static int give_read(struct qemu_usb *self, struct packet *packet)
 
 	if (len > sizeof(self->transfer))
 		len = sizeof(self->transfer);
-	len = self->device->read(self->device->owner, self->transfer, len);
+	len = self->front->read(
+		self->state, self->bus_of(self->owner), virtual_now_ns(self), self->transfer, len);
 	if (len == 0) {
 		arm(self);
 		return -EAGAIN;
@@ -317,8 +327,11 @@ static int answer(
 		.channel = (uint8_t)index,
 		.len = (size_t)length,
 	};
-	int ret = usb->device->control(usb->device->owner, &asked, data);
+	int ret = -EOPNOTSUPP;
 
+	if (usb->front->control)
+		ret = usb->front->control(
+			usb->state, usb->bus_of(usb->owner), virtual_now_ns(usb), &asked, data);
 	if (ret > 0)
 		packet->actual_length = ret;
 	return ret;
@@ -332,18 +345,18 @@ static void on_control(USBDevice *device, struct packet *packet, int request, in
 		packet->status = RESULT_STALL;
 }
 
-void qemu_usb_forget(struct qemu_usb *self)
+void qemu_usb_reset(struct qemu_usb *self)
 {
 	self->write_waits = false;
 	if (self->self)
 		self->timer_del(self->timer);
+	self->front->reset(self->state);
 }
 
 static void on_reset(USBDevice *device)
 {
 	(void)device;
-	qemu_usb_forget(usb);
-	usb->device->reset(usb->device->owner);
+	qemu_usb_reset(usb);
 }
 
 static void on_realize(USBDevice *device, void *error)
@@ -370,7 +383,7 @@ static void init_class(void *opaque, const void *data)
 	put_slot(class, SLOT_RESET, (const void *)on_reset);
 	put_slot(class, SLOT_CONTROL, (const void *)on_control);
 	put_slot(class, SLOT_DATA, (const void *)on_data);
-	put_slot(class, SLOT_NAME, usb->device->front->name);
+	put_slot(class, SLOT_NAME, usb->front->name);
 	put_slot(class, SLOT_DESCRIPTOR, &usb->descriptor);
 }
 
@@ -435,7 +448,7 @@ static uint8_t endpoint_count(const struct front_usb *front)
 
 static bool device_descriptor_works(struct qemu_usb *self)
 {
-	const struct front_usb *front = self->device->front;
+	const struct front_usb *front = self->front;
 	const uint8_t wanted[] = {18, 1, (uint8_t)usb_version(front),
 		(uint8_t)(usb_version(front) >> 8), 0, 0, 0, control_packet_bytes(front),
 		(uint8_t)front->vendor, (uint8_t)(front->vendor >> 8), (uint8_t)front->product,
@@ -459,7 +472,7 @@ static bool take_off(const uint8_t **out, const uint8_t *wanted, size_t len)
 
 static bool interface_works(const struct qemu_usb *self, uint8_t number, const uint8_t **out)
 {
-	const struct front_usb *front = self->device->front;
+	const struct front_usb *front = self->front;
 	const uint8_t head[] = {9, 4, number, 0, endpoint_count(front), front->interface_class[0],
 		front->interface_class[1], front->interface_class[2], 0};
 	bool works = take_off(out, head, sizeof(head));
@@ -478,7 +491,7 @@ static bool interface_works(const struct qemu_usb *self, uint8_t number, const u
 /* The bytes that the host will see must be those of the front. */
 static bool descriptors_work(struct qemu_usb *self)
 {
-	const struct front_usb *front = self->device->front;
+	const struct front_usb *front = self->front;
 	const uint8_t bytes =
 		(uint8_t)(9 + front->interface_count * (9 + 7 * endpoint_count(front)));
 	const uint8_t head[] = {
@@ -505,7 +518,7 @@ static struct descriptor_endpoint describe_endpoint(const struct front_usb *fron
 
 static void describe_interface(struct qemu_usb *self, uint8_t number)
 {
-	const struct front_usb *front = self->device->front;
+	const struct front_usb *front = self->front;
 	const uint8_t behind = (uint8_t)(2 * number);
 	struct descriptor_endpoint *endpoints = self->endpoints[number];
 	struct descriptor_interface *interface = &self->interfaces[number];
@@ -522,7 +535,7 @@ static void describe_interface(struct qemu_usb *self, uint8_t number)
 
 static void describe(struct qemu_usb *self)
 {
-	const struct front_usb *front = self->device->front;
+	const struct front_usb *front = self->front;
 
 	for (uint8_t i = 0; i < front->interface_count; i++)
 		describe_interface(self, i);
@@ -560,26 +573,31 @@ static const char *other_layout(struct qemu_usb *self)
 	return descriptors_work(self) ? NULL : "USB descriptors as known";
 }
 
-struct qemu_usb *qemu_usb_register(const struct qemu_usb_device *device, const char **missing)
+struct qemu_usb *qemu_usb_register(const char *type, const struct front_usb *front,
+	struct bus *(*bus_of)(void *owner), void *owner, const char **missing)
 {
 	struct qemu_usb *self = calloc(1, sizeof(*self));
+	void *state = calloc(1, front->state_bytes);
 	bool is_found;
 
 	*missing = "memory";
-	is_found = self && find_functions(self, missing);
+	is_found = self && state && find_functions(self, missing);
 
 	if (is_found) {
-		self->device = device;
+		self->front = front;
+		self->state = state;
+		self->bus_of = bus_of;
+		self->owner = owner;
 		describe(self);
 		*missing = other_layout(self);
 	}
 	if (!is_found || *missing) {
+		free(state);
 		free(self);
 		return NULL;
 	}
 	usb = self;
-	self->type = (struct type){
-		.name = device->type, .parent = "usb-device", .class_init = init_class};
+	self->type = (struct type){.name = type, .parent = "usb-device", .class_init = init_class};
 	self->type_register_static(&self->type);
 	return self;
 }
