@@ -3,7 +3,6 @@
 #ifndef TESTS_UNIT_EMULATORS_BENCH_H
 #define TESTS_UNIT_EMULATORS_BENCH_H
 
-#include <stdlib.h>
 #include <string.h>
 #include <sys/mman.h>
 
@@ -79,13 +78,6 @@ static inline void bench_op_at4(
 	bench_send(bench, command, sizeof(command), reply_len);
 }
 
-/* Reads one byte of the register of @opcode. */
-static inline uint8_t bench_register(struct bench *bench, uint8_t opcode)
-{
-	bench_op(bench, opcode, 1);
-	return bench->reply[0];
-}
-
 /* Sends @opcode with its data, after a write enable. */
 static inline void bench_write_register(
 	struct bench *bench, uint8_t opcode, const uint8_t *data, size_t len)
@@ -119,37 +111,6 @@ static inline uint8_t bench_status(struct bench *bench)
 	bench_op(bench, 0x05, 1);
 	return bench->reply[0];
 }
-
-static inline uint8_t bench_read(struct bench *bench, uint32_t address)
-{
-	bench_op_at(bench, 0x03, address, 1);
-	return bench->reply[0];
-}
-
-/* Sets *@state to a bench with that part at its typical times; for tables of tests. */
-static inline int bench_set_up(void **state, const char *part)
-{
-	struct bench *bench = malloc(sizeof(*bench));
-
-	bench_init(bench, part, "typ");
-	*state = bench;
-	return 0;
-}
-
-static inline int bench_tear_down(void **state)
-{
-	bench_deinit(*state);
-	free(*state);
-	return 0;
-}
-
-#define BENCH_SET_UP(name, part)                                                                   \
-	static int set_up_##name(void **state)                                                     \
-	{                                                                                          \
-		return bench_set_up(state, part);                                                  \
-	}
-
-#define WITH(name, test) cmocka_unit_test_setup_teardown(test, set_up_##name, bench_tear_down)
 
 static inline void bench_finish_work(struct bench *bench)
 {

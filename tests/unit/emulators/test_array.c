@@ -3,17 +3,20 @@
 #include <stdarg.h>
 #include <stddef.h>
 #include <stdint.h>
+#include <stdlib.h>
 #include <string.h>
 #include <cmocka.h>
 
 #include "model/array.h"
 
-#define SIZE_BYTES (4 * ARRAY_GRANULE_BYTES)
+#define GRANULE ARRAY_GRANULE_BYTES
+#define SIZE_BYTES (4 * GRANULE)
 
 struct fixture {
 	struct array array;
 	uint8_t bytes[SIZE_BYTES];
 	uint8_t map[1];
+	uint8_t got[SIZE_BYTES];
 };
 
 /* Fills the array with stale bytes: a read of them where the map says "erased" is noticed. */
@@ -51,12 +54,12 @@ static void program_in_one_granule_leaves_the_others_erased(void **state)
 
 	(void)state;
 	fixture_init(&fixture);
-	array_program(&fixture.array, ARRAY_GRANULE_BYTES + 1, &zero, 1);
+	array_program(&fixture.array, GRANULE + 1, &zero, 1);
 	assert_true(array_granule_is_erased(&fixture.array, 0));
-	assert_false(array_granule_is_erased(&fixture.array, ARRAY_GRANULE_BYTES));
-	assert_true(array_granule_is_erased(&fixture.array, 2 * ARRAY_GRANULE_BYTES));
-	assert_all(&fixture.array, 0, ARRAY_GRANULE_BYTES + 1, 0xFF);
-	assert_all(&fixture.array, ARRAY_GRANULE_BYTES + 2, SIZE_BYTES, 0xFF);
+	assert_false(array_granule_is_erased(&fixture.array, GRANULE));
+	assert_true(array_granule_is_erased(&fixture.array, 2 * GRANULE));
+	assert_all(&fixture.array, 0, GRANULE + 1, 0xFF);
+	assert_all(&fixture.array, GRANULE + 2, SIZE_BYTES, 0xFF);
 }
 
 static void program_across_granules_clears_bits_in_both(void **state)
@@ -67,9 +70,9 @@ static void program_across_granules_clears_bits_in_both(void **state)
 
 	(void)state;
 	fixture_init(&fixture);
-	array_program(&fixture.array, ARRAY_GRANULE_BYTES - 1, data, sizeof(data));
-	array_program(&fixture.array, ARRAY_GRANULE_BYTES - 1, data, sizeof(data));
-	array_read(&fixture.array, ARRAY_GRANULE_BYTES - 1, got, sizeof(got));
+	array_program(&fixture.array, GRANULE - 1, data, sizeof(data));
+	array_program(&fixture.array, GRANULE - 1, data, sizeof(data));
+	array_read(&fixture.array, GRANULE - 1, got, sizeof(got));
 	assert_memory_equal(got, data, sizeof(data));
 }
 
@@ -114,17 +117,17 @@ static void erase_of_one_granule_forgets_only_that(void **state)
 	(void)state;
 	fixture_init(&fixture);
 	array_program(&fixture.array, 0, zeros, sizeof(zeros));
-	array_erase(&fixture.array, ARRAY_GRANULE_BYTES, ARRAY_GRANULE_BYTES);
-	assert_all(&fixture.array, 0, ARRAY_GRANULE_BYTES, 0x00);
-	assert_all(&fixture.array, ARRAY_GRANULE_BYTES, 2 * ARRAY_GRANULE_BYTES, 0xFF);
-	assert_all(&fixture.array, 2 * ARRAY_GRANULE_BYTES, SIZE_BYTES, 0x00);
+	array_erase(&fixture.array, GRANULE, GRANULE);
+	assert_all(&fixture.array, 0, GRANULE, 0x00);
+	assert_all(&fixture.array, GRANULE, 2 * GRANULE, 0xFF);
+	assert_all(&fixture.array, 2 * GRANULE, SIZE_BYTES, 0x00);
 }
 
 static void erase_inside_granules_takes_its_range_and_no_more(void **state)
 {
 	struct fixture fixture;
 	uint8_t zeros[SIZE_BYTES] = {0};
-	uint32_t end = 2 * ARRAY_GRANULE_BYTES + 3;
+	uint32_t end = 2 * GRANULE + 3;
 
 	(void)state;
 	fixture_init(&fixture);
@@ -133,7 +136,7 @@ static void erase_inside_granules_takes_its_range_and_no_more(void **state)
 	assert_all(&fixture.array, 0, 100, 0x00);
 	assert_all(&fixture.array, 100, end, 0xFF);
 	assert_all(&fixture.array, end, SIZE_BYTES, 0x00);
-	assert_true(array_granule_is_erased(&fixture.array, ARRAY_GRANULE_BYTES));
+	assert_true(array_granule_is_erased(&fixture.array, GRANULE));
 }
 
 static void program_after_erase_does_not_meet_old_bits(void **state)
@@ -145,7 +148,7 @@ static void program_after_erase_does_not_meet_old_bits(void **state)
 	(void)state;
 	fixture_init(&fixture);
 	array_program(&fixture.array, 7, &zero, 1);
-	array_erase(&fixture.array, 0, ARRAY_GRANULE_BYTES);
+	array_erase(&fixture.array, 0, GRANULE);
 	array_program(&fixture.array, 7, &ones, 1);
 	assert_all(&fixture.array, 7, 8, 0xA5);
 }
@@ -175,6 +178,123 @@ static void load_of_erased_bytes_keeps_the_granule_erased(void **state)
 	assert_true(array_granule_is_erased(&fixture.array, 100));
 }
 
+/* Work that was cut off, in an array that is full of BEFORE. */
+
+#define BEFORE 0x3C
+#define SEED 7
+
+static int set_up(void **state)
+{
+	struct fixture *fixture = calloc(1, sizeof(*fixture));
+	uint8_t before[SIZE_BYTES];
+
+	memset(before, BEFORE, sizeof(before));
+	array_init(&fixture->array, SIZE_BYTES, fixture->bytes, fixture->map);
+	array_load(&fixture->array, 0, before, sizeof(before));
+	*state = fixture;
+	return 0;
+}
+
+static int tear_down(void **state)
+{
+	free(*state);
+	return 0;
+}
+
+static size_t count(const uint8_t *bytes, size_t len, uint8_t value)
+{
+	size_t found = 0;
+
+	for (size_t i = 0; i < len; i++)
+		found += bytes[i] == value;
+	return found;
+}
+
+static const uint8_t *read_all(struct fixture *fixture)
+{
+	array_read(&fixture->array, 0, fixture->got, SIZE_BYTES);
+	return fixture->got;
+}
+
+static void erase_cut_off_leaves_erased_then_mixed_then_old(void **state)
+{
+	struct fixture *fixture = *state;
+	const uint8_t *got;
+
+	halfway_erase(&fixture->array, 0, SIZE_BYTES, 2 * GRANULE + 5, SEED);
+	got = read_all(fixture);
+	assert_int_equal(count(got, 2 * GRANULE, 0xFF), 2 * GRANULE);
+	assert_int_equal(count(got + 3 * GRANULE, GRANULE, BEFORE), GRANULE);
+	got += (size_t)2 * GRANULE;
+	assert_in_range(count(got, GRANULE, 0xFF), GRANULE / 5, GRANULE / 3);
+	assert_in_range(count(got, GRANULE, BEFORE), GRANULE / 5, GRANULE / 2);
+	assert_in_range(count(got, GRANULE, 0x00), GRANULE / 5, GRANULE / 2);
+}
+
+static void erase_of_less_than_a_granule_stays_inside_its_block(void **state)
+{
+	struct fixture *fixture = *state;
+	const uint8_t *got;
+
+	halfway_erase(&fixture->array, 256, 256, 128, SEED);
+	got = read_all(fixture);
+	assert_int_equal(count(got, 256, BEFORE), 256);
+	assert_int_not_equal(count(got + 256, 256, BEFORE), 256);
+	assert_int_equal(count(got + 512, SIZE_BYTES - 512, BEFORE), SIZE_BYTES - 512);
+}
+
+static void program_cut_off_sets_no_bit_and_stays_inside_its_page(void **state)
+{
+	struct fixture *fixture = *state;
+	uint8_t data[256];
+	const uint8_t *got;
+
+	memset(data, 0xC0, sizeof(data));
+	halfway_program(&fixture->array, 512, data, sizeof(data), false, SEED);
+	got = read_all(fixture);
+	assert_int_equal(count(got, 512, BEFORE), 512);
+	assert_int_equal(count(got + 768, SIZE_BYTES - 768, BEFORE), SIZE_BYTES - 768);
+	for (size_t i = 512; i < 768; i++) {
+		assert_int_equal(got[i] & ~BEFORE, 0);
+		assert_int_equal(got[i] | (BEFORE & ~0xC0), BEFORE);
+	}
+	assert_in_range(count(got + 512, 256, BEFORE), 80, 200);
+	assert_in_range(count(got + 512, 256, BEFORE & 0xC0), 32, 120);
+}
+
+static void replacing_program_cut_off_may_leave_bytes_erased(void **state)
+{
+	struct fixture *fixture = *state;
+	uint8_t data[256];
+	const uint8_t *got;
+
+	memset(data, 0xC3, sizeof(data));
+	halfway_program(&fixture->array, 0, data, sizeof(data), true, SEED);
+	got = read_all(fixture);
+	assert_in_range(count(got, 256, BEFORE), 32, 100);
+	assert_in_range(count(got, 256, 0xC3), 32, 100);
+	assert_in_range(count(got, 256, 0xFF), 32, 100);
+}
+
+static void same_seed_leaves_the_same_and_another_seed_does_not(void **state)
+{
+	struct fixture *fixture = *state;
+	uint8_t first[GRANULE];
+	uint8_t before[GRANULE];
+
+	memset(before, BEFORE, sizeof(before));
+	halfway_erase(&fixture->array, 0, GRANULE, 0, SEED);
+	memcpy(first, read_all(fixture), sizeof(first));
+	array_load(&fixture->array, 0, before, sizeof(before));
+	halfway_erase(&fixture->array, 0, GRANULE, 0, SEED);
+	assert_memory_equal(read_all(fixture), first, sizeof(first));
+	array_load(&fixture->array, 0, before, sizeof(before));
+	halfway_erase(&fixture->array, 0, GRANULE, 0, SEED + 1);
+	assert_memory_not_equal(read_all(fixture), first, sizeof(first));
+}
+
+#define WITH_ARRAY(test) cmocka_unit_test_setup_teardown(test, set_up, tear_down)
+
 int main(void)
 {
 	const struct CMUnitTest tests[] = {
@@ -188,6 +308,11 @@ int main(void)
 		cmocka_unit_test(program_after_erase_does_not_meet_old_bits),
 		cmocka_unit_test(load_sets_bits_that_program_cannot),
 		cmocka_unit_test(load_of_erased_bytes_keeps_the_granule_erased),
+		WITH_ARRAY(erase_cut_off_leaves_erased_then_mixed_then_old),
+		WITH_ARRAY(erase_of_less_than_a_granule_stays_inside_its_block),
+		WITH_ARRAY(program_cut_off_sets_no_bit_and_stays_inside_its_page),
+		WITH_ARRAY(replacing_program_cut_off_may_leave_bytes_erased),
+		WITH_ARRAY(same_seed_leaves_the_same_and_another_seed_does_not),
 	};
 
 	return cmocka_run_group_tests(tests, NULL, NULL);

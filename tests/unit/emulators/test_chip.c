@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
-/* Busy times and the margins of clients that wait for them; a part that never gets ready. */
+/* The parts of the chip model that no dialogue in golden/ can test. */
 #include <setjmp.h>
 #include <stdarg.h>
 #include <stddef.h>
@@ -7,126 +7,7 @@
 #include <cmocka.h>
 
 #include "bench.h"
-
-BENCH_SET_UP(w25q128jv, "W25Q128JV")
-
-static void status_read_during_erase_reports_busy(void **state)
-{
-	struct bench *bench = *state;
-
-	bench_erase_at(bench, 0x20, 0x1000);
-	assert_int_equal(bench->facts.work, CHIP_WORK_ERASE);
-	assert_int_equal(bench->facts.work_ns, 45 * MS);
-	assert_int_equal(bench_status(bench), STATUS_BUSY_AND_ENABLED);
-	assert_int_equal(bench->facts.rule, CHIP_RULE_NONE);
-	assert_false(bench->facts.owed);
-	assert_int_equal(bench->facts.busy_left_ns, 45 * MS);
-}
-
-static void read_during_erase_is_ignored_and_convicted(void **state)
-{
-	struct bench *bench = *state;
-	uint8_t zero = 0;
-
-	bench_program(bench, 0x2000, &zero, 1);
-	bench_finish_work(bench);
-	bench_erase_at(bench, 0x20, 0x1000);
-	bench->now_ns += 5 * MS;
-	assert_int_equal(bench_read(bench, 0x2000), 0xFF);
-	assert_int_equal(bench->facts.rule, CHIP_RULE_BUSY);
-	assert_true(bench->facts.owed);
-	assert_int_equal(bench->facts.margin_ns, -(int64_t)(40 * MS));
-	assert_int_equal(bench->facts.grade, GRADE_DATASHEET);
-}
-
-static void command_one_ns_before_the_end_is_convicted(void **state)
-{
-	struct bench *bench = *state;
-
-	bench_erase_at(bench, 0x20, 0);
-	bench->now_ns += 45 * MS - 1;
-	bench_op(bench, 0x9F, 3);
-	assert_int_equal(bench->facts.rule, CHIP_RULE_BUSY);
-	assert_int_equal(bench->facts.margin_ns, -1);
-	assert_int_equal(bench->facts.busy_left_ns, 1);
-	assert_int_equal(bench_status(bench), STATUS_BUSY_AND_ENABLED);
-}
-
-static void command_at_the_end_is_not_convicted(void **state)
-{
-	struct bench *bench = *state;
-
-	bench_erase_at(bench, 0x20, 0);
-	bench->now_ns += 45 * MS;
-	assert_int_equal(bench_status(bench), 0x00);
-	bench_op(bench, 0x9F, 3);
-	assert_int_equal(bench->facts.rule, CHIP_RULE_NONE);
-	assert_true(bench->facts.owed);
-	assert_int_equal(bench->facts.margin_ns, 0);
-	assert_int_equal(bench->reply[0], 0xEF);
-}
-
-static void margin_is_reported_once_a_wait(void **state)
-{
-	struct bench *bench = *state;
-
-	bench_op(bench, 0x9F, 3);
-	assert_false(bench->facts.owed);
-	bench_erase_at(bench, 0x20, 0);
-	bench->now_ns += 50 * MS;
-	bench_op(bench, 0x9F, 3);
-	assert_true(bench->facts.owed);
-	assert_int_equal(bench->facts.margin_ns, 5 * MS);
-	bench_op(bench, 0x9F, 3);
-	assert_false(bench->facts.owed);
-}
-
-static void early_command_leaves_the_wait_owed(void **state)
-{
-	struct bench *bench = *state;
-
-	bench_erase_at(bench, 0x20, 0);
-	bench_op(bench, 0x9F, 3);
-	assert_int_equal(bench->facts.rule, CHIP_RULE_BUSY);
-	bench->now_ns += 45 * MS + 7;
-	bench_op(bench, 0x9F, 3);
-	assert_true(bench->facts.owed);
-	assert_int_equal(bench->facts.margin_ns, 7);
-}
-
-static void transfer_with_wire_time_is_busy_from_its_end(void **state)
-{
-	struct bench *bench = *state;
-	uint8_t erase[] = {0x20, 0, 0, 0};
-	struct chip_transfer transfer = {
-		.start_ns = bench->now_ns,
-		.end_ns = bench->now_ns + 100 * US,
-		.command = erase,
-		.command_len = sizeof(erase),
-		.reply = bench->reply,
-	};
-
-	bench_op(bench, 0x06, 0);
-	chip_transfer(&bench->chip, &transfer, &bench->facts);
-	assert_int_equal(bench->facts.busy_until_ns, transfer.end_ns + 45 * MS);
-}
-
-static void erase_changes_nothing_before_it_is_done(void **state)
-{
-	struct bench *bench = *state;
-	uint8_t zero = 0;
-	uint8_t byte;
-
-	bench_program(bench, 0, &zero, 1);
-	bench_finish_work(bench);
-	bench_erase_at(bench, 0x20, 0);
-	chip_settle(&bench->chip, bench->chip.busy_until_ns - 1);
-	array_read(&bench->chip.array, 0, &byte, 1);
-	assert_int_equal(byte, 0x00);
-	chip_settle(&bench->chip, bench->chip.busy_until_ns);
-	array_read(&bench->chip.array, 0, &byte, 1);
-	assert_int_equal(byte, 0xFF);
-}
+#include "model/start_state.h"
 
 static void same_commands_at_same_times_give_same_facts(void **state)
 {
@@ -148,84 +29,109 @@ static void same_commands_at_same_times_give_same_facts(void **state)
 	assert_memory_equal(traces[0], traces[1], sizeof(traces[0]));
 }
 
-/* Makes the part stick from its second busy time on; the first one ends as usual. */
-static void stick_at_second_program(struct bench *bench)
-{
-	bench_init(bench, "W25Q128JV", "typ");
-	chip_stick_from(&bench->chip, 2);
-	bench_program(bench, 0, (const uint8_t *)"\x11", 1);
-	assert_int_equal(bench->facts.stuck_nth, 0);
-	bench_finish_work(bench);
-	assert_int_equal(bench_status(bench) & 0x01, 0);
-	bench_program(bench, 256, (const uint8_t *)"\x22", 1);
-	assert_int_equal(bench->facts.stuck_nth, 2);
-}
+/* Power cuts as text. */
 
-static void stuck_part_is_busy_for_ever_and_no_command_is_too_early_for_it(void **state)
+static void text_says_when_and_for_how_long(void **state)
 {
-	struct bench bench;
+	static const struct {
+		const char *text;
+		struct power_cut cut;
+	} rows[] = {
+		{"1", {1, true, 50, 0}},
+		{"4294967295,0", {UINT32_MAX, false, 0, 0}},
+		{"3,100%", {3, true, 100, 0}},
+		{"3,1500,2000000", {3, false, 1500, 2000000}},
+		{"3,7%,9", {3, true, 7, 9}},
+	};
 
 	(void)state;
-	stick_at_second_program(&bench);
-	bench_finish_work(&bench);
-	assert_int_equal(bench_read(&bench, 0), 0xFF);
-	assert_int_equal(bench.facts.rule, CHIP_RULE_STUCK);
-	assert_false(bench.facts.owed);
-	assert_int_equal(bench.facts.busy_left_ns, 0);
-	bench.now_ns += 3600 * 1000 * MS;
-	assert_int_equal(bench_status(&bench) & 0x01, 0x01);
-	assert_int_equal(bench.facts.rule, CHIP_RULE_NONE);
-	bench_deinit(&bench);
+	for (size_t i = 0; i < sizeof(rows) / sizeof(rows[0]); i++) {
+		struct power_cut cut;
+
+		assert_int_equal(power_cut_parse(rows[i].text, &cut), 0);
+		assert_int_equal(cut.nth, rows[i].cut.nth);
+		assert_int_equal(cut.is_percent, rows[i].cut.is_percent);
+		assert_int_equal(cut.after, rows[i].cut.after);
+		assert_int_equal(cut.off_ns, rows[i].cut.off_ns);
+	}
 }
 
-static void command_before_a_stuck_part_should_be_ready_is_too_early_as_ever(void **state)
+static void other_text_is_no_power_cut(void **state)
 {
-	struct bench bench;
+	static const char *const texts[] = {"", "0", "x", "-1", "4294967296", "1,", "1,101%",
+		"1,5%%", "1,5,", "1,5,6,7", "1 ", "1,,5", "1,18446744073709551616"};
 
 	(void)state;
-	stick_at_second_program(&bench);
-	bench_finish_work(&bench);
-	bench.now_ns -= 1;
-	(void)bench_read(&bench, 0);
-	assert_int_equal(bench.facts.rule, CHIP_RULE_BUSY);
-	assert_true(bench.facts.owed);
-	assert_int_equal(bench.facts.margin_ns, -1);
-	bench_deinit(&bench);
+	for (size_t i = 0; i < sizeof(texts) / sizeof(texts[0]); i++) {
+		struct power_cut cut = {.nth = 9};
+
+		assert_true(power_cut_parse(texts[i], &cut) < 0);
+		assert_int_equal(cut.nth, 9);
+	}
 }
 
-static void reset_frees_a_stuck_part_until_its_next_work(void **state)
+static void share_of_the_longest_work_does_not_overflow(void **state)
 {
-	struct bench bench;
+	struct power_cut cut = {.nth = 1, .is_percent = true, .after = 100};
 
 	(void)state;
-	stick_at_second_program(&bench);
-	bench_finish_work(&bench);
-	bench_op(&bench, 0x66, 0);
-	bench_op(&bench, 0x99, 0);
-	bench.now_ns += 1000 * MS;
-	assert_int_equal(bench_status(&bench) & 0x01, 0);
-	assert_int_equal(bench_read(&bench, 0), 0x11);
-	bench_program(&bench, 512, (const uint8_t *)"\x33", 1);
-	bench.now_ns += 1000 * MS;
-	assert_int_equal(bench_status(&bench) & 0x01, 0x01);
-	bench_deinit(&bench);
+	assert_int_equal(power_cut_after_ns(&cut, UINT64_MAX / 2), UINT64_MAX / 2);
+	cut.after = 50;
+	assert_int_equal(power_cut_after_ns(&cut, 199), 99);
+}
+
+/* States in which a client finds a part. */
+
+static void every_part_begins_in_each_state_that_fits_it(void **state)
+{
+	(void)state;
+	for (size_t i = 0; i < part_table_count; i++) {
+		for (int which = START_READY; which <= START_PROTECTED; which++) {
+			struct bench bench;
+
+			if (!start_state_fits((enum start_state)which, &part_table[i]))
+				continue;
+			bench_init(&bench, part_table[i].name, "max");
+			chip_start_in(
+				&bench.chip, (enum start_state)which, bench.now_ns, &bench.facts);
+			bench_deinit(&bench);
+		}
+	}
+}
+
+static void parts_that_lack_a_command_or_a_bus_do_not_fit(void **state)
+{
+	(void)state;
+	assert_false(start_state_fits(START_ASLEEP, part_find("SST39SF040")));
+	assert_false(start_state_fits(START_ERASE_SUSPENDED, part_find("MX25L6406E")));
+	assert_true(start_state_fits(START_READY, part_find("SST39SF040")));
+	assert_true(start_state_fits(START_ASLEEP, part_find("MX25L6406E")));
+}
+
+static void names_are_read_as_they_are_written_and_no_others(void **state)
+{
+	enum start_state read = START_PROTECTED;
+
+	(void)state;
+	for (int which = START_READY; which <= START_PROTECTED; which++) {
+		assert_int_equal(
+			start_state_parse(start_state_name((enum start_state)which), &read), 0);
+		assert_int_equal(read, which);
+	}
+	assert_true(start_state_parse("sleeping", &read) < 0);
+	assert_true(start_state_parse("", &read) < 0);
 }
 
 int main(void)
 {
 	const struct CMUnitTest tests[] = {
-		WITH(w25q128jv, status_read_during_erase_reports_busy),
-		WITH(w25q128jv, read_during_erase_is_ignored_and_convicted),
-		WITH(w25q128jv, command_one_ns_before_the_end_is_convicted),
-		WITH(w25q128jv, command_at_the_end_is_not_convicted),
-		WITH(w25q128jv, margin_is_reported_once_a_wait),
-		WITH(w25q128jv, early_command_leaves_the_wait_owed),
-		WITH(w25q128jv, transfer_with_wire_time_is_busy_from_its_end),
-		WITH(w25q128jv, erase_changes_nothing_before_it_is_done),
 		cmocka_unit_test(same_commands_at_same_times_give_same_facts),
-		cmocka_unit_test(stuck_part_is_busy_for_ever_and_no_command_is_too_early_for_it),
-		cmocka_unit_test(command_before_a_stuck_part_should_be_ready_is_too_early_as_ever),
-		cmocka_unit_test(reset_frees_a_stuck_part_until_its_next_work),
+		cmocka_unit_test(text_says_when_and_for_how_long),
+		cmocka_unit_test(other_text_is_no_power_cut),
+		cmocka_unit_test(share_of_the_longest_work_does_not_overflow),
+		cmocka_unit_test(every_part_begins_in_each_state_that_fits_it),
+		cmocka_unit_test(parts_that_lack_a_command_or_a_bus_do_not_fit),
+		cmocka_unit_test(names_are_read_as_they_are_written_and_no_others),
 	};
 
 	return cmocka_run_group_tests(tests, NULL, NULL);

@@ -11,7 +11,9 @@
 #include <stdio.h>
 #include <cmocka.h>
 
-#include "bench_cycles.h"
+#include "bench.h"
+
+#define ARRAY_512K UINT32_C(0xF80000) /* at which an LPC or FWH part sees its array */
 
 static const char *const corners[] = {"min", "typ", "max", "draw:5", "slow:3"};
 
@@ -36,6 +38,26 @@ struct contract {
 	size_t which; /* the number among several alike, which are erases */
 	bool is_window;
 };
+
+/* Cycles: each takes its time, and the next one may follow at once. */
+
+static void bench_write(struct bench *bench, uint32_t address, uint8_t value)
+{
+	uint64_t end_ns = bench->now_ns + bench->chip.part->parallel->cycle_ns;
+
+	chip_write_cycle(&bench->chip, bench->now_ns, end_ns, address, value, &bench->facts);
+	bench->now_ns = end_ns;
+}
+
+static uint8_t bench_get(struct bench *bench, uint32_t address)
+{
+	uint64_t end_ns = bench->now_ns + bench->chip.part->parallel->cycle_ns;
+	uint8_t value =
+		chip_read_cycle(&bench->chip, bench->now_ns, end_ns, address, &bench->facts);
+
+	bench->now_ns = end_ns;
+	return value;
+}
 
 /* Kinds of parts. */
 

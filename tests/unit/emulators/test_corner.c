@@ -1,4 +1,5 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
+/* Corners, and what is drawn: busy times, and the moment at which WEL falls. */
 #include <setjmp.h>
 #include <stdarg.h>
 #include <stddef.h>
@@ -136,32 +137,7 @@ static void draw_of_the_longest_erase_does_not_overflow(void **state)
 	}
 }
 
-/* Tests of corners of a part. */
-
-static void corners_scale_busy_times_and_no_waits(void **state)
-{
-	static const struct {
-		const char *corner;
-		uint64_t page_program_ns;
-	} corners[] = {{"min", 350 * US}, {"typ", 700 * US}, {"max", 3000 * US}, {"zero", 0},
-		{"slow:3", 9000 * US}};
-
-	(void)state;
-	for (size_t i = 0; i < sizeof(corners) / sizeof(corners[0]); i++) {
-		struct bench bench;
-		uint8_t data[256] = {0};
-
-		bench_init(&bench, "W25Q128JV", corners[i].corner);
-		bench_program(&bench, 0, data, sizeof(data));
-		assert_int_equal(bench.facts.work_ns, corners[i].page_program_ns);
-		bench_finish_work(&bench);
-		bench_op(&bench, 0xB9, 0);
-		bench.now_ns += 3 * US - 1;
-		bench_op(&bench, 0xAB, 0);
-		assert_int_equal(bench.facts.margin_ns, -1);
-		bench_deinit(&bench);
-	}
-}
+/* Draws of a part. */
 
 static uint64_t drawn_erase_ns(struct bench *bench, uint8_t opcode, uint32_t address)
 {
@@ -203,32 +179,75 @@ static void draw_of_a_second_use_is_another(void **state)
 	bench_deinit(&bench);
 }
 
-static void zero_corner_is_ready_at_once(void **state)
-{
-	struct bench bench;
+#define STEPS 1000u
 
-	(void)state;
-	bench_init(&bench, "W25Q128JV", "zero");
-	bench_erase_at(&bench, 0xD8, 0);
-	assert_int_equal(bench_status(&bench), 0x00);
-	assert_int_equal(bench_read(&bench, 0), 0xFF);
-	assert_int_equal(bench.facts.rule, CHIP_RULE_NONE);
-	bench_deinit(&bench);
+/* Tests of WIP and WEL. */
+static uint8_t busy_bits(struct bench *bench)
+{
+	return bench_status(bench) & STATUS_BUSY_AND_ENABLED;
 }
 
-static void assumed_figure_is_graded_so(void **state)
+/* Returns the thousandths of the erase after which WEL falls; STEPS if it falls with WIP. */
+static unsigned int wel_falls_at(struct bench *bench, uint32_t address)
 {
-	struct bench bench;
+	unsigned int step = 0;
+	uint64_t start_ns;
+
+	bench_write_register(bench, 0x01, (const uint8_t[]){0x00}, 1);
+	bench_finish_work(bench);
+	start_ns = bench->now_ns;
+	bench_erase_at(bench, 0xD8, address);
+	assert_int_equal(bench->facts.work, CHIP_WORK_ERASE);
+	while (step < STEPS) {
+		bench->now_ns = start_ns + (bench->chip.busy_until_ns - start_ns) / STEPS * step;
+		if (busy_bits(bench) == 0x01)
+			break;
+		assert_int_equal(busy_bits(bench), STATUS_BUSY_AND_ENABLED);
+		step++;
+	}
+	bench->now_ns = bench->chip.busy_until_ns - 1;
+	assert_int_equal(busy_bits(bench) & 0x01, 0x01);
+	bench_finish_work(bench);
+	assert_int_equal(busy_bits(bench), 0x00);
+	return step;
+}
+
+static void wel_falls_within_the_busy_time_and_anew_for_each_use(void **state)
+{
+	static const char *const parts[] = {"M25P80", "M25P10-A", "AT25SF161", "AT25DF641"};
 
 	(void)state;
-	bench_init(&bench, "MX25L6436F", "max");
-	bench_erase_at(&bench, 0x20, 0);
-	assert_int_equal(bench.facts.work_ns, 100 * MS);
-	assert_int_equal(bench.facts.work_grade, GRADE_ASSUMED);
-	bench_op(&bench, 0x9F, 3);
-	assert_int_equal(bench.facts.rule, CHIP_RULE_BUSY);
-	assert_int_equal(bench.facts.grade, GRADE_ASSUMED);
-	bench_deinit(&bench);
+	for (size_t i = 0; i < sizeof(parts) / sizeof(parts[0]); i++) {
+		struct bench bench;
+		unsigned int steps[3];
+
+		bench_init(&bench, parts[i], "typ");
+		steps[0] = wel_falls_at(&bench, 0);
+		steps[1] = wel_falls_at(&bench, 0);
+		steps[2] = wel_falls_at(&bench, 0x10000);
+		for (size_t j = 0; j < 3; j++)
+			assert_in_range(steps[j], 0, STEPS - 1);
+		assert_int_not_equal(steps[0], steps[1]);
+		assert_int_not_equal(steps[0], steps[2]);
+		bench_deinit(&bench);
+	}
+}
+
+static void wel_falls_by_seed_address_and_use_alone(void **state)
+{
+	struct bench benches[3];
+	unsigned int first;
+
+	(void)state;
+	for (size_t i = 0; i < 3; i++)
+		bench_init(&benches[i], "M25P80", "typ");
+	first = wel_falls_at(&benches[0], 0);
+	(void)wel_falls_at(&benches[1], 0x10000);
+	assert_int_equal(wel_falls_at(&benches[1], 0), first);
+	benches[2].chip.noise_seed = 1;
+	assert_int_not_equal(wel_falls_at(&benches[2], 0), first);
+	for (size_t i = 0; i < 3; i++)
+		bench_deinit(&benches[i]);
 }
 
 int main(void)
@@ -241,11 +260,10 @@ int main(void)
 		cmocka_unit_test(draws_lie_between_typ_and_max_and_use_that_room),
 		cmocka_unit_test(draw_depends_on_each_of_its_keys),
 		cmocka_unit_test(draw_of_the_longest_erase_does_not_overflow),
-		cmocka_unit_test(corners_scale_busy_times_and_no_waits),
 		cmocka_unit_test(draw_is_not_shifted_by_uses_elsewhere),
 		cmocka_unit_test(draw_of_a_second_use_is_another),
-		cmocka_unit_test(zero_corner_is_ready_at_once),
-		cmocka_unit_test(assumed_figure_is_graded_so),
+		cmocka_unit_test(wel_falls_within_the_busy_time_and_anew_for_each_use),
+		cmocka_unit_test(wel_falls_by_seed_address_and_use_alone),
 	};
 
 	return cmocka_run_group_tests(tests, NULL, NULL);

@@ -1,187 +1,340 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
 /*
- * Dialogues with one part of each family: golden/FAMILY.txt. A line has the client's action, `|`,
- * and the part's whole reaction:
+ * Dialogues (dialogue.h) with parts: golden/SUBJECT.txt.
  *
- *     part NAME CORNER            a new part, erased
- *     +NS op BYTE... rCOUNT       SPI: bytes out, bytes in
- *     +NS w ADDRESS BYTE...       cycles: a write each, from ADDRESS up
- *     +NS r ADDRESS COUNT         cycles: reads
- *     +NS power                   power goes and comes back
+ *     part NAME CORNER        a new part, erased, long after power came
+ *     AT op BYTE... rN tNS    SPI: bytes out, N bytes in; it takes NS, 0 if none is given
+ *     AT we BYTE... rN        the same after a write enable (06h)
+ *     AT x BYTE...            SPI: each byte out, and the one that comes in with it
+ *     AT fall|rise|short      SPI: chip select, which `x` lets fall; it rises within a byte
+ *     AT peek                 SPI: the byte that the part would drive next
+ *     AT w ADDRESS BYTE...    cycles: a write each, from ADDRESS up
+ *     AT cmd CODE [ADDRESS BYTE...]  cycles: AAh, 55h and CODE where commands go, then writes
+ *     AT six CODE ADDRESS     cycles: the six of an erase
+ *     AT r ADDRESS N          cycles: reads
+ *     AT power|off|on         power goes and comes back, goes, comes
+ *     AT start STATE          the part begins in that state
+ *     AT cut TEXT, stick N    as --power-cut and --stuck-from of the emulator
+ *     AT load ADDRESS BYTE... puts bytes into the array
+ *     AT see ADDRESS N        bytes of the array; `tally` counts them
  *
- * NS pass since the line before; all numbers but NS and COUNT are hexadecimal. The model writes the
- * right side, which is compared byte by byte:
- *
- *     test_golden FILE...         exits with 0 if every line is the same
- *     test_golden --print FILE    prints the file as the model writes it
+ * AT is +NS after the line before, or `end` of the last work, `end-NS`, `end+NS`. NS, N and the
+ * factor in BYTE*FACTOR are decimal, all others hexadecimal.
  */
-#include <stdbool.h>
-#include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 
+#include "dialogue.h"
 #include "map_zeros.h"
-#include "model/chip.h"
+#include "model/start_state.h"
 
-#define LINE_BYTES_MAX 512
-#define COMMAND_COLUMNS 46
-#define BYTES_MAX 64
+#define BUS_END UINT32_C(0x1000000) /* the end of the array of LPC and FWH parts */
 
-struct dialogue {
+struct bench {
+	struct dialogue dialogue;
 	struct chip chip;
 	void *memory;
 	uint64_t now_ns;
-	char out[LINE_BYTES_MAX];
-	size_t out_len;
+	bool selected;
 };
 
-static void put(struct dialogue *dialogue, const char *text)
+/* Prints the facts of a step that others follow, if it broke a rule. */
+static void put_broken(struct bench *bench, const struct chip_facts *facts)
 {
-	size_t len = strlen(text);
-
-	if (dialogue->out_len + len >= sizeof(dialogue->out))
-		abort();
-	memcpy(dialogue->out + dialogue->out_len, text, len + 1);
-	dialogue->out_len += len;
+	if (facts->rule == CHIP_RULE_NONE)
+		return;
+	put_facts(&bench->dialogue, facts, bench->now_ns);
+	put(&bench->dialogue, ";");
 }
 
-static void put_word(struct dialogue *dialogue, const char *text)
+static void transact(
+	struct bench *bench, const struct transfer *from, uint8_t *reply, struct chip_facts *facts)
 {
-	if (dialogue->out_len > 0)
-		put(dialogue, " ");
-	put(dialogue, text);
-}
-
-static void put_bytes(struct dialogue *dialogue, const uint8_t *bytes, size_t len)
-{
-	char text[4];
-
-	for (size_t i = 0; i < len; i++) {
-		snprintf(text, sizeof(text), "%02x", bytes[i]);
-		put_word(dialogue, text);
-	}
-}
-
-/* Prints the name, the wait or the broken rule, the work that began, and the status. */
-static void put_facts(struct dialogue *dialogue, const struct chip_facts *facts)
-{
-	char text[96];
-
-	put_word(dialogue, facts->name);
-	if (facts->rule != CHIP_RULE_NONE) {
-		snprintf(text, sizeof(text), "rule=%s", chip_rule_name(facts->rule));
-		put_word(dialogue, text);
-	}
-	if (facts->owed) {
-		snprintf(text, sizeof(text), "margin=%lld", (long long)facts->margin_ns);
-		put_word(dialogue, text);
-	}
-	if (facts->work != CHIP_WORK_NONE) {
-		snprintf(text, sizeof(text), "%s=%llu", chip_work_name(facts->work),
-			(unsigned long long)facts->work_ns);
-		put_word(dialogue, text);
-	}
-	if (facts->lost_power)
-		put_word(dialogue, "lost_power");
-}
-
-static char *next_word(void)
-{
-	return strtok(NULL, " ");
-}
-
-static size_t take_bytes(uint8_t bytes[BYTES_MAX], size_t *reply_len)
-{
-	size_t len = 0;
-
-	*reply_len = 0;
-	for (char *word = next_word(); word && len < BYTES_MAX; word = next_word()) {
-		if (*word == 'r')
-			*reply_len = strtoul(word + 1, NULL, 10);
-		else
-			bytes[len++] = (uint8_t)strtoul(word, NULL, 16);
-	}
-	return len;
-}
-
-static bool run_op(struct dialogue *dialogue)
-{
-	uint8_t command[BYTES_MAX];
-	uint8_t reply[BYTES_MAX];
-	size_t reply_len;
 	struct chip_transfer transfer = {
-		.start_ns = dialogue->now_ns,
-		.end_ns = dialogue->now_ns,
-		.command = command,
+		.start_ns = bench->now_ns,
+		.end_ns = bench->now_ns + from->wire_ns,
+		.command = from->bytes,
+		.command_len = from->len,
 		.reply = reply,
+		.reply_len = from->reply_len,
 	};
-	struct chip_facts facts;
-	char status[8];
 
-	transfer.command_len = take_bytes(command, &reply_len);
-	transfer.reply_len = reply_len;
-	if (transfer.command_len == 0 || reply_len > BYTES_MAX)
+	chip_transfer(&bench->chip, &transfer, facts);
+	bench->now_ns = transfer.end_ns;
+}
+
+static bool run_op(struct bench *bench)
+{
+	struct transfer transfer;
+	uint8_t reply[DIALOGUE_BYTES_MAX];
+	struct chip_facts facts;
+
+	take_transfer(&transfer);
+	if (transfer.len == 0 || transfer.reply_len > sizeof(reply))
 		return false;
-	chip_transfer(&dialogue->chip, &transfer, &facts);
-	put_bytes(dialogue, reply, reply_len);
-	put_facts(dialogue, &facts);
-	snprintf(status, sizeof(status), "sr=%02x", facts.status);
-	put_word(dialogue, status);
+	transact(bench, &transfer, reply, &facts);
+	put_bytes(&bench->dialogue, reply, transfer.reply_len);
+	put_facts(&bench->dialogue, &facts, bench->now_ns);
+	put(&bench->dialogue, "sr=%02x", facts.status);
 	return true;
 }
 
-static bool take_address(uint32_t *address)
+static bool run_write_enabled_op(struct bench *bench)
 {
-	char *word = next_word();
+	static const struct transfer enable = {.bytes = {0x06}, .len = 1};
+	struct chip_facts facts;
 
-	*address = word ? (uint32_t)strtoul(word, NULL, 16) : 0;
-	return word != NULL;
+	transact(bench, &enable, NULL, &facts);
+	put_broken(bench, &facts);
+	return run_op(bench);
 }
 
-static bool run_write(struct dialogue *dialogue)
+static bool run_fall(struct bench *bench)
 {
-	uint64_t cycle_ns = dialogue->chip.part->parallel->cycle_ns;
-	uint8_t bytes[BYTES_MAX];
-	struct chip_facts facts;
-	uint32_t address;
-	size_t none;
-	size_t len;
+	chip_select(&bench->chip, bench->now_ns);
+	bench->selected = true;
+	return true;
+}
 
-	if (!take_address(&address))
-		return false;
-	len = take_bytes(bytes, &none);
-	for (size_t i = 0; i < len; i++) {
-		chip_write_cycle(&dialogue->chip, dialogue->now_ns, dialogue->now_ns + cycle_ns,
-			address + (uint32_t)i, bytes[i], &facts);
-		dialogue->now_ns += cycle_ns;
+static bool run_exchange(struct bench *bench)
+{
+	struct transfer transfer;
+
+	take_transfer(&transfer);
+	if (!bench->selected)
+		run_fall(bench);
+	for (size_t i = 0; i < transfer.len; i++)
+		transfer.bytes[i] = chip_exchange(&bench->chip, bench->now_ns, transfer.bytes[i]);
+	put_bytes(&bench->dialogue, transfer.bytes, transfer.len);
+	return true;
+}
+
+static bool run_peek(struct bench *bench)
+{
+	put(&bench->dialogue, "%02x", chip_preview(&bench->chip, bench->now_ns));
+	return true;
+}
+
+static bool run_rise(struct bench *bench)
+{
+	struct chip_facts facts;
+
+	bench->selected = false;
+	if (!chip_deselect(&bench->chip, bench->now_ns, &facts)) {
+		put(&bench->dialogue, "no command");
+		return true;
 	}
-	if (len > 0)
-		put_facts(dialogue, &facts);
-	return len > 0;
-}
-
-static bool run_read(struct dialogue *dialogue)
-{
-	uint8_t reply[BYTES_MAX];
-	struct chip_facts facts;
-	uint32_t address;
-	char *word;
-	size_t len;
-
-	if (!take_address(&address))
-		return false;
-	word = next_word();
-	len = word ? strtoul(word, NULL, 10) : 0;
-	if (len == 0 || len > BYTES_MAX)
-		return false;
-	chip_read_cycles(&dialogue->chip, dialogue->now_ns, address, reply, len, &facts);
-	dialogue->now_ns += len * dialogue->chip.part->parallel->cycle_ns;
-	put_bytes(dialogue, reply, len);
-	put_facts(dialogue, &facts);
+	put_facts(&bench->dialogue, &facts, bench->now_ns);
+	put(&bench->dialogue, "sr=%02x", facts.status);
 	return true;
 }
 
-static bool run_part(struct dialogue *dialogue)
+static bool run_cut_short(struct bench *bench)
+{
+	chip_cut_short(&bench->chip);
+	return run_rise(bench);
+}
+
+static void write_cycle(
+	struct bench *bench, uint32_t address, uint8_t value, struct chip_facts *facts)
+{
+	uint64_t end_ns = bench->now_ns + bench->chip.part->parallel->cycle_ns;
+
+	chip_write_cycle(&bench->chip, bench->now_ns, end_ns, address, value, facts);
+	bench->now_ns = end_ns;
+}
+
+/* Writes AAh and 55h, which go before a command. Returns the address of the part's first byte. */
+static uint32_t unlock(struct bench *bench)
+{
+	const struct part *part = bench->chip.part;
+	bool is_parallel = part->parallel->bus == PARALLEL_BUS_PARALLEL;
+	uint32_t base = is_parallel ? 0 : BUS_END - part->size_bytes;
+	struct chip_facts facts;
+
+	write_cycle(bench, base + 0x5555, 0xAA, &facts);
+	put_broken(bench, &facts);
+	write_cycle(bench, base + 0x2AAA, 0x55, &facts);
+	put_broken(bench, &facts);
+	return base;
+}
+
+static void write_command(struct bench *bench, uint8_t code, struct chip_facts *facts)
+{
+	uint32_t base = unlock(bench);
+
+	write_cycle(bench, base + 0x5555, code, facts);
+}
+
+/* Writes what the rest of the line names. Returns false if it names nothing. */
+static bool write_rest(struct bench *bench, struct chip_facts *facts)
+{
+	struct transfer transfer;
+	uint32_t address;
+
+	if (!take_address(&address))
+		return false;
+	take_transfer(&transfer);
+	for (size_t i = 0; i < transfer.len; i++) {
+		if (i > 0)
+			put_broken(bench, facts);
+		write_cycle(bench, address + (uint32_t)i, transfer.bytes[i], facts);
+	}
+	return transfer.len > 0;
+}
+
+static bool run_write(struct bench *bench)
+{
+	struct chip_facts facts;
+
+	if (!write_rest(bench, &facts))
+		return false;
+	put_facts(&bench->dialogue, &facts, bench->now_ns);
+	return true;
+}
+
+static bool run_command(struct bench *bench)
+{
+	struct chip_facts facts;
+	uint32_t code;
+
+	if (!take_address(&code))
+		return false;
+	write_command(bench, (uint8_t)code, &facts);
+	(void)write_rest(bench, &facts);
+	put_facts(&bench->dialogue, &facts, bench->now_ns);
+	return true;
+}
+
+static bool run_six(struct bench *bench)
+{
+	struct chip_facts facts;
+	uint32_t address;
+	uint32_t code;
+
+	if (!take_address(&code) || !take_address(&address))
+		return false;
+	write_command(bench, 0x80, &facts);
+	put_broken(bench, &facts);
+	unlock(bench);
+	write_cycle(bench, address, (uint8_t)code, &facts);
+	put_facts(&bench->dialogue, &facts, bench->now_ns);
+	return true;
+}
+
+static bool run_read(struct bench *bench)
+{
+	uint8_t reply[DIALOGUE_BYTES_MAX];
+	struct chip_facts facts;
+	uint32_t address;
+	size_t len;
+
+	if (!take_range(&address, &len))
+		return false;
+	chip_read_cycles(&bench->chip, bench->now_ns, address, reply, len, &facts);
+	put_bytes(&bench->dialogue, reply, len);
+	put_facts(&bench->dialogue, &facts, bench->now_ns);
+	bench->now_ns += len * bench->chip.part->parallel->cycle_ns;
+	return true;
+}
+
+static bool run_power_cycle(struct bench *bench)
+{
+	chip_power_cycle(&bench->chip, bench->now_ns);
+	return true;
+}
+
+static bool run_power_off(struct bench *bench)
+{
+	chip_power_off(&bench->chip, bench->now_ns);
+	return true;
+}
+
+static bool run_power_on(struct bench *bench)
+{
+	chip_power_on(&bench->chip, bench->now_ns);
+	return true;
+}
+
+static bool run_start(struct bench *bench)
+{
+	char *name = next_word();
+	enum start_state state;
+	struct chip_facts facts = {0};
+
+	if (!name || start_state_parse(name, &state) < 0)
+		return false;
+	chip_start_in(&bench->chip, state, bench->now_ns, &facts);
+	put_facts(&bench->dialogue, &facts, bench->now_ns);
+	return true;
+}
+
+static bool run_cut(struct bench *bench)
+{
+	char *text = next_word();
+	struct power_cut cut;
+
+	if (!text || power_cut_parse(text, &cut) < 0)
+		return false;
+	chip_plan_power_cut(&bench->chip, &cut);
+	return true;
+}
+
+static bool run_stick(struct bench *bench)
+{
+	uint64_t nth;
+
+	if (!take_number(&nth))
+		return false;
+	chip_stick_from(&bench->chip, nth);
+	return true;
+}
+
+static bool run_load(struct bench *bench)
+{
+	return load_array(&bench->chip.array);
+}
+
+static bool take_content(struct bench *bench, uint8_t bytes[DIALOGUE_BYTES_MAX], size_t *len)
+{
+	uint32_t address;
+
+	if (!take_range(&address, len))
+		return false;
+	chip_settle(&bench->chip, bench->now_ns);
+	array_read(&bench->chip.array, address, bytes, *len);
+	return true;
+}
+
+static bool run_see(struct bench *bench)
+{
+	uint8_t bytes[DIALOGUE_BYTES_MAX];
+	size_t len;
+
+	if (!take_content(bench, bytes, &len))
+		return false;
+	put_bytes(&bench->dialogue, bytes, len);
+	return true;
+}
+
+static bool run_tally(struct bench *bench)
+{
+	uint8_t bytes[DIALOGUE_BYTES_MAX];
+	size_t zeros = 0;
+	size_t ones = 0;
+	size_t len;
+
+	if (!take_content(bench, bytes, &len))
+		return false;
+	for (size_t i = 0; i < len; i++) {
+		zeros += bytes[i] == 0x00;
+		ones += bytes[i] == 0xFF;
+	}
+	put(&bench->dialogue, "%zu of 00, %zu of ff, %zu others", zeros, ones, len - zeros - ones);
+	return true;
+}
+
+static bool run_part(struct bench *bench)
 {
 	char *name = next_word();
 	char *corner_text = next_word();
@@ -190,104 +343,60 @@ static bool run_part(struct dialogue *dialogue)
 
 	if (!part || !corner_text || corner_parse(corner_text, &corner) < 0)
 		return false;
-	dialogue->memory = map_zeros(chip_memory_bytes(part)); /* kept until the program ends */
-	dialogue->now_ns = UINT64_C(1000000000);
-	chip_init(&dialogue->chip, part, &corner, dialogue->memory);
+	bench->memory = map_zeros(chip_memory_bytes(part)); /* kept until the program ends */
+	bench->now_ns = UINT64_C(1000000000);
+	bench->selected = false;
+	chip_init(&bench->chip, part, &corner, bench->memory);
 	return true;
 }
 
-static bool run_timed(struct dialogue *dialogue, const char *gap)
-{
-	char *verb = next_word();
+static const struct {
+	const char *name;
+	bool (*run)(struct bench *bench);
+} verbs[] = {
+	{"op", run_op},
+	{"we", run_write_enabled_op},
+	{"x", run_exchange},
+	{"fall", run_fall},
+	{"rise", run_rise},
+	{"short", run_cut_short},
+	{"peek", run_peek},
+	{"w", run_write},
+	{"cmd", run_command},
+	{"six", run_six},
+	{"r", run_read},
+	{"power", run_power_cycle},
+	{"off", run_power_off},
+	{"on", run_power_on},
+	{"start", run_start},
+	{"cut", run_cut},
+	{"stick", run_stick},
+	{"load", run_load},
+	{"see", run_see},
+	{"tally", run_tally},
+};
 
-	if (!verb || !dialogue->memory)
+static bool run_line(void *context, const char *first)
+{
+	struct bench *bench = context;
+	char *verb;
+
+	if (strcmp(first, "part") == 0)
+		return run_part(bench);
+	verb = next_word();
+	if (!verb || !bench->memory ||
+		!take_moment(first, bench->chip.busy_until_ns, &bench->now_ns))
 		return false;
-	dialogue->now_ns += strtoull(gap + 1, NULL, 10);
-	if (strcmp(verb, "op") == 0)
-		return run_op(dialogue);
-	if (strcmp(verb, "w") == 0)
-		return run_write(dialogue);
-	if (strcmp(verb, "r") == 0)
-		return run_read(dialogue);
-	if (strcmp(verb, "power") != 0)
-		return false;
-	chip_power_cycle(&dialogue->chip, dialogue->now_ns);
-	return true;
-}
-
-/* Writes the whole line, as it should be, to dialogue->out. */
-static bool run_line(struct dialogue *dialogue, const char *line)
-{
-	char left[LINE_BYTES_MAX];
-	char words[LINE_BYTES_MAX];
-	char result[LINE_BYTES_MAX];
-	size_t len = strcspn(line, "|");
-	char *first;
-	bool known;
-
-	while (len > 0 && line[len - 1] == ' ')
-		len--;
-	snprintf(left, sizeof(left), "%.*s", (int)len, line);
-	snprintf(words, sizeof(words), "%s", left);
-	dialogue->out_len = 0;
-	dialogue->out[0] = '\0';
-	first = strtok(words, " ");
-	if (!first || *first == '#') {
-		put(dialogue, line);
-		return true;
+	for (size_t i = 0; i < sizeof(verbs) / sizeof(verbs[0]); i++) {
+		if (strcmp(verb, verbs[i].name) == 0)
+			return verbs[i].run(bench);
 	}
-	known = *first == '+' ? run_timed(dialogue, first)
-			      : strcmp(first, "part") == 0 && run_part(dialogue);
-	snprintf(result, sizeof(result), "%s", dialogue->out);
-	dialogue->out_len = 0;
-	if (result[0] == '\0')
-		put(dialogue, left);
-	else
-		dialogue->out_len = (size_t)snprintf(dialogue->out, sizeof(dialogue->out),
-			"%-*s | %s", COMMAND_COLUMNS, left, result);
-	return known;
-}
-
-static int replay(const char *path, bool print)
-{
-	struct dialogue dialogue = {.memory = NULL};
-	FILE *file = fopen(path, "r");
-	char line[LINE_BYTES_MAX];
-	unsigned int number = 0;
-	int failures = 0;
-
-	if (!file) {
-		perror(path);
-		return 1;
-	}
-	while (fgets(line, sizeof(line), file)) {
-		bool same;
-
-		number++;
-		line[strcspn(line, "\n")] = '\0';
-		if (!run_line(&dialogue, line)) {
-			fprintf(stderr, "%s:%u: no such thing to do: %s\n", path, number, line);
-			failures++;
-			continue;
-		}
-		same = strcmp(line, dialogue.out) == 0;
-		if (print)
-			puts(dialogue.out);
-		else if (!same)
-			fprintf(stderr, "%s:%u: stands there: %s\n%s:%u: the model:    %s\n", path,
-				number, line, path, number, dialogue.out);
-		failures += !print && !same;
-	}
-	fclose(file);
-	return failures;
+	return false;
 }
 
 int main(int argc, char *argv[])
 {
-	bool print = argc > 1 && strcmp(argv[1], "--print") == 0;
-	int failures = 0;
+	struct bench bench = {.memory = NULL};
 
-	for (int i = 1 + print; i < argc; i++)
-		failures += replay(argv[i], print);
-	return failures == 0 && argc > 1 ? 0 : 1;
+	return dialogue_main(argc, argv, &bench.dialogue, run_line, &bench);
 }

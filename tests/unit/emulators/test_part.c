@@ -1,4 +1,5 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
+/* Facts of parts: erase blocks, protected ranges, and the description of itself for 5Ah. */
 #include <setjmp.h>
 #include <stdarg.h>
 #include <stddef.h>
@@ -6,6 +7,11 @@
 #include <cmocka.h>
 
 #include "model/part.h"
+#include "model/spi.h"
+#include "model/spi_nor.h"
+
+#define KIB 1024u
+#define MIB (1024u * 1024u)
 
 static void part_is_found_in_any_case_and_misspelt_one_has_a_nearest(void **state)
 {
@@ -70,6 +76,187 @@ static void there_is_no_block_behind_the_last_region(void **state)
 	assert_false(part_erase_block(&uneven, 49152, &block));
 }
 
+/* Protected ranges. */
+
+/* W25Q64: BP2 to BP0, TB, SEC, and CMP in the second register. */
+static const struct part_protection w25q64 = {
+	.kind = PROTECTION_RANGES,
+	.bits = {2, 3, 4},
+	.bit_count = 3,
+	.unit_bytes = 128 * KIB,
+	.bottom = {0, 0x20},
+	.sectors = {0, 0x40},
+	.complement = {1, 0x40},
+};
+
+/* N25Q128: BP3 is bit 6, TB bit 5. */
+static const struct part_protection n25q128 = {
+	.kind = PROTECTION_RANGES,
+	.bits = {2, 3, 4, 6},
+	.bit_count = 4,
+	.unit_bytes = 64 * KIB,
+	.bottom = {0, 0x20},
+};
+
+struct row {
+	uint8_t status[2];
+	uint32_t begin; /* the protected range */
+	uint32_t end;
+};
+
+/* The bytes on both sides of both ends. */
+static void assert_row(
+	const struct part_protection *protection, uint32_t size_bytes, const struct row *row)
+{
+	bool none = row->begin == row->end;
+
+	assert_int_equal(
+		protection_covers(protection, size_bytes, row->status, 0, size_bytes), !none);
+	if (none)
+		return;
+	assert_true(protection_covers(protection, size_bytes, row->status, row->begin, 1));
+	assert_true(protection_covers(protection, size_bytes, row->status, row->end - 1, 1));
+	if (row->begin > 0)
+		assert_false(
+			protection_covers(protection, size_bytes, row->status, row->begin - 1, 1));
+	if (row->end < size_bytes)
+		assert_false(protection_covers(protection, size_bytes, row->status, row->end, 1));
+}
+
+static void ranges_of_w25q64_are_those_of_its_table(void **state)
+{
+	static const struct row rows[] = {
+		{{0x00, 0}, 0, 0},
+		{{0x04, 0}, 8 * MIB - 128 * KIB, 8 * MIB},
+		{{0x14, 0}, 6 * MIB, 8 * MIB},
+		{{0x18, 0}, 4 * MIB, 8 * MIB},
+		{{0x1C, 0}, 0, 8 * MIB},
+		{{0x24, 0}, 0, 128 * KIB},
+		{{0x38, 0}, 0, 4 * MIB},
+		{{0x44, 0}, 8 * MIB - 4 * KIB, 8 * MIB},
+		{{0x54, 0}, 8 * MIB - 32 * KIB, 8 * MIB},
+		{{0x68, 0}, 0, 8 * KIB},
+		{{0x5C, 0}, 0, 8 * MIB},
+		{{0x00, 0x40}, 0, 8 * MIB},
+		{{0x04, 0x40}, 0, 8 * MIB - 128 * KIB},
+		{{0x24, 0x40}, 128 * KIB, 8 * MIB},
+		{{0x1C, 0x40}, 0, 0},
+	};
+
+	(void)state;
+	for (size_t i = 0; i < sizeof(rows) / sizeof(rows[0]); i++)
+		assert_row(&w25q64, 8 * MIB, &rows[i]);
+}
+
+static void ranges_of_n25q128_take_bits_that_are_apart(void **state)
+{
+	static const struct row rows[] = {
+		{{0x04, 0}, 16 * MIB - 64 * KIB, 16 * MIB},
+		{{0x40, 0}, 8 * MIB, 16 * MIB},
+		{{0x60, 0}, 0, 8 * MIB},
+		{{0x44, 0}, 0, 16 * MIB},
+		{{0x5C, 0}, 0, 16 * MIB},
+	};
+
+	(void)state;
+	for (size_t i = 0; i < sizeof(rows) / sizeof(rows[0]); i++)
+		assert_row(&n25q128, 16 * MIB, &rows[i]);
+}
+
+static void block_that_only_touches_the_range_is_protected(void **state)
+{
+	static const uint8_t status[2] = {0x04, 0};
+
+	(void)state;
+	assert_true(protection_covers(&w25q64, 8 * MIB, status, 0, 8 * MIB));
+	assert_true(protection_covers(&w25q64, 8 * MIB, status, 8 * MIB - 256 * KIB, 256 * KIB));
+	assert_false(protection_covers(&w25q64, 8 * MIB, status, 8 * MIB - 256 * KIB, 128 * KIB));
+}
+
+static void any_bit_protects_all_where_ranges_are_not_known(void **state)
+{
+	static const struct part_protection any = {
+		.kind = PROTECTION_ANY,
+		.bits = {2, 3, 4, 5},
+		.bit_count = 4,
+	};
+
+	(void)state;
+	for (uint8_t bit = 2; bit <= 5; bit++) {
+		uint8_t status[1] = {(uint8_t)(1u << bit)};
+
+		assert_true(protection_covers(&any, 8 * MIB, status, 0, 1));
+	}
+	assert_false(protection_covers(&any, 8 * MIB, (uint8_t[]){0xC3}, 0, 8 * MIB));
+}
+
+/* The description for 5Ah. */
+
+static uint32_t word_of(const struct part *part, uint32_t address)
+{
+	uint8_t bytes[4];
+
+	sfdp_read(part, address, bytes, sizeof(bytes));
+	return bytes[0] | (uint32_t)bytes[1] << 8 | (uint32_t)bytes[2] << 16 |
+	       (uint32_t)bytes[3] << 24;
+}
+
+static void header_leads_to_a_table_of_nine_words(void **state)
+{
+	const struct part *part = part_find("W25Q64FV");
+
+	(void)state;
+	assert_int_equal(word_of(part, 0), 0x50444653);  /* SFDP */
+	assert_int_equal(word_of(part, 4), 0xFF000100);  /* 1.0, one table */
+	assert_int_equal(word_of(part, 8), 0x09010000);  /* the basic one, 1.0, nine words */
+	assert_int_equal(word_of(part, 12), 0xFF000010); /* at 10h */
+}
+
+static void table_of_w25q64fv_says_what_the_part_is(void **state)
+{
+	const struct part *part = part_find("W25Q64FV");
+
+	(void)state;
+	assert_int_equal(word_of(part, 0x10), 0xFF8020E5); /* 4 KiB erases by 20h, three bytes */
+	assert_int_equal(word_of(part, 0x14), (8u << 23) - 1);
+	assert_int_equal(word_of(part, 0x2C), 0x520F200C); /* 4 and 32 KiB */
+	assert_int_equal(word_of(part, 0x30), 0x0000D810); /* 64 KiB */
+}
+
+static void bytes_behind_the_table_are_not_programmed(void **state)
+{
+	(void)state;
+	assert_int_equal(word_of(part_find("W25Q64FV"), 0x34), 0xFFFFFFFF);
+}
+
+static void part_above_16_mib_says_that_it_takes_four_bytes(void **state)
+{
+	(void)state;
+	assert_int_equal(word_of(part_find("W25Q256JV"), 0x10) >> 17 & 3, 1);
+	assert_int_equal(word_of(part_find("W25Q256JV"), 0x14), (32u << 23) - 1);
+}
+
+static void table_agrees_with_every_part_that_has_one(void **state)
+{
+	(void)state;
+	for (size_t i = 0; i < part_table_count; i++) {
+		const struct part *part = &part_table[i];
+
+		if (!part->spi || !(part->spi->features & SPI_HAS_SFDP))
+			continue;
+		assert_int_equal(word_of(part, 0x14), part->size_bytes * 8u - 1);
+		for (uint32_t type = 0; type < 4; type++) {
+			uint32_t pair = word_of(part, 0x2C + 2 * type) & 0xFFFF;
+			const struct part_erase *erase = part_erase_find(part, pair >> 8 & 0xFF);
+
+			if (pair == 0)
+				continue;
+			assert_non_null(erase);
+			assert_int_equal(erase->size_bytes, 1u << (pair & 0xFF));
+		}
+	}
+}
+
 int main(void)
 {
 	const struct CMUnitTest tests[] = {
@@ -77,6 +264,15 @@ int main(void)
 		cmocka_unit_test(corners_of_every_part_are_in_order),
 		cmocka_unit_test(block_is_the_one_that_holds_the_address),
 		cmocka_unit_test(there_is_no_block_behind_the_last_region),
+		cmocka_unit_test(ranges_of_w25q64_are_those_of_its_table),
+		cmocka_unit_test(ranges_of_n25q128_take_bits_that_are_apart),
+		cmocka_unit_test(block_that_only_touches_the_range_is_protected),
+		cmocka_unit_test(any_bit_protects_all_where_ranges_are_not_known),
+		cmocka_unit_test(header_leads_to_a_table_of_nine_words),
+		cmocka_unit_test(table_of_w25q64fv_says_what_the_part_is),
+		cmocka_unit_test(bytes_behind_the_table_are_not_programmed),
+		cmocka_unit_test(part_above_16_mib_says_that_it_takes_four_bytes),
+		cmocka_unit_test(table_agrees_with_every_part_that_has_one),
 	};
 
 	return cmocka_run_group_tests(tests, NULL, NULL);

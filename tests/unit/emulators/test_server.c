@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
 /*
- * serprog-emu as it ships, over a real socket: its start, its clients, its end. Its path is the
- * first argument.
+ * serprog-emu as it ships, over a real socket: its start, its clients, its replies, its end. Its
+ * path is the first argument. Its part and the effects of a link are in served/.
  */
 #include <signal.h>
 #include <stdio.h>
@@ -253,6 +253,98 @@ static void bad_usage_exits_2_and_questions_0(void **state)
 	assert_int_equal(exit_status_of(served->program, list), 0);
 }
 
+/* The moments at which replies leave. */
+
+#define WREN "\x13\x01\x00\x00\x00\x00\x00\x06"
+#define WREN_BYTES 8
+
+/* Sends requests in one write; returns the number of bytes that the first read gets. */
+static ssize_t first_replies_of(
+	struct served *served, const char *const *extra, const char *requests, size_t len)
+{
+	uint8_t replies[64];
+	ssize_t got;
+
+	served_start(served, extra);
+	assert_int_equal(send(served->fd, requests, len, 0), len);
+	got = recv(served->fd, replies, sizeof(replies), 0);
+	assert_true(got > 0);
+	return got;
+}
+
+static void replies_to_requests_that_came_together_leave_together(void **state)
+{
+	static const char *const extra[] = {NULL};
+	struct served *served = *state;
+
+	assert_int_equal(first_replies_of(served, extra, WREN WREN, 2 * WREN_BYTES), 2);
+	served_end(served);
+}
+
+/* Only the second request takes 0.3 s on the line. */
+static void replies_leave_one_by_one_where_a_request_takes_time(void **state)
+{
+	static const char *const extra[] = {"--link", "baud=300", NULL};
+	struct served *served = *state;
+
+	assert_int_equal(first_replies_of(served, extra, WREN WREN, 2 * WREN_BYTES), 1);
+	served_end(served);
+}
+
+static void last_reply_before_a_bound_reaches_its_host(void **state)
+{
+	static const char *const extra[] = {"--records-max", "2", NULL};
+	struct served *served = *state;
+	uint8_t reply[2];
+
+	assert_int_equal(first_replies_of(served, extra, WREN WREN, 2 * WREN_BYTES), 1);
+	assert_int_equal(recv(served->fd, reply, 2, 0), 0);
+	assert_int_equal(served_wait_for_exit(served), 0);
+}
+
+/* Returns the events of three NOPs, and the answer to each. */
+static char *events_of_three_nops(struct served *served, const char *const *extra, uint8_t *replies)
+{
+	served_start(served, extra);
+	for (size_t i = 0; i < 3; i++)
+		served_ask(served, "\x00", 1, replies + i, 1);
+	return served_end_with_events(served);
+}
+
+static void same_requests_on_a_scripted_clock_leave_the_same_events(void **state)
+{
+	static const char *const extra[] = {"--clock", "scripted:5000", "--seed", "3", "--link",
+		"baud=115200,usb-frame-us=1000", "--fault", "nak@p=0.3", "--fault",
+		"delay:700000@p=0.5", NULL};
+	uint8_t first[3];
+	uint8_t second[3];
+	char *events = events_of_three_nops(*state, extra, first);
+	char *again = events_of_three_nops(*state, extra, second);
+
+	assert_memory_equal(first, second, 3);
+	assert_string_equal(events, again);
+	assert_int_equal(count_of(events, "\"clock\":\"scripted\",\"clock_step_ns\":5000,"), 1);
+	free(events);
+	free(again);
+}
+
+static void request_that_ends_the_link_is_not_answered(void **state)
+{
+	static const char *const extra[] = {"--fault", "hang-up@1", NULL};
+	struct served *served = *state;
+	uint8_t reply[1];
+	char *events;
+
+	served_start(served, extra);
+	assert_int_equal(send(served->fd, "\x00", 1, 0), 1);
+	assert_true(recv(served->fd, reply, 1, 0) <= 0);
+	assert_int_equal(served_wait_for_exit(served), 0);
+	events = file_text(served->events);
+	assert_int_equal(count_of(events, "\"ev\":\"serprog\""), 0);
+	assert_int_equal(count_of(events, "\"kind\":\"hang-up\""), 1);
+	free(events);
+}
+
 int main(int argc, char *argv[])
 {
 	void *program = served_program(argc, argv);
@@ -266,6 +358,11 @@ int main(int argc, char *argv[])
 		WITH_SERVED(second_host_waits_its_turn_unless_so_told),
 		WITH_SERVED(signal_in_the_middle_of_a_transfer_ends_it_cleanly),
 		WITH_SERVED(bad_usage_exits_2_and_questions_0),
+		WITH_SERVED(replies_to_requests_that_came_together_leave_together),
+		WITH_SERVED(replies_leave_one_by_one_where_a_request_takes_time),
+		WITH_SERVED(last_reply_before_a_bound_reaches_its_host),
+		WITH_SERVED(same_requests_on_a_scripted_clock_leave_the_same_events),
+		WITH_SERVED(request_that_ends_the_link_is_not_answered),
 	};
 
 	return cmocka_run_group_tests(tests, NULL, NULL);

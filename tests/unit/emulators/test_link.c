@@ -1,0 +1,616 @@
+/* SPDX-License-Identifier: GPL-2.0-or-later */
+/*
+ * A link and its client. The stop signal is always pending, so a link that would sleep returns
+ * instead: each call shows where it would sleep.
+ */
+#include <netinet/in.h>
+#include <netinet/tcp.h>
+#include <poll.h>
+#include <setjmp.h>
+#include <stdarg.h>
+#include <stddef.h>
+#include <stdint.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/socket.h>
+#include <sys/wait.h>
+#include <time.h>
+#include <unistd.h>
+#include <cmocka.h>
+
+#include "serprog/link.h"
+
+static const struct serprog_limits limits = {.write_len_max = 16, .read_len_max = 16};
+
+struct fixture {
+	struct link link;
+	struct clock clock;
+	int host_fd;
+	int stop_fds[2];
+	struct faults faults;
+	struct events events;
+	uint8_t buffer[128];
+	struct serprog_request request;
+	uint64_t born_ns;
+};
+
+static int set_up(void **state)
+{
+	struct fixture *fixture = calloc(1, sizeof(*fixture));
+	int fds[2];
+
+	assert_int_equal(socketpair(AF_UNIX, SOCK_STREAM | SOCK_NONBLOCK, 0, fds), 0);
+	assert_int_equal(pipe(fixture->stop_fds), 0);
+	assert_int_equal(write(fixture->stop_fds[1], "", 1), 1);
+	assert_int_equal(clock_init(&fixture->clock, CLOCK_SOURCE_MONOTONIC), 0);
+	fixture->host_fd = fds[0];
+	fixture->born_ns = clock_now_ns(&fixture->clock);
+	faults_init(&fixture->faults, 1);
+	assert_int_equal(events_init(&fixture->events, 1), 0);
+	assert_true(link_buffer_bytes(&limits) <= sizeof(fixture->buffer));
+	fixture->link = (struct link){
+		.fd = fds[1],
+		.signal_fd = fixture->stop_fds[0],
+		.clock = &fixture->clock,
+		.limits = &limits,
+		.faults = &fixture->faults,
+		.events = &fixture->events,
+		.buffer = fixture->buffer,
+		.empty_ns = fixture->born_ns,
+	};
+	link_init(&fixture->link);
+	*state = fixture;
+	return 0;
+}
+
+static int tear_down(void **state)
+{
+	struct fixture *fixture = *state;
+
+	link_deinit(&fixture->link);
+	events_deinit(&fixture->events);
+	close(fixture->host_fd);
+	close(fixture->stop_fds[0]);
+	close(fixture->stop_fds[1]);
+	free(fixture);
+	return 0;
+}
+
+#define WITH_LINK(test) cmocka_unit_test_setup_teardown(test, set_up, tear_down)
+
+static void host_sends(const struct fixture *fixture, const char *bytes, size_t len)
+{
+	assert_int_equal(write(fixture->host_fd, bytes, len), len);
+}
+
+/* Returns the length of what the client has received so far, up to 128 bytes; -1 for nothing. */
+static ssize_t host_gets(const struct fixture *fixture, char *bytes)
+{
+	return read(fixture->host_fd, bytes, 128);
+}
+
+static enum link_status next(struct fixture *fixture)
+{
+	return link_next(&fixture->link, &fixture->request);
+}
+
+/* The moments at which requests count as received, and faults of received bytes. */
+
+static void request_already_here_is_not_claimed_to_have_come_later(void **state)
+{
+	struct fixture *fixture = *state;
+
+	host_sends(fixture, "\x00", 1);
+	assert_int_equal(next(fixture), LINK_REQUEST);
+	assert_int_equal(fixture->link.empty_ns, fixture->born_ns);
+	assert_true(fixture->link.read_ns > fixture->born_ns);
+}
+
+static void request_after_an_empty_read_came_after_it(void **state)
+{
+	struct fixture *fixture = *state;
+	uint64_t empty_ns;
+
+	assert_int_equal(next(fixture), LINK_STOPPED);
+	empty_ns = fixture->link.empty_ns;
+	assert_true(empty_ns > fixture->born_ns);
+	host_sends(fixture, "\x00", 1);
+	assert_int_equal(next(fixture), LINK_REQUEST);
+	assert_int_equal(fixture->link.empty_ns, empty_ns);
+	assert_true(fixture->link.read_ns >= empty_ns);
+}
+
+static void request_after_a_read_that_left_nothing_came_after_it_began(void **state)
+{
+	struct fixture *fixture = *state;
+	uint64_t before_read_ns;
+	uint64_t read_ns;
+
+	host_sends(fixture, "\x00", 1);
+	before_read_ns = clock_now_ns(&fixture->clock);
+	assert_int_equal(next(fixture), LINK_REQUEST);
+	read_ns = fixture->link.read_ns;
+	host_sends(fixture, "\x10", 1);
+	assert_int_equal(next(fixture), LINK_REQUEST);
+	assert_true(fixture->link.empty_ns >= before_read_ns);
+	assert_true(fixture->link.empty_ns <= read_ns);
+}
+
+static void split_request_counts_as_come_with_its_last_byte(void **state)
+{
+	static const char bytes[] = {0x13, 2, 0, 0, 0, 0, 0, 0x11, 0x22};
+	struct fixture *fixture = *state;
+	uint64_t before_last_ns = 0;
+
+	for (size_t i = 0; i < sizeof(bytes); i++) {
+		before_last_ns = clock_now_ns(&fixture->clock);
+		assert_int_equal(next(fixture), LINK_STOPPED);
+		host_sends(fixture, bytes + i, 1);
+	}
+	assert_int_equal(next(fixture), LINK_REQUEST);
+	assert_true(fixture->link.empty_ns >= before_last_ns);
+	assert_int_equal(fixture->request.write_len, 2);
+	assert_int_equal(fixture->request.data[1], 0x22);
+}
+
+static void requests_sent_together_share_one_interval(void **state)
+{
+	struct fixture *fixture = *state;
+	uint64_t empty_ns;
+	uint64_t read_ns;
+
+	host_sends(fixture, "\x00\x10", 2);
+	assert_int_equal(next(fixture), LINK_REQUEST);
+	empty_ns = fixture->link.empty_ns;
+	read_ns = fixture->link.read_ns;
+	assert_int_equal(next(fixture), LINK_REQUEST);
+	assert_int_equal(fixture->request.op, 0x10);
+	assert_int_equal(fixture->link.empty_ns, empty_ns);
+	assert_int_equal(fixture->link.read_ns, read_ns);
+}
+
+static void oversized_request_is_dropped_and_the_next_understood(void **state)
+{
+	static const char head[] = {0x13, 100, 0, 0, 0, 0, 0};
+	struct fixture *fixture = *state;
+	char body[100];
+
+	memset(body, 0x02, sizeof(body));
+	host_sends(fixture, head, sizeof(head));
+	assert_int_equal(next(fixture), LINK_REQUEST);
+	assert_true(fixture->request.oversized);
+	host_sends(fixture, body, sizeof(body));
+	host_sends(fixture, "\x10", 1);
+	assert_int_equal(next(fixture), LINK_REQUEST);
+	assert_int_equal(fixture->request.op, 0x10);
+}
+
+static void host_that_left_closes_the_link(void **state)
+{
+	struct fixture *fixture = *state;
+
+	host_sends(fixture, "\x13", 1);
+	shutdown(fixture->host_fd, SHUT_RDWR);
+	assert_int_equal(next(fixture), LINK_CLOSED);
+}
+
+static void request_ahead_is_seen_once_it_is_all_here(void **state)
+{
+	struct fixture *fixture = *state;
+	struct serprog_request ahead;
+
+	host_sends(fixture, "\x00\x13\x01\x00\x00\x01\x00\x00", 8);
+	assert_int_equal(next(fixture), LINK_REQUEST);
+	assert_false(link_peek(&fixture->link, &ahead));
+	assert_int_equal(next(fixture), LINK_STOPPED);
+	host_sends(fixture, "\x05\x10", 2);
+	assert_int_equal(next(fixture), LINK_REQUEST);
+	assert_int_equal(fixture->request.op, 0x13);
+	assert_true(link_peek(&fixture->link, &ahead));
+	assert_int_equal(ahead.op, 0x10);
+	assert_int_equal(next(fixture), LINK_REQUEST);
+	assert_int_equal(fixture->request.op, 0x10);
+	assert_false(link_peek(&fixture->link, &ahead));
+}
+
+/* The request fills the buffer: no byte of it may be lost or overwritten. */
+static void duplicated_bytes_of_the_longest_request_all_come_in(void **state)
+{
+	static const char bytes[7 + 16] = {0x13, 16, 0, 0, 0, 0, 0, 1, 2, 3, 4, 5, 6, 7, 8};
+	struct fixture *fixture = *state;
+
+	assert_int_equal(faults_add(&fixture->faults, "duplicate@in:23"), 0);
+	host_sends(fixture, bytes, sizeof(bytes));
+	assert_int_equal(next(fixture), LINK_REQUEST);
+	assert_memory_equal(fixture->request.data, bytes + 7, 16);
+	assert_int_equal(next(fixture), LINK_REQUEST); /* the extra byte 00h is a NOP */
+	assert_int_equal(fixture->request.op, 0x00);
+	assert_int_equal(fixture->events.count, 1);
+	assert_int_equal(events_at(&fixture->events, 0)->kind, EVENT_FAULT);
+	assert_int_equal(events_at(&fixture->events, 0)->fault_nth, 23);
+}
+
+static void dropped_byte_is_not_taken_for_the_end(void **state)
+{
+	struct fixture *fixture = *state;
+
+	assert_int_equal(faults_add(&fixture->faults, "drop@in:1"), 0);
+	host_sends(fixture, "\x00", 1);
+	assert_int_equal(next(fixture), LINK_STOPPED);
+	host_sends(fixture, "\x10", 1);
+	assert_int_equal(next(fixture), LINK_REQUEST);
+	assert_int_equal(fixture->request.op, 0x10);
+}
+
+/* The moments at which replies leave, and at which waits end. */
+
+static void hold(struct fixture *fixture, const char *bytes, size_t len)
+{
+	uint64_t sent_ns;
+
+	assert_true(link_hold(&fixture->link, (const uint8_t *)bytes, len, &sent_ns));
+}
+
+static void reply_is_stamped_before_it_leaves(void **state)
+{
+	struct fixture *fixture = *state;
+	uint64_t before_ns = clock_now_ns(&fixture->clock);
+	uint64_t sent_ns;
+	char got[2];
+
+	assert_int_equal(
+		link_send(&fixture->link, (const uint8_t *)"\x15\x06", 2, &sent_ns), LINK_REQUEST);
+	assert_true(sent_ns >= before_ns);
+	assert_true(sent_ns <= clock_now_ns(&fixture->clock));
+	assert_int_equal(read(fixture->host_fd, got, 2), 2);
+	assert_memory_equal(got, "\x15\x06", 2);
+}
+
+static void held_reply_leaves_with_the_next(void **state)
+{
+	struct fixture *fixture = *state;
+	uint64_t before_ns = clock_now_ns(&fixture->clock);
+	uint64_t held_ns;
+	uint64_t sent_ns;
+	char got[128];
+
+	assert_true(link_hold(&fixture->link, (const uint8_t *)"\x15", 1, &held_ns));
+	assert_true(held_ns >= before_ns);
+	assert_int_equal(host_gets(fixture, got), -1);
+	assert_int_equal(
+		link_send(&fixture->link, (const uint8_t *)"\x06\x02", 2, &sent_ns), LINK_REQUEST);
+	assert_true(sent_ns >= held_ns);
+	assert_int_equal(host_gets(fixture, got), 3);
+	assert_memory_equal(got, "\x15\x06\x02", 3);
+}
+
+static void held_reply_leaves_before_a_sleep(void **state)
+{
+	struct fixture *fixture = *state;
+	char got[128];
+
+	hold(fixture, "\x06", 1);
+	assert_int_equal(next(fixture), LINK_STOPPED);
+	assert_int_equal(host_gets(fixture, got), 1);
+}
+
+static void held_reply_leaves_before_a_read(void **state)
+{
+	struct fixture *fixture = *state;
+	char got[128];
+
+	hold(fixture, "\x06", 1);
+	host_sends(fixture, "\x00", 1);
+	assert_int_equal(next(fixture), LINK_REQUEST);
+	assert_int_equal(host_gets(fixture, got), 1);
+}
+
+static void held_reply_leaves_before_time_passes(void **state)
+{
+	struct fixture *fixture = *state;
+	char got[128];
+
+	hold(fixture, "\x06", 1);
+	assert_int_equal(link_wait_until(&fixture->link, fixture->born_ns), LINK_REQUEST);
+	assert_int_equal(host_gets(fixture, got), -1);
+	assert_int_equal(link_wait_until(&fixture->link, FAULT_FOR_EVER), LINK_STOPPED);
+	assert_int_equal(host_gets(fixture, got), 1);
+}
+
+static void reply_that_has_no_room_is_sent_behind_those_held(void **state)
+{
+	static const char replies[LINK_HELD_BYTES_MAX] = {1, 2, 3};
+	struct fixture *fixture = *state;
+	uint64_t sent_ns;
+	char got[128];
+
+	hold(fixture, replies, LINK_HELD_BYTES_MAX - 1);
+	assert_false(link_hold(&fixture->link, (const uint8_t *)"\x06\x02", 2, &sent_ns));
+	assert_int_equal(host_gets(fixture, got), -1);
+	assert_int_equal(
+		link_send(&fixture->link, (const uint8_t *)"\x06\x02", 2, &sent_ns), LINK_REQUEST);
+	assert_int_equal(host_gets(fixture, got), LINK_HELD_BYTES_MAX + 1);
+	assert_memory_equal(got, replies, LINK_HELD_BYTES_MAX - 1);
+	assert_memory_equal(got + LINK_HELD_BYTES_MAX - 1, "\x06\x02", 2);
+}
+
+static void wait_for_ever_ends_with_a_signal(void **state)
+{
+	struct fixture *fixture = *state;
+
+	assert_int_equal(link_wait_until(&fixture->link, FAULT_FOR_EVER), LINK_STOPPED);
+}
+
+static void wait_for_a_moment_gone_by_is_none(void **state)
+{
+	struct fixture *fixture = *state;
+
+	assert_int_equal(link_wait_until(&fixture->link, fixture->born_ns), LINK_REQUEST);
+}
+
+static void wait_on_a_scripted_clock_ends_at_its_moment(void **state)
+{
+	struct fixture *fixture = *state;
+	uint64_t until_ns = CLOCK_SCRIPTED_START_NS + UINT64_C(3600000000000);
+
+	clock_init_scripted(&fixture->clock, 1000);
+	assert_int_equal(link_wait_until(&fixture->link, until_ns), LINK_REQUEST);
+	assert_int_equal(clock_now_ns(&fixture->clock), until_ns);
+}
+
+/* A client that sends the opcode of a transfer alone, and a link that saves reads. */
+
+/* Replaces the socket pair by a TCP connection, which can count the bytes that wake a reader. */
+static void connect_by_tcp(struct fixture *fixture)
+{
+	struct sockaddr_in address = {
+		.sin_family = AF_INET, .sin_addr.s_addr = htonl(INADDR_LOOPBACK)};
+	socklen_t len = sizeof(address);
+	int on = 1;
+	int listener = socket(AF_INET, SOCK_STREAM, 0);
+
+	assert_true(listener >= 0);
+	close(fixture->link.fd);
+	close(fixture->host_fd);
+	assert_int_equal(bind(listener, (const struct sockaddr *)&address, len), 0);
+	assert_int_equal(listen(listener, 1), 0);
+	assert_int_equal(getsockname(listener, (struct sockaddr *)&address, &len), 0);
+	fixture->host_fd = socket(AF_INET, SOCK_STREAM, 0);
+	assert_int_equal(connect(fixture->host_fd, (const struct sockaddr *)&address, len), 0);
+	setsockopt(fixture->host_fd, IPPROTO_TCP, TCP_NODELAY, &on, sizeof(on));
+	fixture->link.fd = accept4(listener, NULL, NULL, SOCK_NONBLOCK);
+	assert_true(fixture->link.fd >= 0);
+	close(listener);
+}
+
+static void let_it_sleep(const struct fixture *fixture)
+{
+	char byte;
+
+	assert_int_equal(read(fixture->stop_fds[0], &byte, 1), 1);
+}
+
+static bool would_wake(const struct fixture *fixture)
+{
+	struct pollfd fds = {.fd = fixture->link.fd, .events = POLLIN};
+
+	return poll(&fds, 1, 0) == 1;
+}
+
+#define TRANSFER "\x01\x00\x00\x01\x00\x00\x05"
+#define TRANSFER_BYTES 7
+
+/* Sends a request as a client so slow that its first byte is read alone. */
+static void send_in_pieces(const struct fixture *fixture)
+{
+	const struct timespec pause = {.tv_nsec = 30000000};
+
+	if (fork() > 0)
+		return;
+	host_sends(fixture, "\x13", 1);
+	nanosleep(&pause, NULL);
+	host_sends(fixture, TRANSFER, TRANSFER_BYTES);
+	_exit(0);
+}
+
+/* Serves requests in pieces until the link knows of them; the next call sleeps. */
+static void serve_in_pieces(struct fixture *fixture)
+{
+	connect_by_tcp(fixture);
+	link_init(&fixture->link);
+	fixture->link.patience.wake_suffices = true;
+	let_it_sleep(fixture);
+	host_sends(fixture, "\x13" TRANSFER, 1 + TRANSFER_BYTES);
+	assert_int_equal(next(fixture), LINK_REQUEST);
+	while (!fixture->link.patience.piecewise) {
+		send_in_pieces(fixture);
+		assert_int_equal(next(fixture), LINK_REQUEST);
+		wait(NULL);
+	}
+	assert_int_equal(write(fixture->stop_fds[1], "", 1), 1);
+	assert_int_equal(next(fixture), LINK_STOPPED);
+	let_it_sleep(fixture);
+}
+
+static void read_that_would_find_nothing_is_left_out_after_a_transfer(void **state)
+{
+	struct fixture *fixture = *state;
+	uint64_t read_ns;
+
+	fixture->link.patience.wake_suffices = true;
+	host_sends(fixture, "\x13" TRANSFER, 1 + TRANSFER_BYTES);
+	assert_int_equal(next(fixture), LINK_REQUEST);
+	read_ns = fixture->link.read_ns;
+	assert_int_equal(next(fixture), LINK_STOPPED);
+	assert_true(fixture->link.empty_ns <= read_ns);
+	let_it_sleep(fixture);
+	host_sends(fixture, "\x13" TRANSFER, 1 + TRANSFER_BYTES);
+	assert_int_equal(next(fixture), LINK_REQUEST);
+	assert_true(fixture->link.empty_ns <= read_ns);
+	assert_false(fixture->link.patience.held_up);
+}
+
+static void read_is_tried_first_where_its_moment_counts(void **state)
+{
+	struct fixture *fixture = *state;
+	uint64_t read_ns;
+
+	host_sends(fixture, "\x13" TRANSFER, 1 + TRANSFER_BYTES);
+	assert_int_equal(next(fixture), LINK_REQUEST);
+	read_ns = fixture->link.read_ns;
+	assert_int_equal(next(fixture), LINK_STOPPED);
+	assert_true(fixture->link.empty_ns >= read_ns);
+}
+
+static void opcode_by_itself_wakes_nobody_after_some_like_it(void **state)
+{
+	struct fixture *fixture = *state;
+
+	serve_in_pieces(fixture);
+	host_sends(fixture, "\x13", 1);
+	assert_false(would_wake(fixture));
+	host_sends(fixture, TRANSFER, TRANSFER_BYTES);
+	assert_true(would_wake(fixture));
+	assert_int_equal(next(fixture), LINK_REQUEST);
+	assert_int_equal(fixture->request.op, 0x13);
+	assert_false(fixture->link.patience.held_up);
+}
+
+static void request_of_a_byte_is_served_and_known_to_have_waited(void **state)
+{
+	struct fixture *fixture = *state;
+
+	serve_in_pieces(fixture);
+	host_sends(fixture, "\x00", 1);
+	assert_int_equal(next(fixture), LINK_REQUEST);
+	assert_int_equal(fixture->request.op, 0x00);
+	assert_true(fixture->link.patience.held_up);
+}
+
+static void request_of_a_byte_that_others_follow_may_have_waited(void **state)
+{
+	struct fixture *fixture = *state;
+
+	serve_in_pieces(fixture);
+	host_sends(fixture, "\x00", 1);
+	host_sends(fixture, "\x10", 1);
+	assert_int_equal(next(fixture), LINK_REQUEST);
+	assert_true(fixture->link.patience.held_up);
+}
+
+static void rest_of_a_transfer_is_waited_for_past_all_patience(void **state)
+{
+	struct fixture *fixture = *state;
+
+	serve_in_pieces(fixture);
+	send_in_pieces(fixture);
+	assert_int_equal(next(fixture), LINK_REQUEST);
+	assert_int_equal(fixture->request.op, 0x13);
+	assert_false(fixture->link.patience.held_up);
+	wait(NULL);
+}
+
+/* When a socket is closed with unread bytes in it, the kernel resets the connection. */
+static void host_keeps_its_reply_where_the_link_ends_after_it(void **state)
+{
+	struct fixture *fixture = *state;
+	uint64_t sent_ns;
+	char got[128];
+
+	serve_in_pieces(fixture);
+	host_sends(fixture, "\x13", 1);
+	host_sends(fixture, TRANSFER, TRANSFER_BYTES);
+	assert_int_equal(next(fixture), LINK_REQUEST);
+	assert_int_equal(fixture->link.patience.left_bytes, 1 + TRANSFER_BYTES);
+	assert_int_equal(
+		link_send(&fixture->link, (const uint8_t *)"\x06\x02", 2, &sent_ns), LINK_REQUEST);
+	link_deinit(&fixture->link);
+	assert_int_equal(host_gets(fixture, got), 2);
+	assert_int_equal(host_gets(fixture, got), 0);
+}
+
+static void link_that_knows_no_patience_is_served_without(void **state)
+{
+	struct fixture *fixture = *state;
+	int fds[2];
+
+	assert_int_equal(pipe(fds), 0); /* a pipe has no socket options */
+	close(fixture->link.fd);
+	fixture->link.fd = fds[0];
+	link_init(&fixture->link);
+	fixture->link.patience.wake_suffices = true;
+	fixture->link.patience.piecewise = true;
+	fixture->link.patience.follows_transfer = true;
+	let_it_sleep(fixture);
+	assert_int_equal(write(fds[1], "\x00", 1), 1);
+	assert_int_equal(next(fixture), LINK_REQUEST);
+	assert_false(fixture->link.patience.piecewise);
+	assert_false(fixture->link.patience.held_up);
+	close(fds[1]);
+}
+
+static void host_that_left_is_noticed_behind_what_was_left(void **state)
+{
+	struct fixture *fixture = *state;
+
+	serve_in_pieces(fixture);
+	host_sends(fixture, "\x13", 1);
+	host_sends(fixture, TRANSFER, TRANSFER_BYTES);
+	assert_int_equal(next(fixture), LINK_REQUEST);
+	assert_int_equal(fixture->link.patience.left_bytes, 1 + TRANSFER_BYTES);
+	shutdown(fixture->host_fd, SHUT_WR);
+	assert_int_equal(next(fixture), LINK_CLOSED);
+}
+
+static void bytes_that_were_left_are_taken_once(void **state)
+{
+	struct fixture *fixture = *state;
+
+	serve_in_pieces(fixture);
+	host_sends(fixture, "\x13", 1);
+	host_sends(fixture, TRANSFER "\x13\x02", TRANSFER_BYTES + 2);
+	assert_int_equal(next(fixture), LINK_REQUEST);
+	assert_int_equal(fixture->link.patience.left_bytes, 1 + TRANSFER_BYTES + 2);
+	host_sends(fixture, "\x00\x00\x00\x00\x00\x01\x02", 7);
+	assert_int_equal(next(fixture), LINK_REQUEST);
+	assert_int_equal(fixture->link.patience.left_bytes, 0);
+	assert_int_equal(fixture->request.write_len, 2);
+	assert_memory_equal(fixture->request.data, "\x01\x02", 2);
+}
+
+int main(void)
+{
+	const struct CMUnitTest tests[] = {
+		WITH_LINK(request_already_here_is_not_claimed_to_have_come_later),
+		WITH_LINK(request_after_an_empty_read_came_after_it),
+		WITH_LINK(request_after_a_read_that_left_nothing_came_after_it_began),
+		WITH_LINK(split_request_counts_as_come_with_its_last_byte),
+		WITH_LINK(requests_sent_together_share_one_interval),
+		WITH_LINK(oversized_request_is_dropped_and_the_next_understood),
+		WITH_LINK(host_that_left_closes_the_link),
+		WITH_LINK(request_ahead_is_seen_once_it_is_all_here),
+		WITH_LINK(duplicated_bytes_of_the_longest_request_all_come_in),
+		WITH_LINK(dropped_byte_is_not_taken_for_the_end),
+		WITH_LINK(reply_is_stamped_before_it_leaves),
+		WITH_LINK(held_reply_leaves_with_the_next),
+		WITH_LINK(held_reply_leaves_before_a_sleep),
+		WITH_LINK(held_reply_leaves_before_a_read),
+		WITH_LINK(held_reply_leaves_before_time_passes),
+		WITH_LINK(reply_that_has_no_room_is_sent_behind_those_held),
+		WITH_LINK(wait_for_ever_ends_with_a_signal),
+		WITH_LINK(wait_for_a_moment_gone_by_is_none),
+		WITH_LINK(wait_on_a_scripted_clock_ends_at_its_moment),
+		WITH_LINK(read_that_would_find_nothing_is_left_out_after_a_transfer),
+		WITH_LINK(read_is_tried_first_where_its_moment_counts),
+		WITH_LINK(opcode_by_itself_wakes_nobody_after_some_like_it),
+		WITH_LINK(request_of_a_byte_is_served_and_known_to_have_waited),
+		WITH_LINK(request_of_a_byte_that_others_follow_may_have_waited),
+		WITH_LINK(rest_of_a_transfer_is_waited_for_past_all_patience),
+		WITH_LINK(host_keeps_its_reply_where_the_link_ends_after_it),
+		WITH_LINK(link_that_knows_no_patience_is_served_without),
+		WITH_LINK(host_that_left_is_noticed_behind_what_was_left),
+		WITH_LINK(bytes_that_were_left_are_taken_once),
+	};
+
+	return cmocka_run_group_tests(tests, NULL, NULL);
+}

@@ -1,0 +1,161 @@
+/* SPDX-License-Identifier: GPL-2.0-or-later */
+/*
+ * Dialogues (dialogue.h) with serprog-emu as it ships, over a real socket: served/SUBJECT.txt. Its
+ * path is the first argument.
+ *
+ *     server OPTION...        a new server, for W25Q128JV unless told otherwise, and a client of
+ * it; IMAGE is a file that `image` reads BYTE... rN              the client sends these bytes, and
+ * gets N spi BYTE... rN          the same for a transfer; the answer without its ACK poll the
+ * client reads the status until the part is ready connect                 it leaves, and comes
+ * again end                     it leaves; the server's exit code count TEXT              how often
+ * the events have that text image N                 the first N bytes of that file
+ */
+#include <signal.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "dialogue.h"
+#include "served.h"
+
+#define REPLY_BYTES_MAX (1 + 0x10000)
+
+struct session {
+	struct dialogue dialogue;
+	void *program;
+	struct served *served; /* NULL before the first */
+	char *events;          /* NULL until a server ended */
+};
+
+/* Leaves no process and no file of the server before. */
+static void forget(struct session *session)
+{
+	void *state = session->served;
+
+	if (state)
+		served_tear_down(&state);
+	session->served = NULL;
+	free(session->events);
+	session->events = NULL;
+}
+
+static bool run_server(struct session *session)
+{
+	const char *extra[SERVED_ARGS_MAX] = {NULL};
+	void *state = session->program;
+	size_t count = 0;
+
+	forget(session);
+	served_set_up(&state);
+	session->served = state;
+	for (char *word = next_word(); word; word = next_word())
+		extra[count++] = strcmp(word, "IMAGE") == 0 ? session->served->image : word;
+	served_start(session->served, extra);
+	return true;
+}
+
+static bool run_spi(struct session *session)
+{
+	struct transfer transfer;
+	uint8_t reply[256];
+
+	take_transfer(&transfer);
+	served_spi(session->served, transfer.bytes, (uint8_t)transfer.len, reply,
+		(uint8_t)transfer.reply_len);
+	put_bytes(&session->dialogue, reply, transfer.reply_len);
+	return true;
+}
+
+static bool run_poll(struct session *session)
+{
+	served_wait_until_ready(session->served);
+	return true;
+}
+
+static bool run_connect(struct session *session)
+{
+	served_disconnect(session->served);
+	served_connect(session->served);
+	return true;
+}
+
+static bool run_end(struct session *session)
+{
+	served_disconnect(session->served);
+	put(&session->dialogue, "%d", served_wait_for_exit(session->served));
+	session->events = file_text(session->served->events);
+	return true;
+}
+
+static bool run_count(struct session *session)
+{
+	char *text = strtok(NULL, "");
+
+	if (!text || !session->events)
+		return false;
+	put(&session->dialogue, "%zu", count_of(session->events, text));
+	return true;
+}
+
+static bool run_image(struct session *session)
+{
+	uint64_t len;
+	char *image;
+
+	if (!take_number(&len))
+		return false;
+	image = file_text(session->served->image);
+	put_bytes(&session->dialogue, (const uint8_t *)image, len);
+	free(image);
+	return true;
+}
+
+static const struct {
+	const char *name;
+	bool (*run)(struct session *session);
+} verbs[] = {
+	{"server", run_server},
+	{"spi", run_spi},
+	{"poll", run_poll},
+	{"connect", run_connect},
+	{"end", run_end},
+	{"count", run_count},
+	{"image", run_image},
+};
+
+static bool run_request(struct session *session, const char *first)
+{
+	struct transfer transfer;
+	uint8_t request[1 + DIALOGUE_BYTES_MAX];
+	uint8_t *reply = malloc(REPLY_BYTES_MAX);
+
+	take_transfer(&transfer);
+	request[0] = (uint8_t)strtoul(first, NULL, 16);
+	memcpy(request + 1, transfer.bytes, transfer.len);
+	if (reply && transfer.reply_len <= REPLY_BYTES_MAX) {
+		served_ask(session->served, request, 1 + transfer.len, reply, transfer.reply_len);
+		put_bytes(&session->dialogue, reply, transfer.reply_len);
+	}
+	free(reply);
+	return true;
+}
+
+static bool run_line(void *context, const char *first)
+{
+	struct session *session = context;
+
+	for (size_t i = 0; i < sizeof(verbs) / sizeof(verbs[0]); i++) {
+		if (strcmp(first, verbs[i].name) == 0)
+			return (session->served || i == 0) && verbs[i].run(session);
+	}
+	return session->served && run_request(session, first);
+}
+
+int main(int argc, char *argv[])
+{
+	struct session session = {.program = served_program(argc, argv)};
+	int ret = dialogue_main(argc - 1, argv + 1, &session.dialogue, run_line, &session);
+
+	forget(&session);
+	return ret;
+}
