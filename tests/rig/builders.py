@@ -41,6 +41,11 @@ def make_cell(**changes: Any) -> Cell:
     return msgspec.structs.replace(plain, **changes)
 
 
+def cell_of(*hazards: str) -> Cell:
+    """Returns a cell of four cores with those hazards."""
+    return make_cell(hazards=hazards, cores=4)
+
+
 def make_chip(**changes: Any) -> ChipFacts:
     """Returns a small chip, the one that `make_cell` names, with the changes."""
     plain = ChipFacts(
@@ -144,6 +149,15 @@ def make_result(cell: Cell | None = None, **changes: Any) -> CellResult:
     finding = Finding(verdict=Verdict.PASS, reason="nothing was short")
     blank = blank_result(cell or make_cell(), make_chip(), finding, rerun="rig/rig run")
     return msgspec.structs.replace(blank, **changes)
+
+
+CANARY = make_result(
+    make_cell(name="canary-bus", role=Role.CANARY, subject="canary:bus", expect="too_short"),
+    verdict=Verdict.TOO_SHORT,
+)
+CONTROL = make_result(make_cell(name="control-bus", role=Role.CONTROL))
+WATCH = [CANARY, CONTROL]
+"""A canary that was convicted, and a control that passed."""
 
 
 def make_run_header(**changes: Any) -> RunHeader:

@@ -9,7 +9,10 @@ from pathlib import Path
 from delayrig.base.paths import find_paths
 from delayrig.model.platform import PLATFORMS, Arch
 from delayrig.subjects.finder.isa import ISAS
+from delayrig.subjects.subject import PARTS, PROGRAM, Subject
 from delayrig.subjects.symbols import read_symbols
+
+from tests.rig.builders import make_subject
 
 HEAD = """\
 #define _GNU_SOURCE
@@ -552,6 +555,14 @@ def compiler(arch: Arch) -> tuple[list[str], dict[str, str]]:
 
 READ = [arch for arch in Arch if {*PLATFORMS[arch].elf_machines} & {*ISAS}]
 """The architectures whose code the finder reads."""
+
+
+def packed(program: Path, folder: Path) -> Subject:
+    """Returns a subject that consists of that program, packaged in the folder."""
+    part = folder / PARTS / PROGRAM.lstrip("/")
+    part.parent.mkdir(parents=True)
+    shutil.copy(program, part)
+    return make_subject(archive=str(folder / "subject.cpio"))
 
 
 def compiles(arch: Arch) -> bool:

@@ -233,6 +233,11 @@ def seen_of(*events: Event) -> Artifacts:
     return Artifacts(events=list(events), output=b"", image=b"", read_back=None)
 
 
+def seen_after(*events: Event) -> Artifacts:
+    """Returns the artifacts of a cell without faults, with more events at its end."""
+    return seen_of(*sound_events(), *events)
+
+
 def guest(*, at: int = 5 * SECOND, **changes: Any) -> Event:
     """Makes the event of a guest with one core, with the changes."""
     plain = Guest(

@@ -1,24 +1,57 @@
 # SPDX-License-Identifier: GPL-2.0-or-later
-"""The chip's own evidence of early commands."""
+"""The chip's own evidence of early commands, and how witnesses allow for the error of a clock."""
 
 import pytest
-from delayrig.judge.chip import broken_rules, convict_commands, convict_end, margins_ns
+from delayrig.judge.bus import observe_waits
+from delayrig.judge.chip import (
+    WITHIN_CLOCK_ERROR,
+    broken_rules,
+    convict_commands,
+    convict_end,
+    margins_ns,
+)
+from delayrig.judge.clock_error import ClockError, clock_error
 from delayrig.model.events import Event
-from delayrig.model.evidence import Witness
-from delayrig.model.kinds.agent import SubjectEnd
+from delayrig.model.evidence import ObservedWait, Witness
+from delayrig.model.kinds.agent import ClockRate, SubjectEnd
 from delayrig.model.kinds.emulator import Busy, PowerLost, Start, StateBegins
 
-from tests.rig.event_builders import cycle, early, made, spi
+from tests.rig.builders import ERASE_WAIT, MS, SECOND, make_profile
+from tests.rig.event_builders import busy, cycle, early, made, spi, started
 
 
-@pytest.mark.parametrize("rule", ["busy", "tres", "tdp", "reset", "tsus", "tvsl", "tpuw"])
-def test_command_before_its_time_is_convicted(rule: str) -> None:
-    events = [spi("0x02", read=700, violation=rule, margin=-1, grade="datasheet")]
-    (evidence,) = convict_commands(events)
-    assert (evidence.witness, evidence.margin_ns, evidence.grade) == (Witness.CHIP, -1, "datasheet")
+def page(rule: str, margin: int, command: str = "PROGRAM") -> Event:
+    """Makes a command to a part on a parallel bus that broke a rule."""
+    return cycle(command, op="0xa0", read=700, violation=rule, margin=margin, grade="datasheet")
+
+
+@pytest.mark.parametrize(
+    ("early", "what"),
+    [
+        *(
+            (
+                spi("0x02", read=700, violation=rule, margin=-9, grade="datasheet"),
+                f"PP (0x02) {rule}",
+            )
+            for rule in ("busy", "tres", "tdp", "reset", "tsus", "tvsl", "tpuw")
+        ),
+        *((page(rule, -9), f"PROGRAM (0xa0) {rule}") for rule in ("busy", "tida")),
+        # A read has no opcode.
+        (
+            cycle("READ", read=700, rlen=1, violation="tida", margin=-9, grade="datasheet"),
+            "READ tida",
+        ),
+    ],
+)
+def test_command_before_its_time_is_convicted(early: Event, what: str) -> None:
+    in_time = [spi("0x02", read=800, margin=0, grade="datasheet"), spi("0x05", read=900)]
+    assert convict_commands(in_time) == []
+    (evidence,) = convict_commands([early, *in_time])
+    assert (evidence.witness, evidence.margin_ns, evidence.grade) == (Witness.CHIP, -9, "datasheet")
     assert evidence.where == "bus at 700 ns"
-    assert rule in evidence.what
-    assert broken_rules(events) == []
+    command, _, rule = what.rpartition(" ")
+    assert evidence.what == f"{command} came 9 ns before the part was ready (rule {rule})"
+    assert broken_rules([early, *in_time]) == []
 
 
 @pytest.mark.parametrize("rule", ["tvsl", "tpuw"])
@@ -33,54 +66,29 @@ def test_wait_after_power_came_counts_from_there(rule: str) -> None:
     assert doubt.grade == "clock"
 
 
+SPI_RULES = ("wel", "protected", "length", "power_down", "region", "suspended", "error", "aai")
+CYCLE_RULES = ("protected", "id_mode", "page", "sequence")
+
+
 @pytest.mark.parametrize(
-    "rule", ["wel", "protected", "length", "power_down", "region", "suspended", "error", "aai"]
+    ("rule", "wrong"),
+    [
+        *((rule, spi("0x02", read=700, violation=rule)) for rule in SPI_RULES),
+        *((rule, cycle("PAGE_WRITE", op="0xa0", read=7, violation=rule)) for rule in CYCLE_RULES),
+        # A command that is late has a margin, too.
+        ("window", page("window", -50)),
+    ],
 )
-def test_rule_that_is_not_about_time_is_broken_and_not_too_short(rule: str) -> None:
-    events = [spi("0x02", read=700, violation=rule)] * 2
-    assert convict_commands(events) == []
-    assert broken_rules(events) == [rule]
-
-
-def test_command_in_time_breaks_nothing() -> None:
-    events = [spi("0x02", read=700, margin=0, grade="datasheet"), spi("0x05", read=800)]
-    assert convict_commands(events) == []
-    assert broken_rules(events) == []
+def test_rule_that_is_not_about_time_is_broken_and_not_too_short(rule: str, wrong: Event) -> None:
+    assert convict_commands([wrong, wrong]) == []
+    assert broken_rules([wrong, wrong]) == [rule]
+    assert margins_ns([wrong]) == []
 
 
 def test_worst_margin_of_an_opcode_stands_for_all_of_them() -> None:
     events = [early("0x02", read=at, margin=-margin) for at, margin in ((1, 30), (2, 50), (3, 40))]
     (evidence,) = convict_commands(events)
     assert (evidence.margin_ns, evidence.where, evidence.count) == (-50, "bus at 2 ns", 3)
-
-
-@pytest.mark.parametrize("rule", ["busy", "tida"])
-def test_write_cycle_before_its_time_is_convicted(rule: str) -> None:
-    events = [
-        cycle("PROGRAM", op="0xa0", read=700, violation=rule, margin=-9, grade="datasheet"),
-        cycle("PROGRAM", op="0xa0", read=900, margin=0, grade="datasheet"),
-    ]
-    (evidence,) = convict_commands(events)
-    assert (evidence.witness, evidence.margin_ns, evidence.grade) == (Witness.CHIP, -9, "datasheet")
-    assert evidence.what == (f"PROGRAM (0xa0) came 9 ns before the part was ready (rule {rule})")
-    assert evidence.where == "bus at 700 ns"
-
-
-def test_read_cycle_within_tida_is_convicted_without_an_opcode() -> None:
-    events = [cycle("READ", read=7, rlen=1, violation="tida", margin=-1, grade="secondary")]
-    (evidence,) = convict_commands(events)
-    assert evidence.what == "READ came 1 ns before the part was ready (rule tida)"
-
-
-@pytest.mark.parametrize("rule", ["window", "protected", "id_mode", "page", "sequence"])
-def test_cycle_that_is_late_or_wrong_is_broken_and_not_too_short(rule: str) -> None:
-    margin = -50 if rule == "window" else None
-    events = [
-        cycle("PAGE_WRITE", op="0xa0", read=7, violation=rule, margin=margin, grade="assumed")
-    ]
-    assert convict_commands(events) == []
-    assert broken_rules(events) == [rule]
-    assert margins_ns(events) == []
 
 
 def test_margins_are_those_of_waits_that_the_part_was_owed() -> None:
@@ -120,11 +128,8 @@ def _end(at: int, **how: int) -> Event:
 
 def test_success_before_the_part_has_done_its_work_is_convicted() -> None:
     (evidence,) = convict_end([_busy(500), _end(470)])
-    assert (evidence.witness, evidence.margin_ns, evidence.grade) == (
-        Witness.CHIP,
-        -30,
-        "datasheet",
-    )
+    assert (evidence.witness, evidence.margin_ns) == (Witness.CHIP, -30)
+    assert evidence.grade == "datasheet"
     assert evidence.what == "the subject ended 30 ns before the part was ready (rule left-busy)"
     assert evidence.where == "end of the subject at 470 ns"
 
@@ -132,29 +137,122 @@ def test_success_before_the_part_has_done_its_work_is_convicted() -> None:
 @pytest.mark.parametrize(
     "events",
     [
-        [_busy(500), _end(500)],
-        [_busy(400), _busy(450), _end(470)],
-        [_busy(500, "page_read"), _end(470)],
-        [_busy(500), made(PowerLost, t_ns=300), _end(470)],
-        [_busy(500), _end(470, exit_code=1)],
-        [_busy(500), _end(470, exit_code=-1, signal=9)],
-        [_busy(500), _end(470, timed_out=True)],
-        [_busy(500)],
-        [_end(470)],
-    ],
-    ids=[
-        "in-time",
-        "over",
-        "no-change",
-        "no-power",
-        "failed",
-        "killed",
-        "timed-out",
-        "no-end",
-        "no-work",
+        pytest.param([_busy(500), _end(500)], id="in time"),
+        pytest.param([_busy(400), _busy(450), _end(470)], id="over"),
+        pytest.param([_busy(500, "page_read"), _end(470)], id="no change"),
+        pytest.param([_busy(500), made(PowerLost, t_ns=300), _end(470)], id="no power"),
+        pytest.param([_busy(500), _end(470, exit_code=1)], id="failed"),
+        pytest.param([_busy(500), _end(470, exit_code=-1, signal=9)], id="killed"),
+        pytest.param([_busy(500), _end(470, timed_out=True)], id="timed out"),
+        pytest.param([_busy(500)], id="no end"),
+        pytest.param([_end(470)], id="no work"),
     ],
 )
-def test_end_that_leaves_nothing_behind_or_reports_no_success_is_not_convicted(
-    events: list[Event],
-) -> None:
+def test_end_that_leaves_nothing_busy_or_reports_no_success_is_good(events: list[Event]) -> None:
     assert convict_end(events) == []
+
+
+STEP = 84
+
+
+@pytest.mark.parametrize(
+    ("wait", "error"), [(0, 84), (1, 85), (SECOND, 84 + 3000), (SECOND + 1, 84 + 3001)]
+)
+def test_error_is_a_step_and_what_the_rate_adds_rounded_up(wait: int, error: int) -> None:
+    assert ClockError(step_ns=STEP, rate_ppm=3).of_wait_ns(wait) == error
+
+
+def test_error_is_taken_from_what_emulator_and_agent_say() -> None:
+    assert clock_error([]) == ClockError()
+    rates = made(ClockRate, raw_ns_min=99_999_600, raw_ns_max=100_000_250, monotonic_ns=100_000_000)
+    said = [rates, started(wake=None, step=STEP, rate_ppm=2)]
+    assert clock_error(said) == ClockError(step_ns=STEP, rate_ppm=2 + 4)
+
+
+@pytest.mark.parametrize(
+    ("margin", "grade"),
+    [
+        (-1, WITHIN_CLOCK_ERROR),
+        (-(STEP + 9), WITHIN_CLOCK_ERROR),
+        (-(STEP + 10), "datasheet"),
+        (-MS, "datasheet"),
+    ],
+)
+def test_command_is_firmly_early_only_by_the_error_of_the_clock(margin: int, grade: str) -> None:
+    events = [
+        started(wake=None, step=STEP, rate_ppm=10),
+        spi("0x20", read=5),
+        busy("0x20", start=6, until=6 + MS),
+        early("0x05", read=50, margin=margin),
+    ]
+    (evidence,) = convict_commands(events)
+    assert evidence.grade == grade
+    assert evidence.margin_ns == margin
+
+
+def test_wait_that_is_no_busy_time_is_as_long_as_from_what_opened_it() -> None:
+    def at(margin: int) -> list[Event]:
+        return [
+            started(wake=None, rate_ppm=1000),
+            spi("0xab", read=1000),
+            spi("0x9f", read=3000, violation="tres", margin=margin, grade="datasheet"),
+            spi("0x9f", read=3100, violation="tres", margin=margin, grade="datasheet"),
+        ]
+
+    # It waited 2000 ns of 2002, and 1000 ppm of that are 3 ns; then 2100 ns of 2102, likewise.
+    assert [item.grade for item in convict_commands(at(-2))] == [WITHIN_CLOCK_ERROR]
+    assert [item.grade for item in convict_commands(at(-4))] == ["datasheet"]
+
+
+def test_firm_and_doubtful_commands_of_an_opcode_stand_apart() -> None:
+    events = [
+        started(wake=None, step=STEP),
+        early("0x02", read=1, margin=-1),
+        early("0x02", read=2, margin=-1000),
+    ]
+    assert [item.grade for item in convict_commands(events)] == [WITHIN_CLOCK_ERROR, "datasheet"]
+
+
+def observed(*, shortest: int, longest: int) -> ObservedWait:
+    """Makes a wait of 1000 ns on a clock that may be wrong by one step."""
+    return ObservedWait(
+        kind="poll",
+        what="a poll",
+        requested_ns=1000,
+        shortest_ns=shortest,
+        longest_ns=longest,
+        opened_ns=0,
+        clock_error_ns=STEP,
+    )
+
+
+@pytest.mark.parametrize(
+    ("shortest", "longest", "short", "judged"),
+    [
+        (0, 1000 - STEP, True, True),
+        (0, 1000 - STEP + 1, False, False),
+        (0, 999, False, False),
+        (1000 + STEP - 1, 1200, False, False),
+        (1000 + STEP, 1200, False, True),
+    ],
+)
+def test_wait_within_the_error_of_the_clock_is_neither_short_nor_good(
+    *, shortest: int, longest: int, short: bool, judged: bool
+) -> None:
+    wait = observed(shortest=shortest, longest=longest)
+    assert (wait.is_short, wait.is_judged) == (short, judged)
+
+
+def test_shortening_below_the_error_of_the_clock_is_not_visible() -> None:
+    assert observed(shortest=900, longest=1100).visible_short_ns == 100 + STEP
+
+
+def test_wait_on_the_bus_has_the_error_of_its_clock() -> None:
+    events = [
+        started(wake=0, step=STEP, rate_ppm=2),
+        spi("0x20", read=1, sr="0x03"),
+        spi("0x05", read=2, sr="0x03"),
+        spi("0x05", read=3),
+    ]
+    waits = observe_waits(events, make_profile(ERASE_WAIT), "GD25Q16C", bridged=False)
+    assert [wait.clock_error_ns for wait in waits] == [STEP + 20]

@@ -8,54 +8,33 @@ import pytest
 from delayrig.base import digest
 from delayrig.base.errors import BadInputError, ExitCode, LostGuestError, RigError, RigFaultError
 from delayrig.hazards import KINDS
-from delayrig.model.cell import Cell, Expect
+from delayrig.model.cell import Expect
 from delayrig.model.evidence import Witness
 from delayrig.model.result import FILE_NAME, Results, Verdict, write_results
 
 from tests.rig.builders import make_cell, make_evidence, make_result, make_run_header
 
-CELL_KEYS = [
-    *("id", "lane", "role", "subject", "guest", "hazards", "chip", "corner", "bus"),
-    *("programmer", "job", "region_bytes", "verdict", "expect", "reason"),
-    *(
-        "retried_after",
-        "not_provided",
-        "evidence",
-        "judged",
-        "unjudged",
-        "smallest_visible_short_ns",
-        "delays",
-        "waits",
-        "not_waited_ns",
-        "job_done",
-        "ending",
-        "unfinished",
-    ),
-    *("time_ns", "cpu_ns", "chip_busy_ns"),
-    *("wire_ns", "overshoot_ns", "transfers", "context_switches", "emulator"),
-    "events_sha256",
-    *("host_s", "worker", "rerun"),
-]
-RUN_KEYS = [
-    *("rig_version", "commit", "plan", "seed", "argv", "started", "host", "qemu_version"),
-    *("libvirt_version", "image_digests", "lock", "cells_planned", "not_provided"),
-    *("workers", "interrupted", "confined"),
-]
-HOST_KEYS = [
-    *("cpus", "kernel", "machine", "os", "clocksource", "clocksources", "idle_driver", "smt"),
-    *("rt_runtime_us", "cpu"),
-]
+CELL_KEYS = """
+    id lane role subject guest hazards chip corner bus programmer job region_bytes verdict expect
+    reason retried_after not_provided evidence judged unjudged smallest_visible_short_ns delays
+    waits not_waited_ns job_done ending unfinished time_ns cpu_ns chip_busy_ns wire_ns overshoot_ns
+    transfers context_switches emulator events_sha256 host_s worker rerun
+"""
+RUN_KEYS = """
+    rig_version commit plan seed argv started host qemu_version libvirt_version image_digests lock
+    cells_planned not_provided workers interrupted confined
+"""
+HOST_KEYS = """
+    cpus kernel machine os clocksource clocksources idle_driver smt rt_runtime_us cpu
+"""
 INNER_KEYS = {
-    "emulator": ["realtime", "wake_latency_ns_max"],
-    "subject": ["name", "version", "sha256", "threshold_us", "library"],
-    "guest": ["arch", "mips", "cores", "kernel", "cmdline", "clocksource"],
-    "time_ns": ["total", "probe", "read", "erase", "write", "verify"],
-    "cpu_ns": ["user", "sys"],
+    "emulator": "realtime wake_latency_ns_max",
+    "subject": "name version sha256 threshold_us library",
+    "guest": "arch mips cores kernel cmdline clocksource",
+    "time_ns": "total probe read erase write verify",
+    "cpu_ns": "user sys",
 }
-EVIDENCE_KEYS = [
-    *("what", "witness", "requested_ns", "actual_ns", "margin_ns", "grade", "where", "count"),
-    *("rule", "command"),
-]
+EVIDENCE_KEYS = "what witness requested_ns actual_ns margin_ns grade where count rule command"
 
 
 def test_exit_codes_are_those_of_the_design() -> None:
@@ -79,21 +58,19 @@ def test_error_knows_its_exit_code_and_its_remedy(kind: type[RigError], code: in
     assert (error.exit_code, str(error), error.hint) == (code, "it broke", "mend it")
 
 
-def test_lost_guest_is_a_fault_of_the_rig() -> None:
-    assert issubclass(LostGuestError, RigFaultError)
-    assert not issubclass(BadInputError, RigFaultError)
-
-
 def test_verdicts_are_those_of_the_design() -> None:
-    assert [verdict.value for verdict in Verdict] == [
-        *("pass", "too_short", "corrupt", "op_failed"),
-        *("hung", "inconclusive", "infra_error", "skipped"),
-    ]
+    verdicts = "pass too_short corrupt op_failed hung inconclusive infra_error skipped"
+    assert [verdict.value for verdict in Verdict] == verdicts.split()
 
 
 def test_words_of_plans_are_those_of_the_design() -> None:
-    expects = {"pass", "too_short", "op_failed", "corrupt", "any"}
-    assert {expect.value for expect in Expect} == expects
+    assert [expect.value for expect in Expect] == [
+        "pass",
+        "too_short",
+        "op_failed",
+        "corrupt",
+        "any",
+    ]
     assert {"low-res-timers", "busy-siblings"} <= {kind.name for kind in KINDS}
     assert {"chip", "bus"} <= {witness.value for witness in Witness}
 
@@ -104,12 +81,12 @@ def test_results_have_the_keys_of_the_design_in_order(tmp_path: Path) -> None:
     tree = json.loads((tmp_path / FILE_NAME).read_text(encoding="utf-8"))
     assert list(tree) == ["schema", "run", "cells", "contrasts"]
     assert tree["schema"] == 1
-    assert list(tree["run"]) == RUN_KEYS
-    assert list(tree["run"]["host"]) == HOST_KEYS
+    assert list(tree["run"]) == RUN_KEYS.split()
+    assert list(tree["run"]["host"]) == HOST_KEYS.split()
     (cell,) = tree["cells"]
-    assert list(cell) == CELL_KEYS
-    assert {key: list(cell[key]) for key in INNER_KEYS} == INNER_KEYS
-    assert [list(item) for item in cell["evidence"]] == [EVIDENCE_KEYS]
+    assert list(cell) == CELL_KEYS.split()
+    assert {key: " ".join(cell[key]) for key in INNER_KEYS} == INNER_KEYS
+    assert [list(item) for item in cell["evidence"]] == [EVIDENCE_KEYS.split()]
     assert cell["hazards"] == ["busy-siblings"]
     assert cell["guest"]["mips"] == [250.0, 250.0]
 
@@ -121,12 +98,6 @@ def test_results_file_is_replaced_in_one_step(tmp_path: Path) -> None:
         write_results(Results(run=make_run_header(), cells=[]), tmp_path)
         assert reader.read() == b"old"
     assert json.loads(path.read_bytes())["cells"] == []
-
-
-def test_times_of_results_carry_their_unit() -> None:
-    timed = {"time_ns", "cpu_ns", "host_s", "smallest_visible_short_ns"}
-    assert timed < set(CELL_KEYS)
-    assert set(Cell.__struct_fields__).isdisjoint({"time", "deadline", "timeout"})
 
 
 def test_digest_of_a_value_ignores_the_order_of_keys(tmp_path: Path) -> None:

@@ -9,15 +9,7 @@ from typing import Any
 import msgspec
 import pytest
 from delayrig.base.errors import ExitCode
-from delayrig.features.faults.campaign import (
-    EmulatorEnd,
-    FaultRun,
-    exit_code_of_faults,
-    fault_table,
-    rerun_command,
-    scenarios_of,
-    was_at_work,
-)
+from delayrig.features.faults import campaign
 from delayrig.features.faults.scenario import (
     CHANGED_BYTES,
     CHANGED_OFFSET_BYTES,
@@ -94,15 +86,12 @@ def test_campaign_has_every_kind_of_fault_alike_and_every_part_and_job() -> None
     }
 
 
-def test_part_is_busy_where_busy_is_to_stick() -> None:
+def test_scene_suits_its_fault_and_its_part() -> None:
     stuck = [scenario for scenario in SCENARIOS if scenario.kind is FaultKind.STUCK_WIP]
     assert {scenario.job for scenario in stuck} == {Job.WRITE, Job.ERASE}
-
-
-def test_part_beside_spi_has_the_delays_that_releases_ask_for() -> None:
-    assert all(scenario.native_delay for scenario in SCENARIOS if scenario.chip in CYCLE_CHIPS)
-    others = {scenario.native_delay for scenario in SCENARIOS if scenario.chip not in CYCLE_CHIPS}
-    assert others == {True, False}
+    # A part beside SPI has the delays that releases ask for.
+    native = {(scenario.chip in CYCLE_CHIPS, scenario.native_delay) for scenario in SCENARIOS}
+    assert native == {(True, True), (False, True), (False, False)}
 
 
 def test_write_changes_one_stretch_and_verify_at_most_one_byte() -> None:
@@ -117,50 +106,34 @@ def test_write_changes_one_stretch_and_verify_at_most_one_byte() -> None:
     assert sum(one != two for one, two in zip(other, before, strict=True)) == 1
 
 
-@pytest.mark.parametrize("job", Job)
-def test_job_that_is_done_is_done(job: Job) -> None:
-    scenario = make_scene(job=job)
-    assert classify(scenario, left(scenario), SIZE) is End.DONE
+def flipped(job: Job) -> bytes:
+    """Returns the right content of the part, but for its last byte."""
+    right = content_after(make_scene(job=job), SIZE)
+    return right[:-1] + bytes([right[-1] ^ 1])
 
 
-@pytest.mark.parametrize(
-    ("changes", "end"),
-    [
-        ({"exit_code": None}, End.HUNG),
-        ({"exit_code": None, "at_work": True}, End.SLOW),
-        ({"exit_code": -13}, End.CRASHED),
-        ({"exit_code": 1}, End.REFUSED),
-        ({"exit_code": 1, "said": " \n"}, End.SILENT),
-        ({"content": b""}, End.LIED),
-    ],
-)
-def test_end_of_a_run_is_told(changes: dict[str, Any], end: End) -> None:
-    scenario = make_scene()
+ENDS: list[tuple[dict[str, Any], dict[str, Any], End]] = [
+    *(({"job": job}, {}, End.DONE) for job in Job),
+    ({}, {"exit_code": None}, End.HUNG),
+    ({}, {"exit_code": None, "at_work": True}, End.SLOW),
+    ({}, {"exit_code": -13}, End.CRASHED),
+    ({}, {"exit_code": 1}, End.REFUSED),
+    ({}, {"exit_code": 1, "said": " \n"}, End.SILENT),
+    ({}, {"content": b""}, End.LIED),
+    # A wrong byte anywhere in the part makes success a lie, and so does a verified difference.
+    *(({"job": job}, {"content": flipped(job)}, End.LIED) for job in Job),
+    ({"job": Job.VERIFY, "differs": True}, {}, End.LIED),
+    ({"job": Job.VERIFY, "differs": True}, {"exit_code": 3}, End.REFUSED),
+    # Wrong bytes mislead where the link forged them.
+    ({"job": Job.READ, "kind": FaultKind.CORRUPT}, {"read_back": b""}, End.MISLED),
+    ({"job": Job.READ, "kind": FaultKind.HANG_UP}, {"read_back": b""}, End.LIED),
+]
+
+
+@pytest.mark.parametrize(("scene", "changes", "end"), ENDS)
+def test_end_of_a_run_is_told(scene: dict[str, Any], changes: dict[str, Any], end: End) -> None:
+    scenario = make_scene(**scene)
     assert classify(scenario, left(scenario, **changes), SIZE) is end
-
-
-@pytest.mark.parametrize("job", Job)
-def test_wrong_byte_anywhere_in_the_part_makes_success_a_lie(job: Job) -> None:
-    scenario = make_scene(job=job)
-    right = content_after(scenario, SIZE)
-    wrong = right[:-1] + bytes([right[-1] ^ 1])
-    assert classify(scenario, left(scenario, content=wrong), SIZE) is End.LIED
-
-
-def test_verified_file_that_differs_is_a_lie_and_its_refusal_none() -> None:
-    scenario = make_scene(job=Job.VERIFY, differs=True)
-    assert classify(scenario, left(scenario), SIZE) is End.LIED
-    assert classify(scenario, left(scenario, exit_code=3), SIZE) is End.REFUSED
-
-
-@pytest.mark.parametrize(
-    ("kind", "end"), [(FaultKind.CORRUPT, End.MISLED), (FaultKind.HANG_UP, End.LIED)]
-)
-def test_wrong_bytes_read_mislead_where_the_link_forged_them_and_lie_elsewhere(
-    kind: FaultKind, end: End
-) -> None:
-    scenario = make_scene(job=Job.READ, kind=kind)
-    assert classify(scenario, left(scenario, read_back=b""), SIZE) is end
 
 
 def test_findings_are_what_no_fault_excuses() -> None:
@@ -168,14 +141,14 @@ def test_findings_are_what_no_fault_excuses() -> None:
     assert [end for end in End if not is_finding(end)] == excused
 
 
-def make_run(number: int = 0, **changes: Any) -> FaultRun:
+def make_run(number: int = 0, **changes: Any) -> campaign.FaultRun:
     """Returns a run that ended well, with the changes."""
-    plain = FaultRun(
+    plain = campaign.FaultRun(
         subject="bundled",
         scenario=draw_scenario(1, number),
         end=End.DONE,
         exit_code=0,
-        emulator=EmulatorEnd.ENDED,
+        emulator=campaign.EmulatorEnd.ENDED,
         faults=1,
         said="done",
         host_s=1.5,
@@ -192,12 +165,12 @@ def make_run(number: int = 0, **changes: Any) -> FaultRun:
         ({"end": End.HUNG}, ExitCode.UNSAFE),
         ({"end": End.SLOW}, ExitCode.INCONCLUSIVE),
         ({"end": End.LIED}, ExitCode.UNSAFE),
-        ({"emulator": EmulatorEnd.TOLD}, ExitCode.PASS),
-        ({"end": End.LIED, "emulator": EmulatorEnd.FAILED}, ExitCode.RIG_FAULT),
+        ({"emulator": campaign.EmulatorEnd.TOLD}, ExitCode.PASS),
+        ({"end": End.LIED, "emulator": campaign.EmulatorEnd.FAILED}, ExitCode.RIG_FAULT),
     ],
 )
 def test_gravest_run_decides_the_exit_code(changes: dict[str, Any], code: ExitCode) -> None:
-    assert exit_code_of_faults([make_run(), make_run(**changes), make_run()]) is code
+    assert campaign.exit_code_of_faults([make_run(), make_run(**changes), make_run()]) is code
 
 
 def test_table_counts_ends_by_fault_and_subject() -> None:
@@ -208,7 +181,7 @@ def test_table_counts_ends_by_fault_and_subject() -> None:
         make_run(1, subject="debian:trixie", end=End.REFUSED),
         make_run(0, subject="debian:trixie"),
     ]
-    assert fault_table(runs).splitlines() == [
+    assert campaign.fault_table(runs).splitlines() == [
         "| fault | bundled | debian:trixie |",
         "| --- | --- | --- |",
         "| drop | 1 done, 1 hung | 1 done |",
@@ -235,19 +208,18 @@ def test_flashrom_is_at_work_while_it_asks_for_more_than_the_status(
     read = ended_ns - ago_s * SECOND
     events = [made(Spi, name=name, read_ns=read) for name in names]
     (tmp_path / "events").write_bytes(as_lines([*events, made(Disconnect, t_ns=ended_ns)]))
-    assert was_at_work(tmp_path / "events", ended_ns) is at_work
-    assert not was_at_work(tmp_path / "nothing", ended_ns)
+    assert campaign.was_at_work(tmp_path / "events", ended_ns) is at_work
+    assert not campaign.was_at_work(tmp_path / "nothing", ended_ns)
 
 
 def test_work_long_before_the_last_requests_does_not_count(tmp_path: Path) -> None:
-    events = [made(Spi, name="READ", read_ns=5)]
-    events += [made(Spi, name="RDSR", read_ns=5)] * 1000
+    events = [made(Spi, name=name, read_ns=5) for name in ("READ", *["RDSR"] * 1000)]
     (tmp_path / "events").write_bytes(as_lines(events))
-    assert not was_at_work(tmp_path / "events", 6)
+    assert not campaign.was_at_work(tmp_path / "events", 6)
 
 
 def test_command_that_makes_a_run_again_names_subject_seed_and_number() -> None:
-    (scenario,) = scenarios_of(3, range(17, 18))
-    assert rerun_command("path:a b", scenario) == (
+    (scenario,) = campaign.scenarios_of(3, range(17, 18))
+    assert campaign.rerun_command("path:a b", scenario) == (
         "rig/rig faults --subject 'path:a b' --seed 3 --run 17"
     )

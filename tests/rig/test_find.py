@@ -75,12 +75,15 @@ def test_search_ends_at_the_first_cell_that_shows_it_and_counts_the_others() -> 
     assert searched.causes == {"no wait was cut short": 1, HARMLESS: 1}
 
 
-def test_search_that_finds_nothing_has_tried_all() -> None:
+def test_search_that_finds_nothing_has_tried_all_but_cells_that_could_not_be_run() -> None:
     async def trial(cell: Cell) -> CellResult:
-        return result(cell, verdict=Verdict.PASS)
+        return result(cell, verdict=Verdict.SKIPPED if cell.chip == "M25P80" else Verdict.PASS)
 
-    searched = asyncio.run(search(Symptom.HUNG, [make_cell()], trial, lambda *_: None))
-    assert searched == Searched(tried=1, causes=searched.causes, ran=searched.ran)
+    cells = [make_cell(chip="M25P80"), make_cell(chip="W25Q16JV")]
+    searched = asyncio.run(search(Symptom.HUNG, cells, trial, lambda *_: None))
+    assert searched == Searched(tried=2, causes=searched.causes, ran=searched.ran)
+    assert values_of(searched.ran)["chip"] == ["W25Q16JV"]
+    assert pairs_of(searched.ran) < pairs_of(cells)
 
 
 WROTE = TimeSplit(total=9 * MS, probe=5 * MS, write=4 * MS)
@@ -126,21 +129,28 @@ def timed(work_ms: int, busy_ms: int, **changes: Any) -> CellResult:
     return result(**{"job_done": True, "time_ns": took, "chip_busy_ns": busy_ms * MS, **changes})
 
 
-@pytest.mark.parametrize(("total_ms", "is_slow"), [(29, False), (30, True), (300, True)])
-def test_work_is_slow_if_it_takes_three_times_what_part_and_link_need(
-    total_ms: int, is_slow: bool
+@pytest.mark.parametrize(
+    ("took", "ours", "is_slow"),
+    [
+        # It takes three times what part and link need, and ours does not.
+        ((29, 10), (10, 10), False),
+        ((30, 10), (10, 10), True),
+        ((300, 10), (10, 10), True),
+        ((30, 10), (30, 10), False),
+        ((300, 10), None, False),
+        # It keeps the part busy for nothing, as an erase by 4 KiB does.
+        ((700, 690), (160, 150), True),
+        ((400, 390), (160, 150), False),
+        # The job needs no time.
+        ((1, 0), (1, 0), False),
+    ],
+)
+def test_work_is_slow_if_it_takes_much_more_than_it_needs_or_than_ours(
+    took: tuple[int, int], ours: tuple[int, int] | None, is_slow: bool
 ) -> None:
-    took, fast = timed(total_ms, 10), timed(10, 10)
-    assert shows(Symptom.SLOW, took, fast) is is_slow
-    assert not shows(Symptom.SLOW, took, took), "the machine is slow, and not the subject"
-    assert not shows(Symptom.SLOW, took), "nothing to compare with"
-    assert exit_code(Symptom.SLOW, took) is ExitCode.SLOWER
-
-
-def test_work_is_slow_too_if_it_keeps_the_part_busy_for_nothing() -> None:
-    """As an erase by 4 KiB is, where one of 64 KiB takes a fifth."""
-    assert shows(Symptom.SLOW, timed(700, 690), timed(160, 150))
-    assert not shows(Symptom.SLOW, timed(400, 390), timed(160, 150))
+    beside = timed(*ours) if ours else None
+    assert shows(Symptom.SLOW, timed(*took), beside) is is_slow
+    assert exit_code(Symptom.SLOW, timed(*took)) is ExitCode.SLOWER
 
 
 def test_who_is_still_at_work_when_the_time_is_over_is_slow_if_ours_is_done() -> None:
@@ -181,11 +191,6 @@ def test_search_for_a_slow_one_runs_what_did_the_job_with_ours_too() -> None:
         ("W29C020", "path:x"),
         *((chip, subject) for chip in parts[1:] for subject in ("path:x", BUNDLED)),
     ]
-
-
-def test_job_that_needs_no_time_or_failed_is_never_slow() -> None:
-    assert not shows(Symptom.SLOW, timed(1, 0), timed(1, 0))
-    assert not shows(Symptom.SLOW, timed(99, 1, job_done=False))
 
 
 @pytest.mark.parametrize(
@@ -239,17 +244,23 @@ def test_cell_that_shows_another_symptom_than_a_conviction_is_shrunk() -> None:
 
 
 def test_dry_run_lists_at_most_as_many_cells_as_asked() -> None:
-    done = CliRunner().invoke(
-        main, ["find", "hung", "bundled", "--cells", "5", "--dry-run", "--json"]
-    )
+    words = ["find", "hung", "bundled", "--cells", "5", "--dry-run", "--json"]
+    done = CliRunner().invoke(main, words)
     assert done.exit_code == ExitCode.PASS, done.output
     assert len(json.loads(done.stdout)) == 5
 
 
-def test_unknown_symptom_is_refused_with_those_that_there_are() -> None:
-    done = CliRunner().invoke(main, ["find", "odd", "bundled"])
+@pytest.mark.parametrize(
+    ("words", "said"),
+    [
+        (["odd", "bundled"], "'verify-failed'"),
+        (["hung", "bundled", "--chip", "MX25L64", "--dry-run"], "--chip: unknown chip 'MX25L64'"),
+    ],
+)
+def test_unknown_word_is_refused_with_those_that_there_are(words: list[str], said: str) -> None:
+    done = CliRunner().invoke(main, ["find", *words])
     assert done.exit_code == ExitCode.BAD_INPUT
-    assert "'verify-failed'" in done.stderr
+    assert said in done.stderr
 
 
 def chips_behind(programmer: str, *parts: str) -> set[str]:
@@ -290,19 +301,3 @@ def test_cell_that_was_not_made_as_simple_as_it_can_be_says_so() -> None:
     ]
     found.complete = True
     assert found_lines(Symptom.SLOW, found, ["a reason"]) == [f"slow: {cell.id}", "  a reason"]
-
-
-def test_unknown_part_is_told_as_the_flag_that_was_typed() -> None:
-    done = CliRunner().invoke(main, ["find", "hung", "bundled", "--chip", "MX25L64", "--dry-run"])
-    assert done.exit_code == ExitCode.BAD_INPUT
-    assert done.stderr.startswith("error: --chip: unknown chip 'MX25L64'")
-
-
-def test_cell_that_could_not_be_run_covers_nothing() -> None:
-    async def trial(cell: Cell) -> CellResult:
-        return result(cell, verdict=Verdict.SKIPPED if cell.chip == "M25P80" else Verdict.PASS)
-
-    cells = [make_cell(chip="M25P80"), make_cell(chip="W25Q16JV")]
-    searched = asyncio.run(search(Symptom.HUNG, cells, trial, lambda *_: None))
-    assert (searched.tried, values_of(searched.ran)["chip"]) == (2, ["W25Q16JV"])
-    assert pairs_of(searched.ran) < pairs_of(cells)

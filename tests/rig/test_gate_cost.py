@@ -1,13 +1,21 @@
 # SPDX-License-Identifier: GPL-2.0-or-later
-"""Limits of cost: of a cell, of its floor, and of a whole plan; and the lines about them."""
+"""Limits of cost: of a cell, of its floor, and of a whole plan; intervals of real time."""
 
+import random
 from collections.abc import Sequence
 from typing import NamedTuple
 
 import pytest
 from delayrig.decision.decision import Decision
 from delayrig.decision.gate_judge import decide
-from delayrig.decision.performance import CELL_FLOOR_NS, TICK_NS, TOTAL_CELLS_MIN
+from delayrig.decision.performance import (
+    CELL_FLOOR_NS,
+    PAIRS_MIN,
+    TICK_NS,
+    TOTAL_CELLS_MIN,
+    Interval,
+    excess_interval,
+)
 
 from tests.rig.builders import MS
 from tests.rig.test_gate_judge import AFTER, BEFORE, REAL, decided, rounds, timed
@@ -87,29 +95,25 @@ def test_small_plan_tells_legal_builds_from_wasteful_ones(cell: Took, code: int)
 
 
 @pytest.mark.parametrize(
-    ("cells", "time_ns", "code"),
+    ("cells", "figure", "more_ns", "code"),
     [
-        (1, TICK_NS, 0),
-        (1, TICK_NS + 1, 3),
-        (TOTAL_CELLS_MIN - 1, TICK_NS + 1, 3),
-        (20, CELL_FLOOR_NS, 0),
-        (20, CELL_FLOOR_NS + 1, 3),
+        # The floor of time is a tick in a small plan and 50 ms in another.
+        (1, "time", TICK_NS, 0),
+        (1, "time", TICK_NS + 1, 3),
+        (TOTAL_CELLS_MIN - 1, "time", TICK_NS + 1, 3),
+        (20, "time", CELL_FLOOR_NS, 0),
+        (20, "time", CELL_FLOOR_NS + 1, 3),
+        # That of CPU time is 50 ms in each plan.
+        *((cells, "cpu", CELL_FLOOR_NS, 0) for cells in (1, 4, 20)),
+        *((cells, "cpu", CELL_FLOOR_NS + 1, 3) for cells in (1, 4, 20)),
     ],
 )
-def test_floor_of_time_is_a_tick_in_a_small_plan_and_50_ms_in_another(
-    cells: int, time_ns: int, code: int
-) -> None:
-    dearer = Took((100, 100 + time_ns / MS), (1, 1))
-    whole = [Took((10_000, 10_000), (500, 500))] * (cells - 1)
-    assert gated([dearer, *whole]).exit_code == code
-
-
-@pytest.mark.parametrize("cells", [1, 4, 20])
-@pytest.mark.parametrize(("more_ns", "code"), [(CELL_FLOOR_NS, 0), (CELL_FLOOR_NS + 1, 3)])
-def test_floor_of_cpu_time_is_50_ms_in_each_plan(cells: int, more_ns: int, code: int) -> None:
-    dearer = Took((1000, 1000), (100, 100 + more_ns / MS))
-    whole = [Took((1000, 1000), (10_000, 10_000))] * (cells - 1)
-    assert gated([dearer, *whole]).exit_code == code
+def test_cost_below_its_floor_is_none(cells: int, figure: str, more_ns: int, code: int) -> None:
+    dearer, others = (100, 100 + more_ns / MS), (10_000, 10_000)
+    same = (1000, 1000)
+    of_time = [Took(dearer, same), *[Took(others, same)] * (cells - 1)]
+    of_cpu = [Took(same, dearer), *[Took(same, others)] * (cells - 1)]
+    assert gated(of_time if figure == "time" else of_cpu).exit_code == code
 
 
 @pytest.mark.parametrize(
@@ -149,3 +153,64 @@ def test_figures_of_real_time_are_sums_over_all_rounds() -> None:
     after = [ns * (100 if n % 2 else 101) // 100 for n, ns in enumerate(REAL)]
     decision = decide(rounds(REAL, BEFORE), rounds(after, AFTER))
     assert "(+0.44 %, over all rounds)" in cost_lines(decision)["time"]
+
+
+def noisy_pairs(excess: float, *, noise: float, count: int, seed: int) -> list[tuple[float, float]]:
+    """Returns pairs of times with a common drift and noise of their own."""
+    dice = random.Random(seed)
+    pairs = []
+    for number in range(count):
+        machine = 1 + number / count
+        first, second = (dice.gauss(0, noise) for _ in range(2))
+        pairs.append((machine * (1 + first), machine * (1 + excess) * (1 + second)))
+    return pairs
+
+
+def test_pairs_without_noise_give_the_excess_itself() -> None:
+    interval = excess_interval([(100.0 * n, 103.0 * n) for n in range(1, PAIRS_MIN + 1)])
+    assert interval is not None
+    assert [interval.low, interval.high] == pytest.approx([0.03, 0.03])
+    assert excess_interval([(5.0, 5.0)] * PAIRS_MIN) == Interval(low=0.0, high=0.0)
+
+
+@pytest.mark.parametrize("count", [0, 1, PAIRS_MIN - 1])
+def test_too_few_pairs_and_a_baseline_that_took_no_time_claim_nothing(count: int) -> None:
+    assert excess_interval([(1.0, 2.0)] * count) is None
+    assert excess_interval([(1.0, 2.0)] * PAIRS_MIN) is not None
+    assert excess_interval([(0.0, 1.0), *[(1.0, 1.0)] * PAIRS_MIN]) is None
+
+
+def test_interval_is_the_same_each_time() -> None:
+    pairs = noisy_pairs(0.01, noise=0.02, count=8, seed=1)
+    assert excess_interval(pairs) == excess_interval(pairs)
+
+
+def test_drift_of_the_machine_widens_nothing() -> None:
+    interval = excess_interval(noisy_pairs(0.03, noise=0.0, count=10, seed=1))
+    assert interval is not None
+    assert interval.high - interval.low < 1e-9
+
+
+def test_interval_holds_the_true_excess_nearly_always() -> None:
+    """Intervals of few pairs are a little narrow: 99 % are requested, at least 90 % must hold."""
+    held = 0
+    for seed in range(60):
+        interval = excess_interval(noisy_pairs(0.02, noise=0.01, count=12, seed=seed))
+        assert interval is not None
+        held += interval.low <= 0.02 <= interval.high
+    assert held >= 54
+
+
+def test_one_of_many_intervals_is_wider() -> None:
+    pairs = noisy_pairs(0.0, noise=0.05, count=10, seed=3)
+    alone, among = excess_interval(pairs), excess_interval(pairs, of=20)
+    assert alone is not None
+    assert among is not None
+    assert among.low < alone.low
+    assert alone.high < among.high
+
+
+def test_limit_is_excluded_on_either_side_only() -> None:
+    interval = Interval(low=0.01, high=0.03)
+    values = (0.005, 0.01, 0.02, 0.03, 0.04)
+    assert [interval.excludes(value) for value in values] == [True, False, False, True, True]

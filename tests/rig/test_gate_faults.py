@@ -1,17 +1,30 @@
 # SPDX-License-Identifier: GPL-2.0-or-later
-"""Faults of both builds: a gate refuses a candidate only if they are new or worse."""
+"""Faults of both builds: a gate refuses a candidate only if they are new or worse, and at once."""
 
+from collections.abc import Callable
+from pathlib import Path
 from typing import Any
 
 import msgspec
 import pytest
 from delayrig.decision.decision import Decision, Outcome
 from delayrig.decision.faults import Change, compare_faults, lengths_cut
+from delayrig.features.gate.early import EarlyAnswer
+from delayrig.features.gate.first_cells import (
+    FirstCells,
+    Reached,
+    keep_reached,
+    reached_in,
+    read_reached,
+)
 from delayrig.hazards.library_client import NOTHING_TO_ASK
+from delayrig.model.cell import Cell, Role
 from delayrig.model.evidence import Evidence, Witness
+from delayrig.model.platform import Arch
 from delayrig.model.result import CellResult, SiteWaits, Verdict
 
-from tests.rig.builders import MS, SECOND, make_evidence
+from tests.rig import delay_programs as programs
+from tests.rig.builders import CANARY, CONTROL, MS, SECOND, make_cell, make_evidence
 from tests.rig.test_gate_judge import AFTER, BEFORE, decided, timed
 
 US = 1000
@@ -101,7 +114,7 @@ def test_sleep_of_a_new_length_is_cut_as_longer_ones_are(
         (site(SYNC, SECOND, SECOND + 69 * US), site(MOVED, SECOND, 500 * MS), Change.NEW),
     ],
 )
-def test_fault_is_known_by_what_two_builds_have_in_common(
+def test_fault_is_known_by_what_builds_share(
     before: SiteWaits, now: SiteWaits, expected: Change
 ) -> None:
     assert changes(cell(BEFORE, before), cell(AFTER, now)) == [expected]
@@ -307,3 +320,101 @@ def test_candidate_without_a_function_to_be_asked_is_unseen_and_one_with_several
 def test_job_that_was_still_at_work_when_its_time_was_over_is_a_doubt() -> None:
     hung = timed(AFTER, verdict=Verdict.HUNG, unfinished=True)
     assert outcome_of(timed(BEFORE), hung) == (4, Outcome.DOUBT)
+
+
+SHORT = site(SYNC, SECOND, SECOND // 2)
+LONG_ENOUGH = site(SYNC, SECOND, SECOND + 1000)
+WATCHING: list[Cell] = [
+    make_cell(name="canary-bus", role=Role.CANARY, subject="canary:bus"),
+    make_cell(name="control-bus", role=Role.CONTROL),
+]
+
+
+def told(*results: CellResult) -> list[str]:
+    early = EarlyAnswer(WATCHING)
+    return [early.finished(each, is_candidate=each.subject.name == AFTER) for each in results]
+
+
+def test_no_is_told_once_when_both_sides_and_the_checks_have_answered() -> None:
+    before, now = cell(BEFORE, LONG_ENOUGH), cell(AFTER, SHORT)
+    said = told(CANARY, now, CONTROL, before, now)
+    assert said[:3] == ["", "", ""]
+    assert said[3].startswith("new: 1 s asked in sp_synchronize, 500 ms too short")
+    assert said[4] == ""
+
+
+@pytest.mark.parametrize("verdict", [Verdict.PASS, Verdict.INFRA_ERROR])
+def test_nothing_is_certain_where_a_canary_flies_on(verdict: Verdict) -> None:
+    blind = msgspec.structs.replace(CANARY, verdict=verdict)
+    assert not any(told(blind, CONTROL, cell(BEFORE, LONG_ENOUGH), cell(AFTER, SHORT)))
+
+
+def test_what_signals_do_by_chance_is_not_certain_before_the_end() -> None:
+    before, now = cell(BEFORE, LONG_ENOUGH, hazards=SIGNALS), cell(AFTER, SHORT, hazards=SIGNALS)
+    assert not any(told(CANARY, CONTROL, before, now))
+
+
+def test_state_of_a_part_ends_no_wait() -> None:
+    found = ["starts:protected"]
+    before, now = cell(BEFORE, LONG_ENOUGH, hazards=found), cell(AFTER, SHORT, hazards=found)
+    assert told(CANARY, CONTROL, before, now)[-1].startswith("new: ")
+
+
+def test_fault_of_both_is_no_no() -> None:
+    assert not any(told(CANARY, CONTROL, cell(BEFORE, SHORT), cell(AFTER, SHORT)))
+
+
+FASTER = programs.FLASHROM.replace("programmer_delay(flash, 500)", "programmer_delay(flash, 50)")
+REACHED: Reached = {"spi.write": {"poll_status"}, "id.probe": {"probe"}, "canary.write": set()}
+Saved = Callable[..., Path]
+
+
+@pytest.fixture
+def saved(tmp_path: Path) -> Saved:
+    def save(name: str, text: str, *flags: str) -> Path:
+        program = programs.build(tmp_path / f"{name}-built", text, *flags)
+        return Path(programs.packed(program, tmp_path / name).archive).parent
+
+    return save
+
+
+def places(baseline: Path, candidate: Path, reached: Reached = REACHED) -> set[str]:
+    chosen = FirstCells(
+        sides=(baseline, candidate), reached=reached, watching={"canary.write"}, kept=baseline
+    )
+    return set(chosen.places())
+
+
+@pytest.mark.skipif(not programs.compiles(Arch.X86_64), reason="needs gcc")
+def test_cells_of_a_changed_function_run_first_with_the_canaries(saved: Saved) -> None:
+    before, after = saved("before", programs.FLASHROM), saved("after", FASTER)
+    assert places(before, after) == {"id.probe", "canary.write"}
+    assert places(before, before) == set()
+    assert places(before, after, {}) == set()
+    assert places(before.with_name("gone"), after) == set()
+
+
+@pytest.mark.skipif(not programs.compiles(Arch.X86_64), reason="needs gcc")
+def test_nothing_is_first_where_names_are_missing(saved: Saved) -> None:
+    before, after = saved("before", programs.FLASHROM), saved("after", FASTER, "-s")
+    assert places(before, after) == set()
+
+
+def test_what_cells_reached_is_kept_and_added_to(tmp_path: Path) -> None:
+    file = tmp_path / "reached.json"
+    seen = cell(BEFORE, site(SYNC, SECOND, SECOND))
+    assert read_reached(file) == {}
+    keep_reached(file, [seen])
+    assert read_reached(file) == reached_in([seen])
+    (names,) = reached_in([seen]).values()
+    assert "sp_synchronize" in names
+    file.write_text('{"id.probe": ["probe"]}')
+    keep_reached(file, [seen])
+    assert len(read_reached(file)) == 2
+
+
+@pytest.mark.parametrize("broken", ["", "[]", '{"a": 1}'])
+def test_file_that_cannot_be_read_is_as_none(tmp_path: Path, broken: str) -> None:
+    file = tmp_path / "reached.json"
+    file.write_text(broken)
+    assert read_reached(file) == {}

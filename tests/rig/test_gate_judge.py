@@ -9,24 +9,27 @@ import pytest
 from delayrig.decision.decision import Decision, Limits, Outcome
 from delayrig.decision.gate_judge import Terms, decide, unanswered
 from delayrig.decision.performance import PAIRS_MIN, TICK_NS
-from delayrig.model.cell import Cell, Role
 from delayrig.model.phases import TimeSplit
 from delayrig.model.result import CellResult, CpuTime, DelayCount, Results, SubjectFacts, Verdict
 
-from tests.rig.builders import MS, SECOND, make_cell, make_evidence, make_result, make_run_header
-
-CANARY = make_result(
-    make_cell(name="canary-bus", role=Role.CANARY, subject="canary:bus", expect="too_short"),
-    verdict=Verdict.TOO_SHORT,
+from tests.rig.builders import (
+    CANARY,
+    CONTROL,
+    MS,
+    SECOND,
+    WATCH,
+    make_cell,
+    make_evidence,
+    make_result,
+    make_run_header,
 )
-CONTROL = make_result(make_cell(name="control-bus", role=Role.CONTROL))
-WATCH = [CANARY, CONTROL]
+
 BEFORE, AFTER = "bundled", "path:new/flashrom"
 
 
 def timed(subject: str, total_ns: int = SECOND, *, name: str = "a", **changes: Any) -> CellResult:
     """Returns a cell of that subject and duration, with the changes."""
-    cell: Cell = make_cell(name=name, subject=subject)
+    cell = make_cell(name=name, subject=subject)
     cpu_ns = changes.pop("cpu_ns", SECOND)
     measured = {"time_ns": TimeSplit(total=total_ns), "cpu_ns": CpuTime(user=cpu_ns)}
     facts = SubjectFacts(name=subject, version="1", sha256="b" * 64)
@@ -64,9 +67,7 @@ def test_sides_are_named_by_label_or_version_and_never_by_a_path() -> None:
 
 @pytest.mark.parametrize("verdict", [Verdict.TOO_SHORT, Verdict.CORRUPT])
 @pytest.mark.parametrize("expect", ["pass", "too_short", "corrupt", "any"])
-def test_unsafe_candidate_is_refused_whatever_the_plan_expects(
-    verdict: Verdict, expect: str
-) -> None:
+def test_unsafe_candidate_is_refused_even_if_expected(verdict: Verdict, expect: str) -> None:
     bad = timed(AFTER, verdict=verdict, expect=expect, reason="10 ms were 3")
     decision = decided([timed(BEFORE)], [bad])
     assert decision.exit_code == 1
@@ -74,16 +75,11 @@ def test_unsafe_candidate_is_refused_whatever_the_plan_expects(
     assert decision.lines[0] == f"No, unsafe: new: {what}, in {bad.id}"
 
 
-def test_baseline_that_was_unsafe_is_no_measure_of_time_where_its_job_failed() -> None:
-    better = decided([timed(BEFORE, verdict=Verdict.TOO_SHORT)], [timed(AFTER, SECOND // 2)])
-    assert better.exit_code == 0
-    assert better.cells[0].excess == []
-
-
 @pytest.mark.parametrize("verdict", [Verdict.TOO_SHORT, Verdict.OP_FAILED, Verdict.HUNG])
 def test_being_right_where_the_baseline_failed_is_no_cost(verdict: Verdict) -> None:
     mended = decided([timed(BEFORE, verdict=verdict)], [timed(AFTER, 9 * SECOND)])
     assert mended.exit_code == 0
+    assert mended.cells[0].excess == []
     assert "its time is no measure" in mended.cells[0].why
 
 
@@ -106,23 +102,6 @@ def test_lost_data_is_worse_than_any_margin() -> None:
     assert lost.id in decision.lines[0]
 
 
-@pytest.mark.parametrize(
-    ("before_ns", "after_ns", "code"),
-    [
-        (SECOND, SECOND + 20 * MS, 0),
-        (SECOND, SECOND + 20 * MS + 1, 3),
-        (SECOND, SECOND // 2, 0),
-        (10 * MS, 10 * MS + TICK_NS, 0),
-        (10 * MS, 10 * MS + TICK_NS + 1, 3),
-    ],
-)
-def test_virtual_time_is_held_to_the_limit_exactly_but_for_a_tick(
-    before_ns: int, after_ns: int, code: int
-) -> None:
-    decision = decided([timed(BEFORE, before_ns)], [timed(AFTER, after_ns)])
-    assert decision.exit_code == code
-
-
 def test_cpu_time_has_a_limit_of_its_own() -> None:
     slower = timed(AFTER, cpu_ns=SECOND + 51 * MS)
     decision = decided([timed(BEFORE)], [slower])
@@ -132,24 +111,58 @@ def test_cpu_time_has_a_limit_of_its_own() -> None:
     assert decided([timed(BEFORE)], [timed(AFTER, cpu_ns=SECOND + 50 * MS)]).exit_code == 0
 
 
+NAMES = ["a", "b", "c"]
+ALL_BEFORE, GOOD = ([timed(side, name=name) for name in NAMES] for side in (BEFORE, AFTER))
+SLOW_B = timed(AFTER, 2 * SECOND, name="b")
+DOUBT_C = timed(AFTER, name="c", verdict=Verdict.INCONCLUSIVE)
+SKIPPED: dict[str, Any] = {"verdict": Verdict.SKIPPED}
+LOST: dict[str, Any] = {"verdict": Verdict.INFRA_ERROR, "reason": "the guest died"}
+LONG: dict[str, Any] = {"hazards": ["long-waits"]}
+
+
+@pytest.mark.parametrize(
+    ("baseline", "candidate", "code"),
+    [
+        # Virtual time is held to the limit exactly, but for a tick.
+        ([timed(BEFORE)], [timed(AFTER, SECOND + 20 * MS)], 0),
+        ([timed(BEFORE)], [timed(AFTER, SECOND + 20 * MS + 1)], 3),
+        ([timed(BEFORE)], [timed(AFTER, SECOND // 2)], 0),
+        ([timed(BEFORE, 10 * MS)], [timed(AFTER, 10 * MS + TICK_NS)], 0),
+        ([timed(BEFORE, 10 * MS)], [timed(AFTER, 10 * MS + TICK_NS + 1)], 3),
+        # Safety comes before performance, and that before doubt.
+        (ALL_BEFORE, [timed(AFTER, verdict=Verdict.TOO_SHORT), SLOW_B, DOUBT_C], 1),
+        (ALL_BEFORE, [GOOD[0], SLOW_B, DOUBT_C], 3),
+        (ALL_BEFORE, [GOOD[0], GOOD[1], DOUBT_C], 4),
+        (ALL_BEFORE, GOOD, 0),
+        # A lost guest of either is a fault of the rig.
+        ([timed(BEFORE)], [timed(AFTER, **LOST)], 99),
+        ([timed(BEFORE, **LOST)], [timed(AFTER)], 99),
+        # A cell that only one side has is a doubt, and so is a part that the candidate lost.
+        (ALL_BEFORE[:2], GOOD[:1], 4),
+        (ALL_BEFORE[:1], GOOD[:2], 4),
+        (ALL_BEFORE[:2], [GOOD[0], timed(AFTER, name="b", **SKIPPED)], 4),
+        # A part that neither knows is unseen, but nothing else decides nothing.
+        (
+            [ALL_BEFORE[0], timed(BEFORE, name="b", **SKIPPED)],
+            [GOOD[0], timed(AFTER, name="b", **SKIPPED)],
+            0,
+        ),
+        ([timed(BEFORE, **SKIPPED)], [timed(AFTER, **SKIPPED)], 4),
+        # Waits that the rig asked for may be whole where the baseline cut them short.
+        ([timed(BEFORE, verdict=Verdict.TOO_SHORT, **LONG)], [timed(AFTER, 9 * SECOND, **LONG)], 0),
+    ],
+)
+def test_gate_is_decided_by_the_gravest_difference(
+    baseline: list[CellResult], candidate: list[CellResult], code: int
+) -> None:
+    assert decided(baseline, candidate).exit_code == code
+
+
 def test_limit_of_a_decimal_fraction_is_that_fraction() -> None:
     limits = Limits(slowdown_pct=0.7, cpu_pct=5)
     for after_ns, code in ((1_007_000_000, 0), (1_007_000_001, 3)):
-        runs = [run_of(timed(BEFORE))], [run_of(timed(AFTER, after_ns), *WATCH)]
-        assert decide(*runs, Terms(limits=limits)).exit_code == code
-
-
-def test_safety_comes_before_performance_and_that_before_doubt() -> None:
-    names = ["a", "b", "c"]
-    baseline = [timed(BEFORE, name=name) for name in names]
-    short = timed(AFTER, name="a", verdict=Verdict.TOO_SHORT)
-    slow = timed(AFTER, 2 * SECOND, name="b")
-    doubt = timed(AFTER, name="c", verdict=Verdict.INCONCLUSIVE)
-    good = [timed(AFTER, name=name) for name in names]
-    assert decided(baseline, [short, slow, doubt]).exit_code == 1
-    assert decided(baseline, [good[0], slow, doubt]).exit_code == 3
-    assert decided(baseline, [good[0], good[1], doubt]).exit_code == 4
-    assert decided(baseline, good).exit_code == 0
+        decision = decided([timed(BEFORE)], [timed(AFTER, after_ns)], limits=limits)
+        assert decision.exit_code == code
 
 
 @pytest.mark.parametrize("verdict", [Verdict.OP_FAILED, Verdict.HUNG])
@@ -159,30 +172,19 @@ def test_job_that_the_baseline_does_and_the_candidate_cannot_is_refused(verdict:
     assert "new: the job " in decision.lines[0]
 
 
-@pytest.mark.parametrize("verdict", [Verdict.INCONCLUSIVE])
-def test_candidate_without_an_answer_is_a_doubt_also_where_expected(verdict: Verdict) -> None:
-    cell = timed(AFTER, verdict=verdict, expect="op_failed")
+def test_candidate_without_an_answer_is_a_doubt_also_where_expected() -> None:
+    cell = timed(AFTER, verdict=Verdict.INCONCLUSIVE, expect="op_failed")
     decision = decided([timed(BEFORE)], [cell])
     assert (decision.exit_code, decision.outcome) == (4, Outcome.DOUBT)
     assert cell.id in decision.lines[0]
 
 
-def test_lost_guest_of_either_is_a_fault_of_the_rig() -> None:
-    lost: dict[str, Any] = {"verdict": Verdict.INFRA_ERROR, "reason": "the guest died"}
-    assert decided([timed(BEFORE)], [timed(AFTER, **lost)]).exit_code == 99
-    assert decided([timed(BEFORE, **lost)], [timed(AFTER)]).exit_code == 99
-
-
-def test_canary_that_flies_on_is_a_fault_whatever_else_is_found() -> None:
+def test_canary_that_flies_on_or_a_convicted_control_is_a_fault_whatever_else_is_found() -> None:
     blind = msgspec.structs.replace(CANARY, verdict=Verdict.PASS)
     for cell in (timed(AFTER), timed(AFTER, verdict=Verdict.TOO_SHORT)):
-        runs = [run_of(timed(BEFORE))], [run_of(cell, blind, CONTROL)]
-        decision = decide(*runs)
+        decision = decide([run_of(timed(BEFORE))], [run_of(cell, blind, CONTROL)])
         assert decision.exit_code == 99
         assert "canary was not convicted" in decision.lines[0]
-
-
-def test_control_that_is_convicted_is_a_fault() -> None:
     wrong = msgspec.structs.replace(CONTROL, verdict=Verdict.TOO_SHORT)
     decision = decide([run_of(timed(BEFORE))], [run_of(timed(AFTER), CANARY, wrong)])
     assert decision.exit_code == 99
@@ -193,25 +195,6 @@ def test_gate_that_nothing_watches_is_in_doubt(watch: list[CellResult]) -> None:
     decision = decide([run_of(timed(BEFORE))], [run_of(timed(AFTER), *watch)])
     assert decision.exit_code == 4
     assert "nothing shows that the rig sees" in decision.lines[0]
-
-
-def test_cell_that_only_one_side_has_is_a_doubt() -> None:
-    both, one = [timed(BEFORE), timed(BEFORE, name="b")], [timed(AFTER)]
-    assert decided(both, one).exit_code == 4
-    assert decided(one, both).exit_code == 4
-
-
-def test_part_that_neither_knows_is_unseen_and_one_lost_is_a_doubt() -> None:
-    skipped: dict[str, Any] = {"verdict": Verdict.SKIPPED}
-    baseline = [timed(BEFORE), timed(BEFORE, name="b", **skipped)]
-    candidate = [timed(AFTER), timed(AFTER, name="b", **skipped)]
-    assert decided(baseline, candidate).exit_code == 0
-    assert decided([timed(BEFORE), timed(BEFORE, name="b")], candidate).exit_code == 4
-
-
-def test_nothing_but_skipped_cells_decides_nothing() -> None:
-    skipped: dict[str, Any] = {"verdict": Verdict.SKIPPED}
-    assert decided([timed(BEFORE, **skipped)], [timed(AFTER, **skipped)]).exit_code == 4
 
 
 def with_delays(name: str, *, seen: int, judged: int, visible_ns: int) -> CellResult:
@@ -235,10 +218,13 @@ def test_answer_says_how_many_delays_were_judged_and_from_what_shortening_on() -
     assert f"Seen: {told}." in decision.lines
 
 
-def test_delays_that_were_not_judged_are_told() -> None:
-    ours = [with_delays("a", seen=10, judged=9, visible_ns=10_000)]
-    decision = decided([timed(BEFORE)], ours)
-    assert decision.blind[0] == "delays: 9 of 10 of 1 cell judged, from 10.00 us on, by cell"
+def test_delays_that_were_not_judged_are_told_and_no_class_of_waits_beside_them() -> None:
+    ours = with_delays("a", seen=10, judged=9, visible_ns=10_000)
+    ours = msgspec.structs.replace(ours, unjudged=["program-poll"])
+    told = "delays: 9 of 10 of 1 cell judged, from 10.00 us on, by cell"
+    assert decided([timed(BEFORE)], [ours]).blind[0] == told
+    ours = msgspec.structs.replace(ours, delays=DelayCount(seen=10, judged=10))
+    assert len(decided([timed(BEFORE)], [ours]).blind) == 1
 
 
 def test_candidate_whose_delays_nobody_saw_is_told_what_that_hides() -> None:
@@ -251,13 +237,6 @@ def test_candidate_whose_delays_nobody_saw_is_told_what_that_hides() -> None:
     ]
 
 
-def test_classes_of_waits_are_not_told_where_every_delay_was_judged() -> None:
-    ours = with_delays("a", seen=10, judged=10, visible_ns=10_000)
-    ours = msgspec.structs.replace(ours, unjudged=["program-poll"])
-    decision = decided([timed(BEFORE)], [ours])
-    assert len(decision.blind) == 1
-
-
 def test_baseline_of_another_image_or_seed_is_no_measure_of_time() -> None:
     ours = run_of(timed(AFTER), *WATCH)
     for header in ({"image_digests": {"kernel": "e" * 64, "qemu": "d" * 64}}, {"seed": 2}):
@@ -268,11 +247,12 @@ def test_baseline_of_another_image_or_seed_is_no_measure_of_time() -> None:
     assert decide([run_of(timed(BEFORE), seed=2)], [bad], Terms(stored="run")).exit_code == 1
 
 
-def test_other_subjects_and_kernels_do_not_make_a_baseline_another() -> None:
+def test_other_subjects_kernels_and_the_live_lane_do_not_make_a_baseline_another() -> None:
     digests = make_run_header().image_digests
     theirs = run_of(timed(BEFORE), image_digests={**digests, "subject bundled": "1" * 64})
-    ours = run_of(timed(AFTER), *WATCH, image_digests={**digests, "kernel rt": "2" * 64})
-    assert decide([theirs], [ours], Terms(stored="run")).exit_code == 0
+    for other, terms in (("kernel rt", Terms(stored="run")), ("live cpu plugin", Terms())):
+        ours = run_of(timed(AFTER), *WATCH, image_digests={**digests, other: "2" * 64})
+        assert decide([theirs], [ours], terms).exit_code == 0
 
 
 def rounds(total_ns: Sequence[int], subject: str) -> list[Results]:
@@ -286,9 +266,7 @@ REAL = [SECOND + n * MS for n in range(PAIRS_MIN + 2)]
 
 
 @pytest.mark.parametrize(("percent", "code"), [(0, 0), (1, 0), (3, 3), (50, 3), (-20, 0)])
-def test_real_time_is_decided_where_the_interval_excludes_the_limit(
-    percent: int, code: int
-) -> None:
+def test_real_time_is_decided_where_the_limit_is_excluded(percent: int, code: int) -> None:
     after = [ns * (100 + percent) // 100 for ns in REAL]
     decision = decide(rounds(REAL, BEFORE), rounds(after, AFTER))
     assert decision.exit_code == code
@@ -302,14 +280,11 @@ def test_real_time_whose_interval_holds_the_limit_is_a_doubt() -> None:
     assert time.low_pct < 2 < time.high_pct
 
 
-def test_too_few_rounds_of_real_time_are_a_doubt() -> None:
+def test_too_few_rounds_and_a_stored_baseline_are_no_measure_of_real_time() -> None:
     few = REAL[: PAIRS_MIN - 1]
     assert decide(rounds(few, BEFORE), rounds(few, AFTER)).exit_code == 4
-
-
-def test_stored_baseline_is_no_measure_of_real_time() -> None:
-    runs = rounds(REAL, BEFORE), rounds(REAL, AFTER)
-    assert decide(*runs, Terms(stored="run")).exit_code == 4
+    whole = rounds(REAL, BEFORE), rounds(REAL, AFTER)
+    assert decide(*whole, Terms(stored="run")).exit_code == 4
 
 
 def test_one_short_round_of_many_is_enough() -> None:
@@ -323,22 +298,6 @@ def test_one_short_round_of_many_is_enough() -> None:
 
 def several(subject: str, total_ns: Sequence[int]) -> list[CellResult]:
     return [timed(subject, ns, name=f"n{number}") for number, ns in enumerate(total_ns)]
-
-
-@pytest.mark.parametrize(
-    ("after", "code"),
-    [
-        ([104 * SECOND // 100] + [SECOND] * 9, 0),  # 40 ms more in one cell of ten
-        ([106 * SECOND // 100] + [SECOND] * 9, 3),  # 60 ms more in one of ten
-        ([1019 * SECOND // 1000] * 10, 3),  # 1.9 % more in each cell
-        ([1004 * SECOND // 1000] * 10, 0),  # 0.4 % more in each
-        ([104 * SECOND // 100] + [SECOND // 3] * 9, 0),  # two thirds less in total
-    ],
-)
-def test_cost_is_judged_by_cell_from_50_ms_on_and_in_all(after: list[int], code: int) -> None:
-    decision = decided(several(BEFORE, [SECOND] * 10), several(AFTER, after))
-    assert decision.exit_code == code
-    assert (decision.total[0].outcome == "slower") == (code == 3)
 
 
 @pytest.mark.parametrize(
@@ -360,12 +319,6 @@ def test_one_round_of_real_time_beside_exact_cells_is_asked_for_safety_alone(
     assert (cell.outcome, cell.excess) == (outcome, [])
 
 
-def test_what_the_live_lane_uses_is_no_reason_to_doubt_exact_times() -> None:
-    digests = make_run_header().image_digests
-    ours = run_of(timed(AFTER), *WATCH, image_digests={**digests, "live cpu plugin": "2" * 64})
-    assert decide([run_of(timed(BEFORE))], [ours]).exit_code == 0
-
-
 def unheard(cell: CellResult, reason: str = "this machine could not keep up") -> CellResult:
     """Returns the cell without a verdict, as on a busy machine."""
     return msgspec.structs.replace(
@@ -380,9 +333,7 @@ def without(runs: list[Results], number: int) -> list[Results]:
 
 
 @pytest.mark.parametrize(("percent", "code"), [(0, 0), (50, 3)])
-def test_rounds_in_which_the_machine_was_busy_are_left_out_and_told_of(
-    percent: int, code: int
-) -> None:
+def test_rounds_of_a_busy_machine_are_left_out_and_told_of(percent: int, code: int) -> None:
     after = [ns * (100 + percent) // 100 for ns in REAL]
     theirs = without(rounds(REAL, BEFORE), 2)
     ours = without(rounds(after, AFTER), 5)
@@ -394,23 +345,17 @@ def test_rounds_in_which_the_machine_was_busy_are_left_out_and_told_of(
     assert cell.excess[0].baseline_ns == paired
 
 
-def test_too_many_busy_rounds_are_a_doubt() -> None:
-    ours = rounds(REAL, AFTER)
-    for number in range(1, 4):
-        ours = without(ours, number)
+def test_many_busy_rounds_are_a_doubt_and_one_with_evidence_is_never_left_out() -> None:
     assert len(REAL) - 3 < PAIRS_MIN
-    assert decide(rounds(REAL, BEFORE), ours).exit_code == 4
-    theirs = rounds(REAL, BEFORE)
+    theirs, ours = rounds(REAL, BEFORE), rounds(REAL, AFTER)
+    busy_before, busy_after = theirs, ours
     for number in range(1, 4):
-        theirs = without(theirs, number)
-    assert decide(theirs, rounds(REAL, AFTER)).exit_code == 4
-
-
-def test_doubt_that_rests_on_evidence_is_never_left_out() -> None:
-    ours = rounds(REAL, AFTER)
+        busy_before, busy_after = without(busy_before, number), without(busy_after, number)
+    assert decide(theirs, busy_after).exit_code == 4
+    assert decide(busy_before, ours).exit_code == 4
     doubted = msgspec.structs.replace(unheard(ours[3].cells[0]), evidence=[make_evidence()])
     ours[3] = run_of(doubted)
-    assert decide(rounds(REAL, BEFORE), ours).exit_code == 4
+    assert decide(theirs, ours).exit_code == 4
 
 
 def watched(*canaries: CellResult) -> Decision:
@@ -422,13 +367,10 @@ def watched(*canaries: CellResult) -> Decision:
     return decide(rounds(REAL, BEFORE), ours)
 
 
-def test_canary_of_real_time_is_told_once_whatever_the_rounds() -> None:
+def test_canary_that_the_machine_let_tell_nothing_may_answer_later() -> None:
     decision = watched(CANARY, CANARY)
     assert decision.exit_code == 0
     assert sum(cell.id == CANARY.id for cell in decision.cells) == 1
-
-
-def test_canary_that_the_machine_let_tell_nothing_may_answer_later() -> None:
     assert watched(unheard(CANARY), CANARY).exit_code == 0
     assert watched(unheard(CANARY), unheard(CANARY)).exit_code == 4
     flown = msgspec.structs.replace(CANARY, lane="live", verdict=Verdict.PASS)
@@ -443,20 +385,10 @@ def test_canary_without_an_answer_is_asked_again() -> None:
 
 
 def test_waits_that_the_rig_asked_for_are_no_cost() -> None:
-    before = timed(BEFORE, hazards=["long-waits"])
-    after = timed(AFTER, 9 * SECOND, hazards=["long-waits"])
+    before, after = timed(BEFORE, **LONG), timed(AFTER, 9 * SECOND, **LONG)
     decision = decided([before, timed(BEFORE, name="b")], [after, timed(AFTER, name="b")])
     assert decision.exit_code == 0
     assert sum(len(cell.excess) for cell in decision.cells) == 2
-
-
-def test_waits_that_the_baseline_cut_short_may_be_whole_where_the_rig_asked_for_them() -> None:
-    long: dict[str, Any] = {"hazards": ["long-waits"]}
-    before, after = (
-        timed(BEFORE, verdict=Verdict.TOO_SHORT, **long),
-        timed(AFTER, 9 * SECOND, **long),
-    )
-    assert decided([before], [after]).exit_code == 0
 
 
 def test_baseline_without_a_cell_leaves_the_cost_unknown() -> None:
@@ -468,9 +400,7 @@ def test_baseline_without_a_cell_leaves_the_cost_unknown() -> None:
 
 
 @pytest.mark.parametrize("place", [{"icount_shift": 6}, {"hazards": ["busy-siblings"], "cores": 4}])
-def test_time_is_no_cost_where_no_machine_is_as_slow_or_others_slow_it(
-    place: dict[str, Any],
-) -> None:
+def test_time_is_no_cost_where_no_machine_is_that_slow(place: dict[str, Any]) -> None:
     facts = make_result(make_cell(**place))
     changes: dict[str, Any] = {"guest": facts.guest, "hazards": facts.hazards}
     before, now = timed(BEFORE, **changes), timed(AFTER, 2 * SECOND, **changes)

@@ -7,14 +7,13 @@ import subprocess
 import pytest
 from delayrig.base.errors import BadInputError
 from delayrig.hazards import KINDS, cores_needed, hazard_of, parse_hazards, written
-from delayrig.hazards.artifacts import Artifacts
-from delayrig.hazards.hazard import Hazard
 from delayrig.hazards.link import PRESETS
 from delayrig.hazards.of_cell import shape_of
 from delayrig.hazards.start_state import STATES
 from delayrig.judge.judge import Observed, find_verdict
 from delayrig.lanes.payload import deadline_ms, emulator_words
 from delayrig.model.chips import read_chips
+from delayrig.model.events import Event
 from delayrig.model.evidence import Evidence
 from delayrig.model.kinds.emulator import FaultMade, PowerLost, StateBegins
 from delayrig.model.programmers import DEVICES
@@ -24,16 +23,42 @@ from delayrig.subjects.recipes import read_recipes
 
 from tests.rig.builders import (
     CHECKOUT,
+    cell_of,
     make_cell,
     make_chip,
     make_evidence,
 )
 from tests.rig.event_builders import (
     made,
+    seen_after,
     spi,
 )
-from tests.rig.hazard_builders import RIGHT, cell_of, seen_after
 
+RIGHT = [
+    *("low-res-timers", "busy-siblings", "busy-siblings:0-5", "busy-siblings:accept,10-30@100"),
+    *("busy-siblings:1-2,3-999999", "busy-siblings:0-5,7-10@10"),
+    *("hogs:1", "hogs:32", "memory-pressure", "no-rt", "rt-throttle", "preempt-rt", "no-nohz"),
+    *("kernel:5.10", "kernel:6.12"),
+    *("clocksource:tsc", "clocksource:hpet", "clocksource:acpi_pm"),
+    *("wall-clock-step:+1", "wall-clock-step:-1666666", "wall-clock-step:+999999999,60000"),
+    *("refused:sleep,eperm", "refused:select,enosys", "refused:poll,einval"),
+    *("refused:timerfd,enosys", "refused:clock,eperm"),
+    *("few:descriptors,4", "few:memory,64", "few:threads"),
+    *("uptime:u32ms", "uptime:i32us,7", "uptime:i32s"),
+    *("leap-second", "leap-second:delete"),
+    *("link:stm32-vserprog", "link:baud=115200", "link:frser-duino,opbuf=12,baud=9600"),
+    *("link:reply-us=53-570,silent=1", "link:serprog_pico,cs-late-us=5,ack-bytes=16"),
+    *("fault:drop@3", "fault:corrupt@in:7", "fault:duplicate@p=0.001", "fault:delay:500@1"),
+    *("fault:stall@2", "fault:stall:80@p=0.5", "fault:hang-up@9", "fault:nak@1"),
+    "fault:stuck-wip@3",
+    *("library", "long-waits", "threads:1", "threads:8", "stop-cont:1", "stop-cont:100"),
+    *("signals:1", "signals:1000", "signals:20,usr1", "signals:20,chld,restart"),
+    "signals:20,restart",
+    *("power-cut:3", "power-cut:3,50%", "power-cut:3,1500", "power-cut:3,0%,1000"),
+    *(f"starts:{state}" for state in STATES),
+    "unverified",
+]
+"""A word of each kind of hazard, in each of its forms."""
 WRONG = [
     *("", "busy", "busy-siblings:1", "low-res-timers:", "none"),
     *("busy-siblings:5-5", "busy-siblings:5-4", "busy-siblings:01-2", "busy-siblings:0-2,2-4"),
@@ -58,9 +83,29 @@ WRONG = [
 ]
 
 
-@pytest.mark.parametrize("word", RIGHT)
-def test_word_of_a_hazard_is_a_set_of_one(word: str) -> None:
-    assert parse_hazards(word) == (word,)
+@pytest.mark.parametrize(
+    ("text", "words"),
+    [
+        *((word, (word,)) for word in RIGHT),
+        ("none", ()),
+        ("busy-siblings+busy-siblings", ("busy-siblings",)),
+        # Words have one order. The sign of a value joins no words.
+        (
+            "power-cut:1+busy-siblings+low-res-timers",
+            ("low-res-timers", "busy-siblings", "power-cut:1"),
+        ),
+        ("wall-clock-step:+1+no-rt+hogs:2", ("hogs:2", "no-rt", "wall-clock-step:+1")),
+        ("fault:nak@1+fault:nak@2", ("fault:nak@1", "fault:nak@2")),
+    ],
+)
+def test_text_is_a_set_of_words(text: str, words: tuple[str, ...]) -> None:
+    assert parse_hazards(text) == words
+
+
+@pytest.mark.parametrize("text", ["link:baud=1+link:baud=2", "kernel:6.12+preempt-rt"])
+def test_words_that_exclude_each_other_are_refused(text: str) -> None:
+    with pytest.raises(BadInputError, match="exclude each other"):
+        parse_hazards(text)
 
 
 @pytest.mark.parametrize("word", WRONG)
@@ -89,40 +134,14 @@ def test_word_with_a_wrong_value_is_refused_with_the_right_ones(word: str, told:
     assert told in caught.value.hint
 
 
-def test_none_is_the_empty_set() -> None:
-    assert parse_hazards("none") == ()
-
-
-def test_order_of_words_does_not_make_another_set() -> None:
-    text = "power-cut:1+busy-siblings+low-res-timers"
-    assert parse_hazards(text) == ("low-res-timers", "busy-siblings", "power-cut:1")
-
-
-def test_sign_of_a_value_joins_no_words() -> None:
-    text = "wall-clock-step:+1+no-rt+hogs:2"
-    assert parse_hazards(text) == ("hogs:2", "no-rt", "wall-clock-step:+1")
-    assert cell_of("wall-clock-step:+1").id != cell_of("wall-clock-step:-1").id
-
-
 @pytest.mark.parametrize("word", [word for word in RIGHT if "/" not in word])
 def test_word_gives_an_id_that_says_it(word: str) -> None:
     assert word.partition(":")[0] in cell_of(word).id
     assert "path-" not in cell_of(word).id
 
 
-def test_word_given_twice_is_one() -> None:
-    assert parse_hazards("busy-siblings+busy-siblings") == ("busy-siblings",)
-
-
-def test_two_values_of_one_hazard_exclude_each_other_unless_it_may_be_repeated() -> None:
-    assert len(parse_hazards("fault:nak@1+fault:nak@2")) == 2
-    with pytest.raises(BadInputError, match="exclude each other"):
-        parse_hazards("link:baud=1+link:baud=2")
-
-
-def test_guest_has_one_kernel() -> None:
-    with pytest.raises(BadInputError, match="exclude each other"):
-        parse_hazards("kernel:6.12+preempt-rt")
+def test_sign_of_a_value_makes_another_id() -> None:
+    assert cell_of("wall-clock-step:+1").id != cell_of("wall-clock-step:-1").id
 
 
 def test_cores_are_what_the_most_demanding_needs() -> None:
@@ -131,16 +150,13 @@ def test_cores_are_what_the_most_demanding_needs() -> None:
     assert cores_needed(("low-res-timers", "busy-siblings")) == 2
 
 
-@pytest.mark.parametrize("kind", KINDS)
-def test_hazard_has_a_name_a_sentence_and_a_concern(kind: type[Hazard]) -> None:
-    assert re.fullmatch(r"[a-z0-9-]+", kind.name)
-    assert kind.about
-    assert kind.concern
-    assert written(kind).startswith(kind.name)
-
-
-def test_names_are_unique() -> None:
+def test_hazards_have_names_of_their_own_a_sentence_and_a_concern() -> None:
     assert len({kind.name for kind in KINDS}) == len(KINDS)
+    for kind in KINDS:
+        assert re.fullmatch(r"[a-z0-9-]+", kind.name)
+        assert kind.about
+        assert kind.concern
+        assert written(kind).startswith(kind.name)
 
 
 def test_presets_are_those_of_the_emulator() -> None:
@@ -185,77 +201,69 @@ def test_emulator_is_told(word: str, words: list[str]) -> None:
     assert told[-2:] == words
 
 
-def test_emulator_reads_every_word_that_is_right() -> None:
+def said_by_emulator(*words: str) -> str:
+    """Returns the complaint of our emulator about these arguments."""
     emulator = CHECKOUT / ".rig/build/emulators/serprog/serprog-emu"
     if not emulator.is_file():
         pytest.skip("the emulator is not built")
+    return subprocess.run([emulator, *words], capture_output=True, text=True, check=False).stderr
+
+
+def test_emulator_reads_every_word_that_is_right() -> None:
     for word in RIGHT:
         told = hazard_of(word).emulator_words(make_cell())
         if told:
             # It complains about an unknown part only after all other arguments.
-            done = subprocess.run(
-                [emulator, "--chip", "NONE", *told], capture_output=True, text=True, check=False
-            )
-            assert "--chip" in done.stderr, done.stderr
+            assert "--chip" in said_by_emulator("--chip", "NONE", *told)
 
 
 def test_states_of_a_part_are_those_that_the_emulator_says_fit() -> None:
-    emulator = CHECKOUT / ".rig/build/emulators/serprog/serprog-emu"
-    if not emulator.is_file():
-        pytest.skip("the emulator is not built")
     for name, chip in read_chips(CHECKOUT).items():
         for state in STATES:
             # It complains about a missing image only after this argument.
-            done = subprocess.run(
-                [emulator, "--chip", name, "--starts", state, "--image-in", "/none"],
-                capture_output=True,
-                text=True,
-                check=False,
-            )
-            refused = "--starts" in done.stderr
-            assert refused is bool(hazard_of(f"starts:{state}").chip_refusal(chip)), (name, state)
+            said = said_by_emulator("--chip", name, "--starts", state, "--image-in", "/none")
+            refused = bool(hazard_of(f"starts:{state}").chip_refusal(chip))
+            assert ("--starts" in said) is refused, (name, state)
 
 
-def test_state_that_did_not_begin_is_a_doubt_and_one_that_did_is_not() -> None:
-    assert finding(seen_after(), [], "starts:fresh") is Verdict.INCONCLUSIVE
-    artifacts = seen_after(made(StateBegins, t_ns=1, state="fresh"))
-    assert finding(artifacts, [], "starts:fresh") is Verdict.PASS
+ASLEEP = made(StateBegins, t_ns=1, state="asleep"), spi("0x9f", read=2, violation="power_down")
+SHORT = [make_evidence()]
 
 
-def test_command_to_a_sleeping_part_is_no_fault_where_it_was_put_to_sleep() -> None:
-    artifacts = seen_after(
-        made(StateBegins, t_ns=1, state="asleep"), spi("0x9f", read=2, violation="power_down")
-    )
-    assert finding(artifacts, [], "starts:asleep") is Verdict.PASS
-    assert finding(artifacts, [], "starts:protected") is Verdict.INCONCLUSIVE
+def faulty(kind: str) -> Event:
+    return made(FaultMade, t_ns=1, kind=kind, at="request", nth=1)
+
+
+@pytest.mark.parametrize(
+    ("word", "events", "evidence", "verdict"),
+    [
+        ("starts:fresh", [], [], Verdict.INCONCLUSIVE),
+        ("starts:fresh", [made(StateBegins, t_ns=1, state="fresh")], [], Verdict.PASS),
+        # A command to a sleeping part is no fault where it was put to sleep.
+        ("starts:asleep", ASLEEP, [], Verdict.PASS),
+        ("starts:protected", ASLEEP, [], Verdict.INCONCLUSIVE),
+        # A fault after altered bytes, a refusal or a power cut is a doubt.
+        *(
+            (f"fault:{kind}@1", [faulty(kind)], SHORT, Verdict.INCONCLUSIVE)
+            for kind in ("drop", "corrupt", "duplicate", "nak")
+        ),
+        ("power-cut:1", [made(PowerLost, t_ns=1)], SHORT, Verdict.INCONCLUSIVE),
+        ("fault:drop@1", [], SHORT, Verdict.TOO_SHORT),
+        # A late reply excuses no short wait.
+        ("fault:delay:5@1", [faulty("delay")], SHORT, Verdict.TOO_SHORT),
+    ],
+)
+def test_hazard_excuses_what_it_causes_and_nothing_else(
+    word: str, events: list[Event], evidence: list[Evidence], verdict: Verdict
+) -> None:
+    observed = Observed(evidence=evidence)
+    cell = make_cell(hazards=(word,))
+    assert find_verdict(cell, seen_after(*events), observed).verdict is verdict
 
 
 def test_subject_that_may_ask_for_ever_gets_less_time() -> None:
     assert deadline_ms(make_cell()) == 600_000
     assert deadline_ms(make_cell(hazards=("low-res-timers", "fault:stuck-wip@1"))) == 60_000
-
-
-def finding(artifacts: Artifacts, evidence: list[Evidence], *words: str) -> Verdict:
-    cell = make_cell(hazards=words)
-    return find_verdict(cell, artifacts, Observed(evidence=evidence)).verdict
-
-
-@pytest.mark.parametrize("kind", ["drop", "corrupt", "duplicate", "nak"])
-def test_what_follows_bytes_altered_or_a_refusal_is_a_doubt(kind: str) -> None:
-    word = f"fault:{kind}@1"
-    artifacts = seen_after(made(FaultMade, t_ns=1, kind=kind, at="reply-byte", nth=1))
-    assert finding(artifacts, [make_evidence()], word) is Verdict.INCONCLUSIVE
-    assert finding(seen_after(), [make_evidence()], word) is Verdict.TOO_SHORT
-
-
-def test_late_reply_excuses_no_short_wait() -> None:
-    artifacts = seen_after(made(FaultMade, t_ns=1, kind="delay", at="request", nth=1))
-    assert finding(artifacts, [make_evidence()], "fault:delay:5@1") is Verdict.TOO_SHORT
-
-
-def test_command_after_a_power_cut_is_a_doubt() -> None:
-    artifacts = seen_after(made(PowerLost, t_ns=1))
-    assert finding(artifacts, [make_evidence()], "power-cut:1") is Verdict.INCONCLUSIVE
 
 
 @pytest.mark.parametrize(

@@ -1,37 +1,36 @@
 # SPDX-License-Identifier: GPL-2.0-or-later
 """A hazard that did not take place is a fault of the rig; one that the job did not meet is none."""
 
+import subprocess
 from typing import Any
 
 import pytest
-from delayrig.hazards import hazard_of
+from delayrig.base.paths import find_paths
+from delayrig.hazards import hazard_of, library_client
 from delayrig.hazards.artifacts import Artifacts
+from delayrig.hazards.library_client import ASKED_US, NOTHING_TO_ASK
+from delayrig.hazards.of_cell import hazards_of, is_in_library
 from delayrig.judge.judge import Observed, find_verdict
 from delayrig.judge.trust import missed_hazard, rig_fault
+from delayrig.lanes.payload import deadline_ms, host_words
 from delayrig.model.cell import Job
 from delayrig.model.events import Event
-from delayrig.model.kinds.agent import ClockRate, Guest, KernelMessage, SubjectEnd
+from delayrig.model.kinds import hazard as kinds
+from delayrig.model.kinds.agent import ClockRate, Guest, KernelMessage, SubjectEnd, SubjectStart
 from delayrig.model.kinds.emulator import Accept
-from delayrig.model.kinds.hazard import (
-    HogsRunning,
-    HogsStopped,
-    LeapAnnounced,
-    LeapState,
-    MemoryPressureBegin,
-    MemoryPressureEnd,
-    SiblingsRunning,
-    SiblingsStopped,
-    SubjectRights,
-    WallClockStepped,
-)
 from delayrig.model.kinds.kind import Kind
-from delayrig.model.kinds.library_client import HostStart
+from delayrig.model.kinds.library_client import HostEnd, HostStart
 from delayrig.model.result import Verdict
+from delayrig.subjects.delay_function import Askable
 from msgspec.structs import replace
 
 from tests.rig.builders import (
+    cell_of,
+    delay,
+    delays_of,
     make_cell,
     make_evidence,
+    make_subject,
 )
 from tests.rig.event_builders import (
     END_NS,
@@ -39,11 +38,12 @@ from tests.rig.event_builders import (
     Some,
     changed,
     made,
+    seen_after,
     seen_of,
     sound_events,
     without,
 )
-from tests.rig.hazard_builders import cell_of, seen_after
+from tests.rig.test_hazards import RIGHT
 
 MS = 1_000_000
 AT = START_NS
@@ -56,19 +56,19 @@ def mark(kind: type[Some], t_ns: int = START_NS - 1, **fields: Any) -> Some:
 def spell(begin_ns: int, *, count: int = 3, turns: int = 5) -> list[Event]:
     """Returns siblings that run for 20 ms, with that number of turns."""
     return [
-        mark(SiblingsRunning, begin_ns, count=count, turns_min=7),
-        mark(SiblingsStopped, begin_ns + 20 * MS, count=count, turns_min=7 + turns),
+        mark(kinds.SiblingsRunning, begin_ns, count=count, turns_min=7),
+        mark(kinds.SiblingsStopped, begin_ns + 20 * MS, count=count, turns_min=7 + turns),
     ]
 
 
-HOGS = [mark(HogsRunning, count=2, turns_min=1), mark(HogsStopped, END_NS, turns_min=2)]
+HOGS = [mark(kinds.HogsRunning, count=2, turns_min=1), mark(kinds.HogsStopped, END_NS, turns_min=2)]
 MEMORY = [
-    mark(MemoryPressureBegin, reclaimed_pages=8),
-    mark(MemoryPressureEnd, END_NS, reclaimed_pages=9),
+    mark(kinds.MemoryPressureBegin, reclaimed_pages=8),
+    mark(kinds.MemoryPressureEnd, END_NS, reclaimed_pages=9),
 ]
-RIGHTS = mark(SubjectRights, cap_sys_nice=0, rtprio_max=0)
+RIGHTS = mark(kinds.SubjectRights, cap_sys_nice=0, rtprio_max=0)
 THROTTLED = mark(KernelMessage, level=4, text="sched: RT throttling activated")
-LEAP = [mark(LeapAnnounced, due_ns=AT + MS), mark(LeapState, END_NS, state=4)]
+LEAP = [mark(kinds.LeapAnnounced, due_ns=AT + MS), mark(kinds.LeapState, END_NS, state=4)]
 
 TOOK_PLACE = [
     ("busy-siblings:10-30", spell(AT + 10 * MS)),
@@ -78,9 +78,9 @@ TOOK_PLACE = [
     ("memory-pressure", MEMORY),
     ("no-rt", [RIGHTS]),
     ("rt-throttle", [THROTTLED]),
-    ("wall-clock-step:+1", [mark(WallClockStepped, AT + MS)]),
+    ("wall-clock-step:+1", [mark(kinds.WallClockStepped, AT + MS)]),
     ("leap-second", LEAP),
-    ("leap-second", [LEAP[0], mark(LeapState, END_NS, state=3)]),
+    ("leap-second", [LEAP[0], mark(kinds.LeapState, END_NS, state=3)]),
 ]
 DID_NOT = [
     ("busy-siblings:10-30", []),
@@ -120,7 +120,7 @@ MET_NOTHING = [
 
 def seen_beside(events: list[Event]) -> Artifacts:
     """Returns a sound cell in which these events replace those of the siblings."""
-    plain = without(without(sound_events(), SiblingsRunning), SiblingsStopped)
+    plain = without(without(sound_events(), kinds.SiblingsRunning), kinds.SiblingsStopped)
     return seen_of(*plain, *events)
 
 
@@ -136,16 +136,12 @@ def test_hazard_that_took_place_is_no_fault(word: str, events: list[Event]) -> N
 
 
 @pytest.mark.parametrize(("word", "events"), DID_NOT)
-def test_hazard_of_the_guest_that_did_not_take_place_is_a_fault(
-    word: str, events: list[Event]
-) -> None:
+def test_hazard_of_the_guest_that_is_missing_is_a_fault(word: str, events: list[Event]) -> None:
     assert trust(word, events)
 
 
 @pytest.mark.parametrize(("word", "events"), MET_NOTHING)
-def test_hazard_that_the_subject_did_not_meet_is_nobodys_fault(
-    word: str, events: list[Event]
-) -> None:
+def test_hazard_that_was_not_met_is_nobodys_fault(word: str, events: list[Event]) -> None:
     assert trust(word, events) == ""
     assert missed_hazard(cell_of(word), seen_beside(events)).startswith(
         f"the subject did not meet {word}: "
@@ -182,33 +178,162 @@ def guest_with(kind: type[Kind], **fields: Any) -> Artifacts:
     return seen_of(*changed(sound_events(), kind, **fields))
 
 
-@pytest.mark.parametrize(("ticks", "sound"), [(0, False), (39, False), (40, True), (50, True)])
-def test_idle_core_without_nohz_ticks_all_the_time(ticks: int, sound: bool) -> None:
-    artifacts = guest_with(ClockRate, timer_interrupts=ticks)
-    assert (hazard_of("no-nohz").fault(cell_of("no-nohz"), artifacts) == "") is sound
-
-
-@pytest.mark.parametrize(("release", "sound"), [("6.12.9-cloud", True), ("6.1.0-9", False)])
-def test_kernel_of_another_release_says_its_version(release: str, sound: bool) -> None:
-    artifacts = guest_with(Guest, kernel=release)
-    assert (hazard_of("kernel:6.12").fault(cell_of("kernel:6.12"), artifacts) == "") is sound
-
-
 @pytest.mark.parametrize(
-    ("version", "sound"), [("#1 SMP PREEMPT_RT Debian", True), ("#1 SMP PREEMPT_DYNAMIC", False)]
+    ("word", "kind", "fields", "sound"),
+    [
+        *(
+            ("no-nohz", ClockRate, {"timer_interrupts": ticks}, ticks >= 40)
+            for ticks in (0, 39, 40, 50)
+        ),
+        ("kernel:6.12", Guest, {"kernel": "6.12.9-cloud"}, True),
+        ("kernel:6.12", Guest, {"kernel": "6.1.0-9"}, False),
+        ("preempt-rt", Guest, {"version": "#1 SMP PREEMPT_RT Debian"}, True),
+        ("preempt-rt", Guest, {"version": "#1 SMP PREEMPT_DYNAMIC"}, False),
+        ("clocksource:hpet", Guest, {"clocksource": "hpet"}, True),
+        ("clocksource:hpet", Guest, {"clocksource": "tsc"}, False),
+    ],
 )
-def test_realtime_kernel_says_that_it_is_one(version: str, sound: bool) -> None:
-    artifacts = guest_with(Guest, version=version)
-    assert (hazard_of("preempt-rt").fault(cell_of("preempt-rt"), artifacts) == "") is sound
-
-
-@pytest.mark.parametrize(("clock", "sound"), [("hpet", True), ("tsc", False)])
-def test_clocksource_in_force_is_the_one_asked_for(clock: str, sound: bool) -> None:
-    cell = cell_of("clocksource:hpet")
-    assert (rig_fault(cell, guest_with(Guest, clocksource=clock)) == "") is sound
+def test_guest_shows_that_it_has_what_was_asked_for(
+    word: str, kind: type[Kind], fields: dict[str, Any], sound: bool
+) -> None:
+    cell, artifacts = cell_of(word), guest_with(kind, **fields)
+    judged = rig_fault if word.startswith("clocksource") else hazard_of(word).fault
+    assert (judged(cell, artifacts) == "") is sound
 
 
 def test_message_of_the_kernel_is_explained_by_the_hazard_that_caused_it_alone() -> None:
     artifacts = seen_after(THROTTLED)
     assert rig_fault(cell_of("rt-throttle"), artifacts) == ""
     assert "complains" in rig_fault(cell_of(), artifacts)
+
+
+ASKS_MAX = 64
+LIBRARY_WORDS = ("library", "signals:20", "threads:2", "long-waits")
+
+
+def test_library_does_the_job_where_any_hazard_needs_it() -> None:
+    assert not is_in_library(make_cell(hazards=("low-res-timers", "stop-cont:10")))
+    for word in LIBRARY_WORDS:
+        assert is_in_library(make_cell(hazards=("low-res-timers", word)))
+
+
+def test_host_program_is_told_what_to_do_besides_the_job_and_flashrom_not_to_verify() -> None:
+    subject = make_subject(library=True, delay_address=0x1234)
+    told = host_words(make_cell(hazards=("signals:20,usr1", "threads:2", "long-waits")), subject)
+    assert told[:2] == ["--events", "/tmp/host.jsonl"]
+    assert told[2:6] == ["--signals", "20,usr1", "--threads", "2"]
+    assert told[6:9] == ["--delay", str(0x1234), "--ask"]
+    assert host_words(make_cell(hazards=("stop-cont:10",)), subject) == []
+    assert host_words(make_cell(hazards=("stop-cont:10", "unverified")), make_subject()) == ["-n"]
+
+
+def test_host_program_reads_every_word_that_is_right() -> None:
+    program = find_paths().library_client
+    if not program.is_file():
+        pytest.skip("the library client is not built")
+    for word in [word for word in RIGHT if is_in_library(make_cell(hazards=(word,)))]:
+        told = hazard_of(word).subject_words(make_subject(delay_address=1))
+        # It complains about an unknown programmer only after all other arguments.
+        done = subprocess.run(
+            [program, "-p", "none", "-c", "none", *told],
+            capture_output=True,
+            text=True,
+            check=False,
+        )
+        assert "flashrom_programmer_init() failed" in done.stdout, (word, done.stderr)
+
+
+def test_asks_are_on_each_side_of_every_boundary_and_fit() -> None:
+    asked = set(ASKED_US)
+    assert len(asked) == len(ASKED_US) <= ASKS_MAX
+    for boundary_ns in (2**31, 2**32):
+        assert {boundary_ns // 1000, boundary_ns // 1000 + 1} <= asked
+    assert {2**31 - 1, 2**31, 2**32 - 1} <= asked
+    assert sum(ASKED_US) // 1000 * 2 < deadline_ms(make_cell(hazards=("long-waits",)))
+
+
+def test_library_without_one_delay_function_is_not_asked(monkeypatch: pytest.MonkeyPatch) -> None:
+    hazard = hazard_of("long-waits")
+    assert hazard.refusal(make_subject()) == NOTHING_TO_ASK
+    monkeypatch.setattr(library_client, "askable_functions", lambda _: [Askable(1), Askable(2)])
+    assert hazard.refusal(make_subject()) == "2 functions of its library delay"
+    monkeypatch.undo()
+    assert hazard.refusal(make_subject(delay_address=0x10)) == ""
+    assert hazard_of("signals:20").refusal(make_subject()) == ""
+
+
+def test_function_is_asked_in_its_own_unit_and_argument(monkeypatch: pytest.MonkeyPatch) -> None:
+    asked = Askable(1, 1000)
+    monkeypatch.setattr(library_client, "askable_functions", lambda _: [asked])
+    asks = hazard_of("long-waits").subject_words(make_subject())[-1]
+    assert [int(word) for word in asks.split(",")] == [us * 1000 for us in ASKED_US]
+    asked = Askable(1, 1, 1)
+    assert hazard_of("long-waits").subject_words(make_subject())[-2:] == ("--argument", "1")
+
+
+def host_events(**end: int) -> list[Event]:
+    """Returns the events of a library client that ran for ten seconds."""
+    return [
+        made(HostStart, t_ns=0),
+        made(HostEnd, t_ns=10_000_000_000, **end),
+    ]
+
+
+@pytest.mark.parametrize(
+    ("word", "end", "fault"),
+    [
+        ("library", {}, ""),
+        ("signals:20", {"signals": 200}, ""),
+        ("signals:20", {}, "none was handled"),
+        ("threads:2", {"turns": 1}, ""),
+    ],
+)
+def test_hazard_of_a_library_that_is_missing_is_a_fault(
+    word: str, end: dict[str, int], fault: str
+) -> None:
+    seen = seen_after(*host_events(**end))
+    assert hazard_of(word).fault(make_cell(hazards=(word,)), seen) == fault
+
+
+@pytest.mark.parametrize(
+    ("word", "end", "missed"),
+    [
+        ("signals:20", {"signals": 100}, ""),
+        ("signals:20", {"signals": 99}, "it handled 99 signals where 200 were due"),
+        ("threads:2", {"turns": 1}, ""),
+        ("threads:2", {}, "the other threads never ran"),
+    ],
+)
+def test_hazard_that_it_hardly_met_is_told(word: str, end: dict[str, int], missed: str) -> None:
+    seen = seen_after(*host_events(**end))
+    hazard = hazard_of(word)
+    assert hazard.missed(make_cell(hazards=(word,)), seen) == missed
+    assert hazard.fault(make_cell(hazards=(word,)), seen_after(*host_events(signals=1))) == ""
+
+
+@pytest.mark.parametrize("word", LIBRARY_WORDS)
+def test_host_program_that_ended_well_and_told_nothing_is_a_fault(word: str) -> None:
+    assert hazard_of(word).fault(make_cell(hazards=(word,)), seen_after())
+
+
+def test_subject_that_was_hardly_stopped_is_a_fault() -> None:
+    cell = make_cell(hazards=("stop-cont:10",))
+    (hazard,) = hazards_of(cell)
+    lived: list[Event] = [
+        made(SubjectStart, t_ns=0),
+        made(SubjectEnd, t_ns=2_000_000_000, exit_code=0),
+    ]
+    for count, fault in ((20, ""), (9, "the subject was stopped 9 times only")):
+        seen = seen_of(*lived, made(kinds.Stops, t_ns=1, count=count))
+        assert hazard.fault(cell, seen) == fault
+
+
+def test_long_waits_that_nobody_saw_are_told() -> None:
+    cell = make_cell(hazards=("long-waits",))
+    (hazard,) = hazards_of(cell)
+    told = f"{len(ASKED_US)} of {len(ASKED_US)} calls were not seen"
+    assert hazard.missed(cell, seen_after(*host_events())) == told
+    calls = [delay(us, took_ns=us * 1000) for us in ASKED_US]
+    for count in (len(calls), len(calls) - 1):
+        seen = replace(seen_after(*host_events()), delays=delays_of(*calls[:count]))
+        assert bool(hazard.missed(cell, seen)) is (count < len(calls))

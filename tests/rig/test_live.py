@@ -1,7 +1,8 @@
 # SPDX-License-Identifier: GPL-2.0-or-later
-"""Parts of the live lane that need no guest: its clock, its line, and the plugin's trace."""
+"""Parts of the live lane that need no guest: its clock, its line, its trace, its hazards."""
 
 import asyncio
+import itertools
 from collections.abc import Awaitable, Callable
 from pathlib import Path
 from typing import Any
@@ -9,17 +10,27 @@ from typing import Any
 import msgspec
 import pytest
 from delayrig.base.errors import BadInputError, LostGuestError
+from delayrig.hazards import hazard_of, parse_hazards, refusal_on
+from delayrig.hazards.artifacts import Artifacts
+from delayrig.hazards.move import fastest_core
+from delayrig.hazards.speed import Governor, SpeedHazard
 from delayrig.judge.trust import pace_fault
 from delayrig.lanes.live.agent_connection import ClockReading, GuestClock, Line, open_line
+from delayrig.lanes.live.agent_protocol import split_changes
 from delayrig.lanes.live.machine import live_shape
 from delayrig.lanes.live.pace import pace_events
+from delayrig.model.cell import Cell, Job, Programmer
 from delayrig.model.events import Event, TraceLine, encode_events, needed
 from delayrig.model.evidence import ObservedWait
-from delayrig.model.kinds.emulator import Busy
+from delayrig.model.kinds.agent import SubjectEnd, SubjectStart
+from delayrig.model.kinds.emulator import Accept, Busy
+from delayrig.model.kinds.hazard import CrowdRunning, CrowdStopped, Moved
 from delayrig.model.kinds.pace import Pace, Speed, Window
+from delayrig.model.lane import LaneName
+from delayrig.model.speed import Origin, SpeedChange
 from delayrig.plan.machines import find_machine, machine_names, scaled_mips
 
-from tests.rig.event_builders import made
+from tests.rig.event_builders import made, seen_of
 
 MS = 1_000_000
 
@@ -35,16 +46,13 @@ def test_guest_time_becomes_host_time_on_the_line_through_both_readings() -> Non
     clock = GuestClock(
         begin=reading(1_000_000, 500_000, 0), end=reading(1_001_000 + 10, 501_000, 0)
     )
-    assert clock.to_host_ns(500_000) == 1_000_000
-    assert clock.to_host_ns(500_500) == 1_000_505
-    assert clock.to_host_ns(501_000) == 1_001_010
+    found = [clock.to_host_ns(ns) for ns in (500_000, 500_500, 501_000)]
+    assert found == [1_000_000, 1_000_505, 1_001_010]
 
 
 def test_rate_bounds_hold_whatever_lies_between_question_and_answer() -> None:
-    clock = GuestClock(begin=reading(1000, 0, 300), end=reading(10_000, 9_200, 400))
-    rate = clock.rate
-    assert (rate.raw_ns_min, rate.raw_ns_max) == (8_700, 9_400)
-    assert rate.monotonic_ns == 9_200
+    rate = GuestClock(begin=reading(1000, 0, 300), end=reading(10_000, 9_200, 400)).rate
+    assert (rate.raw_ns_min, rate.raw_ns_max, rate.monotonic_ns) == (8_700, 9_400, 9_200)
 
 
 def test_clock_that_stands_still_is_a_lost_guest() -> None:
@@ -82,22 +90,24 @@ def test_narrowest_reading_is_taken() -> None:
     assert found.before_ns <= found.after_ns
 
 
-@pytest.mark.parametrize("says", [b"x" * 100_000, b"what?\n", b"cut", b""])
-def test_agent_that_floods_babbles_or_hangs_up_is_a_lost_guest(says: bytes) -> None:
+@pytest.mark.parametrize(
+    ("says", "hears"),
+    [
+        *((words, "") for words in (b"x" * 100_000, b"what?\n", b"cut", b"")),
+        (None, "said nothing"),
+    ],
+)
+def test_agent_that_floods_or_is_silent_is_a_lost_guest(says: bytes | None, hears: str) -> None:
     async def agent(_reader: asyncio.StreamReader, writer: asyncio.StreamWriter) -> None:
-        writer.write(says)
-        writer.close()
+        if says is None:
+            await asyncio.sleep(60)
+        else:
+            writer.write(says)
+            writer.close()
 
-    with pytest.raises(LostGuestError):
-        asyncio.run(talk(agent, lambda line: line.expect("ready", 5)))
-
-
-def test_agent_that_says_nothing_is_a_lost_guest() -> None:
-    async def agent(_reader: asyncio.StreamReader, _writer: asyncio.StreamWriter) -> None:
-        await asyncio.sleep(60)
-
-    with pytest.raises(LostGuestError, match="said nothing"):
-        asyncio.run(talk(agent, lambda line: line.hear(0.05)))
+    limit_s = 0.05 if says is None else 5
+    with pytest.raises(LostGuestError, match=hears):
+        asyncio.run(talk(agent, lambda line: line.expect("ready", limit_s)))
 
 
 # Tests of the plugin's trace.
@@ -193,19 +203,15 @@ def test_trace_of_a_guest_that_was_ended_may_end_in_half_a_line() -> None:
 # Tests of machines.
 
 
-def test_machines_that_are_too_much_keep_their_ratios() -> None:
+def test_machines_that_are_too_much_keep_their_ratios_and_others_their_speeds() -> None:
     slow, fast = scaled_mips([60.0, 240.0], budget=100)
     assert slow + fast <= 100
     assert fast / slow == pytest.approx(4.0, abs=0.001)
-
-
-def test_machines_that_are_not_too_much_stay_as_they_are() -> None:
     assert scaled_mips([10.0, 40.0], budget=120) == (10.0, 40.0)
 
 
 def test_shipped_machines_can_be_read() -> None:
-    for name in machine_names():
-        assert find_machine(name).core_mips
+    assert all(find_machine(name).core_mips for name in machine_names())
 
 
 @pytest.mark.parametrize(
@@ -217,9 +223,7 @@ def test_shipped_machines_can_be_read() -> None:
         ("[[tier]]\nname = 'a'\ncore = 1\nmips = 9\n", "unknown key 'tier[0].core'"),
     ],
 )
-def test_machine_that_cannot_be_is_refused_by_file_and_key(
-    tmp_path: Path, text: str, says: str
-) -> None:
+def test_impossible_machine_is_refused_by_its_key(tmp_path: Path, text: str, says: str) -> None:
     path = tmp_path / "my.toml"
     path.write_text(text if "schema" in text else f'schema = 1\nabout = "x"\n{text}')
     with pytest.raises(BadInputError) as caught:
@@ -232,3 +236,139 @@ def test_programs_of_a_live_guest_lie_at_the_same_addresses_each_time() -> None:
     """Otherwise the delay plugin takes a call for one of the rehearsal's, and finds no caller."""
     words = live_shape(2, 5000, "tsc", ["highres=off"]).kernel_words
     assert {"norandmaps", "highres=off", "rig.host_port=5000"} <= set(words)
+
+
+CELL = Cell(
+    name="x",
+    lane=LaneName.LIVE,
+    subject="bundled",
+    icount_shift=0,
+    cores=2,
+    core_mips=(10.0, 40.0),
+    chip="W25Q128JV",
+    corner="typ",
+    job=Job.WRITE,
+    programmer=Programmer.SERPROG_IP,
+    seed=1,
+)
+
+
+def changes_of(word: str, count: int, cell: Cell = CELL) -> list[SpeedChange]:
+    hazard = hazard_of(word)
+    assert isinstance(hazard, SpeedHazard)
+    return list(itertools.islice(hazard.speed_changes(cell), count))
+
+
+def lived(ms: int, *events: Event) -> Artifacts:
+    began = made(SubjectStart, t_ns=0)
+    accepted = made(Accept, t_ns=10 * MS)
+    ended = made(SubjectEnd, t_ns=ms * MS)
+    return seen_of(began, accepted, ended, *events)
+
+
+OF_CORES = [
+    *("move:accept", "frequency:accept", "frequency-steps:5", "governor:ondemand", "smt:5"),
+    *("steal:30", "hotplug:2", "hogs-each:4"),
+]
+NO_SENSE = [
+    *("move", "move:never", "move:accept+0", "move:-1", "frequency:accept,0"),
+    *("frequency:accept,100", "frequency:accept,25,ramp=", "governor:fast", "smt:0"),
+    *("steal:100", "steal:30@0", "hotplug:21", "hogs-each:5", "frequency-steps:x"),
+]
+
+
+@pytest.mark.parametrize("word", OF_CORES)
+def test_hazard_of_unequal_cores_is_for_the_live_lane_alone(word: str) -> None:
+    assert refusal_on(LaneName.LIVE, (word,)) == ""
+    assert "live lane alone" in refusal_on(LaneName.VIRTUAL, (word,))
+    assert "live lane alone" in refusal_on(LaneName.HOST, (word,))
+
+
+@pytest.mark.parametrize("word", NO_SENSE)
+def test_hazard_that_makes_no_sense_is_refused(word: str) -> None:
+    with pytest.raises(BadInputError):
+        parse_hazards(word)
+
+
+def test_governor_beside_another_that_decides_on_speeds_is_refused() -> None:
+    with pytest.raises(BadInputError, match="exclude each other"):
+        parse_hazards("governor:ondemand+smt:5")
+
+
+def test_frequency_begins_low_and_ends_at_the_cores_own_speed() -> None:
+    first, later = split_changes(iter(changes_of("frequency:accept+20,50,ramp=100", 2)))
+    assert [change.part for change in first] == [0.5]
+    (change,) = later
+    assert (change.when.origin, change.when.after_ms) == (Origin.ACCEPT, 20)
+    assert (change.part, change.ramp_ms, change.core) == (1.0, 100, None)
+
+
+@pytest.mark.parametrize("word", ["frequency-steps:20", "smt:10", "steal:30@20"])
+def test_draws_follow_the_seed_and_come_in_order_of_time(word: str) -> None:
+    changes = changes_of(word, 50)
+    other = changes_of(word, 50, msgspec.structs.replace(CELL, seed=2))
+    times = [change.when.after_ms for change in changes if change.when.origin is Origin.START]
+    assert changes == changes_of(word, 50)
+    assert changes != other
+    assert times == sorted(times)
+
+
+def test_cores_are_stolen_for_that_part_of_the_time() -> None:
+    changes = changes_of("steal:30@20", 40)
+    stolen_ms = sum(
+        end.when.after_ms - begin.when.after_ms
+        for begin, end in zip(changes[::2], changes[1::2], strict=True)
+    )
+    assert stolen_ms == pytest.approx(0.3 * 1000, rel=0.01)
+
+
+def test_governor_ranges_over_a_quarter_to_the_whole_of_each_core() -> None:
+    words = Governor("ondemand").pace_words([10.0, 40.0])
+    assert list(words) == [
+        "governor=ondemand",
+        "min_mips=2.500:10.000",
+        "max_mips=10.000:40.000",
+    ]
+
+
+def test_subject_is_moved_to_the_fastest_core() -> None:
+    assert fastest_core([10.0, 40.0, 20.0]) == 1
+    assert list(hazard_of("move:accept+30").spec_lines(CELL)) == ["move accept 30 1"]
+    assert list(hazard_of("move:500").spec_lines(CELL)) == ["move start 500 1"]
+
+
+MOVED = made(Moved, t_ns=12 * MS, core=1)
+RUNNING = made(CrowdRunning, t_ns=0, count=4, turns_min=1)
+STOPPED = made(CrowdStopped, t_ns=9, count=4, turns_min=5)
+
+
+@pytest.mark.parametrize(
+    ("word", "ms", "events", "fault"),
+    [
+        ("frequency:accept", 500, [], "0 times where 1 were due"),
+        ("frequency:accept", 500, [made(Speed, t_ns=11 * MS)], ""),
+        ("frequency:accept", 5, [], ""),
+        ("governor:ondemand", 500, [made(Pace, governor_changes=0)], "never changed"),
+        ("governor:ondemand", 500, [made(Pace, governor_changes=3)], ""),
+        ("governor:performance", 500, [made(Pace, governor_changes=0)], ""),
+        ("move:accept", 500, [], "not moved"),
+        ("move:accept", 500, [msgspec.structs.replace(MOVED, t_ns=300 * MS)], "too late"),
+        ("move:accept", 500, [msgspec.structs.replace(MOVED, core=0)], "core 0"),
+        ("move:accept", 500, [MOVED], ""),
+        ("hogs-each:2", 500, [RUNNING, STOPPED], ""),
+        ("hogs-each:2", 500, [msgspec.structs.replace(RUNNING, count=3), STOPPED], "not all"),
+    ],
+)
+def test_hazard_of_cores_that_is_missing_is_told(
+    word: str, ms: int, events: list[Event], fault: str
+) -> None:
+    found = hazard_of(word).fault(CELL, lived(ms, *events))
+    assert fault in found
+    assert bool(found) is bool(fault)
+
+
+def test_hogs_of_every_core_must_have_had_their_share() -> None:
+    hazard = hazard_of("hogs-each:2")
+    assert hazard.missed(CELL, lived(500, RUNNING, STOPPED)) == ""
+    idle = msgspec.structs.replace(STOPPED, turns_min=1)
+    assert "its share" in hazard.missed(CELL, lived(500, RUNNING, idle))
