@@ -1,17 +1,12 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
 #include <errno.h>
 #include <fcntl.h>
-#include <setjmp.h>
-#include <stdarg.h>
-#include <stddef.h>
-#include <stdint.h>
 #include <stdio.h>
 #include <stdlib.h>
-#include <string.h>
 #include <sys/stat.h>
 #include <unistd.h>
-#include <cmocka.h>
 
+#include "../cases.h"
 #include "cpio.h"
 
 #define ARCHIVE_BYTES 1024u
@@ -23,31 +18,24 @@ struct bench {
 	char folder[32];
 };
 
-static int bench_create(void **state)
+static void bench_create(struct bench *bench)
 {
-	struct bench *bench = calloc(1, sizeof(*bench));
-
-	if (!bench)
-		return -1;
 	strcpy(bench->folder, "/tmp/cpio-test-XXXXXX");
-	*state = bench;
-	return mkdtemp(bench->folder) && chdir(bench->folder) == 0 ? 0 : -1;
+	assert_non_null(mkdtemp(bench->folder));
+	assert_int_equal(chdir(bench->folder), 0);
 }
 
-static int bench_destroy(void **state)
+static void bench_destroy(struct bench *bench)
 {
-	struct bench *bench = *state;
-
 	unlink("f/file");
 	unlink("f/link");
 	rmdir("f");
 	unlink("file");
-	if (chdir("/") < 0)
-		return -1;
+	assert_int_equal(chdir("/"), 0);
 	rmdir(bench->folder);
-	free(bench);
-	return 0;
 }
+
+FIXTURE(bench, bench_create, bench_destroy);
 
 static void pad(struct bench *bench)
 {
@@ -88,9 +76,8 @@ static void assert_file(const char *path, const char *content, mode_t mode)
 	close(file);
 }
 
-static void folders_files_and_links_are_made(void **state)
+static void folders_files_and_links_are_made(struct bench *bench)
 {
-	struct bench *bench = *state;
 	char target[16] = "";
 
 	add(bench, "f", S_IFDIR | 0755, "");
@@ -103,10 +90,8 @@ static void folders_files_and_links_are_made(void **state)
 	assert_string_equal(target, "file");
 }
 
-static void folder_that_is_there_is_kept(void **state)
+static void folder_that_is_there_is_kept(struct bench *bench)
 {
-	struct bench *bench = *state;
-
 	assert_int_equal(mkdir("f", 0755), 0);
 	add(bench, "f", S_IFDIR | 0755, "");
 	add(bench, "f/file", S_IFREG | 0600, "");
@@ -115,66 +100,51 @@ static void folder_that_is_there_is_kept(void **state)
 	assert_file("f/file", "", 0600);
 }
 
-static void what_follows_the_trailer_is_left_alone(void **state)
+static void what_follows_the_trailer_is_left_alone(struct bench *bench)
 {
-	struct bench *bench = *state;
-
 	add_end(bench);
 	add(bench, "file", S_IFREG | 0600, "x");
 	assert_int_equal(cpio_unpack(bench->archive, bench->bytes, bench->folder), 0);
 	assert_int_equal(access("file", F_OK), -1);
 }
 
-static void archive_that_is_cut_short_is_refused_at_every_length(void **state)
+static void archive_that_is_cut_short_is_refused_at_every_length(struct bench *bench)
 {
-	struct bench *bench = *state;
-
 	add(bench, "file", S_IFREG | 0600, "12345");
 	add_end(bench);
 	for (size_t bytes = 0; bytes < bench->bytes; bytes++)
 		assert_int_equal(cpio_unpack(bench->archive, bytes, bench->folder), -EBADMSG);
 }
 
-static void digit_that_is_none_is_refused(void **state)
+static void digit_that_is_none_is_refused(struct bench *bench)
 {
-	struct bench *bench = *state;
-
 	add(bench, "file", S_IFREG | 0600, "12345");
 	add_end(bench);
 	bench->archive[6 + 6 * 8] = 'G';
 	assert_int_equal(cpio_unpack(bench->archive, bench->bytes, bench->folder), -EBADMSG);
 }
 
-static void device_is_refused(void **state)
+static void device_is_refused(struct bench *bench)
 {
-	struct bench *bench = *state;
-
 	add(bench, "file", S_IFCHR | 0600, "");
 	add_end(bench);
 	assert_int_equal(cpio_unpack(bench->archive, bench->bytes, bench->folder), -EBADMSG);
 }
 
-static void missing_folder_is_told(void **state)
+static void missing_folder_is_told(struct bench *bench)
 {
-	struct bench *bench = *state;
-
 	add_end(bench);
 	assert_int_equal(cpio_unpack(bench->archive, bench->bytes, "missing"), -ENOENT);
 }
 
-#define CASE(function) cmocka_unit_test_setup_teardown(function, bench_create, bench_destroy)
+static const struct CMUnitTest tests[] = {
+	CASE_ON(bench, folders_files_and_links_are_made),
+	CASE_ON(bench, folder_that_is_there_is_kept),
+	CASE_ON(bench, what_follows_the_trailer_is_left_alone),
+	CASE_ON(bench, archive_that_is_cut_short_is_refused_at_every_length),
+	CASE_ON(bench, digit_that_is_none_is_refused),
+	CASE_ON(bench, device_is_refused),
+	CASE_ON(bench, missing_folder_is_told),
+};
 
-int main(void)
-{
-	const struct CMUnitTest tests[] = {
-		CASE(folders_files_and_links_are_made),
-		CASE(folder_that_is_there_is_kept),
-		CASE(what_follows_the_trailer_is_left_alone),
-		CASE(archive_that_is_cut_short_is_refused_at_every_length),
-		CASE(digit_that_is_none_is_refused),
-		CASE(device_is_refused),
-		CASE(missing_folder_is_told),
-	};
-
-	return cmocka_run_group_tests(tests, NULL, NULL);
-}
+RUN_CASES(tests)

@@ -1,12 +1,7 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
-#include <setjmp.h>
-#include <stdarg.h>
-#include <stddef.h>
-#include <stdint.h>
 #include <stdio.h>
-#include <string.h>
-#include <cmocka.h>
 
+#include "../cases.h"
 #include "memory_hog.h"
 #include "process.h"
 
@@ -34,49 +29,41 @@ static uint64_t reclaimed(const char *text)
 	return pages;
 }
 
-static void both_ways_to_reclaim_are_added_up(void **state)
+static void both_ways_to_reclaim_are_added_up(void)
 {
-	(void)state;
 	assert_int_equal(reclaimed("nr_free_pages 9\npgsteal_kswapd 40\npgsteal_direct 2\n"), 42);
 }
 
-static void other_counters_of_the_same_beginning_are_passed_over(void **state)
+static void other_counters_of_the_same_beginning_are_passed_over(void)
 {
-	(void)state;
 	assert_int_equal(reclaimed("pgsteal_khugepaged 7\npgsteal_anon 40\npgsteal_kswapd 3\n"), 3);
 }
 
-static void counter_has_64_bits(void **state)
+static void counter_has_64_bits(void)
 {
-	(void)state;
 	assert_true(reclaimed("pgsteal_direct 18446744073709551615\n") == UINT64_MAX);
 }
 
-static void text_without_the_counters_is_zero(void **state)
+static void text_without_the_counters_is_zero(void)
 {
-	(void)state;
 	assert_int_equal(reclaimed("\n"), 0);
 	assert_int_equal(reclaimed("nr_free_pages 9\n"), 0);
 }
 
-static void hog_that_was_never_started_is_no_matter_to_end(void **state)
+static void hog_that_was_never_started_is_no_matter_to_end(void)
 {
 	pid_t hog = 0;
 
-	(void)state;
 	memory_hog_end(&hog);
 	assert_int_equal(hog, 0);
 }
 
-int main(void)
-{
-	const struct CMUnitTest tests[] = {
-		cmocka_unit_test(both_ways_to_reclaim_are_added_up),
-		cmocka_unit_test(other_counters_of_the_same_beginning_are_passed_over),
-		cmocka_unit_test(counter_has_64_bits),
-		cmocka_unit_test(text_without_the_counters_is_zero),
-		cmocka_unit_test(hog_that_was_never_started_is_no_matter_to_end),
-	};
+static const struct CMUnitTest tests[] = {
+	CASE(both_ways_to_reclaim_are_added_up),
+	CASE(other_counters_of_the_same_beginning_are_passed_over),
+	CASE(counter_has_64_bits),
+	CASE(text_without_the_counters_is_zero),
+	CASE(hog_that_was_never_started_is_no_matter_to_end),
+};
 
-	return cmocka_run_group_tests(tests, NULL, NULL);
-}
+RUN_CASES(tests)

@@ -1,14 +1,9 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
 #include <errno.h>
-#include <setjmp.h>
-#include <stdarg.h>
-#include <stddef.h>
-#include <stdint.h>
 #include <stdlib.h>
-#include <string.h>
 #include <unistd.h>
-#include <cmocka.h>
 
+#include "../cases.h"
 #include "parcel.h"
 
 #define WINDOW_BYTES 128u
@@ -23,34 +18,26 @@ struct bench {
 	char path[32];
 };
 
-static int bench_create(void **state)
+static void bench_create(struct bench *bench)
 {
-	static const char content[] = "0123456789";
-	struct bench *bench = malloc(sizeof(*bench));
 	int file;
 
-	if (!bench)
-		return -1;
 	memset(bench->memory, UNTOUCHED, sizeof(bench->memory));
 	bench->parcel = (struct parcel){.window = bench->memory,
 		.capacity_bytes = WINDOW_BYTES,
 		.used_bytes = HEADER_BYTES};
 	strcpy(bench->path, "/tmp/parcel-test-XXXXXX");
 	file = mkstemp(bench->path);
-	*state = bench;
-	if (file < 0 || write(file, content, 10) != 10)
-		return -1;
-	return close(file);
+	assert_int_equal(write(file, "0123456789", 10), 10);
+	close(file);
 }
 
-static int bench_destroy(void **state)
+static void bench_destroy(struct bench *bench)
 {
-	struct bench *bench = *state;
-
 	unlink(bench->path);
-	free(bench);
-	return 0;
 }
+
+FIXTURE(bench, bench_create, bench_destroy);
 
 static uint64_t u64_at(const struct bench *bench, size_t at)
 {
@@ -87,7 +74,7 @@ static size_t assert_entry(
 	return at + name_bytes + content_bytes;
 }
 
-static void sealed_parcel_has_the_layout_that_the_host_reads(void **state)
+static void sealed_parcel_has_the_layout_that_the_host_reads(struct bench *bench)
 {
 	/* clang-format off */
 	static const uint8_t expected[] = {
@@ -103,7 +90,6 @@ static void sealed_parcel_has_the_layout_that_the_host_reads(void **state)
 	};
 	/* clang-format on */
 	static const uint8_t content[] = {1, 0, 2, 0xFF, '\n'};
-	struct bench *bench = *state;
 
 	assert_int_equal(parcel_add(&bench->parcel, "a", content, sizeof(content)), 0);
 	assert_int_equal(parcel_add(&bench->parcel, "none", "", 0), 0);
@@ -112,10 +98,8 @@ static void sealed_parcel_has_the_layout_that_the_host_reads(void **state)
 	assert_untouched(bench, sizeof(expected), sizeof(bench->memory));
 }
 
-static void sealed_parcel_without_entries_is_a_header(void **state)
+static void sealed_parcel_without_entries_is_a_header(struct bench *bench)
 {
-	struct bench *bench = *state;
-
 	parcel_seal(&bench->parcel);
 	assert_memory_equal(bench->memory, "FDRPARC1", 8);
 	assert_int_equal(u64_at(bench, 8), HEADER_BYTES);
@@ -123,19 +107,16 @@ static void sealed_parcel_without_entries_is_a_header(void **state)
 	assert_untouched(bench, HEADER_BYTES, sizeof(bench->memory));
 }
 
-static void parcel_that_is_not_sealed_has_no_header(void **state)
+static void parcel_that_is_not_sealed_has_no_header(struct bench *bench)
 {
-	struct bench *bench = *state;
-
 	assert_int_equal(parcel_add(&bench->parcel, "a", "b", 1), 0);
 	assert_int_equal(parcel_add_file(&bench->parcel, "c", bench->path, 0, 0), 0);
 	assert_untouched(bench, 0, HEADER_BYTES);
 }
 
-static void entry_that_fits_to_the_last_byte_is_taken(void **state)
+static void entry_that_fits_to_the_last_byte_is_taken(struct bench *bench)
 {
 	uint8_t content[WINDOW_BYTES - HEADER_BYTES - ENTRY_HEADER_BYTES - 1];
-	struct bench *bench = *state;
 
 	memset(content, 'x', sizeof(content));
 	assert_int_equal(parcel_add(&bench->parcel, "n", content, sizeof(content)), 0);
@@ -145,12 +126,11 @@ static void entry_that_fits_to_the_last_byte_is_taken(void **state)
 	assert_counts(bench, WINDOW_BYTES, 1);
 }
 
-static void entry_that_does_not_fit_leaves_the_parcel_as_before(void **state)
+static void entry_that_does_not_fit_leaves_the_parcel_as_before(struct bench *bench)
 {
 	static const size_t too_many[] = {WINDOW_BYTES - HEADER_BYTES - ENTRY_HEADER_BYTES,
 		WINDOW_BYTES, SIZE_MAX - ENTRY_HEADER_BYTES, SIZE_MAX};
 	uint8_t content[WINDOW_BYTES] = {0};
-	struct bench *bench = *state;
 
 	for (size_t i = 0; i < 4; i++) {
 		assert_int_equal(parcel_add(&bench->parcel, "n", content, too_many[i]), -ENOSPC);
@@ -159,10 +139,9 @@ static void entry_that_does_not_fit_leaves_the_parcel_as_before(void **state)
 	}
 }
 
-static void name_that_does_not_fit_leaves_the_parcel_as_before(void **state)
+static void name_that_does_not_fit_leaves_the_parcel_as_before(struct bench *bench)
 {
 	char name[WINDOW_BYTES + 1];
-	struct bench *bench = *state;
 
 	memset(name, 'n', WINDOW_BYTES);
 	name[WINDOW_BYTES] = '\0';
@@ -173,10 +152,9 @@ static void name_that_does_not_fit_leaves_the_parcel_as_before(void **state)
 	assert_untouched(bench, 0, sizeof(bench->memory));
 }
 
-static void smaller_entry_after_one_that_did_not_fit_is_taken(void **state)
+static void smaller_entry_after_one_that_did_not_fit_is_taken(struct bench *bench)
 {
 	uint8_t content[WINDOW_BYTES] = {0};
-	struct bench *bench = *state;
 	size_t end;
 
 	assert_int_equal(parcel_add(&bench->parcel, "large", content, sizeof(content)), -ENOSPC);
@@ -185,9 +163,8 @@ static void smaller_entry_after_one_that_did_not_fit_is_taken(void **state)
 	assert_counts(bench, end, 1);
 }
 
-static void file_asked_for_without_a_size_comes_whole(void **state)
+static void file_asked_for_without_a_size_comes_whole(struct bench *bench)
 {
-	struct bench *bench = *state;
 	size_t end;
 
 	assert_int_equal(parcel_add_file(&bench->parcel, "f", bench->path, 0, 0), 0);
@@ -196,9 +173,8 @@ static void file_asked_for_without_a_size_comes_whole(void **state)
 	assert_untouched(bench, end, sizeof(bench->memory));
 }
 
-static void file_asked_for_from_an_offset_without_a_size_comes_to_its_end(void **state)
+static void file_asked_for_from_an_offset_without_a_size_comes_to_its_end(struct bench *bench)
 {
-	struct bench *bench = *state;
 	size_t end;
 
 	assert_int_equal(parcel_add_file(&bench->parcel, "f", bench->path, 4, 0), 0);
@@ -206,14 +182,13 @@ static void file_asked_for_from_an_offset_without_a_size_comes_to_its_end(void *
 	assert_counts(bench, end, 1);
 }
 
-static void ranges_of_a_file_come_as_asked(void **state)
+static void ranges_of_a_file_come_as_asked(struct bench *bench)
 {
 	static const struct {
 		off_t offset;
 		size_t bytes;
 		const char *content;
 	} ranges[] = {{0, 1, "0"}, {3, 4, "3456"}, {9, 1, "9"}};
-	struct bench *bench = *state;
 	size_t at = HEADER_BYTES;
 
 	for (size_t i = 0; i < 3; i++) {
@@ -225,22 +200,19 @@ static void ranges_of_a_file_come_as_asked(void **state)
 	}
 }
 
-static void file_that_is_empty_gives_an_empty_entry(void **state)
+static void file_that_is_empty_gives_an_empty_entry(struct bench *bench)
 {
-	struct bench *bench = *state;
-
 	assert_int_equal(truncate(bench->path, 0), 0);
 	assert_int_equal(parcel_add_file(&bench->parcel, "f", bench->path, 0, 0), 0);
 	assert_counts(bench, assert_entry(bench, HEADER_BYTES, "f", ""), 1);
 }
 
-static void file_shorter_than_asked_is_an_error_and_no_entry(void **state)
+static void file_shorter_than_asked_is_an_error_and_no_entry(struct bench *bench)
 {
 	static const struct {
 		off_t offset;
 		size_t bytes;
 	} ranges[] = {{0, 11}, {9, 2}, {10, 1}, {1000, 1}};
-	struct bench *bench = *state;
 
 	for (size_t i = 0; i < 4; i++) {
 		assert_int_equal(parcel_add_file(&bench->parcel, "f", bench->path, ranges[i].offset,
@@ -250,19 +222,15 @@ static void file_shorter_than_asked_is_an_error_and_no_entry(void **state)
 	}
 }
 
-static void entry_after_a_file_that_failed_takes_its_place(void **state)
+static void entry_after_a_file_that_failed_takes_its_place(struct bench *bench)
 {
-	struct bench *bench = *state;
-
 	assert_int_equal(parcel_add_file(&bench->parcel, "f", bench->path, 0, 11), -EIO);
 	assert_int_equal(parcel_add(&bench->parcel, "n", "c", 1), 0);
 	assert_counts(bench, assert_entry(bench, HEADER_BYTES, "n", "c"), 1);
 }
 
-static void file_that_does_not_fit_leaves_the_parcel_as_before(void **state)
+static void file_that_does_not_fit_leaves_the_parcel_as_before(struct bench *bench)
 {
-	struct bench *bench = *state;
-
 	assert_int_equal(truncate(bench->path, WINDOW_BYTES), 0);
 	assert_int_equal(parcel_add_file(&bench->parcel, "f", bench->path, 0, 0), -ENOSPC);
 	assert_int_equal(parcel_add_file(&bench->parcel, "f", bench->path, 0, SIZE_MAX), -ENOSPC);
@@ -270,37 +238,30 @@ static void file_that_does_not_fit_leaves_the_parcel_as_before(void **state)
 	assert_untouched(bench, 0, sizeof(bench->memory));
 }
 
-static void file_that_is_missing_is_told_from_other_errors(void **state)
+static void file_that_is_missing_is_told_from_other_errors(struct bench *bench)
 {
-	struct bench *bench = *state;
-
 	assert_int_equal(unlink(bench->path), 0);
 	assert_int_equal(parcel_add_file(&bench->parcel, "f", bench->path, 0, 0), -ENOENT);
 	assert_int_equal(parcel_add_file(&bench->parcel, "f", "/tmp", 0, 1), -EISDIR);
 	assert_counts(bench, HEADER_BYTES, 0);
 }
 
-#define PARCEL_TEST(test) cmocka_unit_test_setup_teardown(test, bench_create, bench_destroy)
+static const struct CMUnitTest tests[] = {
+	CASE_ON(bench, sealed_parcel_has_the_layout_that_the_host_reads),
+	CASE_ON(bench, sealed_parcel_without_entries_is_a_header),
+	CASE_ON(bench, parcel_that_is_not_sealed_has_no_header),
+	CASE_ON(bench, entry_that_fits_to_the_last_byte_is_taken),
+	CASE_ON(bench, entry_that_does_not_fit_leaves_the_parcel_as_before),
+	CASE_ON(bench, name_that_does_not_fit_leaves_the_parcel_as_before),
+	CASE_ON(bench, smaller_entry_after_one_that_did_not_fit_is_taken),
+	CASE_ON(bench, file_asked_for_without_a_size_comes_whole),
+	CASE_ON(bench, file_asked_for_from_an_offset_without_a_size_comes_to_its_end),
+	CASE_ON(bench, ranges_of_a_file_come_as_asked),
+	CASE_ON(bench, file_that_is_empty_gives_an_empty_entry),
+	CASE_ON(bench, file_shorter_than_asked_is_an_error_and_no_entry),
+	CASE_ON(bench, entry_after_a_file_that_failed_takes_its_place),
+	CASE_ON(bench, file_that_does_not_fit_leaves_the_parcel_as_before),
+	CASE_ON(bench, file_that_is_missing_is_told_from_other_errors),
+};
 
-int main(void)
-{
-	const struct CMUnitTest tests[] = {
-		PARCEL_TEST(sealed_parcel_has_the_layout_that_the_host_reads),
-		PARCEL_TEST(sealed_parcel_without_entries_is_a_header),
-		PARCEL_TEST(parcel_that_is_not_sealed_has_no_header),
-		PARCEL_TEST(entry_that_fits_to_the_last_byte_is_taken),
-		PARCEL_TEST(entry_that_does_not_fit_leaves_the_parcel_as_before),
-		PARCEL_TEST(name_that_does_not_fit_leaves_the_parcel_as_before),
-		PARCEL_TEST(smaller_entry_after_one_that_did_not_fit_is_taken),
-		PARCEL_TEST(file_asked_for_without_a_size_comes_whole),
-		PARCEL_TEST(file_asked_for_from_an_offset_without_a_size_comes_to_its_end),
-		PARCEL_TEST(ranges_of_a_file_come_as_asked),
-		PARCEL_TEST(file_that_is_empty_gives_an_empty_entry),
-		PARCEL_TEST(file_shorter_than_asked_is_an_error_and_no_entry),
-		PARCEL_TEST(entry_after_a_file_that_failed_takes_its_place),
-		PARCEL_TEST(file_that_does_not_fit_leaves_the_parcel_as_before),
-		PARCEL_TEST(file_that_is_missing_is_told_from_other_errors),
-	};
-
-	return cmocka_run_group_tests(tests, NULL, NULL);
-}
+RUN_CASES(tests)

@@ -1,23 +1,18 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
 #include <errno.h>
-#include <setjmp.h>
-#include <stdarg.h>
-#include <stddef.h>
-#include <stdint.h>
 #include <sys/prctl.h>
 #include <sys/timerfd.h>
 #include <sys/wait.h>
 #include <time.h>
 #include <unistd.h>
-#include <cmocka.h>
 
+#include "../cases.h"
 #include "refusal.h"
 
-static void unknown_call_or_error_is_refused(void **state)
+static void unknown_call_or_error_is_refused(void)
 {
 	struct refusals refusals = {0};
 
-	(void)state;
 	assert_false(refusals_add(&refusals, "sleep", NULL));
 	assert_false(refusals_add(&refusals, "sleep", "EPERM"));
 	assert_false(refusals_add(&refusals, "sleeps", "eperm"));
@@ -46,13 +41,12 @@ static int sleep_and_make_a_timer(const struct refusals *refusals)
 	return getppid() > 0 ? 0 : 5;
 }
 
-static void refused_calls_fail_and_others_do_not(void **state)
+static void refused_calls_fail_and_others_do_not(void)
 {
 	struct refusals refusals = {0};
 	int status;
 	pid_t pid;
 
-	(void)state;
 	assert_true(refusals_add(&refusals, "sleep", "eperm"));
 	assert_true(refusals_add(&refusals, "timerfd", "enosys"));
 	pid = fork();
@@ -63,12 +57,9 @@ static void refused_calls_fail_and_others_do_not(void **state)
 	assert_int_equal(status, 0);
 }
 
-int main(void)
-{
-	const struct CMUnitTest tests[] = {
-		cmocka_unit_test(unknown_call_or_error_is_refused),
-		cmocka_unit_test(refused_calls_fail_and_others_do_not),
-	};
+static const struct CMUnitTest tests[] = {
+	CASE(unknown_call_or_error_is_refused),
+	CASE(refused_calls_fail_and_others_do_not),
+};
 
-	return cmocka_run_group_tests(tests, NULL, NULL);
-}
+RUN_CASES(tests)

@@ -1,16 +1,11 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
-#include <setjmp.h>
 #include <signal.h>
-#include <stdarg.h>
-#include <stddef.h>
-#include <stdint.h>
 #include <stdio.h>
 #include <stdlib.h>
-#include <string.h>
 #include <sys/socket.h>
 #include <unistd.h>
-#include <cmocka.h>
 
+#include "../cases.h"
 #include "hypercall.h"
 #include "report.h"
 
@@ -28,31 +23,26 @@ struct bench {
 	int kernel;
 };
 
-static int bench_create(void **state)
+static void bench_create(struct bench *bench)
 {
-	struct bench *bench = calloc(1, sizeof(*bench));
 	int ends[2];
 
-	*state = bench;
-	if (!bench || socketpair(AF_UNIX, SOCK_SEQPACKET | SOCK_NONBLOCK, 0, ends) < 0)
-		return -1;
+	assert_int_equal(socketpair(AF_UNIX, SOCK_SEQPACKET | SOCK_NONBLOCK, 0, ends), 0);
 	bench->report.kernel_log = ends[0];
 	bench->kernel = ends[1];
 	bench->report.lines = open_memstream(&bench->report.text, &bench->report.bytes);
-	return bench->report.lines ? 0 : -1;
+	assert_non_null(bench->report.lines);
 }
 
-static int bench_destroy(void **state)
+static void bench_destroy(struct bench *bench)
 {
-	struct bench *bench = *state;
-
 	fclose(bench->report.lines);
 	free(bench->report.text);
 	close(bench->report.kernel_log);
 	close(bench->kernel);
-	free(bench);
-	return 0;
 }
+
+FIXTURE(bench, bench_create, bench_destroy);
 
 static void clock_shows(uint64_t now_ns, unsigned int looks)
 {
@@ -71,10 +61,8 @@ static void assert_text(struct bench *bench, const char *expected)
 	assert_string_equal(bench->report.text, expected);
 }
 
-static void text_that_json_would_misread_is_escaped(void **state)
+static void text_that_json_would_misread_is_escaped(struct bench *bench)
 {
-	struct bench *bench = *state;
-
 	clock_shows(7, 1);
 	report_error(&bench->report, "a \"quoted\" \\ path", "tab\tline\nbell\a");
 	assert_text(bench, "{\"ev\":\"agent_error\",\"t_ns\":7,"
@@ -82,10 +70,8 @@ static void text_that_json_would_misread_is_escaped(void **state)
 			   "\"detail\":\"tab\\u0009line\\u000abell\\u0007\"}\n");
 }
 
-static void byte_outside_ascii_is_escaped_by_its_number(void **state)
+static void byte_outside_ascii_is_escaped_by_its_number(struct bench *bench)
 {
-	struct bench *bench = *state;
-
 	clock_shows(0, 1);
 	report_error(&bench->report, "\x7f\x80\xc3\xa9\xff", " ~");
 	assert_text(bench, "{\"ev\":\"agent_error\",\"t_ns\":0,"
@@ -93,28 +79,23 @@ static void byte_outside_ascii_is_escaped_by_its_number(void **state)
 			   "\"detail\":\" ~\"}\n");
 }
 
-static void moment_without_a_key_has_its_time_alone(void **state)
+static void moment_without_a_key_has_its_time_alone(struct bench *bench)
 {
-	struct bench *bench = *state;
-
 	clock_shows(INT64_MAX, 1);
 	report_moment(&bench->report, "subject_start", NULL, 5);
 	assert_text(bench, "{\"ev\":\"subject_start\",\"t_ns\":9223372036854775807}\n");
 }
 
-static void moment_with_a_key_has_its_number(void **state)
+static void moment_with_a_key_has_its_number(struct bench *bench)
 {
-	struct bench *bench = *state;
-
 	clock_shows(3, 1);
 	report_moment(&bench->report, "siblings_running", "count", INT64_MAX);
 	assert_text(bench, "{\"ev\":\"siblings_running\",\"t_ns\":3,"
 			   "\"count\":9223372036854775807}\n");
 }
 
-static void moment_with_several_numbers_has_them_in_their_order(void **state)
+static void moment_with_several_numbers_has_them_in_their_order(struct bench *bench)
 {
-	struct bench *bench = *state;
 	const struct report_number numbers[] = {{"count", 3}, {"turns_min", 0}, {NULL, 9}};
 
 	clock_shows(4, 1);
@@ -133,9 +114,8 @@ static uint64_t timer_interrupts(const char *text)
 	return count;
 }
 
-static void timer_interrupts_are_those_of_the_first_core(void **state)
+static void timer_interrupts_are_those_of_the_first_core(void)
 {
-	(void)state;
 	assert_int_equal(timer_interrupts("           CPU0       CPU1\n"
 					  "  0:         12          0   IO-APIC  timer\n"
 					  "NMI:          5          5   Non-maskable interrupts\n"
@@ -143,15 +123,13 @@ static void timer_interrupts_are_those_of_the_first_core(void **state)
 		1234);
 }
 
-static void text_without_local_timers_has_no_timer_interrupts(void **state)
+static void text_without_local_timers_has_no_timer_interrupts(void)
 {
-	(void)state;
 	assert_int_equal(timer_interrupts("  0:  12  IO-APIC  timer\n"), 0);
 }
 
-static void subject_that_ended_by_itself_has_an_exit_code(void **state)
+static void subject_that_ended_by_itself_has_an_exit_code(struct bench *bench)
 {
-	struct bench *bench = *state;
 	const struct subject_end end = {.t_ns = 9,
 		.wait_status = 3 << 8,
 		.user_ns = 1,
@@ -165,9 +143,8 @@ static void subject_that_ended_by_itself_has_an_exit_code(void **state)
 			   "\"voluntary_switches\":4,\"involuntary_switches\":5}\n");
 }
 
-static void subject_ended_at_its_deadline_has_a_signal_and_no_exit_code(void **state)
+static void subject_ended_at_its_deadline_has_a_signal_and_no_exit_code(struct bench *bench)
 {
-	struct bench *bench = *state;
 	const struct subject_end end = {.wait_status = SIGKILL, .timed_out = true};
 
 	report_subject_end(&bench->report, &end);
@@ -176,11 +153,10 @@ static void subject_ended_at_its_deadline_has_a_signal_and_no_exit_code(void **s
 			   "\"voluntary_switches\":0,\"involuntary_switches\":0}\n");
 }
 
-static void clock_rate_brackets_what_the_raw_counter_went(void **state)
+static void clock_rate_brackets_what_the_raw_counter_went(struct bench *bench)
 {
 	static const char expected[] = "{\"ev\":\"clock_rate\",\"t_ns\":13000,\"raw_ns_min\":1000,"
 				       "\"raw_ns_max\":3000,\"monotonic_ns\":";
-	struct bench *bench = *state;
 
 	clock_shows(10000, 4);
 	report_clock_rate(&bench->report, 0);
@@ -189,10 +165,8 @@ static void clock_rate_brackets_what_the_raw_counter_went(void **state)
 }
 
 static void kernel_message_of_warning_and_above_or_of_an_unknown_instruction_is_reported(
-	void **state)
+	struct bench *bench)
 {
-	struct bench *bench = *state;
-
 	kernel_says(bench, "4,1,10,-;clock is \"off\"\n SUBSYSTEM=x\n");
 	kernel_says(bench, "6,2,20,-;only information\n");
 	kernel_says(bench, "5,3,30,-;only a notice\n");
@@ -208,18 +182,15 @@ static void kernel_message_of_warning_and_above_or_of_an_unknown_instruction_is_
 			   "\"text\":\"an error of another facility\"}\n");
 }
 
-static void kernel_record_without_a_text_is_passed_over(void **state)
+static void kernel_record_without_a_text_is_passed_over(struct bench *bench)
 {
-	struct bench *bench = *state;
-
 	kernel_says(bench, "3,1,10,-");
 	report_kernel_log(&bench->report);
 	assert_text(bench, "");
 }
 
-static void guest_without_a_kernel_log_reports_none(void **state)
+static void guest_without_a_kernel_log_reports_none(struct bench *bench)
 {
-	struct bench *bench = *state;
 	int kernel_log = bench->report.kernel_log;
 
 	bench->report.kernel_log = -1;
@@ -228,10 +199,9 @@ static void guest_without_a_kernel_log_reports_none(void **state)
 	assert_text(bench, "");
 }
 
-static void guest_is_told_in_one_line_with_the_schema_first(void **state)
+static void guest_is_told_in_one_line_with_the_schema_first(struct bench *bench)
 {
 	static const char begin[] = "{\"schema\":1,\"ev\":\"guest\",\"t_ns\":5,\"kernel\":\"";
-	struct bench *bench = *state;
 	char *newline;
 
 	clock_shows(5, 1);
@@ -243,27 +213,22 @@ static void guest_is_told_in_one_line_with_the_schema_first(void **state)
 	assert_int_equal(newline[-1], '}');
 }
 
-#define REPORT_TEST(test) cmocka_unit_test_setup_teardown(test, bench_create, bench_destroy)
+static const struct CMUnitTest tests[] = {
+	CASE_ON(bench, text_that_json_would_misread_is_escaped),
+	CASE_ON(bench, byte_outside_ascii_is_escaped_by_its_number),
+	CASE_ON(bench, moment_without_a_key_has_its_time_alone),
+	CASE_ON(bench, moment_with_a_key_has_its_number),
+	CASE_ON(bench, moment_with_several_numbers_has_them_in_their_order),
+	CASE(timer_interrupts_are_those_of_the_first_core),
+	CASE(text_without_local_timers_has_no_timer_interrupts),
+	CASE_ON(bench, subject_that_ended_by_itself_has_an_exit_code),
+	CASE_ON(bench, subject_ended_at_its_deadline_has_a_signal_and_no_exit_code),
+	CASE_ON(bench, clock_rate_brackets_what_the_raw_counter_went),
+	CASE_ON(bench,
+		kernel_message_of_warning_and_above_or_of_an_unknown_instruction_is_reported),
+	CASE_ON(bench, kernel_record_without_a_text_is_passed_over),
+	CASE_ON(bench, guest_without_a_kernel_log_reports_none),
+	CASE_ON(bench, guest_is_told_in_one_line_with_the_schema_first),
+};
 
-int main(void)
-{
-	const struct CMUnitTest tests[] = {
-		REPORT_TEST(text_that_json_would_misread_is_escaped),
-		REPORT_TEST(byte_outside_ascii_is_escaped_by_its_number),
-		REPORT_TEST(moment_without_a_key_has_its_time_alone),
-		REPORT_TEST(moment_with_a_key_has_its_number),
-		REPORT_TEST(moment_with_several_numbers_has_them_in_their_order),
-		cmocka_unit_test(timer_interrupts_are_those_of_the_first_core),
-		cmocka_unit_test(text_without_local_timers_has_no_timer_interrupts),
-		REPORT_TEST(subject_that_ended_by_itself_has_an_exit_code),
-		REPORT_TEST(subject_ended_at_its_deadline_has_a_signal_and_no_exit_code),
-		REPORT_TEST(clock_rate_brackets_what_the_raw_counter_went),
-		REPORT_TEST(
-			kernel_message_of_warning_and_above_or_of_an_unknown_instruction_is_reported),
-		REPORT_TEST(kernel_record_without_a_text_is_passed_over),
-		REPORT_TEST(guest_without_a_kernel_log_reports_none),
-		REPORT_TEST(guest_is_told_in_one_line_with_the_schema_first),
-	};
-
-	return cmocka_run_group_tests(tests, NULL, NULL);
-}
+RUN_CASES(tests)

@@ -1,20 +1,15 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
 #include <errno.h>
 #include <pthread.h>
-#include <setjmp.h>
-#include <stdarg.h>
 #include <stdbool.h>
-#include <stddef.h>
-#include <stdint.h>
-#include <stdlib.h>
 #include <sys/mman.h>
 #include <sys/prctl.h>
 #include <sys/timerfd.h>
 #include <sys/wait.h>
 #include <time.h>
 #include <unistd.h>
-#include <cmocka.h>
 
+#include "../cases.h"
 #include "scarcity.h"
 
 #define MIB (1u << 20)
@@ -58,12 +53,11 @@ static int want_more(void)
 	return pid > 0 && waitpid(pid, NULL, 0) == pid ? 0 : 5;
 }
 
-static void whoever_has_little_gets_no_more_and_processes_are_left(void **state)
+static void whoever_has_little_gets_no_more_and_processes_are_left(void)
 {
 	int status;
 	pid_t pid = fork();
 
-	(void)state;
 	assert_true(pid >= 0);
 	if (pid == 0)
 		_exit(want_more());
@@ -79,7 +73,7 @@ static uint64_t now_ns(void)
 	return (uint64_t)now.tv_sec * 1000000000 + (uint64_t)now.tv_nsec;
 }
 
-static void child_finds_another_uptime_and_we_keep_ours(void **state)
+static void child_finds_another_uptime_and_we_keep_ours(void)
 {
 	const uint64_t wanted_ns = UINT64_C(4294967196000000);
 	const uint64_t before_ns = now_ns();
@@ -87,7 +81,6 @@ static void child_finds_another_uptime_and_we_keep_ours(void **state)
 	int status;
 	pid_t pid;
 
-	(void)state;
 	if (ours == -EPERM || ours == -EINVAL || ours == -ENOENT)
 		skip(); /* no right, or no such namespaces */
 	assert_true(ours >= 0);
@@ -104,12 +97,9 @@ static void child_finds_another_uptime_and_we_keep_ours(void **state)
 	assert_int_equal(status, 0);
 }
 
-int main(void)
-{
-	const struct CMUnitTest tests[] = {
-		cmocka_unit_test(whoever_has_little_gets_no_more_and_processes_are_left),
-		cmocka_unit_test(child_finds_another_uptime_and_we_keep_ours),
-	};
+static const struct CMUnitTest tests[] = {
+	CASE(whoever_has_little_gets_no_more_and_processes_are_left),
+	CASE(child_finds_another_uptime_and_we_keep_ours),
+};
 
-	return cmocka_run_group_tests(tests, NULL, NULL);
-}
+RUN_CASES(tests)

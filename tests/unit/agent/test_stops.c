@@ -1,13 +1,9 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
-#include <setjmp.h>
 #include <signal.h>
-#include <stdarg.h>
-#include <stddef.h>
-#include <stdint.h>
 #include <sys/wait.h>
 #include <unistd.h>
-#include <cmocka.h>
 
+#include "../cases.h"
 #include "stops.h"
 
 /* Starts a child that does nothing, for ever. */
@@ -27,12 +23,11 @@ static void end_sleeper(pid_t pid)
 	assert_int_equal(waitpid(pid, NULL, 0), pid);
 }
 
-static void process_is_stopped_and_goes_on_again_and_again(void **state)
+static void process_is_stopped_and_goes_on_again_and_again(void)
 {
 	pid_t sleeper = start_sleeper();
 	struct stops stops;
 
-	(void)state;
 	assert_int_equal(stops_start(&stops, sleeper, 100), 0);
 	for (int turn = 0; turn < 3; turn++) {
 		int status;
@@ -46,24 +41,20 @@ static void process_is_stopped_and_goes_on_again_and_again(void **state)
 	end_sleeper(sleeper);
 }
 
-static void process_is_never_stopped_where_nobody_asked(void **state)
+static void process_is_never_stopped_where_nobody_asked(void)
 {
 	pid_t sleeper = start_sleeper();
 	struct stops stops;
 
-	(void)state;
 	assert_int_equal(stops_start(&stops, sleeper, 0), 0);
 	assert_int_equal(stops_end(&stops), 0);
 	assert_int_equal(waitpid(sleeper, NULL, WUNTRACED | WNOHANG), 0);
 	end_sleeper(sleeper);
 }
 
-int main(void)
-{
-	const struct CMUnitTest tests[] = {
-		cmocka_unit_test(process_is_stopped_and_goes_on_again_and_again),
-		cmocka_unit_test(process_is_never_stopped_where_nobody_asked),
-	};
+static const struct CMUnitTest tests[] = {
+	CASE(process_is_stopped_and_goes_on_again_and_again),
+	CASE(process_is_never_stopped_where_nobody_asked),
+};
 
-	return cmocka_run_group_tests(tests, NULL, NULL);
-}
+RUN_CASES(tests)

@@ -1,19 +1,13 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
 /* A counter of another rate: read by a process, by its child, and beside its own faults. */
-#include <setjmp.h>
-#include <stdarg.h>
-#include <stddef.h>
-#include <stdint.h>
 
-#include <cmocka.h>
-
-#include <errno.h>
 #include <signal.h>
 #include <stdlib.h>
 #include <sys/wait.h>
 #include <unistd.h>
 #include <x86intrin.h>
 
+#include "../cases.h"
 #include "hypercall.h"
 #include "tsc.h"
 
@@ -72,13 +66,12 @@ static void write_readings_of_a_child_too(int out)
 	_exit(status ? 1 : 0);
 }
 
-static void process_and_its_child_read_the_other_rate(void **state)
+static void process_and_its_child_read_the_other_rate(void)
 {
 	const uint64_t before = ours_at_that_rate();
 	uint64_t reading[2];
 	int ends[2];
 
-	(void)state;
 	assert_int_equal(pipe(ends), 0);
 	assert_int_equal(run(write_readings_of_a_child_too, ends[1]), 0);
 	assert_int_equal(read(ends[0], reading, sizeof(reading)), sizeof(reading));
@@ -94,11 +87,10 @@ static void fault(int out)
 	raise(SIGSEGV);
 }
 
-static void fault_of_its_own_still_ends_it(void **state)
+static void fault_of_its_own_still_ends_it(void)
 {
 	int status = run(fault, -1);
 
-	(void)state;
 	assert_true(WIFSIGNALED(status));
 	assert_int_equal(WTERMSIG(status), SIGSEGV);
 }
@@ -115,24 +107,20 @@ static void signal_itself(int out)
 	write_reading(out);
 }
 
-static void signals_reach_it(void **state)
+static void signals_reach_it(void)
 {
 	uint64_t reading;
 	int ends[2];
 
-	(void)state;
 	assert_int_equal(pipe(ends), 0);
 	assert_int_equal(run(signal_itself, ends[1]), 0);
 	assert_int_equal(read(ends[0], &reading, sizeof(reading)), sizeof(reading));
 }
 
-int main(void)
-{
-	const struct CMUnitTest tests[] = {
-		cmocka_unit_test(process_and_its_child_read_the_other_rate),
-		cmocka_unit_test(fault_of_its_own_still_ends_it),
-		cmocka_unit_test(signals_reach_it),
-	};
+static const struct CMUnitTest tests[] = {
+	CASE(process_and_its_child_read_the_other_rate),
+	CASE(fault_of_its_own_still_ends_it),
+	CASE(signals_reach_it),
+};
 
-	return cmocka_run_group_tests(tests, NULL, NULL);
-}
+RUN_CASES(tests)

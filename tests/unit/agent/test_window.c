@@ -1,11 +1,5 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
-#include <setjmp.h>
-#include <stdarg.h>
-#include <stddef.h>
-#include <stdint.h>
-#include <string.h>
-#include <cmocka.h>
-
+#include "../cases.h"
 #include "window.h"
 
 #define WINDOW_BYTES 32u
@@ -27,6 +21,8 @@ static void bench_init(struct bench *bench)
 		.bytes = bench->bytes, .size_bytes = WINDOW_BYTES, .memory = bench->memory};
 }
 
+FIXTURE(bench, bench_init, NOTHING);
+
 /* Returns the number of bytes with that value from the first one on. */
 static size_t run_of(const uint8_t *bytes, uint8_t value)
 {
@@ -41,52 +37,39 @@ static const struct {
 	size_t asked, copied;
 } counts[] = {{0, 0}, {1, 8}, {7, 8}, {8, 8}, {9, 16}, {WINDOW_BYTES, WINDOW_BYTES}};
 
-static void what_is_shown_goes_over_in_whole_words(void **state)
+static void what_is_shown_goes_over_in_whole_words(struct bench *bench)
 {
-	(void)state;
-	for (size_t i = 0; i < sizeof(counts) / sizeof(counts[0]); i++) {
-		struct bench bench;
-
-		bench_init(&bench);
-		window_show(&bench.window, counts[i].asked);
-		assert_int_equal(run_of(bench.memory, OURS), counts[i].copied);
-		assert_int_equal(run_of(bench.bytes, OURS), WINDOW_BYTES);
+	for (size_t i = 0; i < COUNT(counts); i++) {
+		bench_init(bench);
+		window_show(&bench->window, counts[i].asked);
+		assert_int_equal(run_of(bench->memory, OURS), counts[i].copied);
+		assert_int_equal(run_of(bench->bytes, OURS), WINDOW_BYTES);
 	}
 }
 
-static void what_is_looked_at_comes_over_in_whole_words(void **state)
+static void what_is_looked_at_comes_over_in_whole_words(struct bench *bench)
 {
-	(void)state;
-	for (size_t i = 0; i < sizeof(counts) / sizeof(counts[0]); i++) {
-		struct bench bench;
-
-		bench_init(&bench);
-		window_look(&bench.window, counts[i].asked);
-		assert_int_equal(run_of(bench.bytes, THEIRS), counts[i].copied);
-		assert_int_equal(run_of(bench.memory, THEIRS), WINDOW_BYTES);
+	for (size_t i = 0; i < COUNT(counts); i++) {
+		bench_init(bench);
+		window_look(&bench->window, counts[i].asked);
+		assert_int_equal(run_of(bench->bytes, THEIRS), counts[i].copied);
+		assert_int_equal(run_of(bench->memory, THEIRS), WINDOW_BYTES);
 	}
 }
 
-static void memory_that_is_used_directly_is_left_alone(void **state)
+static void memory_that_is_used_directly_is_left_alone(struct bench *bench)
 {
-	struct bench bench;
-
-	(void)state;
-	bench_init(&bench);
-	bench.window.memory = NULL; /* any access crashes */
-	bench.window.bytes = NULL;
-	window_show(&bench.window, WINDOW_BYTES);
-	window_look(&bench.window, WINDOW_BYTES);
-	assert_int_equal(run_of(bench.bytes, OURS), WINDOW_BYTES);
+	bench->window.memory = NULL; /* any access crashes */
+	bench->window.bytes = NULL;
+	window_show(&bench->window, WINDOW_BYTES);
+	window_look(&bench->window, WINDOW_BYTES);
+	assert_int_equal(run_of(bench->bytes, OURS), WINDOW_BYTES);
 }
 
-int main(void)
-{
-	const struct CMUnitTest tests[] = {
-		cmocka_unit_test(what_is_shown_goes_over_in_whole_words),
-		cmocka_unit_test(what_is_looked_at_comes_over_in_whole_words),
-		cmocka_unit_test(memory_that_is_used_directly_is_left_alone),
-	};
+static const struct CMUnitTest tests[] = {
+	CASE_ON(bench, what_is_shown_goes_over_in_whole_words),
+	CASE_ON(bench, what_is_looked_at_comes_over_in_whole_words),
+	CASE_ON(bench, memory_that_is_used_directly_is_left_alone),
+};
 
-	return cmocka_run_group_tests(tests, NULL, NULL);
-}
+RUN_CASES(tests)

@@ -1,13 +1,8 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
 #include <errno.h>
-#include <setjmp.h>
-#include <stdarg.h>
-#include <stddef.h>
-#include <stdint.h>
 #include <stdio.h>
-#include <string.h>
-#include <cmocka.h>
 
+#include "../cases.h"
 #include "cpu_plugin/command.h"
 
 #define MS UINT64_C(1000000)
@@ -20,58 +15,53 @@ static struct command parsed(const char *text)
 	return command;
 }
 
-static void command_names_a_vcpu_and_a_speed(void **state)
+static void command_names_a_vcpu_and_a_speed(void)
 {
 	const struct command command = parsed("1 240.5");
 
-	(void)state;
 	assert_int_equal(command.vcpu, 1);
 	assert_int_equal(command.speed_kips, 240500);
 	assert_false(command.back_to_governor);
 	assert_false(command.has_ramp);
 }
 
-static void command_may_have_a_ramp_of_its_own(void **state)
+static void command_may_have_a_ramp_of_its_own(void)
 {
 	const struct command command = parsed("  0\t60   2000 ");
 
-	(void)state;
 	assert_true(command.has_ramp);
 	assert_int_equal(command.ramp_ns, 2 * MS);
 	assert_true(parsed("0 60 0").has_ramp);
 }
 
-static void star_is_every_vcpu(void **state)
+static void star_is_every_vcpu(void)
 {
 	const struct command all = parsed("* auto");
 	const struct command one = parsed("3 0");
 
-	(void)state;
 	assert_true(all.back_to_governor);
 	assert_true(command_is_for(&all, 0) && command_is_for(&all, 7));
 	assert_true(command_is_for(&one, 3));
 	assert_false(command_is_for(&one, 2));
 }
 
-static void what_is_no_command_is_refused(void **state)
+static void what_is_no_command_is_refused(void)
 {
 	static const char *const texts[] = {"", "1", "1 ", "1 fast", "1 60x", "x 60", "-1 60",
 		"1024 60", "*1 60", "1 automatic", "1 60 -5", "1 60 1.5", "1 60 5 5",
 		"1 60 100000001", "1 60\n"};
 	struct command command = {.vcpu = 42};
 
-	(void)state;
-	for (size_t i = 0; i < sizeof(texts) / sizeof(texts[0]); i++)
+	for (size_t i = 0; i < COUNT(texts); i++)
 		assert_int_equal(command_parse(texts[i], &command), -EINVAL);
 	assert_int_equal(command.vcpu, 42);
 }
 
-static void script_is_steps_in_order_of_time(void **state)
+static void script_is_steps_in_order_of_time(void)
 {
 	struct script script;
 	size_t line;
 
-	(void)state;
 	assert_int_equal(
 		script_parse("# slow, then fast\n0 * 60\n\n250 1 240 1000 # up\n250 0 auto",
 			&script, &line),
@@ -84,24 +74,22 @@ static void script_is_steps_in_order_of_time(void **state)
 	script_deinit(&script);
 }
 
-static void script_of_nothing_has_no_steps(void **state)
+static void script_of_nothing_has_no_steps(void)
 {
 	struct script script;
 	size_t line;
 
-	(void)state;
 	assert_int_equal(script_parse("", &script, &line), 0);
 	assert_int_equal(script.count, 0);
 	script_deinit(&script);
 }
 
-static void long_script_keeps_every_step(void **state)
+static void long_script_keeps_every_step(void)
 {
 	char text[8192] = "";
 	struct script script;
 	size_t line;
 
-	(void)state;
 	for (int i = 0; i < 300; i++)
 		snprintf(text + strlen(text), sizeof(text) - strlen(text), "%d 0 %d\n", i, i + 1);
 	assert_int_equal(script_parse(text, &script, &line), 0);
@@ -111,13 +99,12 @@ static void long_script_keeps_every_step(void **state)
 	script_deinit(&script);
 }
 
-static void bad_line_of_a_script_is_told(void **state)
+static void bad_line_of_a_script_is_told(void)
 {
 	struct script script;
 	char too_long[200];
 	size_t line;
 
-	(void)state;
 	assert_int_equal(script_parse("0 0 60\n5 0\n", &script, &line), -EINVAL);
 	assert_int_equal(line, 2);
 	assert_int_equal(script_parse("5 0 60\n4 0 60", &script, &line), -EINVAL);
@@ -128,18 +115,15 @@ static void bad_line_of_a_script_is_told(void **state)
 	assert_int_equal(line, 1);
 }
 
-int main(void)
-{
-	const struct CMUnitTest tests[] = {
-		cmocka_unit_test(command_names_a_vcpu_and_a_speed),
-		cmocka_unit_test(command_may_have_a_ramp_of_its_own),
-		cmocka_unit_test(star_is_every_vcpu),
-		cmocka_unit_test(what_is_no_command_is_refused),
-		cmocka_unit_test(script_is_steps_in_order_of_time),
-		cmocka_unit_test(script_of_nothing_has_no_steps),
-		cmocka_unit_test(long_script_keeps_every_step),
-		cmocka_unit_test(bad_line_of_a_script_is_told),
-	};
+static const struct CMUnitTest tests[] = {
+	CASE(command_names_a_vcpu_and_a_speed),
+	CASE(command_may_have_a_ramp_of_its_own),
+	CASE(star_is_every_vcpu),
+	CASE(what_is_no_command_is_refused),
+	CASE(script_is_steps_in_order_of_time),
+	CASE(script_of_nothing_has_no_steps),
+	CASE(long_script_keeps_every_step),
+	CASE(bad_line_of_a_script_is_told),
+};
 
-	return cmocka_run_group_tests(tests, NULL, NULL);
-}
+RUN_CASES(tests)

@@ -1,12 +1,5 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
-#include <errno.h>
-#include <setjmp.h>
-#include <stdarg.h>
-#include <stddef.h>
-#include <stdint.h>
-#include <string.h>
-#include <cmocka.h>
-
+#include "../cases.h"
 #include "cpu_plugin/governor.h"
 
 #define MS UINT64_C(1000000)
@@ -45,20 +38,18 @@ static uint32_t watched(struct governor *governor, uint64_t until_ns, bool busy)
 	return governor->wanted_kips;
 }
 
-static void unknown_governor_is_not_found(void **state)
+static void unknown_governor_is_not_found(void)
 {
-	(void)state;
 	assert_null(model("turbo"));
 	assert_null(model(""));
 	assert_null(governor_find("fixed", 4));
 	assert_string_equal(governor_name(model("ondemand")), "ondemand");
 }
 
-static void every_name_that_is_told_is_found(void **state)
+static void every_name_that_is_told_is_found(void)
 {
 	const char *names = governor_names();
 
-	(void)state;
 	while (*names) {
 		size_t len = strcspn(names, " ");
 
@@ -67,58 +58,53 @@ static void every_name_that_is_told_is_found(void **state)
 	}
 }
 
-static void steady_governors_want_the_same_idle_or_busy(void **state)
+static void steady_governors_want_the_same_idle_or_busy(void)
 {
 	struct governor fixed = begun("fixed");
 	struct governor slow = begun("powersave");
 	struct governor fast = begun("performance");
 
-	(void)state;
 	assert_int_equal(watched(&fixed, 500 * MS, true), 80000);
 	assert_int_equal(watched(&fixed, 1000 * MS, false), 80000);
 	assert_int_equal(watched(&slow, 500 * MS, true), MIN_KIPS);
 	assert_int_equal(watched(&fast, 500 * MS, false), MAX_KIPS);
 }
 
-static void ondemand_decides_at_the_end_of_a_period(void **state)
+static void ondemand_decides_at_the_end_of_a_period(void)
 {
 	struct governor governor = begun("ondemand");
 	uint64_t at_ns = 0;
 
-	(void)state;
 	assert_int_equal(watched(&governor, 10 * MS - 1, true), MIN_KIPS);
 	assert_true(governor_watch(&governor, 25 * MS, true, MIN_KIPS, &at_ns));
 	assert_int_equal(at_ns, 10 * MS);
 	assert_int_equal(governor.wanted_kips, MAX_KIPS);
 }
 
-static void ondemand_goes_to_the_top_above_four_fifths(void **state)
+static void ondemand_goes_to_the_top_above_four_fifths(void)
 {
 	struct governor at = begun("ondemand");
 	struct governor above = begun("ondemand");
 
-	(void)state;
 	watched(&at, 8 * MS, true);
 	assert_int_equal(watched(&at, 10 * MS, false), MIN_KIPS + (MAX_KIPS - MIN_KIPS) / 5 * 4);
 	watched(&above, 8 * MS + MS / 10, true);
 	assert_int_equal(watched(&above, 10 * MS, false), MAX_KIPS);
 }
 
-static void ondemand_comes_down_after_one_idle_period(void **state)
+static void ondemand_comes_down_after_one_idle_period(void)
 {
 	struct governor governor = begun("ondemand");
 
-	(void)state;
 	assert_int_equal(watched(&governor, 20 * MS, true), MAX_KIPS);
 	assert_int_equal(watched(&governor, 30 * MS, false), MIN_KIPS);
 }
 
-static void schedutil_rises_step_by_step_under_load(void **state)
+static void schedutil_rises_step_by_step_under_load(void)
 {
 	struct governor governor = begun("schedutil");
 	uint32_t before = MIN_KIPS;
 
-	(void)state;
 	/*
 	 * At the slowest speed a fifth is in use at most, and a quarter more than that is still
 	 * slow.
@@ -134,12 +120,11 @@ static void schedutil_rises_step_by_step_under_load(void **state)
 }
 
 /* Usage halves in 32 slices of 1.024 ms. With a quarter added, the speed is 5/8 of the full one. */
-static void schedutil_forgets_half_in_32_ms(void **state)
+static void schedutil_forgets_half_in_32_ms(void)
 {
 	struct governor governor = begun("schedutil");
 	uint64_t full;
 
-	(void)state;
 	watched(&governor, 2000 * MS, true);
 	full = governor.work;
 	watched(&governor, 2000 * MS + 33 * MS, false);
@@ -147,13 +132,12 @@ static void schedutil_forgets_half_in_32_ms(void **state)
 	assert_int_equal(watched(&governor, 3000 * MS, false), MIN_KIPS);
 }
 
-static void long_idle_time_is_the_same_as_for_ever(void **state)
+static void long_idle_time_is_the_same_as_for_ever(void)
 {
 	struct governor hour = begun("schedutil");
 	struct governor long_while = begun("schedutil");
 	uint64_t at_ns;
 
-	(void)state;
 	watched(&hour, 1000 * MS, true);
 	watched(&long_while, 1000 * MS, true);
 	assert_true(governor_watch(&hour, 3600 * 1000 * MS, false, MAX_KIPS, &at_ns));
@@ -162,24 +146,22 @@ static void long_idle_time_is_the_same_as_for_ever(void **state)
 	assert_int_equal(hour.work, long_while.work);
 }
 
-static void time_that_was_told_already_changes_nothing(void **state)
+static void time_that_was_told_already_changes_nothing(void)
 {
 	struct governor governor = begun("ondemand");
 	uint64_t at_ns;
 
-	(void)state;
 	watched(&governor, 9 * MS, false);
 	assert_false(governor_watch(&governor, 9 * MS, true, MIN_KIPS, &at_ns));
 	assert_false(governor_watch(&governor, 5 * MS, true, MIN_KIPS, &at_ns));
 	assert_int_equal(watched(&governor, 10 * MS, false), MIN_KIPS);
 }
 
-static void governor_without_its_limits_says_what_it_needs(void **state)
+static void governor_without_its_limits_says_what_it_needs(void)
 {
 	const struct governor_limits none = {.sampling_ns = MS};
 	const struct governor_limits crossed = {.min_kips = 2, .max_kips = 1, .sampling_ns = MS};
 
-	(void)state;
 	assert_null(governor_complaint(model("fixed"), &none));
 	assert_non_null(governor_complaint(model("powersave"), &none));
 	assert_non_null(governor_complaint(model("performance"), &none));
@@ -188,21 +170,18 @@ static void governor_without_its_limits_says_what_it_needs(void **state)
 	assert_null(governor_complaint(model("schedutil"), &limits));
 }
 
-int main(void)
-{
-	const struct CMUnitTest tests[] = {
-		cmocka_unit_test(unknown_governor_is_not_found),
-		cmocka_unit_test(every_name_that_is_told_is_found),
-		cmocka_unit_test(steady_governors_want_the_same_idle_or_busy),
-		cmocka_unit_test(ondemand_decides_at_the_end_of_a_period),
-		cmocka_unit_test(ondemand_goes_to_the_top_above_four_fifths),
-		cmocka_unit_test(ondemand_comes_down_after_one_idle_period),
-		cmocka_unit_test(schedutil_rises_step_by_step_under_load),
-		cmocka_unit_test(schedutil_forgets_half_in_32_ms),
-		cmocka_unit_test(long_idle_time_is_the_same_as_for_ever),
-		cmocka_unit_test(time_that_was_told_already_changes_nothing),
-		cmocka_unit_test(governor_without_its_limits_says_what_it_needs),
-	};
+static const struct CMUnitTest tests[] = {
+	CASE(unknown_governor_is_not_found),
+	CASE(every_name_that_is_told_is_found),
+	CASE(steady_governors_want_the_same_idle_or_busy),
+	CASE(ondemand_decides_at_the_end_of_a_period),
+	CASE(ondemand_goes_to_the_top_above_four_fifths),
+	CASE(ondemand_comes_down_after_one_idle_period),
+	CASE(schedutil_rises_step_by_step_under_load),
+	CASE(schedutil_forgets_half_in_32_ms),
+	CASE(long_idle_time_is_the_same_as_for_ever),
+	CASE(time_that_was_told_already_changes_nothing),
+	CASE(governor_without_its_limits_says_what_it_needs),
+};
 
-	return cmocka_run_group_tests(tests, NULL, NULL);
-}
+RUN_CASES(tests)

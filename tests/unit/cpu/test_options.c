@@ -1,12 +1,7 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
 #include <errno.h>
-#include <setjmp.h>
-#include <stdarg.h>
-#include <stddef.h>
-#include <stdint.h>
-#include <string.h>
-#include <cmocka.h>
 
+#include "../cases.h"
 #include "cpu_plugin/options.h"
 
 #define US UINT64_C(1000)
@@ -36,13 +31,12 @@ static void assert_refused(const char *first, const char *second, const char *sa
 	assert_non_null(strstr(error, says));
 }
 
-static void without_arguments_nothing_is_throttled(void **state)
+static void without_arguments_nothing_is_throttled(void)
 {
 	struct options options = parsed(NULL, 0);
 	struct vcpu_config config;
 	char error[OPTIONS_ERROR_BYTES];
 
-	(void)state;
 	options_vcpu(&options, 5, &config);
 	assert_string_equal(governor_name(config.model), "fixed");
 	assert_int_equal(config.limits.fixed_kips, SPEED_UNTHROTTLED);
@@ -51,12 +45,11 @@ static void without_arguments_nothing_is_throttled(void **state)
 	assert_null(options.trace);
 }
 
-static void last_word_of_a_list_holds_for_the_rest(void **state)
+static void last_word_of_a_list_holds_for_the_rest(void)
 {
 	struct options options = PARSED("mips=60:240", "governor=fixed:performance");
 	struct vcpu_config config;
 
-	(void)state;
 	options_vcpu(&options, 0, &config);
 	assert_int_equal(config.limits.fixed_kips, 60000);
 	assert_string_equal(governor_name(config.model), "fixed");
@@ -67,13 +60,12 @@ static void last_word_of_a_list_holds_for_the_rest(void **state)
 	}
 }
 
-static void top_of_a_governor_is_mips_unless_it_is_told(void **state)
+static void top_of_a_governor_is_mips_unless_it_is_told(void)
 {
 	struct options without = PARSED("mips=100", "min_mips=25", "governor=ondemand");
 	struct options with = PARSED("mips=100", "min_mips=25", "max_mips=80");
 	struct vcpu_config config;
 
-	(void)state;
 	options_vcpu(&without, 0, &config);
 	assert_int_equal(config.limits.max_kips, 100000);
 	options_vcpu(&with, 0, &config);
@@ -81,13 +73,12 @@ static void top_of_a_governor_is_mips_unless_it_is_told(void **state)
 	assert_int_equal(config.limits.min_kips, 25000);
 }
 
-static void times_come_in_microseconds(void **state)
+static void times_come_in_microseconds(void)
 {
 	struct options options = PARSED("sampling_us=4000", "latency_us=50", "ramp_us=300",
 		"quantum_us=100", "catch_up_us=0", "spin_us=20", "window_ms=10");
 	struct vcpu_config config;
 
-	(void)state;
 	options_vcpu(&options, 0, &config);
 	assert_int_equal(config.limits.sampling_ns, 4000 * US);
 	assert_int_equal(config.latency_ns, 50 * US);
@@ -98,19 +89,17 @@ static void times_come_in_microseconds(void **state)
 	assert_int_equal(options.window_ms, 10);
 }
 
-static void paths_are_taken_as_they_are(void **state)
+static void paths_are_taken_as_they_are(void)
 {
 	struct options options = PARSED("trace=a=b", "control=/run/x", "script=:");
 
-	(void)state;
 	assert_string_equal(options.trace, "a=b");
 	assert_string_equal(options.control, "/run/x");
 	assert_string_equal(options.script, ":");
 }
 
-static void bad_argument_is_named_with_its_remedy(void **state)
+static void bad_argument_is_named_with_its_remedy(void)
 {
-	(void)state;
 	assert_refused("speed=3", NULL, "speed=3: no such argument");
 	assert_refused("mips", NULL, "mips: no such argument");
 	assert_refused("mips=60:", NULL, "mips=60:: speeds in MIPS");
@@ -124,41 +113,36 @@ static void bad_argument_is_named_with_its_remedy(void **state)
 	assert_refused("mips=1", "mips=2", "given twice");
 }
 
-static void list_of_too_many_words_is_refused(void **state)
+static void list_of_too_many_words_is_refused(void)
 {
 	char text[] =
 		"mips=1:1:1:1:1:1:1:1:1:1:1:1:1:1:1:1:1:1:1:1:1:1:1:1:1:1:1:1:1:1:1:1:1:1:1:1:"
 		"1:1:1:1:1:1:1:1:1:1:1:1:1:1:1:1:1:1:1:1:1:1:1:1:1:1:1:1:1";
 
-	(void)state;
 	assert_refused(text, NULL, "speeds in MIPS");
 	text[strlen(text) - 2] = '\0';
 	parsed((const char *[]){text}, 1);
 }
 
-static void governor_without_limits_is_named_with_its_vcpu(void **state)
+static void governor_without_limits_is_named_with_its_vcpu(void)
 {
 	struct options options = PARSED("mips=100", "governor=fixed:ondemand");
 	char error[OPTIONS_ERROR_BYTES];
 
-	(void)state;
 	assert_int_equal(options_check_vcpu(&options, 0, error), 0);
 	assert_int_equal(options_check_vcpu(&options, 1, error), -EINVAL);
 	assert_string_equal(error, "vCPU 1: governor ondemand needs min_mips above 0");
 }
 
-int main(void)
-{
-	const struct CMUnitTest tests[] = {
-		cmocka_unit_test(without_arguments_nothing_is_throttled),
-		cmocka_unit_test(last_word_of_a_list_holds_for_the_rest),
-		cmocka_unit_test(top_of_a_governor_is_mips_unless_it_is_told),
-		cmocka_unit_test(times_come_in_microseconds),
-		cmocka_unit_test(paths_are_taken_as_they_are),
-		cmocka_unit_test(bad_argument_is_named_with_its_remedy),
-		cmocka_unit_test(list_of_too_many_words_is_refused),
-		cmocka_unit_test(governor_without_limits_is_named_with_its_vcpu),
-	};
+static const struct CMUnitTest tests[] = {
+	CASE(without_arguments_nothing_is_throttled),
+	CASE(last_word_of_a_list_holds_for_the_rest),
+	CASE(top_of_a_governor_is_mips_unless_it_is_told),
+	CASE(times_come_in_microseconds),
+	CASE(paths_are_taken_as_they_are),
+	CASE(bad_argument_is_named_with_its_remedy),
+	CASE(list_of_too_many_words_is_refused),
+	CASE(governor_without_limits_is_named_with_its_vcpu),
+};
 
-	return cmocka_run_group_tests(tests, NULL, NULL);
-}
+RUN_CASES(tests)

@@ -1,12 +1,5 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
-#include <errno.h>
-#include <setjmp.h>
-#include <stdarg.h>
-#include <stddef.h>
-#include <stdint.h>
-#include <string.h>
-#include <cmocka.h>
-
+#include "../cases.h"
 #include "cpu_plugin/pacer.h"
 
 #define US UINT64_C(1000)
@@ -24,41 +17,37 @@ static struct pacer started(void)
 	return pacer;
 }
 
-static void early_vcpu_waits_for_its_time(void **state)
+static void early_vcpu_waits_for_its_time(void)
 {
 	struct pacer pacer = started();
 
-	(void)state;
 	assert_int_equal(pacer_advance(&pacer, START + 40 * US, 250 * US), START + 250 * US);
 	assert_int_equal(pacer.lost_ns, 0);
 }
 
-static void vcpu_that_is_exactly_on_time_does_not_wait(void **state)
+static void vcpu_that_is_exactly_on_time_does_not_wait(void)
 {
 	struct pacer pacer = started();
 
-	(void)state;
 	assert_int_equal(pacer_advance(&pacer, START + 250 * US, 250 * US), START + 250 * US);
 	assert_int_equal(pacer_take_late_ns(&pacer), 0);
 }
 
-static void overslept_wait_makes_the_next_one_shorter(void **state)
+static void overslept_wait_makes_the_next_one_shorter(void)
 {
 	struct pacer pacer = started();
 
-	(void)state;
 	pacer_advance(&pacer, START + 40 * US, 250 * US);
 	pacer_release(&pacer, START + 310 * US);
 	assert_int_equal(pacer_advance(&pacer, START + 350 * US, 250 * US), START + 500 * US);
 }
 
 /* Each sleep ends 60 us late, for 100 ms; the sum is right to a quantum. */
-static void steady_oversleeping_does_not_add_up(void **state)
+static void steady_oversleeping_does_not_add_up(void)
 {
 	struct pacer pacer = started();
 	uint64_t now_ns = START;
 
-	(void)state;
 	for (int i = 0; i < 400; i++) {
 		now_ns = pacer_advance(&pacer, now_ns + 40 * US, 250 * US) + 60 * US;
 		pacer_release(&pacer, now_ns);
@@ -67,25 +56,23 @@ static void steady_oversleeping_does_not_add_up(void **state)
 	assert_int_equal(pacer.lost_ns, 0);
 }
 
-static void vcpu_that_the_host_held_up_catches_up_by_a_quarter_at_most(void **state)
+static void vcpu_that_the_host_held_up_catches_up_by_a_quarter_at_most(void)
 {
 	struct pacer pacer = started();
 	uint64_t now_ns = START + 4 * MS;
 
-	(void)state;
 	assert_int_equal(pacer_advance(&pacer, now_ns, 250 * US), now_ns);
 	pacer_release(&pacer, now_ns);
 	/* It waits although it is behind: 250 us of work need 200 us at least. */
 	assert_int_equal(pacer_advance(&pacer, now_ns + 40 * US, 250 * US), now_ns + 200 * US);
 }
 
-static void vcpu_that_was_held_up_is_back_on_time_in_the_end(void **state)
+static void vcpu_that_was_held_up_is_back_on_time_in_the_end(void)
 {
 	struct pacer pacer = started();
 	uint64_t now_ns = START + 4 * MS;
 	int quanta = 0;
 
-	(void)state;
 	do {
 		now_ns = pacer_advance(&pacer, now_ns, 250 * US);
 		pacer_release(&pacer, now_ns);
@@ -98,12 +85,11 @@ static void vcpu_that_was_held_up_is_back_on_time_in_the_end(void **state)
 	assert_int_equal(pacer_take_late_ns(&pacer), 0);
 }
 
-static void lateness_is_lost_from_the_limit_on(void **state)
+static void lateness_is_lost_from_the_limit_on(void)
 {
 	struct pacer at = started();
 	struct pacer above = started();
 
-	(void)state;
 	pacer_advance(&at, START + 250 * US + CATCH_UP, 250 * US);
 	assert_int_equal(at.lost_ns, 0);
 	pacer_advance(&above, START + 250 * US + CATCH_UP + 1, 250 * US);
@@ -111,11 +97,10 @@ static void lateness_is_lost_from_the_limit_on(void **state)
 	assert_int_equal(above.due_ns, at.due_ns + 1);
 }
 
-static void idle_time_is_not_saved_for_later(void **state)
+static void idle_time_is_not_saved_for_later(void)
 {
 	struct pacer pacer = started();
 
-	(void)state;
 	pacer_idle(&pacer, START + 250 * US, 250 * US);
 	pacer_resume(&pacer, START + 900 * MS);
 	assert_int_equal(pacer_advance(&pacer, START + 900 * MS + 40 * US, 250 * US),
@@ -123,41 +108,36 @@ static void idle_time_is_not_saved_for_later(void **state)
 	assert_int_equal(pacer.lost_ns, 0);
 }
 
-static void work_run_too_early_before_idling_is_owed_after_it(void **state)
+static void work_run_too_early_before_idling_is_owed_after_it(void)
 {
 	struct pacer pacer = started();
 
-	(void)state;
 	pacer_idle(&pacer, START + 30 * US, 100 * US);
 	pacer_resume(&pacer, START + 50 * MS);
 	assert_int_equal(pacer_advance(&pacer, START + 50 * MS, 0), START + 50 * MS + 70 * US);
 }
 
-static void lateness_survives_idling_up_to_the_grace(void **state)
+static void lateness_survives_idling_up_to_the_grace(void)
 {
 	struct pacer pacer = started();
 
-	(void)state;
 	pacer_idle(&pacer, START + 100 * US + GRACE + 9, 100 * US);
 	assert_int_equal(pacer.lost_ns, 9);
 	pacer_resume(&pacer, START + 50 * MS);
 	assert_int_equal(pacer.due_ns, START + 50 * MS - GRACE);
 }
 
-int main(void)
-{
-	const struct CMUnitTest tests[] = {
-		cmocka_unit_test(early_vcpu_waits_for_its_time),
-		cmocka_unit_test(vcpu_that_is_exactly_on_time_does_not_wait),
-		cmocka_unit_test(overslept_wait_makes_the_next_one_shorter),
-		cmocka_unit_test(steady_oversleeping_does_not_add_up),
-		cmocka_unit_test(vcpu_that_the_host_held_up_catches_up_by_a_quarter_at_most),
-		cmocka_unit_test(vcpu_that_was_held_up_is_back_on_time_in_the_end),
-		cmocka_unit_test(lateness_is_lost_from_the_limit_on),
-		cmocka_unit_test(idle_time_is_not_saved_for_later),
-		cmocka_unit_test(work_run_too_early_before_idling_is_owed_after_it),
-		cmocka_unit_test(lateness_survives_idling_up_to_the_grace),
-	};
+static const struct CMUnitTest tests[] = {
+	CASE(early_vcpu_waits_for_its_time),
+	CASE(vcpu_that_is_exactly_on_time_does_not_wait),
+	CASE(overslept_wait_makes_the_next_one_shorter),
+	CASE(steady_oversleeping_does_not_add_up),
+	CASE(vcpu_that_the_host_held_up_catches_up_by_a_quarter_at_most),
+	CASE(vcpu_that_was_held_up_is_back_on_time_in_the_end),
+	CASE(lateness_is_lost_from_the_limit_on),
+	CASE(idle_time_is_not_saved_for_later),
+	CASE(work_run_too_early_before_idling_is_owed_after_it),
+	CASE(lateness_survives_idling_up_to_the_grace),
+};
 
-	return cmocka_run_group_tests(tests, NULL, NULL);
-}
+RUN_CASES(tests)

@@ -1,12 +1,7 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
 #include <errno.h>
-#include <setjmp.h>
-#include <stdarg.h>
-#include <stddef.h>
-#include <stdint.h>
-#include <string.h>
-#include <cmocka.h>
 
+#include "../cases.h"
 #include "cpu_plugin/speed.h"
 
 #define MS UINT64_C(1000000)
@@ -21,9 +16,8 @@ static uint32_t parsed(const char *text)
 	return kips;
 }
 
-static void speed_has_up_to_three_decimals(void **state)
+static void speed_has_up_to_three_decimals(void)
 {
-	(void)state;
 	assert_int_equal(parsed("0"), SPEED_UNTHROTTLED);
 	assert_int_equal(parsed("60"), 60000);
 	assert_int_equal(parsed("0.001"), 1);
@@ -31,51 +25,46 @@ static void speed_has_up_to_three_decimals(void **state)
 	assert_int_equal(parsed("100000"), SPEED_KIPS_MAX);
 }
 
-static void what_is_no_speed_is_refused(void **state)
+static void what_is_no_speed_is_refused(void)
 {
 	static const char *const texts[] = {
 		"", "-1", ".5", "1.", "x", "100000.001", "100001", "99999999999999999999"};
 	uint32_t kips = 7;
 	const char *end;
 
-	(void)state;
-	for (size_t i = 0; i < sizeof(texts) / sizeof(texts[0]); i++)
+	for (size_t i = 0; i < COUNT(texts); i++)
 		assert_int_equal(speed_parse(texts[i], &end, &kips), -EINVAL);
 	assert_int_equal(kips, 7);
 }
 
-static void fourth_decimal_is_left_for_the_caller(void **state)
+static void fourth_decimal_is_left_for_the_caller(void)
 {
 	uint32_t kips;
 	const char *end;
 
-	(void)state;
 	assert_int_equal(speed_parse("1.2345", &end, &kips), 0);
 	assert_string_equal(end, "5");
 }
 
-static void cost_is_rounded_up_and_never_zero(void **state)
+static void cost_is_rounded_up_and_never_zero(void)
 {
-	(void)state;
 	assert_int_equal(speed_cost_ns(60000, 60000), MS);
 	assert_int_equal(speed_cost_ns(240000, 60000), MS / 4);
 	assert_int_equal(speed_cost_ns(SPEED_KIPS_MAX, 1), 1);
 	assert_int_equal(speed_cost_ns(1, UINT64_C(1) << 32), (UINT64_C(1) << 32) * MS);
 }
 
-static void quantum_has_at_least_one_instruction(void **state)
+static void quantum_has_at_least_one_instruction(void)
 {
-	(void)state;
 	assert_int_equal(speed_instructions(60000, MS), 60000);
 	assert_int_equal(speed_instructions(1, MS - 1), 1);
 	assert_int_equal(speed_instructions(1, 0), 1);
 }
 
-static void ramp_waits_then_moves_then_stays(void **state)
+static void ramp_waits_then_moves_then_stays(void)
 {
 	struct ramp ramp;
 
-	(void)state;
 	ramp_hold(&ramp, 100);
 	ramp_start(&ramp, 1000, 300, 50, 200);
 	assert_int_equal(ramp_speed_kips(&ramp, 1000), 100);
@@ -86,11 +75,10 @@ static void ramp_waits_then_moves_then_stays(void **state)
 	assert_int_equal(ramp_speed_kips(&ramp, UINT64_MAX), 300);
 }
 
-static void ramp_that_is_turned_round_starts_where_it_was(void **state)
+static void ramp_that_is_turned_round_starts_where_it_was(void)
 {
 	struct ramp ramp;
 
-	(void)state;
 	ramp_hold(&ramp, 100);
 	ramp_start(&ramp, 0, 300, 0, 200);
 	ramp_start(&ramp, 100, 100, 0, 200);
@@ -99,40 +87,35 @@ static void ramp_that_is_turned_round_starts_where_it_was(void **state)
 	assert_int_equal(ramp_speed_kips(&ramp, 300), 100);
 }
 
-static void change_without_latency_or_ramp_is_a_step(void **state)
+static void change_without_latency_or_ramp_is_a_step(void)
 {
 	struct ramp ramp;
 
-	(void)state;
 	ramp_hold(&ramp, 100);
 	ramp_start(&ramp, 1000, 300, 0, 0);
 	assert_int_equal(ramp_speed_kips(&ramp, 1000), 300);
 }
 
-static void unthrottled_is_reached_in_one_step(void **state)
+static void unthrottled_is_reached_in_one_step(void)
 {
 	struct ramp ramp;
 
-	(void)state;
 	ramp_hold(&ramp, 100);
 	ramp_start(&ramp, 1000, SPEED_UNTHROTTLED, 10, 200);
 	assert_int_equal(ramp_speed_kips(&ramp, 1009), 100);
 	assert_int_equal(ramp_speed_kips(&ramp, 1010), SPEED_UNTHROTTLED);
 }
 
-int main(void)
-{
-	const struct CMUnitTest tests[] = {
-		cmocka_unit_test(speed_has_up_to_three_decimals),
-		cmocka_unit_test(what_is_no_speed_is_refused),
-		cmocka_unit_test(fourth_decimal_is_left_for_the_caller),
-		cmocka_unit_test(cost_is_rounded_up_and_never_zero),
-		cmocka_unit_test(quantum_has_at_least_one_instruction),
-		cmocka_unit_test(ramp_waits_then_moves_then_stays),
-		cmocka_unit_test(ramp_that_is_turned_round_starts_where_it_was),
-		cmocka_unit_test(change_without_latency_or_ramp_is_a_step),
-		cmocka_unit_test(unthrottled_is_reached_in_one_step),
-	};
+static const struct CMUnitTest tests[] = {
+	CASE(speed_has_up_to_three_decimals),
+	CASE(what_is_no_speed_is_refused),
+	CASE(fourth_decimal_is_left_for_the_caller),
+	CASE(cost_is_rounded_up_and_never_zero),
+	CASE(quantum_has_at_least_one_instruction),
+	CASE(ramp_waits_then_moves_then_stays),
+	CASE(ramp_that_is_turned_round_starts_where_it_was),
+	CASE(change_without_latency_or_ramp_is_a_step),
+	CASE(unthrottled_is_reached_in_one_step),
+};
 
-	return cmocka_run_group_tests(tests, NULL, NULL);
-}
+RUN_CASES(tests)

@@ -1,15 +1,9 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
-#include <errno.h>
-#include <setjmp.h>
-#include <stdarg.h>
-#include <stddef.h>
-#include <stdint.h>
 #include <stdlib.h>
-#include <string.h>
-#include <cmocka.h>
 
 #include <stdio.h>
 
+#include "../cases.h"
 #include "cpu_plugin/trace.h"
 
 #define US UINT64_C(1000)
@@ -64,7 +58,7 @@ static void assert_wrote(struct written *written, const char *text)
 	free(written->text);
 }
 
-static void start_line_has_every_vcpu(void **state)
+static void start_line_has_every_vcpu(void)
 {
 	const struct trace_host host = {.target = "x86_64", .api = 4, .vcpus = 2};
 	char *arguments[] = {"mips=60:240", "governor=fixed:powersave", "min_mips=50.5"};
@@ -72,7 +66,6 @@ static void start_line_has_every_vcpu(void **state)
 	struct options options;
 	struct written written;
 
-	(void)state;
 	assert_int_equal(options_parse(3, arguments, &options, error), 0);
 	trace_start(begin(&written), 77, &host, &options);
 	assert_wrote(&written,
@@ -85,25 +78,23 @@ static void start_line_has_every_vcpu(void **state)
 		"\"max_kips\":240000}]}\n");
 }
 
-static void change_names_its_reason_and_its_ramp(void **state)
+static void change_names_its_reason_and_its_ramp(void)
 {
 	const struct speed_change change = {
 		CHANGE_CONTROL, 10, {.from_kips = 1, .to_kips = 2, .begin_ns = 11, .end_ns = 15}};
 	struct written written;
 
-	(void)state;
 	trace_change(begin(&written), 3, &change);
 	assert_wrote(&written,
 		"{\"ev\":\"speed\",\"t_ns\":10,\"vcpu\":3,\"why\":\"control\",\"from_kips\":1,"
 		"\"to_kips\":2,\"begin_ns\":11,\"end_ns\":15}\n");
 }
 
-static void window_says_what_was_given_of_what_was_asked(void **state)
+static void window_says_what_was_given_of_what_was_asked(void)
 {
 	const struct vcpu vcpu = vcpu_after(16 * MS);
 	struct written written;
 
-	(void)state;
 	trace_window(begin(&written), &vcpu, &before, 3);
 	assert_wrote(&written,
 		"{\"ev\":\"window\",\"t_ns\":1100000000,\"from_ns\":1000000000,\"vcpu\":1,"
@@ -112,12 +103,11 @@ static void window_says_what_was_given_of_what_was_asked(void **state)
 		"\"short_ns\":16000000,\"lost_ns\":0,\"late_ns_max\":3,\"kept\":false}\n");
 }
 
-static void idle_window_has_no_speed(void **state)
+static void idle_window_has_no_speed(void)
 {
 	struct vcpu vcpu = vcpu_after(0);
 	struct written written;
 
-	(void)state;
 	vcpu.account = before;
 	vcpu.account.settled_ns += 100;
 	vcpu.account.idle_ns += 100;
@@ -129,18 +119,17 @@ static void idle_window_has_no_speed(void **state)
 		"\"late_ns_max\":0,\"kept\":true}\n");
 }
 
-static void window_of_no_time_is_left_out(void **state)
+static void window_of_no_time_is_left_out(void)
 {
 	struct vcpu vcpu = vcpu_after(0);
 	struct written written;
 
-	(void)state;
 	vcpu.account = before;
 	trace_window(begin(&written), &vcpu, &before, 0);
 	assert_wrote(&written, "");
 }
 
-static void window_is_kept_up_to_two_percent_and_a_quantum(void **state)
+static void window_is_kept_up_to_two_percent_and_a_quantum(void)
 {
 	const int64_t limit_ns = (int64_t)(2 * MS + 250 * US);
 	const struct vcpu late = vcpu_after(limit_ns);
@@ -148,48 +137,42 @@ static void window_is_kept_up_to_two_percent_and_a_quantum(void **state)
 	const struct vcpu ahead = vcpu_after(-limit_ns);
 	const struct vcpu too_far_ahead = vcpu_after(-limit_ns - 1);
 
-	(void)state;
 	assert_true(trace_kept(&late, &before));
 	assert_false(trace_kept(&too_late, &before));
 	assert_true(trace_kept(&ahead, &before));
 	assert_false(trace_kept(&too_far_ahead, &before));
 }
 
-static void window_of_catching_up_is_short_of_less_than_nothing(void **state)
+static void window_of_catching_up_is_short_of_less_than_nothing(void)
 {
 	const struct vcpu vcpu = vcpu_after(-5);
 	struct written written;
 
-	(void)state;
 	trace_window(begin(&written), &vcpu, &before, 0);
 	fclose(written.stream);
 	assert_non_null(strstr(written.text, "\"short_ns\":-5,\"lost_ns\":0,"));
 	free(written.text);
 }
 
-static void end_line_counts_the_windows(void **state)
+static void end_line_counts_the_windows(void)
 {
 	const struct trace_totals totals = {7, 2, 1};
 	struct written written;
 
-	(void)state;
 	trace_end(begin(&written), 9, &totals);
 	assert_wrote(&written, "{\"ev\":\"end\",\"t_ns\":9,\"windows\":7,\"windows_not_kept\":2,"
 			       "\"changes_dropped\":1}\n");
 }
 
-int main(void)
-{
-	const struct CMUnitTest tests[] = {
-		cmocka_unit_test(start_line_has_every_vcpu),
-		cmocka_unit_test(change_names_its_reason_and_its_ramp),
-		cmocka_unit_test(window_says_what_was_given_of_what_was_asked),
-		cmocka_unit_test(idle_window_has_no_speed),
-		cmocka_unit_test(window_of_no_time_is_left_out),
-		cmocka_unit_test(window_is_kept_up_to_two_percent_and_a_quantum),
-		cmocka_unit_test(window_of_catching_up_is_short_of_less_than_nothing),
-		cmocka_unit_test(end_line_counts_the_windows),
-	};
+static const struct CMUnitTest tests[] = {
+	CASE(start_line_has_every_vcpu),
+	CASE(change_names_its_reason_and_its_ramp),
+	CASE(window_says_what_was_given_of_what_was_asked),
+	CASE(idle_window_has_no_speed),
+	CASE(window_of_no_time_is_left_out),
+	CASE(window_is_kept_up_to_two_percent_and_a_quantum),
+	CASE(window_of_catching_up_is_short_of_less_than_nothing),
+	CASE(end_line_counts_the_windows),
+};
 
-	return cmocka_run_group_tests(tests, NULL, NULL);
-}
+RUN_CASES(tests)

@@ -1,12 +1,5 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
-#include <errno.h>
-#include <setjmp.h>
-#include <stdarg.h>
-#include <stddef.h>
-#include <stdint.h>
-#include <string.h>
-#include <cmocka.h>
-
+#include "../cases.h"
 #include "cpu_plugin/vcpu.h"
 
 #define US UINT64_C(1000)
@@ -62,12 +55,11 @@ static uint64_t busy(struct vcpu *vcpu, uint64_t now_ns, uint64_t until_ns)
 	return now_ns;
 }
 
-static void busy_vcpu_runs_at_its_speed(void **state)
+static void busy_vcpu_runs_at_its_speed(void)
 {
 	struct vcpu slow = fixed(60000);
 	struct vcpu fast = fixed(240000);
 
-	(void)state;
 	busy(&slow, START, START + 100 * MS);
 	busy(&fast, START, START + 100 * MS);
 	assert_int_equal(slow.account.instructions, 60000 * 100);
@@ -76,33 +68,30 @@ static void busy_vcpu_runs_at_its_speed(void **state)
 	assert_int_equal(slow.account.lost_ns, 0);
 }
 
-static void speed_above_the_host_is_what_the_host_gives_and_lost(void **state)
+static void speed_above_the_host_is_what_the_host_gives_and_lost(void)
 {
 	struct vcpu vcpu = fixed(2 * HOST_KIPS);
 
-	(void)state;
 	busy(&vcpu, START, START + 100 * MS);
 	assert_int_equal(vcpu.account.active_ns, vcpu.account.paced_ns * 2);
 	assert_in_range(vcpu.account.lost_ns, 40 * MS, 50 * MS);
 }
 
-static void unthrottled_vcpu_never_waits_and_is_never_late(void **state)
+static void unthrottled_vcpu_never_waits_and_is_never_late(void)
 {
 	struct vcpu vcpu = fixed(SPEED_UNTHROTTLED);
 	uint64_t instructions = vcpu_quantum(&vcpu);
 
-	(void)state;
 	assert_int_equal(vcpu_settle(&vcpu, START + 40 * MS, instructions), START + 40 * MS);
 	assert_int_equal(vcpu.account.paced_ns, vcpu.account.active_ns);
 	assert_int_equal(vcpu.account.lost_ns, 0);
 }
 
-static void short_bursts_between_idle_times_keep_the_speed(void **state)
+static void short_bursts_between_idle_times_keep_the_speed(void)
 {
 	struct vcpu vcpu = fixed(60000);
 	uint64_t now_ns = START;
 
-	(void)state;
 	/*
 	 * 6000 instructions take 100 us at 60 MIPS, and 10 us on this host; then it idles for 1 ms.
 	 */
@@ -120,13 +109,12 @@ static void short_bursts_between_idle_times_keep_the_speed(void **state)
 	assert_int_equal(vcpu.account.idle_ns, 100 * MS);
 }
 
-static void idle_vcpu_has_nothing_to_catch_up_with(void **state)
+static void idle_vcpu_has_nothing_to_catch_up_with(void)
 {
 	struct vcpu vcpu = fixed(60000);
 	uint64_t now_ns = busy(&vcpu, START, START + MS);
 	uint64_t before;
 
-	(void)state;
 	vcpu_idle(&vcpu, now_ns, 0);
 	now_ns += 500 * MS;
 	vcpu_resume(&vcpu, now_ns);
@@ -135,33 +123,30 @@ static void idle_vcpu_has_nothing_to_catch_up_with(void **state)
 	assert_int_equal(vcpu.account.instructions - before, 60000 * 10);
 }
 
-static void vcpu_that_did_not_begin_is_idle(void **state)
+static void vcpu_that_did_not_begin_is_idle(void)
 {
 	const struct vcpu_config config = config_of("fixed", 60000);
 	struct vcpu vcpu;
 
-	(void)state;
 	vcpu_init(&vcpu, 0, &config, &no_script, START);
 	vcpu_look(&vcpu, START + 7 * MS);
 	assert_int_equal(vcpu.account.idle_ns, 7 * MS);
 	assert_int_equal(vcpu.account.active_ns, 0);
 }
 
-static void look_at_a_busy_vcpu_leaves_it_as_it_settled(void **state)
+static void look_at_a_busy_vcpu_leaves_it_as_it_settled(void)
 {
 	struct vcpu vcpu = fixed(60000);
 
-	(void)state;
 	vcpu_look(&vcpu, START + 7 * MS);
 	assert_int_equal(vcpu.account.settled_ns, START);
 }
 
-static void command_changes_the_speed_at_the_next_quantum(void **state)
+static void command_changes_the_speed_at_the_next_quantum(void)
 {
 	struct vcpu vcpu = fixed(60000);
 	const struct command faster = {.vcpu = 0, .speed_kips = 240000};
 
-	(void)state;
 	busy(&vcpu, START, START + 100 * MS);
 	vcpu_command(&vcpu, START + 100 * MS, &faster);
 	busy(&vcpu, START + 100 * MS, START + 200 * MS);
@@ -172,14 +157,13 @@ static void command_changes_the_speed_at_the_next_quantum(void **state)
 	assert_int_equal(vcpu.changes[0].ramp.from_kips, 60000);
 }
 
-static void vcpu_that_gets_a_speed_does_not_pay_for_its_past(void **state)
+static void vcpu_that_gets_a_speed_does_not_pay_for_its_past(void)
 {
 	struct vcpu vcpu = fixed(SPEED_UNTHROTTLED);
 	const struct command slower = {.vcpu = 0, .speed_kips = 60000};
 	uint64_t now_ns = busy(&vcpu, START, START + 100 * MS);
 	uint64_t before;
 
-	(void)state;
 	vcpu_command(&vcpu, now_ns, &slower);
 	now_ns = busy(&vcpu, now_ns, now_ns + 1); /* the quantum that had already begun */
 	before = vcpu.account.instructions;
@@ -188,13 +172,12 @@ static void vcpu_that_gets_a_speed_does_not_pay_for_its_past(void **state)
 	assert_int_equal(vcpu.account.lost_ns, 0);
 }
 
-static void governor_speeds_up_the_busy_and_slows_down_the_idle(void **state)
+static void governor_speeds_up_the_busy_and_slows_down_the_idle(void)
 {
 	const struct vcpu_config config = config_of("ondemand", 240000);
 	struct vcpu vcpu = made(&config, &no_script);
 	uint64_t now_ns;
 
-	(void)state;
 	assert_int_equal(vcpu.speed_kips, 60000);
 	now_ns = busy(&vcpu, START, START + 11 * MS);
 	assert_int_equal(vcpu.speed_kips, 240000);
@@ -205,12 +188,11 @@ static void governor_speeds_up_the_busy_and_slows_down_the_idle(void **state)
 	assert_int_equal(vcpu.changes[0].reason, CHANGE_GOVERNOR);
 }
 
-static void latency_and_ramp_delay_what_was_decided(void **state)
+static void latency_and_ramp_delay_what_was_decided(void)
 {
 	struct vcpu_config config = config_of("ondemand", 240000);
 	struct vcpu vcpu;
 
-	(void)state;
 	config.latency_ns = 2 * MS;
 	config.ramp_ns = 4 * MS;
 	vcpu = made(&config, &no_script);
@@ -222,7 +204,7 @@ static void latency_and_ramp_delay_what_was_decided(void **state)
 	assert_int_equal(vcpu.speed_kips, 240000);
 }
 
-static void commanded_vcpu_leaves_its_governor_until_auto(void **state)
+static void commanded_vcpu_leaves_its_governor_until_auto(void)
 {
 	const struct vcpu_config config = config_of("ondemand", 240000);
 	const struct command hold = {.vcpu = 0, .speed_kips = 100000};
@@ -230,7 +212,6 @@ static void commanded_vcpu_leaves_its_governor_until_auto(void **state)
 	struct vcpu vcpu = made(&config, &no_script);
 	uint64_t now_ns = START;
 
-	(void)state;
 	vcpu_command(&vcpu, now_ns, &hold);
 	now_ns = busy(&vcpu, now_ns, START + 50 * MS);
 	assert_int_equal(vcpu.speed_kips, 100000);
@@ -239,14 +220,13 @@ static void commanded_vcpu_leaves_its_governor_until_auto(void **state)
 	assert_int_equal(vcpu.speed_kips, 240000);
 }
 
-static void script_steps_happen_when_they_are_due(void **state)
+static void script_steps_happen_when_they_are_due(void)
 {
 	const struct vcpu_config config = config_of("fixed", 60000);
 	struct script script;
 	struct vcpu vcpu;
 	size_t line;
 
-	(void)state;
 	assert_int_equal(script_parse("10 0 120\n10 1 5\n20 * 240", &script, &line), 0);
 	vcpu = made(&config, &script);
 	busy(&vcpu, START, START + 30 * MS);
@@ -257,47 +237,42 @@ static void script_steps_happen_when_they_are_due(void **state)
 	script_deinit(&script);
 }
 
-static void changes_beyond_the_room_are_counted(void **state)
+static void changes_beyond_the_room_are_counted(void)
 {
 	struct vcpu vcpu = fixed(60000);
 	const struct command same = {.vcpu = 0, .speed_kips = 60000};
 
-	(void)state;
 	for (int i = 0; i < VCPU_CHANGES_KEPT + 3; i++)
 		vcpu_command(&vcpu, START, &same);
 	assert_int_equal(vcpu.change_count, VCPU_CHANGES_KEPT);
 	assert_int_equal(vcpu.changes_dropped, 3);
 }
 
-static void quantum_follows_the_speed_within_its_limits(void **state)
+static void quantum_follows_the_speed_within_its_limits(void)
 {
 	struct vcpu slow = fixed(1);
 	struct vcpu usual = fixed(60000);
 
-	(void)state;
 	assert_int_equal(vcpu_quantum(&slow), 1);
 	assert_int_equal(vcpu_quantum(&usual), 15000);
 }
 
-int main(void)
-{
-	const struct CMUnitTest tests[] = {
-		cmocka_unit_test(busy_vcpu_runs_at_its_speed),
-		cmocka_unit_test(speed_above_the_host_is_what_the_host_gives_and_lost),
-		cmocka_unit_test(unthrottled_vcpu_never_waits_and_is_never_late),
-		cmocka_unit_test(short_bursts_between_idle_times_keep_the_speed),
-		cmocka_unit_test(idle_vcpu_has_nothing_to_catch_up_with),
-		cmocka_unit_test(vcpu_that_did_not_begin_is_idle),
-		cmocka_unit_test(look_at_a_busy_vcpu_leaves_it_as_it_settled),
-		cmocka_unit_test(command_changes_the_speed_at_the_next_quantum),
-		cmocka_unit_test(vcpu_that_gets_a_speed_does_not_pay_for_its_past),
-		cmocka_unit_test(governor_speeds_up_the_busy_and_slows_down_the_idle),
-		cmocka_unit_test(latency_and_ramp_delay_what_was_decided),
-		cmocka_unit_test(commanded_vcpu_leaves_its_governor_until_auto),
-		cmocka_unit_test(script_steps_happen_when_they_are_due),
-		cmocka_unit_test(changes_beyond_the_room_are_counted),
-		cmocka_unit_test(quantum_follows_the_speed_within_its_limits),
-	};
+static const struct CMUnitTest tests[] = {
+	CASE(busy_vcpu_runs_at_its_speed),
+	CASE(speed_above_the_host_is_what_the_host_gives_and_lost),
+	CASE(unthrottled_vcpu_never_waits_and_is_never_late),
+	CASE(short_bursts_between_idle_times_keep_the_speed),
+	CASE(idle_vcpu_has_nothing_to_catch_up_with),
+	CASE(vcpu_that_did_not_begin_is_idle),
+	CASE(look_at_a_busy_vcpu_leaves_it_as_it_settled),
+	CASE(command_changes_the_speed_at_the_next_quantum),
+	CASE(vcpu_that_gets_a_speed_does_not_pay_for_its_past),
+	CASE(governor_speeds_up_the_busy_and_slows_down_the_idle),
+	CASE(latency_and_ramp_delay_what_was_decided),
+	CASE(commanded_vcpu_leaves_its_governor_until_auto),
+	CASE(script_steps_happen_when_they_are_due),
+	CASE(changes_beyond_the_room_are_counted),
+	CASE(quantum_follows_the_speed_within_its_limits),
+};
 
-	return cmocka_run_group_tests(tests, NULL, NULL);
-}
+RUN_CASES(tests)

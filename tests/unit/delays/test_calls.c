@@ -1,14 +1,7 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
 #include <errno.h>
-#include <setjmp.h>
-#include <stdarg.h>
-#include <stddef.h>
-#include <stdint.h>
-#include <stdio.h>
-#include <stdlib.h>
-#include <string.h>
-#include <cmocka.h>
 
+#include "../cases.h"
 #include "delay_plugin/calls.h"
 
 #define SHORT 0
@@ -16,6 +9,8 @@
 #define SITE UINT64_C(0x401234)
 #define OTHER_SITE UINT64_C(0x401300)
 #define MAX 8
+
+FIXTURE(calls, calls_init, NOTHING);
 
 static const struct place place = {.space = 0x1000, .thread = 0x7f00, .sp = 0x7ffe0};
 
@@ -43,151 +38,121 @@ static struct place deeper(uint64_t bytes)
 	return result;
 }
 
-static void call_ends_at_the_return_with_its_stack_pointer(void **state)
+static void call_ends_at_the_return_with_its_stack_pointer(struct calls *calls)
 {
-	struct calls calls;
 	uint64_t number;
 
-	(void)state;
-	calls_init(&calls);
-	number = entered(&calls, place, SHORT, SITE);
-	assert_int_equal(returned(&calls, deeper(8), SHORT), 0);
-	assert_int_equal(returned(&calls, place, SHORT), number);
-	assert_int_equal(returned(&calls, place, SHORT), 0);
+	number = entered(calls, place, SHORT, SITE);
+	assert_int_equal(returned(calls, deeper(8), SHORT), 0);
+	assert_int_equal(returned(calls, place, SHORT), number);
+	assert_int_equal(returned(calls, place, SHORT), 0);
 }
 
-static void nested_calls_end_each_by_itself(void **state)
+static void nested_calls_end_each_by_itself(struct calls *calls)
 {
-	struct calls calls;
 	uint64_t outer, inner;
 
-	(void)state;
-	calls_init(&calls);
-	outer = entered(&calls, place, SHORT, SITE);
-	inner = entered(&calls, deeper(256), SHORT, SITE);
-	assert_int_equal(returned(&calls, deeper(256), SHORT), inner);
-	assert_int_equal(returned(&calls, place, SHORT), outer);
+	outer = entered(calls, place, SHORT, SITE);
+	inner = entered(calls, deeper(256), SHORT, SITE);
+	assert_int_equal(returned(calls, deeper(256), SHORT), inner);
+	assert_int_equal(returned(calls, place, SHORT), outer);
 }
 
-static void threads_and_processes_at_one_address_are_told_apart(void **state)
+static void threads_and_processes_at_one_address_are_told_apart(struct calls *calls)
 {
 	struct place thread = place, process = place;
-	struct calls calls;
 	uint64_t numbers[3];
 
-	(void)state;
 	thread.thread++;
 	process.space++;
-	calls_init(&calls);
-	numbers[0] = entered(&calls, place, SHORT, SITE);
-	numbers[1] = entered(&calls, thread, SHORT, SITE);
-	numbers[2] = entered(&calls, process, SHORT, SITE);
-	assert_int_equal(returned(&calls, process, SHORT), numbers[2]);
-	assert_int_equal(returned(&calls, place, SHORT), numbers[0]);
-	assert_int_equal(returned(&calls, thread, SHORT), numbers[1]);
+	numbers[0] = entered(calls, place, SHORT, SITE);
+	numbers[1] = entered(calls, thread, SHORT, SITE);
+	numbers[2] = entered(calls, process, SHORT, SITE);
+	assert_int_equal(returned(calls, process, SHORT), numbers[2]);
+	assert_int_equal(returned(calls, place, SHORT), numbers[0]);
+	assert_int_equal(returned(calls, thread, SHORT), numbers[1]);
 }
 
-static void tail_call_ends_both_at_the_site_innermost_first(void **state)
+static void tail_call_ends_both_at_the_site_innermost_first(struct calls *calls)
 {
 	uint64_t numbers[MAX], outer, inner;
-	struct calls calls;
 
-	(void)state;
-	calls_init(&calls);
-	outer = entered(&calls, place, SHORT, SITE);
-	inner = entered(&calls, place, LONG, SITE);
-	assert_int_equal(calls_arrive(&calls, &place, SITE, numbers, MAX), 2);
+	outer = entered(calls, place, SHORT, SITE);
+	inner = entered(calls, place, LONG, SITE);
+	assert_int_equal(calls_arrive(calls, &place, SITE, numbers, MAX), 2);
 	assert_int_equal(numbers[0], inner);
 	assert_int_equal(numbers[1], outer);
 }
 
-static void return_of_the_inner_function_leaves_the_outer_one_to_its_site(void **state)
+static void return_of_the_inner_function_leaves_the_outer_one_to_its_site(struct calls *calls)
 {
 	uint64_t numbers[MAX], outer, inner;
-	struct calls calls;
 
-	(void)state;
-	calls_init(&calls);
-	outer = entered(&calls, place, SHORT, SITE);
-	inner = entered(&calls, place, LONG, SITE);
-	assert_int_equal(returned(&calls, place, LONG), inner);
-	assert_int_equal(calls_arrive(&calls, &place, SITE, numbers, MAX), 1);
+	outer = entered(calls, place, SHORT, SITE);
+	inner = entered(calls, place, LONG, SITE);
+	assert_int_equal(returned(calls, place, LONG), inner);
+	assert_int_equal(calls_arrive(calls, &place, SITE, numbers, MAX), 1);
 	assert_int_equal(numbers[0], outer);
 }
 
-static void site_of_another_call_ends_nothing(void **state)
+static void site_of_another_call_ends_nothing(struct calls *calls)
 {
 	uint64_t numbers[MAX];
 	struct place above = place;
-	struct calls calls;
 
-	(void)state;
 	above.sp += 8;
-	calls_init(&calls);
-	entered(&calls, place, SHORT, SITE);
-	assert_int_equal(calls_arrive(&calls, &place, OTHER_SITE, numbers, MAX), 0);
-	assert_int_equal(calls_arrive(&calls, &above, SITE, numbers, MAX), 0);
-	assert_int_equal(calls.count, 1);
+	entered(calls, place, SHORT, SITE);
+	assert_int_equal(calls_arrive(calls, &place, OTHER_SITE, numbers, MAX), 0);
+	assert_int_equal(calls_arrive(calls, &above, SITE, numbers, MAX), 0);
+	assert_int_equal(calls->count, 1);
 }
 
-static void call_that_longjmp_left_is_abandoned_by_the_next_one_there(void **state)
+static void call_that_longjmp_left_is_abandoned_by_the_next_one_there(struct calls *calls)
 {
 	struct calls_entered second;
-	struct calls calls;
 	uint64_t first;
 
-	(void)state;
-	calls_init(&calls);
-	first = entered(&calls, place, SHORT, SITE);
-	assert_int_equal(calls_enter(&calls, &place, SHORT, SITE, &second), 0);
+	first = entered(calls, place, SHORT, SITE);
+	assert_int_equal(calls_enter(calls, &place, SHORT, SITE, &second), 0);
 	assert_int_equal(second.abandoned, first);
-	assert_int_equal(returned(&calls, place, SHORT), second.number);
-	assert_int_equal(returned(&calls, place, SHORT), 0);
+	assert_int_equal(returned(calls, place, SHORT), second.number);
+	assert_int_equal(returned(calls, place, SHORT), 0);
 }
 
-static void first_instruction_that_a_page_fault_repeats_is_the_same_call(void **state)
+static void first_instruction_that_a_page_fault_repeats_is_the_same_call(struct calls *calls)
 {
 	struct calls_entered first, second;
-	struct calls calls;
 
-	(void)state;
-	calls_init(&calls);
-	calls_enter(&calls, &place, SHORT, SITE, &first);
-	calls_enter(&calls, &place, SHORT, SITE, &second);
+	calls_enter(calls, &place, SHORT, SITE, &first);
+	calls_enter(calls, &place, SHORT, SITE, &second);
 	assert_int_equal(second.number, first.number);
 	assert_int_equal(second.abandoned, 0);
-	assert_int_equal(calls.count, 1);
+	assert_int_equal(calls->count, 1);
 }
 
-static void call_without_room_is_counted_and_the_others_go_on(void **state)
+static void call_without_room_is_counted_and_the_others_go_on(struct calls *calls)
 {
 	struct calls_entered last;
 	struct place far;
-	struct calls calls;
 
-	(void)state;
-	calls_init(&calls);
 	for (unsigned int i = 0; i < CALLS_OPEN_MAX; i++)
-		entered(&calls, deeper(i * UINT64_C(16)), SHORT, SITE);
+		entered(calls, deeper(i * UINT64_C(16)), SHORT, SITE);
 	far = deeper(CALLS_OPEN_MAX * UINT64_C(16));
-	assert_int_equal(calls_enter(&calls, &far, SHORT, SITE, &last), -ENOSPC);
-	assert_int_equal(calls.lost, 1);
-	assert_int_equal(returned(&calls, place, SHORT), 1);
+	assert_int_equal(calls_enter(calls, &far, SHORT, SITE, &last), -ENOSPC);
+	assert_int_equal(calls->lost, 1);
+	assert_int_equal(returned(calls, place, SHORT), 1);
 }
 
-int main(void)
-{
-	const struct CMUnitTest tests[] = {
-		cmocka_unit_test(call_ends_at_the_return_with_its_stack_pointer),
-		cmocka_unit_test(nested_calls_end_each_by_itself),
-		cmocka_unit_test(threads_and_processes_at_one_address_are_told_apart),
-		cmocka_unit_test(tail_call_ends_both_at_the_site_innermost_first),
-		cmocka_unit_test(return_of_the_inner_function_leaves_the_outer_one_to_its_site),
-		cmocka_unit_test(site_of_another_call_ends_nothing),
-		cmocka_unit_test(call_that_longjmp_left_is_abandoned_by_the_next_one_there),
-		cmocka_unit_test(first_instruction_that_a_page_fault_repeats_is_the_same_call),
-		cmocka_unit_test(call_without_room_is_counted_and_the_others_go_on),
-	};
+static const struct CMUnitTest tests[] = {
+	CASE_ON(calls, call_ends_at_the_return_with_its_stack_pointer),
+	CASE_ON(calls, nested_calls_end_each_by_itself),
+	CASE_ON(calls, threads_and_processes_at_one_address_are_told_apart),
+	CASE_ON(calls, tail_call_ends_both_at_the_site_innermost_first),
+	CASE_ON(calls, return_of_the_inner_function_leaves_the_outer_one_to_its_site),
+	CASE_ON(calls, site_of_another_call_ends_nothing),
+	CASE_ON(calls, call_that_longjmp_left_is_abandoned_by_the_next_one_there),
+	CASE_ON(calls, first_instruction_that_a_page_fault_repeats_is_the_same_call),
+	CASE_ON(calls, call_without_room_is_counted_and_the_others_go_on),
+};
 
-	return cmocka_run_group_tests(tests, NULL, NULL);
-}
+RUN_CASES(tests)

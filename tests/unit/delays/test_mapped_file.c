@@ -1,17 +1,12 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
 #include <errno.h>
-#include <setjmp.h>
-#include <stdarg.h>
-#include <stddef.h>
-#include <stdint.h>
 #include <stdio.h>
 #include <stdlib.h>
-#include <string.h>
-#include <cmocka.h>
 
 #include <sys/stat.h>
 #include <unistd.h>
 
+#include "../cases.h"
 #include "delay_plugin/mapped_file.h"
 
 #define LINE "a line of what was seen\n"
@@ -21,27 +16,20 @@ struct written {
 	char path[32];
 };
 
-static int set_up(void **state)
+static void set_up(struct written *written)
 {
-	struct written *written = calloc(1, sizeof(*written));
-	int file;
-
 	strcpy(written->path, "/tmp/mapped_file-XXXXXX");
-	file = mkstemp(written->path);
-	close(file);
-	*state = written;
-	return mapped_file_init(&written->mapped_file, written->path);
+	close(mkstemp(written->path));
+	assert_int_equal(mapped_file_init(&written->mapped_file, written->path), 0);
 }
 
-static int tear_down(void **state)
+static void tear_down(struct written *written)
 {
-	struct written *written = *state;
-
 	mapped_file_destroy(&written->mapped_file);
 	unlink(written->path);
-	free(written);
-	return 0;
 }
+
+FIXTURE(written, set_up, tear_down);
 
 /* Returns the number of bytes before the first zero, read without the map. */
 static size_t length(const char *path)
@@ -58,17 +46,14 @@ static size_t length(const char *path)
 	return count;
 }
 
-static void line_is_in_the_file_at_once(void **state)
+static void line_is_in_the_file_at_once(struct written *written)
 {
-	struct written *written = *state;
-
 	assert_int_equal(mapped_file_write(&written->mapped_file, LINE, strlen(LINE), 0), 0);
 	assert_int_equal(length(written->path), strlen(LINE));
 }
 
-static void lines_go_on_across_the_end_of_what_is_mapped(void **state)
+static void lines_go_on_across_the_end_of_what_is_mapped(struct written *written)
 {
-	struct written *written = *state;
 	const size_t count = 40000;
 
 	for (size_t i = 0; i < count; i++)
@@ -77,10 +62,8 @@ static void lines_go_on_across_the_end_of_what_is_mapped(void **state)
 	assert_int_equal(length(written->path), count * strlen(LINE));
 }
 
-static void cleared_file_begins_anew(void **state)
+static void cleared_file_begins_anew(struct written *written)
 {
-	struct written *written = *state;
-
 	mapped_file_write(&written->mapped_file, LINE LINE, 2 * strlen(LINE), 0);
 	assert_int_equal(mapped_file_clear(&written->mapped_file), 0);
 	assert_int_equal(length(written->path), 0);
@@ -88,9 +71,8 @@ static void cleared_file_begins_anew(void **state)
 	assert_int_equal(length(written->path), strlen(LINE));
 }
 
-static void line_that_leaves_too_little_room_is_not_written(void **state)
+static void line_that_leaves_too_little_room_is_not_written(struct written *written)
 {
-	struct written *written = *state;
 	const size_t spare = MAPPED_FILE_BYTES_MAX - strlen(LINE);
 
 	assert_int_equal(mapped_file_write(&written->mapped_file, LINE, strlen(LINE), spare), 0);
@@ -101,25 +83,19 @@ static void line_that_leaves_too_little_room_is_not_written(void **state)
 	assert_int_equal(length(written->path), 2 * strlen(LINE));
 }
 
-static void file_that_cannot_be_made_is_an_error(void **state)
+static void file_that_cannot_be_made_is_an_error(void)
 {
 	struct mapped_file mapped_file;
 
-	(void)state;
 	assert_int_equal(mapped_file_init(&mapped_file, "/nowhere/at/all"), -ENOENT);
 }
 
-int main(void)
-{
-	const struct CMUnitTest tests[] = {
-		cmocka_unit_test_setup_teardown(line_is_in_the_file_at_once, set_up, tear_down),
-		cmocka_unit_test_setup_teardown(
-			lines_go_on_across_the_end_of_what_is_mapped, set_up, tear_down),
-		cmocka_unit_test_setup_teardown(cleared_file_begins_anew, set_up, tear_down),
-		cmocka_unit_test_setup_teardown(
-			line_that_leaves_too_little_room_is_not_written, set_up, tear_down),
-		cmocka_unit_test(file_that_cannot_be_made_is_an_error),
-	};
+static const struct CMUnitTest tests[] = {
+	CASE_ON(written, line_is_in_the_file_at_once),
+	CASE_ON(written, lines_go_on_across_the_end_of_what_is_mapped),
+	CASE_ON(written, cleared_file_begins_anew),
+	CASE_ON(written, line_that_leaves_too_little_room_is_not_written),
+	CASE(file_that_cannot_be_made_is_an_error),
+};
 
-	return cmocka_run_group_tests(tests, NULL, NULL);
-}
+RUN_CASES(tests)

@@ -1,14 +1,5 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
-#include <errno.h>
-#include <setjmp.h>
-#include <stdarg.h>
-#include <stddef.h>
-#include <stdint.h>
-#include <stdio.h>
-#include <stdlib.h>
-#include <string.h>
-#include <cmocka.h>
-
+#include "../cases.h"
 #include "delay_plugin/record.h"
 
 static const struct moment moment = {.t_ns = 5000, .late_insns = 7, .cpu = 3};
@@ -19,15 +10,14 @@ static void check(const struct json_line *line, const char *expected)
 	assert_memory_equal(line->bytes, expected, line->len);
 }
 
-static void record_begins_with_its_schema(void **state)
+static void record_begins_with_its_schema(void)
 {
 	struct json_line line;
 
-	(void)state;
 	check(record_start(&line), "{\"ev\":\"delays\",\"schema\":2}\n");
 }
 
-static void entry_has_all_that_is_known_of_a_call(void **state)
+static void entry_has_all_that_is_known_of_a_call(void)
 {
 	const struct entry entry = {.call = 9,
 		.function = 1,
@@ -36,7 +26,6 @@ static void entry_has_all_that_is_known_of_a_call(void **state)
 		.stack = 4};
 	struct json_line line;
 
-	(void)state;
 	check(record_enter(&line, &moment, &entry),
 		"{\"ev\":\"enter\",\"call\":9,\"function\":1,\"t_ns\":5000,\"late_insns\":7,"
 		"\"cpu\":3,"
@@ -44,11 +33,10 @@ static void entry_has_all_that_is_known_of_a_call(void **state)
 		"\n");
 }
 
-static void end_says_by_what_it_was_known(void **state)
+static void end_says_by_what_it_was_known(void)
 {
 	struct json_line line;
 
-	(void)state;
 	check(record_leave(&line, &moment, 9, "site", UINT64_MAX),
 		"{\"ev\":\"leave\",\"call\":9,\"t_ns\":5000,\"late_insns\":7,\"cpu\":3,"
 		"\"by\":\"site\",\"result\":18446744073709551615}\n");
@@ -56,17 +44,16 @@ static void end_says_by_what_it_was_known(void **state)
 	check(record_lost(&line, 2), "{\"ev\":\"lost\",\"calls\":2}\n");
 }
 
-static void sleep_tells_its_arguments_and_whether_its_time_was_read(void **state)
+static void sleep_tells_its_arguments_and_whether_its_time_was_read(void)
 {
 	const struct asking asking = {.is_known = true, .arguments = {1, 0, UINT64_MAX, 3, 4}};
 	struct json_line line;
 
-	(void)state;
 	check(record_asking(&line, 9, &asking), "{\"ev\":\"asking\",\"call\":9,\"is_known\":true,"
 						"\"arguments\":[1,0,18446744073709551615,3,4]}\n");
 }
 
-static void longest_stack_has_room(void **state)
+static void longest_stack_has_room(void)
 {
 	struct stack stack = {.function = 15,
 		.base = UINT64_MAX,
@@ -76,22 +63,18 @@ static void longest_stack_has_room(void **state)
 		.word_count = STACK_WORDS_MAX};
 	struct json_line line;
 
-	(void)state;
 	memset(stack.words, 0xff, sizeof(stack.words));
 	record_stack(&line, STACKS_MAX, &stack);
 	assert_true(line.len > STACK_WORDS_MAX * strlen("18446744073709551615,"));
 	assert_memory_equal(line.bytes + line.len - 3, "]}\n", 3);
 }
 
-int main(void)
-{
-	const struct CMUnitTest tests[] = {
-		cmocka_unit_test(record_begins_with_its_schema),
-		cmocka_unit_test(entry_has_all_that_is_known_of_a_call),
-		cmocka_unit_test(end_says_by_what_it_was_known),
-		cmocka_unit_test(sleep_tells_its_arguments_and_whether_its_time_was_read),
-		cmocka_unit_test(longest_stack_has_room),
-	};
+static const struct CMUnitTest tests[] = {
+	CASE(record_begins_with_its_schema),
+	CASE(entry_has_all_that_is_known_of_a_call),
+	CASE(end_says_by_what_it_was_known),
+	CASE(sleep_tells_its_arguments_and_whether_its_time_was_read),
+	CASE(longest_stack_has_room),
+};
 
-	return cmocka_run_group_tests(tests, NULL, NULL);
-}
+RUN_CASES(tests)

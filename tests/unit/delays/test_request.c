@@ -1,14 +1,10 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
 #include <errno.h>
-#include <setjmp.h>
-#include <stdarg.h>
-#include <stddef.h>
-#include <stdint.h>
 #include <stdio.h>
 #include <stdlib.h>
-#include <string.h>
-#include <cmocka.h>
+#include <unistd.h>
 
+#include "../cases.h"
 #include "delay_plugin/request.h"
 
 #define FUNCTION "function 401120 4f 0 20 1 401000 409000\n"
@@ -23,9 +19,8 @@ static int parse(const char *text)
 	return request_parse(text, &request, &line);
 }
 
-static void function_and_its_marks_are_read(void **state)
+static void function_and_its_marks_are_read(void)
 {
-	(void)state;
 	assert_int_equal(parse(FUNCTION "entry 0 401120 0 " WINDOW "\n"
 					"site 0 402ff8 18 " WINDOW "\n"),
 		0);
@@ -40,9 +35,8 @@ static void function_and_its_marks_are_read(void **state)
 	assert_int_equal(request.marks[1].window[31], 0xff);
 }
 
-static void sleep_is_counted_with_the_functions(void **state)
+static void sleep_is_counted_with_the_functions(void)
 {
-	(void)state;
 	assert_int_equal(parse(FUNCTION SLEEP "call 1 401200 0 " WINDOW "\n"), 0);
 	assert_int_equal(request.function_count, 2);
 	assert_false(request.functions[0].is_sleep);
@@ -53,11 +47,10 @@ static void sleep_is_counted_with_the_functions(void **state)
 	assert_int_equal(request.marks[0].kind, REQUEST_CALL);
 }
 
-static void mark_is_found_by_its_place_in_a_page(void **state)
+static void mark_is_found_by_its_place_in_a_page(void)
 {
 	const struct request_mark *mark;
 
-	(void)state;
 	parse(FUNCTION "entry 0 401120 0 " WINDOW "\nreturn 0 405120 0 " WINDOW "\n");
 	mark = request_first(&request, UINT64_C(0x7fff12345120));
 	assert_int_equal(mark->kind, REQUEST_RETURN);
@@ -67,14 +60,13 @@ static void mark_is_found_by_its_place_in_a_page(void **state)
 	assert_null(request_first(&request, 0x401121));
 }
 
-static void no_text_is_a_request_for_nothing(void **state)
+static void no_text_is_a_request_for_nothing(void)
 {
-	(void)state;
 	assert_int_equal(parse(""), 0);
 	assert_int_equal(request.function_count, 0);
 }
 
-static void bad_line_is_named(void **state)
+static void bad_line_is_named(void)
 {
 	static const char *const bad[] = {
 		"function 401120\n",
@@ -89,8 +81,7 @@ static void bad_line_is_named(void **state)
 		"entry 0 401ff8 0 " WINDOW "\n",          /* ends a page too late */
 	};
 
-	(void)state;
-	for (size_t i = 0; i < sizeof(bad) / sizeof(bad[0]); i++) {
+	for (size_t i = 0; i < COUNT(bad); i++) {
 		char text[512];
 
 		snprintf(text, sizeof(text), "%s%s", FUNCTION, bad[i]);
@@ -99,11 +90,10 @@ static void bad_line_is_named(void **state)
 	}
 }
 
-static void one_function_too_many_is_refused(void **state)
+static void one_function_too_many_is_refused(void)
 {
 	char text[(REQUEST_FUNCTIONS_MAX + 1) * sizeof(FUNCTION)] = "";
 
-	(void)state;
 	for (int i = 0; i < REQUEST_FUNCTIONS_MAX; i++)
 		strcat(text, FUNCTION);
 	assert_int_equal(parse(text), 0);
@@ -112,16 +102,68 @@ static void one_function_too_many_is_refused(void **state)
 	assert_int_equal(line, REQUEST_FUNCTIONS_MAX + 1);
 }
 
-int main(void)
+static void write_at(const char *path, long at, const void *bytes, size_t count)
 {
-	const struct CMUnitTest tests[] = {
-		cmocka_unit_test(function_and_its_marks_are_read),
-		cmocka_unit_test(sleep_is_counted_with_the_functions),
-		cmocka_unit_test(mark_is_found_by_its_place_in_a_page),
-		cmocka_unit_test(no_text_is_a_request_for_nothing),
-		cmocka_unit_test(bad_line_is_named),
-		cmocka_unit_test(one_function_too_many_is_refused),
-	};
+	FILE *file = fopen(path, "r+");
 
-	return cmocka_run_group_tests(tests, NULL, NULL);
+	if (!file)
+		return;
+	fseek(file, at, SEEK_SET);
+	fwrite(bytes, 1, count, file);
+	fclose(file);
 }
+
+static void another_cell_is_noticed_once(void)
+{
+	char path[] = "/tmp/request-XXXXXX";
+	uint64_t cell = 3;
+	struct request_file file;
+
+	close(mkstemp(path));
+	write_at(path, 0, "\0\0\0\0\0\0\0\0text", 13);
+	assert_int_equal(request_file_open(&file, path), 0);
+	assert_false(request_file_has_changed(&file));
+	write_at(path, 8, "more", 5);
+	write_at(path, 0, &cell, sizeof(cell));
+	assert_true(request_file_has_changed(&file));
+	assert_false(request_file_has_changed(&file));
+	assert_string_equal(request_file_text(&file), "more");
+	unlink(path);
+}
+
+static void text_without_an_end_is_none(void)
+{
+	char path[] = "/tmp/request-XXXXXX";
+	struct request_file file;
+
+	close(mkstemp(path));
+	write_at(path, 0, "\1\0\0\0\0\0\0\0text", 12);
+	assert_int_equal(request_file_open(&file, path), 0);
+	assert_null(request_file_text(&file));
+	unlink(path);
+}
+
+static void file_that_is_missing_or_too_short_is_an_error(void)
+{
+	char path[] = "/tmp/request-XXXXXX";
+	struct request_file file;
+
+	close(mkstemp(path));
+	assert_int_equal(request_file_open(&file, path), -EINVAL);
+	unlink(path);
+	assert_int_equal(request_file_open(&file, path), -ENOENT);
+}
+
+static const struct CMUnitTest tests[] = {
+	CASE(function_and_its_marks_are_read),
+	CASE(sleep_is_counted_with_the_functions),
+	CASE(mark_is_found_by_its_place_in_a_page),
+	CASE(no_text_is_a_request_for_nothing),
+	CASE(bad_line_is_named),
+	CASE(one_function_too_many_is_refused),
+	CASE(another_cell_is_noticed_once),
+	CASE(text_without_an_end_is_none),
+	CASE(file_that_is_missing_or_too_short_is_an_error),
+};
+
+RUN_CASES(tests)

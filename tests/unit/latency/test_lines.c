@@ -1,15 +1,9 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
 #define _GNU_SOURCE
-#include <setjmp.h>
-#include <stdarg.h>
-#include <stddef.h>
-#include <stdint.h>
-
-#include <cmocka.h>
 
 #include <stdlib.h>
-#include <string.h>
 
+#include "../cases.h"
 #include "shared/json_line.h"
 
 static char *written(void (*write)(FILE *))
@@ -50,24 +44,22 @@ static void write_long(FILE *out)
 	json_end(&line);
 }
 
-static void everything_is_json_on_one_line(void **state)
+static void everything_is_json_on_one_line(void)
 {
 	char *text = written(write_all);
 
-	(void)state;
 	assert_string_equal(text,
 		"{\"n\":-9223372036854775808,"
 		"\"t\":\"a\\u0022b\\u005cc\\u000a\\u0001\\u00ff\",\"l\":[1,-2],\"none\":[]}\n");
 	free(text);
 }
 
-static void line_of_any_length_is_whole(void **state)
+static void line_of_any_length_is_whole(void)
 {
 	static const char head[] = "{\"l\":[";
 	char *text = written(write_long);
 	const char *at = text + strlen(head);
 
-	(void)state;
 	assert_memory_equal(text, head, strlen(head));
 	for (size_t i = 0; i < JSON_LINE_BYTES_MAX / 2; i++) {
 		assert_memory_equal(at, i ? ",7" : "7", i ? 2 : 1);
@@ -77,12 +69,9 @@ static void line_of_any_length_is_whole(void **state)
 	free(text);
 }
 
-int main(void)
-{
-	const struct CMUnitTest tests[] = {
-		cmocka_unit_test(everything_is_json_on_one_line),
-		cmocka_unit_test(line_of_any_length_is_whole),
-	};
+static const struct CMUnitTest tests[] = {
+	CASE(everything_is_json_on_one_line),
+	CASE(line_of_any_length_is_whole),
+};
 
-	return cmocka_run_group_tests(tests, NULL, NULL);
-}
+RUN_CASES(tests)

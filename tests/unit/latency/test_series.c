@@ -1,16 +1,13 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
 #define _GNU_SOURCE
-#include <setjmp.h>
-#include <stdarg.h>
-#include <stddef.h>
-#include <stdint.h>
-
-#include <cmocka.h>
 
 #include <errno.h>
 #include <stdio.h>
 
+#include "../cases.h"
 #include "series.h"
+
+FIXTURE(series, NOTHING, NOTHING);
 
 static int parse(const char *text, struct series *out)
 {
@@ -20,67 +17,55 @@ static int parse(const char *text, struct series *out)
 	return series_parse(word, out);
 }
 
-static void wait_takes_all_that_it_is_given(void **state)
+static void wait_takes_all_that_it_is_given(struct series *found)
 {
-	struct series found;
-
-	(void)state;
 	assert_int_equal(parse("wait:wait=nanosleep,request_ns=100000,count=16384,limit_ms=4000,"
 			       "fifo=1,slack_ns=1,cpu=3,eaters=2,hold_us=0",
-				 &found),
+				 found),
 		0);
-	assert_int_equal(found.kind, SERIES_WAIT);
-	assert_string_equal(found.wait->name, "nanosleep");
-	assert_int_equal(found.request_ns, 100000);
-	assert_int_equal(found.count, 16384);
-	assert_int_equal(found.limit_ms, 4000);
-	assert_int_equal(found.fifo_priority, 1);
-	assert_int_equal(found.slack_ns, 1);
-	assert_int_equal(found.cpu, 3);
-	assert_int_equal(found.eaters, 2);
-	assert_int_equal(found.hold_us, 0);
+	assert_int_equal(found->kind, SERIES_WAIT);
+	assert_string_equal(found->wait->name, "nanosleep");
+	assert_int_equal(found->request_ns, 100000);
+	assert_int_equal(found->count, 16384);
+	assert_int_equal(found->limit_ms, 4000);
+	assert_int_equal(found->fifo_priority, 1);
+	assert_int_equal(found->slack_ns, 1);
+	assert_int_equal(found->cpu, 3);
+	assert_int_equal(found->eaters, 2);
+	assert_int_equal(found->hold_us, 0);
 }
 
-static void what_is_left_out_changes_nothing_of_the_process(void **state)
+static void what_is_left_out_changes_nothing_of_the_process(struct series *found)
 {
-	struct series found;
-
-	(void)state;
-	assert_int_equal(parse("wait:wait=nop,count=1", &found), 0);
-	assert_int_equal(found.fifo_priority, 0);
-	assert_int_equal(found.slack_ns, 0);
-	assert_int_equal(found.cpu, -1);
-	assert_int_equal(found.eaters, 0);
-	assert_int_equal(found.hold_us, -1);
+	assert_int_equal(parse("wait:wait=nop,count=1", found), 0);
+	assert_int_equal(found->fifo_priority, 0);
+	assert_int_equal(found->slack_ns, 0);
+	assert_int_equal(found->cpu, -1);
+	assert_int_equal(found->eaters, 0);
+	assert_int_equal(found->hold_us, -1);
 }
 
-static void kinds_that_need_nothing_need_no_colon(void **state)
+static void kinds_that_need_nothing_need_no_colon(struct series *found)
 {
-	struct series found;
-
-	(void)state;
-	assert_int_equal(parse("facts", &found), 0);
-	assert_int_equal(found.kind, SERIES_FACTS);
-	assert_int_equal(parse("audit:cpu=0", &found), 0);
-	assert_int_equal(found.kind, SERIES_AUDIT);
+	assert_int_equal(parse("facts", found), 0);
+	assert_int_equal(found->kind, SERIES_FACTS);
+	assert_int_equal(parse("audit:cpu=0", found), 0);
+	assert_int_equal(found->kind, SERIES_AUDIT);
 }
 
-static void bounds_are_taken_and_what_lies_beyond_is_not(void **state)
+static void bounds_are_taken_and_what_lies_beyond_is_not(struct series *found)
 {
-	struct series found;
-
-	(void)state;
-	assert_int_equal(parse("wait:wait=nop,count=1000000", &found), 0);
-	assert_int_equal(parse("wait:wait=nop,count=1000001", &found), -EINVAL);
-	assert_int_equal(parse("wait:wait=nop,count=1,fifo=99", &found), 0);
-	assert_int_equal(parse("wait:wait=nop,count=1,fifo=100", &found), -EINVAL);
-	assert_int_equal(parse("wait:wait=nop,count=1,request_ns=100000000000", &found), 0);
-	assert_int_equal(parse("wait:wait=nop,count=1,request_ns=100000000001", &found), -EINVAL);
-	assert_int_equal(parse("wait:wait=nop,count=1,eaters=64", &found), 0);
-	assert_int_equal(parse("wait:wait=nop,count=1,eaters=65", &found), -EINVAL);
+	assert_int_equal(parse("wait:wait=nop,count=1000000", found), 0);
+	assert_int_equal(parse("wait:wait=nop,count=1000001", found), -EINVAL);
+	assert_int_equal(parse("wait:wait=nop,count=1,fifo=99", found), 0);
+	assert_int_equal(parse("wait:wait=nop,count=1,fifo=100", found), -EINVAL);
+	assert_int_equal(parse("wait:wait=nop,count=1,request_ns=100000000000", found), 0);
+	assert_int_equal(parse("wait:wait=nop,count=1,request_ns=100000000001", found), -EINVAL);
+	assert_int_equal(parse("wait:wait=nop,count=1,eaters=64", found), 0);
+	assert_int_equal(parse("wait:wait=nop,count=1,eaters=65", found), -EINVAL);
 }
 
-static void what_makes_no_sense_is_refused(void **state)
+static void what_makes_no_sense_is_refused(struct series *found)
 {
 	static const char *const wrong[] = {
 		"",
@@ -109,34 +94,24 @@ static void what_makes_no_sense_is_refused(void **state)
 		"ticks:cpu=0",
 	};
 
-	(void)state;
-	for (size_t i = 0; i < sizeof(wrong) / sizeof(wrong[0]); i++) {
-		struct series found;
-
-		assert_int_equal(parse(wrong[i], &found), -EINVAL);
-	}
+	for (size_t i = 0; i < COUNT(wrong); i++)
+		assert_int_equal(parse(wrong[i], found), -EINVAL);
 }
 
-static void sweep_of_one_length_is_a_sweep(void **state)
+static void sweep_of_one_length_is_a_sweep(struct series *found)
 {
-	struct series found;
-
-	(void)state;
-	assert_int_equal(parse("sweep:wait=ppoll,from_ns=5,to_ns=5,step_ns=1", &found), 0);
-	assert_int_equal(found.from_ns, 5);
-	assert_int_equal(found.to_ns, 5);
+	assert_int_equal(parse("sweep:wait=ppoll,from_ns=5,to_ns=5,step_ns=1", found), 0);
+	assert_int_equal(found->from_ns, 5);
+	assert_int_equal(found->to_ns, 5);
 }
 
-int main(void)
-{
-	const struct CMUnitTest tests[] = {
-		cmocka_unit_test(wait_takes_all_that_it_is_given),
-		cmocka_unit_test(what_is_left_out_changes_nothing_of_the_process),
-		cmocka_unit_test(kinds_that_need_nothing_need_no_colon),
-		cmocka_unit_test(bounds_are_taken_and_what_lies_beyond_is_not),
-		cmocka_unit_test(what_makes_no_sense_is_refused),
-		cmocka_unit_test(sweep_of_one_length_is_a_sweep),
-	};
+static const struct CMUnitTest tests[] = {
+	CASE_ON(series, wait_takes_all_that_it_is_given),
+	CASE_ON(series, what_is_left_out_changes_nothing_of_the_process),
+	CASE_ON(series, kinds_that_need_nothing_need_no_colon),
+	CASE_ON(series, bounds_are_taken_and_what_lies_beyond_is_not),
+	CASE_ON(series, what_makes_no_sense_is_refused),
+	CASE_ON(series, sweep_of_one_length_is_a_sweep),
+};
 
-	return cmocka_run_group_tests(tests, NULL, NULL);
-}
+RUN_CASES(tests)

@@ -1,30 +1,24 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
 #define _GNU_SOURCE
-#include <setjmp.h>
-#include <stdarg.h>
-#include <stddef.h>
-#include <stdint.h>
 
-#include <cmocka.h>
-
+#include "../cases.h"
 #include "clock.h"
 #include "series.h"
 
 static const char *const sleeps[] = {
 	"nanosleep", "clock_nanosleep", "select", "pselect", "poll", "ppoll"};
-#define SLEEPS (sizeof(sleeps) / sizeof(sleeps[0]))
+#define SLEEPS (COUNT(sleeps))
 
 /* Lower bounds only, since a busy machine may add any time. */
-static void no_wait_ends_early(void **state)
+static void no_wait_ends_early(void)
 {
 	static const int64_t lengths_ns[] = {0, 1, 1001, 999999, 1000001, 10000000};
 
-	(void)state;
 	for (size_t s = 0; s < SLEEPS; s++) {
 		const struct wait *wait = wait_find(sleeps[s]);
 
 		assert_non_null(wait);
-		for (size_t i = 0; i < sizeof(lengths_ns) / sizeof(lengths_ns[0]); i++) {
+		for (size_t i = 0; i < COUNT(lengths_ns); i++) {
 			const int64_t before_ns = clock_now_ns();
 
 			wait->wait(lengths_ns[i]);
@@ -33,9 +27,8 @@ static void no_wait_ends_early(void **state)
 	}
 }
 
-static void every_wait_is_found_by_the_name_of_its_function(void **state)
+static void every_wait_is_found_by_the_name_of_its_function(void)
 {
-	(void)state;
 	for (size_t s = 0; s < SLEEPS; s++)
 		assert_string_equal(wait_find(sleeps[s])->name, sleeps[s]);
 	assert_non_null(wait_find("nop"));
@@ -44,12 +37,9 @@ static void every_wait_is_found_by_the_name_of_its_function(void **state)
 	assert_null(wait_find(""));
 }
 
-int main(void)
-{
-	const struct CMUnitTest tests[] = {
-		cmocka_unit_test(no_wait_ends_early),
-		cmocka_unit_test(every_wait_is_found_by_the_name_of_its_function),
-	};
+static const struct CMUnitTest tests[] = {
+	CASE(no_wait_ends_early),
+	CASE(every_wait_is_found_by_the_name_of_its_function),
+};
 
-	return cmocka_run_group_tests(tests, NULL, NULL);
-}
+RUN_CASES(tests)

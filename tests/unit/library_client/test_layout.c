@@ -1,14 +1,10 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
 #include <errno.h>
-#include <setjmp.h>
-#include <stdarg.h>
-#include <stddef.h>
-#include <stdint.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <unistd.h>
-#include <cmocka.h>
 
+#include "../cases.h"
 #include "layout.h"
 
 /* Reads a layout from a file with that text. */
@@ -27,12 +23,11 @@ static int read_text(const char *text, const char *region, struct flashrom_layou
 	return error;
 }
 
-static void region_is_found_among_others(void **state)
+static void region_is_found_among_others(void)
 {
 	struct flashrom_layout *layout;
 	unsigned int start, bytes;
 
-	(void)state;
 	assert_int_equal(
 		read_text("00000000:0000ffff boot\n00010000:0001ffff rig\n", "rig", &layout), 0);
 	assert_int_equal(flashrom_layout_get_region_range(layout, "rig", &start, &bytes), 0);
@@ -41,42 +36,36 @@ static void region_is_found_among_others(void **state)
 	flashrom_layout_release(layout);
 }
 
-static void region_that_is_not_there_is_refused(void **state)
+static void region_that_is_not_there_is_refused(void)
 {
 	struct flashrom_layout *layout;
 
-	(void)state;
 	assert_int_equal(read_text("00000000:0000ffff boot\n", "rig", &layout), -ENOENT);
 	assert_int_equal(read_text("", "rig", &layout), -ENOENT);
 }
 
-static void line_that_is_none_is_refused(void **state)
+static void line_that_is_none_is_refused(void)
 {
 	static const char *const wrong[] = {
 		"rig\n", "0:rig\n", "0 ffff rig\n", "0:ffff\n", "ffff:0 rig\n"};
 	struct flashrom_layout *layout;
 
-	(void)state;
-	for (size_t i = 0; i < sizeof(wrong) / sizeof(wrong[0]); i++)
+	for (size_t i = 0; i < COUNT(wrong); i++)
 		assert_int_equal(read_text(wrong[i], "rig", &layout), -EINVAL);
 }
 
-static void file_that_is_not_there_is_an_error(void **state)
+static void file_that_is_not_there_is_an_error(void)
 {
 	struct flashrom_layout *layout;
 
-	(void)state;
 	assert_int_equal(layout_read(&layout, "/nowhere/layout", "rig"), -ENOENT);
 }
 
-int main(void)
-{
-	const struct CMUnitTest tests[] = {
-		cmocka_unit_test(region_is_found_among_others),
-		cmocka_unit_test(region_that_is_not_there_is_refused),
-		cmocka_unit_test(line_that_is_none_is_refused),
-		cmocka_unit_test(file_that_is_not_there_is_an_error),
-	};
+static const struct CMUnitTest tests[] = {
+	CASE(region_is_found_among_others),
+	CASE(region_that_is_not_there_is_refused),
+	CASE(line_that_is_none_is_refused),
+	CASE(file_that_is_not_there_is_an_error),
+};
 
-	return cmocka_run_group_tests(tests, NULL, NULL);
-}
+RUN_CASES(tests)

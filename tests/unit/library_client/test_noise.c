@@ -2,14 +2,9 @@
 #define _GNU_SOURCE /* pthread_getaffinity_np() */
 #include <errno.h>
 #include <sched.h>
-#include <setjmp.h>
-#include <stdarg.h>
-#include <stddef.h>
-#include <stdint.h>
-#include <stdio.h>
 #include <unistd.h>
-#include <cmocka.h>
 
+#include "../cases.h"
 #include "noise.h"
 
 #define LIMIT_S 20
@@ -27,12 +22,11 @@ static bool wait_for_signals(const struct noise *noise, sig_atomic_t count)
 	return noise->signals >= count;
 }
 
-static void each_signal_interrupts_a_sleep(void **state)
+static void each_signal_interrupts_a_sleep(void)
 {
 	const struct timespec hour = {3600, 0};
 
-	(void)state;
-	for (size_t i = 0; i < sizeof(handled) / sizeof(handled[0]); i++) {
+	for (size_t i = 0; i < COUNT(handled); i++) {
 		for (int restart = 0; restart < 2; restart++) {
 			const struct noise_config config = {
 				.rate_hz = 100, .signal = handled[i], .restart = restart};
@@ -84,21 +78,19 @@ static ssize_t read_through_signals(bool restart)
 	return got;
 }
 
-static void read_is_interrupted_unless_calls_are_taken_up_again(void **state)
+static void read_is_interrupted_unless_calls_are_taken_up_again(void)
 {
-	(void)state;
 	assert_int_equal(read_through_signals(false), -1);
 	assert_int_equal(read_through_signals(true), 1);
 }
 
-static void no_signal_comes_after_the_end(void **state)
+static void no_signal_comes_after_the_end(void)
 {
 	const struct noise_config config = {.rate_hz = 1000, .signal = SIGUSR1};
 	const struct timespec while_ns = {0, 20000000};
 	struct noise noise;
 	sig_atomic_t before;
 
-	(void)state;
 	assert_int_equal(noise_start(&noise, &config), 0);
 	assert_true(wait_for_signals(&noise, 1));
 	noise_stop(&noise);
@@ -107,14 +99,13 @@ static void no_signal_comes_after_the_end(void **state)
 	assert_int_equal(noise.signals, before);
 }
 
-static void threads_run_and_leave_signals_to_the_caller(void **state)
+static void threads_run_and_leave_signals_to_the_caller(void)
 {
 	const struct noise_config config = {.rate_hz = 100, .signal = SIGALRM, .threads = 3};
 	const struct timespec look = {0, 10000000};
 	const time_t end_s = time(NULL) + LIMIT_S;
 	struct noise noise;
 
-	(void)state;
 	assert_int_equal(noise_start(&noise, &config), 0);
 	while (noise.turns < 4 && time(NULL) < end_s)
 		nanosleep(&look, NULL);
@@ -124,7 +115,7 @@ static void threads_run_and_leave_signals_to_the_caller(void **state)
 	assert_int_equal(noise.threads, 0);
 }
 
-static void threads_leave_the_core_that_the_caller_is_kept_to(void **state)
+static void threads_leave_the_core_that_the_caller_is_kept_to(void)
 {
 	const struct noise_config config = {.threads = 1};
 	const struct timespec look = {0, 10000000};
@@ -133,7 +124,6 @@ static void threads_leave_the_core_that_the_caller_is_kept_to(void **state)
 	struct noise noise;
 	int core = 0;
 
-	(void)state;
 	assert_int_equal(sched_getaffinity(0, sizeof(all), &all), 0);
 	if (CPU_COUNT(&all) < 2)
 		skip();
@@ -152,28 +142,24 @@ static void threads_leave_the_core_that_the_caller_is_kept_to(void **state)
 	assert_true(CPU_COUNT(&theirs) > 0);
 }
 
-static void silence_is_no_noise(void **state)
+static void silence_is_no_noise(void)
 {
 	const struct noise_config config = {.rate_hz = 0};
 	struct noise noise;
 
-	(void)state;
 	assert_int_equal(noise_start(&noise, &config), 0);
 	noise_stop(&noise);
 	assert_int_equal(noise.signals, 0);
 	assert_int_equal(noise.turns, 0);
 }
 
-int main(void)
-{
-	const struct CMUnitTest tests[] = {
-		cmocka_unit_test(each_signal_interrupts_a_sleep),
-		cmocka_unit_test(read_is_interrupted_unless_calls_are_taken_up_again),
-		cmocka_unit_test(no_signal_comes_after_the_end),
-		cmocka_unit_test(threads_run_and_leave_signals_to_the_caller),
-		cmocka_unit_test(threads_leave_the_core_that_the_caller_is_kept_to),
-		cmocka_unit_test(silence_is_no_noise),
-	};
+static const struct CMUnitTest tests[] = {
+	CASE(each_signal_interrupts_a_sleep),
+	CASE(read_is_interrupted_unless_calls_are_taken_up_again),
+	CASE(no_signal_comes_after_the_end),
+	CASE(threads_run_and_leave_signals_to_the_caller),
+	CASE(threads_leave_the_core_that_the_caller_is_kept_to),
+	CASE(silence_is_no_noise),
+};
 
-	return cmocka_run_group_tests(tests, NULL, NULL);
-}
+RUN_CASES(tests)

@@ -1,13 +1,8 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
 #include <errno.h>
 #include <limits.h>
-#include <setjmp.h>
-#include <stdarg.h>
-#include <stddef.h>
-#include <stdint.h>
-#include <string.h>
-#include <cmocka.h>
 
+#include "../cases.h"
 #include "options.h"
 
 #define WORDS_MAX 32
@@ -39,91 +34,75 @@ static int parse(struct bench *bench, const char *words)
 	return options_parse(count, bench->word, &bench->options);
 }
 
+FIXTURE(bench, NOTHING, NOTHING);
+
 #define LEAST "-p serprog:ip=127.0.0.1:4242 -c M25P80"
 
-static void programmer_and_chip_alone_are_a_probe(void **state)
+static void programmer_and_chip_alone_are_a_probe(struct bench *bench)
 {
-	struct bench bench;
-
-	(void)state;
-	assert_int_equal(parse(&bench, LEAST), 0);
-	assert_string_equal(bench.options.programmer, "serprog");
-	assert_string_equal(bench.options.parameters, "ip=127.0.0.1:4242");
-	assert_string_equal(bench.options.chip, "M25P80");
-	assert_int_equal(bench.options.job, JOB_PROBE);
-	assert_int_equal(bench.options.noise.rate_hz, 0);
-	assert_int_equal(bench.options.noise.threads, 0);
-	assert_int_equal(bench.options.asks, 0);
+	assert_int_equal(parse(bench, LEAST), 0);
+	assert_string_equal(bench->options.programmer, "serprog");
+	assert_string_equal(bench->options.parameters, "ip=127.0.0.1:4242");
+	assert_string_equal(bench->options.chip, "M25P80");
+	assert_int_equal(bench->options.job, JOB_PROBE);
+	assert_int_equal(bench->options.noise.rate_hz, 0);
+	assert_int_equal(bench->options.noise.threads, 0);
+	assert_int_equal(bench->options.asks, 0);
 }
 
-static void programmer_without_parameters_has_none(void **state)
+static void programmer_without_parameters_has_none(struct bench *bench)
 {
-	struct bench bench;
-
-	(void)state;
-	assert_int_equal(parse(&bench, "-p dummy -c M25P80"), 0);
-	assert_string_equal(bench.options.programmer, "dummy");
-	assert_null(bench.options.parameters);
+	assert_int_equal(parse(bench, "-p dummy -c M25P80"), 0);
+	assert_string_equal(bench->options.programmer, "dummy");
+	assert_null(bench->options.parameters);
 }
 
-static void job_about_a_region_is_taken_in_the_words_of_flashrom(void **state)
+static void job_about_a_region_is_taken_in_the_words_of_flashrom(struct bench *bench)
 {
-	struct bench bench;
-
-	(void)state;
-	assert_int_equal(parse(&bench, LEAST " -l /tmp/layout -i rig -N -w /tmp/w.bin"), 0);
-	assert_int_equal(bench.options.job, JOB_WRITE);
-	assert_string_equal(bench.options.image_path, "/tmp/w.bin");
-	assert_string_equal(bench.options.layout_path, "/tmp/layout");
-	assert_string_equal(bench.options.region, "rig");
-	assert_int_equal(parse(&bench, LEAST " -r /tmp/r.bin"), 0);
-	assert_int_equal(bench.options.job, JOB_READ);
-	assert_int_equal(parse(&bench, LEAST " -v /tmp/r.bin"), 0);
-	assert_int_equal(bench.options.job, JOB_VERIFY);
-	assert_int_equal(parse(&bench, LEAST " -E"), 0);
-	assert_int_equal(bench.options.job, JOB_ERASE);
+	assert_int_equal(parse(bench, LEAST " -l /tmp/layout -i rig -N -w /tmp/w.bin"), 0);
+	assert_int_equal(bench->options.job, JOB_WRITE);
+	assert_string_equal(bench->options.image_path, "/tmp/w.bin");
+	assert_string_equal(bench->options.layout_path, "/tmp/layout");
+	assert_string_equal(bench->options.region, "rig");
+	assert_int_equal(parse(bench, LEAST " -r /tmp/r.bin"), 0);
+	assert_int_equal(bench->options.job, JOB_READ);
+	assert_int_equal(parse(bench, LEAST " -v /tmp/r.bin"), 0);
+	assert_int_equal(bench->options.job, JOB_VERIFY);
+	assert_int_equal(parse(bench, LEAST " -E"), 0);
+	assert_int_equal(bench->options.job, JOB_ERASE);
 }
 
-static void signals_are_alarms_that_interrupt_unless_told_otherwise(void **state)
+static void signals_are_alarms_that_interrupt_unless_told_otherwise(struct bench *bench)
 {
-	struct bench bench;
-
-	(void)state;
-	assert_int_equal(parse(&bench, LEAST " --signals 20"), 0);
-	assert_int_equal(bench.options.noise.rate_hz, 20);
-	assert_int_equal(bench.options.noise.signal, SIGALRM);
-	assert_false(bench.options.noise.restart);
-	assert_int_equal(parse(&bench, LEAST " --signals 1000,usr1,restart"), 0);
-	assert_int_equal(bench.options.noise.rate_hz, 1000);
-	assert_int_equal(bench.options.noise.signal, SIGUSR1);
-	assert_true(bench.options.noise.restart);
-	assert_int_equal(parse(&bench, LEAST " --signals 1,chld"), 0);
-	assert_int_equal(bench.options.noise.signal, SIGCHLD);
+	assert_int_equal(parse(bench, LEAST " --signals 20"), 0);
+	assert_int_equal(bench->options.noise.rate_hz, 20);
+	assert_int_equal(bench->options.noise.signal, SIGALRM);
+	assert_false(bench->options.noise.restart);
+	assert_int_equal(parse(bench, LEAST " --signals 1000,usr1,restart"), 0);
+	assert_int_equal(bench->options.noise.rate_hz, 1000);
+	assert_int_equal(bench->options.noise.signal, SIGUSR1);
+	assert_true(bench->options.noise.restart);
+	assert_int_equal(parse(bench, LEAST " --signals 1,chld"), 0);
+	assert_int_equal(bench->options.noise.signal, SIGCHLD);
 }
 
-static void longest_delay_that_can_be_asked_for_is_taken(void **state)
+static void longest_delay_that_can_be_asked_for_is_taken(struct bench *bench)
 {
-	struct bench bench;
-
-	(void)state;
-	assert_int_equal(parse(&bench, LEAST " --delay 0x48a60 --ask 0,1,18446744073709551615"), 0);
-	assert_int_equal(bench.options.delay_address, 0x48a60);
-	assert_int_equal(bench.options.asks, 3);
-	assert_true(bench.options.ask[0] == 0);
-	assert_true(bench.options.ask[1] == 1);
-	assert_true(bench.options.ask[2] == UINT64_MAX);
+	assert_int_equal(parse(bench, LEAST " --delay 0x48a60 --ask 0,1,18446744073709551615"), 0);
+	assert_int_equal(bench->options.delay_address, 0x48a60);
+	assert_int_equal(bench->options.asks, 3);
+	assert_true(bench->options.ask[0] == 0);
+	assert_true(bench->options.ask[1] == 1);
+	assert_true(bench->options.ask[2] == UINT64_MAX);
 }
 
-static void programmer_alone_is_a_probe_among_all_chips(void **state)
+static void programmer_alone_is_a_probe_among_all_chips(struct bench *bench)
 {
-	struct bench bench;
-
-	(void)state;
-	assert_int_equal(parse(&bench, "-p dummy"), 0);
-	assert_null(bench.options.chip);
+	assert_int_equal(parse(bench, "-p dummy"), 0);
+	assert_null(bench->options.chip);
 }
 
-static void what_makes_no_sense_is_refused(void **state)
+static void what_makes_no_sense_is_refused(struct bench *bench)
 {
 	static const char *const wrong[] = {
 		"-c M25P80",
@@ -147,51 +126,41 @@ static void what_makes_no_sense_is_refused(void **state)
 		LEAST " --delay 1 --ask 1 --argument 6",
 	};
 
-	(void)state;
-	for (size_t i = 0; i < sizeof(wrong) / sizeof(wrong[0]); i++) {
-		struct bench bench;
+	for (size_t i = 0; i < COUNT(wrong); i++) {
 
-		assert_int_equal(parse(&bench, wrong[i]), -EINVAL);
+		assert_int_equal(parse(bench, wrong[i]), -EINVAL);
 	}
 }
 
-static void delays_across_a_full_second_need_no_others(void **state)
+static void delays_across_a_full_second_need_no_others(struct bench *bench)
 {
-	struct bench bench;
-
-	(void)state;
-	assert_int_equal(parse(&bench, LEAST " --delay 0x48a60 --across 99"), 0);
-	assert_true(bench.options.across == 99);
-	assert_int_equal(bench.options.asks, 0);
+	assert_int_equal(parse(bench, LEAST " --delay 0x48a60 --across 99"), 0);
+	assert_true(bench->options.across == 99);
+	assert_int_equal(bench->options.asks, 0);
 }
 
-static void more_asks_than_there_is_room_for_are_refused(void **state)
+static void more_asks_than_there_is_room_for_are_refused(struct bench *bench)
 {
 	char words[512] = LEAST " --delay 1 --ask 1";
-	struct bench bench;
 
-	(void)state;
 	for (unsigned int i = 1; i < ASKS_MAX; i++)
 		strcat(words, ",1");
-	assert_int_equal(parse(&bench, words), 0);
-	assert_int_equal(bench.options.asks, ASKS_MAX);
+	assert_int_equal(parse(bench, words), 0);
+	assert_int_equal(bench->options.asks, ASKS_MAX);
 	strcat(words, ",1");
-	assert_int_equal(parse(&bench, words), -EINVAL);
+	assert_int_equal(parse(bench, words), -EINVAL);
 }
 
-int main(void)
-{
-	const struct CMUnitTest tests[] = {
-		cmocka_unit_test(programmer_and_chip_alone_are_a_probe),
-		cmocka_unit_test(programmer_alone_is_a_probe_among_all_chips),
-		cmocka_unit_test(programmer_without_parameters_has_none),
-		cmocka_unit_test(job_about_a_region_is_taken_in_the_words_of_flashrom),
-		cmocka_unit_test(signals_are_alarms_that_interrupt_unless_told_otherwise),
-		cmocka_unit_test(longest_delay_that_can_be_asked_for_is_taken),
-		cmocka_unit_test(what_makes_no_sense_is_refused),
-		cmocka_unit_test(delays_across_a_full_second_need_no_others),
-		cmocka_unit_test(more_asks_than_there_is_room_for_are_refused),
-	};
+static const struct CMUnitTest tests[] = {
+	CASE_ON(bench, programmer_and_chip_alone_are_a_probe),
+	CASE_ON(bench, programmer_alone_is_a_probe_among_all_chips),
+	CASE_ON(bench, programmer_without_parameters_has_none),
+	CASE_ON(bench, job_about_a_region_is_taken_in_the_words_of_flashrom),
+	CASE_ON(bench, signals_are_alarms_that_interrupt_unless_told_otherwise),
+	CASE_ON(bench, longest_delay_that_can_be_asked_for_is_taken),
+	CASE_ON(bench, what_makes_no_sense_is_refused),
+	CASE_ON(bench, delays_across_a_full_second_need_no_others),
+	CASE_ON(bench, more_asks_than_there_is_room_for_are_refused),
+};
 
-	return cmocka_run_group_tests(tests, NULL, NULL);
-}
+RUN_CASES(tests)
