@@ -4,8 +4,8 @@
 
 #include <stdlib.h>
 
+#include "../cases.h"
 #include "captured_log.h"
-#include "cmocka_headers.h"
 #include "fake_chip.h"
 #include "flash.h"
 #include "spi25.h"
@@ -29,6 +29,11 @@ static inline void bench_start(struct bench *bench, const struct flash_chip *chi
 	bench->image = malloc(chip->size_bytes);
 	assert_non_null(bench->image);
 	memset(bench->image, 0xff, chip->size_bytes);
+}
+
+static inline void bench_start_small(struct bench *bench)
+{
+	bench_start(bench, &small_chip);
 }
 
 static inline void bench_stop(struct bench *bench)

@@ -11,6 +11,57 @@
 
 #define ACK 0x06
 #define NAK 0x15
+#define DATA_BYTES_MAX 2048
+#define GARBAGE 0x42 /* neither of them */
+
+static void memory_init(struct fake_peer_memory *memory)
+{
+	*memory = (struct fake_peer_memory){.opbuf_bytes_max = 1024};
+	for (size_t i = 0; i < FAKE_MEMORY_BYTES; i++)
+		memory->bytes[i] = (uint8_t)(i ^ i >> 8);
+}
+
+static void memory_clear(struct fake_peer_memory *memory)
+{
+	memory->opbuf_bytes = 0;
+	memory->write_count = memory->executed_count;
+}
+
+/* A single byte must come as O_WRITEB: the client has no reason to use O_WRITEN for it. */
+static void memory_write(
+	struct fake_peer_memory *memory, uint32_t address, const uint8_t *data, size_t bytes)
+{
+	memory->opbuf_bytes += bytes == 1 ? 5 : 7 + bytes;
+	memory->overflows += memory->opbuf_bytes > memory->opbuf_bytes_max;
+	memory->too_long += memory->writen_bytes_max != 0 && bytes > memory->writen_bytes_max;
+	assert(memory->write_count + bytes <= FAKE_WRITES_MAX);
+	for (size_t i = 0; i < bytes; i++)
+		memory->writes[memory->write_count++] =
+			(struct fake_write){address + (uint32_t)i, data[i], 0};
+}
+
+static void memory_execute(struct fake_peer_memory *memory)
+{
+	memory->execs++;
+	while (memory->executed_count < memory->write_count) {
+		struct fake_write *write = &memory->writes[memory->executed_count++];
+
+		write->exec = memory->execs;
+		memory->bytes[write->address % FAKE_MEMORY_BYTES] = write->value;
+	}
+	memory->opbuf_bytes = 0;
+}
+
+static uint8_t memory_read(struct fake_peer_memory *memory, uint32_t address)
+{
+	memory->reads_out_of_turn += memory->opbuf_bytes > 0;
+	return memory->bytes[address % FAKE_MEMORY_BYTES];
+}
+
+bool fake_peer_memory_is_content(const struct fake_peer_memory *memory)
+{
+	return memory->overflows + memory->too_long + memory->reads_out_of_turn == 0;
+}
 
 static bool take(struct fake_peer *peer, void *data, size_t bytes)
 {
@@ -20,6 +71,11 @@ static bool take(struct fake_peer *peer, void *data, size_t bytes)
 static bool give(struct fake_peer *peer, const void *data, size_t bytes)
 {
 	return send(peer->own_fd, data, bytes, MSG_NOSIGNAL) == (ssize_t)bytes;
+}
+
+static bool give_byte(struct fake_peer *peer, uint8_t byte)
+{
+	return give(peer, &byte, 1);
 }
 
 static bool give_after_ack(struct fake_peer *peer, const void *data, size_t bytes)
@@ -45,70 +101,57 @@ static uint32_t u24(const uint8_t *bytes)
 
 static bool answer_spiop(struct fake_peer *peer, uint8_t first, uint32_t bytes)
 {
-	static const uint8_t other[] = {NAK, 0x42};
-	const uint8_t ack = ACK;
-
 	if (peer->fault == PEER_SPIOP_REFUSED)
-		return give(peer, &other[0], 1);
+		return give_byte(peer, NAK);
 	if (peer->fault == PEER_SPIOP_GARBAGE)
-		return give(peer, &other[1], 1);
-	if (!give(peer, &ack, 1))
-		return false;
-	if (peer->fault == PEER_SPIOP_HANGS_UP)
+		return give_byte(peer, GARBAGE);
+	if (!give_byte(peer, ACK) || peer->fault == PEER_SPIOP_HANGS_UP)
 		return false;
 	for (uint32_t i = 0; i < bytes; i++) {
-		const uint8_t byte = (uint8_t)(first + i);
-
 		if (peer->fault == PEER_SPIOP_STOPS && i > bytes / 2)
 			return true;
-		if (!give(peer, &byte, 1))
+		if (!give_byte(peer, (uint8_t)(first + i)))
 			return false;
 	}
 	return true;
 }
 
+/* Takes two numbers of 24 bits, the first of which is that of the bytes that follow them. */
+static bool take_run(struct fake_peer *peer, uint8_t header[6], uint8_t data[DATA_BYTES_MAX])
+{
+	if (!take(peer, header, 6))
+		return false;
+	assert(u24(header) > 0 && u24(header) <= DATA_BYTES_MAX);
+	return take(peer, data, u24(header));
+}
+
 static bool spiop(struct fake_peer *peer)
 {
-	uint8_t header[6];
-	uint8_t data[2048];
+	uint8_t header[6], data[DATA_BYTES_MAX];
 
-	if (!take(peer, header, sizeof(header)))
-		return false;
-	assert(u24(header) <= sizeof(data));
-	if (!take(peer, data, u24(header)))
+	if (!take_run(peer, header, data))
 		return false;
 	if (u24(header) > peer->spiop_bytes_seen_max)
 		peer->spiop_bytes_seen_max = u24(header);
 	return answer_spiop(peer, data[0], u24(header + 3));
 }
 
-static bool set_pins(struct fake_peer *peer)
+static bool take_setting(struct fake_peer *peer, uint8_t *setting)
 {
-	return take(peer, &peer->pins, 1) && give_after_ack(peer, "", 0);
-}
-
-static bool set_bus(struct fake_peer *peer)
-{
-	return take(peer, &peer->bus, 1) && give_after_ack(peer, "", 0);
-}
-
-static bool set_chip_select(struct fake_peer *peer)
-{
-	return take(peer, &peer->chip_select, 1) && give_after_ack(peer, "", 0);
+	return take(peer, setting, 1) && give_byte(peer, ACK);
 }
 
 static bool answer_write(struct fake_peer *peer)
 {
-	static const uint8_t other[] = {NAK, 0x42};
 	const bool third = peer->counts[0x0c] + peer->counts[0x0d] == 3;
 
 	if (third && peer->fault == PEER_WRITE_REFUSED)
-		return give(peer, &other[0], 1);
+		return give_byte(peer, NAK);
 	if (third && peer->fault == PEER_WRITE_GARBAGE)
-		return give(peer, &other[1], 1);
+		return give_byte(peer, GARBAGE);
 	if (third && peer->fault == PEER_WRITE_HANGS_UP)
 		return false;
-	return give_after_ack(peer, "", 0);
+	return give_byte(peer, ACK);
 }
 
 static bool write_byte(struct fake_peer *peer)
@@ -117,51 +160,42 @@ static bool write_byte(struct fake_peer *peer)
 
 	if (!take(peer, request, sizeof(request)))
 		return false;
-	fake_peer_memory_write(&peer->memory, u24(request), request + 3, 1);
+	memory_write(&peer->memory, u24(request), request + 3, 1);
 	return answer_write(peer);
 }
 
 static bool write_run(struct fake_peer *peer)
 {
-	uint8_t header[6];
-	uint8_t data[2048];
+	uint8_t header[6], data[DATA_BYTES_MAX];
 
-	if (!take(peer, header, sizeof(header)))
+	if (!take_run(peer, header, data))
 		return false;
-	assert(u24(header) > 0 && u24(header) <= sizeof(data));
-	if (!take(peer, data, u24(header)))
-		return false;
-	fake_peer_memory_write(&peer->memory, u24(header + 3), data, u24(header));
+	memory_write(&peer->memory, u24(header + 3), data, u24(header));
 	return answer_write(peer);
 }
 
 static bool init_opbuf(struct fake_peer *peer)
 {
-	fake_peer_memory_clear(&peer->memory);
-	return give_after_ack(peer, "", 0);
+	memory_clear(&peer->memory);
+	return give_byte(peer, ACK);
 }
 
 static bool execute(struct fake_peer *peer)
 {
-	static const uint8_t refusal = NAK;
-
 	if (peer->fault == PEER_EXEC_REFUSED)
-		return give(peer, &refusal, 1);
-	fake_peer_memory_execute(&peer->memory);
-	return give_after_ack(peer, "", 0);
+		return give_byte(peer, NAK);
+	memory_execute(&peer->memory);
+	return give_byte(peer, ACK);
 }
 
 static bool give_memory(struct fake_peer *peer, uint32_t address, uint32_t bytes)
 {
-	static const uint8_t answers[] = {ACK, NAK};
-	const bool refused = peer->fault == PEER_READ_REFUSED;
-
-	if (!give(peer, &answers[refused], 1) || refused)
-		return refused;
+	if (peer->fault == PEER_READ_REFUSED)
+		return give_byte(peer, NAK);
+	if (!give_byte(peer, ACK))
+		return false;
 	for (uint32_t i = 0; i < bytes; i++) {
-		const uint8_t byte = fake_peer_memory_read(&peer->memory, address + i);
-
-		if (!give(peer, &byte, 1))
+		if (!give_byte(peer, memory_read(&peer->memory, address + i)))
 			return false;
 	}
 	return true;
@@ -200,11 +234,9 @@ static bool give_sync(struct fake_peer *peer)
 
 static bool serve_command(struct fake_peer *peer, uint8_t command)
 {
-	static const uint8_t refusal = NAK;
-
 	switch (command) {
 	case 0x00:
-		return give_after_ack(peer, "", 0);
+		return give_byte(peer, ACK);
 	case 0x01:
 		return give_number(peer, peer->version, 2);
 	case 0x02:
@@ -236,17 +268,17 @@ static bool serve_command(struct fake_peer *peer, uint8_t command)
 	case 0x11:
 		return give_number(peer, peer->read_bytes_max, 3);
 	case 0x12:
-		return set_bus(peer);
+		return take_setting(peer, &peer->bus);
 	case 0x13:
 		return spiop(peer);
 	case 0x14:
 		return set_frequency(peer);
 	case 0x15:
-		return set_pins(peer);
+		return take_setting(peer, &peer->pins);
 	case 0x16:
-		return set_chip_select(peer);
+		return take_setting(peer, &peer->chip_select);
 	default:
-		return give(peer, &refusal, 1);
+		return give_byte(peer, NAK);
 	}
 }
 
@@ -309,7 +341,7 @@ void fake_peer_init(struct fake_peer *peer)
 		0x0f, 0x10, 0x11, 0x12, 0x13, 0x14, 0x15, 0x16};
 
 	*peer = (struct fake_peer){.version = 1, .buses = 0x08, .serbuf_bytes = UINT16_MAX};
-	fake_peer_memory_init(&peer->memory);
+	memory_init(&peer->memory);
 	for (size_t i = 0; i < sizeof(offered); i++)
 		peer->map[offered[i] / 8] |= (uint8_t)(1 << offered[i] % 8);
 }

@@ -7,7 +7,36 @@
 #include <stddef.h>
 #include <stdint.h>
 
-#include "fake_peer_memory.h"
+#define FAKE_MEMORY_BYTES 65536
+#define FAKE_WRITES_MAX 2048
+
+/**
+ * A serprog device's operation buffer, and memory that repeats every 64 KiB. It obeys every
+ * request, and counts those that are too large for a device of its size.
+ */
+struct fake_peer_memory {
+	uint16_t opbuf_bytes_max;
+	uint32_t writen_bytes_max; /* 0: any */
+
+	uint8_t bytes[FAKE_MEMORY_BYTES];
+	/* Writes in the operation buffer, then executed ones, in the order of arrival. */
+	struct fake_write {
+		uint32_t address;
+		uint8_t value;
+		unsigned int exec; /* number of the O_EXEC that ran it, from 1; 0 before */
+	} writes[FAKE_WRITES_MAX];
+	size_t write_count;
+	size_t executed_count;
+	size_t opbuf_bytes;
+	unsigned int execs;
+
+	unsigned int overflows;         /* more in the operation buffer than it holds */
+	unsigned int too_long;          /* O_WRITEN of more than is allowed */
+	unsigned int reads_out_of_turn; /* with something left in the operation buffer */
+};
+
+/* Returns true if it could do all that was asked. */
+bool fake_peer_memory_is_content(const struct fake_peer_memory *memory);
 
 /* The faults of a peer. */
 enum peer_fault {

@@ -89,7 +89,7 @@ static void fake_delay_us(void *context, unsigned int us)
 	fake->waited_us += us;
 }
 
-void fake_registers_init(struct fake_registers *fake, const struct flash_chip *chip)
+void fake_registers_start(struct fake_registers *fake)
 {
 	memset(fake, 0, sizeof(*fake));
 	memset(fake->answers, 0xff, sizeof(fake->answers));
@@ -103,19 +103,47 @@ void fake_registers_init(struct fake_registers *fake, const struct flash_chip *c
 		(struct clock){.now_ns = fake_now_ns, .delay_us = fake_delay_us, .context = fake};
 	fake->log = captured_log(&fake->captured);
 	flash_init(&fake->flash, &fake->base, &fake->clock, &fake->log);
-	fake->flash.chip = chip;
+}
+
+void fake_part(struct fake_registers *fake, const char *name)
+{
+	const struct flash_chip *chip = chip_by_name(chip_lists, name);
+
+	assert_non_null(chip);
+	fake_registers_start(fake);
+	fake->chip = *chip;
+	fake->flash.chip = &fake->chip;
+}
+
+void fake_part_just_powered(struct fake_registers *fake, const char *name)
+{
+	fake_part(fake, name);
+	fake->now_ns = NS_PER_MS;
+	fake->base.powered_ns = NS_PER_MS;
+}
+
+void assert_write_power_awaited(uint64_t now_ns)
+{
+	assert_in_range(now_ns, NS_PER_MS + POWER_UP_WRITE_US_MAX * NS_PER_US, UINT64_MAX);
+}
+
+int fake_erase(struct fake_registers *fake, size_t nth, uint32_t address)
+{
+	return fake->chip.driver->erase(&fake->flash, &fake->chip.erase[nth], address);
+}
+
+int fake_unprotect(struct fake_registers *fake, bool force)
+{
+	return fake->chip.driver->unprotect(&fake->flash, force);
+}
+
+int fake_reprotect(struct fake_registers *fake)
+{
+	return fake->chip.driver->reprotect(&fake->flash);
 }
 
 void assert_sent(struct fake_registers *fake, const char *expected)
 {
 	assert_string_equal(fake->sent, expected);
 	fake->sent[0] = '\0';
-}
-
-struct flash_chip chip_named(const char *name)
-{
-	const struct flash_chip *chip = chip_by_name(chip_lists, name);
-
-	assert_non_null(chip);
-	return *chip;
 }

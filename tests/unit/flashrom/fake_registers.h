@@ -3,12 +3,9 @@
 #define FAKE_REGISTERS_H
 
 #include <stdbool.h>
-#include <stddef.h>
-#include <stdint.h>
-#include <stdlib.h>
 
+#include "../cases.h"
 #include "captured_log.h"
-#include "cmocka_headers.h"
 #include "flash.h"
 #include "spi25.h"
 
@@ -46,15 +43,27 @@ struct fake_registers {
 	struct captured_log captured;
 	struct log log;
 	struct flash flash;
+	struct flash_chip chip; /* a copy of the part's built-in entry */
 };
 
-/* Initialises the programmer, with `chip` as the found part; it may be NULL. */
-void fake_registers_init(struct fake_registers *fake, const struct flash_chip *chip);
+/* Starts with no found part. */
+void fake_registers_start(struct fake_registers *fake);
+
+/* Starts anew, with the built-in part of that name as the found one. */
+void fake_part(struct fake_registers *fake, const char *name);
+
+/* Starts anew, 1 ms after time zero, at the moment at which the part got its power. */
+void fake_part_just_powered(struct fake_registers *fake, const char *name);
+
+/* Fails the test if the clock does not show that the part accepts writes. */
+void assert_write_power_awaited(uint64_t now_ns);
+
+/* Jobs of the part's driver. */
+int fake_erase(struct fake_registers *fake, size_t nth, uint32_t address);
+int fake_unprotect(struct fake_registers *fake, bool force);
+int fake_reprotect(struct fake_registers *fake);
 
 /* Fails the test unless the transcript equals `expected`; begins a new one. */
 void assert_sent(struct fake_registers *fake, const char *expected);
-
-/* Returns a copy of the built-in entry of that name. */
-struct flash_chip chip_named(const char *name);
 
 #endif

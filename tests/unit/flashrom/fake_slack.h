@@ -2,31 +2,43 @@
 #ifndef FAKE_SLACK_H
 #define FAKE_SLACK_H
 
-#include <stdarg.h>
 #include <sys/prctl.h>
 
-/*
- * The timer slack of a thread, as prctl() reads and sets it. The user of this header wraps prctl().
- */
-struct fake_slack {
+#include "../cases.h"
+
+/* The timer slack of the thread. Its user wraps prctl(). */
+static struct fake_slack {
 	int now_ns;
 	int get_result; /* instead of now_ns, if not 0 */
 	int set_result;
 	unsigned int gets;
 	unsigned int sets;
-};
+	int ns_max; /* largest one during a sleep */
+} slack;
 
-static inline int fake_slack_prctl(struct fake_slack *slack, int option, va_list arguments)
+int __wrap_prctl(int option, ...);
+
+int __wrap_prctl(int option, ...)
 {
+	va_list arguments;
+
 	if (option == PR_GET_TIMERSLACK) {
-		slack->gets++;
-		return slack->get_result != 0 ? slack->get_result : slack->now_ns;
+		slack.gets++;
+		return slack.get_result != 0 ? slack.get_result : slack.now_ns;
 	}
 	assert_int_equal(option, PR_SET_TIMERSLACK);
-	slack->sets++;
-	if (slack->set_result == 0)
-		slack->now_ns = (int)va_arg(arguments, long);
-	return slack->set_result;
+	slack.sets++;
+	va_start(arguments, option);
+	if (slack.set_result == 0)
+		slack.now_ns = (int)va_arg(arguments, long);
+	va_end(arguments);
+	return slack.set_result;
+}
+
+static inline void fake_slack_see_sleep(void)
+{
+	if (slack.now_ns > slack.ns_max)
+		slack.ns_max = slack.now_ns;
 }
 
 #endif

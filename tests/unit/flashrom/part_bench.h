@@ -4,6 +4,7 @@
 
 #include <stdbool.h>
 
+#include "../cases.h"
 #include "captured_log.h"
 #include "dummy.h"
 #include "flash.h"
@@ -22,14 +23,25 @@ struct part_bench {
 	struct clock clock;
 	struct captured_log captured;
 	struct log log;
+	struct captured_log part_captured; /* a line for each command that the part refuses */
+	struct log part_log;
 	struct flash flash;
 	uint32_t size_bytes;
 	uint8_t *image;
+	bool goes_unheard; /* commands that a sleeping, busy or locked part ignores are no mistakes
+			    */
 };
 
-/* Starts with a part right after power-up. `image` is noise that the part holds. */
+/* Starts with a part right after power-up, and no wire that breaks. */
+void part_bench_open(struct part_bench *bench, const char *part, const char *corner);
+
+/* Ends the part before, if any, and starts another. `image` is noise that the part holds. */
 void part_bench_start(struct part_bench *bench, const char *part, const char *corner);
+
+/* Closes the flash. The test fails if a command was too early. */
 void part_bench_stop(struct part_bench *bench);
+
+void part_bench_pass_us(struct part_bench *bench, uint64_t us);
 
 /* Sends to the part without the driver. */
 void part_bench_send(struct part_bench *bench, const uint8_t *tx, size_t tx_bytes);
@@ -45,13 +57,18 @@ void part_bench_find(struct part_bench *bench, const char *name);
 void part_bench_write(struct part_bench *bench);
 void part_bench_assert_holds_image(struct part_bench *bench);
 
-/*
- * Checks that no command was too early. Commands that a sleeping part missed count as violations,
- * too.
- */
-void part_bench_assert_in_time(const struct part_bench *bench);
+void part_bench_assert_same(const uint8_t *found, const uint8_t *expected, size_t bytes);
 
-/* Fills in bytes without a pattern. */
+/* Fills in bytes without a pattern; no two blocks are equal. */
 void part_bench_noise(uint8_t *data, size_t bytes, uint32_t seed);
+
+/*
+ * Runs a case for each part that is tested, with a `struct dummy_part` in *state, so that a failure
+ * names the part. Returns what main() has to; fewer than `count_min` parts are a failure, so that
+ * none is lost to a changed name.
+ */
+int part_bench_run_each(void (*test)(void **state),
+	bool (*is_tested)(const struct dummy_part *part), size_t count_min,
+	CMFixtureFunction set_up, CMFixtureFunction tear_down);
 
 #endif

@@ -4,6 +4,8 @@
 
 #include "bench.h"
 
+FIXTURE(bench, bench_start_small, bench_stop);
+
 static const struct busy_time program = {.typ_us = 700, .max_us = 3000};
 static const struct busy_time erase = {.typ_us = 150000, .max_us = 2000000};
 
@@ -37,9 +39,8 @@ static struct outcome operate(struct bench *bench, const struct busy_time *busy,
 	};
 }
 
-static void poll_interval_is_a_fraction_of_typical_time(void **state)
+static void poll_interval_is_a_fraction_of_typical_time(void)
 {
-	(void)state;
 	assert_int_equal(busy_poll_us(0), 0);
 	assert_int_equal(busy_poll_us(1599), 0);
 	assert_int_equal(busy_poll_us(1600), 50);
@@ -49,11 +50,10 @@ static void poll_interval_is_a_fraction_of_typical_time(void **state)
 	assert_int_equal(busy_poll_us(UINT32_MAX), 100000);
 }
 
-static void timeout_is_beyond_the_maximum_of_any_part(void **state)
+static void timeout_is_beyond_the_maximum_of_any_part(void)
 {
 	const struct busy_time longest = {.typ_us = UINT32_MAX, .max_us = UINT32_MAX};
 
-	(void)state;
 	assert_true(busy_timeout_ns(&erase) > erase.max_us * NS_PER_US);
 	assert_true(busy_timeout_ns(&longest) > longest.max_us * NS_PER_US);
 }
@@ -61,13 +61,12 @@ static void timeout_is_beyond_the_maximum_of_any_part(void **state)
 /*
  * With no history, the first question comes after half the typical time, as the fastest parts take.
  */
-static void first_operation_is_noticed_within_a_poll_interval(void **state)
+static void first_operation_is_noticed_within_a_poll_interval(void)
 {
 	static const uint64_t busy_us[] = {75000, 100000, 150000, 400000, 2000000};
 	struct bench bench;
 
-	(void)state;
-	for (size_t i = 0; i < sizeof(busy_us) / sizeof(busy_us[0]); i++) {
+	for (size_t i = 0; i < COUNT(busy_us); i++) {
 		bench_start(&bench, &small_chip);
 		assert_true(operate(&bench, &erase, busy_us[i]).late_us <=
 			    busy_poll_us(erase.typ_us) + 1);
@@ -76,45 +75,32 @@ static void first_operation_is_noticed_within_a_poll_interval(void **state)
 }
 
 /* The host has other work to do between two questions. */
-static void questions_of_a_long_operation_keep_their_distance(void **state)
+static void questions_of_a_long_operation_keep_their_distance(struct bench *bench)
 {
-	struct bench bench;
-
-	(void)state;
-	bench_start(&bench, &small_chip);
 	assert_true(
-		operate(&bench, &erase, 2000000).polls <= 2000000 / busy_poll_us(erase.typ_us) + 1);
-	bench_stop(&bench);
+		operate(bench, &erase, 2000000).polls <= 2000000 / busy_poll_us(erase.typ_us) + 1);
 }
 
-static void part_of_constant_speed_is_asked_a_few_times_only(void **state)
+static void part_of_constant_speed_is_asked_a_few_times_only(struct bench *bench)
 {
-	struct bench bench;
 	struct outcome last = {0};
 
-	(void)state;
-	bench_start(&bench, &small_chip);
 	for (unsigned int i = 0; i < 20; i++)
-		last = operate(&bench, &erase, 400000);
+		last = operate(bench, &erase, 400000);
 	assert_true(last.polls <= 400000 / 8 / busy_poll_us(erase.typ_us) + 2);
-	bench_stop(&bench);
 }
 
 /* The times of slow operations must not delay the end of a fast one. */
-static void part_that_gets_faster_is_followed(void **state)
+static void part_that_gets_faster_is_followed(struct bench *bench)
 {
-	struct bench bench;
 	struct outcome outcome = {0};
 
-	(void)state;
-	bench_start(&bench, &small_chip);
 	for (unsigned int i = 0; i < BUSY_LENGTHS_MAX; i++)
-		operate(&bench, &program, 3000);
-	assert_true(operate(&bench, &program, 350).late_us < 3000);
+		operate(bench, &program, 3000);
+	assert_true(operate(bench, &program, 350).late_us < 3000);
 	for (unsigned int i = 0; i < 20; i++)
-		outcome = operate(&bench, &program, 350);
+		outcome = operate(bench, &program, 350);
 	assert_true(outcome.late_us <= 350 / 8);
-	bench_stop(&bench);
 }
 
 /* Flushes buffered writes: the operation begins when they arrive, however late that is. */
@@ -129,93 +115,68 @@ static int flush_after_a_stall(struct programmer *programmer)
 	return 0;
 }
 
-static void timeout_counts_from_when_the_command_got_there(void **state)
+static void timeout_counts_from_when_the_command_got_there(struct bench *bench)
 {
-	struct programmer_ops ops;
-	struct bench bench;
+	static struct programmer_ops ops;
 
-	(void)state;
-	bench_start(&bench, &small_chip);
-	ops = *bench.fake.base.ops;
+	ops = *bench->fake.base.ops;
 	ops.flush = flush_after_a_stall;
-	bench.fake.base.ops = &ops;
-	assert_int_equal(busy_wait(&bench.flash, &program, "a test", ask_fake, 0), 0);
-	bench_stop(&bench);
+	bench->fake.base.ops = &ops;
+	assert_int_equal(busy_wait(&bench->flash, &program, "a test", ask_fake, 0), 0);
 }
 
 /* A length that a stall of the host made much too long is not waited for again. */
-static void stall_is_not_taken_for_the_length_of_an_operation(void **state)
+static void stall_is_not_taken_for_the_length_of_an_operation(struct bench *bench)
 {
-	struct bench bench;
-
-	(void)state;
-	bench_start(&bench, &small_chip);
-	bench.fake.answer_stall_ns = UINT64_C(600000000000);
-	operate(&bench, &program, 700);
-	assert_true(operate(&bench, &program, 700).late_us <= program.max_us);
-	bench_stop(&bench);
+	bench->fake.answer_stall_ns = UINT64_C(600000000000);
+	operate(bench, &program, 700);
+	assert_true(operate(bench, &program, 700).late_us <= program.max_us);
 }
 
-static void lengths_that_vary_are_noticed_soon(void **state)
+static void lengths_that_vary_are_noticed_soon(struct bench *bench)
 {
-	struct bench bench;
 	uint32_t seed = 1;
 	uint64_t late_us = 0, busy_us = 0;
 
-	(void)state;
-	bench_start(&bench, &small_chip);
 	for (unsigned int i = 0; i < 200; i++) {
 		seed = seed * 1103515245 + 12345;
 		const uint64_t length_us = 700 + (seed >> 8) % 2300;
 
-		late_us += operate(&bench, &program, length_us).late_us;
+		late_us += operate(bench, &program, length_us).late_us;
 		busy_us += length_us;
 	}
 	assert_true(late_us * 50 < busy_us);
-	bench_stop(&bench);
 }
 
 /* Operations beyond the table are waited for, too, but have no history. */
-static void more_kinds_than_are_remembered_still_end(void **state)
+static void more_kinds_than_are_remembered_still_end(struct bench *bench)
 {
 	struct busy_time kinds[BUSY_OPERATIONS_MAX + 2];
-	struct bench bench;
 
-	(void)state;
-	bench_start(&bench, &small_chip);
 	for (size_t i = 0; i < BUSY_OPERATIONS_MAX + 2; i++) {
 		kinds[i] = program;
-		operate(&bench, &kinds[i], 700);
+		operate(bench, &kinds[i], 700);
 	}
-	bench_stop(&bench);
 }
 
-static void question_that_fails_ends_the_wait(void **state)
+static void question_that_fails_ends_the_wait(struct bench *bench)
 {
-	struct bench bench;
-
-	(void)state;
-	bench_start(&bench, &small_chip);
-	bench.fake.fail_countdown = 1;
-	assert_int_equal(busy_wait(&bench.flash, &program, "a test", ask_fake, 0), -EIO);
-	bench_stop(&bench);
+	bench->fake.fail_countdown = 1;
+	assert_int_equal(busy_wait(&bench->flash, &program, "a test", ask_fake, 0), -EIO);
 }
 
-int main(void)
-{
-	const struct CMUnitTest tests[] = {
-		cmocka_unit_test(poll_interval_is_a_fraction_of_typical_time),
-		cmocka_unit_test(timeout_is_beyond_the_maximum_of_any_part),
-		cmocka_unit_test(first_operation_is_noticed_within_a_poll_interval),
-		cmocka_unit_test(questions_of_a_long_operation_keep_their_distance),
-		cmocka_unit_test(part_of_constant_speed_is_asked_a_few_times_only),
-		cmocka_unit_test(part_that_gets_faster_is_followed),
-		cmocka_unit_test(timeout_counts_from_when_the_command_got_there),
-		cmocka_unit_test(stall_is_not_taken_for_the_length_of_an_operation),
-		cmocka_unit_test(lengths_that_vary_are_noticed_soon),
-		cmocka_unit_test(more_kinds_than_are_remembered_still_end),
-		cmocka_unit_test(question_that_fails_ends_the_wait),
-	};
+static const struct CMUnitTest tests[] = {
+	CASE(poll_interval_is_a_fraction_of_typical_time),
+	CASE(timeout_is_beyond_the_maximum_of_any_part),
+	CASE(first_operation_is_noticed_within_a_poll_interval),
+	CASE_ON(bench, questions_of_a_long_operation_keep_their_distance),
+	CASE_ON(bench, part_of_constant_speed_is_asked_a_few_times_only),
+	CASE_ON(bench, part_that_gets_faster_is_followed),
+	CASE_ON(bench, timeout_counts_from_when_the_command_got_there),
+	CASE_ON(bench, stall_is_not_taken_for_the_length_of_an_operation),
+	CASE_ON(bench, lengths_that_vary_are_noticed_soon),
+	CASE_ON(bench, more_kinds_than_are_remembered_still_end),
+	CASE_ON(bench, question_that_fails_ends_the_wait),
+};
 
-	return cmocka_run_group_tests(tests, NULL, NULL);
-}
+RUN_CASES(tests)

@@ -34,28 +34,23 @@ static uint64_t waited_ns(
 	return end_ns - start_ns;
 }
 
-static void maximum_is_waited_out_without_a_question(void **state)
+static void maximum_is_waited_out_without_a_question(void)
 {
 	const struct busy_time busy = {.typ_us = 700, .max_us = 3000};
 
-	(void)state;
 	assert_true(waited_ns(&busy, never_asked) >= busy.max_us * NS_PER_US);
 }
 
-static void operation_that_nobody_knows_is_asked_about(void **state)
+static void operation_that_nobody_knows_is_asked_about(void)
 {
 	const struct busy_time busy = {.typ_us = 800000, .max_us = 250000000};
 
-	(void)state;
 	assert_true(waited_ns(&busy, ready_when_asked) < 2 * busy.typ_us * NS_PER_US);
 }
 
-int main(void)
-{
-	const struct CMUnitTest tests[] = {
-		cmocka_unit_test(maximum_is_waited_out_without_a_question),
-		cmocka_unit_test(operation_that_nobody_knows_is_asked_about),
-	};
+static const struct CMUnitTest tests[] = {
+	CASE(maximum_is_waited_out_without_a_question),
+	CASE(operation_that_nobody_knows_is_asked_about),
+};
 
-	return cmocka_run_group_tests(tests, NULL, NULL);
-}
+RUN_CASES(tests)

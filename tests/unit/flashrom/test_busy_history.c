@@ -3,10 +3,9 @@
  * The time of the first question, from the lengths of earlier operations. Questions take no time
  * here.
  */
-#include <stdint.h>
 
 #include "busy_history.h"
-#include "cmocka_headers.h"
+#include "../cases.h"
 
 static const struct busy_time program = {.typ_us = 700, .max_us = 3000};
 
@@ -42,21 +41,19 @@ static struct outcome operate(struct scene *scene, uint32_t busy_us)
 	return (struct outcome){.late_us = at - busy_us, .questions = questions};
 }
 
-static void nothing_known_waits_half_the_typical_time(void **state)
+static void nothing_known_waits_half_the_typical_time(void)
 {
 	const struct busy_history history = {.of = &program};
 
-	(void)state;
 	assert_int_equal(busy_history_wait_us(&history), 350);
 }
 
 /* While its lengths stay the same, a part is asked once, right after it is ready. */
-static void steady_part_is_asked_just_after_it_is_ready(void **state)
+static void steady_part_is_asked_just_after_it_is_ready(void)
 {
 	static const uint32_t lengths_us[] = {20, 350, 700, 1850, 3000, 150000};
 
-	(void)state;
-	for (size_t i = 0; i < sizeof(lengths_us) / sizeof(lengths_us[0]); i++) {
+	for (size_t i = 0; i < COUNT(lengths_us); i++) {
 		const struct busy_time busy = {.typ_us = 700, .max_us = 300000};
 		struct scene s = scene(40, 54);
 		uint64_t late_us = 0;
@@ -70,11 +67,10 @@ static void steady_part_is_asked_just_after_it_is_ready(void **state)
 	}
 }
 
-static void unknown_shorter_length_is_reached_in_a_few_operations(void **state)
+static void unknown_shorter_length_is_reached_in_a_few_operations(void)
 {
 	struct scene s = scene(40, 54);
 
-	(void)state;
 	for (unsigned int n = 0; n < 50; n++)
 		operate(&s, 3000);
 	for (unsigned int n = 0; n < 16; n++)
@@ -83,12 +79,11 @@ static void unknown_shorter_length_is_reached_in_a_few_operations(void **state)
 }
 
 /* The shortest recent length decides: the average would be too long half of the time. */
-static void lengths_that_vary_are_asked_for_before_the_shortest_ends(void **state)
+static void lengths_that_vary_are_asked_for_before_the_shortest_ends(void)
 {
 	static const uint32_t lengths_us[] = {900, 2500, 1200, 3000, 2000, 1100, 1700, 2900};
 	struct scene s = scene(0, 54);
 
-	(void)state;
 	for (unsigned int n = 0; n < 80; n++) {
 		const uint32_t wait_us = busy_history_wait_us(&s.history);
 		const struct outcome outcome = operate(&s, lengths_us[n % 8]);
@@ -100,49 +95,43 @@ static void lengths_that_vary_are_asked_for_before_the_shortest_ends(void **stat
 }
 
 /* Long operations come first; the end of a short one after them must be noticed soon. */
-static void few_long_lengths_do_not_make_a_short_one_wait(void **state)
+static void few_long_lengths_do_not_make_a_short_one_wait(void)
 {
 	static const uint32_t lengths_us[] = {3000, 2900, 2950, 700, 2800, 3000, 710};
 	struct scene s = scene(0, 54);
 
-	(void)state;
-	for (size_t i = 0; i < sizeof(lengths_us) / sizeof(lengths_us[0]); i++)
+	for (size_t i = 0; i < COUNT(lengths_us); i++)
 		assert_true(operate(&s, lengths_us[i]).late_us <= 54);
 }
 
-static void wait_never_exceeds_the_maximum(void **state)
+static void wait_never_exceeds_the_maximum(void)
 {
 	struct busy_history history = {.of = &program};
 	const struct busy_length stalled = {.above_us = UINT32_MAX - 1, .below_us = UINT32_MAX};
 
-	(void)state;
 	for (unsigned int n = 0; n < 2 * BUSY_LENGTHS_MAX; n++) {
 		busy_history_add(&history, stalled, 0, UINT32_MAX);
 		assert_true(busy_history_wait_us(&history) <= program.max_us);
 	}
 }
 
-static void part_without_busy_time_is_asked_at_once(void **state)
+static void part_without_busy_time_is_asked_at_once(void)
 {
 	struct scene s = scene(0, 1);
 
-	(void)state;
 	for (unsigned int n = 0; n < 50; n++)
 		operate(&s, 0);
 	assert_true(busy_history_wait_us(&s.history) <= 4);
 }
 
-int main(void)
-{
-	const struct CMUnitTest tests[] = {
-		cmocka_unit_test(nothing_known_waits_half_the_typical_time),
-		cmocka_unit_test(steady_part_is_asked_just_after_it_is_ready),
-		cmocka_unit_test(unknown_shorter_length_is_reached_in_a_few_operations),
-		cmocka_unit_test(lengths_that_vary_are_asked_for_before_the_shortest_ends),
-		cmocka_unit_test(few_long_lengths_do_not_make_a_short_one_wait),
-		cmocka_unit_test(wait_never_exceeds_the_maximum),
-		cmocka_unit_test(part_without_busy_time_is_asked_at_once),
-	};
+static const struct CMUnitTest tests[] = {
+	CASE(nothing_known_waits_half_the_typical_time),
+	CASE(steady_part_is_asked_just_after_it_is_ready),
+	CASE(unknown_shorter_length_is_reached_in_a_few_operations),
+	CASE(lengths_that_vary_are_asked_for_before_the_shortest_ends),
+	CASE(few_long_lengths_do_not_make_a_short_one_wait),
+	CASE(wait_never_exceeds_the_maximum),
+	CASE(part_without_busy_time_is_asked_at_once),
+};
 
-	return cmocka_run_group_tests(tests, NULL, NULL);
-}
+RUN_CASES(tests)

@@ -1,10 +1,9 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
 /* The built-in table: every part has the properties that the drivers rely on. */
 #include <stdbool.h>
-#include <string.h>
 
 #include "chip.h"
-#include "cmocka_headers.h"
+#include "../cases.h"
 #include "jedec.h"
 #include "spi25.h"
 
@@ -12,13 +11,18 @@
  * Checks each chip of the table. It skips those that describe themselves, as their entries are
  * nearly empty.
  */
-static void for_each(void (*check)(const struct flash_chip *chip))
+struct check {
+	void (*chip)(const struct flash_chip *chip);
+};
+
+static void every_chip_is_checked(void **state)
 {
+	const struct check *check = *state;
 	const struct flash_chip *chip;
 
 	for (size_t nth = 0; (chip = chip_at(chip_lists, nth)) != NULL; nth++) {
 		if (chip->identify->describe == NULL)
-			check(chip);
+			check->chip(chip);
 	}
 }
 
@@ -53,12 +57,6 @@ static void check_geometry(const struct flash_chip *chip)
 	}
 }
 
-static void erase_blocks_nest(void **state)
-{
-	(void)state;
-	for_each(check_geometry);
-}
-
 static void assert_plausible(struct busy_time busy)
 {
 	assert_true(busy.typ_us > 0);
@@ -74,21 +72,9 @@ static void check_times(const struct flash_chip *chip)
 		assert_true(chip->erase[i].busy.typ_us >= chip->erase[i - 1].busy.typ_us);
 }
 
-static void busy_times_are_given_and_ordered(void **state)
-{
-	(void)state;
-	for_each(check_times);
-}
-
 static void check_names(const struct flash_chip *chip)
 {
 	assert_ptr_equal(chip_by_name(chip_lists, chip->name), chip);
-}
-
-static void names_are_unique(void **state)
-{
-	(void)state;
-	for_each(check_names);
 }
 
 static bool is_spi25(const struct flash_chip *chip)
@@ -115,23 +101,11 @@ static void check_spi25(const struct flash_chip *chip)
 	assert_plausible(traits->status_write);
 }
 
-static void traits_of_spi_parts_fit_each_other(void **state)
-{
-	(void)state;
-	for_each(check_spi25);
-}
-
 /* Checks the time to wake up. Before the ID is known, the driver waits for the longest of all. */
 static void check_wake(const struct flash_chip *chip)
 {
 	if (is_spi25(chip))
 		assert_true(chip->spi25.wake_us_max <= SPI25_WAKE_US_MAX);
-}
-
-static void every_part_wakes_within_the_wait_of_identification(void **state)
-{
-	(void)state;
-	for_each(check_wake);
 }
 
 static void check_id_wait(const struct flash_chip *chip)
@@ -143,15 +117,8 @@ static void check_id_wait(const struct flash_chip *chip)
 			    (parallel ? JEDEC_ID_US_MAX_PARALLEL : JEDEC_ID_US_MAX));
 }
 
-static void every_id_comes_within_the_wait_for_unknown_parts(void **state)
+static void unknown_name_finds_the_nearest(void)
 {
-	(void)state;
-	for_each(check_id_wait);
-}
-
-static void unknown_name_finds_the_nearest(void **state)
-{
-	(void)state;
 	assert_null(chip_by_name(chip_lists, "W25Q64FV"));
 	assert_non_null(chip_by_name(chip_lists, "sfdp-capable chip"));
 	assert_string_equal(
@@ -160,17 +127,16 @@ static void unknown_name_finds_the_nearest(void **state)
 	assert_null(chip_name_nearest(chip_lists, "a gooseberry bush"));
 }
 
-int main(void)
-{
-	const struct CMUnitTest tests[] = {
-		cmocka_unit_test(erase_blocks_nest),
-		cmocka_unit_test(busy_times_are_given_and_ordered),
-		cmocka_unit_test(names_are_unique),
-		cmocka_unit_test(traits_of_spi_parts_fit_each_other),
-		cmocka_unit_test(every_part_wakes_within_the_wait_of_identification),
-		cmocka_unit_test(every_id_comes_within_the_wait_for_unknown_parts),
-		cmocka_unit_test(unknown_name_finds_the_nearest),
-	};
+#define EVERY(name, check_chip) ROW(every_chip_is_checked, check, name, check_chip)
 
-	return cmocka_run_group_tests(tests, NULL, NULL);
-}
+static const struct CMUnitTest tests[] = {
+	EVERY(erase_blocks_nest, check_geometry),
+	EVERY(busy_times_are_given_and_ordered, check_times),
+	EVERY(names_are_unique, check_names),
+	EVERY(traits_of_spi_parts_fit_each_other, check_spi25),
+	EVERY(every_part_wakes_within_the_wait_of_identification, check_wake),
+	EVERY(every_id_comes_within_the_wait_for_unknown_parts, check_id_wait),
+	CASE(unknown_name_finds_the_nearest),
+};
+
+RUN_CASES(tests)

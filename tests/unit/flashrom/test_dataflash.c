@@ -3,80 +3,66 @@
 
 #include <errno.h>
 
+#include "fake_registers.h"
 #include "part_bench.h"
 #include "spi25.h"
-#include "wire.h"
 
 #define PART "AT45DB321D"
 #define PAGE_BYTES 528
 
+FIXTURE(part_bench, NOTHING, part_bench_stop);
+FIXTURE(fake_registers, fake_registers_start, NOTHING);
+
 static const char *const corners[] = {"min", "typ", "max"};
 
-static void pages_are_erased_and_programmed_at_every_corner(void **state)
+static void pages_are_erased_and_programmed_at_every_corner(struct part_bench *bench)
 {
-	struct part_bench bench;
-
-	(void)state;
 	for (size_t i = 0; i < 3; i++) {
-		part_bench_start(&bench, PART, corners[i]);
-		part_bench_find(&bench, NULL);
-		assert_int_equal(bench.flash.chip->page_bytes, PAGE_BYTES);
-		bench.image[5 * PAGE_BYTES - 1] ^= 0xff;
-		bench.image[5 * PAGE_BYTES] ^= 0xff;
-		part_bench_noise(bench.image + 100 * PAGE_BYTES + 7, 30 * PAGE_BYTES, 2);
-		memset(bench.image + 200 * PAGE_BYTES, 0xff, 3 * PAGE_BYTES);
-		bench.image[bench.size_bytes - 1] ^= 0xff;
-		part_bench_write(&bench);
-		assert_int_equal(dummy_violations(bench.part), 0);
-		part_bench_stop(&bench);
+		part_bench_start(bench, PART, corners[i]);
+		part_bench_find(bench, NULL);
+		assert_int_equal(bench->flash.chip->page_bytes, PAGE_BYTES);
+		bench->image[5 * PAGE_BYTES - 1] ^= 0xff;
+		bench->image[5 * PAGE_BYTES] ^= 0xff;
+		part_bench_noise(bench->image + 100 * PAGE_BYTES + 7, 30 * PAGE_BYTES, 2);
+		memset(bench->image + 200 * PAGE_BYTES, 0xff, 3 * PAGE_BYTES);
+		bench->image[bench->size_bytes - 1] ^= 0xff;
+		part_bench_write(bench);
 	}
 }
 
 /* A page with data is erased first, even if it would be enough to clear bits. */
-static void page_that_only_loses_bits_is_erased_all_the_same(void **state)
+static void page_that_only_loses_bits_is_erased_all_the_same(struct part_bench *bench)
 {
-	struct part_bench bench;
-
-	(void)state;
-	part_bench_start(&bench, PART, "typ");
-	part_bench_find(&bench, PART);
-	bench.log.level_max = LOG_DEBUG;
-	bench.image[3 * PAGE_BYTES] &= 0x0f;
-	part_bench_write(&bench);
-	assert_true(logged(&bench.captured, "with opcode 81"));
-	part_bench_stop(&bench);
+	part_bench_start(bench, PART, "typ");
+	part_bench_find(bench, PART);
+	bench->image[3 * PAGE_BYTES] &= 0x0f;
+	part_bench_write(bench);
+	assert_true(logged(&bench->captured, "with opcode 81"));
 }
 
-static void page_longer_than_programmer_takes_goes_in_parts(void **state)
+static void page_longer_than_programmer_takes_goes_in_parts(struct part_bench *bench)
 {
-	struct part_bench bench;
-
-	(void)state;
-	part_bench_start(&bench, PART, "typ");
-	bench.wire.write_bytes_max = 11;
-	bench.wire.read_bytes_max = 1000;
-	part_bench_find(&bench, PART);
-	part_bench_noise(bench.image + 8000 * PAGE_BYTES, 2 * PAGE_BYTES, 3);
-	part_bench_write(&bench);
-	assert_int_equal(dummy_violations(bench.part), 0);
-	part_bench_stop(&bench);
+	part_bench_start(bench, PART, "typ");
+	bench->wire.write_bytes_max = 11;
+	bench->wire.read_bytes_max = 1000;
+	part_bench_find(bench, PART);
+	part_bench_noise(bench->image + 8000 * PAGE_BYTES, 2 * PAGE_BYTES, 3);
+	part_bench_write(bench);
 }
 
-static void sleeping_part_is_woken_and_given_its_time(void **state)
+static void sleeping_part_is_woken_and_given_its_time(struct part_bench *bench)
 {
 	static const char *const names[] = {PART, NULL};
-	struct part_bench bench;
 
-	(void)state;
 	for (size_t i = 0; i < 2; i++) {
-		part_bench_start(&bench, PART, "typ");
-		PART_BENCH_SEND(&bench, 0xb9);
-		bench.now_ns += 10 * NS_PER_US;
-		part_bench_find(&bench, names[i]);
-		bench.image[0] ^= 0xff;
-		part_bench_write(&bench);
-		part_bench_assert_in_time(&bench);
-		part_bench_stop(&bench);
+		part_bench_start(bench, PART, "typ");
+		PART_BENCH_SEND(bench, 0xb9);
+		part_bench_pass_us(bench, 10);
+		bench->goes_unheard = true;
+		part_bench_find(bench, names[i]);
+		bench->image[0] ^= 0xff;
+		part_bench_write(bench);
+		assert_false(logged(&bench->part_captured, "too early"));
 	}
 }
 
@@ -89,194 +75,139 @@ static void find_while_it_erases(struct part_bench *bench, const char *name)
 	part_bench_assert_holds_image(bench);
 }
 
-static void erase_that_a_session_left_going_is_waited_for(void **state)
+static void erase_that_a_session_left_going_is_waited_for(struct part_bench *bench)
 {
-	struct part_bench bench;
-
-	(void)state;
-	find_while_it_erases(&bench, PART);
-	assert_int_equal(dummy_violations(bench.part), 0);
-	part_bench_stop(&bench);
+	find_while_it_erases(bench, PART);
 }
 
 /* Methods for other parts ask first, and the busy part ignores them. D7h comes only after 05h. */
-static void part_that_still_erases_is_found_among_all(void **state)
+static void part_that_still_erases_is_found_among_all(struct part_bench *bench)
 {
-	struct part_bench bench;
-
-	(void)state;
-	find_while_it_erases(&bench, NULL);
-	bench.image[0] = 0x00;
-	part_bench_write(&bench);
-	part_bench_stop(&bench);
+	find_while_it_erases(bench, NULL);
+	bench->goes_unheard = true;
+	bench->image[0] = 0x00;
+	part_bench_write(bench);
 }
 
-static void error_of_programmer_ends_the_write(void **state)
+static void error_of_programmer_ends_the_write(struct part_bench *bench)
 {
-	struct part_bench bench;
-
-	(void)state;
 	for (unsigned int nth = 1; nth <= 3; nth++) {
-		part_bench_start(&bench, PART, "typ");
-		part_bench_find(&bench, PART);
-		bench.fail_countdown = nth; /* buffer, page, status */
+		part_bench_start(bench, PART, "typ");
+		part_bench_find(bench, PART);
+		bench->fail_countdown = nth; /* buffer, page, status */
 		assert_int_equal(
-			dataflash_driver.program(&bench.flash, 0, bench.image, PAGE_BYTES), -EIO);
-		assert_int_equal(dummy_violations(bench.part), 0);
-		part_bench_stop(&bench);
+			dataflash_driver.program(&bench->flash, 0, bench->image, PAGE_BYTES), -EIO);
 	}
 }
 
-/* Answers as parts of the 25 series on which D7h erases. They have a status of their own. */
-static int answer_as_25_series(
-	struct wire *wire, const uint8_t *tx, size_t tx_bytes, uint8_t *rx, size_t rx_bytes)
+/* Parts of the 25 series on which D7h erases have a status of their own. */
+static void part_of_another_kind_is_not_sent_d7h(struct fake_registers *fake)
 {
-	(void)wire;
-	(void)tx_bytes;
-	if (tx[0] == 0x05)
-		memset(rx, 0x00, rx_bytes);
-	else if (tx[0] == 0x9f)
-		memcpy(rx, (const uint8_t[]){0x9d, 0x60, 0x18}, rx_bytes);
-	return 0;
-}
-
-static void part_of_another_kind_is_not_sent_d7h(void **state)
-{
-	struct wire wire;
 	uint32_t id;
 
-	(void)state;
-	wire_start(&wire, PART, answer_as_25_series);
-	assert_int_equal(dataflash_id.ask(&wire.flash, wire.flash.chip, &id), 0);
+	fake_part(fake, PART);
+	memcpy(fake->answers[0x9f], (const uint8_t[]){0x9d, 0x60, 0x18}, 3);
+	assert_int_equal(dataflash_id.ask(&fake->flash, &fake->chip, &id), 0);
 	assert_int_equal(id, 0x9d6018);
-	assert_int_equal(wire_count(&wire, 0xd7), 0);
+	assert_null(strstr(fake->sent, "d7"));
 }
 
-/* Answers as a part with pages of 512 bytes, set for good, and sectors that may be protected. */
-static int answer_power_of_two(
-	struct wire *wire, const uint8_t *tx, size_t tx_bytes, uint8_t *rx, size_t rx_bytes)
+/* Sectors may be protected; 3Dh turns that off and on. */
+static void obey_protection(struct fake_registers *fake, const uint8_t *tx, size_t tx_bytes)
 {
-	static const uint8_t id[] = {0x1f, 0x27, 0x01, 0x00, 0x00};
-
-	if (tx[0] == 0x9f)
-		memcpy(rx, id, rx_bytes < sizeof(id) ? rx_bytes : sizeof(id));
-	else if (tx[0] == 0xd7)
-		memset(rx, wire->status, rx_bytes);
-	else if (tx[0] == 0x3d && tx_bytes == 4 && tx[3] == 0x9a)
-		wire->status &= (uint8_t)~0x02;
-	else if (tx[0] == 0x3d && tx_bytes == 4 && tx[3] == 0xa9)
-		wire->status |= 0x02;
-	return 0;
+	if (tx[0] != 0x3d || tx_bytes != 4)
+		return;
+	if (tx[3] == 0x9a)
+		fake->answers[0xd7][0] &= (uint8_t)~0x02;
+	if (tx[3] == 0xa9)
+		fake->answers[0xd7][0] |= 0x02;
 }
 
-static void find_power_of_two(struct wire *wire, uint8_t status)
+/* Finds a part with that status, whose lowest bit says that pages have 512 bytes for good. */
+static void find_with_status(struct fake_registers *fake, uint8_t status)
 {
-	wire_start(wire, PART, answer_power_of_two);
-	wire->status = status;
-	wire->flash.chip = NULL;
-	assert_int_equal(flash_probe(&wire->flash, chip_lists, NULL, false), 0);
-	wire->sent_count = 0;
+	fake_registers_start(fake);
+	fake->obey = obey_protection;
+	memcpy(fake->answers[0x9f], (const uint8_t[]){0x1f, 0x27, 0x01, 0x00, 0x00}, 5);
+	memset(fake->answers[0xd7], status, FAKE_ANSWER_BYTES);
+	memset(fake->answers[0x05], 0xff, FAKE_ANSWER_BYTES);
+	assert_int_equal(flash_probe(&fake->flash, chip_lists, NULL, false), 0);
+	fake->sent[0] = '\0';
 }
 
-static void power_of_two_pages_are_found_and_addressed(void **state)
+static void power_of_two_pages_are_found_and_addressed(struct fake_registers *fake)
 {
 	static const uint8_t page[512];
 	const struct flash_chip *chip;
-	struct wire wire;
 
-	(void)state;
-	find_power_of_two(&wire, 0xb5);
-	chip = wire.flash.chip;
+	find_with_status(fake, 0xb5);
+	chip = fake->flash.chip;
 	assert_string_equal(chip->name, PART);
 	assert_int_equal(chip->size_bytes, 4194304);
 	assert_int_equal(chip->page_bytes, 512);
-	assert_int_equal(dataflash_driver.program(&wire.flash, 0x3ffe00, page, sizeof(page)), 0);
-	ASSERT_WIRE_SENT(&wire, 0, 0x88, 0x3f, 0xfe, 0x00);
-	assert_int_equal(dataflash_driver.erase(&wire.flash, &chip->erase[1], 0x001000), 0);
-	ASSERT_WIRE_SENT(&wire, 0, 0x50, 0x00, 0x10, 0x00);
+	assert_int_equal(dataflash_driver.program(&fake->flash, 0x3ffe00, page, sizeof(page)), 0);
+	assert_non_null(strstr(fake->sent, "88 3f fe 00; "));
+	assert_int_equal(dataflash_driver.erase(&fake->flash, &chip->erase[1], 0x001000), 0);
+	assert_non_null(strstr(fake->sent, "50 00 10 00; "));
 	assert_int_equal(chip->erase[1].block_bytes, 4096);
 }
 
-static void addresses_of_longer_pages_leave_a_gap_behind_each(void **state)
+static void addresses_of_longer_pages_leave_a_gap_behind_each(struct fake_registers *fake)
 {
+	static const uint32_t addresses[] = {527, 528, 4325375};
 	uint8_t byte;
-	struct wire wire;
 
-	(void)state;
-	find_power_of_two(&wire, 0xb4);
-	assert_int_equal(wire.flash.chip->page_bytes, PAGE_BYTES);
-	assert_int_equal(dataflash_driver.read(&wire.flash, 527, &byte, 1), 0);
-	assert_int_equal(dataflash_driver.read(&wire.flash, 528, &byte, 1), 0);
-	assert_int_equal(dataflash_driver.read(&wire.flash, 4325375, &byte, 1), 0);
-	ASSERT_WIRE_SENT(&wire, 0, 0x03, 0x00, 0x02, 0x0f);
-	ASSERT_WIRE_SENT(&wire, 1, 0x03, 0x00, 0x04, 0x00);
-	ASSERT_WIRE_SENT(&wire, 2, 0x03, 0x7f, 0xfe, 0x0f);
+	find_with_status(fake, 0xb4);
+	assert_int_equal(fake->flash.chip->page_bytes, PAGE_BYTES);
+	for (size_t i = 0; i < COUNT(addresses); i++)
+		assert_int_equal(dataflash_driver.read(&fake->flash, addresses[i], &byte, 1), 0);
+	assert_sent(fake, "03 00 02 0f; 03 00 04 00; 03 7f fe 0f; ");
 }
 
-static void protection_is_disabled_and_enabled_again(void **state)
+static void protection_is_disabled_and_enabled_again(struct fake_registers *fake)
 {
-	struct wire wire;
-
-	(void)state;
-	find_power_of_two(&wire, 0xb6);
-	assert_int_equal(dataflash_driver.unprotect(&wire.flash, false), 0);
-	assert_int_equal(wire.status, 0xb4);
-	assert_int_equal(dataflash_driver.reprotect(&wire.flash), 0);
-	assert_int_equal(wire.status, 0xb6);
-	assert_int_equal(dataflash_driver.reprotect(&wire.flash), 0);
-	assert_int_equal(wire_count(&wire, 0x3d), 2);
+	find_with_status(fake, 0xb6);
+	assert_int_equal(dataflash_driver.unprotect(&fake->flash, false), 0);
+	assert_int_equal(fake->answers[0xd7][0], 0xb4);
+	assert_int_equal(dataflash_driver.reprotect(&fake->flash), 0);
+	assert_int_equal(fake->answers[0xd7][0], 0xb6);
+	fake->sent[0] = '\0';
+	assert_int_equal(dataflash_driver.reprotect(&fake->flash), 0);
+	assert_sent(fake, "");
 }
 
-static void part_without_protection_is_not_told_to_drop_it(void **state)
+static void part_without_protection_is_not_told_to_drop_it(struct fake_registers *fake)
 {
-	struct wire wire;
-
-	(void)state;
-	find_power_of_two(&wire, 0xb4);
-	assert_int_equal(dataflash_driver.unprotect(&wire.flash, false), 0);
-	assert_int_equal(dataflash_driver.reprotect(&wire.flash), 0);
-	assert_int_equal(wire_count(&wire, 0x3d), 0);
+	find_with_status(fake, 0xb4);
+	assert_int_equal(dataflash_driver.unprotect(&fake->flash, false), 0);
+	assert_int_equal(dataflash_driver.reprotect(&fake->flash), 0);
+	assert_null(strstr(fake->sent, "3d"));
 }
 
 /* While WP# is low, the sectors stay protected against all commands. */
-static int answer_protected(
-	struct wire *wire, const uint8_t *tx, size_t tx_bytes, uint8_t *rx, size_t rx_bytes)
+static void protection_that_stays_is_an_error_unless_forced(struct fake_registers *fake)
 {
-	(void)wire;
-	(void)tx_bytes;
-	if (tx[0] == 0xd7)
-		memset(rx, 0xb6, rx_bytes);
-	return 0;
+	fake_part(fake, PART);
+	memset(fake->answers[0xd7], 0xb6, FAKE_ANSWER_BYTES);
+	assert_int_equal(fake_unprotect(fake, false), -EPERM);
+	assert_int_equal(fake_unprotect(fake, true), 0);
+	assert_true(logged(&fake->captured, "stays write-protected"));
 }
 
-static void protection_that_stays_is_an_error_unless_forced(void **state)
-{
-	struct wire wire;
+static const struct CMUnitTest tests[] = {
+	CASE_ON(part_bench, pages_are_erased_and_programmed_at_every_corner),
+	CASE_ON(part_bench, page_that_only_loses_bits_is_erased_all_the_same),
+	CASE_ON(part_bench, page_longer_than_programmer_takes_goes_in_parts),
+	CASE_ON(part_bench, sleeping_part_is_woken_and_given_its_time),
+	CASE_ON(part_bench, erase_that_a_session_left_going_is_waited_for),
+	CASE_ON(part_bench, part_that_still_erases_is_found_among_all),
+	CASE_ON(fake_registers, part_of_another_kind_is_not_sent_d7h),
+	CASE_ON(part_bench, error_of_programmer_ends_the_write),
+	CASE_ON(fake_registers, power_of_two_pages_are_found_and_addressed),
+	CASE_ON(fake_registers, addresses_of_longer_pages_leave_a_gap_behind_each),
+	CASE_ON(fake_registers, protection_is_disabled_and_enabled_again),
+	CASE_ON(fake_registers, part_without_protection_is_not_told_to_drop_it),
+	CASE_ON(fake_registers, protection_that_stays_is_an_error_unless_forced),
+};
 
-	(void)state;
-	wire_start(&wire, PART, answer_protected);
-	assert_int_equal(dataflash_driver.unprotect(&wire.flash, false), -EPERM);
-	assert_int_equal(dataflash_driver.unprotect(&wire.flash, true), 0);
-	assert_true(logged(&wire.captured, "stays write-protected"));
-}
-
-int main(void)
-{
-	const struct CMUnitTest tests[] = {
-		cmocka_unit_test(pages_are_erased_and_programmed_at_every_corner),
-		cmocka_unit_test(page_that_only_loses_bits_is_erased_all_the_same),
-		cmocka_unit_test(page_longer_than_programmer_takes_goes_in_parts),
-		cmocka_unit_test(sleeping_part_is_woken_and_given_its_time),
-		cmocka_unit_test(erase_that_a_session_left_going_is_waited_for),
-		cmocka_unit_test(part_that_still_erases_is_found_among_all),
-		cmocka_unit_test(part_of_another_kind_is_not_sent_d7h),
-		cmocka_unit_test(error_of_programmer_ends_the_write),
-		cmocka_unit_test(power_of_two_pages_are_found_and_addressed),
-		cmocka_unit_test(addresses_of_longer_pages_leave_a_gap_behind_each),
-		cmocka_unit_test(protection_is_disabled_and_enabled_again),
-		cmocka_unit_test(part_without_protection_is_not_told_to_drop_it),
-		cmocka_unit_test(protection_that_stays_is_an_error_unless_forced),
-	};
-
-	return cmocka_run_group_tests(tests, NULL, NULL);
-}
+RUN_CASES(tests)

@@ -3,176 +3,129 @@
 
 #include <errno.h>
 
+#include "fake_registers.h"
 #include "part_bench.h"
 #include "spi25.h"
-#include "wire.h"
 
 #define PART "M95M02-DR"
 #define NAME "M95M02"
 
+FIXTURE(part_bench, NOTHING, part_bench_stop);
+FIXTURE(fake_registers, fake_registers_start, NOTHING);
+
 static const char *const corners[] = {"min", "typ", "max"};
 
-static void pages_are_overwritten_without_erase_at_every_corner(void **state)
+static void pages_are_overwritten_without_erase_at_every_corner(struct part_bench *bench)
 {
-	struct part_bench bench;
-
-	(void)state;
 	for (size_t i = 0; i < 3; i++) {
-		part_bench_start(&bench, PART, corners[i]);
-		part_bench_find(&bench, NULL);
-		assert_string_equal(bench.flash.chip->name, NAME);
-		part_bench_noise(bench.image + 0x1234, 1000, 2);
-		memset(bench.image + 0x20000, 0xff, 5000);
-		bench.image[bench.size_bytes - 1] ^= 0xff;
-		part_bench_write(&bench);
-		assert_int_equal(dummy_violations(bench.part), 0);
-		part_bench_stop(&bench);
+		part_bench_start(bench, PART, corners[i]);
+		part_bench_find(bench, NULL);
+		assert_string_equal(bench->flash.chip->name, NAME);
+		part_bench_noise(bench->image + 0x1234, 1000, 2);
+		memset(bench->image + 0x20000, 0xff, 5000);
+		bench->image[bench->size_bytes - 1] ^= 0xff;
+		part_bench_write(bench);
 	}
 }
 
-static void erase_leaves_ff(void **state)
+static void erase_leaves_ff(struct part_bench *bench)
 {
 	static const struct range whole = {0, 262144};
-	struct part_bench bench;
 
-	(void)state;
-	part_bench_start(&bench, PART, "typ");
-	part_bench_find(&bench, NAME);
+	part_bench_start(bench, PART, "typ");
+	part_bench_find(bench, NAME);
 	assert_int_equal(
-		flash_erase(&bench.flash, (struct selection){&whole, 1}, VERIFY_TOUCHED, false), 0);
-	memset(bench.image, 0xff, bench.size_bytes);
-	part_bench_assert_holds_image(&bench);
-	assert_int_equal(dummy_violations(bench.part), 0);
-	part_bench_stop(&bench);
+		flash_erase(&bench->flash, (struct selection){&whole, 1}, VERIFY_TOUCHED, false),
+		0);
+	memset(bench->image, 0xff, bench->size_bytes);
+	part_bench_assert_holds_image(bench);
 }
 
-static void protection_is_lifted_and_put_back(void **state)
+static void protection_is_lifted_and_put_back(struct part_bench *bench)
 {
-	struct part_bench bench;
-
-	(void)state;
-	part_bench_start(&bench, PART, "max");
-	PART_BENCH_SEND(&bench, 0x06);
-	PART_BENCH_SEND(&bench, 0x01, 0x0c);
-	bench.now_ns += 10 * NS_PER_MS;
-	part_bench_find(&bench, NAME);
-	bench.image[0] ^= 0xff;
-	part_bench_write(&bench);
-	assert_int_equal(part_bench_ask(&bench, 0x05), 0x0c);
-	assert_int_equal(dummy_violations(bench.part), 0);
-	part_bench_stop(&bench);
+	part_bench_start(bench, PART, "max");
+	PART_BENCH_SEND(bench, 0x06);
+	PART_BENCH_SEND(bench, 0x01, 0x0c);
+	bench->now_ns += 10 * NS_PER_MS;
+	part_bench_find(bench, NAME);
+	bench->image[0] ^= 0xff;
+	part_bench_write(bench);
+	assert_int_equal(part_bench_ask(bench, 0x05), 0x0c);
 }
 
-static void write_that_a_session_left_going_is_waited_for(void **state)
+static void write_that_a_session_left_going_is_waited_for(struct part_bench *bench)
 {
-	struct part_bench bench;
-
-	(void)state;
-	part_bench_start(&bench, PART, "max");
-	PART_BENCH_SEND(&bench, 0x06);
-	PART_BENCH_SEND(&bench, 0x02, 0x00, 0x00, 0x00, 0x77);
-	part_bench_find(&bench, NULL);
-	bench.image[0] = 0x77;
-	part_bench_assert_holds_image(&bench);
-	assert_int_equal(dummy_violations(bench.part), 0);
-	part_bench_stop(&bench);
+	part_bench_start(bench, PART, "max");
+	PART_BENCH_SEND(bench, 0x06);
+	PART_BENCH_SEND(bench, 0x02, 0x00, 0x00, 0x00, 0x77);
+	part_bench_find(bench, NULL);
+	bench->image[0] = 0x77;
+	part_bench_assert_holds_image(bench);
 }
 
-static void error_of_programmer_ends_the_write(void **state)
+static void error_of_programmer_ends_the_write(struct part_bench *bench)
 {
-	struct part_bench bench;
-
-	(void)state;
 	for (unsigned int nth = 1; nth <= 3; nth++) {
-		part_bench_start(&bench, PART, "typ");
-		part_bench_find(&bench, NAME);
-		bench.fail_countdown = nth; /* write enable, write, status */
+		part_bench_start(bench, PART, "typ");
+		part_bench_find(bench, NAME);
+		bench->fail_countdown = nth; /* write enable, write, status */
 		assert_int_equal(
-			bench.flash.chip->driver->program(&bench.flash, 0, bench.image, 256), -EIO);
-		assert_int_equal(dummy_violations(bench.part), 0);
-		part_bench_stop(&bench);
+			bench->flash.chip->driver->program(&bench->flash, 0, bench->image, 256),
+			-EIO);
 	}
 }
 
-static uint32_t ask_id(struct wire *wire)
+static void assert_id(struct fake_registers *fake, uint32_t expected)
 {
 	uint32_t id = 0;
 
-	assert_int_equal(eeprom_id.ask(&wire->flash, wire->flash.chip, &id), 0);
-	return id;
+	assert_int_equal(eeprom_id.ask(&fake->flash, &fake->chip, &id), 0);
+	assert_int_equal(id, expected);
 }
 
-static int answer_rdid(
-	struct wire *wire, const uint8_t *tx, size_t tx_bytes, uint8_t *rx, size_t rx_bytes)
+static void part_that_has_an_rdid_is_not_sent_83h(struct fake_registers *fake)
 {
-	(void)wire;
-	(void)tx_bytes;
-	if (tx[0] == 0x9f)
-		memcpy(rx, (const uint8_t[]){0x1f, 0x26, 0x00}, rx_bytes);
-	return 0;
+	fake_part(fake, NAME);
+	memcpy(fake->answers[0x9f], (const uint8_t[]){0x1f, 0x26, 0x00}, 3);
+	assert_id(fake, 0x1f2600);
+	assert_null(strstr(fake->sent, "83"));
 }
 
-static void part_that_has_an_rdid_is_not_sent_83h(void **state)
-{
-	struct wire wire;
-
-	(void)state;
-	wire_start(&wire, NAME, answer_rdid);
-	assert_int_equal(ask_id(&wire), 0x1f2600);
-	assert_int_equal(wire_count(&wire, 0x83), 0);
-}
-
-/* Answers as an AT45DB321B, which has no RDID; a resistor pulls the data line up or down. */
-static int answer_with_pull(
-	struct wire *wire, const uint8_t *tx, size_t tx_bytes, uint8_t *rx, size_t rx_bytes)
-{
-	(void)tx;
-	(void)tx_bytes;
-	if (rx_bytes > 0)
-		memset(rx, wire->status, rx_bytes);
-	return 0;
-}
-
-static void dataflash_without_rdid_is_not_sent_83h(void **state)
+/* An AT45DB321B has no RDID; a resistor pulls the data line up or down. */
+static void dataflash_without_rdid_is_not_sent_83h(struct fake_registers *fake)
 {
 	static const uint8_t pulls[] = {0x00, 0xff};
-	struct wire wire;
 
-	(void)state;
-	for (size_t i = 0; i < 2; i++) {
-		wire_start(&wire, NAME, answer_with_pull);
-		wire.status = pulls[i];
-		assert_int_equal(ask_id(&wire), pulls[i] * 0x010101u);
-		assert_int_equal(wire_count(&wire, 0x83), 0);
+	for (size_t i = 0; i < COUNT(pulls); i++) {
+		fake_part(fake, NAME);
+		memset(fake->answers, pulls[i], sizeof(fake->answers));
+		assert_id(fake, pulls[i] * 0x010101u);
+		assert_null(strstr(fake->sent, "83"));
 	}
 }
 
-static void write_enable_that_tells_kinds_apart_waits_for_power_up(void **state)
+static void write_enable_that_tells_kinds_apart_waits_for_power_up(struct fake_registers *fake)
 {
-	struct wire wire;
+	const char *write_enable;
 
-	(void)state;
-	wire_start(&wire, NAME, answer_with_pull);
-	wire.status = 0xff;
-	wire.now_ns = NS_PER_MS;
-	wire.base.powered_ns = NS_PER_MS;
-	ask_id(&wire);
-	assert_int_equal(wire_count(&wire, 0x06), 1);
-	assert_in_range(wire.now_ns, NS_PER_MS + POWER_UP_WRITE_US_MAX * NS_PER_US, UINT64_MAX);
+	fake_part_just_powered(fake, NAME);
+	memset(fake->answers, 0xff, sizeof(fake->answers));
+	assert_id(fake, 0xffffff);
+	write_enable = strstr(fake->sent, "06; ");
+	assert_non_null(write_enable);
+	assert_null(strstr(write_enable + 1, "06; "));
+	assert_write_power_awaited(fake->now_ns);
 }
 
-int main(void)
-{
-	const struct CMUnitTest tests[] = {
-		cmocka_unit_test(pages_are_overwritten_without_erase_at_every_corner),
-		cmocka_unit_test(erase_leaves_ff),
-		cmocka_unit_test(protection_is_lifted_and_put_back),
-		cmocka_unit_test(write_that_a_session_left_going_is_waited_for),
-		cmocka_unit_test(error_of_programmer_ends_the_write),
-		cmocka_unit_test(part_that_has_an_rdid_is_not_sent_83h),
-		cmocka_unit_test(dataflash_without_rdid_is_not_sent_83h),
-		cmocka_unit_test(write_enable_that_tells_kinds_apart_waits_for_power_up),
-	};
+static const struct CMUnitTest tests[] = {
+	CASE_ON(part_bench, pages_are_overwritten_without_erase_at_every_corner),
+	CASE_ON(part_bench, erase_leaves_ff),
+	CASE_ON(part_bench, protection_is_lifted_and_put_back),
+	CASE_ON(part_bench, write_that_a_session_left_going_is_waited_for),
+	CASE_ON(part_bench, error_of_programmer_ends_the_write),
+	CASE_ON(fake_registers, part_that_has_an_rdid_is_not_sent_83h),
+	CASE_ON(fake_registers, dataflash_without_rdid_is_not_sent_83h),
+	CASE_ON(fake_registers, write_enable_that_tells_kinds_apart_waits_for_power_up),
+};
 
-	return cmocka_run_group_tests(tests, NULL, NULL);
-}
+RUN_CASES(tests)

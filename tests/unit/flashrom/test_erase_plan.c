@@ -1,8 +1,7 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
 #include <stdlib.h>
-#include <string.h>
 
-#include "cmocka_headers.h"
+#include "../cases.h"
 #include "erase_plan.h"
 #include "fake_chip.h"
 
@@ -11,33 +10,22 @@
 static const struct range whole = {0, BYTES};
 
 struct images {
-	uint8_t *current;
-	uint8_t *target;
+	uint8_t current[BYTES]; /* zeros, as the target */
+	uint8_t target[BYTES];
 	struct erase_plan plan;
 };
 
-static int set_up(void **state)
+static void images_start(struct images *images)
 {
-	struct images *images = calloc(1, sizeof(*images));
-
-	images->current = malloc(BYTES);
-	images->target = malloc(BYTES);
-	memset(images->current, 0x00, BYTES);
-	memset(images->target, 0x00, BYTES);
-	*state = images;
-	return 0;
+	images->plan = (struct erase_plan){0};
 }
 
-static int tear_down(void **state)
+static void images_stop(struct images *images)
 {
-	struct images *images = *state;
-
 	erase_plan_destroy(&images->plan);
-	free(images->current);
-	free(images->target);
-	free(images);
-	return 0;
 }
+
+FIXTURE(images, images_start, images_stop);
 
 static void plan_for(const struct flash_chip *chip, struct images *images, struct range range)
 {
@@ -58,19 +46,15 @@ static void assert_step(const struct images *images, size_t nth, uint8_t opcode,
 	assert_int_equal(images->plan.steps[nth].block.start, address);
 }
 
-static void equal_images_need_nothing(void **state)
+static void equal_images_need_nothing(struct images *images)
 {
-	struct images *images = *state;
-
 	plan(images, whole);
 	assert_int_equal(images->plan.count, 0);
 	assert_int_equal(images->plan.typ_us, 0);
 }
 
-static void scattered_changes_take_small_blocks_in_order(void **state)
+static void scattered_changes_take_small_blocks_in_order(struct images *images)
 {
-	struct images *images = *state;
-
 	images->target[0x30000] = 0xff;
 	images->target[0x01000] = 0xff;
 	plan(images, whole);
@@ -80,10 +64,8 @@ static void scattered_changes_take_small_blocks_in_order(void **state)
 }
 
 /* Four erases of 45 ms take longer than one of 120 ms, and no page needs a program. */
-static void many_blank_blocks_take_a_larger_erase(void **state)
+static void many_blank_blocks_take_a_larger_erase(struct images *images)
 {
-	struct images *images = *state;
-
 	memset(images->target + 0x8000, 0xff, 0x8000);
 	plan(images, whole);
 	assert_int_equal(images->plan.count, 1);
@@ -92,10 +74,8 @@ static void many_blank_blocks_take_a_larger_erase(void **state)
 }
 
 /* Two of eight small blocks take 90 ms; the large one takes 120 ms, and 96 pages to restore. */
-static void few_changes_among_data_keep_small_erases(void **state)
+static void few_changes_among_data_keep_small_erases(struct images *images)
 {
-	struct images *images = *state;
-
 	memset(images->target, 0xff, 0x2000);
 	plan(images, whole);
 	assert_int_equal(images->plan.count, 2);
@@ -103,10 +83,9 @@ static void few_changes_among_data_keep_small_erases(void **state)
 	assert_step(images, 1, 0x20, 0x1000);
 }
 
-static void range_limits_larger_erases(void **state)
+static void range_limits_larger_erases(struct images *images)
 {
 	const struct range range = {0x1000, 0x11000};
-	struct images *images = *state;
 
 	memset(images->target, 0xff, BYTES);
 	plan(images, range);
@@ -119,10 +98,8 @@ static void range_limits_larger_erases(void **state)
 	assert_int_equal(images->plan.count, 9); /* seven of 4 KiB, one of 32, one of 4 */
 }
 
-static void only_cleared_bits_need_no_erase(void **state)
+static void only_cleared_bits_need_no_erase(struct images *images)
 {
-	struct images *images = *state;
-
 	memset(images->current, 0x0f, BYTES);
 	memset(images->target, 0x05, BYTES);
 	plan(images, whole);
@@ -131,9 +108,8 @@ static void only_cleared_bits_need_no_erase(void **state)
 }
 
 /* For the same time, fewer commands are better. */
-static void larger_block_that_takes_as_long_as_its_parts_is_preferred(void **state)
+static void larger_block_that_takes_as_long_as_its_parts_is_preferred(struct images *images)
 {
-	struct images *images = *state;
 	struct flash_chip even = small_chip;
 
 	even.erase[2].busy.typ_us = 2 * even.erase[1].busy.typ_us;
@@ -144,9 +120,8 @@ static void larger_block_that_takes_as_long_as_its_parts_is_preferred(void **sta
 }
 
 /* One byte of a word with data is cleared; the other word of the page may be programmed. */
-static void data_in_a_unit_costs_an_erase_where_parts_want_it_blank(void **state)
+static void data_in_a_unit_costs_an_erase_where_parts_want_it_blank(struct images *images)
 {
-	struct images *images = *state;
 	struct flash_chip chip = small_chip;
 
 	chip.blank_only = true;
@@ -165,20 +140,15 @@ static void data_in_a_unit_costs_an_erase_where_parts_want_it_blank(void **state
 	assert_step(images, 0, 0x20, 0x1000);
 }
 
-#define CASE(test) cmocka_unit_test_setup_teardown(test, set_up, tear_down)
+static const struct CMUnitTest tests[] = {
+	CASE_ON(images, equal_images_need_nothing),
+	CASE_ON(images, scattered_changes_take_small_blocks_in_order),
+	CASE_ON(images, many_blank_blocks_take_a_larger_erase),
+	CASE_ON(images, few_changes_among_data_keep_small_erases),
+	CASE_ON(images, range_limits_larger_erases),
+	CASE_ON(images, larger_block_that_takes_as_long_as_its_parts_is_preferred),
+	CASE_ON(images, only_cleared_bits_need_no_erase),
+	CASE_ON(images, data_in_a_unit_costs_an_erase_where_parts_want_it_blank),
+};
 
-int main(void)
-{
-	const struct CMUnitTest tests[] = {
-		CASE(equal_images_need_nothing),
-		CASE(scattered_changes_take_small_blocks_in_order),
-		CASE(many_blank_blocks_take_a_larger_erase),
-		CASE(few_changes_among_data_keep_small_erases),
-		CASE(range_limits_larger_erases),
-		CASE(larger_block_that_takes_as_long_as_its_parts_is_preferred),
-		CASE(only_cleared_bits_need_no_erase),
-		CASE(data_in_a_unit_costs_an_erase_where_parts_want_it_blank),
-	};
-
-	return cmocka_run_group_tests(tests, NULL, NULL);
-}
+RUN_CASES(tests)

@@ -6,8 +6,8 @@
 #include <sys/stat.h>
 #include <unistd.h>
 
+#include "../cases.h"
 #include "captured_log.h"
-#include "cmocka_headers.h"
 #include "file.h"
 
 /* A folder with one file in it, new for each case. */
@@ -18,24 +18,16 @@ struct folder {
 	struct log log;
 };
 
-static int folder_create(void **state)
+static void folder_create(struct folder *folder)
 {
-	struct folder *folder = calloc(1, sizeof(*folder));
-
-	if (folder == NULL)
-		return -1;
 	strcpy(folder->path, "/tmp/flashrom-file-XXXXXX");
-	if (mkdtemp(folder->path) == NULL)
-		return -1;
+	assert_non_null(mkdtemp(folder->path));
 	sprintf(folder->file, "%s/image", folder->path);
 	folder->log = captured_log(&folder->captured);
-	*state = folder;
-	return 0;
 }
 
-static int folder_destroy(void **state)
+static void folder_destroy(struct folder *folder)
 {
-	struct folder *folder = *state;
 	DIR *listing = opendir(folder->path);
 	struct dirent *entry;
 
@@ -43,9 +35,9 @@ static int folder_destroy(void **state)
 		(void)unlinkat(dirfd(listing), entry->d_name, 0);
 	closedir(listing);
 	rmdir(folder->path);
-	free(folder);
-	return 0;
 }
+
+FIXTURE(folder, folder_create, folder_destroy);
 
 static unsigned int count_entries(const struct folder *folder)
 {
@@ -74,19 +66,16 @@ static void assert_content(struct folder *folder, const char *path, const char *
 	free(content.data);
 }
 
-static void file_written_twice_holds_the_second_alone(void **state)
+static void file_written_twice_holds_the_second_alone(struct folder *folder)
 {
-	struct folder *folder = *state;
-
 	put(folder, "long first content");
 	put(folder, "second");
 	assert_content(folder, folder->file, "second");
 	assert_int_equal(count_entries(folder), 1);
 }
 
-static void mode_of_a_replaced_file_stays(void **state)
+static void mode_of_a_replaced_file_stays(struct folder *folder)
 {
-	struct folder *folder = *state;
 	struct stat status;
 
 	put(folder, "first");
@@ -96,9 +85,8 @@ static void mode_of_a_replaced_file_stays(void **state)
 	assert_int_equal(status.st_mode & 07777, 0640);
 }
 
-static void link_stays_and_what_it_points_to_is_replaced(void **state)
+static void link_stays_and_what_it_points_to_is_replaced(struct folder *folder)
 {
-	struct folder *folder = *state;
 	char link[128];
 	struct stat status;
 
@@ -112,19 +100,16 @@ static void link_stays_and_what_it_points_to_is_replaced(void **state)
 }
 
 /* A device that is always full replaces a full disk. */
-static void device_is_written_straight_and_its_error_told(void **state)
+static void device_is_written_straight_and_its_error_told(struct folder *folder)
 {
-	struct folder *folder = *state;
-
 	assert_int_equal(file_write("/dev/full", (const uint8_t *)"x", 1, &folder->log), -ENOSPC);
 	assert_true(logged(&folder->captured, "Cannot write /dev/full"));
 	assert_int_equal(file_check_writable("/dev/null", &folder->log), 0);
 }
 
 /* The new file cannot be created, because a file of its name exists. */
-static void failed_write_keeps_the_old_file(void **state)
+static void failed_write_keeps_the_old_file(struct folder *folder)
 {
-	struct folder *folder = *state;
 	char obstacle[128];
 	FILE *file;
 
@@ -138,9 +123,8 @@ static void failed_write_keeps_the_old_file(void **state)
 	assert_content(folder, folder->file, "old");
 }
 
-static void folder_that_is_not_there_is_known_beforehand(void **state)
+static void folder_that_is_not_there_is_known_beforehand(struct folder *folder)
 {
-	struct folder *folder = *state;
 	char path[128];
 
 	sprintf(path, "%s/none/image", folder->path);
@@ -150,9 +134,8 @@ static void folder_that_is_not_there_is_known_beforehand(void **state)
 	assert_int_equal(count_entries(folder), 0);
 }
 
-static void file_beyond_the_limit_is_refused(void **state)
+static void file_beyond_the_limit_is_refused(struct folder *folder)
 {
-	struct folder *folder = *state;
 	struct file_content content = {NULL, 77};
 
 	put(folder, "12345");
@@ -163,28 +146,22 @@ static void file_beyond_the_limit_is_refused(void **state)
 	free(content.data);
 }
 
-static void folder_is_no_file_to_read(void **state)
+static void folder_is_no_file_to_read(struct folder *folder)
 {
-	struct folder *folder = *state;
 	struct file_content content;
 
 	assert_int_equal(file_read(folder->path, 100, &folder->log, &content), -EISDIR);
 }
 
-#define in_folder(test) cmocka_unit_test_setup_teardown(test, folder_create, folder_destroy)
+static const struct CMUnitTest tests[] = {
+	CASE_ON(folder, file_written_twice_holds_the_second_alone),
+	CASE_ON(folder, mode_of_a_replaced_file_stays),
+	CASE_ON(folder, link_stays_and_what_it_points_to_is_replaced),
+	CASE_ON(folder, device_is_written_straight_and_its_error_told),
+	CASE_ON(folder, failed_write_keeps_the_old_file),
+	CASE_ON(folder, folder_that_is_not_there_is_known_beforehand),
+	CASE_ON(folder, file_beyond_the_limit_is_refused),
+	CASE_ON(folder, folder_is_no_file_to_read),
+};
 
-int main(void)
-{
-	const struct CMUnitTest tests[] = {
-		in_folder(file_written_twice_holds_the_second_alone),
-		in_folder(mode_of_a_replaced_file_stays),
-		in_folder(link_stays_and_what_it_points_to_is_replaced),
-		in_folder(device_is_written_straight_and_its_error_told),
-		in_folder(failed_write_keeps_the_old_file),
-		in_folder(folder_that_is_not_there_is_known_beforehand),
-		in_folder(file_beyond_the_limit_is_refused),
-		in_folder(folder_is_no_file_to_read),
-	};
-
-	return cmocka_run_group_tests(tests, NULL, NULL);
-}
+RUN_CASES(tests)

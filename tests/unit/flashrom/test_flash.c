@@ -4,6 +4,8 @@
 #include "bench.h"
 #include "flash.h"
 
+FIXTURE(bench, bench_start_small, bench_stop);
+
 static const struct range whole[] = {{0, 262144}};
 static const struct selection everything = {whole, 1};
 
@@ -13,113 +15,91 @@ static void assert_holds_image(const struct bench *bench)
 	assert_true(fake_chip_is_content(&bench->fake));
 }
 
-static void blank_chip_is_written_without_erase(void **state)
+static int write_all(struct bench *bench)
 {
-	struct bench bench;
-
-	(void)state;
-	bench_start(&bench, &small_chip);
-	fill_pattern(bench.image + 0x8000, 5000, 1);
-	assert_int_equal(
-		flash_write(&bench.flash, everything, bench.image, VERIFY_TOUCHED, false), 0);
-	assert_holds_image(&bench);
-	assert_int_equal(bench.fake.erase_count, 0);
-	assert_int_equal(bench.fake.counts[0x02], 20);
-	assert_true(logged(&bench.captured, "Erase/write done."));
-	assert_true(logged(&bench.captured, "Verifying flash... VERIFIED."));
-	bench_stop(&bench);
+	return flash_write(&bench->flash, everything, bench->image, VERIFY_TOUCHED, false);
 }
 
-static void equal_content_is_left_alone(void **state)
+/* The chip holds that value everywhere, and so does the image. */
+static void fill_both(struct bench *bench, int value)
 {
-	struct bench bench;
-
-	(void)state;
-	bench_start(&bench, &small_chip);
-	fill_pattern(bench.image, small_chip.size_bytes, 2);
-	memcpy(bench.fake.memory, bench.image, small_chip.size_bytes);
-	assert_int_equal(
-		flash_write(&bench.flash, everything, bench.image, VERIFY_TOUCHED, false), 0);
-	assert_int_equal(bench.fake.counts[0x06], 0);
-	bench_stop(&bench);
+	memset(bench->fake.memory, value, small_chip.size_bytes);
+	memset(bench->image, value, small_chip.size_bytes);
 }
 
-static void cleared_bits_are_programmed_without_erase(void **state)
+static void blank_chip_is_written_without_erase(struct bench *bench)
 {
-	struct bench bench;
-
-	(void)state;
-	bench_start(&bench, &small_chip);
-	memset(bench.fake.memory, 0xf0, small_chip.size_bytes);
-	memset(bench.image, 0xf0, small_chip.size_bytes);
-	bench.image[0x3010] = 0x30;
-	assert_int_equal(
-		flash_write(&bench.flash, everything, bench.image, VERIFY_TOUCHED, false), 0);
-	assert_holds_image(&bench);
-	assert_int_equal(bench.fake.erase_count, 0);
-	assert_int_equal(bench.fake.programmed_bytes, 1);
-	bench_stop(&bench);
+	fill_pattern(bench->image + 0x8000, 5000, 1);
+	assert_int_equal(write_all(bench), 0);
+	assert_holds_image(bench);
+	assert_int_equal(bench->fake.erase_count, 0);
+	assert_int_equal(bench->fake.counts[0x02], 20);
+	assert_true(logged(&bench->captured, "Erase/write done."));
+	assert_true(logged(&bench->captured, "Verifying flash... VERIFIED."));
 }
 
-static void right_bytes_are_not_programmed_again_where_parts_want_them_blank(void **state)
+static void equal_content_is_left_alone(struct bench *bench)
+{
+	fill_pattern(bench->image, small_chip.size_bytes, 2);
+	memcpy(bench->fake.memory, bench->image, small_chip.size_bytes);
+	assert_int_equal(write_all(bench), 0);
+	assert_int_equal(bench->fake.counts[0x06], 0);
+}
+
+static void cleared_bits_are_programmed_without_erase(struct bench *bench)
+{
+	fill_both(bench, 0xf0);
+	bench->image[0x3010] = 0x30;
+	assert_int_equal(write_all(bench), 0);
+	assert_holds_image(bench);
+	assert_int_equal(bench->fake.erase_count, 0);
+	assert_int_equal(bench->fake.programmed_bytes, 1);
+}
+
+static void right_bytes_are_not_programmed_again_where_parts_want_them_blank(void)
 {
 	struct flash_chip chip = small_chip;
 	struct bench bench;
 
-	(void)state;
 	chip.blank_only = true;
 	chip.program_unit_bytes = 1;
 	bench_start(&bench, &chip);
 	memset(bench.fake.memory + 0x3010, 0x5a, 4);
 	memset(bench.image + 0x3000, 0x5a, 0x20);
-	assert_int_equal(
-		flash_write(&bench.flash, everything, bench.image, VERIFY_TOUCHED, false), 0);
+	assert_int_equal(write_all(&bench), 0);
 	assert_holds_image(&bench);
 	assert_int_equal(bench.fake.erase_count, 0);
 	assert_int_equal(bench.fake.programmed_blank_bytes, 4);
 	bench_stop(&bench);
 }
 
-static void one_set_bit_costs_one_small_erase(void **state)
+static void one_set_bit_costs_one_small_erase(struct bench *bench)
 {
-	struct bench bench;
-
-	(void)state;
-	bench_start(&bench, &small_chip);
-	memset(bench.fake.memory, 0x00, small_chip.size_bytes);
-	memset(bench.image, 0x00, small_chip.size_bytes);
-	bench.image[0x21234] = 0x80;
-	assert_int_equal(
-		flash_write(&bench.flash, everything, bench.image, VERIFY_TOUCHED, false), 0);
-	assert_holds_image(&bench);
-	assert_int_equal(bench.fake.erase_count, 1);
-	assert_int_equal(bench.fake.erases[0].opcode, 0x20);
-	assert_int_equal(bench.fake.erases[0].address, 0x21000);
-	bench_stop(&bench);
+	fill_both(bench, 0x00);
+	bench->image[0x21234] = 0x80;
+	assert_int_equal(write_all(bench), 0);
+	assert_holds_image(bench);
+	assert_int_equal(bench->fake.erase_count, 1);
+	assert_int_equal(bench->fake.erases[0].opcode, 0x20);
+	assert_int_equal(bench->fake.erases[0].address, 0x21000);
 }
 
-static void erase_of_full_chip_takes_chip_erase(void **state)
+static void erase_of_full_chip_takes_chip_erase(struct bench *bench)
 {
-	struct bench bench;
-
-	(void)state;
-	bench_start(&bench, &small_chip);
-	memset(bench.fake.memory, 0x00, small_chip.size_bytes);
-	assert_int_equal(flash_erase(&bench.flash, everything, VERIFY_TOUCHED, false), 0);
-	assert_holds_image(&bench);
-	assert_int_equal(bench.fake.erase_count, 1);
-	assert_int_equal(bench.fake.erases[0].opcode, 0xc7);
-	bench_stop(&bench);
+	memset(bench->fake.memory, 0x00, small_chip.size_bytes);
+	assert_int_equal(flash_erase(&bench->flash, everything, VERIFY_TOUCHED, false), 0);
+	assert_holds_image(bench);
+	assert_int_equal(bench->fake.erase_count, 1);
+	assert_int_equal(bench->fake.erases[0].opcode, 0xc7);
 }
 
-static void surroundings_of_region_are_put_back(void **state)
+static void surroundings_of_region_are_put_back(void)
 {
 	static const struct range ranges[] = {{0x11000, 0x11010}, {0x1fff0, 0x20010}};
 	const struct selection selection = {ranges, 2};
 	uint8_t wanted[16];
 	struct bench bench;
 
-	(void)state;
 	bench_start(&bench, &sector_chip);
 	fill_pattern(bench.fake.memory, sector_chip.size_bytes, 3);
 	memcpy(bench.image, bench.fake.memory, sector_chip.size_bytes);
@@ -134,264 +114,202 @@ static void surroundings_of_region_are_put_back(void **state)
 	bench_stop(&bench);
 }
 
-static void file_outside_region_is_not_written(void **state)
+static void file_outside_region_is_not_written(struct bench *bench)
 {
 	static const struct range ranges[] = {{0x4000, 0x5000}};
 	const struct selection selection = {ranges, 1};
-	struct bench bench;
 
-	(void)state;
-	bench_start(&bench, &small_chip);
-	fill_pattern(bench.image, small_chip.size_bytes, 4);
+	fill_pattern(bench->image, small_chip.size_bytes, 4);
 	assert_int_equal(
-		flash_write(&bench.flash, selection, bench.image, VERIFY_SELECTED, false), 0);
-	assert_memory_equal(bench.fake.memory + 0x4000, bench.image + 0x4000, 0x1000);
-	assert_int_equal(bench.fake.memory[0x3fff], 0xff);
-	assert_int_equal(bench.fake.memory[0x5000], 0xff);
-	bench_stop(&bench);
+		flash_write(&bench->flash, selection, bench->image, VERIFY_SELECTED, false), 0);
+	assert_memory_equal(bench->fake.memory + 0x4000, bench->image + 0x4000, 0x1000);
+	assert_int_equal(bench->fake.memory[0x3fff], 0xff);
+	assert_int_equal(bench->fake.memory[0x5000], 0xff);
 }
 
-static void stuck_cell_is_reported_with_its_address(void **state)
+static void write_to_stuck_cell(struct bench *bench)
 {
-	struct bench bench;
+	bench->image[0x2345] = 0x5a;
+	bench->fake.has_stuck_cell = true;
+	bench->fake.stuck_cell = 0x2345;
+}
 
-	(void)state;
-	bench_start(&bench, &small_chip);
-	bench.image[0x2345] = 0x5a;
-	bench.fake.has_stuck_cell = true;
-	bench.fake.stuck_cell = 0x2345;
-	assert_int_equal(
-		flash_write(&bench.flash, everything, bench.image, VERIFY_TOUCHED, false), -EILSEQ);
-	assert_true(logged(&bench.captured,
+static void stuck_cell_is_reported_with_its_address(struct bench *bench)
+{
+	write_to_stuck_cell(bench);
+	assert_int_equal(write_all(bench), -EILSEQ);
+	assert_true(logged(&bench->captured,
 		"Verification failed at 0x002345: expected 0x5a, found 0xff; 1 of 262144"));
 	assert_true(
-		logged(&bench.captured, "All was written, but the chip is in an unknown state"));
-	assert_int_equal(bench.flash.written, WRITE_DONE);
-	bench_stop(&bench);
+		logged(&bench->captured, "All was written, but the chip is in an unknown state"));
+	assert_int_equal(bench->flash.written, WRITE_DONE);
 }
 
-static void stuck_cell_goes_unnoticed_without_verification(void **state)
+static void stuck_cell_goes_unnoticed_without_verification(struct bench *bench)
 {
-	struct bench bench;
-
-	(void)state;
-	bench_start(&bench, &small_chip);
-	bench.image[0x2345] = 0x5a;
-	bench.fake.has_stuck_cell = true;
-	bench.fake.stuck_cell = 0x2345;
+	write_to_stuck_cell(bench);
 	assert_int_equal(
-		flash_write(&bench.flash, everything, bench.image, VERIFY_NOTHING, false), 0);
-	assert_false(logged(&bench.captured, "Verifying"));
-	bench_stop(&bench);
+		flash_write(&bench->flash, everything, bench->image, VERIFY_NOTHING, false), 0);
+	assert_false(logged(&bench->captured, "Verifying"));
 }
 
-static void verify_reports_first_difference_and_count(void **state)
+static void verify_reports_first_difference_and_count(struct bench *bench)
 {
-	struct bench bench;
-
-	(void)state;
-	bench_start(&bench, &small_chip);
-	bench.fake.memory[0x100] = 0x00;
-	bench.fake.memory[0x200] = 0x00;
-	assert_int_equal(flash_verify(&bench.flash, everything, bench.image), -EILSEQ);
-	assert_true(logged(&bench.captured, "at 0x000100: expected 0xff, found 0x00; 2 of"));
-	assert_int_equal(bench.fake.counts[0x06], 0);
-	bench_stop(&bench);
+	bench->fake.memory[0x100] = 0x00;
+	bench->fake.memory[0x200] = 0x00;
+	assert_int_equal(flash_verify(&bench->flash, everything, bench->image), -EILSEQ);
+	assert_true(logged(&bench->captured, "at 0x000100: expected 0xff, found 0x00; 2 of"));
+	assert_int_equal(bench->fake.counts[0x06], 0);
 }
 
-static void protection_is_lifted_and_put_back(void **state)
+static void protection_is_lifted_and_put_back(struct bench *bench)
 {
-	struct bench bench;
-
-	(void)state;
-	bench_start(&bench, &small_chip);
-	bench.fake.status = 0x9c;
-	bench.image[0] = 0x00;
-	assert_int_equal(
-		flash_write(&bench.flash, everything, bench.image, VERIFY_TOUCHED, false), 0);
-	assert_holds_image(&bench);
-	assert_int_equal(bench.fake.counts[0x01], 2);
-	assert_int_equal(bench.fake.status, 0x9c);
-	assert_int_equal(bench.fake.status_2, 0x02);
-	bench_stop(&bench);
+	bench->fake.status = 0x9c;
+	bench->image[0] = 0x00;
+	assert_int_equal(write_all(bench), 0);
+	assert_holds_image(bench);
+	assert_int_equal(bench->fake.counts[0x01], 2);
+	assert_int_equal(bench->fake.status, 0x9c);
+	assert_int_equal(bench->fake.status_2, 0x02);
 }
 
-static void protection_that_stays_stops_the_write(void **state)
+static void protection_that_stays_stops_the_write(struct bench *bench)
 {
-	struct bench bench;
-
-	(void)state;
-	bench_start(&bench, &small_chip);
-	bench.fake.status = 0x1c;
-	bench.fake.protection_stuck = true;
-	bench.image[0] = 0x00;
-	assert_int_equal(
-		flash_write(&bench.flash, everything, bench.image, VERIFY_TOUCHED, false), -EPERM);
-	assert_int_equal(bench.fake.counts[0x02], 0);
-	assert_true(logged(&bench.captured, "stays write-protected"));
-	bench_stop(&bench);
+	bench->fake.status = 0x1c;
+	bench->fake.protection_stuck = true;
+	bench->image[0] = 0x00;
+	assert_int_equal(write_all(bench), -EPERM);
+	assert_int_equal(bench->fake.counts[0x02], 0);
+	assert_true(logged(&bench->captured, "stays write-protected"));
 }
 
 /* The progress that a run reported. The test fails if it breaks a rule of struct progress. */
-struct watcher {
+static struct watcher {
 	bool begun[3];
 	uint32_t done_bytes[3];
 	uint32_t total_bytes[3];
 	unsigned int ended[3];
-};
+} watcher;
 
 static void watch(void *sink, enum progress_stage stage, uint32_t done_bytes, uint32_t total_bytes)
 {
-	struct watcher *watcher = sink;
+	struct watcher *seen = sink;
 
 	assert_true(total_bytes > 0);
-	if (!watcher->begun[stage]) {
+	if (!seen->begun[stage]) {
 		assert_int_equal(done_bytes, 0);
-		watcher->total_bytes[stage] = total_bytes;
+		seen->total_bytes[stage] = total_bytes;
 	}
-	assert_int_equal(total_bytes, watcher->total_bytes[stage]);
+	assert_int_equal(total_bytes, seen->total_bytes[stage]);
 	assert_true(done_bytes <= total_bytes);
-	assert_true(!watcher->begun[stage] || done_bytes > watcher->done_bytes[stage]);
-	watcher->done_bytes[stage] = done_bytes;
-	watcher->begun[stage] = done_bytes < total_bytes;
-	watcher->ended[stage] += done_bytes == total_bytes;
+	assert_true(!seen->begun[stage] || done_bytes > seen->done_bytes[stage]);
+	seen->done_bytes[stage] = done_bytes;
+	seen->begun[stage] = done_bytes < total_bytes;
+	seen->ended[stage] += done_bytes == total_bytes;
 }
 
-static void progress_grows_from_nothing_to_its_total(void **state)
+static void watch_progress(struct bench *bench)
+{
+	static const struct progress progress = {watch, &watcher};
+
+	watcher = (struct watcher){0};
+	bench->flash.progress = &progress;
+}
+
+static void progress_grows_from_nothing_to_its_total(struct bench *bench)
 {
 	static const struct range ranges[] = {{0x3000, 0x5000}, {0x11000, 0x11010}};
 	const struct selection selection = {ranges, 2};
-	struct watcher watcher = {0};
-	const struct progress progress = {watch, &watcher};
-	struct bench bench;
 
-	(void)state;
-	bench_start(&bench, &small_chip);
-	memset(bench.fake.memory, 0x00, small_chip.size_bytes);
-	fill_pattern(bench.image, small_chip.size_bytes, 5);
-	bench.flash.progress = &progress;
+	memset(bench->fake.memory, 0x00, small_chip.size_bytes);
+	fill_pattern(bench->image, small_chip.size_bytes, 5);
+	watch_progress(bench);
 	assert_int_equal(
-		flash_write(&bench.flash, selection, bench.image, VERIFY_TOUCHED, false), 0);
+		flash_write(&bench->flash, selection, bench->image, VERIFY_TOUCHED, false), 0);
 	assert_int_equal(watcher.ended[PROGRESS_READ], 2); /* one read before, one to verify */
 	assert_int_equal(watcher.ended[PROGRESS_ERASE], 1);
 	assert_int_equal(watcher.total_bytes[PROGRESS_ERASE], 0x3000);
 	assert_int_equal(watcher.ended[PROGRESS_WRITE], 1);
 	assert_int_equal(watcher.total_bytes[PROGRESS_WRITE], 0x3000);
-	bench_stop(&bench);
 }
 
-static void progress_costs_no_command(void **state)
+static void progress_costs_no_command(struct bench *bench)
 {
-	struct bench bench;
-
-	(void)state;
-	bench_start(&bench, &small_chip);
-	bench.fake.base.read_bytes_max = 1000;
-	assert_int_equal(flash_read(&bench.flash, everything, bench.image), 0);
-	assert_int_equal(bench.fake.counts[0x03], 263); /* 262144 bytes in steps of 1000 */
-	bench_stop(&bench);
+	bench->fake.base.read_bytes_max = 1000;
+	assert_int_equal(flash_read(&bench->flash, everything, bench->image), 0);
+	assert_int_equal(bench->fake.counts[0x03], 263); /* 262144 bytes in steps of 1000 */
 }
 
-static void progress_of_an_idle_step_is_not_told(void **state)
+static void progress_of_an_idle_step_is_not_told(struct bench *bench)
 {
-	struct watcher watcher = {0};
-	const struct progress progress = {watch, &watcher};
-	struct bench bench;
-
-	(void)state;
-	bench_start(&bench, &small_chip);
-	bench.flash.progress = &progress;
+	watch_progress(bench);
 	assert_int_equal(
-		flash_write(&bench.flash, everything, bench.image, VERIFY_NOTHING, false), 0);
+		flash_write(&bench->flash, everything, bench->image, VERIFY_NOTHING, false), 0);
 	assert_int_equal(watcher.ended[PROGRESS_ERASE], 0);
 	assert_int_equal(watcher.ended[PROGRESS_WRITE], 1);
-	bench_stop(&bench);
 }
 
-/* Writes two pages, and the n-th command fails; returns the state that the user is told of. */
-static enum write_state state_after_failed_command(unsigned int nth, const char *told)
+/*
+ * Two pages are written, and the n-th command fails. The commands are four reads, one of the status
+ * register; then write enable, program and status for each page; then reads to verify.
+ */
+static void failed_command_leaves_the_state_that_is_reported(void)
 {
-	struct bench bench;
-	enum write_state written;
-
-	bench_start(&bench, &small_chip);
-	memset(bench.image + 0x2000, 0x5a, 512);
-	bench.fake.busy_ns_override = 1;
-	bench.fake.fail_countdown = nth;
-	assert_int_equal(
-		flash_write(&bench.flash, everything, bench.image, VERIFY_TOUCHED, false), -EIO);
-	assert_true(logged(&bench.captured, told));
-	written = bench.flash.written;
-	bench_stop(&bench);
-	return written;
-}
-
-static void failure_while_reading_leaves_the_chip_untouched(void **state)
-{
-	(void)state;
-	assert_int_equal(
-		state_after_failed_command(1, "Nothing was erased or written"), WRITE_UNTOUCHED);
-}
-
-/* Four reads, one of the status register; then write enable, program and status for each page. */
-static void failure_between_pages_names_what_is_in_doubt(void **state)
-{
-	(void)state;
-	assert_int_equal(state_after_failed_command(7, "unknown state from 0x002000 to 0x0020ff"),
-		WRITE_BEGUN);
-	assert_int_equal(state_after_failed_command(10, "unknown state from 0x002100 to 0x0021ff"),
-		WRITE_BEGUN);
-}
-
-static void failure_while_verifying_says_that_all_was_written(void **state)
-{
-	(void)state;
-	assert_int_equal(state_after_failed_command(13, "written, but not verified"), WRITE_DONE);
-}
-
-static void failed_erase_puts_its_whole_block_in_doubt(void **state)
-{
+	static const struct {
+		unsigned int nth;
+		enum write_state written;
+		const char *reported;
+	} rows[] = {
+		{1, WRITE_UNTOUCHED, "Nothing was erased or written"},
+		{7, WRITE_BEGUN, "unknown state from 0x002000 to 0x0020ff"},
+		{10, WRITE_BEGUN, "unknown state from 0x002100 to 0x0021ff"},
+		{13, WRITE_DONE, "written, but not verified"},
+	};
 	struct bench bench;
 
-	(void)state;
-	bench_start(&bench, &small_chip);
-	memset(bench.fake.memory, 0x00, small_chip.size_bytes);
-	memset(bench.image, 0x00, small_chip.size_bytes);
-	bench.image[0x21234] = 0x80;
-	bench.fake.fail_countdown = 7;
-	assert_int_equal(
-		flash_write(&bench.flash, everything, bench.image, VERIFY_TOUCHED, false), -EIO);
-	assert_true(logged(&bench.captured, "unknown state from 0x021000 to 0x021fff"));
-	bench_stop(&bench);
+	for (size_t i = 0; i < COUNT(rows); i++) {
+		bench_start(&bench, &small_chip);
+		memset(bench.image + 0x2000, 0x5a, 512);
+		bench.fake.busy_ns_override = 1;
+		bench.fake.fail_countdown = rows[i].nth;
+		assert_int_equal(write_all(&bench), -EIO);
+		assert_true(logged(&bench.captured, rows[i].reported));
+		assert_int_equal(bench.flash.written, rows[i].written);
+		bench_stop(&bench);
+	}
 }
 
-static void contents_known_beforehand_are_not_read(void **state)
+static void failed_erase_puts_its_whole_block_in_doubt(struct bench *bench)
 {
-	struct bench bench;
+	fill_both(bench, 0x00);
+	bench->image[0x21234] = 0x80;
+	bench->fake.fail_countdown = 7;
+	assert_int_equal(write_all(bench), -EIO);
+	assert_true(logged(&bench->captured, "unknown state from 0x021000 to 0x021fff"));
+}
+
+static void contents_known_beforehand_are_not_read(struct bench *bench)
+{
 	struct write_images images;
 	uint8_t *held;
 
-	(void)state;
-	bench_start(&bench, &small_chip);
 	held = calloc(1, small_chip.size_bytes);
 	assert_non_null(held);
-	images = (struct write_images){bench.image, held};
-	memset(bench.fake.memory, 0x00, small_chip.size_bytes);
+	images = (struct write_images){bench->image, held};
+	memset(bench->fake.memory, 0x00, small_chip.size_bytes);
 	assert_int_equal(
-		flash_write_over(&bench.flash, everything, &images, VERIFY_NOTHING, false), 0);
-	assert_int_equal(bench.fake.counts[0x03], 0);
-	assert_holds_image(&bench);
+		flash_write_over(&bench->flash, everything, &images, VERIFY_NOTHING, false), 0);
+	assert_int_equal(bench->fake.counts[0x03], 0);
+	assert_holds_image(bench);
 	free(held);
-	bench_stop(&bench);
 }
 
 /* Whatever the chip held before: it holds the image afterwards, and no rule was broken. */
-static void random_contents_end_as_the_image(void **state)
+static void random_contents_end_as_the_image(void)
 {
 	const struct flash_chip *chips[] = {&small_chip, &sector_chip};
 	struct bench bench;
 
-	(void)state;
 	for (uint32_t seed = 1; seed <= 20; seed++) {
 		const uint32_t at = seed * 7919 % 200000;
 
@@ -399,40 +317,33 @@ static void random_contents_end_as_the_image(void **state)
 		fill_pattern(bench.fake.memory + at, 40000, seed);
 		memcpy(bench.image, bench.fake.memory, 262144);
 		fill_pattern(bench.image + at / 2, seed * 900, seed + 100);
-		assert_int_equal(
-			flash_write(&bench.flash, everything, bench.image, VERIFY_TOUCHED, false),
-			0);
+		assert_int_equal(write_all(&bench), 0);
 		assert_holds_image(&bench);
 		bench_stop(&bench);
 	}
 }
 
-int main(void)
-{
-	const struct CMUnitTest tests[] = {
-		cmocka_unit_test(blank_chip_is_written_without_erase),
-		cmocka_unit_test(equal_content_is_left_alone),
-		cmocka_unit_test(cleared_bits_are_programmed_without_erase),
-		cmocka_unit_test(right_bytes_are_not_programmed_again_where_parts_want_them_blank),
-		cmocka_unit_test(one_set_bit_costs_one_small_erase),
-		cmocka_unit_test(erase_of_full_chip_takes_chip_erase),
-		cmocka_unit_test(surroundings_of_region_are_put_back),
-		cmocka_unit_test(file_outside_region_is_not_written),
-		cmocka_unit_test(stuck_cell_is_reported_with_its_address),
-		cmocka_unit_test(stuck_cell_goes_unnoticed_without_verification),
-		cmocka_unit_test(verify_reports_first_difference_and_count),
-		cmocka_unit_test(protection_is_lifted_and_put_back),
-		cmocka_unit_test(protection_that_stays_stops_the_write),
-		cmocka_unit_test(progress_grows_from_nothing_to_its_total),
-		cmocka_unit_test(progress_costs_no_command),
-		cmocka_unit_test(progress_of_an_idle_step_is_not_told),
-		cmocka_unit_test(failure_while_reading_leaves_the_chip_untouched),
-		cmocka_unit_test(failure_between_pages_names_what_is_in_doubt),
-		cmocka_unit_test(failure_while_verifying_says_that_all_was_written),
-		cmocka_unit_test(failed_erase_puts_its_whole_block_in_doubt),
-		cmocka_unit_test(contents_known_beforehand_are_not_read),
-		cmocka_unit_test(random_contents_end_as_the_image),
-	};
+static const struct CMUnitTest tests[] = {
+	CASE_ON(bench, blank_chip_is_written_without_erase),
+	CASE_ON(bench, equal_content_is_left_alone),
+	CASE_ON(bench, cleared_bits_are_programmed_without_erase),
+	CASE(right_bytes_are_not_programmed_again_where_parts_want_them_blank),
+	CASE_ON(bench, one_set_bit_costs_one_small_erase),
+	CASE_ON(bench, erase_of_full_chip_takes_chip_erase),
+	CASE(surroundings_of_region_are_put_back),
+	CASE_ON(bench, file_outside_region_is_not_written),
+	CASE_ON(bench, stuck_cell_is_reported_with_its_address),
+	CASE_ON(bench, stuck_cell_goes_unnoticed_without_verification),
+	CASE_ON(bench, verify_reports_first_difference_and_count),
+	CASE_ON(bench, protection_is_lifted_and_put_back),
+	CASE_ON(bench, protection_that_stays_stops_the_write),
+	CASE_ON(bench, progress_grows_from_nothing_to_its_total),
+	CASE_ON(bench, progress_costs_no_command),
+	CASE_ON(bench, progress_of_an_idle_step_is_not_told),
+	CASE(failed_command_leaves_the_state_that_is_reported),
+	CASE_ON(bench, failed_erase_puts_its_whole_block_in_doubt),
+	CASE_ON(bench, contents_known_beforehand_are_not_read),
+	CASE(random_contents_end_as_the_image),
+};
 
-	return cmocka_run_group_tests(tests, NULL, NULL);
-}
+RUN_CASES(tests)

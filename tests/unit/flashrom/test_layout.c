@@ -2,9 +2,10 @@
 #include <errno.h>
 #include <stdio.h>
 
+#include "../cases.h"
 #include "captured_log.h"
-#include "cmocka_headers.h"
 #include "layout.h"
+#include "range.h"
 
 static struct captured_log captured;
 
@@ -21,12 +22,11 @@ static int parse(const char *text, struct layout *layout)
 	return error;
 }
 
-static void end_is_the_last_address_of_a_region(void **state)
+static void end_is_the_last_address_of_a_region(void)
 {
 	struct layout layout = {0};
 	const struct layout_region *main_region;
 
-	(void)state;
 	assert_int_equal(parse("0:fff boot\n0x1000:0xFFFF main\n", &layout), 0);
 	assert_int_equal(layout.count, 2);
 	main_region = layout_find(&layout, "main");
@@ -36,18 +36,17 @@ static void end_is_the_last_address_of_a_region(void **state)
 	layout_deinit(&layout);
 }
 
-static void blank_lines_comments_and_missing_newline_are_fine(void **state)
+static void blank_lines_comments_and_missing_newline_are_fine(void)
 {
 	struct layout layout = {0};
 
-	(void)state;
 	assert_int_equal(parse("# map\n\n \t\r\n0:0 one # note\r\n1:1\ttwo", &layout), 0);
 	assert_int_equal(layout.count, 2);
 	assert_int_equal(range_bytes(layout.regions[0].range), 1);
 	layout_deinit(&layout);
 }
 
-static void bad_lines_are_reported_with_their_number(void **state)
+static void bad_lines_are_reported_with_their_number(void)
 {
 	static const char *const bad[] = {
 		"0:0 a\n0-1 b\n",
@@ -63,33 +62,63 @@ static void bad_lines_are_reported_with_their_number(void **state)
 	};
 	struct layout layout = {0};
 
-	(void)state;
-	for (size_t i = 0; i < sizeof(bad) / sizeof(bad[0]); i++) {
+	for (size_t i = 0; i < COUNT(bad); i++) {
 		assert_int_equal(parse(bad[i], &layout), -EINVAL);
 		assert_true(logged(&captured, "test.layout:2:"));
 		assert_null(layout.regions);
 	}
 }
 
-static void unknown_region_finds_the_nearest(void **state)
+static void unknown_region_finds_the_nearest(void)
 {
 	struct layout layout = {0};
 
-	(void)state;
 	assert_int_equal(parse("0:1 bootblock\n2:3 main\n", &layout), 0);
 	assert_null(layout_find(&layout, "bootblok"));
 	assert_string_equal(layout_name_nearest(&layout, "bootblok"), "bootblock");
 	layout_deinit(&layout);
 }
 
-int main(void)
+static void assert_range(struct range range, uint32_t start, uint32_t end)
 {
-	const struct CMUnitTest tests[] = {
-		cmocka_unit_test(end_is_the_last_address_of_a_region),
-		cmocka_unit_test(blank_lines_comments_and_missing_newline_are_fine),
-		cmocka_unit_test(bad_lines_are_reported_with_their_number),
-		cmocka_unit_test(unknown_region_finds_the_nearest),
-	};
-
-	return cmocka_run_group_tests(tests, NULL, NULL);
+	assert_int_equal(range.start, start);
+	assert_int_equal(range.end, end);
 }
+
+static void ranges_that_meet_become_one(void)
+{
+	struct range ranges[] = {{0x20000, 0x30000}, {0x10000, 0x20000}, {0, 0x1000}};
+
+	assert_int_equal(ranges_join(ranges, 3), 2);
+	assert_range(ranges[0], 0, 0x1000);
+	assert_range(ranges[1], 0x10000, 0x30000);
+}
+
+static void ranges_with_room_between_stay_apart(void)
+{
+	struct range ranges[] = {{0x8000, 0x9000}, {0x1000, 0x2000}};
+
+	assert_int_equal(ranges_join(ranges, 2), 2);
+	assert_range(ranges[0], 0x1000, 0x2000);
+	assert_range(ranges[1], 0x8000, 0x9000);
+}
+
+static void range_inside_another_disappears(void)
+{
+	struct range ranges[] = {{0x1000, 0x2000}, {0x0, 0x10000}};
+
+	assert_int_equal(ranges_join(ranges, 2), 1);
+	assert_range(ranges[0], 0, 0x10000);
+}
+
+static const struct CMUnitTest tests[] = {
+	CASE(end_is_the_last_address_of_a_region),
+	CASE(blank_lines_comments_and_missing_newline_are_fine),
+	CASE(bad_lines_are_reported_with_their_number),
+	CASE(unknown_region_finds_the_nearest),
+	CASE(ranges_that_meet_become_one),
+	CASE(ranges_with_room_between_stay_apart),
+	CASE(range_inside_another_disappears),
+};
+
+RUN_CASES(tests)

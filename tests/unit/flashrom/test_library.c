@@ -2,11 +2,9 @@
 /* Corner cases of libflashrom's interface. tests/protocol has whole sessions. */
 #include <errno.h>
 #include <sched.h>
-#include <stdint.h>
 #include <stdlib.h>
-#include <string.h>
 
-#include "cmocka_headers.h"
+#include "../cases.h"
 #include "libflashrom.h"
 #include "libflashrom_rig.h"
 
@@ -19,39 +17,27 @@ struct session {
 	struct flashrom_programmer *programmer;
 	struct flashrom_flashctx *flash;
 	struct flashrom_layout *layout;
-	uint8_t *image;
+	uint8_t image[CHIP_BYTES];
 };
 
-static int session_begin(void **state)
+static void session_begin(struct session *session)
 {
-	struct session *session = calloc(1, sizeof(*session));
-
-	if (session == NULL)
-		return -1;
-	*state = session;
-	session->image = malloc(CHIP_BYTES);
-	if (session->image == NULL || flashrom_init(0) != 0)
-		return -1;
 	memset(session->image, 0x5a, CHIP_BYTES);
-	if (flashrom_programmer_init(&session->programmer, "dummy", PARAMETERS) != 0)
-		return -1;
-	if (flashrom_flash_probe(&session->flash, session->programmer, NULL) != 0)
-		return -1;
-	return flashrom_layout_new(&session->layout);
+	assert_int_equal(flashrom_init(0), 0);
+	assert_int_equal(flashrom_programmer_init(&session->programmer, "dummy", PARAMETERS), 0);
+	assert_int_equal(flashrom_flash_probe(&session->flash, session->programmer, NULL), 0);
+	assert_int_equal(flashrom_layout_new(&session->layout), 0);
 }
 
-static int session_end(void **state)
+static void session_end(struct session *session)
 {
-	struct session *session = *state;
-
 	flashrom_flash_release(session->flash);
 	flashrom_layout_release(session->layout);
 	flashrom_programmer_shutdown(session->programmer);
 	flashrom_shutdown();
-	free(session->image);
-	free(session);
-	return 0;
 }
+
+FIXTURE(session, session_begin, session_end);
 
 static uint8_t first_byte_held(struct session *session)
 {
@@ -66,19 +52,16 @@ static uint8_t first_byte_held(struct session *session)
 	return first;
 }
 
-static void layout_without_an_included_region_does_nothing(void **state)
+static void layout_without_an_included_region_does_nothing(struct session *session)
 {
-	struct session *session = *state;
-
 	assert_int_equal(flashrom_layout_add_region(session->layout, 0, 0xfff, "a"), 0);
 	flashrom_layout_set(session->flash, session->layout);
 	assert_int_equal(flashrom_image_write(session->flash, session->image, CHIP_BYTES, NULL), 0);
 	assert_int_equal(first_byte_held(session), 0xff);
 }
 
-static void excluded_region_is_left_alone(void **state)
+static void excluded_region_is_left_alone(struct session *session)
 {
-	struct session *session = *state;
 	struct flashrom_layout *layout = session->layout;
 
 	assert_int_equal(flashrom_layout_add_region(layout, 0, 0xfff, "a"), 0);
@@ -92,20 +75,16 @@ static void excluded_region_is_left_alone(void **state)
 	assert_int_equal(first_byte_held(session), 0xff);
 }
 
-static void region_that_cannot_be_is_refused(void **state)
+static void region_that_cannot_be_is_refused(struct session *session)
 {
-	struct session *session = *state;
-
 	assert_int_equal(flashrom_layout_add_region(session->layout, 1, 0, "a"), 1);
 	assert_int_equal(flashrom_layout_add_region(session->layout, 0, SIZE_MAX, "a"), 1);
 	assert_int_equal(flashrom_layout_add_region(session->layout, 0, UINT32_MAX, "a"), 1);
 	assert_int_equal(flashrom_layout_add_region(session->layout, 7, 7, "a"), 0);
 }
 
-static void region_beyond_the_chip_fails_before_anything_is_written(void **state)
+static void region_beyond_the_chip_fails_before_anything_is_written(struct session *session)
 {
-	struct session *session = *state;
-
 	assert_int_equal(flashrom_layout_add_region(session->layout, 0, CHIP_BYTES, "a"), 0);
 	assert_int_equal(flashrom_layout_include_region(session->layout, "a"), 0);
 	flashrom_layout_set(session->flash, session->layout);
@@ -114,19 +93,16 @@ static void region_beyond_the_chip_fails_before_anything_is_written(void **state
 }
 
 /* The chip is blank, but the reference says that it holds the image. */
-static void reference_is_believed(void **state)
+static void reference_is_believed(struct session *session)
 {
-	struct session *session = *state;
-
 	assert_int_equal(
 		flashrom_image_write(session->flash, session->image, CHIP_BYTES, session->image),
 		0);
 	assert_int_equal(first_byte_held(session), 0xff);
 }
 
-static void flag_that_does_not_exist_is_off(void **state)
+static void flag_that_does_not_exist_is_off(struct session *session)
 {
-	struct session *session = *state;
 	const enum flashrom_flag none = (enum flashrom_flag)77;
 
 	flashrom_flag_set(session->flash, none, true);
@@ -135,9 +111,8 @@ static void flag_that_does_not_exist_is_off(void **state)
 	assert_true(flashrom_flag_get(session->flash, FLASHROM_FLAG_SKIP_UNWRITABLE_REGIONS));
 }
 
-static void programmers_may_be_several_at_a_time(void **state)
+static void programmers_may_be_several_at_a_time(struct session *session)
 {
-	struct session *session = *state;
 	struct flashrom_programmer *second;
 	struct flashrom_flashctx *flash;
 
@@ -150,9 +125,8 @@ static void programmers_may_be_several_at_a_time(void **state)
 	flashrom_programmer_shutdown(second);
 }
 
-static void nothing_to_let_go_of_is_fine(void **state)
+static void nothing_to_let_go_of_is_fine(void)
 {
-	(void)state;
 	flashrom_flash_release(NULL);
 	flashrom_layout_release(NULL);
 	flashrom_wp_cfg_release(NULL);
@@ -188,11 +162,10 @@ static void open_unknown_programmer(void)
 	assert_null(programmer);
 }
 
-static void messages_go_to_the_callback_that_was_set_last(void **state)
+static void messages_go_to_the_callback_that_was_set_last(void)
 {
 	unsigned int counts[FLASHROM_MSG_SPEW + 1] = {0};
 
-	(void)state;
 	memset(old_style, 0, sizeof(old_style));
 	flashrom_set_log_callback_v2(see_text, counts);
 	flashrom_set_log_callback(see_format);
@@ -207,9 +180,8 @@ static void messages_go_to_the_callback_that_was_set_last(void **state)
 	assert_int_equal(counts[FLASHROM_MSG_ERROR], old_style[FLASHROM_MSG_ERROR]);
 }
 
-static void messages_beyond_the_level_are_kept_back(void **state)
+static void messages_beyond_the_level_are_kept_back(struct session *session)
 {
-	struct session *session = *state;
 	unsigned int counts[FLASHROM_MSG_SPEW + 1] = {0};
 
 	flashrom_set_log_callback_v2(see_text, counts);
@@ -245,9 +217,8 @@ static int policy_of_a_read(struct session *session)
 	return policy;
 }
 
-static void scheduling_of_the_host_is_left_alone(void **state)
+static void scheduling_of_the_host_is_left_alone(struct session *session)
 {
-	struct session *session = *state;
 	const int before = sched_getscheduler(0);
 
 	assert_int_equal(policy_of_a_read(session), before);
@@ -263,10 +234,8 @@ static bool may_run_in_realtime(void)
 	       sched_setscheduler(0, SCHED_OTHER, &normal) == 0;
 }
 
-static void realtime_lasts_as_long_as_an_operation(void **state)
+static void realtime_lasts_as_long_as_an_operation(struct session *session)
 {
-	struct session *session = *state;
-
 	if (!may_run_in_realtime())
 		skip();
 	flashrom_rig_set_realtime(session->flash, true);
@@ -276,14 +245,13 @@ static void realtime_lasts_as_long_as_an_operation(void **state)
 	assert_int_equal(policy_of_a_read(session), SCHED_OTHER);
 }
 
-static void lists_end_with_an_empty_entry(void **state)
+static void lists_end_with_an_empty_entry(void)
 {
 	const char **programmers = flashrom_supported_programmers();
 	struct flashrom_board_info *boards = flashrom_supported_boards();
 	struct flashrom_chipset_info *chipsets = flashrom_supported_chipsets();
 	unsigned int found = 0;
 
-	(void)state;
 	assert_non_null(programmers);
 	for (size_t i = 0; programmers[i] != NULL; i++)
 		found += strcmp(programmers[i], "serprog") == 0;
@@ -295,25 +263,20 @@ static void lists_end_with_an_empty_entry(void **state)
 	flashrom_data_free(chipsets);
 }
 
-#define in_session(test) cmocka_unit_test_setup_teardown(test, session_begin, session_end)
+static const struct CMUnitTest tests[] = {
+	CASE_ON(session, layout_without_an_included_region_does_nothing),
+	CASE_ON(session, excluded_region_is_left_alone),
+	CASE_ON(session, region_that_cannot_be_is_refused),
+	CASE_ON(session, region_beyond_the_chip_fails_before_anything_is_written),
+	CASE_ON(session, reference_is_believed),
+	CASE_ON(session, flag_that_does_not_exist_is_off),
+	CASE_ON(session, programmers_may_be_several_at_a_time),
+	CASE(nothing_to_let_go_of_is_fine),
+	CASE(messages_go_to_the_callback_that_was_set_last),
+	CASE_ON(session, messages_beyond_the_level_are_kept_back),
+	CASE_ON(session, scheduling_of_the_host_is_left_alone),
+	CASE_ON(session, realtime_lasts_as_long_as_an_operation),
+	CASE(lists_end_with_an_empty_entry),
+};
 
-int main(void)
-{
-	const struct CMUnitTest tests[] = {
-		in_session(layout_without_an_included_region_does_nothing),
-		in_session(excluded_region_is_left_alone),
-		in_session(region_that_cannot_be_is_refused),
-		in_session(region_beyond_the_chip_fails_before_anything_is_written),
-		in_session(reference_is_believed),
-		in_session(flag_that_does_not_exist_is_off),
-		in_session(programmers_may_be_several_at_a_time),
-		cmocka_unit_test(nothing_to_let_go_of_is_fine),
-		cmocka_unit_test(messages_go_to_the_callback_that_was_set_last),
-		in_session(messages_beyond_the_level_are_kept_back),
-		in_session(scheduling_of_the_host_is_left_alone),
-		in_session(realtime_lasts_as_long_as_an_operation),
-		cmocka_unit_test(lists_end_with_an_empty_entry),
-	};
-
-	return cmocka_run_group_tests(tests, NULL, NULL);
-}
+RUN_CASES(tests)

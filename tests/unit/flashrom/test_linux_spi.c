@@ -2,10 +2,8 @@
 /* A spidev: the messages that commands become. */
 #include <errno.h>
 #include <linux/spi/spidev.h>
-#include <stdlib.h>
-#include <string.h>
 
-#include "cmocka_headers.h"
+#include "../cases.h"
 #include "linux_spi.h"
 
 #define FD 42
@@ -27,6 +25,10 @@ static struct {
 	unsigned int closed;
 } kernel;
 
+struct spidev {
+	struct programmer *programmer;
+};
+
 static int keep_message(int fd, const struct spi_ioc_transfer *transfers, unsigned int count)
 {
 	assert_int_equal(fd, FD);
@@ -41,32 +43,34 @@ static void count_close(int fd)
 	kernel.closed++;
 }
 
-static int attach(void **state)
+static void attach(struct spidev *spidev)
 {
 	const struct linux_spi_device device = {
 		.fd = FD, .bytes_max = BYTES_MAX, .send = keep_message, .close = count_close};
-	struct programmer *programmer;
-	const int error = linux_spi_attach(&device, &silent, &programmer);
 
 	memset(&kernel, 0, sizeof(kernel));
-	*state = programmer;
-	return error;
+	assert_int_equal(linux_spi_attach(&device, &silent, &spidev->programmer), 0);
 }
 
-static int detach(void **state)
+static void detach(struct spidev *spidev)
 {
-	programmer_destroy(*state);
-	return kernel.closed == 1 ? 0 : -1;
+	programmer_destroy(spidev->programmer);
+	assert_int_equal(kernel.closed, 1);
 }
 
-static void command_and_reply_are_one_message(void **state)
+FIXTURE(spidev, attach, detach);
+
+static int send(struct spidev *spidev, const uint8_t *tx, uint8_t *rx, size_t rx_bytes)
 {
-	struct programmer *programmer = *state;
+	return spidev->programmer->ops->spi_command(spidev->programmer, tx, 1, rx, rx_bytes);
+}
+
+static void command_and_reply_are_one_message(struct spidev *spidev)
+{
 	const uint8_t tx[] = {0x9F};
 	uint8_t rx[3];
 
-	assert_int_equal(
-		programmer->ops->spi_command(programmer, tx, sizeof(tx), rx, sizeof(rx)), 0);
+	assert_int_equal(send(spidev, tx, rx, sizeof(rx)), 0);
 	assert_int_equal(kernel.count, 2);
 	assert_int_equal(kernel.transfers[0].tx_buf, (uintptr_t)tx);
 	assert_int_equal(kernel.transfers[0].len, sizeof(tx));
@@ -74,32 +78,23 @@ static void command_and_reply_are_one_message(void **state)
 	assert_int_equal(kernel.transfers[1].len, sizeof(rx));
 }
 
-static void command_without_a_reply_asks_for_none(void **state)
+static void command_without_a_reply_asks_for_none(struct spidev *spidev)
 {
-	struct programmer *programmer = *state;
-	const uint8_t tx[] = {0x06};
-
-	assert_int_equal(programmer->ops->spi_command(programmer, tx, sizeof(tx), NULL, 0), 0);
+	assert_int_equal(send(spidev, (const uint8_t[]){0x06}, NULL, 0), 0);
 	assert_int_equal(kernel.count, 1);
 }
 
-static void refusal_of_the_kernel_is_passed_on(void **state)
+static void refusal_of_the_kernel_is_passed_on(struct spidev *spidev)
 {
-	struct programmer *programmer = *state;
-	const uint8_t tx[] = {0x06};
-
 	kernel.answer = -EMSGSIZE;
-	assert_int_equal(
-		programmer->ops->spi_command(programmer, tx, sizeof(tx), NULL, 0), -EMSGSIZE);
+	assert_int_equal(send(spidev, (const uint8_t[]){0x06}, NULL, 0), -EMSGSIZE);
 }
 
-static void transfers_are_no_longer_than_the_kernels_buffer(void **state)
+static void transfers_are_no_longer_than_the_kernels_buffer(struct spidev *spidev)
 {
-	const struct programmer *programmer = *state;
-
-	assert_int_equal(programmer->buses, BUS_SPI);
-	assert_int_equal(programmer->read_bytes_max, BYTES_MAX);
-	assert_int_equal(programmer->write_bytes_max, BYTES_MAX);
+	assert_int_equal(spidev->programmer->buses, BUS_SPI);
+	assert_int_equal(spidev->programmer->read_bytes_max, BYTES_MAX);
+	assert_int_equal(spidev->programmer->write_bytes_max, BYTES_MAX);
 }
 
 static int open_with(const char *params)
@@ -109,26 +104,20 @@ static int open_with(const char *params)
 	return linux_spi_driver.open(params, NULL, &silent, &programmer);
 }
 
-static void device_must_be_named_and_be_a_spidev(void **state)
+static void device_must_be_named_and_be_a_spidev(void)
 {
-	(void)state;
 	assert_int_equal(open_with(""), -EINVAL);
 	assert_int_equal(open_with("speed=1"), -EINVAL);
 	assert_int_equal(open_with("dev=/nowhere/spidev0.0"), -ENOENT);
 	assert_int_equal(open_with("dev=/dev/null"), -ENOTTY);
 }
 
-#define TEST(name_) cmocka_unit_test_setup_teardown(name_, attach, detach)
+static const struct CMUnitTest tests[] = {
+	CASE_ON(spidev, command_and_reply_are_one_message),
+	CASE_ON(spidev, command_without_a_reply_asks_for_none),
+	CASE_ON(spidev, refusal_of_the_kernel_is_passed_on),
+	CASE_ON(spidev, transfers_are_no_longer_than_the_kernels_buffer),
+	CASE(device_must_be_named_and_be_a_spidev),
+};
 
-int main(void)
-{
-	const struct CMUnitTest tests[] = {
-		TEST(command_and_reply_are_one_message),
-		TEST(command_without_a_reply_asks_for_none),
-		TEST(refusal_of_the_kernel_is_passed_on),
-		TEST(transfers_are_no_longer_than_the_kernels_buffer),
-		cmocka_unit_test(device_must_be_named_and_be_a_spidev),
-	};
-
-	return cmocka_run_group_tests(tests, NULL, NULL);
-}
+RUN_CASES(tests)

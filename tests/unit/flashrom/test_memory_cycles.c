@@ -2,9 +2,8 @@
 /* Cycles that the drivers of memory buses send, without a part that judges them. */
 #include <errno.h>
 
+#include "../cases.h"
 #include "captured_log.h"
-#include "cmocka_headers.h"
-#include "fake_memory.h"
 #include "flash.h"
 #include "fwh.h"
 #include "jedec.h"
@@ -30,25 +29,90 @@ static const struct flash_chip hub_chip = {
 	.size_bytes = 524288,
 };
 
+#define SPACE_BYTES (1 << 24)
+#define WRITES_MAX 64
+
+/*
+ * A programmer with plain memory on its bus, and a clock of its own. It records writes, and reads
+ * return the test's bytes. It has no part, so no rules: the emulated parts have those.
+ */
 struct scene {
-	struct fake_memory fake;
+	struct programmer base; /* must be the first field */
+	struct clock clock;
+	uint64_t now_ns;
+	uint8_t bytes[SPACE_BYTES]; /* writes do not change it */
+	struct {
+		uint32_t address;
+		uint8_t value;
+		uint64_t now_ns;
+	} writes[WRITES_MAX];
+	size_t write_count;
+	size_t reads;
+	size_t read_bytes_seen_max;
+	size_t fail_read; /* the n-th read fails with -EIO; 0 for none */
 	struct captured_log captured;
 	struct log log;
 	struct flash flash;
 };
 
-static void start(struct scene *scene)
+static int fake_read_bytes(
+	struct programmer *programmer, uint32_t address, uint8_t *data, size_t bytes)
 {
-	scene->captured = (struct captured_log){0};
-	scene->log = captured_log(&scene->captured);
-	fake_memory_init(&scene->fake);
-	flash_init(&scene->flash, &scene->fake.base, &scene->fake.clock, &scene->log);
+	struct scene *scene = (struct scene *)programmer;
+
+	assert_true(address + bytes <= SPACE_BYTES);
+	if (++scene->reads == scene->fail_read)
+		return -EIO;
+	if (bytes > scene->read_bytes_seen_max)
+		scene->read_bytes_seen_max = bytes;
+	memcpy(data, scene->bytes + address, bytes);
+	return 0;
 }
 
-static void stop(struct scene *scene)
+static int fake_write_byte(struct programmer *programmer, uint32_t address, uint8_t value)
 {
-	fake_memory_deinit(&scene->fake);
+	struct scene *scene = (struct scene *)programmer;
+
+	assert_true(scene->write_count < WRITES_MAX);
+	scene->writes[scene->write_count].address = address;
+	scene->writes[scene->write_count].value = value;
+	scene->writes[scene->write_count++].now_ns = scene->now_ns;
+	return 0;
 }
+
+static int fake_flush(struct programmer *programmer)
+{
+	(void)programmer;
+	return 0;
+}
+
+static uint64_t fake_now_ns(void *context)
+{
+	return ((struct scene *)context)->now_ns;
+}
+
+static void fake_delay_us(void *context, unsigned int us)
+{
+	((struct scene *)context)->now_ns += us * NS_PER_US;
+}
+
+static void start(struct scene *scene)
+{
+	static const struct programmer_ops ops = {
+		.read_bytes = fake_read_bytes,
+		.write_byte = fake_write_byte,
+		.flush = fake_flush,
+	};
+
+	memset(scene, 0, sizeof(*scene));
+	memset(scene->bytes, 0xff, sizeof(scene->bytes));
+	scene->base = (struct programmer){.name = "fake", .ops = &ops, .read_bytes_max = 65536};
+	scene->clock = (struct clock){fake_now_ns, fake_delay_us, scene};
+	scene->log = captured_log(&scene->captured);
+	flash_init(&scene->flash, &scene->base, &scene->clock, &scene->log);
+}
+
+FIXTURE(scene, start, NOTHING);
 
 struct cycle {
 	uint32_t address;
@@ -58,10 +122,10 @@ struct cycle {
 static void assert_written(
 	const struct scene *scene, size_t first, const struct cycle *cycles, size_t count)
 {
-	assert_true(scene->fake.write_count >= first + count);
+	assert_true(scene->write_count >= first + count);
 	for (size_t i = 0; i < count; i++) {
-		assert_int_equal(scene->fake.writes[first + i].address, cycles[i].address);
-		assert_int_equal(scene->fake.writes[first + i].value, cycles[i].value);
+		assert_int_equal(scene->writes[first + i].address, cycles[i].address);
+		assert_int_equal(scene->writes[first + i].value, cycles[i].value);
 	}
 }
 
@@ -70,153 +134,119 @@ static const struct cycle entry_of_six[] = {{0xfe5555, 0xaa}, {0xfe2aaa, 0x55}, 
 	{0xfe5555, 0xaa}, {0xfe2aaa, 0x55}, {0xfe5555, 0x60}};
 static const struct cycle leave[] = {{0xfe5555, 0xaa}, {0xfe2aaa, 0x55}, {0xfe5555, 0xf0}};
 
-static void id_is_asked_below_the_end_of_the_bus(void **state)
+static void id_is_asked_below_the_end_of_the_bus(struct scene *scene)
 {
-	struct scene scene;
 	uint32_t id;
 
-	(void)state;
-	start(&scene);
-	scene.fake.bytes[0xfe0000] = 0xbf;
-	scene.fake.bytes[0xfe0001] = 0x07;
-	assert_int_equal(jedec_id.ask(&scene.flash, &parallel_chip, &id), 0);
+	scene->bytes[0xfe0000] = 0xbf;
+	scene->bytes[0xfe0001] = 0x07;
+	assert_int_equal(jedec_id.ask(&scene->flash, &parallel_chip, &id), 0);
 	assert_int_equal(id, 0xbf07);
-	assert_int_equal(scene.fake.write_count, 9);
-	assert_written(&scene, 0, leave, 3);
-	assert_written(&scene, 3, entry, 3);
-	assert_written(&scene, 6, leave, 3);
-	stop(&scene);
+	assert_int_equal(scene->write_count, 9);
+	assert_written(scene, 0, leave, 3);
+	assert_written(scene, 3, entry, 3);
+	assert_written(scene, 6, leave, 3);
 }
 
-static void id_entry_of_six_cycles_is_used_where_the_part_has_it(void **state)
+static void id_entry_of_six_cycles_is_used_where_the_part_has_it(struct scene *scene)
 {
-	struct scene scene;
 	uint32_t id;
 
-	(void)state;
-	start(&scene);
-	assert_int_equal(jedec_id.ask(&scene.flash, &six_byte_chip, &id), 0);
-	assert_written(&scene, 3, entry_of_six, 6);
-	assert_written(&scene, 9, leave, 3);
+	assert_int_equal(jedec_id.ask(&scene->flash, &six_byte_chip, &id), 0);
+	assert_written(scene, 3, entry_of_six, 6);
+	assert_written(scene, 9, leave, 3);
 	assert_false(jedec_id.same_question(&parallel_chip, &six_byte_chip));
-	stop(&scene);
 }
 
-static void id_mode_is_left_after_any_error(void **state)
+static void id_mode_is_left_after_any_error(struct scene *scene)
 {
-	struct scene scene;
 	uint32_t id;
 
-	(void)state;
 	for (size_t nth = 1; nth <= 4; nth++) {
-		start(&scene);
-		scene.fake.fail_read = nth;
-		assert_int_equal(jedec_id.ask(&scene.flash, &parallel_chip, &id), -EIO);
-		assert_written(&scene, scene.fake.write_count - 3, leave, 3);
-		stop(&scene);
+		start(scene);
+		scene->fail_read = nth;
+		assert_int_equal(jedec_id.ask(&scene->flash, &parallel_chip, &id), -EIO);
+		assert_written(scene, scene->write_count - 3, leave, 3);
 	}
-	start(&scene);
-	scene.fake.fail_read = 2;
-	assert_int_equal(fwh_id.ask(&scene.flash, &hub_chip, &id), -EIO);
-	assert_int_equal(scene.fake.writes[scene.fake.write_count - 1].value, 0xff);
-	stop(&scene);
+	start(scene);
+	scene->fail_read = 2;
+	assert_int_equal(fwh_id.ask(&scene->flash, &hub_chip, &id), -EIO);
+	assert_int_equal(scene->writes[scene->write_count - 1].value, 0xff);
 }
 
 /* Without a name, the driver cannot know how slow the part is. */
-static void unknown_part_gets_the_time_of_the_slowest(void **state)
+static void unknown_part_gets_the_time_of_the_slowest(struct scene *scene)
 {
-	struct scene scene;
 	uint32_t id;
 
-	(void)state;
 	for (int named = 0; named < 2; named++) {
 		const uint32_t us = named ? 7 : JEDEC_ID_US_MAX_PARALLEL;
 
-		start(&scene);
-		scene.flash.is_named = named;
-		assert_int_equal(jedec_id.ask(&scene.flash, &parallel_chip, &id), 0);
-		assert_int_equal(scene.fake.writes[3].now_ns, us * NS_PER_US);
-		assert_int_equal(scene.fake.writes[6].now_ns, 2 * us * NS_PER_US);
-		assert_int_equal(scene.fake.now_ns, 3 * us * NS_PER_US);
-		stop(&scene);
+		start(scene);
+		scene->flash.is_named = named;
+		assert_int_equal(jedec_id.ask(&scene->flash, &parallel_chip, &id), 0);
+		assert_int_equal(scene->writes[3].now_ns, us * NS_PER_US);
+		assert_int_equal(scene->writes[6].now_ns, 2 * us * NS_PER_US);
+		assert_int_equal(scene->now_ns, 3 * us * NS_PER_US);
 	}
 }
 
-static void continuation_code_becomes_part_of_the_id(void **state)
+static void continuation_code_becomes_part_of_the_id(struct scene *scene)
 {
-	struct scene scene;
 	uint32_t id;
 
-	(void)state;
-	start(&scene);
-	scene.fake.bytes[0xfe0000] = 0x7f;
-	scene.fake.bytes[0xfe0100] = 0x1c;
-	scene.fake.bytes[0xfe0001] = 0x20;
-	assert_int_equal(jedec_id.ask(&scene.flash, &parallel_chip, &id), 0);
+	scene->bytes[0xfe0000] = 0x7f;
+	scene->bytes[0xfe0100] = 0x1c;
+	scene->bytes[0xfe0001] = 0x20;
+	assert_int_equal(jedec_id.ask(&scene->flash, &parallel_chip, &id), 0);
 	assert_int_equal(id, 0x7f1c20);
-	stop(&scene);
 }
 
 /* Zeros at all addresses may be a busy hub, which is worth some seconds of waiting, no more. */
-static void hub_of_zeros_is_asked_after_a_while(void **state)
+static void hub_of_zeros_is_asked_after_a_while(struct scene *scene)
 {
-	struct scene scene;
 	uint32_t id = 1;
 
-	(void)state;
-	start(&scene);
-	memset(scene.fake.bytes + 0xf80000, 0, hub_chip.size_bytes);
-	assert_int_equal(fwh_id.ask(&scene.flash, &hub_chip, &id), 0);
+	memset(scene->bytes + 0xf80000, 0, hub_chip.size_bytes);
+	assert_int_equal(fwh_id.ask(&scene->flash, &hub_chip, &id), 0);
 	assert_int_equal(id, 0);
-	assert_true(scene.fake.now_ns >= 10000 * NS_PER_MS);
-	assert_true(scene.fake.now_ns <= 30000 * NS_PER_MS);
-	stop(&scene);
+	assert_true(scene->now_ns >= 10000 * NS_PER_MS);
+	assert_true(scene->now_ns <= 30000 * NS_PER_MS);
 }
 
-static void content_that_differs_anywhere_is_no_busy_hub(void **state)
+static void content_that_differs_anywhere_is_no_busy_hub(struct scene *scene)
 {
-	struct scene scene;
 	uint32_t id;
 
-	(void)state;
-	start(&scene);
-	memset(scene.fake.bytes + 0xf80000, 0, hub_chip.size_bytes);
-	memset(scene.fake.bytes + 0xfff000, 0xea, 0x1000);
-	assert_int_equal(fwh_id.ask(&scene.flash, &hub_chip, &id), 0);
-	assert_int_equal(scene.fake.now_ns, 0);
-	stop(&scene);
+	memset(scene->bytes + 0xf80000, 0, hub_chip.size_bytes);
+	memset(scene->bytes + 0xfff000, 0xea, 0x1000);
+	assert_int_equal(fwh_id.ask(&scene->flash, &hub_chip, &id), 0);
+	assert_int_equal(scene->now_ns, 0);
 }
 
-static void read_longer_than_programmer_takes_is_split(void **state)
+static void read_longer_than_programmer_takes_is_split(struct scene *scene)
 {
-	struct scene scene;
 	uint8_t data[2500];
 
-	(void)state;
-	start(&scene);
-	scene.flash.chip = &parallel_chip;
-	scene.fake.base.read_bytes_max = 1000;
+	scene->flash.chip = &parallel_chip;
+	scene->base.read_bytes_max = 1000;
 	for (size_t i = 0; i < sizeof(data); i++)
-		scene.fake.bytes[0xfe0123 + i] = (uint8_t)(i * 7);
-	assert_int_equal(memory_read(&scene.flash, 0x123, data, sizeof(data)), 0);
-	assert_memory_equal(data, scene.fake.bytes + 0xfe0123, sizeof(data));
-	assert_int_equal(scene.fake.reads, 3);
-	assert_int_equal(scene.fake.read_bytes_seen_max, 1000);
-	stop(&scene);
+		scene->bytes[0xfe0123 + i] = (uint8_t)(i * 7);
+	assert_int_equal(memory_read(&scene->flash, 0x123, data, sizeof(data)), 0);
+	assert_memory_equal(data, scene->bytes + 0xfe0123, sizeof(data));
+	assert_int_equal(scene->reads, 3);
+	assert_int_equal(scene->read_bytes_seen_max, 1000);
 }
 
-int main(void)
-{
-	const struct CMUnitTest tests[] = {
-		cmocka_unit_test(id_is_asked_below_the_end_of_the_bus),
-		cmocka_unit_test(id_entry_of_six_cycles_is_used_where_the_part_has_it),
-		cmocka_unit_test(id_mode_is_left_after_any_error),
-		cmocka_unit_test(unknown_part_gets_the_time_of_the_slowest),
-		cmocka_unit_test(continuation_code_becomes_part_of_the_id),
-		cmocka_unit_test(hub_of_zeros_is_asked_after_a_while),
-		cmocka_unit_test(content_that_differs_anywhere_is_no_busy_hub),
-		cmocka_unit_test(read_longer_than_programmer_takes_is_split),
-	};
+static const struct CMUnitTest tests[] = {
+	CASE_ON(scene, id_is_asked_below_the_end_of_the_bus),
+	CASE_ON(scene, id_entry_of_six_cycles_is_used_where_the_part_has_it),
+	CASE_ON(scene, id_mode_is_left_after_any_error),
+	CASE_ON(scene, unknown_part_gets_the_time_of_the_slowest),
+	CASE_ON(scene, continuation_code_becomes_part_of_the_id),
+	CASE_ON(scene, hub_of_zeros_is_asked_after_a_while),
+	CASE_ON(scene, content_that_differs_anywhere_is_no_busy_hub),
+	CASE_ON(scene, read_longer_than_programmer_takes_is_split),
+};
 
-	return cmocka_run_group_tests(tests, NULL, NULL);
-}
+RUN_CASES(tests)

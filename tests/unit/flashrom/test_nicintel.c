@@ -4,11 +4,10 @@
 #include <ftw.h>
 #include <stdio.h>
 #include <stdlib.h>
-#include <string.h>
 #include <sys/stat.h>
 #include <unistd.h>
 
-#include "cmocka_headers.h"
+#include "../cases.h"
 #include "nicintel.h"
 
 #define PATH_BYTES 128
@@ -27,37 +26,31 @@ static void count_unmap(struct nicintel_registers *registers)
 	unmapped++;
 }
 
-static int attach(void **state)
+static void attach(struct card *card)
 {
-	struct card *card = calloc(1, sizeof(*card));
 	const struct nicintel_registers registers = {
 		.control = card->control, .flash = card->flash, .unmap = count_unmap};
 
 	unmapped = 0;
-	*state = card;
-	return nicintel_attach(&registers, &card->programmer);
+	assert_int_equal(nicintel_attach(&registers, &card->programmer), 0);
 }
 
-static int detach(void **state)
+static void detach(struct card *card)
 {
-	struct card *card = *state;
-
 	programmer_destroy(card->programmer);
-	free(card);
-	return unmapped == 1 ? 0 : -1;
+	assert_int_equal(unmapped, 1);
 }
 
-static void part_may_be_written_to_once_it_is_attached(void **state)
-{
-	const struct card *card = *state;
+FIXTURE(card, attach, detach);
 
+static void part_may_be_written_to_once_it_is_attached(struct card *card)
+{
 	assert_int_equal(card->control[0x0C], 1);
 	assert_int_equal(card->control[0x0D], 0);
 }
 
-static void last_byte_of_the_bus_is_the_last_of_the_window(void **state)
+static void last_byte_of_the_bus_is_the_last_of_the_window(struct card *card)
 {
-	struct card *card = *state;
 	uint8_t read[2];
 
 	card->programmer->ops->write_byte(card->programmer, 0xFFFFFF, 0x5A);
@@ -69,10 +62,8 @@ static void last_byte_of_the_bus_is_the_last_of_the_window(void **state)
 	assert_memory_equal(read, ((const uint8_t[]){0x11, 0x22}), sizeof(read));
 }
 
-static void parallel_parts_alone_are_reached_and_no_larger_ones(void **state)
+static void parallel_parts_alone_are_reached_and_no_larger_ones(struct card *card)
 {
-	const struct card *card = *state;
-
 	assert_int_equal(card->programmer->buses, BUS_PARALLEL);
 	assert_int_equal(card->programmer->size_bytes_max, NICINTEL_WINDOW_BYTES);
 }
@@ -120,12 +111,11 @@ static void remove_devices(const char *devices)
 	assert_int_equal(nftw(devices, remove_entry, 8, FTW_DEPTH | FTW_PHYS), 0);
 }
 
-static void card_is_found_among_others(void **state)
+static void card_is_found_among_others(void)
 {
 	char devices[] = "/tmp/rig-nicintel-XXXXXX";
 	struct nicintel_card card;
 
-	(void)state;
 	assert_non_null(mkdtemp(devices));
 	assert_int_equal(nicintel_find(devices, &card), -ENODEV);
 	add_device(devices, "0000:00:00.0", "0x8086\n", "0x1237\n", REGIONS);
@@ -138,12 +128,11 @@ static void card_is_found_among_others(void **state)
 	remove_devices(devices);
 }
 
-static void card_without_addresses_is_none(void **state)
+static void card_without_addresses_is_none(void)
 {
 	char devices[] = "/tmp/rig-nicintel-XXXXXX";
 	struct nicintel_card card;
 
-	(void)state;
 	assert_non_null(mkdtemp(devices));
 	add_device(devices, "0000:00:10.0", "0x8086\n", "0x1229\n",
 		"0x0 0x0 0x0\n0x0 0x0 0x0\n0x0 0x0 0x0\n");
@@ -153,17 +142,12 @@ static void card_without_addresses_is_none(void **state)
 	remove_devices(devices);
 }
 
-#define ATTACHED(test_) cmocka_unit_test_setup_teardown(test_, attach, detach)
+static const struct CMUnitTest tests[] = {
+	CASE_ON(card, part_may_be_written_to_once_it_is_attached),
+	CASE_ON(card, last_byte_of_the_bus_is_the_last_of_the_window),
+	CASE_ON(card, parallel_parts_alone_are_reached_and_no_larger_ones),
+	CASE(card_is_found_among_others),
+	CASE(card_without_addresses_is_none),
+};
 
-int main(void)
-{
-	const struct CMUnitTest tests[] = {
-		ATTACHED(part_may_be_written_to_once_it_is_attached),
-		ATTACHED(last_byte_of_the_bus_is_the_last_of_the_window),
-		ATTACHED(parallel_parts_alone_are_reached_and_no_larger_ones),
-		cmocka_unit_test(card_is_found_among_others),
-		cmocka_unit_test(card_without_addresses_is_none),
-	};
-
-	return cmocka_run_group_tests(tests, NULL, NULL);
-}
+RUN_CASES(tests)

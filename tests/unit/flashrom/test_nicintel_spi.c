@@ -3,9 +3,8 @@
 #include <errno.h>
 #include <stdbool.h>
 #include <stdlib.h>
-#include <string.h>
 
-#include "cmocka_headers.h"
+#include "../cases.h"
 #include "nicintel_spi.h"
 
 #define EECD 0x10
@@ -106,9 +105,8 @@ static void pass(void *context, unsigned int us)
 	((struct card *)context)->now_us += us;
 }
 
-static int attach(void **state)
+static void attach(struct card *card)
 {
-	struct card *card = calloc(1, sizeof(*card));
 	static struct clock clock;
 	static const struct log silent = {.emit = drop};
 	const struct nicintel_spi_registers registers = {
@@ -116,20 +114,17 @@ static int attach(void **state)
 
 	*card = (struct card){.eecd = 0x110, .fla = DESELECT, .shortest_us = UINT64_MAX};
 	clock = (struct clock){.delay_us = pass, .context = card};
-	*state = card;
-	return nicintel_spi_attach(&registers, &clock, &silent, &card->programmer);
+	assert_int_equal(nicintel_spi_attach(&registers, &clock, &silent, &card->programmer), 0);
 }
 
-static int detach(void **state)
+static void detach(struct card *card)
 {
-	struct card *card = *state;
-	int error;
-
 	programmer_destroy(card->programmer);
-	error = card->unmap_count == 1 && card->eecd == 0x110 ? 0 : -1;
-	free(card);
-	return error;
+	assert_int_equal(card->unmap_count, 1);
+	assert_int_equal(card->eecd, 0x110);
 }
+
+FIXTURE(card, attach, detach);
 
 static int send(struct card *card, uint8_t *rx, size_t rx_bytes)
 {
@@ -138,17 +133,14 @@ static int send(struct card *card, uint8_t *rx, size_t rx_bytes)
 	return card->programmer->ops->spi_command(card->programmer, tx, sizeof(tx), rx, rx_bytes);
 }
 
-static void part_may_be_written_to_while_it_is_attached(void **state)
+static void part_may_be_written_to_while_it_is_attached(struct card *card)
 {
-	const struct card *card = *state;
-
 	assert_int_equal(card->eecd, 0x120);
 	assert_int_equal(card->programmer->buses, BUS_SPI);
 }
 
-static void command_goes_out_and_its_answer_comes_back(void **state)
+static void command_goes_out_and_its_answer_comes_back(struct card *card)
 {
-	struct card *card = *state;
 	uint8_t rx[2];
 
 	assert_int_equal(send(card, rx, sizeof(rx)), 0);
@@ -158,26 +150,20 @@ static void command_goes_out_and_its_answer_comes_back(void **state)
 	assert_int_equal(card->bits, 32);
 }
 
-static void bus_is_the_cards_again_after_a_command(void **state)
+static void bus_is_the_cards_again_after_a_command(struct card *card)
 {
-	struct card *card = *state;
-
 	assert_int_equal(send(card, NULL, 0), 0);
 	assert_int_equal(card->fla, DESELECT);
 }
 
-static void half_a_period_lasts_a_microsecond(void **state)
+static void half_a_period_lasts_a_microsecond(struct card *card)
 {
-	struct card *card = *state;
-
 	assert_int_equal(send(card, NULL, 0), 0);
 	assert_int_equal(card->shortest_us, 1);
 }
 
-static void card_that_keeps_the_bus_is_given_up_after_a_second(void **state)
+static void card_that_keeps_the_bus_is_given_up_after_a_second(struct card *card)
 {
-	struct card *card = *state;
-
 	card->refuses = true;
 	assert_int_equal(send(card, NULL, 0), -ETIMEDOUT);
 	assert_int_equal(card->now_us, 1000000);
@@ -185,17 +171,12 @@ static void card_that_keeps_the_bus_is_given_up_after_a_second(void **state)
 	assert_int_equal(card->fla, DESELECT);
 }
 
-#define ATTACHED(test_) cmocka_unit_test_setup_teardown(test_, attach, detach)
+static const struct CMUnitTest tests[] = {
+	CASE_ON(card, part_may_be_written_to_while_it_is_attached),
+	CASE_ON(card, command_goes_out_and_its_answer_comes_back),
+	CASE_ON(card, bus_is_the_cards_again_after_a_command),
+	CASE_ON(card, half_a_period_lasts_a_microsecond),
+	CASE_ON(card, card_that_keeps_the_bus_is_given_up_after_a_second),
+};
 
-int main(void)
-{
-	const struct CMUnitTest tests[] = {
-		ATTACHED(part_may_be_written_to_while_it_is_attached),
-		ATTACHED(command_goes_out_and_its_answer_comes_back),
-		ATTACHED(bus_is_the_cards_again_after_a_command),
-		ATTACHED(half_a_period_lasts_a_microsecond),
-		ATTACHED(card_that_keeps_the_bus_is_given_up_after_a_second),
-	};
-
-	return cmocka_run_group_tests(tests, NULL, NULL);
-}
+RUN_CASES(tests)

@@ -4,28 +4,15 @@
  * written independently: whole jobs at each corner, on a clock that advances only by waits and
  * readings.
  */
-#include <stdio.h>
 #include <stdlib.h>
-#include <string.h>
 
-#include "captured_log.h"
-#include "cmocka_headers.h"
-#include "dummy.h"
-#include "flash.h"
 #include "names_of_part.h"
+#include "part_bench.h"
 
-#define LOOK_NS 100 /* each reading advances the clock by it */
-#define SPI_HZ 20000000
 #define STRETCH_BYTES 65536
-#define NOISE_BYTES 65521 /* a prime, so that no two blocks are equal */
 
 struct scene {
-	uint64_t now_ns;
-	struct clock clock;
-	struct captured_log captured;
-	struct log log;
-	struct programmer *programmer;
-	struct flash flash;
+	struct part_bench bench;
 	struct range ranges[2];
 	struct selection selection;
 };
@@ -35,30 +22,6 @@ struct scene {
  * cases `before` and `image` are equal.
  */
 static uint8_t *before, *image, *held;
-
-static uint64_t look(void *context)
-{
-	return ((struct scene *)context)->now_ns += LOOK_NS;
-}
-
-static void wait(void *context, unsigned int us)
-{
-	((struct scene *)context)->now_ns += us * NS_PER_US;
-}
-
-static void fill_noise(uint8_t *data, size_t bytes, uint32_t seed)
-{
-	size_t done = 0;
-
-	for (; done < bytes && done < NOISE_BYTES; done++) {
-		seed = seed * 1103515245 + 12345;
-		data[done] = (uint8_t)(seed >> 16);
-	}
-	for (size_t more; done < bytes; done += more) {
-		more = bytes - done < NOISE_BYTES ? bytes - done : NOISE_BYTES;
-		memcpy(data + done, data, more);
-	}
-}
 
 /* Returns the name of the part in the driver's table. */
 static const char *driver_name(const struct dummy_part *part)
@@ -86,44 +49,24 @@ static void choose_ranges(struct scene *scene, const struct dummy_part *part)
 
 static void start(struct scene *scene, const struct dummy_part *part, const char *corner)
 {
-	const struct dummy_options options = {
-		.emulate = part->name, .corner = corner, .spi_hz = SPI_HZ};
 	const char *name = driver_name(part);
 
-	memset(scene, 0, sizeof(*scene));
-	scene->clock = (struct clock){.now_ns = look, .delay_us = wait, .context = scene};
-	scene->log = captured_log(&scene->captured);
-	scene->log.level_max = LOG_INFO;
 	assert_non_null(name);
-	assert_int_equal(dummy_create(&options, &scene->clock, &scene->log, &scene->programmer), 0);
-	dummy_content_write(scene->programmer, before);
+	part_bench_open(&scene->bench, part->name, corner);
+	dummy_content_write(scene->bench.part, before);
 	choose_ranges(scene, part);
-	flash_init(&scene->flash, scene->programmer, &scene->clock, &scene->log);
-	assert_int_equal(flash_probe(&scene->flash, chip_lists, name, false), 0);
-	assert_int_equal(scene->flash.chip->size_bytes, part->size_bytes);
-	assert_int_equal(flash_open(&scene->flash), 0);
-}
-
-/* Compares megabytes with memcmp() first: assert_memory_equal() goes byte by byte. */
-static void assert_same(const uint8_t *found, const uint8_t *expected, size_t bytes)
-{
-	if (memcmp(found, expected, bytes) != 0)
-		assert_memory_equal(found, expected, bytes);
+	part_bench_find(&scene->bench, name);
 }
 
 static void assert_content(struct scene *scene, const uint8_t *expected)
 {
-	const uint32_t size_bytes = scene->flash.chip->size_bytes;
-
-	dummy_content_read(scene->programmer, held);
-	assert_same(held, expected, size_bytes);
+	dummy_content_read(scene->bench.part, held);
+	part_bench_assert_same(held, expected, scene->bench.size_bytes);
 }
 
 static void stop(struct scene *scene)
 {
-	assert_int_equal(flash_close(&scene->flash), 0);
-	assert_int_equal(dummy_violations(scene->programmer), 0);
-	programmer_destroy(scene->programmer);
+	part_bench_stop(&scene->bench);
 	for (size_t i = 0; i < scene->selection.count; i++) {
 		const struct range range = scene->ranges[i];
 
@@ -139,17 +82,17 @@ static void fill_ranges(struct scene *scene, uint32_t seed)
 		if (seed == 0)
 			memset(image + range.start, 0xff, range_bytes(range));
 		else
-			fill_noise(image + range.start, range_bytes(range), seed);
+			part_bench_noise(image + range.start, range_bytes(range), seed);
 	}
 }
 
 static void read_back(struct scene *scene)
 {
-	assert_int_equal(flash_read(&scene->flash, scene->selection, held), 0);
+	assert_int_equal(flash_read(&scene->bench.flash, scene->selection, held), 0);
 	for (size_t i = 0; i < scene->selection.count; i++) {
 		const struct range range = scene->ranges[i];
 
-		assert_same(held + range.start, image + range.start, range_bytes(range));
+		part_bench_assert_same(held + range.start, image + range.start, range_bytes(range));
 	}
 }
 
@@ -161,12 +104,13 @@ static void every_job(const struct dummy_part *part, const char *corner)
 	read_back(&scene);
 	fill_ranges(&scene, 2);
 	assert_int_equal(
-		flash_write(&scene.flash, scene.selection, image, VERIFY_TOUCHED, false), 0);
+		flash_write(&scene.bench.flash, scene.selection, image, VERIFY_TOUCHED, false), 0);
 	assert_content(&scene, image);
 	read_back(&scene);
 	fill_ranges(&scene, 0);
-	assert_int_equal(flash_erase(&scene.flash, scene.selection, VERIFY_TOUCHED, false), 0);
-	assert_int_equal(flash_verify(&scene.flash, scene.selection, image), 0);
+	assert_int_equal(
+		flash_erase(&scene.bench.flash, scene.selection, VERIFY_TOUCHED, false), 0);
+	assert_int_equal(flash_verify(&scene.bench.flash, scene.selection, image), 0);
 	assert_content(&scene, image);
 	stop(&scene);
 }
@@ -176,7 +120,7 @@ static void jobs_at_every_corner_break_no_rule(void **state)
 	const struct dummy_part *part = *state;
 	static const char *const corners[] = {"min", "typ", "max"};
 
-	for (size_t i = 0; i < sizeof(corners) / sizeof(corners[0]); i++)
+	for (size_t i = 0; i < COUNT(corners); i++)
 		every_job(part, corners[i]);
 }
 
@@ -200,7 +144,7 @@ static int set_up(void **state)
 	before = room(most);
 	image = room(most);
 	held = room(most);
-	fill_noise(before, most, 1);
+	part_bench_noise(before, most, 1);
 	memcpy(image, before, most);
 	return 0;
 }
@@ -214,29 +158,13 @@ static int tear_down(void **state)
 	return 0;
 }
 
-#define PARTS_MAX 256
-#define PARTS_DRIVEN_MIN 80 /* so that no part is lost to a changed name */
+static bool has_driver(const struct dummy_part *part)
+{
+	return driver_name(part) != NULL;
+}
 
-/* Makes one case for each part, so that a failure names the part. */
 int main(void)
 {
-	static struct dummy_part parts[PARTS_MAX];
-	static struct CMUnitTest tests[PARTS_MAX];
-	size_t count = 0;
-
-	for (size_t i = 0; count < PARTS_MAX && dummy_part_at(i, &parts[count]); i++) {
-		if (driver_name(&parts[count]) == NULL)
-			continue;
-		tests[count] = (struct CMUnitTest){
-			.name = parts[count].name,
-			.test_func = jobs_at_every_corner_break_no_rule,
-			.initial_state = &parts[count],
-		};
-		count++;
-	}
-	if (count < PARTS_DRIVEN_MIN) {
-		fprintf(stderr, "only %zu parts have a driver\n", count);
-		return EXIT_FAILURE;
-	}
-	return _cmocka_run_group_tests("parts", tests, count, set_up, tear_down);
+	return part_bench_run_each(
+		jobs_at_every_corner_break_no_rule, has_driver, 80, set_up, tear_down);
 }

@@ -1,10 +1,9 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
 /* Each build of flashrom/past_mistakes/ is wrong in its own way only. */
 #include <errno.h>
-#include <string.h>
 #include <time.h>
 
-#include "cmocka_headers.h"
+#include "../cases.h"
 #include "flash.h"
 
 #define NS_PER_S UINT64_C(1000000000)
@@ -288,10 +287,9 @@ static uint64_t play(const struct scene *scene)
 	return machine.now_ns - start_ns;
 }
 
-static void each_piece_is_wrong_where_it_is_said_to_be_and_nowhere_else(void **state)
+static void each_piece_is_wrong_where_it_is_said_to_be_and_nowhere_else(void)
 {
-	(void)state;
-	for (size_t i = 0; i < sizeof(scenes) / sizeof(scenes[0]); i++) {
+	for (size_t i = 0; i < COUNT(scenes); i++) {
 		const uint64_t took_ns = play(&scenes[i]);
 		const enum kept kept = judge(scenes[i].usecs, took_ns);
 
@@ -302,28 +300,25 @@ static void each_piece_is_wrong_where_it_is_said_to_be_and_nowhere_else(void **s
 	}
 }
 
-static void two_percent_are_two_percent(void **state)
+static void two_percent_are_two_percent(void)
 {
 	const struct scene scene = SCENE(two_percent_short, CALM, 1000000, SHORT);
 
-	(void)state;
 	assert_in_range(play(&scene), 980000000, 980000000 + 2 * machine.reading_ns);
 }
 
-static void doubled_calibration_waits_twice_as_long(void **state)
+static void doubled_calibration_waits_twice_as_long(void)
 {
 	const struct scene scene = SCENE(doubling_calibration_2003, CALM, 1000000, LATE);
 
-	(void)state;
 	assert_in_range(play(&scene), 1900000000, 2000000000);
 }
 
-static void slips_are_of_three_digits(void **state)
+static void slips_are_of_three_digits(void)
 {
 	const struct scene up = SCENE(us_ms_slip, CALM, 3000, LATE);
 	const struct scene down = SCENE(ms_us_slip, CALM, 3000, SHORT);
 
-	(void)state;
 	assert_in_range(play(&up), 3 * NS_PER_S, 3 * NS_PER_S + 2 * machine.reading_ns);
 	assert_in_range(play(&down), 3000, 3000 + 2 * machine.reading_ns);
 }
@@ -365,11 +360,10 @@ static void buffered_start(struct buffered *buffered)
 	flash_init(&buffered->flash, &buffered->programmer, &buffered->clock, NULL);
 }
 
-static void wait_passes_while_bytes_are_held_back(void **state)
+static void wait_passes_while_bytes_are_held_back(void)
 {
 	struct buffered buffered;
 
-	(void)state;
 	buffered_start(&buffered);
 	assert_int_equal(wait_before_buffered_write(&buffered.flash, 3000), 0);
 	assert_int_equal(buffered.waited_us, 3000);
@@ -380,14 +374,13 @@ static void wait_passes_while_bytes_are_held_back(void **state)
 	assert_true(buffered.flushed_at_wait);
 }
 
-static void each_mistake_is_told_in_words(void **state)
+static void each_mistake_is_told_in_words(void)
 {
 #define MISTAKE(name) mistake_##name,
 	static const char *const mistakes[] = {PAST_MISTAKES};
 #undef MISTAKE
-	const size_t count = sizeof(mistakes) / sizeof(mistakes[0]);
+	const size_t count = COUNT(mistakes);
 
-	(void)state;
 	for (size_t i = 0; i < count; i++) {
 		assert_in_range(strlen(mistakes[i]), 20, 80);
 		for (size_t other = 0; other < i; other++)
@@ -395,16 +388,13 @@ static void each_mistake_is_told_in_words(void **state)
 	}
 }
 
-int main(void)
-{
-	const struct CMUnitTest tests[] = {
-		cmocka_unit_test(each_piece_is_wrong_where_it_is_said_to_be_and_nowhere_else),
-		cmocka_unit_test(two_percent_are_two_percent),
-		cmocka_unit_test(doubled_calibration_waits_twice_as_long),
-		cmocka_unit_test(slips_are_of_three_digits),
-		cmocka_unit_test(wait_passes_while_bytes_are_held_back),
-		cmocka_unit_test(each_mistake_is_told_in_words),
-	};
+static const struct CMUnitTest tests[] = {
+	CASE(each_piece_is_wrong_where_it_is_said_to_be_and_nowhere_else),
+	CASE(two_percent_are_two_percent),
+	CASE(doubled_calibration_waits_twice_as_long),
+	CASE(slips_are_of_three_digits),
+	CASE(wait_passes_while_bytes_are_held_back),
+	CASE(each_mistake_is_told_in_words),
+};
 
-	return cmocka_run_group_tests(tests, NULL, NULL);
-}
+RUN_CASES(tests)

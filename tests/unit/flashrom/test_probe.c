@@ -20,98 +20,60 @@ static const struct flash_chip twins[] = {
 static const struct chip_list twin_list = {twins, 3};
 static const struct chip_list *const twin_lists[] = {&twin_list, NULL};
 
-/* Probes a part that answers 112233; leaves the chosen chip, or NULL, in the bench. */
-static int probe(struct bench *bench, uint32_t id, const char *name, bool force)
-{
+FIXTURE(bench, bench_start_small, bench_stop);
+
+/* A part that answers `id` is probed for. */
+struct probe {
+	uint32_t id;
+	const char *name;
+	bool force;
 	int error;
+	const struct flash_chip *found;
+	const char *message;
+};
 
-	bench_start(bench, &small_chip);
-	bench->fake.jedec_id = id;
+static int probe(struct bench *bench, const struct probe *wanted)
+{
+	bench->fake.jedec_id = wanted->id;
 	bench->flash.chip = NULL;
-	error = flash_probe(&bench->flash, twin_lists, name, force);
-	bench_stop(bench);
-	return error;
+	return flash_probe(&bench->flash, twin_lists, wanted->name, wanted->force);
 }
 
-static void single_match_is_taken(void **state)
+static void part_is_probed_for(void **state)
 {
+	const struct probe *row = *state;
 	struct bench bench;
 
-	(void)state;
-	assert_int_equal(probe(&bench, 0x445566, NULL, false), 0);
-	assert_ptr_equal(bench.flash.chip, &twins[2]);
-	assert_true(logged(&bench.captured, "\"OTHER\""));
-}
-
-static void several_matches_ask_for_a_name(void **state)
-{
-	struct bench bench;
-
-	(void)state;
-	assert_int_equal(probe(&bench, 0x112233, NULL, false), -ENOTUNIQ);
-	assert_true(logged(&bench.captured, "\"TWIN-A\" \"TWIN-B/TWIN-C\""));
-}
-
-static void name_decides_between_matches(void **state)
-{
-	struct bench bench;
-
-	(void)state;
-	assert_int_equal(probe(&bench, 0x112233, "TWIN-B/TWIN-C", false), 0);
-	assert_ptr_equal(bench.flash.chip, &twins[1]);
-}
-
-static void name_of_another_chip_is_refused_unless_forced(void **state)
-{
-	struct bench bench;
-
-	(void)state;
-	assert_int_equal(probe(&bench, 0x445566, "TWIN-A", false), -ENODEV);
-	assert_true(logged(&bench.captured, "which is \"OTHER\""));
-	assert_int_equal(probe(&bench, 0x445566, "TWIN-A", true), 0);
-	assert_ptr_equal(bench.flash.chip, &twins[0]);
-}
-
-static void unknown_name_is_refused_before_the_bus_is_used(void **state)
-{
-	struct bench bench;
-
-	(void)state;
-	assert_int_equal(probe(&bench, 0x445566, "TWIN-Z", false), -EINVAL);
-	assert_true(logged(&bench.captured, "Did you mean"));
-	assert_int_equal(bench.fake.counts[0x9f], 0);
-}
-
-static void unknown_id_is_shown(void **state)
-{
-	struct bench bench;
-
-	(void)state;
-	assert_int_equal(probe(&bench, 0x00beef, NULL, false), -ENODEV);
-	assert_true(logged(&bench.captured, "00beef"));
-}
-
-static void chip_of_another_bus_is_refused_before_it_is_asked(void **state)
-{
-	struct bench bench;
-
-	(void)state;
 	bench_start(&bench, &small_chip);
-	bench.fake.base.buses = BUS_LPC;
-	bench.flash.chip = NULL;
-	assert_int_equal(flash_probe(&bench.flash, twin_lists, "OTHER", false), -ENODEV);
-	assert_true(logged(&bench.captured, "another bus"));
-	assert_int_equal(bench.fake.counts[0x9f], 0);
+	assert_int_equal(probe(&bench, row), row->error);
+	if (row->error == 0)
+		assert_ptr_equal(bench.flash.chip, row->found);
+	assert_true(logged(&bench.captured, row->message));
 	bench_stop(&bench);
 }
 
+static void unknown_name_is_refused_before_the_bus_is_used(struct bench *bench)
+{
+	assert_int_equal(probe(bench, &(struct probe){0x445566, .name = "TWIN-Z"}), -EINVAL);
+	assert_true(logged(&bench->captured, "Did you mean"));
+	assert_int_equal(bench->fake.counts[0x9f], 0);
+}
+
+static void chip_of_another_bus_is_refused_before_it_is_asked(struct bench *bench)
+{
+	bench->fake.base.buses = BUS_LPC;
+	bench->flash.chip = NULL;
+	assert_int_equal(flash_probe(&bench->flash, twin_lists, "OTHER", false), -ENODEV);
+	assert_true(logged(&bench->captured, "another bus"));
+	assert_int_equal(bench->fake.counts[0x9f], 0);
+}
+
 /* The rest of the longest tVSL passes before the first question, and no wait follows it. */
-static void part_powered_with_the_pins_is_asked_once_it_may_be(void **state)
+static void part_powered_with_the_pins_is_asked_once_it_may_be(void)
 {
 	static const uint64_t passed_us[] = {0, 1, POWER_UP_US_MAX - 1, POWER_UP_US_MAX};
 	struct bench bench;
 
-	(void)state;
 	for (size_t i = 0; i < 4; i++) {
 		bench_start(&bench, &small_chip);
 		bench.fake.jedec_id = 0x445566;
@@ -127,38 +89,30 @@ static void part_powered_with_the_pins_is_asked_once_it_may_be(void **state)
 }
 
 /* One question serves two parts with the same method. */
-static void one_question_serves_all_who_ask_alike(void **state)
+static void one_question_serves_all_who_ask_alike(struct bench *bench)
 {
-	struct bench bench;
-
-	(void)state;
-	assert_int_equal(probe(&bench, 0x445566, NULL, false), 0);
-	assert_int_equal(bench.fake.counts[0x9f], 1);
+	assert_int_equal(probe(bench, &(struct probe){.id = 0x445566}), 0);
+	assert_int_equal(bench->fake.counts[0x9f], 1);
 }
 
-static void silent_bus_is_reported(void **state)
-{
-	struct bench bench;
+#define PROBED(name_, id_, ...) ROW(part_is_probed_for, probe, name_, .id = id_, __VA_ARGS__)
 
-	(void)state;
-	assert_int_equal(probe(&bench, 0xffffff, NULL, false), -ENODEV);
-	assert_true(logged(&bench.captured, "nothing answers"));
-}
+static const struct CMUnitTest tests[] = {
+	PROBED(single_match_is_taken, 0x445566, .found = &twins[2], .message = "\"OTHER\""),
+	PROBED(several_matches_ask_for_a_name, 0x112233, .error = -ENOTUNIQ,
+		.message = "\"TWIN-A\" \"TWIN-B/TWIN-C\""),
+	PROBED(name_decides_between_matches, 0x112233, "TWIN-B/TWIN-C", .found = &twins[1],
+		.message = ""),
+	PROBED(name_of_another_chip_is_refused, 0x445566, "TWIN-A", .error = -ENODEV,
+		.message = "which is \"OTHER\""),
+	PROBED(name_of_another_chip_may_be_forced, 0x445566, "TWIN-A", .force = true,
+		.found = &twins[0], .message = ""),
+	PROBED(unknown_id_is_shown, 0x00beef, .error = -ENODEV, .message = "00beef"),
+	PROBED(silent_bus_is_reported, 0xffffff, .error = -ENODEV, .message = "nothing answers"),
+	CASE_ON(bench, unknown_name_is_refused_before_the_bus_is_used),
+	CASE_ON(bench, chip_of_another_bus_is_refused_before_it_is_asked),
+	CASE(part_powered_with_the_pins_is_asked_once_it_may_be),
+	CASE_ON(bench, one_question_serves_all_who_ask_alike),
+};
 
-int main(void)
-{
-	const struct CMUnitTest tests[] = {
-		cmocka_unit_test(single_match_is_taken),
-		cmocka_unit_test(several_matches_ask_for_a_name),
-		cmocka_unit_test(name_decides_between_matches),
-		cmocka_unit_test(name_of_another_chip_is_refused_unless_forced),
-		cmocka_unit_test(unknown_name_is_refused_before_the_bus_is_used),
-		cmocka_unit_test(unknown_id_is_shown),
-		cmocka_unit_test(chip_of_another_bus_is_refused_before_it_is_asked),
-		cmocka_unit_test(part_powered_with_the_pins_is_asked_once_it_may_be),
-		cmocka_unit_test(one_question_serves_all_who_ask_alike),
-		cmocka_unit_test(silent_bus_is_reported),
-	};
-
-	return cmocka_run_group_tests(tests, NULL, NULL);
-}
+RUN_CASES(tests)

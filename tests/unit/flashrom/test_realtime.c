@@ -7,7 +7,7 @@
 
 #include "captured_log.h"
 #include "priority.h"
-#include "cmocka_headers.h"
+#include "../cases.h"
 #include "realtime.h"
 
 /*
@@ -30,6 +30,9 @@ int __wrap_sched_getscheduler(pid_t pid);
 int __wrap_sched_getparam(pid_t pid, struct sched_param *param);
 int __wrap_sched_setscheduler(pid_t pid, int policy, const struct sched_param *param);
 long __wrap_syscall(long number, ...);
+
+/* The scheduling before a case took realtime priority. */
+static struct realtime found;
 
 static int refuse(void)
 {
@@ -101,34 +104,28 @@ long __wrap_syscall(long number, ...)
 	return result;
 }
 
-static int start(void **state)
+static void run_afresh(void **state)
 {
-	(void)state;
 	fake = (struct fake_scheduler){
 		.policy = SCHED_OTHER,
 		.may_take_realtime = true,
 		.may_unmark = true,
 	};
-	return 0;
+	run_plain_case(state);
 }
 
-static void allowed_thread_gets_lowest_fifo_for_itself_alone(void **state)
+static void allowed_thread_gets_lowest_fifo_for_itself_alone(void)
 {
-	struct realtime found;
-
-	(void)state;
 	assert_int_equal(realtime_acquire(&found), 0);
 	assert_int_equal(fake.policy, SCHED_FIFO | SCHED_RESET_ON_FORK);
 	assert_int_equal(fake.priority, sched_get_priority_min(SCHED_FIFO));
 }
 
-static void restore_gives_back_what_was_found(void **state)
+static void restore_gives_back_what_was_found(void)
 {
 	static const int policies[] = {SCHED_OTHER, SCHED_BATCH, SCHED_IDLE | SCHED_RESET_ON_FORK};
-	struct realtime found;
 
-	(void)state;
-	for (size_t i = 0; i < sizeof(policies) / sizeof(policies[0]); i++) {
+	for (size_t i = 0; i < COUNT(policies); i++) {
 		fake.policy = policies[i];
 		assert_int_equal(realtime_acquire(&found), 0);
 		assert_int_equal(realtime_restore(&found), 0);
@@ -137,11 +134,8 @@ static void restore_gives_back_what_was_found(void **state)
 	}
 }
 
-static void library_that_refuses_leaves_the_kernel_to_be_asked(void **state)
+static void library_that_refuses_leaves_the_kernel_to_be_asked(void)
 {
-	struct realtime found;
-
-	(void)state;
 	fake.library_refuses = true;
 	assert_int_equal(realtime_acquire(&found), 0);
 	assert_int_equal(fake.policy, SCHED_FIFO | SCHED_RESET_ON_FORK);
@@ -149,22 +143,16 @@ static void library_that_refuses_leaves_the_kernel_to_be_asked(void **state)
 	assert_int_equal(fake.policy, SCHED_OTHER);
 }
 
-static void restore_without_privilege_leaves_the_mark_alone(void **state)
+static void restore_without_privilege_leaves_the_mark_alone(void)
 {
-	struct realtime found;
-
-	(void)state;
 	fake.may_unmark = false;
 	assert_int_equal(realtime_acquire(&found), 0);
 	assert_int_equal(realtime_restore(&found), 0);
 	assert_int_equal(fake.policy, SCHED_OTHER | SCHED_RESET_ON_FORK);
 }
 
-static void refusal_changes_nothing(void **state)
+static void refusal_changes_nothing(void)
 {
-	struct realtime found;
-
-	(void)state;
 	fake.may_take_realtime = false;
 	assert_int_equal(realtime_acquire(&found), -EPERM);
 	assert_int_equal(fake.policy, SCHED_OTHER);
@@ -172,13 +160,11 @@ static void refusal_changes_nothing(void **state)
 	assert_int_equal(fake.sets, 1);
 }
 
-static void thread_that_is_realtime_already_is_left_alone(void **state)
+static void thread_that_is_realtime_already_is_left_alone(void)
 {
 	static const int policies[] = {SCHED_FIFO, SCHED_RR, SCHED_RR | SCHED_RESET_ON_FORK, 6};
-	struct realtime found;
 
-	(void)state;
-	for (size_t i = 0; i < sizeof(policies) / sizeof(policies[0]); i++) {
+	for (size_t i = 0; i < COUNT(policies); i++) {
 		fake.policy = policies[i];
 		fake.priority = 50;
 		assert_int_equal(realtime_acquire(&found), 0);
@@ -187,25 +173,20 @@ static void thread_that_is_realtime_already_is_left_alone(void **state)
 	}
 }
 
-static void unknown_scheduling_is_left_alone(void **state)
+static void unknown_scheduling_is_left_alone(void)
 {
-	struct realtime found;
-
-	(void)state;
 	fake.get_error = ENOSYS;
 	assert_int_equal(realtime_acquire(&found), -ENOSYS);
 	assert_int_equal(realtime_restore(&found), 0);
 	assert_int_equal(fake.sets, 0);
 }
 
-static void program_that_may_not_says_once_what_would_help(void **state)
+static void program_that_may_not_says_once_what_would_help(void)
 {
 	struct captured_log captured = {0};
 	struct log log = captured_log(&captured);
-	struct realtime found;
 	const char *told;
 
-	(void)state;
 	log.level_max = LOG_INFO;
 	fake.may_take_realtime = false;
 	priority_raise(&log, &found);
@@ -216,13 +197,11 @@ static void program_that_may_not_says_once_what_would_help(void **state)
 	assert_true(logged(&captured, "RLIMIT_RTPRIO"));
 }
 
-static void program_that_may_says_nothing_at_info_level(void **state)
+static void program_that_may_says_nothing_at_info_level(void)
 {
 	struct captured_log captured = {0};
 	struct log log = captured_log(&captured);
-	struct realtime found;
 
-	(void)state;
 	log.level_max = LOG_INFO;
 	priority_raise(&log, &found);
 	assert_int_equal(fake.policy, SCHED_FIFO | SCHED_RESET_ON_FORK);
@@ -231,33 +210,30 @@ static void program_that_may_says_nothing_at_info_level(void **state)
 	assert_string_equal(captured.text, "");
 }
 
-static void program_that_polls_for_long_stays_at_normal_priority(void **state)
+static void program_that_polls_for_long_stays_at_normal_priority(void)
 {
 	struct captured_log captured = {0};
 	const struct log log = captured_log(&captured);
-	struct realtime found;
 
-	(void)state;
 	priority_raise_polling(&log, &found);
 	priority_restore(&log, &found);
 	assert_int_equal(fake.sets, 0);
 	assert_true(logged(&captured, "polls for up to 10001 us"));
 }
 
-int main(void)
-{
-	const struct CMUnitTest tests[] = {
-		cmocka_unit_test_setup(allowed_thread_gets_lowest_fifo_for_itself_alone, start),
-		cmocka_unit_test_setup(restore_gives_back_what_was_found, start),
-		cmocka_unit_test_setup(library_that_refuses_leaves_the_kernel_to_be_asked, start),
-		cmocka_unit_test_setup(restore_without_privilege_leaves_the_mark_alone, start),
-		cmocka_unit_test_setup(refusal_changes_nothing, start),
-		cmocka_unit_test_setup(thread_that_is_realtime_already_is_left_alone, start),
-		cmocka_unit_test_setup(unknown_scheduling_is_left_alone, start),
-		cmocka_unit_test_setup(program_that_may_not_says_once_what_would_help, start),
-		cmocka_unit_test_setup(program_that_may_says_nothing_at_info_level, start),
-		cmocka_unit_test_setup(program_that_polls_for_long_stays_at_normal_priority, start),
-	};
+#define AFRESH(function) ROW(run_afresh, plain_case, function, function)
 
-	return cmocka_run_group_tests(tests, NULL, NULL);
-}
+static const struct CMUnitTest tests[] = {
+	AFRESH(allowed_thread_gets_lowest_fifo_for_itself_alone),
+	AFRESH(restore_gives_back_what_was_found),
+	AFRESH(library_that_refuses_leaves_the_kernel_to_be_asked),
+	AFRESH(restore_without_privilege_leaves_the_mark_alone),
+	AFRESH(refusal_changes_nothing),
+	AFRESH(thread_that_is_realtime_already_is_left_alone),
+	AFRESH(unknown_scheduling_is_left_alone),
+	AFRESH(program_that_may_not_says_once_what_would_help),
+	AFRESH(program_that_may_says_nothing_at_info_level),
+	AFRESH(program_that_polls_for_long_stays_at_normal_priority),
+};
+
+RUN_CASES(tests)

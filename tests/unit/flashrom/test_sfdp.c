@@ -2,9 +2,8 @@
 /* A part's SFDP may hold anything: it is used or refused, and no byte beyond it is read. */
 #include <errno.h>
 #include <stdlib.h>
-#include <string.h>
 
-#include "cmocka_headers.h"
+#include "../cases.h"
 #include "sfdp.h"
 #include "sfdp_example.h"
 #include "spi25.h"
@@ -12,29 +11,39 @@
 #define DWORD_BYTES 4
 #define TABLE_BYTES (SFDP_EXAMPLE_DWORDS * DWORD_BYTES)
 
+/* A part's basic table, at first the example's, and what is read out of it. */
+struct part {
+	uint8_t table[TABLE_BYTES];
+	struct flash_chip chip;
+	const char *why;
+};
+
+static void part_start(struct part *part)
+{
+	memcpy(part->table, sfdp_example + SFDP_EXAMPLE_TABLE, TABLE_BYTES);
+}
+
+FIXTURE(part, part_start, NOTHING);
+
 /* Copies the table to a heap block of that size, so that ASan sees a read beyond it. */
-static int parse(const uint8_t *table, size_t bytes, struct flash_chip *chip, const char **why)
+static int parse(struct part *part, size_t bytes)
 {
 	uint8_t *copy = malloc(bytes);
 	int error;
 
-	memcpy(copy, table, bytes);
-	memset(chip, 0, sizeof(*chip));
-	error = sfdp_parse_table(copy, bytes, chip, why);
+	memcpy(copy, part->table, bytes);
+	memset(&part->chip, 0, sizeof(part->chip));
+	part->why = NULL;
+	error = sfdp_parse_table(copy, bytes, &part->chip, &part->why);
 	free(copy);
 	return error;
 }
 
-static void set_dword(uint8_t *table, unsigned int number, uint32_t value)
+static void set_dword(struct part *part, unsigned int number, uint32_t value)
 {
 	const uint8_t bytes[] = {SFDP_DWORD(value)};
 
-	memcpy(table + (number - 1) * DWORD_BYTES, bytes, DWORD_BYTES);
-}
-
-static void copy_example(uint8_t *table)
-{
-	memcpy(table, sfdp_example + SFDP_EXAMPLE_TABLE, TABLE_BYTES);
+	memcpy(part->table + (number - 1) * DWORD_BYTES, bytes, DWORD_BYTES);
 }
 
 static void assert_erase(const struct flash_chip *chip, size_t at, struct chip_erase expected)
@@ -45,58 +54,41 @@ static void assert_erase(const struct flash_chip *chip, size_t at, struct chip_e
 	assert_int_equal(chip->erase[at].busy.max_us, expected.busy.max_us);
 }
 
-static void example_is_read_as_the_standard_says(void **state)
+static void example_is_read_as_the_standard_says(struct part *part)
 {
-	uint8_t table[TABLE_BYTES];
-	struct flash_chip chip;
-	const char *why;
-
-	(void)state;
-	copy_example(table);
-	assert_int_equal(parse(table, sizeof(table), &chip, &why), 0);
-	assert_int_equal(chip.size_bytes, 16777216);
-	assert_int_equal(chip.page_bytes, 256);
-	assert_int_equal(chip.program.typ_us, 640);
-	assert_int_equal(chip.program.max_us, 2560);
-	assert_int_equal(chip_erase_count(&chip), 4);
-	assert_erase(&chip, 0, (struct chip_erase){0x20, 4096, {48000, 288000}, NULL});
-	assert_erase(&chip, 1, (struct chip_erase){0x52, 32768, {128000, 768000}, NULL});
-	assert_erase(&chip, 2, (struct chip_erase){0xd8, 65536, {160000, 960000}, NULL});
-	assert_erase(&chip, 3, (struct chip_erase){0xc7, 16777216, {40000000, 240000000}, NULL});
-	assert_int_equal(chip.spi25.addresses, SPI25_ADDRESS_3);
-	assert_true(chip.spi25.status_two_bytes);
+	assert_int_equal(parse(part, TABLE_BYTES), 0);
+	assert_int_equal(part->chip.size_bytes, 16777216);
+	assert_int_equal(part->chip.page_bytes, 256);
+	assert_int_equal(part->chip.program.typ_us, 640);
+	assert_int_equal(part->chip.program.max_us, 2560);
+	assert_int_equal(chip_erase_count(&part->chip), 4);
+	assert_erase(&part->chip, 0, (struct chip_erase){0x20, 4096, {48000, 288000}, NULL});
+	assert_erase(&part->chip, 1, (struct chip_erase){0x52, 32768, {128000, 768000}, NULL});
+	assert_erase(&part->chip, 2, (struct chip_erase){0xd8, 65536, {160000, 960000}, NULL});
+	assert_erase(
+		&part->chip, 3, (struct chip_erase){0xc7, 16777216, {40000000, 240000000}, NULL});
+	assert_int_equal(part->chip.spi25.addresses, SPI25_ADDRESS_3);
+	assert_true(part->chip.spi25.status_two_bytes);
 }
 
-static void first_revision_without_times_gets_slow_ones(void **state)
+static void first_revision_without_times_gets_slow_ones(struct part *part)
 {
-	uint8_t table[TABLE_BYTES];
-	struct flash_chip chip;
-	const char *why;
-
-	(void)state;
-	copy_example(table);
-	assert_int_equal(parse(table, 9 * DWORD_BYTES, &chip, &why), 0);
-	assert_int_equal(chip.page_bytes, 256);
-	assert_int_equal(chip_erase_count(&chip), 4);
+	assert_int_equal(parse(part, 9 * DWORD_BYTES), 0);
+	assert_int_equal(part->chip.page_bytes, 256);
+	assert_int_equal(chip_erase_count(&part->chip), 4);
 	for (size_t i = 0; i < 4; i++)
-		assert_true(chip.erase[i].busy.typ_us >= 100000);
+		assert_true(part->chip.erase[i].busy.typ_us >= 100000);
 }
 
-static void table_shorter_than_the_first_revision_is_refused(void **state)
+static void table_shorter_than_the_first_revision_is_refused(struct part *part)
 {
-	uint8_t table[TABLE_BYTES];
-	struct flash_chip chip;
-	const char *why;
-
-	(void)state;
-	copy_example(table);
 	for (size_t bytes = 0; bytes < 9 * DWORD_BYTES; bytes++)
-		assert_int_equal(parse(table, bytes, &chip, &why), -EINVAL);
+		assert_int_equal(parse(part, bytes), -EINVAL);
 	for (size_t bytes = 9 * DWORD_BYTES; bytes <= TABLE_BYTES; bytes++)
-		assert_int_equal(parse(table, bytes, &chip, &why), 0);
+		assert_int_equal(parse(part, bytes), 0);
 }
 
-static void sizes_are_read_in_both_forms_and_bounded(void **state)
+static void sizes_are_read_in_both_forms_and_bounded(struct part *part)
 {
 	static const struct {
 		uint32_t density;
@@ -118,24 +110,20 @@ static void sizes_are_read_in_both_forms_and_bounded(void **state)
 		{0xffffffff, -EINVAL, 0},
 		{0x00003fff, -EINVAL, 0},
 	};
-	uint8_t table[TABLE_BYTES];
-	struct flash_chip chip;
-	const char *why;
 
-	(void)state;
-	for (size_t i = 0; i < sizeof(sizes) / sizeof(sizes[0]); i++) {
-		copy_example(table);
-		set_dword(table, 1, 0xfff320e5);
-		set_dword(table, 2, sizes[i].density);
-		set_dword(table, 16, UINT32_C(0x01000000));
-		assert_int_equal(parse(table, sizeof(table), &chip, &why), sizes[i].error);
+	for (size_t i = 0; i < COUNT(sizes); i++) {
+		part_start(part);
+		set_dword(part, 1, 0xfff320e5);
+		set_dword(part, 2, sizes[i].density);
+		set_dword(part, 16, UINT32_C(0x01000000));
+		assert_int_equal(parse(part, TABLE_BYTES), sizes[i].error);
 		if (sizes[i].error == 0)
-			assert_int_equal(chip.size_bytes, sizes[i].size_bytes);
+			assert_int_equal(part->chip.size_bytes, sizes[i].size_bytes);
 	}
 }
 
 /* The bits are 18 and 17 of the first double word, and 31 to 24 of the sixteenth. */
-static void addresses_of_four_bytes_are_taken_where_known(void **state)
+static void addresses_of_four_bytes_are_taken_where_known(struct part *part)
 {
 	static const struct {
 		uint32_t address_bytes;
@@ -152,44 +140,33 @@ static void addresses_of_four_bytes_are_taken_where_known(void **state)
 		{1, 0x0c, TABLE_BYTES, -ENOTSUP, 0},
 		{0, 0x01, TABLE_BYTES, -ENOTSUP, 0},
 	};
-	uint8_t table[TABLE_BYTES];
-	struct flash_chip chip;
-	const char *why;
 
-	(void)state;
-	for (size_t i = 0; i < sizeof(cases) / sizeof(cases[0]); i++) {
-		copy_example(table);
-		set_dword(table, 1, 0xfff120e5 | cases[i].address_bytes << 17);
-		set_dword(table, 2, 0x0fffffff);
-		set_dword(table, 16, cases[i].ways << 24);
-		assert_int_equal(parse(table, cases[i].bytes, &chip, &why), cases[i].error);
+	for (size_t i = 0; i < COUNT(cases); i++) {
+		part_start(part);
+		set_dword(part, 1, 0xfff120e5 | cases[i].address_bytes << 17);
+		set_dword(part, 2, 0x0fffffff);
+		set_dword(part, 16, cases[i].ways << 24);
+		assert_int_equal(parse(part, cases[i].bytes), cases[i].error);
 		if (cases[i].error == 0)
-			assert_int_equal(chip.spi25.addresses, cases[i].addresses);
+			assert_int_equal(part->chip.spi25.addresses, cases[i].addresses);
 	}
 }
 
-static void erase_types_that_do_not_fit_are_left_out(void **state)
+static void erase_types_that_do_not_fit_are_left_out(struct part *part)
 {
-	uint8_t table[TABLE_BYTES];
-	struct flash_chip chip;
-	const char *why;
-
-	(void)state;
-	copy_example(table);
-	set_dword(table, 8, 0x210c200c); /* two erases of 4 KiB: the first one counts */
-	set_dword(table, 9, 0xd818ff03); /* one erase of the chip's size, and one of 8 bytes */
-	assert_int_equal(parse(table, sizeof(table), &chip, &why), 0);
-	assert_int_equal(chip_erase_count(&chip), 2);
-	assert_int_equal(chip.erase[0].opcode, 0x20);
-	assert_int_equal(chip.erase[1].opcode, 0xc7);
+	set_dword(part, 8, 0x210c200c); /* two erases of 4 KiB: the first one counts */
+	set_dword(part, 9, 0xd818ff03); /* one erase of the chip's size, and one of 8 bytes */
+	assert_int_equal(parse(part, TABLE_BYTES), 0);
+	assert_int_equal(chip_erase_count(&part->chip), 2);
+	assert_int_equal(part->chip.erase[0].opcode, 0x20);
+	assert_int_equal(part->chip.erase[1].opcode, 0xc7);
 }
 
-static void headers_are_told_from_noise(void **state)
+static void headers_are_told_from_noise(void)
 {
 	uint8_t header[SFDP_HEADER_BYTES];
 	struct sfdp_table table;
 
-	(void)state;
 	assert_int_equal(sfdp_header_count(sfdp_example), 2);
 	for (size_t at = 0; at < 6; at++) {
 		memcpy(header, sfdp_example, sizeof(header));
@@ -234,54 +211,47 @@ static uint32_t next_random(uint32_t *seed)
 }
 
 /* Changes a few bytes of the example or all of it, and cuts it anywhere. */
-static void mutate(uint8_t *table, uint32_t *seed)
+static void mutate(struct part *part, uint32_t *seed)
 {
 	const uint32_t changes = next_random(seed) % 5 == 0 ? TABLE_BYTES : next_random(seed) % 8;
 
-	copy_example(table);
+	part_start(part);
 	for (uint32_t i = 0; i < changes; i++)
-		table[next_random(seed) % TABLE_BYTES] = (uint8_t)next_random(seed);
+		part->table[next_random(seed) % TABLE_BYTES] = (uint8_t)next_random(seed);
 }
 
 #define MUTATIONS 20000
 
-static void mutated_tables_are_usable_or_refused(void **state)
+static void mutated_tables_are_usable_or_refused(struct part *part)
 {
 	unsigned int usable = 0;
 	uint32_t seed = 1;
 
-	(void)state;
 	for (unsigned int i = 0; i < MUTATIONS; i++) {
-		uint8_t table[TABLE_BYTES];
-		struct flash_chip chip;
-		const char *why = NULL;
 		size_t bytes;
 
-		mutate(table, &seed);
+		mutate(part, &seed);
 		bytes = next_random(&seed) % 2 == 0 ? TABLE_BYTES
 						    : next_random(&seed) % (TABLE_BYTES + 1);
-		if (parse(table, bytes, &chip, &why) == 0) {
-			assert_usable(&chip);
+		if (parse(part, bytes) == 0) {
+			assert_usable(&part->chip);
 			usable++;
 		} else {
-			assert_non_null(why);
+			assert_non_null(part->why);
 		}
 	}
 	assert_in_range(usable, MUTATIONS / 10, MUTATIONS);
 }
 
-int main(void)
-{
-	const struct CMUnitTest tests[] = {
-		cmocka_unit_test(example_is_read_as_the_standard_says),
-		cmocka_unit_test(first_revision_without_times_gets_slow_ones),
-		cmocka_unit_test(table_shorter_than_the_first_revision_is_refused),
-		cmocka_unit_test(sizes_are_read_in_both_forms_and_bounded),
-		cmocka_unit_test(addresses_of_four_bytes_are_taken_where_known),
-		cmocka_unit_test(erase_types_that_do_not_fit_are_left_out),
-		cmocka_unit_test(headers_are_told_from_noise),
-		cmocka_unit_test(mutated_tables_are_usable_or_refused),
-	};
+static const struct CMUnitTest tests[] = {
+	CASE_ON(part, example_is_read_as_the_standard_says),
+	CASE_ON(part, first_revision_without_times_gets_slow_ones),
+	CASE_ON(part, table_shorter_than_the_first_revision_is_refused),
+	CASE_ON(part, sizes_are_read_in_both_forms_and_bounded),
+	CASE_ON(part, addresses_of_four_bytes_are_taken_where_known),
+	CASE_ON(part, erase_types_that_do_not_fit_are_left_out),
+	CASE(headers_are_told_from_noise),
+	CASE_ON(part, mutated_tables_are_usable_or_refused),
+};
 
-	return cmocka_run_group_tests(tests, NULL, NULL);
-}
+RUN_CASES(tests)

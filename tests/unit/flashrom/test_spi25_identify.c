@@ -5,109 +5,99 @@
 #include "fake_registers.h"
 #include "sfdp_example.h"
 
+FIXTURE(fake_registers, fake_registers_start, NOTHING);
+
 static void answer_id(struct fake_registers *fake, uint8_t opcode, const char *id)
 {
 	memcpy(fake->answers[opcode], id, strlen(id));
 }
 
-static int ask(struct fake_registers *fake, const struct identify_method *method, uint32_t *id)
+static uint32_t ask(struct fake_registers *fake, const struct identify_method *method)
 {
 	const struct flash_chip chip = {.identify = method, .id = 0x10};
+	uint32_t id;
 
-	return method->ask(&fake->flash, &chip, id);
+	assert_int_equal(method->ask(&fake->flash, &chip, &id), 0);
+	return id;
 }
 
-static void assert_found_by_id(const char id[6], const char *name)
+static int probe(struct fake_registers *fake, const char *name)
 {
-	struct fake_registers fake;
-
-	fake_registers_init(&fake, NULL);
-	memcpy(fake.answers[0x9f], id, 6);
-	assert_int_equal(flash_probe(&fake.flash, chip_lists, NULL, false), 0);
-	assert_string_equal(fake.flash.chip->name, name);
+	return flash_probe(&fake->flash, chip_lists, name, false);
 }
 
-static void extended_id_tells_parts_of_one_id_apart(void **state)
+static void assert_found(struct fake_registers *fake, const char *name)
 {
-	(void)state;
-	assert_found_by_id("\x01\x20\x18\x4d\x01\x80", "S25FL128S......0");
-	assert_found_by_id("\x01\x20\x18\x4d\x00\x80", "S25FL128S......1");
-	assert_found_by_id("\x01\x20\x18\x4d\x01\x81", "S25FS128S Small Sectors");
+	assert_int_equal(probe(fake, NULL), 0);
+	assert_string_equal(fake->flash.chip->name, name);
 }
 
-static void part_without_rdid_is_found_by_its_signature(void **state)
+static void extended_id_tells_parts_of_one_id_apart(struct fake_registers *fake)
 {
-	struct fake_registers fake;
+	static const struct {
+		const char *id, *name;
+	} parts[] = {
+		{"\x01\x20\x18\x4d\x01\x80", "S25FL128S......0"},
+		{"\x01\x20\x18\x4d\x00\x80", "S25FL128S......1"},
+		{"\x01\x20\x18\x4d\x01\x81", "S25FS128S Small Sectors"},
+	};
 
-	(void)state;
-	fake_registers_init(&fake, NULL);
-	answer_id(&fake, 0xab, "\x10");
-	assert_int_equal(flash_probe(&fake.flash, chip_lists, NULL, false), 0);
-	assert_string_equal(fake.flash.chip->name, "M25P10");
-	assert_int_equal(fake.flash.chip->page_bytes, 128);
+	for (size_t i = 0; i < COUNT(parts); i++) {
+		fake_registers_start(fake);
+		memcpy(fake->answers[0x9f], parts[i].id, 6);
+		assert_found(fake, parts[i].name);
+	}
 }
 
-static void signature_of_no_listed_part_is_silence(void **state)
+static void part_without_rdid_is_found_by_its_signature(struct fake_registers *fake)
 {
-	struct fake_registers fake;
+	answer_id(fake, 0xab, "\x10");
+	assert_found(fake, "M25P10");
+	assert_int_equal(fake->flash.chip->page_bytes, 128);
+}
 
-	(void)state;
-	fake_registers_init(&fake, NULL);
-	answer_id(&fake, 0xab, "\x13");
-	assert_int_equal(flash_probe(&fake.flash, chip_lists, NULL, false), -ENODEV);
-	assert_true(logged(&fake.captured, "nothing answers"));
+static void signature_of_no_listed_part_is_silence(struct fake_registers *fake)
+{
+	answer_id(fake, 0xab, "\x13");
+	assert_int_equal(probe(fake, NULL), -ENODEV);
+	assert_true(logged(&fake->captured, "nothing answers"));
 }
 
 /* An M25P10-A has the same signature, but it answers RDID. */
-static void signature_counts_only_without_rdid(void **state)
+static void signature_counts_only_without_rdid(struct fake_registers *fake)
 {
-	struct fake_registers fake;
-	uint32_t id;
-
-	(void)state;
-	fake_registers_init(&fake, NULL);
-	answer_id(&fake, 0xab, "\x10");
-	answer_id(&fake, 0x90, "\x20\x10");
-	answer_id(&fake, 0x9f, "\x20\x20\x11");
-	assert_int_equal(ask(&fake, &spi25_res, &id), 0);
-	assert_int_equal(id, 0);
-	assert_int_equal(ask(&fake, &spi25_rems, &id), 0);
-	assert_int_equal(id, 0);
-	assert_int_equal(flash_probe(&fake.flash, chip_lists, NULL, false), 0);
-	assert_string_equal(fake.flash.chip->name, "M25P10-A");
+	answer_id(fake, 0xab, "\x10");
+	answer_id(fake, 0x90, "\x20\x10");
+	answer_id(fake, 0x9f, "\x20\x20\x11");
+	assert_int_equal(ask(fake, &spi25_res), 0);
+	assert_int_equal(ask(fake, &spi25_rems), 0);
+	assert_found(fake, "M25P10-A");
 }
 
-static void rems_gives_manufacturer_and_device(void **state)
+static void rems_gives_manufacturer_and_device(struct fake_registers *fake)
 {
-	struct fake_registers fake;
-	uint32_t id;
-
-	(void)state;
-	fake_registers_init(&fake, NULL);
-	answer_id(&fake, 0x90, "\xbf\x44");
-	assert_int_equal(ask(&fake, &spi25_rems, &id), 0);
-	assert_int_equal(id, 0xbf44);
-	assert_non_null(strstr(fake.sent, "90 00 00 00; "));
+	answer_id(fake, 0x90, "\xbf\x44");
+	assert_int_equal(ask(fake, &spi25_rems), 0xbf44);
+	assert_non_null(strstr(fake->sent, "90 00 00 00; "));
 }
 
 /* On an empty bus, every method hears nothing, after one wait for a part that may sleep. */
-static void empty_bus_is_silent_for_every_method(void **state)
+static void empty_bus_is_silent_for_every_method(struct fake_registers *fake)
 {
 	static const struct identify_method *const methods[] = {
 		&spi25_rdid, &spi25_rdid_extended, &spi25_rems, &spi25_res, &spi25_sfdp};
-	struct fake_registers fake;
-	uint32_t id;
 
-	(void)state;
-	for (size_t i = 0; i < sizeof(methods) / sizeof(methods[0]); i++) {
-		fake_registers_init(&fake, NULL);
-		assert_int_equal(ask(&fake, methods[i], &id), 0);
+	for (size_t i = 0; i < COUNT(methods); i++) {
+		uint32_t id;
+
+		fake_registers_start(fake);
+		id = ask(fake, methods[i]);
 		assert_true(id == 0 || id == 0xffff || id == 0xffffff);
-		assert_int_equal(fake.waited_us, SPI25_WAKE_US_MAX);
+		assert_int_equal(fake->waited_us, SPI25_WAKE_US_MAX);
 	}
-	fake_registers_init(&fake, NULL);
-	assert_int_equal(flash_probe(&fake.flash, chip_lists, NULL, false), -ENODEV);
-	assert_true(logged(&fake.captured, "nothing answers"));
+	fake_registers_start(fake);
+	assert_int_equal(probe(fake, NULL), -ENODEV);
+	assert_true(logged(&fake->captured, "nothing answers"));
 }
 
 static void obey_wake(struct fake_registers *fake, const uint8_t *tx, size_t tx_bytes)
@@ -121,140 +111,97 @@ static void obey_wake(struct fake_registers *fake, const uint8_t *tx, size_t tx_
 }
 
 /* A sleeping part answers none of them. */
-static void sleeping_part_is_woken_for_every_method(void **state)
+static void sleeping_part_is_woken_for_every_method(struct fake_registers *fake)
 {
-	struct fake_registers fake;
-	uint32_t id;
+	static const struct identify_method *const methods[] = {&spi25_res, &spi25_sfdp};
+	static const uint32_t ids[] = {0x10, SPI25_SFDP_ID};
 
-	(void)state;
-	fake_registers_init(&fake, NULL);
-	fake.obey = obey_wake;
-	assert_int_equal(ask(&fake, &spi25_res, &id), 0);
-	assert_int_equal(id, 0x10);
-	assert_int_equal(fake.sent_while_deaf, 0);
-
-	fake_registers_init(&fake, NULL);
-	fake.obey = obey_wake;
-	assert_int_equal(ask(&fake, &spi25_sfdp, &id), 0);
-	assert_int_equal(id, SPI25_SFDP_ID);
-	assert_int_equal(fake.sent_while_deaf, 0);
+	for (size_t i = 0; i < COUNT(methods); i++) {
+		fake_registers_start(fake);
+		fake->obey = obey_wake;
+		assert_int_equal(ask(fake, methods[i]), ids[i]);
+		assert_int_equal(fake->sent_while_deaf, 0);
+	}
 }
 
-static void start_sfdp(struct fake_registers *fake)
+static void start_sfdp(struct fake_registers *fake, const char *id)
 {
-	fake_registers_init(fake, NULL);
-	answer_id(fake, 0x9f, "\x12\x34\x18");
+	answer_id(fake, 0x9f, id);
 	fake->sfdp = sfdp_example;
 	fake->sfdp_bytes = sizeof(sfdp_example);
 }
 
-static void unknown_part_is_taken_as_it_describes_itself(void **state)
+static void unknown_part_is_taken_as_it_describes_itself(struct fake_registers *fake)
 {
-	struct fake_registers fake;
-
-	(void)state;
-	start_sfdp(&fake);
-	assert_int_equal(flash_probe(&fake.flash, chip_lists, NULL, false), 0);
-	assert_string_equal(fake.flash.chip->vendor, "Unknown");
-	assert_string_equal(fake.flash.chip->name, "SFDP-capable chip");
-	assert_int_equal(fake.flash.chip->size_bytes, 16777216);
-	assert_int_equal(chip_erase_count(fake.flash.chip), 4);
-	assert_true(logged(&fake.captured, "16384 kB"));
+	start_sfdp(fake, "\x12\x34\x18");
+	assert_found(fake, "SFDP-capable chip");
+	assert_string_equal(fake->flash.chip->vendor, "Unknown");
+	assert_int_equal(fake->flash.chip->size_bytes, 16777216);
+	assert_int_equal(chip_erase_count(fake->flash.chip), 4);
+	assert_true(logged(&fake->captured, "16384 kB"));
 }
 
 /* A programmer must be able to receive three bytes at a time, but no more. */
-static void small_programmer_reads_tables_in_parts(void **state)
+static void small_programmer_reads_tables_in_parts(struct fake_registers *fake)
 {
-	struct fake_registers fake;
-
-	(void)state;
-	start_sfdp(&fake);
-	fake.base.read_bytes_max = 3;
-	fake.base.write_bytes_max = 5;
-	assert_int_equal(flash_probe(&fake.flash, chip_lists, NULL, false), 0);
-	assert_int_equal(fake.flash.chip->size_bytes, 16777216);
-	assert_int_equal(fake.flash.chip->erase[3].busy.typ_us, 40000000);
+	start_sfdp(fake, "\x12\x34\x18");
+	fake->base.read_bytes_max = 3;
+	fake->base.write_bytes_max = 5;
+	assert_int_equal(probe(fake, NULL), 0);
+	assert_int_equal(fake->flash.chip->size_bytes, 16777216);
+	assert_int_equal(fake->flash.chip->erase[3].busy.typ_us, 40000000);
 }
 
 /* Nearly all parts have SFDP tables, but the lists are better for the parts in them. */
-static void known_part_is_not_asked_to_describe_itself(void **state)
+static void known_part_is_asked_to_describe_itself_by_name_only(struct fake_registers *fake)
 {
-	struct fake_registers fake;
-
-	(void)state;
-	start_sfdp(&fake);
-	answer_id(&fake, 0x9f, "\xef\x40\x18");
-	assert_int_equal(flash_probe(&fake.flash, chip_lists, NULL, false), 0);
-	assert_string_equal(fake.flash.chip->name, "W25Q128.V");
-	assert_null(strstr(fake.sent, "5a "));
+	start_sfdp(fake, "\xef\x40\x18");
+	assert_found(fake, "W25Q128.V");
+	assert_null(strstr(fake->sent, "5a "));
+	assert_int_equal(probe(fake, "SFDP-capable chip"), 0);
+	assert_int_equal(fake->flash.chip->size_bytes, 16777216);
 }
 
-static void known_part_may_be_asked_to_describe_itself(void **state)
+static void description_that_makes_no_sense_is_refused(struct fake_registers *fake)
 {
-	struct fake_registers fake;
-
-	(void)state;
-	start_sfdp(&fake);
-	answer_id(&fake, 0x9f, "\xef\x40\x18");
-	assert_int_equal(flash_probe(&fake.flash, chip_lists, "SFDP-capable chip", false), 0);
-	assert_int_equal(fake.flash.chip->size_bytes, 16777216);
-}
-
-static void description_that_makes_no_sense_is_refused(void **state)
-{
-	struct fake_registers fake;
-
-	(void)state;
-	start_sfdp(&fake);
-	fake.sfdp_bytes = 0x24; /* one double word of the table; the rest reads as ones */
-	assert_int_equal(flash_probe(&fake.flash, chip_lists, NULL, false), -EINVAL);
-	assert_null(fake.flash.chip);
-	assert_true(logged(&fake.captured, "describes itself (SFDP), but"));
+	start_sfdp(fake, "\x12\x34\x18");
+	fake->sfdp_bytes = 0x24; /* one double word of the table; the rest reads as ones */
+	assert_int_equal(probe(fake, NULL), -EINVAL);
+	assert_null(fake->flash.chip);
+	assert_true(logged(&fake->captured, "describes itself (SFDP), but"));
 }
 
 /* The ID that was read is reported, although later methods read nothing. */
-static void unknown_part_without_tables_is_reported_with_its_id(void **state)
+static void unknown_part_without_tables_is_reported_with_its_id(struct fake_registers *fake)
 {
-	struct fake_registers fake;
-
-	(void)state;
-	fake_registers_init(&fake, NULL);
-	answer_id(&fake, 0x9f, "\x12\x34\x18");
-	assert_int_equal(flash_probe(&fake.flash, chip_lists, NULL, false), -ENODEV);
-	assert_true(logged(&fake.captured, "123418"));
+	answer_id(fake, 0x9f, "\x12\x34\x18");
+	assert_int_equal(probe(fake, NULL), -ENODEV);
+	assert_true(logged(&fake->captured, "123418"));
 }
 
-static void parts_that_share_an_id_are_listed(void **state)
+static void parts_that_share_an_id_are_listed(struct fake_registers *fake)
 {
-	struct fake_registers fake;
-
-	(void)state;
-	fake_registers_init(&fake, NULL);
-	answer_id(&fake, 0x9f, "\xef\x40\x17");
-	assert_int_equal(flash_probe(&fake.flash, chip_lists, NULL, false), -ENOTUNIQ);
-	assert_true(logged(&fake.captured, "\"W25Q64BV/W25Q64CV/W25Q64FV\" \"W25Q64JV-.Q\"\n"));
-	assert_int_equal(flash_probe(&fake.flash, chip_lists, "W25Q64JV-.Q", false), 0);
-	assert_string_equal(fake.flash.chip->name, "W25Q64JV-.Q");
+	answer_id(fake, 0x9f, "\xef\x40\x17");
+	assert_int_equal(probe(fake, NULL), -ENOTUNIQ);
+	assert_true(logged(&fake->captured, "\"W25Q64BV/W25Q64CV/W25Q64FV\" \"W25Q64JV-.Q\"\n"));
+	assert_int_equal(probe(fake, "W25Q64JV-.Q"), 0);
+	assert_string_equal(fake->flash.chip->name, "W25Q64JV-.Q");
 }
 
-int main(void)
-{
-	const struct CMUnitTest tests[] = {
-		cmocka_unit_test(extended_id_tells_parts_of_one_id_apart),
-		cmocka_unit_test(part_without_rdid_is_found_by_its_signature),
-		cmocka_unit_test(signature_of_no_listed_part_is_silence),
-		cmocka_unit_test(signature_counts_only_without_rdid),
-		cmocka_unit_test(rems_gives_manufacturer_and_device),
-		cmocka_unit_test(empty_bus_is_silent_for_every_method),
-		cmocka_unit_test(sleeping_part_is_woken_for_every_method),
-		cmocka_unit_test(unknown_part_is_taken_as_it_describes_itself),
-		cmocka_unit_test(small_programmer_reads_tables_in_parts),
-		cmocka_unit_test(known_part_is_not_asked_to_describe_itself),
-		cmocka_unit_test(known_part_may_be_asked_to_describe_itself),
-		cmocka_unit_test(description_that_makes_no_sense_is_refused),
-		cmocka_unit_test(unknown_part_without_tables_is_reported_with_its_id),
-		cmocka_unit_test(parts_that_share_an_id_are_listed),
-	};
+static const struct CMUnitTest tests[] = {
+	CASE_ON(fake_registers, extended_id_tells_parts_of_one_id_apart),
+	CASE_ON(fake_registers, part_without_rdid_is_found_by_its_signature),
+	CASE_ON(fake_registers, signature_of_no_listed_part_is_silence),
+	CASE_ON(fake_registers, signature_counts_only_without_rdid),
+	CASE_ON(fake_registers, rems_gives_manufacturer_and_device),
+	CASE_ON(fake_registers, empty_bus_is_silent_for_every_method),
+	CASE_ON(fake_registers, sleeping_part_is_woken_for_every_method),
+	CASE_ON(fake_registers, unknown_part_is_taken_as_it_describes_itself),
+	CASE_ON(fake_registers, small_programmer_reads_tables_in_parts),
+	CASE_ON(fake_registers, known_part_is_asked_to_describe_itself_by_name_only),
+	CASE_ON(fake_registers, description_that_makes_no_sense_is_refused),
+	CASE_ON(fake_registers, unknown_part_without_tables_is_reported_with_its_id),
+	CASE_ON(fake_registers, parts_that_share_an_id_are_listed),
+};
 
-	return cmocka_run_group_tests(tests, NULL, NULL);
-}
+RUN_CASES(tests)

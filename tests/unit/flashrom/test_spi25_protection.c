@@ -4,6 +4,8 @@
 
 #include "fake_registers.h"
 
+FIXTURE(fake_registers, fake_registers_start, NOTHING);
+
 /* Obeys 01h, 31h and 11h, which write the registers of 05h, 35h and 15h. */
 static void obey_status(struct fake_registers *fake, const uint8_t *tx, size_t tx_bytes)
 {
@@ -17,10 +19,9 @@ static void obey_status(struct fake_registers *fake, const uint8_t *tx, size_t t
 		fake->answers[0x15][0] = tx[1];
 }
 
-static void start(struct fake_registers *fake, const struct flash_chip *chip,
-	const struct spi25_status *status)
+static void start(struct fake_registers *fake, const char *part, const struct spi25_status *status)
 {
-	fake_registers_init(fake, chip);
+	fake_part(fake, part);
 	fake->obey = obey_status;
 	fake->answers[0x05][0] = status->first;
 	fake->answers[0x35][0] = status->second;
@@ -63,33 +64,24 @@ static const struct protection_case cases[] = {
 	{"M25P80", {0x9c, 0xff, 0xff}, {0x80, 0xff, 0xff}},
 };
 
-static void bits_that_protect_are_cleared_and_put_back(void **state)
+static void bits_that_protect_are_cleared_and_put_back(struct fake_registers *fake)
 {
-	(void)state;
-	for (size_t i = 0; i < sizeof(cases) / sizeof(cases[0]); i++) {
-		const struct flash_chip chip = chip_named(cases[i].name);
-		struct fake_registers fake;
-
-		start(&fake, &chip, &cases[i].found);
-		assert_int_equal(chip.driver->unprotect(&fake.flash, false), 0);
-		assert_status(&fake, &cases[i].lifted);
-		assert_int_equal(chip.driver->reprotect(&fake.flash), 0);
-		assert_status(&fake, &cases[i].found);
-		assert_int_equal(chip.driver->reprotect(&fake.flash), 0);
+	for (size_t i = 0; i < COUNT(cases); i++) {
+		start(fake, cases[i].name, &cases[i].found);
+		assert_int_equal(fake_unprotect(fake, false), 0);
+		assert_status(fake, &cases[i].lifted);
+		assert_int_equal(fake_reprotect(fake), 0);
+		assert_status(fake, &cases[i].found);
+		assert_int_equal(fake_reprotect(fake), 0);
 	}
 }
 
-static void part_without_protection_is_not_written(void **state)
+static void part_without_protection_is_not_written(struct fake_registers *fake)
 {
-	static const struct spi25_status found = {0x80, 0x02, 0x60};
-	const struct flash_chip chip = chip_named("W25Q128.V");
-	struct fake_registers fake;
-
-	(void)state;
-	start(&fake, &chip, &found);
-	assert_int_equal(chip.driver->unprotect(&fake.flash, false), 0);
-	assert_int_equal(chip.driver->reprotect(&fake.flash), 0);
-	assert_sent(&fake, "05; 35; 15; ");
+	start(fake, "W25Q128.V", &(struct spi25_status){0x80, 0x02, 0x60});
+	assert_int_equal(fake_unprotect(fake, false), 0);
+	assert_int_equal(fake_reprotect(fake), 0);
+	assert_sent(fake, "05; 35; 15; ");
 }
 
 /* Obeys while WP# is low: only the second register can be written. */
@@ -99,37 +91,31 @@ static void obey_second_only(struct fake_registers *fake, const uint8_t *tx, siz
 		fake->answers[0x35][0] = tx[2];
 }
 
-static void protection_that_half_stays_is_reported_and_put_back(void **state)
+static void protection_that_half_stays_is_reported_and_put_back(struct fake_registers *fake)
 {
 	static const struct spi25_status found = {0x9c, 0x42, 0x60};
-	const struct flash_chip chip = chip_named("W25Q128.V");
-	struct fake_registers fake;
 
-	(void)state;
 	for (unsigned int force = 0; force < 2; force++) {
-		start(&fake, &chip, &found);
-		fake.obey = obey_second_only;
-		assert_int_equal(chip.driver->unprotect(&fake.flash, force), force ? 0 : -EPERM);
-		assert_true(logged(&fake.captured, "stays write-protected"));
-		assert_int_equal(fake.answers[0x35][0], 0x02);
-		assert_int_equal(chip.driver->reprotect(&fake.flash), 0);
-		assert_status(&fake, &found);
+		start(fake, "W25Q128.V", &found);
+		fake->obey = obey_second_only;
+		assert_int_equal(fake_unprotect(fake, force), force ? 0 : -EPERM);
+		assert_true(logged(&fake->captured, "stays write-protected"));
+		assert_int_equal(fake->answers[0x35][0], 0x02);
+		assert_int_equal(fake_reprotect(fake), 0);
+		assert_status(fake, &found);
 	}
 }
 
-static void protection_is_put_back_after_an_error_of_any_command(void **state)
+static void protection_is_put_back_after_an_error_of_any_command(struct fake_registers *fake)
 {
 	static const struct spi25_status found = {0x1c, 0x42, 0x64};
-	const struct flash_chip chip = chip_named("W25Q128.V");
-	struct fake_registers fake;
 
-	(void)state;
 	for (unsigned int nth = 1; nth <= 12; nth++) {
-		start(&fake, &chip, &found);
-		fake.fail_countdown = nth;
-		assert_int_equal(chip.driver->unprotect(&fake.flash, false), -EIO);
-		assert_int_equal(chip.driver->reprotect(&fake.flash), 0);
-		assert_status(&fake, &found);
+		start(fake, "W25Q128.V", &found);
+		fake->fail_countdown = nth;
+		assert_int_equal(fake_unprotect(fake, false), -EIO);
+		assert_int_equal(fake_reprotect(fake), 0);
+		assert_status(fake, &found);
 	}
 }
 
@@ -142,78 +128,59 @@ static void obey_locks(struct fake_registers *fake, const uint8_t *tx, size_t tx
 		memset(fake->answers[0x72], 0, 18);
 }
 
-static void block_locks_are_lifted_and_put_back(void **state)
+static void block_locks_are_lifted_and_put_back(struct fake_registers *fake)
 {
-	const struct flash_chip chip = chip_named("SST26VF064B(A)");
-	struct fake_registers fake;
 	uint8_t found[18];
 
-	(void)state;
-	fake_registers_init(&fake, &chip);
-	fake.obey = obey_locks;
+	fake_part(fake, "SST26VF064B(A)");
+	fake->obey = obey_locks;
 	for (uint8_t i = 0; i < sizeof(found); i++)
 		found[i] = (uint8_t)(0x55 + i);
-	memcpy(fake.answers[0x72], found, sizeof(found));
-	assert_int_equal(chip.driver->unprotect(&fake.flash, false), 0);
-	assert_sent(&fake, "72; 06; 98; 05; 72; ");
-	assert_int_equal(fake.answers[0x72][0], 0);
-	assert_int_equal(chip.driver->reprotect(&fake.flash), 0);
-	assert_memory_equal(fake.answers[0x72], found, sizeof(found));
+	memcpy(fake->answers[0x72], found, sizeof(found));
+	assert_int_equal(fake_unprotect(fake, false), 0);
+	assert_sent(fake, "72; 06; 98; 05; 72; ");
+	assert_int_equal(fake->answers[0x72][0], 0);
+	assert_int_equal(fake_reprotect(fake), 0);
+	assert_memory_equal(fake->answers[0x72], found, sizeof(found));
 }
 
-static void open_blocks_are_left_alone(void **state)
+static void open_blocks_are_left_alone(struct fake_registers *fake)
 {
-	const struct flash_chip chip = chip_named("SST26VF064B(A)");
-	struct fake_registers fake;
-
-	(void)state;
-	fake_registers_init(&fake, &chip);
-	memset(fake.answers[0x72], 0, 18);
-	assert_int_equal(chip.driver->unprotect(&fake.flash, false), 0);
-	assert_int_equal(chip.driver->reprotect(&fake.flash), 0);
-	assert_sent(&fake, "72; ");
+	fake_part(fake, "SST26VF064B(A)");
+	memset(fake->answers[0x72], 0, 18);
+	assert_int_equal(fake_unprotect(fake, false), 0);
+	assert_int_equal(fake_reprotect(fake), 0);
+	assert_sent(fake, "72; ");
 }
 
-static void block_locks_that_cannot_be_read_are_cleared_for_good(void **state)
+static void block_locks_that_cannot_be_read_are_cleared_for_good(struct fake_registers *fake)
 {
-	const struct flash_chip chip = chip_named("SST26VF064B(A)");
-	struct fake_registers fake;
-
-	(void)state;
-	fake_registers_init(&fake, &chip);
-	assert_int_equal(chip.driver->unprotect(&fake.flash, false), 0);
-	assert_int_equal(chip.driver->reprotect(&fake.flash), 0);
-	assert_sent(&fake, "72; 06; 98; 05; 72; ");
+	fake_part(fake, "SST26VF064B(A)");
+	assert_int_equal(fake_unprotect(fake, false), 0);
+	assert_int_equal(fake_reprotect(fake), 0);
+	assert_sent(fake, "72; 06; 98; 05; 72; ");
 }
 
-static void block_locks_beyond_the_programmer_are_refused(void **state)
+static void block_locks_beyond_the_programmer_are_refused(struct fake_registers *fake)
 {
-	const struct flash_chip chip = chip_named("SST26VF064B(A)");
-	struct fake_registers fake;
-
-	(void)state;
-	fake_registers_init(&fake, &chip);
-	fake.base.write_bytes_max = 18;
-	assert_int_equal(chip.driver->unprotect(&fake.flash, false), -ENOTSUP);
-	fake.base.write_bytes_max = 19;
-	fake.base.read_bytes_max = 17;
-	assert_int_equal(chip.driver->unprotect(&fake.flash, false), -ENOTSUP);
-	assert_sent(&fake, "");
-	fake.base.read_bytes_max = 18;
-	assert_int_equal(chip.driver->unprotect(&fake.flash, false), 0);
+	fake_part(fake, "SST26VF064B(A)");
+	fake->base.write_bytes_max = 18;
+	assert_int_equal(fake_unprotect(fake, false), -ENOTSUP);
+	fake->base.write_bytes_max = 19;
+	fake->base.read_bytes_max = 17;
+	assert_int_equal(fake_unprotect(fake, false), -ENOTSUP);
+	assert_sent(fake, "");
+	fake->base.read_bytes_max = 18;
+	assert_int_equal(fake_unprotect(fake, false), 0);
 }
 
-static void block_lock_that_stays_is_reported(void **state)
+static void block_lock_that_stays_is_reported(struct fake_registers *fake)
 {
-	const struct flash_chip chip = chip_named("SST26VF064B(A)");
-	struct fake_registers fake;
-
-	(void)state;
-	fake_registers_init(&fake, &chip);
-	memset(fake.answers[0x72], 0, 18);
-	fake.answers[0x72][17] = 0x01;
-	assert_int_equal(chip.driver->unprotect(&fake.flash, false), -EPERM);
-	assert_int_equal(chip.driver->unprotect(&fake.flash, true), 0);
+	fake_part(fake, "SST26VF064B(A)");
+	memset(fake->answers[0x72], 0, 18);
+	fake->answers[0x72][17] = 0x01;
+	assert_int_equal(fake_unprotect(fake, false), -EPERM);
+	assert_int_equal(fake_unprotect(fake, true), 0);
 }
 
 /* The sector registers of an AT25DF641, one bit each, in the unused answer of 36h. */
@@ -263,10 +230,9 @@ static void obey_sectors(struct fake_registers *fake, const uint8_t *tx, size_t 
 	show_sectors(fake);
 }
 
-static void start_sectors(
-	struct fake_registers *fake, const struct flash_chip *chip, const uint8_t *map, bool locked)
+static void start_sectors(struct fake_registers *fake, const uint8_t *map, bool locked)
 {
-	fake_registers_init(fake, chip);
+	fake_part(fake, "AT25DF641(A)");
 	fake->obey = obey_sectors;
 	fake->answers[0x05][0] = locked ? 0x80 : 0x00;
 	memcpy(sector_map(fake), map, SECTOR_MAP_BYTES);
@@ -274,53 +240,43 @@ static void start_sectors(
 	fake->answers[0x3c][0] = is_set(fake, 0) ? 0xff : 0x00;
 }
 
-static void sectors_are_opened_and_closed_as_found(void **state)
+static void sectors_are_opened_and_closed_as_found(struct fake_registers *fake)
 {
 	static const uint8_t patterns[] = {0xff, 0x00, 0xa5, 0x01};
-	const struct flash_chip chip = chip_named("AT25DF641(A)");
-	struct fake_registers fake;
 	uint8_t found[SECTOR_MAP_BYTES], status;
 
-	(void)state;
 	for (unsigned int i = 0; i < 2 * sizeof(patterns); i++) {
 		memset(found, patterns[i / 2], sizeof(found));
-		start_sectors(&fake, &chip, found, i % 2 != 0);
-		status = fake.answers[0x05][0];
-		assert_int_equal(chip.driver->unprotect(&fake.flash, false), 0);
-		assert_int_equal(fake.answers[0x05][0] & 0x0c, 0);
-		assert_int_equal(chip.driver->reprotect(&fake.flash), 0);
-		assert_memory_equal(sector_map(&fake), found, sizeof(found));
-		assert_int_equal(fake.answers[0x05][0], status);
+		start_sectors(fake, found, i % 2 != 0);
+		status = fake->answers[0x05][0];
+		assert_int_equal(fake_unprotect(fake, false), 0);
+		assert_int_equal(fake->answers[0x05][0] & 0x0c, 0);
+		assert_int_equal(fake_reprotect(fake), 0);
+		assert_memory_equal(sector_map(fake), found, sizeof(found));
+		assert_int_equal(fake->answers[0x05][0], status);
 	}
 }
 
-static void sectors_that_stay_closed_are_reported(void **state)
+static void sectors_that_stay_closed_are_reported(struct fake_registers *fake)
 {
-	const struct flash_chip chip = chip_named("AT25DF641(A)");
-	struct fake_registers fake;
-
-	(void)state;
-	fake_registers_init(&fake, &chip);
-	fake.answers[0x05][0] = 0x8c;
-	assert_int_equal(chip.driver->unprotect(&fake.flash, false), -EPERM);
-	assert_true(logged(&fake.captured, "stays write-protected"));
+	fake_part(fake, "AT25DF641(A)");
+	fake->answers[0x05][0] = 0x8c;
+	assert_int_equal(fake_unprotect(fake, false), -EPERM);
+	assert_true(logged(&fake->captured, "stays write-protected"));
 }
 
-int main(void)
-{
-	const struct CMUnitTest tests[] = {
-		cmocka_unit_test(bits_that_protect_are_cleared_and_put_back),
-		cmocka_unit_test(part_without_protection_is_not_written),
-		cmocka_unit_test(protection_that_half_stays_is_reported_and_put_back),
-		cmocka_unit_test(protection_is_put_back_after_an_error_of_any_command),
-		cmocka_unit_test(block_locks_are_lifted_and_put_back),
-		cmocka_unit_test(open_blocks_are_left_alone),
-		cmocka_unit_test(block_locks_that_cannot_be_read_are_cleared_for_good),
-		cmocka_unit_test(block_locks_beyond_the_programmer_are_refused),
-		cmocka_unit_test(block_lock_that_stays_is_reported),
-		cmocka_unit_test(sectors_are_opened_and_closed_as_found),
-		cmocka_unit_test(sectors_that_stay_closed_are_reported),
-	};
+static const struct CMUnitTest tests[] = {
+	CASE_ON(fake_registers, bits_that_protect_are_cleared_and_put_back),
+	CASE_ON(fake_registers, part_without_protection_is_not_written),
+	CASE_ON(fake_registers, protection_that_half_stays_is_reported_and_put_back),
+	CASE_ON(fake_registers, protection_is_put_back_after_an_error_of_any_command),
+	CASE_ON(fake_registers, block_locks_are_lifted_and_put_back),
+	CASE_ON(fake_registers, open_blocks_are_left_alone),
+	CASE_ON(fake_registers, block_locks_that_cannot_be_read_are_cleared_for_good),
+	CASE_ON(fake_registers, block_locks_beyond_the_programmer_are_refused),
+	CASE_ON(fake_registers, block_lock_that_stays_is_reported),
+	CASE_ON(fake_registers, sectors_are_opened_and_closed_as_found),
+	CASE_ON(fake_registers, sectors_that_stay_closed_are_reported),
+};
 
-	return cmocka_run_group_tests(tests, NULL, NULL);
-}
+RUN_CASES(tests)

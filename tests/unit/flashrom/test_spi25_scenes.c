@@ -3,43 +3,19 @@
  * States in which an earlier session may have left a part, with every emulated part of the 25
  * series: the job succeeds, and a state that should last is restored.
  */
-#include <stdlib.h>
-#include <string.h>
-
-#include "captured_log.h"
-#include "cmocka_headers.h"
-#include "dummy.h"
-#include "flash.h"
 #include "names_of_part.h"
+#include "part_bench.h"
 #include "spi25.h"
 
-#define LOOK_NS 100 /* each reading advances the clock by it */
-#define SPI_HZ 20000000
 #define JOB_BYTES 65536
 #define SETTLE_US 200 /* longer than any part takes to power down or suspend */
 
 struct scene {
-	uint64_t now_ns;
-	struct clock clock;
-	struct captured_log captured;
-	struct log log;
-	struct programmer *programmer;
+	struct part_bench bench;
 	const struct flash_chip *chip;
-	struct flash flash;
 	unsigned int violations_before;
 	unsigned int unheard; /* commands that a sleeping part missed and counted */
-	uint8_t *image;
 };
-
-static uint64_t look(void *context)
-{
-	return ((struct scene *)context)->now_ns += LOOK_NS;
-}
-
-static void wait(void *context, unsigned int us)
-{
-	((struct scene *)context)->now_ns += us * NS_PER_US;
-}
 
 /*
  * Returns the driver's entry for a part; NULL for other series, and for parts that describe
@@ -60,43 +36,24 @@ static const struct flash_chip *entry(const struct dummy_part *part)
 		       : NULL;
 }
 
-static void fill(uint8_t *data, size_t bytes, uint8_t first)
-{
-	for (size_t i = 0; i < bytes; i++)
-		data[i] = (uint8_t)(first + i * 7 + i / 256);
-}
-
 static void start(struct scene *scene, const struct dummy_part *part)
 {
-	const struct dummy_options options = {.emulate = part->name, .spi_hz = SPI_HZ};
-
 	memset(scene, 0, sizeof(*scene));
-	scene->clock = (struct clock){.now_ns = look, .delay_us = wait, .context = scene};
-	scene->log = captured_log(&scene->captured);
 	scene->chip = entry(part);
-	assert_int_equal(dummy_create(&options, &scene->clock, &scene->log, &scene->programmer), 0);
-	wait(scene, 100000); /* until power has settled */
-	scene->image = malloc(part->size_bytes);
-	fill(scene->image, part->size_bytes, 1);
-	dummy_content_write(scene->programmer, scene->image);
+	part_bench_start(&scene->bench, part->name, NULL);
+	part_bench_pass_us(&scene->bench, 100000); /* until power has settled */
 }
 
-static void send(struct scene *scene, const uint8_t *tx, size_t tx_bytes)
+#define SEND(scene, ...) PART_BENCH_SEND(&(scene)->bench, __VA_ARGS__)
+
+static void wait_us(struct scene *scene, unsigned int us)
 {
-	const struct programmer_ops *ops = scene->programmer->ops;
-
-	assert_int_equal(ops->spi_command(scene->programmer, tx, tx_bytes, NULL, 0), 0);
+	part_bench_pass_us(&scene->bench, us);
 }
-
-#define SEND(scene, ...) send(scene, (uint8_t[]){__VA_ARGS__}, sizeof((uint8_t[]){__VA_ARGS__}))
 
 static uint8_t read_register(struct scene *scene, uint8_t opcode)
 {
-	const struct programmer_ops *ops = scene->programmer->ops;
-	uint8_t value;
-
-	assert_int_equal(ops->spi_command(scene->programmer, &opcode, 1, &value, 1), 0);
-	return value;
+	return part_bench_ask(&scene->bench, opcode);
 }
 
 /* Finds the part and writes its top, where addresses are longest. */
@@ -105,15 +62,16 @@ static void run_job(struct scene *scene)
 	const uint32_t size_bytes = scene->chip->size_bytes;
 	const struct range range = {size_bytes - JOB_BYTES, size_bytes};
 	const struct selection selection = {&range, 1};
+	struct flash *flash = &scene->bench.flash;
 
-	scene->violations_before = dummy_violations(scene->programmer);
-	flash_init(&scene->flash, scene->programmer, &scene->clock, &scene->log);
-	assert_int_equal(flash_probe(&scene->flash, chip_lists, scene->chip->name, false), 0);
-	assert_int_equal(flash_open(&scene->flash), 0);
-	fill(scene->image + range.start, JOB_BYTES, 99);
+	scene->violations_before = dummy_violations(scene->bench.part);
+	flash_init(flash, scene->bench.part, &scene->bench.clock, &scene->bench.log);
+	assert_int_equal(flash_probe(flash, chip_lists, scene->chip->name, false), 0);
+	assert_int_equal(flash_open(flash), 0);
+	part_bench_noise(scene->bench.image + range.start, JOB_BYTES, 99);
 	assert_int_equal(
-		flash_write(&scene->flash, selection, scene->image, VERIFY_TOUCHED, false), 0);
-	assert_int_equal(flash_close(&scene->flash), 0);
+		flash_write(flash, selection, scene->bench.image, VERIFY_TOUCHED, false), 0);
+	assert_int_equal(flash_close(flash), 0);
 }
 
 /* Returns true if the emulated part has that register, with one of those bits set. */
@@ -124,21 +82,18 @@ static bool is_shown(struct scene *scene, struct spi25_bits bits)
 	return value != SPI25_FLOATING && (value & bits.mask) != 0;
 }
 
+/* stop() counts the mistakes; those of the scene itself do not matter. */
 static void abandon(struct scene *scene)
 {
-	programmer_destroy(scene->programmer);
-	free(scene->image);
+	scene->bench.goes_unheard = true;
+	part_bench_stop(&scene->bench);
 }
 
 static void stop(struct scene *scene)
 {
-	uint8_t *found = malloc(scene->chip->size_bytes);
-
-	dummy_content_read(scene->programmer, found);
-	assert_memory_equal(found, scene->image, scene->chip->size_bytes);
+	part_bench_assert_holds_image(&scene->bench);
 	assert_int_equal(
-		dummy_violations(scene->programmer), scene->violations_before + scene->unheard);
-	free(found);
+		dummy_violations(scene->bench.part), scene->violations_before + scene->unheard);
 	abandon(scene);
 }
 
@@ -151,7 +106,7 @@ static void sleeping_part_is_woken(const struct dummy_part *part)
 		return;
 	start(&scene, part);
 	SEND(&scene, 0xb9);
-	wait(&scene, SETTLE_US);
+	wait_us(&scene, SETTLE_US);
 	scene.unheard = 2; /* the first questions: its status and its ID */
 	run_job(&scene);
 	stop(&scene);
@@ -168,7 +123,7 @@ static void block_protection_is_put_back(const struct dummy_part *part)
 	start(&scene, part);
 	SEND(&scene, 0x06);
 	SEND(&scene, 0x01, mask);
-	wait(&scene, 1000000);
+	wait_us(&scene, 1000000);
 	status = read_register(&scene, 0x05);
 	run_job(&scene);
 	assert_int_not_equal(status & mask, 0);
@@ -185,7 +140,7 @@ static void begin_erase(struct scene *scene)
 		spi25_header(scene->chip, tx, erase->opcode, scene->chip->size_bytes - JOB_BYTES);
 
 	SEND(scene, 0x06);
-	send(scene, tx, header);
+	part_bench_send(&scene->bench, tx, header);
 }
 
 static bool begins_open_and_narrow(const struct flash_chip *chip)
@@ -204,7 +159,7 @@ static void part_left_erasing_is_waited_for(const struct dummy_part *part)
 	begin_erase(&scene);
 	assert_int_equal(read_register(&scene, 0x05) & 0x01, 0x01);
 	run_job(&scene);
-	assert_true(logged(&scene.captured, "busy with an earlier operation"));
+	assert_true(logged(&scene.bench.captured, "busy with an earlier operation"));
 	stop(&scene);
 }
 
@@ -217,12 +172,12 @@ static void part_left_suspended_is_resumed(const struct dummy_part *part)
 		return;
 	start(&scene, part);
 	begin_erase(&scene);
-	wait(&scene, SETTLE_US);
+	wait_us(&scene, SETTLE_US);
 	SEND(&scene, entry(part)->spi25.resume_opcode == 0x30 ? 0xb0 : 0x75);
-	wait(&scene, SETTLE_US);
+	wait_us(&scene, SETTLE_US);
 	if (is_shown(&scene, suspended)) {
 		run_job(&scene);
-		assert_true(logged(&scene.captured, "suspended operation"));
+		assert_true(logged(&scene.bench.captured, "suspended operation"));
 		stop(&scene);
 	} else {
 		abandon(&scene);
@@ -233,12 +188,11 @@ static void part_left_suspended_is_resumed(const struct dummy_part *part)
 static bool is_in_address_mode(struct scene *scene)
 {
 	static const uint8_t tx[] = {0x03, 0x00, 0x02, 0x00, 0x01};
+	struct programmer *part = scene->bench.part;
 	uint8_t value;
 
-	assert_int_equal(
-		scene->programmer->ops->spi_command(scene->programmer, tx, sizeof(tx), &value, 1),
-		0);
-	return value == scene->image[0x20001];
+	assert_int_equal(part->ops->spi_command(part, tx, sizeof(tx), &value, 1), 0);
+	return value == scene->bench.image[0x20001];
 }
 
 static void address_mode_is_left(const struct dummy_part *part)
@@ -283,24 +237,13 @@ static void states_of_an_earlier_session_do_no_harm(void **state)
 	address_mode_that_was_found_is_kept(part);
 }
 
-#define PARTS_MAX 256
+static bool is_25_series(const struct dummy_part *part)
+{
+	return entry(part) != NULL;
+}
 
-/* Makes one case for each part, so that a failure names the part. */
 int main(void)
 {
-	static struct dummy_part parts[PARTS_MAX];
-	static struct CMUnitTest tests[PARTS_MAX];
-	size_t count = 0;
-
-	for (size_t nth = 0; count < PARTS_MAX && dummy_part_at(nth, &parts[count]); nth++) {
-		if (entry(&parts[count]) == NULL)
-			continue;
-		tests[count] = (struct CMUnitTest){
-			.name = parts[count].name,
-			.test_func = states_of_an_earlier_session_do_no_harm,
-			.initial_state = &parts[count],
-		};
-		count++;
-	}
-	return _cmocka_run_group_tests("scenes", tests, count, NULL, NULL);
+	return part_bench_run_each(
+		states_of_an_earlier_session_do_no_harm, is_25_series, 1, NULL, NULL);
 }

@@ -7,7 +7,6 @@
 #include <sys/time.h>
 #include <time.h>
 
-#include "cmocka_headers.h"
 #include "udelay_builds.h"
 
 #define STORM_DELAYS 1000
@@ -34,17 +33,17 @@ static void assert_delay_is_not_early(const struct build *build, unsigned int us
 	assert_true(took_ns >= (uint64_t)usecs * 1000);
 }
 
-static void short_and_long_waits_are_not_early(void **state)
+static bool is_whole(const struct build *build)
+{
+	return build->percent == 100;
+}
+
+static void short_and_long_waits_are_not_early(const struct build *build)
 {
 	static const unsigned int lengths_us[] = {0, 1, 10, 99, 100, 101, 1200, 20000};
 
-	(void)state;
-	for (size_t b = 0; b < BUILDS; b++) {
-		if (builds[b].percent != 100)
-			continue;
-		for (size_t i = 0; i < sizeof(lengths_us) / sizeof(lengths_us[0]); i++)
-			assert_delay_is_not_early(&builds[b], lengths_us[i]);
-	}
+	for (size_t i = 0; i < COUNT(lengths_us); i++)
+		assert_delay_is_not_early(build, lengths_us[i]);
 }
 
 static volatile sig_atomic_t signals_seen;
@@ -125,23 +124,15 @@ static void delay_in_storm(const struct build *build, int flags)
 }
 
 /* Half of the delays run with restarted system calls, half without. */
-static void delays_in_signal_storm_are_not_early(void **state)
+static void delays_in_signal_storm_are_not_early(const struct build *build)
 {
-	(void)state;
-	for (size_t b = 0; b < BUILDS; b++) {
-		if (builds[b].percent != 100)
-			continue;
-		delay_in_storm(&builds[b], 0);
-		delay_in_storm(&builds[b], SA_RESTART);
-	}
+	delay_in_storm(build, 0);
+	delay_in_storm(build, SA_RESTART);
 }
 
-int main(void)
-{
-	const struct CMUnitTest tests[] = {
-		cmocka_unit_test(short_and_long_waits_are_not_early),
-		cmocka_unit_test(delays_in_signal_storm_are_not_early),
-	};
+static const struct CMUnitTest tests[] = {
+	ON_BUILDS(is_whole, short_and_long_waits_are_not_early),
+	ON_BUILDS(is_whole, delays_in_signal_storm_are_not_early),
+};
 
-	return cmocka_run_group_tests(tests, NULL, NULL);
-}
+RUN_CASES(tests)

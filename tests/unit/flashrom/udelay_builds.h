@@ -4,7 +4,8 @@
 
 #include <limits.h>
 #include <stdbool.h>
-#include <stddef.h>
+
+#include "../cases.h"
 
 /*
  * The builds of the delay layer that meson.build makes, by the name that each gives
@@ -32,13 +33,13 @@ UDELAY_ROWS
 static const struct build builds[] = {UDELAY_ROWS};
 #undef BUILD
 
-#define BUILDS (sizeof(builds) / sizeof(builds[0]))
+#define BUILDS COUNT(builds)
 
 /* From 4,294,968 us on, a product with 1000 exceeds 32 bits. */
 static const unsigned int waits_us[] = {0, 1, 2, 99, 100, 101, 99999, 100000, 100001, 999999,
 	1000000, 1000001, 4294967, 4294968, 5000000, UINT_MAX - 1, UINT_MAX};
 
-#define WAITS (sizeof(waits_us) / sizeof(waits_us[0]))
+#define WAITS COUNT(waits_us)
 
 /* Returns the wait that a build keeps: the requested one, unless the build is wrong on purpose. */
 static inline unsigned int kept_us(const struct build *build, unsigned int usecs)
@@ -52,5 +53,27 @@ static inline bool sleeps_for(const struct build *build, unsigned int usecs)
 
 	return wait_us >= build->threshold_us && wait_us > 0;
 }
+
+/* A case that runs on some builds, on one at least. */
+struct build_case {
+	bool (*is_for)(const struct build *build);
+	void (*run)(const struct build *build);
+};
+
+static inline void run_on_builds(void **state)
+{
+	const struct build_case *row = *state;
+	size_t count = 0;
+
+	for (size_t i = 0; i < BUILDS; i++) {
+		if (!row->is_for(&builds[i]))
+			continue;
+		row->run(&builds[i]);
+		count++;
+	}
+	assert_true(count > 0);
+}
+
+#define ON_BUILDS(is_for, function) ROW(run_on_builds, build_case, function, is_for, function)
 
 #endif

@@ -10,14 +10,13 @@
 #include <stdio.h>
 #include <stdlib.h>
 
-typedef void (*CMUnitTestFunction)(void **state);
-
 struct CMUnitTest {
 	const char *name;
-	CMUnitTestFunction test_func;
+	void (*test_func)(void **state);
+	int (*setup_func)(void **state);
+	int (*teardown_func)(void **state);
+	void *initial_state;
 };
-
-#define cmocka_unit_test(function) {#function, function}
 
 #define print_message(...) printf(__VA_ARGS__)
 
@@ -52,9 +51,11 @@ static inline void check_range(long long value, long long low, long long high, c
 static inline int run_tests(const struct CMUnitTest *tests, size_t count)
 {
 	for (size_t i = 0; i < count; i++) {
+		void *state = tests[i].initial_state;
+
 		printf("%s\n", tests[i].name);
 		fflush(stdout);
-		tests[i].test_func(NULL);
+		tests[i].test_func(&state);
 	}
 	return 0;
 }
