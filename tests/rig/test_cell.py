@@ -6,6 +6,7 @@ import subprocess
 import sys
 import time
 from pathlib import Path
+from typing import Any
 
 import msgspec
 import pytest
@@ -34,9 +35,21 @@ from tests.rig.builders import CHECKOUT, MS, SECOND, make_cell, make_chip, make_
 from tests.rig.processes import is_running
 
 
+@pytest.mark.parametrize(
+    ("changes", "words"),
+    [
+        ({}, "GD25Q16C-typ.write"),
+        ({"programmer": Programmer.SERPROG_DEV}, "GD25Q16C-typ.serprog-dev.write"),
+        ({"corner": "draw:17"}, "GD25Q16C-draw-17.write"),
+        ({"region_kib": 64}, "GD25Q16C-typ.write"),
+        ({"region_kib": 1024}, "GD25Q16C-typ.1024kib.write"),
+    ],
+)
+def test_id_says_what_is_not_the_usual(changes: dict[str, Any], words: str) -> None:
+    assert make_cell(**changes).id == f"group.bundled.250mips.1c.calm.{words}"
+
+
 def test_id_says_all_that_tells_cells_of_a_plan_apart() -> None:
-    plain = make_cell()
-    assert plain.id == "group.bundled.250mips.1c.calm.GD25Q16C-typ.write"
     others = [
         make_cell(name="other"),
         make_cell(subject="debian:trixie"),
@@ -56,39 +69,18 @@ def test_id_says_all_that_tells_cells_of_a_plan_apart() -> None:
         make_cell(programmer=Programmer.SERPROG_DEV),
         make_cell(programmer=Programmer.DUMMY),
     ]
-    assert len({plain.id, *(cell.id for cell in others)}) == 1 + len(others)
+    assert len({make_cell().id, *(cell.id for cell in others)}) == 1 + len(others)
 
 
-def test_programmer_is_in_the_id_only_where_it_is_not_the_usual_one() -> None:
-    cell = make_cell(programmer=Programmer.SERPROG_DEV)
-    assert cell.id == "group.bundled.250mips.1c.calm.GD25Q16C-typ.serprog-dev.write"
+def test_paths_have_plain_ids_of_their_own() -> None:
+    paths = ("/a/flashrom", "/b/flashrom", "/tmp/my flashrom[1]*,ü")
+    names = [make_cell(subject=f"path:{path}").id.split(".")[1] for path in paths]
+    assert len(set(names)) == 3
+    assert names[0].startswith("path-flashrom-")
+    assert set("".join(names)) <= set("abcdefghijklmnopqrstuvwxyz0123456789-_")
 
 
-def test_corner_with_a_number_is_a_plain_word_of_the_id() -> None:
-    assert make_cell(corner="draw:17").id == "group.bundled.250mips.1c.calm.GD25Q16C-draw-17.write"
-
-
-def test_region_is_in_the_id_only_where_it_is_not_the_usual_one() -> None:
-    assert make_cell(region_kib=64).id == make_cell().id
-    cell = make_cell(region_kib=1024)
-    assert cell.id == "group.bundled.250mips.1c.calm.GD25Q16C-typ.1024kib.write"
-
-
-def test_paths_that_end_alike_have_ids_of_their_own() -> None:
-    ids = [make_cell(subject=f"path:{path}").id for path in ("/a/flashrom", "/b/flashrom")]
-    assert ids[0] != ids[1]
-    for id_ in ids:
-        assert id_.startswith("group.path-flashrom-")
-        assert "/" not in id_
-
-
-def test_path_with_odd_characters_gives_a_plain_id() -> None:
-    id_ = make_cell(subject="path:/tmp/my flashrom[1]*,ü").id
-    assert set(id_.split(".")[1]) <= set("abcdefghijklmnopqrstuvwxyz0123456789-_")
-
-
-def test_hazards_are_what_is_not_plain() -> None:
-    assert make_cell().hazards == ()
+def test_hazards_are_made_in_the_order_of_their_words() -> None:
     cell = make_cell(hazards=("low-res-timers", "busy-siblings"))
     assert [type(hazard) for hazard in hazards_of(cell)] == [LowResTimers, BusySiblings]
 
@@ -140,23 +132,28 @@ SHORT = Evidence(
 
 
 @pytest.mark.parametrize(
-    ("ns", "words"),
+    ("ns", "beside_ns", "words"),
     [
-        (0, "0 ns"),
-        (999, "999 ns"),
-        (1000, "1.000 us"),
-        (999_999, "999.999 us"),
-        (10 * MS, "10.000 ms"),
-        (SECOND, "1.000000 s"),
+        (0, 0, "0 ns"),
+        (999, 0, "999 ns"),
+        (1000, 0, "1.000 us"),
+        (999_999, 0, "999.999 us"),
+        (10 * MS, 0, "10.000 ms"),
+        (SECOND, 0, "1.000000 s"),
+        (999_849_036, SECOND, "0.999849 s"),
+        (0, 10 * MS, "0.000 ms"),
     ],
 )
-def test_duration_is_in_the_unit_of_its_size(ns: int, words: str) -> None:
-    assert in_full(ns) == words
+def test_duration_is_in_its_unit_or_one_beside_it(ns: int, beside_ns: int, words: str) -> None:
+    assert in_full(ns, beside_ns=beside_ns) == words
 
 
-def test_duration_beside_another_has_the_unit_of_that_one() -> None:
-    assert in_full(999_849_036, beside_ns=SECOND) == "0.999849 s"
-    assert in_full(0, beside_ns=10 * MS) == "0.000 ms"
+@pytest.mark.parametrize(
+    ("ns", "words"),
+    [(500_000_000, "0.5 s"), (1_230_000, "0.00123 s"), (5380, "5.38 us"), (0, "0 s")],
+)
+def test_rounded_duration_has_the_unit_of_one_that_is_not_far_longer(ns: int, words: str) -> None:
+    assert in_unit_of(1_000_000_000, ns) == words
 
 
 def test_evidence_says_what_was_asked_what_it_got_who_saw_it_and_where() -> None:
@@ -170,30 +167,23 @@ def test_evidence_says_what_was_asked_what_it_got_who_saw_it_and_where() -> None
     assert " ns" not in text
 
 
-def test_time_that_no_phase_has_is_named() -> None:
-    times = TimeSplit(total=300 * MS, probe=100 * MS, write=150 * MS)
-    lines = describe_result(make_result(make_cell(), time_ns=times), 0)
-    assert any(
-        "(probe 0.100000, write 0.150000, start-up and the rest 0.050000)" in x for x in lines
-    )
-
-
-def test_evidence_of_the_chip_says_by_how_much_a_command_came_too_early() -> None:
-    early = msgspec.structs.replace(
-        SHORT, witness=Witness.CHIP, requested_ns=None, actual_ns=None, margin_ns=-5 * MS
-    )
-    assert "  too early: by 5.000 ms" in describe_evidence(early)
-
-
-def test_place_that_is_no_moment_on_the_bus_is_left_as_it_is() -> None:
-    at_call = msgspec.structs.replace(SHORT, where="core/busy.c:154")
-    assert describe_evidence(at_call, SECOND)[-1].endswith("core/busy.c:154")
-
-
-def test_moment_of_a_call_is_told_from_the_start_of_the_subject() -> None:
-    at_call = msgspec.structs.replace(SHORT, where=f"wait at {3 * SECOND} ns, thread 1: a.c:5")
-    told = describe_evidence(at_call, SECOND)[-1]
-    assert told.endswith("wait 2.000000 s after the subject's start, thread 1: a.c:5")
+@pytest.mark.parametrize(
+    ("changes", "said"),
+    [
+        (
+            {"witness": Witness.CHIP, "requested_ns": None, "actual_ns": None, "margin_ns": -5},
+            "  too early: by 5 ns",
+        ),
+        ({"where": "core/busy.c:154"}, "core/busy.c:154"),
+        (
+            {"where": f"wait at {3 * SECOND} ns, thread 1: a.c:5"},
+            "wait 2.000000 s after the subject's start, thread 1: a.c:5",
+        ),
+    ],
+)
+def test_evidence_is_told_by_what_its_witness_saw(changes: dict[str, Any], said: str) -> None:
+    lines = describe_evidence(msgspec.structs.replace(SHORT, **changes), SECOND)
+    assert any(line.endswith(said) for line in lines)
 
 
 def test_cell_is_introduced_with_its_hazards_and_its_guest() -> None:
@@ -202,9 +192,15 @@ def test_cell_is_introduced_with_its_hazards_and_its_guest() -> None:
     assert "an x86_64 guest of 1 core at 250 MIPS, on the virtual lane" in text
 
 
-def test_failure_is_told_with_its_reason_beside_the_evidence() -> None:
-    result = result_of(verdict=Verdict.OP_FAILED, reason="exit code 3", evidence=[SHORT])
-    assert "  exit code 3" in describe_result(result)
+def test_failure_is_told_with_its_reason_beside_the_evidence_and_time_that_no_phase_has() -> None:
+    times = TimeSplit(total=300 * MS, probe=100 * MS, write=150 * MS)
+    result = result_of(
+        verdict=Verdict.OP_FAILED, reason="exit code 3", evidence=[SHORT], time_ns=times
+    )
+    lines = describe_result(result, 0)
+    assert "  exit code 3" in lines
+    phases = "(probe 0.100000, write 0.150000, start-up and the rest 0.050000)"
+    assert any(phases in line for line in lines)
 
 
 def result_of(**changes: object) -> CellResult:
@@ -220,43 +216,39 @@ def before(**changes: object) -> Before:
     return Before(result=result_of(**changes), seed=1, digests=digests, source="out/run")
 
 
-def test_equal_results_are_equal_to_the_nanosecond() -> None:
-    again = compare_reproduction(before(), result_of(), IMAGES)
-    assert "The same thing happened again: too_short" in again.lines[0]
-    assert "equal to the nanosecond" in again.lines[1]
-    assert not again.is_rig_fault
+OTHERS = {"events_sha256": "b" * 64}
 
 
-def test_unequal_times_of_equal_images_are_a_fault_of_the_rig() -> None:
-    now = result_of(events_sha256="b" * 64)
-    again = compare_reproduction(before(), now, IMAGES)
-    assert again.is_rig_fault
-    assert again.exit_code(now) is ExitCode.RIG_FAULT
+@pytest.mark.parametrize(
+    ("old", "new", "images", "said", "is_fault"),
+    [
+        ({}, {}, {}, "equal to the nanosecond", False),
+        ({}, OTHERS, {}, "", True),
+        ({}, OTHERS, {"kernel": "another"}, "made with another kernel.", False),
+        ({"verdict": Verdict.INFRA_ERROR}, {}, {}, "was lost", False),
+        ({"lane": LaneName.HOST}, {"lane": LaneName.HOST, **OTHERS}, {}, "a real clock", False),
+    ],
+)
+def test_times_that_differ_are_a_fault_of_the_rig_unless_something_else_differs(
+    old: dict[str, Any], new: dict[str, Any], images: dict[str, str], said: str, is_fault: bool
+) -> None:
+    now = result_of(**new)
+    again = compare_reproduction(before(**old), now, {**IMAGES, **images})
+    assert said in again.lines[1]
+    assert again.is_rig_fault is is_fault
+    assert again.exit_code(now) is (ExitCode.RIG_FAULT if is_fault else ExitCode.UNSAFE)
 
 
-def test_unequal_times_of_unequal_images_name_what_differs_and_blame_nobody() -> None:
-    now = result_of(events_sha256="b" * 64)
-    again = compare_reproduction(before(), now, {**IMAGES, "kernel": "another"})
-    assert "made with another kernel." in again.lines[1]
-    assert not again.is_rig_fault
-
-
-def test_other_verdict_is_said_with_the_one_before() -> None:
-    again = compare_reproduction(before(), result_of(verdict=Verdict.PASS), IMAGES)
-    assert again.lines[0] == ("Something else happened: pass; in the run before it was too_short.")
-
-
-def test_lost_cell_has_no_times_to_compare() -> None:
-    again = compare_reproduction(before(verdict=Verdict.INFRA_ERROR), result_of(), IMAGES)
-    assert not again.is_rig_fault
-    assert "was lost" in again.lines[1]
-
-
-def test_times_of_a_real_clock_are_not_compared() -> None:
-    now = result_of(lane=LaneName.HOST, events_sha256="b" * 64)
-    again = compare_reproduction(before(lane=LaneName.HOST), now, IMAGES)
-    assert "a real clock" in again.lines[1]
-    assert not again.is_rig_fault
+@pytest.mark.parametrize(
+    ("verdict", "said"),
+    [
+        (Verdict.TOO_SHORT, "The same thing happened again: too_short"),
+        (Verdict.PASS, "Something else happened: pass; in the run before it was too_short."),
+    ],
+)
+def test_verdict_is_compared_with_the_one_before(verdict: Verdict, said: str) -> None:
+    again = compare_reproduction(before(), result_of(verdict=verdict), IMAGES)
+    assert again.lines[0].startswith(said)
 
 
 def test_cell_that_was_not_run_before_is_compared_with_nothing() -> None:
@@ -266,53 +258,47 @@ def test_cell_that_was_not_run_before_is_compared_with_nothing() -> None:
     assert again.exit_code(now) is ExitCode.UNSAFE
 
 
-@pytest.mark.parametrize(
-    ("ns", "words"),
-    [(500_000_000, "0.5 s"), (1_230_000, "0.00123 s"), (5380, "5.38 us"), (0, "0 s")],
-)
-def test_rounded_duration_has_the_unit_of_another_that_is_not_a_thousand_times_longer(
-    ns: int, words: str
-) -> None:
-    assert in_unit_of(1_000_000_000, ns) == words
-
-
 LIMIT_S = 60
 
 
-def test_words_are_kept_and_told_apart() -> None:
-    done = run_shell("echo said; echo complained >&2; exit 3")
-    assert (done.stdout, done.stderr, done.returncode) == ("said\n", "complained\n", 3)
+@pytest.mark.parametrize(
+    ("shown", "said", "printed"),
+    [
+        (False, ("said\n", "complained\n", 3), ""),
+        (True, ("", "", 3), "said\ncomplained\n"),
+    ],
+)
+def test_words_of_a_command_are_kept_apart_or_go_to_standard_error(
+    shown: bool, said: tuple[str, str, int], printed: str, capfd: pytest.CaptureFixture[str]
+) -> None:
+    done = run_shell("cat; echo said; echo complained >&2; exit 3", shown=shown)
+    assert (done.stdout, done.stderr, done.returncode) == said
+    assert capfd.readouterr() == ("", printed)
 
 
-def test_words_that_are_shown_go_to_standard_error(capfd: pytest.CaptureFixture[str]) -> None:
-    done = run_shell("echo said; echo complained >&2", shown=True)
-    assert (done.stdout, done.stderr, done.returncode) == ("", "", 0)
-    assert capfd.readouterr() == ("", "said\ncomplained\n")
-
-
-def test_command_that_reads_gets_nothing() -> None:
-    assert run_shell("cat").stdout == ""
+def run_python(*words: str, **more: Any) -> subprocess.CompletedProcess[str]:
+    """Runs this Python with our package, within the limit."""
+    return subprocess.run(
+        [sys.executable, *words],
+        env={**os.environ, "PYTHONPATH": str(CHECKOUT / "rig")},
+        capture_output=True,
+        text=True,
+        check=False,
+        timeout=LIMIT_S,
+        **more,
+    )
 
 
 @pytest.mark.parametrize("number", ["INT", "TERM", "HUP"])
 @pytest.mark.parametrize("shown", [False, True])
-def test_interrupted_command_leaves_nothing_running(
-    tmp_path: Path, number: str, shown: bool
-) -> None:
+def test_interrupted_command_leaves_no_process(tmp_path: Path, number: str, shown: bool) -> None:
     pid = tmp_path / "pid"
     script = (
         "import os; from delayrig.base.shell import run_shell;"
         f"run_shell('sleep 300 & echo $! > {pid}; kill -{number} {{}}; wait'"
         f".format(os.getpid()), shown={shown})"
     )
-    done = subprocess.run(
-        [sys.executable, "-c", script],
-        env={**os.environ, "PYTHONPATH": str(CHECKOUT / "rig")},
-        capture_output=True,
-        text=True,
-        check=False,
-        timeout=LIMIT_S,
-    )
+    done = run_python("-c", script)
     assert done.returncode != 0
     assert "KeyboardInterrupt" in done.stderr
     assert ends(int(pid.read_text()))
@@ -327,21 +313,11 @@ def ends(process: int) -> bool:
 
 
 @pytest.mark.parametrize("more", [[], ["--bisect"]])
-def test_gate_whose_build_is_interrupted_convicts_nobody_and_ends_a_bisection(
-    tmp_path: Path, more: list[str]
-) -> None:
+def test_gate_whose_build_is_interrupted_convicts_nobody(tmp_path: Path, more: list[str]) -> None:
     pid = tmp_path / "pid"
     build = f"sleep 300 & echo $! > {pid}; kill -INT $PPID; wait"
     words = ["gate", "--baseline", "bundled", "--candidate", "path:x", "--build", build, *more]
-    done = subprocess.run(
-        [sys.executable, "-m", "delayrig", *words],
-        env={**os.environ, "PYTHONPATH": str(CHECKOUT / "rig")},
-        cwd=tmp_path,
-        capture_output=True,
-        text=True,
-        check=False,
-        timeout=LIMIT_S,
-    )
+    done = run_python("-m", "delayrig", *words, cwd=tmp_path)
     assert done.returncode == 130, done.stderr
     assert "interrupted" in done.stderr
     assert ends(int(pid.read_text()))

@@ -1,7 +1,6 @@
 # SPDX-License-Identifier: GPL-2.0-or-later
 """Documents and source comments: links, names, retired words, generated pages."""
 
-import configparser
 import re
 import sys
 import typing
@@ -78,30 +77,29 @@ def a_document(folder: Path, text: str) -> Document:
     return Document(path)
 
 
-def test_link_to_nothing_and_anchor_of_nothing_are_found(tmp_path: Path) -> None:
-    page = a_document(tmp_path, "# A `title`, twice\n\n[a](gone.md) [b](#a-title-twice) [c](#no)\n")
-    assert broken_links(page) == ["gone.md", "#no"]
-
-
-def test_links_in_code_and_addresses_are_left_alone(tmp_path: Path) -> None:
-    assert broken_links(a_document(tmp_path, "`[a](b)` [c](https://e.org)\n\n    [d](e)\n")) == []
-
-
-def test_second_heading_of_the_same_name_has_an_anchor_of_its_own(tmp_path: Path) -> None:
-    assert a_document(tmp_path, "# Debug\n\n## Debug\n").anchors == {"debug", "debug-1"}
+@pytest.mark.parametrize(
+    ("text", "broken"),
+    [
+        ("# A `title`, twice\n\n[a](gone.md) [b](#a-title-twice) [c](#no)\n", ["gone.md", "#no"]),
+        ("# Debug\n\n## Debug\n\n[a](#debug) [b](#debug-1) [c](#debug-2)\n", ["#debug-2"]),
+        # Code and addresses are left alone.
+        ("`[a](b)` [c](https://e.org)\n\n    [d](e)\n", []),
+    ],
+)
+def test_link_to_nothing_is_found(tmp_path: Path, text: str, broken: list[str]) -> None:
+    assert broken_links(a_document(tmp_path, text)) == broken
 
 
 @pytest.mark.parametrize(
-    "text",
-    ["`judge/gone.py`", "`judge/gone/`", "`gone_for_good.py`", "    rig/delayrig/verdict/trust.py"],
+    ("text", "count"),
+    [
+        *(("`judge/gone.py`", 1), ("`judge/gone/`", 1), ("`gone_for_good.py`", 1)),
+        ("    rig/delayrig/verdict/trust.py", 1),
+        ("`judge/judge.py` `rig/delayrig/judge/` `test_MODULE.c` `out/`", 0),
+    ],
 )
-def test_file_that_is_not_there_is_found(tmp_path: Path, text: str) -> None:
-    assert len(missing_files(a_document(tmp_path, text), CHECKOUT, NAMES)) == 1
-
-
-def test_files_of_the_tree_and_placeholders_are_no_fault(tmp_path: Path) -> None:
-    page = a_document(tmp_path, "`judge/judge.py` `rig/delayrig/judge/` `test_MODULE.c` `out/`")
-    assert missing_files(page, CHECKOUT, NAMES) == []
+def test_file_that_is_not_there_is_found(tmp_path: Path, text: str, count: int) -> None:
+    assert len(missing_files(a_document(tmp_path, text), CHECKOUT, NAMES)) == count
 
 
 def test_retired_word_is_found_outside_code_alone(tmp_path: Path) -> None:
@@ -129,24 +127,12 @@ def test_hooks_call_the_linters_that_the_tests_call() -> None:
     assert [name for name in LINTERS if not (here / name).is_file()] == []
 
 
-def test_hooks_name_files_that_are_there() -> None:
+def test_hooks_name_files_that_are_there_and_mypy_looks_at_all_of_our_python() -> None:
     words = [word for command in hook_commands() for word in command[1:] if "/" in word]
     assert "rig/pyproject.toml" in words
     assert [word for word in words if not (CHECKOUT / word).exists()] == []
-
-
-def test_hook_of_mypy_looks_at_all_of_our_python() -> None:
     command = next(words for words in hook_commands() if words[0].endswith("/mypy"))
     assert command[-len(PYTHON_FOLDERS) :] == PYTHON_FOLDERS
-
-
-def test_editors_are_told_tabs_in_c_and_spaces_in_python() -> None:
-    settings = configparser.ConfigParser()
-    text = (CHECKOUT / ".editorconfig").read_text(encoding="utf-8")
-    settings.read_string(text.replace("root = true", "", 1))
-    assert settings["*.{c,h,sh,css,js}"]["indent_style"] == "tab"
-    assert settings["*.py"]["indent_style"] == "space"
-    assert settings["*.py"]["indent_size"] == "4"
 
 
 def test_no_docstring_or_comment_is_a_fragment() -> None:
@@ -156,39 +142,27 @@ def test_no_docstring_or_comment_is_a_fragment() -> None:
 
 
 @pytest.mark.parametrize(
-    ("source", "fault"),
+    ("file", "source", "fault"),
     [
-        ('def f():\n    """Returns one."""\n', None),
-        ('def f():\n    """The one."""\n', "no verb"),
-        ('def f():\n    """Whether it is one."""\n', "no verb"),
-        ('def test_f():\n    """The one."""\n', None),
-        ('class A:\n    """What it is."""\n', "fragment"),
-        ('class A:\n    x: int\n    """Of the sleep."""\n', "fragment"),
-        ("x = 1  # what it is\n", "fragment"),
-        ("# One line,\n# of two.\nx = 1\n", None),
-        ("# What is this?\n", None),
+        ("a.py", 'def f():\n    """Returns one."""\n', None),
+        ("a.py", 'def f():\n    """The one."""\n', "no verb"),
+        ("a.py", 'def f():\n    """Whether it is one."""\n', "no verb"),
+        ("a.py", 'def test_f():\n    """The one."""\n', None),
+        ("a.py", 'class A:\n    """What it is."""\n', "fragment"),
+        ("a.py", 'class A:\n    x: int\n    """Of the sleep."""\n', "fragment"),
+        ("a.py", "x = 1  # what it is\n", "fragment"),
+        ("a.py", "# One line,\n# of two.\nx = 1\n", None),
+        ("a.py", "# What is this?\n", None),
+        ("a.c", "/* The time. */\n", None),
+        ("a.c", "/*\n * Whether it is\n * one. */\n", "fragment"),
+        ("a.c", "int a; /* of the sleep */\n", "fragment"),
+        ("a.c", 'char *a = "/* what */";\n', None),
     ],
 )
-def test_python_is_understood(tmp_path: Path, source: str, fault: str | None) -> None:
-    assert faults_of(tmp_path / "a.py", source) == ([fault] if fault else [])
-
-
-@pytest.mark.parametrize(
-    ("source", "fault"),
-    [
-        ("/* The time. */\n", None),
-        ("/*\n * Whether it is\n * one. */\n", "fragment"),
-        ("int a; /* of the sleep */\n", "fragment"),
-        ('char *a = "/* what */";\n', None),
-    ],
-)
-def test_c_is_understood(tmp_path: Path, source: str, fault: str | None) -> None:
-    assert faults_of(tmp_path / "a.c", source) == ([fault] if fault else [])
-
-
-def faults_of(file: Path, source: str) -> list[str]:
-    file.write_text(source, encoding="utf-8")
-    return [finding.fault for finding in findings_in(file)]
+def test_fragment_is_found(tmp_path: Path, file: str, source: str, fault: str | None) -> None:
+    (tmp_path / file).write_text(source, encoding="utf-8")
+    found = [finding.fault for finding in findings_in(tmp_path / file)]
+    assert found == ([fault] if fault else [])
 
 
 PAGE = events_page()
@@ -230,9 +204,7 @@ def test_every_key_has_a_meaning(kind: type[Kind]) -> None:
         ("count", "Count", "number"),
     ],
 )
-def test_value_is_told_by_the_unit_in_its_name_or_by_its_type(
-    name: str, annotation: str, said: str
-) -> None:
+def test_value_is_told_by_the_unit_in_its_name(name: str, annotation: str, said: str) -> None:
     assert unit_of(name, annotation) == said
 
 
@@ -251,12 +223,9 @@ def test_row_of_a_key_is_below_its_kind(kind: type[Kind], row: str) -> None:
     assert any(row in PAGE[place:end] for place, end in zip(places, ends, strict=True))
 
 
-def test_writers_are_told_once_a_section() -> None:
+def test_writers_are_told_once_a_section_and_the_moment_of_each_kind_once() -> None:
     text = " ".join(PAGE.split())
     assert "## Emulator Written by: emulator (`emulators/record/jsonl.c`), agent" in text
     assert len(re.findall(r"Written by: ", PAGE)) == len(SECTIONS)
-
-
-def test_moment_that_each_kind_has_is_told_once() -> None:
     assert "`: When it happened" not in PAGE
     assert "- `t_ns` (signed): When it began." in PAGE

@@ -1,0 +1,343 @@
+# SPDX-License-Identifier: GPL-2.0-or-later
+"""Requests of a gate: accepted baselines, exit codes for git, and rounds in real time."""
+
+import asyncio
+from collections.abc import Callable, Sequence
+from dataclasses import replace
+from io import StringIO
+from pathlib import Path
+
+import msgspec
+import pytest
+from click.testing import CliRunner
+from delayrig.base.errors import BadInputError, BuildError, ExitCode, RigFaultError
+from delayrig.base.paths import find_paths
+from delayrig.decision import request as rounds
+from delayrig.decision.request import (
+    GateRequest,
+    StoredBaseline,
+    bisect_code,
+    build_candidate,
+    check_built,
+    is_subject,
+    read_baseline,
+)
+from delayrig.features.gate import command as command
+from delayrig.main import main
+from delayrig.model.cell import Cell, Expect, Role
+from delayrig.model.lane import LaneName
+from delayrig.model.result import FILE_NAME, SCHEMA, CellResult, Results, Verdict, write_results
+from delayrig.plan.request import Request, choose_cells, default_jobs
+from delayrig.present.console import RunProgress
+from delayrig.subjects.recipes import read_recipes
+from rich.console import Console
+
+from tests.rig.builders import CHECKOUT, make_cell, make_result, make_run_header
+from tests.rig.git_commits import commit_all, git
+
+HERE, THERE = make_cell(name="here"), make_cell(name="there")
+CANARY = make_cell(name="canary", role=Role.CANARY, subject="canary:bus")
+
+
+def kept(folder: Path, *, interrupted: bool = False) -> Path:
+    folder.mkdir(exist_ok=True)
+    run = make_run_header(interrupted=interrupted)
+    write_results(Results(run=run, cells=[make_result(HERE), make_result(CANARY)]), folder)
+    return folder
+
+
+def test_run_of_one_subject_is_a_baseline_by_its_folder_or_its_file(tmp_path: Path) -> None:
+    run = kept(tmp_path)
+    for path in (run, run / FILE_NAME):
+        assert read_baseline(path).path == run / FILE_NAME
+
+
+def test_cells_of_any_subject_are_looked_for_and_canaries_are_not(tmp_path: Path) -> None:
+    baseline = read_baseline(kept(tmp_path))
+    theirs = msgspec.structs.replace(HERE, subject="debian:trixie")
+    other = msgspec.structs.replace(CANARY, name="canary-chip")
+    baseline.check_cells([theirs, other])
+
+
+def candidates(*words: str) -> list[str]:
+    """Returns the cells of the candidate that a gate would run."""
+    asked = ["gate", "--candidate", "debian:trixie", "--plan", "smoke", "--dry-run", *words]
+    lines = CliRunner().invoke(main, asked).stdout.splitlines()
+    return [line.split()[1] for line in lines if line.startswith("candidate")]
+
+
+def test_lane_is_what_is_asked_for_else_that_of_the_stored_run(tmp_path: Path) -> None:
+    on_host = candidates("--baseline", "bundled", "--lane", "host")
+    assert {cell.split(".")[2] for cell in on_host} == {"host"}
+    ran = choose_cells(
+        plan="smoke",
+        subjects=["bundled"],
+        patterns=[],
+        seed=1,
+        paths=find_paths(),
+        lane=LaneName.HOST,
+    )
+    run = Results(run=make_run_header(), cells=[make_result(cell) for cell in ran.cells])
+    write_results(run, tmp_path)
+    assert candidates("--baseline", str(tmp_path)) == on_host
+    assert candidates("--baseline", str(tmp_path), "--lane", "virtual") == []
+
+
+def test_missing_cell_is_named_with_file_key_and_remedy(tmp_path: Path) -> None:
+    with pytest.raises(BadInputError) as caught:
+        read_baseline(kept(tmp_path)).check_cells([HERE, THERE])
+    assert caught.value.message.startswith(f"{tmp_path / FILE_NAME}: key 'cells': 1 cells")
+    assert "there.250mips" in caught.value.message
+    assert "a run of plan smoke" in caught.value.hint
+
+
+def test_interrupted_run_is_no_baseline(tmp_path: Path) -> None:
+    with pytest.raises(BadInputError, match=r"key 'run\.interrupted' is true"):
+        read_baseline(kept(tmp_path, interrupted=True))
+
+
+def test_run_of_several_subjects_or_of_none_is_no_baseline(tmp_path: Path) -> None:
+    other = make_result(msgspec.structs.replace(HERE, subject="debian:trixie"))
+    for cells, found in (([make_result(HERE), other], "2 subjects"), ([], "0 subjects")):
+        write_results(Results(run=make_run_header(), cells=cells), tmp_path)
+        with pytest.raises(BadInputError, match=found) as caught:
+            read_baseline(tmp_path)
+        assert "--subject" in caught.value.hint
+
+
+def cut(content: bytes) -> bytes:
+    return content[: len(content) // 2]
+
+
+@pytest.mark.parametrize(
+    ("spoil", "said", "remedy"),
+    [
+        (lambda c: c.replace(b'"schema": 1', b'"schema": 2', 1), "key 'schema' is 2", "rig_ver"),
+        (cut, "truncated", "run it again"),
+        (lambda _: b"", "truncated", "run it again"),
+        (lambda _: b"\xff\xfe{}", "malformed", "run it again"),
+        (lambda _: b'{"name": "x"}', "key 'schema' is missing", "--out folder"),
+        (lambda _: b'{"schema": "x"}', "key 'schema' is missing", "--out folder"),
+        (lambda _: b"[1, 2]", "key 'schema' is missing", "--out folder"),
+        (
+            lambda c: c.replace(b'"wire_ns": 0', b'"wire_ns": "0"', 1),
+            "key 'cells[0].wire_ns': Expected `int`, got `str`",
+            "run it again",
+        ),
+        (lambda c: c.replace(b'"rerun"', b'"redo"', 1), "key 'cells[0].rerun' is missing", "again"),
+    ],
+)
+def test_file_that_is_no_run_is_refused_with_file_key_and_remedy(
+    tmp_path: Path, spoil: Callable[[bytes], bytes], said: str, remedy: str
+) -> None:
+    path = kept(tmp_path) / FILE_NAME
+    assert f'"schema": {SCHEMA}'.encode() in path.read_bytes()
+    path.write_bytes(spoil(path.read_bytes()))
+    with pytest.raises(BadInputError) as caught:
+        read_baseline(tmp_path)
+    assert caught.value.message.startswith(f"{path}: ")
+    assert said in caught.value.message
+    assert remedy in caught.value.hint
+
+
+def test_folder_without_results_is_refused_and_its_cells_are_kept(tmp_path: Path) -> None:
+    with pytest.raises(BadInputError, match=f"{FILE_NAME}: .*No such file"):
+        read_baseline(tmp_path)
+    left = tmp_path / HERE.id / "cell.json"
+    left.parent.mkdir()
+    left.write_text("{}")
+    with pytest.raises(BadInputError, match="cut off before its end") as caught:
+        read_baseline(tmp_path)
+    assert caught.value.message.startswith(f"{tmp_path}: ")
+    assert "run it again" in caught.value.hint
+    assert left.is_file()
+
+
+def test_name_of_a_subject_is_one_even_where_a_file_has_it_too(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    recipes = read_recipes(CHECKOUT)
+    monkeypatch.chdir(tmp_path)
+    for name in ("bundled", "run"):
+        (tmp_path / name).mkdir()
+    named = ("bundled", "path:run", "nonesuch", "run")
+    assert [is_subject(name, recipes) for name in named] == [True, True, True, False]
+
+
+@pytest.mark.parametrize(
+    ("code", "bisected"),
+    [
+        (ExitCode.PASS, 0),
+        (ExitCode.UNSAFE, 1),
+        (ExitCode.SLOWER, 1),
+        (ExitCode.INCONCLUSIVE, 125),
+        (ExitCode.SKIPPED, 125),
+        (ExitCode.RIG_FAULT, 125),
+        (ExitCode.BAD_INPUT, 128),
+    ],
+)
+def test_every_exit_code_has_its_meaning_for_git(code: ExitCode, bisected: int) -> None:
+    assert bisect_code(code) == bisected
+    assert bisect_code(code, untestable=True) == 125
+
+
+def ended(monkeypatch: pytest.MonkeyPatch, outcome: ExitCode | Exception, *more: str) -> int:
+    """Returns the exit code of a gate whose work has that outcome."""
+
+    def worked(*_: object, **__: object) -> ExitCode:
+        if isinstance(outcome, Exception):
+            raise outcome
+        return outcome
+
+    monkeypatch.setattr(command, "_gate", worked)
+    arguments = ["gate", "--baseline", "bundled", "--candidate", "path:x", *more]
+    return CliRunner().invoke(main, arguments).exit_code
+
+
+@pytest.mark.parametrize(
+    ("outcome", "plain", "bisected"),
+    [
+        (ExitCode.SLOWER, 3, 1),
+        (ExitCode.INCONCLUSIVE, 4, 125),
+        (BuildError("no"), 2, 125),
+        (BadInputError("no such plan"), 2, 128),
+        (RigFaultError("lost"), 99, 125),
+        (ZeroDivisionError(), 99, 125),
+    ],
+)
+def test_gate_ends_with_codes_for_people_or_for_git(
+    monkeypatch: pytest.MonkeyPatch, outcome: ExitCode | Exception, plain: int, bisected: int
+) -> None:
+    assert ended(monkeypatch, outcome) == plain
+    assert ended(monkeypatch, outcome, "--bisect") == bisected
+
+
+def test_wrong_option_ends_a_bisection(monkeypatch: pytest.MonkeyPatch) -> None:
+    for wrong in (["--max-slowdown", "much"], ["--nonesuch"], ["--rounds", "0"]):
+        assert ended(monkeypatch, ExitCode.PASS, *wrong) == 2
+        assert ended(monkeypatch, ExitCode.PASS, "--bisect", *wrong) == 128
+
+
+def test_build_that_fails_cannot_be_tested(tmp_path: Path) -> None:
+    with pytest.raises(BuildError, match="ended with 3"):
+        build_candidate("exit 3")
+    with pytest.raises(BuildError, match="left no file"):
+        check_built(f"path:{tmp_path}/flashrom")
+    build_candidate(f"touch {tmp_path}/flashrom")
+    check_built(f"path:{tmp_path}/flashrom")
+    check_built("bundled")
+
+
+SCRIPT = """#!/bin/sh
+case $(cat delay) in
+98) code={bad} ;;
+broken) code=125 ;;
+*) code=0 ;;
+esac
+exit $code
+"""
+
+
+def test_git_finds_the_revision_by_these_codes(tmp_path: Path) -> None:
+    """Here git itself reads the exit codes; tests/guest bisects with real gates."""
+    for number, delay in enumerate(["100", "100", "broken", "100", "98", "98", "98"]):
+        (tmp_path / "delay").write_text(f"{delay}\n")
+        (tmp_path / "number").write_text(f"{number}\n")
+        commit_all(tmp_path, f"revision {number}")
+    script = tmp_path / ".git" / "gate.sh"
+    script.write_text(SCRIPT.format(bad=bisect_code(ExitCode.SLOWER)))
+    git(tmp_path, "bisect", "start", "HEAD", "HEAD~6")
+    said = git(tmp_path, "bisect", "run", "sh", script)
+    assert "is the first" in said
+    assert "revision 4" in said
+
+
+LANE = LaneName.HOST
+MEASURED = make_cell(lane=LANE)
+HOST_CANARY = make_cell(
+    name="canary", lane=LANE, role=Role.CANARY, subject="canary:bus", expect=Expect.TOO_SHORT
+)
+CONTROL = make_cell(name="control", lane=LANE, role=Role.CONTROL)
+ROUNDS = 4
+
+
+def request(tmp_path: Path, lane: LaneName = LANE) -> GateRequest:
+    """Makes the request of a gate with one cell to measure."""
+    cells = [msgspec.structs.replace(cell, lane=lane) for cell in (MEASURED, HOST_CANARY, CONTROL)]
+    candidate = Request(
+        plan="smoke",
+        cells=cells,
+        contrasts=[],
+        chips={},
+        recipes=read_recipes(find_paths().checkout),
+        out=tmp_path,
+        jobs=1,
+        seed=1,
+        connect=None,
+        argv=[],
+        lane=lane,
+    )
+    theirs = replace(candidate, cells=cells[:1])
+    return GateRequest(baseline=theirs, candidate=candidate, stored=None, rounds=ROUNDS)
+
+
+def ids(sides: Sequence[Request]) -> list[list[str]]:
+    return [[cell.name for cell in side.cells] for side in sides]
+
+
+def test_canaries_and_controls_are_asked_until_they_answer(tmp_path: Path) -> None:
+    gate = request(tmp_path)
+    assert ids(gate.round(0)) == [["group"], ["group", "canary", "control"]]
+    assert ids(gate.round(1)) == [["group"], ["group"]]
+    canary = gate.candidate.cells[1].id
+    assert ids(gate.round(1, {canary})) == [["group"], ["group", "canary"]]
+
+
+def test_what_is_exact_is_run_once(tmp_path: Path) -> None:
+    gate = request(tmp_path, LaneName.VIRTUAL)
+    assert ids(gate.round(1, {gate.candidate.cells[1].id})) == [[], []]
+
+
+def test_sides_take_turns_in_who_begins_and_keep_their_places(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    begun: list[list[str]] = []
+
+    async def run(sides: Sequence[Request], *_: object) -> list[Results]:
+        begun.append([side.out.name for side in sides])
+        return [Results(run=make_run_header(), cells=[told(c) for c in s.cells]) for s in sides]
+
+    def told(cell: Cell) -> CellResult:
+        is_canary = cell.role is Role.CANARY
+        busy = is_canary and len(begun) < 3
+        verdict = Verdict.TOO_SHORT if is_canary else Verdict.PASS
+        return make_result(cell, verdict=Verdict.INCONCLUSIVE if busy else verdict)
+
+    monkeypatch.setattr(rounds, "run_side_by_side", run)
+    said = StringIO()
+    progress = RunProgress(Console(file=said))
+    runs = asyncio.run(rounds.run_rounds(request(tmp_path), find_paths(), progress))
+    assert begun == [
+        ["baseline", "candidate"],
+        ["candidate-2", "baseline-2"],
+        ["baseline-3", "candidate-3"],
+        ["candidate-4", "baseline-4"],
+    ]
+    assert [[len(side.cells) for side in sides] for sides in runs] == [
+        [1, 3],
+        [1, 2],
+        [1, 2],
+        [1, 1],
+    ]
+    assert f"round {ROUNDS} of {ROUNDS}" in said.getvalue()
+
+
+def test_cells_of_real_time_leave_each_other_the_machine() -> None:
+    assert default_jobs(LaneName.LIVE) <= default_jobs(LaneName.HOST)
+    assert default_jobs(LaneName.HOST) <= default_jobs(LaneName.VIRTUAL)
+
+
+def test_stored_baseline_has_no_rounds(tmp_path: Path) -> None:
+    stored = StoredBaseline(path=tmp_path, results=Results(run=make_run_header(), cells=[]))
+    gate = replace(request(tmp_path), baseline=None, stored=stored, rounds=1)
+    assert [side.out.name for side in gate.round(0)] == ["candidate"]
