@@ -10,6 +10,7 @@ from delayrig.features.threshold.sleep_facts import FIFO, NORMAL, SLACK, Sleep, 
 from delayrig.model.phases import TimeSplit
 from delayrig.model.result import CellResult, CpuTime, HostFacts, Results, Verdict
 from delayrig.subjects.subject import STEPS, TRUSTING
+from msgspec.structs import replace
 
 from tests.rig.builders import make_cell, make_result, make_run_header
 from tests.rig.reported import HOSTILE
@@ -44,20 +45,54 @@ def make_sleep_facts(*, normal: int, slack: int, fifo: int, resolution: int = 1)
     )
 
 
-def _cost(profile: str, value: int, number: int) -> Cost:
-    unsafe = value == 0
-    return Cost(
+FINE = make_sleep_facts(normal=60_000, slack=5_000, fifo=4_000)
+COARSE = make_sleep_facts(normal=3_900_000, slack=3_900_000, fifo=3_900_000, resolution=4_000_000)
+
+
+def make_cost(value: int, time: int, cpu: int, profile: str = "p", **changes: object) -> Cost:
+    """Returns the cost of a safe value, unless the changes say otherwise."""
+    plain = Cost(
         value_us=value,
         profile=profile,
-        standing=Standing.UNSAFE if unsafe else Standing.SAFE,
-        why=f"too_short in {HOSTILE}: a wait of 10 us" if unsafe else "",
-        time_ns=(1000 + 3 * number) * MS,
-        cpu_ns=(100 + 90 * number) * MS,
-        chip_busy_ns=400 * MS,
-        wakeups=4000 // (number + 1),
-        overshoot_ns=number * MS,
-        margin_ns=-5 if unsafe else 1200,
+        standing=Standing.SAFE,
+        why="",
+        time_ns=time,
+        cpu_ns=cpu,
+        chip_busy_ns=0,
+        wakeups=1,
+        overshoot_ns=0,
+        margin_ns=None,
     )
+    return replace(plain, **changes)
+
+
+def make_evidence(costs: list[Cost], **changes: object) -> Evidence:
+    """Returns evidence of one round, with fine timers in each profile."""
+    plain = Evidence(
+        subject="bundled",
+        lane="virtual",
+        seed=1,
+        jobs=["write"],
+        costs=costs,
+        costs_by_round=[costs],
+        sleep={cost.profile: FINE for cost in costs},
+        doubts=[],
+        host=HostFacts(cpus=2, kernel="6.1", machine="x86_64", os="Debian"),
+    )
+    return replace(plain, **changes)
+
+
+def _cost(profile: str, value: int, number: int) -> Cost:
+    why = f"too_short in {HOSTILE}: a wait of 10 us"
+    unsafe = {"standing": Standing.UNSAFE, "why": why, "margin_ns": -5} if value == 0 else {}
+    facts = {
+        "chip_busy_ns": 400 * MS,
+        "wakeups": 4000 // (number + 1),
+        "overshoot_ns": number * MS,
+        "margin_ns": 1200,
+    }
+    time, cpu = (1000 + 3 * number) * MS, (100 + 90 * number) * MS
+    return make_cost(value, time, cpu, profile, **(facts | unsafe))
 
 
 def make_answer() -> Answer:
@@ -67,23 +102,15 @@ def make_answer() -> Answer:
         for profile in PROFILES
         for number, value in enumerate(VALUES_US)
     ]
-    coarse = make_sleep_facts(
-        normal=3_900_000, slack=3_900_000, fifo=3_900_000, resolution=4_000_000
+    evidence = make_evidence(
+        costs,
+        subject=LONG_PATH,
+        jobs=["write 64 KiB of W25Q128JV, typ", "erase 64 KiB of GD25Q16C, max"],
+        costs_by_round=[costs] * 3,
+        sleep=dict(zip(PROFILES, (FINE, COARSE), strict=True)),
+        doubts=["round 2 moved the fastest value by 1.2 %"],
     )
-    fine = make_sleep_facts(normal=60_000, slack=5_000, fifo=4_000)
-    return answer_of(
-        Evidence(
-            subject=LONG_PATH,
-            lane="virtual",
-            seed=1,
-            jobs=["write 64 KiB of W25Q128JV, typ", "erase 64 KiB of GD25Q16C, max"],
-            costs=costs,
-            costs_by_round=[costs] * 3,
-            sleep=dict(zip(PROFILES, (fine, coarse), strict=True)),
-            doubts=["round 2 moved the fastest value by 1.2 %"],
-            host=HostFacts(cpus=2, kernel="6.1", machine="x86_64", os="Debian"),
-        )
-    )
+    return answer_of(evidence)
 
 
 def make_survey() -> Survey:

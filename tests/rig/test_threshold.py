@@ -22,14 +22,7 @@ from delayrig.features.threshold.builds import (
     parse_values,
     provide_own,
 )
-from delayrig.features.threshold.figures import (
-    Cost,
-    Evidence,
-    Measured,
-    Standing,
-    costs_of,
-    trials_of,
-)
+from delayrig.features.threshold.figures import Measured, Standing, costs_of, trials_of
 from delayrig.features.threshold.guests import job_of, moved, parse_guest, profile_of
 from delayrig.features.threshold.recommend import (
     CPU_TOLERANCE,
@@ -40,14 +33,14 @@ from delayrig.features.threshold.recommend import (
 )
 from delayrig.features.threshold.recommendation_text import share
 from delayrig.features.threshold.sleep_facts import FIFO, NORMAL, SLACK, reasoning
-from delayrig.features.threshold.trials import make_trials, plan_trials
+from delayrig.features.threshold.trials import Trials, claim_folder, plan_trials, rig_digest
 from delayrig.model.cell import Cell, Role
 from delayrig.model.lane import LaneName
 from delayrig.model.phases import TimeSplit
-from delayrig.model.result import HostFacts, Verdict
+from delayrig.model.result import Verdict
 from delayrig.plan.request import Request
 
-from tests.rig.answered import make_sleep_facts
+from tests.rig.answered import COARSE, FINE, make_cost, make_evidence, make_sleep_facts
 from tests.rig.builders import make_cell, make_result
 
 MS = 1_000_000
@@ -310,12 +303,7 @@ def test_accuracy_is_a_tenth_and_holds_from_a_length_on() -> None:
 
 
 def test_the_proposal_holds_on_a_machine_like_its_own() -> None:
-    found = {
-        f.claim: f
-        for f in reasoning(
-            {"m": make_sleep_facts(normal=60_000, slack=5_000, fifo=4_000)}, realtime=True
-        )
-    }
+    found = {finding.claim: finding for finding in reasoning({"m": FINE}, realtime=True)}
     assert found["a context switch takes about 2 us"].holds
     assert found["sleeps of 100 us are accurate to 10 % under SCHED_FIFO"].holds
     normal = found["sleeps of 100 us are accurate to 10 % at normal priority"]
@@ -324,58 +312,25 @@ def test_the_proposal_holds_on_a_machine_like_its_own() -> None:
 
 
 def test_coarse_timers_are_told_by_their_tick() -> None:
-    jiffy = make_sleep_facts(
-        normal=3_900_000, slack=3_900_000, fifo=3_900_000, resolution=4_000_000
-    )
-    words = [finding.words for finding in reasoning({"m": jiffy}, realtime=True)]
+    words = [finding.words for finding in reasoning({"m": COARSE}, realtime=True)]
     assert all("HZ=250" in each for each in words)
 
 
-def evidence(*costs: Cost) -> Evidence:
-    return Evidence(
-        subject="bundled",
-        lane="virtual",
-        seed=1,
-        jobs=["write"],
-        costs=list(costs),
-        costs_by_round=[list(costs)],
-        sleep={"p": make_sleep_facts(normal=60_000, slack=5_000, fifo=4_000)},
-        doubts=[],
-        host=HostFacts(cpus=2, kernel="6.1", machine="x86_64", os="Debian"),
-    )
-
-
-def cost(value: int, time: int, cpu: int, standing: Standing = Standing.SAFE) -> Cost:
-    return Cost(
-        value_us=value,
-        profile="p",
-        standing=standing,
-        why="" if standing is Standing.SAFE else "too_short in x: y",
-        time_ns=time,
-        cpu_ns=cpu,
-        chip_busy_ns=0,
-        wakeups=1,
-        overshoot_ns=0,
-        margin_ns=None,
-    )
-
-
 def test_the_answer_says_what_why_and_what_is_unsafe() -> None:
-    made = answer_of(
-        evidence(
-            cost(10, 1001, 100),
-            cost(100, 1003, 101),
-            cost(100_000, 1000, 1200),
-            cost(1, 1, 1, Standing.UNSAFE),
-        )
-    )
+    costs = [
+        make_cost(10, 1001, 100),
+        make_cost(100, 1003, 101),
+        make_cost(100_000, 1000, 1200),
+        make_cost(1, 1, 1, standing=Standing.UNSAFE, why="too_short in x: y"),
+    ]
+    made = answer_of(make_evidence(costs))
     assert made.recommended_us == 100
     assert made.lines[0].startswith(
         "100 us: within 0.3 % of the fastest, with a twelfth of the CPU"
     )
     assert any("1 us is unsafe" in line and "too_short in x" in line for line in made.lines)
     assert [c.value_us for c in made.costs if c.on_front] == [10, 100_000]
-    assert answer_of(evidence(*made.costs)) == made
+    assert answer_of(make_evidence(made.costs)) == made
 
 
 def test_shares_are_words_where_there_is_one() -> None:
@@ -390,8 +345,13 @@ def test_shares_are_words_where_there_is_one() -> None:
 # Tests of folders.
 
 
-def request(out: Path, cells: list[Cell]) -> Request:
-    return Request(
+def candidate(value: int) -> Candidate:
+    return Candidate(value_us=value, program=Path(f"/f-{value}"), sha256=f"{value}")
+
+
+def trials_in(out: Path, cells: list[Cell], *candidates: Candidate) -> Trials:
+    """Returns a comparison of two rounds, for which it has claimed the folder."""
+    request = Request(
         plan="threshold",
         cells=cells,
         contrasts=[],
@@ -403,27 +363,25 @@ def request(out: Path, cells: list[Cell]) -> Request:
         connect=None,
         argv=[],
     )
-
-
-def candidate(value: int) -> Candidate:
-    return Candidate(value_us=value, program=Path(f"/f-{value}"), sha256=f"{value}")
+    made = Trials(
+        subject="bundled",
+        candidates=candidates,
+        request=request,
+        rounds=2,
+        rig=rig_digest(find_paths()),
+        weights={},
+        machines=None,
+    )
+    claim_folder(made)
+    return made
 
 
 def test_a_folder_is_of_one_comparison(tmp_path: Path) -> None:
     cells = [make_cell(subject="path:/f-1")]
-    options = {
-        "subject": "bundled",
-        "rounds": 2,
-        "weights": {},
-        "machines": None,
-        "paths": find_paths(),
-    }
-    first = make_trials(candidates=[candidate(1)], request=request(tmp_path, cells), **options)  # type: ignore[arg-type]
-    again = make_trials(candidates=[candidate(1)], request=request(tmp_path, cells), **options)  # type: ignore[arg-type]
-    assert again.inputs == first.inputs
-    other = replace(candidate(1), sha256="else")
+    first = trials_in(tmp_path, cells, candidate(1))
+    assert trials_in(tmp_path, cells, candidate(1)).inputs == first.inputs
     with pytest.raises(BadInputError, match="'programs'") as caught:
-        make_trials(candidates=[other], request=request(tmp_path, cells), **options)  # type: ignore[arg-type]
+        trials_in(tmp_path, cells, replace(candidate(1), sha256="else"))
     assert caught.value.hint
 
 
@@ -432,15 +390,7 @@ def test_later_rounds_repeat_the_jobs_alone_with_other_data(tmp_path: Path) -> N
         make_cell(subject="path:/f-1"),
         make_cell(name="c", role=Role.CANARY, subject="canary:bus"),
     ]
-    trials = make_trials(
-        subject="bundled",
-        candidates=[candidate(1)],
-        request=request(tmp_path, cells),
-        rounds=2,
-        weights={},
-        machines=None,
-        paths=find_paths(),
-    )
+    trials = trials_in(tmp_path, cells, candidate(1))
     assert [cell.seed for cell in trials.cells(1)] == [1, 1]
     assert [(cell.subject, cell.seed) for cell in trials.cells(2)] == [("path:/f-1", 2)]
 

@@ -9,27 +9,25 @@ from pathlib import Path
 
 import pytest
 from delayrig.base.errors import BadInputError, ExitCode
-from delayrig.features.threshold.answer import Answer, answer_of
+from delayrig.features.threshold.answer import Answer, Fit, answer_of
 from delayrig.features.threshold.builds import asks_for_priority
 from delayrig.features.threshold.command import exit_code_of
-from delayrig.features.threshold.figures import Cost, Evidence, Standing
+from delayrig.features.threshold.figures import Cost, Standing
 from delayrig.features.threshold.guests import (
     PRESETS,
     check_weights,
     parse_guest,
     preset_words,
+    read_machines,
     weights_of,
 )
-from delayrig.features.threshold.machine_list import read_machines
 from delayrig.features.threshold.page import threshold_page
-from delayrig.features.threshold.present_value import Fit
 from delayrig.features.threshold.recommendation_text import build_words
 from delayrig.features.threshold.terminal import print_answer
-from delayrig.model.result import HostFacts
 from msgspec.structs import replace
 from rich.console import Console
 
-from tests.rig.answered import make_answer, make_sleep_facts
+from tests.rig.answered import make_answer, make_cost, make_evidence, make_sleep_facts
 from tests.rig.upstream_tree import RELEASES, laid_out
 
 OPTION = "-Ddelay_minimum_sleep_us="
@@ -120,39 +118,12 @@ def pasted(line: str, folder: Path) -> str:
 
 
 # Tests of the program's priority.
-def cost(profile: str, value: int, time: int, cpu: int) -> Cost:
-    return Cost(
-        value_us=value,
-        profile=profile,
-        standing=Standing.SAFE,
-        why="",
-        time_ns=time,
-        cpu_ns=cpu,
-        chip_busy_ns=0,
-        wakeups=1,
-        overshoot_ns=0,
-        margin_ns=None,
-    )
-
-
 def costs(profile: str, *figures: tuple[int, int, int]) -> list[Cost]:
-    return [cost(profile, *figure) for figure in figures]
+    return [make_cost(*figure, profile) for figure in figures]
 
 
 def answered(found: list[Cost], **changes: object) -> Answer:
-    facts = make_sleep_facts(normal=60_000, slack=5_000, fifo=4_000)
-    evidence = Evidence(
-        subject="bundled",
-        lane="virtual",
-        seed=1,
-        jobs=["write"],
-        costs=found,
-        costs_by_round=[found],
-        sleep=dict.fromkeys({cost.profile for cost in found}, facts),
-        doubts=[],
-        host=HostFacts(cpus=2, kernel="6.1", machine="x86_64", os="Debian"),
-    )
-    return answer_of(replace(evidence, **changes))
+    return answer_of(make_evidence(found, **changes))
 
 
 EQUALS = ((10, 1000, 100), (100, 1000, 100), (1000, 1000, 100))
@@ -259,32 +230,21 @@ def test_an_unsafe_present_value_is_refused_however_quick_it_is(tmp_path: Path) 
 
 COMMON = ("1000 MIPS, 1 core", "250 MIPS, 1 core")
 ODD = "62 MIPS, 1 core, low-res-timers"
-VALUES = (100, 1000)
-
-
 COSTS = [
-    *(cost(name, 100, 1000, 100) for name in COMMON),
-    *(cost(name, 1000, 1000, 190) for name in COMMON),
-    *(cost(ODD, 100, 1500, 100), cost(ODD, 1000, 1000, 110)),
+    *(make_cost(100, 1000, 100, name) for name in COMMON),
+    *(make_cost(1000, 1000, 190, name) for name in COMMON),
+    *(make_cost(100, 1500, 100, ODD), make_cost(1000, 1000, 110, ODD)),
 ]
 """On one guest of three, a sleep lasts to the next tick, so 100 us are too slow there."""
 
 
 def answer(costs: list[Cost], **weights: int) -> Answer:
     names = {"fast": COMMON[0], "slow": COMMON[1], "odd": ODD}
-    return answer_of(
-        Evidence(
-            subject="bundled",
-            lane="virtual",
-            seed=1,
-            jobs=["write"],
-            costs=costs,
-            costs_by_round=[costs] * 3,
-            sleep={ODD: make_sleep_facts(normal=10**7, slack=10**7, fifo=10**7)},
-            weights={names[name]: weight for name, weight in weights.items()},
-            doubts=[],
-            host=HostFacts(cpus=2, kernel="6.1", machine="x86_64", os="Debian"),
-        )
+    return answered(
+        costs,
+        costs_by_round=[costs] * 3,
+        sleep={ODD: make_sleep_facts(normal=10**7, slack=10**7, fifo=10**7)},
+        weights={names[name]: weight for name, weight in weights.items()},
     )
 
 
@@ -302,7 +262,7 @@ def test_one_odd_guest_is_named_and_does_not_decide() -> None:
 
 
 def test_an_odd_guest_whose_request_costs_the_others_nothing_is_followed() -> None:
-    alike = [*(cost(name, 1000, 1000, 104) for name in COMMON), *COSTS[:2], *COSTS[4:]]
+    alike = [*(make_cost(1000, 1000, 104, name) for name in COMMON), *COSTS[:2], *COSTS[4:]]
     made = answer(sorted(alike, key=lambda each: (each.profile == ODD, each.value_us)))
     assert made.recommended_us == 1000
     assert made.odd == []
@@ -324,11 +284,7 @@ def test_a_sum_does_not_hide_the_guest_that_pays() -> None:
 
 
 def test_what_is_unsafe_on_a_guest_without_weight_is_not_recommended() -> None:
-    unsafe = [
-        *COSTS[:4],
-        Cost(**{**{k: getattr(COSTS[4], k) for k in Cost.__struct_fields__}, "standing": "unsafe"}),
-        COSTS[5],
-    ]
+    unsafe = [*COSTS[:4], replace(COSTS[4], standing=Standing.UNSAFE), COSTS[5]]
     assert answer(COSTS, odd=0).recommended_us == 100
     assert answer(COSTS, odd=0).odd == []
     assert answer(unsafe, odd=0).recommended_us == 1000

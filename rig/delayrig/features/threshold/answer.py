@@ -1,16 +1,25 @@
 # SPDX-License-Identifier: GPL-2.0-or-later
-"""`threshold.json`: the cost of each threshold, the recommended one, and the reasons."""
+"""`threshold.json`: the cost of each threshold, the recommended one, and the reasons.
+
+The present threshold of a list of machines fits if it was safe on all of them, and takes no more
+beside the recommended value than the rule allows: 2 % of time and 5 % of CPU time on each.
+"""
 
 from collections.abc import Mapping, Sequence
+from enum import StrEnum
 from fractions import Fraction
 
 import msgspec
 
-from delayrig.features.threshold.figures import Cost, Evidence, trials_of, with_fronts
+from delayrig.features.threshold.figures import Cost, Evidence, Standing, trials_of, with_fronts
 from delayrig.features.threshold.outliers import Common, Ground, Odd, Price, common_choice
-from delayrig.features.threshold.present_value import Present, judge_present
 from delayrig.features.threshold.recommend import Choice, recommend
-from delayrig.features.threshold.recommendation_text import answer_lines, sureness_lines
+from delayrig.features.threshold.recommendation_text import (
+    answer_lines,
+    percent,
+    sureness_lines,
+    us,
+)
 from delayrig.features.threshold.sleep_facts import Finding, SleepFacts, reasoning
 from delayrig.model.result import HostFacts
 
@@ -18,6 +27,21 @@ SCHEMA = 1
 FILE_NAME = "threshold.json"
 OTHER_TOLERANCES = (Fraction(1, 100), Fraction(3, 100), Fraction(5, 100))
 """Other tolerances of time. They show whether the recommendation depends on the rule's 2 %."""
+
+
+class Fit(StrEnum):
+    YES = "yes"
+    NO = "no"
+    UNSAFE = "unsafe"
+    UNKNOWN = "unknown"
+
+
+class Present(msgspec.Struct, frozen=True, kw_only=True):
+    value_us: int
+    fit: Fit
+    decides: str
+    """The profile that the answer rests on; empty where all agree."""
+    words: str
 
 
 class ProfileFacts(msgspec.Struct, frozen=True, kw_only=True):
@@ -78,7 +102,7 @@ def answer_of(evidence: Evidence) -> Answer:
     alone = {name: _alone(ground, name) for name in names}
     return Answer(
         recommended_us=common.choice.value_us,
-        present=_present(ground, common, alone, evidence),
+        present=_present(ground, common, alone, evidence.present_us, evidence.machines),
         lines=answer_lines(ground, common, alone),
         sureness=sureness_lines(evidence, common, alone, _other_choices(ground, common)),
         doubts=evidence.doubts,
@@ -130,14 +154,6 @@ def _price(
     return ground.price(value_us, than_us, profiles)
 
 
-def _present(
-    ground: Ground, common: Common, alone: Mapping[str, Choice], evidence: Evidence
-) -> Present | None:
-    if evidence.present_us is None:
-        return None
-    return judge_present(ground, common, alone, evidence.present_us, evidence.machines)
-
-
 def _alone(ground: Ground, profile: str) -> Choice:
     ours = [cost for cost in ground.costs if cost.profile == profile]
     return recommend(trials_of(ours), accurate_us=ground.accurate_us([profile]))
@@ -152,3 +168,62 @@ def _other_choices(ground: Ground, common: Common) -> dict[str, int | None]:
         ).value_us
         for tolerance in OTHER_TOLERANCES
     }
+
+
+def _present(
+    ground: Ground,
+    common: Common,
+    alone: Mapping[str, Choice],
+    value_us: int | None,
+    names: Mapping[str, str],
+) -> Present | None:
+    """Answers by the costs; `names` has what the user calls a profile."""
+    if value_us is None:
+        return None
+    mine = [cost for cost in ground.costs if cost.value_us == value_us]
+    for standing, fit in ((Standing.UNSAFE, Fit.UNSAFE), (Standing.DOUBT, Fit.UNKNOWN)):
+        bad = next((cost for cost in mine if cost.standing is standing), None)
+        if bad is not None:
+            return _bad(bad, fit, names)
+    best_us = common.choice.value_us
+    assert best_us is not None, "the present value is safe, so one can be recommended"
+    if best_us == value_us:
+        return _is_best(value_us, alone, names)
+    grave, decides = max(
+        (ground.price(value_us, best_us, [name]).grave, name) for name in common.profiles
+    )
+    price = ground.price(value_us, best_us, [decides])
+    fit, verdict = (Fit.YES, "fits") if grave <= 1 else (Fit.NO, "does not fit")
+    words = (
+        f"{'Yes' if fit is Fit.YES else 'No'}: {us(value_us)} {verdict}."
+        f" {names.get(decides, decides)} decides: it takes {percent(price.time)} of time and"
+        f" {percent(price.cpu)} of CPU time there beside {us(best_us)}"
+        " (+2.0 % and +5.0 % are allowed)."
+    )
+    return Present(value_us=value_us, fit=fit, decides=decides, words=words)
+
+
+def _bad(cost: Cost, fit: Fit, names: Mapping[str, str]) -> Present:
+    where = names.get(cost.profile, cost.profile)
+    told = "No" if fit is Fit.UNSAFE else "Not answered"
+    what = "is unsafe" if fit is Fit.UNSAFE else "was not shown to be safe"
+    return Present(
+        value_us=cost.value_us,
+        fit=fit,
+        decides=cost.profile,
+        words=f"{told}: {us(cost.value_us)} {what} on {where}, which decides: {cost.why}",
+    )
+
+
+def _is_best(value_us: int, alone: Mapping[str, Choice], names: Mapping[str, str]) -> Present:
+    others = [name for name, choice in alone.items() if choice.value_us != value_us]
+    agreeing = [name for name in alone if name not in others]
+    decides = agreeing[0] if others and agreeing else ""
+    told = f" {names.get(decides, decides)} decides." if decides else ""
+    alike = "" if others else " Each of them alone would take it as well."
+    return Present(
+        value_us=value_us,
+        fit=Fit.YES,
+        decides=decides,
+        words=f"Yes: {us(value_us)} is the value to take on these machines.{told}{alike}",
+    )

@@ -23,7 +23,7 @@ from delayrig.cli.command import (
 )
 from delayrig.cli.option_types import plan_option
 from delayrig.cli.verbosity import make_console, tables_or_json, tell_json
-from delayrig.features.threshold.answer import FILE_NAME, Answer, answer_of
+from delayrig.features.threshold.answer import FILE_NAME, Answer, Fit, answer_of
 from delayrig.features.threshold.builds import (
     DEFAULT,
     Candidate,
@@ -35,21 +35,21 @@ from delayrig.features.threshold.builds import (
 )
 from delayrig.features.threshold.guests import (
     PRESETS,
+    MachineList,
     check_weights,
     parse_guest,
     preset_words,
     profile_of,
+    read_machines,
     weights_of,
 )
-from delayrig.features.threshold.machine_list import MachineList, read_machines
-from delayrig.features.threshold.present_value import Fit
 from delayrig.features.threshold.terminal import print_answer
 from delayrig.features.threshold.trials import (
     Trials,
+    claim_folder,
     evidence_of,
-    lane_of,
-    make_trials,
     plan_trials,
+    rig_digest,
     run_trials,
 )
 from delayrig.model.lane import LaneName
@@ -215,7 +215,7 @@ def _trials(options: _Options, paths: Paths, progress: RunProgress) -> Trials:
     words |= dict.fromkeys(listed.guests if listed else [])
     guests = list({(guest := parse_guest(word)).name: guest for word in words}.values())
     weights = (listed.weights if listed else {}) | weights_of(options.presets, options.weights)
-    lane = lane_of(on_host=options.host)
+    lane = LaneName.HOST if options.host else LaneName.VIRTUAL
     folder = (options.out or default_out("threshold")).absolute()
     candidates = _candidates(options, values, paths, progress)
     _check_present(listed, [candidate.value_us for candidate in candidates])
@@ -237,15 +237,17 @@ def _trials(options: _Options, paths: Paths, progress: RunProgress) -> Trials:
         cluster=cluster,
         unconfined=is_unconfined(),
     )
-    return make_trials(
+    trials = Trials(
         subject=options.build or " ".join(options.binaries) or BUNDLED,
         candidates=candidates,
         request=request,
         rounds=options.rounds or ROUNDS[lane],
+        rig=rig_digest(paths),
         weights=weights,
         machines=listed,
-        paths=paths,
     )
+    claim_folder(trials)
+    return trials
 
 
 def _check_words(options: _Options, listed: MachineList | None) -> Sequence[int]:

@@ -4,7 +4,7 @@
 from collections.abc import Mapping, Sequence
 
 from delayrig.features.threshold.figures import Cost, Evidence, Standing, trials_of
-from delayrig.features.threshold.machine_list import UPSTREAM_US
+from delayrig.features.threshold.guests import UPSTREAM_US
 from delayrig.features.threshold.outliers import Common, Ground, Odd, Price
 from delayrig.features.threshold.recommend import CPU_TOLERANCE, Choice, recommend
 

@@ -18,14 +18,12 @@ from delayrig.base.paths import Paths
 from delayrig.features.threshold.answer import FILE_NAME
 from delayrig.features.threshold.builds import Candidate, asks_for_priority
 from delayrig.features.threshold.figures import Evidence, Measured, costs_of, skipped_jobs
-from delayrig.features.threshold.guests import Profile, job_of, moved, profile_of
-from delayrig.features.threshold.machine_list import MachineList
+from delayrig.features.threshold.guests import MachineList, Profile, job_of, moved, profile_of
 from delayrig.features.threshold.sleep_facts import SUBJECT, SleepFacts, read_sleep_facts
 from delayrig.judge.chip import margins_ns
 from delayrig.lanes.header import host_facts
 from delayrig.model.cell import WATCHING, Cell, Role
 from delayrig.model.events import read_events
-from delayrig.model.lane import LaneName
 from delayrig.model.result import Results, Verdict, read_results, read_versioned, write_results
 from delayrig.plan.request import Request, check_out
 from delayrig.run.resume import done_cells
@@ -59,13 +57,25 @@ class Trials:
     candidates: Sequence[Candidate]
     request: Request
     rounds: int
-    inputs: Inputs
+    rig: str
     weights: Mapping[str, int]
     """Weights of profiles.
 
     They change no cell, so a finished comparison can be answered with others.
     """
     machines: MachineList | None
+
+    @property
+    def inputs(self) -> Inputs:
+        return Inputs(
+            subject=self.subject,
+            programs={str(each.value_us): each.sha256 for each in self.candidates},
+            cells=[digest.of_value(cell)[:16] for cell in self.request.cells],
+            seed=self.request.seed,
+            lane=self.request.lane,
+            rounds=self.rounds,
+            rig=self.rig,
+        )
 
     def folder(self, number: int) -> Path:
         """Returns the folder of a round; the first is 1."""
@@ -111,46 +121,14 @@ def _with_coarse_timers(profile: Profile) -> Profile:
     return msgspec.structs.replace(profile, hazards=hazards)
 
 
-def make_trials(
-    *,
-    subject: str,
-    candidates: Sequence[Candidate],
-    request: Request,
-    rounds: int,
-    weights: Mapping[str, int],
-    machines: MachineList | None,
-    paths: Paths,
-) -> Trials:
-    """Makes a comparison. Its folder must be empty, or contain the start of the same one."""
-    inputs = Inputs(
-        subject=subject,
-        programs={str(candidate.value_us): candidate.sha256 for candidate in candidates},
-        cells=[digest.of_value(cell)[:16] for cell in request.cells],
-        seed=request.seed,
-        lane=request.lane,
-        rounds=rounds,
-        rig=_rig_digest(paths),
-    )
-    trials = Trials(
-        subject=subject,
-        candidates=candidates,
-        request=request,
-        rounds=rounds,
-        inputs=inputs,
-        weights=weights,
-        machines=machines,
-    )
-    _claim(trials)
-    return trials
-
-
-def _rig_digest(paths: Paths) -> str:
+def rig_digest(paths: Paths) -> str:
     """Returns a digest of our own programs in cells. Results name QEMU and the kernel."""
     files = [paths.emulator, paths.qemu_preload, paths.build / "images" / "agent" / "agent"]
     return digest.of_value([digest.of_file(file) for file in files if file.is_file()])
 
 
-def _claim(trials: Trials) -> None:
+def claim_folder(trials: Trials) -> None:
+    """Raises `BadInputError` unless its folder is empty, or has the start of the same one."""
     out = trials.request.out
     path = out / INPUTS
     if not path.exists():
@@ -286,7 +264,3 @@ def _contradictions(trials: Trials) -> list[str]:
             name = f"the program for {candidate.value_us} us"
             found.append(f"{name} says that its threshold is {said} us")
     return found
-
-
-def lane_of(*, on_host: bool) -> LaneName:
-    return LaneName.HOST if on_host else LaneName.VIRTUAL
