@@ -4,7 +4,6 @@
 import msgspec
 from delayrig.features.latency.explain import doubt_of
 from delayrig.features.latency.program_output import INTERFACES
-from delayrig.features.latency.proposal import KEYS
 from delayrig.features.latency.result import (
     Audit,
     Cyclic,
@@ -18,6 +17,7 @@ from delayrig.features.latency.result import (
     Ticks,
     Timers,
 )
+from delayrig.features.latency.rows import KEYS
 
 US, MS, S = 1_000, 1_000_000, 1_000_000_000
 JIFFY_NS = 4 * MS

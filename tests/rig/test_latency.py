@@ -32,9 +32,15 @@ from delayrig.features.latency.program_output import (
     reading_of,
     timers_of,
 )
-from delayrig.features.latency.proposal import KEYS, read_proposal
 from delayrig.features.latency.result import Kind, LatencyReport, Section, Series, Ticks
-from delayrig.features.latency.series_plan import GUEST_INSTRUCTIONS, QUICK, USUAL, programme
+from delayrig.features.latency.rows import KEYS, read_proposal
+from delayrig.features.latency.series_plan import (
+    GUEST_INSTRUCTIONS,
+    QUICK,
+    USUAL,
+    Extent,
+    programme,
+)
 from delayrig.features.latency.terminal import print_report
 from delayrig.model.platform import Arch
 from msgspec.structs import replace
@@ -126,12 +132,13 @@ def test_series_is_written_as_the_program_takes_it() -> None:
     assert Series(kind=Kind.PERIODS, hold_us=0).word.endswith(",hold_us=0")
 
 
+def series_of(section: Section, facts: PlaceFacts, extent: Extent = USUAL) -> list[Series]:
+    found = programme(facts, extent, low_resolution=False)
+    return [each for each in found if each.section is section]
+
+
 def test_table_has_the_proposals_tests_16k_times_in_every_manner() -> None:
-    table = [
-        each
-        for each in programme(HOST, USUAL, low_resolution=False)
-        if each.section is Section.TABLE
-    ]
+    table = series_of(Section.TABLE, HOST)
     assert {each.count for each in table} == {16_384}
     assert {(each.wait, each.request_ns) for each in table} == set(KEYS)
     assert {(each.policy, each.load) for each in table} == {
@@ -140,12 +147,7 @@ def test_table_has_the_proposals_tests_16k_times_in_every_manner() -> None:
 
 
 def test_each_core_in_turn_has_its_own_table() -> None:
-    facts = PlaceFacts(name="host", lane="host", arch="x86_64", mips=None, cpus=(0, 1, 5))
-    table = [
-        each
-        for each in programme(facts, QUICK, low_resolution=False)
-        if each.section is Section.TABLE
-    ]
+    table = series_of(Section.TABLE, dataclasses.replace(HOST, cpus=(0, 1, 5)), QUICK)
     assert {each.cpu for each in table} == {0, 1, 5}
 
 
@@ -164,20 +166,10 @@ def test_ordinary_process_of_a_guest_is_given_the_usual_slack() -> None:
 
 
 def test_governors_and_idle_states_are_tried_where_the_machine_has_them() -> None:
-    facts = PlaceFacts(
-        name="host",
-        lane="host",
-        arch="x86_64",
-        mips=None,
-        cpus=(0,),
-        governors=("powersave", "performance"),
-        idle_exit_us=(0, 2, 100),
+    facts = dataclasses.replace(
+        HOST, governors=("powersave", "performance"), idle_exit_us=(0, 2, 100)
     )
-    power = [
-        each
-        for each in programme(facts, USUAL, low_resolution=False)
-        if each.section is Section.POWER
-    ]
+    power = series_of(Section.POWER, facts)
     assert {each.governor for each in power} == {"", "powersave", "performance"}
     assert {each.hold_us for each in power} == {None, 0, 2, 100}
 
@@ -249,39 +241,31 @@ def test_slack_cut_is_of_medians_in_one_run() -> None:
     assert "from 70.0 us to 20.0 us, to 0.29 of it" in said.figures
 
 
-def test_growth_of_select_is_told_from_that_of_clock_nanosleep() -> None:
-    said = explain.say_growth(full_machine())
-    assert said is not None
-    assert "0.10 % of the wait" in said.figures
-    assert "0.1 % of what was asked for" in said.meaning
-
-
-def test_growth_that_cannot_be_seen_is_not_claimed() -> None:
-    noisy = make_machine(
-        readings=[
-            *growing("select", {100 * MS: 5 * MS, S: 70 * US}),
-            *growing("clock_nanosleep", {100 * MS: 70 * US, S: 70 * US}),
-        ]
-    )
-    said = explain.say_growth(noisy)
-    assert said is not None
-    assert said.meaning == ""
-    assert "cannot be seen" in said.figures
-    assert explain.say_growth(make_machine()) is None
-
-
-def test_growth_at_a_nice_value_is_five_times_as_much() -> None:
-    late_ns = {100 * MS: 520 * US, S: 4_900 * US}
+@pytest.mark.parametrize(
+    ("late_ns", "nice", "figures", "meaning"),
+    [
+        ((120 * US, 1020 * US), 0, "0.10 % of the wait", "0.1 % of what was asked for"),
+        ((5 * MS, 70 * US), 0, "The 0.1 % by which select() may grow cannot be seen", ""),
+        ((520 * US, 4_900 * US), 10, "0.49 % of the wait", "0.5 % of what was asked for"),
+        ((520 * US, 4_900 * US), 0, "cannot be seen", ""),
+    ],
+)
+def test_growth_of_select_is_told_from_that_of_clock_nanosleep_where_it_can_be_seen(
+    late_ns: tuple[int, int], nice: int, figures: str, meaning: str
+) -> None:
     readings = [
-        *growing("select", late_ns),
+        *growing("select", dict(zip((100 * MS, S), late_ns, strict=True))),
         *growing("clock_nanosleep", {100 * MS: 70 * US, S: 70 * US}),
     ]
-    at_nice_10 = explain.say_growth(make_machine(readings=readings, nice=10))
-    assert at_nice_10 is not None
-    assert "0.5 % of what was asked for" in at_nice_10.meaning
-    plain = explain.say_growth(make_machine(readings=readings))
-    assert plain is not None
-    assert plain.meaning == ""
+    said = explain.say_growth(make_machine(readings=readings, nice=nice))
+    assert said is not None
+    assert figures in said.figures
+    assert meaning in said.meaning
+    assert bool(said.meaning) is bool(meaning)
+
+
+def test_growth_that_was_not_measured_is_not_told() -> None:
+    assert explain.say_growth(make_machine()) is None
 
 
 def test_growth_that_others_measured_is_the_slack_of_select() -> None:

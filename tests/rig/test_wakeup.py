@@ -4,8 +4,13 @@
 from xml.etree import ElementTree as ET
 
 import pytest
-from delayrig.features.latency.command import wakeup_chart
-from delayrig.features.latency.wakeup import Lateness, WakeupReport, errand_of, series_words
+from delayrig.features.latency.wakeup import (
+    Lateness,
+    WakeupReport,
+    errand_of,
+    series_words,
+    wakeup_chart,
+)
 from delayrig.lanes.live.program import spec_text
 from delayrig.subjects.subject import Subject
 

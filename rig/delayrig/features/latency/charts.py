@@ -6,9 +6,8 @@ from dataclasses import dataclass
 from typing import Any
 
 from delayrig.features.latency.explain import growths, marked, requests_ns, say_doubt
-from delayrig.features.latency.proposal import read_proposal
 from delayrig.features.latency.result import MachineReport, Reading, Section
-from delayrig.features.latency.rows import Machines
+from delayrig.features.latency.rows import Machines, read_proposal
 from delayrig.present.pages import charts
 from delayrig.present.pages.charts import SERIES, Colour, new_figure
 

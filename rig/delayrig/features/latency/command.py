@@ -4,16 +4,15 @@
 import os
 import sys
 from pathlib import Path
-from typing import TYPE_CHECKING
 
 import click
 import msgspec
 
 from delayrig.base.atomic_file import write_atomically
 from delayrig.base.errors import BadInputError
-from delayrig.base.paths import Paths, find_paths
-from delayrig.cli.command import RigCommand, default_out, say_making, until_interrupted
-from delayrig.cli.verbosity import make_console, note, progress_console, tables_or_json, tell_json
+from delayrig.base.paths import find_paths
+from delayrig.cli.command import RigCommand, default_out, until_interrupted
+from delayrig.cli.verbosity import make_console, progress_console, tables_or_json, tell_json
 from delayrig.features.latency.place import GUEST_LANES
 from delayrig.features.latency.profile import (
     FORM,
@@ -23,19 +22,12 @@ from delayrig.features.latency.profile import (
     parse_guests,
     parse_live_guests,
 )
-from delayrig.hazards.speed import GOVERNORS, SLOWEST_PART
-from delayrig.machine.live_image import provide_live_image
+from delayrig.hazards.speed import GOVERNORS
 from delayrig.model.lane import LaneName
-from delayrig.present.console import FittedTable, plain_table, say
-from delayrig.subjects.recipes import read_recipes
-
-if TYPE_CHECKING:
-    from delayrig.features.latency.wakeup import Lateness, WakeupReport
-    from delayrig.present.pages.charts import Chart
+from delayrig.present.console import say
 
 EATERS_MAX = GUEST_EATERS_MAX = 64
 """The limits of images/latency/series.h, and of images/agent/loops.h for a whole guest."""
-NS_PER_US = 1000
 DEFAULT_GOVERNORS = ("ondemand", "performance")
 
 
@@ -202,12 +194,13 @@ def wakeup(
     With ondemand the mean falls when the eaters run, because they keep the core fast. With
     performance it does not.
     """
-    paths = find_paths()
+    from delayrig.features.latency.wakeup import measure_governors, wakeup_chart, wakeup_table
+
     folder = out or default_out("wakeup")
-    report = until_interrupted(
-        _measure(governors or DEFAULT_GOVERNORS, mips, eaters, count, connect, paths),
-        kept="nothing is kept",
+    work = measure_governors(
+        governors or DEFAULT_GOVERNORS, mips, eaters, count, connect, find_paths()
     )
+    report = until_interrupted(work, kept="nothing is kept")
     folder.mkdir(parents=True, exist_ok=True)
     write_atomically(folder / "wakeup.json", msgspec.json.format(msgspec.json.encode(report)))
     write_atomically(folder / "wakeup.svg", wakeup_chart(report).svg_file())
@@ -223,72 +216,3 @@ def wakeup(
     if report.doubt:
         console.print(f"in doubt: this machine could not keep up: {report.doubt}", markup=False)
     console.print(f"{folder / 'wakeup.json'}, {folder / 'wakeup.svg'}", markup=False)
-
-
-async def _measure(
-    governors: tuple[str, ...],
-    mips: float,
-    eaters: int,
-    count: int,
-    connect: str | None,
-    paths: Paths,
-) -> "WakeupReport":
-    from delayrig.features.latency.wakeup import WakeupReport, measure_wakeups
-    from delayrig.lanes.live.program import LiveGuest
-    from delayrig.subjects.subject import provide_latency_program
-
-    image = provide_live_image(read_recipes(paths.checkout).guest, paths, say_making)
-    program = provide_latency_program(paths)
-    readings: list[Lateness] = []
-    doubts = []
-    for governor in dict.fromkeys(governors):
-        note(f"measuring under {governor}")
-        guest = LiveGuest(
-            core_mips=[mips], governor=governor, image=image, paths=paths, connect=connect
-        )
-        found, doubt = await measure_wakeups(guest, program, count=count, eaters=eaters)
-        readings += found
-        doubts += [f"{governor}: {doubt}"] if doubt else []
-    return WakeupReport(
-        mips_max=mips, mips_min=mips * SLOWEST_PART, readings=readings, doubt="; ".join(doubts)
-    )
-
-
-def wakeup_table(report: "WakeupReport") -> FittedTable:
-    figures = ("eaters", "sleeps", "late by us, mean", "median us", "deviation us")
-    made = plain_table(("governor",), figures)
-    for reading in report.readings:
-        made.add_row(
-            reading.governor,
-            str(reading.eaters),
-            str(reading.count),
-            *(f"{ns / NS_PER_US:.0f}" for ns in (reading.mean_ns, reading.median_ns)),
-            f"{reading.deviation_ns / NS_PER_US:.0f}",
-        )
-    return made
-
-
-def wakeup_chart(report: "WakeupReport") -> "Chart":
-    from delayrig.present.pages.charts import Chart, Colour, new_figure
-
-    governors = list(dict.fromkeys(reading.governor for reading in report.readings))
-    with new_figure(height_in=3.5) as figure:
-        axes = figure.add_subplot()
-        for crowded, colour, shift in ((False, Colour.FIRST, -0.2), (True, Colour.SECOND, 0.2)):
-            means = [
-                reading.mean_ns / NS_PER_US
-                for reading in report.readings
-                if bool(reading.eaters) is crowded
-            ]
-            places = [at + shift for at in range(len(governors))]
-            label = "beside CPU eaters" if crowded else "alone"
-            axes.bar(places, means, width=0.36, color=colour, label=label)
-        axes.set_xticks(range(len(governors)), governors)
-        axes.set_ylabel("late by, us (mean)")
-        axes.set_ylim(bottom=0)
-        figure.legend(loc="outside upper left", ncols=2)
-    words = "; ".join(
-        f"{reading.governor}, {reading.eaters} eaters: {reading.mean_ns / NS_PER_US:.0f} us"
-        for reading in report.readings
-    )
-    return Chart(title="How late a sleep of 10 ms ends", description=words, figure=figure)

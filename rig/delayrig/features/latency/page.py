@@ -16,10 +16,9 @@ from delayrig.features.latency.charts import (
     table_chart,
 )
 from delayrig.features.latency.explain import MEANING, Said
-from delayrig.features.latency.proposal import read_proposal
 from delayrig.features.latency.result import LatencyReport, MachineReport, Reading
 from delayrig.features.latency.result import Section as Part
-from delayrig.features.latency.rows import Machines
+from delayrig.features.latency.rows import Machines, read_proposal
 from delayrig.present.pages.page import (
     Section,
     bullets,

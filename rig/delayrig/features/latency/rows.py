@@ -1,14 +1,31 @@
 # SPDX-License-Identifier: GPL-2.0-or-later
-"""The tables of the answer as plain text, for the terminal and for the page."""
+"""The tables of the answer as plain text, for the terminal and for the page.
+
+Figures that others measured (proposal.toml) stand beside ours.
+"""
 
 from collections.abc import Callable, Iterable, Sequence
+from functools import cache
+from pathlib import Path
 
+import msgspec
+
+from delayrig.base.toml import read_toml
 from delayrig.features.latency.explain import growths, marked, slack_cuts, us
-from delayrig.features.latency.proposal import KEYS, Figures, read_proposal
 from delayrig.features.latency.result import MachineReport, Reading, Section, Series
 from delayrig.model.lane import LaneName
 from delayrig.present.tables import Table, words_and_figures
 
+PROPOSAL = Path(__file__).with_name("proposal.toml")
+KEYS = {
+    ("nop", 0): "nop",
+    ("sched_yield", 0): "sched_yield",
+    ("nanosleep", 1_000): "nanosleep_1us",
+    ("nanosleep", 100_000): "nanosleep_100us",
+}
+"""The name of each test, by wait and length in ns."""
+Figures = dict[str, tuple[float, float, float]]
+"""Mean, least and most in microseconds, by the tests' keys."""
 TESTS = {
     "nop": "nop",
     "sched_yield": "sched_yield",
@@ -18,6 +35,38 @@ TESTS = {
 TICKS = {"idle": "stops when idle", "full": "full NO_HZ"}
 NONE = "-"
 Machines = Sequence[MachineReport]
+
+
+class Source(msgspec.Struct, frozen=True, kw_only=True, forbid_unknown_fields=True):
+    source: str
+    method: str
+    resolution_ns: int
+
+
+class ProposalMachine(msgspec.Struct, frozen=True, kw_only=True, forbid_unknown_fields=True):
+    name: str
+    about: str
+    normal: Figures
+    fifo: Figures
+
+
+class Growth(msgspec.Struct, frozen=True, kw_only=True, forbid_unknown_fields=True):
+    source: str
+    note: str
+    sleep_ms: list[int]
+    late_us: list[float]
+
+
+class Proposal(msgspec.Struct, frozen=True, kw_only=True, forbid_unknown_fields=True):
+    schema: int
+    proposal: Source
+    machine: list[ProposalMachine]
+    growth: list[Growth]
+
+
+@cache
+def read_proposal() -> Proposal:
+    return read_toml(PROPOSAL, Proposal)
 
 
 def place_rows(machines: Machines) -> Table:

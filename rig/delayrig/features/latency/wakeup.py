@@ -9,13 +9,22 @@ the time.
 import msgspec
 
 from delayrig.base.errors import LostGuestError
+from delayrig.base.paths import Paths
+from delayrig.cli.command import say_making
+from delayrig.cli.verbosity import note
 from delayrig.features.latency.program_output import parse_lines
+from delayrig.hazards.speed import SLOWEST_PART
 from delayrig.judge.trust import pace_fault
 from delayrig.lanes.live.pace import pace_events
 from delayrig.lanes.live.program import Errand, LiveGuest, run_program
-from delayrig.subjects.subject import Subject
+from delayrig.machine.live_image import provide_live_image
+from delayrig.present.console import FittedTable, plain_table
+from delayrig.present.pages.charts import Chart, Colour, new_figure
+from delayrig.subjects.recipes import read_recipes
+from delayrig.subjects.subject import Subject, provide_latency_program
 
 SCHEMA = 1
+NS_PER_US = 1000
 REQUEST_NS = 10_000_000
 SLACK_NS = 50_000
 REHEARSED = 5
@@ -55,6 +64,32 @@ def series_words(count: int, eaters: int) -> list[str]:
     return [plain, f"{plain},eaters={eaters}"]
 
 
+async def measure_governors(
+    governors: tuple[str, ...],
+    mips: float,
+    eaters: int,
+    count: int,
+    connect: str | None,
+    paths: Paths,
+) -> WakeupReport:
+    """Measures under each governor, in a guest of one core."""
+    image = provide_live_image(read_recipes(paths.checkout).guest, paths, say_making)
+    program = provide_latency_program(paths)
+    readings: list[Lateness] = []
+    doubts = []
+    for governor in dict.fromkeys(governors):
+        note(f"measuring under {governor}")
+        guest = LiveGuest(
+            core_mips=[mips], governor=governor, image=image, paths=paths, connect=connect
+        )
+        found, doubt = await measure_wakeups(guest, program, count=count, eaters=eaters)
+        readings += found
+        doubts += [f"{governor}: {doubt}"] if doubt else []
+    return WakeupReport(
+        mips_max=mips, mips_min=mips * SLOWEST_PART, readings=readings, doubt="; ".join(doubts)
+    )
+
+
 async def measure_wakeups(
     guest: LiveGuest, program: Subject, *, count: int, eaters: int
 ) -> tuple[list[Lateness], str]:
@@ -87,3 +122,41 @@ def errand_of(program: Subject, *, count: int, eaters: int) -> Errand:
         rehearsal=series_words(REHEARSED, eaters),
         deadline_ms=DEADLINE_MS,
     )
+
+
+def wakeup_table(report: WakeupReport) -> FittedTable:
+    figures = ("eaters", "sleeps", "late by us, mean", "median us", "deviation us")
+    made = plain_table(("governor",), figures)
+    for reading in report.readings:
+        made.add_row(
+            reading.governor,
+            str(reading.eaters),
+            str(reading.count),
+            *(f"{ns / NS_PER_US:.0f}" for ns in (reading.mean_ns, reading.median_ns)),
+            f"{reading.deviation_ns / NS_PER_US:.0f}",
+        )
+    return made
+
+
+def wakeup_chart(report: WakeupReport) -> Chart:
+    governors = list(dict.fromkeys(reading.governor for reading in report.readings))
+    with new_figure(height_in=3.5) as figure:
+        axes = figure.add_subplot()
+        for crowded, colour, shift in ((False, Colour.FIRST, -0.2), (True, Colour.SECOND, 0.2)):
+            means = [
+                reading.mean_ns / NS_PER_US
+                for reading in report.readings
+                if bool(reading.eaters) is crowded
+            ]
+            places = [at + shift for at in range(len(governors))]
+            label = "beside CPU eaters" if crowded else "alone"
+            axes.bar(places, means, width=0.36, color=colour, label=label)
+        axes.set_xticks(range(len(governors)), governors)
+        axes.set_ylabel("late by, us (mean)")
+        axes.set_ylim(bottom=0)
+        figure.legend(loc="outside upper left", ncols=2)
+    words = "; ".join(
+        f"{reading.governor}, {reading.eaters} eaters: {reading.mean_ns / NS_PER_US:.0f} us"
+        for reading in report.readings
+    )
+    return Chart(title="How late a sleep of 10 ms ends", description=words, figure=figure)
