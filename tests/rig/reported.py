@@ -5,10 +5,12 @@ from pathlib import Path
 from typing import Any
 
 import msgspec
+from click.testing import CliRunner, Result
 from delayrig.base import digest
 from delayrig.base.errors import ExitCode
 from delayrig.decision.decision import Decision, Excess, GateCell, Limits, Outcome, Side
 from delayrig.decision.gate_judge import decide
+from delayrig.main import main
 from delayrig.model import phases
 from delayrig.model.cell import Cell, Expect, Role
 from delayrig.model.events import Event
@@ -19,6 +21,17 @@ from tests.rig.builders import MS, SECOND, make_cell, make_evidence, make_result
 from tests.rig.event_builders import START_NS, as_lines, busy, early, serprog, sound_events, spi
 
 HOSTILE = "<script>alert(1)</script>"
+
+
+def run_report(*words: object) -> Result:
+    return CliRunner().invoke(main, ["report", *map(str, words)])
+
+
+def reported(*words: object) -> str:
+    """Returns the output of `rig/rig report`, which must succeed."""
+    done = run_report(*words)
+    assert done.exit_code == 0, done.output
+    return done.output
 
 
 def job_events(*, poll_ms: float = 10, is_early: bool = False) -> list[Event]:

@@ -11,7 +11,6 @@ from delayrig.base.paths import Paths, find_paths
 from delayrig.decision.decision import FILE_NAME as GATE_FILE
 from delayrig.decision.decision import Decision, Limits, Outcome
 from delayrig.decision.decision import Side as SideOfGate
-from delayrig.features.coverage.changed_wait_text import changed_wait_lines, changed_wait_words
 from delayrig.features.coverage.coverage import (
     BASELINE,
     CANDIDATE,
@@ -24,7 +23,8 @@ from delayrig.features.coverage.coverage import (
 )
 from delayrig.features.coverage.reached import Chain, SeenCell
 from delayrig.features.coverage.runs import find_changed_waits, find_gate_coverage
-from delayrig.features.report.coverage import coverage_html
+from delayrig.features.coverage.terminal import changed_wait_lines, changed_wait_words
+from delayrig.features.report.comparison import coverage_html
 from delayrig.main import main
 from delayrig.model.delays import (
     DelayCall,

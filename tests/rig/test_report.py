@@ -18,7 +18,6 @@ from xml.etree import ElementTree as ET
 
 import msgspec
 import pytest
-from click.testing import CliRunner, Result
 from delayrig.base import digest
 from delayrig.base.durations import rounded
 from delayrig.base.errors import BadInputError, ExitCode
@@ -28,7 +27,6 @@ from delayrig.features.report.source import Sources, read_sources, with_facts
 from delayrig.features.report.timelines import window_around
 from delayrig.features.report.totals import PARTS
 from delayrig.judge.exit_code import exit_code_of_run
-from delayrig.main import main
 from delayrig.model.evidence import Witness
 from delayrig.model.lane import LaneName
 from delayrig.model.result import FILE_NAME, Results, Verdict, read_results, write_results
@@ -37,7 +35,15 @@ from markupsafe import escape
 
 from tests.rig.builders import CHECKOUT, MS, SECOND, make_cell
 from tests.rig.processes import is_running
-from tests.rig.reported import HOSTILE, job_events, keep_cell, keep_gate, keep_run
+from tests.rig.reported import (
+    HOSTILE,
+    job_events,
+    keep_cell,
+    keep_gate,
+    keep_run,
+    reported,
+    run_report,
+)
 
 
 def told(*paths: Path) -> Sources:
@@ -61,8 +67,11 @@ def whole(tmp_path_factory: pytest.TempPathFactory) -> Whole:
     return Whole(results=keep_run(folder), page=page_of(folder))
 
 
-def run_report(*words: object) -> Result:
-    return CliRunner().invoke(main, ["report", *map(str, words)])
+@pytest.fixture
+def run(tmp_path: Path) -> Path:
+    """Keeps a run in a folder of its own."""
+    keep_run(tmp_path / "run")
+    return tmp_path / "run"
 
 
 def change_results(run: Path, **changes: object) -> None:
@@ -171,10 +180,9 @@ def test_real_time_is_called_that(whole: Whole, tmp_path: Path) -> None:
     assert "this machine" in page
 
 
-def test_results_alone_are_reported_without_what_events_tell(tmp_path: Path) -> None:
-    keep_run(tmp_path / "run")
+def test_results_alone_are_reported_without_what_events_tell(run: Path, tmp_path: Path) -> None:
     alone = tmp_path / "alone.json"
-    shutil.copy(tmp_path / "run" / FILE_NAME, alone)
+    shutil.copy(run / FILE_NAME, alone)
     page = page_of(alone)
     assert "Only the results are here" in page
     assert "Timelines" not in page
@@ -187,9 +195,8 @@ def test_convicted_cell_has_the_first_timeline(whole: Whole) -> None:
     assert len(titles) == 6
 
 
-def test_patterns_choose_timelines(tmp_path: Path) -> None:
-    keep_run(tmp_path / "run")
-    page = page_of(tmp_path / "run", patterns=("control*",))
+def test_patterns_choose_timelines(run: Path) -> None:
+    page = page_of(run, patterns=("control*",))
     assert len(re.findall(r"<title [^>]*>Timeline of control", page)) == 1
     assert page.count("Timeline of ") == 1
 
@@ -213,23 +220,18 @@ def test_runs_that_differ_are_told_apart_cell_by_cell(tmp_path: Path) -> None:
     assert differing.index(results.cells[1].id) < differing.index(results.cells[0].id)
 
 
-def test_same_run_gives_the_same_bytes(tmp_path: Path) -> None:
-    keep_run(tmp_path / "run")
-    assert page_of(tmp_path / "run") == page_of(tmp_path / "run")
+def test_same_run_gives_the_same_bytes(run: Path) -> None:
+    assert page_of(run) == page_of(run)
 
 
-def test_command_writes_beside_the_run_and_says_where(tmp_path: Path) -> None:
-    keep_run(tmp_path / "run")
-    done = run_report(tmp_path / "run")
-    assert done.exit_code == 0, done.output
-    assert f"{tmp_path}/run/report.html: " in done.output
-    assert (tmp_path / "run" / "report.html").read_bytes().startswith(b"<!DOCTYPE html>")
+def test_command_writes_beside_the_run_and_says_where(run: Path) -> None:
+    said = reported(run)
+    assert f"{run}/report.html: " in said
+    assert (run / "report.html").read_bytes().startswith(b"<!DOCTYPE html>")
 
 
-def test_picture_is_the_chart_by_itself(tmp_path: Path) -> None:
-    keep_run(tmp_path / "run")
-    done = run_report(tmp_path / "run", "--picture", tmp_path / "time.svg")
-    assert done.exit_code == 0, done.output
+def test_picture_is_the_chart_by_itself(run: Path, tmp_path: Path) -> None:
+    reported(run, "--picture", tmp_path / "time.svg")
     root = ET.fromstring((tmp_path / "time.svg").read_bytes())
     texts = {"".join(each.itertext()) for each in root.iter() if each.tag.endswith("text")}
     assert {"bundled", "debian:bookworm", "chip busy", "total time, s"} <= texts
@@ -238,15 +240,12 @@ def test_picture_is_the_chart_by_itself(tmp_path: Path) -> None:
 def test_picture_of_chosen_cells_is_the_timeline_of_the_gravest(tmp_path: Path) -> None:
     results = keep_run(tmp_path / "run")
     bad = next(cell.id for cell in results.cells if cell.verdict is Verdict.TOO_SHORT)
-    done = run_report(tmp_path / "run", "--cell", "*bookworm*", "--picture", tmp_path / "bad.svg")
-    assert done.exit_code == 0, done.output
+    reported(tmp_path / "run", "--cell", "*bookworm*", "--picture", tmp_path / "bad.svg")
     assert f"Timeline of {bad}" in (tmp_path / "bad.svg").read_text()
 
 
-def test_picture_that_is_called_png_is_one(tmp_path: Path) -> None:
-    keep_run(tmp_path / "run")
-    done = run_report(tmp_path / "run", "--picture", tmp_path / "time.png")
-    assert done.exit_code == 0, done.output
+def test_picture_that_is_called_png_is_one(run: Path, tmp_path: Path) -> None:
+    reported(run, "--picture", tmp_path / "time.png")
     assert (tmp_path / "time.png").read_bytes().startswith(b"\x89PNG")
 
 
@@ -270,8 +269,7 @@ def test_picture_of_a_run_in_which_nothing_passed_is_a_timeline(tmp_path: Path) 
     results = keep_run(tmp_path / "run")
     bad = [cell for cell in results.cells if cell.verdict is Verdict.TOO_SHORT]
     change_results(tmp_path / "run", cells=bad)
-    done = run_report(tmp_path / "run", "--picture", tmp_path / "bad.svg")
-    assert done.exit_code == 0, done.output
+    reported(tmp_path / "run", "--picture", tmp_path / "bad.svg")
     assert "Timeline of " in (tmp_path / "bad.svg").read_text()
 
 
@@ -281,8 +279,7 @@ def test_folders_that_repro_and_the_gate_of_pipelines_keep_are_reported(tmp_path
     cell = run / results.cells[0].id
     (cell / "cell.json").touch()
     for folder in (tmp_path / "gate-out", cell):
-        done = run_report(folder)
-        assert done.exit_code == 0, done.output
+        reported(folder)
         assert (folder / "report.html").is_file()
 
 
@@ -308,19 +305,17 @@ def test_run_of_another_schema_names_file_key_and_remedy(tmp_path: Path) -> None
     assert "read it with the rig that wrote it" in said
 
 
-def test_run_that_was_cut_off_names_folder_and_remedy(tmp_path: Path) -> None:
-    keep_run(tmp_path / "run")
-    (tmp_path / "run" / FILE_NAME).unlink()
-    said = failure(tmp_path / "run")
+def test_run_that_was_cut_off_names_folder_and_remedy(run: Path) -> None:
+    (run / FILE_NAME).unlink()
+    said = failure(run)
     assert "the run was cut off before its end" in said
     assert "run it again" in said
 
 
-def test_half_written_results_name_file_and_remedy(tmp_path: Path) -> None:
-    keep_run(tmp_path / "run")
-    file = tmp_path / "run" / FILE_NAME
+def test_half_written_results_name_file_and_remedy(run: Path) -> None:
+    file = run / FILE_NAME
     file.write_bytes(file.read_bytes()[:1000])
-    said = failure(tmp_path / "run")
+    said = failure(run)
     assert str(file) in said
     assert "it is cut off or not JSON" in said
 
@@ -372,29 +367,25 @@ def test_foreign_cell_and_senseless_events_are_refused(tmp_path: Path) -> None:
     assert "not events that can be shown" in failure(tmp_path / "run")
 
 
-def test_pattern_that_no_cell_matches_is_refused(tmp_path: Path) -> None:
-    keep_run(tmp_path / "run")
-    assert "--cell nothing*: no cell with events matches" in failure(
-        tmp_path / "run", "--cell", "nothing*"
-    )
+def test_pattern_that_no_cell_matches_is_refused(run: Path) -> None:
+    assert "--cell nothing*: no cell with events matches" in failure(run, "--cell", "nothing*")
 
 
-def test_folder_that_is_not_there_is_refused_before_anything_is_read(tmp_path: Path) -> None:
-    keep_run(tmp_path / "run")
-    said = failure(tmp_path / "run", "--out", tmp_path / "none" / "a.html")
+def test_folder_that_is_not_there_is_refused_before_anything_is_read(
+    run: Path, tmp_path: Path
+) -> None:
+    said = failure(run, "--out", tmp_path / "none" / "a.html")
     assert f"there is no folder {tmp_path}/none" in said
 
 
-def test_folder_in_place_of_a_file_is_refused(tmp_path: Path) -> None:
-    keep_run(tmp_path / "run")
-    said = failure(tmp_path / "run", "--out", tmp_path)
+def test_folder_in_place_of_a_file_is_refused(run: Path, tmp_path: Path) -> None:
+    said = failure(run, "--out", tmp_path)
     assert f"--out {tmp_path}: is a folder name a file: {tmp_path}/report.html" in said
 
 
-def test_reader_who_went_away_changes_no_exit_code(tmp_path: Path) -> None:
-    keep_run(tmp_path / "run")
+def test_reader_who_went_away_changes_no_exit_code(run: Path) -> None:
     child = subprocess.Popen(
-        [sys.executable, "-m", "delayrig", "report", str(tmp_path / "run"), "--terminal"],
+        [sys.executable, "-m", "delayrig", "report", str(run), "--terminal"],
         env={**os.environ, "PYTHONPATH": str(CHECKOUT / "rig")},
         stdout=subprocess.PIPE,
         stderr=subprocess.PIPE,
@@ -406,11 +397,10 @@ def test_reader_who_went_away_changes_no_exit_code(tmp_path: Path) -> None:
     assert child.wait() == 0
 
 
-def test_full_disk_below_standard_output_is_told_of(tmp_path: Path) -> None:
-    keep_run(tmp_path / "run")
+def test_full_disk_below_standard_output_is_told_of(run: Path) -> None:
     with Path("/dev/full").open("wb") as full:
         done = subprocess.run(
-            [sys.executable, "-m", "delayrig", "report", str(tmp_path / "run"), "--terminal"],
+            [sys.executable, "-m", "delayrig", "report", str(run), "--terminal"],
             env={**os.environ, "PYTHONPATH": str(CHECKOUT / "rig")},
             stdout=full,
             stderr=subprocess.PIPE,
@@ -422,15 +412,14 @@ def test_full_disk_below_standard_output_is_told_of(tmp_path: Path) -> None:
     assert "Traceback" not in done.stderr
 
 
-def test_full_disk_leaves_the_old_report(tmp_path: Path) -> None:
-    keep_run(tmp_path / "run")
+def test_full_disk_leaves_the_old_report(run: Path, tmp_path: Path) -> None:
     old = tmp_path / "report.html"
     old.write_text("the old one")
     limited = "import resource, signal, sys; signal.signal(signal.SIGXFSZ, signal.SIG_IGN);"
     limited += "resource.setrlimit(resource.RLIMIT_FSIZE, (4096, 4096));"
     limited += "from delayrig.main import main; main()"
     done = subprocess.run(
-        [sys.executable, "-c", limited, "report", str(tmp_path / "run"), "--out", str(old)],
+        [sys.executable, "-c", limited, "report", str(run), "--out", str(old)],
         env={**os.environ, "PYTHONPATH": str(CHECKOUT / "rig")},
         capture_output=True,
         text=True,
@@ -459,13 +448,12 @@ main()
     ("sent", "held_s", "code"), [(signal.SIGINT, 0.2, 130), (signal.SIGKILL, 600, -signal.SIGKILL)]
 )
 def test_report_that_is_ended_leaves_the_old_one_and_no_worker(
-    tmp_path: Path, sent: signal.Signals, held_s: float, code: int
+    run: Path, tmp_path: Path, sent: signal.Signals, held_s: float, code: int
 ) -> None:
-    keep_run(tmp_path / "run")
     old = tmp_path / "report.html"
     old.write_text("the old one")
     child = subprocess.Popen(
-        [sys.executable, "-c", HELD % held_s, "report", str(tmp_path / "run"), "--out", str(old)],
+        [sys.executable, "-c", HELD % held_s, "report", str(run), "--out", str(old)],
         env={**os.environ, "PYTHONPATH": str(CHECKOUT / "rig")},
         stdout=subprocess.PIPE,
         text=True,
@@ -495,31 +483,29 @@ def test_heavy_libraries_wait_until_they_are_needed() -> None:
     assert done.stdout == "set()\n"
 
 
-def test_device_that_is_full_is_told_of(tmp_path: Path) -> None:
-    keep_run(tmp_path / "run")
-    said = failure(tmp_path / "run", "--out", "/dev/full")
+def test_device_that_is_full_is_told_of(run: Path) -> None:
+    said = failure(run, "--out", "/dev/full")
     assert "/dev/full: could not be written: No space left on device" in said
 
 
 def test_terminal_tells_the_same_answer_as_the_page(tmp_path: Path) -> None:
     results = keep_run(tmp_path / "run")
-    done = run_report(tmp_path / "run", "--terminal")
-    assert done.exit_code == 0
-    assert answer(results, exit_code_of_run(results.cells)) in done.output
+    said = reported(tmp_path / "run", "--terminal")
+    assert answer(results, exit_code_of_run(results.cells)) in said
     assert list((tmp_path / "run").glob("*.html")) == []
     keep_gate(tmp_path / "gate")
-    done = run_report(tmp_path / "gate", "--terminal")
-    assert done.output.startswith("No, unsafe: one\nSafety: two\nCost: three\n")
+    said = reported(tmp_path / "gate", "--terminal")
+    assert said.startswith("No, unsafe: one\nSafety: two\nCost: three\n")
 
 
 def test_pipe_gets_wide_tables_without_colours(tmp_path: Path) -> None:
     results = keep_run(tmp_path / "run")
-    done = run_report(tmp_path / "run", "--terminal")
-    assert "\x1b[" not in done.output
-    header = done.output.splitlines()[0]
+    said = reported(tmp_path / "run", "--terminal")
+    assert "\x1b[" not in said
+    header, *lines = said.splitlines()
     assert "overshoot s" in header
-    assert sum(line.startswith(("bundled", "debian")) for line in done.output.splitlines()) >= 4
-    assert all(cell.subject.name in done.output for cell in results.cells[:4])
+    assert sum(line.startswith(("bundled", "debian")) for line in lines) >= 4
+    assert all(cell.subject.name in said for cell in results.cells[:4])
 
 
 def on_a_terminal(run: Path, *, columns: int, options: tuple[str, ...] = (), **env: str) -> str:
@@ -574,9 +560,8 @@ def test_decision_fits_the_terminal(tmp_path: Path, columns: int) -> None:
     assert decision.cells[0].id in "".join(line.strip() for line in table)
 
 
-def test_colours_can_be_turned_off(tmp_path: Path) -> None:
-    keep_run(tmp_path / "run")
+def test_colours_can_be_turned_off(run: Path) -> None:
     colour = re.compile(r"\x1b\[[0-9;]*3[0-9]m")
-    assert colour.search(on_a_terminal(tmp_path / "run", columns=120))
-    assert not colour.search(on_a_terminal(tmp_path / "run", columns=120, NO_COLOR="1"))
-    assert not colour.search(on_a_terminal(tmp_path / "run", columns=120, options=("--no-color",)))
+    assert colour.search(on_a_terminal(run, columns=120))
+    assert not colour.search(on_a_terminal(run, columns=120, NO_COLOR="1"))
+    assert not colour.search(on_a_terminal(run, columns=120, options=("--no-color",)))

@@ -3,13 +3,13 @@
 
 import itertools
 import re
+import shutil
 from pathlib import Path
 from typing import Any
 from urllib.parse import quote
 
 import msgspec
 import pytest
-from click.testing import CliRunner, Result
 from delayrig.decision.decision import Decision
 from delayrig.features.report import timelines
 from delayrig.features.report.document import LIMIT_BYTES, Document, document_of
@@ -17,7 +17,6 @@ from delayrig.features.report.labels import cell_anchor
 from delayrig.features.report.source import Sources, fold_rounds, read_sources, with_facts
 from delayrig.features.report.totals import totals_section
 from delayrig.judge.exit_code import exit_code_of_run
-from delayrig.main import main
 from delayrig.model.lane import LaneName
 from delayrig.model.phases import TimeSplit
 from delayrig.model.result import (
@@ -33,11 +32,7 @@ from markupsafe import escape
 
 from tests.rig.builders import MS, SECOND, make_cell, make_evidence, make_result, make_run_header
 from tests.rig.many_cells import keep_many
-from tests.rig.reported import keep_gate, keep_run
-
-
-def run_report(*words: object) -> Result:
-    return CliRunner().invoke(main, ["report", *map(str, words)])
+from tests.rig.reported import keep_gate, keep_run, reported
 
 
 def test_run_of_thousands_of_cells_stays_below_the_limit(tmp_path: Path) -> None:
@@ -108,18 +103,17 @@ def test_ten_thousand_made_up_cells_are_summed_up_on_one_page(tmp_path: Path) ->
 
 def test_parts_of_an_older_page_go_and_files_of_others_stay(tmp_path: Path) -> None:
     keep_many(tmp_path, 6000)
-    assert run_report(tmp_path / FILE_NAME).exit_code == 0
+    reported(tmp_path / FILE_NAME)
     folder = tmp_path / "report.cells"
     older = {path.name for path in folder.iterdir()}
     (folder / "mine.html").touch()
     keep_many(tmp_path, 7600)
-    done = run_report(tmp_path / FILE_NAME)
-    assert "4 pages of cells in report.cells/" in done.output
+    assert "4 pages of cells in report.cells/" in reported(tmp_path / FILE_NAME)
     newer = {path.name for path in folder.iterdir()}
     assert len(newer - older - {"mine.html"}) == 4
     assert "mine.html" in newer
     keep_many(tmp_path, 20)
-    assert run_report(tmp_path / FILE_NAME).exit_code == 0
+    reported(tmp_path / FILE_NAME)
     assert [path.name for path in folder.iterdir()] == ["mine.html"]
 
 
@@ -146,11 +140,11 @@ def test_results_of_too_many_cells_are_printed_where_they_did_not_just_pass(
     tmp_path: Path,
 ) -> None:
     results = keep_many(tmp_path, 3000)
-    done = run_report(tmp_path, "--terminal", "--no-color")
-    assert f"{3000 - NOTABLE_MAX} cells are not shown here." in done.output
+    said = reported(tmp_path, "--terminal", "--no-color")
+    assert f"{3000 - NOTABLE_MAX} cells are not shown here." in said
     unforeseen = [cell.id for cell in results.cells if not cell.is_expected]
     assert unforeseen
-    assert all(f" {cell_id}\n" in done.output for cell_id in unforeseen)
+    assert all(f" {cell_id}\n" in said for cell_id in unforeseen)
 
 
 CELL = make_cell(lane=LaneName.HOST)
@@ -224,7 +218,7 @@ def gate(tmp_path: Path) -> Path:
         for number, total_ms in enumerate(ROUND_MS, start=1):
             name = side if number == 1 else f"{side}-{number}"
             if number == 1:
-                _empty(folder / name)
+                shutil.rmtree(folder / name)
             keep_run(folder / name, lane=LaneName.HOST)
             _retime(folder / name, factor * total_ms * MS)
     content = (folder / "gate.json").read_bytes()
@@ -242,11 +236,6 @@ def gate(tmp_path: Path) -> Path:
     decision = msgspec.structs.replace(decision, cells=noisy)
     (folder / "gate.json").write_bytes(msgspec.json.encode(decision))
     return folder
-
-
-def _empty(folder: Path) -> None:
-    for path in sorted(folder.rglob("*"), reverse=True):
-        path.rmdir() if path.is_dir() else path.unlink()
 
 
 def _retime(folder: Path, total_ns: int) -> None:
@@ -274,8 +263,7 @@ def test_gate_of_several_rounds_is_drawn_of_the_median_ones_with_all_beside(gate
 
 
 def test_page_of_several_rounds_says_of_each_figure_what_it_is_of(gate: Path) -> None:
-    done = CliRunner().invoke(main, ["report", str(gate)])
-    assert done.exit_code == 0, done.output
+    reported(gate)
     page = (gate / "report.html").read_text(encoding="utf-8")
     assert "3 rounds: the times of this section are sums over all of them" in page
     assert "3 pass; round 3 is shown" in page
@@ -286,14 +274,11 @@ def test_page_of_several_rounds_says_of_each_figure_what_it_is_of(gate: Path) ->
 
 
 def test_terminal_says_that_there_were_rounds(gate: Path) -> None:
-    done = CliRunner().invoke(main, ["report", str(gate), "--terminal", "--no-color"])
-    assert done.exit_code == 0, done.output
-    assert done.output.count("Of several rounds") == 2
+    assert reported(gate, "--terminal", "--no-color").count("Of several rounds") == 2
 
 
 def test_gate_of_one_round_says_nothing_of_rounds(tmp_path: Path) -> None:
     keep_gate(tmp_path / "gate")
-    done = CliRunner().invoke(main, ["report", str(tmp_path / "gate")])
-    assert done.exit_code == 0, done.output
+    reported(tmp_path / "gate")
     page = (tmp_path / "gate" / "report.html").read_text(encoding="utf-8")
     assert "rounds" not in page

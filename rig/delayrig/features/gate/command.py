@@ -58,8 +58,8 @@ from delayrig.decision.request import (
     rounds_of,
     run_rounds,
 )
-from delayrig.features.coverage.changed_wait_text import changed_wait_words
 from delayrig.features.coverage.runs import KEPT, find_changed_waits, programs_left
+from delayrig.features.coverage.terminal import changed_wait_words
 from delayrig.features.export.command import format_option, read_report, speaks, write_formats
 from delayrig.features.gate.early import EarlyAnswer
 from delayrig.features.gate.first_cells import (

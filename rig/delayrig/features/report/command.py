@@ -100,16 +100,13 @@ def _write_page(
     if picture is not None:
         drawn = None if patterns else totals_picture(told)
         chart = drawn or timeline_picture(told, patterns)
-        write_atomically(picture, chart.png_file() if is_png(picture) else chart.svg_file())
+        is_png = picture.suffix.lower() == ".png"
+        write_atomically(picture, chart.png_file() if is_png else chart.svg_file())
     click.echo(
         f"{place}: {len(made.content) / 1e6:.2f} MB, {made.timelines} timelines"
         + (f", {made.left_out} cells without one" if made.left_out else "")
         + (f"; {len(made.parts)} pages of cells in {made.folder}/" if made.parts else "")
     )
-
-
-def is_png(picture: Path) -> bool:
-    return picture.suffix.lower() == ".png"
 
 
 def _read_events(sources: Sources, patterns: tuple[str, ...], console: Console) -> Sources:

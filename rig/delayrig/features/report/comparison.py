@@ -1,16 +1,23 @@
 # SPDX-License-Identifier: GPL-2.0-or-later
-"""Programs side by side: the decision of a gate, and the cells in which runs differ."""
+"""Programs side by side: the decision of a gate, its tested waits, and cells that differ."""
 
 from collections.abc import Sequence
+from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 from markupsafe import Markup
 
 from delayrig.base.durations import rounded
+from delayrig.base.paths import find_paths
 from delayrig.base.text import again
 from delayrig.decision.decision import Decision, Excess, FaultGroup, GateCell, Outcome
 from delayrig.decision.decision_text import WORDS, fault_lengths
+from delayrig.decision.request import BASELINE, CANDIDATE, rounds_of
+from delayrig.features.coverage.coverage import Coverage, SiteCoverage
+from delayrig.features.coverage.runs import RunCoverage, find_gate_coverage
+from delayrig.features.coverage.terminal import by_source, changed_wait_lines, coverage_sentence
 from delayrig.features.report.labels import (
+    call_stack,
     cell_link,
     count,
     marks_of,
@@ -40,6 +47,9 @@ ROUNDS = (
     " timelines are of that round, too."
 )
 DIFFERENCES_MAX = 40
+NAMES_MAX = 12
+NOTHING_TOLD = "Nothing tells which delay sites were reached: no cell has call chains."
+UNKNOWN_FILE = "no debug information tells the file"
 Together = list[CellResult | None]
 """The results of one cell in each run, in the order of the runs."""
 
@@ -91,7 +101,7 @@ def _fault_row(group: FaultGroup) -> list[str | Markup]:
     return [
         Markup('<span class="badge {}">{}</span>').format(css, WORDS[fault.change]),
         with_line_below(what, cell),
-        Markup("<br>").join(Markup("<code>{}</code>").format(x) for x in fault.where.split(" < ")),
+        call_stack(fault.where),
         rounded(fault.asked_ns) if fault.asked_ns else "-",
         *fault_lengths(fault),
         f"{len(group.cells)}",
@@ -301,3 +311,49 @@ def _difference_row(runs: Sequence[RunSource], row: Together) -> Row:
         ],
         marks={key: value for key, value in marks_of(first).items() if key != "verdict"},
     )
+
+
+def coverage_section(sources: Sources) -> Section | None:
+    """Makes the section of a page's gates; None if it has none."""
+    body = Markup("").join(map(_gate_html, sources.gates))
+    return Section(key="coverage", title="Waits that were tested", body=body) if body else None
+
+
+def _gate_html(gate: GateSource) -> Markup:
+    stored = gate.decision.baseline.stored
+    before = [Path(stored)] if stored else rounds_of(gate.path, BASELINE)
+    found = find_gate_coverage(before, rounds_of(gate.path, CANDIDATE), find_paths())
+    return coverage_html(found)
+
+
+def coverage_html(found: RunCoverage) -> Markup:
+    changed = bullets(changed_wait_lines(found.changed)) if found.changed else Markup("")
+    if not found.coverages:
+        return paragraph(NOTHING_TOLD)
+    return changed + Markup("").join(map(_coverage_html, found.coverages))
+
+
+def _coverage_html(coverage: Coverage) -> Markup:
+    sentence = f"{coverage.subject}: {coverage_sentence(coverage)}."
+    return paragraph(sentence) + table_html(_sites(coverage))
+
+
+def _sites(coverage: Coverage) -> Table:
+    rows = [
+        (
+            source or UNKNOWN_FILE,
+            _functions([site for site in sites if not site.cells]),
+            f"{len(sites)}",
+            f"{sum(bool(site.cells) for site in sites)}",
+        )
+        for source, sites in by_source(coverage.sites)
+    ]
+    caption = "Delay sites by source file"
+    return words_and_figures(caption, ("file", "reached by none"), ("sites", "reached"), rows)
+
+
+def _functions(sites: Sequence[SiteCoverage]) -> str:
+    """Returns the functions, each once."""
+    names = list(dict.fromkeys(site.function for site in sites))
+    more = f" and {len(names) - NAMES_MAX} more" if len(names) > NAMES_MAX else ""
+    return ", ".join(names[:NAMES_MAX]) + more

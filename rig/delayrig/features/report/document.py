@@ -1,9 +1,10 @@
 # SPDX-License-Identifier: GPL-2.0-or-later
-"""The whole report: its sections in order, and as many timelines as fit."""
+"""The whole report: its sections in order, as many timelines as fit, and the runs' inputs."""
 
 import contextlib
 import re
-from collections.abc import Mapping, Sequence
+import shlex
+from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass, replace
 from functools import cache
 from pathlib import Path
@@ -20,13 +21,15 @@ from delayrig.features.report.cells import (
     filters_of,
     notable_section,
 )
-from delayrig.features.report.comparison import decision_section, differences_section
-from delayrig.features.report.coverage import coverage_section
-from delayrig.features.report.environment import environment_section
+from delayrig.features.report.comparison import (
+    coverage_section,
+    decision_section,
+    differences_section,
+)
 from delayrig.features.report.labels import TEMPLATES
 from delayrig.features.report.matrix import matrix_section
 from delayrig.features.report.parts import ANY_PART, Part, PartsMaker, index_of, part_of_anchors
-from delayrig.features.report.source import Sources, Told
+from delayrig.features.report.source import RunSource, Sources, Told
 from delayrig.features.report.summary import findings_section, summary_of, title_of
 from delayrig.features.report.timelines import (
     CHOSEN_MAX,
@@ -37,7 +40,7 @@ from delayrig.features.report.timelines import (
 )
 from delayrig.features.report.totals import totals_section
 from delayrig.features.report.waits import margins_section, waiting_section
-from delayrig.present.pages.page import Assets, Section, render_page
+from delayrig.present.pages.page import Assets, Section, code, paragraph, render_page
 
 PAGE = "report.html"
 LIMIT_BYTES = 2_000_000
@@ -45,7 +48,7 @@ PRINTED = ("decision", "findings", "verdicts")
 """The sections of a gate's report that are printed. The others are for reference."""
 LIST_BYTES = 20_000
 """The space for the names of cells without a timeline."""
-
+SHOWN_DIGITS = 16
 NOTABLE_PARTS = (1, 2, 4, 8, 16, 32)
 """The page shows one in so many of its notable cells: the first number with which it fits."""
 
@@ -200,3 +203,61 @@ def _assets() -> Assets:
         (TEMPLATES / f"report.{kind}").read_text(encoding="utf-8") for kind in ("css", "js")
     )
     return Assets(style=style, script=script)
+
+
+def environment_section(sources: Sources) -> Section:
+    body = paragraph(
+        "Equal digests, seed and plan give equal times in guests, to the nanosecond: ",
+        code("rig/rig compare --exact RUN1 RUN2"),
+        " says whether two runs are the same. Below each cell stands the command that runs it"
+        " again.",
+    )
+    body += Markup("").join(_inputs(run) for run in sources.runs)
+    return Section(key="environment", title="Environment", body=body)
+
+
+def _inputs(run: RunSource) -> Markup:
+    again = shlex.join(["rig/rig", *_without_out(run.results.run.argv)])
+    facts = Markup("").join(
+        Markup("<div><dt>{}</dt><dd>{}</dd></div>").format(name, value)
+        for name, value in _facts(run)
+    )
+    title = f"{run.label}: {run.path.name}" if run.label else run.path.name or "The run"
+    heading = Markup("<h3>{}</h3>").format(title)
+    return heading + Markup("<pre>{}</pre><dl>{}</dl>").format(again, facts)
+
+
+def _without_out(argv: list[str]) -> list[str]:
+    """Returns the arguments without --out, because a folder with results takes no others."""
+    kept = [word for word in argv if not word.startswith("--out=")]
+    if "--out" in kept:
+        at = kept.index("--out")
+        del kept[at : at + 2]
+    return kept
+
+
+def _facts(run: RunSource) -> Iterator[tuple[str, str]]:
+    header = run.results.run
+    host = header.host
+    yield "plan", header.plan
+    yield "started", header.started
+    yield "cells", f"{len(run.results.cells)} of {header.cells_planned}"
+    yield "rig", f"{header.rig_version} ({header.commit or 'no commit known'})"
+    yield "seed", f"{header.seed}"
+    yield "QEMU", header.qemu_version or "none"
+    yield "libvirt", header.libvirt_version or "none"
+    yield "host", f"{host.os}, kernel {host.kernel}, {host.machine}, {host.cpus} CPUs"
+    yield "host's clock", host.clocksource or "not known"
+    for cpu in host.cpu:
+        told = [
+            f"capacity {cpu.capacity}" if cpu.capacity else "",
+            f"{cpu.khz_min or 0} to {cpu.khz_max} kHz" if cpu.khz_max else "",
+            f"governor {cpu.governor}" if cpu.governor else "",
+            f"idle states {', '.join(cpu.idle_states)}" if cpu.idle_states else "",
+        ]
+        yield f"CPU {cpu.cpu}", "; ".join(filter(None, told)) or "nothing known"
+    yield "archive", "as locked" if header.lock == "same" else "has moved on since it was locked"
+    for kernel in dict.fromkeys(c.guest.kernel for c in run.results.cells if c.guest.kernel):
+        yield "kernel of cells", kernel
+    for name, sha256 in header.image_digests.items():
+        yield f"SHA-256 of {name}", sha256[:SHOWN_DIGITS]

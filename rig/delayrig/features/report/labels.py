@@ -81,6 +81,11 @@ def with_line_below(text: str | Markup, more: str | Markup) -> Markup:
     return Markup('{}<br><span class="soft">{}</span>').format(text, more)
 
 
+def call_stack(text: str) -> Markup:
+    """Returns a call stack with one line for each caller, the nearest first."""
+    return Markup("<br>").join(Markup("<code>{}</code>").format(one) for one in text.split(" < "))
+
+
 def cell_link(run: RunSource, cell: CellResult, text: str = "") -> Markup:
     return Markup('<a href="#{}">{}</a>').format(cell_anchor(run, cell), text or cell.id)
 

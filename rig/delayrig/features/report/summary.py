@@ -23,7 +23,7 @@ from delayrig.features.report.labels import (
 from delayrig.features.report.source import GateSource, RunSource, Sources
 from delayrig.judge.judge import describe
 from delayrig.model.cell import Role
-from delayrig.model.evidence import Evidence, Witness
+from delayrig.model.evidence import Witness
 from delayrig.model.result import CellResult, ContrastVerdict, Verdict
 from delayrig.present.notable import GRAVITY, rank
 from delayrig.present.pages.page import Section, paragraph, paragraphs, rendered
@@ -39,9 +39,6 @@ WORDS = {
 }
 """The answer as a colour and a word, beside its sentence."""
 FINDINGS_MAX = 60
-CALL = "a delay for "
-TOO_SHORT = " was too short"
-CAME = " came "
 EARLY = re.compile(" too early| came ")
 
 
@@ -173,20 +170,6 @@ def _unsafe(worst: GateCell) -> str:
         command = re.split(EARLY, fault.what)[0]
         return f"{command} comes {rounded(-fault.margin_ns)} before the part is ready"
     return "data was corrupted" if fault.witness == DATA else fault.what
-
-
-def short_words(item: Evidence) -> str:
-    """Returns what was too short and how long it lasted: `the 1 s wait lasts 0.05 s`."""
-    if item.requested_ns is not None and item.actual_ns is not None:
-        lasted = in_unit_of(item.requested_ns, item.actual_ns[1])
-        wait = item.what.removesuffix(TOO_SHORT)
-        if item.witness is Witness.DELAY or wait.startswith(CALL):
-            return f"a delay of {rounded(item.requested_ns)} lasts {lasted}"
-        return f"the {wait} lasts {lasted}"
-    command, came, _ = item.what.partition(CAME)
-    if came and item.margin_ns is not None:
-        return f"{command} comes {rounded(-item.margin_ns)} before the part is ready"
-    return item.what
 
 
 def _slower(decision: Decision) -> str:

@@ -8,7 +8,12 @@ from markupsafe import Markup
 
 from delayrig.base.durations import rounded
 from delayrig.features.report.facts import CellFacts, Silence, WaitMargin, sum_of_silences
-from delayrig.features.report.labels import cell_link, subject_of, with_line_below
+from delayrig.features.report.labels import (
+    call_stack,
+    cell_link,
+    subject_of,
+    with_line_below,
+)
 from delayrig.features.report.source import RunSource, Sources
 from delayrig.judge.waste import CallSiteWaste, OperationWaste, waste_together
 from delayrig.model.cell import Role
@@ -111,7 +116,7 @@ def _call_sites(label: str, rows: Iterable[CallSiteWaste]) -> Table:
             (
                 row.subject,
                 [
-                    *(row.phase, _call_site(row.call_site), f"{row.count:,}"),
+                    *(row.phase, call_stack(row.call_site), f"{row.count:,}"),
                     *(rounded(row.requested_ns), rounded(row.actual_ns)),
                     *(rounded(row.waste_ns), rounded(row.waste_ns_max)),
                 ],
@@ -119,11 +124,6 @@ def _call_sites(label: str, rows: Iterable[CallSiteWaste]) -> Table:
             for row in rows
         ],
     )
-
-
-def _call_site(text: str) -> Markup:
-    """Returns a call stack with one line for each caller, the nearest first."""
-    return Markup("<br>").join(Markup("<code>{}</code>").format(one) for one in text.split(" < "))
 
 
 def _silences(label: str, run: RunSource) -> Table:
