@@ -22,7 +22,7 @@ from delayrig.decision.decision import FILE_NAME as GATE_FILE
 from delayrig.decision.decision import Decision, Excess, read_decision
 from delayrig.features.graft import repository
 from delayrig.features.graft.build import Built, DoesNotBuildError, OwnTests, build
-from delayrig.features.graft.meson_source import UnknownBuildError
+from delayrig.features.graft.build_files import UnknownBuildError
 from delayrig.features.graft.steps import Step, plan_steps, read_ours
 from delayrig.features.graft.tree import Tree, find_tree, read_texts
 from delayrig.model.cell import Role

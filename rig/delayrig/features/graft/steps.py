@@ -7,8 +7,7 @@ from dataclasses import dataclass
 from pathlib import Path
 
 from delayrig.base.errors import RigFaultError
-from delayrig.features.graft.makefile import with_default, with_object
-from delayrig.features.graft.meson_source import MesonSource
+from delayrig.features.graft.build_files import MesonSource, with_default, with_object
 from delayrig.features.graft.tree import (
     DELAY,
     DELAY_DEFINED,

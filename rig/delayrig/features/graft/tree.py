@@ -8,8 +8,7 @@ from dataclasses import dataclass
 from pathlib import Path, PurePosixPath
 
 from delayrig.base.errors import BadInputError
-from delayrig.features.graft.makefile import names_object
-from delayrig.features.graft.meson_source import MesonSource
+from delayrig.features.graft.build_files import MesonSource, names_object
 
 Texts = dict[str, str]
 
