@@ -14,6 +14,7 @@ reported as a step.
 
 from collections.abc import Sequence
 from dataclasses import dataclass
+from math import comb
 from typing import Any
 
 import numpy as np
@@ -67,14 +68,9 @@ def values_min(confidence: float = CONFIDENCE) -> int:
     step.
     """
     count = 2 * SIDE_MIN
-    while 2 / _halves(count) > 1 - confidence:
+    while 2 / comb(count, count // 2) > 1 - confidence:
         count += 1
     return count
-
-
-def _halves(count: int) -> float:
-    half = count // 2
-    return float(np.prod([(count - i) / (half - i) for i in range(half)]))
 
 
 def _cuts(

@@ -3,10 +3,8 @@
 
 import os
 import sys
-from collections.abc import Callable
 from dataclasses import dataclass
 from pathlib import Path
-from typing import TYPE_CHECKING
 
 import click
 
@@ -22,10 +20,6 @@ from delayrig.features.history.address import (
 )
 from delayrig.model.result import Results
 from delayrig.present.console import say
-
-if TYPE_CHECKING:
-    from delayrig.decision.decision import Decision
-    from delayrig.features.history.rows import FinishedRun
 
 history_url = click.option(
     "--history",
@@ -64,38 +58,25 @@ def own_words() -> list[str]:
 
 def record_run(address: Address | None, results: Results, out: Path) -> None:
     """Keeps a run. If that fails it prints a warning, and the run is not affected."""
-
-    def read() -> "tuple[list[FinishedRun], None]":
-        from delayrig.features.history.rows import finished_run
-
-        return [finished_run(results)], None
-
-    _record(address, read, out)
+    _record(address, out, results)
 
 
 def record_gate(address: Address | None, out: Path) -> None:
     """Keeps the runs of a gate, with its decision. If that fails it prints a warning."""
-
-    def read() -> "tuple[list[FinishedRun], Decision]":
-        from delayrig.features.history.rows import finished_gate
-
-        return finished_gate(out)
-
-    _record(address, read, out)
+    _record(address, out, None)
 
 
-def _record(
-    address: Address | None,
-    read: "Callable[[], tuple[list[FinishedRun], Decision | None]]",
-    out: Path,
-) -> None:
+def _record(address: Address | None, out: Path, results: Results | None) -> None:
+    """Keeps that run, or the gate in `out` if there is none."""
     if address is None:
         return
     console = make_console(stderr=True)
     try:
+        from delayrig.features.history.rows import finished_gate, finished_run
         from delayrig.features.history.store import History
 
-        added = History(address).add(*read())
+        kept = finished_gate(out) if results is None else ([finished_run(results)], None)
+        added = History(address).add(*kept)
     except Exception as error:  # noqa: BLE001 (whatever it is, the run is on disk and whole)
         told = error.message if isinstance(error, RigError) else f"{type(error).__name__}: {error}"
         lines = [f"warning: not kept in the history: {told}"]

@@ -2,7 +2,7 @@
 """The facts that the attachments of a bug report tell, each with its place."""
 
 import re
-from collections.abc import Iterable, Iterator
+from collections.abc import Iterable
 from dataclasses import dataclass
 from pathlib import Path
 
@@ -79,9 +79,7 @@ def read_lines(path: Path) -> list[Line]:
             f"{path}: is no text of a report", hint="name what users attach, such as dmesg's output"
         )
     texts = content.decode("utf-8", errors="replace").splitlines()
-    return list(_numbered(texts, path.name))
-
-
-def _numbered(texts: list[str], name: str) -> Iterator[Line]:
-    for number, text in enumerate(texts, start=1):
-        yield Line(text=_QUOTE_OR_STAMP.sub("", text.rstrip(), count=1), where=f"{name}:{number}")
+    return [
+        Line(text=_QUOTE_OR_STAMP.sub("", text.rstrip(), count=1), where=f"{path.name}:{number}")
+        for number, text in enumerate(texts, start=1)
+    ]

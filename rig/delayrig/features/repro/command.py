@@ -27,7 +27,7 @@ from delayrig.cli.option_types import CELL, PLAN_NAME, SUBJECT, plan_option
 from delayrig.cli.verbosity import Verbosity, answers, tables_or_json, tell_json, verbosity
 from delayrig.decision.choice import Asked, Chosen, choose
 from delayrig.decision.shrink import NAME as SHRUNK
-from delayrig.decision.shrink import Shrunk, Step, plan_of
+from delayrig.decision.shrink import Shrunk, plan_of
 from delayrig.decision.shrink import shrink as shrink_cell
 from delayrig.features.repro.look import Look
 from delayrig.model.lane import LaneName
@@ -108,10 +108,11 @@ def repro(
     )
     chosen = choose(options, paths)
     # The modules below are only needed to run cells, and load slowly.
+    from delayrig.features.repro.debugger import find_gdb
     from delayrig.features.repro.run_again import commands_of
-    from delayrig.features.repro.watched_lane import check_look
 
-    check_look(chosen.cell, look)
+    if look is Look.GDB:
+        find_gdb(chosen.cell.arch)
     folder = (out or default_out(NAME)).absolute()
     check_out(folder, [chosen.cell])
     request = _request(chosen, folder)
@@ -243,7 +244,9 @@ def shrink(
         preparing=say_making,
         delay=chosen.delay,
     )
-    work = shrink_cell(whole, chips, trials.run, limit_s=limit_s, watch=_show_step)
+    work = shrink_cell(
+        whole, chips, trials.run, limit_s=limit_s, watch=lambda step: click.echo(step.line)
+    )
     kept = f"what was tried is kept in {folder}"
     shrunk = until_interrupted(work, kept=kept)
     found.write_text(plan_text(plan_of(shrunk.cell)))
@@ -261,7 +264,3 @@ def show_shrunk(shrunk: Shrunk, plan: Path) -> None:
     again = ["rig/rig", "run", "--plan", str(plan), "--seed", str(shrunk.cell.seed)]
     click.echo(shlex.join(again))
     click.echo(f"the same without the plan: {shlex.join(['rig/rig', *words_of_cell(shrunk.cell)])}")
-
-
-def _show_step(step: Step) -> None:
-    click.echo(step.line)

@@ -11,7 +11,6 @@ from pathlib import Path
 from delayrig.base.errors import BadInputError
 from delayrig.base.paths import Paths
 from delayrig.base.preparing import Preparing
-from delayrig.features.repro.debugger import find_gdb
 from delayrig.features.repro.guest_entry import Visit
 from delayrig.features.repro.look import Look, Show, Told
 from delayrig.features.repro.watchers import WatchedGuests, WatchedLiveGuests, WatchedSessions
@@ -26,7 +25,6 @@ from delayrig.lanes.virtual_lane import VirtualLane, open_virtual_lane
 from delayrig.machine.arguments import LIBRARY_PATH, Hardware, pinned, preloading, qemu_arguments
 from delayrig.machine.qemu import TUNABLES
 from delayrig.machine.snapshot import restored
-from delayrig.model.cell import Cell
 from delayrig.model.lane import LaneName
 from delayrig.model.platform import Platform
 from delayrig.plan.request import Request
@@ -81,12 +79,6 @@ def opener(look: Look, show: Show, told: Told | None = None) -> OpenLane:
                 )
 
     return opened
-
-
-def check_look(cell: Cell, look: Look) -> None:
-    """Raises an error for a look that is impossible, before anything is started."""
-    if look is Look.GDB:
-        find_gdb(cell.arch)
 
 
 async def _visit(request: Request, paths: Paths, preparing: Preparing, look: Look) -> Visit | None:
