@@ -1,34 +1,55 @@
 # SPDX-License-Identifier: GPL-2.0-or-later
-"""The serprog emulator, as the tests in this folder start it."""
+"""The serprog emulator and our flashrom, as the tests in this folder start them."""
 
-import socket
 import subprocess
 from collections.abc import Iterator
 from contextlib import contextmanager
 from pathlib import Path
 
-from delayrig.base.paths import Paths
+from delayrig.base.paths import find_paths
 
+PATHS = find_paths()
+PROGRAM = PATHS.flashrom_build / "flashrom"
 LIMIT_S = 60
 
 
+def start(folder: Path, *words: str | Path) -> tuple["subprocess.Popen[str]", str]:
+    """Starts an emulator, with its events in the folder; returns it with its port or device."""
+    process = subprocess.Popen(
+        [PATHS.emulator, "--events", folder / "events.jsonl", *words],
+        stderr=subprocess.PIPE,
+        text=True,
+    )
+    assert process.stderr is not None
+    return process, process.stderr.readline().split()[-1]
+
+
 @contextmanager
-def emulator(
-    paths: Paths, chip: str, corner: str, folder: Path, before: bytes = b""
-) -> Iterator[int]:
+def serving(folder: Path, *words: str | Path) -> Iterator[str]:
+    """Yields the port or device of an emulator, and waits for its end."""
+    process, place = start(folder, *words)
+    with process:
+        try:
+            yield place
+            process.wait(LIMIT_S)
+        finally:
+            process.kill()
+
+
+@contextmanager
+def emulator(chip: str, corner: str, folder: Path, before: bytes = b"") -> Iterator[int]:
     """Serves a part on a free port of loopback; leaves events.jsonl and after.img in the folder."""
-    with socket.create_server(("127.0.0.1", 0)) as probe:
-        port = probe.getsockname()[1]
     (folder / "before.img").write_bytes(before)
-    command = [str(paths.emulator), "--chip", chip, "--corner", corner]
-    command += ["--image-in", str(folder / "before.img"), "--image-out", str(folder / "after.img")]
-    command += ["--listen", f"tcp:127.0.0.1:{port}", "--events", str(folder / "events.jsonl")]
-    process = subprocess.Popen(command, stderr=subprocess.PIPE, text=True)
-    try:
-        assert process.stderr is not None
-        process.stderr.readline()
-        yield port
-        process.wait(LIMIT_S)
-    finally:
-        process.kill()
-        process.wait()
+    images = ("--image-in", folder / "before.img", "--image-out", folder / "after.img")
+    with serving(folder, "--chip", chip, "--corner", corner, *images) as port:
+        yield int(port)
+
+
+def run(*words: str | Path) -> subprocess.CompletedProcess[str]:
+    """Runs a program until it ends."""
+    return subprocess.run(words, capture_output=True, text=True, check=False, timeout=LIMIT_S)
+
+
+def flashrom(programmer: str, *words: str | Path) -> subprocess.CompletedProcess[str]:
+    """Runs our flashrom with that programmer until it ends."""
+    return run(PROGRAM, "--no-realtime", "-p", programmer, *words)

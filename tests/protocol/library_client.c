@@ -1,8 +1,7 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
 /*
  * A program such as others write for libflashrom: it has a whole session with one chip, and checks
- * each answer. It is built with our header and, in test_library_abi.py, with that of flashrom 1.3,
- * which has no progress (-DLIBRARY_HAS_NO_PROGRESS).
+ * each answer.
  *
  *     library_client PROGRAMMER PARAMETERS CHIP [signals]
  */
@@ -61,7 +60,6 @@ static void disturb(void)
 	EXPECT(setitimer(ITIMER_REAL, &period, NULL), 0);
 }
 
-#ifndef LIBRARY_HAS_NO_PROGRESS
 /* Checks progress: stages follow each other, begin at 0, grow and end. */
 struct watch {
 	struct flashrom_progress state; /* the address that user_data must have */
@@ -111,7 +109,6 @@ static void end_watch(struct flashrom_flashctx *flash, struct watch *watch)
 	memset(watch, 0, sizeof(*watch));
 	flashrom_set_progress_callback_v2(flash, see_progress, watch);
 }
-#endif
 
 static void fill(uint8_t *data, size_t bytes, uint32_t seed)
 {
@@ -224,6 +221,7 @@ static void list_chips(const char *name)
 
 static void run_session(struct flashrom_programmer *programmer, const char *chip)
 {
+	struct watch watch = {.state = {.user_data = NULL}};
 	struct flashrom_flashctx *flash = NULL;
 
 	EXPECT(flashrom_flash_probe(&flash, programmer, "NOSUCHCHIP"), 2);
@@ -231,18 +229,10 @@ static void run_session(struct flashrom_programmer *programmer, const char *chip
 	EXPECT(flashrom_flash_probe(&flash, programmer, chip), 0);
 	use_flags(flash);
 	ask_for_what_is_missing(flash);
-#ifndef LIBRARY_HAS_NO_PROGRESS
-	{
-		struct watch watch = {.state = {.user_data = NULL}};
-
-		begin_watch(flash, &watch);
-		use_chip(flash);
-		end_watch(flash, &watch);
-		use_chip(flash);
-	}
-#else
+	begin_watch(flash, &watch);
 	use_chip(flash);
-#endif
+	end_watch(flash, &watch);
+	use_chip(flash);
 	flashrom_flash_release(flash);
 }
 

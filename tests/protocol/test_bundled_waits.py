@@ -5,20 +5,17 @@ A figure that is too high would convict a sound wait; one that is too low would 
 """
 
 import re
-import subprocess
 from pathlib import Path
 
 import pytest
-from delayrig.base.paths import find_paths
 from delayrig.model.chips import ChipFacts, read_chips
 from delayrig.subjects.profiles.profile import Profile, read_profiles
 from delayrig.subjects.subject import knows_string
 
-from .emulator import LIMIT_S, emulator
+from .emulator import PATHS, PROGRAM, emulator, flashrom
 
 REGION_BYTES = 65536
 POLLED_WITHOUT_A_WAIT = 0
-PATHS = find_paths()
 CHIPS = read_chips(PATHS.checkout)
 
 
@@ -50,21 +47,13 @@ def test_profile_has_the_intervals_that_the_program_itself_prints(
 
 def printed_intervals_us(facts: ChipFacts, folder: Path) -> set[int]:
     """Writes one region of the part with all messages on."""
-    program = PATHS.flashrom_build / "flashrom"
-    name = next(n for n in facts.flashrom_names if knows_string(program.read_bytes(), n))
+    name = next(n for n in facts.flashrom_names if knows_string(PROGRAM.read_bytes(), n))
     (folder / "layout").write_text(f"00000000:{REGION_BYTES - 1:08x} region\n")
     (folder / "after.bin").write_bytes(b"\x5a" * facts.size_bytes)
-    with emulator(PATHS, facts.name, "min", folder, bytes(REGION_BYTES)) as port:
-        done = subprocess.run(
-            [
-                *(str(program), "-VV", "--no-realtime", "-c", name, "-N"),
-                *("-p", f"serprog:ip=127.0.0.1:{port}"),
-                *("-l", str(folder / "layout"), "-i", "region", "-w", str(folder / "after.bin")),
-            ],
-            capture_output=True,
-            text=True,
-            check=False,
-            timeout=LIMIT_S,
+    with emulator(facts.name, "min", folder, bytes(REGION_BYTES)) as port:
+        done = flashrom(
+            *(f"serprog:ip=127.0.0.1:{port}", "-VV", "-c", name, "-N"),
+            *("-l", folder / "layout", "-i", "region", "-w", folder / "after.bin"),
         )
     assert done.returncode == 0, done.stdout + done.stderr
     return {int(us) for us in re.findall(r"each ([0-9]+) us apart", done.stdout + done.stderr)}

@@ -10,13 +10,12 @@ from collections.abc import Iterator
 from pathlib import Path
 
 import pytest
-from delayrig.base.paths import find_paths
 
-from .emulator import LIMIT_S, emulator
+from . import emulator as programs
+from .emulator import LIMIT_S, PATHS, PROGRAM, emulator
 from .faulty_link import Fault, FaultyOperation, faulty_link
 
-PATHS = find_paths()
-PROGRAM = PATHS.flashrom_build / "flashrom"
+COMPLETION = PATHS.checkout / "flashrom" / "cli" / "completion.bash"
 CHIP = "M25P80"
 CHIP_BYTES = 1 << 20
 BOOT_BYTES = 0x10000
@@ -25,7 +24,8 @@ LAYOUT = "000000:00ffff boot\n010000:0fffff rest\n"
 RDID = 0x9F
 READ = 0x03
 PAGE_PROGRAM = 0x02
-NO_ID = bytes(3)
+SHARED_ID = "c22017"
+"""The ID of two chips of the table."""
 
 
 def pattern(size_bytes: int, seed: int) -> bytes:
@@ -35,19 +35,13 @@ def pattern(size_bytes: int, seed: int) -> bytes:
 
 def flashrom(port: int, *words: str | Path) -> subprocess.CompletedProcess[str]:
     """Runs our flashrom with the programmer on that port until it ends."""
-    return subprocess.run(
-        [PROGRAM, "--no-realtime", "-p", f"serprog:ip=127.0.0.1:{port}", *words],
-        capture_output=True,
-        text=True,
-        check=False,
-        timeout=LIMIT_S,
-    )
+    return programs.flashrom(f"serprog:ip=127.0.0.1:{port}", *words)
 
 
 @pytest.fixture
 def chip(tmp_path: Path) -> Iterator[int]:
     """Yields the port of a blank chip that takes no time."""
-    with emulator(PATHS, CHIP, "zero", tmp_path) as port:
+    with emulator(CHIP, "zero", tmp_path) as port:
         yield port
 
 
@@ -77,14 +71,14 @@ def assert_failed(done: subprocess.CompletedProcess[str], *messages: str) -> Non
 def test_region_files_are_written_and_read_alone(tmp_path: Path, layout: Path) -> None:
     boot = tmp_path / "boot"
     boot.write_bytes(pattern(BOOT_BYTES, 2))
-    with emulator(PATHS, CHIP, "zero", tmp_path) as port:
+    with emulator(CHIP, "zero", tmp_path) as port:
         done = flashrom(port, "-w", "-l", layout, "-i", f"boot:{boot}")
     assert done.returncode == 0, done.stderr
     held = (tmp_path / "after.img").read_bytes()
     assert held == boot.read_bytes() + b"\xff" * (CHIP_BYTES - BOOT_BYTES)
 
     got_boot, got_rest = tmp_path / "got-boot", tmp_path / "got-rest"
-    with emulator(PATHS, CHIP, "zero", tmp_path, before=held) as port:
+    with emulator(CHIP, "zero", tmp_path, before=held) as port:
         done = flashrom(
             port, "-r", "-l", layout, "-i", f"boot:{got_boot}", "-i", f"rest:{got_rest}"
         )
@@ -97,7 +91,7 @@ def test_region_without_a_file_comes_from_that_of_the_chip(
 ) -> None:
     boot = tmp_path / "boot"
     boot.write_bytes(pattern(BOOT_BYTES, 2))
-    with emulator(PATHS, CHIP, "zero", tmp_path) as port:
+    with emulator(CHIP, "zero", tmp_path) as port:
         done = flashrom(port, "-w", image, "-l", layout, "-i", f"boot:{boot}", "-i", "rest")
     assert done.returncode == 0, done.stderr
     held = (tmp_path / "after.img").read_bytes()
@@ -129,9 +123,9 @@ def test_file_larger_than_any_chip_is_not_even_read(tmp_path: Path) -> None:
 
 
 def test_questions_are_answered_in_flashroms_words(tmp_path: Path) -> None:
-    with emulator(PATHS, CHIP, "zero", tmp_path) as port:
+    with emulator(CHIP, "zero", tmp_path) as port:
         assert "\n1048576\n" in flashrom(port, "--flash-size").stdout
-    with emulator(PATHS, CHIP, "zero", tmp_path) as port:
+    with emulator(CHIP, "zero", tmp_path) as port:
         assert re.search(
             r'^vendor="\S+" name="M25P80"$', flashrom(port, "--flash-name").stdout, re.M
         )
@@ -154,27 +148,14 @@ def test_no_answer_is_no_chip(chip: int) -> None:
         assert_failed(flashrom(port), "No chip found: nothing answers on serprog.")
 
 
-def shared_id() -> str | None:
-    """Returns an ID that several chips of the table have, or None."""
-    listed = subprocess.run([PROGRAM, "-L"], capture_output=True, text=True, check=True).stdout
-    seen: set[str] = set()
-    for chip_id in re.findall(r" kB  ([0-9a-f]{6})$", listed, re.M):
-        if chip_id in seen:
-            return str(chip_id)
-        seen.add(chip_id)
-    return None
-
-
 def test_several_chips_of_one_id_have_to_be_told_apart(chip: int) -> None:
-    chip_id = shared_id()
-    if chip_id is None:
-        flashrom(chip)
-        pytest.skip("no two chips of the table share an ID")
     operation = FaultyOperation(
-        fault=Fault.LIE, opcode=RDID, forever=True, answer=bytes.fromhex(chip_id)
+        fault=Fault.LIE, opcode=RDID, forever=True, answer=bytes.fromhex(SHARED_ID)
     )
     with faulty_link(chip, operation) as port:
-        assert_failed(flashrom(port), f"Several chips answer to ID {chip_id}; choose one with -c:")
+        assert_failed(
+            flashrom(port), f"Several chips answer to ID {SHARED_ID}; choose one with -c:"
+        )
 
 
 def test_programmer_that_is_not_there_is_said_to_be(tmp_path: Path) -> None:
@@ -207,11 +188,11 @@ def test_link_lost_in_a_write_leaves_word_of_the_chips_state(
 
 def test_write_repeated_after_a_lost_link_ends_well(tmp_path: Path, image: Path) -> None:
     operation = FaultyOperation(fault=Fault.HANG_UP, opcode=PAGE_PROGRAM, nth=100)
-    with emulator(PATHS, CHIP, "zero", tmp_path) as device, faulty_link(device, operation) as port:
+    with emulator(CHIP, "zero", tmp_path) as device, faulty_link(device, operation) as port:
         assert_failed(flashrom(port, "-w", image))
     held = (tmp_path / "after.img").read_bytes()
     assert held[: 99 * 256] == image.read_bytes()[: 99 * 256]
-    with emulator(PATHS, CHIP, "zero", tmp_path, before=held) as port:
+    with emulator(CHIP, "zero", tmp_path, before=held) as port:
         done = flashrom(port, "-w", image)
     assert done.returncode == 0, done.stderr
     assert (tmp_path / "after.img").read_bytes() == image.read_bytes()
@@ -275,9 +256,9 @@ def test_log_file_tells_more_than_the_screen(chip: int, tmp_path: Path, image: P
 def test_progress_is_told_where_it_is_asked_for(tmp_path: Path, layout: Path, image: Path) -> None:
     words: list[str | Path] = ["-l", layout, "-i", "boot", "-w", image]
     before = bytes(BOOT_BYTES)
-    with emulator(PATHS, CHIP, "zero", tmp_path, before=before) as port:
+    with emulator(CHIP, "zero", tmp_path, before=before) as port:
         quiet = flashrom(port, *words).stdout
-    with emulator(PATHS, CHIP, "zero", tmp_path, before=before) as port:
+    with emulator(CHIP, "zero", tmp_path, before=before) as port:
         told = flashrom(port, "--progress", *words).stdout
     assert "%" not in quiet
     tens = [f"{percent}%" for percent in range(10, 101, 10)]
@@ -311,3 +292,25 @@ def test_progress_on_a_terminal_gives_way_to_what_follows(chip: int, tmp_path: P
     assert shown[0] == "  0%"
     assert shown == sorted(shown)
     assert "100%\x08\x08\x08\x08done." in sent
+
+
+@pytest.mark.parametrize(
+    ("before", "word", "offered"),
+    [
+        ("flashrom", "--flash-", {"--flash-name", "--flash-size", "--flash-contents"}),
+        ("-p", "serp", {"serprog"}),
+        ("--chip", "M25P80", {"M25P80"}),
+        ("-r", "some", set()),  # bash itself completes files
+    ],
+)
+def test_word_is_completed_from_what_the_program_lists(
+    before: str, word: str, offered: set[str]
+) -> None:
+    call = '. "$0"; compopt() { :; }; _flashrom "$1" "$2" "$3"; printf "%s\\n" "${COMPREPLY[@]}"'
+    done = subprocess.run(
+        ["bash", "-c", call, COMPLETION, PROGRAM, word, before],
+        capture_output=True,
+        text=True,
+        check=True,
+    )
+    assert set(done.stdout.split()) == offered

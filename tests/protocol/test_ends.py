@@ -10,14 +10,13 @@ import time
 from pathlib import Path
 
 import pytest
-from delayrig.base.paths import find_paths
 from delayrig.judge.trust import CUT_OFF
-from delayrig.model.events import Event, of_kind, read_events
+from delayrig.model.events import of_kind, read_events
 from delayrig.model.kinds.emulator import Cycle, End, Serprog, Spi
 
-EMULATOR = str(find_paths().emulator)
-LIMIT_S = 60
-"""Each wait below lasts longer by far, so whatever ends within the limit was cut off."""
+from .emulator import LIMIT_S, PATHS, start
+
+# Each wait below lasts longer than LIMIT_S by far, so whatever ends within the limit was cut off.
 BEGIN_S = 0.3
 """Time for the emulator to reach its wait, which is invisible from outside."""
 ACK, NAK = b"\x06", b"\x15"
@@ -49,20 +48,6 @@ WAITS: dict[str, tuple[tuple[str, ...], bytes, int]] = {
 }
 
 
-def start(folder: Path, *words: str) -> tuple["subprocess.Popen[str]", int]:
-    process = subprocess.Popen(
-        [EMULATOR, "--events", str(folder / "events.jsonl"), *words],
-        stderr=subprocess.PIPE,
-        text=True,
-    )
-    assert process.stderr is not None
-    return process, int(process.stderr.readline().split()[-1])
-
-
-def events_of(folder: Path) -> list[Event]:
-    return read_events(folder)
-
-
 def receive(host: socket.socket, wanted: int) -> bytes:
     got = b""
     while len(got) < wanted:
@@ -72,9 +57,9 @@ def receive(host: socket.socket, wanted: int) -> bytes:
     return got
 
 
-def begin_wait(port: int, name: str) -> socket.socket:
+def begin_wait(port: str, name: str) -> socket.socket:
     _, sent, answered = WAITS[name]
-    host = socket.create_connection(("127.0.0.1", port), timeout=LIMIT_S)
+    host = socket.create_connection(("127.0.0.1", int(port)), timeout=LIMIT_S)
     host.sendall(sent)
     receive(host, answered)
     time.sleep(BEGIN_S)
@@ -93,7 +78,7 @@ def test_signal_ends_any_wait_at_once(tmp_path: Path, name: str, number: signal.
             assert CUT_OFF in process.stderr.read()
         finally:
             process.kill()
-    assert isinstance(events_of(tmp_path)[-1], End)
+    assert isinstance(read_events(tmp_path)[-1], End)
 
 
 @pytest.mark.parametrize("name", [name for name in WAITS if name != "next request"])
@@ -114,13 +99,13 @@ def test_next_host_is_served_after_one_that_left_its_delay(tmp_path: Path) -> No
     with process:
         try:
             begin_wait(port, "delay amid writes").close()
-            with socket.create_connection(("127.0.0.1", port), timeout=LIMIT_S) as host:
+            with socket.create_connection(("127.0.0.1", int(port)), timeout=LIMIT_S) as host:
                 host.sendall(b"\x10")
                 assert receive(host, 2) == SYNCNOP_ANSWERED
             assert process.wait(LIMIT_S) == 0
         finally:
             process.kill()
-    events = events_of(tmp_path)
+    events = read_events(tmp_path)
     cut_off = [each for each in of_kind(events, Serprog) if each.op == "0x0f"]
     assert [each.ack for each in cut_off] == [False]
     # The byte before the delay was written, the byte after it was not.
@@ -132,14 +117,14 @@ def test_transfer_that_is_cut_off_never_reaches_the_part(tmp_path: Path) -> None
     with process:
         begin_wait(port, "wire time").close()
         assert process.wait(LIMIT_S) == 0
-    assert of_kind(events_of(tmp_path), Spi) == []
+    assert of_kind(read_events(tmp_path), Spi) == []
 
 
 def test_signal_ends_it_while_it_stands_by() -> None:
     said, saying = os.pipe()
     asked, asking = os.pipe()
     process = subprocess.Popen(
-        [EMULATOR, "--standby", f"{saying},{asked}"],
+        [PATHS.emulator, "--standby", f"{saying},{asked}"],
         pass_fds=(saying, asked),
         stderr=subprocess.DEVNULL,
     )

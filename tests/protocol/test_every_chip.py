@@ -16,13 +16,12 @@ from functools import cache
 from pathlib import Path
 
 import pytest
-from delayrig.base.paths import find_paths
 from delayrig.model.chips import ChipFacts, read_chips
 from delayrig.model.events import read_events, transactions
 
-PATHS = find_paths()
+from .emulator import PATHS, PROGRAM, start
+
 CHIPS = read_chips(PATHS.checkout)
-FLASHROM = PATHS.flashrom_build / "flashrom"
 CORNERS = ("min", "typ", "max")
 # Chips mostly wait, so several of them fit on one core.
 AT_ONCE = 8
@@ -73,7 +72,7 @@ class Scenario:
 @cache
 def listed_names() -> frozenset[str]:
     """Returns the names that `flashrom -L` lists. The program also has names of the model."""
-    done = subprocess.run([FLASHROM, "-L"], capture_output=True, text=True, check=True)
+    done = subprocess.run([PROGRAM, "-L"], capture_output=True, text=True, check=True)
     rows = (re.split(r"\s{2,}", line) for line in done.stdout.splitlines()[1:])
     return frozenset(row[1] for row in rows if len(row) > 1)
 
@@ -86,23 +85,22 @@ def flashrom_name(facts: ChipFacts) -> str:
 @contextmanager
 def emulator(scene: Scenario) -> Iterator[int]:
     """Serves the part, once for each job; yields its port."""
-    command = [str(PATHS.emulator), "--chip", scene.facts.name, "--corner", scene.corner]
-    command += ["--image-in", str(scene.path("before.bin")), "--clients", str(JOBS)]
-    command += ["--image-out", str(scene.path("content.bin"))]
-    command += ["--events", str(scene.path("events.jsonl"))]
-    process = subprocess.Popen(command, stderr=subprocess.PIPE, text=True)
-    try:
-        assert process.stderr is not None
-        yield int(process.stderr.readline().rsplit(" ", 1)[1])
-        assert process.wait(LIMIT_S) == 0
-    finally:
-        process.kill()
-        process.wait()
+    process, port = start(
+        scene.folder,
+        *("--chip", scene.facts.name, "--corner", scene.corner, "--clients", str(JOBS)),
+        *("--image-in", scene.path("before.bin"), "--image-out", scene.path("content.bin")),
+    )
+    with process:
+        try:
+            yield int(port)
+            assert process.wait(LIMIT_S) == 0
+        finally:
+            process.kill()
 
 
 def run_flashrom(scene: Scenario, port: int, *job: str) -> str:
     """Runs one job; returns its output and exit code."""
-    command = [str(FLASHROM), "-p", f"serprog:ip=127.0.0.1:{port}"]
+    command = [str(PROGRAM), "-p", f"serprog:ip=127.0.0.1:{port}"]
     command += ["-c", flashrom_name(scene.facts), "-l", str(scene.path("layout")), *job]
     done = subprocess.run(command, capture_output=True, text=True, check=False, timeout=LIMIT_S)
     return f"{done.stdout}{done.stderr}exit {done.returncode}"

@@ -8,7 +8,6 @@ from collections.abc import Iterator
 from concurrent.futures import Future, ThreadPoolExecutor
 
 import pytest
-from delayrig.base.paths import find_paths
 from delayrig.features.faults.campaign import (
     Bench,
     EmulatorEnd,
@@ -19,10 +18,9 @@ from delayrig.features.faults.campaign import (
 from delayrig.features.faults.scenario import FaultKind, is_finding
 from delayrig.model.chips import read_chips
 
-PATHS = find_paths()
-PROGRAM = PATHS.flashrom_build / "flashrom"
+from .emulator import LIMIT_S, PATHS, PROGRAM
+
 SEED = 1
-LIMIT_S = 60
 AT_ONCE = 6
 SCENES = scenarios_of(SEED, range(len(FaultKind)))
 

@@ -6,31 +6,23 @@ import subprocess
 from pathlib import Path
 
 import pytest
-from delayrig.base.paths import find_paths
 from delayrig.model.events import Event, needed, of_kind, read_events
 from delayrig.model.kinds.emulator import End, GaveUp
 
 from tests.flooding import Flood, build_flood
 
-PATHS = find_paths()
+from .emulator import start
+
+CHIP = ("--chip", "W25Q128JV")
 LIMIT_S = 120
 RECORDS = 20_000
 RECORD_BYTES_MAX = 400
 NOP_ANSWERED = b"\x06"
 
 
-def serve(folder: Path, listen: str, *words: str) -> tuple["subprocess.Popen[str]", str]:
-    """Starts an emulator; returns it with its port or device."""
-    command = [str(PATHS.emulator), "--chip", "W25Q128JV", "--listen", listen, *words]
-    command += ["--events", str(folder / "events.jsonl")]
-    process = subprocess.Popen(command, stderr=subprocess.PIPE, text=True)
-    assert process.stderr is not None
-    return process, process.stderr.readline().split()[-1]
-
-
 def flooded(folder: Path, flood: Flood, listen: str) -> tuple[str, list[Event]]:
     """Lets a flooding host run; returns the emulator's messages and its events."""
-    process, place = serve(folder, listen, "--records-max", str(RECORDS))
+    process, place = start(folder, *CHIP, "--listen", listen, "--records-max", str(RECORDS))
     given = f"dev={place}:115200" if listen == "pty" else f"ip=127.0.0.1:{place}"
     try:
         words = [str(build_flood(flood, folder)), "-p", f"serprog:{given}"]
@@ -71,7 +63,7 @@ def test_host_without_end_is_hung_up_on_and_told_of(
 
 
 def test_nops_without_end_reach_a_bound_of_their_own(tmp_path: Path) -> None:
-    process, port = serve(tmp_path, "tcp:127.0.0.1:0")
+    process, port = start(tmp_path, *CHIP)
     with process, socket.create_connection(("127.0.0.1", int(port))) as host:
         host.sendall(bytes(60_000))
         # A whole operation begins a new count.
@@ -90,7 +82,7 @@ def test_nops_without_end_reach_a_bound_of_their_own(tmp_path: Path) -> None:
 
 
 def test_next_host_is_served_after_one_without_end(tmp_path: Path) -> None:
-    process, port = serve(tmp_path, "tcp:127.0.0.1:0", "--clients", "2")
+    process, port = start(tmp_path, *CHIP, "--clients", "2")
     with process:
         with socket.create_connection(("127.0.0.1", int(port))) as host:
             host.sendall(b"\xff" * 4096)

@@ -8,15 +8,13 @@ from dataclasses import dataclass
 from pathlib import Path
 
 import pytest
-from delayrig.base.paths import find_paths
 from delayrig.model.chips import read_chips
 from delayrig.model.events import of_kind, read_events
 from delayrig.model.kinds.emulator import Spi
 from delayrig.subjects.subject import OWN_PROGRAMS
 
-from .emulator import LIMIT_S, emulator
+from .emulator import PATHS, emulator, run
 
-PATHS = find_paths()
 CHIPS = read_chips(PATHS.checkout)
 CHIP = CHIPS["GD25Q16C"]
 READ_BYTES = 61440  # the emulator's maximum
@@ -49,7 +47,7 @@ def write(
     )
     blank = b"\xff" * facts.size_bytes
     (folder / "write.bin").write_bytes(blank[:at] + content + blank[at + len(content) :])
-    with emulator(PATHS, chip, corner, folder, bytes(facts.size_bytes)) as port:
+    with emulator(chip, corner, folder, bytes(facts.size_bytes)) as port:
         done = floor(
             *("-p", f"serprog:ip=127.0.0.1:{port}", "-c", facts.flashrom_names[0]),
             *("-l", str(folder / "layout"), "-i", "rig", "-N", "-w", str(folder / "write.bin")),
@@ -64,13 +62,7 @@ def write(
 
 
 def floor(*words: str, program: str = "floor") -> subprocess.CompletedProcess[str]:
-    return subprocess.run(
-        [str(PATHS.build / OWN_PROGRAMS[program]), *words],
-        capture_output=True,
-        text=True,
-        check=False,
-        timeout=LIMIT_S,
-    )
+    return run(PATHS.build / OWN_PROGRAMS[program], *words)
 
 
 def bytes_of(size: int) -> bytes:

@@ -10,14 +10,12 @@ from dataclasses import dataclass
 from pathlib import Path
 
 import pytest
-from delayrig.base.paths import find_paths
 from delayrig.model.events import read_events
 from delayrig.model.kinds.emulator import End
 
-from .emulator import LIMIT_S, emulator
+from .emulator import PATHS, emulator, run
 from .faulty_link import Fault, FaultyOperation, faulty_link
 
-PATHS = find_paths()
 LIBRARY = PATHS.flashrom_build / "lib" / "libflashrom.so.1"
 CLIENT = PATHS.build / "tests" / "protocol" / "library_client"
 CHIP = "M25P80"
@@ -111,14 +109,8 @@ def test_only_the_log_callback_is_kept_between_calls() -> None:
 
 @pytest.mark.parametrize("host", [[], ["signals"]], ids=["calm", "with a signal each ms"])
 def test_session_of_a_client_ends_as_expected(host: list[str], tmp_path: Path) -> None:
-    with emulator(PATHS, CHIP, "min", tmp_path) as port:
-        done = subprocess.run(
-            [CLIENT, "serprog", f"ip=127.0.0.1:{port}", CHIP, *host],
-            capture_output=True,
-            text=True,
-            check=False,
-            timeout=LIMIT_S,
-        )
+    with emulator(CHIP, "min", tmp_path) as port:
+        done = run(CLIENT, "serprog", f"ip=127.0.0.1:{port}", CHIP, *host)
     assert done.returncode == 0, done.stdout + done.stderr
     assert done.stdout.endswith("all as expected\n")
     end = read_events(tmp_path)[-1]
@@ -157,7 +149,7 @@ def library(port: int) -> Iterator[Library]:
 def faulty_library(folder: Path, operation: FaultyOperation) -> Iterator[Library]:
     """Yields the library behind a link with that fault."""
     with (
-        emulator(PATHS, CHIP, "zero", folder) as device,
+        emulator(CHIP, "zero", folder) as device,
         faulty_link(device, operation) as port,
         library(port) as opened,
     ):

@@ -5,15 +5,13 @@ import subprocess
 from pathlib import Path
 
 import pytest
-from delayrig.base.paths import find_paths
 from delayrig.model.events import Event, event_time_ns, read_events
 from delayrig.model.kinds.library_client import HostEnd, HostStart
 from delayrig.subjects.library import provide_library
 from delayrig.subjects.recipes import read_recipes
 
-from .emulator import LIMIT_S, emulator
+from .emulator import PATHS, emulator, run
 
-PATHS = find_paths()
 CHIP = "M25P80"
 CHIP_BYTES = 1 << 20
 REGION = slice(0x10000, 0x20000)
@@ -26,19 +24,11 @@ def run_host(
     """Runs a job about one region; returns its outcome and its events."""
     (folder / "layout").write_text("00010000:0001ffff rig\n")
     events = folder / "host.jsonl"
-    with emulator(PATHS, CHIP, "min", folder, before) as port:
-        done = subprocess.run(
-            [
-                PATHS.library_client,
-                *("-p", f"serprog:ip=127.0.0.1:{port}", "-c", CHIP),
-                *("-l", folder / "layout", "-i", "rig"),
-                *("--events", events),
-                *words,
-            ],
-            capture_output=True,
-            text=True,
-            check=False,
-            timeout=LIMIT_S,
+    with emulator(CHIP, "min", folder, before) as port:
+        done = run(
+            PATHS.library_client,
+            *("-p", f"serprog:ip=127.0.0.1:{port}", "-c", CHIP),
+            *("-l", str(folder / "layout"), "-i", "rig", "--events", str(events), *words),
         )
     return done, read_events(events)
 

@@ -3,49 +3,26 @@
 
 import json
 import subprocess
-from collections.abc import Iterator
-from contextlib import contextmanager
+from contextlib import AbstractContextManager
 from pathlib import Path
 
 import pytest
-from delayrig.base.paths import find_paths
 from delayrig.model.events import of_kind, read_events
 from delayrig.model.kinds.emulator import FaultMade, Serprog, Spi
 from delayrig.present.trace.perfetto import as_perfetto
 from delayrig.present.trace.timeline import timeline_of
 
-from .emulator import LIMIT_S
+from .emulator import PATHS, flashrom, run, serving
 
-PATHS = find_paths()
-PROGRAM = PATHS.flashrom_build / "flashrom"
 CHIP = "M25P10-A"
 CHIP_BYTES = 128 << 10
 CONTENT = bytes((i * 7 + i // 256) % 251 for i in range(4096)).ljust(CHIP_BYTES, b"\xff")
 
 
-@contextmanager
-def linked(folder: Path, *words: str, listen: str = "tcp:127.0.0.1:0") -> Iterator[str]:
-    """Serves a part on that link; yields the port or device that the emulator prints."""
-    command = [str(PATHS.emulator), "--chip", CHIP, "--corner", "zero", "--listen", listen]
-    command += ["--events", str(folder / "events.jsonl")]
-    command += ["--image-out", str(folder / "after.img"), *words]
-    with subprocess.Popen(command, stderr=subprocess.PIPE, text=True) as process:
-        try:
-            assert process.stderr is not None
-            yield process.stderr.readline().split()[-1]
-            process.wait(LIMIT_S)
-        finally:
-            process.kill()
-
-
-def flashrom(programmer: str, *words: str | Path) -> subprocess.CompletedProcess[str]:
-    return subprocess.run(
-        [PROGRAM, "--no-realtime", "-p", programmer, *words],
-        capture_output=True,
-        text=True,
-        check=False,
-        timeout=LIMIT_S,
-    )
+def linked(folder: Path, *words: str | Path, chip: str = CHIP) -> AbstractContextManager[str]:
+    """Serves a part on a link; returns the port or device that the emulator prints."""
+    after = ("--image-out", folder / "after.img")
+    return serving(folder, "--chip", chip, "--corner", "zero", *after, *words)
 
 
 def write(programmer: str, folder: Path) -> subprocess.CompletedProcess[str]:
@@ -59,7 +36,7 @@ def faults(folder: Path) -> list[FaultMade]:
 
 def test_content_is_written_through_a_terminal(tmp_path: Path) -> None:
     tty = tmp_path / "tty"
-    with linked(tmp_path, listen=f"pty:{tty}") as name:
+    with linked(tmp_path, "--listen", f"pty:{tty}") as name:
         assert str(tty.readlink()) == name
         done = write(f"serprog:dev={tty}:115200", tmp_path)
     assert done.returncode == 0, done.stderr
@@ -86,26 +63,15 @@ def test_content_is_written_within_what_a_firmware_takes(link: str, tmp_path: Pa
 
 @pytest.mark.parametrize("chip", ["SST29EE010", "SST49LF040", "M50FW040"])
 def test_firmware_for_spi_alone_is_refused_a_part_on_another_bus(chip: str) -> None:
-    done = subprocess.run(
-        [PATHS.emulator, "--chip", chip, "--link", "frser-duino"],
-        capture_output=True,
-        text=True,
-        check=False,
-        timeout=LIMIT_S,
-    )
+    done = run(PATHS.emulator, "--chip", chip, "--link", "frser-duino")
     assert done.returncode == 2
     assert "frser-atmega644" in done.stderr
 
 
 def test_memory_bus_is_written_through_a_firmware_that_has_one(tmp_path: Path) -> None:
     """With a buffer of 12 bytes, as a build for SPI reports, flashrom used to hang."""
-    words = [str(PATHS.emulator), "--chip", "SST29EE010", "--corner", "zero"]
-    words += ["--image-out", str(tmp_path / "after.img"), "--link", "frser-atmega644"]
-    with subprocess.Popen(words, stderr=subprocess.PIPE, text=True) as process:
-        assert process.stderr is not None
-        port = process.stderr.readline().split()[-1]
+    with linked(tmp_path, "--link", "frser-atmega644", chip="SST29EE010") as port:
         done = write(f"serprog:ip=127.0.0.1:{port}", tmp_path)
-        process.wait(LIMIT_S)
     assert done.returncode == 0, done.stderr
     assert (tmp_path / "after.img").read_bytes() == CONTENT
 
