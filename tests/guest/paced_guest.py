@@ -1,27 +1,20 @@
 # SPDX-License-Identifier: GPL-2.0-or-later
-"""A guest that measures its own CPUs, under the CPU plugin or without it.
-
-As a program it prints the plugin's cost for an unthrottled vCPU:
-`python -m tests.guest.paced_guest` from the top of the checkout, with `rig` on PYTHONPATH.
-"""
+"""A guest that measures its own CPUs under the CPU plugin."""
 
 import os
 import re
 import shutil
-import statistics
 import subprocess
-import sys
-import tempfile
 import threading
 import time
 from collections import Counter
-from collections.abc import Callable, Sequence
+from collections.abc import Callable
 from dataclasses import dataclass
 from pathlib import Path
 
 import pytest
 from delayrig.base.archive import write_archive
-from delayrig.base.paths import Paths, find_paths
+from delayrig.base.paths import Paths
 from delayrig.machine.arguments import UNUSED_INITCALLS
 from delayrig.model.events import TraceLine, of_kind, parse_trace
 from delayrig.model.kinds.pace import Window
@@ -35,8 +28,6 @@ OFF_MAX = 0.01
 STARVED_SHARE = 0.5
 WINDOW_MS = 20
 CONSOLE_NS = 10_000_000  # the time of a console line at most
-BENCH_TURNS = 3
-BENCH_ROUNDS = 60
 ROUND = re.compile(rb"round (\d+) cpu (\d+) ns (\d+)")
 # A command prefix for realtime priority, where it is allowed. The CPUs must leave the host time of
 # its own; if they do not, the limit ends QEMU before the host starves.
@@ -181,33 +172,3 @@ def _watch(
             rounds.append(Round(number=number, cpu=cpu, took_ns=took_ns, end_ns=now_ns))
             on_round(rounds[-1])
     return said
-
-
-def _shortest_and_median_ns(paths: Paths, plugin: str | None) -> tuple[int, int]:
-    with tempfile.TemporaryDirectory() as folder:
-        run = run_paced_guest(
-            paths,
-            Path(folder),
-            cores=1,
-            plugin=plugin,
-            words=f"work=2000 rounds={BENCH_ROUNDS}",
-        )
-    took = [r.took_ns for r in run.rounds]
-    return min(took), round(statistics.median(took))
-
-
-def main(arguments: Sequence[str]) -> int:
-    """Prints the speed of an unthrottled vCPU relative to plain TCG."""
-    turns = int(arguments[0]) if arguments else BENCH_TURNS
-    paths = find_paths()
-    print(f"{os.cpu_count()} host CPUs, load {os.getloadavg()[0]:.1f}; speed with / without plugin")
-    for _ in range(turns):
-        plain = _shortest_and_median_ns(paths, None)
-        counted = _shortest_and_median_ns(paths, "mips=0")
-        shortest, median = (a / b for a, b in zip(plain, counted, strict=True))
-        print(f"shortest rounds {shortest:.2f}  medians {median:.2f}")
-    return 0
-
-
-if __name__ == "__main__":
-    sys.exit(main(sys.argv[1:]))

@@ -16,33 +16,10 @@ from junitparser.xunit2 import JUnitXml
 from tests.rig.git_commits import commit_all
 
 from .conftest import RUN_LIMIT_S
+from .plans import OVER, group, plan, watched
 from .upstream_tree import gateable_tree
 
-PLAN = """\
-schema = 1
-about = "What a gate needs at least, and a cell"
-subjects = ["bundled"]
-[[group]]
-name = "bus"
-region_kib = 192
-[group.over]
-mips = [250]
-cores = [1]
-job = ["write"]
-chip = ["GD25Q16C"]
-[[cell]]
-name = "canary"
-role = "canary"
-subject = "canary:bus"
-region_kib = 4
-at = { mips = 250, cores = 1, job = "write", chip = "GD25Q16C" }
-[[cell]]
-name = "control"
-role = "control"
-subject = "bundled"
-region_kib = 4
-at = { mips = 250, cores = 1, job = "write", chip = "GD25Q16C" }
-"""
+PLAN = plan(group("bus", region_kib=192), watched())
 MADE = "made"
 MAKEFILE = f"flashrom:\n\tcp {MADE} flashrom\n"
 MESON = f"""\
@@ -50,23 +27,13 @@ project('flashrom')
 custom_target('flashrom', input: '{MADE}', output: 'flashrom', build_by_default: true,
               command: ['cp', '@INPUT@', '@OUTPUT@'])
 """
-LIBRARY = """\
-[[group]]
-name = "library"
-region_kib = 4
-[group.over]
-mips = [250]
-cores = [1]
-job = ["write"]
-chip = ["GD25Q16C"]
-hazards = ["signals:20"]
-"""
+LIBRARY = group("library", f'{OVER}, hazards = ["signals:20"]')
 HALF = ("usecs % 1000000 * 1000L", "usecs % 1000000 * 500L")
 MENDED = ("nanosleep(&asked, NULL);", "while (nanosleep(&asked, &asked))\n\t\t\t;")
 
 
-@pytest.fixture
-def plan(tmp_path: Path) -> Path:
+@pytest.fixture(name="plan")
+def plan_file(tmp_path: Path) -> Path:
     path = tmp_path / "plan.toml"
     path.write_text(PLAN, encoding="utf-8")
     return path

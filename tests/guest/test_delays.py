@@ -10,17 +10,9 @@ from delayrig.base.paths import Paths
 from delayrig.model.delays import DelayCall, Delays, End, read_delays
 
 from .conftest import FinishedRun, run_plan
+from .plans import cell, plan
 
 SOURCE = Path(__file__).with_name("delaying.c")
-PLAN = """\
-schema = 1
-about = "one cell"
-subjects = ["bundled"]
-
-[[cell]]
-name = "delays"
-at = { mips = 250, cores = %d, job = "probe", chip = "GD25Q16C" }
-"""
 US = 1000
 
 pytestmark = pytest.mark.skipif(shutil.which("gcc") is None, reason="needs gcc")
@@ -28,17 +20,18 @@ pytestmark = pytest.mark.skipif(shutil.which("gcc") is None, reason="needs gcc")
 
 def run(paths: Paths, folder: Path, cores: int, *options: str) -> FinishedRun:
     """Builds the program and runs it in a cell of its own."""
-    program, plan = folder / "delaying", folder / "plan.toml"
+    program, file = folder / "delaying", folder / "plan.toml"
     words = ["gcc", "-O2", "-g", "-pthread", "-o", str(program), str(SOURCE), *options]
     subprocess.run(words, check=True)
-    plan.write_text(PLAN % cores, encoding="ascii")
+    at = f'mips = 250, cores = {cores}, job = "probe", chip = "GD25Q16C"'
+    file.write_text(plan(cell("delays", at)), encoding="ascii")
     subject = f"path:{program}"
-    return run_plan(paths, folder / "out", "--plan", str(plan), "--subject", subject)
+    return run_plan(paths, folder / "out", "--plan", str(file), "--subject", subject)
 
 
 def delays_of(run: FinishedRun) -> Delays:
-    (cell,) = run.results.cells
-    delays = read_delays(run.out / cell.id)
+    (result,) = run.results.cells
+    delays = read_delays(run.out / result.id)
     assert delays is not None, run.said
     return delays
 

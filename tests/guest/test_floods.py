@@ -11,17 +11,9 @@ from delayrig.model.result import Verdict
 from tests.flooding import Flood, build_flood
 
 from .conftest import run_plan
+from .plans import cell, plan
 
 FOLDER_BYTES_MAX = 64 << 20
-PLAN = """\
-schema = 1
-about = "subjects without end, and one beside them"
-subjects = [{subjects}]
-[[cell]]
-name = "cell"
-region_kib = 4
-at = {{ mips = {mips}, cores = 1, job = "probe", chip = "W25Q128JV" }}
-"""
 WANTED = {
     Flood.OUTPUT: (Verdict.OP_FAILED, "signal 25"),
     Flood.NOPS: (Verdict.OP_FAILED, "after 65536 idle requests"),
@@ -46,13 +38,14 @@ def test_what_has_no_end_in_a_guest_is_bounded_and_harms_no_other_cell(
     paths: Paths, tmp_path: Path, lane: str, mips: int
 ) -> None:
     floods = {flood: f"path:{build_flood(flood, tmp_path)}" for flood in WANTED}
-    plan = tmp_path / "plan.toml"
+    file = tmp_path / "plan.toml"
     subjects = ", ".join(f'"{name}"' for name in [*floods.values(), "bundled"])
-    plan.write_text(PLAN.format(subjects=subjects, mips=mips))
-    run = run_plan(paths, tmp_path / "out", "--plan", str(plan), "--lane", lane)
+    at = f'mips = {mips}, cores = 1, job = "probe", chip = "W25Q128JV"'
+    file.write_text(plan(cell("cell", at, 4), subjects=subjects))
+    run = run_plan(paths, tmp_path / "out", "--plan", str(file), "--lane", lane)
     for flood, (verdict, said) in WANTED.items():
-        cell = run.cell("cell", floods[flood])
-        assert (cell.verdict, said in cell.reason) == (verdict, True), cell.reason
+        found = run.cell("cell", floods[flood])
+        assert (found.verdict, said in found.reason) == (verdict, True), found.reason
     assert run.cell("cell", "bundled").verdict in (Verdict.PASS, Verdict.INCONCLUSIVE), run.said
     files = [path for path in run.out.rglob("*") if path.is_file()]
     assert sum(path.stat().st_size for path in files) <= FOLDER_BYTES_MAX

@@ -13,45 +13,10 @@ from delayrig.decision.decision import FILE_NAME, Decision, Outcome
 from delayrig.model.result import Verdict
 
 from .conftest import RUN_LIMIT_S, launch
+from .plans import SMALL_PLAN, group
 
-# The smallest plan of a gate, for tests that are not about the plan.
-SMALL_PLAN = """\
-schema = 1
-about = "One cell, and what shows that its short waits are seen"
-subjects = ["bundled"]
-[[group]]
-name = "write"
-region_kib = 4
-[group.over]
-mips = [250]
-cores = [1]
-job = ["write"]
-chip = ["GD25Q16C"]
-[[cell]]
-name = "canary"
-role = "canary"
-subject = "canary:bus"
-region_kib = 4
-at = { mips = 250, cores = 1, job = "write", chip = "GD25Q16C" }
-[[cell]]
-name = "control"
-role = "control"
-subject = "bundled"
-region_kib = 4
-at = { mips = 250, cores = 1, job = "write", chip = "GD25Q16C" }
-"""
-
-SEVERAL_GROUP = """\
-[[group]]
-name = "several"
-region_kib = 4
-[group.over]
-mips = [250, 62]
-cores = [1]
-job = ["write", "erase"]
-chip = ["GD25Q16C"]
-corner = ["max"]
-"""
+SEVERAL = 'mips = [250, 62], cores = [1], job = ["write", "erase"], chip = ["GD25Q16C"]'
+SEVERAL_GROUP = group("several", f'{SEVERAL}, corner = ["max"]')
 
 
 def program(paths: Paths, name: str) -> str:

@@ -12,62 +12,23 @@ from delayrig.decision.request import BASELINE, CANDIDATE, rounds_of
 from delayrig.model.result import Results, read_results
 
 from .conftest import launch
+from .plans import group, plan, watched
 from .test_gate import gate
 
 pytestmark = pytest.mark.alone("rounds of real time")
 IN_DOUBT = ExitCode.INCONCLUSIVE
-HOST_PLAN = """\
-schema = 1
-lane = "host"
-about = "One cell on this machine, and what shows that the rig sees"
-subjects = ["bundled"]
-[[group]]
-name = "job"
-region_kib = 4
-[group.over]
-mips = [1000]
-cores = [1]
-job = ["write"]
-chip = ["GD25Q16C"]
-[[cell]]
-name = "canary"
-role = "canary"
-subject = "canary:bus"
-region_kib = 4
-at = { mips = 1000, cores = 1, job = "write", chip = "W25Q128JV", corner = "max" }
-[[cell]]
-name = "control"
-role = "control"
-subject = "bundled"
-region_kib = 4
-at = { mips = 1000, cores = 1, job = "write", chip = "W25Q128JV", corner = "max" }
-"""
-LIVE_PLAN = """\
-schema = 1
-lane = "live"
-about = "The classic bug, and what shows that the rig sees"
-subjects = ["bundled"]
-[[group]]
-name = "moved"
-region_kib = 4
-[group.over]
-machine = ["10:40"]
-job = ["write"]
-chip = ["W25Q128JV"]
-hazards = ["low-res-timers+move:accept"]
-[[cell]]
-name = "canary"
-role = "canary"
-subject = "canary:bus"
-region_kib = 4
-at = { mips = 40, cores = 2, job = "write", chip = "W25Q128JV", corner = "max" }
-[[cell]]
-name = "control"
-role = "control"
-subject = "bundled"
-region_kib = 4
-at = { mips = 40, cores = 2, job = "write", chip = "W25Q128JV", corner = "max" }
-"""
+WATCHED_AT = 'job = "write", chip = "W25Q128JV", corner = "max"'
+HOST_PLAN = plan(
+    group("job", 'mips = [1000], cores = [1], job = ["write"], chip = ["GD25Q16C"]'),
+    watched(f"mips = 1000, cores = 1, {WATCHED_AT}"),
+    lane="host",
+)
+MOVED = 'machine = ["10:40"], hazards = ["low-res-timers+move:accept"]'
+LIVE_PLAN = plan(
+    group("moved", f'{MOVED}, job = ["write"], chip = ["W25Q128JV"]'),
+    watched(f"mips = 40, cores = 2, {WATCHED_AT}"),
+    lane="live",
+)
 QUICK, SLOW = "bundled", "debian:trixie"
 """The second build waits one second more for its programmer, on any machine."""
 
@@ -75,9 +36,9 @@ QUICK, SLOW = "bundled", "debian:trixie"
 @pytest.fixture
 def host_plan(tmp_path: Path) -> str:
     """Writes the plan of the host lane; returns its file."""
-    plan = tmp_path / "host.toml"
-    plan.write_text(HOST_PLAN)
-    return str(plan)
+    path = tmp_path / "host.toml"
+    path.write_text(HOST_PLAN)
+    return str(path)
 
 
 def side(out: Path, name: str) -> list[Results]:
@@ -128,9 +89,9 @@ def test_two_rounds_claim_nothing(paths: Paths, tmp_path: Path, host_plan: str) 
 def test_moved_to_a_fast_core_is_refused_whatever_the_baseline(
     paths: Paths, tmp_path: Path
 ) -> None:
-    plan = tmp_path / "live.toml"
-    plan.write_text(LIVE_PLAN)
-    words = ["--plan", str(plan), "--rounds", "1"]
+    path = tmp_path / "live.toml"
+    path.write_text(LIVE_PLAN)
+    words = ["--plan", str(path), "--rounds", "1"]
     code, decision, said = gate(paths, tmp_path / "out", "bundled", "debian:bookworm", *words)
     assert code in (ExitCode.UNSAFE, IN_DOUBT), said
     if code == ExitCode.UNSAFE:

@@ -11,20 +11,11 @@ from delayrig.features.graft.pipeline import FILE_NAME, SUMMARY, Graft
 from delayrig.model.result import Verdict
 
 from .conftest import launch
-from .test_gate import SMALL_PLAN
+from .plans import SMALL_PLAN, group
 from .upstream_tree import gateable_tree
 
-SIGNALS = """\
-[[group]]
-name = "signals"
-region_kib = 4
-[group.over]
-mips = [250]
-cores = [1]
-job = ["probe"]
-chip = ["GD25Q16C"]
-hazards = ["long-waits+signals:1"]
-"""
+OVER = 'mips = [250], cores = [1], job = ["probe"], chip = ["GD25Q16C"]'
+SIGNALS = group("signals", f'{OVER}, hazards = ["long-waits+signals:1"]')
 
 
 def test_graft_of_a_tree_takes_less_of_the_cpu_and_loses_nothing_to_signals(

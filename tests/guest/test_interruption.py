@@ -17,17 +17,10 @@ from delayrig.model.result import Verdict, read_results
 from tests.rig.processes import processes_told, rig_started_by
 
 from .conftest import launch, run_plan
+from .plans import cell, plan
 
 INTERRUPTED = 130
-LONG_CELL = """\
-schema = 1
-about = "One cell that takes its time"
-subjects = ["bundled"]
-[[cell]]
-name = "long"
-region_kib = 1024
-at = { mips = 250, cores = 1, job = "write", chip = "W25Q128JV" }
-"""
+LONG_CELL = plan(cell("long", 'mips = 250, cores = 1, job = "write", chip = "W25Q128JV"', 1024))
 END_LIMIT_S = 60
 """A process needs the CPU once more to end, and the machine may be busy."""
 GUEST_LIMIT_S = 30
@@ -92,9 +85,9 @@ def test_told_to_end_leaves_no_guest_and_keeps_finished_cells(
 def test_cell_whose_guest_is_killed_is_run_again_and_tells_the_end_of_its_logs(
     paths: Paths, tmp_path: Path
 ) -> None:
-    plan, out = tmp_path / "plan.toml", tmp_path / "out"
-    plan.write_text(LONG_CELL)
-    words = ["run", "--no-color", "--no-history", "--plan", str(plan), "--out", str(out)]
+    file, out = tmp_path / "plan.toml", tmp_path / "out"
+    file.write_text(LONG_CELL)
+    words = ["run", "--no-color", "--no-history", "--plan", str(file), "--out", str(out)]
     with subprocess.Popen(
         [str(paths.checkout / "rig" / "rig"), *words],
         stdout=subprocess.DEVNULL,
@@ -104,10 +97,10 @@ def test_cell_whose_guest_is_killed_is_run_again_and_tells_the_end_of_its_logs(
         for guest in qemu_of(tmp_path):
             os.kill(guest, signal.SIGKILL)
     assert run.returncode == ExitCode.PASS
-    (cell,) = read_results(out).cells
-    assert cell.verdict is Verdict.PASS
-    assert "; console.log: " in cell.retried_after
-    assert "; qemu.log: " in cell.retried_after
+    (result,) = read_results(out).cells
+    assert result.verdict is Verdict.PASS
+    assert "; console.log: " in result.retried_after
+    assert "; qemu.log: " in result.retried_after
 
 
 def test_run_that_was_killed_is_gone_on_with_to_the_same_nanosecond(

@@ -31,33 +31,6 @@ DOZEN = {
     "relative-sleep": Outcome.PASS,
     "boottime-clock": Outcome.PASS,
 }
-MATRIX_LIMIT_S = 5400
-
-
-def test_dozen_is_answered_by_its_classes_and_stands_on_the_page(
-    paths: Paths, tmp_path: Path
-) -> None:
-    out = tmp_path / "known-bad"
-    only = [word for name in DOZEN for word in ("--only", name)]
-    done = launch(paths, "selfcheck", "known-bad", *only, "--out", str(out))
-    answer = msgspec.json.decode((out / FILE_NAME).read_bytes(), type=KnownBad)
-    assert {build.name: build.outcome for build in answer.builds} == DOZEN, done.stdout
-    assert done.returncode == ExitCode.PASS
-    page = (out / PAGE_NAME).read_text(encoding="utf-8")
-    assert all(name in page for name in DOZEN)
-
-
-@pytest.mark.long("all builds: a quarter of an hour and more; quick: a dozen of them")
-def test_all_builds_are_answered_by_their_classes(paths: Paths, tmp_path: Path) -> None:
-    out = tmp_path / "known-bad"
-    done = launch(paths, "selfcheck", "known-bad", "--out", str(out), limit_s=MATRIX_LIMIT_S)
-    answer = msgspec.json.decode((out / FILE_NAME).read_bytes(), type=KnownBad)
-    assert [build.name for build in answer.builds if not build.right] == [], done.stdout
-    kinds = Counter(build.kind for build in answer.builds)
-    assert len(answer.builds) >= 60
-    assert kinds[Kind.LEGAL] >= 12
-
-
 # The finder finds their delay function by its code, so the verdict is the same without symbols.
 STRANGERS = {
     "resumes-once": Outcome.UNSAFE,
@@ -67,28 +40,41 @@ STRANGERS = {
     "nanoseconds-in-64-bits": Outcome.PASS,
     "sleeps-until-a-moment": Outcome.PASS,
 }
+STRIPPED = ("--stripped", "--renamed")
+MATRIX_LIMIT_S = 5400
 
 
-def test_stripped_builds_of_unknown_version_are_found_and_judged(
-    paths: Paths, tmp_path: Path
+def answered(paths: Paths, out: Path, *words: str) -> tuple[int, KnownBad, str]:
+    """Runs the known-bad builds; returns the exit code, the answer and the output."""
+    words = ("selfcheck", "known-bad", *words, "--out", str(out))
+    done = launch(paths, *words, limit_s=MATRIX_LIMIT_S)
+    answer = msgspec.json.decode((out / FILE_NAME).read_bytes(), type=KnownBad)
+    return done.returncode, answer, done.stdout
+
+
+@pytest.mark.parametrize(
+    ("words", "wanted"), [((), DOZEN), (STRIPPED, STRANGERS)], ids=["a dozen", "stripped"]
+)
+def test_builds_are_answered_by_their_classes_and_stand_on_the_page(
+    paths: Paths, tmp_path: Path, words: tuple[str, ...], wanted: dict[str, Outcome]
 ) -> None:
-    out = tmp_path / "known-bad"
-    only = [word for name in STRANGERS for word in ("--only", name)]
-    words = ["--stripped", "--renamed", *only, "--out", str(out)]
-    done = launch(paths, "selfcheck", "known-bad", *words)
-    answer = msgspec.json.decode((out / FILE_NAME).read_bytes(), type=KnownBad)
-    assert {build.name: build.outcome for build in answer.builds} == STRANGERS, done.stdout
-    assert done.returncode == ExitCode.PASS
+    only = [word for name in wanted for word in ("--only", name)]
+    code, answer, said = answered(paths, tmp_path / "out", *words, *only)
+    assert {build.name: build.outcome for build in answer.builds} == wanted, said
+    assert code == ExitCode.PASS
+    page = (tmp_path / "out" / PAGE_NAME).read_text(encoding="utf-8")
+    assert all(name in page for name in wanted)
 
 
-@pytest.mark.long("all builds stripped: a quarter of an hour; quick: half a dozen of them")
-def test_no_stripped_build_passes_that_is_unsafe(paths: Paths, tmp_path: Path) -> None:
-    out = tmp_path / "known-bad"
-    words = ["--stripped", "--renamed", "--out", str(out)]
-    done = launch(paths, "selfcheck", "known-bad", *words, limit_s=MATRIX_LIMIT_S)
-    answer = msgspec.json.decode((out / FILE_NAME).read_bytes(), type=KnownBad)
-    assert [build.name for build in answer.builds if not build.right] == [], done.stdout
+@pytest.mark.long("all builds, then stripped: half an hour and more; quick: some of them")
+@pytest.mark.parametrize(("words", "legal_min"), [((), 12), (STRIPPED, 0)])
+def test_all_builds_are_answered_by_their_classes(
+    paths: Paths, tmp_path: Path, words: tuple[str, ...], legal_min: int
+) -> None:
+    _, answer, said = answered(paths, tmp_path / "out", *words)
+    assert [build.name for build in answer.builds if not build.right] == [], said
     assert len(answer.builds) >= 60
+    assert Counter(build.kind for build in answer.builds)[Kind.LEGAL] >= legal_min
 
 
 # Past mistakes, with cells of the gate in which each shows, on any lane.

@@ -1,13 +1,15 @@
 # SPDX-License-Identifier: GPL-2.0-or-later
-"""The live lane with real guests: the classic conviction, and the remains of killed processes.
+"""The live lane with real guests: its convictions, killed processes, and the network of a subject.
 
 A cell that a busy host could not keep up with is inconclusive; these tests accept that.
 """
 
+import errno
 import json
 import os
 import random
 import signal
+import socket
 import subprocess
 import time
 from collections.abc import Iterator
@@ -17,15 +19,18 @@ from typing import Any
 
 import pytest
 from delayrig.base.paths import Paths
+from delayrig.machine.arguments import HOST_ADDRESS
 from delayrig.model.delays import read_delays
-from delayrig.model.events import read_events
 from delayrig.model.result import Verdict
 from delayrig.run.resume import RESULT
 
 from tests.conftest import Bound
+from tests.hostile import build_hostile, refusals
 from tests.rig.processes import children_of, is_running, rig_started_by
 
-from .conftest import run_plan
+from .conftest import FinishedRun, run_plan
+from .plans import group, plan
+from .victims import assert_whole
 
 pytestmark = pytest.mark.alone("cores of real speeds")
 ASKED = os.environ.get("RIG_KILLS")
@@ -40,20 +45,13 @@ MOMENT_S = (0.5, 7.0)
 VICTIMS = ("qemu-system", "serprog-emu")
 """Victims in turn. A killed guest nearly always costs its cell, an emulator only in a job."""
 CELLS_PER_KILL = 3
-PLAN = """\
-schema = 1
-about = "cells to be killed"
-lane = "live"
-subjects = ["bundled"]
-[[group]]
-name = "victim"
-region_kib = 4
-[group.over]
-machine = ["10:40"]
-job = ["probe"]
-chip = ["W25Q128JV"]
-hazards = [{hazards}]
-"""
+PLAN = plan(
+    group(
+        "victim",
+        'machine = ["10:40"], job = ["probe"], chip = ["W25Q128JV"], hazards = [HAZARDS]',
+    ),
+    lane="live",
+)
 
 
 def wait_until_gone(pids: list[int]) -> list[int]:
@@ -65,22 +63,14 @@ def wait_until_gone(pids: list[int]) -> list[int]:
     return pids
 
 
-def assert_whole(out: Path) -> None:
-    """Checks that each JSON and event file of the run is complete."""
-    for path in out.rglob("*.json"):
-        json.loads(path.read_bytes())
-    for path in out.rglob("events.jsonl"):
-        read_events(path)
-
-
 @contextmanager
 def many_cells(
     paths: Paths, folder: Path, out: Path, kills: int
 ) -> Iterator[subprocess.Popen[bytes]]:
     """Starts a run of more cells than the test waits for; yields it, and ends it at last."""
-    plan, cells = folder / "victims.toml", range(CELLS_PER_KILL * kills)
-    plan.write_text(PLAN.format(hazards=", ".join(f'"move:{ms}"' for ms in cells)))
-    words = ["run", "--no-color", "--plan", str(plan), "--out", str(out)]
+    file, cells = folder / "victims.toml", range(CELLS_PER_KILL * kills)
+    file.write_text(PLAN.replace("HAZARDS", ", ".join(f'"move:{ms}"' for ms in cells)))
+    words = ["run", "--no-color", "--plan", str(file), "--out", str(out)]
     with subprocess.Popen(
         [str(paths.checkout / "rig" / "rig"), *words],
         stdout=subprocess.DEVNULL,
@@ -205,9 +195,43 @@ def test_rig_that_is_killed_leaves_no_process_and_no_half_written_result(
 def test_machine_that_is_none_is_refused_before_anything_starts(
     paths: Paths, tmp_path: Path, machine: str
 ) -> None:
-    plan = tmp_path / "plan.toml"
-    text = PLAN.format(hazards='"none"').replace("10:40", machine)
-    plan.write_text(text)
-    run = run_plan(paths, tmp_path / "out", "--plan", str(plan))
+    file = tmp_path / "plan.toml"
+    file.write_text(PLAN.replace("HAZARDS", '"none"').replace("10:40", machine))
+    run = run_plan(paths, tmp_path / "out", "--plan", str(file))
     assert run.exit_code == 2
     assert f"unknown machine '{machine}'" in run.said
+
+
+LOOKING = plan(
+    group("looks", 'machine = ["10:40"], job = ["probe"], chip = ["W25Q128JV"]'), lane="live"
+)
+
+
+def run_looking(paths: Paths, folder: Path, *more: str) -> FinishedRun:
+    """Runs a subject that connects to a service of this machine; checks that it fails."""
+    file = folder / "looks.toml"
+    file.write_text(LOOKING)
+    with socket.socket() as service:
+        service.bind(("127.0.0.1", 0))
+        service.listen()
+        service.settimeout(0)
+        port = int(service.getsockname()[1])
+        program = build_hostile(folder, ONLY="connect", HOST=HOST_ADDRESS, PORT=port)
+        subjects = ("--subject", f"path:{program}", "--subject", "bundled")
+        run = run_plan(paths, folder / "out", "--plan", str(file), *subjects, *more)
+        with pytest.raises(BlockingIOError):
+            service.accept()
+    return run
+
+
+@pytest.mark.parametrize("behind", ["embed", "plain"])
+def test_subject_in_a_live_guest_reaches_no_other_service_of_this_machine(
+    paths: Paths, tmp_path: Path, behind: str
+) -> None:
+    run = run_looking(paths, tmp_path, "--connect", behind)
+    looks, works = run.results.cells
+    said = refusals((run.out / looks.id / "stdout.txt").read_text())
+    assert said == {"connect": errno.ECONNREFUSED}, run.said
+    assert looks.verdict is not Verdict.PASS, looks.reason
+    assert works.verdict in (Verdict.PASS, Verdict.INCONCLUSIVE), works.reason
+    assert run.results.run.confined is True

@@ -16,16 +16,10 @@ from delayrig.subjects.recipes import read_recipes
 from delayrig.subjects.subject import provide_subject
 
 from .conftest import FinishedRun, run_plan
+from .plans import cell, plan
 
-DUMMY_PLAN = """\
-schema = 1
-about = "an unmodified flashrom with its own dummy programmer"
-subjects = ["debian:trixie"]
-
-[[cell]]
-name = "dummy"
-at = { mips = 250, cores = 1, job = "write", chip = "W25Q128JV", programmer = "dummy" }
-"""
+AT = 'mips = 250, cores = 1, job = "write", chip = "W25Q128JV"'
+DUMMY_PLAN = plan(cell("dummy", f'{AT}, programmer = "dummy"'), subjects='"debian:trixie"')
 
 
 def unpack_subject(name: str, paths: Paths, folder: Path) -> Path:
@@ -80,13 +74,13 @@ def test_missing_library_of_a_path_subject_names_it_and_starts_nothing(
 
 
 def test_own_dummy_programmer_is_skipped_with_the_reason(paths: Paths, tmp_path: Path) -> None:
-    plan = tmp_path / "dummy.toml"
-    plan.write_text(DUMMY_PLAN)
-    run = run_plan(paths, tmp_path / "out", "--plan", str(plan))
+    file = tmp_path / "dummy.toml"
+    file.write_text(DUMMY_PLAN)
+    run = run_plan(paths, tmp_path / "out", "--plan", str(file))
     assert run.exit_code == ExitCode.SKIPPED, run.said
-    cell = run.cell("dummy", "debian:trixie")
-    assert cell.verdict is Verdict.SKIPPED
-    assert "dummy programmer" in cell.reason
+    skipped = run.cell("dummy", "debian:trixie")
+    assert skipped.verdict is Verdict.SKIPPED
+    assert "dummy programmer" in skipped.reason
 
 
 @pytest.mark.long("fetches and makes all images again; quick: digests of what is packed")
@@ -147,33 +141,31 @@ def run_pretender(paths: Paths, folder: Path, behaviour: str) -> FinishedRun:
         input=PRETENDER.replace("BEHAVIOUR", behaviour).encode(),
         check=True,
     )
-    plan = folder / "plan.toml"
-    plan.write_text(
-        DUMMY_PLAN.replace("debian:trixie", f"path:{program}").replace(', programmer = "dummy"', "")
-    )
-    return run_plan(paths, folder / "out", "--plan", str(plan))
+    file = folder / "plan.toml"
+    file.write_text(plan(cell("dummy", AT), subjects=f'"path:{program}"'))
+    return run_plan(paths, folder / "out", "--plan", str(file))
 
 
 def test_subject_that_never_ends_is_hung_in_virtual_time(paths: Paths, tmp_path: Path) -> None:
     run = run_pretender(paths, tmp_path, "pause()")
-    (cell,) = run.results.cells
-    assert cell.verdict is Verdict.HUNG, run.said
+    (found,) = run.results.cells
+    assert found.verdict is Verdict.HUNG, run.said
     assert run.exit_code == ExitCode.INCONCLUSIVE
-    assert cell.time_ns.total >= 600_000_000_000  # ten minutes in the plan, seconds here
+    assert found.time_ns.total >= 600_000_000_000  # ten minutes in the plan, seconds here
 
 
 def test_subject_that_fails_is_op_failed_and_quoted(paths: Paths, tmp_path: Path) -> None:
     run = run_pretender(paths, tmp_path, 'puts("no programmer, no luck"); return 3')
-    (cell,) = run.results.cells
-    assert cell.verdict is Verdict.OP_FAILED, run.said
+    (found,) = run.results.cells
+    assert found.verdict is Verdict.OP_FAILED, run.said
     assert run.exit_code == ExitCode.INCONCLUSIVE
-    assert "no programmer, no luck" in cell.reason
+    assert "no programmer, no luck" in found.reason
 
 
 def test_subject_that_claims_success_and_wrote_nothing_is_corrupt(
     paths: Paths, tmp_path: Path
 ) -> None:
     run = run_pretender(paths, tmp_path, "(void)0")
-    (cell,) = run.results.cells
-    assert cell.verdict is Verdict.CORRUPT, run.said
+    (found,) = run.results.cells
+    assert found.verdict is Verdict.CORRUPT, run.said
     assert run.exit_code == ExitCode.UNSAFE

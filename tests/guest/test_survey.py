@@ -9,23 +9,18 @@ from delayrig.base.paths import Paths
 from delayrig.features.survey.survey import FILE_NAME, Survey
 
 from .conftest import launch
+from .plans import group, plan
 
 OFF_PCT_MAX = 2.0
 """flashroms do a little other work in gaps that contain a wait."""
 STRIPPED = "debian:trixie"
-PLAN = """\
-schema = 1
-about = "The writes of plan survey"
-subjects = ["bundled"]
-
-[[group]]
-name = "jobs"
-[group.over]
-mips = [1000]
-cores = [1]
-job = ["write"]
-chip = ["W25Q128JV", "GD25Q16C"]
-"""
+PLAN = plan(
+    group(
+        "jobs",
+        'mips = [1000], cores = [1], job = ["write"], chip = ["W25Q128JV", "GD25Q16C"]',
+        region_kib=64,
+    )
+)
 
 
 @pytest.fixture(scope="module")

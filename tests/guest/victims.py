@@ -59,7 +59,7 @@ class VictimRun:
     def finish(self, codes: Sequence[int]) -> None:
         """Resumes the run until it ends as it should; checks that nothing of it is left."""
         self.assert_nobody_left()
-        self.assert_whole()
+        assert_whole(self.out)
         for _ in range(RESUMES_MAX):
             if self.start().wait(LIMIT_S) in codes:
                 break
@@ -95,13 +95,14 @@ class VictimRun:
             assert time.monotonic() < until_s, left
             time.sleep(LOOK_AGAIN_S)
 
-    def assert_whole(self) -> None:
-        """Checks that each JSON and event file that is read later is complete."""
-        for path in self.out.rglob("*.json"):
-            if path.name != "session.json":  # the host lane's own file, which is not read later
-                json.loads(path.read_bytes())
-        for path in self.out.rglob("events.jsonl"):
-            read_events(path)
+
+def assert_whole(out: Path) -> None:
+    """Checks that each JSON and event file of a run that is read later is complete."""
+    for path in out.rglob("*.json"):
+        if path.name != "session.json":  # the host lane's own file, which is not read later
+            json.loads(path.read_bytes())
+    for path in out.rglob("events.jsonl"):
+        read_events(path)
 
 
 def _is(name: str, words: str) -> bool:
