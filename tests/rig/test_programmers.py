@@ -232,6 +232,10 @@ def test_guests_without_the_device_are_refused(changes: dict[str, Any], said: st
         (Programmer.LINUX_SPI, "SST29EE010", False),
         (Programmer.NICINTEL_SPI, "AT45DB321D", True),
         (Programmer.NICINTEL_SPI, "SST49LF040", False),
+        (Programmer.CH341A_SPI, "MX25L25635F", True),
+        (Programmer.CH341A_SPI, "SST29EE010", False),
+        (Programmer.FT2232_SPI, "MX25L25635F", True),
+        (Programmer.FT2232_SPI, "SST29EE010", False),
     ],
 )
 def test_chip_must_fit_bus_and_window(programmer: Programmer, chip: str, *, reached: bool) -> None:
@@ -273,13 +277,6 @@ def test_chipset_is_part_of_a_machine_of_its_own(tmp_path: Path) -> None:
     words = hand_over_arguments(hardware_of(cell, tmp_path))
     assert words[words.index("-machine") + 1] == "q35"
     assert machine_of(shape_of(cell)) != machine_of(shape_of(nicintel()))
-
-
-@USB_ADAPTERS
-@pytest.mark.parametrize(("chip", "reached"), [("MX25L25635F", True), ("SST29EE010", False)])
-def test_usb_adapter_reaches_spi_parts(programmer: Programmer, chip: str, *, reached: bool) -> None:
-    refusal = DEVICES[programmer].chip_refusal(CHIPS[chip])
-    assert (refusal == "") is reached
 
 
 def test_bus_of_the_kernel_is_a_file_that_is_named_and_watched() -> None:

@@ -2,10 +2,10 @@
 """Rounds until the median is known well enough. A conviction counts, and is never outvoted."""
 
 from collections.abc import Iterable
+from dataclasses import replace
 from pathlib import Path
 
 import msgspec
-import pytest
 from delayrig.features.run.repeats import (
     FILE_NAME,
     VALUES_MIN,
@@ -17,14 +17,13 @@ from delayrig.features.run.repeats import (
 )
 from delayrig.judge.exit_code import exit_code_of_run
 from delayrig.model.cell import Cell
-from delayrig.model.chips import read_chips
 from delayrig.model.lane import LaneName
 from delayrig.model.phases import TimeSplit
 from delayrig.model.result import CellResult, Results, Verdict
 from delayrig.plan.request import Request
-from delayrig.subjects.recipes import read_recipes
 
-from .builders import CHECKOUT, make_cell, make_result, make_run_header
+from .builders import make_cell, make_result, make_run_header
+from .test_host_lane import request_of
 
 MS = 1_000_000
 
@@ -93,27 +92,12 @@ class Machine:
         return Results(run=make_run_header(), cells=cells)
 
 
-def request_of(out: Path, *cells: Cell) -> Request:
-    return Request(
-        plan="live",
-        cells=list(cells),
-        contrasts=[],
-        chips=read_chips(CHECKOUT),
-        recipes=read_recipes(CHECKOUT),
-        out=out,
-        jobs=1,
-        seed=1,
-        connect=None,
-        argv=[],
-        lane=LaneName.LIVE,
-    )
-
-
 def repeated(
     out: Path, machine: Machine, *cells: Cell, seconds: float = 1000, rounds_max: int = 40
 ) -> Summary:
     budget = Budget(within=0.05, seconds=seconds, rounds_max=rounds_max)
-    summary, _ = repeat(request_of(out, *cells), budget, machine.run, lambda: machine.now_s)
+    request = replace(request_of(list(cells), out), plan="live", lane=LaneName.LIVE)
+    summary, _ = repeat(request, budget, machine.run, lambda: machine.now_s)
     return summary
 
 
@@ -144,7 +128,6 @@ def test_exact_cell_is_run_once(tmp_path: Path) -> None:
     assert repeated(tmp_path, machine, exact).rounds == 1
 
 
-@pytest.mark.parametrize("verdict", [Verdict.SKIPPED])
-def test_skipped_cell_is_run_once(verdict: Verdict) -> None:
-    (summary,) = summarise([timed(LIVE, 0, verdict)])
+def test_skipped_cell_is_run_once() -> None:
+    (summary,) = summarise([timed(LIVE, 0, Verdict.SKIPPED)])
     assert summary.is_settled(0.05)

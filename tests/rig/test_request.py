@@ -3,6 +3,7 @@
 
 import shlex
 import shutil
+from dataclasses import replace
 from pathlib import Path
 from typing import NamedTuple
 
@@ -12,13 +13,14 @@ from delayrig.base.errors import BadInputError
 from delayrig.base.paths import Paths
 from delayrig.main import main
 from delayrig.model.cell import Cell
+from delayrig.model.lane import LaneName
 from delayrig.model.platform import Arch
 from delayrig.model.result import FILE_NAME
 from delayrig.plan.request import REGION_BYTES_MAX, Request, check_connect, check_out, choose_cells
 from delayrig.run.cell_runner import rerun_command
-from delayrig.subjects.recipes import read_recipes
 
 from tests.rig.builders import CHECKOUT, make_cell
+from tests.rig.test_host_lane import request_of
 
 PATHS = Paths(checkout=CHECKOUT, state=CHECKOUT / ".rig")
 
@@ -37,18 +39,8 @@ def chosen(*patterns: str, plan: str = "smoke", subjects: tuple[str, ...] = ()) 
 
 
 def request_for(*cells: Cell, plan: str = "smoke", seed: int = 1) -> Request:
-    return Request(
-        plan=plan,
-        cells=list(cells),
-        contrasts=[],
-        chips={},
-        recipes=read_recipes(CHECKOUT),
-        out=Path("/nowhere"),
-        jobs=1,
-        seed=seed,
-        connect=None,
-        argv=[],
-    )
+    request = request_of(list(cells), Path("/nowhere"))
+    return replace(request, plan=plan, seed=seed, lane=LaneName.VIRTUAL)
 
 
 def test_patterns_choose_cells_by_id() -> None:

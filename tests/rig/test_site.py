@@ -2,7 +2,6 @@
 """The site of all documents: it builds, its links have targets, and it fetches nothing."""
 
 import re
-import tomllib
 from pathlib import Path
 
 import pytest
@@ -101,9 +100,3 @@ def test_document_that_the_index_lacks_fails_the_build_where_it_is_linked(tmp_pa
     code, said = build_site(tmp_path / "site", tmp_path / "copy")
     assert code != 0
     assert "'SECURITY.md', but the target is not found" in said
-
-
-def test_generator_is_an_extra_that_the_tests_bring() -> None:
-    text = (CHECKOUT / "rig" / "pyproject.toml").read_text(encoding="utf-8")
-    extras = tomllib.loads(text)["project"]["optional-dependencies"]
-    assert set(extras["docs"]) <= set(extras["test"])

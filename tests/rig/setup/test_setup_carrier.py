@@ -86,22 +86,6 @@ def test_file_that_is_cut_off_is_refused(tmp_path: Path, part: float) -> None:
     refuse(file, tmp_path)
 
 
-@pytest.mark.parametrize(
-    "entry",
-    [
-        {"path": "/etc/passwd", "sha256": "", "runnable": False},
-        {"path": "images/../../escaped", "sha256": "", "runnable": False},
-        {"path": "setup.stamp", "sha256": "", "runnable": False},
-        {"path": "images/link", "link": "../../outside"},
-        {"path": "images/link", "link": "/etc"},
-    ],
-)
-def test_what_leads_out_of_the_state_is_refused(tmp_path: Path, entry: dict[str, object]) -> None:
-    file = tmp_path / "images.tar"
-    write_foreign(file, {"kind": KIND, "schema": SCHEMA, "files": [entry]})
-    refuse(file, tmp_path)
-
-
 def file_entry(**changed: object) -> dict[str, object]:
     return {"path": "images/a", "sha256": "0" * 64, "runnable": False, **changed}
 
@@ -206,26 +190,29 @@ def test_path_behind_a_link_that_lies_on_disk_is_refused(tmp_path: Path) -> None
     assert not list(outside.iterdir())
 
 
-def test_file_behind_a_link_is_refused(tmp_path: Path) -> None:
-    link = {"path": "images/a", "link": "b"}
-    behind = {"path": "images/a/c", "sha256": "", "runnable": False}
+REFUSED = {
+    "absolute path": manifest_of(file_entry(path="/etc/passwd")),
+    "path out of the state": manifest_of(file_entry(path="images/../../escaped")),
+    "file of the state itself": manifest_of(file_entry(path="setup.stamp")),
+    "link out of the state": manifest_of({"path": "images/link", "link": "../../outside"}),
+    "link to a folder of the system": manifest_of({"path": "images/link", "link": "/etc"}),
+    "file behind a link": manifest_of(
+        {"path": "images/a", "link": "b"}, file_entry(path="images/a/c")
+    ),
+    "no keys": b"{}",
+    "a list": b"[]",
+    "another schema": manifest_of(schema=99),
+    "another kind": manifest_of(kind="x"),
+}
+
+
+@pytest.mark.parametrize("manifest", REFUSED.values(), ids=REFUSED)
+def test_manifest_that_is_foreign_or_leads_out_of_the_state_is_refused(
+    tmp_path: Path, manifest: bytes
+) -> None:
     file = tmp_path / "images.tar"
-    write_foreign(file, {"kind": KIND, "schema": SCHEMA, "files": [link, behind]})
+    write_manifest(file, manifest)
     refuse(file, tmp_path)
-
-
-@pytest.mark.parametrize(
-    "manifest", [{}, [], {"kind": KIND, "schema": 99, "files": []}, {"kind": "x", "schema": SCHEMA}]
-)
-def test_foreign_manifest_is_refused(tmp_path: Path, manifest: object) -> None:
-    file = tmp_path / "images.tar"
-    write_foreign(file, manifest)
-    refuse(file, tmp_path)
-
-
-def write_foreign(file: Path, manifest: object) -> None:
-    """Writes an archive with a manifest only."""
-    write_manifest(file, json.dumps(manifest).encode())
 
 
 def write_manifest(file: Path, content: bytes) -> None:

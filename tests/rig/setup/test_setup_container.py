@@ -125,10 +125,16 @@ def test_command_runs_in_the_container_and_its_exit_code_is_handed_on(bench: Ben
     assert f"--workdir={bench.folder / 'work'}" in words
 
 
-def test_limits_of_the_container_are_none_that_the_user_may_not_have(bench: Bench) -> None:
+@pytest.fixture
+def words(bench: Bench) -> list[str]:
+    """Returns the words with which podman is told to run a command."""
     bench.install("podman")
     bench.launch("run", "--container")
-    (words,) = bench.calls("run")
+    (found,) = bench.calls("run")
+    return found
+
+
+def test_limits_of_the_container_are_none_that_the_user_may_not_have(words: list[str]) -> None:
     asked = dict(word.split("=") for word in values_of(words, "--ulimit"))
     for name, number in (("nofile", resource.RLIMIT_NOFILE), ("nproc", resource.RLIMIT_NPROC)):
         hard = resource.getrlimit(number)[1]
@@ -137,10 +143,7 @@ def test_limits_of_the_container_are_none_that_the_user_may_not_have(bench: Benc
         assert hard == resource.RLIM_INFINITY or int(bound) <= hard
 
 
-def test_state_is_in_a_volume_and_the_checkout_is_read_only(bench: Bench) -> None:
-    bench.install("podman")
-    bench.launch("run", "--container")
-    (words,) = bench.calls("run")
+def test_state_is_in_a_volume_and_the_checkout_is_read_only(words: list[str]) -> None:
     mounts = values_of(words, "--mount")
     volume = volume_name(LAYOUT, Engine(name="podman"))
     state = "/var/lib/flashrom-rig"
@@ -263,10 +266,7 @@ def test_variables_go_along_by_name_alone(bench: Bench) -> None:
     assert "secret" not in " ".join(words)
 
 
-def test_history_of_runs_stays_the_users(bench: Bench) -> None:
-    bench.install("podman")
-    bench.launch("--container", "run")
-    (words,) = bench.calls("run")
+def test_history_of_runs_stays_the_users(bench: Bench, words: list[str]) -> None:
     data = bench.folder / "home" / ".local" / "share"
     place = data / "flashrom-delay-rig"
     assert f"XDG_DATA_HOME={data}" in values_of(words, "--env")
@@ -323,21 +323,23 @@ def planned(home: Path, working: str, *arguments: str) -> dict[str, bool]:
     return {str(mount.place.relative_to(home)): mount.writable for mount in mounts}
 
 
-def test_working_folder_is_written_and_checkout_is_not(home: Path) -> None:
-    assert planned(home, "work", "run", "--plan", "smoke") == {"rig": False, "work": True}
+SOURCES = {f"rig/{name}": False for name in ("emulators", "images", "rig")}
 
 
-def test_sources_are_protected_where_the_checkout_is_the_working_folder(home: Path) -> None:
-    sources = {f"rig/{name}": False for name in ("emulators", "images", "rig")}
-    assert planned(home, "rig", "run") == {"rig": True, **sources}
-
-
-def test_checkout_inside_the_working_folder_is_protected(home: Path) -> None:
-    assert planned(home, ".", "run") == {".": True, "rig": False}
-
-
-def test_working_folder_inside_the_checkout_is_written(home: Path) -> None:
-    assert planned(home, "rig/images", "run") == {"rig": False, "rig/images": True}
+@pytest.mark.parametrize(
+    ("working", "mounted"),
+    [
+        ("work", {"rig": False, "work": True}),
+        ("rig", {"rig": True, **SOURCES}),
+        (".", {".": True, "rig": False}),
+        ("rig/images", {"rig": False, "rig/images": True}),
+    ],
+    ids=["beside the checkout", "the checkout", "around the checkout", "inside the checkout"],
+)
+def test_working_folder_is_written_and_the_sources_are_not(
+    home: Path, working: str, mounted: dict[str, bool]
+) -> None:
+    assert planned(home, working, "run") == mounted
 
 
 @pytest.mark.parametrize(

@@ -4,7 +4,6 @@
 import io
 import os
 import shutil
-import subprocess
 from pathlib import Path
 
 import pytest
@@ -41,6 +40,7 @@ from delayrig.setup.stamp import (
 from delayrig.subjects.packages import forget_sources
 
 from tests.rig.builders import CHECKOUT
+from tests.rig.launching import launch
 
 QEMU = Package(name="qemu-system-x86", reason="runs the guests", version_min="9.1")
 CPIO = Package(name="cpio", reason="packs")
@@ -384,7 +384,6 @@ def test_suite_for_guests_is_not_kept_to_this_machines_architectures() -> None:
     assert "Architectures" not in stanza
 
 
-LAUNCHER = find_layout({}).package_path / "rig"
 UBUNTU = "ID=ubuntu\nVERSION_CODENAME=noble\n"
 
 
@@ -486,14 +485,7 @@ def test_unpacked_packages_keep_no_address(tmp_path: Path) -> None:
 
 
 def test_launcher_refuses_a_wrong_address_before_anything_else(tmp_path: Path) -> None:
-    done = subprocess.run(
-        [LAUNCHER, "run", "--archive", "ftp://me:secret@archive.example/"],
-        stdin=subprocess.DEVNULL,
-        capture_output=True,
-        text=True,
-        env={**os.environ, "FLASHROM_RIG_STATE": str(tmp_path / "state")},
-        check=False,
-    )
+    done = launch(tmp_path / "state", "run", "--archive", "ftp://me:secret@archive.example/")
     assert (done.returncode, done.stdout) == (2, "")
     assert "secret" not in done.stderr
     assert not (tmp_path / "state").exists()

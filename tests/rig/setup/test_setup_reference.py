@@ -1,8 +1,6 @@
 # SPDX-License-Identifier: GPL-2.0-or-later
 """Help and lists before anything is installed: the same as the rig's own, and fast."""
 
-import os
-import subprocess
 from pathlib import Path
 
 import pytest
@@ -14,20 +12,10 @@ from delayrig.setup.errors import UsageError
 from delayrig.setup.layout import Layout, find_layout
 from delayrig.setup.reference import check_command, help_text, list_text
 
+from tests.rig.launching import launch
+
 LAYOUT = find_layout({})
-LAUNCHER = LAYOUT.package_path / "rig"
 UPDATE = "they changed: run `rig/rig reference`, and commit what it writes"
-
-
-def launch(state: Path, *arguments: str) -> subprocess.CompletedProcess[str]:
-    return subprocess.run(
-        [LAUNCHER, *arguments],
-        stdin=subprocess.DEVNULL,
-        capture_output=True,
-        text=True,
-        env={**os.environ, "FLASHROM_RIG_STATE": str(state)},
-        check=False,
-    )
 
 
 def test_committed_texts_are_what_the_rig_says() -> None:
