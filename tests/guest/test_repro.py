@@ -202,7 +202,7 @@ def test_subject_that_gdb_lets_go_ends_its_job(paths: Paths, smoke: FinishedRun)
     assert "VERIFIED" in done.stdout
 
 
-@pytest.mark.long("six starts of a minute; quick: the same over TCP, tests/rig/test_kept_awake.py")
+@pytest.mark.long("six starts of a minute; quick: the same over TCP, tests/rig/test_guest_image.py")
 @pytest.mark.parametrize("start", range(6))
 def test_gdb_of_a_cell_over_a_tty_comes_to_its_end(
     paths: Paths, smoke: FinishedRun, start: int

@@ -33,24 +33,18 @@ def keep_convicted(run: Path, cell: Cell, **changes: Any) -> None:
     write_results(Results(run=make_run_header(), cells=[result]), run)
 
 
-def test_first_conviction_of_a_run_is_reported_with_picture_and_events(tmp_path: Path) -> None:
-    keep_run(tmp_path / "run")
-    done = reported(tmp_path / "run")
+def test_first_conviction_is_reported_with_picture_events_and_its_cell(tmp_path: Path) -> None:
+    keep_run(tmp_path)
+    done = reported(tmp_path)
     assert done.exit_code == ExitCode.PASS, done.output
-    text = (tmp_path / "run" / "bug-report.md").read_text(encoding="utf-8")
+    text = (tmp_path / "bug-report.md").read_text(encoding="utf-8")
     assert text.startswith("# debian:bookworm (1.3.0): too short, write of a GD25Q16C\n")
     assert LINE in text
     assert "](bug-report.png)" in text
-    assert (tmp_path / "run" / "bug-report.png").read_bytes().startswith(b"\x89PNG")
-    assert json.loads((tmp_path / "run" / "bug-report.json").read_bytes())["traceEvents"]
-
-
-def test_line_runs_that_very_cell(tmp_path: Path) -> None:
-    keep_run(tmp_path / "run")
-    words = reported(tmp_path / "run").stdout.splitlines()[0].split()
-    listed = CliRunner().invoke(main, [*words[1:], "--dry-run"])
-    assert listed.exit_code == ExitCode.PASS, listed.output
-    (cell,) = listed.stdout.split()
+    assert (tmp_path / "bug-report.png").read_bytes().startswith(b"\x89PNG")
+    assert json.loads((tmp_path / "bug-report.json").read_bytes())["traceEvents"]
+    words = done.stdout.splitlines()[0].split()
+    (cell,) = CliRunner().invoke(main, [*words[1:], "--dry-run"]).stdout.split()
     assert cell.startswith("try.debian-bookworm.")
     assert ".2c.busy-siblings.GD25Q16C-typ." in cell
 
@@ -63,9 +57,7 @@ def test_gate_is_reported_with_its_answer(tmp_path: Path) -> None:
     assert "\n**No, unsafe: one**\n" in text
 
 
-def test_paths_and_names_are_left_out_of_all_files(
-    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
-) -> None:
+def test_paths_and_names_are_left_out(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr(platform, "node", lambda: "workshop.example")
     cell = make_cell(subject=f"path:{PRIVATE}")
     facts = SubjectFacts(name=cell.subject, sha256="5" * 64)

@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: GPL-2.0-or-later
-"""Programs that threads wait for: when this process is told to end, they end with their children.
+"""Programs that the rig starts: they end with it, and one that could not answer has no answer.
 
 A program that is not ended sleeps for LONG_S, and the test exceeds its limit.
 """
@@ -16,6 +16,9 @@ import pytest
 from delayrig.base.children import allow_children, end_children, pause, run_child
 from delayrig.base.errors import RigFaultError
 from delayrig.base.interruption import until_told_to_end
+from delayrig.base.paths import Paths
+from delayrig.lanes import header
+from delayrig.lanes.header import commit_of
 
 from tests.rig.processes import left_running
 
@@ -58,18 +61,14 @@ def test_program_ends_with_those_that_it_started(script: str, tmp_path: Path) ->
 
 
 def test_none_is_started_and_none_waited_for_once_the_process_is_told() -> None:
-    end_children(signal.SIGTERM)
-    with pytest.raises(RigFaultError, match="sleep was not started: told to end"):
-        run_child(["sleep", str(LONG_S)])
-    pause(LONG_S)
-
-
-def test_who_is_told_in_a_pause_goes_on_at_once() -> None:
     waiting = threading.Thread(target=pause, args=[LONG_S])
     waiting.start()
     end_children(signal.SIGTERM)
     waiting.join(GONE_LIMIT_S)
     assert not waiting.is_alive()
+    with pytest.raises(RigFaultError, match="sleep was not started: told to end"):
+        run_child(["sleep", str(LONG_S)])
+    pause(LONG_S)
 
 
 def test_what_a_program_is_given_and_says_is_as_subprocess_tells_it() -> None:
@@ -81,3 +80,33 @@ def test_what_a_program_is_given_and_says_is_as_subprocess_tells_it() -> None:
         stderr=subprocess.PIPE,
     )
     assert (done.returncode, done.stdout, done.stderr) == (3, "word", "aside\n")
+
+
+def git_that(does: str, folder: Path, patch: pytest.MonkeyPatch) -> Paths:
+    """Returns a checkout whose git is a script."""
+    (folder / "git").write_text(f"#!/bin/sh\n{does}\n", encoding="ascii")
+    (folder / "git").chmod(0o755)
+    patch.setenv("PATH", f"{folder}:/usr/bin:/bin")
+    return Paths(checkout=folder, state=folder / "state")
+
+
+def test_program_that_fails_has_no_answer(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    assert commit_of(git_that("echo none; exit 128", tmp_path, monkeypatch)) == ""
+    assert commit_of(git_that("echo abc", tmp_path, monkeypatch)) == "abc"
+
+
+@pytest.mark.parametrize(
+    ("does", "limit_s", "said"),
+    [
+        ("kill -KILL $$", 20, "was ended by SIGKILL"),
+        ("kill -TERM $$", 20, "was ended by SIGTERM"),
+        ("sleep 60", 0.2, "said nothing within"),
+    ],
+)
+def test_program_that_could_not_answer_is_no_run(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch, does: str, limit_s: float, said: str
+) -> None:
+    monkeypatch.setattr(header, "ANSWER_S", limit_s)
+    with pytest.raises(RigFaultError, match=said) as caught:
+        commit_of(git_that(f"exec /bin/sh -c '{does}'", tmp_path, monkeypatch))
+    assert caught.value.hint

@@ -77,31 +77,23 @@ def test_folder_that_lies_elsewhere_is_searched_elsewhere(built: Path, tmp_path:
     assert closure.libraries["libleaf.so"] == copy / "private" / "libleaf.so"
 
 
-def test_missing_library_is_named_with_its_user(built: Path) -> None:
+def test_missing_library_is_named_with_its_user(built: Path, tmp_path: Path) -> None:
     with pytest.raises(BadInputError) as caught:
         collect_program(str(built / "lost"), ROOT)
     assert caught.value.message == (
         f"{built / 'lost'}: needs the library libleaf.so, which is not there"
     )
     assert "LD_LIBRARY_PATH" in caught.value.hint
-
-
-def test_missing_library_of_a_library_is_named_with_that_library(
-    built: Path, tmp_path: Path
-) -> None:
     copy = tmp_path / "copy"
     shutil.copytree(built, copy)
     (copy / "private" / "libdeep.so").unlink()
-    with pytest.raises(BadInputError) as caught:
-        collect_program(str(copy / "program"), ROOT)
     user = copy / "private" / "libleaf.so"
-    assert caught.value.message.startswith(f"{user}: needs the library libdeep.so")
+    with pytest.raises(BadInputError, match=f"{user}: needs the library libdeep.so"):
+        collect_program(str(copy / "program"), ROOT)
 
 
 @pytest.mark.parametrize("variable", ["LD_LIBRARY_PATH", "FLASHROM_RIG_LIBRARY_PATH"])
-def test_named_folders_are_searched_for_libraries(
-    built: Path, monkeypatch: pytest.MonkeyPatch, variable: str
-) -> None:
+def test_named_folders_help(built: Path, monkeypatch: pytest.MonkeyPatch, variable: str) -> None:
     monkeypatch.setenv(variable, f"/nowhere:{built / 'private'}")
     closure = collect_program(str(built / "lost"), ROOT)
     assert closure.libraries["libleaf.so"] == built / "private" / "libleaf.so"
@@ -113,15 +105,9 @@ def test_library_for_another_machine_is_passed_over(built: Path, tmp_path: Path)
         shutil.copytree(built / "private", folder)
     for library in wrong.iterdir():
         patch_machine(library, 3)
-    program = compiled(
-        tmp_path,
-        "program",
-        MAIN,
-        "-Lright",
-        "-lleaf",
-        "-Wl,-rpath-link,right",
-        "-Wl,-rpath,$ORIGIN/wrong:$ORIGIN/right",
-    )
+    linked = ("-Lright", "-lleaf", "-Wl,-rpath-link,right")
+    found = "-Wl,-rpath,$ORIGIN/wrong:$ORIGIN/right"
+    program = compiled(tmp_path, "program", MAIN, *linked, found)
     closure = collect_program(str(program), ROOT)
     assert closure.libraries["libleaf.so"] == right / "libleaf.so"
 
@@ -153,10 +139,11 @@ def test_program_for_another_machine_is_refused_by_name(
 )
 def test_file_that_is_no_elf_is_refused(tmp_path: Path, content: bytes) -> None:
     path = tmp_path / "script"
-    path.write_bytes(content)
-    with pytest.raises(BadInputError) as caught:
+    with pytest.raises(BadInputError, match="No such file"):
         collect_program(str(path), ROOT)
-    assert f"{path}: not an ELF program" in caught.value.message
+    path.write_bytes(content)
+    with pytest.raises(BadInputError, match=f"{path}: not an ELF program"):
+        collect_program(str(path), ROOT)
 
 
 @pytest.mark.parametrize("size", [20, 64, 1000, 5000])
@@ -165,11 +152,6 @@ def test_program_cut_short_is_refused(built: Path, tmp_path: Path, size: int) ->
     path.write_bytes((built / "program").read_bytes()[:size])
     with pytest.raises(BadInputError, match="not an ELF program"):
         collect_program(str(path), ROOT)
-
-
-def test_missing_program_is_refused(tmp_path: Path) -> None:
-    with pytest.raises(BadInputError, match="No such file"):
-        collect_program(str(tmp_path / "none"), ROOT)
 
 
 # A program of another root, like those of unpacked packages.
@@ -246,24 +228,12 @@ def test_links_that_run_in_circles_are_given_up(other_root: Path) -> None:
 
 
 def test_rpath_of_the_program_finds_libraries_of_its_libraries(tmp_path: Path) -> None:
-    (tmp_path / "lib").mkdir()
-    soname = "-Wl,-soname,"
-    inner = compiled(
-        tmp_path, "lib/libb.so", "int b(void) { return 0; }", "-shared", f"{soname}libb.so"
-    )
-    outer = compiled(
-        tmp_path,
-        "lib/liba.so",
-        "int b(void); int a(void) { return b(); }",
-        *("-shared", f"{soname}liba.so", str(inner)),
-    )
-    compiled(
-        tmp_path,
-        "program",
-        "int a(void); int main(void) { return a(); }",
-        *(str(outer), f"-Wl,-rpath-link,{tmp_path}/lib"),
-        *("-Wl,--disable-new-dtags", "-Wl,-rpath,$ORIGIN/lib"),
-    )
+    b, a = "int b(void) { return 0; }", "int b(void); int a(void) { return b(); }"
+    inner = compiled(tmp_path, "lib/libb.so", b, "-shared", "-Wl,-soname,libb.so")
+    outer = compiled(tmp_path, "lib/liba.so", a, "-shared", "-Wl,-soname,liba.so", str(inner))
+    main = "int a(void); int main(void) { return a(); }"
+    linked = (str(outer), f"-Wl,-rpath-link,{tmp_path}/lib", "-Wl,-rpath,$ORIGIN/lib")
+    compiled(tmp_path, "program", main, "-Wl,--disable-new-dtags", *linked)
     assert read_elf(tmp_path / "program").needed == ("liba.so", "libc.so.6")
     assert "libb.so" in collect_program(str(tmp_path / "program"), Path("/")).libraries
 

@@ -51,8 +51,8 @@ def path(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
     return folder
 
 
-def test_backports_give_what_the_release_does_not_have(
-    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+def test_backports_give_what_the_release_does_not_have_and_later_runs_have_it(
+    tmp_path: Path, path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     archive = Archive(WORKS)
     assert provide(archive, tmp_path, monkeypatch) == ["QEMU for riscv64"]
@@ -60,13 +60,6 @@ def test_backports_give_what_the_release_does_not_have(
     last = Path(os.environ["PATH"].split(os.pathsep)[-1])
     assert (last / QEMU).is_file()
     assert (last / "qemu-bundle/usr/bin" / QEMU).is_file()
-
-
-def test_fetched_one_is_kept_for_later_runs(
-    tmp_path: Path, path: Path, monkeypatch: pytest.MonkeyPatch
-) -> None:
-    archive = Archive(WORKS)
-    provide(archive, tmp_path, monkeypatch)
     monkeypatch.setenv("PATH", str(path))
     assert provide(archive, tmp_path, monkeypatch) == []
 

@@ -19,7 +19,6 @@ from delayrig.decision.gate_judge import decide
 from delayrig.decision.request import CANDIDATE, rounds_of
 from delayrig.features.export.schemas import KINDS, schema_of, schema_text
 from delayrig.main import main
-from delayrig.model.cell import Role
 from delayrig.model.lane import LaneName
 from delayrig.model.phases import TimeSplit
 from delayrig.model.result import CellResult, CpuTime, Results, Verdict, write_results
@@ -37,6 +36,7 @@ from tap.parser import Parser
 
 from tests.rig.builders import (
     SECOND,
+    WATCH,
     make_cell,
     make_evidence,
     make_result,
@@ -75,15 +75,6 @@ def results_of(*cells: CellResult) -> Results:
     return Results(run=make_run_header(cells_planned=len(cells)), cells=list(cells))
 
 
-WATCH = [
-    make_result(
-        make_cell(name="canary", role=Role.CANARY, subject="canary:bus", expect="too_short"),
-        verdict=Verdict.TOO_SHORT,
-    ),
-    make_result(make_cell(name="control", role=Role.CONTROL)),
-]
-
-
 def gated() -> Report:
     """Returns the report of a gate in which one cell is too slow and one was skipped."""
     unseen = make_result(make_cell(name="unseen"), verdict=Verdict.SKIPPED)
@@ -117,8 +108,8 @@ def test_gate_tells_of_cells_by_its_own_outcomes() -> None:
         "b": State.FAIL,
         "a": State.PASS,
         "unseen": State.SKIP,
-        "canary": State.PASS,
-        "control": State.PASS,
+        "canary-bus": State.PASS,
+        "control-bus": State.PASS,
     }
     assert "time +100.00 %" in report.bad[0].why
 

@@ -1,35 +1,30 @@
 # SPDX-License-Identifier: GPL-2.0-or-later
 """A guest's files: images, snapshots, and the way into a running guest."""
 
+import asyncio
 import os
 import subprocess
 from dataclasses import replace
 from pathlib import Path
+from typing import Any
 
 import msgspec
 import pytest
 from delayrig.base import digest
 from delayrig.base.archive import unpack_archive, write_archive
-from delayrig.base.errors import NotProvidedError
+from delayrig.base.errors import LostGuestError, NotProvidedError
 from delayrig.base.paths import Paths, find_paths
 from delayrig.features.images import command as images
+from delayrig.features.repro import guest_entry, watchers
 from delayrig.features.repro.debugger import KILL, attached_words, packet, remote_words
-from delayrig.features.repro.guest_entry import (
-    PROMPT,
-    SUBJECT_STARTS,
-    Entry,
-    enter_script,
-    entered_spec,
-    subject_words_of,
-    write_entered,
-)
 from delayrig.features.repro.look import EXTRA_MS, Look
 from delayrig.features.repro.watched_lane import host_commands, pasted, qemu_command
-from delayrig.features.repro.watchers import startable
+from delayrig.features.repro.watchers import kept_awake, startable
 from delayrig.lanes.host.spec import PORT, Spec
 from delayrig.lanes.payload import spec_text
 from delayrig.machine import snapshot
 from delayrig.machine.arguments import Hardware, console_chardev, qemu_arguments
+from delayrig.machine.machine import Machine
 from delayrig.machine.snapshot import UNUSED_DROPPED_AFTER_S, drop_unused
 from delayrig.model.platform import Arch
 from delayrig.model.shape import GuestShape
@@ -146,86 +141,81 @@ def test_everything_of_the_recipes_is_asked_for_and_the_missing_is_named(
 NOW_S = 2_000_000_000
 
 
-def names(folder: Path) -> set[str]:
-    """Returns the names of the snapshots in the folder."""
-    return {path.stem for path in folder.glob("*.snapshot")}
+def made(folder: Path, name: str, unused_s: int, size_bytes: int = 1) -> Path:
+    """Makes a folder of that size and age, such as a snapshot."""
+    place = folder / name
+    place.mkdir(exist_ok=True)
+    (place / f"{size_bytes}").write_bytes(bytes(size_bytes))
+    os.utime(place, (NOW_S - unused_s, NOW_S - unused_s))
+    return place
+
+
+def left_of(folder: Path) -> set[str]:
+    """Returns the names of what is left once unused snapshots are dropped."""
+    drop_unused(folder, now_s=NOW_S)
+    return {path.name for path in folder.iterdir()}
 
 
 def test_snapshots_that_nobody_asked_for_lately_are_dropped(tmp_path: Path) -> None:
-    ages_s = {"new": 0, "kept": UNUSED_DROPPED_AFTER_S, "old": UNUSED_DROPPED_AFTER_S + 1}
-    for name, age_s in ages_s.items():
-        folder = tmp_path / f"{name}.snapshot"
-        folder.mkdir()
-        (folder / "ram").write_bytes(b"x")
-        os.utime(folder, (NOW_S - age_s, NOW_S - age_s))
-    others = tmp_path / "boot-of-another-run"
-    others.mkdir()
-    os.utime(others, (0, 0))
-    drop_unused(tmp_path, now_s=NOW_S)
-    assert {p.name for p in tmp_path.iterdir()} == {"new.snapshot", "kept.snapshot", others.name}
-
-
-def test_folder_without_snapshots_stays_as_it_is(tmp_path: Path) -> None:
+    made(tmp_path, "new.snapshot", 0)
+    made(tmp_path, "kept.snapshot", UNUSED_DROPPED_AFTER_S)
+    made(tmp_path, "old.snapshot", UNUSED_DROPPED_AFTER_S + 1)
+    made(tmp_path, "boot-of-another-run", NOW_S)
+    assert left_of(tmp_path) == {"new.snapshot", "kept.snapshot", "boot-of-another-run"}
     drop_unused(tmp_path / "none", now_s=NOW_S)
     assert not (tmp_path / "none").exists()
 
 
-def test_least_used_go_first_where_all_take_too_much_room(
-    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
-) -> None:
+def test_least_used_go_first_for_room(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr(snapshot, "ALL_BYTES_MAX", 2 * 4096)
     for hours in (0, 1, 7, 8, 9):
-        folder = tmp_path / f"{hours}h.snapshot"
-        folder.mkdir()
-        (folder / "ram").write_bytes(bytes(4096))
-        os.utime(folder, (0, NOW_S - hours * 3600))
-    drop_unused(tmp_path, now_s=NOW_S)
-    assert names(tmp_path) == {"0h", "1h"}
-    more = tmp_path / "1h.snapshot"
-    (more / "more").write_bytes(bytes(4096))
-    os.utime(more, (0, NOW_S - 3600))
-    drop_unused(tmp_path, now_s=NOW_S)
-    assert names(tmp_path) == {"0h", "1h"}, "a run may have asked for it"
+        made(tmp_path, f"{hours}h.snapshot", hours * 3600, 4096)
+    assert left_of(tmp_path) == {"0h.snapshot", "1h.snapshot"}
+    made(tmp_path, "1h.snapshot", 3600, 4097)
+    assert left_of(tmp_path) == {"0h.snapshot", "1h.snapshot"}, "a run may have asked for it"
 
 
 SPEC = spec_text(make_cell(), make_chip(), "GD25Q16(B)", make_subject())
 WORDS = ["/usr/sbin/flashrom", "-c", "GD25Q16(B)"]
-ENTRY = Entry(look=Look.SHELL, console="ttyS0", busybox=Path("/b/busybox"))
+ENTRY = guest_entry.Entry(look=Look.SHELL, console="ttyS0", busybox=Path("/b/busybox"))
 
 
 def test_script_takes_the_place_of_the_subject_and_nothing_else_but_time() -> None:
-    entered = entered_spec(SPEC)
-    assert subject_words_of(SPEC)[0] == "/usr/sbin/flashrom"
-    assert subject_words_of(entered) == ["/rig/busybox", "sh", "/rig/enter"]
+    entered = guest_entry.entered_spec(SPEC)
+    assert guest_entry.subject_words_of(SPEC)[0] == "/usr/sbin/flashrom"
+    assert guest_entry.subject_words_of(entered) == ["/rig/busybox", "sh", "/rig/enter"]
     changed = ("subject ", "deadline_ms ")
     kept = [line for line in SPEC.splitlines() if not line.startswith(changed)]
     assert [line for line in entered.splitlines() if not line.startswith(changed)] == kept
     assert f"deadline_ms {600_000 + EXTRA_MS}" in entered.splitlines()
 
 
+@pytest.fixture
+def server(tmp_path: Path) -> Path:
+    """Returns the folder of a gdbserver, which is a shell here."""
+    program = tmp_path / "gdbserver/usr/sbin/flashrom"
+    program.parent.mkdir(parents=True)
+    program.write_bytes(Path("/bin/sh").read_bytes())
+    return tmp_path / "gdbserver"
+
+
 @pytest.mark.parametrize("look", [Look.SHELL, Look.GDB])
-def test_script_is_one_that_a_shell_reads(look: Look, tmp_path: Path) -> None:
-    server = tmp_path / "gdbserver"
-    (server / "usr/sbin").mkdir(parents=True)
-    (server / "usr/sbin/flashrom").write_bytes(Path("/bin/sh").read_bytes())
-    entry = replace(ENTRY, look=look, gdbserver=server)
-    script = enter_script(entry, WORDS)
+def test_script_is_one_that_a_shell_reads(look: Look, server: Path) -> None:
+    script = guest_entry.enter_script(replace(ENTRY, look=look, gdbserver=server), WORDS)
     subprocess.run(["sh", "-n"], input=script, text=True, check=True)
     assert "GD25Q16(B)" in script
 
 
 def test_shell_ends_in_the_subject_itself() -> None:
-    script = enter_script(ENTRY, WORDS)
+    script = guest_entry.enter_script(ENTRY, WORDS)
     assert script.splitlines()[-1] == "exec /usr/sbin/flashrom -c 'GD25Q16(B)'"
-    assert SUBJECT_STARTS in script
-    assert PROMPT in script
+    assert guest_entry.SUBJECT_STARTS in script
+    assert guest_entry.PROMPT in script
 
 
-def test_process_that_gdb_comes_to_is_the_one_that_becomes_the_subject(tmp_path: Path) -> None:
-    server = tmp_path / "gdbserver"
-    (server / "usr/sbin").mkdir(parents=True)
-    (server / "usr/sbin/flashrom").write_bytes(Path("/bin/sh").read_bytes())
-    lines = enter_script(replace(ENTRY, look=Look.GDB, gdbserver=server), WORDS).splitlines()
+def test_process_that_gdb_comes_to_is_the_one_that_becomes_the_subject(server: Path) -> None:
+    entry = replace(ENTRY, look=Look.GDB, gdbserver=server)
+    lines = guest_entry.enter_script(entry, WORDS).splitlines()
     (attaches,) = [line for line in lines if "--attach" in line]
     assert " $tty $$ " in attaches
     assert lines[-1] == "exec /usr/sbin/flashrom -c 'GD25Q16(B)' 4>&-"
@@ -242,14 +232,15 @@ def test_subject_of_an_entered_guest_has_the_script_beside_all_that_it_had(
     archive = tmp_path / "subject.cpio"
     write_archive(root, archive)
     before = archive.read_bytes()
-    entered = write_entered(archive, replace(ENTRY, busybox=busybox), WORDS, scratch)
+    entry = replace(ENTRY, busybox=busybox)
+    entered = guest_entry.write_entered(archive, entry, WORDS, scratch)
     assert archive.read_bytes() == before
     found = tmp_path / "found"
     found.mkdir()
     unpack_archive(entered, found)
     assert (found / "usr/sbin/flashrom").read_text() == "program"
     assert (found / "rig/busybox").read_text() == "busybox"
-    assert (found / "rig/enter").read_text() == enter_script(replace(ENTRY, busybox=busybox), WORDS)
+    assert (found / "rig/enter").read_text() == guest_entry.enter_script(entry, WORDS)
 
 
 HARDWARE = Hardware(
@@ -264,11 +255,8 @@ HARDWARE = Hardware(
 def test_guest_that_is_talked_to_is_another_in_its_console_and_its_idle_time_alone() -> None:
     plain = qemu_arguments(HARDWARE, monitor_fd=5)
     talked = replace(HARDWARE, talk=Path("/s,1"), preload=None)
-    changed = [
-        (one, other)
-        for one, other in zip(plain, qemu_arguments(talked, monitor_fd=5), strict=True)
-        if one != other
-    ]
+    pairs = zip(plain, qemu_arguments(talked, monitor_fd=5), strict=True)
+    changed = [(one, other) for one, other in pairs if one != other]
     assert changed == [
         (console_chardev(HARDWARE), console_chardev(talked)),
         ("shift=4,sleep=off", "shift=4,sleep=on"),
@@ -348,3 +336,87 @@ def test_kernel_that_is_not_packed_is_taken(tmp_path: Path) -> None:
     (tmp_path / "boot" / "vmlinux-6.12-riscv64").write_bytes(KERNEL)
     take_kernel(tmp_path, "linux-image-riscv64", tmp_path / "vmlinuz")
     assert (tmp_path / "vmlinuz").read_bytes() == KERNEL
+
+
+WAKES, LOST_AT = 5, 3
+
+
+class Sleeper(Machine):
+    """A machine that counts its wake-ups; it is lost at one of them."""
+
+    def __init__(self, lost_at: int = 0) -> None:
+        self.woken = 0
+        self.answering = False
+        self.often = asyncio.Event()
+        self._lost_at = lost_at
+
+    async def wake(self) -> None:
+        self.answering = True
+        await asyncio.sleep(0)
+        self.answering = False
+        self.woken += 1
+        if self.woken >= (self._lost_at or WAKES):
+            self.often.set()
+        if self.woken == self._lost_at:
+            raise LostGuestError("it is gone")
+
+    async def start(self) -> None: ...
+
+    async def stop(self) -> None: ...
+
+    async def wait_gone(self) -> None: ...
+
+    async def _execute(self, *_command: object) -> None: ...
+
+    async def _next(self, *_event: object) -> dict[str, Any]:
+        return {}
+
+    def _forget(self, event: str) -> None: ...
+
+    def _said(self) -> str:
+        return ""
+
+
+@pytest.fixture(autouse=True)
+def soon(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(watchers, "WAKE_EACH_S", 0.001)
+
+
+def test_machine_is_woken_until_nobody_looks_any_more() -> None:
+    async def look() -> tuple[int, int]:
+        machine = Sleeper()
+        async with kept_awake(machine):
+            await machine.often.wait()
+        woken = machine.woken
+        await asyncio.sleep(0.05)
+        assert not machine.answering
+        return woken, machine.woken
+
+    woken, later = asyncio.run(look())
+    assert woken >= WAKES
+    assert later == woken
+
+
+def test_machine_that_is_lost_is_left_to_who_waits_for_it() -> None:
+    async def look() -> int:
+        machine = Sleeper(lost_at=LOST_AT)
+        async with kept_awake(machine):
+            await machine.often.wait()
+            await asyncio.sleep(0.05)
+        return machine.woken
+
+    assert asyncio.run(look()) == LOST_AT
+
+
+def test_look_that_fails_wakes_nobody_afterwards() -> None:
+    async def look() -> None:
+        machine = Sleeper()
+        try:
+            async with kept_awake(machine):
+                await machine.often.wait()
+                raise RuntimeError
+        finally:
+            assert not machine.answering
+
+    with pytest.raises(RuntimeError):
+        asyncio.run(look())
