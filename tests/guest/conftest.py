@@ -16,7 +16,7 @@ from delayrig.model.result import CellResult, Results, read_results
 
 from tests.guest.provided import require_provided, skip_if_refused
 
-RUN_LIMIT_S = 300
+RUN_LIMIT_S = 1800
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)

@@ -19,7 +19,7 @@ from tests.rig.builders import CHECKOUT
 ASKED = os.environ.get("RIG_KILLS")
 """The number of kills, in place of the tier's own."""
 SEED = 1
-GONE_LIMIT_S = 60
+GONE_LIMIT_S = 300
 LOOK_S = 0.02
 QUIET_LOOKS = 10
 MOMENT_S = (0.0, 0.7)

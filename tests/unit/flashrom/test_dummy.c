@@ -20,7 +20,7 @@ struct scene {
 	struct programmer *programmer;
 	char dir[32];
 	char events[64];
-	char text[65536]; /* what is in the events file at the end */
+	char text[65536]; /* the content of the events file at the end */
 };
 
 static uint64_t look(void *context)

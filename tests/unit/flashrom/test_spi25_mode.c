@@ -26,8 +26,8 @@ static void start(struct fake_registers *fake, const char *name)
 }
 
 /*
- * What a session sends when it is opened and when it is closed. The register of `opcode`, if not
- * 0, answers something else than 0.
+ * The bytes that a session sends when it is opened and when it is closed. The register of
+ * `opcode`, if not 0, answers something else than 0.
  */
 struct session {
 	const char *part;

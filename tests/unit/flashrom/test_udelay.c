@@ -192,7 +192,7 @@ static void zero_returns_without_reading_clock(const struct build *build)
 	assert_int_equal(fake.readings + sleeps() + slack.gets, 0);
 }
 
-/* What may go wrong during a wait. Fields of 0 leave the world as it is. */
+/* The mishaps of a wait. Fields of 0 leave the world as it is. */
 struct trouble {
 	unsigned int usecs;
 	uint64_t step_ns;

@@ -315,7 +315,7 @@ static void step_in_a_sleep_is_not_early_and_prolongs_by_one_sleep(const struct 
 	step_in_a_sleep(build, -HOUR_NS);
 }
 
-/* What may go wrong during a wait. Fields of 0 leave the world as it is. */
+/* The mishaps of a wait. Fields of 0 leave the world as it is. */
 struct trouble {
 	unsigned int usecs;
 	int64_t longest_ns; /* 0: any */
