@@ -160,6 +160,11 @@ def test_who_is_still_at_work_when_the_time_is_over_is_slow_if_ours_is_done() ->
     assert exit_code(Symptom.SLOW, unfinished) is ExitCode.SLOWER
 
 
+def test_job_that_failed_is_not_slow_however_long_it_took() -> None:
+    failed = timed(700, 10, job_done=False, ending=Ending.FAILED)
+    assert not shows(Symptom.SLOW, failed, timed(10, 10))
+
+
 def test_slow_cell_says_what_its_work_and_ours_took() -> None:
     assert work_words(timed(700, 690), timed(160, 150)) == (
         "its work after the probe took 0.700 s, with part or link busy for 0.690 s;"

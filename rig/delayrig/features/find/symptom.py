@@ -40,7 +40,7 @@ def shows(symptom: Symptom, result: CellResult, own: CellResult | None = None) -
         case Symptom.HUNG:
             return result.ending in STUCK and not result.unfinished
         case Symptom.SLOW:
-            return own is not None and not _why_not_slow(result, own)
+            return own is not None and may_be_slow(result) and not _why_not_slow(result, own)
 
 
 def was_run(result: CellResult) -> bool:
