@@ -1,6 +1,7 @@
 # SPDX-License-Identifier: GPL-2.0-or-later
 """Facts about the emulated chips, and a part inside the subject."""
 
+import tomllib
 from pathlib import Path
 
 import msgspec
@@ -40,6 +41,18 @@ def test_every_chip_has_a_name_of_flashroms_and_a_bus() -> None:
         assert region_of(make_cell(), chip).end_bytes <= chip.size_bytes
         assert chip.bus in ("spi", "parallel", "lpc", "fwh")
         assert (chip.bus == "spi") is chip.family.startswith("spi")
+
+
+def test_two_parts_on_one_bus_have_the_figures_of_one() -> None:
+    folder = CHECKOUT / "emulators" / "chips"
+    one, two = (
+        tomllib.loads((folder / f"{name}.toml").read_text("utf-8"))
+        for name in ("W25Q64FV", "W25Q64FVx2")
+    )
+    assert two["size_bytes"] == 2 * one["size_bytes"]
+    for key in ("id", "clock", "status", "busy", "wait", "page_bytes"):
+        assert two[key] == one[key], key
+    assert two["erase"] == [row for row in one["erase"] if row["size_bytes"] < one["size_bytes"]]
 
 
 def test_chip_is_on_the_bus_that_its_file_says(tmp_path: Path) -> None:

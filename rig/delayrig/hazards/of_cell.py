@@ -6,7 +6,7 @@ from delayrig.hazards.hazard import Hazard
 from delayrig.model.cell import Cell
 from delayrig.model.chips import ChipFacts
 from delayrig.model.platform import PLATFORMS
-from delayrig.model.programmers import NO_CHOICE, device_of
+from delayrig.model.programmers import device_of, one_select_refusal
 from delayrig.model.shape import GuestShape
 
 
@@ -38,7 +38,7 @@ def place_refusal(cell: Cell, chip: ChipFacts) -> str:
     """Returns why no subject can drive that chip by the cell's programmer; empty where one can."""
     device = device_of(cell)
     if device is None:
-        return NO_CHOICE if chip.dies.by_chip_select else ""
+        return one_select_refusal(chip)
     serial = (hazard for hazard in hazards_of(cell) if not hazard.start_state)
     if any(hazard.emulator_words(cell) for hazard in serial):
         return f"a part behind {cell.programmer} takes none of the emulator's options"

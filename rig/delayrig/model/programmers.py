@@ -14,8 +14,6 @@ from delayrig.model.platform import Arch
 BUILT_WITHOUT = "built without "
 """How the reason begins why a subject is not asked: it has not that driver."""
 
-NO_CHOICE = "only internal:hwseq chooses between two parts by the address"
-
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Device:
@@ -58,8 +56,8 @@ class Device:
 
     def chip_refusal(self, chip: ChipFacts) -> str:
         """Returns why it cannot reach that chip; empty where it can."""
-        if chip.dies.by_chip_select and not self.chip_name:
-            return NO_CHOICE
+        if not self.chip_name and (refusal := one_select_refusal(chip)):
+            return refusal
         if chip.bus not in self.buses or chip.size_bytes > self.size_bytes_max:
             return (
                 f"{self.driver} reaches {' and '.join(self.buses)} parts"
@@ -152,10 +150,16 @@ DEVICES = {
 }
 
 
+def one_select_refusal(chip: ChipFacts) -> str:
+    """Returns why a programmer with one chip select cannot reach that chip; empty where it can."""
+    two = chip.dies.by_chip_select
+    return "only internal:hwseq chooses between two parts by the address" if two else ""
+
+
 def programmers_of(chip: ChipFacts) -> list[str]:
     """Returns the programmers that reach that chip, serprog first."""
     reaching = [name for name, device in DEVICES.items() if not device.chip_refusal(chip)]
-    serprog = () if chip.dies.by_chip_select else (Programmer.SERPROG_IP, Programmer.SERPROG_DEV)
+    serprog = () if one_select_refusal(chip) else (Programmer.SERPROG_IP, Programmer.SERPROG_DEV)
     return [str(name) for name in (*serprog, *reaching)]
 
 

@@ -57,7 +57,7 @@ class CellRunner:
             return f"this flashrom knows none of the names {', '.join(chip.flashrom_names)}"
         if cell.programmer is Programmer.DUMMY:
             return dummy.refusal(chip, subject.program_bytes)
-        if refusal := _device_refusal(cell, chip, subject):
+        if refusal := _driving_refusal(cell, chip, subject):
             return refusal
         refusals = (hazard.refusal(subject) for hazard in hazards_of(cell))
         return next((refusal for refusal in refusals if refusal), "")
@@ -139,7 +139,7 @@ class CellRunner:
         return blank_result(cell, chip, finding, rerun=rerun_command(cell, self.request))
 
 
-def _device_refusal(cell: Cell, chip: ChipFacts, subject: Subject) -> str:
+def _driving_refusal(cell: Cell, chip: ChipFacts, subject: Subject) -> str:
     """Returns why that subject cannot drive that chip there; empty where it can."""
     device = device_of(cell)
     if device is not None and not may_know(subject.program_bytes, device.driver):

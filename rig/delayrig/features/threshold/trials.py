@@ -129,15 +129,15 @@ def rig_digest(paths: Paths) -> str:
 
 def claim_folder(trials: Trials) -> None:
     """Raises `BadInputError` unless its folder is empty, or has the start of the same one."""
-    out = trials.request.out
+    out, inputs = trials.request.out, trials.inputs
     path = out / INPUTS
     if not path.exists():
         check_out(out, trials.request.cells, name=FILE_NAME)
-        write_json(path, trials.inputs)
+        write_json(path, inputs)
         return
     known = read_versioned(path, Inputs, schema=SCHEMA)
     for key in Inputs.__struct_fields__:
-        if getattr(known, key) != getattr(trials.inputs, key):
+        if getattr(known, key) != getattr(inputs, key):
             raise BadInputError(
                 f"--out {out}: holds another comparison, whose {INPUTS} differs in key {key!r}",
                 hint="name another folder; to take that one up again, ask for the same",
