@@ -371,11 +371,13 @@ class Layers:
         self.order: list[str] = []
         self.others_began = threading.Event()
         self.interrupted = ""
+        self.threads: set[threading.Thread] = set()
 
     def layer(self, name: str) -> Layer:
         return Layer(about="", run=self.run, list=self.list, runs_beside=name == "guest")
 
     def run(self, layer: str, places: Places, _selection: Selection) -> LayerResult:
+        self.threads.add(threading.current_thread())
         if layer == "rig":
             self.others_began.set()
         if layer == self.interrupted:
@@ -398,9 +400,9 @@ def layers(monkeypatch: pytest.MonkeyPatch) -> Layers:
     return made
 
 
-def run(tmp_path: Path, *names: str) -> list[LayerResult]:
+def run(tmp_path: Path, *names: str, all_tiers: bool = False) -> list[LayerResult]:
     places = Places(checkout=tmp_path, state=tmp_path)
-    return list(run_layers(places, {name: Selection() for name in names}))
+    return list(run_layers(places, dict.fromkeys(names, Selection(all_tiers=all_tiers))))
 
 
 def test_layer_that_runs_beside_others_holds_none_of_them_up(
@@ -412,6 +414,12 @@ def test_layer_that_runs_beside_others_holds_none_of_them_up(
     assert layers.order[-1] == "live"
     said = [line for line in capsys.readouterr().out.splitlines() if line.startswith("lines")]
     assert said == ["lines of unit", "lines of rig", "lines of guest", "lines of live"]
+
+
+def test_with_all_tiers_no_layer_runs_beside_another(layers: Layers, tmp_path: Path) -> None:
+    run(tmp_path, "unit", "rig", "guest", "live", all_tiers=True)
+    assert layers.order == ["unit", "rig", "guest", "live"]
+    assert layers.threads == {threading.current_thread()}
 
 
 def test_layer_alone_runs_in_its_turn(layers: Layers, tmp_path: Path) -> None:

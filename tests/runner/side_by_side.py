@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: GPL-2.0-or-later
-"""The order of layers: most run one after the other, and one beside those before it."""
+"""The order of layers: one after the other, but in the quick tier one beside those before it."""
 
 import sys
 import time
@@ -27,11 +27,19 @@ def run_layers(places: Places, work: dict[str, Selection]) -> Iterator[LayerResu
 
 def _in_their_order(places: Places, work: dict[str, Selection]) -> Iterator[LayerResult]:
     names = list(work)
-    at = next((at for at, name in enumerate(names) if LAYERS[name].runs_beside), 0)
+    at = next((at for at, name in enumerate(names) if may_run_beside(name, work[name])), 0)
     if at > 0:
         yield from _beside(places, work, names[:at], names[at])
     for name in names[at + 1 :] if at > 0 else names:
         yield run_layer(name, places, work[name])
+
+
+def may_run_beside(name: str, selection: Selection) -> bool:
+    """Returns True if the layer may run beside others.
+
+    With all tiers it may not: two layers at once load the machine until limits of time are over.
+    """
+    return LAYERS[name].runs_beside and not selection.all_tiers
 
 
 def _beside(
