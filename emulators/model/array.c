@@ -76,7 +76,7 @@ void array_read(const struct array *array, uint32_t address, uint8_t *out, size_
 	}
 }
 
-/* A program only clears bits. Does so by words, because each byte of a write passes here. */
+/* Clears the bits that are clear in @data, by words: each byte of a write passes here. */
 static void clear_bits(uint8_t *cells, const uint8_t *data, size_t len)
 {
 	size_t i = 0;
@@ -152,7 +152,7 @@ void array_erase(struct array *array, uint32_t address, uint32_t len)
 	}
 }
 
-/* The stage that an interrupted erase or program of a byte has reached. */
+/* The state of a byte in an interrupted erase or program. */
 enum stage {
 	STAGE_BEFORE,
 	STAGE_DONE,
@@ -185,7 +185,7 @@ static uint8_t erased_halfway(uint8_t before, uint64_t bits)
 	return before & other_bits(bits);
 }
 
-/* Bits are cleared one by one. A program that replaces the content sets all of them first. */
+/* Clears bits one by one. A program that replaces the content first sets all of them. */
 static uint8_t programmed_halfway(uint8_t before, uint8_t data, bool replaces, uint64_t bits)
 {
 	uint8_t start = replaces ? ERASED_BYTE : before;

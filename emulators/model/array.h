@@ -27,13 +27,13 @@ void array_init(struct array *array, uint32_t size_bytes, uint8_t *bytes, uint8_
 
 bool array_granule_is_erased(const struct array *array, uint32_t address);
 
-/* Copies out @len bytes; an address past the end goes on from 0, as the parts do. */
+/* Copies out @len bytes. Past the end it continues at 0, as the parts do. */
 void array_read(const struct array *array, uint32_t address, uint8_t *out, size_t len);
 
 /* Clears the bits that are clear in @data. [address, address + len) must lie inside the array. */
 void array_program(struct array *array, uint32_t address, const uint8_t *data, size_t len);
 
-/* Puts @data there whatever was there before: how an image is loaded. */
+/* Replaces the content: for an image, and for a part that erases before it programs. */
 void array_load(struct array *array, uint32_t address, const uint8_t *data, size_t len);
 
 /* [address, address + len) must lie inside the array. Whole granules cost a bit each. */
@@ -43,16 +43,16 @@ void array_erase(struct array *array, uint32_t address, uint32_t len);
  * Leaves the state of an erase or a program that a reset or a loss of power interrupted: the block
  * or page is half done, in the same way for the same seed, and nothing else is touched.
  *
- * In an erase of [address, address + len) with @done_bytes done, the granules before that are
+ * Of an erase of [address, address + len), @done_bytes are done. The granules before that point are
  * erased, those after it untouched. In the granule in between each byte is as before, erased,
- * cleared (parts clear a block before they erase it) or between two of these.
+ * cleared (parts clear a block before they erase it), or has some of its bits cleared.
  */
 void halfway_erase(
 	struct array *array, uint32_t address, uint32_t len, uint32_t done_bytes, uint64_t seed);
 
 /*
- * A program of @data: each byte is as before, done, or on its way. @replaces: the part erases
- * first, and so may have left it erased.
+ * After this interrupted program of @data each byte is as before, done, or has some of its bits
+ * programmed. With @replaces the part erases first, so that a byte may also be erased.
  */
 void halfway_program(struct array *array, uint32_t address, const uint8_t *data, uint32_t len,
 	bool replaces, uint64_t seed);

@@ -21,7 +21,7 @@ static const struct family *const families[] = {
 	[PART_FWH] = &family_fwh,
 };
 
-/* Holds the cells, then the map of erased granules, then the counts of uses. */
+/* The memory holds the cells, then the map of erased granules, then the counts of uses. */
 size_t chip_memory_bytes(const struct part *part)
 {
 	return part->size_bytes + array_map_bytes(part->size_bytes) + uses_bytes(part);
@@ -182,8 +182,8 @@ static void lose_as_planned(struct chip *chip)
 }
 
 /*
- * tVSL and tPUW begin when the supply reaches its minimum. No client can see that moment, so it
- * owes neither after a ramp.
+ * tVSL and tPUW begin when the supply reaches its minimum. No client can see that moment, so after
+ * a ramp the client owes neither.
  */
 static void end_ramp(struct chip *chip)
 {
@@ -239,7 +239,7 @@ static uint32_t erased_bytes(const struct chip *chip, uint64_t now_ns)
 	uint64_t done_ns = now_ns - chip->busy_since_ns;
 
 	if (done_ns >= work_ns)
-		return 0; /* at the zero corner work takes no time */
+		return 0; /* the zero corner, or stuck work: nothing counts as done */
 	return (uint32_t)(size_bytes * (done_ns >> 10) / ((work_ns >> 10) + 1));
 }
 

@@ -2,8 +2,8 @@
 /*
  * A flash chip as a function of time: command bytes in, reply bytes and facts out.
  *
- * It never waits and never asks what time it is: the caller says, and time never runs backwards
- * from one transfer to the next. It allocates nothing and includes no header of an OS.
+ * The chip never waits and reads no clock: the caller passes the time, which never runs backwards
+ * from one transfer to the next. The chip allocates nothing and includes no header of an OS.
  */
 #ifndef EMULATORS_MODEL_CHIP_H
 #define EMULATORS_MODEL_CHIP_H
@@ -22,10 +22,10 @@ struct spi_command;
 #define SPI_HEAD_BYTES_MAX 8                          /* opcode, address and dummies */
 #define SPI_COMMAND_BYTES_MAX (SPI_HEAD_BYTES_MAX + 2 * CHIP_LATCH_BYTES_MAX)
 
-/* Why a command was not obeyed. */
+/* The reason why a command was not obeyed. */
 enum chip_rule {
 	CHIP_RULE_NONE,
-	/* Too early: these rest on a figure, and margin_ns says by how much. */
+	/* Too early: each rests on a figure, and margin_ns says by how much. */
 	CHIP_RULE_BUSY,
 	CHIP_RULE_DEEP_POWER_DOWN, /* within tDP after B9h */
 	CHIP_RULE_RELEASE,         /* within tRES after ABh */
@@ -34,22 +34,22 @@ enum chip_rule {
 	CHIP_RULE_SELECT,          /* within tVSL after power came */
 	CHIP_RULE_WRITE,           /* a write within tPUW after power came */
 	CHIP_RULE_ID_ACCESS,       /* within tIDA after ID mode was entered or left */
-	/* Too late: margin_ns is less than 0 by as much. */
+	/* Too late: margin_ns is negative by as much. */
 	CHIP_RULE_WINDOW, /* the part had stopped waiting for a further sector, byte or cycle */
 	/* Wrong whenever it comes. */
-	CHIP_RULE_POWER_DOWN, /* the part sleeps and hears ABh only */
+	CHIP_RULE_POWER_DOWN, /* the part sleeps and obeys ABh only */
 	CHIP_RULE_WEL,        /* no write enable came before */
 	CHIP_RULE_PROTECTED,  /* block protection is on there */
-	CHIP_RULE_LENGTH,     /* a write command of a length that the part refuses */
-	/* The first byte or cycle is known, but those after it make no command */
+	CHIP_RULE_LENGTH,     /* a command of a length that the part refuses */
+	/* The first byte or cycle is known, but those after it make no command. */
 	CHIP_RULE_SEQUENCE,
-	CHIP_RULE_REGION,    /* an erase where there are no blocks of that size */
-	CHIP_RULE_SUSPENDED, /* not while an erase or program is suspended */
+	CHIP_RULE_REGION,    /* there is no block of that size, or no such register */
+	CHIP_RULE_SUSPENDED, /* not allowed while an erase or program is suspended */
 	CHIP_RULE_ERROR,     /* an error was not cleared yet */
 	CHIP_RULE_AAI,       /* against the rules of auto address increment */
-	CHIP_RULE_ID_MODE,   /* only leaving ID mode is obeyed there */
-	CHIP_RULE_PAGE,      /* a byte for another page than the one that is being loaded */
-	CHIP_RULE_STUCK,     /* the part was told never to end its work, whatever the wait */
+	CHIP_RULE_ID_MODE,   /* in ID mode only leaving it is obeyed */
+	CHIP_RULE_PAGE,      /* a byte for another page than the one being loaded */
+	CHIP_RULE_STUCK,     /* chip_stick_from() keeps the part busy for ever, whatever the wait */
 };
 
 enum chip_work {
@@ -58,10 +58,10 @@ enum chip_work {
 	CHIP_WORK_ERASE,
 	CHIP_WORK_WRITE_STATUS,
 	CHIP_WORK_SUSPEND,
-	CHIP_WORK_PAGE_READ, /* from the array into a buffer */
+	CHIP_WORK_PAGE_READ, /* between the array and a buffer */
 };
 
-/* One time that chip select was low. */
+/* The bytes from one fall of chip select to its rise. */
 struct chip_transfer {
 	uint64_t start_ns; /* when the command began to arrive */
 	uint64_t end_ns;   /* when chip select rose: busy times and waits count from here */
@@ -71,45 +71,46 @@ struct chip_transfer {
 	size_t reply_len;
 };
 
-/* The facts of one transfer. */
+/* The facts of one transfer or cycle. */
 struct chip_facts {
-	const char *name;       /* the command's name, "UNKNOWN" if the part has no such one */
-	uint64_t busy_left_ns;  /* when it came */
+	const char *name;       /* the command's name, "UNKNOWN" if the part does not have it */
+	uint64_t busy_left_ns;  /* the rest of the busy time when the command came */
 	uint64_t busy_until_ns; /* the end of the last busy time, 0 before the first */
-	uint64_t work_ns;       /* the duration of the work that it started */
-	/* The number of the work that it started, if that never ends; else 0 */
+	uint64_t work_ns;       /* the duration of the work that the command started */
+	/* The number of the work that the command started, if that work never ends; else 0. */
 	uint64_t stuck_nth;
-	int64_t margin_ns; /* start_ns less the moment from which it was allowed */
+	int64_t margin_ns; /* start_ns less the earliest, or the latest, allowed moment */
 	uint32_t address;
 	uint8_t opcode;
-	uint8_t status; /* status register 1 afterwards; of a read cycle the value */
+	uint8_t status; /* status register 1 after a transfer; the value that a cycle read */
 	enum chip_rule rule;
-	enum chip_work work;   /* that it started */
+	enum chip_work work;   /* the work that the command started */
 	enum grade work_grade; /* the grade of work_ns */
 	enum grade grade;      /* the grade of the figure behind margin_ns */
 	bool has_address;
 	bool owed;              /* margin_ns and grade mean something */
-	bool partial;           /* a write cycle to which further ones of its command belong */
-	bool lost_power;        /* since the command before */
+	bool partial;           /* a write cycle whose command needs more cycles */
+	bool lost_power;        /* power was lost since the previous command */
 	uint64_t lost_power_ns; /* when */
 };
 
 /* The bytes on the bus since chip select fell. */
 struct spi_wire {
-	const struct spi_command *command; /* NULL: the part knows no such one */
+	const struct spi_command *command; /* NULL: the part does not have it */
 	uint64_t start_ns;                 /* when chip select fell */
 	/*
-	 * Bytes that the client drove, without those that further ones of a page replaced. What it
-	 * drives while it reads is among them: no command of a reply looks at it.
+	 * Bytes that the client drove, without those that later bytes of a page replaced. The bytes
+	 * that it drives while it reads a reply are included; commands with a reply ignore their
+	 * values.
 	 */
 	uint8_t bytes[SPI_COMMAND_BYTES_MAX];
 	size_t command_len;
 	size_t head_len;    /* opcode, address and dummies of the command */
 	size_t clocked_len; /* all bytes, whoever drove the bus */
-	size_t replied_len; /* those of them that the client read as a reply */
-	bool has_address;   /* decoded, as far as it came */
+	size_t replied_len; /* the bytes of these that the client read as a reply */
+	bool has_address;   /* the address is decoded, as far as it came */
 	bool is_silent;     /* the part lost its power meanwhile */
-	bool bank_access;   /* states that are for this command alone, as it began */
+	bool bank_access;   /* states as the command found them, which end with it */
 	bool status_enabled;
 	struct chip_facts facts;
 };
@@ -120,32 +121,32 @@ struct chip_debt {
 	enum chip_rule rule;
 	enum grade grade;
 	bool open;
-	bool endless; /* ready_ns passes, and the part is not ready */
+	bool endless; /* the part is not ready after ready_ns either */
 };
 
 /* The content that the present program puts into the array. */
 struct chip_latch {
 	uint32_t address;
 	uint32_t size_bytes;
-	bool replaces; /* true: it replaces the old content; false: it only clears bits */
+	bool replaces; /* true: replaces the old content; false: only clears bits */
 	uint8_t bytes[CHIP_LATCH_BYTES_MAX];
 };
 
-/* When a part loses its power: during its n-th busy time. */
+/* The moment at which a part loses its power: during its n-th busy time. */
 struct power_cut {
 	uint32_t nth; /* the number of the busy time, from 1 on; 0: never */
 	bool is_percent;
-	uint64_t after;  /* its beginning: percent of that busy time, or ns */
-	uint64_t off_ns; /* for how long; 0: for ever */
+	uint64_t after;  /* from the beginning of the busy time: percent of it, or ns */
+	uint64_t off_ns; /* the time without power; 0: for ever */
 };
 
 struct chip_power {
 	struct power_cut cut;
-	uint64_t works_before; /* the works that had begun before it was planned */
-	bool planned;          /* the work in hand is the one: at at_ns */
+	uint64_t works_before; /* the number of busy times begun before the cut was planned */
+	bool planned;          /* the power goes during the work in hand, at at_ns */
 	bool off;
-	bool told;              /* by the facts of a command */
-	uint64_t ramp_until_ns; /* its supply rises until then; 0: at once */
+	bool told;              /* the facts of a command have reported the loss */
+	uint64_t ramp_until_ns; /* the supply rises until then; 0: at once */
 	uint64_t at_ns;
 };
 
@@ -155,7 +156,7 @@ struct chip_pending {
 	uint32_t size_bytes; /* the size of an erase */
 };
 
-/* Embedded by its owner; to be changed by the model only. */
+/* Embedded by its owner. Only the model changes the fields. */
 struct chip {
 	const struct part *part;
 	const struct family *family;
@@ -166,10 +167,10 @@ struct chip {
 	uint64_t busy_since_ns;
 	uint64_t busy_until_ns;
 	struct chip_debt debt;
-	struct chip_debt write_debt; /* owed by writes only, after power came */
+	struct chip_debt write_debt; /* a wait after power-up that only writes owe */
 	struct chip_pending pending;
-	uint64_t work_count; /* busy times that were begun */
-	uint64_t stuck_from; /* the first of them that never ends, 0: they all do */
+	uint64_t work_count; /* the number of busy times begun so far */
+	uint64_t stuck_from; /* the number of the first one that never ends; 0: all end */
 	struct chip_latch latch;
 	struct chip_power power;
 	/* The families' own state. */
@@ -181,86 +182,86 @@ struct chip {
 	};
 };
 
-/* Bytes that @memory of chip_init() must hold for this part. */
+/* Returns how many bytes @memory of chip_init() must hold for this part. */
 size_t chip_memory_bytes(const struct part *part);
 
 /*
- * Begins erased and ready, as it is long after power came. @memory is the caller's, all zeros, and
- * outlives the chip: pages of it are touched only when something is programmed there.
+ * Makes a part that is erased and ready, long after power-up. @memory belongs to the caller, is all
+ * zeros and must outlive the chip. Its pages are touched only when something is programmed there.
  */
 void chip_init(
 	struct chip *chip, const struct part *part, const struct corner *corner, void *memory);
 
 /*
- * From the @nth busy time on, counted from 1, the part never gets ready by itself: until it should
- * be, a command is too early as ever, and from then on it breaks CHIP_RULE_STUCK, which says
- * nothing of a wait. A reset frees the part until its next work. 0: never.
+ * Keeps the part busy for ever from its @nth busy time on, counted from 1; 0: never. A command
+ * before that busy time should end is too early, as usual. A later command breaks CHIP_RULE_STUCK,
+ * which does not blame a wait. A reset frees the part until its next work.
  */
 void chip_stick_from(struct chip *chip, uint64_t nth);
 
 /*
- * Power goes: what is under way stays half done (array.h), and the part is silent. Bus lines that
- * nothing drives read as ones, and no command breaks a rule.
+ * Takes the power away: work under way stays half done (array.h). Without power the part is silent,
+ * lines that nothing drives read as ones, and no command breaks a rule.
  */
 void chip_power_off(struct chip *chip, uint64_t at_ns);
 
-/* Volatile registers begin anew, and the part is not ready before its power-up times are over. */
+/* Gives the power back: volatile registers are reset, and the power-up times begin. */
 void chip_power_on(struct chip *chip, uint64_t at_ns);
 
 void chip_power_cycle(struct chip *chip, uint64_t at_ns);
 
-/* NTH[,PERCENT%|,NS[,OFF_NS]] such as 3 or 3,50% or 3,1500,2000000. -EINVAL for other text. */
+/* Parses NTH[,PERCENT%|,NS[,OFF_NS]], such as 3,50% or 3,1500,2000000. Returns 0 or -EINVAL. */
 int power_cut_parse(const char *text, struct power_cut *cut);
 
-/* Returns the time from the beginning of a busy time of @work_ns. */
+/* Returns when the power goes, in ns from the beginning of a busy time of @work_ns. */
 uint64_t power_cut_after_ns(const struct power_cut *cut, uint64_t work_ns);
 
-/* Does that by itself during the busy time that @cut names, of those that begin from now on. */
+/* Plans a loss of power in the busy time that @cut names, counted from now on. */
 void chip_plan_power_cut(struct chip *chip, const struct power_cut *cut);
 
 /*
- * A transfer as it passes, for parts on an SPI bus: chip select falls, bytes pass in both
- * directions, chip select rises. A reply is what the part drives in the moment @now_ns of its byte,
- * so each status byte is of its own moment. A command acts when chip select rises, and waits count
- * from there.
+ * A transfer byte by byte, for parts on an SPI bus: chip select falls, bytes pass in both
+ * directions, chip select rises. A reply byte shows the part at the @now_ns of that byte, so each
+ * status byte has its own moment. A command acts when chip select rises, and waits count from
+ * there.
  *
- * Never fails: what the part would ignore is a fact, not an error.
+ * These functions never fail: a command that the part ignores is a fact, not an error.
  */
 void chip_select(struct chip *chip, uint64_t now_ns);
 uint8_t chip_exchange(struct chip *chip, uint64_t now_ns, uint8_t value);
 
 /*
- * Returns the byte that the part drives next, and leaves no trace. A client that takes bits has
- * seen it before it drove the last bit of its own byte, with which chip_exchange() is called then.
+ * Returns the byte that the part drives next, without a change of state. A client that exchanges
+ * single bits needs it before the last bit of its own byte, when it can call chip_exchange().
  */
 uint8_t chip_preview(struct chip *chip, uint64_t now_ns);
 
 /*
- * Before a command: chip select is that of the part with @address, of parts that have one each. Has
+ * Chooses the die with @address before a command, for parts whose dies each have a chip select. Has
  * no effect on any other part.
  */
 void chip_select_die(struct chip *chip, uint32_t address);
 
-/* Chip select is about to rise within a byte: then nothing but a reply is obeyed. */
+/* Notes that chip select rises within a byte: then only a command with a reply is obeyed. */
 void chip_cut_short(struct chip *chip);
 
-/* Returns false if no byte passed: there are no facts. */
+/* Ends the transfer. Returns false, and no facts, if no byte passed. */
 bool chip_deselect(struct chip *chip, uint64_t now_ns, struct chip_facts *facts);
 
-/* Returns how many bytes passed since chip select fell, and how many of them were a reply. */
+/* Returns how many bytes passed since chip select fell; @reply_len: how many were a reply. */
 size_t chip_passed_len(const struct chip *chip, size_t *reply_len);
 
 /*
- * A whole one, of which all bytes pass in the moment that it begins, but those of a register that
- * is polled: they pass one after the other until it ends.
+ * Runs a whole transfer. All its bytes pass at start_ns, except the reply of a command that polls:
+ * its bytes pass one after the other until end_ns.
  */
 void chip_transfer(
 	struct chip *chip, const struct chip_transfer *transfer, struct chip_facts *facts);
 
 /*
- * One cycle on the bus of a part that is none of SPI. Of the address a part takes the bits that it
- * decodes. LPC and FWH parts are seen at the top of 16 MiB, and have registers 4 MiB below that.
- * A read returns status bits while the part is busy, and that breaks no rule.
+ * Runs one cycle on the bus of a part that is not on SPI. The part decodes only as many address
+ * bits as it has. LPC and FWH parts are at the top of 16 MiB, and have registers 4 MiB below that.
+ * A read of a busy part returns status bits, and breaks no rule.
  */
 void chip_write_cycle(struct chip *chip, uint64_t start_ns, uint64_t end_ns, uint32_t address,
 	uint8_t value, struct chip_facts *facts);
@@ -268,16 +269,16 @@ uint8_t chip_read_cycle(struct chip *chip, uint64_t start_ns, uint64_t end_ns, u
 	struct chip_facts *facts);
 
 /*
- * @len reads in a row, each as long as a cycle of the part takes. @facts are those of the first
- * one, or of the first that broke a rule; facts->status is the last value.
+ * Runs @len reads in a row, each as long as a cycle of the part. @facts are those of the first
+ * read, or of the first that broke a rule; facts->status is the last value.
  */
 void chip_read_cycles(struct chip *chip, uint64_t start_ns, uint32_t address, uint8_t *out,
 	size_t len, struct chip_facts *facts);
 
-/* Finishes work whose time is over: to be called before the array is read from outside. */
+/* Finishes work whose time is over. Call it before reading the array from outside. */
 void chip_settle(struct chip *chip, uint64_t now_ns);
 
-/* NULL for CHIP_RULE_NONE and CHIP_WORK_NONE. */
+/* Return NULL for CHIP_RULE_NONE and CHIP_WORK_NONE. */
 const char *chip_rule_name(enum chip_rule rule);
 const char *chip_work_name(enum chip_work work);
 

@@ -11,7 +11,7 @@
 #include "noise.h"
 #include "shared/number.h"
 
-/* How fine a draw is: maxima of 400 s fit a product with this many bits. */
+/* The bits of a draw. A time of up to 2^40 ns (1100 s) times a draw fits 64 bits. */
 #define DRAW_BITS 24
 
 #define OPCODE_COUNT 256u
@@ -90,7 +90,7 @@ static uint64_t draw_bits(uint64_t seed, const struct corner_use *use)
 	return noise_bits(seed, place, use->count) >> (64 - DRAW_BITS);
 }
 
-/* Another seed than that of the busy time itself: the two draws are not to go together. */
+/* Inverts the seed, so that this draw is independent of the draw of the busy time itself. */
 uint64_t corner_moment_ns(uint64_t seed, const struct corner_use *use, uint64_t work_ns)
 {
 	uint64_t bits = draw_bits(~seed, use);
@@ -124,7 +124,7 @@ struct figure corner_figure(
 		return (struct figure){.ns = 0, .grade = GRADE_ASSUMED};
 	case CORNER_DRAW:
 		return draw(corner->seed, busy, use);
-	case CORNER_SLOW: /* nobody's datasheet speaks of a part past its limits */
+	case CORNER_SLOW: /* no datasheet covers a part past its limits */
 		return (struct figure){.ns = busy->max.ns * corner->factor, .grade = GRADE_ASSUMED};
 	}
 	assert(false);

@@ -12,9 +12,9 @@
 #define BUS_FLOATING 0xFF
 
 /*
- * The registers of LPC and FWH parts, 4 MiB below their array: one that locks each block, the
- * identity, and the pins for general use. As 82802AB, M50FW040 and SST49LF004B have them. Bit 2 of
- * a lock register, which would hide a block from reads, is kept and does nothing.
+ * The registers of LPC and FWH parts, 4 MiB below their array: a lock register for each block, the
+ * identity, and the pins for general use. 82802AB, M50FW040 and SST49LF004B have them so. Bit 2 of
+ * a lock register, which hides a block from reads, is stored but has no effect.
  */
 #define LOCK_OFFSET 0x0002 /* in each block */
 #define LOCK_WRITES 0x01
@@ -93,7 +93,7 @@ uint8_t cycle_noise(const struct chip *chip, uint32_t address, uint32_t nth)
 	return (uint8_t)noise_bits(chip->noise_seed, address, nth);
 }
 
-/* In ID mode only the lowest two addresses say something; no sector is ever protected. */
+/* In ID mode the low address byte selects maker (0) or device (1). 0 elsewhere: not protected. */
 uint8_t cycle_read_content(
 	const struct chip *chip, const struct cycle *cycle, struct chip_facts *facts)
 {
@@ -175,9 +175,7 @@ static bool is_for_registers(const struct part *part, uint32_t address)
 	return part->parallel->bus != PARALLEL_BUS_PARALLEL && !(address & SELECTS_ARRAY);
 }
 
-/*
- * Also for registers the part decodes only as many address bits as it has. false: nobody is there.
- */
+/* Begins the facts of a cycle. Returns false if the part has no power. */
 static bool begin(struct chip *chip, const struct cycle *cycle, struct chip_facts *facts)
 {
 	assert(cycle->start_ns <= cycle->end_ns);
@@ -205,7 +203,7 @@ void chip_write_cycle(struct chip *chip, uint64_t start_ns, uint64_t end_ns, uin
 	facts->busy_until_ns = chip->busy_until_ns;
 }
 
-/* A busy part may be read at any time: that is how clients find out. */
+/* A read of a busy part breaks no rule: clients poll this way. */
 static uint8_t read_now(
 	struct chip *chip, uint32_t address, const struct cycle *cycle, struct chip_facts *facts)
 {
@@ -230,7 +228,7 @@ uint8_t chip_read_cycle(struct chip *chip, uint64_t start_ns, uint64_t end_ns, u
 	return facts->status;
 }
 
-/* Returns how many of @len reads from @address on are reads of the array, whatever the time. */
+/* Returns how many of @len reads from @address on read the array, whatever their time. */
 static size_t plain_reads(const struct chip *chip, uint32_t address, size_t len)
 {
 	size_t room = SELECTS_ARRAY - address % SELECTS_ARRAY;
@@ -251,7 +249,7 @@ static uint64_t read_one(struct chip *chip, uint64_t start_ns, uint32_t address,
 
 	*out = chip_read_cycle(chip, start_ns, end_ns, address, &now);
 	now.lost_power |= facts->lost_power;
-	now.lost_power_ns |= facts->lost_power_ns; /* one of them is 0: it is lost once */
+	now.lost_power_ns |= facts->lost_power_ns; /* a part loses its power once: one is 0 */
 	if (!facts->name || (facts->rule == CHIP_RULE_NONE && now.rule != CHIP_RULE_NONE))
 		*facts = now;
 	facts->lost_power = now.lost_power;
@@ -259,7 +257,7 @@ static uint64_t read_one(struct chip *chip, uint64_t start_ns, uint32_t address,
 	return end_ns;
 }
 
-/* Most bytes of a long read are copied: a slow guest could not afford each as a cycle. */
+/* Copies most bytes of a long read: a slow guest has no time for a cycle each. */
 void chip_read_cycles(struct chip *chip, uint64_t start_ns, uint32_t address, uint8_t *out,
 	size_t len, struct chip_facts *facts)
 {

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
 /*
- * Bus cycles inside the model: what the families of parallel.h have in common. Only they include
- * this; callers have chip_write_cycle() and chip_read_cycle().
+ * Bus cycles inside the model: the functions that the families of parallel.h share. Only these
+ * families include this header; callers use chip_write_cycle() and chip_read_cycle().
  */
 #ifndef EMULATORS_MODEL_CYCLE_H
 #define EMULATORS_MODEL_CYCLE_H
@@ -15,47 +15,47 @@ struct cycle {
 	uint8_t value;    /* 0 for a read */
 };
 
-/* Their family.init and family.power_up. */
+/* The functions family->init and family->power_up of these families. */
 void cycle_init(struct chip *chip);
 void cycle_power_up(struct chip *chip, uint64_t at_ns);
 
 /*
- * The part is busy from @start_ns on, and the client owes it that wait: the end of the cycle, or of
- * the window in which more may follow.
+ * Makes the part busy from @start_ns on, and the client owes that wait. @start_ns is the end of the
+ * cycle, or of the window in which more may follow.
  */
 void cycle_start_work(struct chip *chip, uint64_t start_ns, const struct chip_pending *work,
 	const struct busy_time *busy, struct chip_facts *facts);
 
-/* The work in hand begins at @start_ns only. */
+/* Moves the beginning of the work in hand to @start_ns. */
 void cycle_defer_work(struct chip *chip, uint64_t start_ns, struct chip_facts *facts);
 
-/* The client owes the part @wait, if it is not 0. */
+/* Makes the client owe @wait, if it is not 0. */
 void cycle_owe(struct chip *chip, const struct cycle *cycle, struct figure wait);
 
-/* The work in hand is as if it had never been asked for. */
+/* Drops the work in hand as if no command had started it. */
 void cycle_forget_work(struct chip *chip, const struct cycle *cycle);
 
-/* The cycle came after @until_ns, when the part had stopped waiting for it. */
+/* Records that the cycle came after @until_ns, when the part had stopped waiting for it. */
 void cycle_came_late(
 	uint64_t until_ns, enum grade grade, const struct cycle *cycle, struct chip_facts *facts);
 
-/* The rule that a write breaks by coming too early; settles the wait that is over. */
+/* Returns the rule that a write breaks by coming too early. Settles a wait that is over. */
 enum chip_rule cycle_check_write(
 	struct chip *chip, const struct cycle *cycle, struct chip_facts *facts);
 
-/* The array, or in ID mode the identity. */
+/* Returns a byte of the array, or in ID mode of the identity. */
 uint8_t cycle_read_content(
 	const struct chip *chip, const struct cycle *cycle, struct chip_facts *facts);
 
 /* Returns true if a block that [address, address + len) touches is locked against writes. */
 bool registers_forbid(const struct chip *chip, uint32_t address, uint32_t len);
 
-/* A byte that the part promises nothing about; the same at each run. @nth tells uses apart. */
+/* Returns a byte that no datasheet defines, the same in each run. @nth distinguishes uses. */
 uint8_t cycle_noise(const struct chip *chip, uint32_t address, uint32_t nth);
 
-/* The cycles before a command of the JEDEC families (unlock.c): AAh 55h, or AAh 55h 80h AAh 55h. */
+/* The place of a cycle in the unlock sequences of the JEDEC families (unlock.c). */
 enum unlock_result {
-	UNLOCK_OTHER,         /* it belongs to no sequence */
+	UNLOCK_OTHER,         /* the cycle belongs to no sequence */
 	UNLOCK_PREFIX,        /* the sequence goes on */
 	UNLOCK_COMMAND,       /* the cycle after AAh 55h */
 	UNLOCK_SETUP_COMMAND, /* the cycle after AAh 55h 80h AAh 55h */
@@ -72,9 +72,9 @@ bool unlock_goes_on(
 struct unlock_command {
 	uint8_t opcode;
 	enum unlock_result after;
-	bool anywhere; /* at the address it is meant for, not at the command address */
+	bool anywhere; /* its address is that of a block, not the command address */
 	const char *name;
-	bool (*part_has)(const struct part *part, uint8_t opcode); /* NULL: they all do */
+	bool (*part_has)(const struct part *part, uint8_t opcode); /* NULL: all parts do */
 	void (*run)(struct chip *chip, const struct cycle *cycle, struct chip_facts *facts);
 };
 
@@ -83,8 +83,7 @@ struct unlock_table {
 	size_t count;
 };
 
-/* Runs the command that the cycle is, if it is one. In ID mode only entering and leaving it work.
- */
+/* Runs the command of this cycle, if there is one. In ID mode only entering and leaving it work. */
 void unlock_run(struct chip *chip, const struct unlock_table *table, enum unlock_result result,
 	const struct cycle *cycle, struct chip_facts *facts);
 

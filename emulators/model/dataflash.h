@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
-/* AT45 DataFlash: what is known of a part beyond what SPI parts share, and what one remembers. */
+/* AT45 DataFlash: the facts and the state of a part beyond those that SPI parts share. */
 #ifndef EMULATORS_MODEL_DATAFLASH_H
 #define EMULATORS_MODEL_DATAFLASH_H
 
@@ -22,10 +22,10 @@ struct part_dataflash {
 struct dataflash_state {
 	uint8_t buffers[DATAFLASH_BUFFERS][DATAFLASH_PAGE_BYTES_MAX];
 	int busy_buffer;    /* -1: the work in hand uses none */
-	bool differs;       /* the last compare said so */
-	bool protection_on; /* the protection of no sector: single sectors cannot be set */
+	bool differs;       /* the last compare found a difference */
+	bool protection_on; /* switched, but the model has no protected sectors */
 	bool binary_pages;
-	bool binary_pages_stored; /* takes effect when power comes */
+	bool binary_pages_stored; /* takes effect at the next power-up */
 };
 
 #endif

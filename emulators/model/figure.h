@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
-/* A time, and what it rests on: so that a verdict can tell a datasheet's word from ours. */
+/* A time and its grade, so that a verdict can tell a datasheet figure from an assumed one. */
 #ifndef EMULATORS_MODEL_FIGURE_H
 #define EMULATORS_MODEL_FIGURE_H
 
@@ -19,7 +19,7 @@ struct figure {
 	enum grade grade;
 };
 
-/* The time for which one kind of work keeps a part busy. All zero: it has no such work. */
+/* The time for which one kind of work keeps a part busy. All zeros: the part has no such work. */
 struct busy_time {
 	struct figure min;
 	struct figure typ;
@@ -38,7 +38,7 @@ static inline const char *grade_name(enum grade grade)
 	return names[grade];
 }
 
-/* The one that convinces less. */
+/* Returns the weaker of two grades. */
 static inline enum grade grade_weaker(enum grade a, enum grade b)
 {
 	return a > b ? a : b;

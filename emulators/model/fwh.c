@@ -1,9 +1,10 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
 /*
- * The command set of 82802AB and M50FW040: two cycles a command, and a status register.
+ * The command set of 82802AB and M50FW040: two write cycles to program and to erase, one for the
+ * others, and a status register.
  *
- * Suspend and resume (B0h, D0h) are not modelled: B0h during busy is taken for a command that came
- * too early.
+ * Suspend and resume (B0h, D0h) are not modelled: B0h while busy counts as a command that came too
+ * early.
  */
 #include "cycle.h"
 
@@ -145,9 +146,9 @@ static void write_cycle(struct chip *chip, const struct cycle *cycle, struct chi
 }
 
 /*
- * While it works the part answers nothing but its status, whatever was asked for before, and only
- * bit 7 of that is valid (M50FLW040A datasheet, August 2004, "Status register"; the same in Intel's
- * 28F320 datasheet, "Read status register command").
+ * A busy part answers every read with its status, of which only bit 7 is valid (M50FLW040A
+ * datasheet, August 2004, "Status register"; the same in Intel's 28F320 datasheet, "Read status
+ * register command").
  */
 static uint8_t read_cycle(struct chip *chip, const struct cycle *cycle, struct chip_facts *facts)
 {

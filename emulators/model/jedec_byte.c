@@ -32,7 +32,7 @@ static void program(struct chip *chip, const struct cycle *cycle, struct chip_fa
 	cycle_start_work(chip, cycle->end_ns, &work, &chip->part->parallel->program, facts);
 }
 
-/* false: the erase has no block there. */
+/* Returns false if the erase has no block there. */
 static bool find_sector(const struct part_erase *erase, uint32_t address, struct chip_pending *work)
 {
 	struct part_block block;
@@ -45,7 +45,7 @@ static bool find_sector(const struct part_erase *erase, uint32_t address, struct
 	return true;
 }
 
-/* Where the part takes further sectors, it begins only when that window is over. */
+/* Returns the end of the window for further sectors, when the part begins an erase. */
 static uint64_t open_window(struct chip *chip, const struct cycle *cycle)
 {
 	uint64_t window_ns = chip->part->parallel->erase_window.ns;
@@ -74,7 +74,7 @@ static void erase(struct chip *chip, const struct cycle *cycle, struct chip_fact
 	cycle_start_work(chip, open_window(chip, cycle), &work, &erase->busy, facts);
 }
 
-/* 30h at a further sector, while the window of the erase before is open. */
+/* Takes 30h at a further sector, while the window of the erase before is open. */
 static void add_sector(struct chip *chip, const struct cycle *cycle, struct chip_facts *facts)
 {
 	struct parallel_state *state = &chip->parallel;
@@ -101,7 +101,7 @@ static void add_sector(struct chip *chip, const struct cycle *cycle, struct chip
 	cycle_defer_work(chip, open_window(chip, cycle), facts);
 }
 
-/* A bare 30h is a further sector of the erase before: in the window, or too late for it. */
+/* Returns true for a bare 30h: a further sector of the erase before, in its window or too late. */
 static bool takes_sector(struct chip *chip, const struct cycle *cycle, struct chip_facts *facts)
 {
 	const struct parallel_state *state = &chip->parallel;

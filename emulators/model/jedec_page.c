@@ -3,8 +3,8 @@
  * Parts that take the bytes of a page one after the other, then erase and write it by themselves:
  * 29C, 29EE and W29.
  *
- * Cycles of an unlock sequence that is broken off are not taken for data, though a part without
- * its software protection may do so.
+ * Cycles of a broken unlock sequence are not taken as data, though a part without its software
+ * protection may do so.
  */
 #include "cycle.h"
 
@@ -15,7 +15,7 @@ static void wait_for_next(struct chip *chip, const struct cycle *cycle)
 	chip->parallel.window_until_ns = cycle->end_ns + chip->part->parallel->load.window.ns;
 }
 
-/* The bytes of a page may follow. */
+/* Lets the bytes of a page follow. */
 static void open_load(struct chip *chip, const struct cycle *cycle)
 {
 	struct parallel_state *state = &chip->parallel;
@@ -72,7 +72,7 @@ static bool is_loaded(const struct chip *chip)
 	return chip->parallel.loading && chip->pending.work == CHIP_WORK_PROGRAM;
 }
 
-/* A page without a loaded byte is erased and written again. */
+/* Fills the latch of a whole page: bytes that nobody loads become FFh or noise. */
 static void fill_page(struct chip *chip, uint32_t page)
 {
 	uint32_t page_bytes = chip->part->page_bytes;
@@ -84,7 +84,7 @@ static void fill_page(struct chip *chip, uint32_t page)
 					   : cycle_noise(chip, page + i, chip->parallel.page_count);
 }
 
-/* Each byte puts the write off: the part begins when none has come for a while. */
+/* Loads a byte. Each byte delays the write, which begins when none came within the window. */
 static void load_byte(struct chip *chip, const struct cycle *cycle, struct chip_facts *facts)
 {
 	const struct part_parallel *part = chip->part->parallel;
@@ -112,9 +112,9 @@ static void load_byte(struct chip *chip, const struct cycle *cycle, struct chip_
 }
 
 /*
- * A cycle after the window belongs to the load before, and is too late for it, if it begins no new
- * command, and: if the part writes, it is for the same page; if no byte came, it could not be
- * taken on its own.
+ * Returns true if a cycle after the window is a late byte of the load before. It is late if it
+ * begins no new command and either the part writes the same page, or no byte came and the
+ * protection refuses the cycle on its own.
  */
 static bool is_late_byte(const struct chip *chip, const struct cycle *cycle)
 {
@@ -148,7 +148,7 @@ static bool takes_byte(struct chip *chip, const struct cycle *cycle, struct chip
 	return late;
 }
 
-/* The cycles of a sequence must follow one another as the bytes of a page do. */
+/* Returns true if a cycle comes too late: a sequence has the same window as the bytes of a page. */
 static bool breaks_sequence(struct chip *chip, const struct cycle *cycle, struct chip_facts *facts)
 {
 	struct parallel_state *state = &chip->parallel;

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
 /*
- * Bits that look like chance and are the same in each run: for draws, for bytes that a datasheet
- * calls undefined, and for what a work that was cut off leaves behind.
+ * Bits that look random and are the same in each run: for draws, for bytes that a datasheet calls
+ * undefined, and for the remains of interrupted work.
  */
 #ifndef EMULATORS_MODEL_NOISE_H
 #define EMULATORS_MODEL_NOISE_H
@@ -20,7 +20,7 @@ static inline uint64_t noise_mix(uint64_t x)
 	return x ^ x >> 31;
 }
 
-/* @place says what of, and @nth which time it is: each of the three changes every bit. */
+/* Returns the bits of use @nth of @place. Each of the three arguments changes every bit. */
 static inline uint64_t noise_bits(uint64_t seed, uint64_t place, uint64_t nth)
 {
 	return noise_mix(noise_mix(noise_mix(seed + NOISE_GOLDEN) ^ place) + nth);

@@ -22,7 +22,7 @@ static uint8_t high_mask(const struct part *part)
 	return (uint8_t)((part->size_bytes - 1) >> 24);
 }
 
-/* Volatile, and at once. */
+/* The register is volatile and changes at once. */
 void nor_run_write_extended(struct chip *chip, const struct spi_request *request)
 {
 	chip->spi.address_high = request->data[0] & high_mask(chip->part);

@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
 /*
  * Dies behind one chip select. Their addresses follow each other, and commands without an address
- * go to all of them. The status is that of one die: of the last that began some work by itself, or
- * of the one that C2h chose. Where each has a chip select, chip_select_die() chooses.
+ * go to all of them. The status is that of one die: the last one that began work alone, or the one
+ * that C2h chose. Where each die has a chip select, chip_select_die() chooses.
  */
 #include <string.h>
 
@@ -22,7 +22,7 @@ static void occupy_one(struct chip *chip, uint32_t address)
 	spi->die_until_ns[spi->die] = UINT64_MAX;
 }
 
-/* Each die erases for itself. All but the last are done before, at a moment that is drawn. */
+/* Each die erases by itself. All but the last one end earlier, at a drawn moment. */
 static void occupy_all(struct chip *chip, uint8_t opcode)
 {
 	uint64_t work_ns = chip->busy_until_ns - chip->busy_since_ns;
@@ -41,7 +41,7 @@ static void occupy_all(struct chip *chip, uint8_t opcode)
 	chip->spi.die_until_ns[last] = UINT64_MAX;
 }
 
-/* A status register write takes all dies as long. */
+/* A status register write keeps all dies busy to its end. */
 void nor_occupy_dies(struct chip *chip, const struct spi_request *request)
 {
 	const struct chip_pending *pending = &chip->pending;

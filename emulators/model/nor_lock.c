@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
 /*
- * Locks of single blocks, a volatile bit each, all set when power comes. What commands there are
- * for them depends on the kind of protection: AT25DF (36h, 39h, 3Ch), Winbond (36h, 39h, 3Dh, 7Eh,
- * 98h) and SST26 (72h, 42h, 8Dh, 98h). Read locks of SST26 are not modelled and read as clear.
+ * Locks of single blocks, a volatile bit each, all set at power-up. Their commands depend on the
+ * kind of protection: AT25DF (36h, 39h, 3Ch), Winbond (36h, 39h, 3Dh, 7Eh, 98h) and SST26 (72h,
+ * 42h, 8Dh, 98h). Read locks of SST26 are not modelled and read as clear.
  */
 #include <string.h>
 
@@ -55,7 +55,7 @@ void nor_reply_lock(struct chip *chip, const struct spi_request *request)
 	spi_reply_repeating(request, &octet, 1, 0);
 }
 
-/* SST26: which bit of the register is the write lock of a block, counted from address 0 up. */
+/* Returns the bit of the SST26 register that write-locks block @index, counted from address 0. */
 static uint32_t register_bit(uint32_t index, uint32_t count)
 {
 	uint32_t from_top = count - 1 - index;
@@ -71,7 +71,7 @@ static uint32_t register_bit(uint32_t index, uint32_t count)
 	return index - SMALL_PER_END - 1;
 }
 
-/* Its highest bit goes first over the wire. */
+/* Returns the byte that holds @bit. The highest bit of the register is sent first. */
 static uint8_t *register_octet(uint8_t octets[REGISTER_BYTES], uint32_t bit)
 {
 	return &octets[REGISTER_BYTES - 1 - bit / 8];

@@ -26,8 +26,8 @@ static struct figure reset_wait(const struct part_spi *part, enum chip_work cut_
 }
 
 /*
- * As after power-up, but for what is done in its own time. Locks that stand beside ranges are set
- * again (Winbond), others stay as they are (SST26).
+ * Resets registers and modes as power-up does, without its waits. Locks beside ranges are set again
+ * (Winbond); other locks stay (SST26).
  */
 static void forget_modes(struct chip *chip)
 {

@@ -1,10 +1,10 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
-/* Registers by their address (S25FS-S): what is stored, and from 800000h on what is in force. */
+/* Registers by their addresses (S25FS-S): the stored ones, and from 800000h on those in force. */
 #include "spi_nor.h"
 
 #define IN_FORCE 0x800000u
 
-/* Returns the number of the register there, or the number of registers. */
+/* Returns the index of the register at @address, or status_count if there is none. */
 static size_t register_at(const struct part_spi *part, uint32_t address)
 {
 	size_t index = 0;
@@ -14,7 +14,7 @@ static size_t register_at(const struct part_spi *part, uint32_t address)
 	return index;
 }
 
-/* Where there is no register, the reply is zeros. */
+/* Replies zeros where there is no register. */
 void nor_reply_register(struct chip *chip, const struct spi_request *request)
 {
 	uint32_t address = request->facts->address;
@@ -27,7 +27,7 @@ void nor_reply_register(struct chip *chip, const struct spi_request *request)
 	spi_reply_repeating(request, &value, 1, 0);
 }
 
-/* Writes what is in force at once. What is stored takes its time, and effect by a reset. */
+/* Writes a register in force at once. A stored one takes time, and effect at the next reset. */
 void nor_run_write_register(struct chip *chip, const struct spi_request *request)
 {
 	const struct part_spi *part = chip->part->spi;

@@ -22,7 +22,7 @@ static void put_aside(struct chip *chip, uint64_t now_ns)
 	};
 }
 
-/* Anything but an erase of a block, or a program, goes on as if nothing had come. */
+/* Has no effect on work other than a program or the erase of a block. */
 void nor_run_suspend(struct chip *chip, const struct spi_request *request)
 {
 	struct chip_pending work = {.work = CHIP_WORK_SUSPEND};

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
 /*
- * Parts that are written and read by bus cycles of one byte: parallel, LPC and FWH. What is known
- * of such a part, and what it keeps in mind between two cycles.
+ * Parts that are written and read by bus cycles of one byte: parallel, LPC and FWH. The facts of
+ * such a part, and its state between two cycles.
  */
 #ifndef EMULATORS_MODEL_PARALLEL_H
 #define EMULATORS_MODEL_PARALLEL_H
@@ -26,14 +26,14 @@ struct part_unlock {
 	uint32_t mask; /* the address bits that the part decodes */
 };
 
-/* The number of bytes of a page write, and the time that it waits for them. */
+/* How a part loads the bytes of a page before it writes them. */
 struct part_page_load {
 	struct figure window; /* the longest gap between two bytes; then the part begins to write */
 	bool unloaded_erased; /* bytes that were not loaded become FFh; false: anything */
 	bool protected_at_start;
 };
 
-/* Registers that are seen 4 MiB below the array: of LPC and FWH parts. */
+/* Registers of LPC and FWH parts, 4 MiB below the array. */
 struct part_registers {
 	uint32_t lock_block_bytes; /* each block has a lock register; 0: there are none */
 	uint8_t lock_at_start;
@@ -48,12 +48,12 @@ struct part_parallel {
 	/* For the JEDEC families. */
 	struct part_unlock unlock;
 	uint8_t id_entry[2];         /* the commands that enter ID mode, 0: no second one */
-	struct figure id_entry_wait; /* that a client owes the part: never scaled by a corner */
+	struct figure id_entry_wait; /* owed by a client: never scaled by a corner */
 	struct figure id_exit_wait;  /* 0 ns: there is no such wait */
-	struct figure erase_window;  /* in which further sectors are taken; 0 ns: none */
+	struct figure erase_window;  /* the time in which further sectors are taken; 0 ns: none */
 	struct part_page_load load;
 
-	bool dq7_in_place; /* DQ7 tells only where the part works; false: at any address */
+	bool dq7_in_place; /* DQ7 shows the status only at addresses under work; false: at any */
 	struct part_registers registers;
 	struct busy_time program; /* for a byte or a page */
 };
@@ -67,7 +67,7 @@ enum unlock_step {
 	UNLOCK_SETUP_SECOND,
 };
 
-/* To be changed by the model only. */
+/* Only the model changes the fields. */
 struct parallel_state {
 	enum unlock_step step;
 	uint8_t armed; /* the command whose last cycle comes next, 0: none */
@@ -76,11 +76,11 @@ struct parallel_state {
 	bool toggle;
 	bool id_mode;
 	bool status_mode;
-	/* The time until which the part waits for the cycle after this one */
+	/* The part waits until then for the cycle after this one. */
 	uint64_t window_until_ns;
 
 	struct figure work; /* the duration of the present work once it begins */
-	uint64_t sectors;   /* further ones that an erase takes, a bit each */
+	uint64_t sectors;   /* further sectors of an erase, a bit each */
 
 	bool write_protected;
 	bool loading;

@@ -5,7 +5,7 @@
 #include <string.h>
 #include <strings.h>
 
-/* Names longer than this compare by their beginning only: no part's name comes near it. */
+/* Longer names are compared by their beginning only. No part has a name near this length. */
 #define NAME_LEN_MAX 32
 
 static size_t name_len(const char *name)
@@ -22,7 +22,7 @@ static size_t least(size_t a, size_t b, size_t c)
 	return ab < c ? ab : c;
 }
 
-/* The number of single-letter edits between two names. */
+/* Returns the number of single-letter edits between two names, in upper or lower case. */
 static size_t name_distance(const char *a, const char *b)
 {
 	size_t row[NAME_LEN_MAX + 1];

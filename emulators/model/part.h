@@ -34,14 +34,14 @@ struct part_region {
 struct part_block {
 	uint32_t address;
 	uint32_t size_bytes;
-	uint32_t index; /* its number among all blocks of its kind */
+	uint32_t index; /* its number among all blocks of the same table */
 };
 
 struct part_erase {
 	uint8_t opcode;
 	uint32_t size_bytes; /* the size of a block; of the smallest if they differ */
 	struct busy_time busy;
-	/* From address 0 on, where not the whole part is blocks of the same size. */
+	/* From address 0 on; empty if the whole part is blocks of the same size. */
 	struct part_region regions[PART_REGIONS_MAX];
 	size_t region_count;
 };
@@ -59,7 +59,7 @@ struct part {
 	struct part_erase erases[PART_ERASES_MAX];
 	size_t erase_count;
 
-	/* By kind; NULL where the part is none of it. */
+	/* By kind; NULL where the part is of another kind. */
 	const struct part_spi *spi;
 	const struct part_dataflash *dataflash;
 	const struct part_parallel *parallel;
@@ -69,29 +69,29 @@ struct part {
 extern const struct part part_table[];
 extern const size_t part_table_count;
 
-/* The part of that name, upper or lower case, or NULL. */
+/* Returns the part of that name, in upper or lower case, or NULL. */
 const struct part *part_find(const char *name);
 
-/* The part whose name is spelled most like @name, never NULL. */
+/* Returns the part whose name is spelled most like @name, never NULL. */
 const struct part *part_nearest(const char *name);
 
-/* The part's erase by that opcode, or NULL. */
+/* Returns the erase of the part with that opcode, or NULL. */
 const struct part_erase *part_erase_find(const struct part *part, uint8_t opcode);
 
-/* The block that holds @address; false: the regions end below it. */
+/* Finds the block that holds @address. Returns false if the regions end below it. */
 bool region_find_block(const struct part_region *regions, size_t region_count, uint32_t address,
 	struct part_block *block);
 
 /* Returns how many bytes, from address 0 on, the regions of this erase cover. */
 uint32_t part_regions_bytes(const struct part_erase *erase);
 
-/* The block that this erase takes at @address; false: there is none. */
+/* Finds the block of this erase that holds @address. Returns false if there is none. */
 bool part_erase_block(const struct part_erase *erase, uint32_t address, struct part_block *block);
 
 /*
- * The names of the part, which is one of part_table, in releases of flashrom: best first, and NULL
- * at the end. They are in a library of their own (part_names_dep), because a flashrom with the
- * model in it must not contain names that it does not know.
+ * Returns the names of the part, which is one of part_table, in releases of flashrom: best first,
+ * NULL at the end. The names are in a library of their own (part_names_dep), because a flashrom
+ * that contains the model must not contain names that it does not know.
  */
 const char *const *part_flashrom_names(const struct part *part);
 

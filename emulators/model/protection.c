@@ -18,7 +18,7 @@ static unsigned int number_of(const struct part_protection *protection, uint8_t 
 	return number;
 }
 
-/* Returns the number of bytes at one end of the part. */
+/* Returns how many bytes at one end of the part the registers select. */
 static uint32_t protected_bytes(
 	const struct part_protection *protection, uint32_t size_bytes, const uint8_t *status)
 {

@@ -9,7 +9,7 @@
 #define TABLE_BYTES (HEADER_BYTES + BFPT_BYTES)
 #define ERASE_TYPES_MAX 4
 
-/* Reserved bits read as ones. Neither dual nor quad reads, nor DTR: the model has none. */
+/* Reserved bits read as ones. The model has no dual, quad or DTR reads. */
 #define WORD1_RESERVED 0xFF8000E0u
 #define WORD1_ERASES_4K 0x01u
 #define WORD1_NO_4K_ERASE 0x03u
@@ -53,7 +53,7 @@ static uint8_t exponent(uint32_t size_bytes)
 	return bits;
 }
 
-/* Opcodes with four address bytes have a table of their own in later revisions. */
+/* Leaves out opcodes with four address bytes, which later revisions list in another table. */
 static bool is_erase_type(const struct part *part, const struct part_erase *erase)
 {
 	bool four_byte = erase->opcode == 0x21 || erase->opcode == 0x53 || erase->opcode == 0x5C ||
@@ -62,7 +62,7 @@ static bool is_erase_type(const struct part *part, const struct part_erase *eras
 	return !four_byte && erase->region_count == 0 && erase->size_bytes < part->size_bytes;
 }
 
-/* One byte of size as a power of two and one of opcode each, in the words 8 and 9. */
+/* Words 8 and 9 hold, for each erase, a byte for the size as a power of two and its opcode. */
 static void put_erase_types(const struct part *part, uint8_t *out)
 {
 	size_t count = 0;
@@ -81,7 +81,7 @@ static void put_erase_types(const struct part *part, uint8_t *out)
 
 static void build(const struct part *part, uint8_t table[TABLE_BYTES])
 {
-	/* Revision 1.0, one table; that one is of 1.0, too, and where. */
+	/* SFDP revision 1.0 with one parameter header: table revision 1.0, its length and place. */
 	static const uint8_t header[HEADER_BYTES] = {'S', 'F', 'D', 'P', 0x00, 0x01, 0x00, 0xFF,
 		0x00, 0x00, 0x01, BFPT_WORDS, HEADER_BYTES, 0x00, 0x00, 0xFF};
 	uint8_t *words = table + HEADER_BYTES;

@@ -15,14 +15,14 @@
 enum spi_feature {
 	SPI_HAS_FOUR_BYTE_MODE = 1 << 0,    /* B7h and E9h */
 	SPI_HAS_FOUR_BYTE_OPCODES = 1 << 1, /* 13h, 0Ch and 12h; erases are rows of their own */
-	SPI_HAS_EXTENDED_ADDRESS = 1 << 2,  /* C5h and C8h: the address byte that three lack */
-	SPI_HAS_BANK_REGISTER = 1 << 3,     /* 17h and 16h, B9h before 01h: that byte and EXTADD */
+	SPI_HAS_EXTENDED_ADDRESS = 1 << 2,  /* C5h and C8h: the fourth address byte */
+	SPI_HAS_BANK_REGISTER = 1 << 3,     /* 17h and 16h, B9h before 01h: the same and EXTADD */
 	SPI_HAS_FLAG_STATUS = 1 << 4,       /* 70h, cleared by 50h */
 	SPI_HAS_ERROR_BITS = 1 << 5,        /* P_ERR and E_ERR hold the part busy until 30h */
-	SPI_HAS_VOLATILE_STATUS = 1 << 6,   /* 50h before 01h: at once, until power goes */
+	SPI_HAS_VOLATILE_STATUS = 1 << 6,   /* 50h before 01h: at once, lost without power */
 	SPI_HAS_SFDP = 1 << 7,              /* 5Ah */
 	SPI_HAS_RESET_F0 = 1 << 8,          /* F0h alone resets */
-	SPI_HAS_ANY_REGISTER = 1 << 9,      /* 65h and 71h: each register by its address */
+	SPI_HAS_ANY_REGISTER = 1 << 9,      /* 65h and 71h: registers by their addresses */
 };
 
 /* Bits of the status register number @index; no bits: there is no such flag. */
@@ -34,9 +34,9 @@ struct part_flag {
 enum protection_kind {
 	PROTECTION_NONE,
 	PROTECTION_ANY,    /* any block protection bit protects all: the ranges are not known */
-	PROTECTION_RANGES, /* the bits make a number, see unit_bytes */
-	PROTECTION_GLOBAL, /* locks alone; a status register write sets or clears them all */
-	PROTECTION_UNLOCK, /* locks alone; 98h clears them all */
+	PROTECTION_RANGES, /* the bits form a number, see unit_bytes */
+	PROTECTION_GLOBAL, /* only locks; a status register write sets or clears them all */
+	PROTECTION_UNLOCK, /* only locks; 98h clears them all */
 };
 
 struct part_protection {
@@ -44,36 +44,35 @@ struct part_protection {
 	/* The bits in the first status register, the least significant first. */
 	uint8_t bits[PROTECTION_BITS_MAX];
 	size_t bit_count;
-	/* The bytes for the number 1; each higher number protects twice as much */
+	/* The protected bytes for the number 1; each higher number protects twice as much. */
 	uint32_t unit_bytes;
 	struct part_flag bottom;  /* counts from address 0, not from the end */
-	struct part_flag sectors; /* the unit is 4 KiB, to 32 KiB; all bits set still are all */
+	struct part_flag sectors; /* the unit is 4 KiB, up to 32 KiB; all bits set protect all */
 	struct part_flag complement;
-	/* Blocks that have a lock each; none: they have not. */
+	/* Blocks with a lock each; empty: the part has no locks. */
 	struct part_region lock_regions[PART_REGIONS_MAX];
 	size_t lock_region_count;
-	struct part_flag locks_flag; /* they count instead of the ranges; mask 0: always */
+	struct part_flag locks_flag; /* set: the locks count, not the ranges; mask 0: always */
 };
 
 struct part_status_register {
-	uint8_t read_opcode;  /* 0: only reachable by its address */
-	uint8_t write_opcode; /* 0: only reachable as a further data byte of 01h, or by its address
-			       */
+	uint8_t read_opcode;  /* 0: readable only by its address */
+	uint8_t write_opcode; /* 0: only as a further data byte of 01h, or by its address */
 	uint8_t writable_mask;
 	uint8_t delivered; /* its value when new; at every power-up where it is volatile */
-	uint8_t address;   /* its stored copy is there for 65h and 71h */
+	uint8_t address;   /* the address of its stored copy, for 65h and 71h */
 };
 
-/* WEL falls at some moment of a busy time, not at its end. */
+/* WEL falls at a moment within a busy time, not at its end. */
 struct part_early_wel {
-	bool known; /* true for the part; false: it falls with WIP */
+	bool known; /* true: the part does this; false: WEL falls with WIP */
 	enum grade grade;
 };
 
-/* Dies that share the addresses; each has a status of its own. */
+/* Dies that divide the addresses between them; each has its own status. */
 struct part_dies {
 	uint8_t count;       /* 0: the part is one die */
-	bool by_chip_select; /* they are parts of their own, and the controller chooses one */
+	bool by_chip_select; /* the dies are separate parts, and the controller chooses one */
 	enum grade grade;
 };
 
@@ -81,8 +80,8 @@ struct part_dies {
 struct part_suspend {
 	uint8_t opcode;
 	uint8_t resume_opcode;
-	bool programs; /* not only erases */
-	/* The flag that shows it; mask 0: no register that the model has. */
+	bool programs; /* it can suspend programs, too */
+	/* The flags that show a suspension; mask 0: no register of the model does. */
 	struct part_flag erase_flag;
 	struct part_flag program_flag;
 };
@@ -106,16 +105,16 @@ struct part_spi {
 	struct part_protection protection;
 	struct part_flag four_byte_flag; /* shows the address mode; mask 0: nothing does */
 	/*
-	 * Set: all sectors are alike. Clear: there are the small ones of the erases with regions,
-	 * and the erase of a sector that they overlay leaves them alone. Mask 0: each erase is for
-	 * itself.
+	 * Set: all sectors have the same size. Clear: the small sectors (erases with regions)
+	 * exist, and the erase of a large sector that overlaps them leaves them alone. Mask 0: no
+	 * erase depends on another.
 	 */
 	struct part_flag uniform_flag;
 	struct part_suspend suspend;
 	struct part_early_wel early_wel;
 	struct part_dies dies;
 
-	struct busy_time page_program; /* for a byte or a word if a page has one byte */
+	struct busy_time page_program; /* the time of a byte or a word if a page has one byte */
 	struct busy_time byte_program_first;
 	struct busy_time byte_program_next;
 	struct busy_time write_status;
@@ -133,11 +132,11 @@ struct part_spi {
 	struct figure power_up_to_write;
 };
 
-/* An erase or program that waits to go on. */
+/* A suspended erase or program. */
 struct spi_suspended {
 	bool open;
 	bool is_erase;
-	bool is_deaf; /* to a resume */
+	bool is_deaf; /* a resume has no effect */
 	uint32_t address;
 	uint32_t size_bytes;
 	struct figure left;
@@ -149,13 +148,13 @@ struct spi_state {
 	uint8_t status_pending[SPI_STATUS_REGISTERS_MAX];
 	uint8_t stored_pending[SPI_STATUS_REGISTERS_MAX];
 	bool write_enabled;
-	uint64_t wel_until_ns; /* in the work in hand; UINT64_MAX: until it is over */
+	uint64_t wel_until_ns; /* the end of WEL in the work in hand; UINT64_MAX: with the work */
 	bool status_enabled;   /* 50h came before a status register write */
 	bool powered_down;
 	bool reset_enabled;
 	uint8_t locks[SPI_LOCKS_MAX / 8]; /* a bit each, set: locked */
-	bool locks_held;                  /* as they are */
-	bool lock_all_pending;            /* the effect of a status register write on them */
+	bool locks_held;                  /* the locks cannot change */
+	bool lock_all_pending;            /* the effect of a status register write on the locks */
 	bool unlock_all_pending;
 
 	bool four_byte_mode;
@@ -165,18 +164,18 @@ struct spi_state {
 	uint8_t flag_errors;  /* bits of the flag status register */
 	struct spi_suspended suspended;
 
-	uint8_t die;                         /* the one whose status is read */
-	bool die_ready;                      /* it is done with its part of the work in hand */
-	uint64_t die_until_ns[SPI_DIES_MAX]; /* in that work; UINT64_MAX: until it is over */
+	uint8_t die;                         /* the die whose status is read */
+	bool die_ready;                      /* that die is done with its part of the work */
+	uint64_t die_until_ns[SPI_DIES_MAX]; /* the end of its work; UINT64_MAX: with the others */
 
 	bool aai;
 	uint32_t aai_address;
 };
 
 /*
- * Returns true if any of [address, address + len) is protected by these status registers in a part
- * of @size_bytes. Locks are not in the registers: PROTECTION_GLOBAL and _UNLOCK are never seen
- * here.
+ * Returns true if these status registers protect any of [address, address + len) in a part of
+ * @size_bytes. Ignores locks, which are in no register: PROTECTION_GLOBAL and _UNLOCK protect
+ * nothing here.
  */
 bool protection_covers(const struct part_protection *protection, uint32_t size_bytes,
 	const uint8_t *status, uint32_t address, uint32_t len);

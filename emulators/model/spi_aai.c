@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
 /*
  * SST25VF parts: single bytes by 02h, or words one after the other by ADh, whose address counts up
- * by itself until 04h (auto address increment). Their status register is volatile and at once.
+ * until 04h (auto address increment). Their status register is volatile and changes at once.
  */
 #include <string.h>
 
@@ -39,7 +39,7 @@ static void program_word(struct chip *chip, uint32_t address, const struct spi_r
 	chip->spi.aai_address = address + WORD_BYTES;
 }
 
-/* The first word comes with its address, which is even; the others with their data only. */
+/* The first word comes with its address, which is even; the others come without. */
 static void run_first_word(struct chip *chip, const struct spi_request *request)
 {
 	struct spi_request word = *request;
@@ -76,7 +76,7 @@ static void run_write_disable(struct chip *chip, const struct spi_request *reque
 	chip->spi.aai = false;
 }
 
-/* SO shows when a word is done. A client on a bus without that wire cannot tell. */
+/* Has no effect: EBSY makes SO show when a word is done, which the model does not drive. */
 static void run_busy_output(struct chip *chip, const struct spi_request *request)
 {
 	(void)chip;
@@ -98,7 +98,7 @@ static void reply_status(struct chip *chip, const struct spi_request *request)
 #define WRITES SPI_NEEDS_WRITE_ENABLE
 #define ANY SPI_DATA_ANY
 
-/* Opcode, name, address and dummy bytes, when, which parts, data bytes from and to, what to do. */
+/* Opcode, name, address and dummy bytes, when, part_has, fewest and most data bytes, reply, run. */
 static const struct spi_command commands[] = {
 	{0x9F, "RDID", 0, 0, 0, spi_has_rdid, 0, ANY, spi_reply_rdid, NULL},
 	{0x90, "REMS", 3, 0, 0, spi_has_rems, 0, ANY, spi_reply_rems, NULL},

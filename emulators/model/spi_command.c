@@ -4,7 +4,7 @@
 #include <string.h>
 
 #define BUS_FLOATING 0xFF
-#define OP_WRITE_ENABLE 0x06 /* the other one is 04h, write disable */
+#define OP_WRITE_ENABLE 0x06 /* spi_run_write_enable() also runs 04h, write disable */
 
 void spi_init(struct chip *chip)
 {
@@ -67,15 +67,15 @@ static bool is_write(const struct spi_command *command)
 		command, SPI_NEEDS_WRITE_ENABLE | SPI_NEEDS_STATUS_ENABLE | SPI_BEGINS_WRITE);
 }
 
-/* While it is busy, or about to suspend, a part can still be asked how far it is. */
+/* Returns true if the part still answers polls: it is busy, or about to suspend. */
 static bool is_polled(const struct chip *chip)
 {
 	return chip->debt.rule == CHIP_RULE_BUSY || chip->debt.rule == CHIP_RULE_SUSPEND;
 }
 
 /*
- * Reads of a die that is done are obeyed while another one works; which die it is, the address
- * tells.
+ * Returns true if the check of a read must wait: a die that is done obeys reads while another one
+ * works, and only the address tells which die is read.
  */
 static bool waits_for_address(const struct chip *chip, const struct spi_command *command)
 {
@@ -83,7 +83,7 @@ static bool waits_for_address(const struct chip *chip, const struct spi_command 
 	       command->reply == spi_reply_array;
 }
 
-/* No source tells what a die that is done makes of other commands. */
+/* No source says how a die that is done takes other commands, so the violation is only assumed. */
 static enum chip_rule check_debt(struct chip *chip, uint64_t now_ns, struct chip_facts *facts)
 {
 	enum chip_rule rule = chip_check_debt(&chip->debt, now_ns, facts);
@@ -182,7 +182,7 @@ static void check_die(struct chip *chip)
 		facts->rule = chip_check_debt(&chip->debt, chip->wire.start_ns, facts);
 }
 
-/* The part decodes only as many address bits as it has. What is not written of an address is 0. */
+/* Decodes the address. A part decodes only as many address bits as it has. Missing bytes are 0. */
 static void decode_address(struct chip *chip)
 {
 	struct spi_wire *wire = &chip->wire;
@@ -226,7 +226,7 @@ void spi_begin(struct chip *chip)
 		wire->facts.rule = check_command(chip, command);
 }
 
-/* Calls one of the functions of the command that came, with its pieces. */
+/* Calls a function of the command that came, if no rule is broken. */
 static void call(struct chip *chip, void (*function)(struct chip *, const struct spi_request *),
 	uint64_t now_ns, uint8_t *reply, size_t reply_len)
 {
@@ -254,8 +254,8 @@ static void call(struct chip *chip, void (*function)(struct chip *, const struct
 }
 
 /*
- * Eight clocks are a byte of address or a dummy, whoever drives the bus meanwhile: those that a
- * client did not write are the first bytes that it reads.
+ * Returns how many of the next @len bytes that the client reads are still address or dummies: the
+ * part counts clocks, whoever drives the bus.
  */
 static size_t missing_len(const struct spi_wire *wire, size_t len)
 {
@@ -432,7 +432,7 @@ void spi_run_power_down(struct chip *chip, const struct spi_request *request)
 		CHIP_RULE_DEEP_POWER_DOWN);
 }
 
-/* ABh with its three dummy bytes reads the ID; it wakes a sleeping part either way. */
+/* ABh reads the ID after three dummy bytes. With or without these it wakes a sleeping part. */
 #define RELEASE_DUMMY_BYTES 3
 
 static bool reads_id(const struct chip *chip, const struct spi_request *request)

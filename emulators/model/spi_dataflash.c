@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
 /*
- * AT45 DataFlash. Pages are 528 bytes, and the array keeps them so; in the other configuration
- * only the first 512 of each can be reached. All writes go through one of two SRAM buffers, the
- * other one of which can be used meanwhile.
+ * AT45 DataFlash. Pages have 528 bytes, and the array holds them so; in the other configuration
+ * only the first 512 bytes of each can be reached. All writes go through one of two SRAM buffers;
+ * the other one can be used meanwhile.
  */
 #include "dataflash.h"
 
@@ -18,7 +18,7 @@
 
 #define NO_BUFFER (-1)
 
-/* Where a command points: three bytes, in which the byte in the page has 9 or 10 bits. */
+/* The target of a command. The lowest 9 or 10 bits of the address are the byte in the page. */
 struct place {
 	uint32_t page;
 	uint32_t offset;
@@ -57,7 +57,7 @@ static uint32_t page_address(const struct chip *chip, uint32_t page)
 	return page * chip->part->page_bytes;
 }
 
-/* Returns the place of the command in the array; facts->address becomes that. */
+/* Returns the place of the command in the array, and sets facts->address to it. */
 static struct place decode(const struct chip *chip, const struct spi_request *request)
 {
 	struct place place = place_of(chip, request->transfer);
@@ -73,7 +73,7 @@ static int buffer_of(uint8_t opcode)
 	return memchr(second, opcode, sizeof(second)) != NULL;
 }
 
-/* A buffer that the work in hand uses cannot be reached; the other one can. */
+/* Returns true, and sets the rule, if the work in hand uses that buffer. The other one is free. */
 static bool buffer_is_busy(struct chip *chip, int buffer, const struct spi_request *request)
 {
 	if (chip->pending.work == CHIP_WORK_NONE)
@@ -94,7 +94,7 @@ static void start(struct chip *chip, const struct spi_request *request, enum chi
 	chip_start_work(chip, request->transfer->end_ns, &work, busy, request->facts);
 }
 
-/* On and on through the pages, then again from the first. */
+/* Replies with page after page, and after the last with the first. */
 static void reply_array(struct chip *chip, const struct spi_request *request)
 {
 	const struct chip_transfer *transfer = request->transfer;
@@ -248,7 +248,7 @@ static void run_chip_erase(struct chip *chip, const struct spi_request *request)
 	spi_run_erase(chip, request);
 }
 
-/* One-time: from the next power-up on pages have a power of two of bytes. */
+/* Stores the one-time setting: from the next power-up on, the page size is a power of two. */
 static void store_binary_pages(struct chip *chip, const struct spi_request *request)
 {
 	struct chip_pending work = {.work = CHIP_WORK_WRITE_STATUS};
@@ -274,7 +274,7 @@ static void run_configure(struct chip *chip, const struct spi_request *request)
 		request->facts->rule = CHIP_RULE_SEQUENCE;
 }
 
-/* As delivered: no sector is to be protected, and none locked down. */
+/* Replies as a part is delivered: no sector is protected or locked down. */
 static void reply_sectors(struct chip *chip, const struct spi_request *request)
 {
 	static const uint8_t none = 0x00;
@@ -309,7 +309,7 @@ static void reply_status(struct chip *chip, const struct spi_request *request)
 #define WRITES SPI_BEGINS_WRITE
 #define ANY SPI_DATA_ANY
 
-/* Opcode, name, address and dummy bytes, when, which parts, data bytes from and to, what to do. */
+/* Opcode, name, address and dummy bytes, when, part_has, fewest and most data bytes, reply, run. */
 static const struct spi_command commands[] = {
 	{0x9F, "RDID", 0, 0, 0, NULL, 0, ANY, spi_reply_rdid, NULL},
 	{0xD7, "RDSR", 0, 0, SPI_WHILE_BUSY, NULL, 0, ANY, reply_status, NULL},

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
 /*
- * SPI EEPROM (M95M02-DR): no erase, a write replaces bytes inside one page, and an identification
- * page stands in for an RDID command.
+ * SPI EEPROM (M95M02-DR): it has no erase, a write replaces bytes inside one page, and the client
+ * reads an identification page instead of RDID.
  */
 #include "spi_command.h"
 
@@ -21,7 +21,7 @@ static void run_write(struct chip *chip, const struct spi_request *request)
 		request->facts);
 }
 
-/* As delivered the page begins with the maker's code, and the rest of it is erased. */
+/* The page as delivered begins with the maker code; the rest is erased. */
 static void reply_ident(struct chip *chip, const struct spi_request *request)
 {
 	const struct part_spi *part = chip->part->spi;
@@ -38,7 +38,7 @@ static void reply_ident(struct chip *chip, const struct spi_request *request)
 
 #define ANY SPI_DATA_ANY
 
-/* Opcode, name, address and dummy bytes, when, which parts, data bytes from and to, what to do. */
+/* Opcode, name, address and dummy bytes, when, part_has, fewest and most data bytes, reply, run. */
 static const struct spi_command commands[] = {
 	{0x83, "RDID", 3, 0, SPI_ANY_ADDRESS, NULL, 0, ANY, reply_ident, NULL},
 	{0x05, "RDSR", 0, 0, SPI_WHILE_BUSY, NULL, 0, ANY, spi_reply_status, NULL},

@@ -50,7 +50,7 @@ bool spi_some_locked(const struct chip *chip, bool *all)
 	return locked > 0;
 }
 
-/* Where the blocks have locks next to ranges, a bit chooses between the two. */
+/* In a part with both locks and ranges, a status bit chooses between them. */
 bool spi_has_locks_in_force(const struct chip *chip)
 {
 	const struct part_protection *protection = protection_of(chip);

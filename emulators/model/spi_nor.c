@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
-/* The commands of SPI NOR flash, as the datasheets behind chips/ agree on them. */
+/* The commands of SPI NOR flash on which the datasheets behind chips/ agree. */
 #include <string.h>
 
 #include "spi_nor.h"
@@ -15,7 +15,7 @@
 #define FLAG_PROTECTED 0x02
 #define FLAG_FOUR_BYTE 0x01
 
-/* How a refused write shows in registers, where it does. */
+/* Sets the register bits that show a refused write, if the part has them. */
 static void note_refusal(struct chip *chip, bool is_erase)
 {
 	if (chip->part->spi->features & SPI_HAS_ERROR_BITS)
@@ -39,8 +39,8 @@ static struct figure shorter(struct figure a, struct figure b)
 }
 
 /*
- * A part that gives times for single bytes needs no whole page time for a few of them; one that
- * gives the time of one byte alone needs it for more.
+ * A part with times for a first and further bytes needs no whole page time for a few bytes. A part
+ * with the time of one byte only needs the page time for two bytes or more.
  */
 static struct busy_time program_time(const struct part *part, size_t len)
 {
@@ -57,7 +57,7 @@ static struct busy_time program_time(const struct part *part, size_t len)
 	};
 }
 
-/* The page latch: bytes past the page's end go to its beginning, later ones replace earlier. */
+/* Fills the page latch. Bytes past the end wrap to its beginning; later ones replace earlier. */
 static void fill_page(struct chip *chip, uint32_t address, const struct spi_request *request)
 {
 	uint32_t page_bytes = chip->part->page_bytes;
@@ -72,7 +72,7 @@ static void fill_page(struct chip *chip, uint32_t address, const struct spi_requ
 		latch[(offset + i) % page_bytes] = request->data[i];
 }
 
-/* While an erase is suspended its block cannot be programmed; a page cannot be left half done. */
+/* During a suspended erase its block cannot be programmed; during a suspended program, nothing. */
 static bool meets_suspended(const struct chip *chip, uint32_t address)
 {
 	const struct spi_suspended *suspended = &chip->spi.suspended;
@@ -100,7 +100,7 @@ static void run_page_program(struct chip *chip, const struct spi_request *reques
 	nor_occupy_dies(chip, request);
 }
 
-/* Sectors that are all alike have no erase of the small ones, and it is ignored. */
+/* Returns true if the part ignores this erase of small sectors, because all are alike. */
 static bool lacks_small_sectors(const struct chip *chip, uint8_t opcode)
 {
 	const struct part_flag *uniform = &chip->part->spi->uniform_flag;
@@ -166,7 +166,7 @@ static void reply_sfdp(struct chip *chip, const struct spi_request *request)
 	sfdp_read(chip->part, address, transfer->reply, transfer->reply_len);
 }
 
-/* After BRAC it is the bank register that 01h writes. */
+/* After BRAC (B9h), 01h writes the bank register. */
 static void run_write_status(struct chip *chip, const struct spi_request *request)
 {
 	if (chip->spi.bank_access)
@@ -183,9 +183,9 @@ static void run_write_status(struct chip *chip, const struct spi_request *reques
 #define MODE SPI_ADDRESS_BY_MODE
 #define ANY SPI_DATA_ANY
 
-/* Opcode, name, address and dummy bytes, when, which parts, data bytes from and to, what to do. */
+/* Opcode, name, address and dummy bytes, when, part_has, fewest and most data bytes, reply, run. */
 static const struct spi_command commands[] = {
-	/* Looked for in this order: of each page. */
+	/* The commands of each page come first: the table is searched in order. */
 	{0x05, "RDSR", 0, 0, POLLS, NULL, 0, ANY, spi_reply_status, NULL},
 	{0x06, "WREN", 0, 0, SPI_BEGINS_WRITE, NULL, 0, 0, NULL, spi_run_write_enable},
 	{0x02, "PP", MODE, 0, WRITES, NULL, 1, ANY, NULL, run_page_program},
@@ -264,7 +264,7 @@ static const struct spi_command commands[] = {
 	{0x30, "RESUME", 0, 0, 0, nor_has_resume, 0, 0, NULL, nor_run_resume},
 };
 
-/* The write enable of a work that is suspended lasts until that work is done. */
+/* A suspend clears the write enable when it begins (nor_suspend.c). */
 static void finish(struct chip *chip, bool cut_off)
 {
 	if (chip->pending.work == CHIP_WORK_SUSPEND)

@@ -1,15 +1,15 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
 /*
  * Groups of commands that SPI NOR flash may have, each in a file of its own: nor_power.c,
- * nor_address.c, nor_die.c, nor_register.c, nor_lock.c, nor_suspend.c. Only the model includes
- * this.
+ * nor_address.c, nor_die.c, nor_register.c, nor_lock.c, nor_suspend.c. Only the model includes this
+ * header.
  */
 #ifndef EMULATORS_MODEL_SPI_NOR_H
 #define EMULATORS_MODEL_SPI_NOR_H
 
 #include "spi_command.h"
 
-/* Resets, and which of these commands and those of deep power-down a part has. */
+/* Resets; and the checks whether a part has resets, deep power-down and the release. */
 void nor_run_reset_enable(struct chip *chip, const struct spi_request *request);
 void nor_run_reset(struct chip *chip, const struct spi_request *request);
 
@@ -25,7 +25,7 @@ void nor_reply_bank(struct chip *chip, const struct spi_request *request);
 void nor_run_write_bank(struct chip *chip, const struct spi_request *request);
 void nor_run_bank_access(struct chip *chip, const struct spi_request *request);
 
-/* Stacked dies: the one whose status is read, and which of them the work in hand keeps busy. */
+/* Stacked dies: the choice of the one whose status is read, and the busy time of each. */
 void nor_run_select_die(struct chip *chip, const struct spi_request *request);
 void nor_occupy_dies(struct chip *chip, const struct spi_request *request);
 
@@ -45,7 +45,7 @@ void nor_run_hold_locks(struct chip *chip, const struct spi_request *request);
 
 bool nor_has_lock(const struct part *part, uint8_t opcode);
 
-/* Suspending an erase or a program, and going on with it. */
+/* Suspending an erase or a program, and resuming it. */
 void nor_run_suspend(struct chip *chip, const struct spi_request *request);
 void nor_run_resume(struct chip *chip, const struct spi_request *request);
 
@@ -56,9 +56,9 @@ bool nor_has_suspend(const struct part *part, uint8_t opcode);
 bool nor_has_resume(const struct part *part, uint8_t opcode);
 
 /*
- * A part's description of itself for 5Ah: a header and a basic flash parameter table of JESD216
- * (nine words, no times), made from the model's facts, so that both always agree. Bytes behind the
- * table read as FFh.
+ * Reads @len bytes from @address on of the description that a part gives of itself (5Ah): a header
+ * and a basic flash parameter table of JESD216 (nine words, no times), made from the facts of the
+ * part. Bytes after the table are FFh.
  */
 void sfdp_read(const struct part *part, uint32_t address, uint8_t *out, size_t len);
 

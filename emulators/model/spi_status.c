@@ -3,7 +3,7 @@
 
 #include <string.h>
 
-/* How a part with PROTECTION_GLOBAL shows its lock, and takes it (AT25DF641, "global protect"). */
+/* The bits that show and change the locks of PROTECTION_GLOBAL (AT25DF641, "global protect"). */
 #define GLOBAL_LOCKED 0x0C
 #define GLOBAL_SOME_LOCKED 0x04
 #define GLOBAL_MASK 0x3C
@@ -57,7 +57,7 @@ static uint8_t lock_bits(const struct chip *chip)
 	}
 }
 
-/* A part that waits for an error to be cleared says that it is busy. */
+/* A part with an error that is not cleared shows itself as busy. */
 static uint8_t first_register_bits(const struct chip *chip)
 {
 	const struct part_spi *part = chip->part->spi;
@@ -97,8 +97,8 @@ bool spi_die_is_ready(const struct chip *chip, uint8_t die, uint64_t now_ns)
 }
 
 /*
- * A client that now goes by WEL, or by the status of one die, is early on the word of the source
- * that lets them end before the work does.
+ * A client that trusts WEL, or the status of one die, may now come too early. That violation is
+ * only as sure as the source that says that these end before the work does.
  */
 static void weaken_debt(struct chip *chip, uint64_t now_ns)
 {
@@ -166,13 +166,13 @@ static void take_pending(struct chip *chip)
 		spi_lock_all(chip, chip->spi.lock_all_pending);
 }
 
-/* Without a time for it the registers are volatile, and take effect at once. */
+/* Returns true if the write is volatile: after 50h, or if the part has no time for it. */
 static bool is_immediate(const struct chip *chip)
 {
 	return chip->spi.status_enabled || chip->part->spi->write_status.max.ns == 0;
 }
 
-/* 01h takes the following registers as further bytes; 31h and 11h write one. */
+/* 01h also writes the following registers, from further data bytes; 31h and 11h write one. */
 void spi_run_write_status(struct chip *chip, const struct spi_request *request)
 {
 	const struct part_spi *part = chip->part->spi;

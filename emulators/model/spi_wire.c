@@ -45,8 +45,8 @@ static uint32_t page_bytes(const struct chip *chip)
 }
 
 /*
- * In a full page further bytes take the place of its first ones, so whole pages of those can go.
- * What is left is still too long for each command whose length is limited.
+ * Drops whole pages of data, which further bytes of the page replace. The rest is still too long
+ * for every command whose length is limited.
  */
 static void drop_replaced(struct chip *chip)
 {
@@ -107,7 +107,7 @@ uint8_t chip_preview(struct chip *chip, uint64_t now_ns)
 	uint8_t reply = drive(chip, now_ns);
 
 	if (wire->facts.owed && !facts.owed)
-		chip->debt.open = true; /* it is settled when the byte is really read */
+		chip->debt.open = true; /* the read of the byte settles it, not the preview */
 	wire->facts = facts;
 	wire->replied_len = replied_len;
 	wire->has_address = has_address;
@@ -147,8 +147,8 @@ size_t chip_passed_len(const struct chip *chip, size_t *reply_len)
 }
 
 /*
- * Each byte of a reply that may change shows its own moment, earlier by the command's bytes: a
- * client that reads one byte sees the moment in which the command began.
+ * Each byte of a reply that may change shows its own moment. The time of the bytes before the reply
+ * is left out: a client that reads one byte sees the moment when the command began.
  */
 static void listen_by_bytes(struct chip *chip, const struct chip_transfer *transfer)
 {

@@ -19,7 +19,7 @@ enum opcode {
 #define ADDRESS_BYTES_MAX 4
 #define NS_PER_MS UINT64_C(1000000)
 
-/* One session that went before, which ended at @now_ns and did not tidy up. */
+/* An earlier session, which ended at @now_ns and left the part as it was. */
 struct session {
 	struct chip *chip;
 	uint64_t now_ns;
@@ -55,7 +55,7 @@ static const struct part_erase *smallest_erase(const struct part *part)
 	return smallest;
 }
 
-/* Addresses are of three bytes after power-up, but for commands that always take four. */
+/* Addresses have three bytes after power-up, except in commands that always take four. */
 static size_t address_bytes(uint8_t erase_opcode)
 {
 	static const uint8_t four[] = {0x21, 0x53, 0x5C, 0xDC};
@@ -81,7 +81,7 @@ static void program(struct session *session)
 	send(session, command, sizeof(command));
 }
 
-/* The part has been suspended for long. */
+/* Ends the suspend latency: the part has been suspended for long. */
 static void end_suspending(struct session *session)
 {
 	struct chip *chip = session->chip;
@@ -202,7 +202,7 @@ static bool has_reset(const struct part *part)
 	return part->spi->soft_reset.ns > 0;
 }
 
-/* Parts whose locks are all set when power comes change nothing before somebody lifts them. */
+/* Returns false if all locks are set at power-up: no write has an effect then. */
 static bool is_unlocked(const struct part *part)
 {
 	enum protection_kind kind = part->spi->protection.kind;
@@ -210,7 +210,7 @@ static bool is_unlocked(const struct part *part)
 	return kind != PROTECTION_GLOBAL && kind != PROTECTION_UNLOCK;
 }
 
-/* Returns true for a part that shows its suspension. Nobody can notice it on another one. */
+/* Returns true if the part can suspend erases and shows that; else no client can notice it. */
 static bool suspends_erases(const struct part *part)
 {
 	return part->spi->suspend.opcode != 0 && part->spi->suspend.erase_flag.mask != 0 &&

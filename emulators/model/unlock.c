@@ -2,8 +2,7 @@
 #include "cycle.h"
 
 /*
- * The status bits of a busy part; the others are not driven to anything in particular. The toggle
- * bit is there at any address.
+ * The status bits of a busy part; the other bits mean nothing. The toggle bit shows at any address.
  */
 #define POLL_DATA 0x80    /* the complement of what is being written */
 #define POLL_TOGGLE 0x40  /* another value at each read */
@@ -114,7 +113,7 @@ void unlock_run(struct chip *chip, const struct unlock_table *table, enum unlock
 		command->run(chip, cycle, facts);
 }
 
-/* In one of the sectors that an erase takes, or at the byte that is programmed. */
+/* Returns true for an address in a sector that an erase takes, or of the programmed byte. */
 static bool works_at(const struct chip *chip, uint32_t address)
 {
 	const struct chip_pending *work = &chip->pending;
