@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: GPL-2.0-or-later
-"""The additions of a family to what every part has, and what their tables have in common."""
+"""A family of parts: its keys in a chip file, and helpers that several families use."""
 
 from __future__ import annotations
 
@@ -25,7 +25,7 @@ class Family:
     erase_opcodes: tuple[int, ...] = ()
     """The opcodes that the model has a command for; empty: the parts have no key `erase`."""
     read: Callable[[Table, int, Sources], dict[str, Fields]]
-    """The function that makes the structures of only some parts, by the pointer in `struct part`.
+    """The function that makes the structures behind pointers of `struct part`, by pointer name.
 
     Its arguments are the whole file, the size of the part in bytes and its sources. The structure
     of MEMBER is a `struct part_MEMBER` of MEMBER.h.
@@ -55,7 +55,7 @@ def read_opcode(table: Table, key: str, known: Collection[int]) -> int:
 
 
 def read_regions(row: Table, key: str, size_bytes: int) -> tuple[tuple[int, int], ...]:
-    """Reads `KEY = [[4, 8192], [1, 32768]]`: so many blocks of so many bytes, from address 0 on."""
+    """Reads `KEY = [[4, 8192], [1, 32768]]`: counts and sizes of blocks, from address 0 on."""
     regions = []
     value = row.values[key]
     if not isinstance(value, list) or not 0 < len(value) <= REGIONS_MAX:

@@ -17,17 +17,17 @@ class Grade(Enum):
     ASSUMED = "assumed"
 
 
-# Every file may name these. `flashrom` is its tables of flash chips at commit b946ca13; `assumed`
-# is what parts of the family have, where no source tells: for masks, opcodes and clocks, never for
-# a figure.
+# Every chip file may name these. `flashrom` means its tables of flash chips at commit b946ca13.
+# `assumed` means a value that other parts of the family have: for masks, opcodes and clocks, never
+# for a figure.
 SHARED = {
     "flashrom": Grade.SECONDARY,
     "assumed": Grade.ASSUMED,
 }
 
 # The assumed ratio of maximum and typical if no source gives one. It is low among the ratios in the
-# datasheets of chips/, so that an assumed slow part is slower than a good one without being slower
-# than any real one. Found: erases of a sector 4.3 to 13.3 (wear lengthens them most), of a chip 1.7
+# datasheets of chips/, so that an assumed slow part is slower than a good one, and not slower than
+# every real one. Found: erases of a sector 4.3 to 13.3 (wear lengthens them most), of a chip 1.7
 # to 5.0, programs of a page 3.6 to 7.8, of a byte 1.7 to 4.8, status writes 1.3 to 11.5.
 MAX_PER_TYP = 4
 
@@ -36,8 +36,8 @@ TYP_PER_MIN = 2
 MAX_PER_TYP_WHEN_TYP_IS_MISSING = 2
 
 # The assumed typicals if no source gives any figure (`assumed = true` in the chip file), in the
-# middle of what the datasheets of chips/ give for such work. An erase that is not here takes the
-# next larger one.
+# middle of what the datasheets of chips/ give for such work. An erase of another size takes the
+# time of the next larger one.
 PAGE_PROGRAM_NS = 700_000  # found 0.12 to 1.4 ms
 BYTE_PROGRAM_NS = 10_000  # found 7 to 30 us
 WRITE_STATUS_NS = 10_000_000  # found 1.3 to 40 ms
@@ -63,7 +63,7 @@ WAIT_NS: dict[str, int] = {
     "soft_reset_during_write_status": 15_000_000,  # found 15 ms
 }
 
-# The assumed times within which a client has to go on.
+# The assumed windows, within which a client has to continue.
 WINDOW_NS: dict[str, int] = {"byte_load": 150_000}  # found 150 and 200 us
 
 
@@ -95,14 +95,14 @@ class Sources:
     def check_keys(
         self, table: Table, *, required: tuple[str, ...], optional: tuple[str, ...] = ()
     ) -> None:
-        """Checks the keys, and the source that the table has to name."""
+        """Checks the keys, and that the table names a known source."""
         table.check_keys(required=(*required, "source"), optional=optional)
         self.grade(table)
 
     def busy_time(self, table: Table, assumed_ns: int, others: tuple[str, ...] = ()) -> str:
         """Reads a row with `typ_us`, `max_us` or both, or `assumed`, and the keys of `others`.
 
-        Returns the busy time in C. What is missing is graded `assumed`.
+        Returns the busy time in C. Missing figures are graded `assumed`.
         """
         if "assumed" in table.values:
             table.check_keys(required=("assumed", *others))
@@ -132,7 +132,7 @@ class Sources:
         return self._known(table, f"{name}_us", source if source in table.values else "source")
 
     def _known(self, table: Table, key: str, source: str = "source") -> Figure:
-        """Reads a figure that a source gives. Only the rule may invent figures."""
+        """Reads a figure from a source. `assumed` is refused: only the rule may invent figures."""
         grade = self.grade(table, source)
         if grade is Grade.ASSUMED:
             raise table.error(source, "gives no figure", remedy="write `assumed = true` alone")
@@ -143,7 +143,7 @@ class Sources:
         return self._known_or_assumed(table, "max_us", WAIT_NS.get(name))
 
     def window(self, table: Table, name: str) -> str:
-        """Reads a row with the time within which a client has to go on, or `assumed`."""
+        """Reads a row with the time within which a client has to continue, or `assumed`."""
         return self._known_or_assumed(table, "us", WINDOW_NS.get(name))
 
     def _known_or_assumed(self, table: Table, key: str, assumed_ns: int | None) -> str:

@@ -31,8 +31,8 @@ def _read(
 ) -> dict[str, Fields]:
     """Reads a parallel part.
 
-    `program` is the name of its time in `busy`, and the assumed one. `windows` are the required
-    and the optional keys of `window`.
+    `program` is the key of the program time in `busy`, and its assumed typical in ns. `windows` are
+    the required and the optional keys of `window`.
     """
     page_bytes = top.integer("page_bytes", low=1, high=PAGE_BYTES_MAX)
     if not is_power_of_two(size_bytes) or not is_power_of_two(page_bytes):

@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: GPL-2.0-or-later
-"""A part from its chip file, checked: the common facts; its family adds the others."""
+"""Reads a part from its chip file: the common facts here, the others by its family."""
 
 from __future__ import annotations
 
@@ -42,10 +42,10 @@ def read_part(file: Path) -> Part:
 
 
 def parse_part(file: Path, content: bytes) -> Part:
-    """Parses a part from that file's content; raises ChipFileError."""
+    """Parses a part from the content of `file`; raises ChipFileError."""
     try:
         values = tomllib.loads(content.decode())
-    # These errors also occur for bytes that are no text.
+    # A ValueError also means bytes that are not UTF-8.
     except (ValueError, RecursionError) as error:
         raise ChipFileError(file, "TOML", str(error), remedy="mend the syntax") from error
     return _part(Table(file, "", values))
@@ -101,7 +101,7 @@ def _name(top: Table) -> str:
 
 
 def _erase(row: Table, opcodes: tuple[int, ...], size_bytes: int, sources: Sources) -> Fields:
-    """Reads a row of `erase`. The size of its blocks is that of the smallest if they differ."""
+    """Reads a row of `erase`. If its blocks differ in size, `size_bytes` is the smallest."""
     shape = "regions" if "regions" in row.values else "size_bytes"
     if shape == "regions":
         regions = read_regions(row, "regions", size_bytes)

@@ -44,7 +44,7 @@ PROTECTIONS: dict[str, tuple[str, ...]] = {
 }
 RANGE_FLAGS = ("bottom", "sectors", "complement", "locks_flag")
 
-# The kinds of work in `busy`, and the typical time that is assumed of each.
+# The kinds of work in `busy`, and the assumed typical time of each.
 PAGE_PROGRAM = {"page_program": PAGE_PROGRAM_NS}
 WRITE_STATUS = {"write_status": WRITE_STATUS_NS}
 NOR_BUSY_OPTIONAL = {
@@ -58,7 +58,7 @@ DATAFLASH_BUSY = {
     "buffer_compare": PAGE_READ_NS,
 }
 
-# If a wait is missing, the part lacks the command, but for those that are another one's then.
+# A missing wait means that the part lacks the command, except where NOR_WAIT_DEFAULTS has another.
 POWER_UP = ("power_up_to_select", "power_up_to_write")
 NOR_WAITS = (
     *("deep_power_down", "release_power_down", "release_power_down_with_id"),
@@ -255,7 +255,7 @@ def _octet_or_zero(table: Table, key: str) -> int:
 
 
 def _flag_at(table: Table, addresses: list[int]) -> str:
-    """Reads `{ address = 0x04, mask = 0x08 }`: bits of the register that has that address."""
+    """Reads `{ address = 0x04, mask = 0x08 }`: bits of the register at that address."""
     table.check_keys(required=("address", "mask"))
     address = table.octet("address")
     if address not in addresses:
@@ -310,13 +310,13 @@ def _lock_regions(table: Table) -> Fields:
 
 
 def _early_wel(table: Table, sources: Sources) -> Fields:
-    """Reads that WEL falls within a busy time; the source's grade also bounds such a wait's."""
+    """Reads the grade of the source that says that WEL falls within a busy time."""
     sources.check_keys(table, required=())
     return {"early_wel": f"{{ true, GRADE_{sources.grade(table).name} }}"}
 
 
 def _dies(table: Table, sources: Sources) -> Fields:
-    """Reads the number of dies, each of which has a status of its own."""
+    """Reads the number of dies, and how a client chooses one."""
     table.check_keys(required=("count", "source"), optional=("by_chip_select",))
     count = table.integer("count", low=2, high=DIES_MAX)
     chosen = table.true("by_chip_select") if "by_chip_select" in table.values else "false"
@@ -345,7 +345,7 @@ def _busy(
     required: Mapping[str, int],
     optional: Mapping[str, int] | None = None,
 ) -> Fields:
-    """Reads rows of `[busy]`, each a busy time of that name in C."""
+    """Reads rows of `[busy]`. Each becomes a busy time of the same name in C."""
     assumed_ns = {**required, **(optional or {})}
     table.check_keys(required=tuple(required), optional=tuple(optional or ()))
     return {key: sources.busy_time(table.table(key), assumed_ns[key]) for key in table.values}
@@ -359,10 +359,7 @@ def _wait(
     optional: Sequence[str],
     defaults: Mapping[str, str] | None = None,
 ) -> Fields:
-    """Reads rows of `[wait]`.
-
-    A missing one of `defaults` is the one that it names, if that is there.
-    """
+    """Reads rows of `[wait]`. `defaults` names the wait that replaces a missing one."""
     table.check_keys(required=required, optional=optional)
     wait = {key: sources.wait(table.table(key), key) for key in table.values}
     for key, other in (defaults or {}).items():

@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: GPL-2.0-or-later
-"""One TOML table whose keys are all known, and errors that say how to correct the file."""
+"""A TOML table that refuses unknown keys, with errors that say how to correct the file."""
 
 from __future__ import annotations
 
@@ -9,7 +9,7 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import TypeGuard
 
-# An hour: no part takes longer, and worn ones in the model (1000 x) still fit in 64 bits.
+# An hour: no part takes longer, and 1000 times as much (a worn part) still fits in 64 bits of ns.
 MICROSECONDS_MAX = 3_600_000_000
 
 
@@ -35,7 +35,7 @@ class Table:
         return ChipFileError(self.file, self.path(key), problem, remedy=remedy)
 
     def check_keys(self, *, required: Sequence[str], optional: Sequence[str] = ()) -> None:
-        """Checks the keys. Unknown ones come first: a missing key is most often a misspelt one."""
+        """Checks the keys, unknown ones first: a missing key is most often a misspelt one."""
         known = (*required, *optional)
         for key in self.values:
             if key not in known:
@@ -88,7 +88,7 @@ class Table:
         return value
 
     def true(self, key: str) -> str:
-        """Checks that the value is true, and returns it in C. The key must be omitted otherwise."""
+        """Checks that the value is true, the only one allowed, and returns it in C."""
         if self._value(key) is not True:
             raise self.error(key, "is not true", remedy=f"write `{key} = true`, or leave it out")
         return "true"
