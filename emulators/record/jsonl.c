@@ -6,9 +6,9 @@
 #include <string.h>
 
 /*
- * Lines are put together here and not by printf(), and many are written at once: a slow guest
- * formats a hundred thousand of them. The longest has 20 keys of at most 20 digits and fits with
- * room to spare.
+ * This file puts lines together without printf(), and writes many at once: a slow guest formats a
+ * hundred thousand lines. The longest line is `start`, which has the texts of a link and of faults,
+ * 1 KiB together.
  */
 #define LINE_BYTES_MAX 2048
 #define TEXT_BYTES (UINT32_C(1) << 14)
@@ -16,7 +16,7 @@
 struct text {
 	FILE *out;
 	size_t len;
-	size_t begin; /* the beginning of the present line */
+	size_t begin; /* the beginning of the current line */
 	char bytes[TEXT_BYTES];
 };
 
@@ -37,7 +37,7 @@ static inline void put_bytes(struct text *text, const char *bytes, size_t len)
 /* Puts a text whose length the compiler knows. */
 #define PUT(text, literal) put_bytes(text, literal, sizeof(literal) - 1)
 
-/* The first comma of a line becomes its brace. */
+/* The first comma of a line is replaced by the brace. */
 #define PUT_KEY(text, key) PUT(text, ",\"" key "\":")
 
 static void put_string(struct text *text, const char *string)
@@ -88,7 +88,7 @@ static void put_signed_value_or_null(struct text *text, bool known, int64_t valu
 	}
 }
 
-/* The texts are names out of our own tables: nothing in them needs escaping. */
+/* The texts are names from our own tables, in which nothing needs escaping. */
 static void put_string_or_null(struct text *text, const char *string)
 {
 	if (!string) {
@@ -173,7 +173,7 @@ static void write_moment(struct text *text, const struct event *event, const cha
 	end_line(text);
 }
 
-/* @previous_ns is the reply before, 0 if there was none on this connection. */
+/* @previous_ns: when the reply before was sent, 0 if there was none on this connection. */
 static void put_times(struct text *text, const struct event *event, uint64_t previous_ns)
 {
 	put_number(text, "empty_ns", event->empty_ns);
@@ -181,7 +181,7 @@ static void put_times(struct text *text, const struct event *event, uint64_t pre
 	if (event->arrived_ns > 0)
 		put_number(text, "arrived_ns", event->arrived_ns);
 	put_number(text, "reply_ns", event->reply_ns);
-	/* Negative where a client sent it without waiting for the reply before. */
+	/* Negative if the client did not wait for the reply before. */
 	put_signed_or_null(
 		text, "gap_ns", previous_ns > 0, (int64_t)(event->read_ns - previous_ns));
 }
@@ -255,7 +255,7 @@ static void write_busy(struct text *text, const struct chip_facts *chip)
 	end_line(text);
 }
 
-/* One that was asked for, and done. */
+/* Writes a requested fault that happened. */
 static void write_fault(struct text *text, uint64_t at_ns, const char *kind, const char *at,
 	uint64_t nth, uint64_t held_ns)
 {
@@ -352,13 +352,16 @@ static void write_event(
 		write_busy(text, &event->chip);
 	if (event->chip.stuck_nth > 0) {
 		counts->faults++;
-		/* The part's own: its work begins, and never ends. */
+		/* A fault of the part itself: its work begins and never ends. */
 		write_fault(text, event->chip.busy_until_ns - event->chip.work_ns, "stuck-wip",
 			"busy", event->chip.stuck_nth, UINT64_MAX);
 	}
 }
 
-/* A gap never spans two connections. What a request executed shares its gap. */
+/*
+ * Returns the reply time from which the next gap counts, 0 for none. A gap never spans two
+ * connections. Events that a request executed share its gap.
+ */
 static uint64_t previous_reply_ns(const struct event *event, uint64_t before_ns)
 {
 	switch (event->kind) {

@@ -23,8 +23,8 @@ struct run_facts {
 	bool wake_measured;
 	uint64_t wake_latency_ns_min;
 	uint64_t wake_latency_ns_max;
-	const char *link;   /* NULL: nothing but what carries it; of a-z, digits and ,=- */
-	const char *faults; /* that were asked for, NULL: none; the same, and @ : . and blanks */
+	const char *link;   /* NULL: no link is modelled; contains a-z, digits and ,=- only */
+	const char *faults; /* the requested faults, NULL: none; also contains @ : . and blanks */
 };
 
 /* The content of the last line besides its counts. */
@@ -33,7 +33,7 @@ struct run_end {
 	bool clean; /* the clock never ran backwards and no record was lost */
 };
 
-/* Everything, from `start` to `end`. -EIO if the stream fails. */
+/* Writes all lines, from `start` to `end`. Returns 0, or -EIO if the stream fails. */
 int jsonl_write(FILE *out, const struct run_facts *facts, const struct events *events,
 	const struct run_end *end);
 

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
 /*
- * A file that is either all there under its name or not at all: written beside it, synced, renamed.
- * A name that is a device or a pipe is written straight, since nothing may take its place.
+ * A file that appears under its name only when it is complete: it is written beside that name,
+ * synced and renamed. A device or a pipe is written directly, because a rename would replace it.
  */
 #ifndef EMULATORS_RECORD_OUTFILE_H
 #define EMULATORS_RECORD_OUTFILE_H
@@ -12,16 +12,16 @@
 struct outfile {
 	FILE *stream; /* NULL: not open */
 	const char *path;
-	char temporary[PATH_MAX]; /* empty: written straight */
+	char temporary[PATH_MAX]; /* empty: the file is written directly */
 };
 
-/* Opens it early, so that a bad path is known before the work is done. Negative errno. */
+/* Opens the file. Call it early, so that a bad path fails before the work. Returns 0 or -errno. */
 int outfile_open(struct outfile *file, const char *path);
 
-/* Makes what was written visible. Negative errno; closed either way. */
+/* Makes the file visible under its name, and closes it in any case. Returns 0 or -errno. */
 int outfile_commit(struct outfile *file);
 
-/* Takes back what was written, if it was not committed. */
+/* Closes and removes the file if it was not committed. */
 void outfile_deinit(struct outfile *file);
 
 #endif
