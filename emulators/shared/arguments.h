@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
-/* Words KEY=VALUE, each once: a table has the keys, and where in a struct their values go. */
+/* Parses words KEY=VALUE, each key once, by a table of the keys and their fields in a struct. */
 #ifndef TEXT_ARGUMENTS_H
 #define TEXT_ARGUMENTS_H
 
@@ -21,7 +21,7 @@ struct argument {
 
 #define ARGUMENT(type_, name_) .name = #name_, .offset = offsetof(type_, name_)
 
-/* Into a `const char *`; lives as long as the word. */
+/* Stores the text in a `const char *`, which is valid as long as the word. */
 static inline int argument_text(const char *text, void *field)
 {
 	if (*text == '\0')
@@ -43,8 +43,9 @@ static inline const struct argument *argument_find(
 }
 
 /*
- * Puts the value of @word into @fields; @seen has a bit for each of the @arguments, of which there
- * are 64 at most. -ENOENT: no such key; -EEXIST: there already; -EINVAL: not what *@wants says.
+ * Puts the value of @word into @fields. @seen has a bit for each of the @arguments, of which there
+ * are 64 at most. Returns -ENOENT: there is no such key; -EEXIST: the key came before; -EINVAL: the
+ * value is not what *@wants says.
  */
 static inline int argument_take(const struct argument *arguments, size_t count, const char *word,
 	void *fields, uint64_t *seen, const char **wants)

@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
 /*
  * A JSON object on a line of its own: json_begin(), its keys in their order, json_end(). Keys and
- * names need no escaping. record/jsonl.c, which writes a hundred thousand lines in slow guests, is
- * the one that does not use it.
+ * names need no escaping. record/jsonl.c does not use this header, because it writes a hundred
+ * thousand lines in slow guests.
  */
 #ifndef TEXT_JSON_LINE_H
 #define TEXT_JSON_LINE_H
@@ -18,7 +18,7 @@
 
 struct json_line {
 	FILE *out;  /* NULL: the line stays in @bytes, and must fit */
-	char comma; /* before the next key or item; 0: it is the first */
+	char comma; /* before the next key or item; 0: no comma before the first */
 	size_t len;
 	char bytes[JSON_LINE_BYTES_MAX];
 };
@@ -46,7 +46,7 @@ static inline void json_put_comma(struct json_line *line)
 	line->comma = ',';
 }
 
-/* @bracket: `{` or `[`; of an item of a list, or behind a key. */
+/* Opens an object (@bracket `{`) or a list (`[`), as an item or as the value of a key. */
 static inline void json_open(struct json_line *line, char bracket)
 {
 	json_put_comma(line);
@@ -68,7 +68,7 @@ static inline void json_begin(struct json_line *line, FILE *out)
 	json_open(line, '{');
 }
 
-/* Returns @line. What a stream would not take, its ferror() tells. */
+/* Returns @line. ferror() of the stream shows a failed write. */
 static inline const struct json_line *json_end(struct json_line *line)
 {
 	json_put_string(line, "}\n");
@@ -86,7 +86,7 @@ static inline void json_key(struct json_line *line, const char *key)
 	line->comma = 0;
 }
 
-/* The value of a key, or an item of a list: as it stands in JSON. */
+/* Puts @text, which is JSON already, as the value of a key or an item of a list. */
 static inline void json_value(struct json_line *line, const char *text)
 {
 	json_put_comma(line);
@@ -121,7 +121,7 @@ static inline void json_unsigned(struct json_line *line, const char *key, uint64
 	json_value_unsigned(line, value);
 }
 
-/* Without its fraction, rounded as printf() does. */
+/* Puts @value as a whole number, rounded as printf() does. */
 static inline void json_rounded(struct json_line *line, const char *key, double value)
 {
 	char digits[32];
@@ -143,7 +143,7 @@ static inline void json_null(struct json_line *line, const char *key)
 	json_value(line, "null");
 }
 
-/* Bytes outside plain ASCII are taken for Latin-1, so every byte has a form in JSON. */
+/* Escapes a byte. One outside ASCII counts as Latin-1, so every byte has a form in JSON. */
 static inline void json_put_escaped(struct json_line *line, const char *byte)
 {
 	const unsigned char value = (unsigned char)*byte;

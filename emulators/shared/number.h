@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
-/* Numbers of options, commands and files. */
+/* Parses numbers of options, commands and files. */
 #ifndef TEXT_NUMBER_H
 #define TEXT_NUMBER_H
 
@@ -16,8 +16,9 @@ static inline bool is_digit_of(char c, int base)
 }
 
 /*
- * A number at the begin of @text, of no more than @max; @end points behind it. @base as for
- * strtoull(3), which would also take blanks and signs, and turn -1 into the largest number.
+ * Reads a number of @max or less at the beginning of @text; @end points behind it. Returns false
+ * for any other text. @base is that of strtoull(3), which would also accept blanks and signs, and
+ * read -1 as the largest number.
  */
 static inline bool number_begins(
 	const char *text, int base, uint64_t max, const char **end, uint64_t *number)
@@ -36,7 +37,7 @@ static inline bool number_begins(
 	return true;
 }
 
-/* The same of a text that is nothing else, and no less than @min. */
+/* Reads a text that is nothing but a number from @min to @max. */
 static inline bool number_parse(
 	const char *text, int base, uint64_t min, uint64_t max, uint64_t *number)
 {
