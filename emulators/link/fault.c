@@ -15,7 +15,7 @@
 
 enum hold {
 	HOLD_NONE,
-	HOLD_OPTIONAL, /* for ever without it */
+	HOLD_OPTIONAL, /* without it, the fault holds for ever */
 	HOLD_NEEDED,
 };
 
@@ -84,7 +84,7 @@ static int parse_when(const char *text, struct fault *fault)
 	return number_parse(text, 10, 1, UINT64_MAX, &fault->nth) ? 0 : -EINVAL;
 }
 
-/* @text is what stands between the name and the @. */
+/* Parses the text between the name and the @: nothing, or `:US`. */
 static int parse_hold(const char *text, const char *end, enum hold hold, struct fault *fault)
 {
 	const char *stop;
@@ -153,7 +153,7 @@ void faults_count(struct faults *faults, enum fault_at at)
 	faults->seen[at]++;
 }
 
-/* A number of its own for the @nth of the fault at @index. */
+/* Returns a random number for the @nth byte or request and the fault at @index. */
 static uint64_t draw(const struct faults *faults, size_t index, uint64_t nth)
 {
 	uint64_t place = noise_mix(faults->seed + NOISE_GOLDEN) + (index + 1) * NOISE_GOLDEN;
@@ -195,7 +195,7 @@ uint64_t faults_stuck_from(const struct faults *faults)
 	return from;
 }
 
-/* Never the byte that it was. */
+/* Returns a byte that differs from @byte. */
 static uint8_t corrupted(
 	const struct faults *faults, const struct fault *fault, uint64_t nth, uint8_t byte)
 {
@@ -204,7 +204,7 @@ static uint8_t corrupted(
 	return byte ^ (uint8_t)(1 + drawn % 255);
 }
 
-/* A byte that is lost can be hit by nothing else. */
+/* Returns how many bytes go to @out. No other fault can hit a lost byte. */
 static size_t pass_byte(struct faults *faults, enum fault_at at, uint8_t byte, uint8_t *out,
 	fault_report_fn report, void *context)
 {

@@ -1,9 +1,9 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
 /*
- * Faults on request: in a byte of a stream, in a request, in a busy time. Pure.
+ * Requested faults: of a byte in a stream, of a request, of a busy time. Pure.
  *
- * The hit depends on the seed, on the position of the fault among the requested ones and on the
- * number of faults before, never on how bytes happen to arrive: the same seed makes the same
+ * Whether a fault hits depends on the seed, on its position among the requested faults and on the
+ * number of the byte or request, never on how bytes happen to arrive. The same seed makes the same
  * faults.
  */
 #ifndef EMULATORS_LINK_FAULT_H
@@ -21,14 +21,14 @@ enum fault_kind {
 	FAULT_DROP,      /* a byte is lost */
 	FAULT_CORRUPT,   /* a byte has other bits */
 	FAULT_DUPLICATE, /* a byte comes twice */
-	FAULT_DELAY,     /* a reply is held back: the chip has done its work by then */
-	FAULT_STALL,     /* a request is not taken: the chip does not see it before */
-	FAULT_HANG_UP,   /* the link is cut when the request is there */
+	FAULT_DELAY,     /* a reply is held back; the chip has done its work before */
+	FAULT_STALL,     /* a request is held back; the chip sees it afterwards */
+	FAULT_HANG_UP,   /* the link is cut when the request has arrived */
 	FAULT_NAK,       /* the request is refused, and does not reach the chip */
-	FAULT_STUCK_WIP, /* the busy time never ends, and none after it */
+	FAULT_STUCK_WIP, /* this busy time and all later ones never end */
 };
 
-/* The things that are counted. */
+/* The things of which the N-th can be hit. */
 enum fault_at {
 	FAULT_AT_REPLY_BYTE,
 	FAULT_AT_REQUEST_BYTE,
@@ -39,8 +39,8 @@ enum fault_at {
 struct fault {
 	enum fault_kind kind;
 	enum fault_at at;
-	uint64_t nth;       /* from 1; 0: by probability */
-	double probability; /* the probability of each one */
+	uint64_t nth;       /* from 1; 0: the fault hits by probability */
+	double probability; /* that each byte or request is hit */
 	uint64_t hold_ns;   /* the time for FAULT_DELAY and FAULT_STALL, or FAULT_FOR_EVER */
 };
 
@@ -49,44 +49,41 @@ struct faults {
 	size_t count;
 	uint64_t seed;
 	uint64_t seen[FAULT_AT_BUSY + 1];             /* the number of each so far */
-	char text[FAULTS_MAX * FAULT_TEXT_BYTES_MAX]; /* as they were asked for */
+	char text[FAULTS_MAX * FAULT_TEXT_BYTES_MAX]; /* the requested faults, joined by blanks */
 };
 
-/* Is told of each fault of a stream of bytes as it is done. */
+/* Called for each fault in a stream of bytes when it happens. */
 typedef void (*fault_report_fn)(void *context, const struct fault *fault, uint64_t nth);
 
-/* None. */
+/* Begins with no faults. */
 void faults_init(struct faults *faults, uint64_t seed);
 
 /*
- * Reads `KIND[:US]@WHEN` and adds it. WHEN is N, the N-th, or `p=P`, each with that probability:
- * of the bytes of replies for drop, corrupt and duplicate (`in:` before WHEN: of requests), of the
- * requests for delay, stall, hang-up and nak. stuck-wip takes an N alone, that of a busy time.
- * -EINVAL, -ENOSPC.
+ * Parses `KIND[:US]@WHEN` and adds the fault. WHEN is N, for the N-th, or `p=P`, for each with that
+ * probability. drop, corrupt and duplicate count the bytes of replies, or with `in:` before WHEN
+ * those of requests; delay, stall, hang-up and nak count requests. stuck-wip counts busy times and
+ * takes only N. Returns 0, -EINVAL or -ENOSPC.
  */
 int faults_add(struct faults *faults, const char *text);
 
 /* Returns true if any fault would change the bytes of that stream. */
 bool faults_touch(const struct faults *faults, enum fault_at at);
 
-/*
- * Returns true if any fault could hold up the device itself, so that it may not see new bytes at
- * once.
- */
+/* Returns true if any fault could delay the device, so that it may not see new bytes at once. */
 bool faults_hold(const struct faults *faults);
 
 /* Counts one more of @at. */
 void faults_count(struct faults *faults, enum fault_at at);
 
-/* The fault of that kind which hits what was counted last, NULL if there is none. */
+/* Returns the fault of that kind that hits the byte or request counted last, or NULL. */
 const struct fault *faults_hit(const struct faults *faults, enum fault_kind kind, enum fault_at at);
 
-/* The busy time from which on none ends; 0: they all end. */
+/* Returns the number of the first busy time that never ends; 0: all end. */
 uint64_t faults_stuck_from(const struct faults *faults);
 
 /*
- * Passes @len bytes on to @out, which holds 2 * @len. How many came out. @out may lie @len bytes
- * before @in, or further.
+ * Passes @len bytes on to @out, which has room for 2 * @len. Returns how many came out. @out may
+ * overlap with @in if it begins @len bytes before @in, or earlier.
  */
 size_t faults_pass(struct faults *faults, enum fault_at at, const uint8_t *in, size_t len,
 	uint8_t *out, fault_report_fn report, void *context);

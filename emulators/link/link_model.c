@@ -13,36 +13,36 @@
 #define BITS_PER_BYTE_ON_LINE 10
 #define US_MAX 1000000
 #define WORD_BYTES_MAX 40
-#define REPLY_PLACE UINT64_C(0x7265706C79) /* apart from what else is drawn from the seed */
+#define REPLY_PLACE UINT64_C(0x7265706C79) /* keeps these draws apart from others with the seed */
 
-/* As Q_BUSTYPE tells them. */
+/* The bits of an answer to Q_BUSTYPE. */
 #define BUS_PARALLEL 0x01
 #define BUS_LPC 0x02
 #define BUS_FWH 0x04
 #define BUS_SPI 0x08
 
 /*
- * A packet of 64 bytes takes 1/19 of a frame at full speed, one of 512 bytes 1/13 of a microframe
- * (USB 2.0, tables 5-9 and 5-10), and a reply cannot be faster. At most: so that the mean is what
- * a user saw of a transfer, 0.29 to 0.34 ms (opensensor/pico-serprog); an FTDI, whose clients set
- * its latency timer to 1 ms; a microframe.
+ * The minimum: a packet of 64 bytes takes 1/19 of a frame at full speed, one of 512 bytes 1/13 of a
+ * microframe (USB 2.0, tables 5-9 and 5-10). The maximum: at full speed the mean is then the time
+ * of a transfer that a user measured, 0.29 to 0.34 ms (opensensor/pico-serprog); with an FTDI it is
+ * its latency timer, which clients set to 1 ms; at high speed a microframe.
  */
 #define FULL_SPEED .reply_us_min = 53, .reply_us_max = 570
 #define FTDI .reply_us_min = 53, .reply_us_max = 1000
 #define HIGH_SPEED .reply_us_min = 10, .reply_us_max = 125
 
 /*
- * frser-duino: its uart.h keeps 1024 bytes, of which libfrser's frser.c tells 4 fewer; an SPI write
- * is 7 fewer still, a read is what two seconds carry (baud / 5 in KiB), and the operation buffer of
- * a build for SPI is said to have 12 bytes, since it holds sums of delays alone.
+ * frser-duino: its uart.h has a buffer of 1024 bytes, of which frser.c of libfrser reports 4 fewer.
+ * An SPI write has 7 bytes fewer still. A read has the bytes of two seconds (baud / 5, in KiB). The
+ * operation buffer of a build for SPI is reported as 12 bytes, because it only sums up delays.
  */
 #define FRSER_DUINO(baud_, read_kib)                                                               \
 	.baud = (baud_), .serial_buffer_bytes = 1020, .opbuf_bytes = 12, .write_len_max = 1013,    \
 	.read_len_max = (read_kib) * 1024, .native_delay = true, .buses = BUS_SPI
 
 /*
- * libfrser with a memory bus: the operation buffer is what RAM is left (of it 320 bytes are for the
- * stack, and uart.h takes its share), a write 7 bytes fewer.
+ * libfrser with a memory bus: the operation buffer is the free RAM, less 320 bytes of stack and the
+ * buffer of uart.h. A write has 7 bytes fewer.
  */
 #define FRSER_MEMORY(baud_, serial, opbuf, read_kib, buses_)                                       \
 	.baud = (baud_), .serial_buffer_bytes = (serial), .opbuf_bytes = (opbuf),                  \
@@ -50,8 +50,8 @@
 	.buses = (buses_)
 
 /*
- * They answer Q_SERBUF with 65535 to say "no end", and stream transfers of any length. The ACK is
- * in the USB buffer before chip select rises; how long before no source says.
+ * These answer Q_SERBUF with 65535, which means no limit, and stream transfers of any length. The
+ * ACK is in the USB buffer before chip select rises; no source says how long before.
  */
 #define USB_STREAMER                                                                               \
 	FULL_SPEED, .serial_buffer_bytes = 65535, .lengths_untold = true, .buses = BUS_SPI,        \
@@ -98,7 +98,7 @@ struct key {
 	size_t offset; /* the offset of a uint32_t in struct link_model */
 	uint32_t max;
 	uint32_t min;
-	bool is_range; /* it is the least, the most is behind it */
+	bool is_range; /* the field is the least, the next one the most */
 };
 
 #define KEY(name_, field, max_)                                                                    \
@@ -146,7 +146,7 @@ static int set_preset(const char *name, struct link_model *model)
 	return -EINVAL;
 }
 
-/* N, or N-N where the key is a range. */
+/* Parses N, or N-N if the key is a range. */
 static int set_value(const struct key *key, const char *text, uint32_t *field)
 {
 	const char *end;
@@ -183,7 +183,7 @@ static int parse_word(const char *word, bool first, struct link_model *model)
 
 	if (equals)
 		return set_key(word, equals, model);
-	/* A preset further on would undo the keys before it. */
+	/* A later preset would undo the keys before it. */
 	return first ? set_preset(word, model) : -EINVAL;
 }
 
@@ -230,7 +230,7 @@ void link_model_format(const struct link_model *model, char *text)
 			len += (size_t)put_key(
 				text + len, LINK_MODEL_TEXT_BYTES - len, &keys[i], field);
 	}
-	text[len > 0 ? len - 1 : 0] = '\0'; /* the last comma */
+	text[len > 0 ? len - 1 : 0] = '\0'; /* replaces the last comma */
 }
 
 bool link_model_takes_time(const struct link_model *model)
@@ -239,7 +239,7 @@ bool link_model_takes_time(const struct link_model *model)
 	       model->quirks.cs_late_us > 0 || model->quirks.pause_us > 0;
 }
 
-/* Rounded up: no byte is early. */
+/* Rounds up, so that no byte is early. */
 uint64_t link_model_line_ns(const struct link_model *model, uint64_t bytes)
 {
 	uint64_t bits = bytes * BITS_PER_BYTE_ON_LINE;
@@ -261,7 +261,7 @@ static uint64_t next_frame_ns(const struct link_model *model, uint64_t at_ns)
 	return frame_ns == 0 ? at_ns : (at_ns + frame_ns - 1) / frame_ns * frame_ns;
 }
 
-/* Each reply has its own draw; what it carries changes none of the others. */
+/* Each reply has its own draw, which depends on no other reply. */
 uint64_t link_model_reply_ns(const struct link_model *model, uint64_t seed, uint64_t nth)
 {
 	uint64_t room = model->reply_us_max - model->reply_us_min;
