@@ -18,7 +18,7 @@
 #define OPERATION_BYTES_MAX (SPIOP_HEADER_BYTES + CLIENT_COMMAND_BYTES_MAX)
 #define OPERATIONS_MAX 2
 
-/* Nothing is sent while a reply is due, so what one call does not take is never for long. */
+/* No reply is due here, so the device reads at once and a short send() does not wait long. */
 static int send_all(int fd, const uint8_t *bytes, size_t len)
 {
 	while (len > 0) {
@@ -32,7 +32,7 @@ static int send_all(int fd, const uint8_t *bytes, size_t len)
 	return 0;
 }
 
-/* Acknowledgements and what follows them in one call, wherever the two are to be put. */
+/* Receives acknowledgements and the bytes after them in one call, into two buffers. */
 static int receive_all(int fd, uint8_t *first, size_t first_len, uint8_t *rest, size_t rest_len)
 {
 	struct iovec parts[] = {{first, first_len}, {rest, rest_len}};
@@ -44,7 +44,7 @@ static int receive_all(int fd, uint8_t *first, size_t first_len, uint8_t *rest, 
 	return (size_t)got == first_len + rest_len ? 0 : -ECONNRESET;
 }
 
-/* Each of the @operations in @request is acknowledged; the last has an answer of its own. */
+/* Sends @request, takes an ACK for each of its @operations, and then the bytes of @answer. */
 static int exchange(int fd, const uint8_t *request, size_t request_len, size_t operations,
 	uint8_t *answer, size_t answer_len)
 {
@@ -59,7 +59,7 @@ static int exchange(int fd, const uint8_t *request, size_t request_len, size_t o
 	return error;
 }
 
-/* Answered by a NAK and an ACK, which nothing else is. */
+/* Only SYNCNOP is answered with a NAK and an ACK. */
 static int synchronise(int fd)
 {
 	const uint8_t request = SERPROG_SYNCNOP;
@@ -73,7 +73,7 @@ static int synchronise(int fd)
 	return error;
 }
 
-/* A device's 0 stands for all that 24 bits can say. */
+/* A device answers 0 if it limits no length of 24 bits. */
 static int ask_read_len(struct client *client)
 {
 	const uint8_t request = SERPROG_Q_RDNMAXLEN;
@@ -88,7 +88,7 @@ static int ask_read_len(struct client *client)
 	return 0;
 }
 
-/* Asks how much the device takes before it has answered. */
+/* Asks how many bytes the device takes before it answers. */
 static int ask_serial_buffer(struct client *client)
 {
 	const uint8_t request = SERPROG_Q_SERBUF;

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
 /*
- * serprog-floor: a client that costs nothing of its own (client.c), the shortest write through it
- * (job.c), and as much of flashrom's command line as a write through a layout needs (options.c).
+ * serprog-floor: a client without costs of its own (client.c), the shortest write through it
+ * (job.c), and the options of flashrom that a write through a layout needs (options.c).
  */
 #ifndef EMULATORS_YARDSTICK_FLOOR_H
 #define EMULATORS_YARDSTICK_FLOOR_H
@@ -15,36 +15,36 @@
 #define CLIENT_COMMAND_BYTES_MAX 1024
 
 /*
- * The least that a serprog client does: one send, its whole reply awaited. A round trip costs what
- * system and device make it cost, and nothing of ours.
+ * The smallest serprog client: one send, then a wait for the whole reply. Only system and device
+ * add to a round trip.
  */
 struct client {
 	int fd;
 	/*
-	 * The size of one command: what flashrom reads at a time, or less if the device limits it
+	 * The bytes of one read: as many as flashrom reads at a time, or the limit of the device.
 	 */
 	uint32_t read_len_max;
-	/* The device's buffer: the bytes that may be sent before it answers */
+	/* The size of the device's buffer: bytes that may be sent before it answers. */
 	uint32_t serial_buffer_bytes;
 };
 
 /*
- * Connects to @target, "HOST:PORT" with HOST an IPv4 address, and synchronises. A negative errno:
- * -EINVAL for a target of another form, -EPROTO for a peer that is no serprog device.
+ * Connects to @target, "HOST:PORT" with HOST an IPv4 address, and synchronises. Returns 0 or
+ * -errno: -EINVAL for a target of another form, -EPROTO if the peer is no serprog device.
  */
 int client_init(struct client *client, const char *target);
 void client_deinit(struct client *client);
 
 /*
- * One transfer with the chip: @command_len bytes out, then @reply_len bytes in. -EPROTO where the
- * device refuses it, -ECONNRESET where it is gone.
+ * Runs one transfer with the chip: @command_len bytes out, then @reply_len bytes in. Returns 0 or
+ * -errno: -EPROTO if the device refuses it, -ECONNRESET if the device is gone.
  */
 int client_transfer(struct client *client, const uint8_t *command, size_t command_len,
 	uint8_t *reply, size_t reply_len);
 
 /*
- * The opcode @first, and then @command, neither with a reply: one round trip where the device's
- * serial buffer takes both. As client_transfer() otherwise.
+ * Sends the opcode @first, then @command, both without a reply: in one round trip if the device's
+ * serial buffer holds both. Returns as client_transfer() does.
  */
 int client_transfer_after(
 	struct client *client, uint8_t first, const uint8_t *command, size_t command_len);
@@ -54,20 +54,18 @@ struct region {
 	uint32_t size_bytes;
 };
 
-/* Waits until a part that is busy with this must be ready. */
+/* Waits until a part that is busy for @busy must be ready. */
 typedef void wait_fn(const struct busy_time *busy);
 
 /*
- * Puts the @region.size_bytes bytes of @content into the region, by a write as short as it can be:
- * what was there is read, a part that comes up locked is unlocked, everything is erased in the
- * largest blocks that fit, what is not blank is programmed page by page, and all is read back. Each
- * change is a write enable, the command and one status read for a part that is never busy; for
- * others a wait, and no question.
+ * Writes @content into the region, with the shortest possible write. It reads the old content,
+ * unlocks a part that powers up locked, erases the region in the largest blocks that fit, programs
+ * the pages that are not blank, and reads all back. Each change is a write enable and the command,
+ * then @wait; or without @wait one status read, for a part that is never busy.
  *
- * Without @wait the part must never
- * be busy: -EBUSY where it was, -EIO where it does not hold them in the end, -EINVAL where its
- * erases do not fit the region, -ENOTSUP for a family of parts that it cannot write, or a region
- * past 16 MiB.
+ * Returns 0 or -errno: -EBUSY if the part was busy without @wait, -EIO if it does not hold the
+ * content at the end, -EINVAL if its erases do not fit the region, -ENOTSUP for another family of
+ * parts, or a region past 16 MiB.
  */
 int job_write(struct client *client, const struct part *part, const struct region *region,
 	const uint8_t *content, wait_fn *wait);
@@ -80,13 +78,13 @@ struct options {
 	const char *image_path;
 };
 
-/* The strings in @options are those of @argv. -EINVAL for what it does not understand. */
+/* Parses the arguments. The strings in @options are those of @argv. Returns 0 or -EINVAL. */
 int options_parse(int argc, char *argv[], struct options *options);
 
-/* Looks the region up in the layout, lines of `FIRST:LAST NAME` in hexadecimal. */
+/* Finds the region in the layout, by its `FIRST:LAST NAME` in hexadecimal. Returns 0 or -errno. */
 int options_read_region(const struct options *options, struct region *region);
 
-/* The region's bytes of the image, a file of the whole part; to be freed. */
+/* Reads the region's bytes from the image of the whole part; the caller frees @content. */
 int options_read_content(
 	const struct options *options, const struct region *region, uint8_t **content);
 

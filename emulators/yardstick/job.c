@@ -73,7 +73,7 @@ static int change(struct writer *writer, const uint8_t *command, size_t command_
 	return 0;
 }
 
-/* Some parts come up with all of them protected, and take one change to be rid of that. */
+/* Some parts power up with all blocks locked. One command unlocks them. */
 static int unlock(struct writer *writer)
 {
 	const struct part_spi *spi = writer->part->spi;
@@ -95,8 +95,7 @@ static bool erases_chip(uint8_t opcode)
 	return opcode == OP_CHIP_ERASE_60 || opcode == OP_CHIP_ERASE_C7;
 }
 
-/* The largest block that begins at @address and ends by @end, and its erase; NULL where none does.
- */
+/* Returns the erase of the largest block from @address to @end or less; NULL if there is none. */
 static const struct part_erase *choose_erase(
 	const struct part *part, uint32_t address, uint32_t end, struct part_block *largest)
 {
@@ -163,7 +162,7 @@ static int program_region(
 	return error;
 }
 
-/* Larger parts begin with addresses of three bytes too, which reach as far as any region lies. */
+/* Parts above 16 MiB also power up with three address bytes, which reach every region here. */
 static bool can_write(const struct part *part, const struct region *region)
 {
 	return part->family == PART_SPI_NOR &&

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
 /*
  * serprog-floor: writes a region of a part that is never busy with the fewest transfers, one at a
- * time. What it takes is the floor under the time of every flashrom in the same guest.
+ * time. No flashrom in the same guest can be faster.
  *
  * With waits (yardstick.h) it is a canary or a control of gates.
  */

@@ -27,7 +27,8 @@ static int rank_of_name(const struct part *part, const char *flashrom_name)
 }
 
 /*
- * The value of -c is flashrom's name; of parts that share it, the one that it fits best is taken.
+ * Finds the part for the value of -c, a name of flashrom. If several parts have that name, the one
+ * that has it earliest in its list.
  */
 static const struct part *find_part(const char *flashrom_name)
 {
@@ -70,7 +71,7 @@ static int apply(int option, char *text, struct options *options)
 	case 'w':
 		options->image_path = text;
 		return 0;
-	case 'N': /* to leave what is not in the region alone, as is done anyway */
+	case 'N': /* --noverify-all: no more than the region is verified anyway */
 		return 0;
 	default:
 		return -EINVAL;
@@ -94,7 +95,7 @@ int options_parse(int argc, char *argv[], struct options *options)
 	return 0;
 }
 
-/* FIRST:LAST NAME, the numbers in hexadecimal and LAST inside. False: the region is another one. */
+/* Parses `FIRST:LAST NAME`, hexadecimal, LAST included. Returns false for any other region. */
 static bool parse_line(const char *line, const struct options *options, struct region *region)
 {
 	const char *rest;
