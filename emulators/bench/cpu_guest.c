@@ -1,10 +1,12 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
 /*
- * Process 1 of a guest that measures how fast its CPUs are: each in turn does the same work, round
- * after round, and the console gets a line for each: `round R cpu C ns N`. Then `done`, and off.
+ * Process 1 of a guest that measures how fast its CPUs are. Each CPU in turn does the same work,
+ * round after round, and writes a line to the console: `round R cpu C ns N`. Then it writes `done`
+ * and powers off.
  *
- * The kernel hands on what it does not know of its command line: `work=N` (thousands of loops),
- * `rounds=N`, `together=1` (all CPUs at once), `sleep_us=N` (idle after each thousand loops).
+ * The kernel passes on those words of its command line that it does not know: `work=N` (thousands
+ * of loops), `rounds=N`, `together=1` (all CPUs at once), `sleep_us=N` (idle after each thousand
+ * loops).
  */
 #include <sched.h>
 #include <stdint.h>
@@ -70,7 +72,7 @@ static uint64_t timed_work(const struct job *job, int cpu)
 	uint64_t begun_ns;
 
 	pin(cpu);
-	loop_a_while(state); /* translated, and where it should be */
+	loop_a_while(state); /* now it is translated, and on its CPU */
 	begun_ns = now_ns();
 	for (long i = 0; i < job->work; i++) {
 		state = loop_a_while(state);

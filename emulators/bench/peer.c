@@ -46,7 +46,7 @@ static int connect_tcp(const char *port)
 	return fd;
 }
 
-/* As clients of a serial port do: no echo, no lines, no signals. */
+/* Sets the terminal as clients of a serial port do: no echo, no lines, no signals. */
 static int set_raw(int fd)
 {
 	struct termios settings;
@@ -72,7 +72,7 @@ static int open_terminal(const char *name)
 	return fd;
 }
 
-/* @name is what a server says of itself: a port, or a terminal's path. */
+/* @name is what a server reports: a port, or the path of a terminal. */
 static int connect_to(enum peer_line line, const char *name)
 {
 	return line == PEER_TCP ? connect_tcp(name) : open_terminal(name);
@@ -122,7 +122,7 @@ static void serve_echo(enum peer_line line, int fd)
 	_exit(0);
 }
 
-/* Connects to the child, which ends if that fails. */
+/* Connects to the child, and ends the child if that fails. */
 static int take_child(struct peer *peer, enum peer_line line, const char *name)
 {
 	peer->fd = connect_to(line, name);
@@ -133,7 +133,7 @@ static int take_child(struct peer *peer, enum peer_line line, const char *name)
 	return peer->fd;
 }
 
-/* The terminal is opened here before its other end is read there: a read would find it hung up. */
+/* Opens the terminal here before the child reads its other end, which would look hung up. */
 int peer_start_echo(struct peer *peer, enum peer_line line)
 {
 	char name[NAME_BYTES];

@@ -17,13 +17,13 @@ struct peer {
 	int fd; /* connected, blocking */
 };
 
-/* One that sends back what it reads, and does nothing else. Negative errno. */
+/* Starts a server that only sends back what it reads. Returns 0 or -errno. */
 int peer_start_echo(struct peer *peer, enum peer_line line);
 
-/* The emulator at @path, with W25Q128JV that is never busy. -EPROTO: it would not listen so. */
+/* Starts the emulator at @path: a W25Q128JV, never busy. Returns -EPROTO if it does not listen. */
 int peer_start_emulator(struct peer *peer, enum peer_line line, const char *path);
 
-/* Hangs up and waits for its end. */
+/* Hangs up and waits until the server ends. */
 void peer_stop(struct peer *peer);
 
 #endif

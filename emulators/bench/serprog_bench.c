@@ -1,9 +1,10 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
 /*
- * serprog-bench: how many requests a second serprog-emu answers, next to a bare echo server.
+ * serprog-bench: measures how many requests a second serprog-emu answers, next to a bare echo
+ * server.
  *
- * Both are asked in turns, a short round each, and the median of the ratios is what counts: what
- * else the machine does meets both alike. Quartiles far apart say that it did too much.
+ * It asks both in turns, in short rounds, and reports the median of the ratios, because other load
+ * on the machine meets both alike. Quartiles far apart mean that there was too much other load.
  */
 #include <errno.h>
 #include <stdbool.h>
@@ -23,8 +24,8 @@
 #define NS_PER_S 1e9
 
 /*
- * A request, and the number of bytes in serprog-emu's answer; the echo server answers with as many
- * as it gets.
+ * A request, and the number of bytes in the answer of serprog-emu. The echo server answers with as
+ * many bytes as it gets.
  */
 struct question {
 	const char *name;
