@@ -2,19 +2,20 @@
 /*
  * Preloaded into QEMU: its main loop and the thread of its CPUs take turns.
  *
- * With `-icount sleep=off` the main loop skips idle time as soon as all CPUs are halted. A CPU is
- * marked as halted before the instructions up to there are counted, and no lock is held in between
- * (QEMU 10.0: do_hlt(), icount_process_data(), icount_start_warp_timer()). Where the host lets the
- * main loop run just then, it reckons from an earlier moment, and the guest wakes late by what it
- * executed since it last touched a device: one instruction or a few hundred.
+ * With `-icount sleep=off` the main loop skips idle time as soon as all CPUs are halted. QEMU marks
+ * a CPU as halted before it counts the instructions up to there, and holds no lock in between (QEMU
+ * 10.0: do_hlt(), icount_process_data(), icount_start_warp_timer()). If the host runs the main loop
+ * just then, the loop computes the idle time from too early a time. The guest then wakes late by
+ * the instructions since it last touched a device: one or a few hundred.
  *
- * So the CPU thread keeps QEMU's big lock but for its waits: between those it passes over each
- * unlock and the lock after it. Who else wants the lock gets it when all CPUs are idle or stopped,
- * at the same instruction in every run.
+ * So the CPU thread keeps QEMU's big lock except in its waits: its other unlocks and locks of that
+ * mutex do nothing. Other threads get the lock when all CPUs are idle or stopped, at the same
+ * instruction in every run.
  *
- * Nor does the CPU thread see this host's time. It asks for it to let the main loop run timers of
- * that clock (icount_get_limit()), and executes nothing while one is due: for ever, since it keeps
- * the lock. There is one for a second after a guest has set its RTC, for which QMP has an event.
+ * The CPU thread does not see this host's time either. QEMU reads it there to find timers of the
+ * host's clock that are due (icount_get_limit()), and executes nothing until the main loop has run
+ * them. The main loop cannot, since the CPU thread keeps the lock. After a guest has set its RTC,
+ * QMP has such a timer for a second, to limit the rate of its event.
  *
  * Nothing else in QEMU is changed.
  */
@@ -28,9 +29,9 @@
 
 #include "next_function.h"
 
-/* QEMU's name of it, where threads have names (`-name ...,debug-threads=on`). */
+/* QEMU's name of that thread, which is set only with `-name ...,debug-threads=on`. */
 #define CPU_THREAD "ALL CPUs/TCG"
-/* The rig looks for it: nothing else shows that the library is in effect (machine/arguments.py). */
+/* The rig looks for this line: nothing else shows that the library works (machine/arguments.py). */
 #define NOTE "qemu-preload: the CPU thread keeps the lock\n"
 
 typedef int mutex_function(pthread_mutex_t *mutex);
@@ -83,8 +84,8 @@ int pthread_mutex_unlock(pthread_mutex_t *mutex)
 }
 
 /*
- * Found as the library is loaded. dlsym() may free memory, and an allocator may read the clock
- * meanwhile (GCC 14's AddressSanitizer does): until then the kernel is asked directly.
+ * Set when the library is loaded. dlsym() may free memory, and an allocator may read the clock then
+ * (GCC 14's AddressSanitizer does). Until it is set, clock_gettime() calls the kernel.
  */
 static clock_function *next_clock;
 
@@ -98,7 +99,7 @@ __attribute__((constructor)) static void find_next_clock(void)
 /* NOLINTNEXTLINE(readability-inconsistent-declaration-parameter-name): libc's are reserved */
 int clock_gettime(clockid_t clock, struct timespec *time)
 {
-	/* QEMU_CLOCK_REALTIME */
+	/* QEMU reads QEMU_CLOCK_REALTIME from this clock. */
 	if (self.runs_cpus && clock == CLOCK_MONOTONIC) {
 		*time = (struct timespec){0};
 		return 0;

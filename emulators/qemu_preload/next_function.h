@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
 /*
- * The function that a function of this library takes the place of: what QEMU would have called.
+ * The original of a function that this library replaces: the one that QEMU would have called.
  *
- * In a header, so that a preloaded library gives QEMU no further name.
+ * It is inline in a header, so that the library exports no further name to QEMU.
  */
 #ifndef EMULATORS_QEMU_PRELOAD_NEXT_FUNCTION_H
 #define EMULATORS_QEMU_PRELOAD_NEXT_FUNCTION_H
@@ -12,8 +12,8 @@
 #include <stdlib.h>
 
 /*
- * Looked up once for each @known, which begins as NULL; that two threads may both do so is of no
- * consequence. Where there is none, the process ends.
+ * Returns the original function of that name, and keeps it in @known, which begins as NULL. Two
+ * threads may both look it up, with the same result. Ends the process if there is none.
  */
 static inline void *next_of(_Atomic(void *) *known, const char *name)
 {

@@ -2,10 +2,11 @@
 /*
  * Preloaded into QEMU: files behind fw_cfg whose content the rig may change while QEMU lives.
  *
- * QEMU reads such a file once, with g_file_get_contents(), and keeps what it read for as long as it
+ * QEMU reads such a file once, with g_file_get_contents(), and keeps the content for as long as it
  * lives (docs/specs/fw_cfg, "Externally Provided Items"). A guest that is reset to its snapshot
- * has to find its next cell there. So a file of a certain name is not read, but shared with whoever
- * writes to it. It keeps its length, which the guest's directory of such files has.
+ * must find its next cell there. So a file whose name ends in SUFFIX is mapped instead, and shared
+ * with the rig that writes it. The file must keep its length, since the guest's directory of such
+ * files has that.
  */
 #include <fcntl.h>
 #include <stdbool.h>
@@ -16,7 +17,7 @@
 
 #include "next_function.h"
 
-/* The rig gives it to files that it will change (machine/vm_pool.py). */
+/* The rig gives this suffix to files that it will change (machine/vm_pool.py). */
 #define SUFFIX ".refill"
 
 /* The types of GLib: gboolean, gsize and GError ** (GLib reference, "File Utilities"). */
