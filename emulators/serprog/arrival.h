@@ -1,11 +1,11 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
 /*
- * When bytes came to a socket, as the kernel noted it: whatever the scheduler did to their reader
- * since. For readers that live by CLOCK_MONOTONIC.
+ * The arrival time of bytes at a socket, as the kernel stamped it, by CLOCK_MONOTONIC: the
+ * scheduler of their reader does not change it.
  *
- * The kernel stamps what a TCP connection receives (SO_TIMESTAMPNS, since Linux 4.16), on the
- * loopback interface within the sender's own call. It stamps by the wall clock, which is compared
- * with CLOCK_MONOTONIC at once.
+ * The kernel stamps the bytes of a TCP connection (SO_TIMESTAMPNS, since Linux 4.16), on the
+ * loopback interface within the sender's own call. Stamps are by the wall clock, so it is compared
+ * with CLOCK_MONOTONIC after each read.
  */
 #ifndef EMULATORS_SERPROG_ARRIVAL_H
 #define EMULATORS_SERPROG_ARRIVAL_H
@@ -14,16 +14,16 @@
 #include <stdint.h>
 #include <sys/types.h>
 
-/* The last byte that was read came between the two. Both 0: nobody knows. */
+/* The interval in which the last byte that was read arrived. Both 0: unknown. */
 struct arrival {
 	uint64_t since_ns;
 	uint64_t until_ns;
 };
 
-/* Returns true if the kernel stamps what comes to @fd, which it does only for sockets. */
+/* Asks the kernel to stamp bytes that arrive at @fd. Returns false if @fd is no socket. */
 bool arrival_enable(int fd);
 
-/* As read(), of an @fd that was enabled. */
+/* Reads as read() does, from an @fd that was enabled. Sets @arrival in any case. */
 ssize_t arrival_read(int fd, void *bytes, size_t size, struct arrival *arrival);
 
 #endif

@@ -74,7 +74,7 @@ int clock_init(struct clock *clock, enum clock_source source)
 		return -ENOTSUP;
 #endif
 	*clock = (struct clock){.source = source, .stop_fd = -1, .peer_fd = -1};
-	/* A clock coarser than all the readings together still steps in the end. */
+	/* A coarse clock may need more readings than these until it steps. */
 	do
 		clock->step_ns = measure_step_ns(clock);
 	while (clock->step_ns == UINT64_MAX);
@@ -98,7 +98,7 @@ void clock_tick(struct clock *clock)
 		clock->scripted_ns += clock->step_ns;
 }
 
-/* Somebody may end the wait. An error of ppoll() is a sleep that was too short. */
+/* Returns true if a descriptor ended the sleep. After an error the caller sleeps again. */
 static bool sleep_ns(const struct clock *clock, uint64_t ns)
 {
 	struct pollfd fds[] = {

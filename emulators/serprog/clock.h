@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
-/* The clock that a chip lives by, in nanoseconds. One thread owns a clock. */
+/* The chip's clock, in nanoseconds. One thread owns a clock. */
 #ifndef EMULATORS_SERPROG_CLOCK_H
 #define EMULATORS_SERPROG_CLOCK_H
 
@@ -7,13 +7,13 @@
 
 enum clock_source {
 	CLOCK_SOURCE_MONOTONIC, /* the kernel's CLOCK_MONOTONIC */
-	/* The CPU's raw counter (counter.h): true in a QEMU guest under -icount only. */
+	/* The CPU's raw counter (counter.h): right only in a QEMU guest under -icount. */
 	CLOCK_SOURCE_COUNTER,
-	/* For tests: stands still but for clock_tick() and for waits, which take no time. */
+	/* For tests: moves only by clock_tick() and by waits, which take no real time. */
 	CLOCK_SOURCE_SCRIPTED,
 };
 
-/* Room before it for a part that was powered up earlier. */
+/* Not 0, so that a part can have been powered up before. */
 #define CLOCK_SCRIPTED_START_NS UINT64_C(1000000000)
 
 struct clock {
@@ -21,32 +21,32 @@ struct clock {
 	uint64_t last_ns;
 	uint64_t step_ns;        /* the smallest step seen between two readings, or scripted */
 	uint64_t scripted_ns;    /* the value of CLOCK_SOURCE_SCRIPTED */
-	uint64_t backward_count; /* a sound run has none */
+	uint64_t backward_count; /* the number of steps back; 0 in a sound run */
 	int stop_fd;             /* ends waits when it is readable; -1: none */
 	int peer_fd;             /* ends waits when its other side hangs up; -1: none */
 };
 
-/* Measures the step. -ENOTSUP if this machine has no such clock. */
+/* Measures the step. Returns -ENOTSUP if this machine has no such clock. */
 int clock_init(struct clock *clock, enum clock_source source);
 
 void clock_init_scripted(struct clock *clock, uint64_t step_ns);
 
-/* One step of a scripted clock. Others go by themselves. */
+/* Moves a scripted clock by one step. Has no effect on other clocks. */
 void clock_tick(struct clock *clock);
 
-/* Never less than the time before: a step back is counted, and hidden from the caller. */
+/* Returns the time, never less than the last one: a step back is counted and hidden. */
 uint64_t clock_now_ns(struct clock *clock);
 
-/* The same reading for another thread, which must not share the clock. Not of a scripted one. */
+/* Reads the source itself, for threads that do not own a clock. @source must not be scripted. */
 uint64_t clock_source_read_ns(enum clock_source source);
 
 /*
- * Sleeps while the deadline is far and spins at the end: never early. -ECANCELED where the clock's
- * descriptors ended it first; waits of less than 20 ms do not look at them.
+ * Sleeps while the deadline is far, then spins, so that it never returns early. Returns -ECANCELED
+ * if stop_fd or peer_fd ended the wait first; a wait of 20 ms or less does not look at them.
  */
 int clock_wait_until(struct clock *clock, uint64_t deadline_ns);
 
-/* As in `--clock NAME`; the counter has the name that it has on this machine. */
+/* Returns the NAME of `--clock NAME`. The counter's name depends on the CPU. */
 const char *clock_source_name(enum clock_source source);
 
 /*
@@ -59,9 +59,9 @@ struct wake_latency {
 };
 
 /*
- * Has a thread of normal priority send @round_count times over a loopback connection while this
- * one sleeps in poll(), as it does between requests. The thread has ended when this returns.
- * Negative errno; @round_count is at least 1.
+ * Measures @round_count wake-ups, at least 1: a thread of normal priority sends over a loopback
+ * connection while this one sleeps in poll(), as it does between requests. That thread has ended
+ * when this returns. Returns a negative errno on failure.
  */
 int wake_measure(enum clock_source source, unsigned int round_count, struct wake_latency *latency);
 

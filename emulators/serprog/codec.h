@@ -60,14 +60,14 @@ struct serprog_request {
 	uint8_t op;
 	bool known;     /* the protocol defines op */
 	bool oversized; /* past the limits: answer NAK, and drop skip_bytes first */
-	uint32_t value; /* the argument of O_DELAY (us), S_SPI_FREQ (Hz) and the one-byte S_ ones */
-	uint32_t address;     /* R_ and O_WRITE ones */
-	uint32_t write_len;   /* O_SPIOP and O_WRITE ones */
-	uint32_t read_len;    /* O_SPIOP and R_ ones */
+	uint32_t value; /* the argument of O_DELAY (us), S_SPI_FREQ (Hz) or a one-byte S_ request */
+	uint32_t address;     /* for R_ and O_WRITE requests */
+	uint32_t write_len;   /* for O_SPIOP and O_WRITE requests */
+	uint32_t read_len;    /* for O_SPIOP and R_ requests */
 	const uint8_t *data;  /* write_len bytes inside the parsed buffer, NULL if oversized */
 	const uint8_t *bytes; /* the whole request in the parsed buffer */
 	size_t size_bytes;    /* its size */
-	uint32_t skip_bytes;  /* that follow it and mean nothing */
+	uint32_t skip_bytes;  /* the bytes behind it that must be dropped */
 };
 
 enum serprog_parse {
@@ -75,17 +75,17 @@ enum serprog_parse {
 	SERPROG_PARSE_DONE,
 };
 
-/* Reads the request at the head of @bytes. @request is written only when it is all there. */
+/* Parses the request at the head of @bytes. @request is written only if it is complete. */
 enum serprog_parse serprog_parse(const uint8_t *bytes, size_t len,
 	const struct serprog_limits *limits, struct serprog_request *request);
 
-/* The most bytes that one request within these limits takes. */
+/* Returns the size of the longest request within these limits. */
 size_t serprog_request_bytes_max(const struct serprog_limits *limits);
 
-/* "UNKNOWN" for an opcode that the protocol does not define. */
+/* Returns the opcode's name, or "UNKNOWN" if the protocol does not define it. */
 const char *serprog_name(uint8_t op);
 
-/* Write @value in little endian; the number of bytes written. */
+/* Writes @value in little endian. Returns the number of bytes written. */
 size_t serprog_put_u16(uint8_t *out, uint16_t value);
 size_t serprog_put_u24(uint8_t *out, uint32_t value);
 size_t serprog_put_u32(uint8_t *out, uint32_t value);

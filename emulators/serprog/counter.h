@@ -2,11 +2,11 @@
 /*
  * The raw counter of the CPU that this is built for, in nanoseconds of QEMU's virtual clock.
  *
- * Under `-icount` it is derived from that clock: the x86 time stamp counter counts one for each
- * nanosecond, the arm64 virtual counter as many a second as CNTFRQ_EL0 says. It is read here, and
- * not through the kernel, whose timekeeping may be what a cell is about.
+ * Under `-icount` QEMU derives the counter from that clock. The x86 time stamp counter counts
+ * nanoseconds; the arm64 virtual counter counts CNTFRQ_EL0 times a second. This header reads the
+ * counter without the kernel, whose timekeeping may be the subject of a cell.
  *
- * COUNTER_NAME is not defined where no counter is known.
+ * COUNTER_NAME is not defined for a CPU whose counter is not known.
  *
  * Sources: Intel SDM vol. 2B (RDTSC: LFENCE orders it); Arm Architecture Reference Manual, D11
  * (the Generic Timer: ISB orders a reading of CNTVCT_EL0); QEMU target/i386, target/arm.
@@ -18,7 +18,7 @@
 
 #define COUNTER_NS_PER_S UINT64_C(1000000000)
 
-/* Rounds down; right for all rates up to 18 GHz. */
+/* Rounds down. Does not overflow for rates up to 18 GHz. */
 static inline uint64_t counter_to_ns(uint64_t count, uint64_t rate_hz)
 {
 	return count / rate_hz * COUNTER_NS_PER_S + count % rate_hz * COUNTER_NS_PER_S / rate_hz;
@@ -66,8 +66,8 @@ static inline uint64_t counter_read_ns(void)
 
 #define COUNTER_NAME "rdtime"
 /*
- * A kernel reads it from the device tree; QEMU's machines have this one (hw/intc/riscv_aclint.h).
- * The counter is in RISC-V ISA manual vol. I, "Zicntr".
+ * A kernel reads the rate from the device tree; this is the rate of QEMU's machines
+ * (hw/intc/riscv_aclint.h). The counter is in RISC-V ISA manual vol. I, "Zicntr".
  */
 #define COUNTER_RATE_HZ UINT64_C(10000000)
 

@@ -32,7 +32,7 @@ int operations_append(struct operations *operations, const struct serprog_reques
 	return 0;
 }
 
-/* The operation at *@offset, which moves on to the next one; false at the end. */
+/* Reads the operation at *@offset, and moves *@offset to the next one. Returns false at the end. */
 static bool next_operation(
 	const struct operations *operations, size_t *offset, struct serprog_request *request)
 {
@@ -45,7 +45,7 @@ static bool next_operation(
 	return true;
 }
 
-/* The part of a buffer that is being run. */
+/* The state of a run of the operation buffer. */
 struct execution {
 	struct chip *chip;
 	struct events *events;
@@ -89,7 +89,7 @@ static void write_bytes(struct execution *execution, const struct serprog_reques
 		flush(execution);
 }
 
-/* Whoever cuts a delay off cuts off what is behind it: of that the part sees nothing. */
+/* If the wait is cut off, the part sees none of the operations behind it. */
 static int pass_delay(
 	struct execution *execution, struct clock *clock, const struct serprog_request *request)
 {

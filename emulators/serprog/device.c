@@ -49,8 +49,8 @@ struct serprog_limits device_limits(const struct part *part, const struct link_m
 #define OPERATION_BYTES_MIN 5 /* O_WRITEB and O_DELAY */
 
 /*
- * Without regard to limits, the longest answer is that of an O_EXEC that answers for all in its
- * buffer. Further ones may come between the bytes that are read.
+ * An O_EXEC that answers for all in its buffer sends one ACK for each operation, whatever the
+ * limits are. A read may have further ACKs between its bytes.
  */
 size_t device_reply_bytes_max(const struct serprog_limits *limits)
 {
@@ -129,7 +129,7 @@ static bool offers(const struct device *device, uint8_t op)
 	case SERPROG_O_EXEC: /* where there is something to put into the operation buffer */
 		return delays || part->parallel;
 	case SERPROG_Q_WRNMAXLEN:
-	case SERPROG_Q_RDNMAXLEN: /* where the firmware knows an end to them */
+	case SERPROG_Q_RDNMAXLEN: /* where the firmware has a limit */
 		return !device->options.link.lengths_untold;
 	default:
 		return op < SERPROG_OP_COUNT;
@@ -171,7 +171,7 @@ static uint8_t chip_size(const struct part *part)
 	return lines;
 }
 
-/* A programmer may choose a slower clock than it was asked for: never above what the part takes. */
+/* Sets the requested clock, or the part's maximum if that is slower: serprog allows it. */
 static size_t set_spi_clock(struct device *device, uint32_t hz, uint8_t *out)
 {
 	uint32_t hz_max = device->chip->part->spi->clock_hz_max;
@@ -182,10 +182,7 @@ static size_t set_spi_clock(struct device *device, uint32_t hz, uint8_t *out)
 	return serprog_put_u32(out, device->spi_clock_hz);
 }
 
-/*
- * Returns how many bytes follow the ACK in @out, or REFUSED. A query without an answer of its own
- * has none.
- */
+/* Puts the bytes that follow the ACK into @out. Returns their number; 0: the ACK is all. */
 static size_t answer_query(const struct device *device, uint8_t op, uint8_t *out)
 {
 	switch (op) {
@@ -216,7 +213,7 @@ static size_t answer_query(const struct device *device, uint8_t op, uint8_t *out
 	}
 }
 
-/* The same of requests that change something. */
+/* Does a request that changes something. Returns as answer_query() does, or REFUSED. */
 static size_t answer_change(
 	struct device *device, const struct serprog_request *request, uint8_t *out)
 {
@@ -239,14 +236,14 @@ static size_t answer_change(
 		return set_spi_clock(device, request->value, out);
 	case SERPROG_S_SPI_CS:
 	case SERPROG_S_SPI_MODE: /* 0: half duplex */
-	case SERPROG_S_CS_MODE:  /* 0: a transfer moves it */
+	case SERPROG_S_CS_MODE:  /* 0: a transfer drives chip select */
 		return request->value == 0 ? 0 : REFUSED;
 	default:
 		return answer_query(device, request->op, out);
 	}
 }
 
-/* Wire time passes before the reply: no client may see the answer before the last clock edge. */
+/* Waits before the reply, so that no client sees the answer before the last clock edge. */
 static int pass_wire_time(struct device *device, const struct serprog_request *request,
 	uint64_t start_ns, uint64_t *end_ns)
 {
@@ -261,7 +258,7 @@ static int pass_wire_time(struct device *device, const struct serprog_request *r
 	return ret;
 }
 
-/* An ACK before each @piece bytes of what was read, as a firmware that sends in pieces has it. */
+/* Puts an ACK before each @piece bytes. Returns the length with all ACKs. */
 static size_t put_acks(uint8_t *data, size_t len, size_t piece)
 {
 	size_t count = (len + piece - 1) / piece;
@@ -296,7 +293,7 @@ static size_t answer_spi(struct device *device, const struct serprog_request *re
 		.reply_len = request->read_len,
 	};
 
-	/* Cut off, it never reaches the part: chip select went away before the last clock edge. */
+	/* If chip select rises before the last clock edge, the transfer never reaches the part. */
 	if (pass_wire_time(device, request, start_ns, &transfer.end_ns) < 0)
 		return DEVICE_ABANDONED;
 	event->kind = EVENT_SPI;
@@ -323,7 +320,7 @@ static size_t answer_read(struct device *device, const struct serprog_request *r
 	return 1u + (size_t)request->read_len;
 }
 
-/* Delays pass in the chip's own time: this programmer is never the one that is too short. */
+/* Delays pass in the chip's own time, so the programmer itself never waits too short. */
 static int execute(struct device *device, uint64_t start_ns)
 {
 	int ret = cycles_execute(
@@ -333,7 +330,7 @@ static int execute(struct device *device, uint64_t start_ns)
 	return ret;
 }
 
-/* Also for what asks for nothing, of which a length of 0 is the sign. */
+/* Also refuses an O_SPIOP without a command, and an R_NBYTES of 0 bytes. */
 static bool is_refused(const struct device *device, const struct serprog_request *request)
 {
 	if (!offers(device, request->op) || request->oversized)
@@ -349,7 +346,10 @@ static bool is_operation(uint8_t op)
 	return op == SERPROG_O_WRITEB || op == SERPROG_O_WRITEN || op == SERPROG_O_DELAY;
 }
 
-/* Returns how many of the @len bytes of an answer this firmware sends. */
+/*
+ * Returns how many of the @len bytes of an answer this firmware sends. Counts an operation that
+ * O_EXEC will answer.
+ */
 static size_t spoken(struct device *device, uint8_t op, bool ack, size_t len)
 {
 	const struct device_quirks *quirks = &device->options.link.quirks;
@@ -364,7 +364,7 @@ static size_t spoken(struct device *device, uint8_t op, bool ack, size_t len)
 	return 0;
 }
 
-/* O_EXEC says what the operations before it did not. */
+/* Puts the ACK of O_EXEC behind those of the silent operations. Returns their number. */
 static size_t put_own_acks(struct device *device, uint8_t *reply)
 {
 	size_t count = device->options.link.quirks.exec_acks ? device->unanswered : 0;

@@ -7,13 +7,19 @@
 
 #include "model/array.h"
 
-/* Reads the whole file to @offset_bytes of the array. -EFBIG if it does not fit there. */
+/*
+ * Reads the file to @offset_bytes of the array. Returns -EFBIG if it does not fit, or another
+ * negative errno.
+ */
 int image_load(struct array *array, const char *path, uint32_t offset_bytes);
 
-/* Every byte. -EIO. */
+/* Writes every byte. Returns -EIO on failure. */
 int image_write(const struct array *array, FILE *out);
 
-/* For each 4 KiB that is not all FFh: its byte offset as a little-endian u64, then it. -EIO. */
+/*
+ * Writes each 4 KiB that is not all FFh: its byte offset as a little-endian u64, then its bytes.
+ * Returns -EIO on failure.
+ */
 int image_write_sparse(const struct array *array, FILE *out);
 
 #endif

@@ -9,13 +9,13 @@
 
 #define NS_PER_MS UINT64_C(1000000)
 
-/* Waits as short as that are left to the clock, which is never late by a whole timer tick. */
+/* Shorter waits are left to the clock, which is never late by a whole timer tick. */
 #define EXACT_NS (20 * NS_PER_MS)
 
-/* The kernel stamps what comes before it puts it where a read finds it: by 0.1 us, or a softirq. */
+/* The kernel stamps bytes before a read can find them: by 0.1 us, or by the time of a softirq. */
 #define QUEUED_NS NS_PER_MS
 
-/* A byte may come out twice. */
+/* A fault may duplicate each byte. */
 size_t link_buffer_bytes(const struct serprog_limits *limits)
 {
 	return 2 * serprog_request_bytes_max(limits) + 2;
@@ -52,8 +52,8 @@ static void turn_away(struct link *link)
 }
 
 /*
- * LINK_REQUEST here means: go on. Without end where @timeout_ms is -1; else it may end without what
- * it waited for, not later: link->overslept.
+ * Returns LINK_REQUEST to go on. A @timeout_ms of -1 waits without end. With another one the wait
+ * ends at the timeout at the latest; link->overslept is true if it ended without @events.
  */
 static enum link_status wait_for(struct link *link, short events, int timeout_ms)
 {
@@ -75,7 +75,7 @@ static enum link_status wait_for(struct link *link, short events, int timeout_ms
 	return fds[1].revents ? LINK_STOPPED : LINK_REQUEST;
 }
 
-/* LINK_REQUEST here, too: go on. The time is over, or a part of it. */
+/* Returns LINK_REQUEST to go on: all of the time has passed, or a part of it. */
 static enum link_status wait_ms(struct link *link, int timeout_ms)
 {
 	struct pollfd fds[] = {
@@ -252,7 +252,7 @@ static enum link_status sleep_for_bytes(struct link *link)
 
 static ssize_t read_bytes(struct link *link, uint8_t *in, size_t room)
 {
-	/* Where faults add bytes there may be no room to take them once more. */
+	/* If faults add bytes, the buffer may have no room to read the same bytes once more. */
 	if (link->patience.patient && !faults_touch(link->faults, FAULT_AT_REQUEST_BYTE))
 		return patience_read(&link->patience, link->fd, in, room);
 	if (link->stamped)
@@ -260,13 +260,13 @@ static ssize_t read_bytes(struct link *link, uint8_t *in, size_t room)
 	return read(link->fd, in, room);
 }
 
-/* It is in the buffer already, and comes once more behind what is in it. */
+/* Takes bytes out of the socket that were read already. The free end of the buffer gets them. */
 static void take_what_was_left(struct link *link)
 {
 	patience_take(&link->patience, link->fd, link->buffer + link->tail);
 }
 
-/* A socket that is closed with bytes in it takes back what it sent: a client may lose its reply. */
+/* Closing a socket with unread bytes resets the connection, and the client may lose its reply. */
 void link_deinit(struct link *link)
 {
 	take_what_was_left(link);
@@ -290,7 +290,7 @@ static enum link_status read_more(struct link *link)
 		link->read_ns = clock_now_ns(link->clock);
 		/* Fewer bytes than fit: the rest was not here when this read began. */
 		link->drained_ns = (size_t)got < room ? before_ns : 0;
-		/* A scripted clock stood still: whether it was awaited must leave no trace. */
+		/* A scripted clock stood still: a record must not show whether the link slept. */
 		if (is_scripted(link))
 			link->empty_ns = before_ns;
 		narrow_arrival(link);
@@ -325,7 +325,7 @@ static bool parse_next(struct link *link, struct serprog_request *request)
 	return true;
 }
 
-/* The last byte that was read is the request's own: before it came, the request was not here. */
+/* Applies only if the last byte that was read ends the request: until then it was incomplete. */
 static void take_arrival(struct link *link)
 {
 	const struct arrival *arrival = &link->arrival;
@@ -333,14 +333,17 @@ static void take_arrival(struct link *link)
 	link->arrived_ns = 0;
 	if (link->head < link->tail || arrival->until_ns == 0)
 		return;
-	/* An impossible stamp comes from a wall clock that was stepped since. */
+	/* A stamp outside these bounds comes from a wall clock that was stepped since. */
 	if (arrival->since_ns > link->read_ns || arrival->until_ns + QUEUED_NS < link->empty_ns)
 		return;
 	link->empty_ns = arrival->since_ns;
 	link->arrived_ns = arrival->until_ns < link->read_ns ? arrival->until_ns : link->read_ns;
 }
 
-/* The opcode is here without its arguments, and is acknowledged as if they were. */
+/*
+ * Acknowledges an opcode that is here without its arguments, if the firmware does. Otherwise sends
+ * what is held.
+ */
 static enum link_status ack_first(struct link *link)
 {
 	static const uint8_t ack = SERPROG_ACK;

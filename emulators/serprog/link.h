@@ -1,19 +1,20 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
 /*
- * One connection: bytes from the socket become requests, each with the interval in which it came.
+ * One connection: bytes from the socket become requests, each with the interval in which it
+ * arrived.
  *
- * `empty_ns` is the last moment at which the request was known not to be here in full: stamped
- * before a read that came back without the rest. `read_ns` is stamped after the read that brought
- * it. The request arrived somewhere between the two, whatever the scheduler did to us meanwhile.
- * Where `wake_ns_max` is known, one that was slept for is known to have come that late at most.
- * Where the kernel notes what comes (arrival.h), that is closer, and `arrived_ns` tells it too.
+ * `empty_ns` is the last time at which the request was known to be incomplete: before a read that
+ * came back without the rest. `read_ns` is the time after the read that brought the rest. The
+ * request arrived between the two, whatever the scheduler did. If `wake_ns_max` is known and the
+ * link slept for the request, it arrived at most that long before `read_ns`. If the kernel stamps
+ * bytes (arrival.h), its interval is closer, and `arrived_ns` is known too.
  *
- * Where a wake-up suffices (patience.h), what follows a transfer is slept for at once, and the read
- * that would find nothing is left out: `empty_ns` is an earlier moment. And a client that sends the
- * opcode of a transfer by a write of its own wakes us with the rest of it alone.
+ * If a wake-up suffices (patience.h), the link sleeps at once after a transfer, and leaves out the
+ * read that would find nothing: `empty_ns` is earlier then. If a client sends the opcode of a
+ * transfer in a write of its own, only the rest of the transfer wakes the link.
  *
- * A reply may be held, to leave with the next one. Before this link reads, sleeps or lets time pass
- * all of them leave: a client never waits for a reply that only waits for its client.
+ * A reply may be held, to leave with the next one. Held replies are sent before the link reads,
+ * sleeps or waits, so that no client waits for a reply that waits for the client.
  */
 #ifndef EMULATORS_SERPROG_LINK_H
 #define EMULATORS_SERPROG_LINK_H
@@ -34,72 +35,74 @@ struct link {
 	int signal_fd; /* readable: stop */
 	struct clock *clock;
 	const struct serprog_limits *limits;
-	const struct device *device; /* that may answer before it has heard all; NULL: never */
-	bool acked_first;            /* it did so of the request that comes or has come */
+	const struct device *device; /* may answer an opcode before its arguments; NULL: never */
+	bool acked_first;            /* it did so for the present request */
 	struct faults *faults;       /* the faults of incoming bytes */
-	struct events *events;       /* where that is recorded */
+	struct events *events;       /* the record of faults and refused clients */
 	struct listener *refusing;   /* turns further clients away, NULL: they wait */
 	uint8_t *buffer;
 	size_t buffer_bytes;
 	size_t head; /* the beginning of bytes that are not parsed yet */
 	size_t tail;
 	uint32_t skip_bytes;
-	uint64_t wake_ns_max;   /* from a client's write to our read, where we slept; 0: unknown */
-	bool awaited;           /* the next read follows a sleep that bytes ended */
-	bool stamped;           /* the kernel notes what comes */
-	struct arrival arrival; /* the arrival of the last byte read */
-	bool overslept;         /* the last sleep ended by itself */
-	struct patience patience; /* when an opcode alone wakes nobody, and what was left in @fd */
+	uint64_t wake_ns_max;     /* the longest wake-up, from a write to our read; 0: unknown */
+	bool awaited;             /* the next read follows a sleep that bytes ended */
+	bool stamped;             /* the kernel stamps what comes */
+	struct arrival arrival;   /* the arrival of the last byte read */
+	bool overslept;           /* the last sleep ended by itself */
+	struct patience patience; /* the rules for an opcode alone, and what was left in @fd */
 	uint8_t held[LINK_HELD_BYTES_MAX]; /* replies that leave with the next one */
 	size_t held_bytes;
 	uint64_t empty_ns;
-	uint64_t drained_ns; /* the last read left nothing behind, as of then; 0: it may have */
+	uint64_t drained_ns; /* the last read began then and left nothing behind; 0: it may have */
 	uint64_t read_ns;
-	uint64_t arrived_ns; /* the request was all here; 0: nobody knows before read_ns */
+	uint64_t arrived_ns; /* the request was complete by then; 0: unknown */
 };
 
 enum link_status {
 	LINK_REQUEST,
-	LINK_CLOSED,  /* by the other side, or by an error of its making */
+	LINK_CLOSED,  /* by the client, or by an error of the connection */
 	LINK_STOPPED, /* by a signal */
 };
 
-/* The size of a link's @buffer. */
+/* Returns the size of a link's @buffer. */
 size_t link_buffer_bytes(const struct serprog_limits *limits);
 
 /*
- * Takes over link->fd, which is connected and does not block. All that is not of its own making
- * is set by the caller: fd, signal_fd, clock, limits, faults, events, refusing, buffer, empty_ns,
- * wake_ns_max, patience.wake_suffices.
+ * Takes over link->fd, which is connected and does not block. The caller sets fd, signal_fd, clock,
+ * limits, device, faults, events, refusing, buffer, empty_ns, wake_ns_max and
+ * patience.wake_suffices before.
  */
 void link_init(struct link *link);
 void link_deinit(struct link *link);
 
-/* Blocks for the next request; its data lives until the next call. */
+/* Blocks for the next request; its data is valid until the next call. */
 enum link_status link_next(struct link *link, struct serprog_request *request);
 
-/* The request that is here in full behind the last one, without a read; false if there is none. */
+/* Gets the next request without a read. Returns false if it is not completely here. */
 bool link_peek(const struct link *link, struct serprog_request *request);
 
-/* Blocks until @deadline_ns, the end of the connection or a signal; FAULT_FOR_EVER is none. */
+/* Blocks until @deadline_ns, the end of the connection or a signal. FAULT_FOR_EVER: no deadline. */
 enum link_status link_wait_until(struct link *link, uint64_t deadline_ns);
 
-/* Why a wait of the clock ended early: a signal, else the client hung up. */
+/* Returns why a wait of the clock ended early: LINK_STOPPED by a signal, else LINK_CLOSED. */
 enum link_status link_ended(const struct link *link);
 
-/* Records a fault that is being done now: a fault_report_fn of which @context is the link. */
+/* Records a fault that happens now. This is a fault_report_fn, and @context is the link. */
 void link_report_fault(void *context, const struct fault *fault, uint64_t nth);
 
 /*
- * Blocks until it is all sent, behind what is held. @sent_ns is stamped before the first byte of it
- * leaves.
+ * Sends the bytes behind those that are held, and blocks until all are sent. @sent_ns is the time
+ * before the first byte leaves.
  */
 enum link_status link_send(struct link *link, const uint8_t *bytes, size_t len, uint64_t *sent_ns);
 
-/* Keeps it for the next link_send() instead, @sent_ns as there. false where there is no room. */
+/*
+ * Keeps the bytes for the next send; @sent_ns is the time now. Returns false if there is no room.
+ */
 bool link_hold(struct link *link, const uint8_t *bytes, size_t len, uint64_t *sent_ns);
 
-/* Blocks until all that is held is sent. */
+/* Sends all held bytes, and blocks until they are sent. */
 enum link_status link_release(struct link *link);
 
 #endif

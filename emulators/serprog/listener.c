@@ -21,7 +21,7 @@
 #define UNIX "unix:"
 #define PTY "pty"
 
-/* A terminal whose client has left says so without end: it is looked at this often then. */
+/* poll() returns at once for a terminal whose client has left, so it is polled this often. */
 #define HUNG_UP_MS 10
 
 _Static_assert(LISTENER_PATH_BYTES == sizeof(((struct sockaddr_un *)0)->sun_path),
@@ -106,7 +106,7 @@ static int listen_tcp(const struct sockaddr_in *address, struct listener *listen
 	return 0;
 }
 
-/* Returns true for a socket left by a killed server, or a file: nobody answers there. */
+/* Returns true for a socket on which nobody listens: a killed server left it. */
 static bool is_stale(const struct sockaddr_un *address)
 {
 	struct stat st;
@@ -149,7 +149,7 @@ static int listen_unix(const char *path, struct listener *listener)
 	return listen(fd, 1) < 0 ? -errno : 0;
 }
 
-/* The terminal must hand on bytes as they are, whatever its client sets. */
+/* The terminal must pass bytes on unchanged, even if its client does not set it raw. */
 static int make_raw(int fd)
 {
 	struct termios termios;
@@ -221,7 +221,7 @@ void listener_close(struct listener *listener)
 	listener->path[0] = '\0';
 }
 
-/* -EAGAIN: nobody is there yet. */
+/* Returns -EAGAIN if no client is there yet. */
 static int accept_socket(const struct listener *listener, int *connection_fd)
 {
 	int on = 1;
@@ -258,7 +258,7 @@ static int try_accept(const struct listener *listener, int *connection_fd)
 					      : accept_socket(listener, connection_fd);
 }
 
-/* -ECANCELED: a signal came. */
+/* Returns -ECANCELED after a signal. */
 static int wait_for_host(const struct listener *listener, int signal_fd)
 {
 	struct pollfd fds[] = {

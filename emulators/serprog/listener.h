@@ -19,49 +19,49 @@ enum listener_kind {
 struct listener_address {
 	enum listener_kind kind;
 	struct sockaddr_in tcp;
-	/* The path of the socket, or of a link to the terminal; may be "" */
+	/* The path of the socket, or of the link to the terminal; may be "" */
 	char path[LISTENER_PATH_BYTES];
 };
 
 struct listener {
 	enum listener_kind kind;
-	int fd;                         /* readable: a client is there. -1: not open */
-	char path[LISTENER_PATH_BYTES]; /* to be removed at the end, "" for nothing */
+	int fd;                         /* readable: a client is there; -1: not open */
+	char path[LISTENER_PATH_BYTES]; /* the path to remove at the end; "": none */
 	char name[LISTENER_PATH_BYTES]; /* where clients connect: port, path or terminal */
 };
 
 /*
- * Reads `tcp:ADDR:PORT` with an IPv4 address, `unix:PATH` or `pty[:LINK]`. -EINVAL, or
- * -ENAMETOOLONG.
+ * Reads `tcp:ADDR:PORT` with an IPv4 address, `unix:PATH` or `pty[:LINK]`. Returns -EINVAL or
+ * -ENAMETOOLONG on failure.
  */
 int listener_parse(const char *text, struct listener_address *address);
 
-/* `ADDR:PORT` alone, with an IPv4 address. -EINVAL. */
+/* Reads `ADDR:PORT` with an IPv4 address. Returns -EINVAL on failure. */
 int listener_parse_tcp(const char *text, struct sockaddr_in *address);
 
 /* Returns true if clients can only be on this machine. */
 bool listener_is_local(const struct listener_address *address);
 
 /*
- * Listens there without blocking; port 0 takes a free one. A socket that nobody listens on any
- * more, and a link that is one already, are replaced. Negative errno, and nothing is left.
+ * Listens at @address without blocking; port 0 takes a free one. Replaces a socket on which nobody
+ * listens any more, and a symbolic link. Returns a negative errno on failure, and leaves nothing.
  */
 int listener_open(const struct listener_address *address, struct listener *listener);
 
-/* Removes what it made in the file system. May be called where nothing is open. */
+/* Closes the listener and removes its socket or link. Does nothing if it is not open. */
 void listener_close(struct listener *listener);
 
 /*
- * Blocks for a connection and makes it ready for use: small writes leave at once, nothing blocks.
- * @empty_ns, the last moment at which it was known not to be there, only moves if a later one
- * than the caller's is found. -ECANCELED: a signal came.
+ * Blocks for a connection and prepares it: small writes leave at once, nothing blocks. Moves
+ * @empty_ns to a later time at which no client was there, if there is one. Returns -ECANCELED after
+ * a signal, or another negative errno.
  *
- * Who opens a terminal is not seen before the first byte comes: that is the connection.
+ * The opening of a terminal cannot be seen: there a connection begins with its first byte.
  */
 int listener_accept(struct listener *listener, int signal_fd, struct clock *clock,
 	int *connection_fd, uint64_t *empty_ns);
 
-/* Accepts a further client and hangs up at once, saying why on stderr. Whether there was one. */
+/* Accepts a further client, hangs up at once and says why on stderr. Returns true if it did. */
 bool listener_turn_away(struct listener *listener);
 
 #endif

@@ -1,7 +1,5 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
-/*
- * serprog-emu: allocates, opens and locks what a run needs, runs it, and writes what is left of it.
- */
+/* serprog-emu: allocates, opens and locks what a run needs, runs it, and writes its results. */
 #include <errno.h>
 #include <sched.h>
 #include <signal.h>
@@ -79,7 +77,7 @@ static int open_files(struct run *run)
 	return status;
 }
 
-/* Pages that nothing is ever programmed into cost nothing, unless --realtime locks them all. */
+/* Pages that are never written take no memory, unless --realtime locks all (before Linux 4.4). */
 static void *map_memory(size_t bytes)
 {
 	void *memory =
@@ -161,7 +159,7 @@ static int realtime_pin(int cpu)
 	return sched_setaffinity(0, sizeof(set), &set) < 0 ? -errno : 0;
 }
 
-/* The stack grows by faults: take them now. */
+/* Takes the page faults of a growing stack now. */
 static void prefault_stack(void)
 {
 	volatile char stack[STACK_BYTES];
@@ -171,8 +169,8 @@ static void prefault_stack(void)
 }
 
 /*
- * Pages stay once they are used. Those of a whole part and of all events that may come are 50 MB,
- * which a slow guest would spend a second on, for the few that a job touches.
+ * Locks each page when it is first used. To lock a whole part and all events that may come, 50 MB,
+ * takes a slow guest a second, and a job touches few of these pages.
  */
 static int lock_memory(void)
 {
@@ -181,10 +179,7 @@ static int lock_memory(void)
 	return mlockall(MCL_CURRENT | MCL_FUTURE) < 0 ? -errno : 0; /* before Linux 4.4 */
 }
 
-/*
- * SCHED_FIFO at @priority, and every page that exists now or later locked in memory. Once all
- * memory of the hot path is allocated: what exists is faulted in here.
- */
+/* Locks memory, and sets SCHED_FIFO at @priority. Only the stack is faulted in here. */
 static int realtime_enable(int priority)
 {
 	struct sched_param param = {.sched_priority = priority};
@@ -196,7 +191,7 @@ static int realtime_enable(int priority)
 	return sched_setscheduler(0, SCHED_FIFO, &param) < 0 ? -errno : 0;
 }
 
-/* Below everything else from now on: what is left to do is nobody's to wait for. */
+/* Lets all other processes run first: nobody waits for the work that is left. */
 static int realtime_leave(void)
 {
 	const struct sched_param param = {.sched_priority = 0};
@@ -211,7 +206,7 @@ static int pin(const struct options *options)
 	return ret < 0 ? fault("--cpu", ret, "give a CPU that this machine has") : 0;
 }
 
-/* The CPU first: memory is faulted in where it is used. */
+/* Pins the process first, so that memory is faulted in on the CPU that uses it. */
 static int go_realtime(struct run *run)
 {
 	const struct options *options = run->options;
@@ -273,11 +268,11 @@ static void fill_facts(struct run *run)
 	run->facts.link = run->link_text[0] ? run->link_text : NULL;
 	run->facts.faults = run->faults.count > 0 ? run->faults.text : NULL;
 	/*
-	 * Bytes that come while something is held up are read later than any wake-up: only the link
-	 * knows.
+	 * While the device is held up, bytes wait longer than a wake-up takes. Then only the link
+	 * knows for which requests the bound holds.
 	 */
 	if (!link_model_takes_time(&options->device.link) && !faults_hold(&run->faults)) {
-		/* The kernel's stamps are of no use by this clock: readers go by that bound. */
+		/* Kernel stamps are not by the counter: readers of the events use that bound. */
 		run->server.wake_suffices =
 			run->facts.wake_measured && options->clock_source == CLOCK_SOURCE_COUNTER;
 		return;
@@ -311,7 +306,7 @@ static int stand_by(struct run *run)
 	return ret == 0 && options->wake_said ? measure_wake(run) : ret;
 }
 
-/* Prepares everything that is the same for every chip, before the chip is known. */
+/* The steps up to listen_for_host() are the same for every chip, so they come before stand_by(). */
 static int prepare(struct run *run)
 {
 	static int (*const steps[])(struct run *run) = {take_signals, start_clock, go_realtime,
@@ -400,7 +395,7 @@ static int write_images(struct run *run)
 	return status;
 }
 
-/* Evidence is written even after a fault: it may be what explains it. */
+/* Writes the evidence even after a fault, which it may explain. */
 static int finish(struct run *run)
 {
 	int events_status = write_events(run);
@@ -420,8 +415,8 @@ static int finish(struct run *run)
 }
 
 /*
- * A subject hangs up before it ends: records written at once would be part of its time, 0.2 s to
- * 0.4 s of a write of 1 MiB in a guest of 500 MIPS.
+ * A subject hangs up before it ends. Writing records at realtime priority would be part of its
+ * time: 0.2 s to 0.4 s of a write of 1 MiB in a guest of 500 MIPS.
  */
 static int let_subject_end(const struct options *options)
 {

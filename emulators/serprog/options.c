@@ -16,7 +16,7 @@
 #define WAKE_ROUNDS_DEFAULT 32
 #define WAKE_ROUNDS_MAX 100000
 #define RECORDS_DEFAULT (1u << 22) /* 0.8 GB of memory */
-/* Less what one request may execute past the bound: 64 KiB of operations. */
+/* Leaves room for the records that one request may add past the bound. */
 #define RECORDS_MAX (EVENTS_COUNT_MAX - (1u << 17))
 #define SCRIPTED "scripted"
 #define SCRIPTED_STEP_NS 1000
@@ -24,17 +24,17 @@
 
 #define FIRST_OPTION 256 /* above what getopt_long() itself returns */
 
-/* An option, and what becomes of its words, which are NULL where it has none. */
+/* An option, and what it does with its argument, which is NULL if it has none. */
 struct row {
 	const char *name;
 	int argument; /* as getopt_long() wants it */
 	enum options_status (*apply)(const struct row *row, char *text, struct options *options);
-	size_t field; /* that it sets: an offset */
+	size_t field; /* the offset of the field that it sets */
 	size_t field_bytes;
 	uint64_t min;
 	uint64_t max;
 	size_t said;   /* the offset of a bool that becomes true; 0: none */
-	bool is_early; /* done while it stands by: too late to be said afterwards */
+	bool is_early; /* takes effect before standby, so it is refused in the words after that */
 };
 
 static const char help[] =
@@ -145,7 +145,7 @@ static enum options_status parse_number(
 	return bad(option, "not such a number", remedy);
 }
 
-/* Into 4 or 8 bytes, signed or not. */
+/* Sets a field of 4 or 8 bytes, signed or not. */
 static enum options_status set_number(const struct row *row, char *text, struct options *options)
 {
 	char *field = (char *)options + row->field;
@@ -193,7 +193,7 @@ static enum options_status set_corner(const struct row *row, char *text, struct 
 	return OPTIONS_RUN;
 }
 
-/* `scripted`, or `scripted:NS`. */
+/* Reads the rest of `scripted` or `scripted:NS`. */
 static enum options_status set_scripted_clock(const char *text, struct options *options)
 {
 	options->clock_source = CLOCK_SOURCE_SCRIPTED;
@@ -237,7 +237,7 @@ static enum options_status set_clock(const struct row *row, char *text, struct o
 		"counter of this CPU: tsc (x86) or cntvct (arm64)");
 }
 
-/* Where one side writes and where it reads: OUT,IN. */
+/* Reads OUT,IN: we write to OUT and read from IN. */
 static enum options_status set_fd_pair(const struct row *row, char *text, struct options *options)
 {
 	struct fd_pair *fds = (void *)((char *)options + row->field);
@@ -280,7 +280,7 @@ static enum options_status set_link(const struct row *row, char *text, struct op
 	return OPTIONS_RUN;
 }
 
-/* The seed may be given after it: faults know it only when all is read. */
+/* The seed may be given later: conclude() passes it to the faults. */
 static enum options_status add_fault(const struct row *row, char *text, struct options *options)
 {
 	switch (faults_add(&options->faults, text)) {
@@ -424,7 +424,7 @@ static enum options_status read_words(int argc, char *argv[], bool late, struct 
 	for (size_t i = 0; i < ROW_COUNT; i++)
 		known[i] = (struct option){
 			rows[i].name, rows[i].argument, NULL, FIRST_OPTION + (int)i};
-	optind = 0; /* the words before may have been others */
+	optind = 0; /* makes getopt_long() begin again: it may have read other words before */
 	while ((option = getopt_long(argc, argv, "", known, NULL)) != -1) {
 		enum options_status status = apply(option, optarg, late, options);
 

@@ -22,7 +22,7 @@ struct options {
 	enum start_state start_state;
 	struct listener_address listen;
 	bool allow_remote;
-	bool refuses; /* a second client, instead of letting it wait */
+	bool refuses; /* hang up on a second client instead of letting it wait */
 	enum clock_source clock_source;
 	uint64_t clock_step_ns; /* the step of a scripted clock */
 	struct device_options device;
@@ -34,11 +34,11 @@ struct options {
 	const char *image_out_sparse_path;
 	int realtime_priority; /* 0: stay as started */
 	int cpu;               /* -1: any */
-	bool cpu_said;         /* this one, and wake_round_count: by the words read last */
+	bool cpu_said;         /* the words read last set cpu; wake_said: wake_round_count */
 	bool wake_said;
 	int ready_fd;              /* -1: none */
 	struct fd_pair barrier;    /* -1: no barrier */
-	struct fd_pair standby;    /* -1: all is said at once */
+	struct fd_pair standby;    /* -1: no standby */
 	unsigned int client_count; /* 0: for ever */
 	/* The number of events after which the client is hung up on */
 	unsigned int records_max;
@@ -48,13 +48,16 @@ struct options {
 enum options_status {
 	OPTIONS_RUN,
 	OPTIONS_DONE, /* the requested output is printed */
-	OPTIONS_BAD,  /* and said so */
+	OPTIONS_BAD,  /* the problem is printed */
 };
 
-/* The strings in @options are those of @argv. With --standby the chip may still be missing. */
+/*
+ * Reads the command line. The strings in @options are those of @argv. With --standby the chip may
+ * still be missing.
+ */
 enum options_status options_parse(int argc, char *argv[], struct options *options);
 
-/* The words that --standby waited for, added to what @options hold; argv[0] is passed over. */
+/* Adds the words that --standby waited for to @options; skips argv[0]. */
 enum options_status options_parse_rest(int argc, char *argv[], struct options *options);
 
 #endif

@@ -28,7 +28,7 @@ static bool wake_by(struct patience *patience, int fd, int bytes)
 	return bytes == patience->bytes_that_wake;
 }
 
-/* A terminal cannot say how many bytes wake a reader, so it is not asked again. */
+/* A terminal has no SO_RCVLOWAT: the attempt fails once, and is not repeated. */
 int patience_begin_ms(struct patience *patience, int fd)
 {
 	patience->patient = patience->piecewise && patience->follows_transfer;

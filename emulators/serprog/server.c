@@ -10,7 +10,7 @@
 #include "listener.h"
 #include "standby.h"
 
-/* A client must see so much of a long reply at a time: 0.1 s at 115200 baud. */
+/* A long reply is sent in pieces of this size: 0.1 s each at 115200 baud. */
 #define REPLY_PIECE_BYTES 1024
 
 static void record_moment(struct server *server, enum event_kind kind)
@@ -20,7 +20,7 @@ static void record_moment(struct server *server, enum event_kind kind)
 	events_append(server->events, &event);
 }
 
-/* A record also where nothing is under way: whoever judges the client has to know how it began. */
+/* Records the state even if no work is under way: whoever judges the client must know it. */
 static void start_chip(struct server *server, uint64_t now_ns)
 {
 	struct event event = {
@@ -40,7 +40,7 @@ static bool starts_at(const struct server *server, enum start_moment moment)
 	       start_state_moment(server->start_state) == moment;
 }
 
-/* A request at @now_ns may be the one that the state begins with or just before. */
+/* Puts the chip into its start state if that begins with this request, or just before it. */
 static void start_at_request(
 	struct server *server, const struct serprog_request *request, uint64_t now_ns)
 {
@@ -51,7 +51,7 @@ static void start_at_request(
 		start_chip(server, now_ns);
 }
 
-/* Whoever started us does what it must between the connection and the first request. */
+/* Lets the process that started us work between the connection and the first request. */
 static int pass_barrier(struct server *server)
 {
 	struct event event = {.kind = EVENT_BARRIER};
@@ -78,13 +78,13 @@ static uint64_t later(uint64_t a_ns, uint64_t b_ns)
 	return a_ns > b_ns ? a_ns : b_ns;
 }
 
-/* A reply is put behind room for every byte of it to come out twice. */
+/* There is room before a reply for each of its bytes to come out twice. */
 size_t server_reply_buffer_bytes(const struct serprog_limits *limits)
 {
 	return 3 * device_reply_bytes_max(limits);
 }
 
-/* The fault of that kind which hits this request: it is recorded when it is found. */
+/* Returns the fault of that kind that hits this request, and records it; NULL: none. */
 static const struct fault *hit(const struct server *server, struct link *link, enum fault_kind kind)
 {
 	const struct fault *fault = NULL;
@@ -121,7 +121,7 @@ static enum link_status pass_line(
 	return link_wait_until(link, server->line_free_ns);
 }
 
-/* From the client's write to the device: the line, then a device that does not look. */
+/* Passes the time until the device takes a request: the line, the device's pauses, then faults. */
 static enum link_status take_request(
 	struct server *server, struct link *link, const struct serprog_request *request)
 {
@@ -136,7 +136,7 @@ static enum link_status take_request(
 	return status == LINK_REQUEST ? hold_up(server, link, FAULT_STALL) : status;
 }
 
-/* Where nothing was waited for, the chip's time goes on from the read that brought the request. */
+/* Returns when the chip's work begins: at the read of the request if nothing delayed it. */
 static uint64_t start_ns(const struct server *server, const struct link *link)
 {
 	bool waited =
@@ -165,8 +165,8 @@ static size_t answer(struct server *server, struct link *link,
 }
 
 /*
- * From the device to the client, over the line and its frames. Clients see a long reply come in, so
- * that it is never silent for longer than a piece takes; @sent_ns is that of the last piece.
+ * Carries a reply over the line and its frames. A client sees a long reply come in: the line is
+ * never silent for longer than a piece takes. @sent_ns is that of the last piece.
  */
 static enum link_status carry_reply(struct server *server, struct link *link, const uint8_t *reply,
 	size_t len, uint64_t *sent_ns)
@@ -192,7 +192,7 @@ static enum link_status carry_reply(struct server *server, struct link *link, co
 	return status;
 }
 
-/* Returns the rest of the reply and its length. */
+/* Applies the faults of reply bytes. Returns what is left of the reply, and its length. */
 static const uint8_t *spoil_reply(
 	struct server *server, struct link *link, const uint8_t *reply, size_t *len)
 {
@@ -215,8 +215,8 @@ static void count_request(struct server *server, const struct serprog_request *r
 }
 
 /*
- * Nothing lies between this reply and the next one but the work of a transfer whose request came
- * before either: in one segment they cost both sides half.
+ * Returns true if the reply may wait for the next one. Only the work of a transfer that is already
+ * here lies between the two. In one segment they cost both sides half.
  */
 static bool leaves_with_the_next(const struct server *server, const struct link *link)
 {
@@ -241,7 +241,7 @@ static enum link_status give_reply(struct server *server, struct link *link, con
 	return link_send(link, reply, len, sent_ns);
 }
 
-/* The record is made after the reply left, when the client has something else to do. */
+/* Makes the record after the reply left, when the client has something else to do. */
 static enum link_status answer_request(
 	struct server *server, struct link *link, const struct serprog_request *request)
 {
@@ -288,7 +288,7 @@ static enum link_status serve_request(
 	return status;
 }
 
-/* Names the bound: whoever reads this wonders which one to raise. */
+/* Names the bound, so that a reader knows which one to raise. */
 static void give_up(struct server *server, const char *name, const char *what, size_t bound)
 {
 	struct event event = {
@@ -306,7 +306,7 @@ static void give_up(struct server *server, const char *name, const char *what, s
 		bound);
 }
 
-/* A client without end would take all of the memory, or all of the time. */
+/* A client that never ends would take all memory, or all time. */
 static void check_bounds(struct server *server)
 {
 	if (server->events->count >= server->records_max)
@@ -380,7 +380,9 @@ int server_run(struct server *server, unsigned int client_count)
 	int ret = 0;
 
 	server->clock->stop_fd = server->signal_fd;
-	/* The kernel begins with it some time after it is asked for the first time. */
+	/*
+	 * The kernel begins to stamp some time after it is asked, so ask before the first client.
+	 */
 	if (server->clock->source == CLOCK_SOURCE_MONOTONIC)
 		arrival_enable(server->listener->fd);
 	for (unsigned int i = 0; ret == 0 && (client_count == 0 || i < client_count); i++) {

@@ -20,7 +20,7 @@ int standby_wait_readable(int fd, int signal_fd)
 	return fds[1].revents ? -ECANCELED : 0;
 }
 
-/* The length of all that came until the end of @fd, or a negative errno. */
+/* Reads @fd to its end. Returns the length, or a negative errno. */
 static ssize_t read_all(int fd, int signal_fd, char *text, size_t size)
 {
 	size_t len = 0;

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
 /*
- * The rest of the command line, told to a server that runs already: what is the same for every
- * chip can then be done, and kept in a snapshot of the machine, before it is known which one.
+ * The rest of the command line, sent to a running server. The work that is the same for every chip
+ * can then be done, and kept in a snapshot of the machine, before the chip is known.
  */
 #ifndef EMULATORS_SERPROG_STANDBY_H
 #define EMULATORS_SERPROG_STANDBY_H
@@ -25,13 +25,16 @@ struct standby_words {
 
 /*
  * Writes one byte to fds->out, then reads words from fds->in until its end; each ends with a NUL.
- * Closes both. -ECANCELED where @signal_fd is readable first, -EPIPE where nobody listens, -E2BIG
- * for more than fits, -EINVAL for a last word without its NUL, else the negative errno of what
- * failed.
+ * Closes both. Returns -ECANCELED if @signal_fd is readable first, -EPIPE if the byte cannot be
+ * written, -E2BIG for too many bytes or words, -EINVAL if the last word has no NUL, else the
+ * negative errno of what failed.
  */
 int standby_wait(const struct fd_pair *fds, int signal_fd, struct standby_words *words);
 
-/* Blocks until @fd can be read. -ECANCELED where @signal_fd can be too, else a negative errno. */
+/*
+ * Blocks until @fd or @signal_fd can be read. Returns -ECANCELED if @signal_fd can, or another
+ * negative errno on failure.
+ */
 int standby_wait_readable(int fd, int signal_fd);
 
 #endif

@@ -23,7 +23,7 @@ struct sender {
 	unsigned int round_count;
 };
 
-/* Sends the moment of sending, then waits until it was understood. */
+/* Sends the time of sending, then waits for the answer. */
 static void *run_sender(void *context)
 {
 	const struct sender *sender = context;
