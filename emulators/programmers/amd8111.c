@@ -1,11 +1,10 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
 /*
  * The flash part that a board boots from, at the top of 4 GiB, behind the LPC bridge of an
- * AMD-8111. QEMU has a PIIX3 in its place, which goes by the bridge's name here: all else of its
+ * AMD-8111. QEMU has a PIIX3 there instead. It shows the ID of the AMD-8111 here; the rest of its
  * configuration is plain memory.
  *
- * This machine boots from a ROM of QEMU's, so the part is there once the bridge passes writes to
- * it.
+ * This machine boots from QEMU's own ROM, so the part appears only when the bridge passes writes.
  *
  * Sources: AMD-8111 HyperTransport I/O Hub Data Sheet, 24674 revision 3.00, DevB:0x00 and
  * DevB:0x40; PCI Local Bus Specification 3.0, 3.2.2.3.2 "Software Generation of Configuration

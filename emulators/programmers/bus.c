@@ -65,7 +65,10 @@ static void start_chip(struct bus *bus, uint64_t now_ns)
 	events_append(&bus->events, &event);
 }
 
-/* Returns true if the chip still has power for a cycle at *@now_ns, which never runs backwards. */
+/*
+ * Returns true if the chip still answers: its records are below the bound. A step of *@now_ns back
+ * is counted and hidden.
+ */
 static bool begin(struct bus *bus, uint64_t *now_ns)
 {
 	if (*now_ns < bus->last_ns) {
@@ -88,7 +91,7 @@ static void open_record(struct bus *bus, uint64_t now_ns)
 	bus->open.start_ns = now_ns;
 }
 
-/* Nothing in the facts of a further read must be lost with them. */
+/* Returns true if no fact is lost when a read joins the record before it. */
 static bool says_nothing_new(const struct chip_facts *facts)
 {
 	return facts->rule == CHIP_RULE_NONE && !facts->owed && !facts->lost_power;
@@ -100,8 +103,9 @@ static bool is_same_command(const struct chip_facts *a, const struct chip_facts 
 }
 
 /*
- * Reads of neighbours are one record, as a client of a serial programmer would have asked for them.
- * So are reads of a status at one place: a client in a loop makes millions.
+ * Returns true if a read joins the open record. Reads of neighbours are one record, as a client of
+ * a serial programmer would request them. So are reads of a status at one place: a client in a loop
+ * makes millions.
  */
 static bool goes_on_reading(const struct bus *bus, uint32_t address, const struct chip_facts *facts)
 {
@@ -133,7 +137,7 @@ uint8_t bus_read_cycle(struct bus *bus, uint64_t now_ns, uint32_t address)
 	return value;
 }
 
-/* A further byte of the page that is being loaded: each puts the part's work off. */
+/* Returns true for a further byte of the page that is being loaded: each delays the part's work. */
 static bool is_of_page(const struct bus *bus, const struct chip_facts *facts)
 {
 	const struct chip_facts *before = &bus->open.chip;

@@ -1,11 +1,11 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
 /*
- * A chip behind the registers of a programmer, and the record of all that reached it. Whoever has
- * the registers says when; here is decided what the chip saw, and what becomes one record.
+ * A chip behind the registers of a programmer, and the record of all that reached it. The owner of
+ * the registers passes the time; the bus decides what the chip sees, and what becomes one record.
  *
- * A cycle of a memory bus takes no time of its own: it reaches the chip in the moment of the
- * instruction that makes it, and the program goes on in the same moment. So a wait between two
- * cycles is as long for the chip as it was for the program, and never a nanosecond shorter.
+ * A cycle of a memory bus takes no time of its own: it reaches the chip at the time of the
+ * instruction that makes it, and the program continues at the same time. So a wait between two
+ * cycles is as long for the chip as it is for the program, and never a nanosecond shorter.
  */
 #ifndef EMULATORS_PROGRAMMERS_BUS_H
 #define EMULATORS_PROGRAMMERS_BUS_H
@@ -20,55 +20,52 @@ struct bus_options {
 	struct corner corner;
 	uint64_t seed;
 	uint64_t records_max; /* past that many the chip is silent */
-	/* As the part is found by its first command or cycle; it must fit. */
+	/* The state at the part's first command or cycle; it must fit the part. */
 	enum start_state start_state;
 };
 
 struct bus {
 	struct chip chip;
 	struct events events;
-	struct event open;     /* a record that may go on; kept if it has cycles */
-	uint32_t next_address; /* the state of a read that would go on */
+	struct event open;     /* a record that may still grow; appended if it has cycles */
+	uint32_t next_address; /* the address at which a read continues @open */
 	uint64_t records_max;
-	enum start_state start_state; /* not begun yet, if it is not START_READY */
+	enum start_state start_state; /* still to begin, if it is not START_READY */
 	uint64_t last_ns;
-	uint64_t backward_count; /* the number of backward steps of the clock: a sound run has none
-				  */
+	uint64_t backward_count; /* the clock's steps back; 0 in a sound run */
 	bool gave_up;
 	bool selected; /* chip select is low */
-	/* The front's own state, zero at first: it begins anew with each chip. */
+	/* The front's own state; all zeros for each new chip. */
 	_Alignas(uint64_t) uint8_t registers[BUS_REGISTERS_BYTES];
 };
 
-/*
- * @memory is for the chip, as for chip_init(). -ENOMEM.
- */
+/* @memory is for the chip, as for chip_init(). Returns -ENOMEM if there is none for events. */
 int bus_init(struct bus *bus, const struct bus_options *options, void *memory);
 void bus_deinit(struct bus *bus);
 
-/* A cycle of a byte on the bus of a part that is not on SPI. */
+/* A bus cycle of one byte, for a part that is not on SPI. */
 uint8_t bus_read_cycle(struct bus *bus, uint64_t now_ns, uint32_t address);
 void bus_write_cycle(struct bus *bus, uint64_t now_ns, uint32_t address, uint8_t value);
 
 /*
- * One time that chip select of an SPI part is low, between the transfer's two moments: neither is
- * before those of the last one, and they may lie ahead.
+ * Sends a transfer to an SPI part: chip select is low between its two times. Neither may be before
+ * the end of the last transfer; both may lie in the future.
  */
 void bus_transfer(struct bus *bus, const struct chip_transfer *transfer);
 
 /*
- * Chip select and bytes, on the bus of a part that is on SPI: of any other it stays silent. A
- * record is one time that chip select was low: read_ns when it fell, reply_ns when it rose.
+ * Chip select and bytes on an SPI bus; a part that is not on SPI stays silent. One record is one
+ * time that chip select was low: read_ns is when it fell, reply_ns when it rose.
  */
 void bus_select(struct bus *bus, uint64_t now_ns);
 uint8_t bus_exchange(struct bus *bus, uint64_t now_ns, uint8_t value);
 void bus_deselect(struct bus *bus, uint64_t now_ns);
 
-/* As chip_preview() and chip_cut_short(). */
+/* These call chip_preview() and chip_cut_short() while chip select is low. */
 uint8_t bus_preview(struct bus *bus, uint64_t now_ns);
 void bus_cut_short(struct bus *bus);
 
-/* Ends the record that is open: before events are looked at. */
+/* Ends the open record. Must be called before events are read. */
 void bus_flush(struct bus *bus);
 
 /* Returns true if every moment and every record can be trusted. */

@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
 /*
- * A parallel port with a SPI part at the pins of Linux's driver spi-butterfly: whoever opens the
- * kernel's spidev reaches it there. The port itself is QEMU's; this looks at what is written to it,
- * and has the line by which the part answers.
+ * A parallel port with a SPI part at the pins of Linux's driver spi-butterfly: programs reach the
+ * part through the kernel's spidev. QEMU has the port; this front watches the writes to it, and
+ * drives the line of the part's replies.
  *
  * Sources: Linux drivers/spi/spi-butterfly.c, "DATAFLASH"; IEEE 1284-2000, annex C (which lines a
  * register of the port inverts).

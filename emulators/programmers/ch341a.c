@@ -3,9 +3,8 @@
  * A WCH CH341A, a USB adapter with a serial bus: streams of commands come in packets of 32 bytes,
  * and each packet of a SPI stream is answered by one with the bytes that the part drove.
  *
- * Chip select is a pin, and pins are set by a stream of their own. The stream's delays are counted,
- * and the time of its instructions; the time of packets on the USB is not: the adapter's next
- * instruction follows at once.
+ * Chip select is a pin, and pins are set by a stream of their own. Delays and instructions of that
+ * stream take time. Packets on the USB take none: the adapter's next instruction follows at once.
  *
  * Sources: CH341 datasheet (part 2, parallel and synchronous serial ports); spi-ch341-usb, README,
  * "Limitations of the SPI interface" (1.4 MHz, measured); flashrom ch341a_spi.c, pluck_cs() (three
@@ -19,7 +18,10 @@
 #define SPI_STREAM 0xA8
 #define PIN_STREAM 0xAB
 
-/* Instructions of a pin stream: two bits, or three for the end, and a value in the others. */
+/*
+ * Instructions of a pin stream: the highest two bits say which (three for the end), the others are
+ * a value.
+ */
 #define KIND_MASK 0xC0
 #define VALUE_MASK 0x3F
 #define PINS_DIRECTION 0x40
@@ -71,7 +73,7 @@ static void do_pins(struct ch341a *self, struct bus *bus, const uint8_t *bytes, 
 	}
 }
 
-/* The bus has the highest bit first, the adapter the lowest. */
+/* The bus sends the highest bit first, the adapter the lowest. */
 static void do_spi(struct ch341a *self, struct bus *bus, const uint8_t *bytes, size_t len)
 {
 	size_t place = (self->reply_first + self->reply_count) % CH341A_REPLIES_MAX;
@@ -116,7 +118,7 @@ static void do_packet(struct ch341a *self, struct bus *bus, const uint8_t *packe
 		do_pins(self, bus, packet + 1, packet_len(len) - 1);
 }
 
-/* After a reset of the USB the bus may still be in what the adapter was told before. */
+/* After a reset of the USB, the bus may be ahead: it had commands from before the reset. */
 static void catch_up(struct ch341a *self, struct bus *bus, uint64_t now_ns)
 {
 	if (self->free_ns < now_ns)

@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
 /*
- * A front: the registers of one programmer that people own, from which the chip is reached. Pure:
- * an access of the program in, cycles and transfers on the bus out. Who lays the registers over a
- * machine, and what time it is, is the caller's.
+ * A front: the registers of one programmer that people own, through which programs reach the chip.
+ * Pure: an access of the program in, cycles and transfers on the bus out. The caller lays the
+ * registers over a machine and passes the time.
  *
  * A guest is not trusted: any offset inside a window, any value and any order must be fine.
  */
@@ -26,16 +26,19 @@ struct front_window {
 	uint64_t offset;
 	uint64_t size_bytes;
 	unsigned int access_bytes_max; /* longer ones come in pieces, the lowest address first */
-	/* Writes reach the machine's own registers, too, and reads are told what those say. */
+	/* Writes also reach the machine's own registers, and reads get the value of those. */
 	bool is_passed;
 	/*
-	 * Where registers are reached by index and data: the region of the index, of four bytes.
-	 * NULL: not so.
+	 * For registers that are reached by index and data: the region of the index, of four bytes.
+	 * NULL: none.
 	 */
 	const char *index_region;
-	/* Asked after each write to the front: whether the window is there. NULL: always. */
+	/*
+	 * Returns true if the window is there; called after each write, and when the machine starts
+	 * or resumes. NULL: always.
+	 */
 	bool (*is_shown)(const struct bus *bus);
-	/* @bus is NULL where there is no chip. */
+	/* @bus is NULL if there is no chip. */
 	uint64_t (*read)(struct bus *bus, const struct front_access *access);
 	void (*write)(struct bus *bus, const struct front_access *access, uint64_t value);
 };
@@ -56,28 +59,28 @@ struct front_usb {
 	uint16_t revision; /* binary coded decimal */
 	const char *name;
 	uint8_t interface_class[3]; /* class, subclass, protocol */
-	/* The second interface is silent, and has the endpoints that follow the first one's. */
+	/* The second interface is silent. Its endpoints follow those of the first. */
 	uint8_t interface_count;
 	uint8_t endpoint_out;
 	uint8_t endpoint_in;
-	uint8_t endpoint_interrupt; /* it never has anything to say; 0: there is none */
+	uint8_t endpoint_interrupt; /* always silent; 0: there is none */
 	bool is_high_speed;         /* else it is of full speed */
 	uint16_t packet_bytes;
-	/* The device's memory, all zeros at first; @reset makes it as after power came. */
+	/* The size of the device's state: all zeros at first; @reset sets it as after power-up. */
 	size_t state_bytes;
 	void (*reset)(void *state);
-	/* Returns the length of the answer, or -EOPNOTSUPP. NULL: it knows no requests. */
+	/* Returns the length of the answer, or -EOPNOTSUPP. NULL: the device knows no requests. */
 	int (*control)(void *state, struct bus *bus, uint64_t now_ns,
 		const struct front_request *request, uint8_t *bytes);
 	/*
-	 * The host sent all of these bytes. @bus is NULL where there is no chip. -EAGAIN: they are
-	 * not taken before the host has read some; -EMSGSIZE: never.
+	 * Takes all of the bytes that the host sent. @bus is NULL if there is no chip. Returns
+	 * -EAGAIN if the host must read before, -EMSGSIZE if they never fit.
 	 */
 	int (*write)(
 		void *state, struct bus *bus, uint64_t now_ns, const uint8_t *bytes, size_t len);
-	/* Returns the length of what goes to the host; 0: there is nothing yet. */
+	/* Returns the length of the packets for the host; 0: there are none yet. */
 	size_t (*read)(void *state, struct bus *bus, uint64_t now_ns, uint8_t *bytes, size_t room);
-	/* When the next packet for the host is there; UINT64_MAX: none is to come. */
+	/* Returns when the next packet for the host is there, in ns; UINT64_MAX: none comes. */
 	uint64_t (*ready_ns)(const void *state);
 };
 
@@ -96,17 +99,17 @@ extern const struct front ich9_front;
 extern const struct front nicintel_front;
 extern const struct front nicintel_spi_front;
 
-/* NULL: there is none of that name. */
+/* Returns NULL if no front has that name. */
 const struct front *front_find(const char *name);
 
-/* Returns a byte whose lowest bit comes first, of one whose highest does. */
+/* Returns the byte with its bits in reverse order. */
 uint8_t front_reversed(uint8_t value);
 
 /*
- * An SPI bus of which a program sets each pin: mode 0 or 3, the highest bit first. The part takes
- * a bit when the clock rises, and drives one when it falls.
+ * An SPI bus whose pins a program sets one by one: mode 0 or 3, the highest bit first. The part
+ * takes a bit when the clock rises, and drives one when it falls. This is part of a front's
+ * registers, and zero at first.
  */
-/* Part of a front's registers; zero at first. */
 struct spi_pins {
 	bool selected;
 	bool clock;
@@ -125,7 +128,7 @@ struct spi_levels {
 void spi_pins_set(
 	struct spi_pins *pins, struct bus *bus, uint64_t now_ns, const struct spi_levels *levels);
 
-/* Returns the level of the part's pin; true where it drives nothing, since the pin is pulled up. */
+/* Returns the level of the part's pin, which is pulled up: true if the part drives nothing. */
 bool spi_pins_reply(const struct spi_pins *pins);
 
 #endif

@@ -3,11 +3,11 @@
  * An FTDI FT2232H, a USB adapter of two channels. The first has a command processor (MPSSE) that
  * sets pins and clocks bytes; the second is there, and silent.
  *
- * Bytes take their clocks. Pins change in no time, as no source says how long that takes. What the
- * part drove waits in a buffer, and while that is full the processor waits, too. It reaches the
- * host in packets that begin with two bytes of status: when one is full, when a command asks for
- * it, or when the latency timer has run out, which each packet starts again. Single bits reach no
- * part.
+ * Bytes take the time of their clocks. Pins change in no time, since no source says how long they
+ * take. The bytes that the part drove wait in a buffer; while it is full, the processor waits, too.
+ * They reach the host in packets that begin with two bytes of status. A packet leaves when it is
+ * full, when a command requests it, or when the latency timer has run out, which each packet
+ * restarts. Commands that clock single bits do not reach the part.
  *
  * Sources: FTDI AN_108 (commands), AN_135 (bad commands), AN232B-04 (latency timer); FT2232H
  * datasheet (descriptors, buffers of 4 KiB).
@@ -18,7 +18,7 @@
 #include <string.h>
 
 /* Commands that clock data, made of these bits. */
-#define CLOCKS 0x70 /* any of those: it is one */
+#define CLOCKS 0x70 /* a command with any of these bits clocks data */
 #define CLOCKS_BITS 0x02
 #define CLOCKS_LOWEST_FIRST 0x08
 #define CLOCKS_OUT 0x10
@@ -92,7 +92,7 @@ static void set_pins(const struct ft2232 *self, struct bus *bus)
 		(pins(self) & CHIP_SELECT ? bus_deselect : bus_select)(bus, self->free_ns);
 }
 
-/* After a reset of the USB the bus may still be in what the adapter was told before. */
+/* After a reset of the USB, the bus may be ahead: it had commands from before the reset. */
 static void catch_up(struct ft2232 *self, struct bus *bus, uint64_t now_ns)
 {
 	if (self->free_ns < now_ns)
@@ -117,7 +117,7 @@ static uint64_t byte_ns(const struct ft2232 *self)
 	return half_clocks * 1000 / (self->is_fast ? FAST_MHZ : SLOW_MHZ);
 }
 
-/* Returns false if the byte is not here yet. */
+/* Returns false if the host has not sent the byte yet. */
 static bool clock_byte(struct ft2232 *self, struct bus *bus)
 {
 	const uint8_t command = self->head[0];
@@ -140,7 +140,7 @@ static bool clock_byte(struct ft2232 *self, struct bus *bus)
 	return true;
 }
 
-/* The length of a command without the bytes that it clocks. */
+/* Returns the length of a command without the bytes that it clocks. */
 static size_t head_bytes(uint8_t command)
 {
 	switch (command) {
@@ -299,7 +299,7 @@ static size_t take_replies(struct ft2232 *self, uint64_t now_ns, uint8_t *bytes,
 	return len;
 }
 
-/* Returns the length of one packet. */
+/* Makes one packet for the host. Returns its length. */
 static size_t send_packet(struct ft2232 *self, uint64_t now_ns, uint8_t *bytes, size_t room)
 {
 	size_t len = room - STATUS_BYTES < DATA_BYTES ? room - STATUS_BYTES : DATA_BYTES;

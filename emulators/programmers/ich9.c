@@ -1,9 +1,9 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
 /*
- * The SPI controller of an Intel ICH9. By software sequencing a program names a command of its
+ * The SPI controller of an Intel ICH9. In software sequencing a program chooses a command of a
  * menu, and the controller sends it. An atomic cycle is a prefix, the command, and reads of the
- * status register until the part is ready; all the time the controller says that it is busy. For
- * hardware sequencing see ich9_hardware.c.
+ * status register until the part is ready; the controller shows that it is busy for all of that
+ * time. For hardware sequencing see ich9_hardware.c.
  *
  * The machine booted from SPI, and nothing is locked.
  *
@@ -71,7 +71,7 @@ struct ich9 {
 	bool in_progress;
 	bool is_hardware; /* the present or the last cycle is of hardware sequencing */
 	bool polls;       /* the cycle ends when the part is ready */
-	uint64_t due_ns;  /* when the cycle ends, or the next read of the status */
+	uint64_t due_ns;  /* when the cycle ends, or when the next read of the status may begin */
 	uint64_t byte_ns;
 };
 
@@ -110,7 +110,7 @@ static uint32_t address_of(const struct ich9 *ich9)
 	return address;
 }
 
-/* Returns when the transfer ends. */
+/* Makes the transfer at @start_ns. Returns its end in ns. */
 static uint64_t send(struct bus *bus, struct chip_transfer *transfer, uint64_t start_ns)
 {
 	const struct ich9 *ich9 = ich9_of(bus);
@@ -127,8 +127,8 @@ static uint64_t later(uint64_t a, uint64_t b)
 }
 
 /*
- * Reads of a busy part are all the same, so the next one that is made is the one that a part which
- * gets ready by itself answers with "ready". A part that stays busy is asked once an access.
+ * Makes only one of the reads of the status: the one that finds the part ready, since all before it
+ * read the same. A part that stays busy is read once for each access.
  */
 static void poll_part(struct bus *bus, uint64_t now_ns)
 {
@@ -153,7 +153,7 @@ static void poll_part(struct bus *bus, uint64_t now_ns)
 		ich9->due_ns = now_ns;
 }
 
-/* Brings the registers up to date. */
+/* Brings the registers up to @now_ns. */
 static void catch_up(struct bus *bus, uint64_t now_ns)
 {
 	struct ich9 *ich9 = ich9_of(bus);
@@ -171,7 +171,7 @@ static uint64_t send_prefix(struct bus *bus, uint8_t prefix, uint64_t start_ns)
 	return send(bus, &transfer, start_ns);
 }
 
-/* Returns the number of bytes that go out for the command and its address. */
+/* Puts the command and its address into @out. Returns their length. */
 static size_t put_command(const struct ich9 *ich9, const struct ich9_cycle *cycle, uint8_t *out)
 {
 	size_t len = 0;
@@ -250,7 +250,7 @@ static void start_hardware(struct bus *bus, uint64_t now_ns)
 		fail(ich9);
 }
 
-/* A cycle is made of these bytes, which must not change while it goes on. */
+/* Returns true for the bytes that define a cycle: they must not change during the cycle. */
 static bool is_of_cycle(uint64_t at)
 {
 	return (at >= ICH9_HSFC_LOW && at < FADDR_END) || (at >= FDATA && at < FDATA_END) ||
@@ -290,7 +290,7 @@ static void write_byte(struct ich9 *ich9, uint64_t at, uint8_t value)
 
 typedef void starter(struct bus *bus, uint64_t now_ns);
 
-/* Returns what starts the cycle that this byte asks for, or NULL. */
+/* Returns the function that starts the cycle that this byte requests, or NULL. */
 static starter *starter_of(uint64_t at, uint8_t value)
 {
 	if (at == SSFC_LOW && value & LOW_GO)

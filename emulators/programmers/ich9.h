@@ -24,11 +24,11 @@ struct ich9_cycle {
 	size_t data_bytes;
 };
 
-/* The cycle that the registers ask hardware sequencing for; false: there is no such cycle. */
+/* Gets the cycle of hardware sequencing that the registers request. Returns false if none. */
 bool ich9_hardware_cycle(
 	const struct part *part, const uint8_t *registers, struct ich9_cycle *cycle);
 
-/* Returns the bits at @at that no program can change. */
+/* Returns the bits of the register at @at that no program can change. */
 uint8_t ich9_hardware_fact(const struct part *part, const uint8_t *registers, uint64_t at);
 
 #endif

@@ -3,8 +3,8 @@
  * Hardware sequencing of an Intel ICH9: a program names an address and says read, write or erase.
  * The controller knows the commands of the part, and waits for it.
  *
- * The descriptor, which the controller read when the machine was switched on, has one part, or two
- * of the same kind, and grants all of it.
+ * The controller read the descriptor when the machine was switched on. It describes one part, or
+ * two of the same kind, and allows all accesses.
  *
  * Source: Intel I/O Controller Hub 9 Family Datasheet, 316972-004, "Serial Peripheral Interface
  * Memory Mapped Configuration Registers" and "Flash Descriptor".
@@ -45,7 +45,7 @@ enum operation { READS = 0, WRITES = 2, ERASES = 3 };
 #define PROGRAM 0x02
 #define WRITE_ENABLE 0x06
 
-/* A register shows a size by its place here. */
+/* Registers name an erase size by its index here. */
 static const uint32_t erase_sizes[] = {256, 4096, 8192, 65536};
 #define ERASE_SIZES (sizeof(erase_sizes) / sizeof(erase_sizes[0]))
 #define USUAL_ERASE 0x20
@@ -69,7 +69,7 @@ static bool find_erase(const struct part *part, uint32_t size_bytes, uint8_t *op
 	return false;
 }
 
-/* Returns the erase of the smallest blocks. */
+/* Returns the erase of the smallest blocks, or the usual one if the part has no such size. */
 static struct block_erase erase_of(const struct part *part)
 {
 	struct block_erase erase;
@@ -109,7 +109,7 @@ bool ich9_hardware_cycle(
 	return true;
 }
 
-/* The descriptor has the first 4 KiB, and the machine's firmware the rest. */
+/* Region 0, the descriptor, is the first 4 KiB; region 1, the machine's firmware, is the rest. */
 static uint32_t region(const struct part *part, uint64_t index)
 {
 	const uint32_t last = (part->size_bytes - 1) >> REGION_UNIT_SHIFT;
@@ -135,7 +135,7 @@ static uint32_t densities(const struct part *part)
 	return is_two(part) ? code << 3 | code : code;
 }
 
-/* A double word of the descriptor, as the register of the section and index asks for it. */
+/* Returns the double word of the descriptor that FDOC selects by section and index. */
 static uint32_t descriptor(const struct part *part, const uint8_t *registers)
 {
 	const unsigned int asked = registers[ICH9_FDOC] | registers[ICH9_FDOC + 1] << 8U;
@@ -157,7 +157,7 @@ static uint32_t descriptor(const struct part *part, const uint8_t *registers)
 	}
 }
 
-/* Returns what the machine's firmware wrote about the part. */
+/* Returns the register in which the machine's firmware describes the part. */
 static uint32_t component(const struct part *part)
 {
 	const struct block_erase erase = erase_of(part);
@@ -165,7 +165,7 @@ static uint32_t component(const struct part *part)
 	return (uint32_t)erase.opcode << 8 | VSCC_64_BYTES | erase.code;
 }
 
-/* Returns the bits of the register of four bytes at @at. */
+/* Returns the fixed bits of the register of four bytes at @at. */
 static uint32_t facts(const struct part *part, const uint8_t *registers, uint64_t at)
 {
 	if (at >= FREG0 && at < FREG0 + 4 * REGIONS)

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
 /*
- * An Intel 82574L network card with a SPI part, of which a program sets each pin by a register of
- * the card's, once the card has granted the bus.
+ * An Intel 82574L network card with a SPI part. A program sets each pin by a register of the card,
+ * once the card has granted the bus.
  *
  * Source: Intel 82574 GbE Controller Family Datasheet, revision 3.4, "EEPROM/Flash Control
  * Register" and "Flash Access".

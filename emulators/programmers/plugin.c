@@ -1,10 +1,10 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
 /*
- * The chip plugin: a chip inside QEMU, behind the registers of a programmer that people own. Puts
- * front, session and QEMU together, and nothing else.
+ * The chip plugin: a chip inside QEMU, behind the registers of a programmer that people own. This
+ * file only connects front, session and QEMU.
  *
- * Arguments: front=NAME, and settings=FILE (session.h) or check=yes, with which QEMU ends as soon
- * as it is known that the front fits into it.
+ * Arguments: front=NAME, and settings=FILE (session.h) or check=yes. With check=yes QEMU ends as
+ * soon as it is known whether the front fits into it.
  */
 #include <errno.h>
 #include <stdio.h>
@@ -45,7 +45,7 @@ struct plugin {
 	struct qemu_usb *usb; /* set for a front on USB */
 };
 
-/* QEMU calls with what it is given, which lives as long as it does. */
+/* QEMU keeps pointers to it, so it lives as long as QEMU. */
 static struct plugin *plugin;
 
 QEMU_PLUGIN_EXPORT int qemu_plugin_version = QEMU_PLUGIN_API_MIN;
@@ -56,7 +56,7 @@ static int complain(const char *what, const char *which)
 	return -EINVAL;
 }
 
-/* Nothing that the guest does leads here: QEMU is another one, or the rig wrote nonsense. */
+/* Ends QEMU. No guest can cause this: QEMU is another one, or the rig wrote bad settings. */
 static void give_up(const char *what, const char *which)
 {
 	complain(what, which);
@@ -76,7 +76,7 @@ static struct front_access access_at(
 	};
 }
 
-/* Puts windows where the front has them by now. */
+/* Shows or hides each window as the front has it by now. */
 static void show_windows(struct plugin *self)
 {
 	for (size_t i = 0; i < self->front->window_count; i++) {
@@ -111,7 +111,7 @@ static void on_write(void *owner, uint64_t offset, uint64_t value, unsigned int 
 	show_windows(window->plugin);
 }
 
-/* The bus is another one for each cell. */
+/* Returns the present bus: each cell has another one. */
 static struct bus *bus_of(void *owner)
 {
 	struct plugin *self = owner;
@@ -163,7 +163,7 @@ static void on_resumed(void *owner, uint64_t now_ns)
 
 	if (session_resume(&self->session, now_ns) < 0)
 		give_up("no cell in", self->options.settings);
-	/* The device still has the state of the cell before. */
+	/* The device still has the state of the last cell. */
 	if (self->usb && self->session.settings.cell != cell)
 		qemu_usb_reset(self->usb);
 	show_windows(self);

@@ -12,7 +12,7 @@
 #define REGION_TYPE "memory-region"
 #define REGION_ROOM_BYTES 4096 /* QEMU's own struct takes less than a tenth */
 
-/* Behind all that a machine of the rig's has. */
+/* Above all memory and devices of the rig's machines. */
 #define TRIAL_ADDRESS (UINT64_C(0xF) << 36)
 #define TRIAL_BYTES 4096
 #define TRIAL_ACCESSES 7
@@ -48,7 +48,7 @@ struct notifier {
 
 /* QEMU's functions, by its names. */
 struct qemu {
-	struct notifier machine_done; /* first: QEMU gives it back */
+	struct notifier machine_done; /* must be first: QEMU passes it to on_machine_done() */
 	const struct qemu_events *events;
 	MemoryRegion *(*get_system_memory)(void);
 	void (*memory_region_init_io)(MemoryRegion *region, Object *owner,
@@ -59,7 +59,7 @@ struct qemu {
 	const char *(*memory_region_name)(const MemoryRegion *region);
 	uint64_t (*memory_region_size)(MemoryRegion *region);
 	void (*memory_region_set_enabled)(MemoryRegion *region, bool enabled);
-	/* @size is the binary logarithm; @attributes are a struct of bits that fits in there. */
+	/* @size is a binary logarithm; @attributes are a struct of bits that fits into 64 bits. */
 	unsigned int (*memory_region_dispatch_read)(MemoryRegion *region, uint64_t offset,
 		uint64_t *value, unsigned int size, uint64_t attributes);
 	unsigned int (*memory_region_dispatch_write)(MemoryRegion *region, uint64_t offset,
@@ -76,7 +76,7 @@ struct qemu {
 	int64_t (*qemu_clock_get_ns)(int type);
 };
 
-/* QEMU's data of registers. */
+/* QEMU's data for our registers. */
 struct region {
 	struct region_ops ops;
 	_Alignas(max_align_t) uint8_t room[REGION_ROOM_BYTES];
@@ -86,7 +86,7 @@ struct region {
 
 static const struct {
 	const char *name;
-	size_t offset; /* the size of a pointer to it */
+	size_t offset; /* the offset of the pointer to it in struct qemu */
 } functions[] = {
 	FUNCTION(get_system_memory),
 	FUNCTION(memory_region_init_io),
@@ -153,7 +153,7 @@ void qemu_listen(struct qemu *qemu, const struct qemu_events *events)
 	qemu->qemu_add_vm_change_state_handler(on_change, qemu);
 }
 
-/* NULL: no memory. */
+/* Returns NULL if there is no memory. */
 static MemoryRegion *make_region(struct qemu *qemu, const struct qemu_registers *registers)
 {
 	struct region *region = calloc(1, sizeof(*region));
@@ -249,7 +249,7 @@ struct trial {
 	size_t count;
 	struct trial_access {
 		uint64_t offset;
-		uint64_t value; /* that was written */
+		uint64_t value; /* the written value; 0 for a read */
 		unsigned int size_bytes;
 	} accesses[TRIAL_ACCESSES];
 };
@@ -315,7 +315,7 @@ bool qemu_registers_work(struct qemu *qemu)
 	work = qemu_read_region(qemu, own, 8, 2) == 0x4948;
 	qemu->memory_region_del_subregion(memory, own);
 	work = work && trial_saw(trial) && memcmp(read, "CDEF", sizeof(read)) == 0;
-	/* QEMU may look at the region until it is at rest, so that stays. */
+	/* QEMU may still use the region until it is at rest, so the region is not freed. */
 	free(trial);
 	return work;
 }

@@ -1,23 +1,22 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
 /*
  * The chip plugin's access to QEMU: its clock, registers laid over a device's, and calls when the
- * machine is complete, goes on or is paused. Only qemu.c and qemu_usb.c know QEMU's inside.
+ * machine is complete, resumes or is paused. Only qemu.c and qemu_usb.c know QEMU's inside.
  *
  * QEMU has no interface for that, but exports its functions. They are looked up by name, and
- * registers are tried out before the guest starts: a wrong answer is refused.
+ * registers are tried before the guest starts: a QEMU with a wrong result is refused.
  */
 #ifndef EMULATORS_PROGRAMMERS_QEMU_H
 #define EMULATORS_PROGRAMMERS_QEMU_H
 
 #include "front.h"
 
-/* Told to a person where this is another one. */
+/* The text for a person whose QEMU is another one. */
 #define QEMU_NEEDED "QEMU 9.1 to 10.1, built as Debian builds it"
 
 struct qemu;
 
-/* Registers in a region of memory. Their owner keeps them where they are for as long as QEMU lives.
- */
+/* Registers in a region of memory. @owner must live as long as QEMU. */
 struct qemu_registers {
 	const char *name;
 	uint64_t size_bytes;
@@ -34,22 +33,22 @@ struct qemu_events {
 	void *owner;
 };
 
-/* NULL: *@missing is the function that this QEMU has not. Lives as long as QEMU. */
+/* Returns QEMU's functions for as long as QEMU lives; NULL: *@missing is the first it lacks. */
 struct qemu *qemu_find(const char **missing);
 
-/* @events stays where it is, too. */
+/* Calls @events, which must live as long as QEMU. */
 void qemu_listen(struct qemu *qemu, const struct qemu_events *events);
 
-/* By the virtual clock: within an access, the moment of its instruction. */
+/* Returns the virtual time; within an access, the time of its instruction. */
 uint64_t qemu_now_ns(const struct qemu *qemu);
 
-/* Once the machine is done: whether registers work in this QEMU as they do in those known. */
+/* Returns true if registers work as in the known QEMUs. Must be called when the machine is done. */
 bool qemu_registers_work(struct qemu *qemu);
 
-/* A region of memory of QEMU's. */
+/* One of QEMU's regions of memory. */
 struct MemoryRegion;
 
-/* Registers as they lie over a region. */
+/* Registers that are laid over a region. */
 struct qemu_layer {
 	struct MemoryRegion *registers;
 	struct MemoryRegion *beneath;
@@ -57,36 +56,36 @@ struct qemu_layer {
 };
 
 /*
- * Over the device's region of that name, above all that is there. -ENODEV: the machine has none, or
- * several; -ERANGE: it ends before; -ENOMEM.
+ * Lays registers over the device's region of that name, above all that is there. Returns -ENODEV if
+ * the machine has no such region, or several; -ERANGE if it is too short; -ENOMEM.
  */
 int qemu_lay_over(struct qemu *qemu, const char *region, uint64_t offset,
 	const struct qemu_registers *registers, struct qemu_layer *layer);
 
-/* NULL: the machine has no region of that name, or several. */
+/* Returns NULL if the machine has no region of that name, or several. */
 struct MemoryRegion *qemu_find_region(struct qemu *qemu, const char *name);
 
-/* An access to the region itself, whatever lies over it. */
+/* Access the region itself, whatever lies over it. */
 uint64_t qemu_read_region(
 	struct qemu *qemu, struct MemoryRegion *region, uint64_t offset, unsigned int size_bytes);
 void qemu_write_region(struct qemu *qemu, struct MemoryRegion *region, uint64_t offset,
 	uint64_t value, unsigned int size_bytes);
 
-/* Puts registers that are laid over a region there, or takes them away. */
+/* Shows or hides registers that are laid over a region. */
 void qemu_show(struct qemu *qemu, const struct qemu_layer *layer, bool shown);
 
-/* A USB device of our own. QEMU's structures are tried out before there is a machine, too. */
+/* A USB device of our own. QEMU's structures are tried before there is a machine. */
 struct qemu_usb;
 
 /*
- * Makes the type known, by its name for `-device`. The device is that of @front, and @bus_of says
- * behind which bus its chip is by now. NULL: *@missing is the function that this QEMU has not, or
- * the structure that it lays out in another way. Lives as long as QEMU.
+ * Registers the device of @front as a type for `-device`. @bus_of returns the bus of its chip at
+ * that time. The result lives as long as QEMU. Returns NULL if *@missing is a function that this
+ * QEMU lacks, or a structure that it lays out in another way.
  */
 struct qemu_usb *qemu_usb_register(const char *type, const struct front_usb *front,
 	struct bus *(*bus_of)(void *owner), void *owner, const char **missing);
 
-/* Resets the device, and forgets when it would have asked for its host. */
+/* Resets the device and stops its timer. */
 void qemu_usb_reset(struct qemu_usb *self);
 
 #endif

@@ -16,7 +16,7 @@
 #define ATTRIBUTE_INTERRUPT 3
 #define DIRECTION_IN 0x80
 #define BUS_POWERED 0x80
-#define CURRENT_2MA 48 /* in units of that */
+#define CURRENT_2MA 48 /* 96 mA */
 #define CONTROL_PACKET_BYTES 8
 #define CONTROL_PACKET_BYTES_HIGH 64
 #define USB_1_1 0x0110
@@ -24,7 +24,7 @@
 
 #define ROOM_BYTES 1024 /* QEMU's own structures take less than half */
 #define TRANSFER_BYTES_MAX (64 << 10)
-#define MODEL_TYPE "usb-tablet" /* a device that QEMU has, and what is in its class */
+#define MODEL_TYPE "usb-tablet" /* a device of QEMU's whose class shows where the slots are */
 #define MODEL_NAME "QEMU USB Tablet"
 #define CLASS_SLOTS_MAX 80
 #define ENDPOINTS_MAX 3
@@ -139,7 +139,7 @@ enum slot {
 
 struct qemu_usb {
 	const struct front_usb *front;
-	void *state; /* the front's */
+	void *state; /* the state of the front */
 	struct bus *(*bus_of)(void *owner);
 	void *owner;
 	USBDevice *self; /* NULL: the machine has none */
@@ -184,7 +184,7 @@ struct qemu_usb {
 	const char *const *vmstate_usb_device; /* it begins with its name */
 };
 
-/* QEMU calls a class and its devices with nothing of ours. */
+/* QEMU passes no pointer of ours to the functions of a class or device. */
 static struct qemu_usb *usb;
 
 #define FUNCTION(name_) {#name_, offsetof(struct qemu_usb, name_)}
@@ -243,7 +243,7 @@ static uint64_t virtual_now_ns(const struct qemu_usb *self)
 	return (uint64_t)self->qemu_clock_get_ns(CLOCK_VIRTUAL);
 }
 
-/* The host is told when there is something for it; until then it is refused. */
+/* Wakes the host when there is something for it; until then its reads are refused. */
 static void arm(struct qemu_usb *self)
 {
 	uint64_t ready_ns = self->front->ready_ns(self->state);
@@ -392,7 +392,7 @@ static bool is_text(const void *slot, const char *text)
 	return (uintptr_t)slot > ROOM_BYTES && strcmp(slot, text) == 0;
 }
 
-/* Looks for known values in the class of a device that QEMU has. */
+/* Finds the slots of a class, by known values in the class of a device that QEMU has. */
 static bool find_slots(struct qemu_usb *self)
 {
 	void **model = (void **)self->object_class_by_name(MODEL_TYPE);
@@ -407,7 +407,7 @@ static bool find_slots(struct qemu_usb *self)
 	       is_text(self->vmstate_usb_device[0], "USBDevice");
 }
 
-/* A packet that is made by QEMU's functions must be as it is laid out here. */
+/* Returns true if QEMU's functions lay out a packet as struct packet does. */
 static bool packets_work(struct qemu_usb *self)
 {
 	_Alignas(max_align_t) uint8_t room[ROOM_BYTES];
@@ -488,7 +488,7 @@ static bool interface_works(const struct qemu_usb *self, uint8_t number, const u
 	return works;
 }
 
-/* The bytes that the host will see must be those of the front. */
+/* Returns true if the host will see the descriptors of the front. */
 static bool descriptors_work(struct qemu_usb *self)
 {
 	const struct front_usb *front = self->front;

@@ -36,7 +36,7 @@ void session_deinit(struct session *session)
 	session->settings = (struct settings){0};
 }
 
-/* All of a file, to be freed; NULL with errno. */
+/* Returns the text of a file, to be freed; NULL with errno. */
 static char *read_text(const char *path)
 {
 	FILE *file = fopen(path, "re");
@@ -68,7 +68,7 @@ static int read_settings(const char *path, char **text, struct settings *setting
 	return -EINVAL;
 }
 
-/* Pages that nothing is ever programmed into cost nothing. */
+/* Pages that are never written take no memory. */
 static int take_memory(struct session *session)
 {
 	size_t bytes = chip_memory_bytes(session->settings.bus.part);
@@ -97,7 +97,7 @@ static int make_chip(struct session *session)
 	return ret < 0 ? complain("cannot load", settings->image_in, ret) : 0;
 }
 
-/* The session goes on with what is there, unless that is another cell's. */
+/* Keeps the present chip, unless the settings are another cell's. */
 static int take_settings(struct session *session)
 {
 	struct settings settings = {0};
@@ -125,7 +125,7 @@ int session_resume(struct session *session, uint64_t now_ns)
 {
 	int ret = take_settings(session);
 
-	/* A machine that boots pauses once more, where one that is restored begins. */
+	/* A machine that boots pauses once more, where a restored one begins: that is the start. */
 	if (ret == 0 && is_untouched(&session->bus))
 		session->start_ns = now_ns;
 	return ret;

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
 /*
- * One chip after another, as the machine that it is in is paused and goes on: a cell's settings in,
- * its events and its content out, as files.
+ * The chips of one machine, one for each cell. When the machine resumes, the settings of a cell are
+ * read from a file. When it is paused, events and content of its chip are written to files.
  */
 #ifndef EMULATORS_PROGRAMMERS_SESSION_H
 #define EMULATORS_PROGRAMMERS_SESSION_H
@@ -10,11 +10,11 @@
 
 /*
  * The settings of the chip in QEMU: lines KEY=VALUE, made by the rig for each cell
- * (rig/delayrig/machine/chip_in_qemu.py).
+ * (rig/delayrig/machine/chip_plugin.py).
  */
 #define SETTINGS_ERROR_BYTES 192
 
-/* Texts are those of the lines, and live as long. */
+/* Strings point into the parsed text. */
 struct settings {
 	uint64_t cell; /* another number for each cell of a QEMU; 0: there is no chip */
 	struct bus_options bus;
@@ -25,8 +25,8 @@ struct settings {
 };
 
 /*
- * Takes @text apart in place. An empty one is no chip. -EINVAL: @error (SETTINGS_ERROR_BYTES) says
- * what is wrong with which line.
+ * Parses @text in place. An empty text means no chip. Returns -EINVAL if a line is wrong or
+ * missing; @error (SETTINGS_ERROR_BYTES) says which.
  */
 int settings_parse(char *text, struct settings *settings, char *error);
 
@@ -37,19 +37,19 @@ struct session {
 	struct bus bus;
 	void *memory; /* the memory of the chip; NULL: there is none */
 	size_t memory_bytes;
-	uint64_t start_ns; /* when the machine went on to where the cell begins */
+	uint64_t start_ns; /* when the machine resumed to begin the cell */
 };
 
-/* NULL where the cell has no chip. */
+/* Returns NULL if the cell has no chip. */
 struct bus *session_bus(struct session *session);
 
 /*
- * The machine goes on at @now_ns. Where the settings are another cell's by now, its chip takes the
- * place of the one before. A negative errno: stderr says what is wrong.
+ * Must be called when the machine resumes at @now_ns. If the settings are another cell's by now,
+ * its chip replaces the last one. Returns a negative errno on failure; stderr says what is wrong.
  */
 int session_resume(struct session *session, uint64_t now_ns);
 
-/* The machine is paused: what happened so far is written out. A negative errno, as above. */
+/* Writes what happened so far; must be called when the machine is paused. Returns as above. */
 int session_pause(struct session *session, uint64_t now_ns);
 
 void session_deinit(struct session *session);

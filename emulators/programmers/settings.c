@@ -19,7 +19,7 @@ static int parse_corner(const char *text, void *field)
 	return corner_parse(text, field);
 }
 
-/* No front says when power comes to the part. */
+/* Refuses states that begin with the pins: no front knows when power comes to the part. */
 static int parse_start_state(const char *text, void *field)
 {
 	enum start_state state;
