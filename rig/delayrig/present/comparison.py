@@ -81,7 +81,7 @@ def _print_sums(pairs: list[CellPair], console: Console) -> None:
 
 
 def print_decision(decision: Decision, console: Console) -> None:
-    """Prints the answer, each fault once, and the cells that decided where no fault did."""
+    """Prints the answer and each fault once; if no fault decided, the cells that did."""
     first, *others = decision.lines
     say(console, first, style=OUTCOMES[decision.outcome][1])
     say(console, *others)
@@ -107,7 +107,7 @@ def _print_rest(rows: int, console: Console) -> None:
 
 
 def fault_table(groups: list[FaultGroup]) -> FittedTable:
-    """Returns each fault with how long it lasts, how long it did before, and its worst cell."""
+    """Returns a row for each fault: how long it lasted before and lasts now, and its worst cell."""
     figures = ("too short by", "before", "now", "cells")
     table = FittedTable(("change", "fault", *figures, "cell"), figures=figures, least=figures)
     for group in groups:

@@ -230,7 +230,7 @@ class RunProgress(LiveBar):
         self._console.print(f"making {escape(what)}")
 
     def round_begins(self, number: int, rounds: int) -> None:
-        """Prints the number of the round, if there are several. Each round has all cells again."""
+        """Prints the number of the round, if there are several."""
         if rounds > 1:
             self._console.print(f"round {number} of {rounds}", markup=False)
 

@@ -25,7 +25,7 @@ OUTCOMES = {
     Outcome.PASS: ("good", "green"),
     Outcome.UNSEEN: ("quiet", "dim"),
 }
-"""The same for a gate's answers."""
+"""The same for the outcomes of a gate."""
 CHANGES = {
     Change.NEW: ("bad", "bold red"),
     Change.WORSE: ("bad", "bold red"),
@@ -33,7 +33,7 @@ CHANGES = {
     Change.BETTER: ("doubt", "yellow"),
     Change.MENDED: ("good", "green"),
 }
-"""The same of what became of a fault."""
+"""The same for the changes of a fault."""
 GRAVITY = tuple(LOOKS)
 CLASSES = {verdict: css for verdict, (css, _) in LOOKS.items()}
 STYLES = {verdict: style for verdict, (_, style) in LOOKS.items()}

@@ -33,18 +33,16 @@ MISSING = "An expected conviction is missing"
 IN_DOUBT = "In doubt: some cells could not be judged"
 NAMED_MAX = 20
 TABLE_MAX = 2000
+"""The largest number of cells that are all printed."""
 NOTABLE_MAX = 100
-"""The largest number of cells in a table.
-
-Of more cells, only those without a plain pass are printed.
-"""
+"""The largest number of cells that are printed of a larger run, the most notable first."""
 TIMES = ("total s", "CPU s", "chip busy s", "overshoot s")
 
 
 def print_results(results: Results, code: ExitCode, console: Console, *, out: str) -> None:
-    """Prints the table, the evidence of whatever is not a pass, and the answer.
+    """Prints the table, the evidence of cells that did not pass, and the answer.
 
-    Of many cells it prints only those that did not simply pass, up to a readable number.
+    Of more than TABLE_MAX cells it prints only the most notable.
     """
     shown = _shown(results.cells)
     console.print(cell_table(shown))
@@ -71,7 +69,7 @@ def _shown(cells: Sequence[CellResult]) -> Sequence[CellResult]:
 
 
 def _is_working_canary(cell: CellResult) -> bool:
-    """Returns True for a convicted canary. It is no finding: one line counts all of them."""
+    """Returns True for a canary or control that is as it must be. One line counts all of them."""
     return Role(cell.role) in WATCHING and cell.is_expected
 
 
@@ -94,7 +92,7 @@ def evidence_lines(cell: CellResult) -> list[str]:
 
 
 def cell_table(cells: Sequence[CellResult]) -> FittedTable:
-    """Returns the table of cells: their parameters, verdict, programming time and CPU time."""
+    """Returns the table of cells: their parameters, verdicts and times."""
     table = FittedTable(
         ("subject", "MIPS", "cores", "hazards", "chip", "job", "verdict", *TIMES),
         figures=("MIPS", "cores", *TIMES),
@@ -142,7 +140,7 @@ def subject_name(cell: CellResult) -> str:
 
 
 def expectation(cell: CellResult) -> str:
-    """Returns a remark for a verdict that the plan expects, or that is not the expected one."""
+    """Returns a remark on the verdict if the plan expects another one than `pass`."""
     if cell.expect == "pass":
         return ""
     if cell.is_expected:
@@ -185,7 +183,7 @@ def _named(what: str, reasons: Mapping[str, str]) -> list[str]:
 
 
 def answer(results: Results, code: ExitCode) -> str:
-    """Returns one sentence that says whether any operation was timed too short."""
+    """Returns a sentence on whether any operation was timed too short, and one of counts."""
     cells = results.cells
     short = [cell for cell in cells if cell.verdict in (Verdict.TOO_SHORT, Verdict.CORRUPT)]
     expected = [cell for cell in short if cell.exit_code is ExitCode.PASS]

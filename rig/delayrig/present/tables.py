@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: GPL-2.0-or-later
-"""The content of a table. `pages.page` and `terminal.console` draw it."""
+"""The content of a table. `pages.page` and `console` draw it."""
 
 from collections.abc import Collection, Iterable, Sequence
 from dataclasses import dataclass, field
@@ -17,7 +17,7 @@ class Row:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Table:
-    """A table. Its caption says what it shows, also to those who only hear it.
+    """A table. Its caption says what it shows, also to users of screen readers.
 
     The columns of `figures` hold figures: aligned to the right, with digits of one width.
     """

@@ -20,7 +20,7 @@ STATUS = {
 
 
 def as_kcidb(report: Report) -> bytes:
-    """Returns the document. Ids follow from run and time, so it may be sent twice."""
+    """Returns the document. The same run gets the same ids, so it may be sent twice."""
     checkout = _id("checkout", report.run.started, report.run.commit)
     builds = {_build_id(case): case for case in report.cases}
     document = {

@@ -55,7 +55,7 @@ class Wanted:
 
 
 def wanted_formats(words: Sequence[str]) -> list[Wanted]:
-    """Parses each FORMAT[:FILE]; raises `BadInputError` for what could not be written later."""
+    """Parses each FORMAT[:FILE]; raises `BadInputError` for an unknown format or folder."""
     return list(map(_wanted, words))
 
 

@@ -37,7 +37,7 @@ class Case:
     why: str
     cell: CellResult
     gated: GateCell | None = None
-    """A gate's result for it."""
+    """The gate's result for the cell; None in a run."""
 
     @property
     def is_gated(self) -> bool:
@@ -49,7 +49,7 @@ class Case:
 
     @property
     def evidence(self) -> list[str]:
-        """Returns what speaks against it; of a gate's cell what is new there."""
+        """Returns a line for each piece of evidence, or for each new fault if a gate found any."""
         if self.gated is not None and self.gated.refusing:
             faults = self.gated.refusing
             return [f"{fault_words(each)} [{each.where}]" for each in faults]
@@ -166,9 +166,9 @@ def _case_of_run(cell: CellResult) -> Case:
 
 
 def report_of_gate(decision: Decision, runs: Sequence[Results]) -> Report:
-    """Returns the report of a gate; `runs` are all rounds of both sides.
+    """Returns the report of a gate; `runs` are all rounds of both sides, the candidate's first.
 
-    The candidate's cells come first. Of several rounds the deciding one is shown.
+    A cell is shown as in its first round with the verdict that decided.
     """
     known: dict[tuple[str, Verdict], CellResult] = {}
     for cell in (cell for run in runs for cell in run.cells):

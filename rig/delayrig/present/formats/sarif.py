@@ -36,7 +36,7 @@ RULES = {
     "in-doubt": ("warning", "The cell gave no answer, so nothing is known of its waits."),
     "rig-failed": ("note", "The rig itself failed, which says nothing of the program."),
 }
-"""The severity and the description of each kind of verdict."""
+"""The severity and the description of each rule."""
 CONVICTIONS = {Verdict.TOO_SHORT: "too-short", Verdict.CORRUPT: "data-corrupted"}
 
 
@@ -119,7 +119,7 @@ def rule_of(case: Case) -> str:
 
 def _results(case: Case, report: Report) -> list[dict[str, Any]]:
     if case.is_gated and case.state is State.FAIL and not case.is_slower:
-        return []  # its faults are told by themselves
+        return []  # `_of_gate()` reports its faults.
     by_line: dict[tuple[str, int], list[Evidence]] = {}
     for item in case.cell.evidence:
         by_line.setdefault(call_of(frames_of(item)), []).append(item)

@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: GPL-2.0-or-later
-"""Charts by matplotlib as SVG that lives in a page: its text is text, its colours the page's.
+"""Charts by matplotlib as SVG in a page, with selectable text and the page's colours.
 
     with new_figure(height_in=3) as figure:
         axes = figure.add_subplot()
@@ -8,10 +8,10 @@
     chart = Chart(title="Total time", description=said, figure=figure)
     body = chart.html(caption="Total time by subject", table=table)
 
-Draw with `Colour` alone: each is a colour of the light scheme and becomes a variable of the page's
-CSS, so that the dark scheme has one of its own. No pyplot: equal figures give equal bytes.
-`svg_file()` makes a file of its own instead, for a README, and `png_file()` one for trackers that
-show no SVG.
+Draw only with `Colour`: each value is a colour of the light scheme and becomes a variable of the
+page's CSS, which also has a value for the dark scheme. Do not use pyplot: equal figures must give
+equal bytes. `svg_file()` makes a separate file, for a README; `png_file()` makes one for trackers
+that show no SVG.
 """
 
 import io
@@ -118,7 +118,7 @@ def new_figure(*, height_in: float, width_in: float = WIDTH_IN) -> "Iterator[Fig
 
     An inch is 72 px. On a narrower page the chart shrinks to 34rem, and scrolls below that.
     """
-    # matplotlib keeps a list of fonts, which belongs into the rig's own folder.
+    # matplotlib caches a list of fonts; it must go into the rig's own folder.
     os.environ.setdefault("MPLCONFIGDIR", str(find_paths().state / "matplotlib"))
     import matplotlib as mpl
     from matplotlib.figure import Figure
@@ -191,7 +191,7 @@ def hide_left_axis(axes: Any) -> None:
 
 
 def _drawing(figure: "Figure", title: str) -> ET.Element:
-    """Returns matplotlib's SVG without the parts that the page has.
+    """Returns matplotlib's SVG without the parts that the page provides.
 
     All ids begin with the title.
     """
@@ -223,7 +223,7 @@ def _without_namespaces(root: ET.Element) -> ET.Element:
 
 
 def _remove_the_pages_part(drawing: ET.Element) -> None:
-    """Removes fonts and styles, which the page has, and rounds to a hundredth of a pixel."""
+    """Removes fonts and styles, which the page has, and cuts numbers after two decimals."""
     for element in list(drawing.iter()):
         for child in [child for child in element if child.tag in ("metadata", "style")]:
             element.remove(child)

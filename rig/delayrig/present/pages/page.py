@@ -8,9 +8,9 @@
     )
     write_atomically(path, page)
 
-What no document may hold is replaced. All text is escaped, but for what is `Markup` already: the
-values of `table_html()`, `paragraph()`, `charts.chart_html()` and the like, and what a template of
-another package made (`rendered()`).
+Characters that a document must not contain are replaced. All text is escaped, except `Markup`: the
+values of `table_html()`, `paragraph()`, `Chart.html()` and the like, and those of `rendered()`, for
+templates of other packages.
 """
 
 import functools
@@ -104,7 +104,7 @@ def bullets(items: Iterable[str | Markup]) -> Markup:
 
 
 def details(summary: str, body: Markup) -> Markup:
-    """Returns a section that is folded until it is opened, and is printed."""
+    """Returns a section that is folded until it is opened. It is printed unfolded."""
     return Markup("<details><summary>{}</summary>{}</details>").format(summary, body)
 
 

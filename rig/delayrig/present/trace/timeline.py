@@ -106,8 +106,8 @@ def _requests(events: list[Event]) -> Iterator[Span]:
 def _commands(events: list[Event]) -> Iterator[Span]:
     """Yields a span for each command.
 
-    A transfer ends with its reply, which is the only evidence of its end. Cycles record their own
-    moments.
+    A transfer ends with its reply, which is the only evidence of its end. A cycle records its time
+    on the wire.
     """
     for event in transactions(events):
         start_ns = begin_ns(event)

@@ -95,7 +95,7 @@ def _initial(signals: list[_Signal]) -> Iterator[str]:
 
 
 def _changes(signals: list[_Signal]) -> Iterator[str]:
-    """Yields the changes. At one time each signal changes once: what begins hides what ends."""
+    """Yields the changes, one per signal and time: a new span hides the end of the one before."""
     values: dict[int, dict[str, str]] = {}
     for signal in signals:
         for at, value in signal.changes:
