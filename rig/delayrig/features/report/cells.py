@@ -26,14 +26,14 @@ from delayrig.present.pages.page import Section, rendered
 from delayrig.present.results import subject_name
 
 DETAILS_MAX = 500
-"""The largest number of cells that are all described.
+"""The largest number of cells with a description.
 
-Of more, only those without a plain pass are.
+If there are more cells, only those without a plain pass are described.
 """
 ROWS_MAX = 5000
 """The largest number of cells that a page lists completely."""
 NOTABLE_MAX = 1000
-"""The largest number of other cells on such a page; unexpected ones come first."""
+"""The largest number of cells if only notable ones are listed; unexpected ones come first."""
 
 
 def cells_section(sources: Sources) -> Section:
@@ -43,7 +43,7 @@ def cells_section(sources: Sources) -> Section:
 
 
 def notable_section(sources: Sources, index: Markup, *, part: int) -> Section:
-    """Returns one in `part` of the cells that did not simply pass, and links to the others."""
+    """Returns the first NOTABLE_MAX / `part` cells that did not simply pass, and links to all."""
     listed = all_cells(sources)
     notable = sorted((each for each in listed if is_notable(each[1])), key=lambda e: rank(e[1]))
     shown = notable[: NOTABLE_MAX // part]

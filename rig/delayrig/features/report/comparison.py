@@ -85,7 +85,7 @@ def _decision(gate: GateSource, sources: Sources, *, several: bool) -> Markup:
 
 
 def _faults(groups: Sequence[FaultGroup]) -> Table:
-    """Returns what is new, worse, as before and mended: where, and how long it lasts."""
+    """Returns the table of faults: the change, the call stack and the durations of each."""
     return words_and_figures(
         "Faults, the gravest first; the cell is the one in which it is worst",
         ["change", "fault and cell", "call stack"],
@@ -121,7 +121,7 @@ def _worst_on_both_sides(worst: GateCell, sources: Sources) -> Markup:
 
 
 def _is_change(item: Excess) -> bool:
-    """Returns True for what a bar would show: `0.0 %` says nothing."""
+    """Returns True if a bar would show the change; a bar of `0.0 %` says nothing."""
     return item.outcome is not Outcome.PASS or abs(item.pct) >= SHOWN_PCT_MIN
 
 
@@ -246,7 +246,7 @@ def _name(cell: GateCell) -> str | Markup:
 
 
 def differences_section(sources: Sources) -> Section:
-    """Returns the section of differences, each against the first run that has the cell."""
+    """Returns the section of cells that differ. Changes are from a cell's first run to its last."""
     together = _together(sources.runs)
     differing = sorted((row for row in together if _differs(row)), key=_rank)
     only_one = sum(len(_present(row)) == 1 for row in together)
@@ -314,7 +314,7 @@ def _difference_row(runs: Sequence[RunSource], row: Together) -> Row:
 
 
 def coverage_section(sources: Sources) -> Section | None:
-    """Makes the section of a page's gates; None if it has none."""
+    """Returns the section on tested waits; None if the page has no gate."""
     body = Markup("").join(map(_gate_html, sources.gates))
     return Section(key="coverage", title="Waits that were tested", body=body) if body else None
 

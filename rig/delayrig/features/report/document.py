@@ -50,7 +50,7 @@ LIST_BYTES = 20_000
 """The space for the names of cells without a timeline."""
 SHOWN_DIGITS = 16
 NOTABLE_PARTS = (1, 2, 4, 8, 16, 32)
-"""The page shows one in so many of its notable cells: the first number with which it fits."""
+"""The page lists NOTABLE_MAX / N notable cells; N is the first of these with which it fits."""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -136,7 +136,7 @@ class _Draft:
         self._title = title_of(sources)
         cells = [cell for _, cell in all_cells(sources)]
         self.has_many = len(cells) > ROWS_MAX
-        """More than a page has room for, whatever they are called."""
+        """True if a page has no room for so many cells, however short their ids are."""
         self._summary = summary_of(sources) + filters_of(cells)
 
     def page(self, sections: Sequence[Section]) -> bytes:

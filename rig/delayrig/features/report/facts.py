@@ -78,7 +78,7 @@ def sum_of(splits: Iterable[Split]) -> Split:
 
 
 class Silence(msgspec.Struct, frozen=True, kw_only=True):
-    """Silences on the bus while the part was ready, between the same two phases."""
+    """Silences of a phase on the bus, between the same two requests, while the part was ready."""
 
     phase: str
     after: str
@@ -100,7 +100,7 @@ class WaitMargin(msgspec.Struct, frozen=True, kw_only=True):
     actual_ns: tuple[int, int] | None = None
     margin_ns: int | None = None
     opened_ns: int | None = None
-    """The moment when the worst began."""
+    """The moment when the worst began; for the chip's waits, when the command came."""
 
     @property
     def relative_margin(self) -> float:
@@ -245,7 +245,7 @@ def _summed(silences: Iterator[Silence]) -> list[Silence]:
 
 
 def sum_of_silences(alike: Sequence[Silence]) -> Silence:
-    """Returns the sum of silences between the same phases."""
+    """Returns the sum of silences of one phase between the same two requests."""
     return msgspec.structs.replace(
         alike[0],
         count=sum(each.count for each in alike),
@@ -301,5 +301,5 @@ def _margin(kind: str, waits: list[ObservedWait]) -> WaitMargin:
 
 
 def _certain_margin_ns(wait: ObservedWait) -> int:
-    """Returns the certain margin: what a short wait lacked, or a good one had left, at least."""
+    """Returns the certain margin: the least that a short wait lacked or a good one had left."""
     return (wait.longest_ns if wait.is_short else wait.shortest_ns) - wait.requested_ns

@@ -60,7 +60,7 @@ def verdict_html(cell: CellResult) -> Markup:
 
 
 def expectation_note(verdict: Verdict, expected: bool) -> str:
-    """Returns whether the plan expected the verdict, if that is worth a remark."""
+    """Returns a note if a pass was not expected, or if another verdict was; else an empty text."""
     if expected:
         return "" if verdict is Verdict.PASS else "expected"
     return "not expected" if verdict is Verdict.PASS else ""

@@ -35,7 +35,7 @@ EXPLAINED = (
 
 WATCHERS_MAX = 100
 COLUMNS_MAX = 6
-"""The largest number of columns that a desk's window shows; more are listed in each row."""
+"""The largest number of columns that fit a desktop window. If there are more, rows list them."""
 ROWS_MAX = 200
 """The largest number of rows of a subject.
 
@@ -106,7 +106,7 @@ def _rows(run: RunSource, rows: dict[str, Slots], columns: Sequence[Slot]) -> li
 
 
 def _shown(rows: dict[str, Slots]) -> list[str]:
-    """Returns the sets of hazards with a row: the calm first, and of too many the gravest."""
+    """Returns the sets of hazards with a row, the empty set first; of too many, the gravest."""
     chosen = list(rows)
     if len(chosen) > ROWS_MAX:
         chosen.sort(key=lambda hazards: min(rank(c) for c in chain(*rows[hazards].values())))

@@ -1,7 +1,7 @@
 # SPDX-License-Identifier: GPL-2.0-or-later
 """Further pages beside a report, for the cells that it has no room for.
 
-Each is read when it is opened, from a disk as from a server, with or without JavaScript.
+A page is loaded when it is opened, from a disk or a server, with or without JavaScript.
 """
 
 import os
@@ -42,7 +42,7 @@ class Part:
     cells: int
     notable: int
     subjects: str
-    """The first and the last subject, or all; likewise for hazards."""
+    """The first and the last subject, or the only one; likewise for hazards."""
     hazards: str
 
 
@@ -116,7 +116,7 @@ def index_of(parts: Sequence[Part], folder: str) -> Markup:
 
 
 def _in_order(sources: Sources) -> list[Told]:
-    """Returns the cells in an order that keeps those of one count in the verdict table together."""
+    """Returns the cells sorted so that those behind a number in the verdict table are together."""
     listed = all_cells(sources)
     subjects = {name: at for at, name in enumerate(dict.fromkeys(subject_of(c) for _, c in listed))}
     runs = {id(run): at for at, run in enumerate(sources.runs)}

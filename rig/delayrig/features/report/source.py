@@ -60,7 +60,7 @@ class RunSource:
     drawable: dict[str, CellFacts] = field(default_factory=dict)
     """Facts by cell, of all cells whose events were read."""
     spread: dict[str, Spread] = field(default_factory=dict)
-    """Differences by cell, if the run is one of several rounds."""
+    """Differences between rounds by cell, if the run has several rounds."""
 
     @property
     def code(self) -> ExitCode:
@@ -137,7 +137,7 @@ def with_facts(
 ) -> Sources:
     """Returns the sources with facts of the cells' events; calls `done` after each cell.
 
-    With `only` some cells, it returns no more facts than these cells need.
+    With `only`, it reads the events of these cells alone: then `facts` of each run is empty.
     """
     forking = get_context("fork")
     parent = os.getpid()
@@ -179,7 +179,7 @@ def _read_run(path: Path) -> RunSource:
 def _read_rounds(gate: Path, side: str) -> RunSource:
     """Reads all rounds of a side as one run.
 
-    Only rounds in real time are more than one; each must have its results.
+    Only gates in real time have several rounds; each round must have its results.
     """
     folders = rounds_of(gate, side)
     first = _read_run(folders[0])
@@ -214,9 +214,9 @@ def _letter(at: int) -> str:
 def fold_rounds(rounds: Sequence[tuple[Path, Results]]) -> tuple[Results, dict[str, Spread]]:
     """Returns rounds of the same cells as one run under the first header, and the spread by cell.
 
-    A cell is shown as it was in one of the rounds, never as an average: one with its gravest
-    verdict, and of these the one with the median total time. So its times, events and evidence
-    belong together, and a round that was too short is never lost among the others.
+    A cell is shown as it was in one round, never as an average: of the rounds with its gravest
+    verdict, the one with the median total time. So its times, events and evidence belong together,
+    and a conviction in one round is never hidden by the others.
     """
     found: dict[str, dict[int, CellResult]] = {}
     for number, (_, results) in enumerate(rounds, start=1):
@@ -234,7 +234,7 @@ def fold_rounds(rounds: Sequence[tuple[Path, Results]]) -> tuple[Results, dict[s
 def _shown(cells: dict[int, CellResult]) -> int:
     """Returns the round to show.
 
-    Rounds that a busy machine left unanswered count only if all did.
+    Rounds without an answer count only if no round has one.
     """
     answered = [number for number, cell in cells.items() if not is_unheard(cell)]
     choice = answered or list(cells)

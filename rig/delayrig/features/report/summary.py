@@ -37,13 +37,13 @@ WORDS = {
     ExitCode.SKIPPED: ("quiet", "Skipped"),
     ExitCode.RIG_FAULT: ("rig", "No answer"),
 }
-"""The answer as a colour and a word, beside its sentence."""
+"""The CSS class and the word beside the sentence of each answer."""
 FINDINGS_MAX = 60
 EARLY = re.compile(" too early| came ")
 
 
 def title_of(sources: Sources) -> str:
-    """Returns the answer of a single gate, else the subject of the page."""
+    """Returns the answer of a single gate, else the plan or the number of runs."""
     if len(sources.gates) == 1 and len(sources.runs) == 2:
         return headline(sources.gates[0].decision)
     if len(sources.runs) == 1:
@@ -52,7 +52,7 @@ def title_of(sources: Sources) -> str:
 
 
 def summary_of(sources: Sources) -> Markup:
-    """Returns the decisions, then a sentence for each run that is no part of one."""
+    """Returns the decisions, the runs' answers if some are of no gate, and a line for each run."""
     parts = [_decision(gate) for gate in sources.gates]
     if not sources.gates or len(sources.runs) > 2 * len(sources.gates):
         parts += [_run(run) for run in sources.runs]
@@ -101,7 +101,7 @@ def _run(run: RunSource) -> Markup:
 
 
 def findings_section(sources: Sources) -> Section:
-    """Returns all cells that are no pass, unexpected ones first, and canaries that failed."""
+    """Returns the measured cells without a pass or skip, unexpected verdicts, and contrasts."""
     pairs = all_cells(sources)
     found = sorted((pair for pair in pairs if _is_finding(pair[1])), key=lambda p: rank(p[1]))
     watching = [cell for _, cell in pairs if cell.role in (Role.CANARY, Role.CONTROL)]

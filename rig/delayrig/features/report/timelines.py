@@ -46,9 +46,9 @@ NAMES = {
     Track.FAULT: "faults",
 }
 STEPS = 500
-"""Spans closer than this fraction of the axis are drawn as one."""
+"""The number of steps of an axis. Spans less than half a step apart are drawn as one."""
 AROUND = 2.5
-"""The shown surroundings of a wait, in multiples of its length."""
+"""The time shown before and after a wait, in multiples of its length."""
 CLOSER_PART_MAX = 0.6
 """The largest fraction of the whole that a closer view shows."""
 CAPTION = "The whole job, and closer the wait with the least margin"
@@ -70,7 +70,7 @@ class Drawn:
 
 
 def worth_reading(sources: Sources, patterns: Sequence[str]) -> list[Told] | None:
-    """Returns the cells whose events to read if they are too many to read all, else None.
+    """Returns the cells whose events should be read; None if there is time to read all.
 
     These are the cells that match the patterns, else the most interesting by their results.
     """
@@ -83,10 +83,10 @@ def worth_reading(sources: Sources, patterns: Sequence[str]) -> list[Told] | Non
 
 
 def choose_cells(sources: Sources, patterns: Sequence[str]) -> list[Told]:
-    """Returns all cells that could be drawn and match the patterns, the most interesting first.
+    """Returns the cells that can be drawn: all that match, else the most interesting first.
 
-    Convicted cells come first, then doubts, then the smallest margins. Of cells of equal interest,
-    one of each subject comes before a second one.
+    Convicted cells come first, then doubts, then the smallest margins. But the first cell of each
+    run, subject and verdict comes before the second cell of any.
     """
     known = [
         (run, cell)
@@ -123,16 +123,16 @@ def _interest(run: RunSource, cell: CellResult) -> tuple[bool, int, float]:
 
 
 def worst_waits(facts: CellFacts) -> list[WaitMargin]:
-    """Returns the judged waits, those with the least relative margin first."""
+    """Returns the judged waits, if possible only those with a request, the least margin first."""
     judged = [wait for wait in facts.waits if wait.margin_ns is not None]
     with_length = [wait for wait in judged if wait.requested_ns]
     return sorted(with_length or judged, key=lambda wait: wait.relative_margin)
 
 
 def timeline_picture(sources: Sources, patterns: Sequence[str]) -> Chart:
-    """Returns the timeline of the most interesting cell; of one that matches, if any must.
+    """Returns the timeline of the most interesting cell of those that match the patterns.
 
-    Raises `BadInputError` if no cell has events.
+    Raises `BadInputError` if there is no such cell with events.
     """
     chosen = choose_cells(sources, patterns)
     if not chosen:
@@ -295,7 +295,7 @@ def _draw(
 def _drawn_spans(
     timeline: Timeline, track: Track, window: tuple[int, int]
 ) -> list[tuple[int, int]]:
-    """Returns the spans that are visible at this scale: a step long, and a step apart."""
+    """Returns the spans as drawn at this scale: each at least a step long, close ones as one."""
     step_ns = max((window[1] - window[0]) // STEPS, 1)
     drawn: list[tuple[int, int]] = []
     for span in timeline.spans:
@@ -326,7 +326,7 @@ def _thinned(moments: list[int], window: tuple[int, int]) -> list[int]:
 
 
 def _draw_phases(axes: "Axes", phases: list[_Phase], start_ns: int, end_ns: int) -> None:
-    """Draws the names of phases that have enough room."""
+    """Draws the start of each phase, and each name in its longest phase if it fits there."""
     for phase in phases:
         if phase.start_ns > start_ns:
             axes.axvline(_s(phase.start_ns, start_ns), color=Colour.SOFT, lw=0.6, ls=":")
@@ -354,7 +354,7 @@ def _colour_of(wait: WaitMargin) -> Colour:
 
 
 def _draw_wait(axes: "Axes", wait: WaitMargin, origin_ns: int) -> None:
-    """Draws the wait from its start to the moment when it should have ended."""
+    """Draws the wait from `opened_ns` to the moment when it should have ended."""
     if wait.opened_ns is None:
         return
     colour = _colour_of(wait)

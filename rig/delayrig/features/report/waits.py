@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: GPL-2.0-or-later
-"""Waits of each subject: those without need, and the smallest margins."""
+"""Waits of each subject: the needless ones, and the smallest margins."""
 
 from collections import defaultdict
 from collections.abc import Iterable, Iterator, Sequence
