@@ -1,8 +1,9 @@
 # SPDX-License-Identifier: GPL-2.0-or-later
 """`threshold.json`: the cost of each threshold, the recommended one, and the reasons.
 
-The present threshold of a list of machines fits if it was safe on all of them, and takes no more
-beside the recommended value than the rule allows: 2 % of time and 5 % of CPU time on each.
+The present threshold of a list of machines fits if it was safe on all of them, and if in each
+profile that takes part it costs at most 2 % of time and 5 % of CPU time more than the recommended
+value.
 """
 
 from collections.abc import Mapping, Sequence
@@ -40,7 +41,7 @@ class Present(msgspec.Struct, frozen=True, kw_only=True):
     value_us: int
     fit: Fit
     decides: str
-    """The profile that the answer rests on; empty where all agree."""
+    """The profile that decided; empty if every profile alone chooses the value, or none does."""
     words: str
 
 
@@ -177,7 +178,7 @@ def _present(
     value_us: int | None,
     names: Mapping[str, str],
 ) -> Present | None:
-    """Answers by the costs; `names` has what the user calls a profile."""
+    """Returns the judgement on the present value; `names` are the machines of each profile."""
     if value_us is None:
         return None
     mine = [cost for cost in ground.costs if cost.value_us == value_us]

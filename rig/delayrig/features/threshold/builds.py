@@ -2,7 +2,7 @@
 """A flashrom for each threshold: ours, those of a build command, or given ones.
 
 Ours are kept in the folder of state, under a digest of their sources. One build folder serves all:
-three sources contain a threshold, and everything else is compiled once (`compared_thresholds_us`).
+three sources are compiled for each threshold, the rest once (meson's `compared_thresholds_us`).
 """
 
 import fcntl
@@ -84,7 +84,7 @@ def candidate_of(value_us: int, program: Path) -> Candidate:
 
 
 def asks_for_priority(program: Path) -> bool:
-    """Returns True if the program, or its own library, calls what sets a scheduling policy."""
+    """Returns True if the program or its own library imports one of PRIORITY_CALLS."""
     closure = collect_program(str(program.absolute()), Path("/"))
     own = [file for name, file in closure.libraries.items() if "flashrom" in name]
     return any(PRIORITY_CALLS & read_imports(file) for file in (closure.program, *own))
@@ -131,7 +131,7 @@ def provide_own(values: Sequence[int], paths: Paths, preparing: Preparing) -> li
 
 
 def source_sha256(checkout: Path) -> str:
-    """Returns a digest of all sources of such a program, and of the compiler's version."""
+    """Returns a digest of all sources of such a program, the compiler's version and CFLAGS."""
     files = [checkout / name for name in BUILD_FILES]
     for name in SOURCES:
         below = (checkout / name).rglob("*")
@@ -169,7 +169,7 @@ def _build(values: Sequence[int], build: Path, made: Path, paths: Paths) -> None
 
 
 def _place(program: Path, place: Path) -> None:
-    """Copies the program in one step."""
+    """Copies the program atomically."""
     scratch = place.with_name(f".{place.name}.new")
     shutil.copy2(program, scratch)
     scratch.replace(place)
@@ -229,7 +229,7 @@ def _built(command: str, value: int) -> Path:
 
 
 def _apart(program: Path, value: int, paths: Paths) -> Path:
-    """Returns a copy that the next build cannot overwrite, if the program runs from any folder."""
+    """Returns a copy that the next build cannot overwrite, else the program if it cannot move."""
     folder = paths.state / FOLDER / "given" / digest.of_file(program)[:16]
     copy = folder / f"flashrom-{value}"
     if not copy.is_file():

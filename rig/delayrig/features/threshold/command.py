@@ -59,7 +59,7 @@ from delayrig.present.console import RunProgress
 PLAN = "threshold"
 BUNDLED = "bundled"
 ROUNDS = {LaneName.VIRTUAL: 3, LaneName.HOST: 5}
-"""The rounds in guests write other bytes, which changes the phase of wake-ups and ticks."""
+"""The rounds by default. Each writes other bytes; in guests that shifts wake-ups against ticks."""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)

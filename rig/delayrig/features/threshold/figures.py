@@ -1,8 +1,5 @@
 # SPDX-License-Identifier: GPL-2.0-or-later
-"""Computes the cost of each threshold in each profile from results of cells.
-
-It is a pure function.
-"""
+"""The cost of each threshold in each profile, computed from results of cells by pure functions."""
 
 import statistics
 from collections.abc import Callable, Sequence
@@ -167,6 +164,6 @@ class Evidence(msgspec.Struct, frozen=True, kw_only=True):
     present_us: int | None = None
     """The threshold that the listed machines have now, if there is such a list."""
     machines: dict[str, str] = {}
-    """The list's name of a profile."""
+    """The names of the listed machines, by profile."""
     doubts: list[str]
     host: HostFacts

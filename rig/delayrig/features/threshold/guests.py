@@ -1,9 +1,9 @@
 # SPDX-License-Identifier: GPL-2.0-or-later
 """The profiles in which thresholds are compared: the plan's own guests, or named ones.
 
-Presets abbreviate `--guest` and `--weight`. Nobody counts where flashrom runs, so they are
-judgements; rig/docs/how-to/choose-a-threshold.md explains them. A list of machines (`--machines`)
-is a TOML file of names, guests and weights.
+Presets abbreviate `--guest` and `--weight`. There are no statistics of where flashrom runs, so they
+are estimates; rig/docs/how-to/choose-a-threshold.md explains them. A list of machines
+(`--machines`) is a TOML file of names, guests and weights.
 """
 
 import re
@@ -134,7 +134,7 @@ def _parsed(word: str) -> tuple[Profile, int]:
 
 
 def check_weights(weights: Mapping[str, int], profiles: Sequence[str]) -> None:
-    """Raises `BadInputError` for a profile without jobs, and if nothing has a weight."""
+    """Raises `BadInputError` for a weight of a profile without jobs, and if all weights are 0."""
     for name in weights:
         if name not in profiles:
             hint = nearest(name, list(profiles), what="guests")
@@ -146,7 +146,7 @@ def check_weights(weights: Mapping[str, int], profiles: Sequence[str]) -> None:
 class ListedMachine(msgspec.Struct, frozen=True, kw_only=True, forbid_unknown_fields=True):
     name: str
     guest: str
-    """As `--guest` has it."""
+    """In the form of `--guest`."""
     weight: int = 1
 
     @property
@@ -167,7 +167,7 @@ class MachineList(msgspec.Struct, frozen=True, kw_only=True, forbid_unknown_fiel
 
     @property
     def weights(self) -> dict[str, int]:
-        """Returns by profile how much it counts: machines of one profile count together."""
+        """Returns the weight of each profile: the sum of its machines' weights."""
         found: dict[str, int] = {}
         for each in self.machine:
             found[each.profile.name] = found.get(each.profile.name, 0) + each.weight
@@ -175,7 +175,7 @@ class MachineList(msgspec.Struct, frozen=True, kw_only=True, forbid_unknown_fiel
 
     @property
     def names(self) -> dict[str, str]:
-        """Returns by profile what its machines are called."""
+        """Returns the names of each profile's machines as one text."""
         found: dict[str, list[str]] = {}
         for each in self.machine:
             found.setdefault(each.profile.name, []).append(each.name)
@@ -183,7 +183,7 @@ class MachineList(msgspec.Struct, frozen=True, kw_only=True, forbid_unknown_fiel
 
 
 def read_machines(path: Path) -> MachineList:
-    """Raises `BadInputError` that names the file."""
+    """Reads a list of machines; raises `BadInputError` that names the file."""
     found = read_toml(path, MachineList)
     if not found.machine:
         raise BadInputError(

@@ -1,7 +1,7 @@
 # SPDX-License-Identifier: GPL-2.0-or-later
 """Decides which profiles choose the value, which one is odd, and the cost of following it.
 
-The rule (recommend.py) asks for a value that is good in every profile, so one could decide alone.
+The rule (recommend.py) needs a value that is good in every profile, so one profile could decide.
 Such a profile is left out, and named, if the value without it differs, if following it costs the
 others more than the rule allows, and if they have more than half of all weights. Its verdicts still
 count: a value that is unsafe there is never recommended.
@@ -77,7 +77,7 @@ class Ground:
     def trials(self, profiles: Sequence[str]) -> list[Trial]:
         """Returns the figures of those profiles.
 
-        A value that was unsafe in any profile is unsafe.
+        A value that was unsafe or in doubt in any profile, also in others, is not safe.
         """
         bad = {cost.value_us for cost in self.costs if cost.standing is not Standing.SAFE}
         known = trials_of([cost for cost in self.costs if cost.profile in profiles])

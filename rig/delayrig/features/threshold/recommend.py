@@ -4,10 +4,10 @@
 1. Take values that were safe everywhere. One conviction or one doubt excludes a value.
 
 2. Of these, take the quick ones, whose time is within 2 % of the quickest in every profile. If
-there is none, the bar is raised to the least that some value keeps in every profile, plus 2 %.
+there is none, the limit is the smallest ratio that some value keeps in every profile, plus 2 %.
 
-3. Of these, take the frugal ones, by the same rule for CPU time with 5 %. These jobs could show no
-difference between those left.
+3. Of these, take the frugal ones, by the same rule for CPU time with 5 %. The jobs show no
+difference between the values that are left.
 
 4. Of these, take the smallest whose sleeps are accurate (`accurate_us`), which is the proposal's
 own argument, or the largest if all are below that.
@@ -71,7 +71,7 @@ def _values(trials: Sequence[Trial]) -> tuple[int, ...]:
 def _within(
     trials: Sequence[Trial], tolerance: Fraction, figures: Callable[[Trial], tuple[int, ...]]
 ) -> list[Trial]:
-    """Returns those whose worst ratio to the least of each profile is within the bar."""
+    """Returns the trials whose ratio to the least figure is within the limit in every profile."""
     if not trials:
         return []
     least = [min(column) for column in zip(*map(figures, trials), strict=True)]
@@ -89,7 +89,7 @@ def _within(
 
 
 def _ratio(figure: int, least: int) -> Fraction:
-    """Returns the ratio of two figures. A profile without measurements makes no difference."""
+    """Returns the ratio of two figures. A profile in which all are 0 makes no difference."""
     return Fraction(figure, least) if least > 0 else Fraction(1 if figure == 0 else figure + 1)
 
 

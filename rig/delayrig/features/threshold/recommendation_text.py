@@ -32,7 +32,7 @@ def build_words(value_us: int) -> tuple[str, str]:
 
 
 def build_note(value_us: int) -> str:
-    """Returns for which flashroms the lines are."""
+    """Returns a sentence on the versions of flashrom that the lines build."""
     since = "since 1.5 it is the default, and nothing has to be changed" * (value_us == UPSTREAM_US)
     return f"For flashrom 1.4 and newer{'; ' if since else ''}{since}. Only 1.4 has a Makefile."
 
@@ -135,7 +135,7 @@ def _cpu_share(costs: Sequence[Cost], value: int) -> str:
 
 
 def _worst_cpu(costs: Sequence[Cost], value: int) -> str:
-    """Names the profile that pays most; empty if that is within the tolerance. The sum hides it."""
+    """Names the profile that pays most, which a sum hides; empty if it is within the tolerance."""
     worst, where = max(
         (_ratio(cost, costs, "cpu_ns"), cost.profile) for cost in costs if cost.value_us == value
     )

@@ -18,12 +18,12 @@ SUBJECT = "sleep-facts"
 NORMAL, SLACK, FIFO = "normal", "slack", "fifo"
 """Ways to sleep: by default, with a timer slack of 1 ns, and under SCHED_FIFO."""
 ACCURACY = 10
-"""The number of which one part is tolerated: accurate sleeps are late by a tenth at most."""
+"""An accurate sleep is late by at most one part in ACCURACY of its length."""
 SWITCH_NS_MAX = 4_000
 """The limit of a switch, twice the proposal's 2 us."""
 TRIED_US = 100
 COARSE_NS = 1_000_000
-"""The resolution from which a timer is driven by the tick."""
+"""Timers with this resolution or a coarser one fire only at ticks."""
 US = 1000
 
 
@@ -83,7 +83,7 @@ def read_sleep_facts(folder: Path) -> SleepFacts:
 
 
 def accurate_everywhere_us(facts: list[SleepFacts], *, realtime: bool) -> int | None:
-    """Returns the length from which on sleeps of such a program are accurate in each profile."""
+    """Returns the length from which sleeps are accurate in every profile; None if one has none."""
     lengths = [fact.accurate_us(fact.way_of(realtime=realtime)) for fact in facts]
     known = [length for length in lengths if length is not None]
     return max(known) if known and len(known) == len(lengths) else None
@@ -99,7 +99,7 @@ class Finding(msgspec.Struct, frozen=True, kw_only=True):
 
 
 def reasoning(facts: Mapping[str, SleepFacts], *, realtime: bool) -> list[Finding]:
-    """Returns each claim in each profile; without `realtime` none of what SCHED_FIFO would do."""
+    """Returns the findings, claim by claim; without `realtime` none on SCHED_FIFO."""
     found = [
         finding
         for name, fact in facts.items()

@@ -61,7 +61,7 @@ class Trials:
     weights: Mapping[str, int]
     """Weights of profiles.
 
-    They change no cell, so a finished comparison can be answered with others.
+    They change no cell, so a finished comparison can be answered again with other weights.
     """
     machines: MachineList | None
 
@@ -98,7 +98,7 @@ def plan_trials(
 ) -> list[Cell]:
     """Returns the plan's cells, with its jobs in `guests` if given.
 
-    Each guest also sleeps with coarse timers.
+    `sleep-facts` also runs with coarse timers in each of these guests.
     """
     subjects = {candidate.subject for candidate in candidates}
     jobs = [cell for cell in cells if cell.role is Role.MEASURE and cell.subject in subjects]
@@ -128,7 +128,7 @@ def rig_digest(paths: Paths) -> str:
 
 
 def claim_folder(trials: Trials) -> None:
-    """Raises `BadInputError` unless its folder is empty, or has the start of the same one."""
+    """Writes the inputs; raises `BadInputError` if the folder holds another comparison."""
     out, inputs = trials.request.out, trials.inputs
     path = out / INPUTS
     if not path.exists():
