@@ -105,7 +105,7 @@ class _AbortingError(click.UsageError):
 
 
 class _GateCommand(RigCommand):
-    """A command whose usage errors do not exit with 2, which `git bisect run` takes for bad."""
+    """A command whose usage errors end a bisection: git takes their usual code, 2, for bad."""
 
     def make_context(
         self,
@@ -413,7 +413,7 @@ def _first(
 
 
 def _from_here(folder: Path) -> str:
-    """Returns the folder relative to this one, so that another machine can use the command."""
+    """Returns the folder, relative to the current one if below it, for commands on any machine."""
     return str(folder.relative_to(Path.cwd()) if folder.is_relative_to(Path.cwd()) else folder)
 
 

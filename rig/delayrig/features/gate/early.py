@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: GPL-2.0-or-later
-"""A No before all cells are done: as soon as it is certain, whatever the others will say."""
+"""The answer No as soon as no further cell can change it, before all cells are done."""
 
 from collections.abc import Iterable
 
@@ -11,7 +11,7 @@ from delayrig.model.result import CellResult
 
 
 class EarlyAnswer:
-    """The findings while cells finish. Only exact cells count, which no other round changes."""
+    """The findings while cells finish. Only exact cells count: no later round changes them."""
 
     def __init__(
         self, cells: Iterable[Cell], baseline: Iterable[CellResult] = (), *, absolute: bool = False
@@ -24,7 +24,7 @@ class EarlyAnswer:
         self._is_over = not self._unheard
 
     def finished(self, result: CellResult, *, is_candidate: bool) -> str:
-        """Returns the No in words when it becomes certain, once; else nothing."""
+        """Returns the reason for a No when it becomes certain, only once; else an empty text."""
         if result.lane != EXACT_LANE or self._is_over:
             return ""
         if Role(result.role) in WATCHING:
@@ -38,14 +38,14 @@ class EarlyAnswer:
         return certain
 
     def _hear(self, result: CellResult) -> None:
-        """Notes that a canary or a control answered; a wrong answer makes nothing certain."""
+        """Notes that a canary or a control answered. After a wrong answer there is no early No."""
         self._unheard.discard(result.id)
         self._is_over |= not result.is_expected
 
     def _no(self, place: str) -> str:
-        """Returns why that place refuses the candidate.
+        """Returns why that place refuses the candidate; empty if it does not.
 
-        What signals strike by chance is known when all cells are done.
+        If a hazard ends waits at random, that is only known when all cells are done.
         """
         before, now = self._theirs.get(place), self._ours[place]
         if (before is None and not self._absolute) or is_struck(now):

@@ -44,7 +44,7 @@ def read_reached(file: Path) -> Reached:
 
 
 def keep_reached(file: Path, cells: Iterable[CellResult]) -> None:
-    """Adds what cells reached to the file. If that fails, the next order is worse, no more."""
+    """Adds what cells reached to the file. If that fails, only the next gate's order is worse."""
     with contextlib.suppress(OSError):
         replace_file(file, msgspec.json.encode(read_reached(file) | reached_in(cells)))
 
