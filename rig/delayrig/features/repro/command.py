@@ -229,7 +229,7 @@ def shrink(
         delay=delay,
     )
     chosen = choose(options, paths)
-    # A gate's name of the cell is in no plan.
+    # Only a gate's cells have a side; plans have none.
     whole, chips = msgspec.structs.replace(chosen.cell, side=""), chosen.chips
     folder = out or default_out(SHRUNK)
     check_out(folder, [whole], name=trial_folder(folder, 1).name)

@@ -42,7 +42,7 @@ def find_gdb(arch: Arch) -> str:
 def remote_words(
     gdb: str, root: Path, socket: Path, sources: Sequence[Path], stops: Sequence[str]
 ) -> list[str]:
-    """Returns gdb on the gdbserver behind `socket`; `root` has the files of the guest."""
+    """Returns gdb's command line for the gdbserver at `socket`; `root` has the guest's files."""
     before = [f"set sysroot {root}", _directories(sources), "set remotetimeout 60"]
     return _on_future_subject(gdb, before, f"target remote {socket}", [], stops)
 
@@ -50,7 +50,7 @@ def remote_words(
 def attached_words(
     gdb: str, pid: int, go: Path, sources: Sequence[Path], stops: Sequence[str]
 ) -> list[str]:
-    """Returns gdb on a local process, which becomes the subject once the file `go` exists."""
+    """Returns gdb's command line for a process that becomes the subject once `go` exists."""
     before = [_directories(sources)]
     return _on_future_subject(gdb, before, f"attach {pid}", [f"shell touch {go}"], stops)
 
@@ -58,7 +58,7 @@ def attached_words(
 def _on_future_subject(
     gdb: str, before: Sequence[str], attach: str, after: Sequence[str], stops: Sequence[str]
 ) -> list[str]:
-    """Returns gdb on a process that becomes the subject, silent until then."""
+    """Returns gdb's command line for a process that becomes the subject, silent until then."""
     quiet = [*before, "set auto-solib-add off", attach, "tcatch exec", *after]
     return gdb_words(gdb, [*quiet, "set auto-solib-add on", "continue", *stops])
 
@@ -81,7 +81,7 @@ def packet(words: str) -> bytes:
 
 
 KILL = packet("k")
-"""Kills the process after gdb itself was killed. Elsewhere it has no effect."""
+"""The packet that kills the process if gdb was killed; otherwise it has no effect."""
 
 
 def _directories(sources: Sequence[Path]) -> str:

@@ -1,8 +1,9 @@
 # SPDX-License-Identifier: GPL-2.0-or-later
 """Prepares a guest so that somebody can examine its subject from within.
 
-The entry starts in the subject's place, in its root, as its user, on its core, after the cell's
-hazards, and becomes it (execve). The guest's image and its snapshot are not changed.
+The entry is a script that starts instead of the subject: in its root, as its user, on its core, and
+after the cell's hazards. It then becomes the subject (execve). The guest's image and snapshot are
+not changed.
 """
 
 import asyncio
@@ -36,7 +37,7 @@ PROMPT = "guest# "
 SUBJECT_STARTS = "[rig] the subject starts"
 GDBSERVER_STARTS = "[rig] gdbserver starts"
 BAUD = 115200
-# The kernel reports 0 while no process traces it.
+# TracerPid is 0 while no process traces this shell.
 AWAIT_GDBSERVER = (
     "tracer=0",
     "while :; do",
@@ -116,7 +117,7 @@ def _shell_lines(entry: Entry, subject: Sequence[str]) -> list[str]:
 def _gdb_lines(entry: Entry, subject: Sequence[str]) -> list[str]:
     """Returns lines that attach gdbserver to the process that becomes the subject.
 
-    The cell's hazards act on this process.
+    The process must stay the same, because the cell's hazards act on it.
     """
     assert entry.gdbserver is not None
     server = words_in_guest(entry.gdbserver, "/rig/gdb")
@@ -132,7 +133,7 @@ def _gdb_lines(entry: Entry, subject: Sequence[str]) -> list[str]:
 
 
 def words_in_guest(root: Path, place: str) -> list[str]:
-    """Returns the words that start an unpacked root's program; it is at `place` in the guest."""
+    """Returns the words that start the program of an unpacked root, at `place` in the guest."""
     return [
         place + word.removeprefix(str(root)) if word.startswith(str(root)) else word
         for word in words_to_start(root)
@@ -219,7 +220,7 @@ class Visit:
         return await attended(guest, visit, stays=self.look is Look.GDB)
 
     async def _attend(self, assignment: Assignment, paths: Paths, scratch: Path) -> None:
-        """Runs the shell or gdb until it leaves the subject."""
+        """Runs the shell until the subject starts, or gdb until its user ends it."""
         socket = scratch / SOCKET
         if self.look is Look.SHELL:
             await terminal.talk(socket, prompt=PROMPT, until=SUBJECT_STARTS)

@@ -28,7 +28,7 @@ from delayrig.plan.request import Request
 from delayrig.run.runner import Quiet, run_request
 
 PLAN = str(Path(__file__).with_suffix(".toml"))
-"""It is not among the shipped plans: without a canary it says nothing about any subject."""
+"""The plan. It is not with the shipped ones: without a canary it proves nothing of a subject."""
 TRACE = "pace.jsonl"
 BUSY_PART_MIN = 0.5
 """The fraction of a window in which a core must be busy for its speed to be measured."""
@@ -46,7 +46,7 @@ The flashrom that comes with this rig counts nothing: it asks the system to wake
 time, and looks at the clock. Same guest, same cores, same move."""
 DOUBTS = (Verdict.INCONCLUSIVE, Verdict.INFRA_ERROR)
 LIMIT_S = 85.0
-"""The time by which all must be over if a cell is repeated because this host was too slow."""
+"""A cell in doubt is repeated only if all cells are then expected to end within this time."""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -58,7 +58,7 @@ class Walk:
     stdout: str
 
     def moment_ns(self, kind: type[SubjectStart | Moved | SubjectEnd]) -> int:
-        """Returns when its subject started, was moved or ended; 0 if it never was."""
+        """Returns when its subject started, was moved or ended; 0 if that did not happen."""
         found = first(self.events, kind)
         return found.t_ns if found else 0
 
@@ -154,7 +154,7 @@ def _describe_short(walk: Walk, here: float | None, there: float | None) -> list
 
 
 def _rest(rest_ns: int, beside_ns: int) -> list[str]:
-    """Names what a wait lasted beyond what was counted on the slow core."""
+    """Returns a line on the part of a wait that counting at the wrong speed does not explain."""
     if rest_ns <= 0:
         return []
     rest = in_full(rest_ns, beside_ns=beside_ns)
@@ -199,7 +199,7 @@ def _speed(mips: float | None) -> str:
 
 
 async def walk_through(request: Request, paths: Paths, show: Show) -> ExitCode:
-    """Runs the request's cells, the guilty one first; returns the exit code of `run`."""
+    """Runs the request's cells, the faulty subject's first; returns the exit code of `run`."""
     began_s = time.monotonic()
     walks: list[Walk] = []
     for number, cell in enumerate(request.cells):

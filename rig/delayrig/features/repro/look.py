@@ -22,7 +22,7 @@ class Look(Enum):
     WATCH = "watch"
     """The cell runs as usual; its output is shown at once."""
     SHELL = "shell"
-    """A shell beside the subject, before that starts."""
+    """A shell just before the subject starts."""
     GDB = "gdb"
     """The subject under gdb, stopped before it starts."""
 

@@ -139,7 +139,7 @@ def describe_evidence(item: Evidence, first_ns: int = 0) -> list[str]:
 
 
 def _place(where: str, first_ns: int) -> str:
-    """Replaces times by times since the subject's start, because the boot's time is unknown."""
+    """Replaces times of the guest's clock by times since the subject's start, if that is known."""
     if not first_ns:
         return where
     said = _MOMENT.sub(
@@ -217,9 +217,9 @@ async def run_again(
     instead: str = "",
     quiet: bool = False,
 ) -> ExitCode:
-    """Runs the cell and shows it, unless `quiet`, and its result.
+    """Runs the cell and prints its result; shows the cell while it runs, unless `quiet`.
 
-    `instead` replaces the comparison.
+    `instead` replaces the comparison with the run before.
     """
     show: Show = say_nothing if quiet else click.echo
     for line in describe_cell(chosen.cell, chosen.chips[chosen.cell.chip]):

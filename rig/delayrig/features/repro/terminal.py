@@ -22,7 +22,7 @@ TAIL_BYTES = 256
 CONNECT_S = 20.0
 DRAIN_S = 0.5
 SILENT_S = 2.0
-"""The silence after which a command may be waiting for the next line itself."""
+"""After so long without a prompt, the command that runs may itself wait for the next line."""
 
 
 async def connect(socket: Path) -> tuple[asyncio.StreamReader, asyncio.StreamWriter]:
@@ -47,7 +47,7 @@ async def await_words(socket: Path, words: str) -> None:
 async def say(socket: Path, words: bytes) -> None:
     """Sends words to the guest's console.
 
-    It waits at the end, because QEMU drops what the serial line has not taken when it closes.
+    Waits before closing, because QEMU then drops the bytes that the serial line has not taken.
     """
     _, writer = await connect(socket)
     writer.write(words)
@@ -59,8 +59,8 @@ async def say(socket: Path, words: bytes) -> None:
 async def talk(socket: Path, *, prompt: str, until: str) -> None:
     """Connects the user with the guest's console until the console prints `until`.
 
-    A terminal is passed through key by key. Other input goes line by line, each at a prompt,
-    because a serial line takes no more than is read from it. Its end ends the guest's shell.
+    A terminal is passed through key by key. Other input is sent line by line, each at a prompt,
+    because a serial line takes no more than the guest reads. The end of input ends the shell.
     """
     reader, writer = await connect(socket)
     prompted = asyncio.Event()
@@ -132,7 +132,7 @@ async def _send_lines(writer: asyncio.StreamWriter, prompted: asyncio.Event) -> 
     while line := await lines.get():
         prompted.clear()
         writer.write(line)
-        with contextlib.suppress(TimeoutError):  # Otherwise a program reads, and shows no prompt.
+        with contextlib.suppress(TimeoutError):  # A program that reads input shows no prompt.
             async with asyncio.timeout(SILENT_S):
                 await prompted.wait()
     while True:
@@ -164,7 +164,7 @@ async def run_in_foreground(
 ) -> int:
     """Runs a program and returns its exit code.
 
-    It ends if this is cancelled, and when this process ends.
+    The program is killed if this call is cancelled or this process ends.
     """
     has_terminal = sys.stdin.isatty()
     with _hand_over(sys.stdin.fileno()) if has_terminal else contextlib.nullcontext():
@@ -176,7 +176,7 @@ async def run_in_foreground(
         )
         if has_terminal:
             os.tcsetpgrp(sys.stdin.fileno(), process.pid)
-            # It may have asked for the terminal before and been stopped.
+            # It may have used the terminal too early, and been stopped.
             os.kill(process.pid, signal.SIGCONT)
         try:
             return await process.wait()

@@ -39,7 +39,7 @@ LINE_PORT, STAGE_PORT = DRY_PORT + 1, DRY_PORT + 2
 def opener(look: Look, show: Show, told: Told | None = None) -> OpenLane:
     """Returns a function that opens the lane for `run_request`.
 
-    `told` explains the stages of the live lane, else they are listed.
+    `told` is called with each stage of the live lane; without it, stages are listed.
     """
 
     async def opened(request: Request, paths: Paths, pool: CpuPool, preparing: Preparing) -> Lane:
@@ -139,13 +139,13 @@ def qemu_command(hardware: Hardware, snapshot: Path | None, cpu: int) -> list[st
 
 
 def program_of(platform: Platform) -> str:
-    """Returns QEMU, by its path if it may have been fetched: shells do not know it then."""
+    """Returns QEMU's name, or its path if the rig may have fetched it, where no shell looks."""
     found = shutil.which(platform.program) if platform.program_package else None
     return found or platform.program
 
 
 def _quoted(word: str) -> str:
-    """Returns the word as QEMU's monitor parses one with spaces (monitor/hmp.c, get_str())."""
+    """Returns the word, quoted for QEMU's monitor (monitor/hmp.c, get_str())."""
     escaped = word.replace("\\", "\\\\").replace('"', '\\"')
     return f'"{escaped}"'
 

@@ -1,18 +1,19 @@
 # SPDX-License-Identifier: GPL-2.0-or-later
 """The lanes with a watcher outside, or a visitor inside.
 
-A watched cell is exactly the same. A visited cell of the virtual lane starts from the same
+A watched cell runs exactly like any other. A visited cell of the virtual lane starts from the same
 snapshot, but its idle time passes in real time instead of being skipped (`sleep=on`), and its CPUs
 and QEMU's main loop do not take turns: keys arrive at any time. Its observations stay sound,
 because all clocks of the guest still agree, but its times are no longer exact.
 
 With `sleep=on` QEMU's main loop has to set a timer for the end of the guest's idle time (10.0:
-icount_start_warp_timer()). In a third of the starts of gdb in which a program in the guest asks for
-the time each millisecond, it sets none and waits without a limit. So the rig wakes it up.
+icount_start_warp_timer()). If a program in the guest reads the clock each millisecond, a third of
+the starts of gdb meet a main loop that sets no timer and waits without a limit. So the rig wakes
+QEMU up.
 
 The cores of a live guest have the speeds of the cell from the moment at which the subject would
-have started: a shell is as slow as the subject. On this machine the subject's process waits until
-the file `go` exists before it becomes the subject. The cell's actions have begun by then.
+have started: a shell is as slow as the subject. On the host lane the subject's process waits for
+the file `go` before it becomes the subject. The cell's actions have begun by then.
 """
 
 import asyncio
@@ -57,8 +58,8 @@ WAKE_EACH_S = 0.1
 GO, WAITS = "go", "waits"
 WAITS_LIMIT_S = 60.0
 LOOK_AGAIN_S = 0.02
-# PR_SET_PTRACER with PR_SET_PTRACER_ANY (linux/prctl.h): where Yama lets only parents trace, our
-# gdb may not. It holds until execve, and gdb has attached before that.
+# PR_SET_PTRACER with PR_SET_PTRACER_ANY (linux/prctl.h) lets gdb trace this process where Yama
+# allows that to parents only. It holds until execve, and gdb attaches before that.
 GATE = """\
 import ctypes, os, sys, time
 waits, go, library_path, *words = sys.argv[1:]
@@ -135,7 +136,7 @@ class WatchedGuests(VirtualLane):
 class WatchedLiveGuests(LiveLane):
     show: Show
     told: Told | None = None
-    """Called with each stage instead, if somebody explains them."""
+    """A function that is called with each stage; without it, stages are listed."""
 
     async def run_cell(self, assignment: Assignment) -> float:
         """Runs the cell and shows stages and console; a visitor sees only the console."""
@@ -212,7 +213,7 @@ def startable(words: list[str], root: Path) -> tuple[list[str], str]:
     """Returns the subject's words for gdb, and the path of its libraries.
 
     If its own dynamic linker starts a program, gdb takes the linker for the program and finds no
-    symbols. If this machine's linker is the same one, the program starts by itself.
+    symbols. If this machine has the same linker, the words start the program directly.
     """
     linker = Path(words[0])
     here = Path("/") / linker.relative_to(root) if linker.is_relative_to(root) else None
