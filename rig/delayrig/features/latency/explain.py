@@ -1,8 +1,8 @@
 # SPDX-License-Identifier: GPL-2.0-or-later
 """Sentences that explain the readings. Each is made of the figures that it names, or omitted.
 
-In a guest in real time, this machine may fail to hold a core to its speed in a window of 100 ms. A
-wait that ended in it then ended later. The sentences say so; such waits are never averaged away.
+In a guest in real time, this machine may fail to hold a core to its speed in a window of 100 ms.
+Waits that end in that window end later. The sentences say so, and the figures include these waits.
 """
 
 from collections.abc import Iterable, Sequence
@@ -28,7 +28,7 @@ MS, S = 1_000_000, 1_000_000_000
 SELECT_SLACK, SELECT_SLACK_NICE = 1e-3, 5e-3
 """The fraction of a wait by which select() may be late; the second at a nice value above 0."""
 STEP_SHARE = 0.05
-"""A wait ended at a tick if it is closer to a whole number of ticks than this part of one."""
+"""A wait ended at a tick if it lasted a whole number of ticks, within this part of a tick."""
 SLACK_NS = 50_000
 EXAMPLE_NS = 1_200_000
 TRIED_NS = 100_000

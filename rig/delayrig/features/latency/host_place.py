@@ -173,7 +173,7 @@ def host_place_facts(cpus: tuple[int, ...], governors: Governors, sysfs: Path) -
 
 
 async def _answer(command: Sequence[str]) -> bytes:
-    """Returns the output of a program, which is ended if this task is."""
+    """Returns the output of a program, which is killed if this task is cancelled."""
     process = await _start(command, asyncio.subprocess.PIPE)
     try:
         said, complained = await process.communicate()
@@ -189,7 +189,7 @@ async def _answer(command: Sequence[str]) -> bytes:
 
 
 async def _be_told(program: str, words: Sequence[str]) -> None:
-    """Runs cyclictest. If this user may not, that is no fault of the rig."""
+    """Runs cyclictest; raises `MissingError` if it fails, as this user may lack the rights."""
     try:
         await _answer([program, *words])
     except RigFaultError as error:

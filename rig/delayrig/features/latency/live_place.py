@@ -37,7 +37,7 @@ from delayrig.subjects.subject import CYCLICTEST, Subject, provide_latency_progr
 DEADLINE_MS = 600_000
 REHEARSED = 5
 REHEARSED_NS = 1_000_000
-"""The longest wait, and the longest task, before the readings that count."""
+"""The longest wait, and the longest task, of a rehearsal."""
 
 
 @dataclass(slots=True, kw_only=True)

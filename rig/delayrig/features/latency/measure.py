@@ -154,7 +154,7 @@ async def _can_set(place: Place, governor: str, missing: list[str]) -> bool:
 
 
 def _loads(place: Place) -> tuple[bool, ...]:
-    """Returns whether to load the CPUs.
+    """Returns the turns of cyclictest: False is idle, True is loaded.
 
     A virtual guest's load is on core 0 and affects no other core.
     """

@@ -13,7 +13,7 @@ T = TypeVar("T")
 Line = dict[str, Any]
 """A line of the measuring program's output."""
 WORDS_MAX = 60
-"""The longest command line in a guest (images/agent/spec.h)."""
+"""The largest number of series in a call: SPEC_WORDS_MAX of images/agent/spec.h has room for it."""
 USUAL_SLACK_NS = 50_000
 """The timer slack that processes inherit from init.
 
@@ -46,7 +46,7 @@ class PlaceFacts:
     core_mips: tuple[float, ...] = ()
     about: str = ""
     usual_slack_ns: int = 0
-    """The slack for an ordinary process that would not have Linux's default; 0 leaves it."""
+    """The slack to set for ordinary processes that do not inherit Linux's default; 0 leaves it."""
     governors: tuple[str, ...] = ()
     """The governors that can be set, the present one first."""
     idle_states: tuple[str, ...] = ()

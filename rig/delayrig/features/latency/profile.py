@@ -17,7 +17,7 @@ from delayrig.plan.machines import CORES_MAX, MIPS_MAX, budget_mips, find_machin
 CORES = re.compile(r"([1-8])c")
 KERNEL_WORD = re.compile(r"(highres|nohz)=(on|off)|nohz_full=[0-9,-]+")
 HAZARDS = ("low-res-timers", "no-nohz", "clocksource", "preempt-rt", "no-rt")
-"""The hazards that change how a kernel serves timers, or whom it serves first."""
+"""The hazards that change how a kernel serves timers, or which process runs first."""
 FORM = "ARCH/MIPS[/CORESc][/WORD...], such as x86_64/250 or x86_64/62/2c/nohz_full=1"
 SETS = {
     "speeds": ("x86_64/16", "x86_64/62", "x86_64/250", "x86_64/1000"),
@@ -123,7 +123,7 @@ def spec_lines_of(hazards: Iterable[Hazard]) -> tuple[str, ...]:
 def first_cpu(kernel_words: Sequence[str], *, cores: int | None = None, name: str = "") -> int:
     """Returns the CPU of `nohz_full=`, else 0.
 
-    Raises `BadInputError` if it is not one of `cores`.
+    Raises `BadInputError` if it is not one of `cores`, or if `nohz_full=` names core 0.
     """
     full = [word for word in kernel_words if word.startswith("nohz_full=")]
     cpu = int(re.findall(r"\d+", full[0])[0]) if full else 0

@@ -2,7 +2,7 @@
 """Reads the output of the measuring program (images/latency/readings.h) and of cyclictest.
 
 Only root may read /proc/timer_list. Without it, clock_getres() shows high-resolution timers, and
-the number of timer interrupts of a CPU shows what the tick does. // Source: Linux
+the number of timer interrupts of a CPU shows what the tick does. Source: Linux,
 kernel/time/timer_list.c, Documentation/timers/no_hz.rst, highres.rst.
 """
 

@@ -173,7 +173,7 @@ class Ticks(msgspec.Struct, frozen=True, kw_only=True):
 
 
 class Timers(msgspec.Struct, frozen=True, kw_only=True):
-    """How the kernel serves timers; null is what it does not say."""
+    """How the kernel serves timers; null means unknown."""
 
     resolution_ns: int
     """The result of clock_getres() for CLOCK_MONOTONIC."""

@@ -144,7 +144,7 @@ def _theirs(figures: Figures) -> list[str]:
 
 
 def _figure(value_us: float) -> str:
-    """Returns the value with three significant digits, as the proposal has them."""
+    """Returns the value with the proposal's decimals: none from 1000 on, two below 1, else one."""
     if value_us >= 1000:
         return f"{value_us:.0f}"
     return f"{value_us:.1f}" if value_us >= 1 else f"{value_us:.2f}"
@@ -288,7 +288,7 @@ def jitter_rows(machines: Machines) -> Table:
 
 
 def power_rows(machines: Machines) -> Table:
-    """Returns the same for each governor, and for each limit of the idle states."""
+    """Returns the same by length for each governor, and for each limit of the idle states."""
     return _late_rows(
         machines,
         Section.POWER,
@@ -309,7 +309,7 @@ def _late_rows(
     columns: Sequence[str],
     words_of: Callable[[Series], list[str]],
 ) -> Table:
-    """Returns a row for each setting, with a pair of columns for each length."""
+    """Returns a row for each setting, with mean, deviation and count for each length."""
     rows: dict[tuple[str, ...], dict[int, Reading]] = {}
     for machine in machines:
         for each in machine.of(section):

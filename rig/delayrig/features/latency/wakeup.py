@@ -2,8 +2,8 @@
 """The wake-up gotcha: if a governor saves power, sleepers wake up sooner while others compute.
 
 A guest's sleeps of 10 ms are measured alone and beside loops. Under `ondemand` loops bring the core
-to its full speed, so the same way to the sleeper takes less time; under `performance` it had it all
-the time.
+to its full speed, so waking the sleeper takes less time. Under `performance` the core always has
+its full speed.
 """
 
 import msgspec
