@@ -1,8 +1,8 @@
 # SPDX-License-Identifier: GPL-2.0-or-later
 """Finds the functions that differ between two programs, and the delay sites that this touches.
 
-Functions are compared by what they do. Where both programs have symbols, functions of one name are
-compared; else a function of either is unchanged if the other one has an equal one anywhere.
+Functions are compared by their code. If both programs have symbols, functions of the same name are
+compared; else a function is unchanged if the other program has an equal one anywhere.
 """
 
 from collections import Counter, defaultdict
@@ -16,21 +16,21 @@ import msgspec
 from delayrig.subjects.finder.code_map import CodeFunction, Site
 
 LIKE_ENOUGH = 0.5
-"""Functions without names are versions of one if this part of their code is the same."""
+"""Two functions without names are versions of one if at least this part of their code is equal."""
 SAVES = ("push", "pop", "sub rsp", "sub esp", "sub sp", "stp", "ldp", "endbr")
-"""The lines by which a function uses its stack, wherever its waits are."""
+"""The beginnings of lines that only set up or clean up a function's stack."""
 TRANSFERS = ("call", "j", "b", "cb", "tb", "ret", "loop")
 
 
 class Placed(msgspec.Struct, frozen=True):
-    """A function of a program that may consist of several files."""
+    """A function and its file. A program may consist of several files."""
 
     file: str
     code: CodeFunction
 
 
 class Changed(msgspec.Struct, frozen=True):
-    """A function before and after; one of them is missing where it came or went."""
+    """A function before and after the change; one is None if the change added or removed it."""
 
     before: Placed | None
     after: Placed | None
@@ -40,11 +40,11 @@ class Touched(msgspec.Struct, frozen=True, kw_only=True):
     """The delay sites of a changed function that the change touches."""
 
     sites: tuple[Site, ...]
-    """After it: made, or asking otherwise."""
+    """The sites after the change that are new, or that ask for another time."""
     gone: tuple[Site, ...]
-    """Before it."""
+    """The sites before the change that it removed."""
     around: tuple[Site, ...]
-    """Those after it, where the change touches none of them: it is elsewhere in the function."""
+    """All sites after the change, if it touches none and is elsewhere in the function."""
 
 
 def changed_functions(
@@ -70,7 +70,7 @@ def _by_name(
     for side, functions in enumerate((before, after)):
         for each in functions:
             names[each.code.name][side].append(each)
-    # Cold parts follow what they are parts of, in the order of addresses or not.
+    # The cold part of a function has the same name and any address. It has fewer sites.
     for one, two in names.values():
         yield sorted(one, key=_many_sites), sorted(two, key=_many_sites)
 
@@ -82,7 +82,7 @@ def _many_sites(function: Placed) -> int:
 def _without_equals(
     before: Sequence[Placed], after: Sequence[Placed]
 ) -> tuple[list[Placed], list[Placed]]:
-    """Returns the functions of each that the other lacks: as many as it has fewer."""
+    """Returns the functions of each side that the other lacks; of equal ones, the surplus."""
     counts = Counter(each.code.key for each in before), Counter(each.code.key for each in after)
     return _more_than(before, counts[1]), _more_than(after, counts[0])
 
@@ -125,7 +125,7 @@ def _most_alike(before: list[Placed], after: list[Placed]) -> Iterator[Changed]:
 
 
 def _likeness(one: Placed, two: Placed) -> float:
-    """Returns the equal part of their code; 0 if one has no site, so that it was not kept."""
+    """Returns the equal part of their code; 0 if one has no sites, because its code is not kept."""
     if not (one.code.lines and two.code.lines):
         return 0.0
     return SequenceMatcher(None, one.code.lines, two.code.lines, autojunk=False).ratio()
@@ -150,7 +150,7 @@ def touched_sites(changed: Changed) -> Touched:
     ]
     stays = {same[site.line] for site in after if site.line in same}
     gone = [site for site in before if site.line not in stays]
-    # One for one: asked otherwise, not gone.
+    # With as many sites as before, each asks for another time, and none is gone.
     if len(before) == len(after):
         gone = []
     return Touched(
@@ -159,7 +159,7 @@ def touched_sites(changed: Changed) -> Touched:
 
 
 def _window(lines: Sequence[str], end: int) -> set[str]:
-    """Returns the lines before a call that run whenever it does: they make its time."""
+    """Returns the lines between the previous jump or call and a call: they compute its time."""
     begin = end
     while begin > 0 and not lines[begin - 1].startswith(TRANSFERS):
         begin -= 1

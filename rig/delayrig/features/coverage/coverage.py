@@ -1,9 +1,9 @@
 # SPDX-License-Identifier: GPL-2.0-or-later
 """Delay sites of a subject, the cells that reached each, and changed waits between two subjects.
 
-A subject may be several builds: its program, its library, both for several machines. Sites are
-those of its program, or of its library where it has no other; what cells of the other builds
-reached counts for the same site of the program.
+A subject may have several builds: its program and its library, for several architectures. Its sites
+are those of its first build: the program, or the library if there is no program. Sites that cells
+of other builds reached count as the same sites of the first build.
 """
 
 from collections import defaultdict
@@ -35,15 +35,15 @@ class SiteCoverage(msgspec.Struct, frozen=True, kw_only=True):
 
     function: str
     where: str
-    """The place as call chains have it."""
+    """The place in the form of a call chain."""
     file: str
     """The program or library that it is in."""
     address: int
     asks: int | None
-    """The time in its function's unit, where the code shows it."""
+    """The time in its function's unit, if it is a constant in the code."""
     cells: list[str]
     changed: bool = False
-    """It is in a function that the change touched."""
+    """True if it is in a function that the change touched."""
 
 
 class Coverage(msgspec.Struct, frozen=True, kw_only=True):
@@ -67,11 +67,11 @@ class ChangedWait(msgspec.Struct, frozen=True, kw_only=True):
     """The side that has the sites: the baseline if the change removed them."""
     sites: int
     file_line: str
-    """The place of the first."""
+    """The place of the first site."""
     cells: list[str]
     """The cells that reached any of them."""
     around: bool = False
-    """The change is elsewhere in the function."""
+    """True if the change is elsewhere in the function."""
 
 
 class ChangedWaits(msgspec.Struct, frozen=True, kw_only=True):
@@ -80,12 +80,12 @@ class ChangedWaits(msgspec.Struct, frozen=True, kw_only=True):
     changed: int
     """The number of functions without an equal one."""
     named: bool
-    """Functions were compared by name."""
+    """True if functions were compared by name."""
     waits: list[ChangedWait]
     why_not: str = ""
-    """The reason why nothing can be told."""
+    """The reason why nothing is known; empty otherwise."""
     is_doubt: bool = False
-    """A side's program is not there, so that what changed was not asked."""
+    """True if a side's program is missing, so that the changes are unknown."""
 
     @property
     def unreached(self) -> list[ChangedWait]:
@@ -103,7 +103,7 @@ class Build:
 
 
 class Side:
-    """All builds of a subject, the one that others are counted for first."""
+    """All builds of a subject. The sites are those of the first build."""
 
     def __init__(
         self, builds: Sequence[Build], *, named: bool = True, kept: Path | None = None
@@ -111,7 +111,7 @@ class Side:
         self.named = named
         self._kept = kept
         delaying = [b for b in builds if any(watched_in(b.cells, file) for file in b.parts)]
-        # The program, and of several that of most cells.
+        # Programs come before libraries; of several programs, that of most cells is first.
         self.builds = sorted(delaying, key=lambda b: (b.is_library, -len(b.cells)))
 
     def _maps(self, build: Build) -> dict[str, CodeMap]:
@@ -169,7 +169,7 @@ class Side:
         """Returns all sites that count.
 
         Functions that only hand a time on have none. A call that may reach a delay function
-        through a pointer counts if one of the same target did.
+        through a pointer counts if some call of the same target did.
         """
         confirmed = {
             (each.file, site.target)
@@ -186,7 +186,7 @@ class Side:
 
 
 def _identity(function: CodeFunction) -> str:
-    """Returns what a function has in common with itself in another build, if anything."""
+    """Returns a key that a delay function, or one with sites, has in every build; else empty."""
     is_interesting = function.sites or function.is_delay
     return (function.name or function.key) if is_interesting else ""
 
@@ -262,7 +262,7 @@ def _around(function: Placed, touched: Touched, candidate: Side) -> Iterable[Cha
     if touched.around:
         yield _wait(function, touched.around, CANDIDATE, candidate, around=True)
     elif function.code.is_delay and not (touched.sites or touched.gone):
-        # The delay function itself: whoever called it reached it.
+        # The delay function itself changed: cells that called it reached the change.
         called = candidate.cells.get((function.file, function.code.address), [])
         name = _name_of(function.code)
         yield ChangedWait(function=name, side=CANDIDATE, sites=0, file_line="", cells=called)
@@ -283,7 +283,7 @@ def _wait(
 
 
 def _name_of(function: CodeFunction) -> str:
-    """Returns its symbol, also if functions are compared without, else where it lies."""
+    """Returns the function's symbol or its name in call chains, else its address."""
     told = [function_of_frame(site.where) for site in function.sites[:1]]
     names = [name for name in told if not (name.startswith("0x") or ":" in name)]
     return function.name or (names[0] if names else f"the function at {function.address:#x}")

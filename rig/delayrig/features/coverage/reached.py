@@ -1,10 +1,10 @@
 # SPDX-License-Identifier: GPL-2.0-or-later
 """Finds the delay sites that the calls of a cell came from.
 
-A call chain has the calls, and not the jumps in which functions end: a site that is such a jump is
-found by who was called and what was entered. Where several jumps may have led there, all of them
-count. A call through a pointer into a programmer's driver counts if one function may be meant, or
-one of those with the driver's name: flashrom's functions begin with that.
+A call chain contains calls, but not the jumps with which functions end. A site that is such a jump
+is found from the function that was called and the function that was entered. If several jumps may
+have led there, all of them count. A call through a pointer into a programmer's driver counts if
+only one function can be meant, or only one whose name begins with the driver's, as in flashrom.
 """
 
 from bisect import bisect_right
@@ -18,11 +18,11 @@ from delayrig.model.delays import Delays, FunctionFacts, read_delays
 from delayrig.subjects.finder.code_map import CodeFunction, CodeMap, Site, Watched
 
 JUMPS_MAX = 3
-"""So many functions may each end in the next one."""
+"""The largest number of functions in a row that each end with a jump to the next."""
 
 
 class Chain(msgspec.Struct, frozen=True):
-    """A call chain of a delay function, and what it was asked for, in its own unit."""
+    """A call chain of a delay function, and the requested time in the function's unit."""
 
     function: FunctionFacts
     addresses: tuple[int, ...]
@@ -45,7 +45,7 @@ def driver_of(programmer: str) -> str:
 
 
 def seen_in(folder: Path, cell: str, programmer: str) -> SeenCell | None:
-    """Reads a cell's delays; None where nobody looked at delays, or call chains lack addresses."""
+    """Reads a cell's delays; None if no function was watched, or if call chains lack addresses."""
     delays = read_delays(folder)
     if delays is None or (any(delays.callers.values()) and not any(delays.addresses.values())):
         return None
@@ -65,7 +65,7 @@ def _chains(delays: Delays) -> Iterator[Chain]:
 def watched_in(cells: Iterable[SeenCell], file: str) -> list[Watched]:
     """Returns the delay functions and direct waits of a file.
 
-    Doubtful ones are left out, unless all functions are.
+    Doubtful ones are left out, unless all functions are doubtful.
     """
     found = {each for cell in cells for each in cell.functions if each.file == file}
     sure = [each for each in found if not each.doubt]
@@ -131,7 +131,7 @@ class Reach:
         return {each for site in sites for each in self._led(site, entered, asked, depth)}
 
     def _pointed_jumps(self, entered: int, asked: int) -> set[int]:
-        """Returns the jumps of the one function that a pointer may call and that ends there."""
+        """Returns the jumps of the only pointed function that leads there; none if several do."""
         pointed = [each for each in self.code.functions if each.pointed and each.sites]
         ways = [
             (each.name, way)

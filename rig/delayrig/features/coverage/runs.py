@@ -35,11 +35,11 @@ NOT_KEPT = (
 )
 NO_CHAINS = "no cell of the {side} has call chains with addresses"
 KEPT = "code"
-"""The folder of the images that holds what reading programs found."""
+"""The folder among the images in which code maps are cached."""
 
 
 class CoverageError(Exception):
-    """Nothing can be told of a side; the text says why."""
+    """Nothing is known of a side; the text says why."""
 
 
 class NotKeptError(CoverageError):
@@ -54,8 +54,8 @@ def find_changed_waits(
 ) -> ChangedWaits:
     """Returns the delay sites that a change touched; a side is the run folders of its rounds.
 
-    `programs` are those that were not kept beside the runs. If nothing can be told, `why_not` of
-    the result says why.
+    `programs` are those that were not kept beside the runs. If nothing is known, `why_not` of the
+    result says why.
     """
     try:
         return changed_waits(*_both(baseline, candidate, paths, programs))
@@ -100,8 +100,8 @@ def find_coverage(
 ) -> list[Coverage]:
     """Returns the coverage of each subject of a run, which may have several rounds.
 
-    `programs` are those that were not kept beside the run. Subjects of which nothing can be told
-    are left out.
+    `programs` are those that were not kept beside the run. Subjects without known delay sites are
+    left out.
     """
     found = []
     for subject in _subjects(run):
@@ -113,7 +113,7 @@ def find_coverage(
 
 
 def provide_programs(run: Path, paths: Paths, preparing: Preparing) -> list[Subject]:
-    """Provides what the run measured, as it was then or as it is now: digests decide."""
+    """Provides the run's subjects as they are now. `_builds()` uses those with equal digests."""
     recipes = read_recipes(paths.checkout)
     cells = [cell for _, cell in _cells([run])]
     wanted = {(cell.subject.name, cell.subject.library, cell.guest.arch) for cell in cells}
@@ -127,7 +127,7 @@ def provide_programs(run: Path, paths: Paths, preparing: Preparing) -> list[Subj
 
 
 def programs_left(run: Path, paths: Paths, preparing: Preparing) -> list[Subject]:
-    """Returns what a run that kept no programs measured, if it can still be had."""
+    """Provides the subjects of a run that kept no programs; returns none if that fails."""
     if programs_beside(run):
         return []
     try:
@@ -182,7 +182,7 @@ def _programs(runs: Sequence[Path]) -> list[Subject]:
 
 
 def _builds(runs: Sequence[Path], subject: str, programs: Iterable[Subject]) -> list[Build]:
-    """Returns each program and library that is the one that the cells ran, with the cells."""
+    """Returns each program and library that cells ran, by its digest, with these cells."""
     by_digest = {(str(each.arch), each.library, each.program_sha256): each for each in programs}
     cells = [(run, cell) for run, cell in _cells(runs) if cell.subject.name == subject]
     found = []

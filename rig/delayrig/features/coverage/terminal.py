@@ -22,9 +22,9 @@ from delayrig.features.coverage.coverage import (
 from delayrig.present.console import FittedTable, plain_table, say
 
 RELEASE_PARTS = 10
-"""A change touches less than one in so many functions."""
+"""A change touches at most one in so many functions; another release touches more."""
 WAITS_MAX = 8
-"""So many changed waits are named in a line each."""
+"""The largest number of changed waits with a line each."""
 _FILE = re.compile(r"([^ (]+):\d+\)?$")
 
 
@@ -46,7 +46,7 @@ def print_coverage(
 
 
 def source_of(site: SiteCoverage) -> str:
-    """Returns its source file, or nothing if no debug information tells it."""
+    """Returns the site's source file; empty without debug information."""
     found = _FILE.search(site.where)
     return found[1] if found else ""
 
@@ -58,7 +58,7 @@ def by_source(sites: Iterable[SiteCoverage]) -> list[tuple[str, list[SiteCoverag
 
 
 def _table(sites: Sequence[SiteCoverage]) -> FittedTable:
-    """Makes a table by file, without that column if no file is known."""
+    """Returns a table by file, without the column of files if none is known."""
     has_files = any(map(source_of, sites))
     words = ("function", "place", "first cell")
     table = plain_table((*(["file"] * has_files), *words), ("cells",), least=("place",))
@@ -88,7 +88,7 @@ def changed_wait_text(wait: ChangedWait) -> str:
 
 
 def changed_wait_lines(changed: ChangedWaits) -> list[str]:
-    """Returns a clause each, first those that no cell reached, and how many more there are."""
+    """Returns a clause for each wait, unreached ones first, and how many more there are."""
     if changed.why_not:
         return [f"changed waits cannot be told: {changed.why_not}"]
     lines = [changed_wait_text(wait) for wait in changed.waits[:WAITS_MAX]]
@@ -108,9 +108,9 @@ class ChangedWords:
 def changed_wait_words(changed: ChangedWaits) -> ChangedWords:
     """Returns what a gate says of changed waits.
 
-    Another release, or another compiler, changes many functions at once: what no cell reached is
-    told then, and no doubt, since no plan reaches all drivers. A side without its program is a
-    doubt: nobody asked what changed.
+    Another release or compiler changes many functions at once, and no plan reaches all drivers. So
+    the waits that no cell reached are only counted then, and are no doubt. A side without its
+    program is a doubt, because what changed is unknown.
     """
     if changed.why_not:
         lines = changed_wait_lines(changed)
