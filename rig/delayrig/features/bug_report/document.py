@@ -25,7 +25,7 @@ CELL_NAME = "reported"
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Reported:
-    """A cell of a run or a gate, with all that its report says of it."""
+    """A cell of a run or a gate, with everything that its bug report needs."""
 
     report: Report
     case: Case
@@ -47,7 +47,7 @@ class Reported:
 
     @property
     def is_in_flags(self) -> bool:
-        """Returns True if the flags of `try` describe the cell. A limit only ends hung ones."""
+        """Returns True if flags of `try` describe the cell; only a hung cell needs its deadline."""
         is_ended = self.case.cell.verdict is Verdict.HUNG and self.cell.deadline_ms
         return not (self.cell.content_bytes or self.cell.pin or is_ended)
 

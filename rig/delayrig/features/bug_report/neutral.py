@@ -10,16 +10,16 @@ from pathlib import Path, PurePath
 
 KEPT_FOLDERS = ("/dev/", "/proc/", "/sys/", "/usr/")
 NAME_CHARS_MIN = 3
-"""A shorter name is in too many words."""
+"""The length of the shortest name that is replaced. A shorter one may be a common word."""
 COMMON = ("root", "localhost", "debian", "bundled", "flashrom", "host", "user")
-"""Names that tell nothing of anybody, or that a report needs."""
+"""Names that identify nobody, or that a report needs."""
 _PATH = re.compile(r"(?<![\w./<-])(?:~|\.\.?)?/(?:[^\s/'\"`,;:()\[\]\\]+/)*[^\s/'\"`,;:()\[\]\\]+")
 
 
 def neutral(text: str, paths: Iterable[str] = ()) -> str:
-    """Returns the text with each path cut to its last part, and without names.
+    """Returns the text without names, and with each path outside `KEPT_FOLDERS` cut to its end.
 
-    `paths` are paths that are known to be in the text, whatever characters they have.
+    `paths` are known paths in the text. They may contain characters that end other paths.
     """
     for path in sorted(filter(None, paths), key=len, reverse=True):
         text = text.replace(path, f"./{PurePath(path).name}")
@@ -53,5 +53,5 @@ def _names() -> dict[str, str]:
 def _user() -> str:
     try:
         return getpass.getuser()
-    except (KeyError, OSError):  # a container's user that has no name
+    except (KeyError, OSError):  # A container's user may have no name.
         return ""
