@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: GPL-2.0-or-later
-"""The tables of plan `programmers`: what each flashrom does through each, and what that costs."""
+"""The tables of plan `programmers`: verdicts and times of flashroms by programmer."""
 
 from collections import Counter, defaultdict
 from collections.abc import Sequence
@@ -15,7 +15,7 @@ Place = tuple[str, str]
 
 
 def answer_lines(results: Results) -> list[str]:
-    """Returns how many cells passed, and a line for each other answer, but for skipped ones."""
+    """Returns the number of passed cells in a line, then each other verdict except skipped."""
     cells = measured_cells(results)
     passed = sum(cell.verdict is Verdict.PASS for cell in cells)
     others: dict[tuple[str, str, str], list[str]] = defaultdict(list)
@@ -78,7 +78,7 @@ def _of_subject(cells: Sequence[CellResult], name: str) -> list[CellResult]:
 def _large_times(cells: Sequence[CellResult]) -> str:
     """Returns total and CPU time of the longest read, and of the longest write, in s.
 
-    A verdict stands in place of what did not pass.
+    If a cell did not pass, its verdict stands in place of its times.
     """
     said = []
     for job in (Job.READ, Job.WRITE):
@@ -91,9 +91,9 @@ def _large_times(cells: Sequence[CellResult]) -> str:
 
 
 def _relative_host_time(own: Sequence[CellResult], cells: Sequence[CellResult]) -> str:
-    """Returns the mean host time of its cells, over the same cells by the programmer compared with.
+    """Returns the mean host time as a multiple of that of the same cells through `REFERENCE`.
 
-    Only what passed by both counts.
+    Only cells that passed through both programmers count.
     """
     reference = {
         _situation(cell): cell.host_s

@@ -1,7 +1,7 @@
 # SPDX-License-Identifier: GPL-2.0-or-later
 """`rig/rig reference` and `measure`: the parts of rig/docs that are generated or measured.
 
-The launcher prints helps and lists before the rig is set up.
+The launcher prints the generated helps and lists if the rig is not set up yet.
 """
 
 import signal
@@ -53,7 +53,7 @@ PAGES = "rig/docs/measured"
 QUOTING = ("README.md", "rig/docs/tutorial/first-run.md")
 """The documents whose marked lines are replaced."""
 FILES = {"run": RESULTS_FILE, "gate": GATE_FILE, "selfcheck": KNOWN_BAD_FILE}
-"""The file that each command leaves."""
+"""The file that each command writes at its end."""
 ANSWERS = (ExitCode.PASS, ExitCode.UNSAFE, ExitCode.INCONCLUSIVE)
 
 
@@ -118,7 +118,7 @@ def measure(only: Sequence[str], out: Path | None) -> None:
 
 
 def made_with(results: Results, paths: Paths) -> str:
-    """Returns a sentence on the tools that are not in the checkout: others give other figures."""
+    """Returns a sentence that names QEMU, kernel and compiler, on which the figures depend."""
     compilers = msgspec.json.decode((paths.build / "meson-info/intro-compilers.json").read_bytes())
     kernel = results.run.image_digests["kernel"]
     return (
@@ -138,7 +138,7 @@ def _provide(part: str, folder: Path) -> None:
 
 
 def _write(part: str, folder: Path, checkout: Path) -> None:
-    """Writes what one part is enough for."""
+    """Writes the pages and quotes that need no other part."""
     pages = checkout / PAGES
     if part == "default":
         results = read_results(folder / part)

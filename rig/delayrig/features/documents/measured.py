@@ -1,10 +1,10 @@
 # SPDX-License-Identifier: GPL-2.0-or-later
 """The figures that documents quote, as pages of rig/docs/measured/ and rows of a document.
 
-Below a line `<!-- measured: default -->` a document quotes rows of a run's table. The columns that
-name the cell stay, and its figures are replaced. So are the lines of evidence below `VERDICT CELL`,
-up to their colon. Below `<!-- measured: gate -->` a document quotes lines of a gate's answer, which
-are found by their first word.
+Below a line `<!-- measured: default -->` a document quotes rows of a run's table, which are found
+by the columns that name the cell, and lines of evidence below `VERDICT CELL`, which are found by
+the text before their last colon. Below `<!-- measured: gate -->` a document quotes lines of a
+gate's answer, which are found by the text before their first colon.
 """
 
 import io
@@ -49,7 +49,7 @@ BETWEEN = re.compile(r" {2,}")
 
 
 def run_page(results: Results, made_with: str) -> str:
-    """Returns every exact cell of a run, with what it was made with."""
+    """Returns the page of every exact cell of a run; `made_with` names the tools."""
     exact = [cell for cell in results.cells if cell.lane == EXACT_LANE]
     measured = [cell for cell in exact if cell.role == Role.MEASURE]
     return _page(
@@ -269,7 +269,7 @@ def _first_word(line: str) -> str:
 
 
 def _replaced(text: str, mark: str, anew: Callable[[str], str]) -> str:
-    """Replaces the indented lines below the mark, up to the first other line."""
+    """Replaces the indented lines below the mark, up to the first line of unindented text."""
     lines, quoting = [], False
     for line in text.split("\n"):
         is_quoted = line.startswith(INDENT)
