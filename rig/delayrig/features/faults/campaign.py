@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: GPL-2.0-or-later
-"""Runs flashroms against an emulator with seeded faults, and checks their ends and claims."""
+"""Runs flashroms against an emulator with seeded faults, and checks how each ends."""
 
 import contextlib
 import os
@@ -43,15 +43,15 @@ LAST_EVENTS = 1000
 JUST_BEFORE_NS = 5_000_000_000
 # Status queries of a part, and commands that releases of flashrom send between two of them.
 POLLS = ("RDSR", "STATUS", "O_DELAY", "O_EXEC", "O_INIT")
-# A line for each cycle of a part makes millions; keys of events have a fixed order.
+# There may be millions of events, so they are not parsed: their keys have a fixed order.
 FAULT_EVENT = b'{"ev":"fault",'
 
 
 class EmulatorEnd(StrEnum):
     ENDED = "ended"
-    """It ended by itself after its client had left."""
+    """The emulator ended by itself after its client had left."""
     TOLD = "told to end"
-    """It ended in good order on SIGTERM: no client ever came."""
+    """The emulator ended without an error on SIGTERM: no client ever came."""
     FAILED = "failed"
 
 
@@ -60,10 +60,10 @@ class FaultRun(msgspec.Struct, frozen=True, kw_only=True):
     scenario: Scenario = msgspec.field(name="scene")
     end: End
     exit_code: int | None
-    """The exit code; negative: the signal that ended it; None: it had to be killed."""
+    """The subject's exit code, or the negative number of its signal; None at the time limit."""
     emulator: EmulatorEnd
     faults: int
-    """The number of faults made; 0 if the run was over before."""
+    """The number of faults made; 0 if the run ended before the first."""
     said: str
     host_s: float
     rerun: str
@@ -78,7 +78,7 @@ class HostSubject:
 
 @contextmanager
 def host_subject(subject: Subject, folder: Path) -> Iterator[HostSubject]:
-    """Unpacks the subject below `folder`. Its own dynamic linker starts it."""
+    """Yields the subject, unpacked below `folder`; its own dynamic linker starts it."""
     with tempfile.TemporaryDirectory(dir=folder, prefix="subject-") as name:
         root = Path(name)
         unpack_archive(Path(subject.archive), root)
@@ -97,7 +97,7 @@ class Bench:
     limit_s: float
 
     def run(self, subject: HostSubject, scenario: Scenario) -> FaultRun:
-        """Makes one run; keeps its folder only if it found something."""
+        """Makes one run; keeps its files only for a finding or a failure of the emulator."""
         with tempfile.TemporaryDirectory(dir=self.out, prefix="run-") as name:
             run = self._measure(subject, scenario, Path(name))
             if is_finding(run.end) or run.emulator is EmulatorEnd.FAILED:
@@ -194,7 +194,7 @@ def run_campaign(
     jobs: int,
     finished: Callable[[FaultRun], None],
 ) -> list[FaultRun]:
-    """Runs every scenario with every subject, some at once; returns them in order."""
+    """Runs every scenario with every subject, `jobs` at a time; returns the runs by subject."""
     with ThreadPoolExecutor(jobs) as pool:
         futures = [pool.submit(bench.run, s, scenario) for scenario in scenarios for s in subjects]
         try:
@@ -229,9 +229,9 @@ def _exit_code(words: list[str], output: int, limit_s: float) -> int | None:
 
 
 def _end_emulator(process: Popen[bytes]) -> EmulatorEnd:
-    """Ends the emulator. Its only client is gone, so it must end by itself.
+    """Waits for the emulator, which must end by itself because its only client is gone.
 
-    If no client ever came, it gets SIGTERM.
+    If no client ever came, the emulator goes on, and gets SIGTERM.
     """
     for end in (EmulatorEnd.ENDED, EmulatorEnd.TOLD):
         with contextlib.suppress(TimeoutExpired):
@@ -248,7 +248,7 @@ def _count_faults(events: Path) -> int:
 
 
 def was_at_work(events: Path, ended_ns: int) -> bool:
-    """Returns True if the last requests came just before the end, not all for the status."""
+    """Returns True if requests came until just before the end, not all of them status queries."""
     if not events.is_file():
         return False
     with events.open("rb") as lines:
@@ -264,7 +264,7 @@ def _bytes(path: Path) -> bytes:
 
 
 def exit_code_of_faults(runs: list[FaultRun]) -> ExitCode:
-    """Returns the exit code of a whole campaign, by its gravest end."""
+    """Returns the exit code of a whole campaign, by the gravest end of a run."""
     if any(run.emulator is EmulatorEnd.FAILED for run in runs):
         return ExitCode.RIG_FAULT
     if any(is_finding(run.end) for run in runs):

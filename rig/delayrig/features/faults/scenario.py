@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: GPL-2.0-or-later
-"""One run of a fault campaign, which follows from seed and number alone, and its end."""
+"""The inputs of one run of a fault campaign, drawn from seed and number alone, and its end."""
 
 import math
 import random
@@ -19,8 +19,8 @@ CHANGED_OFFSET_BYTES = 64 * 1024
 CHANGED_BYTES = 4096
 BLANK = b"\xff"
 
-# The usual length of a run. The position of a fault is drawn from it, small numbers as often as
-# large ones.
+# The usual counts of a run. The position of a fault is drawn between 1 and such a count, and each
+# power of ten is equally likely.
 REPLY_BYTES, REQUEST_BYTES, REQUESTS, BUSY_TIMES = 200_000, 6_000, 400, 20
 BYTE_PROBABILITY = (1e-5, 1e-2)
 REQUEST_PROBABILITY = (1e-3, 1e-1)
@@ -28,7 +28,7 @@ HOLD_US = (1_000, 3_000_000)
 
 
 class FaultKind(StrEnum):
-    """The kind of a fault, in the words of `serprog-emu --fault`."""
+    """The kind of a fault. Its first word is that of `serprog-emu --fault`."""
 
     DROP = "drop"
     DROP_IN = "drop in"
@@ -51,7 +51,7 @@ OF_BYTES = (
 
 
 class Scenario(msgspec.Struct, frozen=True, kw_only=True):
-    """A run before it is made; `fault` is the value of `--fault`."""
+    """The inputs of a run; `fault` is the value of `--fault`."""
 
     seed: int
     run: int
@@ -67,23 +67,23 @@ class Scenario(msgspec.Struct, frozen=True, kw_only=True):
 
 class End(StrEnum):
     DONE = "done"
-    """It reports success, and part and file are correct."""
+    """The flashrom reports success, and part and file are correct."""
     REFUSED = "refused"
     MISLED = "misled"
-    """It reports success, but got other bytes in valid form: serprog has no check sum."""
+    """The flashrom reports success, but it received wrong bytes: serprog has no check sum."""
     LIED = "lied"
-    """It reports success, but part or verdict are wrong."""
+    """The flashrom reports success, but part, file or verdict are wrong."""
     SILENT = "silent"
     HUNG = "hung"
-    """It waited, or only queried the part's status, when its time was up."""
+    """The flashrom waited, or only queried the part's status, when its time was up."""
     SLOW = "slow"
-    """It was at work when its time was up, so nothing is known."""
+    """The flashrom was at work when its time was up, so nothing is known."""
     CRASHED = "crashed"
 
 
 class Left(msgspec.Struct, frozen=True, kw_only=True):
     exit_code: int | None
-    """The exit code; None if time was up."""
+    """The exit code, or the negative number of a signal; None if time was up."""
     at_work: bool = False
     """True if the emulator saw more than status queries at the end."""
     said: str
