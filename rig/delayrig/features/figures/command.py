@@ -106,7 +106,7 @@ def compare(first: str, second: str, exact: bool, as_json: bool, url: str | None
 
 
 def _compared(word: str, url: str | None) -> ComparedRun:
-    """Returns the run in a folder, or the one with that number; a folder called so is ./NUMBER."""
+    """Returns the run of a folder, or of a number in the history; `./12` is always a folder."""
     if not (word.isascii() and word.isdigit()):
         return compared_run(Path(word))
     store = opened_history(url)

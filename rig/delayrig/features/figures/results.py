@@ -1,8 +1,9 @@
 # SPDX-License-Identifier: GPL-2.0-or-later
 """Figures from the results of a run: the outcomes of each flashrom with each part, and its times.
 
-The least possible time stands beside each: busy time, and the floor. The floor is the time to write
-the same bytes with the fewest transfers, in the same guest, into a part that is never busy.
+The least possible time stands beside each time: the chip's busy time plus the floor. The floor is
+the time to write the same bytes with the fewest transfers, in the same guest, into a part that is
+never busy.
 """
 
 from collections.abc import Hashable
@@ -26,7 +27,7 @@ class PartRow(msgspec.Struct, frozen=True, kw_only=True):
 
 
 def subject_headings(results: Results) -> dict[str, str]:
-    """Returns each measured subject by name, and the heading of its column."""
+    """Returns the heading of each measured subject's column, by the subject's name."""
     names = dict.fromkeys(cell.subject.name for cell in _measured(results))
     return {name: _heading(name, results) for name in names}
 
@@ -50,7 +51,10 @@ def part_rows(results: Results) -> list[PartRow]:
 
 
 def outcome(cells: list[CellResult]) -> str:
-    """Returns `ok`, or the verdicts other than pass, each with its jobs and, if needed, corners."""
+    """Returns the verdicts other than pass, each with its jobs and, if needed, corners.
+
+    `ok` means that all passed, `no entry` that all were skipped, `-` that there are no cells.
+    """
     if not cells:
         return NOT_RUN
     if all(cell.verdict is Verdict.SKIPPED for cell in cells):
@@ -60,7 +64,7 @@ def outcome(cells: list[CellResult]) -> str:
 
 
 def markdown_table(results: Results) -> str:
-    """Returns the rows for a README."""
+    """Returns the table of all parts in Markdown."""
     headings = ["part", "bus", *subject_headings(results).values()]
     rows = [[row.chip, row.bus, *row.outcomes] for row in part_rows(results)]
     lines = [headings, ["---"] * len(headings), *rows]
@@ -94,7 +98,7 @@ class TimeRow(msgspec.Struct, frozen=True, kw_only=True):
     id: str
     subject: str
     mips: float | None
-    """The speed; None without a guest."""
+    """The speed of the first core; None without a guest."""
     cores: int
     chip: str
     corner: str
@@ -105,7 +109,7 @@ class TimeRow(msgspec.Struct, frozen=True, kw_only=True):
     chip_busy_ns: int
     floor_ns: int | None
     ratio: float | None
-    """The ratio of the total to the least, which is busy time and floor."""
+    """The ratio of `total_ns` to the sum of `chip_busy_ns` and `floor_ns`."""
     overshoot_ns: int
     transfers: int
     floor_transfers: int | None
@@ -130,7 +134,7 @@ def time_rows(results: Results, *, beside: str) -> list[TimeRow]:
 
 
 def _work(cell: CellResult) -> Hashable:
-    """Returns everything that must be equal for two times of the same work in the same guest."""
+    """Returns a key that is equal for cells with the same work in the same guest."""
     guest = cell.guest
     return (
         *(cell.lane, guest.arch, tuple(guest.mips), guest.cores, tuple(cell.hazards)),
