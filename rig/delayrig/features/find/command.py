@@ -149,7 +149,7 @@ def _show_step(step: Step) -> None:
 
 
 def _why(shrunk: Shrunk, own: CellResult | None, trials: Trials) -> list[str]:
-    """Returns what the found cell shows; of a slow one also where to look."""
+    """Returns what the found cell shows; for a slow cell also where to look."""
     if own is None:
         return [shrunk.result.reason]
     tried = str(trials.folders[shrunk.cell.id])
@@ -192,7 +192,7 @@ def _tell(
 
 
 def found_lines(symptom: Symptom, shrunk: Shrunk, why: list[str]) -> list[str]:
-    """Returns the found cell and what it shows, without a verdict that a slow cell has not."""
+    """Returns the found cell and what it shows. For a slow cell it leaves out the verdict."""
     verdict = "" if symptom is Symptom.SLOW else f"{shrunk.result.verdict} "
     left = [] if shrunk.complete else ["the time was up: there may be a simpler one (--limit-s)"]
     return [f"{symptom}: {verdict}{shrunk.cell.id}", *(f"  {each}" for each in [*why, *left])]

@@ -30,7 +30,7 @@ READ: dict[str, Callable[[Cell], str]] = {
 
 @dataclass(slots=True, kw_only=True)
 class Searched:
-    """The search's end: the cell that shows the symptom, and why the others do not."""
+    """The result of a search: the cell that shows the symptom, and why the others do not."""
 
     cell: Cell | None = None
     tried: int = 0
@@ -41,9 +41,9 @@ class Searched:
 
 
 def widest_first(cells: Sequence[Cell]) -> list[Cell]:
-    """Returns the cells so that each brings the most pairs of values that none before it had.
+    """Returns the cells in an order in which each adds the most new pairs of values.
 
-    A search that ends early has then seen as many pairs as it could.
+    So a search that ends early has seen as many pairs as it could.
     """
     left, seen, ordered = list(cells), set[frozenset[tuple[str, str]]](), list[Cell]()
     while left:
@@ -96,7 +96,7 @@ async def search(
 
 
 class BesideOurs:
-    """Runs cells; in a search for a slow one also with our flashrom, to compare with."""
+    """Trials of cells. In a search for a slow cell, our flashrom runs there, too, to compare."""
 
     def __init__(self, symptom: Symptom, trial: Trial) -> None:
         self._symptom = symptom

@@ -14,21 +14,21 @@ from delayrig.plan.schema import Group, Plan, Span
 
 STRENGTH = 2
 DEADLINE_S = 60
-"""The time of a subject. A job takes a tenth, and one that is still at work then has not hung."""
+"""The time limit of a subject. A job takes a tenth; one still at work then has not hung."""
 REGION_KIB = 1
 """Four pages of most parts: enough to write while the part is still busy, and short."""
 SLOW_REGION_KIB = 64
-"""For SPI parts in a search for a slow one: enough pages to take longer than their one erase."""
+"""The region of SPI parts in a search for a slow cell: its pages take longer than its erase."""
 SOURCE = "rig/rig find"
 SPI_PARTS = ("W25Q128JV", "AT45DB321D", "SST25VF040B", "M95M02-DR")
 """One part of each way to be written: pages, a buffer, bytes, an EEPROM."""
 OTHER_PARTS = ("W29C020", "SST39SF040", "W39V040A", "M50FW040")
 """Parts that are not on SPI: written by pages and by bytes, on LPC, on FWH.
 
-None is an AT29C020, of which releases leave out bytes on every machine.
+AT29C020 is left out, because on every machine releases do not write some of its bytes.
 """
 SMALL_PARTS = ("W29EE011",)
-"""For a programmer that reaches none of the others."""
+"""The part for programmers that reach none of the others."""
 MIPS: list[float | None] = [250.0, 1000.0, 16.0]
 CORES: list[int | None] = [2]
 HAZARDS = [
@@ -51,7 +51,7 @@ def plan_for(
     programmers: Sequence[str] = (),
     parts: Sequence[str] = (),
 ) -> Plan:
-    """Returns the plan that has each two values that can stand together in one of its cells.
+    """Returns a plan whose cells contain every pair of values that can occur together.
 
     Without programmers, SPI parts are behind a serprog programmer with an address, and others
     behind one that delays by itself. Raises `BadInputError` if a programmer reaches no part.
@@ -93,7 +93,7 @@ def _region_kib(symptom: Symptom, names: Sequence[str], chips: Mapping[str, Chip
 
 
 def _reached(programmer: str, chips: Mapping[str, ChipFacts], parts: Sequence[str]) -> list[str]:
-    """Returns the parts to search behind that programmer: of those named, else of the usual."""
+    """Returns the parts that the programmer reaches, of `parts` or else of the usual ones."""
     for names in [parts] if parts else [(*SPI_PARTS, *OTHER_PARTS), SMALL_PARTS]:
         if found := [name for name in names if _reaches(programmer, name, chips)]:
             return found

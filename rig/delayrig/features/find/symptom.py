@@ -10,12 +10,12 @@ from delayrig.model.result import CellResult, Ending, Verdict
 from delayrig.model.shape import NS_PER_S
 
 SLOW_TIMES, OWN_TIMES = 3, 1.5
-"""Work is slow if it takes so many times what the job needs, and what ours takes there."""
+"""The least ratios of slow work: to what the job needs, and to our flashrom's work there."""
 STUCK = (Ending.OUT_OF_TIME, Ending.CUT_OFF)
 
 
 class Symptom(StrEnum):
-    """The words of the command line."""
+    """A symptom, by its word on the command line."""
 
     CORRUPT = "corrupt"
     """The subject reports success, and the data is wrong."""
@@ -28,7 +28,7 @@ class Symptom(StrEnum):
 def shows(symptom: Symptom, result: CellResult, own: CellResult | None = None) -> bool:
     """Returns True if the user would see the symptom in that cell.
 
-    `own` is our flashrom's result there. What it takes as long for too is slow by the machine.
+    `own` is our flashrom's result in the same cell. If ours takes as long, the machine is slow.
     """
     if not was_run(result):
         return False
@@ -50,7 +50,7 @@ def was_run(result: CellResult) -> bool:
 def _changed(result: CellResult) -> bool:
     """Returns True if it sent the part a command to erase or to program.
 
-    The last phase of a job that changes nothing is counted as a write, too.
+    A job that changes nothing is excluded, because its last phase is counted as a write, too.
     """
     return result.job in CHANGING and result.time_ns.erase + result.time_ns.write > 0
 
@@ -61,10 +61,10 @@ def may_be_slow(result: CellResult) -> bool:
 
 
 def _why_not_slow(result: CellResult, own: CellResult) -> str:
-    """Returns an empty string if the work is slow.
+    """Returns why the work is not slow; empty if it is.
 
-    The job needs the less of what both kept part and link at work for: one may erase by smaller
-    blocks than it must. Who was still at work has not done all of it.
+    The job needs the shorter of the two times for which part and link were at work: one flashrom
+    may erase in smaller blocks than necessary. An unfinished job has not needed all its time yet.
     """
     if not own.job_done:
         return "our own flashrom cannot do that job there, so there is nothing to compare with"
@@ -77,7 +77,7 @@ def _why_not_slow(result: CellResult, own: CellResult) -> str:
 
 
 def work_ns(result: CellResult) -> int:
-    """Returns the time after the probe, which waits for a second whatever the part."""
+    """Returns the time after the probe, which waits for a second with any part."""
     return result.time_ns.total - result.time_ns.probe
 
 
@@ -97,14 +97,14 @@ def _work_text(result: CellResult) -> str:
 
 
 def exit_code(symptom: Symptom, result: CellResult) -> ExitCode:
-    """Returns the code that a run of the cell ends with; of a slow one, that it is slower."""
+    """Returns the exit code of a run of the cell; `SLOWER` for a slow cell that is not unsafe."""
     code = result.exit_code
     is_safe = code in (ExitCode.PASS, ExitCode.INCONCLUSIVE)
     return ExitCode.SLOWER if symptom is Symptom.SLOW and is_safe else code
 
 
 def why_not(result: CellResult, own: CellResult | None = None) -> str:
-    """Returns why a cell does not show it, in words that cells of one cause share."""
+    """Returns why a cell does not show the symptom; cells with the same cause have equal texts."""
     if not was_run(result):
         return f"not run: {result.reason}"
     if own is not None:
