@@ -22,7 +22,7 @@ CHECKS = re.compile(r"^(check|test)\s*:", re.M)
 
 
 class DoesNotBuildError(BadInputError):
-    """A tree could not be built; `tail` is what the build said last."""
+    """A tree could not be built; `tail` holds the last lines of the build's output."""
 
     def __init__(self, folder: Path, log: Path) -> None:
         self.tail = "\n".join(log.read_text(errors="replace").splitlines()[-TAIL_LINES:])
@@ -33,7 +33,7 @@ class DoesNotBuildError(BadInputError):
 
 
 class OwnTests(msgspec.Struct, frozen=True, kw_only=True):
-    """The tests of the tree itself; both 0 if it has none."""
+    """The results of the tree's own tests; both 0 if it has none. With make, all count as one."""
 
     passed: int
     failed: int
@@ -47,7 +47,10 @@ class Built(msgspec.Struct, frozen=True, kw_only=True):
 
 
 def build(folder: Path, tree: Tree, log: Path, *, tests: bool) -> Built:
-    """Raises `DoesNotBuildError` where it does not build; `log` has all that was said."""
+    """Builds a tree, and tests it if requested; appends all output to `log`.
+
+    Raises `DoesNotBuildError` if the build fails, `BadInputError` if it leaves no program.
+    """
     commands = [["make", "--no-print-directory", f"-j{len(os.sched_getaffinity(0))}"]]
     if is_meson := tree.system == "meson":
         commands = [[*_meson("setup"), "--wrap-mode=nodownload", BUILD], ["ninja", "-C", BUILD]]
@@ -70,7 +73,7 @@ def build(folder: Path, tree: Tree, log: Path, *, tests: bool) -> Built:
 
 
 def _meson(*words: str) -> list[str]:
-    """Returns the words for our own meson, so that an old system has a new one."""
+    """Returns a command of the rig's own meson, because a system's may be too old."""
     return [str(Path(sys.executable).with_name("meson")), *words]
 
 

@@ -1,9 +1,9 @@
 # SPDX-License-Identifier: GPL-2.0-or-later
-"""Edits of build files: another source beside one, and an option with a default.
+"""The edits of build files: a source beside another one, and an option with its default.
 
-A meson.build is read by meson's own parser, and edited at the places of its nodes. A source may
-stand in a list, in a condition, or in a variable that a list uses elsewhere. The new one goes where
-every system builds it. A Makefile is edited by its lines.
+Meson's own parser reads a meson.build, and the text is changed at the positions of its nodes. The
+old source may stand in a list, in a condition, or in a variable that a list uses elsewhere. The new
+source goes where every system builds it. A Makefile is edited line by line.
 """
 
 import re
@@ -38,7 +38,7 @@ class UnknownBuildError(BadInputError):
 
 @dataclass(frozen=True, slots=True)
 class Place:
-    """A node, with all that it is in, the outermost first."""
+    """A node, and the nodes around it, the outermost first."""
 
     outer: tuple[Node, ...]
     node: Node
@@ -60,7 +60,7 @@ class Place:
 
     @property
     def call(self) -> Node | None:
-        """Returns the list or the function that has the node as an argument."""
+        """Returns the list, or the call for sources, with the node as an argument; else None."""
         if len(self.outer) < 2 or not isinstance(self.outer[-1], mparser.ArgumentNode):
             return None
         owner = self.outer[-2]
@@ -73,7 +73,7 @@ class Place:
 
 
 class MesonSource:
-    """Raises `UnknownBuildError` where meson could not read it either."""
+    """A parsed meson.build. Raises `UnknownBuildError` if meson cannot parse it."""
 
     def __init__(self, path: str, text: str) -> None:
         self.path, self.text = path, text
@@ -86,11 +86,11 @@ class MesonSource:
             ) from error
 
     def names(self, source: str) -> bool:
-        """Returns True if a string of it is exactly that name."""
+        """Returns True if one of the strings is exactly that name."""
         return any(True for _ in self._strings(source))
 
     def mentions(self, word: str) -> bool:
-        """Returns True if a string of it contains the word."""
+        """Returns True if one of the strings contains the word."""
         return any(
             word in place.node.value
             for place in self._places
@@ -98,7 +98,7 @@ class MesonSource:
         )
 
     def with_source(self, old: str, new: str) -> str:
-        """Returns the text with a source added where `old` is built, but for every system."""
+        """Returns the text with `new` added near `old`, at a place that every system builds."""
         place = next(self._strings(old))
         assigned = place.assignment
         if place.call is not None and not place.is_conditional and not self._varies(assigned):
@@ -117,7 +117,7 @@ class MesonSource:
         return self.text[:at] + line + self.text[at:]
 
     def with_option_default(self, option: str, value: int) -> str | None:
-        """Returns the text with that default, or None where it has no such option."""
+        """Returns the text with that default, or None if it has no such option."""
         for place in self._functions("option"):
             arguments = place.node.args
             if [node.value for node in arguments.arguments] != [option]:
@@ -196,7 +196,7 @@ class MesonSource:
         return f"{self.text[:start]}{written}{between}{self.text[start:]}"
 
     def _before_statement(self, place: Place, line: str) -> str:
-        """Puts a line before the outermost statement, and before the comment above that."""
+        """Inserts a line before the outermost statement and the comment above it."""
         lines = self.text.splitlines(keepends=True)
         at = place.statement.lineno - 1
         while at > 0 and lines[at - 1].startswith("#"):
@@ -241,7 +241,7 @@ def names_object(text: str, name: str) -> bool:
 
 
 def with_object(text: str, old: str, new: str) -> str:
-    """Adds an object to the list that `old` is in, but outside of conditions."""
+    """Adds an object to the list of `old`, before the conditions around `old`."""
     lines, at = _lines_at(text, old)
     start = _condition_start(lines, at)
     variable = LIST.match(lines[_first_of(lines, at)])
@@ -253,7 +253,7 @@ def with_object(text: str, old: str, new: str) -> str:
 
 
 def with_default(text: str, variable: str, value: int, about: str, old: str) -> str:
-    """Sets a variable's default; makes the variable before `old` is listed if there is none."""
+    """Sets a variable's default. Defines a missing variable before the list that has `old`."""
     default = re.compile(rf"^({variable}\s*\??=\s*)(\d+)", re.M)
     if default.search(text):
         return default.sub(rf"\g<1>{value}", text, count=1)
@@ -268,7 +268,7 @@ def with_default(text: str, variable: str, value: int, about: str, old: str) -> 
 
 
 def _pattern(name: str) -> re.Pattern[str]:
-    """Matches an object in a list, not one that has a rule of its own."""
+    """Returns a pattern that matches an object in a list, but not the target of a rule."""
     return re.compile(rf"(?<![\w./-]){re.escape(name)}(?![\w.-]|\s*:)")
 
 
@@ -279,14 +279,14 @@ def _lines_at(text: str, name: str) -> tuple[list[str], int]:
 
 
 def _first_of(lines: list[str], at: int) -> int:
-    """Returns the first of the continued lines that a line belongs to."""
+    """Returns the index of the first of the continued lines that a line belongs to."""
     while at > 0 and lines[at - 1].endswith("\\\n"):
         at -= 1
     return at
 
 
 def _condition_start(lines: list[str], at: int) -> int:
-    """Returns the line of the outermost condition around a line, or the line itself."""
+    """Returns the index of the outermost condition around a line, or of the line itself."""
     starts: list[int] = []
     for number, line in enumerate(lines[:at]):
         if CONDITION_BEGINS.match(line):

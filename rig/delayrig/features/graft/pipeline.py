@@ -47,7 +47,7 @@ class StepDone(msgspec.Struct, frozen=True, kw_only=True):
 
 
 class Graft(msgspec.Struct, frozen=True, kw_only=True):
-    """The whole answer. A part that was not requested is None."""
+    """The content of `graft.json`. A part that was not requested is empty or None."""
 
     schema: int = SCHEMA
     tree: str
@@ -55,7 +55,7 @@ class Graft(msgspec.Struct, frozen=True, kw_only=True):
     steps: list[StepDone]
     patches: list[str] = []
     lines: str = ""
-    """The files that the graft changed, and the number of lines."""
+    """The files that the graft changed, each with its number of changed lines."""
     original: Built | None = None
     grafted: Built | None = None
     gate: Decision | None = None
@@ -148,7 +148,7 @@ def plan_graft(root: Path, checkout: Path) -> Planned:
 
 
 def check_folder(root: Path, folder: Path) -> None:
-    """Raises `BadInputError` if `folder` may not be made."""
+    """Raises `BadInputError` if `folder` is in the tree `root`, or exists and is not empty."""
     if folder.resolve().is_relative_to(root.resolve()):
         raise BadInputError(
             f"{folder}: lies in {root}, which is to stay as it is",
@@ -159,7 +159,7 @@ def check_folder(root: Path, folder: Path) -> None:
 
 
 def graft_patches(planned: Planned, to: Path, say: Callable[[str], None]) -> Graft:
-    """Builds the tree with each step, then writes the series, and nothing else that stays."""
+    """Builds the tree after each step, then writes the patches to `to`. All else is temporary."""
     with ScratchFolder() as name:
         folder = Path(name, GRAFTED)
         repository.copy_tree(planned.root, folder)
@@ -172,7 +172,10 @@ def graft_patches(planned: Planned, to: Path, say: Callable[[str], None]) -> Gra
 
 
 def graft_copy(planned: Planned, out: Path, say: Callable[[str], None], *, tests: bool) -> Graft:
-    """Makes both trees in `out`, builds and tests them and each step between, then the series."""
+    """Makes and builds both trees in `out`, builds each step between, then writes the patches.
+
+    With `tests`, it also runs the tests of both trees, but not those of the steps between.
+    """
     out.mkdir(parents=True, exist_ok=True)
     say("copying the tree")
     repository.copy_tree(planned.root, out / GRAFTED)
@@ -198,7 +201,7 @@ def graft_copy(planned: Planned, out: Path, say: Callable[[str], None], *, tests
 def build_steps(
     planned: Planned, grafted: Path, scratch: Path, say: Callable[[str], None], numbers: range
 ) -> None:
-    """Builds the tree after so many of the steps, one number after another, as git has them."""
+    """Builds the tree after each of these numbers of steps, from the commits of `grafted`."""
     folder, log = scratch / STEPS, scratch / f"{STEPS}.log"
     repository.copy_as_found(grafted, folder)
     try:
@@ -213,7 +216,7 @@ def build_steps(
 
 @contextmanager
 def _blamed_on(planned: Planned, number: int) -> Iterator[None]:
-    """Says of a step that does not build that it is the graft which does not fit."""
+    """Raises `BadInputError` for a failed build: the tree is at fault at step 0, else the graft."""
     try:
         yield
     except DoesNotBuildError as error:
@@ -231,13 +234,13 @@ def _blamed_on(planned: Planned, number: int) -> Iterator[None]:
 
 
 def gate_graft(graft: Graft, out: Path, options: Sequence[str], *, shown: bool) -> Decision:
-    """Gates the grafted tree against the original by the usual command."""
+    """Runs `rig/rig gate` with the grafted tree against the original; returns the decision."""
     assert graft.original is not None
     assert graft.grafted is not None
     sides = ["--baseline", f"path:{graft.original.program}"]
     sides += ["--candidate", f"path:{graft.grafted.program}"]
     words = ["-P", "-m", "delayrig", "gate", *sides, "--out", str(out / GATE), *options]
-    # The summary contains its answer.
+    # Standard output is for the summary, which contains the gate's answer.
     where = STANDARD_ERROR if shown else subprocess.DEVNULL
     subprocess.run(die_with_parent([sys.executable, *words]), stdout=where, check=False)
     if not (out / GATE / GATE_FILE).is_file():

@@ -15,7 +15,7 @@ from delayrig.features.graft.tree import left_out, write_texts
 
 AS_FOUND = "The tree as it was found"
 FOUND, GRAFT = "as-found", "graft"
-# The copy is ours: nobody's hooks, signatures and line ends.
+# The copy is ours, so the user's hooks, signatures and line ends must not apply to it.
 SETTINGS = {
     "core.hooksPath": os.devnull,
     "core.autocrlf": "false",
@@ -25,11 +25,11 @@ SETTINGS = {
 }
 OUTSIDE = re.compile(r"GIT_(?!AUTHOR|COMMITTER)")
 NOBODY = {"user.name": "flashrom delay rig", "user.email": "rig@localhost"}
-"""The author if git knows no name of the user."""
+"""The author if git knows no name for the user."""
 
 
 def copy_tree(root: Path, folder: Path) -> None:
-    """Copies the tree without build results and its own history."""
+    """Copies the tree into a new git repository, without `.git` and meson's build folders."""
     shutil.copytree(root, folder, symlinks=True, ignore=left_out)
     _git(folder, "init", "--quiet", "--template=")
     _commit(folder, AS_FOUND)
@@ -37,12 +37,12 @@ def copy_tree(root: Path, folder: Path) -> None:
 
 
 def copy_as_found(grafted: Path, folder: Path) -> None:
-    """Checks out the same tree without the graft, from git."""
+    """Checks out the tree without the graft to `folder`, as a worktree of `grafted`."""
     _git(grafted, "worktree", "add", "--quiet", "--detach", str(folder.absolute()), FOUND)
 
 
 def take_step(copy: Path, number: int, count: int) -> None:
-    """Changes a copy to the state after so many of the steps."""
+    """Checks out the state after the first `number` of `count` steps."""
     _git(copy, "checkout", "--quiet", "--detach", f"{GRAFT}~{count - number}")
 
 
@@ -64,7 +64,7 @@ def write_patches(folder: Path, to: Path) -> list[str]:
 
 
 def changed_lines(folder: Path) -> str:
-    """Returns the changed files of the whole graft, and the number of lines of each."""
+    """Returns the changed files of the whole graft, each with its number of changed lines."""
     return _git(folder, "diff", "--stat=72", FOUND, "HEAD")
 
 
@@ -87,7 +87,7 @@ def _git(folder: Path, *words: str) -> str:
 
 
 def _run(folder: Path, *words: str) -> subprocess.CompletedProcess[str]:
-    # In one of git's hooks, these variables name another repository.
+    # If the rig runs inside a git hook, these variables name another repository.
     meant = {name: text for name, text in os.environ.items() if not OUTSIDE.match(name)}
     return subprocess.run(
         die_with_parent(["git", *words]),

@@ -50,7 +50,7 @@ SOURCES = {
     "realtime.c": "platform/realtime.c",
     "realtime.h": "include/realtime.h",
 }
-"""Our files, below flashrom/."""
+"""The paths of our files below flashrom/, by name."""
 OS_CLOCK = """\
 udelay: Wait by the OS clock, and by nothing else
 
@@ -109,7 +109,10 @@ def set_macro(text: str, macro: str, value: int) -> str:
 
 
 def drop_old_functions(name: str, text: str) -> str:
-    """Removes calls and declarations of the old functions, unless a system has its own."""
+    """Removes the declarations of the old functions, and removes or replaces their calls.
+
+    A file that defines `DELAY` keeps its old functions, but as static ones.
+    """
     if DELAY_DEFINED.search(text):
         return _with_static(text)
     for old in DROPPED:
@@ -123,13 +126,16 @@ def drop_old_functions(name: str, text: str) -> str:
 
 
 def _with_static(text: str) -> str:
-    """Makes them static: without a declaration, a build that requires prototypes refuses them."""
+    """Makes the old functions static.
+
+    They have no declarations any more, and some builds refuse a function without a prototype.
+    """
     functions = "|".join((*DROPPED, *REPLACED))
     return re.sub(rf"^(void (?:{functions})\s*\([^;{{}}]*\)\s*\{{)", r"static \1", text, flags=re.M)
 
 
 def set_meson_option(path: str, text: str, threshold_us: int) -> str:
-    """Sets the option's default, and makes the option where there is none."""
+    """Sets the option's default; adds the option if there is none."""
     changed = MesonSource(path, text).with_option_default(OPTION, threshold_us)
     return changed or (
         f"{text}option('{OPTION}', type : 'integer', min : 0, value : {threshold_us},\n"

@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: GPL-2.0-or-later
-"""A flashrom tree: its texts, and the files with each function. An unsuitable one is refused."""
+"""A flashrom tree: its texts, and the files that a graft changes. Refuses unsuitable trees."""
 
 import os
 import re
@@ -17,7 +17,7 @@ OPTIONS = ("meson.options", "meson_options.txt")
 MAKEFILES = ("Makefile", "GNUmakefile", "makefile")
 LEFT_OUT = ".git"
 BUILT = "build.ninja"
-"""The file by which a build folder, which has no sources, is recognised."""
+"""The file that marks a build folder, which has no sources."""
 KEEPS_BYTES = {"encoding": "utf-8", "errors": "surrogateescape"}
 DELAY = "default_delay"
 SOURCE = "udelay.c"
@@ -34,19 +34,19 @@ MAIN = re.compile(r"^int\s+main\s*\(", re.M)
 PROGRAMMER_INIT = re.compile(r"^.*\b(?:flashrom_)?programmer_init\s*\(.*$", re.M)
 NO_PROGRAM = ("tests/", "util/")
 REPLACED = ("myusec_delay", "internal_sleep")
-"""Calls of these become calls of `DELAY`; files of other systems have functions of their own."""
+"""Functions whose calls become calls of `DELAY`. Files of other systems define their own."""
 DROPPED = ("myusec_calibrate_delay",)
 """The functions whose calls are removed."""
 
 
 def left_out(folder: str, names: list[str]) -> list[str]:
-    """Returns the names in a folder that are no sources; for `shutil.copytree`."""
+    """Returns the names to leave out: `.git` and build folders; for `shutil.copytree`."""
     inner = Path(folder)
     return [name for name in names if name == LEFT_OUT or (inner / name / BUILT).is_file()]
 
 
 def read_texts(root: Path) -> Texts:
-    """Returns all texts that a graft may have to read or to change."""
+    """Returns all texts that a graft may read or change, by path from the root."""
     return {
         path.relative_to(root).as_posix(): path.read_bytes().decode(**KEEPS_BYTES)
         for path in _files(root)
@@ -70,14 +70,14 @@ def _files(root: Path) -> Iterator[Path]:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Tree:
-    """Names of files, from the top."""
+    """The files that a graft changes, as paths from the root."""
 
     delay: str
     """The file that defines `DELAY` on Linux."""
     header: str
-    """The file that declares it, or will."""
+    """The header that declares `DELAY`; the graft creates it if it is missing."""
     builds: tuple[str, ...]
-    """The files that name `delay` among the sources."""
+    """The build files that list `delay` as a source."""
     options: str
     """The file with meson's options; empty if only make builds the tree."""
     cli: str
@@ -165,7 +165,7 @@ def _find_header(texts: Texts) -> str:
 
 
 def named_in(build: str, source: str) -> str:
-    """Returns the name of a source in a build file: meson has its file, make its object."""
+    """Returns the name of a source in a build file: meson lists sources, make lists objects."""
     name = os.path.relpath(source, PurePosixPath(build).parent)
     return name if build.endswith(MESON) else name.removesuffix(".c") + ".o"
 
@@ -211,7 +211,7 @@ def _find_cli(root: Path, texts: Texts) -> str:
 
 
 def _check_users(root: Path, texts: Texts, delay: str) -> None:
-    """Checks that no function of the replaced file is needed that ours lacks."""
+    """Raises `BadInputError` if the tree needs a function of the old file that ours lacks."""
     for function in set(EXTERN.findall(texts[delay])) - {DELAY, *REPLACED, *DROPPED}:
         for name in _program_sources(texts):
             if name != delay and re.search(rf"\b{function}\s*\(", texts[name]):
