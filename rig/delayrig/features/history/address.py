@@ -10,7 +10,7 @@ from delayrig.setup.layout import find_layout
 
 VARIABLE = "FLASHROM_RIG_HISTORY"
 NONE = "none"
-"""The word instead of a URL for no history at all."""
+"""The word that stands in place of a URL if there is to be no history."""
 FOLDER, FILE_NAME = "flashrom-delay-rig", "history.sqlite"
 OPTION = "--history"
 EXAMPLES = "such as sqlite:////srv/rig/history.sqlite or postgresql://user@host/database"
@@ -24,12 +24,15 @@ class Address:
     url: str = field(repr=False)
     """The URL, including a password."""
     label: str
-    """The URL for people, without a password."""
+    """The URL without a password, or the path of the file; for messages."""
     file: Path | None = None
 
 
 def find_address(given: str | None, environment: Mapping[str, str]) -> Address | None:
-    """Returns the given address, else the user's, or None; raises `BadInputError` for no URL."""
+    """Returns the given address, else that of the environment, else the user's default file.
+
+    Returns None for the word `none`; raises `BadInputError` for a wrong URL.
+    """
     for source, url in ((OPTION, given), (VARIABLE, environment.get(VARIABLE))):
         if url:
             return None if url == NONE else _parsed(url, source)
@@ -39,7 +42,7 @@ def find_address(given: str | None, environment: Mapping[str, str]) -> Address |
 def default_file(environment: Mapping[str, str]) -> Path:
     """Returns the file among the user's data, which `rig/rig clean` keeps.
 
-    Without a home it is in the state.
+    A user without a home has it in the rig's folder of state.
     """
     base = Path(environment.get("XDG_DATA_HOME") or "/nowhere")
     if not (environment.get("XDG_DATA_HOME") and base.is_absolute()):
@@ -69,7 +72,7 @@ def _safe(url: str) -> str:
         parsed = make_url(url)
     except (ArgumentError, ValueError):
         return "***"
-    # libpq accepts a password among the words behind the question mark, too.
+    # libpq also accepts a password as a parameter after the question mark.
     plain = parsed.difference_update_query([name for name in parsed.query if "pass" in name])
     return plain.render_as_string(hide_password=True)
 

@@ -1,10 +1,10 @@
 # SPDX-License-Identifier: GPL-2.0-or-later
 """Finds steps in a series of real times by a rank test, without assumptions on the noise.
 
-For each cut of the series in two: how far is the sum of ranks before it from that of a random
-order, in its own standard deviations? The largest of these is the statistic; p is the share of
-random orders that reach it. A step is claimed if p is below 1 - confidence; then both parts are
-examined in the same way (binary segmentation).
+A cut splits the series in two. Its score is the distance of the sum of ranks before the cut from
+the mean over random orders, in standard deviations. The largest score is the statistic; p is the
+share of random orders that reach it. A step is claimed if p is at most 1 - confidence; then both
+parts are examined in the same way (binary segmentation).
 
 If nothing changed, the first test alone decides. So a series without a step is reported to have one
 with a probability of at most 1 - confidence, whatever the number of runs. One wild value makes no
@@ -33,7 +33,7 @@ Floats = NDArray[np.floating[Any]]
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class ChangePoint:
-    """A step. `at` is the first value after it."""
+    """A step. `at` is the index of the first value after it."""
 
     at: int
     p: float
@@ -64,8 +64,8 @@ def change_points(
 def values_min(confidence: float = CONFIDENCE) -> int:
     """Returns the least number of values in which a step can be claimed.
 
-    There are C(n, n/2) orders of n values in two halves, and two of them are separated as by a
-    step.
+    n different values can be split into halves in C(n, n/2) ways. In two of them, one half has all
+    the large values, as after a step. So no p is less than 2 / C(n, n/2).
     """
     count = 2 * SIDE_MIN
     while 2 / comb(count, count // 2) > 1 - confidence:
@@ -76,7 +76,7 @@ def values_min(confidence: float = CONFIDENCE) -> int:
 def _cuts(
     values: Floats, start: int, alpha: float, draws: int, dice: np.random.Generator
 ) -> list[tuple[int, float]]:
-    """Yields the positions in the whole series and their p."""
+    """Returns the position of each step in the whole series, with its p."""
     if len(values) < 2 * SIDE_MIN:
         return []
     ranks = _ranks(values)
@@ -93,7 +93,7 @@ def _cuts(
 
 
 def _chance(ranks: Floats, found: float, draws: int, dice: np.random.Generator) -> float:
-    """Returns the probability of such a statistic in a random order.
+    """Returns the share of random orders whose statistic is at least `found`.
 
     The observed order counts as one of them.
     """

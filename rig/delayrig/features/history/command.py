@@ -40,7 +40,7 @@ def _wanted(subject: str, plan: str, lane: str | None, since: str) -> "Choice":
 
 
 def _choosing(subject: Decorator) -> Decorator:
-    """Adds the filters of runs, including the `subject`, passed to the command as `wanted`."""
+    """Returns a decorator that adds the filters of runs; the command gets them as `wanted`."""
     return gathered(
         "wanted",
         _wanted,
@@ -56,10 +56,10 @@ _one_subject = click.argument("subject")
 
 
 class _ListingGroup(RigGroup):
-    """A group of commands that lists if no subcommand is named."""
+    """A group of commands that runs `list` if no subcommand is named."""
 
     def parse_args(self, ctx: click.Context, args: list[str]) -> list[str]:
-        """Gives options of `list` to that command."""
+        """Inserts `list` if there is no word, or if the first one is an option other than help."""
         bare = not args or (args[0].startswith("-") and args[0] not in ctx.help_option_names)
         return super().parse_args(ctx, ["list", *args] if bare else args)
 
@@ -73,7 +73,7 @@ def history() -> None:
 
 
 def opened_history(url: str | None) -> "History":
-    """Returns the named history, else the user's own; raises `BadInputError` if there is none."""
+    """Returns the named history, else the user's; raises `BadInputError` if that is `none`."""
     from delayrig.features.history.store import History
 
     address = find_address(url, os.environ)

@@ -18,7 +18,7 @@ from delayrig.base.extras import require_extra
 from delayrig.features.history.address import SQLITE, Address
 
 WAIT_S = 30
-"""The time to wait for another writer, who needs some milliseconds."""
+"""The longest wait for another writer, which usually takes milliseconds."""
 CONNECT_S = 5
 ANOTHER = "or name another with --history URL or $FLASHROM_RIG_HISTORY"
 HINTS = {
@@ -45,7 +45,7 @@ HINTS = {
     "connection": ("does not answer", "start the server, or check host and port of the URL"),
     "no such table": ("is no history of the rig's", "name another; this one is as it was"),
 }
-"""Advice by a word of the database's message; the first that it contains counts."""
+"""The cause and advice for each word of a database's message; the first match counts."""
 
 
 def open_engine(address: Address, *, write: bool) -> Engine:
@@ -62,9 +62,9 @@ def open_engine(address: Address, *, write: bool) -> Engine:
 
 
 def _sqlite(file: Path, *, write: bool) -> Engine:
-    """Returns an engine that begins transactions itself.
+    """Returns an engine that begins each transaction explicitly.
 
-    Python's module would begin them too late.
+    Python's sqlite3 would begin one only at the first change, and not for a read before it.
     """
     mode = "rwc" if write else "ro"
 
@@ -72,8 +72,8 @@ def _sqlite(file: Path, *, write: bool) -> Engine:
         try:
             return _connected(file, mode, write=write)
         except sqlite3.OperationalError:
-            # A reader of WAL makes a file beside the database. If it may not and the file is
-            # missing, nobody is writing: a writer would have made it.
+            # In WAL mode a reader makes files beside the database, and a writer makes the same
+            # ones. If the reader may not, and there is no such file, then nobody is writing.
             if write or Path(f"{file}-wal").exists():
                 raise
             return _connected(file, "ro&immutable=1", write=False)
@@ -98,7 +98,7 @@ def _connected(file: Path, mode: str, *, write: bool) -> sqlite3.Connection:
     )
     connection.execute("PRAGMA foreign_keys = ON")
     if write:
-        # The mode is kept in the file. If another process is setting it, that is enough.
+        # The file stores the mode, so it is enough if another process is setting it.
         with suppress(sqlite3.OperationalError):
             connection.execute("PRAGMA journal_mode = WAL")
         connection.execute("PRAGMA synchronous = FULL")
@@ -109,7 +109,7 @@ def _connected(file: Path, mode: str, *, write: bool) -> sqlite3.Connection:
 
 @contextmanager
 def explained(label: str) -> Iterator[None]:
-    """Raises `BadInputError` for a database's error, except for two writers of one run."""
+    """Raises `BadInputError` for a database's error, but not if two writers add the same run."""
     try:
         yield
     except IntegrityError:

@@ -10,12 +10,12 @@ from delayrig.features.history.steps import Point, Series
 from delayrig.present.pages.charts import SERIES, Chart, new_figure
 
 PLOT_IN, ROW_IN = 3.4, 0.24
-"""The heights of the plot, and of a row of the legend above it."""
+"""The heights, in inches, of the plot and of a row of the legend above it."""
 LEGEND_COLUMNS = 2
 
 
 def history_chart(series: Sequence[Series], subject: str) -> Chart:
-    """Returns a chart with a line for each series, because only its runs have the same cells."""
+    """Returns a chart with a line for each series: runs of other series have other cells."""
     rows = -(-len(series) // LEGEND_COLUMNS)
     with new_figure(height_in=PLOT_IN + ROW_IN * rows) as figure:
         axes = figure.add_subplot()

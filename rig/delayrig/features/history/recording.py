@@ -67,7 +67,7 @@ def record_gate(address: Address | None, out: Path) -> None:
 
 
 def _record(address: Address | None, out: Path, results: Results | None) -> None:
-    """Keeps that run, or the gate in `out` if there is none."""
+    """Keeps the run of the results, or the gate in `out` if they are None."""
     if address is None:
         return
     console = make_console(stderr=True)

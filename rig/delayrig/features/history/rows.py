@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: GPL-2.0-or-later
-"""Finished runs and gates to be kept, and the rows of a run."""
+"""Finished runs and gates that the history keeps, and the rows of a run."""
 
 from collections.abc import Iterator
 from dataclasses import dataclass

@@ -1,9 +1,9 @@
 # SPDX-License-Identifier: GPL-2.0-or-later
 """The tables of the history, and the choice of its runs.
 
-A change here needs a further revision, and may only add. An older history gets the missing tables
-and columns; new columns may be null. Figures that are compared over many runs have columns; the
-whole run is beside them.
+A change of the tables needs a new revision, and may only add tables and nullable columns. An older
+history gets them when it is updated. Figures that are compared over many runs have columns;
+`DocumentRow` holds the whole run.
 """
 
 import datetime as dt
@@ -41,7 +41,7 @@ NAMES = {
 }
 CASCADE = "CASCADE"
 ADVISORY_LOCK = 0x666C6173
-"""PostgreSQL's lock while the schema is checked and changed. SQLite locks the file."""
+"""The key of PostgreSQL's lock for a change of the schema. SQLite locks the file."""
 AGO = re.compile(r"(\d{1,6})([hdw])")
 UNITS = {"h": "hours", "d": "days", "w": "weeks"}
 
@@ -108,7 +108,7 @@ class CellRow(Base):
     corner: Mapped[str]
     programmer: Mapped[str]
     witness: Mapped[str]
-    """`delay` in runs of older rigs in which probes cost time; empty since."""
+    """`delay` in runs of older rigs, whose probes cost time; empty in newer ones."""
     job: Mapped[str]
     verdict: Mapped[str]
     expect: Mapped[str]
@@ -150,7 +150,7 @@ class GateRow(Base):
 
 
 class GateRunRow(Base):
-    """The gate of a run, its side in it, and its round, from 0."""
+    """The gate that a run belongs to, with the run's side and its round, from 0."""
 
     __tablename__ = "rig_gate_run"
 
@@ -181,7 +181,7 @@ def check_known(revision: str, label: str) -> None:
 
 
 def bring_up_to_date(connection: Connection, label: str) -> None:
-    """Adds what the database lacks of the schema, within the present transaction."""
+    """Adds missing tables and columns to the database, within the caller's transaction."""
     if connection.dialect.name == "postgresql":
         connection.execute(text(f"SELECT pg_advisory_xact_lock({ADVISORY_LOCK})"))
     found = revision_of(connection)
@@ -199,7 +199,7 @@ def bring_up_to_date(connection: Connection, label: str) -> None:
 
 
 def _add_columns(connection: Connection) -> None:
-    """Adds missing columns with their indexes. Existing rows have nulls in them."""
+    """Adds missing columns, which are null in existing rows, and missing indexes."""
     for table in Base.metadata.sorted_tables:
         there = {column["name"] for column in inspect(connection).get_columns(table.name)}
         for column in table.columns:
@@ -212,7 +212,7 @@ def _add_columns(connection: Connection) -> None:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Choice:
-    """A choice of runs. A missing value is no condition."""
+    """A choice of runs. An empty value sets no condition."""
 
     numbers: tuple[int, ...] = ()
     subject: str = ""

@@ -2,8 +2,8 @@
 """A subject's times over runs, the runs at which they stepped, and what else changed there.
 
 Virtual time is exact, so every difference is a step. For real time, `change_point.py` examines an
-index of each run: the mean, over its cells, of the ratio of their time to their median time. So a
-run that lacks some cells can still be compared with the others.
+index of each run: the geometric mean, over its cells, of the ratio of a cell's time to its median
+time. So a run that lacks some cells can still be compared with the others.
 """
 
 from collections.abc import Iterable, Sequence
@@ -21,7 +21,7 @@ from delayrig.model.lane import EXACT_LANE
 from delayrig.model.result import Verdict
 
 TIMED = (Verdict.PASS, Verdict.TOO_SHORT, Verdict.INCONCLUSIVE)
-"""The verdicts of cells that did their job. The time of another one is no measure."""
+"""The verdicts of cells that did their job. The times of other cells cannot be compared."""
 Times = dict[str, int]
 """Times of cells in ns, by their ids."""
 
@@ -112,9 +112,9 @@ class Step(msgspec.Struct, frozen=True, kw_only=True):
     previous_program: str
     same_program: bool
     same_inputs: bool | None
-    """True if all inputs beside the subject that decide times were equal; null if unknown."""
+    """True if all inputs except the subject that decide times were equal; null if unknown."""
     before_ns: int
-    """The time before, over the cells of both. In real time it is the median of a stretch."""
+    """The sum over the cells of both; in real time that of each cell's median before the step."""
     after_ns: int
     p: float | None
     """The probability of chance; null if time is exact."""
@@ -141,7 +141,7 @@ class TooFew(msgspec.Struct, frozen=True, kw_only=True):
 
 
 class Found(msgspec.Struct, frozen=True, kw_only=True):
-    """The answer. In real time its claims have that confidence."""
+    """The steps that were found. `confidence` is that of steps in real time."""
 
     subject: str
     runs: int
@@ -169,7 +169,7 @@ def find_steps(points: Sequence[Point], subject: str, *, confidence: float) -> F
 
 
 def _grouped(points: Sequence[Point]) -> list[list[Point]]:
-    """Groups comparable runs: exact times across plans and machines, real ones within both."""
+    """Groups comparable runs: by lane, and in real time also by plan and machine."""
 
     def key(point: Point) -> tuple[str, str, str]:
         run = point.run
@@ -180,7 +180,7 @@ def _grouped(points: Sequence[Point]) -> list[list[Point]]:
 
 
 def _exact(runs: Sequence[Point]) -> list[Step]:
-    """Returns a step wherever a cell differs from the last run that had it."""
+    """Returns the steps at which a cell's time differs from that in the last run with the cell."""
     last: dict[str, Point] = {}
     steps = []
     for point in runs:

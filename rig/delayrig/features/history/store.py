@@ -47,7 +47,7 @@ class Entry:
 
 @dataclass(frozen=True, slots=True)
 class Kind:
-    """A group of cells of a run with all of this in common."""
+    """The cells of a run with the same role, subject, version and verdict."""
 
     role: str
     subject: str
@@ -76,7 +76,7 @@ class Added:
 
 
 class History:
-    """One database. Every method is one transaction on a new connection."""
+    """One database. Each method connects anew and does its work in one transaction."""
 
     def __init__(self, address: Address) -> None:
         self._address = address
@@ -92,7 +92,7 @@ class History:
             with self._writing() as session:
                 return _add(session, runs, contents, decision)
         except IntegrityError:
-            # Another writer was keeping the same run, so it is there now.
+            # Another writer has just added the same run, so now it is found.
             with self._writing() as session:
                 return _add(session, runs, contents, decision)
 
@@ -102,12 +102,12 @@ class History:
             return _entries(session, choice) if session else []
 
     def summaries(self, choice: Choice) -> list[Summary]:
-        """Returns the chosen runs without their cells, which may be many."""
+        """Returns the chosen runs with counts in place of their cells, which may be many."""
         with self._reading() as session:
             return _summaries(session, choice) if session else []
 
     def load(self, number: int) -> Results:
-        """Returns a run as it was; raises `BadInputError` if the number is unknown."""
+        """Returns a run as it was; raises `BadInputError` if its document is not in the history."""
         with self._reading() as session:
             row = session.get(DocumentRow, number) if session else None
             known = session is not None and session.get(RunRow, number) is not None
@@ -124,7 +124,7 @@ class History:
         return decode_versioned(content, label, Decision, schema=GATE_SCHEMA)
 
     def forget(self, numbers: Sequence[int]) -> None:
-        """Removes those runs. If one is missing, removes none and raises `BadInputError`."""
+        """Removes those runs. If one is missing, it removes none and raises `BadInputError`."""
         with self._writing() as session:
             for number in numbers:
                 if session.get(RunRow, number) is None:
@@ -154,7 +154,7 @@ class History:
 
     @contextmanager
     def _writing(self) -> Iterator[Session]:
-        """Yields a writer's transaction in an updated database."""
+        """Yields a transaction for writing. Updates an older history first."""
         with explained(self.label):
             if self._address.file is not None:
                 self._address.file.parent.mkdir(parents=True, exist_ok=True)
@@ -167,7 +167,7 @@ class History:
 
     @contextmanager
     def _reading(self) -> Iterator[Session | None]:
-        """Yields None if nothing has been kept yet. Updates an older history first."""
+        """Yields a session for reading; None without a history. Updates an older history first."""
         file = self._address.file
         if file is not None and not file.exists():
             yield None
@@ -229,7 +229,7 @@ def _entries(session: Session, choice: Choice) -> list[Entry]:
     cells: dict[int, list[CellRow]] = {run.id: [] for run, *_ in runs}
     of_runs = select(CellRow).where(CellRow.run.in_(wanted)).order_by(CellRow.position)
     for cell in session.scalars(of_runs):
-        # A run that was kept between the two queries is left out with its cells.
+        # A run that was added between the two queries is not in `runs`. Its cells are left out.
         cells.setdefault(cell.run, []).append(cell)
     return [
         Entry(run=run, cells=cells[run.id], gate=gate, outcome=outcome)

@@ -16,7 +16,7 @@ from delayrig.features.history.schema import CellRow, RunRow
 from delayrig.features.history.store import Entry
 
 RUN = "run_"
-"""The prefix of columns of the run, because a cell also has a `lane`."""
+"""The prefix of the run's columns, because run and cell both have a `lane`."""
 GATE = ("gate", "gate_side", "gate_round", "gate_outcome")
 
 
@@ -26,7 +26,7 @@ class TableFormat(StrEnum):
 
 
 def table_of(entries: Sequence[Entry]) -> pa.Table:
-    """Returns the table of the runs in their order, and the cells in that of their plan."""
+    """Returns a table of the runs in their order, each with its cells in the plan's order."""
     of_run = [name for name in _names(RunRow) if name != "id"]
     rows = [
         {f"{RUN}{name}": getattr(entry.run, name) for name in of_run}
@@ -43,7 +43,7 @@ def write_table(table: pa.Table, form: TableFormat, file: Path) -> None:
     sink = io.BytesIO()
     if form is TableFormat.PARQUET:
         parquet.write_table(table, sink, compression="zstd")
-    else:  # CSV has text in quotes, and nothing for null: an empty text is not null.
+    else:  # CSV quotes texts and writes nothing for null, so an empty text differs from null.
         csv.write_csv(table, sink)
     write_atomically(file, sink.getvalue())
 

@@ -25,7 +25,7 @@ class Listed(msgspec.Struct, frozen=True, kw_only=True):
     lane: str
     seed: str
     subjects: dict[str, str]
-    """The name and version of each subject."""
+    """The version of each measured subject, by its name."""
     cells: int
     cells_planned: int
     interrupted: bool
@@ -122,7 +122,7 @@ def print_plot(series: Sequence[Series], console: Console) -> None:
 
 
 def print_steps(found: Found, unlike: dict[int, list[str]], console: Console) -> None:
-    """Prints each step and what changed there. `unlike` names other changes, by run."""
+    """Prints each step and what changed there. `unlike` names the changed inputs, by run."""
     for step in found.steps:
         style = "red" if step.after_ns > step.before_ns else "green"
         chance = "" if step.p is None else f", p = {step.p:.4f}"
@@ -150,7 +150,7 @@ def print_steps(found: Found, unlike: dict[int, list[str]], console: Console) ->
 
 
 def reason(step: Step, unlike: Sequence[str]) -> str:
-    """Returns the likely cause of the step."""
+    """Returns what changed at the step: program, inputs, or neither."""
     program = (
         "the same program"
         if step.same_program
