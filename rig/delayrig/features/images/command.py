@@ -133,7 +133,7 @@ def _bill_of(supplies: Supplies) -> bytes:
 
 
 def prepare_on_demand(paths: Paths) -> None:
-    """Prepares whatever the archive delivers, and names the rest."""
+    """Prepares what is fetched on demand, and warns of what the archive lacks."""
     recipes = read_recipes(paths.checkout)
     wanted: list[Callable[[], object]] = [
         partial(provide_kernel, name, recipe, paths, say_making)
@@ -155,7 +155,7 @@ def _warn(what: str, cause: str) -> None:
 
 
 async def _provide_images(plans: Sequence[str], paths: Paths) -> tuple[Supplies, int]:
-    """Returns what the plans need, and the number of its snapshots."""
+    """Returns the supplies that the plans need, and the number of their snapshots."""
     cells = [cell for plan in plans for cell in choose_cells(plan=plan, paths=paths).cells]
     pool = CpuPool(len(os.sched_getaffinity(0)))
     supplies = await provide_supplies(
@@ -178,7 +178,7 @@ def _make_libvirt_ready(paths: Paths) -> None:
 
 
 def _every_kernel(paths: Paths) -> dict[str, Kernel]:
-    """Returns all kernels of the lock, also those that no shipped plan's set-up needs."""
+    """Returns the kernels of all recipes, also those that no prepared plan needs."""
     recipes = read_recipes(paths.checkout).kernels
     return {
         name: provide_kernel(name, recipe, paths, say_making) for name, recipe in recipes.items()
