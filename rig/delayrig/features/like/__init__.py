@@ -1,2 +1,2 @@
 # SPDX-License-Identifier: GPL-2.0-or-later
-"""`rig/rig like`: from what users attach to a bug report to a cell that is like their machine."""
+"""`rig/rig like`: the cell that is like the machine in the attachments of a bug report."""

@@ -25,13 +25,13 @@ from delayrig.plan.schema import CORES_KNOWN
 USUAL_SUBJECT = "bundled"
 ITS_DRIVERS = ("serprog", "dummy", "nicintel", "linux_spi")
 NO_PART = ("SFDP-capable chip", "Opaque flash chip")
-"""Names of flashrom's that fit any part."""
+"""The names in flashrom that fit any part."""
 MOVED = "move:accept"
 """The hazard of a machine with unequal cores."""
 OWN_GOVERNOR = re.compile(r"intel_pstate|intel_cpufreq|amd[-_]pstate.*")
 """Drivers whose `powersave` follows the load."""
 MIXED_CORES = re.compile(r"1[2-9]th Gen Intel|Core(?:\(TM\))? Ultra|Core(?:\(TM\))? [3579] \d{3}")
-"""Families of Intel's in which several kinds of cores have one name."""
+"""Intel's families in which several kinds of cores have one name."""
 REPORTED_JOB = ("failing_job", "job")
 BAUD_FORM = re.compile(r"dev=[^:,]+:([1-9][0-9]{2,6})")
 
@@ -43,12 +43,12 @@ class Known:
     chips: Mapping[str, ChipFacts]
     machines: Mapping[str, Machine]
     releases: Mapping[str, str]
-    """The subject that is a release, by its version."""
+    """The subject of each release, by version."""
 
 
 @dataclass(slots=True, kw_only=True)
 class Likeness:
-    """The options of the cell with their reasons, and what could not be told."""
+    """The options of the cell with their reasons, and what the report leaves open."""
 
     subject: str = USUAL_SUBJECT
     given: dict[str, tuple[str, ...]] = field(default_factory=dict)
@@ -78,7 +78,7 @@ class Likeness:
 
 
 SYMPTOMS = {"verify failed": "verify-failed", "erase failed": "verify-failed"}
-"""The words of `rig/rig find`, by what flashrom says."""
+"""The symptoms of `rig/rig find`, by the value of the fact `symptom`."""
 
 
 def words_of_search(found: Likeness, symptom: str) -> list[str]:
@@ -107,7 +107,7 @@ def likeness(facts: Facts, known: Known) -> Likeness:
 
 
 def _choose_subject(found: Likeness, facts: Facts, known: Known) -> None:
-    """Chooses it last, because it must have the programmer, and says so first."""
+    """Chooses the subject last, because it must have the programmer, but lists it first."""
     told = Likeness(subject=_usual_subject(found, known))
     _look_for_release(told, facts, known)
     found.subject = told.subject
@@ -115,7 +115,7 @@ def _choose_subject(found: Likeness, facts: Facts, known: Known) -> None:
 
 
 def _usual_subject(found: Likeness, known: Known) -> str:
-    """Returns our flashrom, or the newest release if ours has not that programmer."""
+    """Returns our flashrom, or the newest release if ours lacks the programmer."""
     driver = found.given.get("programmer", ("serprog",))[0].partition(":")[0]
     newest = max(known.releases, key=_numbers, default="")
     return USUAL_SUBJECT if driver in ITS_DRIVERS else known.releases.get(newest, USUAL_SUBJECT)
@@ -170,7 +170,7 @@ def _choose_machine(found: Likeness, facts: Facts, cores: Cores, known: Known) -
 
 
 def _known_machine(facts: Facts, cores: Cores, machines: Mapping[str, Machine]) -> str:
-    """Returns the shipped machine of that name and number of cores; empty if there is none."""
+    """Returns the name of the shipped machine that the report describes; empty if none is."""
     keys = ("machine", "compatible", "core.0.name")
     named = " ".join(_plain(fact.value) for key in keys for fact in facts.of(key))
     for name, machine in machines.items():
@@ -281,9 +281,9 @@ def _choose_programmer(
 
 
 def _programmer_told(facts: Facts) -> Fact | None:
-    """Returns the command's word for the programmer, or flashrom's name of it; None if they differ.
+    """Returns the programmer of the command, else that of flashrom's output; None if they differ.
 
-    Options alone may differ, such as the speed of the bus; those of serprog are the link itself.
+    Their options may differ, such as the speed of the bus, but not for serprog: they are its link.
     """
     told = [*facts.of("programmer"), *facts.of("driver")]
     drivers = {fact.value.partition(":")[0] for fact in told}
@@ -298,7 +298,7 @@ def _programmers_differ(facts: Facts) -> str:
 
 
 def _have_its_arch(found: Likeness, programmer: Programmer) -> None:
-    """Gives up the architecture if its guests lack the programmer, which matters more to waits."""
+    """Drops the architecture if its guests lack the programmer, which decides more about waits."""
     archs = DEVICES[programmer].archs
     arch = found.given.get("arch", archs[:1])[0]
     if arch not in archs:
@@ -322,7 +322,7 @@ def _refusal(driver: str, found: Likeness, chips: list[str], known: Known) -> st
 
 
 def _choose_chips(found: Likeness, facts: Facts, known: Known) -> list[str]:
-    """Returns the emulated parts that flashrom cannot tell from the reported one."""
+    """Takes and returns the emulated parts that flashrom cannot tell from the reported one."""
     reported = facts.of("asked_chip") or facts.of("chip")
     if not reported:
         found.leave("chip", f"no report says it; the line takes {CHIP}")
@@ -343,7 +343,7 @@ def _choose_chips(found: Likeness, facts: Facts, known: Known) -> list[str]:
 
 
 def _is_called(chip: ChipFacts, reported: str) -> bool:
-    """Returns True if flashrom calls the part so, or by a list of names that has it."""
+    """Returns True if flashrom has that name for the part, alone or in a list of names."""
     if reported in NO_PART:
         return False
     names = {part for name in chip.flashrom_names if name not in NO_PART for part in _parts(name)}
@@ -351,7 +351,7 @@ def _is_called(chip: ChipFacts, reported: str) -> bool:
 
 
 def _parts(name: str) -> set[str]:
-    """Returns the parts of a list such as `MX25L6406E/MX25L6408E`; a suffix is no part."""
+    """Returns the names in a list such as `MX25L6406E/MX25L6408E`, without short suffixes."""
     return {part for part in name.split("/") if len(part) > 3}
 
 
@@ -364,7 +364,7 @@ def _choose_job(found: Likeness, facts: Facts) -> None:
 
 
 def _told_hazards(facts: Facts) -> Iterator[tuple[str, str]]:
-    """Yields the hazards that the report shows at work, with their places."""
+    """Yields the hazards that the report shows, with their places."""
     for fact in facts.of("hazard"):
         yield fact.value, fact.where
     timers = facts.one("timers")

@@ -86,7 +86,7 @@ def _known(paths: Paths) -> Known:
 
 
 def releases(checkout: Path) -> dict[str, str]:
-    """Returns the subjects that are releases of a distribution, by version, as they were locked."""
+    """Returns the subjects that are releases of a distribution, by version in `lock.toml`."""
     text = (checkout / "images" / "lock.toml").read_text(encoding="utf-8")
     images = tomllib.loads(text)["image"]
     subjects = read_recipes(checkout).subjects
@@ -94,7 +94,7 @@ def releases(checkout: Path) -> dict[str, str]:
 
 
 def _search(found: Likeness, facts: Facts) -> list[str]:
-    """Returns the line that searches for the first symptom that `find` knows; else none."""
+    """Returns the words of a search for the first symptom that `find` knows; empty if none."""
     lines = (words_of_search(found, symptom.value) for symptom in facts.of("symptom"))
     return next((["rig/rig", *words] for words in lines if words), [])
 

@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: GPL-2.0-or-later
-"""The cores of a reported machine: how many, and how fast beside each other."""
+"""The cores of a reported machine: their number and their speeds."""
 
 from dataclasses import dataclass
 
@@ -23,7 +23,7 @@ PER_CLOCK = {
     "Cortex-A78": 4.0,
     "Cortex-X1": 5.0,
 }
-"""Instructions per clock: assumed, as those of the machines in plan/machines are."""
+"""The assumed instructions per clock, as for the machines in plan/machines."""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -31,19 +31,19 @@ class Core:
     name: str
     mhz: float | None
     capacity: float | None
-    """The work per clock beside the other cores, as a device tree says it."""
+    """The work per clock relative to other cores, from a device tree."""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Cores:
     count: int
-    """The number of CPUs; 0 if it is not told."""
+    """The number of CPUs; 0 if unknown."""
     cores: tuple[Core, ...] = ()
-    """Each core, where something is told about all of them."""
+    """Each core, with the facts that are known of all cores; empty if there are none."""
     mhz_max: float | None = None
-    """The highest clock of any core that is told."""
+    """The highest reported clock of any core."""
     clocks: tuple[float, ...] = ()
-    """The clocks that differ, where it is not told which cores have which."""
+    """The different clocks if it is unknown which cores have them; else empty."""
 
     @property
     def kinds(self) -> list[Core]:
@@ -55,7 +55,7 @@ class Cores:
 
     @property
     def mips(self) -> tuple[float, ...]:
-        """Returns the assumed speed of each core; empty if clocks or kinds are not told."""
+        """Returns the assumed speed of each core; empty if a clock or kind is unknown."""
         capacity_max = max((core.capacity or 0 for core in self.cores), default=0)
         fastest = [PER_CLOCK.get(c.name, 0) for c in self.cores if c.capacity == capacity_max]
         per_clock_max = max(fastest, default=0) or PER_CLOCK["Cortex-A72"]
@@ -92,7 +92,7 @@ def read_cores(facts: Facts) -> Cores:
 
 
 def _clocks(facts: Facts) -> tuple[float, ...]:
-    """Returns the highest clocks of one machine; none if two machines are told."""
+    """Returns the highest clocks of the machine; empty if the facts are of two machines."""
     if facts.differ("cpus") or facts.differ("arch"):
         return ()
     told = facts.of("held") or facts.of("clock")
@@ -109,9 +109,9 @@ def _core(facts: Facts, at: int) -> Core:
 
 
 def _what_all_have(cores: tuple[Core, ...]) -> tuple[Core, ...]:
-    """Returns the cores with the facts that all of them have; none if there is no such fact.
+    """Returns the cores with the facts that are known of all of them; empty if there are none.
 
-    A fact of some cores alone does not make them differ from the others.
+    If a fact is known of some cores only, that does not make them differ from the others.
     """
     named, clocked, rated = (
         all(getattr(core, key) for core in cores) for key in ("name", "mhz", "capacity")

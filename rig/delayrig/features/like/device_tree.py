@@ -1,7 +1,7 @@
 # SPDX-License-Identifier: GPL-2.0-or-later
-"""Reads the cores of a device tree: capacity-dmips-mhz, and their highest clocks.
+"""Reads the cores of a device tree: their names, capacities and highest clocks.
 
-It takes a source file, and what `dtc -I fs` prints, which has phandles in place of labels.
+The text is a source file, or the output of `dtc -I fs`, which has phandles in place of labels.
 """
 
 import re
@@ -29,7 +29,7 @@ class _Node:
 
 
 def read_device_tree(lines: list[Line]) -> Iterator[Fact]:
-    """Yields the facts of each `cpu@` node, in their order, which is that of the kernel's."""
+    """Yields the facts of each `cpu@` node, which the kernel numbers in this order."""
     nodes = _nodes(lines)
     highest = _highest_hz(nodes)
     cores = [node for node in nodes if node.name == "cpu" and node.unit is not None]
@@ -78,7 +78,7 @@ def _highest_hz(nodes: list[_Node]) -> dict[str, int]:
 
 
 def _cells(text: str) -> list[int]:
-    """Returns the numbers between < and >."""
+    """Returns the numbers between the first < and >."""
     match = re.search(r"<([^>]*)>", text)
     words = match[1].split() if match else []
     return [int(word, 0) for word in words if re.fullmatch(r"0x[0-9a-fA-F]+|[0-9]+", word)]

@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: GPL-2.0-or-later
-"""The facts that the attachments of a bug report tell, each with its place."""
+"""The facts in the attachments of a bug report, each with its place."""
 
 import re
 from collections.abc import Iterable
@@ -10,7 +10,7 @@ from delayrig.base.errors import BadInputError
 
 SIZE_BYTES_MAX = 32 << 20
 SAME_MHZ_PART = 0.011
-"""Programs round: 1416 MHz is also written as 1.42 GHz."""
+"""The largest relative difference by rounding: 1416 MHz is also written as 1.42 GHz."""
 _QUOTE_OR_STAMP = re.compile(
     r"^(?:\s*>)*\s?"
     r"(?:(?:[A-Z][a-z]{2} [ 0-9][0-9] [0-9:]{8}|[0-9]{4}-[0-9]{2}-[0-9]{2}T\S+) \S+ kernel: )?"
@@ -34,7 +34,7 @@ class Fact:
 
 
 class Facts:
-    """All facts. One that two attachments tell differently is not known."""
+    """All facts. A fact is unknown if two attachments contradict each other."""
 
     def __init__(self, facts: Iterable[Fact]) -> None:
         self.all = list(dict.fromkeys(facts))
@@ -44,7 +44,7 @@ class Facts:
         return list({fact.value: fact for fact in reversed(self._of(key))}.values())[::-1]
 
     def one(self, key: str) -> Fact | None:
-        """Returns the only one; None where none is told, or several that differ."""
+        """Returns the fact of that key; None if there is none, or if several differ."""
         found = self.of(key)
         return found[0] if len(found) == 1 else None
 
@@ -53,7 +53,7 @@ class Facts:
         return found.value if found else ""
 
     def number(self, key: str) -> float | None:
-        """Returns the mean of numbers that differ by rounding alone; None where they differ."""
+        """Returns the largest of numbers that differ only by rounding; None if they differ more."""
         values = [float(fact.value) for fact in self._of(key)]
         if not values or max(values) - min(values) > SAME_MHZ_PART * max(values):
             return None
@@ -69,7 +69,7 @@ class Facts:
 
 
 def read_lines(path: Path) -> list[Line]:
-    """Returns the lines of an attachment, without marks of mails and stamps of logs."""
+    """Returns the lines of an attachment, without the marks of mails and the stamps of logs."""
     try:
         content = path.read_bytes()
     except OSError as error:

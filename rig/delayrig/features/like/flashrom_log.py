@@ -10,9 +10,9 @@ from delayrig.features.like.facts import Fact, Line
 from delayrig.model.cell import Job
 
 UNKNOWN = "unknown"
-"""The version of a build that was not told its own."""
+"""The version if the banner names none."""
 COARSE_NS = 1_000_000
-"""A clock of this step or more has timers that fire at jiffies alone."""
+"""A clock of this resolution or a coarser one has timers that fire only at jiffies."""
 _BANNER = re.compile(
     r"^(?P<program>flashrom|flashprog) +(?:(?P<version>\S+(?: \(git:\S+\))?) +)?"
     r"on (?P<system>\w+) \S+ \((?P<arch>\w+)\)"
@@ -30,10 +30,10 @@ _COMMAND = re.compile(r"(?:^|[\s/$#])(?:flashrom|flashprog)\s+(-.*)$")
 _TYPED = re.compile(r"^(?:.*[$#] )?(?:sudo )?[\w./~-]*(?:flashrom|flashprog)\s+-")
 """A command line that is no part of a sentence."""
 _WRAPPED = re.compile(r'(?:flash chip ".* on| -p| --programmer)$')
-"""The begin of a line that a mail has cut in two."""
+"""The end of a line that a mail program has broken in two."""
 _INTERNAL = re.compile(r'^Found chipset "|flash chip ".* at physical address 0x')
 _TAKE_VALUES = "pcrwvlio"
-"""The short options with a word after them."""
+"""The short options that take a value."""
 _VERSION = re.compile(r"v?([0-9]+\.[0-9]+(?:\.[0-9]+)?(?:-rc[0-9]+)?)$")
 _OPTIONS = {
     "-r": Job.READ,
@@ -65,7 +65,7 @@ def read_flashrom_log(lines: list[Line]) -> Iterator[Fact]:
     for line in _unwrapped(lines):
         command = list(_command(line))
         told_job = told_job or bool(command)
-        # The command says more than the lines that the work prints.
+        # A command line says more than the lines that flashrom prints at work.
         jobs = [fact for fact in command or _doing(line) if fact.key == "job"]
         is_newer = command or not told_job or job in (Job.DETECT, Job.PROBE)
         job = jobs[0].value if jobs and is_newer else job
@@ -87,13 +87,13 @@ def _unwrapped(lines: list[Line]) -> Iterator[Line]:
 
 
 def _doing(line: Line) -> list[Fact]:
-    """Returns the job that the line prints; old releases say that they erase while they write."""
+    """Returns the job that the line names. If it names two, as in old releases, it is a write."""
     jobs = [job for words, job in _DOING.items() if words in line.text]
     return [Fact(key="job", value=job, where=line.where) for job in jobs[:1]]
 
 
 def arch_named(machine: str) -> str:
-    """Returns our name of what `uname -m` prints; the same word where guests have no such CPU."""
+    """Returns our name for a word of `uname -m`, or the same word if no guest has such a CPU."""
     return _ARCHES.get(machine, machine)
 
 
@@ -152,7 +152,7 @@ def _command(line: Line) -> Iterator[Fact]:
         return
     try:
         words = shlex.split(match[1], comments=True)
-    except ValueError:  # an apostrophe of a sentence
+    except ValueError:  # The line is a sentence with an apostrophe.
         return
     options = list(_split(words))
     given = dict(options)

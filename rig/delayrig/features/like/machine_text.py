@@ -1,7 +1,8 @@
 # SPDX-License-Identifier: GPL-2.0-or-later
 """Reads what lscpu, /proc/cpuinfo, cpupower, dmesg and uname print about a machine.
 
-A core's facts are `core.N.name` and `core.N.mhz`, its highest clock.
+A core's facts are `core.N.name`, `core.N.mhz` (its highest clock) and `core.N.held` (the clock that
+a policy limits it to).
 """
 
 import re
@@ -30,7 +31,7 @@ ARM_PARTS = {
     "0xd41": "Cortex-A78",
     "0xd44": "Cortex-X1",
 }
-"""The cores by the part number of ARM's, as /proc/cpuinfo prints it. Source: ARM's manuals."""
+"""The cores by ARM's part number, as /proc/cpuinfo prints it. Source: ARM's manuals."""
 _PAIR = re.compile(r"^\s*([A-Za-z][\w()/. -]*?)\s*:\s+(.+)$")
 _LIMITS = re.compile(r"hardware limits:\s+([0-9.]+) ([MG])Hz - ([0-9.]+) ([MG])Hz")
 _POLICY = re.compile(r"current policy: .* within ([0-9.]+) ([MG])Hz and ([0-9.]+) ([MG])Hz")
@@ -53,7 +54,7 @@ _HAZARDS = {
     "leap-second:delete": re.compile(r"Clock: deleting leap second"),
     "memory-pressure": re.compile(r"Out of memory: Kill(?:ed)? process"),
 }
-"""The words of hazards, by what the kernel says of them."""
+"""The message of the kernel that shows a hazard, by the hazard's word."""
 _STEPPED = re.compile(r"System clock was stepped by (-?)([0-9]+)\.")
 _SWITCHED = re.compile(r"[Ss]witched to clocksource (\S+)|^current_clocksource: (\S+)")
 
@@ -65,7 +66,7 @@ def read_machine_text(lines: list[Line]) -> Iterator[Fact]:
     for line in lines:
         yield from _kernel(line)
     switched = [(match, line) for line in lines if (match := _SWITCHED.search(line.text))]
-    if switched:  # The kernel begins with clocks that it leaves.
+    if switched:  # The kernel changes its clock while it boots.
         match, line = switched[-1]
         yield Fact(key="clocksource", value=match[1] or match[2], where=line.where)
 
@@ -95,7 +96,7 @@ class _Cluster:
 
     @property
     def cpus(self) -> int:
-        """Returns how many CPUs it has; 0 if that is not told."""
+        """Returns the number of its CPUs; 0 if unknown."""
         each = self.keys.get("Core(s) per socket") or self.keys.get("Core(s) per cluster")
         groups = self.keys.get("Socket(s)", "-")
         groups = self.keys.get("Cluster(s)", "1") if groups == "-" else groups
@@ -107,13 +108,13 @@ class _Cluster:
 
     @property
     def mhz(self) -> str:
-        """Returns its highest clock; empty if that is not told."""
+        """Returns its highest clock; empty if unknown."""
         told = self.keys.get("CPU max MHz", "").replace(",", ".")
         return told if re.fullmatch(r"[0-9]+(\.[0-9]+)?", told) else ""
 
     @property
     def may_hide_others(self) -> bool:
-        """Returns True for clusters of ARM's that an old lscpu counts as sockets of one model."""
+        """Returns True if an old lscpu may show ARM clusters as sockets of one model."""
         return self.name.startswith("Cortex-") and self.keys.get("Socket(s)", "1") not in "1-"
 
 
@@ -169,7 +170,7 @@ def _cpuinfo(lines: list[Line]) -> Iterator[Fact]:
         elif core < 0:
             continue
         elif key == "siblings" and value.isdigit():
-            # On machines with one socket: more CPUs than are listed were cut off.
+            # If a machine with one socket has more siblings than listed CPUs, the list was cut off.
             whole = max(whole, int(value))
             yield Fact(key="siblings", value=value, where=line.where)
         elif key == "model name" and "rev " not in value:
@@ -180,7 +181,7 @@ def _cpuinfo(lines: list[Line]) -> Iterator[Fact]:
             yield Fact(key=f"core.{core}.name", value=ARM_PARTS[value], where=line.where)
         elif key in ("Hardware", "Model"):
             yield Fact(key="machine", value=value, where=line.where)
-    if core > 0:  # one processor alone may be the begin of a list that was cut off
+    if core > 0:  # A single processor may be the beginning of a list that was cut off.
         yield Fact(key="cpus", value=str(whole), where=lines[0].where.partition(":")[0])
 
 
@@ -206,7 +207,7 @@ def _cpupower(lines: list[Line]) -> Iterator[Fact]:
 def _policy(
     line: Line, limits: tuple[float, float], cores: list[int], fastest: float
 ) -> Iterator[Fact]:
-    """Yields the clock that a policy holds the cores below, and whether it can change at all."""
+    """Yields the clock that a policy limits the cores to, and a fact if the clock is fixed."""
     slowest, highest = limits
     if highest < fastest:
         for key in ("held", *(f"core.{core}.held" for core in cores)):
@@ -216,6 +217,6 @@ def _policy(
 
 
 def _range_mhz(match: re.Match[str]) -> tuple[float, float]:
-    """Returns the lowest and the highest clock of a line of cpupower's."""
+    """Returns the lowest and the highest clock in a line of cpupower."""
     slowest, fastest = (float(match[n]) * (1000 if match[n + 1] == "G" else 1) for n in (1, 3))
     return slowest, fastest
