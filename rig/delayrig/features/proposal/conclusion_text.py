@@ -8,14 +8,14 @@ from itertools import pairwise
 from delayrig.features.proposal.steps import TITLES, Proposal
 
 COUNTS = 1.0
-"""The least change in percent. The phase of wake-ups and ticks moves a total by up to 0.5 %."""
+"""The least change, in percent, that counts. The phase of ticks moves totals by up to 0.5 %."""
 NEEDS = {"realtime": "threshold-100us", "slack-and-hybrid": "os-clock"}
-"""The step that another one requires: a build that polls for long takes no real-time priority."""
+"""The step that a step requires. A build that polls for long takes no real-time priority."""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Change:
-    """The effect of a step, compared to the one before it, in percent; negative: a reduction."""
+    """The effect of a step against the step before it, in percent; negative is less."""
 
     step: str
     title: str
@@ -23,9 +23,9 @@ class Change:
     cpu_pct: float
     wakeups_pct: float
     too_short: int
-    """The number of additional verdicts."""
+    """The number of additional convictions; negative if there are fewer."""
     best_place: str
-    """The cell in which it saves most time, and the saving."""
+    """The cell with the largest reduction of time, which is `best_pct`."""
     best_pct: float
 
     @property
@@ -132,14 +132,14 @@ def _reason(change: Change) -> str:
 
 
 def _where(change: Change) -> str:
-    """Names the cell with the best effect, because sums hide a step for one kind of machine."""
+    """Names the cell with the best effect, because a sum hides what helps only some machines."""
     if change.best_pct > -COUNTS or change.best_pct >= change.time_pct - COUNTS:
         return ""
     return f"; most on {change.best_place}: time {_signed(change.best_pct)}"
 
 
 def _together(changes: Sequence[Change]) -> list[str]:
-    """Names steps that cost time, and the next step that compensates for it."""
+    """Names steps that cost time, and for each the next step that saves time."""
     lines = []
     for number, change in enumerate(changes):
         if change.time_pct < COUNTS:

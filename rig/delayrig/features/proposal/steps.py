@@ -2,7 +2,8 @@
 """The cost and benefit of each step, computed from the results of plan `proposal`.
 
 Steps are compared in the cells that all of them finished, so that they did the same work. Whether a
-step is safe depends on every cell, including those in which busy waits trust it.
+step is safe depends on every cell, including those of builds whose busy waits trust their delays
+instead of polling the part.
 """
 
 from collections.abc import Sequence
@@ -41,7 +42,7 @@ class StepFigures(msgspec.Struct, frozen=True, kw_only=True):
 
 
 class PlaceFigures(msgspec.Struct, frozen=True, kw_only=True):
-    """One cell, with the figures of each step in their order."""
+    """One cell, with the figures in the order of the steps."""
 
     place: str
     words: str
@@ -52,7 +53,7 @@ class PlaceFigures(msgspec.Struct, frozen=True, kw_only=True):
 
 
 class OrderFigures(msgspec.Struct, frozen=True, kw_only=True):
-    """The sums of a later step over all cells without a real-time priority."""
+    """The sums of one step over the cells without a real-time priority that all steps finished."""
 
     step: str
     time_ns: int
@@ -60,7 +61,7 @@ class OrderFigures(msgspec.Struct, frozen=True, kw_only=True):
 
 
 class Proposal(msgspec.Struct, frozen=True, kw_only=True):
-    """The content of `proposal.json`, without the words."""
+    """The content of `proposal.json`: figures, without conclusion and advice."""
 
     schema: int = SCHEMA
     steps: list[StepFigures]
@@ -68,7 +69,7 @@ class Proposal(msgspec.Struct, frozen=True, kw_only=True):
     """The cells that are compared."""
     without_priority: list[OrderFigures]
     left_out: list[str]
-    """The cells that not every step finished, each with the reason."""
+    """The cells that all steps ran, but not all finished, each with the first bad verdict."""
     run: RunHeader
 
 
@@ -99,7 +100,10 @@ def _by_step(cells: Sequence[CellResult]) -> dict[str, dict[str, CellResult]]:
 
 
 def _shared(asking: dict[str, dict[str, CellResult]]) -> tuple[list[str], list[str]]:
-    """Returns the places that all steps finished, in the plan's order, and the places left out."""
+    """Returns the places that all steps finished, in the plan's order, and a line for each other.
+
+    A place in which not all steps ran is in neither list.
+    """
     kept, left_out = [], []
     for place in asking[STEPS[0]]:
         cells = [asking[step][place] for step in STEPS if place in asking[step]]
