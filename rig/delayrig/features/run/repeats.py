@@ -19,7 +19,7 @@ from delayrig.model.result import CellResult, Results, Verdict
 from delayrig.plan.request import Request
 
 VALUES_MIN = 6
-"""The least number of values for an interval. Five lie all on one side once in 16 times."""
+"""The least number of values for an interval. Five lie on one side of the median 1 time in 16."""
 DRAWS = 4_000
 CONFIDENCE = 0.95
 FILE_NAME = "repeats.json"
@@ -86,7 +86,7 @@ class Summary(msgspec.Struct, frozen=True, kw_only=True):
     budget_s: float
     rounds: int
     budget_ended: bool
-    """True if some cell would have been repeated with more time."""
+    """True if a larger budget would have repeated some cell."""
     cells: list[CellSummary]
 
 
@@ -117,7 +117,7 @@ def _summary(rounds: list[CellResult]) -> CellSummary:
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Budget:
     within: float
-    """Half of the interval of a median, as a part of it."""
+    """The wanted half of a median's interval, as a part of the median."""
     seconds: float
     rounds_max: int
 
@@ -128,7 +128,7 @@ def repeat(
     run_round: RunRound,
     clock: Callable[[], float] = time.monotonic,
 ) -> tuple[Summary, list[CellResult]]:
-    """Runs at least one round, and writes the results after each to `request.out`."""
+    """Runs rounds until all cells are settled or the budget ends; writes the summary after each."""
     began_s = clock()
     found: list[CellResult] = []
     left = request.cells

@@ -189,7 +189,7 @@ def _show_one(request: Request, *, kept: bool) -> ExitCode:
 
 
 def _side(results: Results, subject: str) -> Results:
-    """Returns the cells of one subject, named by their places."""
+    """Returns the cells of one subject, with their places as ids."""
     cells = [cell for cell in results.cells if cell.subject.name == subject]
     placed = [msgspec.structs.replace(cell, id=cell.place) for cell in cells]
     return msgspec.structs.replace(results, cells=placed)
