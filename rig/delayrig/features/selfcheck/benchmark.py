@@ -35,7 +35,7 @@ SCHEMA = 2
 FILE_NAME = "benchmark.json"
 FIRST = "warm"
 BEGINNINGS = (("set-up: ", None), ("making snapshot ", "snapshots"), ("making ", "images"))
-"""The beginning of a line that begins a stage, and the stage's name; None: the rest of the line."""
+"""The first words of a line that begins a stage, and its name; None: the rest of the line."""
 LAUNCHER = "launcher"
 VERDICT = re.compile(r"\[1/[0-9]+\] ")
 END_S = 60
@@ -90,9 +90,9 @@ class CellBenchmark(msgspec.Struct, frozen=True, kw_only=True):
     """The cost of each cell, the longest on the host first."""
     together: Cost
     apart: Cost
-    """The cost of the same with a QEMU for each cell."""
+    """The cost of the same cells, as many at a time, with a QEMU for each."""
     restored: Cost
-    """The cost of the booted cells, restored, with a QEMU for each."""
+    """The cost of the cells of `booted`, restored one at a time, with a QEMU for each."""
     booted: Cost
 
 
@@ -200,7 +200,7 @@ class StartStage:
 
 
 def measure_start(checkout: Path, plan: str, folder: Path) -> list[StartStage]:
-    """Starts the rig with a new folder of state below `folder`, which must exist."""
+    """Starts the rig with a new state below `folder`; returns the stages up to a verdict."""
     with tempfile.TemporaryDirectory(dir=folder, prefix="start-") as scratch:
         words = ["run", "--plan", plan, "--out", f"{scratch}/out", "--history", "none"]
         began_s = time.monotonic()

@@ -61,7 +61,7 @@ class WorkersBenchmark(msgspec.Struct, frozen=True, kw_only=True):
 def benchmark_workers(
     checkout: Path, plan: str, count: int, rounds: int, out: Path, began: Callable[[str], None]
 ) -> WorkersBenchmark:
-    """Measures so many cells at a time, in one process and in so many workers, in turn."""
+    """Measures runs of `count` cells at a time, in one process and in `count` workers, in turn."""
     ways = {"here": ["--jobs", f"{count}"], "workers": ["--cluster", f"local:{count}"]}
     run = [str(checkout / "rig" / "rig"), "run", "--plan", plan, "--history", "none", "--out"]
     found: dict[str, list[RunCost]] = {name: [] for name in ways}
@@ -77,8 +77,8 @@ def benchmark_workers(
 
 
 def measure_run(command: Sequence[str], out: Path) -> RunCost:
-    """Runs a command that leaves a run there, and returns the cost of all its processes."""
-    become_subreaper()  # Processes that outlive it count, too.
+    """Runs a command that leaves a run in `out`, and returns the cost of all its processes."""
+    become_subreaper()  # Processes that outlive the command count, too.
     before_s, began_s = _spent_s(), time.monotonic()
     done = subprocess.run(command, capture_output=True, text=True, check=False)
     wall_s = time.monotonic() - began_s
@@ -119,7 +119,7 @@ class CarryingCost(msgspec.Struct, frozen=True, kw_only=True):
 
 
 def measure_carrying(run: Path) -> CarryingCost:
-    """Measures the cells in the folder of that run, which is not changed."""
+    """Measures the packing and unpacking of the cells of a run, whose folder is not changed."""
     folders = sorted(path.parent for path in run.glob(f"*/{RESULT}"))
     if not folders:
         raise BadInputError(f"{run}: holds no cell", hint="name the --out folder of a run")

@@ -27,7 +27,7 @@ from delayrig.run.runner import Progress, run_side_by_side
 SCHEMA = 1
 FILE_NAME = "determinism.json"
 SHAPES = Path(__file__).with_name("determinism.toml")
-# One round has every condition once, and no more of the slow ones.
+# The first half of a round has every condition. The second has no fresh snapshots: they are slow.
 ROUND = 16
 
 
@@ -85,7 +85,8 @@ class Determinism(msgspec.Struct, frozen=True, kw_only=True):
 def condition_of(number: int, *, has_libvirt: bool) -> Condition:
     """Returns the condition of a repeat.
 
-    Half are under load, a quarter behind libvirt, an eighth booted anew, three eighths reused.
+    In a round, half of the repeats run under load, a quarter through libvirt, an eighth from fresh
+    snapshots, and three eighths in guests that are reset.
     """
     place = number % ROUND
     return Condition(
@@ -171,7 +172,7 @@ async def _repeat(
         connect=EMBED if condition.libvirt else None,
         reuses_guests=condition.reset,
     )
-    # Each guest runs the same cell before.
+    # A guest runs each cell twice, so that it is reset before the second.
     before = [replace(again, out=out / "before")] if condition.reset else []
     places = replace(paths, other_snapshots=fresh) if condition.fresh else paths
     try:
@@ -198,7 +199,7 @@ async def _repeat(
 
 
 def _without_devices(first: ComparedRun, again: Request, header: RunHeader) -> ComparedRun:
-    """Returns the part of the first run that libvirt ran again: it has none of our devices."""
+    """Returns the first run without the cells that libvirt, which lacks our devices, cannot run."""
     wanted = {cell.id for cell in again.cells}
     digests = first.results.run.image_digests
     part = msgspec.structs.replace(
@@ -219,7 +220,7 @@ def _is_reset(folder: Path) -> bool:
 
 
 def repeat_folder(out: Path, number: int) -> Path:
-    """Returns the folder of a repeat. The first is always kept, others if they differ."""
+    """Returns the folder of a repeat. The first is always kept, others unless they are the same."""
     return out / f"repeat-{number:03}"
 
 

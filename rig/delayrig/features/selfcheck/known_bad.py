@@ -1,7 +1,8 @@
 # SPDX-License-Identifier: GPL-2.0-or-later
 """Checks that a gate answers each known-bad build as its class requires.
 
-All run once, beside the shipped program. Each is decided from its own cells and that program's.
+All builds run once, beside the shipped program. Each is judged by its own cells and those of the
+shipped program.
 """
 
 from collections.abc import Iterable, Sequence
@@ -48,7 +49,7 @@ class KnownBad(msgspec.Struct, frozen=True, kw_only=True):
 
     @property
     def accused(self) -> list[Answered]:
-        """Returns the legal builds that were called unsafe: the rig is wrong."""
+        """Returns the legal and wasteful builds that were called unsafe: the rig is wrong."""
         builds = self.builds
         return [b for b in builds if b.kind is not Kind.UNSAFE and b.outcome is Outcome.UNSAFE]
 
@@ -71,7 +72,7 @@ def subjects_of(names: Sequence[str]) -> list[str]:
 
 
 def choose_for(names: Sequence[str], cells: Iterable[Cell]) -> list[Cell]:
-    """Returns cells of these builds, of the shipped program there, canaries and controls."""
+    """Returns cells of these builds, of the shipped program beside them, canaries and controls."""
     subjects = {f"{PREFIX}{name}" for name in names}
     chosen = list(cells)
     places = {cell.name for cell in chosen if cell.subject in subjects}
@@ -131,7 +132,7 @@ def _answer(results: Results, mistake: Mistake, disguise: str) -> Answered:
 def is_right(kind: Kind, outcome: Outcome, *, stripped: bool = False) -> bool:
     """Returns True if a gate's answer is the one for that class.
 
-    A doubt is right of stripped builds.
+    For a stripped build, a doubt is right as well.
     """
     if stripped and outcome is Outcome.DOUBT:
         return True

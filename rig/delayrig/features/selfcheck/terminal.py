@@ -33,7 +33,7 @@ class RepeatProgress(ManyRuns):
         say(self._console, *(f"  {line}" for line in found))
 
     def answered(self, answer: Determinism, file: str) -> None:
-        """Prints one sentence that says whether virtual times are exact."""
+        """Prints whether virtual times are exact, what was not tried, and the file of results."""
         cells = sum(repeat.compared for repeat in answer.repeats)
         what = f"{cells} cells, {len(answer.shapes)} shapes {len(answer.repeats)} times"
         match answer.exit_code:
@@ -57,7 +57,7 @@ def print_known_bad(answer: KnownBad, console: Console) -> None:
 
 
 def summary(answer: KnownBad) -> str:
-    """Returns one sentence that says whether the rig detects them."""
+    """Returns a summary that says whether the rig detects known-bad builds."""
     right = sum(build.right for build in answer.builds)
     counts = f"{right} of {len(answer.builds)} builds are answered by their class"
     if answer.accused:
