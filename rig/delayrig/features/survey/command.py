@@ -82,7 +82,6 @@ def survey(
     code = ExitCode.PASS
     if run_folder is None:
         run_folder = out or default_out("survey")
-        # The requests are shown, so doubts about them are no failure.
         request, paths = own_request(
             plan,
             run_folder,

@@ -1,7 +1,7 @@
 # SPDX-License-Identifier: GPL-2.0-or-later
 """Bounds of waits from the bus alone: the gaps between requests.
 
-No wait is longer than the gap between its reply and the next request; that is certain. Program and
+A gap lasts from a reply to the next request. No wait in a gap is longer than the gap. Program and
 guest also need service time for each request, which the quickest gaps show. The rest of a gap was
 waiting or work, and the bus cannot tell which.
 """
@@ -24,7 +24,7 @@ STEPS = (1, 2, 5)
 QUICK = 10
 """The quickest tenth of all gaps gives the service time. The others may hold a wait of 10 us."""
 SIGN = 8
-"""A gap shows a wait if it exceeds the service time by at least an eighth."""
+"""A gap shows a wait if it exceeds the service time by at least an eighth, and 1 us."""
 
 
 class Gap(msgspec.Struct, frozen=True, kw_only=True):
@@ -37,7 +37,7 @@ class Gap(msgspec.Struct, frozen=True, kw_only=True):
 
 
 class BusBound(msgspec.Struct, frozen=True, kw_only=True):
-    """Gaps of about one length in one job, as bounds of waits; `from_us` 0: no sign of a wait."""
+    """Gaps of about one length in one cell, as bounds of waits; `from_us` 0: no sign of a wait."""
 
     subject: str
     chip: str
@@ -45,14 +45,14 @@ class BusBound(msgspec.Struct, frozen=True, kw_only=True):
     from_us: int
     count: int
     above_service_ns: int
-    """The time above service: waits, or the program's own work."""
+    """The sum of what is surely above the service time: waits, or the program's own work."""
     at_most_ns: int
-    """The longest gap. No wait was longer."""
+    """The sum of the gaps. The waits did not take more time."""
     service_ns: int
 
 
 class KnownWait(msgspec.Struct, frozen=True, kw_only=True):
-    """A wait known from the profile of this version, and bounds of the gaps with it."""
+    """A wait known from the profile of this version, and the sums of bounds of its gaps."""
 
     subject: str
     chip: str
@@ -108,7 +108,7 @@ def service_ns(gaps: Sequence[Gap]) -> int:
 
 
 def bounds_of(watched: Iterable[Watched]) -> list[BusBound]:
-    """Returns the bounds by subject, part and job; the shortest first."""
+    """Returns the bounds of each cell, the shortest first."""
     return [bound for each in watched for bound in _bounds(each.cell, gaps_of(each.events))]
 
 

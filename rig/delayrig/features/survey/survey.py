@@ -28,12 +28,12 @@ BOUNDS = (
     " usual time between two requests was waited or worked; the bus cannot tell which."
 )
 SHORT_US = 100
-"""The threshold that the proposal recommends. It does not sleep for shorter waits."""
+"""The threshold that the proposal recommends. Shorter waits do not sleep."""
 USABLE = (Verdict.PASS, Verdict.TOO_SHORT, Verdict.INCONCLUSIVE)
 
 
 class Requested(msgspec.Struct, frozen=True, kw_only=True):
-    """All calls of one length in one job."""
+    """All calls of one length, to the us, in one job."""
 
     subject: str
     library: bool
@@ -85,7 +85,7 @@ def answer_of(calls: Sequence[Requested]) -> str:
 
 
 class Survey(msgspec.Struct, frozen=True, kw_only=True):
-    """The whole file. `lines` name the evidence and its limits."""
+    """The content of `survey.json`. `lines` name the evidence and its limits."""
 
     schema: int = SCHEMA
     lines: list[str]
@@ -121,7 +121,7 @@ def _lines(results: Results, watched: Sequence[Watched]) -> list[str]:
 
 
 def _source(watched: Sequence[Watched]) -> str:
-    """Returns the source of knowledge about the subject's waits in these cells."""
+    """Returns a sentence that says how the subject's waits are known in these cells."""
     seen = [each.delays for each in watched if each.delays]
     called = dict.fromkeys(d.function_of(call).name for d in seen for call in whole_delays(d))
     if called:

@@ -33,7 +33,7 @@ def _calls(survey: Survey) -> Table:
 
 
 def classed(calls: Iterable[Requested]) -> dict[tuple[str, str, str, int], list[Requested]]:
-    """Groups requests of one class of length (1, 2, 5, 10, ...), by source, part, job and class."""
+    """Groups requests by source, part, job and class of length (1, 2, 5, 10, ... us)."""
     classes: dict[tuple[str, str, str, int], list[Requested]] = {}
     for row in calls:
         key = (name_of(row), row.chip, row.job, class_us(row.requested_us))
