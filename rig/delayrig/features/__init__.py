@@ -1,2 +1,2 @@
 # SPDX-License-Identifier: GPL-2.0-or-later
-"""Everything that is done with runs: one feature, one folder."""
+"""The features behind the commands of `rig/rig`: one feature, one folder."""
