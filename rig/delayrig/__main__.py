@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: GPL-2.0-or-later
-"""`rig/rig` ends up here once set-up is done."""
+"""The program that `rig/rig` starts once set-up is done."""
 
 import os
 import signal
@@ -18,7 +18,10 @@ def _end(_number: int, _frame: object) -> None:
 
 
 def start() -> int:
-    """Returns the exit code; the launcher gets another one for 1, which is Python's as well."""
+    """Runs the rig and returns its exit code.
+
+    The launcher gets SAYS_UNSAFE instead of 1, because Python itself exits with 1 after an error.
+    """
     try:
         code = _run()
     except KeyboardInterrupt:
@@ -36,13 +39,13 @@ def start() -> int:
 
 
 def _cannot_go_on(error: Exception) -> int:
-    """Says why in one line, without memory to speak of, and returns the exit code."""
+    """Prints the error in one line with very little memory, and returns the exit code."""
     os.write(2, f"rig/rig: cannot go on: {type(error).__name__}: {error}\n".encode())
     return RIG_FAULT
 
 
 def _run() -> int:
-    """Imports what takes a while, and runs the command."""
+    """Imports the command line, which takes a while, and runs it."""
     ours = signal.getsignal(signal.SIGINT) is signal.default_int_handler
     if ours:
         signal.signal(signal.SIGINT, _end)
@@ -60,9 +63,10 @@ def _run() -> int:
 
 
 def _import_main() -> Callable[..., None]:
-    """Returns the command line, or ends at once where there is not enough memory for it.
+    """Returns the command line. Ends the process at once if memory does not suffice for it.
 
-    Python says so in several ways (`SystemError` is one), and again for each object it deletes.
+    Python reports this by several exceptions (`SystemError` is one), and again for each object that
+    it deletes.
     """
     try:
         from delayrig.main import main
@@ -72,7 +76,7 @@ def _import_main() -> Callable[..., None]:
 
 
 def _die_with_launcher() -> None:
-    """Ends this process with the launcher, killed as that may be."""
+    """Makes this process end with the launcher, even if the launcher is killed."""
     started_by = sys._xoptions.get("started_by")  # noqa: SLF001
     if started_by is None:
         return

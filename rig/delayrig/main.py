@@ -64,9 +64,10 @@ own; the options may stand anywhere:
 
 
 class _Rig(click.Group):
-    """Ends as other programs do where it is interrupted, or where nobody reads what it says.
+    """The group of all commands.
 
-    Click ends with 1 there, which says that a wait was too short.
+    It exits as other programs do if it is interrupted or if its output is closed. Click would exit
+    with 1, which means that a wait was too short.
     """
 
     def make_context(self, *args: Any, **kwargs: Any) -> click.Context:

@@ -1,2 +1,2 @@
 # SPDX-License-Identifier: GPL-2.0-or-later
-"""The base of every room: files, digests, errors, durations as text."""
+"""The base of all other packages: files, digests, errors, processes, text."""

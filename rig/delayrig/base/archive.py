@@ -3,7 +3,7 @@
 
 The format is cpio's "newc", as the Linux kernel reads it (Documentation/driver-api/early-userspace/
 buffer-format). GNU cpio would write it, too, but until 2.14 it stores the link counts of folders,
-which file systems and their contents decide.
+which differ between file systems.
 """
 
 import os
@@ -53,7 +53,7 @@ def unpack_archive(archive: Path, folder: Path) -> None:
             place.symlink_to(os.fsdecode(bytes(content)))
         elif stat.S_ISDIR(mode):
             place.mkdir()
-            place.chmod(RUNNABLE)  # whatever the umask: the files are not only this user's
+            place.chmod(RUNNABLE)  # in spite of the umask: other users read it, too
         else:
             place.write_bytes(content)
             place.chmod(stat.S_IMODE(mode))

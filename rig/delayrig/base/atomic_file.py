@@ -59,8 +59,8 @@ def replace_file(path: Path, content: bytes) -> None:
 def whole_folder(folder: Path) -> Iterator[Path]:
     """Yields a folder to fill, which gets its name when the block ends well.
 
-    If somebody else made it in the meantime, that one stays. Files that the block leaves beside the
-    folder, in its parent, are removed.
+    If somebody else made it in the meantime, that one stays. Files that the block leaves in the
+    parent of the yielded folder are removed.
     """
     with scratch_beside(folder) as scratch:
         made = scratch / "made"
@@ -72,7 +72,7 @@ def whole_folder(folder: Path) -> Iterator[Path]:
 def place_folder(made: Path, folder: Path) -> None:
     """Gives a finished folder its name. If somebody else made it first, that one stays.
 
-    Its name must say what it contains, so that either is as good. Raises `OSError`.
+    The name must determine the contents, so that both are equal. Raises `OSError`.
     """
     try:
         made.rename(folder)

@@ -1,8 +1,8 @@
 # SPDX-License-Identifier: GPL-2.0-or-later
-"""Foreign code in bubblewrap: it sees the system's programs, and of this machine what is named.
+"""The bubblewrap sandbox of foreign code, which sees the system's programs and what is added.
 
-Whoever starts it adds what it may read and write, and ends with `CLOSED`. The network is that of
-the process that starts it (`private_net.py`).
+The caller adds the paths that the code may read and write, and then `CLOSED`. The network is that
+of the process that starts the sandbox (`private_net.py`).
 
 Source: bwrap(1), 0.8.
 """
@@ -17,7 +17,7 @@ from delayrig.base.private_net import NO_NETWORK, new_net_words
 
 PROGRAM = "bwrap"
 UNCONFINED_VARIABLE = "FLASHROM_RIG_UNCONFINED"
-"""Set and not empty, foreign code runs as it is: for machines that cannot confine."""
+"""If it is set and not empty, foreign code runs unconfined: for machines without namespaces."""
 REMEDY = (
     "install bubblewrap, and allow namespaces where a container forbids them; --unconfined, or"
     " FLASHROM_RIG_UNCONFINED=1, runs the subject without, with all your rights"
@@ -38,14 +38,17 @@ def is_unconfined_by_default() -> bool:
 
 
 def words_for_folders(paths: Iterable[Path]) -> list[str]:
-    """Makes the folders that the paths are in: bubblewrap's own would be closed to others."""
+    """Returns the words that make the folders above the paths.
+
+    Folders that bubblewrap makes by itself are closed to other users.
+    """
     found = {folder for path in paths for folder in path.parents}
     mine = sorted(found - {Path("/"), Path("/usr"), Path("/tmp")})
     return [word for folder in mine for word in ("--perms", "0755", "--dir", str(folder))]
 
 
 def sandbox_words(*, kept: Sequence[str] = ()) -> list[str]:
-    """Returns the first words; who is root has no capability left but those that are `kept`."""
+    """Returns the first words. Root keeps only the capabilities in `kept`."""
     root = ["--cap-drop", "ALL", *(word for name in kept for word in ("--cap-add", name))]
     return [
         *(shutil.which(PROGRAM) or PROGRAM, "--die-with-parent", "--new-session", "--as-pid-1"),
@@ -55,7 +58,7 @@ def sandbox_words(*, kept: Sequence[str] = ()) -> list[str]:
 
 
 def system_words(temporary_bytes_max: int = TEMPORARY_BYTES_MAX) -> list[str]:
-    """Returns what is the same for all: the system's trees, and an empty /tmp."""
+    """Returns the words that all sandboxes share: the system's trees, and an empty /tmp."""
     words = ["--ro-bind", "/usr", "/usr"]
     for tree in TREES:
         if Path(tree).is_symlink():
@@ -70,7 +73,7 @@ def system_words(temporary_bytes_max: int = TEMPORARY_BYTES_MAX) -> list[str]:
 
 
 def folder_words(folder: Path, bytes_max: int) -> list[str]:
-    """Makes a folder in memory that anybody may write to."""
+    """Returns the words that make a folder in memory, which anybody may write to."""
     return ["--perms", "1777", "--size", str(bytes_max), "--tmpfs", str(folder)]
 
 

@@ -5,8 +5,8 @@
 def in_full(ns: int, *, beside_ns: int = 0) -> str:
     """Returns the duration with all digits, to the microsecond or finer: 1 s is `1.000000 s`.
 
-    It has the unit that suits `beside_ns`, or else its own. Durations below each other with the
-    same unit can be compared digit by digit.
+    The unit suits `beside_ns`, or `ns` if that is 0. Durations below each other with the same unit
+    can be compared digit by digit.
     """
     for unit, size, digits in (("s", 1_000_000_000, 6), ("ms", 1_000_000, 3), ("us", 1000, 3)):
         if abs(beside_ns or ns) >= size:
@@ -22,7 +22,7 @@ def rounded(ns: int) -> str:
 def in_unit_of(beside_ns: int, ns: int, *, digits: int = 3) -> str:
     """Returns the duration in the unit that suits `beside_ns`: `0.05 s` beside 1 s.
 
-    One that is a thousand times shorter has its own: `5.38 us` beside 1 s.
+    A duration more than a thousand times shorter has its own unit: `5.38 us` beside 1 s.
     """
     if 0 < abs(ns) * 1000 < abs(beside_ns):
         beside_ns = ns
@@ -33,5 +33,5 @@ def in_unit_of(beside_ns: int, ns: int, *, digits: int = 3) -> str:
 
 
 def _figures(value: float, digits: int) -> str:
-    """Returns the number without an exponent, which `g` gives a long one."""
+    """Returns the number without the exponent that the format `g` gives long numbers."""
     return f"{value:.0f}" if abs(value) >= 10**digits else f"{value:.{digits}g}"

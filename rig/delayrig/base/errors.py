@@ -33,7 +33,7 @@ class RigError(Exception):
 
 
 class BadInputError(RigError):
-    """A plan, an option or a file of the user is wrong. Nothing was started."""
+    """A plan, an option, a file or a folder of the user is wrong."""
 
     exit_code = ExitCode.BAD_INPUT
 

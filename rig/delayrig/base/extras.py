@@ -22,7 +22,7 @@ def require_extra(name: str, why: str) -> None:
 
 
 def require_module(module: str, why: str, *, package: str, hint: str = "") -> None:
-    """Raises `BadInputError` if a Python package is missing that no extra of the rig brings."""
+    """Raises `BadInputError` if a Python module is missing; the default hint is to use pip."""
     if find_spec(module) is None:
         raise BadInputError(
             f"{why} needs the Python package {package}, which is not installed",

@@ -10,7 +10,7 @@ from contextlib import contextmanager
 def without_collections() -> Iterator[None]:
     """Turns the garbage collector off within the block.
 
-    For 100,000 cells it takes four times as long as reading them.
+    For 100,000 cells the collector takes four times as long as reading them.
     """
     was_enabled = gc.isenabled()
     gc.disable()

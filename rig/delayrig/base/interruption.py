@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: GPL-2.0-or-later
-"""Ends in good order when this process is asked to."""
+"""The orderly end of this process after a signal."""
 
 import asyncio
 import signal
@@ -16,9 +16,9 @@ CHILDREN_END_WITHIN_S = 5.0
 
 
 def answer_interrupts() -> None:
-    """Takes SIGINT again where this process was started to ignore it, as by `&` of a script.
+    """Handles SIGINT again if this process was started with it ignored, as by `&` in a script.
 
-    Whoever looks into a guest leaves it by a key that sends this signal.
+    The key that leaves an inspected guest sends this signal.
     """
     if signal.getsignal(signal.SIGINT) is signal.SIG_IGN:
         signal.signal(signal.SIGINT, signal.default_int_handler)
@@ -39,7 +39,7 @@ async def until_told_to_end(work: Coroutine[Any, Any, R]) -> R:
     def end(number: signal.Signals) -> None:
         nonlocal told
         if told and number != signal.SIGINT:
-            return  # the launcher passes on what the whole group was sent
+            return  # the launcher passes on a signal that the whole group got already
         told = True
         end_children(signal.SIGTERM)
         loop.call_later(CHILDREN_END_WITHIN_S, end_children, signal.SIGKILL)

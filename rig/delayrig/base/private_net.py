@@ -77,7 +77,7 @@ class PrivateNet:
 
 
 def words_into(folder: str) -> list[str]:
-    """Returns the words before a program that run it in the namespaces of `folder`.
+    """Returns the prefix of a command line that runs a program in the namespaces of `folder`.
 
     The process keeps its id.
     """
@@ -86,9 +86,9 @@ def words_into(folder: str) -> list[str]:
 
 
 def new_net_words() -> list[str]:
-    """Returns the words before a program that run it in a new network whose loopback is down.
+    """Returns the prefix of a command line that runs a program in a new network.
 
-    They show whether a private network can be made here.
+    The loopback is down there. The prefix serves to test if a private network can be made here.
     """
     user = [] if os.geteuid() == 0 else ["--user", "--map-current-user"]
     return ["unshare", *user, "--net", "--"]

@@ -16,7 +16,7 @@ ROOM_BYTES_MIN = 1 << 20
 
 
 class ScratchFolder:
-    """A folder that is removed with its owner. If that is killed, the next start removes it."""
+    """A folder that its owner removes. If the owner is killed, the next start removes it."""
 
     def __init__(self, name_bytes_max: int | None = None) -> None:
         """Makes the folder. `name_bytes_max` is the longest name of a socket that will be in it."""

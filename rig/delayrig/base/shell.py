@@ -14,7 +14,7 @@ STANDARD_ERROR = 2
 
 
 def run_shell(command: str, *, shown: bool = False) -> subprocess.CompletedProcess[str]:
-    """Runs the command in a process group of its own, which ends with this function.
+    """Runs the command in a session of its own, which is killed if this function is interrupted.
 
     Its output is kept; if `shown`, it goes to standard error at once and is not kept. Raises
     `KeyboardInterrupt` after any signal to end.
@@ -50,7 +50,7 @@ def _take_signals() -> None:
 
 @contextlib.contextmanager
 def _interrupted_by_all() -> Iterator[None]:
-    """Turns SIGTERM into an interruption within the block, as Control-C is one.
+    """Makes SIGTERM and SIGHUP raise `KeyboardInterrupt` within the block, in the main thread.
 
     The command is in another process group and would otherwise live on.
     """

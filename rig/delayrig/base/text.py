@@ -7,7 +7,7 @@ import shlex
 # Characters that XML 1.0 forbids. No other format needs them.
 FORBIDDEN = re.compile("[^\t\n\r\x20-\ud7ff\ue000-\ufffd\U00010000-\U0010ffff]")
 CUT = "\n[cut]\n"
-# Unicode's controls of the direction of text: what is seen would not be what is there.
+# Unicode's controls of the direction of text, which can show text in another order.
 DIRECTIONS = "\u061c\u200e\u200f\u202a\u202b\u202c\u202d\u202e\u2066\u2067\u2068\u2069"
 BIDIRECTIONAL = re.compile(f"[{DIRECTIONS}]")
 AGAIN_COMMANDS = ("run", "try", "repro", "faults")
@@ -16,7 +16,7 @@ AGAIN_OPTIONS = {
     *("--cores", "--hazard", "--chip", "--corner", "--job", "--programmer", "--region"),
     *("--from", "--run", "--delay-symbol", "--delay-offset"),
 }
-"""The words of a command that runs a subject in a guest, or confined. Others can do more."""
+"""The options of a command that only runs a subject in a guest, or confined."""
 
 
 def shown(text: str) -> str:
@@ -27,7 +27,7 @@ def shown(text: str) -> str:
 def again(rerun: str) -> str:
     """Returns a line on how to run a cell again.
 
-    A file may say any command. One that can do more than run a cell is quoted, not offered.
+    A results file may contain any command. One that can do more than run a cell is only quoted.
     """
     if runs_a_cell(rerun):
         return f"again: {rerun}"
@@ -50,7 +50,7 @@ def _are_usual(command: list[str], options: set[str]) -> bool:
 
 
 def plain(text: str) -> str:
-    """Returns the text with forbidden characters replaced, and its direction as it is read."""
+    """Returns the text with forbidden characters replaced, and direction controls escaped."""
     return shown(FORBIDDEN.sub("\N{REPLACEMENT CHARACTER}", text))
 
 
@@ -59,7 +59,7 @@ def one_line(text: str) -> str:
 
 
 def cut_to(text: str, limit_bytes: int) -> bytes:
-    """Returns the text as UTF-8, or as many whole lines as fit into the limit, and a mark."""
+    """Returns the text as UTF-8. A text that is too long is cut after a whole line, and marked."""
     content = text.encode()
     if len(content) <= limit_bytes:
         return content

@@ -87,7 +87,7 @@ def _renamed(value: Any, current: Callable[[str], str]) -> Any:
 def _explained(
     said: str, kind: type[msgspec.Struct], source: str, gone: Mapping[str, str]
 ) -> BadInputError:
-    """Turns msgspec's words, such as "Object contains unknown field `x` - at `$.a`"."""
+    """Returns the error for a message such as "Object contains unknown field `x` - at `$.a`"."""
     where = re.search(r" - at `\$\.?([^`]*)`", said)
     path = where[1] if where else ""
     field = re.search(r"(unknown|missing required) field `([^`]+)`", said)
