@@ -1,2 +1,2 @@
 # SPDX-License-Identifier: GPL-2.0-or-later
-"""The subcommands of `rig/rig`, one module each; `main.py` lists them."""
+"""The common parts of the subcommands of `rig/rig`: options, output, errors."""

@@ -70,7 +70,7 @@ class CellsOptions:
         )
 
     def count(self, paths: Paths) -> int:
-        """Returns at most how many cells the whole plan has, without making them."""
+        """Returns an upper bound of the number of cells of the whole plan, without making them."""
         return count_cells_of(self.plan, subjects=self.subjects, paths=paths, lane=self.lane)
 
     def request(

@@ -24,7 +24,7 @@ R = TypeVar("R")
 KEY = "delayrig.verbosity"
 PLAIN = "delayrig.no_color"
 _answer_to: ContextVar[TextIO | None] = ContextVar("answer_to", default=None)
-"""The output for the JSON of an answer; None: it is not wanted."""
+"""The stream for the JSON of the answer; None without `--json`."""
 
 
 class Verbosity(IntEnum):
@@ -104,7 +104,7 @@ def add_verbosity(command: click.Command) -> None:
 
 
 def note(text: str) -> None:
-    """Prints something beside the answer."""
+    """Prints a line to standard error, unless `--quiet` is given."""
     if verbosity() is not Verbosity.QUIET:
         click.echo(text, err=True)
 
@@ -135,7 +135,7 @@ def tables_or_json(function: Callable[..., R]) -> Callable[..., R]:
 
 
 def tell_json(value: object) -> None:
-    """Prints the answer as JSON, if that is wanted."""
+    """Prints the answer as JSON, if `--json` is given."""
     stream = _answer_to.get()
     if stream is not None:
         content = msgspec.json.encode(value, enc_hook=str)
