@@ -14,7 +14,7 @@ from delayrig.model.shape import mips_of_shift
 SEPARATOR = "+"
 """The separator of the words of a set of hazards."""
 REGION_KIB = 64
-"""The size of a job's region, unless its plan says another."""
+"""The default size of a job's region."""
 
 
 class Job(StrEnum):
@@ -22,7 +22,7 @@ class Job(StrEnum):
 
     PROBE = "probe"
     DETECT = "detect"
-    """A probe among all parts that the subject knows, as users begin: without a name."""
+    """A probe for all parts that the subject knows (no `-c`), as users begin."""
     READ = "read"
     ERASE = "erase"
     WRITE = "write"
@@ -100,9 +100,9 @@ class Cell(msgspec.Struct, frozen=True, kw_only=True):
     """The bytes of the region with data before and after a write; 0: all of it."""
     programmer: Programmer
     pin: str = ""
-    """CPUs of this machine that the subject keeps to, as `0,2-3`; empty: any. Of the host lane."""
+    """The CPUs that the subject may use on the host lane, such as `0,2-3`; empty: any."""
     deadline_ms: int = 0
-    """The time that the subject gets, by the guest's clock; 0: the usual."""
+    """The time that the subject gets, by the guest's clock; 0: the default."""
     expect: Expect = Expect.PASS
     seed: int
 
@@ -160,7 +160,7 @@ class Cell(msgspec.Struct, frozen=True, kw_only=True):
 
 
 def place_of(cell: str) -> str:
-    """Returns an id without its subject. Two subjects in one place differ in nothing else."""
+    """Returns an id without its subject. Cells with the same place differ in the subject alone."""
     name, _, rest = cell.split(".", 2)
     return f"{name}.{rest}"
 

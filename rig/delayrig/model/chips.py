@@ -10,7 +10,7 @@ from delayrig.base.errors import RigFaultError
 
 
 class BusFacts(msgspec.Struct, frozen=True, kw_only=True):
-    """The table `[bus]`, which parts have that are not on SPI."""
+    """The table `[bus]` of a part that is not on SPI."""
 
     kind: str
 
@@ -24,7 +24,7 @@ class EraseFacts(msgspec.Struct, frozen=True, kw_only=True):
 class SuspendFacts(msgspec.Struct, frozen=True, kw_only=True):
     programs: bool = False
     erase_flag: dict[str, int] | None = None
-    """The flag that shows a failed erase; None: no register that the emulator has."""
+    """The flag that shows a failed erase; None: no register of the emulator shows it."""
     program_flag: dict[str, int] | None = None
 
 
@@ -50,14 +50,14 @@ class ChipFacts(msgspec.Struct, frozen=True, kw_only=True):
     bus_facts: BusFacts | None = msgspec.field(default=None, name="bus")
     erase: list[EraseFacts] = []
     wait: dict[str, object] = {}
-    """The waits that a client owes the part, by name."""
+    """The waits that the part requires of a client, by name."""
     suspend: SuspendFacts | None = None
     protection: ProtectionFacts = ProtectionFacts()
     dies: DiesFacts = DiesFacts()
 
     @property
     def erase_unit_bytes(self) -> int:
-        """Returns the smallest block that can be erased alone."""
+        """Returns the size of the smallest erase block; 1 if the part has none with a size."""
         return min((erase.size_bytes for erase in self.erase if erase.size_bytes), default=1)
 
     @property

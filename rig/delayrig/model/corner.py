@@ -19,7 +19,7 @@ class Corner(StrEnum):
 
 
 def is_corner(words: str) -> bool:
-    """Returns True if it is one of `FORMS` with a plain number: equal corners are equal words.
+    """Returns True for one of `FORMS`. A number has one spelling, so equal corners are equal text.
 
     `draw` draws each busy time between the part's least and largest; `slow` takes FACTOR times the
     largest.

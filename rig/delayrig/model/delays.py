@@ -29,7 +29,7 @@ class End(StrEnum):
     RETURN = "return"
     """By a return instruction of its function."""
     SITE = "site"
-    """At its return address, out of another function."""
+    """At its return address, which was reached from another function."""
     ABANDONED = "abandoned"
     """By a jump over its stack frame (longjmp): another call took its place on the stack."""
     OPEN = "open"
@@ -189,7 +189,7 @@ def encode_delays(delays: Delays) -> bytes:
 def read_delays(folder: Path) -> Delays | None:
     """Reads the delays of a cell's folder. Returns None if no delay function was watched.
 
-    Raises `LostGuestError`.
+    Raises `LostGuestError` if the file is damaged.
     """
     path = folder / FILE_NAME
     if not path.is_file():

@@ -1,9 +1,9 @@
 # SPDX-License-Identifier: GPL-2.0-or-later
 """The events of a cell in the order of time, written by agent, emulator and library client.
 
-`kinds/` defines each line. Here a line becomes an event: it is of a known kind, with all of its
-keys and no other, each of its type, and no time is negative. Any other line makes the guest a lost
-one.
+`kinds/` defines each line. This module makes events of lines. A line must be of a known kind, with
+all keys of that kind and no others, and each value must have the right type and range. Any other
+line raises `LostGuestError`.
 """
 
 import heapq
@@ -61,7 +61,7 @@ def event_time_ns(event: Event) -> int:
 
 
 def parse_events(text: bytes, *, source: str) -> list[Event]:
-    """Returns every line as an event; raises `LostGuestError` for a line that is none."""
+    """Returns every line as an event; raises `LostGuestError` for any other line."""
     return [event for _, event in decoded(text, EVENTS, source=source)]
 
 

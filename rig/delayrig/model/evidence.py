@@ -27,7 +27,7 @@ class Evidence(msgspec.Struct, frozen=True, kw_only=True):
     where: str
     count: int = 1
     rule: str = ""
-    """The rule of the part that was broken; empty where another witness speaks."""
+    """The rule of the part that was broken; empty if the witness is not the chip."""
     command: str = ""
     """The command that broke it."""
 
@@ -42,7 +42,7 @@ class ObservedWait(msgspec.Struct, frozen=True, kw_only=True):
     longest_ns: int
     opened_ns: int
     clock_error_ns: int = 0
-    """A smaller difference does not count."""
+    """The error of the clocks. A smaller difference does not count."""
     witness: Witness = Witness.BUS
     where: str = ""
     """A description of its place, beside the moment."""
@@ -69,7 +69,7 @@ class ObservedWait(msgspec.Struct, frozen=True, kw_only=True):
 
     @property
     def visible_short_ns(self) -> int:
-        """Returns the smallest shortening that would have been seen; a round trip hides less."""
+        """Returns the smallest shortening that is visible; a round trip hides smaller ones."""
         return max(self.longest_ns - self.requested_ns, 0) + max(self.clock_error_ns, 1)
 
 
@@ -84,7 +84,7 @@ class ObservedDelay(ObservedWait, frozen=True, kw_only=True):
     stretch: float = 1.0
     """The longest possible duration as a multiple of the observed one."""
     is_open: bool = False
-    """It ended early, and nobody knows whether what was left of it was waited for elsewhere."""
+    """True if it ended early, and it is unknown if the subject waited for the rest elsewhere."""
     callers: tuple[str, ...] = ()
     """The frames of its call stack, the nearest first."""
 
@@ -110,9 +110,10 @@ class ObservedDelay(ObservedWait, frozen=True, kw_only=True):
 
     @property
     def visible_short_ns(self) -> int:
-        """Returns the smallest visible cut of the code; the overhead of the call hides less.
+        """Returns the smallest shortening that would have been seen.
 
-        That is what the call lasted longer than it was asked to, and the error of the clocks.
+        The overhead of the call, which is its excess over the requested time, hides smaller ones,
+        and so does the error of the clocks.
         """
         return max(self.longest_ns - self.requested_ns, 0) + self._error_ns + 1
 

@@ -11,8 +11,8 @@ from delayrig.model.kinds.emulator import Busy, Cycle, Spi
 PROBE, READ, ERASE, WRITE, VERIFY = "probe", "read", "erase", "write", "verify"
 PHASES = (PROBE, READ, ERASE, WRITE, VERIFY)
 
-# Opcodes of SPI parts: the same table for NOR, SST25VF (0xad), EEPROM and DataFlash (from 0xe8,
-# 0x84 and 0x7c on).
+# Opcodes of SPI parts: the same table for NOR, SST25VF (0xad), EEPROM and DataFlash (0xe8, 0xd2,
+# 0x81 to 0x89 and 0x7c).
 WORK_OF_OPCODE = {
     **dict.fromkeys(("0x03", "0x0b", "0x13", "0x0c", "0xe8", "0xd2"), READ),
     **dict.fromkeys(("0x02", "0x12", "0xad"), WRITE),
@@ -31,11 +31,11 @@ WORK_OF_NAME = {
     **dict.fromkeys(("ERASE", "CHIP_ERASE"), ERASE),
 }
 POLL_BYTES = 1
-"""A read of at most that size may be a poll."""
+"""A read of this size may be a poll, so it is no work."""
 
 
 class TimeSplit(msgspec.Struct, frozen=True, kw_only=True):
-    """The time by phase. The phases add up to the total."""
+    """The time by phase, in nanoseconds. The phases add up to the total."""
 
     total: int = 0
     probe: int = 0
@@ -133,10 +133,10 @@ def overshoots(events: list[Event]) -> Iterator[Overshoot]:
 
 
 def overshoot_ns(events: list[Event]) -> int:
-    """Returns the sum of the times from when the part was ready until the subject read that."""
+    """Returns the sum of the times from the part being ready to the subject's next command."""
     return sum(each.length_ns for each in overshoots(events))
 
 
 def begin_ns(event: Transaction) -> int:
-    """Returns when it began. A cycle may begin after delays of the same O_EXEC."""
+    """Returns the time at which it began. A cycle may begin after delays of the same O_EXEC."""
     return event.start_ns if isinstance(event, Cycle) else event.read_ns

@@ -27,7 +27,7 @@ class Platform:
     debian: str
     """The name of the architecture in dpkg."""
     elf_machines: tuple[str, ...]
-    """The programs that such a guest runs."""
+    """The ELF machines of the programs that such a guest runs."""
     gnu: str
     """The prefix of the cross compiler; empty if this machine's own compiler is used."""
     program: str
@@ -35,7 +35,7 @@ class Platform:
     """The package that is fetched where the program is missing; empty if set-up installs it."""
     machine: str
     machine_options: str
-    """The options of the machine. `{hpet}` says if it has such a timer."""
+    """The options of the machine. `{hpet}` is replaced by `on` or `off`."""
     qemu_words: tuple[str, ...] = ()
     """Other options of QEMU."""
     cpu_model: str
@@ -50,8 +50,8 @@ class Platform:
     kernel_words: tuple[str, ...]
     """Additions to the kernel's command line.
 
-    `{mib}` and `{address_mib}` are the window's, `{kernel_mib}` is the rest, `{clock}` selects the
-    clock.
+    `{mib}` and `{address_mib}` are size and address of the memory for results. `{kernel_mib}` is
+    the size of the memory below it, and `{clock}` selects the clock.
     """
     clocksource: str
     """The clock of the guest's kernel that is the raw counter."""
@@ -98,12 +98,12 @@ _VIRT = Platform(
     cpu_options="cntfrq=1000000000",  # One count is a nanosecond; the default is 62.5 MHz.
     pause_device="pvpanic-pci,addr=1",
     ram_block="mach-virt.ram",
-    # QEMU 10.0 ends with a fault. Also, images/agent/window.c copies the whole input, with its
-    # padding.
+    # QEMU 10.0 ends with a fault at the second load. Also, images/agent/window.c copies the whole
+    # input, with its padding.
     can_be_reset=False,
     ram_base=0x4000_0000,
     console="ttyAMA0",
-    # There is no memmap=. The memory above the limit is not used by the kernel.
+    # These kernels have no memmap=. The kernel does not use the memory above the limit.
     kernel_words=("mem={kernel_mib}M",),
     clocksource="arch_sys_counter",
     counter="cntvct",
@@ -111,17 +111,17 @@ _VIRT = Platform(
 
 PLATFORMS = {
     Arch.X86_64: _PC,
-    # It is the same machine: the kernel makes a guest one of 32 bits.
+    # The machine is the same. Only the kernel makes it a guest of 32 bits.
     Arch.I386: replace(_PC, debian="i386", elf_machines=("EM_386",), gnu="i686-linux-gnu"),
     Arch.ARM64: _VIRT,
-    # Programs of 32 bits on a kernel of 64 would do, but QEMU's plugins see no registers of theirs.
+    # 32-bit programs would run on a 64-bit kernel, but QEMU's plugins cannot see their registers.
     Arch.ARMHF: replace(
         _VIRT,
         debian="armhf",
         elf_machines=("EM_ARM",),
         gnu="arm-linux-gnueabihf",
         program="qemu-system-arm",
-        # Otherwise the PCI bus lies where 32 bits do not reach.
+        # Otherwise 32-bit addresses do not reach the PCI bus.
         machine_options="dtb-randomness=off,highmem=off",
         cpu_model="cortex-a15",
     ),
@@ -133,10 +133,10 @@ PLATFORMS = {
         program_package="qemu-system-riscv",
         machine="virt",
         machine_options="usb=off",
-        # The device tree has a seed for the kernel, which no option of the machine leaves out.
+        # The device tree has a seed for the kernel, and no option of the machine removes it.
         qemu_words=("-seed", "1"),
         cpu_model="rv64",
-        cpu_options="zkr=off",  # Its seed CSR would draw numbers.
+        cpu_options="zkr=off",  # Its seed CSR would return random numbers.
         pause_device="pvpanic-pci,addr=1",
         # QEMU 10.0 does not save the timers of these CPUs, so a restored guest sleeps for ever.
         can_be_restored=False,
@@ -151,7 +151,7 @@ PLATFORMS = {
 
 _V2 = ("cx16", "lahf-lm", "popcnt", "sse4.1", "sse4.2", "ssse3")
 _XSAVE = ("xsave", "xsaveopt")
-"""The kernel does not boot if it has XSAVE without its leaf of CPUID, which the second brings."""
+"""The kernel does not boot if XSAVE has no leaf of CPUID. `xsaveopt` adds that leaf."""
 V2, V3, INVARIANT_TSC = "x86-64-v2", "x86-64-v3", "invariant-tsc"
 CPU_FEATURES = {
     V2: _V2,
@@ -160,7 +160,7 @@ CPU_FEATURES = {
 }
 """The possible additions to `cpu_model`, as QEMU names them.
 
-The levels are those of the x86-64 psABI, without what would draw numbers (RDRAND).
+The levels are those of the x86-64 psABI, without instructions for random numbers (RDRAND).
 """
 UNSUPPORTED_FEATURES = {"invtsc": "x-force-features=on"}
 """The features that QEMU does not show in TCG, each with the option that shows it."""

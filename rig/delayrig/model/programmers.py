@@ -1,7 +1,7 @@
 # SPDX-License-Identifier: GPL-2.0-or-later
 """Programmers that guests have as hardware: devices of QEMU, with the chip behind their registers.
 
-What is not in this table is reached otherwise: over serprog, or inside the subject itself.
+All others have no device: they use serprog, or the chip is inside the subject.
 """
 
 from dataclasses import dataclass
@@ -12,7 +12,7 @@ from delayrig.model.lane import LaneName
 from delayrig.model.platform import Arch
 
 BUILT_WITHOUT = "built without "
-"""How the reason begins why a subject is not asked: it has not that driver."""
+"""The beginning of the reason why a subject without the driver is skipped."""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -35,12 +35,12 @@ class Device:
     block_bytes: tuple[int, ...] = ()
     """The sizes of blocks that it can erase; empty: any."""
     chip_name: str = ""
-    """flashrom's name of every chip there, where only the device knows the part."""
+    """flashrom's name of every chip there if only the device knows the part, else empty."""
     archs: tuple[Arch, ...] = (Arch.X86_64,)
     kernel: str = ""
     """The kernel of images/recipes.toml that has its driver; empty: the usual one."""
     is_of_plugin: bool = False
-    """True if the device is there by the chip plugin alone, also while the guest boots."""
+    """True if the device needs the chip plugin to exist, also while the guest boots."""
     has_state_in_memory: bool = False
     """True if QEMU reads the guest's memory when it loads the device's state."""
 
@@ -90,7 +90,7 @@ def _usb_adapter(front: str, *, driver: str, options: str = "") -> Device:
 DEVICES = {
     Programmer.NICINTEL: Device(
         front="nicintel",
-        # A place of its own, so that no other device changes it.
+        # A fixed PCI address, so that no other device changes it.
         qemu_words=("-device", "i82551,romfile=,addr=0x10"),
         driver="nicintel",
         opens=("/dev/mem",),
@@ -169,7 +169,7 @@ def device_of(cell: Cell) -> Device | None:
 
 
 def device_refusal(cell: Cell) -> str:
-    """Returns why there is no such guest, whatever its subject and chip; empty if there is."""
+    """Returns why no guest of the cell's lane and architecture has its device; empty if one has."""
     device = device_of(cell)
     if device is None:
         return ""

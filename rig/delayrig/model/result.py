@@ -102,24 +102,24 @@ class SiteWaits(msgspec.Struct, frozen=True, kw_only=True):
     """The delays of one length that one call site asked for."""
 
     callers: list[str]
-    """The frames of its call stack, the nearest first; empty where nobody knows."""
+    """The frames of its call stack, the nearest first; empty if unknown."""
     requested_ns: int
     count: int
     short: int
-    """The number of convicted ones."""
+    """The number of delays that were too short."""
     least_ns: tuple[int, int]
-    """The bounds of the one that lacked most."""
+    """The bounds of the duration of the delay that lacked most."""
     error_ns: int
-    """The error of the clocks by which it was seen."""
+    """The error of the clocks that measured that delay."""
 
 
 class EmulatorFacts(msgspec.Struct, frozen=True, kw_only=True):
-    """The emulator's latency, and its rights against it; null if no emulator served."""
+    """The emulator's latency and its real-time rights; null if no emulator served."""
 
     realtime: bool | None = None
     """True if it had real-time priority and locked memory."""
     wake_latency_ns_max: int | None = None
-    """The latency measured before the cell; null if nothing follows from it."""
+    """The latency measured before the cell; null if links or faults delay something."""
 
 
 class Ending(StrEnum):
@@ -165,7 +165,7 @@ class CellResult(msgspec.Struct, frozen=True, kw_only=True):
     smallest_visible_short_ns: int | None = None
     """The smallest shortening of a delay that would have been convicted; null: none was judged."""
     delays: DelayCount | None = None
-    """Null where nobody saw them call by call."""
+    """The observed calls; null if delay functions were not watched."""
     waits: list[SiteWaits] = []
     """The delays that were judged, by call site."""
     not_waited_ns: int = 0
@@ -201,7 +201,7 @@ class CellResult(msgspec.Struct, frozen=True, kw_only=True):
 
     @property
     def is_expected(self) -> bool:
-        """Returns True if the plan expects this verdict. Each mark except `any` names one."""
+        """Returns True if the plan expects this verdict. Each value but `any` names one verdict."""
         if self.expect == Expect.ANY:
             return self.verdict in (Verdict.PASS, Verdict.TOO_SHORT, Verdict.INCONCLUSIVE)
         return self.verdict == self.expect
@@ -397,7 +397,7 @@ def _content_of(path: Path) -> bytes:
 def decode_versioned(content: bytes, label: str, kind: type[V], *, schema: int) -> V:
     """Reads such a file from bytes; `label` names their source in errors.
 
-    Controls of the direction of text become escapes here, for everybody who prints what is read.
+    Controls of the direction of text become escapes, so that printing the values is safe.
     """
     content = _with_escapes(content)
     try:
@@ -440,7 +440,7 @@ def _key_of(number: str, content: bytes) -> str:
 
 
 def _with_escapes(content: bytes) -> bytes:
-    """Returns JSON whose controls of direction, plain or as JSON's escapes, are ordinary text."""
+    """Returns the JSON with each control of direction, plain or escaped, as ordinary text."""
     content = _DIRECTION.sub(lambda found: rb"\\u%04x" % ord(found[0].decode()), content)
     if not _ESCAPED_DIRECTION.search(content):
         return content
@@ -451,7 +451,7 @@ def _with_escapes(content: bytes) -> bytes:
 
 
 def _large_number(content: bytes) -> str:
-    """Returns a number that no column of a history holds; empty if there is none."""
+    """Returns a number that is too large for a column of a history; empty if there is none."""
     found: list[str] = []
 
     def check(text: str) -> int:
@@ -459,7 +459,7 @@ def _large_number(content: bytes) -> str:
         return 0
 
     if _MAY_BE_LARGE.search(content):
-        with contextlib.suppress(ValueError, RecursionError):  # msgspec names what it is.
+        with contextlib.suppress(ValueError, RecursionError):  # msgspec reports these.
             json.loads(content, parse_int=check, parse_float=check)
     return next(iter(found), "")
 
@@ -500,7 +500,7 @@ def _check_words(results: Results, label: str) -> None:
 
 
 def id_fault(cell_id: str) -> str:
-    """Returns why that is no cell's id or no folder's name; empty if it is both."""
+    """Returns why that is no id of a cell or no name of a folder; empty if it is both."""
     if cell_id.count(".") < ID_DOTS_MIN:
         return "no cell's"
     if "/" in cell_id or "\\" in cell_id or ".." in cell_id or cell_id.startswith("."):

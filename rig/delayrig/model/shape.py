@@ -16,7 +16,7 @@ TSC = "tsc"
 class GuestShape:
     """The inputs of a snapshot.
 
-    Speed is one of them: a restore at another one makes the clock jump.
+    Speed is one of them, because a restore at another speed makes the clock jump.
     """
 
     icount_shift: int

@@ -1,10 +1,9 @@
 # SPDX-License-Identifier: GPL-2.0-or-later
 """The bytes that a job touches: pure functions of the cell and its chip.
 
-Every job but a probe, with a name or without, is about one region. Before a job it holds one random
-content; a write puts another in its place, so that everything must be erased, programmed and
-verified. What the region is larger than the plan asked for, since the part erases larger blocks,
-stays blank.
+Every job except `probe` and `detect` is about one region. It holds random content before the job.
+A write replaces that by other random content, so everything must be erased, programmed and
+verified. If the part's erase blocks make the region larger than the plan's, the rest stays blank.
 """
 
 import random
@@ -54,10 +53,10 @@ class Region(msgspec.Struct, frozen=True, kw_only=True):
 def region_of(cell: Cell, chip: ChipFacts) -> Region:
     """Returns the cell's region in that chip: after 64 KiB if it fits there, else at 0.
 
-    Of two parts that have a chip select each it is the end of the first and the start of the other.
+    Of two parts with a chip select each it is the end of the first and the start of the other.
 
-    If the job changes it, it consists of whole erase blocks, at least one. For parts whose blocks
-    are no power of two it has as many as fit. Raises `BadInputError` if the chip is too small.
+    A region that the job changes consists of as many whole erase blocks as fit into `region_kib`,
+    but at least one. Raises `BadInputError` if the chip is too small.
     """
     unit = chip.erase_unit_bytes if cell.job in CHANGING else 1
     size = max(cell.region_kib * 1024 // unit, 1) * unit
@@ -94,7 +93,7 @@ def final_content(cell: Cell, region: Region) -> bytes:
 
 
 def _random_content(moment: str, cell: Cell, region: Region) -> bytes:
-    """Returns random content of the plan's size: some parts with blocks of 64 KiB program bytes."""
+    """Returns random content of the plan's size, which may be less than one erase block."""
     size = min(region.size_bytes, cell.content_bytes or cell.region_kib * 1024)
     content = random.Random(f"{moment} {cell.seed}").randbytes(size)
     return content.ljust(region.size_bytes, BLANK)

@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: GPL-2.0-or-later
-"""Events of a guest's agent about guest and subject; on the host lane, of the session.
+"""Events about guest and subject, written by the agent or by the session of the host lane.
 
 The moment of each is its `t_ns`: the raw counter in virtual time, CLOCK_MONOTONIC of this machine
 in real time.

@@ -12,7 +12,7 @@ from typing import Annotated, ClassVar
 import msgspec
 
 NUMBER_MAX = (1 << 63) - 1
-"""The largest number of results, which a history's columns hold."""
+"""The largest number in results: the columns of a history hold no larger one."""
 Ns = Annotated[int, msgspec.Meta(ge=0, le=NUMBER_MAX)]
 """Nanoseconds: a moment of the stream's clock, or a length."""
 Count = Annotated[int, msgspec.Meta(ge=0, le=NUMBER_MAX)]

@@ -104,7 +104,7 @@ class Window(_OfPlugin, frozen=True, kw_only=True, tag="window"):
     late_ns_max: Ns
     """The greatest delay."""
     kept: bool
-    """True if `short_ns` is at most 2 % of the window, and a quantum."""
+    """True if the absolute value of `short_ns` is at most 2 % of the window plus a quantum."""
 
 
 class TraceEnd(_OfPlugin, frozen=True, kw_only=True, tag="end"):
