@@ -1,2 +1,2 @@
 # SPDX-License-Identifier: GPL-2.0-or-later
-"""Plans: the shipped ones, and how the words of a plan become cells."""
+"""The shipped plans, and the code that makes cells from a plan."""

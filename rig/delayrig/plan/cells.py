@@ -53,8 +53,8 @@ def plan_cells(
 ) -> list[Cell]:
     """Returns every cell of the plan in order, each id once.
 
-    `subjects`, if given, replace the plan's own, and `lane` the plan's: then cells with another
-    lane of their own are left out. `source` names the plan in errors.
+    `subjects`, if given, replace the plan's. `lane`, if given, replaces the plan's, and leaves out
+    cells that name another lane. `source` names the plan in errors.
     """
     check_questions(plan, source)
     main = lane or lane_named(plan.lane, source)
@@ -93,9 +93,10 @@ def plan_cells(
 def by_programmers(
     cells: Iterable[Cell], programmers: Sequence[Programmer], chips: Mapping[str, ChipFacts]
 ) -> list[Cell]:
-    """Returns the cells by those programmers in place of serprog, where they reach the chip.
+    """Returns the cells with those programmers that reach the chip in place of serprog.
 
-    Canaries and controls stay, and so do cells that are by one of those programmers already.
+    Canaries, controls and cells with one of those programmers stay as they are. Cells with any
+    other device are left out.
     """
     moved: dict[str, Cell] = {}
     for cell in cells:
@@ -110,14 +111,14 @@ def by_programmers(
 
 
 def questions_of(plan: Plan, cells: Iterable[Cell]) -> dict[str, str]:
-    """Returns what those of the plan's cells must answer, by the place of a cell."""
+    """Returns the questions that the plan's cells must answer, by the place of the cell."""
     asked = {owner.name: owner.must_answer for owner in [*plan.group, *plan.cell]}
     measured = (cell for cell in cells if cell.role is Role.MEASURE)
     return {place_of(cell.id): asked[cell.name] for cell in measured if asked[cell.name]}
 
 
 def _check_own_subjects(plan: Plan, source: str) -> None:
-    """Raises `BadInputError` for the first group or cell that would run for nobody."""
+    """Raises `BadInputError` for the first group or cell that has no subject."""
     owners = [(f"group[{number}]", own_subjects(owner)) for number, owner in enumerate(plan.group)]
     owners += [(f"cell[{number}]", own_subjects(owner)) for number, owner in enumerate(plan.cell)]
     for key, own in owners:
@@ -214,7 +215,7 @@ class _Reader:
             lane=self._lane,
             subject=subject,
             arch=Arch(point.arch),
-            # On this machine the speed is fixed, so cells that differ only in it are the same cell.
+            # It is 0 in real time. On the host lane, cells that differ only in speed are the same.
             icount_shift=shift,
             cores=len(core_mips) or point.cores or 1,
             machine=point.machine,

@@ -174,7 +174,7 @@ class PlanCheck:
                 self.choice(CHOICES[field], value, key)
 
     def _machine_alone(self, row: dict[str, Any], key: str) -> None:
-        """Checks that either a machine or the point says how many cores there are, and how fast."""
+        """Checks that either a machine or the point gives the number and speed of the cores."""
         if not row["machine"]:
             self._given(row, key)
             return
@@ -196,7 +196,7 @@ class PlanCheck:
                 raise self._error(f"'{key}.{field}' is missing", hint="add it")
 
     def _set(self, row: dict[str, Any], key: str) -> tuple[str, ...]:
-        """Returns all hazards of a point; some exclude each other."""
+        """Returns all hazards of a point; raises `BadInputError` if two exclude each other."""
         with self._named(f"{key}.hazards"):
             return hazards_of(row)
 
@@ -213,7 +213,7 @@ class PlanCheck:
 
 
 def check_questions(plan: Plan, source: str) -> None:
-    """Raises `BadInputError` where cells of one name must answer different questions."""
+    """Raises `BadInputError` if cells of the same name must answer different questions."""
     asked: dict[str, str] = {}
     owners: list[tuple[str, Owner]] = [(f"group[{n}]", own) for n, own in enumerate(plan.group)]
     owners += [(f"cell[{n}]", own) for n, own in enumerate(plan.cell)]
@@ -228,7 +228,7 @@ def check_questions(plan: Plan, source: str) -> None:
 
 
 def check_contrast(contrast: Contrast, names: Iterable[str], where: str) -> None:
-    """Raises `BadInputError` for a contrast that cannot be seen; `names` are the plan's cells."""
+    """Raises `BadInputError` for an unknown cell or a wrong bound; `names` are the plan's cells."""
     known = list(names)
     if contrast.cell not in known:
         raise BadInputError(

@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: GPL-2.0-or-later
-"""The machines of a cluster as a user names them. Nothing is contacted here."""
+"""The options that name a cluster. This module checks them and contacts no machine."""
 
 import ipaddress
 import re
@@ -57,7 +57,7 @@ class JobWords(msgspec.Struct, frozen=True, kw_only=True, forbid_unknown_fields=
 class QueueOptions:
     kind: QueueKind
     file: Path
-    """The words of a job; for Kubernetes a manifest of a DaskCluster, which the rig never reads."""
+    """The file of `job`; for Kubernetes a manifest of a DaskCluster, which the rig never reads."""
     job: JobWords | None
 
 

@@ -125,7 +125,7 @@ def _single(row: dict[str, str]) -> Single:
 
 
 def _check_machine_alone(row: dict[str, str]) -> None:
-    """Raises `BadInputError` for a machine that nobody knows, or with other speeds beside it."""
+    """Raises `BadInputError` for an unknown machine, or if speeds or cores are given as well."""
     find_machine(row["machine"])
     for flag in ("mips", "cores"):
         if row[flag]:

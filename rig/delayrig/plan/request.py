@@ -66,11 +66,11 @@ class Request:
     keeps_programs: Path | None = None
     """The folder in which the packed subjects are kept, if any."""
     again: Callable[[Cell], Sequence[str]] | None = None
-    """A function that returns the words after `rig/rig` for a cell again; None: those of `run`."""
+    """A function that returns the arguments to run a cell again; None: those of `rig/rig run`."""
     first: Callable[[], Collection[str]] = tuple
     """A function that returns the places of the cells to run first, once programs are ready."""
     programmers: tuple[Programmer, ...] = ()
-    """The programmers that the plan's cells are run by in place of serprog; empty: as it says."""
+    """The programmers that replace serprog in the plan's cells; empty: none."""
     asked_s: float = field(default_factory=time.time)
     """The wall-clock time of the request.
 
@@ -116,7 +116,7 @@ def choose_cells(
 ) -> Choice:
     """Returns the cells of a plan that match any of the patterns; raises `BadInputError`.
 
-    If programmers are given, the cells are by those in place of serprog, without contrasts.
+    If `programmers` are given, they replace serprog, and contrasts are left out.
     """
     path = find_plan(plan)
     choice = choose_cells_of(
@@ -193,7 +193,7 @@ def default_jobs(lane: LaneName) -> int:
 
 
 def _subjects_of(plan: Plan, source: str) -> Iterator[tuple[str, str]]:
-    """Yields the name of every subject of a plan, after the file and the key where it stands."""
+    """Yields the file and key of every subject of a plan, and its name."""
     named = [(f"subjects[{number}]", [name]) for number, name in enumerate(plan.subjects)]
     named += [
         (f"group[{number}].subject", own_subjects(group)) for number, group in enumerate(plan.group)

@@ -42,7 +42,7 @@ class GuestKernel(StrEnum):
 
     @property
     def hazard(self) -> str:
-        """Returns its word; empty for the usual one."""
+        """Returns the word of the hazard; empty for the usual kernel."""
         if self is GuestKernel.USUAL:
             return ""
         return self.value if self is GuestKernel.PREEMPT_RT else f"kernel:{self.value}"
@@ -96,13 +96,13 @@ class Owner(msgspec.Struct, frozen=True, kw_only=True, forbid_unknown_fields=Tru
     content_bytes: int = 0
     pin: str = ""
     deadline_s: int = 0
-    """In place of the plan's."""
+    """The deadline; 0: the plan's."""
     must_answer: str = ""
-    """The question that its cells ask, where a gate says no Yes before it has an answer."""
+    """The question that its cells ask. A gate says Yes only if it has an answer."""
 
 
 class Group(Owner, frozen=True, kw_only=True):
-    """Cells over a span; without a strength all of them."""
+    """Cells over a span: a covering array of that strength, or all if there is none."""
 
     over: Span
     strength: int | None = None
@@ -156,7 +156,7 @@ class Plan(msgspec.Struct, frozen=True, kw_only=True, forbid_unknown_fields=True
     schema: int
     about: str
     subjects: list[str] = []
-    """Those of groups and cells that name none."""
+    """The subjects of groups and cells that name none themselves."""
     canaries_of: str = ""
     """A shipped plan whose canaries and controls follow the plan's own cells."""
     lane: str = LaneName.VIRTUAL.value
@@ -193,7 +193,7 @@ def read_plan(path: Path) -> Plan:
 
 
 def judging_cells(name: str) -> list[Single]:
-    """Returns canaries and controls of a shipped plan; none if it is not named."""
+    """Returns the canaries and controls of a shipped plan; none for an empty name."""
     cells = read_plan(find_plan(name)).cell if name else []
     return [one for one in cells if one.role in (Role.CANARY, Role.CONTROL)]
 
@@ -230,7 +230,7 @@ def is_possible(row: dict[str, Any]) -> bool:
 
 
 def _cores(row: dict[str, Any]) -> int:
-    """Returns the number of cores. Other code reports a missing number."""
+    """Returns the number of cores; the largest if it is missing, which other code reports."""
     if row["machine"]:
         return len(find_machine(row["machine"]).core_mips)
     return CORES_KNOWN[-1] if row["cores"] is None else int(row["cores"])

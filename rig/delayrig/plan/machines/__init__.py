@@ -23,8 +23,8 @@ CORE_MIPS_USED_MAX = 60
 BUDGET_MIPS_PER_CPU = 60
 """The speed limit of one core of a guest, and of all its cores for each CPU of this machine.
 
-QEMU executes 300 to 600 MIPS of a loop, and far less if a guest sends packets or starts programs: a
-core keeps its speed only if that leaves it time to spare.
+QEMU executes 300 to 600 MIPS of a loop, and far less if a guest sends packets or starts programs. A
+core keeps its speed only if it has time to spare.
 """
 SCALED_MIPS_MIN = 1.0
 _LIST = re.compile(r"[0-9]+(?:\.[0-9]{1,3})?(?::[0-9]+(?:\.[0-9]{1,3})?)+")
@@ -105,7 +105,7 @@ def _checked(machine: Machine, source: str) -> Machine:
 
 
 def budget_mips(cpus: int | None = None) -> int:
-    """Returns the summed speed of a guest's cores, on this machine or with that many CPUs."""
+    """Returns the limit of all cores of a guest together, on this machine or on `cpus` CPUs."""
     return BUDGET_MIPS_PER_CPU * (cpus or len(os.sched_getaffinity(0)))
 
 
