@@ -1,2 +1,2 @@
 # SPDX-License-Identifier: GPL-2.0-or-later
-"""Builds the parts of guests from images/recipes.toml: the kernel, the root, the subjects."""
+"""The subjects and other parts of guests: how they are fetched, built, packed and analysed."""

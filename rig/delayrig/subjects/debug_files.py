@@ -1,8 +1,8 @@
 # SPDX-License-Identifier: GPL-2.0-or-later
 """Debug files of distribution packages, so that places in stripped programs have names.
 
-They are fetched by build ID from the archive's debug packages, and only lines are read from them:
-delay functions are found without them, so that a verdict does not depend on the archive.
+They are fetched by build ID from the archive's debug packages, and only lines are read from them.
+Delay functions are found without them, so that a verdict does not depend on the archive.
 """
 
 from collections.abc import Iterable

@@ -18,7 +18,7 @@ CODE_BYTES = 32
 """The number of code bytes that identify an entry among all others at its offset in a page."""
 FUNCTIONS_MAX = 16
 WATCHED_MAX = 64
-"""The limit of watched functions and sleeps together: the room of emulators/delay_plugin/."""
+"""The limit of watched functions and sleeps together, which emulators/delay_plugin/ sets."""
 BY_SYMBOL, BY_DIGEST, BY_USER = "symbol", "digest", "user"
 BY_DEBUG_INFORMATION, BY_FINDER = "debug information", "finder"
 BY_CALL = "call"
@@ -65,9 +65,9 @@ class DelayFunction(msgspec.Struct, frozen=True, kw_only=True):
     # See `Extent`.
     returns: tuple[int, ...] = ()
     return_sites: tuple[int, ...] = ()
-    """The return addresses of its calls, if it jumps to where the file has no return."""
+    """The return addresses of its calls, if it may end in code whose return is not known."""
     leaves: bool = False
-    """True if it may do so, also if all of its calls go through pointers."""
+    """True if it may end so, also if all of its calls go through pointers."""
     argument: int = 0
     """The number of the integer argument with the time, from 0."""
     argument_bits: int = 32
@@ -228,7 +228,7 @@ def _by_symbols(subject: Subject, *names: str) -> Iterator[DelayFunction]:
 
 
 def _in_debug_information(subject: Subject, *names: str) -> Iterator[DelayFunction]:
-    """Yields the same from debug information, which may be in a separate file."""
+    """Yields those functions by debug information, which may be in a separate file."""
     for file, part in parts_under_test(subject):
         found = debug_functions(part, list(names) or known_delay_symbols())
         for name, address in found.items():

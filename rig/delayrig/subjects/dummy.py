@@ -56,14 +56,14 @@ def on_the_clock_of(agent: bytes, dummy: bytes) -> bytes:
     ahead_ns = rate.t_ns - rate.monotonic_at_ns
     moved = []
     for event in parse_events(dummy, source="the dummy programmer's events"):
-        # 0 is a moment that never was.
+        # 0 stands for no moment.
         moments = {key: at + ahead_ns for key in MOMENTS if (at := getattr(event, key, 0))}
         moved.append(msgspec.structs.replace(event, **moments))
     return encode_events(moved)
 
 
 def sparse_image(raw: bytes, region: Region) -> bytes:
-    """Returns its image in the emulator's form: without granules that are blank.
+    """Returns the dummy's image in the emulator's form, without blank granules.
 
     The rest of the part was zero before the job; if it still is, it counts as blank.
     """

@@ -28,7 +28,7 @@ MACHINES = {
 SYMLINKS_MAX = 40
 MUSL_LOADER = "ld-musl-"
 MUSL_ITSELF = re.compile(r"(ld-musl-|lib(c|pthread|rt|m|dl|util|xnet)\.)")
-"""The libraries that musl's dynamic linker is itself, by the beginning of their names.
+"""The beginnings of the names of libraries that are part of musl's dynamic linker.
 
 Source: musl, "Design Concepts", and the names that Alpine's and Debian's linkers give (`libc.so`,
 `libc.musl-x86_64.so.1`).
@@ -170,8 +170,8 @@ class _User:
 
 
 def _found_interpreter(root: Path, program: str, interpreter: str, beside: tuple[str, ...]) -> Path:
-    # A C library that came along brings its own linker: another one would not load it. Packages of
-    # a merged /usr, unpacked without the link that base-files makes, are in /usr.
+    # A C library in one of those folders needs the linker beside it: another one would not load it.
+    # Packages of a merged /usr, unpacked without the link that base-files makes, are in /usr.
     named = [f"{folder}/{Path(interpreter).name}" for folder in [*beside, *_named_folders(root)]]
     for place in (*named, interpreter, f"/usr{interpreter}"):
         path = _resolve(root, place)

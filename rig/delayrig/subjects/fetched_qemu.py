@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: GPL-2.0-or-later
-"""QEMU for guests that few people want: fetched for the first cell, and not installed.
+"""QEMU for rare guests, which is fetched for the first cell, and not installed.
 
 It runs with this machine's libraries, as the cross compilers do.
 """
@@ -25,9 +25,9 @@ BUNDLE = "qemu-bundle"
 
 
 def provide_qemu(arch: Arch, paths: Paths, preparing: Preparing) -> None:
-    """Fetches the QEMU of that architecture if it is fetched on demand and nothing has it.
+    """Fetches the QEMU of that architecture if it is fetched on demand and not in the PATH.
 
-    It becomes the last of the PATH. Raises `NotProvidedError` if the archive has none, or if it
+    Appends its folder to the PATH. Raises `NotProvidedError` if the archive has none, or if it
     does not run here.
     """
     platform = PLATFORMS[arch]

@@ -1,11 +1,11 @@
 # SPDX-License-Identifier: GPL-2.0-or-later
 """Takes flashrom's sources from git, or from a folder as it is, and changes nothing there.
 
-A subject is called `git:` and what describes its commit, so that the name stays true when a branch
-moves; what is not committed adds the hash of the tree. What a name stands for is kept in the state:
-its cells run again from any folder.
+A subject's name is `git:` and the description of its commit, so it stays true when a branch moves.
+If there are uncommitted changes, the hash of the tree is added. The state keeps the tree of each
+name, so that cells can run again from any folder.
 
-All that writes goes to a repository of our own, which borrows the objects of the user's.
+Git writes only to a repository of our own, which borrows the objects of the user's.
 """
 
 import os
@@ -25,12 +25,12 @@ from delayrig.base.paths import Paths
 from delayrig.setup.scratch import scratch_beside
 
 PREFIX = "git:"
-"""Before a revision where a subject is asked for; alone it is the work tree as it is."""
+"""The prefix of a revision in a subject's name; alone it means the work tree as it is."""
 FOLDER = "trees"
-"""Below the images."""
+"""The folder's name below that of the images."""
 DIGITS = 12
 SUBJECT_MAX = 50
-# Nobody's hooks and line ends; a monitor of the user's files is a program, too.
+# Git runs no hook and no monitor of files, which is a program, too, and changes no line ends.
 SETTINGS = ("core.hooksPath=/dev/null", "core.autocrlf=false", "core.fsmonitor=false")
 MAIN_BRANCHES = ("@{upstream}", "origin/HEAD", "origin/main", "origin/master")
 # In one of git's hooks, these variables name another repository.
@@ -46,7 +46,7 @@ class Source(msgspec.Struct, frozen=True, kw_only=True):
     label: str
     """Its name in answers."""
     folder: str
-    """Where it was taken from; by now it may hold something else."""
+    """The folder that it was taken from, which may have changed since."""
 
 
 class Choice(msgspec.Struct, frozen=True, kw_only=True):
@@ -57,9 +57,9 @@ class Choice(msgspec.Struct, frozen=True, kw_only=True):
 
 
 def take_source(revision: str, folder: Path, paths: Paths) -> Source:
-    """Keeps the sources of a revision, or without one the work tree as it is.
+    """Stores the sources of a revision, or the work tree as it is if there is no revision.
 
-    Untracked files belong to it, ignored ones do not. Raises `BadInputError`.
+    A work tree includes untracked files, but not ignored ones. Raises `BadInputError`.
     """
     top = top_of(folder)
     with _borrowing(top or folder, paths) as ours:
@@ -79,7 +79,7 @@ def is_known(name: str, paths: Paths) -> bool:
 
 
 def known_source(name: str, paths: Paths) -> Source:
-    """Returns what the name stands for; raises `BadInputError` for one that was never taken."""
+    """Returns the tree of that name; raises `BadInputError` if none was taken under it."""
     if not is_known(name, paths):
         raise BadInputError(
             f"subject {name!r} was not taken from a tree yet",
@@ -96,7 +96,7 @@ def sources_of(source: Source, paths: Paths) -> Path:
 def top_of(folder: Path) -> Path | None:
     """Returns the top of the work tree that has tracked files there.
 
-    None without git, and where git does not trust the owner: then it is a folder like any.
+    Returns None without git, and if git does not trust the owner: then it is a plain folder.
     """
     done = _run(folder, "rev-parse", "--show-toplevel")
     if done.returncode != 0:
@@ -106,10 +106,10 @@ def top_of(folder: Path) -> Path | None:
 
 
 def choose_baseline(folder: Path) -> Choice:
-    """Returns what the work tree is to be compared with; raises `BadInputError`.
+    """Returns the revision to compare the work tree with; raises `BadInputError`.
 
-    That is where its branch left the upstream one; its last commit, if it adds nothing to that but
-    what is not committed; else the commit before the last one.
+    It is the commit at which the branch left its upstream branch. If the branch has no commits of
+    its own, it is the last commit if there are uncommitted changes, else the commit before.
     """
     top = top_of(folder)
     if top is None:
@@ -167,7 +167,7 @@ def _of_work_tree(folder: Path, commit: str, ours: Path) -> Source:
 
 
 def _commit(top: Path, revision: str) -> str:
-    """Returns its hash; empty for the last commit of a tree that has none yet."""
+    """Returns the hash of a commit; empty for the last commit of a tree that has none yet."""
     words = ("rev-parse", "--verify", "--quiet", "--end-of-options")
     done = _run(top, *words, f"{revision or 'HEAD'}^{{commit}}")
     if done.returncode != 0 and revision:
@@ -180,7 +180,7 @@ def _commit(top: Path, revision: str) -> str:
 
 @contextmanager
 def _borrowing(folder: Path, paths: Paths) -> Iterator[Path]:
-    """Yields a repository of ours, which also finds the objects of that one."""
+    """Yields a repository of ours, which also finds the objects of the folder's repository."""
     theirs = _run(folder, "rev-parse", "--path-format=absolute", "--git-common-dir").stdout.strip()
     with scratch_beside(paths.images / FOLDER / "repository") as scratch:
         ours = scratch / "git"
@@ -224,7 +224,7 @@ def _refuse(folder: Path, done: subprocess.CompletedProcess[str]) -> None:
 
 
 def _run(repository: Path, *words: str, at: Path | None = None) -> subprocess.CompletedProcess[str]:
-    """Runs git in a folder; with `at` the repository is one of ours, and the folder that one."""
+    """Runs git in the repository's folder, or with a repository of ours in the folder `at`."""
     settings = [word for each in SETTINGS for word in ("-c", each)]
     own = [f"--git-dir={repository}"] if at else []
     return subprocess.run(

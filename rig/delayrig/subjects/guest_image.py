@@ -71,7 +71,7 @@ def provide_guest_image(
 def provide_device_image(
     recipe: GuestRecipe, paths: Paths, preparing: Preparing, arch: Arch = Arch.X86_64
 ) -> GuestImage:
-    """Returns the image of guests whose chip is in QEMU: no emulator is in it."""
+    """Returns the image of guests whose chip is in QEMU. It contains no emulator."""
     return _provide(recipe, paths, preparing, arch, {paths.device_agent_of(arch): "init"}, ())
 
 
@@ -246,7 +246,7 @@ def _joined(initrd: str, modules: str) -> str:
 
 def take_kernel(root: Path, package: str, place: Path) -> None:
     """Copies the only kernel that `package` brought to `root`."""
-    # Those of riscv64 are not packed, and are called vmlinux.
+    # The kernels of riscv64 are not compressed, and are called vmlinux.
     kernels = sorted((root / "boot").glob("vmlinu[xz]-*"))
     if len(kernels) != 1:
         raise RigFaultError(

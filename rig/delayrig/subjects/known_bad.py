@@ -2,8 +2,8 @@
 """Known-bad builds (flashrom/known_bad/): their kinds, their changes, and their build.
 
 Each is our flashrom with one change, and its library, from the objects of the usual build. Only
-changed sources are compiled: by the usual build's own command, on a tree of links to the sources in
-which only the changed files are real.
+changed sources are compiled, by the usual build's own command. They are compiled in a tree of links
+to the sources, in which only the changed files are real.
 """
 
 import shlex
@@ -53,7 +53,7 @@ class Kind(StrEnum):
 
 
 class Sight(StrEnum):
-    """The witness that must see it: one of short waits, the job's time or CPU time; or none."""
+    """The witness that must see it: a witness of short waits, the job's time, CPU time, or none."""
 
     CHIP = "chip"
     DELAY = "delay"
@@ -87,7 +87,7 @@ class Table(msgspec.Struct, frozen=True, kw_only=True, forbid_unknown_fields=Tru
 
 
 def read_mistakes(checkout: Path) -> dict[str, Mistake]:
-    """Returns all by name, file after file; raises `BadInputError` for a wrong table."""
+    """Returns all known-bad builds by name; raises `BadInputError` for a wrong table."""
     mistakes: dict[str, Mistake] = {}
     for path in sorted((checkout / FOLDER).glob("*.toml")):
         for mistake in read_toml(path, Table).mistake:
@@ -109,7 +109,7 @@ def own_mistakes() -> dict[str, Mistake]:
 
 
 def find_mistake(name: str, mistakes: dict[str, Mistake]) -> Mistake:
-    """Returns the one of that name; raises `BadInputError` with the nearest one."""
+    """Returns the build of that name; raises `BadInputError` with the nearest name."""
     try:
         return mistakes[name]
     except KeyError:
@@ -181,7 +181,7 @@ class Usual:
 
 
 def provide_known_bad(name: str, paths: Paths, arch: str = Arch.X86_64) -> Path:
-    """Returns the same by the subject's name; raises `BadInputError` if there is none."""
+    """Returns the folder of the build with that subject's name; raises `BadInputError`."""
     return provide_build(find_mistake(name.removeprefix(PREFIX), own_mistakes()), paths, arch)
 
 

@@ -61,7 +61,7 @@ def build_name(libc: str) -> str:
 
 
 def provide_with_musl(libc: str, built: str, paths: Paths, preparing: Preparing) -> Path:
-    """Returns that program of our build folder, linked with musl, after updating it."""
+    """Returns the program `built` of our build folder, linked with musl, after updating it."""
     root = _provide_musl(paths, preparing)
     build = paths.build_of(build_name(libc))
     with (paths.state / LOCK).open("w") as lock:

@@ -36,7 +36,7 @@ CPU_FAMILIES = {
     Arch.RISCV64: ("riscv64", "rv64gc"),
 }
 MORE_OPTIONS = {
-    # GCC writes the information to walk stacks by default on the others (and on this one from 13).
+    # By default, GCC writes the information to walk stacks of riscv64 only from version 13 on.
     Arch.RISCV64: "[built-in options]\nc_args = ['-fasynchronous-unwind-tables']\n",
 }
 CROSS_FILE = """\
@@ -63,7 +63,7 @@ def provide_own(built: str, paths: Paths) -> Path:
 
 
 def provide_natives(arch: Arch, paths: Paths, preparing: Preparing) -> None:
-    """Builds what is older than its sources, and fetches the compiler if it is missing.
+    """Builds the programs that are older than their sources, and fetches a missing compiler.
 
     Set-up does the same for x86-64, where these are this machine's own programs.
     """
@@ -87,7 +87,7 @@ def library_folders(arch: Arch, paths: Paths) -> tuple[str, ...]:
 
 
 def _wanted(arch: Arch) -> tuple[str, list[str]]:
-    """Returns the release, and its packages."""
+    """Returns this machine's release, and the packages of the cross compiler."""
     platform = PLATFORMS[arch]
     packages = [f"gcc-{platform.gnu}", f"libc6-dev-{platform.debian}-cross"]
     return read_codename(OS_RELEASE.read_text(encoding="utf-8")), packages

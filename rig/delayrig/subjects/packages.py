@@ -38,13 +38,13 @@ def unpack_packages(
 ) -> dict[str, str]:
     """Unpacks `packages` and all their dependencies into the new `folder`.
 
-    They are for this machine, or for `architecture`, in dpkg's words. `release` is the one that the
-    suite adds to, if it is no release. Returns the version of every unpacked package. Nothing is
-    configured and no script runs. A failure is retried after growing pauses; raises
-    `NotProvidedError` if the last attempt failed.
+    They are for this machine, or for `architecture`, as dpkg names it. `release` is the release
+    that the suite adds to, as backports do; empty if the suite is a release. Returns the version of
+    every unpacked package. Nothing is configured and no script runs. A failure is retried after
+    growing pauses; raises `NotProvidedError` if the last attempt failed.
     """
     what = f"{', '.join(packages)} of {suite}{f' for {architecture}' if architecture else ''}"
-    # apt takes nothing from a suite of additions that is not preferred.
+    # apt takes nothing from a suite of additions unless it is the default release.
     preference = [f'APT::Default-Release "{suite}"'] if release else []
     argv = _mmdebstrap_words(suite, packages, folder, architecture, *preference)
     sources = "\n".join(map(archive_source, filter(None, [suite, release])))

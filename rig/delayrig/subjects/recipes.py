@@ -47,7 +47,7 @@ class Recipes(msgspec.Struct, frozen=True, kw_only=True, forbid_unknown_fields=T
     kernels: dict[str, KernelRecipe]
     bridge: ProgramRecipe
     tools: dict[str, ProgramRecipe]
-    """Programs for guests with a visitor."""
+    """Programs for guests whose subject is debugged."""
     cyclictest: ProgramRecipe
     subjects: dict[str, ProgramRecipe]
     saved: str = ""

@@ -39,18 +39,18 @@ def provide_program(
 def provide_program_library(
     name: str, recipes: Recipes, paths: Paths, preparing: Preparing
 ) -> Subject | None:
-    """Returns the same for its library."""
+    """Returns the packed library of the subject, saved or new; None if no library is known."""
     saved = _saved(f"{name}{SUFFIX}", recipes, paths, Arch.X86_64)
     return saved or provide_library(name, recipes, paths, preparing)
 
 
 def is_saved(name: str, recipes: Recipes) -> bool:
-    """Returns True if it, or its library, was saved with the run: then nothing else is needed."""
+    """Returns True if the subject or its library was saved with the run, so none is built."""
     return any(subject.name in (name, f"{name}{SUFFIX}") for subject, _ in _described(recipes))
 
 
 def save_programs(subjects: Iterable[Subject], folder: Path, called: Mapping[str, str]) -> None:
-    """Saves each below the folder, once; `called` has other names for some."""
+    """Saves each subject below the folder, once; `called` maps some to other names of folders."""
     for subject in subjects:
         described = msgspec.structs.replace(subject, archive=ARCHIVE)
         name = subject.name.removesuffix(SUFFIX) if subject.library else subject.name
@@ -62,13 +62,13 @@ def save_programs(subjects: Iterable[Subject], folder: Path, called: Mapping[str
 
 
 def programs_beside(run: Path) -> str:
-    """Returns the folder of a run's saved programs: in its folder, or beside it in a gate's."""
+    """Returns the folder of saved programs, in the run's folder or beside it; else empty."""
     places = (run / FOLDER, run.absolute().parent / FOLDER)
     return next((str(place) for place in places if place.is_dir()), "")
 
 
 def programs_in(folder: Path) -> list[Subject]:
-    """Returns all programs that were saved in a folder, as they lie there."""
+    """Returns all programs that were saved in a folder, without copying them."""
     return [
         msgspec.structs.replace(subject, archive=str(place / ARCHIVE))
         for subject, place in _described_in(folder)

@@ -42,8 +42,8 @@ PAST_MISTAKES = (
     *("trusting-getres", "two-percent-short", "us-ms-slip", "wait-before-buffered-write"),
     *("wall-clock", "wrap-32bit"),
 )
-# The proposal's changes, each added to those before (flashrom/steps/), and the same with busy waits
-# that trust the delay layer.
+# The proposal's changes, each added to those before (flashrom/steps/), and the same with waits that
+# trust the delay layer and do not poll.
 STEPS = ("calibrated-loop", "os-clock", "threshold-100us", "realtime", "slack-and-hybrid")
 TRUSTING = "-trusting"
 # The delay layer's fallbacks on the clocks and sleeps of other systems (flashrom/old_clocks/).
@@ -137,7 +137,7 @@ def provide_tool(
 ) -> Subject:
     """Returns a program for a guest beside its subject, packed like one.
 
-    That is BRIDGE, which connects a tty to the emulator's socket; CYCLICTEST, which `rig/rig
+    `name` is BRIDGE, which connects a tty to the emulator's socket; CYCLICTEST, which `rig/rig
     latency` runs beside its own program; or a program of `[tools]`.
     """
     known = {**recipes.tools, BRIDGE: recipes.bridge, CYCLICTEST: recipes.cyclictest}
@@ -239,7 +239,7 @@ def _own_program(name: str, paths: Paths, arch: Arch) -> Path:
 
 
 def _with_musl(libc: str, name: str, paths: Paths, preparing: Preparing) -> Path:
-    """Returns the same, linked with musl."""
+    """Returns a program of this checkout, linked with musl."""
     own = provide_with_musl(libc, OWN_PROGRAMS.get(name, OWN_PROGRAMS[BUNDLED]), paths, preparing)
     if not name.startswith(KNOWN_BAD_PREFIX):
         return own
@@ -323,7 +323,7 @@ def pack(
     arch: Arch = Arch.X86_64,
     preparing: Preparing | None = None,
 ) -> Subject:
-    """Packs the files. Equal files give the same archive, and their digests its folder."""
+    """Packs the files. Equal files give the same archive, in a folder named by their digests."""
     program_sha256 = digest.of_file(closure.program)
     parts: list[object] = ["packed", PACKING, FORMAT, program_sha256]
     if closure.interpreter is not None:
@@ -375,14 +375,14 @@ def knows_string(program: bytes, text: str) -> bool:
 def may_know(program: bytes, text: str) -> bool:
     """Returns True if the program contains `text` as a string, or as the end of a longer one.
 
-    Linkers keep a string only once if another one ends alike, so without a longer one nothing is
-    certain but that a program without the text does not know it.
+    A linker may store a string as the end of a longer one. So only a negative answer is certain: a
+    program without the text does not know it.
     """
     return text.encode() + b"\0" in program
 
 
 def known_name(program: bytes, names: Sequence[str]) -> str:
-    """Returns the first of the names that the program knows, else that it may know, else none."""
+    """Returns the first of the names that the program knows, or else may know; else empty."""
     sure = (name for name in names if knows_string(program, name))
     return next(sure, next((name for name in names if may_know(program, name)), ""))
 
@@ -408,7 +408,7 @@ def provide_root(subject: Subject) -> Path:
 
 
 def words_to_start(root: Path) -> list[str]:
-    """Returns words that start it with its own dynamic linker and libraries."""
+    """Returns words that start the program in `root` with its own dynamic linker and libraries."""
     program = root / PROGRAM.lstrip("/")
     interpreter = read_elf(program).interpreter
     if interpreter is None:

@@ -169,7 +169,7 @@ class Symbols:
     def size(self, address: int) -> int:
         """Returns the size in bytes of the function that begins there; 0 if it is unknown.
 
-        Call frame information is read if no symbol has it, since that takes long.
+        Call frame information is read only if no symbol has the size, because that takes long.
         """
         size = max((size for begin, size, _ in self._functions if begin == address), default=0)
         frame = None if size else self._frames.near(address)
@@ -334,8 +334,8 @@ def _lines_of(program: Any) -> Iterator[_Row]:
 def _file(program: Any, number: int) -> str:
     """Returns the file's path as the compiler had it, without the folder of the compiler.
 
-    Until DWARF 4 tables omit their number 0, which is the program's own; folder 0 is where the
-    compiler ran.
+    Up to DWARF 4, tables omit number 0, which is the program's own file. Folder 0 is the folder of
+    the compiler.
     """
     files, folders = program["file_entry"], program["include_directory"]
     left_out = 0 if program["version"] >= 5 else 1

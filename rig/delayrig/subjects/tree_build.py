@@ -1,10 +1,10 @@
 # SPDX-License-Identifier: GPL-2.0-or-later
 """Builds flashrom from the sources that a `git:` subject stands for, with its library beside it.
 
-Whoever wrote the sources wrote the build: it runs in bubblewrap, without a network, on a copy. It
-is optimised as a distribution's, with debug information, and no call is inlined or merged: so
-delays and their callers have the same names in two builds. What is made is kept by the sources,
-the words of the build, the compiler, and the libraries that drivers are built for.
+The build is foreign code like the sources, so it runs in bubblewrap, without a network, on a copy.
+It is optimised as a distribution's, with debug information. No call is inlined or merged, so that
+delays and their callers have the same names in two builds. The cache key of a build covers the
+sources, the words of the build, the compiler, and the libraries that drivers are built for.
 """
 
 import fcntl
@@ -41,7 +41,7 @@ from delayrig.subjects.seal import again, fault_of, sealed_folder
 
 PROGRAM, LIBRARY = "flashrom", "libflashrom.so.1"
 PLACES = ("flashrom", "build", "left")
-"""Where the build finds its sources, works, and leaves what is kept: at the sandbox's top."""
+"""The folders of sources, build and results, at the top of the sandbox."""
 FLAGS = (
     *("-O2", "-g", "-fno-inline", "-fno-optimize-sibling-calls", "-fno-partial-inlining"),
     *("-fno-ipa-cp", "-fno-ipa-sra", "-fno-ipa-icf", f"-ffile-prefix-map=../{PLACES[0]}/="),
@@ -88,7 +88,7 @@ PACKAGES = {
     "libftdi1": "libftdi1-dev",
     "libjaylink": "libjaylink-dev",
 }
-"""Those with what drivers are built for, by what pkg-config calls it."""
+"""The packages of the libraries that drivers need, by their names in pkg-config."""
 TOOLS = {"cc": "gcc", "make": "make", "ninja": "ninja-build", "pkg-config": "pkg-config"}
 
 
@@ -120,7 +120,7 @@ def _said(*words: str) -> str:
 
 @contextmanager
 def _one_at_a_time(paths: Paths) -> Iterator[None]:
-    """Allows one build at a time: a build takes all CPUs, and may be what the next one wants."""
+    """Allows one build at a time: it takes all CPUs, and the next caller may want the same one."""
     with (paths.images / FOLDER / "lock").open("w") as lock:
         fcntl.flock(lock, fcntl.LOCK_EX)
         yield
@@ -149,7 +149,7 @@ def _build(source: Source, folder: Path, paths: Paths) -> None:
 
 
 def _keep(source: Source, left: Path, folder: Path, log: Path) -> None:
-    """Takes files alone: a link could name any of this machine's."""
+    """Keeps regular files alone, because a link could name any file of this machine."""
     made = [left / name for name in (PROGRAM, LIBRARY)]
     found = [path for path in made if path.is_file() and not path.is_symlink()]
     if made[0] not in found:
@@ -180,7 +180,7 @@ def _missing_packages() -> str:
 
 
 def _variables(sources: Path, places: Sequence[Path]) -> dict[str, str]:
-    """Returns the environment of a build that finds its `places` there."""
+    """Returns the environment of a build of `sources` whose folders are `places` there."""
     meson, options = "", _meson_options(sources)
     off = [f"-D{name}=disabled" for name in LEFT_OUT if name in options]
     if (sources / "meson.build").is_file():
@@ -203,7 +203,7 @@ def _meson_options(sources: Path) -> set[str]:
 
 
 def _confined(places: Sequence[Path]) -> tuple[list[str], list[Path]]:
-    """Returns the words before a build, and where it finds its places then."""
+    """Returns the words before a build that confine it, and its folders as it sees them."""
     if is_unconfined_by_default():
         return [], list(places)
     if why := missing_confinement():
@@ -219,7 +219,7 @@ def _confined(places: Sequence[Path]) -> tuple[list[str], list[Path]]:
 
 
 def _as_nobody(places: Sequence[Path]) -> list[str]:
-    """Returns words that run a build of root as another user, who gets the folders."""
+    """Returns words that run a build as another user if we are root; that user gets the folders."""
     if os.geteuid() != 0:
         return []
     for place in places:

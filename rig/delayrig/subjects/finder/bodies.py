@@ -1,8 +1,8 @@
 # SPDX-License-Identifier: GPL-2.0-or-later
-"""Code of functions by what it does, not by where it lies: code that only moved reads the same.
+"""The code of functions as text without addresses: code that only moved has the same text.
 
-What a function calls is named where symbols are known. References to data lose their addresses;
-numbers that are read from there stay, text does not.
+Called functions are named if symbols are known. A reference to data is replaced by the number that
+is read there; by a plain word if that is text or an address.
 """
 
 import re
@@ -17,10 +17,10 @@ from delayrig.subjects.symbols import symbols_in
 
 DATA, FUNCTION, LABEL = "data", "function", "label"
 OBJECT_SIZE_MAX = 256
-"""Tables of numbers are as small; larger ones describe chips and boards."""
+"""The largest size of a table of numbers. Larger tables describe chips and boards."""
 LINES_BEFORE_ASSERT = 8
 TEXT_LONGER_THAN = 2
-"""So few bytes may be a number as well."""
+"""The number of bytes up to which text may be a number as well."""
 WIDTHS = {"byte": 1, "word": 2, "dword": 4, "qword": 8, "xmmword": 16, "ymmword": 32}
 _FILLING = re.compile(r"nop|int3|data16 nop|endbr64|endbr32")
 _RIP = re.compile(r"\[rip ([+-]) (0x[0-9a-f]+|\d+)\]")
@@ -36,7 +36,7 @@ def base_name(name: str) -> str:
 
 
 class Bodies:
-    """The functions of one program; without `named` as if it had no symbols."""
+    """The functions of one program. If not `named`, they are read as if there were no symbols."""
 
     def __init__(self, graph: CallGraph, *, named: bool) -> None:
         self.graph = graph
@@ -69,7 +69,7 @@ class Bodies:
         return [step.address for step in self.program.all_steps]
 
     def lines(self, function: Function, steps: list[Step]) -> list[str]:
-        """Returns a line for each instruction, without where jumps within the function go."""
+        """Returns a line for each instruction, without the targets of jumps within the function."""
         held: dict[str, int] = {}
         pages: dict[str, int] = {}
         found: list[str] = []
@@ -84,7 +84,7 @@ class Bodies:
         return found
 
     def key(self, function: Function, steps: list[Step], lines: list[str]) -> str:
-        """Returns a digest of the lines and of where jumps within the function go."""
+        """Returns a digest of the lines and of the targets of jumps within the function."""
         at = [step.address for step in steps]
         inside = (step.target for step in steps if step.kind in (JUMP, BRANCH) and step.target)
         jumps = [bisect_left(at, to) for to in inside if function.address <= to < function.end]
@@ -138,7 +138,7 @@ class Bodies:
         return f"[{found[1]} + {described}]" if is_near else found[0]
 
     def _finds_table(self, step: Step) -> bool:
-        """Returns True if it makes the table of offsets' address from its own (i386)."""
+        """Returns True if it makes the address of the offset table from its own address (i386)."""
         last = step.operands.rpartition(" ")[2]
         try:
             return (step.address + int(last, 0)) & 0xFFFFFFFF == self.program.offset_table
@@ -151,7 +151,7 @@ class Bodies:
         return self._taken(address) if self._section_of(address) else text
 
     def _paged(self, step: Step, pages: dict[str, int]) -> str:
-        """Describes operands of arm64, which makes an address of a page and a distance in it."""
+        """Describes operands of arm64, which adds the address of a page and a distance in it."""
         register, _, source = step.operands.partition(", ")
         if step.mnemonic in ("adrp", "adr"):
             pages[register] = int(source.removeprefix("#"), 16)
@@ -185,7 +185,7 @@ class Bodies:
         return self._content(address, width)
 
     def _taken(self, address: int) -> str:
-        """Describes what is at an address that is only taken."""
+        """Describes the object at an address that the code takes and does not access."""
         inside = self.graph.function_at(address)
         if inside is not None and inside.address == address:
             return f"&{self.names.get(address, FUNCTION)}"

@@ -56,7 +56,7 @@ class CallGraph:
         return list(_with_sizes(sorted(told.items()), text_ends))
 
     def _called(self, _: list[int]) -> Iterator[int]:
-        """Yields called addresses, and addresses of code that the data contains."""
+        """Yields addresses that are called, or taken by data or code, and beginnings of code."""
         for step in self.program.all_steps:
             if step.kind == CALL and step.target is not None and self._in_text(step.target):
                 yield step.target
@@ -71,7 +71,7 @@ class CallGraph:
             behind = before.get(step.target) if step.kind == JUMP and step.target else None
             if behind is None or step.target is None:
                 continue
-            # The filling between functions has no effect.
+            # The instructions that fill the gap between functions have no effect.
             gap = "nop" in behind.mnemonic or behind.mnemonic == "xchg"
             is_other = bisect_right(starts, step.target) != bisect_right(starts, step.address)
             if is_other and (gap or behind.kind in (JUMP, RETURN)):
@@ -129,7 +129,7 @@ class CallGraph:
 
     @cached_property
     def implementations(self) -> dict[int, list[int]]:
-        """Returns the functions that resolvers of IFUNCs may choose: they take their address."""
+        """Returns the functions that an IFUNC's resolver may choose: it takes their addresses."""
         return {
             slot: sorted(self._taken(self.function_at(resolver)))
             for slot, resolver in self.program.resolvers.items()

@@ -28,7 +28,7 @@ AROUND_SIZE_MAX = 320
 LOOK_AHEAD_BYTES = 48
 US_NS = 1000
 COUNTERS = ("rdtsc", "rdtscp", "cpuid")
-"""Instructions whose answer depends on the model of the CPU."""
+"""Instructions whose result depends on the model of the CPU."""
 SINCE_BEFORE = "it waits since a moment before the call"
 CAPPED = "it may wait for no more than a number of its own"
 NO_UNIT = "what its argument counts is not known"
@@ -51,7 +51,7 @@ class Extent(msgspec.Struct, frozen=True, kw_only=True):
     asks: tuple[int, ...] = ()
     """The constant requests of its callers."""
     counters: tuple[str, ...] = ()
-    """`rdtsc at 0x...`: what it, or what it calls, executes that depends on the CPU's model."""
+    """The instructions in or below it that depend on the CPU's model: `rdtsc at 0x...`."""
     doubt: str = ""
 
 
@@ -67,7 +67,7 @@ class Candidates:
         return [self._found(wait) for _, wait in sorted(self._accepted.items())]
 
     def told(self, address: int) -> Extent:
-        """Returns a function that is known to be a delay, with what its code shows."""
+        """Returns the facts of a known delay function. Only an unknown unit is a doubt."""
         function = self.graph.function_at(address) or Function(address, 0)
         function = Function(address, max(function.end - address, 0))
         waits = self._waits_of(function) if function.size <= HELPERS_SIZE_MAX else []
@@ -88,7 +88,7 @@ class Candidates:
         )
 
     def _counters(self, function: Function) -> Iterator[str]:
-        """Yields the instructions in or below it that ask the CPU what it is, or its counter."""
+        """Yields the instructions in or below it that read the CPU's model or its counter."""
         todo, seen = [function.address], set[int]()
         while todo:
             address = todo.pop()
@@ -142,7 +142,7 @@ class Candidates:
         return found
 
     def _spinning(self) -> Iterator[int]:
-        """Yields small functions that call nothing and have a loop, which some count."""
+        """Yields small functions that call nothing and have a loop, which may count a delay."""
         for function in self.graph.functions:
             calls = self.graph.by_caller.get(function.address, ())
             # Code of i386 makes one call to find its own address.
@@ -296,7 +296,7 @@ class Candidates:
         return None
 
     def _before(self, call: Call) -> list[Instruction]:
-        """Returns a dozen instructions at most; decoding begins at the start of the function."""
+        """Returns the last instructions of the function before the call, at most a dozen."""
         function = self._function(call.caller)
         steps = self.program.steps(function.address, function.size)
         at = next(n for n, s in enumerate(steps) if s.address == call.step.address)

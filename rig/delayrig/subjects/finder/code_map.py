@@ -26,15 +26,15 @@ from delayrig.subjects.seal import sealed, unsealed
 from delayrig.subjects.symbols import Symbols
 
 READING = 1
-"""Raised when reading changes, so that what older rigs kept is read anew."""
+"""Raise this number when reading changes, so that files are read again."""
 OTHER_CALLS_MAX = 1
-"""A function that only hands a time on may call so many others, to print what is wrong."""
+"""The limit of other functions that one which hands a time on may call, to print errors."""
 PLACE_FINDER_SIZE_MAX = 16
 PLACE_FINDER_STEPS = 2
 
 
 class Watched(msgspec.Struct, frozen=True, order=True):
-    """A delay function that is known, or the call of one of another file (`direct`)."""
+    """A known delay function, or the call of a direct wait (`direct`)."""
 
     address: int
     argument: int = 0
@@ -46,21 +46,21 @@ class Site(msgspec.Struct, frozen=True, kw_only=True):
     """A call of a delay function."""
 
     address: int
-    """The address of its last byte: call chains have the same one."""
+    """The address of its last byte, as in call chains."""
     target: int
     """The delay function; of a direct wait the call itself."""
     line: int
     """Its number among the function's lines."""
     is_tail: bool = False
-    """It ends its function, which is then in no call chain."""
+    """True if it ends its function, which is then missing in call chains."""
     asks: int | None = None
-    """The time, where it is a number that the code shows."""
+    """The requested time, if it is a constant that the code shows."""
     hands_on: bool = False
-    """Its function only hands a time on, and is a delay function itself."""
+    """True if its function only hands a time on, and so is a delay function itself."""
     through: bool = False
-    """The called function hands a time on through a pointer: it may be no delay function."""
+    """True if the called function hands a time on through a pointer: it may be no delay."""
     where: str = ""
-    """As call chains have it."""
+    """The place of the call, as in call chains."""
 
 
 class CodeFunction(msgspec.Struct, frozen=True, kw_only=True):
@@ -69,30 +69,30 @@ class CodeFunction(msgspec.Struct, frozen=True, kw_only=True):
     key: str
     """Equal for equal code."""
     name: str = ""
-    """Its symbol without suffixes of compilers; empty where there is none."""
+    """Its symbol without suffixes of compilers; empty if there is none."""
     sites: tuple[Site, ...] = ()
     lines: tuple[str, ...] = ()
-    """Its code, where it has sites."""
+    """Its code; empty if it has no sites."""
     pointed: bool = False
-    """It may be called through a pointer."""
+    """True if it may be called through a pointer."""
     is_delay: bool = False
-    """It is a delay function, or hands a time on to one."""
+    """True if it is a delay function, or hands a time on to one."""
 
 
 class CodeMap(msgspec.Struct, frozen=True, kw_only=True):
     named: bool
-    """Functions have names."""
+    """True if functions have names."""
     functions: tuple[CodeFunction, ...]
     callers: dict[int, int]
-    """Direct calls of functions that end in a delay function by a jump, by their last bytes."""
+    """Functions that may end in a jump to a delay, by the last byte of each direct call of them."""
     leaving: tuple[int, ...]
-    """Functions that may end in a jump through a pointer, by address."""
+    """The addresses of those functions that may end in a jump through a pointer."""
 
 
 def read_code_map(
     part: Path, watched: Sequence[Watched], *, named: bool, kept: Path | None = None
 ) -> CodeMap:
-    """Reads a program or a library; `kept` is a folder for what was read."""
+    """Reads a program or a library; `kept` is a folder that stores results."""
     return _read(part, tuple(sorted(set(watched))), named, kept, digest.of_file(part))
 
 
@@ -107,7 +107,7 @@ def _read(
             return msgspec.json.decode(unsealed(file.read_bytes()) or b"", type=CodeMap)
     made = map_code(part.read_bytes(), watched, named=named)
     if file is not None:
-        with contextlib.suppress(OSError):  # a folder that nobody may write to: read again then
+        with contextlib.suppress(OSError):  # the folder may be read-only
             file.parent.mkdir(exist_ok=True)
             replace_file(file, sealed(msgspec.json.encode(made)))
     return made
@@ -214,7 +214,7 @@ class _Mapper:
         return found.pop() if len(found) == 1 else None
 
     def _finds_place(self, call: Call) -> bool:
-        """Returns True if it calls a helper that tells where code lies (i386)."""
+        """Returns True if it calls a helper that finds the code's address (i386)."""
         function = None if call.target is None else self.graph.function_at(call.target)
         if function is None or function.size > PLACE_FINDER_SIZE_MAX:
             return False

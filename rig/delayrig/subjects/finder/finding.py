@@ -21,7 +21,7 @@ from delayrig.subjects.finder.waits import CLOCKS, NOTHING_WATCHED, PART_NS, SLE
 from delayrig.subjects.seal import sealed, unsealed
 
 READING = 9
-"""Raised when reading changes, so that what older rigs kept is read anew."""
+"""Raise this number when reading changes, so that files are read again."""
 POLLED = "a clock that is read in a loop does not say how long the loop is to last"
 MAY_END_EARLY = "it also waits for files, and may end when one is ready"
 CONDITIONAL = "a conditional jump leads to it"
@@ -59,7 +59,7 @@ class Findings(msgspec.Struct, frozen=True, kw_only=True):
     named: tuple[Extent, ...]
     """The functions that were known before, in the order in which they were named."""
     direct: tuple[DirectWait, ...]
-    """The waits outside of those functions that are certain."""
+    """The waits outside of the functions without doubt."""
 
 
 @cache
@@ -80,7 +80,7 @@ def read_findings(part: Path, named: tuple[int, ...] = (), kept: Path | None = N
 
 
 def find_in(content: bytes, named: Iterable[int] = ()) -> Findings:
-    """Returns the findings; of code that nobody reads here, only what is known before."""
+    """Returns the findings. If the finder cannot read the code, they are the known functions."""
     if not is_read(content):
         return Findings(found=(), named=tuple(map(_unread, named)), direct=())
     candidates = Candidates(content)
@@ -92,12 +92,12 @@ def find_in(content: bytes, named: Iterable[int] = ()) -> Findings:
 
 
 def _unread(address: int) -> Extent:
-    """Returns a function whose end is where its call returns to."""
+    """Returns a function that was not read. Its calls end at their return addresses."""
     return Extent(address=address, size=0, returns=(), return_sites=(), leaves=True)
 
 
 def _direct_waits(candidates: Candidates, watched: Sequence[int]) -> Iterator[DirectWait]:
-    """Yields the waits outside of the `watched` functions, and of functions that only they call."""
+    """Yields the waits outside of the `watched` functions and of helpers that only they call."""
     covered = _covered(candidates, watched)
     for call in candidates.graph.calls:
         if call.caller in covered or not candidates.is_used(call.caller):

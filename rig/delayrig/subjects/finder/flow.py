@@ -48,7 +48,7 @@ class Handed:
     """One call with its arguments."""
 
     call: Call | None
-    """The call; None if it goes through a pointer, or into the kernel with its number first."""
+    """The call; None through a pointer, or into the kernel, whose number is the first argument."""
     address: int
     arguments: tuple[Value, ...]
     behind: tuple[Value, ...]
@@ -171,7 +171,7 @@ class _Reader:
             return
         clock = call is not None and self.callees.reads_clock(call)
         used = [given[n] for n in self.callees.reads(call) if n < len(given)] if call else []
-        # A helper that is given a start, and tells what is over since then.
+        # A helper may get a start and return the time since then.
         told = computed(reading(step.address), *given, *behind)
         result = (reading(step.address) | (told & IS_BETWEEN)) if clock else computed(*used)
         self._write_behind(given, result, state)

@@ -49,7 +49,7 @@ class Step:
 
     @property
     def target(self) -> int | None:
-        """Returns the target of a direct call or jump, or another instruction's number."""
+        """Returns the target of a direct call or jump, or another instruction's last number."""
         last = self.operands.rpartition(" ")[2].removeprefix("#")
         return int(last, 16) if last.startswith("0x") and "[" not in self.operands else None
 
@@ -78,7 +78,7 @@ class Program:
 
     @cached_property
     def stretches(self) -> list[tuple[int, bytes]]:
-        """Returns address and bytes of all code; of whole segments if no section says more."""
+        """Returns address and bytes of all code; of whole segments if there are no sections."""
         sections = [
             (int(section["sh_addr"]), section.data())
             for section in self.elf.iter_sections()
@@ -305,7 +305,7 @@ class Program:
 
     @cached_property
     def _words_of_data(self) -> frozenset[int]:
-        """Returns all words of the data if the program has a fixed address, as none are marked."""
+        """Returns all words of the data if the program has a fixed address: none is marked."""
         if self.elf["e_type"] != "ET_EXEC":
             return frozenset()
         size = self.isa.word_bytes

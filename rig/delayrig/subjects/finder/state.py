@@ -2,13 +2,13 @@
 """The possible contents of registers and stack at one point, and the effect of one instruction.
 
 A value is a set of marks. `(ARGUMENT, n)` is the function's n-th argument itself, `(DERIVED, n)`
-something computed from it, and `(SCALED, n)` that times a variable, as calibrated loops do.
-`(STACK, offset)` is an address, from where the stack was at the function's entry; `(NUMBER, n)` a
-constant; `(CLOCK, 0)` comes from a clock, `(MEMORY, 0)` from a variable.
-`(READING, address)` says which call read that clock; `(BETWEEN, 0)` is a time between two readings,
-and `(BEFORE, 0)` one since a moment that a variable holds. `(CAPPED, 0)` may be a number of the
-code's own in an argument's place.
-`(TIMES + "n", 1000)` is the n-th argument times 1000, perhaps with something else added to it: so
+something computed from it, and `(SCALED, n)` its product with a variable, as in calibrated loops.
+`(STACK, offset)` is an address on the stack, relative to the stack pointer at the function's entry;
+`(NUMBER, n)` a constant; `(CLOCK, 0)` comes from a clock, `(MEMORY, 0)` from a variable.
+`(READING, address)` is the call that read that clock; `(BETWEEN, 0)` is a time between two
+readings, and `(BEFORE, 0)` a time since a moment that a variable holds. `(CAPPED, 0)` may be a
+constant of the code instead of an argument.
+`(TIMES + "n", 1000)` is the n-th argument times 1000, perhaps with something added, as when
 microseconds become nanoseconds.
 """
 
@@ -29,7 +29,7 @@ OF_MEMORY: Value = frozenset({(MEMORY, 0)})
 OF_ARGUMENT = (ARGUMENT, DERIVED, SCALED)
 FACTOR_MAX = 1_000_000_000
 CAPS = range(2, 2**31 - 1)
-"""Below is the shortest wait of a delay, above what keeps its sums from an overflow."""
+"""The constants that limit a wait. Smaller ones are a least wait, larger ones avoid overflows."""
 GRANULE = 4
 """The resolution of the stack's content in bytes."""
 ARGUMENTS = 6
@@ -80,7 +80,7 @@ def has_clock(value: Value) -> bool:
 
 
 def reading(address: int) -> Value:
-    """Returns what the call there says of a clock."""
+    """Returns the value of a clock that the call there read."""
     return frozenset({(CLOCK, 0), (READING, address)})
 
 
@@ -90,7 +90,7 @@ def readings(value: Value) -> set[int]:
 
 
 def is_between(*sources: Value) -> bool:
-    """Returns whether two readings of a clock meet there: a start, and a look at the time."""
+    """Returns True if two readings of a clock meet: a start, and a later reading."""
     if any((BETWEEN, 0) in source for source in sources):
         return True
     clocks = [readings(source) for source in sources if has_clock(source)]
@@ -98,13 +98,13 @@ def is_between(*sources: Value) -> bool:
 
 
 def is_before(*sources: Value) -> bool:
-    """Returns whether a look at the time meets a moment that a variable or a caller holds."""
+    """Returns True if a reading of a clock meets a moment that a variable or a caller holds."""
     looks = [s for s in sources if has_clock(s) and not (arguments_in(s) or (BETWEEN, 0) in s)]
     return bool(looks) and any((MEMORY, 0) in s and not has_clock(s) for s in sources)
 
 
 def is_capped(value: Value) -> bool:
-    """Returns whether it may be an argument, and a number of the code's own as well."""
+    """Returns True if it may be an argument, or a constant of the code instead."""
     numbers = (n for name, n in value if name == NUMBER)
     return (CAPPED, 0) in value or (bool(arguments_in(value)) and any(n in CAPS for n in numbers))
 
@@ -230,15 +230,15 @@ class Notes:
     pointers: set[int] = field(default_factory=set)
     """Arguments by which memory is read."""
     met_clock: set[int] = field(default_factory=set)
-    """Compared or added up with a clock's time."""
+    """Arguments that are compared or combined with a clock's time."""
     met_since: set[int] = field(default_factory=set)
-    """The same, where the clock was read for a start as well."""
+    """Those of them for which a clock was read for the start as well."""
     met_before: set[int] = field(default_factory=set)
-    """The same, where the start is a variable's or a caller's."""
+    """Arguments whose start comes from a variable or a caller."""
     met_capped: set[int] = field(default_factory=set)
-    """The same, where the argument may be a number of the code's own instead."""
+    """Those of `met_clock` that a constant of the code may replace."""
     looked_at: dict[int, set[int]] = field(default_factory=dict)
-    """By address: the arguments of each comparison."""
+    """The arguments of each comparison, by address."""
     compared: dict[int, set[int]] = field(default_factory=dict)
     """The scaled arguments of each comparison, by address."""
     bits: dict[int, int] = field(default_factory=dict)
@@ -369,7 +369,7 @@ class Transfer:
         self._note_meeting(instruction, sources)
         value = _result(instruction, sources)
         if instruction.mnemonic.startswith(CHOICES):
-            # The value that stays if the condition does not hold is no operand that is read.
+            # If the condition does not hold, the old value stays. It is no operand that is read.
             value |= chosen(*(self._value(each, state) for each in instruction.operands))
         first = instruction.operands[0] if instruction.operands else Operand()
         if first.place is not None and self.isa.is_x86:

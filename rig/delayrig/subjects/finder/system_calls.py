@@ -1,8 +1,8 @@
 # SPDX-License-Identifier: GPL-2.0-or-later
 """Names the C library's waits and clocks in a static program, by the system calls that they make.
 
-A static program contains its C library, and a stripped one no names. What remains is the number of
-each system call: in the function that makes it, or handed to a function that makes any call.
+A static program contains its C library, and a stripped one has no names. Its system calls still
+have numbers: in the function that makes the call, or as an argument of one that makes any call.
 Sources: Linux arch/x86/entry/syscalls/syscall_64.tbl, include/uapi/asm-generic/unistd.h.
 """
 
@@ -21,11 +21,11 @@ _ARM64 = {72: "pselect", 73: "ppoll", 101: "nanosleep", 113: "clock_gettime", 16
 _ARM64 |= {115: "clock_nanosleep"}
 NUMBERS = {X86_64.machine: _X86_64, ARM64.machine: _ARM64}
 RELATIVE = 0
-"""The flags of a clock_nanosleep() for a time, and not until a moment."""
+"""The flags of a clock_nanosleep() that sleeps for a time and not until a moment."""
 
 
 def name_system_calls(graph: CallGraph) -> dict[int, str]:
-    """Returns the functions that are the C library's, by address; empty unless it is static."""
+    """Returns the functions that are the C library's, by address; empty if it is not static."""
     numbers = NUMBERS.get(graph.program.isa.machine, {})
     if not graph.program.is_static or not numbers:
         return {}
@@ -74,7 +74,7 @@ class _Namer:
             self._any_call.add(function.address)
         name = self.numbers.get(constant(number) or 0, "")
         place = SLEEPERS.get(name)
-        # A wait of the program's own that makes the system call itself has its time elsewhere.
+        # A function of the program that makes the system call itself gets its time elsewhere.
         if name and (place is None or _is_argument(given[place], place)):
             self._name(function, name)
         elif name == "nanosleep" and _is_argument(given[0], SLEEPERS["clock_nanosleep"]):

@@ -64,15 +64,15 @@ class Wait:
     argument: int
     sleeps: bool = False
     polls: bool = False
-    """It compares the time with a clock, repeatedly."""
+    """True if it compares the time with a clock repeatedly."""
     counts: bool = False
-    """It counts a loop up to the time times a variable."""
+    """True if it counts a loop up to the time multiplied by a variable."""
     forwards: dict[int, bool] = field(default_factory=dict)
-    """Functions that it hands the time to; whether as it was given."""
+    """The functions that it hands the time to; True if the time is unchanged."""
     since_before: bool = False
-    """It waits since a moment that it did not read from a clock itself."""
+    """True if it waits since a moment that it did not read from a clock itself."""
     is_capped: bool = False
-    """It may wait for a number of its own instead."""
+    """True if it may wait for a constant of the code instead."""
     unit_ns: int = 0
     """The unit of an argument that is passed unchanged; 0 if unknown."""
     part_factors: set[int] = field(default_factory=set)
@@ -114,14 +114,14 @@ class Waits:
     def reads_clock(self, call: Call, depth: int = 3) -> bool:
         """Returns True if the called function reads a clock.
 
-        Functions that wait for long do not.
+        A function of this file that is large counts as one that does not.
         """
         if call.name:
             return call.name in CLOCKS
         return call.target is not None and self.tells_time(call.target, depth)
 
     def tells_time(self, address: int, depth: int = 3) -> bool:
-        """Returns True if the function there reads a clock, itself or by a few more."""
+        """Returns True if the function there reads a clock, itself or through a few others."""
         if address not in self._clocks:
             self._clocks[address] = False
             function = self.graph.function_at(address)
@@ -131,7 +131,7 @@ class Waits:
         return self._clocks[address]
 
     def reads(self, call: Call) -> Iterable[int]:
-        """Returns the arguments used by a small function of this file; of others none."""
+        """Returns the arguments that a small function of this file uses; none for others."""
         function = None if call.target is None else self.graph.function_at(call.target)
         if function is None or function.size > LEAF_SIZE_MAX:
             return ()
@@ -206,14 +206,14 @@ class Waits:
 
 
 def _is_rest(value: Value) -> bool:
-    """Returns whether a time is what is left since a moment of which no clock was asked here."""
+    """Returns True if it is the time since a moment that this function read from no clock."""
     return (BEFORE, 0) in value or (has_clock(value) and (BETWEEN, 0) not in value)
 
 
 def _is_cap(value: Value, handed: Handed, found: Wait, flow: Flow) -> bool:
-    """Returns whether a number may be waited for in the argument's place, and nothing after it.
+    """Returns True if the wait may be for a constant instead of the argument, and end there.
 
-    What waits in parts looks at the argument again in the same loop.
+    A function that waits in parts looks at the argument again in the same loop.
     """
     parts = (each.addresses for each in flow.loops if handed.address in each.addresses)
     looks = {at for at, arguments in flow.looked_at.items() if found.argument in arguments}
@@ -225,7 +225,7 @@ def _note_sleep(found: Wait, handed: Handed, name: str, flow: Flow) -> None:
     if watched is not None and constant(handed.arguments[watched]) != 0:
         return
     place = SLEEPERS[name]
-    # Otherwise it is a pointer to a time, where a value made from the argument must be.
+    # An argument that is no number points to a time, which must be made from `found.argument`.
     time = handed.arguments[place] if name in UNITS_NS else handed.behind[place]
     # In a sleep until a moment without a clock reading, the argument is that moment.
     is_moment = sleeps_until(handed) and not (has_clock(time) or (MEMORY, 0) in time)

@@ -43,7 +43,7 @@ class Profile(msgspec.Struct, frozen=True, kw_only=True, forbid_unknown_fields=T
     name: str
     versions: list[str]
     packaged: str = ""
-    """The versions of distribution packages that are the release whose sources were read."""
+    """The pattern of package versions of the releases whose sources were read."""
     digests: dict[str, str] = {}
     """Versions of programs that do not print theirs, by SHA-256 of the program."""
     delay_address: dict[str, int] = {}
