@@ -9,9 +9,9 @@ INTERRUPTED = 130
 
 
 def start() -> int:
-    """Returns the exit code: 99 for whatever the launcher dies of, and 125 under `--bisect`.
+    """Runs the launcher and returns its exit code; 99 if it fails, or 125 with `--bisect`.
 
-    Python's own code is 1, which says that a flashrom is unsafe.
+    Python would exit with 1, which means that a flashrom is unsafe.
     """
     try:
         from delayrig.setup.launcher import main

@@ -112,7 +112,7 @@ def derive_backports(targets: str, os_release: str, files: Mapping[str, str]) ->
 def derive_suite(
     suite: str, targets: str, os_release: str, files: Mapping[str, str], *, named: str = ""
 ) -> str:
-    """Returns a source for any suite of Debian's archive: the `named` one, or apt's own."""
+    """Returns a source for any suite of Debian, from the `named` archive or from apt's own."""
     if named:
         return _stanza(named, suite, {"Signed-By": KEYRING})
     known = parse_targets(targets)
@@ -128,8 +128,8 @@ def derive_debug_suite(
 ) -> str:
     """Returns a source for the debug packages of a suite.
 
-    Debian has them in an archive of their own, which lies beside the other and has its name with
-    an ending. This machine may be told another place for that suite.
+    Debian has them in a separate archive beside the main one, whose name has an ending. This
+    machine may have another source for that suite.
     """
     debug = f"{suite}{DEBUG_ENDING}"
     if named:

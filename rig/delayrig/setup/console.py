@@ -73,7 +73,7 @@ class Console:
 
     @contextmanager
     def timed(self, title: str, done: str = "ready") -> Iterator[None]:
-        """Prints what begins, and how long it took if it ended well."""
+        """Prints the title, and the time that the block took if it ended well."""
         self.begin(title)
         started_s = time.monotonic()
         yield

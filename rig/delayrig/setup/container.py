@@ -206,7 +206,7 @@ def provide_image(console: Console, layout: Layout, engine: Engine, base: str) -
 
 
 def copy_sources(layout: Layout, folder: Path) -> None:
-    """Copies the launcher, all that the recipe's first stage needs, so building starts at once."""
+    """Copies the launcher alone, because the recipe's first stage needs no more."""
     package = folder / "rig" / "delayrig"
     unwanted = shutil.ignore_patterns("__pycache__")
     shutil.copytree(layout.setup, package / "setup", ignore=unwanted)

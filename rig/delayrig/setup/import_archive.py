@@ -139,7 +139,10 @@ def _checked_path(text: str) -> PurePosixPath:
 
 
 def _checked_link(path: PurePosixPath, target: str) -> str:
-    """Checks that `..` comes first alone: behind a name, it would depend on what lies on disk."""
+    """Checks that a link leads into a carried folder.
+
+    `..` may stand only at the beginning: after a name, its meaning would depend on the disk.
+    """
     parts = PurePosixPath(_checked_text(target)).parts
     above = next((at for at, name in enumerate(parts) if name != ".."), len(parts))
     inside = len(path.parent.parts) - above
@@ -231,7 +234,7 @@ def _folder_of(path: PurePosixPath, state: Path, file: Path) -> Iterator[int]:
                 os.mkdir(name, dir_fd=folder)
             try:
                 inner = os.open(name, FOLDER, dir_fd=folder)
-            except NotADirectoryError as error:  # ELOOP is never said with O_DIRECTORY
+            except NotADirectoryError as error:  # O_DIRECTORY: never ELOOP
                 why = f"{path} would lie behind a link or a file of {state}"
                 raise _refused(file, why) from error
             os.close(folder)

@@ -79,7 +79,7 @@ def page(name: str, texts: dict[str, str]) -> str:
         ".SH DESCRIPTION",
     ]
     tail = STATE if name == PROGRAM else ""
-    # Related are the program and the subcommands above and below this one.
+    # The related pages are the program and the subcommands above and below this one.
     below = (other for other in texts if f"{name} ".startswith(f"{other} "))
     above = (other for other in texts if f"{other} ".startswith(f"{name} "))
     related = texts if name == PROGRAM else {PROGRAM, *below, *above}

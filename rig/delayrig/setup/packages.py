@@ -190,7 +190,7 @@ def refused(message: str, lacking: Sequence[Lack]) -> SetupError:
 
 
 def obtain(context: Context, apt: AptGet, lacking: Sequence[Lack]) -> None:
-    """Installs from the release; takes from its backports what the release has too old."""
+    """Installs from the release, or from its backports if the release has too old a version."""
     apt.update()
     from_release, backported = [], []
     for package in (lack.package for lack in lacking):

@@ -2,7 +2,7 @@
 """Help and lists on a machine where the rig cannot run yet.
 
 Help comes from the texts of `docs/reference/`, which the rig writes itself (`rig/rig reference`).
-Lists that are tables in TOML are read from there, so that what a user adds is in them.
+Lists of TOML files are read from the files, so that they include the files that a user adds.
 """
 
 import difflib
@@ -29,7 +29,7 @@ def help_texts(layout: Layout) -> dict[str, str]:
 
 
 def words_of(text: str) -> str:
-    """Returns the words of the subcommand that a help text is of."""
+    """Returns the words of the subcommand that a help text describes."""
     return text.removeprefix("Usage: rig/rig").partition("[OPTIONS]")[0].strip()
 
 

@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: GPL-2.0-or-later
-"""How the rig is started once the machine is set up, and what its end means."""
+"""The start of the rig once the machine is set up, and the meaning of its exit."""
 
 import os
 import signal
@@ -12,10 +12,10 @@ from delayrig.setup.layout import STATE_VARIABLE, Layout
 STARTED_BY = "started_by"
 """The -X option that tells the rig which process waits for it."""
 SAYS_UNSAFE = 101
-"""How the rig tells the launcher 1; Python ends with 1 where it dies."""
-DEATHS_OF_PYTHON = (1, 120)  # 120: what was written could not be flushed at the end
+"""The exit code that stands for 1 between rig and launcher: Python exits with 1 if it fails."""
+DEATHS_OF_PYTHON = (1, 120)  # 120: output could not be flushed at the end
 PASSED_ON = frozenset({signal.SIGINT, signal.SIGTERM, signal.SIGHUP})
-SI_KERNEL = 0x80  # sigaction(2): from the terminal, which tells the rig as well
+SI_KERNEL = 0x80  # sigaction(2): from the terminal, which sends it to the rig as well
 
 
 def rig_argv(layout: Layout, arguments: Sequence[str]) -> list[str]:
@@ -39,10 +39,10 @@ def rig_environment(layout: Layout, environment: Mapping[str, str]) -> dict[str,
 
 
 def run_rig(layout: Layout, arguments: Sequence[str]) -> int:
-    """Runs the rig, and returns its exit code; 99 for whatever it dies of.
+    """Runs the rig, and returns its exit code; 99 if it fails.
 
-    The rig takes SIGINT as soon as it can answer it. Until then Python starts up, and would print
-    a traceback if it were interrupted there.
+    The rig unblocks SIGINT as soon as it can handle it. Python would print a traceback if it were
+    interrupted while it starts.
     """
     sys.stderr.flush()
     signal.signal(signal.SIGCHLD, signal.SIG_DFL)
@@ -61,7 +61,7 @@ def run_rig(layout: Layout, arguments: Sequence[str]) -> int:
 
 
 def _wait(rig: int) -> tuple[int, set[int]]:
-    """Returns how the rig ended, and which signals came meanwhile; those it gets, too."""
+    """Returns the rig's wait status, and the signals that came; passes on those it did not get."""
     came: set[int] = set()
     while True:
         told = signal.sigwaitinfo({*PASSED_ON, signal.SIGCHLD})
