@@ -25,7 +25,7 @@ static bool word_ends(const char *text)
 	return *text == '\0' || strchr(BLANKS, *text);
 }
 
-/* A number of digits alone, and the blanks behind it. */
+/* Parses a number that consists of digits only, and skips the blanks after it. */
 static int parse_number(const char **text, uint64_t max, uint64_t *value)
 {
 	const char *end;

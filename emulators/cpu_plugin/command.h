@@ -1,12 +1,13 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
 /*
- * The commands to a vCPU while the guest runs, over the control socket or by a script:
+ * The commands that change a vCPU's speed while the guest runs. They come from the control socket
+ * or from a script:
  *
- *     VCPU MIPS [RAMP_US]     that speed from now on, reached after RAMP_US (without: `ramp_us`)
- *     VCPU auto [RAMP_US]     back to its governor
+ *     VCPU MIPS [RAMP_US]     sets the speed, reached after RAMP_US (default: `ramp_us`)
+ *     VCPU auto [RAMP_US]     gives the vCPU back to its governor
  *
- * VCPU is a number, or `*` for all of them. A script is lines of `T_MS` and a command, in order of
- * time, which counts from the start line of the trace; `#` begins a comment. Pure.
+ * VCPU is a number, or `*` for all vCPUs. A line of a script is `T_MS` and a command, in order of
+ * time. T_MS counts from the start line of the trace; `#` begins a comment. Pure.
  */
 #ifndef EMULATORS_CPU_COMMAND_H
 #define EMULATORS_CPU_COMMAND_H
@@ -22,7 +23,7 @@
 struct command {
 	int vcpu;
 	bool back_to_governor;
-	uint32_t speed_kips; /* else */
+	uint32_t speed_kips; /* the new speed, unless back_to_governor */
 	bool has_ramp;
 	uint64_t ramp_ns;
 };
@@ -37,14 +38,14 @@ struct script {
 	size_t count;
 };
 
-/* One command and nothing else in @text. -EINVAL. */
+/* Parses @text, which must hold one command and nothing else. Returns 0 or -EINVAL. */
 int command_parse(const char *text, struct command *command);
 
 bool command_is_for(const struct command *command, unsigned int vcpu);
 
 /*
- * A whole script; *@line is the first bad one, counted from 1. -EINVAL, or -ENOMEM. The caller
- * destroys it.
+ * Parses a whole script. Returns 0, or -EINVAL or -ENOMEM with the failed line, from 1, in *@line.
+ * After success the caller must call script_deinit().
  */
 int script_parse(const char *text, struct script *script, size_t *line);
 

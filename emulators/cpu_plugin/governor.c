@@ -16,7 +16,7 @@
 #define UP_THRESHOLD_PERCENT 80 /* DEF_FREQUENCY_UP_THRESHOLD of ondemand */
 #define PERCENT 100
 
-/* Idle for longer than this many slices is as good as for ever. */
+/* Only the last slices of a longer stretch are evaluated: older ones change nothing any more. */
 #define SLICES_REMEMBERED 2048
 
 struct governor_model {
@@ -24,10 +24,10 @@ struct governor_model {
 	uint64_t slice_ns; /* 0: the sampling period */
 	bool needs_min;
 	bool needs_max;
-	size_t first; /* the limit that it begins with: an offset */
-	/* A slice is over; NULL: nothing to learn from it. */
+	size_t first; /* the offset of the limit that is the first speed */
+	/* Called at the end of a slice; NULL if `choose` is. */
 	void (*learn)(struct governor *governor, uint32_t speed_kips);
-	/* A sampling period is over: which speed from now on? NULL: always the first. */
+	/* Returns the next speed, at the end of a sampling period; NULL: always the first. */
 	uint32_t (*choose)(const struct governor *governor);
 };
 
@@ -38,7 +38,7 @@ static uint32_t clamped(const struct governor_limits *limits, uint64_t kips)
 	return kips > limits->max_kips ? limits->max_kips : (uint32_t)kips;
 }
 
-/* ondemand remembers the load of the period, in percent. */
+/* ondemand remembers the load of the last period, in percent. */
 static void learn_load(struct governor *governor, uint32_t speed_kips)
 {
 	(void)speed_kips;
@@ -55,7 +55,7 @@ static uint32_t choose_ondemand(const struct governor *governor)
 	       (uint32_t)(governor->work * (limits->max_kips - limits->min_kips) / PERCENT);
 }
 
-/* schedutil remembers the used part of the fastest speed, decreasing over time. */
+/* schedutil remembers the used part of max_kips, in which older use counts less. */
 static void learn_utilisation(struct governor *governor, uint32_t speed_kips)
 {
 	uint64_t busy = governor->busy_ns * UTILISATION_FULL / governor->slice_ns;
@@ -66,7 +66,7 @@ static void learn_utilisation(struct governor *governor, uint32_t speed_kips)
 	governor->work = decayed + added;
 }
 
-/* A quarter more than what is used. */
+/* schedutil chooses a quarter more than the used speed. */
 static uint32_t choose_schedutil(const struct governor *governor)
 {
 	uint64_t used_kips = governor->work * governor->limits.max_kips / UTILISATION_FULL;
@@ -76,7 +76,7 @@ static uint32_t choose_schedutil(const struct governor *governor)
 
 #define FIRST(limit_) offsetof(struct governor_limits, limit_)
 
-/* Linux Documentation/admin-guide/pm/cpufreq.rst has them all but `fixed`. */
+/* Linux Documentation/admin-guide/pm/cpufreq.rst describes all of them but `fixed`. */
 static const struct governor_model models[] = {
 	{"fixed", 0, false, false, FIRST(fixed_kips), NULL, NULL},
 	{"performance", 0, false, true, FIRST(max_kips), NULL, NULL},
@@ -134,7 +134,7 @@ void governor_init(struct governor *governor, const struct governor_model *model
 	governor->sample_end_ns = now_ns + limits->sampling_ns;
 }
 
-/* A slice is over. Whether another speed is wanted now. */
+/* Ends a slice. Returns true if another speed is wanted from now on. */
 static bool end_slice(struct governor *governor, uint32_t speed_kips)
 {
 	uint64_t end_ns = governor->slice_end_ns;
@@ -150,7 +150,7 @@ static bool end_slice(struct governor *governor, uint32_t speed_kips)
 	return governor->wanted_kips != wanted_kips;
 }
 
-/* So long ago that no slice of it matters. */
+/* Skips slices that ended too long ago to matter. */
 static void forget_distant_past(struct governor *governor, uint64_t until_ns)
 {
 	uint64_t slices = (until_ns - governor->seen_ns) / governor->slice_ns;

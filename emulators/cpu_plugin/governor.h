@@ -1,10 +1,10 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
 /*
- * Chooses a vCPU's speed by how busy it was: models of Linux' cpufreq governors. Pure.
+ * Models of Linux' cpufreq governors: they choose a vCPU's speed by how busy it was. Pure.
  *
- * A governor gets every stretch of time, busy or idle, in order. It evaluates them when a sampling
- * period is over, as the kernel's governors do; the time of the hardware's change is handled
- * elsewhere.
+ * A governor is given every stretch of time, busy or idle, in order. It decides at the end of each
+ * sampling period, as the kernel's governors do. The time that a change of speed takes is modelled
+ * in speed.h.
  */
 #ifndef EMULATORS_CPU_GOVERNOR_H
 #define EMULATORS_CPU_GOVERNOR_H
@@ -25,22 +25,22 @@ struct governor {
 	const struct governor_model *model;
 	struct governor_limits limits;
 	uint32_t wanted_kips;
-	uint64_t seen_ns;  /* told of up to here */
+	uint64_t seen_ns;  /* the end of the last stretch */
 	uint64_t slice_ns; /* the length of a slice */
 	uint64_t slice_end_ns;
-	uint64_t busy_ns; /* in this slice */
-	uint64_t work;    /* the model's memory of it */
+	uint64_t busy_ns; /* the busy time in this slice */
+	uint64_t work;    /* the model's measure of past load */
 	uint64_t sample_end_ns;
 };
 
-/* NULL: there is none of that name. */
+/* Returns NULL if there is no governor of that name. */
 const struct governor_model *governor_find(const char *name, uint32_t name_bytes);
 const char *governor_name(const struct governor_model *model);
 
-/* All names, a blank between. */
+/* Returns all names, separated by blanks. */
 const char *governor_names(void);
 
-/* Returns the fault of the limits for this model; NULL: none. */
+/* Returns what is wrong with the limits for this model, or NULL. */
 const char *governor_complaint(
 	const struct governor_model *model, const struct governor_limits *limits);
 
@@ -48,9 +48,9 @@ void governor_init(struct governor *governor, const struct governor_model *model
 	const struct governor_limits *limits, uint64_t now_ns);
 
 /*
- * From where it was told to @until_ns the vCPU was busy at @speed_kips, or idle. Stops where a
- * sampling period ended with another speed wanted: then *@changed_ns is when, and it returns true;
- * the caller asks again for the rest.
+ * Adds a stretch from seen_ns to @until_ns in which the vCPU was busy at @speed_kips, or idle. If
+ * the wanted speed changes by then, returns true and sets *@changed_ns to the moment; the caller
+ * must then call again for the rest.
  */
 bool governor_watch(struct governor *governor, uint64_t until_ns, bool busy, uint32_t speed_kips,
 	uint64_t *changed_ns);

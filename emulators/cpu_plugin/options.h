@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
 /*
- * The plugin's arguments: `KEY=VALUE`, each once. Lists have one word a vCPU, with colons between;
- * the last one holds for all that follow. Described in
+ * The plugin's arguments: `KEY=VALUE`, each at most once. A list has one word for each vCPU,
+ * separated by colons; the last word also holds for all further vCPUs. Described in
  * rig/docs/reference/cpu-plugin.md. Pure.
  */
 #ifndef EMULATORS_CPU_OPTIONS_H
@@ -25,7 +25,7 @@ struct model_list {
 	const struct governor_model *models[OPTIONS_LIST_MAX];
 };
 
-/* Texts are those of the arguments, and live as long. */
+/* The strings point into the arguments, which must stay. */
 struct options {
 	struct speed_list mips;
 	struct speed_list min_mips;
@@ -38,18 +38,18 @@ struct options {
 	uint64_t catch_up_us;
 	uint64_t spin_us;
 	uint64_t window_ms;
-	const char *script; /* NULL: none; these three are paths */
+	const char *script; /* this and the next two are paths; NULL: none */
 	const char *trace;
 	const char *control;
 };
 
-/* -EINVAL: @error (OPTIONS_ERROR_BYTES) says what is wrong with which one. */
+/* Returns 0, or -EINVAL with the bad argument and the reason in @error (OPTIONS_ERROR_BYTES). */
 int options_parse(int count, char *const *words, struct options *options, char *error);
 
 /* Returns the settings for one vCPU. */
 void options_vcpu(const struct options *options, unsigned int index, struct vcpu_config *config);
 
-/* Checks its governor; returns -EINVAL, and @error as above, if it cannot work so. */
+/* Returns -EINVAL, with @error as above, if that vCPU's governor cannot work with its limits. */
 int options_check_vcpu(const struct options *options, unsigned int index, char *error);
 
 #endif

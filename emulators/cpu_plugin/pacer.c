@@ -36,7 +36,7 @@ void pacer_init(struct pacer *pacer, uint64_t now_ns, uint64_t catch_up_ns, uint
 	pacer_restart(pacer, now_ns);
 }
 
-/* Moves the due moment to no further back than @limit_ns before now. */
+/* Moves the due moment to at most @limit_ns before @now_ns, and counts the rest as lost. */
 static void give_up(struct pacer *pacer, uint64_t now_ns, uint64_t limit_ns)
 {
 	uint64_t late_ns = excess(now_ns, pacer->due_ns);
@@ -48,8 +48,8 @@ static void give_up(struct pacer *pacer, uint64_t now_ns, uint64_t limit_ns)
 }
 
 /*
- * From when what it just ran is counted against a quarter more than its speed. A sleep ends a
- * little late every time; within the grace the next one simply is shorter.
+ * Returns the moment from which the limit of 5/4 of the speed counts. Every sleep ends a little
+ * late; up to the grace, the next sleep is shorter by as much.
  */
 static uint64_t paced_from(const struct pacer *pacer)
 {

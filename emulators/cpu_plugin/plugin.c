@@ -1,10 +1,10 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
 /*
- * The CPU plugin: what QEMU calls, and nothing else.
+ * The functions of the CPU plugin that QEMU calls.
  *
- * Every block adds its instructions to its vCPU's counter, and looks whether the counter has come
- * to COUNT_END; both are inline. The counter starts a quantum short of that, so that the vCPU calls
- * here once a quantum whatever its speed is, and the compared number is the same in every block.
+ * Every block compares its vCPU's counter with COUNT_END, and adds its instructions to the counter;
+ * both is inline code. The counter starts one quantum below COUNT_END. So the vCPU calls
+ * on_quantum() once a quantum at any speed, and all blocks compare with the same constant.
  */
 #include <errno.h>
 #include <stdio.h>
@@ -24,7 +24,7 @@
 
 _Static_assert(COUNT_END > VCPU_QUANTUM_INSTRUCTIONS_MAX, "a quantum fits below the end");
 
-/* The size is a power of two: generated code multiplies by it, and cores share no cache line. */
+/* 64 bytes: generated code multiplies by a power of two, and vCPUs share no cache line. */
 struct counter {
 	uint64_t count;
 	uint64_t begun; /* the value that it was set to */
@@ -42,7 +42,7 @@ struct plugin {
 	struct service *service;
 };
 
-/* The one thing that callbacks without user data have to go by. */
+/* Callbacks without user data have no other way to the state. */
 static struct plugin *plugin;
 
 QEMU_PLUGIN_EXPORT int qemu_plugin_version = QEMU_PLUGIN_API_MIN;
@@ -58,7 +58,7 @@ static struct counter *counter_of(unsigned int index)
 	return qemu_plugin_scoreboard_find(plugin->counters, index);
 }
 
-/* Instructions since the counter was set. */
+/* Returns the number of instructions since the counter was set. */
 static uint64_t counted(unsigned int index)
 {
 	const struct counter *counter = counter_of(index);
@@ -74,7 +74,7 @@ static void count_up_to(unsigned int index, uint64_t quantum)
 	counter->count = counter->begun;
 }
 
-/* Once a quantum, in the vCPU's thread, with none of QEMU's locks held. */
+/* Runs once a quantum in the vCPU's thread. QEMU holds no lock, so it may sleep. */
 static void on_quantum(unsigned int index, void *unused)
 {
 	(void)unused;
@@ -93,7 +93,7 @@ static void on_block(qemu_plugin_id_t id, struct qemu_plugin_tb *block)
 		block, QEMU_PLUGIN_INLINE_ADD_U64, count, qemu_plugin_tb_n_insns(block));
 }
 
-/* Where vCPUs take turns in one thread, one that sleeps would hold up the others. */
+/* If vCPUs shared one thread, a vCPU that sleeps would delay the others. */
 static void refuse_shared_thread(unsigned int index)
 {
 	pid_t thread = gettid();
@@ -111,7 +111,7 @@ static void on_vcpu_init(qemu_plugin_id_t id, unsigned int index)
 {
 	(void)id;
 	refuse_shared_thread(index);
-	/* Else sleeps end up to 50 us late. */
+	/* With the default slack, sleeps end up to 50 us late. */
 	prctl(PR_SET_TIMERSLACK, TIMER_SLACK_NS, 0, 0, 0);
 	count_up_to(index, core_resume(&plugin->cores[index]));
 }
@@ -134,7 +134,7 @@ static void on_vcpu_exit(qemu_plugin_id_t id, unsigned int index)
 	plugin->cores[index].thread = 0;
 }
 
-/* Other vCPUs may still be running, so that only the trace is brought to an end. */
+/* Ends only the service and its trace, because other vCPUs may still be running. */
 static void on_qemu_exit(qemu_plugin_id_t id, void *unused)
 {
 	(void)id;
@@ -160,7 +160,7 @@ static int check_host(const qemu_info_t *info)
 	return 0;
 }
 
-/* The whole file as a text; NULL: it is not there, empty or too long. The caller frees it. */
+/* Returns the whole file, to be freed; NULL if it is missing, empty or too long. */
 static char *read_text(const char *path)
 {
 	FILE *file = fopen(path, "re");
@@ -260,7 +260,7 @@ QEMU_PLUGIN_EXPORT int qemu_plugin_install(
 	if (!made)
 		return complain("no memory");
 	made->core_count = (unsigned int)info->system.max_vcpus;
-	/* QEMU ends after a failure: what was made meanwhile need not be taken back. */
+	/* QEMU exits after a failure, so nothing is freed. */
 	if (read_arguments(made, argc, argv) < 0 || make_cores(made, start_ns) < 0 ||
 		start_service(made, info, start_ns) < 0)
 		return -EINVAL;

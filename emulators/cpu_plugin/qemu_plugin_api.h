@@ -1,11 +1,11 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
 /*
- * The part of QEMU's TCG plugin interface that the rig's plugins use, as its ABI has it:
- * distributions ship no header for it. Names and layouts are QEMU's; what is written about them is
- * what these plugins rely on.
+ * The part of QEMU's TCG plugin ABI that the rig's plugins use: distributions ship no header for
+ * it. Names and layouts are QEMU's; the comments say what these plugins rely on.
  *
- * Everything here is in API version 3 (QEMU 9.1), but for what says otherwise, and unchanged up to
- * version 5 (QEMU 10.1). Version 6 gave callbacks other arguments. QEMU 10.0 has version 4.
+ * Unless a comment says otherwise, everything is in API version 3 (QEMU 9.1), and unchanged in 4
+ * (QEMU 10.0) and 5 (QEMU 10.1). In version 6 qemu_plugin_read_register() returns bool; in version
+ * 7 callbacks have other arguments.
  */
 #ifndef EMULATORS_CPU_QEMU_PLUGIN_API_H
 #define EMULATORS_CPU_QEMU_PLUGIN_API_H
@@ -27,7 +27,7 @@ typedef struct qemu_info_t {
 		int min;
 		int cur;
 	} version;
-	bool system_emulation; /* else `system` is not there */
+	bool system_emulation; /* if false, `system` is undefined */
 	struct {
 		int smp_vcpus;
 		int max_vcpus;
@@ -37,7 +37,7 @@ typedef struct qemu_info_t {
 struct qemu_plugin_tb;
 struct qemu_plugin_insn;
 struct qemu_plugin_register;
-struct qemu_plugin_scoreboard; /* one element a vCPU, made larger with every vCPU of stopped ones */
+struct qemu_plugin_scoreboard; /* one element a vCPU; grows while all vCPUs are stopped */
 
 typedef struct {
 	struct qemu_plugin_scoreboard *score;
@@ -64,16 +64,16 @@ extern QEMU_PLUGIN_EXPORT int qemu_plugin_version;
 QEMU_PLUGIN_EXPORT int qemu_plugin_install(
 	qemu_plugin_id_t id, const qemu_info_t *info, int argc, char **argv);
 
-/* In the vCPU's thread. Idle and resume come with QEMU's big lock held: not the place to sleep. */
+/* Called in the vCPU's thread. QEMU holds its big lock during idle and resume: do not sleep. */
 void qemu_plugin_register_vcpu_init_cb(qemu_plugin_id_t id, qemu_plugin_vcpu_simple_cb_t cb);
 void qemu_plugin_register_vcpu_exit_cb(qemu_plugin_id_t id, qemu_plugin_vcpu_simple_cb_t cb);
 void qemu_plugin_register_vcpu_idle_cb(qemu_plugin_id_t id, qemu_plugin_vcpu_simple_cb_t cb);
 void qemu_plugin_register_vcpu_resume_cb(qemu_plugin_id_t id, qemu_plugin_vcpu_simple_cb_t cb);
 
-/* In whichever thread calls exit(), that of a vCPU included; not when QEMU is killed. */
+/* Called in the thread that calls exit(), which may be a vCPU's; not when QEMU is killed. */
 void qemu_plugin_register_atexit_cb(qemu_plugin_id_t id, qemu_plugin_udata_cb_t cb, void *userdata);
 
-/* Called when a block is translated. Its requests run whenever the block does, in this order. */
+/* @cb runs when a block is translated. What it registers runs with the block, in the same order. */
 void qemu_plugin_register_vcpu_tb_trans_cb(qemu_plugin_id_t id, qemu_plugin_vcpu_tb_trans_cb_t cb);
 size_t qemu_plugin_tb_n_insns(const struct qemu_plugin_tb *tb);
 struct qemu_plugin_insn *qemu_plugin_tb_get_insn(const struct qemu_plugin_tb *tb, size_t index);
@@ -109,19 +109,20 @@ typedef struct {
 /* Returns an array of descriptors for the vCPU of the calling thread. */
 struct qemu_plugin_array *qemu_plugin_get_registers(void);
 
-/* Appends the register; its size in bytes, or -1. */
+/* Appends the register to @buffer. Returns its size in bytes, or -1. */
 int qemu_plugin_read_register(
 	struct qemu_plugin_register *handle, struct qemu_plugin_array *buffer);
 struct qemu_plugin_array *g_byte_array_set_size(
 	struct qemu_plugin_array *array, unsigned int bytes);
 
-/* API 4. Of the vCPU whose thread it is; false: something of it is not mapped. */
+/* API 4. Reads memory of the calling thread's vCPU. Returns false if a part is not mapped. */
 bool qemu_plugin_read_memory_vaddr(
 	uint64_t address, struct qemu_plugin_array *buffer, size_t bytes);
 
 /*
- * No part of the interface, though exported. Under icount it may be read at the start of a block
- * and at its last instruction, and counts the whole block; elsewhere QEMU ends ("Bad icount read").
+ * Exported, but not a part of the plugin interface. Under icount it may be called at the start of a
+ * block and at its last instruction; anywhere else QEMU ends ("Bad icount read"). The time includes
+ * the whole block.
  */
 #define QEMU_CLOCK_VIRTUAL 1
 int64_t qemu_clock_get_ns(int type);

@@ -25,13 +25,13 @@ struct service {
 	const struct options *options;
 	FILE *trace; /* NULL: none */
 	int control; /* -1: none */
-	int stop;    /* an eventfd */
+	int stop;    /* an eventfd that ends the thread */
 	pthread_t thread;
 	struct trace_totals totals;
 	struct vcpu_account before[]; /* each vCPU's account when its last window ended */
 };
 
-/* Room for @size bytes of reply; what there is to say of one datagram. */
+/* Obeys the command of one datagram, and writes the answer to @reply (@size bytes). */
 static void obey_datagram(struct service *service, char *text, char *reply, size_t size)
 {
 	struct command command;
@@ -70,13 +70,16 @@ static void take_datagram(struct service *service)
 		return;
 	text[len] = '\0';
 	obey_datagram(service, text, reply, sizeof(reply));
-	/* One that gave itself no name has an address of nothing but its family. */
+	/* The address of a sender that is not bound holds only the family. */
 	if (from_bytes > sizeof(sa_family_t))
 		sendto(service->control, reply, strlen(reply), MSG_DONTWAIT | MSG_NOSIGNAL,
 			(struct sockaddr *)&from, from_bytes);
 }
 
-/* A copy of the vCPU as it is now; what it noted meanwhile is taken from it. */
+/*
+ * Copies the vCPU as it is now, and clears the changes that it noted. Returns its largest delay
+ * since the last call.
+ */
 static uint64_t take_copy(struct core *core, struct vcpu *copy)
 {
 	uint64_t late_ns_max;
@@ -117,7 +120,7 @@ static void end_windows(struct service *service)
 	fflush(service->trace);
 }
 
-/* Rounded up, so that a window is not ended in several tries. */
+/* Rounds up: poll() must not return before the end of the window. */
 static int ms_until(uint64_t at_ns)
 {
 	uint64_t now_ns = core_now_ns();
@@ -130,7 +133,7 @@ static void *serve(void *argument)
 	struct service *service = argument;
 	struct pollfd fds[] = {
 		{.fd = service->stop, .events = POLLIN},
-		{.fd = service->control, .events = POLLIN}, /* poll() leaves out a -1 */
+		{.fd = service->control, .events = POLLIN}, /* poll() ignores -1 */
 	};
 	uint64_t window_ns = service->options->window_ms * NS_PER_MS;
 	uint64_t window_end_ns = core_now_ns() + window_ns;
@@ -164,7 +167,7 @@ static int open_trace(struct service *service, const struct trace_host *host, ui
 	return fflush(service->trace) == 0 ? 0 : -errno;
 }
 
-/* A socket that a QEMU before us left, since it was killed, is in the way of ours. */
+/* A QEMU that was killed leaves its socket, which would make our bind() fail. */
 static void remove_left_over(const char *path)
 {
 	struct stat st;
@@ -187,14 +190,14 @@ static int open_control(struct service *service)
 	if (service->control < 0)
 		return -errno;
 	remove_left_over(path);
-	/* Before it has a name: the name gets these rights. */
+	/* bind() creates the file with these rights. */
 	fchmod(service->control, OWNER_ONLY);
 	if (bind(service->control, (struct sockaddr *)&address, sizeof(address)) < 0)
 		return -errno;
 	return 0;
 }
 
-/* QEMU's signals are for its own threads. */
+/* The new thread blocks all signals, which are for QEMU's own threads. */
 static int start_thread(struct service *service)
 {
 	sigset_t all;

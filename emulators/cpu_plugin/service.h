@@ -1,9 +1,9 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
 /*
- * The plugin's own thread: writes the trace, a window at a time, and takes commands.
+ * The plugin's own thread, which writes the trace, window by window, and takes commands.
  *
- * Commands come to a unix datagram socket, one a datagram. A sender with an address of its own is
- * answered `ok T_NS`, the moment of the change, or `error TEXT`.
+ * Commands come through a unix datagram socket, one per datagram. A sender that is bound to an
+ * address gets the answer `ok T_NS`, the moment of the change, or `error TEXT`.
  */
 #ifndef EMULATORS_CPU_SERVICE_H
 #define EMULATORS_CPU_SERVICE_H
@@ -17,38 +17,39 @@
 #include "vcpu.h"
 
 /*
- * A vCPU that two threads look at: its own, and the service thread, which keeps the trace and takes
- * commands. The lock is held for arithmetic only, never over a wait.
+ * A vCPU and its lock. The vCPU's own thread and the service thread use it; neither holds the lock
+ * while it waits.
  */
 struct core {
 	pthread_mutex_t lock;
 	struct vcpu vcpu;
-	pid_t thread; /* 0: its thread has not begun */
+	pid_t thread; /* 0: the thread has not begun, or has ended */
 };
 
-/* CLOCK_MONOTONIC, which the emulators beside the guest count on as well. */
+/* Returns CLOCK_MONOTONIC, the clock of the emulators outside the guest, too. */
 uint64_t core_now_ns(void);
 
 /*
- * In the vCPU's thread: it ran @instructions since it last settled. Returns, when it is time to go
- * on, how many it may run next. Sleeps but for the last @spin_ns, which it polls the clock for.
+ * Accounts for @instructions, run since the last call, and waits until the vCPU may continue.
+ * Sleeps, but polls the clock for the last @spin_ns. Returns how many instructions the vCPU may run
+ * next. Call it in the vCPU's thread.
  */
 uint64_t core_settle(struct core *core, uint64_t instructions, uint64_t spin_ns);
 
-/* In the vCPU's thread, and without waiting. The latter returns how many it may run. */
+/* These two do not wait. core_resume() returns how many instructions the vCPU may run next. */
 void core_idle(struct core *core, uint64_t instructions);
 uint64_t core_resume(struct core *core);
 
 struct service;
 
 /*
- * Opens what the options name and starts the thread; @cores and @options must stay. On failure
- * negative errno, and @error (OPTIONS_ERROR_BYTES) says which file it is.
+ * Opens the trace and the socket and starts the thread; @cores and @options must stay. Returns 0 or
+ * a negative errno, with the reason in @error (OPTIONS_ERROR_BYTES) except for -ENOMEM.
  */
 int service_create(struct service **service, struct core *cores, const struct trace_host *host,
 	const struct options *options, uint64_t start_ns, char *error);
 
-/* Ends the thread, and the trace with a last window. */
+/* Ends the thread, writes a last window, and closes the trace. */
 void service_destroy(struct service *service);
 
 #endif

@@ -18,7 +18,7 @@ int speed_parse(const char *text, const char **end, uint32_t *speed_kips)
 	if (*text == '.') {
 		if (!is_digit_of(*++text, 10))
 			return -EINVAL;
-		/* A fourth digit is not taken, and then is in the caller's way. */
+		/* A fourth decimal is left at *@end, where callers refuse it. */
 		for (uint64_t weight = KIPS_PER_MIPS / 10; weight > 0 && is_digit_of(*text, 10);
 			weight /= 10)
 			kips += (uint64_t)(*text++ - '0') * weight;

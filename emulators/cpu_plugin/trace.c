@@ -74,7 +74,7 @@ void trace_change(FILE *out, unsigned int vcpu, const struct speed_change *chang
 	json_end(&line);
 }
 
-/* Negative: it was given more than it should have, to catch up. */
+/* Returns the active time minus the time that its instructions should have taken. */
 static int64_t short_ns(const struct vcpu_account *now, const struct vcpu_account *before)
 {
 	uint64_t active_ns = now->active_ns - before->active_ns;

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
 /*
- * Writes the real speeds of the vCPUs as JSON lines. rig/docs/reference/events.md describes the
- * keys and their order. Writes to a stream; the moments are arguments.
+ * Writes the real speeds of the vCPUs to a stream, as JSON lines. The moments are arguments.
+ * rig/delayrig/model/kinds/pace.py describes the keys.
  */
 #ifndef EMULATORS_CPU_TRACE_H
 #define EMULATORS_CPU_TRACE_H
@@ -24,13 +24,13 @@ void trace_start(
 
 void trace_change(FILE *out, unsigned int vcpu, const struct speed_change *change);
 
-/* Writes the work of a vCPU between two accounts, unless no time was settled. */
+/* Writes a vCPU's work since the account @before, unless no time was settled since. */
 void trace_window(FILE *out, const struct vcpu *vcpu, const struct vcpu_account *before,
 	uint64_t late_ns_max);
 
 /*
- * Returns true if the vCPU was held to its speed between two accounts. Its time was at most 2 % too
- * short, because the host was late, or too long, because it caught up; plus the error of a quantum.
+ * Returns true if the vCPU kept its speed since the account @before: its active time and the time
+ * that its instructions should have taken differ by at most 2 % of the span and one quantum.
  */
 bool trace_kept(const struct vcpu *vcpu, const struct vcpu_account *before);
 

@@ -3,7 +3,7 @@
 
 #include <string.h>
 
-/* About a third of a millisecond of what a host can do: often enough to see idle and busy apart. */
+/* About a third of a millisecond on a fast host: often enough for governors to see the load. */
 #define UNTHROTTLED_QUANTUM 200000u
 
 static bool is_throttled(const struct vcpu *vcpu)
@@ -82,7 +82,10 @@ static void follow_script(struct vcpu *vcpu, uint64_t now_ns)
 	}
 }
 
-/* Time went by; what was run in it is accounted for by the caller, at the speed of before. */
+/*
+ * Adds the time since the last settlement to the account, and runs the governor and the script.
+ * Returns that time. The caller accounts for its instructions.
+ */
 static uint64_t pass_time(struct vcpu *vcpu, uint64_t now_ns)
 {
 	struct vcpu_account *account = &vcpu->account;
@@ -121,8 +124,8 @@ uint64_t vcpu_quantum(const struct vcpu *vcpu)
 }
 
 /*
- * Counts the instructions, and the time that they should have taken: if unthrottled, their real
- * time.
+ * Counts the instructions, and the time that they should have taken, or really took if the vCPU is
+ * unthrottled. Returns their cost for the pacer, 0 if unthrottled.
  */
 static uint64_t account_for(struct vcpu *vcpu, uint64_t now_ns, uint64_t instructions)
 {

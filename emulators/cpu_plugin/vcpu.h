@@ -1,10 +1,10 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
 /*
- * One vCPU: its speed, who decides on it, when it may go on, and an account of what it was given.
- * Pure: moments and counts of instructions are arguments. Whoever calls keeps calls apart.
+ * One vCPU: its speed, the governor, script or command that sets it, its waits, and an account of
+ * its work. Pure: moments and counts of instructions are arguments. The caller locks.
  *
- * A vCPU is idle until it first resumes. While it is busy it comes back after vcpu_quantum()
- * instructions to settle, and waits as long as it is told to.
+ * A vCPU is idle until it first resumes. A busy vCPU runs vcpu_quantum() instructions, calls
+ * vcpu_settle(), and waits until the moment that this returns.
  */
 #ifndef EMULATORS_CPU_VCPU_H
 #define EMULATORS_CPU_VCPU_H
@@ -25,28 +25,28 @@ struct vcpu_config {
 	const struct governor_model *model;
 	struct governor_limits limits;
 	uint64_t latency_ns; /* from a decision until the speed begins to change */
-	uint64_t ramp_ns;    /* and from then until it has changed */
+	uint64_t ramp_ns;    /* from then until the speed has changed */
 	uint64_t quantum_ns;
 	uint64_t catch_up_ns;
 };
 
 enum change_reason { CHANGE_GOVERNOR, CHANGE_SCRIPT, CHANGE_CONTROL };
 
-/* A decision, and what follows from it. */
+/* A decision about the speed, and the resulting change. */
 struct speed_change {
 	enum change_reason reason;
 	uint64_t at_ns;
 	struct ramp ramp;
 };
 
-/* Sums since the beginning, up to @settled_ns. */
+/* Sums from vcpu_init() to @settled_ns. */
 struct vcpu_account {
 	uint64_t settled_ns;
 	uint64_t instructions;
-	uint64_t active_ns; /* it had something to do */
+	uint64_t active_ns;
 	uint64_t idle_ns;
 	uint64_t paced_ns; /* the time that the instructions should have taken */
-	uint64_t lost_ns;  /* that the host was late by for so long that it was given up */
+	uint64_t lost_ns;  /* delays by the host that are not caught up (pacer.h) */
 };
 
 struct vcpu {
@@ -59,33 +59,36 @@ struct vcpu {
 	struct ramp ramp;
 	struct pacer pacer;
 	struct vcpu_account account;
-	uint32_t speed_kips; /* the speed of the instructions that it runs now */
+	uint32_t speed_kips; /* the speed of this quantum */
 	bool idle;
-	bool owes;       /* it is to settle before it runs anything */
-	bool overridden; /* by a command: its governor is not asked */
+	bool owes;       /* it must settle before it runs anything */
+	bool overridden; /* by a command: the governor's decisions are ignored */
 	struct speed_change changes[VCPU_CHANGES_KEPT];
 	size_t change_count;
-	size_t changes_dropped; /* since there was no room */
+	size_t changes_dropped; /* because there was no room */
 };
 
 /* @script may be empty, and must stay. */
 void vcpu_init(struct vcpu *vcpu, unsigned int index, const struct vcpu_config *config,
 	const struct script *script, uint64_t now_ns);
 
-/* After how many instructions it is to settle next; 0: before it runs any. */
+/* Returns how many instructions the vCPU may run before it must settle; may be 0. */
 uint64_t vcpu_quantum(const struct vcpu *vcpu);
 
-/* It ran @instructions since it last settled. Returns when it may go on, @now_ns for at once. */
+/*
+ * Accounts for @instructions, run since it last settled. Returns when the vCPU may continue;
+ * @now_ns means at once.
+ */
 uint64_t vcpu_settle(struct vcpu *vcpu, uint64_t now_ns, uint64_t instructions);
 
-/* It goes on after a wait. */
+/* Notes that the wait has ended at @now_ns. */
 void vcpu_release(struct vcpu *vcpu, uint64_t now_ns);
 
-/* It has nothing to do any more, after @instructions; it has again. */
+/* The vCPU becomes idle, after @instructions since it last settled; it becomes busy again. */
 void vcpu_idle(struct vcpu *vcpu, uint64_t now_ns, uint64_t instructions);
 void vcpu_resume(struct vcpu *vcpu, uint64_t now_ns);
 
-/* Brings the account of an idle one up to now; that of a busy one is as it last settled. */
+/* Updates the account of an idle vCPU to @now_ns. A busy vCPU's ends when it last settled. */
 void vcpu_look(struct vcpu *vcpu, uint64_t now_ns);
 
 void vcpu_command(struct vcpu *vcpu, uint64_t now_ns, const struct command *command);
