@@ -19,7 +19,7 @@ static struct call *find(struct calls *calls, const struct place *place, unsigne
 	return NULL;
 }
 
-/* Keeps the order in which they began. */
+/* Removes the call, keeps the others in the order in which they began, and returns its number. */
 static uint64_t close(struct calls *calls, struct call *call)
 {
 	uint64_t number = call->number;
@@ -89,7 +89,7 @@ size_t calls_arrive(struct calls *calls, const struct place *place, uint64_t sit
 	return count;
 }
 
-/* FNV-1a of 64 bits, over whole words. */
+/* The constants of 64-bit FNV-1a, which is applied to words here, not to bytes. */
 #define HASH_BEGIN UINT64_C(0xcbf29ce484222325)
 #define HASH_FACTOR UINT64_C(0x100000001b3)
 

@@ -1,11 +1,11 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
 /*
- * The calls that have begun and not ended, and the stacks that they came from. Finds those that end
- * at an instruction. Pure.
+ * The open calls, which have begun and not ended, and the stacks that they came from. Finds the
+ * calls that end at an instruction. Pure.
  *
  * A call ends at a return instruction of its function, or at its site, which is the address that
  * it returns to, if its place on the stack is the same as when it began. longjmp() ends no call:
- * a call that it leaves stays open, until another call of the same function takes its place.
+ * a call that it leaves stays open until another call of the same function has the same place.
  */
 #ifndef EMULATORS_DELAYS_CALLS_H
 #define EMULATORS_DELAYS_CALLS_H
@@ -36,7 +36,7 @@ struct call {
 	uint64_t site;
 	unsigned int function;
 	uint64_t number; /* from 1 */
-	bool has_begun;  /* its first instruction is over; until then a page fault may repeat it */
+	bool has_begun;  /* the first instruction is done; until then a page fault may repeat it */
 };
 
 struct calls {
@@ -48,19 +48,19 @@ struct calls {
 
 struct calls_entered {
 	uint64_t number;    /* the number of this call; a repeated first instruction keeps it */
-	uint64_t abandoned; /* the number of the call whose place it took; 0: none */
+	uint64_t abandoned; /* the number of an open call that had the same place; 0: none */
 };
 
 void calls_init(struct calls *calls);
 
-/* Returns -ENOSPC if there is no room for it, and counts it as lost. */
+/* Adds an open call. Returns -ENOSPC, and counts the call as lost, if there is no room. */
 int calls_enter(struct calls *calls, const struct place *place, unsigned int function,
 	uint64_t site, struct calls_entered *entered);
 
-/* Notes that the first instruction of that call is over. */
+/* Notes that the first instruction of that call is done. */
 void calls_begin(struct calls *calls, uint64_t number);
 
-/* Returns how many calls end at a return of @function, at most @max, with their @numbers. */
+/* Returns how many calls end at a return of @function, 0 or 1, with the number in @numbers. */
 size_t calls_return(struct calls *calls, const struct place *place, unsigned int function,
 	uint64_t *numbers, size_t max);
 
@@ -69,15 +69,15 @@ size_t calls_arrive(struct calls *calls, const struct place *place, uint64_t sit
 	uint64_t *numbers, size_t max);
 
 /*
- * The stacks seen so far: most calls come from a few places, and a stack is long. Two stacks are
- * the same if the words that may be return addresses are.
+ * The stacks seen so far. A stack is recorded once: it is long, and most calls come from a few
+ * places. Two stacks are the same if their words that may be return addresses are the same.
  */
 #define STACKS_MAX 4096
 #define STACK_WORDS_MAX 128
 
 struct stack {
 	unsigned int function;
-	uint64_t base; /* where the file of the function lies: what its addresses count from */
+	uint64_t base; /* the load address of the function's file */
 	uint64_t sp, fp, lr;
 	size_t word_count;
 	uint64_t words[STACK_WORDS_MAX]; /* from sp up */
@@ -88,14 +88,14 @@ struct stacks {
 	uint64_t keys[STACKS_MAX];
 };
 
-/* As the called function finds it: @site, where it returns to, is on top. */
+/* Pushes the return address @site, as a call instruction does. */
 void stack_push(struct stack *stack, size_t word_bytes, uint64_t site);
 
 void stacks_init(struct stacks *stacks);
 
 /*
- * Its number, from 1; 0: there are too many. @is_new: nobody has seen it before. Words between
- * @text_begin and @text_end, above its base, may be return addresses.
+ * Returns the number of the stack, from 1, or 0 if there are too many. Sets @is_new if it was not
+ * seen before. Words from base + @text_begin to base + @text_end may be return addresses.
  */
 unsigned int stacks_number(struct stacks *stacks, const struct stack *stack, uint64_t text_begin,
 	uint64_t text_end, bool *is_new);

@@ -21,7 +21,7 @@ static bool is_arm64_return(const uint8_t *insn, size_t bytes)
 	return (word & 0xfffffc1f) == 0xd65f0000 || (word & 0xfffffbff) == 0xd65f0bff;
 }
 
-/* BX LR in both of its encodings. Others load the return address, and then the stack is another. */
+/* BX LR in both encodings. At other returns, which pop PC, the stack pointer is not as at entry. */
 static bool is_armhf_return(const uint8_t *insn, size_t bytes)
 {
 	static const uint8_t thumb[] = {0x70, 0x47}, plain[] = {0x1e, 0xff, 0x2f, 0xe1};
@@ -30,7 +30,7 @@ static bool is_armhf_return(const uint8_t *insn, size_t bytes)
 	       (bytes == sizeof(plain) && memcmp(insn, plain, bytes) == 0);
 }
 
-/* JALR to the address in RA, without a new one, and C.JR RA. */
+/* JALR X0, 0(RA), which is RET, and C.JR RA. */
 static bool is_riscv64_return(const uint8_t *insn, size_t bytes)
 {
 	static const uint8_t plain[] = {0x67, 0x80, 0x00, 0x00}, compressed[] = {0x82, 0x80};
@@ -52,7 +52,7 @@ static const struct machine machines[] = {
 		.is_return = is_x86_return,
 	},
 	{
-		/* In QEMU's machine of 64 bits: it is the kernel that has 32. */
+		/* QEMU's machine has 64 bits; only the guest's kernel has 32. */
 		.name = "i386",
 		.word_bytes = 4,
 		.sp = "rsp",

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
 /*
- * The differences between the calls of architectures: registers by QEMU's names, words of the
- * stack, return instructions. Pure.
+ * The differences between architectures in calls: registers by QEMU's names, words of the stack,
+ * return instructions. Pure.
  *
  * Sources: System V psABI for x86-64 (3.2) and for i386 (2.2); AAPCS64; Intel SDM vol. 2 (RET); Arm
  * ARM, C6.2 (RET, RETAA, RETAB); RISC-V ELF psABI ("Register Convention"), ISA manual vol. I (JALR,
@@ -22,14 +22,14 @@ struct machine {
 	const char *sp, *fp;
 	const char *lr;     /* NULL: a call leaves its return address on the stack */
 	const char *result; /* the register of a function's result */
-	const char *thread; /* differs from thread to thread */
-	const char *space;  /* differs from process to process */
+	const char *thread; /* a register that differs from thread to thread */
+	const char *space;  /* a register that differs from process to process */
 	const char *arguments[MACHINE_ARGUMENTS_MAX]; /* NULL: on the stack from there on */
 	bool (*is_return)(const uint8_t *insn, size_t bytes);
-	uint64_t mode_bit; /* in a return address, the instruction set that it returns to */
+	uint64_t mode_bit; /* the bit of a return address that selects the instruction set */
 };
 
-/* NULL: there is none of that name. */
+/* Returns NULL if there is no machine of that name. */
 const struct machine *machine_find(const char *name);
 
 /*
@@ -38,7 +38,7 @@ const struct machine *machine_find(const char *name);
  */
 uint64_t machine_popped(const struct machine *machine);
 
-/* Returns the word of the stack, from its pointer up, with an argument that is in no register. */
+/* Returns the index, from the stack pointer up, of the word that holds an argument on the stack. */
 size_t machine_argument_word(const struct machine *machine, unsigned int argument);
 
 #endif

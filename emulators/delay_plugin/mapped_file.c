@@ -47,7 +47,7 @@ static int map_at(struct mapped_file *mapped_file, size_t begin)
 	void *window;
 	int error;
 
-	/* Else QEMU would be killed where a full disk has no room for what it writes. */
+	/* Otherwise a write to the mapping would kill QEMU by SIGBUS when the disk is full. */
 	error = posix_fallocate(mapped_file->file, (off_t)begin, MAPPED_FILE_WINDOW_BYTES);
 	if (error)
 		return -error;
@@ -61,7 +61,7 @@ static int map_at(struct mapped_file *mapped_file, size_t begin)
 	return 0;
 }
 
-/* Maps where the next byte goes. */
+/* Maps a window that has room for the next byte. */
 static int make_room(struct mapped_file *mapped_file)
 {
 	if (!mapped_file->window)

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
 /*
- * A file that is whole at any moment, though QEMU is killed: its end is mapped, and what was
- * written lies before the first zero byte.
+ * A file that is complete at any moment, even if QEMU is killed. Its last window is mapped; its
+ * content ends before the first zero byte.
  */
 #ifndef EMULATORS_DELAYS_MAPPED_FILE_H
 #define EMULATORS_DELAYS_MAPPED_FILE_H
@@ -17,16 +17,16 @@ struct mapped_file {
 	size_t used;  /* the used bytes of the window */
 };
 
-/* A negative errno: there can be no such file. */
+/* Opens the file and empties it. Returns 0 or a negative errno. */
 int mapped_file_init(struct mapped_file *mapped_file, const char *path);
 void mapped_file_destroy(struct mapped_file *mapped_file);
 
-/* Nothing is written in it any more. */
+/* Empties the file. Returns 0 or a negative errno. */
 int mapped_file_clear(struct mapped_file *mapped_file);
 
 /*
- * -EFBIG: less than @spare bytes would be left below the limit. Of that or what the system says,
- * nothing was written.
+ * Appends @line. Returns 0 or a negative errno. -EFBIG: less than @spare bytes would be left below
+ * the limit, and nothing was written. After other errors the file may have a part of @line.
  */
 int mapped_file_write(struct mapped_file *mapped_file, const char *line, size_t len, size_t spare);
 

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
-/* The plugin's arguments: `KEY=VALUE`, each once and all of them. Pure. */
+/* The plugin's arguments: `KEY=VALUE`, each of them exactly once. Pure. */
 #ifndef EMULATORS_DELAYS_OPTIONS_H
 #define EMULATORS_DELAYS_OPTIONS_H
 
@@ -10,16 +10,16 @@
 
 #define OPTIONS_ERROR_BYTES 160
 
-/* Texts are those of the arguments, and live as long. */
+/* The strings point into the arguments, which must stay. */
 struct options {
 	const struct machine *machine;
 	const char *clock;
-	bool is_virtual; /* time is QEMU's count of instructions; else this machine's clock */
+	bool is_virtual; /* the clock is QEMU's virtual clock, otherwise CLOCK_MONOTONIC */
 	const char *request;
 	const char *out;
 };
 
-/* -EINVAL: @error (OPTIONS_ERROR_BYTES) says what is wrong with which one. */
+/* Returns 0, or -EINVAL with the bad argument and the reason in @error (OPTIONS_ERROR_BYTES). */
 int options_parse(int count, char *const *words, struct options *options, char *error);
 
 #endif

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
 /*
- * The delay plugin: each call of a subject's delay functions, seen from QEMU. The guest does not
- * notice. What QEMU calls, and nothing else.
+ * The functions of the delay plugin that QEMU calls. The plugin records each call of a subject's
+ * delay functions; the guest does not notice.
  */
 #include <errno.h>
 #include <stdio.h>
@@ -13,11 +13,11 @@
 #include "options.h"
 #include "watch.h"
 
-/* It reads memory. */
+/* API 4 is the first one that reads memory. */
 #define API_MIN 4
 #define NS_PER_S INT64_C(1000000000)
 
-/* The one thing that callbacks without user data have to go by. */
+/* Callbacks without user data have no other way to the state. */
 static struct watch *watch;
 
 QEMU_PLUGIN_EXPORT int qemu_plugin_version = API_MIN;

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
 /*
  * The plugin's output to the rig, one JSON line for each event. Pure: each function writes into
- * @line and returns it. rig/delayrig/lanes/delay_record.py reads them.
+ * @line and returns it. rig/delayrig/lanes/delay_record.py reads these lines.
  */
 #ifndef EMULATORS_DELAYS_RECORD_H
 #define EMULATORS_DELAYS_RECORD_H
@@ -15,10 +15,10 @@
 
 #define RECORD_SCHEMA 2
 
-/* When something happened: QEMU counts the instructions of a block before it runs them. */
+/* The time of an event. QEMU counts the instructions of a block before it runs them. */
 struct moment {
 	int64_t t_ns;
-	uint64_t late_insns; /* counted already, and not run yet */
+	uint64_t late_insns; /* instructions that t_ns includes, but that have not run yet */
 	unsigned int cpu;
 };
 
@@ -44,18 +44,18 @@ const struct json_line *record_stack(
 const struct json_line *record_enter(
 	struct json_line *line, const struct moment *moment, const struct entry *entry);
 
-/* The sleep that was just entered. */
+/* Writes these facts about the sleep that was just entered. */
 const struct json_line *record_asking(
 	struct json_line *line, uint64_t call, const struct asking *asking);
 
-/* @by: "return" or "site"; @result: what it returned, as its register holds it. */
+/* @by is "return" or "site"; @result is the content of the result register. */
 const struct json_line *record_leave(struct json_line *line, const struct moment *moment,
 	uint64_t call, const char *by, uint64_t result);
 
-/* The call was left in a way that nobody saw: another one has its place. */
+/* The end of the call was not seen: another call has its place now. */
 const struct json_line *record_abandon(struct json_line *line, uint64_t call);
 
-/* The number of calls that there was no room for; at least, where it is the last line. */
+/* @calls were not recorded, because there was no room; in the last line, at least as many. */
 const struct json_line *record_lost(struct json_line *line, uint64_t calls);
 
 #endif

@@ -20,7 +20,7 @@ static int digit(char c)
 	return c >= 'a' && c <= 'f' ? c - 'a' + 10 : -1;
 }
 
-/* A hexadecimal number and the space or the end of the line behind it. */
+/* Parses a hexadecimal number, and skips one space after it unless the line ends. */
 static int take_number(const char **text, uint64_t *number)
 {
 	if (digit(**text) < 0)

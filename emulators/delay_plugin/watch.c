@@ -12,25 +12,25 @@
 #define NS_PER_S UINT64_C(1000000000)
 #define TIME_MAX (UINT64_C(1) << 31) /* a larger value was negative */
 
-/* A place that QEMU calls from. Lives as long as QEMU: it may keep what it translated. */
+/* An instrumented place. It lives as long as QEMU, which may keep the translated block. */
 struct watchpoint {
 	struct watch *watch;
 	uint64_t cell;
-	uint64_t insns; /* the instructions from there to the end of its block */
+	uint64_t insns; /* the instructions that are left in its block: moment.late_insns */
 	unsigned int function;
 	uint64_t address;
-	uint64_t site; /* for a call instruction the address after it; 0: it is none */
-	bool is_site;  /* it follows a call itself */
+	uint64_t site; /* the address after a call instruction; otherwise 0 */
+	bool is_site;  /* it is itself the site of a call */
 };
 
-/* Nothing that the guest does leads here: QEMU is another one, or the rig wrote nonsense. */
+/* Ends QEMU: its registers, the rig's request, the disk or memory failed us, never the guest. */
 static void give_up(const char *what, const char *name)
 {
 	fprintf(stderr, "delay plugin: %s %s\n", what, name);
 	_exit(EXIT_FAILURE);
 }
 
-/* Returns false if the file has no room left for it and another @spare bytes. */
+/* Returns false if the file has no room for the line and another @spare bytes. */
 static bool try_to_write(struct watch *watch, const struct json_line *line, size_t spare)
 {
 	int ret = mapped_file_write(&watch->mapped_file, line->bytes, line->len, spare);
@@ -66,7 +66,7 @@ static struct moment moment_of(const struct watch *watch, unsigned int cpu, uint
 	return (struct moment){.t_ns = watch->now_ns(), .late_insns = late_insns, .cpu = cpu};
 }
 
-/* False, and unlocked: it was translated for another cell. */
+/* Returns false, and does not lock, if the watchpoint belongs to an earlier cell. */
 static bool lock_for(const struct watchpoint *watchpoint)
 {
 	const char *missing;
@@ -138,7 +138,7 @@ static uint64_t argument_of(struct registers *registers, const struct request_fu
 	return bits < 64 ? value & ((UINT64_C(1) << bits) - 1) : value;
 }
 
-/* Seconds and a part of one, as ns; false: it is not mapped, or is no time. */
+/* Reads seconds and a part of a second. Returns false if they are not mapped, or negative. */
 static bool read_time(struct registers *registers, const struct request_function *sleep,
 	uint64_t address, uint64_t *ns)
 {
@@ -210,8 +210,8 @@ static void begin_call(struct watch *watch, const struct moment *moment, const s
 }
 
 /*
- * At the first instruction of a function, or at the instruction that calls what sleeps: that
- * function is of the C library, and not watched.
+ * Runs at the first instruction of a function. For a sleep, runs at the instruction that calls it,
+ * because functions of the C library are not watched.
  */
 static void on_call(unsigned int cpu, void *data)
 {
@@ -241,7 +241,7 @@ static void on_begun(unsigned int cpu, void *data)
 	pthread_mutex_unlock(&watchpoint->watch->lock);
 }
 
-/* At a return instruction, or at the site of a call. */
+/* Runs at a return instruction, or at the site of a call. */
 static void on_end(unsigned int cpu, void *data)
 {
 	const struct watchpoint *watchpoint = data;
@@ -277,7 +277,7 @@ static struct watchpoint *new_spot(
 	return watchpoint;
 }
 
-/* Returns true if it is that mark, and not other code at the same place in its page. */
+/* Returns true if the mark's code is there, and not other code at the same offset in a page. */
 static bool is_there(struct watch *watch, const struct request_mark *mark, uint64_t address)
 {
 	uint8_t bytes[REQUEST_WINDOW_BYTES];
@@ -342,7 +342,10 @@ static void look_at_site(struct watch *watch, struct qemu_plugin_tb *block, uint
 	qemu_plugin_register_vcpu_tb_exec_cb(block, on_end, QEMU_PLUGIN_CB_R_REGS, watchpoint);
 }
 
-/* Functions that have a return instruction there: their marks say so, or it lies within them. */
+/*
+ * Returns the functions, one bit each, that @last returns from: a mark says so, or it is a return
+ * instruction within the function.
+ */
 static uint64_t returning(struct watch *watch, struct qemu_plugin_insn *last, uint64_t address)
 {
 	uint8_t insn[INSN_BYTES_MAX];
@@ -420,7 +423,7 @@ void watch_block(struct watch *watch, struct qemu_plugin_tb *block)
 	if (request_file_has_changed(&watch->file))
 		start_cell(watch);
 	if (watch->request.function_count > 0) {
-		/* In this order: a call may end in the block that another one begins with. */
+		/* Sites first: where one call ends, another may begin. */
 		look_at_site(watch, block, address);
 		look_at_begin(watch, block, address);
 		look_at_end(watch, block);

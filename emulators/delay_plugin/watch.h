@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
 /*
- * Looks on while the guest runs: which blocks to be called at, and what is told of a call. Calls
- * QEMU. Few blocks are instrumented: more would move the ends of blocks, and with them the guest.
+ * The watch over the running guest: selects the blocks that QEMU instruments, and records the calls
+ * there. Few blocks are instrumented: more would end blocks elsewhere, and change the guest's run.
  */
 #ifndef EMULATORS_DELAYS_WATCH_H
 #define EMULATORS_DELAYS_WATCH_H
@@ -29,25 +29,28 @@ struct registers {
 
 void registers_init(struct registers *registers, const struct machine *machine);
 
-/* NULL, or the name of one that this QEMU does not have. In a vCPU's thread, before all else. */
+/*
+ * Finds the handles, in a vCPU's thread, before the functions below. Returns NULL, or the name of a
+ * register that this QEMU does not have.
+ */
 const char *registers_find(struct registers *registers);
 
 uint64_t registers_value(struct registers *registers, struct qemu_plugin_register *handle);
 
-/* Where the vCPU is on which stack; the stack pointer as it is. */
+/* Returns the place of the vCPU, with the current stack pointer. */
 struct place registers_place(struct registers *registers);
 
-/* False: something of it is not mapped. */
+/* Returns false if a part of the memory is not mapped. */
 bool registers_memory(struct registers *registers, uint64_t address, void *to, size_t bytes);
 
-/* As many as are mapped, at most @max. */
+/* Reads @max words, or a half, a quarter ... if they are not all mapped. Returns their number. */
 size_t registers_words(struct registers *registers, uint64_t address, uint64_t *words, size_t max);
 
 #define WATCH_LOADED_MAX 64
 #define WATCH_SITES_MAX 2048
 #define WATCH_CPUS_MAX 64
 
-/* Where a function lies in a process: its file is at another place each time it is loaded. */
+/* The address of a function in a process, which differs each time its file is loaded. */
 struct loaded {
 	unsigned int function;
 	uint64_t entry;
@@ -62,22 +65,22 @@ struct watch {
 	struct registers registers;
 
 	/* The state of this cell. */
-	bool is_full; /* the file is, and no more is recorded */
+	bool is_full; /* the output file is full, and no more is recorded */
 	struct request request;
 	struct calls calls;
 	struct stacks stacks;
 	size_t loaded_count;
 	struct loaded loaded[WATCH_LOADED_MAX];
 	size_t site_count;
-	uint64_t sites[WATCH_SITES_MAX]; /* seen as return addresses of calls */
-	uint64_t fresh[WATCH_CPUS_MAX];  /* the last call that began on each */
+	uint64_t sites[WATCH_SITES_MAX]; /* the return addresses of calls that end there */
+	uint64_t fresh[WATCH_CPUS_MAX];  /* the last call that began on each CPU */
 };
 
-/* A negative errno, or -EINVAL. */
+/* Opens the two files. Returns 0 or a negative errno. */
 int watch_init(struct watch *watch, const struct machine *machine, int64_t (*now_ns)(void),
 	const char *request_path, const char *out_path);
 
-/* For the callback that QEMU has for every block that it translates. */
+/* Instruments a block that QEMU translates; call it for every block. */
 void watch_block(struct watch *watch, struct qemu_plugin_tb *block);
 
 #endif
