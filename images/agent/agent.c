@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
 /*
- * Process 1 of every guest: boots to the moment of the snapshot, then runs one cell.
+ * Process 1 of guests with an emulator: boots to the moment of the snapshot, then runs one cell.
  *
  *   boot -> emulator, on standby -> settle -> PAUSE (the snapshot) -> fetch the cell -> siblings,
  *        subject -> parcel -> PAUSE (the host reads the parcel and ends the machine)
@@ -25,13 +25,13 @@
 
 #define EMULATOR_WORDS "/emulator"
 #define BRIDGE_FILE "opt/org.flashrom.rig/bridge"
-#define FDS_CLEAR 16 /* above those that the emulator is told to use */
+#define FDS_CLEAR 16 /* above the descriptors in `ends` */
 #define EMULATOR_READY_MS 60000
 #define EMULATOR_END_MS 60000
-#define GIVEN_UP_MS 1000 /* that a subject gets to notice that the emulator hung up on it */
-/* Idle, so it costs nothing: late initcalls and the timers of the boot. */
+#define GIVEN_UP_MS 1000 /* for a subject to notice that the emulator has hung up */
+/* Lets late initcalls and timers of the boot end. Idle virtual time costs nothing. */
 #define BOOT_SETTLE_MS 3000
-/* The same: files that were closed keep RCU busy, whose thread has timers on any CPU. */
+/* Lets RCU, whose thread has timers on any CPU, finish with the closed files. */
 #define REPORT_SETTLE_MS 1000
 
 uint64_t hypercall_virtual_ns(void)
@@ -41,13 +41,13 @@ uint64_t hypercall_virtual_ns(void)
 
 struct emulator {
 	pid_t pid;
-	int ready;   /* a line arrives when it listens */
-	int arrived; /* a byte arrives when it has accepted its client */
-	int release; /* a byte sent here lets it go on */
-	int words;   /* the rest of its command line goes in here */
+	int ready;   /* a line arrives when the emulator listens */
+	int arrived; /* a byte arrives when it accepts its client, another when it gives that up */
+	int release; /* a byte sent here lets it serve its client */
+	int words;   /* takes the rest of its command line */
 };
 
-/* Between the agent and the emulator, which knows its ends by these numbers. */
+/* The pipes between the agent and the emulator; `ends` has the emulator's descriptors. */
 enum { PIPE_READY, PIPE_ARRIVED, PIPE_RELEASE, PIPE_STANDS_BY, PIPE_WORDS, PIPES };
 
 static const struct {
@@ -70,7 +70,7 @@ static void become(int *theirs)
 		dup2(theirs[i], ends[i].theirs_fd);
 }
 
-/* A byte within the time that a very slow guest takes: 0, -ETIMEDOUT or -EPIPE. */
+/* Waits for a byte, long enough for a very slow guest. Returns 0, -ETIMEDOUT or -EPIPE. */
 static int await_byte(int fd)
 {
 	struct pollfd coming = {.fd = fd, .events = POLLIN};
@@ -81,7 +81,7 @@ static int await_byte(int fd)
 	return read(fd, &first, 1) == 1 ? 0 : -EPIPE;
 }
 
-/* Starts it, and waits until it has done what it can without knowing its chip (`--standby`). */
+/* Starts the emulator, and waits until it needs to know its chip (`--standby`). */
 static int emulator_stand_by(struct emulator *emulator, const struct spec_words *words)
 {
 	int pipes[PIPES][2], ours[PIPES], theirs[PIPES];
@@ -119,7 +119,7 @@ static int emulator_stand_by(struct emulator *emulator, const struct spec_words 
 	return error;
 }
 
-/* All at once: each write would wake the emulator, which is above everything. */
+/* Writes all words at once: each write wakes the emulator, which has the highest priority. */
 static int write_words(int fd, const struct spec_words *words)
 {
 	struct iovec parts[SPEC_WORDS_MAX];
@@ -132,7 +132,7 @@ static int write_words(int fd, const struct spec_words *words)
 	return writev(fd, parts, (int)words->count) == bytes ? 0 : -EPIPE;
 }
 
-/* Tells it the rest of its command line and waits until it is ready. */
+/* Sends the emulator the rest of its command line, and waits until it is ready. */
 static int emulator_tell(struct emulator *emulator, const struct spec_words *words)
 {
 	int error = write_words(emulator->words, words);
@@ -142,8 +142,8 @@ static int emulator_tell(struct emulator *emulator, const struct spec_words *wor
 }
 
 /*
- * The emulator holds its new client until we answer, so that plain siblings are gone before the
- * first byte of the protocol is served.
+ * The emulator serves its new client only after our answer, so that plain siblings have ended
+ * before the first byte of the protocol.
  */
 static int answer_accept(struct emulator *emulator, struct hazards *hazards)
 {
@@ -165,7 +165,7 @@ static uint64_t end_soon_ns(uint64_t deadline_ns)
 	return soon_ns < deadline_ns ? soon_ns : deadline_ns;
 }
 
-/* Does to the subject what is due, until it ends or its time is up. */
+/* Runs the hazards that are due, until the subject ends or its time is up. */
 static int accompany(
 	struct emulator *emulator, struct hazards *hazards, pid_t subject, uint64_t *deadline_ns)
 {
@@ -177,7 +177,7 @@ static int accompany(
 
 		switch (process_await(arrived, subject, hazards_due_ns(hazards, *deadline_ns))) {
 		case PROCESS_READABLE:
-			/* There is one client alone: what comes next is that it was given up. */
+			/* There is only one client, so a second byte says that it was given up. */
 			if (accepted) {
 				*deadline_ns = end_soon_ns(*deadline_ns);
 				arrived = -1;
@@ -225,7 +225,7 @@ static void end_emulator(const struct emulator *emulator, struct report *report)
 {
 	struct subject_end end;
 
-	/* The client is gone, so the emulator ends by itself, unless nobody ever came. */
+	/* The emulator ends after its client, but waits on if no client ever came. */
 	kill(emulator->pid, SIGTERM);
 	process_reap(emulator->pid, hypercall_virtual_ns() + EMULATOR_END_MS * NS_PER_MS, &end);
 	hypercall_mark(MARK_EMULATOR_ENDED);
@@ -233,7 +233,7 @@ static void end_emulator(const struct emulator *emulator, struct report *report)
 		WIFEXITED(end.wait_status) ? (uint64_t)WEXITSTATUS(end.wait_status) : 255);
 }
 
-/* Whatever fails is in the report. */
+/* Failures are in the report. */
 static void run_subject(const struct window *window, struct emulator *emulator,
 	struct report *report, const struct spec *spec)
 {
@@ -277,7 +277,7 @@ static void run_cell(const struct window *window, struct emulator *emulator, str
 	run_subject(window, emulator, report, spec);
 }
 
-/* Brings it to where it waits for its chip, with the words that the image has for it. */
+/* Starts the emulator with the words in the image, up to the point where it waits for its chip. */
 static int prepare_emulator(struct emulator *emulator)
 {
 	struct spec_words words;
@@ -292,10 +292,10 @@ static int prepare_emulator(struct emulator *emulator)
 }
 
 /*
- * Stops for the snapshot, and tells how far the virtual clock went on meanwhile: QEMU's main loop
- * takes the CPU that stops for an idle one, and skips to the next timer first. That one is this
- * CPU's tick, since the others have long been idle. Were it another's, which of the two goes on
- * first would depend on what QEMU did before (rig/delayrig/machine/device_state.py).
+ * Pauses for the snapshot, and reports how far the virtual clock advanced meanwhile: QEMU's main
+ * loop takes the stopped CPU for an idle one, and skips to the next timer. This must be this CPU's
+ * tick, so all other CPUs must have been idle for long. Otherwise the CPU that continues first
+ * would depend on what QEMU did before (rig/delayrig/machine/device_state.py).
  */
 static void pause_for_snapshot(struct report *report)
 {

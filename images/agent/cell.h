@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
-/* The common parts of cells of both agents, from the archive of the host to the results. */
+/* The parts of a cell that all agents share, from the host's archive to the results. */
 #ifndef AGENT_CELL_H
 #define AGENT_CELL_H
 
@@ -12,21 +12,21 @@
 #define CELL_OUTPUT CELL_FOLDER "/stdout.txt"
 
 /*
- * Unpacks what the host sent, reads its spec and makes the files that it asks for. 0 or a negative
- * errno, with the reason in the report.
+ * Unpacks the cell and the subject, parses the spec, and makes its images. Returns 0, or a negative
+ * errno with the reason in the report.
  */
 int cell_take_in(const struct window *window, struct report *report, struct spec *spec);
 
-/* Starts the subject, and what happens to it from then on; 0 or a negative errno. */
+/* Starts the subject and its hazards. Returns 0 or a negative errno. */
 int cell_start_subject(struct hazards *hazards, pid_t *subject);
 
-/* The emulator has accepted the subject, and holds it until this returns. */
+/* Runs the hazards of the moment at which the emulator has accepted the subject. */
 void cell_subject_accepted(struct hazards *hazards);
 
-/* Waits for its end, at the deadline at the latest, and reports it. */
+/* Waits for the subject's end, kills it at the deadline, and reports the end. */
 void cell_end_subject(struct hazards *hazards, uint64_t deadline_ns);
 
-/* Leaves the files that the spec asks for, and the report, in the window. */
+/* Puts the files that the spec collects, and the report, into the window. */
 void cell_send(const struct window *window, const struct spec *spec, struct report *report);
 
 #endif

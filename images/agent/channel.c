@@ -35,7 +35,7 @@ static int set_address(int any, unsigned long what, const char *address)
 	return ioctl(any, what, &request) < 0 ? -errno : 0;
 }
 
-/* No route beyond the card's own network: nothing but this host is within reach. */
+/* Sets no route beyond the card's own network: the guest can reach only the host. */
 static int bring_up_card(void)
 {
 	int any = socket(AF_INET, SOCK_DGRAM | SOCK_CLOEXEC, 0);
@@ -94,7 +94,7 @@ int channel_say(int channel, const char *word)
 	return send(channel, line, (size_t)bytes, MSG_NOSIGNAL) == bytes ? 0 : -EPIPE;
 }
 
-/* One line without its end, byte by byte: what follows it is not ours to take. */
+/* Reads one line, without its end. Reads byte by byte, to leave what follows in the socket. */
 static int hear(int channel, char *line)
 {
 	for (size_t i = 0; i < LINE_BYTES; i++) {
@@ -112,7 +112,7 @@ static int answer(int channel, const char *question)
 {
 	char line[LINE_BYTES];
 
-	/* The subject has ended since: there is nothing to be done. */
+	/* For these two the subject has ended meanwhile, so there is nothing to do. */
 	if (strcmp(question, "accepted") == 0)
 		return channel_say(channel, "released");
 	if (strcmp(question, "alone") == 0)

@@ -1,17 +1,17 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
 /*
- * The agent's line to the host, where time is real: over the network card, a word a line.
+ * The agent's connection to the host in the live lane: over the network card, one word a line.
  *
  *   agent                       host
- *   ready                       the cell is unpacked; the host may ask for the time, and starts it
+ *   ready                       the cell is unpacked; the host may ask for the time
  *                       clock   what is your CLOCK_MONOTONIC?
  *   NS
  *                          go   start the subject
- *   started                     it runs
- *                    accepted   the emulator has accepted it, and holds it
- *   released                    what was to be done then is done
- *                       alone   the emulator gave it up: end the subject, if it has not ended since
- *   ended                       the subject is; the host may ask for the time again
+ *   started                     the subject runs
+ *                    accepted   the emulator has accepted the subject, and waits with its service
+ *   released                    the hazards of that moment are done
+ *                       alone   the emulator gave the subject up: end it, if it still runs
+ *   ended                       the subject has ended; the host may ask for the time again
  *                      finish   leave the results, and stop
  */
 #ifndef AGENT_CHANNEL_H
@@ -19,15 +19,15 @@
 
 #include <stdint.h>
 
-/* Brings the network card up and calls the host at that port: a descriptor or a negative errno. */
+/* Brings the card up and connects to the host's port. Returns a descriptor or a negative errno. */
 int channel_open(uint16_t port);
 
-/* 0 or a negative errno. */
+/* Sends a word. Returns 0 or a negative errno. */
 int channel_say(int channel, const char *word);
 
 /*
- * Answers every question for the time until the host says `word`. 0, or -EPROTO where it says
- * something else, or -EPIPE where it is gone.
+ * Answers the host's questions until it says `word`. Returns 0, -EPROTO for an unknown word, or
+ * -EPIPE if the host is gone.
  */
 int channel_await(int channel, const char *word);
 

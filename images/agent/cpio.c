@@ -46,7 +46,7 @@ static size_t aligned(size_t bytes)
 	return (bytes + ALIGNMENT - 1) / ALIGNMENT * ALIGNMENT;
 }
 
-/* Returns the bytes of the entry at `at` with its padding; 0 if it is none. */
+/* Parses the entry at `at`. Returns its size with padding, or 0 if there is no valid entry. */
 static size_t take_entry(const uint8_t *at, size_t left, struct entry *entry)
 {
 	size_t mode, name_bytes, content_at;

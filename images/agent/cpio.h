@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
 /*
- * Unpacks what rig/delayrig/base/archive.py packs: cpio's "newc" format with folders, files and
- * symbolic links, folders before what is in them.
+ * A reader of the archives of rig/delayrig/base/archive.py: cpio's "newc" format with folders,
+ * files and symbolic links; a folder comes before its content.
  *
  * Source: Linux Documentation/driver-api/early-userspace/buffer-format.
  */
@@ -12,8 +12,8 @@
 #include <stdint.h>
 
 /*
- * Unpacks the archive into `folder`, which is there; folders of the archive may be there, too.
- * Returns 0, -EBADMSG where the archive is damaged or cut short, or what else went wrong.
+ * Unpacks the archive into `folder`, which must exist; its folders may exist, too. Returns 0,
+ * -EBADMSG if the archive is damaged or cut short, or another negative errno.
  */
 int cpio_unpack(const uint8_t *archive, size_t bytes, const char *folder);
 

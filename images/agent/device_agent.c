@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
 /*
  * Process 1 of guests whose chip is in QEMU, behind the registers of a programmer: boots to the
- * moment of the snapshot, then runs one cell. No emulator is here.
+ * moment of the snapshot, then runs one cell. There is no emulator.
  *
  *   boot -> settle -> PAUSE (the snapshot) -> fetch the cell -> siblings, subject -> parcel
  *        -> PAUSE (the host reads the parcel and ends the machine)
@@ -22,10 +22,10 @@
 #include <stdlib.h>
 #include <unistd.h>
 
-#define OPENS_FILE CELL_FOLDER "/opens" /* the files that lead to the programmer, a path a line */
+#define OPENS_FILE CELL_FOLDER "/opens" /* paths of the files that lead to the programmer */
 #define MODULES_FOLDER "/modules"
 #define NO_PROCESS 0
-/* As in agent.c, where the reasons are. */
+/* agent.c has the reasons. */
 #define BOOT_SETTLE_MS 3000
 #define REPORT_SETTLE_MS 1000
 
@@ -43,7 +43,7 @@ static int watch_opening(void)
 	return watch;
 }
 
-/* Plain siblings are gone before the subject reaches a register. */
+/* Ends plain siblings before the subject reaches a register. */
 static void answer_opening(int *watch, struct hazards *hazards)
 {
 	report_moment(hazards->report, "accept", NULL, 0);
@@ -53,7 +53,7 @@ static void answer_opening(int *watch, struct hazards *hazards)
 	hypercall_mark(MARK_SUBJECT_CONNECTED);
 }
 
-/* Does to the subject what is due, until it ends or its time is up. */
+/* Runs the hazards that are due, until the subject ends or its time is up. */
 static void accompany(int *watch, struct hazards *hazards, pid_t subject, uint64_t deadline_ns)
 {
 	while (hypercall_virtual_ns() < deadline_ns) {
@@ -91,7 +91,7 @@ static int run_subject(struct hazards *hazards)
 	return error;
 }
 
-/* Whatever fails is in the report. */
+/* Failures are in the report. */
 static void run_cell(const struct window *window, struct report *report, struct spec *spec)
 {
 	struct hazards hazards;
@@ -109,7 +109,7 @@ static void run_cell(const struct window *window, struct report *report, struct 
 	report_failure(report, "the subject was lost", error);
 }
 
-/* As in agent.c. */
+/* agent.c has the same function, with its reasons. */
 static void pause_for_snapshot(struct report *report)
 {
 	uint64_t before_ns = hypercall_virtual_ns();
@@ -125,7 +125,7 @@ int main(void)
 	struct spec spec = {0};
 
 	guest_begin(&window);
-	/* A device that has its driver is turned on by that alone. */
+	/* Before the modules: sysfs cannot enable a device that has a driver. */
 	guest_require(firmware_enable_devices(), "devices cannot be turned on");
 	guest_require(modules_load(MODULES_FOLDER), "a module of the kernel cannot be loaded");
 	guest_require(spidev_bind(), "a device on SPI cannot be opened to programs");

@@ -18,7 +18,7 @@
 #define ICH9 DEVICES "/0000:00:1f.0/config"
 #define ICH9_ID 0x29188086
 #define ICH9_RCBA_AT 0xF0
-#define ICH9_RCBA 0xFED1C001 /* where all boards have it, turned on */
+#define ICH9_RCBA 0xFED1C001 /* the address that all boards use, and the enable bit */
 
 static int enable(const char *device)
 {
@@ -28,7 +28,7 @@ static int enable(const char *device)
 	return guest_write_text(path, "1");
 }
 
-/* @id is 0 where the machine has no such device. */
+/* Reads vendor and device ID; *@id is 0 if the machine has no such device. */
 static int read_id(const char *config, uint32_t *id)
 {
 	int file = open(config, O_RDONLY | O_CLOEXEC);

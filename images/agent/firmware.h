@@ -1,9 +1,9 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
-/* The work of a machine's firmware before its system starts, which this guest lacks. */
+/* The settings that a machine's firmware makes; these guests have no firmware. */
 #ifndef AGENT_FIRMWARE_H
 #define AGENT_FIRMWARE_H
 
-/* Lets the registers of all PCI devices and of a chipset be reached; 0 or a negative errno. */
+/* Enables all PCI devices, and an ICH9's chipset registers. Returns 0 or a negative errno. */
 int firmware_enable_devices(void);
 
 #endif

@@ -136,7 +136,7 @@ int guest_bring_up(const char *interface)
 }
 
 /*
- * Ends the kernel's own work in idle guests: compaction looks at the memory twice a second, and its
+ * Stops work of the kernel in idle guests: compaction examines the memory twice a second, and
  * statistics are gathered once a second (sysctl/vm.rst). Not all kernels have these settings.
  */
 static void be_quiet(void)
@@ -146,9 +146,9 @@ static void be_quiet(void)
 }
 
 /*
- * Disables TCP's measures against losses and delays, of which the loopback interface has none. It
- * saves a tenth of a round trip, and does not change when bytes arrive. A throttled emulator would
- * see everything late, and nothing real-time here runs for long.
+ * Disables TCP's measures against losses and delays, which the loopback interface does not have.
+ * This saves a tenth of a round trip, and does not change when bytes arrive. Also disables the
+ * throttling of real-time tasks, which would delay the emulator; none of them runs for long.
  */
 static int change_settings(void)
 {
@@ -165,11 +165,10 @@ static int change_settings(void)
 }
 
 /*
- * The kernel's random numbers are ready, as they are on a machine that has been up for a while. A
- * guest has nothing to gather entropy from, and a kernel whose generator is not ready makes each
- * number anew, with thousands of instructions: one for each system call on arm64, if it was not
- * told to leave its stack in place. The same seed in each guest, so that its times stay the same
- * (random(4)).
+ * Makes the kernel's random numbers ready, as on a machine that has been up for a while. A guest
+ * cannot gather entropy, and a kernel whose generator is not ready needs thousands of instructions
+ * for each number; on arm64 it needs one for each system call, unless randomize_kstack_offset is
+ * off. The seed is the same in each guest, so that times stay the same (random(4)).
  */
 static int seed_random(void)
 {

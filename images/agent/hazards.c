@@ -47,7 +47,7 @@ static int begin_crowd(struct hazards *hazards)
 	return report_failure(hazards->report, "the crowd of hogs did not start", error);
 }
 
-/* Plain siblings run until the emulator accepts; those with a schedule keep to it. */
+/* Siblings with a schedule keep to it. Plain siblings run until the emulator accepts. */
 static bool siblings_scheduled(const struct hazards *hazards)
 {
 	return hazards->spec->hazards.siblings_schedule.count > 0;
@@ -82,9 +82,9 @@ static int begin_memory_hog(struct hazards *hazards)
 }
 
 /*
- * A core that has used up its real-time share runs none of it any more, the emulator's and ours
- * as little as the subject's. So both of us leave the subject's core, and the emulator, alone on
- * its own, needs no real-time priority there.
+ * A core that has used up its real-time share runs no real-time task, so it would stop the emulator
+ * and the agent, too. So the agent joins the emulator on another core than the subject's, where the
+ * emulator needs no real-time priority.
  */
 static int begin_rt_throttle(struct hazards *hazards)
 {
@@ -104,8 +104,9 @@ static int begin_rt_throttle(struct hazards *hazards)
 }
 
 /*
- * Sources: adjtimex(2); Linux kernel/time/ntp.c for when a second is announced and taken. One that
- * is put in comes after the last one of the day; one left out is that one.
+ * Sets the wall clock SPEC_LEAP_AHEAD_MS before a leap second. An inserted second comes after the
+ * last second of the day; a deleted second is the last one itself. Sources: adjtimex(2); Linux
+ * kernel/time/ntp.c.
  */
 static int set_before_leap(bool removed)
 {
@@ -119,12 +120,12 @@ static int set_before_leap(bool removed)
 	return clock_settime(CLOCK_REALTIME, &time) < 0 ? -errno : 0;
 }
 
-/* The second is announced here, and taken `leap_after_ms` after the subject starts. */
+/* Announces the leap second, and waits until it is due `leap_after_ms` from now. */
 static int begin_leap(struct hazards *hazards)
 {
 	const struct spec_hazards *spec = &hazards->spec->hazards;
 	const bool removed = spec->leap == SPEC_LEAP_DELETE;
-	/* A clock whose error is not known tells no state but that. */
+	/* With an unknown error the clock's state is TIME_ERROR, never that of a leap second. */
 	struct timex order = {
 		.modes = ADJ_STATUS | ADJ_MAXERROR,
 		.status = removed ? STA_DEL : STA_INS,
@@ -195,8 +196,8 @@ int hazards_subject_started(struct hazards *hazards, pid_t subject)
 }
 
 /*
- * Reports its rights to real-time priority. An unreadable one counts as a right: nobody shall rely
- * on its absence then.
+ * Reports the subject's rights to real-time priority. A right that cannot be read counts as
+ * present, since its absence is not proven.
  */
 static void report_rights(struct hazards *hazards)
 {

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
 /*
- * The agent's actions on a subject: load, clocks, rights, cores, before it starts and while it
- * runs.
+ * The hazards, the agent's actions on a subject before it starts and while it runs: load, clocks,
+ * rights, cores.
  */
 #ifndef AGENT_HAZARDS_H
 #define AGENT_HAZARDS_H
@@ -27,38 +27,38 @@ struct hazards {
 	struct stops stops;
 	pid_t memory_hog;
 	uint64_t siblings_origin_ns; /* the origin of their schedule */
-	uint64_t siblings_due_ns;    /* when they start or stop next */
+	uint64_t siblings_due_ns;    /* the next start or stop of siblings */
 	uint64_t wall_step_due_ns;
 	bool siblings_run;
 };
 
 /*
- * Begins what has to be there before the subject; `emulator` is the process that serves it.
- * Returns 0, or a negative errno with the reason in the report.
+ * Begins the hazards that come before the subject; `emulator` is the emulator's process. Returns 0,
+ * or a negative errno with the reason in the report.
  */
 int hazards_begin(
 	struct hazards *hazards, const struct spec *spec, struct report *report, pid_t emulator);
 
-/* The subject is about to start, which is when most of them begin to count. */
+/* Begins the schedules that count from the subject's start, just before it. */
 void hazards_subject_starts(struct hazards *hazards);
 
-/* It has started. 0 or a negative errno. */
+/* Begins movements and stops of the started subject. Returns 0 or a negative errno. */
 int hazards_subject_started(struct hazards *hazards, pid_t subject);
 
 /*
- * The emulator has accepted it, and holds it until we return. `printed_bytes` is how much it had
- * printed by then: it tells whether a calibration was over.
+ * Runs the hazards of the moment at which the emulator has accepted the subject. `printed_bytes`
+ * is how much the subject has printed, which shows if its calibration was over.
  */
 void hazards_subject_accepted(struct hazards *hazards, uint64_t printed_bytes);
 
-/* When hazards_run_due() has something to do next; `deadline_ns` where that is later. */
+/* Returns when hazards_run_due() must be called next, `deadline_ns` at the latest. */
 uint64_t hazards_due_ns(const struct hazards *hazards, uint64_t deadline_ns);
 void hazards_run_due(struct hazards *hazards);
 
-/* The subject has ended: what was done to itself is reported. */
+/* Ends and reports the stops and movements of a subject that has ended. */
 void hazards_subject_ended(struct hazards *hazards);
 
-/* Ends all of them, and reports what they came to. */
+/* Ends all other hazards, and reports their results. */
 void hazards_end(struct hazards *hazards);
 
 #endif

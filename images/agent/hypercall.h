@@ -1,9 +1,10 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
 /*
- * The guest's three synchronous ways to the host: a pause, files in, and the virtual clock.
+ * The guest's synchronous ways to the host: a pause, files in, and marks for a trace. The agent's
+ * clock is here, too.
  *
- * All of them are port or memory accesses that QEMU serves before the next guest instruction runs,
- * so none of them depends on host timing (serial lines and virtio queues do).
+ * All of these ways are port or memory accesses that QEMU serves before the next guest instruction
+ * runs, so none of them depends on host timing (serial lines and virtio queues do).
  *
  * Sources: QEMU docs/specs/pvpanic, docs/specs/fw_cfg (DMA interface).
  */
@@ -19,13 +20,13 @@
 #define NS_PER_MS UINT64_C(1000000)
 
 /*
- * The agent's clock in ns, of its main file. Under icount it is QEMU's virtual clock, as the
- * emulator reads it: the raw counter. In a guest of real time it is CLOCK_MONOTONIC, which the host
- * compares with its own.
+ * Returns the agent's clock in ns; each agent's main file defines it. Under icount it is QEMU's
+ * virtual clock, read from the raw counter as in the emulator. In a guest of real time it is
+ * CLOCK_MONOTONIC, which the host compares with its own.
  */
 uint64_t hypercall_virtual_ns(void);
 
-/* The stages of a cell, each named by its end. The rig's benchmark knows them by these numbers. */
+/* The ends of a cell's stages. The rig's benchmark uses the same numbers. */
 enum hypercall_mark {
 	MARK_CELL_IN = 1,
 	MARK_SUBJECT_IN,
@@ -38,41 +39,40 @@ enum hypercall_mark {
 };
 
 /*
- * Lets who traces QEMU know that a stage is over: the choice of a file that fw_cfg does not have.
- * The guest sees nothing of it, traced or not.
+ * Marks the end of a stage in a trace of QEMU, by selecting a file that fw_cfg does not have. This
+ * changes nothing in the guest, traced or not.
  */
 void hypercall_mark(enum hypercall_mark mark);
 
 /*
- * Copies the fw_cfg file `name` into the window: `*content` and `*bytes` say where it is then.
- * Returns 0, -ENOENT where QEMU offers no such file, -ENOSPC where it is larger than the window,
- * or -EIO.
+ * Copies the fw_cfg file `name` into the window, and sets `*content` and `*bytes` to it there.
+ * Returns 0, -ENOENT if QEMU has no such file, -ENOSPC if it is larger than the window, or -EIO.
  */
 int hypercall_fetch(
 	const struct window *window, const char *name, const uint8_t **content, size_t *bytes);
 
 /*
- * The differences between machines of QEMU: the addresses of the devices. One of the files
- * platform_*.c is built, by the architecture.
+ * The functions below differ between QEMU's machines, in the addresses of devices. The architecture
+ * decides which platform_*.c is built.
  */
 
-/* Gets at the devices; 0 or a negative errno (EPERM without CAP_SYS_RAWIO). Before all others. */
+/* Gets access to the devices; call it first. Returns 0 or a negative errno. */
 int hypercall_init(void);
 
-/* In a child: gives up those rights, which the kernel would look at in each switch. */
+/* Gives up port access, in a child: the kernel would handle it at each context switch. */
 void hypercall_leave(void);
 
 /* The pvpanic device's bit for a guest that panicked (QEMU docs/specs/pvpanic). */
 #define PVPANIC_PANICKED 1
 
-/* Stops the machine at this very access (QEMU runs with `-action panic=pause`). */
+/* Pauses the machine at this very access (QEMU runs with `-action panic=pause`). */
 void hypercall_pause(void);
 
-/* Chooses what fw_cfg has under a key, from its start, and reads on in it. */
+/* Selects the item of fw_cfg with that key, and reads the next bytes of the selected item. */
 void platform_select(uint16_t key);
 void platform_read(void *to, size_t bytes);
 
-/* Gives fw_cfg the physical address of a DMA request, which it has done when this returns. */
+/* Gives fw_cfg the physical address of a DMA request, and returns when the request is done. */
 void platform_start_dma(uint64_t address);
 
 #endif

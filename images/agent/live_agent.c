@@ -1,9 +1,9 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
 /*
- * Process 1 of the guests of the live lane, in which time is real: boots, loads the driver of its
- * network card, calls the host, and runs one cell.
+ * Process 1 of guests of the live lane, in which time is real: boots, loads the driver of its
+ * network card, connects to the host, and runs one cell.
  *
- *   boot -> card -> call the host -> cell -> parcel -> PAUSE (the host reads the parcel)
+ *   boot -> card -> connect -> cell -> parcel -> PAUSE (the host reads the parcel)
  *
  * Every failure becomes an `agent_error` event, which the rig reports as its own fault.
  */
@@ -48,7 +48,7 @@ static int load_driver(void)
 	return error;
 }
 
-/* The rate of the time stamp counter is refined about a second after the boot, and then settled. */
+/* The kernel measures the counter's rate again about a second after the boot, and then keeps it. */
 static int await_settled_clock(void)
 {
 	for (unsigned int looks = 0; looks < LOOKS_MAX; looks++) {
@@ -64,7 +64,7 @@ static int await_settled_clock(void)
 	return -ETIMEDOUT;
 }
 
-/* The host's emulator holds its new client until we answer. */
+/* The host's emulator serves its new client only after our answer. */
 static int answer_accept(int channel, struct hazards *hazards)
 {
 	int error = channel_await(channel, "accepted");
@@ -75,7 +75,7 @@ static int answer_accept(int channel, struct hazards *hazards)
 	return channel_say(channel, "released");
 }
 
-/* Does to the subject what is due, until it ends or its time is up. */
+/* Runs the hazards that are due, until the subject ends or its time is up. */
 static int accompany(int channel, struct hazards *hazards, pid_t subject, uint64_t *deadline_ns)
 {
 	bool accepted = false;
@@ -85,7 +85,7 @@ static int accompany(int channel, struct hazards *hazards, pid_t subject, uint64
 
 		switch (process_await(channel, subject, hazards_due_ns(hazards, *deadline_ns))) {
 		case PROCESS_READABLE:
-			/* There is one client alone: what comes next is that it was given up. */
+			/* There is only one client, so the next word says that it was given up. */
 			error = accepted ? channel_await(channel, "alone")
 					 : answer_accept(channel, hazards);
 			if (error)
@@ -121,13 +121,13 @@ static int run_subject(int channel, struct hazards *hazards)
 	return error;
 }
 
-/* Whatever comes of it: it is not what is put to the test. */
+/* Runs the rehearsal; its result does not matter. Returns 0 or a negative errno. */
 static int rehearse(const struct spec *spec)
 {
 	const struct program program = {
 		.words = &spec->rehearsal,
 		.root = spec->root,
-		.output = CELL_OUTPUT, /* a file, which has an end */
+		.output = CELL_OUTPUT, /* a file, so that file_bytes_max limits it */
 		.file_bytes_max = spec->file_bytes_max,
 		.anywhere = true,
 	};
@@ -143,7 +143,7 @@ static int rehearse(const struct spec *spec)
 	return error;
 }
 
-/* Whatever fails is in the report. */
+/* Failures are in the report. */
 static void run_cell(
 	const struct window *window, int channel, struct report *report, struct spec *spec)
 {

@@ -93,8 +93,8 @@ static void signal_all(const struct loops *loops, int signal)
 }
 
 /*
- * Looking without sleeping keeps our core: the subject must not run before they are still. Those
- * on our own core would never get there.
+ * Polls, unless some loops share the agent's core and could not stop otherwise: while the agent
+ * does not sleep, the subject cannot run before the loops have stopped.
  */
 static void await_all(const struct loops *loops, int options)
 {

@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
 /*
- * A guest has neither swap nor disk, so nothing that it holds can be written away. What can be
- * reclaimed is memory that was given back with MADV_FREE and that nobody has needed yet: the hog
- * walks in a circle through more of it than there is, and holds HELD_CHUNKS at a time.
+ * A guest has neither swap nor disk, so the kernel can reclaim only memory that was given back with
+ * MADV_FREE. The hog walks in a circle through more memory than the guest has, holds HELD_CHUNKS at
+ * a time, and gives the rest back.
  *
  * Sources: madvise(2), proc(5).
  */

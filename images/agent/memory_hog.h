@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
-/* A process that keeps touching new memory, so that the kernel has to reclaim all the time. */
+/* A process that keeps touching new memory, so that the kernel must always reclaim some. */
 #ifndef AGENT_MEMORY_HOG_H
 #define AGENT_MEMORY_HOG_H
 
@@ -7,16 +7,16 @@
 #include <stdio.h>
 #include <sys/types.h>
 
-/* Starts it on the subject's core and waits until the kernel reclaims; 0 or a negative errno. */
+/* Starts the hog on the subject's core, waits until the kernel reclaims. 0 or a negative errno. */
 int memory_hog_start(pid_t *hog);
 
-/* Ends it, where it is not 0. */
+/* Ends the process, unless it is 0. */
 void memory_hog_end(pid_t *hog);
 
-/* Pages that were reclaimed so far, from the text of /proc/vmstat. */
+/* Returns the pages that were reclaimed so far, from the text of /proc/vmstat. */
 uint64_t memory_hog_reclaimed(FILE *vmstat);
 
-/* The same of this guest. */
+/* Returns that number for this guest; 0 if it cannot be read. */
 uint64_t memory_hog_reclaimed_now(void);
 
 #endif

@@ -1,9 +1,9 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
-/* Parts of the guest's kernel that are files. */
+/* Modules of the guest's kernel. */
 #ifndef AGENT_MODULES_H
 #define AGENT_MODULES_H
 
-/* Loads all of a folder in the order of their names; there may be no such folder. 0 or -errno. */
+/* Loads all modules of a folder, which may be missing, in order of name. 0 or a negative errno. */
 int modules_load(const char *folder);
 
 #endif

@@ -32,14 +32,14 @@ static struct movement_beat begin_beat(const struct spec_draws *spec, uint64_t n
 	return beat;
 }
 
-/* A subject that has ended, or a core that is not there, is no failure. */
+/* Reports a failure, unless the subject has ended or the core does not exist. */
 static void failed(struct movement *movement, const char *what, int error)
 {
 	if (error != -ESRCH && error != -ENOENT)
 		report_failure(movement->report, what, error);
 }
 
-/* With all of its threads. */
+/* Moves a process with all of its threads. */
 static int move_process(pid_t pid, unsigned int core)
 {
 	char path[32];
@@ -79,7 +79,7 @@ static void move_once(struct movement *movement)
 	report_moment(movement->report, "moved", "core", movement->core);
 }
 
-/* Never to where it is. */
+/* Moves the subject to a random other core. */
 static void migrate(struct movement *movement)
 {
 	unsigned int others = movement->cores - 1;
@@ -107,7 +107,7 @@ static void give_core_back(struct movement *movement)
 	movement->gone = 0;
 }
 
-/* In turn: one goes, and comes back. The first one stays. */
+/* Takes away a random core but the first; the next call gives it back. */
 static void plug(struct movement *movement)
 {
 	unsigned int others = movement->cores - 1;

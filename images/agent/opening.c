@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
-/* Source: inotify(7). Devices have no permission events, by which an open() could be held. */
+/* Source: inotify(7). Devices have no permission events, which could delay an open(). */
 #include "opening.h"
 
 #include <errno.h>

@@ -22,20 +22,20 @@ struct parcel {
 	uint64_t entries;
 };
 
-/* An empty parcel in place of all that was in the window; 0, or -EINVAL where it is too small. */
+/* Begins an empty parcel, in place of the window's content. -EINVAL: the window is too small. */
 int parcel_open(struct parcel *parcel, const struct window *window);
 
-/* Adds one entry; 0 or -ENOSPC, with the parcel as before. */
+/* Adds one entry. Returns 0, or -ENOSPC with the parcel unchanged. */
 int parcel_add(struct parcel *parcel, const char *name, const void *content, size_t bytes);
 
 /*
- * Adds `bytes` of the file `path` from `offset` on; 0 bytes mean all that is there.
- * Returns 0, -ENOSPC, -EIO where the file is shorter, -ENOENT or what else reading it gave.
+ * Adds `bytes` of the file `path` from `offset` on; 0 means up to its end. Returns 0, -ENOSPC, -EIO
+ * if the file is shorter, or another negative errno.
  */
 int parcel_add_file(
 	struct parcel *parcel, const char *name, const char *path, off_t offset, size_t bytes);
 
-/* Makes the parcel complete: the header comes last, so that half a parcel has no magic. */
+/* Completes the parcel. The header comes last, so an incomplete parcel has no magic. */
 void parcel_seal(struct parcel *parcel);
 
 #endif

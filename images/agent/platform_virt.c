@@ -26,7 +26,7 @@
 #define FW_CFG_DMA_OFFSET 0x10
 #define PVPANIC_FOLDER "/sys/bus/pci/devices/0000:00:01.0/"
 
-/* Pages of this program that the registers of the devices replace. */
+/* Pages of this program that hypercall_init() replaces with the devices' registers. */
 static volatile uint8_t fw_cfg[PAGE_BYTES] __attribute__((aligned(PAGE_BYTES)));
 static volatile uint8_t pvpanic[PAGE_BYTES] __attribute__((aligned(PAGE_BYTES)));
 
@@ -46,8 +46,9 @@ static int map_registers(const char *path, uint64_t offset, volatile uint8_t *ov
 }
 
 /*
- * The file has a line `START END FLAGS` for each region; the registers are in the first. Without
- * firmware the kernel assigns regions from the start of a window, and there is no other device.
+ * The file has a line `START END FLAGS` for each region; the registers are in the first. It begins
+ * a page, because without firmware the kernel assigns regions from the start of a window, and there
+ * is no other device.
  */
 static bool pvpanic_begins_a_page(void)
 {
@@ -58,7 +59,7 @@ static bool pvpanic_begins_a_page(void)
 	return start != 0 && start % PAGE_BYTES == 0;
 }
 
-/* A PCI device answers only after it was enabled. */
+/* A PCI device answers only after it is enabled. */
 int hypercall_init(void)
 {
 	int error = guest_write_text(PVPANIC_FOLDER "enable", "1");
@@ -72,7 +73,7 @@ int hypercall_init(void)
 	return error;
 }
 
-/* The mappings end with the program. */
+/* Does nothing: the mappings end with the program. */
 void hypercall_leave(void)
 {
 }

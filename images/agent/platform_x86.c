@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
-/* The `pc` machine, for x86-64 and i386: both devices have ports. */
+/* QEMU's `pc` machine, for x86-64 and i386: both devices have ports. */
 #include "hypercall.h"
 
 #include <endian.h>

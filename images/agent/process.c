@@ -19,7 +19,7 @@
 #include <time.h>
 #include <unistd.h>
 
-#define AGENT_PRIORITY 40     /* the emulator takes 50: nothing of ours delays it */
+#define AGENT_PRIORITY 40     /* below the emulator's 50, so that the agent never delays it */
 #define USUAL_SLACK_NS 50000L /* the slack of every process that a shell starts */
 
 static void keep_to(unsigned int first, unsigned int count)
@@ -41,7 +41,7 @@ void process_become_ordinary(unsigned int core)
 	sigemptyset(&none);
 	sigprocmask(SIG_SETMASK, &none, NULL);
 	sched_setscheduler(0, SCHED_OTHER, &param);
-	/* A child of a real-time process inherits that one's slack, which is none. */
+	/* A child of a real-time process inherits its slack, which is none. */
 	prctl(PR_SET_TIMERSLACK, USUAL_SLACK_NS, 0L, 0L, 0L);
 	keep_to(core, 1);
 }
@@ -82,7 +82,7 @@ void process_redirect(const char *path)
 	}
 }
 
-/* In its own root, with no more than it may have. */
+/* Enters the program's root, and applies its limits. */
 static int confine(const struct program *program)
 {
 	const struct rlimit none = {0, 0};
@@ -91,11 +91,14 @@ static int confine(const struct program *program)
 
 	if (chroot(program->root) < 0 || chdir("/") < 0)
 		return -errno;
-	/* The next execve() gives root all of the bounding set; without, the limit decides. */
+	/*
+	 * The next execve() gives root all capabilities of the bounding set. Without CAP_SYS_NICE,
+	 * RLIMIT_RTPRIO decides.
+	 */
 	if (program->realtime_denied &&
 		(setrlimit(RLIMIT_RTPRIO, &none) < 0 || prctl(PR_CAPBSET_DROP, CAP_SYS_NICE) < 0))
 		return -errno;
-	/* Past it a write ends the process by SIGXFSZ: a guest has no memory to spare. */
+	/* A write beyond the limit ends the process (SIGXFSZ): a guest has no memory to spare. */
 	if (program->file_bytes_max && setrlimit(RLIMIT_FSIZE, &file_bytes) < 0)
 		return -errno;
 	if (program->refused)
@@ -105,7 +108,7 @@ static int confine(const struct program *program)
 	return ret;
 }
 
-/* A child in which clocks show that uptime; 0: the machine's. */
+/* Forks a child whose clocks show `uptime_ns`, or the machine's uptime for 0. */
 static pid_t fork_at(uint64_t uptime_ns)
 {
 	int ours = uptime_ns ? uptime_begin(uptime_ns) : -1;
@@ -117,7 +120,7 @@ static pid_t fork_at(uint64_t uptime_ns)
 	if (pid < 0)
 		pid = -errno;
 	if (pid != 0 && ours >= 0 && uptime_end(ours) < 0 && pid > 0)
-		kill(pid, SIGKILL); /* without our clocks we cannot judge it */
+		kill(pid, SIGKILL); /* later children would have the wrong clocks, too */
 	return pid;
 }
 
@@ -147,7 +150,7 @@ int process_start(pid_t *pid, const struct program *program)
 	return program->tsc_mhz ? tsc_serve(&gate, *pid, program->tsc_mhz) : 0;
 }
 
-/* Polls `set`, in which a negative descriptor is passed over, until the virtual clock says stop. */
+/* Polls `set` until `deadline_ns` of the agent's clock. Returns true if a descriptor is ready. */
 static bool poll_until(struct pollfd *set, nfds_t count, uint64_t deadline_ns)
 {
 	uint64_t now_ns = hypercall_virtual_ns();

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
-/* The processes of a cell: emulator above everything, agent below it, all others ordinary. */
+/* The processes of a cell: the emulator has the highest priority, the agent the next one. */
 #ifndef AGENT_PROCESS_H
 #define AGENT_PROCESS_H
 
@@ -15,7 +15,7 @@
 
 void process_sleep_ms(unsigned int ms);
 
-/* Real-time priority for the agent itself, on the subject's core. */
+/* Gives the agent real-time priority on the subject's core. Returns 0 or a negative errno. */
 int process_init(void);
 
 /* Makes the calling process an ordinary one, on that core, with no signal blocked. */
@@ -23,43 +23,43 @@ void process_become_ordinary(unsigned int core);
 
 /*
  * Moves the agent to the core beside the subject's, and makes the process `emulator`, which is
- * there already, an ordinary one. 0 or a negative errno.
+ * there already, an ordinary one. Returns 0 or a negative errno.
  */
 int process_leave_core_of_subject(pid_t emulator);
 
-/* Nothing to read for the calling process, and the file `path` for what it writes. */
+/* Gives the calling process an empty standard input, and the file `path` as its output. */
 void process_redirect(const char *path);
 
 struct program {
 	const struct spec_words *words;
-	const char *root;               /* its own root */
+	const char *root;               /* its root folder */
 	const char *output;             /* the file that takes its output */
-	unsigned long file_bytes_max;   /* the limit of each file that it writes, 0: none */
+	unsigned long file_bytes_max;   /* the limit of each file that it writes; 0: none */
 	bool realtime_denied;           /* it may not take real-time priority */
-	const struct refusals *refused; /* calls that fail; NULL: none */
-	const struct scarcity *few;     /* its limits; NULL: none */
-	uint64_t uptime_ns;             /* the uptime that it finds; 0: the machine's */
-	unsigned int tsc_mhz;           /* the rate of its own counter; 0: the machine's */
-	bool anywhere;                  /* it may run on any core, not the first alone */
+	const struct refusals *refused; /* system calls that fail; NULL: none */
+	const struct scarcity *few;     /* limits; NULL: none */
+	uint64_t uptime_ns;             /* the uptime when it starts; 0: the machine's */
+	unsigned int tsc_mhz;           /* the rate of its time stamp counter; 0: the machine's */
+	bool anywhere;                  /* it may run on any core, not only the first */
 };
 
-/* Starts an ordinary program on the first core, or anywhere; 0 or a negative errno. */
+/* Starts a program of ordinary priority. Returns 0 or a negative errno. */
 int process_start(pid_t *pid, const struct program *program);
 
 enum process_news {
 	PROCESS_READABLE, /* the descriptor has something to read */
-	PROCESS_HUNG_UP,  /* it has nothing to read, and never will */
+	PROCESS_HUNG_UP,  /* the descriptor's other end is closed, and it has nothing to read */
 	PROCESS_ENDED,
 	PROCESS_TIME_IS_UP,
 };
 
 /*
- * Waits until `fd` has something to read or is hung up on, `pid` ends, or the virtual clock shows
- * `until_ns`; a negative `fd` is passed over.
+ * Waits until `fd` is readable or hung up, `pid` ends, or the agent's clock shows `until_ns`. A
+ * negative `fd` is ignored.
  */
 enum process_news process_await(int fd, pid_t pid, uint64_t until_ns);
 
-/* Waits for one child; a deadline of the virtual clock ends it with SIGKILL. */
+/* Waits for the end of one child, and kills it at `deadline_ns` of the agent's clock. */
 void process_reap(pid_t pid, uint64_t deadline_ns, struct subject_end *end);
 
 #endif

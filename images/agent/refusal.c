@@ -27,7 +27,7 @@
 #else
 #define POLL NONE
 #endif
-/* 32 bits: the same calls once more, with seconds of 64 bits. */
+/* Architectures of 32 bits have these calls once more, with seconds of 64 bits. */
 #ifdef SYS_clock_nanosleep_time64
 #define SLEEP_64 SYS_clock_nanosleep_time64
 #define SELECT_64 SYS_pselect6_time64
@@ -94,7 +94,7 @@ static size_t add_refusal(struct sock_filter *code, const struct refusal *refusa
 	return count;
 }
 
-/* The subject is of the agent's architecture, so its numbers are the agent's. */
+/* The subject has the agent's architecture, so its calls have the same numbers. */
 int refusals_install(const struct refusals *refusals)
 {
 	struct sock_filter code[REFUSALS_MAX * NUMBERS_MAX * 2 + 2];

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
-/* System calls that are refused to the subject, as filters of containers refuse them. */
+/* System calls that a filter refuses to the subject, as in containers. */
 #ifndef AGENT_REFUSAL_H
 #define AGENT_REFUSAL_H
 
@@ -21,13 +21,13 @@ struct refusals {
 
 /*
  * Adds a kind of call ("sleep", "select", "poll", "timerfd" or "clock") and its error ("eperm",
- * "enosys" or "einval"). False where one of them is unknown, or there is no room.
+ * "enosys" or "einval"). Returns false if one of them is unknown, or there is no room.
  */
 bool refusals_add(struct refusals *refusals, const char *kind, const char *error);
 
 /*
- * Refuses them to the calling process and to all that it starts, from here on. Only who has
- * CAP_SYS_ADMIN may do so. Returns 0 or a negative errno.
+ * Refuses these calls to the calling process and to all that it starts. The caller needs
+ * CAP_SYS_ADMIN. Returns 0 or a negative errno.
  */
 int refusals_install(const struct refusals *refusals);
 

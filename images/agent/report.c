@@ -14,10 +14,10 @@
 
 #define CLOCKSOURCE "/sys/devices/system/clocksource/clocksource0/current_clocksource"
 #define KERNEL_LOG_LEVEL_WARNING 4
-/* The kernel says this, as information, of a program that executes what the CPU lacks. */
+/* The kernel logs this, as information, if a program executes an instruction that the CPU lacks. */
 #define NO_INSTRUCTION "trap invalid opcode"
 
-/* A key, and its text. */
+/* Prints a key with its text, as JSON. */
 static void print_text(struct report *report, const char *key, const char *text)
 {
 	fprintf(report->lines, ",\"%s\":\"", key);
@@ -34,7 +34,7 @@ static void print_text(struct report *report, const char *key, const char *text)
 	fputc('"', report->lines);
 }
 
-/* Without its end; empty where there is none. */
+/* Returns the first line of a file, without its end; an empty text if there is none. */
 static const char *first_line(const char *path, char *line, size_t bytes)
 {
 	FILE *from = fopen(path, "re");
@@ -88,7 +88,7 @@ static struct reading read_clocks(void)
 	struct reading reading;
 	struct timespec now;
 
-	clock_gettime(CLOCK_MONOTONIC, &now); /* the first call brings the code into memory */
+	clock_gettime(CLOCK_MONOTONIC, &now); /* the first call loads the code into memory */
 	reading.before_ns = hypercall_virtual_ns();
 	clock_gettime(CLOCK_MONOTONIC, &now);
 	reading.after_ns = hypercall_virtual_ns();
@@ -186,7 +186,7 @@ void report_kernel_log(struct report *report)
 		long level;
 
 		if (bytes < 0) {
-			/* Older messages were overwritten: what they said is not known. */
+			/* Older messages were overwritten, and could have been warnings. */
 			report_kernel_message(
 				report, KERNEL_LOG_LEVEL_WARNING, "the kernel log ran over");
 			continue;

@@ -12,7 +12,7 @@ struct report {
 	FILE *lines;
 	char *text;
 	size_t bytes;
-	int kernel_log; /* /dev/kmsg from report_open() on; -1 where there is none */
+	int kernel_log; /* /dev/kmsg from report_open() on; -1: none */
 };
 
 struct subject_end {
@@ -25,18 +25,19 @@ struct subject_end {
 	long involuntary_switches;
 };
 
+/* Begins an empty report. Returns 0 or a negative errno. */
 int report_open(struct report *report);
 
-/* Reports the guest: kernel and its version, command line, clocksource, cores. */
+/* Reports the guest's kernel with its version and command line, the clocksource and the cores. */
 void report_guest(struct report *report);
 
 /*
- * Reports the progress of the guest's CLOCK_MONOTONIC and of the raw counter in the same
- * `sleep_ns`, and how often the first core's own timer interrupted it in that time.
+ * Sleeps `sleep_ns`, and reports how far the guest's CLOCK_MONOTONIC and the raw counter advanced
+ * meanwhile, and how often the first core's own timer interrupted it.
  */
 void report_clock_rate(struct report *report, uint64_t sleep_ns);
 
-/* An event with up to one number of its own; pass a NULL key for none. */
+/* Reports an event with one number, or with none if `key` is NULL. */
 void report_moment(struct report *report, const char *event, const char *key, uint64_t value);
 
 struct report_number {
@@ -44,20 +45,23 @@ struct report_number {
 	uint64_t value;
 };
 
-/* An event with several numbers of its own; one without a key ends them. */
+/* Reports an event with several numbers; a NULL key ends them. */
 void report_numbers(struct report *report, const char *event, const struct report_number *numbers);
 
 void report_subject_end(struct report *report, const struct subject_end *end);
 
-/* Everything of level warning and above that the kernel said since report_open(). */
+/*
+ * Reports the kernel's messages since report_open() that are warnings or worse, or that say that a
+ * program used an instruction that the CPU lacks.
+ */
 void report_kernel_log(struct report *report);
 
-/* Interrupts of the first core's own timer, from the text of /proc/interrupts. */
+/* Returns the interrupts of the first core's own timer, from the text of /proc/interrupts. */
 uint64_t report_timer_interrupts(FILE *interrupts);
 
 void report_error(struct report *report, const char *what, const char *detail);
 
-/* The same of a negative errno, and nothing of 0; returns it. */
+/* Reports a negative errno as an error, but not 0. Returns `error`. */
 int report_failure(struct report *report, const char *what, int error);
 
 #endif

@@ -27,7 +27,10 @@ static int lower(int resource, uint64_t most)
 	return most && setrlimit(resource, &limit) < 0 ? -errno : 0;
 }
 
-/* Root has no limit of processes. Whoever gets ENOSYS from clone3() takes clone(). */
+/*
+ * Refuses threads by a filter: RLIMIT_NPROC does not bind root. C libraries fall back to clone() if
+ * clone3(), whose flags a filter cannot read, fails with ENOSYS.
+ */
 static int refuse_threads(void)
 {
 	struct sock_filter code[] = {
@@ -69,7 +72,7 @@ static int write_offsets(uint64_t uptime_ns)
 		return -errno;
 	clock_gettime(CLOCK_MONOTONIC, &now);
 	offset_ns = (int64_t)uptime_ns - (now.tv_sec * NS_PER_S + now.tv_nsec);
-	/* Seconds may be negative, nanoseconds not. */
+	/* The kernel takes negative seconds, but no negative nanoseconds. */
 	now.tv_sec = (offset_ns - (offset_ns < 0 ? NS_PER_S - 1 : 0)) / NS_PER_S;
 	now.tv_nsec = offset_ns - now.tv_sec * NS_PER_S;
 	length = snprintf(line, sizeof(line), "monotonic %lld %ld\nboottime %lld %ld\n",

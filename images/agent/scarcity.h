@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
-/* A subject that gets less than it asks for, and one that finds a machine long awake. */
+/* Limits of a subject, and another uptime for it. */
 #ifndef AGENT_SCARCITY_H
 #define AGENT_SCARCITY_H
 
@@ -13,16 +13,19 @@ struct scarcity {
 	bool no_threads;
 };
 
-/* For this process and all that it starts. Threads are root's right to refuse. Negative errno. */
+/*
+ * Limits the calling process and all that it starts. To refuse threads the caller must be root.
+ * Returns 0 or a negative errno.
+ */
 int scarcity_begin(const struct scarcity *scarcity);
 
 /*
- * Sets the monotonic clock, and that of the time since boot, to @uptime_ns for the processes that
- * the caller forks from here on. Returns a descriptor for uptime_end(), or a negative errno.
+ * Sets CLOCK_MONOTONIC and CLOCK_BOOTTIME to @uptime_ns for the processes that the caller forks
+ * from now on. Returns a descriptor for uptime_end(), or a negative errno.
  */
 int uptime_begin(uint64_t uptime_ns);
 
-/* Gives the machine's clocks to what is forked from here on. Returns 0 or a negative errno. */
+/* Gives processes that are forked from now on the machine's clocks. Returns 0 or -errno. */
 int uptime_end(int descriptor);
 
 #endif

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
-/* A schedule: stretches of time, counted from some moment, once or over and over. */
+/* A schedule: windows of time, relative to its origin, once or repeated. */
 #ifndef AGENT_SCHEDULE_H
 #define AGENT_SCHEDULE_H
 
@@ -15,19 +15,19 @@ struct schedule_window {
 	uint64_t to_ns;
 };
 
-/* In order and apart from each other; with a period all of them end within it. */
+/* The windows are in order and do not overlap; with a period, all of them end within it. */
 struct schedule {
 	struct schedule_window window[SCHEDULE_WINDOWS_MAX];
 	size_t count;
-	uint64_t period_ns; /* 0: once */
+	uint64_t period_ns; /* 0: the windows are not repeated */
 };
 
 /*
- * Returns true if the moment `at_ns` is in one of them; each includes its beginning, not its end.
+ * Returns true if `at_ns` is in a window; a window includes its beginning, but not its end.
  */
 bool schedule_open(const struct schedule *schedule, uint64_t at_ns);
 
-/* The first beginning or end after `at_ns`; SCHEDULE_NEVER_NS where none comes any more. */
+/* Returns the first beginning or end after `at_ns`; SCHEDULE_NEVER_NS if there is none. */
 uint64_t schedule_next_edge_ns(const struct schedule *schedule, uint64_t at_ns);
 
 #endif

@@ -15,7 +15,7 @@ static bool take(const char *value, uint64_t min, uint64_t max, uint64_t *number
 	return value && number_parse(value, 10, min, max, number);
 }
 
-/* Those of the table: each takes a value, NULL for none, into a field. */
+/* The functions of the table below: each parses a value into a field. */
 
 static bool take_long(char *value, void *field)
 {
@@ -109,7 +109,7 @@ static bool take_uptime(char *value, void *field)
 	return number_parse(value, 10, 1, INT64_MAX, field);
 }
 
-/* One of two words; `is_second` tells which. */
+/* Parses one of two words. */
 static bool take_choice(const char *value, const char *first, const char *second, bool *is_second)
 {
 	*is_second = value && strcmp(value, second) == 0;

@@ -5,51 +5,52 @@
  *
  *   schema 1            must come first
  *   settle_ms N         idle time between restore and start of the subject
- *   deadline_ms N       virtual time that the subject may take before it is ended
- *   file_bytes_max N    no file that the subject writes, what it prints among them, may get longer;
- *                       without, it may
- *   siblings N          loops on the cores 1 to N until the emulator accepts its client,
+ *   deadline_ms N       time that the subject may take before it is killed
+ *   file_bytes_max N    limit of each file that the subject writes, its output included; without:
+ *                       no limit
+ *   siblings N          loops on the cores 1 to N; without windows, until the emulator accepts its
+ *                       client
  *   siblings_from start|accept
- *                       or, with windows, at their times after the subject's start or acceptance
+ *                       the windows count from the subject's start or acceptance
  *   siblings_window FROM_MS TO_MS
- *                       one stretch of time in which they run; repeated, in order and apart
+ *                       a window of time in which the siblings run; repeated, in order, no overlap
  *   siblings_period_ms N
- *                       after which the windows come again
+ *                       the period after which the windows are repeated
  *   hogs N              loops on the subject's own core, while it runs
  *   memory_pressure 1   a process that keeps touching new memory, while the subject runs
  *   realtime_denied 1   the subject may not take real-time priority
- *   refused CALL ERROR  a kind of system call of the subject's fails so (refusal.h); repeated
- *   few_descriptors N   the subject has no more than that many descriptors,
- *   few_memory_mib N    no more than that much memory of each process,
- *   few_threads 1       no threads but its first (scarcity.h)
- *   uptime_ns N         the monotonic clock that the subject finds when it starts
+ *   refused CALL ERROR  the subject's system calls of that kind fail (refusal.h); repeated
+ *   few_descriptors N   limit of the subject's descriptors
+ *   few_memory_mib N    limit of the memory of each of its processes
+ *   few_threads 1       no threads besides its first (scarcity.h)
+ *   uptime_ns N         the monotonic clock when the subject starts
  *   tsc_mhz N           the rate of the counter that the subject reads with RDTSC (tsc.h)
- *   rt_runtime_us N     real-time tasks may use that much of each second of a core
+ *   rt_runtime_us N     the time of each second that real-time tasks may use of a core
  *   wall_step [-]SECONDS EVERY_MS
- *                       the wall clock is stepped so far every so often while the subject runs
+ *                       a step of the wall clock, repeated while the subject runs
  *   leap insert|delete AFTER_MS
  *                       a leap second, that long after the subject's start
- *   stops_hz N          how often a second the subject is stopped for half of the time
+ *   stops_hz N          stops of the subject in each second, each for half a period
  *   move start|accept AFTER_MS CORE
- *                       the subject is moved there, that long after its start or acceptance
- *   migrate HZ SEED     how often a second the subject is moved to another core, by seeded draws
- *   hotplug HZ SEED     how often a second a core but the first is taken away, or given back
- *   anywhere 1          the subject may run on any core; without, it begins on the first
- *   hogs_each N         loops on every core, while it runs
- *   rehearsal ARG       one word of a command line of the subject's that is run to its end before
- *                       the cell begins, so that all code is at hand where translating it takes
- *                       time; repeated
- *   emulator_outside 1  the emulator is the host's: the agent has none to tell anything
- *   emulator ARG        one word that the emulator, which stands by, is told; repeated
- *   bridge ARG          one word of a command that stands between emulator and subject; repeated
- *   bridge_root DIR     where its own root is
- *   bridge_makes PATH   the file that is there when it is ready
- *   root DIR            where the subject's own root is
+ *                       a move of the subject, that long after its start or acceptance
+ *   migrate HZ SEED     moves of the subject in each second, each to a random other core
+ *   hotplug HZ SEED     in each second, how often a random core but the first is taken away or
+ *                       given back
+ *   anywhere 1          the subject may run on any core; without: it begins on the first
+ *   hogs_each N         loops on every core, while the subject runs
+ *   rehearsal ARG       one word of a command line of the subject that runs before the cell begins,
+ *                       because code that runs for the first time is slow in QEMU; repeated
+ *   emulator_outside 1  the guest has no emulator: it is on the host, or QEMU has the chip
+ *   emulator ARG        one word for the emulator, which stands by; repeated
+ *   bridge ARG          one word of the command that connects emulator and subject; repeated
+ *   bridge_root DIR     the root folder of the bridge
+ *   bridge_makes PATH   a file that exists when the bridge is ready
+ *   root DIR            the root folder of the subject
  *   subject ARG         one word of the subject's command line; repeated
  *   image PATH SIZE_BYTES OFFSET_BYTES FROM
- *                       a file of that size, zero but for the content of FROM at that offset
+ *                       a file of that size, with the content of FROM at that offset, otherwise 0
  *   collect NAME PATH OFFSET_BYTES SIZE_BYTES
- *                       a file, or a part of it, that goes back to the host; size 0 means all
+ *                       a file, or a part of it, for the host; size 0 means up to its end
  */
 #ifndef AGENT_SPEC_H
 #define AGENT_SPEC_H
@@ -86,7 +87,8 @@ struct spec_collect {
 };
 
 /*
- * The time by which a leap second is announced before: the kernel takes note at the second before.
+ * The time from the announcement of a leap second to the leap second. It includes the beginning of
+ * the second before, when the kernel takes note.
  */
 #define SPEC_LEAP_AHEAD_MS 1100
 
@@ -96,7 +98,7 @@ enum spec_leap {
 	SPEC_LEAP_DELETE,
 };
 
-/* The actions on the subject; all zero if there are none. */
+/* The hazards; all zero if there are none. */
 struct spec_hazards {
 	unsigned int siblings;
 	bool siblings_from_accept;
@@ -116,13 +118,13 @@ struct spec_hazards {
 	unsigned int leap_after_ms;
 };
 
-/* A rate, and the seed of what is drawn. */
+/* A rate of events, and the seed of their random draws. */
 struct spec_draws {
 	unsigned int hz;
 	unsigned long seed;
 };
 
-/* How the subject gets from core to core; all of it zero where it stays on the first. */
+/* The subject's moves from core to core; all zero if it stays on the first. */
 struct spec_movement {
 	bool moves;
 	bool move_from_accept;
@@ -155,12 +157,12 @@ struct spec {
 };
 
 /*
- * Parses `text` in place; the spec then points into it.
- * Returns 0, or the number of the first line that is wrong.
+ * Parses `text` in place; the spec then points into it. Returns 0, or the number of the first line
+ * that is wrong, or of the line after the last if the lines do not make a whole spec.
  */
 size_t spec_parse(char *text, struct spec *spec);
 
-/* A command of one word a line, in place. False where it has none, too many, or no end. */
+/* Parses a command of one word a line, in place. False: no or too many words, or no end of line. */
 bool spec_parse_words(char *text, struct spec_words *words);
 
 #endif

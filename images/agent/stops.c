@@ -10,7 +10,7 @@
 
 #define NS_PER_S 1000000000u
 
-/* With the priority of the agent: no subject keeps it from being in time. */
+/* Runs with the priority of the agent, so no subject delays it. */
 static void __attribute__((noreturn)) stop_and_go(
 	pid_t subject, unsigned int hz, volatile uint64_t *count)
 {

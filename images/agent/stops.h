@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
-/* Stops a process and lets it go on, again and again, as job control or a debugger would. */
+/* Stops and continues a process, again and again, as job control or a debugger would. */
 #ifndef AGENT_STOPS_H
 #define AGENT_STOPS_H
 
@@ -7,7 +7,7 @@
 #include <sys/types.h>
 
 struct stops {
-	pid_t pid;                /* the process that does it; 0: none */
+	pid_t pid;                /* the process that sends the signals; 0: none */
 	volatile uint64_t *count; /* shared with it */
 };
 
@@ -17,7 +17,7 @@ struct stops {
  */
 int stops_start(struct stops *stops, pid_t subject, unsigned int hz);
 
-/* Ends it, and returns how often the subject was stopped. */
+/* Ends the stops, and returns how often the subject was stopped. */
 uint64_t stops_end(struct stops *stops);
 
 #endif

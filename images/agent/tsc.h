@@ -2,9 +2,9 @@
 /*
  * A time stamp counter of another rate for one process, its threads and its children.
  *
- * QEMU counts instructions, and its counter has 1 GHz whatever CPUID tells. So the kernel refuses
- * RDTSC and RDTSCP to the process (PR_SET_TSC), and another process of ours traces it and answers.
- * The kernel's own reading is not touched, so the guest's clocks keep their rate.
+ * Under icount QEMU's counter has 1 GHz, whatever CPUID says. So the kernel refuses RDTSC and
+ * RDTSCP to the process (PR_SET_TSC), and a server process traces it and emulates these
+ * instructions. The kernel reads the real counter, so the guest's clocks keep their rate.
  */
 #ifndef AGENT_TSC_H
 #define AGENT_TSC_H
@@ -13,19 +13,19 @@
 
 #define TSC_USUAL_MHZ 1000
 
-/* The two ends of a pipe: the process waits at one until who answers it is there. */
+/* The two ends of a pipe, at which the process waits until its server traces it. */
 struct tsc_gate {
 	int wait;
 	int open;
 };
 
-/* Before the fork. 0 or a negative errno, as of all here. */
+/* Makes the pipe, before the fork. All functions return 0 or a negative errno. */
 int tsc_prepare(struct tsc_gate *gate);
 
-/* In the process itself: waits, and gives the counter up. */
+/* Waits for the server, and gives the counter up. Call it in the process itself. */
 int tsc_give_up(struct tsc_gate *gate);
 
-/* In its parent: starts who answers `pid`, until that has ended. */
+/* Starts the server of `pid`, which ends with it. Call it in the parent. */
 int tsc_serve(struct tsc_gate *gate, pid_t pid, unsigned int mhz);
 
 #endif

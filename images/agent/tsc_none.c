@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
-/* Elsewhere no plan asks for it. */
+/* No plan asks for another counter on other architectures than x86-64. */
 #include "tsc.h"
 
 #include <errno.h>

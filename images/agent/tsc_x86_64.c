@@ -17,7 +17,7 @@
 #define FOLLOWED (PTRACE_O_TRACECLONE | PTRACE_O_TRACEFORK | PTRACE_O_TRACEVFORK)
 #define EVENT_SHIFT 16
 
-/* Little-endian, as they are read: 0f 31 and 0f 01 f9. */
+/* 0f 31 and 0f 01 f9, read as little-endian numbers. */
 #define RDTSC_CODE 0x310fu
 #define RDTSC_BYTES 2
 #define RDTSCP_CODE 0xf9010fu
@@ -56,7 +56,7 @@ static unsigned int reading_bytes(pid_t thread, uint64_t address)
 	return (code & 0xffffff) == RDTSCP_CODE ? RDTSCP_BYTES : 0;
 }
 
-/* Answers a thread that was stopped for reading the counter; false where it did not. */
+/* Emulates the instruction of a stopped thread. Returns false if it does not read the counter. */
 static bool answer(pid_t thread, unsigned int mhz)
 {
 	struct user_regs_struct registers;
@@ -82,7 +82,7 @@ static bool is_group_stop(int signal)
 	return signal == SIGSTOP || signal == SIGTSTP || signal == SIGTTIN || signal == SIGTTOU;
 }
 
-/* Lets a stopped thread go on, with its signal if that is not ours. */
+/* Continues a stopped thread, and delivers its signal unless the signal comes from the tracing. */
 static void go_on(pid_t thread, int status, unsigned int mhz)
 {
 	const int signal = WSTOPSIG(status), event = status >> EVENT_SHIFT;

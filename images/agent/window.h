@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
 /*
- * A stretch of physical memory that the kernel leaves alone (`memmap=`). Files of the host land
- * in it, and after them the results: contiguous and at a known address, so a file of any size
- * comes in at once, without a page table to be asked.
+ * A range of physical memory that the kernel does not use (`memmap=`), for files of the host and
+ * then for the results. It is contiguous and at a known address, so a file of any size comes in by
+ * one DMA transfer, without address translation.
  */
 #ifndef AGENT_WINDOW_H
 #define AGENT_WINDOW_H
@@ -14,17 +14,17 @@ struct window {
 	uint8_t *bytes;
 	size_t size_bytes;
 	uint64_t address;
-	uint8_t *memory; /* the stretch itself; `bytes` where that can be used like any memory */
+	uint8_t *memory; /* the range itself; equal to `bytes` unless that is a copy */
 };
 
 /* Maps `size_bytes` of physical memory at `address`; 0 or a negative errno. */
 int window_open(struct window *window, uint64_t address, size_t size_bytes);
 
 /*
- * On arm64 the kernel maps what is no memory of its own as it maps devices: every access must be
- * aligned, and its own copying fails there. So `bytes` is a copy, of which the first `count` go
- * over to the host with window_show(), and come over from it with window_look(). Elsewhere `bytes`
- * is the memory itself, and these do nothing.
+ * On arm64 and armhf the kernel maps memory that it does not use as it maps devices: every access
+ * must be aligned, and the kernel's copying fails there. So `bytes` is a copy there: window_show()
+ * copies its first `count` bytes to the range, and window_look() from it. Elsewhere `bytes` is the
+ * range itself, and these functions do nothing.
  */
 void window_show(const struct window *window, size_t count);
 void window_look(const struct window *window, size_t count);
