@@ -1,8 +1,5 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
-/*
- * The resources of a confined program, the system calls that the kernel refuses it, and its kept
- * files.
- */
+/* The limits of a confined program, the filter of its system calls, and the files that are kept. */
 #ifndef CONFINE_CONFINE_H
 #define CONFINE_CONFINE_H
 
@@ -14,55 +11,61 @@
 #define LIMITS_WORDS 4
 
 struct limits {
-	uid_t uid; /* the user that it becomes; 0: our own */
+	uid_t uid; /* the user that the program becomes; 0: the caller's */
 	uint64_t processes_max;
-	uint64_t memory_bytes_max; /* the memory of each process */
+	uint64_t memory_bytes_max; /* for each process */
 	uint64_t file_bytes_max;
 };
 
-/* Takes the words @argv[0] to @argv[LIMITS_WORDS - 1], in the order above. -EINVAL. */
+/* Parses @argv[0] to @argv[LIMITS_WORDS - 1], in the order above. Returns 0 or -EINVAL. */
 int limits_parse(char *const argv[], struct limits *limits);
 
 /*
- * Gives up being root for that user, and all rights but that to real-time priority. Negative errno.
+ * Becomes that user and keeps only the right to real-time priority; does nothing if the user is 0.
+ * Returns 0 or a negative errno.
  */
 int limits_take_user(const struct limits *limits);
 
-/* For this process and all that come of it; never raises a limit. Negative errno. */
+/*
+ * Limits the calling process and its descendants; never raises a limit. Returns 0 or a negative
+ * errno.
+ */
 int limits_apply(const struct limits *limits);
 
 /*
- * A session keyring of our own, for this process and all that come of it: the caller's is neither
- * read nor listed. Negative errno; no error where the kernel has no keys for us.
+ * Gives the calling process and its descendants a new session keyring, so that they cannot read or
+ * list the old one. Returns 0, also if the kernel has no keys for us, or a negative errno.
  */
 int limits_leave_keyring(void);
 
 /*
- * Leaves to this process and all that come of it the system calls of calls.txt alone, whatever
- * their rights. The numbers of a 32-bit program's are refused unless it @is_32_bit: whoever has
- * both reaches more of the kernel than either list says. Negative errno.
+ * Allows the calling process and its descendants only the system calls of calls.txt, whatever their
+ * rights. Calls of 32-bit programs are allowed only if @is_32_bit: both lists together reach more
+ * of the kernel. Returns 0 or a negative errno.
  */
 int filter_install(bool is_32_bit);
 
 /*
- * The subject's own folder has a bounded size and is gone with the sandbox. Files of some names,
- * joined by commas, are brought into it before, and kept after: each name stands for a file of this
- * machine, elsewhere. Copies what is a file and not empty: no link is followed. Negative errno.
+ * Copies the files with the given @names, separated by commas, from one folder to another, unless
+ * they are missing, empty or no regular files; follows no link. Returns 0 or a negative errno.
+ *
+ * The subject's folder has a bounded size and ends with the sandbox. So some files of the host are
+ * copied into it before the subject starts, and back after it has ended.
  */
 int files_copy(const char *from, const char *to, const char *names);
 
-/* The numbers of the system calls in calls.txt, which each architecture has for itself. */
+/* The numbers of the system calls in calls.txt, which differ by architecture. */
 struct calls {
 	const unsigned int *numbers;
 	size_t count;
-	/* Those whose arguments are looked at; they are among the numbers, too. */
+	/* The calls whose arguments are checked; `numbers` has them, too. */
 	unsigned int clone;
 	unsigned int socket;
 };
 
 const struct calls *calls_native(void);
 
-/* NULL where this machine runs no such programs. */
+/* Returns NULL if this machine cannot run i386 programs. */
 const struct calls *calls_i386(void);
 
 #endif

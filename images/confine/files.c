@@ -10,7 +10,7 @@
 
 #define PATH_BYTES 4096
 #define COPY_BYTES 65536
-/* Whatever the subject has put there: a link, a pipe that nobody writes to. */
+/* The subject may have put a link there, or a pipe to which nobody writes. */
 #define WARY (O_NOFOLLOW | O_NONBLOCK | O_CLOEXEC)
 
 static int write_all(int fd, const char *bytes, ssize_t count)
@@ -37,7 +37,7 @@ static int copy(int from, int to)
 	return ret;
 }
 
-/* Nothing where @from is no file, or an empty one. */
+/* Does nothing if @from is missing, empty or no regular file. */
 static int copy_file(const char *from, const char *to)
 {
 	struct stat status;

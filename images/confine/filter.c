@@ -23,7 +23,7 @@
 #define OUR_MACHINE AUDIT_ARCH_AARCH64
 #endif
 
-/* A namespace of the kernel's: in one of its own a program has every right. */
+/* The flags of clone() for new namespaces: in its own user namespace a program has every right. */
 #define NAMESPACES                                                                                 \
 	(CLONE_NEWUSER | CLONE_NEWNS | CLONE_NEWNET | CLONE_NEWPID | CLONE_NEWIPC | CLONE_NEWUTS | \
 		CLONE_NEWCGROUP)
@@ -43,7 +43,7 @@ static void add(struct code *code, const struct sock_filter *more, size_t count)
 	add(code, (const struct sock_filter[]){__VA_ARGS__},                                       \
 		sizeof((const struct sock_filter[]){__VA_ARGS__}) / sizeof(struct sock_filter))
 
-/* The first argument of both, in its lower half. */
+/* Checks the lower 32 bits of the first argument of clone() and socket(). */
 static void add_calls_with_words(struct code *code, const struct calls *calls)
 {
 	ADD(code, IF_EQUAL(calls->clone, 0, 4), LOAD(args[0]), IF_ANY_BIT(NAMESPACES, 0, 1),
@@ -53,7 +53,7 @@ static void add_calls_with_words(struct code *code, const struct calls *calls)
 		ALLOW, REFUSE(EAFNOSUPPORT));
 }
 
-/* All of one machine; what is of another goes on behind it. */
+/* Adds the calls of one machine; the program skips this part for calls of another machine. */
 static void add_machine(struct code *code, unsigned int machine, const struct calls *calls)
 {
 	unsigned short begin;

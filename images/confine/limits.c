@@ -15,7 +15,7 @@
 #include "shared/number.h"
 
 #define UID_MAX 0xfffffffeu
-#define REALTIME_MAX 49 /* the emulator has 50: no subject delays it */
+#define REALTIME_MAX 49 /* below the emulator's 50, so that no subject delays it */
 
 int limits_parse(char *const argv[], struct limits *limits)
 {
@@ -40,8 +40,8 @@ static bool has_priority_by_limit(void)
 }
 
 /*
- * Real-time priority is no right over anybody else, and a flashrom may ask for it. Where it cannot
- * come from a limit, it comes from the capability, if we have that; no other one is left.
+ * Drops all capabilities, but keeps CAP_SYS_NICE if the caller has it and RLIMIT_RTPRIO allows no
+ * real-time priority: a flashrom may ask for that, and it gives no right over other programs.
  */
 static int keep_scheduling_alone(void)
 {
@@ -86,7 +86,7 @@ static int lower(int resource, uint64_t most)
 	return setrlimit(resource, &limit) < 0 ? -errno : 0;
 }
 
-/* Where memory runs out, the kernel is to end this program before any other. */
+/* Makes the kernel end this program before any other when memory runs out. */
 static int be_ended_first(void)
 {
 	int fd = open("/proc/self/oom_score_adj", O_WRONLY | O_CLOEXEC);

@@ -1,18 +1,20 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
 /*
- * Process 1 of the sandbox (bubblewrap's) that a subject of the host lane runs in. It limits the
- * subject, starts it when it is told to, and says what became of it.
+ * Process 1 of the bubblewrap sandbox in which a subject of the host lane runs. It limits the
+ * subject, starts it when the rig says so, and reports its end.
  *
  *     rig-confine FD UID PROCESSES MEMORY_BYTES FILE_BYTES OWN KEPT NAMES PROGRAM [WORD...]
  *
- * OWN is the subject's folder, KEPT where each of NAMES stands for a file of this machine. FD is a
- * socket that keeps messages apart. Over it come:
+ * OWN is the subject's folder, and KEPT the folder of the host's files with these NAMES. FD is a
+ * socket that keeps messages apart, for these messages to the rig:
  *
- *     ready            from the subject, as the kernel says whose id that is; any answer starts it
- *     failed ERRNO     it could not be started
+ *     ready            sent by the subject's process, so that the kernel can add its id; any answer
+ *                      starts the subject
+ *     failed ERRNO     the subject could not be started
  *     ended STATUS USER_US SYS_US VOLUNTARY INVOLUNTARY LEFT
  *
- * STATUS is that of wait(2), the rest is what it used, and how many processes it left behind.
+ * STATUS is that of wait(2). USER_US to INVOLUNTARY are CPU times and context switches, LEFT is the
+ * number of processes that the subject left behind.
  */
 #include <elf.h>
 #include <errno.h>
@@ -53,14 +55,14 @@ static bool has_32_bits(const char *program)
 	return is_elf && head[EI_CLASS] == ELFCLASS32;
 }
 
-/* The subject, from here on: nothing may come back from it. */
+/* Becomes the subject; never returns. */
 static void become(int fd, const struct limits *limits, char *const words[])
 {
 	char message[MESSAGE_BYTES];
 	char answer;
 	int ret;
 
-	/* Only what may be traced may say of itself that it is to be ended first. */
+	/* Only a process that may be traced owns its /proc/self/oom_score_adj. */
 	ret = prctl(PR_SET_DUMPABLE, 1) < 0 ? -errno : limits_apply(limits);
 	if (ret == 0)
 		ret = filter_install(has_32_bits(words[0]));
@@ -77,7 +79,7 @@ static void become(int fd, const struct limits *limits, char *const words[])
 	_exit(127);
 }
 
-/* Orphans come to process 1, and go by the way. */
+/* Waits for the subject. Also reaps orphans, which become children of process 1. */
 static int await(pid_t subject, struct rusage *usage)
 {
 	int status;
@@ -115,7 +117,7 @@ static void report(int fd, int status, const struct rusage *usage, unsigned int 
 	say(fd, message);
 }
 
-/* It goes with its parent, and the subject, which is the same user, cannot trace it. */
+/* Makes this process end with its parent, and keeps the subject, the same user, from tracing it. */
 static int prepare(int fd, const struct limits *limits)
 {
 	int ret = limits_leave_keyring();
