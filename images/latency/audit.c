@@ -6,7 +6,7 @@
 #include <time.h>
 #include <unistd.h>
 
-/* Small batches, of which the median counts: few are interrupted. */
+/* The median of small batches counts, because few of them are interrupted. */
 #define BATCHES 101
 #define READS 100
 
@@ -16,7 +16,7 @@ static void read_clock(int64_t *readings_ns)
 		readings_ns[i] = clock_now_ns();
 }
 
-/* Past the vDSO: what a call of the kernel costs here. */
+/* Bypasses the vDSO, to measure the cost of a system call. */
 static void ask_kernel(int64_t *readings_ns)
 {
 	struct timespec now;
@@ -27,7 +27,7 @@ static void ask_kernel(int64_t *readings_ns)
 	}
 }
 
-/* A turn of the measuring loop (readings.c) around a wait that does nothing. */
+/* Runs the measuring loop (readings.c) around a wait that does nothing. */
 static void turn_loop(int64_t *readings_ns)
 {
 	const struct wait *nothing = wait_find("nop");
@@ -40,7 +40,7 @@ static void turn_loop(int64_t *readings_ns)
 	}
 }
 
-/* In picoseconds, since a fast clock is read in less than 20 ns. */
+/* Returns the cost of one reading in picoseconds: a fast clock is read in less than 20 ns. */
 static int64_t median_cost_ps(void (*batch)(int64_t *))
 {
 	int64_t cost_ps[BATCHES];
@@ -57,7 +57,7 @@ static int64_t median_cost_ps(void (*batch)(int64_t *))
 	return statistics.quantile_ns[50];
 }
 
-/* The least by which two different readings of the clock were seen to differ. */
+/* Returns the smallest difference above 0 between two successive readings of the clock. */
 static int64_t step_ns(void)
 {
 	int64_t least_ns = INT64_MAX;

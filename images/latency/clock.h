@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
-/* The clock that everything here is measured by: CLOCK_MONOTONIC. */
+/* CLOCK_MONOTONIC, the clock of all measurements here, and conversions. */
 #ifndef LATENCY_CLOCK_H
 #define LATENCY_CLOCK_H
 

@@ -23,7 +23,7 @@ static const struct {
 	{"idle_driver", "/sys/devices/system/cpu/cpuidle/current_driver"},
 };
 
-/* Names of fields and of the functions that serve them; older and newer kernels have both. */
+/* Parts of the lines to keep. Older and newer kernels name some of the fields differently. */
 static const char *const kept[] = {"cpu:", ".resolution", ".hres_active", ".highres", ".nohz",
 	"Clock Event Device", "event_handler"};
 
@@ -57,7 +57,7 @@ static void write_file(struct json_line *line, const char *key, const char *path
 	fclose(file);
 }
 
-/* The lines of the file that are kept, or why there are none. */
+/* Writes the kept lines of the file, or why it cannot be read. */
 static void write_timer_list(struct json_line *line)
 {
 	char *text = NULL, *row = NULL;

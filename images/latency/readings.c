@@ -7,7 +7,7 @@
 #include <string.h>
 #include <sys/resource.h>
 
-/* Touched once, so that no reading waits for memory. */
+/* Writes to the memory once, so that no reading waits for it. */
 static int64_t *room_for(size_t count)
 {
 	int64_t *readings = malloc(count * sizeof(*readings));
@@ -22,7 +22,7 @@ static int64_t limit_of(const struct series *series)
 	return series->limit_ms > 0 ? clock_now_ns() + series->limit_ms * NS_PER_MS : INT64_MAX;
 }
 
-/* When a series began, and what it costs: CPU time, and how often the CPU changed hands. */
+/* A moment, and the CPU time and context switches of this process until then. */
 struct cost {
 	int64_t at_ns;
 	int64_t cpu_ns;
@@ -39,7 +39,7 @@ static struct cost cost_now(void)
 	return cost;
 }
 
-/* The readings include everything that happened to this machine between the two. */
+/* Everything that happens on this machine in this span affects the readings. */
 static void write_span(struct json_line *line, int64_t began_ns, int64_t ended_ns)
 {
 	json_signed(line, "began_ns", began_ns);
@@ -56,7 +56,7 @@ static void write_cost(struct json_line *line, const struct cost *begin, int64_t
 	json_signed(line, "involuntary_switches", end.usage.ru_nivcsw - begin->usage.ru_nivcsw);
 }
 
-/* Sorts them. */
+/* Sorts the readings. */
 static void write_statistics(struct json_line *line, int64_t *readings_ns, size_t count)
 {
 	struct statistics statistics;
@@ -101,7 +101,7 @@ int readings_of_wait(const struct series *series, struct json_line *line)
 	return 0;
 }
 
-/* In order of length; where the time is up, what was taken stands. */
+/* Waits in order of length; at the limit it writes the readings until then. */
 int readings_of_sweep(const struct series *series, struct json_line *line)
 {
 	const size_t lengths = (size_t)((series->to_ns - series->from_ns) / series->step_ns) + 1;
@@ -132,8 +132,8 @@ int readings_of_sweep(const struct series *series, struct json_line *line)
 }
 
 /*
- * A period overruns where the task wakes up only when the next one is due already. None is left
- * out: after an overrun the task is late for the next one, too, until it has caught up.
+ * A period overruns if the task wakes up when the next period is due already. No period is left
+ * out: after an overrun the task is late for the next periods, too, until it has caught up.
  */
 int readings_of_periods(const struct series *series, struct json_line *line)
 {

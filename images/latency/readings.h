@@ -1,5 +1,8 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
-/* Takes what a series asks for and adds it to `line`. 0, or a negative errno with nothing added. */
+/*
+ * The readings of a series. A function with a series and a line adds its readings to the line, and
+ * returns 0; or it adds nothing, and returns a negative errno.
+ */
 #ifndef LATENCY_READINGS_H
 #define LATENCY_READINGS_H
 
@@ -10,10 +13,10 @@
 #include "series.h"
 #include "shared/json_line.h"
 
-/* Writes the kernel's statements about its timers, word for word; the reader interprets them. */
+/* Writes what the kernel says about its timers, word for word; the reader interprets it. */
 int facts_write(const struct series *series, struct json_line *line);
 
-/* Writes the cost of a reading, which is included in every figure of this program. */
+/* Writes the cost of a reading, which every figure of this program includes. */
 int audit_write(const struct series *series, struct json_line *line);
 
 int readings_of_wait(const struct series *series, struct json_line *line);
@@ -26,29 +29,28 @@ int readings_of_periods(const struct series *series, struct json_line *line);
  */
 int ticks_write(const struct series *series, struct json_line *line);
 
-/* Returns true if a line of /proc/timer_list says how timers are served, not which there are. */
+/* Returns true if a line of /proc/timer_list is about the handling of timers, not about a timer. */
 bool facts_keeps(const char *line);
 
 /*
- * Interrupts of that CPU's own timer, from the text of /proc/interrupts: the row `LOC` of x86, or
- * the one of `arch_timer`. -1 where there is no such row or column.
+ * Returns the interrupts of that CPU's own timer, from the text of /proc/interrupts: the row `LOC`
+ * of x86, or the row of `arch_timer`. Returns -1 if there is no such row or column.
  */
 int64_t ticks_count(FILE *interrupts, int64_t cpu);
 
 #define QUANTILES 101
 
-/* Statistics of many readings. Everything is in whole nanoseconds. */
+/* Statistics of many readings, in whole nanoseconds. */
 struct statistics {
 	size_t count;
 	int64_t mean_ns;
-	int64_t deviation_ns; /* for a sample: divided by count - 1; 0 for a single reading */
-	int64_t quantile_ns[QUANTILES]; /* [0] is the least, [50] the median, [100] the most */
+	int64_t deviation_ns; /* the sample's: divided by count - 1; 0 for a single reading */
+	int64_t quantile_ns[QUANTILES]; /* [0] is the least, [50] the median, [100] the largest */
 };
 
 /*
- * Sorts `readings` and folds them. A quantile is the nearest rank: the least reading that at least
- * so many per cent of all readings do not exceed, and so always one that was seen. Without any
- * reading all is zero.
+ * Sorts `readings_ns` and computes the statistics. A quantile is the nearest rank: the least of the
+ * readings that at least that percentage of all readings does not exceed. All is 0 if `count` is.
  */
 void statistics_fold(int64_t *readings_ns, size_t count, struct statistics *out);
 

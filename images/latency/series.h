@@ -1,26 +1,25 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
 /*
- * One series of readings, as a word of the command line asks for it: `KIND` or
- * `KIND:KEY=VALUE,KEY=VALUE...`.
+ * One series of readings, as a word of the command line: `KIND` or `KIND:KEY=VALUE,KEY=VALUE...`.
  *
- *   facts     what the kernel says of its timers
- *   audit     what a reading costs by itself
- *   wait      a wait of one length, again and again
- *   sweep     a wait of each length from `from_ns` to `to_ns`, once
- *   periods   a task that is due every `request_ns`: how late it wakes up
- *   ticks     timer interrupts of a CPU while it idles, and while one task computes, `request_ns`
+ *   facts     what the kernel says about its timers
+ *   audit     the cost of a reading
+ *   wait      waits of one length, repeated
+ *   sweep     one wait of each length from `from_ns` to `to_ns`
+ *   periods   how late a task wakes up that is due every `request_ns`
+ *   ticks     timer interrupts of a CPU that idles, and then computes, for `request_ns` each
  *
- *   wait=NAME        of waits.c
- *   request_ns=N     what is asked for
+ *   wait=NAME        a wait of waits.c
+ *   request_ns=N     the requested time
  *   from_ns=N, to_ns=N, step_ns=N
- *   count=N          how often
- *   limit_ms=N       no longer than that, whatever the count
- *   fifo=N           at SCHED_FIFO with that priority; 0 means normal
- *   slack_ns=N       timer slack of the thread; 0 leaves it as it is
- *   cpu=N            on that CPU alone; left out: wherever the kernel likes
- *   eaters=N         beside that many loops on each CPU that this process may use, or on `cpu`
- *                    alone where that is none of them
- *   hold_us=N        with that much in /dev/cpu_dma_latency; left out: nothing is held
+ *   count=N          the number of readings
+ *   limit_ms=N       the time after which the series ends before its count
+ *   fifo=N           the priority of SCHED_FIFO; 0 means normal scheduling
+ *   slack_ns=N       timer slack of the thread; 0 leaves it unchanged
+ *   cpu=N            the only CPU to use; left out: any
+ *   eaters=N         loops on each CPU that this process may use, or only on `cpu` if it is none of
+ *                    these
+ *   hold_us=N        the request in /dev/cpu_dma_latency; left out: none
  */
 #ifndef LATENCY_SERIES_H
 #define LATENCY_SERIES_H
@@ -29,14 +28,14 @@
 #include <stdint.h>
 #include <sys/types.h>
 
-/* A way of waiting that is measured, by the name of the system's own function. */
+/* A wait to measure, with the name of the system's function. */
 struct wait {
 	const char *name;
-	/* Waits that long, as the function that it is named after does when asked for it once. */
+	/* Calls that function once. */
 	void (*wait)(int64_t request_ns);
 };
 
-/* The wait of that name; NULL where there is none. */
+/* Returns the wait of that name, or NULL. */
 const struct wait *wait_find(const char *name);
 
 #define SERIES_COUNT_MAX 1000000
@@ -68,34 +67,32 @@ struct series {
 };
 
 /*
- * Reads one word, in place. 0, or -EINVAL for a word that makes no sense or asks for what could
- * not end: it lacks what its kind needs.
+ * Parses one word, in place. Returns 0, or -EINVAL for a wrong word, or one without the keys that
+ * its kind needs.
  */
 int series_parse(char *word, struct series *out);
 
 /*
- * How a process measures: priority, CPU, timer slack, the wake-up latency that it holds the machine
- * to, and CPU eaters beside it, which do nothing but turn. All of it ends with the process: nothing
- * is left changed.
- *
- * 0, or -errno with the name of the call that was refused in `refused`.
+ * Sets the process's CPU, timer slack, request for wake-up latency, and priority. All of them end
+ * with the process. Returns 0, or a negative errno with the name of the refused call in `refused`.
  */
 int scheduling_apply(const struct series *series, const char **refused);
 
 #define EATERS_MAX 4096
 
+/* CPU eaters: processes that only count. They end with their parent. */
 struct eaters {
 	pid_t pid[EATERS_MAX];
 	size_t count;
 };
 
 /*
- * Starts `each` on every CPU that this process may use, at normal priority; on `wanted` alone where
- * that is none of those. 0 or -errno.
+ * Starts `each` eaters on every CPU that this process may use, or only on `wanted` if it is none of
+ * these, at normal priority. Returns 0 or a negative errno.
  */
 int eaters_start(struct eaters *eaters, int64_t each, int64_t wanted);
 
-/* They are gone when this returns. */
+/* Ends and reaps all eaters. */
 void eaters_end(struct eaters *eaters);
 
 #endif

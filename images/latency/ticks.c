@@ -8,7 +8,7 @@
 
 #define INTERRUPTS "/proc/interrupts"
 
-/* The columns are those of CPUs that are online, and the header names them. */
+/* Returns the column of that CPU, or -1: only CPUs that are online have a column. */
 static int column_of(const char *header, int64_t cpu)
 {
 	int column = 0;

@@ -34,7 +34,7 @@ static void sleep_by_clock(int64_t request_ns)
 	clock_nanosleep(CLOCK_MONOTONIC, 0, &length, NULL);
 }
 
-/* In whole microseconds, upwards: a wait must not be shorter than what was asked for. */
+/* Rounds up to whole microseconds: a wait must not be shorter than requested. */
 static void wait_in_select(int64_t request_ns)
 {
 	const int64_t us = (request_ns + NS_PER_US - 1) / NS_PER_US;
@@ -53,7 +53,7 @@ static void wait_in_pselect(int64_t request_ns)
 	pselect(0, NULL, NULL, NULL, &length, NULL);
 }
 
-/* poll() takes whole milliseconds: the next that is no shorter. */
+/* Rounds up to whole milliseconds. */
 static void wait_in_poll(int64_t request_ns)
 {
 	poll(NULL, 0, (int)((request_ns + NS_PER_MS - 1) / NS_PER_MS));
