@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
 /*
- * A program as others write them around libflashrom: it handles signals and has threads of its own
- * while the library works. The rig loads it with each subject's own library.
+ * A typical program that uses libflashrom: it handles signals and runs threads while the library
+ * works. The rig runs it with each subject's own library.
  */
 #define _GNU_SOURCE /* dl_iterate_phdr() */
 #include "layout.h"
@@ -22,7 +22,7 @@
 #define NS_PER_S 1000000000
 #define BEFORE_FULL_SECOND_NS 10000000
 
-/* One that takes fewer bits, or fewer arguments, ignores the rest. */
+/* A delay function with fewer or narrower arguments ignores the rest. */
 typedef void delay_function(uint64_t first, uint64_t second, uint64_t third);
 
 static int print_message(enum flashrom_log_level level, const char *format, va_list args)
@@ -129,7 +129,7 @@ static int use_programmer(struct flashrom_programmer *programmer, const struct o
 	return status;
 }
 
-/* Where the library was put; the list of what is loaded ends with it. */
+/* Stores the library's load address in `base`, and then ends the iteration. */
 static int note_base(struct dl_phdr_info *info, size_t bytes, void *base)
 {
 	(void)bytes;
@@ -172,7 +172,7 @@ static void ask_across(delay_function *delay, const struct options *options)
 	}
 }
 
-/* Asks the delay function for waits of given lengths. What comes of them, QEMU sees. */
+/* Asks the delay function for waits of the given lengths; QEMU measures them. */
 static int ask_delays(const struct options *options)
 {
 	delay_function *delay;
@@ -207,15 +207,15 @@ static int use_library(const struct options *options)
 }
 
 /*
- * Does the job, then asks the delay function where it is told to. What the library says goes to
- * standard output, and so does what failed.
+ * Does the job, and then the requested calls of the delay function. Prints the library's messages
+ * and failures to standard output.
  */
 static int run_session(const struct options *options)
 {
 	int error, status;
 
 	flashrom_set_log_callback(print_message);
-	/* Without its check of itself: it is for the rig to find a library whose waits are cut. */
+	/* No self-check: a library with shortened waits must run, so that the rig can find it. */
 	status = flashrom_init(0);
 	if (status)
 		return failed("flashrom_init()", status);
@@ -275,7 +275,7 @@ int main(int argc, char *argv[])
 			fprintf(stderr, "%s: %s\n", options.events_path, strerror(errno));
 			return 2;
 		}
-		/* A program that is ended leaves what came before. */
+		/* Line by line, so that the file has all events if the program is killed. */
 		setvbuf(events, NULL, _IOLBF, 0);
 	}
 	error = run(&options, events);

@@ -17,7 +17,7 @@ static struct timespec timespec_of(uint64_t ns)
 	return (struct timespec){(time_t)(ns / NS_PER_S), (long)(ns % NS_PER_S)};
 }
 
-/* The timer tells whose counter it is. */
+/* Counts the timer's signals; the timer's value points to the noise. */
 static void count_signal(int number, siginfo_t *info, void *context)
 {
 	struct noise *noise = info->si_value.sival_ptr;
@@ -28,7 +28,7 @@ static void count_signal(int number, siginfo_t *info, void *context)
 		noise->signals++;
 }
 
-/* As setitimer() would, but for any signal. */
+/* Starts a timer like setitimer()'s, but with any signal. */
 static int start_signals(struct noise *noise)
 {
 	const struct timespec period = timespec_of(NS_PER_S / noise->config.rate_hz);
@@ -65,8 +65,8 @@ static void compute(uint64_t ns)
 }
 
 /*
- * To the cores that the program was not kept to, where there are any: beside its caller a thread
- * takes time from no one, and adds to the CPU time of the process.
+ * Moves the thread to cores that the program may not use, if there are any: there it takes no time
+ * from the program's thread, but adds to the CPU time of the process.
  */
 static void take_other_cores(void)
 {
@@ -93,7 +93,7 @@ static void *run_thread(void *context)
 	return NULL;
 }
 
-/* Signals go to the thread that uses the library: the others inherit that they are blocked. */
+/* The threads inherit blocked signals, so that the thread that uses the library gets them all. */
 static int start_threads(struct noise *noise)
 {
 	sigset_t all, before;

@@ -19,7 +19,7 @@
 struct noise_config {
 	unsigned int rate_hz; /* the rate of signals; 0: none */
 	int signal;           /* SIGALRM, SIGCHLD or SIGUSR1 */
-	bool restart;         /* SA_RESTART: calls that can be are taken up again */
+	bool restart;         /* SA_RESTART: system calls are restarted where possible */
 	unsigned int threads;
 };
 
@@ -30,16 +30,16 @@ struct noise {
 	pthread_t thread[NOISE_THREADS_MAX];
 	unsigned int threads;
 	atomic_bool stop;
-	atomic_ullong turns; /* times that any of the threads has computed and slept */
+	atomic_ullong turns; /* the turns of all threads; in each, a thread computes and sleeps */
 };
 
 /*
- * Starts it all. `noise` stays where it is until noise_stop().
- * Returns 0 or a negative errno, after which nothing goes on.
+ * Starts the signals and threads; `noise` must stay where it is until noise_stop(). Returns 0, or a
+ * negative errno with nothing started.
  */
 int noise_start(struct noise *noise, const struct noise_config *config);
 
-/* Ends it all; the counters are then at rest. */
+/* Ends the signals and threads, so that the counters are final. */
 void noise_stop(struct noise *noise);
 
 #endif

@@ -117,7 +117,7 @@ static int take_option(int name, char *value, struct options *options)
 	case 'E':
 		return take_job(options, JOB_ERASE, NULL);
 	case 'N':
-		return 0; /* a layout's regions alone are verified in any case */
+		return 0; /* the library verifies only the layout's region in any case */
 	case 'S':
 		return take_signals(value, &options->noise);
 	case 'T':
@@ -148,7 +148,7 @@ int options_parse(int argc, char *argv[], struct options *options)
 	int name;
 
 	memset(options, 0, sizeof(*options));
-	optind = 0; /* 1 would go on inside the word that the last command line ended with */
+	optind = 0; /* with 1, a second parse could begin inside a word of the first */
 	while ((name = getopt_long(argc, argv, "p:c:l:i:r:w:v:EN", long_options, NULL)) >= 0) {
 		if (take_option(name, optarg, options))
 			return refuse("makes no sense of its options");

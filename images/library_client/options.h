@@ -1,16 +1,16 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
 /*
- * The command line: flashrom's own words for a job about one region, and what goes on meanwhile.
+ * The command line: flashrom's own options for a job on one region, and the client's.
  *
  *   -p NAME:PARAMETERS -c CHIP [-l LAYOUT -i REGION] [-r FILE | -w FILE | -v FILE | -E] [-N]
- *   --signals RATE[,alrm|chld|usr1][,restart]   signals a second
- *   --threads N                                 other threads
- *   --delay ADDRESS --ask LENGTH[,LENGTH...]    calls of the delay function after the job, which
- *                                               lies at that address of the library's file
- *   --across LENGTH                             ACROSS_CALLS such calls across a full second
- *                                               of each clock that programs wait by
- *   --argument N                                which argument is the length, from 0
- *   --events FILE                               where to leave events
+ *   --signals RATE[,alrm|chld|usr1][,restart]   signals a second while the library works
+ *   --threads N                                 other threads meanwhile
+ *   --delay ADDRESS --ask LENGTH[,LENGTH...]    calls of the delay function after the job; ADDRESS
+ *                                               is its address in the library's file
+ *   --across LENGTH                             ACROSS_CALLS such calls across a full second of
+ *                                               each clock that programs use for waits
+ *   --argument N                                the number of the argument with the length, from 0
+ *   --events FILE                               the file for events
  */
 #ifndef LIBRARY_CLIENT_OPTIONS_H
 #define LIBRARY_CLIENT_OPTIONS_H
@@ -26,7 +26,7 @@
 
 enum job { JOB_PROBE, JOB_READ, JOB_ERASE, JOB_WRITE, JOB_VERIFY };
 
-/* The strings are those of the command line. */
+/* The strings point into the command line. */
 struct options {
 	char *programmer;
 	char *parameters;        /* the programmer's parameters; NULL: none */
@@ -34,17 +34,17 @@ struct options {
 	const char *layout_path; /* NULL: the whole chip */
 	const char *region;
 	enum job job;
-	const char *image_path; /* read to, or written or verified from */
+	const char *image_path; /* the file to read to, or to write or verify from */
 	struct noise_config noise;
 	uint64_t delay_address;
-	unsigned int delay_argument; /* those before it are 0 */
+	unsigned int delay_argument; /* the other arguments are 0 */
 	uint64_t ask[ASKS_MAX];      /* in the function's own unit */
 	size_t asks;
 	uint64_t across; /* 0: no calls across a full second */
 	const char *events_path;
 };
 
-/* -EINVAL for what makes no sense, which standard error then tells. Cuts words of `argv` up. */
+/* Parses `argv`, and changes its words. Returns 0, or -EINVAL with a message on standard error. */
 int options_parse(int argc, char *argv[], struct options *options);
 
 #endif
