@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
-/* How late waits of the delay layer end, and what they cost, next to plain sleeping and polling. */
+/* Compares waits of the delay layer with plain sleeping and polling: lateness and CPU time. */
 #include <getopt.h>
 #include <stdio.h>
 #include <stdlib.h>
@@ -10,7 +10,7 @@
 
 #define EXIT_USAGE 2
 
-/* Short batches, so that most of them pass without somebody taking the CPU away. */
+/* Short batches, so that most of them keep the CPU from begin to end. */
 #define BATCHES 101
 #define WAITS_IN_BATCH 20
 
@@ -55,7 +55,7 @@ static bool parse(int argc, char **argv, struct request *out)
 	return good && optind == argc;
 }
 
-/* SCHED_FIFO where that may be; the rest of the report stands without. */
+/* Measures under SCHED_FIFO, or warns and leaves that part out if it is not allowed. */
 static int measure_fifo(struct report *report)
 {
 	struct realtime found;

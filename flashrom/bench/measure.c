@@ -36,8 +36,8 @@ static void run_batch(const struct wait *wait, unsigned int usecs, unsigned int 
 }
 
 /*
- * Whoever comes after a wait that polls finds less of the CPU's time left to it: everyone comes
- * after everyone in turn.
+ * A wait that follows a polling one has less CPU time left. So each round begins with another kind,
+ * and every second round goes through the kinds in reverse.
  */
 static void run_round(unsigned int round, unsigned int length_us, unsigned int waits,
 	double *overshoots_ns, struct batch *results)
@@ -51,7 +51,7 @@ static void run_round(unsigned int round, unsigned int length_us, unsigned int w
 	}
 }
 
-/* In the order of rounds, then lengths, then waits. */
+/* Stores results in the order of rounds, then lengths, then kinds of waits. */
 static void run_batches(
 	unsigned int batches, unsigned int waits, double *overshoots_ns, struct batch *results)
 {
@@ -63,7 +63,7 @@ static void run_batches(
 	}
 }
 
-/* The median of the double that lies `offset` bytes into every LENGTHS * WAITS-th batch. */
+/* Returns the median of the double at `offset` in every LENGTHS * WAITS-th batch. */
 static double median_of(
 	const struct batch *first, unsigned int batches, size_t offset, double *column)
 {

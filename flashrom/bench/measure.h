@@ -11,7 +11,7 @@
 /** 1, 10, 100 and 1000 us. */
 extern const unsigned int bench_lengths_us[LENGTHS];
 
-/** A batch of waits of one kind and length. Overshoot is what a wait took beyond its length. */
+/** A batch of waits of one kind and length. Overshoot is the time of a wait beyond its length. */
 struct batch {
 	double overshoot_ns_mean;
 	double overshoot_ns_p50;
@@ -20,14 +20,14 @@ struct batch {
 	double cpu_ns; /* the mean of a wait */
 };
 
-/** The medians of many batches, of each wait at each length. */
+/** The medians of many batches, for each kind of wait and each length. */
 struct table {
 	struct batch median[LENGTHS][WAITS];
 };
 
 /**
- * Measure `batches` batches of `waits` waits. They are interleaved, one of each kind and length in
- * turn, so that whatever else the machine does meets them all alike. 0 or -ENOMEM.
+ * Measures `batches` batches of `waits` waits. They are interleaved, one of each kind and length in
+ * turn, so that other load of the machine affects them equally. Returns 0 or -ENOMEM.
  */
 int table_measure(unsigned int batches, unsigned int waits, struct table *out);
 

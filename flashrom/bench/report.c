@@ -36,7 +36,7 @@ void report_print(const struct report *report)
 		print_table("FIFO", &report->fifo);
 }
 
-/* `first` is about the comma before the next row. */
+/* `first`: no comma comes before the next row. */
 static void print_json_rows(const char *scheduling, const struct table *table, bool first)
 {
 	for (unsigned int l = 0; l < LENGTHS; l++) {

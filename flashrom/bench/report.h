@@ -6,7 +6,7 @@
 
 #include "measure.h"
 
-/** The measurements, and their scheduling. */
+/** The measurements at normal priority and, with `has_fifo`, under SCHED_FIFO. */
 struct report {
 	unsigned int batches;
 	unsigned int waits;
@@ -15,7 +15,7 @@ struct report {
 	bool has_fifo;
 };
 
-/** A table for people, or one JSON object; both to stdout. */
+/** Print a table for people, or one JSON object, to stdout. */
 void report_print(const struct report *report);
 void report_print_json(const struct report *report);
 

@@ -4,8 +4,8 @@
  * normal priority, with a timer slack of 1 ns, and under SCHED_FIFO; and that of a switch to
  * another process. Prints one JSON object on stdout.
  *
- * The rig runs it instead of a flashrom, with the same arguments, so it takes none. Its answer is
- * valid whether or not anybody listens on the programmer's port.
+ * The rig runs it instead of a flashrom, with the same arguments, which it ignores. It does not
+ * open the programmer.
  */
 #include <sched.h>
 #include <stdbool.h>
@@ -23,7 +23,7 @@
 #define NS_PER_US INT64_C(1000)
 #define NS_PER_S INT64_C(1000000000)
 
-/* Found in it, as in a flashrom: the name of the part that it is never told to touch. */
+/* The rig searches a subject for the name of its chip. This program does not use the name. */
 __attribute__((used)) static const char part_name[] = "\0W25Q128.V";
 
 static const unsigned int lengths_us[] = {1, 2, 10, 50, 100, 500, 1000, 10000};
@@ -44,7 +44,7 @@ static void sleep_us(unsigned int us)
 	nanosleep(&length, NULL);
 }
 
-/* Measures how much longer than `us` each of TRIES sleeps was, sorted. */
+/* Measures by how much each of TRIES sleeps exceeded `us`, and sorts the results. */
 static void measure_sleeps(unsigned int us, int64_t late_ns[TRIES])
 {
 	for (int i = 0; i < TRIES; i++) {
@@ -56,7 +56,7 @@ static void measure_sleeps(unsigned int us, int64_t late_ns[TRIES])
 	qsort(late_ns, TRIES, sizeof(*late_ns), compare);
 }
 
-/* `first` is about the comma before the next row. */
+/* `first`: no comma comes before the next row. */
 static void print_sleeps(const char *way, bool first)
 {
 	int64_t late_ns[TRIES];
@@ -76,7 +76,7 @@ static void print_sleeps(const char *way, bool first)
 	}
 }
 
-/* A byte there and back between two processes on one CPU is two switches. */
+/* Sends each byte back: on one CPU, a byte there and back takes two switches of the process. */
 static void answer_all(int from, int to)
 {
 	char byte;
@@ -118,7 +118,7 @@ static void keep_to_one_cpu(cpu_set_t *before)
 	sched_setaffinity(0, sizeof(one), &one);
 }
 
-/* -1 where it cannot be measured. */
+/* Returns -1 if it cannot be measured. */
 static int64_t measure_switch_ns(void)
 {
 	int there[2];

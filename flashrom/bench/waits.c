@@ -4,7 +4,7 @@
 #include <stdlib.h>
 #include <time.h>
 
-/* The names that meson.build gives default_delay() in each build. */
+/* The names of default_delay() in the builds of the delay layer, see meson.build. */
 void delay_hybrid_slack(unsigned int usecs);
 void delay_hybrid(unsigned int usecs);
 void delay_slack(unsigned int usecs);

@@ -5,7 +5,7 @@
 #include <stddef.h>
 #include <stdint.h>
 
-/** One way to wait. */
+/** A kind of wait. */
 struct wait {
 	const char *name;
 	void (*wait)(unsigned int usecs);
@@ -16,7 +16,7 @@ struct wait {
 /** Plain nanosleep and plain polling first, then the delay layer in its variants. */
 extern const struct wait bench_waits[WAITS];
 
-/** CLOCK_MONOTONIC, and the CPU time of this thread. */
+/** Return CLOCK_MONOTONIC, and the CPU time of this thread. */
 int64_t bench_now_ns(void);
 int64_t bench_cpu_ns(void);
 

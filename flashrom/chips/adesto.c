@@ -1,10 +1,10 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
 /*
- * Adesto AT25SF and AT25DF. Atmel sold them before, hence the manufacturer byte 1Fh.
+ * Adesto AT25SF and AT25DF. Atmel sold them before, so their manufacturer byte is 1Fh.
  *
  * AT25SF161: datasheet DS-25SF161-046H. Its page program takes 5 ms at most below 2.7 V.
  * AT25DF641: the datasheets of AT25DF641 (preliminary) and AT25DF641A (8793D), the slower of both;
- * EPE, bit 5 of the status register, tells of a failure.
+ * EPE, bit 5 of the status register, shows a failure.
  */
 #include "lists.h"
 

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
 /*
- * AMD Am29F. Erase times are for 5 V at the end of the part's life; the typical ones leave out the
- * programming to zeros that comes first. Autoselect needs no wait.
+ * AMD Am29F. Erase times are for 5 V at the end of the part's life; the typical ones do not include
+ * the programming to zeros that comes first. Autoselect needs no wait.
  */
 #include "lists.h"
 

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
 /*
- * AMIC A49LF040A (Version 1.0): the maxima are those of like parts. Its chip erase works on a
- * programmer's multiplexed bus only, so it is left out.
+ * AMIC A49LF040A (Version 1.0): the maxima are those of similar parts. Its chip erase works only on
+ * a programmer's multiplexed bus, so it is left out.
  */
 #include "lists.h"
 

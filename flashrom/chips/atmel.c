@@ -1,10 +1,10 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
 /*
- * Atmel AT45DB, later Adesto's, with pages as they leave the factory. Times are those of the
- * AT45DB321D, the slowest; for want of better they serve for all. Sector erases (7Ch) are not
- * listed, since they take longer than the erases of their blocks do, nor are chip erases (C7h 94h
- * 80h 9Ah), which the errata of D parts advise against. E parts answer RDID with the same three
- * bytes, obey the same commands and are faster: they are found under the D part's name.
+ * Atmel AT45DB, later Adesto's, with the page size that they have from the factory. All have the
+ * times of the AT45DB321D, the slowest. Sector erases (7Ch) are not listed, since they take longer
+ * than the erases of their blocks, nor are chip erases (C7h 94h 80h 9Ah), which the errata of D
+ * parts advise against. E parts answer RDID with the same three bytes, obey the same commands and
+ * are faster: they are found under the D part's name.
  */
 #include "dataflash.h"
 #include "lists.h"

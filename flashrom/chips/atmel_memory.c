@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
 /*
- * Atmel AT29C writes pages, which takes 10 ms at most, as do the software ID commands: to the part
- * they are write cycles. Chip erase is given as 20 ms. AT49F has no wait around its ID; its 10 s
- * for a whole erase are all that is given, also for sectors.
+ * Atmel AT29C writes pages in 10 ms at most. The software ID commands take as long, since they are
+ * write cycles for the part. The datasheet gives 20 ms for a chip erase. AT49F needs no wait around
+ * its ID; its datasheet gives only a chip erase of 10 s, which is the maximum for sectors, too.
  */
 #include "lists.h"
 
@@ -28,7 +28,7 @@
 }
 /* clang-format on */
 
-/* A boot block, two of parameters, and the rest. */
+/* A boot block, two parameter blocks, and two main blocks. */
 static const struct erase_run boot_at_bottom[] = {
 	{KIB(16), 1}, {KIB(8), 2}, {KIB(96), 1}, {KIB(128), 1}, {0}};
 static const struct erase_run boot_at_top[] = {

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
 /*
- * Fudan FM25Q: no datasheet with times was at hand; they are those of like parts. Nothing is said
- * of suspensions.
+ * Fudan FM25Q: no datasheet with times was at hand, so the times are those of similar parts. Traits
+ * of suspensions are left out.
  */
 #include "lists.h"
 

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
-/* Parts that no other list has. It has to come last. */
+/* Parts that no other list has. As a last resort this must be the last list. */
 #include "lists.h"
 
 static const struct flash_chip chips[] = {

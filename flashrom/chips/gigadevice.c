@@ -3,10 +3,10 @@
  * GigaDevice GD25Q: datasheet of the GD25Q16C (Rev 2.9), with the erase maxima of worn parts; the
  * others are of the same family. Revisions that share an ID differ in how the second status
  * register is written: B parts take it together with the first, C parts by itself from 64 Mbit on.
- * A reset takes 12 ms out of an erase.
+ * A reset during an erase takes 12 ms.
  *
- * The GD25LQ take both registers together at all sizes. No datasheet of theirs was at hand, nor one
- * of the GD25Q256D: theirs are the times of the family, and nothing is said of suspensions.
+ * The GD25LQ take both registers together at all sizes. Datasheets of the GD25LQ and the GD25Q256D
+ * were not at hand: they have the times of the family, and no traits of suspensions.
  */
 #include "lists.h"
 

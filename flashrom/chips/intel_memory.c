@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
-/* Intel's firmware hub. Times are those that its kin share; the status register tells the end. */
+/* Intel's firmware hub. Times are those of similar parts; the status register shows the end. */
 #include "lists.h"
 
 /* clang-format off */

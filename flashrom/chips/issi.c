@@ -1,8 +1,7 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
 /*
  * ISSI IS25LP: datasheet of the IS25LP032/064/128 (Rev D). QE sits in the first status register,
- * which is read, changed and written as a whole; the function register (48h) tells of a
- * suspension.
+ * which is read, changed and written as a whole; the function register (48h) shows a suspension.
  *
  * IS25WP256: the times of its SFDP.
  */

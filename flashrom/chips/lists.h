@@ -7,7 +7,7 @@
 #include "jedec.h"
 #include "spi25.h"
 
-/* Datasheets give milliseconds for nearly everything; page programs are given in us here. */
+/* Datasheets give most times in milliseconds; page programs are given in microseconds here. */
 #define KIB(n) ((n) * UINT32_C(1024))
 #define MIB(n) ((n) * UINT32_C(1048576))
 #define MS(n) ((n) * UINT32_C(1000))
@@ -16,8 +16,8 @@
 #define SPI25_DRIVEN .buses = BUS_SPI, .identify = &spi25_rdid, .driver = &spi25_driver
 
 /*
- * Parts with JEDEC commands. Byte parts are programmed in stretches of 256 for the planner's sake
- * only; page parts lose what is not written of a page.
+ * Parts with JEDEC commands. Byte parts have no pages: 256 is only a unit for the planner. Page
+ * parts lose the bytes of a page that are not written.
  */
 #define JEDEC_IDENTIFIED(part_id) .identify = &jedec_id, .id = (part_id)
 #define JEDEC_BYTE_DRIVEN .driver = &jedec_byte_driver, .page_bytes = 256, .program_unit_bytes = 1
@@ -26,7 +26,7 @@
 
 #define CHIP_LIST(chips) {(chips), sizeof(chips) / sizeof((chips)[0])}
 
-/* One list per vendor; lists.c strings them together. */
+/* One list per vendor; lists.c combines them. */
 extern const struct chip_list adesto_chips;
 extern const struct chip_list amd_memory_chips;
 extern const struct chip_list amic_memory_chips;

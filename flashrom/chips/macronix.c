@@ -4,12 +4,11 @@
  * their IDs. Old mask revisions take up to 100 us to wake. On the D and small E parts 52h erases
  * 64 KiB like D8h, so it is not listed there.
  *
- * Of 256 Mbit, E parts know no commands for addresses of four bytes, but have the mode and a bit in
- * the security register (2Bh) that tells it. On F parts that bit is about suspended programs.
+ * E parts of 256 Mbit have no commands for addresses of four bytes, but a mode for them, and a bit
+ * in the security register (2Bh) that shows it. On F parts that bit shows suspended programs.
  *
  * MX25R: the times of the SFDP of an MX25R6435F in its low-power mode. MX25U and MX25V: no
- * datasheet was at hand, so theirs are the times of the E parts, and nothing is said of
- * suspensions.
+ * datasheet was at hand, so they have the times of the E parts, and no traits of suspensions.
  */
 #include "lists.h"
 

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
 /*
  * Macronix MX29F. The C revision erases in 0.7 s (sector) and 4 s (chip); maxima are those of the
- * first one.
+ * first revision.
  */
 #include "lists.h"
 

@@ -1,10 +1,10 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
 /*
- * Microchip SST26: datasheet DS20005119J of the SST26VF064B. It knows no power-down.
+ * Microchip SST26: datasheet DS20005119J of the SST26VF064B. It has no power-down.
  */
 #include "lists.h"
 
-/* Both ends are cut up for what is booted from them. */
+/* Both ends have smaller blocks, for boot code. */
 static const struct erase_run sst26vf064b_blocks[] = {
 	{KIB(8), 4},
 	{KIB(32), 1},

@@ -2,14 +2,13 @@
 /*
  * Micron, formerly Numonyx and ST.
  *
- * M25P: datasheet of the M25P80 (Micron, Rev I) and of older ST parts, the slower of both. Sectors
- * only. The first M25P05 and M25P10 know no RDID, and take pages of 128 bytes.
+ * M25P: datasheet of the M25P80 (Micron, Rev I) and of older ST parts, the slower of both. They
+ * erase sectors only. The first M25P05 and M25P10 have no RDID, and pages of 128 bytes.
  *
- * N25Q and MT25Q: the N25Q datasheets; SFDP of the MT25QL128, whose maxima are coarse. BP3 sits
- * apart from the other protection bits. The flag status register (70h) tells how an operation
- * ended, of suspensions and of the mode for addresses of four bytes. A reset takes up to half a
- * second out of an erase. An N25Q and an MT25Q of one size share an ID; only the latter can be
- * powered down.
+ * N25Q and MT25Q: the N25Q datasheets; SFDP of the MT25QL128, whose maxima are coarse. BP3 is apart
+ * from the other protection bits. The flag status register (70h) shows failures, suspensions and
+ * the mode for addresses of four bytes. A reset during an erase takes up to half a second. An N25Q
+ * and an MT25Q of one size share an ID; only the latter can be powered down.
  */
 #include "lists.h"
 

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
 /*
- * PMC Pm49FL004: no datasheet was at hand; its times are those of like parts. It answers on LPC and
- * as a firmware hub.
+ * PMC Pm49FL004: no datasheet was at hand; its times are those of similar parts. It answers on LPC
+ * and as a firmware hub.
  */
 #include "lists.h"
 

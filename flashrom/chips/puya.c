@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
 /*
- * Puya P25Q-H: from memory of its datasheet, with the slower figures of drivers for it. All erases
- * take the same. 81h erases pages, which nothing here gains from.
+ * Puya P25Q-H: times are remembered from its datasheet, or the slower ones of drivers for it. All
+ * erases take the same time. The page erase (81h) brings no advantage here.
  */
 #include "lists.h"
 

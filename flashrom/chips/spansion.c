@@ -2,15 +2,15 @@
 /*
  * Spansion, now Infineon. S25FL1-K: their datasheets.
  *
- * S25FL-S: datasheets 001-98283 and 001-98284. The fifth ID byte tells parts with sectors of 64
- * KiB from those of 256 KiB. B9h accesses a bank register: there is no power-down. Errors stop the
- * part until they are cleared. Of 256 Mbit all commands are used in their form for addresses of
- * four bytes. The 4 KiB parameter sectors are left out: D8h erases them along with their 64 KiB.
+ * S25FL-S: datasheets 001-98283 and 001-98284. The fifth ID byte differs between parts with sectors
+ * of 64 KiB and of 256 KiB. B9h accesses a bank register: there is no power-down. Errors stop the
+ * part until they are cleared. From 256 Mbit on, commands are used in their form for addresses of
+ * four bytes. The 4 KiB parameter sectors are left out: D8h erases them together with their 64 KiB.
  *
  * S25FL512S: the typical times of its datasheet's first page; maxima are those of the S25FL128S.
  *
- * S25FS-S: datasheet 002-00368. The sixth ID byte tells them from S25FL-S. Their 4 KiB sectors are
- * left out, too: while they are worked on, all sectors are alike.
+ * S25FS-S: datasheet 002-00368. The sixth ID byte differs from S25FL-S. Their 4 KiB sectors are
+ * left out, too: between open and close, all sectors are equal.
  *
  * S25FL-L: datasheet 002-00124, the register write of the slowest family member.
  */

@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
 /*
- * SST, later Microchip's. SST25VF: all blocks are protected when power comes; a status write is
- * enabled by 50h (newer revisions take 06h too) and takes effect at once. The B parts program
- * words, the C part pages.
+ * SST, later Microchip's. SST25VF: all blocks are protected at power-up; a status write is enabled
+ * by 50h (newer revisions take 06h too) and takes effect at once. The B parts program words, the C
+ * part programs pages.
  */
 #include "aai.h"
 #include "lists.h"

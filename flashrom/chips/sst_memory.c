@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
 /*
  * SST on memory buses. tIDA is 150 ns for 39SF and 49LF, 10 us for 29EE. The chip erase of 49LF
- * works on a programmer's multiplexed bus only, so it is left out.
+ * works only on a programmer's multiplexed bus, so it is left out.
  */
 #include "lists.h"
 

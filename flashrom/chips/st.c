@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
 /*
- * ST M95 EEPROM. The datasheet gives maxima only; typical times are taken to be half of them. The
- * parts without -D in their name have no ID at all: they need -c M95M02 --force.
+ * ST M95 EEPROM. The datasheet gives only maxima; typical times are assumed to be half of them.
+ * Parts without -D in their name have no ID at all: they need -c M95M02 --force.
  */
 #include "eeprom.h"
 #include "lists.h"

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
-/* ST's firmware hub. Its chip erase works on a programmer's multiplexed bus only. */
+/* ST's firmware hub. Its chip erase is left out: it needs a programmer's multiplexed bus. */
 #include "lists.h"
 
 /* clang-format off */

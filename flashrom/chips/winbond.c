@@ -2,13 +2,13 @@
 /*
  * Winbond W25Q: datasheets of W25Q16DV (Rev D), W25Q16JV (Rev D), W25Q64FV (Rev D), W25Q64JV (Rev
  * J), W25Q128FV (Rev H) and W25Q128JV (Rev D). Maxima are the slowest of the revisions that share
- * an ID, since they cannot be told apart; typical erase times are those of most of them, and the
- * W25Q16DV takes a third more. tRES1 is 3 us, but 30 us on the W25Q64FV. A one-byte 01h write
- * clears the second status register (QE) on older ones. WPS in the third, where there is one, hands
- * protection over to volatile block locks, which are all set at power-up.
+ * an ID; typical erase times are those of most revisions (the W25Q16DV takes a third more). tRES1
+ * is 3 us, but 30 us on the W25Q64FV. On older parts a one-byte 01h write clears the second status
+ * register (QE). WPS in the third one, if the part has it, replaces the protection bits by volatile
+ * block locks, which are all set at power-up.
  *
  * Of the 256 Mbit parts only the JV has all commands for addresses of four bytes. W77Q12NW is two
- * dies that erase at the same time; its times are taken for those of W25Q64JV and W25Q128JV.
+ * dies that erase at the same time; its times are assumed to be those of W25Q64JV and W25Q128JV.
  */
 #include "lists.h"
 

@@ -1,9 +1,9 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
 /*
- * Winbond on memory buses. W29 writes pages and has a six-byte ID entry, tIDA 10 us;
- * steppings with the usual entry are not here. W39V040A erases sectors of 64 KiB and pages of
- * 4 KiB; all that is given are maxima. The B and C parts erase sectors; their times are those of
- * like parts.
+ * Winbond on memory buses. W29 writes pages and has a six-byte ID entry, tIDA 10 us; steppings with
+ * the usual entry are not listed. W39V040A erases sectors of 64 KiB and pages of 4 KiB; its
+ * datasheet gives only maxima. The B and C parts erase sectors; their times are those of similar
+ * parts.
  */
 #include "lists.h"
 

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
 /*
- * XMC XM25QH: preliminary datasheet of the XM25QH128A for typical times; maxima are those of like
- * parts, and so are all times of the C parts, which have a second status register.
+ * XMC XM25QH: preliminary datasheet of the XM25QH128A for typical times; maxima are those of
+ * similar parts, and so are all times of the C parts, which have a second status register.
  */
 #include "lists.h"
 

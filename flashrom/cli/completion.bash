@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: GPL-2.0-or-later
-# Completion for bash. What can be completed is asked of the program itself.
+# Completion for bash. It gets programmers, chips and options from the program itself.
 
 _flashrom()
 {

@@ -9,7 +9,7 @@ static void put(FILE *stream, const char *text)
 	fflush(stream);
 }
 
-/* -V raises what is shown step by step; the log file is a step ahead. */
+/* Each -V shows one more level. The log file gets one level more than that. */
 static enum log_level shown_max(const struct console *console)
 {
 	const enum log_level most = LOG_INFO + console->verbosity;

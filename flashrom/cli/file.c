@@ -17,7 +17,7 @@ static int report(const struct log *log, const char *what, const char *path, int
 	return error;
 }
 
-/* One byte more than allowed tells a full file from one that is too long. */
+/* Reads one byte more than allowed, to notice a file that is too long. */
 static int read_all(FILE *file, size_t bytes_max, struct file_content *out)
 {
 	uint8_t *data = malloc(bytes_max + 1);
@@ -50,7 +50,7 @@ int file_read(const char *path, size_t bytes_max, const struct log *log, struct 
 	return error == 0 ? 0 : report(log, "read", path, error);
 }
 
-/* A file, or a name that is free. Devices and pipes have no contents to be kept. */
+/* Returns true for a regular file or a free name. Devices and pipes have no contents to keep. */
 static bool is_replaceable(const char *path)
 {
 	struct stat status;
@@ -58,7 +58,7 @@ static bool is_replaceable(const char *path)
 	return stat(path, &status) != 0 || S_ISREG(status.st_mode);
 }
 
-/* Links stay links: what they point to is replaced. To be freed. */
+/* Links stay links: their target is replaced. The caller frees the result. */
 static char *resolve(const char *path)
 {
 	char *real = realpath(path, NULL);
@@ -121,7 +121,7 @@ static int write_straight(const char *path, const uint8_t *data, size_t bytes)
 	return error;
 }
 
-/* The new file gets the mode of the old one, or what the user's mask leaves. */
+/* The new file gets the mode of the old one; without one the umask decides. */
 static void copy_mode(int fd, const char *path)
 {
 	struct stat status;

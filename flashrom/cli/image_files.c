@@ -6,7 +6,7 @@
 #include <stdlib.h>
 #include <string.h>
 
-/* No chip in the lists is larger. */
+/* The size of the largest chip in the lists. */
 #define IMAGE_BYTES_MAX (UINT32_C(64) << 20)
 
 static int load_file(struct image_files *files, const char *path, struct file_content *out)
@@ -37,7 +37,7 @@ static int load_files(struct image_files *files)
 	return error;
 }
 
-/* Reading a chip takes minutes: a name that cannot be written is better known before. */
+/* Reading a chip takes minutes, so files that cannot be written are reported before. */
 static int check_outputs(const struct image_files *files)
 {
 	const struct options *options = files->options;
@@ -75,7 +75,7 @@ static int check_size(const struct log *log, const char *path, const struct file
 	return -EINVAL;
 }
 
-/* Without a file of its own a region is taken from that of the whole chip. */
+/* A region without a file of its own is taken from the file of the whole chip. */
 static int overlay_region(const struct image_files *files, size_t nth, uint8_t *image)
 {
 	const struct include *include = &files->options->includes[nth];
@@ -93,7 +93,7 @@ static int overlay_region(const struct image_files *files, size_t nth, uint8_t *
 	return -EINVAL;
 }
 
-/* Blank, unless a file of the whole chip was loaded: that is megabytes not to touch again. */
+/* Takes the loaded file of the whole chip without a copy; without one, the image is blank. */
 static int take_whole(struct image_files *files, uint32_t size_bytes, uint8_t **image)
 {
 	*image = files->whole.data;

@@ -88,7 +88,7 @@ static const char usage[] =
 
 void options_usage(const struct log *log)
 {
-	/* In parts: a message has a limit. */
+	/* In pieces, because log_emit() cuts long messages. */
 	const size_t part = 512;
 
 	for (size_t at = 0; at < sizeof(usage) - 1; at += part)
@@ -121,7 +121,7 @@ static int set_once(
 	return 0;
 }
 
-/* "NAME:FILE", taken apart in place: getopt's words are the program's own. */
+/* Splits "NAME:FILE" in place, in argv, which a program may change. */
 static int add_include(const struct log *log, struct options *options, char *argument)
 {
 	char *colon = strchr(argument, ':');
@@ -140,7 +140,7 @@ static int add_include(const struct log *log, struct options *options, char *arg
 	return 0;
 }
 
-/* The word after -r, -w or -v is its file, unless it is an option. NULL if there is none. */
+/* Returns the file of -r, -w or -v: attached, or the next word if it is no option; or NULL. */
 static char *take_file(int argc, char **argv, char *attached)
 {
 	if (attached != NULL || optind == argc || argv[optind][0] == '-')
@@ -148,7 +148,7 @@ static char *take_file(int argc, char **argv, char *attached)
 	return argv[optind++];
 }
 
-/* `name` is that of a long option, or NULL. */
+/* `name` is the long option, or NULL for a short one. */
 static int report_not_here(const struct log *log, int option, const char *name)
 {
 	static const char cause[] = "is not supported here: flashrom has it, this one does not";
@@ -175,7 +175,7 @@ static int report_unknown(const struct log *log, const char *argument)
 	return -EINVAL;
 }
 
-/* A letter may be one of several in its word, which is then not the last that getopt took. */
+/* Within a word of several letters argv[optind - 1] is an earlier word: the letter is reported. */
 static int report_refused(const struct log *log, const char *word)
 {
 	const char letter[] = {'-', (char)optopt, '\0'};

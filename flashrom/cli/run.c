@@ -11,7 +11,7 @@
 #include "priority.h"
 #include "programmer.h"
 
-/* All that a run has opened; deinit lets go of it in one place. */
+/* All that a run opens. session_deinit() releases it. */
 struct session {
 	const struct options *options;
 	const struct log *log;
@@ -21,7 +21,7 @@ struct session {
 	struct flash flash;
 	struct range *ranges;
 	size_t range_count;
-	uint8_t *image; /* the image of the whole chip: its content, or the content to write */
+	uint8_t *image; /* the content of the whole chip, present or to be written */
 };
 
 static int load_layout(struct session *session)
@@ -68,7 +68,7 @@ static int include_regions(struct session *session)
 	return 0;
 }
 
-/* Everything that can be known to be wrong before a chip is touched. */
+/* Reports errors of the layout and the files before a chip is touched. */
 static int prepare(struct session *session)
 {
 	int error = load_layout(session);

@@ -6,7 +6,7 @@
 #include "past_mistake.h"
 #endif
 
-/* The delay layer is not asked, since it has no more to it than its one function. */
+/* The default of udelay.c, which exports nothing but its one function. */
 #ifndef CONFIG_DELAY_MINIMUM_SLEEP_US
 #define CONFIG_DELAY_MINIMUM_SLEEP_US 100
 #endif

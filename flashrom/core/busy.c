@@ -7,9 +7,9 @@
 #include "flash.h"
 
 /*
- * A question costs a round trip and may come just too early, so that the next one notices the part
- * a round trip or a poll interval late. A 32nd of the typical time bounds that loss; what is then
- * shorter than a round trip is not waited for at all.
+ * A query costs a round trip. If it comes just too early, the next one sees the part ready a round
+ * trip or a poll interval late. An interval of 1/32 of the typical time bounds that loss. Intervals
+ * shorter than a round trip are not waited for.
  */
 #define POLLS_PER_TYP 32
 #define POLL_US_MIN 50
@@ -24,13 +24,13 @@ uint32_t busy_poll_us(uint32_t typ_us)
 	return poll_us > POLL_US_MAX ? POLL_US_MAX : poll_us;
 }
 
-/* Twice the datasheet's maximum, and a second for a host that was busy elsewhere. */
+/* Twice the datasheet's maximum, and a second in case this machine is busy. */
 uint64_t busy_timeout_ns(const struct busy_time *busy)
 {
 	return 2 * NS_PER_US * busy->max_us + 1000 * NS_PER_MS;
 }
 
-/* One wait, from the end of the command on. Times count from there. */
+/* One wait. All times count from the end of the command. */
 struct wait {
 	struct flash *flash;
 	const struct busy_time *busy;
@@ -52,7 +52,7 @@ static uint32_t to_us(uint64_t ns)
 	return us < UINT32_MAX ? (uint32_t)us : UINT32_MAX;
 }
 
-/* The part was looked at somewhere between question and answer: half way is taken for it. */
+/* The part read its state at some time between query and answer: the middle is recorded. */
 static int ask_once(struct wait *wait, busy_ask_fn ask, uint32_t address, bool *ready)
 {
 	const uint64_t asked_ns = elapsed_ns(wait);
@@ -86,8 +86,8 @@ static int report_ready(const struct wait *wait, const char *what)
 }
 
 /*
- * The deadline is looked at before the question, so that the last one comes after it: a host that
- * slept through the deadline still learns that the part got ready in time.
+ * The deadline is checked before each query, so that the last query comes after it: a process that
+ * slept past the deadline still learns that the part got ready in time.
  */
 static int poll_until_ready(struct wait *wait, const char *what, busy_ask_fn ask, uint32_t address)
 {
@@ -110,7 +110,7 @@ static int poll_until_ready(struct wait *wait, const char *what, busy_ask_fn ask
 	}
 }
 
-/* Where the lengths of such operations are kept: past the table they are forgotten at once. */
+/* Returns the history of such operations. Beyond the table it is `nowhere`, which is not kept. */
 static struct busy_history *history_of(
 	struct flash *flash, const struct busy_time *busy, struct busy_history *nowhere)
 {
@@ -146,18 +146,18 @@ static int wait_and_ask(struct flash *flash, const struct busy_time *busy, const
 }
 
 #ifdef CONFIG_BUSY_TEST_FIXED_WAITS
-/* No datasheet has a maximum that is so many times the typical time. */
+/* A maximum above so many typical times marks a guess. The status write of AT25DF has one, too. */
 #define GUESS_RATIO 64
 
-/* An operation that this session did not begin: nobody knows which one it is. */
+/* Returns true for an operation of an earlier session: its kind and length are unknown. */
 static bool is_guess(const struct busy_time *busy)
 {
 	return busy->typ_us > 0 && busy->max_us / busy->typ_us > GUESS_RATIO;
 }
 
 /*
- * A flashrom that trusts its delays, for those who test whether short ones get caught: nothing but
- * the wait keeps the next command from a part that is still busy.
+ * A flashrom that trusts its delays, for tests that short ones are noticed: if a wait is too short,
+ * the next command reaches a busy part.
  */
 int busy_wait(struct flash *flash, const struct busy_time *busy, const char *what, busy_ask_fn ask,
 	uint32_t address)

@@ -3,7 +3,7 @@
 
 #include <stdbool.h>
 
-/* Lengths that differ by less count as the same: a 128th of them, or a few us of noise. */
+/* Lengths that differ by less than 1/128 of them, or by a few us of noise, count as equal. */
 #define STEPS_PER_LENGTH 128
 #define STEP_US_MIN 4
 #define DOUBLINGS_WHILE_YOUNG 2
@@ -15,7 +15,7 @@ static uint32_t step_us(uint32_t length_us)
 	return us < STEP_US_MIN ? STEP_US_MIN : us;
 }
 
-/* Returns the intersection of all lengths; above is beyond below if it is empty. */
+/* Returns the intersection of all lengths; if it is empty, above_us exceeds below_us. */
 static struct busy_length common_length(const struct busy_history *history)
 {
 	const unsigned int kept =
@@ -39,9 +39,9 @@ static bool is_young(const struct busy_history *history)
 }
 
 /*
- * Only upper bounds are known: go down, faster each time that this was not enough. Once all that is
- * kept was ready at the first question, begin anew with small steps: a part that is asked just in
- * time looks like that.
+ * Only upper bounds are known: the wait gets shorter, by a step that doubles each time the part was
+ * ready at the first query. When that is true of all lengths kept, steps are small again, because a
+ * part that is queried just in time looks the same.
  */
 static uint32_t search_down_us(const struct busy_history *history, uint32_t below_us)
 {
@@ -67,8 +67,8 @@ static uint32_t question_us(const struct busy_history *history)
 }
 
 /*
- * A few lengths are no proof that the next one is not much shorter: until there are enough, a
- * typical part is what to expect.
+ * After a few lengths the next one may still be much shorter, so until there are enough the wait
+ * stays below the typical time.
  */
 static uint32_t longest_wait_us(const struct busy_history *history)
 {

@@ -9,9 +9,9 @@
 
 #define COST_IMPOSSIBLE UINT64_MAX
 
-/* The needs of a page, determined once; the planner then only counts. */
+/* The needs of a page. They are determined once, and the planner counts them. */
 #define PAGE_DIFFERS (1u << 0)
-#define PAGE_NEEDS_ERASE (1u << 1) /* programming alone does not do */
+#define PAGE_NEEDS_ERASE (1u << 1) /* programming alone is not enough */
 #define PAGE_NOT_BLANK (1u << 2)   /* has to be programmed again after an erase */
 
 struct planner {
@@ -35,7 +35,7 @@ static bool is_blank(const uint8_t *data, size_t bytes)
 	return data[0] == 0xff && memcmp(data, data + 1, bytes - 1) == 0;
 }
 
-/* Some unit that holds something already would have to hold something else. */
+/* Returns true if a unit that is not blank has to change. */
 static bool changes_data(
 	const uint8_t *current, const uint8_t *target, size_t bytes, size_t unit_bytes)
 {
@@ -78,7 +78,7 @@ static void classify_pages(struct planner *planner, const uint8_t *current, cons
 			page_state(planner->chip, current + at, target + at);
 }
 
-/* Number of pages in a block that show one of `flags`. */
+/* Returns the number of pages in a block that have one of `flags`. */
 static uint64_t count_pages(const struct planner *planner, struct range block, uint8_t flags)
 {
 	const uint32_t page_bytes = planner->chip->page_bytes;
@@ -94,7 +94,7 @@ static uint64_t programming_us(const struct planner *planner, struct range block
 	return count_pages(planner, block, flags) * chip_page_us_typ(planner->chip);
 }
 
-/* Both meet on block boundaries, so one byte in is the whole block in. */
+/* The smallest blocks are inside or outside as a whole; a larger one may be neither. */
 static bool is_outside(const struct planner *planner, struct range block)
 {
 	return block.end <= planner->range.start || block.start >= planner->range.end;
@@ -112,7 +112,7 @@ static void append_step(struct planner *planner, const struct chip_erase *erase,
 
 static uint64_t plan_blocks(struct planner *planner, size_t level, struct range stretch);
 
-/* The block left as it is where that can be, else taken apart into smaller blocks. */
+/* Returns the cost without an erase of the whole block: with its smaller blocks, or with none. */
 static uint64_t plan_parts(struct planner *planner, size_t level, struct range block)
 {
 	const bool needs_erase = count_pages(planner, block, PAGE_NEEDS_ERASE) > 0;
@@ -157,7 +157,7 @@ static uint64_t plan_blocks(struct planner *planner, size_t level, struct range 
 	return cost_us;
 }
 
-/* Programming alone does for a part without erases. */
+/* A part without erases needs only programming. */
 static uint64_t plan_chip(struct planner *planner)
 {
 	const struct range chip = {0, planner->chip->size_bytes};

@@ -61,7 +61,7 @@ int flash_close(struct flash *flash)
 	return flash->chip->driver->close(flash);
 }
 
-/* Both images of a write: what the chip holds, and what it is to hold. */
+/* A write: `current` is what the chip holds, `target` what it shall hold. */
 struct write_job {
 	struct flash *flash;
 	struct range *ranges;     /* the selection, grown to whole erase blocks, in rising order */
@@ -83,7 +83,7 @@ static uint32_t ranges_bytes(const struct range *ranges, size_t count)
 	return bytes;
 }
 
-/* Whole transfers of the programmer: to be told of progress costs no command. */
+/* Returns a multiple of the longest transfer, so that progress reports cost no command. */
 static uint32_t read_step_bytes(const struct flash *flash)
 {
 	const size_t transfer_bytes = flash->programmer->read_bytes_max;
@@ -194,7 +194,7 @@ int flash_verify(struct flash *flash, struct selection selection, const uint8_t 
 	return finish(flash, error, "VERIFIED.");
 }
 
-/* The bytes of a page that have to be programmed: from the first to the last that differ. */
+/* Returns the bytes of a page to program: from the first to the last that differ. */
 static struct range differing(const struct write_job *job, struct range page)
 {
 	if (job->flash->chip->whole_pages)
@@ -206,14 +206,14 @@ static struct range differing(const struct write_job *job, struct range page)
 	return page;
 }
 
-/* Nobody knows what is there from now on, until program_range() or the step is through. */
+/* From now on the content of `range` is unknown, until it is completely written. */
 static void begin_change(struct write_job *job, struct range range)
 {
 	job->flash->written = WRITE_BEGUN;
 	job->in_doubt = range;
 }
 
-/* Blank bytes change nothing: what holds its data already is not programmed a second time. */
+/* Returns the data with FFh for bytes that are right already: FFh programs nothing. */
 static const uint8_t *leave_out_what_is_right(struct write_job *job, struct range range)
 {
 	for (uint32_t at = range.start; at < range.end; at++)
@@ -262,7 +262,7 @@ static int program_range(struct write_job *job, struct range range, const struct
 	return 0;
 }
 
-/* Each block is filled right after its erase: an interruption costs one block at most. */
+/* Fills each block right after its erase, so that an interruption damages one block at most. */
 static int run_step(struct write_job *job, const struct erase_step *step)
 {
 	struct flash *flash = job->flash;
@@ -279,7 +279,7 @@ static int run_step(struct write_job *job, const struct erase_step *step)
 	return program_range(job, step->block, &step->block);
 }
 
-/* In rising order of address, so that what is done and what is not are two halves. */
+/* Goes up through the addresses, so that after a failure all below one address is new. */
 static int run_plan(struct write_job *job, const struct erase_plan *plan, struct range range)
 {
 	for (size_t i = 0; i < plan->count; i++) {
@@ -318,7 +318,7 @@ static int plan_range(struct write_job *job, size_t nth)
 	return 0;
 }
 
-/* All plans come before the first erase: progress has to know its end. */
+/* All plans are made before the first erase, because progress reports need the total. */
 static int plan_all(struct write_job *job)
 {
 	uint32_t erased_bytes = 0;
@@ -361,14 +361,14 @@ static int read_current(struct write_job *job)
 	return finish(job->flash, read_selection(job->flash, touched, job->current), "done.");
 }
 
-/* The caller knows what the chip holds. */
+/* Takes what the chip holds from the caller, instead of reading it. */
 static int copy_held(struct write_job *job, const uint8_t *held)
 {
 	memcpy(job->current, held, job->flash->chip->size_bytes);
 	return 0;
 }
 
-/* Outside the selection a block has to end as it began. */
+/* Outside the selection the target is the current content. */
 static void fill_target(struct write_job *job, struct selection selection, const uint8_t *image)
 {
 	for (size_t i = 0; i < job->count; i++) {
@@ -434,7 +434,7 @@ static void report_half_done(const struct write_job *job)
 		job->in_doubt.start, job->in_doubt.end - 1);
 }
 
-/* Reports everything that a user has to know after a failure, whatever caused it. */
+/* Reports the state of the chip after a failure, whatever caused it. */
 static int report_state(const struct write_job *job, int error)
 {
 	const struct log *log = job->flash->log;

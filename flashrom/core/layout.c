@@ -9,7 +9,7 @@
 
 #define BLANKS " \t\r\n"
 
-/* Where a message points. */
+/* The line that a message names. */
 struct place {
 	const char *file;
 	size_t line;
@@ -32,7 +32,7 @@ static int parse_address(const struct place *place, const char *text, uint32_t *
 	return report(place, "not a hexadecimal address:", text);
 }
 
-/* `end` in the file is the last address; a region up to the top of 32 bits has no end here. */
+/* END is the last address. A region that ends at ffffffffh is refused: out->end cannot hold it. */
 static int parse_range(const struct place *place, char *text, struct range *out)
 {
 	char *colon = strchr(text, ':');

@@ -7,14 +7,14 @@
 #define CONFIG_DELAY_MINIMUM_SLEEP_US 100
 #endif
 
-/* A step on the way here (steps/) does not ask for another priority. */
+/* The early steps of the proposal (steps/) do not ask for priority. */
 #ifndef CONFIG_REALTIME
 #define CONFIG_REALTIME 1
 #endif
 
 /*
- * At realtime priority a wait that polls the clock keeps everybody else off its CPU. That is fine
- * for the microseconds below a sensible threshold, not for a build that never sleeps.
+ * At realtime priority a wait that polls the clock blocks all others on its CPU. That is acceptable
+ * for the microseconds below a sensible threshold, but not in a build that never sleeps.
  */
 #define POLL_US_MAX 10000
 

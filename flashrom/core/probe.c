@@ -6,19 +6,19 @@
 #include "flash.h"
 
 /*
- * One pass over the chips of a list. An answer is kept for as long as the next chip would ask the
- * same question, so that a hundred parts of one kind cost one command.
+ * One pass over the chips of the lists. An answer is kept while the next chip needs the same query,
+ * so that a hundred parts of one kind cost one command.
  */
 struct search {
 	struct flash *flash;
 	const struct chip_list *const *lists;
 	uint8_t bus;
-	const struct flash_chip *asked; /* for whom `answer` was got, or NULL */
+	const struct flash_chip *asked; /* the chip whose query got `answer`, or NULL */
 	uint32_t answer;
-	/* The first answer that was not silence: what is there, if nothing matches. */
+	/* The first answer that was not silence, for the message if no chip matches. */
 	const struct flash_chip *heard;
 	uint32_t heard_answer;
-	bool matched; /* by one that is no last resort */
+	bool matched; /* a chip was found that is no last resort */
 };
 
 static int report_unknown_name(
@@ -94,7 +94,7 @@ static bool is_worth_asking(const struct search *search, const struct flash_chip
 	return (chip->buses & search->bus) != 0 && is_reached(search->flash->programmer, chip);
 }
 
-/* The next chip of the lists from `nth` on that is what the bus answers, or NULL. */
+/* Finds the next chip of the lists, from `nth` on, whose ID the bus answers, or NULL. */
 static int find_next(struct search *search, size_t *nth, const struct flash_chip **found)
 {
 	const struct flash_chip *chip;
@@ -157,7 +157,7 @@ static int take(struct search *search, const struct flash_chip *chip)
 	return 0;
 }
 
-/* 0 with `flash->chip` still NULL if nothing on this bus is known. */
+/* Returns 0, with `flash->chip` still NULL, if no known chip is on this bus. */
 static int search_any(struct search *search)
 {
 	const struct flash_chip *first, *second;

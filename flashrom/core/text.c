@@ -18,7 +18,7 @@ static bool same_letter(char a, char b)
 	return tolower((unsigned char)a) == tolower((unsigned char)b);
 }
 
-/* Edit distance by the usual one-row table. Longer names than the row holds are never near. */
+/* Returns the Levenshtein distance, by one row of its table; SIZE_MAX if `b` exceeds the row. */
 static size_t edit_distance(const char *a, const char *b, size_t b_length)
 {
 	size_t row[NAME_BYTES_MAX + 1];

@@ -14,12 +14,12 @@ enum opcode {
 #define WORD_BYTES 2
 
 /*
- * A longer gap of blank bytes ends a run. To leave the mode and come back behind the gap costs
- * three commands more than to go on, a blank word two: itself and a status read.
+ * A longer gap of blank bytes ends a run. Leaving the mode and entering it behind the gap costs
+ * three more commands than going on; a blank word costs two, itself and a status read.
  */
 #define GAP_BYTES_MAX WORD_BYTES
 
-/* After WRDI the part may be busy once more, for as long as a word takes. */
+/* After WRDI the part may be busy again, for the time of one word. */
 static const struct busy_time mode_exit = {.typ_us = 7, .max_us = 10};
 
 int aai_leave(struct flash *flash)
@@ -46,7 +46,7 @@ static int program_byte(struct flash *flash, uint32_t address, uint8_t value)
 	return spi25_busy_command(flash, tx, sizeof(tx), &flash->chip->program, "a byte program");
 }
 
-/* The first word turns the mode on and says where it begins. */
+/* The first word turns the mode on and sets the address. */
 static int program_first_word(struct flash *flash, uint32_t address, const uint8_t *data)
 {
 	const uint8_t tx[] = {OP_WORD_PROGRAM, (uint8_t)(address >> 16), (uint8_t)(address >> 8),
@@ -83,7 +83,7 @@ static size_t blank_bytes(const uint8_t *data, size_t bytes)
 	return at;
 }
 
-/* Up to the first gap that is worth to be left out, or to the end. */
+/* Returns the bytes up to the first gap that is worth skipping, or to the end. */
 static size_t run_bytes(const uint8_t *data, size_t bytes)
 {
 	size_t at = 0;
@@ -114,7 +114,7 @@ static int program_words(struct flash *flash, uint32_t address, const uint8_t *d
 	return 0;
 }
 
-/* Words lie at even addresses; a byte before and one behind them may be left. */
+/* Words lie at even addresses, so one byte before and one after them may remain. */
 static int program_bytes(struct flash *flash, uint32_t address, const uint8_t *data, size_t bytes)
 {
 	const size_t head = address % WORD_BYTES;
@@ -132,8 +132,8 @@ static int program_bytes(struct flash *flash, uint32_t address, const uint8_t *d
 }
 
 /*
- * After an error nobody knows what the part has heard. It must not stay in the mode, in which it
- * would not even be read, and is deaf to WRDI for as long as a word may be under way.
+ * After an error the state of the part is unknown. It must not stay in the mode, where it cannot be
+ * read. It ignores WRDI while it may still program a word, hence the wait.
  */
 static void recover(struct flash *flash)
 {

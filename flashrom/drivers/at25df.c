@@ -21,7 +21,7 @@ enum opcode {
 #define STATUS_SECTORS_ALL 0x0c
 #define STATUS_LOCKED 0x80
 
-/* The values of bits 5 to 2 in a status register write: any other value leaves the sectors. */
+/* Values of bits 5 to 2 in a status register write; all other values leave the sectors. */
 #define GLOBAL_UNPROTECT 0x00
 #define GLOBAL_PROTECT 0x3c
 #define GLOBAL_LEAVE 0x04
@@ -86,7 +86,7 @@ static bool all_protected(uint8_t status)
 	return (status & STATUS_SECTORS) == STATUS_SECTORS_ALL;
 }
 
-/* While they are locked, a write does nothing but unlock. */
+/* While SPRL is set, a status register write only clears SPRL, so a second one is needed. */
 static int unprotect_all(struct flash *flash, bool force)
 {
 	uint8_t status = flash->protection.status;

@@ -19,7 +19,7 @@ enum opcode {
 
 #define HEADER_BYTES 4
 
-/* The longest operation of a part before it is known: an erase of all of it. */
+/* The longest operation of an unknown part: a chip erase. */
 static const struct busy_time unknown_operation = {.typ_us = 45000, .max_us = 250000000};
 
 static int read_status(struct flash *flash, uint8_t *status)
@@ -40,7 +40,7 @@ static int ask_ready(struct flash *flash, uint32_t address, bool *ready)
 	return error;
 }
 
-/* A busy part hears its own status reads, and RDID no more than anything else. */
+/* A busy part answers its status read (D7h), but not RDID. */
 static int wait_for_earlier_operation(struct flash *flash)
 {
 	uint8_t status;
@@ -53,8 +53,8 @@ static int wait_for_earlier_operation(struct flash *flash)
 }
 
 /*
- * Parts of the 25 series may be asked, too, and some of them erase by the opcode that reads the
- * status here. They show a status of their own, where this one knows no such command.
+ * Without -c the part may be one of the 25 series, some of which erase with D7h, the status read of
+ * DataFlash. So 05h goes first: those parts answer it, and DataFlash does not know it.
  */
 static int wait_if_of_this_kind(struct flash *flash)
 {
@@ -78,7 +78,7 @@ static uint32_t without_extra(uint32_t bytes)
 	return bytes / 33 * 32;
 }
 
-/* The table has parts as they leave the factory, with 33 bytes for each 32. */
+/* The table has parts as they leave the factory, with 33 bytes instead of each 32. */
 static int describe(struct flash *flash, struct flash_chip *chip)
 {
 	uint8_t status;
@@ -98,7 +98,7 @@ const struct identify_method dataflash_id = {
 	.describe = describe,
 };
 
-/* Bits that count the bytes of a page. */
+/* Returns the number of address bits for the bytes of a page. */
 static unsigned int offset_bits(uint32_t page_bytes)
 {
 	unsigned int bits = 0;
@@ -125,7 +125,7 @@ static size_t min_size(size_t a, size_t b)
 	return a < b ? a : b;
 }
 
-/* The part goes on from the end of a page to the begin of the next one by itself. */
+/* At the end of a page the part continues with the next page by itself. */
 static int dataflash_read(struct flash *flash, uint32_t address, uint8_t *data, size_t bytes)
 {
 	for (size_t at = 0; at < bytes;) {
@@ -142,7 +142,7 @@ static int dataflash_read(struct flash *flash, uint32_t address, uint8_t *data, 
 	return 0;
 }
 
-/* Only the buffer of the part is written: that takes no time. */
+/* Fills the part's buffer, which does not make it busy. */
 static int fill_buffer(struct flash *flash, const uint8_t *data, size_t bytes)
 {
 	const size_t most = flash->programmer->write_bytes_max - HEADER_BYTES;
@@ -192,7 +192,7 @@ static int dataflash_erase(struct flash *flash, const struct chip_erase *erase, 
 	return page_command(flash, erase->opcode, address, &erase->busy, "an erase");
 }
 
-/* A register of its own has the protected sectors; this says whether it counts. */
+/* Turns on or off the protection of the sectors that the sector protection register names. */
 static int set_protection(struct flash *flash, bool enabled)
 {
 	const uint8_t tx[] = {0x3d, 0x2a, 0x7f, enabled ? 0xa9 : 0x9a};

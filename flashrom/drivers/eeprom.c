@@ -21,7 +21,7 @@ static int read_write_enabled(struct flash *flash, bool *enabled)
 	return error;
 }
 
-/* Enable writes, or disable them, and see whether the part shows it. */
+/* Enables or disables writes. `shown` is true if the status register follows. */
 static int try_write_enable(struct flash *flash, bool wanted, bool *shown)
 {
 	int error = spi_simple_command(flash, wanted ? OP_WRITE_ENABLE : OP_WRITE_DISABLE);
@@ -34,7 +34,7 @@ static int try_write_enable(struct flash *flash, bool wanted, bool *shown)
 	return error;
 }
 
-/* A bus that nothing drives shows the one or the other, and never both. */
+/* A bus without a part shows one of the two states, but never both. */
 static int has_write_enable(struct flash *flash, bool *has)
 {
 	bool disabled;
@@ -61,8 +61,8 @@ static int read_identification_page(struct flash *flash, uint32_t *id)
 }
 
 /*
- * On a DataFlash 83h overwrites a page. It is sent to none but a part that has no JEDEC ID, as no
- * EEPROM of these has, and shows the write enable latch of the 25 series, as no DataFlash does.
+ * On a DataFlash 83h overwrites a page. So it is only sent to a part without a JEDEC ID, like these
+ * EEPROMs, that shows the write enable latch of the 25 series, which no DataFlash does.
  */
 static int ask_id(struct flash *flash, const struct flash_chip *chip, uint32_t *id)
 {

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
 /*
- * While such a part is busy, and from then on until FFh, every read is one of its status register:
- * each function ends with FFh.
+ * From the start of an operation until FFh, every read returns the status register. So each
+ * operation of the driver ends with FFh.
  */
 #include "fwh.h"
 
@@ -27,7 +27,7 @@ enum opcode {
 #define STATUS_ERRORS                                                                              \
 	(STATUS_ERASE_FAILED | STATUS_PROGRAM_FAILED | STATUS_SUPPLY_LOW | STATUS_LOCKED)
 
-/* An operation of an earlier session: how often to look for its end, and for how long. */
+/* The interval and the number of queries for the end of an operation of an earlier session. */
 #define EARLIER_POLL_US 100000
 #define EARLIER_POLLS_MAX 200
 #define SAMPLES 64
@@ -61,7 +61,7 @@ static int report_failure(struct flash *flash, const char *what, uint32_t addres
 	return -EIO;
 }
 
-/* `polled_value` is the last status that the wait got to see. */
+/* Waits for the end and reports a failure. `polled_value` is the last status that was read. */
 static int wait_and_check(
 	struct flash *flash, const struct busy_time *busy, const char *what, uint32_t address)
 {
@@ -76,7 +76,7 @@ static int wait_and_check(
 	return error;
 }
 
-/* Two cycles to one address, the wait, and nothing left behind for the next read. */
+/* Writes two cycles to one address and waits for the end. Reads still return the status then. */
 static int run(struct flash *flash, uint8_t first, uint8_t second, uint32_t address,
 	const struct busy_time *busy, const char *what)
 {
@@ -89,7 +89,7 @@ static int run(struct flash *flash, uint8_t first, uint8_t second, uint32_t addr
 	return error;
 }
 
-/* The error that came first counts. */
+/* Ends an operation with FFh. Returns `error`, or else the error of that. */
 static int end_with_array(struct flash *flash, int error)
 {
 	const int array_error = read_array(flash, flash->chip);
@@ -118,13 +118,13 @@ static int fwh_erase(struct flash *flash, const struct chip_erase *erase, uint32
 	return end_with_array(flash, error);
 }
 
-/* From the last 16 bytes down, where a processor begins and a BIOS is never empty. */
+/* Samples go down from the last 16 bytes, where a CPU starts and a BIOS is never empty. */
 static uint32_t sample_address(const struct flash_chip *chip, uint32_t nth)
 {
 	return chip->size_bytes - 16 - nth * (chip->size_bytes / SAMPLES);
 }
 
-/* A busy part shows its status at every address; content is hardly ever that uniform. */
+/* A busy part shows its status at every address; content is hardly ever so uniform. */
 static int ask_seems_busy(struct flash *flash, const struct flash_chip *chip, bool *busy)
 {
 	uint8_t first, sample;
@@ -138,7 +138,7 @@ static int ask_seems_busy(struct flash *flash, const struct flash_chip *chip, bo
 	return error;
 }
 
-/* Content that looks like it all the same costs time, and is no error. */
+/* Content that looks busy costs time, but is no error. */
 static int wait_for_earlier_operation(struct flash *flash, const struct flash_chip *chip)
 {
 	for (unsigned int polls = 0; polls < EARLIER_POLLS_MAX; polls++) {
@@ -169,7 +169,7 @@ static int read_id(struct flash *flash, const struct flash_chip *chip, uint32_t 
 	return error;
 }
 
-/* FFh first, also as data: where a program was cut off in the middle, it changes no byte. */
+/* FFh comes first. As the data of an interrupted program it changes no byte. */
 static int ask_id(struct flash *flash, const struct flash_chip *chip, uint32_t *id)
 {
 	int error = wait_for_earlier_operation(flash, chip);
@@ -195,7 +195,7 @@ const struct identify_method fwh_id = {
 	.ask = ask_id,
 };
 
-/* Errors of an earlier session stay until they are cleared, and would look like ours. */
+/* Error bits of an earlier session stay until they are cleared, and would look like ours. */
 static int fwh_open(struct flash *flash)
 {
 	int error = memory_write_byte(flash, flash->chip, 0, OP_STATUS_CLEAR);

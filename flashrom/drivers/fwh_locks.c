@@ -37,7 +37,7 @@ static int write_lock(struct flash *flash, uint32_t block, uint8_t lock)
 	return memory_write_byte(flash, flash->chip, register_of(block), lock);
 }
 
-/* For each block until one fails; `bits` and `force` are the function's own. */
+/* Runs a function for each block until one fails; `bits` and `force` are passed to it. */
 static int for_each_block(struct flash *flash, uint8_t bits, bool force,
 	int (*run)(struct flash *flash, uint32_t block, uint8_t bits, bool force))
 {
@@ -81,7 +81,7 @@ static int lift(struct flash *flash, uint32_t block, uint8_t bits, bool force)
 	return (lock & bits) == 0 ? 0 : report_stays(flash, block, lock, force);
 }
 
-/* Back to what it was in these bits; lock-down cannot have changed. */
+/* Restores a register that had one of `bits` set; a locked-down register cannot have changed. */
 static int restore(struct flash *flash, uint32_t block, uint8_t bits, bool force)
 {
 	const uint8_t before = flash->protection.blocks[block];
@@ -112,7 +112,7 @@ int fwh_locks_open(struct flash *flash)
 	return error == 0 ? for_each_block(flash, READ_LOCK, true, lift) : error;
 }
 
-/* Write locks, too: where one could not be lifted, those lifted before it are still open. */
+/* Restores write locks once more, in case fwh_reprotect() failed halfway. */
 int fwh_locks_close(struct flash *flash)
 {
 	const int error = for_each_block(flash, READ_LOCK | WRITE_LOCK, false, restore);

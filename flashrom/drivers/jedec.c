@@ -10,7 +10,7 @@
 
 enum opcode {
 	OP_CHIP_ERASE = 0x10,
-	OP_ERASE_SETUP = 0x80, /* and of the six-byte ID entry */
+	OP_ERASE_SETUP = 0x80, /* also that of the six-byte ID entry */
 };
 
 #define DATA_POLLING 0x80
@@ -30,8 +30,8 @@ int jedec_command(struct flash *flash, const struct flash_chip *chip, uint8_t op
 }
 
 /*
- * One read is enough for a part that is ready. One that stays at another value without toggling is
- * ready, too: it refused, which verification is going to tell.
+ * One read is enough for a part that is ready. A part with another value that does not toggle is
+ * ready, too: it refused the command, which verification will report.
  */
 static int ask_finished(struct flash *flash, uint32_t address, bool *ready)
 {

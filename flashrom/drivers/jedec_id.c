@@ -9,13 +9,13 @@ enum opcode {
 	OP_SIX_BYTES = 0x80,
 	OP_ID = 0x90,
 	OP_ID_LEAVE = 0xf0,
-	OP_READ_ARRAY = 0xff, /* for the other kind of FWH part, which 90h put into ID mode, too */
+	OP_READ_ARRAY = 0xff, /* for FWH parts like Intel's, which 90h puts into ID mode, too */
 };
 
 #define CONTINUATION 0x7f
 #define CONTINUED_AT 0x100
 
-/* The operation of a part found busy before it is known; 29F parts erase for a minute. */
+/* The operation of a part that is busy before it is known; 29F parts erase for a minute. */
 static const struct busy_time unknown_operation = {.typ_us = 100000, .max_us = 64000000};
 
 static int ask_still(
@@ -30,7 +30,7 @@ static int ask_still(
 	return error;
 }
 
-/* Any address will do, and the last one is in every part. */
+/* Any address serves. The last one of the bus lies in every part. */
 static int ask_unknown_ready(struct flash *flash, uint32_t address, bool *ready)
 {
 	static const struct flash_chip smallest = {.size_bytes = 1};
@@ -38,7 +38,7 @@ static int ask_unknown_ready(struct flash *flash, uint32_t address, bool *ready)
 	return ask_still(flash, &smallest, address, ready);
 }
 
-/* A part that an interrupted session left erasing hears nothing; reads alone disturb no part. */
+/* A part that is still erasing ignores all commands; reads disturb no part. */
 static int wait_for_earlier_operation(struct flash *flash)
 {
 	bool ready;
@@ -80,7 +80,7 @@ static int leave(struct flash *flash, const struct flash_chip *chip)
 	return error;
 }
 
-/* Appends a code of one byte, or of two where the first says so. */
+/* Appends a code of one byte, or of two if the first is the continuation code. */
 static int read_code(
 	struct flash *flash, const struct flash_chip *chip, uint32_t address, uint32_t *id)
 {
@@ -107,7 +107,7 @@ static int read_id(struct flash *flash, const struct flash_chip *chip, uint32_t 
 	return error;
 }
 
-/* An earlier session may have left the part in ID mode, where it would take no other command. */
+/* First leaves ID mode, in which an earlier session may have left the part. */
 static int ask_id(struct flash *flash, const struct flash_chip *chip, uint32_t *id)
 {
 	int error = wait_for_earlier_operation(flash);
@@ -126,7 +126,7 @@ static int ask_id(struct flash *flash, const struct flash_chip *chip, uint32_t *
 	return error != 0 ? error : leave_error;
 }
 
-/* Command addresses depend on the size, since the part's end is where the bus ends. */
+/* Command addresses depend on the size, since the part ends at the end of the bus. */
 static bool is_same_question(const struct flash_chip *a, const struct flash_chip *b)
 {
 	return a->size_bytes == b->size_bytes && a->jedec.id_six_bytes == b->jedec.id_six_bytes;

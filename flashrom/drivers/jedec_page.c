@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
 /*
- * Page writes. The part takes bytes for as long as the pauses between them stay below its load
- * window, then it erases and programs the page by itself. Bytes that came too late, or not at all,
- * are lost, so a page is handed to the programmer only if that takes all of it in one go.
+ * Page writes. The part takes bytes while the pauses between them are shorter than its load window;
+ * then it erases and programs the page by itself. Missing and late bytes are lost, so a page is
+ * sent only if the programmer takes all of it at once.
  */
 #include <assert.h>
 #include <errno.h>
@@ -10,7 +10,7 @@
 #include "jedec.h"
 #include "memory.h"
 
-/* Goes before every page: it also opens a part whose software data protection is on. */
+/* Comes before every page. It also opens a part whose software data protection is on. */
 #define OP_PAGE_WRITE 0xa0
 
 static int check_burst(struct flash *flash)
@@ -36,7 +36,7 @@ static int load(struct flash *flash, uint32_t address, const uint8_t *data, size
 	return error;
 }
 
-/* The part can be polled from the last byte on, also before its load window is over. */
+/* The part can be polled right after the last byte, even before its load window ends. */
 static int jedec_page_program(
 	struct flash *flash, uint32_t address, const uint8_t *data, size_t bytes)
 {

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
 #include "memory.h"
 
-/* The part's last byte is the last that 24 bits reach. */
+/* The part's last byte is at the last of the 24-bit addresses. */
 #define ADDRESS_SPACE (UINT32_C(1) << 24)
 
 static uint32_t bus_address(const struct flash_chip *chip, uint32_t address)

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
 /*
- * JESD216 gives times from revision A on (double words 10 and 11). Older parts get the slowest of
- * their time: they are asked when they are ready in any case.
+ * JESD216 gives times from revision A on (double words 10 and 11). Older parts get slow times,
+ * which is harmless, because operations are polled.
  */
 #include "sfdp.h"
 
@@ -11,7 +11,7 @@
 #include "spi25.h"
 
 #define DWORD_BYTES 4
-#define DWORDS_MIN 9 /* the size in the first revision */
+#define DWORDS_MIN 9 /* in the first revision */
 
 #define SIZE_BYTES_MAX (UINT32_C(64) << 20)
 #define SIZE_3_BYTE_ADDRESSES (UINT32_C(16) << 20)
@@ -21,7 +21,7 @@
 #define ID_BASIC 0xff00
 #define MAJOR 1
 
-/* Counts and positions of fields as the standard numbers them: double words from 1. */
+/* A table, whose double words count from 1, as in the standard. */
 struct reader {
 	const uint8_t *table;
 	size_t bytes;
@@ -68,7 +68,7 @@ int sfdp_parse_header(const uint8_t header[SFDP_HEADER_BYTES], struct sfdp_table
 	return 0;
 }
 
-/* 0 if it is not a whole number of bytes, or too much for 32 bits. */
+/* Returns 0 if the size is not a whole number of bytes, or exceeds 32 bits. */
 static uint32_t size_bytes_of(uint32_t density)
 {
 	const uint32_t exponent = bits(density, 30, 0);
@@ -88,7 +88,7 @@ static uint32_t counted_us(uint32_t count, const uint32_t *units_us, uint32_t un
 	return (count + 1) * units_us[unit];
 }
 
-/* Five bits of count and two of unit for each type, the first type at bit 4. */
+/* Each type has five bits of count and two of unit, the first type from bit 4 on. */
 static struct busy_time erase_time(const struct reader *reader, unsigned int type)
 {
 	static const uint32_t units_us[] = {1000, 16000, 128000, 1000000};
@@ -100,7 +100,7 @@ static struct busy_time erase_time(const struct reader *reader, unsigned int typ
 	return with_multiplier(typ_us, bits(times, 3, 0));
 }
 
-/* For a part that gives no times: 4 KiB take as long as in slow parts, larger blocks more. */
+/* For a part that gives no times: those of slow parts, longer for larger blocks. */
 static struct busy_time erase_time_guess(uint32_t block_bytes)
 {
 	const uint32_t typ_us = 100000 + block_bytes / 4096 * 40000;
@@ -108,7 +108,7 @@ static struct busy_time erase_time_guess(uint32_t block_bytes)
 	return (struct busy_time){typ_us, 10 * typ_us};
 }
 
-/* C7h is no type of its own, and takes its time from the next double word. */
+/* The chip erase (C7h) is no type; its time is in the next double word. */
 static struct busy_time chip_erase_time(const struct reader *reader, uint32_t size_bytes)
 {
 	static const uint32_t units_us[] = {16000, 256000, 4000000, 64000000};
@@ -132,7 +132,7 @@ static void fill_program(const struct reader *reader, struct flash_chip *chip)
 	chip->program = (struct busy_time){1500, 10000};
 	if (!has_dword(reader, 11))
 		return;
-	/* Any smaller power of two is as good. */
+	/* A larger page may be programmed in pieces, so PAGE_BYTES is right for it. */
 	if (page_bytes < PAGE_BYTES || page_bytes == SPI25_PAGE_BYTES_MAX)
 		chip->page_bytes = page_bytes;
 	chip->program = with_multiplier(
@@ -148,7 +148,7 @@ static size_t insert_place(const struct flash_chip *chip, uint32_t block_bytes)
 	return at;
 }
 
-/* In rising order, and of two commands for one size the first. */
+/* Keeps block sizes in rising order, and of two commands for one size the first. */
 static void insert_erase(struct flash_chip *chip, const struct chip_erase *erase)
 {
 	const size_t count = chip_erase_count(chip);
@@ -160,7 +160,7 @@ static void insert_erase(struct flash_chip *chip, const struct chip_erase *erase
 	chip->erase[at] = *erase;
 }
 
-/* One as large as the part would not be worth its own name: C7h does the same. */
+/* Skips a block as large as the part, since C7h erases the same. */
 static void fill_erase(const struct reader *reader, unsigned int type, struct flash_chip *chip)
 {
 	const uint32_t field = dword(reader, 8 + type / 2) >> (16 * (type % 2));
@@ -190,8 +190,7 @@ static void fill_erases(const struct reader *reader, struct flash_chip *chip)
 			   });
 }
 
-/* Parts that say nothing about it enter the mode with B7h as all do, after a write enable or not.
- */
+/* B7h enters the mode of a part that does not say how; a write enable before it does no harm. */
 static int fill_addresses(const struct reader *reader, struct flash_chip *chip, const char **why)
 {
 	const uint32_t address_bytes = bits(dword(reader, 1), 18, 17);

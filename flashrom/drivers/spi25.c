@@ -68,7 +68,7 @@ static int program_once(struct flash *flash, uint32_t address, const uint8_t *da
 		flash, tx, header + bytes, &flash->chip->program, "a page program");
 }
 
-/* A programmer of little memory takes a page in parts. */
+/* A programmer with little memory gets a page in pieces. */
 int spi25_program(struct flash *flash, uint32_t address, const uint8_t *data, size_t bytes)
 {
 	const size_t most = flash->programmer->write_bytes_max - spi25_header_bytes(flash->chip);

@@ -1,8 +1,7 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
 /*
  * Dies behind one chip select (Winbond's stacks). A command without an address goes to all of them,
- * but the status is that of one: of the die that holds the last address, or of the one that is
- * selected.
+ * but a status read is answered by one: the die of the last address, or the one that is selected.
  */
 #include "spi25.h"
 
@@ -25,7 +24,7 @@ static int ask_die(struct flash *flash, uint8_t die, bool *ready)
 	return error == 0 ? spi25_ask_ready(flash, 0, ready) : error;
 }
 
-/* From the last die down to the first, which stays selected, as after power-up. */
+/* Goes from the last die down to the first, which stays selected, as after power-up. */
 static int ask_all_ready(struct flash *flash, uint32_t address, bool *ready)
 {
 	int error = 0;

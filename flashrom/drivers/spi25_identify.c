@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
 /*
- * Ways to ask a part of the 25 series what it is. All but RDID are for parts that are not known by
- * it, so that they ask RDID first: that also waits for what the part is doing, and wakes it.
+ * Ways to identify a part of the 25 series. All but RDID are for parts that RDID does not identify.
+ * They send RDID first, which also waits for the end of an earlier operation and wakes the part.
  */
 #include "spi25.h"
 #include "spi_settle.h"
@@ -42,7 +42,7 @@ bool spi25_is_silence(uint32_t id)
 	return id == ID_LOW || id == ID_HIGH;
 }
 
-/* Powered down, a part answers to nothing, not even status reads: only here is a wait blind. */
+/* A part in power-down does not even answer status reads, so this wait cannot be polled. */
 static int wake(struct flash *flash)
 {
 	const int error = spi_simple_command(flash, OP_RELEASE_POWER_DOWN);
@@ -64,8 +64,8 @@ static int ask_rdid(struct flash *flash, const struct flash_chip *chip, uint32_t
 }
 
 /*
- * An ID has room for four bytes, and type and length say least. Through a programmer that cannot
- * receive six bytes such a part is silent.
+ * An ID has room for four bytes, so the type and the length are left out. A programmer that cannot
+ * receive six bytes reports silence.
  */
 static int ask_rdid_extended(struct flash *flash, const struct flash_chip *chip, uint32_t *id)
 {
@@ -83,7 +83,7 @@ static int ask_rdid_extended(struct flash *flash, const struct flash_chip *chip,
 	return error;
 }
 
-/* A part that answers RDID is known by that or not at all; its answer here is silence. */
+/* A part that answers RDID is identified by that or not at all, so the ID is 0 (silence). */
 static int ask_older(struct flash *flash, uint8_t opcode, size_t id_bytes, uint32_t *id)
 {
 	const uint8_t tx[] = {opcode, 0, 0, 0};
@@ -108,7 +108,7 @@ static int ask_rems(struct flash *flash, const struct flash_chip *chip, uint32_t
 	return ask_older(flash, OP_REMS, 2, id);
 }
 
-/* One byte says little: many parts have the same, and a bad line shows one, too. */
+/* One byte proves little: many parts share it, and a bad line shows some value, too. */
 static int ask_res(struct flash *flash, const struct flash_chip *chip, uint32_t *id)
 {
 	const int error = ask_older(flash, OP_RELEASE_POWER_DOWN, 1, id);

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
 /*
- * The modes that a part has to be in while it is worked on, and in which it may be found.
+ * The modes in which a part may be found, and the mode that it has to be in between open and close.
  */
 #include <errno.h>
 
@@ -15,7 +15,7 @@ enum opcode {
 	OP_RESET_SPANSION = 0xf0,
 };
 
-/* Any erase may continue except that of the whole chip, which cannot be suspended. */
+/* The suspended operation may be any erase but a chip erase, which cannot be suspended. */
 static const struct busy_time resumed_operation = {.typ_us = 20000, .max_us = 5000000};
 
 static bool is_suspended(struct flash *flash, int *error)
@@ -74,8 +74,8 @@ static int reset_suspended(struct flash *flash)
 }
 
 /*
- * A suspended erase is brought to its end rather than reset: a reset would leave a block half
- * erased, whose cells need not even read the same twice.
+ * A suspended erase is resumed rather than reset: a reset would leave a block half erased, whose
+ * bytes may read differently each time.
  */
 static int end_suspension(struct flash *flash)
 {
@@ -108,7 +108,7 @@ static int report_no_mode(const struct flash *flash)
 	return -EIO;
 }
 
-/* A part that was found in the mode stays in it, and one that does not tell is taken to obey. */
+/* A part found in the mode stays in it. A part that does not show its mode is assumed to obey. */
 static int enter_address_mode(struct flash *flash)
 {
 	const struct spi25_bits mode = flash->chip->spi25.address_mode;
@@ -153,8 +153,8 @@ int spi25_open(struct flash *flash)
 }
 
 /*
- * An operation that was given up may still run, and the part would not hear the command. It is sent
- * all the same: that is the best that can be done.
+ * If an operation was given up, the part may still be busy and ignore this command. It is sent in
+ * any case, since nothing better can be done.
  */
 static int leave_address_mode(struct flash *flash)
 {

@@ -12,7 +12,7 @@ int spi25_report_protected(const struct flash *flash, uint8_t status, bool force
 	return force ? 0 : -EPERM;
 }
 
-/* A register that the part does not have protects nothing. */
+/* A missing register reads as FFh and protects nothing. */
 static uint8_t protecting(uint8_t value, uint8_t mask)
 {
 	return value == SPI25_FLOATING ? 0 : value & mask;
@@ -34,7 +34,7 @@ static struct spi25_status without_protection(
 	return status;
 }
 
-/* Remembers the old state, in case that only some of the registers can be written. */
+/* Remembers all registers before the first write, since a later write may fail. */
 static void remember(struct protection *protection, const struct spi25_status *found)
 {
 	*protection = (struct protection){

@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
 /*
- * Small sectors beside others (S25FS-S), of which D8h erases only what is left of a whole sector. A
- * bit of a configuration register makes all sectors alike. Only the copy that is in force is
- * written: that takes effect at once, and what is stored stays as it is.
+ * Small sectors beside large ones (S25FS-S): there D8h erases only the rest of a large sector. A
+ * bit of a configuration register makes all sectors equal. Only the volatile copy of the register
+ * is written, which takes effect at once; the stored value stays as it is.
  */
 #include <errno.h>
 

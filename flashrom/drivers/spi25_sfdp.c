@@ -6,7 +6,7 @@
 
 #define OP_SFDP_READ 0x5a
 
-/* Parts have three or four parameter headers; the basic table is the first of them. */
+/* Parts have three or four parameter headers; the first is that of a basic table. */
 #define HEADERS_MAX 16
 
 /* Eight clocks come between the address and the first byte. */
@@ -31,7 +31,7 @@ static int sfdp_read(struct flash *flash, uint32_t address, uint8_t *data, size_
 	return error;
 }
 
-/* RDID comes first for what it does besides: wait for the part, and wake it. */
+/* RDID comes first because it also waits for the part, and wakes it. */
 static int ask_sfdp(struct flash *flash, const struct flash_chip *chip, uint32_t *id)
 {
 	uint8_t header[SFDP_HEADER_BYTES];
@@ -50,7 +50,7 @@ static int report_no_use(const struct flash *flash, int error, const char *why)
 	return error;
 }
 
-/* Where there are several basic tables, for old readers and for new ones, the longest. */
+/* Finds the longest basic table. A part may have several, for old and for new readers. */
 static int find_table(struct flash *flash, struct sfdp_table *longest)
 {
 	uint8_t header[SFDP_HEADER_BYTES];

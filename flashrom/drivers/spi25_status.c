@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
 /*
- * Registers of a 25-series part: what it is doing, how that ended, and how they are written.
+ * Registers of a 25-series part: its busy and failure bits, and writes of status registers.
  */
 #include <errno.h>
 
@@ -71,7 +71,7 @@ int spi25_ask_ready(struct flash *flash, uint32_t address, bool *ready)
 	return error;
 }
 
-/* Such a part would answer busy until the end of time: its failure counts as an end, too. */
+/* A part with busy_after_failure stays busy after a failure, so that is an end, too. */
 static int ask_ended(struct flash *flash, uint32_t address, bool *ready)
 {
 	const struct spi25_traits *traits = &flash->chip->spi25;
@@ -87,7 +87,7 @@ static int ask_ended(struct flash *flash, uint32_t address, bool *ready)
 	return 0;
 }
 
-/* The write enable latch of a part that gave up may still be set. */
+/* After a failure the write enable latch may still be set, so WRDI follows. */
 static int clear_failed(struct flash *flash)
 {
 	const uint8_t opcode = flash->chip->spi25.clear_failed_opcode;
@@ -172,7 +172,7 @@ int spi25_status_read_all(struct flash *flash, struct spi25_status *status)
 	return error;
 }
 
-/* A second register of all ones is none: written back, it would lock the part's OTP areas. */
+/* A second register of FFh does not exist. If FFh were written, it would lock OTP areas. */
 static int write_both(struct flash *flash, const struct spi25_status *status)
 {
 	const uint8_t tx[] = {OP_STATUS_WRITE, status->first, status->second};
@@ -202,7 +202,7 @@ static bool first_two_differ(const struct spi25_status *a, const struct spi25_st
 	return a->first != b->first || a->second != b->second;
 }
 
-/* If one way did not change a register, or even cleared it, the other way corrects that. */
+/* If the first way did not change a register, or even cleared it, the second way corrects that. */
 static int write_either_way(
 	struct flash *flash, const struct spi25_status *before, const struct spi25_status *after)
 {

@@ -6,7 +6,7 @@
 
 #define STATUS_BUSY 0x01
 
-/* The longest operation of an unknown part; a chip erase takes minutes. */
+/* The longest operation of an unknown part: a chip erase takes minutes. */
 static const struct busy_time unknown_operation = {.typ_us = 800000, .max_us = 250000000};
 
 static void report_earlier_operation(const struct flash *flash)
@@ -15,8 +15,8 @@ static void report_earlier_operation(const struct flash *flash)
 }
 
 /*
- * In AAI mode a part hears status reads, words and WRDI only. On other parts that bit means other
- * things, and WRDI takes back a write enable that nobody waits for any more.
+ * In AAI mode a part takes only status reads, words and WRDI. On other parts that bit has another
+ * meaning; there WRDI only clears a write enable of an earlier session.
  */
 static int settle_spi25(struct flash *flash, uint8_t status)
 {

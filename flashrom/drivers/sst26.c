@@ -16,7 +16,7 @@ enum opcode {
 	OP_LOCKS_CLEAR = 0x98,
 };
 
-/* Two bits for each of the eight 8 KiB blocks, one for each of the others. */
+/* The register has two bits for each of the eight 8 KiB blocks, one for each of the others. */
 static size_t lock_bytes(const struct flash_chip *chip)
 {
 	return chip->size_bytes / 524288 + 2;
@@ -39,7 +39,7 @@ static bool has_locks(const struct flash *flash, const uint8_t *locks)
 	return any != 0;
 }
 
-/* Locks for reading make no sense on all blocks at once: that is a bus on which nothing answers. */
+/* A register of all ones, with all blocks read-locked, makes no sense: nothing answered. */
 static bool are_unreadable(const struct flash *flash, const uint8_t *locks)
 {
 	uint8_t all = SPI25_FLOATING;
@@ -70,7 +70,7 @@ static int clear_locks(struct flash *flash, bool force)
 	return error == 0 ? spi25_report_protected(flash, status, force) : error;
 }
 
-/* The register is read and written in one go. */
+/* The register must be read and written in one transfer. */
 static int check_programmer(const struct flash *flash)
 {
 	const struct programmer *programmer = flash->programmer;

@@ -5,16 +5,16 @@
 #include "flash.h"
 
 /*
- * SST25VF..B: parts of the 25 series that have no page program. They take bytes (02h), and words
- * one after the other in a mode of their own (auto address increment, ADh).
+ * SST25VF..B: parts of the 25 series without a page program. They program single bytes (02h), or
+ * consecutive words in a mode of their own (auto address increment, AAI, ADh).
  */
 
 extern const struct chip_driver aai_driver;
 
-/** The bit of the status register that says the mode is on. */
+/** The bit of the status register that is set in that mode. */
 #define AAI_STATUS_MODE 0x40
 
-/** Leave the mode, of a part that is not busy. Does no harm where it is off. */
+/** Leaves the mode; harmless if it is off. The part must not be busy. */
 int aai_leave(struct flash *flash);
 
 #endif

@@ -4,7 +4,7 @@
 
 #include <stdint.h>
 
-/** The ways to a flash chip, as bits. Values are those of the serprog protocol (Q_BUSTYPE). */
+/** The buses of flash chips, as bits. Values are those of the serprog protocol (Q_BUSTYPE). */
 enum bus {
 	BUS_PARALLEL = 1 << 0,
 	BUS_LPC = 1 << 1,
@@ -12,10 +12,10 @@ enum bus {
 	BUS_SPI = 1 << 3,
 };
 
-/** All buses on which a part is memory: single cycles that read or write at an address. */
+/** The buses with memory cycles, each of which reads or writes one byte at an address. */
 #define BUSES_MEMORY (BUS_PARALLEL | BUS_LPC | BUS_FWH)
 
-/** "SPI", "Parallel", "LPC" or "FWH" for one bit; "nothing" for 0. */
+/** Returns "SPI", "Parallel", "LPC" or "FWH" for one bit, else "nothing". */
 const char *bus_name(uint8_t bus);
 
 #endif

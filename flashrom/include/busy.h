@@ -9,28 +9,27 @@
 
 struct flash;
 
-/** Kinds of operations of one part whose past lengths are remembered. */
+/** The number of kinds of operations of one part whose past durations are kept. */
 #define BUSY_OPERATIONS_MAX 8
 
-/** Ask the part whether it is ready. 0, or a negative errno with the cause logged. */
+/** Asks the part whether it is ready. Returns 0, or -errno with the cause logged. */
 typedef int (*busy_ask_fn)(struct flash *flash, uint32_t address, bool *ready);
 
 /**
- * Wait for the end of the operation that was begun just now; `what` names it in messages ("an
- * erase"), `address` is handed to `ask`.
+ * Waits for the end of the operation that has just begun. `what` names it in messages ("an
+ * erase"), `address` is passed to `ask`.
  *
- * When the first question comes depends on what such operations took of late (busy_history.h), and
- * is half the typical time when nothing is known of them; then there is one every busy_poll_us()
- * until the part is ready. Operations are told apart by the address of `busy`. 0, -ETIMEDOUT
- * (logged) after busy_timeout_ns(), or what `ask` returned.
+ * The first query comes after busy_history_wait_us(), the next ones every busy_poll_us() until the
+ * part is ready. The address of `busy` identifies the kind of operation. Returns 0, -ETIMEDOUT
+ * (logged) after busy_timeout_ns(), or the error of `ask` or of the programmer.
  */
 int busy_wait(struct flash *flash, const struct busy_time *busy, const char *what, busy_ask_fn ask,
 	uint32_t address);
 
-/** Time between two questions: a fraction of the typical time, 0 where that is too short for it. */
+/** Returns the time between two queries: a fraction of the typical time, or 0 if it is short. */
 uint32_t busy_poll_us(uint32_t typ_us);
 
-/** When an operation counts as never going to end. */
+/** Returns the time after which an operation is given up. */
 uint64_t busy_timeout_ns(const struct busy_time *busy);
 
 #endif

@@ -18,22 +18,22 @@ struct busy_length {
 struct busy_history {
 	const struct busy_time *of; /* NULL: not in use */
 	struct busy_length lengths[BUSY_LENGTHS_MAX];
-	unsigned int count; /* the number of all lengths so far; the newest are kept */
-	uint32_t lead_us;   /* by which the first question came after the end of the last wait */
-	unsigned int never_busy; /* operations in a row that were ready at the first question */
+	unsigned int count;      /* the number of all lengths so far; the newest are kept */
+	uint32_t lead_us;        /* from the end of the last wait to its first query */
+	unsigned int never_busy; /* operations in a row that were ready at the first query */
 };
 
 /**
- * Returns the wait before the first query: at most `of->max_us`, and 7/8 of the typical time while
- * fewer than BUSY_LENGTHS_MAX lengths are known.
+ * Returns the wait before the first query: half the typical time while no length is known, at most
+ * 7/8 of it while fewer than BUSY_LENGTHS_MAX are known, and at most `of->max_us` later.
  *
  * Each length is an interval. While they have a point in common, the part is considered steady: the
  * interval is halved until the query comes just after the part gets ready. Otherwise lengths vary,
- * and the wait is 7/8 of the shortest: the rest is for queries.
+ * and the wait is 7/8 of the shortest, so that queries find the end.
  */
 uint32_t busy_history_wait_us(const struct busy_history *history);
 
-/** Adds a length; `waited_us` is what was waited before the question asked at `first_asked_us`. */
+/** Adds a length. The first query followed a wait of `waited_us`, at `first_asked_us`. */
 void busy_history_add(struct busy_history *history, struct busy_length length, uint32_t waited_us,
 	uint32_t first_asked_us);
 

@@ -25,8 +25,8 @@ struct erase_run {
 };
 
 /**
- * One erase command. Those of a chip go from its smallest blocks to the whole chip, each block made
- * up of whole ones of the command before.
+ * One erase command. A chip lists its commands by rising block size; each block consists of whole
+ * blocks of the command before.
  */
 struct chip_erase {
 	uint8_t opcode;
@@ -37,22 +37,22 @@ struct chip_erase {
 
 #define CHIP_ERASES_MAX 5
 
-/** Bits of a register in which a part of the 25 series tells something about itself. */
+/** Bits of a register that show a state of a part of the 25 series. */
 struct spi25_bits {
-	uint8_t opcode; /* that reads the register; 0: the part has no such bits */
+	uint8_t opcode; /* reads the register; 0: the part has no such bits */
 	uint8_t mask;
 };
 
 /** How a part of the 25 series takes addresses. */
 enum spi25_addresses {
 	SPI25_ADDRESS_3, /* three bytes */
-	/* Four bytes with commands of their own: 13h, 12h, erases as listed */
+	/* Four bytes, in commands of their own: 13h, 12h and the listed erases */
 	SPI25_ADDRESS_4_OPCODES,
 	SPI25_ADDRESS_4_MODE,   /* four bytes while in the mode between B7h and E9h */
 	SPI25_ADDRESS_4_ALWAYS, /* four bytes with the usual commands */
 };
 
-/** A bit of a register that has an address, for 65h and 71h. */
+/** A bit of a register that 65h reads and 71h writes by its address. */
 struct spi25_addressed_bit {
 	uint32_t address;
 	uint8_t mask; /* 0: the part has no such bit */
@@ -67,43 +67,46 @@ enum spi25_reset {
 /** The traits of SPI NOR parts of the 25 series only. */
 struct spi25_traits {
 	struct busy_time status_write;
-	/* Release from power-down until the next command: a wait that cannot be polled. */
+	/*
+	 * From release from power-down until the next command. Drivers wait SPI25_WAKE_US_MAX
+	 * instead, since they wake a part before they know it; a test compares the two.
+	 */
 	uint32_t wake_us_max;
 
 	/* Protection bits of the status registers: 05h, 35h and 15h read them. */
 	uint8_t protect_mask;
 	uint8_t protect_mask_2;
 	uint8_t protect_mask_3; /* that register is written with 11h */
-	/* How the second register is written; with both, revisions of one ID differ. */
-	bool status_two_bytes;     /* along with the first: one byte alone may clear it */
-	bool status_2_apart;       /* by 31h */
+	/* How the second register is written. Both are set if revisions of one ID differ. */
+	bool status_two_bytes;     /* together with the first: writing one byte may clear it */
+	bool status_2_apart;       /* by itself, with 31h */
 	bool status_write_enable2; /* 50h instead of 06h comes before a status register write */
 
 	enum spi25_addresses addresses;
 	bool mode_write_enable;         /* B7h and E9h have to follow a write enable */
 	struct spi25_bits address_mode; /* set in the mode for addresses of four bytes */
 
-	/* Set: small sectors beside others are gone, and each erase takes its whole block */
+	/* While it is set, there are no small sectors, and each erase takes its whole block */
 	struct spi25_addressed_bit uniform_sectors;
 
-	/* An erase or program that somebody suspended, and how to go on with it. */
+	/* The bits that show a suspended erase or program, and ways to end the suspension. */
 	struct spi25_bits suspended;
 	uint8_t resume_opcode;
 	enum spi25_reset reset;
-	uint32_t reset_us_max; /* from a reset until the next command, also out of a suspension */
+	uint32_t reset_us_max; /* from a reset until the next command, also during an erase */
 
-	/* The bits that show a failed erase or program, and the command that clears it or 0. */
+	/* The bits that show a failed erase or program; the command that clears them, or 0. */
 	struct spi25_bits failed;
 	uint8_t clear_failed_opcode;
-	bool busy_after_failure; /* the part stays busy until it is cleared */
+	bool busy_after_failure; /* the part stays busy until the failure is cleared */
 
-	/* Dies that each tell when they have erased all of theirs; 0: the part is one. */
+	/* The number of dies, each with a busy bit of its own; 0: a single die. */
 	uint8_t dies;
 };
 
 /** The traits of parts with JEDEC commands only. */
 struct jedec_traits {
-	/* tIDA: from a command that enters or leaves ID mode until it has. It cannot be polled. */
+	/* tIDA: the time to enter or leave ID mode. It cannot be polled. */
 	uint32_t id_wait_us;
 	bool id_six_bytes; /* 80h, then 60h, instead of 90h */
 };
@@ -117,14 +120,14 @@ struct flash_chip {
 	uint32_t id; /* as `identify` reports it; 0xef4018 for a JEDEC ID of three bytes */
 	const struct chip_driver *driver;
 	uint32_t size_bytes;
-	/* The bytes that the driver takes at a time, within such borders */
+	/* The most bytes of one `program` call, which must not cross a page */
 	uint32_t page_bytes;
-	/* The bytes for which `program` is the time; 0: a whole page */
+	/* The bytes that the time `program` is for; 0: a whole page */
 	uint32_t program_unit_bytes;
 	struct busy_time program;
 	bool overwrites;  /* a program needs no erase before it */
 	bool whole_pages; /* a program of part of a page loses the rest */
-	bool blank_only;  /* true if a program can only change erased bytes, a whole unit of them */
+	bool blank_only;  /* a program can only change units that are erased */
 	struct chip_erase erase[CHIP_ERASES_MAX]; /* unused ones have block_bytes 0 */
 	union {
 		struct spi25_traits spi25;
@@ -141,28 +144,28 @@ struct chip_list {
 /** The built-in lists, ended by NULL, as is any `lists` below. */
 extern const struct chip_list *const chip_lists[];
 
-/** The n-th chip of all lists, or NULL. */
+/** Returns the n-th chip of all lists, or NULL. */
 const struct flash_chip *chip_at(const struct chip_list *const *lists, size_t nth);
 
-/** Number of erase commands of a chip. */
+/** Returns the number of erase commands of a chip. */
 size_t chip_erase_count(const struct flash_chip *chip);
 
-/** The block of an erase command that `address` lies in. */
+/** Returns the block of an erase command that contains `address`. */
 struct range chip_erase_block(const struct chip_erase *erase, uint32_t address);
 
-/** The stretch around `address` that a write replaces at least: an erase block or a page. */
+/** Returns the smallest range around `address` that can be rewritten: an erase block or a page. */
 struct range chip_smallest_block(const struct flash_chip *chip, uint32_t address);
 
-/** Bytes that one `program` time is about. */
+/** Returns the bytes that the time `program` is for. */
 uint32_t chip_unit_bytes(const struct flash_chip *chip);
 
-/** Typical time to program a whole page. */
+/** Returns the typical time to program a whole page. */
 uint64_t chip_page_us_typ(const struct flash_chip *chip);
 
-/** The chip of that exact name (letter case aside) in `lists`, or NULL. */
+/** Returns the chip of that name in `lists`, ignoring case, or NULL. */
 const struct flash_chip *chip_by_name(const struct chip_list *const *lists, const char *name);
 
-/** The name nearest to one that does not exist, or NULL. */
+/** Returns the chip name nearest to `name`, or NULL if none is near. */
 const char *chip_name_nearest(const struct chip_list *const *lists, const char *name);
 
 #endif

@@ -24,7 +24,7 @@ enum operation {
 	OPERATION_VERSION,
 };
 
-/** A region of the layout, and the file that holds it and nothing else, or NULL. */
+/** A region of the layout, and the file that holds this region alone, or NULL. */
 struct include {
 	const char *name;
 	const char *file;
@@ -33,7 +33,7 @@ struct include {
 /** A command line. Strings are those of argv. */
 struct options {
 	enum operation operation;
-	const char *file;      /* may be NULL where each of `includes` has one */
+	const char *file;      /* may be NULL if each of `includes` has one */
 	const char *held_file; /* a file with the chip's content, or NULL */
 	const char *programmer;
 	const char *chip;
@@ -52,34 +52,34 @@ struct options {
 /** Returns true for -r, -w or -v. */
 bool operation_has_file(enum operation operation);
 
-/** 0, or -EINVAL with the cause logged. Starts over on each call. */
+/** Parses a command line. Returns 0, or -EINVAL with the cause logged. May be called again. */
 int options_parse(int argc, char **argv, const struct log *log, struct options *out);
 
-/** Print the options, programmers included. */
+/** Prints the options and the programmers. */
 void options_usage(const struct log *log);
 
-/** Where a run's messages go. */
+/** The receivers of a run's messages. */
 struct console {
 	unsigned int verbosity;
 	FILE *file; /* FILE of -o, or NULL; gets debug messages whatever the verbosity */
 };
 
-/** Messages to stdout, errors and warnings to stderr, each flushed at once. */
+/** Returns a log that writes to stdout, and errors and warnings to stderr, each at once. */
 struct log console_log(struct console *console);
 
-/** The progress of a run on stdout: rewritten in place on a terminal, else in steps of ten. */
+/** The progress of a run on stdout: rewritten in place on a terminal, else every ten percent. */
 struct percent {
 	bool in_place;
 	unsigned int shown[3]; /* by enum progress_stage */
 };
 
-/** Start to show it. It fits on the line that a step of the run has begun. */
+/** Starts to show progress, on the line that a step of the run has begun. */
 struct progress percent_progress(struct percent *percent);
 
-/** Begin a line that says which flashrom this is, and from which wait on it sleeps. */
+/** Prints the version and the delay threshold, and a second line in a test build. */
 void version_print(const struct log *log);
 
-/** Do what the options say. 0 or -errno, cause logged. */
+/** Does what the options say. Returns 0, or -errno with the cause logged. */
 int run(const struct options *options, const struct log *log);
 
 #endif

@@ -7,7 +7,7 @@
 #define NS_PER_US UINT64_C(1000)
 #define NS_PER_MS UINT64_C(1000000)
 
-/** Time as an argument: tests bring a clock of their own. */
+/** A source of time and delays. It is always an argument, so tests can pass their own. */
 struct clock {
 	uint64_t (*now_ns)(void *context);
 	void (*delay_us)(void *context, unsigned int us);

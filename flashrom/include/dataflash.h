@@ -5,9 +5,9 @@
 #include "flash.h"
 
 /*
- * Atmel's DataFlash, AT45DB. Its pages have 33 bytes for each 32 that one would expect (264, 528,
- * 1056), or 32 if somebody once told the part so. In images pages follow each other without gaps;
- * in commands each begins at a power of two.
+ * Atmel's DataFlash, AT45DB. Its pages have 264, 528 or 1056 bytes; a part may have been set to
+ * pages of 256, 512 or 1024. In images pages follow each other without gaps; in commands each page
+ * begins at a multiple of a power of two.
  */
 
 extern const struct chip_driver dataflash_driver;
@@ -15,8 +15,8 @@ extern const struct chip_driver dataflash_driver;
 #define DATAFLASH_PAGE_BYTES_MAX 1056
 
 /**
- * RDID (9Fh), and the length of pages from the status register. Waits for what an earlier session
- * left the part doing.
+ * RDID (9Fh), and the page size from the status register. It first waits for the end of an
+ * operation that an earlier session left running.
  */
 extern const struct identify_method dataflash_id;
 

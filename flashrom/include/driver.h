@@ -10,57 +10,56 @@
 struct flash;
 
 /**
- * How a kind of part is spoken to. `flash->chip` is set throughout. Functions return 0, or a
- * negative errno after having logged the cause; those that may be missing are marked. None returns
- * while the part is busy or in a mode that a read would not expect.
+ * The operations of a kind of part. `flash->chip` is set. Functions return 0, or -errno with the
+ * cause logged. None returns while the part is busy or in a mode in which it cannot be read.
  */
 struct chip_driver {
-	/** Bring the part into the state that the others need, and back. Both may be NULL. */
+	/** Prepare the part for the other functions, and restore its state. Both may be NULL. */
 	int (*open)(struct flash *flash);
 	int (*close)(struct flash *flash);
 
-	/** Read any stretch. */
+	/** Reads any range. */
 	int (*read)(struct flash *flash, uint32_t address, uint8_t *data, size_t bytes);
 
 	/**
-	 * Program within one page (`page_bytes`). Bits only go from 1 to 0, unless the part
+	 * Programs within one page (`page_bytes`). Bits only go from 1 to 0, unless the part
 	 * `overwrites`.
 	 */
 	int (*program)(struct flash *flash, uint32_t address, const uint8_t *data, size_t bytes);
 
-	/** Run one of the chip's erase commands on the block at `address`. NULL: there are none. */
+	/** Runs one of the chip's erase commands on the block at `address`. NULL: it has none. */
 	int (*erase)(struct flash *flash, const struct chip_erase *erase, uint32_t address);
 
 	/**
-	 * Clear write protection, -EPERM if some stays (0 and a warning with `force`), and restore
-	 * what it was from `flash->protection`, also after the former failed halfway. Both may be
-	 * NULL.
+	 * `unprotect` clears write protection. It returns -EPERM if some stays; with `force` it
+	 * warns and returns 0. `reprotect` restores `flash->protection`, also after a failed
+	 * `unprotect`. Both may be NULL.
 	 */
 	int (*unprotect)(struct flash *flash, bool force);
 	int (*reprotect)(struct flash *flash);
 };
 
-/** A way to ask a part what it is. */
+/** A way to identify a part. */
 struct identify_method {
 	/**
-	 * Returns true if one answer serves for both. It may depend on the facts needed for the
-	 * query: command addresses, waits. NULL: always.
+	 * Returns true if one query serves for both chips: the command addresses and waits that it
+	 * needs are the same. NULL: they always are.
 	 */
 	bool (*same_question)(const struct flash_chip *a, const struct flash_chip *b);
 
 	/**
-	 * Ask as `chip` (not `flash->chip`) wants to be asked. 0 and the answer, which may be what
-	 * a bus without a part shows; or a negative errno, cause logged.
+	 * Reads the ID in the way of `chip` (not `flash->chip`). Returns 0 and the ID, which may be
+	 * what a bus without a part shows; or -errno with the cause logged.
 	 */
 	int (*ask)(struct flash *flash, const struct flash_chip *chip, uint32_t *id);
 
 	/**
-	 * Complete a copy of the table's entry with what the part says of itself. NULL: the table
-	 * says it all. 0 or -errno, cause logged.
+	 * Completes a copy of the table's entry with what the part reports about itself. NULL: the
+	 * entry is complete. Returns 0, or -errno with the cause logged.
 	 */
 	int (*describe)(struct flash *flash, struct flash_chip *chip);
 
-	/** Chips that are found like this count only where no other chip of the lists is found. */
+	/** Such chips are tried only if no other chip of the lists was found. */
 	bool last_resort;
 };
 

@@ -7,19 +7,19 @@
 #include "programmer.h"
 
 /**
- * `-p dummy:emulate=CHIP`: a part of emulators/ in this process, which enforces its busy times on
- * the clock that the flashrom around it waits by.
+ * `-p dummy:emulate=CHIP`: a part of emulators/ in this process. It enforces its busy times on the
+ * clock that flashrom waits by.
  */
 extern const struct programmer_driver dummy_driver;
 
-/** The facts about a part from emulators/, of which the drivers know nothing. */
+/** The facts about a part in the table of emulators/, which the drivers do not use. */
 struct dummy_part {
 	const char *name;
 	uint32_t size_bytes;
 	uint32_t page_bytes;
 };
 
-/** The n-th part there is; false beyond the last. */
+/** Copies the facts of the n-th part. Returns false beyond the last. */
 bool dummy_part_at(size_t nth, struct dummy_part *out);
 
 struct dummy_options {
@@ -32,15 +32,15 @@ struct dummy_options {
 	uint64_t seed;     /* the seed of faults by probability */
 };
 
-/** A programmer with that part on it. 0 or -errno, cause logged. */
+/** Creates a programmer with that part. Returns 0, or -errno with the cause logged. */
 int dummy_create(const struct dummy_options *options, const struct clock *clock,
 	const struct log *log, struct programmer **out);
 
-/** All of the part's content, from outside. */
+/** Write and read the whole content directly, without commands. */
 void dummy_content_write(struct programmer *programmer, const uint8_t *data);
 void dummy_content_read(struct programmer *programmer, uint8_t *data);
 
-/** Commands so far that the part did not obey, for coming too early or being wrong at any time. */
+/** Returns the number of commands that the part ignored, as too early or otherwise wrong. */
 unsigned int dummy_violations(const struct programmer *programmer);
 
 #endif

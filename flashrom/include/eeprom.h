@@ -5,14 +5,13 @@
 #include "driver.h"
 
 /*
- * SPI EEPROMs speak as SPI NOR parts of the 25 series do, and overwrite what they hold:
- * spi25_driver drives them. Only their identity is elsewhere.
+ * SPI EEPROMs take the commands of the 25 series, and a write needs no erase: spi25_driver drives
+ * them. Only their ID is read differently.
  */
 
 /**
- * The first three bytes of the identification page (83h): maker, family, density; 0x200012. Only
- * the parts with -D in their name have that page, and its user may have written something else
- * there.
+ * The first three bytes of the identification page (83h): manufacturer, family and density, for
+ * example 0x200012. Only parts with -D in their name have that page, and users may overwrite it.
  */
 extern const struct identify_method eeprom_id;
 

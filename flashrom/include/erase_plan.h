@@ -17,15 +17,15 @@ struct erase_step {
 struct erase_plan {
 	struct erase_step *steps;
 	size_t count;
-	uint64_t typ_us; /* the time of these erases and the programming after them */
+	uint64_t typ_us; /* the time of these erases and of all programming */
 };
 
 /**
- * Find the erases that turn `current` into `target` (both images of the whole chip) fastest, going
- * by typical times. A block that only loses bits (1 to 0) needs none, unless the chip is
- * `blank_only`. A larger block is worth it when its erase and programming all of it again takes no
- * more time than its parts would. Nothing outside `range` is erased, whose ends must lie on ends of
- * chip_smallest_block(). 0 or -ENOMEM.
+ * Finds the erases that turn `current` into `target` (both images of the whole chip) fastest, by
+ * typical times. A block that only loses bits (1 to 0) needs no erase, unless the chip is
+ * `blank_only`. A larger block is erased if that and programming all of it again take no more time
+ * than its smaller blocks would. Nothing outside `range` is erased; its ends must be ends of
+ * chip_smallest_block(). Returns 0 or -ENOMEM.
  */
 int erase_plan_create(const struct flash_chip *chip, struct range range, const uint8_t *current,
 	const uint8_t *target, struct erase_plan *out);

@@ -14,7 +14,7 @@
 #include "progress.h"
 #include "range.h"
 
-/** The bytes of protection of the part that protects its blocks in most detail. */
+/** The largest number of bytes that hold the protection of a part's single blocks. */
 #define PROTECTION_BLOCK_BYTES_MAX 18
 
 /** Write protection as it was found. */
@@ -35,22 +35,22 @@ struct spi25_state {
 /** The effect of the last write (or erase) on the part, whether it failed or not. */
 enum write_state {
 	WRITE_UNTOUCHED, /* nothing was erased or programmed */
-	WRITE_BEGUN,     /* and it broke off in the middle */
-	WRITE_DONE, /* to the end; what comes after it, such as verification, may have failed */
+	WRITE_BEGUN,     /* it broke off in the middle */
+	WRITE_DONE,      /* all was written; a later step, such as verification, may have failed */
 };
 
-/** A part behind a programmer. `chip` is NULL until it is known; the rest is the drivers' own. */
+/** A part behind a programmer. `chip` is NULL until it is known. */
 struct flash {
 	struct programmer *programmer;
 	const struct clock *clock;
 	const struct log *log;
 	const struct flash_chip *chip;
-	uint8_t bus;                     /* that the chip was found on */
-	const struct progress *progress; /* NULL: nobody asks */
+	uint8_t bus;                     /* the bus on which the chip was found */
+	const struct progress *progress; /* NULL: not reported */
 	enum write_state written;
-	bool is_named; /* the chip was asked for by name: questions may rely on what it is */
+	bool is_named; /* the user named the chip, so queries for its ID may rely on its facts */
 
-	struct flash_chip described; /* the target of `chip` if the part described itself */
+	struct flash_chip described; /* `chip` points here if the part described itself */
 	struct spi25_state spi25;
 
 	struct protection protection;
@@ -58,31 +58,30 @@ struct flash {
 	struct busy_history history[BUSY_OPERATIONS_MAX];
 };
 
-/** A part yet to be found behind `programmer`. */
+/** Initialises `flash` for a part behind `programmer` that is yet to be found. */
 void flash_init(struct flash *flash, struct programmer *programmer, const struct clock *clock,
 	const struct log *log);
 
-/** Let all that was sent reach the part. 0 or -errno, cause logged. */
+/** Sends all that the programmer held back. Returns 0, or -errno with the cause logged. */
 int flash_flush(struct flash *flash);
 
 /**
- * Let the host wait, counted from the moment at which all that was sent has reached the part. 0 or
- * -errno, cause logged.
+ * Waits for `us` after all that was sent has reached the part. Returns 0, or -errno with the cause
+ * logged.
  */
 int flash_wait_us(struct flash *flash, uint32_t us);
 
 /**
- * Let the host wait until a part whose supply came with the programmer's pins has had it for `us`.
- * Nothing is waited where it came long ago. 0 or -errno, cause logged.
+ * Waits until `us` have passed since the programmer turned its pins on, which may supply the part.
+ * Does not wait if that was long ago. Returns 0, or -errno with the cause logged.
  */
 int flash_await_power(struct flash *flash, uint32_t us);
 
-/** From power-up until the first command (tVSL) and until the first write (tPUW): of any SPI part.
- */
+/** The longest time of any SPI part from power-up to the first command (tVSL) and write (tPUW). */
 #define POWER_UP_US_MAX 5000
 #define POWER_UP_WRITE_US_MAX 10000
 
-/** The parts of a chip that an operation is about; never empty. */
+/** The ranges of a chip that an operation covers; never empty. */
 struct selection {
 	const struct range *ranges;
 	size_t count;
@@ -91,38 +90,38 @@ struct selection {
 enum verify_scope {
 	VERIFY_NOTHING,
 	VERIFY_SELECTED, /* the selected regions */
-	VERIFY_TOUCHED,  /* and what shares an erase block with it */
+	VERIFY_TOUCHED,  /* and what shares an erase block with them */
 };
 
 /**
- * Find the chip behind `flash` and set `flash->chip` and `flash->bus`. `name` asks for one by name,
- * NULL takes what answers; `force` believes the name even if another ID answers. 0 or -errno,
- * cause logged: -EINVAL no such name, -ENODEV nothing (else) found, -ENOTUNIQ several.
+ * Finds the chip behind `flash` and sets `flash->chip` and `flash->bus`. `name` is the only chip
+ * to look for, or NULL; with `force` it is used even if the ID is another. Returns 0, or -errno
+ * with the cause logged: -EINVAL for an unknown name, -ENODEV if the chip (or any) was not found,
+ * -ENOTUNIQ if several match.
  */
 int flash_probe(
 	struct flash *flash, const struct chip_list *const *lists, const char *name, bool force);
 
-/** To be called between flash_probe() and the rest, and at the end. The latter without a chip too.
- */
+/** Call flash_open() after flash_probe(), and flash_close() at the end, also without a chip. */
 int flash_open(struct flash *flash);
 int flash_close(struct flash *flash);
 
-/* `image` is always of the whole chip; only what is selected is read or written in it. */
+/* `image` always covers the whole chip; only its selected ranges are read or written. */
 
 int flash_read(struct flash *flash, struct selection selection, uint8_t *image);
 
-/** Compares and reports the first difference: 0, -EILSEQ if there is one, or another -errno. */
+/** Compares, and reports the first difference. Returns 0, -EILSEQ or another -errno. */
 int flash_verify(struct flash *flash, struct selection selection, const uint8_t *image);
 
 /**
- * Bring what is selected to what `image` says: read, erase as little as needed, program what
- * differs, verify. What shares an erase block with it is put back. `force` goes on when write
- * protection stays. After a failure the state of the part is logged, too; see `flash->written`.
+ * Writes the selected ranges of `image`: reads, erases as little as needed, programs what differs,
+ * and verifies. The rest of an erased block is restored. With `force` it continues if write
+ * protection stays. After a failure it logs the state of the part, too; see `flash->written`.
  */
 int flash_write(struct flash *flash, struct selection selection, const uint8_t *image,
 	enum verify_scope verify, bool force);
 
-/** Both of the whole chip. */
+/** Images of the whole chip. */
 struct write_images {
 	const uint8_t *wanted;
 	const uint8_t *held; /* the present content of the chip, which is then not read; or NULL */
@@ -131,7 +130,7 @@ struct write_images {
 int flash_write_over(struct flash *flash, struct selection selection,
 	const struct write_images *images, enum verify_scope verify, bool force);
 
-/** A write of nothing but blank bytes. */
+/** Writes blank bytes (FFh) to the selected ranges. */
 int flash_erase(
 	struct flash *flash, struct selection selection, enum verify_scope verify, bool force);
 

@@ -8,10 +8,10 @@
 
 /*
  * The lock register of each 64 KiB block of an FWH part: write lock, read lock, and lock-down,
- * which keeps both as they are until the next reset. Parts begin with every block write-locked.
+ * which keeps both as they are until the next reset. After a reset every block is write-locked.
  *
- * Between open and close nothing is read-locked, so that what is put back around a write is what
- * was there; write locks are lifted for a write only. Both are restored from `flash->protection`.
+ * Read locks are lifted from open to close, because a write must read what it restores around its
+ * range. Write locks are lifted only for a write. Both are restored from `flash->protection`.
  */
 
 int fwh_locks_open(struct flash *flash);

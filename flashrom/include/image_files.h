@@ -10,7 +10,7 @@
 
 /**
  * The files that a command line names: of the whole chip, of single regions of the layout, and of
- * what the chip holds. Functions return 0 or a negative errno, cause logged.
+ * the chip's present content. Functions return 0, or -errno with the cause logged.
  */
 struct image_files {
 	const struct options *options;
@@ -22,16 +22,16 @@ struct image_files {
 	struct file_content regions[INCLUDES_MAX]; /* in the order of the options */
 };
 
-/** Load what is to be read, and check that what is to be written can be. */
+/** Loads the files to read (-w, -v), or checks that the files to write (-r) can be written. */
 int image_files_prepare(struct image_files *files);
 
 /**
- * An image of the whole chip with what was loaded (-w, -v) in its place, and the rest blank. To be
- * freed, also after an error; NULL if it came to none.
+ * Makes an image of the whole chip: the loaded files (-w, -v) in their places, and the rest blank.
+ * The caller frees it, also after an error; it may be NULL then.
  */
 int image_files_take(struct image_files *files, uint32_t size_bytes, uint8_t **image);
 
-/** Write such an image to the files. */
+/** Writes such an image to the files. */
 int image_files_save(const struct image_files *files, const uint8_t *image, uint32_t size_bytes);
 
 /** Frees what was loaded. */

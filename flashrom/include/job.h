@@ -15,16 +15,16 @@ enum job_action {
 struct job {
 	enum job_action action;
 	struct selection selection; /* a count of 0 stands for the whole chip */
-	uint8_t *into;              /* JOB_READ: outside the selection it keeps what it has */
+	uint8_t *into;              /* JOB_READ: stays as it is outside the selection */
 	const uint8_t *image;       /* JOB_WRITE, JOB_VERIFY */
 	const uint8_t *held;        /* JOB_WRITE: what the chip holds, if known; else NULL */
 	enum verify_scope verify;   /* JOB_WRITE, JOB_ERASE */
-	bool force;                 /* the same: go on when protection stays */
+	bool force;                 /* the same: continue if protection stays */
 };
 
 /**
- * Open the chip, do the job, and close the chip also after a failure. 0 or what flash_read() and
- * its kin return; the first error counts.
+ * Opens the chip, does the job, and closes the chip, also after a failure. Returns 0 or the first
+ * error.
  */
 int job_run(struct flash *flash, const struct job *job);
 

@@ -2,15 +2,15 @@
 /*
  * The public interface of flashrom 1.x as a shared library: names, values and calling conventions
  * are flashrom's (its 1.4, and what later versions added for logging and progress), so that a
- * program built for one library runs with the other. What stands behind it is this tree.
+ * program built for one library runs with the other. The implementation is this tree's.
  *
  * Calls that concern one programmer, and the contexts found through it, belong to one thread at a
- * time. Different programmers may be used from different threads. The log callback is one for the
- * whole process, since neither flashrom_init() nor flashrom_programmer_init() takes one: set it
- * before any other thread calls in, and let it cope with several threads if there are several.
+ * time. Different programmers may be used from different threads. The process has one log callback,
+ * since neither flashrom_init() nor flashrom_programmer_init() takes one: set it before other
+ * threads use the library, and make it safe for several threads if several use the library.
  *
- * The library installs no signal handler, starts no thread and no process, and changes nothing of
- * its host's scheduling. Signals that the host handles neither shorten a wait nor fail a call.
+ * The library installs no signal handler, starts no thread and no process, and does not change the
+ * scheduling. Signals that the application handles neither shorten a wait nor fail a call.
  */
 #ifndef LIBFLASHROM_H
 #define LIBFLASHROM_H
@@ -28,12 +28,12 @@ extern "C" {
 /* Begin and end */
 
 /**
- * To be called first. With `perform_selfcheck` not 0 it tests the chip table and makes one short
- * wait, which must not end early. 0, or 1 if a check fails.
+ * Must be called first. Unless `perform_selfcheck` is 0, tests the chip table and one short wait,
+ * which must not end early. Returns 0, or 1 if a check fails.
  */
 int flashrom_init(int perform_selfcheck);
 
-/** To be called last; forgets the log callback. Returns 0. */
+/** Must be called last. Removes the log callback. Returns 0. */
 int flashrom_shutdown(void);
 
 /* Messages */
@@ -47,18 +47,18 @@ enum flashrom_log_level {
 	FLASHROM_MSG_SPEW = 5,
 };
 
-/** Gets a message as vprintf() does. A line may come in several; what it returns is not used. */
+/** Gets a message as vprintf() does. A line may take several calls. The result is ignored. */
 typedef int(flashrom_log_callback)(enum flashrom_log_level, const char *format, va_list);
 
-/** Gets a message as text, which is gone once it returns. */
+/** Gets a message as text, which is valid only during the call. */
 typedef void(flashrom_log_callback_v2)(
 	enum flashrom_log_level, const char *message, void *user_data);
 
-/** Where messages go; NULL: nowhere, as in the beginning. The last of both setters counts. */
+/** Set the receiver of messages; NULL, as at first: none. The last call of either counts. */
 void flashrom_set_log_callback(flashrom_log_callback *log_callback);
 void flashrom_set_log_callback_v2(flashrom_log_callback_v2 *log_callback, void *user_data);
 
-/** Only messages up to this level from now on; all of them if it is never called. */
+/** Passes on only messages up to this level from now on. At first all are passed on. */
 void flashrom_set_log_level(enum flashrom_log_level level);
 
 /* The lists of supported parts */
@@ -81,7 +81,7 @@ struct flashrom_flashchip_info {
 		enum flashrom_test_state erase;
 		enum flashrom_test_state write;
 		enum flashrom_test_state wp;
-	} tested; /* on real parts: all NT here, the rig has emulated ones only; wp is NA */
+	} tested; /* on real parts: NT here, since the rig emulates its parts; wp is NA */
 };
 
 struct flashrom_board_info {
@@ -98,19 +98,19 @@ struct flashrom_chipset_info {
 	enum flashrom_test_state status;
 };
 
-/** Not to be freed. */
+/** Returns the version, which must not be freed. */
 const char *flashrom_version_info(void);
 
 /**
- * Lists that end with an entry of zeros, or NULL. NULL if out of memory; to be given back with
- * flashrom_data_free(). There are no boards and no chipsets here: those lists are empty.
+ * Return lists that end with NULL or an entry of zeros; NULL if out of memory. Free them with
+ * flashrom_data_free(). The lists of boards and chipsets are empty here.
  */
 const char **flashrom_supported_programmers(void);
 struct flashrom_flashchip_info *flashrom_supported_flash_chips(void);
 struct flashrom_board_info *flashrom_supported_boards(void);
 struct flashrom_chipset_info *flashrom_supported_chipsets(void);
 
-/** Frees what a function above has returned; NULL is fine. Returns 0. */
+/** Frees a list of a function above, or NULL. Returns 0. */
 int flashrom_data_free(void *p);
 
 /* Programmers */
@@ -118,13 +118,13 @@ int flashrom_data_free(void *p);
 struct flashrom_programmer;
 
 /**
- * Open a programmer: "serprog" with parameters "ip=localhost:2000", as after the colon of the
- * command line's -p; NULL for none. 0 and the programmer, or 1. There may be several at a time.
+ * Opens a programmer, such as "serprog" with the parameters "ip=localhost:2000" (NULL: none), as in
+ * -p serprog:ip=localhost:2000. Several may be open at a time. Returns 0 and the programmer, or 1.
  */
 int flashrom_programmer_init(
 	struct flashrom_programmer **flashprog, const char *prog_name, const char *prog_params);
 
-/** Let go of it, once all its contexts are released. NULL is fine. Returns 0. */
+/** Closes a programmer, or NULL. Release its contexts before. Returns 0. */
 int flashrom_programmer_shutdown(struct flashrom_programmer *flashprog);
 
 /* Chips */
@@ -132,32 +132,32 @@ int flashrom_programmer_shutdown(struct flashrom_programmer *flashprog);
 struct flashrom_flashctx;
 
 /**
- * Look for a chip, the one called `chip_name` or, with NULL, any. 0 and a context, to be given back
- * with flashrom_flash_release(); 3 if several chips answer alike, 2 if none does (or none has that
- * name), 1 on any other error.
+ * Looks for the chip `chip_name`, or for any with NULL. Returns 0 and a context, which must be
+ * released with flashrom_flash_release(); 3 if several chips match, 2 if none does (or none has
+ * that name), 1 on any other error.
  */
 int flashrom_flash_probe(struct flashrom_flashctx **flashctx,
 	const struct flashrom_programmer *flashprog, const char *chip_name);
 
-/** In bytes. */
+/** Returns the chip's size in bytes. */
 size_t flashrom_flash_getsize(const struct flashrom_flashctx *flashctx);
 
 /**
- * Blank the chip, or the included regions of its layout, and see that it is blank. 0 or another
- * value.
+ * Erases the chip, or the included regions of its layout, and verifies that. Returns 0, or 1 on any
+ * error.
  */
 int flashrom_flash_erase(struct flashrom_flashctx *flashctx);
 
-/** NULL is fine. */
+/** Frees a context, or NULL. */
 void flashrom_flash_release(struct flashrom_flashctx *flashctx);
 
-/** All are off in a new context, which therefore does not verify by itself after a write. */
+/** In a new context all flags are off, so a write is not verified. */
 enum flashrom_flag {
-	FLASHROM_FLAG_FORCE,               /* go on where write protection stays */
-	FLASHROM_FLAG_FORCE_BOARDMISMATCH, /* kept, without effect: there are no boards */
+	FLASHROM_FLAG_FORCE,               /* continue if write protection stays */
+	FLASHROM_FLAG_FORCE_BOARDMISMATCH, /* stored, without effect: there are no boards */
 	FLASHROM_FLAG_VERIFY_AFTER_WRITE,
-	FLASHROM_FLAG_VERIFY_WHOLE_CHIP,       /* also what shares erase blocks with the regions */
-	FLASHROM_FLAG_SKIP_UNREADABLE_REGIONS, /* kept, without effect: all regions can be read */
+	FLASHROM_FLAG_VERIFY_WHOLE_CHIP,       /* also the rest of the regions' erase blocks */
+	FLASHROM_FLAG_SKIP_UNREADABLE_REGIONS, /* stored, without effect: all regions can be read */
 	FLASHROM_FLAG_SKIP_UNWRITABLE_REGIONS, /* the same for writing */
 };
 
@@ -173,7 +173,7 @@ enum flashrom_progress_stage {
 	FLASHROM_PROGRESS_NR,
 };
 
-/** The first three are set before each call. */
+/** The library sets the first three fields before each call. */
 struct flashrom_progress {
 	enum flashrom_progress_stage stage;
 	size_t current;
@@ -186,81 +186,81 @@ typedef void(flashrom_progress_callback_v2)(
 	enum flashrom_progress_stage stage, size_t current, size_t total, void *user_data);
 
 /**
- * Be told how far a call is, in bytes. A stage begins with 0 and ends, unless the call fails, with
- * `total`; in between `current` grows and `total` stays. A write reads, then erases and writes by
- * turns, then reads again where it verifies; a stage with nothing to do is left out. Called from
- * within the call, whose context it must not use. The last of both setters counts; NULL ends it.
+ * Set a function that gets the progress of a call, in bytes. A stage begins with 0 and ends, unless
+ * the call fails, with `total`; `current` only grows and `total` stays. A write reads, erases and
+ * writes by turns, and reads again if it verifies; a stage with nothing to do is not reported. The
+ * function runs within the call and must not use its context. The last call of either counts;
+ * NULL ends the reports.
  */
 void flashrom_set_progress_callback(struct flashrom_flashctx *flashctx,
 	flashrom_progress_callback *progress_callback, struct flashrom_progress *progress_state);
 void flashrom_set_progress_callback_v2(struct flashrom_flashctx *flashctx,
 	flashrom_progress_callback_v2 *progress_callback, void *user_data);
 
-/* Images. All buffers are of the whole chip, also where a layout includes but a part of it. */
+/* Images. All buffers have the size of the whole chip, even if a layout includes only a part. */
 
 /**
- * 0; 2 if the buffer is too small, 1 on any other error. Outside the included regions the buffer
- * keeps what it has.
+ * Reads the chip, or the included regions; the rest of the buffer stays as it is. Returns 0; 2 if
+ * the buffer is too small, 1 on any other error.
  */
 int flashrom_image_read(struct flashrom_flashctx *flashctx, void *buffer, size_t buffer_len);
 
 /**
- * Erase and program what differs. `refbuffer` is what the chip holds, if that is known, and saves
- * reading it; else NULL. `buffer` is left as it is.
+ * Erases and programs what differs. `refbuffer` is the present content of the chip, if it is known,
+ * which is then not read; else NULL. `buffer` is not changed.
  *
- * 0; 4 if `buffer_len` is not the size of the chip; 3 if the chip refused and holds what it held; 2
- * if the write or its verification failed and the chip has changed; 1 on any other error, before
- * which nothing was changed.
+ * Returns 0; 4 if `buffer_len` is not the size of the chip; 3 if the chip is write-protected and
+ * unchanged; 2 if the write or its verification failed and the chip has changed; 1 on any other
+ * error, with the chip unchanged.
  */
 int flashrom_image_write(
 	struct flashrom_flashctx *flashctx, void *buffer, size_t buffer_len, const void *refbuffer);
 
-/** 0; 3 if the chip holds something else, 2 if the size is wrong, 1 on any other error. */
+/** Returns 0; 3 if the contents differ, 2 if the size is wrong, 1 on any other error. */
 int flashrom_image_verify(
 	struct flashrom_flashctx *flashctx, const void *buffer, size_t buffer_len);
 
-/* Layouts: which part of a chip a call is about. */
+/* Layouts: the part of a chip that a call covers. */
 
 struct flashrom_layout;
 
-/** 0 and an empty layout, to be given back with flashrom_layout_release(), or 1. */
+/** Returns 0 and an empty layout for flashrom_layout_release(), or 1 if out of memory. */
 int flashrom_layout_new(struct flashrom_layout **layout);
 
-/** `end` is the last address. 0, or 1 if out of memory or if it lies before `start`. */
+/** `end` is the last address. Returns 0; 1 if out of memory or if the range is not valid. */
 int flashrom_layout_add_region(
 	struct flashrom_layout *layout, size_t start, size_t end, const char *name);
 
-/** In the beginning no region is included. 0, or 1 if there is none of that name. */
+/** At first no region is included. Return 0, or 1 if there is none of that name. */
 int flashrom_layout_include_region(struct flashrom_layout *layout, const char *name);
 int flashrom_layout_exclude_region(struct flashrom_layout *layout, const char *name);
 
-/** 0, or 1 if there is none of that name. */
+/** Returns 0, or 1 if there is none of that name. */
 int flashrom_layout_get_region_range(
 	struct flashrom_layout *layout, const char *name, unsigned int *start, unsigned int *len);
 
-/** Not implemented here, and says so: returns 6. */
+/** Not implemented here: logs that and returns 6. */
 int flashrom_layout_read_from_ifd(struct flashrom_layout **layout,
 	struct flashrom_flashctx *flashctx, const void *dump, size_t len);
 
-/** Not implemented here, and say so: return 3. */
+/** Not implemented here: log that and return 3. */
 int flashrom_layout_read_fmap_from_rom(struct flashrom_layout **layout,
 	struct flashrom_flashctx *flashctx, size_t offset, size_t length);
 int flashrom_layout_read_fmap_from_buffer(struct flashrom_layout **layout,
 	struct flashrom_flashctx *flashctx, const uint8_t *buffer, size_t len);
 
-/** NULL is fine. Not while a context uses it. */
+/** Frees a layout that no context uses, or NULL. */
 void flashrom_layout_release(struct flashrom_layout *layout);
 
 /**
- * Let calls be about the included regions; with none included they do nothing. NULL: about the
- * whole chip again.
+ * Limits calls to the included regions; without any they do nothing. NULL: the whole chip again.
  */
 void flashrom_layout_set(struct flashrom_flashctx *flashctx, const struct flashrom_layout *layout);
 
 /*
- * Write protection. A configuration is a value that can be made and asked; nothing is known here of
- * which bits protect which range of a chip, so that the three calls that reach for one return
- * FLASHROM_WP_ERR_CHIP_UNSUPPORTED and leave it alone.
+ * Write protection. A configuration is a value that can be set and read. The library does not know
+ * which bits protect which range of a chip, so the three calls that need a chip leave it alone and
+ * return FLASHROM_WP_ERR_CHIP_UNSUPPORTED.
  */
 
 enum flashrom_wp_result {
@@ -286,7 +286,7 @@ enum flashrom_wp_mode {
 struct flashrom_wp_cfg;
 struct flashrom_wp_ranges;
 
-/** Disabled, of no range. OK or FLASHROM_WP_ERR_OTHER; to be given back to the second, or NULL. */
+/** Creates a disabled configuration of no range, or returns FLASHROM_WP_ERR_OTHER. */
 enum flashrom_wp_result flashrom_wp_cfg_new(struct flashrom_wp_cfg **cfg);
 void flashrom_wp_cfg_release(struct flashrom_wp_cfg *cfg);
 
@@ -302,7 +302,7 @@ enum flashrom_wp_result flashrom_wp_write_cfg(
 enum flashrom_wp_result flashrom_wp_get_available_ranges(
 	struct flashrom_wp_ranges **ranges, struct flashrom_flashctx *flashctx);
 
-/** No list comes into being here; these take NULL for an empty one. */
+/** No list is ever created here; these functions take NULL for an empty one. */
 size_t flashrom_wp_ranges_get_count(const struct flashrom_wp_ranges *ranges);
 enum flashrom_wp_result flashrom_wp_ranges_get_range(
 	size_t *start, size_t *len, const struct flashrom_wp_ranges *ranges, unsigned int index);

@@ -10,15 +10,13 @@ extern "C" {
 #endif
 
 /**
- * Let the thread that calls for a read, write, verification or erase of this chip do so at the
- * lowest SCHED_FIFO priority, whose sleeps end closer to their deadline. Each such call takes it
- * and gives back what it found before it returns; off in the beginning, and then the library never
- * touches scheduling.
+ * Makes each read, write, verification and erase of this chip run at the lowest SCHED_FIFO
+ * priority, where sleeps end closer to their deadline. Each call changes the calling thread and
+ * restores it at its end. At first this is off, and the library does not touch scheduling.
  *
- * Without the right to it (CAP_SYS_NICE or RLIMIT_RTPRIO) a call goes on at the priority that it
- * has, after an information in the log. A thread that is under a realtime policy is left as it is.
- * One thing may stay behind where CAP_SYS_NICE is missing: children of the thread then start at
- * normal priority.
+ * Without the right to it (CAP_SYS_NICE or RLIMIT_RTPRIO) a call keeps its priority, and logs that.
+ * A thread under a realtime policy is left as it is. Without CAP_SYS_NICE one change stays:
+ * children of the thread then start at normal priority.
  */
 void flashrom_rig_set_realtime(struct flashrom_flashctx *flashctx, bool value);
 

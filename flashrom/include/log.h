@@ -12,9 +12,9 @@ enum log_level {
 };
 
 /**
- * Where messages go. The core keeps no global state, so whoever owns a run hands one of these down.
+ * The receiver of messages. The core keeps no global state, so the owner of a run passes it down.
  * `emit` gets finished text, which need not end in a newline ("Reading flash... " then "done.\n").
- * Levels past `level_max` are not even formatted, so that tracing costs nothing when it is off.
+ * Messages above `level_max` are not formatted, so that tracing costs nothing while it is off.
  */
 struct log {
 	void (*emit)(void *sink, enum log_level level, const char *text);
@@ -22,7 +22,7 @@ struct log {
 	enum log_level level_max;
 };
 
-/** Format one message; the part beyond 1023 bytes is cut off. */
+/** Formats and emits one message, of which it cuts off what exceeds 1023 bytes. */
 void log_emit(const struct log *log, enum log_level level, const char *format, ...)
 	__attribute__((format(printf, 3, 4)));
 

@@ -4,10 +4,10 @@
 
 #include "programmer.h"
 
-/** `-p nicintel`: a parallel boot ROM on a network card with a controller of Intel's 8255x. */
+/** `-p nicintel`: a parallel boot ROM on a network card with an Intel 8255x controller. */
 extern const struct programmer_driver nicintel_driver;
 
-/** The size of the part that the card shows. */
+/** The size of the window through which the card shows the part. */
 #define NICINTEL_WINDOW_BYTES (UINT32_C(128) << 10)
 
 /** The registers of a card, as physical addresses. */
@@ -16,7 +16,7 @@ struct nicintel_card {
 	uint64_t flash;
 };
 
-/** The same, mapped. */
+/** The registers, mapped. */
 struct nicintel_registers {
 	volatile uint8_t *control;
 	volatile uint8_t *flash;
@@ -24,12 +24,12 @@ struct nicintel_registers {
 };
 
 /**
- * The first such card below `devices` ("/sys/bus/pci/devices"), by the order of names. -ENODEV
- * without one. Nothing is logged.
+ * Finds the first such card, in order of names, below `devices` ("/sys/bus/pci/devices"). Returns 0
+ * or -ENODEV, and logs nothing.
  */
 int nicintel_find(const char *devices, struct nicintel_card *card);
 
-/** Speak to the part; the registers are unmapped in the end, also on error. 0 or -ENOMEM. */
+/** Creates a programmer that owns `registers`; a failure unmaps them. Returns 0 or -ENOMEM. */
 int nicintel_attach(const struct nicintel_registers *registers, struct programmer **out);
 
 #endif

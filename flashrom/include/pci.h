@@ -9,19 +9,19 @@
 #define PCI_MEMORY "/dev/mem"
 #define PCI_REGIONS 3
 
-/** Intel devices with one of these numbers, ended by 0; the regions of memory that they need. */
+/** Intel devices: their IDs, ended by 0, and a bit for each memory region that must exist. */
 struct pci_wanted {
 	const uint16_t *ids;
 	unsigned int region_mask;
 };
 
 /**
- * The first such device below `devices`, by the order of names, and the physical addresses at which
- * its regions begin. -ENODEV without one. Nothing is logged.
+ * Finds the first such device, in order of names, below `devices`, and the physical addresses at
+ * which its regions begin. Returns 0 or -ENODEV, and logs nothing.
  */
 int pci_find(const char *devices, const struct pci_wanted *wanted, uint64_t begins[PCI_REGIONS]);
 
-/** Map physical memory; munmap() ends it. 0, or a negative errno. */
+/** Maps physical memory, for munmap(). Returns 0 or -errno. */
 int pci_map(uint64_t at, size_t bytes, volatile void **out);
 
 #endif

@@ -6,13 +6,13 @@
 #include "realtime.h"
 
 /**
- * Ask for realtime priority, and say so if that may not be: nothing depends on it. Not in a build
- * that polls long enough to shut others out. `found` is for priority_restore(). For those who were
- * told to: the command line, and users of the library who asked for it.
+ * Asks for realtime priority, and logs if that is refused, which is no error. A build that polls
+ * long enough to block other programs does not ask. `found` is for priority_restore(). Callers are
+ * the command line, and the library if its user asked for it.
  */
 void priority_raise(const struct log *log, struct realtime *found);
 
-/** Back to what was found, from the same thread. */
+/** Restores the priority that was found, in the same thread. */
 void priority_restore(const struct log *log, const struct realtime *found);
 
 #endif

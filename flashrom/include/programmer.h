@@ -11,38 +11,38 @@
 
 struct programmer;
 
-/** Functions return 0, or a negative errno after having logged the cause. */
+/** Functions return 0, or -errno with the cause logged. */
 struct programmer_ops {
 	/**
-	 * Speak to the part on one of `buses` from now on; limits below hold from then on. NULL:
-	 * there is one bus only.
+	 * Selects one of `buses`; the limits in struct programmer are then valid. NULL: there is
+	 * only one bus.
 	 */
 	int (*select_bus)(struct programmer *programmer, uint8_t bus);
 
 	/**
-	 * One chip-select cycle: send `tx_bytes`, then receive `rx_bytes`. Sizes stay within the
+	 * Makes one chip-select cycle: sends `tx_bytes`, then receives `rx_bytes`, both within the
 	 * programmer's limits. NULL without BUS_SPI.
 	 */
 	int (*spi_command)(struct programmer *programmer, const uint8_t *tx, size_t tx_bytes,
 		uint8_t *rx, size_t rx_bytes);
 
 	/**
-	 * A cycle that sends only, and that may be held back until the next spi_command, which then
-	 * follows it without a pause. NULL: nothing is won by that, spi_command serves.
+	 * Makes a cycle that only sends. It may be held back until the next spi_command, which then
+	 * follows without a pause. NULL: spi_command is as fast.
 	 */
 	int (*spi_hold)(struct programmer *programmer, const uint8_t *tx, size_t tx_bytes);
 
 	/**
 	 * Memory cycles, for a part on one of BUSES_MEMORY. Addresses have 24 bits; the part's last
-	 * byte is at 0xffffff. Writes may be held back until flush() or the next read, which come
-	 * after them in any case. NULL without such a bus.
+	 * byte is at 0xffffff. Writes may be held back until flush() or the next read. NULL without
+	 * such a bus.
 	 */
 	int (*read_bytes)(
 		struct programmer *programmer, uint32_t address, uint8_t *data, size_t bytes);
 	int (*write_byte)(struct programmer *programmer, uint32_t address, uint8_t value);
 	int (*flush)(struct programmer *programmer);
 
-	/** Let go of the bus and free the programmer. */
+	/** Releases the bus and frees the programmer. */
 	void (*destroy)(struct programmer *programmer);
 };
 
@@ -51,19 +51,19 @@ struct programmer {
 	const char *name;
 	const struct programmer_ops *ops;
 	uint8_t buses;
-	/* The longest of one SPI command; reads of memory cycles are bounded by the latter, too. */
+	/* The limits of one SPI command; read_bytes_max is also that of read_bytes(). */
 	size_t write_bytes_max;
 	size_t read_bytes_max;
 	/*
-	 * Memory cycles: how many neighbours reach the part without a pause when they are written
-	 * right after a flush and at most three other writes. 0: any number.
+	 * Memory cycles: the number of neighbouring bytes that reach the part without a pause, if
+	 * they follow a flush and at most three other writes. 0: any number.
 	 */
 	size_t burst_bytes_max;
 	/* Memory cycles: the largest part that can be reached whole. 0: any. */
 	uint32_t size_bytes_max;
 	/*
-	 * When the part's supply may have come, since the programmer turned its pins on: a moment
-	 * of the clock that it was opened with. 0: long ago.
+	 * When the programmer turned its pins on, which may supply the part, on the clock that it
+	 * was opened with. 0: long ago.
 	 */
 	uint64_t powered_ns;
 };
@@ -72,7 +72,7 @@ struct programmer {
 struct programmer_driver {
 	const char *name;
 	const char *usage;
-	/** `params` is what follows the colon, "" without one. Logs the cause of any failure. */
+	/** Opens it. `params` follows the colon, or is "". Returns 0, or -errno (logged). */
 	int (*open)(const char *params, const struct clock *clock, const struct log *log,
 		struct programmer **out);
 };
@@ -80,11 +80,11 @@ struct programmer_driver {
 /** All drivers, ended by NULL. */
 extern const struct programmer_driver *const programmer_drivers[];
 
-/** Open what `spec` ("serprog:ip=localhost:2000") names. 0, or a negative errno (cause logged). */
+/** Opens the programmer of `spec` ("serprog:ip=localhost:2000"). Returns 0 or -errno (logged). */
 int programmer_open(const char *spec, const struct clock *clock, const struct log *log,
 	struct programmer **out);
 
-/** NULL is fine. */
+/** Closes a programmer, or NULL. */
 void programmer_destroy(struct programmer *programmer);
 
 #endif

@@ -12,8 +12,8 @@ enum progress_stage {
 
 /**
  * The receiver of progress reports. A step begins with `done` 0 and ends, unless it fails, with
- * `done` equal to `total`; in between `done` only grows and `total`, in bytes, stays. Erasing and
- * writing are two steps that take turns; a step without anything to do is not reported.
+ * `done` equal to `total`; in between `done` only grows and `total` stays. Erasing and writing are
+ * two steps that take turns; a step without anything to do is not reported.
  */
 struct progress {
 	void (*report)(
@@ -21,9 +21,9 @@ struct progress {
 	void *sink;
 };
 
-/** One step under way; a field of whoever does it. */
+/** A step in progress. */
 struct progress_step {
-	const struct progress *to; /* NULL: nobody asks */
+	const struct progress *to; /* NULL: not reported */
 	enum progress_stage stage;
 	uint32_t done_bytes;
 	uint32_t total_bytes;

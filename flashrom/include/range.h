@@ -16,7 +16,7 @@ static inline uint32_t range_bytes(struct range range)
 	return range.end - range.start;
 }
 
-/** Sort ranges and join those that meet. Returns how many are left. */
+/** Sorts ranges and joins those that touch or overlap. Returns the number that is left. */
 size_t ranges_join(struct range *ranges, size_t count);
 
 #endif

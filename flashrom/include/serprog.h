@@ -10,8 +10,8 @@
 extern const struct programmer_driver serprog_driver;
 
 struct serprog_options {
-	uint32_t spi_hz;      /* 0 leaves the device's own */
-	bool has_chip_select; /* else the device's own */
+	uint32_t spi_hz;      /* 0: the device keeps its own */
+	bool has_chip_select; /* else the device keeps its own */
 	uint8_t chip_select;
 	uint32_t quiet_ms;       /* silence that ends the answers to the NOPs */
 	uint32_t sync_ms_max;    /* for the whole synchronisation */
@@ -19,9 +19,9 @@ struct serprog_options {
 };
 
 /**
- * Speak serprog on an open stream. `fd` is non-blocking and is closed in the end, also on error;
- * `peer` is how messages call the other side. A bus has to be selected before anything else. 0 or
- * -errno, cause logged.
+ * Creates a serprog programmer that owns the non-blocking stream `fd`; a failure closes it. `peer`
+ * is the device's name in messages. A bus must be selected before anything else. Returns 0, or
+ * -errno with the cause logged.
  */
 int serprog_attach(int fd, const char *peer, const struct serprog_options *options,
 	const struct clock *clock, const struct log *log, struct programmer **out);

@@ -10,8 +10,8 @@
 /*
  * SPI NOR parts of the 25 series, and what other SPI drivers share with them.
  *
- * Busy times are never waited out blindly: every write, erase and program is followed by status
- * reads until the part is ready, and none but a status read is sent before that.
+ * After each write, erase and program come status reads until the part is ready. No other command
+ * is sent before that.
  */
 
 extern const struct chip_driver spi25_driver;
@@ -20,73 +20,73 @@ extern const struct chip_driver spi25_driver;
 extern const struct chip_driver sst26_driver;
 extern const struct chip_driver at25df_driver;
 
-/** RDID (9Fh): manufacturer, type and capacity, 0xef4018. Wakes a part that sleeps. */
+/** RDID (9Fh): manufacturer, type and capacity (0xef4018). Wakes a part in power-down. */
 extern const struct identify_method spi25_rdid;
 
 /**
- * The same with the bytes after it, where only those tell parts apart: manufacturer, capacity and
- * the last two of six bytes, 0x01180080.
+ * The longer RDID, for parts that differ only in its fifth and sixth byte: manufacturer, capacity
+ * and these two (0x01180080).
  */
 extern const struct identify_method spi25_rdid_extended;
 
-/** REMS (90h): manufacturer and device, 0xbf44. For parts that know no RDID. */
+/** REMS (90h): manufacturer and device (0xbf44). For parts without RDID. */
 extern const struct identify_method spi25_rems;
 
 /**
- * RES (ABh): the electronic signature, 0x10. For parts that know neither; any other signature than
- * the chip's counts as silence.
+ * RES (ABh): the electronic signature (0x10), for parts with neither RDID nor REMS. Any other
+ * signature than the chip's counts as silence.
  */
 extern const struct identify_method spi25_res;
 
-/** The part's own tables (SFDP, JESD216): what a part is like of which nothing else is known. */
+/** The part's own tables (SFDP, JESD216), for a part that no list has. */
 extern const struct identify_method spi25_sfdp;
 #define SPI25_SFDP_ID UINT32_C(0x50444653)
 
-/** Returns true if such an answer is that of a bus that nothing drives. */
+/** Returns true if a JEDEC ID is what a bus without a part shows. */
 bool spi25_is_silence(uint32_t jedec_id);
 
-/** Release from power-down (tRES1, tRES2): the longest of all parts, for one that is unknown. */
+/** The longest time of any part to leave power-down (tRES1, tRES2). */
 #define SPI25_WAKE_US_MAX 100
 
-/** The longest page program of any part, and what a bus without a part shows. */
+/** The longest page program of any part, and the byte that a bus without a part shows. */
 #define SPI25_PAGE_BYTES_MAX 512
 #define SPI25_FLOATING 0xff
 
-/** One chip-select cycle. */
+/** Makes one chip-select cycle. This and the functions below return 0, or -errno (logged). */
 int spi_command(
 	struct flash *flash, const uint8_t *tx, size_t tx_bytes, uint8_t *rx, size_t rx_bytes);
 
-/** A command of nothing but its opcode. */
+/** Sends a command that is only an opcode. */
 int spi_simple_command(struct flash *flash, uint8_t opcode);
 
-/** The same, sent together with the next command where the programmer can do that. */
+/** The same, but sent together with the next command if the programmer can do that. */
 int spi_hold_command(struct flash *flash, uint8_t opcode);
 
-/** A register that one opcode reads. */
+/** Reads a register that has an opcode of its own. */
 int spi25_register_read(struct flash *flash, uint8_t opcode, uint8_t *value);
 
-/** The first status register. */
+/** Reads the first status register. */
 int spi25_status_read(struct flash *flash, uint8_t *status);
 
-/** A question for busy_wait(): the busy bit of the first status register alone. */
+/** Queries for busy_wait() the busy bit of the first status register. */
 int spi25_ask_ready(struct flash *flash, uint32_t address, bool *ready);
 
 /**
- * Write enable, the command itself, and the wait for its end. `what` names it in messages ("an
- * erase"). -EIO, logged, if the part says that it failed.
+ * Sends write enable and the command, and waits for its end. `what` names it in messages ("an
+ * erase"). Returns -EIO (logged) if the part reports a failure.
  */
 int spi25_busy_command(struct flash *flash, const uint8_t *tx, size_t tx_bytes,
 	const struct busy_time *busy, const char *what);
 
-/** An erase of the whole chip, which is over when each of its dies says so. */
+/** Erases the whole chip, and waits until each of its dies is ready. */
 int spi25_erase_dies(struct flash *flash, const struct chip_erase *erase);
 
-/** Opcode and address as the part wants them, in `tx` of that size; the length is returned. */
+/** The bytes of opcode and address for a part. spi25_header() puts them into `tx`. */
 #define SPI25_HEADER_BYTES_MAX 5
 size_t spi25_header_bytes(const struct flash_chip *chip);
 size_t spi25_header(const struct flash_chip *chip, uint8_t *tx, uint8_t opcode, uint32_t address);
 
-/** The driver's operations, for those that differ in how they protect. */
+/** The driver's operations, for drivers of parts that differ only in their protection. */
 int spi25_open(struct flash *flash);
 int spi25_close(struct flash *flash);
 int spi25_read(struct flash *flash, uint32_t address, uint8_t *data, size_t bytes);
@@ -96,12 +96,12 @@ int spi25_unprotect(struct flash *flash, bool force);
 int spi25_reprotect(struct flash *flash);
 
 /**
- * Bring the first status register to `status`, leaving the others. Protection and other
+ * Sets the first status register to `status` and keeps the others. Protection and other
  * non-volatile bits have taken effect when this returns.
  */
 int spi25_status_write(struct flash *flash, uint8_t status);
 
-/** All status registers that the part's protection sits in, read and written as a whole. */
+/** All status registers with protection bits. */
 struct spi25_status {
 	uint8_t first;
 	uint8_t second;
@@ -110,21 +110,21 @@ struct spi25_status {
 
 int spi25_status_read_all(struct flash *flash, struct spi25_status *status);
 
-/** Goes from `before` to `after`, touching no register that stays as it is. */
+/** Changes `before` to `after`. Does not write a register that stays the same. */
 int spi25_status_write_all(
 	struct flash *flash, const struct spi25_status *before, const struct spi25_status *after);
 
 /** Reads `bits` into `set`. `known` is false, and `set` too, if no such register answers. */
 int spi25_bits_read(struct flash *flash, struct spi25_bits bits, bool *set, bool *known);
 
-/** Makes all sectors alike where the part has small ones beside others, and undoes that. */
+/** Make all sectors equal if the part has small ones among others, and undo that. */
 int spi25_make_sectors_uniform(struct flash *flash);
 int spi25_restore_sectors(struct flash *flash);
 
-/** Forget a failure of an earlier operation. */
+/** Clears the failure of an earlier operation. */
 int spi25_clear_failed(struct flash *flash);
 
-/** -EPERM, or 0 with `force`: tells that protection could not be lifted. */
+/** Logs that protection could not be lifted. Returns -EPERM, or 0 with `force`. */
 int spi25_report_protected(const struct flash *flash, uint8_t status, bool force);
 
 #endif

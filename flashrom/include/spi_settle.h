@@ -5,9 +5,9 @@
 #include "flash.h"
 
 /**
- * Bring a part of the 25 series that is not known yet to where it answers an ID command: wait for
- * what an interrupted session left it doing, and end the AAI mode of SST's. A part that sleeps goes
- * on sleeping, and there may be none at all. 0 or -errno, cause logged.
+ * Makes a part of the 25 series that is not known yet ready for an ID command: waits for the end of
+ * an operation that an interrupted session left, and ends the AAI mode of SST parts. Power-down is
+ * not ended, and a missing part is no error. Returns 0, or -errno with the cause logged.
  */
 int spi_settle(struct flash *flash);
 

@@ -6,23 +6,23 @@
 #include <stddef.h>
 #include <stdint.h>
 
-/** Keeps the closest of the names it was offered, for "did you mean". Start from {.wanted = x}. */
+/** The closest of the names offered, for "did you mean". Starts as {.wanted = x}. */
 struct nearest {
 	const char *wanted;
 	const char *name;
 	size_t distance;
 };
 
-/** Offer one name; letter case does not count. For "A/B/C" each part is a name of its own. */
+/** Offers one name, ignoring case. Of "A/B/C" each part is a name, too. */
 void nearest_offer(struct nearest *nearest, const char *name);
 
-/** The closest name, or NULL if nothing came near enough to be a slip of the finger. */
+/** Returns the closest name, or NULL if none is close enough to be a typing error. */
 const char *nearest_found(const struct nearest *nearest);
 
-/** Whole text as a number in `base`, without sign or leftovers. */
+/** Converts a number in `base`. Returns false for a sign, other characters or an overflow. */
 bool text_to_u32(const char *text, int base, uint32_t *out);
 
-/** A frequency above 0 Hz: "2000000", "2M" and "500k" alike. */
+/** Converts a frequency: "2000000", "2M", "500k". Returns false if it is none, or 0. */
 bool text_to_hz(const char *text, uint32_t *hz);
 
 #endif

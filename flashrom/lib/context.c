@@ -12,7 +12,7 @@ static int probe_status(int error)
 	case -ENOTUNIQ:
 		return 3;
 	case -ENODEV:
-	case -EINVAL: /* no chip of that name */
+	case -EINVAL: /* no chip of that name, or SFDP tables that make no sense */
 		return 2;
 	default:
 		return 1;

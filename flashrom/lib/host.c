@@ -1,10 +1,10 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
-/* The process around the library: its log callback, and whether it is fit to be used. */
+/* The log callback of the process, and the self-check of flashrom_init(). */
 #include "internal.h"
 
 /*
- * The only variable of the library. The interface leaves no choice: messages of a programmer that
- * fails to open belong to no object of the caller's.
+ * The only variable of the library. The interface requires it: when a programmer fails to open, the
+ * caller has no object for its messages yet.
  */
 static struct {
 	flashrom_log_callback *callback;
@@ -78,7 +78,7 @@ static bool is_wait_long_enough(void)
 	return clock_now_ns(&system_clock) - start_ns >= CHECKED_WAIT_US * NS_PER_US;
 }
 
-/* For a part that describes itself the table has no sizes. */
+/* A part that describes itself need not have sizes in the table. */
 static bool is_sound(const struct flash_chip *chip)
 {
 	if (chip->name == NULL || chip->driver == NULL || chip->identify == NULL)

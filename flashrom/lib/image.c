@@ -6,7 +6,7 @@
 #include "job.h"
 #include "priority.h"
 
-/* `count` 0 without a layout, -ENODATA if there is one that includes nothing. */
+/* Sets `count` to 0 without a layout. Returns -ENODATA for a layout that includes nothing. */
 static int select_ranges(
 	const struct flashrom_flashctx *context, struct range **ranges, size_t *count)
 {

@@ -10,7 +10,7 @@
 #include "programmer.h"
 #include "progress.h"
 
-/** To the callback of flashrom_set_log_callback(), whichever it is at that moment. */
+/** A log that passes messages to the present log callback. */
 extern const struct log host_log;
 
 struct flashrom_programmer {

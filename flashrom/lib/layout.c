@@ -68,7 +68,7 @@ void flashrom_layout_set(struct flashrom_flashctx *flashctx, const struct flashr
 	flashctx->layout = layout;
 }
 
-/* The values by which flashrom says that it was built without the parser. */
+/* The values that flashrom returns if it was built without the parser. */
 enum unsupported {
 	IFD_UNSUPPORTED = 6,
 	FMAP_UNSUPPORTED = 3,

@@ -4,7 +4,7 @@
 
 #include "internal.h"
 
-/* Name and parameters as the command line has them, "NAME:PARAMETERS". To be freed. */
+/* Returns "NAME:PARAMETERS", as on the command line. The caller frees it. */
 static char *join(const char *name, const char *params)
 {
 	char *spec;

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
 /*
- * The clock and the sleeps of systems that the rig has no guests of, laid around those of the
- * guest: the linker sends the program's calls here (--wrap).
+ * The clock and the sleeps of systems that the rig has no guests of, made from those of the guest.
+ * The linker redirects the program's calls to this file (--wrap).
  */
 #include <errno.h>
 #include <sys/time.h>
@@ -31,7 +31,7 @@ int __wrap_gettimeofday(struct timeval *now, void *zone)
 	return result;
 }
 
-/* Drops what is no whole unit. */
+/* Cuts the length to whole units. */
 int __wrap_nanosleep(const struct timespec *length, struct timespec *left)
 {
 	struct timespec whole = *length;

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
-/* Built once for each threshold that there was: BUSY_THRESHOLD_US, and its name in words. */
+/* Built once for each of the old thresholds: BUSY_THRESHOLD_US, and BUSY_THRESHOLD_NAME. */
 #include "past_mistake.h"
 #include "platform/udelay.h"
 #include "wait.h"

@@ -14,7 +14,7 @@ __attribute__((constructor)) void past_mistake_prepare(void)
 
 	do {
 		took_us = loop_measure_us(rounds);
-		/* Doubled for the next attempt also where there is none. */
+		/* The mistake: it is also doubled after the last attempt. */
 		rounds *= 2;
 	} while (took_us < LOOP_MEASURED_US_MIN);
 	rounds_per_us = rounds / took_us;

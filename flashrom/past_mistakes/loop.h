@@ -4,16 +4,16 @@
 
 #include <stdint.h>
 
-/** For how long a loop has to run before its speed is taken from it: a quarter of a second. */
+/** The shortest run of a loop from which its speed is computed: a quarter of a second. */
 #define LOOP_MEASURED_US_MIN UINT64_C(250000)
 
-/** Count to `rounds`. How long that takes is the CPU's affair. */
+/** Counts to `rounds`, in a time that depends on the CPU. */
 void loop_spin(uint64_t rounds);
 
-/** Returns the duration of this run. */
+/** Runs `rounds` and returns the time in microseconds. */
 uint64_t loop_measure_us(uint64_t rounds);
 
-/** Rounds a microsecond, rounded up, as the CPU is at this moment. */
+/** Returns the rounds per microsecond, rounded up, at the CPU's present speed. */
 uint64_t loop_calibrate(void);
 
 #endif

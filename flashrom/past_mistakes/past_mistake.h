@@ -6,13 +6,13 @@
 
 struct flash;
 
-/** The mistake of this build, for its second line of output. Each has its own text. */
+/** The mistake of this build in words, for its second line of output. */
 extern const char past_mistake[];
 
-/** Finds out facts of its machine before main(), for mistakes that calibrate or probe. */
+/** Runs before main(), for mistakes that calibrate a loop or query the clock. */
 void past_mistake_prepare(void);
 
-/** In place of flash_wait_us(), by a word to the linker (--wrap), which chose the name. */
+/** Replaces flash_wait_us(); the name is that of the linker's --wrap. */
 int __wrap_flash_wait_us(struct flash *flash, uint32_t us);
 
 #endif

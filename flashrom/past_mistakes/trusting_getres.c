@@ -12,8 +12,7 @@ const char past_mistake[] = "a clock that claims to be coarse is given up for a 
 
 static uint64_t rounds_per_us; /* 0: the clock is trusted */
 
-/* Without high-resolution timers Linux claims a tick of 1 to 10 ms for clocks that count each ns.
- */
+/* Without high-resolution timers Linux reports a tick of 1 to 10 ms, though the clock counts ns. */
 static bool claims_to_be_fine(void)
 {
 	struct timespec resolution;

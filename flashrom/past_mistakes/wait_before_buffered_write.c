@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
-/* Linked with --wrap=flash_wait_us: the delay layer is the shipped one, and is called too early. */
+/* Linked with --wrap=flash_wait_us: calls the shipped delay layer before the flush. */
 #include "flash.h"
 #include "past_mistake.h"
 

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
 #ifndef _GNU_SOURCE
-#define _GNU_SOURCE /* glibc has SCHED_RESET_ON_FORK for nobody else */
+#define _GNU_SOURCE /* else glibc does not define SCHED_RESET_ON_FORK */
 #endif
 #include "realtime.h"
 
@@ -14,8 +14,8 @@
 #ifdef SCHED_RESET_ON_FORK
 
 /*
- * musl refuses all three with ENOSYS, as Linux's calls are about a thread and POSIX's about a
- * process. A thread is what this is about, so the kernel is asked itself.
+ * musl refuses these three functions with ENOSYS, because Linux applies them to a thread and POSIX
+ * to a process. We need the thread, so we then call the kernel directly.
  */
 static int set_scheduler(int policy, const struct sched_param *param)
 {
@@ -59,7 +59,7 @@ static int get_policy(struct realtime *found)
 	return 0;
 }
 
-/* SCHED_FIFO, SCHED_RR and SCHED_DEADLINE: somebody has chosen, and chosen more. */
+/* Returns true for SCHED_FIFO, SCHED_RR, SCHED_DEADLINE and unknown policies. */
 static bool is_realtime(int policy)
 {
 	switch (policy & ~SCHED_RESET_ON_FORK) {

@@ -1,13 +1,13 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
 /*
- * The delay layer. One self-contained file: it needs a POSIX libc and its own header, and is
- * configured by CONFIG_DELAY_MINIMUM_SLEEP_US alone. The other switches below find their own value
- * where nobody sets them.
+ * The delay layer. One self-contained file: it needs a POSIX libc and its own header, and only
+ * CONFIG_DELAY_MINIMUM_SLEEP_US has to be set. The other switches below find a default by
+ * themselves.
  *
- * Nothing is calibrated and no resolution is asked for. A count of loop iterations says nothing
- * about time once the CPU's clock may change, or the thread may move to a faster core, and a timer
- * resolution that the system claims may be coarser or finer than the truth. What is left is to
- * read a clock until it shows the deadline; sleeping only makes that cheaper.
+ * Nothing is calibrated and no resolution is queried. A count of loop iterations says nothing about
+ * time once the CPU's clock may change, or the thread may move to a faster core, and a timer
+ * resolution that the system claims may be coarser or finer than the truth. So the layer reads a
+ * clock until it shows the deadline; sleeping only makes that cheaper.
  */
 #ifndef _POSIX_C_SOURCE
 #define _POSIX_C_SOURCE 200809L
@@ -29,12 +29,12 @@
 
 #include "platform/udelay.h"
 
-/* Shorter waits poll: below this, giving up the CPU costs more time than the wait itself. */
+/* Shorter waits poll, because giving up the CPU would take longer than the wait itself. */
 #ifndef CONFIG_DELAY_MINIMUM_SLEEP_US
 #define CONFIG_DELAY_MINIMUM_SLEEP_US 100
 #endif
 
-/* clock_gettime(CLOCK_MONOTONIC) where there is one, gettimeofday() elsewhere. */
+/* clock_gettime(CLOCK_MONOTONIC) if the system has it, else gettimeofday(). */
 #ifndef CONFIG_DELAY_CLOCK_GETTIME
 #ifdef CLOCK_MONOTONIC
 #define CONFIG_DELAY_CLOCK_GETTIME 1
@@ -43,7 +43,7 @@
 #endif
 #endif
 
-/* clock_nanosleep(TIMER_ABSTIME) or nanosleep(): macOS and some BSDs have the latter alone. */
+/* clock_nanosleep(TIMER_ABSTIME) or nanosleep(): macOS and some BSDs have only the latter. */
 #ifndef CONFIG_DELAY_ABSOLUTE_SLEEP
 #if CONFIG_DELAY_CLOCK_GETTIME && defined(_POSIX_CLOCK_SELECTION) && _POSIX_CLOCK_SELECTION + 0 > 0
 #define CONFIG_DELAY_ABSOLUTE_SLEEP 1
@@ -65,7 +65,7 @@
 #error "usleep is for systems without clock_gettime"
 #endif
 
-/* A sleep beside gettimeofday() may end so much too early: its length is cut to such units. */
+/* With gettimeofday() only: the unit to which the system cuts the length of a sleep. */
 #ifndef CONFIG_DELAY_SLEEP_UNIT_US
 #ifdef _WIN32
 #define CONFIG_DELAY_SLEEP_UNIT_US 1000
@@ -79,17 +79,17 @@
 #define CONFIG_DELAY_HYBRID 1
 #endif
 
-/* Learn how long "just before" has to be; needs a variable for each thread. */
+/* Learn how long before the deadline a sleep must end; needs a variable for each thread. */
 #ifndef CONFIG_DELAY_LEARN_MARGIN
 #define CONFIG_DELAY_LEARN_MARGIN 1
 #endif
 
-/* Ask Linux not to round our own sleeps up by its 50 us. */
+/* Ask Linux not to delay our sleeps by its timer slack of 50 us. */
 #ifndef CONFIG_DELAY_TIMER_SLACK
 #define CONFIG_DELAY_TIMER_SLACK 1
 #endif
 
-/* Tell the CPU that it is polling, which leaves more to the other thread of its core. */
+/* Tell the CPU that it is polling, which leaves more for the other thread of its core. */
 #ifndef CONFIG_DELAY_CPU_RELAX
 #define CONFIG_DELAY_CPU_RELAX 1
 #endif
@@ -100,7 +100,7 @@
 #define THREAD_LOCAL __thread
 #endif
 
-/* 64 bits hold every wait, and for 292 years every moment; no product or sum below leaves them. */
+/* In 64 bits no product or sum below overflows: they hold any wait, and 292 years of uptime. */
 #define NS_PER_US 1000
 #define NS_PER_S INT64_C(1000000000)
 
@@ -121,14 +121,14 @@ static struct timespec timespec_of(int64_t ns)
 /* The part of a wait that has passed. */
 struct watch {
 	int64_t start_ns;
-	int64_t elapsed_ns; /* at the last look */
+	int64_t elapsed_ns; /* at the last reading */
 };
 
 static int64_t now_ns(void)
 {
 	struct timespec now;
 
-	/* Without a clock no wait can be kept. Returning would be a wait of no length at all. */
+	/* Without a clock no wait is possible, and returning would be a wait of no length. */
 	if (clock_gettime(CLOCK_MONOTONIC, &now) != 0)
 		abort();
 	return (int64_t)now.tv_sec * NS_PER_S + now.tv_nsec;
@@ -140,7 +140,7 @@ static void watch_start(struct watch *watch)
 	watch->elapsed_ns = 0;
 }
 
-/* True: this clock is never in doubt. */
+/* Returns true, because this clock is never in doubt. */
 static bool watch_look(struct watch *watch)
 {
 	watch->elapsed_ns = now_ns() - watch->start_ns;
@@ -148,7 +148,7 @@ static bool watch_look(struct watch *watch)
 }
 
 #if CONFIG_DELAY_ABSOLUTE_SLEEP
-/* An absolute deadline needs no sum over what is left: a signal only means to go back to sleep. */
+/* An absolute deadline needs no remaining time: after a signal the same sleep goes on. */
 static int sleep_once(const struct watch *watch, int64_t until_ns)
 {
 	const struct timespec until = timespec_of(watch->start_ns + until_ns);
@@ -156,7 +156,7 @@ static int sleep_once(const struct watch *watch, int64_t until_ns)
 	return clock_nanosleep(CLOCK_MONOTONIC, TIMER_ABSTIME, &until, NULL);
 }
 #else
-/* The rest is computed from the clock each time: remainders that are passed on would add up. */
+/* The rest is computed from the clock each time; errors of nanosleep() remainders would add up. */
 static int sleep_once(const struct watch *watch, int64_t until_ns)
 {
 	const struct timespec rest = timespec_of(until_ns - watch->elapsed_ns);
@@ -165,7 +165,7 @@ static int sleep_once(const struct watch *watch, int64_t until_ns)
 }
 #endif
 
-/* Sleep once and look; false where the system cannot sleep. */
+/* Sleeps once and reads the clock. Returns false if the system cannot sleep. */
 static bool watch_sleep(struct watch *watch, int64_t until_ns)
 {
 	const int error = sleep_once(watch, until_ns);
@@ -177,19 +177,19 @@ static bool watch_sleep(struct watch *watch, int64_t until_ns)
 #else /* gettimeofday */
 
 /*
- * The wall clock may be stepped, either way and at any time. So a wait is not the difference of two
- * readings but a sum over many, and each of them has to be plausible:
+ * The wall clock may be stepped, either way and at any time. So the elapsed time is not the
+ * difference of two readings but a sum over many, each of which must be plausible:
  *
- * - Backwards: counts nothing. It prolongs the wait by what passed since the last look, which is
+ * - Backwards: counts 0. The wait gets longer by the time since the last reading, which is
  *   SLEEP_NS_MAX at most.
- * - Forwards by STEP_NS_MAX or less: believed. A step that small cannot be told from time.
- * - Forwards by more, after a sleep: at most what the sleep itself has lasted, less the unit that
- *   its length may be cut to. Sleeps count on a clock that is not stepped.
- * - Forwards by more, while polling: counts nothing, and the rest of the wait is slept. It may be
- *   time (the thread had lost its CPU, the clock ticks slowly), but only a sleep can tell.
+ * - Forwards by STEP_NS_MAX or less: counts in full. So small a step looks like time.
+ * - Forwards by more, after a sleep: counts at most the length of the sleep, less the unit to which
+ *   its length may be cut. The clock of sleeps is not stepped.
+ * - Forwards by more, while polling: counts 0, and the rest of the wait is slept. It may have been
+ *   time (the thread lost its CPU, or the clock ticks slowly), but only a sleep can show that.
  *
- * Readings are cut to whole microseconds: the difference of two may be up to one more than what
- * passed between them. That is taken off once for each unbroken row of readings.
+ * Readings are cut to whole microseconds, so a difference of two may exceed the time between them
+ * by up to one. That is subtracted once for each unbroken row of readings.
  */
 #define TICK_NS INT64_C(1000)
 #define STEP_NS_MAX INT64_C(50000)
@@ -198,8 +198,8 @@ static bool watch_sleep(struct watch *watch, int64_t until_ns)
 
 struct watch {
 	struct timeval last;
-	int64_t elapsed_ns; /* at the last look, never more than has passed */
-	/* The certain part of a step that is too long; 0 while a sleep can tell */
+	int64_t elapsed_ns; /* at the last reading, never more than has passed */
+	/* A long step while polling counts this much: 0 unless the system cannot sleep */
 	int64_t certain_ns;
 	int64_t sleep_ns_max;
 	bool tick_owed;
@@ -224,8 +224,8 @@ static void watch_start(struct watch *watch)
 }
 
 /*
- * Returns the progress of the clock since the last look. Beyond a day in either direction it does
- * not matter.
+ * Returns the progress of the clock since the last reading, limited to a day in either direction,
+ * so that nothing overflows.
  */
 static int64_t watch_moved_ns(struct watch *watch)
 {
@@ -241,7 +241,7 @@ static int64_t watch_moved_ns(struct watch *watch)
 	return seconds * NS_PER_S + (int64_t)(watch->last.tv_usec - last.tv_usec) * NS_PER_US;
 }
 
-/* False where the clock is not believed; `slept_ns` of the time since the last look are certain. */
+/* Adds the time since the last reading; `slept_ns` of it are certain. Returns false for a step. */
 static bool watch_count(struct watch *watch, int64_t slept_ns)
 {
 	int64_t moved_ns = watch_moved_ns(watch);
@@ -268,8 +268,8 @@ static bool watch_look(struct watch *watch)
 #define SLEEP_NS_MIN (INT64_C(1000000) + SLEEP_UNIT_NS)
 
 /*
- * Returns how long it has slept, or -1 where the system cannot sleep. A sleep that a signal ended
- * does not tell how long it was. So that one ends between two signals, the next one is shorter.
+ * Returns the time slept, or -1 if the system cannot sleep. If a signal ended the sleep, its length
+ * is unknown and counts 0. The next sleep is then shorter, so that one ends between two signals.
  */
 static int64_t sleep_for(struct watch *watch, int64_t ask_ns)
 {
@@ -298,7 +298,7 @@ static int64_t sleep_for(struct watch *watch, int64_t ask_ns)
 }
 #endif
 
-/* Sleep once and look; false where the system cannot sleep. */
+/* Sleeps once and reads the clock. Returns false if the system cannot sleep. */
 static bool watch_sleep(struct watch *watch, int64_t until_ns)
 {
 	const int64_t rest_ns = until_ns - watch->elapsed_ns + TICK_NS + SLEEP_UNIT_NS;
@@ -309,7 +309,7 @@ static bool watch_sleep(struct watch *watch, int64_t until_ns)
 		watch_count(watch, slept_ns > SLEEP_UNIT_NS ? slept_ns - SLEEP_UNIT_NS : 0);
 		return true;
 	}
-	/* Nobody can tell steps from time then, and the wait has to end some day. */
+	/* Steps then look like time. Each counts a little, so that the wait ends. */
 	watch->certain_ns = STEP_NS_MAX;
 	watch_look(watch);
 	return false;
@@ -318,7 +318,7 @@ static bool watch_sleep(struct watch *watch, int64_t until_ns)
 #endif /* CONFIG_DELAY_CLOCK_GETTIME */
 
 #if CONFIG_DELAY_TIMER_SLACK && defined(PR_SET_TIMERSLACK)
-/* 0 if nothing was changed: the slack is unknown or as small already, as it is under SCHED_FIFO. */
+/* Returns the old slack, or 0 if it was not changed: unknown, or at most 1 ns already. */
 static int slack_tighten(void)
 {
 	const int old_ns = prctl(PR_GET_TIMERSLACK, 0L, 0L, 0L, 0L);
@@ -345,7 +345,7 @@ static void slack_restore(int old_ns)
 }
 #endif
 
-/* The clock has the last word: a sleep that came back too soon is slept again. */
+/* The clock decides: after a sleep that ended too soon comes another one. */
 static bool sleep_until(struct watch *watch, int64_t until_ns)
 {
 	const int slack_ns = slack_tighten();
@@ -357,13 +357,13 @@ static bool sleep_until(struct watch *watch, int64_t until_ns)
 	return can_sleep;
 }
 
-/* On the fallback clock the end of a sleep is the one thing that is certain: nothing to gain. */
+/* With gettimeofday() only sleeps are certain, so polling the rest of a wait gains nothing. */
 #if CONFIG_DELAY_HYBRID && CONFIG_DELAY_CLOCK_GETTIME
 
 /*
- * The time from the end of a sleep to the deadline. It is enough for most wake-ups, because a late
- * wake-up is lost, while an early one costs CPU time; and never more than MARGIN_NS_MAX, or one
- * busy period would make everything polled.
+ * The margin is the time from the planned end of a sleep to the deadline. It covers most wake-ups,
+ * because a late wake-up delays the end of the wait, while an early one only costs CPU time. It is
+ * at most MARGIN_NS_MAX, or one busy period would make all waits poll.
  */
 #define MARGIN_NS_DEFAULT INT64_C(60000)
 #define MARGIN_NS_MIN INT64_C(2000)
@@ -373,9 +373,9 @@ static bool sleep_until(struct watch *watch, int64_t until_ns)
 static THREAD_LOCAL int64_t margin_ns = MARGIN_NS_DEFAULT;
 
 /*
- * Up fast, down slowly: settles where about one wake-up in a hundred comes later. `latency_ns` is
- * from when a sleep was to end to when it had. One that no margin could hide teaches nothing:
- * others had the CPU, and to poll more would only use up what the thread may have of it.
+ * Goes up fast and down slowly, so that about one wake-up in a hundred comes later. `latency_ns` is
+ * from the planned end of a sleep to its real end. A latency above every margin is ignored: others
+ * had the CPU, and more polling would only use up the thread's share of it.
  */
 static void margin_learn(int64_t latency_ns)
 {
@@ -402,7 +402,7 @@ static int64_t margin_known_ns(void)
 }
 #endif
 
-/* An eighth at least is slept, whatever was learnt: the threshold promises so, and it teaches. */
+/* At least an eighth is slept: the threshold promises a sleep, and sleeps teach the margin. */
 static void sleep_most(struct watch *watch, int64_t length_ns)
 {
 	const int64_t least_ns = length_ns / 8;
@@ -431,8 +431,7 @@ static void cpu_relax(void)
 #elif defined(__aarch64__) || (defined(__ARM_ARCH) && __ARM_ARCH >= 7)
 	__asm__ __volatile__("yield");
 #elif defined(__riscv)
-	/* pause, spelt out for assemblers that do not know it; CPUs that do not take it for a
-	 * fence. */
+	/* pause, as a number for old assemblers. CPUs without it execute it as a fence. */
 	__asm__ __volatile__(".4byte 0x0100000f");
 #elif defined(__powerpc__)
 	__asm__ __volatile__("or 27,27,27");
@@ -449,7 +448,7 @@ static void poll_until(struct watch *watch, int64_t until_ns)
 	}
 }
 
-/* A variable, since comparing with a literal threshold of 0 draws a warning (-Wtype-limits). */
+/* A variable, because a comparison with the literal 0 causes a warning (-Wtype-limits). */
 static bool long_enough_to_sleep(unsigned int usecs)
 {
 	const unsigned int threshold_us = CONFIG_DELAY_MINIMUM_SLEEP_US;
@@ -458,7 +457,7 @@ static bool long_enough_to_sleep(unsigned int usecs)
 }
 
 #ifdef CONFIG_DELAY_TEST_PERCENT
-/* A delay layer that is wrong on purpose, for those who test whether wrong ones get caught. */
+/* A delay layer that is wrong on purpose, for tests that wrong ones are noticed. */
 static unsigned int requested(unsigned int usecs)
 {
 	return (unsigned int)((unsigned long long)usecs * CONFIG_DELAY_TEST_PERCENT / 100);

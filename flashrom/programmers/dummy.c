@@ -20,7 +20,7 @@
 #define WRITE_BYTES_MAX 4096
 #define READ_BYTES_MAX 65536
 
-/* A write cycle that waits for flush(). */
+/* A write cycle that is held back until flush(). */
 struct held_write {
 	uint32_t address;
 	uint8_t value;
@@ -37,7 +37,7 @@ struct dummy {
 	struct held_write held[HELD_WRITES_MAX];
 	size_t held_count;
 	uint64_t free_ns; /* when the last cycle was over */
-	char *image;      /* NULL: what was written is forgotten */
+	char *image;      /* NULL: the content is not saved */
 	struct faults faults;
 	struct dummy_record record;
 	void *memory;
@@ -120,7 +120,7 @@ static void hold(const struct dummy *dummy, const struct fault *fault)
 		clock_delay_us(dummy->clock, (unsigned int)(fault->hold_ns / NS_PER_US));
 }
 
-/* Before the part sees anything of it. -EIO: it never will. */
+/* Applies faults before the part gets the request. Returns -EIO if it never gets it. */
 static int take_request(struct dummy *dummy)
 {
 	faults_count(&dummy->faults, FAULT_AT_REQUEST);
@@ -138,7 +138,7 @@ static void report_fault(void *context, const struct fault *fault, uint64_t nth)
 	dummy_record_fault(&dummy->record, clock_now_ns(dummy->clock), fault, nth);
 }
 
-/* Each byte comes out as one: only `corrupt` is let in. */
+/* The only fault of bytes that is accepted is `corrupt`, so each byte yields one byte. */
 static void give_reply(struct dummy *dummy, uint8_t *reply, size_t bytes)
 {
 	hold(dummy, hit(dummy, FAULT_DELAY));
@@ -154,7 +154,7 @@ static void give_reply(struct dummy *dummy, uint8_t *reply, size_t bytes)
 	}
 }
 
-/* The transfer ends when its last bit is through. */
+/* Waits for the time that the bits take on the wire, rounded up. */
 static void pass_wire_time(const struct dummy *dummy, size_t bytes)
 {
 	const uint64_t bits_ns = (uint64_t)bytes * 8 * NS_PER_S;
@@ -189,7 +189,7 @@ static int dummy_spi_command(struct programmer *programmer, const uint8_t *tx, s
 	return 0;
 }
 
-/* The programmer runs cycles by itself: a host that is late makes no gap between two of them. */
+/* The programmer runs cycles by itself, so no delay of this process comes between two of them. */
 static uint64_t cycle_start_ns(const struct dummy *dummy)
 {
 	const uint64_t now_ns = clock_now_ns(dummy->clock);
@@ -197,7 +197,7 @@ static uint64_t cycle_start_ns(const struct dummy *dummy)
 	return now_ns > dummy->free_ns ? now_ns : dummy->free_ns;
 }
 
-/* Nor may a host get ahead of them: its waits count from the end of the last cycle. */
+/* Waits until the last cycle has ended, since later waits of flashrom count from there. */
 static void wait_until_free(const struct dummy *dummy)
 {
 	const uint64_t now_ns = clock_now_ns(dummy->clock);
@@ -293,7 +293,7 @@ static int load_image(struct dummy *dummy)
 	return content.bytes == size_bytes ? 0 : -EINVAL;
 }
 
-/* The part has been given up by now: what cannot be kept is reported, and no more. */
+/* A failure is only reported, because destroy() returns no error. */
 static void save_image(struct dummy *dummy)
 {
 	const uint32_t size_bytes = dummy->chip.part->size_bytes;
@@ -379,7 +379,7 @@ static int choose_corner(const char *text, const struct log *log, struct corner 
 	return -EINVAL;
 }
 
-/* A fault of a stream of bytes, or one that could never end, makes no sense in process. */
+/* Refuses faults that need a byte stream, or that could last for ever in one process. */
 static bool makes_sense(const struct fault *fault)
 {
 	switch (fault->kind) {

@@ -9,35 +9,35 @@
 #include "record/jsonl.h"
 #include "record/outfile.h"
 
-/** The events file of a dummy programmer; does nothing where none was asked for. */
+/** The events file of a dummy programmer. Without a file the functions do nothing. */
 struct dummy_record {
 	struct outfile file;
 	struct events events;
 	struct run_facts facts;
-	struct event command; /* write cycles of one command so far; none if write_len is 0 */
+	struct event command; /* the write cycles of one command so far; none if write_len is 0 */
 };
 
-/** `path` may be NULL. The facts are those of the first line but for its clock. 0 or -errno. */
+/** `path` may be NULL. Sets the clock in a copy of `facts`. Returns 0, or -errno (logged). */
 int dummy_record_begin(struct dummy_record *record, const char *path, const struct run_facts *facts,
 	const struct clock *clock, const struct log *log);
 
-/** Writes the file, whole or not at all. What was not begun may be ended. */
+/** Writes the file, whole or not at all, and logs an error. */
 void dummy_record_end(
 	struct dummy_record *record, const struct clock *clock, const struct log *log);
 
-/** One transfer of an SPI part, which the driver had back at `reply_ns`. */
+/** Records a transfer of an SPI part, whose reply the driver got at `reply_ns`. */
 void dummy_record_transfer(struct dummy_record *record, const struct chip_transfer *transfer,
 	const struct chip_facts *facts, uint64_t reply_ns);
 
-/** One write cycle: those of one command become one line. */
+/** Records a write cycle. The cycles of one command become one event. */
 void dummy_record_write_cycle(struct dummy_record *record, uint64_t start_ns, uint64_t end_ns,
 	const struct chip_facts *facts);
 
-/** Reads of a part that is not on SPI. */
+/** Records read cycles of a part on a memory bus. */
 void dummy_record_read_cycles(struct dummy_record *record, uint64_t start_ns, uint64_t end_ns,
 	uint32_t bytes, const struct chip_facts *facts);
 
-/** A fault that is being done. */
+/** Records a fault that takes effect. */
 void dummy_record_fault(
 	struct dummy_record *record, uint64_t at_ns, const struct fault *fault, uint64_t nth);
 

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
-/* A command is one message to the kernel. Source: Linux Documentation/spi/spidev. */
+/* Each command is one message to the kernel. Source: Linux Documentation/spi/spidev. */
 #include <errno.h>
 #include <linux/spi/spidev.h>
 #include <stdlib.h>

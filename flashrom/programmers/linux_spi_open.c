@@ -13,7 +13,7 @@
 #include "params.h"
 
 #define BUFFER "/sys/module/spidev/parameters/bufsiz"
-#define BUFFER_BYTES 4096 /* unless somebody asked the module for another */
+#define BUFFER_BYTES 4096 /* the module's default */
 #define BUFFER_BYTES_MIN 512
 #define BUFFER_BYTES_MAX (1ul << 20)
 #define CLOCK_HZ 2000000

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
 /*
- * The part as the card shows it: each access to a byte is a cycle on the part's bus.
+ * A part in a memory window of the card: each access to a byte is a cycle on the part's bus.
  *
  * Source: Intel 8255x 10/100 Mbps Ethernet Controller Family Open Source Software Developer Manual,
  * revision 1.0, "Flash Memory Mapped Base Address Register" and "Control/Status Registers".
@@ -22,7 +22,7 @@ static struct nicintel *nicintel_self(struct programmer *programmer)
 	return (struct nicintel *)programmer;
 }
 
-/* A part that is smaller than the window is seen several times in it. */
+/* A part that is smaller than the window appears several times in it. */
 static volatile uint8_t *cell_at(struct programmer *programmer, uint32_t address)
 {
 	return nicintel_self(programmer)->registers.flash + address % NICINTEL_WINDOW_BYTES;
@@ -41,7 +41,7 @@ static int write_byte(struct programmer *programmer, uint32_t address, uint8_t v
 	return 0;
 }
 
-/* Bridges may hold writes back, and hand them on before they answer a read. */
+/* Bridges may delay writes, but forward them before they answer a read. */
 static int flush(struct programmer *programmer)
 {
 	(void)*nicintel_self(programmer)->registers.control;

@@ -11,7 +11,7 @@
 #define CONTROL_REGION 0
 #define FLASH_REGION 2
 
-/* 82557 to 82559, and the same as 82551IT. */
+/* 82551IT, and 82557 to 82559. */
 static const uint16_t controllers[] = {0x1209, 0x1229, 0};
 
 int nicintel_find(const char *devices, struct nicintel_card *card)

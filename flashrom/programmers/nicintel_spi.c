@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
 /*
- * An SPI bus of which each pin is a bit of a register: mode 0, the highest bit first. The card must
- * grant the bus before it.
+ * An SPI bus, each pin of which is a bit of a register: mode 0, the highest bit first. The card
+ * must grant the bus before a command.
  *
  * Source: Intel 82574 GbE Controller Family Datasheet, revision 3.4, "EEPROM/Flash Control
  * Register" and "Flash Access".
@@ -56,7 +56,7 @@ static void set_pins(const struct nicintel_spi *self, uint32_t pins)
 	clock_delay_us(self->clock, HALF_PERIOD_US);
 }
 
-/* The part takes a bit when the clock rises, and has driven one since it fell. */
+/* The part samples a bit when the clock rises, and drives one after it fell. */
 static uint8_t exchange(const struct nicintel_spi *self, uint8_t sent)
 {
 	uint8_t received = 0;

@@ -20,7 +20,7 @@ static uint32_t read_register(void *context, size_t at)
 	return *register_at(context, at);
 }
 
-/* A write that is read back has reached the card, so a wait begins after that. */
+/* Reads back, so that the write has reached the card before a wait begins. */
 static void write_register(void *context, size_t at, uint32_t value)
 {
 	*register_at(context, at) = value;

@@ -22,7 +22,7 @@ static FILE *open_attribute(const char *devices, const char *device, const char 
 	return fopen(path, "re");
 }
 
-/* ULONG_MAX: it cannot be read. */
+/* Returns ULONG_MAX if the number cannot be read. */
 static unsigned long read_number(const char *devices, const char *device, const char *attribute)
 {
 	FILE *file = open_attribute(devices, device, attribute);
@@ -37,7 +37,7 @@ static unsigned long read_number(const char *devices, const char *device, const 
 	return number;
 }
 
-/* A line for each region: where it begins, where it ends, and its flags. */
+/* `resource` has a line for each region: its begin, its end, and its flags. */
 static bool read_regions(
 	const char *devices, const char *device, unsigned int mask, uint64_t begins[PCI_REGIONS])
 {

@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
 /*
- * Client for the serprog protocol, version 1: from the open stream to the choice of a bus. Waiting
- * is left to the host also where the device offers to do it (O_DELAY), so that the delay layer
- * times every chip.
+ * Client for the serprog protocol, version 1: from the open stream to the selection of a bus. The
+ * client makes all waits, even if the device offers them (O_DELAY), so that the delay layer times
+ * every chip.
  */
 #include "serprog.h"
 
@@ -51,7 +51,7 @@ static int log_device(struct serprog *serprog)
 	return 0;
 }
 
-/* The buses for which the device has the commands, too. */
+/* Returns the buses for which the device has the commands. */
 static uint8_t buses_with_commands(const struct serprog *serprog)
 {
 	return (uint8_t)((serprog_has_spi(serprog) ? BUS_SPI : 0) |
@@ -67,7 +67,7 @@ static int report_no_bus(struct serprog *serprog, uint8_t buses)
 	return -EOPNOTSUPP;
 }
 
-/* A device that does not say has every bus that its commands are for. */
+/* Without Q_BUSTYPE, a device is assumed to have every bus that its commands are for. */
 static int read_buses(struct serprog *serprog)
 {
 	uint8_t buses = buses_with_commands(serprog);
@@ -132,7 +132,7 @@ static int set_bus(struct serprog *serprog, uint8_t bus)
 	return error == 0 ? 0 : serprog_fail(serprog, "choice of the bus", error);
 }
 
-/* Largest transfers may be others on each bus, so they are asked for after the choice. */
+/* The largest transfers may depend on the bus, so they are queried after its selection. */
 static int serprog_select_bus(struct programmer *programmer, uint8_t bus)
 {
 	struct serprog *serprog = serprog_self(programmer);
@@ -145,7 +145,7 @@ static int serprog_select_bus(struct programmer *programmer, uint8_t bus)
 	return bus == BUS_SPI ? serprog_prepare_spi(serprog) : serprog_prepare_memory(serprog);
 }
 
-/* A device that stopped answering may or may not release the pins. */
+/* Nothing is sent to a device that stopped answering, so its pins may stay driven. */
 static void serprog_destroy(struct programmer *programmer)
 {
 	struct serprog *serprog = serprog_self(programmer);

@@ -10,7 +10,7 @@
 #include "serprog.h"
 #include "serprog_link.h"
 
-/* Between the files of the serprog client; nothing else includes this. */
+/* The internal header of the serprog client. */
 
 enum serprog_command {
 	S_CMD_NOP = 0x00,
@@ -41,26 +41,26 @@ enum serprog_answer {
 	S_NAK = 0x15,
 };
 
-/* Room for the largest page program; more per read only makes a hang-up show later. */
+/* Room for a page program of the 25 series. Longer reads would only notice a hang-up later. */
 #define SERPROG_WRITE_BYTES_MAX 1024
 #define SERPROG_READ_BYTES_MAX 65536
 
-/* More would save nothing: the device reads them one after the other. */
+/* More bytes would save nothing, since the device reads requests one after the other. */
 #define SERPROG_QUEUE_BYTES 4096
 
-/* Requests that are sent together and whose ACKs are read together. */
+/* Requests that are sent together, and whose ACKs are then read together. */
 struct serprog_queue {
 	uint8_t requests[SERPROG_QUEUE_BYTES];
 	size_t bytes;
-	/* The room of the device's serial buffer, unless a single one is longer */
+	/* The device's serial buffer; only a single request may be longer */
 	size_t bytes_max;
 	unsigned int count;
-	const char *what; /* each is, in messages */
+	const char *what; /* the name of a request in messages */
 };
 
-/* Memory writes in the device's operation buffer, and neighbours that are to become one request. */
+/* The device's operation buffer, and a run of neighbouring writes that will be one request. */
 struct serprog_opbuf {
-	size_t bytes; /* taken up, without the run */
+	size_t bytes; /* in use, without the run */
 	size_t bytes_max;
 	uint8_t run[SERPROG_WRITE_BYTES_MAX];
 	uint32_t run_address;
@@ -89,36 +89,39 @@ static inline struct serprog *serprog_self(struct programmer *programmer)
 /* Returns true if the command map has `command`. */
 bool serprog_offers(const struct serprog *serprog, uint8_t command);
 
-/* Logs what `error` was the end of, and gives the device up. Returns `error`. */
+/* Logs `error`, gives the device up, and returns `error`. */
 int serprog_fail(struct serprog *serprog, const char *during, int error);
 
 /*
- * A request and what follows its ACK. Errors are not logged yet: a NAK (-EOPNOTSUPP) may be what
- * one expects.
+ * Sends a request and receives what follows its ACK. Returns 0, -EOPNOTSUPP for a NAK, or another
+ * -errno, and logs nothing, since a NAK may be expected.
  */
 int serprog_exchange(struct serprog *serprog, const uint8_t *request, size_t request_bytes,
 	uint8_t *answer, size_t answer_bytes);
 
-/* A request of one byte. */
+/* The same for a request of one byte. */
 int serprog_query(struct serprog *serprog, uint8_t command, uint8_t *answer, size_t bytes);
 
-/* A request that is answered by nothing but an ACK, sent by settle at the latest. Cause logged. */
+/*
+ * Queue a request that gets only an ACK, and send all that are queued. A full queue is sent before.
+ * Return 0, or -errno (logged).
+ */
 int serprog_queue_push(struct serprog *serprog, const uint8_t *request, size_t bytes);
 int serprog_queue_settle(struct serprog *serprog);
 
 /*
- * Asks how much the device takes before its answers are read: nothing if it does not say. `what` is
- * the name of a request in messages.
+ * Queries the device's serial buffer, which limits the queue. Without that query the limit is 0, so
+ * requests are sent one at a time. `what` is the name of a request in messages.
  */
 int serprog_queue_prepare(struct serprog *serprog, const char *what);
 
-/* Numbers of the protocol, little-endian. */
+/* Read and write numbers of the protocol, little-endian. */
 uint32_t serprog_get(const uint8_t *bytes, size_t count);
 void serprog_put(uint8_t *bytes, size_t count, uint32_t value);
 
 /*
- * The answer to a question for a size, 0 standing for `zero`. A device without that question leaves
- * `*size` as it is; a larger answer does, too.
+ * Queries a size and lowers `*size` to it; an answer of 0 means `zero`. A device without that query
+ * leaves `*size` as it is. Returns 0, or -errno (logged).
  */
 int serprog_read_size(
 	struct serprog *serprog, uint8_t command, size_t answer_bytes, uint32_t zero, size_t *size);
@@ -126,18 +129,18 @@ int serprog_read_size(
 /* Logs that `bytes` at a time (of `what`) are too few. Returns -EOPNOTSUPP. */
 int serprog_report_too_small(struct serprog *serprog, const char *what, size_t bytes);
 
-/* Bring client and device to the same byte of the conversation, and learn the version. */
+/* Synchronises client and device, and reads the version. Returns 0, or -errno (logged). */
 int serprog_synchronise(struct serprog *serprog);
 
-/* The buses of SPI and of memory cycles: whether the device has what it takes, ... */
+/* Return true if the device has the commands for SPI, or for memory cycles. */
 bool serprog_has_spi(const struct serprog *serprog);
 bool serprog_has_memory(const struct serprog *serprog);
 
-/* ... what is to be set once the bus is selected, ... */
+/* Read limits and make settings after the bus was selected. Return 0, or -errno (logged). */
 int serprog_prepare_spi(struct serprog *serprog);
 int serprog_prepare_memory(struct serprog *serprog);
 
-/* ... and the operations of struct programmer_ops. */
+/* The operations of struct programmer_ops. */
 int serprog_spi_command(struct programmer *programmer, const uint8_t *tx, size_t tx_bytes,
 	uint8_t *rx, size_t rx_bytes);
 int serprog_spi_hold(struct programmer *programmer, const uint8_t *tx, size_t tx_bytes);

@@ -50,7 +50,7 @@ static int take_chip_select(const char *cs, struct serprog_options *options, con
 	return 0;
 }
 
-/* Boards on a serial line may restart when it is opened, and need seconds for that. */
+/* Boards on a serial line may restart when it is opened, which takes seconds. */
 static int take_values(
 	const struct values *values, struct serprog_options *options, const struct log *log)
 {

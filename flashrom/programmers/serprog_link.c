@@ -9,7 +9,7 @@
 #define DRAIN_BYTES 4096
 #define SEND_MS_MAX 10000
 
-/* A signal does not prolong the wait: the deadline stays where it was. */
+/* A signal does not prolong the wait, since the deadline stays the same. */
 static int wait_until(const struct serprog_link *link, short events, uint64_t deadline_ns)
 {
 	for (;;) {
@@ -32,7 +32,7 @@ static int wait_for(const struct serprog_link *link, short events, uint32_t ms)
 	return wait_until(link, events, clock_now_ns(link->clock) + ms * NS_PER_MS);
 }
 
-/* The kernel says in its own words that the other side is gone; here it is always the same. */
+/* The kernel has several errors for a peer that is gone; here there is one. */
 static int peer_error(int error)
 {
 	return error == EPIPE || error == EIO ? -ECONNRESET : -error;
@@ -43,7 +43,7 @@ static bool is_transient(int error)
 	return error == EINTR || error == EAGAIN;
 }
 
-/* A device file takes no send(), a socket needs it lest a dead peer raise SIGPIPE. */
+/* A socket needs send(), since write() to a dead peer raises SIGPIPE; a device needs write(). */
 static ssize_t send_some(int fd, const uint8_t *data, size_t bytes)
 {
 	const ssize_t sent = send(fd, data, bytes, MSG_NOSIGNAL);
@@ -71,7 +71,7 @@ int serprog_link_send(const struct serprog_link *link, const uint8_t *data, size
 	return 0;
 }
 
-/* Drop the filled front of a list of parts. */
+/* Removes the filled front of a list of parts. */
 static void advance(struct iovec **parts, int *count, size_t bytes)
 {
 	while (*count > 0 && bytes >= (*parts)->iov_len) {
@@ -85,7 +85,7 @@ static void advance(struct iovec **parts, int *count, size_t bytes)
 	}
 }
 
-/* At least one byte into `parts`: their number, or -errno. */
+/* Receives at least one byte into `parts`. Returns the number of bytes, or -errno. */
 static ssize_t receive_some(
 	const struct serprog_link *link, const struct iovec *parts, int count, uint32_t ms_max)
 {

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
 /*
- * Memory cycles. Writes go through the device's operation buffer, which it runs in one go: bytes
- * next to each other become one O_WRITEN, all others an O_WRITEB each.
+ * Memory cycles. Writes go into the device's operation buffer, which it executes without a pause:
+ * neighbouring bytes become one O_WRITEN, all others an O_WRITEB each.
  */
 #include <assert.h>
 #include <errno.h>
@@ -16,12 +16,12 @@
 
 /* The sizes of operations in the operation buffer, from the protocol. */
 #define OPBUF_WRITEB_BYTES 5
-#define OPBUF_WRITEN_BYTES 7 /* and each byte written */
+#define OPBUF_WRITEN_BYTES 7 /* and the bytes written */
 
-/* The size for a device that does not say: a page of 256 and its command, and not much more. */
+/* The size for a device without Q_OPBUF: a page of 256 bytes and its command, and little more. */
 #define OPBUF_BYTES_UNKNOWN 300
 
-/* The writes that make up a command before the bytes of a page. */
+/* The writes of the command before the bytes of a page. */
 #define COMMAND_WRITES 3
 
 bool serprog_has_memory(const struct serprog *serprog)
@@ -40,7 +40,7 @@ static size_t opbuf_cost(size_t run_bytes)
 	return run_bytes == 1 ? OPBUF_WRITEB_BYTES : OPBUF_WRITEN_BYTES + run_bytes;
 }
 
-/* The longest run of neighbours that one operation has room for. */
+/* Returns the longest run of neighbours for one operation. */
 static size_t run_within(size_t opbuf_bytes)
 {
 	if (opbuf_bytes < opbuf_cost(2))
@@ -48,7 +48,7 @@ static size_t run_within(size_t opbuf_bytes)
 	return opbuf_bytes - OPBUF_WRITEN_BYTES;
 }
 
-/* The longest that fits into the operation buffer along with a command. */
+/* Returns the neighbours that fit into the operation buffer together with a command. */
 static size_t burst_bytes(const struct serprog_opbuf *opbuf)
 {
 	const size_t run_cost = opbuf_cost(opbuf->run_bytes_max);
@@ -61,7 +61,7 @@ static size_t burst_bytes(const struct serprog_opbuf *opbuf)
 	return left / run_cost * opbuf->run_bytes_max + run_within(left % run_cost);
 }
 
-/* Runs are as long as one O_WRITEN may be; a device without that gets each byte on its own. */
+/* A run is at most one O_WRITEN; a device without that gets each byte alone. */
 static int read_run_limit(struct serprog *serprog)
 {
 	struct serprog_opbuf *opbuf = &serprog->opbuf;
@@ -74,7 +74,7 @@ static int read_run_limit(struct serprog *serprog)
 	return serprog_read_size(serprog, S_CMD_Q_WRNMAXLEN, 3, U24_LIMIT, &opbuf->run_bytes_max);
 }
 
-/* Without R_NBYTES each byte is a request, which read_bytes() sees to. */
+/* Without R_NBYTES the limit is the same, since read_bytes() then sends a request per byte. */
 static int read_limits(struct serprog *serprog)
 {
 	struct programmer *base = &serprog->base;
@@ -136,7 +136,7 @@ static int push_writen(struct serprog *serprog)
 	return serprog_queue_push(serprog, request, header_bytes + opbuf->run_bytes);
 }
 
-/* The run becomes a request. */
+/* Queues the run as one request. */
 static int end_run(struct serprog *serprog)
 {
 	struct serprog_opbuf *opbuf = &serprog->opbuf;

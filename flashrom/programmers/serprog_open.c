@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
-/* Everything that ends with a descriptor; nothing here knows the protocol. */
+/* Opens the stream to a device; nothing here knows the protocol. */
 #include <errno.h>
 #include <fcntl.h>
 #include <netdb.h>
@@ -70,7 +70,7 @@ static int finish_connect(int fd)
 	return -error;
 }
 
-/* Requests are small and each waits for its answer: nothing is ever worth holding back. */
+/* Nagle is off, because small requests wait for their answers. */
 static int connect_address(const struct addrinfo *address)
 {
 	const int on = 1;
@@ -122,7 +122,7 @@ static int connect_host(
 	return fd;
 }
 
-/* "[::1]" is written with brackets, and looked up without. */
+/* getaddrinfo() needs "::1" without the brackets of "[::1]". */
 static char *strip_brackets(char *host)
 {
 	const size_t length = strlen(host);

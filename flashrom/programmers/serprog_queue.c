@@ -1,7 +1,8 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
 /*
- * A round trip for each write would make a page that has to be loaded within its window out of
- * reach, and every byte program four times as slow. A write enable does not need one of its own.
+ * Requests that get only an ACK are sent together. With a round trip for each write, a page could
+ * not be loaded within its window, and each byte program would take four times as long. A write
+ * enable shares the round trip of its command.
  */
 #include <assert.h>
 #include <errno.h>

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
-/* One request and its answer, whatever it is about. */
+/* A single request and its answer. */
 #include <errno.h>
 #include <inttypes.h>
 #include <string.h>

@@ -10,7 +10,7 @@
 #define OPERATION_BYTES_MAX (SPIOP_HEADER_BYTES + SERPROG_WRITE_BYTES_MAX)
 #define U24_LIMIT (UINT32_C(1) << 24)
 
-/* A program of one byte with its address, and an ID. */
+/* A program of one byte with opcode and address; an ID. */
 #define WRITE_BYTES_NEEDED 5
 #define READ_BYTES_NEEDED 3
 
@@ -64,7 +64,7 @@ static int set_speed(struct serprog *serprog)
 	return 0;
 }
 
-/* Another chip select is another chip: going on without it could erase the wrong one. */
+/* An error, because the wrong chip select could erase the wrong chip. */
 static int report_no_chip_select(struct serprog *serprog)
 {
 	log_error(serprog->log,

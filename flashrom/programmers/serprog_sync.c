@@ -4,12 +4,12 @@
 
 #include "serprog_device.h"
 
-/* As many as the longest request outside O_SPIOP and its kin could still be waiting for. */
+/* Enough to complete an interrupted request, unless it is an O_SPIOP or O_WRITEN with its data. */
 #define SYNC_NOPS 8
 #define SYNC_ANSWER_MS 500
 #define SYNC_QUIET_MS_MAX 1000
 
-/* SYNCNOP is the one request that is answered by a NAK and an ACK. */
+/* Only SYNCNOP is answered by a NAK and an ACK. */
 static int expect_sync(struct serprog *serprog)
 {
 	const uint8_t request = S_CMD_SYNCNOP;
@@ -32,7 +32,7 @@ static bool are_acks(const uint8_t *answers, size_t count)
 	return true;
 }
 
-/* Checks that each NOP is answered and nothing else is received. */
+/* Returns true if each NOP is answered by an ACK. */
 static bool is_in_step(struct serprog *serprog, uint32_t quiet_ms)
 {
 	uint8_t answers[SYNC_NOPS];
@@ -43,9 +43,9 @@ static bool is_in_step(struct serprog *serprog, uint32_t quiet_ms)
 }
 
 /*
- * The NOPs end a request that was cut off half way. If there was one, all that comes is thrown away
- * until the line has gone quiet; so it is after a first attempt that failed, since an answer too
- * many looks like one that is in step.
+ * Sends NOPs, which complete an interrupted request. Unless each NOP is answered, all bytes are
+ * dropped until the line is quiet. Later attempts always do so, since the surplus answers of an
+ * earlier one look like those of the NOPs.
  */
 static int settle(struct serprog *serprog, uint32_t quiet_ms, bool first)
 {
@@ -68,8 +68,8 @@ static bool is_made_of_answers(const uint8_t version[2])
 }
 
 /*
- * One attempt. A device that is slow to answer may leave something that looks like the sync answer,
- * but then the version that follows is made of answers, too.
+ * One attempt. The late answers of a slow device may look like the answer to SYNCNOP, but then the
+ * version that follows also consists of answer bytes.
  */
 static int sync_once(struct serprog *serprog, uint32_t quiet_ms, bool first)
 {
@@ -90,7 +90,7 @@ static bool is_worth_another_try(int error)
 	return error == -EBADMSG || error == -EOPNOTSUPP || error == -ETIMEDOUT || error == -EBUSY;
 }
 
-/* More patience with each attempt: answers may be late, but hardly ever later than that. */
+/* Each attempt waits twice as long, up to a limit that late answers hardly ever exceed. */
 static uint32_t more_quiet_ms(uint32_t quiet_ms)
 {
 	return quiet_ms < SYNC_QUIET_MS_MAX / 2 ? 2 * quiet_ms : SYNC_QUIET_MS_MAX;

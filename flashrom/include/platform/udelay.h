@@ -3,14 +3,15 @@
 #define PLATFORM_UDELAY_H
 
 /**
- * Return once at least `usecs` microseconds have passed on CLOCK_MONOTONIC; 0 returns at once.
+ * Returns once at least `usecs` microseconds have passed on CLOCK_MONOTONIC; at once for 0.
  *
- * Never early on that clock, whatever the CPU's speed, signals or a stepped wall clock do; how late
- * is up to the system. Waits of CONFIG_DELAY_MINIMUM_SLEEP_US and more give up the CPU, shorter
- * ones poll the clock. Any thread may call it. The thread's scheduling class is left alone, and its
- * timer slack is as it was when the call returns.
+ * Neither the CPU's speed nor signals nor a stepped wall clock make it return early; how late it
+ * returns depends on the system. Waits of CONFIG_DELAY_MINIMUM_SLEEP_US and more give up the CPU,
+ * shorter ones poll the clock. Any thread may call it. It does not change the thread's scheduling
+ * class, and restores its timer slack.
  *
- * Systems without CLOCK_MONOTONIC count on the wall clock, and forgive steps of it.
+ * Systems without CLOCK_MONOTONIC use the wall clock; a step of it makes a wait early by 50 us at
+ * most.
  */
 void default_delay(unsigned int usecs);
 
