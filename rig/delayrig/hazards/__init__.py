@@ -48,13 +48,13 @@ KINDS: tuple[type[Hazard], ...] = (
     ),
     *(Link, Fault, PowerCut, Starts, Unverified),
 )
-"""All hazards, in the order of ids."""
+"""All hazards, in the order in which ids list them."""
 NONE = "none"
 
 
 @cache
 def hazard_of(word: str) -> Hazard:
-    """Returns the hazard of that word; raises `BadInputError` that names what would be right."""
+    """Returns the hazard of that word; raises `BadInputError` with the right form as its hint."""
     name, colon, value = word.partition(":")
     by_name = {kind.name: kind for kind in KINDS}
     kind = by_name.get(name)
@@ -72,7 +72,7 @@ def hazard_of(word: str) -> Hazard:
 
 
 def written(kind: type[Hazard]) -> str:
-    """Returns its form in a plan."""
+    """Returns the form in which a plan names the hazard, such as `hogs:N`."""
     if kind.form.startswith("["):
         return f"{kind.name}[:{kind.form[1:]}"
     return f"{kind.name}:{kind.form}" if kind.form else kind.name

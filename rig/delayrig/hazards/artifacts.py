@@ -18,9 +18,9 @@ class Artifacts(msgspec.Struct, frozen=True, kw_only=True):
     image: bytes | None
     read_back: bytes | None
     delays: Delays | None = None
-    """The calls of its delay functions; None if none is known, or they were not watched."""
+    """The calls of the subject's delay functions; None if no function was watched."""
     emulator_said: str = ""
-    """The last lines of its log."""
+    """The last lines of the emulator's log."""
 
     @property
     def stdout(self) -> str:

@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: GPL-2.0-or-later
-"""Other cores that work while the subject starts, and are idle later; or by a schedule."""
+"""Other cores that are busy while the subject starts, or by a schedule."""
 
 import itertools
 import re
@@ -54,7 +54,7 @@ class Schedule:
         ]
 
     def due_ns(self, artifacts: Artifacts) -> int | None:
-        """Returns when the first window begins; None if that never came."""
+        """Returns when the first window begins; None if its origin never came."""
         since_ns = origin_ns(artifacts, self.origin)
         return None if since_ns is None else since_ns + self.windows_ms[0][0] * NS_PER_MS
 
@@ -62,8 +62,8 @@ class Schedule:
 class BusySiblings(Hazard):
     """A loop on every other core until the emulator accepts its client, or by a schedule.
 
-    One host CPU runs all cores of a guest in turn, so each busy sibling slows core 0, as a busy
-    hyper-thread does. It slows a calibration at start-up, but not what comes after it.
+    In the virtual lane one host CPU runs all cores in turn, so each busy sibling slows core 0, as a
+    busy hyper-thread does. This slows a calibration at start-up, but nothing after it.
     """
 
     name = "busy-siblings"

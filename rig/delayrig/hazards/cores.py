@@ -25,7 +25,7 @@ class Hotplug(Hazard):
     spec = ("hotplug {value} {seed}", ANYWHERE_LINE)
 
     def fault(self, cell: Cell, artifacts: Artifacts) -> str:
-        """Returns a fault if less than a third took place. Taking a core is slow."""
+        """Returns a fault if less than a third of the due changes took place: they are slow."""
         hotplugs = first(artifacts.events, Hotplugs)
         count = hotplugs.count if hotplugs else 0
         due = due_times(artifacts, self.number)

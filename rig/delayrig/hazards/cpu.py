@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: GPL-2.0-or-later
-"""Guests whose CPU has more than the usual one, which code behind CPUID asks for."""
+"""Guests whose CPU has features that the usual one lacks, for code that checks CPUID."""
 
 from collections.abc import Sequence
 
@@ -11,14 +11,14 @@ from delayrig.model.platform import CPU_FEATURES, INVARIANT_TSC, Arch
 
 TSC_MHZ = 2400
 NO_VDSO = "vdso=0"
-"""The kernel reads the counter then, so only the program's own reading is another rate's."""
+"""It makes the kernel read the clocks, so only the program's own RDTSC has the other rate."""
 
 
 class Cpu(Hazard):
     """A CPU with more instructions, or with a counter of its own rate.
 
-    QEMU's counter has 1 GHz, whatever it says. With `invariant-tsc` the agent answers for each
-    RDTSC of the subject (images/agent/tsc.h).
+    QEMU's counter runs at 1 GHz, whatever CPUID says. With `invariant-tsc` the agent traps and
+    answers each RDTSC of the subject (images/agent/tsc.h).
     """
 
     name = "cpu"

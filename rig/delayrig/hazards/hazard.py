@@ -45,11 +45,11 @@ class Hazard:
 
     name: ClassVar[str]
     form: ClassVar[str] = ""
-    """The form of its value, such as `RATE`; `[RATE]` if it is optional; empty: none."""
+    """The form of its value, such as `RATE`; `[RATE]` if it is optional; empty: no value."""
     legend: ClassVar[str] = ""
     """The meaning of the words of `form`; empty: `about` explains it."""
     values: ClassVar[range | re.Pattern[str] | Collection[str] | None] = None
-    """Its possible values: numbers, a text or words; None: `__init__` decides."""
+    """Its possible values: a range, a pattern or words; None: `__init__` checks the value."""
     about: ClassVar[str]
     """One sentence for a list."""
     concern: ClassVar[Concern]
@@ -90,18 +90,20 @@ class Hazard:
     in_library: bool = False
     """True if the subject's libflashrom does the job (images/library_client/)."""
     explained_rules: Sequence[str] = ()
-    """Rules of the part that nobody could have kept, as it was found."""
+    """Rules of the part that no subject can keep in the state in which it finds the part."""
     start_state: str = ""
     """The state in which the part is found behind a device of the guest; empty: ready."""
     phase_ns: int = 0
-    """The period of what ends waits at moments that have nothing to do with the program; 0: none.
-    By so much may such a wait last more or less by chance."""
+    """The period of events that end or shift waits independently of the program; 0: none.
+
+    By chance such a wait may be longer or shorter by up to this period.
+    """
     ends_waits: bool = False
-    """True if it ends a program's waits: what such a program asks for then tells which ones."""
+    """True if it may end waits of the program early (decision/faults.py)."""
     may_fail: bool = False
-    """True if a subject that says so and ends does nothing wrong."""
+    """True if the subject may report a failure and end."""
     why_uncounted: str = ""
-    """Why the subject's time under it is no cost of its own; empty if it is one."""
+    """Why the subject's time in such a cell is not counted as its cost; empty: it is counted."""
 
     def __init__(self, value: str) -> None:
         self.value = value
@@ -137,7 +139,7 @@ class Hazard:
         return ""
 
     def alters_data(self, artifacts: Artifacts) -> bool:
-        """Returns True if it changed data for the subject, whose failure may then be no fault."""
+        """Returns True if it changed the subject's data, so that a failure may be no fault."""
         return False
 
     def explains(self, text: str) -> bool:

@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: GPL-2.0-or-later
-"""The subject's library in our library client (images/library_client/), and the hazards inside."""
+"""The subject's library in our library client (images/library_client/), and its hazards."""
 
 import re
 from collections.abc import Sequence
@@ -38,7 +38,7 @@ ASKED_US = (
     *(2_147_483_647, 2_147_483_648, 4_294_967_295),
 )
 SHORT_US, SHORT_CALLS = 99, 400
-"""Below the least threshold that any release sleeps from; as often as the client asks it."""
+"""A length below every release's threshold, and how often the client asks for it."""
 NOTHING_TO_ASK = (
     "no function that delays was found in its library: build it unstripped, beside the program"
 )
@@ -80,7 +80,7 @@ class Signals(InLibrary):
         self.phase_ns = NS_PER_S // self._rate_hz
 
     def fault(self, cell: Cell, artifacts: Artifacts) -> str:
-        """Returns a fault if no signal came, as far as the program lived to report it."""
+        """Returns a fault if the program lived to report its signals, and none came."""
         ended = first(artifacts.events, HostEnd)
         if ended is None:
             return super().fault(cell, artifacts)
@@ -88,7 +88,7 @@ class Signals(InLibrary):
         return "none was handled" if due > 1 and not ended.signals else ""
 
     def missed(self, cell: Cell, artifacts: Artifacts) -> str:
-        """Returns a reason if it handled too few: in a long system call many become one."""
+        """Returns a reason if it handled too few: in a long system call many signals become one."""
         ended = first(artifacts.events, HostEnd)
         due = due_times(artifacts, self._rate_hz, HostStart, HostEnd)
         if ended is None or ended.signals >= due // 2:
@@ -116,7 +116,7 @@ class Threads(InLibrary):
 
 
 class Asked(InLibrary):
-    """After the job, the library's delay function is called for waits of the rig's own choice."""
+    """Calls of the library's delay function after the job, for waits that the rig chooses."""
 
     lanes = (LaneName.VIRTUAL,)
     why_uncounted = "the rig asked for its waits"
@@ -129,7 +129,7 @@ class Asked(InLibrary):
         return (*words, "--argument", str(function.argument)) if function.argument else words
 
     def refusal(self, subject: Subject) -> str:
-        """Returns why no function can be asked: of several nobody knows which takes all lengths."""
+        """Returns why no function can be asked: nobody knows which of several takes all lengths."""
         functions = askable_functions(subject)
         if not functions:
             return NOTHING_TO_ASK
@@ -137,10 +137,10 @@ class Asked(InLibrary):
 
 
 class ShortWaits(Asked):
-    """Waits that a program polls a clock for, from 10 ms before a full second of it on.
+    """Waits so short that a program polls a clock, from 10 ms before a full second of that clock.
 
-    A job asks for few of them. A clock that counts the time of all threads is ahead at a tick of
-    another core, one that compares seconds is wrong at a full one, and one that is stepped jumps.
+    A job has few such waits. They may be too short if the clock counts the CPU time of all threads
+    (at a tick of another core), if the program compares seconds alone, or if the clock is stepped.
     """
 
     name = "short-waits"
@@ -156,16 +156,16 @@ class ShortWaits(Asked):
 
 
 class LongWaits(Asked):
-    """After the job, the library's delay function is called where arithmetic is apt to go wrong.
+    """Calls of the delay function after the job, with lengths at which arithmetic may overflow.
 
-    The waits are idle time, so more than an hour of them passes at once.
+    The virtual lane skips idle time, so hours of waits pass at once.
     """
 
     name = "long-waits"
     about = "its delay function is asked for 0 to 4295 s, at each side of every known boundary"
     deadline_ms = 20_000_000  # more than all of the waits
     host_limit_s = 45
-    """The limit of host time. A subject that is busy in waits of an hour would take hours."""
+    """The limit of host time. A subject that polls during these waits would take hours."""
 
     def subject_words(self, subject: Subject) -> Sequence[str]:
         return self.words_of(subject, "--ask", ASKED_US)

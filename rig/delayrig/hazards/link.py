@@ -10,7 +10,7 @@ from delayrig.model.events import first, of_kind
 from delayrig.model.kinds.emulator import FaultMade, PowerLost
 
 DEADLINE_MS = 60_000
-"""Some flashroms ask for ever a part that is stuck or gone, and polls cost the host time."""
+"""Some flashroms poll a stuck or missing part for ever, and polls cost host time."""
 PRESETS = {
     **dict.fromkeys(("stm32-vserprog", "pico-serprog", "serprog-stm32-gd32"), ("spi",)),
     **dict.fromkeys(("serprog_pico", "pico-serprog-opensensor", "serprog-due"), ("spi",)),
@@ -53,7 +53,7 @@ class Link(Hazard):
     lanes = ANYWHERE
 
     def chip_refusal(self, chip: ChipFacts) -> str:
-        """Returns why that firmware cannot reach the chip."""
+        """Returns why the preset's firmware cannot reach the chip; empty if it can."""
         preset = self.value.partition(",")[0]
         if chip.bus in PRESETS.get(preset, (chip.bus,)):
             return ""

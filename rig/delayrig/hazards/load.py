@@ -21,8 +21,8 @@ NOT_TO_THE_END = "the hogs were not seen to the end"
 class Hogs(Hazard):
     """Loops of ordinary priority beside the subject, which gets its share of the core.
 
-    A loop that is calibrated beside them counts too little, and has the core to itself once the
-    subject takes real-time priority.
+    A loop calibrated beside them counts too few turns. It has the core to itself once the subject
+    takes real-time priority, and is then too short.
     """
 
     name = "hogs"
@@ -54,7 +54,7 @@ def missed_turns(artifacts: Artifacts, begin: type[Loops], end: type[Loops]) -> 
 class MemoryPressure(Hazard):
     """A process that touches new memory all the time, so that any allocation may have to wait.
 
-    It also takes its share of the subject's core, and so does the kernel for it (`Hogs`).
+    It also takes a share of the subject's core, as `Hogs` do, and so does the reclaiming kernel.
     """
 
     name = "memory-pressure"

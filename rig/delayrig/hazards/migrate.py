@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: GPL-2.0-or-later
-"""Moves the subject between cores of this machine, which may have different speeds."""
+"""Moves of the subject between CPUs, which may have different speeds."""
 
 from delayrig.hazards.artifacts import Artifacts
 from delayrig.hazards.hazard import Concern, Hazard, due_times
@@ -10,9 +10,9 @@ from delayrig.model.lane import REAL_TIME
 
 
 class Migrate(Hazard):
-    """A move, RATE times a second, to another CPU of those it may use, drawn by the cell's seed.
+    """A move of the subject, RATE times a second, to another of its CPUs, drawn by the cell's seed.
 
-    What it measures on one core, such as a calibrated loop, is valid only there.
+    A measurement on one core, such as a calibrated loop, is valid only there.
     """
 
     name = "migrate"

@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: GPL-2.0-or-later
-"""Starts the subject on the first core, mostly the slowest, and moves it to the fastest."""
+"""A move of the subject from the first core, mostly the slowest, to the fastest."""
 
 from collections.abc import Sequence
 

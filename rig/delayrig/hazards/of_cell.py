@@ -35,7 +35,7 @@ def shape_of(cell: Cell) -> GuestShape:
 
 
 def place_refusal(cell: Cell, chip: ChipFacts) -> str:
-    """Returns why no subject can drive that chip by the cell's programmer; empty where one can."""
+    """Returns why the cell's programmer cannot drive that chip; empty if it can."""
     device = device_of(cell)
     if device is None:
         return one_select_refusal(chip)

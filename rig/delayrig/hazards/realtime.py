@@ -32,7 +32,7 @@ class RtThrottle(Hazard):
     """A limit of 20 ms in each second for real-time tasks of a core.
 
     The kernel limits all of them, including the emulator. So the emulator is an ordinary process
-    here, alone on a core of its own, and does not measure its wake-up latency, which would change.
+    here, alone on a core of its own. It measures no wake-up latency, because that would change.
     The subject has to take real-time priority, otherwise nothing is limited.
 
     Source: Linux Documentation/scheduler/sched-rt-group.

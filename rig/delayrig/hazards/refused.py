@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: GPL-2.0-or-later
-"""System calls that a subject is refused, as seccomp filters of containers refuse them."""
+"""System calls that the kernel refuses a subject, as seccomp filters of containers do."""
 
 import re
 from collections.abc import Sequence
@@ -13,7 +13,7 @@ from delayrig.model.kinds.agent import SubjectEnd
 CALLS = ("sleep", "select", "poll", "timerfd", "clock")
 ERRORS = ("eperm", "enosys", "einval")
 NOT_CONFINED = 126
-"""How a subject ends that the agent could not prepare (images/agent/process.c)."""
+"""The exit code of a subject that the agent could not prepare (images/agent/process.c)."""
 
 
 def is_unprepared(artifacts: Artifacts) -> bool:
@@ -23,7 +23,7 @@ def is_unprepared(artifacts: Artifacts) -> bool:
 
 
 class Refused(Hazard):
-    """A call that fails at once has waited for nothing: who takes that for a wait is too early.
+    """A call that fails at once, without waiting. A subject that ignores the error is too early.
 
     `sleep` is nanosleep() and clock_nanosleep(). A clock that is read without the kernel (vDSO) is
     never refused, so `clock` needs a `clocksource` beside it.

@@ -37,7 +37,7 @@ class _OfSubject(Hazard):
 class Few(_OfSubject):
     """A lack of descriptors, memory or threads: a wait that needs one more fails at once.
 
-    Descriptors 0 to 2 and a serprog connection count: they are four.
+    Descriptors 0 to 2 and the serprog connection count, which makes four.
     """
 
     name = "few"

@@ -33,7 +33,7 @@ class SpeedHazard(Hazard):
     lanes = (LaneName.LIVE,)
 
     def speed_changes(self, cell: Cell) -> Iterator[SpeedChange]:
-        """Yields the changes in order of time; it may never end."""
+        """Yields the changes in order of time, perhaps without end."""
         return iter(())
 
     def fault(self, cell: Cell, artifacts: Artifacts) -> str:
@@ -95,7 +95,7 @@ class FrequencySteps(SpeedHazard):
 
 
 class Smt(SpeedHazard):
-    """A sibling thread of each core, which leaves it 60 % of its speed while it is busy."""
+    """A sibling thread of each core. While busy, it leaves the core 60 % of its speed."""
 
     name = "smt"
     form = "RATE"
@@ -103,7 +103,7 @@ class Smt(SpeedHazard):
     about = "RATE times a second (1 to 100) each core's sibling gets busy and idle, at random"
 
     def speed_changes(self, cell: Cell) -> Iterator[SpeedChange]:
-        """Yields the changes. The sibling is busy at first, because loops are calibrated then."""
+        """Yields the changes. The sibling is busy at first, when loops are calibrated."""
         draws = random.Random(f"smt {cell.seed}")
         period_ms = MS_PER_S / self.number
         yield SpeedChange(when=BEGIN, part=SIBLING_PART)
@@ -136,7 +136,7 @@ class Steal(SpeedHazard):
 
 
 class Governor(SpeedHazard):
-    """A frequency governor: an idle core has a quarter of its speed, a busy one all of it."""
+    """A frequency governor, which sets each core between a quarter of its speed and all of it."""
 
     name = "governor"
     form = "NAME"

@@ -17,10 +17,7 @@ def _is_unlocked(chip: ChipFacts) -> bool:
 
 
 def _suspends(chip: ChipFacts) -> bool:
-    """Returns True for a part that shows its suspension.
-
-    No subject can notice it on another one.
-    """
+    """Returns True if the part shows a suspended erase; otherwise no subject can notice it."""
     return chip.suspend is not None and bool(chip.suspend.erase_flag) and _is_unlocked(chip)
 
 
@@ -53,7 +50,7 @@ STATES: dict[str, Callable[[ChipFacts], bool]] = {
 
 
 AT_PINS = ("fresh", "resetting", *RAMPS)
-"""The states that begin when a serial programmer turns its pins on. Devices do not say when."""
+"""The states that begin when a serial programmer turns its pins on; devices have no such event."""
 
 
 class Starts(Hazard):
@@ -71,7 +68,7 @@ class Starts(Hazard):
     def __init__(self, value: str) -> None:
         super().__init__(value)
         self.start_state = "" if value in AT_PINS else value
-        if value == "asleep":  # Only a first command to a sleeping part shows that it sleeps.
+        if value == "asleep":  # Only a first command shows that the part sleeps.
             self.explained_rules = ("power_down",)
 
     def chip_refusal(self, chip: ChipFacts) -> str:

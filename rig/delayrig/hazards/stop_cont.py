@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: GPL-2.0-or-later
-"""Stops the subject and lets it continue, like a shell's job control or a debugger."""
+"""Stops of the subject, as by a shell's job control or a debugger."""
 
 from delayrig.hazards.artifacts import Artifacts
 from delayrig.hazards.hazard import ANYWHERE, Concern, Hazard, due_times
@@ -9,9 +9,9 @@ from delayrig.model.kinds.hazard import Stops
 
 
 class StopCont(Hazard):
-    """SIGSTOP, and SIGCONT half a period later, from its first instruction to its end.
+    """SIGSTOP, and SIGCONT half a period later, from the subject's first instruction to its end.
 
-    Its own measurements in the meantime, such as a calibrated loop, are wrong.
+    The subject's measurements, such as a calibrated loop, are wrong.
     """
 
     name = "stop-cont"

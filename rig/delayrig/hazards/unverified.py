@@ -9,9 +9,9 @@ from delayrig.model.kinds.library_client import HostStart
 
 
 class Unverified(Hazard):
-    """`-n`: nothing is read after the last program, so nothing but its own wait keeps the part.
+    """`-n`: flashrom reads nothing after its last write, so only its own wait lets that finish.
 
-    A program that leaves each wait to its next command ends with a busy part.
+    A flashrom that waits only before its next command ends while the part is busy.
     """
 
     name = "unverified"
@@ -21,7 +21,7 @@ class Unverified(Hazard):
     flashrom_option = "-n"
 
     def missed(self, cell: Cell, artifacts: Artifacts) -> str:
-        """Returns why something was verified after all, or nothing would have been."""
+        """Returns why the option made no difference; empty if it made one."""
         if first(artifacts.events, HostStart) is not None:
             return "the library client verifies what it wrote"
         return "" if cell.job is Job.WRITE else f"nothing is verified after a {cell.job}"

@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: GPL-2.0-or-later
-"""Sets the wall clock while the subject waits."""
+"""Steps of the wall clock while the subject runs."""
 
 import re
 from collections.abc import Sequence
@@ -13,7 +13,10 @@ from delayrig.model.kinds.hazard import LeapAnnounced, LeapState, WallClockStepp
 
 EVERY_MS = 100
 STEPPED_S_MAX = 1_000_000_000
-"""The largest step. Kernels keep wall clocks from 1970 to 2232; a guest's begins in 2024."""
+"""The most that all steps of a minute may add up to.
+
+Kernels keep wall clocks from 1970 to 2232; a guest's begins in 2024.
+"""
 _STEP = re.compile(r"([+-])([1-9][0-9]{0,8})(?:,([1-9][0-9]{0,5}))?")
 LEAP_AFTER_MS = 300
 DELETE = "delete"
