@@ -32,13 +32,13 @@ UUID = "6c7cd5c4-3ab5-4a9b-8d1e-9ea7b2a3f501"  # Firmware tables contain the UUI
 RTC_BASE = "2024-01-01T00:00:00"
 
 # The kernel does not use the last 128 MiB: the guest leaves its results there for the host. A write
-# of 1 MiB that is polled without a wait leaves 29 MB of events at drawn times, more at max.
+# of 1 MiB that is polled without a wait leaves 29 MB of events in a `draw` corner, more in `max`.
 WINDOW_MIB = 128
 KERNEL_MIB = RAM_MIB - WINDOW_MIB
 WINDOW_BYTES = WINDOW_MIB << 20
 
 SANDBOX = "on,obsolete=deny,elevateprivileges=deny,spawn=deny,resourcecontrol=allow"
-"""The seccomp filter of QEMU, which is killed if it uses what no guest needs.
+"""The seccomp filter of QEMU. QEMU is killed if it makes a call that no guest needs.
 
 Its threads are moved between CPUs, which is resource control and must be allowed.
 """
@@ -47,7 +47,7 @@ SUBJECT_FW_CFG = "opt/org.flashrom.rig/subject"
 BRIDGE_FW_CFG = "opt/org.flashrom.rig/bridge"
 FW_CFG_NAMES = (CELL_FW_CFG, SUBJECT_FW_CFG, BRIDGE_FW_CFG)
 NO_FILE = Path("/dev/null")
-"""It stands for a file of a name that a cell does not use."""
+"""The placeholder for the file of a fw_cfg name that a cell does not use."""
 
 # Kernel initialisers that cost up to 1.5 s of virtual time and that no cell uses.
 UNUSED_INITCALLS = (
@@ -63,7 +63,8 @@ UNUSED_INITCALLS = (
 
 # Work of the kernel in each system call or switch that is not needed here: statistics of pressure,
 # checks of its own copies, zeros in fresh memory, groups of sessions, memory accounts of groups
-# (there is only one group), and another stack address in each call.
+# (there is only one group), and another stack address in each call. `nokaslr` puts all kernels at
+# one address, so that a reset guest keeps its translations (vm_pool.py).
 UNUSED_CARE = (
     "psi=0",
     "hardened_usercopy=off",
@@ -99,9 +100,9 @@ class Hardware:
 
     shape: GuestShape
     preload: Path | None
-    """The library preloaded into QEMU (emulators/qemu_preload/), if nobody uses the console.
+    """The library preloaded into QEMU (emulators/qemu_preload/); None if a person uses the console.
 
-    A running CPU would leave the console no time.
+    With the library a running CPU would leave the console no time.
     """
     kernel: Path
     initrd: Path
@@ -118,7 +119,7 @@ class Hardware:
     marks: Path | None = None
     """The file in which QEMU records when the guest passed the end of each stage of its cell."""
     is_reset: bool = False
-    """True if it is to be reset to snapshots, and so needs access to its memory."""
+    """True if it will be reset to snapshots, for which the rig needs access to its memory."""
     talk: Path | None = None
     """A socket for the console.
 
@@ -134,7 +135,8 @@ def window_address(shape: GuestShape) -> int:
 def kernel_command_line(shape: GuestShape) -> str:
     """Returns the command line of the guest's kernel, which is part of a snapshot's identity."""
     platform, window = shape.platform, window_address(shape)
-    # AMD-like models with several cores would replace an unreliable clock by a slow one.
+    # The kernel finds the TSC of AMD-like models with several cores unreliable, and would use a
+    # slow clock instead.
     clock = "tsc=reliable" if shape.clocksource == TSC else f"clocksource={shape.clocksource}"
     filled_in = {
         "clock": clock,
@@ -169,7 +171,7 @@ def machine_of(shape: GuestShape) -> Hashable:
 
 
 def cpu_features(shape: GuestShape) -> tuple[str, ...]:
-    """Returns what its CPU has more than the usual model; most have nothing."""
+    """Returns the features that its CPU has beyond the usual model; for most guests none."""
     return CPU_FEATURES[shape.cpu] if shape.cpu else ()
 
 
@@ -228,7 +230,7 @@ def clock_arguments(hardware: Hardware) -> list[str]:
 
 
 def hand_over_arguments(hardware: Hardware) -> list[str]:
-    """Returns the options of both backends: the pause, the files, the snapshot."""
+    """Returns the options that both backends use: the pause, plugins, files, the snapshot."""
     arguments = ["-device", hardware.shape.platform.pause_device, "-action", "panic=pause"]
     arguments += device_arguments(hardware.shape)
     if hardware.delays is not None:
@@ -256,7 +258,7 @@ def _plugin(plugin: Path, words: dict[str, str]) -> list[str]:
 def memory_arguments(hardware: Hardware) -> list[str]:
     """Returns the options for RAM in a file.
 
-    The block has the same name as without a file, because snapshots contain it.
+    The block has the same name as without a file, because snapshots contain the name.
     """
     if hardware.memory is None:
         return []
@@ -302,7 +304,7 @@ def qemu_arguments(
     return [
         *("-nodefaults", "-no-user-config"),
         *("-sandbox", SANDBOX),
-        # The same name as libvirt's. emulators/qemu_preload/ reads thread names.
+        # libvirt names threads, too. emulators/qemu_preload/ reads the names.
         *("-name", "flashrom-rig,debug-threads=on"),
         *("-uuid", UUID),
         *("-boot", "strict=on"),  # libvirt starts every domain like this.
@@ -321,7 +323,7 @@ def qemu_arguments(
         *("-serial", "chardev:console"),
         *monitor,
         *memory,
-        # A CPU that runs gives the monitor no time until it is idle, so one that boots starts
+        # A running CPU gives the monitor no time until it is idle, so a booting machine starts
         # paused.
         *([] if hardware.incoming else ["-S"]),
         *clock_arguments(hardware),

@@ -1,8 +1,9 @@
 # SPDX-License-Identifier: GPL-2.0-or-later
-"""How QEMU is given a chip behind a programmer's registers, and where it leaves what that saw.
+"""The settings of a chip in QEMU, behind the registers of a programmer.
 
-The plugin of emulators/programmers/ reads its settings whenever the machine goes on. A QEMU that is
-reset goes on with another cell: its settings are written anew while it is paused, under its number.
+The plugin of emulators/programmers/ reads its settings whenever the machine resumes. A QEMU that is
+reset resumes with another cell. While it is paused, new settings are written with the number of the
+new cell.
 """
 
 import functools
@@ -25,7 +26,7 @@ class ChipPlugin:
     settings: Path
     """The file of the chip's settings; `write_settings` makes it."""
     values: Mapping[str, str]
-    """The same, by key (emulators/programmers/session.h)."""
+    """The settings by key (emulators/programmers/session.h)."""
 
     @property
     def words(self) -> dict[str, str]:
@@ -42,7 +43,7 @@ def write_settings(path: Path, values: Mapping[str, str], cell: int = 1) -> None
 def refusal_of_qemu(program: str, plugin: Path, front: str, words: tuple[str, ...]) -> str:
     """Returns why that QEMU cannot have a chip behind those registers; empty if it can.
 
-    It is started without a guest, and ends by itself.
+    QEMU is started without a guest, and ends by itself.
     """
     command = [program, "-nodefaults", "-no-user-config", "-display", "none", "-S", *words]
     command += ["-plugin", f"{str(plugin).replace(',', ',,')},front={front},check=yes"]
@@ -55,10 +56,10 @@ def refusal_of_qemu(program: str, plugin: Path, front: str, words: tuple[str, ..
     if done.returncode == 0:
         return ""
     lines = done.stderr.splitlines()
-    # QEMU warns and complains beside the plugin, or alone where it could not even load it.
+    # The plugin's messages are among QEMU's own. There are none if QEMU could not load it.
     said = [line.removeprefix(LINE_START) for line in lines if line.startswith(LINE_START)]
     if done.returncode < 0:
-        # It called into a QEMU that is laid out otherwise.
+        # The plugin called into a QEMU with another layout.
         said = [f"it ended by signal {-done.returncode} when it was tried", QEMU_NEEDED]
     elif not said and NOT_LOADED in done.stderr:
         said = [*lines, QEMU_NEEDED]

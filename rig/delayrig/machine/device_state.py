@@ -1,22 +1,22 @@
 # SPDX-License-Identifier: GPL-2.0-or-later
 """The device state of a paused machine, as a snapshot in an image of its own.
 
-QEMU loads this form more than once. All functions are pure functions of the image's bytes.
+QEMU can load this form repeatedly. All functions are pure functions of the image's bytes.
 
 QEMU drops all translations when it loads the `cpu_common` section of a CPU, because RAM will have
 changed without its knowledge (QEMU hw/core/cpu-system.c). A reset tells it which pages changed
 (machine/ram_reset.py), so that section is left out. Its content, whether a CPU is halted and which
 interrupts are pending, must then be what the reset before each load leaves: the first CPU runs, the
-others are halted, nothing is pending. Other machines have no such state.
+others are halted, nothing is pending. A machine in another state cannot be reset.
 
 QEMU's CPUs take turns. A machine that continues does so with the CPU after the last one; a new
 machine starts with the first. This makes no difference unless another CPU has work at the very
-moment of the pause. So no CPU may have a timer that is due by then, and the agent settles before it
-pauses (images/agent/agent.c). A later timer ends the first CPU's turn, and the order is the same
-from there on.
+moment of the pause. So none of the others may have a timer that is due by then, and the agent
+settles before it pauses (images/agent/agent.c). A later timer ends the first CPU's turn, and the
+order is the same from there on.
 
-A constant time of an instruction is not part of the state, so it is added. Then a machine that ran
-at another speed continues at the new one.
+QEMU leaves a constant icount shift out of the state, so it is added. Then a machine that ran at
+another speed continues at the new one.
 
 Sources: QEMU docs/interop/qcow2 (header, "Snapshots"), docs/devel/migration/main ("Stream
 structure"), migration/savevm.h, system/cpu-timers.c, accel/tcg/tcg-accel-ops-rr.c.

@@ -24,7 +24,7 @@ def domain_xml(
     ET.register_namespace("qemu", QEMU_NAMESPACE)
     platform, domain = hardware.shape.platform, Element("domain", {"type": "qemu"})
     _text(domain, "name", name)
-    # A booting guest reads it. If nothing boots, it only has to be unique for libvirt.
+    # A guest that boots in virtual time reads it. Else it only has to be unique for libvirt.
     is_free = hardware.incoming is not None or hardware.real is not None
     _text(domain, "uuid", str(uuid5(NAMESPACE_URL, name)) if is_free else arguments.UUID)
     _text(domain, "memory", str(arguments.RAM_MIB), unit="MiB")

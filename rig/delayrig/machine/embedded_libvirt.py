@@ -41,7 +41,7 @@ WITHOUT_RIGHTS = "--bounding-set -all --inh-caps -all"
 
 libvirt would do so itself, but before it enters the network, which needs root's rights.
 """
-# If the rig ended before the signal of its death was requested, the child has another parent.
+# If the rig ends before setpriv requests the signal, the child has another parent, and exits.
 STARTER = """\
 #!/bin/sh
 # Made by the rig: a QEMU of libvirt's that does not outlive who asked for it.
@@ -62,8 +62,8 @@ exec ${network} setpriv --pdeathsig KILL {rights} -- sh -c '
 def embed_uri(paths: Paths) -> str:
     """Returns the URI of an embedded driver for this process alone: one root serves one process.
 
-    The next process reuses what libvirt learned about QEMU. Its sockets are below the root, and the
-    path of a socket is short (unix(7)), so the root is not in the folder of state.
+    The next process reuses what libvirt learned about QEMU. The sockets are below the root, and the
+    path of a socket must be short (unix(7)), so the root is not in the folder of state.
     """
     return f"qemu:///embed?root={_root(paths.state / 'libvirt')}"
 
@@ -101,9 +101,9 @@ def _drop(link: Path) -> None:
 
 
 def _end_questioned(root: Path) -> None:
-    """Ends the QEMU that the libvirt of that root asked for its capabilities.
+    """Ends the QEMU that the libvirt of that root started to learn its capabilities.
 
-    It makes itself a daemon, so nothing else ends it if libvirt is killed meanwhile.
+    That QEMU makes itself a daemon, so nothing else ends it if libvirt is killed meanwhile.
     """
     for process in Path("/proc").glob("[0-9]*"):
         with contextlib.suppress(OSError):

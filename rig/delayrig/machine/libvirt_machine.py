@@ -69,7 +69,7 @@ class Host:
         except libvirt.libvirtError as error:
             raise RigFaultError(f"libvirt at {uri}: {error}", hint=LOOK_AT_LIBVIRT) from error
         self.listeners: dict[str, Listener] = {}
-        """By domain, who is called with the name and details of each of its events."""
+        """The function that gets the name and details of each event, by the domain's name."""
         libvirt_qemu.qemuMonitorEventRegister(self.connection, None, None, self._on_event, None, 0)
 
     def _on_event(
@@ -105,8 +105,8 @@ def _run_events() -> None:
 def learn_about_qemu(paths: Paths) -> None:
     """Makes the embedded driver ask QEMU for its capabilities, unless it knows them.
 
-    For that it starts a QEMU that makes itself a daemon, so a rig that is killed just then leaves
-    it behind. Raises `RigFaultError`.
+    libvirt starts a QEMU for that, which makes itself a daemon, so a rig that is killed just then
+    leaves it behind. Raises `RigFaultError`.
     """
     host = find_host(embed_uri(paths))
     for program in {platform.program for platform in PLATFORMS.values() if platform.libvirt_arch}:

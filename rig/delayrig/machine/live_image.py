@@ -43,7 +43,7 @@ def provide_live_image(recipe: GuestRecipe, paths: Paths, preparing: Preparing) 
     folder = paths.images / "live" / digest.of_value(["live", recipe.suite, package, CARD])[:24]
     seal = folder / SEAL
     if (folder / PACKAGES).is_file() and not seal.is_file():
-        write_seal(seal, folder, FETCHED)  # An older state has no seal.
+        write_seal(seal, folder, FETCHED)  # An older rig wrote no seal.
     if fault := broken_seal(seal, folder):
         again = f", again: {fault}" if seal.is_file() else ""
         preparing(f"kernel of {recipe.suite}, with its driver {CARD}{again}")

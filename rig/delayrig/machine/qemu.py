@@ -83,7 +83,7 @@ class QemuMachine(Machine):
             await asyncio.wait_for(self._qmp.connect(ours), CONNECT_LIMIT_S)
         except (QMPError, OSError, TimeoutError) as error:
             raise LostGuestError(f"QEMU did not open its monitor: {self._said()}") from error
-        # A library that cannot be preloaded is ignored, and times would no longer be exact.
+        # ld.so ignores a library that it cannot preload, and times would no longer be exact.
         if preload and PRELOAD_NOTE not in self._said():
             raise RigFaultError(
                 f"{self._hardware.preload} has no effect in this QEMU: {self._said()}",
@@ -114,7 +114,8 @@ class QemuMachine(Machine):
             base = hardware.shape.platform.ram_base
             await asyncio.to_thread(forget_translations, self._qtest, base, stretches)
             await asyncio.to_thread(put_back, process, ram, stretches, content)
-            # The first load resets devices, which may write to memory; so it comes before.
+            # Such a device reads memory when it is loaded, so it is loaded again. The first load
+            # comes before, because it resets devices, which may write to memory.
             if has_state_in_memory(hardware.shape):
                 await self.load_states(self._opened[states])
         except (OSError, LostGuestError) as error:

@@ -108,7 +108,7 @@ def stale_stretches(process: int, ram: Path, content: Path) -> list[Stretch]:
 
 
 def forget_translations(qtest: socket.socket, base: int, stretches: list[Stretch]) -> None:
-    """Makes QEMU write zeros there; `base` is the physical address of RAM. Blocks."""
+    """Makes QEMU write zeros to the stretches; `base` is the physical address of RAM. Blocks."""
     lines = [
         f"memset {base + at:#x} {min(MEMSET_BYTES, one.start + one.size - at):#x} 0x0\n"
         for one in stretches
@@ -129,7 +129,7 @@ def forget_translations(qtest: socket.socket, base: int, stretches: list[Stretch
 
 
 def put_back(process: int, ram: Path, stretches: list[Stretch], content: Path) -> None:
-    """Writes that file's content to the process, except zeros, which QEMU has written."""
+    """Writes the stretches of `content` to the process, except zeros, which QEMU has written."""
     import numpy as np
 
     begin, _ = _mapping_of(process, ram)

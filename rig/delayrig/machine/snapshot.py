@@ -4,8 +4,8 @@
 A snapshot is a folder with the state of the devices, and the RAM as a file of its own, which each
 restored guest maps privately. So memory that the guest does not touch is not read, and the host
 keeps one copy of it for all guests. libvirt cannot express that: it gets everything in one file,
-which is made on request. QEMU reads the kernel that it is given, 14 MB, though a restored guest has
-booted long ago. So it is given only the first bytes, which it needs.
+which is made on request. QEMU reads all of its kernel file, 14 MB, even for a restored guest. So a
+snapshot has a kernel file with the first bytes alone, which QEMU needs.
 """
 
 import asyncio
@@ -187,7 +187,7 @@ def _has_device_of_plugin(shape: GuestShape) -> bool:
 
 
 def plugin_without_chip(shape: GuestShape, plugin: Path, folder: Path) -> ChipPlugin | None:
-    """Returns the chip plugin for a machine that has its programmer by it, and no chip yet."""
+    """Returns the chip plugin without a chip yet; None if the programmer is no device of it."""
     if not _has_device_of_plugin(shape):
         return None
     settings = folder / "chip.settings"
@@ -229,7 +229,7 @@ async def _boot(shape: GuestShape, image: GuestImage, paths: Paths, folder: Path
 async def _is_same_again(hardware: Hardware, snapshot: Path, folder: Path, cpu: int) -> bool:
     """Returns True if a guest without a cell gives the same results after each kind of reset.
 
-    One machine was started from the snapshot and has run; the other had another speed.
+    The first machine is reset after a run from the snapshot, the second from another speed.
     """
     shape = hardware.shape
     other = replace(shape, icount_shift=(shape.icount_shift + 1) % (SHIFT_MAX + 1))

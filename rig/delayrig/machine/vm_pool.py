@@ -31,7 +31,7 @@ REFILLED = ".refill"
 # a flashrom with its libraries; one with many; cells of large parts.
 ROOMS_BYTES = [1 << 18, *(mib << 20 for mib in (5, 10, 20, 40, 80))]
 CELLS_MAX = 64
-"""The number of cells of one guest.
+"""The most cells that one guest runs.
 
 Each leaves some 2 MB of translations that nothing uses any more.
 """
@@ -46,7 +46,7 @@ class PooledVm:
 
     def __init__(self, hardware: Hardware, snapshot: Path, cpu: int) -> None:
         self.snapshot = snapshot
-        """The snapshot at whose pause it is, or from which it continued."""
+        """The snapshot to which it was restored last."""
         self._kind = machine_of(hardware.shape)
         self._states: dict[Path, Path] = {}
         self._folder = ScratchFolder()
@@ -133,7 +133,7 @@ class PooledVm:
             hardware.delays.out.write_bytes(self.delays.saw())
 
     async def end(self, hardware: Hardware | None = None) -> None:
-        """Ends the guest, and keeps only the log lines of the cell that was given `hardware`."""
+        """Ends the guest, after copying the logs of its last cell if its `hardware` is given."""
         await asyncio.shield(self.machine.stop())
         try:
             if hardware is not None:
