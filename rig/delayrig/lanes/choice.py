@@ -18,7 +18,7 @@ from delayrig.subjects.subject import Subject
 
 
 async def open_lane(request: Request, paths: Paths, pool: CpuPool, preparing: Preparing) -> Lane:
-    """Provides what the request's cells need in their lane, and nothing for other lanes."""
+    """Returns the lane of the request's cells, ready to run them; `Lanes` if they name several."""
     lanes: dict[LaneName, Lane] = {}
     for name in dict.fromkeys(cell.lane for cell in request.cells) or [request.lane]:
         own = replace(request, lane=name, cells=[c for c in request.cells if c.lane is name])

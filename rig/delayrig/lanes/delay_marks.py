@@ -19,7 +19,7 @@ MARKS_MAX = 4096
 def request_text(functions: tuple[DelayFunction, ...]) -> str:
     """Returns a line for each function, and for each of its marks.
 
-    Cached, as most cells share it.
+    It is cached, because most cells share it.
     """
     functions = functions[:WATCHED_MAX]
     lines = [_function_line(function) for function in functions]

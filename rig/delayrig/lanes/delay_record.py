@@ -1,8 +1,8 @@
 # SPDX-License-Identifier: GPL-2.0-or-later
 """Makes `delays.jsonl` from the lines of the delay plugin (emulators/delay_plugin/record.h).
 
-QEMU counts the instructions of a block before it runs them, so each stamp says how many of them it
-counted too early. After subtracting them, it is exact to an instruction.
+QEMU counts the instructions of a block before it runs them. So each stamp comes with the number of
+instructions that were counted too early. Without these it is exact to an instruction.
 """
 
 from collections.abc import Sequence
@@ -93,7 +93,7 @@ def read_record(
 
 
 def _meant(wait: DirectWait, asking: Asking, asked_ns: int) -> dict[str, Any]:
-    """Returns the request of a direct wait, if it differs from the time in its arguments."""
+    """Returns the fields of a direct wait's call that its arguments change, such as `until_ns`."""
     arguments = asking.arguments
     if not asking.is_known:
         is_null = arguments[wait.argument] == 0 and wait.called in NOTHING_WATCHED
@@ -131,7 +131,7 @@ def _facts(function: DelayFunction) -> FunctionFacts:
 
 
 def _callers(stack: Stack, functions: Sequence[DelayFunction]) -> tuple[Path, list[int]]:
-    """Returns the file that a stack is of, and the addresses there that called."""
+    """Returns the file of the function that was called, and the callers' addresses in that file."""
     part = functions[stack.function].part
     top = StackTop(sp=stack.sp, bp=stack.fp, words=stack.words, lr=stack.lr)
     return part, read_symbols(part).callers(top, stack.base)

@@ -119,7 +119,7 @@ def image_digests(supplies: Supplies, paths: Paths) -> dict[str, str]:
 
 
 def commit_of(paths: Paths) -> str:
-    """Returns the commit of the checkout; empty if it is none."""
+    """Returns the commit of the checkout; empty if it is no checkout of git."""
     return _answer(["git", "-C", str(paths.checkout), "describe", "--always", "--dirty"])
 
 
@@ -145,7 +145,7 @@ def host_facts() -> HostFacts:
 def _answer(command: list[str]) -> str:
     """Returns the output of a program; empty if it is missing or fails.
 
-    Raises `RigFaultError` if it could not answer at all, because a resumed run has to give the same
+    Raises `RigFaultError` if it was killed or took too long, because a resumed run needs the same
     answer.
     """
     try:

@@ -167,7 +167,7 @@ def cpus_of(cell: Cell) -> list[int]:
 def server_words(cell: Cell, paths: Paths, terminal: str) -> list[str]:
     """Returns the emulator's words with its address; the session adds its rights."""
     listen = f"pty:{terminal}" if cell.bridged else ANY_PORT
-    # With a link that delays bytes, the emulator would take its measurement for a bound.
+    # If a link delays bytes, the emulator takes its measurement for a bound. No bound holds here.
     linked = any(hazard.emulator_words(cell) for hazard in hazards_of(cell))
     return [
         str(paths.emulator),
@@ -268,7 +268,7 @@ def _read_files(assignment: Assignment, scratch: Path) -> dict[str, bytes]:
 
 
 def put_library_client_on_clock_of(entries: dict[str, bytes], agent: str) -> None:
-    """Moves the library client's events to the session's clock, because they have a raw counter.
+    """Moves the library client's events, whose times are a raw counter, to the agent's clock.
 
     The first gets the time of the subject's start, the others that of its end.
     """

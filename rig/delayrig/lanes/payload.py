@@ -28,7 +28,7 @@ DEADLINE_MS = 600_000
 FILE_SPARE_BYTES = 8 << 20
 """The space beside a whole image of the part: no file of a guest's subject may get longer."""
 DUMMY_SPARE_BYTES = 96 << 20
-"""The space if the subject contains the part and writes the events: 22 MB for 64 KiB of words."""
+"""The space if the subject contains the part and writes the events: 22 MB for 64 KiB in words."""
 GUEST_RECORDS_MAX = 393_216
 """The limit of a guest: some 110 MB of events, for which its memory and its window have room."""
 RECORDS_MAX, RECORDS_PER_KIB = 1 << 20, 128
@@ -39,7 +39,7 @@ COLLECTED = (EVENTS_NAME, "bridge.log", "emulator.log", SPARSE_NAME, "stdout.txt
 PACKED = "cell"
 """The folder that a cell's archive is made of."""
 OPENS = "opens"
-"""Returns the files that lead to the programmer, for images/agent/device_agent.c."""
+"""The name of the file that lists the programmer's files, for images/agent/device_agent.c."""
 BEFORE = "before.bin"
 NO_FILES: Mapping[str, bytes] = {}
 
@@ -64,7 +64,7 @@ def emulator_words(cell: Cell, region: Region) -> list[str]:
 def chip_values(cell: Cell, region: Region, scratch: Path) -> dict[str, str]:
     """Returns the settings of a chip in QEMU (emulators/programmers/session.h).
 
-    It finds its content where `write_payload` left it, and leaves its files beside that.
+    The chip reads its content where `write_payload` left it, and writes its files to `scratch`.
     """
     return {
         "part": cell.chip,
@@ -80,7 +80,7 @@ def chip_values(cell: Cell, region: Region, scratch: Path) -> dict[str, str]:
 
 
 def chip_entries(scratch: Path) -> dict[str, bytes]:
-    """Returns the files that such a chip left."""
+    """Returns the files that a chip in QEMU left in `scratch`."""
     names = (SPARSE_NAME, EVENTS_NAME)
     return {name: (scratch / name).read_bytes() for name in names if (scratch / name).is_file()}
 
@@ -97,7 +97,7 @@ def spare_bytes(cell: Cell) -> int:
 
 
 def deadline_ms(cell: Cell, usual_ms: int = DEADLINE_MS) -> int:
-    """Returns the time limit of the subject: the least that any of its hazards allows."""
+    """Returns the subject's time limit: the least of its hazards', else the cell's or the usual."""
     limits = [hazard.deadline_ms for hazard in hazards_of(cell)]
     usual_ms = cell.deadline_ms or usual_ms
     return min((limit for limit in limits if limit is not None), default=usual_ms)
@@ -120,7 +120,7 @@ def bridge_lines(cell: Cell) -> list[str]:
 
 
 def host_words(cell: Cell, subject: Subject, events: str = workload.HOST_EVENTS_PATH) -> list[str]:
-    """Returns the words of hazards, and what the library client takes besides a flashrom's."""
+    """Returns the words of hazards, and for the library client also the file of its events."""
     if not is_in_library(cell):
         return [hazard.flashrom_option for hazard in hazards_of(cell) if hazard.flashrom_option]
     words = (word for hazard in hazards_of(cell) for word in hazard.subject_words(subject))
@@ -147,7 +147,7 @@ def spec_text(
     usual_ms: int = DEADLINE_MS,
     rehearsal: Sequence[str] = (),
 ) -> str:
-    """Returns the agent's specification. First the subject runs with the words of `rehearsal`."""
+    """Returns the agent's specification. With `rehearsal` the subject runs these words first."""
     region = workload.region_of(cell, chip)
     emulator = [f"emulator {word}" for word in emulator_words(cell, region)]
     is_outside = cell.lane is LaneName.LIVE or device_of(cell) is not None

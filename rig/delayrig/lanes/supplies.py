@@ -115,11 +115,11 @@ def needs_of(cell: Cell) -> list[Hashable]:
 class CpuPool:
     """Host CPUs to run guests on: each guest keeps to one, up to `jobs` guests at a time.
 
-    Of the guests whose cell has ended, as many wait for another cell as can run.
+    Guests whose cell has ended wait for another cell, by default as many as can run.
     """
 
     def __init__(self, jobs: int, cpus: Sequence[int] = (), *, waiting: int = 0) -> None:
-        """Takes the CPUs, by default this process's, and how many guests wait, else `jobs`."""
+        """Takes the CPUs (default: this process's), and how many guests wait (default: `jobs`)."""
         self.jobs = jobs
         self.guests = VmPool(waiting or jobs)
         self.missing: dict[Hashable, NotProvided] = {}
@@ -155,9 +155,9 @@ class Snapshots:
         return list(self._images)
 
     async def provide(self, shape: GuestShape, cpu: int) -> Path | None:
-        """Returns its path; None for shapes that are not kept.
+        """Returns the path of the shape's snapshot; None for shapes that are not kept.
 
-        Raises `LostGuestError`, each time.
+        Raises `LostGuestError` if the shape did not boot, also when it is asked for again.
         """
         if shape not in self._images:
             return None
@@ -170,7 +170,7 @@ class Snapshots:
         return made
 
     async def provide_all(self, pool: CpuPool) -> int:
-        """Boots missing snapshots, one on each CPU at a time; returns the number of all."""
+        """Boots missing snapshots, one on each CPU at a time; returns the number of all shapes."""
 
         async def provide(shape: GuestShape) -> None:
             async with pool.one() as cpu:
@@ -275,7 +275,7 @@ async def provide_supplies(
             (shape_of(cell).kernel for cell in cells if shape_of(cell).kernel),
             lambda name: provide_kernel(name, recipes.kernels[name], paths, preparing),
         )
-    # These are built here or named by the user, and some guest can run them.
+    # These subjects are built here or named by the user, and some guest can run them.
     own = {
         program: await asyncio.to_thread(
             provide_program, program[0], recipes, paths, preparing, program[1]
@@ -285,7 +285,7 @@ async def provide_supplies(
         and program[1] in guests.result()
         and not wrong_machine(*program)
     }
-    # They are made of the same parts, which exist by now.
+    # Device images are made of the parts of guest images, which exist by now.
     device_images = {
         arch: await asyncio.to_thread(
             provide_device_image, recipes.guest_of(arch), paths, preparing, arch

@@ -66,7 +66,7 @@ class VirtualLane(GuestLane):
         )
 
     def _qemu_refusal(self, cell: Cell) -> str:
-        """Returns why this QEMU cannot have the cell's programmer; empty where it can."""
+        """Returns why this QEMU cannot have the cell's programmer; empty if it can."""
         device, shape = device_of(cell), shape_of(cell)
         if device is None:
             return ""
@@ -95,7 +95,7 @@ class VirtualLane(GuestLane):
                     watch.ended(READ_BACK)
             watch.ended(STOP)
             saw = hardware.delays.saw() if hardware.delays else b""
-        # Reading debug information takes longer than other cells should wait.
+        # Debug information takes long to read, so a thread reads it while other cells go on.
         folder, region = assignment.folder, region_of(cell, assignment.chip)
         await asyncio.to_thread(write_entries, entries, folder, region)
         if assignment.delays:
@@ -148,7 +148,7 @@ class VirtualLane(GuestLane):
         }
         image = self.supplies.image_of(shape_of(cell))
         console = assignment.folder / "console.log"
-        # All cells have a watch, because one guest runs those of several subjects.
+        # Each cell has a watch, because one guest runs cells of several subjects.
         watch = self.watch(scratch, is_virtual=True)
         write_request(watch.request, request_text(assignment.delays))
         return replace(
@@ -183,7 +183,7 @@ class VirtualLane(GuestLane):
 
 
 def device_entries(cell: Cell, scratch: Path) -> dict[str, bytes]:
-    """Returns the files of a chip that is in QEMU, behind a device of the guest; else none."""
+    """Returns the files of the chip if it is in QEMU, behind a device of the guest; else none."""
     return chip_entries(scratch) if device_of(cell) else {}
 
 

@@ -23,7 +23,7 @@ CAP_SYS_NICE = 23
 USUAL_SLACK_NS = 50_000
 """The timer slack of processes started by a shell.
 
-A child of a real-time process would inherit none.
+A child of a real-time process would inherit a slack of 0.
 """
 
 ENVIRONMENT = {"PATH": "/usr/sbin:/usr/bin:/sbin:/bin", "HOME": "/", "LANG": "C"}

@@ -60,7 +60,7 @@ class Record:
         )
 
     def clock_rate(self, since: Reading) -> None:
-        """Records the progress of the raw clock and CLOCK_MONOTONIC since then."""
+        """Records the progress of the raw clock and CLOCK_MONOTONIC since that reading."""
         now = read_clocks()
         facts: dict[str, object] = {
             "raw_ns_min": now.before_ns - since.after_ns,

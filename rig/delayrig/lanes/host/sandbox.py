@@ -28,9 +28,12 @@ PROCESSES_MAX = 64
 MEMORY_BYTES_MAX = 4 << 30
 """The address space of each process, including unused addresses."""
 OWN_BYTES_MIN, OWN_FILES = 16 << 20, 2
-"""Its folder has room for that many of the largest files: replacing a file needs twice its size."""
+"""The subject's folder has room for so many bytes, and so many files of the largest size.
+
+Replacing a file needs twice its size.
+"""
 ASIDE = "kept"
-"""The folder in the sandbox in which the files that are kept are this machine's."""
+"""The folder in the sandbox with the kept files of this machine (images/confine/files.c)."""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -45,10 +48,10 @@ class Sandbox:
     kept: Sequence[Path]
     """Files in that folder that exist before the subject starts, and are kept after it."""
     terminal: Path | None = None
-    """The path of the emulator's terminal, if they use one."""
+    """The path of the emulator's terminal, if the subject uses one."""
     file_bytes_max: int
     realtime: bool = True
-    """True if it may take real-time priority, if the rig could."""
+    """True if it may take real-time priority, provided that the rig may."""
 
 
 def subject_uid() -> int:

@@ -61,7 +61,7 @@ class Told(BaseException):
 
 @dataclass(slots=True, kw_only=True)
 class Emulator:
-    """A running emulator. -1: there is no barrier."""
+    """A running emulator. `arrived` and `release` are -1 if it has no barrier."""
 
     pid: int
     name: str
@@ -82,8 +82,8 @@ def main(arguments: list[str]) -> int:
     path, parent = arguments
     children.adopt_orphans(int(parent))
     os.chdir(Path(path).parent)
-    # Due actions must be done in time. If this user may not have the priority, go on without. No
-    # child inherits it.
+    # Due actions must be done in time. If this user may not have the priority, the session goes on
+    # without. No child inherits it.
     with suppress(PermissionError):
         policy = os.SCHED_FIFO | os.SCHED_RESET_ON_FORK
         os.sched_setscheduler(0, policy, os.sched_param(PRIORITY))
@@ -244,7 +244,7 @@ def _how(status: int, *, unless_exited: int) -> tuple[int, int]:
 def _accompany(
     subject: RunningSubject, emulator: Emulator, actions: list[Action], wake: int, deadline_ns: int
 ) -> Ended | None:
-    """Does what is due to the subject; returns how it ended, or None if its time was up."""
+    """Does the due actions; returns how the subject ended, or None if its time was up."""
     arrived = emulator.arrived
     while True:
         if ended := subject.look():

@@ -7,7 +7,7 @@ from dataclasses import asdict, dataclass, field
 from pathlib import Path
 
 PORT = "@PORT@"
-"""The placeholder in the subject's words for the port of the emulator."""
+"""The placeholder in the subject's words for the emulator's port or terminal."""
 REPORT_FD = "@FD@"
 """The placeholder in the sandbox's words for the descriptor of its reports."""
 REALTIME = "--realtime=50"

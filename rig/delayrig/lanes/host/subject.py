@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: GPL-2.0-or-later
-"""The subject as a process: plain, or confined (`box.py`, `images/confine/main.c`)."""
+"""The subject as a process: plain, or confined (`sandbox.py`, `images/confine/main.c`)."""
 
 import os
 import signal
@@ -21,7 +21,7 @@ CREDENTIALS = struct.Struct("3i")  # The struct ucred of unix(7).
 
 
 class SubjectLostError(Exception):
-    """It did not start, or its end is unknown."""
+    """The subject did not start, or its end is unknown."""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -104,7 +104,7 @@ class BoxedSubject:
         return int(CREDENTIALS.unpack(told[0][2][: CREDENTIALS.size])[0])
 
     def go(self) -> None:
-        """Lets the subject's first instruction follow."""
+        """Lets the subject run its first instruction."""
         self._socket.send(b"!")
         self._socket.settimeout(0)
 
@@ -130,7 +130,7 @@ class BoxedSubject:
             raise SubjectLostError(f"the subject did not start: {os.strerror(int(words[0]))}")
         if kind != "ended" or len(words) != 6:
             raise SubjectLostError("the subject's sandbox was lost")
-        try:  # It ends with the process that reported the end.
+        try:  # The sandbox ends with the process that reported the end.
             self._sandbox.wait(END_S)
         except subprocess.TimeoutExpired:
             children.end(self._sandbox.pid)

@@ -76,7 +76,7 @@ class Conversation:
         try:
             await self.line.say("go")
             await self._accompany(changing)
-            # Wait, so that its last window contains nothing else.
+            # The window in which the subject ended must end before anything else runs.
             await asyncio.sleep(WINDOW_MS / 1000)
         finally:
             await _cancelled(changing)

@@ -22,7 +22,7 @@ LOG = "emulator.log"
 READY_S = 20.0
 END_S = 30.0
 GRACE_S = 1.0
-"""The time for it to notice that its client is gone."""
+"""The time for the emulator to notice that its client is gone."""
 LINE_BYTES = 256
 
 
@@ -41,7 +41,7 @@ class LiveEmulator:
         os.read(self._arrived, 1)
 
     def gave_up(self) -> bool:
-        """Returns True if it hung up on its client. Call it after its end."""
+        """Returns True if it hung up on its client. Call this after the emulator has ended."""
         return bool(os.read(self._arrived, 1))
 
     def release(self) -> None:

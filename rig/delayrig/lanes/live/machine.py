@@ -15,8 +15,8 @@ from delayrig.machine.qemu import QemuMachine
 from delayrig.model.shape import GuestShape
 
 SAME_ADDRESSES = "norandmaps"
-"""QEMU translates a page of code once for all addresses that it is mapped at. The delay plugin is
-told of one of them, so the subject must lie where it lay when it rehearsed."""
+"""QEMU translates a page of code once for all of its addresses. The delay plugin sees one of them,
+so the subject must have the addresses that it had in its rehearsal."""
 PLAIN = "plain"
 """The value of `--connect` for plain QEMU without libvirt."""
 STARTED_HERE = (None, PLAIN, EMBED)

@@ -33,9 +33,9 @@ ANSWER_BYTES = 256
 PRIORITY = 1
 """The priority of QEMU's threads with paced CPUs: above ordinary work, below the emulator."""
 BUSY_PART_MAX = 0.7
-"""The part of this host that paced CPUs may use at that priority, so that it does not starve."""
+"""The part of this host that paced CPUs may use at that priority without starving it."""
 HOST_MIPS = 300
-"""The speed that a host CPU emulates at least, for work at which QEMU is slow."""
+"""The speed that a host CPU emulates at least, even for work at which QEMU is slow."""
 RT_RUNTIME = "/proc/sys/kernel/sched_rt_runtime_us"
 
 
@@ -118,8 +118,8 @@ class Pace:
 async def prefer(machine: Machine, core_mips: Sequence[float]) -> list[int]:
     """Gives QEMU's threads priority over ordinary work on this host; returns these threads.
 
-    It returns none if this user may not do that, or the host could starve: the CPUs and the kernel
-    must leave it time.
+    It changes nothing if this user may not do that, or if CPUs or kernel would leave the host no
+    time.
     """
     wanted = sum(core_mips) / HOST_MIPS / len(os.sched_getaffinity(0))
     if wanted > BUSY_PART_MAX or kernel_line(RT_RUNTIME) == "-1":
@@ -135,7 +135,7 @@ async def prefer(machine: Machine, core_mips: Sequence[float]) -> list[int]:
 
 
 def _threads_beside(thread: int) -> list[int]:
-    """Returns all threads of its process: a CPU waits for locks that the others hold."""
+    """Returns all threads of the process: a CPU's thread waits for locks that the others hold."""
     return [int(task.name) for task in Path(f"/proc/{thread}/task").iterdir()]
 
 
@@ -147,10 +147,10 @@ def put_back(threads: Sequence[int]) -> None:
 
 
 def _is_off(window: Window) -> bool:
-    """Returns True if the core was not as fast as it should be.
+    """Returns True if the core was off its speed by more than `OFF_PART_MAX` of the window.
 
-    A core that computes is held within 2 %, as the plugin's own `kept` requires. If it sends
-    packets, or runs code for the first time, QEMU works without executing instructions, like a real
+    The plugin's `kept` allows 2 %, within which it holds a core that computes. If the core sends
+    packets or runs code for the first time, QEMU works without executing instructions, like a real
     bus or a cold cache.
     """
     span_ns = window.t_ns - window.from_ns
