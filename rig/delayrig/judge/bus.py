@@ -1,11 +1,11 @@
 # SPDX-License-Identifier: GPL-2.0-or-later
-"""Witness 2, the bus: finds the waits of a profile in the events, each as an interval.
+"""Witness 3, the bus: finds the waits of a profile in the events, each as an interval.
 
-A gap begins with a reply (stamped before it is written) or with requests that need none (not
-arrived at `empty_ns`, here at `arrived_ns` if the kernel recorded that, else seen at `read_ns`). It
-ends with the next request, which came after `empty_ns`. In a guest that came at most the emulator's
-largest wake-up latency before `read_ns`. On a machine with other work, no measured latency bounds a
-later one.
+A gap begins with a reply, which is stamped before it is written, or with a request that needs none.
+That request arrived after `empty_ns` and by `arrived_ns`, or by `read_ns` if the kernel recorded no
+arrival. The gap ends with the next request, which arrived after its `empty_ns`; in a guest also at
+most the emulator's largest wake-up latency before `read_ns`. On a machine with other work, no
+measured latency bounds a later one.
 
 A bridge between subject and emulator (socat, for a tty) may delay bytes for any time. Behind one, a
 request may have been sent at any time since the subject's start, and only an upper bound is known
@@ -91,7 +91,7 @@ def _sync_gap(events: list[Event]) -> Iterator[tuple[Request, Request]]:
 
 
 def _status_gaps(events: list[Event], after: list[str]) -> Iterator[tuple[Request, Request]]:
-    """Yields the gaps between a status read that returned busy and the next, in those operations.
+    """Yields the gaps between a status read that returned busy and the next, in operations `after`.
 
     It works only on an SPI bus, because the opcodes of other buses mean other things.
     """

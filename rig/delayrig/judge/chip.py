@@ -18,17 +18,17 @@ from delayrig.model.kinds.emulator import Busy, Cycle, PowerLost, Spi, Start, St
 # short, not even `window`, whose margin says how much a cycle came too late.
 RULES_OF_TIME = ("busy", "tres", "tdp", "reset", "tsus", "tvsl", "tpuw", "tida")
 LEFT_BUSY = "left-busy"
-"""The rule that a subject breaks which says that it is done before the part is."""
+"""The rule that a subject breaks if it reports success before the part is ready."""
 CHANGES = ("erase", "program", "write_status")
 """The kinds of work that a loss of power may spoil."""
 RULES_OF_POWER = ("tvsl", "tpuw")
 WITHIN_CLOCK_ERROR = "clock"
-"""The grade of a margin smaller than what the clock may be wrong by."""
+"""The grade of a margin that is smaller than the error of the clock."""
 DOUBTFUL_FIGURES = ("assumed",)
 DOUBTFUL_GRADES = (*DOUBTFUL_FIGURES, WITHIN_CLOCK_ERROR)
 TOO_LONG_MAX = 64
-"""A doubtful figure of our tables may be longer than the true one, but not so many times: the
-largest factor between a typical and a longest time in our sources is 24 (MT25QL128ABA, a page)."""
+"""No doubtful figure of our tables is that many times as long as the true one: the largest factor
+between a typical and a longest time in our sources is 24 (MT25QL128ABA, a page)."""
 ANY_FIGURE = "any-figure"
 """The grade of a command that came too early whatever the true figure is."""
 
@@ -101,7 +101,7 @@ def _grade(figure: str, short_ns: int, wait_ns: int, error: ClockError) -> str:
 def convict_end(events: list[Event]) -> list[Evidence]:
     """Returns the evidence if the subject reports success while the part still changes its data.
 
-    Who then cuts the power, as after an update, loses them.
+    A user who then cuts the power, as after an update, loses the data.
     """
     ended, work = first(events, SubjectEnd), first(reversed(events), Busy)
     if ended is None or work is None or first(events, PowerLost) is not None:
@@ -127,7 +127,7 @@ def convict_end(events: list[Event]) -> list[Evidence]:
 
 
 def margins_ns(events: list[Event]) -> list[int]:
-    """Returns the margin of each wait that the part was owed, negative if it was too short."""
+    """Returns the margin of each wait that the part needed, negative if it was too short."""
     return [
         event.margin_ns
         for event in transactions(events)

@@ -26,7 +26,7 @@ class ClockError:
 
 
 def clock_error(events: list[Event]) -> ClockError:
-    """Returns the step and rate error that the emulator states, and that the cell measured.
+    """Returns the step and rate error that the emulator states, plus the measured rate error.
 
     In a guest the rates are those of its kernel's clock and the raw counter, on this machine those
     of CLOCK_MONOTONIC and CLOCK_MONOTONIC_RAW: a subject may count the cycles of its CPU, which no

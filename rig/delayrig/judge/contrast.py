@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: GPL-2.0-or-later
-"""Contrasts: a subject must cost a multiple of another, or it is wrong although it is safe.
+"""Contrasts: a past mistake that is safe must be seen to cost a multiple of another subject.
 
 Both run in the same cell, so that only the subjects differ. The virtual lane gives each figure
 exactly, without noise.
@@ -19,7 +19,7 @@ FIGURES: dict[str, Callable[[CellResult], int]] = {
 def judge_contrasts(
     contrasts: Iterable[Contrast], cells: Iterable[CellResult]
 ) -> list[ContrastResult]:
-    """Returns each contrast in each cell that both subjects ran in."""
+    """Returns the result of each contrast in each cell that both subjects ran."""
     done = list(cells)
     return [
         _judge(contrast, cell, other)

@@ -43,10 +43,8 @@ NS_PER_US, NS_PER_MS = 1000, 1_000_000
 KEPT_PART = 0.98
 CATCH_UP = 1.25
 HELD_UP_PART_MAX = 0.99
-"""The limits of the CPU plugin: how well it holds a speed, and how fast a late core may catch up.
-
-They are those of emulators/cpu_plugin/trace.h and pacer.h.
-"""
+"""`KEPT_PART` and `CATCH_UP` are limits of the CPU plugin: how well it holds a speed (trace.c), and
+how fast a late core may catch up (pacer.h)."""
 
 
 def class_of(requested_us: int) -> str:
@@ -69,7 +67,7 @@ def unsure_calls(delays: Delays) -> list[DelayCall]:
 
 
 def _known_lengths_ns(delays: Delays) -> list[float]:
-    """Returns up to which length each function is known to be asked for a delay."""
+    """Returns, by function, the longest request that certainly is one for a delay."""
     return [
         _known_up_to_ns(delays, number) if each.doubt else inf
         for number, each in enumerate(delays.header.functions)
@@ -77,10 +75,10 @@ def _known_lengths_ns(delays: Delays) -> list[float]:
 
 
 def _known_up_to_ns(delays: Delays, function: int) -> float:
-    """Returns up to which length a doubtful function is known to be asked for a delay; -1: never.
+    """Returns the longest request with which a doubtful function certainly delays; -1: none.
 
-    One that may nap for a number of its own is known up to the longest that it waited whole: the
-    number is no smaller. No call shows what one waits for that began before it.
+    A function that may cap its waits (`CAPPED`) has no cap below the longest that it made in full.
+    If it waits since an earlier moment (`SINCE_BEFORE`), its calls do not show what it waits for.
     """
     facts = delays.header.functions[function]
     calls = [
@@ -110,7 +108,7 @@ def observe_calls_of(delays: Delays, events: list[Event]) -> list[ObservedDelay]
 
 
 def judged_calls(delays: Delays) -> list[DelayCall]:
-    """Returns the calls to judge: not those within a call of a delay function.
+    """Returns the calls to judge, without those for which an outer call answers.
 
     A delay may sleep in parts, be interrupted, and wait for the rest: only its own end shows if it
     did.
@@ -145,7 +143,7 @@ def _answers_for(outer: DelayCall, call: DelayCall, delays: Delays) -> bool:
 
 
 def _outside(calls: Sequence[DelayCall], enclosing: Sequence[DelayCall]) -> list[DelayCall]:
-    """Returns the calls that began in none of the others of their thread."""
+    """Returns the calls that began outside of all `enclosing` calls of their thread."""
     begins: dict[int, list[int]] = defaultdict(list)
     ends: dict[int, list[float]] = defaultdict(list)
     for each in sorted(enclosing, key=lambda call: call.t_ns):
@@ -183,7 +181,7 @@ def _clock_of(events: list[Event]) -> _Clock:
 def _stretch(pace: Pace | None) -> float:
     """Returns 1 if time is counted in instructions, else a factor from how well speeds were held.
 
-    Behind means by more than 2 % in some window; then a core catches up by a quarter.
+    If a core was off by more than 2 % in some window, it may have caught up a quarter faster.
     """
     if pace is None:
         return 1.0
@@ -240,8 +238,8 @@ def doubts_of(delays: Delays, waits: Sequence[ObservedDelay], *, must_wait: bool
 def _settled(asked: Sequence[DelayCall], unsure: Sequence[DelayCall]) -> bool:
     """Returns True if the calls of unsure functions hide nothing.
 
-    Either each lasted as long as its number asks for, and around what was asked for in it; or there
-    were other calls outside of them, and most of them did not last so long, so they are no delays.
+    Either each lasted about as long as its number asks for, and there are judged calls; or there
+    are judged calls outside of them, and most of them did not last so long, so they are no delays.
     """
     whole = [call for call in unsure if (call.seen_ns or 0) >= call.requested_ns]
     if len(whole) == len(unsure) and _are_near(whole, of=unsure):
@@ -250,9 +248,9 @@ def _settled(asked: Sequence[DelayCall], unsure: Sequence[DelayCall]) -> bool:
 
 
 def _are_near(whole: Sequence[DelayCall], *, of: Sequence[DelayCall]) -> bool:
-    """Returns True if half of the long calls lasted at most twice as long as their numbers ask for.
+    """Returns True if half of the long calls lasted once to twice as long as their numbers ask for.
 
-    Then the numbers count no greater unit. An interruption of the others made them no shorter.
+    Then the numbers count no greater unit. Interruptions only made the other calls longer.
     """
     long = [call for call in of if call.requested_ns >= LONG_NS]
     even = (call for call in whole if (call.seen_ns or 0) <= EVEN_BY * call.requested_ns)

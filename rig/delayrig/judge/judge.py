@@ -82,7 +82,7 @@ PROGRAMMER = "programmer"
 UNKNOWN_NAME = re.compile(
     rf"^(?:Error: )?Unknown (?P<what>chip|{PROGRAMMER}) .{{1,160}}$", re.MULTILINE
 )
-"""flashrom's answer to `-c` and `-p`, and our own flashrom's."""
+"""The message of any flashrom, ours included, for an unknown name after `-c` or `-p`."""
 MAY_BE_FAULTS = (Verdict.CORRUPT, Verdict.OP_FAILED, Verdict.HUNG)
 """Verdicts that requested faults may cause. They make no wait too short."""
 
@@ -98,11 +98,11 @@ class Observed:
     waits: Sequence[ObservedWait] = ()
     disagreement: str = ""
     waits_gap: str = ""
-    """Why they were not judged, if a pass needs that."""
+    """Why the waits were not judged, if a pass needs that."""
     missing: str = ""
     """The instruction that the CPU of the guest does not have, if that ended the subject."""
     untried: str = ""
-    """The code of its delays that shows only on another CPU, in words."""
+    """The code of the subject's delays that only another CPU runs, in words."""
 
 
 class Finding(msgspec.Struct, frozen=True):
@@ -231,7 +231,7 @@ def _emulator_facts(events: list[Event]) -> EmulatorFacts:
 
 
 def subject_version(stdout: str, subject: Subject) -> str:
-    """Returns its own version, else its package's or digest's: Debian's 1.3.0 says "unknown"."""
+    """Returns the printed version, else its package's or digest's: Debian's 1.3.0 says unknown."""
     known = subject.package_version or version_of_digest(subject.program_sha256)
     return find_version(stdout) or known
 
@@ -315,7 +315,7 @@ def _untrusted(cell: Cell, artifacts: Artifacts, observed: Observed) -> Finding 
 def _idle(cell: Cell, artifacts: Artifacts) -> str:
     """Returns a fault if the subject reported success but sent nothing to the part.
 
-    In other jobs its data shows that. A programmer that alone knows the part answers probes itself.
+    In other jobs its data shows that. A programmer that hides the part answers probes itself.
     """
     device = device_of(cell)
     asking = (Job.VERIFY,) if device and device.chip_name else (Job.PROBE, Job.DETECT, Job.VERIFY)
@@ -372,10 +372,10 @@ def describe(item: Evidence) -> str:
 
 
 def is_flood(events: list[Event]) -> bool:
-    """Returns True if the emulator hung up on a subject that went on asking whatever the replies.
+    """Returns True if the emulator hung up on a subject that sent requests whatever the replies.
 
-    Most of its requests were refused, or sent without waiting for the reply before, so it is chance
-    which of them reached the part. A subject that polls without end is no flood, and may be
+    Most of its requests were refused, or sent before the previous reply, so it is chance which of
+    them reached the part. A subject that polls without end is no flood, and may be
     convicted.
     """
     if first(events, GaveUp) is None:
@@ -390,9 +390,9 @@ def _is_blind(request: Request) -> bool:
 
 
 def _unknown_name(cell: Cell, artifacts: Artifacts) -> str:
-    """Returns why nothing was asked of a subject that refuses the name of part or programmer.
+    """Returns the message of a subject that refuses the name of part or programmer; else empty.
 
-    Its file may contain that name all the same. Empty if it sent the part anything.
+    Its file may contain that name all the same. Also empty if it sent the part anything.
     """
     said = UNKNOWN_NAME.search(shown(artifacts.output.decode(errors="replace")))
     if said is None or transactions(artifacts.events):

@@ -27,7 +27,7 @@ LEVELS = {
     V2: {"ssse3", "sse41", "sse42", "popcnt", "cmpxchg16b"},
     V3: {"avx", "avx2", "bmi", "bmi2", "f16c", "fma", "lzcnt", "movbe"},
 }
-"""Levels of the x86-64 psABI, by capstone's groups and by instructions without one."""
+"""Levels of the x86-64 psABI, by capstone's groups, or by instructions without a group."""
 
 
 def missing_instruction(events: Sequence[Event], subject: Subject) -> str:
@@ -40,7 +40,7 @@ def missing_instruction(events: Sequence[Event], subject: Subject) -> str:
 
 
 def _described(subject: Subject, name: str, into: int) -> str:
-    """Describes the instruction so many bytes into the code of a file of the subject."""
+    """Describes the instruction at `into` bytes of the code of the subject's file `name`."""
     part = next((p for f, p in subject.parts.items() if PurePosixPath(f).name == name), None)
     if part is None:
         return f"an instruction in {name}"

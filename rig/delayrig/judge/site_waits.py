@@ -10,7 +10,7 @@ from delayrig.model.result import SiteWaits
 
 NS_PER_US = 1000
 UNKNOWN = "?"
-"""The name of a caller in a stripped program, whose address says nothing of another build."""
+"""The name of a caller in a stripped program, whose address says nothing about another build."""
 
 
 def site_waits(delays: Iterable[ObservedDelay]) -> list[SiteWaits]:
@@ -41,7 +41,7 @@ def _summed(same: list[ObservedDelay]) -> SiteWaits:
 def length_class_ns(requested_ns: int) -> int:
     """Returns the length itself where it is in whole microseconds, else its power of ten.
 
-    A sleep until a moment asks for what is left until then, which is another length each time.
+    A sleep until a moment asks for the time left until then, which differs each time.
     """
     if requested_ns % NS_PER_US == 0:
         return requested_ns
@@ -49,7 +49,7 @@ def length_class_ns(requested_ns: int) -> int:
 
 
 def decade_ns(requested_ns: int) -> int:
-    """Returns the power of ten at or below it."""
+    """Returns the greatest power of ten that is not above the length."""
     return int(10 ** (len(str(max(requested_ns, 1))) - 1))
 
 

@@ -34,7 +34,7 @@ class _Requests:
     seen: Sequence[tuple[int, int]]
     """The time of arrival and the time of reading of each."""
     latency_ns: int | None
-    """The most that the programmer takes to notice one; None if unknown."""
+    """The most that the programmer takes to notice a request; None if unknown."""
 
     def after(self, t_ns: int) -> tuple[int, int] | None:
         at = bisect_left(self.seen, (t_ns, 0))
@@ -67,7 +67,7 @@ def observe_sleeps(
 def _until(
     observe: Callable[[DelayCall], ObservedDelay], call: DelayCall, events: list[Event]
 ) -> ObservedDelay:
-    """Returns the time left to the absolute deadline when the call began, by the guest's clock."""
+    """Returns the wait for the time left to the absolute deadline, by the guest's clock."""
     assert call.until_ns is not None, "it waits for a moment"
     rate = first(events, ClockRate)
     if rate is None:
@@ -120,7 +120,7 @@ def _kept(plain: ObservedDelay, sent_ns: int) -> ObservedDelay | None:
 
 
 def _requests_of(events: Sequence[Event]) -> _Requests:
-    """Returns the requests with a known arrival. One sent without a pause may have waited."""
+    """Returns the requests with a known arrival. Those sent before a reply may have been queued."""
     found = []
     for request in requests(events):
         waited = request.gap_ns is not None and request.gap_ns >= 0

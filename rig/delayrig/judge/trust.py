@@ -35,7 +35,7 @@ Sound clocks are closer than the readings can tell; one in 60 guests jumped ahea
 """
 CLOCK_RATE_ERROR_PPM_MAX = 100
 NOT_KEPT_PART_MAX = 0.1
-"""The part of windows. If a host fell behind more often, the guest was another machine."""
+"""The part of windows that may be off. With more, the guest was another machine."""
 LATE_HOST = re.compile(r"^hrtimer: interrupt took [0-9]+ ns")
 """The message of a guest's kernel if this machine held up its core in real time."""
 WARNING = 4
@@ -70,7 +70,7 @@ def rig_fault(cell: Cell, artifacts: Artifacts) -> str:
 
 
 def _needed(cell: Cell) -> list[type[Kind]]:
-    """Returns the kinds that the cell must have: a chip that is in QEMU has no process to end."""
+    """Returns the kinds of events that the cell must have. A chip in QEMU has no process to end."""
     needed: list[type[Kind]] = [*NEEDED]
     needed += [] if device_of(cell) else [EmulatorEnd]
     return needed + ([Pace] if cell.lane is LaneName.LIVE else [])
@@ -91,7 +91,7 @@ def pace_fault(events: Sequence[Event], waits: Sequence[ObservedWait] = ()) -> s
     """Returns what this host hid by holding up the guest's cores; empty if it hid nothing.
 
     A core that stood still makes waits longer, so a wait at that time shows nothing. It is a fault
-    if every wait of a kind was at such a time, or if many were.
+    if every wait of a kind was at such a time, or if too many windows were off.
     """
     pace = first(events, Pace)
     if pace is None or pace.windows_not_kept == 0:
@@ -135,7 +135,7 @@ def lost_clock(cell: Cell, events: list[Event]) -> str:
 def hazard_fault(cell: Cell, artifacts: Artifacts) -> str:
     """Returns which hazard did not act as it should have; empty if all did.
 
-    In a guest that is a fault of the rig. This machine may have had other work.
+    In virtual time that is a fault of the rig. In real time this machine may have had other work.
     """
     faults = (hazard.fault(cell, artifacts) for hazard in hazards_of(cell))
     return next((fault for fault in faults if fault), "")

@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: GPL-2.0-or-later
-"""Tells a subject that was still at work when its time was over from one that asked the same."""
+"""Distinguishes a subject that was ended at work from one that only repeated its poll."""
 
 from collections.abc import Sequence
 
@@ -8,14 +8,14 @@ from delayrig.model.kinds.agent import SubjectEnd, SubjectStart
 from delayrig.model.kinds.emulator import GaveUp
 
 ALIKE_MAX = 4
-"""A poll repeats no more different commands than that."""
+"""The most different commands that a poll repeats."""
 
 
 def is_unfinished(events: Sequence[Event]) -> bool:
     """Returns True if the rig ended a subject that might have done its job with more time.
 
-    In the second half of its time it went on to other commands. One that only asks the same does
-    not end.
+    It sent more than `ALIKE_MAX` different commands in the second half of its time. A subject that
+    only repeats a poll would never end.
     """
     started, ended = first(events, SubjectStart), first(events, SubjectEnd)
     if started is None or ended is None:

@@ -55,9 +55,9 @@ WATCHED_LANES = (LaneName.VIRTUAL, LaneName.LIVE)
 
 class Bus(Enum):
     CONVICTS = "convicts"
-    """It is a release whose waits a profile knows."""
+    """The subject is a release; outside of the virtual lane also a canary or a control."""
     ACQUITS = "acquits"
-    """No other witness can judge it here: a gap that is long enough contained the wait."""
+    """No other witness can judge the subject. A gap that is long enough contains the wait."""
     DESCRIBES = "describes"
 
 
@@ -70,7 +70,7 @@ class SeenWaits:
     is_watched: bool = False
     """True if QEMU saw each call."""
     doubts: list[str] = field(default_factory=list)
-    """Why the delay witness did not judge them all."""
+    """Why the delay witness did not judge all delays."""
 
     @property
     def all(self) -> list[ObservedWait]:
@@ -100,7 +100,7 @@ def is_known_release(subject: Subject) -> bool:
 
 
 def bus_of(cell: Cell, subject: Subject) -> Bus:
-    """Profiles know what lies between the requests of a serprog client, and of no other."""
+    """Returns what the bus may decide. Profiles describe the requests of serprog clients alone."""
     if device_of(cell):
         return Bus.DESCRIBES
     if is_known_release(subject):
@@ -127,7 +127,7 @@ def see_waits(
 
 
 def untried_counters(cell: Cell, artifacts: Artifacts) -> str:
-    """Returns which code of its delays another CPU may choose, for the reason of a pass."""
+    """Returns, for the reason of a pass, which code of its delays only another CPU may choose."""
     functions = artifacts.delays.header.functions if artifacts.delays else []
     found = [counter for function in functions for counter in function.counters]
     if not found or COUNTER_HAZARD in cell.hazards:
@@ -180,7 +180,7 @@ def waits_gap(cell: Cell, artifacts: Artifacts, waits: SeenWaits) -> str:
         return ""
     if cell.lane in WATCHED_LANES:
         return NOTHING_JUDGED
-    # Where nobody sees delays, the bus saw all the waits of its profile, if there were any.
+    # Without a delay witness the bus saw all waits of the profile, if there were any.
     return NO_DELAYS_SEEN if waits.profile is None else ""
 
 

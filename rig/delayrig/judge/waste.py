@@ -56,7 +56,7 @@ class CallSiteWaste(msgspec.Struct, frozen=True, kw_only=True):
     requested_ns: int
     actual_ns: int
     waste_ns: int
-    """The part of it during which the part was not busy."""
+    """The part of `actual_ns` during which the chip was not busy."""
     waste_ns_max: int
 
 
