@@ -11,7 +11,10 @@ from delayrig.model.result import CellResult
 from delayrig.run.resume import RESULT
 
 LEFT_BYTES_MAX = 512 << 20
-"""The limit. A virtual cell leaves at most some 110 MB of events, and three images of its part."""
+"""The most that a cell may leave.
+
+A virtual cell leaves at most some 110 MB of events, and three images of its part.
+"""
 COMPRESSION_LEVEL = 1
 
 
@@ -42,7 +45,7 @@ def unpack_left(packed: bytes, folder: Path) -> CellResult:
 
 
 def checked_name(name: str) -> PurePosixPath:
-    """Returns the path if it stays below its folder, whatever the other side says."""
+    """Returns the path; raises `RigFaultError` if it leads out of its folder."""
     path = PurePosixPath(name)
     if path.is_absolute() or ".." in path.parts or not path.parts:
         raise RigFaultError(f"a file arrived that is named {name!r}")

@@ -40,7 +40,7 @@ class CellRunner:
     watched: Mapping[str, tuple[DelayFunction, ...]]
     """The delay functions and direct waits of each subject, by its label."""
     chip_names: Mapping[tuple[str, str], str]
-    """The name of each chip in each packed program; empty if it knows none of its names."""
+    """The name of each chip in each packed program; empty if the program knows none of them."""
 
     def refusal(self, cell: Cell) -> str:
         chip = self.request.chips[cell.chip]
@@ -73,7 +73,7 @@ class CellRunner:
     async def run(self, cell: Cell, cpu: int) -> CellResult:
         """Runs and judges a cell, and writes its result to its folder.
 
-        A cell that the rig lost is run once more. The files of the first try stay beside it.
+        A cell that the rig lost is run once more. Its folder keeps the files of the first try, too.
         """
         try:
             folder = cell_folder(cell, self.request.out)
@@ -140,7 +140,7 @@ class CellRunner:
 
 
 def _driving_refusal(cell: Cell, chip: ChipFacts, subject: Subject) -> str:
-    """Returns why that subject cannot drive that chip there; empty where it can."""
+    """Returns why that subject cannot drive that chip in the cell; empty if it can."""
     device = device_of(cell)
     if device is not None and not may_know(subject.program_bytes, device.driver):
         return f"{BUILT_WITHOUT}{device.driver}"
@@ -176,7 +176,7 @@ def make_cell_runner(request: Request, lane: Lane) -> CellRunner:
 
 
 def _lost(cell: Cell, error: LostGuestError) -> Finding:
-    """Returns a fault of the rig, unless nobody knows how long the cell takes."""
+    """Returns a fault of the rig, or a doubt if a hazard makes the length of the cell unknown."""
     limited = any(hazard.host_limit_s is not None for hazard in hazards_of(cell))
     if limited and isinstance(error, OverdueGuestError):
         return Finding(

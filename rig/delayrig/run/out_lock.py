@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: GPL-2.0-or-later
-"""One run a folder: the owner holds a lock on it, which ends with the owner however that ends."""
+"""One run a folder: its owner holds a lock, which the kernel drops however the owner ends."""
 
 import contextlib
 import datetime as dt

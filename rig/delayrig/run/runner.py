@@ -45,7 +45,7 @@ class Progress(Protocol):
 
 @dataclass(frozen=True, slots=True)
 class Quiet:
-    """Progress of a single cell, which is reported later: shows only what is being made."""
+    """The progress of a single cell, whose result is reported later: only what is being made."""
 
     preparing: Preparing
 

@@ -27,7 +27,7 @@ from delayrig.setup.layout import STATE_VARIABLE
 
 LOOPBACK = "127.0.0.1"
 NO_PAGES: dict[str, Any] = {"dashboard": False, "dashboard_address": f"{LOOPBACK}:0"}
-"""Options without Dask's pages about itself, which it would serve on loopback even then."""
+"""Options without Dask's pages about itself. Dask still opens their port, on loopback here."""
 KILLS_MAX = 2
 """The number of tolerated worker losses. After one more, the task is not run again."""
 REACHED_WITHIN_S = 20

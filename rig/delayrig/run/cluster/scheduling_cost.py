@@ -26,7 +26,7 @@ class NoWork(msgspec.Struct, frozen=True, kw_only=True):
     batch_cells: int
     took_s: float
     client_mib: list[float]
-    """The memory of the process with client and scheduler, after each tenth."""
+    """The memory of the process with client and scheduler, at each tenth of the work."""
 
     @property
     def tasks_a_s(self) -> float:

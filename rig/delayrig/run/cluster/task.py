@@ -64,8 +64,8 @@ class RigWorker(WorkerPlugin):
         signal.signal(signal.SIGINT, signal.SIG_IGN)
         self.paths: Paths = find_paths()
         sweep_scratch(self.paths.state)
-        # With two guests for each CPU, more cells are reset than with one if several processes
-        # share the cells.
+        # Several processes share the cells, so with two guests for each CPU more cells find one to
+        # reset.
         self.pool = CpuPool(len(self.cpus), self.cpus, waiting=2 * len(self.cpus))
         self.cell_runners: dict[str, CellRunner] = {}
         self.told: defaultdict[str, asyncio.Event] = defaultdict(asyncio.Event)
