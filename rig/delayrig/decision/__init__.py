@@ -1,2 +1,2 @@
 # SPDX-License-Identifier: GPL-2.0-or-later
-"""Answers of two runs together: the decision of a gate, differences, the cell that is meant."""
+"""Answers from two runs together, such as a gate's decision; and the choice of a cell."""

@@ -95,9 +95,9 @@ def find_id(wanted: str, ids: Sequence[str], *, where: str, hint: str) -> str:
 
 
 def _nearest(wanted: str, ids: Sequence[str]) -> str:
-    """Returns the nearest ids.
+    """Returns the nearest id; empty if none is near.
 
-    Ids are long and the typed text is short, so parts are compared, too.
+    Ids are long and the typed text is short, so the parts between dots are compared.
     """
     words = wanted.lower().split(".")
 
@@ -151,7 +151,7 @@ def _in_place(wanted: str, ids: Sequence[str]) -> str:
 
 
 def _plan_that_has(asked: Asked, paths: Paths) -> str:
-    """Returns the usual plan, else the first shipped one that has such a cell."""
+    """Returns the first shipped plan with such a cell. The usual plan is first, and the default."""
     assert asked.cell is not None
     wanted = asked.cell.lower()
     others = [name for name in sorted(plan_names()) if name != USUAL_PLAN]
@@ -291,7 +291,7 @@ def _planned_cell(results: Results, result: CellResult, paths: Paths) -> Cell:
 
 
 def delay_options_of(rerun: str) -> DelayOptions:
-    """Returns the delay function that the command named, read from the command itself."""
+    """Returns the delay function that the command names."""
     asked = DelayOptions()
     for option, value in itertools.pairwise(rerun.split()):
         if option == "--delay-symbol":

@@ -55,7 +55,7 @@ class Excess(msgspec.Struct, frozen=True, kw_only=True):
 
     figure: str
     baseline_ns: int
-    """With what the baseline did not wait and should have."""
+    """The baseline's time, plus the time that it should have waited and did not."""
     candidate_ns: int
     added_ns: int = 0
     """The part of `baseline_ns` that the baseline did not wait."""
@@ -127,7 +127,7 @@ class Side(msgspec.Struct, frozen=True, kw_only=True):
 
     @property
     def title(self) -> str:
-        """Returns what a reader knows it by, which is no path."""
+        """Returns the name of this flashrom for readers, without a path."""
         if self.label or not self.name.startswith(PATH_PREFIX):
             return self.label or self.name
         digest = f" ({self.sha256[:8]})" if self.sha256 else ""

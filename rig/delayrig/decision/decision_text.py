@@ -23,7 +23,7 @@ def excess_words(excess: Excess) -> str:
     words = f"{excess.pct:+.2f} %"
     if excess.low_pct != excess.high_pct:
         words += f" ({excess.low_pct:+.2f} to {excess.high_pct:+.2f})"
-    # Absolute figures are added, because a percentage of almost nothing says nothing.
+    # Absolute figures are added, because a percentage of a very short time says nothing.
     before_ms, after_ms = excess.baseline_ns / 1e6, excess.candidate_ns / 1e6
     shown = f"{excess.more_ns / 1e6:+.1f} ms: {before_ms:.1f} before"
     if excess.added_ns:
@@ -37,7 +37,7 @@ def _allowed(excess: Excess) -> str:
 
 
 def decision_lines(decision: Decision) -> list[str]:
-    """Returns the answer, then what it rests on; the first line names the worst new thing."""
+    """Returns the answer, then what it rests on; the first line names the worst new fault."""
     seen = [f"Seen: {line}." for line in decision.blind[:1]]
     unasked = [f"Not judged: {line}." for line in decision.unasked]
     reached = [f"Changed: {line}." for line in decision.reached]
@@ -97,7 +97,7 @@ def fault_words(fault: Fault) -> str:
 
 
 def fault_lengths(fault: Fault) -> tuple[str, str]:
-    """Returns how long it lasted before and lasts now, `-` where that is not known."""
+    """Returns how long the wait lasted before and lasts now, `-` if that is not known."""
     before, now = (
         in_unit_of(fault.asked_ns, bounds[1]) if bounds and fault.asked_ns else "-"
         for bounds in (fault.before_ns, fault.now_ns)
@@ -178,7 +178,7 @@ def _net(decision: Decision, figure: str) -> str:
 
 
 def _worst(found: list[tuple[GateCell, Excess]]) -> str:
-    """Returns the worst cell in percent, and why it is no reason if it is none."""
+    """Returns words on the worst cell in percent, and whether it is too small to be a reason."""
     cell, item = max(found, key=lambda pair: pair[1].pct)
     if len(found) == 1:
         return ""
@@ -197,7 +197,7 @@ def blind_spots(cells: Sequence[CellResult]) -> list[str]:
 
 
 def _is_whole(cell: CellResult) -> bool:
-    """Returns True if every delay of it was judged, so that no class of waits says more."""
+    """Returns True if every delay of the cell was judged, so its classes of waits add nothing."""
     return cell.delays is not None and 0 < cell.delays.seen == cell.delays.judged
 
 
@@ -225,7 +225,7 @@ def _unseen(ran: Sequence[CellResult]) -> list[str]:
 
 
 def _classes(cells: Sequence[CellResult]) -> list[str]:
-    """Returns a line on classes that some cell could not judge. The part judges its own."""
+    """Returns a line on each class that a cell could not judge, except the chip's busy times."""
     names = {name for cell in cells for name in cell.unjudged} - {CHIP_BUSY}
     return [f"{name}: {_where(name, cells)}" for name in sorted(names)]
 

@@ -1,8 +1,8 @@
 # SPDX-License-Identifier: GPL-2.0-or-later
 """The faults of two cells in the same place, compared: which are new, and which were there before.
 
-A fault is known by what stays the same between two builds: the witness, the time that was asked
-for, and the functions of the call stack; at the part, the broken rule and the command.
+A fault is identified by what stays the same between two builds: the witness, the requested time and
+the functions of the call stack; for the chip, the broken rule and the command.
 """
 
 from collections import defaultdict
@@ -22,18 +22,20 @@ from delayrig.model.lane import EXACT_LANE
 from delayrig.model.result import UNSAFE, CellResult, SiteWaits, Verdict
 
 INSTRUCTIONS = 64
-"""By so many instructions may the code around a wait differ without making it another wait."""
+"""The most instructions by which the code around the same wait may differ in two builds."""
 COMMAND_INSTRUCTIONS = 2048
-"""The same of the code between two commands to the part."""
+"""The same for the code between two commands to the part."""
 LACK_PART_MAX = 0.05
-"""By this part of what was lacking may more be lacking: what ends a wait too early is no clock."""
+"""The part by which the lack of the same wait may grow: interruptions come at no fixed time."""
 PERIODS_TO_MEET = 4
-"""In so many periods of a hazard it surely met a wait of the program."""
+"""The number of its periods in which a hazard surely meets a wait of the program."""
 OFTEN_MIN, MET_SELDOM = 16, 4
-"""So many waits tell how often they are cut short; a hazard cannot meet half of those that are by
-so much shorter than its period."""
+"""The fewest short waits that show how often waits are cut short; and a factor.
+
+A hazard cannot meet half of the waits that are by this factor shorter than its period.
+"""
 JOB, DATA = "job", "data"
-"""Kinds of faults that no witness of time tells."""
+"""The kinds of faults that are not about time."""
 
 
 class Change(StrEnum):
@@ -57,9 +59,9 @@ class Fault(msgspec.Struct, frozen=True, kw_only=True):
 
     change: Change
     witness: str
-    """`chip`, `bus` or `delay`; `data` or `job` where no witness of time speaks."""
+    """`chip`, `bus` or `delay`; `data` or `job` if the fault is not about time."""
     what: str
-    """In words that two builds have in common; known faults are named by it."""
+    """The fault in words that are the same for two builds, also in the file of known faults."""
     where: str = ""
     """The call stack, with lines where they are known."""
     rule: str = ""
@@ -94,11 +96,10 @@ class _Found:
 
 
 def lengths_cut(cells: Iterable[CellResult]) -> dict[str, range]:
-    """Returns between which lengths waits are cut short under each hazard that ends waits.
+    """Returns the range of lengths whose waits are cut short, by the hazard that ends them.
 
-    Which of a program's waits a hazard meets is chance, and which lengths it asks for is its own
-    affair. So a length counts as cut if another was, and none between the two was whole although
-    the hazard met it.
+    A hazard meets waits by chance, and each program asks for lengths of its own. So a length counts
+    as cut if another one was, and if no length between the two was met and whole all the same.
     """
     short, met = (
         defaultdict[str, set[int]](set),
@@ -115,7 +116,7 @@ def lengths_cut(cells: Iterable[CellResult]) -> dict[str, range]:
 
 
 def _range_cut(cut: set[int], met: Mapping[int, float]) -> range:
-    """Returns the lengths from the longest whole one below those cut to the shortest above."""
+    """Returns the lengths between the longest whole one below those cut and the shortest above."""
     whole = [ns for ns, times in met.items() if times >= 1]
     return range(
         1 + max((ns for ns in whole if ns < min(cut)), default=0),
@@ -131,7 +132,7 @@ def _times_met(hazard: Hazard, site: SiteWaits) -> float:
 
 
 def is_struck(cell: CellResult) -> bool:
-    """Returns True if a hazard ends the cell's waits; how a part is found ends none."""
+    """Returns True if a hazard ends the cell's waits."""
     return bool(_striking(cell))
 
 
@@ -143,9 +144,9 @@ def _striking(cell: CellResult) -> list[Hazard]:
 def compare_faults(
     before: CellResult | None, now: CellResult, cut: Mapping[str, range] = NOTHING_CUT
 ) -> list[Fault]:
-    """Returns what became of each fault of a place, the gravest first.
+    """Returns the change of each fault of a place, the gravest first.
 
-    `cut` is what `lengths_cut()` says of the whole baseline.
+    `cut` is the result of `lengths_cut()` for the whole baseline.
     """
     old = [] if before is None else _faults_of(before)
     new = _faults_of(now)
@@ -221,7 +222,7 @@ def _plain(witness: str, what: str, where: str) -> _Found:
 def _is_often(site: SiteWaits, cell: CellResult) -> bool:
     """Returns True if half of a site's waits are cut short, and a hazard meets few of them.
 
-    Waits of a site that were cut short, and those that were not, are counted apart.
+    `cell.waits` counts short and whole waits of a site apart, so both are summed.
     """
     periods_ns = [hazard.phase_ns for hazard in _striking(cell) if hazard.phase_ns]
     if not periods_ns or site.short < OFTEN_MIN:
@@ -331,7 +332,7 @@ def _are_alike(one: tuple[str, ...], other: tuple[str, ...]) -> bool:
 
 
 def _slack_ns(cell: CellResult, found: _Found) -> int:
-    """Returns how much less the same fault may last by chance: what ends it comes at any time."""
+    """Returns by how much the same wait may be shorter by chance, as code and hazards vary."""
     mips = min(cell.guest.mips, default=0)
     instructions = INSTRUCTIONS if found.witness == Witness.DELAY else COMMAND_INSTRUCTIONS
     code_ns = round(instructions * 1000 / mips) if mips else 0
@@ -353,7 +354,7 @@ def _changed(one: _Found, other: _Found, slack_ns: int) -> Fault:
 
 
 def _only_asks_longer(one: _Found, other: _Found, slack_ns: int) -> bool:
-    """Returns True if it lacks more because more is asked for: it waits as long as it did."""
+    """Returns True if it lacks more only because it asks for more: it lasts as long as before."""
     if not (one.asked_ns and other.asked_ns and one.seen_ns and other.seen_ns):
         return False
     return other.asked_ns > one.asked_ns and other.seen_ns[0] >= one.seen_ns[0] - slack_ns
@@ -362,8 +363,8 @@ def _only_asks_longer(one: _Found, other: _Found, slack_ns: int) -> bool:
 def _new(each: _Found, before: CellResult | None, struck: Sequence[range]) -> Fault:
     """Returns a fault of the candidate alone, with what the baseline waited there.
 
-    It is no new one if the baseline has it too wherever the hazard happens to strike: `struck` are
-    the lengths that were cut there.
+    It is not new if a hazard cut waits of its length in the baseline as well: `struck` has these
+    lengths.
     """
     good = [
         site.least_ns
@@ -379,7 +380,7 @@ def _new(each: _Found, before: CellResult | None, struck: Sequence[range]) -> Fa
 
 
 def _gone(each: _Found, now: CellResult) -> Fault | None:
-    """Returns the fault as mended, where the candidate was judged; None where it was not."""
+    """Returns the fault as mended; None if the candidate was not judged."""
     if now.verdict not in (Verdict.PASS, Verdict.TOO_SHORT):
         return None
     good = [

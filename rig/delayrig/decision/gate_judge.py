@@ -69,7 +69,7 @@ class Terms:
 
     limits: Limits = field(default_factory=Limits)
     absolute: bool = False
-    """Asks whether the candidate is safe by itself, whatever the baseline does."""
+    """True if the candidate must be safe by itself, whatever the baseline does."""
     questions: Mapping[str, str] = field(default_factory=dict)
     """The plan's question by place; a Yes needs an answer to each."""
     known: Sequence[KnownFault] = ()
@@ -187,7 +187,7 @@ def _unheard_lanes(watching: Iterable[Sequence[CellResult]]) -> dict[str, str]:
 
 
 def _not_judged(cells: Iterable[GateCell], unheard: Mapping[str, str]) -> list[str]:
-    """Returns lines on cells that neither flashrom did, or whose lane had no canary or control."""
+    """Returns lines on cells that neither side did, or whose canary or control has no answer."""
     measured = [cell for cell in cells if cell.role == Role.MEASURE]
     failed = [
         cell for cell in measured if cell.outcome is Outcome.UNSEEN and cell.candidate in FAILED
@@ -311,7 +311,7 @@ def _gravity(cell: GateCell) -> tuple[int, bool, float]:
 def _watching(
     rounds: Sequence[CellResult], unwatched: Sequence[Role], beside: frozenset[str]
 ) -> GateCell:
-    """Judges a canary or a control over all rounds; one answer as it must be is enough."""
+    """Judges a canary or a control: one round must have an answer, and every answer be right."""
     if rounds[0].not_provided:
         blind = Role(rounds[0].role) in unwatched
         outcome = Outcome.RIG_FAULT if blind else Outcome.UNSEEN
@@ -446,7 +446,7 @@ class _Judge:
         )
 
     def _uncounted(self, before: CellResult) -> str:
-        """Returns why times are not compared here; empty where they are."""
+        """Returns why times are not compared here; empty if they are."""
         if not self.comparable:
             return "times cannot be compared"
         if is_measured(before) or is_unheard(before):
@@ -454,7 +454,7 @@ class _Judge:
         return f"the baseline was {before.verdict}, so its time is no measure"
 
     def _unclaimed(self, rounds: int, cell: CellResult) -> str:
-        """Returns why nothing can be claimed of real time; empty where it can."""
+        """Returns why nothing can be claimed about real time; empty if something can."""
         if cell.lane == EXACT_LANE:
             return ""
         if self.stored:
@@ -496,7 +496,7 @@ def _is_no_change(cell: CellResult, before: CellResult) -> bool:
 
 
 def _new_doubts(cell: CellResult, before: CellResult | None) -> str:
-    """Returns evidence that the baseline lacks and that rests on figures of no datasheet."""
+    """Returns the first doubtful evidence that the baseline lacks; empty if there is none."""
     known = {
         (item.witness, item.rule, item.command) for item in (before.evidence if before else [])
     }

@@ -60,7 +60,7 @@ def mark_known(
 
 
 def notes_on(groups: Sequence[FaultGroup], known: Iterable[KnownFault], today: date) -> list[str]:
-    """Returns what is to be done about the file: lines that ran out, and faults that are gone."""
+    """Returns notes on the file: entries that ran out, and faults that are gone."""
     left = [group for group in groups if group.fault.change is not Change.MENDED]
     notes = []
     for each in known:

@@ -52,7 +52,7 @@ class Interval:
 
 
 def excess_interval(pairs: Sequence[tuple[float, float]], *, of: int = 1) -> Interval | None:
-    """Returns by how much the second of each pair exceeds the first; None for too few pairs."""
+    """Returns by how much the second of each pair exceeds the first; None if that is unknown."""
     if len(pairs) < PAIRS_MIN or not all(baseline > 0 for baseline, _ in pairs):
         return None
     low, high = middle_of_draws(pairs, _excess_part, draws=DRAWS, confidence=CONFIDENCE, of=of)
@@ -92,7 +92,7 @@ def excesses(
 
 
 def added_to_baseline_ns(rounds: Sequence[tuple[CellResult, CellResult]]) -> int:
-    """Returns what the baseline did not wait and the candidate did: being right is no cost."""
+    """Returns the waits that the baseline omits and the candidate makes: being right is no cost."""
     return max(sum(b.not_waited_ns - c.not_waited_ns for b, c in rounds), 0)
 
 

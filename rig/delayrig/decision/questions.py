@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: GPL-2.0-or-later
-"""Questions that a plan must have answered, such as what signals do: a Yes rests on them."""
+"""The questions of a plan, such as what signals do. A Yes needs an answer to each."""
 
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass

@@ -29,7 +29,7 @@ BASELINE, CANDIDATE = "baseline", "candidate"
 
 
 def bisect_code(code: ExitCode, *, untestable: bool = False) -> int:
-    """Returns the code. Doubt and faults of the rig convict no revision; wrong options end it."""
+    """Returns the code. A doubt or a fault of the rig convicts no revision; bad input ends all."""
     if untestable:
         return SKIP
     match code:
@@ -44,9 +44,9 @@ def bisect_code(code: ExitCode, *, untestable: bool = False) -> int:
 
 
 def labels_of(words: Iterable[str], subjects: Mapping[str, str], paths: Paths) -> dict[str, str]:
-    """Returns what `--label [SIDE=]NAME` calls each side, or else its commit.
+    """Returns the label of each side, by `--label [SIDE=]NAME` or else its commit.
 
-    Without SIDE it is the candidate's.
+    Without SIDE a label is the candidate's.
     """
     labels = {
         side: known_source(name, paths).label
@@ -130,9 +130,9 @@ class GateRequest:
     labels: Mapping[str, str] = field(default_factory=dict)
     """The name of each side in answers, if that is not its version."""
     questions: Mapping[str, str] = field(default_factory=dict)
-    """By place: what the plan must have answered."""
+    """The plan's question by place, which a Yes must answer."""
     tree: Path | None = None
-    """The folder that the candidate was taken from, if it was; it may have changed since."""
+    """The folder that the candidate was taken from, if any. It may have changed since."""
 
     def round(self, number: int, unanswered: Collection[str] = ()) -> list[Request]:
         """Returns a round's runs, the baseline's first.

@@ -44,7 +44,7 @@ class Step:
 
     @property
     def line(self) -> str:
-        """Returns what was tried and what came of it, for those who watch."""
+        """Returns the change that was tried and its result, for those who watch."""
         return f"{'kept' if self.kept else 'no  '}  {self.what}: {self.verdict}"
 
 
@@ -72,9 +72,10 @@ async def shrink(
     now_s: Callable[[], float] = time.monotonic,
     shows: Callable[[CellResult], bool] | None = None,
 ) -> Shrunk:
-    """Returns the simplest within `limit_s`; raises `BadInputError` if `cell` is not convicted.
+    """Returns the simplest cell found within `limit_s`.
 
-    `shows` is another test that a simpler cell must pass: by default it has the same verdict.
+    Raises `BadInputError` if `cell` is not convicted. `shows` is another test for it and for a
+    simpler cell, which by default must have the same verdict.
     """
     ends_s = now_s() + limit_s
     first = stripped(cell)

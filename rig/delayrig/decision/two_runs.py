@@ -21,7 +21,7 @@ from delayrig.model.result import CellResult, Results, RunHeader, Verdict, read_
 
 FIELDS = ("verdict", "time_ns", "cpu_ns", "evidence", "judged", "unjudged", "events_sha256")
 KERNEL = "kernel "
-"""The prefix of a kernel that a hazard brings."""
+"""The prefix of the name of a kernel that a hazard brings."""
 PARTS = ("kernel", "initrd", "emulator", "qemu")
 
 
@@ -247,7 +247,7 @@ def _cell_pair(ours: CellResult, theirs: CellResult, first: Results, second: Res
 
 
 def inputs_of(cell: CellResult, run: RunHeader) -> dict[str, str]:
-    """Returns a digest of each input by name; without a guest, also the machine."""
+    """Returns a digest of each input by name; in real time, also the machine."""
     return inputs_for(run, cell.guest.arch, cell.lane, cell.hazards)
 
 
