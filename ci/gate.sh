@@ -1,6 +1,6 @@
 #!/bin/sh
 # SPDX-License-Identifier: GPL-2.0-or-later
-# Gates a flashrom with the rig: what every pipeline here calls, and what runs by hand as well.
+# Gates a flashrom with the rig. Every pipeline here calls this; it runs by hand as well.
 set -eu
 
 usage() {
@@ -40,7 +40,7 @@ die() {
 	exit 2
 }
 
-# What the rig makes follows from these; where one changes, the old state is of no use.
+# The rig's state is made from these files. If one changes, the old state is of less use.
 cache_key() {
 	cd "$rig"
 	find images rig/requirements.lock rig/delayrig/setup rig/delayrig/subjects rig/delayrig/machine \
@@ -48,7 +48,7 @@ cache_key() {
 		while read -r file; do sha256sum "$file"; done | sha256sum | cut -c 1-32
 }
 
-# A tree that its own command builds; the program is $subject afterwards.
+# Builds a tree by --build, and sets $subject to its program.
 build_tree() { # name tree
 	BUILD=$out/build-$1
 	mkdir -p "$BUILD"
@@ -67,7 +67,7 @@ build_tree() { # name tree
 	die "the build of $2 left no program $program" "name it with --program"
 }
 
-# A subject of the rig's, in $subject: it builds folders of sources itself.
+# Sets $subject to a subject of the rig, which builds folders of sources itself.
 subject_of() { # name what
 	subject=$2
 	if [ -n "$build" ] && [ -d "$2" ] && [ ! -f "$2/results.json" ] && [ ! -f "$2/gate.json" ]; then
@@ -82,7 +82,7 @@ subject_of() { # name what
 	fi
 }
 
-# For `gerrit review --json`: a doubt votes for nothing.
+# Writes the vote and comment for `gerrit review --json`. A doubt votes 0.
 write_review() { # code
 	case $1 in
 	0) vote=1 ;;
@@ -126,7 +126,7 @@ mkdir -p "$out" || die "--out $out: cannot be made"
 out=$(cd "$out" && pwd)
 [ ! -e "$out/run" ] || die "--out $out: holds an older run" "name another folder, or remove that one"
 
-# First, as builds take the rig's own meson.
+# Set-up comes first, because builds use the rig's own meson.
 "$rig/rig/rig" --yes setup --if-needed >&2 || exit 99
 subject_of candidate "$candidate"
 theirs=$subject
@@ -141,12 +141,12 @@ else
 	set -- run --subject "$theirs" "$@"
 fi
 
-# Through a file, since a pipe's exit code is that of its last part.
+# The output goes through a file, because a pipe's exit code is that of its last part.
 code=0
 "$rig/rig/rig" --yes "$@" >"$out/log.txt" || code=$?
 cat "$out/log.txt"
 if [ -f "$out/comment.txt" ]; then
-	# Files named as in the candidate's tree, where that is known.
+	# Findings name files as in the candidate's tree, if that is known.
 	set -- --format "sarif:$out/results.sarif"
 	[ ! -d "$candidate" ] || set -- "$@" --source-root "$candidate"
 	"$rig/rig/rig" export "$out/run" "$@" >&2 || true
