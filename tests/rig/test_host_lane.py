@@ -15,14 +15,17 @@ from pathlib import Path
 from typing import Any
 
 import pytest
-from delayrig.base.errors import BadInputError
+from delayrig.base.errors import BadInputError, LostGuestError
 from delayrig.base.paths import Paths, find_paths
 from delayrig.lanes.host.spec import PORT, Spec, cpus_in, cpus_text, write_spec
-from delayrig.lanes.host_lane import HostLane, cpus_of
+from delayrig.lanes.host_lane import OWN, HostLane, cpus_of
+from delayrig.lanes.lane import Assignment
+from delayrig.lanes.stages import StageWatch
 from delayrig.model.cell import Cell, Job, Role
 from delayrig.model.chips import read_chips
-from delayrig.model.events import Event, first, needed, read_events
+from delayrig.model.events import Event, encode_events, first, needed, read_events
 from delayrig.model.kinds.agent import ClockRate, EmulatorEnd, LeftOver, SubjectEnd
+from delayrig.model.kinds.library_client import HostStart
 from delayrig.model.lane import LaneName
 from delayrig.model.result import CellResult, Results, Verdict
 from delayrig.plan.request import Request, choose_cells, default_jobs
@@ -30,7 +33,7 @@ from delayrig.run.cell_runner import rerun_command
 from delayrig.run.runner import run_request
 from delayrig.subjects.recipes import read_recipes
 
-from tests.rig.builders import CHECKOUT, make_cell
+from tests.rig.builders import CHECKOUT, make_cell, make_chip, make_subject
 from tests.rig.processes import GONE_LIMIT_S, left_running
 
 CPUS = sorted(os.sched_getaffinity(0))
@@ -240,6 +243,35 @@ def test_emulator_that_fails_is_a_fault_of_the_rig_with_its_last_words(
     assert left_running(tmp_path) == []
 
 
+class KilledLane(HostLane):
+    """A lane whose session is killed while the library client runs."""
+
+    def pack(self, _assignment: Assignment, scratch: Path) -> Spec:
+        (scratch / OWN).mkdir()
+        (scratch / OWN / "host.jsonl").write_bytes(encode_events([HostStart(t_ns=1)]))
+        return Spec(**SPEC)
+
+    async def finish(self, _spec: Spec, _scratch: Path) -> int:
+        return -signal.SIGKILL
+
+
+def test_session_that_is_killed_beside_a_library_client_is_lost(
+    paths: Paths, tmp_path: Path
+) -> None:
+    assignment = Assignment(
+        cell=host_cell(),
+        chip=make_chip(),
+        chip_name="",
+        subject=make_subject(),
+        folder=tmp_path,
+        cpu=CPUS[0],
+        watch=StageWatch(),
+    )
+    lane = KilledLane(request=request_of([assignment.cell], tmp_path), paths=paths)
+    with pytest.raises(LostGuestError, match="the session of the cell was lost"):
+        asyncio.run(lane.run_cell(assignment))
+
+
 def refusal(paths: Paths, cell: Cell) -> str:
     lane = HostLane(
         request=request_of([cell], paths.state),
@@ -349,22 +381,25 @@ sys.exit(subprocess.run(words, start_new_session=True).returncode)
 """
 
 
+SPEC: dict[str, Any] = {
+    "emulator": [],
+    "subject": [],
+    "subject_file_bytes_max": 1 << 20,
+    "cpus": CPUS,
+    "pinned": False,
+    "deadline_ms": 30_000,
+    "lines": [],
+}
+
+
 def spec_of(folder: Path, *subject: str, **changes: object) -> Path:
     """Writes a session into that folder; its subject may be any program."""
-    known: dict[str, object] = {
-        "emulator": [
-            *(str(EMULATOR), "--chip", "GD25Q16C", "--listen", "tcp:127.0.0.1:0"),
-            *("--measure-wake", "0", "--events", str(folder / "events.jsonl")),
-        ],
-        "subject": list(subject),
-        "subject_file_bytes_max": 1 << 20,
-        "cpus": sorted(os.sched_getaffinity(0)),
-        "pinned": False,
-        "deadline_ms": 30_000,
-        "lines": [],
-    }
+    emulator = [
+        *(str(EMULATOR), "--chip", "GD25Q16C", "--listen", "tcp:127.0.0.1:0"),
+        *("--measure-wake", "0", "--events", str(folder / "events.jsonl")),
+    ]
     path = folder / "session.json"
-    write_spec(Spec(**(known | changes)), path)  # type: ignore[arg-type]
+    write_spec(Spec(**(SPEC | {"emulator": emulator, "subject": list(subject)} | changes)), path)
     return path
 
 

@@ -275,7 +275,7 @@ def put_library_client_on_clock_of(entries: dict[str, bytes], agent: str) -> Non
     if "host.jsonl" not in entries:
         return
     told = parse_events(entries["host.jsonl"], source="the library client's events")
-    events = parse_events(entries[LEFT.name], source=agent)
+    events = parse_events(entries.get(LEFT.name, b""), source=agent)
     began, ended = first(events, SubjectStart), first(events, SubjectEnd)
     last_ns = ended.t_ns if ended else began.t_ns if began else 0
     placed = [
