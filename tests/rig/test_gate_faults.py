@@ -18,6 +18,7 @@ from delayrig.features.gate.first_cells import (
     read_reached,
 )
 from delayrig.hazards.library_client import NOTHING_TO_ASK
+from delayrig.judge.chip import WITHIN_CLOCK_ERROR
 from delayrig.model.cell import Cell, Role
 from delayrig.model.evidence import Evidence, Witness
 from delayrig.model.platform import Arch
@@ -268,6 +269,20 @@ def test_command_that_comes_too_early_is_compared_by_rule_and_margin(
     before: list[Evidence], now: list[Evidence], code: int
 ) -> None:
     assert outcome_of(at_chip(BEFORE, *before), at_chip(AFTER, *now))[0] == code
+
+
+@pytest.mark.parametrize(
+    ("grade", "doubt"),
+    [
+        ("assumed", "rests on assumed figures alone"),
+        (WITHIN_CLOCK_ERROR, "less than the error of the clock"),
+    ],
+)
+def test_new_doubt_is_named_by_its_kind(grade: str, doubt: str) -> None:
+    doubtful = early(US, rule="busy", grade=grade)
+    pair = [at_chip(BEFORE, early(US))], [at_chip(AFTER, early(US), doubtful)]
+    (cell,) = decided(*pair).deciding
+    assert cell.why == f"new, and {doubt}: PP came too early"
 
 
 def test_lost_data_is_new_where_the_baseline_keeps_it() -> None:

@@ -48,7 +48,7 @@ from delayrig.decision.performance import (
 from delayrig.decision.questions import unasked_questions
 from delayrig.hazards import hazard_of
 from delayrig.hazards.library_client import NOTHING_TO_ASK
-from delayrig.judge.chip import DOUBTFUL_GRADES
+from delayrig.judge.chip import DOUBTFUL_GRADES, doubt_of
 from delayrig.judge.exit_code import is_unwatched
 from delayrig.judge.not_provided import not_provided_lines
 from delayrig.model.cell import WATCHING, Role
@@ -502,7 +502,7 @@ def _new_doubts(cell: CellResult, before: CellResult | None) -> str:
     }
     return next(
         (
-            f"new, and rests on {item.grade} figures alone: {item.what}"
+            f"new, and {doubt_of(item)}: {item.what}"
             for item in cell.evidence
             if item.grade in DOUBTFUL_GRADES
             and (item.witness, item.rule, item.command) not in known

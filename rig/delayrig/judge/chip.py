@@ -153,6 +153,13 @@ def _read_late_ns(event: Transaction, wake_ns: int | None) -> int:
     return late_ns if wake_ns is None else min(late_ns, wake_ns)
 
 
+def doubt_of(item: Evidence) -> str:
+    """Returns why evidence of a doubtful grade convicts nobody."""
+    if item.grade == WITHIN_CLOCK_ERROR:
+        return "less than the error of the clock"
+    return f"rests on {item.grade} figures alone"
+
+
 def broken_rules(events: list[Event]) -> list[str]:
     return sorted(
         {

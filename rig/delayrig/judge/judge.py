@@ -22,10 +22,10 @@ from delayrig.hazards.artifacts import Artifacts, read_artifacts
 from delayrig.hazards.of_cell import hazards_of, is_in_library
 from delayrig.judge.chip import (
     DOUBTFUL_GRADES,
-    WITHIN_CLOCK_ERROR,
     broken_rules,
     convict_commands,
     convict_end,
+    doubt_of,
 )
 from delayrig.judge.no_instruction import ILLEGAL, missing_instruction
 from delayrig.judge.site_waits import site_waits
@@ -284,7 +284,7 @@ def _first_answer(cell: Cell, artifacts: Artifacts, observed: Observed) -> Findi
     if corrupt:
         return Finding(Verdict.CORRUPT, corrupt[0].what)
     if short:
-        return Finding(Verdict.INCONCLUSIVE, f"{_doubt(short[0])}: {describe(short[0])}")
+        return Finding(Verdict.INCONCLUSIVE, f"{doubt_of(short[0])}: {describe(short[0])}")
     explained = {rule for hazard in hazards_of(cell) for rule in hazard.explained_rules}
     broken = [rule for rule in broken_rules(artifacts.events) if rule not in explained]
     if broken:
@@ -345,12 +345,6 @@ def _excuse(cell: Cell, artifacts: Artifacts, short: list[Evidence]) -> Finding 
         told = f"{', '.join(altering)} changed what it was told: {describe(short[0])}"
         return Finding(Verdict.INCONCLUSIVE, told)
     return None
-
-
-def _doubt(item: Evidence) -> str:
-    if item.grade == WITHIN_CLOCK_ERROR:
-        return "less than the error of the clock"
-    return f"rests on {item.grade} figures alone"
 
 
 def _pass_reason(observed: Observed) -> str:
