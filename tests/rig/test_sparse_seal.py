@@ -102,7 +102,7 @@ def test_missing_and_swapped_and_unknown_files_are_named(folder: Path) -> None:
     assert damaged(folder) == "ram is missing"
 
 
-@pytest.mark.parametrize("content", [b"", b"{", b"[]", b"{}"])
+@pytest.mark.parametrize("content", [b"", b"{", b"[]", b"{}", b'{"\xff": ""}'])
 def test_damaged_digests_are_damage(folder: Path, content: bytes) -> None:
     (folder / FILE_NAME).write_bytes(content)
     assert damaged(folder) == f"{FILE_NAME} is missing or damaged"

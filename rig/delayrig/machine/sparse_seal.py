@@ -1,9 +1,9 @@
 # SPDX-License-Identifier: GPL-2.0-or-later
 """Files with their digests beside them, which show damage when they are used again.
 
-Stretches of zeros do not count, so holes of a file cost nothing, and may be filled. The digests
-protect against damage, not against attacks: a user who can write to the folder can write digests,
-too. So a digest is made of CRCs, which are four times as fast as a secure hash.
+Stretches of zeros do not count, so holes of a file cost nothing, and may be filled. A digest is
+made of CRCs, because it need not resist attacks (`subjects/seal.py`): they are four times as fast
+as a secure hash.
 """
 
 import hashlib
@@ -15,6 +15,7 @@ from pathlib import Path
 import msgspec
 
 from delayrig.base.atomic_file import replace_file
+from delayrig.subjects.seal import broken_seal, read_seal, write_seal
 
 FILE_NAME = "digests.json"
 STRETCH_BYTES = 1 << 16
@@ -22,13 +23,14 @@ ZEROS = bytes(STRETCH_BYTES)
 
 
 def seal(folder: Path) -> None:
-    names = sorted(path.name for path in folder.iterdir() if path.name != FILE_NAME)
-    _write(folder, {name: _digest(folder / name) for name in names})
+    names = [path.name for path in folder.iterdir() if path.name != FILE_NAME]
+    write_seal(folder / FILE_NAME, folder, names, _digest)
 
 
 def add_to_seal(folder: Path, file: Path) -> None:
     """Records the digest of a file that will be put into the folder under the same name."""
-    _write(folder, _read(folder) | {file.name: _digest(file)})
+    digests = read_seal(folder / FILE_NAME) | {file.name: _digest(file)}
+    replace_file(folder / FILE_NAME, msgspec.json.encode(digests))
 
 
 def damaged(folder: Path, later: Sequence[str] = ()) -> str:
@@ -36,30 +38,11 @@ def damaged(folder: Path, later: Sequence[str] = ()) -> str:
 
     Files of `later` may be missing.
     """
-    known = _read(folder)
-    if not known:
-        return f"{FILE_NAME} is missing or damaged"
-    for name, digest in known.items():
-        path = folder / name
-        if not path.is_file() and name in later:
-            continue
-        if not path.is_file():
-            return f"{name} is missing"
-        if _digest(path) != digest:
-            return f"{name} is not as it was made"
-    unknown = sorted({path.name for path in folder.iterdir()} - {*known, FILE_NAME})
+    if fault := broken_seal(folder / FILE_NAME, folder, _digest, later):
+        return fault
+    known = {*read_seal(folder / FILE_NAME), FILE_NAME}
+    unknown = sorted({path.name for path in folder.iterdir()} - known)
     return f"{unknown[0]} has no digest" if unknown else ""
-
-
-def _write(folder: Path, digests: dict[str, str]) -> None:
-    replace_file(folder / FILE_NAME, msgspec.json.encode(digests))
-
-
-def _read(folder: Path) -> dict[str, str]:
-    try:
-        return msgspec.json.decode((folder / FILE_NAME).read_bytes(), type=dict[str, str])
-    except (OSError, msgspec.DecodeError):
-        return {}
 
 
 def _digest(path: Path) -> str:

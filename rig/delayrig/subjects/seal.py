@@ -6,7 +6,7 @@ digests, too.
 """
 
 import shutil
-from collections.abc import Iterable, Iterator
+from collections.abc import Callable, Iterable, Iterator, Sequence
 from contextlib import contextmanager
 from pathlib import Path
 
@@ -16,6 +16,7 @@ from delayrig.base import digest
 from delayrig.base.atomic_file import replace_file, whole_folder
 
 FILE_NAME = "seal.json"
+DigestOf = Callable[[Path], str]
 
 
 @contextmanager
@@ -53,25 +54,38 @@ def unsealed(kept: bytes) -> bytes | None:
     return content if known == digest.of_bytes(content).encode() else None
 
 
-def write_seal(seal: Path, folder: Path, names: Iterable[str]) -> None:
+def write_seal(
+    seal: Path, folder: Path, names: Iterable[str], digest_of: DigestOf = digest.of_file
+) -> None:
     """Writes the digests of those files below `folder`."""
-    found = {name: digest.of_file(folder / name) for name in sorted(names)}
+    found = {name: digest_of(folder / name) for name in sorted(names)}
     replace_file(seal, msgspec.json.encode(found))
 
 
-def broken_seal(seal: Path, folder: Path) -> str:
-    """Returns the first file that changed, and how; empty if none did."""
+def read_seal(seal: Path) -> dict[str, str]:
+    """Returns the digests by file; none if the seal is missing or damaged."""
     try:
-        known = msgspec.json.decode(seal.read_bytes(), type=dict[str, str])
+        return msgspec.json.decode(seal.read_bytes(), type=dict[str, str])
     except (OSError, msgspec.DecodeError, UnicodeDecodeError):
-        return f"{seal.name} is missing or damaged"
+        return {}
+
+
+def broken_seal(
+    seal: Path, folder: Path, digest_of: DigestOf = digest.of_file, later: Sequence[str] = ()
+) -> str:
+    """Returns the first file that changed, and how; empty if none did.
+
+    Files of `later` may be missing.
+    """
+    known = read_seal(seal)
     for name, expected in known.items():
         path = folder / name
-        if not path.is_file():
+        if path.is_file():
+            if digest_of(path) != expected:
+                return f"{name} is not as it was made"
+        elif name not in later:
             return f"{name} is missing"
-        if digest.of_file(path) != expected:
-            return f"{name} is not as it was made"
-    return "" if known else f"{seal.name} is empty"
+    return "" if known else f"{seal.name} is missing or damaged"
 
 
 def files_below(folder: Path) -> list[str]:
