@@ -12,7 +12,7 @@ import pytest
 from delayrig.base.errors import BadInputError, LostGuestError
 from delayrig.hazards import hazard_of, parse_hazards, refusal_on
 from delayrig.hazards.artifacts import Artifacts
-from delayrig.hazards.move import fastest_core
+from delayrig.hazards.cores import fastest_core
 from delayrig.hazards.speed import Governor, SpeedHazard
 from delayrig.judge.trust import pace_fault
 from delayrig.lanes.live.agent_connection import ClockReading, GuestClock, Line, open_line

@@ -10,22 +10,19 @@ from functools import cache
 
 from delayrig.base.errors import BadInputError, nearest
 from delayrig.hazards.busy_siblings import BusySiblings
-from delayrig.hazards.cores import HogsEach, Hotplug
+from delayrig.hazards.cores import Hotplug, Migrate, Move
 from delayrig.hazards.cpu import Cpu
 from delayrig.hazards.hazard import Hazard
 from delayrig.hazards.kernel import Clocksource, NoNohz, OtherKernel, PreemptRt
 from delayrig.hazards.library_client import InLibrary, LongWaits, ShortWaits, Signals, Threads
 from delayrig.hazards.link import Fault, Link, PowerCut
-from delayrig.hazards.load import Hogs, MemoryPressure
+from delayrig.hazards.load import Hogs, HogsEach, MemoryPressure, StopCont
 from delayrig.hazards.low_res_timers import LowResTimers
-from delayrig.hazards.migrate import Migrate
-from delayrig.hazards.move import Move
 from delayrig.hazards.realtime import NoRt, RtThrottle
 from delayrig.hazards.refused import Refused
 from delayrig.hazards.scarcity import Few, Uptime
 from delayrig.hazards.speed import Frequency, FrequencySteps, Governor, Smt, SpeedHazard, Steal
 from delayrig.hazards.start_state import Starts
-from delayrig.hazards.stop_cont import StopCont
 from delayrig.hazards.unverified import Unverified
 from delayrig.hazards.wall_clock import LeapSecond, WallClockStep
 from delayrig.model.lane import LaneName

@@ -1,15 +1,79 @@
 # SPDX-License-Identifier: GPL-2.0-or-later
-"""Cores that come and go, and loops on all of them, in a guest with parallel cores."""
+"""Moves of the subject between cores, which may have different speeds, and cores that go."""
+
+from collections.abc import Sequence
 
 from delayrig.hazards.artifacts import Artifacts
-from delayrig.hazards.hazard import Concern, Hazard, due_times
-from delayrig.hazards.load import NOT_TO_THE_END, missed_turns
+from delayrig.hazards.hazard import NS_PER_MS, Concern, Hazard, due_times, origin_ns
 from delayrig.model.cell import Cell
 from delayrig.model.events import first
-from delayrig.model.kinds.hazard import CrowdRunning, CrowdStopped, Hotplugs
-from delayrig.model.lane import LaneName
+from delayrig.model.kinds.agent import SubjectEnd
+from delayrig.model.kinds.hazard import Hotplugs, Migrations, Moved
+from delayrig.model.lane import REAL_TIME, LaneName
+from delayrig.model.speed import Origin, moment_in
 
-ANYWHERE_LINE = "anywhere 1"
+LATE_NS_MAX = 100_000_000
+
+
+class Migrate(Hazard):
+    """A move of the subject, RATE times a second, to another of its CPUs, drawn by the cell's seed.
+
+    A measurement on one core, such as a calibrated loop, is valid only there.
+    """
+
+    name = "migrate"
+    form = "RATE"
+    values = range(1, 1001)
+    about = "the subject is put on another of its CPUs RATE times a second (1 to 1000)"
+    concern = Concern.SAFETY
+    lanes = REAL_TIME
+    cores_min = 2
+    spec = ("migrate {value} {seed}",)
+
+    def fault(self, cell: Cell, artifacts: Artifacts) -> str:
+        migrations = first(artifacts.events, Migrations)
+        count = migrations.count if migrations else 0
+        due = due_times(artifacts, self.number)
+        told = f"the subject was moved {count} times where {due} were due"
+        return told if count < due // 2 else ""
+
+
+class Move(Hazard):
+    """A move to a faster core, on which a loop calibrated on a slow core ends too early."""
+
+    name = "move"
+    form = "accept|accept+MS|MS"
+    about = "the subject is moved from the first core to the fastest, when it is accepted or later"
+    concern = Concern.SAFETY
+    lanes = (LaneName.LIVE,)
+    cores_min = 2
+
+    def __init__(self, value: str) -> None:
+        super().__init__(value)
+        self.when = moment_in(value)
+
+    def spec_lines(self, cell: Cell) -> Sequence[str]:
+        origin = "accept" if self.when.origin is Origin.ACCEPT else "start"
+        return (f"move {origin} {self.when.after_ms:g} {fastest_core(cell.mips)}",)
+
+    def fault(self, cell: Cell, artifacts: Artifacts) -> str:
+        since_ns = origin_ns(artifacts, self.when.origin)
+        ended, moved = first(artifacts.events, SubjectEnd), first(artifacts.events, Moved)
+        if since_ns is None or ended is None:
+            return ""
+        due_ns = since_ns + int(self.when.after_ms) * NS_PER_MS
+        if moved is None:
+            lived = ended.t_ns > due_ns + LATE_NS_MAX
+            return "the subject was not moved" if lived else ""
+        if moved.core != fastest_core(cell.mips):
+            return f"the subject was moved to core {moved.core}"
+        late_ns = moved.t_ns - due_ns
+        return "the subject was moved too late" if late_ns > LATE_NS_MAX else ""
+
+
+def fastest_core(speeds: Sequence[float]) -> int:
+    """Returns the last of the fastest cores."""
+    return max(range(len(speeds)), key=lambda core: (speeds[core], core), default=0)
 
 
 class Hotplug(Hazard):
@@ -22,7 +86,7 @@ class Hotplug(Hazard):
     concern = Concern.SAFETY
     lanes = (LaneName.LIVE,)
     cores_min = 2
-    spec = ("hotplug {value} {seed}", ANYWHERE_LINE)
+    spec = ("hotplug {value} {seed}", "anywhere 1")
 
     def fault(self, cell: Cell, artifacts: Artifacts) -> str:
         """Returns a fault if less than a third of the due changes took place: they are slow."""
@@ -30,22 +94,3 @@ class Hotplug(Hazard):
         count = hotplugs.count if hotplugs else 0
         due = due_times(artifacts, self.number)
         return f"cores came and went {count} times where {due} were due" if count < due // 3 else ""
-
-
-class HogsEach(Hazard):
-    name = "hogs-each"
-    form = "N"
-    values = range(1, 5)
-    about = "N loops (1 to 4) of ordinary priority on every core, the subject on any"
-    concern = Concern.SAFETY
-    lanes = (LaneName.LIVE,)
-    spec = ("hogs_each {value}", ANYWHERE_LINE)
-
-    def fault(self, cell: Cell, artifacts: Artifacts) -> str:
-        running = first(artifacts.events, CrowdRunning)
-        if running is None or running.count != self.number * cell.cores:
-            return "not all of the hogs were seen running"
-        return "" if first(artifacts.events, CrowdStopped) else NOT_TO_THE_END
-
-    def missed(self, cell: Cell, artifacts: Artifacts) -> str:
-        return missed_turns(artifacts, CrowdRunning, CrowdStopped)

@@ -1,21 +1,46 @@
 # SPDX-License-Identifier: GPL-2.0-or-later
-"""Processes that compete for the subject's own core, or for all of the memory."""
+"""Stops of the subject, and processes that compete for its core, all cores, or the memory."""
 
 from delayrig.hazards.artifacts import Artifacts
-from delayrig.hazards.hazard import ANYWHERE, Concern, Hazard
+from delayrig.hazards.hazard import ANYWHERE, Concern, Hazard, due_times
 from delayrig.model.cell import Cell
 from delayrig.model.events import first, needed
 from delayrig.model.kinds.agent import SubjectStart
 from delayrig.model.kinds.hazard import (
+    CrowdRunning,
+    CrowdStopped,
     HogsRunning,
     HogsStopped,
     Loops,
     MemoryPressureBegin,
     MemoryPressureEnd,
+    Stops,
 )
+from delayrig.model.lane import LaneName
 
 HOGS = range(1, 33)
 NOT_TO_THE_END = "the hogs were not seen to the end"
+
+
+class StopCont(Hazard):
+    """SIGSTOP, and SIGCONT half a period later, from the subject's first instruction to its end.
+
+    The subject's measurements, such as a calibrated loop, are wrong.
+    """
+
+    name = "stop-cont"
+    form = "RATE"
+    values = range(1, 101)
+    about = "the subject is stopped RATE times a second (1 to 100), half of the time"
+    concern = Concern.SAFETY
+    lanes = ANYWHERE
+    spec = ("stops_hz {value}",)
+
+    def fault(self, cell: Cell, artifacts: Artifacts) -> str:
+        stops = first(artifacts.events, Stops)
+        count = stops.count if stops else 0
+        due = due_times(artifacts, self.number)
+        return f"the subject was stopped {count} times only" if count < due // 2 else ""
 
 
 class Hogs(Hazard):
@@ -49,6 +74,25 @@ class Hogs(Hazard):
 def missed_turns(artifacts: Artifacts, begin: type[Loops], end: type[Loops]) -> str:
     met = needed(artifacts.events, end).turns_min > needed(artifacts.events, begin).turns_min
     return "" if met else "not every hog got its share while it ran"
+
+
+class HogsEach(Hazard):
+    name = "hogs-each"
+    form = "N"
+    values = range(1, 5)
+    about = "N loops (1 to 4) of ordinary priority on every core, the subject on any"
+    concern = Concern.SAFETY
+    lanes = (LaneName.LIVE,)
+    spec = ("hogs_each {value}", "anywhere 1")
+
+    def fault(self, cell: Cell, artifacts: Artifacts) -> str:
+        running = first(artifacts.events, CrowdRunning)
+        if running is None or running.count != self.number * cell.cores:
+            return "not all of the hogs were seen running"
+        return "" if first(artifacts.events, CrowdStopped) else NOT_TO_THE_END
+
+    def missed(self, cell: Cell, artifacts: Artifacts) -> str:
+        return missed_turns(artifacts, CrowdRunning, CrowdStopped)
 
 
 class MemoryPressure(Hazard):
