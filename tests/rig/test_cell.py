@@ -21,7 +21,7 @@ from delayrig.features.repro.run_again import (
     describe_result,
 )
 from delayrig.hazards.busy_siblings import BusySiblings
-from delayrig.hazards.low_res_timers import LowResTimers
+from delayrig.hazards.kernel import LowResTimers
 from delayrig.hazards.of_cell import hazards_of
 from delayrig.model.cell import Job, Programmer
 from delayrig.model.corner import Corner

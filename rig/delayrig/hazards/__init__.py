@@ -13,14 +13,12 @@ from delayrig.hazards.busy_siblings import BusySiblings
 from delayrig.hazards.cores import Hotplug, Migrate, Move
 from delayrig.hazards.cpu import Cpu
 from delayrig.hazards.hazard import Hazard
-from delayrig.hazards.kernel import Clocksource, NoNohz, OtherKernel, PreemptRt
+from delayrig.hazards.kernel import Clocksource, LowResTimers, NoNohz, OtherKernel, PreemptRt
 from delayrig.hazards.library_client import InLibrary, LongWaits, ShortWaits, Signals, Threads
 from delayrig.hazards.link import Fault, Link, PowerCut
 from delayrig.hazards.load import Hogs, HogsEach, MemoryPressure, StopCont
-from delayrig.hazards.low_res_timers import LowResTimers
 from delayrig.hazards.realtime import NoRt, RtThrottle
-from delayrig.hazards.refused import Refused
-from delayrig.hazards.scarcity import Few, Uptime
+from delayrig.hazards.scarcity import Few, Refused, Uptime
 from delayrig.hazards.speed import Frequency, FrequencySteps, Governor, Smt, SpeedHazard, Steal
 from delayrig.hazards.start_state import Starts
 from delayrig.hazards.unverified import Unverified

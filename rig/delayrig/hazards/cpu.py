@@ -5,7 +5,7 @@ from collections.abc import Sequence
 
 from delayrig.hazards.artifacts import Artifacts
 from delayrig.hazards.hazard import Concern, Hazard
-from delayrig.hazards.refused import is_unprepared
+from delayrig.hazards.scarcity import is_unprepared
 from delayrig.model.cell import Cell
 from delayrig.model.platform import CPU_FEATURES, INVARIANT_TSC, Arch
 

@@ -2,7 +2,7 @@
 """Kernels that keep time in another way, or give up the CPU in another way."""
 
 from delayrig.hazards.artifacts import Artifacts
-from delayrig.hazards.hazard import Concern, Hazard
+from delayrig.hazards.hazard import IN_GUEST, Concern, Hazard
 from delayrig.model.cell import Cell
 from delayrig.model.events import first
 from delayrig.model.kinds.agent import ClockRate, Guest
@@ -32,6 +32,19 @@ class NoNohz(Hazard):
         rate = first(artifacts.events, ClockRate)
         ticks = (rate.timer_interrupts if rate else None) or 0
         return "" if ticks >= TICKS_MIN else f"an idle core had only {ticks} ticks while it settled"
+
+
+class LowResTimers(Hazard):
+    """`highres=off`: a sleep of 100 us takes up to two jiffies, and clock_getres() says 4 ms.
+
+    Source: Linux Documentation/admin-guide/kernel-parameters, "highres=".
+    """
+
+    name = "low-res-timers"
+    about = "timers that fire at jiffies alone; clock_getres() then says 4 ms"
+    concern = Concern.SAFETY
+    lanes = IN_GUEST
+    kernel_words = ("highres=off",)
 
 
 class Clocksource(Hazard):
