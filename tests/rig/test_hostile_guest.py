@@ -12,7 +12,7 @@ import pytest
 from delayrig.base.errors import LostGuestError, OverdueGuestError, RigError
 from delayrig.base.log_tail import LINE_MAX, log_tail
 from delayrig.base.paths import Paths
-from delayrig.judge.judge import is_flood
+from delayrig.judge.ending import is_flood
 from delayrig.lanes import host_lane as host
 from delayrig.machine.guest_logs import (
     LOG_BYTES_MAX,

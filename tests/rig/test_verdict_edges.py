@@ -12,8 +12,8 @@ from delayrig.decision.gate_judge import decide
 from delayrig.decision.known_faults import KnownFault, notes_on
 from delayrig.decision.performance import PAIRS_MIN, excess_interval
 from delayrig.judge.chip import convict_commands
+from delayrig.judge.ending import is_unfinished
 from delayrig.judge.site_waits import decade_ns, length_class_ns
-from delayrig.judge.unfinished import is_unfinished
 from delayrig.judge.waste import _covered_ns
 from delayrig.model.kinds.agent import SubjectEnd, SubjectStart
 from delayrig.model.result import SiteWaits

@@ -27,10 +27,10 @@ from delayrig.judge.chip import (
     convict_end,
     doubt_of,
 )
+from delayrig.judge.ending import ending_of, is_flood, is_unfinished
 from delayrig.judge.no_instruction import ILLEGAL, missing_instruction
 from delayrig.judge.site_waits import site_waits
 from delayrig.judge.trust import hazard_fault, lost_clock, missed_hazard, pace_fault, rig_fault
-from delayrig.judge.unfinished import is_unfinished
 from delayrig.judge.waits import (
     LEFT_TO_PROGRAMMER,
     Bus,
@@ -47,10 +47,10 @@ from delayrig.model import phases, workload
 from delayrig.model.cell import Cell, Job, Programmer, Role
 from delayrig.model.chips import ChipFacts
 from delayrig.model.corner import is_beyond_the_datasheet
-from delayrig.model.events import Event, Request, first, needed, of_kind, requests, transactions
+from delayrig.model.events import Event, first, needed, of_kind, transactions
 from delayrig.model.evidence import Evidence, ObservedWait, Witness, convict_waits
 from delayrig.model.kinds.agent import EmulatorRights, Guest, SubjectEnd, SubjectStart
-from delayrig.model.kinds.emulator import FaultMade, GaveUp, Serprog, Start
+from delayrig.model.kinds.emulator import FaultMade, GaveUp, Start
 from delayrig.model.lane import LaneName
 from delayrig.model.programmers import BUILT_WITHOUT, device_of
 from delayrig.model.result import (
@@ -151,7 +151,7 @@ def _judge(
         untried=untried_counters(cell, artifacts),
     )
     finding = find_verdict(cell, artifacts, observed)
-    ended, ending = first(artifacts.events, SubjectEnd), _ending(artifacts.events)
+    ended, ending = first(artifacts.events, SubjectEnd), ending_of(artifacts.events)
     blank = blank_result(cell, chip, finding, rerun=rerun)
     return msgspec.structs.replace(
         blank,
@@ -194,19 +194,6 @@ def _time_split(cell: Cell, events: list[Event]) -> phases.TimeSplit:
         return phases.TimeSplit()
     reading = phases.VERIFY if cell.job is Job.VERIFY else phases.READ
     return phases.split_time(events, started.t_ns, ended.t_ns, first_read=reading)
-
-
-def _ending(events: list[Event]) -> Ending | None:
-    ended = first(events, SubjectEnd)
-    if ended is None:
-        return None
-    if ended.is_success:
-        return Ending.DONE
-    if first(events, GaveUp) is not None:
-        return Ending.CUT_OFF
-    if ended.timed_out:
-        return Ending.OUT_OF_TIME
-    return Ending.CRASHED if ended.signal else Ending.FAILED
 
 
 def _guest_facts(cell: Cell, planned: GuestFacts, guest: Guest | None) -> GuestFacts:
@@ -363,24 +350,6 @@ def describe(item: Evidence) -> str:
     missing = in_full(missing_ns, beside_ns=asked_ns)
     too_little = f", at least {missing} too little" if missing_ns > 0 else ""
     return f"{item.what}: {in_full(asked_ns)} asked, {seen} seen{too_little}"
-
-
-def is_flood(events: list[Event]) -> bool:
-    """Returns True if the emulator hung up on a subject that sent requests whatever the replies.
-
-    Most of its requests were refused, or sent before the previous reply, so it is chance which of
-    them reached the part. A subject that polls without end is no flood, and may be
-    convicted.
-    """
-    if first(events, GaveUp) is None:
-        return False
-    asked = requests(events)
-    return sum(map(_is_blind, asked)) * 2 > len(asked)
-
-
-def _is_blind(request: Request) -> bool:
-    refused = isinstance(request, Serprog) and not request.ack
-    return refused or (request.gap_ns or 0) < 0
 
 
 def _unknown_name(cell: Cell, artifacts: Artifacts) -> str:
