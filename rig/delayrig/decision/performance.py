@@ -5,18 +5,20 @@ Both halves of a pair in real time are measured one directly after the other, un
 conditions. Intervals are computed from pairs by resampling.
 """
 
-from collections.abc import Sequence
+import random
+from collections.abc import Callable, Sequence
 from dataclasses import dataclass
 from fractions import Fraction
+from typing import TypeVar
 
 from delayrig.decision.decision import Excess, GateCell, Limits, Outcome
-from delayrig.decision.resampling import middle_of_draws
 from delayrig.model.lane import EXACT_LANE
 from delayrig.model.result import CellResult, Verdict
 
 PAIRS_MIN = 6
 """The least number of pairs: 5 pairs all lean the same way by chance once in 16 times."""
 DRAWS = 10_000
+SEED = 1
 CONFIDENCE = 0.99
 TICK_NS = 4_000_000
 """The tick of the guest's kernel (250 Hz), up to which a difference does not count.
@@ -37,6 +39,29 @@ MEAN_FLOOR_NS = 1_000_000
 """The part of the total for each cell that ticks may cause."""
 
 Pairs = Sequence[tuple[int, int]]
+T = TypeVar("T")
+
+
+def middle_of_draws(
+    values: Sequence[T],
+    figure: Callable[[Sequence[T]], float],
+    *,
+    draws: int,
+    confidence: float,
+    of: int = 1,
+) -> tuple[float, float]:
+    """Returns the ends of the middle part of `figure` over all draws, with replacement.
+
+    The distribution of the noise is not assumed. Draws are seeded, so the same measurements give
+    the same answer.
+
+    `of` is the number of such intervals behind one decision. Each is made wider, so that all of
+    them hold at once with that confidence.
+    """
+    dice = random.Random(SEED)
+    drawn = sorted(figure(dice.choices(values, k=len(values))) for _ in range(draws))
+    outside = round((1 - confidence) / 2 / of * draws)
+    return drawn[outside], drawn[-1 - outside]
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)

@@ -13,7 +13,7 @@ from dataclasses import dataclass, replace
 import msgspec
 
 from delayrig.base.atomic_file import write_atomically
-from delayrig.decision.resampling import middle_of_draws
+from delayrig.decision.performance import middle_of_draws
 from delayrig.model.lane import EXACT_LANE
 from delayrig.model.result import CellResult, Results, Verdict
 from delayrig.plan.request import Request
