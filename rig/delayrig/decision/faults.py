@@ -106,7 +106,7 @@ def lengths_cut(cells: Iterable[CellResult]) -> dict[str, range]:
         defaultdict[str, dict[int, float]](lambda: defaultdict(float)),
     )
     for cell in cells:
-        for hazard in _striking(cell):
+        for hazard in striking(cell):
             for site in cell.waits:
                 length = length_class_ns(site.requested_ns)
                 if site.short:
@@ -131,12 +131,7 @@ def _times_met(hazard: Hazard, site: SiteWaits) -> float:
     return site.count * site.requested_ns / (hazard.phase_ns * PERIODS_TO_MEET)
 
 
-def is_struck(cell: CellResult) -> bool:
-    """Returns True if a hazard ends the cell's waits."""
-    return bool(_striking(cell))
-
-
-def _striking(cell: CellResult) -> list[Hazard]:
+def striking(cell: CellResult) -> list[Hazard]:
     """Returns the cell's hazards that end a program's waits."""
     return [hazard for hazard in map(hazard_of, cell.hazards) if hazard.ends_waits]
 
@@ -155,7 +150,7 @@ def compare_faults(
     # A job that the baseline does not do either is no fault of a change.
     shared = [pair for pair in pairs if pair[1].witness != JOB]
     found = [_changed(one, other, _slack_ns(now, one)) for one, other in shared]
-    struck = [cut[each.name] for each in _striking(now) if each.name in cut] if before else []
+    struck = [cut[each.name] for each in striking(now) if each.name in cut] if before else []
     found += [
         _new(each, before, struck)
         for each in new
@@ -224,7 +219,7 @@ def _is_often(site: SiteWaits, cell: CellResult) -> bool:
 
     `cell.waits` counts short and whole waits of a site apart, so both are summed.
     """
-    periods_ns = [hazard.phase_ns for hazard in _striking(cell) if hazard.phase_ns]
+    periods_ns = [hazard.phase_ns for hazard in striking(cell) if hazard.phase_ns]
     if not periods_ns or site.short < OFTEN_MIN:
         return False
     asked = (functions_of(site.callers), site.requested_ns)

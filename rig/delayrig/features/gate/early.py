@@ -4,7 +4,7 @@
 from collections.abc import Iterable
 
 from delayrig.decision.decision_text import fault_words
-from delayrig.decision.faults import REFUSING, compare_faults, is_struck
+from delayrig.decision.faults import REFUSING, compare_faults, striking
 from delayrig.model.cell import WATCHING, Cell, Role
 from delayrig.model.lane import EXACT_LANE
 from delayrig.model.result import CellResult
@@ -48,7 +48,7 @@ class EarlyAnswer:
         If a hazard ends waits at random, that is only known when all cells are done.
         """
         before, now = self._theirs.get(place), self._ours[place]
-        if (before is None and not self._absolute) or is_struck(now):
+        if (before is None and not self._absolute) or striking(now):
             return ""
         faults = compare_faults(None if self._absolute else before, now)
         refusing = [fault for fault in faults if fault.change in REFUSING]
