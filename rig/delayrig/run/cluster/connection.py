@@ -18,8 +18,7 @@ from delayrig.base.errors import BadInputError, RigFaultError
 from delayrig.base.paths import Paths
 from delayrig.base.scratch import ScratchFolder
 from delayrig.plan.cluster import ENCRYPTED, ClusterOptions
-from delayrig.run.cluster import WORKERS_ARE_FORKS
-from delayrig.run.cluster.fork_server import start_fork_server
+from delayrig.run.cluster.fork_server import WORKERS_ARE_FORKS, start_fork_server
 from delayrig.run.cluster.other_users import make_certificate
 from delayrig.run.cluster.queue import open_queue
 from delayrig.run.cluster.task import RigWorker

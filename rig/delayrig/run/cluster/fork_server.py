@@ -7,8 +7,9 @@ from functools import cache
 from multiprocessing import forkserver, process
 
 from delayrig.base.scratch import ScratchFolder
-from delayrig.run.cluster import WORKERS_ARE_FORKS
 
+WORKERS_ARE_FORKS = "forkserver"
+"""Workers are forks of one process that has loaded everything, which takes more than a second."""
 LOADED = ["distributed", "delayrig.run.cluster.task"]
 SOCKET_NAME_BYTES = 24
 
