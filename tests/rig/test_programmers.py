@@ -11,7 +11,7 @@ from delayrig.base import digest
 from delayrig.hazards.of_cell import place_refusal, shape_of
 from delayrig.judge.trust import rig_fault
 from delayrig.judge.waits import Bus, bus_of, declared_classes
-from delayrig.lanes.payload import BEFORE, OPENS, chip_entries, chip_values, write_payload
+from delayrig.lanes.payload import BEFORE, OPENS, chip_values, device_entries, write_payload
 from delayrig.machine import chip_plugin
 from delayrig.machine.arguments import (
     SANDBOX,
@@ -161,7 +161,7 @@ def test_settings_name_part_content_and_files(tmp_path: Path) -> None:
     assert Path(values["image_in"]).name == BEFORE
     assert Path(values["image_in"]).read_bytes()
     Path(values["events"]).write_bytes(b"{}")
-    assert chip_entries(tmp_path) == {"events.jsonl": b"{}"}
+    assert device_entries(cell, tmp_path) == {"events.jsonl": b"{}"}
 
 
 @pytest.mark.parametrize(

@@ -79,6 +79,9 @@ class GuestLane:
     def subject_of(self, cell: Cell) -> Subject | None:
         return self.supplies.subject_of(cell)
 
+    def grouping(self, _cell: Cell, /) -> Grouping:
+        return Grouping()
+
     def missing(self, cell: Cell) -> NotProvided | None:
         return self.supplies.missing_for(cell)
 

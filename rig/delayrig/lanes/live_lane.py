@@ -39,7 +39,6 @@ from delayrig.lanes.live.emulator import LOG, LiveEmulator, running_emulator
 from delayrig.lanes.live.machine import has_own_net, live_shape, make_live_machine, open_net
 from delayrig.lanes.live.pace import SOCKET_NAME_BYTES_MAX, Pace, pace_events
 from delayrig.lanes.payload import deadline_ms, emulator_words, rehearsal_words, write_payload
-from delayrig.lanes.scheduler import Grouping
 from delayrig.lanes.stages import KEEP, PACK, READ_BACK, STOP
 from delayrig.lanes.store_artifacts import write_entries, write_live_delays
 from delayrig.lanes.supplies import CpuPool, Need, Supplies, provide_supplies
@@ -124,9 +123,6 @@ class LiveLane(GuestLane):
         if cell.arch is not Arch.X86_64:
             return ONLY_X86_64
         return device_refusal(cell) or refusal_on(LaneName.LIVE, cell.hazards)
-
-    def grouping(self, _cell: Cell) -> Grouping:
-        return Grouping()
 
     def header(self) -> RunHeader:
         confined = has_own_net(self.request.connect)

@@ -53,8 +53,8 @@ def emulator_words(cell: Cell, region: Region) -> list[str]:
         *("--seed", str(cell.seed)),
         *("--image-in", BEFORE),
         *("--image-offset", str(region.offset_bytes)),
-        *("--image-out-sparse", "image.sparse"),
-        *("--events", "events.jsonl"),
+        *("--image-out-sparse", SPARSE_NAME),
+        *("--events", EVENTS_NAME),
         *("--records-max", str(records_max(cell))),
         *(["--native-delay"] if native_delay else []),
         *(word for hazard in hazards_of(cell) for word in hazard.emulator_words(cell)),
@@ -79,9 +79,9 @@ def chip_values(cell: Cell, region: Region, scratch: Path) -> dict[str, str]:
     }
 
 
-def chip_entries(scratch: Path) -> dict[str, bytes]:
-    """Returns the files that a chip in QEMU left in `scratch`."""
-    names = (SPARSE_NAME, EVENTS_NAME)
+def device_entries(cell: Cell, scratch: Path) -> dict[str, bytes]:
+    """Returns the files of the chip if it is in QEMU, behind a device of the guest; else none."""
+    names = (SPARSE_NAME, EVENTS_NAME) if device_of(cell) else ()
     return {name: (scratch / name).read_bytes() for name in names if (scratch / name).is_file()}
 
 

@@ -17,7 +17,7 @@ from delayrig.hazards.of_cell import hazards_of, shape_of
 from delayrig.lanes.delay_marks import request_text
 from delayrig.lanes.header import make_header
 from delayrig.lanes.lane import Assignment, GuestLane
-from delayrig.lanes.payload import chip_entries, chip_values, write_payload
+from delayrig.lanes.payload import chip_values, device_entries, write_payload
 from delayrig.lanes.scheduler import Grouping
 from delayrig.lanes.stages import KEEP, LOAD, PACK, READ_BACK, STOP
 from delayrig.lanes.store_artifacts import write_delays, write_entries
@@ -131,7 +131,7 @@ class VirtualLane(GuestLane):
             await asyncio.shield(machine.stop())
             cut_logs(logs)
 
-    def grouping(self, cell: Cell) -> Grouping:
+    def grouping(self, cell: Cell, /) -> Grouping:
         """Returns the grouping: cells of one machine can share a guest, best those of one shape."""
         return Grouping((machine_of(shape_of(cell)), cell.bridged), shape_of(cell))
 
@@ -180,11 +180,6 @@ class VirtualLane(GuestLane):
         limit_s = min([CELL_LIMIT_S, *(limit for limit in limits_s if limit is not None)])
         entries = await finish_guest(machine, shape_of(cell), scratch, limit_s=limit_s)
         return entries | device_entries(cell, scratch)
-
-
-def device_entries(cell: Cell, scratch: Path) -> dict[str, bytes]:
-    """Returns the files of the chip if it is in QEMU, behind a device of the guest; else none."""
-    return chip_entries(scratch) if device_of(cell) else {}
 
 
 async def open_virtual_lane(

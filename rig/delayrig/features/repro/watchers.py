@@ -46,7 +46,8 @@ from delayrig.lanes.host.spec import Spec
 from delayrig.lanes.host_lane import HostLane
 from delayrig.lanes.lane import Assignment
 from delayrig.lanes.live_lane import LiveLane
-from delayrig.lanes.virtual_lane import VirtualLane, device_entries
+from delayrig.lanes.payload import device_entries
+from delayrig.lanes.virtual_lane import VirtualLane
 from delayrig.machine.arguments import Hardware
 from delayrig.machine.machine import Machine
 from delayrig.machine.session import read_results
