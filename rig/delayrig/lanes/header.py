@@ -128,8 +128,9 @@ def host_facts() -> HostFacts:
         name = platform.freedesktop_os_release()["PRETTY_NAME"]
     except OSError:
         name = platform.system()
+    cpus = sorted(os.sched_getaffinity(0))
     return HostFacts(
-        cpus=len(host_cpus()),
+        cpus=len(cpus),
         kernel=platform.release(),
         machine=platform.machine(),
         os=name,
@@ -138,7 +139,7 @@ def host_facts() -> HostFacts:
         idle_driver=kernel_line("/sys/devices/system/cpu/cpuidle/current_driver"),
         smt=kernel_line("/sys/devices/system/cpu/smt/control"),
         rt_runtime_us=kernel_line("/proc/sys/kernel/sched_rt_runtime_us"),
-        cpu=[cpu_facts(cpu) for cpu in host_cpus()],
+        cpu=[cpu_facts(cpu) for cpu in cpus],
     )
 
 
@@ -172,7 +173,3 @@ def libvirt_version() -> str:
     except ImportError:
         return ""
     return libvirt_machine.libvirt_version()
-
-
-def host_cpus() -> list[int]:
-    return sorted(os.sched_getaffinity(0))

@@ -3,6 +3,7 @@
 
 import asyncio
 import contextlib
+import os
 import shutil
 import sys
 from collections.abc import AsyncIterator, Callable
@@ -15,7 +16,7 @@ from delayrig.base.atomic_file import write_json
 from delayrig.base.errors import BadInputError, ExitCode
 from delayrig.base.paths import Paths
 from delayrig.decision.two_runs import ComparedRun, compare_runs_exactly, compared_run
-from delayrig.lanes.header import host_cpus, libvirt_version
+from delayrig.lanes.header import libvirt_version
 from delayrig.machine.arguments import pinned
 from delayrig.machine.embedded_libvirt import EMBED
 from delayrig.machine.vm_pool import RESET_NOTE
@@ -116,7 +117,7 @@ async def host_load(*, wanted: bool) -> AsyncIterator[None]:
     """Runs a busy loop on every CPU of guests, if wanted, within the context."""
     hogs = [
         await asyncio.create_subprocess_exec(*pinned(cpu, [sys.executable, "-c", "while True: 0"]))
-        for cpu in (host_cpus() if wanted else [])
+        for cpu in (os.sched_getaffinity(0) if wanted else ())
     ]
     try:
         yield

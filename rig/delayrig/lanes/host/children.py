@@ -15,10 +15,10 @@ from dataclasses import dataclass, field
 from pathlib import Path
 from typing import BinaryIO
 
-from delayrig.base.die_with_parent import become_subreaper, prctl
+from delayrig.base.die_with_parent import PR_SET_PDEATHSIG, become_subreaper, prctl
 
 # Source: linux/prctl.h, linux/capability.h.
-PR_SET_PDEATHSIG, PR_CAPBSET_DROP, PR_SET_TIMERSLACK = 1, 24, 29
+PR_CAPBSET_DROP, PR_SET_TIMERSLACK = 24, 29
 CAP_SYS_NICE = 23
 USUAL_SLACK_NS = 50_000
 """The timer slack of processes started by a shell.
