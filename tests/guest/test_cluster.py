@@ -12,11 +12,11 @@ import pytest
 from delayrig.base import digest
 from delayrig.base.errors import ExitCode
 from delayrig.base.paths import Paths
-from delayrig.decision.two_runs import compare_exactly
 from delayrig.features.survey.survey import FILE_NAME as SURVEY
 from delayrig.model.result import Verdict, read_results
 from distributed import Client
 
+from tests.rig.builders import compare_folders
 from tests.rig.processes import command_line_of, parent_of, stat_of
 from tests.rig.serving import free_address, serving
 
@@ -57,7 +57,7 @@ def same_as_on_one_machine(out: Path, smoke: FinishedRun) -> None:
     """Checks that the run has each cell of the smoke run once, with equal results."""
     ours = read_results(out).cells
     assert len({cell.id for cell in ours}) == len(ours)
-    assert not compare_exactly(out, smoke.out).differences
+    assert not compare_folders(out, smoke.out).differences
     theirs = {cell.id: cell.events_sha256 for cell in smoke.results.cells}
     assert all(theirs[cell.id] == cell.events_sha256 for cell in ours)
 
@@ -68,7 +68,7 @@ def test_smoke_on_two_workers_is_the_same_as_on_one_machine(
     out = tmp_path / "out"
     done = launch(paths, "run", "--plan", "smoke", "--cluster", "local:2", "--out", str(out))
     assert done.returncode == ExitCode.PASS, done.stderr
-    comparison = compare_exactly(out, smoke.out)
+    comparison = compare_folders(out, smoke.out)
     assert comparison.exit_code is ExitCode.PASS, comparison
     header = read_results(out).run
     assert len(header.workers) == 2, header.workers

@@ -19,11 +19,11 @@ from pathlib import Path
 
 import pytest
 from delayrig.base.paths import Paths
-from delayrig.decision.two_runs import compare_exactly
 from delayrig.model.result import read_results
 
 from tests.guest.conftest import FinishedRun
 from tests.guest.victims import GUEST, VictimRun, strike
+from tests.rig.builders import compare_folders
 from tests.rig.serving import free_address, serving
 
 RUNS = 30
@@ -211,4 +211,4 @@ def test_run_with_a_fault_comes_to_the_same_result(
     run.finish((0,))
     cells = read_results(run.out).cells
     assert len({cell.id for cell in cells}) == len(cells) == len(smoke.results.cells)
-    assert not compare_exactly(run.out, smoke.out).differences
+    assert not compare_folders(run.out, smoke.out).differences

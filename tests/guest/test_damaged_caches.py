@@ -10,10 +10,10 @@ from pathlib import Path
 
 import pytest
 from delayrig.base.paths import Paths
-from delayrig.decision.two_runs import compare_exactly
 
 from tests.damage import HARMS
 from tests.guest.provided import skip_if_refused
+from tests.rig.builders import compare_folders
 
 SEED, DAMAGES = 25, 105
 CACHES = (
@@ -137,6 +137,6 @@ def test_damaged_file_of_any_cache_is_made_again_and_no_verdict_comes_of_it(rig:
         for file, harm in done:
             told = f"{number}: {harm.__name__} {file.relative_to(rig.state)}"
             assert is_named(file, harm.__name__, said, rig.state), f"{told}\n{said}"
-        found = compare_exactly(rig.folder / str(number), rig.folder / "sound")
+        found = compare_folders(rig.folder / str(number), rig.folder / "sound")
         assert not found.differences, f"{number}: {done}"
     assert "making" not in rig.run("whole")

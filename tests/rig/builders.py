@@ -5,6 +5,7 @@ from pathlib import Path
 from typing import Any
 
 import msgspec
+from delayrig.decision.two_runs import Comparison, compare_exactly, compared_run
 from delayrig.judge.judge import Finding, blank_result
 from delayrig.model import workload
 from delayrig.model.cell import Cell, Expect, Job, Programmer, Role
@@ -177,3 +178,8 @@ def make_run_header(**changes: Any) -> RunHeader:
         cells_planned=1,
     )
     return msgspec.structs.replace(plain, **changes)
+
+
+def compare_folders(first: Path, second: Path) -> Comparison:
+    """Compares the runs that were written there, or to those files."""
+    return compare_exactly(compared_run(first), compared_run(second))

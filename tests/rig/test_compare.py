@@ -12,7 +12,6 @@ from delayrig.base.errors import BadInputError, ExitCode
 from delayrig.decision.two_runs import (
     Beside,
     Comparison,
-    compare_exactly,
     compare_times,
     first_difference,
 )
@@ -29,7 +28,13 @@ from delayrig.model.result import (
     write_results,
 )
 
-from tests.rig.builders import make_cell, make_evidence, make_result, make_run_header
+from tests.rig.builders import (
+    compare_folders,
+    make_cell,
+    make_evidence,
+    make_result,
+    make_run_header,
+)
 from tests.rig.history_builders import DIGESTS, history_of, make_run
 
 EVENTS = b'{"ev":"end","t_ns":1}\n'
@@ -54,7 +59,7 @@ def keep_run(
 
 def compared(tmp_path: Path, *changes: dict[str, Any], **more: Any) -> Comparison:
     """Compares a plain run with one that has the changes."""
-    return compare_exactly(
+    return compare_folders(
         keep_run(tmp_path / "one"), keep_run(tmp_path / "other", *changes, **more)
     )
 
@@ -90,7 +95,7 @@ def test_cell_that_changed_is_a_fault(tmp_path: Path, change: dict[str, Any]) ->
 def test_missing_cell_is_a_doubt(tmp_path: Path) -> None:
     whole, part = keep_run(tmp_path / "one"), keep_run(tmp_path / "other", cells=CELLS[:1])
     for runs in ((whole, part), (part, whole)):
-        comparison = compare_exactly(*runs)
+        comparison = compare_folders(*runs)
         assert (comparison.exit_code, comparison.compared) == (4, 1)
         assert comparison.doubts == [f"{CELLS[1].id}: in one run only"]
 
@@ -124,7 +129,7 @@ def test_run_that_is_unequal_or_not_whole_is_a_doubt_and_its_differences_are_no_
 def test_cell_that_the_rig_lost_in_both_runs_is_a_doubt(tmp_path: Path) -> None:
     lost = {"verdict": Verdict.INFRA_ERROR}
     one, other = (keep_run(tmp_path / name, lost) for name in ("one", "other"))
-    comparison = compare_exactly(one, other)
+    comparison = compare_folders(one, other)
     assert (comparison.exit_code, comparison.differences) == (4, [])
 
 
@@ -136,7 +141,7 @@ def test_events_unlike_the_result_are_a_doubt(tmp_path: Path, content: bytes | N
     if content is not None:
         path.write_bytes(content)
     for runs in ((one, other), (other, one)):
-        comparison = compare_exactly(*runs)
+        comparison = compare_folders(*runs)
         assert (comparison.exit_code, comparison.differences) == (4, [])
         assert comparison.doubts[0].startswith(str(path))
 
@@ -146,13 +151,13 @@ def test_events_that_are_empty_in_both_runs_are_a_doubt(tmp_path: Path) -> None:
     runs = [keep_run(tmp_path / name, empty, cells=CELLS[:1]) for name in ("one", "other")]
     for run in runs:
         (run / CELLS[0].id / "events.jsonl").write_bytes(b"")
-    assert compare_exactly(*runs).exit_code == 4
+    assert compare_folders(*runs).exit_code == 4
 
 
 @pytest.mark.parametrize("cells", [(CELLS[:1], CELLS[1:]), ([], [])])
 def test_runs_with_no_cell_in_common(tmp_path: Path, cells: tuple[list[Cell], list[Cell]]) -> None:
     one, other = (keep_run(tmp_path / f"{n}", cells=of) for n, of in enumerate(cells))
-    comparison = compare_exactly(one, other)
+    comparison = compare_folders(one, other)
     assert (comparison.exit_code, comparison.compared) == (4, 0)
     assert "no virtual cell is in both runs" in comparison.doubts
 
@@ -161,13 +166,13 @@ def test_cells_of_other_lanes_and_skipped_ones_are_not_compared(tmp_path: Path) 
     changes: list[dict[str, Any]] = [{"lane": "live"}, {"verdict": Verdict.SKIPPED}, {}]
     cells = [*CELLS, make_cell(name="c")]
     one, other = (keep_run(tmp_path / name, *changes, cells=cells) for name in ("one", "other"))
-    comparison = compare_exactly(one, other)
+    comparison = compare_folders(one, other)
     assert (comparison.exit_code, comparison.compared) == (0, 1)
 
 
 def test_results_file_stands_for_its_folder(tmp_path: Path) -> None:
     one, other = keep_run(tmp_path / "one"), keep_run(tmp_path / "other")
-    assert compare_exactly(one / FILE_NAME, other / FILE_NAME).exit_code == 0
+    assert compare_folders(one / FILE_NAME, other / FILE_NAME).exit_code == 0
 
 
 @pytest.mark.parametrize("content", [None, b"", b"{", b"[]", b'{"schema":1}', b"\xff\xfe"])
@@ -176,7 +181,7 @@ def test_unreadable_results_are_bad_input(tmp_path: Path, content: bytes | None)
     if content is not None:
         (tmp_path / FILE_NAME).write_bytes(content)
     with pytest.raises(BadInputError) as caught:
-        compare_exactly(one, tmp_path)
+        compare_folders(one, tmp_path)
     assert str(tmp_path / FILE_NAME) in caught.value.message
     assert caught.value.hint
 

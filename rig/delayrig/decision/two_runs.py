@@ -59,12 +59,8 @@ def compared_run(path: Path) -> ComparedRun:
     return ComparedRun(name=str(path), results=read_results(path), path=path)
 
 
-def compare_exactly(first: Path, second: Path) -> Comparison:
+def compare_exactly(first: ComparedRun, second: ComparedRun) -> Comparison:
     """Compares every virtual cell of both runs, by results.json and by the events on disk."""
-    return compare_runs_exactly(compared_run(first), compared_run(second))
-
-
-def compare_runs_exactly(first: ComparedRun, second: ComparedRun) -> Comparison:
     runs = first.results, second.results
     unequal = _unequal_inputs(first.results.run, second.results.run)
     pairs, unpaired = _pair(*runs)

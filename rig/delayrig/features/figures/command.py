@@ -13,7 +13,7 @@ from delayrig.cli.verbosity import answers, make_console, plain_text, tables_or_
 from delayrig.decision.two_runs import (
     ComparedRun,
     Comparison,
-    compare_runs_exactly,
+    compare_exactly,
     compare_times,
     compared_run,
 )
@@ -96,7 +96,7 @@ def compare(first: str, second: str, exact: bool, as_json: bool, url: str | None
     """
     runs = _compared(first, url), _compared(second, url)
     if exact:
-        sys.exit(_exactly(compare_runs_exactly(*runs)))
+        sys.exit(_exactly(compare_exactly(*runs)))
     beside = compare_times(runs[0].results, runs[1].results)
     if as_json:
         sys.stdout.buffer.write(json_document(beside))

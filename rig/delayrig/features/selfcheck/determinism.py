@@ -15,7 +15,7 @@ import msgspec
 from delayrig.base.atomic_file import write_json
 from delayrig.base.errors import BadInputError, ExitCode
 from delayrig.base.paths import Paths
-from delayrig.decision.two_runs import ComparedRun, compare_runs_exactly, compared_run
+from delayrig.decision.two_runs import ComparedRun, compare_exactly, compared_run
 from delayrig.lanes.header import libvirt_version
 from delayrig.machine.arguments import pinned
 from delayrig.machine.embedded_libvirt import EMBED
@@ -185,7 +185,7 @@ async def _repeat(
     first = compared_run(repeat_folder(request.out, 0))
     if condition.libvirt:
         first = _without_devices(first, again, results.run)
-    comparison = compare_runs_exactly(first, compared_run(out))
+    comparison = compare_exactly(first, compared_run(out))
     reset = sum(_is_reset(out / cell.id) for cell in again.cells)
     if number > 0 and comparison.exit_code is ExitCode.PASS:
         shutil.rmtree(out)
