@@ -3,7 +3,8 @@
 
 from pathlib import Path
 
-from delayrig.machine.host_facts import cpu_facts, kernel_line
+from delayrig.base.text import kernel_line
+from delayrig.machine.host_facts import cpu_facts
 from delayrig.model.result import CpuFacts
 
 

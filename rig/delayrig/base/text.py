@@ -3,6 +3,7 @@
 
 import re
 import shlex
+from pathlib import Path
 
 # Characters that XML 1.0 forbids. No other format needs them.
 FORBIDDEN = re.compile("[^\t\n\r\x20-\ud7ff\ue000-\ufffd\U00010000-\U0010ffff]")
@@ -56,6 +57,14 @@ def plain(text: str) -> str:
 
 def one_line(text: str) -> str:
     return " ".join(plain(text).split())
+
+
+def kernel_line(path: str | Path) -> str:
+    """Returns the content of a small file of the kernel; empty if there is none."""
+    try:
+        return Path(path).read_text(encoding="utf-8", errors="replace").strip()
+    except OSError:
+        return ""
 
 
 def cut_to(text: str, limit_bytes: int) -> bytes:

@@ -12,8 +12,9 @@ from delayrig import __version__
 from delayrig.base import digest
 from delayrig.base.errors import RigFaultError
 from delayrig.base.paths import Paths
+from delayrig.base.text import kernel_line
 from delayrig.lanes.supplies import Supplies
-from delayrig.machine.host_facts import cpu_facts, kernel_line
+from delayrig.machine.host_facts import cpu_facts
 from delayrig.machine.live_image import LiveImage
 from delayrig.machine.snapshot import qemu_sha256
 from delayrig.model.platform import PLATFORMS, Arch, labelled

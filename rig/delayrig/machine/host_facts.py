@@ -6,6 +6,7 @@ It is copied unchanged. A missing value is empty or null, never guessed.
 
 from pathlib import Path
 
+from delayrig.base.text import kernel_line
 from delayrig.model.result import CpuFacts
 
 CPUS = Path("/sys/devices/system/cpu")
@@ -32,14 +33,6 @@ def cpu_facts(cpu: int, cpus: Path = CPUS) -> CpuFacts:
             kernel_line(state / "name") for state in sorted((place / "cpuidle").glob("state*"))
         ],
     )
-
-
-def kernel_line(path: str | Path) -> str:
-    """Returns the content of a small file of the kernel; empty if there is none."""
-    try:
-        return Path(path).read_text(encoding="utf-8", errors="replace").strip()
-    except OSError:
-        return ""
 
 
 def _number(path: Path) -> int | None:

@@ -24,10 +24,10 @@ from delayrig.base.die_with_parent import die_with_parent
 from delayrig.base.errors import RigFaultError
 from delayrig.base.paths import Paths
 from delayrig.base.scratch import ScratchFolder
+from delayrig.base.text import kernel_line
 from delayrig.features.latency.place import Line, MissingError, PlaceFacts, Windows
 from delayrig.features.latency.program_output import PACKAGE, PROGRAM, parse_lines
 from delayrig.features.latency.result import Kind, Series
-from delayrig.machine.host_facts import kernel_line
 
 CPUS = Path("/sys/devices/system/cpu")
 JOURNAL = "latency-governors.json"

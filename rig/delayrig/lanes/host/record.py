@@ -11,7 +11,9 @@ import time
 from dataclasses import dataclass
 from pathlib import Path
 
-CLOCKSOURCE = Path("/sys/devices/system/clocksource/clocksource0/current_clocksource")
+from delayrig.base.text import kernel_line
+
+CLOCKSOURCE = "/sys/devices/system/clocksource/clocksource0/current_clocksource"
 
 
 def now_ns() -> int:
@@ -54,8 +56,8 @@ class Record:
             version=name.version,
             machine=name.machine,
             cores=len(os.sched_getaffinity(0)),
-            cmdline=_line(Path("/proc/cmdline")),
-            clocksource=_line(CLOCKSOURCE),
+            cmdline=kernel_line("/proc/cmdline"),
+            clocksource=kernel_line(CLOCKSOURCE),
             load=os.getloadavg()[0],
         )
 
@@ -72,10 +74,3 @@ class Record:
 
     def write(self, path: Path) -> None:
         path.write_text("".join(f"{line}\n" for line in self._lines), encoding="utf-8")
-
-
-def _line(path: Path) -> str:
-    try:
-        return path.read_text(encoding="utf-8", errors="replace").strip()
-    except OSError:
-        return ""

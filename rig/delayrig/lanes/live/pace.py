@@ -14,7 +14,7 @@ from collections.abc import Iterable, Sequence
 from pathlib import Path
 
 from delayrig.base.errors import LostGuestError
-from delayrig.machine.host_facts import kernel_line
+from delayrig.base.text import kernel_line
 from delayrig.machine.machine import Machine
 from delayrig.model.events import of_kind, parse_trace
 from delayrig.model.kinds.pace import Pace as PaceKept
