@@ -341,9 +341,10 @@ static bool is_refused(const struct device *device, const struct serprog_request
 }
 
 /* Returns true for an operation that goes into the operation buffer. */
-static bool is_operation(uint8_t op)
+static bool is_buffered(const struct device_quirks *quirks, uint8_t op)
 {
-	return op == SERPROG_O_WRITEB || op == SERPROG_O_WRITEN || op == SERPROG_O_DELAY;
+	return op == SERPROG_O_WRITEB || op == SERPROG_O_WRITEN ||
+	       (op == SERPROG_O_DELAY && !quirks->delay_at_once);
 }
 
 /*
@@ -358,7 +359,7 @@ static size_t spoken(struct device *device, uint8_t op, bool ack, size_t len)
 		return quirks->silent ? 0 : len;
 	if (op == SERPROG_O_DELAY && quirks->delay_silent)
 		return 0;
-	if (!quirks->exec_acks || !is_operation(op))
+	if (!quirks->exec_acks || !is_buffered(quirks, op))
 		return len;
 	device->unanswered += ack;
 	return 0;
