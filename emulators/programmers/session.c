@@ -45,9 +45,9 @@ static char *read_text(const char *path)
 
 	if (!file)
 		return NULL;
-	if (getdelim(&text, &room, '\0', file) < 0 && !ferror(file)) {
+	if (getdelim(&text, &room, '\0', file) < 0) {
 		free(text);
-		text = strdup(""); /* an empty file */
+		text = ferror(file) ? NULL : strdup(""); /* an empty file */
 	}
 	fclose(file);
 	return text;

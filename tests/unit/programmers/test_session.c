@@ -183,6 +183,14 @@ static void bad_settings_and_missing_content_are_refused(void **state)
 	assert_int_equal(session_resume(&fixture->session, 1000), -ENOENT);
 }
 
+static void settings_that_are_a_folder_are_refused(void **state)
+{
+	struct fixture *fixture = *state;
+
+	fixture->session.settings_path = fixture->folder;
+	assert_int_equal(session_resume(&fixture->session, 1000), -EISDIR);
+}
+
 #define IN_FOLDER(test_) cmocka_unit_test_setup_teardown(test_, set_up, tear_down)
 
 int main(void)
@@ -194,6 +202,7 @@ int main(void)
 		IN_FOLDER(next_cell_has_a_chip_of_its_own_and_may_begin_earlier),
 		IN_FOLDER(without_settings_there_is_no_chip),
 		IN_FOLDER(bad_settings_and_missing_content_are_refused),
+		IN_FOLDER(settings_that_are_a_folder_are_refused),
 	};
 
 	return cmocka_run_group_tests(tests, NULL, NULL);
