@@ -30,7 +30,8 @@ static int parse_start_state(const char *text, void *field)
 	return 0;
 }
 
-#define RECORDS_MAX ((uint64_t)EVENTS_CHUNK_COUNT * EVENTS_CHUNKS_MAX)
+/* Leaves room for the record that is still open at the bound, and the one of giving up. */
+#define RECORDS_MAX (EVENTS_COUNT_MAX - 2)
 
 #define FIELD(name_) ARGUMENT(struct settings, name_)
 #define BUS_FIELD(name_) .name = #name_, .offset = offsetof(struct settings, bus.name_)

@@ -23,6 +23,7 @@ static const char *const lines[] = {
 	"events=/d",
 };
 
+#define RECORDS_MAX_LINE 4
 #define START_STATE_LINE 5
 #define LINE_COUNT (sizeof(lines) / sizeof(lines[0]))
 
@@ -99,6 +100,26 @@ static void bad_lines_are_named(void **state)
 	}
 }
 
+/* Past the bound come the record that is still open, and the one that says so. */
+static void records_past_the_bound_have_room(void **state)
+{
+	static const struct {
+		uint64_t records_max;
+		int ret;
+	} rows[] = {{EVENTS_COUNT_MAX - 2, 0}, {EVENTS_COUNT_MAX - 1, -EINVAL}};
+
+	(void)state;
+	for (size_t i = 0; i < sizeof(rows) / sizeof(rows[0]); i++) {
+		char text[512], line[64], error[SETTINGS_ERROR_BYTES];
+		struct settings settings;
+
+		snprintf(line, sizeof(line), "records_max=%llu",
+			(unsigned long long)rows[i].records_max);
+		text_with(text, sizeof(text), RECORDS_MAX_LINE, line);
+		assert_int_equal(settings_parse(text, &settings, error), rows[i].ret);
+	}
+}
+
 static void state_that_does_not_fit_its_part_is_refused(void **state)
 {
 	char text[512], error[SETTINGS_ERROR_BYTES];
@@ -117,6 +138,7 @@ int main(void)
 		cmocka_unit_test(empty_text_is_no_chip),
 		cmocka_unit_test(each_missing_key_is_refused),
 		cmocka_unit_test(bad_lines_are_named),
+		cmocka_unit_test(records_past_the_bound_have_room),
 		cmocka_unit_test(state_that_does_not_fit_its_part_is_refused),
 	};
 
