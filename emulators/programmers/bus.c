@@ -26,16 +26,12 @@ bool bus_is_clean(const struct bus *bus)
 	return bus->backward_count == 0 && bus->events.lost_count == 0;
 }
 
-static bool is_open(const struct bus *bus)
-{
-	return bus->open.write_len > 0 || bus->open.read_len > 0;
-}
-
 void bus_flush(struct bus *bus)
 {
-	if (is_open(bus))
-		events_append(&bus->events, &bus->open);
-	bus->open = (struct event){.kind = EVENT_CYCLE};
+	if (bus->open.write_len == 0 && bus->open.read_len == 0)
+		return;
+	events_append(&bus->events, &bus->open);
+	bus->open = (struct event){.write_len = 0};
 }
 
 static void give_up(struct bus *bus, uint64_t now_ns)
@@ -86,9 +82,8 @@ static bool begin(struct bus *bus, uint64_t *now_ns)
 static void open_record(struct bus *bus, uint64_t now_ns)
 {
 	bus_flush(bus);
-	bus->open.empty_ns = now_ns;
-	bus->open.read_ns = now_ns;
-	bus->open.start_ns = now_ns;
+	bus->open = (struct event){
+		.kind = EVENT_CYCLE, .empty_ns = now_ns, .read_ns = now_ns, .start_ns = now_ns};
 }
 
 /* Returns true if no fact is lost when a read joins the record before it. */
