@@ -240,7 +240,8 @@ static uint32_t erased_bytes(const struct chip *chip, uint64_t now_ns)
 
 	if (done_ns >= work_ns)
 		return 0; /* the zero corner, or stuck work: nothing counts as done */
-	return (uint32_t)(size_bytes * (done_ns >> 10) / ((work_ns >> 10) + 1));
+	/* Sixteenths, so that the product fits: an erase of an hour may be slowed 1000 times. */
+	return 16 * (uint32_t)(size_bytes / 16 * (done_ns >> 10) / ((work_ns >> 10) + 1));
 }
 
 void chip_leave_halfway(struct chip *chip, const struct chip_pending *work, uint32_t erased_bytes)
