@@ -15,6 +15,7 @@ ADDRESS_MAX = (1 << 24) - 1
 GRANULE_BYTES = 4096
 PAGE_BYTES_MAX = 256
 BLOCKS_MAX = 16
+SECTORS_MAX = 32
 ID_ENTRIES = (0x90, 0x60)
 ID_ENTRIES_MAX = 2
 UNLOADED = ("erased", "indeterminate")
@@ -45,6 +46,8 @@ def _read(
     for key, read in (("unlock", _unlock), ("wait", _waits), ("load", _load)):
         if key in top.values:
             fields |= read(top.table(key), sources)
+    if {"dq7_in_place", "window"} & top.values.keys():
+        _check_sectors(top, size_bytes)
     if "dq7_in_place" in top.values:
         sources.check_keys(top.table("dq7_in_place"), required=())
         fields["dq7_in_place"] = "true"
@@ -53,6 +56,14 @@ def _read(
     if "registers" in top.values:
         fields |= _registers(top.table("registers"), size_bytes, sources)
     return {"parallel": fields}
+
+
+def _check_sectors(top: Table, size_bytes: int) -> None:
+    """Refuses sectors that do not fit into the model's map of those under erase."""
+    for row in top.tables("erase"):
+        if "regions" in row.values:
+            raise row.error("regions", "differ in size", remedy="give all the same size")
+        row.integer("size_bytes", low=size_bytes // SECTORS_MAX, high=size_bytes)
 
 
 FAMILIES = (

@@ -205,6 +205,8 @@ def test_bad_chip_file_names_key_and_remedy(
         ("AT29C020", "at_start = true", "at_start = 1", ("load.protected_at_start", "not true")),
         ("AT29C020", 'us = 150, source = "main"', "assumed = 1", ("byte_load.assumed", "not true")),
         ("MX29F040", "[busy]", "[window]\nsector_erase = { assumed = true }\n[busy]", ("no rule",)),
+        ("MX29F040", "size_bytes = 65536", "size_bytes = 8192", ("erase[0].size_bytes", "16384")),
+        ("MX29F040", "size_bytes = 65536", "regions = [[8, 65536]]", ("erase[0].regions", "same")),
         ("AT49F002", "98304", "98305", ("erase[0].regions", "past the part")),
         ("M50FW040", "lock_block_bytes = 65536", "lock_block_bytes = 16384", ("16 blocks",)),
         ("M50FW040", "[registers]", "[unlock]", ("unlock: unknown key",)),
