@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
 #include "options.h"
 
+#include <errno.h>
 #include <getopt.h>
 #include <limits.h>
 #include <sched.h>

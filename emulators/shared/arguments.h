@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
 /* Parses words KEY=VALUE, each key once, by a table of the keys and their fields in a struct. */
-#ifndef TEXT_ARGUMENTS_H
-#define TEXT_ARGUMENTS_H
+#ifndef EMULATORS_SHARED_ARGUMENTS_H
+#define EMULATORS_SHARED_ARGUMENTS_H
 
 #include <errno.h>
 #include <stddef.h>

@@ -4,8 +4,8 @@
  * names need no escaping. record/jsonl.c does not use this header, because it writes a hundred
  * thousand lines in slow guests.
  */
-#ifndef TEXT_JSON_LINE_H
-#define TEXT_JSON_LINE_H
+#ifndef EMULATORS_SHARED_JSON_LINE_H
+#define EMULATORS_SHARED_JSON_LINE_H
 
 #include <assert.h>
 #include <inttypes.h>

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
 /* Parses numbers of options, commands and files. */
-#ifndef TEXT_NUMBER_H
-#define TEXT_NUMBER_H
+#ifndef EMULATORS_SHARED_NUMBER_H
+#define EMULATORS_SHARED_NUMBER_H
 
 #include <errno.h>
 #include <stdbool.h>

@@ -7,8 +7,8 @@
  * share of the request that is slept. A short request is for the chip witness to find, a short
  * sleep for the delay witness.
  */
-#ifndef EMULATORS_FLOOR_YARDSTICK_H
-#define EMULATORS_FLOOR_YARDSTICK_H
+#ifndef EMULATORS_YARDSTICK_YARDSTICK_H
+#define EMULATORS_YARDSTICK_YARDSTICK_H
 
 #include "model/figure.h"
 
