@@ -12,9 +12,6 @@
 #define NS_PER_S UINT64_C(1000000000)
 #define STEP_READINGS 1000
 
-/* Timers of a guest without high resolution overshoot by up to two jiffies of 4 ms. */
-#define SPIN_NS UINT64_C(10000000)
-
 static uint64_t read_monotonic_ns(void)
 {
 	struct timespec now;
@@ -124,7 +121,7 @@ int clock_wait_until(struct clock *clock, uint64_t deadline_ns)
 	while (now_ns < deadline_ns) {
 		uint64_t left_ns = deadline_ns - now_ns;
 
-		if (left_ns > 2 * SPIN_NS && sleep_ns(clock, left_ns - SPIN_NS))
+		if (left_ns > CLOCK_EXACT_NS && sleep_ns(clock, left_ns - CLOCK_EXACT_NS / 2))
 			return -ECANCELED;
 		now_ns = clock_now_ns(clock);
 	}

@@ -9,9 +9,6 @@
 
 #define NS_PER_MS UINT64_C(1000000)
 
-/* Shorter waits are left to the clock, which is never late by a whole timer tick. */
-#define EXACT_NS (20 * NS_PER_MS)
-
 /* The kernel stamps bytes before a read can find them: by 0.1 us, or by the time of a softirq. */
 #define QUEUED_NS NS_PER_MS
 
@@ -100,7 +97,7 @@ enum link_status link_ended(const struct link *link)
 
 static int timeout_ms(uint64_t left_ns, uint64_t deadline_ns)
 {
-	uint64_t ms = (left_ns - EXACT_NS / 2) / NS_PER_MS;
+	uint64_t ms = (left_ns - CLOCK_EXACT_NS / 2) / NS_PER_MS;
 
 	if (deadline_ns == FAULT_FOR_EVER)
 		return -1;
@@ -170,8 +167,8 @@ enum link_status link_wait_until(struct link *link, uint64_t deadline_ns)
 		if (status != LINK_REQUEST)
 			return status;
 		if (deadline_ns != FAULT_FOR_EVER &&
-			(is_scripted(link) || deadline_ns - now_ns < EXACT_NS)) {
-			clock_wait_until(link->clock, deadline_ns);
+			(is_scripted(link) || deadline_ns - now_ns <= CLOCK_EXACT_NS)) {
+			clock_wait_until(link->clock, deadline_ns); /* nothing ends it */
 			return LINK_REQUEST;
 		}
 		status = wait_ms(link, timeout_ms(deadline_ns - now_ns, deadline_ns));
