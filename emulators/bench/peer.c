@@ -35,15 +35,16 @@ static int connect_tcp(const char *port)
 		.sin_port = htons((uint16_t)strtoul(port, NULL, 10)),
 	};
 	int fd = socket(AF_INET, SOCK_STREAM | SOCK_CLOEXEC, 0);
+	int ret;
 
 	if (fd < 0)
 		return -errno;
-	if (connect(fd, (const struct sockaddr *)&address, sizeof(address)) < 0) {
-		close(fd);
-		return -errno;
-	}
 	set_no_delay(fd);
-	return fd;
+	if (connect(fd, (const struct sockaddr *)&address, sizeof(address)) == 0)
+		return fd;
+	ret = -errno;
+	close(fd);
+	return ret;
 }
 
 /* Sets the terminal as clients of a serial port do: no echo, no lines, no signals. */
@@ -65,11 +66,10 @@ static int open_terminal(const char *name)
 	if (fd < 0)
 		return -errno;
 	ret = set_raw(fd);
-	if (ret < 0) {
-		close(fd);
-		return ret;
-	}
-	return fd;
+	if (ret == 0)
+		return fd;
+	close(fd);
+	return ret;
 }
 
 /* @name is what a server reports: a port, or the path of a terminal. */
@@ -120,17 +120,6 @@ static void serve_echo(enum peer_line line, int fd)
 		set_no_delay(connection);
 	echo(connection);
 	_exit(0);
-}
-
-/* Connects to the child, and ends the child if that fails. */
-static int take_child(struct peer *peer, enum peer_line line, const char *name)
-{
-	peer->fd = connect_to(line, name);
-	if (peer->fd >= 0)
-		return 0;
-	kill(peer->pid, SIGTERM);
-	waitpid(peer->pid, NULL, 0);
-	return peer->fd;
 }
 
 /* Opens the terminal here before the child reads its other end, which would look hung up. */
@@ -187,12 +176,13 @@ int peer_start_emulator(struct peer *peer, enum peer_line line, const char *path
 		run_emulator(line, path, ready[1]);
 	}
 	close(ready[1]);
-	ret = read_name(ready[0], name);
-	if (ret < 0) {
+	ret = read_name(ready[0], name); /* without a child it finds the end of the pipe */
+	peer->fd = ret < 0 ? ret : connect_to(line, name);
+	if (peer->fd < 0 && peer->pid > 0) {
+		kill(peer->pid, SIGTERM);
 		waitpid(peer->pid, NULL, 0);
-		return ret;
 	}
-	return take_child(peer, line, name);
+	return peer->fd < 0 ? peer->fd : 0;
 }
 
 void peer_stop(struct peer *peer)

@@ -136,10 +136,11 @@ static int measure_with(enum peer_line line, const struct peer *echo, const char
 	struct peer emulator;
 	int ret = peer_start_emulator(&emulator, line, path);
 
+	if (ret < 0)
+		return ret;
 	for (size_t i = 0; ret == 0 && i < QUESTION_COUNT; i++)
 		ret = measure_question(line, echo, &emulator, &questions[i]);
-	if (ret != -EPROTO)
-		peer_stop(&emulator);
+	peer_stop(&emulator);
 	return ret;
 }
 
