@@ -53,13 +53,16 @@ static uint8_t exponent(uint32_t size_bytes)
 	return bits;
 }
 
+bool nor_erase_has_four_bytes(uint8_t opcode)
+{
+	return opcode == 0x21 || opcode == 0x53 || opcode == 0x5C || opcode == 0xDC;
+}
+
 /* Leaves out opcodes with four address bytes, which later revisions list in another table. */
 static bool is_erase_type(const struct part *part, const struct part_erase *erase)
 {
-	bool four_byte = erase->opcode == 0x21 || erase->opcode == 0x53 || erase->opcode == 0x5C ||
-			 erase->opcode == 0xDC;
-
-	return !four_byte && erase->region_count == 0 && erase->size_bytes < part->size_bytes;
+	return !nor_erase_has_four_bytes(erase->opcode) && erase->region_count == 0 &&
+	       erase->size_bytes < part->size_bytes;
 }
 
 /* Words 8 and 9 hold, for each erase, a byte for the size as a power of two and its opcode. */

@@ -55,6 +55,9 @@ void nor_drop_suspended(struct chip *chip);
 bool nor_has_suspend(const struct part *part, uint8_t opcode);
 bool nor_has_resume(const struct part *part, uint8_t opcode);
 
+/* Returns true for an erase whose address always has four bytes. */
+bool nor_erase_has_four_bytes(uint8_t opcode);
+
 /*
  * Reads @len bytes from @address on of the description that a part gives of itself (5Ah): a header
  * and a basic flash parameter table of JESD216 (nine words, no times), made from the facts of the

@@ -23,6 +23,7 @@ enum opcode {
 struct session {
 	struct chip *chip;
 	uint64_t now_ns;
+	uint64_t ramp_ms;
 	struct chip_facts *facts;
 };
 
@@ -55,21 +56,14 @@ static const struct part_erase *smallest_erase(const struct part *part)
 	return smallest;
 }
 
-/* Addresses have three bytes after power-up, except in commands that always take four. */
-static size_t address_bytes(uint8_t erase_opcode)
-{
-	static const uint8_t four[] = {0x21, 0x53, 0x5C, 0xDC};
-
-	return memchr(four, erase_opcode, sizeof(four)) ? 4 : 3;
-}
-
+/* Other commands have three address bytes after power-up. */
 static void start_erasing(struct session *session)
 {
 	const struct part_erase *smallest = smallest_erase(session->chip->part);
 	const uint8_t command[1 + ADDRESS_BYTES_MAX] = {smallest->opcode};
 
 	send_opcode(session, OP_WRITE_ENABLE);
-	send(session, command, 1 + address_bytes(smallest->opcode));
+	send(session, command, 1 + (nor_erase_has_four_bytes(smallest->opcode) ? 4 : 3));
 }
 
 /* A byte of ones changes nothing, whether the program ends or not. */
@@ -98,28 +92,13 @@ static void start_fresh(struct session *session)
 	session->chip->power.told = true;
 }
 
-static void start_ramp(struct session *session, uint64_t ms)
+static void start_ramp(struct session *session)
 {
 	struct chip_power *power = &session->chip->power;
 
 	chip_power_off(session->chip, session->now_ns);
 	power->told = true;
-	power->ramp_until_ns = session->now_ns + ms * NS_PER_MS;
-}
-
-static void start_ramp_1ms(struct session *session)
-{
-	start_ramp(session, 1);
-}
-
-static void start_ramp_10ms(struct session *session)
-{
-	start_ramp(session, 10);
-}
-
-static void start_ramp_100ms(struct session *session)
-{
-	start_ramp(session, 100);
+	power->ramp_until_ns = session->now_ns + session->ramp_ms * NS_PER_MS;
 }
 
 static void start_resetting(struct session *session)
@@ -240,14 +219,15 @@ struct row {
 	enum start_moment moment;
 	bool (*fits)(const struct part *part); /* NULL: every SPI NOR */
 	void (*begin)(struct session *session);
+	uint64_t ramp_ms; /* the time in which the supply rises */
 };
 
 static const struct row rows[] = {
 	[START_READY] = {"ready", START_AT_CONNECT, NULL, NULL},
 	[START_FRESH] = {"fresh", START_AT_PINS, has_power_up, start_fresh},
-	[START_RAMP_1MS] = {"ramp-1ms", START_AT_PINS, NULL, start_ramp_1ms},
-	[START_RAMP_10MS] = {"ramp-10ms", START_AT_PINS, NULL, start_ramp_10ms},
-	[START_RAMP_100MS] = {"ramp-100ms", START_AT_PINS, NULL, start_ramp_100ms},
+	[START_RAMP_1MS] = {"ramp-1ms", START_AT_PINS, NULL, start_ramp, 1},
+	[START_RAMP_10MS] = {"ramp-10ms", START_AT_PINS, NULL, start_ramp, 10},
+	[START_RAMP_100MS] = {"ramp-100ms", START_AT_PINS, NULL, start_ramp, 100},
 	[START_RESETTING] = {"resetting", START_AT_PINS, has_reset, start_resetting},
 	[START_ASLEEP] = {"asleep", START_AT_CONNECT, has_power_down, start_asleep},
 	[START_ERASING] = {"erasing", START_AT_CONNECT, is_unlocked, start_erasing},
@@ -295,7 +275,7 @@ bool start_state_fits(enum start_state state, const struct part *part)
 void chip_start_in(
 	struct chip *chip, enum start_state state, uint64_t now_ns, struct chip_facts *facts)
 {
-	struct session session = {.chip = chip, .now_ns = now_ns, .facts = facts};
+	struct session session = {chip, now_ns, rows[state].ramp_ms, facts};
 
 	assert(start_state_fits(state, chip->part));
 	memset(facts, 0, sizeof(*facts));
