@@ -9,8 +9,6 @@
 /* The address bit of an LPC or FWH part that is set for the array, clear for its registers. */
 #define SELECTS_ARRAY UINT32_C(0x400000)
 
-#define BUS_FLOATING 0xFF
-
 /*
  * The registers of LPC and FWH parts, 4 MiB below their array: a lock register for each block, the
  * identity, and the pins for general use. 82802AB, M50FW040 and SST49LF004B have them so. Bit 2 of

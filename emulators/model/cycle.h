@@ -88,7 +88,6 @@ void unlock_run(struct chip *chip, const struct unlock_table *table, enum unlock
 	const struct cycle *cycle, struct chip_facts *facts);
 
 bool unlock_has_id_entry(const struct part *part, uint8_t opcode);
-bool unlock_has_erase(const struct part *part, uint8_t opcode);
 void unlock_enter_id(struct chip *chip, const struct cycle *cycle, struct chip_facts *facts);
 void unlock_leave_id(struct chip *chip, const struct cycle *cycle, struct chip_facts *facts);
 uint8_t unlock_read(struct chip *chip, const struct cycle *cycle, struct chip_facts *facts);

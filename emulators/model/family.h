@@ -8,6 +8,8 @@
 
 #include "chip.h"
 
+#define BUS_FLOATING 0xFF /* read while nobody drives the bus */
+
 struct cycle;       /* cycle.h */
 struct spi_command; /* spi_command.h */
 

@@ -57,7 +57,7 @@ static const struct unlock_command commands[] = {
 	{0xF0, UNLOCK_COMMAND, false, "ID_EXIT", NULL, unlock_leave_id},
 	{0x60, UNLOCK_SETUP_COMMAND, false, "ID_ENTRY", unlock_has_id_entry, unlock_enter_id},
 	{0x20, UNLOCK_SETUP_COMMAND, false, "UNPROTECT", NULL, unprotect},
-	{0x10, UNLOCK_SETUP_COMMAND, false, "CHIP_ERASE", unlock_has_erase, erase_chip},
+	{0x10, UNLOCK_SETUP_COMMAND, false, "CHIP_ERASE", part_has_erase, erase_chip},
 };
 
 static const struct unlock_table table = {commands, sizeof(commands) / sizeof(commands[0])};

@@ -75,6 +75,11 @@ const struct part_erase *part_erase_find(const struct part *part, uint8_t opcode
 	return NULL;
 }
 
+bool part_has_erase(const struct part *part, uint8_t opcode)
+{
+	return part_erase_find(part, opcode) != NULL;
+}
+
 bool region_find_block(const struct part_region *regions, size_t region_count, uint32_t address,
 	struct part_block *block)
 {

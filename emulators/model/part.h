@@ -77,6 +77,7 @@ const struct part *part_nearest(const char *name);
 
 /* Returns the erase of the part with that opcode, or NULL. */
 const struct part_erase *part_erase_find(const struct part *part, uint8_t opcode);
+bool part_has_erase(const struct part *part, uint8_t opcode);
 
 /* Finds the block that holds @address. Returns false if the regions end below it. */
 bool region_find_block(const struct part_region *regions, size_t region_count, uint32_t address,

@@ -76,13 +76,6 @@ static void run_write_disable(struct chip *chip, const struct spi_request *reque
 	chip->spi.aai = false;
 }
 
-/* Has no effect: EBSY makes SO show when a word is done, which the model does not drive. */
-static void run_busy_output(struct chip *chip, const struct spi_request *request)
-{
-	(void)chip;
-	(void)request;
-}
-
 static uint8_t status(const struct chip *chip)
 {
 	return spi_status(chip) | (chip->spi.aai ? STATUS_AAI : 0);
@@ -108,17 +101,18 @@ static const struct spi_command commands[] = {
 	{0x01, "WRSR", 0, 0, SPI_NEEDS_STATUS_ENABLE, NULL, 1, 1, NULL, spi_run_write_status},
 	{0x06, "WREN", 0, 0, SPI_BEGINS_WRITE, NULL, 0, 0, NULL, spi_run_write_enable},
 	{0x04, "WRDI", 0, 0, SPI_WHILE_AAI, NULL, 0, 0, NULL, run_write_disable},
-	{0x70, "EBSY", 0, 0, 0, NULL, 0, 0, NULL, run_busy_output},
-	{0x80, "DBSY", 0, 0, 0, NULL, 0, 0, NULL, run_busy_output},
+	/* EBSY makes SO show when a word is done, which the model does not drive. */
+	{0x70, "EBSY", 0, 0, 0, NULL, 0, 0, NULL, NULL},
+	{0x80, "DBSY", 0, 0, 0, NULL, 0, 0, NULL, NULL},
 	{0x03, "READ", 3, 0, 0, NULL, 0, ANY, spi_reply_array, NULL},
 	{0x0B, "FAST_READ", 3, 1, 0, NULL, 0, ANY, spi_reply_array, NULL},
 	{0x02, "BP", 3, 0, WRITES, NULL, 1, 1, NULL, run_byte_program},
 	{0xAD, "AAI", 0, 0, WRITES | SPI_WHILE_AAI, NULL, WORD_BYTES, ANY, NULL, run_aai_program},
-	{0x20, "SE", 3, 0, WRITES, spi_has_erase, 0, 0, NULL, spi_run_erase},
-	{0x52, "BE32", 3, 0, WRITES, spi_has_erase, 0, 0, NULL, spi_run_erase},
-	{0xD8, "BE64", 3, 0, WRITES, spi_has_erase, 0, 0, NULL, spi_run_erase},
-	{0xC7, "CE", 0, 0, WRITES, spi_has_erase, 0, 0, NULL, spi_run_erase},
-	{0x60, "CE", 0, 0, WRITES, spi_has_erase, 0, 0, NULL, spi_run_erase},
+	{0x20, "SE", 3, 0, WRITES, part_has_erase, 0, 0, NULL, spi_run_erase},
+	{0x52, "BE32", 3, 0, WRITES, part_has_erase, 0, 0, NULL, spi_run_erase},
+	{0xD8, "BE64", 3, 0, WRITES, part_has_erase, 0, 0, NULL, spi_run_erase},
+	{0xC7, "CE", 0, 0, WRITES, part_has_erase, 0, 0, NULL, spi_run_erase},
+	{0x60, "CE", 0, 0, WRITES, part_has_erase, 0, 0, NULL, spi_run_erase},
 };
 
 /* The write enable lasts through all words; it ends with the last one of the part. */

@@ -3,7 +3,6 @@
 
 #include <string.h>
 
-#define BUS_FLOATING 0xFF
 #define OP_WRITE_ENABLE 0x06 /* spi_run_write_enable() also runs 04h, write disable */
 
 void spi_init(struct chip *chip)
@@ -470,9 +469,4 @@ bool spi_has_rems(const struct part *part, uint8_t opcode)
 {
 	(void)opcode;
 	return part->spi->has_rems;
-}
-
-bool spi_has_erase(const struct part *part, uint8_t opcode)
-{
-	return part_erase_find(part, opcode) != NULL;
 }

@@ -54,7 +54,7 @@ struct spi_command {
 	 * with no bytes if chip select rises before any. NULL: there is no reply.
 	 */
 	void (*reply)(struct chip *chip, const struct spi_request *request);
-	/* Acts when chip select rises, at transfer->end_ns. NULL: the command only replies. */
+	/* Acts when chip select rises, at transfer->end_ns. NULL: nothing is left to do. */
 	void (*run)(struct chip *chip, const struct spi_request *request);
 };
 
@@ -77,6 +77,9 @@ void spi_end(struct chip *chip, uint64_t now_ns);
 void spi_init(struct chip *chip);
 void spi_power_up(struct chip *chip, uint64_t at_ns);
 
+/* Returns the size of a page; DataFlash has two configurations. */
+uint32_t spi_page_bytes(const struct chip *chip);
+
 /* Returns true, and sets facts->rule, if any of [address, address + len) is protected. */
 bool spi_refuses(const struct chip *chip, uint32_t address, uint32_t len, struct chip_facts *facts);
 
@@ -95,7 +98,6 @@ void spi_run_release(struct chip *chip, const struct spi_request *request);
 
 bool spi_has_rdid(const struct part *part, uint8_t opcode);
 bool spi_has_rems(const struct part *part, uint8_t opcode);
-bool spi_has_erase(const struct part *part, uint8_t opcode);
 
 #define SPI_STATUS_WEL 0x02
 

@@ -24,17 +24,11 @@ struct place {
 	uint32_t offset;
 };
 
-static uint32_t page_bytes(const struct chip *chip)
-{
-	return chip->dataflash.binary_pages ? chip->part->dataflash->binary_page_bytes
-					    : chip->part->page_bytes;
-}
-
 static unsigned int offset_bits(const struct chip *chip)
 {
 	unsigned int bits = 0;
 
-	while (1u << bits < page_bytes(chip))
+	while (1u << bits < spi_page_bytes(chip))
 		bits++;
 	return bits;
 }
@@ -48,7 +42,7 @@ static struct place place_of(const struct chip *chip, const struct chip_transfer
 
 	return (struct place){
 		.page = (address >> bits) % page_count,
-		.offset = (address & ((1u << bits) - 1)) % page_bytes(chip),
+		.offset = (address & ((1u << bits) - 1)) % spi_page_bytes(chip),
 	};
 }
 
@@ -103,11 +97,11 @@ static void reply_array(struct chip *chip, const struct spi_request *request)
 	size_t passed = place.offset + request->replied_len;
 	size_t done = 0;
 
-	place.page = (uint32_t)((place.page + passed / page_bytes(chip)) % page_count);
-	place.offset = (uint32_t)(passed % page_bytes(chip));
+	place.page = (uint32_t)((place.page + passed / spi_page_bytes(chip)) % page_count);
+	place.offset = (uint32_t)(passed % spi_page_bytes(chip));
 
 	while (done < transfer->reply_len) {
-		size_t room = page_bytes(chip) - place.offset;
+		size_t room = spi_page_bytes(chip) - place.offset;
 		size_t left = transfer->reply_len - done;
 		size_t len = left < room ? left : room;
 
@@ -127,7 +121,7 @@ static void reply_page(struct chip *chip, const struct spi_request *request)
 	for (size_t i = 0; i < transfer->reply_len; i++)
 		array_read(&chip->array,
 			page_address(chip, place.page) +
-				(place.offset + request->replied_len + i) % page_bytes(chip),
+				(place.offset + request->replied_len + i) % spi_page_bytes(chip),
 			&transfer->reply[i], 1);
 }
 
@@ -142,7 +136,7 @@ static void reply_buffer(struct chip *chip, const struct spi_request *request)
 	for (size_t i = 0; i < transfer->reply_len; i++)
 		transfer->reply[i] =
 			chip->dataflash.buffers[buffer][(offset + request->replied_len + i) %
-							page_bytes(chip)];
+							spi_page_bytes(chip)];
 }
 
 static void fill_buffer(struct chip *chip, int buffer, const struct spi_request *request)
@@ -150,7 +144,8 @@ static void fill_buffer(struct chip *chip, int buffer, const struct spi_request 
 	uint32_t offset = place_of(chip, request->transfer).offset;
 
 	for (size_t i = 0; i < request->data_len; i++)
-		chip->dataflash.buffers[buffer][(offset + i) % page_bytes(chip)] = request->data[i];
+		chip->dataflash.buffers[buffer][(offset + i) % spi_page_bytes(chip)] =
+			request->data[i];
 }
 
 static void run_buffer_write(struct chip *chip, const struct spi_request *request)
@@ -165,7 +160,7 @@ static void program_page(struct chip *chip, const struct spi_request *request,
 	const struct busy_time *busy, bool replaces)
 {
 	uint32_t page = decode(chip, request).page;
-	uint32_t len = page_bytes(chip);
+	uint32_t len = spi_page_bytes(chip);
 	int buffer = buffer_of(request->facts->opcode);
 
 	memcpy(chip_latch(chip, page_address(chip, page), len, replaces),
@@ -192,7 +187,7 @@ static void run_program_through(struct chip *chip, const struct spi_request *req
 static void page_to_buffer(struct chip *chip, uint32_t page, int buffer)
 {
 	array_read(&chip->array, page_address(chip, page), chip->dataflash.buffers[buffer],
-		page_bytes(chip));
+		spi_page_bytes(chip));
 }
 
 static void run_page_to_buffer(struct chip *chip, const struct spi_request *request)
@@ -217,9 +212,9 @@ static void run_compare(struct chip *chip, const struct spi_request *request)
 	int buffer = buffer_of(request->facts->opcode);
 	uint8_t page[DATAFLASH_PAGE_BYTES_MAX];
 
-	array_read(&chip->array, page_address(chip, place.page), page, page_bytes(chip));
+	array_read(&chip->array, page_address(chip, place.page), page, spi_page_bytes(chip));
 	chip->dataflash.differs =
-		memcmp(page, chip->dataflash.buffers[buffer], page_bytes(chip)) != 0;
+		memcmp(page, chip->dataflash.buffers[buffer], spi_page_bytes(chip)) != 0;
 	start(chip, request, CHIP_WORK_PAGE_READ, place.page,
 		&chip->part->dataflash->buffer_compare, buffer);
 }
@@ -338,10 +333,10 @@ static const struct spi_command commands[] = {
 	{0x61, "COMPARE_BUF2", 3, 0, 0, NULL, 0, 0, NULL, run_compare},
 	{0x58, "REWRITE_BUF1", 3, 0, WRITES, NULL, 0, 0, NULL, run_rewrite},
 	{0x59, "REWRITE_BUF2", 3, 0, WRITES, NULL, 0, 0, NULL, run_rewrite},
-	{0x81, "PAGE_ERASE", 3, 0, WRITES, spi_has_erase, 0, 0, NULL, run_erase},
-	{0x50, "BLOCK_ERASE", 3, 0, WRITES, spi_has_erase, 0, 0, NULL, run_erase},
-	{0x7C, "SECTOR_ERASE", 3, 0, WRITES, spi_has_erase, 0, 0, NULL, run_erase},
-	{0xC7, "CHIP_ERASE", 0, 0, WRITES, spi_has_erase, 3, 3, NULL, run_chip_erase},
+	{0x81, "PAGE_ERASE", 3, 0, WRITES, part_has_erase, 0, 0, NULL, run_erase},
+	{0x50, "BLOCK_ERASE", 3, 0, WRITES, part_has_erase, 0, 0, NULL, run_erase},
+	{0x7C, "SECTOR_ERASE", 3, 0, WRITES, part_has_erase, 0, 0, NULL, run_erase},
+	{0xC7, "CHIP_ERASE", 0, 0, WRITES, part_has_erase, 3, 3, NULL, run_chip_erase},
 	{0x32, "READ_PROTECTION", 3, 0, 0, NULL, 0, ANY, reply_sectors, NULL},
 	{0x35, "READ_LOCKDOWN", 3, 0, 0, NULL, 0, ANY, reply_sectors, NULL},
 	{0x3D, "CONFIGURE", 0, 0, WRITES, NULL, 3, 3, NULL, run_configure},

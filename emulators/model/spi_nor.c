@@ -247,28 +247,25 @@ static const struct spi_command commands[] = {
 	{0x0C, "FAST_READ4", 4, 1, SPI_HAS_FOUR_BYTE_OPCODES, NULL, 0, ANY, spi_reply_array, NULL},
 	{0x12, "PP4", 4, 0, SPI_HAS_FOUR_BYTE_OPCODES | WRITES, NULL, 1, ANY, NULL,
 		run_page_program},
-	{0x81, "PE", MODE, 0, ERASES, spi_has_erase, 0, 0, NULL, run_erase},
-	{0x20, "SE", MODE, 0, ERASES, spi_has_erase, 0, 0, NULL, run_erase},
-	{0xD7, "SE", MODE, 0, ERASES, spi_has_erase, 0, 0, NULL, run_erase},
-	{0x52, "BE32", MODE, 0, ERASES, spi_has_erase, 0, 0, NULL, run_erase},
-	{0xD8, "BE64", MODE, 0, ERASES, spi_has_erase, 0, 0, NULL, run_erase},
-	{0x21, "SE4", 4, 0, ERASES, spi_has_erase, 0, 0, NULL, run_erase},
-	{0x53, "BE32_4", 4, 0, ERASES, spi_has_erase, 0, 0, NULL, run_erase},
-	{0x5C, "BE32_4", 4, 0, ERASES, spi_has_erase, 0, 0, NULL, run_erase},
-	{0xDC, "BE64_4", 4, 0, ERASES, spi_has_erase, 0, 0, NULL, run_erase},
-	{0xC7, "CE", 0, 0, ERASES, spi_has_erase, 0, 0, NULL, run_erase},
-	{0x60, "CE", 0, 0, ERASES, spi_has_erase, 0, 0, NULL, run_erase},
+	{0x81, "PE", MODE, 0, ERASES, part_has_erase, 0, 0, NULL, run_erase},
+	{0x20, "SE", MODE, 0, ERASES, part_has_erase, 0, 0, NULL, run_erase},
+	{0xD7, "SE", MODE, 0, ERASES, part_has_erase, 0, 0, NULL, run_erase},
+	{0x52, "BE32", MODE, 0, ERASES, part_has_erase, 0, 0, NULL, run_erase},
+	{0xD8, "BE64", MODE, 0, ERASES, part_has_erase, 0, 0, NULL, run_erase},
+	{0x21, "SE4", 4, 0, ERASES, part_has_erase, 0, 0, NULL, run_erase},
+	{0x53, "BE32_4", 4, 0, ERASES, part_has_erase, 0, 0, NULL, run_erase},
+	{0x5C, "BE32_4", 4, 0, ERASES, part_has_erase, 0, 0, NULL, run_erase},
+	{0xDC, "BE64_4", 4, 0, ERASES, part_has_erase, 0, 0, NULL, run_erase},
+	{0xC7, "CE", 0, 0, ERASES, part_has_erase, 0, 0, NULL, run_erase},
+	{0x60, "CE", 0, 0, ERASES, part_has_erase, 0, 0, NULL, run_erase},
 	{0x75, "SUSPEND", 0, 0, POLLS, nor_has_suspend, 0, 0, NULL, nor_run_suspend},
 	{0xB0, "SUSPEND", 0, 0, POLLS, nor_has_suspend, 0, 0, NULL, nor_run_suspend},
 	{0x7A, "RESUME", 0, 0, 0, nor_has_resume, 0, 0, NULL, nor_run_resume},
 	{0x30, "RESUME", 0, 0, 0, nor_has_resume, 0, 0, NULL, nor_run_resume},
 };
 
-/* A suspend clears the write enable when it begins (nor_suspend.c). */
 static void finish(struct chip *chip, bool cut_off)
 {
-	if (chip->pending.work == CHIP_WORK_SUSPEND)
-		return;
 	if (chip->pending.work == CHIP_WORK_WRITE_STATUS)
 		spi_status_finish(chip, cut_off);
 	chip->spi.write_enabled = false;

@@ -5,8 +5,6 @@
 
 #include "spi_command.h"
 
-#define FLOATING 0xFF
-
 void chip_select(struct chip *chip, uint64_t now_ns)
 {
 	struct spi_wire *wire = &chip->wire;
@@ -36,12 +34,10 @@ static void begin(struct chip *chip, uint8_t opcode)
 		spi_begin(chip);
 }
 
-static uint32_t page_bytes(const struct chip *chip)
+uint32_t spi_page_bytes(const struct chip *chip)
 {
-	const struct part_dataflash *dataflash = chip->part->dataflash;
-
-	return dataflash && chip->dataflash.binary_pages ? dataflash->binary_page_bytes
-							 : chip->part->page_bytes;
+	return chip->dataflash.binary_pages ? chip->part->dataflash->binary_page_bytes
+					    : chip->part->page_bytes;
 }
 
 /*
@@ -51,7 +47,7 @@ static uint32_t page_bytes(const struct chip *chip)
 static void drop_replaced(struct chip *chip)
 {
 	struct spi_wire *wire = &chip->wire;
-	size_t drop = CHIP_LATCH_BYTES_MAX - CHIP_LATCH_BYTES_MAX % page_bytes(chip);
+	size_t drop = CHIP_LATCH_BYTES_MAX - CHIP_LATCH_BYTES_MAX % spi_page_bytes(chip);
 	uint8_t *data = wire->bytes + wire->head_len;
 
 	wire->command_len -= drop;
@@ -82,7 +78,7 @@ static void take(struct chip *chip, const uint8_t *bytes, size_t len)
 static uint8_t drive(struct chip *chip, uint64_t now_ns)
 {
 	const struct spi_wire *wire = &chip->wire;
-	uint8_t reply = FLOATING;
+	uint8_t reply = BUS_FLOATING;
 
 	chip_settle(chip, now_ns);
 	if (!wire->is_silent && wire->clocked_len >= wire->head_len)
@@ -171,7 +167,7 @@ void chip_transfer(
 	chip_select(chip, transfer->start_ns);
 	take(chip, transfer->command, transfer->command_len);
 	if (transfer->reply_len > 0 && chip->wire.is_silent)
-		memset(transfer->reply, FLOATING, transfer->reply_len);
+		memset(transfer->reply, BUS_FLOATING, transfer->reply_len);
 	else if (transfer->reply_len > 1 && !chip->power.planned && spi_reply_may_change(chip))
 		listen_by_bytes(chip, transfer);
 	else if (transfer->reply_len > 0)

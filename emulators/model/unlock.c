@@ -58,11 +58,6 @@ bool unlock_has_id_entry(const struct part *part, uint8_t opcode)
 	return opcode == entry[0] || opcode == entry[1];
 }
 
-bool unlock_has_erase(const struct part *part, uint8_t opcode)
-{
-	return part_erase_find(part, opcode) != NULL;
-}
-
 void unlock_enter_id(struct chip *chip, const struct cycle *cycle, struct chip_facts *facts)
 {
 	(void)facts;
