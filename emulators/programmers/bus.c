@@ -48,19 +48,6 @@ static void give_up(struct bus *bus, uint64_t now_ns)
 	bus->gave_up = true;
 }
 
-static void start_chip(struct bus *bus, uint64_t now_ns)
-{
-	struct event event = {
-		.kind = EVENT_STARTS,
-		.name = start_state_name(bus->start_state),
-		.read_ns = now_ns,
-	};
-
-	chip_start_in(&bus->chip, bus->start_state, now_ns, &event.chip);
-	bus->start_state = START_READY;
-	events_append(&bus->events, &event);
-}
-
 /*
  * Returns true if the chip still answers: its records are below the bound. A step of *@now_ns back
  * is counted and hidden.
@@ -73,7 +60,8 @@ static bool begin(struct bus *bus, uint64_t *now_ns)
 	}
 	bus->last_ns = *now_ns;
 	if (bus->start_state != START_READY)
-		start_chip(bus, *now_ns);
+		events_start_chip(&bus->events, &bus->chip, bus->start_state, *now_ns);
+	bus->start_state = START_READY;
 	if (!bus->gave_up && bus->events.count >= bus->records_max)
 		give_up(bus, *now_ns);
 	return !bus->gave_up;

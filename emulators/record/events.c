@@ -81,6 +81,19 @@ void events_append(struct events *events, const struct event *event)
 	*slot(events, events->count++) = *event;
 }
 
+void events_start_chip(
+	struct events *events, struct chip *chip, enum start_state state, uint64_t now_ns)
+{
+	struct event event = {
+		.kind = EVENT_STARTS,
+		.name = start_state_name(state),
+		.read_ns = now_ns,
+	};
+
+	chip_start_in(chip, state, now_ns, &event.chip);
+	events_append(events, &event);
+}
+
 void events_stamp(struct events *events, size_t first, const struct event *request)
 {
 	for (size_t i = first; i < events->count; i++) {

@@ -11,7 +11,7 @@
 #include <stddef.h>
 #include <stdint.h>
 
-#include "model/chip.h"
+#include "model/start_state.h"
 
 #define EVENTS_CHUNK_COUNT 16384
 #define EVENTS_CHUNKS_MAX 1024
@@ -73,6 +73,13 @@ int events_init(struct events *events, size_t count);
 void events_deinit(struct events *events);
 
 void events_append(struct events *events, const struct event *event);
+
+/*
+ * Puts the chip into the state, and records that even if no work is then under way: whoever judges
+ * the client must know it.
+ */
+void events_start_chip(
+	struct events *events, struct chip *chip, enum start_state state, uint64_t now_ns);
 
 /* Gives the cycles from @first on the connection times of @request, which executed them. */
 void events_stamp(struct events *events, size_t first, const struct event *request);

@@ -7,8 +7,6 @@
 
 #include "arrival.h"
 #include "link.h"
-#include "listener.h"
-#include "standby.h"
 
 /* A long reply is sent in pieces of this size: 0.1 s each at 115200 baud. */
 #define REPLY_PIECE_BYTES 1024
@@ -20,18 +18,10 @@ static void record_moment(struct server *server, enum event_kind kind)
 	events_append(server->events, &event);
 }
 
-/* Records the state even if no work is under way: whoever judges the client must know it. */
 static void start_chip(struct server *server, uint64_t now_ns)
 {
-	struct event event = {
-		.kind = EVENT_STARTS,
-		.name = start_state_name(server->start_state),
-		.read_ns = now_ns,
-	};
-
-	chip_start_in(server->device->chip, server->start_state, now_ns, &event.chip);
+	events_start_chip(server->events, server->device->chip, server->start_state, now_ns);
 	server->has_begun = true;
-	events_append(server->events, &event);
 }
 
 static bool starts_at(const struct server *server, enum start_moment moment)
@@ -117,7 +107,7 @@ static enum link_status pass_line(
 	if (!link_model_takes_time(model))
 		return LINK_REQUEST;
 	server->line_free_ns =
-		link_model_arrival_ns(model, later(link->read_ns, server->line_free_ns), bytes);
+		later(link->read_ns, server->line_free_ns) + link_model_line_ns(model, bytes);
 	return link_wait_until(link, server->line_free_ns);
 }
 
