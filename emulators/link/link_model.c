@@ -249,11 +249,6 @@ uint64_t link_model_line_ns(const struct link_model *model, uint64_t bytes)
 	return (bits * NS_PER_S + model->baud - 1) / model->baud;
 }
 
-uint64_t link_model_arrival_ns(const struct link_model *model, uint64_t sent_ns, uint64_t bytes)
-{
-	return sent_ns + link_model_line_ns(model, bytes);
-}
-
 static uint64_t next_frame_ns(const struct link_model *model, uint64_t at_ns)
 {
 	uint64_t frame_ns = model->usb_frame_us * NS_PER_US;

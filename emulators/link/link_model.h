@@ -83,9 +83,6 @@ bool link_model_takes_time(const struct link_model *model);
 /* Returns how long that many bytes in a row take on the line. */
 uint64_t link_model_line_ns(const struct link_model *model, uint64_t bytes);
 
-/* Returns when the last of @bytes is in the device, if the first is sent at @sent_ns. */
-uint64_t link_model_arrival_ns(const struct link_model *model, uint64_t sent_ns, uint64_t bytes);
-
 /* Returns the additional time of reply number @nth, besides line and frame. */
 uint64_t link_model_reply_ns(const struct link_model *model, uint64_t seed, uint64_t nth);
 

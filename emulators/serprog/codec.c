@@ -119,7 +119,6 @@ enum serprog_parse serprog_parse(const uint8_t *bytes, size_t len,
 		return SERPROG_PARSE_MORE;
 	format = format_find(bytes[0]);
 	parsed.op = bytes[0];
-	parsed.known = format != NULL;
 	if (format) {
 		parsed.size_bytes += format->argument_bytes;
 		if (len < parsed.size_bytes)

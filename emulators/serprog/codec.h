@@ -58,7 +58,6 @@ struct serprog_limits {
 
 struct serprog_request {
 	uint8_t op;
-	bool known;     /* the protocol defines op */
 	bool oversized; /* past the limits: answer NAK, and drop skip_bytes first */
 	uint32_t value; /* the argument of O_DELAY (us), S_SPI_FREQ (Hz) or a one-byte S_ request */
 	uint32_t address;     /* for R_ and O_WRITE requests */

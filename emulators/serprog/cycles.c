@@ -6,11 +6,6 @@
 
 #define NS_PER_US UINT64_C(1000)
 
-void operations_clear(struct operations *operations)
-{
-	operations->len = 0;
-}
-
 uint64_t operations_delay_ns(const struct device_quirks *quirks, uint32_t us)
 {
 	uint64_t up_us = quirks->delay_up_us;

@@ -1,7 +1,6 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
 #include "device.h"
 
-#include <assert.h>
 #include <string.h>
 
 #define NS_PER_S UINT64_C(1000000000)
@@ -76,7 +75,7 @@ void device_init(struct device *device, struct chip *chip, struct clock *clock,
 
 static void forget_operations(struct device *device)
 {
-	operations_clear(&device->operations);
+	device->operations.len = 0;
 	device->unanswered = 0;
 }
 
@@ -223,8 +222,6 @@ static size_t answer_change(
 		return 0;
 	case SERPROG_O_WRITEB:
 	case SERPROG_O_WRITEN:
-		if (request->write_len == 0)
-			return REFUSED;
 		return operations_append(&device->operations, request) < 0 ? REFUSED : 0;
 	case SERPROG_O_DELAY:
 		if (device->options.link.quirks.delay_at_once)
@@ -326,16 +323,16 @@ static int execute(struct device *device, uint64_t start_ns)
 	int ret = cycles_execute(
 		device->chip, &device->operations, device->clock, start_ns, device->executed);
 
-	operations_clear(&device->operations);
+	device->operations.len = 0;
 	return ret;
 }
 
-/* Also refuses an O_SPIOP without a command, and an R_NBYTES of 0 bytes. */
+/* Also refuses an O_SPIOP without a command, and 0 bytes for O_WRITEN or R_NBYTES. */
 static bool is_refused(const struct device *device, const struct serprog_request *request)
 {
 	if (!offers(device, request->op) || request->oversized)
 		return true;
-	if (request->op == SERPROG_O_SPIOP)
+	if (request->op == SERPROG_O_SPIOP || request->op == SERPROG_O_WRITEN)
 		return request->write_len == 0;
 	return request->op == SERPROG_R_NBYTES && request->read_len == 0;
 }

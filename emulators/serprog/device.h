@@ -26,8 +26,6 @@ struct operations {
 	const struct device_quirks *quirks; /* how delays are rounded */
 };
 
-void operations_clear(struct operations *operations);
-
 /* Returns how long this device takes for a delay of @us. */
 uint64_t operations_delay_ns(const struct device_quirks *quirks, uint32_t us);
 

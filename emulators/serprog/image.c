@@ -45,7 +45,7 @@ int image_write(const struct array *array, FILE *out)
 	return 0;
 }
 
-static int all_erased(const uint8_t *granule)
+static bool all_erased(const uint8_t *granule)
 {
 	return granule[0] == 0xFF && memcmp(granule, granule + 1, ARRAY_GRANULE_BYTES - 1) == 0;
 }

@@ -74,7 +74,6 @@ static void check_request(const struct bench *bench, const uint8_t *bytes, size_
 	struct serprog_request unused;
 
 	FUZZ_CHECK(request->op == bytes[0] && request->bytes == bytes);
-	FUZZ_CHECK(request->known == (head_bytes(bytes[0]) > 0));
 	FUZZ_CHECK(request->size_bytes <= len);
 	FUZZ_CHECK(request->size_bytes <= serprog_request_bytes_max(&bench->limits));
 	FUZZ_CHECK(request->size_bytes + request->skip_bytes == protocol_bytes(bytes));
@@ -105,7 +104,7 @@ static void check_reply(
 		return;
 	}
 	FUZZ_CHECK(reply[0] == SERPROG_ACK || (reply[0] == SERPROG_NAK && len == 1));
-	if (request->oversized || !request->known)
+	if (request->oversized || head_bytes(request->op) == 0)
 		FUZZ_CHECK(reply[0] == SERPROG_NAK);
 	else if (reply[0] == SERPROG_ACK && request->op >= SERPROG_O_INIT &&
 		 request->op <= SERPROG_O_EXEC)

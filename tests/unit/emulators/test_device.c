@@ -222,8 +222,6 @@ static bool run_others(struct bench *bench)
 /* Prints what is not zero. */
 static void put_request(struct dialogue *dialogue, const struct serprog_request *request)
 {
-	if (!request->known)
-		put(dialogue, "unknown");
 	if (request->value > 0)
 		put(dialogue, "value=%x", (unsigned int)request->value);
 	if (request->address > 0)
