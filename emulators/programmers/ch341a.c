@@ -10,7 +10,7 @@
  * "Limitations of the SPI interface" (1.4 MHz, measured); flashrom ch341a_spi.c, pluck_cs() (three
  * instructions in 2.25 us, measured).
  */
-#include "ch341a.h"
+#include "front.h"
 
 #include <errno.h>
 #include <string.h>
@@ -30,10 +30,28 @@
 #define END 0x20
 
 #define CHIP_SELECT 0x01 /* D0 */
+#define PACKET_BYTES 32
+#define REPLIES_MAX 1024
 
 #define INSTRUCTION_NS UINT64_C(750)
 #define BYTE_NS UINT64_C(5714) /* 8 clocks at 1.4 MHz */
 #define NS_PER_US UINT64_C(1000)
+
+/* A packet for the host, and the time from which it can be read. */
+struct reply {
+	uint64_t ready_ns;
+	size_t len;
+	uint8_t bytes[PACKET_BYTES];
+};
+
+struct ch341a {
+	uint64_t free_ns; /* the end of all commands so far */
+	uint8_t levels;   /* the levels of pins D0 to D5, where they are outputs */
+	uint8_t outputs;
+	size_t reply_first;
+	size_t reply_count;
+	struct reply replies[REPLIES_MAX];
+};
 
 static void reset(void *state)
 {
@@ -76,8 +94,8 @@ static void do_pins(struct ch341a *self, struct bus *bus, const uint8_t *bytes, 
 /* The bus sends the highest bit first, the adapter the lowest. */
 static void do_spi(struct ch341a *self, struct bus *bus, const uint8_t *bytes, size_t len)
 {
-	size_t place = (self->reply_first + self->reply_count) % CH341A_REPLIES_MAX;
-	struct ch341a_reply *reply = &self->replies[place];
+	size_t place = (self->reply_first + self->reply_count) % REPLIES_MAX;
+	struct reply *reply = &self->replies[place];
 
 	for (size_t i = 0; i < len; i++) {
 		uint8_t value = front_reversed(bytes[i]);
@@ -93,7 +111,7 @@ static void do_spi(struct ch341a *self, struct bus *bus, const uint8_t *bytes, s
 
 static size_t packet_len(size_t len)
 {
-	return len < CH341A_PACKET_BYTES ? len : CH341A_PACKET_BYTES;
+	return len < PACKET_BYTES ? len : PACKET_BYTES;
 }
 
 static bool is_spi(const uint8_t *packet, size_t len)
@@ -105,7 +123,7 @@ static size_t count_replies(const uint8_t *bytes, size_t len)
 {
 	size_t count = 0;
 
-	for (size_t at = 0; at < len; at += CH341A_PACKET_BYTES)
+	for (size_t at = 0; at < len; at += PACKET_BYTES)
 		count += is_spi(bytes + at, len - at);
 	return count;
 }
@@ -134,12 +152,12 @@ static int write_bulk(
 	struct ch341a *self = state;
 	size_t replies = count_replies(bytes, len);
 
-	if (replies > CH341A_REPLIES_MAX)
+	if (replies > REPLIES_MAX)
 		return -EMSGSIZE;
-	if (replies > CH341A_REPLIES_MAX - self->reply_count)
+	if (replies > REPLIES_MAX - self->reply_count)
 		return -EAGAIN;
 	catch_up(self, bus, now_ns);
-	for (size_t at = 0; at < len; at += CH341A_PACKET_BYTES)
+	for (size_t at = 0; at < len; at += PACKET_BYTES)
 		do_packet(self, bus, bytes + at, len - at);
 	return 0;
 }
@@ -154,7 +172,7 @@ static uint64_t ready_ns(const void *state)
 static size_t read_bulk(void *state, struct bus *bus, uint64_t now_ns, uint8_t *bytes, size_t room)
 {
 	struct ch341a *self = state;
-	const struct ch341a_reply *reply = &self->replies[self->reply_first];
+	const struct reply *reply = &self->replies[self->reply_first];
 	size_t len;
 
 	(void)bus;
@@ -162,7 +180,7 @@ static size_t read_bulk(void *state, struct bus *bus, uint64_t now_ns, uint8_t *
 		return 0;
 	len = reply->len < room ? reply->len : room;
 	memcpy(bytes, reply->bytes, len);
-	self->reply_first = (self->reply_first + 1) % CH341A_REPLIES_MAX;
+	self->reply_first = (self->reply_first + 1) % REPLIES_MAX;
 	self->reply_count--;
 	return len;
 }
@@ -177,7 +195,7 @@ static const struct front_usb usb = {
 	.endpoint_out = 2,
 	.endpoint_in = 2,
 	.endpoint_interrupt = 1,
-	.packet_bytes = CH341A_PACKET_BYTES,
+	.packet_bytes = PACKET_BYTES,
 	.state_bytes = sizeof(struct ch341a),
 	.reset = reset,
 	.write = write_bulk,

@@ -12,7 +12,7 @@
  * Sources: FTDI AN_108 (commands), AN_135 (bad commands), AN232B-04 (latency timer); FT2232H
  * datasheet (descriptors, buffers of 4 KiB).
  */
-#include "ft2232.h"
+#include "front.h"
 
 #include <errno.h>
 #include <string.h>
@@ -62,8 +62,10 @@
 #define CHIP_SELECT 0x08 /* ADBUS3 */
 #define ALL_HIGH 0xFF
 
+#define PACKET_BYTES 512
+#define REPLIES_MAX 4096 /* the size of the chip's buffer for the host */
 #define STATUS_BYTES 2
-#define DATA_BYTES (FT2232_PACKET_BYTES - STATUS_BYTES)
+#define DATA_BYTES (PACKET_BYTES - STATUS_BYTES)
 static const uint8_t status_bytes[STATUS_BYTES] = {0x32, 0x60};
 
 #define NS_PER_MS UINT64_C(1000000)
@@ -71,6 +73,34 @@ static const uint8_t status_bytes[STATUS_BYTES] = {0x32, 0x60};
 #define BITS_PER_BYTE UINT64_C(8)
 #define FAST_MHZ 60
 #define SLOW_MHZ 12
+
+/* A byte for the host, and the time from which it can be read. */
+struct reply {
+	uint64_t ready_ns;
+	uint8_t value;
+};
+
+struct ft2232 {
+	uint64_t free_ns;    /* the end of all commands so far */
+	uint64_t sent_ns;    /* the moment of the last packet for the host */
+	uint64_t latency_ns; /* a packet that is not full waits that long after the last one */
+	uint64_t flush_ns;   /* when SEND_NOW requested the packet; 0: no request */
+	bool is_on;          /* the command processor takes what the host sends */
+	bool is_fast;        /* its clock is not divided by 5 */
+	bool loops_back;
+	uint16_t divisor;
+	uint8_t levels; /* the levels of pins ADBUS0 to ADBUS7, where they are outputs */
+	uint8_t outputs;
+	uint8_t head[3]; /* the present command */
+	size_t head_len;
+	uint32_t clock_bytes; /* the bytes that the present command still clocks */
+	size_t input_at;
+	size_t input_len;
+	uint8_t input[64 << 10];
+	size_t reply_first;
+	size_t reply_count;
+	struct reply replies[REPLIES_MAX];
+};
 
 static void reset(void *state)
 {
@@ -105,9 +135,9 @@ static void catch_up(struct ft2232 *self, struct bus *bus, uint64_t now_ns)
 /* Callers make sure that there is room. */
 static void reply(struct ft2232 *self, uint8_t value)
 {
-	size_t place = (self->reply_first + self->reply_count++) % FT2232_REPLIES_MAX;
+	size_t place = (self->reply_first + self->reply_count++) % REPLIES_MAX;
 
-	self->replies[place] = (struct ft2232_reply){.ready_ns = self->free_ns, .value = value};
+	self->replies[place] = (struct reply){.ready_ns = self->free_ns, .value = value};
 }
 
 static uint64_t byte_ns(const struct ft2232 *self)
@@ -234,7 +264,7 @@ static void take_head(struct ft2232 *self, struct bus *bus)
 static void run(struct ft2232 *self, struct bus *bus, uint64_t now_ns)
 {
 	catch_up(self, bus, now_ns);
-	while (self->reply_count + REPLIES_OF_COMMAND_MAX <= FT2232_REPLIES_MAX) {
+	while (self->reply_count + REPLIES_OF_COMMAND_MAX <= REPLIES_MAX) {
 		if (self->clock_bytes > 0) {
 			if (!clock_byte(self, bus))
 				break;
@@ -269,9 +299,9 @@ static int write_bulk(
 	return 0;
 }
 
-static const struct ft2232_reply *reply_at(const struct ft2232 *self, size_t index)
+static const struct reply *reply_at(const struct ft2232 *self, size_t index)
 {
-	return &self->replies[(self->reply_first + index) % FT2232_REPLIES_MAX];
+	return &self->replies[(self->reply_first + index) % REPLIES_MAX];
 }
 
 static uint64_t ready_ns(const void *state)
@@ -293,7 +323,7 @@ static size_t take_replies(struct ft2232 *self, uint64_t now_ns, uint8_t *bytes,
 
 	while (len < room && self->reply_count > 0 && reply_at(self, 0)->ready_ns <= now_ns) {
 		bytes[len++] = reply_at(self, 0)->value;
-		self->reply_first = (self->reply_first + 1) % FT2232_REPLIES_MAX;
+		self->reply_first = (self->reply_first + 1) % REPLIES_MAX;
 		self->reply_count--;
 	}
 	return len;
@@ -318,8 +348,7 @@ static size_t read_bulk(void *state, struct bus *bus, uint64_t now_ns, uint8_t *
 	struct ft2232 *self = state;
 	size_t len = 0;
 
-	while (room - len >= STATUS_BYTES && len % FT2232_PACKET_BYTES == 0 &&
-		ready_ns(self) <= now_ns)
+	while (room - len >= STATUS_BYTES && len % PACKET_BYTES == 0 && ready_ns(self) <= now_ns)
 		len += send_packet(self, now_ns, bytes + len, room - len);
 	if (is_waiting(self) || self->clock_bytes > 0)
 		run(self, bus, now_ns);
@@ -414,7 +443,7 @@ static const struct front_usb usb = {
 	.endpoint_out = 2,
 	.endpoint_in = 1,
 	.is_high_speed = true,
-	.packet_bytes = FT2232_PACKET_BYTES,
+	.packet_bytes = PACKET_BYTES,
 	.state_bytes = sizeof(struct ft2232),
 	.reset = reset,
 	.control = control,
