@@ -38,9 +38,7 @@ static bool is_at(const struct front_access *access, uint64_t reg)
 static uint64_t read_config(struct bus *bus, const struct front_access *access)
 {
 	(void)bus;
-	if (!is_at(access, ID_AT))
-		return access->beneath;
-	return ID >> 8 * access->offset & ((UINT64_C(1) << 8 * access->size_bytes) - 1);
+	return is_at(access, ID_AT) ? front_part_of(access, ID) : access->beneath;
 }
 
 static void write_config(struct bus *bus, const struct front_access *access, uint64_t value)

@@ -20,6 +20,12 @@ struct front_access {
 	uint64_t beneath; /* the value of the register beneath, for a read of a passed window */
 };
 
+/* Returns the bytes of a register that the access reads. */
+static inline uint64_t front_part_of(const struct front_access *access, uint64_t reg)
+{
+	return reg >> 8 * access->offset & ((UINT64_C(1) << 8 * access->size_bytes) - 1);
+}
+
 /* Registers in a row, laid over a region of memory that the machine has. */
 struct front_window {
 	const char *region; /* QEMU's name of it */
@@ -101,6 +107,12 @@ extern const struct front nicintel_spi_front;
 
 /* Returns NULL if no front has that name. */
 const struct front *front_find(const char *name);
+
+/* Returns the later of two moments. */
+static inline uint64_t front_later(uint64_t a_ns, uint64_t b_ns)
+{
+	return a_ns > b_ns ? a_ns : b_ns;
+}
 
 /* Returns the byte with its bits in reverse order. */
 uint8_t front_reversed(uint8_t value);

@@ -125,10 +125,7 @@ static void set_pins(const struct ft2232 *self, struct bus *bus)
 /* After a reset of the USB, the bus may be ahead: it had commands from before the reset. */
 static void catch_up(struct ft2232 *self, struct bus *bus, uint64_t now_ns)
 {
-	if (self->free_ns < now_ns)
-		self->free_ns = now_ns;
-	if (bus && self->free_ns < bus->last_ns)
-		self->free_ns = bus->last_ns;
+	self->free_ns = front_later(self->free_ns, front_later(now_ns, bus ? bus->last_ns : 0));
 	set_pins(self, bus);
 }
 

@@ -121,11 +121,6 @@ static uint64_t send(struct bus *bus, struct chip_transfer *transfer, uint64_t s
 	return transfer->end_ns;
 }
 
-static uint64_t later(uint64_t a, uint64_t b)
-{
-	return a > b ? a : b;
-}
-
 /*
  * Makes only one of the reads of the status: the one that finds the part ready, since all before it
  * read the same. A part that stays busy is read once for each access.
@@ -142,7 +137,7 @@ static void poll_part(struct bus *bus, uint64_t now_ns)
 		.reply_len = sizeof(status),
 	};
 	const uint64_t poll_ns = STATUS_COMMAND_BYTES * ich9->byte_ns;
-	const uint64_t start_ns = later(ich9->due_ns, bus->chip.busy_until_ns);
+	const uint64_t start_ns = front_later(ich9->due_ns, bus->chip.busy_until_ns);
 
 	if (start_ns + poll_ns > now_ns)
 		return;
@@ -345,8 +340,7 @@ static uint64_t read_spi(struct bus *bus, const struct front_access *access)
 static uint64_t read_straps(struct bus *bus, const struct front_access *access)
 {
 	(void)bus;
-	return GCS_BOOT_FROM_SPI >> 8 * access->offset &
-	       ((UINT64_C(1) << 8 * access->size_bytes) - 1);
+	return front_part_of(access, GCS_BOOT_FROM_SPI);
 }
 
 static void write_straps(struct bus *bus, const struct front_access *access, uint64_t value)

@@ -33,26 +33,16 @@ static struct nicintel_spi *nicintel_spi_of(struct bus *bus)
 	return (struct nicintel_spi *)(void *)bus->registers;
 }
 
-static uint64_t mask_of(const struct front_access *access)
-{
-	return (UINT64_C(1) << 8 * access->size_bytes) - 1;
-}
-
-static uint64_t part_of(const struct front_access *access, uint32_t reg)
-{
-	return reg >> 8 * access->offset & mask_of(access);
-}
-
 static uint32_t changed(uint32_t reg, const struct front_access *access, uint64_t value)
 {
-	const uint64_t mask = mask_of(access) << 8 * access->offset;
+	const uint64_t mask = ((UINT64_C(1) << 8 * access->size_bytes) - 1) << 8 * access->offset;
 
 	return (uint32_t)((reg & ~mask) | (value << 8 * access->offset & mask));
 }
 
 static uint64_t read_eecd(struct bus *bus, const struct front_access *access)
 {
-	return part_of(access, (bus ? nicintel_spi_of(bus)->eecd : 0) ^ EECD_WRITES_OFF);
+	return front_part_of(access, (bus ? nicintel_spi_of(bus)->eecd : 0) ^ EECD_WRITES_OFF);
 }
 
 static void write_eecd(struct bus *bus, const struct front_access *access, uint64_t value)
@@ -72,7 +62,7 @@ static uint64_t read_fla(struct bus *bus, const struct front_access *access)
 		fla |= FLA_GRANT;
 	if (!self || spi_pins_reply(&self->pins))
 		fla |= FLA_REPLY;
-	return part_of(access, fla);
+	return front_part_of(access, fla);
 }
 
 static void write_fla(struct bus *bus, const struct front_access *access, uint64_t value)
