@@ -84,10 +84,7 @@ struct region {
 
 #define FUNCTION(name_) {#name_, offsetof(struct qemu, name_)}
 
-static const struct {
-	const char *name;
-	size_t offset; /* the offset of the pointer to it in struct qemu */
-} functions[] = {
+static const struct qemu_symbol functions[] = {
 	FUNCTION(get_system_memory),
 	FUNCTION(memory_region_init_io),
 	FUNCTION(memory_region_add_subregion_overlap),
@@ -106,21 +103,29 @@ static const struct {
 	FUNCTION(qemu_clock_get_ns),
 };
 
+bool qemu_find_symbols(
+	const struct qemu_symbol *symbols, size_t count, void *owner, const char **missing)
+{
+	for (size_t i = 0; i < count; i++) {
+		void *found = dlsym(RTLD_DEFAULT, symbols[i].name);
+
+		*missing = symbols[i].name;
+		if (!found)
+			return false;
+		memcpy((char *)owner + symbols[i].offset, (const void *)&found, sizeof(found));
+	}
+	return true;
+}
+
 struct qemu *qemu_find(const char **missing)
 {
 	struct qemu *qemu = calloc(1, sizeof(*qemu));
 
-	for (size_t i = 0; qemu && i < sizeof(functions) / sizeof(functions[0]); i++) {
-		void *found = dlsym(RTLD_DEFAULT, functions[i].name);
-
-		*missing = functions[i].name;
-		if (!found) {
-			free(qemu);
-			return NULL;
-		}
-		memcpy((char *)qemu + functions[i].offset, (const void *)&found, sizeof(found));
-	}
-	return qemu;
+	if (qemu && qemu_find_symbols(
+			    functions, sizeof(functions) / sizeof(functions[0]), qemu, missing))
+		return qemu;
+	free(qemu);
+	return NULL;
 }
 
 uint64_t qemu_now_ns(const struct qemu *qemu)

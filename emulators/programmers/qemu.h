@@ -16,6 +16,16 @@
 
 struct qemu;
 
+/* The name of something that QEMU exports, and the offset of the pointer to it in a struct. */
+struct qemu_symbol {
+	const char *name;
+	size_t offset;
+};
+
+/* Sets all these pointers in @owner. Returns false if QEMU lacks *@missing. */
+bool qemu_find_symbols(
+	const struct qemu_symbol *symbols, size_t count, void *owner, const char **missing);
+
 /* Registers in a region of memory. @owner must live as long as QEMU. */
 struct qemu_registers {
 	const char *name;

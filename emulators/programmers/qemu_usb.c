@@ -1,7 +1,6 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
 #include "qemu.h"
 
-#include <dlfcn.h>
 #include <errno.h>
 #include <stdlib.h>
 #include <string.h>
@@ -189,10 +188,7 @@ static struct qemu_usb *usb;
 
 #define FUNCTION(name_) {#name_, offsetof(struct qemu_usb, name_)}
 
-static const struct {
-	const char *name;
-	size_t offset;
-} functions[] = {
+static const struct qemu_symbol functions[] = {
 	FUNCTION(type_register_static),
 	FUNCTION(object_class_by_name),
 	FUNCTION(usb_desc_attach),
@@ -215,19 +211,6 @@ static const struct {
 	FUNCTION(vmstate_usb_device),
 };
 
-static bool find_functions(struct qemu_usb *self, const char **missing)
-{
-	for (size_t i = 0; i < sizeof(functions) / sizeof(functions[0]); i++) {
-		void *found = dlsym(RTLD_DEFAULT, functions[i].name);
-
-		*missing = functions[i].name;
-		if (!found)
-			return false;
-		memcpy((char *)self + functions[i].offset, (const void *)&found, sizeof(found));
-	}
-	return true;
-}
-
 static USBEndpoint *endpoint_in(const struct qemu_usb *self)
 {
 	return self->usb_ep_get(self->self, TOKEN_IN, self->front->endpoint_in);
@@ -247,13 +230,12 @@ static uint64_t virtual_now_ns(const struct qemu_usb *self)
 static void arm(struct qemu_usb *self)
 {
 	uint64_t ready_ns = self->front->ready_ns(self->state);
-	int64_t now_ns = self->qemu_clock_get_ns(CLOCK_VIRTUAL);
 
 	if (ready_ns > INT64_MAX)
 		self->timer_del(self->timer);
 	else
 		self->timer_mod_ns(
-			self->timer, (int64_t)ready_ns > now_ns ? (int64_t)ready_ns : now_ns);
+			self->timer, (int64_t)front_later(ready_ns, virtual_now_ns(self)));
 }
 
 static void on_time(void *opaque)
@@ -298,7 +280,7 @@ static int give_read(struct qemu_usb *self, struct packet *packet)
 	}
 	self->usb_packet_copy(packet, self->transfer, len);
 	if (self->write_waits)
-		self->timer_mod_ns(self->timer, self->qemu_clock_get_ns(CLOCK_VIRTUAL));
+		self->timer_mod_ns(self->timer, (int64_t)virtual_now_ns(self));
 	else
 		arm(self);
 	return 0;
@@ -581,7 +563,9 @@ struct qemu_usb *qemu_usb_register(const char *type, const struct front_usb *fro
 	bool is_found;
 
 	*missing = "memory";
-	is_found = self && state && find_functions(self, missing);
+	is_found = self && state &&
+		   qemu_find_symbols(
+			   functions, sizeof(functions) / sizeof(functions[0]), self, missing);
 
 	if (is_found) {
 		self->front = front;
