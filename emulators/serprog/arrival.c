@@ -1,11 +1,17 @@
-// SPDX-License-Identifier: GPL-2.0-or-later
-#include "arrival.h"
+/* SPDX-License-Identifier: GPL-2.0-or-later */
+/*
+ * The arrival time of bytes at a socket, as the kernel stamped it, by CLOCK_MONOTONIC: the
+ * scheduler of their reader does not change it.
+ *
+ * The kernel stamps the bytes of a TCP connection (SO_TIMESTAMPNS, since Linux 4.16), on the
+ * loopback interface within the sender's own call. Stamps are by the wall clock, so it is compared
+ * with CLOCK_MONOTONIC after each read.
+ */
+#include "link.h"
 
 #include <string.h>
 #include <sys/socket.h>
 #include <time.h>
-
-#include "clock.h"
 
 #define NS_PER_S INT64_C(1000000000)
 

@@ -7,7 +7,7 @@
  * came back without the rest. `read_ns` is the time after the read that brought the rest. The
  * request arrived between the two, whatever the scheduler did. If `wake_ns_max` is known and the
  * link slept for the request, it arrived at most that long before `read_ns`. If the kernel stamps
- * bytes (arrival.h), its interval is closer, and `arrived_ns` is known too.
+ * bytes (arrival.c), its interval is closer, and `arrived_ns` is known too.
  *
  * If a wake-up suffices (patience.h), the link sleeps at once after a transfer, and leaves out the
  * read that would find nothing: `empty_ns` is earlier then. If a client sends the opcode of a
@@ -19,7 +19,6 @@
 #ifndef EMULATORS_SERPROG_LINK_H
 #define EMULATORS_SERPROG_LINK_H
 
-#include "arrival.h"
 #include "clock.h"
 #include "codec.h"
 #include "device.h"
@@ -29,6 +28,12 @@
 #include "record/events.h"
 
 #define LINK_HELD_BYTES_MAX 64
+
+/* The interval in which the last byte that was read arrived. Both 0: unknown. */
+struct arrival {
+	uint64_t since_ns;
+	uint64_t until_ns;
+};
 
 struct link {
 	int fd;
@@ -64,6 +69,12 @@ enum link_status {
 	LINK_CLOSED,  /* by the client, or by an error of the connection */
 	LINK_STOPPED, /* by a signal */
 };
+
+/* Asks the kernel to stamp bytes that arrive at @fd. Returns false if @fd is no socket. */
+bool arrival_enable(int fd);
+
+/* Reads as read() does, from an @fd that was enabled. Sets @arrival in any case. */
+ssize_t arrival_read(int fd, void *bytes, size_t size, struct arrival *arrival);
 
 /* Returns the size of a link's @buffer. */
 size_t link_buffer_bytes(const struct serprog_limits *limits);

@@ -5,7 +5,6 @@
 #include <stdio.h>
 #include <unistd.h>
 
-#include "arrival.h"
 #include "link.h"
 
 /* A long reply is sent in pieces of this size: 0.1 s each at 115200 baud. */

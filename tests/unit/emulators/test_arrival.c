@@ -10,8 +10,7 @@
 #include <unistd.h>
 #include <cmocka.h>
 
-#include "serprog/arrival.h"
-#include "serprog/clock.h"
+#include "serprog/link.h"
 
 #define NS_PER_MS UINT64_C(1000000)
 #define PAUSE_NS (20 * NS_PER_MS)
