@@ -14,7 +14,6 @@
 #include <string.h>
 #include <time.h>
 
-#include "draws.h"
 #include "guard.h"
 #include "map_zeros.h"
 #include "model/chip.h"
