@@ -1,12 +1,7 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
-#include <setjmp.h>
-#include <stdarg.h>
-#include <stddef.h>
-#include <stdint.h>
 #include <stdlib.h>
-#include <string.h>
-#include <cmocka.h>
 
+#include "../cases.h"
 #include "model/array.h"
 
 #define GRANULE ARRAY_GRANULE_BYTES
@@ -37,22 +32,20 @@ static void assert_all(const struct array *array, uint32_t from, uint32_t to, ui
 	}
 }
 
-static void new_array_reads_erased_and_touches_no_bytes(void **state)
+static void new_array_reads_erased_and_touches_no_bytes(void)
 {
 	struct fixture fixture;
 
-	(void)state;
 	fixture_init(&fixture);
 	assert_all(&fixture.array, 0, SIZE_BYTES, 0xFF);
 	assert_int_equal(fixture.bytes[0], 0x5A);
 }
 
-static void program_in_one_granule_leaves_the_others_erased(void **state)
+static void program_in_one_granule_leaves_the_others_erased(void)
 {
 	struct fixture fixture;
 	uint8_t zero = 0;
 
-	(void)state;
 	fixture_init(&fixture);
 	array_program(&fixture.array, GRANULE + 1, &zero, 1);
 	assert_true(array_granule_is_erased(&fixture.array, 0));
@@ -62,13 +55,12 @@ static void program_in_one_granule_leaves_the_others_erased(void **state)
 	assert_all(&fixture.array, GRANULE + 2, SIZE_BYTES, 0xFF);
 }
 
-static void program_across_granules_clears_bits_in_both(void **state)
+static void program_across_granules_clears_bits_in_both(void)
 {
 	struct fixture fixture;
 	uint8_t data[] = {0x0F, 0xF0};
 	uint8_t got[2];
 
-	(void)state;
 	fixture_init(&fixture);
 	array_program(&fixture.array, GRANULE - 1, data, sizeof(data));
 	array_program(&fixture.array, GRANULE - 1, data, sizeof(data));
@@ -76,13 +68,12 @@ static void program_across_granules_clears_bits_in_both(void **state)
 	assert_memory_equal(got, data, sizeof(data));
 }
 
-static void program_of_any_length_clears_its_own_bytes_alone(void **state)
+static void program_of_any_length_clears_its_own_bytes_alone(void)
 {
 	struct fixture fixture;
 	uint8_t data[24];
 	uint8_t got[sizeof(data) + 2];
 
-	(void)state;
 	for (size_t i = 0; i < sizeof(data); i++)
 		data[i] = (uint8_t)(0x81 + i);
 	for (size_t len = 0; len <= sizeof(data); len++) {
@@ -95,13 +86,12 @@ static void program_of_any_length_clears_its_own_bytes_alone(void **state)
 	}
 }
 
-static void read_past_the_end_goes_on_from_zero(void **state)
+static void read_past_the_end_goes_on_from_zero(void)
 {
 	struct fixture fixture;
 	uint8_t first = 0x12;
 	uint8_t got[2];
 
-	(void)state;
 	fixture_init(&fixture);
 	array_program(&fixture.array, 0, &first, 1);
 	array_read(&fixture.array, SIZE_BYTES - 1, got, sizeof(got));
@@ -109,12 +99,11 @@ static void read_past_the_end_goes_on_from_zero(void **state)
 	assert_int_equal(got[1], 0x12);
 }
 
-static void erase_of_one_granule_forgets_only_that(void **state)
+static void erase_of_one_granule_forgets_only_that(void)
 {
 	struct fixture fixture;
 	uint8_t zeros[SIZE_BYTES] = {0};
 
-	(void)state;
 	fixture_init(&fixture);
 	array_program(&fixture.array, 0, zeros, sizeof(zeros));
 	array_erase(&fixture.array, GRANULE, GRANULE);
@@ -123,13 +112,12 @@ static void erase_of_one_granule_forgets_only_that(void **state)
 	assert_all(&fixture.array, 2 * GRANULE, SIZE_BYTES, 0x00);
 }
 
-static void erase_inside_granules_takes_its_range_and_no_more(void **state)
+static void erase_inside_granules_takes_its_range_and_no_more(void)
 {
 	struct fixture fixture;
 	uint8_t zeros[SIZE_BYTES] = {0};
 	uint32_t end = 2 * GRANULE + 3;
 
-	(void)state;
 	fixture_init(&fixture);
 	array_program(&fixture.array, 0, zeros, sizeof(zeros));
 	array_erase(&fixture.array, 100, end - 100);
@@ -139,13 +127,12 @@ static void erase_inside_granules_takes_its_range_and_no_more(void **state)
 	assert_true(array_granule_is_erased(&fixture.array, GRANULE));
 }
 
-static void program_after_erase_does_not_meet_old_bits(void **state)
+static void program_after_erase_does_not_meet_old_bits(void)
 {
 	struct fixture fixture;
 	uint8_t zero = 0x00;
 	uint8_t ones = 0xA5;
 
-	(void)state;
 	fixture_init(&fixture);
 	array_program(&fixture.array, 7, &zero, 1);
 	array_erase(&fixture.array, 0, GRANULE);
@@ -153,25 +140,23 @@ static void program_after_erase_does_not_meet_old_bits(void **state)
 	assert_all(&fixture.array, 7, 8, 0xA5);
 }
 
-static void load_sets_bits_that_program_cannot(void **state)
+static void load_sets_bits_that_program_cannot(void)
 {
 	struct fixture fixture;
 	uint8_t zero = 0x00;
 	uint8_t ones = 0xFF;
 
-	(void)state;
 	fixture_init(&fixture);
 	array_load(&fixture.array, 7, &zero, 1);
 	array_load(&fixture.array, 7, &ones, 1);
 	assert_all(&fixture.array, 7, 8, 0xFF);
 }
 
-static void load_of_erased_bytes_keeps_the_granule_erased(void **state)
+static void load_of_erased_bytes_keeps_the_granule_erased(void)
 {
 	struct fixture fixture;
 	uint8_t ones[16];
 
-	(void)state;
 	fixture_init(&fixture);
 	memset(ones, 0xFF, sizeof(ones));
 	array_load(&fixture.array, 100, ones, sizeof(ones));
@@ -295,25 +280,22 @@ static void same_seed_leaves_the_same_and_another_seed_does_not(void **state)
 
 #define WITH_ARRAY(test) cmocka_unit_test_setup_teardown(test, set_up, tear_down)
 
-int main(void)
-{
-	const struct CMUnitTest tests[] = {
-		cmocka_unit_test(new_array_reads_erased_and_touches_no_bytes),
-		cmocka_unit_test(program_in_one_granule_leaves_the_others_erased),
-		cmocka_unit_test(program_across_granules_clears_bits_in_both),
-		cmocka_unit_test(program_of_any_length_clears_its_own_bytes_alone),
-		cmocka_unit_test(read_past_the_end_goes_on_from_zero),
-		cmocka_unit_test(erase_of_one_granule_forgets_only_that),
-		cmocka_unit_test(erase_inside_granules_takes_its_range_and_no_more),
-		cmocka_unit_test(program_after_erase_does_not_meet_old_bits),
-		cmocka_unit_test(load_sets_bits_that_program_cannot),
-		cmocka_unit_test(load_of_erased_bytes_keeps_the_granule_erased),
-		WITH_ARRAY(erase_cut_off_leaves_erased_then_mixed_then_old),
-		WITH_ARRAY(erase_of_less_than_a_granule_stays_inside_its_block),
-		WITH_ARRAY(program_cut_off_sets_no_bit_and_stays_inside_its_page),
-		WITH_ARRAY(replacing_program_cut_off_may_leave_bytes_erased),
-		WITH_ARRAY(same_seed_leaves_the_same_and_another_seed_does_not),
-	};
+static const struct CMUnitTest tests[] = {
+	CASE(new_array_reads_erased_and_touches_no_bytes),
+	CASE(program_in_one_granule_leaves_the_others_erased),
+	CASE(program_across_granules_clears_bits_in_both),
+	CASE(program_of_any_length_clears_its_own_bytes_alone),
+	CASE(read_past_the_end_goes_on_from_zero),
+	CASE(erase_of_one_granule_forgets_only_that),
+	CASE(erase_inside_granules_takes_its_range_and_no_more),
+	CASE(program_after_erase_does_not_meet_old_bits),
+	CASE(load_sets_bits_that_program_cannot),
+	CASE(load_of_erased_bytes_keeps_the_granule_erased),
+	WITH_ARRAY(erase_cut_off_leaves_erased_then_mixed_then_old),
+	WITH_ARRAY(erase_of_less_than_a_granule_stays_inside_its_block),
+	WITH_ARRAY(program_cut_off_sets_no_bit_and_stays_inside_its_page),
+	WITH_ARRAY(replacing_program_cut_off_may_leave_bytes_erased),
+	WITH_ARRAY(same_seed_leaves_the_same_and_another_seed_does_not),
+};
 
-	return cmocka_run_group_tests(tests, NULL, NULL);
-}
+RUN_CASES(tests)

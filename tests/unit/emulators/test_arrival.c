@@ -1,15 +1,11 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
-#include <setjmp.h>
-#include <stdarg.h>
-#include <stddef.h>
-#include <stdint.h>
 #include <arpa/inet.h>
 #include <netinet/tcp.h>
 #include <sys/socket.h>
 #include <time.h>
 #include <unistd.h>
-#include <cmocka.h>
 
+#include "../cases.h"
 #include "serprog/link.h"
 
 #define NS_PER_MS UINT64_C(1000000)
@@ -76,7 +72,7 @@ static void await_stamps(struct pair pair)
 	assert_true(arrival.until_ns > 0);
 }
 
-static void bytes_read_late_are_known_to_have_come_when_they_were_sent(void **state)
+static void bytes_read_late_are_known_to_have_come_when_they_were_sent(void)
 {
 	struct pair pair = connect_pair();
 	struct arrival arrival;
@@ -84,7 +80,6 @@ static void bytes_read_late_are_known_to_have_come_when_they_were_sent(void **st
 	uint64_t after_ns;
 	char bytes[4];
 
-	(void)state;
 	assert_true(arrival_enable(pair.reader));
 	await_stamps(pair);
 	before_ns = now_ns();
@@ -100,14 +95,13 @@ static void bytes_read_late_are_known_to_have_come_when_they_were_sent(void **st
 	disconnect(pair);
 }
 
-static void bytes_that_came_one_by_one_have_the_moment_of_the_last(void **state)
+static void bytes_that_came_one_by_one_have_the_moment_of_the_last(void)
 {
 	struct pair pair = connect_pair();
 	struct arrival arrival;
 	uint64_t before_last_ns;
 	char bytes[4];
 
-	(void)state;
 	assert_true(arrival_enable(pair.reader));
 	await_stamps(pair);
 	assert_int_equal(write(pair.sender, "a", 1), 1);
@@ -119,13 +113,12 @@ static void bytes_that_came_one_by_one_have_the_moment_of_the_last(void **state)
 	disconnect(pair);
 }
 
-static void socket_that_is_not_stamped_tells_nothing(void **state)
+static void socket_that_is_not_stamped_tells_nothing(void)
 {
 	struct arrival arrival = {.since_ns = 1, .until_ns = 2};
 	char bytes[4];
 	int fds[2];
 
-	(void)state;
 	assert_int_equal(socketpair(AF_UNIX, SOCK_STREAM, 0, fds), 0);
 	assert_int_equal(write(fds[0], "a", 1), 1);
 	assert_int_equal(arrival_read(fds[1], bytes, sizeof(bytes), &arrival), 1);
@@ -135,25 +128,21 @@ static void socket_that_is_not_stamped_tells_nothing(void **state)
 	close(fds[1]);
 }
 
-static void file_that_is_no_socket_cannot_be_enabled(void **state)
+static void file_that_is_no_socket_cannot_be_enabled(void)
 {
 	int fds[2];
 
-	(void)state;
 	assert_int_equal(pipe(fds), 0);
 	assert_false(arrival_enable(fds[0]));
 	close(fds[0]);
 	close(fds[1]);
 }
 
-int main(void)
-{
-	const struct CMUnitTest tests[] = {
-		cmocka_unit_test(bytes_read_late_are_known_to_have_come_when_they_were_sent),
-		cmocka_unit_test(bytes_that_came_one_by_one_have_the_moment_of_the_last),
-		cmocka_unit_test(socket_that_is_not_stamped_tells_nothing),
-		cmocka_unit_test(file_that_is_no_socket_cannot_be_enabled),
-	};
+static const struct CMUnitTest tests[] = {
+	CASE(bytes_read_late_are_known_to_have_come_when_they_were_sent),
+	CASE(bytes_that_came_one_by_one_have_the_moment_of_the_last),
+	CASE(socket_that_is_not_stamped_tells_nothing),
+	CASE(file_that_is_no_socket_cannot_be_enabled),
+};
 
-	return cmocka_run_group_tests(tests, NULL, NULL);
-}
+RUN_CASES(tests)

@@ -5,13 +5,9 @@
  */
 #include <errno.h>
 #include <pthread.h>
-#include <setjmp.h>
-#include <stdarg.h>
 #include <stdbool.h>
-#include <stddef.h>
-#include <stdint.h>
 
-#include <cmocka.h>
+#include "../cases.h"
 
 #define CPU_THREAD "ALL CPUs/TCG"
 
@@ -98,12 +94,11 @@ static int tried(pthread_mutex_t *mutex)
 	return error;
 }
 
-static void cpu_thread_that_unlocks_keeps_the_lock_until_it_waits(void **state)
+static void cpu_thread_that_unlocks_keeps_the_lock_until_it_waits(void)
 {
 	struct scene scene;
 	int seen;
 
-	(void)state;
 	begin(&scene, CPU_THREAD);
 	let_it_run(&scene);
 	seen = tried(&scene.big);
@@ -111,12 +106,11 @@ static void cpu_thread_that_unlocks_keeps_the_lock_until_it_waits(void **state)
 	assert_int_equal(seen, EBUSY);
 }
 
-static void other_lock_of_the_cpu_thread_is_free_once_unlocked(void **state)
+static void other_lock_of_the_cpu_thread_is_free_once_unlocked(void)
 {
 	struct scene scene;
 	int seen;
 
-	(void)state;
 	begin(&scene, CPU_THREAD);
 	let_it_run(&scene);
 	seen = tried(&scene.other);
@@ -124,12 +118,11 @@ static void other_lock_of_the_cpu_thread_is_free_once_unlocked(void **state)
 	assert_int_equal(seen, 0);
 }
 
-static void thread_of_another_name_gives_the_lock_away(void **state)
+static void thread_of_another_name_gives_the_lock_away(void)
 {
 	struct scene scene;
 	int seen;
 
-	(void)state;
 	begin(&scene, "IO mon_iothread");
 	let_it_run(&scene);
 	seen = tried(&scene.big);
@@ -137,13 +130,10 @@ static void thread_of_another_name_gives_the_lock_away(void **state)
 	assert_int_equal(seen, 0);
 }
 
-int main(void)
-{
-	const struct CMUnitTest tests[] = {
-		cmocka_unit_test(cpu_thread_that_unlocks_keeps_the_lock_until_it_waits),
-		cmocka_unit_test(other_lock_of_the_cpu_thread_is_free_once_unlocked),
-		cmocka_unit_test(thread_of_another_name_gives_the_lock_away),
-	};
+static const struct CMUnitTest tests[] = {
+	CASE(cpu_thread_that_unlocks_keeps_the_lock_until_it_waits),
+	CASE(other_lock_of_the_cpu_thread_is_free_once_unlocked),
+	CASE(thread_of_another_name_gives_the_lock_away),
+};
 
-	return cmocka_run_group_tests(tests, NULL, NULL);
-}
+RUN_CASES(tests)

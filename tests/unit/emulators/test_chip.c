@@ -1,19 +1,13 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
 /* The parts of the chip model that no dialogue in golden/ can test. */
-#include <setjmp.h>
-#include <stdarg.h>
-#include <stddef.h>
-#include <stdint.h>
-#include <cmocka.h>
-
+#include "../cases.h"
 #include "bench.h"
 #include "model/start_state.h"
 
-static void same_commands_at_same_times_give_same_facts(void **state)
+static void same_commands_at_same_times_give_same_facts(void)
 {
 	struct chip_facts traces[2][6];
 
-	(void)state;
 	for (size_t run = 0; run < 2; run++) {
 		struct bench bench;
 		uint8_t data[] = {1, 2, 3};
@@ -31,7 +25,7 @@ static void same_commands_at_same_times_give_same_facts(void **state)
 
 /* Power cuts as text. */
 
-static void text_says_when_and_for_how_long(void **state)
+static void text_says_when_and_for_how_long(void)
 {
 	static const struct {
 		const char *text;
@@ -44,7 +38,6 @@ static void text_says_when_and_for_how_long(void **state)
 		{"3,7%,9", {3, true, 7, 9}},
 	};
 
-	(void)state;
 	for (size_t i = 0; i < sizeof(rows) / sizeof(rows[0]); i++) {
 		struct power_cut cut;
 
@@ -56,12 +49,11 @@ static void text_says_when_and_for_how_long(void **state)
 	}
 }
 
-static void other_text_is_no_power_cut(void **state)
+static void other_text_is_no_power_cut(void)
 {
 	static const char *const texts[] = {"", "0", "x", "-1", "4294967296", "1,", "1,101%",
 		"1,5%%", "1,5,", "1,5,6,7", "1 ", "1,,5", "1,18446744073709551616"};
 
-	(void)state;
 	for (size_t i = 0; i < sizeof(texts) / sizeof(texts[0]); i++) {
 		struct power_cut cut = {.nth = 9};
 
@@ -70,11 +62,10 @@ static void other_text_is_no_power_cut(void **state)
 	}
 }
 
-static void share_of_the_longest_work_does_not_overflow(void **state)
+static void share_of_the_longest_work_does_not_overflow(void)
 {
 	struct power_cut cut = {.nth = 1, .is_percent = true, .after = 100};
 
-	(void)state;
 	assert_int_equal(power_cut_after_ns(&cut, UINT64_MAX / 2), UINT64_MAX / 2);
 	cut.after = 50;
 	assert_int_equal(power_cut_after_ns(&cut, 199), 99);
@@ -82,9 +73,8 @@ static void share_of_the_longest_work_does_not_overflow(void **state)
 
 /* States in which a client finds a part. */
 
-static void every_part_begins_in_each_state_that_fits_it(void **state)
+static void every_part_begins_in_each_state_that_fits_it(void)
 {
-	(void)state;
 	for (size_t i = 0; i < part_table_count; i++) {
 		for (int which = START_READY; which <= START_PROTECTED; which++) {
 			struct bench bench;
@@ -99,20 +89,18 @@ static void every_part_begins_in_each_state_that_fits_it(void **state)
 	}
 }
 
-static void parts_that_lack_a_command_or_a_bus_do_not_fit(void **state)
+static void parts_that_lack_a_command_or_a_bus_do_not_fit(void)
 {
-	(void)state;
 	assert_false(start_state_fits(START_ASLEEP, part_find("SST39SF040")));
 	assert_false(start_state_fits(START_ERASE_SUSPENDED, part_find("MX25L6406E")));
 	assert_true(start_state_fits(START_READY, part_find("SST39SF040")));
 	assert_true(start_state_fits(START_ASLEEP, part_find("MX25L6406E")));
 }
 
-static void names_are_read_as_they_are_written_and_no_others(void **state)
+static void names_are_read_as_they_are_written_and_no_others(void)
 {
 	enum start_state read = START_PROTECTED;
 
-	(void)state;
 	for (int which = START_READY; which <= START_PROTECTED; which++) {
 		assert_int_equal(
 			start_state_parse(start_state_name((enum start_state)which), &read), 0);
@@ -122,17 +110,14 @@ static void names_are_read_as_they_are_written_and_no_others(void **state)
 	assert_true(start_state_parse("", &read) < 0);
 }
 
-int main(void)
-{
-	const struct CMUnitTest tests[] = {
-		cmocka_unit_test(same_commands_at_same_times_give_same_facts),
-		cmocka_unit_test(text_says_when_and_for_how_long),
-		cmocka_unit_test(other_text_is_no_power_cut),
-		cmocka_unit_test(share_of_the_longest_work_does_not_overflow),
-		cmocka_unit_test(every_part_begins_in_each_state_that_fits_it),
-		cmocka_unit_test(parts_that_lack_a_command_or_a_bus_do_not_fit),
-		cmocka_unit_test(names_are_read_as_they_are_written_and_no_others),
-	};
+static const struct CMUnitTest tests[] = {
+	CASE(same_commands_at_same_times_give_same_facts),
+	CASE(text_says_when_and_for_how_long),
+	CASE(other_text_is_no_power_cut),
+	CASE(share_of_the_longest_work_does_not_overflow),
+	CASE(every_part_begins_in_each_state_that_fits_it),
+	CASE(parts_that_lack_a_command_or_a_bus_do_not_fit),
+	CASE(names_are_read_as_they_are_written_and_no_others),
+};
 
-	return cmocka_run_group_tests(tests, NULL, NULL);
-}
+RUN_CASES(tests)

@@ -1,21 +1,16 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
-#include <setjmp.h>
-#include <stdarg.h>
-#include <stddef.h>
-#include <stdint.h>
 #include <errno.h>
 #include <sys/socket.h>
 #include <unistd.h>
-#include <cmocka.h>
 
+#include "../cases.h"
 #include "serprog/clock.h"
 #include "serprog/counter.h"
 
-static void scripted_clock_stands_still_between_ticks(void **state)
+static void scripted_clock_stands_still_between_ticks(void)
 {
 	struct clock clock;
 
-	(void)state;
 	clock_init_scripted(&clock, 250);
 	assert_int_equal(clock_now_ns(&clock), CLOCK_SCRIPTED_START_NS);
 	assert_int_equal(clock_now_ns(&clock), CLOCK_SCRIPTED_START_NS);
@@ -24,11 +19,10 @@ static void scripted_clock_stands_still_between_ticks(void **state)
 	assert_int_equal(clock.step_ns, 250);
 }
 
-static void wait_on_a_scripted_clock_is_over_at_once_and_exact(void **state)
+static void wait_on_a_scripted_clock_is_over_at_once_and_exact(void)
 {
 	struct clock clock;
 
-	(void)state;
 	clock_init_scripted(&clock, 250);
 	clock_wait_until(&clock, CLOCK_SCRIPTED_START_NS + 7);
 	assert_int_equal(clock_now_ns(&clock), CLOCK_SCRIPTED_START_NS + 7);
@@ -37,12 +31,11 @@ static void wait_on_a_scripted_clock_is_over_at_once_and_exact(void **state)
 	assert_int_equal(clock.backward_count, 0);
 }
 
-static void readable_stop_ends_a_long_wait(void **state)
+static void readable_stop_ends_a_long_wait(void)
 {
 	struct clock clock;
 	int fds[2];
 
-	(void)state;
 	assert_int_equal(clock_init(&clock, CLOCK_SOURCE_MONOTONIC), 0);
 	assert_int_equal(pipe(fds), 0);
 	clock.stop_fd = fds[0];
@@ -52,12 +45,11 @@ static void readable_stop_ends_a_long_wait(void **state)
 	close(fds[1]);
 }
 
-static void peer_that_hangs_up_ends_a_long_wait_and_its_bytes_do_not(void **state)
+static void peer_that_hangs_up_ends_a_long_wait_and_its_bytes_do_not(void)
 {
 	struct clock clock;
 	int fds[2];
 
-	(void)state;
 	assert_int_equal(clock_init(&clock, CLOCK_SOURCE_MONOTONIC), 0);
 	assert_int_equal(socketpair(AF_UNIX, SOCK_STREAM, 0, fds), 0);
 	clock.peer_fd = fds[0];
@@ -68,24 +60,22 @@ static void peer_that_hangs_up_ends_a_long_wait_and_its_bytes_do_not(void **stat
 	close(fds[0]);
 }
 
-static void wait_that_nobody_ends_is_never_early(void **state)
+static void wait_that_nobody_ends_is_never_early(void)
 {
 	struct clock clock;
 	uint64_t until_ns;
 
-	(void)state;
 	assert_int_equal(clock_init(&clock, CLOCK_SOURCE_MONOTONIC), 0);
 	until_ns = clock_now_ns(&clock) + 30000000;
 	assert_int_equal(clock_wait_until(&clock, until_ns), 0);
 	assert_true(clock_now_ns(&clock) >= until_ns);
 }
 
-static void tick_leaves_the_kernels_clock_alone(void **state)
+static void tick_leaves_the_kernels_clock_alone(void)
 {
 	struct clock clock;
 	uint64_t before_ns;
 
-	(void)state;
 	assert_int_equal(clock_init(&clock, CLOCK_SOURCE_MONOTONIC), 0);
 	assert_true(clock.step_ns > 0);
 	clock.step_ns = UINT64_C(1) << 60;
@@ -94,16 +84,15 @@ static void tick_leaves_the_kernels_clock_alone(void **state)
 	assert_true(clock_now_ns(&clock) - before_ns < UINT64_C(1) << 60);
 }
 
-static void each_clock_has_the_name_that_its_option_has(void **state)
+static void each_clock_has_the_name_that_its_option_has(void)
 {
-	(void)state;
 	assert_string_equal(clock_source_name(CLOCK_SOURCE_MONOTONIC), "monotonic");
 	assert_string_equal(clock_source_name(CLOCK_SOURCE_COUNTER), COUNTER_NAME);
 	assert_string_equal(clock_source_name(CLOCK_SOURCE_SCRIPTED), "scripted");
 }
 
 /* QEMU's two rates of the arm64 counter, and a rate whose ticks are no whole nanoseconds. */
-static void count_at_any_rate_becomes_whole_nanoseconds(void **state)
+static void count_at_any_rate_becomes_whole_nanoseconds(void)
 {
 	static const struct {
 		uint64_t count, rate_hz, ns;
@@ -116,44 +105,38 @@ static void count_at_any_rate_becomes_whole_nanoseconds(void **state)
 		{19200000, 19200000, 1000000000},
 	};
 
-	(void)state;
 	for (size_t i = 0; i < sizeof(cases) / sizeof(cases[0]); i++)
 		assert_int_equal(counter_to_ns(cases[i].count, cases[i].rate_hz), cases[i].ns);
 }
 
-static void count_of_centuries_does_not_wrap(void **state)
+static void count_of_centuries_does_not_wrap(void)
 {
 	const uint64_t seconds = UINT64_C(18000000000);
 
-	(void)state;
 	assert_int_equal(
 		counter_to_ns(seconds * 62500000 + 1, 62500000), seconds * COUNTER_NS_PER_S + 16);
 	assert_int_equal(counter_to_ns(UINT64_MAX, 1000000000), UINT64_MAX);
 }
 
-static void counter_of_this_machine_goes_on(void **state)
+static void counter_of_this_machine_goes_on(void)
 {
 	struct clock clock;
 
-	(void)state;
 	assert_int_equal(clock_init(&clock, CLOCK_SOURCE_COUNTER), 0);
 	assert_true(clock.step_ns > 0);
 }
 
-int main(void)
-{
-	const struct CMUnitTest tests[] = {
-		cmocka_unit_test(scripted_clock_stands_still_between_ticks),
-		cmocka_unit_test(wait_on_a_scripted_clock_is_over_at_once_and_exact),
-		cmocka_unit_test(readable_stop_ends_a_long_wait),
-		cmocka_unit_test(peer_that_hangs_up_ends_a_long_wait_and_its_bytes_do_not),
-		cmocka_unit_test(wait_that_nobody_ends_is_never_early),
-		cmocka_unit_test(tick_leaves_the_kernels_clock_alone),
-		cmocka_unit_test(each_clock_has_the_name_that_its_option_has),
-		cmocka_unit_test(count_at_any_rate_becomes_whole_nanoseconds),
-		cmocka_unit_test(count_of_centuries_does_not_wrap),
-		cmocka_unit_test(counter_of_this_machine_goes_on),
-	};
+static const struct CMUnitTest tests[] = {
+	CASE(scripted_clock_stands_still_between_ticks),
+	CASE(wait_on_a_scripted_clock_is_over_at_once_and_exact),
+	CASE(readable_stop_ends_a_long_wait),
+	CASE(peer_that_hangs_up_ends_a_long_wait_and_its_bytes_do_not),
+	CASE(wait_that_nobody_ends_is_never_early),
+	CASE(tick_leaves_the_kernels_clock_alone),
+	CASE(each_clock_has_the_name_that_its_option_has),
+	CASE(count_at_any_rate_becomes_whole_nanoseconds),
+	CASE(count_of_centuries_does_not_wrap),
+	CASE(counter_of_this_machine_goes_on),
+};
 
-	return cmocka_run_group_tests(tests, NULL, NULL);
-}
+RUN_CASES(tests)

@@ -4,13 +4,9 @@
  * the command with a margin of -1; at it, the part obeys with a margin of 0. Parts and figures that
  * are added to chips/ are covered at once.
  */
-#include <setjmp.h>
-#include <stdarg.h>
-#include <stddef.h>
-#include <stdint.h>
 #include <stdio.h>
-#include <cmocka.h>
 
+#include "../cases.h"
 #include "bench.h"
 
 #define ARRAY_512K UINT32_C(0xF80000) /* at which an LPC or FWH part sees its array */
@@ -517,11 +513,10 @@ static bool try(const struct part *part, const struct contract *contract, const 
 	return has;
 }
 
-static void every_wait_of_every_part_is_kept_to_the_nanosecond(void **state)
+static void every_wait_of_every_part_is_kept_to_the_nanosecond(void)
 {
 	size_t counts[CONTRACT_COUNT] = {0};
 
-	(void)state;
 	for (size_t i = 0; i < part_table_count * CONTRACT_COUNT * CORNER_COUNT; i++) {
 		size_t which = i / CORNER_COUNT % CONTRACT_COUNT;
 		const struct part *part = &part_table[i / CORNER_COUNT / CONTRACT_COUNT];
@@ -539,11 +534,8 @@ static void every_wait_of_every_part_is_kept_to_the_nanosecond(void **state)
 	}
 }
 
-int main(void)
-{
-	const struct CMUnitTest tests[] = {
-		cmocka_unit_test(every_wait_of_every_part_is_kept_to_the_nanosecond),
-	};
+static const struct CMUnitTest tests[] = {
+	CASE(every_wait_of_every_part_is_kept_to_the_nanosecond),
+};
 
-	return cmocka_run_group_tests(tests, NULL, NULL);
-}
+RUN_CASES(tests)

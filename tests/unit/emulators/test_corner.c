@@ -1,11 +1,6 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
 /* Corners, and what is drawn: busy times, and the moment at which WEL falls. */
-#include <setjmp.h>
-#include <stdarg.h>
-#include <stddef.h>
-#include <stdint.h>
-#include <cmocka.h>
-
+#include "../cases.h"
 #include "bench.h"
 #include "model/corner.h"
 
@@ -23,12 +18,11 @@ static uint64_t ns_of(const char *text, const struct corner_use *use)
 	return corner_figure(&corner, &busy, use).ns;
 }
 
-static void text_of_a_corner_reads_back_as_the_same(void **state)
+static void text_of_a_corner_reads_back_as_the_same(void)
 {
 	static const char *const texts[] = {"min", "typ", "max", "zero", "draw:0",
 		"draw:18446744073709551615", "slow:1", "slow:1000"};
 
-	(void)state;
 	for (size_t i = 0; i < sizeof(texts) / sizeof(texts[0]); i++) {
 		char text[CORNER_TEXT_BYTES];
 		struct corner corner;
@@ -39,13 +33,12 @@ static void text_of_a_corner_reads_back_as_the_same(void **state)
 	}
 }
 
-static void other_text_is_no_corner_and_changes_nothing(void **state)
+static void other_text_is_no_corner_and_changes_nothing(void)
 {
 	static const char *const texts[] = {"", "Max", "max ", "typical", "draw",
 		"draw:", "draw:-1", "draw:x", "draw:18446744073709551616", "slow:", "slow:0",
 		"slow:1001", "slow:2.5", "zero:1", "min:"};
 
-	(void)state;
 	for (size_t i = 0; i < sizeof(texts) / sizeof(texts[0]); i++) {
 		struct corner corner = {.kind = CORNER_MAX, .seed = 7};
 
@@ -55,11 +48,10 @@ static void other_text_is_no_corner_and_changes_nothing(void **state)
 	}
 }
 
-static void fixed_corners_give_their_own_figure(void **state)
+static void fixed_corners_give_their_own_figure(void)
 {
 	struct corner_use use = {0};
 
-	(void)state;
 	assert_int_equal(ns_of("min", &use), 100);
 	assert_int_equal(ns_of("typ", &use), 1000);
 	assert_int_equal(ns_of("max", &use), 5000);
@@ -68,7 +60,7 @@ static void fixed_corners_give_their_own_figure(void **state)
 	assert_int_equal(ns_of("slow:7", &use), 35000);
 }
 
-static void grade_is_that_of_what_the_figure_rests_on(void **state)
+static void grade_is_that_of_what_the_figure_rests_on(void)
 {
 	static const struct {
 		const char *text;
@@ -77,7 +69,6 @@ static void grade_is_that_of_what_the_figure_rests_on(void **state)
 		{"slow:2", GRADE_ASSUMED}};
 	struct corner_use use = {0};
 
-	(void)state;
 	for (size_t i = 0; i < sizeof(rows) / sizeof(rows[0]); i++) {
 		struct corner corner;
 
@@ -86,12 +77,11 @@ static void grade_is_that_of_what_the_figure_rests_on(void **state)
 	}
 }
 
-static void draws_lie_between_typ_and_max_and_use_that_room(void **state)
+static void draws_lie_between_typ_and_max_and_use_that_room(void)
 {
 	uint64_t lowest_ns = UINT64_MAX;
 	uint64_t highest_ns = 0;
 
-	(void)state;
 	for (uint32_t i = 0; i < 1000; i++) {
 		struct corner_use use = {.opcode = 0x20, .address = i * 4096};
 		uint64_t ns = ns_of("draw:1", &use);
@@ -104,7 +94,7 @@ static void draws_lie_between_typ_and_max_and_use_that_room(void **state)
 	assert_true(highest_ns > 4900);
 }
 
-static void draw_depends_on_each_of_its_keys(void **state)
+static void draw_depends_on_each_of_its_keys(void)
 {
 	struct corner_use use = {.opcode = 0x20, .address = 0x1000, .count = 3};
 	struct corner_use other_opcode = {.opcode = 0xD8, .address = 0x1000, .count = 3};
@@ -112,7 +102,6 @@ static void draw_depends_on_each_of_its_keys(void **state)
 	struct corner_use other_count = {.opcode = 0x20, .address = 0x1000, .count = 4};
 	uint64_t ns = ns_of("draw:1", &use);
 
-	(void)state;
 	assert_int_equal(ns, ns_of("draw:1", &use));
 	assert_int_not_equal(ns, ns_of("draw:2", &use));
 	assert_int_not_equal(ns, ns_of("draw:1", &other_opcode));
@@ -120,7 +109,7 @@ static void draw_depends_on_each_of_its_keys(void **state)
 	assert_int_not_equal(ns, ns_of("draw:1", &other_count));
 }
 
-static void draw_of_the_longest_erase_does_not_overflow(void **state)
+static void draw_of_the_longest_erase_does_not_overflow(void)
 {
 	static const struct busy_time erase = {
 		.typ = {UINT64_C(40000000000), GRADE_DATASHEET},
@@ -128,7 +117,6 @@ static void draw_of_the_longest_erase_does_not_overflow(void **state)
 	};
 	struct corner corner = {.kind = CORNER_DRAW};
 
-	(void)state;
 	for (uint32_t i = 0; i < 100; i++) {
 		struct corner_use use = {.opcode = 0xC7, .count = i};
 
@@ -146,13 +134,12 @@ static uint64_t drawn_erase_ns(struct bench *bench, uint8_t opcode, uint32_t add
 	return bench->facts.work_ns;
 }
 
-static void draw_is_not_shifted_by_uses_elsewhere(void **state)
+static void draw_is_not_shifted_by_uses_elsewhere(void)
 {
 	struct bench quiet;
 	struct bench noisy;
 	uint8_t zero = 0;
 
-	(void)state;
 	bench_init(&quiet, "W25Q128JV", "draw:5");
 	bench_init(&noisy, "W25Q128JV", "draw:5");
 	for (int i = 0; i < 3; i++) {
@@ -167,12 +154,11 @@ static void draw_is_not_shifted_by_uses_elsewhere(void **state)
 	bench_deinit(&noisy);
 }
 
-static void draw_of_a_second_use_is_another(void **state)
+static void draw_of_a_second_use_is_another(void)
 {
 	struct bench bench;
 	uint64_t first_ns;
 
-	(void)state;
 	bench_init(&bench, "W25Q128JV", "draw:5");
 	first_ns = drawn_erase_ns(&bench, 0x20, 0x1000);
 	assert_int_not_equal(first_ns, drawn_erase_ns(&bench, 0x20, 0x1000));
@@ -212,11 +198,10 @@ static unsigned int wel_falls_at(struct bench *bench, uint32_t address)
 	return step;
 }
 
-static void wel_falls_within_the_busy_time_and_anew_for_each_use(void **state)
+static void wel_falls_within_the_busy_time_and_anew_for_each_use(void)
 {
 	static const char *const parts[] = {"M25P80", "M25P10-A", "AT25SF161", "AT25DF641"};
 
-	(void)state;
 	for (size_t i = 0; i < sizeof(parts) / sizeof(parts[0]); i++) {
 		struct bench bench;
 		unsigned int steps[3];
@@ -233,12 +218,11 @@ static void wel_falls_within_the_busy_time_and_anew_for_each_use(void **state)
 	}
 }
 
-static void wel_falls_by_seed_address_and_use_alone(void **state)
+static void wel_falls_by_seed_address_and_use_alone(void)
 {
 	struct bench benches[3];
 	unsigned int first;
 
-	(void)state;
 	for (size_t i = 0; i < 3; i++)
 		bench_init(&benches[i], "M25P80", "typ");
 	first = wel_falls_at(&benches[0], 0);
@@ -250,21 +234,18 @@ static void wel_falls_by_seed_address_and_use_alone(void **state)
 		bench_deinit(&benches[i]);
 }
 
-int main(void)
-{
-	const struct CMUnitTest tests[] = {
-		cmocka_unit_test(text_of_a_corner_reads_back_as_the_same),
-		cmocka_unit_test(other_text_is_no_corner_and_changes_nothing),
-		cmocka_unit_test(fixed_corners_give_their_own_figure),
-		cmocka_unit_test(grade_is_that_of_what_the_figure_rests_on),
-		cmocka_unit_test(draws_lie_between_typ_and_max_and_use_that_room),
-		cmocka_unit_test(draw_depends_on_each_of_its_keys),
-		cmocka_unit_test(draw_of_the_longest_erase_does_not_overflow),
-		cmocka_unit_test(draw_is_not_shifted_by_uses_elsewhere),
-		cmocka_unit_test(draw_of_a_second_use_is_another),
-		cmocka_unit_test(wel_falls_within_the_busy_time_and_anew_for_each_use),
-		cmocka_unit_test(wel_falls_by_seed_address_and_use_alone),
-	};
+static const struct CMUnitTest tests[] = {
+	CASE(text_of_a_corner_reads_back_as_the_same),
+	CASE(other_text_is_no_corner_and_changes_nothing),
+	CASE(fixed_corners_give_their_own_figure),
+	CASE(grade_is_that_of_what_the_figure_rests_on),
+	CASE(draws_lie_between_typ_and_max_and_use_that_room),
+	CASE(draw_depends_on_each_of_its_keys),
+	CASE(draw_of_the_longest_erase_does_not_overflow),
+	CASE(draw_is_not_shifted_by_uses_elsewhere),
+	CASE(draw_of_a_second_use_is_another),
+	CASE(wel_falls_within_the_busy_time_and_anew_for_each_use),
+	CASE(wel_falls_by_seed_address_and_use_alone),
+};
 
-	return cmocka_run_group_tests(tests, NULL, NULL);
-}
+RUN_CASES(tests)

@@ -1,12 +1,7 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
 #include <errno.h>
-#include <setjmp.h>
-#include <stdarg.h>
-#include <stddef.h>
-#include <stdint.h>
-#include <string.h>
-#include <cmocka.h>
 
+#include "../cases.h"
 #include "link/fault.h"
 
 #define STREAM_BYTES 20000
@@ -38,13 +33,12 @@ static size_t pass(struct faults *faults, const char *in, uint8_t *out, struct r
 		faults, FAULT_AT_REPLY_BYTE, (const uint8_t *)in, strlen(in), out, note, reports);
 }
 
-static void dropped_byte_is_the_one_asked_for(void **state)
+static void dropped_byte_is_the_one_asked_for(void)
 {
 	struct reports reports = {0};
 	struct faults faults;
 	uint8_t out[16];
 
-	(void)state;
 	with(&faults, 1, "drop@3");
 	assert_int_equal(pass(&faults, "abcd", out, &reports), 3);
 	assert_memory_equal(out, "abd", 3);
@@ -53,13 +47,12 @@ static void dropped_byte_is_the_one_asked_for(void **state)
 	assert_int_equal(reports.last_nth, 3);
 }
 
-static void bytes_are_counted_on_through_chunks(void **state)
+static void bytes_are_counted_on_through_chunks(void)
 {
 	struct reports reports = {0};
 	struct faults faults;
 	uint8_t out[16];
 
-	(void)state;
 	with(&faults, 1, "duplicate@3");
 	assert_int_equal(pass(&faults, "ab", out, &reports), 2);
 	assert_int_equal(pass(&faults, "cd", out, &reports), 3);
@@ -67,9 +60,8 @@ static void bytes_are_counted_on_through_chunks(void **state)
 	assert_int_equal(reports.last_nth, 3);
 }
 
-static void corrupted_byte_is_never_what_it_was(void **state)
+static void corrupted_byte_is_never_what_it_was(void)
 {
-	(void)state;
 	for (uint64_t seed = 0; seed < 2000; seed++) {
 		struct reports reports = {0};
 		struct faults faults;
@@ -82,13 +74,12 @@ static void corrupted_byte_is_never_what_it_was(void **state)
 	}
 }
 
-static void other_stream_is_left_alone(void **state)
+static void other_stream_is_left_alone(void)
 {
 	struct reports reports = {0};
 	struct faults faults;
 	uint8_t out[16];
 
-	(void)state;
 	with(&faults, 1, "drop@in:p=1");
 	assert_int_equal(pass(&faults, "abcd", out, &reports), 4);
 	assert_int_equal(reports.count, 0);
@@ -111,13 +102,12 @@ static size_t which(uint64_t seed, const char *text, size_t chunk, uint8_t *out)
 	return len;
 }
 
-static void same_seed_makes_same_faults_however_bytes_come(void **state)
+static void same_seed_makes_same_faults_however_bytes_come(void)
 {
 	static uint8_t once[2 * STREAM_BYTES];
 	static uint8_t again[2 * STREAM_BYTES];
 	size_t len;
 
-	(void)state;
 	len = which(7, "corrupt@p=0.01", STREAM_BYTES, once);
 	assert_int_equal(which(7, "corrupt@p=0.01", 5, again), len);
 	assert_memory_equal(once, again, len);
@@ -125,11 +115,10 @@ static void same_seed_makes_same_faults_however_bytes_come(void **state)
 	assert_memory_not_equal(once, again, len);
 }
 
-static void probability_is_about_kept(void **state)
+static void probability_is_about_kept(void)
 {
 	static uint8_t out[2 * STREAM_BYTES];
 
-	(void)state;
 	/* 200 are expected; the seed is fixed, so the number never changes by itself. */
 	assert_in_range(
 		which(7, "drop@p=0.01", STREAM_BYTES, out), STREAM_BYTES - 300, STREAM_BYTES - 100);
@@ -137,12 +126,11 @@ static void probability_is_about_kept(void **state)
 }
 
 /* A second fault must not shift the draws of the first one. */
-static void faults_draw_apart_from_each_other(void **state)
+static void faults_draw_apart_from_each_other(void)
 {
 	struct faults alone;
 	struct faults beside;
 
-	(void)state;
 	with(&alone, 3, "nak@p=0.1");
 	with(&beside, 3, "nak@p=0.1");
 	assert_int_equal(faults_add(&beside, "stall:5@p=0.5"), 0);
@@ -154,12 +142,11 @@ static void faults_draw_apart_from_each_other(void **state)
 	}
 }
 
-static void request_is_hit_when_its_turn_comes(void **state)
+static void request_is_hit_when_its_turn_comes(void)
 {
 	struct faults faults;
 	const struct fault *fault;
 
-	(void)state;
 	with(&faults, 1, "delay:250@2");
 	assert_null(faults_hit(&faults, FAULT_DELAY, FAULT_AT_REQUEST));
 	faults_count(&faults, FAULT_AT_REQUEST);
@@ -172,20 +159,18 @@ static void request_is_hit_when_its_turn_comes(void **state)
 	assert_true(faults_hold(&faults));
 }
 
-static void stall_without_a_time_is_for_ever(void **state)
+static void stall_without_a_time_is_for_ever(void)
 {
 	struct faults faults;
 
-	(void)state;
 	with(&faults, 1, "stall@1");
 	assert_true(faults.fault[0].hold_ns == FAULT_FOR_EVER);
 }
 
-static void earliest_stuck_work_is_the_one(void **state)
+static void earliest_stuck_work_is_the_one(void)
 {
 	struct faults faults;
 
-	(void)state;
 	with(&faults, 1, "stuck-wip@9");
 	assert_int_equal(faults_stuck_from(&faults), 9);
 	assert_int_equal(faults_add(&faults, "stuck-wip@4"), 0);
@@ -194,7 +179,7 @@ static void earliest_stuck_work_is_the_one(void **state)
 	assert_int_equal(faults_stuck_from(&faults), 0);
 }
 
-static void texts_that_are_no_fault_are_refused(void **state)
+static void texts_that_are_no_fault_are_refused(void)
 {
 	static const char *const bad[] = {"", "drop", "drop@", "drop@0", "drop@-1", "drop@x",
 		"drop:5@1", "drop@p=0", "drop@p=1.1", "drop@p=", "drop@p=nan", "drop@p=1e-3",
@@ -204,7 +189,6 @@ static void texts_that_are_no_fault_are_refused(void **state)
 		"drop@p=0.00000000000000000000000000000000000000001"};
 	struct faults faults;
 
-	(void)state;
 	faults_init(&faults, 1);
 	for (size_t i = 0; i < sizeof(bad) / sizeof(bad[0]); i++)
 		assert_int_equal(faults_add(&faults, bad[i]), -EINVAL);
@@ -212,11 +196,10 @@ static void texts_that_are_no_fault_are_refused(void **state)
 	assert_string_equal(faults.text, "");
 }
 
-static void one_fault_more_than_fit_is_refused(void **state)
+static void one_fault_more_than_fit_is_refused(void)
 {
 	struct faults faults;
 
-	(void)state;
 	faults_init(&faults, 1);
 	for (int i = 0; i < FAULTS_MAX; i++)
 		assert_int_equal(faults_add(&faults, "delay:86400000000@18446744073709551615"), 0);
@@ -224,22 +207,19 @@ static void one_fault_more_than_fit_is_refused(void **state)
 	assert_int_equal(strlen(faults.text), FAULTS_MAX * 38 + FAULTS_MAX - 1);
 }
 
-int main(void)
-{
-	const struct CMUnitTest tests[] = {
-		cmocka_unit_test(dropped_byte_is_the_one_asked_for),
-		cmocka_unit_test(bytes_are_counted_on_through_chunks),
-		cmocka_unit_test(corrupted_byte_is_never_what_it_was),
-		cmocka_unit_test(other_stream_is_left_alone),
-		cmocka_unit_test(same_seed_makes_same_faults_however_bytes_come),
-		cmocka_unit_test(probability_is_about_kept),
-		cmocka_unit_test(faults_draw_apart_from_each_other),
-		cmocka_unit_test(request_is_hit_when_its_turn_comes),
-		cmocka_unit_test(stall_without_a_time_is_for_ever),
-		cmocka_unit_test(earliest_stuck_work_is_the_one),
-		cmocka_unit_test(texts_that_are_no_fault_are_refused),
-		cmocka_unit_test(one_fault_more_than_fit_is_refused),
-	};
+static const struct CMUnitTest tests[] = {
+	CASE(dropped_byte_is_the_one_asked_for),
+	CASE(bytes_are_counted_on_through_chunks),
+	CASE(corrupted_byte_is_never_what_it_was),
+	CASE(other_stream_is_left_alone),
+	CASE(same_seed_makes_same_faults_however_bytes_come),
+	CASE(probability_is_about_kept),
+	CASE(faults_draw_apart_from_each_other),
+	CASE(request_is_hit_when_its_turn_comes),
+	CASE(stall_without_a_time_is_for_ever),
+	CASE(earliest_stuck_work_is_the_one),
+	CASE(texts_that_are_no_fault_are_refused),
+	CASE(one_fault_more_than_fit_is_refused),
+};
 
-	return cmocka_run_group_tests(tests, NULL, NULL);
-}
+RUN_CASES(tests)

@@ -1,14 +1,9 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
-#include <setjmp.h>
-#include <stdarg.h>
-#include <stddef.h>
-#include <stdint.h>
 #include <errno.h>
 #include <stdlib.h>
-#include <string.h>
 #include <unistd.h>
-#include <cmocka.h>
 
+#include "../cases.h"
 #include "serprog/image.h"
 #include "record/outfile.h"
 
@@ -152,11 +147,10 @@ static void outfile_not_committed_leaves_the_old_content(void **state)
 	assert_int_equal(access(file.temporary, F_OK), -1);
 }
 
-static void outfile_to_a_device_does_not_replace_it(void **state)
+static void outfile_to_a_device_does_not_replace_it(void)
 {
 	struct outfile file;
 
-	(void)state;
 	assert_int_equal(outfile_open(&file, "/dev/null"), 0);
 	assert_string_equal(file.temporary, "");
 	fputs("new", file.stream);
@@ -166,17 +160,14 @@ static void outfile_to_a_device_does_not_replace_it(void **state)
 
 #define WITH_FILE(test) cmocka_unit_test_setup_teardown(test, set_up, tear_down)
 
-int main(void)
-{
-	const struct CMUnitTest tests[] = {
-		WITH_FILE(load_at_offset_leaves_the_rest_erased),
-		WITH_FILE(load_past_the_end_is_an_error),
-		WITH_FILE(image_as_large_as_the_part_is_loaded),
-		WITH_FILE(sparse_image_holds_written_granules_and_nothing_else),
-		WITH_FILE(whole_image_holds_every_byte),
-		WITH_FILE(outfile_not_committed_leaves_the_old_content),
-		cmocka_unit_test(outfile_to_a_device_does_not_replace_it),
-	};
+static const struct CMUnitTest tests[] = {
+	WITH_FILE(load_at_offset_leaves_the_rest_erased),
+	WITH_FILE(load_past_the_end_is_an_error),
+	WITH_FILE(image_as_large_as_the_part_is_loaded),
+	WITH_FILE(sparse_image_holds_written_granules_and_nothing_else),
+	WITH_FILE(whole_image_holds_every_byte),
+	WITH_FILE(outfile_not_committed_leaves_the_old_content),
+	CASE(outfile_to_a_device_does_not_replace_it),
+};
 
-	return cmocka_run_group_tests(tests, NULL, NULL);
-}
+RUN_CASES(tests)

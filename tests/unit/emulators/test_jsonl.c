@@ -1,12 +1,7 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
-#include <setjmp.h>
-#include <stdarg.h>
-#include <stddef.h>
-#include <stdint.h>
 #include <stdlib.h>
-#include <string.h>
-#include <cmocka.h>
 
+#include "../cases.h"
 #include "record/jsonl.h"
 
 struct written {
@@ -55,11 +50,10 @@ static char *line_at(struct written *written, size_t index)
 	return line;
 }
 
-static void start_line_without_wake_measure_says_null(void **state)
+static void start_line_without_wake_measure_says_null(void)
 {
 	struct written written;
 
-	(void)state;
 	write_script(&written, NULL, 0);
 	assert_string_equal(line_at(&written, 0),
 		"{\"schema\":1,\"ev\":\"start\",\"t_ns\":10,\"chip\":\"M25P80\","
@@ -71,7 +65,7 @@ static void start_line_without_wake_measure_says_null(void **state)
 	free(written.text);
 }
 
-static void requests_of_a_connection_come_with_gaps_and_counts(void **state)
+static void requests_of_a_connection_come_with_gaps_and_counts(void)
 {
 	static const struct event script[] = {
 		{.kind = EVENT_ACCEPT, .read_ns = 20},
@@ -113,13 +107,12 @@ static void requests_of_a_connection_come_with_gaps_and_counts(void **state)
 		"\"violations\":0,\"faults\":0,\"clean\":true}\n";
 	struct written written;
 
-	(void)state;
 	write_script(&written, script, sizeof(script) / sizeof(script[0]));
 	assert_string_equal(strchr(written.text, '\n') + 1, expected);
 	free(written.text);
 }
 
-static void violation_says_rule_margin_and_grade(void **state)
+static void violation_says_rule_margin_and_grade(void)
 {
 	static const struct event event = {
 		.kind = EVENT_SPI,
@@ -143,7 +136,6 @@ static void violation_says_rule_margin_and_grade(void **state)
 	};
 	struct written written;
 
-	(void)state;
 	write_script(&written, &event, 1);
 	assert_non_null(strstr(written.text, "\"violations\":1,"));
 	assert_string_equal(line_at(&written, 1),
@@ -155,7 +147,7 @@ static void violation_says_rule_margin_and_grade(void **state)
 	free(written.text);
 }
 
-static void link_and_faults_stand_in_the_first_line(void **state)
+static void link_and_faults_stand_in_the_first_line(void)
 {
 	struct run_facts facts = some_facts();
 	struct run_end end = {.end_ns = 99};
@@ -163,7 +155,6 @@ static void link_and_faults_stand_in_the_first_line(void **state)
 	FILE *out = open_memstream(&written.text, &written.len);
 	struct events events;
 
-	(void)state;
 	facts.link = "baud=115200";
 	facts.faults = "drop@5 nak@p=0.1";
 	assert_int_equal(events_init(&events, 1), 0);
@@ -175,7 +166,7 @@ static void link_and_faults_stand_in_the_first_line(void **state)
 	events_deinit(&events);
 }
 
-static void faults_and_refusals_are_lines_that_part_no_gap(void **state)
+static void faults_and_refusals_are_lines_that_part_no_gap(void)
 {
 	static const struct event script[] = {
 		{.kind = EVENT_SERPROG, .name = "NOP", .ack = true, .read_ns = 10, .reply_ns = 20},
@@ -201,13 +192,12 @@ static void faults_and_refusals_are_lines_that_part_no_gap(void **state)
 		"\"faults\":1,\"clean\":true}\n";
 	struct written written;
 
-	(void)state;
 	write_script(&written, script, sizeof(script) / sizeof(script[0]));
 	assert_string_equal(strstr(written.text, "{\"ev\":\"refused\""), expected);
 	free(written.text);
 }
 
-static void work_that_never_ends_is_a_fault_of_the_part(void **state)
+static void work_that_never_ends_is_a_fault_of_the_part(void)
 {
 	static const struct event event = {
 		.kind = EVENT_SPI,
@@ -221,7 +211,6 @@ static void work_that_never_ends_is_a_fault_of_the_part(void **state)
 	};
 	struct written written;
 
-	(void)state;
 	write_script(&written, &event, 1);
 	assert_string_equal(line_at(&written, 3),
 		"{\"ev\":\"fault\",\"t_ns\":200,\"kind\":\"stuck-wip\",\"at\":\"busy\","
@@ -229,7 +218,7 @@ static void work_that_never_ends_is_a_fault_of_the_part(void **state)
 	free(written.text);
 }
 
-static void started_work_is_a_line_of_its_own(void **state)
+static void started_work_is_a_line_of_its_own(void)
 {
 	static const struct event event = {
 		.kind = EVENT_SPI,
@@ -248,7 +237,6 @@ static void started_work_is_a_line_of_its_own(void **state)
 	};
 	struct written written;
 
-	(void)state;
 	write_script(&written, &event, 1);
 	assert_string_equal(line_at(&written, 2),
 		"{\"ev\":\"busy\",\"kind\":\"erase\",\"op\":\"0x20\",\"addr\":4096,"
@@ -303,11 +291,10 @@ static const struct event cycle_script[] = {
 			.busy_until_ns = 14310}},
 };
 
-static void executed_cycles_share_the_gap_of_their_request(void **state)
+static void executed_cycles_share_the_gap_of_their_request(void)
 {
 	struct written written;
 
-	(void)state;
 	write_script(&written, cycle_script, sizeof(cycle_script) / sizeof(cycle_script[0]));
 	assert_string_equal(strstr(written.text, "{\"ev\":\"cycle\""),
 		"{\"ev\":\"cycle\",\"op\":\"0xa0\",\"name\":\"PROGRAM\",\"addr\":4660,"
@@ -330,13 +317,12 @@ static void executed_cycles_share_the_gap_of_their_request(void **state)
 	free(written.text);
 }
 
-static void stamp_reaches_the_records_of_one_request_alone(void **state)
+static void stamp_reaches_the_records_of_one_request_alone(void)
 {
 	static const struct event request = {.empty_ns = 7, .read_ns = 8, .reply_ns = 9};
 	struct event event = {.kind = EVENT_CYCLE, .empty_ns = 1, .read_ns = 2, .reply_ns = 3};
 	struct events events;
 
-	(void)state;
 	assert_int_equal(events_init(&events, 1), 0);
 	for (size_t i = 0; i < 3; i++)
 		events_append(&events, &event);
@@ -350,11 +336,10 @@ static void stamp_reaches_the_records_of_one_request_alone(void **state)
 	events_deinit(&events);
 }
 
-static void store_grows_past_its_first_chunk(void **state)
+static void store_grows_past_its_first_chunk(void)
 {
 	struct events events;
 
-	(void)state;
 	assert_int_equal(events_init(&events, 1), 0);
 	for (uint64_t i = 0; i <= EVENTS_CHUNK_COUNT; i++) {
 		struct event event = {.kind = EVENT_SERPROG, .read_ns = i};
@@ -368,13 +353,12 @@ static void store_grows_past_its_first_chunk(void **state)
 	events_deinit(&events);
 }
 
-static void numbers_of_every_length_come_whole(void **state)
+static void numbers_of_every_length_come_whole(void)
 {
 	struct event script[2 * 20 + 1] = {0};
 	size_t count = 0;
 	struct written written;
 
-	(void)state;
 	for (uint64_t power = 1; count < 40; power *= 10) {
 		script[count++] = (struct event){.kind = EVENT_ACCEPT, .read_ns = power - 1};
 		script[count++] = (struct event){.kind = EVENT_ACCEPT, .read_ns = power + 23};
@@ -392,14 +376,13 @@ static void numbers_of_every_length_come_whole(void **state)
 }
 
 /* More events than the writer's buffer holds. */
-static void all_lines_of_a_long_run_are_there(void **state)
+static void all_lines_of_a_long_run_are_there(void)
 {
 	static struct event script[5000];
 	const size_t count = sizeof(script) / sizeof(script[0]);
 	struct written written;
 	const char *line;
 
-	(void)state;
 	for (size_t i = 0; i < count; i++)
 		script[i] = (struct event){.kind = EVENT_DISCONNECT, .read_ns = i};
 	write_script(&written, script, count);
@@ -416,22 +399,19 @@ static void all_lines_of_a_long_run_are_there(void **state)
 	free(written.text);
 }
 
-int main(void)
-{
-	const struct CMUnitTest tests[] = {
-		cmocka_unit_test(start_line_without_wake_measure_says_null),
-		cmocka_unit_test(requests_of_a_connection_come_with_gaps_and_counts),
-		cmocka_unit_test(violation_says_rule_margin_and_grade),
-		cmocka_unit_test(link_and_faults_stand_in_the_first_line),
-		cmocka_unit_test(faults_and_refusals_are_lines_that_part_no_gap),
-		cmocka_unit_test(work_that_never_ends_is_a_fault_of_the_part),
-		cmocka_unit_test(started_work_is_a_line_of_its_own),
-		cmocka_unit_test(executed_cycles_share_the_gap_of_their_request),
-		cmocka_unit_test(stamp_reaches_the_records_of_one_request_alone),
-		cmocka_unit_test(store_grows_past_its_first_chunk),
-		cmocka_unit_test(numbers_of_every_length_come_whole),
-		cmocka_unit_test(all_lines_of_a_long_run_are_there),
-	};
+static const struct CMUnitTest tests[] = {
+	CASE(start_line_without_wake_measure_says_null),
+	CASE(requests_of_a_connection_come_with_gaps_and_counts),
+	CASE(violation_says_rule_margin_and_grade),
+	CASE(link_and_faults_stand_in_the_first_line),
+	CASE(faults_and_refusals_are_lines_that_part_no_gap),
+	CASE(work_that_never_ends_is_a_fault_of_the_part),
+	CASE(started_work_is_a_line_of_its_own),
+	CASE(executed_cycles_share_the_gap_of_their_request),
+	CASE(stamp_reaches_the_records_of_one_request_alone),
+	CASE(store_grows_past_its_first_chunk),
+	CASE(numbers_of_every_length_come_whole),
+	CASE(all_lines_of_a_long_run_are_there),
+};
 
-	return cmocka_run_group_tests(tests, NULL, NULL);
-}
+RUN_CASES(tests)

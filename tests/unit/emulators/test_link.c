@@ -6,18 +6,13 @@
 #include <netinet/in.h>
 #include <netinet/tcp.h>
 #include <poll.h>
-#include <setjmp.h>
-#include <stdarg.h>
-#include <stddef.h>
-#include <stdint.h>
 #include <stdlib.h>
-#include <string.h>
 #include <sys/socket.h>
 #include <sys/wait.h>
 #include <time.h>
 #include <unistd.h>
-#include <cmocka.h>
 
+#include "../cases.h"
 #include "serprog/link.h"
 
 static const struct serprog_limits limits = {.write_len_max = 16, .read_len_max = 16};
@@ -578,39 +573,36 @@ static void bytes_that_were_left_are_taken_once(void **state)
 	assert_memory_equal(fixture->request.data, "\x01\x02", 2);
 }
 
-int main(void)
-{
-	const struct CMUnitTest tests[] = {
-		WITH_LINK(request_already_here_is_not_claimed_to_have_come_later),
-		WITH_LINK(request_after_an_empty_read_came_after_it),
-		WITH_LINK(request_after_a_read_that_left_nothing_came_after_it_began),
-		WITH_LINK(split_request_counts_as_come_with_its_last_byte),
-		WITH_LINK(requests_sent_together_share_one_interval),
-		WITH_LINK(oversized_request_is_dropped_and_the_next_understood),
-		WITH_LINK(host_that_left_closes_the_link),
-		WITH_LINK(request_ahead_is_seen_once_it_is_all_here),
-		WITH_LINK(duplicated_bytes_of_the_longest_request_all_come_in),
-		WITH_LINK(dropped_byte_is_not_taken_for_the_end),
-		WITH_LINK(reply_is_stamped_before_it_leaves),
-		WITH_LINK(held_reply_leaves_with_the_next),
-		WITH_LINK(held_reply_leaves_before_a_sleep),
-		WITH_LINK(held_reply_leaves_before_a_read),
-		WITH_LINK(held_reply_leaves_before_time_passes),
-		WITH_LINK(reply_that_has_no_room_is_sent_behind_those_held),
-		WITH_LINK(wait_for_ever_ends_with_a_signal),
-		WITH_LINK(wait_for_a_moment_gone_by_is_none),
-		WITH_LINK(wait_on_a_scripted_clock_ends_at_its_moment),
-		WITH_LINK(read_that_would_find_nothing_is_left_out_after_a_transfer),
-		WITH_LINK(read_is_tried_first_where_its_moment_counts),
-		WITH_LINK(opcode_by_itself_wakes_nobody_after_some_like_it),
-		WITH_LINK(request_of_a_byte_is_served_and_known_to_have_waited),
-		WITH_LINK(request_of_a_byte_that_others_follow_may_have_waited),
-		WITH_LINK(rest_of_a_transfer_is_waited_for_past_all_patience),
-		WITH_LINK(host_keeps_its_reply_where_the_link_ends_after_it),
-		WITH_LINK(link_that_knows_no_patience_is_served_without),
-		WITH_LINK(host_that_left_is_noticed_behind_what_was_left),
-		WITH_LINK(bytes_that_were_left_are_taken_once),
-	};
+static const struct CMUnitTest tests[] = {
+	WITH_LINK(request_already_here_is_not_claimed_to_have_come_later),
+	WITH_LINK(request_after_an_empty_read_came_after_it),
+	WITH_LINK(request_after_a_read_that_left_nothing_came_after_it_began),
+	WITH_LINK(split_request_counts_as_come_with_its_last_byte),
+	WITH_LINK(requests_sent_together_share_one_interval),
+	WITH_LINK(oversized_request_is_dropped_and_the_next_understood),
+	WITH_LINK(host_that_left_closes_the_link),
+	WITH_LINK(request_ahead_is_seen_once_it_is_all_here),
+	WITH_LINK(duplicated_bytes_of_the_longest_request_all_come_in),
+	WITH_LINK(dropped_byte_is_not_taken_for_the_end),
+	WITH_LINK(reply_is_stamped_before_it_leaves),
+	WITH_LINK(held_reply_leaves_with_the_next),
+	WITH_LINK(held_reply_leaves_before_a_sleep),
+	WITH_LINK(held_reply_leaves_before_a_read),
+	WITH_LINK(held_reply_leaves_before_time_passes),
+	WITH_LINK(reply_that_has_no_room_is_sent_behind_those_held),
+	WITH_LINK(wait_for_ever_ends_with_a_signal),
+	WITH_LINK(wait_for_a_moment_gone_by_is_none),
+	WITH_LINK(wait_on_a_scripted_clock_ends_at_its_moment),
+	WITH_LINK(read_that_would_find_nothing_is_left_out_after_a_transfer),
+	WITH_LINK(read_is_tried_first_where_its_moment_counts),
+	WITH_LINK(opcode_by_itself_wakes_nobody_after_some_like_it),
+	WITH_LINK(request_of_a_byte_is_served_and_known_to_have_waited),
+	WITH_LINK(request_of_a_byte_that_others_follow_may_have_waited),
+	WITH_LINK(rest_of_a_transfer_is_waited_for_past_all_patience),
+	WITH_LINK(host_keeps_its_reply_where_the_link_ends_after_it),
+	WITH_LINK(link_that_knows_no_patience_is_served_without),
+	WITH_LINK(host_that_left_is_noticed_behind_what_was_left),
+	WITH_LINK(bytes_that_were_left_are_taken_once),
+};
 
-	return cmocka_run_group_tests(tests, NULL, NULL);
-}
+RUN_CASES(tests)

@@ -1,12 +1,7 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
 #include <errno.h>
-#include <setjmp.h>
-#include <stdarg.h>
-#include <stddef.h>
-#include <stdint.h>
-#include <string.h>
-#include <cmocka.h>
 
+#include "../cases.h"
 #include "link/link_model.h"
 
 #define US UINT64_C(1000)
@@ -20,42 +15,38 @@ static struct link_model parsed(const char *text)
 	return model;
 }
 
-static void link_of_zeros_takes_no_time(void **state)
+static void link_of_zeros_takes_no_time(void)
 {
 	const struct link_model none = {0};
 
-	(void)state;
 	assert_false(link_model_takes_time(&none));
 	assert_int_equal(link_model_line_ns(&none, 1000), 0);
 	assert_int_equal(link_model_delivery_ns(&none, 5, 1000), 5);
 }
 
-static void byte_on_a_line_is_ten_bits_and_never_early(void **state)
+static void byte_on_a_line_is_ten_bits_and_never_early(void)
 {
 	const struct link_model model = parsed("baud=115200");
 
-	(void)state;
 	assert_true(link_model_takes_time(&model));
 	assert_int_equal(link_model_line_ns(&model, 0), 0);
 	assert_int_equal(link_model_line_ns(&model, 1), 86806); /* 86805.6 */
 	assert_int_equal(link_model_line_ns(&model, 11520), 1000 * MS);
 }
 
-static void line_of_the_longest_request_does_not_wrap(void **state)
+static void line_of_the_longest_request_does_not_wrap(void)
 {
 	const struct link_model model = parsed("baud=1");
 
-	(void)state;
 	assert_int_equal(link_model_line_ns(&model, LINK_MODEL_LEN_MAX + UINT64_C(7)),
 		(LINK_MODEL_LEN_MAX + UINT64_C(7)) * 10 * 1000 * MS);
 }
 
-static void reply_leaves_at_a_frame_and_not_before_it(void **state)
+static void reply_leaves_at_a_frame_and_not_before_it(void)
 {
 	const struct link_model full = parsed("usb-frame-us=1000");
 	const struct link_model high = parsed("usb-frame-us=125");
 
-	(void)state;
 	assert_int_equal(link_model_delivery_ns(&full, 0, 1), 0);
 	assert_int_equal(link_model_delivery_ns(&full, 1, 1), MS);
 	assert_int_equal(link_model_delivery_ns(&full, MS, 1), MS);
@@ -63,28 +54,25 @@ static void reply_leaves_at_a_frame_and_not_before_it(void **state)
 	assert_int_equal(link_model_delivery_ns(&high, 125 * US + 1, 1), 250 * US);
 }
 
-static void request_is_not_held_back_by_frames(void **state)
+static void request_is_not_held_back_by_frames(void)
 {
 	const struct link_model model = parsed("usb-frame-us=1000");
 
-	(void)state;
 	assert_int_equal(link_model_line_ns(&model, 4096), 0);
 }
 
-static void reply_is_on_the_line_first_and_in_a_frame_then(void **state)
+static void reply_is_on_the_line_first_and_in_a_frame_then(void)
 {
 	const struct link_model model = parsed("baud=1000000,usb-frame-us=1000");
 
-	(void)state;
 	assert_int_equal(link_model_delivery_ns(&model, 0, 100), MS);
 	assert_int_equal(link_model_delivery_ns(&model, 0, 101), 2 * MS);
 }
 
-static void key_after_a_preset_wins(void **state)
+static void key_after_a_preset_wins(void)
 {
 	const struct link_model model = parsed("frser-duino,baud=2000000,read-max=4096");
 
-	(void)state;
 	assert_int_equal(model.baud, 2000000);
 	assert_int_equal(model.read_len_max, 4096);
 	assert_int_equal(model.write_len_max, 1013);
@@ -92,7 +80,7 @@ static void key_after_a_preset_wins(void **state)
 }
 
 /* Copied from the sources that the table names, not from the table. */
-static void presets_are_what_their_sources_say(void **state)
+static void presets_are_what_their_sources_say(void)
 {
 	const struct link_model uno = parsed("frser-duino");
 	const struct link_model ftdi = parsed("frser-duino-ftdi");
@@ -100,7 +88,6 @@ static void presets_are_what_their_sources_say(void **state)
 	const struct link_model shield = parsed("frser-m328lpcspi");
 	const struct link_model parallel = parsed("frser-atmega644");
 
-	(void)state;
 	assert_int_equal(uno.serial_buffer_bytes, 1024 - 4);
 	assert_int_equal(uno.write_len_max, 1024 - 4 - 7);
 	assert_int_equal(uno.read_len_max, (115200 / 5 + 512) / 1024 * 1024);
@@ -118,12 +105,11 @@ static void presets_are_what_their_sources_say(void **state)
 }
 
 /* A user measured 0.29 to 0.34 ms for each transfer of 8 bytes; USB frames take 1 ms. */
-static void replies_at_full_speed_take_what_a_user_saw(void **state)
+static void replies_at_full_speed_take_what_a_user_saw(void)
 {
 	static const char *const names[] = {"stm32-vserprog", "pico-serprog", "serprog_pico"};
 	const uint64_t count = 10000;
 
-	(void)state;
 	for (size_t i = 0; i < sizeof(names) / sizeof(names[0]); i++) {
 		const struct link_model model = parsed(names[i]);
 		uint64_t sum_ns = 0;
@@ -138,12 +124,11 @@ static void replies_at_full_speed_take_what_a_user_saw(void **state)
 	}
 }
 
-static void reply_is_drawn_by_seed_and_number_alone(void **state)
+static void reply_is_drawn_by_seed_and_number_alone(void)
 {
 	const struct link_model range = parsed("reply-us=10-20");
 	const struct link_model fixed = parsed("reply-us=10");
 
-	(void)state;
 	assert_true(link_model_takes_time(&range));
 	assert_int_equal(link_model_reply_ns(&fixed, 1, 2), 10 * US);
 	assert_int_equal(link_model_reply_ns(&range, 1, 2), link_model_reply_ns(&range, 1, 2));
@@ -153,9 +138,8 @@ static void reply_is_drawn_by_seed_and_number_alone(void **state)
 		assert_in_range(link_model_reply_ns(&range, 0, nth), 10 * US, 20 * US);
 }
 
-static void each_preset_is_found_by_its_name(void **state)
+static void each_preset_is_found_by_its_name(void)
 {
-	(void)state;
 	for (size_t i = 0; i < link_preset_count; i++) {
 		const struct link_model model = parsed(link_presets[i].name);
 
@@ -163,7 +147,7 @@ static void each_preset_is_found_by_its_name(void **state)
 	}
 }
 
-static void words_that_mean_nothing_are_refused_and_change_nothing(void **state)
+static void words_that_mean_nothing_are_refused_and_change_nothing(void)
 {
 	static const char *const bad[] = {"", "nonsense", "baud", "baud=", "baud=x", "baud=-1",
 		"baud=1,", ",baud=1", "baud=100000001", "opbuf=4097", "serial-buffer=65536",
@@ -173,14 +157,13 @@ static void words_that_mean_nothing_are_refused_and_change_nothing(void **state)
 		"baud=000000000000000000000000000000000000000000000001"};
 	struct link_model model = {.baud = 9600};
 
-	(void)state;
 	for (size_t i = 0; i < sizeof(bad) / sizeof(bad[0]); i++) {
 		assert_int_equal(link_model_parse(bad[i], &model), -EINVAL);
 		assert_int_equal(model.baud, 9600);
 	}
 }
 
-static void formatted_link_reads_back_as_the_same(void **state)
+static void formatted_link_reads_back_as_the_same(void)
 {
 	static const char longest[] =
 		"baud=100000000,usb-frame-us=1000000,reply-us=999999-1000000,"
@@ -192,7 +175,6 @@ static void formatted_link_reads_back_as_the_same(void **state)
 	char text[LINK_MODEL_TEXT_BYTES];
 	struct link_model model = parsed(longest);
 
-	(void)state;
 	link_model_format(&model, text);
 	assert_string_equal(text, longest);
 	model = parsed("reply-us=0-7");
@@ -203,23 +185,20 @@ static void formatted_link_reads_back_as_the_same(void **state)
 	assert_string_equal(text, "");
 }
 
-int main(void)
-{
-	const struct CMUnitTest tests[] = {
-		cmocka_unit_test(link_of_zeros_takes_no_time),
-		cmocka_unit_test(byte_on_a_line_is_ten_bits_and_never_early),
-		cmocka_unit_test(line_of_the_longest_request_does_not_wrap),
-		cmocka_unit_test(reply_leaves_at_a_frame_and_not_before_it),
-		cmocka_unit_test(request_is_not_held_back_by_frames),
-		cmocka_unit_test(reply_is_on_the_line_first_and_in_a_frame_then),
-		cmocka_unit_test(key_after_a_preset_wins),
-		cmocka_unit_test(presets_are_what_their_sources_say),
-		cmocka_unit_test(replies_at_full_speed_take_what_a_user_saw),
-		cmocka_unit_test(reply_is_drawn_by_seed_and_number_alone),
-		cmocka_unit_test(each_preset_is_found_by_its_name),
-		cmocka_unit_test(words_that_mean_nothing_are_refused_and_change_nothing),
-		cmocka_unit_test(formatted_link_reads_back_as_the_same),
-	};
+static const struct CMUnitTest tests[] = {
+	CASE(link_of_zeros_takes_no_time),
+	CASE(byte_on_a_line_is_ten_bits_and_never_early),
+	CASE(line_of_the_longest_request_does_not_wrap),
+	CASE(reply_leaves_at_a_frame_and_not_before_it),
+	CASE(request_is_not_held_back_by_frames),
+	CASE(reply_is_on_the_line_first_and_in_a_frame_then),
+	CASE(key_after_a_preset_wins),
+	CASE(presets_are_what_their_sources_say),
+	CASE(replies_at_full_speed_take_what_a_user_saw),
+	CASE(reply_is_drawn_by_seed_and_number_alone),
+	CASE(each_preset_is_found_by_its_name),
+	CASE(words_that_mean_nothing_are_refused_and_change_nothing),
+	CASE(formatted_link_reads_back_as_the_same),
+};
 
-	return cmocka_run_group_tests(tests, NULL, NULL);
-}
+RUN_CASES(tests)

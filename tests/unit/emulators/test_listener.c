@@ -1,18 +1,13 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
 #include <errno.h>
 #include <fcntl.h>
-#include <setjmp.h>
-#include <stdarg.h>
-#include <stddef.h>
-#include <stdint.h>
 #include <stdio.h>
 #include <stdlib.h>
-#include <string.h>
 #include <sys/socket.h>
 #include <sys/un.h>
 #include <unistd.h>
-#include <cmocka.h>
 
+#include "../cases.h"
 #include "serprog/listener.h"
 
 struct fixture {
@@ -213,17 +208,14 @@ static void second_host_is_hung_up_on(void **state)
 
 #define WITH(test) cmocka_unit_test_setup_teardown(test, set_up, tear_down)
 
-int main(void)
-{
-	const struct CMUnitTest tests[] = {
-		WITH(addresses_are_told_apart),
-		WITH(unix_socket_is_there_while_open_and_gone_after),
-		WITH(socket_that_a_killed_server_left_is_replaced),
-		WITH(socket_in_use_and_files_are_left_alone),
-		WITH(terminal_carries_every_byte_as_it_is_from_host_to_host),
-		WITH(signal_ends_the_wait_for_a_host),
-		WITH(second_host_is_hung_up_on),
-	};
+static const struct CMUnitTest tests[] = {
+	WITH(addresses_are_told_apart),
+	WITH(unix_socket_is_there_while_open_and_gone_after),
+	WITH(socket_that_a_killed_server_left_is_replaced),
+	WITH(socket_in_use_and_files_are_left_alone),
+	WITH(terminal_carries_every_byte_as_it_is_from_host_to_host),
+	WITH(signal_ends_the_wait_for_a_host),
+	WITH(second_host_is_hung_up_on),
+};
 
-	return cmocka_run_group_tests(tests, NULL, NULL);
-}
+RUN_CASES(tests)

@@ -1,11 +1,6 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
 /* Facts of parts: erase blocks, protected ranges, and the description of itself for 5Ah. */
-#include <setjmp.h>
-#include <stdarg.h>
-#include <stddef.h>
-#include <stdint.h>
-#include <cmocka.h>
-
+#include "../cases.h"
 #include "model/part.h"
 #include "model/spi.h"
 #include "model/spi_nor.h"
@@ -13,18 +8,16 @@
 #define KIB 1024u
 #define MIB (1024u * 1024u)
 
-static void part_is_found_in_any_case_and_misspelt_one_has_a_nearest(void **state)
+static void part_is_found_in_any_case_and_misspelt_one_has_a_nearest(void)
 {
-	(void)state;
 	assert_string_equal(part_find("w25q64fv")->name, "W25Q64FV");
 	assert_null(part_find("W25Q64F"));
 	assert_string_equal(part_nearest("W25Q64F")->name, "W25Q64FV");
 	assert_string_equal(part_nearest("M25P8O")->name, "M25P80");
 }
 
-static void corners_of_every_part_are_in_order(void **state)
+static void corners_of_every_part_are_in_order(void)
 {
-	(void)state;
 	for (size_t i = 0; i < part_table_count; i++) {
 		const struct part *part = &part_table[i];
 
@@ -57,9 +50,8 @@ static void assert_block(
 	assert_int_equal(block.size_bytes, size_bytes);
 }
 
-static void block_is_the_one_that_holds_the_address(void **state)
+static void block_is_the_one_that_holds_the_address(void)
 {
-	(void)state;
 	assert_block(&uniform, 65535, 0, 65536);
 	assert_block(&uniform, 65536, 65536, 65536);
 	assert_block(&uneven, 8191, 0, 8192);
@@ -68,11 +60,10 @@ static void block_is_the_one_that_holds_the_address(void **state)
 	assert_block(&uneven, 49151, 16384, 32768);
 }
 
-static void there_is_no_block_behind_the_last_region(void **state)
+static void there_is_no_block_behind_the_last_region(void)
 {
 	struct part_block block;
 
-	(void)state;
 	assert_false(part_erase_block(&uneven, 49152, &block));
 }
 
@@ -123,7 +114,7 @@ static void assert_row(
 		assert_false(protection_covers(protection, size_bytes, row->status, row->end, 1));
 }
 
-static void ranges_of_w25q64_are_those_of_its_table(void **state)
+static void ranges_of_w25q64_are_those_of_its_table(void)
 {
 	static const struct row rows[] = {
 		{{0x00, 0}, 0, 0},
@@ -143,12 +134,11 @@ static void ranges_of_w25q64_are_those_of_its_table(void **state)
 		{{0x1C, 0x40}, 0, 0},
 	};
 
-	(void)state;
 	for (size_t i = 0; i < sizeof(rows) / sizeof(rows[0]); i++)
 		assert_row(&w25q64, 8 * MIB, &rows[i]);
 }
 
-static void ranges_of_n25q128_take_bits_that_are_apart(void **state)
+static void ranges_of_n25q128_take_bits_that_are_apart(void)
 {
 	static const struct row rows[] = {
 		{{0x04, 0}, 16 * MIB - 64 * KIB, 16 * MIB},
@@ -158,22 +148,20 @@ static void ranges_of_n25q128_take_bits_that_are_apart(void **state)
 		{{0x5C, 0}, 0, 16 * MIB},
 	};
 
-	(void)state;
 	for (size_t i = 0; i < sizeof(rows) / sizeof(rows[0]); i++)
 		assert_row(&n25q128, 16 * MIB, &rows[i]);
 }
 
-static void block_that_only_touches_the_range_is_protected(void **state)
+static void block_that_only_touches_the_range_is_protected(void)
 {
 	static const uint8_t status[2] = {0x04, 0};
 
-	(void)state;
 	assert_true(protection_covers(&w25q64, 8 * MIB, status, 0, 8 * MIB));
 	assert_true(protection_covers(&w25q64, 8 * MIB, status, 8 * MIB - 256 * KIB, 256 * KIB));
 	assert_false(protection_covers(&w25q64, 8 * MIB, status, 8 * MIB - 256 * KIB, 128 * KIB));
 }
 
-static void any_bit_protects_all_where_ranges_are_not_known(void **state)
+static void any_bit_protects_all_where_ranges_are_not_known(void)
 {
 	static const struct part_protection any = {
 		.kind = PROTECTION_ANY,
@@ -181,7 +169,6 @@ static void any_bit_protects_all_where_ranges_are_not_known(void **state)
 		.bit_count = 4,
 	};
 
-	(void)state;
 	for (uint8_t bit = 2; bit <= 5; bit++) {
 		uint8_t status[1] = {(uint8_t)(1u << bit)};
 
@@ -201,44 +188,39 @@ static uint32_t word_of(const struct part *part, uint32_t address)
 	       (uint32_t)bytes[3] << 24;
 }
 
-static void header_leads_to_a_table_of_nine_words(void **state)
+static void header_leads_to_a_table_of_nine_words(void)
 {
 	const struct part *part = part_find("W25Q64FV");
 
-	(void)state;
 	assert_int_equal(word_of(part, 0), 0x50444653);  /* SFDP */
 	assert_int_equal(word_of(part, 4), 0xFF000100);  /* 1.0, one table */
 	assert_int_equal(word_of(part, 8), 0x09010000);  /* the basic one, 1.0, nine words */
 	assert_int_equal(word_of(part, 12), 0xFF000010); /* at 10h */
 }
 
-static void table_of_w25q64fv_says_what_the_part_is(void **state)
+static void table_of_w25q64fv_says_what_the_part_is(void)
 {
 	const struct part *part = part_find("W25Q64FV");
 
-	(void)state;
 	assert_int_equal(word_of(part, 0x10), 0xFF8020E5); /* 4 KiB erases by 20h, three bytes */
 	assert_int_equal(word_of(part, 0x14), (8u << 23) - 1);
 	assert_int_equal(word_of(part, 0x2C), 0x520F200C); /* 4 and 32 KiB */
 	assert_int_equal(word_of(part, 0x30), 0x0000D810); /* 64 KiB */
 }
 
-static void bytes_behind_the_table_are_not_programmed(void **state)
+static void bytes_behind_the_table_are_not_programmed(void)
 {
-	(void)state;
 	assert_int_equal(word_of(part_find("W25Q64FV"), 0x34), 0xFFFFFFFF);
 }
 
-static void part_above_16_mib_says_that_it_takes_four_bytes(void **state)
+static void part_above_16_mib_says_that_it_takes_four_bytes(void)
 {
-	(void)state;
 	assert_int_equal(word_of(part_find("W25Q256JV"), 0x10) >> 17 & 3, 1);
 	assert_int_equal(word_of(part_find("W25Q256JV"), 0x14), (32u << 23) - 1);
 }
 
-static void table_agrees_with_every_part_that_has_one(void **state)
+static void table_agrees_with_every_part_that_has_one(void)
 {
-	(void)state;
 	for (size_t i = 0; i < part_table_count; i++) {
 		const struct part *part = &part_table[i];
 
@@ -257,23 +239,20 @@ static void table_agrees_with_every_part_that_has_one(void **state)
 	}
 }
 
-int main(void)
-{
-	const struct CMUnitTest tests[] = {
-		cmocka_unit_test(part_is_found_in_any_case_and_misspelt_one_has_a_nearest),
-		cmocka_unit_test(corners_of_every_part_are_in_order),
-		cmocka_unit_test(block_is_the_one_that_holds_the_address),
-		cmocka_unit_test(there_is_no_block_behind_the_last_region),
-		cmocka_unit_test(ranges_of_w25q64_are_those_of_its_table),
-		cmocka_unit_test(ranges_of_n25q128_take_bits_that_are_apart),
-		cmocka_unit_test(block_that_only_touches_the_range_is_protected),
-		cmocka_unit_test(any_bit_protects_all_where_ranges_are_not_known),
-		cmocka_unit_test(header_leads_to_a_table_of_nine_words),
-		cmocka_unit_test(table_of_w25q64fv_says_what_the_part_is),
-		cmocka_unit_test(bytes_behind_the_table_are_not_programmed),
-		cmocka_unit_test(part_above_16_mib_says_that_it_takes_four_bytes),
-		cmocka_unit_test(table_agrees_with_every_part_that_has_one),
-	};
+static const struct CMUnitTest tests[] = {
+	CASE(part_is_found_in_any_case_and_misspelt_one_has_a_nearest),
+	CASE(corners_of_every_part_are_in_order),
+	CASE(block_is_the_one_that_holds_the_address),
+	CASE(there_is_no_block_behind_the_last_region),
+	CASE(ranges_of_w25q64_are_those_of_its_table),
+	CASE(ranges_of_n25q128_take_bits_that_are_apart),
+	CASE(block_that_only_touches_the_range_is_protected),
+	CASE(any_bit_protects_all_where_ranges_are_not_known),
+	CASE(header_leads_to_a_table_of_nine_words),
+	CASE(table_of_w25q64fv_says_what_the_part_is),
+	CASE(bytes_behind_the_table_are_not_programmed),
+	CASE(part_above_16_mib_says_that_it_takes_four_bytes),
+	CASE(table_agrees_with_every_part_that_has_one),
+};
 
-	return cmocka_run_group_tests(tests, NULL, NULL);
-}
+RUN_CASES(tests)

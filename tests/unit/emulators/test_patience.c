@@ -3,15 +3,11 @@
  * A client's habits as learnt from its requests, the sleeps that follow from them, and bytes in a
  * socket.
  */
-#include <setjmp.h>
-#include <stdarg.h>
-#include <stddef.h>
-#include <stdint.h>
 #include <stdlib.h>
 #include <sys/socket.h>
 #include <unistd.h>
-#include <cmocka.h>
 
+#include "../cases.h"
 #include "serprog/patience.h"
 
 static const struct serprog_request transfer = {.op = SERPROG_O_SPIOP, .size_bytes = 8};
@@ -218,22 +214,18 @@ static void socket_with_nothing_in_it_leaves_nothing_to_take(void **state)
 
 #define WITH_PATIENCE(test) cmocka_unit_test_setup_teardown(test, set_up, tear_down)
 
-int main(void)
-{
-	const struct CMUnitTest tests[] = {
-		WITH_PATIENCE(host_of_which_nothing_is_known_is_slept_for_without_end),
-		WITH_PATIENCE(
-			opcode_by_itself_after_a_transfer_makes_sleeps_after_transfers_patient),
-		WITH_PATIENCE(whole_requests_other_opcodes_and_first_ones_teach_no_patience),
-		WITH_PATIENCE(transfer_that_others_came_behind_is_followed_by_no_patience),
-		WITH_PATIENCE(nothing_is_expected_between_a_transfer_and_what_is_read_next),
-		WITH_PATIENCE(moment_that_no_wake_up_tells_is_neither_slept_for_nor_waited_out),
-		WITH_PATIENCE(any_byte_wakes_once_patience_is_over),
-		WITH_PATIENCE(request_of_a_byte_is_held_up_by_a_patient_sleep_alone),
-		WITH_PATIENCE(file_that_cannot_be_told_how_many_bytes_wake_is_asked_once),
-		WITH_PATIENCE(bytes_that_are_read_stay_until_they_are_taken_and_no_others_go),
-		WITH_PATIENCE(socket_with_nothing_in_it_leaves_nothing_to_take),
-	};
+static const struct CMUnitTest tests[] = {
+	WITH_PATIENCE(host_of_which_nothing_is_known_is_slept_for_without_end),
+	WITH_PATIENCE(opcode_by_itself_after_a_transfer_makes_sleeps_after_transfers_patient),
+	WITH_PATIENCE(whole_requests_other_opcodes_and_first_ones_teach_no_patience),
+	WITH_PATIENCE(transfer_that_others_came_behind_is_followed_by_no_patience),
+	WITH_PATIENCE(nothing_is_expected_between_a_transfer_and_what_is_read_next),
+	WITH_PATIENCE(moment_that_no_wake_up_tells_is_neither_slept_for_nor_waited_out),
+	WITH_PATIENCE(any_byte_wakes_once_patience_is_over),
+	WITH_PATIENCE(request_of_a_byte_is_held_up_by_a_patient_sleep_alone),
+	WITH_PATIENCE(file_that_cannot_be_told_how_many_bytes_wake_is_asked_once),
+	WITH_PATIENCE(bytes_that_are_read_stay_until_they_are_taken_and_no_others_go),
+	WITH_PATIENCE(socket_with_nothing_in_it_leaves_nothing_to_take),
+};
 
-	return cmocka_run_group_tests(tests, NULL, NULL);
-}
+RUN_CASES(tests)

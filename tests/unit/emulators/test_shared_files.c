@@ -1,17 +1,12 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
 /* Files as QEMU reads them: those that are shared, and those that GLib reads. */
 #include <fcntl.h>
-#include <setjmp.h>
-#include <stdarg.h>
-#include <stddef.h>
-#include <stdint.h>
 #include <stdio.h>
 #include <stdlib.h>
-#include <string.h>
 #include <sys/mman.h>
 #include <unistd.h>
-#include <cmocka.h>
 
+#include "../cases.h"
 #include "fake_glib.h"
 
 struct fixture {
@@ -119,14 +114,11 @@ static void file_whose_length_nobody_asks_for_is_left_to_glib(void **state)
 
 #define WITH_FILES(test) cmocka_unit_test_setup_teardown(test, set_up, tear_down)
 
-int main(void)
-{
-	const struct CMUnitTest tests[] = {
-		WITH_FILES(file_of_that_name_shows_what_is_written_to_it_later),
-		WITH_FILES(file_of_another_name_is_left_to_glib),
-		WITH_FILES(file_that_cannot_be_shared_is_left_to_glib),
-		WITH_FILES(file_whose_length_nobody_asks_for_is_left_to_glib),
-	};
+static const struct CMUnitTest tests[] = {
+	WITH_FILES(file_of_that_name_shows_what_is_written_to_it_later),
+	WITH_FILES(file_of_another_name_is_left_to_glib),
+	WITH_FILES(file_that_cannot_be_shared_is_left_to_glib),
+	WITH_FILES(file_whose_length_nobody_asks_for_is_left_to_glib),
+};
 
-	return cmocka_run_group_tests(tests, NULL, NULL);
-}
+RUN_CASES(tests)

@@ -1,16 +1,11 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
 /* Cells, one after the other, in a QEMU that is paused and resumed. */
 #include <errno.h>
-#include <setjmp.h>
-#include <stdarg.h>
-#include <stddef.h>
-#include <stdint.h>
 #include <stdio.h>
 #include <stdlib.h>
-#include <string.h>
 #include <unistd.h>
-#include <cmocka.h>
 
+#include "../cases.h"
 #include "programmers/session.h"
 
 #define PATH_BYTES 256
@@ -193,17 +188,14 @@ static void settings_that_are_a_folder_are_refused(void **state)
 
 #define IN_FOLDER(test_) cmocka_unit_test_setup_teardown(test_, set_up, tear_down)
 
-int main(void)
-{
-	const struct CMUnitTest tests[] = {
-		IN_FOLDER(cell_finds_its_content_and_leaves_its_events),
-		IN_FOLDER(machine_that_boots_begins_where_it_goes_on_last),
-		IN_FOLDER(cell_goes_on_after_a_pause),
-		IN_FOLDER(next_cell_has_a_chip_of_its_own_and_may_begin_earlier),
-		IN_FOLDER(without_settings_there_is_no_chip),
-		IN_FOLDER(bad_settings_and_missing_content_are_refused),
-		IN_FOLDER(settings_that_are_a_folder_are_refused),
-	};
+static const struct CMUnitTest tests[] = {
+	IN_FOLDER(cell_finds_its_content_and_leaves_its_events),
+	IN_FOLDER(machine_that_boots_begins_where_it_goes_on_last),
+	IN_FOLDER(cell_goes_on_after_a_pause),
+	IN_FOLDER(next_cell_has_a_chip_of_its_own_and_may_begin_earlier),
+	IN_FOLDER(without_settings_there_is_no_chip),
+	IN_FOLDER(bad_settings_and_missing_content_are_refused),
+	IN_FOLDER(settings_that_are_a_folder_are_refused),
+};
 
-	return cmocka_run_group_tests(tests, NULL, NULL);
-}
+RUN_CASES(tests)

@@ -1,13 +1,8 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
 #include <errno.h>
-#include <setjmp.h>
-#include <stdarg.h>
-#include <stddef.h>
-#include <stdint.h>
 #include <stdio.h>
-#include <string.h>
-#include <cmocka.h>
 
+#include "../cases.h"
 #include "programmers/session.h"
 
 static const char *const lines[] = {
@@ -41,12 +36,11 @@ static const char *text_with(char *text, size_t bytes, size_t which, const char 
 	return text;
 }
 
-static void every_key_is_read(void **state)
+static void every_key_is_read(void)
 {
 	char text[512], error[SETTINGS_ERROR_BYTES];
 	struct settings settings;
 
-	(void)state;
 	text_with(text, sizeof(text), LINE_COUNT, NULL);
 	assert_int_equal(settings_parse(text, &settings, error), 0);
 	assert_int_equal(settings.cell, 3);
@@ -61,19 +55,17 @@ static void every_key_is_read(void **state)
 	assert_string_equal(settings.events, "/d");
 }
 
-static void empty_text_is_no_chip(void **state)
+static void empty_text_is_no_chip(void)
 {
 	char text[] = "", error[SETTINGS_ERROR_BYTES];
 	struct settings settings;
 
-	(void)state;
 	assert_int_equal(settings_parse(text, &settings, error), 0);
 	assert_int_equal(settings.cell, 0);
 }
 
-static void each_missing_key_is_refused(void **state)
+static void each_missing_key_is_refused(void)
 {
-	(void)state;
 	for (size_t i = 0; i < LINE_COUNT; i++) {
 		char text[512], error[SETTINGS_ERROR_BYTES];
 		struct settings settings;
@@ -83,13 +75,12 @@ static void each_missing_key_is_refused(void **state)
 	}
 }
 
-static void bad_lines_are_named(void **state)
+static void bad_lines_are_named(void)
 {
 	static const char *const bad[LINE_COUNT] = {"cell=0", "part=W25Q999", "corner=fast",
 		"seed=-1", "records_max=0", "start_state=fresh",
 		"image_in=", "image_offset=4294967296", "cell=3", "speed=1"};
 
-	(void)state;
 	for (size_t i = 0; i < LINE_COUNT; i++) {
 		char text[512], error[SETTINGS_ERROR_BYTES];
 		struct settings settings;
@@ -101,14 +92,13 @@ static void bad_lines_are_named(void **state)
 }
 
 /* Past the bound come the record that is still open, and the one that says so. */
-static void records_past_the_bound_have_room(void **state)
+static void records_past_the_bound_have_room(void)
 {
 	static const struct {
 		uint64_t records_max;
 		int ret;
 	} rows[] = {{EVENTS_COUNT_MAX - 2, 0}, {EVENTS_COUNT_MAX - 1, -EINVAL}};
 
-	(void)state;
 	for (size_t i = 0; i < sizeof(rows) / sizeof(rows[0]); i++) {
 		char text[512], line[64], error[SETTINGS_ERROR_BYTES];
 		struct settings settings;
@@ -120,27 +110,23 @@ static void records_past_the_bound_have_room(void **state)
 	}
 }
 
-static void state_that_does_not_fit_its_part_is_refused(void **state)
+static void state_that_does_not_fit_its_part_is_refused(void)
 {
 	char text[512], error[SETTINGS_ERROR_BYTES];
 	struct settings settings;
 
-	(void)state;
 	text_with(text, sizeof(text), START_STATE_LINE, "start_state=deaf-suspended");
 	assert_int_equal(settings_parse(text, &settings, error), -EINVAL);
 	assert_non_null(strstr(error, "SST29EE010"));
 }
 
-int main(void)
-{
-	const struct CMUnitTest tests[] = {
-		cmocka_unit_test(every_key_is_read),
-		cmocka_unit_test(empty_text_is_no_chip),
-		cmocka_unit_test(each_missing_key_is_refused),
-		cmocka_unit_test(bad_lines_are_named),
-		cmocka_unit_test(records_past_the_bound_have_room),
-		cmocka_unit_test(state_that_does_not_fit_its_part_is_refused),
-	};
+static const struct CMUnitTest tests[] = {
+	CASE(every_key_is_read),
+	CASE(empty_text_is_no_chip),
+	CASE(each_missing_key_is_refused),
+	CASE(bad_lines_are_named),
+	CASE(records_past_the_bound_have_room),
+	CASE(state_that_does_not_fit_its_part_is_refused),
+};
 
-	return cmocka_run_group_tests(tests, NULL, NULL);
-}
+RUN_CASES(tests)
