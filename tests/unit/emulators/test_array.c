@@ -1,6 +1,4 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
-#include <stdlib.h>
-
 #include "../cases.h"
 #include "model/array.h"
 
@@ -168,23 +166,16 @@ static void load_of_erased_bytes_keeps_the_granule_erased(void)
 #define BEFORE 0x3C
 #define SEED 7
 
-static int set_up(void **state)
+static void set_up(struct fixture *fixture)
 {
-	struct fixture *fixture = calloc(1, sizeof(*fixture));
 	uint8_t before[SIZE_BYTES];
 
 	memset(before, BEFORE, sizeof(before));
 	array_init(&fixture->array, SIZE_BYTES, fixture->bytes, fixture->map);
 	array_load(&fixture->array, 0, before, sizeof(before));
-	*state = fixture;
-	return 0;
 }
 
-static int tear_down(void **state)
-{
-	free(*state);
-	return 0;
-}
+FIXTURE(fixture, set_up, NOTHING);
 
 static size_t count(const uint8_t *bytes, size_t len, uint8_t value)
 {
@@ -201,9 +192,8 @@ static const uint8_t *read_all(struct fixture *fixture)
 	return fixture->got;
 }
 
-static void erase_cut_off_leaves_erased_then_mixed_then_old(void **state)
+static void erase_cut_off_leaves_erased_then_mixed_then_old(struct fixture *fixture)
 {
-	struct fixture *fixture = *state;
 	const uint8_t *got;
 
 	halfway_erase(&fixture->array, 0, SIZE_BYTES, 2 * GRANULE + 5, SEED);
@@ -216,9 +206,8 @@ static void erase_cut_off_leaves_erased_then_mixed_then_old(void **state)
 	assert_in_range(count(got, GRANULE, 0x00), GRANULE / 5, GRANULE / 2);
 }
 
-static void erase_of_less_than_a_granule_stays_inside_its_block(void **state)
+static void erase_of_less_than_a_granule_stays_inside_its_block(struct fixture *fixture)
 {
-	struct fixture *fixture = *state;
 	const uint8_t *got;
 
 	halfway_erase(&fixture->array, 256, 256, 128, SEED);
@@ -228,9 +217,8 @@ static void erase_of_less_than_a_granule_stays_inside_its_block(void **state)
 	assert_int_equal(count(got + 512, SIZE_BYTES - 512, BEFORE), SIZE_BYTES - 512);
 }
 
-static void program_cut_off_sets_no_bit_and_stays_inside_its_page(void **state)
+static void program_cut_off_sets_no_bit_and_stays_inside_its_page(struct fixture *fixture)
 {
-	struct fixture *fixture = *state;
 	uint8_t data[256];
 	const uint8_t *got;
 
@@ -247,9 +235,8 @@ static void program_cut_off_sets_no_bit_and_stays_inside_its_page(void **state)
 	assert_in_range(count(got + 512, 256, BEFORE & 0xC0), 32, 120);
 }
 
-static void replacing_program_cut_off_may_leave_bytes_erased(void **state)
+static void replacing_program_cut_off_may_leave_bytes_erased(struct fixture *fixture)
 {
-	struct fixture *fixture = *state;
 	uint8_t data[256];
 	const uint8_t *got;
 
@@ -261,9 +248,8 @@ static void replacing_program_cut_off_may_leave_bytes_erased(void **state)
 	assert_in_range(count(got, 256, 0xFF), 32, 100);
 }
 
-static void same_seed_leaves_the_same_and_another_seed_does_not(void **state)
+static void same_seed_leaves_the_same_and_another_seed_does_not(struct fixture *fixture)
 {
-	struct fixture *fixture = *state;
 	uint8_t first[GRANULE];
 	uint8_t before[GRANULE];
 
@@ -278,8 +264,6 @@ static void same_seed_leaves_the_same_and_another_seed_does_not(void **state)
 	assert_memory_not_equal(read_all(fixture), first, sizeof(first));
 }
 
-#define WITH_ARRAY(test) cmocka_unit_test_setup_teardown(test, set_up, tear_down)
-
 static const struct CMUnitTest tests[] = {
 	CASE(new_array_reads_erased_and_touches_no_bytes),
 	CASE(program_in_one_granule_leaves_the_others_erased),
@@ -291,11 +275,11 @@ static const struct CMUnitTest tests[] = {
 	CASE(program_after_erase_does_not_meet_old_bits),
 	CASE(load_sets_bits_that_program_cannot),
 	CASE(load_of_erased_bytes_keeps_the_granule_erased),
-	WITH_ARRAY(erase_cut_off_leaves_erased_then_mixed_then_old),
-	WITH_ARRAY(erase_of_less_than_a_granule_stays_inside_its_block),
-	WITH_ARRAY(program_cut_off_sets_no_bit_and_stays_inside_its_page),
-	WITH_ARRAY(replacing_program_cut_off_may_leave_bytes_erased),
-	WITH_ARRAY(same_seed_leaves_the_same_and_another_seed_does_not),
+	CASE_ON(fixture, erase_cut_off_leaves_erased_then_mixed_then_old),
+	CASE_ON(fixture, erase_of_less_than_a_granule_stays_inside_its_block),
+	CASE_ON(fixture, program_cut_off_sets_no_bit_and_stays_inside_its_page),
+	CASE_ON(fixture, replacing_program_cut_off_may_leave_bytes_erased),
+	CASE_ON(fixture, same_seed_leaves_the_same_and_another_seed_does_not),
 };
 
 RUN_CASES(tests)

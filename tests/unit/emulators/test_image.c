@@ -16,9 +16,8 @@ struct fixture {
 	char path[32];
 };
 
-static int set_up(void **state)
+static void set_up(struct fixture *fixture)
 {
-	struct fixture *fixture = calloc(1, sizeof(*fixture));
 	int fd;
 
 	strcpy(fixture->path, "/tmp/test_image.XXXXXX");
@@ -26,18 +25,14 @@ static int set_up(void **state)
 	assert_true(fd >= 0);
 	close(fd);
 	array_init(&fixture->array, SIZE_BYTES, fixture->bytes, fixture->map);
-	*state = fixture;
-	return 0;
 }
 
-static int tear_down(void **state)
+static void tear_down(struct fixture *fixture)
 {
-	struct fixture *fixture = *state;
-
 	unlink(fixture->path);
-	free(fixture);
-	return 0;
 }
+
+FIXTURE(fixture, set_up, tear_down);
 
 static void put_file(const char *path, const void *bytes, size_t len)
 {
@@ -47,9 +42,8 @@ static void put_file(const char *path, const void *bytes, size_t len)
 	fclose(file);
 }
 
-static void load_at_offset_leaves_the_rest_erased(void **state)
+static void load_at_offset_leaves_the_rest_erased(struct fixture *fixture)
 {
-	struct fixture *fixture = *state;
 	uint8_t got[5];
 
 	put_file(fixture->path, "abc", 3);
@@ -63,19 +57,16 @@ static void load_at_offset_leaves_the_rest_erased(void **state)
 	assert_true(array_granule_is_erased(&fixture->array, 2 * ARRAY_GRANULE_BYTES));
 }
 
-static void load_past_the_end_is_an_error(void **state)
+static void load_past_the_end_is_an_error(struct fixture *fixture)
 {
-	struct fixture *fixture = *state;
-
 	put_file(fixture->path, "abc", 3);
 	assert_int_equal(image_load(&fixture->array, fixture->path, SIZE_BYTES - 3), 0);
 	assert_int_equal(image_load(&fixture->array, fixture->path, SIZE_BYTES - 2), -EFBIG);
 }
 
-static void image_as_large_as_the_part_is_loaded(void **state)
+static void image_as_large_as_the_part_is_loaded(struct fixture *fixture)
 {
 	static const uint8_t content[SIZE_BYTES] = {[0] = 1, [SIZE_BYTES - 1] = 2};
-	struct fixture *fixture = *state;
 	uint8_t got;
 
 	put_file(fixture->path, content, sizeof(content));
@@ -84,10 +75,9 @@ static void image_as_large_as_the_part_is_loaded(void **state)
 	assert_int_equal(got, 2);
 }
 
-static void sparse_image_holds_written_granules_and_nothing_else(void **state)
+static void sparse_image_holds_written_granules_and_nothing_else(struct fixture *fixture)
 {
 	static const uint8_t head[] = {0x00, 0x20, 0, 0, 0, 0, 0, 0};
-	struct fixture *fixture = *state;
 	uint8_t ones = 0xFF;
 	uint8_t zero = 0x00;
 	char *text;
@@ -105,9 +95,8 @@ static void sparse_image_holds_written_granules_and_nothing_else(void **state)
 	free(text);
 }
 
-static void whole_image_holds_every_byte(void **state)
+static void whole_image_holds_every_byte(struct fixture *fixture)
 {
-	struct fixture *fixture = *state;
 	char *text;
 	size_t len;
 	FILE *out = open_memstream(&text, &len);
@@ -130,9 +119,8 @@ static void assert_content(const char *path, const char *expected)
 	assert_string_equal(got, expected);
 }
 
-static void outfile_not_committed_leaves_the_old_content(void **state)
+static void outfile_not_committed_leaves_the_old_content(struct fixture *fixture)
 {
-	struct fixture *fixture = *state;
 	struct outfile file;
 
 	put_file(fixture->path, "old", 3);
@@ -158,15 +146,13 @@ static void outfile_to_a_device_does_not_replace_it(void)
 	assert_content("/dev/null", "");
 }
 
-#define WITH_FILE(test) cmocka_unit_test_setup_teardown(test, set_up, tear_down)
-
 static const struct CMUnitTest tests[] = {
-	WITH_FILE(load_at_offset_leaves_the_rest_erased),
-	WITH_FILE(load_past_the_end_is_an_error),
-	WITH_FILE(image_as_large_as_the_part_is_loaded),
-	WITH_FILE(sparse_image_holds_written_granules_and_nothing_else),
-	WITH_FILE(whole_image_holds_every_byte),
-	WITH_FILE(outfile_not_committed_leaves_the_old_content),
+	CASE_ON(fixture, load_at_offset_leaves_the_rest_erased),
+	CASE_ON(fixture, load_past_the_end_is_an_error),
+	CASE_ON(fixture, image_as_large_as_the_part_is_loaded),
+	CASE_ON(fixture, sparse_image_holds_written_granules_and_nothing_else),
+	CASE_ON(fixture, whole_image_holds_every_byte),
+	CASE_ON(fixture, outfile_not_committed_leaves_the_old_content),
 	CASE(outfile_to_a_device_does_not_replace_it),
 };
 

@@ -6,7 +6,6 @@
 #include <netinet/in.h>
 #include <netinet/tcp.h>
 #include <poll.h>
-#include <stdlib.h>
 #include <sys/socket.h>
 #include <sys/wait.h>
 #include <time.h>
@@ -29,9 +28,8 @@ struct fixture {
 	uint64_t born_ns;
 };
 
-static int set_up(void **state)
+static void set_up(struct fixture *fixture)
 {
-	struct fixture *fixture = calloc(1, sizeof(*fixture));
 	int fds[2];
 
 	assert_int_equal(socketpair(AF_UNIX, SOCK_STREAM | SOCK_NONBLOCK, 0, fds), 0);
@@ -54,24 +52,18 @@ static int set_up(void **state)
 		.empty_ns = fixture->born_ns,
 	};
 	link_init(&fixture->link);
-	*state = fixture;
-	return 0;
 }
 
-static int tear_down(void **state)
+static void tear_down(struct fixture *fixture)
 {
-	struct fixture *fixture = *state;
-
 	link_deinit(&fixture->link);
 	events_deinit(&fixture->events);
 	close(fixture->host_fd);
 	close(fixture->stop_fds[0]);
 	close(fixture->stop_fds[1]);
-	free(fixture);
-	return 0;
 }
 
-#define WITH_LINK(test) cmocka_unit_test_setup_teardown(test, set_up, tear_down)
+FIXTURE(fixture, set_up, tear_down);
 
 static void host_sends(const struct fixture *fixture, const char *bytes, size_t len)
 {
@@ -91,19 +83,16 @@ static enum link_status next(struct fixture *fixture)
 
 /* The moments at which requests count as received, and faults of received bytes. */
 
-static void request_already_here_is_not_claimed_to_have_come_later(void **state)
+static void request_already_here_is_not_claimed_to_have_come_later(struct fixture *fixture)
 {
-	struct fixture *fixture = *state;
-
 	host_sends(fixture, "\x00", 1);
 	assert_int_equal(next(fixture), LINK_REQUEST);
 	assert_int_equal(fixture->link.empty_ns, fixture->born_ns);
 	assert_true(fixture->link.read_ns > fixture->born_ns);
 }
 
-static void request_after_an_empty_read_came_after_it(void **state)
+static void request_after_an_empty_read_came_after_it(struct fixture *fixture)
 {
-	struct fixture *fixture = *state;
 	uint64_t empty_ns;
 
 	assert_int_equal(next(fixture), LINK_STOPPED);
@@ -115,9 +104,8 @@ static void request_after_an_empty_read_came_after_it(void **state)
 	assert_true(fixture->link.read_ns >= empty_ns);
 }
 
-static void request_after_a_read_that_left_nothing_came_after_it_began(void **state)
+static void request_after_a_read_that_left_nothing_came_after_it_began(struct fixture *fixture)
 {
-	struct fixture *fixture = *state;
 	uint64_t before_read_ns;
 	uint64_t read_ns;
 
@@ -131,10 +119,9 @@ static void request_after_a_read_that_left_nothing_came_after_it_began(void **st
 	assert_true(fixture->link.empty_ns <= read_ns);
 }
 
-static void split_request_counts_as_come_with_its_last_byte(void **state)
+static void split_request_counts_as_come_with_its_last_byte(struct fixture *fixture)
 {
 	static const char bytes[] = {0x13, 2, 0, 0, 0, 0, 0, 0x11, 0x22};
-	struct fixture *fixture = *state;
 	uint64_t before_last_ns = 0;
 
 	for (size_t i = 0; i < sizeof(bytes); i++) {
@@ -148,9 +135,8 @@ static void split_request_counts_as_come_with_its_last_byte(void **state)
 	assert_int_equal(fixture->request.data[1], 0x22);
 }
 
-static void requests_sent_together_share_one_interval(void **state)
+static void requests_sent_together_share_one_interval(struct fixture *fixture)
 {
-	struct fixture *fixture = *state;
 	uint64_t empty_ns;
 	uint64_t read_ns;
 
@@ -164,10 +150,9 @@ static void requests_sent_together_share_one_interval(void **state)
 	assert_int_equal(fixture->link.read_ns, read_ns);
 }
 
-static void oversized_request_is_dropped_and_the_next_understood(void **state)
+static void oversized_request_is_dropped_and_the_next_understood(struct fixture *fixture)
 {
 	static const char head[] = {0x13, 100, 0, 0, 0, 0, 0};
-	struct fixture *fixture = *state;
 	char body[100];
 
 	memset(body, 0x02, sizeof(body));
@@ -180,18 +165,15 @@ static void oversized_request_is_dropped_and_the_next_understood(void **state)
 	assert_int_equal(fixture->request.op, 0x10);
 }
 
-static void host_that_left_closes_the_link(void **state)
+static void host_that_left_closes_the_link(struct fixture *fixture)
 {
-	struct fixture *fixture = *state;
-
 	host_sends(fixture, "\x13", 1);
 	shutdown(fixture->host_fd, SHUT_RDWR);
 	assert_int_equal(next(fixture), LINK_CLOSED);
 }
 
-static void request_ahead_is_seen_once_it_is_all_here(void **state)
+static void request_ahead_is_seen_once_it_is_all_here(struct fixture *fixture)
 {
-	struct fixture *fixture = *state;
 	struct serprog_request ahead;
 
 	host_sends(fixture, "\x00\x13\x01\x00\x00\x01\x00\x00", 8);
@@ -209,10 +191,9 @@ static void request_ahead_is_seen_once_it_is_all_here(void **state)
 }
 
 /* The request fills the buffer: no byte of it may be lost or overwritten. */
-static void duplicated_bytes_of_the_longest_request_all_come_in(void **state)
+static void duplicated_bytes_of_the_longest_request_all_come_in(struct fixture *fixture)
 {
 	static const char bytes[7 + 16] = {0x13, 16, 0, 0, 0, 0, 0, 1, 2, 3, 4, 5, 6, 7, 8};
-	struct fixture *fixture = *state;
 
 	assert_int_equal(faults_add(&fixture->faults, "duplicate@in:23"), 0);
 	host_sends(fixture, bytes, sizeof(bytes));
@@ -225,10 +206,8 @@ static void duplicated_bytes_of_the_longest_request_all_come_in(void **state)
 	assert_int_equal(events_at(&fixture->events, 0)->fault_nth, 23);
 }
 
-static void dropped_byte_is_not_taken_for_the_end(void **state)
+static void dropped_byte_is_not_taken_for_the_end(struct fixture *fixture)
 {
-	struct fixture *fixture = *state;
-
 	assert_int_equal(faults_add(&fixture->faults, "drop@in:1"), 0);
 	host_sends(fixture, "\x00", 1);
 	assert_int_equal(next(fixture), LINK_STOPPED);
@@ -246,9 +225,8 @@ static void hold(struct fixture *fixture, const char *bytes, size_t len)
 	assert_true(link_hold(&fixture->link, (const uint8_t *)bytes, len, &sent_ns));
 }
 
-static void reply_is_stamped_before_it_leaves(void **state)
+static void reply_is_stamped_before_it_leaves(struct fixture *fixture)
 {
-	struct fixture *fixture = *state;
 	uint64_t before_ns = clock_now_ns(&fixture->clock);
 	uint64_t sent_ns;
 	char got[2];
@@ -261,9 +239,8 @@ static void reply_is_stamped_before_it_leaves(void **state)
 	assert_memory_equal(got, "\x15\x06", 2);
 }
 
-static void held_reply_leaves_with_the_next(void **state)
+static void held_reply_leaves_with_the_next(struct fixture *fixture)
 {
-	struct fixture *fixture = *state;
 	uint64_t before_ns = clock_now_ns(&fixture->clock);
 	uint64_t held_ns;
 	uint64_t sent_ns;
@@ -279,9 +256,8 @@ static void held_reply_leaves_with_the_next(void **state)
 	assert_memory_equal(got, "\x15\x06\x02", 3);
 }
 
-static void held_reply_leaves_before_a_sleep(void **state)
+static void held_reply_leaves_before_a_sleep(struct fixture *fixture)
 {
-	struct fixture *fixture = *state;
 	char got[128];
 
 	hold(fixture, "\x06", 1);
@@ -289,9 +265,8 @@ static void held_reply_leaves_before_a_sleep(void **state)
 	assert_int_equal(host_gets(fixture, got), 1);
 }
 
-static void held_reply_leaves_before_a_read(void **state)
+static void held_reply_leaves_before_a_read(struct fixture *fixture)
 {
-	struct fixture *fixture = *state;
 	char got[128];
 
 	hold(fixture, "\x06", 1);
@@ -300,9 +275,8 @@ static void held_reply_leaves_before_a_read(void **state)
 	assert_int_equal(host_gets(fixture, got), 1);
 }
 
-static void held_reply_leaves_before_time_passes(void **state)
+static void held_reply_leaves_before_time_passes(struct fixture *fixture)
 {
-	struct fixture *fixture = *state;
 	char got[128];
 
 	hold(fixture, "\x06", 1);
@@ -312,10 +286,9 @@ static void held_reply_leaves_before_time_passes(void **state)
 	assert_int_equal(host_gets(fixture, got), 1);
 }
 
-static void reply_that_has_no_room_is_sent_behind_those_held(void **state)
+static void reply_that_has_no_room_is_sent_behind_those_held(struct fixture *fixture)
 {
 	static const char replies[LINK_HELD_BYTES_MAX] = {1, 2, 3};
-	struct fixture *fixture = *state;
 	uint64_t sent_ns;
 	char got[128];
 
@@ -329,23 +302,18 @@ static void reply_that_has_no_room_is_sent_behind_those_held(void **state)
 	assert_memory_equal(got + LINK_HELD_BYTES_MAX - 1, "\x06\x02", 2);
 }
 
-static void wait_for_ever_ends_with_a_signal(void **state)
+static void wait_for_ever_ends_with_a_signal(struct fixture *fixture)
 {
-	struct fixture *fixture = *state;
-
 	assert_int_equal(link_wait_until(&fixture->link, FAULT_FOR_EVER), LINK_STOPPED);
 }
 
-static void wait_for_a_moment_gone_by_is_none(void **state)
+static void wait_for_a_moment_gone_by_is_none(struct fixture *fixture)
 {
-	struct fixture *fixture = *state;
-
 	assert_int_equal(link_wait_until(&fixture->link, fixture->born_ns), LINK_REQUEST);
 }
 
-static void wait_on_a_scripted_clock_ends_at_its_moment(void **state)
+static void wait_on_a_scripted_clock_ends_at_its_moment(struct fixture *fixture)
 {
-	struct fixture *fixture = *state;
 	uint64_t until_ns = CLOCK_SCRIPTED_START_NS + UINT64_C(3600000000000);
 
 	clock_init_scripted(&fixture->clock, 1000);
@@ -427,9 +395,8 @@ static void serve_in_pieces(struct fixture *fixture)
 	let_it_sleep(fixture);
 }
 
-static void read_that_would_find_nothing_is_left_out_after_a_transfer(void **state)
+static void read_that_would_find_nothing_is_left_out_after_a_transfer(struct fixture *fixture)
 {
-	struct fixture *fixture = *state;
 	uint64_t read_ns;
 
 	fixture->link.patience.wake_suffices = true;
@@ -445,9 +412,8 @@ static void read_that_would_find_nothing_is_left_out_after_a_transfer(void **sta
 	assert_false(fixture->link.patience.held_up);
 }
 
-static void read_is_tried_first_where_its_moment_counts(void **state)
+static void read_is_tried_first_where_its_moment_counts(struct fixture *fixture)
 {
-	struct fixture *fixture = *state;
 	uint64_t read_ns;
 
 	host_sends(fixture, "\x13" TRANSFER, 1 + TRANSFER_BYTES);
@@ -457,10 +423,8 @@ static void read_is_tried_first_where_its_moment_counts(void **state)
 	assert_true(fixture->link.empty_ns >= read_ns);
 }
 
-static void opcode_by_itself_wakes_nobody_after_some_like_it(void **state)
+static void opcode_by_itself_wakes_nobody_after_some_like_it(struct fixture *fixture)
 {
-	struct fixture *fixture = *state;
-
 	serve_in_pieces(fixture);
 	host_sends(fixture, "\x13", 1);
 	assert_false(would_wake(fixture));
@@ -471,10 +435,8 @@ static void opcode_by_itself_wakes_nobody_after_some_like_it(void **state)
 	assert_false(fixture->link.patience.held_up);
 }
 
-static void request_of_a_byte_is_served_and_known_to_have_waited(void **state)
+static void request_of_a_byte_is_served_and_known_to_have_waited(struct fixture *fixture)
 {
-	struct fixture *fixture = *state;
-
 	serve_in_pieces(fixture);
 	host_sends(fixture, "\x00", 1);
 	assert_int_equal(next(fixture), LINK_REQUEST);
@@ -482,10 +444,8 @@ static void request_of_a_byte_is_served_and_known_to_have_waited(void **state)
 	assert_true(fixture->link.patience.held_up);
 }
 
-static void request_of_a_byte_that_others_follow_may_have_waited(void **state)
+static void request_of_a_byte_that_others_follow_may_have_waited(struct fixture *fixture)
 {
-	struct fixture *fixture = *state;
-
 	serve_in_pieces(fixture);
 	host_sends(fixture, "\x00", 1);
 	host_sends(fixture, "\x10", 1);
@@ -493,10 +453,8 @@ static void request_of_a_byte_that_others_follow_may_have_waited(void **state)
 	assert_true(fixture->link.patience.held_up);
 }
 
-static void rest_of_a_transfer_is_waited_for_past_all_patience(void **state)
+static void rest_of_a_transfer_is_waited_for_past_all_patience(struct fixture *fixture)
 {
-	struct fixture *fixture = *state;
-
 	serve_in_pieces(fixture);
 	send_in_pieces(fixture);
 	assert_int_equal(next(fixture), LINK_REQUEST);
@@ -506,9 +464,8 @@ static void rest_of_a_transfer_is_waited_for_past_all_patience(void **state)
 }
 
 /* When a socket is closed with unread bytes in it, the kernel resets the connection. */
-static void host_keeps_its_reply_where_the_link_ends_after_it(void **state)
+static void host_keeps_its_reply_where_the_link_ends_after_it(struct fixture *fixture)
 {
-	struct fixture *fixture = *state;
 	uint64_t sent_ns;
 	char got[128];
 
@@ -524,9 +481,8 @@ static void host_keeps_its_reply_where_the_link_ends_after_it(void **state)
 	assert_int_equal(host_gets(fixture, got), 0);
 }
 
-static void link_that_knows_no_patience_is_served_without(void **state)
+static void link_that_knows_no_patience_is_served_without(struct fixture *fixture)
 {
-	struct fixture *fixture = *state;
 	int fds[2];
 
 	assert_int_equal(pipe(fds), 0); /* a pipe has no socket options */
@@ -544,10 +500,8 @@ static void link_that_knows_no_patience_is_served_without(void **state)
 	close(fds[1]);
 }
 
-static void host_that_left_is_noticed_behind_what_was_left(void **state)
+static void host_that_left_is_noticed_behind_what_was_left(struct fixture *fixture)
 {
-	struct fixture *fixture = *state;
-
 	serve_in_pieces(fixture);
 	host_sends(fixture, "\x13", 1);
 	host_sends(fixture, TRANSFER, TRANSFER_BYTES);
@@ -557,10 +511,8 @@ static void host_that_left_is_noticed_behind_what_was_left(void **state)
 	assert_int_equal(next(fixture), LINK_CLOSED);
 }
 
-static void bytes_that_were_left_are_taken_once(void **state)
+static void bytes_that_were_left_are_taken_once(struct fixture *fixture)
 {
-	struct fixture *fixture = *state;
-
 	serve_in_pieces(fixture);
 	host_sends(fixture, "\x13", 1);
 	host_sends(fixture, TRANSFER "\x13\x02", TRANSFER_BYTES + 2);
@@ -574,35 +526,35 @@ static void bytes_that_were_left_are_taken_once(void **state)
 }
 
 static const struct CMUnitTest tests[] = {
-	WITH_LINK(request_already_here_is_not_claimed_to_have_come_later),
-	WITH_LINK(request_after_an_empty_read_came_after_it),
-	WITH_LINK(request_after_a_read_that_left_nothing_came_after_it_began),
-	WITH_LINK(split_request_counts_as_come_with_its_last_byte),
-	WITH_LINK(requests_sent_together_share_one_interval),
-	WITH_LINK(oversized_request_is_dropped_and_the_next_understood),
-	WITH_LINK(host_that_left_closes_the_link),
-	WITH_LINK(request_ahead_is_seen_once_it_is_all_here),
-	WITH_LINK(duplicated_bytes_of_the_longest_request_all_come_in),
-	WITH_LINK(dropped_byte_is_not_taken_for_the_end),
-	WITH_LINK(reply_is_stamped_before_it_leaves),
-	WITH_LINK(held_reply_leaves_with_the_next),
-	WITH_LINK(held_reply_leaves_before_a_sleep),
-	WITH_LINK(held_reply_leaves_before_a_read),
-	WITH_LINK(held_reply_leaves_before_time_passes),
-	WITH_LINK(reply_that_has_no_room_is_sent_behind_those_held),
-	WITH_LINK(wait_for_ever_ends_with_a_signal),
-	WITH_LINK(wait_for_a_moment_gone_by_is_none),
-	WITH_LINK(wait_on_a_scripted_clock_ends_at_its_moment),
-	WITH_LINK(read_that_would_find_nothing_is_left_out_after_a_transfer),
-	WITH_LINK(read_is_tried_first_where_its_moment_counts),
-	WITH_LINK(opcode_by_itself_wakes_nobody_after_some_like_it),
-	WITH_LINK(request_of_a_byte_is_served_and_known_to_have_waited),
-	WITH_LINK(request_of_a_byte_that_others_follow_may_have_waited),
-	WITH_LINK(rest_of_a_transfer_is_waited_for_past_all_patience),
-	WITH_LINK(host_keeps_its_reply_where_the_link_ends_after_it),
-	WITH_LINK(link_that_knows_no_patience_is_served_without),
-	WITH_LINK(host_that_left_is_noticed_behind_what_was_left),
-	WITH_LINK(bytes_that_were_left_are_taken_once),
+	CASE_ON(fixture, request_already_here_is_not_claimed_to_have_come_later),
+	CASE_ON(fixture, request_after_an_empty_read_came_after_it),
+	CASE_ON(fixture, request_after_a_read_that_left_nothing_came_after_it_began),
+	CASE_ON(fixture, split_request_counts_as_come_with_its_last_byte),
+	CASE_ON(fixture, requests_sent_together_share_one_interval),
+	CASE_ON(fixture, oversized_request_is_dropped_and_the_next_understood),
+	CASE_ON(fixture, host_that_left_closes_the_link),
+	CASE_ON(fixture, request_ahead_is_seen_once_it_is_all_here),
+	CASE_ON(fixture, duplicated_bytes_of_the_longest_request_all_come_in),
+	CASE_ON(fixture, dropped_byte_is_not_taken_for_the_end),
+	CASE_ON(fixture, reply_is_stamped_before_it_leaves),
+	CASE_ON(fixture, held_reply_leaves_with_the_next),
+	CASE_ON(fixture, held_reply_leaves_before_a_sleep),
+	CASE_ON(fixture, held_reply_leaves_before_a_read),
+	CASE_ON(fixture, held_reply_leaves_before_time_passes),
+	CASE_ON(fixture, reply_that_has_no_room_is_sent_behind_those_held),
+	CASE_ON(fixture, wait_for_ever_ends_with_a_signal),
+	CASE_ON(fixture, wait_for_a_moment_gone_by_is_none),
+	CASE_ON(fixture, wait_on_a_scripted_clock_ends_at_its_moment),
+	CASE_ON(fixture, read_that_would_find_nothing_is_left_out_after_a_transfer),
+	CASE_ON(fixture, read_is_tried_first_where_its_moment_counts),
+	CASE_ON(fixture, opcode_by_itself_wakes_nobody_after_some_like_it),
+	CASE_ON(fixture, request_of_a_byte_is_served_and_known_to_have_waited),
+	CASE_ON(fixture, request_of_a_byte_that_others_follow_may_have_waited),
+	CASE_ON(fixture, rest_of_a_transfer_is_waited_for_past_all_patience),
+	CASE_ON(fixture, host_keeps_its_reply_where_the_link_ends_after_it),
+	CASE_ON(fixture, link_that_knows_no_patience_is_served_without),
+	CASE_ON(fixture, host_that_left_is_noticed_behind_what_was_left),
+	CASE_ON(fixture, bytes_that_were_left_are_taken_once),
 };
 
 RUN_CASES(tests)

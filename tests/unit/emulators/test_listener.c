@@ -18,32 +18,26 @@ struct fixture {
 	int stop_fds[2];
 };
 
-static int set_up(void **state)
+static void set_up(struct fixture *fixture)
 {
-	struct fixture *fixture = calloc(1, sizeof(*fixture));
-
 	strcpy(fixture->dir, "/tmp/test_listener.XXXXXX");
 	assert_non_null(mkdtemp(fixture->dir));
 	snprintf(fixture->path, sizeof(fixture->path), "%s/here", fixture->dir);
 	fixture->listener.fd = -1;
 	assert_int_equal(pipe(fixture->stop_fds), 0);
 	clock_init_scripted(&fixture->clock, 1);
-	*state = fixture;
-	return 0;
 }
 
-static int tear_down(void **state)
+static void tear_down(struct fixture *fixture)
 {
-	struct fixture *fixture = *state;
-
 	listener_close(&fixture->listener);
 	close(fixture->stop_fds[0]);
 	close(fixture->stop_fds[1]);
 	unlink(fixture->path);
 	rmdir(fixture->dir);
-	free(fixture);
-	return 0;
 }
+
+FIXTURE(fixture, set_up, tear_down);
 
 static int open_at(struct fixture *fixture, const char *kind)
 {
@@ -75,7 +69,7 @@ static int connect_unix(const char *path)
 	return fd;
 }
 
-static void addresses_are_told_apart(void **state)
+static void addresses_are_told_apart(void)
 {
 	static const char *const bad[] = {"", "tcp:", "tcp:1", "tcp:127.0.0.1", "tcp:localhost:1",
 		"tcp:127.0.0.1:65536", "tcp:127.0.0.1:-1", "unix:", "unix", "pty:", "ptyx",
@@ -83,7 +77,6 @@ static void addresses_are_told_apart(void **state)
 	struct listener_address address;
 	char longest[5 + LISTENER_PATH_BYTES + 1] = "unix:";
 
-	(void)state;
 	for (size_t i = 0; i < sizeof(bad) / sizeof(bad[0]); i++)
 		assert_int_equal(listener_parse(bad[i], &address), -EINVAL);
 	memset(longest + 5, 'x', LISTENER_PATH_BYTES);
@@ -98,9 +91,8 @@ static void addresses_are_told_apart(void **state)
 	assert_true(listener_is_local(&address));
 }
 
-static void unix_socket_is_there_while_open_and_gone_after(void **state)
+static void unix_socket_is_there_while_open_and_gone_after(struct fixture *fixture)
 {
-	struct fixture *fixture = *state;
 	char byte = 0;
 	int host;
 	int fd;
@@ -119,19 +111,16 @@ static void unix_socket_is_there_while_open_and_gone_after(void **state)
 	assert_int_equal(access(fixture->path, F_OK), -1);
 }
 
-static void socket_that_a_killed_server_left_is_replaced(void **state)
+static void socket_that_a_killed_server_left_is_replaced(struct fixture *fixture)
 {
-	struct fixture *fixture = *state;
-
 	assert_int_equal(open_at(fixture, "unix"), 0);
 	close(fixture->listener.fd); /* as a kill does */
 	assert_int_equal(open_at(fixture, "unix"), 0);
 	close(connect_unix(fixture->path));
 }
 
-static void socket_in_use_and_files_are_left_alone(void **state)
+static void socket_in_use_and_files_are_left_alone(struct fixture *fixture)
 {
-	struct fixture *fixture = *state;
 	struct listener first;
 	int fd;
 
@@ -149,9 +138,8 @@ static void socket_in_use_and_files_are_left_alone(void **state)
 	assert_int_equal(access(fixture->path, F_OK), 0);
 }
 
-static void terminal_carries_every_byte_as_it_is_from_host_to_host(void **state)
+static void terminal_carries_every_byte_as_it_is_from_host_to_host(struct fixture *fixture)
 {
-	struct fixture *fixture = *state;
 	uint8_t all[256];
 	uint8_t got[256];
 
@@ -179,10 +167,9 @@ static void terminal_carries_every_byte_as_it_is_from_host_to_host(void **state)
 	assert_int_equal(access(fixture->path, F_OK), -1);
 }
 
-static void signal_ends_the_wait_for_a_host(void **state)
+static void signal_ends_the_wait_for_a_host(struct fixture *fixture)
 {
 	static const char *const kinds[] = {"unix", "pty"};
-	struct fixture *fixture = *state;
 
 	assert_int_equal(write(fixture->stop_fds[1], "", 1), 1);
 	for (size_t i = 0; i < 2; i++) {
@@ -192,9 +179,8 @@ static void signal_ends_the_wait_for_a_host(void **state)
 	}
 }
 
-static void second_host_is_hung_up_on(void **state)
+static void second_host_is_hung_up_on(struct fixture *fixture)
 {
-	struct fixture *fixture = *state;
 	char byte;
 	int host;
 
@@ -206,16 +192,14 @@ static void second_host_is_hung_up_on(void **state)
 	close(host);
 }
 
-#define WITH(test) cmocka_unit_test_setup_teardown(test, set_up, tear_down)
-
 static const struct CMUnitTest tests[] = {
-	WITH(addresses_are_told_apart),
-	WITH(unix_socket_is_there_while_open_and_gone_after),
-	WITH(socket_that_a_killed_server_left_is_replaced),
-	WITH(socket_in_use_and_files_are_left_alone),
-	WITH(terminal_carries_every_byte_as_it_is_from_host_to_host),
-	WITH(signal_ends_the_wait_for_a_host),
-	WITH(second_host_is_hung_up_on),
+	CASE(addresses_are_told_apart),
+	CASE_ON(fixture, unix_socket_is_there_while_open_and_gone_after),
+	CASE_ON(fixture, socket_that_a_killed_server_left_is_replaced),
+	CASE_ON(fixture, socket_in_use_and_files_are_left_alone),
+	CASE_ON(fixture, terminal_carries_every_byte_as_it_is_from_host_to_host),
+	CASE_ON(fixture, signal_ends_the_wait_for_a_host),
+	CASE_ON(fixture, second_host_is_hung_up_on),
 };
 
 RUN_CASES(tests)

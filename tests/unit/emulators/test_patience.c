@@ -3,7 +3,6 @@
  * A client's habits as learnt from its requests, the sleeps that follow from them, and bytes in a
  * socket.
  */
-#include <stdlib.h>
 #include <sys/socket.h>
 #include <unistd.h>
 
@@ -19,9 +18,8 @@ struct fixture {
 	int host_fd;
 };
 
-static int set_up(void **state)
+static void set_up(struct fixture *fixture)
 {
-	struct fixture *fixture = calloc(1, sizeof(*fixture));
 	int fds[2];
 
 	assert_int_equal(socketpair(AF_UNIX, SOCK_STREAM | SOCK_NONBLOCK, 0, fds), 0);
@@ -29,19 +27,15 @@ static int set_up(void **state)
 	fixture->host_fd = fds[1];
 	fixture->patience.wake_suffices = true;
 	patience_init(&fixture->patience);
-	*state = fixture;
-	return 0;
 }
 
-static int tear_down(void **state)
+static void tear_down(struct fixture *fixture)
 {
-	struct fixture *fixture = *state;
-
 	close(fixture->fd);
 	close(fixture->host_fd);
-	free(fixture);
-	return 0;
 }
+
+FIXTURE(fixture, set_up, tear_down);
 
 /* Returns the number of bytes that wake a reader, as the kernel has it. */
 static int bytes_that_wake(const struct fixture *fixture)
@@ -72,20 +66,17 @@ static void make_patient(struct patience *patience)
 	note_transfer(patience);
 }
 
-static void host_of_which_nothing_is_known_is_slept_for_without_end(void **state)
+static void host_of_which_nothing_is_known_is_slept_for_without_end(struct fixture *fixture)
 {
-	struct fixture *fixture = *state;
-
 	assert_int_equal(patience_begin_ms(&fixture->patience, fixture->fd), -1);
 	note_transfer(&fixture->patience);
 	assert_int_equal(patience_begin_ms(&fixture->patience, fixture->fd), -1);
 	assert_int_equal(bytes_that_wake(fixture), 1);
 }
 
-static void opcode_by_itself_after_a_transfer_makes_sleeps_after_transfers_patient(void **state)
+static void opcode_by_itself_after_a_transfer_makes_sleeps_after_transfers_patient(
+	struct fixture *fixture)
 {
-	struct fixture *fixture = *state;
-
 	make_patient(&fixture->patience);
 	assert_int_equal(patience_begin_ms(&fixture->patience, fixture->fd), PATIENCE_MS);
 	assert_int_equal(bytes_that_wake(fixture), 2);
@@ -96,10 +87,8 @@ static void opcode_by_itself_after_a_transfer_makes_sleeps_after_transfers_patie
 	assert_int_equal(patience_begin_ms(&fixture->patience, fixture->fd), PATIENCE_MS);
 }
 
-static void whole_requests_other_opcodes_and_first_ones_teach_no_patience(void **state)
+static void whole_requests_other_opcodes_and_first_ones_teach_no_patience(struct fixture *fixture)
 {
-	struct fixture *fixture = *state;
-
 	patience_note_bytes(&fixture->patience, (const uint8_t *)"\x13", 1);
 	note_bytes_after_transfer(&fixture->patience, "\x13\x01", 2);
 	note_bytes_after_transfer(&fixture->patience, "\x00", 1);
@@ -109,20 +98,16 @@ static void whole_requests_other_opcodes_and_first_ones_teach_no_patience(void *
 	assert_int_equal(patience_begin_ms(&fixture->patience, fixture->fd), -1);
 }
 
-static void transfer_that_others_came_behind_is_followed_by_no_patience(void **state)
+static void transfer_that_others_came_behind_is_followed_by_no_patience(struct fixture *fixture)
 {
-	struct fixture *fixture = *state;
-
 	make_patient(&fixture->patience);
 	patience_note_request(&fixture->patience, &transfer, false);
 	assert_false(patience_expects_nothing(&fixture->patience));
 	assert_int_equal(patience_begin_ms(&fixture->patience, fixture->fd), -1);
 }
 
-static void nothing_is_expected_between_a_transfer_and_what_is_read_next(void **state)
+static void nothing_is_expected_between_a_transfer_and_what_is_read_next(struct fixture *fixture)
 {
-	struct fixture *fixture = *state;
-
 	assert_false(patience_expects_nothing(&fixture->patience));
 	note_transfer(&fixture->patience);
 	assert_true(patience_expects_nothing(&fixture->patience));
@@ -130,10 +115,9 @@ static void nothing_is_expected_between_a_transfer_and_what_is_read_next(void **
 	assert_false(patience_expects_nothing(&fixture->patience));
 }
 
-static void moment_that_no_wake_up_tells_is_neither_slept_for_nor_waited_out(void **state)
+static void moment_that_no_wake_up_tells_is_neither_slept_for_nor_waited_out(
+	struct fixture *fixture)
 {
-	struct fixture *fixture = *state;
-
 	fixture->patience.wake_suffices = false;
 	patience_init(&fixture->patience);
 	make_patient(&fixture->patience);
@@ -141,10 +125,8 @@ static void moment_that_no_wake_up_tells_is_neither_slept_for_nor_waited_out(voi
 	assert_int_equal(patience_begin_ms(&fixture->patience, fixture->fd), -1);
 }
 
-static void any_byte_wakes_once_patience_is_over(void **state)
+static void any_byte_wakes_once_patience_is_over(struct fixture *fixture)
 {
-	struct fixture *fixture = *state;
-
 	make_patient(&fixture->patience);
 	patience_begin_ms(&fixture->patience, fixture->fd);
 	patience_end(&fixture->patience, fixture->fd);
@@ -153,10 +135,8 @@ static void any_byte_wakes_once_patience_is_over(void **state)
 	assert_int_equal(patience_begin_ms(&fixture->patience, fixture->fd), -1);
 }
 
-static void request_of_a_byte_is_held_up_by_a_patient_sleep_alone(void **state)
+static void request_of_a_byte_is_held_up_by_a_patient_sleep_alone(struct fixture *fixture)
 {
-	struct fixture *fixture = *state;
-
 	make_patient(&fixture->patience);
 	patience_begin_ms(&fixture->patience, fixture->fd);
 	note_transfer(&fixture->patience);
@@ -168,9 +148,8 @@ static void request_of_a_byte_is_held_up_by_a_patient_sleep_alone(void **state)
 	assert_true(fixture->patience.held_up);
 }
 
-static void file_that_cannot_be_told_how_many_bytes_wake_is_asked_once(void **state)
+static void file_that_cannot_be_told_how_many_bytes_wake_is_asked_once(struct fixture *fixture)
 {
-	struct fixture *fixture = *state;
 	int fds[2];
 
 	assert_int_equal(pipe(fds), 0);
@@ -184,9 +163,8 @@ static void file_that_cannot_be_told_how_many_bytes_wake_is_asked_once(void **st
 	close(fds[1]);
 }
 
-static void bytes_that_are_read_stay_until_they_are_taken_and_no_others_go(void **state)
+static void bytes_that_are_read_stay_until_they_are_taken_and_no_others_go(struct fixture *fixture)
 {
-	struct fixture *fixture = *state;
 	uint8_t bytes[8] = {0};
 	uint8_t room[8];
 
@@ -201,9 +179,8 @@ static void bytes_that_are_read_stay_until_they_are_taken_and_no_others_go(void 
 	assert_int_equal(bytes[0], 0x10);
 }
 
-static void socket_with_nothing_in_it_leaves_nothing_to_take(void **state)
+static void socket_with_nothing_in_it_leaves_nothing_to_take(struct fixture *fixture)
 {
-	struct fixture *fixture = *state;
 	uint8_t bytes[8];
 
 	assert_int_equal(patience_read(&fixture->patience, fixture->fd, bytes, sizeof(bytes)), -1);
@@ -212,20 +189,18 @@ static void socket_with_nothing_in_it_leaves_nothing_to_take(void **state)
 	assert_int_equal(read(fixture->fd, bytes, sizeof(bytes)), 1);
 }
 
-#define WITH_PATIENCE(test) cmocka_unit_test_setup_teardown(test, set_up, tear_down)
-
 static const struct CMUnitTest tests[] = {
-	WITH_PATIENCE(host_of_which_nothing_is_known_is_slept_for_without_end),
-	WITH_PATIENCE(opcode_by_itself_after_a_transfer_makes_sleeps_after_transfers_patient),
-	WITH_PATIENCE(whole_requests_other_opcodes_and_first_ones_teach_no_patience),
-	WITH_PATIENCE(transfer_that_others_came_behind_is_followed_by_no_patience),
-	WITH_PATIENCE(nothing_is_expected_between_a_transfer_and_what_is_read_next),
-	WITH_PATIENCE(moment_that_no_wake_up_tells_is_neither_slept_for_nor_waited_out),
-	WITH_PATIENCE(any_byte_wakes_once_patience_is_over),
-	WITH_PATIENCE(request_of_a_byte_is_held_up_by_a_patient_sleep_alone),
-	WITH_PATIENCE(file_that_cannot_be_told_how_many_bytes_wake_is_asked_once),
-	WITH_PATIENCE(bytes_that_are_read_stay_until_they_are_taken_and_no_others_go),
-	WITH_PATIENCE(socket_with_nothing_in_it_leaves_nothing_to_take),
+	CASE_ON(fixture, host_of_which_nothing_is_known_is_slept_for_without_end),
+	CASE_ON(fixture, opcode_by_itself_after_a_transfer_makes_sleeps_after_transfers_patient),
+	CASE_ON(fixture, whole_requests_other_opcodes_and_first_ones_teach_no_patience),
+	CASE_ON(fixture, transfer_that_others_came_behind_is_followed_by_no_patience),
+	CASE_ON(fixture, nothing_is_expected_between_a_transfer_and_what_is_read_next),
+	CASE_ON(fixture, moment_that_no_wake_up_tells_is_neither_slept_for_nor_waited_out),
+	CASE_ON(fixture, any_byte_wakes_once_patience_is_over),
+	CASE_ON(fixture, request_of_a_byte_is_held_up_by_a_patient_sleep_alone),
+	CASE_ON(fixture, file_that_cannot_be_told_how_many_bytes_wake_is_asked_once),
+	CASE_ON(fixture, bytes_that_are_read_stay_until_they_are_taken_and_no_others_go),
+	CASE_ON(fixture, socket_with_nothing_in_it_leaves_nothing_to_take),
 };
 
 RUN_CASES(tests)

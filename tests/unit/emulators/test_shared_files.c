@@ -17,30 +17,24 @@ struct fixture {
 	size_t length;
 };
 
-static int set_up(void **state)
+static void set_up(struct fixture *fixture)
 {
-	struct fixture *fixture = calloc(1, sizeof(*fixture));
-
 	strcpy(fixture->dir, "/tmp/test_shared_files.XXXXXX");
 	assert_non_null(mkdtemp(fixture->dir));
 	fixture->fd = -1;
 	fake_glib_asked_for();
-	*state = fixture;
-	return 0;
 }
 
-static int tear_down(void **state)
+static void tear_down(struct fixture *fixture)
 {
-	struct fixture *fixture = *state;
-
 	if (fixture->fd >= 0) {
 		close(fixture->fd);
 		unlink(fixture->name);
 	}
 	rmdir(fixture->dir);
-	free(fixture);
-	return 0;
 }
+
+FIXTURE(fixture, set_up, tear_down);
 
 static void make_file(struct fixture *fixture, const char *name, const char *text)
 {
@@ -63,10 +57,8 @@ static void assert_left_to_glib(struct fixture *fixture)
 	assert_int_equal(fixture->length, strlen(FAKE_GLIB_TEXT));
 }
 
-static void file_of_that_name_shows_what_is_written_to_it_later(void **state)
+static void file_of_that_name_shows_what_is_written_to_it_later(struct fixture *fixture)
 {
-	struct fixture *fixture = *state;
-
 	make_file(fixture, "cell.refill", "first");
 	assert_int_equal(get_contents(fixture), 1);
 	assert_null(fake_glib_asked_for());
@@ -77,10 +69,9 @@ static void file_of_that_name_shows_what_is_written_to_it_later(void **state)
 	munmap(fixture->contents, fixture->length);
 }
 
-static void file_of_another_name_is_left_to_glib(void **state)
+static void file_of_another_name_is_left_to_glib(struct fixture *fixture)
 {
 	static const char *const names[] = {"cell", "cell.refill2", "cell-refill", "refill"};
-	struct fixture *fixture = *state;
 
 	for (size_t i = 0; i < sizeof(names) / sizeof(names[0]); i++) {
 		make_file(fixture, names[i], "text");
@@ -91,10 +82,8 @@ static void file_of_another_name_is_left_to_glib(void **state)
 	}
 }
 
-static void file_that_cannot_be_shared_is_left_to_glib(void **state)
+static void file_that_cannot_be_shared_is_left_to_glib(struct fixture *fixture)
 {
-	struct fixture *fixture = *state;
-
 	snprintf(fixture->name, sizeof(fixture->name), "%s/missing.refill", fixture->dir);
 	assert_left_to_glib(fixture);
 	make_file(fixture, "empty.refill", "");
@@ -102,23 +91,19 @@ static void file_that_cannot_be_shared_is_left_to_glib(void **state)
 }
 
 /* A caller that gives no room for the length expects a string. */
-static void file_whose_length_nobody_asks_for_is_left_to_glib(void **state)
+static void file_whose_length_nobody_asks_for_is_left_to_glib(struct fixture *fixture)
 {
-	struct fixture *fixture = *state;
-
 	make_file(fixture, "cell.refill", "text");
 	assert_int_equal(g_file_get_contents(fixture->name, &fixture->contents, NULL, NULL),
 		FAKE_GLIB_RETURNS);
 	assert_string_equal(fake_glib_asked_for(), fixture->name);
 }
 
-#define WITH_FILES(test) cmocka_unit_test_setup_teardown(test, set_up, tear_down)
-
 static const struct CMUnitTest tests[] = {
-	WITH_FILES(file_of_that_name_shows_what_is_written_to_it_later),
-	WITH_FILES(file_of_another_name_is_left_to_glib),
-	WITH_FILES(file_that_cannot_be_shared_is_left_to_glib),
-	WITH_FILES(file_whose_length_nobody_asks_for_is_left_to_glib),
+	CASE_ON(fixture, file_of_that_name_shows_what_is_written_to_it_later),
+	CASE_ON(fixture, file_of_another_name_is_left_to_glib),
+	CASE_ON(fixture, file_that_cannot_be_shared_is_left_to_glib),
+	CASE_ON(fixture, file_whose_length_nobody_asks_for_is_left_to_glib),
 };
 
 RUN_CASES(tests)

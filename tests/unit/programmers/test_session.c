@@ -56,10 +56,9 @@ static void read_text(struct fixture *fixture, const char *name, char *text, siz
 	fclose(in);
 }
 
-static int set_up(void **state)
+static void set_up(struct fixture *fixture)
 {
 	static char settings[PATH_BYTES];
-	struct fixture *fixture = calloc(1, sizeof(*fixture));
 
 	strcpy(fixture->folder, "/tmp/rig-session-XXXXXX");
 	assert_non_null(mkdtemp(fixture->folder));
@@ -67,27 +66,23 @@ static int set_up(void **state)
 	write_settings(fixture, 1);
 	strcpy(settings, path_of(fixture, "settings"));
 	fixture->session.settings_path = settings;
-	*state = fixture;
-	return 0;
 }
 
-static int tear_down(void **state)
+static void tear_down(struct fixture *fixture)
 {
 	static const char *const names[] = {
 		"settings", "before", "image-1", "image-2", "events-1", "events-2"};
-	struct fixture *fixture = *state;
 
 	session_deinit(&fixture->session);
 	for (size_t i = 0; i < sizeof(names) / sizeof(names[0]); i++)
 		unlink(path_of(fixture, names[i]));
 	rmdir(fixture->folder);
-	free(fixture);
-	return 0;
 }
 
-static void cell_finds_its_content_and_leaves_its_events(void **state)
+FIXTURE(fixture, set_up, tear_down);
+
+static void cell_finds_its_content_and_leaves_its_events(struct fixture *fixture)
 {
-	struct fixture *fixture = *state;
 	char events[4096], image[8192];
 
 	assert_int_equal(session_resume(&fixture->session, 1000), 0);
@@ -103,9 +98,8 @@ static void cell_finds_its_content_and_leaves_its_events(void **state)
 	assert_memory_equal(image + 8, "flash", 5);
 }
 
-static void machine_that_boots_begins_where_it_goes_on_last(void **state)
+static void machine_that_boots_begins_where_it_goes_on_last(struct fixture *fixture)
 {
-	struct fixture *fixture = *state;
 	char events[4096];
 
 	assert_int_equal(session_resume(&fixture->session, 0), 0);
@@ -117,9 +111,8 @@ static void machine_that_boots_begins_where_it_goes_on_last(void **state)
 	assert_non_null(strstr(events, "\"ev\":\"start\",\"t_ns\":1000"));
 }
 
-static void cell_goes_on_after_a_pause(void **state)
+static void cell_goes_on_after_a_pause(struct fixture *fixture)
 {
-	struct fixture *fixture = *state;
 	char events[4096];
 
 	session_resume(&fixture->session, 1000);
@@ -133,9 +126,8 @@ static void cell_goes_on_after_a_pause(void **state)
 	assert_non_null(strstr(events, "\"cycle_transactions\":2"));
 }
 
-static void next_cell_has_a_chip_of_its_own_and_may_begin_earlier(void **state)
+static void next_cell_has_a_chip_of_its_own_and_may_begin_earlier(struct fixture *fixture)
 {
-	struct fixture *fixture = *state;
 	struct bus *bus;
 	char events[4096];
 
@@ -156,20 +148,16 @@ static void next_cell_has_a_chip_of_its_own_and_may_begin_earlier(void **state)
 	assert_int_equal(access(path_of(fixture, "events-1"), F_OK), 0);
 }
 
-static void without_settings_there_is_no_chip(void **state)
+static void without_settings_there_is_no_chip(struct fixture *fixture)
 {
-	struct fixture *fixture = *state;
-
 	write_text(fixture, "settings", "");
 	assert_int_equal(session_resume(&fixture->session, 1000), 0);
 	assert_null(session_bus(&fixture->session));
 	assert_int_equal(session_pause(&fixture->session, 2000), 0);
 }
 
-static void bad_settings_and_missing_content_are_refused(void **state)
+static void bad_settings_and_missing_content_are_refused(struct fixture *fixture)
 {
-	struct fixture *fixture = *state;
-
 	unlink(path_of(fixture, "before"));
 	assert_int_equal(session_resume(&fixture->session, 1000), -ENOENT);
 	write_text(fixture, "settings", "part=none\n");
@@ -178,24 +166,20 @@ static void bad_settings_and_missing_content_are_refused(void **state)
 	assert_int_equal(session_resume(&fixture->session, 1000), -ENOENT);
 }
 
-static void settings_that_are_a_folder_are_refused(void **state)
+static void settings_that_are_a_folder_are_refused(struct fixture *fixture)
 {
-	struct fixture *fixture = *state;
-
 	fixture->session.settings_path = fixture->folder;
 	assert_int_equal(session_resume(&fixture->session, 1000), -EISDIR);
 }
 
-#define IN_FOLDER(test_) cmocka_unit_test_setup_teardown(test_, set_up, tear_down)
-
 static const struct CMUnitTest tests[] = {
-	IN_FOLDER(cell_finds_its_content_and_leaves_its_events),
-	IN_FOLDER(machine_that_boots_begins_where_it_goes_on_last),
-	IN_FOLDER(cell_goes_on_after_a_pause),
-	IN_FOLDER(next_cell_has_a_chip_of_its_own_and_may_begin_earlier),
-	IN_FOLDER(without_settings_there_is_no_chip),
-	IN_FOLDER(bad_settings_and_missing_content_are_refused),
-	IN_FOLDER(settings_that_are_a_folder_are_refused),
+	CASE_ON(fixture, cell_finds_its_content_and_leaves_its_events),
+	CASE_ON(fixture, machine_that_boots_begins_where_it_goes_on_last),
+	CASE_ON(fixture, cell_goes_on_after_a_pause),
+	CASE_ON(fixture, next_cell_has_a_chip_of_its_own_and_may_begin_earlier),
+	CASE_ON(fixture, without_settings_there_is_no_chip),
+	CASE_ON(fixture, bad_settings_and_missing_content_are_refused),
+	CASE_ON(fixture, settings_that_are_a_folder_are_refused),
 };
 
 RUN_CASES(tests)
