@@ -70,6 +70,12 @@ typedef void wait_fn(const struct busy_time *busy);
 int job_write(struct client *client, const struct part *part, const struct region *region,
 	const uint8_t *content, wait_fn *wait);
 
+/* Sleeps by CLOCK_MONOTONIC. The rig finds it by its name, that of flashrom's delay function. */
+void default_delay(unsigned int microseconds);
+
+/* The wait of a canary or a control: the longest busy time, by the percentages of its build. */
+void yardstick_wait(const struct busy_time *busy);
+
 struct options {
 	const char *target; /* HOST:PORT */
 	const struct part *part;

@@ -3,7 +3,7 @@
  * serprog-floor: writes a region of a part that is never busy with the fewest transfers, one at a
  * time. No flashrom in the same guest can be faster.
  *
- * With waits (yardstick.h) it is a canary or a control of gates.
+ * With waits (yardstick.c) it is a canary or a control of gates.
  */
 #include <errno.h>
 #include <stdio.h>
@@ -13,7 +13,6 @@
 #include "floor.h"
 
 #ifdef SLEEP_PERCENT
-#include "yardstick.h"
 #define WAIT yardstick_wait
 #else
 #define WAIT NULL

@@ -1,5 +1,13 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
-#include "yardstick.h"
+/*
+ * The waits of a canary or a control of a gate. They share no code with flashrom, so that a change
+ * under test cannot blind the rig.
+ *
+ * ASK_PERCENT is the share of the part's longest busy time that is requested, SLEEP_PERCENT the
+ * share of the request that is slept. A short request is for the chip witness to find, a short
+ * sleep for the delay witness.
+ */
+#include "floor.h"
 
 #include <errno.h>
 #include <time.h>
