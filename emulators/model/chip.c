@@ -228,7 +228,8 @@ void chip_settle(struct chip *chip, uint64_t now_ns)
 		array_erase(&chip->array, pending->address, pending->size_bytes);
 	else if (pending->work == CHIP_WORK_PROGRAM)
 		take_latch(chip);
-	chip->family->finish(chip, false);
+	if (chip->family->finish)
+		chip->family->finish(chip, false);
 	chip->pending.work = CHIP_WORK_NONE;
 }
 
@@ -264,7 +265,8 @@ void chip_abort_work(struct chip *chip, uint64_t now_ns)
 	if (now_ns >= chip->busy_since_ns)
 		chip_leave_halfway(chip, &chip->pending, erased_bytes(chip, now_ns));
 	chip->busy_until_ns = now_ns;
-	chip->family->finish(chip, true);
+	if (chip->family->finish)
+		chip->family->finish(chip, true);
 	chip->pending.work = CHIP_WORK_NONE;
 }
 

@@ -30,7 +30,7 @@ struct family {
 		struct chip *chip, const struct cycle *cycle, struct chip_facts *facts);
 	/*
 	 * Ends the work in chip->pending, or cleans up after it was cut off. Its own block or page
-	 * in the array is already changed.
+	 * in the array is already changed. NULL: nothing is left to do.
 	 */
 	void (*finish)(struct chip *chip, bool cut_off);
 	/* For parts on an SPI bus: the status register as a client reads it. */

@@ -161,16 +161,9 @@ static uint8_t read_cycle(struct chip *chip, const struct cycle *cycle, struct c
 	return cycle_read_content(chip, cycle, facts);
 }
 
-static void finish(struct chip *chip, bool cut_off)
-{
-	(void)chip;
-	(void)cut_off;
-}
-
 const struct family family_fwh = {
 	.init = cycle_init,
 	.power_up = cycle_power_up,
 	.write_cycle = write_cycle,
 	.read_cycle = read_cycle,
-	.finish = finish,
 };
