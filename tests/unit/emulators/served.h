@@ -6,12 +6,9 @@
 #ifndef TESTS_UNIT_EMULATORS_SERVED_H
 #define TESTS_UNIT_EMULATORS_SERVED_H
 
-#include <setjmp.h>
-#include <stdarg.h>
-#include <stddef.h>
-#include <stdint.h>
 #include <sys/types.h>
-#include <cmocka.h>
+
+#include "../cases.h"
 
 /* The largest number of arguments, with the NULL at their end. */
 #define SERVED_ARGS_MAX 24

@@ -3,12 +3,15 @@
  * Dialogues (dialogue.h) with serprog-emu as it ships, over a real socket: served/SUBJECT.txt. Its
  * path is the first argument.
  *
- *     server OPTION...        a new server, for W25Q128JV unless told otherwise, and a client of
- * it; IMAGE is a file that `image` reads BYTE... rN              the client sends these bytes, and
- * gets N spi BYTE... rN          the same for a transfer; the answer without its ACK poll the
- * client reads the status until the part is ready connect                 it leaves, and comes
- * again end                     it leaves; the server's exit code count TEXT              how often
- * the events have that text image N                 the first N bytes of that file
+ *     server OPTION...        a new server, for W25Q128JV unless another part is given, and its
+ *                             client; IMAGE is a file that `image` reads
+ *     BYTE... rN              the client sends these bytes, and gets N
+ *     spi BYTE... rN          the same for a transfer; the answer without its ACK
+ *     poll                    the client reads the status until the part is ready
+ *     connect                 it leaves, and comes again
+ *     end                     it leaves; the server's exit code
+ *     count TEXT              how often the events have that text
+ *     image N                 the first N bytes of that file
  */
 #include <signal.h>
 #include <stdio.h>
