@@ -21,16 +21,6 @@ size_t link_buffer_bytes(const struct serprog_limits *limits)
 void link_init(struct link *link)
 {
 	link->buffer_bytes = link_buffer_bytes(link->limits);
-	link->head = 0;
-	link->tail = 0;
-	link->skip_bytes = 0;
-	link->awaited = false;
-	link->overslept = false;
-	link->held_bytes = 0;
-	link->drained_ns = 0;
-	link->read_ns = 0;
-	link->arrived_ns = 0;
-	link->arrival = (struct arrival){0};
 	patience_init(&link->patience);
 	link->stamped = link->clock->source == CLOCK_SOURCE_MONOTONIC && arrival_enable(link->fd);
 }

@@ -82,7 +82,7 @@ size_t link_buffer_bytes(const struct serprog_limits *limits);
 /*
  * Takes over link->fd, which is connected and does not block. The caller sets fd, signal_fd, clock,
  * limits, device, faults, events, refusing, buffer, empty_ns, wake_ns_max and
- * patience.wake_suffices before.
+ * patience.wake_suffices before; all other fields are zero.
  */
 void link_init(struct link *link);
 void link_deinit(struct link *link);
