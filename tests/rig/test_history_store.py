@@ -388,9 +388,24 @@ def test_damaged_document_costs_that_run_alone(tmp_path: Path) -> None:
     store = history_of(f"sqlite:///{file}", *(make_run(n, {"a": 1}) for n in range(2)))
     with sqlite3.connect(file) as connection:
         connection.execute("UPDATE rig_document SET content = x'00' WHERE run = 1")
-    with pytest.raises(BadInputError, match="'content' of 1 is damaged"):
+    with pytest.raises(BadInputError, match="'content' of run 1 is damaged"):
         store.load(1)
     assert store.load(2).run.plan == "smoke"
+
+
+def test_damaged_gate_is_not_forgotten_by_its_number_which_may_be_that_of_another_run(
+    tmp_path: Path,
+) -> None:
+    file = tmp_path / "history.sqlite"
+    before, after = make_run(2, {"a": 1}), make_run(3, {"a": 1}, plan="gate")
+    store = history_of(f"sqlite:///{file}", make_run(1, {"a": 1}))
+    runs = [finished(before, side="baseline"), finished(after, side="candidate")]
+    store.add(runs, decide([before], [after]))
+    with sqlite3.connect(file) as connection:
+        connection.execute("UPDATE rig_gate SET content = x'00'")
+    with pytest.raises(BadInputError, match="'content' of gate 1 is damaged") as raised:
+        store.decision(1)
+    assert "history forget 2 3`" in raised.value.hint
 
 
 def test_document_of_another_schema_version_names_key_and_remedy(history_url: str) -> None:

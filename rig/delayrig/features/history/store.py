@@ -113,15 +113,18 @@ class History:
             known = session is not None and session.get(RunRow, number) is not None
         if row is None:
             raise self._missing(number, known=known)
-        return decode_results(self._unpacked(row.content, number), f"{self.label}: run {number}")
+        content = self._unpacked(row.content, f"run {number}", [number])
+        return decode_results(content, f"{self.label}: run {number}")
 
     def decision(self, gate: int) -> Decision:
         with self._reading() as session:
             row = session.get(GateRow, gate) if session else None
+            of_gate = select(GateRunRow.run).where(GateRunRow.gate == gate)
+            numbers = session.scalars(of_gate.order_by(GateRunRow.run)).all() if session else ()
         if row is None:
             raise BadInputError(f"history {self.label}: has no gate {gate}")
-        content, label = self._unpacked(row.content, gate), f"{self.label}: gate {gate}"
-        return decode_versioned(content, label, Decision, schema=GATE_SCHEMA)
+        content = self._unpacked(row.content, f"gate {gate}", numbers)
+        return decode_versioned(content, f"{self.label}: gate {gate}", Decision, schema=GATE_SCHEMA)
 
     def forget(self, numbers: Sequence[int]) -> None:
         """Removes those runs. If one is missing, it removes none and raises `BadInputError`."""
@@ -143,13 +146,15 @@ class History:
             hint="`rig/rig history` lists the numbers; a folder that is called so is ./NUMBER",
         )
 
-    def _unpacked(self, content: bytes, number: int) -> bytes:
+    def _unpacked(self, content: bytes, owner: str, numbers: Sequence[int]) -> bytes:
+        """Returns the owner's document; the numbers are those of its runs."""
         try:
             return zlib.decompress(content)
         except zlib.error as error:
             raise BadInputError(
-                f"history {self.label}: key 'content' of {number} is damaged: {error}",
-                hint=f"`rig/rig history forget {number}`; the other runs are as they were",
+                f"history {self.label}: key 'content' of {owner} is damaged: {error}",
+                hint=f"`rig/rig history forget {' '.join(map(str, numbers))}`; the other runs are"
+                " as they were",
             ) from error
 
     @contextmanager
