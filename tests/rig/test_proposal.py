@@ -82,6 +82,15 @@ def test_a_run_that_was_interrupted_is_refused_in_those_words(tmp_path: Path) ->
     assert "name another folder" in said.output
 
 
+def test_run_whose_cells_no_step_finished_has_no_change_and_no_best_cell() -> None:
+    cells = [result(step, verdict=Verdict.HUNG) for step in STEPS]
+    found = fold_proposal(Results(run=make_run_header(), cells=cells))
+    assert len(found.left_out) == 1
+    assert {change.best_place for change in changes_of(found)} == {""}
+    assert "the same 0 writes" in conclusion(found)
+    assert len(advice(found)) == len(STEPS) - 1
+
+
 def test_what_is_about_safety_lands_first_and_nothing_before_what_it_needs() -> None:
     found = folded(result(STEPS[0], TRUSTING, verdict=Verdict.TOO_SHORT, name="t"))
     order = [change.step for change in landing_order(changes_of(found))]

@@ -41,7 +41,7 @@ def changes_of(proposal: Proposal) -> list[Change]:
         places = [
             (place.words, _pct(*place.time_ns[number : number + 2])) for place in proposal.places
         ]
-        best_place, best_pct = min(places, key=lambda place: place[1])
+        best_place, best_pct = min(places, key=lambda place: place[1], default=("", 0.0))
         change = Change(
             step=after.step,
             title=after.title,
