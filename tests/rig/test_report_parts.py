@@ -277,6 +277,25 @@ def test_terminal_says_that_there_were_rounds(gate: Path) -> None:
     assert reported(gate, "--terminal", "--no-color").count("Of several rounds") == 2
 
 
+def test_subject_that_failed_in_the_shared_places_is_in_no_chart_of_them(tmp_path: Path) -> None:
+    def cells_of(subject: str, failing: int) -> list[CellResult]:
+        return [
+            make_result(
+                make_cell(subject=subject, seed=seed, name=f"n{seed}"),
+                verdict=Verdict.TOO_SHORT if seed < failing else Verdict.PASS,
+                time_ns=TimeSplit(total=SECOND),
+            )
+            for seed in range(4)
+        ]
+
+    cells = [*cells_of("path:good", 0), *cells_of("path:bad", 3)]
+    write_results(Results(run=make_run_header(), cells=cells), tmp_path)
+    body = totals_section(read_sources([tmp_path])).body
+    assert "path:good: the 4 cells that it passed" in body
+    assert "path:bad: the 1 cell that it passed" in body
+    assert "that all of these passed" not in body
+
+
 def test_gate_of_one_round_says_nothing_of_rounds(tmp_path: Path) -> None:
     keep_gate(tmp_path / "gate")
     reported(tmp_path / "gate")

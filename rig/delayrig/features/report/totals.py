@@ -156,7 +156,7 @@ def _common_places(timed: Timed) -> list[str]:
 
 def _total(name: str, cells: dict[str, tuple[RunSource, CellResult]], places: list[str]) -> Total:
     chosen = [cells[place] for place in places if place in cells]
-    if len(chosen) < len(places):
+    if [cell.verdict for _, cell in chosen] != [Verdict.PASS] * len(places):
         chosen = []
     split = sum_of(_split(run, cell) for run, cell in chosen)
     return Total(
