@@ -1,6 +1,7 @@
 # SPDX-License-Identifier: GPL-2.0-or-later
 """The cost of cells, of carrying their folders, and of whole runs."""
 
+import asyncio
 import io
 import os
 import subprocess
@@ -11,6 +12,8 @@ import msgspec
 import pytest
 from click.testing import CliRunner
 from delayrig.base.errors import BadInputError
+from delayrig.base.paths import find_paths
+from delayrig.features.selfcheck import benchmark
 from delayrig.features.selfcheck.benchmark import fold_stages, job_costs, read_stages, sample
 from delayrig.features.selfcheck.cost_of_workers import (
     RunCost,
@@ -32,7 +35,9 @@ from delayrig.lanes.stages import (
 )
 from delayrig.main import main
 from delayrig.model.phases import TimeSplit
-from delayrig.model.result import Results
+from delayrig.model.result import Results, Verdict
+from delayrig.plan.request import choose_cells
+from delayrig.present.console import ManyRuns
 from delayrig.run.cell_runner import keep_result
 from rich.console import Console
 
@@ -84,6 +89,27 @@ def test_dearest_job_comes_first_beside_what_its_chip_took(
 
 def test_cell_whose_subject_never_came_has_no_job() -> None:
     assert job_costs({LONG.id: {PACK: 0.003}}, results()) == []
+
+
+def test_cells_that_are_all_skipped_have_no_cost(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    async def skip_all(*_: object) -> Results:
+        return Results(
+            run=make_run_header(), cells=[make_result(make_cell(), verdict=Verdict.SKIPPED)]
+        )
+
+    monkeypatch.setattr(benchmark, "run_request", skip_all)
+    paths = find_paths()
+    choice = choose_cells(plan="smoke", subjects=(), seed=1, paths=paths)
+    request = choice.request("smoke", tmp_path, seed=1, argv=[], jobs=1)
+    progress = ManyRuns(Console(file=io.StringIO()))
+    with pytest.raises(BadInputError, match="every cell was skipped"):
+        asyncio.run(
+            benchmark.benchmark_cells(
+                request, paths, boots=1, progress=progress, began=progress.began
+            )
+        )
 
 
 def test_sample_is_spread_over_all_cells() -> None:
@@ -147,10 +173,10 @@ print(msgspec.json.encode(found).decode())
 """
 
 
-def measured(code: str, out: Path) -> subprocess.CompletedProcess[str]:
+def measured(code: str, out: Path, measure: str = MEASURE) -> subprocess.CompletedProcess[str]:
     """Measures in a process of its own, since it waits for any child that ends."""
     return subprocess.run(
-        [sys.executable, "-c", MEASURE, code, str(out)],
+        [sys.executable, "-c", measure, code, str(out)],
         env={**os.environ, "PYTHONPATH": str(CHECKOUT / "rig")},
         capture_output=True,
         text=True,
@@ -171,6 +197,29 @@ def test_run_that_leaves_no_cell_is_a_fault_with_its_words(tmp_path: Path) -> No
     done = measured("raise SystemExit('no such plan')", tmp_path / "out")
     assert "RigFaultError" in done.stderr
     assert "no such plan" in done.stderr
+
+
+ONE_CELL = """#!/bin/sh
+while [ "$1" != --out ]; do shift; done
+mkdir -p "$2/only" && touch "$2/only/result.json"
+"""
+COMPARE = """
+import sys
+from pathlib import Path
+from delayrig.features.selfcheck.cost_of_workers import benchmark_workers
+place = Path(sys.argv[2])
+benchmark_workers(place, "smoke", 1, 1, place / "out", print)
+"""
+
+
+def test_workers_are_not_compared_by_a_plan_of_one_cell(tmp_path: Path) -> None:
+    program = tmp_path / "rig" / "rig"
+    program.parent.mkdir()
+    program.write_text(ONE_CELL)
+    program.chmod(0o755)
+    done = measured("", tmp_path, COMPARE)
+    assert "BadInputError: plan smoke: runs one cell" in done.stderr
+    assert not (tmp_path / "out" / "here-1").exists()
 
 
 def test_ways_are_compared_by_ratios_over_all_rounds() -> None:

@@ -20,7 +20,7 @@ from pathlib import Path
 import msgspec
 
 from delayrig.base.atomic_file import write_json
-from delayrig.base.errors import RigFaultError
+from delayrig.base.errors import BadInputError, RigFaultError
 from delayrig.base.paths import Paths
 from delayrig.lanes.stages import ENDED as JOB
 from delayrig.lanes.stages import FILE_NAME as STAGES_FILE
@@ -178,6 +178,11 @@ async def _measure(request: Request, paths: Paths, progress: Progress) -> tuple[
     results = await run_request(request, paths, progress)
     wall_s, cpu_s = time.monotonic() - began_s, _cpu_s() - began_cpu_s
     times = [cell.host_s for cell in results.cells if cell.verdict is not Verdict.SKIPPED]
+    if not times:
+        raise BadInputError(
+            "benchmark: every cell was skipped",
+            hint=f"{request.out}/results.json says why; name cells that this machine can run",
+        )
     return results, Cost(
         cells=len(times),
         median_s=statistics.median(times),

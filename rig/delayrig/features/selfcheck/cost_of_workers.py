@@ -61,12 +61,16 @@ class WorkersBenchmark(msgspec.Struct, frozen=True, kw_only=True):
 def benchmark_workers(
     checkout: Path, plan: str, count: int, rounds: int, out: Path, began: Callable[[str], None]
 ) -> WorkersBenchmark:
-    """Measures runs of `count` cells at a time, in one process and in `count` workers, in turn."""
+    """Measures runs of `count` cells at a time, in one process and in `count` workers, in turn.
+
+    Raises `BadInputError` for a plan of one cell, because nothing follows its first.
+    """
     ways = {"here": ["--jobs", f"{count}"], "workers": ["--cluster", f"local:{count}"]}
     run = [str(checkout / "rig" / "rig"), "run", "--plan", plan, "--history", "none", "--out"]
     found: dict[str, list[RunCost]] = {name: [] for name in ways}
     began("warming up")
-    measure_run([*run, str(out / FIRST), *ways["here"]], out / FIRST)
+    if measure_run([*run, str(out / FIRST), *ways["here"]], out / FIRST).cells == 1:
+        raise BadInputError(f"plan {plan}: runs one cell", hint="name a plan of several cells")
     for number in range(1, rounds + 1):
         for name, words in ways.items():
             began(f"round {number} of {rounds}: {' '.join(words)}")
