@@ -11,9 +11,8 @@ from delayrig.base.paths import Paths, find_paths
 from delayrig.decision.decision import FILE_NAME as GATE_FILE
 from delayrig.decision.decision import Decision, Limits, Outcome
 from delayrig.decision.decision import Side as SideOfGate
+from delayrig.decision.request import BASELINE, CANDIDATE
 from delayrig.features.coverage.coverage import (
-    BASELINE,
-    CANDIDATE,
     Build,
     ChangedWait,
     ChangedWaits,

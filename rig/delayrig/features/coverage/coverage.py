@@ -14,6 +14,7 @@ from pathlib import Path
 
 import msgspec
 
+from delayrig.decision.request import BASELINE, CANDIDATE
 from delayrig.features.coverage.changed import (
     Changed,
     Placed,
@@ -25,7 +26,6 @@ from delayrig.features.coverage.reached import Reach, SeenCell, watched_in
 from delayrig.model.delays import function_of_frame
 from delayrig.subjects.finder.code_map import CodeFunction, CodeMap, Site, read_code_map
 
-BASELINE, CANDIDATE = "baseline", "candidate"
 Key = tuple[str, int]
 """A file of a build and an address in it."""
 

@@ -10,6 +10,7 @@ import msgspec
 from delayrig.base.errors import LostGuestError, RigError
 from delayrig.base.paths import Paths
 from delayrig.base.preparing import Preparing
+from delayrig.decision.request import BASELINE, CANDIDATE
 from delayrig.features.coverage.coverage import (
     Build,
     ChangedWaits,
@@ -60,14 +61,18 @@ def find_changed_waits(
     try:
         return changed_waits(*_both(baseline, candidate, paths, programs))
     except (CoverageError, LostGuestError) as error:
-        return ChangedWaits(
-            functions=0,
-            changed=0,
-            named=False,
-            waits=[],
-            why_not=str(error),
-            is_doubt=isinstance(error, NotKeptError),
-        )
+        return _unknown(error)
+
+
+def _unknown(error: Exception) -> ChangedWaits:
+    return ChangedWaits(
+        functions=0,
+        changed=0,
+        named=False,
+        waits=[],
+        why_not=str(error),
+        is_doubt=isinstance(error, NotKeptError),
+    )
 
 
 class RunCoverage(msgspec.Struct, frozen=True, kw_only=True):
@@ -88,9 +93,8 @@ def find_gate_coverage(
     """Returns the candidate's coverage and what the change touched, from the run folders."""
     try:
         sides = _both(baseline, candidate, paths, programs)
-    except (CoverageError, LostGuestError):
-        changed = find_changed_waits(baseline, candidate, paths, programs)
-        return RunCoverage(coverages=find_coverage(candidate, paths), changed=changed)
+    except (CoverageError, LostGuestError) as error:
+        return RunCoverage(coverages=find_coverage(candidate, paths), changed=_unknown(error))
     coverage = coverage_of(_subjects(candidate)[0], sides[1], changed_sites(*sides))
     return RunCoverage(coverages=[coverage], changed=changed_waits(*sides))
 
@@ -145,7 +149,7 @@ def _both(
     """Reads both sides; raises `CoverageError`."""
     builds = {
         name: _builds_of_one(runs, name, programs)
-        for name, runs in (("baseline", baseline), ("candidate", candidate))
+        for name, runs in ((BASELINE, baseline), (CANDIDATE, candidate))
     }
     for named in (True, False):
         one, two = (Side(each, named=named, kept=paths.images / KEPT) for each in builds.values())

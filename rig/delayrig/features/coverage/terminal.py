@@ -12,8 +12,8 @@ from itertools import groupby
 from rich.console import Console
 from rich.markup import escape
 
+from delayrig.decision.request import BASELINE
 from delayrig.features.coverage.coverage import (
-    BASELINE,
     ChangedWait,
     ChangedWaits,
     Coverage,
