@@ -15,15 +15,13 @@ from delayrig.base.preparing import Preparing
 from delayrig.base.scratch import ScratchFolder
 from delayrig.features.latency.place import (
     CYCLIC_LINE,
+    CYCLIC_OUTPUT,
     USUAL_SLACK_NS,
-    WORDS_MAX,
     Line,
     MissingError,
     PlaceFacts,
     Windows,
     cyclic_json,
-    cyclic_words,
-    in_chunks,
 )
 from delayrig.features.latency.profile import GuestProfile
 from delayrig.features.latency.program_output import parse_lines
@@ -77,17 +75,15 @@ class GuestPlace:
         )
 
     async def measure(self, words: Sequence[str]) -> list[Line]:
-        found: list[Line] = []
-        for part in in_chunks(words, WORDS_MAX):
-            entries = await self._run(self.program, part, ())
-            text = entries.get("stdout.txt", b"")
-            found += parse_lines(text, expected=len(part), source=f"guest {self.profile.name}")
-        return found
+        entries = await self._run(self.program, words, ())
+        text = entries.get("stdout.txt", b"")
+        return parse_lines(text, expected=len(words), source=f"guest {self.profile.name}")
 
     async def cyclictest(self, words: Sequence[str], *, eaters: int) -> tuple[bytes, Windows]:
         """Runs cyclictest as `Place` says. The agent's hogs are the load, beside it on core 0."""
         lines = [CYCLIC_LINE, *([f"hogs {eaters}"] if eaters else [])]
-        return cyclic_json(await self._run(self.cyclic, cyclic_words(words), lines)), Windows()
+        entries = await self._run(self.cyclic, [*words, f"--json={CYCLIC_OUTPUT}"], lines)
+        return cyclic_json(entries), Windows()
 
     async def set_governor(self, name: str) -> None:
         """Raises `MissingError` for any governor: a guest's cores have one speed."""

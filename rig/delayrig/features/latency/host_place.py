@@ -130,7 +130,7 @@ class HostPlace:
         with ScratchFolder() as folder:
             output = Path(folder) / "cyclictest.json"
             async with _load(self.program, eaters):
-                await _be_told(program, [word.replace("OUTPUT", str(output)) for word in words])
+                await _be_told(program, [*words, f"--json={output}"])
             return output.read_bytes(), Windows()
 
     async def set_governor(self, name: str) -> None:

@@ -12,14 +12,12 @@ from delayrig.base.paths import Paths
 from delayrig.base.preparing import Preparing
 from delayrig.features.latency.place import (
     CYCLIC_LINE,
+    CYCLIC_OUTPUT,
     USUAL_SLACK_NS,
-    WORDS_MAX,
     Line,
     PlaceFacts,
     Windows,
     cyclic_json,
-    cyclic_words,
-    in_chunks,
 )
 from delayrig.features.latency.profile import LiveProfile
 from delayrig.features.latency.program_output import parse_lines
@@ -64,18 +62,16 @@ class LivePlace:
         )
 
     async def measure(self, words: Sequence[str]) -> list[Line]:
-        found: list[Line] = []
-        for part in in_chunks(words, WORDS_MAX):
-            left = await self._run(self.program, part, rehearsal=rehearsal_of(part))
-            text = left.entries.get("stdout.txt", b"")
-            lines = parse_lines(text, expected=len(part), source=f"guest {self.profile.name}")
-            found += [with_windows(line, left) for line in lines]
-        return found
+        left = await self._run(self.program, words, rehearsal=rehearsal_of(words))
+        text = left.entries.get("stdout.txt", b"")
+        lines = parse_lines(text, expected=len(words), source=f"guest {self.profile.name}")
+        return [with_windows(line, left) for line in lines]
 
     async def cyclictest(self, words: Sequence[str], *, eaters: int) -> tuple[bytes, Windows]:
         """Runs cyclictest as `Place` says. The agent's hogs are the load, on every core."""
         lines = [CYCLIC_LINE, *([f"hogs_each {eaters}"] if eaters else [])]
-        left = await self._run(self.cyclic, cyclic_words(words), rehearsal=(), lines=lines)
+        words = [*words, f"--json={CYCLIC_OUTPUT}"]
+        left = await self._run(self.cyclic, words, rehearsal=(), lines=lines)
         written = cyclic_json(left.entries)
         paced = pace_events(left.trace, left.clock.begin.after_ns, left.clock.end.before_ns)
         return written, _windows(paced)

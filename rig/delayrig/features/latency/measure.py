@@ -12,7 +12,7 @@ from msgspec.structs import replace
 
 from delayrig.features.latency.explain import doubt_of
 from delayrig.features.latency.host_place import ABSENT, EnergyMeter
-from delayrig.features.latency.place import Line, MissingError, Place, in_chunks
+from delayrig.features.latency.place import Line, MissingError, Place
 from delayrig.features.latency.program_output import (
     INTERFACES,
     PROGRAM,
@@ -28,7 +28,10 @@ from delayrig.features.latency.series_plan import QUICK, TICKS_SPAN_NS, USUAL, E
 from delayrig.model.lane import LaneName
 
 CHUNK = 20
-"""The number of series in one call of a place. Progress is reported after each."""
+"""The number of series in one call of a place, at most SPEC_WORDS_MAX of images/agent/spec.h.
+
+Progress is reported after each.
+"""
 GUEST_LOOPS = 1000
 
 
@@ -131,7 +134,8 @@ async def _take(
             if governor and not await _can_set(place, governor, missing):
                 progress.did(len(series))
                 continue
-            for chunk in in_chunks(series, 1 if metered else CHUNK):
+            size = 1 if metered else CHUNK
+            for chunk in (series[at : at + size] for at in range(0, len(series), size)):
                 if metered:
                     metered.begin()
                 lines = await place.measure([each.word for each in chunk])
@@ -171,16 +175,13 @@ async def _take_cyclictest(
     found = []
     loops = _loops(place, extent)
     for loaded, interface in itertools.product(_loads(place), INTERFACES):
-        words = cyclictest_words(
-            interface, loops=loops[loaded], cpu=place.facts.cpus[0], output="OUTPUT"
-        )
-        command = " ".join([PROGRAM, *(word for word in words if "OUTPUT" not in word)])
+        words = cyclictest_words(interface, loops=loops[loaded], cpu=place.facts.cpus[0])
         try:
             text, windows = await place.cyclictest(words, eaters=extent.eaters if loaded else 0)
         except MissingError as error:
             missing.append(str(error))
             break
-        read = read_cyclictest(text, interface, loaded=loaded, command=command)
+        read = read_cyclictest(text, interface, loaded=loaded, command=" ".join([PROGRAM, *words]))
         if read.contradicts_itself:
             missing.append(_say_contradiction(read))
         else:

@@ -1,19 +1,16 @@
 # SPDX-License-Identifier: GPL-2.0-or-later
 """The interface of places where readings are taken: this machine, and the guests of a lane."""
 
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
-from typing import Any, Protocol, TypeVar
+from typing import Any, Protocol
 
 from delayrig.lanes.payload import SUBJECT_ROOT
 from delayrig.model.lane import LaneName
 
 GUEST_LANES = (LaneName.VIRTUAL, LaneName.LIVE)
-T = TypeVar("T")
 Line = dict[str, Any]
 """A line of the measuring program's output."""
-WORDS_MAX = 60
-"""The largest number of series in a call: SPEC_WORDS_MAX of images/agent/spec.h has room for it."""
 USUAL_SLACK_NS = 50_000
 """The timer slack that processes inherit from init.
 
@@ -81,15 +78,6 @@ class Place(Protocol):
 
 class MissingError(Exception):
     """Something needed for a measurement is missing. The message names it and the remedy."""
-
-
-def in_chunks(items: Sequence[T], length: int) -> Iterator[Sequence[T]]:
-    for start in range(0, len(items), length):
-        yield items[start : start + length]
-
-
-def cyclic_words(words: Sequence[str]) -> list[str]:
-    return [word.replace("OUTPUT", CYCLIC_OUTPUT) for word in words]
 
 
 def cyclic_json(entries: Mapping[str, bytes]) -> bytes:

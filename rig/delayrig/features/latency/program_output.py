@@ -81,14 +81,13 @@ def refusals(readings: Sequence[Reading]) -> list[str]:
     return list(dict.fromkeys(f"{each.refused}: {each.why}" for each in readings if each.refused))
 
 
-def cyclictest_words(interface: str, *, loops: int, cpu: int, output: str) -> list[str]:
-    """Returns the command line of cyclictest, without the program."""
+def cyclictest_words(interface: str, *, loops: int, cpu: int) -> list[str]:
+    """Returns the command line of cyclictest, without the program and its output file."""
     return [
         *("--quiet", "--nsecs", "--mlockall", "--threads=1"),
         *(f"--affinity={cpu}", f"--mainaffinity={cpu}"),
         *("--policy=fifo", f"--priority={PRIORITY}"),
         *(f"--interval={INTERVAL_US}", f"--loops={loops}"),
-        f"--json={output}",
         *INTERFACES[interface],
     ]
 
