@@ -127,25 +127,23 @@ def fault_table(groups: list[FaultGroup]) -> FittedTable:
 
 
 def decision_table(cells: list[GateCell]) -> FittedTable:
-    seconds = ("s before", "s now")
-    table = FittedTable(
-        ("cell", "outcome", "baseline", "candidate", *seconds, "time %", "CPU %"),
-        figures=(*seconds, "time %", "CPU %"),
-        least=("baseline", "candidate", *seconds),
+    times = ("s before", "s now")
+    table = plain_table(
+        ("cell", "outcome", "baseline", "candidate"),
+        (*times, "time %", "CPU %"),
+        least=("baseline", "candidate", *times),
     )
     for cell in cells:
         outcome = f"[{OUTCOMES[cell.outcome][1]}]{cell.outcome}[/]"
-        times, percents = _figures(cell)
         words = (escape(cell.id), outcome, cell.baseline or "-", cell.candidate)
-        table.add_row(*words, *times, *percents)
+        table.add_row(*words, *_figures(cell))
     return table
 
 
-def _figures(cell: GateCell) -> tuple[tuple[str, str], tuple[str, str]]:
+def _figures(cell: GateCell) -> tuple[str, ...]:
     figures = {item.figure: item for item in cell.excess}
     time, cpu = figures.get("time"), figures.get("CPU time")
-    seconds = (
-        f"{time.baseline_ns / 1e9:.3f}" if time else "-",
-        f"{time.candidate_ns / 1e9:.3f}" if time else "-",
+    return (
+        *((seconds(time.baseline_ns), seconds(time.candidate_ns)) if time else ("-", "-")),
+        *(f"{item.pct:+.2f}" if item else "-" for item in (time, cpu)),
     )
-    return seconds, (f"{time.pct:+.2f}" if time else "-", f"{cpu.pct:+.2f}" if cpu else "-")

@@ -12,6 +12,7 @@ from delayrig.base.text import again, one_line
 from delayrig.judge.judge import describe
 from delayrig.judge.not_provided import not_provided_lines
 from delayrig.model.cell import WATCHING, Role
+from delayrig.model.evidence import Evidence
 from delayrig.model.platform import Arch, labelled
 from delayrig.model.result import CellResult, ContrastVerdict, Results, Verdict
 from delayrig.present.console import FittedTable, plain_table, seconds
@@ -84,11 +85,12 @@ def _print_findings(cell: CellResult, console: Console) -> None:
 
 
 def evidence_lines(cell: CellResult) -> list[str]:
-    return [
-        f"{item.witness} witness: {describe(item)}"
-        + (f" ({item.count} times, the worst shown)" if item.count > 1 else "")
-        for item in cell.evidence
-    ]
+    return [witness_line(item) for item in cell.evidence]
+
+
+def witness_line(item: Evidence) -> str:
+    times = f" ({item.count} times, the worst shown)" if item.count > 1 else ""
+    return f"{item.witness} witness: {describe(item)}{times}"
 
 
 def cell_table(cells: Sequence[CellResult]) -> FittedTable:

@@ -5,8 +5,7 @@ from collections.abc import Iterable
 
 from markupsafe import Markup
 
-from delayrig.features.latency import explain
-from delayrig.features.latency import rows as rows
+from delayrig.features.latency import explain, rows
 from delayrig.features.latency.charts import (
     Chart,
     growth_chart,
@@ -57,8 +56,7 @@ def _summary(report: LatencyReport) -> Markup:
     counts = [explain.early_of(machine) for machine in machines]
     early, waits = sum(early for early, _ in counts), sum(waits for _, waits in counts)
     names = ", ".join(machine.title for machine in machines)
-    verdicts = [(each.title, explain.say_verdict(each)) for each in machines]
-    lines = [f"{title}: {verdict}" for title, verdict in verdicts if verdict]
+    lines = [f"{each.title}: {explain.say_verdict(each)}" for each in machines]
     lines.append(f"{early} of {waits:,} waits ended early. Measured: {names}.")
     if not report.complete:
         lines.insert(0, "Interrupted: not all that was asked for is here.")

@@ -12,22 +12,14 @@ from delayrig.base.errors import ExitCode
 from delayrig.decision.decision import Decision, Excess, GateCell, Outcome
 from delayrig.decision.faults import DATA
 from delayrig.features.report.cells import all_cells
-from delayrig.features.report.labels import (
-    TEMPLATES,
-    badge,
-    cell_link,
-    count,
-    marks_of,
-    verdict_html,
-)
+from delayrig.features.report.labels import TEMPLATES, badge, cell_link, marks_of, verdict_html
 from delayrig.features.report.source import GateSource, RunSource, Sources
-from delayrig.judge.judge import describe
 from delayrig.model.cell import Role
 from delayrig.model.evidence import Witness
 from delayrig.model.result import CellResult, ContrastVerdict, Verdict
 from delayrig.present.notable import GRAVITY, rank
 from delayrig.present.pages.page import Section, paragraph, paragraphs, rendered
-from delayrig.present.results import answer, remarks
+from delayrig.present.results import answer, evidence_lines, remarks
 
 WORDS = {
     ExitCode.PASS: ("good", "Good"),
@@ -129,17 +121,12 @@ def _is_finding(cell: CellResult) -> bool:
 
 
 def _finding(run: RunSource, cell: CellResult) -> dict[str, object]:
-    lines = [
-        f"{item.witness} witness: {describe(item)}"
-        + (f" ({count(item.count, 'time')}, the worst shown)" if item.count > 1 else "")
-        for item in cell.evidence
-    ]
     return {
         "run": run.label,
         "link": cell_link(run, cell),
         "verdict": verdict_html(cell),
         "role": "" if cell.role == Role.MEASURE else cell.role,
-        "lines": lines or [cell.reason],
+        "lines": evidence_lines(cell) or [cell.reason],
         "marks": marks_of(cell),
     }
 

@@ -10,11 +10,10 @@ from delayrig.base.errors import BadInputError, ExitCode
 from delayrig.decision.decision import FILE_NAME, Decision, GateCell, Outcome
 from delayrig.decision.decision_text import fault_words
 from delayrig.judge.exit_code import exit_code_of_run
-from delayrig.judge.judge import describe
 from delayrig.judge.not_provided import not_provided_lines
 from delayrig.model.evidence import Evidence
 from delayrig.model.result import CellResult, Results, RunHeader, Verdict
-from delayrig.present.results import answer, lost_lines
+from delayrig.present.results import answer, lost_lines, witness_line
 
 
 class State(StrEnum):
@@ -38,14 +37,6 @@ class Case:
     cell: CellResult
     gated: GateCell | None = None
     """The gate's result for the cell; None in a run."""
-
-    @property
-    def is_gated(self) -> bool:
-        return self.gated is not None
-
-    @property
-    def is_slower(self) -> bool:
-        return self.gated is not None and self.gated.outcome is Outcome.SLOWER
 
     @property
     def evidence(self) -> list[str]:
@@ -196,8 +187,4 @@ def _case_of_gate(cell: GateCell, result: CellResult) -> Case:
 
 
 def evidence_line(item: Evidence) -> str:
-    return (
-        f"{item.witness} witness: {describe(item)}"
-        + (f" ({item.count} times, the worst shown)" if item.count > 1 else "")
-        + (f" [{item.where}]" if item.where else "")
-    )
+    return witness_line(item) + (f" [{item.where}]" if item.where else "")

@@ -12,7 +12,7 @@ from urllib.parse import quote
 
 from delayrig.base.atomic_file import json_document
 from delayrig.base.text import again, one_line, plain
-from delayrig.decision.decision import Decision
+from delayrig.decision.decision import Decision, Outcome
 from delayrig.decision.decision_text import group_words
 from delayrig.decision.faults import DATA, REFUSING, Change
 from delayrig.model.evidence import Evidence
@@ -114,11 +114,11 @@ def rule_of(case: Case) -> str:
         case _ if case.cell.verdict in CONVICTIONS:
             return CONVICTIONS[case.cell.verdict]
         case _:
-            return "slower" if case.is_gated else "missing-conviction"
+            return "slower" if case.gated else "missing-conviction"
 
 
 def _results(case: Case, report: Report) -> list[dict[str, Any]]:
-    if case.is_gated and case.state is State.FAIL and not case.is_slower:
+    if case.state is State.FAIL and case.gated and case.gated.outcome is not Outcome.SLOWER:
         return []  # `_of_gate()` reports its faults.
     by_line: dict[tuple[str, int], list[Evidence]] = {}
     for item in case.cell.evidence:
