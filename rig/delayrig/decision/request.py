@@ -82,7 +82,7 @@ class StoredBaseline:
 
     def check_cells(self, cells: Iterable[Cell]) -> None:
         """Raises `BadInputError` if it lacks one of the places of the candidate."""
-        there = {cell.place for cell in self.results.cells if cell.role == Role.MEASURE}
+        there = {cell.place for cell in self.results.measured}
         wanted = [place_of(cell.id) for cell in cells if cell.role is Role.MEASURE]
         missing = [place for place in wanted if place not in there]
         if missing:
@@ -110,7 +110,7 @@ def read_baseline(run: Path) -> StoredBaseline:
             f"{path}: key 'run.interrupted' is true: cells of it are missing",
             hint="run it again to its end",
         )
-    names = sorted({cell.subject.name for cell in results.cells if cell.role == Role.MEASURE})
+    names = sorted({cell.subject.name for cell in results.measured})
     if len(names) != 1:
         raise BadInputError(
             f"{path}: key 'cells' holds {len(names)} subjects to measure by: {', '.join(names)}",

@@ -338,6 +338,11 @@ class Results(msgspec.Struct, frozen=True, kw_only=True):
     cells: list[CellResult]
     contrasts: list[ContrastResult] = []
 
+    @property
+    def measured(self) -> list[CellResult]:
+        """Returns the cells that measure a subject, without canaries, controls and floors."""
+        return [cell for cell in self.cells if cell.role == Role.MEASURE]
+
 
 class _Schema(msgspec.Struct):
     schema: int

@@ -21,7 +21,6 @@ from delayrig.features.coverage.coverage import (
     coverage_of,
 )
 from delayrig.features.coverage.reached import seen_in
-from delayrig.model.cell import Role
 from delayrig.model.platform import Arch
 from delayrig.model.result import CellResult, read_results
 from delayrig.subjects.delay_function import parts_under_test
@@ -175,9 +174,7 @@ def _subjects(runs: Sequence[Path]) -> list[str]:
 
 def _cells(runs: Sequence[Path]) -> Iterator[tuple[Path, CellResult]]:
     for run in runs:
-        for cell in read_results(run).cells:
-            if cell.role == Role.MEASURE:
-                yield run, cell
+        yield from ((run, cell) for cell in read_results(run).measured)
 
 
 def _programs(runs: Sequence[Path]) -> list[Subject]:

@@ -5,7 +5,7 @@ from collections import Counter, defaultdict
 from collections.abc import Sequence
 from statistics import fmean
 
-from delayrig.model.cell import Job, Role
+from delayrig.model.cell import Job
 from delayrig.model.result import CellResult, Results, Verdict
 
 REFERENCE = "serprog:ip"
@@ -16,7 +16,7 @@ Place = tuple[str, str]
 
 def answer_lines(results: Results) -> list[str]:
     """Returns the number of passed cells in a line, then each other verdict except skipped."""
-    cells = measured_cells(results)
+    cells = results.measured
     passed = sum(cell.verdict is Verdict.PASS for cell in cells)
     others: dict[tuple[str, str, str], list[str]] = defaultdict(list)
     for (programmer, chip), own in _by_place(cells).items():
@@ -38,7 +38,7 @@ def cost_rows(results: Results) -> list[tuple[str, ...]]:
 
     The first row is the head.
     """
-    cells = measured_cells(results)
+    cells = results.measured
     names = subjects_of(cells)
     rows = [("programmer", "chip", "KiB", "host time", *names)]
     for place, own in _by_place(cells).items():
@@ -52,11 +52,6 @@ def cost_rows(results: Results) -> list[tuple[str, ...]]:
 def subjects_of(cells: Sequence[CellResult]) -> list[str]:
     """Returns the names of the subjects, in the order of the plan."""
     return list(dict.fromkeys(cell.subject.name for cell in cells))
-
-
-def measured_cells(results: Results) -> list[CellResult]:
-    """Returns the cells that measure a subject, without canaries, controls and floors."""
-    return [cell for cell in results.cells if cell.role == Role.MEASURE]
 
 
 def seconds_of(cell: CellResult) -> str:

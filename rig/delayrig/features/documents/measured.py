@@ -20,7 +20,6 @@ from delayrig.features.documents.by_programmer import (
     REFERENCE,
     answer_lines,
     cost_rows,
-    measured_cells,
     seconds_of,
     subjects_of,
 )
@@ -33,11 +32,11 @@ from delayrig.model.programmers import DEVICES
 from delayrig.model.result import CellResult, Results, Verdict
 from delayrig.present.console import FittedTable
 from delayrig.present.results import cell_table, evidence_lines, expectation
+from delayrig.subjects.known_bad import PREFIX as KNOWN_BAD
 
 RUN_MARK = "<!-- measured: default -->"
 GATE_MARK = "<!-- measured: gate -->"
 INDENT = "    "
-KNOWN_BAD = "known-bad:"
 WIDTH = 400
 SITUATION = ("MIPS", "cores", "hazards", "chip", "job")
 """The columns that name a situation, in which each subject has a cell."""
@@ -154,7 +153,7 @@ def known_bad_page(plain: KnownBad, strange: KnownBad, right: Results) -> str:
 def right_table(results: Results) -> str:
     """Returns counts of verdicts; subjects with the same counts share a row."""
     found: dict[str, Counter[Verdict]] = defaultdict(Counter)
-    for cell in measured_cells(results):
+    for cell in results.measured:
         found[cell.subject.name][cell.verdict] += 1
     alike: dict[tuple[str, ...], list[str]] = defaultdict(list)
     for name, counts in sorted(found.items()):
@@ -174,7 +173,7 @@ def _listed(names: Sequence[str]) -> str:
 
 def newest_page(results: Results, programmers: Results) -> str:
     """Returns the verdicts of released flashroms: with versions and findings, and by programmer."""
-    cells = measured_cells(results)
+    cells = results.measured
     versions = {cell.subject.name: cell.subject.version for cell in cells if cell.subject.version}
     first = {cell.subject.name: cell for cell in reversed(cells) if cell.evidence}
     findings = [
@@ -211,7 +210,7 @@ def _costs(programmers: Results) -> FittedTable:
 
 def firmwares_page(results: Results) -> str:
     """Returns which flashroms cope with which firmware; devices with equal answers share a row."""
-    cells = measured_cells(results)
+    cells = results.measured
     versions = {cell.subject.name: cell.subject.version or "" for cell in cells}
     found: dict[tuple[str, str], dict[str, str]] = defaultdict(dict)
     for cell in cells:

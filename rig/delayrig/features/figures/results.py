@@ -28,14 +28,14 @@ class PartRow(msgspec.Struct, frozen=True, kw_only=True):
 
 def subject_headings(results: Results) -> dict[str, str]:
     """Returns the heading of each measured subject's column, by the subject's name."""
-    names = dict.fromkeys(cell.subject.name for cell in _measured(results))
+    names = dict.fromkeys(cell.subject.name for cell in results.measured)
     return {name: _heading(name, results) for name in names}
 
 
 def part_rows(results: Results) -> list[PartRow]:
     """Returns a row for each part of the run, by bus and name, SPI first."""
     subjects = subject_headings(results)
-    measured = _measured(results)
+    measured = results.measured
     parts = {(cell.bus != "spi", cell.bus, cell.chip) for cell in measured}
     return [
         PartRow(
@@ -71,12 +71,8 @@ def markdown_table(results: Results) -> str:
     return "\n".join(f"| {' | '.join(line)} |" for line in lines)
 
 
-def _measured(results: Results) -> list[CellResult]:
-    return [cell for cell in results.cells if cell.role == Role.MEASURE]
-
-
 def _heading(name: str, results: Results) -> str:
-    cells = (c for c in _measured(results) if c.subject.name == name)
+    cells = (c for c in results.measured if c.subject.name == name)
     version = next((cell.subject.version for cell in cells if cell.subject.version), "")
     return f"{name} ({version})" if version else name
 
@@ -119,8 +115,7 @@ class TimeRow(msgspec.Struct, frozen=True, kw_only=True):
 
 def time_rows(results: Results, *, beside: str) -> list[TimeRow]:
     """Returns a row for each timed cell, beside the one of subject `beside`."""
-    timed = (cell for cell in results.cells if cell.time_ns.total > 0)
-    measured = [cell for cell in timed if cell.role == Role.MEASURE]
+    measured = [cell for cell in results.measured if cell.time_ns.total > 0]
     floors = {
         _work(cell): cell
         for cell in results.cells

@@ -75,7 +75,7 @@ from delayrig.features.history.recording import (
     own_words,
     record_gate,
 )
-from delayrig.model.cell import WATCHING, Cell, Programmer, Role, place_of
+from delayrig.model.cell import WATCHING, Cell, Programmer, place_of
 from delayrig.model.lane import EXACT_LANE, LaneName
 from delayrig.model.result import CellResult, Results
 from delayrig.plan.request import check_connect, check_out, choose_cells
@@ -302,9 +302,8 @@ class _GateProgress:
 
 
 def _early(request: GateRequest, options: _Options) -> EarlyAnswer:
-    stored = request.stored.results.cells if request.stored else []
-    measured = [cell for cell in stored if cell.role == Role.MEASURE]
-    return EarlyAnswer(request.candidate.cells, measured, absolute=options.absolute)
+    stored = request.stored.results.measured if request.stored else []
+    return EarlyAnswer(request.candidate.cells, stored, absolute=options.absolute)
 
 
 def _with_both_sides(options: _Options, paths: Paths) -> _Options:

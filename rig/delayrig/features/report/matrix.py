@@ -44,16 +44,12 @@ Of more sets of hazards, the gravest have their own row.
 
 
 def matrix_section(sources: Sources) -> Section:
-    body = [paragraph(EXPLAINED), *(_matrix(run) for run in sources.runs if _measured(run))]
+    body = [paragraph(EXPLAINED), *(_matrix(run) for run in sources.runs if run.results.measured)]
     watched = [table_html(_watching(run)) for run in sources.runs if _watchers(run)]
     if watched:
         heading = Markup('<h3 id="watching" tabindex="-1">How the rig put itself to the test</h3>')
         body += [heading, *watched]
     return Section(key="verdicts", title="Verdicts", body=Markup("").join(body))
-
-
-def _measured(run: RunSource) -> list[CellResult]:
-    return [cell for cell in run.results.cells if cell.role == Role.MEASURE]
 
 
 Slot = tuple[str, int]
@@ -62,7 +58,7 @@ Slots = dict[Slot, list[CellResult]]
 
 
 def _matrix(run: RunSource) -> Markup:
-    cells = _measured(run)
+    cells = run.results.measured
     found: dict[str, dict[str, Slots]] = {}
     for cell in cells:
         row = found.setdefault(subject_of(cell), {}).setdefault(hazards_of(cell), {})

@@ -12,7 +12,6 @@ from delayrig.base.durations import rounded
 from delayrig.features.report.facts import Split, sum_of
 from delayrig.features.report.labels import cell_link, count, subject_of
 from delayrig.features.report.source import RunSource, Sources
-from delayrig.model.cell import Role
 from delayrig.model.result import CellResult, Verdict
 from delayrig.present.console import seconds
 from delayrig.present.pages.charts import Chart, Colour, hide_left_axis, label_bar, new_figure
@@ -130,8 +129,8 @@ Timed = dict[str, dict[str, tuple[RunSource, CellResult]]]
 def _timed(sources: Sources) -> Timed:
     found: Timed = {}
     for run in sources.runs:
-        for cell in run.results.cells:
-            if cell.role == Role.MEASURE and cell.time_ns.total:
+        for cell in run.results.measured:
+            if cell.time_ns.total:
                 name = f"{run.label}: {subject_of(cell)}" if run.label else subject_of(cell)
                 found.setdefault(name, {})[cell.place] = (run, cell)
     return found

@@ -16,7 +16,6 @@ from delayrig.features.report.labels import (
 )
 from delayrig.features.report.source import RunSource, Sources
 from delayrig.judge.waste import CallSiteWaste, OperationWaste, waste_together
-from delayrig.model.cell import Role
 from delayrig.model.evidence import Witness
 from delayrig.model.result import CellResult
 from delayrig.present.pages.page import Section, paragraph, table_html
@@ -71,8 +70,8 @@ def _why_not(sources: Sources) -> str:
 
 
 def _measured(run: RunSource) -> Iterator[tuple[CellResult, CellFacts]]:
-    for cell in run.results.cells:
-        if cell.role == Role.MEASURE and cell.id in run.facts:
+    for cell in run.results.measured:
+        if cell.id in run.facts:
             yield cell, run.facts[cell.id]
 
 

@@ -111,7 +111,7 @@ def survey_run(folder: Path) -> Survey:
 
 
 def _lines(results: Results, watched: Sequence[Watched]) -> list[str]:
-    names = dict.fromkeys(cell.subject.name for cell in results.cells if cell.role == "measure")
+    names = dict.fromkeys(cell.subject.name for cell in results.measured)
     lines = [f"{name}: {_source([w for w in watched if w.cell.subject == name])}" for name in names]
     if results.run.interrupted:
         count, planned = len(results.cells), results.run.cells_planned
