@@ -73,7 +73,7 @@ from delayrig.features.history.recording import (
     HistoryOptions,
     history_options,
     own_words,
-    record_gate,
+    record,
 )
 from delayrig.model.cell import WATCHING, Cell, Programmer, place_of
 from delayrig.model.lane import EXACT_LANE, LaneName
@@ -274,7 +274,7 @@ def _gate(options: _Options) -> ExitCode:
         say(console, f"decision: {folder / FILE_NAME}")
         write_formats(wanted, replace(read_report(folder), source_root=request.tree))
     finally:
-        record_gate(kept_in, folder)
+        record(kept_in, folder)
     return ExitCode(decision.exit_code)
 
 

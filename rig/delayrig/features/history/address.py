@@ -6,7 +6,7 @@ from dataclasses import dataclass, field
 from pathlib import Path
 
 from delayrig.base.errors import BadInputError
-from delayrig.setup.layout import find_layout
+from delayrig.setup.layout import data_home, find_layout
 
 VARIABLE = "FLASHROM_RIG_HISTORY"
 NONE = "none"
@@ -44,13 +44,10 @@ def default_file(environment: Mapping[str, str]) -> Path:
 
     A user without a home has it in the rig's folder of state.
     """
-    base = Path(environment.get("XDG_DATA_HOME") or "/nowhere")
-    if not (environment.get("XDG_DATA_HOME") and base.is_absolute()):
-        try:
-            base = Path.home() / ".local" / "share"
-        except RuntimeError:
-            return find_layout(environment).state / FILE_NAME
-    return base / FOLDER / FILE_NAME
+    try:
+        return data_home(environment) / FOLDER / FILE_NAME
+    except RuntimeError:
+        return find_layout(environment).state / FILE_NAME
 
 
 def without_passwords(words: list[str]) -> list[str]:

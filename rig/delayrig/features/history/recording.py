@@ -56,18 +56,11 @@ def own_words() -> list[str]:
     return without_passwords(words) if has_url else words
 
 
-def record_run(address: Address | None, results: Results, out: Path) -> None:
-    """Keeps a run. If that fails it prints a warning, and the run is not affected."""
-    _record(address, out, results)
+def record(address: Address | None, out: Path, results: Results | None = None) -> None:
+    """Keeps the run of the results, else the gate in `out` with its runs.
 
-
-def record_gate(address: Address | None, out: Path) -> None:
-    """Keeps the runs of a gate, with its decision. If that fails it prints a warning."""
-    _record(address, out, None)
-
-
-def _record(address: Address | None, out: Path, results: Results | None) -> None:
-    """Keeps the run of the results, or the gate in `out` if they are None."""
+    If that fails it prints a warning, and the run is not affected.
+    """
     if address is None:
         return
     console = make_console(stderr=True)

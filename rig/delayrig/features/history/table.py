@@ -48,15 +48,6 @@ def write_table(table: pa.Table, form: TableFormat, file: Path) -> None:
     write_atomically(file, sink.getvalue())
 
 
-def read_table(file: Path, form: TableFormat) -> pa.Table:
-    if form is TableFormat.PARQUET:
-        return parquet.read_table(file)
-    convert = csv.ConvertOptions(
-        column_types=_schema(), strings_can_be_null=True, quoted_strings_can_be_null=False
-    )
-    return csv.read_csv(file, convert_options=convert)
-
-
 def _of_gate(entry: Entry) -> dict[str, object]:
     gate = entry.gate
     values = (gate.gate, gate.side, gate.round, entry.outcome) if gate else (None,) * len(GATE)

@@ -25,7 +25,7 @@ from delayrig.features.history.recording import (
     HistoryOptions,
     history_options,
     own_words,
-    record_run,
+    record,
 )
 from delayrig.features.run.repeats import FILE_NAME, Budget, Median, Summary, repeat
 from delayrig.judge.exit_code import exit_code_of_run
@@ -110,7 +110,7 @@ def run(
         write_formats(wanted, report_of_run(results))
     finally:
         # Keep the run even if printing fails.
-        record_run(kept_in, results, folder)
+        record(kept_in, folder, results)
     sys.exit(code)
 
 
