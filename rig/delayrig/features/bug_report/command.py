@@ -53,13 +53,9 @@ def bug_report(run_folder: Path, cell: str | None, out: Path | None) -> None:
             f"--out {place}: there is no folder {place.parent}", hint="make it first"
         )
     run, found = find_in_run(run_below(run_folder), cell)
-    reported = _reported(run_folder, run, found, is_chosen=cell is not None)
-    has_events = reported.picture is not None
-    if has_events:
-        reported = replace(
-            reported, picture=place.with_suffix(".png"), trace=place.with_suffix(".json")
-        )
-        _write_attached(run, reported)
+    reported = _reported(run_folder, run, found, place, is_chosen=cell is not None)
+    if reported.picture and reported.trace:
+        _write_attached(run, reported, reported.picture, reported.trace)
     write_atomically(place, text_of(reported).encode())
     click.echo(reported.line)
     for file in (place, reported.picture, reported.trace):
@@ -67,7 +63,7 @@ def bug_report(run_folder: Path, cell: str | None, out: Path | None) -> None:
             click.echo(f"  {file}")
 
 
-def _reported(run_folder: Path, run: Path, found: str, *, is_chosen: bool) -> Reported:
+def _reported(run_folder: Path, run: Path, found: str, place: Path, *, is_chosen: bool) -> Reported:
     report = read_report(run_below(run_folder))
     result = next(each for each in read_results(run).cells if each.id == found)
     if not is_chosen and result.verdict not in UNSAFE:
@@ -85,31 +81,28 @@ def _reported(run_folder: Path, run: Path, found: str, *, is_chosen: bool) -> Re
         raise BadInputError(
             f"{run_folder}: the gate did not decide {found}", hint="name a cell of the candidate's"
         )
-    events = run / found / EVENTS
+    has_events = (run / found / EVENTS).is_file()
     return Reported(
         report=report,
         case=replace(case, cell=result),
         cell=cell,
-        picture=events if events.is_file() else None,
-        trace=None,
+        picture=place.with_suffix(".png") if has_events else None,
+        trace=place.with_suffix(".json") if has_events else None,
     )
 
 
-def _write_attached(run: Path, reported: Reported) -> None:
+def _write_attached(run: Path, reported: Reported, picture: Path, trace: Path) -> None:
     """Writes the timeline as a picture, and the events for a viewer."""
     # matplotlib loads slowly, so only commands that draw load it.
     from delayrig.features.report.timelines import timeline_picture
 
     found = reported.case.id
-    assert reported.picture is not None
-    assert reported.trace is not None
     chart = timeline_picture(_sources(run, reported.case.cell), [glob.escape(found)])
-    write_atomically(reported.picture, chart.png_file())
+    write_atomically(picture, chart.png_file())
     timeline = timeline_of(read_events(run / found), read_delays(run / found))
     subject = reported.cell.subject.partition(":")[2]
     paths = [subject] if "/" in subject else []
-    trace = neutral(as_perfetto(timeline).decode(), paths)
-    write_atomically(reported.trace, trace.encode())
+    write_atomically(trace, neutral(as_perfetto(timeline).decode(), paths).encode())
 
 
 def _sources(run: Path, cell: CellResult) -> Sources:

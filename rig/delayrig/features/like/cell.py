@@ -21,8 +21,8 @@ from delayrig.model.shape import SHIFT_MAX, mips_of_shift
 from delayrig.plan.from_flags import CHIP, MIPS, Flags
 from delayrig.plan.machines import CORES_MAX, Machine
 from delayrig.plan.schema import CORES_KNOWN
+from delayrig.subjects.subject import BUNDLED
 
-USUAL_SUBJECT = "bundled"
 ITS_DRIVERS = ("serprog", "dummy", "nicintel", "linux_spi")
 NO_PART = ("SFDP-capable chip", "Opaque flash chip")
 """The names in flashrom that fit any part."""
@@ -50,7 +50,7 @@ class Known:
 class Likeness:
     """The options of the cell with their reasons, and what the report leaves open."""
 
-    subject: str = USUAL_SUBJECT
+    subject: str = BUNDLED
     given: dict[str, tuple[str, ...]] = field(default_factory=dict)
     reasons: list[tuple[str, str]] = field(default_factory=list)
     open: list[tuple[str, str]] = field(default_factory=list)
@@ -118,7 +118,7 @@ def _usual_subject(found: Likeness, known: Known) -> str:
     """Returns our flashrom, or the newest release if ours lacks the programmer."""
     driver = found.given.get("programmer", ("serprog",))[0].partition(":")[0]
     newest = max(known.releases, key=_numbers, default="")
-    return USUAL_SUBJECT if driver in ITS_DRIVERS else known.releases.get(newest, USUAL_SUBJECT)
+    return BUNDLED if driver in ITS_DRIVERS else known.releases.get(newest, BUNDLED)
 
 
 def _numbers(version: str) -> list[int]:

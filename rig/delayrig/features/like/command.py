@@ -3,6 +3,7 @@
 
 import shlex
 import tomllib
+from collections.abc import Sequence
 from pathlib import Path
 
 import click
@@ -63,17 +64,18 @@ def like(files: tuple[Path, ...], plan_out: Path | None) -> None:
     cells = choose_cells_of(plan, source=SOURCE, seed=SEED, paths=paths).cells
     if plan_out is not None:
         write_atomically(plan_out, plan_text(plan).encode())
+    search = _search(found, facts)
     tell_json(
         {
             "line": ["rig/rig", *found.words],
             "cells": [cell.id for cell in cells],
             "reasons": [{"option": option, "why": why} for option, why in found.reasons],
             "not_told": [{"what": what, "why": why} for what, why in found.open],
-            "search": _search(found, facts),
+            "search": search,
             "symptoms": [fact.value for fact in facts.of("symptom")],
         }
     )
-    _print(found, facts, len(cells))
+    _print(found, facts, search, len(cells))
     if plan_out is not None:
         click.echo(f"{plan_out}: the same as a plan: rig/rig run --plan {plan_out}")
 
@@ -99,12 +101,12 @@ def _search(found: Likeness, facts: Facts) -> list[str]:
     return next((["rig/rig", *words] for words in lines if words), [])
 
 
-def _print(found: Likeness, facts: Facts, cells: int) -> None:
+def _print(found: Likeness, facts: Facts, search: Sequence[str], cells: int) -> None:
     click.echo(shlex.join(["rig/rig", *found.words]))
     click.echo(f"  {cells} {'cell' if cells == 1 else 'cells'}")
     for symptom in facts.of("symptom"):
         click.echo(f"  symptom: {symptom.value} ({symptom.where})")
-    if search := _search(found, facts):
+    if search:
         click.echo(f"  if no cell shows it: {shlex.join(search)}")
     click.echo("\nTold:")
     for option, why in found.reasons:

@@ -34,6 +34,7 @@ from delayrig.setup.layout import STATE_VARIABLE
 SCHEMA = 2
 FILE_NAME = "benchmark.json"
 FIRST = "warm"
+"""The folder of the first run, which makes snapshots and is not counted."""
 BEGINNINGS = (("set-up: ", None), ("making snapshot ", "snapshots"), ("making ", "images"))
 """The first words of a line that begins a stage, and its name; None: the rest of the line."""
 LAUNCHER = "launcher"

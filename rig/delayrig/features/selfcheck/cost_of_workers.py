@@ -14,13 +14,11 @@ import msgspec
 from delayrig.base.die_with_parent import become_subreaper
 from delayrig.base.errors import BadInputError, RigFaultError
 from delayrig.base.scratch import ScratchFolder
+from delayrig.features.selfcheck.benchmark import FIRST
 from delayrig.model.cell import Cell
 from delayrig.run.artifact_transfer import pack_left, unpack_left
 from delayrig.run.cell_runner import cell_folder, keep_result
 from delayrig.run.resume import CELL, RESULT
-
-FIRST = "warm"
-"""The folder of the first run, which makes snapshots and is not counted."""
 
 
 class RunCost(msgspec.Struct, frozen=True, kw_only=True):

@@ -55,9 +55,9 @@ from delayrig.features.threshold.trials import (
 from delayrig.model.lane import LaneName
 from delayrig.plan.request import choose_cells
 from delayrig.present.console import RunProgress
+from delayrig.subjects.subject import BUNDLED
 
 PLAN = "threshold"
-BUNDLED = "bundled"
 ROUNDS = {LaneName.VIRTUAL: 3, LaneName.HOST: 5}
 """The rounds by default. Each writes other bytes; in guests that shifts wake-ups against ticks."""
 
