@@ -19,6 +19,7 @@ from subprocess import DEVNULL, STDOUT, Popen, TimeoutExpired
 import msgspec
 
 from delayrig.base.archive import unpack_archive
+from delayrig.base.atomic_file import write_json
 from delayrig.base.errors import ExitCode, RigFaultError
 from delayrig.features.faults.scenario import (
     End,
@@ -180,7 +181,7 @@ class Bench:
     def _keep(self, run: FaultRun, folder: Path) -> None:
         kept = self.out / f"{run.subject.replace(':', '-').replace('/', '-')}-{run.scenario.run}"
         kept.mkdir(exist_ok=True)
-        (kept / "run.json").write_bytes(msgspec.json.format(msgspec.json.encode(run)))
+        write_json(kept / "run.json", run)
         for name in ("stdout.txt", "emulator.log", "events.jsonl"):
             if (folder / name).is_file():
                 (folder / name).replace(kept / name)

@@ -6,8 +6,8 @@ from contextlib import ExitStack
 from pathlib import Path
 
 import click
-import msgspec
 
+from delayrig.base.atomic_file import write_json
 from delayrig.base.paths import find_paths
 from delayrig.cli.command import RigCommand, default_out, say_making
 from delayrig.cli.option_types import SUBJECT
@@ -83,7 +83,7 @@ def faults(
             for name in names or FAULT_SUBJECTS
         ]
         done = run_campaign(bench, subjects, scenarios_of(seed, numbers), jobs=jobs, finished=_show)
-    (folder / "faults.json").write_bytes(msgspec.json.format(msgspec.json.encode(done)) + b"\n")
+    write_json(folder / "faults.json", done)
     tell_json(done)
     click.echo(fault_table(done))
     sys.exit(exit_code_of_faults(done))

@@ -12,7 +12,7 @@ from dataclasses import dataclass, replace
 
 import msgspec
 
-from delayrig.base.atomic_file import write_atomically
+from delayrig.base.atomic_file import write_json
 from delayrig.decision.performance import middle_of_draws
 from delayrig.model.lane import EXACT_LANE
 from delayrig.model.result import CellResult, Results, Verdict
@@ -151,7 +151,7 @@ def repeat(
             budget_ended=bool(left) and is_over,
             cells=summaries,
         )
-        write_atomically(request.out / FILE_NAME, msgspec.json.format(msgspec.json.encode(summary)))
+        write_json(request.out / FILE_NAME, summary)
         if is_over:
             break
     return summary, found
