@@ -21,7 +21,7 @@ from delayrig.features.selfcheck.cost_of_workers import (
     WorkersBenchmark,
     measure_carrying,
 )
-from delayrig.features.selfcheck.terminal import print_workers
+from delayrig.features.selfcheck.terminal import ManyRuns, print_workers
 from delayrig.lanes.stages import (
     ENDED,
     FILE_NAME,
@@ -37,7 +37,6 @@ from delayrig.main import main
 from delayrig.model.phases import TimeSplit
 from delayrig.model.result import Results, Verdict
 from delayrig.plan.request import choose_cells
-from delayrig.present.console import ManyRuns
 from delayrig.run.cell_runner import keep_result
 from rich.console import Console
 

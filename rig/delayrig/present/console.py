@@ -253,14 +253,3 @@ class RunProgress(LiveBar):
                 f" ({result.host_s:.2f} s)",
                 markup=False,
             )
-
-
-class ManyRuns(RunProgress):
-    """A bar for each of many runs, on a terminal only."""
-
-    def finished(self, result: CellResult) -> None:
-        if self._console.is_terminal:
-            super().finished(result)
-
-    def began(self, what: str) -> None:
-        self._console.print(escape(what))

@@ -41,6 +41,7 @@ from delayrig.features.selfcheck.known_bad import (
     subjects_of,
 )
 from delayrig.features.selfcheck.terminal import (
+    ManyRuns,
     RepeatProgress,
     print_benchmark,
     print_known_bad,
@@ -48,7 +49,7 @@ from delayrig.features.selfcheck.terminal import (
     print_workers,
 )
 from delayrig.model.lane import EXACT_LANE
-from delayrig.present.console import ManyRuns, say
+from delayrig.present.console import say
 from delayrig.subjects.disguise import RENAMED, STRIPPED
 from delayrig.subjects.known_bad import find_mistake, own_mistakes
 

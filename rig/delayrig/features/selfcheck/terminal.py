@@ -9,11 +9,23 @@ from delayrig.features.selfcheck.benchmark import CellBenchmark, JobCost
 from delayrig.features.selfcheck.cost_of_workers import WorkersBenchmark
 from delayrig.features.selfcheck.determinism import Determinism, Repeat
 from delayrig.features.selfcheck.known_bad import WANTED, Answered, KnownBad
-from delayrig.present.console import FittedTable, ManyRuns, plain_table, say
+from delayrig.model.result import CellResult
+from delayrig.present.console import FittedTable, RunProgress, plain_table, say
 from delayrig.subjects.known_bad import Mistake
 
 DEAREST = 8
 """The number of jobs that are named one by one."""
+
+
+class ManyRuns(RunProgress):
+    """A bar for each of many runs, on a terminal only."""
+
+    def finished(self, result: CellResult) -> None:
+        if self._console.is_terminal:
+            super().finished(result)
+
+    def began(self, what: str) -> None:
+        self._console.print(escape(what))
 
 
 class RepeatProgress(ManyRuns):
