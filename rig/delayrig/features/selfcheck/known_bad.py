@@ -14,7 +14,7 @@ from delayrig.base.errors import ExitCode
 from delayrig.decision.decision import Decision, GateCell, Outcome
 from delayrig.decision.gate_judge import decide
 from delayrig.model.cell import WATCHING, Cell, Role
-from delayrig.model.result import CellResult, Results, RunHeader
+from delayrig.model.result import Results, RunHeader
 from delayrig.subjects.disguise import STRIPPED
 from delayrig.subjects.known_bad import PREFIX, Kind, Mistake, Sight
 from delayrig.subjects.subject import BUNDLED
@@ -140,12 +140,8 @@ def is_right(kind: Kind, outcome: Outcome, *, stripped: bool = False) -> bool:
 
 
 def _decision(results: Results, subject: str) -> Decision:
-    ours = [cell for cell in results.cells if _is_measured(cell, subject)]
+    ours = [cell for cell in results.measured if cell.subject.name == subject]
     places = {cell.place for cell in ours}
-    theirs = [c for c in results.cells if _is_measured(c, BUNDLED) and c.place in places]
+    theirs = [c for c in results.measured if c.subject.name == BUNDLED and c.place in places]
     watching = [cell for cell in results.cells if Role(cell.role) in WATCHING]
     return decide([replace(results, cells=theirs)], [replace(results, cells=[*ours, *watching])])
-
-
-def _is_measured(cell: CellResult, subject: str) -> bool:
-    return Role(cell.role) is Role.MEASURE and cell.subject.name == subject
