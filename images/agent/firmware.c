@@ -53,8 +53,10 @@ static int place_chipset_registers(void)
 	if (error || id != ICH9_ID)
 		return error;
 	file = open(ICH9, O_WRONLY | O_CLOEXEC);
-	if (file < 0 || pwrite(file, &base, sizeof(base), ICH9_RCBA_AT) != sizeof(base))
-		error = -errno;
+	if (file < 0)
+		return -errno;
+	if (pwrite(file, &base, sizeof(base), ICH9_RCBA_AT) != sizeof(base))
+		error = -EIO;
 	close(file);
 	return error;
 }

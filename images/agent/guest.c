@@ -75,10 +75,11 @@ int guest_write_text(const char *path, const char *text)
 {
 	ssize_t bytes = (ssize_t)strlen(text);
 	int file = open(path, O_WRONLY | O_CLOEXEC);
-	int error = file < 0 || write(file, text, (size_t)bytes) != bytes ? -errno : 0;
+	ssize_t wrote = file < 0 ? -1 : write(file, text, (size_t)bytes);
+	int error = wrote < 0 ? -errno : 0;
 
 	close(file);
-	return error;
+	return error || wrote == bytes ? error : -EIO;
 }
 
 int guest_await_file(const char *path)

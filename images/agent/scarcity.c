@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
 #include "scarcity.h"
+#include "guest.h"
 
 #include <errno.h>
 #include <fcntl.h>
@@ -64,23 +65,15 @@ static int write_offsets(uint64_t uptime_ns)
 	struct timespec now;
 	char line[OFFSETS_BYTES];
 	int64_t offset_ns;
-	int fd = open("/proc/self/timens_offsets", O_WRONLY | O_CLOEXEC);
-	int length;
-	int ret = 0;
 
-	if (fd < 0)
-		return -errno;
 	clock_gettime(CLOCK_MONOTONIC, &now);
 	offset_ns = (int64_t)uptime_ns - (now.tv_sec * NS_PER_S + now.tv_nsec);
 	/* The kernel takes negative seconds, but no negative nanoseconds. */
 	now.tv_sec = (offset_ns - (offset_ns < 0 ? NS_PER_S - 1 : 0)) / NS_PER_S;
 	now.tv_nsec = offset_ns - now.tv_sec * NS_PER_S;
-	length = snprintf(line, sizeof(line), "monotonic %lld %ld\nboottime %lld %ld\n",
+	snprintf(line, sizeof(line), "monotonic %lld %ld\nboottime %lld %ld\n",
 		(long long)now.tv_sec, now.tv_nsec, (long long)now.tv_sec, now.tv_nsec);
-	if (write(fd, line, (size_t)length) != length)
-		ret = -errno;
-	close(fd);
-	return ret;
+	return guest_write_text("/proc/self/timens_offsets", line);
 }
 
 int uptime_begin(uint64_t uptime_ns)

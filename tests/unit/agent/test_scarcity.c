@@ -10,6 +10,7 @@
 #include <unistd.h>
 
 #include "../cases.h"
+#include "hypercall.h"
 #include "scarcity.h"
 
 #define MIB (1u << 20)
@@ -18,6 +19,11 @@
 #else
 #define MEMORY_MIB 64
 #endif
+
+uint64_t hypercall_virtual_ns(void)
+{
+	return 0;
+}
 
 static void *do_nothing(void *unused)
 {

@@ -1,0 +1,71 @@
+// SPDX-License-Identifier: GPL-2.0-or-later
+#include <errno.h>
+#include <stdlib.h>
+#include <sys/resource.h>
+#include <sys/wait.h>
+#include <unistd.h>
+
+#include "../cases.h"
+#include "guest.h"
+#include "hypercall.h"
+
+uint64_t hypercall_virtual_ns(void)
+{
+	return 0;
+}
+
+struct bench {
+	char path[32];
+};
+
+static void bench_create(struct bench *bench)
+{
+	strcpy(bench->path, "/tmp/agent-guest-XXXXXX");
+	close(mkstemp(bench->path));
+}
+
+static void bench_destroy(struct bench *bench)
+{
+	unlink(bench->path);
+}
+
+FIXTURE(bench, bench_create, bench_destroy);
+
+static void text_that_is_written_is_read_again(struct bench *bench)
+{
+	char *text;
+
+	assert_int_equal(guest_write_text(bench->path, "two\nlines"), 0);
+	text = guest_read_text(bench->path);
+	assert_string_equal(text, "two\nlines");
+	free(text);
+}
+
+static void file_that_is_missing_is_not_made(void)
+{
+	assert_int_equal(guest_write_text("/nowhere/at/all", "1"), -ENOENT);
+}
+
+/* The limit applies to a child: it takes a part of the text, and sets no errno. */
+static void text_of_which_a_part_is_written_is_an_error(struct bench *bench)
+{
+	const struct rlimit few = {4, 4};
+	pid_t pid = fork();
+	int status;
+
+	if (pid == 0) {
+		setrlimit(RLIMIT_FSIZE, &few);
+		errno = 0;
+		_exit(guest_write_text(bench->path, "12345678") == -EIO ? 0 : 1);
+	}
+	assert_int_equal(waitpid(pid, &status, 0), pid);
+	assert_int_equal(status, 0);
+}
+
+static const struct CMUnitTest tests[] = {
+	CASE_ON(bench, text_that_is_written_is_read_again),
+	CASE(file_that_is_missing_is_not_made),
+	CASE_ON(bench, text_of_which_a_part_is_written_is_an_error),
+};
+
+RUN_CASES(tests)
