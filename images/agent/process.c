@@ -108,10 +108,14 @@ static int confine(const struct program *program)
 	return ret;
 }
 
-/* Forks a child whose clocks show `uptime_ns`, or the machine's uptime for 0. */
+/*
+ * Forks a child whose clocks show `uptime_ns`, or the machine's uptime for 0. If later children
+ * would have that uptime, too, ends the child and returns the error.
+ */
 static pid_t fork_at(uint64_t uptime_ns)
 {
 	int ours = uptime_ns ? uptime_begin(uptime_ns) : -1;
+	int error;
 	pid_t pid;
 
 	if (uptime_ns && ours < 0)
@@ -119,9 +123,12 @@ static pid_t fork_at(uint64_t uptime_ns)
 	pid = fork();
 	if (pid < 0)
 		pid = -errno;
-	if (pid != 0 && ours >= 0 && uptime_end(ours) < 0 && pid > 0)
-		kill(pid, SIGKILL); /* later children would have the wrong clocks, too */
-	return pid;
+	error = pid != 0 && ours >= 0 ? uptime_end(ours) : 0;
+	if (!error || pid < 0)
+		return pid;
+	kill(pid, SIGKILL);
+	waitpid(pid, NULL, 0);
+	return error;
 }
 
 int process_start(pid_t *pid, const struct program *program)

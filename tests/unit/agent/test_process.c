@@ -1,0 +1,48 @@
+// SPDX-License-Identifier: GPL-2.0-or-later
+#include <errno.h>
+#include <sys/wait.h>
+
+#include "../cases.h"
+#include "hypercall.h"
+#include "process.h"
+
+uint64_t hypercall_virtual_ns(void)
+{
+	return 0;
+}
+
+int scarcity_begin(const struct scarcity *scarcity)
+{
+	(void)scarcity;
+	return 0;
+}
+
+int uptime_begin(uint64_t uptime_ns)
+{
+	(void)uptime_ns;
+	return 100;
+}
+
+int uptime_end(int descriptor)
+{
+	assert_int_equal(descriptor, 100);
+	return -EPERM;
+}
+
+static void program_whose_uptime_would_stay_ours_does_not_start(void)
+{
+	struct spec_words words = {.word = {"/bin/true"}, .count = 1};
+	const struct program program = {
+		.words = &words, .root = "/", .output = "/dev/null", .uptime_ns = 1};
+	pid_t pid;
+
+	assert_int_equal(process_start(&pid, &program), -EPERM);
+	assert_int_equal(waitpid(-1, NULL, 0), -1);
+	assert_int_equal(errno, ECHILD);
+}
+
+static const struct CMUnitTest tests[] = {
+	CASE(program_whose_uptime_would_stay_ours_does_not_start),
+};
+
+RUN_CASES(tests)
