@@ -238,8 +238,10 @@ int service_create(struct service **service, struct core *cores, const struct tr
 	struct service *made = calloc(1, sizeof(*made) + host->vcpus * sizeof(made->before[0]));
 	int ret;
 
-	if (!made)
+	if (!made) {
+		snprintf(error, OPTIONS_ERROR_BYTES, "no memory");
 		return -ENOMEM;
+	}
 	made->cores = cores;
 	made->core_count = host->vcpus;
 	made->options = options;

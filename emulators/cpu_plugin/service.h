@@ -44,7 +44,7 @@ struct service;
 
 /*
  * Opens the trace and the socket and starts the thread; @cores and @options must stay. Returns 0 or
- * a negative errno, with the reason in @error (OPTIONS_ERROR_BYTES) except for -ENOMEM.
+ * a negative errno, with the reason in @error (OPTIONS_ERROR_BYTES).
  */
 int service_create(struct service **service, struct core *cores, const struct trace_host *host,
 	const struct options *options, uint64_t start_ns, char *error);
