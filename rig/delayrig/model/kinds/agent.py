@@ -59,7 +59,7 @@ class ClockRate(Timed, frozen=True, kw_only=True, tag="clock_rate"):
     monotonic_at_ns: Ns
     """The value of CLOCK_MONOTONIC at `t_ns`."""
     timer_interrupts: Count | None = None
-    """The timer interrupts of all cores in that time; only of an agent."""
+    """The timer interrupts of the first core in that time; only of an agent."""
     reading_ns_max: Ns | None = None
     """The uncertainty of both readings; only on the live lane."""
 
