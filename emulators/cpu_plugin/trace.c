@@ -27,13 +27,6 @@ static void put_vcpu(struct json_line *line, const struct options *options, unsi
 	json_close(line, '}');
 }
 
-static void begin(struct json_line *line, FILE *out, const char *kind, uint64_t t_ns)
-{
-	json_begin(line, out);
-	json_text(line, "ev", kind);
-	json_unsigned(line, "t_ns", t_ns);
-}
-
 void trace_start(
 	FILE *out, uint64_t now_ns, const struct trace_host *host, const struct options *options)
 {
@@ -64,7 +57,7 @@ void trace_change(FILE *out, unsigned int vcpu, const struct speed_change *chang
 {
 	struct json_line line;
 
-	begin(&line, out, "speed", change->at_ns);
+	json_event(&line, out, "speed", change->at_ns);
 	json_unsigned(&line, "vcpu", vcpu);
 	json_text(&line, "why", reason_names[change->reason]);
 	json_unsigned(&line, "from_kips", change->ramp.from_kips);
@@ -111,7 +104,7 @@ void trace_window(
 
 	if (now->settled_ns == before->settled_ns)
 		return;
-	begin(&line, out, "window", now->settled_ns);
+	json_event(&line, out, "window", now->settled_ns);
 	json_unsigned(&line, "from_ns", before->settled_ns);
 	json_unsigned(&line, "vcpu", vcpu->index);
 	json_unsigned(&line, "instructions", instructions);
@@ -131,7 +124,7 @@ void trace_end(FILE *out, uint64_t now_ns, const struct trace_totals *totals)
 {
 	struct json_line line;
 
-	begin(&line, out, "end", now_ns);
+	json_event(&line, out, "end", now_ns);
 	json_unsigned(&line, "windows", totals->windows);
 	json_unsigned(&line, "windows_not_kept", totals->windows_not_kept);
 	json_unsigned(&line, "changes_dropped", totals->changes_dropped);

@@ -166,6 +166,14 @@ static inline void json_text(struct json_line *line, const char *key, const char
 	json_put_string(line, "\"");
 }
 
+/* Begins the line of an event, of that kind and moment. */
+static inline void json_event(struct json_line *line, FILE *out, const char *kind, uint64_t t_ns)
+{
+	json_begin(line, out);
+	json_text(line, "ev", kind);
+	json_unsigned(line, "t_ns", t_ns);
+}
+
 static inline void json_list_unsigned(
 	struct json_line *line, const char *key, const uint64_t *values, size_t count)
 {

@@ -4,7 +4,6 @@
 
 #include <errno.h>
 #include <fcntl.h>
-#include <inttypes.h>
 #include <stdlib.h>
 #include <string.h>
 #include <sys/utsname.h>
@@ -12,27 +11,12 @@
 #include <time.h>
 #include <unistd.h>
 
+#include "shared/json_line.h"
+
 #define CLOCKSOURCE "/sys/devices/system/clocksource/clocksource0/current_clocksource"
 #define KERNEL_LOG_LEVEL_WARNING 4
 /* The kernel logs this, as information, if a program executes an instruction that the CPU lacks. */
 #define NO_INSTRUCTION "trap invalid opcode"
-
-/* Prints a key with its text, as JSON. */
-static void print_text(struct report *report, const char *key, const char *text)
-{
-	fprintf(report->lines, ",\"%s\":\"", key);
-	for (; *text != '\0'; text++) {
-		unsigned char c = (unsigned char)*text;
-
-		if (c == '"' || c == '\\')
-			fprintf(report->lines, "\\%c", c);
-		else if (c < 0x20 || c > 0x7e)
-			fprintf(report->lines, "\\u%04x", c);
-		else
-			fputc(c, report->lines);
-	}
-	fputc('"', report->lines);
-}
 
 /* Returns the first line of a file, without its end; an empty text if there is none. */
 static const char *first_line(const char *path, char *line, size_t bytes)
@@ -61,19 +45,22 @@ int report_open(struct report *report)
 
 void report_guest(struct report *report)
 {
+	struct json_line line;
 	struct utsname name;
-	char line[1024];
+	char text[1024];
 
 	uname(&name);
-	fprintf(report->lines, "{\"schema\":1,\"ev\":\"guest\",\"t_ns\":%" PRIu64,
-		hypercall_virtual_ns());
-	print_text(report, "kernel", name.release);
-	print_text(report, "version", name.version);
-	print_text(report, "machine", name.machine);
-	fprintf(report->lines, ",\"cores\":%ld", sysconf(_SC_NPROCESSORS_ONLN));
-	print_text(report, "cmdline", first_line("/proc/cmdline", line, sizeof(line)));
-	print_text(report, "clocksource", first_line(CLOCKSOURCE, line, sizeof(line)));
-	fputs("}\n", report->lines);
+	json_begin(&line, report->lines);
+	json_unsigned(&line, "schema", 1);
+	json_text(&line, "ev", "guest");
+	json_unsigned(&line, "t_ns", hypercall_virtual_ns());
+	json_text(&line, "kernel", name.release);
+	json_text(&line, "version", name.version);
+	json_text(&line, "machine", name.machine);
+	json_signed(&line, "cores", sysconf(_SC_NPROCESSORS_ONLN));
+	json_text(&line, "cmdline", first_line("/proc/cmdline", text, sizeof(text)));
+	json_text(&line, "clocksource", first_line(CLOCKSOURCE, text, sizeof(text)));
+	json_end(&line);
 }
 
 /* CLOCK_MONOTONIC, and the raw counter just before and just after it was read. */
@@ -127,25 +114,29 @@ void report_clock_rate(struct report *report, uint64_t sleep_ns)
 	struct timespec pause = {(time_t)(sleep_ns / NS_PER_S), (long)(sleep_ns % NS_PER_S)};
 	uint64_t interrupts = timer_interrupts_now();
 	struct reading begin = read_clocks();
+	struct json_line line;
 	struct reading end;
 
 	nanosleep(&pause, NULL);
 	end = read_clocks();
 	interrupts = timer_interrupts_now() - interrupts;
-	fprintf(report->lines,
-		"{\"ev\":\"clock_rate\",\"t_ns\":%" PRIu64 ",\"raw_ns_min\":%" PRIu64
-		",\"raw_ns_max\":%" PRIu64 ",\"monotonic_ns\":%" PRIu64
-		",\"monotonic_at_ns\":%" PRIu64 ",\"timer_interrupts\":%" PRIu64 "}\n",
-		end.after_ns, end.before_ns - begin.after_ns, end.after_ns - begin.before_ns,
-		end.monotonic_ns - begin.monotonic_ns, end.monotonic_ns, interrupts);
+	json_event(&line, report->lines, "clock_rate", end.after_ns);
+	json_unsigned(&line, "raw_ns_min", end.before_ns - begin.after_ns);
+	json_unsigned(&line, "raw_ns_max", end.after_ns - begin.before_ns);
+	json_unsigned(&line, "monotonic_ns", end.monotonic_ns - begin.monotonic_ns);
+	json_unsigned(&line, "monotonic_at_ns", end.monotonic_ns);
+	json_unsigned(&line, "timer_interrupts", interrupts);
+	json_end(&line);
 }
 
 void report_numbers(struct report *report, const char *event, const struct report_number *numbers)
 {
-	fprintf(report->lines, "{\"ev\":\"%s\",\"t_ns\":%" PRIu64, event, hypercall_virtual_ns());
+	struct json_line line;
+
+	json_event(&line, report->lines, event, hypercall_virtual_ns());
 	for (; numbers->key; numbers++)
-		fprintf(report->lines, ",\"%s\":%" PRIu64, numbers->key, numbers->value);
-	fputs("}\n", report->lines);
+		json_unsigned(&line, numbers->key, numbers->value);
+	json_end(&line);
 }
 
 void report_moment(struct report *report, const char *event, const char *key, uint64_t value)
@@ -156,22 +147,27 @@ void report_moment(struct report *report, const char *event, const char *key, ui
 void report_subject_end(struct report *report, const struct subject_end *end)
 {
 	int status = end->wait_status;
+	struct json_line line;
 
-	fprintf(report->lines,
-		"{\"ev\":\"subject_end\",\"t_ns\":%" PRIu64 ",\"exit_code\":%d,\"signal\":%d"
-		",\"timed_out\":%s,\"user_ns\":%" PRIu64 ",\"sys_ns\":%" PRIu64
-		",\"voluntary_switches\":%ld,\"involuntary_switches\":%ld}\n",
-		end->t_ns, WIFEXITED(status) ? WEXITSTATUS(status) : -1,
-		WIFSIGNALED(status) ? WTERMSIG(status) : 0, end->timed_out ? "true" : "false",
-		end->user_ns, end->sys_ns, end->voluntary_switches, end->involuntary_switches);
+	json_event(&line, report->lines, "subject_end", end->t_ns);
+	json_signed(&line, "exit_code", WIFEXITED(status) ? WEXITSTATUS(status) : -1);
+	json_signed(&line, "signal", WIFSIGNALED(status) ? WTERMSIG(status) : 0);
+	json_bool(&line, "timed_out", end->timed_out);
+	json_unsigned(&line, "user_ns", end->user_ns);
+	json_unsigned(&line, "sys_ns", end->sys_ns);
+	json_signed(&line, "voluntary_switches", end->voluntary_switches);
+	json_signed(&line, "involuntary_switches", end->involuntary_switches);
+	json_end(&line);
 }
 
 static void report_kernel_message(struct report *report, long level, const char *text)
 {
-	fprintf(report->lines, "{\"ev\":\"kernel_message\",\"t_ns\":%" PRIu64 ",\"level\":%ld",
-		hypercall_virtual_ns(), level);
-	print_text(report, "text", text);
-	fputs("}\n", report->lines);
+	struct json_line line;
+
+	json_event(&line, report->lines, "kernel_message", hypercall_virtual_ns());
+	json_signed(&line, "level", level);
+	json_text(&line, "text", text);
+	json_end(&line);
 }
 
 void report_kernel_log(struct report *report)
@@ -203,10 +199,12 @@ void report_kernel_log(struct report *report)
 
 void report_error(struct report *report, const char *what, const char *detail)
 {
-	fprintf(report->lines, "{\"ev\":\"agent_error\",\"t_ns\":%" PRIu64, hypercall_virtual_ns());
-	print_text(report, "message", what);
-	print_text(report, "detail", detail);
-	fputs("}\n", report->lines);
+	struct json_line line;
+
+	json_event(&line, report->lines, "agent_error", hypercall_virtual_ns());
+	json_text(&line, "message", what);
+	json_text(&line, "detail", detail);
+	json_end(&line);
 }
 
 int report_failure(struct report *report, const char *what, int error)

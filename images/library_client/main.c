@@ -8,9 +8,9 @@
 #include "noise.h"
 #include "options.h"
 #include "serprog/counter.h"
+#include "shared/json_line.h"
 
 #include <errno.h>
-#include <inttypes.h>
 #include <libflashrom.h>
 #include <link.h>
 #include <stdio.h>
@@ -230,15 +230,20 @@ static int run_session(const struct options *options)
 /* The rig merges these events with those of others by time. */
 static void write_start(FILE *events)
 {
-	fprintf(events, "{\"ev\":\"host_start\",\"t_ns\":%" PRIu64 "}\n", counter_read_ns());
+	struct json_line line;
+
+	json_event(&line, events, "host_start", counter_read_ns());
+	json_end(&line);
 }
 
 static void write_end(FILE *events, const struct noise *noise)
 {
-	fprintf(events,
-		"{\"ev\":\"host_end\",\"t_ns\":%" PRIu64 ",\"signals\":%" PRIu64
-		",\"turns\":%" PRIu64 "}\n",
-		counter_read_ns(), (uint64_t)noise->signals, (uint64_t)noise->turns);
+	struct json_line line;
+
+	json_event(&line, events, "host_end", counter_read_ns());
+	json_unsigned(&line, "signals", (uint64_t)noise->signals);
+	json_unsigned(&line, "turns", noise->turns);
+	json_end(&line);
 }
 
 static int run(const struct options *options, FILE *events)

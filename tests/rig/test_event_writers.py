@@ -22,8 +22,6 @@ Printed = dict[str, list[str]]
 LITERAL = r'"(?:[^"\\]|\\.)*"'
 FORMAT = re.compile(rf"(?:{LITERAL}|PRI\w+)(?:\s*(?:{LITERAL}|PRI\w+))*")
 FUNCTION = re.compile(r"^\w[^;{}]*?\b(\w+)\([^;{}]*\)\n\{\n(.*?)^\}", re.DOTALL | re.MULTILINE)
-KIND = re.compile(r'"ev":"(\w+)"')
-KEY = re.compile(r'"(\w+)":')
 
 
 def without_characters(source: str) -> str:
@@ -47,32 +45,6 @@ def lines_in(source: str) -> list[bytes]:
     texts = (text_of(match[0]) for match in FORMAT.finditer(source))
     lines = (line for text in texts for line in text.split("\n"))
     return [line.encode() for line in lines if re.fullmatch(r'\{"(ev|schema)":[^%]*\}', line)]
-
-
-def printed_by_formats(source: str, inner: tuple[str, ...] = ()) -> Printed:
-    """Finds the events that a C file prints with formats; `inner` print parts of values."""
-    bodies = functions_of(source)
-    found: Printed = {}
-    for name, body in bodies.items():
-        text = "".join(_formats(body, bodies, inner))
-        kind = KIND.search(text)
-        if kind is not None and name not in inner:
-            found[kind[1]] = [key for key in KEY.findall(text) if key != "ev"]
-    return found
-
-
-def _formats(body: str, bodies: dict[str, str], inner: tuple[str, ...]) -> Iterator[str]:
-    """Yields a function's formats, with the formats of the functions it calls in their places."""
-    helpers = "|".join(name for name in bodies if name not in inner)
-    pattern = re.compile(rf"\b({helpers})\(\w+, ({LITERAL})|\b({helpers})\(|{FORMAT.pattern}")
-    for match in pattern.finditer(body):
-        called = match[1] or match[3]
-        if called is None:
-            yield text_of(match[0])
-        elif match[2] is not None and '%s\\":' in bodies[called]:
-            yield f'"{text_of(match[2])}":'  # the caller passes the key
-        elif '\\"ev\\"' not in bodies[called]:
-            yield from _formats(bodies[called], bodies, inner)
 
 
 def printed_by_calls(source: str) -> Printed:
@@ -102,10 +74,10 @@ def _put(body: str, bodies: dict[str, str]) -> Iterator[str]:
 
 def printed_by_lines(source: str, inner: tuple[str, ...] = ()) -> Printed:
     """Finds the events that a C file prints by json_line.h; `inner` print parts of values."""
-    bodies = functions_of(source)
+    bodies = functions_of(read("emulators", "shared", "json_line.h") + source)
     found: Printed = {}
     for body in bodies.values():
-        kind = re.search(r'(?:\bbegin\(&?line, (?:out, )?|"ev", )"(\w+)"', body)
+        kind = re.search(r'(?:\bbegin\(line, |\bjson_event\(&line, [^"]+, |"ev", )"(\w+)"', body)
         if kind is not None:
             found[kind[1]] = [key for key in _on_line(body, bodies, inner) if key != "ev"]
     return found
@@ -172,7 +144,7 @@ def read_agent() -> dict[str, str]:
 
 def agent_prints() -> Printed:
     sources = read_agent()
-    found = printed_by_formats(sources["report.c"], inner=("report_numbers",))
+    found = printed_by_lines(sources["report.c"])
     for source in sources.values():
         found |= noted_by_agent(source)
     return found
@@ -186,7 +158,7 @@ PRINTED: dict[Writer, tuple[object, Printed]] = {
     Writer.AGENT: (events.Event, agent_prints()),
     Writer.LIBRARY_CLIENT: (
         events.Event,
-        printed_by_formats(read("images", "library_client", "main.c")),
+        printed_by_lines(read("images", "library_client", "main.c")),
     ),
     Writer.CPU_PLUGIN: (
         events.TraceLine,

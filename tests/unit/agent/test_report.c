@@ -66,7 +66,7 @@ static void text_that_json_would_misread_is_escaped(struct bench *bench)
 	clock_shows(7, 1);
 	report_error(&bench->report, "a \"quoted\" \\ path", "tab\tline\nbell\a");
 	assert_text(bench, "{\"ev\":\"agent_error\",\"t_ns\":7,"
-			   "\"message\":\"a \\\"quoted\\\" \\\\ path\","
+			   "\"message\":\"a \\u0022quoted\\u0022 \\u005c path\","
 			   "\"detail\":\"tab\\u0009line\\u000abell\\u0007\"}\n");
 }
 
@@ -175,7 +175,7 @@ static void kernel_message_of_warning_and_above_or_of_an_unknown_instruction_is_
 	clock_shows(1000, 3);
 	report_kernel_log(&bench->report);
 	assert_text(bench, "{\"ev\":\"kernel_message\",\"t_ns\":1000,\"level\":4,"
-			   "\"text\":\"clock is \\\"off\\\"\"}\n"
+			   "\"text\":\"clock is \\u0022off\\u0022\"}\n"
 			   "{\"ev\":\"kernel_message\",\"t_ns\":2000,\"level\":6,"
 			   "\"text\":\"traps: x[9] trap invalid opcode ip:1\"}\n"
 			   "{\"ev\":\"kernel_message\",\"t_ns\":3000,\"level\":3,"
