@@ -29,10 +29,6 @@
 #define EMULATOR_READY_MS 60000
 #define EMULATOR_END_MS 60000
 #define GIVEN_UP_MS 1000 /* for a subject to notice that the emulator has hung up */
-/* Lets late initcalls and timers of the boot end. Idle virtual time costs nothing. */
-#define BOOT_SETTLE_MS 3000
-/* Lets RCU, whose thread has timers on any CPU, finish with the closed files. */
-#define REPORT_SETTLE_MS 1000
 
 uint64_t hypercall_virtual_ns(void)
 {
@@ -291,20 +287,6 @@ static int prepare_emulator(struct emulator *emulator)
 	return emulator_stand_by(emulator, &words);
 }
 
-/*
- * Pauses for the snapshot, and reports how far the virtual clock advanced meanwhile: QEMU's main
- * loop takes the stopped CPU for an idle one, and skips to the next timer. This must be this CPU's
- * tick, so all other CPUs must have been idle for long. Otherwise the CPU that continues first
- * would depend on what QEMU did before (rig/delayrig/machine/device_state.py).
- */
-static void pause_for_snapshot(struct report *report)
-{
-	uint64_t before_ns = hypercall_virtual_ns();
-
-	hypercall_pause();
-	report_moment(report, "resumed", "skipped_ns", hypercall_virtual_ns() - before_ns);
-}
-
 int main(void)
 {
 	struct report report;
@@ -314,12 +296,8 @@ int main(void)
 
 	guest_begin(&window);
 	guest_require(prepare_emulator(&emulator), "no emulator");
-	process_sleep_ms(BOOT_SETTLE_MS);
-	guest_require(report_open(&report), "no report");
-	report_guest(&report);
-	process_sleep_ms(REPORT_SETTLE_MS);
+	guest_take_snapshot(&report);
 
-	pause_for_snapshot(&report);
 	run_cell(&window, &emulator, &report, &spec);
 	cell_send(&window, &spec, &report);
 	guest_stop("done", 0);

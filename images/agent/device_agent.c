@@ -25,9 +25,6 @@
 #define OPENS_FILE CELL_FOLDER "/opens" /* paths of the files that lead to the programmer */
 #define MODULES_FOLDER "/modules"
 #define NO_PROCESS 0
-/* agent.c has the reasons. */
-#define BOOT_SETTLE_MS 3000
-#define REPORT_SETTLE_MS 1000
 
 uint64_t hypercall_virtual_ns(void)
 {
@@ -109,15 +106,6 @@ static void run_cell(const struct window *window, struct report *report, struct 
 	report_failure(report, "the subject was lost", error);
 }
 
-/* agent.c has the same function, with its reasons. */
-static void pause_for_snapshot(struct report *report)
-{
-	uint64_t before_ns = hypercall_virtual_ns();
-
-	hypercall_pause();
-	report_moment(report, "resumed", "skipped_ns", hypercall_virtual_ns() - before_ns);
-}
-
 int main(void)
 {
 	struct report report;
@@ -129,12 +117,8 @@ int main(void)
 	guest_require(firmware_enable_devices(), "devices cannot be turned on");
 	guest_require(modules_load(MODULES_FOLDER), "a module of the kernel cannot be loaded");
 	guest_require(spidev_bind(), "a device on SPI cannot be opened to programs");
-	process_sleep_ms(BOOT_SETTLE_MS);
-	guest_require(report_open(&report), "no report");
-	report_guest(&report);
-	process_sleep_ms(REPORT_SETTLE_MS);
+	guest_take_snapshot(&report);
 
-	pause_for_snapshot(&report);
 	run_cell(&window, &report, &spec);
 	cell_send(&window, &spec, &report);
 	guest_stop("done", 0);

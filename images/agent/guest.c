@@ -21,6 +21,10 @@ static const char *const system_folders[][2] = {
 	{"/dev", "devtmpfs"}, {"/proc", "proc"}, {"/sys", "sysfs"}, {"/dev/pts", "devpts"}};
 #define SYSTEM_FOLDERS (sizeof(system_folders) / sizeof(system_folders[0]))
 #define LOOKS_MAX 10000
+/* Lets late initcalls and timers of the boot end. Idle virtual time costs nothing. */
+#define BOOT_SETTLE_MS 3000
+/* Lets RCU, whose thread has timers on any CPU, finish with the closed files. */
+#define REPORT_SETTLE_MS 1000
 
 static void mount_system(void)
 {
@@ -227,4 +231,23 @@ void guest_begin(struct window *window)
 	if (!error)
 		error = process_init();
 	guest_require(error, "no network or no real-time priority");
+}
+
+/*
+ * Reports how far the virtual clock advanced during the pause: QEMU's main loop takes the stopped
+ * CPU for an idle one, and skips to the next timer. This must be this CPU's tick, so all other CPUs
+ * must have been idle for long. Otherwise the CPU that continues first would depend on what QEMU
+ * did before (rig/delayrig/machine/device_state.py).
+ */
+void guest_take_snapshot(struct report *report)
+{
+	uint64_t before_ns;
+
+	process_sleep_ms(BOOT_SETTLE_MS);
+	guest_require(report_open(report), "no report");
+	report_guest(report);
+	process_sleep_ms(REPORT_SETTLE_MS);
+	before_ns = hypercall_virtual_ns();
+	hypercall_pause();
+	report_moment(report, "resumed", "skipped_ns", hypercall_virtual_ns() - before_ns);
 }

@@ -5,11 +5,15 @@
 
 #include <stdint.h>
 
+#include "report.h"
 #include "spec.h"
 #include "window.h"
 
 /* Makes an empty guest usable: system folders, devices, window, network. Stops it on a failure. */
 void guest_begin(struct window *window);
+
+/* Lets the guest settle, opens the report, and pauses the machine for its snapshot. */
+void guest_take_snapshot(struct report *report);
 
 /* Returns the number after `key`, such as `rig.window_bytes=`, of the kernel command line, or 0. */
 uint64_t guest_number(const char *key);

@@ -12,7 +12,7 @@ others are halted, nothing is pending. A machine in another state cannot be rese
 QEMU's CPUs take turns. A machine that continues does so with the CPU after the last one; a new
 machine starts with the first. This makes no difference unless another CPU has work at the very
 moment of the pause. So none of the others may have a timer that is due by then, and the agent
-settles before it pauses (images/agent/agent.c). A later timer ends the first CPU's turn, and the
+settles before it pauses (images/agent/guest.c). A later timer ends the first CPU's turn, and the
 order is the same from there on.
 
 QEMU leaves a constant icount shift out of the state, so it is added. Then a machine that ran at
