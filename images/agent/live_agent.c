@@ -8,18 +8,16 @@
  * Every failure becomes an `agent_error` event, which the rig reports as its own fault.
  */
 #include <errno.h>
-#include <fcntl.h>
 #include <stdbool.h>
 #include <stdlib.h>
 #include <string.h>
-#include <sys/syscall.h>
 #include <time.h>
-#include <unistd.h>
 
 #include "cell.h"
 #include "channel.h"
 #include "guest.h"
 #include "hypercall.h"
+#include "modules.h"
 #include "process.h"
 
 #define PORT_KEY "rig.host_port="
@@ -37,15 +35,6 @@ uint64_t hypercall_virtual_ns(void)
 
 	clock_gettime(CLOCK_MONOTONIC, &now);
 	return (uint64_t)now.tv_sec * NS_PER_S + (uint64_t)now.tv_nsec;
-}
-
-static int load_driver(void)
-{
-	int file = open(DRIVER, O_RDONLY | O_CLOEXEC);
-	int error = file < 0 || syscall(SYS_finit_module, file, "", 0) < 0 ? -errno : 0;
-
-	close(file);
-	return error;
 }
 
 /* The kernel measures the counter's rate again about a second after the boot, and then keeps it. */
@@ -179,7 +168,7 @@ int main(void)
 	int channel, error;
 
 	guest_begin(&window);
-	guest_require(load_driver(), "no driver of the network card");
+	guest_require(module_load(DRIVER), "no driver of the network card");
 	channel = channel_open((uint16_t)guest_number(PORT_KEY));
 	guest_require(channel, "no line to the host");
 	error = await_settled_clock();

@@ -11,18 +11,11 @@
 #include <sys/syscall.h>
 #include <unistd.h>
 
-static int load(const char *folder, const char *name)
+int module_load(const char *path)
 {
-	char path[PATH_MAX];
-	int error = 0;
-	int file;
+	int file = open(path, O_RDONLY | O_CLOEXEC);
+	int error = file < 0 || syscall(SYS_finit_module, file, "", 0) < 0 ? -errno : 0;
 
-	snprintf(path, sizeof(path), "%s/%s", folder, name);
-	file = open(path, O_RDONLY | O_CLOEXEC);
-	if (file < 0)
-		return -errno;
-	if (syscall(SYS_finit_module, file, "", 0) < 0)
-		error = -errno;
 	close(file);
 	return error;
 }
@@ -36,8 +29,11 @@ int modules_load(const char *folder)
 	if (count < 0)
 		return errno == ENOENT ? 0 : -errno;
 	for (int i = 0; i < count; i++) {
+		char path[PATH_MAX];
+
+		snprintf(path, sizeof(path), "%s/%s", folder, entries[i]->d_name);
 		if (!error && entries[i]->d_name[0] != '.')
-			error = load(folder, entries[i]->d_name);
+			error = module_load(path);
 		free(entries[i]);
 	}
 	free((void *)entries);
