@@ -9,17 +9,16 @@
  * Every failure becomes an `agent_error` event, which the rig reports as its own fault.
  */
 #include "cell.h"
-#include "firmware.h"
+#include "devices.h"
 #include "guest.h"
 #include "hypercall.h"
-#include "modules.h"
-#include "opening.h"
 #include "process.h"
 #include "serprog/counter.h"
-#include "spidev.h"
 
 #include <errno.h>
 #include <stdlib.h>
+#include <string.h>
+#include <sys/inotify.h>
 #include <unistd.h>
 
 #define OPENS_FILE CELL_FOLDER "/opens" /* paths of the files that lead to the programmer */
@@ -31,10 +30,35 @@ uint64_t hypercall_virtual_ns(void)
 	return counter_read_ns();
 }
 
+/* Watches the paths, one a line, with a new descriptor. Source: inotify(7). */
+static int watch_paths(char *paths)
+{
+	int watch = inotify_init1(IN_CLOEXEC);
+	const char *path;
+
+	if (watch < 0)
+		return -errno;
+	while ((path = strsep(&paths, "\n")) != NULL) {
+		if (*path != '\0' && inotify_add_watch(watch, path, IN_OPEN) < 0) {
+			int error = -errno;
+
+			close(watch);
+			return error;
+		}
+	}
+	return watch;
+}
+
+/*
+ * Returns a descriptor that becomes readable when the subject opens a file that leads to its
+ * programmer, or a negative errno. Devices have no permission events, which could delay an open().
+ * But the agent has a higher priority on the same core, so the subject continues after the agent is
+ * done.
+ */
 static int watch_opening(void)
 {
 	char *paths = guest_read_text(OPENS_FILE);
-	int watch = paths ? opening_watch(paths) : -errno;
+	int watch = paths ? watch_paths(paths) : -errno;
 
 	free(paths);
 	return watch;
@@ -113,10 +137,10 @@ int main(void)
 	struct spec spec = {0};
 
 	guest_begin(&window);
-	/* Before the modules: sysfs cannot enable a device that has a driver. */
-	guest_require(firmware_enable_devices(), "devices cannot be turned on");
-	guest_require(modules_load(MODULES_FOLDER), "a module of the kernel cannot be loaded");
-	guest_require(spidev_bind(), "a device on SPI cannot be opened to programs");
+	guest_require(devices_enable(), "devices cannot be turned on");
+	guest_require(
+		devices_load_modules(MODULES_FOLDER), "a module of the kernel cannot be loaded");
+	guest_require(devices_bind_spidev(), "a device on SPI cannot be opened to programs");
 	guest_take_snapshot(&report);
 
 	run_cell(&window, &report, &spec);

@@ -15,9 +15,9 @@
 
 #include "cell.h"
 #include "channel.h"
+#include "devices.h"
 #include "guest.h"
 #include "hypercall.h"
-#include "modules.h"
 #include "process.h"
 
 #define PORT_KEY "rig.host_port="
@@ -168,7 +168,7 @@ int main(void)
 	int channel, error;
 
 	guest_begin(&window);
-	guest_require(module_load(DRIVER), "no driver of the network card");
+	guest_require(devices_load_module(DRIVER), "no driver of the network card");
 	channel = channel_open((uint16_t)guest_number(PORT_KEY));
 	guest_require(channel, "no line to the host");
 	error = await_settled_clock();
