@@ -27,14 +27,6 @@ int mapped_file_init(struct mapped_file *mapped_file, const char *path)
 	return mapped_file->file < 0 ? -errno : mapped_file_clear(mapped_file);
 }
 
-void mapped_file_destroy(struct mapped_file *mapped_file)
-{
-	unmap(mapped_file);
-	if (mapped_file->file >= 0)
-		close(mapped_file->file);
-	mapped_file->file = -1;
-}
-
 int mapped_file_clear(struct mapped_file *mapped_file)
 {
 	unmap(mapped_file);

@@ -17,9 +17,8 @@ struct mapped_file {
 	size_t used;  /* the used bytes of the window */
 };
 
-/* Opens the file and empties it. Returns 0 or a negative errno. */
+/* Opens the file and empties it; it stays open. Returns 0 or a negative errno. */
 int mapped_file_init(struct mapped_file *mapped_file, const char *path);
-void mapped_file_destroy(struct mapped_file *mapped_file);
 
 /* Empties the file. Returns 0 or a negative errno. */
 int mapped_file_clear(struct mapped_file *mapped_file);

@@ -25,7 +25,7 @@ static void set_up(struct written *written)
 
 static void tear_down(struct written *written)
 {
-	mapped_file_destroy(&written->mapped_file);
+	close(written->mapped_file.file);
 	unlink(written->path);
 }
 
