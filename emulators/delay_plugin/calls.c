@@ -64,15 +64,11 @@ void calls_begin(struct calls *calls, uint64_t number)
 	}
 }
 
-size_t calls_return(struct calls *calls, const struct place *place, unsigned int function,
-	uint64_t *numbers, size_t max)
+uint64_t calls_return(struct calls *calls, const struct place *place, unsigned int function)
 {
-	struct call *known = max > 0 ? find(calls, place, function) : NULL;
+	struct call *known = find(calls, place, function);
 
-	if (!known)
-		return 0;
-	numbers[0] = close(calls, known);
-	return 1;
+	return known ? close(calls, known) : 0;
 }
 
 size_t calls_arrive(struct calls *calls, const struct place *place, uint64_t site,

@@ -60,9 +60,8 @@ int calls_enter(struct calls *calls, const struct place *place, unsigned int fun
 /* Notes that the first instruction of that call is done. */
 void calls_begin(struct calls *calls, uint64_t number);
 
-/* Returns how many calls end at a return of @function, 0 or 1, with the number in @numbers. */
-size_t calls_return(struct calls *calls, const struct place *place, unsigned int function,
-	uint64_t *numbers, size_t max);
+/* Returns the number of the call that ends at a return of @function; 0: none. */
+uint64_t calls_return(struct calls *calls, const struct place *place, unsigned int function);
 
 /* Returns how many calls end at that site, at most @max, with their @numbers, innermost first. */
 size_t calls_arrive(struct calls *calls, const struct place *place, uint64_t site,

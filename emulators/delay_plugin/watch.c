@@ -258,7 +258,8 @@ static void on_end(unsigned int cpu, void *data)
 		place.sp -= machine_popped(watch->machine);
 		count = calls_arrive(&watch->calls, &place, watchpoint->address, ended, ENDED_MAX);
 	} else {
-		count = calls_return(&watch->calls, &place, watchpoint->function, ended, ENDED_MAX);
+		ended[0] = calls_return(&watch->calls, &place, watchpoint->function);
+		count = ended[0] ? 1 : 0;
 	}
 	record_ended(watch, &moment, ended, count, watchpoint->is_site ? "site" : "return");
 	pthread_mutex_unlock(&watch->lock);

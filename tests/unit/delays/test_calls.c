@@ -25,9 +25,7 @@ static uint64_t entered(struct calls *calls, struct place at, unsigned int funct
 
 static uint64_t returned(struct calls *calls, struct place at, unsigned int function)
 {
-	uint64_t numbers[MAX] = {0};
-
-	return calls_return(calls, &at, function, numbers, MAX) ? numbers[0] : 0;
+	return calls_return(calls, &at, function);
 }
 
 static struct place deeper(uint64_t bytes)
