@@ -8,6 +8,8 @@
 #include <sys/stat.h>
 #include <unistd.h>
 
+#include "shared/number.h"
+
 static const char *const kinds[] = {[REQUEST_ENTRY] = "entry ",
 	[REQUEST_RETURN] = "return ",
 	[REQUEST_SITE] = "site ",
@@ -23,13 +25,8 @@ static int digit(char c)
 /* Parses a hexadecimal number, and skips one space after it unless the line ends. */
 static int take_number(const char **text, uint64_t *number)
 {
-	if (digit(**text) < 0)
+	if (!number_begins(*text, 16, UINT64_MAX, text, number))
 		return -EINVAL;
-	for (*number = 0; digit(**text) >= 0; (*text)++) {
-		if (*number >> 60)
-			return -EINVAL;
-		*number = *number << 4 | (uint64_t)digit(**text);
-	}
 	if (**text == ' ')
 		(*text)++;
 	else if (**text != '\n' && **text != '\0')
