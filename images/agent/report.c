@@ -11,6 +11,7 @@
 #include <time.h>
 #include <unistd.h>
 
+#include "../latency/readings.h"
 #include "shared/json_line.h"
 
 #define CLOCKSOURCE "/sys/devices/system/clocksource/clocksource0/current_clocksource"
@@ -83,49 +84,23 @@ static struct reading read_clocks(void)
 	return reading;
 }
 
-uint64_t report_timer_interrupts(FILE *interrupts)
-{
-	static const char row[] = "LOC:";
-	char line[512];
-
-	while (fgets(line, sizeof(line), interrupts)) {
-		const char *at = line + strspn(line, " ");
-
-		if (strncmp(at, row, sizeof(row) - 1) == 0)
-			return strtoull(at + sizeof(row) - 1, NULL, 10);
-	}
-	return 0;
-}
-
-static uint64_t timer_interrupts_now(void)
-{
-	FILE *interrupts = fopen("/proc/interrupts", "re");
-	uint64_t count;
-
-	if (!interrupts)
-		return 0;
-	count = report_timer_interrupts(interrupts);
-	fclose(interrupts);
-	return count;
-}
-
 void report_clock_rate(struct report *report, uint64_t sleep_ns)
 {
 	struct timespec pause = {(time_t)(sleep_ns / NS_PER_S), (long)(sleep_ns % NS_PER_S)};
-	uint64_t interrupts = timer_interrupts_now();
+	int64_t interrupts = ticks_now(0);
 	struct reading begin = read_clocks();
 	struct json_line line;
 	struct reading end;
 
 	nanosleep(&pause, NULL);
 	end = read_clocks();
-	interrupts = timer_interrupts_now() - interrupts;
+	interrupts = ticks_now(0) - interrupts;
 	json_event(&line, report->lines, "clock_rate", end.after_ns);
 	json_unsigned(&line, "raw_ns_min", end.before_ns - begin.after_ns);
 	json_unsigned(&line, "raw_ns_max", end.after_ns - begin.before_ns);
 	json_unsigned(&line, "monotonic_ns", end.monotonic_ns - begin.monotonic_ns);
 	json_unsigned(&line, "monotonic_at_ns", end.monotonic_ns);
-	json_unsigned(&line, "timer_interrupts", interrupts);
+	json_signed(&line, "timer_interrupts", interrupts);
 	json_end(&line);
 }
 

@@ -56,9 +56,6 @@ void report_subject_end(struct report *report, const struct subject_end *end);
  */
 void report_kernel_log(struct report *report);
 
-/* Returns the interrupts of the first core's own timer, from the text of /proc/interrupts. */
-uint64_t report_timer_interrupts(FILE *interrupts);
-
 void report_error(struct report *report, const char *what, const char *detail);
 
 /* Reports a negative errno as an error, but not 0. Returns `error`. */

@@ -38,6 +38,9 @@ bool facts_keeps(const char *line);
  */
 int64_t ticks_count(FILE *interrupts, int64_t cpu);
 
+/* Returns that number for this machine. */
+int64_t ticks_now(int64_t cpu);
+
 #define QUANTILES 101
 
 /* Statistics of many readings, in whole nanoseconds. */

@@ -60,7 +60,7 @@ int64_t ticks_count(FILE *interrupts, int64_t cpu)
 	return count;
 }
 
-static int64_t count_now(int64_t cpu)
+int64_t ticks_now(int64_t cpu)
 {
 	FILE *file = fopen(INTERRUPTS, "re");
 	int64_t count;
@@ -85,11 +85,11 @@ int ticks_write(const struct series *series, struct json_line *line)
 	const struct timespec length = clock_timespec(series->request_ns);
 	int64_t begin, between, end;
 
-	begin = count_now(series->cpu);
+	begin = ticks_now(series->cpu);
 	nanosleep(&length, NULL);
-	between = count_now(series->cpu);
+	between = ticks_now(series->cpu);
 	compute(series->request_ns);
-	end = count_now(series->cpu);
+	end = ticks_now(series->cpu);
 	if (begin < 0 || between < 0 || end < 0)
 		return -ENOENT;
 	json_signed(line, "idle_interrupts", between - begin);

@@ -25,7 +25,7 @@ class NoNohz(Hazard):
     about = "a tick at every jiffy, also while nothing is to be done"
     concern = Concern.PERFORMANCE
     archs = (Arch.X86_64, Arch.I386)
-    """The architectures whose /proc/interrupts counts ticks (images/agent/report.c)."""
+    """The architectures on which its ticks were checked (images/latency/ticks.c)."""
     kernel_words = ("nohz=off",)
 
     def fault(self, cell: Cell, artifacts: Artifacts) -> str:

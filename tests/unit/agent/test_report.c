@@ -103,31 +103,6 @@ static void moment_with_several_numbers_has_them_in_their_order(struct bench *be
 	assert_text(bench, "{\"ev\":\"hogs_running\",\"t_ns\":4,\"count\":3,\"turns_min\":0}\n");
 }
 
-static uint64_t timer_interrupts(const char *text)
-{
-	FILE *interrupts = fmemopen((void *)(uintptr_t)text, strlen(text), "r");
-	uint64_t count;
-
-	assert_non_null(interrupts);
-	count = report_timer_interrupts(interrupts);
-	fclose(interrupts);
-	return count;
-}
-
-static void timer_interrupts_are_those_of_the_first_core(void)
-{
-	assert_int_equal(timer_interrupts("           CPU0       CPU1\n"
-					  "  0:         12          0   IO-APIC  timer\n"
-					  "NMI:          5          5   Non-maskable interrupts\n"
-					  "LOC:       1234         99   Local timer interrupts\n"),
-		1234);
-}
-
-static void text_without_local_timers_has_no_timer_interrupts(void)
-{
-	assert_int_equal(timer_interrupts("  0:  12  IO-APIC  timer\n"), 0);
-}
-
 static void subject_that_ended_by_itself_has_an_exit_code(struct bench *bench)
 {
 	const struct subject_end end = {.t_ns = 9,
@@ -219,8 +194,6 @@ static const struct CMUnitTest tests[] = {
 	CASE_ON(bench, moment_without_a_key_has_its_time_alone),
 	CASE_ON(bench, moment_with_a_key_has_its_number),
 	CASE_ON(bench, moment_with_several_numbers_has_them_in_their_order),
-	CASE(timer_interrupts_are_those_of_the_first_core),
-	CASE(text_without_local_timers_has_no_timer_interrupts),
 	CASE_ON(bench, subject_that_ended_by_itself_has_an_exit_code),
 	CASE_ON(bench, subject_ended_at_its_deadline_has_a_signal_and_no_exit_code),
 	CASE_ON(bench, clock_rate_brackets_what_the_raw_counter_went),
