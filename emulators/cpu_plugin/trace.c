@@ -88,10 +88,13 @@ bool trace_kept(const struct vcpu *vcpu, const struct vcpu_account *before)
 /* Instructions a millisecond are kips. */
 static void put_speed(struct json_line *line, const char *key, uint64_t instructions, uint64_t ns)
 {
-	if (ns == 0)
-		json_null(line, key);
-	else
-		json_rounded(line, key, (double)instructions * NS_PER_MS / (double)ns);
+	char digits[32] = "null";
+
+	if (ns > 0)
+		snprintf(digits, sizeof(digits), "%.0f",
+			(double)instructions * NS_PER_MS / (double)ns);
+	json_key(line, key);
+	json_value(line, digits);
 }
 
 void trace_window(

@@ -121,26 +121,10 @@ static inline void json_unsigned(struct json_line *line, const char *key, uint64
 	json_value_unsigned(line, value);
 }
 
-/* Puts @value as a whole number, rounded as printf() does. */
-static inline void json_rounded(struct json_line *line, const char *key, double value)
-{
-	char digits[32];
-
-	snprintf(digits, sizeof(digits), "%.0f", value);
-	json_key(line, key);
-	json_value(line, digits);
-}
-
 static inline void json_bool(struct json_line *line, const char *key, bool value)
 {
 	json_key(line, key);
 	json_value(line, value ? "true" : "false");
-}
-
-static inline void json_null(struct json_line *line, const char *key)
-{
-	json_key(line, key);
-	json_value(line, "null");
 }
 
 /* Escapes a byte. One outside ASCII counts as Latin-1, so every byte has a form in JSON. */
