@@ -24,7 +24,7 @@ struct watchpoint {
 };
 
 /* Ends QEMU: its registers, the rig's request, the disk or memory failed us, never the guest. */
-static void give_up(const char *what, const char *name)
+static void __attribute__((noreturn)) give_up(const char *what, const char *name)
 {
 	fprintf(stderr, "delay plugin: %s %s\n", what, name);
 	_exit(EXIT_FAILURE);
@@ -265,16 +265,15 @@ static void on_end(unsigned int cpu, void *data)
 	pthread_mutex_unlock(&watch->lock);
 }
 
-static struct watchpoint *new_spot(
+static struct watchpoint *new_watchpoint(
 	struct watch *watch, unsigned int function, uint64_t address, uint64_t insns)
 {
 	struct watchpoint *watchpoint = calloc(1, sizeof(*watchpoint));
 
 	if (!watchpoint)
 		give_up("no", "memory");
-	else
-		*watchpoint = (struct watchpoint){
-			watch, watch->file.known, insns, function, address, 0, false};
+	*watchpoint =
+		(struct watchpoint){watch, watch->file.known, insns, function, address, 0, false};
 	return watchpoint;
 }
 
@@ -316,7 +315,7 @@ static void look_at_begin(struct watch *watch, struct qemu_plugin_tb *block, uin
 	if (!entry)
 		return;
 	note_loaded(watch, entry->function, address);
-	watchpoint = new_spot(watch, entry->function, address, insns);
+	watchpoint = new_watchpoint(watch, entry->function, address, insns);
 	qemu_plugin_register_vcpu_tb_exec_cb(block, on_call, QEMU_PLUGIN_CB_R_REGS, watchpoint);
 	if (insns > 1)
 		qemu_plugin_register_vcpu_insn_exec_cb(qemu_plugin_tb_get_insn(block, 1), on_begun,
@@ -338,7 +337,7 @@ static void look_at_site(struct watch *watch, struct qemu_plugin_tb *block, uint
 
 	if (!is_site(watch, address))
 		return;
-	watchpoint = new_spot(watch, 0, address, qemu_plugin_tb_n_insns(block));
+	watchpoint = new_watchpoint(watch, 0, address, qemu_plugin_tb_n_insns(block));
 	watchpoint->is_site = true;
 	qemu_plugin_register_vcpu_tb_exec_cb(block, on_end, QEMU_PLUGIN_CB_R_REGS, watchpoint);
 }
@@ -376,7 +375,7 @@ static void look_at_call(struct watch *watch, struct qemu_plugin_insn *last, uin
 
 	if (!mark)
 		return;
-	watchpoint = new_spot(watch, mark->function, address, 0);
+	watchpoint = new_watchpoint(watch, mark->function, address, 0);
 	if (!watch->request.functions[mark->function].may_jump)
 		watchpoint->site = address + qemu_plugin_insn_data(last, insn, sizeof(insn));
 	qemu_plugin_register_vcpu_insn_exec_cb(last, on_call, QEMU_PLUGIN_CB_R_REGS, watchpoint);
@@ -392,7 +391,7 @@ static void look_at_end(struct watch *watch, struct qemu_plugin_tb *block)
 	for (unsigned int i = 0; i < REQUEST_FUNCTIONS_MAX; i++) {
 		if (functions & UINT64_C(1) << i)
 			qemu_plugin_register_vcpu_insn_exec_cb(last, on_end, QEMU_PLUGIN_CB_R_REGS,
-				new_spot(watch, i, address, 0));
+				new_watchpoint(watch, i, address, 0));
 	}
 	look_at_call(watch, last, address);
 }
