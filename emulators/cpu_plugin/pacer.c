@@ -25,7 +25,6 @@ void pacer_restart(struct pacer *pacer, uint64_t now_ns)
 	pacer->wanted_ns = now_ns;
 	pacer->released_ns = now_ns;
 	pacer->ahead_ns = 0;
-	pacer->behind_ns = 0;
 }
 
 void pacer_init(struct pacer *pacer, uint64_t now_ns, uint64_t catch_up_ns, uint64_t grace_ns)
@@ -77,18 +76,15 @@ void pacer_idle(struct pacer *pacer, uint64_t now_ns, uint64_t cost_ns)
 {
 	pacer->due_ns += cost_ns;
 	give_up(pacer, now_ns, pacer->grace_ns);
-	pacer->ahead_ns = excess(pacer->due_ns, now_ns);
-	pacer->behind_ns = excess(now_ns, pacer->due_ns);
+	pacer->ahead_ns = (int64_t)(pacer->due_ns - now_ns);
 }
 
 void pacer_resume(struct pacer *pacer, uint64_t now_ns)
 {
-	uint64_t ahead_ns = pacer->ahead_ns;
-	uint64_t behind_ns = pacer->behind_ns;
+	int64_t ahead_ns = pacer->ahead_ns;
 
 	pacer_restart(pacer, now_ns);
-	pacer->due_ns += ahead_ns;
-	pacer->due_ns -= behind_ns;
+	pacer->due_ns += (uint64_t)ahead_ns;
 }
 
 uint64_t pacer_take_late_ns(struct pacer *pacer)

@@ -18,8 +18,7 @@ struct pacer {
 	uint64_t due_ns;
 	uint64_t wanted_ns;   /* when the last wait should have ended */
 	uint64_t released_ns; /* when it ended */
-	uint64_t ahead_ns;    /* the time that it was ahead when it became idle, */
-	uint64_t behind_ns;   /* or behind */
+	int64_t ahead_ns;     /* the time that it was ahead when it became idle; negative: behind */
 	uint64_t lost_ns;     /* the sum of delays that were given up, since pacer_init() */
 	uint64_t late_ns_max; /* the largest delay since pacer_take_late_ns() */
 };
