@@ -103,11 +103,6 @@ const char *governor_name(const struct governor_model *model)
 	return model->name;
 }
 
-const char *governor_names(void)
-{
-	return "fixed performance powersave ondemand schedutil";
-}
-
 const char *governor_complaint(
 	const struct governor_model *model, const struct governor_limits *limits)
 {

@@ -37,8 +37,7 @@ struct governor {
 const struct governor_model *governor_find(const char *name, uint32_t name_bytes);
 const char *governor_name(const struct governor_model *model);
 
-/* Returns all names, separated by blanks. */
-const char *governor_names(void);
+#define GOVERNOR_NAMES "fixed performance powersave ondemand schedutil"
 
 /* Returns what is wrong with the limits for this model, or NULL. */
 const char *governor_complaint(

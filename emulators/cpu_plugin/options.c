@@ -50,7 +50,7 @@ static const struct argument arguments[] = {
 	{FIELD(mips), .wants = "speeds in MIPS, 0 for unthrottled", .parse = parse_speeds},
 	{FIELD(min_mips), .wants = "speeds in MIPS", .parse = parse_speeds},
 	{FIELD(max_mips), .wants = "speeds in MIPS", .parse = parse_speeds},
-	{FIELD(governor), .parse = parse_models},
+	{FIELD(governor), .wants = GOVERNOR_NAMES, .parse = parse_models},
 	NUMBER(sampling_us, 100, 10000000),
 	NUMBER(latency_us, 0, 10000000),
 	NUMBER(ramp_us, 0, 100000000),
@@ -81,8 +81,6 @@ static int take(const char *word, struct options *options, uint64_t *seen, char 
 		wants = "no such argument; rig/docs/reference/cpu-plugin.md has them";
 	else if (ret == -EEXIST)
 		wants = "given twice";
-	else if (ret < 0 && !wants)
-		wants = governor_names();
 	if (ret < 0)
 		snprintf(error, OPTIONS_ERROR_BYTES, "%s: %s", word, wants);
 	return ret;
