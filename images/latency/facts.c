@@ -47,10 +47,7 @@ static void write_file(struct json_line *line, const char *key, const char *path
 	if (!file)
 		return;
 	if (getline(&text, &capacity, file) > 0) {
-		char *newline = strchr(text, '\n');
-
-		if (newline)
-			*newline = '\0';
+		text[strcspn(text, "\n")] = '\0';
 		json_text(line, key, text);
 	}
 	free(text);
