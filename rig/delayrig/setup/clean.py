@@ -2,6 +2,7 @@
 """Removes everything that set-up made."""
 
 import os
+import re
 import shutil
 from collections.abc import Mapping
 from contextlib import suppress
@@ -14,6 +15,8 @@ from delayrig.setup.layout import Layout, data_home
 from delayrig.setup.lock import TAG_NAME, hold_state
 from delayrig.setup.scratch import sweep_scratch
 from delayrig.setup.steps import disk_usage_bytes
+
+ESCAPED = re.compile(r"\\([0-7]{3})")
 
 
 def clean(context: Context) -> int:
@@ -60,7 +63,10 @@ def check_ours(layout: Layout) -> None:
 def mounts_below(folder: Path, mounts: str) -> list[str]:
     """Returns the mount points inside a folder, the deepest first."""
     places = [line.split(" ")[1] for line in mounts.splitlines() if line.count(" ") >= 5]
-    return sorted((place for place in places if place.startswith(f"{folder}/")), reverse=True)
+    # The kernel writes a space, a tab, a newline and a backslash as an octal number.
+    places = [ESCAPED.sub(lambda found: chr(int(found[1], 8)), place) for place in places]
+    inside = (place for place in places if place.startswith(f"{folder.resolve()}/"))
+    return sorted(inside, reverse=True)
 
 
 def remove(folder: Path) -> None:

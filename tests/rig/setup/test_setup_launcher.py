@@ -141,6 +141,13 @@ def test_mounts_inside_the_state_are_found_deepest_first() -> None:
     assert mounts_below(Path("/s"), mounts) == ["/s/a/b", "/s/a"]
 
 
+def test_mount_is_found_below_a_state_with_a_space_and_behind_a_link(tmp_path: Path) -> None:
+    (tmp_path / "real").mkdir()
+    (tmp_path / "link").symlink_to("real")
+    mounts = f"x {tmp_path}/real/my\\040state/a proc rw 0 0\n"
+    assert mounts_below(tmp_path / "link/my state", mounts) == [f"{tmp_path}/real/my state/a"]
+
+
 def test_second_set_up_waits_for_the_first(layout: Layout, silent: Console) -> None:
     program = (
         "import sys; from delayrig.setup.lock import hold_state;"
