@@ -29,8 +29,13 @@ from delayrig.machine.snapshot import UNUSED_DROPPED_AFTER_S, drop_unused
 from delayrig.model.platform import Arch
 from delayrig.model.shape import GuestShape
 from delayrig.subjects import guest_image
-from delayrig.subjects.guest_image import GuestImage, provide_guest_image, take_kernel
-from delayrig.subjects.recipes import GuestRecipe, read_recipes
+from delayrig.subjects.guest_image import (
+    GuestImage,
+    provide_guest_image,
+    provide_kernel,
+    take_kernel,
+)
+from delayrig.subjects.recipes import GuestRecipe, KernelRecipe, read_recipes
 from delayrig.subjects.subject import CYCLICTEST
 
 from tests.rig.builders import CHECKOUT, make_cell, make_chip, make_subject
@@ -99,6 +104,22 @@ def test_damaged_archive_is_packed_again(guest: Guest, cut_bytes: int) -> None:
     Path(image.initrd).write_bytes(whole[:-cut_bytes])
     assert guest.provide() == image
     assert Path(image.initrd).read_bytes() == whole
+
+
+def test_kernel_has_the_architecture_of_its_recipe_also_from_disk(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    def unpack(_suite: str, packages: list[str], root: Path, _arch: str) -> dict[str, str]:
+        (root / "boot").mkdir(parents=True)
+        (root / "boot/vmlinuz-6.1").write_bytes(KERNEL)
+        return dict.fromkeys(packages, "6.1")
+
+    monkeypatch.setattr(guest_image, "unpack_packages", unpack)
+    recipe = KernelRecipe(suite="bookworm", package="linux-image-arm64", arch=Arch.ARM64)
+    paths, said = Paths(checkout=CHECKOUT, state=tmp_path), list[str]()
+    made = [provide_kernel("arm", recipe, paths, said.append) for _ in range(2)]
+    assert [kernel.arch for kernel in made] == [Arch.ARM64] * 2
+    assert len(said) == 1
 
 
 LOST_ARCH = Arch.I386

@@ -254,10 +254,14 @@ SUBJECT = Subject(
     arch=Arch.ARM64,
 )
 KERNEL = Kernel(path="vmlinuz-rt", sha256="6" * 64, packages={"linux-image-rt-amd64": "6.1"})
+KERNEL_ARM64 = Kernel(
+    path="vmlinuz", sha256="7" * 64, packages={"linux-image-arm64": "6.1"}, arch=Arch.ARM64
+)
 
 
 def read_bill() -> Bill:
-    images = image_components({Arch.X86_64: IMAGE_SBOM}, [SUBJECT, SUBJECT], {"rt": KERNEL})
+    kernels = {"rt": KERNEL, "full-arm64": KERNEL_ARM64}
+    images = image_components({Arch.X86_64: IMAGE_SBOM}, [SUBJECT, SUBJECT], kernels)
     made_of = [*images, *python_components(distributions())]
     document = bill_of_materials(made_of, version="1.2")
     return msgspec.json.decode(msgspec.json.encode(document), type=Bill)
@@ -266,10 +270,13 @@ def read_bill() -> Bill:
 def test_bill_names_each_file_by_its_digest_and_each_package_by_its_url() -> None:
     components = {component.ref: component for component in read_bill().components}
     files = {one.name: one.hashes[0].content[0] for one in components.values() if one.hashes}
-    assert files == {"kernel": "1", "busybox": "3", "debian:trixie arm64": "4", "kernel:rt": "6"}
+    extra = {"kernel:rt": "6", "kernel:full-arm64": "7"}
+    assert files == {"kernel": "1", "busybox": "3", "debian:trixie arm64": "4", **extra}
     assert "pkg:deb/debian/busybox-static@1%3A1.35.0-4%2Bb1?arch=amd64" in components
     assert "pkg:deb/debian/flashrom@1.4.0-3?arch=arm64" in components
     assert sum("libstdc" in ref for ref in components) == 2
+    assert "pkg:deb/debian/linux-image-rt-amd64@6.1?arch=amd64" in components
+    assert "pkg:deb/debian/linux-image-arm64@6.1?arch=arm64" in components
 
 
 def test_bill_has_the_python_packages_that_are_installed() -> None:

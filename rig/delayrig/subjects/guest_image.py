@@ -164,10 +164,10 @@ def _pack(
         archive.rename(initrd)
 
 
-class Kernel(msgspec.Struct, frozen=True, kw_only=True):
+class Kernel(msgspec.Struct, frozen=True, kw_only=True, omit_defaults=True):
     """A kernel on disk.
 
-    The stored form has only the file's name, because its folder may be moved.
+    The stored form has only the file's name, because its folder may be moved, and not `arch`.
     """
 
     path: str
@@ -175,6 +175,7 @@ class Kernel(msgspec.Struct, frozen=True, kw_only=True):
     packages: dict[str, str]
     modules: str = ""
     """An archive of its modules; empty: guests load none."""
+    arch: Arch = Arch.X86_64
 
 
 def provide_kernel(name: str, recipe: KernelRecipe, paths: Paths, preparing: Preparing) -> Kernel:
@@ -197,8 +198,12 @@ def provide_kernel(name: str, recipe: KernelRecipe, paths: Paths, preparing: Pre
                 )
                 (made / KERNEL_FACTS).write_bytes(msgspec.json.encode(found))
     kernel = msgspec.json.decode((folder / KERNEL_FACTS).read_bytes(), type=Kernel)
-    modules = str(folder / kernel.modules) if kernel.modules else ""
-    return msgspec.structs.replace(kernel, path=str(folder / kernel.path), modules=modules)
+    return msgspec.structs.replace(
+        kernel,
+        path=str(folder / kernel.path),
+        modules=str(folder / kernel.modules) if kernel.modules else "",
+        arch=recipe.arch,
+    )
 
 
 def _pack_modules(recipe: KernelRecipe, scratch: Path, made: Path) -> str:

@@ -44,7 +44,7 @@ def image_components(
         yield from _debian(image.packages, arch)
     for name, kernel in kernels.items():
         yield _file(f"kernel:{name}", kernel.sha256)
-        yield from _debian(kernel.packages, Arch.X86_64)
+        yield from _debian(kernel.packages, kernel.arch)
     for subject in subjects:
         yield _file(subject.label, subject.archive_sha256)
         yield from _debian(subject.packages, subject.arch)
