@@ -40,7 +40,8 @@ strip = 'strip'
 [built-in options]
 c_args = ['-nostdinc', '-isystem', '{root}/usr/include/{triplet}', '-isystem', '{compilers}',
   '-idirafter', '{root}/usr/include', '-idirafter', '{root}/usr/include/x86_64-linux-gnu']
-c_link_args = ['-B', '{library}/', '-L{library}', '-static-libgcc', '{how}']
+c_link_args = ['-B', '{root}/usr/lib/{triplet}/', '-L{shared}', '-L{root}/usr/lib/{triplet}',
+  '-static-libgcc', '{how}']
 [host_machine]
 system = 'linux'
 cpu_family = 'x86_64'
@@ -93,15 +94,15 @@ def _provide_musl(paths: Paths, preparing: Preparing) -> Path:
     unpack_packages(read_codename(OS_RELEASE.read_text(encoding="utf-8")), list(PACKAGES), root)
     fresh = root / "loader.new"
     fresh.mkdir()
-    shutil.copyfile(_libraries(root) / "libc.so", fresh / LOADER)
+    shutil.copyfile(_shared_library(root), fresh / LOADER)
     fresh.rename(root / "loader")
     return root
 
 
-def _libraries(root: Path) -> Path:
-    """Returns the folder of libraries; a merged /usr has it in another place."""
-    places = (root / "usr/lib" / TRIPLET, root / "lib" / TRIPLET)
-    return next(place for place in places if (place / "libc.so").is_file())
+def _shared_library(root: Path) -> Path:
+    """Returns musl's libc.so. Only a merged /usr has it beside libc.a."""
+    places = (root / place / TRIPLET / "libc.so" for place in ("usr/lib", "lib"))
+    return next(place for place in places if place.is_file())
 
 
 def _configure(libc: str, root: Path, build: Path, paths: Paths, preparing: Preparing) -> None:
@@ -110,7 +111,7 @@ def _configure(libc: str, root: Path, build: Path, paths: Paths, preparing: Prep
         root=root,
         triplet=TRIPLET,
         compilers=asked.stdout.strip(),
-        library=root / "usr/lib" / TRIPLET,
+        shared=_shared_library(root).parent,
         how="-static" if libc == MUSL_STATIC else f"-Wl,-dynamic-linker,/lib/{LOADER}",
     )
     origin = origin_of(paths.checkout, [text])
