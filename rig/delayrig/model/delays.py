@@ -48,9 +48,9 @@ class FunctionFacts(
     address: int
     """Its address in that file."""
     unit_ns: int
-    """The unit of what it is asked for."""
+    """The unit of the requested time."""
     argument: int = 0
-    """The number of the argument that asks, from 0."""
+    """The number of the argument with the requested time, from 0."""
     found_by: str
     """How it was found."""
     doubt: str

@@ -32,7 +32,7 @@ class SiblingsRunning(OfBoth, frozen=True, kw_only=True, tag="siblings_running")
 
 
 class SiblingsStopped(OfBoth, frozen=True, kw_only=True, tag="siblings_stopped"):
-    """`busy-siblings`: they stand still, or are gone.
+    """`busy-siblings`: the loops pause or end.
 
     An agent writes either `stdout_bytes`, at the acceptance, or the other two, by a schedule.
     """
@@ -50,7 +50,7 @@ class HogsRunning(Loops, frozen=True, tag="hogs_running"):
 
 
 class HogsStopped(Loops, frozen=True, tag="hogs_stopped"):
-    """`hogs`: they are gone."""
+    """`hogs`: the loops end now."""
 
 
 class CrowdRunning(Loops, frozen=True, tag="crowd_running"):
@@ -60,7 +60,7 @@ class CrowdRunning(Loops, frozen=True, tag="crowd_running"):
 
 
 class CrowdStopped(Loops, frozen=True, tag="crowd_stopped"):
-    """`hogs-each`: they are gone."""
+    """`hogs-each`: the loops end now."""
 
     writers = OfAgent.writers
 
@@ -70,7 +70,7 @@ class MemoryPressureBegin(_Reclaim, frozen=True, tag="memory_pressure"):
 
 
 class MemoryPressureEnd(_Reclaim, frozen=True, tag="memory_pressure_end"):
-    """`memory-pressure`: it is over."""
+    """`memory-pressure`: that process ends now."""
 
 
 class RtThrottleSet(OfAgent, frozen=True, kw_only=True, tag="rt_throttle"):
