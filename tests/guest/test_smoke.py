@@ -19,7 +19,7 @@ from delayrig.model.kinds.agent import SubjectStart
 from delayrig.model.kinds.emulator import Accept
 from delayrig.model.kinds.hazard import SiblingsRunning, SiblingsStopped
 from delayrig.model.result import Verdict
-from delayrig.model.workload import expected_image
+from delayrig.model.workload import wrong_granules
 
 from .conftest import FinishedRun, launch
 
@@ -103,7 +103,7 @@ def test_every_passed_write_left_the_emulator_with_exactly_what_was_to_be_writte
         cell = msgspec.json.decode((folder / "cell.json").read_bytes(), type=Cell)
         sparse = (folder / "image.sparse").read_bytes()
         assert len(sparse) > 64 * 1024
-        assert expected_image(cell, chips[cell.chip], sparse) == []
+        assert wrong_granules(cell, chips[cell.chip], sparse) == []
 
 
 def test_every_cell_says_what_it_judged_or_why_not(smoke: FinishedRun) -> None:

@@ -13,7 +13,7 @@ from delayrig.model.chips import read_chips
 from delayrig.model.events import encode_events, parse_events
 from delayrig.model.kinds.agent import ClockRate
 from delayrig.model.kinds.emulator import Spi
-from delayrig.model.workload import expected_image, final_content, region_of
+from delayrig.model.workload import final_content, region_of, wrong_granules
 from delayrig.subjects import dummy
 
 from tests.rig.builders import CHECKOUT, make_cell, make_chip
@@ -134,14 +134,14 @@ def raw_after(cell: Cell, content: bytes) -> bytes:
 def test_right_image_of_a_dummy_is_the_right_image(job: Job, region_kib: int) -> None:
     cell = msgspec.structs.replace(CELL, job=job, region_kib=region_kib)
     raw = raw_after(cell, final_content(cell, region_of(cell, CHIP)))
-    assert expected_image(cell, CHIP, dummy.sparse_image(raw, region_of(cell, CHIP))) == []
+    assert wrong_granules(cell, CHIP, dummy.sparse_image(raw, region_of(cell, CHIP))) == []
 
 
 @pytest.mark.parametrize("at", [0, REGION.offset_bytes - 1, REGION.offset_bytes, REGION.end_bytes])
 def test_one_wrong_byte_of_a_dummy_is_seen(at: int) -> None:
     raw = bytearray(raw_after(CELL, final_content(CELL, REGION)))
     raw[at] ^= 0xA5
-    assert expected_image(CELL, CHIP, dummy.sparse_image(bytes(raw), REGION))
+    assert wrong_granules(CELL, CHIP, dummy.sparse_image(bytes(raw), REGION))
 
 
 def test_subject_that_holds_the_part_has_room_for_its_events() -> None:

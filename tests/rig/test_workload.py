@@ -13,12 +13,12 @@ from delayrig.model.corner import Corner
 from delayrig.model.workload import (
     REGION_OFFSET_BYTES,
     Region,
-    expected_image,
     final_content,
     initial_content,
     layout_text,
     region_of,
     subject_words,
+    wrong_granules,
 )
 
 from tests.rig.builders import make_cell, make_chip, make_subject, sparse_image
@@ -125,12 +125,12 @@ def test_region_that_begins_inside_a_granule_is_expected_there() -> None:
     whole = bytearray(b"\xff" * (2 << 20))
     whole[region.offset_bytes : region.end_bytes] = final_content(CELL, region)
     right = sparse_image(bytes(whole), offset=0)
-    assert expected_image(CELL, chip, right) == []
+    assert wrong_granules(CELL, chip, right) == []
     whole[region.offset_bytes - 1] = 0
-    assert expected_image(CELL, chip, sparse_image(bytes(whole), offset=0)) == [65536]
+    assert wrong_granules(CELL, chip, sparse_image(bytes(whole), offset=0)) == [65536]
     whole[region.offset_bytes - 1] = 0xFF
     whole[region.end_bytes] = 0
-    assert expected_image(CELL, chip, sparse_image(bytes(whole), offset=0)) == [131072]
+    assert wrong_granules(CELL, chip, sparse_image(bytes(whole), offset=0)) == [131072]
 
 
 def test_part_that_has_no_erase_may_be_left_all_zeros_or_all_ones_by_one() -> None:
@@ -138,20 +138,20 @@ def test_part_that_has_no_erase_may_be_left_all_zeros_or_all_ones_by_one() -> No
     eeprom, flash = make_chip(), make_chip(erase=[EraseFacts(size_bytes=4096)])
     region = region_of(cell, flash)
     zeros = sparse_image(bytes(region.size_bytes))
-    assert expected_image(cell, eeprom, zeros) == expected_image(cell, eeprom, b"") == []
-    assert expected_image(cell, flash, b"") == []
-    assert len(expected_image(cell, flash, zeros)) == 16
+    assert wrong_granules(cell, eeprom, zeros) == wrong_granules(cell, eeprom, b"") == []
+    assert wrong_granules(cell, flash, b"") == []
+    assert len(wrong_granules(cell, flash, zeros)) == 16
     mixed = sparse_image(bytes(4096))
-    assert len(expected_image(cell, eeprom, mixed)) == 1
-    assert len(expected_image(make_cell(), eeprom, zeros)) == 16
+    assert len(wrong_granules(cell, eeprom, mixed)) == 1
+    assert len(wrong_granules(make_cell(), eeprom, zeros)) == 16
 
 
 def test_larger_region_is_expected_whole() -> None:
     cell = make_cell(region_kib=1024)
     region = region_of(cell, CHIP)
     right = sparse_image(final_content(cell, region))
-    assert expected_image(cell, CHIP, right) == []
-    assert expected_image(cell, CHIP, right[:-4104]) == [region.end_bytes - 4096]
+    assert wrong_granules(cell, CHIP, right) == []
+    assert wrong_granules(cell, CHIP, right[:-4104]) == [region.end_bytes - 4096]
 
 
 @pytest.mark.parametrize(
@@ -204,35 +204,35 @@ def test_detection_names_no_chip() -> None:
 
 
 def test_right_image_has_no_difference() -> None:
-    assert expected_image(CELL, CHIP, RIGHT) == []
+    assert wrong_granules(CELL, CHIP, RIGHT) == []
 
 
 def test_image_in_another_order_is_the_same() -> None:
     record = 8 + 4096
     records = [RIGHT[at : at + record] for at in range(0, len(RIGHT), record)]
-    assert expected_image(CELL, CHIP, b"".join(reversed(records))) == []
+    assert wrong_granules(CELL, CHIP, b"".join(reversed(records))) == []
 
 
 def test_granule_of_all_ff_is_as_good_as_none() -> None:
-    assert expected_image(CELL, CHIP, RIGHT + sparse_image(b"\xff" * 4096, offset=0)) == []
+    assert wrong_granules(CELL, CHIP, RIGHT + sparse_image(b"\xff" * 4096, offset=0)) == []
 
 
 @pytest.mark.parametrize("granule", [0, 7, 15])
 def test_missing_granule_is_a_difference(granule: int) -> None:
     record = 8 + 4096
     image = RIGHT[: granule * record] + RIGHT[(granule + 1) * record :]
-    assert expected_image(CELL, CHIP, image) == [REGION_OFFSET_BYTES + granule * 4096]
+    assert wrong_granules(CELL, CHIP, image) == [REGION_OFFSET_BYTES + granule * 4096]
 
 
 @pytest.mark.parametrize("offset", [0, REGION_OFFSET_BYTES - 4096, 0x20000, (2 << 20) - 4096])
 def test_anything_outside_the_region_is_a_difference(offset: int) -> None:
     stray = sparse_image(b"\xff" * 4095 + b"\xfe", offset=offset)
-    assert expected_image(CELL, CHIP, RIGHT + stray) == [offset]
+    assert wrong_granules(CELL, CHIP, RIGHT + stray) == [offset]
 
 
 def test_part_that_was_never_written_differs_everywhere() -> None:
-    assert len(expected_image(CELL, CHIP, sparse_image(initial_content(CELL, REGION)))) == 16
-    assert len(expected_image(CELL, CHIP, b"")) == 16
+    assert len(wrong_granules(CELL, CHIP, sparse_image(initial_content(CELL, REGION)))) == 16
+    assert len(wrong_granules(CELL, CHIP, b"")) == 16
 
 
 @pytest.mark.parametrize(
@@ -246,7 +246,7 @@ def test_part_that_was_never_written_differs_everywhere() -> None:
 )
 def test_image_that_makes_no_sense_is_no_image(image: bytes) -> None:
     with pytest.raises(ValueError, match="the emulator's image"):
-        expected_image(CELL, CHIP, image)
+        wrong_granules(CELL, CHIP, image)
 
 
 def lines_of(spec: str, key: str) -> list[str]:

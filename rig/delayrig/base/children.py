@@ -16,7 +16,7 @@ from typing import Any
 from delayrig.base.errors import RigFaultError
 
 _lock = threading.Lock()
-_told = threading.Event()
+_ending = threading.Event()
 _running: set["subprocess.Popen[str]"] = set()
 
 
@@ -29,7 +29,7 @@ def run_child(
     `options` are those of Popen. Raises `RigFaultError` if this process was asked to end before.
     """
     with _lock:
-        if _told.is_set():
+        if _ending.is_set():
             raise RigFaultError(f"{argv[0]} was not started: told to end")
         child = subprocess.Popen(argv, text=True, errors="replace", process_group=0, **options)
         _running.add(child)
@@ -46,17 +46,17 @@ def run_child(
 
 
 def pause(seconds: float) -> None:
-    _told.wait(seconds)
+    _ending.wait(seconds)
 
 
 def allow_children() -> None:
-    _told.clear()
+    _ending.clear()
 
 
 def end_children(number: signal.Signals) -> None:
     """Sends the signal to all running children, and allows no new ones."""
     with _lock:
-        _told.set()
+        _ending.set()
         running = list(_running)
     for child in running:
         _end(child, number)

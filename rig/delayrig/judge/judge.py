@@ -391,7 +391,7 @@ def data_evidence(cell: Cell, chip: ChipFacts, artifacts: Artifacts) -> list[Evi
     if artifacts.image is None:
         return []
     try:
-        wrong = workload.expected_image(cell, chip, artifacts.image)
+        wrong = workload.wrong_granules(cell, chip, artifacts.image)
     except ValueError as error:
         raise LostGuestError(str(error)) from error
     found = []

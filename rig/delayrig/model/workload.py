@@ -135,7 +135,7 @@ def subject_words(
             return [*words, *region, "-v", places.write]
 
 
-def expected_image(cell: Cell, chip: ChipFacts, sparse: bytes) -> list[int]:
+def wrong_granules(cell: Cell, chip: ChipFacts, sparse: bytes) -> list[int]:
     """Returns the addresses of the granules in which the emulator's image is wrong."""
     region = region_of(cell, chip)
     found = _found_granules(chip, sparse)

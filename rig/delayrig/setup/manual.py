@@ -80,9 +80,9 @@ def page(name: str, texts: dict[str, str]) -> str:
     ]
     tail = STATE if name == PROGRAM else ""
     # The related pages are the program and the subcommands above and below this one.
-    below = (other for other in texts if f"{name} ".startswith(f"{other} "))
-    above = (other for other in texts if f"{other} ".startswith(f"{name} "))
-    related = texts if name == PROGRAM else {PROGRAM, *below, *above}
+    above = (other for other in texts if f"{name} ".startswith(f"{other} "))
+    below = (other for other in texts if f"{other} ".startswith(f"{name} "))
+    related = texts if name == PROGRAM else {PROGRAM, *above, *below}
     others = [page_name(other) for other in texts if other in related and other != name]
     see = "\n".join(f".BR {roff(other)} (1)" for other in others)
     return "\n".join([*head, *_body(body, name, texts), f"{tail}.SH SEE ALSO", see, ""])

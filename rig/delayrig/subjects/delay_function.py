@@ -92,11 +92,11 @@ def find_delay_functions(subject: Subject, options: DelayOptions) -> tuple[Delay
         return (_alone(subject, _at_offset(subject, options.offset)),)
     if options.symbol:
         return tuple(_alone(subject, _of_symbol(subject, name)) for name in options.symbols)
-    told = _told(subject)
+    known = _known(subject)
     read = [
         each
         for file, part in parts_under_test(subject)
-        for each in _read(subject, file, part, told)
+        for each in _read(subject, file, part, known)
     ]
     return tuple(sorted(read, key=lambda each: bool(each.doubt))[:FUNCTIONS_MAX])
 
@@ -124,8 +124,10 @@ def direct_waits(subject: Subject, options: DelayOptions) -> dict[str, tuple[Dir
     """Returns the waits outside of the delay functions, by the file's path in the root."""
     # The known functions are those of the user, else of the file itself or a profile.
     is_asked_for = options.symbol or options.offset is not None
-    told = list(find_delay_functions(subject, options)) if is_asked_for else _told(subject)
-    return {file: _findings(subject, part, told).direct for file, part in parts_under_test(subject)}
+    known = list(find_delay_functions(subject, options)) if is_asked_for else _known(subject)
+    return {
+        file: _findings(subject, part, known).direct for file, part in parts_under_test(subject)
+    }
 
 
 def find_watched(subject: Subject, options: DelayOptions) -> tuple[DelayFunction, ...]:
@@ -173,40 +175,40 @@ def parts_under_test(subject: Subject) -> list[tuple[str, Path]]:
     return [(file, part) for file, part in parts if not subject.library or "/lib" in file]
 
 
-def _told(subject: Subject) -> list[DelayFunction]:
+def _known(subject: Subject) -> list[DelayFunction]:
     """Returns the functions by symbols, else by debug information, else from a profile."""
     ways = (_by_symbols, _in_debug_information, _by_digest)
     return next((found for way in ways if (found := list(way(subject)))), [])
 
 
 def _read(
-    subject: Subject, file: str, part: Path, told: list[DelayFunction]
+    subject: Subject, file: str, part: Path, known: list[DelayFunction]
 ) -> Iterator[DelayFunction]:
     """Yields the known functions with the findings about them, and then further functions."""
-    findings = _findings(subject, part, told)
-    here = [each for each in told if each.part == part]
+    findings = _findings(subject, part, known)
+    here = [each for each in known if each.part == part]
     yield from map(_whole, here, findings.named)
-    known = {each.address for each in here}
+    addresses = {each.address for each in here}
     for extent in findings.found:
-        if extent.address not in known:
+        if extent.address not in addresses:
             name = read_symbols(part).name(extent.address) or f"address {extent.address:#x}"
             yield _whole(function_at(name, file, part, extent.address, BY_FINDER), extent)
 
 
-def _findings(subject: Subject, part: Path, told: list[DelayFunction]) -> Findings:
-    named = tuple(each.address for each in told if each.part == part)
+def _findings(subject: Subject, part: Path, known: list[DelayFunction]) -> Findings:
+    named = tuple(each.address for each in known if each.part == part)
     return read_findings(part, named, Path(subject.archive).parent / KEPT)
 
 
 def _whole(function: DelayFunction, extent: Extent) -> DelayFunction:
-    told = msgspec.structs.asdict(extent)
-    told = {name: told[name] for name in function.__struct_fields__ if name in told}
-    told |= {"address": function.address, "size": function.size or extent.size}
-    return msgspec.structs.replace(function, **told)
+    found = msgspec.structs.asdict(extent)
+    facts = {name: found[name] for name in function.__struct_fields__ if name in found}
+    facts |= {"address": function.address, "size": function.size or extent.size}
+    return msgspec.structs.replace(function, **facts)
 
 
-def _alone(subject: Subject, told: DelayFunction) -> DelayFunction:
-    return _whole(told, _findings(subject, told.part, [told]).named[0])
+def _alone(subject: Subject, function: DelayFunction) -> DelayFunction:
+    return _whole(function, _findings(subject, function.part, [function]).named[0])
 
 
 def _of_symbol(subject: Subject, name: str) -> DelayFunction:

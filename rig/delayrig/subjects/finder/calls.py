@@ -42,18 +42,18 @@ class CallGraph:
     @cached_property
     def functions(self) -> list[Function]:
         """Returns the functions by address, from symbols and frame information, else from code."""
-        told: dict[int, int] = {}
+        sizes: dict[int, int] = {}
         for function in (*self.program.framed, *self.program.named):
-            told[function.address] = max(told.get(function.address, 0), function.size)
-        whole = sorted((address, size) for address, size in told.items() if size)
+            sizes[function.address] = max(sizes.get(function.address, 0), function.size)
+        whole = sorted((address, size) for address, size in sizes.items() if size)
         for way in (self._called, self._jumped_to):
-            for address in {*way(sorted(told))} - told.keys():
+            for address in {*way(sorted(sizes))} - sizes.keys():
                 # An address within a function of known size is no new function.
                 at = bisect_right(whole, (address, 1 << 64)) - 1
                 if at < 0 or address >= sum(whole[at]):
-                    told[address] = 0
+                    sizes[address] = 0
         text_ends = sorted(begin + len(content) for begin, content in self.program.stretches)
-        return list(_with_sizes(sorted(told.items()), text_ends))
+        return list(_with_sizes(sorted(sizes.items()), text_ends))
 
     def _called(self, _: list[int]) -> Iterator[int]:
         """Yields addresses that are called, or taken by data or code, and beginnings of code."""

@@ -66,7 +66,7 @@ class Candidates:
     def found(self) -> list[Extent]:
         return [self._found(wait) for _, wait in sorted(self._accepted.items())]
 
-    def told(self, address: int) -> Extent:
+    def facts_of(self, address: int) -> Extent:
         """Returns the facts of a known delay function. Only an unknown unit is a doubt."""
         function = self.graph.function_at(address) or Function(address, 0)
         function = Function(address, max(function.end - address, 0))

@@ -85,10 +85,10 @@ def find_in(content: bytes, named: Iterable[int] = ()) -> Findings:
         return Findings(found=(), named=tuple(map(_unread, named)), direct=())
     candidates = Candidates(content)
     found = tuple(candidates.found())
-    told = tuple(map(candidates.told, named))
+    known = tuple(map(candidates.facts_of, named))
     # A sleep in a doubtful delay function is judged itself if the function is not confirmed.
-    watched = [each.address for each in (*found, *told) if not each.doubt]
-    return Findings(found=found, named=told, direct=tuple(_direct_waits(candidates, watched)))
+    watched = [each.address for each in (*found, *known) if not each.doubt]
+    return Findings(found=found, named=known, direct=tuple(_direct_waits(candidates, watched)))
 
 
 def _unread(address: int) -> Extent:
