@@ -2,6 +2,7 @@
 """The paths of the checkout and of the folder of state, which `rig/rig clean` removes."""
 
 import os
+from collections.abc import Callable
 from dataclasses import dataclass
 from pathlib import Path
 
@@ -9,6 +10,8 @@ from delayrig.setup.layout import Layout, Place, find_layout
 
 HOST_ARCH = "x86_64"
 """The architecture of this machine and of most guests."""
+Preparing = Callable[[str], None]
+"""A callback that gets the name of an image before it is built."""
 EMULATOR, LATENCY_PROGRAM = "emulators/serprog/serprog-emu", "images/latency/rig-latency"
 
 

@@ -5,8 +5,7 @@ from dataclasses import dataclass, replace
 
 import msgspec
 
-from delayrig.base.paths import Paths
-from delayrig.base.preparing import Preparing
+from delayrig.base.paths import Paths, Preparing
 from delayrig.lanes.lane import Assignment, Lane
 from delayrig.lanes.scheduler import Grouping
 from delayrig.lanes.supplies import CpuPool

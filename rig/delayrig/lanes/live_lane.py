@@ -16,8 +16,7 @@ from typing import Any, Protocol
 import msgspec
 
 from delayrig.base.errors import LostGuestError, NotProvidedError
-from delayrig.base.paths import Paths
-from delayrig.base.preparing import Preparing
+from delayrig.base.paths import Paths, Preparing
 from delayrig.base.private_net import PrivateNet
 from delayrig.base.scratch import ScratchFolder
 from delayrig.hazards import refusal_on

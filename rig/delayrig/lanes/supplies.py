@@ -12,8 +12,7 @@ from pathlib import Path
 from typing import TypeVar
 
 from delayrig.base.errors import BadInputError, LostGuestError, NotProvidedError
-from delayrig.base.paths import Paths
-from delayrig.base.preparing import Preparing
+from delayrig.base.paths import Paths, Preparing
 from delayrig.hazards.of_cell import is_in_library, shape_of
 from delayrig.machine.snapshot import drop_damaged, provide_snapshot, snapshot_path
 from delayrig.machine.vm_pool import VmPool

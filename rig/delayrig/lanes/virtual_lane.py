@@ -9,8 +9,7 @@ from dataclasses import dataclass, replace
 from pathlib import Path
 
 from delayrig.base.interruption import whole_in_thread
-from delayrig.base.paths import Paths
-from delayrig.base.preparing import Preparing
+from delayrig.base.paths import Paths, Preparing
 from delayrig.base.scratch import ScratchFolder
 from delayrig.hazards import refusal_on
 from delayrig.hazards.of_cell import hazards_of, shape_of

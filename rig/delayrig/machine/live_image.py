@@ -10,8 +10,7 @@ from delayrig.base import digest
 from delayrig.base.archive import FORMAT, write_archive
 from delayrig.base.atomic_file import replace_file
 from delayrig.base.errors import RigFaultError
-from delayrig.base.paths import Paths
-from delayrig.base.preparing import Preparing
+from delayrig.base.paths import Paths, Preparing
 from delayrig.machine.arguments import CARD
 from delayrig.model.platform import PLATFORMS, Arch
 from delayrig.setup.scratch import scratch_beside

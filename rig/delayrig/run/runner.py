@@ -11,8 +11,7 @@ from pathlib import Path
 from typing import Protocol
 
 from delayrig.base.errors import BadInputError, NotProvidedError
-from delayrig.base.paths import Paths
-from delayrig.base.preparing import Preparing
+from delayrig.base.paths import Paths, Preparing
 from delayrig.lanes.choice import open_lane
 from delayrig.lanes.lane import Assignment, Lane
 from delayrig.lanes.scheduler import Scheduler

@@ -14,8 +14,7 @@ from elftools.elf.elffile import ELFFile
 
 from delayrig.base.atomic_file import whole_folder
 from delayrig.base.errors import NotProvidedError
-from delayrig.base.paths import Paths, find_paths
-from delayrig.base.preparing import Preparing
+from delayrig.base.paths import Paths, Preparing, find_paths
 from delayrig.model.platform import PLATFORMS, Arch, labelled
 from delayrig.subjects.debug_packages import fetch_debug_files
 from delayrig.subjects.finder.debug_info import build_id, separate_files

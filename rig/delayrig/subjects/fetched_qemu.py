@@ -12,8 +12,7 @@ from pathlib import Path
 from delayrig.base import digest
 from delayrig.base.children import run_child
 from delayrig.base.errors import NotProvidedError
-from delayrig.base.paths import Paths
-from delayrig.base.preparing import Preparing
+from delayrig.base.paths import Paths, Preparing
 from delayrig.model.platform import PLATFORMS, Arch
 from delayrig.setup.apt import read_codename
 from delayrig.setup.distribution import OS_RELEASE

@@ -12,8 +12,7 @@ from delayrig.base import digest
 from delayrig.base.archive import FORMAT, write_archive
 from delayrig.base.atomic_file import replace_file
 from delayrig.base.errors import RigFaultError
-from delayrig.base.paths import Paths
-from delayrig.base.preparing import Preparing
+from delayrig.base.paths import Paths, Preparing
 from delayrig.model.platform import PLATFORMS, Arch, labelled
 from delayrig.model.workload import SERPROG_PORT
 from delayrig.setup.scratch import scratch_beside

@@ -11,8 +11,7 @@ import msgspec
 
 from delayrig.base import digest
 from delayrig.base.errors import RigFaultError
-from delayrig.base.paths import Paths
-from delayrig.base.preparing import Preparing
+from delayrig.base.paths import Paths, Preparing
 from delayrig.setup.scratch import scratch_beside
 from delayrig.subjects.debug_files import provide_debug_files
 from delayrig.subjects.disguise import disguised, split_disguises

@@ -10,8 +10,7 @@ import shutil
 from pathlib import Path
 
 from delayrig.base import digest
-from delayrig.base.paths import Paths
-from delayrig.base.preparing import Preparing
+from delayrig.base.paths import Paths, Preparing
 from delayrig.setup.apt import read_codename
 from delayrig.setup.distribution import OS_RELEASE
 from delayrig.setup.native import origin_of

@@ -14,8 +14,7 @@ import msgspec
 from delayrig.base import digest
 from delayrig.base.atomic_file import whole_folder
 from delayrig.base.errors import BadInputError
-from delayrig.base.paths import Paths
-from delayrig.base.preparing import Preparing
+from delayrig.base.paths import Paths, Preparing
 from delayrig.model.cell import slug
 from delayrig.model.platform import Arch, labelled
 from delayrig.subjects.library import SUFFIX, provide_library

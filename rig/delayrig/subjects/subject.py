@@ -13,8 +13,7 @@ from delayrig.base import digest
 from delayrig.base.archive import FORMAT, unpack_archive, write_archive
 from delayrig.base.atomic_file import replace_file, whole_folder
 from delayrig.base.errors import BadInputError, nearest
-from delayrig.base.paths import Paths, find_paths
-from delayrig.base.preparing import Preparing
+from delayrig.base.paths import Paths, Preparing, find_paths
 from delayrig.model.platform import PLATFORMS, Arch, labelled
 from delayrig.setup.scratch import scratch_beside
 from delayrig.subjects.debug_files import provide_debug_files

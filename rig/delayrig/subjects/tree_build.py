@@ -31,8 +31,7 @@ from delayrig.base.bubblewrap import (
 )
 from delayrig.base.children import run_child
 from delayrig.base.errors import BuildError
-from delayrig.base.paths import Paths
-from delayrig.base.preparing import Preparing
+from delayrig.base.paths import Paths, Preparing
 from delayrig.base.private_net import new_net_words
 from delayrig.setup.scratch import scratch_beside
 from delayrig.subjects.git_tree import DIGITS, FOLDER, Source, known_source, sources_of

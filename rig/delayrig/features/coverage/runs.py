@@ -8,8 +8,7 @@ from pathlib import Path
 import msgspec
 
 from delayrig.base.errors import LostGuestError, RigError
-from delayrig.base.paths import Paths
-from delayrig.base.preparing import Preparing
+from delayrig.base.paths import Paths, Preparing
 from delayrig.decision.request import BASELINE, CANDIDATE
 from delayrig.features.coverage.coverage import (
     Build,

@@ -10,8 +10,7 @@ from dataclasses import dataclass, replace
 from pathlib import Path
 
 from delayrig.base.errors import LostGuestError
-from delayrig.base.paths import Paths
-from delayrig.base.preparing import Preparing
+from delayrig.base.paths import Paths, Preparing
 from delayrig.base.scratch import ScratchFolder
 from delayrig.features.latency.place import (
     CYCLIC_LINE,

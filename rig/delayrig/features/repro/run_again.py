@@ -12,8 +12,7 @@ import click
 
 from delayrig.base.durations import in_full
 from delayrig.base.errors import ExitCode, LostGuestError
-from delayrig.base.paths import Paths
-from delayrig.base.preparing import Preparing
+from delayrig.base.paths import Paths, Preparing
 from delayrig.decision.choice import Before, Chosen
 from delayrig.features.repro.look import Look, Show, say_nothing, whole_lines
 from delayrig.features.repro.watched_lane import opener, packed_commands

@@ -9,8 +9,7 @@ from collections.abc import Sequence
 from pathlib import Path
 
 from delayrig.base.errors import BadInputError
-from delayrig.base.paths import Paths
-from delayrig.base.preparing import Preparing
+from delayrig.base.paths import Paths, Preparing
 from delayrig.features.repro.guest_entry import Visit
 from delayrig.features.repro.look import Look, Show, Told
 from delayrig.features.repro.watchers import WatchedGuests, WatchedLiveGuests, WatchedSessions

@@ -17,8 +17,7 @@ from pathlib import Path
 
 from delayrig.base import digest
 from delayrig.base.errors import BadInputError, RigFaultError
-from delayrig.base.paths import Paths
-from delayrig.base.preparing import Preparing
+from delayrig.base.paths import Paths, Preparing
 from delayrig.base.shell import run_shell
 from delayrig.subjects.elf import collect_program, read_imports
 from delayrig.subjects.own_programs import run_builder

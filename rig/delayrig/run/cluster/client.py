@@ -15,8 +15,7 @@ from distributed.client import FutureCancelledError
 from distributed.scheduler import NoValidWorkerError
 
 from delayrig.base.errors import BadInputError, RigFaultError
-from delayrig.base.paths import Paths
-from delayrig.base.preparing import Preparing
+from delayrig.base.paths import Paths, Preparing
 from delayrig.lanes.scheduler import Scheduler
 from delayrig.model.cell import Cell
 from delayrig.model.result import CellResult
