@@ -1,5 +1,8 @@
 # SPDX-License-Identifier: GPL-2.0-or-later
-"""Durations as text: in full to compare them, or rounded to read them quickly."""
+"""Units of time, and durations as text: in full to compare them, or rounded to read quickly."""
+
+NS_PER_US, NS_PER_MS, NS_PER_S = 1_000, 1_000_000, 1_000_000_000
+UNITS = {1: "ns", NS_PER_US: "us", NS_PER_MS: "ms", NS_PER_S: "s"}
 
 
 def in_full(ns: int, *, beside_ns: int = 0) -> str:
@@ -8,7 +11,7 @@ def in_full(ns: int, *, beside_ns: int = 0) -> str:
     The unit suits `beside_ns`, or `ns` if that is 0. Durations below each other with the same unit
     can be compared digit by digit.
     """
-    for unit, size, digits in (("s", 1_000_000_000, 6), ("ms", 1_000_000, 3), ("us", 1000, 3)):
+    for unit, size, digits in (("s", NS_PER_S, 6), ("ms", NS_PER_MS, 3), ("us", NS_PER_US, 3)):
         if abs(beside_ns or ns) >= size:
             return f"{ns / size:.{digits}f} {unit}"
     return f"{ns} ns"
@@ -26,7 +29,7 @@ def in_unit_of(beside_ns: int, ns: int, *, digits: int = 3) -> str:
     """
     if 0 < abs(ns) * 1000 < abs(beside_ns):
         beside_ns = ns
-    for unit, size in (("s", 1_000_000_000), ("ms", 1_000_000), ("us", 1000)):
+    for unit, size in (("s", NS_PER_S), ("ms", NS_PER_MS), ("us", NS_PER_US)):
         if abs(beside_ns) >= size:
             return f"{_figures(ns / size, digits)} {unit}"
     return f"{ns} ns"

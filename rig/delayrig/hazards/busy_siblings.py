@@ -5,11 +5,11 @@ import itertools
 import re
 from collections.abc import Sequence
 
+from delayrig.base.durations import NS_PER_MS
 from delayrig.hazards.artifacts import Artifacts
 from delayrig.hazards.hazard import (
     ANYWHERE,
     LATE_NS_MAX,
-    NS_PER_MS,
     Concern,
     Hazard,
     ended_before,

@@ -6,6 +6,7 @@ from collections.abc import Collection, Sequence
 from enum import StrEnum
 from typing import ClassVar
 
+from delayrig.base.durations import NS_PER_S
 from delayrig.hazards.artifacts import Artifacts
 from delayrig.model.cell import Cell
 from delayrig.model.chips import ChipFacts
@@ -18,7 +19,6 @@ from delayrig.model.platform import Arch
 from delayrig.model.speed import Origin
 from delayrig.subjects.subject import Subject
 
-NS_PER_MS, NS_PER_S = 1_000_000, 1_000_000_000
 LATE_NS_MAX = 20_000_000
 """The most by which an action may be late: low-resolution timers delay an agent by two jiffies."""
 IN_GUEST = (LaneName.VIRTUAL, LaneName.LIVE)

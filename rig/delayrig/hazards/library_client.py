@@ -4,10 +4,10 @@
 import re
 from collections.abc import Sequence
 
+from delayrig.base.durations import NS_PER_S, NS_PER_US
 from delayrig.hazards.artifacts import Artifacts
 from delayrig.hazards.hazard import (
     ANYWHERE,
-    NS_PER_S,
     Concern,
     Hazard,
     due_times,
@@ -24,7 +24,6 @@ from delayrig.subjects.delay_function import Askable, askable_functions
 from delayrig.subjects.subject import Subject
 
 RATES_HZ = range(1, 1001)
-NS_PER_US = 1000
 _SIGNALS = re.compile(r"([1-9][0-9]*)(,(alrm|chld|usr1))?(,restart)?")
 
 ASKED_US = (

@@ -4,6 +4,7 @@
 import re
 from collections.abc import Sequence
 
+from delayrig.base.durations import NS_PER_MS, NS_PER_S
 from delayrig.hazards.artifacts import Artifacts
 from delayrig.hazards.hazard import IN_GUEST, Concern, Hazard, matched
 from delayrig.model.cell import Cell
@@ -14,13 +15,12 @@ CALLS = ("sleep", "select", "poll", "timerfd", "clock")
 ERRORS = ("eperm", "enosys", "einval")
 NOT_CONFINED = 126
 """The exit code of a subject that the agent could not prepare (images/agent/process.c)."""
-NS_PER_MS = 1_000_000
 WRAPS_NS = {
     "i32us": 2**31 * 1_000,
     "u32us": 2**32 * 1_000,
     "i32ms": 2**31 * NS_PER_MS,
     "u32ms": 2**32 * NS_PER_MS,
-    "i32s": 2**31 * 1_000_000_000,
+    "i32s": 2**31 * NS_PER_S,
 }
 """The uptimes at which a count of that width and unit wraps."""
 LEAD_MS = 100

@@ -6,8 +6,9 @@ import random
 import re
 from collections.abc import Iterator, Sequence
 
+from delayrig.base.durations import NS_PER_MS
 from delayrig.hazards.artifacts import Artifacts
-from delayrig.hazards.hazard import NS_PER_MS, Concern, Hazard, matched, number_in, origin_ns
+from delayrig.hazards.hazard import Concern, Hazard, matched, number_in, origin_ns
 from delayrig.model.cell import Cell
 from delayrig.model.events import first, of_kind
 from delayrig.model.kinds.agent import SubjectEnd

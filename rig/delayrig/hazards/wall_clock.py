@@ -4,8 +4,9 @@
 import re
 from collections.abc import Sequence
 
+from delayrig.base.durations import NS_PER_MS
 from delayrig.hazards.artifacts import Artifacts
-from delayrig.hazards.hazard import NS_PER_MS, Concern, Hazard, ended_before, matched
+from delayrig.hazards.hazard import Concern, Hazard, ended_before, matched
 from delayrig.model.cell import Cell
 from delayrig.model.events import first, needed
 from delayrig.model.kinds.agent import SubjectEnd, SubjectStart

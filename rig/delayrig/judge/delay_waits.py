@@ -16,6 +16,7 @@ from collections.abc import Sequence
 from dataclasses import dataclass
 from math import inf
 
+from delayrig.base.durations import NS_PER_MS, NS_PER_US
 from delayrig.judge.clock_error import CLOCK_STEPS_NS, ClockError, clock_error, clock_jump_ns
 from delayrig.judge.sleeps import observe_sleeps
 from delayrig.model.delays import CALLERS_SHOWN, NO_LIMIT, DelayCall, Delays, End
@@ -39,7 +40,6 @@ CLOCK_STEP = "delay (some ended early by less than a clock_step)"
 DELAY_CLASS = "delay-from-"
 CLASSES_US = (1, 10, 100, 1_000, 10_000, 100_000, 1_000_000)
 """The lengths at which classes of delays begin: 250 us belong to the class of 100 us."""
-NS_PER_US, NS_PER_MS = 1000, 1_000_000
 KEPT_PART = 0.98
 CATCH_UP = 1.25
 HELD_UP_PART_MAX = 0.99

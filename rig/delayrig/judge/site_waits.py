@@ -4,11 +4,11 @@
 from collections import defaultdict
 from collections.abc import Iterable
 
+from delayrig.base.durations import NS_PER_US
 from delayrig.model.delays import function_of_frame
 from delayrig.model.evidence import ObservedDelay
 from delayrig.model.result import SiteWaits
 
-NS_PER_US = 1000
 UNKNOWN = "?"
 """The name of a caller in a stripped program, whose address says nothing about another build."""
 

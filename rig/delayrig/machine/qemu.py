@@ -13,6 +13,7 @@ from typing import Any
 from qemu.qmp import EventListener, QMPClient, QMPError
 
 from delayrig.base.die_with_parent import die_with_parent
+from delayrig.base.durations import NS_PER_S
 from delayrig.base.errors import LostGuestError, RigFaultError
 from delayrig.base.private_net import words_into
 from delayrig.machine.arguments import (
@@ -35,7 +36,6 @@ from delayrig.machine.ram_reset import (
 CONNECT_LIMIT_S = 20.0
 COMMAND_LIMIT_S = 60.0
 LOOK_EVERY_S = 2.0
-NS_PER_S = 1_000_000_000
 # Otherwise glibc asks the kernel for each further page of a thread's heap, a thousand times a cell.
 TUNABLES = {"GLIBC_TUNABLES": "glibc.malloc.top_pad=4194304"}
 

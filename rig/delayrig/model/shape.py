@@ -6,7 +6,6 @@ from dataclasses import dataclass
 from delayrig.base import digest
 from delayrig.model.platform import PLATFORMS, Arch, Platform
 
-NS_PER_S = 1_000_000_000
 SHIFT_MAX = 10
 SPECIAL_MAX = 48
 TSC = "tsc"

@@ -6,6 +6,7 @@ from pathlib import Path
 
 import msgspec
 
+from delayrig.base.durations import NS_PER_US
 from delayrig.base.errors import BadInputError
 from delayrig.subjects.finder.candidates import Extent
 from delayrig.subjects.finder.debug_info import debug_functions
@@ -23,7 +24,6 @@ BY_SYMBOL, BY_DIGEST, BY_USER = "symbol", "digest", "user"
 BY_DEBUG_INFORMATION, BY_FINDER = "debug information", "finder"
 BY_CALL = "call"
 LIBRARY_PART = "/libflashrom"
-US_NS = 1000
 KEPT = "delays"
 """The folder beside a subject's archive with the findings from its code."""
 
@@ -112,9 +112,9 @@ class Askable(msgspec.Struct, frozen=True):
 def askable_functions(subject: Subject) -> list[Askable]:
     """Returns the library's known delay function, else all that its code shows."""
     found = {
-        each.address: Askable(each.address, US_NS // each.unit_ns, each.argument)
+        each.address: Askable(each.address, NS_PER_US // each.unit_ns, each.argument)
         for each in find_delay_functions(subject, DelayOptions())
-        if LIBRARY_PART in each.file and each.unit_ns in (1, US_NS) and not each.doubt
+        if LIBRARY_PART in each.file and each.unit_ns in (1, NS_PER_US) and not each.doubt
     }
     known = subject.delay_address
     return list(found.values()) if known is None else [found.get(known, Askable(known))]

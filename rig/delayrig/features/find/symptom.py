@@ -3,11 +3,11 @@
 
 from enum import StrEnum
 
+from delayrig.base.durations import NS_PER_S
 from delayrig.base.errors import ExitCode
 from delayrig.model.cell import CHANGING
 from delayrig.model.evidence import Witness
 from delayrig.model.result import CellResult, Ending, Verdict
-from delayrig.model.shape import NS_PER_S
 
 SLOW_TIMES, OWN_TIMES = 3, 1.5
 """The least ratios of slow work: to what the job needs, and to our flashrom's work there."""

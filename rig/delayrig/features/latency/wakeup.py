@@ -8,6 +8,7 @@ its full speed.
 
 import msgspec
 
+from delayrig.base.durations import NS_PER_US
 from delayrig.base.errors import LostGuestError
 from delayrig.base.paths import Paths
 from delayrig.cli.command import say_making
@@ -24,7 +25,6 @@ from delayrig.subjects.recipes import read_recipes
 from delayrig.subjects.subject import Subject, provide_latency_program
 
 SCHEMA = 1
-NS_PER_US = 1000
 REQUEST_NS = 10_000_000
 SLACK_NS = 50_000
 REHEARSED = 5

@@ -3,6 +3,7 @@
 
 from collections.abc import Iterator, Sequence
 
+from delayrig.base.durations import UNITS
 from delayrig.subjects.delay_function import (
     DelayFunction,
     DelayOptions,
@@ -12,7 +13,6 @@ from delayrig.subjects.delay_function import (
 from delayrig.subjects.finder.finding import DirectWait
 from delayrig.subjects.subject import Subject
 
-UNITS = {1: "ns", 1000: "us", 1_000_000: "ms", 1_000_000_000: "s"}
 NONE_FOUND = (
     "none: its delays cannot be judged; build it unstripped, or name its delay function with"
     " --delay-symbol or --delay-offset"

@@ -9,6 +9,7 @@ from pathlib import Path
 import click
 from rich.markup import escape
 
+from delayrig.base.durations import NS_PER_S
 from delayrig.base.paths import find_paths
 from delayrig.cli.cells import CellsOptions, cell_options
 from delayrig.cli.command import (
@@ -40,7 +41,6 @@ from delayrig.subjects.delay_function import DelayOptions
 LISTED_MAX = 100_000
 """The largest plan whose cells a dry run lists. Making each takes a few microseconds."""
 PERCENT = 100
-NS_PER_S = 1e9
 Callback = Callable[[click.Context, click.Parameter, bool], bool]
 
 

@@ -13,13 +13,12 @@ import time
 from collections.abc import Sequence
 from pathlib import Path
 
+from delayrig.base.durations import NS_PER_MS, NS_PER_S
 from delayrig.lanes.host import children
 from delayrig.lanes.host.record import Record, now_ns
 from delayrig.lanes.host.spec import Spec
 
 NEVER_NS = 1 << 63
-NS_PER_MS = 1_000_000
-NS_PER_S = 1_000_000_000
 STRIDE = 8
 """The numbers of 64 bits in a cache line."""
 LOOKS_MAX = 12_000

@@ -17,6 +17,7 @@ from dataclasses import dataclass
 from pathlib import Path
 from types import FrameType
 
+from delayrig.base.durations import NS_PER_MS, NS_PER_S
 from delayrig.base.log_tail import log_tail
 from delayrig.base.private_net import enter_private_net
 from delayrig.lanes.host import children
@@ -47,8 +48,6 @@ PRIORITY = 40
 READY_BYTES = 256
 EMULATOR_FILE_BYTES_MAX = 1 << 30
 EMULATOR_MEMORY_BYTES_MAX = 3 << 30
-NS_PER_MS = 1_000_000
-NS_PER_S = 1_000_000_000
 
 
 class SessionError(Exception):

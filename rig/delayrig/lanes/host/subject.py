@@ -9,14 +9,13 @@ import subprocess
 from collections.abc import Sequence
 from dataclasses import dataclass
 
+from delayrig.base.durations import NS_PER_S, NS_PER_US
 from delayrig.lanes.host import children
 from delayrig.lanes.host.spec import REPORT_FD
 
 START_S = 20
 END_S = 10
 MESSAGE_BYTES = 256
-NS_PER_US = 1000
-NS_PER_S = 1_000_000_000
 CREDENTIALS = struct.Struct("3i")  # The struct ucred of unix(7).
 
 

@@ -8,10 +8,10 @@ from typing import Any
 
 import msgspec
 
+from delayrig.base.durations import NS_PER_US
 from delayrig.present.trace.timeline import Instant, Span, Timeline, Track
 
 PROCESS = 1
-NS_PER_US = 1000
 
 
 def as_perfetto(timeline: Timeline) -> bytes:

@@ -7,6 +7,7 @@ from itertools import product, takewhile
 
 import msgspec
 
+from delayrig.base.durations import NS_PER_US
 from delayrig.subjects.finder.calls import Call, CallGraph
 from delayrig.subjects.finder.flow import Flow
 from delayrig.subjects.finder.isa import BRANCH, OTHER, Instruction, Place, read_instructions
@@ -26,7 +27,6 @@ ARGUMENTS_LOOKED_AT = 3
 SPIN_SIZE_MAX = 256
 AROUND_SIZE_MAX = 320
 LOOK_AHEAD_BYTES = 48
-US_NS = 1000
 COUNTERS = ("rdtsc", "rdtscp", "cpuid")
 """Instructions whose result depends on the model of the CPU."""
 SINCE_BEFORE = "it waits since a moment before the call"
@@ -217,7 +217,7 @@ class Candidates:
             self._extent(wait.function),
             argument=wait.argument,
             argument_bits=self._bits(wait),
-            unit_ns=self._unit_ns(wait) or US_NS,
+            unit_ns=self._unit_ns(wait) or NS_PER_US,
             asks=tuple(sorted(number for number in asked if number is not None)),
             doubt="; ".join(self._doubts(wait)),
         )
@@ -231,7 +231,7 @@ class Candidates:
         An argument of 32 bits counts microseconds unless the code says more: few functions count
         nanoseconds in 32 bits, and a source may have confused the two.
         """
-        return wait.counts_ns if self._bits(wait) == 64 else max(wait.counts_ns, US_NS)
+        return wait.counts_ns if self._bits(wait) == 64 else max(wait.counts_ns, NS_PER_US)
 
     def _doubts(self, wait: Wait) -> Iterator[str]:
         flow = self._flow(wait)

@@ -7,7 +7,8 @@ delay, if it lasts longer when more is requested.
 
 from collections.abc import Sequence
 
-UNITS = {1: "ns", 1000: "us", 1_000_000: "ms", 1_000_000_000: "s"}
+from delayrig.base.durations import UNITS
+
 ALLOWANCE_NS = 300_000
 """The tolerated lateness of a sleep, for the timer's slack and a slow CPU's way there and back."""
 TICKS_NS = 8_000_000
