@@ -10,6 +10,7 @@ import subprocess
 from pathlib import Path
 
 from delayrig.base import digest
+from delayrig.base.atomic_file import whole_folder
 from delayrig.base.children import run_child
 from delayrig.base.errors import NotProvidedError
 from delayrig.base.paths import Paths, Preparing
@@ -44,14 +45,12 @@ def provide_qemu(arch: Arch, paths: Paths, preparing: Preparing) -> None:
 
 def _fetch(release: str, package: str, root: Path) -> None:
     """Unpacks the package of the release, or of its backports if the release has none."""
-    fresh = root.with_name(f"{root.name}.new")
-    root.parent.mkdir(parents=True, exist_ok=True)
-    try:
-        unpack_packages(release, [package], fresh)
-    except NotProvidedError:
-        unpack_packages(f"{release}-backports", [package], fresh, release=release)
-    (fresh / PROGRAMS / BUNDLE).symlink_to("../..")
-    fresh.rename(root)
+    with whole_folder(root) as fresh:
+        try:
+            unpack_packages(release, [package], fresh)
+        except NotProvidedError:
+            unpack_packages(f"{release}-backports", [package], fresh, release=release)
+        (fresh / PROGRAMS / BUNDLE).symlink_to("../..")
 
 
 def _require_running(program: Path) -> None:

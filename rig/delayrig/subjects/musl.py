@@ -10,6 +10,7 @@ import shutil
 from pathlib import Path
 
 from delayrig.base import digest
+from delayrig.base.atomic_file import whole_folder
 from delayrig.base.paths import Paths, Preparing
 from delayrig.setup.apt import read_codename
 from delayrig.setup.distribution import OS_RELEASE
@@ -85,16 +86,14 @@ def _root(paths: Paths) -> Path:
 
 def _provide_musl(paths: Paths, preparing: Preparing) -> Path:
     root = _root(paths)
-    if (root / "loader").is_dir():
+    if root.is_dir():
         return root
     preparing("musl")
-    shutil.rmtree(root, ignore_errors=True)
-    root.parent.mkdir(parents=True, exist_ok=True)
-    unpack_packages(read_codename(OS_RELEASE.read_text(encoding="utf-8")), list(PACKAGES), root)
-    fresh = root / "loader.new"
-    fresh.mkdir()
-    shutil.copyfile(_shared_library(root), fresh / LOADER)
-    fresh.rename(root / "loader")
+    release = read_codename(OS_RELEASE.read_text(encoding="utf-8"))
+    with whole_folder(root) as made:
+        unpack_packages(release, list(PACKAGES), made)
+        (made / "loader").mkdir()
+        shutil.copyfile(_shared_library(made), made / "loader" / LOADER)
     return root
 
 

@@ -12,6 +12,7 @@ import subprocess
 from pathlib import Path
 
 from delayrig.base import digest
+from delayrig.base.atomic_file import whole_folder
 from delayrig.base.children import run_child
 from delayrig.base.errors import RigFaultError
 from delayrig.base.paths import Paths, Preparing
@@ -99,19 +100,16 @@ def _toolchain(arch: Arch, paths: Paths) -> Path:
 
 def _provide_toolchain(arch: Arch, paths: Paths, preparing: Preparing) -> Path:
     root = _toolchain(arch, paths)
-    if (root / "tools").is_dir():
+    if root.is_dir():
         return root
     preparing(f"compiler for {arch}")
-    shutil.rmtree(root, ignore_errors=True)
-    root.parent.mkdir(parents=True, exist_ok=True)
-    unpack_packages(*_wanted(arch), root)
-    # The compiler may only see its own libraries that this machine lacks: a C library of another
-    # build would not run here.
-    fresh = root / "tools.new"
-    fresh.mkdir()
-    for library in root.glob(f"usr/lib/*/*-{PLATFORMS[arch].debian}.so*"):
-        (fresh / library.name).symlink_to(Path(os.path.relpath(library, fresh)))
-    fresh.rename(root / "tools")
+    with whole_folder(root) as made:
+        unpack_packages(*_wanted(arch), made)
+        # The compiler may only see its own libraries that this machine lacks: a C library of
+        # another build would not run here.
+        (made / "tools").mkdir()
+        for library in made.glob(f"usr/lib/*/*-{PLATFORMS[arch].debian}.so*"):
+            (made / "tools" / library.name).symlink_to(".." / library.relative_to(made))
     return root
 
 
