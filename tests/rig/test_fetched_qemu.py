@@ -36,7 +36,7 @@ def provide(archive: Archive, folder: Path, patch: pytest.MonkeyPatch) -> list[s
     """Returns what was said to be made, with a state and a PATH of its own."""
     made: list[str] = []
     patch.setattr(fetched_qemu, "unpack_packages", archive.unpack)
-    patch.setattr(fetched_qemu, "read_codename", lambda _: "bookworm")
+    patch.setattr(fetched_qemu, "debian_codename", lambda _: "bookworm")
     paths = Paths(checkout=find_paths().checkout, state=folder)
     provide_qemu(Arch.RISCV64, paths, made.append)
     return made

@@ -160,9 +160,8 @@ def parse_targets(text: str) -> tuple[Target, ...]:
     return tuple(Target(**dict(zip(names, row, strict=True))) for row in cleaned)
 
 
-def read_codename(os_release: str) -> str:
+def debian_codename(release: Release) -> str:
     """Returns a Debian release whose programs run on this machine: its own, or else an old one."""
-    release = read_release(os_release)
     return release.codename if release.id == DEBIAN and release.codename else OLDEST
 
 

@@ -15,8 +15,8 @@ from delayrig.base.children import run_child
 from delayrig.base.errors import NotProvidedError
 from delayrig.base.paths import Paths, Preparing
 from delayrig.model.platform import PLATFORMS, Arch
-from delayrig.setup.apt import read_codename
-from delayrig.setup.distribution import OS_RELEASE
+from delayrig.setup.apt import debian_codename
+from delayrig.setup.distribution import this_release
 from delayrig.subjects.packages import unpack_packages
 
 PROGRAMS = "usr/bin"
@@ -33,7 +33,7 @@ def provide_qemu(arch: Arch, paths: Paths, preparing: Preparing) -> None:
     platform = PLATFORMS[arch]
     if not platform.program_package or shutil.which(platform.program):
         return
-    release = read_codename(OS_RELEASE.read_text(encoding="utf-8"))
+    release = debian_codename(this_release())
     key = digest.of_value(["qemu", release, platform.program_package])[:24]
     root = paths.images / "toolchains" / f"qemu-{arch}-{key}"
     if not root.is_dir():

@@ -12,8 +12,8 @@ from pathlib import Path
 from delayrig.base import digest
 from delayrig.base.atomic_file import whole_folder
 from delayrig.base.paths import Paths, Preparing
-from delayrig.setup.apt import read_codename
-from delayrig.setup.distribution import OS_RELEASE
+from delayrig.setup.apt import debian_codename
+from delayrig.setup.distribution import this_release
 from delayrig.setup.native import origin_of
 from delayrig.subjects.own_programs import (
     HINT,
@@ -79,8 +79,7 @@ def musl_folders(paths: Paths) -> tuple[str, ...]:
 
 
 def _root(paths: Paths) -> Path:
-    release = read_codename(OS_RELEASE.read_text(encoding="utf-8"))
-    key = digest.of_value(["toolchain", *PACKAGES, release])[:24]
+    key = digest.of_value(["toolchain", *PACKAGES, debian_codename(this_release())])[:24]
     return paths.images / "toolchains" / f"musl-{key}"
 
 
@@ -89,9 +88,8 @@ def _provide_musl(paths: Paths, preparing: Preparing) -> Path:
     if root.is_dir():
         return root
     preparing("musl")
-    release = read_codename(OS_RELEASE.read_text(encoding="utf-8"))
     with whole_folder(root) as made:
-        unpack_packages(release, list(PACKAGES), made)
+        unpack_packages(debian_codename(this_release()), list(PACKAGES), made)
         (made / "loader").mkdir()
         shutil.copyfile(_shared_library(made), made / "loader" / LOADER)
     return root

@@ -17,8 +17,8 @@ from delayrig.base.children import run_child
 from delayrig.base.errors import RigFaultError
 from delayrig.base.paths import Paths, Preparing
 from delayrig.model.platform import PLATFORMS, Arch
-from delayrig.setup.apt import read_codename
-from delayrig.setup.distribution import OS_RELEASE
+from delayrig.setup.apt import debian_codename
+from delayrig.setup.distribution import this_release
 from delayrig.setup.native import GUEST_PROGRAMS, ORIGIN, origin_of
 from delayrig.setup.stamp import NATIVE, wanted_marks
 from delayrig.subjects.packages import unpack_packages
@@ -90,7 +90,7 @@ def _wanted(arch: Arch) -> tuple[str, list[str]]:
     """Returns this machine's release, and the packages of the cross compiler."""
     platform = PLATFORMS[arch]
     packages = [f"gcc-{platform.gnu}", f"libc6-dev-{platform.debian}-cross"]
-    return read_codename(OS_RELEASE.read_text(encoding="utf-8")), packages
+    return debian_codename(this_release()), packages
 
 
 def _toolchain(arch: Arch, paths: Paths) -> Path:

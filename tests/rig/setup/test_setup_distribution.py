@@ -5,11 +5,11 @@ from dataclasses import dataclass, replace
 
 import pytest
 from delayrig.setup.apt import (
+    debian_codename,
     derive_backports,
     derive_suite,
     has_debian,
     parse_deb822,
-    read_codename,
 )
 from delayrig.setup.distribution import Machine, read_release, refusal
 from delayrig.setup.errors import SetupError
@@ -254,7 +254,7 @@ def test_release_on_debian_is_preferred_to_a_strangers_of_the_same_name() -> Non
 def test_cross_compilers_are_those_of_a_release_that_runs_here(
     os_release: str, codename: str
 ) -> None:
-    assert read_codename(os_release) == codename
+    assert debian_codename(read_release(os_release)) == codename
 
 
 def test_os_release_in_any_shape_is_read() -> None:
