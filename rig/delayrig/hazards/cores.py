@@ -3,8 +3,8 @@
 
 from collections.abc import Sequence
 
-from delayrig.hazards.artifacts import Artifacts
 from delayrig.base.durations import NS_PER_MS
+from delayrig.hazards.artifacts import Artifacts
 from delayrig.hazards.hazard import Concern, Hazard, due_times, origin_ns
 from delayrig.model.cell import Cell
 from delayrig.model.events import first

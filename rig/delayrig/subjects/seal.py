@@ -5,10 +5,11 @@ They protect against damage, not against attacks: a user who can write to the fo
 digests, too.
 """
 
+import contextlib
 import shutil
 from collections.abc import Callable, Iterable, Iterator, Sequence
-from contextlib import contextmanager
 from pathlib import Path
+from typing import TypeVar
 
 import msgspec
 
@@ -17,9 +18,10 @@ from delayrig.base.atomic_file import replace_file, whole_folder
 
 FILE_NAME = "seal.json"
 DigestOf = Callable[[Path], str]
+T = TypeVar("T")
 
 
-@contextmanager
+@contextlib.contextmanager
 def sealed_folder(folder: Path) -> Iterator[Path]:
     """Yields a folder to fill, which then gets its name, with the digests of all its files.
 
@@ -52,6 +54,21 @@ def unsealed(kept: bytes) -> bytes | None:
         return kept  # JSON of an older rig has no digest before it.
     known, _, content = kept.partition(b"\n")
     return content if known == digest.of_bytes(content).encode() else None
+
+
+def stored(folder: Path | None, key: str, make: Callable[[], T], kind: type[T]) -> T:
+    """Returns the value that the folder stores under that key, after making it if needed."""
+    if folder is None:
+        return make()
+    file = folder / f"{key}.json"
+    with contextlib.suppress(OSError, msgspec.DecodeError, UnicodeDecodeError):
+        return msgspec.json.decode(unsealed(file.read_bytes()) or b"", type=kind)
+    made = make()
+    # The folder may be read-only. Then the value is made again the next time.
+    with contextlib.suppress(OSError):
+        folder.mkdir(exist_ok=True)
+        replace_file(file, sealed(msgspec.json.encode(made)))
+    return made
 
 
 def write_seal(

@@ -5,7 +5,6 @@ A call of a delay function is a delay site. A function that only hands a time of
 on to a delay function is one too, so that its callers are sites.
 """
 
-import contextlib
 from bisect import bisect_left
 from collections.abc import Iterator, Sequence
 from functools import cache, cached_property
@@ -14,7 +13,6 @@ from pathlib import Path
 import msgspec
 
 from delayrig.base import digest
-from delayrig.base.atomic_file import replace_file
 from delayrig.subjects.finder.bodies import Bodies
 from delayrig.subjects.finder.calls import Call
 from delayrig.subjects.finder.candidates import AROUND_SIZE_MAX, Candidates
@@ -22,7 +20,7 @@ from delayrig.subjects.finder.isa import CALL, JUMP
 from delayrig.subjects.finder.program import Function, Step, is_read
 from delayrig.subjects.finder.state import ARGUMENT, Value
 from delayrig.subjects.finder.waits import LEAF_SIZE_MAX
-from delayrig.subjects.seal import sealed, unsealed
+from delayrig.subjects.seal import stored
 from delayrig.subjects.symbols import Symbols
 
 READING = 1
@@ -101,16 +99,7 @@ def _read(
     part: Path, watched: tuple[Watched, ...], named: bool, kept: Path | None, sha256: str
 ) -> CodeMap:
     key = digest.of_value(["code", READING, sha256, watched, named])[:24]
-    file = None if kept is None else kept / f"{key}.json"
-    if file is not None and file.is_file():
-        with contextlib.suppress(msgspec.DecodeError, UnicodeDecodeError):
-            return msgspec.json.decode(unsealed(file.read_bytes()) or b"", type=CodeMap)
-    made = map_code(part.read_bytes(), watched, named=named)
-    if file is not None:
-        with contextlib.suppress(OSError):  # the folder may be read-only
-            file.parent.mkdir(exist_ok=True)
-            replace_file(file, sealed(msgspec.json.encode(made)))
-    return made
+    return stored(kept, key, lambda: map_code(part.read_bytes(), watched, named=named), CodeMap)
 
 
 def map_code(content: bytes, watched: Sequence[Watched], *, named: bool) -> CodeMap:

@@ -4,7 +4,6 @@
 They are delay functions, and direct waits: inlined delays, or sleeps of a programmer's own code.
 """
 
-import contextlib
 from collections.abc import Iterable, Iterator, Sequence
 from functools import cache
 from pathlib import Path
@@ -12,13 +11,12 @@ from pathlib import Path
 import msgspec
 
 from delayrig.base import digest
-from delayrig.base.atomic_file import replace_file
 from delayrig.subjects.finder.calls import Call
 from delayrig.subjects.finder.candidates import Candidates, Extent
 from delayrig.subjects.finder.isa import CALL, JUMP
 from delayrig.subjects.finder.program import is_read
 from delayrig.subjects.finder.waits import CLOCKS, NOTHING_WATCHED, PART_NS, SLEEPERS, UNITS_NS
-from delayrig.subjects.seal import sealed, unsealed
+from delayrig.subjects.seal import stored
 
 READING = 9
 """Raise this number when reading changes, so that files are read again."""
@@ -66,17 +64,7 @@ class Findings(msgspec.Struct, frozen=True, kw_only=True):
 def read_findings(part: Path, named: tuple[int, ...] = (), kept: Path | None = None) -> Findings:
     """Returns the findings. `named` are known functions; `kept` is a folder that stores results."""
     key = digest.of_value(["findings", READING, digest.of_file(part), named])[:24]
-    file = None if kept is None else kept / f"{key}.json"
-    if file is not None and file.is_file():
-        with contextlib.suppress(msgspec.DecodeError, UnicodeDecodeError):
-            return msgspec.json.decode(unsealed(file.read_bytes()) or b"", type=Findings)
-    findings = find_in(part.read_bytes(), named)
-    if file is not None:
-        # The folder may be read-only. Then the file is read again the next time.
-        with contextlib.suppress(OSError):
-            file.parent.mkdir(exist_ok=True)
-            replace_file(file, sealed(msgspec.json.encode(findings)))
-    return findings
+    return stored(kept, key, lambda: find_in(part.read_bytes(), named), Findings)
 
 
 def find_in(content: bytes, named: Iterable[int] = ()) -> Findings:
