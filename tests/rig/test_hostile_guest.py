@@ -10,8 +10,8 @@ from pathlib import Path
 import msgspec
 import pytest
 from delayrig.base.errors import LostGuestError, OverdueGuestError, RigError
-from delayrig.base.log_tail import LINE_MAX, log_tail
 from delayrig.base.paths import Paths
+from delayrig.base.text import TAIL_LINE_MAX, log_tail
 from delayrig.judge.ending import is_flood
 from delayrig.lanes import host_lane as host
 from delayrig.machine.guest_logs import (
@@ -224,7 +224,7 @@ def test_work_of_a_quiet_guest_is_waited_for(tmp_path: Path) -> None:
         (b"", ""),
         (b"one\n\ntwo\n", "one | two"),
         (b"lost\nthree\nfour\nfive", "three | four | five"),
-        (b"x" * 100_000, "x" * LINE_MAX + "..."),
+        (b"x" * 100_000, "x" * TAIL_LINE_MAX + "..."),
     ],
 )
 def test_last_lines_are_few_and_short(log: bytes, said: str) -> None:

@@ -11,6 +11,7 @@ CUT = "\n[cut]\n"
 # Unicode's controls of the direction of text, which can show text in another order.
 DIRECTIONS = "\u061c\u200e\u200f\u202a\u202b\u202c\u202d\u202e\u2066\u2067\u2068\u2069"
 BIDIRECTIONAL = re.compile(f"[{DIRECTIONS}]")
+TAIL_LINES, TAIL_LINE_MAX = 6, 200
 AGAIN_COMMANDS = ("run", "try", "repro", "faults")
 AGAIN_OPTIONS = {
     *("--plan", "--seed", "--subject", "--cell", "--lane", "--arch", "--machine", "--mips"),
@@ -74,3 +75,12 @@ def cut_to(text: str, limit_bytes: int) -> bytes:
         return content
     kept = content[: limit_bytes - len(CUT)]
     return kept[: kept.rfind(b"\n") + 1] + CUT.lstrip("\n").encode()
+
+
+def log_tail(log: bytes, lines: int = TAIL_LINES) -> str:
+    """Returns the last lines of a log, joined; empty if there are none. A long line is cut."""
+    text = shown(log[-lines * 4 * TAIL_LINE_MAX :].decode("utf-8", errors="replace"))
+    said = [line.strip() for line in text.splitlines() if line.strip()][-lines:]
+    return " | ".join(
+        one if len(one) <= TAIL_LINE_MAX else f"{one[:TAIL_LINE_MAX]}..." for one in said
+    )

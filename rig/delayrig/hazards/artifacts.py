@@ -5,7 +5,7 @@ from pathlib import Path
 
 import msgspec
 
-from delayrig.base.log_tail import log_tail
+from delayrig.base.text import log_tail
 from delayrig.model.delays import Delays, read_delays
 from delayrig.model.events import Event, read_events
 

@@ -15,8 +15,7 @@ import msgspec
 from delayrig.base import digest
 from delayrig.base.durations import in_full
 from delayrig.base.errors import LostGuestError
-from delayrig.base.log_tail import log_tail
-from delayrig.base.text import shown
+from delayrig.base.text import log_tail, shown
 from delayrig.hazards import hazard_of
 from delayrig.hazards.artifacts import Artifacts, read_artifacts
 from delayrig.hazards.of_cell import hazards_of, is_in_library

@@ -20,9 +20,9 @@ from delayrig.base.archive import READABLE
 from delayrig.base.bubblewrap import REMEDY, missing_confinement
 from delayrig.base.errors import LostGuestError, NotProvidedError, RigError, RigFaultError
 from delayrig.base.interruption import whole_in_thread
-from delayrig.base.log_tail import log_tail
 from delayrig.base.paths import Paths, Preparing
 from delayrig.base.scratch import ScratchFolder
+from delayrig.base.text import log_tail
 from delayrig.hazards import cores_needed, refusal_on
 from delayrig.hazards.of_cell import hazards_of, is_in_library
 from delayrig.lanes.header import make_host_header

@@ -9,7 +9,7 @@ from pathlib import Path
 from typing import Any, TypeVar
 
 from delayrig.base.errors import LostGuestError
-from delayrig.base.log_tail import log_tail
+from delayrig.base.text import log_tail
 
 T = TypeVar("T")
 LOG_BYTES_MAX = 4 << 20

@@ -18,8 +18,8 @@ from pathlib import Path
 from types import FrameType
 
 from delayrig.base.durations import NS_PER_MS, NS_PER_S
-from delayrig.base.log_tail import log_tail
 from delayrig.base.private_net import enter_private_net
+from delayrig.base.text import log_tail
 from delayrig.lanes.host import children
 from delayrig.lanes.host.actions import Action, actions_of, cpus_at_start
 from delayrig.lanes.host.record import Record, now_ns, read_clocks

@@ -13,8 +13,8 @@ from pathlib import Path
 
 from delayrig.base.die_with_parent import die_with_parent
 from delayrig.base.errors import RigFaultError
-from delayrig.base.log_tail import log_tail
 from delayrig.base.private_net import PrivateNet, words_into
+from delayrig.base.text import log_tail
 from delayrig.lanes.host.spec import REALTIME
 from delayrig.model.kinds.agent import EmulatorEnd, EmulatorRights
 
