@@ -81,7 +81,7 @@ static int lift(struct flash *flash, uint32_t block, uint8_t bits, bool force)
 	return (lock & bits) == 0 ? 0 : report_stays(flash, block, lock, force);
 }
 
-/* Restores a register that had one of `bits` set; a locked-down register cannot have changed. */
+/* Restores those of `bits` that were set; a locked-down register cannot have changed. */
 static int restore(struct flash *flash, uint32_t block, uint8_t bits, bool force)
 {
 	const uint8_t before = flash->protection.blocks[block];
@@ -89,7 +89,14 @@ static int restore(struct flash *flash, uint32_t block, uint8_t bits, bool force
 	(void)force;
 	if ((before & bits) == 0 || (before & LOCK_DOWN) != 0)
 		return 0;
-	return write_lock(flash, block, before);
+	return write_lock(flash, block, before & bits);
+}
+
+static int restore_all(struct flash *flash, uint8_t bits)
+{
+	const int error = for_each_block(flash, bits, false, restore);
+
+	return error == 0 ? flash_flush(flash) : error;
 }
 
 static int remember(struct flash *flash, uint32_t block, uint8_t bits, bool force)
@@ -97,11 +104,6 @@ static int remember(struct flash *flash, uint32_t block, uint8_t bits, bool forc
 	(void)bits;
 	(void)force;
 	return read_lock(flash, block, &flash->protection.blocks[block]);
-}
-
-static int flush(struct flash *flash)
-{
-	return flash_flush(flash);
 }
 
 /* An unreadable block is no reason to refuse the rest of the part. */
@@ -115,9 +117,7 @@ int fwh_locks_open(struct flash *flash)
 /* Restores write locks once more, in case fwh_reprotect() failed halfway. */
 int fwh_locks_close(struct flash *flash)
 {
-	const int error = for_each_block(flash, READ_LOCK | WRITE_LOCK, false, restore);
-
-	return error == 0 ? flush(flash) : error;
+	return restore_all(flash, READ_LOCK | WRITE_LOCK);
 }
 
 int fwh_unprotect(struct flash *flash, bool force)
@@ -127,7 +127,5 @@ int fwh_unprotect(struct flash *flash, bool force)
 
 int fwh_reprotect(struct flash *flash)
 {
-	const int error = for_each_block(flash, WRITE_LOCK, false, restore);
-
-	return error == 0 ? flush(flash) : error;
+	return restore_all(flash, WRITE_LOCK);
 }

@@ -277,6 +277,21 @@ static void read_locked_block_is_opened_and_closed_again(struct part_bench *benc
 	}
 }
 
+/* Verification follows the write and reads the block, so its read lock stays open until close. */
+static void block_locked_for_both_stays_readable_after_a_write(struct part_bench *bench)
+{
+	static const uint8_t locks[] = {0, 4, 5, 0, 0, 0, 0, 0};
+	static const uint8_t written[] = {0, 0, 1, 0, 0, 0, 0, 0};
+
+	for (size_t i = 0; i < 3; i++) {
+		start_with_locks(bench, &lockable[i], locks);
+		assert_int_equal(write_block(bench, 2, false), 0);
+		assert_locks(bench, written);
+		assert_int_equal(flash_close(&bench->flash), 0);
+		assert_locks(bench, locks);
+	}
+}
+
 static const struct named_part paged[] = {{"AT29C512", "AT29C512"}, {"AT29C020", "AT29C020"},
 	{"SST29EE010", "SST29EE010"}, {"W29EE011", "W29C010(M)/W29C011A/W29EE011/W29EE012-old"},
 	{"W29C020", "W29C020(C)/W29C022"}};
@@ -318,6 +333,7 @@ static const struct CMUnitTest tests[] = {
 	CASE_ON(part_bench, block_that_is_locked_down_is_refused),
 	CASE_ON(part_bench, write_into_a_locked_down_block_fails_at_once),
 	CASE_ON(part_bench, read_locked_block_is_opened_and_closed_again),
+	CASE_ON(part_bench, block_locked_for_both_stays_readable_after_a_write),
 	CASE_ON(part_bench, page_that_the_programmer_cannot_send_at_once_is_refused),
 	CASE_ON(part_bench, page_write_that_takes_no_time_is_not_taken_for_done_too_early),
 };
