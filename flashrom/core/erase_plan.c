@@ -115,11 +115,9 @@ static uint64_t plan_blocks(struct planner *planner, size_t level, struct range 
 /* Returns the cost without an erase of the whole block: with its smaller blocks, or with none. */
 static uint64_t plan_parts(struct planner *planner, size_t level, struct range block)
 {
-	const bool needs_erase = count_pages(planner, block, PAGE_NEEDS_ERASE) > 0;
-
 	if (level > 0)
 		return plan_blocks(planner, level - 1, block);
-	if (needs_erase && !planner->chip->overwrites)
+	if (!planner->chip->overwrites && count_pages(planner, block, PAGE_NEEDS_ERASE) > 0)
 		return COST_IMPOSSIBLE;
 	return programming_us(planner, block, PAGE_DIFFERS);
 }
