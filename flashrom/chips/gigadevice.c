@@ -18,7 +18,7 @@
 	.page_bytes = 256, .program = {600, 2400},						\
 	.spi25 = {.status_write = {MS(10), MS(30)},						\
 		.wake_us_max = 20, .protect_mask = 0x7c, .protect_mask_2 = 0x40,		\
-		.status_two_bytes = (bytes) < MIB(16), .status_2_apart = (bytes) >= MIB(8),		\
+		.status_two_bytes = (bytes) < MIB(16), .status_2_apart = (bytes) >= MIB(8),	\
 		.suspended = {0x35, 0x80}, .resume_opcode = 0x7a,				\
 		.reset = SPI25_RESET_66_99, .reset_us_max = MS(12)},				\
 	.erase = {										\
@@ -29,37 +29,19 @@
 	}											\
 }
 
-#define GD25_PLAIN_FIELDS(part, jedec, bytes)							\
+#define GD25_PLAIN(part, jedec, bytes, erase_ms_typ, erase_ms_max, way, ...)			\
+{												\
 	.vendor = "GigaDevice", .name = (part), .id = (jedec), .size_bytes = (bytes),		\
 	SPI25_DRIVEN,										\
-	.page_bytes = 256, .program = {700, 3000}
-
-#define GD25_PLAIN_TRAITS									\
-	.status_write = {MS(10), MS(50)}, .wake_us_max = 100,					\
-	.protect_mask = 0x7c, .protect_mask_2 = 0x40,						\
-	.reset = SPI25_RESET_66_99, .reset_us_max = MS(15)
-
-#define GD25LQ(part, jedec, bytes, erase_ms_typ, erase_ms_max)					\
-{												\
-	GD25_PLAIN_FIELDS(part, jedec, bytes),							\
-	.spi25 = {GD25_PLAIN_TRAITS, .status_two_bytes = true},					\
+	.page_bytes = 256, .program = {700, 3000},						\
+	.spi25 = {.status_write = {MS(10), MS(50)},						\
+		.wake_us_max = 100, .protect_mask = 0x7c, .protect_mask_2 = 0x40,		\
+		.reset = SPI25_RESET_66_99, .reset_us_max = MS(15),				\
+		.addresses = (way), __VA_ARGS__},						\
 	.erase = {										\
-		{0x20, KIB(4), {MS(50), MS(500)}},						\
-		{0x52, KIB(32), {MS(150), MS(1200)}},						\
-		{0xd8, KIB(64), {MS(250), MS(2000)}},						\
-		{0xc7, (bytes), {MS(erase_ms_typ), MS(erase_ms_max)}},				\
-	}											\
-}
-
-#define GD25Q_4(part, jedec, bytes, erase_ms_typ, erase_ms_max)					\
-{												\
-	GD25_PLAIN_FIELDS(part, jedec, bytes),							\
-	.spi25 = {GD25_PLAIN_TRAITS, .status_2_apart = true,					\
-		.addresses = SPI25_ADDRESS_4_OPCODES},						\
-	.erase = {										\
-		{0x21, KIB(4), {MS(50), MS(500)}},						\
-		{0x5c, KIB(32), {MS(150), MS(1200)}},						\
-		{0xdc, KIB(64), {MS(250), MS(2000)}},						\
+		{OP_4K(way), KIB(4), {MS(50), MS(500)}},					\
+		{OP_32K(way), KIB(32), {MS(150), MS(1200)}},					\
+		{OP_SECTOR(way), KIB(64), {MS(250), MS(2000)}},					\
 		{0xc7, (bytes), {MS(erase_ms_typ), MS(erase_ms_max)}},				\
 	}											\
 }
@@ -70,8 +52,10 @@ static const struct flash_chip chips[] = {
 	GD25Q("GD25Q32(B)", 0xc84016, MIB(4), 15000, 50000),
 	GD25Q("GD25Q64(B)", 0xc84017, MIB(8), 30000, 80000),
 	GD25Q("GD25Q127C/GD25Q128C", 0xc84018, MIB(16), 60000, 160000),
-	GD25Q_4("GD25Q256D/GD25Q256E", 0xc84019, MIB(32), 120000, 400000),
-	GD25LQ("GD25LQ128C/GD25LQ128D/GD25LQ128E", 0xc86018, MIB(16), 60000, 200000),
+	GD25_PLAIN("GD25Q256D/GD25Q256E", 0xc84019, MIB(32), 120000, 400000,
+		SPI25_ADDRESS_4_OPCODES, .status_2_apart = true),
+	GD25_PLAIN("GD25LQ128C/GD25LQ128D/GD25LQ128E", 0xc86018, MIB(16), 60000, 200000,
+		SPI25_ADDRESS_3, .status_two_bytes = true),
 };
 /* clang-format on */
 

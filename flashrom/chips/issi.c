@@ -8,37 +8,19 @@
 #include "lists.h"
 
 /* clang-format off */
-#define IS25LP_FIELDS(part, jedec, bytes)							\
+#define IS25LP(part, jedec, bytes, erase_ms_typ, erase_ms_max, way)				\
+{												\
 	.vendor = "ISSI", .name = (part), .id = (jedec), .size_bytes = (bytes),			\
 	SPI25_DRIVEN,										\
-	.page_bytes = 256, .program = {200, 1000}
-
-#define IS25LP_TRAITS										\
-	.status_write = {MS(2), MS(15)}, .wake_us_max = 5, .protect_mask = 0x3c,		\
-	.suspended = {0x48, 0x0c}, .resume_opcode = 0x7a,					\
-	.reset = SPI25_RESET_66_99, .reset_us_max = 100
-
-#define IS25LP(part, jedec, bytes, erase_ms_typ, erase_ms_max)					\
-{												\
-	IS25LP_FIELDS(part, jedec, bytes),							\
-	.spi25 = {IS25LP_TRAITS},								\
+	.page_bytes = 256, .program = {200, 1000},						\
+	.spi25 = {.status_write = {MS(2), MS(15)}, .wake_us_max = 5, .protect_mask = 0x3c,	\
+		.suspended = {0x48, 0x0c}, .resume_opcode = 0x7a,				\
+		.reset = SPI25_RESET_66_99, .reset_us_max = 100,				\
+		.addresses = (way)},								\
 	.erase = {										\
-		{0x20, KIB(4), {MS(70), MS(300)}},						\
-		{0x52, KIB(32), {MS(150), MS(750)}},						\
-		{0xd8, KIB(64), {MS(300), MS(1500)}},						\
-		{0xc7, (bytes), {MS(erase_ms_typ), MS(erase_ms_max)}},				\
-	}											\
-}
-
-#define IS25LP_4(part, jedec, bytes, erase_ms_typ, erase_ms_max)				\
-{												\
-	IS25LP_FIELDS(part, jedec, bytes),							\
-	.spi25 = {IS25LP_TRAITS,								\
-		.addresses = SPI25_ADDRESS_4_OPCODES},						\
-	.erase = {										\
-		{0x21, KIB(4), {MS(70), MS(300)}},						\
-		{0x5c, KIB(32), {MS(150), MS(750)}},						\
-		{0xdc, KIB(64), {MS(300), MS(1500)}},						\
+		{OP_4K(way), KIB(4), {MS(70), MS(300)}},					\
+		{OP_32K(way), KIB(32), {MS(150), MS(750)}},					\
+		{OP_SECTOR(way), KIB(64), {MS(300), MS(1500)}},					\
 		{0xc7, (bytes), {MS(erase_ms_typ), MS(erase_ms_max)}},				\
 	}											\
 }
@@ -60,9 +42,9 @@
 }
 
 static const struct flash_chip chips[] = {
-	IS25LP("IS25LP064", 0x9d6017, MIB(8), 22000, 60000),
-	IS25LP("IS25LP128", 0x9d6018, MIB(16), 45000, 120000),
-	IS25LP_4("IS25LP256", 0x9d6019, MIB(32), 90000, 270000),
+	IS25LP("IS25LP064", 0x9d6017, MIB(8), 22000, 60000, SPI25_ADDRESS_3),
+	IS25LP("IS25LP128", 0x9d6018, MIB(16), 45000, 120000, SPI25_ADDRESS_3),
+	IS25LP("IS25LP256", 0x9d6019, MIB(32), 90000, 270000, SPI25_ADDRESS_4_OPCODES),
 	IS25WP_4("IS25WP256", 0x9d7019, MIB(32), 60000, 360000),
 };
 /* clang-format on */

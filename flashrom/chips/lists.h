@@ -15,6 +15,12 @@
 /* The common fields of all parts of the 25 series. */
 #define SPI25_DRIVEN .buses = BUS_SPI, .identify = &spi25_rdid, .driver = &spi25_driver
 
+/* The erases of a part that takes addresses in this way (enum spi25_addresses). */
+#define OP_FOR(way, short, long) ((way) == SPI25_ADDRESS_4_OPCODES ? (long) : (short))
+#define OP_4K(way) OP_FOR(way, 0x20, 0x21)
+#define OP_32K(way) OP_FOR(way, 0x52, 0x5c)
+#define OP_SECTOR(way) OP_FOR(way, 0xd8, 0xdc)
+
 /*
  * Parts with JEDEC commands. Byte parts have no pages: 256 is only a unit for the planner. Page
  * parts lose the bytes of a page that are not written.

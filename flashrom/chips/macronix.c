@@ -22,8 +22,10 @@
 	.status_write = {MS(40), MS(100)}, .wake_us_max = 100, .protect_mask = 0x3c
 
 #define MX25L_F_TRAITS										\
-	MX25L_TRAITS,										\
-	.resume_opcode = 0x30, .reset = SPI25_RESET_66_99, .reset_us_max = MS(12)
+	.suspended = {0x2b, 0x0c}, .resume_opcode = 0x30,					\
+	.reset = SPI25_RESET_66_99, .reset_us_max = MS(12)
+
+#define MX25_LOW_TRAITS .reset = SPI25_RESET_66_99, .reset_us_max = MS(15)
 
 #define MX25L(part, jedec, bytes, erase_ms_typ, erase_ms_max)					\
 {												\
@@ -36,54 +38,14 @@
 	}											\
 }
 
-#define MX25L_32K(part, jedec, bytes, erase_ms_typ, erase_ms_max)				\
+#define MX25L_32K(part, jedec, bytes, erase_ms_typ, erase_ms_max, way, ...)			\
 {												\
 	MX25L_FIELDS(part, jedec, bytes),							\
-	.spi25 = {MX25L_F_TRAITS,								\
-		.suspended = {0x2b, 0x0c}},							\
+	.spi25 = {MX25L_TRAITS, .addresses = (way), __VA_ARGS__},				\
 	.erase = {										\
-		{0x20, KIB(4), {MS(60), MS(300)}},						\
-		{0x52, KIB(32), {MS(500), MS(2000)}},						\
-		{0xd8, KIB(64), {MS(700), MS(2000)}},						\
-		{0xc7, (bytes), {MS(erase_ms_typ), MS(erase_ms_max)}},				\
-	}											\
-}
-
-#define MX25L_MODE(part, jedec, bytes, erase_ms_typ, erase_ms_max)				\
-{												\
-	MX25L_FIELDS(part, jedec, bytes),							\
-	.spi25 = {MX25L_TRAITS,									\
-		.addresses = SPI25_ADDRESS_4_MODE, .address_mode = {0x2b, 0x04}},		\
-	.erase = {										\
-		{0x20, KIB(4), {MS(60), MS(300)}},						\
-		{0x52, KIB(32), {MS(500), MS(2000)}},						\
-		{0xd8, KIB(64), {MS(700), MS(2000)}},						\
-		{0xc7, (bytes), {MS(erase_ms_typ), MS(erase_ms_max)}},				\
-	}											\
-}
-
-#define MX25L_4(part, jedec, bytes, erase_ms_typ, erase_ms_max)					\
-{												\
-	MX25L_FIELDS(part, jedec, bytes),							\
-	.spi25 = {MX25L_F_TRAITS,								\
-		.suspended = {0x2b, 0x0c}, .addresses = SPI25_ADDRESS_4_OPCODES},		\
-	.erase = {										\
-		{0x21, KIB(4), {MS(60), MS(300)}},						\
-		{0x5c, KIB(32), {MS(500), MS(2000)}},						\
-		{0xdc, KIB(64), {MS(700), MS(2000)}},						\
-		{0xc7, (bytes), {MS(erase_ms_typ), MS(erase_ms_max)}},				\
-	}											\
-}
-
-#define MX25_LOW(part, jedec, bytes, erase_ms_typ, erase_ms_max)				\
-{												\
-	MX25L_FIELDS(part, jedec, bytes),							\
-	.spi25 = {MX25L_TRAITS,									\
-		.reset = SPI25_RESET_66_99, .reset_us_max = MS(15)},				\
-	.erase = {										\
-		{0x20, KIB(4), {MS(60), MS(300)}},						\
-		{0x52, KIB(32), {MS(500), MS(2000)}},						\
-		{0xd8, KIB(64), {MS(700), MS(2000)}},						\
+		{OP_4K(way), KIB(4), {MS(60), MS(300)}},					\
+		{OP_32K(way), KIB(32), {MS(500), MS(2000)}},					\
+		{OP_SECTOR(way), KIB(64), {MS(700), MS(2000)}},					\
 		{0xc7, (bytes), {MS(erase_ms_typ), MS(erase_ms_max)}},				\
 	}											\
 }
@@ -93,8 +55,7 @@
 	.vendor = "Macronix", .name = (part), .id = (jedec), .size_bytes = (bytes),		\
 	SPI25_DRIVEN,										\
 	.page_bytes = 256, .program = {900, 5400},						\
-	.spi25 = {MX25L_TRAITS,									\
-		.reset = SPI25_RESET_66_99, .reset_us_max = MS(15)},				\
+	.spi25 = {MX25L_TRAITS, MX25_LOW_TRAITS},						\
 	.erase = {										\
 		{0x20, KIB(4), {MS(48), MS(384)}},						\
 		{0x52, KIB(32), {MS(240), MS(1920)}},						\
@@ -109,16 +70,21 @@ static const struct flash_chip chips[] = {
 	MX25L("MX25L3206E/MX25L3208E", 0xc22016, MIB(4), 25000, 50000),
 	MX25L("MX25L6406E/MX25L6408E", 0xc22017, MIB(8), 50000, 80000),
 	MX25L_32K("MX25L6436E/MX25L6445E/MX25L6465E/MX25L6473E/MX25L6473F",
-		0xc22017, MIB(8), 50000, 80000),
+		0xc22017, MIB(8), 50000, 80000, SPI25_ADDRESS_3, MX25L_F_TRAITS),
 	MX25L_32K("MX25L12833F/MX25L12835F/MX25L12845E/MX25L12865E/MX25L12873F",
-		0xc22018, MIB(16), 80000, 200000),
-	MX25L_MODE("MX25L25635E", 0xc22019, MIB(32), 160000, 400000),
-	MX25L_4("MX25L25635F/MX25L25645G", 0xc22019, MIB(32), 160000, 400000),
-	MX25L_4("MX66L51235F/MX25L51245G", 0xc2201a, MIB(64), 200000, 600000),
+		0xc22018, MIB(16), 80000, 200000, SPI25_ADDRESS_3, MX25L_F_TRAITS),
+	MX25L_32K("MX25L25635E", 0xc22019, MIB(32), 160000, 400000,
+		SPI25_ADDRESS_4_MODE, .address_mode = {0x2b, 0x04}),
+	MX25L_32K("MX25L25635F/MX25L25645G", 0xc22019, MIB(32), 160000, 400000,
+		SPI25_ADDRESS_4_OPCODES, MX25L_F_TRAITS),
+	MX25L_32K("MX66L51235F/MX25L51245G", 0xc2201a, MIB(64), 200000, 600000,
+		SPI25_ADDRESS_4_OPCODES, MX25L_F_TRAITS),
 	MX25R("MX25R6435F", 0xc22817, MIB(8), 52000, 312000),
-	MX25_LOW("MX25U6435E/F", 0xc22537, MIB(8), 50000, 80000),
-	MX25_LOW("MX25U12835F", 0xc22538, MIB(16), 80000, 200000),
-	MX25_LOW("MX25V8035F", 0xc22314, MIB(1), 7000, 15000),
+	MX25L_32K("MX25U6435E/F", 0xc22537, MIB(8), 50000, 80000,
+		SPI25_ADDRESS_3, MX25_LOW_TRAITS),
+	MX25L_32K("MX25U12835F", 0xc22538, MIB(16), 80000, 200000,
+		SPI25_ADDRESS_3, MX25_LOW_TRAITS),
+	MX25L_32K("MX25V8035F", 0xc22314, MIB(1), 7000, 15000, SPI25_ADDRESS_3, MX25_LOW_TRAITS),
 };
 /* clang-format on */
 

@@ -13,53 +13,31 @@
 #include "lists.h"
 
 /* clang-format off */
-#define M25P_FIELDS(part, jedec, bytes)								\
+#define M25P_TRAITS {.status_write = {MS(5), MS(15)}, .wake_us_max = 30, .protect_mask = 0x1c}
+
+#define M25P(part, jedec, bytes, sector_bytes, erase_ms_typ, erase_ms_max)			\
+{												\
 	.vendor = "Micron/Numonyx/ST", .name = (part), .id = (jedec), .size_bytes = (bytes),	\
 	SPI25_DRIVEN,										\
-	.page_bytes = 256, .program = {1400, 5000}
-
-#define M25P_TRAITS										\
-	.status_write = {MS(5), MS(15)}, .wake_us_max = 30, .protect_mask = 0x1c
-
-#define M25P(part, jedec, bytes, erase_ms_typ, erase_ms_max)					\
-{												\
-	M25P_FIELDS(part, jedec, bytes),							\
-	.spi25 = {M25P_TRAITS},									\
+	.page_bytes = 256, .program = {1400, 5000},						\
+	.spi25 = M25P_TRAITS,									\
 	.erase = {										\
-		{0xd8, KIB(64), {MS(1000), MS(3000)}},						\
+		{0xd8, (sector_bytes), {MS(1000), MS(3000)}},					\
 		{0xc7, (bytes), {MS(erase_ms_typ), MS(erase_ms_max)}},				\
 	}											\
 }
-
-#define M25P_32K(part, jedec, bytes, erase_ms_typ, erase_ms_max)				\
-{												\
-	M25P_FIELDS(part, jedec, bytes),							\
-	.spi25 = {M25P_TRAITS},									\
-	.erase = {										\
-		{0xd8, KIB(32), {MS(1000), MS(3000)}},						\
-		{0xc7, (bytes), {MS(erase_ms_typ), MS(erase_ms_max)}},				\
-	}											\
-}
-
-#define M25P_RES_FIELDS(part, jedec, bytes)							\
-	.vendor = "Micron/Numonyx/ST", .name = (part), .id = (jedec), .size_bytes = (bytes),	\
-	.buses = BUS_SPI, .identify = &spi25_res, .driver = &spi25_driver,			\
-	.page_bytes = 128, .program = {1400, 5000}
 
 #define M25P_RES(part, jedec, bytes, erase_ms_typ, erase_ms_max)				\
 {												\
-	M25P_RES_FIELDS(part, jedec, bytes),							\
-	.spi25 = {M25P_TRAITS},									\
+	.vendor = "Micron/Numonyx/ST", .name = (part), .id = (jedec), .size_bytes = (bytes),	\
+	.buses = BUS_SPI, .identify = &spi25_res, .driver = &spi25_driver,			\
+	.page_bytes = 128, .program = {1400, 5000},						\
+	.spi25 = M25P_TRAITS,									\
 	.erase = {										\
 		{0xd8, KIB(32), {MS(1000), MS(3000)}},						\
 		{0xc7, (bytes), {MS(erase_ms_typ), MS(erase_ms_max)}},				\
 	}											\
 }
-
-#define N25Q_FIELDS(part, jedec, bytes)								\
-	.vendor = "Micron/Numonyx/ST", .name = (part), .id = (jedec), .size_bytes = (bytes),	\
-	SPI25_DRIVEN,										\
-	.page_bytes = 256, .program = {500, 5000}
 
 #define N25Q_TRAITS										\
 	.status_write = {MS(2), MS(8)}, .protect_mask = 0x7c,					\
@@ -67,10 +45,12 @@
 	.suspended = {0x70, 0x44}, .resume_opcode = 0x7a,					\
 	.reset = SPI25_RESET_66_99, .reset_us_max = MS(500)
 
-#define N25Q(part, jedec, bytes, erase_ms_typ, erase_ms_max)					\
+#define N25Q(part, jedec, bytes, erase_ms_typ, erase_ms_max, ...)				\
 {												\
-	N25Q_FIELDS(part, jedec, bytes),							\
-	.spi25 = {N25Q_TRAITS},									\
+	.vendor = "Micron/Numonyx/ST", .name = (part), .id = (jedec), .size_bytes = (bytes),	\
+	SPI25_DRIVEN,										\
+	.page_bytes = 256, .program = {500, 5000},						\
+	.spi25 = {N25Q_TRAITS, __VA_ARGS__},							\
 	.erase = {										\
 		{0x20, KIB(4), {MS(250), MS(3000)}},						\
 		{0xd8, KIB(64), {MS(700), MS(3000)}},						\
@@ -78,63 +58,36 @@
 	}											\
 }
 
-#define N25Q_MODE(part, jedec, bytes, erase_ms_typ, erase_ms_max)				\
+#define MT25Q(part, jedec, bytes, erase_ms_typ, erase_ms_max, way, wake_us)			\
 {												\
-	N25Q_FIELDS(part, jedec, bytes),							\
-	.spi25 = {N25Q_TRAITS,									\
-		.addresses = SPI25_ADDRESS_4_MODE, .mode_write_enable = true, .address_mode = {0x70, 0x01}},	\
-	.erase = {										\
-		{0x20, KIB(4), {MS(250), MS(3000)}},						\
-		{0xd8, KIB(64), {MS(700), MS(3000)}},						\
-		{0xc7, (bytes), {MS(erase_ms_typ), MS(erase_ms_max)}},				\
-	}											\
-}
-
-#define MT25Q_FIELDS(part, jedec, bytes)							\
 	.vendor = "Micron", .name = (part), .id = (jedec), .size_bytes = (bytes),		\
 	SPI25_DRIVEN,										\
-	.page_bytes = 256, .program = {120, 2880}
-
-#define MT25Q(part, jedec, bytes, erase_ms_typ, erase_ms_max)					\
-{												\
-	MT25Q_FIELDS(part, jedec, bytes),							\
-	.spi25 = {N25Q_TRAITS, .wake_us_max = 30},						\
+	.page_bytes = 256, .program = {120, 2880},						\
+	.spi25 = {N25Q_TRAITS, .addresses = (way), .wake_us_max = (wake_us)},			\
 	.erase = {										\
-		{0x20, KIB(4), {MS(50), MS(480)}},						\
-		{0x52, KIB(32), {MS(112), MS(1120)}},						\
-		{0xd8, KIB(64), {MS(208), MS(2080)}},						\
-		{0xc7, (bytes), {MS(erase_ms_typ), MS(erase_ms_max)}},				\
-	}											\
-}
-
-#define MT25Q_4(part, jedec, bytes, erase_ms_typ, erase_ms_max)					\
-{												\
-	MT25Q_FIELDS(part, jedec, bytes),							\
-	.spi25 = {N25Q_TRAITS,									\
-		.addresses = SPI25_ADDRESS_4_OPCODES},						\
-	.erase = {										\
-		{0x21, KIB(4), {MS(50), MS(480)}},						\
-		{0x5c, KIB(32), {MS(112), MS(1120)}},						\
-		{0xdc, KIB(64), {MS(208), MS(2080)}},						\
+		{OP_4K(way), KIB(4), {MS(50), MS(480)}},					\
+		{OP_32K(way), KIB(32), {MS(112), MS(1120)}},					\
+		{OP_SECTOR(way), KIB(64), {MS(208), MS(2080)}},					\
 		{0xc7, (bytes), {MS(erase_ms_typ), MS(erase_ms_max)}},				\
 	}											\
 }
 
 static const struct flash_chip chips[] = {
-	M25P_32K("M25P05-A", 0x202010, KIB(64), 1500, 6000),
-	M25P_32K("M25P10-A", 0x202011, KIB(128), 1700, 6000),
-	M25P("M25P20", 0x202012, KIB(256), 3000, 6000),
-	M25P("M25P40", 0x202013, KIB(512), 4500, 10000),
-	M25P("M25P80", 0x202014, MIB(1), 10000, 20000),
-	M25P("M25P16", 0x202015, MIB(2), 17000, 40000),
-	M25P("M25P32", 0x202016, MIB(4), 34000, 80000),
-	M25P("M25P64", 0x202017, MIB(8), 68000, 160000),
-	N25Q("N25Q064..3E", 0x20ba17, MIB(8), 60000, 120000),
-	N25Q("N25Q128..3E", 0x20ba18, MIB(16), 170000, 250000),
-	N25Q_MODE("N25Q256..3E", 0x20ba19, MIB(32), 240000, 480000),
-	MT25Q("MT25QL128", 0x20ba18, MIB(16), 40000, 400000),
-	MT25Q_4("MT25QL256", 0x20ba19, MIB(32), 77000, 400000),
-	MT25Q_4("MT25QL512", 0x20ba20, MIB(64), 153000, 460000),
+	M25P("M25P05-A", 0x202010, KIB(64), KIB(32), 1500, 6000),
+	M25P("M25P10-A", 0x202011, KIB(128), KIB(32), 1700, 6000),
+	M25P("M25P20", 0x202012, KIB(256), KIB(64), 3000, 6000),
+	M25P("M25P40", 0x202013, KIB(512), KIB(64), 4500, 10000),
+	M25P("M25P80", 0x202014, MIB(1), KIB(64), 10000, 20000),
+	M25P("M25P16", 0x202015, MIB(2), KIB(64), 17000, 40000),
+	M25P("M25P32", 0x202016, MIB(4), KIB(64), 34000, 80000),
+	M25P("M25P64", 0x202017, MIB(8), KIB(64), 68000, 160000),
+	N25Q("N25Q064..3E", 0x20ba17, MIB(8), 60000, 120000, .addresses = SPI25_ADDRESS_3),
+	N25Q("N25Q128..3E", 0x20ba18, MIB(16), 170000, 250000, .addresses = SPI25_ADDRESS_3),
+	N25Q("N25Q256..3E", 0x20ba19, MIB(32), 240000, 480000, .addresses = SPI25_ADDRESS_4_MODE,
+		.mode_write_enable = true, .address_mode = {0x70, 0x01}),
+	MT25Q("MT25QL128", 0x20ba18, MIB(16), 40000, 400000, SPI25_ADDRESS_3, 30),
+	MT25Q("MT25QL256", 0x20ba19, MIB(32), 77000, 400000, SPI25_ADDRESS_4_OPCODES, 0),
+	MT25Q("MT25QL512", 0x20ba20, MIB(64), 153000, 460000, SPI25_ADDRESS_4_OPCODES, 0),
 	M25P_RES("M25P05", 0x05, KIB(64), 2000, 6000),
 	M25P_RES("M25P10", 0x10, KIB(128), 2000, 6000),
 };

@@ -17,20 +17,14 @@
 #include "lists.h"
 
 /* clang-format off */
-#define S25FL1_FIELDS(part, jedec, bytes)							\
-	.vendor = "Spansion", .name = (part), .id = (jedec), .size_bytes = (bytes),		\
-	SPI25_DRIVEN,										\
-	.page_bytes = 256, .program = {700, 3000}
-
-#define S25FL1_TRAITS										\
-	.status_write = {MS(5), MS(30)}, .wake_us_max = 3, .status_two_bytes = true,		\
-	.protect_mask = 0x7c, .protect_mask_2 = 0x40,						\
-	.suspended = {0x35, 0x80}, .resume_opcode = 0x7a
-
 #define S25FL1(part, jedec, bytes, erase_ms_typ, erase_ms_max)					\
 {												\
-	S25FL1_FIELDS(part, jedec, bytes),							\
-	.spi25 = {S25FL1_TRAITS},								\
+	.vendor = "Spansion", .name = (part), .id = (jedec), .size_bytes = (bytes),		\
+	SPI25_DRIVEN,										\
+	.page_bytes = 256, .program = {700, 3000},						\
+	.spi25 = {.status_write = {MS(5), MS(30)}, .wake_us_max = 3, .status_two_bytes = true,	\
+		.protect_mask = 0x7c, .protect_mask_2 = 0x40,					\
+		.suspended = {0x35, 0x80}, .resume_opcode = 0x7a},				\
 	.erase = {										\
 		{0x20, KIB(4), {MS(50), MS(450)}},						\
 		{0xd8, KIB(64), {MS(500), MS(2000)}},						\
@@ -38,22 +32,16 @@
 	}											\
 }
 
-#define S25FL_L_FIELDS(part, jedec, bytes)							\
-	.vendor = "Spansion", .name = (part), .id = (jedec), .size_bytes = (bytes),		\
-	SPI25_DRIVEN,										\
-	.page_bytes = 256, .program = {300, 1350}
-
-#define S25FL_L_TRAITS										\
-	.status_write = {MS(145), MS(1200)}, .wake_us_max = 5, .status_two_bytes = true,	\
-	.protect_mask = 0x7c, .protect_mask_2 = 0x40,						\
-	.failed = {0x07, 0x60}, .clear_failed_opcode = 0x30,					\
-	.suspended = {0x07, 0x03}, .resume_opcode = 0x7a,					\
-	.reset = SPI25_RESET_66_99, .reset_us_max = 100
-
 #define S25FL_L(part, jedec, bytes, erase_ms_typ, erase_ms_max)					\
 {												\
-	S25FL_L_FIELDS(part, jedec, bytes),							\
-	.spi25 = {S25FL_L_TRAITS},								\
+	.vendor = "Spansion", .name = (part), .id = (jedec), .size_bytes = (bytes),		\
+	SPI25_DRIVEN,										\
+	.page_bytes = 256, .program = {300, 1350},						\
+	.spi25 = {.status_write = {MS(145), MS(1200)}, .wake_us_max = 5,			\
+		.status_two_bytes = true, .protect_mask = 0x7c, .protect_mask_2 = 0x40,		\
+		.failed = {0x07, 0x60}, .clear_failed_opcode = 0x30,				\
+		.suspended = {0x07, 0x03}, .resume_opcode = 0x7a,				\
+		.reset = SPI25_RESET_66_99, .reset_us_max = 100},				\
 	.erase = {										\
 		{0x20, KIB(4), {MS(50), MS(320)}},						\
 		{0x52, KIB(32), {MS(190), MS(600)}},						\
@@ -73,49 +61,24 @@
 	.buses = BUS_SPI, .identify = &spi25_rdid_extended, .driver = &spi25_driver,		\
 	.page_bytes = 256, .program = {250, 750}
 
-#define S25FL_S_64K(part, jedec, bytes, erase_ms_typ, erase_ms_max)				\
+#define S25FL_S_64K(part, jedec, bytes, erase_ms_typ, erase_ms_max, way)			\
 {												\
 	S25FL_S_64K_FIELDS(part, jedec, bytes),							\
-	.spi25 = {S25FL_S_TRAITS(SPI25_RESET_F0)},								\
+	.spi25 = {S25FL_S_TRAITS(SPI25_RESET_F0), .addresses = (way)},				\
 	.erase = {										\
-		{0xd8, KIB(64), {MS(130), MS(650)}},						\
+		{OP_SECTOR(way), KIB(64), {MS(130), MS(650)}},					\
 		{0xc7, (bytes), {MS(erase_ms_typ), MS(erase_ms_max)}},				\
 	}											\
 }
 
-#define S25FL_S_64K_4(part, jedec, bytes, erase_ms_typ, erase_ms_max)				\
+#define S25FL_S_256K(part, jedec, bytes, erase_ms_typ, erase_ms_max, way)			\
 {												\
-	S25FL_S_64K_FIELDS(part, jedec, bytes),							\
-	.spi25 = {S25FL_S_TRAITS(SPI25_RESET_F0),								\
-		.addresses = SPI25_ADDRESS_4_OPCODES},						\
-	.erase = {										\
-		{0xdc, KIB(64), {MS(130), MS(650)}},						\
-		{0xc7, (bytes), {MS(erase_ms_typ), MS(erase_ms_max)}},				\
-	}											\
-}
-
-#define S25FL_S_256K_FIELDS(part, jedec, bytes)							\
 	.vendor = "Spansion", .name = (part), .id = (jedec), .size_bytes = (bytes),		\
 	.buses = BUS_SPI, .identify = &spi25_rdid_extended, .driver = &spi25_driver,		\
-	.page_bytes = 512, .program = {340, 750}
-
-#define S25FL_S_256K(part, jedec, bytes, erase_ms_typ, erase_ms_max)				\
-{												\
-	S25FL_S_256K_FIELDS(part, jedec, bytes),						\
-	.spi25 = {S25FL_S_TRAITS(SPI25_RESET_F0)},								\
+	.page_bytes = 512, .program = {340, 750},						\
+	.spi25 = {S25FL_S_TRAITS(SPI25_RESET_F0), .addresses = (way)},				\
 	.erase = {										\
-		{0xd8, KIB(256), {MS(520), MS(2600)}},						\
-		{0xc7, (bytes), {MS(erase_ms_typ), MS(erase_ms_max)}},				\
-	}											\
-}
-
-#define S25FL_S_256K_4(part, jedec, bytes, erase_ms_typ, erase_ms_max)				\
-{												\
-	S25FL_S_256K_FIELDS(part, jedec, bytes),						\
-	.spi25 = {S25FL_S_TRAITS(SPI25_RESET_F0),						\
-		.addresses = SPI25_ADDRESS_4_OPCODES},						\
-	.erase = {										\
-		{0xdc, KIB(256), {MS(520), MS(2600)}},						\
+		{OP_SECTOR(way), KIB(256), {MS(520), MS(2600)}},				\
 		{0xc7, (bytes), {MS(erase_ms_typ), MS(erase_ms_max)}},				\
 	}											\
 }
@@ -135,10 +98,11 @@ static const struct flash_chip chips[] = {
 	S25FL1("S25FL132K", 0x014016, MIB(4), 32000, 64000),
 	S25FL1("S25FL164K", 0x014017, MIB(8), 64000, 128000),
 	S25FL_L("S25FL128L", 0x016018, MIB(16), 70000, 180000),
-	S25FL_S_64K("S25FL128S......0", 0x01180180, MIB(16), 33000, 165000),
-	S25FL_S_256K("S25FL128S......1", 0x01180080, MIB(16), 33000, 165000),
-	S25FL_S_64K_4("S25FL256S......0", 0x01190180, MIB(32), 66000, 330000),
-	S25FL_S_256K_4("S25FL512S", 0x01200080, MIB(64), 132000, 700000),
+	S25FL_S_64K("S25FL128S......0", 0x01180180, MIB(16), 33000, 165000, SPI25_ADDRESS_3),
+	S25FL_S_256K("S25FL128S......1", 0x01180080, MIB(16), 33000, 165000, SPI25_ADDRESS_3),
+	S25FL_S_64K("S25FL256S......0", 0x01190180, MIB(32), 66000, 330000,
+		SPI25_ADDRESS_4_OPCODES),
+	S25FL_S_256K("S25FL512S", 0x01200080, MIB(64), 132000, 700000, SPI25_ADDRESS_4_OPCODES),
 	S25FS_S_64K("S25FS128S Small Sectors", 0x01180181, MIB(16), 36000, 180000),
 };
 /* clang-format on */

@@ -37,11 +37,10 @@
 	}											\
 }
 
-#define W25Q_MODE(part, jedec, bytes, erase_ms_typ, erase_ms_max)				\
+#define W25Q_AND(part, jedec, bytes, erase_ms_typ, erase_ms_max, ...)				\
 {												\
 	W25Q_FIELDS(part, jedec, bytes),							\
-	.spi25 = {W25Q_TRAITS,									\
-		.addresses = SPI25_ADDRESS_4_MODE, .address_mode = {0x15, 0x01}},		\
+	.spi25 = {W25Q_TRAITS, __VA_ARGS__},							\
 	.erase = {										\
 		{0x20, KIB(4), {MS(45), MS(400)}},						\
 		{0x52, KIB(32), {MS(120), MS(1600)}},						\
@@ -62,18 +61,6 @@
 	}											\
 }
 
-#define W25Q_DIES(part, jedec, bytes, count, erase_ms_typ, erase_ms_max)			\
-{												\
-	W25Q_FIELDS(part, jedec, bytes),							\
-	.spi25 = {W25Q_TRAITS, .dies = (count)},						\
-	.erase = {										\
-		{0x20, KIB(4), {MS(45), MS(400)}},						\
-		{0x52, KIB(32), {MS(120), MS(1600)}},						\
-		{0xd8, KIB(64), {MS(150), MS(2000)}},						\
-		{0xc7, (bytes), {MS(erase_ms_typ), MS(erase_ms_max)}},				\
-	}											\
-}
-
 static const struct flash_chip chips[] = {
 	W25Q("W25Q40.V", 0xef4013, KIB(512), 1000, 4000),
 	W25Q("W25Q80.V", 0xef4014, MIB(1), 2000, 10000),
@@ -82,7 +69,8 @@ static const struct flash_chip chips[] = {
 	W25Q("W25Q64BV/W25Q64CV/W25Q64FV", 0xef4017, MIB(8), 30000, 120000),
 	W25Q("W25Q64JV-.Q", 0xef4017, MIB(8), 20000, 100000),
 	W25Q("W25Q128.V", 0xef4018, MIB(16), 40000, 200000),
-	W25Q_MODE("W25Q256FV", 0xef4019, MIB(32), 80000, 400000),
+	W25Q_AND("W25Q256FV", 0xef4019, MIB(32), 80000, 400000,
+		.addresses = SPI25_ADDRESS_4_MODE, .address_mode = {0x15, 0x01}),
 	W25Q_4("W25Q256JV_Q", 0xef4019, MIB(32), 80000, 400000),
 	W25Q_4("W25Q512JV", 0xef4020, MIB(64), 200000, 1000000),
 	W25Q("W25Q32.W", 0xef6016, MIB(4), 10000, 50000),
@@ -93,7 +81,7 @@ static const struct flash_chip chips[] = {
 	W25Q_4("W25Q256JV_M", 0xef7019, MIB(32), 80000, 400000),
 	W25Q("W25Q64JW...M", 0xef8017, MIB(8), 20000, 100000),
 	W25Q("W25Q128.JW.DTR", 0xef8018, MIB(16), 40000, 200000),
-	W25Q_DIES("W77Q12NW", 0xef8a18, MIB(16), 2, 20000, 200000),
+	W25Q_AND("W77Q12NW", 0xef8a18, MIB(16), 20000, 200000, .dies = 2),
 };
 /* clang-format on */
 
