@@ -22,6 +22,37 @@
 	}											\
 }
 
+/*
+ * Atmel AT29C writes pages in 10 ms at most. The software ID commands take as long, since they are
+ * write cycles for the part. The datasheet gives 20 ms for a chip erase. AT49F needs no wait around
+ * its ID; its datasheet gives only a chip erase of 10 s, which is the maximum for sectors, too.
+ */
+#define AT29C(part, part_id, bytes, page)							\
+{												\
+	.vendor = "Atmel", .name = (part), .buses = BUS_PARALLEL,				\
+	JEDEC_IDENTIFIED(part_id), .size_bytes = (bytes),					\
+	JEDEC_PAGE_DRIVEN(page), .program = {5000, 10000},					\
+	.jedec = {.id_wait_us = 10000},					\
+	.erase = {{0x10, (bytes), {MS(20), MS(100)}}},						\
+}
+
+#define AT49F002(part, part_id, sectors)							\
+{												\
+	.vendor = "Atmel", .name = (part), .buses = BUS_PARALLEL,				\
+	JEDEC_IDENTIFIED(part_id), .size_bytes = KIB(256),					\
+	JEDEC_BYTE_DRIVEN, .program = {10, 50},							\
+	.erase = {										\
+		{0x30, KIB(128), {MS(1000), MS(10000)}, (sectors)},				\
+		{0x10, KIB(256), {MS(3000), MS(10000)}},					\
+	}											\
+}
+
+/* A boot block, two parameter blocks, and two main blocks. */
+static const struct erase_run boot_at_bottom[] = {
+	{KIB(16), 1}, {KIB(8), 2}, {KIB(96), 1}, {KIB(128), 1}, {0}};
+static const struct erase_run boot_at_top[] = {
+	{KIB(128), 1}, {KIB(96), 1}, {KIB(8), 2}, {KIB(16), 1}, {0}};
+
 static const struct flash_chip chips[] = {
 	AT45DB("AT45DB011D", 0x1f2200, 512, 264),
 	AT45DB("AT45DB021D", 0x1f2300, 1024, 264),
@@ -30,6 +61,10 @@ static const struct flash_chip chips[] = {
 	AT45DB("AT45DB161D", 0x1f2600, 4096, 528),
 	AT45DB("AT45DB321D", 0x1f2701, 8192, 528),
 	AT45DB("AT45DB642D", 0x1f2800, 8192, 1056),
+	AT29C("AT29C512", 0x1f5d, KIB(64), 128),
+	AT29C("AT29C020", 0x1fda, KIB(256), 256),
+	AT49F002("AT49F002(N)", 0x1f07, boot_at_bottom),
+	AT49F002("AT49F002(N)T", 0x1f08, boot_at_top),
 };
 /* clang-format on */
 

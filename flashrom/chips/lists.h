@@ -34,29 +34,24 @@
 
 /* One list per vendor; lists.c combines them. */
 extern const struct chip_list adesto_chips;
-extern const struct chip_list amd_memory_chips;
-extern const struct chip_list amic_memory_chips;
+extern const struct chip_list amd_chips;
+extern const struct chip_list amic_chips;
 extern const struct chip_list atmel_chips;
-extern const struct chip_list atmel_memory_chips;
 extern const struct chip_list eon_chips;
 extern const struct chip_list fudan_chips;
 extern const struct chip_list generic_chips;
 extern const struct chip_list gigadevice_chips;
-extern const struct chip_list intel_memory_chips;
+extern const struct chip_list intel_chips;
 extern const struct chip_list issi_chips;
 extern const struct chip_list macronix_chips;
-extern const struct chip_list macronix_memory_chips;
 extern const struct chip_list microchip_chips;
 extern const struct chip_list micron_chips;
-extern const struct chip_list pmc_memory_chips;
+extern const struct chip_list pmc_chips;
 extern const struct chip_list puya_chips;
 extern const struct chip_list spansion_chips;
 extern const struct chip_list sst_chips;
-extern const struct chip_list sst_memory_chips;
 extern const struct chip_list st_chips;
-extern const struct chip_list st_memory_chips;
 extern const struct chip_list winbond_chips;
-extern const struct chip_list winbond_memory_chips;
 extern const struct chip_list xmc_chips;
 extern const struct chip_list xtx_chips;
 

@@ -9,6 +9,9 @@
  *
  * MX25R: the times of the SFDP of an MX25R6435F in its low-power mode. MX25U and MX25V: no
  * datasheet was at hand, so they have the times of the E parts, and no traits of suspensions.
+ *
+ * Macronix MX29F. The C revision erases in 0.7 s (sector) and 4 s (chip); maxima are those of the
+ * first revision.
  */
 #include "lists.h"
 
@@ -85,6 +88,15 @@ static const struct flash_chip chips[] = {
 	MX25L_32K("MX25U12835F", 0xc22538, MIB(16), 80000, 200000,
 		SPI25_ADDRESS_3, MX25_LOW_TRAITS),
 	MX25L_32K("MX25V8035F", 0xc22314, MIB(1), 7000, 15000, SPI25_ADDRESS_3, MX25_LOW_TRAITS),
+	{
+		.vendor = "Macronix", .name = "MX29F040", .buses = BUS_PARALLEL,
+		JEDEC_IDENTIFIED(0xc2a4), .size_bytes = KIB(512),
+		JEDEC_BYTE_DRIVEN, .program = {7, 300},
+		.erase = {
+			{0x30, KIB(64), {MS(700), MS(15000)}},
+			{0x10, KIB(512), {MS(4000), MS(64000)}},
+		},
+	},
 };
 /* clang-format on */
 

@@ -61,6 +61,32 @@
 	}											\
 }
 
+/*
+ * Winbond on memory buses. W29 writes pages and has a six-byte ID entry, tIDA 10 us; steppings with
+ * the usual entry are not listed. W39V040A erases sectors of 64 KiB and pages of 4 KiB; its
+ * datasheet gives only maxima. The B and C parts erase sectors; their times are those of similar
+ * parts.
+ */
+#define W29(part, part_id, bytes)								\
+{												\
+	.vendor = "Winbond", .name = (part), .buses = BUS_PARALLEL,				\
+	JEDEC_IDENTIFIED(part_id), .size_bytes = (bytes),					\
+	JEDEC_PAGE_DRIVEN(128), .program = {5000, 10000},					\
+	.jedec = {.id_wait_us = 10, .id_six_bytes = true},		\
+	.erase = {{0x10, (bytes), {MS(50), MS(100)}}},						\
+}
+
+#define W39V040(part, part_id)									\
+{												\
+	.vendor = "Winbond", .name = (part), .buses = BUS_LPC,					\
+	JEDEC_IDENTIFIED(part_id), .size_bytes = KIB(512),					\
+	JEDEC_BYTE_DRIVEN, .program = {35, 100}, .jedec = {.id_wait_us = 10},			\
+	.erase = {										\
+		{0x30, KIB(64), {MS(250), MS(2000)}},						\
+		{0x10, KIB(512), {MS(1250), MS(8000)}},						\
+	},											\
+}
+
 static const struct flash_chip chips[] = {
 	W25Q("W25Q40.V", 0xef4013, KIB(512), 1000, 4000),
 	W25Q("W25Q80.V", 0xef4014, MIB(1), 2000, 10000),
@@ -82,6 +108,20 @@ static const struct flash_chip chips[] = {
 	W25Q("W25Q64JW...M", 0xef8017, MIB(8), 20000, 100000),
 	W25Q("W25Q128.JW.DTR", 0xef8018, MIB(16), 40000, 200000),
 	W25Q_AND("W77Q12NW", 0xef8a18, MIB(16), 20000, 200000, .dies = 2),
+	W29("W29C010(M)/W29C011A/W29EE011/W29EE012-old", 0xdac1, KIB(128)),
+	W29("W29C020(C)/W29C022", 0xda45, KIB(256)),
+	{
+		.vendor = "Winbond", .name = "W39V040A", .buses = BUS_LPC,
+		JEDEC_IDENTIFIED(0xda3d), .size_bytes = KIB(512),
+		JEDEC_BYTE_DRIVEN, .program = {35, 100}, .jedec = {.id_wait_us = 10},
+		.erase = {
+			{0x50, KIB(4), {MS(12), MS(25)}},
+			{0x30, KIB(64), {MS(12), MS(25)}},
+			{0x10, KIB(512), {MS(50), MS(100)}},
+		},
+	},
+	W39V040("W39V040B", 0xda54),
+	W39V040("W39V040C", 0xda50),
 };
 /* clang-format on */
 

@@ -20,4 +20,4 @@ static const struct flash_chip chips[] = {
 };
 /* clang-format on */
 
-const struct chip_list pmc_memory_chips = CHIP_LIST(chips);
+const struct chip_list pmc_chips = CHIP_LIST(chips);

@@ -14,4 +14,4 @@ static const struct flash_chip chips[] = {
 };
 /* clang-format on */
 
-const struct chip_list intel_memory_chips = CHIP_LIST(chips);
+const struct chip_list intel_chips = CHIP_LIST(chips);

@@ -19,4 +19,4 @@ static const struct flash_chip chips[] = {
 };
 /* clang-format on */
 
-const struct chip_list amd_memory_chips = CHIP_LIST(chips);
+const struct chip_list amd_chips = CHIP_LIST(chips);
