@@ -6,12 +6,11 @@
 #include <stdlib.h>
 #include <string.h>
 
-/* The size of the largest chip in the lists. */
-#define IMAGE_BYTES_MAX (UINT32_C(64) << 20)
+#include "chip.h"
 
 static int load_file(struct image_files *files, const char *path, struct file_content *out)
 {
-	return path == NULL ? 0 : file_read(path, IMAGE_BYTES_MAX, files->log, out);
+	return path == NULL ? 0 : file_read(path, CHIP_BYTES_MAX, files->log, out);
 }
 
 static int load_region_files(struct image_files *files)

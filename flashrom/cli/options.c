@@ -254,9 +254,15 @@ static bool needs_programmer(const struct options *options)
 	return options->operation <= OPERATION_SIZE;
 }
 
+static bool has_file(enum operation operation)
+{
+	return operation == OPERATION_READ || operation == OPERATION_WRITE ||
+	       operation == OPERATION_VERIFY;
+}
+
 static bool lacks_file(const struct options *options)
 {
-	if (options->file != NULL || !operation_has_file(options->operation))
+	if (options->file != NULL || !has_file(options->operation))
 		return false;
 	for (size_t i = 0; i < options->include_count; i++) {
 		if (options->includes[i].file == NULL)
@@ -269,7 +275,7 @@ static bool has_idle_region_file(const struct options *options)
 {
 	for (size_t i = 0; i < options->include_count; i++) {
 		if (options->includes[i].file != NULL)
-			return !operation_has_file(options->operation);
+			return !has_file(options->operation);
 	}
 	return false;
 }
@@ -340,12 +346,6 @@ static int take_all(int argc, char **argv, const struct log *log, struct options
 		return 0;
 	log_error(log, "What is \"%s\" for? A file goes after -r, -w or -v.\n", argv[optind]);
 	return -EINVAL;
-}
-
-bool operation_has_file(enum operation operation)
-{
-	return operation == OPERATION_READ || operation == OPERATION_WRITE ||
-	       operation == OPERATION_VERIFY;
 }
 
 int options_parse(int argc, char **argv, const struct log *log, struct options *out)

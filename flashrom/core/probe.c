@@ -277,6 +277,18 @@ static int search_buses(struct search *search, const struct flash_chip *wanted, 
 	return search->flash->chip != NULL ? 0 : report_nothing_found(search, wanted);
 }
 
+static const char *bus_name(uint8_t bus)
+{
+	static const char *const names[] = {
+		[BUS_PARALLEL] = "Parallel",
+		[BUS_LPC] = "LPC",
+		[BUS_FWH] = "FWH",
+		[BUS_SPI] = "SPI",
+	};
+
+	return names[bus];
+}
+
 int flash_probe(
 	struct flash *flash, const struct chip_list *const *lists, const char *name, bool force)
 {

@@ -4,14 +4,10 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "range.h"
 #include "text.h"
 
 #define NAME_BYTES_MAX 64
-
-static size_t min_size(size_t a, size_t b)
-{
-	return a < b ? a : b;
-}
 
 static bool same_letter(char a, char b)
 {

@@ -120,11 +120,6 @@ static void put_header(uint8_t *tx, uint8_t opcode, const struct flash_chip *chi
 	tx[3] = (uint8_t)code;
 }
 
-static size_t min_size(size_t a, size_t b)
-{
-	return a < b ? a : b;
-}
-
 /* At the end of a page the part continues with the next page by itself. */
 static int dataflash_read(struct flash *flash, uint32_t address, uint8_t *data, size_t bytes)
 {
@@ -218,7 +213,7 @@ static int dataflash_unprotect(struct flash *flash, bool force)
 	if (error != 0 || !enabled)
 		return error;
 	log_debug(flash->log, "Disabling sector protection (status register 0x%02x).\n", status);
-	flash->protection = (struct protection){.lifted = true, .status = status};
+	flash->protection = (struct protection){.lifted = true};
 	error = set_protection(flash, false);
 	if (error == 0)
 		error = read_protection(flash, &status, &enabled);

@@ -28,8 +28,7 @@ int memory_read(struct flash *flash, uint32_t address, uint8_t *data, size_t byt
 	struct programmer *programmer = flash->programmer;
 
 	while (bytes > 0) {
-		const size_t most = programmer->read_bytes_max;
-		const size_t chunk = bytes < most ? bytes : most;
+		const size_t chunk = min_size(bytes, programmer->read_bytes_max);
 		const int error = programmer->ops->read_bytes(
 			programmer, bus_address(flash->chip, address), data, chunk);
 

@@ -13,7 +13,6 @@
 #define DWORD_BYTES 4
 #define DWORDS_MIN 9 /* in the first revision */
 
-#define SIZE_BYTES_MAX (UINT32_C(64) << 20)
 #define SIZE_3_BYTE_ADDRESSES (UINT32_C(16) << 20)
 #define SIZE_UNIT_BYTES 4096
 #define PAGE_BYTES 256
@@ -225,7 +224,7 @@ static int fill_size(const struct reader *reader, struct flash_chip *chip, const
 		*why = "its size makes no sense";
 		return -EINVAL;
 	}
-	if (chip->size_bytes <= SIZE_BYTES_MAX)
+	if (chip->size_bytes <= CHIP_BYTES_MAX)
 		return 0;
 	*why = "it is larger than 64 MiB";
 	return -ENOTSUP;

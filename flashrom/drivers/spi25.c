@@ -11,11 +11,6 @@ enum opcode {
 	OP_READ_4 = 0x13,
 };
 
-static size_t min_size(size_t a, size_t b)
-{
-	return a < b ? a : b;
-}
-
 size_t spi25_header_bytes(const struct flash_chip *chip)
 {
 	return chip->spi25.addresses == SPI25_ADDRESS_3 ? 4 : 5;

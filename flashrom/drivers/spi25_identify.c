@@ -3,8 +3,8 @@
  * Ways to identify a part of the 25 series. All but RDID are for parts that RDID does not identify.
  * They send RDID first, which also waits for the end of an earlier operation and wakes the part.
  */
+#include "aai.h"
 #include "spi25.h"
-#include "spi_settle.h"
 
 enum opcode {
 	OP_REMS = 0x90,
@@ -16,6 +16,43 @@ enum opcode {
 #define ID_HIGH UINT32_C(0xffffff)
 
 #define ID_BYTES_MAX 6
+
+#define STATUS_BUSY 0x01
+
+/* The longest operation of an unknown part: a chip erase takes minutes. */
+static const struct busy_time unknown_operation = {.typ_us = 800000, .max_us = 250000000};
+
+/*
+ * In AAI mode a part takes only status reads, words and WRDI. On other parts that bit has another
+ * meaning; there WRDI only clears a write enable of an earlier session.
+ */
+static int settle_spi25(struct flash *flash, uint8_t status)
+{
+	int error = 0;
+
+	if ((status & STATUS_BUSY) != 0) {
+		log_info(flash->log,
+			"The chip is busy with an earlier operation, waiting for its end.\n");
+		error = busy_wait(flash, &unknown_operation, "this session", spi25_ask_ready, 0);
+	}
+	if (error == 0 && (status & AAI_STATUS_MODE) != 0)
+		error = aai_leave(flash);
+	return error;
+}
+
+/*
+ * Makes a part that is not known yet ready for an ID command. Busy parts ignore everything but
+ * status reads. Power-down is not ended, and a missing part is no error.
+ */
+static int spi_settle(struct flash *flash)
+{
+	uint8_t status;
+	const int error = spi25_status_read(flash, &status);
+
+	if (error != 0 || status == SPI25_FLOATING)
+		return error;
+	return settle_spi25(flash, status);
+}
 
 static uint32_t join(const uint8_t *bytes, size_t count)
 {

@@ -40,7 +40,7 @@ int spi_hold_command(struct flash *flash, uint8_t opcode)
 						 : spi_simple_command(flash, opcode);
 }
 
-int spi25_register_read(struct flash *flash, uint8_t opcode, uint8_t *value)
+static int spi25_register_read(struct flash *flash, uint8_t opcode, uint8_t *value)
 {
 	return spi_command(flash, &opcode, 1, value, 1);
 }

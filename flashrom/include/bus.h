@@ -2,8 +2,6 @@
 #ifndef BUS_H
 #define BUS_H
 
-#include <stdint.h>
-
 /** The buses of flash chips, as bits. Values are those of the serprog protocol (Q_BUSTYPE). */
 enum bus {
 	BUS_PARALLEL = 1 << 0,
@@ -14,8 +12,5 @@ enum bus {
 
 /** The buses with memory cycles, each of which reads or writes one byte at an address. */
 #define BUSES_MEMORY (BUS_PARALLEL | BUS_LPC | BUS_FWH)
-
-/** Returns "SPI", "Parallel", "LPC" or "FWH" for one bit, else "nothing". */
-const char *bus_name(uint8_t bus);
 
 #endif

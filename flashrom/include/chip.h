@@ -12,6 +12,9 @@
 struct chip_driver;
 struct identify_method;
 
+/** The size of the largest supported part. */
+#define CHIP_BYTES_MAX (UINT32_C(64) << 20)
+
 /** The time for which an operation keeps a part busy, from the datasheet's AC characteristics. */
 struct busy_time {
 	uint32_t typ_us;

@@ -49,9 +49,6 @@ struct options {
 	bool progress;
 };
 
-/** Returns true for -r, -w or -v. */
-bool operation_has_file(enum operation operation);
-
 /** Parses a command line. Returns 0, or -EINVAL with the cause logged. May be called again. */
 int options_parse(int argc, char **argv, const struct log *log, struct options *out);
 

@@ -16,6 +16,11 @@ static inline uint32_t range_bytes(struct range range)
 	return range.end - range.start;
 }
 
+static inline size_t min_size(size_t a, size_t b)
+{
+	return a < b ? a : b;
+}
+
 /** Sorts ranges and joins those that touch or overlap. Returns the number that is left. */
 size_t ranges_join(struct range *ranges, size_t count);
 

@@ -62,9 +62,6 @@ int spi_simple_command(struct flash *flash, uint8_t opcode);
 /** The same, but sent together with the next command if the programmer can do that. */
 int spi_hold_command(struct flash *flash, uint8_t opcode);
 
-/** Reads a register that has an opcode of its own. */
-int spi25_register_read(struct flash *flash, uint8_t opcode, uint8_t *value);
-
 /** Reads the first status register. */
 int spi25_status_read(struct flash *flash, uint8_t *status);
 
