@@ -76,6 +76,12 @@ static int parse_line(const struct place *place, char *line, struct layout *layo
 	return error != 0 ? error : layout_add(layout, name, range);
 }
 
+static int report_no_memory(const struct log *log)
+{
+	log_error(log, "Out of memory for the layout.\n");
+	return -ENOMEM;
+}
+
 int layout_parse(FILE *file, const char *name, const struct log *log, struct layout *out)
 {
 	struct place place = {.file = name, .log = log};
@@ -91,7 +97,7 @@ int layout_parse(FILE *file, const char *name, const struct log *log, struct lay
 	free(line);
 	if (error != 0) {
 		layout_deinit(&layout);
-		return error;
+		return error == -ENOMEM ? report_no_memory(log) : error;
 	}
 	*out = layout;
 	return 0;
@@ -168,7 +174,7 @@ int layout_ranges(const struct layout *layout, uint32_t size_bytes, const struct
 	int error;
 
 	if (found == NULL)
-		return -ENOMEM;
+		return report_no_memory(log);
 	error = collect(layout, size_bytes, log, found, &found_count);
 	if (error != 0) {
 		free(found);

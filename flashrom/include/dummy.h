@@ -32,7 +32,7 @@ struct dummy_options {
 	uint64_t seed;     /* the seed of faults by probability */
 };
 
-/** Creates a programmer with that part. Returns 0, or -errno with the cause logged. */
+/** Creates a programmer with that part. Returns 0, -ENOMEM, or another -errno (logged). */
 int dummy_create(const struct dummy_options *options, const struct clock *clock,
 	const struct log *log, struct programmer **out);
 

@@ -24,7 +24,7 @@ struct layout {
 /**
  * Reads a layout: a line per region, `START:END NAME` in hexadecimal; END is the last address of
  * the region. Blank lines and what follows a # are skipped. `name` is the file's, for messages.
- * Returns 0, -EINVAL with the cause logged, or -ENOMEM.
+ * Returns 0, -EINVAL or -ENOMEM (logged).
  */
 int layout_parse(FILE *file, const char *name, const struct log *log, struct layout *out);
 
@@ -39,7 +39,7 @@ const char *layout_name_nearest(const struct layout *layout, const char *name);
 
 /**
  * Copies the included regions into an array that the caller frees, even if `count` is 0. Returns 0,
- * -ENOMEM, or -ERANGE (logged) if a region ends beyond a chip of `size_bytes`.
+ * or (logged) -ENOMEM, or -ERANGE if a region ends beyond a chip of `size_bytes`.
  */
 int layout_ranges(const struct layout *layout, uint32_t size_bytes, const struct log *log,
 	struct range **ranges, size_t *count);

@@ -72,8 +72,11 @@ struct programmer {
 struct programmer_driver {
 	const char *name;
 	const char *usage;
-	/** Opens it. `params` follows the colon, or is "". Returns 0, or -errno (logged). */
-	int (*open)(const char *params, const struct clock *clock, const struct log *log,
+	/**
+	 * Opens it. `params` is the text after the colon, or "", which it may change but not keep.
+	 * Returns 0, -ENOMEM, or another -errno (logged).
+	 */
+	int (*open)(char *params, const struct clock *clock, const struct log *log,
 		struct programmer **out);
 };
 

@@ -20,8 +20,8 @@ struct serprog_options {
 
 /**
  * Creates a serprog programmer that owns the non-blocking stream `fd`; a failure closes it. `peer`
- * is the device's name in messages. A bus must be selected before anything else. Returns 0, or
- * -errno with the cause logged.
+ * is the device's name in messages. A bus must be selected before anything else. Returns 0,
+ * -ENOMEM, or another -errno (logged).
  */
 int serprog_attach(int fd, const char *peer, const struct serprog_options *options,
 	const struct clock *clock, const struct log *log, struct programmer **out);

@@ -447,10 +447,7 @@ static int allocate(struct dummy *dummy, const struct part *part, const char *im
 	dummy->memory = calloc(1, chip_memory_bytes(part));
 	if (image != NULL)
 		dummy->image = strdup(image);
-	if (dummy->memory != NULL && (image == NULL || dummy->image != NULL))
-		return 0;
-	log_error(dummy->log, "dummy: out of memory for a %s.\n", part->name);
-	return -ENOMEM;
+	return dummy->memory != NULL && (image == NULL || dummy->image != NULL) ? 0 : -ENOMEM;
 }
 
 static int begin(struct dummy *dummy, const struct dummy_options *options)
@@ -521,7 +518,7 @@ static int choose_seed(const char *text, const struct log *log, uint64_t *seed)
 	return 0;
 }
 
-static int open_text(
+static int dummy_open(
 	char *text, const struct clock *clock, const struct log *log, struct programmer **out)
 {
 	struct dummy_options options = {0};
@@ -544,19 +541,6 @@ static int open_text(
 	if (error == 0)
 		error = choose_seed(seed, log, &options.seed);
 	return error == 0 ? dummy_create(&options, clock, log, out) : error;
-}
-
-static int dummy_open(
-	const char *text, const struct clock *clock, const struct log *log, struct programmer **out)
-{
-	char *copy = strdup(text);
-	int error;
-
-	if (copy == NULL)
-		return -ENOMEM;
-	error = open_text(copy, clock, log, out);
-	free(copy);
-	return error;
 }
 
 const struct programmer_driver dummy_driver = {

@@ -87,19 +87,15 @@ static int attach_device(const char *path, const struct log *log, struct program
 	return linux_spi_attach(&device, log, out);
 }
 
-static int linux_spi_open(const char *params, const struct clock *clock, const struct log *log,
-	struct programmer **out)
+static int linux_spi_open(
+	char *params, const struct clock *clock, const struct log *log, struct programmer **out)
 {
 	const char *path = NULL;
 	const struct param known[] = {{"dev", &path}, {NULL, NULL}};
-	char *text = strdup(params);
-	int error = text == NULL ? -ENOMEM : params_parse(text, "linux_spi", known, log);
+	const int error = params_parse(params, "linux_spi", known, log);
 
 	(void)clock;
-	if (error == 0)
-		error = attach_device(path, log, out);
-	free(text);
-	return error;
+	return error == 0 ? attach_device(path, log, out) : error;
 }
 
 const struct programmer_driver linux_spi_driver = {

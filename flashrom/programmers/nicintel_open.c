@@ -67,8 +67,8 @@ static int report_unreachable(const struct log *log, int error)
 	return error;
 }
 
-static int nicintel_open(const char *params, const struct clock *clock, const struct log *log,
-	struct programmer **out)
+static int nicintel_open(
+	char *params, const struct clock *clock, const struct log *log, struct programmer **out)
 {
 	struct nicintel_registers registers;
 	struct nicintel_card card;

@@ -44,8 +44,8 @@ static int report_unreachable(const struct log *log, int error)
 	return error;
 }
 
-static int nicintel_spi_open(const char *params, const struct clock *clock, const struct log *log,
-	struct programmer **out)
+static int nicintel_spi_open(
+	char *params, const struct clock *clock, const struct log *log, struct programmer **out)
 {
 	const struct pci_wanted wanted = {.ids = controllers, .region_mask = 1};
 	struct nicintel_spi_registers registers = {read_register, write_register, unmap, NULL};

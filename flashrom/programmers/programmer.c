@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
 #include <errno.h>
 #include <stdbool.h>
+#include <stdlib.h>
 #include <string.h>
 
 #include "dummy.h"
@@ -51,10 +52,17 @@ int programmer_open(
 {
 	const struct programmer_driver *driver = find_driver(spec);
 	const char *colon = strchr(spec, ':');
+	char *params;
+	int error;
 
 	if (driver == NULL)
 		return report_unknown(spec, log);
-	return driver->open(colon == NULL ? "" : colon + 1, clock, log, out);
+	params = strdup(colon == NULL ? "" : colon + 1);
+	error = params == NULL ? -ENOMEM : driver->open(params, clock, log, out);
+	free(params);
+	if (error == -ENOMEM)
+		log_error(log, "Out of memory for programmer %s.\n", driver->name);
+	return error;
 }
 
 void programmer_destroy(struct programmer *programmer)

@@ -2,8 +2,6 @@
 /* The parameters after -p serprog: on the command line. */
 #include <errno.h>
 #include <stdbool.h>
-#include <stdlib.h>
-#include <string.h>
 
 #include "params.h"
 #include "serprog.h"
@@ -86,7 +84,7 @@ static int open_values(const struct values *values, const struct clock *clock,
 }
 
 static int serprog_open(
-	const char *text, const struct clock *clock, const struct log *log, struct programmer **out)
+	char *text, const struct clock *clock, const struct log *log, struct programmer **out)
 {
 	struct values values = {0};
 	const struct param params[] = {
@@ -96,16 +94,9 @@ static int serprog_open(
 		{"cs", &values.cs},
 		{NULL, NULL},
 	};
-	char *copy = strdup(text);
-	int error;
+	const int error = params_parse(text, "serprog", params, log);
 
-	if (copy == NULL)
-		return -ENOMEM;
-	error = params_parse(copy, "serprog", params, log);
-	if (error == 0)
-		error = open_values(&values, clock, log, out);
-	free(copy);
-	return error;
+	return error == 0 ? open_values(&values, clock, log, out) : error;
 }
 
 const struct programmer_driver serprog_driver = {

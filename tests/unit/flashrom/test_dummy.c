@@ -229,14 +229,14 @@ static void parameters_reach_the_programmer(struct scene *scene)
 {
 	char text[160];
 
-	snprintf(text, sizeof(text), "emulate=M25P80,events=%s,fault=nak@p=0.5+stuck-wip@9,seed=12",
+	snprintf(text, sizeof(text),
+		"dummy:emulate=M25P80,events=%s,fault=nak@p=0.5+stuck-wip@9,seed=12",
 		scene->events);
-	assert_int_equal(
-		dummy_driver.open(text, &scene->clock, &scene->log, &scene->programmer), 0);
+	assert_int_equal(programmer_open(text, &scene->clock, &scene->log, &scene->programmer), 0);
 	finish(scene);
 	assert_event(scene, "\"seed\":12,");
 	assert_event(scene, "\"faults\":\"nak@p=0.5 stuck-wip@9\"}");
-	assert_int_equal(dummy_driver.open("emulate=M25P80,seed=x", &scene->clock, &scene->log,
+	assert_int_equal(programmer_open("dummy:emulate=M25P80,seed=x", &scene->clock, &scene->log,
 				 &scene->programmer),
 		-EINVAL);
 }

@@ -97,19 +97,19 @@ static void transfers_are_no_longer_than_the_kernels_buffer(struct spidev *spide
 	assert_int_equal(spidev->programmer->write_bytes_max, BYTES_MAX);
 }
 
-static int open_with(const char *params)
+static int open_with(const char *spec)
 {
 	struct programmer *programmer = NULL;
 
-	return linux_spi_driver.open(params, NULL, &silent, &programmer);
+	return programmer_open(spec, NULL, &silent, &programmer);
 }
 
 static void device_must_be_named_and_be_a_spidev(void)
 {
-	assert_int_equal(open_with(""), -EINVAL);
-	assert_int_equal(open_with("speed=1"), -EINVAL);
-	assert_int_equal(open_with("dev=/nowhere/spidev0.0"), -ENOENT);
-	assert_int_equal(open_with("dev=/dev/null"), -ENOTTY);
+	assert_int_equal(open_with("linux_spi"), -EINVAL);
+	assert_int_equal(open_with("linux_spi:speed=1"), -EINVAL);
+	assert_int_equal(open_with("linux_spi:dev=/nowhere/spidev0.0"), -ENOENT);
+	assert_int_equal(open_with("linux_spi:dev=/dev/null"), -ENOTTY);
 }
 
 static const struct CMUnitTest tests[] = {
