@@ -20,7 +20,7 @@ struct nicintel_card {
 struct nicintel_registers {
 	volatile uint8_t *control;
 	volatile uint8_t *flash;
-	void (*unmap)(struct nicintel_registers *registers);
+	void (*unmap)(const struct nicintel_registers *registers);
 };
 
 /**

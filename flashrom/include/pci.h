@@ -5,8 +5,9 @@
 #include <stddef.h>
 #include <stdint.h>
 
+#include "log.h"
+
 #define PCI_DEVICES "/sys/bus/pci/devices"
-#define PCI_MEMORY "/dev/mem"
 #define PCI_REGIONS 3
 
 /** Intel devices: their IDs, ended by 0, and a bit for each memory region that must exist. */
@@ -21,7 +22,8 @@ struct pci_wanted {
  */
 int pci_find(const char *devices, const struct pci_wanted *wanted, uint64_t begins[PCI_REGIONS]);
 
-/** Maps physical memory, for munmap(). Returns 0 or -errno. */
-int pci_map(uint64_t at, size_t bytes, volatile void **out);
+/** Maps physical memory, for munmap(). Returns 0, or -errno with the cause logged. */
+int pci_map(uint64_t at, size_t bytes, const char *programmer, const struct log *log,
+	volatile void **out);
 
 #endif

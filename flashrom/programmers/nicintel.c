@@ -52,8 +52,7 @@ static void destroy(struct programmer *programmer)
 {
 	struct nicintel *self = nicintel_self(programmer);
 
-	if (self->registers.unmap != NULL)
-		self->registers.unmap(&self->registers);
+	self->registers.unmap(&self->registers);
 	free(self);
 }
 
@@ -67,11 +66,9 @@ static const struct programmer_ops ops = {
 int nicintel_attach(const struct nicintel_registers *registers, struct programmer **out)
 {
 	struct nicintel *self = calloc(1, sizeof(*self));
-	struct nicintel_registers unused = *registers;
 
 	if (self == NULL) {
-		if (unused.unmap != NULL)
-			unused.unmap(&unused);
+		registers->unmap(registers);
 		return -ENOMEM;
 	}
 	self->registers = *registers;

@@ -1,7 +1,6 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
 /* Finds a card among the PCI devices, and maps its registers. */
 #include <errno.h>
-#include <string.h>
 #include <sys/mman.h>
 
 #include "nicintel.h"
@@ -30,40 +29,26 @@ int nicintel_find(const char *devices, struct nicintel_card *card)
 	return error;
 }
 
-static void unmap(struct nicintel_registers *registers)
+static void unmap(const struct nicintel_registers *registers)
 {
 	munmap((void *)registers->control, CONTROL_BYTES);
 	munmap((void *)registers->flash, NICINTEL_WINDOW_BYTES);
 }
 
-static int map_card(const struct nicintel_card *card, struct nicintel_registers *registers)
+static int map_card(const struct nicintel_card *card, const struct log *log,
+	struct nicintel_registers *registers)
 {
 	volatile void *control;
 	volatile void *flash;
-	int error = pci_map(card->control, CONTROL_BYTES, &control);
+	int error = pci_map(card->control, CONTROL_BYTES, "nicintel", log, &control);
 
 	if (error != 0)
 		return error;
-	error = pci_map(card->flash, NICINTEL_WINDOW_BYTES, &flash);
+	error = pci_map(card->flash, NICINTEL_WINDOW_BYTES, "nicintel", log, &flash);
 	if (error == 0)
 		*registers = (struct nicintel_registers){control, flash, unmap};
 	else
 		munmap((void *)control, CONTROL_BYTES);
-	return error;
-}
-
-static int report_no_card(const struct log *log)
-{
-	log_error(log, "nicintel: found no network card with a controller of Intel's 8255x.\n");
-	return -ENODEV;
-}
-
-static int report_unreachable(const struct log *log, int error)
-{
-	log_error(log,
-		"nicintel: cannot reach the card's registers: %s. Run as root, and let " PCI_MEMORY
-		" be used (iomem=relaxed).\n",
-		strerror(-error));
 	return error;
 }
 
@@ -79,12 +64,14 @@ static int nicintel_open(
 		log_error(log, "nicintel: takes no parameters.\n");
 		return -EINVAL;
 	}
-	if (nicintel_find(PCI_DEVICES, &card) != 0)
-		return report_no_card(log);
-	error = map_card(&card, &registers);
-	if (error != 0)
-		return report_unreachable(log, error);
-	return nicintel_attach(&registers, out);
+	error = nicintel_find(PCI_DEVICES, &card);
+	if (error != 0) {
+		log_error(log,
+			"nicintel: found no network card with a controller of Intel's 8255x.\n");
+		return error;
+	}
+	error = map_card(&card, log, &registers);
+	return error == 0 ? nicintel_attach(&registers, out) : error;
 }
 
 const struct programmer_driver nicintel_driver = {

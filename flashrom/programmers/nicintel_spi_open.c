@@ -1,6 +1,5 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
 #include <errno.h>
-#include <string.h>
 #include <sys/mman.h>
 
 #include "nicintel_spi.h"
@@ -32,18 +31,6 @@ static void unmap(void *context)
 	munmap(context, CONTROL_BYTES);
 }
 
-static int report_unreachable(const struct log *log, int error)
-{
-	if (error == -ENODEV)
-		log_error(log, "nicintel_spi: found no network card with an Intel 82574L.\n");
-	else
-		log_error(log,
-			"nicintel_spi: cannot reach the card's registers: %s. Run as root, and"
-			" let " PCI_MEMORY " be used (iomem=relaxed).\n",
-			strerror(-error));
-	return error;
-}
-
 static int nicintel_spi_open(
 	char *params, const struct clock *clock, const struct log *log, struct programmer **out)
 {
@@ -58,10 +45,13 @@ static int nicintel_spi_open(
 		return -EINVAL;
 	}
 	error = pci_find(PCI_DEVICES, &wanted, begins);
-	if (error == 0)
-		error = pci_map(begins[0], CONTROL_BYTES, &mapped);
+	if (error != 0) {
+		log_error(log, "nicintel_spi: found no network card with an Intel 82574L.\n");
+		return error;
+	}
+	error = pci_map(begins[0], CONTROL_BYTES, "nicintel_spi", log, &mapped);
 	if (error != 0)
-		return report_unreachable(log, error);
+		return error;
 	registers.context = (void *)mapped;
 	return nicintel_spi_attach(&registers, clock, log, out);
 }

@@ -7,11 +7,13 @@
 #include <stdbool.h>
 #include <stdio.h>
 #include <stdlib.h>
+#include <string.h>
 #include <sys/mman.h>
 #include <unistd.h>
 
 #include "pci.h"
 
+#define PCI_MEMORY "/dev/mem"
 #define VENDOR_INTEL 0x8086
 
 static FILE *open_attribute(const char *devices, const char *device, const char *attribute)
@@ -85,17 +87,27 @@ int pci_find(const char *devices, const struct pci_wanted *wanted, uint64_t begi
 	return error;
 }
 
-int pci_map(uint64_t at, size_t bytes, volatile void **out)
+static int report_unreachable(const char *programmer, const struct log *log, int error)
+{
+	log_error(log,
+		"%s: cannot reach the card's registers: %s. Run as root, and let " PCI_MEMORY
+		" be used (iomem=relaxed).\n",
+		programmer, strerror(-error));
+	return error;
+}
+
+int pci_map(uint64_t at, size_t bytes, const char *programmer, const struct log *log,
+	volatile void **out)
 {
 	const int memory = open(PCI_MEMORY, O_RDWR | O_SYNC | O_CLOEXEC);
 	void *mapped;
 	int error = 0;
 
 	if (memory < 0)
-		return -errno;
+		return report_unreachable(programmer, log, -errno);
 	mapped = mmap(NULL, bytes, PROT_READ | PROT_WRITE, MAP_SHARED, memory, (off_t)at);
 	if (mapped == MAP_FAILED)
-		error = -errno;
+		error = report_unreachable(programmer, log, -errno);
 	else
 		*out = mapped;
 	close(memory);

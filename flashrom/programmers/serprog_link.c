@@ -107,7 +107,8 @@ static ssize_t receive_some(
 	}
 }
 
-int serprog_link_receive_after(const struct serprog_link *link, uint8_t first, struct iovec *parts,
+/* `first` is what the first byte has to be; NULL: anything. */
+static int receive(const struct serprog_link *link, const uint8_t *first, struct iovec *parts,
 	int count, uint32_t silence_ms_max)
 {
 	const uint8_t *answer = parts[0].iov_base;
@@ -117,28 +118,25 @@ int serprog_link_receive_after(const struct serprog_link *link, uint8_t first, s
 
 		if (got < 0)
 			return (int)got;
-		if (*answer != first)
+		if (first != NULL && *answer != *first)
 			return -EBADMSG;
 		advance(&parts, &count, (size_t)got);
 	}
 	return 0;
 }
 
+int serprog_link_receive_after(const struct serprog_link *link, uint8_t first, struct iovec *parts,
+	int count, uint32_t silence_ms_max)
+{
+	return receive(link, &first, parts, count, silence_ms_max);
+}
+
 int serprog_link_receive(
 	const struct serprog_link *link, uint8_t *data, size_t bytes, uint32_t silence_ms_max)
 {
 	struct iovec whole = {.iov_base = data, .iov_len = bytes};
-	struct iovec *left = &whole;
-	int count = 1;
 
-	while (count > 0) {
-		const ssize_t got = receive_some(link, left, count, silence_ms_max);
-
-		if (got < 0)
-			return (int)got;
-		advance(&left, &count, (size_t)got);
-	}
-	return 0;
+	return receive(link, NULL, &whole, 1, silence_ms_max);
 }
 
 int serprog_link_drain(const struct serprog_link *link, uint32_t quiet_ms, uint32_t ms_max)

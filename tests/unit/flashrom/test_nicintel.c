@@ -20,7 +20,7 @@ struct card {
 
 static unsigned int unmapped;
 
-static void count_unmap(struct nicintel_registers *registers)
+static void count_unmap(const struct nicintel_registers *registers)
 {
 	(void)registers;
 	unmapped++;
