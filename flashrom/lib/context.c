@@ -27,7 +27,7 @@ int flashrom_flash_probe(struct flashrom_flashctx **flashctx,
 
 	if (context == NULL)
 		return 1;
-	flash_init(&context->flash, flashprog->base, &system_clock, &host_log);
+	flash_init(&context->flash, flashprog->base, &system_clock, &caller_log);
 	error = flash_probe(&context->flash, chip_lists, chip_name, false);
 	if (error == 0)
 		*flashctx = context;

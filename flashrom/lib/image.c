@@ -16,8 +16,8 @@ static int select_ranges(
 	*count = 0;
 	if (context->layout == NULL)
 		return 0;
-	error = layout_ranges(
-		&context->layout->base, context->flash.chip->size_bytes, &host_log, ranges, count);
+	error = layout_ranges(&context->layout->base, context->flash.chip->size_bytes, &caller_log,
+		ranges, count);
 	return error == 0 && *count == 0 ? -ENODATA : error;
 }
 
@@ -27,9 +27,9 @@ static int run_at_priority(struct flashrom_flashctx *context, const struct job *
 	int error;
 
 	if (context->realtime)
-		priority_raise(&host_log, &found);
+		priority_raise(&caller_log, &found);
 	error = job_run(&context->flash, job);
-	priority_restore(&host_log, &found);
+	priority_restore(&caller_log, &found);
 	return error;
 }
 
@@ -41,7 +41,7 @@ static int run_selected(struct flashrom_flashctx *context, struct job *job)
 
 	context->flash.written = WRITE_UNTOUCHED;
 	if (error == -ENODATA) {
-		log_warning(&host_log, "No region of the layout is included: nothing to do.\n");
+		log_warning(&caller_log, "No region of the layout is included: nothing to do.\n");
 		error = 0;
 	} else if (error == 0) {
 		job->selection = (struct selection){ranges, count};

@@ -11,7 +11,7 @@
 #include "progress.h"
 
 /** A log that passes messages to the present log callback. */
-extern const struct log host_log;
+extern const struct log caller_log;
 
 struct flashrom_programmer {
 	struct programmer *base;

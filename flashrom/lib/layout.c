@@ -81,13 +81,13 @@ int flashrom_layout_read_from_ifd(struct flashrom_layout **layout,
 	(void)flashctx;
 	(void)dump;
 	(void)len;
-	log_error(&host_log, "Layouts from an Intel flash descriptor are not supported here.\n");
+	log_error(&caller_log, "Layouts from an Intel flash descriptor are not supported here.\n");
 	return IFD_UNSUPPORTED;
 }
 
 static int report_no_fmap(void)
 {
-	log_error(&host_log, "Layouts from an fmap are not supported here.\n");
+	log_error(&caller_log, "Layouts from an fmap are not supported here.\n");
 	return FMAP_UNSUPPORTED;
 }
 

@@ -18,7 +18,7 @@ static int open_spec(const char *spec, struct flashrom_programmer **out)
 
 	if (programmer == NULL)
 		return 1;
-	if (programmer_open(spec, &system_clock, &host_log, &programmer->base) != 0) {
+	if (programmer_open(spec, &system_clock, &caller_log, &programmer->base) != 0) {
 		free(programmer);
 		return 1;
 	}

@@ -48,7 +48,7 @@ void flashrom_wp_get_range(size_t *start, size_t *len, const struct flashrom_wp_
 
 static enum flashrom_wp_result report_unsupported(const struct flashrom_flashctx *context)
 {
-	log_error(&host_log, "Write protection of \"%s\" is not supported here.\n",
+	log_error(&caller_log, "Write protection of \"%s\" is not supported here.\n",
 		context->flash.chip->name);
 	return FLASHROM_WP_ERR_CHIP_UNSUPPORTED;
 }

@@ -11,7 +11,7 @@ static struct {
 	flashrom_log_callback_v2 *callback_v2;
 	void *user_data;
 	enum flashrom_log_level level_max;
-} host = {.level_max = FLASHROM_MSG_SPEW};
+} caller = {.level_max = FLASHROM_MSG_SPEW};
 
 static enum flashrom_log_level public_level(enum log_level level)
 {
@@ -31,7 +31,7 @@ static void call_with_format(enum flashrom_log_level level, const char *format, 
 	va_list args;
 
 	va_start(args, format);
-	(void)host.callback(level, format, args);
+	(void)caller.callback(level, format, args);
 	va_end(args);
 }
 
@@ -40,32 +40,32 @@ static void emit(void *sink, enum log_level level, const char *text)
 	const enum flashrom_log_level shown = public_level(level);
 
 	(void)sink;
-	if (shown > host.level_max)
+	if (shown > caller.level_max)
 		return;
-	if (host.callback != NULL)
+	if (caller.callback != NULL)
 		call_with_format(shown, "%s", text);
-	else if (host.callback_v2 != NULL)
-		host.callback_v2(shown, text, host.user_data);
+	else if (caller.callback_v2 != NULL)
+		caller.callback_v2(shown, text, caller.user_data);
 }
 
-const struct log host_log = {.emit = emit, .level_max = LOG_SPEW};
+const struct log caller_log = {.emit = emit, .level_max = LOG_SPEW};
 
 void flashrom_set_log_callback(flashrom_log_callback *log_callback)
 {
-	host.callback = log_callback;
-	host.callback_v2 = NULL;
+	caller.callback = log_callback;
+	caller.callback_v2 = NULL;
 }
 
 void flashrom_set_log_callback_v2(flashrom_log_callback_v2 *log_callback, void *user_data)
 {
-	host.callback = NULL;
-	host.callback_v2 = log_callback;
-	host.user_data = user_data;
+	caller.callback = NULL;
+	caller.callback_v2 = log_callback;
+	caller.user_data = user_data;
 }
 
 void flashrom_set_log_level(enum flashrom_log_level level)
 {
-	host.level_max = level;
+	caller.level_max = level;
 }
 
 #define CHECKED_WAIT_US 200
