@@ -235,13 +235,3 @@ int spi25_status_write_all(
 	return error == 0 ? write_one(flash, OP_STATUS_3_WRITE, before->third, after->third)
 			  : error;
 }
-
-int spi25_status_write(struct flash *flash, uint8_t status)
-{
-	struct spi25_status before, after;
-	const int error = spi25_status_read_all(flash, &before);
-
-	after = before;
-	after.first = status;
-	return error == 0 ? spi25_status_write_all(flash, &before, &after) : error;
-}

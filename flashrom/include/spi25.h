@@ -92,12 +92,6 @@ int spi25_erase(struct flash *flash, const struct chip_erase *erase, uint32_t ad
 int spi25_unprotect(struct flash *flash, bool force);
 int spi25_reprotect(struct flash *flash);
 
-/**
- * Sets the first status register to `status` and keeps the others. Protection and other
- * non-volatile bits have taken effect when this returns.
- */
-int spi25_status_write(struct flash *flash, uint8_t status);
-
 /** All status registers with protection bits. */
 struct spi25_status {
 	uint8_t first;
@@ -107,7 +101,10 @@ struct spi25_status {
 
 int spi25_status_read_all(struct flash *flash, struct spi25_status *status);
 
-/** Changes `before` to `after`. Does not write a register that stays the same. */
+/**
+ * Changes `before` to `after`. Does not write a register that stays the same. Protection and other
+ * non-volatile bits have taken effect when this returns.
+ */
 int spi25_status_write_all(
 	struct flash *flash, const struct spi25_status *before, const struct spi25_status *after);
 

@@ -127,6 +127,16 @@ void assert_write_power_awaited(uint64_t now_ns)
 	assert_in_range(now_ns, NS_PER_MS + POWER_UP_WRITE_US_MAX * NS_PER_US, UINT64_MAX);
 }
 
+int fake_write_status(struct fake_registers *fake, uint8_t first)
+{
+	struct spi25_status before, after;
+	const int error = spi25_status_read_all(&fake->flash, &before);
+
+	after = before;
+	after.first = first;
+	return error == 0 ? spi25_status_write_all(&fake->flash, &before, &after) : error;
+}
+
 int fake_erase(struct fake_registers *fake, size_t nth, uint32_t address)
 {
 	return fake->chip.driver->erase(&fake->flash, &fake->chip.erase[nth], address);

@@ -58,7 +58,8 @@ void fake_part_just_powered(struct fake_registers *fake, const char *name);
 /* Fails the test if the clock does not show that the part accepts writes. */
 void assert_write_power_awaited(uint64_t now_ns);
 
-/* Jobs of the part's driver. */
+/* Jobs of the part's driver. A status write keeps all registers but the first. */
+int fake_write_status(struct fake_registers *fake, uint8_t first);
 int fake_erase(struct fake_registers *fake, size_t nth, uint32_t address);
 int fake_unprotect(struct fake_registers *fake, bool force);
 int fake_reprotect(struct fake_registers *fake);

@@ -180,7 +180,7 @@ static void end_of_the_mode_is_waited_for(struct fake_registers *fake)
 static void status_write_is_enabled_by_an_opcode_of_its_own(struct fake_registers *fake)
 {
 	fake_part(fake, PART);
-	assert_int_equal(spi25_status_write(&fake->flash, 0x1c), 0);
+	assert_int_equal(fake_write_status(fake, 0x1c), 0);
 	assert_sent(fake, "05; 50; 01 1c; 05; ");
 }
 

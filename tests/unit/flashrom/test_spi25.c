@@ -122,7 +122,12 @@ static void stall_beyond_timeout_of_ready_part_is_no_error(struct bench *bench)
 
 static void status_write_keeps_second_register(struct bench *bench)
 {
-	assert_int_equal(spi25_status_write(&bench->flash, 0x1c), 0);
+	struct spi25_status before, after;
+
+	assert_int_equal(spi25_status_read_all(&bench->flash, &before), 0);
+	after = before;
+	after.first = 0x1c;
+	assert_int_equal(spi25_status_write_all(&bench->flash, &before, &after), 0);
 	assert_int_equal(bench->fake.status, 0x1c);
 	assert_int_equal(bench->fake.status_2, 0x02);
 	assert_true(fake_chip_is_content(&bench->fake));

@@ -20,7 +20,7 @@ static void status_is_written(void **state)
 
 	fake_part(&fake, row->part);
 	fake.answers[0x35][0] = row->second;
-	assert_int_equal(spi25_status_write(&fake.flash, 0x1c), 0);
+	assert_int_equal(fake_write_status(&fake, 0x1c), 0);
 	assert_sent(&fake, row->sent);
 }
 
@@ -45,7 +45,7 @@ static void part_that_wants_50h_before_status_writes_gets_it(struct fake_registe
 {
 	fake_part(fake, "M25P80");
 	fake->chip.spi25.status_write_enable2 = true;
-	assert_int_equal(spi25_status_write(&fake->flash, 0x1c), 0);
+	assert_int_equal(fake_write_status(fake, 0x1c), 0);
 	assert_sent(fake, "05; 50; 01 1c; 05; ");
 	assert_int_equal(fake_erase(fake, 0, 0), 0);
 	assert_sent(fake, "06; d8 00 00 00; 05; ");
@@ -126,7 +126,7 @@ static void status_write_that_keeps_part_busy_is_waited_for(struct fake_register
 {
 	fake_part(fake, "M25P80");
 	fake->obey = obey_status_write;
-	assert_int_equal(spi25_status_write(&fake->flash, 0x1c), 0);
+	assert_int_equal(fake_write_status(fake, 0x1c), 0);
 	assert_true(fake->now_ns >= fake->busy_until_ns);
 	assert_int_equal(fake->sent_while_busy, 0);
 }
