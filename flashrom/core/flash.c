@@ -361,13 +361,6 @@ static int read_current(struct write_job *job)
 	return finish(job->flash, read_selection(job->flash, touched, job->current), "done.");
 }
 
-/* Takes what the chip holds from the caller, instead of reading it. */
-static int copy_held(struct write_job *job, const uint8_t *held)
-{
-	memcpy(job->current, held, job->flash->chip->size_bytes);
-	return 0;
-}
-
 /* Outside the selection the target is the current content. */
 static void fill_target(struct write_job *job, struct selection selection, const uint8_t *image)
 {
@@ -455,14 +448,18 @@ static int report_state(const struct write_job *job, int error)
 	return error;
 }
 
-static int write_job_run(struct write_job *job, struct selection selection,
-	const struct write_images *images, enum verify_scope verify, bool force)
+static int write_job_run(struct write_job *job, struct selection selection, const uint8_t *image,
+	const uint8_t *held, enum verify_scope verify, bool force)
 {
-	int error = images->held == NULL ? read_current(job) : copy_held(job, images->held);
+	int error = 0;
 
+	if (held != NULL)
+		memcpy(job->current, held, job->flash->chip->size_bytes);
+	else
+		error = read_current(job);
 	if (error != 0)
 		return error;
-	fill_target(job, selection, images->wanted);
+	fill_target(job, selection, image);
 	error = write_unprotected(job, force);
 	if (error != 0)
 		return error;
@@ -507,25 +504,17 @@ static int write_job_init(struct write_job *job, struct flash *flash, struct sel
 	return 0;
 }
 
-int flash_write_over(struct flash *flash, struct selection selection,
-	const struct write_images *images, enum verify_scope verify, bool force)
+int flash_write(struct flash *flash, struct selection selection, const uint8_t *image,
+	const uint8_t *held, enum verify_scope verify, bool force)
 {
 	struct write_job job;
 	int error = write_job_init(&job, flash, selection);
 
 	if (error != 0)
 		return error;
-	error = report_state(&job, write_job_run(&job, selection, images, verify, force));
+	error = report_state(&job, write_job_run(&job, selection, image, held, verify, force));
 	write_job_deinit(&job);
 	return error;
-}
-
-int flash_write(struct flash *flash, struct selection selection, const uint8_t *image,
-	enum verify_scope verify, bool force)
-{
-	const struct write_images images = {.wanted = image};
-
-	return flash_write_over(flash, selection, &images, verify, force);
 }
 
 int flash_erase(
@@ -537,7 +526,7 @@ int flash_erase(
 	if (blank == NULL)
 		return report_no_memory(flash);
 	memset(blank, 0xff, flash->chip->size_bytes);
-	error = flash_write(flash, selection, blank, verify, force);
+	error = flash_write(flash, selection, blank, NULL, verify, force);
 	free(blank);
 	return error;
 }

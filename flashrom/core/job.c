@@ -5,13 +5,12 @@
 
 static int act(struct flash *flash, const struct job *job, struct selection selection)
 {
-	const struct write_images images = {.wanted = job->image, .held = job->held};
-
 	switch (job->action) {
 	case JOB_READ:
 		return flash_read(flash, selection, job->into);
 	case JOB_WRITE:
-		return flash_write_over(flash, selection, &images, job->verify, job->force);
+		return flash_write(
+			flash, selection, job->image, job->held, job->verify, job->force);
 	case JOB_VERIFY:
 		return flash_verify(flash, selection, job->image);
 	case JOB_ERASE:

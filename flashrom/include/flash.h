@@ -117,18 +117,10 @@ int flash_verify(struct flash *flash, struct selection selection, const uint8_t 
  * Writes the selected ranges of `image`: reads, erases as little as needed, programs what differs,
  * and verifies. The rest of an erased block is restored. With `force` it continues if write
  * protection stays. After a failure it logs the state of the part, too; see `flash->written`.
+ * `held` is an image of the present content, which is then not read, or NULL.
  */
 int flash_write(struct flash *flash, struct selection selection, const uint8_t *image,
-	enum verify_scope verify, bool force);
-
-/** Images of the whole chip. */
-struct write_images {
-	const uint8_t *wanted;
-	const uint8_t *held; /* the present content of the chip, which is then not read; or NULL */
-};
-
-int flash_write_over(struct flash *flash, struct selection selection,
-	const struct write_images *images, enum verify_scope verify, bool force);
+	const uint8_t *held, enum verify_scope verify, bool force);
 
 /** Writes blank bytes (FFh) to the selected ranges. */
 int flash_erase(

@@ -134,7 +134,8 @@ void part_bench_write(struct part_bench *bench)
 	const struct selection everything = {&whole, 1};
 
 	assert_int_equal(
-		flash_write(&bench->flash, everything, bench->image, VERIFY_TOUCHED, false), 0);
+		flash_write(&bench->flash, everything, bench->image, NULL, VERIFY_TOUCHED, false),
+		0);
 	part_bench_assert_holds_image(bench);
 }
 

@@ -149,8 +149,8 @@ static void write_that_fails_leaves_neither_mode_nor_protection_behind(struct pa
 		part_bench_find(bench, PART);
 		part_bench_noise(bench->image, 0x4000, 2);
 		bench->fail_countdown = nth;
-		assert_int_equal(
-			flash_write(&bench->flash, selection, bench->image, VERIFY_TOUCHED, false),
+		assert_int_equal(flash_write(&bench->flash, selection, bench->image, NULL,
+					 VERIFY_TOUCHED, false),
 			-EIO);
 		assert_int_equal(part_bench_ask(bench, 0x05), status);
 	}

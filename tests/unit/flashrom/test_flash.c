@@ -17,7 +17,7 @@ static void assert_holds_image(const struct bench *bench)
 
 static int write_all(struct bench *bench)
 {
-	return flash_write(&bench->flash, everything, bench->image, VERIFY_TOUCHED, false);
+	return flash_write(&bench->flash, everything, bench->image, NULL, VERIFY_TOUCHED, false);
 }
 
 /* The chip holds that value everywhere, and so does the image. */
@@ -108,7 +108,7 @@ static void surroundings_of_region_are_put_back(void)
 	memcpy(bench.image + 0x1fff0, wanted, sizeof(wanted));
 	memcpy(bench.image + 0x20000, wanted, sizeof(wanted));
 	assert_int_equal(
-		flash_write(&bench.flash, selection, bench.image, VERIFY_TOUCHED, false), 0);
+		flash_write(&bench.flash, selection, bench.image, NULL, VERIFY_TOUCHED, false), 0);
 	assert_holds_image(&bench);
 	assert_int_equal(bench.fake.erase_count, 2);
 	bench_stop(&bench);
@@ -121,7 +121,8 @@ static void file_outside_region_is_not_written(struct bench *bench)
 
 	fill_pattern(bench->image, small_chip.size_bytes, 4);
 	assert_int_equal(
-		flash_write(&bench->flash, selection, bench->image, VERIFY_SELECTED, false), 0);
+		flash_write(&bench->flash, selection, bench->image, NULL, VERIFY_SELECTED, false),
+		0);
 	assert_memory_equal(bench->fake.memory + 0x4000, bench->image + 0x4000, 0x1000);
 	assert_int_equal(bench->fake.memory[0x3fff], 0xff);
 	assert_int_equal(bench->fake.memory[0x5000], 0xff);
@@ -149,7 +150,8 @@ static void stuck_cell_goes_unnoticed_without_verification(struct bench *bench)
 {
 	write_to_stuck_cell(bench);
 	assert_int_equal(
-		flash_write(&bench->flash, everything, bench->image, VERIFY_NOTHING, false), 0);
+		flash_write(&bench->flash, everything, bench->image, NULL, VERIFY_NOTHING, false),
+		0);
 	assert_false(logged(&bench->captured, "Verifying"));
 }
 
@@ -225,7 +227,8 @@ static void progress_grows_from_nothing_to_its_total(struct bench *bench)
 	fill_pattern(bench->image, small_chip.size_bytes, 5);
 	watch_progress(bench);
 	assert_int_equal(
-		flash_write(&bench->flash, selection, bench->image, VERIFY_TOUCHED, false), 0);
+		flash_write(&bench->flash, selection, bench->image, NULL, VERIFY_TOUCHED, false),
+		0);
 	assert_int_equal(watcher.ended[PROGRESS_READ], 2); /* one read before, one to verify */
 	assert_int_equal(watcher.ended[PROGRESS_ERASE], 1);
 	assert_int_equal(watcher.total_bytes[PROGRESS_ERASE], 0x3000);
@@ -244,7 +247,8 @@ static void progress_of_an_idle_step_is_not_told(struct bench *bench)
 {
 	watch_progress(bench);
 	assert_int_equal(
-		flash_write(&bench->flash, everything, bench->image, VERIFY_NOTHING, false), 0);
+		flash_write(&bench->flash, everything, bench->image, NULL, VERIFY_NOTHING, false),
+		0);
 	assert_int_equal(watcher.ended[PROGRESS_ERASE], 0);
 	assert_int_equal(watcher.ended[PROGRESS_WRITE], 1);
 }
@@ -290,15 +294,13 @@ static void failed_erase_puts_its_whole_block_in_doubt(struct bench *bench)
 
 static void contents_known_beforehand_are_not_read(struct bench *bench)
 {
-	struct write_images images;
-	uint8_t *held;
+	uint8_t *held = calloc(1, small_chip.size_bytes);
 
-	held = calloc(1, small_chip.size_bytes);
 	assert_non_null(held);
-	images = (struct write_images){bench->image, held};
 	memset(bench->fake.memory, 0x00, small_chip.size_bytes);
 	assert_int_equal(
-		flash_write_over(&bench->flash, everything, &images, VERIFY_NOTHING, false), 0);
+		flash_write(&bench->flash, everything, bench->image, held, VERIFY_NOTHING, false),
+		0);
 	assert_int_equal(bench->fake.counts[0x03], 0);
 	assert_holds_image(bench);
 	free(held);

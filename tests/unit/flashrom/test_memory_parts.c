@@ -73,8 +73,8 @@ static int write_block(struct part_bench *bench, uint32_t block, bool force)
 	struct range range = {block * BLOCK_BYTES, (block + 1) * BLOCK_BYTES};
 
 	part_bench_noise(bench->image + range.start, BLOCK_BYTES, 2);
-	return flash_write(
-		&bench->flash, (struct selection){&range, 1}, bench->image, VERIFY_TOUCHED, force);
+	return flash_write(&bench->flash, (struct selection){&range, 1}, bench->image, NULL,
+		VERIFY_TOUCHED, force);
 }
 
 struct named_part {

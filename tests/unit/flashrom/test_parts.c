@@ -103,8 +103,9 @@ static void every_job(const struct dummy_part *part, const char *corner)
 	start(&scene, part, corner);
 	read_back(&scene);
 	fill_ranges(&scene, 2);
-	assert_int_equal(
-		flash_write(&scene.bench.flash, scene.selection, image, VERIFY_TOUCHED, false), 0);
+	assert_int_equal(flash_write(&scene.bench.flash, scene.selection, image, NULL,
+				 VERIFY_TOUCHED, false),
+		0);
 	assert_content(&scene, image);
 	read_back(&scene);
 	fill_ranges(&scene, 0);

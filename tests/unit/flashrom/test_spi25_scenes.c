@@ -70,7 +70,7 @@ static void run_job(struct scene *scene)
 	assert_int_equal(flash_open(flash), 0);
 	part_bench_noise(scene->bench.image + range.start, JOB_BYTES, 99);
 	assert_int_equal(
-		flash_write(flash, selection, scene->bench.image, VERIFY_TOUCHED, false), 0);
+		flash_write(flash, selection, scene->bench.image, NULL, VERIFY_TOUCHED, false), 0);
 	assert_int_equal(flash_close(flash), 0);
 }
 
