@@ -11,9 +11,7 @@
 /* clang-format off */
 #define AT25SF(part, jedec, bytes, erase_ms_typ, erase_ms_max)					\
 {												\
-	.vendor = "Adesto", .name = (part), .id = (jedec), .size_bytes = (bytes),		\
-	SPI25_DRIVEN,										\
-	.page_bytes = 256, .program = {700, 5000},						\
+	SPI25_PART("Adesto", part, jedec, bytes), .program = {700, 5000},			\
 	.spi25 = {.status_write = {MS(5), MS(20)},						\
 		.wake_us_max = 20, .protect_mask = 0x7c, .protect_mask_2 = 0x40,		\
 		.status_two_bytes = true,							\

@@ -7,9 +7,7 @@
 /* clang-format off */
 #define EN25Q(part, jedec, bytes, erase_ms_typ, erase_ms_max)					\
 {												\
-	.vendor = "Eon", .name = (part), .id = (jedec), .size_bytes = (bytes),			\
-	SPI25_DRIVEN,										\
-	.page_bytes = 256, .program = {1300, 5000},						\
+	SPI25_PART("Eon", part, jedec, bytes), .program = {1300, 5000},				\
 	.spi25 = {.status_write = {MS(10), MS(50)}, .wake_us_max = 5, .protect_mask = 0x3c},	\
 	.erase = {										\
 		{0x20, KIB(4), {MS(90), MS(300)}},						\

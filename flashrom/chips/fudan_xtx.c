@@ -8,9 +8,7 @@
 /* clang-format off */
 #define SIMILAR(maker, part, jedec, bytes, erase_ms_typ, erase_ms_max)				\
 {												\
-	.vendor = (maker), .name = (part), .id = (jedec), .size_bytes = (bytes),		\
-	SPI25_DRIVEN,										\
-	.page_bytes = 256, .program = {700, 3000},						\
+	SPI25_PART(maker, part, jedec, bytes), .program = {700, 3000},				\
 	.spi25 = {.status_write = {MS(10), MS(50)}, .wake_us_max = 100,				\
 		.protect_mask = 0x7c, .protect_mask_2 = 0x40, .status_two_bytes = true},	\
 	.erase = {										\

@@ -13,9 +13,7 @@
 /* clang-format off */
 #define GD25Q(part, jedec, bytes, erase_ms_typ, erase_ms_max)					\
 {												\
-	.vendor = "GigaDevice", .name = (part), .id = (jedec), .size_bytes = (bytes),		\
-	SPI25_DRIVEN,										\
-	.page_bytes = 256, .program = {600, 2400},						\
+	SPI25_PART("GigaDevice", part, jedec, bytes), .program = {600, 2400},			\
 	.spi25 = {.status_write = {MS(10), MS(30)},						\
 		.wake_us_max = 20, .protect_mask = 0x7c, .protect_mask_2 = 0x40,		\
 		.status_two_bytes = (bytes) < MIB(16), .status_2_apart = (bytes) >= MIB(8),	\
@@ -31,9 +29,7 @@
 
 #define GD25_PLAIN(part, jedec, bytes, erase_ms_typ, erase_ms_max, way, ...)			\
 {												\
-	.vendor = "GigaDevice", .name = (part), .id = (jedec), .size_bytes = (bytes),		\
-	SPI25_DRIVEN,										\
-	.page_bytes = 256, .program = {700, 3000},						\
+	SPI25_PART("GigaDevice", part, jedec, bytes), .program = {700, 3000},			\
 	.spi25 = {.status_write = {MS(10), MS(50)},						\
 		.wake_us_max = 100, .protect_mask = 0x7c, .protect_mask_2 = 0x40,		\
 		.reset = SPI25_RESET_66_99, .reset_us_max = MS(15),				\

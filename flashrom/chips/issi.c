@@ -10,9 +10,7 @@
 /* clang-format off */
 #define IS25LP(part, jedec, bytes, erase_ms_typ, erase_ms_max, way)				\
 {												\
-	.vendor = "ISSI", .name = (part), .id = (jedec), .size_bytes = (bytes),			\
-	SPI25_DRIVEN,										\
-	.page_bytes = 256, .program = {200, 1000},						\
+	SPI25_PART("ISSI", part, jedec, bytes), .program = {200, 1000},				\
 	.spi25 = {.status_write = {MS(2), MS(15)}, .wake_us_max = 5, .protect_mask = 0x3c,	\
 		.suspended = {0x48, 0x0c}, .resume_opcode = 0x7a,				\
 		.reset = SPI25_RESET_66_99, .reset_us_max = 100,				\
@@ -27,9 +25,7 @@
 
 #define IS25WP_4(part, jedec, bytes, erase_ms_typ, erase_ms_max)				\
 {												\
-	.vendor = "ISSI", .name = (part), .id = (jedec), .size_bytes = (bytes),			\
-	SPI25_DRIVEN,										\
-	.page_bytes = 256, .program = {200, 1200},						\
+	SPI25_PART("ISSI", part, jedec, bytes), .program = {200, 1200},				\
 	.spi25 = {.status_write = {MS(10), MS(50)}, .wake_us_max = 100, .protect_mask = 0x3c,	\
 		.reset = SPI25_RESET_66_99, .reset_us_max = MS(15),				\
 		.addresses = SPI25_ADDRESS_4_OPCODES},						\

@@ -12,8 +12,10 @@
 #define MIB(n) ((n) * UINT32_C(1048576))
 #define MS(n) ((n) * UINT32_C(1000))
 
-/* The common fields of all parts of the 25 series. */
-#define SPI25_DRIVEN .buses = BUS_SPI, .identify = &spi25_rdid, .driver = &spi25_driver
+/* The common fields of most parts of the 25 series. */
+#define SPI25_PART(maker, part, jedec, bytes)                                                      \
+	.vendor = (maker), .name = (part), .id = (jedec), .size_bytes = (bytes), .buses = BUS_SPI, \
+	.identify = &spi25_rdid, .driver = &spi25_driver, .page_bytes = 256
 
 /* The erases of a part that takes addresses in this way (enum spi25_addresses). */
 #define OP_FOR(way, short, long) ((way) == SPI25_ADDRESS_4_OPCODES ? (long) : (short))

@@ -17,9 +17,7 @@
 
 /* clang-format off */
 #define MX25L_FIELDS(part, jedec, bytes)							\
-	.vendor = "Macronix", .name = (part), .id = (jedec), .size_bytes = (bytes),		\
-	SPI25_DRIVEN,										\
-	.page_bytes = 256, .program = {1400, 5000}
+	SPI25_PART("Macronix", part, jedec, bytes), .program = {1400, 5000}
 
 #define MX25L_TRAITS										\
 	.status_write = {MS(40), MS(100)}, .wake_us_max = 100, .protect_mask = 0x3c
@@ -55,9 +53,7 @@
 
 #define MX25R(part, jedec, bytes, erase_ms_typ, erase_ms_max)					\
 {												\
-	.vendor = "Macronix", .name = (part), .id = (jedec), .size_bytes = (bytes),		\
-	SPI25_DRIVEN,										\
-	.page_bytes = 256, .program = {900, 5400},						\
+	SPI25_PART("Macronix", part, jedec, bytes), .program = {900, 5400},			\
 	.spi25 = {MX25L_TRAITS, MX25_LOW_TRAITS},						\
 	.erase = {										\
 		{0x20, KIB(4), {MS(48), MS(384)}},						\

@@ -17,9 +17,7 @@
 
 #define M25P(part, jedec, bytes, sector_bytes, erase_ms_typ, erase_ms_max)			\
 {												\
-	.vendor = "Micron/Numonyx/ST", .name = (part), .id = (jedec), .size_bytes = (bytes),	\
-	SPI25_DRIVEN,										\
-	.page_bytes = 256, .program = {1400, 5000},						\
+	SPI25_PART("Micron/Numonyx/ST", part, jedec, bytes), .program = {1400, 5000},		\
 	.spi25 = M25P_TRAITS,									\
 	.erase = {										\
 		{0xd8, (sector_bytes), {MS(1000), MS(3000)}},					\
@@ -47,9 +45,7 @@
 
 #define N25Q(part, jedec, bytes, erase_ms_typ, erase_ms_max, ...)				\
 {												\
-	.vendor = "Micron/Numonyx/ST", .name = (part), .id = (jedec), .size_bytes = (bytes),	\
-	SPI25_DRIVEN,										\
-	.page_bytes = 256, .program = {500, 5000},						\
+	SPI25_PART("Micron/Numonyx/ST", part, jedec, bytes), .program = {500, 5000},		\
 	.spi25 = {N25Q_TRAITS, __VA_ARGS__},							\
 	.erase = {										\
 		{0x20, KIB(4), {MS(250), MS(3000)}},						\
@@ -60,9 +56,7 @@
 
 #define MT25Q(part, jedec, bytes, erase_ms_typ, erase_ms_max, way, wake_us)			\
 {												\
-	.vendor = "Micron", .name = (part), .id = (jedec), .size_bytes = (bytes),		\
-	SPI25_DRIVEN,										\
-	.page_bytes = 256, .program = {120, 2880},						\
+	SPI25_PART("Micron", part, jedec, bytes), .program = {120, 2880},			\
 	.spi25 = {N25Q_TRAITS, .addresses = (way), .wake_us_max = (wake_us)},			\
 	.erase = {										\
 		{OP_4K(way), KIB(4), {MS(50), MS(480)}},					\

@@ -8,9 +8,7 @@
 /* clang-format off */
 #define P25Q(part, jedec, bytes)								\
 {												\
-	.vendor = "Puya", .name = (part), .id = (jedec), .size_bytes = (bytes),			\
-	SPI25_DRIVEN,										\
-	.page_bytes = 256, .program = {2000, 3000},						\
+	SPI25_PART("Puya", part, jedec, bytes), .program = {2000, 3000},			\
 	.spi25 = {.status_write = {MS(8), MS(20)},						\
 		.wake_us_max = 30, .protect_mask = 0x7c, .protect_mask_2 = 0x40,		\
 		.status_two_bytes = true},							\

@@ -19,9 +19,7 @@
 /* clang-format off */
 #define S25FL1(part, jedec, bytes, erase_ms_typ, erase_ms_max)					\
 {												\
-	.vendor = "Spansion", .name = (part), .id = (jedec), .size_bytes = (bytes),		\
-	SPI25_DRIVEN,										\
-	.page_bytes = 256, .program = {700, 3000},						\
+	SPI25_PART("Spansion", part, jedec, bytes), .program = {700, 3000},			\
 	.spi25 = {.status_write = {MS(5), MS(30)}, .wake_us_max = 3, .status_two_bytes = true,	\
 		.protect_mask = 0x7c, .protect_mask_2 = 0x40,					\
 		.suspended = {0x35, 0x80}, .resume_opcode = 0x7a},				\
@@ -34,9 +32,7 @@
 
 #define S25FL_L(part, jedec, bytes, erase_ms_typ, erase_ms_max)					\
 {												\
-	.vendor = "Spansion", .name = (part), .id = (jedec), .size_bytes = (bytes),		\
-	SPI25_DRIVEN,										\
-	.page_bytes = 256, .program = {300, 1350},						\
+	SPI25_PART("Spansion", part, jedec, bytes), .program = {300, 1350},			\
 	.spi25 = {.status_write = {MS(145), MS(1200)}, .wake_us_max = 5,			\
 		.status_two_bytes = true, .protect_mask = 0x7c, .protect_mask_2 = 0x40,		\
 		.failed = {0x07, 0x60}, .clear_failed_opcode = 0x30,				\

@@ -14,9 +14,7 @@
 
 /* clang-format off */
 #define W25Q_FIELDS(part, jedec, bytes)								\
-	.vendor = "Winbond", .name = (part), .id = (jedec), .size_bytes = (bytes),		\
-	SPI25_DRIVEN,										\
-	.page_bytes = 256, .program = {700, 3000}
+	SPI25_PART("Winbond", part, jedec, bytes), .program = {700, 3000}
 
 #define W25Q_TRAITS										\
 	.status_write = {MS(15), MS(20)}, .wake_us_max = 30,					\

@@ -8,9 +8,7 @@
 /* clang-format off */
 #define XM25QH(part, jedec, bytes, erase_ms_typ, erase_ms_max, ...)				\
 {												\
-	.vendor = "XMC", .name = (part), .id = (jedec), .size_bytes = (bytes),			\
-	SPI25_DRIVEN,										\
-	.page_bytes = 256, .program = {500, 3000},						\
+	SPI25_PART("XMC", part, jedec, bytes), .program = {500, 3000},				\
 	.spi25 = {.status_write = {MS(10), MS(50)}, __VA_ARGS__},				\
 	.erase = {										\
 		{0x20, KIB(4), {MS(40), MS(400)}},						\
