@@ -4,7 +4,6 @@
  * by 50h (newer revisions take 06h too) and takes effect at once. The B parts program words, the C
  * part programs pages.
  */
-#include "aai.h"
 #include "lists.h"
 
 /* clang-format off */

@@ -5,7 +5,6 @@
  *
  * ST's firmware hub. Its chip erase is left out: it needs a programmer's multiplexed bus.
  */
-#include "eeprom.h"
 #include "lists.h"
 
 /* clang-format off */

@@ -1,9 +1,7 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
-#include "aai.h"
+#include "spi25.h"
 
 #include <assert.h>
-
-#include "spi25.h"
 
 enum opcode {
 	OP_BYTE_PROGRAM = 0x02,

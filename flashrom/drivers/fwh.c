@@ -7,7 +7,6 @@
 
 #include <errno.h>
 
-#include "fwh_locks.h"
 #include "memory.h"
 
 enum opcode {

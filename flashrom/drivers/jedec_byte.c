@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
-#include "fwh_locks.h"
+#include "fwh.h"
 #include "jedec.h"
 #include "memory.h"
 

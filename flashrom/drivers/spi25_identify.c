@@ -3,7 +3,6 @@
  * Ways to identify a part of the 25 series. All but RDID are for parts that RDID does not identify.
  * They send RDID first, which also waits for the end of an earlier operation and wakes the part.
  */
-#include "aai.h"
 #include "spi25.h"
 
 enum opcode {

@@ -20,6 +20,18 @@ extern const struct chip_driver spi25_driver;
 extern const struct chip_driver sst26_driver;
 extern const struct chip_driver at25df_driver;
 
+/**
+ * SST25VF..B: parts without a page program. They program single bytes (02h), or consecutive words
+ * in a mode of their own (auto address increment, AAI, ADh).
+ */
+extern const struct chip_driver aai_driver;
+
+/** The bit of the status register that is set in that mode. */
+#define AAI_STATUS_MODE 0x40
+
+/** Leaves the mode; harmless if it is off. The part must not be busy. */
+int aai_leave(struct flash *flash);
+
 /** RDID (9Fh): manufacturer, type and capacity (0xef4018). Wakes a part in power-down. */
 extern const struct identify_method spi25_rdid;
 
@@ -37,6 +49,13 @@ extern const struct identify_method spi25_rems;
  * signature than the chip's counts as silence.
  */
 extern const struct identify_method spi25_res;
+
+/**
+ * For SPI EEPROMs, which take the commands of the 25 series, and whose writes need no erase: the
+ * first three bytes of the identification page (83h): manufacturer, family and density, for example
+ * 0x200012. Only parts with -D in their name have that page, and users may overwrite it.
+ */
+extern const struct identify_method eeprom_id;
 
 /** The part's own tables (SFDP, JESD216), for a part that no list has. */
 extern const struct identify_method spi25_sfdp;

@@ -1,6 +1,4 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
-#include "aai.h"
-
 #include <errno.h>
 
 #include "fake_registers.h"
