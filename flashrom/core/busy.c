@@ -154,22 +154,18 @@ static bool is_guess(const struct busy_time *busy)
 {
 	return busy->typ_us > 0 && busy->max_us / busy->typ_us > GUESS_RATIO;
 }
+#endif
 
 /*
- * A flashrom that trusts its delays, for tests that short ones are noticed: if a wait is too short,
- * the next command reaches a busy part.
+ * The test build trusts its delays, so that short ones are noticed: if a wait is too short, the
+ * next command reaches a busy part.
  */
 int busy_wait(struct flash *flash, const struct busy_time *busy, const char *what, busy_ask_fn ask,
 	uint32_t address)
 {
-	if (is_guess(busy))
-		return wait_and_ask(flash, busy, what, ask, address);
-	return flash_wait_us(flash, busy->max_us);
-}
-#else
-int busy_wait(struct flash *flash, const struct busy_time *busy, const char *what, busy_ask_fn ask,
-	uint32_t address)
-{
+#ifdef CONFIG_BUSY_TEST_FIXED_WAITS
+	if (!is_guess(busy))
+		return flash_wait_us(flash, busy->max_us);
+#endif
 	return wait_and_ask(flash, busy, what, ask, address);
 }
-#endif
