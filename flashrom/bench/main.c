@@ -1,14 +1,16 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
 /* Compares waits of the delay layer with plain sleeping and polling: lateness and CPU time. */
 #include <getopt.h>
+#include <stdbool.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 
+#include "measure.h"
 #include "realtime.h"
-#include "report.h"
 
 #define EXIT_USAGE 2
+#define NS_PER_US 1000
 
 /* Short batches, so that most of them keep the CPU from begin to end. */
 #define BATCHES 101
@@ -20,6 +22,15 @@ struct request {
 	unsigned int batches;
 	unsigned int waits;
 	bool json;
+};
+
+/* The measurements at normal priority and, with `has_fifo`, under SCHED_FIFO. */
+struct report {
+	unsigned int batches;
+	unsigned int waits;
+	struct table normal;
+	struct table fifo;
+	bool has_fifo;
 };
 
 static bool parse_count(const char *text, unsigned int *out)
@@ -69,6 +80,68 @@ static int measure_fifo(struct report *report)
 	report->has_fifo = error == 0;
 	realtime_restore(&found);
 	return error;
+}
+
+static void print_table(const char *scheduling, const struct table *table)
+{
+	for (unsigned int l = 0; l < LENGTHS; l++) {
+		for (unsigned int w = 0; w < WAITS; w++) {
+			const struct batch *batch = &table->median[l][w];
+
+			printf("| %-6s | %4u | %-12s | %7.2f | %7.2f | %7.2f | %7.2f | %7.2f |\n",
+				scheduling, bench_lengths_us[l], bench_waits[w].name,
+				batch->overshoot_ns_mean / NS_PER_US,
+				batch->overshoot_ns_p50 / NS_PER_US,
+				batch->overshoot_ns_p99 / NS_PER_US,
+				batch->overshoot_ns_max / NS_PER_US, batch->cpu_ns / NS_PER_US);
+		}
+	}
+}
+
+static void report_print(const struct report *report)
+{
+	printf("Medians of %u interleaved batches of %u waits, in us.\n\n", report->batches,
+		report->waits);
+	fputs("| class  |   us | wait         | late by | p50     | p99     | max     | CPU     "
+	      "|\n",
+		stdout);
+	fputs("|--------|-----:|--------------|--------:|--------:|--------:|--------:|--------:|"
+	      "\n",
+		stdout);
+	print_table("normal", &report->normal);
+	if (report->has_fifo)
+		print_table("FIFO", &report->fifo);
+}
+
+/* `first`: no comma comes before the next row. */
+static void print_json_rows(const char *scheduling, const struct table *table, bool first)
+{
+	for (unsigned int l = 0; l < LENGTHS; l++) {
+		for (unsigned int w = 0; w < WAITS; w++) {
+			const struct batch *batch = &table->median[l][w];
+
+			printf("%s\n  {\"scheduling\": \"%s\", \"length_us\": %u, \"wait\": "
+			       "\"%s\", "
+			       "\"overshoot_ns_mean\": %.0f, \"overshoot_ns_p50\": %.0f, "
+			       "\"overshoot_ns_p99\": %.0f, \"overshoot_ns_max\": %.0f, "
+			       "\"cpu_ns\": %.0f}",
+				first ? "" : ",", scheduling, bench_lengths_us[l],
+				bench_waits[w].name, batch->overshoot_ns_mean,
+				batch->overshoot_ns_p50, batch->overshoot_ns_p99,
+				batch->overshoot_ns_max, batch->cpu_ns);
+			first = false;
+		}
+	}
+}
+
+static void report_print_json(const struct report *report)
+{
+	printf("{\"schema\": 1, \"batches\": %u, \"waits\": %u, \"medians\": [", report->batches,
+		report->waits);
+	print_json_rows("normal", &report->normal, true);
+	if (report->has_fifo)
+		print_json_rows("fifo", &report->fifo, false);
+	printf("\n]}\n");
 }
 
 int main(int argc, char **argv)
