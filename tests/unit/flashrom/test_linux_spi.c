@@ -4,19 +4,14 @@
 #include <linux/spi/spidev.h>
 
 #include "../cases.h"
+#include "captured_log.h"
 #include "linux_spi.h"
 
 #define FD 42
 #define BYTES_MAX 4096
 
-static void drop(void *sink, enum log_level level, const char *text)
-{
-	(void)sink;
-	(void)level;
-	(void)text;
-}
-
-static const struct log silent = {.emit = drop};
+static struct captured_log captured;
+static const struct log test_log = {.emit = captured_emit, .sink = &captured};
 
 static struct {
 	unsigned int count;
@@ -49,7 +44,7 @@ static void attach(struct spidev *spidev)
 		.fd = FD, .bytes_max = BYTES_MAX, .send = keep_message, .close = count_close};
 
 	memset(&kernel, 0, sizeof(kernel));
-	assert_int_equal(linux_spi_attach(&device, &silent, &spidev->programmer), 0);
+	assert_int_equal(linux_spi_attach(&device, &test_log, &spidev->programmer), 0);
 }
 
 static void detach(struct spidev *spidev)
@@ -101,7 +96,7 @@ static int open_with(const char *spec)
 {
 	struct programmer *programmer = NULL;
 
-	return programmer_open(spec, NULL, &silent, &programmer);
+	return programmer_open(spec, NULL, &test_log, &programmer);
 }
 
 static void device_must_be_named_and_be_a_spidev(void)

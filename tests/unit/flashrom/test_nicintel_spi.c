@@ -5,6 +5,7 @@
 #include <stdlib.h>
 
 #include "../cases.h"
+#include "captured_log.h"
 #include "nicintel_spi.h"
 
 #define EECD 0x10
@@ -93,13 +94,6 @@ static void count_unmap(void *context)
 	((struct card *)context)->unmap_count++;
 }
 
-static void drop(void *sink, enum log_level level, const char *message)
-{
-	(void)sink;
-	(void)level;
-	(void)message;
-}
-
 static void pass(void *context, unsigned int us)
 {
 	((struct card *)context)->now_us += us;
@@ -108,13 +102,14 @@ static void pass(void *context, unsigned int us)
 static void attach(struct card *card)
 {
 	static struct clock clock;
-	static const struct log silent = {.emit = drop};
+	static struct captured_log captured;
+	static const struct log log = {.emit = captured_emit, .sink = &captured};
 	const struct nicintel_spi_registers registers = {
 		read_register, write_register, count_unmap, card};
 
 	*card = (struct card){.eecd = 0x110, .fla = DESELECT, .shortest_us = UINT64_MAX};
 	clock = (struct clock){.delay_us = pass, .context = card};
-	assert_int_equal(nicintel_spi_attach(&registers, &clock, &silent, &card->programmer), 0);
+	assert_int_equal(nicintel_spi_attach(&registers, &clock, &log, &card->programmer), 0);
 }
 
 static void detach(struct card *card)
