@@ -117,6 +117,33 @@ static void report(int fd, int status, const struct rusage *usage, unsigned int 
 	say(fd, message);
 }
 
+static void end_if_hung_up(int number, siginfo_t *info, void *context)
+{
+	(void)number;
+	(void)context;
+	if (info->si_code == POLL_HUP)
+		_exit(1);
+}
+
+/*
+ * Makes this process end when the rig's end of the socket closes. If that was before, its first
+ * message fails. bubblewrap's --die-with-parent would kill bubblewrap itself at any moment: if it
+ * has just forked process 1, that waits for it forever. Source: fcntl(2), F_SETSIG.
+ */
+static int end_with_rig(int fd)
+{
+	struct sigaction action = {
+		.sa_sigaction = end_if_hung_up,
+		.sa_flags = SA_SIGINFO | SA_RESTART,
+	};
+	int flags = fcntl(fd, F_GETFL);
+
+	if (flags < 0 || sigaction(SIGIO, &action, NULL) < 0 || fcntl(fd, F_SETOWN, getpid()) < 0 ||
+		fcntl(fd, F_SETSIG, SIGIO) < 0 || fcntl(fd, F_SETFL, flags | O_ASYNC) < 0)
+		return -errno;
+	return 0;
+}
+
 /* Makes this process end with its parent, and keeps the subject, the same user, from tracing it. */
 static int prepare(int fd, const struct limits *limits)
 {
@@ -124,6 +151,8 @@ static int prepare(int fd, const struct limits *limits)
 
 	if (ret == 0)
 		ret = limits_take_user(limits);
+	if (ret == 0)
+		ret = end_with_rig(fd);
 	if (ret == 0 && (prctl(PR_SET_PDEATHSIG, SIGKILL) < 0 || prctl(PR_SET_DUMPABLE, 0) < 0 ||
 				fcntl(fd, F_SETFD, FD_CLOEXEC) < 0))
 		ret = -errno;

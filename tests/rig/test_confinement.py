@@ -8,6 +8,7 @@ import os
 import re
 import socket
 import subprocess
+import sys
 from collections.abc import Iterator
 from dataclasses import replace
 from pathlib import Path
@@ -17,17 +18,20 @@ from delayrig.base.bubblewrap import missing_confinement
 from delayrig.base.errors import ExitCode, RigFaultError
 from delayrig.base.paths import Paths
 from delayrig.base.private_net import PrivateNet, words_into
+from delayrig.lanes.host.sandbox import Sandbox, box_words
 from delayrig.model.cell import Job
 from delayrig.model.result import CellResult, Results, Verdict
 from delayrig.run.cell_runner import rerun_command
 from delayrig.run.runner import run_request
 
+from tests.conftest import Bound
 from tests.hostile import build_hostile, refusals
 from tests.rig.processes import left_running
 from tests.rig.test_host_lane import Silent, host_cell, paths, request_of, run_cells
 
 __all__ = ["paths"]
 CAP_SYS_RESOURCE = 24
+LEFT_LIMIT_S = 20
 
 
 def may_raise_limits() -> bool:
@@ -72,6 +76,26 @@ OTHERS = "bpf io_uring_setup mlockall perf_event_open ptrace sched_setattr userf
 ALLOWED = Path(__file__).parents[2] / "images/confine/calls.txt"
 SESSION_KEYRING, KEYCTL_REVOKE = -3, 3
 """Source: linux/keyctl.h."""
+KILLED_SESSIONS = """\
+import os, sys
+from pathlib import Path
+from delayrig.lanes.host.children import ChildSettings
+from delayrig.lanes.host.subject import BoxedSubject
+
+def children(process):
+    return Path(f"/proc/{process}/task/{process}/children").read_text().split()
+
+for _ in range(int(sys.argv[1])):
+    session = os.fork()
+    if session == 0:
+        BoxedSubject(sys.argv[2:], ChildSettings(file_bytes_max=1 << 20), 2)
+        os._exit(0)
+    while not any(map(children, children(session))):
+        pass
+    os.kill(session, 9)
+    os.waitpid(session, 0)
+"""
+"""Kills sessions at the moment when bubblewrap forks process 1 of the sandbox."""
 OF_32_BITS = """\
 .globl _start
 _start: mov $4, %eax; mov $1, %ebx; mov $text, %ecx; mov $14, %edx; int $0x80
@@ -124,6 +148,22 @@ def test_hostile_subject_is_refused_everything_and_does_not_pass(
     assert other.verdict is Verdict.PASS, other.reason
     assert not outside.exists()
     assert left_running(tmp_path) == []
+
+
+@pytest.mark.bounds(kills=(40, 200))
+def test_session_that_is_killed_while_its_sandbox_begins_leaves_no_process(
+    paths: Paths, tmp_path: Path, bound: Bound
+) -> None:
+    box = Sandbox(
+        confine=paths.confine_program,
+        readable=[],
+        own=tmp_path / "own",
+        kept=[],
+        file_bytes_max=1 << 20,
+    )
+    words = [str(bound("kills")), *box_words(box), "/bin/sleep", "1000"]
+    subprocess.run([sys.executable, "-c", KILLED_SESSIONS, *words], check=True)
+    assert left_running(tmp_path, LEFT_LIMIT_S) == []
 
 
 def numbers_of_calls() -> dict[str, int]:

@@ -48,10 +48,14 @@ def words_for_folders(paths: Iterable[Path]) -> list[str]:
 
 
 def sandbox_words(*, kept: Sequence[str] = ()) -> list[str]:
-    """Returns the first words. Root keeps only the capabilities in `kept`."""
+    """Returns the first words. Root keeps only the capabilities in `kept`.
+
+    The caller decides about --die-with-parent: it may kill bubblewrap while its child waits for
+    it, and that child would never end.
+    """
     root = ["--cap-drop", "ALL", *(word for name in kept for word in ("--cap-add", name))]
     return [
-        *(shutil.which(PROGRAM) or PROGRAM, "--die-with-parent", "--new-session", "--as-pid-1"),
+        *(shutil.which(PROGRAM) or PROGRAM, "--new-session", "--as-pid-1"),
         *("--unshare-pid", "--unshare-ipc", "--unshare-uts", "--unshare-cgroup-try"),
         *(root if os.geteuid() == 0 else ["--unshare-user"]),
     ]

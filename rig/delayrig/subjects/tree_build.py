@@ -209,7 +209,7 @@ def _confined(places: Sequence[Path]) -> tuple[list[str], list[Path]]:
         raise BuildError(f"a build of foreign sources cannot be confined: {why}", hint=REMEDY)
     inside = [Path("/", place.name) for place in places]
     words = [*new_net_words(), *sandbox_words(kept=("CAP_SETUID", "CAP_SETGID"))]
-    words += system_words(TEMPORARY_BYTES_MAX)
+    words += ["--die-with-parent", *system_words(TEMPORARY_BYTES_MAX)]
     for folder in {Path(sys.prefix), Path(sys.base_prefix)} - {Path("/usr")}:
         words += [*words_for_folders([folder]), "--ro-bind", str(folder), str(folder)]
     for place, name in zip(places, inside, strict=True):

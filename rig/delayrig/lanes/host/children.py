@@ -1,7 +1,7 @@
 # SPDX-License-Identifier: GPL-2.0-or-later
 """The session's children: they start with the right settings, and none outlives the session.
 
-Each dies with the session (PR_SET_PDEATHSIG). What a child leaves behind becomes the session's own
+Each dies with the session (PR_SET_PDEATHSIG, but the sandbox: images/confine/main.c). What a child leaves behind becomes the session's own
 child (PR_SET_CHILD_SUBREAPER), so that all can be found and ended by their ids.
 """
 
@@ -57,9 +57,12 @@ class ChildSettings:
     realtime_max: int = 0
     """The highest real-time priority it may take without further rights; 0: no change."""
     session: int = field(default_factory=os.getpid)
+    dies_with_session: bool = True
+    """False for a child that ends by itself when the session ends."""
 
     def take(self) -> None:
-        die_with_session(self.session)
+        if self.dies_with_session:
+            die_with_session(self.session)
         prctl(PR_SET_TIMERSLACK, USUAL_SLACK_NS)
         if self.cpus:
             os.sched_setaffinity(0, self.cpus)

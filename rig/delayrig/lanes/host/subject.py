@@ -7,7 +7,7 @@ import socket
 import struct
 import subprocess
 from collections.abc import Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 
 from delayrig.base.durations import NS_PER_S, NS_PER_US
 from delayrig.lanes.host import children
@@ -87,7 +87,8 @@ class BoxedSubject:
         with theirs:
             fd = theirs.fileno()
             filled_in = [word.replace(REPORT_FD, str(fd)) for word in words]
-            self._sandbox = children.start(filled_in, settings, output=output, pass_fds=[fd])
+            own = replace(settings, dies_with_session=False)
+            self._sandbox = children.start(filled_in, own, output=output, pass_fds=[fd])
         self.pid = self._await_ready()
         self.line = self._socket.fileno()
 
