@@ -17,10 +17,10 @@ struct peer {
 	int fd; /* connected, blocking */
 };
 
-/* Starts a server that only sends back what it reads. Returns 0, or -errno: nothing is to stop. */
+/* Starts a server that only sends back what it reads. Returns 0, or -errno with nothing to stop. */
 int peer_start_echo(struct peer *peer, enum peer_line line);
 
-/* Does the same for the emulator at @path, a W25Q128JV, never busy; -EPROTO: it does not listen. */
+/* Does the same with the emulator at @path, its W25Q128JV never busy; -EPROTO: it never listens. */
 int peer_start_emulator(struct peer *peer, enum peer_line line, const char *path);
 
 /* Hangs up and waits until the server ends. */

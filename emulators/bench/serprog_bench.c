@@ -3,8 +3,8 @@
  * serprog-bench: measures how many requests a second serprog-emu answers, next to a bare echo
  * server.
  *
- * It asks both in turns, in short rounds, and reports the median of the ratios, because other load
- * on the machine meets both alike. Quartiles far apart mean that there was too much other load.
+ * It asks both in turns, in short rounds, and reports the median of the ratios, so other load on
+ * the machine slows both alike. Quartiles far apart mean that there was too much other load.
  */
 #include <errno.h>
 #include <stdbool.h>

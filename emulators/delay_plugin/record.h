@@ -55,7 +55,7 @@ const struct json_line *record_leave(struct json_line *line, const struct moment
 /* The end of the call was not seen: another call has its place now. */
 const struct json_line *record_abandon(struct json_line *line, uint64_t call);
 
-/* @calls were not recorded, because there was no room; in the last line, at least as many. */
+/* @calls, or more once the file is full, were not recorded for lack of room. */
 const struct json_line *record_lost(struct json_line *line, uint64_t calls);
 
 #endif

@@ -10,7 +10,7 @@
 #define INSN_BYTES_MAX 16
 #define ENDED_MAX 16
 #define NS_PER_S UINT64_C(1000000000)
-#define TIME_MAX (UINT64_C(1) << 31) /* a larger value was negative */
+#define TIME_MAX (UINT64_C(1) << 31) /* this or more was negative */
 
 /* An instrumented place. It lives as long as QEMU, which may keep the translated block. */
 struct watchpoint {
@@ -23,7 +23,7 @@ struct watchpoint {
 	bool is_site;  /* it is itself the site of a call */
 };
 
-/* Ends QEMU: its registers, the rig's request, the disk or memory failed us, never the guest. */
+/* Ends QEMU: registers, request, disk or memory failed, which the guest cannot cause. */
 static void __attribute__((noreturn)) give_up(const char *what, const char *name)
 {
 	fprintf(stderr, "delay plugin: %s %s\n", what, name);

@@ -1,8 +1,7 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
 /*
- * The delay layer. One self-contained file: it needs a POSIX libc and its own header, and only
- * CONFIG_DELAY_MINIMUM_SLEEP_US has to be set. The other switches below find a default by
- * themselves.
+ * The delay layer. One self-contained file: it needs a POSIX libc and its own header. Every
+ * switch below has a default.
  *
  * Nothing is calibrated and no resolution is queried. A count of loop iterations says nothing about
  * time once the CPU's clock may change, or the thread may move to a faster core, and a timer
@@ -198,7 +197,7 @@ static bool watch_sleep(struct watch *watch, int64_t until_ns)
 
 struct watch {
 	struct timeval last;
-	int64_t elapsed_ns; /* at the last reading, never more than has passed */
+	int64_t elapsed_ns; /* at the last reading; small steps count, too */
 	/* A long step while polling counts this much: 0 unless the system cannot sleep */
 	int64_t certain_ns;
 	int64_t sleep_ns_max;
@@ -357,7 +356,7 @@ static bool sleep_until(struct watch *watch, int64_t until_ns)
 	return can_sleep;
 }
 
-/* With gettimeofday() only sleeps are certain, so polling the rest of a wait gains nothing. */
+/* With gettimeofday(), only sleeps are certain, so polling the rest of a wait gains nothing. */
 #if CONFIG_DELAY_HYBRID && CONFIG_DELAY_CLOCK_GETTIME
 
 /*
@@ -373,9 +372,9 @@ static bool sleep_until(struct watch *watch, int64_t until_ns)
 static THREAD_LOCAL int64_t margin_ns = MARGIN_NS_DEFAULT;
 
 /*
- * Goes up fast and down slowly, so that about one wake-up in a hundred comes later. `latency_ns` is
- * from the planned end of a sleep to its real end. A latency above every margin is ignored: others
- * had the CPU, and more polling would only use up the thread's share of it.
+ * Moves the margin up fast and down slowly, so that about one wake-up in a hundred comes later.
+ * `latency_ns` is from the planned end of a sleep to its real end. Ignores one above MARGIN_NS_MAX:
+ * others had the CPU, and more polling would only use up the thread's share of it.
  */
 static void margin_learn(int64_t latency_ns)
 {

@@ -36,7 +36,7 @@ struct dummy {
 	uint32_t spi_hz;
 	struct held_write held[HELD_WRITES_MAX];
 	size_t held_count;
-	uint64_t free_ns; /* when the last cycle was over */
+	uint64_t free_ns; /* the end of the last cycle */
 	char *image;      /* NULL: the content is not saved */
 	struct faults faults;
 	struct dummy_record record;
@@ -154,7 +154,7 @@ static void give_reply(struct dummy *dummy, uint8_t *reply, size_t bytes)
 	}
 }
 
-/* Waits for the time that the bits take on the wire, rounded up. */
+/* Waits for the bits' time on the wire, plus 1 us at most. */
 static void pass_wire_time(const struct dummy *dummy, size_t bytes)
 {
 	const uint64_t bits_ns = (uint64_t)bytes * 8 * NS_PER_S;
@@ -189,7 +189,7 @@ static int dummy_spi_command(struct programmer *programmer, const uint8_t *tx, s
 	return 0;
 }
 
-/* The programmer runs cycles by itself, so no delay of this process comes between two of them. */
+/* Returns now, or the end of the last cycle if that is later: cycles never overlap. */
 static uint64_t cycle_start_ns(const struct dummy *dummy)
 {
 	const uint64_t now_ns = clock_now_ns(dummy->clock);
@@ -379,7 +379,7 @@ static int choose_corner(const char *text, const struct log *log, struct corner 
 	return -EINVAL;
 }
 
-/* Refuses faults that need a byte stream, or that could last for ever in one process. */
+/* Returns false for faults that need a byte stream, or last longer than clock_delay_us() can. */
 static bool makes_sense(const struct fault *fault)
 {
 	switch (fault->kind) {

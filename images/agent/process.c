@@ -41,7 +41,7 @@ void process_become_ordinary(unsigned int core)
 	sigemptyset(&none);
 	sigprocmask(SIG_SETMASK, &none, NULL);
 	sched_setscheduler(0, SCHED_OTHER, &param);
-	/* A child of a real-time process inherits its slack, which is none. */
+	/* A child of a real-time process inherits its timer slack of 0. */
 	prctl(PR_SET_TIMERSLACK, USUAL_SLACK_NS, 0L, 0L, 0L);
 	keep_to(core, 1);
 }
@@ -109,8 +109,8 @@ static int confine(const struct program *program)
 }
 
 /*
- * Forks a child whose clocks show `uptime_ns`, or the machine's uptime for 0. If later children
- * would have that uptime, too, ends the child and returns the error.
+ * Forks a child whose clocks show `uptime_ns`, or the machine's uptime for 0. Ends the child and
+ * returns the error if later children would keep that uptime.
  */
 static pid_t fork_at(uint64_t uptime_ns)
 {

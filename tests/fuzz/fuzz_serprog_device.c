@@ -175,7 +175,7 @@ static void run_on(struct bench *bench, struct fuzz_input *input, uint8_t option
 		write_records(bench);
 }
 
-/* Leaves out devices without a limit: their requests of 16 MiB would take all the time. */
+/* Gives every device length limits: requests of 16 MiB would take all the time. */
 static struct device_options device_options(uint8_t options)
 {
 	const size_t preset = options / (OPTION_LINK & -OPTION_LINK);

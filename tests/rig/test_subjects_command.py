@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: GPL-2.0-or-later
-"""`rig/rig subjects`: the list of subjects, and a subject's delay sites."""
+"""`rig/rig subjects`: the subjects, or one's delay functions and direct waits."""
 
 from pathlib import Path
 

@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: GPL-2.0-or-later
-"""Verdicts, in the order in which they are sound."""
+"""Verdicts, and the order in which they are checked."""
 
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass, field, replace
@@ -279,7 +279,7 @@ def test_cell_without_one_of_its_marks_is_infra_error(kind: type[Kind]) -> None:
     ],
 )
 def test_clock_rate_may_be_off_by_100_ppm_of_its_bracket(monotonic: int, sound: bool) -> None:
-    # 100 ppm of the larger bound, 1.0011 s less the fraction, on either side.
+    # 100 ppm of the larger bound, 100,100 ns without the fraction, on either side.
     step = with_fields(
         ClockRate, raw_ns_min=1_000_000_100, raw_ns_max=1_001_000_010, monotonic_ns=monotonic
     )
@@ -287,7 +287,7 @@ def test_clock_rate_may_be_off_by_100_ppm_of_its_bracket(monotonic: int, sound: 
 
 
 def live_case(guest_ns: int) -> Case:
-    """Returns a cell of one second of this machine in which the guest's clock went that far."""
+    """Returns a live cell whose guest's clock went `guest_ns` in one second of this machine's."""
     pace = made(Pace, t_ns=1, windows=9, windows_not_kept=0, not_kept=[])
     case = with_event(pace)(Case(cell=make_cell(lane=LaneName.LIVE)))
     bounds = {"raw_ns_min": SECOND - MS, "raw_ns_max": SECOND + MS}

@@ -37,7 +37,7 @@ def _allowed(excess: Excess) -> str:
 
 
 def decision_lines(decision: Decision) -> list[str]:
-    """Returns the answer, then what it rests on; the first line names the worst new fault."""
+    """Returns the answer, then what it rests on. `No, unsafe` names the worst new fault."""
     seen = [f"Seen: {line}." for line in decision.blind[:1]]
     unasked = [f"Not judged: {line}." for line in decision.unasked]
     reached = [f"Changed: {line}." for line in decision.reached]
@@ -83,7 +83,7 @@ def _answer(decision: Decision) -> str:
 
 
 def fault_words(fault: Fault) -> str:
-    """Returns what is wrong, by how much, and how long it lasts now and did before."""
+    """Returns what is wrong, by how much, and the wait's length now and before."""
     words = f"{WORDS[fault.change]}: {fault.what}"
     if fault.margin_ns is not None:
         words += f", {rounded(-fault.margin_ns)} too short"
@@ -219,7 +219,7 @@ def _least(cells: Sequence[CellResult]) -> str:
 
 
 def _unseen(ran: Sequence[CellResult]) -> list[str]:
-    """Returns a line on cells without a known delay function, or without a delay witness."""
+    """Returns a line on cells that judged waits without seeing delays call by call."""
     missing = [cell for cell in ran if cell.delays is None and cell.judged]
     return [f"delays: not seen call by call in {_cells(len(missing))}"] if missing else []
 

@@ -32,7 +32,7 @@ def _waits(*names: str) -> Callable[[ChipFacts], bool]:
 
 
 RAMPS = ("ramp-1ms", "ramp-10ms", "ramp-100ms")
-# Conditions for a part to start in that state; the emulator has the same rules
+# Conditions for a part to start in each state; the emulator has the same rules
 # (model/start_state.c).
 STATES: dict[str, Callable[[ChipFacts], bool]] = {
     "fresh": _waits("power_up_to_select", "power_up_to_write"),
@@ -63,7 +63,7 @@ class Starts(Hazard):
     concern = Concern.SAFETY
     lanes = ANYWHERE
     phase_ns = 100_000
-    """The phase of the part's state, which does not depend on the program's start."""
+    """The part's state ends independently of the program: waits vary by up to this."""
 
     def __init__(self, value: str) -> None:
         super().__init__(value)

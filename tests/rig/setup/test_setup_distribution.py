@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: GPL-2.0-or-later
-"""Ways to set up each distribution, chosen by its own files."""
+"""The set-up of each distribution, chosen by its own files."""
 
 from dataclasses import dataclass, replace
 

@@ -77,8 +77,8 @@ static void bad_line_is_named(void)
 		"exit 0 401120 0 " WINDOW "\n",           /* no such kind */
 		"entry 0 401120 0 00\n",                  /* too short */
 		"entry 0 401120 0 " WINDOW "00\n",        /* too long */
-		"entry 0 401120 121 " WINDOW "\n",        /* begins a page too early */
-		"entry 0 401ff8 0 " WINDOW "\n",          /* ends a page too late */
+		"entry 0 401120 121 " WINDOW "\n",        /* begins before its page */
+		"entry 0 401ff8 0 " WINDOW "\n",          /* ends after its page */
 	};
 
 	for (size_t i = 0; i < COUNT(bad); i++) {

@@ -1,10 +1,10 @@
 # SPDX-License-Identifier: GPL-2.0-or-later
 """The figures that documents quote, as pages of rig/docs/measured/ and rows of a document.
 
-Below a line `<!-- measured: default -->` a document quotes rows of a run's table, which are found
-by the columns that name the cell, and lines of evidence below `VERDICT CELL`, which are found by
-the text before their last colon. Below `<!-- measured: gate -->` a document quotes lines of a
-gate's answer, which are found by the text before their first colon.
+Below a line `<!-- measured: default -->` a document quotes rows of a run's table, found by the
+columns that name the cell. Below `VERDICT CELL` it quotes lines of evidence, found by the text
+before their last colon. Below `<!-- measured: gate -->` it quotes lines of a gate's answer, found
+by the text before their first colon.
 """
 
 import io
@@ -39,10 +39,10 @@ GATE_MARK = "<!-- measured: gate -->"
 INDENT = "    "
 WIDTH = 400
 SITUATION = ("MIPS", "cores", "hazards", "chip", "job")
-"""The columns that name a situation, in which each subject has a cell."""
+"""The columns that name a cell, except its subject."""
 TIMES = "Total and CPU time of each subject, in s, and any verdict but `pass`."
 NAMING_COLUMNS = 6
-"""The columns that name a cell: subject, MIPS, cores, hazards, chip, job."""
+"""The first columns name a cell: subject, MIPS, cores, hazards, chip, job."""
 LICENCE = "<!-- SPDX-License-Identifier: GPL-2.0-or-later -->"
 BETWEEN = re.compile(r" {2,}")
 
@@ -91,7 +91,7 @@ def times(cell: CellResult) -> str:
 
 
 def resolution_table(runs: Sequence[Results]) -> str:
-    """Returns the least shortening that would have been convicted, by the speed of the guest."""
+    """Returns the smallest visible shortening, by architecture and speed of the guest."""
     found: dict[tuple[str, float], list[CellResult]] = defaultdict(list)
     for cell in (cell for run in runs for cell in run.cells):
         if cell.lane == EXACT_LANE and cell.smallest_visible_short_ns is not None:
@@ -129,7 +129,7 @@ def gate_page(decision: Decision, runs: Sequence[Results]) -> str:
 
 
 def known_bad_page(plain: KnownBad, strange: KnownBad, right: Results) -> str:
-    """Returns a gate's answers to the known-bad builds, and to what must never be accused."""
+    """Returns a gate's answers to known-bad builds, and verdicts on what must not be accused."""
     outcomes = {build.name: build.outcome for build in strange.builds}
     found: dict[tuple[str, ...], list[str]] = defaultdict(list)
     for build in plain.builds:
@@ -165,7 +165,7 @@ def right_table(results: Results) -> str:
 
 
 def _listed(names: Sequence[str]) -> str:
-    """Returns the names, and the number of the legal builds, which the table above has."""
+    """Returns the names; known-bad builds, which the table above names, are only counted."""
     others = [f"`{name}`" for name in names if not name.startswith(KNOWN_BAD)]
     builds = len(names) - len(others)
     return " ".join([*others, f"{builds} of `{KNOWN_BAD}`"] if builds else others)

@@ -14,9 +14,9 @@ from delayrig.plan.schema import Group, Plan, Span
 
 STRENGTH = 2
 DEADLINE_S = 60
-"""The time limit of a subject. A job takes a tenth; one still at work then has not hung."""
+"""A subject's time limit. A job takes a tenth of it; a subject at work then has not hung."""
 REGION_KIB = 1
-"""Four pages of most parts: enough to write while the part is still busy, and short."""
+"""Four pages of most parts: enough to send one while the part is busy, and quick."""
 SLOW_REGION_KIB = 64
 """The region of SPI parts in a search for a slow cell: its pages take longer than its erase."""
 SOURCE = "rig/rig find"
@@ -105,7 +105,7 @@ def _reached(programmer: str, chips: Mapping[str, ChipFacts], parts: Sequence[st
 
 def _reaches(programmer: str, part: str, chips: Mapping[str, ChipFacts]) -> bool:
     if part not in chips:
-        return True  # The planner refuses such a part, and names its neighbours.
+        return True  # The planner refuses such a part, and suggests similar names.
     if device := DEVICES.get(Programmer(programmer)) if programmer in list(Programmer) else None:
         return not device.chip_refusal(chips[part])
     return programmer == Programmer.SERPROG_NATIVE_DELAY or _is_on_spi(part, chips)

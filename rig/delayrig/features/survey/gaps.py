@@ -22,7 +22,7 @@ from delayrig.subjects.profiles.profile import Profile
 
 STEPS = (1, 2, 5)
 QUICK = 10
-"""The quickest tenth of all gaps gives the service time. The others may hold a wait of 10 us."""
+"""The quickest tenth of gaps gives the service time. The others may hold a poll loop's 10 us."""
 SIGN = 8
 """A gap shows a wait if it exceeds the service time by at least an eighth, and 1 us."""
 
@@ -52,7 +52,7 @@ class BusBound(msgspec.Struct, frozen=True, kw_only=True):
 
 
 class KnownWait(msgspec.Struct, frozen=True, kw_only=True):
-    """A wait known from the profile of this version, and the sums of bounds of its gaps."""
+    """A wait that the profile of this version knows, and the sums of its bounds."""
 
     subject: str
     chip: str
