@@ -81,9 +81,9 @@ class DelaysHeader(_OfRecord, frozen=True, kw_only=True, tag="delays", omit_defa
     functions: list[FunctionFacts]
     """The watched functions."""
     late_ns: int
-    """The difference between the longest and the shortest possible time of a call.
+    """The largest error of a call's time, in either direction.
 
-    In virtual time it is one instruction's time at either end.
+    In virtual time it is the time of one instruction.
     """
     calls: Count
     """The number of calls."""

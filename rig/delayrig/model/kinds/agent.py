@@ -114,7 +114,7 @@ class EmulatorEnd(Timed, frozen=True, kw_only=True, tag="emulator_end"):
 
 
 class EmulatorRights(Timed, frozen=True, kw_only=True, tag="emulator_rights"):
-    """The emulator's real-time priority and locked memory, which it always has in a guest."""
+    """The emulator's real-time priority and locked memory, on the live and host lanes."""
 
     writers = (Writer.SESSION, Writer.LIVE_LANE)
 

@@ -37,7 +37,7 @@ class Start(_OfEmulator, frozen=True, kw_only=True, tag="start"):
     wake_latency_ns_min: Ns | None
     """The shortest measured time from a sender's write to the read here.
 
-    Links and faults that delay something rule it out.
+    Null if a link or a fault delays something.
     """
     wake_latency_ns_max: Ns | None
     """The longest such time."""
@@ -63,7 +63,7 @@ class Barrier(_Timed, frozen=True, kw_only=True, tag="barrier"):
 
 
 class Serprog(_OfEmulator, frozen=True, kw_only=True, tag="serprog"):
-    """A request that did not reach the part."""
+    """A request that was refused, or is neither a transfer nor a read."""
 
     op: Octet
     """The request's opcode."""
@@ -120,7 +120,7 @@ class Spi(_OfEmulator, frozen=True, kw_only=True, tag="spi"):
     violation: str | None
     """The broken rule, such as `busy`."""
     margin_ns: int | None
-    """The time from when the part was ready to the command; negative if it came too early."""
+    """The time between the command and its limit; negative if it came too early or too late."""
     grade: str | None
     """The certainty of the figure behind `margin_ns`."""
 
@@ -129,8 +129,8 @@ class Cycle(_OfEmulator, frozen=True, kw_only=True, tag="cycle"):
     """A whole command of a part that is not on SPI, with its unlock cycles, or a read.
 
     A cycle that breaks a rule has its own line. Commands come before the `serprog` line of their
-    O_EXEC, with its moments. In QEMU `read_ns` is the moment of the first instruction, `reply_ns`
-    that of the last. Reads of neighbours are one line, and so are polls of a busy part.
+    O_EXEC, with its times. In QEMU `read_ns` is the moment of the first instruction, `reply_ns`
+    that of the last. Reads of adjacent bytes are one line, and so are polls of a busy part.
     """
 
     op: Octet | None
@@ -172,7 +172,7 @@ class Cycle(_OfEmulator, frozen=True, kw_only=True, tag="cycle"):
 
 
 class Busy(_OfEmulator, frozen=True, kw_only=True, tag="busy"):
-    """The part's work on the `spi` or `cycle` before."""
+    """The work that the `spi` or `cycle` before it started."""
 
     kind: str
     """`erase`, `program`, `write_status`, `page_read` (into a buffer) or `suspend`."""

@@ -34,7 +34,7 @@ class SiblingsRunning(OfBoth, frozen=True, kw_only=True, tag="siblings_running")
 class SiblingsStopped(OfBoth, frozen=True, kw_only=True, tag="siblings_stopped"):
     """`busy-siblings`: the loops pause or end.
 
-    An agent writes either `stdout_bytes`, at the acceptance, or the other two, by a schedule.
+    With a schedule an agent writes `count` and `turns_min`, else `stdout_bytes`.
     """
 
     count: Count | None = None

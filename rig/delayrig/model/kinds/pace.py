@@ -59,12 +59,12 @@ class TraceStart(Kind, frozen=True, kw_only=True, tag="start"):
 
 
 class Speed(_OfPlugin, frozen=True, kw_only=True, tag="speed"):
-    """A vCPU's speed changed. Without a governor `events.jsonl` has it as well."""
+    """A vCPU's speed changed. `events.jsonl` has it, too, unless a governor did it."""
 
     vcpu: Count
     """The number of the vCPU."""
     why: str
-    """`governor`, `script` or `control`; a line comes with the window after it."""
+    """`governor`, `script` or `control`. The line is written with the next window."""
     from_kips: Count
     """Its speed before."""
     to_kips: Count
@@ -136,7 +136,7 @@ class Pace(Timed, frozen=True, kw_only=True, tag="pace"):
     windows_behind: Count
     """The windows that the plugin itself does not call `kept`."""
     short_ns_max: Ns
-    """The `short_ns` with the largest absolute value."""
+    """The largest absolute value of `short_ns`."""
     governor_changes: Count
     """The speed changes by governors, which have no lines of their own."""
     lost_ns: Ns
