@@ -106,8 +106,8 @@ static const char help[] =
 	"\n"
 	"Time and records:\n"
 	"  --clock monotonic|COUNTER   whose nanoseconds the chip lives by (default monotonic);\n"
-	"                              COUNTER is the CPU's own: tsc (x86) or cntvct (arm64),\n"
-	"                              right in a QEMU guest under -icount only\n"
+	"                              COUNTER is the CPU's own: tsc (x86), cntvct (arm64)\n"
+	"                              or rdtime (riscv64), right in QEMU with -icount only\n"
 	"  --clock scripted[:NS]       for tests: NS (default 1000) a request, and waits take no "
 	"time\n"
 	"  --events FILE               write what happened as JSON lines at the end\n"
@@ -235,7 +235,7 @@ static enum options_status set_clock(const struct row *row, char *text, struct o
 	}
 	return bad(row->name, "no such clock",
 		"give monotonic, scripted[:NS], or the "
-		"counter of this CPU: tsc (x86) or cntvct (arm64)");
+		"counter of this CPU: tsc (x86), cntvct (arm64) or rdtime (riscv64)");
 }
 
 /* Reads OUT,IN: we write to OUT and read from IN. */
