@@ -1,8 +1,9 @@
 # SPDX-License-Identifier: GPL-2.0-or-later
 """The session's children: they start with the right settings, and none outlives the session.
 
-Each dies with the session (PR_SET_PDEATHSIG, but the sandbox: images/confine/main.c). What a child leaves behind becomes the session's own
-child (PR_SET_CHILD_SUBREAPER), so that all can be found and ended by their ids.
+Each dies with the session (PR_SET_PDEATHSIG), but a sandbox ends by itself after it
+(images/confine/main.c). What a child leaves behind becomes the session's own child
+(PR_SET_CHILD_SUBREAPER), so that all can be found and ended by their ids.
 """
 
 import contextlib
