@@ -104,7 +104,7 @@ def test_only_the_log_callback_is_kept_between_calls() -> None:
         for words in map(str.split, listed.splitlines())
         if len(words) == 8 and words[3] == "OBJECT" and words[6] in writable
     }
-    assert {name for name in found if not name.startswith(("completed.", "__"))} == {"host"}
+    assert {name for name in found if not name.startswith(("completed.", "__"))} == {"caller"}
 
 
 @pytest.mark.parametrize("host", [[], ["signals"]], ids=["calm", "with a signal each ms"])
