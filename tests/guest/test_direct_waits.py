@@ -178,7 +178,8 @@ def test_guest_does_not_notice_whether_its_sleeps_are_watched(
     words = ["run", "--plan", str(plan), "--out", str(tmp_path / "unwatched")]
     environment = {**os.environ, "PYTHONPATH": str(paths.checkout / "rig")}
     python = [sys.executable, "-c", UNWATCHED, *words]
-    subprocess.run(python, check=False, capture_output=True, env=environment)
+    done = subprocess.run(python, check=False, capture_output=True, env=environment, text=True)
+    assert (tmp_path / "unwatched" / "results.json").exists(), (done.returncode, done.stderr)
     unwatched = read_results(tmp_path / "unwatched").cells
     assert [cell.delays is None for cell in (*watched, *unwatched)] == [False] * 2 + [True] * 2
     assert [cell.events_sha256 for cell in watched] == [c.events_sha256 for c in unwatched]

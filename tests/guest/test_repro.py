@@ -22,8 +22,8 @@ BEHIND_A_DEVICE = "aai.bundled.*.linux_spi.write"
 CONVICTED = "demonstration.debian-bookworm.62mips*"
 BUNDLED = "write.bundled.*"
 STRIPPED = "write.debian-trixie.*"
-LIMIT_S = 120
-END_LIMIT_S = 30
+LIMIT_S = 600
+END_LIMIT_S = 300
 INTERRUPTED = 130
 
 
