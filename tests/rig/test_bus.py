@@ -19,10 +19,10 @@ OPENED = 5 * SECOND
 
 
 def observe(
-    events: list[Event], *waits: Wait, wake: int | None = None, bridged: bool = False
+    events: list[Event], *waits: Wait, wake: int | None = None, is_forwarded: bool = False
 ) -> list[ObservedWait]:
     profile: Profile = make_profile(*(waits or (ERASE_WAIT,)))
-    return observe_waits([started(wake=wake), *events], profile, CHIP, bridged=bridged)
+    return observe_waits([started(wake=wake), *events], profile, CHIP, is_forwarded=is_forwarded)
 
 
 def erase_polls(*, empty: int, read: int) -> list[Event]:
@@ -147,7 +147,7 @@ def test_closing_is_after_empty_and_within_a_wake_up_of_read(wake: int | None, c
 
 def test_events_without_start_know_no_wake_latency() -> None:
     events = erase_polls(empty=OPENED + 1000, read=OPENED + 8000)
-    (wait,) = observe_waits(events, make_profile(ERASE_WAIT), CHIP, bridged=False)
+    (wait,) = observe_waits(events, make_profile(ERASE_WAIT), CHIP, is_forwarded=False)
     assert wait.shortest_ns == 1000
 
 
@@ -204,20 +204,22 @@ def test_kinds_of_waits_are_convicted_apart() -> None:
     ("empty", "read", "short"),
     [(5 * ASKED, 6 * ASKED, False), (0, ASKED - 1, True), (0, ASKED, False)],
 )
-def test_behind_a_bridge_wait_after_a_reply_may_be_convicted_and_is_never_acquitted(
+def test_forwarded_wait_after_a_reply_may_be_convicted_and_is_never_acquitted(
     empty: int, read: int, short: bool
 ) -> None:
     events = erase_polls(empty=OPENED + empty, read=OPENED + read)
-    (wait,) = observe(events, wake=10, bridged=True)
+    (wait,) = observe(events, wake=10, is_forwarded=True)
     assert (wait.shortest_ns, wait.longest_ns) == (0, read)
     assert (wait.is_short, wait.is_judged) == (short, short)
 
 
 @pytest.mark.parametrize(("longest", "convicted"), [(SECOND - 1, True), (SECOND, False)])
-def test_behind_a_bridge_sync_gap_opens_with_the_subject(longest: int, convicted: bool) -> None:
+def test_sync_gap_whose_requests_were_forwarded_opens_with_the_subject(
+    longest: int, convicted: bool
+) -> None:
     events: list[Event] = [made(SubjectStart, t_ns=50)]
     events += sync(closing_empty=400, closing_read=50 + longest)
-    (wait,) = observe(events, SYNC_WAIT, wake=10, bridged=True)
+    (wait,) = observe(events, SYNC_WAIT, wake=10, is_forwarded=True)
     assert (wait.shortest_ns, wait.longest_ns) == (0, longest)
     assert wait.is_short is convicted
 

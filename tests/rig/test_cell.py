@@ -91,6 +91,14 @@ def test_only_a_tty_has_a_bridge(programmer: Programmer) -> None:
     assert bridged is (programmer is Programmer.SERPROG_DEV)
 
 
+def test_bytes_are_forwarded_behind_a_tty_and_from_a_guest_in_real_time() -> None:
+    behind_a_tty = make_cell(programmer=Programmer.SERPROG_DEV)
+    in_real_time = make_cell(lane=LaneName.LIVE)
+    assert [cell.is_forwarded for cell in (behind_a_tty, in_real_time)] == [True, True]
+    assert not make_cell().is_forwarded
+    assert not make_cell(lane=LaneName.HOST).is_forwarded
+
+
 @pytest.mark.parametrize(
     ("shift", "mips", "nominal"),
     [(0, 1000, 1000), (2, 250, 250), (4, 62.5, 62), (5, 31.25, 31), (6, 15.625, 16), (10, 0, 1)],

@@ -254,5 +254,5 @@ def test_wait_on_the_bus_has_the_error_of_its_clock() -> None:
         spi("0x05", read=2, sr="0x03"),
         spi("0x05", read=3),
     ]
-    waits = observe_waits(events, make_profile(ERASE_WAIT), "GD25Q16C", bridged=False)
+    waits = observe_waits(events, make_profile(ERASE_WAIT), "GD25Q16C", is_forwarded=False)
     assert [wait.clock_error_ns for wait in waits] == [STEP + 20]

@@ -8,6 +8,7 @@ from delayrig.judge.waits import (
     Bus,
     SeenWaits,
     classify_waits,
+    declared_classes,
     smallest_visible_short_ns,
     waits_gap,
 )
@@ -114,6 +115,14 @@ def test_what_is_missing_is_what_the_lane_could_have_seen(
 ) -> None:
     seen = SeenWaits(bus=Bus.ACQUITS, profile=profile)
     assert waits_gap(make_cell(lane=lane), seen_of(), seen) == gap
+
+
+@pytest.mark.parametrize(
+    ("lane", "classes"),
+    [(LaneName.VIRTUAL, {SYNC}), (LaneName.LIVE, set()), (LaneName.HOST, {SYNC})],
+)
+def test_class_that_forwarded_bytes_hide_is_not_declared(lane: LaneName, classes: set[str]) -> None:
+    assert declared_classes(make_cell(lane=lane), PROFILE) == classes
 
 
 def test_host_lane_asks_for_no_delay_function() -> None:

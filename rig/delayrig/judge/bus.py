@@ -7,9 +7,10 @@ arrival. The gap ends with the next request, which arrived after its `empty_ns`;
 most the emulator's largest wake-up latency before `read_ns`. On a machine with other work, no
 measured latency bounds a later one.
 
-A bridge between subject and emulator (socat, for a tty) may delay bytes for any time. Behind one, a
-request may have been sent at any time since the subject's start, and only an upper bound is known
-for the next one. Such waits can still be convicted after a reply, and are never judged good.
+A bridge between subject and emulator (socat, for a tty) may delay bytes for any time, and so may
+QEMU's main loop, for the network of a guest in real time. Behind either, a request may have been
+sent at any time since the subject's start, and only an upper bound is known for the next one. Such
+waits can still be convicted after a reply, and are never judged good.
 
 A subject may leave its waits to a programmer that offers them (O_DELAY). Then the programmer
 decides what happens between two requests, so only waits before its first use are observed.
@@ -37,7 +38,7 @@ class _View:
     wake_ns: int | None
     """The largest time from the arrival of a request until the emulator reads it; None: unknown."""
     sent_since_ns: int | None
-    """Behind a bridge, the first moment at which a request may have been sent."""
+    """If bytes are forwarded, the first moment at which a request may have been sent."""
     clock: ClockError
 
 
@@ -53,13 +54,13 @@ def leaves_waits(events: list[Event]) -> bool:
 
 
 def observe_waits(
-    events: list[Event], profile: Profile, chip: str, *, bridged: bool
+    events: list[Event], profile: Profile, chip: str, *, is_forwarded: bool
 ) -> list[ObservedWait]:
     started = first(events, SubjectStart)
     since_ns = started.t_ns if started else 0
     view = _View(
-        wake_ns=None if bridged else wake_bound_ns(first(events, Start)),
-        sent_since_ns=since_ns if bridged else None,
+        wake_ns=None if is_forwarded else wake_bound_ns(first(events, Start)),
+        sent_since_ns=since_ns if is_forwarded else None,
         clock=clock_error(events),
     )
     waits: list[ObservedWait] = []

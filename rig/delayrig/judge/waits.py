@@ -116,7 +116,7 @@ def see_waits(
     bus = bus_of(cell, subject)
     on_bus: list[ObservedWait] = []
     if profile is not None and bus is not Bus.DESCRIBES:
-        on_bus = observe_waits(artifacts.events, profile, cell.chip, bridged=cell.bridged)
+        on_bus = observe_waits(artifacts.events, profile, cell.chip, is_forwarded=cell.is_forwarded)
     seen = SeenWaits(bus=bus, profile=profile, on_bus=on_bus)
     if artifacts.delays is None:
         return seen
@@ -186,7 +186,7 @@ def waits_gap(cell: Cell, artifacts: Artifacts, waits: SeenWaits) -> str:
 
 def declared_classes(cell: Cell, profile: Profile | None) -> set[str]:
     """Returns the classes of waits that must be judged for a pass."""
-    if profile is None or cell.bridged or cell.programmer is Programmer.DUMMY:
+    if profile is None or cell.is_forwarded or cell.programmer is Programmer.DUMMY:
         return set()
     return {wait.kind for wait in profile.wait if wait.always_judged}
 

@@ -127,6 +127,14 @@ class Cell(msgspec.Struct, frozen=True, kw_only=True):
         return self.programmer is Programmer.SERPROG_DEV
 
     @property
+    def is_forwarded(self) -> bool:
+        """Returns True if bytes may be late at the emulator, and one later than the next.
+
+        A bridge may delay them. In the live lane so may QEMU's main loop, until it gets a CPU.
+        """
+        return self.bridged or self.lane is LaneName.LIVE
+
+    @property
     def _speed_words(self) -> list[str]:
         match self.lane:
             case LaneName.VIRTUAL:

@@ -167,7 +167,9 @@ def _facts(watched: Watched, result: CellResult) -> CellFacts:
     events = watched.events
     profile = find_profile(result.subject.version)
     on_bus = (
-        observe_waits(events, profile, result.chip, bridged=watched.cell.bridged) if profile else []
+        observe_waits(events, profile, result.chip, is_forwarded=watched.cell.is_forwarded)
+        if profile
+        else []
     )
     delays = observe_calls_of(watched.delays, events) if watched.delays else []
     busy = [(each.start_ns, each.until_ns) for each in of_kind(events, Busy)]

@@ -145,7 +145,7 @@ def known_waits(watched: Watched, profile: Profile | None) -> list[KnownWait]:
     if profile is None:
         return []
     cell = watched.cell
-    waits = observe_waits(watched.events, profile, cell.chip, bridged=cell.bridged)
+    waits = observe_waits(watched.events, profile, cell.chip, is_forwarded=cell.is_forwarded)
     kinds: dict[tuple[str, int], list[ObservedWait]] = {}
     for wait in waits:
         kinds.setdefault((wait.what, wait.requested_ns), []).append(wait)
