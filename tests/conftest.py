@@ -2,6 +2,7 @@
 """Options and fixtures of all Python tests: the quick tier, and runs that enter no history."""
 
 import os
+import signal
 from collections.abc import Callable, Iterator
 
 import pytest
@@ -9,6 +10,7 @@ from delayrig.base.bubblewrap import UNCONFINED_VARIABLE, missing_confinement
 from delayrig.features.history.address import NONE, VARIABLE
 
 Bound = Callable[[str], int]
+SIGNALS = (signal.SIGINT, signal.SIGTERM, signal.SIGHUP, signal.SIGPIPE, signal.SIGCHLD)
 
 MARKERS = (
     "long(reason): takes long for being long; left to `tests/run --all`",
@@ -47,6 +49,17 @@ def bound(request: pytest.FixtureRequest) -> Bound:
     assert mark is not None, "the test has no mark `bounds`"
     is_whole = not request.config.getoption("--quick")
     return lambda name: int(mark.kwargs[name][is_whole])
+
+
+@pytest.fixture(autouse=True)
+def _signals_stay_as_they_are() -> Iterator[None]:
+    """Fails a test that leaves another action for a signal: a later test might die of that."""
+    before = {number: signal.getsignal(number) for number in SIGNALS}
+    yield
+    changed = [number for number in SIGNALS if signal.getsignal(number) != before[number]]
+    for number in changed:
+        signal.signal(number, before[number])
+    assert changed == []
 
 
 @pytest.fixture(scope="session", autouse=True)

@@ -33,6 +33,7 @@ from tests.runner.outcome import (
     write_record,
 )
 from tests.runner.places import Places
+from tests.runner.python_layer import run_python
 from tests.runner.report import closing_lines, human, layer_line, slowest_lines
 from tests.runner.selection import Selection
 from tests.runner.side_by_side import run_layers
@@ -357,6 +358,28 @@ def test_failure_is_remembered_until_the_test_itself_passes(tmp_path: Path) -> N
     assert failed_last(tmp_path) == {"rig": ["b"], "guest": ["g"]}
     remember(tmp_path, layer("rig", one("b")))
     assert failed_last(tmp_path)["rig"] == []
+
+
+DEADLY = """\
+import os
+import signal
+
+def test_before(): pass
+def test_that_dies(): os.kill(os.getpid(), signal.SIGKILL)
+def test_after(): pass
+"""
+
+
+def test_layer_whose_worker_dies_ends_with_that_test_failed(tmp_path: Path) -> None:
+    file = tmp_path / "test_deadly.py"
+    file.write_text(DEADLY, encoding="utf-8")
+    (tmp_path / "venv").symlink_to(sys.prefix)
+    chosen = Selection(all_tiers=True, names=(str(file),))
+    with (tmp_path / "output").open("w", encoding="utf-8") as output:
+        places = Places(checkout=CHECKOUT, state=tmp_path, output=output)
+        result = run_python("rig", "rig", places, chosen, ("-n", "2", "--dist", "loadfile"))
+    assert [name.rpartition("::")[2] for name in result.failed] == ["test_that_dies"]
+    assert not result.good
 
 
 def test_note_that_cannot_be_read_is_none(tmp_path: Path) -> None:

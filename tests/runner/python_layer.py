@@ -12,6 +12,8 @@ VARIABLE = "FLASHROM_RIG_TESTS_RECORD"
 """Names the file that `record.py` writes to."""
 RECORDER = ("-p", "tests.runner.record")
 QUICK = "--quick"
+NO_NEW_WORKER = ("--max-worker-restart", "0")
+"""If a worker dies, the layer ends. With `loadfile`, pytest-xdist would wait for its tests."""
 NOTHING_COLLECTED = 5
 
 
@@ -48,7 +50,7 @@ def list_python(
 def pytest_command(places: Places, *words: str) -> list[str]:
     """Returns the command line of pytest for the rig's tests."""
     own = ["-c", "rig/pyproject.toml", "--rootdir", str(places.checkout), "-q", "-rs"]
-    return [str(places.python), "-m", "pytest", *own, *words]
+    return [str(places.python), "-m", "pytest", *own, *NO_NEW_WORKER, *words]
 
 
 def tier_words(selection: Selection) -> list[str]:

@@ -27,7 +27,7 @@ class Recorder:
         self.took_s[name] = self.took_s.get(name, 0.0) + report.duration
         if report.outcome != "passed" and self.outcomes.get(name) != "failed":
             self.outcomes[name] = report.outcome
-        if report.when == "teardown":
+        if report.when not in ("setup", "call"):  # pytest-xdist reports a dead worker as "???"
             self._write(name)
 
     def _write(self, name: str) -> None:

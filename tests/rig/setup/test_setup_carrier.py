@@ -5,6 +5,7 @@ import hashlib
 import io
 import json
 import os
+import signal
 import tarfile
 from pathlib import Path
 
@@ -142,8 +143,14 @@ def test_malformed_manifest_ends_with_one_line_and_bad_usage(
 
 
 def run_launcher(folder: Path, monkeypatch: pytest.MonkeyPatch, *words: str) -> int:
+    """Runs the launcher in this process; undoes what it does to the signals of its own."""
     monkeypatch.setenv(STATE_VARIABLE, str(folder / "state"))
-    return launcher.main(list(words))
+    actions = {number: signal.getsignal(number) for number in (signal.SIGTERM, signal.SIGPIPE)}
+    try:
+        return launcher.main(list(words))
+    finally:
+        for number, action in actions.items():
+            signal.signal(number, action)
 
 
 @pytest.mark.parametrize("kind", ["folder", "pipe", "nothing"])
