@@ -40,14 +40,16 @@ bool facts_keeps(const char *line)
 
 static void write_file(struct json_line *line, const char *key, const char *path)
 {
-	char *text = NULL;
+	char *text = NULL, *end;
 	size_t capacity = 0;
 	FILE *file = fopen(path, "re");
 
 	if (!file)
 		return;
 	if (getline(&text, &capacity, file) > 0) {
-		text[strcspn(text, "\n")] = '\0';
+		end = strchr(text, '\n');
+		if (end)
+			*end = '\0';
 		json_text(line, key, text);
 	}
 	free(text);

@@ -8,7 +8,7 @@
 
 static int take_line(struct flashrom_layout *layout, char *line)
 {
-	char *end, *name;
+	char *end, *name, *newline;
 	size_t first, last;
 
 	first = strtoul(line, &end, 16);
@@ -17,7 +17,9 @@ static int take_line(struct flashrom_layout *layout, char *line)
 	last = strtoul(end + 1, &name, 16);
 	if (name == end + 1 || *name != ' ')
 		return -EINVAL;
-	name[strcspn(name, "\n")] = '\0';
+	newline = strchr(name, '\n');
+	if (newline)
+		*newline = '\0';
 	return flashrom_layout_add_region(layout, first, last, name + 1) ? -EINVAL : 0;
 }
 
