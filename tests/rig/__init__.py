@@ -1,2 +1,2 @@
 # SPDX-License-Identifier: GPL-2.0-or-later
-"""Tests of the rig's own Python."""
+"""Tests of the rig's Python code."""

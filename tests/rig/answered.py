@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: GPL-2.0-or-later
-"""Small answers of threshold, survey and proposal, with difficult words of users in them."""
+"""Small answers of threshold, survey and proposal, with hostile text and long paths in them."""
 
 from delayrig.features.proposal.steps import Proposal, fold_proposal
 from delayrig.features.survey.gaps import Agreement, BusBound, KnownWait
@@ -96,7 +96,7 @@ def _cost(profile: str, value: int, number: int) -> Cost:
 
 
 def make_answer() -> Answer:
-    """Returns an answer of nine values in two profiles, one of them unsafe."""
+    """Returns an answer of nine values in two profiles; the value 0 is unsafe."""
     costs = [
         _cost(profile, value, number)
         for profile in PROFILES
@@ -114,7 +114,7 @@ def make_answer() -> Answer:
 
 
 def make_survey() -> Survey:
-    """Calls of a program with symbols, and bounds of a stripped one."""
+    """Returns the waits of two programs: calls of one, and bounds from the bus of the other."""
     calls = [
         Requested(
             subject="bundled",
@@ -178,7 +178,10 @@ def _result(
 
 
 def make_proposal() -> Proposal:
-    """Returns a proposal of five steps on two parts; the first is too short, one fails."""
+    """Returns a proposal of five steps on three parts.
+
+    The first step is too short in one cell, and the third fails in another.
+    """
     cells = [_result(step, chip=chip) for step in STEPS for chip in ("W25Q128JV", "M25P80")]
     cells += [_result(step, hazards=("no-rt",), name="no-rt") for step in STEPS]
     cells.append(_result(STEPS[0], TRUSTING, Verdict.TOO_SHORT, name="t"))

@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: GPL-2.0-or-later
-"""Small cells, events and results for the tests of this folder, in the form of real ones."""
+"""Small cells, chips, delays and results for tests, in the form of real ones."""
 
 from pathlib import Path
 from typing import Any
@@ -48,7 +48,7 @@ def cell_of(*hazards: str) -> Cell:
 
 
 def make_chip(**changes: Any) -> ChipFacts:
-    """Returns a small chip, the one that `make_cell` names, with the changes."""
+    """Returns the small chip that `make_cell` names, with the changes."""
     plain = ChipFacts(
         name="GD25Q16C",
         vendor="GigaDevice",
@@ -60,7 +60,7 @@ def make_chip(**changes: Any) -> ChipFacts:
 
 
 def make_subject(**changes: Any) -> Subject:
-    """Returns a packaged flashrom of which only the digests exist, with the changes."""
+    """Returns a subject whose archive does not exist, with the changes."""
     plain = Subject(
         name="bundled",
         archive="/nowhere/subject.cpio",
@@ -88,7 +88,7 @@ def delay(us: int, *, took_ns: int | None, at: int = 0) -> DelayCall:
 
 
 def delays_of(*calls: DelayCall, doubt: str = "") -> Delays:
-    """Returns the delays that QEMU recorded in a cell, without an instruction's worth of error."""
+    """Returns the delays that QEMU recorded in a cell, with exact times."""
     function = FunctionFacts(
         name="default_delay",
         file="/usr/sbin/flashrom",
@@ -181,5 +181,5 @@ def make_run_header(**changes: Any) -> RunHeader:
 
 
 def compare_folders(first: Path, second: Path) -> Comparison:
-    """Compares the runs that were written there, or to those files."""
+    """Compares two runs, each named by its folder or its results file."""
     return compare_exactly(compared_run(first), compared_run(second))

@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: GPL-2.0-or-later
-"""Histories for tests."""
+"""Fixtures for the tests of histories."""
 
 from collections.abc import Iterator
 from pathlib import Path
@@ -11,14 +11,14 @@ from tests.rig.postgres_server import Server, running_server
 
 @pytest.fixture(scope="session")
 def postgres() -> Iterator[Server]:
-    """Yields a real server, one for all tests of a session."""
+    """Yields a real server for all tests of a session."""
     with running_server() as server:
         yield server
 
 
 @pytest.fixture(params=["sqlite", "postgresql"])
 def history_url(request: pytest.FixtureRequest, tmp_path: Path) -> str:
-    """Returns the URL of an empty history, of each kind in turn."""
+    """Returns the URL of an empty history, first in SQLite, then in PostgreSQL."""
     if request.param == "sqlite":
         return f"sqlite:///{tmp_path / 'folder' / 'history.sqlite'}"
     server: Server = request.getfixturevalue("postgres")

@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: GPL-2.0-or-later
-"""Small C programs for the tests of the finder: with delay functions, and with similar ones."""
+"""Small C programs for the tests of the finder, with delay functions and functions like them."""
 
 import os
 import shutil

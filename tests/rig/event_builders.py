@@ -63,7 +63,7 @@ SERPROG_OPS = {
 
 
 def made(kind: type[Some], /, **given: Any) -> Some:
-    """Makes an event of that kind; keys that are not given are null, 0 or empty."""
+    """Makes an event of that kind; required keys that are not given are null, 0 or empty."""
     keys = msgspec.structs.fields(kind)
     plain = {key.name: _nothing(key.type) for key in keys if key.required}
     return kind(**{**plain, **given})
@@ -160,7 +160,7 @@ def cycle(
 
 
 def busy(op: str, *, start: int, until: int, kind: str = "erase") -> Event:
-    """Makes the event of the work that the transaction before it started."""
+    """Makes the event of the operation that the transaction before it started."""
     return Busy(
         kind=kind,
         op=op,
@@ -295,5 +295,5 @@ def without(events: Sequence[Event], kind: type[Kind]) -> list[Event]:
 
 
 def as_lines(events: Iterable[Event]) -> bytes:
-    """Returns the events as a file holds them."""
+    """Returns the events as the lines of a file."""
     return encode_events(events)

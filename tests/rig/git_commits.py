@@ -29,7 +29,7 @@ def commit_all(at: Path, subject: str) -> str:
 
 
 def branched_from(origin: Path, clone: Path, branch: str) -> Path:
-    """Returns a clone on a branch of its own."""
+    """Clones a repository, switches to a new branch from its `main`, and returns the clone."""
     git(origin.parent, "clone", "--quiet", origin, clone)
     git(clone, "switch", "--quiet", "--track", "--create", branch, "origin/main")
     return clone

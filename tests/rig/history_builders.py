@@ -37,7 +37,7 @@ def make_run(
     digests: Mapping[str, str] = DIGESTS,
     **header: Any,
 ) -> Results:
-    """Makes a run on that day of the year, with a cell of each name and time."""
+    """Makes a run that began `number` days after FIRST, with a cell of each name and time."""
     cells = [
         msgspec.structs.replace(
             make_result(

@@ -19,7 +19,7 @@ FILE = 'schema = 1\njobs = 1\ncpus = 1\nmemory = "1GB"\ninterface = "lo"\n'
 
 
 def install_queue(folder: Path, kind: str) -> Path:
-    """Writes the commands of a stub queue to a folder for PATH; they record each job."""
+    """Writes stubs of the queue's commands to a folder for PATH; they record each job."""
     folder.mkdir()
     submit, cancel = COMMANDS[kind]
     for name, text in ((submit, SUBMIT.replace("{said}", SAID[kind])), (cancel, CANCEL)):

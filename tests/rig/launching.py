@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: GPL-2.0-or-later
-"""Starts of the launcher, as a person would make them."""
+"""Functions that start the launcher as a user does."""
 
 import os
 import shutil
@@ -47,7 +47,7 @@ def launch_copy(copy: Path, state: Path, *arguments: str) -> subprocess.Complete
 
 
 def pretend_ready(copy: Path, state: Path, script: str = PRINTS_ITS_WORDS) -> None:
-    """Marks each step as done, with a shell script as the environment's Python."""
+    """Marks each step of set-up as done, and installs a shell script as the rig's Python."""
     python = state / "venv" / "bin" / "python"
     for path in (python, state / "build" / "build.ninja"):
         path.parent.mkdir(parents=True)

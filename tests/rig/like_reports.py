@@ -1,9 +1,9 @@
 # SPDX-License-Identifier: GPL-2.0-or-later
 """Bug reports as users write them: output of programs, with changed names and numbers.
 
-Most have facts (machine, programmer, part, symptom) of public reports, some are made up to show
-one trait, such as two programmers or the lines of a journal. Each has its right
-`try` line, and the questions that it leaves open.
+Most take their facts (machine, programmer, part, symptom) from public reports. Some are made up to
+show one trait, such as two programmers or the lines of a journal. Each has the right arguments of
+`rig/rig try`, and the questions that it leaves open.
 """
 
 from dataclasses import dataclass

@@ -3,8 +3,9 @@
 
     .rig/venv/bin/python -m tests.rig.many_cells OUT --cells 100000
 
-Writes OUT/results.json with cells of the size of real ones: one in 20 is convicted as its plan
-expects, one in 1,000 without that, one in 500 could not be judged, one in 5,000 was lost.
+Writes OUT/results.json with cells as large as real ones: one in 20 is convicted as its plan
+expects, one in 1,000 although its plan expects a pass; one in 500 is inconclusive, one in 5,000
+was lost.
 """
 
 import argparse
@@ -64,11 +65,11 @@ ODDS = (
     (500, Verdict.INCONCLUSIVE, Expect.PASS),
     (20, Verdict.TOO_SHORT, Expect.TOO_SHORT),
 )
-"""One cell in that many has the verdict and the expectation beside it."""
+"""One in that many cells has the verdict and the expectation beside the number."""
 
 
 def keep_many(run: Path, count: int) -> Results:
-    """Writes the results of a run with that number of cells, and no other file of it."""
+    """Writes the results of a run with that number of cells (2 or more), and no other file."""
     draws = random.Random(count)
     cells = [_result(cell, number, draws) for number, cell in enumerate(_cells(count))]
     results = Results(run=make_run_header(cells_planned=count, plan="sweep"), cells=cells)

@@ -126,7 +126,7 @@ def full_machine(name: str = "host", *, high: bool = True) -> MachineReport:
 
 
 def behind_reading(*, windows: int = 4, not_kept: int = 1) -> Reading:
-    """Makes a reading of a guest of real time, while this machine did not keep up."""
+    """Makes a reading of a live guest, taken while the host did not keep up."""
     reading = make_wait(
         Section.SLACK,
         wait="clock_nanosleep",
@@ -138,7 +138,7 @@ def behind_reading(*, windows: int = 4, not_kept: int = 1) -> Reading:
 
 
 def live_machine(name: str = "10:40", *found: Reading) -> MachineReport:
-    """Makes a guest of real time; without readings of the caller's, one reading is in doubt."""
+    """Makes a live guest; if no readings are given, one of its readings is in doubt."""
     plain = full_machine(name)
     readings = found or (behind_reading(),)
     return msgspec.structs.replace(

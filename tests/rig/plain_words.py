@@ -76,7 +76,7 @@ def _docstrings(file: Path, content: str) -> Iterator[Finding]:
 
 
 def _wants_verb(described: ast.AST) -> bool:
-    """Returns True for a function. The name of a test says all that a verb could."""
+    """Returns True for a function, except a test: its name says what it does."""
     is_function = isinstance(described, ast.FunctionDef | ast.AsyncFunctionDef)
     return is_function and not getattr(described, "name", "").startswith("test_")
 
@@ -87,7 +87,7 @@ def _begins_with_verb(text: str) -> bool:
 
 
 def _comments(file: Path, content: str) -> Iterator[tuple[int, str]]:
-    """Yields each comment with its line. Lines of Python that follow each other are one."""
+    """Yields each comment with its line; of consecutive lines in Python, only the first."""
     if file.suffix != ".py":
         for found in C_COMMENT.finditer(content):
             if found["text"]:

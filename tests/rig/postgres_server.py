@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: GPL-2.0-or-later
-"""A PostgreSQL server for tests, on loopback and a socket, in a temporary folder."""
+"""A PostgreSQL server for tests, on loopback and a Unix socket, in a temporary folder."""
 
 import contextlib
 import os
@@ -54,7 +54,7 @@ class Server:
 
 @contextlib.contextmanager
 def running_server() -> Iterator[Server]:
-    """Runs the newest server of the distribution, and ends it by its process id."""
+    """Runs the newest server of the distribution, and ends it afterwards."""
     found = sorted(Path("/usr/lib/postgresql").glob("*/bin"), key=lambda path: int(path.parts[4]))
     if not found:
         pytest.skip("no PostgreSQL here: `rig/rig setup --tests` installs it")
@@ -82,7 +82,10 @@ def running_server() -> Iterator[Server]:
 
 
 def _give_away(folder: Path) -> list[str]:
-    """Gives the folder to an account; returns the prefix of commands that run as this account."""
+    """Returns the prefix of commands that run as the server's account.
+
+    PostgreSQL does not run as root, so root gives the folder to ACCOUNT.
+    """
     if os.geteuid() != 0:
         return ["setpriv"]
     account = pwd.getpwnam(ACCOUNT)
@@ -101,7 +104,7 @@ def _init(programs: Path, folder: Path, as_account: list[str]) -> None:
 
 
 def _wait(server: Server, process: subprocess.Popen[bytes]) -> None:
-    """Blocks until the server's own file says that it is ready."""
+    """Blocks until the server's file says that it is ready; raises `RuntimeError` with its log."""
     state = server.folder / "data" / "postmaster.pid"
     for _ in range(LIMIT_S * 10):
         if state.is_file() and state.read_text(encoding="utf-8").split()[-1:] == ["ready"]:

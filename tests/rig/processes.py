@@ -48,7 +48,7 @@ def command_line_of(process: int) -> bytes:
 
 
 def processes_told(mark: Path | str) -> dict[int, str]:
-    """Returns the other processes with the mark in their arguments, and those arguments."""
+    """Returns the arguments of each other process that has the mark in them, by its id."""
     needle, found = os.fsencode(str(mark)), {}
     for entry in Path("/proc").glob("[0-9]*"):
         process = int(entry.name)
@@ -70,7 +70,7 @@ def children_of(parent: int) -> dict[int, str]:
 
 
 def rig_started_by(launcher: int) -> int:
-    """Waits for the process that does the work of a `rig/rig`; returns its id or 0."""
+    """Waits for the rig that the launcher starts; returns its process id, 0 if there is none."""
     while is_running(launcher):
         for process in children_of(launcher):
             if f"{STARTED_BY}={launcher}".encode() in command_line_of(process):
@@ -80,7 +80,7 @@ def rig_started_by(launcher: int) -> int:
 
 
 def left_running(mark: Path | str, limit_s: float = 0) -> list[str]:
-    """Returns the command lines that still have the mark after the limit."""
+    """Waits until no process has the mark, or for the limit; returns the remaining command lines."""
     until_s = time.monotonic() + limit_s
     while (found := processes_told(mark)) and time.monotonic() < until_s:
         time.sleep(LOOK_AGAIN_S)

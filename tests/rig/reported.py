@@ -35,7 +35,7 @@ def reported(*words: object) -> str:
 
 
 def job_events(*, poll_ms: float = 10, is_early: bool = False) -> list[Event]:
-    """Returns an erase with polls, a page and a read of it, after 1 s of waiting."""
+    """Returns the events of a cell: 1 s of waiting, a polled erase, a page program, a read."""
     at = START_NS + 5 * MS
     nops = [
         serprog("NOP", empty=at - 10, read=at),
@@ -81,9 +81,9 @@ def keep_cell(run: Path, cell: Cell, events: list[Event], **changes: Any) -> Cel
 
 
 def keep_run(run: Path, *, lane: LaneName = LaneName.VIRTUAL, **header: Any) -> Results:
-    """Writes a run of two subjects, calm and beside hazards, with one conviction and the checks.
+    """Writes a run of two subjects, each without and with a hazard, and a canary and a control.
 
-    One cell is skipped, and one has a name that a page must escape.
+    One subject is convicted. One cell is skipped; a page must escape the name of its subject.
     """
     calm = make_cell(lane=lane)
     loaded = make_cell(name="loaded", lane=lane, cores=2, hazards=("busy-siblings",))
@@ -172,7 +172,7 @@ SIDES = {"baseline": "debian:bookworm", "candidate": f"path:/home/somebody/{HOST
 
 
 def keep_large_gate(folder: Path) -> Decision:
-    """Writes a gate of `LARGE` cells: the last one is unsafe, and some are slower."""
+    """Writes a gate of `LARGE` cells: the last is unsafe, all others take twice the CPU time."""
     runs = [_keep_side(folder / side, subject) for side, subject in SIDES.items()]
     decision = decide(runs[:1], runs[1:])
     (folder / "gate.json").write_bytes(msgspec.json.encode(decision))

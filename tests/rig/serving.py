@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: GPL-2.0-or-later
-"""Schedulers and workers that `rig/rig` starts for the time of a test."""
+"""Schedulers and workers that run during a test."""
 
 import os
 import socket
@@ -13,9 +13,9 @@ END_LIMIT_S = 120
 
 @contextmanager
 def serving(*words: str, environment: Mapping[str, str] | None = None) -> Iterator[int]:
-    """Runs a subcommand that needs a signal to end; yields its process id.
+    """Runs a subcommand until the block ends; yields its process id.
 
-    Other users of this machine may run what they like meanwhile, tests of theirs as well.
+    Without TLS it trusts everyone here, because other users' processes would keep it from starting.
     """
     trusting = [] if "--tls" in words else ["--trust-everyone-here"]
     process = subprocess.Popen(

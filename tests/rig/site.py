@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: GPL-2.0-or-later
-"""The site of all documents, built as CONTRIBUTING says, and the references of its pages."""
+"""The site of all documents, built as CONTRIBUTING says, and the links of its pages."""
 
 import shutil
 import subprocess
@@ -19,7 +19,7 @@ SOURCES = {".md", ".txt", ".svg", ".html", ".yml", ".css"}
 def build_site(site: Path, checkout: Path = CHECKOUT) -> tuple[int, str]:
     """Builds the site; returns the exit code of MkDocs and its output.
 
-    `-q` would hide warnings from the count.
+    With `-q`, MkDocs would not count its warnings.
     """
     program = Path(sys.executable).parent / "mkdocs"
     command = [str(program), "build", "-f", str(checkout / CONFIG), "-d", str(site)]
