@@ -77,7 +77,7 @@ def gate_out(tmp_path: Path) -> Path:
 
 
 def readers(folder: Path, tmp_path: Path) -> dict[str, list[str]]:
-    """Returns the arguments of each command that reads such a folder and starts nothing."""
+    """Returns the arguments of commands that read such a folder and start nothing."""
     url = f"sqlite:///{tmp_path / 'h.sqlite'}"
     formats = ["junit", "tap", "json", "github", "markdown", "openmetrics", "gerrit", "kcidb"]
     words = [word for name in formats for word in ("--format", f"{name}:{tmp_path / name}")]

@@ -173,7 +173,7 @@ print(msgspec.json.encode(found).decode())
 
 
 def measured(code: str, out: Path, measure: str = MEASURE) -> subprocess.CompletedProcess[str]:
-    """Measures in a process of its own, since it waits for any child that ends."""
+    """Measures in a process of its own, because `measure_run` waits for any child that ends."""
     return subprocess.run(
         [sys.executable, "-c", measure, code, str(out)],
         env={**os.environ, "PYTHONPATH": str(CHECKOUT / "rig")},

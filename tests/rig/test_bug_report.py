@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: GPL-2.0-or-later
-"""`rig/rig bug-report`: what a maintainer reads, and what nobody may read in it."""
+"""`rig/rig bug-report`: what a maintainer needs, and what a report must not contain."""
 
 import json
 import platform

@@ -57,10 +57,10 @@ def sync(
         (ASKED - 1, 2 * ASKED - 1, False, False, ASKED),
         (ASKED, 2 * ASKED - 1, False, True, ASKED),
         (ASKED + 1, 2 * ASKED - 1, False, True, ASKED),
-        # A round trip could hide it whole.
+        # A round trip could hide the whole wait.
         (ASKED, 2 * ASKED, False, False, ASKED + 1),
         (ASKED, 9 * ASKED, False, False, 8 * ASKED + 1),
-        # It ended before it was seen to open.
+        # It may have ended before it began, so it may have lasted 0 ns.
         (-500, 2, True, True, 1),
     ],
 )
@@ -131,12 +131,12 @@ def test_requests_that_are_no_wait_of_the_profile_are_not_counted(events: list[E
 @pytest.mark.parametrize(
     ("wake", "closed"),
     [
-        (None, 1000),  # only known: it was not there at empty_ns
+        (None, 1000),  # it arrived after empty_ns; no more is known
         (0, 8000),
         (100, 7900),  # it arrived at most 100 ns before it was read
         (6999, 1001),
         (7000, 1000),
-        (9000, 1000),  # a latency above the stretch adds nothing
+        (9000, 1000),  # it arrived after empty_ns, however large the latency
     ],
 )
 def test_closing_is_after_empty_and_within_a_wake_up_of_read(wake: int | None, closed: int) -> None:

@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: GPL-2.0-or-later
-"""A cell: its name, its guest, the report on one that ran again, and a user's commands."""
+"""A cell: its id, its guest, the report on one that ran again, and a user's shell commands."""
 
 import os
 import subprocess
@@ -313,7 +313,7 @@ def test_interrupted_command_leaves_no_process(tmp_path: Path, number: str, show
 
 
 def ends(process: int) -> bool:
-    """Returns True if the process ends within the limit; to end, it needs the CPU once more."""
+    """Returns True if the process ends within the limit; a killed one ends once it gets a CPU."""
     until_s = time.monotonic() + LIMIT_S
     while is_running(process) and time.monotonic() < until_s:
         time.sleep(0.02)

@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: GPL-2.0-or-later
-"""Programs that the rig starts: they end with it, and one that could not answer has no answer.
+"""Programs that the rig starts: they end with it, and one that is killed or silent is a rig fault.
 
 A program that is not ended sleeps for LONG_S, and the test exceeds its limit.
 """
@@ -83,7 +83,7 @@ def test_what_a_program_is_given_and_says_is_as_subprocess_tells_it() -> None:
 
 
 def git_that(does: str, folder: Path, patch: pytest.MonkeyPatch) -> Paths:
-    """Returns a checkout whose git is a script."""
+    """Puts a script on PATH as git; returns a checkout."""
     (folder / "git").write_text(f"#!/bin/sh\n{does}\n", encoding="ascii")
     (folder / "git").chmod(0o755)
     patch.setenv("PATH", f"{folder}:/usr/bin:/bin")

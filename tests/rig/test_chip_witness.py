@@ -56,7 +56,7 @@ def test_command_before_its_time_is_convicted(early: Event, what: str) -> None:
 
 @pytest.mark.parametrize("rule", ["tvsl", "tpuw"])
 def test_wait_after_power_came_counts_from_there(rule: str) -> None:
-    """Without it, a clock's rate error could hide behind all the time before."""
+    """Counted from the start of the emulator, the rate error alone would be larger than 900 ns."""
     early = spi("0x9f", read=5_000_000_700, violation=rule, margin=-900, grade="datasheet")
     starts = made(StateBegins, t_ns=5_000_000_000, state="fresh")
     start = made(Start, t_ns=1, clock_step_ns=1, clock_rate_error_ppm=500)

@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: GPL-2.0-or-later
-"""Facts about the emulated chips, and a part inside the subject."""
+"""Facts about the emulated chips, and a part that the subject emulates itself (`dummy`)."""
 
 import tomllib
 from pathlib import Path
@@ -146,5 +146,6 @@ def test_one_wrong_byte_of_a_dummy_is_seen(at: int) -> None:
 
 def test_subject_that_holds_the_part_has_room_for_its_events() -> None:
     one_word = '{"ev":"spi","op":"0xAD","name":"AAI","read_ns":1,"violation":null}'
-    events_of_64_kib = 2 * 5 * len(one_word) * 32 * 1024  # each word is programmed, then polled for
+    # Each word is programmed, then polled for; a whole event is 5 times as long as this one.
+    events_of_64_kib = 2 * 5 * len(one_word) * 32 * 1024
     assert spare_bytes(CELL) > events_of_64_kib > spare_bytes(make_cell())

@@ -146,12 +146,12 @@ def listened_at(process: int) -> set[str]:
 
 
 def worker_ttl_s(dask_scheduler: Scheduler) -> float | None:
-    """Runs on the scheduler, which has no other command for it."""
+    """Returns the time after which a silent worker is lost; runs on the scheduler."""
     return dask_scheduler.worker_ttl
 
 
 def first_byte(address: str, context: ssl.SSLContext) -> bytes:
-    """Returns the first byte that the other side sends to any client."""
+    """Connects with TLS; returns the first byte that the other side sends."""
     host, _, port = address.rpartition(":")
     with (
         socket.create_connection((host, int(port)), LIMIT_S) as plain,
@@ -229,7 +229,7 @@ def test_worker_starts_where_temporary_files_have_long_names(tmp_path: Path) -> 
 
 
 def talk_as_a_stranger(address: str) -> None:
-    """Connects with encryption but no certificate."""
+    """Checks that a client without a certificate is refused."""
     context = ssl.create_default_context()
     context.check_hostname, context.verify_mode = False, ssl.CERT_NONE
     with pytest.raises((ssl.SSLError, ConnectionError)):
@@ -237,7 +237,7 @@ def talk_as_a_stranger(address: str) -> None:
 
 
 async def talk_to_local_workers() -> list[str]:
-    """Returns the addresses that take programs, each of which refused a stranger."""
+    """Returns the addresses of a local cluster's processes, each of which refused a stranger."""
     async with connection.connect(check_cluster("local:1", None), 1, find_paths()) as client:
         anything: Any = client
         await anything.wait_for_workers(1, timeout=LIMIT_S)
@@ -310,7 +310,7 @@ def test_run_at_an_address_where_others_may_listen_is_refused(command: str) -> N
 
 @contextmanager
 def other_user_here() -> Iterator[None]:
-    if os.geteuid():  # Root's processes are there.
+    if os.geteuid():  # Root's processes are another user's.
         yield
         return
     other = subprocess.Popen(["sleep", "600"], user=65534)
@@ -363,7 +363,7 @@ def alive(jobs: list[int]) -> list[int]:
 async def offers_of(
     given: str, certificates: Path, queue: Path, *, kill_first: bool = False
 ) -> list[Any]:
-    """Returns its workers' offers; `kill_first` kills the first job before."""
+    """Returns the offers of the cluster's workers; `kill_first` kills the first job before that."""
     asked = check_cluster(given, certificates)
     async with asyncio.timeout(LIMIT_S_CLUSTER_QUEUE), connect(asked, 1, find_paths()) as opened:
         client: Any = opened

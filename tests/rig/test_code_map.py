@@ -23,7 +23,7 @@ ARCHES = [
 ]
 FLASHROM = programs.FLASHROM
 COMPARED = [each for each in ARCHES if each.values != (Arch.I386,)]
-"""Code for i386 addresses its data through a computed register, and moves with it."""
+"""Without i386, whose code addresses data through a computed register and changes if data move."""
 
 
 def read(program: Path, *, named: bool = True) -> CodeMap:

@@ -43,7 +43,7 @@ def may_raise_limits() -> bool:
 MISSING = missing_confinement()
 pytestmark = pytest.mark.skipif(bool(MISSING), reason=f"no subject is confined here: {MISSING}")
 ONLY_BY_CAPABILITY = os.geteuid() == 0 and not may_raise_limits()
-"""Real-time priority comes with CAP_SYS_NICE, which knows no highest priority (SECURITY.md)."""
+"""True if real-time priority comes with CAP_SYS_NICE, which has no upper limit (SECURITY.md)."""
 REFUSED = {
     "shadow": {errno.ENOENT},
     "connect": {errno.ECONNREFUSED},
@@ -95,7 +95,7 @@ for _ in range(int(sys.argv[1])):
     os.kill(session, 9)
     os.waitpid(session, 0)
 """
-"""Kills sessions at the moment when bubblewrap forks process 1 of the sandbox."""
+"""A program that kills sessions at the moment when bubblewrap forks process 1 of the sandbox."""
 OF_32_BITS = """\
 .globl _start
 _start: mov $4, %eax; mov $1, %ebx; mov $text, %ecx; mov $14, %edx; int $0x80
@@ -132,7 +132,7 @@ def test_hostile_subject_is_refused_everything_and_does_not_pass(
     paths: Paths, tmp_path: Path, tmp_path_factory: pytest.TempPathFactory, port: int
 ) -> None:
     out = tmp_path / "out"
-    # The sandbox has the folders of `paths`, empty and in memory, at their places below /tmp.
+    # The folders above `paths` also exist in the sandbox, empty and in memory.
     outside = tmp_path_factory.mktemp("elsewhere") / "outside"
     program = build_hostile(tmp_path, PORT=port, OUTSIDE=str(outside))
     hostile, other = run_cells(
@@ -191,7 +191,7 @@ def test_each_system_call_that_is_not_on_the_list_does_not_exist(
 
 @pytest.fixture
 def key() -> Iterator[str]:
-    """Yields the name of a key in the session keyring of who starts the rig."""
+    """Yields the name of a key in the session keyring of this process."""
     libc, name = ctypes.CDLL(None, use_errno=True), f"rig-secret-{os.getpid()}"
     number, keyctl = (numbers_of_calls()[call] for call in ("add_key", "keyctl"))
     made = libc.syscall(number, b"user", name.encode(), b"secret", 6, SESSION_KEYRING)

@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: GPL-2.0-or-later
-"""Two subjects in one cell, and the least cost that one has more than the other."""
+"""Contrasts: in the same cell, one subject must cost at least a multiple of another."""
 
 from typing import Any
 

@@ -62,7 +62,7 @@ def facts_of(program: Path) -> list[FunctionFacts]:
 
 
 class Flashrom:
-    """A program, with the sites of its functions that cells may reach."""
+    """A program with its delay functions, of which tests make call chains and cells."""
 
     def __init__(self, program: Path) -> None:
         self.program = program
@@ -80,7 +80,7 @@ class Flashrom:
         return facts.address == programs.address_of(self.program, "sleep_us")
 
     def through(self, name: str, number: int = 0) -> Chain:
-        """Makes a call of the delay from a site of the function."""
+        """Makes the chain of a delay that is called at a site of the function."""
         return self.chain(self.functions()[name].sites[number].address)
 
     def cell(self, *chains: Chain, name: str = "cell") -> SeenCell:
@@ -176,7 +176,7 @@ def test_changed_wait_that_no_cell_reached_is_named(
     sides = flashrom.side(named=named), faster.side(named=named)
     (wait,) = changed_waits(*sides).unreached
     assert (wait.side, wait.sites, wait.cells) == (CANDIDATE, 1, [])
-    # The symbols are there, and give its place.
+    # The symbols are there, and give its name.
     assert wait.function == "probe"
 
 

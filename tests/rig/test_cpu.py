@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: GPL-2.0-or-later
-"""CPUs with more than the usual one: as guests, in the code of delays, and in verdicts."""
+"""CPUs with more features than the usual one: in guests, in the code of delays, in verdicts."""
 
 from dataclasses import replace
 from pathlib import Path

@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: GPL-2.0-or-later
-"""Images that are carried to another folder of state."""
+"""Images that are exported to a file, and imported into another folder of state."""
 
 import hashlib
 import io
@@ -24,7 +24,7 @@ def layout_of(folder: Path) -> Layout:
 
 
 def prepared(folder: Path) -> Layout:
-    """Makes a state with a few images in it."""
+    """Makes a state with images, a wheel and a snapshot."""
     layout = layout_of(folder)
     tools = layout.state / "images" / "toolchains" / "x" / "tools"
     tools.mkdir(parents=True)
@@ -181,7 +181,7 @@ def test_digest_is_64_hexadecimal_digits() -> None:
 
 
 def test_path_behind_a_link_that_lies_on_disk_is_refused(tmp_path: Path) -> None:
-    """A first file brings a link, or the user has one there: no second one writes through it."""
+    """A link below `images` is not followed, whether an import or the user made it."""
     file, ours = tmp_path / "images.tar", layout_of(tmp_path / "ours")
     theirs = layout_of(tmp_path / "theirs")
     behind = theirs.state / "images" / "link" / "program"
@@ -230,7 +230,7 @@ def write_manifest(file: Path, content: bytes) -> None:
 
 
 def refuse(file: Path, folder: Path) -> None:
-    """Checks that the file is refused by its name and leaves no files behind."""
+    """Checks that the error names the file or speaks of a link, and that no file is left behind."""
     ours = layout_of(folder / "ours")
     with pytest.raises(SetupError) as raised:
         import_images(ours, file)

@@ -50,13 +50,13 @@ if verb == "run":
 
 @dataclass(kw_only=True)
 class Bench:
-    """A machine with a stub of an engine."""
+    """A machine with stubs of container engines."""
 
     folder: Path
     variables: dict[str, str] = field(default_factory=dict)
 
     def install(self, name: str, *, run: str = "sys.exit(0)", **more: str) -> None:
-        """Puts an engine on the PATH."""
+        """Puts a stub of an engine on the PATH."""
         values = {"info": "false", "alive": "0", "built": "0"} | more
         program = self.folder / "bin" / name
         text = ENGINE.format(
@@ -127,7 +127,7 @@ def test_command_runs_in_the_container_and_its_exit_code_is_handed_on(bench: Ben
 
 @pytest.fixture
 def words(bench: Bench) -> list[str]:
-    """Returns the words with which podman is told to run a command."""
+    """Returns the arguments of podman when the launcher runs a command in a container."""
     bench.install("podman")
     bench.launch("run", "--container")
     (found,) = bench.calls("run")

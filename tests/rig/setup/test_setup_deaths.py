@@ -37,7 +37,7 @@ PLAIN = ["setpriv", "--bounding-set=-all", "--inh-caps=-all"] if os.geteuid() ==
 
 
 def start(line: str, **more: str) -> subprocess.CompletedProcess[str]:
-    """Runs a line of shell on this checkout's state."""
+    """Runs a shell command with the state of this checkout."""
     return subprocess.run(
         ["sh", "-c", line],
         stdin=subprocess.DEVNULL,

@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: GPL-2.0-or-later
-"""The set-up of each distribution, chosen by its own files."""
+"""What set-up does on each distribution, given the distribution's own files."""
 
 from dataclasses import dataclass, replace
 
@@ -81,7 +81,7 @@ Signed-By: /usr/share/keyrings/ubuntu-archive-keyring.gpg
 
 
 def rows(origin: str, uri: str, *suites: str, entry: str = f"{DEBIAN_SOURCES}:1") -> str:
-    """Returns lines of apt-get indextargets for main components, as TARGETS_COMMAND asks."""
+    """Returns lines as TARGETS_COMMAND prints them, for the component `main`."""
     return "".join(
         f"{uri}|{suite}|{suite}|$(SIGNED_BY)|main|{entry}|{origin}\n" for suite in suites
     )

@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: GPL-2.0-or-later
-"""Checks of the doctor, for each kind of user, and the answer of `doctor --security`."""
+"""Checks of the doctor, with and without guests, and the answer of `doctor --security`."""
 
 import io
 import json

@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: GPL-2.0-or-later
-"""The launcher, started on an empty state as a person would. Nothing here installs anything."""
+"""The launcher, started as a user does, often on an empty state. No test installs anything."""
 
 import io
 import os

@@ -52,7 +52,7 @@ needs_dpkg = pytest.mark.skipif(shutil.which("dpkg") is None, reason="dpkg is no
 
 
 class Terminal(io.StringIO):
-    """A user at a terminal."""
+    """A stream that counts as a terminal."""
 
     def isatty(self) -> bool:
         return True

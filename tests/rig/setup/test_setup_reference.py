@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: GPL-2.0-or-later
-"""Help and lists before anything is installed: the same as the rig's own, and fast."""
+"""Help and lists before anything is installed: the same as the rig's own."""
 
 import re
 from pathlib import Path

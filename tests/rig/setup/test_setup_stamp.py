@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: GPL-2.0-or-later
-"""The stamp of set-up, locks of packages, and build folders that can be reused."""
+"""The stamp of set-up, locks of packages, and reuse of build folders."""
 
 import io
 import os
@@ -259,7 +259,7 @@ def test_rig_needs_nothing_that_its_lock_pins_without_reason() -> None:
 
 @pytest.fixture
 def context(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Context:
-    """Returns a checkout whose native programs a stub of meson has configured."""
+    """Returns the context of a checkout whose build folder a stub of meson has configured."""
 
     class Meson:
         def require(self, what: str, remedy: str) -> None:
