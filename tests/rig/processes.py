@@ -80,7 +80,7 @@ def rig_started_by(launcher: int) -> int:
 
 
 def left_running(mark: Path | str, limit_s: float = 0) -> list[str]:
-    """Waits, at most for the limit, until no process has the mark; returns the command lines left."""
+    """Waits up to the limit until no process has the mark; returns the command lines left."""
     until_s = time.monotonic() + limit_s
     while (found := processes_told(mark)) and time.monotonic() < until_s:
         time.sleep(LOOK_AGAIN_S)

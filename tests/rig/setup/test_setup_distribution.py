@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: GPL-2.0-or-later
-"""What set-up does on each distribution, given the distribution's own files."""
+"""The set-up of each distribution, given the distribution's own files."""
 
 from dataclasses import dataclass, replace
 
