@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: GPL-2.0-or-later
-"""Debug packages of an archive made here: a stripped program's places get names and lines."""
+"""Debug packages of a local archive: addresses in a stripped program get names and lines."""
 
 import hashlib
 import shutil
@@ -66,7 +66,7 @@ def run(*words: str, folder: Path) -> None:
 
 @pytest.fixture(scope="module")
 def archive(built: Built, tmp_path_factory: pytest.TempPathFactory) -> str:
-    """Returns a source of an archive with the debug package, and with one of another build."""
+    """Returns the source of a local archive, with debug packages of this build and of another."""
     top = tmp_path_factory.mktemp("archive")
     texts = [
         deb(top, "flashrom-dbgsym", "1.4.0-1", built.build, built.debug),
@@ -101,7 +101,7 @@ def deb(top: Path, name: str, version: str, build: str, debug: Path) -> str:
 
 @pytest.fixture
 def state(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Paths:
-    """Returns paths whose images are in a folder of the test's own."""
+    """Returns paths with a state folder of the test's own."""
     monkeypatch.setenv("FLASHROM_RIG_STATE", str(tmp_path / "state"))
     return find_paths()
 
@@ -148,7 +148,7 @@ def test_archive_with_other_builds_alone_gives_nothing(archive: str) -> None:
 
 
 def test_archive_that_is_not_there_is_a_reason_and_no_address(tmp_path: Path, built: Built) -> None:
-    del built  # It skips where apt is missing.
+    del built  # The fixture skips the test if apt is missing.
     source = f"Types: deb\nURIs: file:{tmp_path}/no\nSuites: a\nComponents: main\nTrusted: yes\n"
     with pytest.raises(NotProvidedError) as caught:
         fetch_debug_files("a", ["cd" * 20], "amd64", source)

@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: GPL-2.0-or-later
-"""The delay functions that are found in a subject, and the messages about them."""
+"""Delay functions of a subject, by symbol, offset, profile or code; options that name none."""
 
 import shutil
 import subprocess
@@ -50,7 +50,7 @@ int main(void) { default_delay(1); internal_delay(1); return 0; }
 
 
 def packed(folder: Path, *options: str) -> Subject:
-    """Compiles that source into a packaged subject."""
+    """Compiles `SOURCE` into a packaged subject."""
     program = folder / PARTS / "usr/sbin/flashrom"
     program.parent.mkdir(parents=True)
     (folder / "source.c").write_text(SOURCE, encoding="ascii")
@@ -60,7 +60,7 @@ def packed(folder: Path, *options: str) -> Subject:
 
 @pytest.fixture
 def functions(tmp_path: Path) -> tuple[DelayFunction, ...]:
-    """Returns the subject's delay functions."""
+    """Returns the delay functions of a subject made of `SOURCE`."""
     return find_delay_functions(packed(tmp_path), DelayOptions())
 
 

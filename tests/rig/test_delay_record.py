@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: GPL-2.0-or-later
-"""Arguments of the delay plugin, and the reading of its record."""
+"""The request to the delay plugin, and the record that the plugin writes."""
 
 import shutil
 from pathlib import Path

@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: GPL-2.0-or-later
-"""gdb's breakpoints: by names, by addresses of stripped programs, by separate debug files."""
+"""gdb's breakpoints: by name, by address in a stripped program, by a separate debug file."""
 
 import shutil
 import subprocess
@@ -41,7 +41,7 @@ def program_of(subject: Subject) -> Path:
 
 
 def said_by_gdb(program: Path, *commands: str) -> str:
-    """Returns gdb's output about a process right after its exec, as a subject's in a guest."""
+    """Returns gdb's output about a process that stops right after exec, as a subject in a guest."""
     assert GDB
     words = gdb_words(GDB, ["starti", *commands, "continue", "print $rdi"])
     done = subprocess.run(

@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: GPL-2.0-or-later
-"""The delay witness: the judgement of calls that QEMU saw, and the calls that a pass needs."""
+"""The delay witness: how it judges the calls that QEMU saw, and which doubts prevent a pass."""
 
 from pathlib import Path
 from typing import Any
@@ -44,7 +44,7 @@ def call(us: int, took_ns: int | None, **changes: Any) -> DelayCall:
 
 
 def delays_of(*calls: DelayCall, lost: int = 0, **facts: Any) -> Delays:
-    """Returns those delays of a function with these facts, seen to an instruction."""
+    """Returns the record of these calls of a function with these facts, exact to an instruction."""
     plain, functions = builders.delays_of(*calls), [replace(FUNCTION, **facts)]
     header = replace(plain.header, functions=functions, late_ns=LATE_NS, lost=lost)
     return replace(plain, header=header, callers=CALLERS)
@@ -256,7 +256,7 @@ def test_bus_that_convicts_what_lasted_long_enough_is_a_fault_of_the_rig(
 
 
 def result_of(folder: Path, delays: Delays | None, job: Job = Job.WRITE) -> CellResult:
-    """Judges a cell of an unknown program in which all but the delays is sound."""
+    """Judges a cell of an unknown program; all its events except the delays are sound."""
     cell, chip = make_cell(job=job), make_chip()
     content = workload.final_content(cell, workload.region_of(cell, chip))
     (folder / "events.jsonl").write_bytes(as_lines(sound_events()))
@@ -271,7 +271,7 @@ def test_program_that_nobody_knows_passes_by_its_delays(tmp_path: Path) -> None:
     result = result_of(tmp_path, delays_of(call(10, 10_100)))
     assert result.verdict is Verdict.PASS
     assert result.judged == ["delay-from-10us"]
-    # The call took 100 ns more than it requested: a cut of less than that leaves it long enough.
+    # The call took 100 ns more than it requested: only a cut beyond that and the error shows.
     assert result.smallest_visible_short_ns == 100 + LATE_NS + 2
 
 

@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: GPL-2.0-or-later
-"""The settings of repeats, and the claims that they allow."""
+"""The conditions of repeats, and the claims that they allow."""
 
 from delayrig.base.errors import ExitCode
 from delayrig.base.paths import find_paths

@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: GPL-2.0-or-later
-"""Saved states that QEMU may load again, and the state that they leave out."""
+"""Saved states, changed so that QEMU can load them again and keep its translations."""
 
 import struct
 
@@ -68,12 +68,12 @@ def test_sections_that_make_qemu_forget_are_left_out_and_the_speed_is_put_in() -
 @pytest.mark.parametrize(
     "sections",
     [
-        # The first CPU waits, or another one runs, has an interrupt or a field that nobody knows.
+        # The first CPU is halted, or another runs, has a pending interrupt or an unknown field.
         [cpu(0, halted=1, due=0), apic(0, -1), cpu(1, halted=1, due=0), apic(1, -1)],
         [*ONE, cpu(1, halted=0, due=0), apic(1, -1)],
         [*ONE, cpu(1, halted=1, due=2), apic(1, -1)],
         [*ONE, cpu(1, halted=1, due=0, rest=b"\x05\x03new"), apic(1, -1)],
-        # Its timer is due, unknown, or missing with it.
+        # The other CPU's timer is due or missing, or that CPU is missing as well.
         [*ONE, cpu(1, halted=1, due=0), apic(1, NOW_NS)],
         [*ONE, cpu(1, halted=1, due=0)],
         ONE,

@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: GPL-2.0-or-later
-"""Our programs made unknown: another version string, no symbols, the same behaviour."""
+"""Our own programs in disguise: with another version string, or without symbols."""
 
 import shutil
 import subprocess

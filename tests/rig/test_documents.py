@@ -82,7 +82,7 @@ def a_document(folder: Path, text: str) -> Document:
     [
         ("# A `title`, twice\n\n[a](gone.md) [b](#a-title-twice) [c](#no)\n", ["gone.md", "#no"]),
         ("# Debug\n\n## Debug\n\n[a](#debug) [b](#debug-1) [c](#debug-2)\n", ["#debug-2"]),
-        # Code and addresses are left alone.
+        # Code and URLs are not checked.
         ("`[a](b)` [c](https://e.org)\n\n    [d](e)\n", []),
     ],
 )
@@ -174,8 +174,8 @@ def kinds() -> list[type[Kind]]:
 
 def test_page_has_each_kind_of_each_stream_once() -> None:
     shown = [kind for kinds in SECTIONS.values() for kind in kinds]
-    # The rig makes `delays.jsonl` of the delay plugin's lines; of the CPU plugin's only `speed` is
-    # an event.
+    # The rig converts the delay plugin's lines to `delays.jsonl`. Of the CPU plugin's lines only
+    # `speed` is an event.
     apart = {Writer.DELAY_PLUGIN, Writer.CPU_PLUGIN}
     kept = [kind for kind in kinds() if not apart & set(kind.writers)] + [Speed]
     assert sorted(map(str, shown)) == sorted(map(str, kept))

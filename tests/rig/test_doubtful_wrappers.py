@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: GPL-2.0-or-later
-"""Functions that may be no delays: calls that confirm one, and verdicts that rest on them."""
+"""Functions that may not be delays: the calls that confirm one, and the verdicts about them."""
 
 from pathlib import Path
 
@@ -36,7 +36,7 @@ int main(int argc, char **argv)
 
 
 def wrapped(asked_us: int, inner_us: int, took_ns: int, *, at: int = 5000) -> list[DelayCall]:
-    """Returns a call of the wrapper, and the sleep in it."""
+    """Returns a call of the wrapper, and the sleep inside it."""
     outer = call(asked_us, took_ns + 200, t_ns=at, end_ns=at + took_ns + 200)
     inner = call(inner_us, took_ns, t_ns=at + 100, end_ns=at + 100 + took_ns, function=1)
     return [outer, replace(inner, call=2, ended=End.SITE, result=0)]
@@ -69,7 +69,7 @@ def test_wrapper_that_is_confirmed_answers_for_its_sleeps() -> None:
 
 
 def stopped(asked_us: int, took_us: int, *, at: int) -> list[DelayCall]:
-    """Returns calls that slept too short and made up for it in another way."""
+    """Returns a call whose sleep asks for 50 us too little but lasts `took_us`, as if stopped."""
     return wrapped(asked_us, asked_us - 50, took_us * US, at=at)
 
 
@@ -94,7 +94,7 @@ def test_wrapper_that_may_have_been_too_short_is_a_doubt(calls: list[tuple[int, 
 
 
 def elsewhere(*, at: int) -> DelayCall:
-    """Returns a sleep of another thread that is long enough."""
+    """Returns a sleep of 1400 us in another thread, which is long enough."""
     slept = call(1400, 1401 * US, t_ns=at, end_ns=at + 1401 * US, function=1)
     return replace(slept, thread=9, ended=End.SITE, result=0)
 

@@ -25,7 +25,7 @@ from tests.rig.builders import make_cell, make_evidence, make_result, make_run_h
 from tests.rig.test_parcel import TWO
 
 SECONDS = (2, 15)
-"""Mutations for each of four readers; with --all they take a minute."""
+"""The seconds of mutations for each of four readers, in the quick tier and with --all."""
 MUTATIONS_MIN = 50
 TOKENS = (
     *(b"-1", b"null", b"1e999", b"18446744073709551616", b'"', b"{", b"[[[[[[[[", b"]", b"\n"),
@@ -59,7 +59,7 @@ def mutated(content: bytes, draws: random.Random) -> bytes:
 
 
 def read_results_again(content: bytes, folder: Path) -> None:
-    """Checks that results that are accepted can be written and read again unchanged."""
+    """Checks that accepted results can be written and read again unchanged."""
     results = decode_results(content, "results.json")
     assert [own_fault(cell) for cell in results.cells] == [""] * len(results.cells)
     write_results(results, folder)

@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: GPL-2.0-or-later
-"""Libraries that are packaged with a program, tried on small real programs."""
+"""The libraries that are packaged with a program, found for small real programs."""
 
 import platform
 import shutil
@@ -35,7 +35,7 @@ def compiled(folder: Path, name: str, source: str, *options: str) -> Path:
 
 @pytest.fixture(scope="module")
 def built(tmp_path_factory: pytest.TempPathFactory) -> Path:
-    """Builds a program that needs libleaf, which needs libdeep of the same folder."""
+    """Builds programs, two of which need libleaf; that needs libdeep of its own folder."""
     folder = tmp_path_factory.mktemp("elf")
     shared = ("-shared", "-fPIC", "-nostdlib")
     compiled(folder, "private/libdeep.so", DEEP, *shared)
@@ -51,7 +51,7 @@ def built(tmp_path_factory: pytest.TempPathFactory) -> Path:
 def test_private_libraries_are_found_from_where_their_users_lie(built: Path) -> None:
     closure = collect_program(str(built / "program"), ROOT)
     assert closure.program == built / "program"
-    # The C library itself needs its own loader.
+    # There is one more: the C library itself needs the loader.
     assert {"libleaf.so", "libdeep.so", "libc.so.6"} <= set(closure.libraries)
     for name in ("libleaf.so", "libdeep.so"):
         assert closure.libraries[name] == built / "private" / name
@@ -154,12 +154,12 @@ def test_program_cut_short_is_refused(built: Path, tmp_path: Path, size: int) ->
         collect_program(str(path), ROOT)
 
 
-# A program of another root, like those of unpacked packages.
+# A program in another root, such as a folder of unpacked packages.
 
 
 @pytest.fixture
 def other_root(tmp_path: Path) -> Path:
-    """Makes a root with a program that needs a library and a loader of that root."""
+    """Makes a root with a program that needs a library and a loader from that root."""
     root = tmp_path / "root"
     usr = root / "usr"
     shared = ("-shared", "-fPIC", "-nostdlib")

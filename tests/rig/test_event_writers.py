@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: GPL-2.0-or-later
-"""Each writer of events keeps to their definition, in its source and in its output."""
+"""The source of each writer, and the lines its unit tests expect, agree with the definitions."""
 
 import ast
 import inspect
@@ -41,7 +41,7 @@ def functions_of(source: str) -> dict[str, str]:
 
 
 def lines_in(source: str) -> list[bytes]:
-    """Returns the whole JSON lines in strings of a C file, such as a test expects of a writer."""
+    """Returns the complete JSON lines in the strings of a C file, such as a test's expectations."""
     texts = (text_of(match[0]) for match in FORMAT.finditer(source))
     lines = (line for text in texts for line in text.split("\n"))
     return [line.encode() for line in lines if re.fullmatch(r'\{"(ev|schema)":[^%]*\}', line)]
@@ -73,7 +73,7 @@ def _put(body: str, bodies: dict[str, str]) -> Iterator[str]:
 
 
 def printed_by_lines(source: str, inner: tuple[str, ...] = ()) -> Printed:
-    """Finds the events that a C file prints by json_line.h; `inner` print parts of values."""
+    """Finds the events that a C file prints by json_line.h; functions `inner` print parts of values."""
     bodies = functions_of(read("emulators", "shared", "json_line.h") + source)
     found: Printed = {}
     for body in bodies.values():
@@ -111,7 +111,7 @@ def loops_of_agent(source: str) -> Printed:
 
 
 def noted_by_session(folder: Path) -> Iterator[tuple[str, set[str]]]:
-    """Yields each event that a module of the host lane's session writes, with its keys there."""
+    """Yields each event that a module of the host lane's session writes, with the keys it gives."""
     for path in sorted(folder.glob("*.py")):
         for call in ast.walk(ast.parse(path.read_text(encoding="utf-8"))):
             match call:

@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: GPL-2.0-or-later
-"""Three streams of events become one, by time; each source keeps its order."""
+"""The streams of a cell are merged by time; each source keeps its order."""
 
 from pathlib import Path
 
@@ -40,7 +40,7 @@ def merged(left: list[Event], right: list[Event]) -> list[Event]:
 
 
 LATE_BUSY = busy("0x20", start=10, until=90)
-"""A busy time begins with its transfer, but is written after a line that was read later."""
+"""A busy period that began at 10 ns; the line before it was read at 20 ns."""
 
 
 @pytest.mark.parametrize(
@@ -51,7 +51,7 @@ LATE_BUSY = busy("0x20", start=10, until=90)
             [emulator(2), emulator(3), emulator(5)],
             "left right right left right",
         ),
-        # The agent goes first at the same time.
+        # At the same time the agent's event comes first.
         ([agent(7)], [emulator(7)], "left right"),
         (
             [agent(15), agent(25)],

@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: GPL-2.0-or-later
-"""Exit codes for verdicts; subjects that did not end; parts that the archive lacks."""
+"""Exit codes by verdict; subjects that did not end; parts that the archive did not provide."""
 
 import itertools
 
@@ -98,7 +98,7 @@ BLIND = result(Verdict.PASS, Expect.TOO_SHORT, Role.CANARY)
         ([SKIPPED, PASS], 0),
         ([PASS], 0),
         ([SKIPPED, SKIPPED], 77),
-        # A tenth of the cells may be lost, and skipped ones do not make them few.
+        # A tenth of the measured cells may be lost; skipped ones do not count.
         ([PASS] * 83 + [FAULT], 0),
         ([PASS] * 9 + [FAULT], 0),
         ([PASS] * 8 + [FAULT], 99),
@@ -242,9 +242,9 @@ NEW, OLD = measured("new"), measured("old")
 @pytest.mark.parametrize(
     ("baseline", "candidate", "outcome"),
     [
-        # Neither side got it.
+        # The archive did not provide it to either side.
         ([OLD, skipped(measured("old", "b"))], [NEW, skipped(measured("new", "b"))], Outcome.PASS),
-        # The candidate was not to be had.
+        # The archive did not provide the candidate.
         ([OLD], [skipped(NEW)], Outcome.DOUBT),
     ],
 )

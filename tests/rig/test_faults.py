@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: GPL-2.0-or-later
-"""A fault campaign: the draw of its scenarios, the outcome of each, and the summary."""
+"""A fault campaign: how scenarios are drawn, how each run ends, and the summary."""
 
 import re
 from collections import Counter
@@ -58,7 +58,7 @@ def make_scene(**changes: Any) -> Scenario:
 
 
 def left(scenario: Scenario, **changes: Any) -> Left:
-    """Returns the traces of a run without faults, with the changes."""
+    """Returns what a run without faults leaves, with the changes."""
     plain = Left(
         exit_code=0,
         said="done\n",
@@ -89,7 +89,7 @@ def test_campaign_has_every_kind_of_fault_alike_and_every_part_and_job() -> None
 def test_scene_suits_its_fault_and_its_part() -> None:
     stuck = [scenario for scenario in SCENARIOS if scenario.kind is FaultKind.STUCK_WIP]
     assert {scenario.job for scenario in stuck} == {Job.WRITE, Job.ERASE}
-    # A part beside SPI has the delays that releases ask for.
+    # Releases refuse a part that is not on SPI, unless the programmer offers delays of its own.
     native = {(scenario.chip in CYCLE_CHIPS, scenario.native_delay) for scenario in SCENARIOS}
     assert native == {(True, True), (False, True), (False, False)}
 
@@ -107,7 +107,7 @@ def test_write_changes_one_stretch_and_verify_at_most_one_byte() -> None:
 
 
 def flipped(job: Job) -> bytes:
-    """Returns the right content of the part, but for its last byte."""
+    """Returns the right content of the part, except for its last byte."""
     right = content_after(make_scene(job=job), SIZE)
     return right[:-1] + bytes([right[-1] ^ 1])
 
@@ -120,11 +120,11 @@ ENDS: list[tuple[dict[str, Any], dict[str, Any], End]] = [
     ({}, {"exit_code": 1}, End.REFUSED),
     ({}, {"exit_code": 1, "said": " \n"}, End.SILENT),
     ({}, {"content": b""}, End.LIED),
-    # A wrong byte anywhere in the part makes success a lie, and so does a verified difference.
+    # Success is a lie if any byte of the part is wrong, or if `verify` missed the difference.
     *(({"job": job}, {"content": flipped(job)}, End.LIED) for job in Job),
     ({"job": Job.VERIFY, "differs": True}, {}, End.LIED),
     ({"job": Job.VERIFY, "differs": True}, {"exit_code": 3}, End.REFUSED),
-    # Wrong bytes mislead where the link forged them.
+    # Wrong bytes that were read mislead if the link altered them.
     ({"job": Job.READ, "kind": FaultKind.CORRUPT}, {"read_back": b""}, End.MISLED),
     ({"job": Job.READ, "kind": FaultKind.HANG_UP}, {"read_back": b""}, End.LIED),
 ]

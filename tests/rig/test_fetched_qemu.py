@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: GPL-2.0-or-later
-"""QEMU that is fetched for the first cell: from where, and what is said if it cannot be."""
+"""The QEMU that is fetched for the first cell: its source, and the error if there is none."""
 
 import os
 from pathlib import Path
@@ -33,7 +33,7 @@ class Archive:
 
 
 def provide(archive: Archive, folder: Path, patch: pytest.MonkeyPatch) -> list[str]:
-    """Returns what was said to be made, with a state and a PATH of its own."""
+    """Provides QEMU from the archive, with `folder` as the state; returns the messages."""
     made: list[str] = []
     patch.setattr(fetched_qemu, "unpack_packages", archive.unpack)
     patch.setattr(fetched_qemu, "debian_codename", lambda _: "bookworm")

@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: GPL-2.0-or-later
-"""Figures of runs: the time of a cell beside its least, and what each flashrom does with a part."""
+"""Figures of runs: a cell's time beside the least, and the outcomes of each flashrom by part."""
 
 import json
 from pathlib import Path
