@@ -73,7 +73,7 @@ def _put(body: str, bodies: dict[str, str]) -> Iterator[str]:
 
 
 def printed_by_lines(source: str, inner: tuple[str, ...] = ()) -> Printed:
-    """Finds the events that a C file prints by json_line.h; functions `inner` print parts of values."""
+    """Finds events that a C file prints by json_line.h; functions `inner` print parts of values."""
     bodies = functions_of(read("emulators", "shared", "json_line.h") + source)
     found: Printed = {}
     for body in bodies.values():

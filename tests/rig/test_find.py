@@ -132,7 +132,7 @@ def timed(work_ms: int, busy_ms: int, **changes: Any) -> CellResult:
 @pytest.mark.parametrize(
     ("took", "ours", "is_slow"),
     [
-        # It takes three times what part and link need, and ours does not.
+        # It takes three times as long as part and link need, and ours does not.
         ((29, 10), (10, 10), False),
         ((30, 10), (10, 10), True),
         ((300, 10), (10, 10), True),
@@ -219,7 +219,7 @@ def test_cause_is_said_in_words(what: str, job: Job, why: str) -> None:
 
 
 def test_job_that_changes_nothing_and_fails_is_no_failed_verification() -> None:
-    """As \"Please specify which chip definition to use\" is, to which a search was shrunk."""
+    """A search once shrank to such a failure: \"Please specify which chip definition to use\"."""
     detected = result(make_cell(job=Job.DETECT), **SEEN["verification failed"])
     assert not shows(Symptom.VERIFY_FAILED, detected)
     assert why_not(detected) == "it failed before it changed the part, and said so"
@@ -296,7 +296,7 @@ def test_programmer_that_does_not_reach_the_part_is_refused_by_name() -> None:
 
 
 def test_cell_that_was_not_made_as_simple_as_it_can_be_says_so() -> None:
-    """Else its hazards look like the cause."""
+    """Without that line its hazards would look like the cause."""
     cell = make_cell()
     found = Shrunk(result=result(cell, verdict=Verdict.HUNG), cell=cell)
     assert found_lines(Symptom.HUNG, found, ["a reason"]) == [

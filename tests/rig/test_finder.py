@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: GPL-2.0-or-later
-"""Delay functions of stripped programs: found ones, others, and doubtful ones."""
+"""Delay functions of stripped programs: sure and doubtful ones, and functions that only look so."""
 
 import random
 from collections.abc import Callable
@@ -78,7 +78,7 @@ int main(int argc, char **argv)
 def read(
     folder: Path, source: str, *options: str, arch: Arch = Arch.X86_64
 ) -> tuple[Findings, list[str]]:
-    """Reads the stripped program; returns the findings, with the names of their functions."""
+    """Builds and strips the program; returns the findings, and the names of their functions."""
     program = programs.build(folder, source, *(options or ("-O2",)), arch=arch)
     findings = find_in(programs.stripped(program, arch).read_bytes())
     return findings, programs.names_of(program, [each.address for each in findings.found])
@@ -168,7 +168,7 @@ def test_function_that_ends_in_another_file_is_told_with_what_follows_its_calls(
 @pytest.mark.parametrize("arch", [Arch.X86_64, Arch.ARM64])
 @pytest.mark.parametrize("level", ["-O0", "-O2"])
 def test_functions_of_one_source_file_are_found(tmp_path: Path, arch: Arch, level: str) -> None:
-    """On i386 gcc passes the argument in any register, so they are not found there."""
+    """On i386 gcc passes their argument in any register, so they are not found there."""
     own = "-DOWN=static __attribute__((noinline, noclone))"
     _, names = read(tmp_path, programs.USES_BOTH, level, own, arch=arch)
     assert names == ["poll_us", "sleep_us"]

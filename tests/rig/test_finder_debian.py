@@ -1,9 +1,9 @@
 # SPDX-License-Identifier: GPL-2.0-or-later
 """Debian's stripped flashroms: the finder finds exactly the functions known by hand.
 
-The longer function of each is upstream's delay, called with 1000000 after serprog's NOPs. The
-shorter one is internal_sleep(), which programmers also call, with 10000. Later builds of the same
-package are not known here.
+One function of each pair is upstream's delay, called with 1000000 after serprog's NOPs. The other
+is internal_sleep(), which programmers also call, with 10000. Later builds of the packages are not
+in the table.
 """
 
 from pathlib import Path
@@ -24,7 +24,8 @@ KNOWN = {
     "824f288df3b1229a03e5ee660c00f9fcc5691c93cad1b93020191bc5d2a54ec4": [0x489F0, 0x48A60],
     "2c318a3f5b747373992bd507be9f6ab308c1091527817bf2a8d2033d4cb54e1d": [0x3E360, 0x3E3E0],
 }
-"""The functions of 1.3.0-2.1 and 1.4.0-3: programs of amd64, i386, arm64; libraries of amd64."""
+"""The functions of the programs of 1.3.0-2.1 (amd64, i386, arm64) and 1.4.0-3 (amd64, arm64), and
+of both libraries for amd64."""
 
 
 def parts() -> dict[str, Path]:

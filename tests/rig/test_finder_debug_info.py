@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: GPL-2.0-or-later
-"""Names of functions in a program, or in separate debug information."""
+"""Functions found by name in the debug information of a program, or of a separate file."""
 
 import shutil
 import subprocess

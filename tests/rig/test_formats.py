@@ -43,7 +43,7 @@ from tests.rig.builders import (
     make_run_header,
 )
 
-# Characters that a subject may print last, or that a path may contain.
+# Characters that a subject may print, or that a path may contain.
 NASTY = 'a | b, 100 % # c: <d> & "e" \x1b[31m\x00 `f` *g* \\ é\nnot ok 9 - ::error::\n  ...\n]]>'
 TIMES = {"time_ns": TimeSplit(total=SECOND), "cpu_ns": CpuTime(user=SECOND // 4)}
 
@@ -180,7 +180,7 @@ COMMAND = re.compile(r"::(error|warning|notice) title=([^:,\r\n]*)::([^\r\n]*)")
 
 
 def annotations(content: bytes) -> list[tuple[str, str, str]]:
-    """Parses the annotations by GitHub's grammar: a command a line, percent signs decoded."""
+    """Parses the annotations by GitHub's grammar: one command a line, with percent-encoding."""
     found = []
     for line in content.decode().splitlines():
         match = COMMAND.fullmatch(line)

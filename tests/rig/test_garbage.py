@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: GPL-2.0-or-later
-"""Python's garbage collector pauses when it is told to, and resumes afterwards."""
+"""Python's garbage collector pauses within a block, and resumes afterwards."""
 
 import gc
 

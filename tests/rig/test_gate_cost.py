@@ -55,8 +55,7 @@ def test_dearer_read_is_no_reason_where_the_whole_became_cheaper() -> None:
     decision = gated([READ, *[Took((1000, 900), (500, 159.4))] * 9])
     assert decision.exit_code == 0
     told = cost_lines(decision)["CPU time"]
-    # The line has absolute figures, the net, the worst cell, and why no candidate is refused for
-    # it.
+    # The line has absolute figures, the net, the worst cell, and why that refuses no candidate.
     assert "4.524 s before, 1.471 s now: -3.053 s net (-67.49 %" in told
     assert "; the worst cell is n0." in told
     assert "+54.04 % (+12.7 ms: 23.5 before, 36.2 now), 5 % or 50 ms allowed" in told
@@ -80,7 +79,7 @@ def test_cost_of_one_cell_is_told_without_a_worst_one() -> None:
 @pytest.mark.parametrize(
     ("cell", "code"),
     [
-        # Legal known-bad builds, as measured: they ask twice as often, in two cells.
+        # A legal known-bad build, as measured in two cells: it polls twice as often.
         (Took((553.4, 553.4), (123.0, 138.1)), 0),
         (Took((845.0, 843.1), (440.7, 478.6)), 0),
         # Wasteful builds: waits-twice, normal-priority, never-pauses.
@@ -97,7 +96,7 @@ def test_small_plan_tells_legal_builds_from_wasteful_ones(cell: Took, code: int)
 @pytest.mark.parametrize(
     ("cells", "figure", "more_ns", "code"),
     [
-        # The floor of time is a tick in a small plan and 50 ms in another.
+        # The floor of time is a tick in a plan of few cells, and 50 ms in others.
         (1, "time", TICK_NS, 0),
         (1, "time", TICK_NS + 1, 3),
         (TOTAL_CELLS_MIN - 1, "time", TICK_NS + 1, 3),
@@ -124,7 +123,7 @@ def test_cost_below_its_floor_is_none(cells: int, figure: str, more_ns: int, cod
         (Took((1000, 1005.001), (500, 500)), 3, "time"),
         (Took((1000, 1000), (500, 515)), 0, ""),  # 3 % of CPU time: the limit
         (Took((1000, 1000), (500, 515.001)), 3, "CPU time"),
-        (Took((1000, 1000), (1, 2)), 0, ""),  # a ms in each cell is allowed
+        (Took((1000, 1000), (1, 2)), 0, ""),  # 1 ms for each cell is allowed
         (Took((1000, 1000), (1, 2.001)), 3, "CPU time"),
     ],
 )
@@ -156,7 +155,7 @@ def test_figures_of_real_time_are_sums_over_all_rounds() -> None:
 
 
 def noisy_pairs(excess: float, *, noise: float, count: int, seed: int) -> list[tuple[float, float]]:
-    """Returns pairs of times with a common drift and noise of their own."""
+    """Returns pairs of times; both of a pair drift alike, and each has its own noise."""
     dice = random.Random(seed)
     pairs = []
     for number in range(count):
@@ -192,7 +191,7 @@ def test_drift_of_the_machine_widens_nothing() -> None:
 
 
 def test_interval_holds_the_true_excess_nearly_always() -> None:
-    """Intervals of few pairs are a little narrow: 99 % are requested, at least 90 % must hold."""
+    """Intervals of few pairs are a little narrow: of 99 % intervals at least 90 % must hold."""
     held = 0
     for seed in range(60):
         interval = excess_interval(noisy_pairs(0.02, noise=0.01, count=12, seed=seed))

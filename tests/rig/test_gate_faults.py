@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: GPL-2.0-or-later
-"""Faults of both builds: a gate refuses a candidate only if they are new or worse, and at once."""
+"""Faults of two builds: a gate refuses a candidate for new or worse ones, as early as it can."""
 
 from collections.abc import Callable
 from pathlib import Path
@@ -58,7 +58,7 @@ def site(
 
 
 def cell(subject: str, *sites: SiteWaits, hazards: list[str] | None = None) -> CellResult:
-    """Returns a cell with those waits whose job was done."""
+    """Returns a cell with those waits, which did its job."""
     short = any(each.short for each in sites)
     return timed(
         subject,
@@ -77,13 +77,13 @@ def changes(before: CellResult, now: CellResult) -> list[Change]:
 @pytest.mark.parametrize(
     ("hazards", "whole", "expected"),
     [
-        # Nothing as long was ever asked for: the sleeps of the candidate are cut as all are.
+        # No wait of 10 ms was whole in the baseline, so the new sleep is cut like the longer ones.
         (SIGNALS, site(POLL, 10 * US, 10 * US, count=300), Change.AS_BEFORE),
         (["refused:sleep,eperm"], site(POLL, 10 * US, 10 * US, count=300), Change.AS_BEFORE),
-        # The baseline waits as long without a sleep.
+        # Waits of 10 ms were whole in the baseline.
         (SIGNALS, site(POLL, 10 * MS, 10 * MS, count=300), Change.NEW),
         (["refused:sleep,eperm"], site(POLL, 10 * MS, 10 * MS), Change.NEW),
-        # Once is no evidence: a signal comes each 50 ms.
+        # One whole wait is no evidence: a signal comes only every 50 ms.
         (SIGNALS, site(POLL, 10 * MS, 10 * MS), Change.AS_BEFORE),
     ],
 )
@@ -106,7 +106,7 @@ def test_sleep_of_a_new_length_is_cut_as_longer_ones_are(
         (site(SYNC, SECOND, 45 * MS), site(SETTLE, SECOND, 45 * MS), Change.AS_BEFORE),
         # The same code requests less.
         (site(SYNC, SECOND, 45 * MS), site(SYNC, SECOND // 2, 45 * MS), Change.BETTER),
-        # It requests more, and waits no less.
+        # It requests more, which is worse only if it waits less.
         (site(POLL, 10 * MS, 2 * US), site(POLL, 100 * MS, 2 * US), Change.AS_BEFORE),
         (site(POLL, 10 * MS, 5 * MS), site(POLL, 100 * MS, 2 * US), Change.WORSE),
         (site(SYNC, SECOND, 900 * MS), site(MOVED, SECOND, 500 * MS), Change.WORSE),
@@ -134,7 +134,7 @@ def test_second_place_of_a_stripped_program_that_is_short_is_new() -> None:
 
 
 def test_code_around_a_wait_may_differ_by_some_instructions() -> None:
-    # 64 instructions at 250 MIPS take 256 ns, and 5 % of the shortfall are 100 ns.
+    # 64 instructions at 250 MIPS take 256 ns, and 5 % of the shortfall is 100 ns.
     short = site(POLL, 10 * US, 8 * US)
     assert changes(cell(BEFORE, short), cell(AFTER, site(POLL, 10 * US, 7650))) == [
         Change.AS_BEFORE
@@ -261,7 +261,7 @@ def at_chip(subject: str, *evidence: Evidence, **more: Any) -> CellResult:
         ([early(1000 * US)], [early(1200 * US)], 1),
         ([early(1000 * US)], [early(1000 * US, rule="tpuw")], 1),
         ([early(1000 * US)], [early(1000 * US), early(US, rule="busy")], 1),
-        # A violation of an assumed time is a doubt if it is new.
+        # A new violation of an assumed time is a doubt.
         ([early(1000 * US)], [early(1000 * US), early(US, rule="busy", grade="assumed")], 4),
     ],
 )

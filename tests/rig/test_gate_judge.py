@@ -43,7 +43,7 @@ def run_of(*cells: CellResult, **header: Any) -> Results:
 def decided(
     baseline: Sequence[CellResult], candidate: Sequence[CellResult], **more: Any
 ) -> Decision:
-    """Decides a gate of one round, with sound canaries and controls."""
+    """Decides a gate of one round, with a convicted canary and an acquitted control."""
     return decide([run_of(*baseline)], [run_of(*candidate, *WATCH)], Terms(**more))
 
 
@@ -123,32 +123,32 @@ LONG: dict[str, Any] = {"hazards": ["long-waits"]}
 @pytest.mark.parametrize(
     ("baseline", "candidate", "code"),
     [
-        # Virtual time is held to the limit exactly, but for a tick.
+        # The limit of virtual time is exact, but a tick is always allowed.
         ([timed(BEFORE)], [timed(AFTER, SECOND + 20 * MS)], 0),
         ([timed(BEFORE)], [timed(AFTER, SECOND + 20 * MS + 1)], 3),
         ([timed(BEFORE)], [timed(AFTER, SECOND // 2)], 0),
         ([timed(BEFORE, 10 * MS)], [timed(AFTER, 10 * MS + TICK_NS)], 0),
         ([timed(BEFORE, 10 * MS)], [timed(AFTER, 10 * MS + TICK_NS + 1)], 3),
-        # Safety comes before performance, and that before doubt.
+        # Safety comes before performance, and performance before doubt.
         (ALL_BEFORE, [timed(AFTER, verdict=Verdict.TOO_SHORT), SLOW_B, DOUBT_C], 1),
         (ALL_BEFORE, [GOOD[0], SLOW_B, DOUBT_C], 3),
         (ALL_BEFORE, [GOOD[0], GOOD[1], DOUBT_C], 4),
         (ALL_BEFORE, GOOD, 0),
-        # A lost guest of either is a fault of the rig.
+        # A lost guest of either side is a fault of the rig.
         ([timed(BEFORE)], [timed(AFTER, **LOST)], 99),
         ([timed(BEFORE, **LOST)], [timed(AFTER)], 99),
-        # A cell that only one side has is a doubt, and so is a part that the candidate lost.
+        # A cell that only one side has is a doubt, and so is one that only the candidate skipped.
         (ALL_BEFORE[:2], GOOD[:1], 4),
         (ALL_BEFORE[:1], GOOD[:2], 4),
         (ALL_BEFORE[:2], [GOOD[0], timed(AFTER, name="b", **SKIPPED)], 4),
-        # A part that neither knows is unseen, but nothing else decides nothing.
+        # A cell that both skipped is ignored; a gate without any other cell is a doubt.
         (
             [ALL_BEFORE[0], timed(BEFORE, name="b", **SKIPPED)],
             [GOOD[0], timed(AFTER, name="b", **SKIPPED)],
             0,
         ),
         ([timed(BEFORE, **SKIPPED)], [timed(AFTER, **SKIPPED)], 4),
-        # Waits that the rig asked for may be whole where the baseline cut them short.
+        # Waits that the rig asked for are no cost, even if the baseline cut them short.
         ([timed(BEFORE, verdict=Verdict.TOO_SHORT, **LONG)], [timed(AFTER, 9 * SECOND, **LONG)], 0),
     ],
 )
@@ -256,7 +256,7 @@ def test_other_subjects_kernels_and_the_live_lane_do_not_make_a_baseline_another
 
 
 def rounds(total_ns: Sequence[int], subject: str) -> list[Results]:
-    """Returns a round for each duration; the first also has a cell of virtual time."""
+    """Returns a round of real time for each duration; the first also has a virtual cell."""
     real = [run_of(timed(subject, ns, name="r", lane="live")) for ns in total_ns]
     watch = WATCH if subject == AFTER else []
     return [run_of(timed(subject), *real[0].cells, *watch), *real[1:]]
@@ -320,14 +320,14 @@ def test_one_round_of_real_time_beside_exact_cells_is_asked_for_safety_alone(
 
 
 def unheard(cell: CellResult, reason: str = "this machine could not keep up") -> CellResult:
-    """Returns the cell without a verdict, as on a busy machine."""
+    """Returns the cell as inconclusive in real time, as on a busy machine."""
     return msgspec.structs.replace(
         cell, lane="live", verdict=Verdict.INCONCLUSIVE, reason=reason, evidence=[]
     )
 
 
 def without(runs: list[Results], number: int) -> list[Results]:
-    """Returns the rounds; in that one, the cell of real time has no verdict."""
+    """Returns the rounds; in that one, the cell in real time is inconclusive."""
     changed = [unheard(cell) if cell.lane == "live" else cell for cell in runs[number].cells]
     return [*runs[:number], run_of(*changed), *runs[number + 1 :]]
 
@@ -359,7 +359,7 @@ def test_many_busy_rounds_are_a_doubt_and_one_with_evidence_is_never_left_out() 
 
 
 def watched(*canaries: CellResult) -> Decision:
-    """Decides a gate of real time with that canary in each round."""
+    """Decides a gate of real time; the first rounds have one of the canaries each."""
     ours = rounds(REAL, AFTER)
     ours[0] = run_of(*[cell for cell in ours[0].cells if cell.id != CANARY.id], canaries[0])
     for number, canary in enumerate(canaries[1:], start=1):

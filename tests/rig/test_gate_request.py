@@ -239,7 +239,7 @@ exit $code
 
 
 def test_git_finds_the_revision_by_these_codes(tmp_path: Path) -> None:
-    """Here git itself reads the exit codes; tests/guest bisects with real gates."""
+    """Here git itself reads the exit codes of a stand-in; tests/guest bisects with real gates."""
     for number, delay in enumerate(["100", "100", "broken", "100", "98", "98", "98"]):
         (tmp_path / "delay").write_text(f"{delay}\n")
         (tmp_path / "number").write_text(f"{number}\n")

@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: GPL-2.0-or-later
-"""Our delay layer in trees like flashrom's: its place, its result, and trees that are refused."""
+"""Our delay layer in trees like flashrom's: where it goes, and which trees are refused."""
 
 import os
 import subprocess

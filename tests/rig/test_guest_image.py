@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: GPL-2.0-or-later
-"""A guest's files: images, snapshots, and the way into a running guest."""
+"""A guest's images and snapshots, and the ways for a person to enter or watch a cell."""
 
 import asyncio
 import os
@@ -44,7 +44,7 @@ KERNEL, BUSYBOX = b"a kernel", b"a busybox"
 
 
 class Guest:
-    """A state whose archive has these two packages; all else is as shipped."""
+    """A state folder, and an archive that delivers `KERNEL` and `BUSYBOX`."""
 
     def __init__(self, folder: Path, patch: pytest.MonkeyPatch) -> None:
         self.paths = Paths(checkout=CHECKOUT, state=folder)
@@ -66,7 +66,7 @@ class Guest:
         (folder / "parts.json").write_bytes(msgspec.json.encode(parts))
 
     def provide(self) -> GuestImage:
-        """Provides the image; `said` then holds the messages."""
+        """Returns the image; `said` then has the messages."""
         self.said.clear()
         return provide_guest_image(read_recipes(CHECKOUT).guest, self.paths, self.said.append)
 
@@ -127,7 +127,7 @@ LOST_ARCH = Arch.I386
 
 @pytest.fixture
 def asked(monkeypatch: pytest.MonkeyPatch) -> list[object]:
-    """Returns a list that receives each request for an image; one architecture has none."""
+    """Returns a list that receives each request; one architecture has no cyclictest."""
     found: list[object] = []
 
     def kernel(name: str, *_: object) -> None:
@@ -363,7 +363,7 @@ WAKES, LOST_AT = 5, 3
 
 
 class Sleeper(Machine):
-    """A machine that counts its wake-ups; it is lost at one of them."""
+    """A machine that counts its wake-ups; it is lost at number `lost_at`, if that is not 0."""
 
     def __init__(self, lost_at: int = 0) -> None:
         self.woken = 0

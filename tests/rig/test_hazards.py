@@ -58,7 +58,7 @@ RIGHT = [
     *(f"starts:{state}" for state in STATES),
     "unverified",
 ]
-"""A word of each kind of hazard, in each of its forms."""
+"""Words of hazards of the virtual lane, in each of their forms."""
 WRONG = [
     *("", "busy", "busy-siblings:1", "low-res-timers:", "none"),
     *("busy-siblings:5-5", "busy-siblings:5-4", "busy-siblings:01-2", "busy-siblings:0-2,2-4"),
@@ -89,7 +89,7 @@ WRONG = [
         *((word, (word,)) for word in RIGHT),
         ("none", ()),
         ("busy-siblings+busy-siblings", ("busy-siblings",)),
-        # Words have one order. The sign of a value joins no words.
+        # Words have a fixed order. The sign of a value does not separate words.
         (
             "power-cut:1+busy-siblings+low-res-timers",
             ("low-res-timers", "busy-siblings", "power-cut:1"),
@@ -239,10 +239,10 @@ def faulty(kind: str) -> Event:
     [
         ("starts:fresh", [], [], Verdict.INCONCLUSIVE),
         ("starts:fresh", [made(StateBegins, t_ns=1, state="fresh")], [], Verdict.PASS),
-        # A command to a sleeping part is no fault where it was put to sleep.
+        # A command to a sleeping part is no fault if the hazard put it to sleep.
         ("starts:asleep", ASLEEP, [], Verdict.PASS),
         ("starts:protected", ASLEEP, [], Verdict.INCONCLUSIVE),
-        # A fault after altered bytes, a refusal or a power cut is a doubt.
+        # A short wait after altered bytes, a refusal or a power cut is a doubt.
         *(
             (f"fault:{kind}@1", [faulty(kind)], SHORT, Verdict.INCONCLUSIVE)
             for kind in ("drop", "corrupt", "duplicate", "nak")

@@ -54,7 +54,7 @@ def mark(kind: type[Some], t_ns: int = START_NS - 1, **fields: Any) -> Some:
 
 
 def spell(begin_ns: int, *, count: int = 3, turns: int = 5) -> list[Event]:
-    """Returns siblings that run for 20 ms, with that number of turns."""
+    """Returns the events of siblings that run for 20 ms and make that number of turns."""
     return [
         mark(kinds.SiblingsRunning, begin_ns, count=count, turns_min=7),
         mark(kinds.SiblingsStopped, begin_ns + 20 * MS, count=count, turns_min=7 + turns),
@@ -119,7 +119,7 @@ MET_NOTHING = [
 
 
 def seen_beside(events: list[Event]) -> Artifacts:
-    """Returns a sound cell in which these events replace those of the siblings."""
+    """Returns the artifacts of a sound cell, with these events in place of the siblings'."""
     plain = without(without(sound_events(), kinds.SiblingsRunning), kinds.SiblingsStopped)
     return seen_of(*plain, *events)
 

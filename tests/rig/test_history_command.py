@@ -257,7 +257,7 @@ def test_wrong_password_and_missing_database_are_told_without_the_password(
 
 
 def kept(address: Address, out: Path, capfd: pytest.CaptureFixture[str]) -> str:
-    """Records a run in that history; returns the message. No fault may raise."""
+    """Records a run in that history, which must never raise; returns the message."""
     record(address, out, make_run(1, {"a": 1}))
     return capfd.readouterr().err
 
@@ -312,7 +312,7 @@ print(*(entry.run.id for entry in History(address).entries(Choice())))
 
 
 def limited(words: list[str], url: str, runs: int) -> subprocess.CompletedProcess[str]:
-    """Records that number of runs, in a process that the words in `words` start."""
+    """Records that number of runs, in a process whose command line begins with `words`."""
     return subprocess.run(
         [*words, sys.executable, "-c", KEEP, url, str(runs)],
         env={**os.environ, "PYTHONPATH": f"{CHECKOUT / 'rig'}:{CHECKOUT}"},

@@ -150,7 +150,7 @@ def test_two_steps_are_both_found_in_their_order() -> None:
 
 @pytest.mark.parametrize("count", [12, 40])
 def test_noise_without_a_step_is_called_one_no_more_often_than_stated(count: int) -> None:
-    """Noise has heavy tails, as on machines. About 3 of 300 series may show a step, 10 at most."""
+    """The noise has heavy tails, as on real machines. About 3 of 300 series may show a step."""
     dice = np.random.default_rng(11)
     wrong = sum(
         bool(change_points(list(10 + np.abs(dice.standard_t(2, count))), draws=DRAWS))

@@ -249,7 +249,7 @@ def test_writers_that_are_killed_at_any_moment_lose_nothing_that_was_kept(
     store = history_of(history_url)
     there = {entry.run.id for entry in store.entries(ALL)}
     assert set(kept) <= there
-    # A killed writer may have finished without a message.
+    # A killed writer may have kept a last run without printing its number.
     assert len(there) <= len(kept) + kills
     for run in there:
         assert_whole(store, run)

@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: GPL-2.0-or-later
-"""The host lane: its measures, its sessions, and their end."""
+"""The host lane: its verdicts, its choice of cells, and its sessions to their end."""
 
 import asyncio
 import os
@@ -56,7 +56,7 @@ class Silent:
 
 @pytest.fixture
 def paths(tmp_path: Path) -> Paths:
-    """Returns paths with a state of its own that uses the programs of this build."""
+    """Returns paths with a state folder of the test's own, and the programs of this build."""
     state = tmp_path / "state"
     state.mkdir()
     (state / "build").symlink_to(BUILT)
@@ -212,7 +212,7 @@ def test_hazard_is_made_and_convicts_nobody(
 ) -> None:
     cell = host_cell(hazards=(word,), cores=2)
     result = run_one(paths, tmp_path / "out", cell)
-    # On a busy machine the lane may not keep up; that is reported, and no verdict.
+    # On a busy machine the lane may not keep up, which is inconclusive.
     assert result.verdict in (Verdict.PASS, Verdict.INCONCLUSIVE), result.reason
     events = (tmp_path / "out" / cell.id / "events.jsonl").read_text(encoding="utf-8")
     assert f'"ev":"{event}"' in events
@@ -464,7 +464,7 @@ def test_clocks_are_compared_over_the_whole_session(tmp_path: Path) -> None:
 def test_parent_that_dies_takes_everything_with_it(
     tmp_path: Path, number: int, told: signal.Signals
 ) -> None:
-    # Each process has a path of this folder in its arguments, by which the test would find it.
+    # Each process has a path below this folder in its arguments, by which the test finds it.
     subject = shutil.copy("/bin/sleep", tmp_path)
     lines = ["hogs 1", "stops_hz 50"]
     parent = begin(spec_of(tmp_path, str(subject), "1000", lines=lines))

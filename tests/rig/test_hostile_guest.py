@@ -47,7 +47,7 @@ IMAGE = sparse_image(
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Said:
-    """An output of a guest, and the reader of it."""
+    """An output of a guest, and its reader."""
 
     sound: bytes
     take: Callable[[bytes, Path], CellResult | None]
@@ -118,7 +118,7 @@ REASON_MAX = 600
 FOLDER_BYTES_MAX = 64 << 20
 DEADLINE_MS = 3_000
 PATIENT_MS = 1_800_000
-"""For floods that end by themselves, however busy this machine is."""
+"""The deadline of floods that end by themselves: none reaches it, however busy this machine is."""
 
 
 def bytes_below(folder: Path) -> int:

@@ -17,13 +17,16 @@ from tests.conftest import Bound
 from tests.rig.builders import CHECKOUT
 
 ASKED = os.environ.get("RIG_KILLS")
-"""The number of kills, in place of the tier's own."""
+"""The number of kills, in place of the bound of the tier."""
 SEED = 1
 GONE_LIMIT_S = 300
 LOOK_S = 0.02
 QUIET_LOOKS = 10
 MOMENT_S = (0.0, 0.7)
-"""The kill comes that long after the first session began; each fifth, after the run's start."""
+"""The least and the longest time to the kill, from the first session or the first finished cell.
+
+Each fifth kill counts from the run's start.
+"""
 BEGIN_LIMIT_S = 60
 PLAN = """\
 schema = 1
@@ -61,7 +64,7 @@ def begin(plan: Path, out: Path) -> subprocess.Popen[bytes]:
 
 
 def at_work(out: Path) -> list[str]:
-    """Returns the processes with the folder in their arguments or as their working folder."""
+    """Returns the command lines of processes that name the folder, or work in it."""
     found = []
     for process in Path("/proc").glob("[0-9]*"):
         try:
@@ -95,7 +98,7 @@ def has_result(out: Path) -> bool:
 
 
 def left(out: Path) -> list[str]:
-    """Returns the processes that are left after the limit. To end, each needs the CPU once more.
+    """Returns the processes that are left after the limit: each needs the CPU once more to end.
 
     A process inside execve(2) has no arguments for a moment, so one look may miss it.
     """

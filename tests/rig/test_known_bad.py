@@ -48,7 +48,7 @@ from tests.rig.builders import CHECKOUT, SECOND, make_cell, make_result, make_ru
 
 MISTAKES = read_mistakes(CHECKOUT)
 
-# A build for each file and kind; one changes a header, and one changes three files.
+# Builds of each class; `reads-merged` changes a header, `function-renamed` three files.
 DOZEN = (
     "eintr-ends-a-wait",
     "coarse-clock",
@@ -85,7 +85,7 @@ def test_change_applies_and_makes_a_difference(mistake: Mistake) -> None:
 
 
 def test_page_names_known_bad_builds_for_each_rule_of_the_chip_model() -> None:
-    """Checks the table; `stuck` has none, since no wait of a client is to blame for it."""
+    """The rule `stuck` has none, because no wait of a client causes it."""
     model = (CHECKOUT / "emulators/model/chip.c").read_text(encoding="utf-8")
     page = (CHECKOUT / "rig/docs/explanation/chip-model.md").read_text(encoding="utf-8")
     rows = re.findall(r"^- (`.+?): .*\((.*)\)$", page.split("## The rules")[1], re.MULTILINE)
