@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: GPL-2.0-or-later
-"""Requests for latencies and the reading of their answers; a run restores what it changes."""
+"""`rig/rig latency`: series, the reading of their answers, governors, sentences and pages."""
 
 import asyncio
 import dataclasses
@@ -159,7 +159,7 @@ def test_loaded_guest_executes_no_more_than_it_may() -> None:
 
 
 def test_ordinary_process_of_a_guest_is_given_the_usual_slack() -> None:
-    """The agent there is a real-time process, whose children would have no slack."""
+    """The guest's agent is a real-time process, so its children would have no timer slack."""
     for series in programme(GUEST, USUAL, low_resolution=False):
         assert series.slack_ns == (0 if series.fifo else series.slack_ns or 50 * US)
         assert series.fifo or series.slack_ns
@@ -302,7 +302,7 @@ def test_cyclictest_is_told_its_interface_and_read_strictly() -> None:
 
 
 def make_cpufreq(folder: Path, *, cpus: int = 2) -> Path:
-    """Makes the files of sysfs for cpufreq, which this machine may lack."""
+    """Makes the sysfs files of cpufreq, which this machine may lack; returns the folder."""
     for cpu in range(cpus):
         place = folder / f"cpu{cpu}" / "cpufreq"
         place.mkdir(parents=True)
@@ -343,7 +343,7 @@ def test_governor_that_may_not_be_set_on_every_cpu_is_set_on_none(tmp_path: Path
     governors.set_all("schedutil")
     governors.restore()
     refusing.unlink()
-    refusing.mkdir()  # writing to a folder fails for every user, as writing to sysfs may for some
+    refusing.mkdir()  # A folder cannot be read as a file, not even by root.
     with pytest.raises(OSError, match="directory"):
         governors.set_all("performance")
     refusing.rmdir()
@@ -393,7 +393,7 @@ def test_missing_cyclictest_is_said_with_its_package(
 
 
 def run_here(*words: str, wrapper: tuple[str, ...] = ()) -> list[Line]:
-    """Runs the latency program on this machine."""
+    """Runs the measuring program on this machine; returns a line for each word."""
     program = str(find_paths().latency_program)
     done = subprocess.run([*wrapper, program, *words], capture_output=True, check=True, timeout=60)
     return parse_lines(done.stdout, expected=len(words), source="rig-latency")
@@ -545,7 +545,7 @@ def test_interrupted_run_leaves_no_process_and_no_half_written_file(tmp_path: Pa
     out = tmp_path / "out"
     checkout = find_paths().checkout
     command = [str(checkout / "rig" / "rig"), "latency", "--quick", "--no-color"]
-    # A shell ignores SIGINT in background jobs, and their children inherit that.
+    # A shell makes its background jobs ignore SIGINT, and their children inherit that.
     signal.signal(signal.SIGINT, signal.default_int_handler)
     run = subprocess.Popen(
         [*command, "--out", str(out)],
@@ -567,7 +567,7 @@ def test_interrupted_run_leaves_no_process_and_no_half_written_file(tmp_path: Pa
 
 
 def processes_of_session(session: int) -> list[str]:
-    """Returns the processes of that session that still run."""
+    """Returns the id and name of each process of the session that still runs."""
     found = []
     for entry in Path("/proc").glob("[0-9]*"):
         try:

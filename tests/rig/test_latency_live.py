@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: GPL-2.0-or-later
-"""Latencies in guests of real time: the choice of guests, and the facts about this machine."""
+"""Latencies in live guests: names of guests, rehearsals, windows not kept, and resumption."""
 
 import re
 from dataclasses import replace
@@ -141,7 +141,7 @@ def window(number: int, *, kept: bool) -> Window:
 
 
 def left_with(*windows: Window) -> Left:
-    """Returns the traces of a guest whose clock is one second behind this machine's."""
+    """Returns what a guest left whose clock is one second behind this machine's."""
     readings = [
         ClockReading(before_ns=ns + S, guest_ns=ns, after_ns=ns + S) for ns in (0, 10_000 * MS)
     ]

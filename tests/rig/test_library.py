@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: GPL-2.0-or-later
-"""The library of a subject, and the files of it that are packaged."""
+"""A subject's libflashrom: the packed files, and its delay function."""
 
 import shutil
 import subprocess
@@ -23,7 +23,7 @@ OURS = BUILT.flashrom_build / "lib" / LIBRARY
 
 @pytest.fixture
 def paths(tmp_path: Path) -> Paths:
-    """Returns paths with a state of its own that uses the programs of this build."""
+    """Returns paths with a state folder of their own, which uses the programs of this build."""
     if not BUILT.library_client.is_file() or not OURS.is_file():
         pytest.skip("the library client and the library are not built")
     state = tmp_path / "state"
@@ -33,12 +33,12 @@ def paths(tmp_path: Path) -> Paths:
 
 
 def provide(name: str, paths: Paths) -> Subject | None:
-    """Provides the library; fails the test if that would fetch a file."""
+    """Provides the library; fails the test if something must be made for it."""
     return provide_library(name, read_recipes(CHECKOUT), paths, lambda what: pytest.fail(what))
 
 
 def unpack(library: Subject, folder: Path) -> Path:
-    """Unpacks the library into the root that a guest would have."""
+    """Unpacks the library's archive into the folder, as a guest does into its root."""
     folder.mkdir()
     with Path(library.archive).open("rb") as archive:
         subprocess.run(["cpio", "-i", "-d", "--quiet"], stdin=archive, cwd=folder, check=True)

@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: GPL-2.0-or-later
-"""`rig/rig like`: the cell that is like a report, and the questions that the report leaves open."""
+"""`rig/rig like`: the cell that resembles a bug report, and what the report does not say."""
 
 import json
 import shlex

@@ -24,7 +24,7 @@ PYTHON_FOLDERS = ["rig", "tests", "emulators/gen"]
 SOURCE_SUFFIXES = {".py", ".c", ".h", ".toml", ".build", ".options", ".sh"}
 SPDX = "SPDX-License-Identifier: GPL-2.0-or-later"
 NOT_OURS = {".git", ".rig", "__pycache__"}
-# The tests and the rig talk to servers of their own at these addresses.
+# These are the addresses of the servers that the tests and the rig start.
 LOOPBACK = {"localhost", "127.0.0.1", "::1"}
 
 
@@ -42,7 +42,7 @@ def answer(*command: str) -> tuple[int, str]:
 
 @cache
 def our_files() -> list[Path]:
-    """Returns tracked and new files; without git all files, except those that are ignored."""
+    """Returns the files that git tracks or would add; without git, all but those in NOT_OURS."""
     git = shutil.which("git")
     if git is not None and (CHECKOUT / ".git").exists():
         listing = subprocess.run(
@@ -62,7 +62,7 @@ def our_files() -> list[Path]:
 
 
 def holders_of(pattern: re.Pattern[str]) -> list[str]:
-    """Returns each line of our text files that matches, with its place."""
+    """Returns each line of our files that matches the pattern, with its place."""
     return [
         f"{path.relative_to(CHECKOUT)}:{number}: {line.strip()}"
         for path in our_files()
@@ -117,10 +117,10 @@ def last_changed(commits: int) -> set[Path]:
 
 @pytest.mark.bounds(commits=(20, 0))
 def test_clang_tidy_finds_nothing(bound: Bound) -> None:
-    """The build gives the configuration; .clang-tidy explains which checks are off.
+    """The build folder has the compile commands; .clang-tidy explains which checks are off.
 
-    The quick tier looks at what the last commits changed, since all takes four minutes. A clean
-    source is checked again only when it, a header or a setting changes.
+    The quick tier checks only what the last commits changed, because all sources take four minutes.
+    A clean source is checked again only if it, a header or a setting changes.
     """
     build, seen = find_paths().build, find_paths().state / "tests" / "clang-tidy"
     sources = [path for path in our_files() if path.suffix == ".c" and is_product(path)]
@@ -145,7 +145,7 @@ def test_clang_tidy_finds_nothing(bound: Bound) -> None:
 
 
 def tidy_digests(sources: list[Path]) -> dict[Path, str]:
-    """Returns a digest of each source, of all headers, and of the settings of clang-tidy."""
+    """Returns by source a digest of it, of all headers, and of the settings of clang-tidy."""
     shared = hashlib.sha256((find_paths().build / "compile_commands.json").read_bytes())
     told = [path for path in our_files() if path.name == ".clang-tidy" or path.suffix == ".h"]
     for path in (*told, Path(tool("clang-tidy")), CHECKOUT / "tests" / "requirements.lock"):
@@ -200,13 +200,13 @@ def test_no_file_names_this_machines_package_archive() -> None:
 
 
 def test_no_file_names_the_folder_of_this_checkout() -> None:
-    # A path of more than one name; single names like /src would match too much else.
+    # A path of a single name, such as /src, would match unrelated text.
     if len(CHECKOUT.parts) > 2:
         assert holders_of(re.compile(rf"(?<![\w.-]){re.escape(str(CHECKOUT))}(?![\w-])")) == []
 
 
 def test_no_file_has_a_conflict_marker() -> None:
-    # Built from parts, so that this file does not match itself.
+    # They are built from parts, so that this file does not match.
     markers = ("<" * 7, "|" * 7, ">" * 7)
     any_of_them = "|".join(re.escape(marker) for marker in markers)
     assert holders_of(re.compile(rf"^(?:{any_of_them})(?: |$)")) == []

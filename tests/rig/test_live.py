@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: GPL-2.0-or-later
-"""Parts of the live lane that need no guest: its clock, its line, its trace, its hazards."""
+"""Parts of the live lane that need no guest: clock, line to the agent, trace, machines, hazards."""
 
 import asyncio
 import itertools
@@ -233,7 +233,7 @@ def test_impossible_machine_is_refused_by_its_key(tmp_path: Path, text: str, say
 
 
 def test_programs_of_a_live_guest_lie_at_the_same_addresses_each_time() -> None:
-    """Otherwise the delay plugin takes a call for one of the rehearsal's, and finds no caller."""
+    """The delay plugin sees the addresses of the rehearsal. With others it finds no caller."""
     words = live_shape(2, 5000, "tsc", ["highres=off"]).kernel_words
     assert {"norandmaps", "highres=off", "rig.host_port=5000"} <= set(words)
 

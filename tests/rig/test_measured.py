@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: GPL-2.0-or-later
-"""Pages of measured figures, and rows that a document quotes."""
+"""Pages of measured figures, and the rows and lines of them that a document quotes."""
 
 from delayrig.decision.decision import Decision, Limits, Outcome, Side
 from delayrig.features.documents.by_programmer import answer_lines, cost_rows
@@ -29,7 +29,7 @@ HEAD = "    subject  MIPS  cores  hazards  chip           job    verdict  total 
 
 
 def run_of(*visible_ns: int) -> Results:
-    """Returns a run with a cell for each visible time; the first takes 1 s, the next 2 s."""
+    """Returns a run with a cell for each smallest visible shortening; cell N takes N seconds."""
     cells = [
         make_result(
             make_cell(name=f"c{number}", cores=number),
@@ -48,12 +48,12 @@ def run_with(*cells: CellResult) -> Results:
 
 
 def controls_of(run: Results) -> Results:
-    """Returns the run with controls for cells, which each have a row on its page."""
+    """Returns the run with its cells as controls: on the page, each control has its own row."""
     return replace(run, cells=[replace(cell, role=Role.CONTROL) for cell in run.cells])
 
 
 def row_of(run: Results, figure: str) -> str:
-    """Returns the row with that figure on the page of the run."""
+    """Returns the first line with that figure on the page of the run."""
     return next(line for line in run_page(run, "").splitlines() if figure in line)
 
 

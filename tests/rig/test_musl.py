@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: GPL-2.0-or-later
-"""Programs linked with musl: how the compiler is called, whether or not /usr is merged."""
+"""Programs linked with musl: the words of the linker, whether or not /usr is merged."""
 
 import shlex
 import subprocess
@@ -16,7 +16,7 @@ PLACES = ("lib/x86_64-linux-musl", "usr/lib/x86_64-linux-musl")
 
 
 def unpack_into(root: Path, shared: str) -> None:
-    """Writes the files that the packages bring; `shared` is the folder of libc.so."""
+    """Writes the files that musl's packages contain; `shared` is the folder of libc.so."""
     for place, name in ((shared, "libc.so"), (PLACES[1], "libc.a"), (PLACES[1], "crt1.o")):
         (root / place).mkdir(parents=True, exist_ok=True)
         (root / place / name).touch()
@@ -24,7 +24,7 @@ def unpack_into(root: Path, shared: str) -> None:
 
 @pytest.fixture(params=PLACES)
 def paths(request: pytest.FixtureRequest, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Paths:
-    """Returns paths of a state whose archive has musl, and in which every build succeeds."""
+    """Returns paths with an empty state; the fakes unpack musl, and let every build succeed."""
 
     def unpack(_suite: str, _packages: list[str], root: Path) -> None:
         unpack_into(root, request.param)
@@ -41,7 +41,7 @@ def paths(request: pytest.FixtureRequest, tmp_path: Path, monkeypatch: pytest.Mo
 
 
 def link_words(libc: str, paths: Paths) -> list[str]:
-    """Returns the linker's words of the cross file, after providing a program."""
+    """Provides a program; returns the linker's words in the cross file that was written for it."""
     provide_with_musl(libc, "program", paths, lambda _: None)
     text = (paths.state / f"cross-{libc.rstrip(':')}.ini").read_text()
     listed = text.partition("c_link_args = [")[2].partition("]")[0]

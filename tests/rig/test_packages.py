@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: GPL-2.0-or-later
-"""Packages from the archive: retries, differences since the release, bill of materials."""
+"""Packages from the archive: retries, the lock, the bill of materials."""
 
 import os
 from importlib.metadata import distributions
@@ -35,7 +35,7 @@ E: mmdebstrap failed to run
 
 
 class FakeClock:
-    """A clock that advances by pauses, and by a fixed time in each attempt."""
+    """A clock that advances only in pauses, and records them."""
 
     def __init__(self, attempt_s: float = 0) -> None:
         self.now_s = 100.0
@@ -46,7 +46,7 @@ class FakeClock:
         return self.now_s
 
     def pause(self, pause_s: float) -> None:
-        """Lets time pass."""
+        """Records the pause, and advances the clock by it."""
         self.pauses_s.append(pause_s)
         self.now_s += pause_s
 

@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: GPL-2.0-or-later
-"""A page is one file without others; its charts are text in the page's colours."""
+"""A page is one file that fetches no other; its charts are SVG in the page's colours."""
 
 import re
 from html.parser import HTMLParser
@@ -32,7 +32,7 @@ TEXT_CONTRAST, GRAPHIC_CONTRAST = 4.5, 3.0
 
 
 class Outline(HTMLParser):
-    """The ids, headings, and fetched files of a page."""
+    """The ids, headings and links of a page, and its tags that fetch a file."""
 
     def __init__(self) -> None:
         super().__init__()
@@ -204,7 +204,7 @@ def colours_of_schemes() -> dict[str, dict[str, str]]:
 
 
 def contrast(one: str, other: str) -> float:
-    """Returns the contrast of two colours by WCAG 2."""
+    """Returns the contrast ratio of two colours (WCAG 2)."""
     light, dark = sorted((luminance(one), luminance(other)), reverse=True)
     return (light + 0.05) / (dark + 0.05)
 

@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: GPL-2.0-or-later
-"""The parcel that a guest leaves for the host: it is complete, or the guest is lost."""
+"""The parcel that a guest leaves for the host: if it is not complete, the guest is lost."""
 
 import pytest
 from delayrig.base.errors import LostGuestError
@@ -9,7 +9,7 @@ WINDOW = 1 << 20
 
 
 def packed(*entries: tuple[bytes, bytes], count: int | None = None) -> bytes:
-    """Packs a parcel by the layout of images/agent/parcel.h, written here independently."""
+    """Packs a parcel in the layout of images/agent/parcel.h, without code of the rig."""
     body = b"".join(
         len(name).to_bytes(8, "little") + len(content).to_bytes(8, "little") + name + content
         for name, content in entries

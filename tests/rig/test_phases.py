@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: GPL-2.0-or-later
-"""The time of a job, split by its use."""
+"""The phases of a job, and its busy, wire and overshoot times."""
 
 import itertools
 import random
@@ -114,11 +114,11 @@ def test_wire_time_is_summed_over_transactions() -> None:
 @pytest.mark.parametrize(
     ("reads", "overshoot"),
     [
-        ([150, 250], 50),  # noticed by the second read
-        ([200], 0),  # ready at that very moment
+        ([150, 250], 50),  # The second read finds it ready.
+        ([200], 0),  # It gets ready at this moment.
         ([200, 250], 0),
-        ([199], 0),  # never seen ready
-        ([250, 300, 400], 50),  # only the first read that finds it ready counts
+        ([199], 0),  # No read finds it ready.
+        ([250, 300, 400], 50),  # Only the first read that finds it ready counts.
         ([], 0),
     ],
 )

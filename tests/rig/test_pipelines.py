@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: GPL-2.0-or-later
-"""The pipelines of ci/ pass their services' checks, and call the one script correctly."""
+"""The pipelines of ci/ pass their services' checks, and call ci/gate.sh correctly."""
 
 import json
 import os
@@ -43,7 +43,10 @@ def answer(*command: str | Path, given: str = "") -> tuple[int, str]:
 
 
 def pipeline_calls(status: int = 0) -> tuple[list[dict[str, Any]], str | None]:
-    """Returns Jenkins' calls, as Groovy reads the pipeline, and the result of the build."""
+    """Returns the calls that Groovy finds in the Jenkinsfile, and the result of the build.
+
+    `status` is the exit code of the gate.
+    """
     if shutil.which("groovy") is None:
         pytest.skip("no groovy here: `rig/rig setup --tests` installs it")
     code, said = answer("groovy", READER, JENKINS, str(status))
@@ -60,7 +63,7 @@ def scripts_of_jenkins() -> list[str]:
 def scripts_of_github() -> list[str]:
     jobs = yaml.safe_load(GITHUB.read_text(encoding="utf-8"))["jobs"].values()
     steps = [step["run"] for job in jobs for step in job["steps"] if "run" in step]
-    # The service replaces expressions; a script must not contain any.
+    # The service replaces `${{ }}` by text that others may write: in a script it would be run.
     assert not any("${{" in step for step in steps)
     return steps
 
@@ -92,7 +95,7 @@ def test_pipeline_meets_its_services_own_schema(schema: str, file: Path, more: l
     check: list[str | Path] = [TOOLS / "check-jsonschema", "--builtin-schema", schema, *more]
     code, said = answer(*check, file)
     assert code == 0, said
-    # The schema does refuse: it finds an unknown key.
+    # The schema must refuse wrong keys.
     code, _ = answer(*check, "-", given=file.read_text(encoding="utf-8") + "\njobs: 7\nstages: 7\n")
     assert code != 0
 
@@ -101,7 +104,7 @@ def test_github_workflow_passes_its_auditor(tmp_path: Path) -> None:
     audit: list[str | Path] = [TOOLS / "zizmor", "--offline", "--no-progress", "--persona=auditor"]
     code, said = answer(*audit, GITHUB)
     assert code == 0, said
-    # The auditor does find faults: an action by tag, and kept credentials.
+    # The auditor must find faults: actions named by a tag, and kept credentials.
     loose = re.sub(r"@[0-9a-f]{40} .*", "@v4", GITHUB.read_text(encoding="utf-8"))
     (tmp_path / "gate.yml").write_text(loose.replace("persist-credentials: false", ""))
     code, said = answer(*audit, tmp_path / "gate.yml")
@@ -111,8 +114,8 @@ def test_github_workflow_passes_its_auditor(tmp_path: Path) -> None:
 
 
 def test_cache_is_seeded_on_the_main_branch_and_kept_whatever_the_answer() -> None:
-    # Only the pull request itself can read a cache that it saved. The action that restores and
-    # saves in one step saves only after success.
+    # A cache that a pull request saved can be read only by that pull request. The action that
+    # restores and saves in one step saves only after success.
     events = yaml.safe_load(GITHUB.read_text(encoding="utf-8"))[True]
     assert set(events) == {"pull_request", "push"}
     (restore,) = steps_of_github("actions/cache/restore")
@@ -121,7 +124,7 @@ def test_cache_is_seeded_on_the_main_branch_and_kept_whatever_the_answer() -> No
     assert restore["with"]["path"] == save["with"]["path"]
     assert save["with"]["key"] == f"${{{{ steps.{restore['id']}.outputs.cache-primary-key }}}}"
     assert save["if"].startswith("${{ always() && ")
-    # Without zstd the cache is packed in another way, and no runner that has zstd finds it.
+    # Without zstd the cache is compressed in another way, so runners with zstd do not find it.
     assert "zstd" in scripts_of_github()[0]
 
 
@@ -188,7 +191,7 @@ def test_gitlab_job_begins_again_in_a_checkout_that_was_used(tmp_path: Path) -> 
         run_script(script, checkout, **names)
         assert (checkout / ".baseline/file").read_text() == "1"
         assert (checkout / ".candidate/file").read_text() == "2"
-    # A runner deletes its files, but git still knows of the worktrees.
+    # A runner deletes untracked files, but git still knows the worktrees.
     git("clean", "-ffdxq", at=checkout)
     run_script(script, checkout, **names)
 
@@ -236,7 +239,7 @@ def test_jenkins_fails_what_is_unsafe_or_slower_and_marks_doubt(
 @services
 def test_shell_of_a_pipeline_is_clean(service: str) -> None:
     for script in SCRIPTS[service]():
-        # The variable holds several words, host and port of an SSH command, and must be split.
+        # GERRIT_SSH holds several words of an SSH command, so the shell must split it.
         check = (TOOLS / "shellcheck", "--shell=sh", "--exclude=SC2086", "-")
         code, said = answer(*check, given=script)
         assert code == 0, said

@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: GPL-2.0-or-later
-"""Cells that a plan's words make, and their number without making them."""
+"""The cells that a plan makes, and their number without making them."""
 
 import itertools
 import json
@@ -303,7 +303,7 @@ def test_programmer_that_reaches_no_chip_of_a_plan_is_refused() -> None:
 
 
 SECONDS_MAX = 5
-"""CPU time, since others may use this machine."""
+"""The limit of CPU time; elapsed time would depend on other programs."""
 MEMORY_KIB_MAX = 500_000
 WIDE = """\
 mips = [1000, 500, 250, 125, 62, 31, 16]
@@ -321,12 +321,12 @@ run = subprocess.Popen(sys.argv[1:])
 _, status, usage = os.wait4(run.pid, 0)
 print(os.waitstatus_to_exitcode(status), usage.ru_utime + usage.ru_stime, usage.ru_maxrss)
 """
-"""A process of its own: a child's memory counts from its parent's at the start."""
+"""A separate program: ru_maxrss of a child includes its parent's memory at the fork."""
 TWO_CORES = GROUP.replace("cores = [1]", "cores = [1, 2]")
 
 
 def million() -> str:
-    """Returns a plan of about a million cells."""
+    """Returns a plan of more than ten million cells."""
     chips = ", ".join(f'"{chip}"' for chip in CHIPS)
     hazards = ", ".join(f'"signals:{rate}"' for rate in range(1, 11))
     group = f'[[group]]\nname = "g"\n[group.over]\n{WIDE}chip = [{chips}]\nhazards = [{hazards}]\n'

@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: GPL-2.0-or-later
-"""Profiles: each is complete, and chosen by version alone."""
+"""Profiles: each is complete, and chosen by the version, which a digest may tell."""
 
 import re
 import tomllib
@@ -116,8 +116,8 @@ def test_profile_of_releases_is_that_of_the_design() -> None:
 
 
 def test_figures_of_the_chip_follow_from_typical_times_of_our_own_driver() -> None:
-    # A 32nd of the typical time, at most 100 ms. The emulator's chip file has that time, which the
-    # driver shares for this part.
+    # The driver polls after a 32nd of the typical time, or after 100 ms if that is less. For this
+    # part the emulator's chip file has the same typical times as the driver.
     profile = find_profile("0.1.0-rig")
     assert profile is not None
     text = (CHECKOUT / "emulators/chips/W25Q128JV.toml").read_text(encoding="utf-8")

@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: GPL-2.0-or-later
-"""Programmers that are devices of QEMU: the arguments of guest, QEMU and subject."""
+"""Programmers that are devices of QEMU: words for QEMU and subject, files, and refusals."""
 
 from collections.abc import Callable
 from dataclasses import replace

@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: GPL-2.0-or-later
-"""The proposal's steps: figures of the same cells, verdicts of all, and their order."""
+"""The proposal's steps: figures of cells that all steps finished, all verdicts, landing order."""
 
 from pathlib import Path
 

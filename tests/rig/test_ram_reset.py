@@ -25,7 +25,7 @@ from delayrig.machine.ram_reset import (
 )
 
 PAGES = 64
-# Maps the file privately, changes pages on command, and prints their content.
+# This program maps the file privately, writes to pages on command, and prints a byte of each.
 MAPPER = """
 import mmap, sys
 with open(sys.argv[1], "rb") as file:
@@ -40,7 +40,7 @@ for line in sys.stdin:
 
 
 class Mapper:
-    """A process with the file as its RAM."""
+    """A process that maps the file as its RAM."""
 
     def __init__(self, ram: Path) -> None:
         self._process = subprocess.Popen(
@@ -130,7 +130,7 @@ def test_holes_of_the_file_are_left_as_qemu_left_them(tmp_path: Path) -> None:
             mapper.ask("write", page)
         put_back(mapper.pid, ram, stale_stretches(mapper.pid, ram, ram), ram)
         assert mapper.ask("read", 8) == 8
-        # A filesystem need not keep holes; the page is then written like any other.
+        # If the filesystem keeps no holes, these pages are written like any other.
         assert {mapper.ask("read", page) for page in (2, 9)} <= {0, 0xFF}
     finally:
         mapper.end()
@@ -228,7 +228,7 @@ def test_snapshot_of_another_size_is_not_reset_to(mapper: Mapper, ram: Path) -> 
 
 
 def answering(reply: Callable[[bytes], bytes]) -> tuple[socket.socket, list[bytes]]:
-    """Returns a socket whose other end answers each line, and the list of those lines."""
+    """Returns a socket, and the list of lines that its other end has received and answered."""
     ours, theirs = socket.socketpair()
     heard: list[bytes] = []
 

@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: GPL-2.0-or-later
-"""Rounds until the median is known well enough. A conviction counts, and is never outvoted."""
+"""Rounds until the median is known well enough. One conviction counts: it is not outvoted."""
 
 from collections.abc import Iterable
 from dataclasses import replace
@@ -77,7 +77,7 @@ def test_time_of_an_inconclusive_round_counts_for_nothing() -> None:
 
 
 class Machine:
-    """Stands for a run: it gives each cell its next time, and advances the clock by a second."""
+    """A fake of runs: each cell takes the next of the times, and each run lasts a second."""
 
     def __init__(self, times_ms: Iterable[float]) -> None:
         self._times = iter(times_ms)

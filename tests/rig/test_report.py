@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: GPL-2.0-or-later
-"""A report shows what is on disk, in the terminal's words, or says why it cannot."""
+"""A report shows what is on disk, in the words of the terminal, or says why it cannot."""
 
 import fcntl
 import os
@@ -69,7 +69,7 @@ def whole(tmp_path_factory: pytest.TempPathFactory) -> Whole:
 
 @pytest.fixture
 def run(tmp_path: Path) -> Path:
-    """Keeps a run in a folder of its own."""
+    """Writes a run; returns its folder."""
     keep_run(tmp_path / "run")
     return tmp_path / "run"
 
@@ -130,7 +130,7 @@ def test_page_has_every_cell_its_command_and_all_parts_of_its_time(whole: Whole)
 
 
 def check_links(page: str) -> None:
-    """Checks that each link has a target and that each id is unique."""
+    """Checks that each link within the page has a target, and that each id is unique."""
     ids = re.findall(r'\sid="([^"]+)"', page)
     assert len(ids) == len(set(ids))
     links = re.findall(r'<a [^>]*href="#([^"]+)"', page)
@@ -509,7 +509,7 @@ def test_pipe_gets_wide_tables_without_colours(tmp_path: Path) -> None:
 
 
 def on_a_terminal(run: Path, *, columns: int, options: tuple[str, ...] = (), **env: str) -> str:
-    """Returns the report on a terminal of that width."""
+    """Returns what `report --terminal` prints on a terminal of that width."""
     ours, theirs = pty.openpty()
     fcntl.ioctl(theirs, termios.TIOCSWINSZ, struct.pack("HHHH", 40, columns, 0, 0))
     child = subprocess.Popen(

@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: GPL-2.0-or-later
-"""A report of several pages or several rounds."""
+"""Reports of many cells, on several pages, and of several rounds."""
 
 import itertools
 import re
@@ -151,7 +151,7 @@ CELL = make_cell(lane=LaneName.HOST)
 
 
 def timed(total_ms: int, verdict: Verdict = Verdict.PASS, **changes: Any) -> CellResult:
-    """Returns the cell as measured in one round."""
+    """Returns the result of CELL in one round."""
     return make_result(
         CELL, verdict=verdict, time_ns=TimeSplit(total=total_ms * MS), reason="why", **changes
     )
@@ -211,7 +211,7 @@ ROUND_MS = (4000, 9000, 5000)
 
 @pytest.fixture
 def gate(tmp_path: Path) -> Path:
-    """Makes a gate of three rounds, the first not the median; the candidate takes longer."""
+    """Makes a gate of three rounds; the third is the median. The candidate takes twice as long."""
     folder = tmp_path / "gate"
     keep_gate(folder)
     for side, factor in (("baseline", 1), ("candidate", 2)):

@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: GPL-2.0-or-later
-"""A cell to run again: its choice, and the walk through the classic bug."""
+"""`rig/rig repro`: which cell is run again, and the walk through the bug of unequal cores."""
 
 from pathlib import Path
 
@@ -214,7 +214,7 @@ EVENTS: list[Event] = [
     made(SubjectEnd, t_ns=6000 * MS),
 ]
 TRACE = [
-    window(0, 0, 50_000_000),  # before the subject, all cores run at full speed
+    window(0, 0, 50_000_000),  # Before the subject starts, all cores run at full speed.
     window(0, 2000, 990_000),
     window(0, 2100, 1_010_000),
     window(0, 2200, 10, active_ms=1),

@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: GPL-2.0-or-later
-"""A run is checked in full before it begins, and each of its cells can run again alone."""
+"""A run is checked in full before it begins, and each of its cells can be run again alone."""
 
 import shlex
 import shutil

@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: GPL-2.0-or-later
-"""A run's order of cells, its lost cells, its interruption, and its resumption."""
+"""The order of a run's cells, lost cells, and the interruption and resumption of a run."""
 
 import asyncio
 import os
@@ -33,7 +33,7 @@ ONE, OTHER = host_cell(name="one", corner="typ"), host_cell(name="other", corner
 
 
 class Watching(Silent):
-    """A reporter that records the messages before cells."""
+    """A reporter that records the messages about what is made before cells run."""
 
     def __init__(self) -> None:
         self.said: list[str] = []
@@ -49,7 +49,7 @@ def run(paths: Paths, out: Path, *cells: Cell, resume: bool, seed: int = 1) -> R
 
 
 def events_of(out: Path, cell: Cell) -> bytes:
-    """Returns the events of a cell of real time; no two such cells have the same."""
+    """Returns the events of a cell. In real time they differ each time that it runs."""
     return (out / cell.id / "events.jsonl").read_bytes()
 
 
@@ -180,7 +180,10 @@ DIES = "echo 'no luck today' >&2; exit 3"
 
 
 def dies_once(tmp_path: Path) -> str:
-    """Returns a script that dies at its first start. Without rights it is started once a try."""
+    """Returns a script that dies in the first try of a cell.
+
+    It also dies with --realtime, so that each try starts it only once without.
+    """
     unprivileged = f'case "$*" in *--realtime=*) {DIES};; esac'
     once = f"if mkdir {tmp_path}/was-here 2>/dev/null; then {DIES}; fi"
     return f'{unprivileged}\n{once}\nexec "$real" "$@"'

@@ -252,7 +252,7 @@ def test_module_without_tests_of_its_name_has_those_that_import_it(name: str) ->
 
 def test_every_module_of_the_rig_has_some_test() -> None:
     modules = (CHECKOUT / "rig" / "delayrig").rglob("*.py")
-    # A module that starts a program is tested by the tests of that program.
+    # A `__main__` is tested by the tests of its program.
     bare = [path for path in modules if path.name not in ("__init__.py", "__main__.py")]
     sample = sorted(bare)[::20]
     assert [str(path) for path in sample if not files_of_tests(CHECKOUT, [path])] == []
@@ -388,7 +388,7 @@ def test_note_that_cannot_be_read_is_none(tmp_path: Path) -> None:
 
 
 class Layers:
-    """`guest` runs beside the layer before it, and ends only after the others have begun."""
+    """Fake layers. `guest` may run beside others, and ends only after `rig` has begun."""
 
     def __init__(self) -> None:
         self.order: list[str] = []

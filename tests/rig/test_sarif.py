@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: GPL-2.0-or-later
-"""SARIF follows the standard, and a finding's location is the line of the delay call."""
+"""SARIF output follows the standard, and locates a finding at the line of the delay call."""
 
 import json
 from dataclasses import replace
@@ -27,7 +27,7 @@ STACK = (
 
 
 class Strict(msgspec.Struct, rename="camel", forbid_unknown_fields=True):
-    """The keys in use, with their names and types in the standard (sections 3.13 to 3.52)."""
+    """The keys that we use, with names and types of the standard (sections 3.13 to 3.52)."""
 
 
 Text = Annotated[str, msgspec.Meta(min_length=1)]
@@ -124,7 +124,7 @@ class Log(msgspec.Struct, forbid_unknown_fields=True):
 
 
 def read(report: Report) -> Run:
-    """Reads the report strictly: ids are unique, and each reference resolves."""
+    """Reads the report strictly; checks that ids are unique, and that each reference resolves."""
     (run,) = msgspec.json.decode(as_sarif(report), type=Log).runs
     ids = [rule.id for rule in run.tool.driver.rules]
     assert len(set(ids)) == len(ids)
@@ -137,7 +137,7 @@ def read(report: Report) -> Run:
 
 
 def late(where: str = f"default_delay at 5 ns, thread 1, cpu 0 to 0: {STACK}") -> Evidence:
-    """Returns a delay that the delay witness convicts."""
+    """Returns evidence of the delay witness for a delay that was called there."""
     return msgspec.structs.replace(make_evidence(Witness.DELAY), where=where)
 
 

@@ -30,7 +30,7 @@ CHECKOUT = find_paths().checkout
 
 @pytest.fixture
 def program(tmp_path: Path) -> Path:
-    """Returns a program with libraries."""
+    """Returns a copy of Python, a program that needs libraries."""
     path = tmp_path / "built" / "flashrom"
     path.parent.mkdir()
     shutil.copy(Path(sys.executable).resolve(), path)
@@ -38,7 +38,7 @@ def program(tmp_path: Path) -> Path:
 
 
 def state(folder: Path) -> Paths:
-    """Returns the paths of a rig that knows no program yet."""
+    """Returns paths with that folder as the state."""
     return Paths(checkout=CHECKOUT, state=folder)
 
 
@@ -133,7 +133,7 @@ def test_cells_of_a_gate_name_the_side_and_neither_path_nor_digest() -> None:
 
 
 def gate_folder(folder: Path) -> Path:
-    """Makes the folder of a gate with one cell a side, as far as `repro` reads it."""
+    """Makes the files that `repro` reads of a gate with one cell on each side."""
     for watched, verdict in ((False, Verdict.PASS), (True, Verdict.TOO_SHORT)):
         (cell,) = cells_of(MEASURED.subject, [MEASURED], watched=watched)
         side = folder / cell.side

@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: GPL-2.0-or-later
-"""Files of a run: whole or not at all, in scratch folders, in an output folder of its own."""
+"""Scratch folders, files that are written whole or not at all, and one run an output folder."""
 
 import errno
 import fcntl
@@ -55,7 +55,7 @@ def first_line(process: "subprocess.Popen[str]") -> str:
 
 @pytest.fixture
 def tmp(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
-    """Returns a folder that all temporary files of the test use."""
+    """Returns the folder for all temporary files of the test."""
     monkeypatch.setenv("TMPDIR", str(tmp_path))
     monkeypatch.setattr(tempfile, "tempdir", str(tmp_path))
     monkeypatch.setattr("delayrig.setup.scratch.ANY_PLACE", str(tmp_path))
@@ -87,7 +87,7 @@ def test_folder_of_a_killed_process_is_swept_up_and_that_of_a_live_one_is_not(tm
 
 
 def killed_while_making(made: Path) -> Path:
-    """Kills the process that makes an image; returns the scratch folder that it leaves."""
+    """Starts a process that makes `made`, and kills it; returns the scratch folder that it left."""
     owner = subprocess.Popen(
         [sys.executable, "-c", MAKES_ONE, str(made)],
         stdout=subprocess.PIPE,
@@ -202,7 +202,7 @@ LIMIT = 4096
 
 
 def failed_at_the_limit(path: Path, content: bytes) -> str:
-    """Returns the error of a write in a process whose files are limited to LIMIT bytes."""
+    """Returns the error of a write in a process whose files may have LIMIT bytes; empty if none."""
     ours, theirs = os.pipe()
     child = os.fork()
     if child == 0:
@@ -305,7 +305,7 @@ def start(folder: Path, *more: str) -> subprocess.Popen[str]:
 
 
 def hold_sigint_back() -> None:
-    """Blocks SIGINT, as the launcher does until the rig's Python has started."""
+    """Blocks SIGINT, as the launcher does for the rig, which unblocks it once it can handle it."""
     signal.pthread_sigmask(signal.SIG_BLOCK, {signal.SIGINT})
 
 
@@ -321,7 +321,7 @@ def test_second_run_is_told_who_holds_the_folder(tmp_path: Path, more: list[str]
     first = start(tmp_path)
     try:
         wait_for(tmp_path / "out" / "begun.json")
-        first.send_signal(signal.SIGSTOP)  # the first run must not end before the second looks
+        first.send_signal(signal.SIGSTOP)  # It must not end before the second run looks.
         second = start(tmp_path, *more)
         said, _ = second.communicate(timeout=LIMIT_S)
         assert second.returncode == 2, said

@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: GPL-2.0-or-later
-"""Damaged files of packaged subjects and live images: reported, removed and made again."""
+"""Damaged files of packed subjects and live images: reported, removed and made again."""
 
 import random
 from pathlib import Path
@@ -54,8 +54,8 @@ def test_damaged_subject_is_named_and_packed_again(paths: Paths, bound: Bound) -
         told.clear()
         provide(paths, told)
         assert content_of(folder) == sound, (seed, name)
-        # A root is unpacked from the checked archive, and a missing seal says nothing about other
-        # files.
+        # A damaged root is unpacked again from the checked archive, without a message. A missing
+        # seal gives none either.
         unnamed = name.startswith("root") or (name == "seal.json" and not told)
         assert unnamed or "bundled again: " in told[0], (seed, name, told)
 
@@ -70,7 +70,7 @@ def test_sound_subject_is_taken_as_it_is(paths: Paths) -> None:
 
 
 class Live:
-    """A live image whose kernel and driver the archive provides any number of times."""
+    """A live image whose kernel and driver come from a fake archive."""
 
     def __init__(self, state: Path, patch: pytest.MonkeyPatch) -> None:
         self.paths = Paths(checkout=CHECKOUT, state=state)

@@ -25,13 +25,13 @@ DEMONSTRATING = ["default", "full", "smoke"]
 
 
 def span_of(plan: Plan) -> dict[str, list[Any]]:
-    """Returns the span of the plan's main group, which is its first."""
+    """Returns the choices in each dimension of the plan's main group, which is its first."""
     group = plan.group[0]
     return dict(msgspec.structs.asdict(group.over))
 
 
 def is_possible(*choices: tuple[str, Any]) -> bool:
-    """Returns True if the choices fit together: siblings need a core of their own."""
+    """Returns True unless the choices are busy siblings on one core."""
     return not {("load", "busy-siblings"), ("cores", 1)} <= set(choices)
 
 
@@ -62,7 +62,7 @@ def test_default_plan_covers_every_possible_pair_for_each_subject(subject: str) 
         if is_possible((first, one), (second, other))
     }
     assert set().union(*map(pairs_of, rows)) == wanted
-    # All pairs need at least the number of speeds times the number of cores.
+    # Each of 3 speeds must meet each of 3 numbers of cores.
     assert 9 <= len(rows) <= 12
 
 

@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: GPL-2.0-or-later
-"""The way from a convicted cell to the simplest one, with subjects that a rule convicts."""
+"""From a convicted cell to the simplest one; a rule of each test decides what is convicted."""
 
 import asyncio
 import shlex

@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: GPL-2.0-or-later
-"""Direct waits: a sleep that ended early is judged by the calls after it."""
+"""Direct waits: a sleep that ended early is judged by the calls and requests after it."""
 
 from typing import Any
 
@@ -38,7 +38,7 @@ START: Event = made(Start, clock_step_ns=0, clock_rate_error_ppm=0, wake_latency
 def call(
     asked_ns: int, t_ns: int, end_ns: int | None, function: int = SLEEP, **more: Any
 ) -> DelayCall:
-    """Returns a call of the thread 1, with the changes."""
+    """Returns a call in thread 1, with the changes."""
     plain = DelayCall(
         call=1,
         function=function,
@@ -144,7 +144,7 @@ def test_sleep_of_another_thread_is_not_the_rest() -> None:
 
 
 def rate(**more: Any) -> Event:
-    """Returns a comparison in which the guest's clock is 1 ms behind."""
+    """Returns an event in which CLOCK_MONOTONIC is 1 ms behind the clock of the events."""
     plain = ClockRate(
         t_ns=100 * MS,
         raw_ns_min=200 * MS,

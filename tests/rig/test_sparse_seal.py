@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: GPL-2.0-or-later
-"""Changed files are named, whatever the change."""
+"""Files that changed in any way since they were sealed are named."""
 
 import random
 import shutil
@@ -17,7 +17,7 @@ FLIPS = 100
 
 @pytest.fixture
 def folder(tmp_path: Path) -> Path:
-    """Makes a snapshot: a RAM with holes, and a state that ends in the middle of a page."""
+    """Makes a sealed snapshot: a RAM with holes, and a state that ends in the middle of a page."""
     made = tmp_path / "a.snapshot"
     made.mkdir()
     dice = random.Random(1)
@@ -114,4 +114,4 @@ def test_holes_cost_nothing(folder: Path) -> None:
     began_s = time.process_time()
     seal(folder)
     assert damaged(folder) == ""
-    assert time.process_time() - began_s < 5  # to read 1 TiB takes minutes of CPU
+    assert time.process_time() - began_s < 5  # Reading 1 TiB would take minutes.

@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: GPL-2.0-or-later
-"""Subjects that exist, and the chips that each one knows."""
+"""Subjects: names, versions, the chips that each one knows, and the guests that can run it."""
 
 import shutil
 import subprocess

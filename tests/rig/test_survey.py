@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: GPL-2.0-or-later
-"""Surveys: calls with their times, gaps as bounds, and both witnesses side by side."""
+"""Surveys: delay calls, bounds from gaps on the bus, and the comparison of the two."""
 
 from collections.abc import Sequence
 from pathlib import Path
@@ -85,7 +85,7 @@ def test_a_gap_is_from_a_reply_to_the_next_request_and_closes_in_an_interval() -
 
 
 def bus(lengths_us: list[int]) -> list[Event]:
-    """Returns requests with those gaps between them."""
+    """Returns requests with gaps of these lengths between them."""
     events, at = [spi("0x05", read=0, reply=0)], 0
     for length in lengths_us:
         at += length * US

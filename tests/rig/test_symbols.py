@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: GPL-2.0-or-later
-"""Functions, lines and callers of small real programs, whose stacks are written out here."""
+"""Functions, lines and callers of a small program that is compiled here, with made-up stacks."""
 
 import platform
 import shutil
@@ -38,7 +38,7 @@ SP = 0x7FFF_0000
 
 
 def compiled(folder: Path, *options: str) -> Path:
-    """Compiles the program with those options."""
+    """Compiles the program with those options; returns its path."""
     (folder / "program.c").write_text(SOURCE, encoding="ascii")
     command = ["gcc", "-O1", "-o", "program", "program.c", *options]
     subprocess.run(command, check=True, cwd=folder)
@@ -64,7 +64,7 @@ def _call_to(symbols: Symbols, address: int) -> int | None:
 
 
 def stack_of_wait(symbols: Symbols, *, frame_of_outer: int, bp: int = 0) -> StackTop:
-    """Returns the stack at the first instruction of wait_here(), below outer() and main()."""
+    """Returns the stack as wait_here() begins: outer() called it, and main() called outer()."""
     words = [0] * 64
     words[0] = BASE + call_behind(symbols, "outer", CALL_IN_OUTER)
     words[frame_of_outer // 8] = BASE + call_behind(symbols, "main", CALL_IN_MAIN)
@@ -118,7 +118,7 @@ def test_no_code_lies_beyond_the_program(tmp_path: Path) -> None:
 
 def test_callers_are_found_without_frame_pointers(tmp_path: Path) -> None:
     symbols = read_symbols(compiled(tmp_path, "-g", "-fomit-frame-pointer"))
-    # outer() subtracts its frame from the stack pointer; its return address is behind the frame.
+    # Only the right size of the frame of outer() leads to its return address.
     frame = next(
         size
         for size in range(8, 500, 8)

@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: GPL-2.0-or-later
-"""A finished run in the terminal: tables of every width, canaries, energy, and the headline."""
+"""Tables at any width of the terminal, canaries, energy, and the headline of a gate."""
 
 import io
 import time
@@ -89,7 +89,7 @@ def test_table_without_rows_has_its_headings() -> None:
 
 @pytest.fixture(scope="module")
 def stored(tmp_path_factory: pytest.TempPathFactory) -> Path:
-    """Writes a run and a gate to a folder."""
+    """Writes a run and a gate; returns the folder above them."""
     top = tmp_path_factory.mktemp("stored")
     keep_run(top / "run")
     keep_gate(top / "gate")
@@ -104,7 +104,7 @@ def shown(console: Console, stored: Path) -> None:
 
 
 def words_shown(show: Callable[[Console, Path], None], stored: Path, width: int) -> set[str]:
-    """Returns the words on a terminal of that width that no line break has split."""
+    """Returns the words on a terminal of that width; a broken word counts as its parts."""
     console = Console(file=io.StringIO(), width=width, no_color=True)
     show(console, stored)
     assert isinstance(console.file, io.StringIO)

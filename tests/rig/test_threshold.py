@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: GPL-2.0-or-later
-"""Thresholds: the rule at its boundaries, users' values, and folders that are resumed."""
+"""Thresholds: the rule at its boundaries, users' values and programs, figures, and folders."""
 
 import os
 import re
@@ -191,7 +191,7 @@ UPSTREAM = {
     ),
     "flashrom.c": "int main(void) { return CONFIG_DELAY_MINIMUM_SLEEP_US; }\n",
 }
-"""The smallest build that has flashrom's option, the macro of it, and their places."""
+"""The smallest tree with flashrom's option and its macro, in files of the same names."""
 
 
 @pytest.mark.parametrize("page", ["how-to/choose-a-threshold.md", "reference/command-line.txt"])
@@ -350,7 +350,7 @@ def candidate(value: int) -> Candidate:
 
 
 def trials_in(out: Path, cells: list[Cell], *candidates: Candidate) -> Trials:
-    """Returns a comparison of two rounds, for which it has claimed the folder."""
+    """Returns a comparison of two rounds, after claiming the folder for it."""
     request = Request(
         plan="threshold",
         cells=cells,

@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: GPL-2.0-or-later
-"""A threshold's answer and its outliers."""
+"""The answer of `rig/rig threshold`: its words, priorities, lists of machines, odd guests."""
 
 import io
 import os
@@ -49,7 +49,7 @@ OFFICE, BOARDS = "1000 MIPS, 2 cores", "62 MIPS, 1 core"
 
 
 def printed(**changes: object) -> list[str]:
-    """Returns the lines of the answer."""
+    """Returns the lines that the terminal shows of an answer with the changes."""
     console = Console(file=io.StringIO(), width=80, no_color=True)
     print_answer(replace(make_answer(), **changes), console, out="out")
     assert isinstance(console.file, io.StringIO)
@@ -103,7 +103,7 @@ def test_printed_line_of_make_builds_a_tree_with_that_threshold(tmp_path: Path) 
 
 
 def pasted(line: str, folder: Path) -> str:
-    """Runs the line in a shell, where it must succeed; returns its output."""
+    """Runs the line in a shell, where it must succeed; returns its standard output."""
     path = f"{Path(sys.executable).parent}:{os.environ['PATH']}"
     done = subprocess.run(
         line,
@@ -235,7 +235,7 @@ COSTS = [
     *(make_cost(1000, 1000, 190, name) for name in COMMON),
     *(make_cost(100, 1500, 100, ODD), make_cost(1000, 1000, 110, ODD)),
 ]
-"""On one guest of three, a sleep lasts to the next tick, so 100 us are too slow there."""
+"""The costs on three guests. On ODD each sleep lasts to the next tick, so 100 us are too slow."""
 
 
 def answer(costs: list[Cost], **weights: int) -> Answer:

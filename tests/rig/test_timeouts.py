@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: GPL-2.0-or-later
-"""Time limits that do not count the CPU time of other processes."""
+"""Time limits that do not count the time for which a process waits for a CPU."""
 
 import asyncio
 import os
@@ -12,7 +12,7 @@ from delayrig.machine.qemu import queued_s_of, wait_for_first
 
 
 def waited_s(limit_s: float, queued: list[float]) -> float:
-    """Returns the length of the wait; `queued` holds the readings of the time without a CPU."""
+    """Returns the length of the wait; `queued` has the readings of the time in the CPU's queue."""
 
     async def wait() -> float:
         never: asyncio.Future[Any] = asyncio.get_running_loop().create_future()

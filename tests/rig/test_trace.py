@@ -41,7 +41,7 @@ def fault(at_ns: int) -> Event:
 
 
 def erase(at: int = SECOND) -> list[Event]:
-    """Returns a NOP, an erase that a program interrupts too early, a fault, and a poll."""
+    """Returns a NOP, an erase, a program that comes too early, a fault, and a status read."""
     return [
         serprog(NOP, empty=at - 2, read=at, reply=at + US),
         spi("0x20", read=at + 4 * US, reply=at + 5 * US, sr="0x03"),
@@ -125,7 +125,7 @@ def test_spans_of_a_track_are_sorted_and_never_overlap(events: list[Event]) -> N
         assert all(timeline.start_ns <= s.start_ns < s.end_ns for s in spans)
 
 
-# The trace event format: the keys that its description requires of each phase.
+# The trace event format requires these keys for each type of event (`ph`).
 PHASES: dict[str, set[str]] = {
     "M": {"ph", "name", "pid", "tid", "args"},
     "X": {"ph", "name", "cat", "pid", "tid", "ts", "dur", "args"},
@@ -174,7 +174,7 @@ def test_perfetto_times_are_microseconds_to_the_nanosecond() -> None:
 
 
 class VcdReader:
-    """Parses a value change dump by its grammar, and accepts nothing else."""
+    """A parser of value change dumps that accepts only what their grammar allows."""
 
     def __init__(self, text: str) -> None:
         head, _, body = text.partition("$enddefinitions $end\n")

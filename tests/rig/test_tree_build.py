@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: GPL-2.0-or-later
-"""Sources from git, and builds of sources."""
+"""Sources from git or a folder, and their builds."""
 
 import os
 from dataclasses import replace
@@ -196,7 +196,7 @@ needs_confinement = pytest.mark.skipif(
 
 @pytest.fixture
 def paths_of_tree_build(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Paths:
-    """Returns paths with a state of its own that uses the usual build."""
+    """Returns paths with a state folder of their own, which uses the programs of the build."""
     usual, state = find_paths(), tmp_path / "state"
     state.mkdir()
     (state / "build").symlink_to(usual.build)

@@ -63,7 +63,7 @@ CALIBRATED = "Calibrating delay loop... OK.\n"
 
 @dataclass(frozen=True, kw_only=True)
 class Case:
-    """The arguments of `find_verdict`. By default they give a pass."""
+    """The arguments of `find_verdict()`; by default the verdict is a pass."""
 
     cell: Cell = field(default_factory=make_cell)
     events: list[Event] = field(default_factory=sound_events)
@@ -112,7 +112,7 @@ def with_evidence(evidence: Evidence) -> Step:
 
 
 EARLY = make_evidence()
-# The cases are in the order of the checks.
+# They are in the order in which `find_verdict()` checks them.
 QUESTIONS: list[tuple[Verdict, Step]] = [
     (Verdict.INFRA_ERROR, with_fields(EmulatorEnd, exit_code=99)),
     (Verdict.TOO_SHORT, with_evidence(make_evidence())),
@@ -279,7 +279,7 @@ def test_cell_without_one_of_its_marks_is_infra_error(kind: type[Kind]) -> None:
     ],
 )
 def test_clock_rate_may_be_off_by_100_ppm_of_its_bracket(monotonic: int, sound: bool) -> None:
-    # 100 ppm of the larger bound, 100,100 ns without the fraction, on either side.
+    # On either side, 100 ppm of the larger bound are allowed: 100,100 ns, without the fraction.
     step = with_fields(
         ClockRate, raw_ns_min=1_000_000_100, raw_ns_max=1_001_000_010, monotonic_ns=monotonic
     )
@@ -287,7 +287,7 @@ def test_clock_rate_may_be_off_by_100_ppm_of_its_bracket(monotonic: int, sound: 
 
 
 def live_case(guest_ns: int) -> Case:
-    """Returns a live cell whose guest's clock went `guest_ns` in one second of this machine's."""
+    """Returns a live cell; its guest's clock advances by `guest_ns` in a second of this machine."""
     pace = made(Pace, t_ns=1, windows=9, windows_not_kept=0, not_kept=[])
     case = with_event(pace)(Case(cell=make_cell(lane=LaneName.LIVE)))
     bounds = {"raw_ns_min": SECOND - MS, "raw_ns_max": SECOND + MS}
@@ -298,7 +298,7 @@ def live_case(guest_ns: int) -> Case:
 @pytest.mark.parametrize("guest_ns", [11 * SECOND, SECOND // 2, SECOND + 12 * MS, SECOND - 12 * MS])
 def test_live_guest_that_lost_its_clock_tells_nothing_of_its_subject(guest_ns: int) -> None:
     case = live_case(guest_ns)
-    for _, step in QUESTIONS[1:]:  # the first reason is the rig's own fault
+    for _, step in QUESTIONS[1:]:  # The first one is a fault of the rig itself.
         case = step(case)
     verdict, reason = case.finding()
     assert verdict is Verdict.INCONCLUSIVE
@@ -311,7 +311,7 @@ def test_live_guest_whose_clock_may_be_read_that_wrong_is_judged(guest_ns: int) 
 
 
 def siblings_case(**changes: Any) -> Case:
-    """Returns a cell of four cores in which flashrom calibrated while the siblings ran."""
+    """Returns a cell of four cores in which flashrom calibrated its loop while siblings ran."""
     cell = make_cell(hazards=("busy-siblings",), cores=4)
     events = changed(
         sound_events(siblings=3), SiblingsStopped, stdout_bytes=len(CALIBRATED.encode())

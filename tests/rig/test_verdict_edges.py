@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: GPL-2.0-or-later
-"""Edges of verdicts: each of these was once changed in the code, and no other test failed."""
+"""Edges of verdicts that no other test covers."""
 
 from datetime import date
 from typing import Any
@@ -65,7 +65,7 @@ def test_time_before_and_after_busy_times_is_not_covered_by_them() -> None:
 
 
 def first_change(lacks_ns: range) -> int:
-    """Returns the first shortfall in the candidate that is not as before, when it was 2 us."""
+    """Returns the first of these shortfalls that is not as before; the baseline's is 2 us."""
     before = cell(BEFORE, site(POLL, 10 * US, 8 * US))
     return next(
         lack_ns

@@ -46,7 +46,7 @@ POLL_NS = 11 * MS
 
 
 def bus_of_write(*, sync_ns: int = SECOND, poll_ns: int = POLL_NS) -> list[Event]:
-    """Returns a synchronisation, an erase of 17 ms with three polls, a program, and a read."""
+    """Returns a synchronisation, an erase of 17 ms with three polls, a page program, and a read."""
     at = START_NS + 100 * MS
     begun = at + sync_ns + 20 * MS
     erased = begun + 17 * MS
@@ -85,7 +85,7 @@ def left_by(
     read_back: bytes | None = None,
     package_version: str = "1.4.0",
 ) -> CellResult:
-    """Judges a folder with those events, or a sound cell with those on the bus."""
+    """Writes and judges a cell's folder: `lines`, else `events`, else sound events around `bus`."""
     cell = cell or make_cell()
     left = sound_events(*bus) if events is None else events
     (folder / "events.jsonl").write_bytes(lines or as_lines(left))
@@ -98,7 +98,7 @@ def left_by(
 
 
 def judged(folder: Path, cell: Cell | None = None, *, package_version: str = "1.4.0") -> CellResult:
-    """Judges the folder."""
+    """Judges what the folder holds."""
     subject, cell = make_subject(package_version=package_version), cell or make_cell()
     return judge_cell(cell, make_chip(), folder, subject=subject, host_s=1.5, rerun="rig/rig run")
 
@@ -117,7 +117,7 @@ def test_folder_of_a_sound_write_passes_with_its_figures(tmp_path: Path) -> None
     assert (result.chip_busy_ns, result.wire_ns) == (18 * MS, 0)
     assert result.overshoot_ns == 5 * MS + 210 + MS
     assert result.time_ns.total == END_NS - START_NS
-    # The sync gap is at most 250 us longer than requested, a poll at most 1 ms and 50 ns.
+    # The synchronisation may last 250 us longer than requested, a poll 1 ms and 50 ns.
     assert result.smallest_visible_short_ns == 250_000 + 1
     assert result.events_sha256 == digest.of_file(tmp_path / "events.jsonl")
     assert (result.host_s, result.rerun) == (1.5, "rig/rig run")
@@ -271,7 +271,7 @@ def test_failure_after_faults_on_request_names_them(tmp_path: Path) -> None:
 
 
 HUGE = msgspec.Raw(b"9" * 400)
-"""This number is too large for a float."""
+"""A number that is too large for a float."""
 WRONG: list[Any] = [None, -1, "text", [], {}, 1e300, True, HUGE]
 
 

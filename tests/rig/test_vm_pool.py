@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: GPL-2.0-or-later
-"""The pool's choice of guests. tests/guest shows that a reset of real guests works."""
+"""The pool's choice of guests. Resets of real guests are tested in tests/guest."""
 
 import asyncio
 import errno
@@ -21,7 +21,7 @@ SLOW, FAST = (GuestShape(icount_shift=shift, cores=1) for shift in (4, 2))
 
 
 class Machine:
-    """Stands for QEMU: it starts slowly, and can be reset if that is allowed."""
+    """A fake of QEMU. Its calls let other tasks run; its reset fails unless `can_reset` is set."""
 
     running: ClassVar[int] = 0
     can_reset: ClassVar[bool] = True
@@ -69,7 +69,7 @@ def hardware(place: Path, shape: GuestShape) -> Hardware:
 
 
 async def at_once(guests: VmPool, place: Path, *snapshots: str) -> list[PooledVm]:
-    """Lends a guest for each name before any of them is given back."""
+    """Returns a guest for each name; all are lent before any of them is given back."""
     shapes = {"slow": SLOW, "fast": FAST}
     async with AsyncExitStack() as stack:
         lent: list[Any] = [
@@ -151,7 +151,7 @@ def test_guest_whose_logs_cannot_be_kept_is_ended(
 
 
 def watched(place: Path, name: str, text: str) -> Hardware:
-    """Returns the hardware of a cell whose delays are watched."""
+    """Returns the hardware of a cell whose delays are watched, with `text` as the request."""
     folder = place / name
     folder.mkdir()
     watch = DelayWatch(plugin=place / "plugin.so", request=folder / "request", out=folder / "out")

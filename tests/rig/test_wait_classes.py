@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: GPL-2.0-or-later
-"""Classes of waits that were judged, and the largest shortfall that would go unseen."""
+"""Classes of waits that were judged, and the smallest shortening that is visible."""
 
 import pytest
 from delayrig.judge.waits import (
@@ -22,7 +22,7 @@ from tests.rig.event_builders import made, seen_of, spi
 
 SYNC = "serprog-sync"
 PROFILE = make_profile(SYNC_WAIT)
-# A command in time after a busy time.
+# This command came 5 ns after the part was ready.
 KEPT = [spi("0x06", read=1, margin=5, grade="datasheet")]
 
 

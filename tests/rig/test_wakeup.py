@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: GPL-2.0-or-later
-"""Late wake-ups of the emulator: the guest's arguments, and the reading of its answer."""
+"""Late wake-ups in a live guest: series, rehearsal, changes under each governor, and chart."""
 
 from xml.etree import ElementTree as ET
 

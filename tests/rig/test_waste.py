@@ -22,13 +22,13 @@ US = 1000
 
 
 def watched(*events: Event, subject: str = "bundled", calls: Sequence[DelayCall] = ()) -> Watched:
-    """Returns a cell with those events."""
+    """Returns a cell with those events and delay calls."""
     cell = make_cell(subject=subject)
     return Watched(cell=cell, events=list(events), delays=delays_of(*calls))
 
 
 def erase(start: int, *, busy_ns: int = 100, late_ns: int = 7) -> list[Event]:
-    """Returns one erase, and the status read that noticed its end."""
+    """Returns an erase, and the status reads during it and after it."""
     ready = start + busy_ns
     return [
         spi("0x20", read=start),
@@ -39,7 +39,7 @@ def erase(start: int, *, busy_ns: int = 100, late_ns: int = 7) -> list[Event]:
 
 
 def program(start: int, *, busy_ns: int = 50, late_ns: int = 3) -> list[Event]:
-    """Returns one page program, and the status read that noticed its end."""
+    """Returns a page program, and the status read after it."""
     ready = start + busy_ns
     return [
         spi("0x02", read=start),
@@ -77,13 +77,13 @@ def test_subjects_stand_apart() -> None:
 @pytest.mark.parametrize(
     ("busy_from", "busy_until", "waste_ns"),
     [
-        (0, 0, 100 * US),  # not busy at all
-        (0, 1000, 100 * US),  # busy until before the delay
-        (0, 1000 + 30 * US, 70 * US),  # busy until within the delay
-        (1000 + 30 * US, 900 * US, 30 * US),  # busy from within the delay
-        (1000 + 30 * US, 1000 + 50 * US, 80 * US),  # busy within the delay
-        (0, 900 * US, 0),  # busy all the time
-        (900 * US, 901 * US, 100 * US),  # busy from the end of the delay
+        (0, 0, 100 * US),  # The part is never busy.
+        (0, 1000, 100 * US),  # It is ready when the delay begins.
+        (0, 1000 + 30 * US, 70 * US),  # It gets ready during the delay.
+        (1000 + 30 * US, 900 * US, 30 * US),  # It gets busy during the delay.
+        (1000 + 30 * US, 1000 + 50 * US, 80 * US),  # It is busy for a part of the delay.
+        (0, 900 * US, 0),  # It is busy for the whole delay.
+        (900 * US, 901 * US, 100 * US),  # It gets busy only after the delay.
     ],
 )
 def test_delay_is_for_nothing_while_the_part_is_not_busy(

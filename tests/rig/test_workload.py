@@ -78,9 +78,9 @@ def test_layout_names_the_region_with_its_last_byte() -> None:
     ("region_kib", "chip_kib", "offset"),
     [
         (64, 2048, 65536),
-        (64, 128, 65536),  # ends with the part
+        (64, 128, 65536),  # The region ends where the part ends.
         (64, 127, 0),
-        (64, 64, 0),  # the whole part
+        (64, 64, 0),  # The region is the whole part.
         (1024, 2048, 65536),
         (1024, 1088, 65536),
         (1024, 1087, 0),

@@ -1,9 +1,10 @@
 # SPDX-License-Identifier: GPL-2.0-or-later
-"""Reconstructions of flashrom trees: a few files with its public names, which really build.
+"""Reconstructions of flashrom's trees: a few files with its public names.
 
-All of them were written for these tests. `today()` is a tree for meson with a file for each system,
-`one_file()` one for make whose delays are a calibrated loop. `RELEASES` have the structure of five
-releases of flashrom: the place of the delays, their callers, and their file's name in the build.
+All were written for these tests, and all but `v1_2()` are built by some. `today()` is a tree for
+meson with a delay file for each system, `one_file()` one for make whose delays are a calibrated
+loop. `RELEASES` have the structure of five releases of flashrom: where the delay file is, who calls
+it, and how the build names it.
 """
 
 from collections.abc import Callable
@@ -252,7 +253,7 @@ check: $(LIB_OBJS) tests/udelay.o
 
 
 def today() -> Files:
-    """Returns a tree for meson, with a folder for the files of each system."""
+    """Returns a tree for meson, with a folder for the delay files of all systems."""
     return {
         "include/flash.h": FLASH_H,
         "include/programmer.h": PROGRAMMER_H,
@@ -270,7 +271,7 @@ def today() -> Files:
 
 
 def one_file() -> Files:
-    """Returns a tree for make, with one file of delays, a calibrated loop and no option."""
+    """Returns a tree for make, with one delay file, a calibrated loop and no option."""
     return {
         "include/flash.h": FLASH_H,
         "include/programmer.h": OLD_PROGRAMMER_H,
@@ -382,14 +383,14 @@ FEATURE_FLAGS += -D'CONFIG_DELAY_MINIMUM_SLEEP_US=$(CONFIG_DELAY_MINIMUM_SLEEP_U
 
 
 def v1_2() -> Files:
-    """Returns a tree with one delay file, of `internal_delay`, added to a list of names."""
+    """Returns a tree whose one delay file has `internal_delay`, and is added to a list of names."""
     old = {name: text.replace(DELAY, OLD_DELAY) for name, text in one_file().items()}
     build = MESON_BUILD.replace("subdir('platform')\n", "srcs += 'udelay.c'\n")
     return old | {"meson.build": build, "meson_options.txt": NO_OPTION}
 
 
 def v1_4() -> Files:
-    """Returns a tree that meson or make builds, with a delay file for DOS beside the other one."""
+    """Returns a tree that meson or make builds, with a second delay file for DOS."""
     files = {f"include/{name}": text for name, text in HEADERS.items()}
     return files | {
         "include/platform/udelay.h": SLEEPER_H,
@@ -409,7 +410,7 @@ def v1_4() -> Files:
 
 
 def v1_6() -> Files:
-    """Returns v1.4 with both delay files in a folder; meson only, with 100 us as the default."""
+    """Returns v1.4 with a folder for both delay files, 100 us as the default, and meson alone."""
     files = v1_4()
     del files["Makefile"]
     for name in ("udelay.c", "udelay_dos.c"):
@@ -422,7 +423,7 @@ def v1_6() -> Files:
 
 
 def v1_7() -> Files:
-    """Drivers have a folder too, and the build joins the parts of source names."""
+    """Returns v1.6 with a folder for the driver, and a source's name that the build joins."""
     files = v1_6()
     files["programmers/jlink_spi.c"] = files.pop("jlink_spi.c")
     build = files["meson.build"].replace("'jlink_spi.c'", "'programmers/jlink_spi.c'")
@@ -435,7 +436,7 @@ def v1_7() -> Files:
 
 
 def v1_8() -> Files:
-    """Returns v1.7 with the delay file's name in a variable that a dependency adds."""
+    """Returns v1.7 with the delay file's name in a variable that a dependency uses."""
     files = v1_7()
     linked = "include_directories : include_dir)\nexecutable"
     build = files["meson.build"].replace(
