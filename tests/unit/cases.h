@@ -26,9 +26,9 @@ static inline void run_plain_case(void **state)
 }
 
 /*
- * A fixture: each CASE_ON(type, function) gets a `struct type` of its own, zeroed, then started,
- * and stopped afterwards, even if the case fails. cmocka's setup can return an error only, so that
- * `start` asserts what it needs.
+ * Defines a fixture: each CASE_ON(type, function) gets a zeroed `struct type`. @start prepares it,
+ * and @stop cleans up afterwards, even if the case fails. @start asserts what it needs, because an
+ * error that cmocka's setup returns says nothing about the reason.
  */
 #define FIXTURE(type, start, stop)                                                                 \
 	static struct type type##_of_case;                                                         \
@@ -59,12 +59,12 @@ static inline void run_plain_case(void **state)
                                                                                                    \
 	struct type##_case
 
-/* Where a fixture has nothing to stop. */
+/* For a fixture that has nothing to start, or nothing to stop. */
 #define NOTHING(fixture) ((void)(fixture))
 
 /*
- * Rows of a table of cases: a function without arguments, a function of a fixture, and a row of
- * figures, for which `function` finds a `struct type` in *state.
+ * These make the rows of a table of cases: of a function without arguments, of a function of a
+ * fixture, and of a function that finds the figures of its row, a `struct type`, in *state.
  */
 /* clang-format off */
 #define CASE(function) {#function, run_plain_case, NULL, NULL, &(struct plain_case){function}}
@@ -73,7 +73,7 @@ static inline void run_plain_case(void **state)
 #define ROW(function, type, name, ...) {#name, function, NULL, NULL, &(struct type){__VA_ARGS__}}
 /* clang-format on */
 
-/* The end of a file of tests: runs its table. */
+/* Defines main(), which runs the table. */
 #define RUN_CASES(tests)                                                                           \
 	int main(void)                                                                             \
 	{                                                                                          \

@@ -11,7 +11,7 @@
 
 #define ARCHIVE_BYTES 1024u
 
-/* An archive that the test builds, and an empty folder, the current one, to unpack it into. */
+/* An archive that the test builds, and the empty current folder, into which it is unpacked. */
 struct bench {
 	uint8_t archive[ARCHIVE_BYTES];
 	size_t bytes;

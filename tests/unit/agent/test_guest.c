@@ -46,7 +46,7 @@ static void file_that_is_missing_is_not_made(void)
 	assert_int_equal(guest_write_text("/nowhere/at/all", "1"), -ENOENT);
 }
 
-/* The limit applies to a child: it takes a part of the text, and sets no errno. */
+/* The limit applies to the child only: its write() takes 4 of the 8 bytes and sets no errno. */
 static void text_of_which_a_part_is_written_is_an_error(struct bench *bench)
 {
 	const struct rlimit few = {4, 4};

@@ -11,7 +11,7 @@
 #define ENTRY_HEADER_BYTES 16u
 #define UNTOUCHED 0xEE
 
-/* A window in ordinary memory with a strip behind it that must stay untouched; and a file. */
+/* A window in ordinary memory, bytes behind it that must stay untouched, and a file. */
 struct bench {
 	uint8_t memory[WINDOW_BYTES + 64];
 	struct parcel parcel;
@@ -60,7 +60,7 @@ static void assert_counts(const struct bench *bench, size_t used_bytes, uint64_t
 	assert_int_equal(bench->parcel.entries, entries);
 }
 
-/* Checks the entry at `at`; returns the place of the next one. */
+/* Checks the entry at `at`. Returns the offset of the next one. */
 static size_t assert_entry(
 	const struct bench *bench, size_t at, const char *name, const char *content)
 {

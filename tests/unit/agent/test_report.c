@@ -11,13 +11,13 @@
 
 #define STEP_NS UINT64_C(1000)
 
-/* The guest's clock, which advances by 1000 ns with each reading. */
+/* Returns the next of the readings that clock_shows() queued. */
 uint64_t hypercall_virtual_ns(void)
 {
 	return mock_type(uint64_t);
 }
 
-/* A report in memory; a socket that keeps records apart replaces /dev/kmsg. */
+/* A report in memory. A socket replaces /dev/kmsg; like it, it keeps records apart. */
 struct bench {
 	struct report report;
 	int kernel;

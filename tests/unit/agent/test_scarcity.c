@@ -15,7 +15,7 @@
 
 #define MIB (1u << 20)
 #ifdef __SANITIZE_ADDRESS__
-#define MEMORY_MIB 0 /* no limit: the sanitizer itself maps terabytes */
+#define MEMORY_MIB 0 /* no limit, because the sanitizer itself maps terabytes */
 #else
 #define MEMORY_MIB 64
 #endif
@@ -36,7 +36,7 @@ static bool is_given(size_t bytes)
 	       errno != ENOMEM;
 }
 
-/* Runs in a child, which the limits are for. Returns 0, or the number of what is wrong. */
+/* Runs in a child, since its limits are final. Returns 0, or the number of the failed step. */
 static int want_more(void)
 {
 	const struct scarcity few = {
@@ -44,7 +44,7 @@ static int want_more(void)
 	pthread_t thread;
 	pid_t pid;
 
-	/* Without a right of root's, this takes its place. */
+	/* An unprivileged process needs this to install a filter. */
 	if (prctl(PR_SET_NO_NEW_PRIVS, 1, 0, 0, 0) < 0 || scarcity_begin(&few) < 0)
 		return 1;
 	if (timerfd_create(CLOCK_MONOTONIC, 0) != -1 || errno != EMFILE)
@@ -88,7 +88,7 @@ static void child_finds_another_uptime_and_we_keep_ours(void)
 	pid_t pid;
 
 	if (ours == -EPERM || ours == -EINVAL || ours == -ENOENT)
-		skip(); /* no right, or no such namespaces */
+		skip(); /* not permitted, or a kernel without time namespaces */
 	assert_true(ours >= 0);
 	pid = fork();
 	if (pid == 0)

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
-/* A spec as a cell's file would hold it: its keys, their values, and hazards. */
+/* Tests the parser of a cell's spec: keys, values, hazards and movements. */
 #include <limits.h>
 #include <stdio.h>
 
@@ -362,24 +362,23 @@ static void every_movement_goes_to_its_place(struct bench *bench)
 	assert_int_equal(bench->spec.rehearsal.count, 2);
 }
 
-/* After the smallest spec, each of these lines is the wrong one. The first ones are unknown keys.
- */
+/* Each of these lines is refused after the smallest spec. The first ones have unknown keys. */
 static const char *const wrong_lines[] = {"mystery 1", "Root /x", "roo /x", "roots /x", " root /x",
 	"schema 1",
-	/* no numbers, and numbers beyond their type */
+	/* These are no numbers, or numbers out of range. */
 	"siblings ", "siblings x", "siblings 1x", "siblings 0x10", "siblings 1.5", "siblings 1 ",
 	"siblings 1 2", "siblings 4294967296", "settle_ms 4294967296", "deadline_ms 4294967296",
 	"siblings 18446744073709551615", "settle_ms 18446744073709551616",
 	"deadline_ms 99999999999999999999", "image /i 18446744073709551616 0 /f",
 	"collect n /p 0 18446744073709551616", "siblings -1",
-	"siblings -18446744073709551615", /* strtoul() takes it for 1 */
+	"siblings -18446744073709551615", /* strtoul() reads it as 1 */
 	"image /i -1 0 /f", "image /i 1 -1 /f", "collect n /p -1 0", "collect n /p 0 -1",
 	"file_bytes_max 0",
-	/* too few and too many fields */
+	/* These have too few or too many fields. */
 	"image ", "image /i", "image /i 1", "image /i 1 0", "image /i 1 0 /f more",
 	"image /i 1 0 /f ", "image /i 1 0  /f", "collect ", "collect n", "collect n /p",
 	"collect n /p 0", "collect n /p 0 0 more", "collect n /p 0 0 ", "collect n  /p 0 0",
-	/* relative paths */
+	/* These are no absolute paths. */
 	"root ", "root subject", "root ./subject", "root  /subject", "bridge_root subject",
 	"bridge_root ", "bridge_makes ./subject", "bridge_makes ",
 	/* hazards */

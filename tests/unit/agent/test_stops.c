@@ -6,7 +6,7 @@
 #include "../cases.h"
 #include "stops.h"
 
-/* Starts a child that does nothing, for ever. */
+/* Starts a child that only waits for signals. */
 static pid_t start_sleeper(void)
 {
 	pid_t pid = fork();

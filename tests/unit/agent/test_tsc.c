@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
-/* A counter of another rate: read by a process, by its child, and beside its own faults. */
+/* Tests a time stamp counter of another rate: in a process and its child, and with signals. */
 
 #include <signal.h>
 #include <stdlib.h>
@@ -23,7 +23,7 @@ static uint64_t ours_at_that_rate(void)
 	return (uint64_t)((unsigned __int128)__rdtsc() * MHZ / TSC_USUAL_MHZ);
 }
 
-/* Runs it with a counter of that rate; returns its wait status. */
+/* Runs the program in a child with a counter of MHZ. Returns its wait status. */
 static int run(void (*program)(int out), int out)
 {
 	struct tsc_gate gate;
@@ -41,7 +41,7 @@ static int run(void (*program)(int out), int out)
 	assert_int_equal(tsc_serve(&gate, pid, MHZ), 0);
 	assert_int_equal(waitpid(pid, &status, 0), pid);
 	while (waitpid(-1, NULL, 0) > 0)
-		; /* the process that answered */
+		; /* also reaps the counter's server */
 	return status;
 }
 
@@ -83,7 +83,7 @@ static void process_and_its_child_read_the_other_rate(void)
 static void fault(int out)
 {
 	(void)out;
-	signal(SIGSEGV, SIG_DFL); /* not the handler of the tests */
+	signal(SIGSEGV, SIG_DFL); /* instead of cmocka's handler */
 	raise(SIGSEGV);
 }
 

@@ -6,7 +6,7 @@
 #define OURS 0x11
 #define THEIRS 0x22
 
-/* A window's copy and its memory. */
+/* A window whose bytes are a copy of its memory, as on arm64. */
 struct bench {
 	uint8_t bytes[WINDOW_BYTES] __attribute__((aligned(8)));
 	uint8_t memory[WINDOW_BYTES] __attribute__((aligned(8)));
@@ -23,7 +23,7 @@ static void bench_init(struct bench *bench)
 
 FIXTURE(bench, bench_init, NOTHING);
 
-/* Returns the number of bytes with that value from the first one on. */
+/* Returns how many bytes from the first on have that value. */
 static size_t run_of(const uint8_t *bytes, uint8_t value)
 {
 	size_t count = 0;

@@ -28,7 +28,7 @@ static struct governor begun(const char *name)
 	return governor;
 }
 
-/* Lets the governor watch up to @until_ns; returns the speed that it then wants. */
+/* Lets the governor watch up to @until_ns. Returns the speed that it then wants. */
 static uint32_t watched(struct governor *governor, uint64_t until_ns, bool busy)
 {
 	uint64_t at_ns;
@@ -105,10 +105,7 @@ static void schedutil_rises_step_by_step_under_load(void)
 	struct governor governor = begun("schedutil");
 	uint32_t before = MIN_KIPS;
 
-	/*
-	 * At the slowest speed a fifth is in use at most, and a quarter more than that is still
-	 * slow.
-	 */
+	/* A vCPU at min_kips uses at most that speed, so the governor wants at most 5/4 of it. */
 	assert_in_range(watched(&governor, 20 * MS, true), MIN_KIPS, MIN_KIPS * 5 / 4);
 	for (int ms = 100; ms <= 400; ms += 100) {
 		uint32_t now = watched(&governor, (uint64_t)ms * MS, true);
@@ -119,7 +116,7 @@ static void schedutil_rises_step_by_step_under_load(void)
 	assert_int_equal(watched(&governor, 1000 * MS, true), MAX_KIPS);
 }
 
-/* Usage halves in 32 slices of 1.024 ms. With a quarter added, the speed is 5/8 of the full one. */
+/* Usage halves in 32 slices of 1.024 ms, about 33 ms. */
 static void schedutil_forgets_half_in_32_ms(void)
 {
 	struct governor governor = begun("schedutil");

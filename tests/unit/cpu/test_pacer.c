@@ -42,7 +42,7 @@ static void overslept_wait_makes_the_next_one_shorter(void)
 	assert_int_equal(pacer_advance(&pacer, START + 350 * US, 250 * US), START + 500 * US);
 }
 
-/* Each sleep ends 60 us late, for 100 ms; the sum is right to a quantum. */
+/* Each of 400 sleeps ends 60 us late; their sum is late by one quantum at most. */
 static void steady_oversleeping_does_not_add_up(void)
 {
 	struct pacer pacer = started();

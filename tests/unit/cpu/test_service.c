@@ -7,7 +7,7 @@
 
 void *__wrap_calloc(size_t count, size_t bytes);
 
-/* There is no memory. */
+/* Fails, as without memory. */
 void *__wrap_calloc(size_t count, size_t bytes)
 {
 	(void)count;

@@ -18,7 +18,10 @@ static const struct vcpu_account before = {
 	.lost_ns = 1 * MS,
 };
 
-/* Returns the vCPU 100 ms later; it was idle for 20 ms, and kept its speed of 60 MIPS. */
+/*
+ * Returns a vCPU 100 ms after `before`: it was idle for 20 ms, and ran at 60 MIPS for 80 ms, which
+ * is @short_ns more than its instructions should have taken.
+ */
 static struct vcpu vcpu_after(int64_t short_ns)
 {
 	return (struct vcpu){

@@ -92,9 +92,7 @@ static void short_bursts_between_idle_times_keep_the_speed(void)
 	struct vcpu vcpu = fixed(60000);
 	uint64_t now_ns = START;
 
-	/*
-	 * 6000 instructions take 100 us at 60 MIPS, and 10 us on this host; then it idles for 1 ms.
-	 */
+	/* 6000 instructions take 100 us at 60 MIPS, but 10 us on this host; then 1 ms is idle. */
 	for (int i = 0; i < 100; i++) {
 		if (vcpu_quantum(&vcpu) == 0) {
 			now_ns = vcpu_settle(&vcpu, now_ns, 0);

@@ -44,7 +44,7 @@ static void riscv64_returns_are_known_whole_and_compressed(void)
 {
 	assert_true(is_return("riscv64", "\x67\x80\x00\x00", 4));
 	assert_true(is_return("riscv64", "\x82\x80", 2));
-	/* JR T1, C.JR A5 and C.JALR RA */
+	/* JR T1, C.JR A5 and C.JALR RA are no returns. */
 	assert_false(is_return("riscv64", "\x67\x00\x03\x00", 4));
 	assert_false(is_return("riscv64", "\x82\x87", 2));
 	assert_false(is_return("riscv64", "\x82\x90", 2));

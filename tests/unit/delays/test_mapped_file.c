@@ -31,7 +31,7 @@ static void tear_down(struct written *written)
 
 FIXTURE(written, set_up, tear_down);
 
-/* Returns the number of bytes before the first zero, read without the map. */
+/* Returns the number of bytes before the first zero. Reads the file, not the mapping. */
 static size_t length(const char *path)
 {
 	FILE *file = fopen(path, "r");

@@ -72,7 +72,7 @@ static void bad_line_is_named(void)
 		"function 401120\n",
 		"function 401120 4f 0 20 1 401000 4090000000000000f\n",
 		"function 401120 4f 0 20 1 401000 40g000\n",
-		"sleep 401200 2 9 8 1 0 401000 409000\n", /* 72 bits of seconds */
+		"sleep 401200 2 9 8 1 0 401000 409000\n", /* seconds of 72 bits */
 		"entry 1 401120 0 " WINDOW "\n",          /* no such function */
 		"exit 0 401120 0 " WINDOW "\n",           /* no such kind */
 		"entry 0 401120 0 00\n",                  /* too short */
