@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
-/* A chip on a bench: the test sends commands and sets the time. Only the tests include this. */
+/* A chip on a bench: the test sends commands and sets the time. Only tests include this. */
 #ifndef TESTS_UNIT_EMULATORS_BENCH_H
 #define TESTS_UNIT_EMULATORS_BENCH_H
 
@@ -39,7 +39,7 @@ static inline void bench_deinit(struct bench *bench)
 	munmap(bench->memory, chip_memory_bytes(bench->chip.part));
 }
 
-/* Sends bytes and reads @reply_len, without taking time. */
+/* Sends a command and reads @reply_len bytes; no time passes. */
 static inline void bench_send(
 	struct bench *bench, const uint8_t *command, size_t command_len, size_t reply_len)
 {

@@ -8,7 +8,7 @@
 
 #define WHOLE_BYTES_MAX (2 * DIALOGUE_LINE_BYTES_MAX + 8)
 #define LEFT_COLUMNS 40
-#define RUN_BYTES_MIN 4 /* from so many equal bytes on they are printed as BYTE*FACTOR */
+#define RUN_BYTES_MIN 4 /* this many equal bytes or more are printed as BYTE*FACTOR */
 
 struct player {
 	struct dialogue *dialogue;
@@ -57,7 +57,7 @@ static void put_grade(struct dialogue *dialogue, enum grade grade)
 		put(dialogue, "%s", grade_name(grade));
 }
 
-/* Prints the wait or the broken rule, and the work that began. */
+/* Appends the broken rule, the margin of a wait, and the work that began. */
 static void put_verdict(struct dialogue *dialogue, const struct chip_facts *facts)
 {
 	if (facts->rule != CHIP_RULE_NONE)
@@ -131,7 +131,7 @@ bool take_moment(const char *at, uint64_t end_ns, uint64_t *now_ns)
 	return true;
 }
 
-/* Reads BYTE or BYTE*FACTOR. Returns how many bytes it put to @bytes. */
+/* Parses BYTE or BYTE*FACTOR. Returns how many bytes it wrote to @bytes. */
 static size_t take_byte(const char *word, uint8_t *bytes, size_t room)
 {
 	char *end;
@@ -180,7 +180,7 @@ bool load_array(struct array *array)
 	return transfer.len > 0;
 }
 
-/* Plays the line and writes to @whole how it should be. */
+/* Plays the line, and writes it to @whole with the reaction of the code under test. */
 static bool play_line(const struct player *player, const char *line, char whole[WHOLE_BYTES_MAX])
 {
 	struct dialogue *dialogue = player->dialogue;

@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
 /*
- * Text files that a test plays: a line has what happens, `|`, and the whole reaction of the code
- * under test, which is compared byte by byte. A comment above says what the lines show. Only the
- * tests include this.
+ * Text files that a test plays. A line has an action, `|`, and the whole reaction of the code under
+ * test, which is compared byte by byte. A comment above the lines says what they show. Only tests
+ * include this.
  */
 #ifndef TESTS_UNIT_EMULATORS_DIALOGUE_H
 #define TESTS_UNIT_EMULATORS_DIALOGUE_H
@@ -22,34 +22,34 @@ struct dialogue {
 	size_t reaction_len;
 };
 
-/* Does what the line says that begins with @first. Returns false if it says nothing known. */
+/* Runs the action of a line that begins with @first. Returns false if there is no such action. */
 typedef bool (*dialogue_run_fn)(void *context, const char *first);
 
 /*
- * The main() of a test: plays each FILE of its arguments, and returns 0 if every line is the same.
- * With `--print FILE` it prints the file as the code under test writes it. @dialogue is part of
- * @context.
+ * Does the work of a test's main(): plays each FILE of its arguments, and returns 0 if every
+ * reaction is the expected one. With `--print FILE` it prints the file with the real reactions.
+ * @dialogue is part of @context.
  */
 int dialogue_main(
 	int argc, char *argv[], struct dialogue *dialogue, dialogue_run_fn run, void *context);
 
-/* Words that are left of the line, NULL or false at its end. Addresses are hexadecimal. */
+/* Take the next word of the line. Return NULL or false at its end. Addresses are hexadecimal. */
 char *next_word(void);
 bool take_number(uint64_t *number);
 bool take_address(uint32_t *address);
 
-/* An address, and a number of bytes from 1 to DIALOGUE_BYTES_MAX. */
+/* Takes an address, and a number of bytes from 1 to DIALOGUE_BYTES_MAX. */
 bool take_range(uint32_t *address, size_t *len);
 
 /*
- * Sets *@now_ns to what @at says: +NS or -NS from there, or `end`, `end-NS`, `end+NS`, of which
- * @end_ns is the end.
+ * Sets *@now_ns to the moment @at: +NS or -NS from *@now_ns, or `end`, `end-NS` or `end+NS`, where
+ * `end` is @end_ns. Returns false if @at is no moment.
  */
 bool take_moment(const char *at, uint64_t end_ns, uint64_t *now_ns);
 
 /*
- * The bytes of a line, each a hexadecimal number or BYTE*FACTOR; rN, the number of bytes that are
- * expected; and tNS, a time.
+ * The rest of a line: bytes, each a hexadecimal number or BYTE*FACTOR; rN, the length of the reply;
+ * and tNS, the time on the wire.
  */
 struct transfer {
 	uint8_t bytes[DIALOGUE_BYTES_MAX];
@@ -60,18 +60,18 @@ struct transfer {
 
 void take_transfer(struct transfer *transfer);
 
-/* Puts the bytes that the line has behind an address into the array. */
+/* Takes an address and bytes, and puts them into the array. False: the line lacks them. */
 bool load_array(struct array *array);
 
 /* Appends a word to the reaction. */
 __attribute__((format(printf, 2, 3))) void put(struct dialogue *dialogue, const char *format, ...);
 
-/* Prints equal ones in a row as BYTE*FACTOR. */
+/* Appends bytes: four or more equal ones in a row as BYTE*FACTOR. */
 void put_bytes(struct dialogue *dialogue, const uint8_t *bytes, size_t len);
 
 /*
- * Prints what is not the usual: a grade if it is not datasheet, the time for which the part was
- * still busy (`left`) if it is not a margin, and so on.
+ * Appends the facts that are not the usual ones: a grade only if it is not datasheet, the rest of
+ * the busy time (`left`) only if there is no margin, and so on.
  */
 void put_facts(struct dialogue *dialogue, const struct chip_facts *facts, uint64_t now_ns);
 

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
 /*
- * A stub of GLib's function, which the tests link behind the preloaded library. No other program
- * includes it.
+ * A stub of GLib's g_file_get_contents(), which a test links after the preloaded library. Only that
+ * test includes this.
  */
 #ifndef TESTS_UNIT_EMULATORS_FAKE_GLIB_H
 #define TESTS_UNIT_EMULATORS_FAKE_GLIB_H
@@ -9,14 +9,15 @@
 #include <stddef.h>
 
 /*
- * The content that the stub returns for every file, and its result, which is no boolean of GLib's.
+ * The content that the stub returns for every file, and its result, which the preloaded library
+ * never returns by itself.
  */
 #define FAKE_GLIB_TEXT "from the next one"
 #define FAKE_GLIB_RETURNS 7
 
 int g_file_get_contents(const char *name, char **contents, size_t *length, void *error);
 
-/* Returns the name of the last call, NULL if there was none since this was last called. */
+/* Returns the name of the file of the last call, or NULL if none came since the last question. */
 const char *fake_glib_asked_for(void);
 
 #endif

@@ -191,7 +191,7 @@ static void add_work(struct guard *guard)
 	guard->counts->works++;
 }
 
-/* Once no work is pending or suspended, no work may change a byte. */
+/* Closes all works if none is pending or suspended: none may change a byte any more. */
 static void close_works(struct guard *guard)
 {
 	const struct chip *chip = guard->chip;

@@ -5,12 +5,14 @@
  *
  *   - bytes change only in the range of a work that began in time, enabled and unprotected, and
  *     only when the time of this work is over or it was cut off;
- *   - a program sets no bit, unless the part erases first; an erase leaves FFh;
- *   - a busy time never shrinks, unless a reset, a suspend or a loss of power ends it;
- *   - a command that broke a rule starts no work and changes no byte;
- *   - a reply is written in full, and no byte beyond it.
+ *   - a program sets no bit, unless the part erases first; a completed erase leaves FFh;
+ *   - a busy time never shrinks, unless a reset, a suspend or a loss of power ends it, or the part
+ *     forgets an erase that another command follows too soon;
+ *   - a command that broke a rule starts no work;
+ *   - no byte beyond a reply is written.
  *
- * The first property that fails ends the program, with its name and the command that repeats it.
+ * The first property that fails ends the program. It prints the property and the command that
+ * repeats the failure.
  */
 #ifndef TESTS_UNIT_EMULATORS_GUARD_H
 #define TESTS_UNIT_EMULATORS_GUARD_H
@@ -21,7 +23,7 @@
 
 #include "model/chip.h"
 
-#define GUARD_WORKS_MAX 64 /* more than can begin during a suspended erase */
+#define GUARD_WORKS_MAX 64 /* more than begin before a suspended erase is resumed */
 #define GUARD_REPLY_BYTES_MAX 300
 
 /* The bytes that are compared after each command. Most commands address them. */
@@ -59,7 +61,7 @@ struct guard {
 	const struct chip *chip;
 	struct guard_counts *counts;
 	uint64_t seed;     /* for the message of a failure */
-	unsigned int step; /* for the message; the client sets it */
+	unsigned int step; /* for the message; the caller sets it */
 	uint64_t now_ns;
 	uint8_t opcode; /* the last command's, like the fields below */
 	struct chip_facts facts;
@@ -77,7 +79,7 @@ void guard_init(
 	struct guard *guard, const struct chip *chip, uint64_t seed, struct guard_counts *counts);
 void guard_deinit(struct guard *guard);
 
-/* Returns the address of a window: the first bytes of a part, its middle ones, or its last. */
+/* Returns the address of a window: 0 is at the part's beginning, 1 in its middle, 2 at its end. */
 uint32_t guard_window_address(const struct part *part, size_t index);
 
 /*
@@ -90,15 +92,15 @@ void guard_before(struct guard *guard, uint64_t now_ns);
 
 /*
  * Checks the state right after it. @opcode is the first byte sent to the chip, 0 for a read on a
- * bus of cycles. Works that ended until @now_ns, the begin of a command or write and the end of a
- * read, may have changed bytes.
+ * bus of cycles. Works that ended by @now_ns may have changed bytes: this is the end of a transfer
+ * or a read, but the beginning of a write cycle.
  */
 void guard_after(
 	struct guard *guard, uint8_t opcode, const struct chip_facts *facts, uint64_t now_ns);
 
 /*
- * Checks after the last command that no byte outside of works was written, in the windows or
- * elsewhere.
+ * Checks after the last command that works covered every granule that was written, in the windows
+ * or elsewhere.
  */
 void guard_check_untouched(const struct guard *guard);
 

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
 /*
- * Memory for a chip in which untouched pages cost nothing. calloc() would clear all 32 MiB if the
- * allocator is set to fill freed memory. Only the tests include this.
+ * Maps memory for a chip. Pages that are not touched cost nothing; calloc() would clear up to 64
+ * MiB if the allocator is set to fill freed memory. Only tests include this.
  */
 #ifndef TESTS_UNIT_EMULATORS_MAP_ZEROS_H
 #define TESTS_UNIT_EMULATORS_MAP_ZEROS_H

@@ -24,7 +24,7 @@ static uint32_t random_address(struct random_host *host)
 	       (uint32_t)below(host, GUARD_WINDOW_BYTES);
 }
 
-/* Random input, mostly of commands that parts know, so that much of it is legal. */
+/* Random commands, most of which parts know, so that many are legal. */
 
 static const uint8_t spi_opcodes[] = {0x01, 0x02, 0x02, 0x02, 0x03, 0x04, 0x05, 0x05, 0x06, 0x06,
 	0x06, 0x0B, 0x11, 0x12, 0x13, 0x15, 0x16, 0x17, 0x20, 0x20, 0x20, 0x21, 0x30, 0x31, 0x35,
@@ -126,11 +126,11 @@ static void step_spi(struct random_host *host)
 	make_command(host);
 	guard_before(host->guard, host->now_ns);
 	send(host, end_ns);
-	host->now_ns = end_ns; /* the bytes of a reply may pass until then */
+	host->now_ns = end_ns; /* bytes of a reply pass until then */
 	guard_after(host->guard, host->command[0], &host->facts, end_ns);
 }
 
-/* Cycles: mostly whole sequences, so that works begin. */
+/* Random cycles, mostly in whole sequences, so that works begin. */
 
 static uint32_t bus_address(const struct random_host *host, uint32_t address)
 {

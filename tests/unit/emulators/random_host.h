@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
 /*
- * A client that sends random commands, or random cycles on buses that have those, at random times
- * to a chip that a guard watches. Most commands are ones that parts know, so that works begin. It
- * reads the chip's state to see if there is a work to wait for, to suspend or to resume.
+ * A client that sends random commands, or cycles on buses of cycles, at random times to a chip that
+ * a guard watches. Parts know most of the commands, so that works begin. The client reads the
+ * chip's state to find works that it can wait for, suspend or resume.
  *
  * For the same part, the same draws make the same commands at the same times.
  */
@@ -59,16 +59,13 @@ struct random_host {
 	struct chip_facts facts;
 };
 
-/*
- * Initialises a client; @guard watches @chip. The caller owns all three, and they outlive the
- * client.
- */
+/* Initialises a client. @guard watches @chip; both, and @draws, must outlive the client. */
 void random_host_init(
 	struct random_host *host, struct chip *chip, struct guard *guard, struct draws *draws);
 
 /*
- * Makes one transfer, or one read or sequence of cycles, and lets time pass. The guard sees each
- * transfer and each cycle by itself, but several reads in a row as one.
+ * Makes one transfer, or one read or sequence of cycles, and lets time pass. The guard checks after
+ * each transfer and each write cycle, but only once after several reads in a row.
  */
 void random_host_step(struct random_host *host);
 

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
 /*
  * serprog-emu as it ships, in a process of its own, with a client at its socket. A call that fails
- * here fails the test. Only the tests include this.
+ * here fails the test. Only tests include this.
  */
 #ifndef TESTS_UNIT_EMULATORS_SERVED_H
 #define TESTS_UNIT_EMULATORS_SERVED_H
@@ -27,7 +27,8 @@ struct served {
 void *served_program(int argc, char *argv[]);
 
 /*
- * Set-up and tear-down of a test whose first state is that path. They leave no process and no file.
+ * Set up and tear down a test whose initial state is that path. The second one kills a server that
+ * still runs, and removes its files.
  */
 int served_set_up(void **state);
 int served_tear_down(void **state);
@@ -41,7 +42,7 @@ void served_start(struct served *served, const char *const *extra);
  */
 void served_start_from_standby(struct served *served, const char *rest, size_t rest_len);
 
-/* Returns the exit code. */
+/* Waits until the server exits. Returns its exit code. */
 int served_wait_for_exit(struct served *served);
 
 void served_connect(struct served *served);
@@ -50,7 +51,7 @@ void served_disconnect(struct served *served);
 /* Disconnects the client; checks that the server ends without an error. */
 void served_end(struct served *served);
 
-/* Does the same and returns the events, which the caller frees. */
+/* Does the same. Returns the server's events, which the caller frees. */
 char *served_end_with_events(struct served *served);
 
 /* Sends the request, then waits for the whole reply. */
@@ -64,7 +65,7 @@ void served_spi(struct served *served, const uint8_t *command, uint8_t command_l
 /* Waits until the part is not busy. */
 void served_wait_until_ready(struct served *served);
 
-/* Returns the text of a file, 1 byte to 1 MiB long; the caller frees it. */
+/* Returns the text of a file of at least 1 byte and less than 1 MiB; the caller frees it. */
 char *file_text(const char *path);
 
 /* Returns how often @text contains @needle. */

@@ -12,7 +12,7 @@ struct fixture {
 	uint8_t got[SIZE_BYTES];
 };
 
-/* Fills the array with stale bytes: a read of them where the map says "erased" is noticed. */
+/* Fills the memory with stale bytes, which no read may return where the map says "erased". */
 static struct fixture *fixture_init(struct fixture *fixture)
 {
 	memset(fixture->bytes, 0x5A, sizeof(fixture->bytes));
@@ -161,7 +161,7 @@ static void load_of_erased_bytes_keeps_the_granule_erased(void)
 	assert_true(array_granule_is_erased(&fixture.array, 100));
 }
 
-/* Work that was cut off, in an array that is full of BEFORE. */
+/* Interrupted work in an array that is full of BEFORE. */
 
 #define BEFORE 0x3C
 #define SEED 7

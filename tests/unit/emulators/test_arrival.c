@@ -58,7 +58,7 @@ static void disconnect(struct pair pair)
 	close(pair.reader);
 }
 
-/* The first bytes may have no stamp. */
+/* Sends bytes until one has a stamp: the first ones may have none. */
 static void await_stamps(struct pair pair)
 {
 	struct arrival arrival = {0};

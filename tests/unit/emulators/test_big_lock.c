@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
 /*
- * A thread with the name of QEMU's and one with another name. The test's own thread tries the
+ * A thread has the name of QEMU's CPU thread or another one, and the test's own thread tries its
  * locks.
  */
 #include <errno.h>
@@ -26,7 +26,10 @@ static void wait_for(struct scene *scene, pthread_cond_t *condition, const bool 
 		pthread_cond_wait(condition, &scene->big);
 }
 
-/* Does as QEMU's thread: waits for the start, runs without a lock, waits again until the end. */
+/*
+ * Behaves like QEMU's CPU thread: waits for its start, unlocks and runs, then waits again for its
+ * end.
+ */
 static void *run(void *opaque)
 {
 	struct scene *scene = opaque;
@@ -40,7 +43,7 @@ static void *run(void *opaque)
 	pthread_mutex_lock(&scene->other);
 	pthread_mutex_unlock(&scene->other);
 	pthread_barrier_wait(&scene->step); /* it runs now */
-	pthread_barrier_wait(&scene->step); /* it goes on once the test has looked */
+	pthread_barrier_wait(&scene->step); /* it continues when the test has tried a lock */
 	pthread_mutex_lock(&scene->big);
 	wait_for(scene, &scene->go, &scene->may_end);
 	pthread_mutex_unlock(&scene->big);

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
-/* The parts of the chip model that no dialogue in golden/ can test. */
+/* Tests what no dialogue in golden/ can test of the chip model. */
 #include "../cases.h"
 #include "bench.h"
 #include "model/start_state.h"

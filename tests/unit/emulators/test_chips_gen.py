@@ -22,7 +22,7 @@ GOOD_CYCLES = {
 
 
 def names_of(out: Path) -> Path:
-    """Returns the path of the names that flashrom gives the parts of a table."""
+    """Returns the path of the second generated file: the parts' names in flashrom."""
     return out.with_name("names.c")
 
 
@@ -45,7 +45,7 @@ def error_of(tmp_path: Path, text: str, *, name: str = "M25P80") -> str:
 @pytest.mark.parametrize(
     ("old", "new", "words"),
     [
-        # Unknown and missing keys: the error names file, key, and the nearest key or the remedy.
+        # Keys are unknown or missing: the error names the key, and the nearest one or the remedy.
         ("page_bytes =", "page_byte =", ("page_byte: unknown key", "`page_bytes`")),
         ("typ_us = 640", "typ_ms = 640", ("busy.page_program.typ_ms", "`typ_us`")),
         (
@@ -61,7 +61,7 @@ def error_of(tmp_path: Path, text: str, *, name: str = "M25P80") -> str:
         ),
         ("schema = 1\n", "", ("schema: missing key", "begin the file with")),
         ("schema = 1", "schema = 2", ("schema: is 2", "`schema = 1`")),
-        # Wrong types and values.
+        # Types or values are wrong.
         (
             "page_bytes = 256",
             'page_bytes = "256"',
@@ -111,7 +111,7 @@ def error_of(tmp_path: Path, text: str, *, name: str = "M25P80") -> str:
             "unit_bytes = 65536\nbottom = { read_opcode = 0x35, mask = 0x20 }",
             ("protection.bottom.read_opcode", "use one of 0x05"),
         ),
-        # Values that TOML allows but a figure does not, or that no table in C can hold.
+        # TOML allows these values, but they are no figures, or fit into no table in C.
         ("typ_us = 640", "typ_us = inf", ("page_program.typ_us: is inf", "3600000000")),
         ("typ_us = 640", "typ_us = nan", ("page_program.typ_us: is nan", "3600000000")),
         ("typ_us = 640", "typ_us = -1e308", ("typ_us: is -1e+308", "3600000000")),
@@ -120,7 +120,7 @@ def error_of(tmp_path: Path, text: str, *, name: str = "M25P80") -> str:
         ("names = [", 'names = ["\\u0000",', ("flashrom_names: is list", "printable")),
         ("rdid = [0x20, 0x20, 0x14]", "rdid = [true, 0x20, 0x14]", ("id.rdid", "whole numbers")),
         ("opcode = 0xD8, ", "", ("erase[0].opcode: missing key", "add `opcode")),
-        # A part says so if no source gives a figure; it does not leave the figure out.
+        # If no source gives a figure, the file says that it is assumed; it does not leave it out.
         (
             "typ_us = 640,",
             "typ_us = 640, assumed = true,",
@@ -147,7 +147,7 @@ def error_of(tmp_path: Path, text: str, *, name: str = "M25P80") -> str:
             "power_up_to_select = { assumed = true }",
             ("power_up_to_select.assumed: no rule", "find the figure"),
         ),
-        # Names of features, grades, sources and the like.
+        # Names of features, grades or sources are unknown.
         (
             "page_bytes = 256\n",
             'page_bytes = 256\nfeatures = ["sdfp"]\n',

@@ -91,7 +91,7 @@ static void each_clock_has_the_name_that_its_option_has(void)
 	assert_string_equal(clock_source_name(CLOCK_SOURCE_SCRIPTED), "scripted");
 }
 
-/* QEMU's two rates of the arm64 counter, and a rate whose ticks are no whole nanoseconds. */
+/* The rates are QEMU's two of the arm64 counter, and one whose tick is no whole nanosecond. */
 static void count_at_any_rate_becomes_whole_nanoseconds(void)
 {
 	static const struct {

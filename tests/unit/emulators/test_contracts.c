@@ -1,15 +1,15 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
 /*
- * Every wait that any part of the table has, at its last nanosecond: one earlier, the part refuses
- * the command with a margin of -1; at it, the part obeys with a margin of 0. Parts and figures that
- * are added to chips/ are covered at once.
+ * Tests every wait of every part in the table. At its end the part obeys with a margin of 0; one
+ * nanosecond earlier it refuses the command with a margin of -1. A window is the reverse: one
+ * nanosecond after its end is too late. New parts and figures in chips/ are covered at once.
  */
 #include <stdio.h>
 
 #include "../cases.h"
 #include "bench.h"
 
-#define ARRAY_512K UINT32_C(0xF80000) /* at which an LPC or FWH part sees its array */
+#define ARRAY_512K UINT32_C(0xF80000) /* an address in the array of every LPC or FWH part */
 
 static const char *const corners[] = {"min", "typ", "max", "draw:5", "slow:3"};
 
@@ -18,8 +18,8 @@ static const char *const corners[] = {"min", "typ", "max", "draw:5", "slow:3"};
 struct contract;
 
 /*
- * Brings a new part to the begin of the wait and sets *@allowed_ns; returns false if it has no such
- * wait.
+ * Brings a new part to the beginning of the wait, and sets *@allowed_ns to its end. Returns false
+ * if the part has no such wait.
  */
 typedef bool (*owe_fn)(struct bench *bench, const struct contract *contract, uint64_t *allowed_ns);
 
@@ -31,11 +31,11 @@ struct contract {
 	owe_fn owe;
 	settle_fn settle;
 	enum chip_rule rule;
-	size_t which; /* the number among several alike, which are erases */
+	size_t which; /* the number among several alike, such as erases */
 	bool is_window;
 };
 
-/* Cycles: each takes its time, and the next one may follow at once. */
+/* Cycles take their time on the bus, and the next one follows at once. */
 
 static void bench_write(struct bench *bench, uint32_t address, uint8_t value)
 {
@@ -91,7 +91,7 @@ static void unlock_all(struct bench *bench)
 		bench->chip.parallel.locks[i] = 0;
 }
 
-/* Sends a write enable on SPI, an unlock sequence to JEDEC parts. */
+/* Sends the command @value to a JEDEC part, after AAh and 55h. */
 static void send_jedec(struct bench *bench, uint8_t value)
 {
 	const struct part_unlock *unlock = &bench->chip.part->parallel->unlock;
@@ -373,7 +373,7 @@ static bool owe_select(struct bench *bench, const struct contract *contract, uin
 	return owe_figure(bench, bench->chip.part->spi->power_up_to_select, allowed_ns);
 }
 
-/* Returns false if the wait before a selection is longer: its own contract covers it. */
+/* Returns false if the wait before a selection is as long or longer: its own contract covers it. */
 static bool owe_first_write(
 	struct bench *bench, const struct contract *contract, uint64_t *allowed_ns)
 {
@@ -485,7 +485,7 @@ static const struct contract contracts[] = {
 
 _Static_assert(PART_ERASES_MAX == 10, "a row for each erase");
 
-/* Returns true if the part has that wait; checks a command that comes @late_ns after the wait. */
+/* Checks a command @late_ns after the end of the wait. Returns false if the part has none. */
 static bool try(const struct part *part, const struct contract *contract, const char *corner,
 	int64_t late_ns)
 {

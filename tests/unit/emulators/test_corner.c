@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
-/* Corners, and what is drawn: busy times, and the moment at which WEL falls. */
+/* Tests corners, and the draws of busy times and of the moment at which WEL falls. */
 #include "../cases.h"
 #include "bench.h"
 #include "model/corner.h"
@@ -125,7 +125,7 @@ static void draw_of_the_longest_erase_does_not_overflow(void)
 	}
 }
 
-/* Draws of a part. */
+/* Draws for the work of a part. */
 
 static uint64_t drawn_erase_ns(struct bench *bench, uint8_t opcode, uint32_t address)
 {
@@ -167,13 +167,13 @@ static void draw_of_a_second_use_is_another(void)
 
 #define STEPS 1000u
 
-/* Tests of WIP and WEL. */
+/* Returns WIP and WEL. */
 static uint8_t busy_bits(struct bench *bench)
 {
 	return bench_status(bench) & STATUS_BUSY_AND_ENABLED;
 }
 
-/* Returns the thousandths of the erase after which WEL falls; STEPS if it falls with WIP. */
+/* Returns how many thousandths of an erase pass before WEL falls; STEPS if it falls with WIP. */
 static unsigned int wel_falls_at(struct bench *bench, uint32_t address)
 {
 	unsigned int step = 0;

@@ -1,22 +1,22 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
 /*
- * Dialogues (dialogue.h) with a programmer without a connection: device/SUBJECT.txt.
+ * Plays dialogues (dialogue.h) with a programmer, without a connection: device/SUBJECT.txt.
  *
  *     chip NAME [native-delay] [wire-time] [link=TEXT]   a new programmer with a part, erased
  *     BYTE...                 a request of serprog, and the whole answer
  *     put ADDRESS BYTE...     O_WRITEB for each byte
- *     cmd CODE                O_WRITEB for AAh, 55h and CODE where commands go
+ *     cmd CODE                O_WRITEB for AAh, 55h and CODE at the addresses of commands
  *     repeat N BYTE...        the request N times, and the last answer
  *     offered                 the opcodes in the command map
- *     others                  the answers to the other opcodes, each with 15 zeros behind it
- *     parse BYTE...           the request that the bytes are, which is not made
- *     reconnect               another client comes
+ *     others                  sends each other opcode with 15 zeros, and counts the answers
+ *     parse BYTE...           parses the bytes as a request, which is not run
+ *     reconnect               another client connects
  *     load ADDRESS BYTE...    puts bytes into the array
  *     see ADDRESS N           bytes of the array once the part is ready
  *
- * Only waits take time. The reaction has the time that passed (+NS), what was refused, and after
- * `/` each record of what was executed: its cycles, its beginning and the end of its work in ns
- * since the programmer began.
+ * Only waits take time. The reaction has the answer or `silent`, then `refused` or the facts of a
+ * transfer, and the time that passed (+NS). After each `/` comes the record of what was executed:
+ * its facts, and when it began (at=) and its work ends (until=), in ns since the programmer began.
  */
 #include <stdlib.h>
 #include <string.h>
@@ -31,7 +31,7 @@ struct bench {
 	struct chip chip;
 	struct clock clock;
 	struct events executed;
-	size_t told_count; /* the records that are printed already */
+	size_t told_count; /* records that are printed already */
 	struct device device;
 	struct event event;
 	uint8_t reply[DIALOGUE_BYTES_MAX];
@@ -219,7 +219,7 @@ static bool run_others(struct bench *bench)
 	return true;
 }
 
-/* Prints what is not zero. */
+/* Appends the fields that are not zero. */
 static void put_request(struct dialogue *dialogue, const struct serprog_request *request)
 {
 	if (request->value > 0)
@@ -237,8 +237,8 @@ static void put_request(struct dialogue *dialogue, const struct serprog_request 
 }
 
 /*
- * Parses the bytes with limits of 16 for a write and 32 for a read. Returns false if the request is
- * complete, or is written to, before its last byte is there.
+ * Parses the bytes with limits of 16 for a write and 32 for a read. Returns false if they are no
+ * complete request, or if the parser ends or changes @request before it has the last byte.
  */
 static bool run_parse(struct bench *bench)
 {

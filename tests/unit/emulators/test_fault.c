@@ -87,7 +87,7 @@ static void other_stream_is_left_alone(void)
 	assert_false(faults_touch(&faults, FAULT_AT_REPLY_BYTE));
 }
 
-/* Passes a long stream in chunks of @chunk bytes; returns the length of what comes out. */
+/* Passes a long stream in chunks of @chunk bytes. Returns how many bytes come out. */
 static size_t which(uint64_t seed, const char *text, size_t chunk, uint8_t *out)
 {
 	static const uint8_t zeros[STREAM_BYTES];

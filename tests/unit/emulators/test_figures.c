@@ -1,15 +1,15 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
 /*
- * Figures of parts that were typed from the datasheets into figures/SOURCE.txt, against those that
- * the generator makes of chips/. A line (dialogue.h) is one of
+ * Compares the figures of parts that were typed from datasheets into figures/SOURCE.txt with those
+ * that the generator makes from chips/. A line (dialogue.h) is one of
  *
  *     NAME is                 its sizes in bytes, its bus or the identity by 9Fh, flashrom's name
  *     NAME erases             opcode, size of the smallest block, typ-max
  *     NAME works              its other busy times, typ-max
- *     NAME waits              the waits that a client owes it
+ *     NAME waits              the waits that a client owes
  *
- * `~` follows a figure of another source than a datasheet, `?` one that is assumed. A least time is
- * printed where it is not half of typ, as is assumed of all others.
+ * `~` follows a figure from a source that is no datasheet, `?` one that is assumed. A busy time is
+ * min-typ-max if its min is not the assumed one, half of typ.
  */
 #include <stdio.h>
 #include <string.h>
@@ -21,7 +21,7 @@
 
 #define FIGURE_TEXT_BYTES 24
 
-/* Writes the largest unit that needs no fraction. */
+/* Writes the time in the largest unit that needs no fraction. */
 static const char *text_of(struct figure figure, char text[FIGURE_TEXT_BYTES])
 {
 	static const char *const grades[] = {
@@ -116,7 +116,7 @@ static void put_works(struct dialogue *dialogue, const struct part *part)
 		put_busy(dialogue, "page_to_buffer", &part->dataflash->page_to_buffer);
 }
 
-/* Prints a figure that is not the @usual one. */
+/* Appends the figure, unless it is the @usual one. */
 static void put_other(
 	struct dialogue *dialogue, const char *name, struct figure figure, struct figure usual)
 {

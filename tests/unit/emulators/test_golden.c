@@ -1,25 +1,27 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
 /*
- * Dialogues (dialogue.h) with parts: golden/SUBJECT.txt.
+ * Plays dialogues (dialogue.h) with parts: golden/SUBJECT.txt.
  *
- *     part NAME CORNER        a new part, erased, long after power came
+ *     part NAME CORNER        a new part, erased, long after power-up
  *     AT op BYTE... rN tNS    SPI: bytes out, N bytes in; it takes NS, 0 if none is given
  *     AT we BYTE... rN        the same after a write enable (06h)
  *     AT x BYTE...            SPI: each byte out, and the one that comes in with it
- *     AT fall|rise|short      SPI: chip select, which `x` lets fall; it rises within a byte
+ *     AT fall|rise|short      SPI: chip select falls, rises, rises within a byte; `x` also makes it
+ *                             fall
  *     AT peek                 SPI: the byte that the part would drive next
  *     AT w ADDRESS BYTE...    cycles: a write each, from ADDRESS up
- *     AT cmd CODE [ADDRESS BYTE...]  cycles: AAh, 55h and CODE where commands go, then writes
+ *     AT cmd CODE [ADDRESS BYTE...]  cycles: AAh, 55h, CODE at command addresses, then writes
  *     AT six CODE ADDRESS     cycles: the six of an erase
  *     AT r ADDRESS N          cycles: reads
- *     AT power|off|on         power goes and comes back, goes, comes
+ *     AT power|off|on         power goes and comes back, goes, comes back
  *     AT start STATE          the part begins in that state
- *     AT cut TEXT, stick N    as --power-cut and --stuck-from of the emulator
+ *     AT cut TEXT, stick N    as --power-cut TEXT and --fault stuck-wip@N of the emulator
  *     AT load ADDRESS BYTE... puts bytes into the array
- *     AT see ADDRESS N        bytes of the array; `tally` counts them
+ *     AT see ADDRESS N        bytes of the array
+ *     AT tally ADDRESS N      how many of them are 00h, FFh or other
  *
- * AT is +NS after the line before, or `end` of the last work, `end-NS`, `end+NS`. NS, N and the
- * factor in BYTE*FACTOR are decimal, all others hexadecimal.
+ * AT is +NS after the line before, or `end`, `end-NS`, `end+NS`, where `end` is that of the last
+ * work. NS, N and FACTOR of BYTE*FACTOR are decimal, all other numbers hexadecimal.
  */
 #include <stdlib.h>
 #include <string.h>
@@ -38,7 +40,7 @@ struct bench {
 	bool selected;
 };
 
-/* Prints the facts of a step that others follow, if it broke a rule. */
+/* Appends the facts of a step that is not the last of its line, if it broke a rule. */
 static void put_broken(struct bench *bench, const struct chip_facts *facts)
 {
 	if (facts->rule == CHIP_RULE_NONE)
@@ -144,7 +146,7 @@ static void write_cycle(
 	bench->now_ns = end_ns;
 }
 
-/* Writes AAh and 55h, which go before a command. Returns the address of the part's first byte. */
+/* Writes AAh and 55h, which come before a command. Returns the address of the part's first byte. */
 static uint32_t unlock(struct bench *bench)
 {
 	const struct part *part = bench->chip.part;
@@ -166,7 +168,7 @@ static void write_command(struct bench *bench, uint8_t code, struct chip_facts *
 	write_cycle(bench, base + 0x5555, code, facts);
 }
 
-/* Writes what the rest of the line names. Returns false if it names nothing. */
+/* Writes the bytes in the rest of the line. Returns false if there are none. */
 static bool write_rest(struct bench *bench, struct chip_facts *facts)
 {
 	struct transfer transfer;
