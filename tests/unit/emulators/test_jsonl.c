@@ -21,7 +21,7 @@ static struct run_facts some_facts(void)
 	};
 }
 
-/* Writes all lines of a run with those events. */
+/* Formats all lines of a run with those events. */
 static void write_script(struct written *written, const struct event *script, size_t count)
 {
 	struct run_facts facts = some_facts();
@@ -37,7 +37,7 @@ static void write_script(struct written *written, const struct event *script, si
 	fclose(out);
 }
 
-/* Cuts out line @index; returns it. */
+/* Returns line @index. Its newline becomes a NUL, so the lines behind it are then out of reach. */
 static char *line_at(struct written *written, size_t index)
 {
 	char *line = written->text;
@@ -375,7 +375,7 @@ static void numbers_of_every_length_come_whole(void)
 	free(written.text);
 }
 
-/* More events than the writer's buffer holds. */
+/* These lines are ten times as long as the writer's buffer. */
 static void all_lines_of_a_long_run_are_there(void)
 {
 	static struct event script[5000];

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
 /*
- * A link and its client. The stop signal is always pending, so a link that would sleep returns
- * instead: each call shows where it would sleep.
+ * A link and its client. Until let_it_sleep(), the stop signal is pending: where the link would
+ * sleep, it returns LINK_STOPPED.
  */
 #include <netinet/in.h>
 #include <netinet/tcp.h>
@@ -70,7 +70,7 @@ static void host_sends(const struct fixture *fixture, const char *bytes, size_t 
 	assert_int_equal(write(fixture->host_fd, bytes, len), len);
 }
 
-/* Returns the length of what the client has received so far, up to 128 bytes; -1 for nothing. */
+/* Reads what the client has received, up to 128 bytes. Returns its length; -1 for nothing. */
 static ssize_t host_gets(const struct fixture *fixture, char *bytes)
 {
 	return read(fixture->host_fd, bytes, 128);
@@ -190,7 +190,7 @@ static void request_ahead_is_seen_once_it_is_all_here(struct fixture *fixture)
 	assert_false(link_peek(&fixture->link, &ahead));
 }
 
-/* The request fills the buffer: no byte of it may be lost or overwritten. */
+/* No byte of the longest request may be lost or overwritten. */
 static void duplicated_bytes_of_the_longest_request_all_come_in(struct fixture *fixture)
 {
 	static const char bytes[7 + 16] = {0x13, 16, 0, 0, 0, 0, 0, 1, 2, 3, 4, 5, 6, 7, 8};
@@ -321,9 +321,9 @@ static void wait_on_a_scripted_clock_ends_at_its_moment(struct fixture *fixture)
 	assert_int_equal(clock_now_ns(&fixture->clock), until_ns);
 }
 
-/* A client that sends the opcode of a transfer alone, and a link that saves reads. */
+/* A client that sends the opcode of a transfer by itself, and a link that omits reads. */
 
-/* Replaces the socket pair by a TCP connection, which can count the bytes that wake a reader. */
+/* Replaces the socket pair by a TCP connection, whose poll() obeys SO_RCVLOWAT. */
 static void connect_by_tcp(struct fixture *fixture)
 {
 	struct sockaddr_in address = {
@@ -363,7 +363,7 @@ static bool would_wake(const struct fixture *fixture)
 #define TRANSFER "\x01\x00\x00\x01\x00\x00\x05"
 #define TRANSFER_BYTES 7
 
-/* Sends a request as a client so slow that its first byte is read alone. */
+/* Starts a client so slow that the first byte of its request is read by itself. */
 static void send_in_pieces(const struct fixture *fixture)
 {
 	const struct timespec pause = {.tv_nsec = 30000000};
@@ -376,7 +376,10 @@ static void send_in_pieces(const struct fixture *fixture)
 	_exit(0);
 }
 
-/* Serves requests in pieces until the link knows of them; the next call sleeps. */
+/*
+ * Serves requests in pieces until the link expects them. Leaves it in the sleep after a transfer,
+ * without a stop signal.
+ */
 static void serve_in_pieces(struct fixture *fixture)
 {
 	connect_by_tcp(fixture);

@@ -30,7 +30,7 @@ static void byte_on_a_line_is_ten_bits_and_never_early(void)
 
 	assert_true(link_model_takes_time(&model));
 	assert_int_equal(link_model_line_ns(&model, 0), 0);
-	assert_int_equal(link_model_line_ns(&model, 1), 86806); /* 86805.6 */
+	assert_int_equal(link_model_line_ns(&model, 1), 86806); /* 86805.6, rounded up */
 	assert_int_equal(link_model_line_ns(&model, 11520), 1000 * MS);
 }
 

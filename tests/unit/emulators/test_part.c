@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
-/* Facts of parts: erase blocks, protected ranges, and the description of itself for 5Ah. */
+/* Facts of parts: erase blocks, protected ranges, and their own description (SFDP, 5Ah). */
 #include "../cases.h"
 #include "model/part.h"
 #include "model/spi.h"
@@ -95,7 +95,7 @@ struct row {
 	uint32_t end;
 };
 
-/* The bytes on both sides of both ends. */
+/* Checks the bytes on both sides of both ends of the protected range. */
 static void assert_row(
 	const struct part_protection *protection, uint32_t size_bytes, const struct row *row)
 {
@@ -177,7 +177,7 @@ static void any_bit_protects_all_where_ranges_are_not_known(void)
 	assert_false(protection_covers(&any, 8 * MIB, (uint8_t[]){0xC3}, 0, 8 * MIB));
 }
 
-/* The description for 5Ah. */
+/* The description that 5Ah reads (SFDP). */
 
 static uint32_t word_of(const struct part *part, uint32_t address)
 {
@@ -202,7 +202,7 @@ static void table_of_w25q64fv_says_what_the_part_is(void)
 {
 	const struct part *part = part_find("W25Q64FV");
 
-	assert_int_equal(word_of(part, 0x10), 0xFF8020E5); /* 4 KiB erases by 20h, three bytes */
+	assert_int_equal(word_of(part, 0x10), 0xFF8020E5); /* 4 KiB by 20h, 3 address bytes */
 	assert_int_equal(word_of(part, 0x14), (8u << 23) - 1);
 	assert_int_equal(word_of(part, 0x2C), 0x520F200C); /* 4 and 32 KiB */
 	assert_int_equal(word_of(part, 0x30), 0x0000D810); /* 64 KiB */

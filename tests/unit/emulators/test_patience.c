@@ -1,8 +1,5 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
-/*
- * A client's habits as learnt from its requests, the sleeps that follow from them, and bytes in a
- * socket.
- */
+/* What a link learns from a client's requests, how it then sleeps, and what it leaves unread. */
 #include <sys/socket.h>
 #include <unistd.h>
 
@@ -37,7 +34,7 @@ static void tear_down(struct fixture *fixture)
 
 FIXTURE(fixture, set_up, tear_down);
 
-/* Returns the number of bytes that wake a reader, as the kernel has it. */
+/* Returns the number of bytes that wake a reader (SO_RCVLOWAT). */
 static int bytes_that_wake(const struct fixture *fixture)
 {
 	int bytes = 0;
@@ -52,7 +49,7 @@ static void note_transfer(struct patience *patience)
 	patience_note_request(patience, &transfer, true);
 }
 
-/* Notes a transfer, and the first read of the bytes after it. */
+/* Notes a transfer, then the first read after it, which got those bytes. */
 static void note_bytes_after_transfer(struct patience *patience, const char *bytes, size_t len)
 {
 	note_transfer(patience);
@@ -92,7 +89,7 @@ static void whole_requests_other_opcodes_and_first_ones_teach_no_patience(struct
 	patience_note_bytes(&fixture->patience, (const uint8_t *)"\x13", 1);
 	note_bytes_after_transfer(&fixture->patience, "\x13\x01", 2);
 	note_bytes_after_transfer(&fixture->patience, "\x00", 1);
-	/* The second byte of a request whose first byte was read before. */
+	/* This 13h is the second byte of a request; its first byte was read before. */
 	patience_note_bytes(&fixture->patience, (const uint8_t *)"\x13", 1);
 	note_transfer(&fixture->patience);
 	assert_int_equal(patience_begin_ms(&fixture->patience, fixture->fd), -1);

@@ -5,8 +5,8 @@
  *
  *     test_properties [SECONDS [SEED]]
  *
- * runs for SECONDS, from SEED up. Without arguments it runs a fixed number of rounds from a fixed
- * seed.
+ * It runs for SECONDS, with the seeds from SEED up. Without arguments it runs ROUNDS_DEFAULT seeds
+ * from 1 up.
  */
 #include <stdint.h>
 #include <stdio.h>
@@ -47,7 +47,7 @@ static void plan_power_cut(struct chip *chip, struct draws *draws)
 		chip_plan_power_cut(chip, &cut);
 }
 
-/* Most parts begin locked, so without this no byte would ever be written. */
+/* Some parts begin locked or protected: no byte of them would ever be written. */
 static void unlock(struct chip *chip)
 {
 	memset(chip->spi.locks, 0, sizeof(chip->spi.locks));

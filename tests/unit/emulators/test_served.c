@@ -1,17 +1,17 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
 /*
- * Dialogues (dialogue.h) with serprog-emu as it ships, over a real socket: served/SUBJECT.txt. Its
- * path is the first argument.
+ * Dialogues (dialogue.h) with serprog-emu as it ships, over a real socket: served/SUBJECT.txt. The
+ * first argument is the path of serprog-emu.
  *
  *     server OPTION...        a new server, for W25Q128JV unless another part is given, and its
  *                             client; IMAGE is a file that `image` reads
  *     BYTE... rN              the client sends these bytes, and gets N
- *     spi BYTE... rN          the same for a transfer; the answer without its ACK
+ *     spi BYTE... rN          the client makes a transfer; prints the answer without its ACK
  *     poll                    the client reads the status until the part is ready
- *     connect                 it leaves, and comes again
- *     end                     it leaves; the server's exit code
- *     count TEXT              how often the events have that text
- *     image N                 the first N bytes of that file
+ *     connect                 the client disconnects, and connects again
+ *     end                     the client disconnects; prints the server's exit code
+ *     count TEXT              prints how often the events of the ended server have that text
+ *     image N                 prints the first N bytes of IMAGE
  */
 #include <signal.h>
 #include <stdio.h>
@@ -30,7 +30,7 @@ struct session {
 	char *events;          /* NULL until a server ended */
 };
 
-/* Leaves no process and no file of the server before. */
+/* Ends the previous server, and removes its files. */
 static void forget(struct session *session)
 {
 	void *state = session->served;

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
 /*
- * serprog-emu as it ships, over a real socket: its start, its clients, its replies, its end. Its
- * path is the first argument. Its part and the effects of a link are in served/.
+ * serprog-emu as it ships, over a real socket: its start, clients, replies and end. The first
+ * argument is its path. The dialogues in served/ test its part and the effects of a link.
  */
 #include <signal.h>
 #include <stdio.h>
@@ -170,7 +170,7 @@ static void assert_clean_end(struct served *served, int signal_number, const cha
 	served_start(served, extra);
 	served_ask(served, "\x00", 1, reply, 1);
 	assert_int_equal(send(served->fd, request, request_len, 0), request_len);
-	usleep(50000); /* the request is probably under way then; it need not be */
+	usleep(50000); /* the request is probably under way then, but need not be */
 	kill(served->pid, signal_number);
 	assert_int_equal(served_wait_for_exit(served), 0);
 	events = file_text(served->events);
@@ -194,7 +194,7 @@ static void signal_in_the_middle_of_a_transfer_ends_it_cleanly(void **state)
 	assert_clean_end(served, SIGINT, endless, "\x00", 1);
 	assert_clean_end(served, SIGTERM, late, "\x00", 1);
 	assert_clean_end(served, SIGTERM, slow, "\x13\x01\x00\x00\x40\x00\x00\x9F", 8);
-	/* 16 MiB that the client never reads, so the socket is full. */
+	/* The client never reads these 16 MiB, so the socket fills up. */
 	assert_clean_end(served, SIGTERM, unread, read_all, 11);
 	assert_int_equal(access(served->image, F_OK), 0);
 }
@@ -258,7 +258,7 @@ static void bad_usage_exits_2_and_questions_0(void **state)
 #define WREN "\x13\x01\x00\x00\x00\x00\x00\x06"
 #define WREN_BYTES 8
 
-/* Sends requests in one write; returns the number of bytes that the first read gets. */
+/* Sends a server requests in one write. Returns the number of bytes that the first read gets. */
 static ssize_t first_replies_of(
 	struct served *served, const char *const *extra, const char *requests, size_t len)
 {
@@ -281,7 +281,7 @@ static void replies_to_requests_that_came_together_leave_together(void **state)
 	served_end(served);
 }
 
-/* Only the second request takes 0.3 s on the line. */
+/* Each request takes 0.27 s on the line. */
 static void replies_leave_one_by_one_where_a_request_takes_time(void **state)
 {
 	static const char *const extra[] = {"--link", "baud=300", NULL};
@@ -302,7 +302,7 @@ static void last_reply_before_a_bound_reaches_its_host(void **state)
 	assert_int_equal(served_wait_for_exit(served), 0);
 }
 
-/* Returns the events of three NOPs, and the answer to each. */
+/* Sends a server three NOPs. Returns its events, and the answers in @replies. */
 static char *events_of_three_nops(struct served *served, const char *const *extra, uint8_t *replies)
 {
 	served_start(served, extra);

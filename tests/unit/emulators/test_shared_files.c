@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
-/* Files as QEMU reads them: those that are shared, and those that GLib reads. */
+/* g_file_get_contents() as QEMU calls it: which files are shared, and which GLib reads. */
 #include <fcntl.h>
 #include <stdio.h>
 #include <stdlib.h>
@@ -90,7 +90,7 @@ static void file_that_cannot_be_shared_is_left_to_glib(struct fixture *fixture)
 	assert_left_to_glib(fixture);
 }
 
-/* A caller that gives no room for the length expects a string. */
+/* A caller that does not ask for the length expects a NUL at the end. */
 static void file_whose_length_nobody_asks_for_is_left_to_glib(struct fixture *fixture)
 {
 	make_file(fixture, "cell.refill", "text");

@@ -10,7 +10,7 @@
 #include "flash.h"
 #include "spi25.h"
 
-/* A fake chip, a driver on it, and its log: the start of most cases. */
+/* A fake chip, a struct flash that drives it, and the log of that. */
 struct bench {
 	struct fake_chip fake;
 	struct captured_log captured;
@@ -42,7 +42,7 @@ static inline void bench_stop(struct bench *bench)
 	fake_chip_deinit(&bench->fake);
 }
 
-/* Fills in bytes that differ from 0xff, from their neighbours and between seeds. */
+/* Fills in pseudo-random bytes below 0x80, so none is blank. Another seed gives other bytes. */
 static inline void fill_pattern(uint8_t *data, size_t bytes, uint32_t seed)
 {
 	for (size_t i = 0; i < bytes; i++) {

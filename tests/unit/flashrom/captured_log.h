@@ -7,7 +7,7 @@
 
 #include "log.h"
 
-/* A log that keeps its messages, for tests that read them. Start from {0}. */
+/* A log that keeps its messages, as far as they fit, for tests that read them. Starts as {0}. */
 struct captured_log {
 	char text[8192];
 	size_t bytes;

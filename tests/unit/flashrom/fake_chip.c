@@ -66,7 +66,7 @@ static void program_byte(struct fake_chip *fake, uint32_t address, uint8_t value
 	fake->programmed_blank_bytes += value == 0xff;
 }
 
-/* A real part wraps around at the end of its page. */
+/* Wraps around at the end of the page, as a real part does. */
 static void page_program(struct fake_chip *fake, const uint8_t *tx, size_t tx_bytes)
 {
 	const uint32_t page_bytes = fake->chip->page_bytes;
@@ -109,7 +109,7 @@ static const struct chip_erase *erase_by_opcode(const struct flash_chip *chip, u
 	return NULL;
 }
 
-/* Commands that change something, and so need the write enable latch. */
+/* Runs a command that changes something, and so needs the write enable latch. */
 static void modify(struct fake_chip *fake, const uint8_t *tx, size_t tx_bytes)
 {
 	const struct chip_erase *by_opcode = erase_by_opcode(fake->chip, tx[0]);

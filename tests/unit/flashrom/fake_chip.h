@@ -15,12 +15,12 @@
 /* A chip of four 64 KiB blocks, small enough to check a test by hand. */
 extern const struct flash_chip small_chip;
 
-/* The same size, with 64 KiB erases only and status register writes of one byte. */
+/* A chip of the same size. It has no erase below 64 KiB, and status register writes of one byte. */
 extern const struct flash_chip sector_chip;
 
 /*
  * A programmer with a part behind it, and a clock that advances by 1 us a command and by each
- * delay. The part obeys the rules of the 25 series and counts how often they are broken.
+ * delay. The part is one of the 25 series, and counts commands that break its rules.
  */
 struct fake_chip {
 	struct programmer base; /* must be the first field */

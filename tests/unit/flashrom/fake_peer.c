@@ -12,7 +12,7 @@
 #define ACK 0x06
 #define NAK 0x15
 #define DATA_BYTES_MAX 2048
-#define GARBAGE 0x42 /* neither of them */
+#define GARBAGE 0x42 /* neither ACK nor NAK */
 
 static void memory_init(struct fake_peer_memory *memory)
 {
@@ -27,7 +27,7 @@ static void memory_clear(struct fake_peer_memory *memory)
 	memory->write_count = memory->executed_count;
 }
 
-/* A single byte must come as O_WRITEB: the client has no reason to use O_WRITEN for it. */
+/* A single byte counts as an O_WRITEB: the client has no reason to use O_WRITEN for it. */
 static void memory_write(
 	struct fake_peer_memory *memory, uint32_t address, const uint8_t *data, size_t bytes)
 {
@@ -116,7 +116,7 @@ static bool answer_spiop(struct fake_peer *peer, uint8_t first, uint32_t bytes)
 	return true;
 }
 
-/* Takes two numbers of 24 bits, the first of which is that of the bytes that follow them. */
+/* Takes two numbers of 24 bits, then as many bytes as the first one says. */
 static bool take_run(struct fake_peer *peer, uint8_t header[6], uint8_t data[DATA_BYTES_MAX])
 {
 	if (!take(peer, header, 6))
@@ -299,7 +299,7 @@ static void let_serial_buffer_fill(struct fake_peer *peer)
 		poll(NULL, 0, 5);
 		ioctl(peer->own_fd, FIONREAD, &unread);
 	} while (unread > before);
-	/* The command byte has already been sent. */
+	/* The command byte has already been taken. */
 	if ((size_t)unread + 1 > peer->unread_bytes_max)
 		peer->unread_bytes_max = (size_t)unread + 1;
 }

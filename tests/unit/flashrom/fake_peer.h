@@ -12,14 +12,14 @@
 
 /**
  * A serprog device's operation buffer, and memory that repeats every 64 KiB. It obeys every
- * request, and counts those that are too large for a device of its size.
+ * request, and counts those that are too large or come at the wrong time.
  */
 struct fake_peer_memory {
 	uint16_t opbuf_bytes_max;
 	uint32_t writen_bytes_max; /* 0: any */
 
 	uint8_t bytes[FAKE_MEMORY_BYTES];
-	/* Writes in the operation buffer, then executed ones, in the order of arrival. */
+	/* Executed writes, then those in the operation buffer, in the order of arrival. */
 	struct fake_write {
 		uint32_t address;
 		uint8_t value;
@@ -30,12 +30,12 @@ struct fake_peer_memory {
 	size_t opbuf_bytes;
 	unsigned int execs;
 
-	unsigned int overflows;         /* more in the operation buffer than it holds */
-	unsigned int too_long;          /* O_WRITEN of more than is allowed */
-	unsigned int reads_out_of_turn; /* with something left in the operation buffer */
+	unsigned int overflows;         /* writes that did not fit into the operation buffer */
+	unsigned int too_long;          /* writes of more than writen_bytes_max */
+	unsigned int reads_out_of_turn; /* bytes read while the operation buffer held writes */
 };
 
-/* Returns true if it could do all that was asked. */
+/* Returns true if all counts of bad requests are 0. */
 bool fake_peer_memory_is_content(const struct fake_peer_memory *memory);
 
 /* The faults of a peer. */
@@ -45,7 +45,7 @@ enum peer_fault {
 	PEER_BABBLES,        /* sends bytes without end */
 	PEER_SPIOP_REFUSED,  /* NAK */
 	PEER_SPIOP_GARBAGE,  /* neither ACK nor NAK */
-	PEER_SPIOP_HANGS_UP, /* closes half way through the answer */
+	PEER_SPIOP_HANGS_UP, /* closes after the ACK */
 	PEER_SPIOP_STOPS,    /* goes silent half way through the answer */
 	PEER_WRITE_REFUSED,  /* NAK for the third memory write */
 	PEER_WRITE_GARBAGE,  /* neither ACK nor NAK for it */
@@ -55,9 +55,9 @@ enum peer_fault {
 };
 
 /*
- * A serprog device in a thread, at one end of a socket pair. Set the fields, start it, use `fd`,
- * then stop it; counts may be read after that. It answers a SPI operation with bytes that count up
- * from the first byte sent.
+ * A serprog device in a thread, at one end of a socket pair. Set the fields, start it, use and
+ * close `fd`, then stop it; counts may be read after that. It answers a SPI operation with bytes
+ * that count up from the first byte sent.
  */
 struct fake_peer {
 	enum peer_fault fault;
@@ -69,7 +69,7 @@ struct fake_peer {
 	bool slow; /* reads only when no more bytes come in, so that the serial buffer fills */
 	uint8_t map[32];
 	const char *late;     /* sent before the first answer to SYNCNOP */
-	unsigned int swallow; /* bytes missing from a request of an earlier client */
+	unsigned int swallow; /* ignored first bytes: an earlier client's request lacks them */
 	const char *leftover; /* sent before anything else */
 
 	int fd; /* the client's end */

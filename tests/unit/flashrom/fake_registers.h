@@ -46,16 +46,16 @@ struct fake_registers {
 	struct flash_chip chip; /* a copy of the part's built-in entry */
 };
 
-/* Starts with no found part. */
+/* Starts with no part found. */
 void fake_registers_start(struct fake_registers *fake);
 
-/* Starts anew, with the built-in part of that name as the found one. */
+/* Starts anew, with the built-in part of that name as found. */
 void fake_part(struct fake_registers *fake, const char *name);
 
-/* Starts anew, 1 ms after time zero, at the moment at which the part got its power. */
+/* Starts anew, at 1 ms, when the part has just got its power. */
 void fake_part_just_powered(struct fake_registers *fake, const char *name);
 
-/* Fails the test if the clock does not show that the part accepts writes. */
+/* Fails the test if a part that was just powered does not accept writes yet at @now_ns. */
 void assert_write_power_awaited(uint64_t now_ns);
 
 /* Jobs of the part's driver. A status write keeps all registers but the first. */

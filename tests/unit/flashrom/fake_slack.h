@@ -6,10 +6,10 @@
 
 #include "../cases.h"
 
-/* The timer slack of the thread. Its user wraps prctl(). */
+/* A fake timer slack of the thread. Link with --wrap=prctl. */
 static struct fake_slack {
 	int now_ns;
-	int get_result; /* instead of now_ns, if not 0 */
+	int get_result; /* returned instead of now_ns, if not 0 */
 	int set_result;
 	unsigned int gets;
 	unsigned int sets;

@@ -5,7 +5,7 @@
 #include <stdio.h>
 #include <stdlib.h>
 
-#define LOOK_NS 100 /* each reading advances the clock by it */
+#define LOOK_NS 100 /* each reading of the clock advances it by this */
 #define SPI_HZ 20000000
 #define PARTS_MAX 256
 #define NOISE_BYTES 65521 /* a prime, so that no two blocks are equal */

@@ -11,7 +11,7 @@
 
 /*
  * A part of emulators/, with a clock that advances only by waits and readings. A test may break the
- * wire between driver and part, or send on it, as an earlier session would have done.
+ * wire between driver and part, or bypass the driver, as an earlier session would have done.
  */
 struct part_bench {
 	struct programmer wire; /* must be the first field */
@@ -28,17 +28,16 @@ struct part_bench {
 	struct flash flash;
 	uint32_t size_bytes;
 	uint8_t *image;
-	bool goes_unheard; /* commands that a sleeping, busy or locked part ignores are no mistakes
-			    */
+	bool goes_unheard; /* the test expects that the part refuses commands */
 };
 
-/* Starts with a part right after power-up, and no wire that breaks. */
+/* Starts with a part right after power-up, without the wire. */
 void part_bench_open(struct part_bench *bench, const char *part, const char *corner);
 
-/* Ends the part before, if any, and starts another. `image` is noise that the part holds. */
+/* Stops the previous part, if any, and starts another. `image` is noise that the part holds. */
 void part_bench_start(struct part_bench *bench, const char *part, const char *corner);
 
-/* Closes the flash. The test fails if a command was too early. */
+/* Closes flash and part. The test fails if the part refused a command, unless goes_unheard. */
 void part_bench_stop(struct part_bench *bench);
 
 void part_bench_pass_us(struct part_bench *bench, uint64_t us);
@@ -50,7 +49,7 @@ uint8_t part_bench_ask(struct part_bench *bench, uint8_t opcode);
 	part_bench_send(                                                                           \
 		(bench), (const uint8_t[]){__VA_ARGS__}, sizeof((const uint8_t[]){__VA_ARGS__}))
 
-/* Probes for the part, NULL for any part, and opens it. */
+/* Probes for the part of that name, or for any if NULL, and opens it. */
 void part_bench_find(struct part_bench *bench, const char *name);
 
 /* Writes all of `image`; checks that the part holds it. */
@@ -64,8 +63,8 @@ void part_bench_noise(uint8_t *data, size_t bytes, uint32_t seed);
 
 /*
  * Runs a case for each part that is tested, with a `struct dummy_part` in *state, so that a failure
- * names the part. Returns what main() has to; fewer than `count_min` parts are a failure, so that
- * none is lost to a changed name.
+ * names the part. Returns the exit code. Fewer than `count_min` parts are a failure, so that a
+ * changed name loses none.
  */
 int part_bench_run_each(void (*test)(void **state),
 	bool (*is_tested)(const struct dummy_part *part), size_t count_min,

@@ -13,7 +13,7 @@ FIXTURE(fake_registers, fake_registers_start, NOTHING);
 
 static const char *const corners[] = {"min", "typ", "max"};
 
-/* Scatters changes of any length at odd and even addresses, with blank words in them. */
+/* Scatters changes of 0 to 4 equal bytes, some of them blank, at odd and even addresses. */
 static void scatter(struct part_bench *bench, uint32_t seed)
 {
 	for (uint32_t at = 0; at < 0x3000; at += 7 + seed % 13) {
@@ -116,8 +116,8 @@ static unsigned int commands_of_program(struct part_bench *bench)
 }
 
 /*
- * One command gets lost, before or after the part gets it. The part can be read at once. No source
- * gives the longest times, which the driver waits for when it cannot ask: so typical ones.
+ * One command fails, before or after the part gets it. Then the part can be read at once. Its times
+ * are typical: after an error the driver waits for the maximum, which no source gives.
  */
 static void mode_is_left_after_every_error(struct part_bench *bench)
 {
@@ -134,7 +134,7 @@ static void mode_is_left_after_every_error(struct part_bench *bench)
 	}
 }
 
-/* A command fails during a long write. It must leave the part as it was found. */
+/* A long write in which a command fails must leave the status as it was found. */
 static void write_that_fails_leaves_neither_mode_nor_protection_behind(struct part_bench *bench)
 {
 	const struct range range = {0, 0x4000};
@@ -154,7 +154,7 @@ static void write_that_fails_leaves_neither_mode_nor_protection_behind(struct pa
 	}
 }
 
-/* Obeys as a part that takes a little longer at the end of the mode. */
+/* Is busy for 10 us after a word program, and also after WRDI. */
 static void obey_slowly(struct fake_registers *fake, const uint8_t *tx, size_t tx_bytes)
 {
 	(void)tx_bytes;

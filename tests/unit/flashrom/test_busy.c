@@ -58,9 +58,7 @@ static void timeout_is_beyond_the_maximum_of_any_part(void)
 	assert_true(busy_timeout_ns(&longest) > longest.max_us * NS_PER_US);
 }
 
-/*
- * With no history, the first question comes after half the typical time, as the fastest parts take.
- */
+/* Without history, the first question comes after half the typical time. */
 static void first_operation_is_noticed_within_a_poll_interval(void)
 {
 	static const uint64_t busy_us[] = {75000, 100000, 150000, 400000, 2000000};
@@ -74,7 +72,7 @@ static void first_operation_is_noticed_within_a_poll_interval(void)
 	}
 }
 
-/* The host has other work to do between two questions. */
+/* Other processes can run between two questions. */
 static void questions_of_a_long_operation_keep_their_distance(struct bench *bench)
 {
 	assert_true(
@@ -90,7 +88,7 @@ static void part_of_constant_speed_is_asked_a_few_times_only(struct bench *bench
 	assert_true(last.polls <= 400000 / 8 / busy_poll_us(erase.typ_us) + 2);
 }
 
-/* The times of slow operations must not delay the end of a fast one. */
+/* After slow operations, the end of a fast one must still be noticed soon. */
 static void part_that_gets_faster_is_followed(struct bench *bench)
 {
 	struct outcome outcome = {0};
@@ -125,7 +123,7 @@ static void timeout_counts_from_when_the_command_got_there(struct bench *bench)
 	assert_int_equal(busy_wait(&bench->flash, &program, "a test", ask_fake, 0), 0);
 }
 
-/* A length that a stall of the host made much too long is not waited for again. */
+/* A stall makes one operation seem much too long. That time must not be waited for again. */
 static void stall_is_not_taken_for_the_length_of_an_operation(struct bench *bench)
 {
 	bench->fake.answer_stall_ns = UINT64_C(600000000000);

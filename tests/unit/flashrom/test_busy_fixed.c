@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
-/* The test build that trusts its waits: only the wait protects the busy part. */
+/* The test build that waits for the maximum, and does not ask whether the part is still busy. */
 #include "bench.h"
 
 static int never_asked(struct flash *flash, uint32_t address, bool *ready)

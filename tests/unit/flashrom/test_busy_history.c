@@ -9,7 +9,7 @@
 
 static const struct busy_time program = {.typ_us = 700, .max_us = 3000};
 
-/* A part, and a host whose questions come `lead_us` after the wait, then every `poll_us`. */
+/* A part, and a driver whose questions come `lead_us` after the wait, then every `poll_us`. */
 struct scene {
 	struct busy_history history;
 	uint32_t lead_us;
@@ -48,7 +48,7 @@ static void nothing_known_waits_half_the_typical_time(void)
 	assert_int_equal(busy_history_wait_us(&history), 350);
 }
 
-/* While its lengths stay the same, a part is asked once, right after it is ready. */
+/* While its lengths stay the same, a part is asked right after it is ready. */
 static void steady_part_is_asked_just_after_it_is_ready(void)
 {
 	static const uint32_t lengths_us[] = {20, 350, 700, 1850, 3000, 150000};
@@ -94,7 +94,7 @@ static void lengths_that_vary_are_asked_for_before_the_shortest_ends(void)
 	}
 }
 
-/* Long operations come first; the end of a short one after them must be noticed soon. */
+/* The end of a short operation among long ones must be noticed soon. */
 static void few_long_lengths_do_not_make_a_short_one_wait(void)
 {
 	static const uint32_t lengths_us[] = {3000, 2900, 2950, 700, 2800, 3000, 710};

@@ -7,10 +7,7 @@
 #include "jedec.h"
 #include "spi25.h"
 
-/*
- * Checks each chip of the table. It skips those that describe themselves, as their entries are
- * nearly empty.
- */
+/* A check of each chip of the table, except those that describe themselves. */
 struct check {
 	void (*chip)(const struct flash_chip *chip);
 };
@@ -83,7 +80,7 @@ static bool is_spi25(const struct flash_chip *chip)
 	       chip->driver == &at25df_driver;
 }
 
-/* Checks that addresses, modes and the ways out of a suspension fit each other. */
+/* Checks that the traits of the 25 series fit each other. */
 static void check_spi25(const struct flash_chip *chip)
 {
 	const struct spi25_traits *traits = &chip->spi25;
@@ -101,7 +98,7 @@ static void check_spi25(const struct flash_chip *chip)
 	assert_plausible(traits->status_write);
 }
 
-/* Checks the time to wake up. Before the ID is known, the driver waits for the longest of all. */
+/* Before the ID is known, the driver gives each part SPI25_WAKE_US_MAX to wake up. */
 static void check_wake(const struct flash_chip *chip)
 {
 	if (is_spi25(chip))

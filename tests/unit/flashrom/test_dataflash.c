@@ -80,7 +80,7 @@ static void erase_that_a_session_left_going_is_waited_for(struct part_bench *ben
 	find_while_it_erases(bench, PART);
 }
 
-/* Methods for other parts ask first, and the busy part ignores them. D7h comes only after 05h. */
+/* Queries for other parts come first, and the busy part ignores them. 05h comes before D7h. */
 static void part_that_still_erases_is_found_among_all(struct part_bench *bench)
 {
 	find_while_it_erases(bench, NULL);
@@ -100,7 +100,7 @@ static void error_of_programmer_ends_the_write(struct part_bench *bench)
 	}
 }
 
-/* Parts of the 25 series on which D7h erases have a status of their own. */
+/* Some parts of the 25 series erase with D7h. They answer 05h, which DataFlash does not. */
 static void part_of_another_kind_is_not_sent_d7h(struct fake_registers *fake)
 {
 	uint32_t id;
@@ -112,7 +112,7 @@ static void part_of_another_kind_is_not_sent_d7h(struct fake_registers *fake)
 	assert_null(strstr(fake->sent, "d7"));
 }
 
-/* Sectors may be protected; 3Dh turns that off and on. */
+/* Obeys 3Dh, which turns sector protection off and on. */
 static void obey_protection(struct fake_registers *fake, const uint8_t *tx, size_t tx_bytes)
 {
 	if (tx[0] != 0x3d || tx_bytes != 4)
@@ -123,7 +123,7 @@ static void obey_protection(struct fake_registers *fake, const uint8_t *tx, size
 		fake->answers[0xd7][0] |= 0x02;
 }
 
-/* Finds a part with that status, whose lowest bit says that pages have 512 bytes for good. */
+/* Finds a part with that status. Bit 0 set: its pages have 512 bytes. */
 static void find_with_status(struct fake_registers *fake, uint8_t status)
 {
 	fake_registers_start(fake);

@@ -9,7 +9,7 @@
 #include "captured_log.h"
 #include "dummy.h"
 
-#define LOOK_NS 100 /* each reading advances the clock by it */
+#define LOOK_NS 100 /* each reading of the clock advances it by this */
 #define START_NS UINT64_C(5000000000)
 
 struct scene {
@@ -93,7 +93,7 @@ static uint8_t status(struct scene *scene)
 	return value;
 }
 
-/* The test fails unless that is exactly once in the events. */
+/* Fails the test unless `part` is exactly once in the events. */
 static void assert_event(const struct scene *scene, const char *part)
 {
 	const char *found = strstr(scene->text, part);
@@ -180,7 +180,7 @@ static void refused_command_fails_and_does_not_reach_the_part(struct scene *scen
 	assert_event(scene, "\"spi_transactions\":2,");
 }
 
-/* A stalled command reaches the part late; a delayed reply leaves the command in time. */
+/* A stall makes a command late; a delay makes only its reply late. */
 static void stall_and_delay_stand_before_and_behind_the_part(struct scene *scene)
 {
 	assert_int_equal(start(scene, "W25Q128JV", "stall:1000@1+delay:500@2"), 0);

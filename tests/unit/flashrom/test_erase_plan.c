@@ -10,7 +10,7 @@
 static const struct range whole = {0, BYTES};
 
 struct images {
-	uint8_t current[BYTES]; /* zeros, as the target */
+	uint8_t current[BYTES]; /* zeros at first, like the target */
 	uint8_t target[BYTES];
 	struct erase_plan plan;
 };
@@ -63,7 +63,7 @@ static void scattered_changes_take_small_blocks_in_order(struct images *images)
 	assert_step(images, 1, 0x20, 0x30000);
 }
 
-/* Four erases of 45 ms take longer than one of 120 ms, and no page needs a program. */
+/* Eight erases of 45 ms take longer than one of 120 ms, and no page needs a program. */
 static void many_blank_blocks_take_a_larger_erase(struct images *images)
 {
 	memset(images->target + 0x8000, 0xff, 0x8000);
@@ -119,7 +119,7 @@ static void larger_block_that_takes_as_long_as_its_parts_is_preferred(struct ima
 	assert_step(images, 0, 0xd8, 0);
 }
 
-/* One byte of a word with data is cleared; the other word of the page may be programmed. */
+/* A blank word of the page may be programmed; a change to a word with data needs an erase. */
 static void data_in_a_unit_costs_an_erase_where_parts_want_it_blank(struct images *images)
 {
 	struct flash_chip chip = small_chip;

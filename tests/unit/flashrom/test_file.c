@@ -10,7 +10,7 @@
 #include "captured_log.h"
 #include "file.h"
 
-/* A folder with one file in it, new for each case. */
+/* A new, empty folder for each case, and the path of a file in it. */
 struct folder {
 	char path[64];
 	char file[80];
@@ -99,7 +99,7 @@ static void link_stays_and_what_it_points_to_is_replaced(struct folder *folder)
 	assert_content(folder, folder->file, "second");
 }
 
-/* A device that is always full replaces a full disk. */
+/* This device behaves as a full disk does. */
 static void device_is_written_straight_and_its_error_told(struct folder *folder)
 {
 	assert_int_equal(file_write("/dev/full", (const uint8_t *)"x", 1, &folder->log), -ENOSPC);
@@ -107,7 +107,7 @@ static void device_is_written_straight_and_its_error_told(struct folder *folder)
 	assert_int_equal(file_check_writable("/dev/null", &folder->log), 0);
 }
 
-/* The new file cannot be created, because a file of its name exists. */
+/* The temporary file cannot be created, because a file with its name exists. */
 static void failed_write_keeps_the_old_file(struct folder *folder)
 {
 	char obstacle[128];

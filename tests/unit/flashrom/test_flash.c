@@ -20,7 +20,7 @@ static int write_all(struct bench *bench)
 	return flash_write(&bench->flash, everything, bench->image, NULL, VERIFY_TOUCHED, false);
 }
 
-/* The chip holds that value everywhere, and so does the image. */
+/* Fills chip and image with that value. */
 static void fill_both(struct bench *bench, int value)
 {
 	memset(bench->fake.memory, value, small_chip.size_bytes);
@@ -240,7 +240,7 @@ static void progress_costs_no_command(struct bench *bench)
 {
 	bench->fake.base.read_bytes_max = 1000;
 	assert_int_equal(flash_read(&bench->flash, everything, bench->image), 0);
-	assert_int_equal(bench->fake.counts[0x03], 263); /* 262144 bytes in steps of 1000 */
+	assert_int_equal(bench->fake.counts[0x03], 263); /* 262144 bytes, 1000 a command */
 }
 
 static void progress_of_an_idle_step_is_not_told(struct bench *bench)
@@ -254,8 +254,8 @@ static void progress_of_an_idle_step_is_not_told(struct bench *bench)
 }
 
 /*
- * Two pages are written, and the n-th command fails. The commands are four reads, one of the status
- * register; then write enable, program and status for each page; then reads to verify.
+ * Two pages are written, and the n-th command fails. The commands are four reads and a status read;
+ * then write enable, program and status read for each page; then reads to verify.
  */
 static void failed_command_leaves_the_state_that_is_reported(void)
 {
@@ -306,7 +306,7 @@ static void contents_known_beforehand_are_not_read(struct bench *bench)
 	free(held);
 }
 
-/* Whatever the chip held before: it holds the image afterwards, and no rule was broken. */
+/* Whatever the chip held before, it holds the image afterwards, and no rule was broken. */
 static void random_contents_end_as_the_image(void)
 {
 	const struct flash_chip *chips[] = {&small_chip, &sector_chip};
