@@ -12,7 +12,7 @@
 #define CHIP_BYTES (1u << 20)
 #define PARAMETERS "emulate=" CHIP ",corner=zero"
 
-/* A chip inside this process that takes no time. */
+/* A session with a chip inside this process that takes no time. */
 struct session {
 	struct flashrom_programmer *programmer;
 	struct flashrom_flashctx *flash;
@@ -135,7 +135,7 @@ static void nothing_to_let_go_of_is_fine(void)
 	assert_int_equal(flashrom_data_free(NULL), 0);
 }
 
-/* Messages by level, counted through the old interface and the new one. */
+/* The messages of each level that came through the old interface. */
 static unsigned int old_style[FLASHROM_MSG_SPEW + 1];
 
 static int see_format(enum flashrom_log_level level, const char *format, va_list args)

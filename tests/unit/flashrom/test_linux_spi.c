@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
-/* A spidev: the messages that commands become. */
+/* How commands become messages of a spidev. */
 #include <errno.h>
 #include <linux/spi/spidev.h>
 

@@ -34,7 +34,7 @@ static const struct flash_chip hub_chip = {
 
 /*
  * A programmer with plain memory on its bus, and a clock of its own. It records writes, and reads
- * return the test's bytes. It has no part, so no rules: the emulated parts have those.
+ * return the test's bytes.
  */
 struct scene {
 	struct programmer base; /* must be the first field */
@@ -202,7 +202,7 @@ static void continuation_code_becomes_part_of_the_id(struct scene *scene)
 	assert_int_equal(id, 0x7f1c20);
 }
 
-/* Zeros at all addresses may be a busy hub, which is worth some seconds of waiting, no more. */
+/* Zeros at all addresses may be a busy hub, so the driver waits, but not for long. */
 static void hub_of_zeros_is_asked_after_a_while(struct scene *scene)
 {
 	uint32_t id = 1;

@@ -102,7 +102,7 @@ static const struct named_part parts[] = {
 #define PARTS COUNT(parts)
 #define JEDEC_PARTS (PARTS - 2)
 
-/* Each method asks, even parts that do not understand it. */
+/* The part gets the queries of all methods, also of those that it does not understand. */
 static void unnamed_part_is_found_and_left_as_it_was(struct part_bench *bench)
 {
 	for (size_t i = 0; i < PARTS; i++) {
@@ -113,7 +113,7 @@ static void unnamed_part_is_found_and_left_as_it_was(struct part_bench *bench)
 	}
 }
 
-/* For a part that is given by name, the driver need not wait for the slowest one. */
+/* For a part that is given by name, the driver need not wait as for the slowest one. */
 static void named_part_is_asked_at_its_own_pace(struct part_bench *bench)
 {
 	part_bench_start(bench, "SST39SF040", "typ");
@@ -157,7 +157,7 @@ static void firmware_hub_left_in_id_mode_is_read(struct part_bench *bench)
 	}
 }
 
-/* Begins an erase, as a session that is cut off right after it. */
+/* Begins an erase, as a session that is cut off right after that. */
 static void begin_erase(struct part_bench *bench, const char *part, bool is_firmware_hub)
 {
 	if (strstr("SST49LF004B 82802AB M50FW040", part) != NULL)
@@ -187,7 +187,7 @@ static void erase_of_an_earlier_session_is_waited_for(struct part_bench *bench)
 	}
 }
 
-/* Reads the part's lock registers over the bus. */
+/* Compares the part's lock registers, which it reads over the bus. */
 static void assert_locks(struct part_bench *bench, const uint8_t *expected)
 {
 	for (uint32_t block = 0; block < 8; block++)
@@ -237,7 +237,7 @@ static void block_that_is_locked_down_is_refused(struct part_bench *bench)
 	}
 }
 
-/* With force, a hub reports that it refused; the verification finds the other kind of part. */
+/* With force, a hub reports that it refused; for the other part, verification finds it out. */
 static void write_into_a_locked_down_block_fails_at_once(struct part_bench *bench)
 {
 	static const uint8_t locks[] = {0, 0, 3, 0, 0, 0, 0, 0};
@@ -264,7 +264,7 @@ static void write_into_a_locked_down_block_fails_at_once(struct part_bench *benc
 	}
 }
 
-/* The erase around a write would lose bytes that cannot be read. */
+/* Bytes that a write cannot read would be lost with the erase. */
 static void read_locked_block_is_opened_and_closed_again(struct part_bench *bench)
 {
 	static const uint8_t locks[] = {0, 4, 5, 0, 0, 0, 0, 0};

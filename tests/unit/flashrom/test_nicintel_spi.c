@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
-/* A card that grants its bus, with a part that answers each byte by the next number. */
+/* A card that grants its bus, with a part that answers byte N with A0h + N. */
 #include <errno.h>
 #include <stdbool.h>
 #include <stdlib.h>
@@ -27,9 +27,9 @@ struct card {
 	unsigned int requested_reads;
 	unsigned int bits; /* since chip select fell */
 	uint8_t heard[BYTES];
-	uint64_t changed_us;       /* when a pin changed */
+	uint64_t changed_us;       /* when clock or chip select changed */
 	uint64_t shortest_us;      /* the shortest time between two such moments */
-	unsigned int select_count; /* The number of times that chip select fell. */
+	unsigned int select_count; /* the number of times that chip select fell */
 	unsigned int unmap_count;
 	struct programmer *programmer;
 };

@@ -9,7 +9,7 @@
 
 static struct captured_log captured;
 
-/* Parses a command line without the program's name, in which single blanks separate the words. */
+/* Parses a command line without the program's name. Blanks separate its words. */
 static int parse(const char *line, struct options *options)
 {
 	static char words[256];

@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
 /*
- * Every part of emulators/ that our flashrom has, modelled on its datasheet, with the driver,
- * written independently: whole jobs at each corner, on a clock that advances only by waits and
- * readings.
+ * Whole jobs of our drivers with every part of emulators/ that they know, at each corner, on a
+ * clock that advances only by waits and readings. Drivers and parts were made from the datasheets
+ * independently.
  */
 #include <stdlib.h>
 
@@ -18,7 +18,7 @@ struct scene {
 };
 
 /*
- * Contents of a part, in memory that all cases share: megabytes of it are slow to get. Between
+ * Contents of a part, in memory that all cases share, because megabytes are slow to fill. Between
  * cases `before` and `image` are equal.
  */
 static uint8_t *before, *image, *held;
@@ -34,8 +34,8 @@ static const char *driver_name(const struct dummy_part *part)
 }
 
 /*
- * Both ends of the part: one page less than whole blocks, and addresses beyond 16 MiB if it has
- * them.
+ * Chooses both ends of the part. The first one lacks a page, so that it is not whole blocks; the
+ * last one is beyond 16 MiB if the part is.
  */
 static void choose_ranges(struct scene *scene, const struct dummy_part *part)
 {

@@ -7,7 +7,7 @@
 #include "flash.h"
 
 #define NS_PER_S UINT64_C(1000000000)
-#define REAL_NS (UINT64_C(1700000000) * NS_PER_S) /* the wall clock when the other is at 0 */
+#define REAL_NS (UINT64_C(1700000000) * NS_PER_S) /* the wall clock when CLOCK_MONOTONIC is 0 */
 #define ROUND_NS 20                               /* a round of a loop when it was calibrated */
 #define NEVER UINT64_MAX
 
@@ -99,7 +99,7 @@ static uint64_t timespec_ns(const struct timespec *time)
 	return (uint64_t)time->tv_sec * NS_PER_S + (uint64_t)time->tv_nsec;
 }
 
-/* Does as Linux: a step of the wall clock past the end of an absolute sleep wakes the sleeper. */
+/* Sleeps as Linux: a step of the wall clock past the end of an absolute sleep wakes the sleeper. */
 int __wrap_clock_nanosleep(
 	clockid_t clock, int flags, const struct timespec *until, struct timespec *left)
 {
@@ -172,9 +172,9 @@ static void machine_start(enum hazard hazard, uint64_t wait_us)
 	machine.slept_ns = 0;
 }
 
-/* The quality of a wait. The shipped layer must be RIGHT in each case. */
+/* The quality of a wait. A correct layer would be RIGHT in each case. */
 enum kept {
-	RIGHT,  /* never early, at most 5 % late, and cheap */
+	RIGHT,  /* never early, at most 6 % late, and cheap */
 	HUNGRY, /* in time, but it polls where it should sleep */
 	POLITE, /* in time, but it sleeps where it should poll */
 	SHORT,
@@ -323,7 +323,7 @@ static void slips_are_of_three_digits(void)
 	assert_in_range(play(&down), 3000, 3000 + 2 * machine.reading_ns);
 }
 
-/* A programmer that buffers its commands, with a part behind it. */
+/* A programmer that buffers its commands, and a record of flushes and waits. */
 struct buffered {
 	struct programmer programmer; /* must be the first field */
 	bool flushed;

@@ -22,7 +22,7 @@ static const struct chip_list *const twin_lists[] = {&twin_list, NULL};
 
 FIXTURE(bench, bench_start_small, bench_stop);
 
-/* A part that answers `id` is probed for. */
+/* A probe for a part that answers `id`, and its result. */
 struct probe {
 	uint32_t id;
 	const char *name;
@@ -88,7 +88,7 @@ static void part_powered_with_the_pins_is_asked_once_it_may_be(void)
 	}
 }
 
-/* One question serves two parts with the same method. */
+/* One question serves all parts with the same method. */
 static void one_question_serves_all_who_ask_alike(struct bench *bench)
 {
 	assert_int_equal(probe(bench, &(struct probe){.id = 0x445566}), 0);

@@ -10,9 +10,7 @@
 #include "../cases.h"
 #include "realtime.h"
 
-/*
- * core/priority.c in a build that polls for more than 10 ms. meson.build renames its function so.
- */
+/* priority_raise() in a build that polls for more than 10 ms; meson.build gives it this name. */
 void priority_raise_polling(const struct log *log, struct realtime *found);
 
 /* The thread's scheduling. Wrapped functions get no context, so it is global. */
@@ -20,10 +18,10 @@ static struct fake_scheduler {
 	int policy;
 	int priority;
 	bool may_take_realtime;
-	bool may_unmark; /* if the mark that gives children normal priority may be removed */
+	bool may_unmark; /* if SCHED_RESET_ON_FORK may be removed */
 	int get_error;
 	unsigned int sets;
-	bool library_refuses; /* as musl does, whose kernel obeys */
+	bool library_refuses; /* as musl does; the system calls work */
 } fake;
 
 int __wrap_sched_getscheduler(pid_t pid);

@@ -162,7 +162,7 @@ static void request_cut_off_half_way_is_ended(struct client *client)
 	}
 }
 
-/* The properties of a peer that differ from those of the fake one, if they are not 0. */
+/* A peer that is refused, and how. Fields that are not 0 replace those of fake_peer_init(). */
 struct refusal {
 	int error;
 	const char *message;
@@ -260,7 +260,7 @@ static void operation_that_fails_is_reported(struct client *client)
 		assert_int_equal(client_attach(client, stops ? &hasty : &patient, BUS_SPI), 0);
 		assert_int_equal(command(client, 1, rx, sizeof(rx)), rows[i].error);
 		assert_true(logged(&client->captured, rows[i].message));
-		/* After a lost answer, the client sends nothing more. */
+		/* After a failure, the client sends nothing more. */
 		assert_int_equal(command(client, 1, rx, sizeof(rx)), -ECONNRESET);
 		client_detach(client);
 		assert_int_equal(client->peer.counts[0x13], 1);

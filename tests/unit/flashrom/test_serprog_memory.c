@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
-/* Memory cycles over serprog: the order and size of its requests. */
+/* Memory cycles over serprog: the order and size of the requests. */
 #include <errno.h>
 
 #include "flash.h"
@@ -109,7 +109,7 @@ static void read_comes_after_writes_before_it(struct client *client)
 	assert_true(fake_peer_memory_is_content(&client->peer.memory));
 }
 
-/* Counts the requests that had been executed when the wait began. */
+/* A wait: its length, and the number of O_EXECs before it. */
 struct watch {
 	struct client *client;
 	unsigned int execs;
@@ -192,7 +192,7 @@ static void long_run_is_split_where_the_peer_says(struct client *client)
 	}
 }
 
-/* A burst that the limit allows is executed at once, and the limit is as large as it can be. */
+/* A burst that the limit allows takes one O_EXEC, and the limit is as large as it can be. */
 static void burst_within_the_limit_is_executed_at_once(struct client *client)
 {
 	static const struct {
@@ -301,7 +301,7 @@ static void every_bus_is_told_to_a_peer_that_has_all(struct client *client)
 	attach(client);
 	programmer = client->programmer;
 	assert_int_equal(programmer->buses, BUSES_MEMORY | BUS_SPI);
-	/* Reads are answered in order, so the peer has seen the selected bus before them. */
+	/* Requests are served in order, so the peer has taken the bus before it answers the read. */
 	for (size_t i = 0; i < 4; i++) {
 		assert_int_equal(programmer->ops->select_bus(programmer, buses[i]), 0);
 		if (buses[i] == BUS_SPI)
@@ -342,7 +342,7 @@ static void flush_that_fails_is_reported(struct client *client)
 		write_command(client);
 		assert_int_equal(flush(client), rows[i].error);
 		assert_true(logged(&client->captured, rows[i].message));
-		/* After a lost answer, the client sends nothing more. */
+		/* After a failure, the client sends nothing more. */
 		assert_int_equal(write_byte(client, 0xff0000, 1), -ECONNRESET);
 		assert_int_equal(flush(client), -ECONNRESET);
 		assert_int_equal(read_bytes(client, 0xff0000, &data, 1), -ECONNRESET);

@@ -11,7 +11,7 @@
 #define DWORD_BYTES 4
 #define TABLE_BYTES (SFDP_EXAMPLE_DWORDS * DWORD_BYTES)
 
-/* A part's basic table, at first the example's, and what is read out of it. */
+/* A basic table, at first the example's, and what the parser makes of it. */
 struct part {
 	uint8_t table[TABLE_BYTES];
 	struct flash_chip chip;
@@ -155,7 +155,7 @@ static void addresses_of_four_bytes_are_taken_where_known(struct part *part)
 static void erase_types_that_do_not_fit_are_left_out(struct part *part)
 {
 	set_dword(part, 8, 0x210c200c); /* two erases of 4 KiB: the first one counts */
-	set_dword(part, 9, 0xd818ff03); /* one erase of the chip's size, and one of 8 bytes */
+	set_dword(part, 9, 0xd818ff03); /* one erase of 8 bytes, and one of the chip's size */
 	assert_int_equal(parse(part, TABLE_BYTES), 0);
 	assert_int_equal(chip_erase_count(&part->chip), 2);
 	assert_int_equal(part->chip.erase[0].opcode, 0x20);
@@ -210,7 +210,7 @@ static uint32_t next_random(uint32_t *seed)
 	return *seed >> 8;
 }
 
-/* Changes a few bytes of the example or all of it, and cuts it anywhere. */
+/* Restores the example, and then sets at random up to 7 bytes of it, or 64. */
 static void mutate(struct part *part, uint32_t *seed)
 {
 	const uint32_t changes = next_random(seed) % 5 == 0 ? TABLE_BYTES : next_random(seed) % 8;

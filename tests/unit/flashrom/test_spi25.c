@@ -111,7 +111,7 @@ static void part_that_never_gets_ready_is_reported(struct bench *bench)
 	assert_true(bench->fake.now_ns < 3 * busy_timeout_ns(&small_chip.erase[0].busy));
 }
 
-/* After minutes without the CPU, the host finds the deadline past, but the part ready. */
+/* After a stall, the driver finds that the deadline is past, but the part is ready. */
 static void stall_beyond_timeout_of_ready_part_is_no_error(struct bench *bench)
 {
 	bench->fake.stall_ns = 2 * busy_timeout_ns(&small_chip.program);
@@ -146,7 +146,7 @@ static void programmer_error_ends_operation(void)
 	}
 }
 
-/* The fake chip notices the mistakes that the cases above rely on it to notice. */
+/* The cases below show that the fake chip notices the mistakes that those above would show. */
 static void send(struct bench *bench, const uint8_t *tx, size_t tx_bytes)
 {
 	assert_int_equal(

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
-/* Ways to identify a part that does not answer RDID. */
+/* Ways to identify a part that the three bytes of RDID do not identify. */
 #include <errno.h>
 
 #include "fake_registers.h"
@@ -110,7 +110,7 @@ static void obey_wake(struct fake_registers *fake, const uint8_t *tx, size_t tx_
 	fake->sfdp_bytes = sizeof(sfdp_example);
 }
 
-/* A sleeping part answers none of them. */
+/* A sleeping part answers neither method. */
 static void sleeping_part_is_woken_for_every_method(struct fake_registers *fake)
 {
 	static const struct identify_method *const methods[] = {&spi25_res, &spi25_sfdp};
@@ -141,7 +141,7 @@ static void unknown_part_is_taken_as_it_describes_itself(struct fake_registers *
 	assert_true(logged(&fake->captured, "16384 kB"));
 }
 
-/* A programmer must be able to receive three bytes at a time, but no more. */
+/* A programmer need not be able to receive more than three bytes at a time. */
 static void small_programmer_reads_tables_in_parts(struct fake_registers *fake)
 {
 	start_sfdp(fake, "\x12\x34\x18");

@@ -26,8 +26,8 @@ static void start(struct fake_registers *fake, const char *name)
 }
 
 /*
- * The bytes that a session sends when it is opened and when it is closed. The register of
- * `opcode`, if not 0, answers something else than 0.
+ * The bytes that a session sends when it is opened and when it is closed. If `opcode` is not 0, it
+ * reads `answer`.
  */
 struct session {
 	const char *part;
@@ -56,7 +56,7 @@ static void session_is_opened_and_closed(void **state)
 	assert_sent(&fake, "");
 }
 
-/* Whichever command fails, the driver leaves the mode that it entered, and no other. */
+/* Whichever command fails, the part does not stay in the mode that the driver entered. */
 static void mode_is_left_after_an_error_of_any_command(struct fake_registers *fake)
 {
 	static const bool entered[] = {false, false, false, true};
@@ -114,7 +114,7 @@ static void programmer_too_small_for_the_addresses_is_refused(struct fake_regist
 	assert_int_equal(flash_open(&fake->flash), 0);
 }
 
-/* The write enable must wait, too, until the part accepts writes after power-up. */
+/* After power-up, this write enable must also wait until the part accepts writes. */
 static void address_mode_that_wants_write_enable_waits_for_power_up(struct fake_registers *fake)
 {
 	fake_part_just_powered(fake, "N25Q256..3E");
@@ -130,7 +130,7 @@ static void obey_register_write(struct fake_registers *fake, const uint8_t *tx, 
 		fake->answers[0x65][0] = tx[tx_bytes - 1];
 }
 
-/* So must the write of the register that makes all sectors alike. */
+/* The write that makes all sectors equal must also wait until the part accepts writes. */
 static void small_sectors_are_switched_off_after_power_up(struct fake_registers *fake)
 {
 	fake_part_just_powered(fake, "S25FS128S Small Sectors");

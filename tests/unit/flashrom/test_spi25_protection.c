@@ -44,9 +44,7 @@ struct protection_case {
 static const struct protection_case cases[] = {
 	/* Block bits; QE and the register lock bit keep their values. */
 	{"W25Q128.V", {0x9c, 0x02, 0x60}, {0x80, 0x02, 0x60}},
-	/*
-	 * Sector, top/bottom and complement bits: with the complement, no block bit protects all.
-	 */
+	/* Sector, top/bottom and complement bits: the complement of no block is all blocks. */
 	{"W25Q128.V", {0x60, 0x42, 0x60}, {0x00, 0x02, 0x60}},
 	/* Individual block locks. */
 	{"W25Q128.V", {0x00, 0x02, 0x64}, {0x00, 0x02, 0x60}},

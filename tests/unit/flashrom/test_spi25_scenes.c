@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
 /*
- * States in which an earlier session may have left a part, with every emulated part of the 25
- * series: the job succeeds, and a state that should last is restored.
+ * States in which an earlier session may have left a part, for every emulated part of the 25
+ * series. The job succeeds, and a state that should last is restored.
  */
 #include "names_of_part.h"
 #include "part_bench.h"
@@ -14,7 +14,7 @@ struct scene {
 	struct part_bench bench;
 	const struct flash_chip *chip;
 	unsigned int violations_before;
-	unsigned int unheard; /* commands that a sleeping part missed and counted */
+	unsigned int unheard; /* commands that a sleeping part ignores and counts */
 };
 
 /*
@@ -82,7 +82,7 @@ static bool is_shown(struct scene *scene, struct spi25_bits bits)
 	return value != SPI25_FLOATING && (value & bits.mask) != 0;
 }
 
-/* stop() counts the mistakes; those of the scene itself do not matter. */
+/* Stops without a look at violations: those that the scene itself made do not matter. */
 static void abandon(struct scene *scene)
 {
 	scene->bench.goes_unheard = true;

@@ -52,8 +52,8 @@ static void part_that_wants_50h_before_status_writes_gets_it(struct fake_registe
 }
 
 /*
- * Erases a part; returns the wait before it. Before tPUW a part ignores write enables, but not
- * reads.
+ * Erases a part, and returns the sum of all waits. Before tPUW a part ignores write enables, but
+ * not reads.
  */
 static uint64_t erase_waits_us(struct fake_registers *fake, uint64_t powered_ns)
 {
@@ -81,7 +81,7 @@ static void write_enable_long_after_power_up_waits_for_nothing(struct fake_regis
 	assert_int_equal(fake->waited_us, 0);
 }
 
-/* Obeys as a part whose revision takes each byte by its own command. */
+/* Obeys as a part that has a command for each register, and each takes one byte. */
 static void obey_single_bytes(struct fake_registers *fake, const uint8_t *tx, size_t tx_bytes)
 {
 	if (tx_bytes == 2 && tx[0] == 0x01)
