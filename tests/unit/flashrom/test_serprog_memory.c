@@ -301,7 +301,7 @@ static void every_bus_is_told_to_a_peer_that_has_all(struct client *client)
 	attach(client);
 	programmer = client->programmer;
 	assert_int_equal(programmer->buses, BUSES_MEMORY | BUS_SPI);
-	/* Requests are served in order, so the peer has taken the bus before it answers the read. */
+	/* Requests are served in order, so the peer takes the bus before it answers the read. */
 	for (size_t i = 0; i < 4; i++) {
 		assert_int_equal(programmer->ops->select_bus(programmer, buses[i]), 0);
 		if (buses[i] == BUS_SPI)

@@ -22,7 +22,7 @@
 static struct fake_clock {
 	uint64_t now_ns;
 	uint64_t step_ns;
-	uint64_t latency_ns; /* lateness of a sleep's end, beside the slack */
+	uint64_t latency_ns; /* lateness of a sleep's end, besides the slack */
 	uint64_t first_ns;   /* the first reading since the start */
 	uint64_t last_ns;
 	uint64_t until_ns; /* requested end of the last sleep */
@@ -54,7 +54,7 @@ int __wrap_clock_gettime(clockid_t clock, struct timespec *now)
 	return 0;
 }
 
-/* Sleeps half of the time only, as a signal or a careless kernel may cause. */
+/* Sleeps only half of the time, as if a signal or a kernel bug had ended the sleep. */
 static void sleep_half(uint64_t until_ns)
 {
 	if (until_ns > fake.now_ns)
@@ -249,7 +249,7 @@ static void cut_build_is_early_by_what_it_says(const struct build *build)
 	assert_true(seen_ns() < 600000 + SLACK_NS);
 }
 
-/* Teaches a build that wake-ups are that late; returns the margin that it keeps then. */
+/* Teaches a build that wake-ups are that late. Returns the margin of its last wait. */
 static uint64_t margin_after(const struct build *build, uint64_t latency_ns, unsigned int waits)
 {
 	for (unsigned int i = 0; i < waits; i++) {
@@ -384,7 +384,7 @@ static const struct CMUnitTest tests[] = {
 	ON_BUILDS(is_monotonic, zero_returns_without_reading_clock),
 	TROUBLE(delay_across_32bit_nanoseconds_is_not_early, .usecs = 4294968,
 		.now_ns = (UINT64_C(1) << 32) - 1),
-	/* With 32 bits the deadline's seconds wrap. It cannot sleep until then, but must wait. */
+	/* The deadline is in the last second but one that a time_t of 32 bits can hold. */
 	TROUBLE(delay_at_the_end_of_32bit_seconds_is_not_early, .usecs = 1000000,
 		.now_ns = (uint64_t)(INT32_MAX - 2) * NS_PER_S),
 	TROUBLE(signal_storm_is_slept_through, .usecs = 5000000, .step_ns = 1000,
@@ -393,7 +393,7 @@ static const struct CMUnitTest tests[] = {
 		.early_wakes = 7, .sleeps_min = 8, .sleeps_max = 8),
 	TROUBLE(sleep_that_fails_is_polled_instead, .usecs = 5000000, .sleep_error = ENOTSUP,
 		.sleeps_min = 1, .sleeps_max = 1),
-	/* A tick of 4 ms, as without high-resolution timers: one tick late at most. */
+	/* A tick of 4 ms, as without high-resolution timers. */
 	TROUBLE(coarse_clock_is_not_early, .usecs = 10, .step_ns = 4000000),
 	/* A monotonic clock must not go back, but on some machines it did. */
 	TROUBLE(clock_that_goes_back_is_waited_out, .usecs = 100000, .reading_that_goes_back = 2),

@@ -107,7 +107,7 @@ static void storm_end(struct storm *storm)
 	assert_int_equal(pthread_join(storm->sender, NULL), 0);
 }
 
-/* Delays from 1 us to the longest; each power of ten has as many. */
+/* Delays from 1 us to STORM_US_MAX; each is longer than the one before by the same factor. */
 static void delay_in_storm(const struct build *build, int flags)
 {
 	struct storm storm;
@@ -116,7 +116,7 @@ static void delay_in_storm(const struct build *build, int flags)
 	storm_begin(&storm, flags);
 	for (unsigned int i = 0; i < STORM_DELAYS / 2; i++) {
 		assert_delay_is_not_early(build, (unsigned int)usecs);
-		usecs *= 1.02006; /* the 499th root of STORM_US_MAX */
+		usecs *= 1.02006; /* about the 499th root of STORM_US_MAX */
 	}
 	storm_end(&storm);
 	assert_in_range((unsigned int)usecs, STORM_US_MAX, STORM_US_MAX * 1.1);

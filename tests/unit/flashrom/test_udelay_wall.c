@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
-/* The delay layer on a fake wall clock with steps, in all builds that can fall back to one. */
+/* The delay layer on a fake wall clock with steps, in all builds that use one. */
 #include <errno.h>
 #include <sys/time.h>
 #include <time.h>
@@ -21,7 +21,7 @@
 static struct fake_world {
 	int64_t now_ns;
 	int64_t wall_offset_ns;
-	int64_t wall_tick_ns;  /* readings are rounded down to it */
+	int64_t wall_tick_ns;  /* readings are rounded down to whole ones */
 	int64_t sleep_unit_ns; /* sleeps are cut to whole ones; 0: they are not */
 	int64_t read_ns;       /* time of one reading */
 	int64_t start_ns;      /* when the clock was first read */
@@ -189,8 +189,8 @@ static void each_wait_is_not_early_and_not_long(const struct build *build)
 		build->delay(waits_us[w]);
 		assert_not_early(build, waits_us[w]);
 		/*
-		 * The latency of each sleep is lost: 60 us for each 100 ms, and at the end.
-		 * So is the unit by which it may be cut.
+		 * Each sleep adds its latency: 60 us for each 100 ms, and at the end. It also adds
+		 * the unit by which it may be cut.
 		 */
 		assert_true(
 			passed_ns() <= wait_ns + wait_ns / 1000 + 200 * NS_PER_US +
@@ -387,7 +387,7 @@ static void signal_storm_is_slept_through(const struct build *build)
 	storm(build, HOUR_NS);
 }
 
-/* Only builds that were told so can know that a sleep is cut. */
+/* Only builds with a sleep unit know that sleeps are cut. */
 static void sleeps_of_whole_units_beside_a_coarse_clock_are_not_early(const struct build *build)
 {
 	static const int64_t ticks_ns[] = {NS_PER_US, 10000000, 15625000};

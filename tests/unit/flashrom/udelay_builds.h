@@ -15,13 +15,13 @@ struct build {
 	const char *name;
 	void (*delay)(unsigned int usecs);
 	unsigned int threshold_us;
-	bool monotonic; /* false for the fallback */
+	bool monotonic; /* false: it uses the wall clock */
 	bool absolute;
 	bool hybrid;
 	bool learns;
 	bool slack;
 	unsigned int percent;
-	unsigned int sleep_unit_us; /* by so much a sleep may be short */
+	unsigned int sleep_unit_us; /* a sleep may be short by this much */
 };
 
 /* meson.build defines UDELAY_ROWS, too: a BUILD(name, ...) for each build. */

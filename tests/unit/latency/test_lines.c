@@ -31,7 +31,7 @@ static void write_all(FILE *out)
 	json_end(&line);
 }
 
-/* A line that is longer than the buffer. */
+/* Writes a line that is longer than the buffer. */
 static void write_long(FILE *out)
 {
 	int64_t numbers[JSON_LINE_BYTES_MAX / 2];

@@ -11,7 +11,7 @@
 
 static const int handled[] = {SIGALRM, SIGCHLD, SIGUSR1};
 
-/* Sleeps until that number of signals was handled; signals shorten each sleep. */
+/* Sleeps until that number of signals was handled. Returns false if LIMIT_S passed before that. */
 static bool wait_for_signals(const struct noise *noise, sig_atomic_t count)
 {
 	const struct timespec look = {0, 10000000};
@@ -51,7 +51,7 @@ static void *write_byte(void *context)
 	return NULL;
 }
 
-/* Reads a byte that another thread sends after a few signals; returns the result of the read. */
+/* Reads a byte that another thread sends after a few signals. Returns the result of the read. */
 static ssize_t read_through_signals(bool restart)
 {
 	const struct noise_config config = {.rate_hz = 100, .signal = SIGALRM, .restart = restart};

@@ -13,7 +13,7 @@ struct bench {
 	struct options options;
 };
 
-/* Parses words that stand with one space between them. */
+/* Parses words that single spaces separate. */
 static int parse(struct bench *bench, const char *words)
 {
 	char *rest = bench->text;

@@ -6,27 +6,28 @@
  *                             after N records the part is silent
  *     let NAME VALUE          a name for the values below
  *     AT w WINDOW PLACE SIZE VALUE   the program writes a register of a window
- *     AT r WINDOW PLACE SIZE [VALUE] it reads one, of which the machine's own says VALUE
- *     AT writes WINDOW OFFSET BYTE...   bytes in a row, 1 ns apart
- *     AT reads WINDOW OFFSET N          the same
- *     AT window WINDOW        its size, its longest access, whether it is there
+ *     AT r WINDOW PLACE SIZE [VALUE] it reads one; the machine's own register there has VALUE
+ *     AT writes WINDOW OFFSET BYTE...   it writes bytes in a row, 1 ns apart
+ *     AT reads WINDOW OFFSET N          it reads N bytes in the same way
+ *     AT window WINDOW        prints its size, its longest access, and if it is shown
  *     AT out BYTE...          USB: bytes for the device
  *     AT times N BYTE...      USB: the same, N times
- *     AT in [N]               USB: what the device has, up to N bytes or one packet
- *     AT drain                USB: how many bytes come within packets, which are 20 ms apart
+ *     AT in [N]               USB: prints what the device has, up to N bytes or one packet
+ *     AT drain                USB: reads a packet every 20 ms until one is not full; prints how
+ *                             many bytes that were
  *     AT ask TYPE NUMBER VALUE CHANNEL LEN   USB: a request to the device
- *     AT ready                USB: how long until the next packet
+ *     AT ready                USB: prints how long it is until the next packet
  *     AT reset                USB: the device is reset
  *     AT level PINS           the pins are set: s selected, c clock, d data; - none
- *     AT bits BIT...          bits pass, of 2 us each
- *     AT bytes BYTE...        the same, for bytes
+ *     AT bits BIT...          bits pass, which take 2 us each
+ *     AT bytes BYTE...        bytes pass, at the same speed; prints the part's bytes
  *     AT start STATE          the part's first command finds it in that state
  *     AT stick N              the part never ends its work, from the Nth on
  *     AT load ADDRESS BYTE... puts bytes into the array
- *     AT records              what passed on the bus since the last time, each from when to when
+ *     AT records              prints the bus's new records, with begin and end from now
  *
  * AT is +NS after the line before, or `end` of the part's last work, `end-NS`, `end+NS`. PLACE is
- * OFFSET or INDEX:OFFSET. A value is hexadecimal or a name, or several with `+` between them.
+ * OFFSET or INDEX:OFFSET. A value is hexadecimal or a name; `+` between several makes their OR.
  */
 #include <errno.h>
 #include <stdlib.h>
@@ -57,7 +58,7 @@ struct bench {
 	size_t name_count;
 };
 
-/* Returns what the name was let to mean last. */
+/* Returns the last value of the name, or else the hexadecimal number. */
 static uint64_t value_of_name(const struct bench *bench, const char *name, size_t len)
 {
 	for (size_t i = bench->name_count; i-- > 0;) {
@@ -363,8 +364,7 @@ static bool is_butterfly(const struct bench *bench)
 	return strcmp(bench->front->name, "butterfly") == 0;
 }
 
-/* Sets the registers as the drivers do: the parallel port's, or FLA of a card that grants its bus.
- */
+/* Sets the registers as drivers do: the parallel port's, or FLA of the network card. */
 static void set_levels(struct bench *bench, bool selected, bool clock, bool data)
 {
 	if (is_butterfly(bench)) {
@@ -380,7 +380,7 @@ static bool reply_bit(struct bench *bench)
 	return is_butterfly(bench) ? !(load(bench, 0, 1) & 0x80) : (load(bench, 1, 0) & 0x08) != 0;
 }
 
-/* Returns the bit that is there before the clock rises, and while it is high. */
+/* Passes a bit. Returns the part's bit, which must stay the same while the clock is high. */
 static bool pass_bit(struct bench *bench, bool bit)
 {
 	bool reply;

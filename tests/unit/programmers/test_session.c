@@ -32,7 +32,7 @@ static void write_text(struct fixture *fixture, const char *name, const char *te
 	assert_int_equal(fclose(out), 0);
 }
 
-/* Writes the settings of a cell whose number is in its file names. */
+/* Writes the settings of a cell, whose number is in the names of its files. */
 static void write_settings(struct fixture *fixture, unsigned int cell)
 {
 	char text[8 * PATH_BYTES];

@@ -22,7 +22,7 @@ static const char *const lines[] = {
 #define START_STATE_LINE 5
 #define LINE_COUNT (sizeof(lines) / sizeof(lines[0]))
 
-/* Returns all lines, with one replaced by another, or left out for NULL. */
+/* Returns all lines. Line @which is replaced by @instead, or left out if that is NULL. */
 static const char *text_with(char *text, size_t bytes, size_t which, const char *instead)
 {
 	size_t len = 0;
@@ -91,7 +91,7 @@ static void bad_lines_are_named(void)
 	}
 }
 
-/* Past the bound come the record that is still open, and the one that says so. */
+/* Two records may follow the bound: the one that is still open, and EVENT_GAVE_UP. */
 static void records_past_the_bound_have_room(void)
 {
 	static const struct {
