@@ -26,7 +26,7 @@ def pytest_addoption(parser: pytest.Parser) -> None:
 
 
 def pytest_configure(config: pytest.Config) -> None:
-    """Registers the marks of the tiers."""
+    """Registers the marks; lets tests run without a sandbox where the machine has none."""
     for line in MARKERS:
         config.addinivalue_line("markers", line)
     if missing_confinement():  # test_confinement.py explains it

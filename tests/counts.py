@@ -23,7 +23,7 @@ def tracked() -> dict[str, str]:
 
 
 def functions(name: str, text: str) -> Iterator[tuple[int, str]]:
-    """Yields the lines of the body of each function in Python or C, and its place."""
+    """Yields the number of lines of each function's body, in Python or C, with its place."""
     if name.endswith(".py"):
         for node in ast.walk(ast.parse(text)):
             if isinstance(node, ast.FunctionDef):

@@ -22,7 +22,7 @@ from tests.rig.reported import keep_gate, keep_large_gate, keep_run
 
 SCHEMES = ("light", "dark")
 MANY = 5200
-"""The number of cells that a page has no room for."""
+"""More cells than one page lists."""
 NARROW, PHONE, WIDE = 320, 400, 1280
 HEIGHT = 900
 _OTHER_WAY_ROUND = pytest.mark.long("both widths in both schemes; quick: each of them once")
@@ -58,7 +58,7 @@ def browser() -> Iterator[Browser]:
 
 @pytest.fixture(scope="session")
 def pages(tmp_path_factory: pytest.TempPathFactory) -> dict[str, Path]:
-    """Writes pages of runs, gates, results and many cells; returns their files by name."""
+    """Writes pages of reports and of answers; returns their files by name."""
     top = tmp_path_factory.mktemp("pages")
     keep_run(top / "one")
     keep_run(top / "two", seed=2)
@@ -96,7 +96,7 @@ Opener = Callable[..., Opened]
 
 @pytest.fixture
 def open_page(browser: Browser, pages: dict[str, Path]) -> Iterator[Opener]:
-    """Opens a page by its name, with a colour scheme and a width, with or without JavaScript."""
+    """Yields a function that opens a page in a scheme and a width, with or without JavaScript."""
     contexts = []
 
     def opener(

@@ -61,7 +61,7 @@ def test_large_gate_is_printed_on_few_sheets_that_say_what_is_left_out(
     page.emulate_media(media="print")
     assert page.locator(".paper").inner_text().startswith("Not printed, and on the page itself: ")
     rows = page.locator("#decision ~ .scroll tbody tr")
-    assert rows.count() == LARGE + 2 + 2  # two faults stand above the cells
+    assert rows.count() == LARGE + 2 + 2  # a canary, a control; two faults
     assert rows.last.is_visible()
     assert page.locator("#timelines").is_hidden()
     page.pdf(path=tmp_path / "gate.pdf", format="A4")

@@ -96,7 +96,7 @@ def test_search_finds_a_word_and_leads_to_its_page(
         page.get_by_role("button", name="Toggle navigation").click()
         page.locator(".navbar-collapse.show:not(.collapsing)").wait_for()
     page.locator("[data-bs-target='#mkdocs_search_modal']").click()
-    # The dialog takes the keys until its animation has ended.
+    # The input field gets the focus only when the animation of the dialog has ended.
     page.wait_for_function("document.activeElement.id === 'mkdocs-search-query'")
     page.locator("#mkdocs-search-query").press_sequentially("vserprog")
     found = page.locator("#mkdocs-search-results a[href*='serprog-emulator']").first
@@ -122,7 +122,7 @@ def test_pages_ask_this_server_alone_and_complain_of_nothing(
     page.close()
     assert asked
     assert [url for url in asked if not url.startswith((address, "data:"))] == []
-    # The search reports that it is ready.
+    # The search logs that it is ready.
     assert [said for said in complaints if not said.startswith("log: ")] == []
 
 

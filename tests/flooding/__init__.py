@@ -13,17 +13,17 @@ class Flood(StrEnum):
 
     OUTPUT = "OUTPUT"
     LINE = "LINE"
-    """Output of one line without end."""
+    """Output of one endless line."""
     NOPS = "NOPS"
     GARBAGE = "GARBAGE"
     STATUS = "STATUS"
-    """Valid status reads without end."""
+    """Endless valid status reads."""
     DEAF = "DEAF"
-    """Long reads whose replies the program never takes."""
+    """Long reads whose replies the program never receives."""
     STUBBORN = "STUBBORN"
-    """NOPs, even after the link was closed."""
+    """NOPs, also after the link was closed."""
     CONSOLE = "CONSOLE"
-    """Lines that a guest's kernel prints."""
+    """Lines on the console of a guest."""
 
 
 def build_flood(flood: Flood, folder: Path) -> Path:

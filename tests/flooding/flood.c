@@ -19,7 +19,7 @@
 
 #define TEXT "0123456789012345678901234567890123456789012345678901234567890123456"
 
-/* The rig looks for this name of the part in the program. */
+/* The rig starts a program only if it contains the part's name. */
 static const char *const volatile part = "W25Q128.V";
 
 static const char *const flood =
@@ -52,7 +52,7 @@ static int fail(const char *what)
 	exit(1);
 }
 
-/* ADDRESS:PORT */
+/* Connects to @at, which begins with ADDRESS:PORT. */
 static int open_socket(const char *at)
 {
 	struct sockaddr_in there = {.sin_family = AF_INET};
@@ -67,7 +67,7 @@ static int open_socket(const char *at)
 	return connect(fd, (struct sockaddr *)&there, sizeof(there)) < 0 ? fail(at) : fd;
 }
 
-/* PATH:BAUD */
+/* Opens the terminal of @at, which is PATH:BAUD, at 115200 baud. */
 static int open_terminal(const char *at)
 {
 	struct termios raw;

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
-/* Checks of the facts that a chip tells about itself and that drivers rely on. */
+/* Checks of the facts that a chip reports about itself and that drivers rely on. */
 #ifndef TESTS_FUZZ_CHIP_CHECKS_H
 #define TESTS_FUZZ_CHIP_CHECKS_H
 
@@ -8,7 +8,7 @@
 #include "fuzz.h"
 #include "spi25.h"
 
-/* Checks SPI parts; the driver has room for @page_bytes_max. */
+/* Checks pages and their program times; the driver has room for @page_bytes_max. */
 static inline void check_pages(const struct flash_chip *chip, uint32_t page_bytes_max)
 {
 	FUZZ_CHECK(chip->page_bytes > 0 && chip->page_bytes <= page_bytes_max);
@@ -32,7 +32,7 @@ static inline void check_erases(const struct flash_chip *chip)
 	}
 }
 
-/* Such a part is known only by the facts that it reports. */
+/* Checks a part about which nothing is known but its SFDP. */
 static inline void check_sfdp_chip(const struct flash_chip *chip)
 {
 	check_pages(chip, SPI25_PAGE_BYTES_MAX);
@@ -41,7 +41,7 @@ static inline void check_sfdp_chip(const struct flash_chip *chip)
 	FUZZ_CHECK(chip->erase[chip_erase_count(chip) - 1].block_bytes == chip->size_bytes);
 }
 
-/* A DataFlash reports the length of its pages. */
+/* Checks a part that reports facts: by SFDP, or the page length of a DataFlash. */
 static inline void check_told_chip(const struct flash_chip *chip)
 {
 	if (chip->identify == &spi25_sfdp) {

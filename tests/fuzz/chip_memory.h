@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
 /*
- * Selects the part that an input is about, and provides its memory. The largest parts have 64 MiB:
- * pages that are never touched must cost nothing, as with serprog-emu.
+ * Reads part and corner from an input, and provides the part's memory. The largest parts have
+ * 64 MiB: pages that are never touched must cost nothing, as with serprog-emu.
  */
 #ifndef TESTS_FUZZ_CHIP_MEMORY_H
 #define TESTS_FUZZ_CHIP_MEMORY_H

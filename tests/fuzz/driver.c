@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
 /*
  * Runs a fuzz target if the compiler has no libFuzzer: every input of the corpus, then random
- * changes of them from a seed, until the time is up. It does not see the code that an input covers,
- * so it finds less; the corpus makes up for some of that.
+ * changes of them from a seed, up to a number of executions or a time. It does not see the code
+ * that an input covers, so it finds less; the corpus makes up for some of that.
  *
  * It takes the options of libFuzzer that run_fuzz.py gives. The target runs in a child, so that the
  * parent can save the input of a crash.
@@ -23,7 +23,7 @@
 #define PATH_BYTES_MAX 4096
 #define CHANGES_MAX 8
 #define EXECUTIONS_A_LOOK 64
-#define INPUT_S_MAX 100 /* an input that takes longer hangs */
+#define INPUT_S_MAX 100 /* an input that takes longer counts as a hang */
 
 struct input {
 	uint8_t *bytes;
@@ -75,7 +75,7 @@ static void remove_some(struct stage *stage, uint64_t *state)
 	stage->size -= count;
 }
 
-/* Inserts bytes of another input, or of the same one. */
+/* Inserts bytes of an input of the corpus. */
 static void insert_some(struct stage *stage, const struct corpus *corpus, uint64_t *state)
 {
 	const struct input *other = &corpus->inputs[draw_below(state, corpus->count)];
@@ -129,7 +129,7 @@ static void set_up(struct stage *stage, const struct input *input)
 		memcpy(stage->bytes, input->bytes, input->size);
 }
 
-/* Copies the input to a heap block of its exact size, so that ASan sees a read beyond it. */
+/* Runs the target on a heap copy of the input's exact size: ASan sees any read beyond it. */
 static void execute(struct stage *stage)
 {
 	uint8_t *copy = malloc(stage->size);
@@ -203,8 +203,8 @@ static int by_name(const struct dirent **a, const struct dirent **b)
 }
 
 /*
- * Reads the files in sorted order, so that a seed gives the same run on each machine. A file is
- * accepted, too.
+ * Reads the files of a folder in sorted order, so that a seed gives the same run on each machine;
+ * or reads one file.
  */
 static void read_corpus(struct corpus *corpus, const char *path)
 {
@@ -263,7 +263,7 @@ static int run(struct stage *stage, const struct corpus *corpus, const struct op
 	return WIFEXITED(status) && WEXITSTATUS(status) == 0 ? 0 : keep_input(stage, options);
 }
 
-/* Ignores options that only libFuzzer knows. */
+/* Parses an option; ignores those that only libFuzzer knows. */
 static void parse_option(struct options *options, const char *text)
 {
 	const char *equals = strchr(text, '=');

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
 /*
- * A fuzz target: its entry point, functions that take values from its input, and checks that abort
- * the program so that the fuzzer keeps the input.
+ * A fuzz target: its entry point, functions that read values from its input, and checks that abort
+ * the program, so that the fuzzer saves the input.
  */
 #ifndef TESTS_FUZZ_FUZZ_H
 #define TESTS_FUZZ_FUZZ_H
@@ -12,7 +12,7 @@
 #include <stdio.h>
 #include <stdlib.h>
 
-/* The entry point by libFuzzer's name. driver.c calls it in builds without libFuzzer. Returns 0. */
+/* The entry point; libFuzzer needs this name. Without libFuzzer driver.c calls it. Returns 0. */
 int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size);
 
 /* Checks a condition in every build, unlike assert(). */
@@ -48,7 +48,7 @@ static inline uint32_t fuzz_u24(struct fuzz_input *input)
 	return value << 8 | fuzz_u8(input);
 }
 
-/* Returns the next bytes, at most @size of them; sets *@size to their number. */
+/* Returns the next bytes, at most *@size of them; sets *@size to their number. */
 static inline const uint8_t *fuzz_bytes(struct fuzz_input *input, size_t *size)
 {
 	const uint8_t *data = input->data;

@@ -17,7 +17,7 @@ struct bench {
 	uint64_t now_ns;
 };
 
-/* Returns a time of 1 ns to 17 s, or up to the moment when the part is ready, or 1 ns less. */
+/* Advances the time by 1 ns to 8.6 s, or to the end of the busy time, or to 1 ns before it. */
 static void let_time_pass(struct bench *bench)
 {
 	uint8_t how = fuzz_u8(&bench->input);
@@ -29,7 +29,7 @@ static void let_time_pass(struct bench *bench)
 		bench->now_ns += UINT64_C(1) << how % 34;
 }
 
-/* Checks that the margin is negative if a rule was broken, and not otherwise. */
+/* Checks that the margin is negative if a rule about time was broken, and not otherwise. */
 static void check_margin(const struct chip_facts *facts)
 {
 	if (facts->rule >= CHIP_RULE_BUSY && facts->rule <= CHIP_RULE_WINDOW)
@@ -69,7 +69,7 @@ static void send(struct bench *bench, const uint8_t *command, size_t command_len
 	free(transfer.reply);
 }
 
-/* The same byte by byte, with time between them. */
+/* Sends the command byte by byte; time passes before each eighth byte. */
 static void stream(struct bench *bench, const uint8_t *bytes, size_t len)
 {
 	struct chip_facts facts;
@@ -85,7 +85,7 @@ static void stream(struct bench *bench, const uint8_t *bytes, size_t len)
 		check_facts(bench, &facts);
 }
 
-/* Sends a command; half the time after a write enable, which most commands need. */
+/* Sends a command; if @kind is odd, after a write enable, which many commands need. */
 static void transfer(struct bench *bench, uint8_t kind)
 {
 	static const uint8_t write_enable = 0x06;
@@ -117,7 +117,7 @@ static void cycle(struct bench *bench, uint32_t address, uint8_t value)
 	bench->now_ns = end_ns;
 }
 
-/* Sends AAh and 55h to their addresses, then a command. Random bytes would hardly ever form it. */
+/* Writes AAh, 55h and a command to their addresses; random bytes would hardly ever do so. */
 static void unlock(struct bench *bench)
 {
 	const uint32_t *addresses = bench->chip.part->parallel->unlock.addresses;

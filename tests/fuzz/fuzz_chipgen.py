@@ -25,7 +25,7 @@ CHECKOUT = Path(__file__).resolve().parents[2]
 CHIPS = CHECKOUT / "emulators" / "chips"
 CHANGES_MAX = 4
 EXECUTIONS_A_LOOK = 16
-INPUT_S_MAX = 100  # an input that takes longer hangs
+INPUT_S_MAX = 100  # an input that takes longer counts as a hang
 
 # Values that a mistake would leave in a file, and values that an attacker would write.
 VALUES = [
@@ -39,7 +39,7 @@ ASSIGNMENT = re.compile(rb"([^=]*[\w.-]\s*=\s*)(.*?)(\s*\},?)?")
 PAIR_END = b", "
 """The separator of a row's pairs. They are changed like lines."""
 NAME = re.compile(rb'^name = "([\w-]+)"', re.MULTILINE)
-# Tokens that the generated table may contain; its texts hold no raw control characters.
+# The tokens that a generated table may have; its strings have no raw control characters.
 C_TOKENS = re.compile(
     r'(?:"(?:[^"\\\x00-\x1f\x7f]|\\.)*"|/\*.*?\*/|\#include "\w+\.h"|UINT64_C\(\d{1,20}\)'
     r"|0x[0-9A-F]+|\d{1,20}u?|[A-Za-z_]\w*|[{}\[\]()=,;.*&|\s-])*",
@@ -50,7 +50,7 @@ NUMBER = re.compile(r"UINT64_C\((\d+)\)")
 
 
 def is_c(table: str) -> bool:
-    """Returns True if the table consists of tokens of C. To compile it would take too long."""
+    """Returns True if the table consists of tokens of C. A compiler would take too long."""
     bare = TEXT.sub("", table)
     return (
         C_TOKENS.fullmatch(table) is not None
@@ -66,7 +66,7 @@ def is_helpful(error: str, file: Path) -> bool:
 
 
 def load() -> Callable[[bytes], None]:
-    """Returns the check of an input. The import is here, so that atheris sees it."""
+    """Returns the check of an input. It imports chipgen, so that atheris can instrument it."""
     sys.path.insert(0, str(CHECKOUT / "emulators" / "gen"))
     from chipgen.ctable import c_names, c_table
     from chipgen.part import parse_part

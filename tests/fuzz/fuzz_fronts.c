@@ -3,7 +3,7 @@
  * Fuzzes the registers of programmers: a hostile guest makes any accesses at any time.
  *
  * An input is the part, the corner, the limit of records, and the accesses; each front gets it. No
- * record may be lost, and once the limit is reached the part must not answer.
+ * record may be lost, and accesses beyond the limit must add none.
  */
 #include <stdlib.h>
 #include <string.h>
@@ -17,7 +17,7 @@
 static const struct target {
 	const char *front;
 	bool is_spi;          /* the bus of its parts */
-	uint8_t kinds[KINDS]; /* with which packets begin: too much to ask of chance */
+	uint8_t kinds[KINDS]; /* first bytes of packets, which chance would hardly ever find */
 } targets[] = {
 	{"nicintel", false, {0}},
 	{"ich9", true, {0}},
@@ -28,7 +28,7 @@ static const struct target {
 	{"nicintel_spi", true, {0}},
 };
 
-#define INDEX_OF_BRIDGE 0x80000800 /* the constant of amd8111.c */
+#define INDEX_OF_BRIDGE 0x80000800 /* CONFIG_OF_BRIDGE of amd8111.c */
 #define TARGETS (sizeof(targets) / sizeof(targets[0]))
 #define TRANSFER_BYTES_MAX 256
 
@@ -40,7 +40,7 @@ struct bench {
 	uint64_t now_ns;
 };
 
-/* Lets up to 8 s pass, or no time at all. */
+/* Lets 2 ns to 8.6 s pass, or no time at all. */
 static void let_pass(struct bench *bench, uint8_t choice)
 {
 	bench->now_ns += choice % 2 == 0 ? 0 : UINT64_C(1) << choice % 34;
@@ -105,7 +105,7 @@ static void ask_usb(struct bench *bench, struct fuzz_input *input)
 	free(bytes);
 }
 
-/* Most programs begin by it, as flashrom does. */
+/* Starts the command processor of an FT2232H, without which it ignores all commands. */
 static void turn_on(struct bench *bench)
 {
 	const struct front_request request = {
@@ -141,7 +141,7 @@ static void access_once(struct bench *bench, struct fuzz_input *input)
 		.size_bytes = access_bytes(window, choice >> 1),
 	};
 
-	/* QEMU lets nothing past the end of a region. */
+	/* QEMU passes no access that reaches beyond a region. */
 	if (access.offset > window->size_bytes - access.size_bytes)
 		access.offset = window->size_bytes - access.size_bytes;
 	let_pass(bench, fuzz_u8(input));

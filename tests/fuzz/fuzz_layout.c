@@ -1,5 +1,7 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
-/* A layout file of any bytes, and what a run makes of it. The first byte chooses chip and regions.
+/*
+ * Fuzzes the parser of layout files, and the use of their regions. The first byte of an input
+ * chooses the chip's size and the included regions; the others are the file.
  */
 #include "host.h"
 #include "layout.h"
@@ -48,7 +50,7 @@ int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size)
 	struct layout layout = {0};
 	FILE *file;
 
-	/* An empty stream cannot be opened; the empty layout has no regions. */
+	/* fmemopen() may refuse an empty buffer. */
 	if (input.left == 0)
 		return 0;
 	file = fmemopen((void *)(uintptr_t)input.data, input.left, "r");

@@ -2,8 +2,8 @@
 /*
  * Fuzzes our serprog client, and the search for a chip, with a device that sends any answers.
  *
- * An input is the client's action once it is connected, then all bytes that the device sends. A
- * stub replaces the link: a real one would wait in the kernel.
+ * The first byte of an input chooses options and actions; the device sends the others. A stub
+ * replaces the link: a real one would wait in the kernel.
  */
 #include <errno.h>
 
@@ -15,12 +15,12 @@
 
 #define TRANSFER_BYTES 64
 
-/* `now_ns` is first: the context of the client's clock, by which the link finds its device. */
+/* `now_ns` must be first: the device is also the context of the client's clock. */
 struct device {
 	uint64_t now_ns;
 	struct fuzz_input sends;
-	const struct fuzz_input again; /* rest of its answers; it hangs up when they are used up */
-	bool agrees;                   /* true if each answer begins correctly */
+	const struct fuzz_input again; /* sent again and again after `sends`; empty: it hangs up */
+	bool agrees;                   /* true if each answer begins with the expected byte */
 	uint8_t heard;
 };
 
@@ -29,7 +29,7 @@ static struct device *device_of(const struct serprog_link *link)
 	return link->clock->context;
 }
 
-/* Links never fail, and accept any number of bytes. */
+/* Accepts any bytes, and never fails. */
 int serprog_link_send(const struct serprog_link *link, const uint8_t *data, size_t bytes)
 {
 	for (size_t i = 0; i < bytes; i++)
@@ -78,7 +78,7 @@ int serprog_link_receive_after(const struct serprog_link *link, uint8_t first, s
 	return 0;
 }
 
-/* The fuzzer chooses the outcome only: the client expects all bytes that its device sends. */
+/* Takes its result from the input, and drops no bytes: the client is to read them all. */
 int serprog_link_drain(const struct serprog_link *link, uint32_t quiet_ms, uint32_t ms_max)
 {
 	(void)quiet_ms;
@@ -173,7 +173,7 @@ int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size)
 	};
 	struct programmer *programmer;
 
-	/* -1: there is nothing to close */
+	/* There is no descriptor to close. */
 	if (serprog_attach(-1, "fuzz", &options, &clock, &log, &programmer) != 0)
 		return 0;
 	FUZZ_CHECK(programmer->buses != 0);

@@ -17,8 +17,8 @@
 enum option {
 	OPTION_NATIVE_DELAY = 1 << 0,
 	OPTION_SPI_WIRE_TIME = 1 << 1,
-	OPTION_RECORDS = 1 << 2, /* true to write the records */
-	OPTION_LINK = 31 << 3,   /* number of a preset, 0 for none */
+	OPTION_RECORDS = 1 << 2, /* set to write the records */
+	OPTION_LINK = 31 << 3,   /* the number of a preset; 0 for none */
 };
 
 struct bench {
@@ -33,7 +33,7 @@ struct bench {
 };
 
 /*
- * Returns the bytes of a request before the data that it writes, from the text of the protocol; 0
+ * Returns the size of a request without the data that it writes, as the protocol's text has it; 0
  * for an opcode that the protocol does not have.
  */
 static size_t head_bytes(uint8_t op)
@@ -175,7 +175,7 @@ static void run_on(struct bench *bench, struct fuzz_input *input, uint8_t option
 		write_records(bench);
 }
 
-/* Gives every device length limits: requests of 16 MiB would take all the time. */
+/* Every device reports its limits of length: requests of 16 MiB would take too long. */
 static struct device_options device_options(uint8_t options)
 {
 	const size_t preset = options / (OPTION_LINK & -OPTION_LINK);

@@ -2,7 +2,7 @@
 /*
  * Fuzzes the reading of SFDP: any bytes must give a chip that the drivers can use, or an error.
  *
- * An input is the programmer's limits of length, and the bytes that 5Ah reads from address 0 on.
+ * An input is the programmer's longest read, and the bytes that 5Ah reads from address 0 on.
  * The same bytes are then parsed as a table, too.
  */
 #include "chip_checks.h"
@@ -50,7 +50,7 @@ static void describe(struct part *part)
 		check_sfdp_chip(&flash.described);
 }
 
-/* Copies the bytes to a heap block of that size, so that ASan sees a read beyond it. */
+/* Parses a heap copy of the bytes: ASan sees any read beyond it. */
 static void parse(const uint8_t *data, size_t size)
 {
 	struct flash_chip chip = {0};

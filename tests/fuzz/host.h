@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
 /*
- * Host functions for our flashrom: a clock that advances with every reading, so that each wait for
- * a strange device ends, and a log that formats every message and keeps none.
+ * A clock and a log for our flashrom. The clock advances with every reading, so that each wait for
+ * a strange device ends; the log formats every message and keeps none.
  */
 #ifndef TESTS_FUZZ_HOST_H
 #define TESTS_FUZZ_HOST_H
@@ -14,7 +14,7 @@
 
 #define HOST_LOOK_NS (10 * NS_PER_MS)
 
-/* Reads the clock; @context begins with its time, a uint64_t in nanoseconds. */
+/* Advances the clock and returns its time, the uint64_t with which @context begins. */
 static inline uint64_t host_now_ns(void *context)
 {
 	return *(uint64_t *)context += HOST_LOOK_NS;

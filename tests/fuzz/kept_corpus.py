@@ -46,11 +46,11 @@ def line_bytes(path: Path) -> int:
 
 
 def chosen(reach: Reach) -> Iterator[Path]:
-    """Yields inputs in order: the next one reaches the most new features for its length."""
+    """Yields inputs that fit; the next one reaches the most new features for its length."""
     seen: set[int] = set()
     room = TEXT_BYTES_MAX
-    # The gain of an input only shrinks. If its new gain is still above all old ones, it is the
-    # best.
+    # The gain of an input only shrinks. If it is still no less than the others' old ones, it is the
+    # greatest.
     queue = [(-len(reached) / line_bytes(path), path) for path, reached in reach.items()]
     heapq.heapify(queue)
     while queue:

@@ -29,9 +29,9 @@ CHECKOUT = Path(__file__).resolve().parents[2]
 FUZZ = CHECKOUT / "tests" / "fuzz"
 CHIPGEN = "chipgen"  # in Python; all others are in C
 INPUT_BYTES_MAX = 4096
-INPUT_S_MAX = 100  # an input that takes longer hangs
+INPUT_S_MAX = 100  # an input that takes longer counts as a hang
 MINUTE_S = 60
-# Executions of each target in a "minute": two CPUs finish all targets well within it.
+# The executions of each target in a "minute", in which two CPUs finish all targets.
 MINUTE_EXECUTIONS = {
     "chip": 100_000,
     "chipgen": 15_000,
@@ -43,10 +43,11 @@ MINUTE_EXECUTIONS = {
     "sfdp": 800_000,
 }
 MINUTE_EXECUTIONS_OF_OTHERS = 50_000
-# Targets that make all their executions, however slow the machine is, and the limit of a hang.
+# Targets that make all their executions also on a slow machine, within WHOLE_S_MAX.
 ALWAYS_WHOLE = {"fronts"}
 WHOLE_S_MAX = 1200
-# libFuzzer mutates with compared values; pointers among them would differ in each run.
+# Without these options runs of one seed differ: by pointers that the code compares, and that
+# libFuzzer puts into inputs, and by the moments at which it reads the corpus again.
 REPEATABLE = ["-use_cmp=0", "-reload=0"]
 CAMPAIGN_HELP = "10 million executions or 20 minutes of each target, instead of a minute for all"
 NOTHING, FOUND, BROKEN = 0, 1, 99
@@ -83,7 +84,7 @@ class Effort:
     executions: int
     seconds: float
     grows: bool
-    """True if it begins with all inputs found here before, and adds to them."""
+    """True if it begins with the inputs of earlier campaigns, and adds to them."""
 
 
 CAMPAIGN = Effort(executions=10_000_000, seconds=1200, grows=True)
@@ -165,7 +166,7 @@ class Workshop:
         )
 
     def pack(self, target: str) -> None:
-        """Writes the inputs that campaigns found to the tree's files, up to the size limit."""
+        """Writes the inputs that campaigns found to the target's file, up to the size limit."""
         with tempfile.TemporaryDirectory(prefix="fuzz-pack-") as folder:
             control = Path(folder) / "control"
             merged = Path(folder) / "merged"
