@@ -32,7 +32,7 @@ class FinishedRun:
         return read_results(self.out)
 
     def cell(self, name: str, subject: str) -> CellResult:
-        """Returns the cell of that name and subject; skips if the archive did not provide it."""
+        """Returns the one such cell; skips the test if the archive did not provide its parts."""
         found = [
             cell
             for cell in self.results.cells

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
 /*
- * A subject that is no flashrom: it delays in every way that a call can begin and end, each with a
- * length of its own, so that the test knows them apart. It speaks to no programmer.
+ * A subject that is no flashrom: its delays begin and end in all ways that a call can. Each way has
+ * a length of its own, by which the test finds it. It uses no programmer.
  */
 #include <pthread.h>
 #include <setjmp.h>
@@ -12,7 +12,7 @@
 #include <time.h>
 #include <unistd.h>
 
-/* The rig takes this name as proof that the program knows the part. */
+/* The rig starts a program only if it contains the part's name. */
 static const char *const chips[] = {"", "GD25Q16(B)", "GD25Q16C", ""};
 
 static sigjmp_buf out_of_it;
@@ -93,6 +93,6 @@ int main(void)
 	default_delay(1001);
 	delay_in_threads();
 	pthread_create(&thread, NULL, delay_in_thread, (void *)(uintptr_t)900001);
-	usleep(20000); /* waits until the thread runs */
+	usleep(20000); /* gives the thread time to start */
 	_exit(3);
 }

@@ -16,7 +16,10 @@ COMMAND_LIMIT_S = 900
 
 
 def copy_checkout(paths: Paths, fresh: Path, *, linked: bool = True) -> Path:
-    """Copies all files that are or would be committed; `linked` hard-links those of CARRIED."""
+    """Copies all files that git does not ignore, and the folders of CARRIED; returns `fresh`.
+
+    With `linked`, hard links replace the copies of those folders where that is possible.
+    """
     listed = subprocess.run(
         ["git", "ls-files", "-co", "--exclude-standard", "-z"],
         cwd=paths.checkout,
@@ -34,7 +37,7 @@ def copy_checkout(paths: Paths, fresh: Path, *, linked: bool = True) -> Path:
 
 
 def _copy(source: Path, target: Path, *, linked: bool) -> None:
-    """Copies or hard-links a folder. Finished files never change, and roots hold device nodes."""
+    """Copies or hard-links a folder, with its device nodes. Files of CARRIED never change."""
     target.parent.mkdir(exist_ok=True)
     subprocess.run(["cp", "-al" if linked else "-a", str(source), str(target)], check=True)
 
@@ -42,7 +45,7 @@ def _copy(source: Path, target: Path, *, linked: bool) -> None:
 def ask(
     checkout: Path, line: str, variables: Mapping[str, str], before: Sequence[str] = ()
 ) -> subprocess.CompletedProcess[str]:
-    """Runs the line in a shell without a state folder; `before` changes the user."""
+    """Runs the line in a shell, with the checkout's own state; `before` changes the user."""
     environment = {name: value for name, value in os.environ.items() if name != STATE_VARIABLE}
     return subprocess.run(
         [*before, "sh", "-c", line],

@@ -27,17 +27,17 @@ RAM_MIB = 256
 OFF_MAX = 0.01
 STARVED_SHARE = 0.5
 WINDOW_MS = 20
-CONSOLE_NS = 10_000_000  # the time of a console line at most
+CONSOLE_NS = 10_000_000  # the longest time that a console line takes
 ROUND = re.compile(rb"round (\d+) cpu (\d+) ns (\d+)")
-# A command prefix for realtime priority, where it is allowed. The CPUs must leave the host time of
-# its own; if they do not, the limit ends QEMU before the host starves.
+# A command prefix for realtime priority, which only root may have. A vCPU that runs for 5 s without
+# a sleep would starve the host; then the limit ends QEMU.
 REALTIME = ("prlimit", "--rttime=5000000:5000000", "chrt", "--fifo", "1")
 PREFERRED = ("nice", "-n", "-15")  # asks for a priority, and continues without it
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Round:
-    """One round of the same work on a CPU; it ends when its line arrives, by the host's clock."""
+    """One round of the same work on a CPU; `end_ns` is the host's time when its line arrived."""
 
     number: int
     cpu: int
@@ -53,9 +53,10 @@ class PacedRun:
     trace: list[TraceLine]
 
     def kept(self, measured: Round) -> bool:
-        """Returns True if the host kept the CPU at its speed, more closely than `Window.kept` asks.
+        """Returns True if the host kept the CPU at its speed in each window, and in all together.
 
-        Only windows inside the round count. Before and after it the guest prints or idles.
+        Only windows inside the round count, since before and after it the guest prints or idles.
+        They must cover half of it.
         """
         begin_ns = measured.end_ns - measured.took_ns
         windows = [
@@ -122,8 +123,8 @@ def run_paced_guest(
 ) -> PacedRun:
     """Boots the guest and waits for its end. `words` are arguments of cpu_guest.c.
 
-    With `plugin` None it runs without the plugin. If the guest did not end because the host gave it
-    too little time, as the trace shows, the test is skipped.
+    With `plugin` None it runs without the plugin. Skips the test if the guest did not end and the
+    trace shows that the host gave it too little time.
     """
     trace = folder / "trace.jsonl"
     if plugin is not None:
@@ -151,7 +152,7 @@ def _read_trace(trace: Path) -> list[TraceLine]:
 
 
 def _is_starved(trace: list[TraceLine]) -> bool:
-    """Returns True if a vCPU with work got no host time for most of that time."""
+    """Returns True if the host was late by more than half of the time that a vCPU had work."""
     active_ns, short_ns = Counter[int](), Counter[int]()
     for window in of_kind(trace, Window):
         active_ns[window.vcpu] += window.active_ns

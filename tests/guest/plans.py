@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: GPL-2.0-or-later
-"""Small plans as text, for tests that are about something else."""
+"""Small plans as text."""
 
 AT = 'mips = 250, cores = 1, job = "write", chip = "GD25Q16C"'
 OVER = 'mips = [250], cores = [1], job = ["write"], chip = ["GD25Q16C"]'

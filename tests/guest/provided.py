@@ -13,8 +13,9 @@ from delayrig.model.cell import WATCHING
 from delayrig.model.result import CellResult
 
 LOST = " could not be fetched: "
+"""A part of the message of `NotProvidedError`."""
 BLIND = "Without it no "
-"""The text of `NotProvidedError`, and the text about the subjects that depend on the part."""
+"""A part of the message if no canary or no control can run without the missing part."""
 
 
 def require_provided(wanted: Iterable[CellResult], run: Sequence[CellResult]) -> None:
@@ -29,7 +30,7 @@ def require_provided(wanted: Iterable[CellResult], run: Sequence[CellResult]) ->
 
 
 def skip_if_refused(exit_code: int, said: str) -> None:
-    """Skips the test if a command without a run ended because its subject was not provided."""
+    """Skips the test if a command ended because a part was not provided, except for a canary's."""
     lost = next((line for line in said.splitlines() if LOST in line), "")
     if exit_code == ExitCode.RIG_FAULT and lost and BLIND not in said:
         pytest.skip(f"not provided: {lost.strip()}")

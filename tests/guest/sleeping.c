@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
 /*
- * A subject that is no flashrom: it waits without a delay function, by each call of the C library
- * that sleeps, each with a length of its own. It speaks to no programmer.
+ * A subject that is no flashrom: it has no delay function, and waits by each call of the C library
+ * that sleeps, each with a length of its own. It uses no programmer.
  */
 #ifndef _GNU_SOURCE
 #define _GNU_SOURCE
@@ -17,7 +17,7 @@
 
 #define NS_PER_S 1000000000
 
-/* The rig takes this name as proof that the program knows the part. */
+/* The rig starts a program only if it contains the part's name. */
 static const char *const chips[] = {"", "GD25Q16(B)", "GD25Q16C", ""};
 
 static volatile sig_atomic_t alarms;

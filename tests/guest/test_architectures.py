@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: GPL-2.0-or-later
-"""Guests of other architectures: their own counters, our witnesses, and the same twice."""
+"""Guests of other architectures: their counters, our witnesses, and equal results of two runs."""
 
 from pathlib import Path
 

@@ -1,9 +1,9 @@
 # SPDX-License-Identifier: GPL-2.0-or-later
-"""30 runs of `smoke` on workers, each with a fault: the same result, no process, no folder left.
+"""30 runs of `smoke` on workers, each with a fault: the result is the same, and nothing is left.
 
     tests/run --all guest -k cluster_campaign
 
-`-k 'cluster_campaign and 7-'` repeats run 7. The seed of a run is its number.
+`-k 'cluster_campaign and [7-'` repeats run 7. The seed of a run is its number.
 """
 
 import contextlib
@@ -31,7 +31,7 @@ MOMENT_S = (0.0, 4.0)
 TRUST = "--trust-everyone-here"
 LOCAL = ("--plan", "smoke", "--cluster", "local:2")
 SOON = {"DASK_DISTRIBUTED__SCHEDULER__WORKER_TTL": "20s"}
-"""The silence after which a worker counts as lost."""
+"""Dask's setting of the silence after which a worker counts as lost."""
 SMALL_DISK = "size=64m"
 CHUNK_BYTES = 1 << 20
 LONG = pytest.mark.long("30 runs with faults: 25 minutes; quick: tests/guest/test_cluster.py")
@@ -80,14 +80,14 @@ def _carry(source: socket.socket, target: socket.socket) -> None:
 
 
 def kill_worker(run: VictimRun, draws: random.Random) -> None:
-    """Kills one of two workers; the other one gets its cell."""
+    """Kills one of two workers."""
     with begun(run, draws) as process:
         strike(run.victim(f"parent of {GUEST}"), "SIGKILL")
         process.wait()
 
 
 def stop_worker(run: VictimRun, draws: random.Random) -> None:
-    """Stops a worker for good. Once the run has given it up, kills it."""
+    """Stops a worker, and kills it once the run has ended without it."""
     with begun(run, draws) as process:
         stopped = run.victim(f"parent of {GUEST}")
         strike(stopped, "SIGSTOP")
@@ -106,7 +106,7 @@ def kill_client(run: VictimRun, draws: random.Random) -> None:
 
 
 def stop_client(run: VictimRun, draws: random.Random) -> None:
-    """Stops the run for some seconds, while its workers wait."""
+    """Stops the run for some seconds, but not its workers."""
     with begun(run, draws) as process:
         run.victim(f"parent of {GUEST}")
         process.send_signal(signal.SIGSTOP)
@@ -146,7 +146,7 @@ def cut_worker_off(run: VictimRun, draws: random.Random) -> None:
 
 
 def kill_scheduler(run: VictimRun, draws: random.Random) -> None:
-    """Kills the scheduler. The run ends, and is resumed."""
+    """Kills the scheduler, so the run ends."""
     place = free_address()
     with served(run, place, place) as elsewhere, begun(elsewhere, draws) as process:
         (scheduler,) = [pid for pid, said in run.processes().items() if " scheduler " in said]
@@ -176,7 +176,7 @@ def begun(run: VictimRun, draws: random.Random) -> Iterator[subprocess.Popen[byt
 
 @contextlib.contextmanager
 def served(run: VictimRun, scheduler: str, *workers: str) -> Iterator[VictimRun]:
-    """Yields the run on a scheduler of its own, whose workers reach it by those addresses."""
+    """Yields the same run on a scheduler, with one worker for each of the other addresses."""
     run.scratch.mkdir(parents=True)
     mine = {"TMPDIR": str(run.scratch)}
     with contextlib.ExitStack() as stack:
@@ -189,7 +189,7 @@ def served(run: VictimRun, scheduler: str, *workers: str) -> Iterator[VictimRun]
 
 
 def drawn() -> list[object]:
-    """Returns the fault of each run. They take turns, so that each is used."""
+    """Returns the number and the fault of each run. The faults take turns."""
     names = [[*FAULTS][number % len(FAULTS)] for number in range(RUNS)]
     return [pytest.param(n, name, id=f"{n}-{name}") for n, name in enumerate(names)]
 

@@ -28,7 +28,7 @@ CACHES = (
 )
 SEALS = ("seal.json", "digests.json")
 UNNAMED = ("delays", "disguised")
-"""Files that are made again at once from checked ones, without a message."""
+"""Folders of files that are made again at once from checked ones, without a message."""
 PLAN = """
 schema = 1
 about = "Something from each of the caches"
@@ -113,11 +113,11 @@ def rig(paths: Paths, tmp_path: Path) -> Rig:
 
 
 def is_named(file: Path, harm: str, said: str, state: Path) -> bool:
-    """Returns True if the run says that it makes the damaged file again."""
+    """Returns True if the run reports that it makes the file again, or need not report it."""
     if harm == "remove" and file.name == "seal.json":
-        return True  # the files are intact, and get new digests
+        return True  # The files are intact, and get new digests.
     if harm == "remove" and file.parent.name == "recipes":
-        return "making" in said  # as if the package had never been fetched
+        return "making" in said  # The rig acts as if the package had never been fetched.
     if not {*file.relative_to(state).parts}.isdisjoint(UNNAMED):
         return True
     # If a digest is wrong, the rig reports the file that the digest belongs to.

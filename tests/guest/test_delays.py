@@ -45,7 +45,7 @@ def delays(
 
 
 def asked(delays: Delays, us: int, function: str = "default_delay") -> list[DelayCall]:
-    """Returns the calls of that function and length."""
+    """Returns the calls of that function that request that time."""
     return [
         call
         for call in delays.calls

@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: GPL-2.0-or-later
-"""Virtual time is exact: under load, behind libvirt, booted instead of restored."""
+"""Virtual time is exact: under load, behind libvirt, in guests that ran other cells."""
 
 import asyncio
 import contextlib
@@ -50,7 +50,7 @@ REPEATS, REPEATS_LIMIT_S = 100, 7200
 
 @pytest.fixture
 def load() -> Iterator[None]:
-    """Loads this machine with busy loops during a test; a timeout ends them if the test is lost."""
+    """Loads this machine with busy loops during a test, for 120 s at most."""
     command = ["timeout", "120", "sh", "-c", "while :; do :; done"]
     burners = [subprocess.Popen(command) for _ in range(BURNERS)]
     yield
@@ -60,7 +60,7 @@ def load() -> Iterator[None]:
 
 
 def _is_nudgeable(process: int) -> bool:
-    """Returns True for a QEMU of ours that has started its CPU threads; it ignores SIGALRM then."""
+    """Returns True for a QEMU of ours with CPU threads. SIGALRM ends one that has none yet."""
     try:
         threads = [path.read_text() for path in Path(f"/proc/{process}/task").glob("*/comm")]
         parent = process
@@ -85,7 +85,7 @@ def _nudge(stop: threading.Event, nudged: list[int]) -> None:
 
 @pytest.fixture
 def nudged() -> Iterator[list[int]]:
-    """Sends signals to each QEMU of this process, so that its main loop wakes at random."""
+    """Signals each QEMU below this process, to wake its main loop; yields the ids of each signal."""
     stop = threading.Event()
     processes: list[int] = []
     nudger = threading.Thread(target=_nudge, args=(stop, processes))

@@ -69,7 +69,7 @@ def delays(ran: FinishedRun) -> Delays:
 
 
 def asked(delays: Delays, ns: int) -> list[DelayCall]:
-    """Returns the calls of that length."""
+    """Returns the calls that request that time."""
     return [call for call in delays.calls if call.requested_ns == ns]
 
 

@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: GPL-2.0-or-later
-"""Guests whose subject or console floods. tests/rig has what all lanes have in common."""
+"""Guests whose subject or console floods. tests/rig tests what all lanes share."""
 
 from pathlib import Path
 

@@ -90,7 +90,7 @@ def test_slower_by_three_percent_is_refused_for_that(
     assert {cell.candidate for cell in decision.cells if cell.role == "measure"} == {Verdict.PASS}
     assert "No, slower: all cells together: time +" in said.splitlines()[0]
     times = [item for cell in decision.cells for item in cell.excess if item.figure == "time"]
-    # Cells with few waits get slower by less. None of them alone exceeds its limit.
+    # Cells with few waits get slower by less. No cell alone exceeds its limit.
     assert max(item.pct for item in times) > 2
     assert {cell.outcome for cell in decision.cells} == {Outcome.PASS}
     assert sum(item.candidate_ns for item in times) > sum(item.baseline_ns for item in times)

@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: GPL-2.0-or-later
-"""Real runs and their history: kept, compared and searched for steps. A run never fails by it."""
+"""Real runs and their history: kept, compared, searched for steps. It never makes a run fail."""
 
 import json
 import os
@@ -23,7 +23,7 @@ def plan(tmp_path: Path) -> str:
 
 
 def run(paths: Paths, plan: str, out: Path, subject: Path, url: str, *more: str) -> str:
-    """Runs the plan with that history; returns standard error. The run must pass in any case."""
+    """Runs the plan with that history, and checks that it passes; returns standard error."""
     words = ["run", "--plan", plan, "--subject", f"path:{subject}", "--out", str(out), *more]
     done = launch(paths, *words, environment={**os.environ, VARIABLE: url})
     assert done.returncode == ExitCode.PASS, done.stderr

@@ -22,19 +22,19 @@ from .plans import cell, plan
 INTERRUPTED = 130
 LONG_CELL = plan(cell("long", 'mips = 250, cores = 1, job = "write", chip = "W25Q128JV"', 1024))
 END_LIMIT_S = 60
-"""A process needs the CPU once more to end, and the machine may be busy."""
+"""This is long, because a process needs the CPU to end, and the machine may be busy."""
 GUEST_LIMIT_S = 30
 LOOK_AGAIN_S = 0.01
 QUIET_LOOKS = 50
 
 
 def qemu_of(mark: Path | str) -> list[int]:
-    """Returns the guests of a run, by a folder or by libvirt's name on their command lines."""
+    """Returns each QEMU with the mark on its command line: a folder, or libvirt's name of it."""
     return [n for n, words in processes_told(mark).items() if "qemu-system" in words]
 
 
 def wait_for_guest(mark: Path | str) -> None:
-    """Blocks until a guest of the run is up. Between two cells there is none for a moment."""
+    """Blocks until a QEMU of the run is there. Between two cells there is none for a moment."""
     deadline = time.monotonic() + GUEST_LIMIT_S
     while not qemu_of(mark):
         assert time.monotonic() < deadline, "no guest of the run was ever seen"
@@ -144,7 +144,7 @@ def test_guest_that_is_about_to_start_dies_with_a_run_that_is_killed(
         run.kill()
         run.wait(timeout=END_LIMIT_S)
     deadline, quiet = time.monotonic() + END_LIMIT_S, 0
-    while quiet < QUIET_LOOKS:  # a process inside execve(2) has no arguments
+    while quiet < QUIET_LOOKS:  # One look may miss a process inside execve(2).
         left = qemu_of(mark)
         quiet = 0 if left else quiet + 1
         assert time.monotonic() < deadline, f"guests {left} outlived their run"
@@ -195,7 +195,7 @@ def test_images_leave_libvirt_nothing_to_ask(paths: Paths, tmp_path: Path) -> No
     pytest.importorskip("libvirt")
     from delayrig.machine.libvirt_machine import learn_about_qemu
 
-    # A state folder whose path is longer than the path of a socket may be.
+    # The path of this state folder is longer than that of a socket may be.
     own = replace(paths, state=tmp_path / ("deep" * 30))
     learn_about_qemu(own)
     known = [path.read_text() for path in (own.state / "libvirt" / "cache").rglob("*.xml")]

@@ -27,7 +27,7 @@ MOMENT_S = (0.0, 1.5)
 RIG = "rig"
 ENDS_WELL = (0,)
 ENDS_LIVE = (0, 4, 99)
-"""On a shared host, cells of real time may end in doubt."""
+"""On a shared host, cells of real time may end in doubt, or be lost."""
 VIRTUAL = ("--plan", "smoke", "--cell", "canary*", "--cell", "control*")
 HOST = ("--plan", "smoke", "--lane", "host", "--cell", "tty.*", "--cell", "control-bus*")
 LIVE = ("--plan", "live", "--cell", "tty.*")
@@ -38,7 +38,7 @@ LONG = pytest.mark.long(
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Scene:
-    """A command, the process of it that is killed, and the exit codes that it may have."""
+    """A command, its process that is killed, and the exit codes of a run that was resumed."""
 
     lane: LaneName
     words: tuple[str, ...]
@@ -68,7 +68,7 @@ REAL_TIME = {
 
 
 def kill_often(scene: Scene, paths: Paths, folder: Path, reference: FinishedRun | None) -> None:
-    """Runs the command KILLS times; each run gets one signal at another moment, and is resumed."""
+    """Runs the command KILLS times; strikes each run once, at a random moment, and resumes it."""
     draws, struck = random.Random(f"{SEED} {scene.lane} {scene.victim}"), 0
     for number in range(KILLS):
         run = VictimRun(paths=paths, words=scene.words, folder=folder / str(number))

@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: GPL-2.0-or-later
-"""A dozen known-bad builds in their cells: the gate answers each as its class requires."""
+"""Known-bad builds in their cells: the gate answers each as its class requires."""
 
 from collections import Counter
 from pathlib import Path
@@ -15,8 +15,8 @@ from delayrig.subjects.known_bad import Kind
 
 from .conftest import launch
 
-# The rules of a part that was asleep, suspended, in need of a reset or just powered; a question
-# not asked, and a wait in the wrong place; what only costs time; and what is legal.
+# Builds that break the rules of a part: after sleep, reset, suspend and power-up; that do not ask
+# the part, or wait in the wrong place; that only cost time; and legal ones.
 DOZEN = {
     "wake-not-waited": Outcome.UNSAFE,
     "reset-not-waited": Outcome.UNSAFE,
@@ -31,7 +31,7 @@ DOZEN = {
     "relative-sleep": Outcome.PASS,
     "boottime-clock": Outcome.PASS,
 }
-# The finder finds their delay function by its code, so the verdict is the same without symbols.
+# The rig finds their delay function by its code, so the answer is the same without symbols.
 STRANGERS = {
     "resumes-once": Outcome.UNSAFE,
     "rounds-down-long-ones": Outcome.UNSAFE,
@@ -77,7 +77,7 @@ def test_all_builds_are_answered_by_their_classes(
     assert Counter(build.kind for build in answer.builds)[Kind.LEGAL] >= legal_min
 
 
-# Past mistakes, with cells of the gate in which each shows, on any lane.
+# Past mistakes, and the cells of the plan `gate` that convict each of them.
 PAST = (
     *("eintr-ignored", "wall-clock", "wrap-32bit", "calibrated-loop", "trusting-getres"),
     "doubling-calibration-2003",

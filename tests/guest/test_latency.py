@@ -17,7 +17,7 @@ MORE_GUESTS = (
     *("x86_64/16", "x86_64/1000", "x86_64/250/no-rt"),
     *("x86_64/250/nohz=off", "x86_64/250/2c/nohz_full=1"),
 )
-"""The machines of most speeds and tick rates; their tests are long."""
+"""Guests of other speeds and kinds of tick; their tests are long."""
 five_more = pytest.mark.long("sweeps of five more guests; quick: 250 MIPS in two settings")
 
 
@@ -33,7 +33,7 @@ def measure(paths: Paths, out: Path, *guests: str) -> dict[str, MachineReport]:
 
 @pytest.fixture(scope="module")
 def machines(paths: Paths, tmp_path_factory: pytest.TempPathFactory) -> dict[str, MachineReport]:
-    """Measures the machines of the quick tier, once."""
+    """Measures the guests of the quick tier, once."""
     return measure(paths, tmp_path_factory.mktemp("latency") / "out", *GUESTS)
 
 
@@ -43,7 +43,7 @@ def all_machines(
     tmp_path_factory: pytest.TempPathFactory,
     machines: dict[str, MachineReport],
 ) -> dict[str, MachineReport]:
-    """Returns the machines of the quick tier and all others."""
+    """Returns the guests of the quick tier and all others."""
     out = tmp_path_factory.mktemp("latency") / "more"
     return machines | measure(paths, out, *MORE_GUESTS)
 

@@ -71,7 +71,7 @@ def test_bytes_take_their_time_on_the_line(run: FinishedRun) -> None:
     (cell,) = [
         cell for cell in run.results.cells if cell.subject.name == "bundled" and SERIAL in cell.id
     ]
-    # Bytes that are read, written and read again, ten bits each.
+    # The 64 KiB are read, written and read again, at ten bits a byte.
     assert cell.time_ns.total > 3 * 65536 * 10 * 10**9 // 115200
 
 

@@ -35,16 +35,16 @@ from .victims import assert_whole
 
 pytestmark = pytest.mark.alone("cores of real speeds")
 ASKED = os.environ.get("RIG_KILLS")
-"""The kills of each of the two tests, in place of the tier's own number."""
+"""The number of kills of each of the two tests, in place of the tier's own."""
 KILLS = (3, 25)
 KILLS_MIN = (1, 8)
-"""The smallest number on a slow host, unless $RIG_KILLS asks for another."""
+"""The number that is enough on a slow host, unless $RIG_KILLS asks for another."""
 KILLING_LIMIT_S = float("inf") if ASKED else 150
 GONE_LIMIT_S = 20
 LOOK_S = 0.02
 MOMENT_S = (0.5, 7.0)
 VICTIMS = ("qemu-system", "serprog-emu")
-"""Victims in turn. A killed guest nearly always costs its cell, an emulator only in a job."""
+"""The victims, in turn. A killed guest nearly always costs its cell, an emulator during a job."""
 CELLS_PER_KILL = 3
 PLAN = plan(
     group(
@@ -68,7 +68,7 @@ def wait_until_gone(pids: list[int]) -> list[int]:
 def many_cells(
     paths: Paths, folder: Path, out: Path, kills: int
 ) -> Iterator[subprocess.Popen[bytes]]:
-    """Starts a run of more cells than the test waits for; yields it, and ends it at last."""
+    """Starts a run of more cells than the test waits for; yields it, and ends it afterwards."""
     file, cells = folder / "victims.toml", range(CELLS_PER_KILL * kills)
     file.write_text(PLAN.replace("HAZARDS", ", ".join(f'"move:{ms}"' for ms in cells)))
     words = ["run", "--no-color", "--plan", str(file), "--out", str(out)]
@@ -108,7 +108,7 @@ def test_canaries_of_the_lane_are_convicted_and_controls_are_not(
             (Verdict.TOO_SHORT,) if cell.role == "canary" else (Verdict.PASS, Verdict.INCONCLUSIVE)
         )
         assert cell.verdict in allowed, run.said
-        # After the rehearsal, QEMU has translated the subject's code.
+        # QEMU translated the subject's code in the rehearsal; it must see the calls nevertheless.
         delays = read_delays(tmp_path / "out" / cell.id)
         assert delays
         assert delays.calls
@@ -120,7 +120,7 @@ def finished_cells(out: Path) -> list[dict[str, Any]]:
 
 
 def hit_cells(cells: list[dict[str, Any]]) -> list[dict[str, Any]]:
-    """Returns the cells that the rig lost, at least at their first try."""
+    """Returns the cells that were lost, for good or at their first try."""
     return [
         cell
         for cell in cells
@@ -152,7 +152,7 @@ def test_guest_or_emulator_that_is_killed_costs_its_own_cell_alone(
             if victims:
                 os.kill(draws.choice(victims), signal.SIGKILL)
                 kills += 1
-        # The last kill's cell runs again, and has no result before that.
+        # A cell that was hit runs again, and has no result before that.
         while (
             not hit_cells(finished_cells(out)) and time.monotonic() < until and run.poll() is None
         ):
@@ -212,7 +212,7 @@ LOOKING = plan(
 
 
 def run_looking(paths: Paths, folder: Path, *more: str) -> FinishedRun:
-    """Runs a subject that connects to a service of this machine; checks that it fails."""
+    """Runs a subject that tries to connect to a service of this machine; checks that it cannot."""
     file = folder / "looks.toml"
     file.write_text(LOOKING)
     with socket.socket() as service:

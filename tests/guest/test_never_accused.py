@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: GPL-2.0-or-later
-"""Sound subjects are never accused: the bundled one, legal changes of it, and 1.4.0 at rest."""
+"""Sound subjects are never accused: ours, legal changes of it, and 1.4.0 without hazards."""
 
 import subprocess
 from collections import Counter
@@ -23,7 +23,7 @@ ACCUSING = (Verdict.TOO_SHORT, Verdict.CORRUPT)
 
 @contextmanager
 def burners(count: int) -> Iterator[None]:
-    """Runs busy loops on this machine meanwhile."""
+    """Runs busy loops on this machine until the block ends."""
     with ExitStack() as stack:
         for _ in range(count):
             burner = stack.enter_context(subprocess.Popen(["sh", "-c", "while :; do :; done"]))

@@ -29,7 +29,7 @@ COMMANDS = {
 
 @pytest.fixture(scope="module")
 def checkout(paths: Paths) -> Iterator[Path]:
-    """Yields a checkout with two programs, owned by the other user in a place that it can reach."""
+    """Yields a checkout with two programs, which the ordinary user owns and can reach."""
     with tempfile.TemporaryDirectory(prefix="user-") as name:
         folder = Path(name)
         fresh = copy_checkout(paths, folder / "rig", linked=False)
@@ -44,7 +44,7 @@ def checkout(paths: Paths) -> Iterator[Path]:
 
 
 def as_user(checkout: Path, line: str) -> subprocess.CompletedProcess[str]:
-    """Runs the line as a user who is not root, and has and gets no capability."""
+    """Runs the line as a user who is not root, and who can get no capability."""
     less = (
         *("setpriv", f"--reuid={NOBODY}", f"--regid={NOBODY}", "--clear-groups"),
         *("--bounding-set=-all", "--inh-caps=-all"),

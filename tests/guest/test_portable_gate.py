@@ -77,7 +77,7 @@ def test_conviction_of_it_can_be_shrunk(paths: Paths, moved: Path, tmp_path: Pat
 
 CELL = "write.*"
 TRIED_S = "1"
-"""In this time it tries the cell itself, and all that it can begin."""
+"""In this time `shrink` tries the cell itself, and begins what it can."""
 
 
 def test_program_without_symbols_is_shrunk_by_the_offset_that_its_run_was_told(

@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: GPL-2.0-or-later
-"""A QEMU that lacks a function which the chip plugin calls is refused, and never loaded half."""
+"""A QEMU that lacks a function which the chip plugin calls is refused, with the reason."""
 
 import shutil
 from pathlib import Path

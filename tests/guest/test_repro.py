@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: GPL-2.0-or-later
-"""Cells that run again: unchanged, with a shell before their subject, and under gdb."""
+"""Cells that run again: unchanged, with a shell before the subject starts, and under gdb."""
 
 import os
 import pty
@@ -29,7 +29,7 @@ INTERRUPTED = 130
 
 @pytest.fixture(scope="module")
 def demonstration(paths: Paths, tmp_path_factory: pytest.TempPathFactory) -> FinishedRun:
-    """Runs the one cell in which 1.3.0 is convicted."""
+    """Runs one cell, in which 1.3.0 is convicted."""
     out = tmp_path_factory.mktemp("demonstration") / "out"
     return run_plan(paths, out, "--plan", "full", "--cell", CONVICTED)
 
@@ -86,7 +86,7 @@ def test_cell_that_is_not_kept_leaves_nothing(
 
 
 class Terminal:
-    """A program on a terminal of its own."""
+    """`rig/rig` on a terminal of its own."""
 
     def __init__(self, paths: Paths, *arguments: str) -> None:
         self.said = ""
@@ -96,7 +96,7 @@ class Terminal:
             os.execv(program, [program, *arguments])
 
     def expect(self, words: str) -> None:
-        """Reads until the terminal has shown the words after those that were expected before."""
+        """Reads until the words have come; drops the output up to their end."""
         deadline = time.monotonic() + LIMIT_S
         while words not in self.said:
             assert time.monotonic() < deadline, self.said
@@ -120,7 +120,7 @@ class Terminal:
             return False
         try:
             block = os.read(self._fd, 4096)
-        except OSError:  # the other end was closed
+        except OSError:  # The other end was closed.
             return False
         self.said += block.decode(errors="replace")
         return bool(block)
@@ -289,6 +289,6 @@ def test_classic_bug_is_shown_and_explained(paths: Paths) -> None:
     if done.returncode == 0:
         assert "Asked for this: 1.000000 s" in done.stdout
         assert "That is the bug, and its remedy" in done.stdout
-    else:  # on a shared host the answer may be "in doubt", but no other
+    else:  # On a shared host the cell may be in doubt, or lost.
         assert done.returncode in (4, 99), done.stdout
         assert "This host could not keep it up" in done.stdout

@@ -106,9 +106,8 @@ def test_printed_commands_are_those_of_a_live_cell_that_can_be_started(
                 assert agent.readline().strip() == "ended"
                 agent.write("finish\n")
                 agent.flush()
-                # The socket stays open until the guest has read the line: bytes may get lost in an
-                # early close. A guest that has read the line pauses, so the console may lack its
-                # last output.
+                # A close now could lose bytes, so the socket stays open until the guest has read
+                # the line. Then the guest pauses, maybe before its last output to the console.
                 deadline = time.monotonic() + LIMIT_S
                 while "VM status: paused" not in said.read_text():
                     assert time.monotonic() < deadline
@@ -119,7 +118,7 @@ def test_printed_commands_are_those_of_a_live_cell_that_can_be_started(
 
 
 def shells(said: str) -> list[str]:
-    """Returns the commands for each shell, in the order of the page."""
+    """Returns the commands for each shell from the output, in its order."""
     parts: list[list[str]] = []
     for text in said.splitlines():
         if text.startswith("# ") and text.endswith(":") and "cont" not in text:

@@ -63,7 +63,7 @@ def test_siblings_run_while_the_subject_calibrates_and_stop_before_it_waits(
         needed(events, SiblingsStopped).t_ns,
     ]
     assert times == sorted(times)
-    assert times[2] - times[1] > NS_PER_S  # the calibration comes between them
+    assert times[2] - times[1] > NS_PER_S  # The subject calibrates between these two.
 
 
 def test_canaries_are_convicted_each_by_its_witness(smoke: FinishedRun) -> None:

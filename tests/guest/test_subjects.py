@@ -134,7 +134,7 @@ int main(int argc, char **argv)
 
 
 def run_pretender(paths: Paths, folder: Path, behaviour: str) -> FinishedRun:
-    """Runs a program that is no flashrom in the cell of the chip control."""
+    """Runs a program that is no flashrom in one cell that writes."""
     program = folder / "pretender"
     subprocess.run(
         ["gcc", "-O0", "-static", "-x", "c", "-", "-o", str(program)],
@@ -151,7 +151,7 @@ def test_subject_that_never_ends_is_hung_in_virtual_time(paths: Paths, tmp_path:
     (found,) = run.results.cells
     assert found.verdict is Verdict.HUNG, run.said
     assert run.exit_code == ExitCode.INCONCLUSIVE
-    assert found.time_ns.total >= 600_000_000_000  # ten minutes in the plan, seconds here
+    assert found.time_ns.total >= 600_000_000_000  # ten minutes for the guest, seconds here
 
 
 def test_subject_that_fails_is_op_failed_and_quoted(paths: Paths, tmp_path: Path) -> None:

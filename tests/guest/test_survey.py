@@ -12,7 +12,7 @@ from .conftest import launch
 from .plans import group, plan
 
 OFF_PCT_MAX = 2.0
-"""flashroms do a little other work in gaps that contain a wait."""
+"""A flashrom does a little other work in gaps that contain a wait."""
 STRIPPED = "debian:trixie"
 PLAN = plan(
     group(

@@ -18,7 +18,7 @@ from .provided import skip_if_refused
 PAGE = find_paths().checkout / "rig" / "docs" / "tutorial" / "first-run.md"
 LINE = re.compile(r"^    (?P<words>(?:rig/rig|ci/).*?)(?: +# exit code (?P<code>\d+))?$", re.M)
 TREES = {"main": "flashrom", "change": "flashrom-short", "mended": "flashrom"}
-"""Each user's flashrom, and the program of ours that its build copies."""
+"""The source trees of the page, each with the program of ours that its build copies."""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)

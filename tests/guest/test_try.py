@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: GPL-2.0-or-later
-"""`rig/rig try`: five questions that would otherwise need a plan."""
+"""`rig/rig try`: questions that would otherwise need a plan."""
 
 import shlex
 import subprocess
@@ -57,7 +57,7 @@ def test_wait_that_is_short_is_convicted_and_its_try_line_does_it_again(paths: P
 
 
 def evidence(said: str) -> list[str]:
-    """Returns the lines that must be equal for equal cells, to the nanosecond."""
+    """Returns the lines of evidence, which are the same for equal cells."""
     lines = [line for line in said.splitlines() if line.startswith("  ")]
     assert any("too little" in line for line in lines), said
     return lines

@@ -64,7 +64,7 @@ def test_program_above_the_floor_takes_longer_and_writes_the_same(run: FinishedR
     floor, cell = run.cell("floor", "floor"), run.cell("time", "bundled")
     assert cell.verdict is Verdict.PASS, run.said
     assert cell.transfers >= floor.transfers
-    # A round trip of each change may pass while the part is busy, and no more.
+    # At most two round trips of each change pass while the part is busy.
     round_trips_ns = floor.time_ns.total * (PAGES + BLOCKS) // floor.transfers
     assert cell.time_ns.total > cell.chip_busy_ns + floor.time_ns.total - 2 * round_trips_ns
 
@@ -73,7 +73,7 @@ def test_subject_ends_as_soon_as_it_hangs_up(run: FinishedRun) -> None:
     events = read_events(run.out / run.cell("floor", "floor").id)
     (ended,) = of_kind(events, SubjectEnd)
     last = of_kind(events, Spi)[-1]
-    # The emulator takes 25 ms to write the records of this cell.
+    # It must not wait for the emulator, which takes 25 ms to write the records of this cell.
     assert ended.t_ns - last.reply_ns < 10_000_000
 
 
@@ -91,4 +91,4 @@ def test_times_of_the_run_set_the_cell_on_its_floor(run: FinishedRun, paths: Pat
     assert rows["time"]["ratio"] == pytest.approx(
         cell.time_ns.total / (cell.chip_busy_ns + floor.time_ns.total), abs=1e-4
     )
-    assert rows["worn"]["floor_ns"] is None  # its region differs
+    assert rows["worn"]["floor_ns"] is None  # The regions differ.

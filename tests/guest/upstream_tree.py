@@ -54,7 +54,7 @@ int programmer_init(int argc);
 int flashrom_main(int argc, char *argv[]);
 #endif
 """
-# The graft brings functions of these names, and only the graft may call them.
+# Our realtime_*() get other names, because the graft brings functions of these, and calls them.
 MESON_BUILD = """\
 project('flashromutils', 'c', version : '1.7.0')
 add_project_arguments('-D_DEFAULT_SOURCE', language : 'c')
@@ -79,7 +79,7 @@ shared_library('flashrom', {library},
 
 
 def gateable_tree(flashrom: Path, root: Path) -> Path:
-    """Makes a tree laid out like flashrom's from `flashrom`, ours; returns its top."""
+    """Makes a tree like flashrom's from our folder `flashrom`; returns its top."""
     for folder in FOLDERS:
         ignore = shutil.ignore_patterns(*LEFT_OUT)
         shutil.copytree(flashrom / folder, root / OURS / folder, ignore=ignore)

@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: GPL-2.0-or-later
-"""Runs that are disturbed on purpose: their processes, the disturbances, and what they leave."""
+"""Runs that tests disturb: their processes, the signals to them, and what they leave."""
 
 import json
 import os
@@ -44,7 +44,7 @@ class VictimRun:
         return self.folder / "scratch"
 
     def start(self) -> subprocess.Popen[bytes]:
-        """Starts the run, or resumes it if it was cut off."""
+        """Starts the run, or resumes it if it began before."""
         self.scratch.mkdir(parents=True, exist_ok=True)
         more = ["--resume"] if (self.out / BEGUN).is_file() else []
         words = ["run", "--no-color", "--no-history", *self.words, "--out", str(self.out), *more]
@@ -57,7 +57,7 @@ class VictimRun:
             )
 
     def finish(self, codes: Sequence[int]) -> None:
-        """Resumes the run until it ends as it should; checks that nothing of it is left."""
+        """Resumes the run until it ends with one of the codes; checks that nothing of it is left."""
         self.assert_nobody_left()
         assert_whole(self.out)
         for _ in range(RESUMES_MAX):
@@ -87,7 +87,7 @@ class VictimRun:
         raise AssertionError(f"no {name} was ever seen")
 
     def assert_nobody_left(self) -> None:
-        """Waits until no process of the run is left. A look may miss a process during its exec."""
+        """Waits until no process of the run is left. One look may miss a process inside execve(2)."""
         until_s, quiet = time.monotonic() + LIMIT_S, 0
         while quiet < QUIET_LOOKS:
             left = self.processes()
@@ -97,7 +97,7 @@ class VictimRun:
 
 
 def assert_whole(out: Path) -> None:
-    """Checks that each JSON and event file of a run that is read later is complete."""
+    """Checks that the JSON and event files of a run are complete."""
     for path in out.rglob("*.json"):
         if path.name != "session.json":  # the host lane's own file, which is not read later
             json.loads(path.read_bytes())
@@ -111,7 +111,7 @@ def _is(name: str, words: str) -> bool:
 
 
 def processes_of(mark: Path) -> dict[int, str]:
-    """Returns the processes with the path in their arguments, variables or working folder."""
+    """Returns other processes with the path in their arguments, variables or working folder."""
     needle, found = os.fsencode(str(mark)), {}
     for process in Path("/proc").glob("[0-9]*"):
         try:
