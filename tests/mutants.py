@@ -71,7 +71,7 @@ class Source:
         self.starts = [sum(map(len, rows[:index])) for index in range(len(rows))]
 
     def mutants(self) -> Iterator[Mutant]:
-        """Yields the changes that leave a program."""
+        """Yields the changes of all functions in the file."""
         for node in ast.walk(ast.parse(self.source)):
             if isinstance(node, ast.FunctionDef):
                 for part in node.body:
@@ -80,7 +80,7 @@ class Source:
                     )
 
     def changes(self, node: ast.AST) -> Iterator[Mutant]:
-        """Yields changes of an operator, a condition, a number, a truth value or a result."""
+        """Yields the changes of a node: operators, a condition, a number, True, False, a result."""
         for before, operator, after in operations(node):
             yield self.swap(before, operator, after)
         match node:
@@ -98,7 +98,7 @@ class Source:
                 yield self.changed(value, "None")
 
     def swap(self, left: ast.expr, operator: ast.AST, right: ast.expr) -> Mutant:
-        """Returns the change of the operator between two operands, with the parentheses there."""
+        """Returns the change of the operator between two operands; keeps the parentheses there."""
         start, end = self.offsets(left)[1], self.offsets(right)[0]
         between = self.source[start:end].decode()
         closing = between[: between.rfind(")") + 1]
@@ -161,7 +161,7 @@ def changed_code(mutant: Mutant) -> tuple[CodeType, CodeType] | None:
 
 
 class Plugin:
-    """Runs the tests once with a record of calls, then some of them for each change."""
+    """A plugin that runs the tests once to record calls, then some of them for each change."""
 
     def __init__(self, options: argparse.Namespace) -> None:
         self.options = options
@@ -185,7 +185,7 @@ class Plugin:
         return True
 
     def learn(self, items: list[pytest.Item]) -> None:
-        """Runs each test, and keeps which functions it calls and how long it takes."""
+        """Runs each test, and notes the functions that it calls and its time."""
         calls = set[CodeType]()
 
         def note(frame: FrameType, event: str, _argument: Any) -> None:
@@ -206,7 +206,7 @@ class Plugin:
                 self.callers[code][item] = took_s
 
     def drawn(self) -> Iterator[tuple[Mutant, CodeType, CodeType]]:
-        """Yields as many changes as were asked for, drawn from all."""
+        """Yields the requested number of changes, drawn from all or from earlier survivors."""
         paths = [path for folder in self.folders for path in sorted(Path(folder).rglob("*.py"))]
         found = [m for path in paths for m in Source(str(path.relative_to(CHECKOUT))).mutants()]
         random.Random(self.options.seed).shuffle(found)
@@ -221,7 +221,7 @@ class Plugin:
                 yield mutant, *codes
 
     def survives(self, old: CodeType, new: CodeType) -> bool:
-        """Returns True if no test that calls the function fails with its new code."""
+        """Returns True if no test that calls the function fails, in a fork, with its new code."""
         tests = self.callers.get(old)
         if not tests:
             return True
@@ -239,7 +239,7 @@ class Plugin:
 
 
 def fails(old: CodeType, new: CodeType, tests: list[pytest.Item]) -> int:
-    """Replaces the code, and returns 1 if a test fails."""
+    """Replaces the code, and runs the tests; returns 1 if one fails, else 0."""
     functions = [
         it for it in gc.get_objects() if isinstance(it, FunctionType) and it.__code__ == old
     ]

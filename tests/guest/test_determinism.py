@@ -85,7 +85,7 @@ def _nudge(stop: threading.Event, nudged: list[int]) -> None:
 
 @pytest.fixture
 def nudged() -> Iterator[list[int]]:
-    """Signals each QEMU below this process, to wake its main loop; yields the ids of each signal."""
+    """Signals each QEMU below this process, to wake its main loop; yields the signalled ids."""
     stop = threading.Event()
     processes: list[int] = []
     nudger = threading.Thread(target=_nudge, args=(stop, processes))

@@ -57,7 +57,7 @@ class VictimRun:
             )
 
     def finish(self, codes: Sequence[int]) -> None:
-        """Resumes the run until it ends with one of the codes; checks that nothing of it is left."""
+        """Resumes the run until it ends with one of the codes; checks that it leaves nothing."""
         self.assert_nobody_left()
         assert_whole(self.out)
         for _ in range(RESUMES_MAX):
@@ -87,7 +87,7 @@ class VictimRun:
         raise AssertionError(f"no {name} was ever seen")
 
     def assert_nobody_left(self) -> None:
-        """Waits until no process of the run is left. One look may miss a process inside execve(2)."""
+        """Waits until no process of the run is left. One look may miss one inside execve(2)."""
         until_s, quiet = time.monotonic() + LIMIT_S, 0
         while quiet < QUIET_LOOKS:
             left = self.processes()

@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: GPL-2.0-or-later
-"""A program that takes flashrom's arguments and tries all that a subject must not be able to do."""
+"""A program that takes flashrom's arguments and tries what no subject may be able to do."""
 
 import subprocess
 from collections.abc import Sequence
@@ -11,7 +11,7 @@ SOURCE = Path(__file__).parent / "hostile.c"
 def build_hostile(folder: Path, *, calls: Sequence[int] = (), **wants: int | str) -> Path:
     """Builds the program, statically linked; `wants` become its macros. Returns its path.
 
-    It also tries the system calls of those numbers.
+    It also tries the system calls with the numbers `calls`.
     """
     program = folder / "hostile"
     macros = [

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
 /*
- * Tries each thing once, and says with which error it was refused: `tried NAME ERRNO`, 0 for none.
- * Nothing is without end, so that a machine without any confinement lives to tell.
+ * Tries each forbidden thing once, and prints `tried NAME ERRNO`, with 0 if it succeeded. Each
+ * attempt has a bound, so that a machine without any confinement survives.
  */
 #include <arpa/inet.h>
 #include <errno.h>
@@ -147,7 +147,7 @@ static int mount_something(void)
 	return error_of(mount("none", "/tmp", "tmpfs", 0, NULL));
 }
 
-/* The caller's key of that name. */
+/* Looks for KEY among the keys that this process may see. */
 static int list_keys(void)
 {
 	static char text[1 << 16];
@@ -219,9 +219,9 @@ static int handle_faults(void)
 
 static int count_events(void)
 {
-	unsigned int request[32] = {1, sizeof(request)}; /* a counter of the kernel's own */
+	unsigned int request[32] = {1, sizeof(request)}; /* PERF_TYPE_SOFTWARE */
 
-	request[10] = 0x60; /* neither the kernel's nor the hypervisor's share */
+	request[10] = 0x60; /* exclude_kernel, exclude_hv */
 	return error_of(syscall(SYS_perf_event_open, request, 0, -1, -1, 0));
 }
 
@@ -232,7 +232,7 @@ static int load_program(void)
 	return error_of(syscall(SYS_bpf, 0, map, sizeof(map)));
 }
 
-/* getpid(), by the number that a 32-bit program has for it. */
+/* Calls getpid() as a 32-bit program does. */
 static int call_as_32_bits(void)
 {
 	long result = -ENOSYS;
@@ -279,7 +279,7 @@ static const struct {
 	{"forks", fork_without_end},
 };
 
-/* Calls by their numbers, with words that none of them can use. */
+/* The numbers of system calls, each of which gets invalid arguments. */
 static const int calls[] = {CALLS};
 
 static void try_calls(void)

@@ -14,7 +14,7 @@ LIMIT_S = 60
 
 
 def start(folder: Path, *words: str | Path) -> tuple["subprocess.Popen[str]", str]:
-    """Starts an emulator, with its events in the folder; returns it with its port or device."""
+    """Starts an emulator with its events in the folder; returns it and its port or device."""
     process = subprocess.Popen(
         [PATHS.emulator, "--events", folder / "events.jsonl", *words],
         stderr=subprocess.PIPE,
@@ -26,7 +26,7 @@ def start(folder: Path, *words: str | Path) -> tuple["subprocess.Popen[str]", st
 
 @contextmanager
 def serving(folder: Path, *words: str | Path) -> Iterator[str]:
-    """Yields the port or device of an emulator, and waits for its end."""
+    """Yields the port or device of an emulator, then waits for its end."""
     process, place = start(folder, *words)
     with process:
         try:

@@ -11,7 +11,7 @@ from enum import Enum
 
 ACK = b"\x06"
 O_SPIOP = 0x13
-HEADER_BYTES = 7  # the request byte, and two lengths of 24 bits
+HEADER_BYTES = 7  # the opcode of serprog, and two lengths of 24 bits
 CHUNK_BYTES = 65536
 
 
@@ -32,7 +32,7 @@ class FaultyOperation:
     opcode: int
     nth: int = 1
     forever: bool = False
-    answer: bytes | None = None  # answer of a LIE; None for zeros
+    answer: bytes | None = None  # the bytes that a LIE reads; None for zeros
 
 
 def is_operation(request: bytes, opcode: int) -> bool:
@@ -41,7 +41,7 @@ def is_operation(request: bytes, opcode: int) -> bool:
 
 
 def split(sent: bytes) -> list[bytes]:
-    """Splits what a host has sent into requests: SPI operations, or one other request."""
+    """Splits the bytes of a client into SPI operations, and the rest after them."""
     requests: list[bytes] = []
     while sent[:1] == bytes([O_SPIOP]):
         size_bytes = HEADER_BYTES + int.from_bytes(sent[1:4], "little")
@@ -98,7 +98,7 @@ class _Relay:
         return bool(sent)
 
     def _pass_exactly(self, count: int) -> None:
-        """Passes the answers to all requests before the faulty operation."""
+        """Passes that number of bytes: the answers to all requests before the faulty operation."""
         while count > 0:
             answer = self._device.recv(count)
             self._host.sendall(answer)
@@ -127,9 +127,9 @@ class _Relay:
 def _serve(listener: socket.socket, device_port: int, operation: FaultyOperation) -> None:
     host, _ = listener.accept()
     with host, socket.create_connection(("127.0.0.1", device_port)) as device:
-        for end in (host, device):  # TCP would delay the operation until the answer before it
+        for end in (host, device):  # else TCP delays requests until it has an answer
             end.setsockopt(socket.IPPROTO_TCP, socket.TCP_NODELAY, 1)
-        # A client that hangs up already has all that it came for.
+        # A client that has all that it wanted may hang up while an answer is on its way.
         try:
             _Relay(host, device, operation).run()
         except ConnectionError:
@@ -138,7 +138,7 @@ def _serve(listener: socket.socket, device_port: int, operation: FaultyOperation
 
 @contextmanager
 def faulty_link(device_port: int, operation: FaultyOperation) -> Iterator[int]:
-    """Opens a link to `device_port` for one host; yields the port of the link."""
+    """Opens a link to `device_port` for one client; yields the port of the link."""
     with socket.create_server(("127.0.0.1", 0)) as listener:
         thread = threading.Thread(target=_serve, args=(listener, device_port, operation))
         thread.start()

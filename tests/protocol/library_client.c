@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
 /*
  * A program such as others write for libflashrom: it has a whole session with one chip, and checks
- * each answer.
+ * each result.
  *
  *     library_client PROGRAMMER PARAMETERS CHIP [signals]
  */
@@ -48,7 +48,7 @@ static void count_signal(int number)
 	signals++;
 }
 
-/* A hostile host: a signal each millisecond, and system calls are not restarted. */
+/* Sends a signal to this process each millisecond; system calls are not restarted. */
 static void disturb(void)
 {
 	const struct itimerval period = {{0, 1000}, {0, 1000}};
@@ -60,9 +60,9 @@ static void disturb(void)
 	EXPECT(setitimer(ITIMER_REAL, &period, NULL), 0);
 }
 
-/* Checks progress: stages follow each other, begin at 0, grow and end. */
+/* The progress of each stage: see_progress() checks that it begins at 0, grows and ends. */
 struct watch {
-	struct flashrom_progress state; /* the address that user_data must have */
+	struct flashrom_progress state; /* for the old callback; its user_data is this watch */
 	size_t current[FLASHROM_PROGRESS_NR];
 	size_t total[FLASHROM_PROGRESS_NR];
 	unsigned int ended[FLASHROM_PROGRESS_NR];
@@ -136,11 +136,11 @@ static void write_region(struct flashrom_flashctx *flash, uint8_t *image, size_t
 	image[REGION_START + 77] ^= 1;
 	EXPECT(flashrom_image_verify(flash, image, size), 3);
 	image[REGION_START + 77] ^= 1;
-	image[0] = 0x55; /* outside the region, so any content will do */
+	image[0] = 0x55; /* outside the region, so it is not compared */
 	EXPECT(flashrom_image_verify(flash, image, size), 0);
 }
 
-/* The chip is blank before and after. */
+/* Writes, verifies, reads and erases a region of the chip, which is blank before and after. */
 static void use_chip(struct flashrom_flashctx *flash)
 {
 	const size_t size = flashrom_flash_getsize(flash);

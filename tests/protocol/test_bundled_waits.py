@@ -36,7 +36,7 @@ def test_profile_has_the_intervals_that_the_program_itself_prints(
 ) -> None:
     facts = CHIPS[chip]
     printed = printed_intervals_us(facts, tmp_path) - {POLLED_WITHOUT_A_WAIT}
-    assert len(printed) == 1  # the erase interval
+    assert len(printed) == 1  # the interval of the erase
     known = {
         interval_us
         for wait in bundled_profile().wait
@@ -46,7 +46,7 @@ def test_profile_has_the_intervals_that_the_program_itself_prints(
 
 
 def printed_intervals_us(facts: ChipFacts, folder: Path) -> set[int]:
-    """Writes one region of the part with all messages on."""
+    """Writes one region of the part; returns the intervals that flashrom prints."""
     name = next(n for n in facts.flashrom_names if knows_string(PROGRAM.read_bytes(), n))
     (folder / "layout").write_text(f"00000000:{REGION_BYTES - 1:08x} region\n")
     (folder / "after.bin").write_bytes(b"\x5a" * facts.size_bytes)

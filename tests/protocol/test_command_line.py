@@ -25,7 +25,7 @@ RDID = 0x9F
 READ = 0x03
 PAGE_PROGRAM = 0x02
 SHARED_ID = "c22017"
-"""The ID of two chips of the table."""
+"""An ID that two chips of the table share."""
 
 
 def pattern(size_bytes: int, seed: int) -> bytes:
@@ -276,7 +276,7 @@ def run_on_a_terminal(words: list[str | Path]) -> tuple[int, str]:
     try:
         while chunk := os.read(ours, 65536):
             sent += chunk
-    except OSError:  # Linux reports the last close of the other end so
+    except OSError:  # Linux reports so that the other end was closed.
         pass
     os.close(ours)
     return process.wait(LIMIT_S), sent.decode()
@@ -300,7 +300,7 @@ def test_progress_on_a_terminal_gives_way_to_what_follows(chip: int, tmp_path: P
         ("flashrom", "--flash-", {"--flash-name", "--flash-size", "--flash-contents"}),
         ("-p", "serp", {"serprog"}),
         ("--chip", "M25P80", {"M25P80"}),
-        ("-r", "some", set()),  # bash itself completes files
+        ("-r", "some", set()),  # Bash itself completes files.
     ],
 )
 def test_word_is_completed_from_what_the_program_lists(

@@ -16,9 +16,9 @@ from delayrig.model.kinds.emulator import Cycle, End, Serprog, Spi
 
 from .emulator import LIMIT_S, PATHS, start
 
-# Each wait below lasts longer than LIMIT_S by far, so whatever ends within the limit was cut off.
+# Each wait below lasts far longer than LIMIT_S, so what ends within the limit was cut off.
 BEGIN_S = 0.3
-"""Time for the emulator to reach its wait, which is invisible from outside."""
+"""The time that the emulator gets to reach its wait, which no client can see."""
 ACK, NAK = b"\x06", b"\x15"
 SYNCNOP_ANSWERED = NAK + ACK
 
@@ -108,7 +108,7 @@ def test_next_host_is_served_after_one_that_left_its_delay(tmp_path: Path) -> No
     events = read_events(tmp_path)
     cut_off = [each for each in of_kind(events, Serprog) if each.op == "0x0f"]
     assert [each.ack for each in cut_off] == [False]
-    # The byte before the delay was written, the byte after it was not.
+    # Only the byte before the delay was written.
     assert len(of_kind(events, Cycle)) == 1
 
 

@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: GPL-2.0-or-later
-"""Every chip, every job, by the real program against the real emulator over TCP, in real time.
+"""Every chip and every job: our flashrom against the emulator over TCP, in real time.
 
 The clock is real, so no test checks how long anything took. The chip reports commands that came
 too early, and its content shows that the job was done.
@@ -34,7 +34,7 @@ DRIVEN_MIN = 59
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Served:
-    """The evidence of a part's jobs."""
+    """The outputs, the too early commands and the contents after all jobs of a part."""
 
     said: list[str]
     violations: list[str]
@@ -57,7 +57,7 @@ class Scenario:
 
     @property
     def neighbour(self) -> bytes:
-        """Returns the content behind the region, which must not change."""
+        """Returns the content after the region, which must not change."""
         return random.Random(2).randbytes(NEIGHBOUR_BYTES)
 
     @property
@@ -71,7 +71,7 @@ class Scenario:
 
 @cache
 def listed_names() -> frozenset[str]:
-    """Returns the names that `flashrom -L` lists. The program also has names of the model."""
+    """Returns the names that `flashrom -L` lists. The program file also has the model's names."""
     done = subprocess.run([PROGRAM, "-L"], capture_output=True, text=True, check=True)
     rows = (re.split(r"\s{2,}", line) for line in done.stdout.splitlines()[1:])
     return frozenset(row[1] for row in rows if len(row) > 1)
@@ -84,7 +84,7 @@ def flashrom_name(facts: ChipFacts) -> str:
 
 @contextmanager
 def emulator(scene: Scenario) -> Iterator[int]:
-    """Serves the part, once for each job; yields its port."""
+    """Serves the part to one client for each job; yields its port."""
     process, port = start(
         scene.folder,
         *("--chip", scene.facts.name, "--corner", scene.corner, "--clients", str(JOBS)),
@@ -107,7 +107,7 @@ def run_flashrom(scene: Scenario, port: int, *job: str) -> str:
 
 
 def serve(scene: Scenario) -> Served:
-    """Probes, reads, writes, verifies and erases, each with a flashrom of its own."""
+    """Probes, reads, writes, verifies and erases, each by a flashrom of its own."""
     scene.path("before.bin").write_bytes(scene.region + scene.neighbour)
     scene.path("image.bin").write_bytes(scene.image)
     scene.path("layout").write_text(f"00000000:{REGION_BYTES - 1:08x} region\n")
@@ -133,7 +133,7 @@ def serve(scene: Scenario) -> Served:
 def served(
     tmp_path_factory: pytest.TempPathFactory,
 ) -> Iterator[dict[tuple[str, str], Future[Served]]]:
-    """Starts every chip at every corner, some at once. A test waits for its own."""
+    """Starts the jobs of each chip at each corner, AT_ONCE at a time. A test waits for its own."""
     with ThreadPoolExecutor(AT_ONCE) as pool:
         yield {
             (chip, corner): pool.submit(

@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: GPL-2.0-or-later
-"""Our flashrom on a faulty link: it ends in time, and its exit code is true.
+"""Our flashrom on a faulty link: it ends in time, and its exit code is right.
 
 Each kind of fault has one run here; `rig/rig faults` makes any number of runs.
 """
@@ -27,7 +27,7 @@ SCENES = scenarios_of(SEED, range(len(FaultKind)))
 
 @pytest.fixture(scope="module")
 def runs(tmp_path_factory: pytest.TempPathFactory) -> Iterator[dict[FaultKind, Future[FaultRun]]]:
-    """Runs all scenarios, some at once."""
+    """Runs all scenarios, AT_ONCE at a time."""
     bench = Bench(
         emulator=PATHS.emulator,
         chips=read_chips(PATHS.checkout),
@@ -49,5 +49,5 @@ def test_flashrom_ends_truthfully_and_the_emulator_in_good_order(
 
 
 def test_faults_do_happen(runs: dict[FaultKind, Future[FaultRun]]) -> None:
-    """Some faults come too late for their run, but not most."""
+    """Checks that most faults happen; some come too late for their run."""
     assert sum(run.result().faults > 0 for run in runs.values()) > len(SCENES) // 2

@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: GPL-2.0-or-later
-"""Clients that flood: the emulator hangs up, says why, and keeps the record."""
+"""Clients that flood: the emulator hangs up, reports why, and writes its events."""
 
 import socket
 import subprocess
@@ -21,7 +21,7 @@ NOP_ANSWERED = b"\x06"
 
 
 def flooded(folder: Path, flood: Flood, listen: str) -> tuple[str, list[Event]]:
-    """Lets a flooding host run; returns the emulator's messages and its events."""
+    """Runs a client that floods; returns the emulator's messages and its events."""
     process, place = start(folder, *CHIP, "--listen", listen, "--records-max", str(RECORDS))
     given = f"dev={place}:115200" if listen == "pty" else f"ip=127.0.0.1:{place}"
     try:
@@ -58,7 +58,7 @@ def test_host_without_end_is_hung_up_on_and_told_of(
     assert said.count("gave up on its host") == 1
     assert f"the bound of {gave_up.count}" in said
     assert needed(events[-1:], End).clean
-    # Records up to the bound, those of begin and end, and those beside one request.
+    # Records up to the bound, those of begin and end, and those of one more request.
     assert len(events) <= RECORDS + 10
 
 
@@ -66,7 +66,7 @@ def test_nops_without_end_reach_a_bound_of_their_own(tmp_path: Path) -> None:
     process, port = start(tmp_path, *CHIP)
     with process, socket.create_connection(("127.0.0.1", int(port))) as host:
         host.sendall(bytes(60_000))
-        # A whole operation begins a new count.
+        # An operation on the part begins a new count.
         host.sendall(bytes.fromhex("1301000001000005"))
         host.sendall(bytes(65_535))
         wanted = 60_000 + 2 + 65_535

@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: GPL-2.0-or-later
-"""serprog-floor writes the given bytes with as many transfers as that takes, and no other."""
+"""serprog-floor writes the given bytes with no more transfers than that takes."""
 
 import random
 import subprocess
@@ -17,13 +17,13 @@ from .emulator import PATHS, emulator, run
 
 CHIPS = read_chips(PATHS.checkout)
 CHIP = CHIPS["GD25Q16C"]
-READ_BYTES = 61440  # the emulator's maximum
+READ_BYTES = 61440  # the longest read of the emulator
 PAGE_BYTES = 256
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Written:
-    """A finished write, and its content and events."""
+    """A finished write: its exit code and output, its commands, and the part's content."""
 
     exit_code: int
     said: str

@@ -95,7 +95,7 @@ def test_soname_is_the_one_that_programs_are_linked_to() -> None:
 
 
 def test_only_the_log_callback_is_kept_between_calls() -> None:
-    """The delay layer's margin is kept too, once for each thread."""
+    """The delay layer's margin is kept, too, once for each thread."""
     listed = output_of("readelf", "-sW", LIBRARY.resolve())
     sections = dict(re.findall(r"\[ *(\d+)\] (\S+)", output_of("readelf", "-SW", LIBRARY)))
     writable = {number for number, name in sections.items() if name in {".data", ".bss"}}
@@ -134,7 +134,7 @@ class Library:
 
 @contextmanager
 def library(port: int) -> Iterator[Library]:
-    """Yields the library, with the programmer on that port."""
+    """Yields the library with a programmer on that port."""
     calls = ctypes.CDLL(str(LIBRARY))
     programmer = ctypes.c_void_p()
     parameters = f"ip=127.0.0.1:{port}".encode()

@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: GPL-2.0-or-later
-"""The program in which the rig runs libraries: here with our library and the emulator."""
+"""The program in which the rig runs libraries, here with our library and the emulator."""
 
 import subprocess
 from pathlib import Path
@@ -21,7 +21,7 @@ DISTURBED = ["--signals", "200", "--threads", "2"]
 def run_host(
     folder: Path, *words: str, before: bytes = b""
 ) -> tuple[subprocess.CompletedProcess[str], list[Event]]:
-    """Runs a job about one region; returns its outcome and its events."""
+    """Runs a job on one region; returns the finished process and its events."""
     (folder / "layout").write_text("00010000:0001ffff rig\n")
     events = folder / "host.jsonl"
     with emulator(CHIP, "min", folder, before) as port:

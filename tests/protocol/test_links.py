@@ -20,7 +20,7 @@ CONTENT = bytes((i * 7 + i // 256) % 251 for i in range(4096)).ljust(CHIP_BYTES,
 
 
 def linked(folder: Path, *words: str | Path, chip: str = CHIP) -> AbstractContextManager[str]:
-    """Serves a part on a link; returns the port or device that the emulator prints."""
+    """Serves a part on a link; yields the port or device that the emulator prints."""
     after = ("--image-out", folder / "after.img")
     return serving(folder, "--chip", chip, "--corner", "zero", *after, *words)
 
@@ -69,7 +69,7 @@ def test_firmware_for_spi_alone_is_refused_a_part_on_another_bus(chip: str) -> N
 
 
 def test_memory_bus_is_written_through_a_firmware_that_has_one(tmp_path: Path) -> None:
-    """With a buffer of 12 bytes, as a build for SPI reports, flashrom used to hang."""
+    """With a buffer of 12 bytes, which a build for SPI reports, our flashrom used to hang."""
     with linked(tmp_path, "--link", "frser-atmega644", chip="SST29EE010") as port:
         done = write(f"serprog:ip=127.0.0.1:{port}", tmp_path)
     assert done.returncode == 0, done.stderr

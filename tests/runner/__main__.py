@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: GPL-2.0-or-later
-"""`tests/run`: reads the command line, sets up, runs the layers, tells the rest."""
+"""`tests/run`: reads the command line, sets up, runs the layers, reports."""
 
 import signal
 import subprocess
@@ -24,8 +24,8 @@ PASSED, FAILED, BAD_USAGE, NOT_SET_UP, INTERRUPTED = 0, 1, 2, 99, 130
 
 
 def main(arguments: Sequence[str]) -> int:
-    """Does what the command line says."""
-    # End silently if the reader of the output ends, as other tools do before `head`.
+    """Does what the command line says; returns the exit code."""
+    # If the reader of the output ends, as `head` does, this ends silently.
     signal.signal(signal.SIGPIPE, signal.SIG_DFL)
     signal.signal(signal.SIGTERM, signal.default_int_handler)
     try:
@@ -62,7 +62,7 @@ def set_up(places: Places) -> bool:
 
 
 def selections(options: Options, failed: dict[str, list[str]]) -> dict[str, Selection]:
-    """Returns the tests of each layer, without layers that have nothing to do."""
+    """Returns the selection of each layer that has something to do."""
     common = Selection(all_tiers=options.all_tiers, words=options.words)
     named = [name for name in LAYERS if name in options.layers or not options.layers]
     if options.last_failed:
@@ -78,7 +78,7 @@ def selections(options: Options, failed: dict[str, list[str]]) -> dict[str, Sele
 
 
 def list_all(places: Places, work: dict[str, Selection]) -> int:
-    """Names of tests, below those of their layers."""
+    """Prints the names of the tests, each layer's below its own."""
     for name, selection in work.items():
         tests = LAYERS[name].list(name, places, selection)
         print(f"== {name}: {len(tests)} ==", *tests, sep="\n")
@@ -86,7 +86,7 @@ def list_all(places: Places, work: dict[str, Selection]) -> int:
 
 
 def run_all(places: Places, work: dict[str, Selection], options: Options) -> int:
-    """Runs layer by layer. One that fails ends none of the others."""
+    """Runs all layers, also if one fails; returns the exit code."""
     if STARTING_PROGRAMS & work.keys() and not build_programs(places):
         return NOT_SET_UP
     began_s = time.monotonic()
@@ -102,7 +102,7 @@ def run_all(places: Places, work: dict[str, Selection], options: Options) -> int
 
 
 def build_programs(places: Places) -> bool:
-    """Builds all programs of the tests: set-up builds only those of cells."""
+    """Builds all programs of the tests, since set-up builds only those of cells."""
     done = subprocess.run(
         [places.meson, "compile", "-C", places.build],
         stdout=subprocess.PIPE,

@@ -28,7 +28,7 @@ VALUES = ("-k", "--file")
 
 
 class UsageError(Exception):
-    """The command line asks for something that does not exist."""
+    """The error that an option, a layer or a value is unknown or missing."""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)

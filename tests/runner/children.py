@@ -14,16 +14,16 @@ from pathlib import Path
 from typing import TextIO
 
 GRACE_S = ((signal.SIGINT, 10.0), (signal.SIGTERM, 5.0), (signal.SIGKILL, 5.0))
-"""The signals that end a program, and the time that each gets; pytest cleans up after the first."""
+"""The signals that end a program, each with its time limit. On the first one pytest cleans up."""
 LOOK_S = 0.05
 AS_FROM_A_TERMINAL = ("env", "--default-signal=INT,HUP,QUIT")
-"""nohup, and the `&` of a script, leave signals ignored: tests send them, and so does `end()`."""
+"""Under nohup, and after `&` in a script, signals are ignored that tests and `end()` send."""
 PR_SET_CHILD_SUBREAPER = 36  # linux/prctl.h
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Ended:
-    """How a program ended, and the CPU time of it and of all that it waited for."""
+    """The exit code of a program, and the CPU time of it and of all that it waited for."""
 
     code: int
     cpu_s: float
@@ -45,11 +45,11 @@ class Children:
         env: Mapping[str, str],
         output: TextIO | None = None,
     ) -> Ended:
-        """Waits for the program's end; raises KeyboardInterrupt if `end()` was called."""
+        """Runs a program until it ends; raises KeyboardInterrupt if `end()` was called."""
         process = self._start(command, cwd, env, output)
         try:
             _, status, usage = os.wait4(process, 0)
-        except ChildProcessError:  # end() was called first
+        except ChildProcessError:  # end() has waited for it.
             raise KeyboardInterrupt from None
         with self._lock:
             if self._closed:
@@ -78,11 +78,11 @@ class Children:
                 start_new_session=True,
             )
             self._running.add(process.pid)
-            process.returncode = 0  # run() waits for it, since Popen does not report CPU time
+            process.returncode = 0  # run() waits for it: Popen does not report CPU time.
             return process.pid
 
     def end(self) -> None:
-        """Interrupts what runs, then kills what does not end; nothing can be started afterwards."""
+        """Interrupts all programs, and kills those that do not end; none can start afterwards."""
         with self._lock:
             self._closed = True
         for number, grace_s in GRACE_S:
@@ -97,13 +97,13 @@ class Children:
                 os.killpg(group, number)
 
     def _alive(self) -> list[int]:
-        """Returns groups with a running process; the first one of a group may have ended."""
+        """Returns the process groups that still exist; the first process of one may have ended."""
         return [group for group in sorted(self._running) if _is_alive(group)]
 
 
 def _is_alive(group: int) -> bool:
     with contextlib.suppress(ChildProcessError):
-        os.waitpid(group, os.WNOHANG)  # an ended process counts until its parent waits for it
+        os.waitpid(group, os.WNOHANG)  # An ended process exists until its parent waits for it.
     try:
         os.killpg(group, 0)
     except ProcessLookupError:
@@ -112,12 +112,12 @@ def _is_alive(group: int) -> bool:
 
 
 def adopt_orphans() -> None:
-    """Makes this process the parent of orphans, also of those in other sessions."""
+    """Makes this process the parent of orphaned descendants, also of those in other sessions."""
     ctypes.CDLL(None).prctl(PR_SET_CHILD_SUBREAPER, 1, 0, 0, 0)
 
 
 def end_descendants() -> None:
-    """Kills all programs of this process, with their descendants."""
+    """Kills all descendants of this process."""
     while left := _descendants(os.getpid()):
         for process in left:
             with contextlib.suppress(ProcessLookupError):
@@ -135,7 +135,7 @@ def _descendants(ancestor: int) -> list[int]:
 
 
 def _parent_of(process: int) -> tuple[int, int]:
-    """Returns the process and its parent; 0 for the parent if it has ended."""
+    """Returns the process and its parent; the parent is 0 if the process has ended."""
     try:
         stat = Path(f"/proc/{process}/stat").read_text(encoding="ascii", errors="replace")
     except OSError:

@@ -12,23 +12,23 @@ from tests.runner.python_layer import list_python, run_python
 from tests.runner.selection import Selection
 
 THREE_FILES_AT_A_TIME = ("-n", "3", "--dist", "loadfile")
-"""The tests of a file share what is expensive to make.
+"""The tests of a file run in one process, and share what is expensive to make.
 
-They run three at a time on two CPUs, because they often wait.
+Three files run at a time on two CPUs, because tests often wait.
 """
 FOUR_FILES_AT_A_TIME = ("-n", "4", "--dist", "loadfile")
-"""For tests that mostly wait."""
+"""The same for tests that mostly wait."""
 VIRTUAL, REAL = ("-m", "not alone"), ("-m", "alone")
 """Load does not affect virtual time, but leaves tests in real time in doubt."""
 WAITS = ("-m", "tests.waits.remove_waits")
 FUZZ = ("-m", "tests.fuzz.run_fuzz")
 FUZZ_SHARE = "0.1"
-"""The part of a minute's executions in the quick tier. The tree's whole corpus is always tried."""
+"""The part of a minute's executions in the quick tier, which tries the whole corpus, too."""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Layer:
-    """How tests of one kind are listed and run."""
+    """A layer of tests, with the functions that list and run them."""
 
     about: str
     run: Callable[[str, Places, Selection], LayerResult]
@@ -40,7 +40,7 @@ class Layer:
 
 
 def python_layer(about: str, *options: str, folder: str = "", runs_beside: bool = False) -> Layer:
-    """Returns a layer that pytest runs with these options; `folder` is its name by default."""
+    """Returns a layer of pytest with these options; `folder` is its name by default."""
 
     def run(layer: str, places: Places, selection: Selection) -> LayerResult:
         return run_python(layer, folder or layer, places, selection, options)
@@ -52,7 +52,7 @@ def python_layer(about: str, *options: str, folder: str = "", runs_beside: bool 
 
 
 def program_layer(about: str, words: tuple[str, ...], in_quick: tuple[str, ...] = ()) -> Layer:
-    """Returns a layer with a program of its own; `in_quick` bounds it if not all tiers run."""
+    """Returns a layer with a program of its own; `in_quick` is added in the quick tier."""
 
     def run(layer: str, places: Places, selection: Selection) -> LayerResult:
         bound = () if selection.all_tiers else in_quick

@@ -10,7 +10,7 @@ FILE = "failed.json"
 
 
 def failed_last(notes: Path) -> dict[str, list[str]]:
-    """Returns names by layer; an unreadable note has none."""
+    """Returns the names by layer; none if the file cannot be read."""
     try:
         found: dict[str, list[str]] = json.loads((notes / FILE).read_text(encoding="utf-8"))
     except (OSError, ValueError):
@@ -19,9 +19,9 @@ def failed_last(notes: Path) -> dict[str, list[str]]:
 
 
 def remember(notes: Path, result: LayerResult) -> None:
-    """Remembers the failed tests; those that were not run keep their state.
+    """Adds the failed tests to the file, and removes those that passed.
 
-    If a layer broke off before its tests, all of them remain to be run.
+    A test that was not run keeps its state, also if the layer broke off.
     """
     known = failed_last(notes)
     ran = {test.name for test in result.tests}

@@ -20,9 +20,9 @@ TIMEOUT_FACTOR = "5"
 
 
 def run_sanitized(layer: str, places: Places, selection: Selection) -> LayerResult:
-    """Runs the tests in a build of their own, with only the programs that they need.
+    """Runs the tests in a build of their own, which has only the programs that they need.
 
-    The guest's agent is static, so it cannot be built there.
+    It cannot have the guest's agent, which is static.
     """
     if not configure(places):
         return LayerResult(layer=layer, tests=(), is_sound=False)
@@ -35,7 +35,7 @@ def run_plain(layer: str, places: Places, selection: Selection) -> LayerResult:
 
 
 def configure(places: Places) -> bool:
-    """Makes the build with sanitizers; one that is there gets the options of today."""
+    """Sets up the build with sanitizers, or configures it with the present options."""
     build = places.sanitized_build
     is_there = (build / "build.ninja").exists()
     verb = "configure" if is_there else "setup"
@@ -43,7 +43,7 @@ def configure(places: Places) -> bool:
 
 
 def run_native(layer: str, places: Places, build: Path, selection: Selection) -> LayerResult:
-    """Runs the tests with meson. Only the closing line is shown, not meson's summary."""
+    """Runs the tests with meson, and prints a closing line below its summary."""
     names = list_native(places, build, selection)
     if not names:
         return LayerResult(layer=layer, tests=(), is_sound=bool(selection.words))
@@ -61,7 +61,7 @@ def run_native(layer: str, places: Places, build: Path, selection: Selection) ->
 
 
 def list_native(places: Places, build: Path, selection: Selection) -> list[str]:
-    """Names of the tests that would run."""
+    """Returns the names of the tests that would run."""
     done = subprocess.run(
         [places.meson, "test", "-C", build, "--suite", SUITE, "--list"],
         capture_output=True,
@@ -73,12 +73,12 @@ def list_native(places: Places, build: Path, selection: Selection) -> list[str]:
 
 
 def bare_name(line: str) -> str:
-    """Returns the name without project and suite, which meson writes before it in two ways."""
+    """Returns the name without project and suite, after which meson writes `:` or `/`."""
     return re.split(r"[:/]", line)[-1].strip()
 
 
 def read_testlog(log: Path) -> tuple[CaseResult, ...]:
-    """Returns the tests of meson's log, which has one a line."""
+    """Returns the results in meson's log, which has a test on each line."""
     if not log.exists():
         return ()
     rows = map(json.loads, log.read_text(encoding="utf-8").splitlines())

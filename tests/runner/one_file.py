@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: GPL-2.0-or-later
-"""One Python file: its lint, the types of all, and the tests of its module, within a minute."""
+"""Checks of Python files: their lint, the types of the tree, and their tests, within a minute."""
 
 import re
 import subprocess
@@ -16,13 +16,13 @@ CONFIG = "rig/pyproject.toml"
 PYTHON_FOLDERS = ("rig", "tests", "emulators/gen")
 WITHOUT_GUESTS = ("tests/rig", "tests/protocol", "tests/browser")
 TEST_FILES_MAX = 12
-"""More tests do not fit into a minute. A module that all others import needs the whole layer."""
+"""More files of tests do not fit into a minute."""
 SPREAD = ("-n", "2", "--dist", "loadfile")
 PASSED, FAILED, BAD_USAGE = 0, 1, 2
 
 
 def check_files(places: Places, files: Sequence[str]) -> int:
-    """Makes all checks, even if one fails."""
+    """Makes all checks, even if one fails; returns the exit code."""
     try:
         paths = [python_file(places.checkout, file) for file in files]
     except ValueError as error:
@@ -42,7 +42,10 @@ def check_files(places: Places, files: Sequence[str]) -> int:
 
 
 def python_file(checkout: Path, file: str) -> Path:
-    """Returns the file, by its path from here or from the top of the checkout."""
+    """Returns the file by its path, which may begin at the top of the checkout.
+
+    Raises ValueError if it is no Python file of the checkout.
+    """
     found = [path for path in (Path(file), checkout / file) if path.is_file()]
     if not found:
         raise ValueError(f"{file}: there is no such file")
@@ -53,9 +56,9 @@ def python_file(checkout: Path, file: str) -> Path:
 
 
 def checks(places: Places, names: list[str]) -> list[tuple[str, list[str]]]:
-    """Returns the linters.
+    """Returns the commands of the linters by name.
 
-    Types are checked in the whole tree, because a change shows at its uses.
+    mypy checks the whole tree, because a change may be wrong for its users.
     """
     ruff, mypy = str(places.tool("ruff")), str(places.tool("mypy"))
     return [
@@ -73,7 +76,7 @@ def passes(places: Places, what: str, command: list[str]) -> bool:
 
 
 def files_of_tests(checkout: Path, paths: Iterable[Path]) -> list[str]:
-    """Returns the test files for these modules, from the top of the checkout."""
+    """Returns the test files of these modules, at most TEST_FILES_MAX, from the checkout's top."""
     found = [test for path in paths for test in _tests_of_one(checkout, path)]
     names = [str(path.relative_to(checkout)) for path in dict.fromkeys(found)]
     if len(names) > TEST_FILES_MAX:
@@ -102,7 +105,7 @@ def _named_tests(checkout: Path, path: Path) -> list[Path]:
 
 
 def _importing_tests(checkout: Path, path: Path) -> list[Path]:
-    """Returns tests that import the module, or else those of the modules that do, and so on."""
+    """Returns the tests that import the module, else those that import its importers, and so on."""
     folders = [checkout / folder for folder in WITHOUT_GUESTS]
     tests = {test: test.read_text() for top in folders for test in sorted(top.rglob("test_*.py"))}
     own = {own: own.read_text() for own in sorted((checkout / "rig" / "delayrig").rglob("*.py"))}
@@ -124,7 +127,7 @@ def module_name(checkout: Path, path: Path) -> str:
 
 
 def imports_any(text: str, names: Iterable[str]) -> bool:
-    """Returns True if a module of that text imports one of them, in one of our forms."""
+    """Returns True if the text of a module imports one of them, in a form that we use."""
     return any(_import_of(name).search(text) for name in names)
 
 

@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: GPL-2.0-or-later
-"""The outcome of tests: of one, and of a layer."""
+"""Results of tests: of one, and of a layer."""
 
 import json
 from collections.abc import Iterable
@@ -9,7 +9,7 @@ from pathlib import Path
 
 
 class Outcome(StrEnum):
-    """How a test ended."""
+    """The outcome of a test."""
 
     PASSED = "passed"
     FAILED = "failed"
@@ -18,7 +18,7 @@ class Outcome(StrEnum):
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class CaseResult:
-    """One test, by the name that runs it again in its layer."""
+    """The result of a test; its name runs it again in its layer."""
 
     name: str
     outcome: Outcome
@@ -27,7 +27,7 @@ class CaseResult:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class LayerResult:
-    """All tests of a layer that were run."""
+    """The results of all tests of a layer that ran."""
 
     layer: str
     tests: tuple[CaseResult, ...]
@@ -38,12 +38,12 @@ class LayerResult:
 
     @property
     def failed(self) -> tuple[str, ...]:
-        """Names of the tests that failed."""
+        """Returns the names of the tests that failed."""
         return tuple(test.name for test in self.tests if test.outcome is Outcome.FAILED)
 
     @property
     def good(self) -> bool:
-        """Returns True if all is well."""
+        """Returns True if the layer is sound and no test failed."""
         return self.is_sound and not self.failed
 
     def count(self, outcome: Outcome) -> int:
@@ -52,20 +52,20 @@ class LayerResult:
 
 
 def counted(layer: str, tests: Iterable[CaseResult]) -> str:
-    """Returns the closing line of a layer whose runner has none of its own."""
+    """Returns a closing line with the number of tests of each outcome."""
     outcomes = [test.outcome for test in tests]
     counts = ", ".join(f"{outcomes.count(each)} {each}" for each in Outcome)
     return f"{layer}: {counts}"
 
 
 def write_record(record: Path, test: CaseResult) -> None:
-    """Appends a line to a record. An interrupted run loses no line."""
+    """Appends a line to a record, so an interrupted run loses none."""
     with record.open("a", encoding="utf-8") as stream:
         stream.write(json.dumps(asdict(test)) + "\n")
 
 
 def read_record(record: Path) -> tuple[CaseResult, ...]:
-    """Returns the lines of a record; none if no test has ended."""
+    """Returns the results in a record; none if no test has ended."""
     if not record.exists():
         return ()
     rows = map(json.loads, record.read_text(encoding="utf-8").splitlines())

@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: GPL-2.0-or-later
-"""Where the runner finds its tools, and the one folder that it writes to."""
+"""The runner's tools, and the one folder that it writes to."""
 
 import os
 from collections.abc import Sequence
@@ -12,7 +12,7 @@ from tests.runner.children import Children, Ended
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Places:
-    """A checkout, the folder of state that belongs to it, and what runs there."""
+    """A checkout, its folder of state, and the programs that run there."""
 
     checkout: Path
     state: Path
@@ -36,21 +36,21 @@ class Places:
 
     @property
     def build(self) -> Path:
-        """Returns the build of set-up: the programs as they are used."""
+        """Returns the build that set-up makes."""
         return self.state / "build"
 
     @property
     def sanitized_build(self) -> Path:
-        """Returns the same build with ASan and UBSan."""
+        """Returns the build with ASan and UBSan."""
         return self.state / "build-sanitizers"
 
     @property
     def notes(self) -> Path:
-        """Returns the folder of notes for the next run of the tests."""
+        """Returns the folder of records, and of notes for the next run of the tests."""
         return self.state / "tests"
 
     def fresh_record(self, layer: str) -> Path:
-        """Returns a new file for the outcomes of a layer's tests."""
+        """Removes the old record of a layer's tests; returns the path of the new one."""
         record = self.notes / f"{layer}.jsonl"
         record.parent.mkdir(parents=True, exist_ok=True)
         record.unlink(missing_ok=True)
@@ -66,7 +66,7 @@ class Places:
         return os.environ | own | more
 
     def run(self, command: Sequence[str | Path], **more: str) -> Ended:
-        """Runs a layer's program, with `more` in its environment; it may write."""
+        """Runs a layer's program until it ends, with `more` in its environment."""
         env = self.environment(**more)
         return self.children.run(command, cwd=self.checkout, env=env, output=self.output)
 

@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: GPL-2.0-or-later
-"""Layers that are a program of their own: they write a record, as pytest's do."""
+"""Layers with a program of their own, which writes a record as those of pytest do."""
 
 import subprocess
 from collections.abc import Sequence
@@ -26,7 +26,7 @@ def run_program(
 
 
 def list_program(places: Places, selection: Selection, words: Sequence[str]) -> list[str]:
-    """Names of the tests that would run."""
+    """Returns the names of the tests that would run."""
     done = subprocess.run(
         [places.python, *words, "--list"],
         cwd=places.checkout,
@@ -39,6 +39,6 @@ def list_program(places: Places, selection: Selection, words: Sequence[str]) -> 
 
 
 def command(places: Places, words: Sequence[str], record: Path) -> list[str]:
-    """Returns the program with its options."""
+    """Returns the command line of the program."""
     tools = ["--meson", str(places.meson), "--record", str(record)]
     return [str(places.python), *words, *tools]

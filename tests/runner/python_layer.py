@@ -9,7 +9,7 @@ from tests.runner.places import Places
 from tests.runner.selection import Selection
 
 VARIABLE = "FLASHROM_RIG_TESTS_RECORD"
-"""Names the file that `record.py` writes to."""
+"""The variable with the path of the file that `record.py` writes."""
 RECORDER = ("-p", "tests.runner.record")
 QUICK = "--quick"
 NO_NEW_WORKER = ("--max-worker-restart", "0")
@@ -20,7 +20,7 @@ NOTHING_COLLECTED = 5
 def run_python(
     layer: str, folder: str, places: Places, selection: Selection, options: Sequence[str]
 ) -> LayerResult:
-    """Runs the tests below `tests/FOLDER`; pytest itself reports progress."""
+    """Runs the selected tests below `tests/FOLDER`; pytest itself reports progress."""
     record = places.fresh_record(layer)
     words = [*RECORDER, *tier_words(selection), *options, *chosen(folder, selection)]
     done = places.run(pytest_command(places, *words), **{VARIABLE: str(record)})
@@ -32,7 +32,7 @@ def run_python(
 def list_python(
     folder: str, places: Places, selection: Selection, options: Sequence[str]
 ) -> list[str]:
-    """Names of the tests that would run."""
+    """Returns the names of the tests that would run."""
     alone = ["-n", "0"] if "-n" in options else []
     words = ["--collect-only", *tier_words(selection), *options, *alone]
     words += chosen(folder, selection)
@@ -59,6 +59,6 @@ def tier_words(selection: Selection) -> list[str]:
 
 
 def chosen(folder: str, selection: Selection) -> list[str]:
-    """Returns the tests to collect."""
+    """Returns pytest's arguments that select tests."""
     words = ["-k", selection.words] if selection.words else []
     return [*words, *(selection.names if selection.names is not None else [f"tests/{folder}"])]

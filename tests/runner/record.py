@@ -14,7 +14,7 @@ from tests.runner.python_layer import VARIABLE
 
 
 class Recorder:
-    """Adds up set-up, call and tear-down of each test."""
+    """A plugin that adds up set-up, call and tear-down of each test."""
 
     def __init__(self, record: Path) -> None:
         self.record = record
@@ -22,7 +22,7 @@ class Recorder:
         self.outcomes: dict[str, str] = {}
 
     def pytest_runtest_logreport(self, report: pytest.TestReport) -> None:
-        """Takes one phase of one test; the worst of its phases is its outcome."""
+        """Notes one phase of a test, whose outcome is that of its worst phase."""
         name = report.nodeid
         self.took_s[name] = self.took_s.get(name, 0.0) + report.duration
         if report.outcome != "passed" and self.outcomes.get(name) != "failed":
@@ -37,7 +37,7 @@ class Recorder:
 
 
 def pytest_configure(config: pytest.Config) -> None:
-    """Registers the recorder where there is a file for it."""
+    """Registers the recorder if the variable names a file."""
     file = os.environ.get(VARIABLE)
     if file and not hasattr(config, "workerinput"):
         config.pluginmanager.register(Recorder(Path(file)), "flashrom-rig-record")

@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: GPL-2.0-or-later
-"""The output of a run of the tests at the end of each layer, and at its own end."""
+"""The lines at the end of each layer, and at the end of a run of the tests."""
 
 from collections.abc import Iterable, Iterator
 
@@ -9,14 +9,14 @@ SLOWEST = 10
 
 
 def layer_line(result: LayerResult) -> str:
-    """Returns a line with the time, below the closing line of each runner."""
+    """Returns the line with the time of a layer."""
     how = "all well" if result.good else "FAILED"
     took = f"{human(result.took_s)}, {human(result.cpu_s)} of CPU"
     return f"-- {result.layer}: {len(result.tests)} tests took {took}: {how}"
 
 
 def closing_lines(results: Iterable[LayerResult], took_s: float) -> Iterator[str]:
-    """Yields the slowest tests, the time of each layer, the failures, and the time of all."""
+    """Yields the slowest tests, the time of each layer, the failures, and the sum."""
     results = list(results)
     yield from slowest_lines(results)
     yield "== layers =="
@@ -59,7 +59,7 @@ def _sum_line(results: list[LayerResult], took_s: float) -> str:
 
 
 def human(seconds: float) -> str:
-    """Returns seconds in a readable form."""
+    """Returns the time in seconds, or in minutes and seconds."""
     if seconds < 60:
         return f"{seconds:.1f} s"
     minutes, rest = divmod(round(seconds), 60)

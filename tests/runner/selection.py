@@ -1,21 +1,21 @@
 # SPDX-License-Identifier: GPL-2.0-or-later
-"""The choice of a layer's tests."""
+"""The selection of a layer's tests."""
 
 from dataclasses import dataclass
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Selection:
-    """The common choice of all layers of a run, and the names of one layer if they are given."""
+    """The selection of a layer: by the options of the run, and by names if those are given."""
 
     all_tiers: bool = False
     words: str = ""
-    """A filter of names: an expression of pytest for its layers, else a text in the name."""
+    """A filter of names: an expression in layers of pytest, a part of the name in others."""
     names: tuple[str, ...] | None = None
-    """Only these, by the names of their layer; None for no such bound."""
+    """The names to which the tests are limited; None for no limit."""
 
     def takes(self, name: str) -> bool:
-        """Returns True if a test that pytest does not know is to run."""
+        """Returns True if a test of a layer without pytest must run."""
         if self.names is not None and name not in self.names:
             return False
         return self.words in name

@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: GPL-2.0-or-later
-"""The order of layers: one after the other, but in the quick tier one beside those before it."""
+"""Runs the layers one after the other; in the quick tier, one runs beside those before it."""
 
 import sys
 import time
@@ -19,7 +19,7 @@ LOOK_S = 0.5
 
 
 def run_layers(places: Places, work: dict[str, Selection]) -> Iterator[LayerResult]:
-    """Yields each layer with its time, and remembers at once what failed."""
+    """Yields the result of each layer as it ends, and remembers what failed."""
     for result in _in_their_order(places, work):
         remember(places.notes, result)
         yield result
@@ -37,7 +37,7 @@ def _in_their_order(places: Places, work: dict[str, Selection]) -> Iterator[Laye
 def may_run_beside(name: str, selection: Selection) -> bool:
     """Returns True if the layer may run beside others.
 
-    With all tiers it may not: two layers at once load the machine until limits of time are over.
+    With all tiers it may not: under that load, tests would exceed their time limits.
     """
     return LAYERS[name].runs_beside and not selection.all_tiers
 
@@ -45,7 +45,7 @@ def may_run_beside(name: str, selection: Selection) -> bool:
 def _beside(
     places: Places, work: dict[str, Selection], others: list[str], name: str
 ) -> Iterator[LayerResult]:
-    """Runs a layer beside the others. Its lines go to a file, and follow those of the others."""
+    """Runs a layer beside the others. Its output goes to a file, and is shown after theirs."""
     log = places.notes / f"{name}.log"
     places.notes.mkdir(parents=True, exist_ok=True)
     with log.open("w", encoding="utf-8") as output, ThreadPoolExecutor(1) as pool:
@@ -61,7 +61,7 @@ def _beside(
 
 
 def follow(log: Path, work: "Future[LayerResult]") -> None:
-    """Shows what is in the file and what comes, until the work is done."""
+    """Prints the file as it grows, until the work is done."""
     with log.open(encoding="utf-8") as stream:
         is_done = False
         while not is_done:

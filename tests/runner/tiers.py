@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: GPL-2.0-or-later
-"""Prints the tier of each test and the reason, from the tests' own marks.
+"""Prints the layers and tests that differ between the tiers, from the tests' own marks.
 
 .rig/venv/bin/python -m tests.runner.tiers
 """
@@ -22,13 +22,13 @@ class Marked:
 
     test: str
     reasons: tuple[str, ...]
-    """The reason why the test or some of its cases are long."""
+    """The reasons why the test or some of its cases are long."""
     bounds: Mapping[str, tuple[int, int]]
-    """The two bounds of each name: in the quick tier, and in the others."""
+    """Two bounds by name: in the quick tier, and with `--all`."""
 
 
 def marked_tests(checkout: Path) -> Iterator[Marked]:
-    """Yields all tests that differ from tier to tier, in the order of their files."""
+    """Yields the tests that differ between the tiers, in the order of their files."""
     for file in sorted((checkout / "tests").rglob("test_*.py")):
         tree = ast.parse(file.read_text(encoding="utf-8"))
         name = str(file.relative_to(checkout))

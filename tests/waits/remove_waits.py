@@ -25,14 +25,14 @@ COPIED = (
     *("meson.build", "meson.options", "emulators", "flashrom", "images", "tests"),
     "rig/delayrig/VERSION",
 )
-# Folders with waits: programmers and parts, the code that waits for parts, and the search for them.
+# Files with waits: drivers of parts and programmers, the wait for a part, the search for parts.
 HOLDERS = (
     "flashrom/drivers/*.c",
     "flashrom/programmers/*.c",
     "flashrom/core/busy.c",
     "flashrom/core/probe.c",
 )
-# The emulated part's own time, which passes while the wire is busy.
+# Left out: the waits of the emulated part let its own time pass.
 NOT_HELD = {"flashrom/programmers/dummy.c"}
 WAIT = re.compile(r"\b(?:flash_wait_us|flash_await_power|busy_wait|clock_delay_us)\(")
 TEST_LIMIT_S = 120
@@ -58,7 +58,7 @@ class Wait:
 
 
 class BuildError(Exception):
-    """The sources cannot be built, or a test fails although no wait was removed."""
+    """The error that the sources do not build, or a test fails with all waits in place."""
 
 
 def call_end(text: str, opening: int) -> int:
@@ -72,7 +72,7 @@ def call_end(text: str, opening: int) -> int:
 
 
 def waits_in(path: str, text: str) -> Iterator[Wait]:
-    """Yields the calls in a file. A definition starts its line with a type and is no call."""
+    """Yields the calls in a file. A line without indentation is a definition, no call."""
     for match in WAIT.finditer(text):
         line_start = text.rfind("\n", 0, match.start()) + 1
         if not text[line_start].isspace():
@@ -88,7 +88,7 @@ def waits_in(path: str, text: str) -> Iterator[Wait]:
 
 
 def all_waits(root: Path) -> list[Wait]:
-    """Returns the waits of all drivers under `root`, in the order of the files."""
+    """Returns the waits of all HOLDERS under `root`, in the order of the files."""
     paths = sorted(path for holder in HOLDERS for path in root.glob(holder))
     names = [str(path.relative_to(root)) for path in paths]
     return [
@@ -100,7 +100,7 @@ def all_waits(root: Path) -> list[Wait]:
 
 
 def without(wait: Wait, text: str) -> str:
-    """Returns the file without the wait: 0 stands for a wait that succeeded."""
+    """Returns the file with 0 in place of the wait, the result of one that succeeded."""
     return text[: wait.start] + "(0)" + text[wait.end :]
 
 
@@ -121,7 +121,10 @@ class Workshop:
         )
 
     def set_up(self) -> None:
-        """Copies the sources and configures the build. A wait taken out leaves unused names."""
+        """Copies the sources, and configures the build.
+
+        Warnings are not errors there, because a removed wait leaves unused names.
+        """
         for name in COPIED:
             bring_up_to_date(CHECKOUT / name, self.root / name)
         if (self.build / "build.ninja").exists():
@@ -139,7 +142,7 @@ class Workshop:
             raise BuildError(done.stdout + done.stderr)
 
     def tests(self) -> list[str]:
-        """Returns the unit tests that link the drivers, the fastest to fail first."""
+        """Returns the unit tests that link the drivers; test_flashrom_parts is the last."""
         folder = self.root / TESTS
         names = [
             f"test_flashrom_{path.stem.removeprefix('test_')}"
@@ -157,7 +160,7 @@ class Workshop:
             return True
 
     def first_failing(self, tests: list[str]) -> str | None:
-        """Returns the first test that fails, or None. Tries the most likely test alone first."""
+        """Returns the first test that fails, or None. Builds the first one before the others."""
         for some in (tests[:1], tests[1:]):
             self.compile(some)
             found = next((test for test in some if self.failing(test)), None)
@@ -166,7 +169,7 @@ class Workshop:
         return None
 
     def require_good(self, test: str) -> None:
-        """Raises BuildError if the test fails with all waits in place: then it proves nothing."""
+        """Raises BuildError if the test fails with all waits in place: it proves nothing then."""
         self.compile([test])
         if self.failing(test):
             raise BuildError(f"{test} fails before any wait is taken out")
@@ -198,13 +201,13 @@ def bring_up_to_date(source: Path, copy: Path) -> None:
 
 
 def ordered_for(wait: Wait, tests: list[str]) -> list[str]:
-    """Returns the tests, with the one of the wait's own file first."""
+    """Returns the tests; that of the wait's own file is the first."""
     own = f"test_flashrom_{Path(wait.path).stem}"
     return sorted(tests, key=lambda test: test != own)
 
 
 def remove_all(workshop: Workshop, chosen: list[Wait], record: Path | None) -> int:
-    """Removes these waits, one after the other."""
+    """Removes these waits, one after the other; returns the exit code."""
     workshop.set_up()
     tests = workshop.tests()
     trusted: set[str] = set()
