@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
-/* What a link learns from a client's requests, how it then sleeps, and what it leaves unread. */
+/* A link learns from a client's requests, sleeps accordingly, and leaves bytes unread. */
 #include <sys/socket.h>
 #include <unistd.h>
 
