@@ -129,9 +129,7 @@ def test_every_command_has_quiet_and_verbose_in_the_same_words(
     name: str, command: click.Command
 ) -> None:
     options = options_of(command)
-    assert options["-q"] == options["--quiet"] == "Says the answer and errors, and nothing else.", (
-        name
-    )
+    assert options["-q"] == options["--quiet"] == "Prints only the answer and errors.", name
     assert options["-v"] == options["--verbose"]
 
 

@@ -93,7 +93,7 @@ lane_option = click.option(
     "--lane",
     type=click.Choice([name.value for name in LaneName]),
     callback=lambda _context, _option, given: LaneName(given) if given else None,
-    help="Where time comes from; default: what the plan says. `host` needs no QEMU.",
+    help="Lane of the cells; default: the plan's. `host` needs no QEMU.",
 )
 
 
@@ -119,7 +119,7 @@ programmers_option = click.option(
     type=click.Choice([name.value for name in Programmer]),
     multiple=True,
     callback=lambda _context, _option, given: tuple(map(Programmer, given)),
-    help="By this programmer in place of serprog, where it reaches the chip; repeatable.",
+    help="Programmer in place of serprog, where it reaches the chip; repeatable.",
 )
 tls_option = click.option(
     "--tls",
@@ -131,7 +131,7 @@ trust_option = click.option(
     "--trust-everyone-here",
     "everyone",
     is_flag=True,
-    help="Works without --tls although other users of this machine can then run programs as you.",
+    help="Works without --tls; other users of this machine can then run programs as you.",
 )
 
 
@@ -176,7 +176,11 @@ def cell_options(*, plan: str) -> Decorator:
             help="Cells at a time; default: one per CPU, per two (lane host) or per four (live).",
         ),
         click.option(
-            "--seed", type=click.IntRange(0), default=1, show_default=True, help="For all data."
+            "--seed",
+            type=click.IntRange(0),
+            default=1,
+            show_default=True,
+            help="Seed of all random data.",
         ),
         programmers_option,
         connect_option,

@@ -98,7 +98,7 @@ delay_options = gathered(
         "offset",
         metavar="HEX",
         type=Hex(),
-        help="The same by its offset in the program's file.",
+        help="The delay function, by its offset in the program's file.",
     ),
 )
 """The options for the delay function of `path:` subjects, passed to the command as `delay`."""
@@ -175,7 +175,7 @@ def first_error(raised: BaseException) -> BaseException:
 
 
 resume_option = click.option(
-    "--resume", is_flag=True, help="Goes on with the run in --out, whose finished cells are kept."
+    "--resume", is_flag=True, help="Continues the run in --out; finished cells are kept."
 )
 HOW_TO_GO_ON = "; the same command with --out and --resume goes on"
 

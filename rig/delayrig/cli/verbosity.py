@@ -82,10 +82,10 @@ def loud_options() -> list[click.Option]:
         return callback
 
     options = {
-        Verbosity.QUIET: (["-q", "--quiet"], "Says the answer and errors, and nothing else."),
+        Verbosity.QUIET: (["-q", "--quiet"], "Prints only the answer and errors."),
         Verbosity.VERBOSE: (
             ["-v", "--verbose"],
-            "Also says each step, and where an error is from.",
+            "Also prints each step, and the traceback of an error.",
         ),
     }
     return [

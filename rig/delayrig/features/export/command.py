@@ -85,7 +85,9 @@ def read_report(folder: Path) -> Report:
     show_default=True,
     help="For ui.perfetto.dev and chrome://tracing, or for waveform viewers such as GTKWave.",
 )
-@click.option("-o", "--output", type=click.File("wb", atomic=True), default="-", help="A file.")
+@click.option(
+    "-o", "--output", type=click.File("wb", atomic=True), default="-", help="File to write."
+)
 def trace(events: Path, kind: str, output: BinaryIO) -> None:
     """Writes the events of a cell as a timeline for a viewer.
 

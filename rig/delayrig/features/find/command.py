@@ -46,19 +46,21 @@ NAME = "find"
 @click.argument("flashrom", type=SUBJECT)
 @flag_option(
     *("programmer", "PROGRAMMER"),
-    "Searches behind it, as for `try`; may be repeated, and takes A,B.",
+    "Programmer to search behind, as for `try`; repeatable, and takes A,B.",
 )
 @flag_option(
     *("chip", "NAME"),
-    "Searches it in place of one part of each kind; may be repeated, and takes A,B.",
+    "Part to search, in place of one of each kind; repeatable, and takes A,B.",
 )
 @click.option(
     "--cells",
     "most",
     type=click.IntRange(1),
-    help="Tries at most that many.  [default: all]",
+    help="Maximum number of cells to try.  [default: all]",
 )
-@click.option("--seed", type=click.IntRange(0), default=1, show_default=True, help="For all data.")
+@click.option(
+    "--seed", type=click.IntRange(0), default=1, show_default=True, help="Seed of all random data."
+)
 @click.option(
     "--limit-s",
     type=click.FloatRange(1),
@@ -66,7 +68,7 @@ NAME = "find"
     show_default=True,
     help="Host time to simplify the cell that was found.",
 )
-@click.option("--out", type=click.Path(path_type=Path), help="Folder for what is tried.")
+@click.option("--out", type=click.Path(path_type=Path), help="Folder for the cells that are tried.")
 @click.option("--dry-run", is_flag=True, help="Lists the cells in the order of the search.")
 @delay_options
 @answers
@@ -84,11 +86,12 @@ def find(
 ) -> None:
     """Searches for a cell in which FLASHROM shows SYMPTOM, and makes it as simple as it can be.
 
-    The cells cover each two of: parts, corners, speeds, jobs and hazards. The search ends at the
-    first that shows it, and says why the cells before it do not. It is verify-failed if the
-    flashrom changed the part and then says that it failed, corrupt if it does not notice, slow if
-    the work after the probe takes three times what part and link need, and half as much again as
-    our own flashrom takes in that cell, with which each cell is then run, too.
+    The cells cover each pair of parts, corners, speeds, jobs and hazards. The search ends at the
+    first cell that shows SYMPTOM, and says why those before it do not.
+
+    corrupt: the data is wrong, and the flashrom did not notice. verify-failed: it noticed. hung:
+    it did not end. slow: the work after the probe took three times what part and link need, and
+    1.5 times what our own flashrom takes; here each cell runs with both.
 
     Exits as a run of the found cell does (3 if it is slow), and 0 if none was found.
     """

@@ -167,14 +167,14 @@ def _limit_option(name: str, about: str) -> Callable[[FC], FC]:
     "--baseline",
     type=SUBJECT_OR_RUN,
     metavar="S|RUN",
-    help="What is in use: a subject, or a stored run.  [default: where the work tree of --tree left"
-    " the branch upstream, or its last commit]",
+    help="The flashrom in use: a subject, or a stored run.  [default: where the work tree of --tree"
+    " left the branch upstream, or its last commit]",
 )
 @click.option(
     "--candidate",
     type=SUBJECT,
     metavar="S",
-    help="What is to take its place: a subject.  [default: the work tree of --tree, as it is]",
+    help="The flashrom to take its place: a subject.  [default: the work tree of --tree, as it is]",
 )
 @click.option(
     "--label",
@@ -200,14 +200,14 @@ def _limit_option(name: str, about: str) -> Callable[[FC], FC]:
     "--known-faults",
     type=click.Path(exists=True, dir_okay=False, path_type=Path),
     metavar="FILE",
-    help=f"Faults that are no warning until a date.  [default: {KNOWN_FAULTS} in --tree]",
+    help=f"Known faults, which give no warning until a date.  [default: {KNOWN_FAULTS} in --tree]",
 )
 @click.option(
     "--unreached",
     type=click.Choice(("doubt", "ok")),
     default="doubt",
     show_default=True,
-    help="What the answer is if no cell reached a changed wait.",
+    help="Answer if no cell reached a changed wait.",
 )
 @click.option(
     "--rounds",
@@ -215,11 +215,15 @@ def _limit_option(name: str, about: str) -> Callable[[FC], FC]:
     help=f"Runs of each cell of real time.  [default: {2 * PAIRS_MIN}, or 1 against RUN]",
 )
 @click.option("--build", default="", metavar="CMD", help="Builds the candidate first, in a shell.")
-@click.option("--bisect", is_flag=True, help="Exit codes for `git bisect run`.")
+@click.option(
+    "--bisect", is_flag=True, help="Ends with the exit codes that `git bisect run` needs."
+)
 @click.option("--dry-run", is_flag=True, help="Lists the cells of both and ends.")
 @click.option("--out", type=click.Path(path_type=Path), help="Folder for results and cells.")
 @click.option("--jobs", type=click.IntRange(1), help="Cells at a time; default: as for `run`.")
-@click.option("--seed", type=click.IntRange(0), help="For all data.  [default: 1, or that of RUN]")
+@click.option(
+    "--seed", type=click.IntRange(0), help="Seed of all random data.  [default: 1, or that of RUN]"
+)
 @programmers_option
 @connect_option
 @cluster_options

@@ -43,8 +43,8 @@ VERBOSITY_WORDS = {Verbosity.QUIET: ["-q"], Verbosity.USUAL: [], Verbosity.VERBO
 )
 @click.option("--no-tests", is_flag=True, help="Leaves out the tree's own tests.")
 @click.option("--no-gate", is_flag=True, help="Leaves out the gate.")
-@click.option("--plan", type=PLAN_NAME, help="Of the gate.  [default: gate]")
-@click.option("--jobs", type=click.IntRange(1), help="Of the gate: cells at a time.")
+@click.option("--plan", type=PLAN_NAME, help="Plan of the gate.  [default: gate]")
+@click.option("--jobs", type=click.IntRange(1), help="Cells of the gate at a time.")
 @click.option("--dry-run", is_flag=True, help="Says what it would change, and ends.")
 @tables_or_json
 def graft(

@@ -47,11 +47,16 @@ def _choosing(subject: Decorator) -> Decorator:
         subject,
         click.option("--plan", default="", help="Runs of this plan."),
         click.option("--lane", type=click.Choice(LANES), help="Runs of this lane."),
-        click.option("--since", default="", metavar="WHEN", help="From a date on, or 7d ago."),
+        click.option(
+            "--since",
+            default="",
+            metavar="WHEN",
+            help="Runs since WHEN: a date, or an age such as 7d.",
+        ),
     )
 
 
-_any_subject = click.option("--subject", default="", help="Runs in which this flashrom was.")
+_any_subject = click.option("--subject", default="", help="Runs with this flashrom.")
 _one_subject = click.argument("subject")
 
 
@@ -90,7 +95,13 @@ _history_option = gathered("store", opened_history, history_url)
 
 @history.command("list")
 @_choosing(_any_subject)
-@click.option("--limit", type=click.IntRange(1), default=LIMIT, show_default=True, help="Newest.")
+@click.option(
+    "--limit",
+    type=click.IntRange(1),
+    default=LIMIT,
+    show_default=True,
+    help="Number of runs, the newest.",
+)
 @_history_option
 @tables_or_json
 def list_runs(wanted: "Choice", limit: int, store: "History") -> None:
@@ -128,7 +139,7 @@ def show_run(number: int, store: "History") -> None:
 
 @history.command("plot")
 @_choosing(_one_subject)
-@click.option("--svg", type=click.Path(path_type=Path), help="Draws it into this file instead.")
+@click.option("--svg", type=click.Path(path_type=Path), help="Draws it into this SVG file instead.")
 @_history_option
 @tables_or_json
 def plot(wanted: "Choice", svg: Path | None, store: "History") -> None:
@@ -158,7 +169,7 @@ def plot(wanted: "Choice", svg: Path | None, store: "History") -> None:
     type=click.FloatRange(0.5, 0.999),
     default=CONFIDENCE,
     show_default=True,
-    help="That real time stepped at all.",
+    help="Confidence that real time stepped at all.",
 )
 @_history_option
 @tables_or_json
@@ -195,7 +206,9 @@ def add(out: Path, store: "History") -> None:
 
 @history.command("forget")
 @click.argument("numbers", nargs=-1, type=click.IntRange(1))
-@click.option("--before", default="", metavar="WHEN", help="All until then: a date, or 90d ago.")
+@click.option(
+    "--before", default="", metavar="WHEN", help="Runs until WHEN: a date, or an age such as 90d."
+)
 @history_url
 def forget(numbers: tuple[int, ...], before: str, url: str | None) -> None:
     """Removes runs by their NUMBERS, or old ones; folders of runs stay."""

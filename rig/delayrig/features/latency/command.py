@@ -45,7 +45,7 @@ DEFAULT_GOVERNORS = ("ondemand", "performance")
     type=click.Choice([str(lane) for lane in GUEST_LANES]),
     default=str(LaneName.VIRTUAL),
     show_default=True,
-    help="Which lane's guests: live ones run in real time, each core at a speed of its own.",
+    help="Lane of the guests: live ones run in real time, each core at a speed of its own.",
 )
 @click.option(
     "--host", is_flag=True, help="Measures this machine as well; alone it is the default."
@@ -62,7 +62,7 @@ DEFAULT_GOVERNORS = ("ondemand", "performance")
     type=click.IntRange(1, EATERS_MAX),
     default=1,
     show_default=True,
-    help="CPU eaters on each CPU, where it is loaded.",
+    help="CPU eaters on each CPU under load.",
 )
 @click.option(
     "--jobs", type=click.IntRange(1), default=1, show_default=True, help="Guests at a time."
@@ -163,7 +163,7 @@ def _host_cpus(all_cores: bool, core: int | None) -> tuple[int, ...]:
     "governors",
     multiple=True,
     type=click.Choice(GOVERNORS),
-    help="Whom to measure under; repeatable.  [default: ondemand and performance]",
+    help="Governor of the guest; repeatable.  [default: ondemand and performance]",
 )
 @click.option(
     "--mips",
@@ -173,10 +173,18 @@ def _host_cpus(all_cores: bool, core: int | None) -> tuple[int, ...]:
     help="The core's full speed; it idles at a quarter of it.",
 )
 @click.option(
-    "--eaters", type=click.IntRange(1, 64), default=2, show_default=True, help="Loops beside it."
+    "--eaters",
+    type=click.IntRange(1, 64),
+    default=2,
+    show_default=True,
+    help="CPU eaters beside the sleeps.",
 )
 @click.option(
-    "--count", type=click.IntRange(10, 2000), default=200, show_default=True, help="Sleeps each."
+    "--count",
+    type=click.IntRange(10, 2000),
+    default=200,
+    show_default=True,
+    help="Sleeps of each measurement.",
 )
 @click.option("--out", type=click.Path(path_type=Path), help="Folder for wakeup.json and .svg.")
 @click.option("--connect", metavar="URI", help="Runs guests through this libvirt.")

@@ -25,7 +25,9 @@ PLAN = "proposal"
 @click.command(cls=RigCommand)
 @click.argument("out", metavar="OUT", type=click.Path(path_type=Path))
 @click.option("--jobs", type=click.IntRange(1), help="Cells at a time; default: the CPUs.")
-@click.option("--seed", type=click.IntRange(0), default=1, show_default=True, help="For all data.")
+@click.option(
+    "--seed", type=click.IntRange(0), default=1, show_default=True, help="Seed of all random data."
+)
 @cluster_options
 @tables_or_json
 def proposal(out: Path, jobs: int | None, seed: int, cluster: ClusterGiven) -> None:

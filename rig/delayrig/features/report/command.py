@@ -35,7 +35,7 @@ PAGE = "report.html"
     "patterns",
     multiple=True,
     metavar="PATTERN",
-    help="Cells to show timelines of, in place of the most interesting; repeatable.",
+    help="Cells whose timelines are shown, in place of the most interesting; repeatable.",
 )
 @click.option(
     "--picture",
@@ -44,7 +44,7 @@ PAGE = "report.html"
     help="The chart of programming time as well, by itself; with --cell, or where no cell passed,"
     " the timeline of the gravest cell.",
 )
-@click.option("--terminal", is_flag=True, help="Tables here, in place of a page.")
+@click.option("--terminal", is_flag=True, help="Prints tables in place of a page.")
 @plain_text
 @without_collections()
 def report(

@@ -53,19 +53,23 @@ HETEROGENEOUS = "heterogeneous"
 @click.option(
     "--plan",
     type=PLAN_NAME,
-    help="The plan that has the cell; default: the first of ours that has it.",
+    help="Plan with the cell; default: the first of the rig's that has it.",
 )
-@click.option("--subject", type=SUBJECT, help="This flashrom, in the same place.")
+@click.option("--subject", type=SUBJECT, help="Runs this flashrom in the same cell.")
 @click.option(
     "--lane",
     type=click.Choice([name.value for name in LaneName]),
-    help="Where time comes from; default: as the run or the plan has it.",
+    help="Lane of the cell; default: that of the run or the plan.",
 )
-@click.option("--seed", type=click.IntRange(0), help="For all data; default: the run's, else 1.")
+@click.option(
+    "--seed", type=click.IntRange(0), help="Seed of all random data; default: the run's, else 1."
+)
 @click.option("--shell", is_flag=True, help="Gives you a shell just before the subject starts.")
 @click.option("--gdb", is_flag=True, help="Opens gdb on the subject, stopped before it starts.")
-@click.option("--keep", is_flag=True, help="Leaves the cell's folder, and says where.")
-@click.option("--out", type=click.Path(path_type=Path), help="That folder; it is then kept.")
+@click.option("--keep", is_flag=True, help="Keeps the folder of the cell, and prints its path.")
+@click.option(
+    "--out", type=click.Path(path_type=Path), help="Folder of the cell, which is then kept."
+)
 @click.option("--dry-run", is_flag=True, help="Prints the commands that it would run, and ends.")
 @unconfined_option
 @delay_options
@@ -195,10 +199,16 @@ def _request(chosen: Chosen, folder: Path) -> Request:
 @click.option(
     "--subject", type=SUBJECT, help="The flashrom of CELL, where the plan does not name it."
 )
-@click.option("--out", type=click.Path(path_type=Path), help="Folder for what is tried.")
-@click.option("--seed", type=click.IntRange(0), default=1, show_default=True, help="For all data.")
+@click.option("--out", type=click.Path(path_type=Path), help="Folder for the cells that are tried.")
 @click.option(
-    "--limit-s", type=click.FloatRange(1), default=120, show_default=True, help="Host time for it."
+    "--seed", type=click.IntRange(0), default=1, show_default=True, help="Seed of all random data."
+)
+@click.option(
+    "--limit-s",
+    type=click.FloatRange(1),
+    default=120,
+    show_default=True,
+    help="Host time for the search.",
 )
 @delay_options
 @answers

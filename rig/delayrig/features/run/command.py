@@ -123,17 +123,21 @@ def run(
     default=5.0,
     show_default=True,
     metavar="PCT",
-    help="How well a median of total time is to be known: half of its 95 % interval.",
+    help="Half of the 95 % interval of a median of total time at which it is known well enough.",
 )
 @click.option(
     "--budget-s",
     type=click.FloatRange(0),
     default=600.0,
     show_default=True,
-    help="No round begins after that.",
+    help="No round begins after this time.",
 )
 @click.option(
-    "--rounds", type=click.IntRange(1), default=40, show_default=True, help="The most of them."
+    "--rounds",
+    type=click.IntRange(1),
+    default=40,
+    show_default=True,
+    help="Maximum number of rounds.",
 )
 @tables_or_json
 def repeat_cells(cells: CellsOptions, within_pct: float, budget_s: float, rounds: int) -> None:

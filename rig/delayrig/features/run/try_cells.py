@@ -49,8 +49,8 @@ from delayrig.present.results import UNWATCHED, print_results
 from delayrig.subjects.delay_function import DelayOptions
 
 VALUES = {
-    "chip": ("NAME", f"As `rig/rig chips` lists them.  [default: {CHIP}]"),
-    "corner": ("CORNER", f"Its busy times: {', '.join(FORMS)}.  [default: {CORNER}]"),
+    "chip": ("NAME", f"Chip of `rig/rig chips`.  [default: {CHIP}]"),
+    "corner": ("CORNER", f"Busy times of the chip: {', '.join(FORMS)}.  [default: {CORNER}]"),
     "mips": (
         "MIPS",
         "Speed of each core: 1000, 500, 250, 125, 62 ... 1; on the live lane any, or one for each"
@@ -61,18 +61,18 @@ VALUES = {
         "A machine of `rig/rig machines`, or a file of one, in place of --mips and --cores; on the"
         " live lane.",
     ),
-    "cores": ("N", "1, 2 or 4.  [default: 1, or as many as the hazards need]"),
+    "cores": ("N", "Number of cores: 1, 2 or 4.  [default: 1, or as many as the hazards need]"),
     "hazard": (
         "HAZARDS",
-        "As `rig/rig hazards` lists them; + joins those of one cell, `none` is the calm one."
+        "Hazards of `rig/rig hazards`; + joins those of one cell, `none` is a cell without one."
         "  [default: none]",
     ),
-    "job": ("JOB", f"{', '.join(Job)}.  [default: {Job.WRITE}]"),
-    "region": ("KIB", f"How much the job is about.  [default: {REGION_KIB}]"),
+    "job": ("JOB", f"Job of flashrom: {', '.join(Job)}.  [default: {Job.WRITE}]"),
+    "region": ("KIB", f"Size of the region.  [default: {REGION_KIB}]"),
     "programmer": (
         "PROGRAMMER",
-        f"{', '.join(Programmer)}; releases reach parts that are not on SPI by"
-        f" {Programmer.SERPROG_NATIVE_DELAY} and devices of memory buses alone."
+        f"How the chip is reached: {', '.join(Programmer)}; releases reach parts that are not on"
+        f" SPI by {Programmer.SERPROG_NATIVE_DELAY} and devices of memory buses alone."
         f"  [default: {Programmer.SERPROG_IP}]",
     ),
     "arch": ("ARCH", f"{', '.join(Arch)}.  [default: what FLASHROM is built for]"),
@@ -87,10 +87,14 @@ VALUES = {
     "--against", type=SUBJECT, default="", metavar="OTHER", help="Shows this flashrom beside it."
 )
 @click.option("--canaries", is_flag=True, help="Runs the canaries and controls of `smoke` as well.")
-@click.option("--seed", type=click.IntRange(0), default=1, show_default=True, help="For all data.")
+@click.option(
+    "--seed", type=click.IntRange(0), default=1, show_default=True, help="Seed of all random data."
+)
 @click.option("--jobs", type=click.IntRange(1), help="Cells at a time; default: as for `run`.")
 @click.option("--out", type=click.Path(path_type=Path), help="Folder for results and cells.")
-@click.option("--keep", is_flag=True, help="Leaves the folder of a single cell, and says where.")
+@click.option(
+    "--keep", is_flag=True, help="Keeps the folder of a single cell, and prints its path."
+)
 @click.option("--dry-run", is_flag=True, help="Lists the cells and ends.")
 @unconfined_option
 @delay_options

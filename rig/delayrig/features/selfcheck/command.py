@@ -65,12 +65,16 @@ def selfcheck() -> None:
     type=click.IntRange(2),
     default=8,
     show_default=True,
-    help="Of every shape; with 8, every condition comes up.",
+    help="Repeats of each shape; 8 cover every condition.",
 )
-@click.option("--shapes", type=click.IntRange(1), default=10, show_default=True, help="How many.")
-@click.option("--seed", type=click.IntRange(0), default=1, show_default=True, help="For all data.")
+@click.option(
+    "--shapes", type=click.IntRange(1), default=10, show_default=True, help="Number of shapes."
+)
+@click.option(
+    "--seed", type=click.IntRange(0), default=1, show_default=True, help="Seed of all random data."
+)
 @click.option("--jobs", type=click.IntRange(1), help="Guests at a time; default: the CPUs.")
-@click.option("--out", type=click.Path(path_type=Path), help="Folder for what was found.")
+@click.option("--out", type=click.Path(path_type=Path), help="Folder for the results.")
 @tables_or_json
 def determinism(repeats: int, shapes: int, seed: int, jobs: int | None, out: Path | None) -> None:
     """Repeats guests of several shapes: is everything the same to the nanosecond?
@@ -99,16 +103,22 @@ def determinism(repeats: int, shapes: int, seed: int, jobs: int | None, out: Pat
 
 
 @selfcheck.command(name="known-bad")
-@click.option("--only", multiple=True, metavar="NAME", help="One of them. May be given again.")
+@click.option("--only", multiple=True, metavar="NAME", help="Only this build; repeatable.")
 @click.option(
-    "--plan", default=PLAN, show_default=True, metavar="NAME|FILE", help="Whose cells; try 'gate'."
+    "--plan",
+    default=PLAN,
+    show_default=True,
+    metavar="NAME|FILE",
+    help="Plan of the cells; try 'gate'.",
 )
-@click.option("--stripped", is_flag=True, help="Each without symbols: found, or in doubt.")
-@click.option("--renamed", is_flag=True, help="Each with another version string.")
+@click.option("--stripped", is_flag=True, help="Strips each build; then an answer may be a doubt.")
+@click.option("--renamed", is_flag=True, help="Gives each build another version string.")
 @click.option("--list", "list_them", is_flag=True, help="Prints the table and ends.")
-@click.option("--seed", type=click.IntRange(0), default=1, show_default=True, help="For all data.")
+@click.option(
+    "--seed", type=click.IntRange(0), default=1, show_default=True, help="Seed of all random data."
+)
 @click.option("--jobs", type=click.IntRange(1), help="Guests at a time; default: the CPUs.")
-@click.option("--out", type=click.Path(path_type=Path), help="Folder for what was found.")
+@click.option("--out", type=click.Path(path_type=Path), help="Folder for the results.")
 @cluster_options
 @tables_or_json
 def known_bad(
@@ -169,9 +179,15 @@ def benchmark() -> None:
 @benchmark.command("cells")
 @plan_option("default")
 @patterns_option
-@click.option("--boots", type=click.IntRange(1), default=8, show_default=True, help="To boot, too.")
+@click.option(
+    "--boots",
+    type=click.IntRange(1),
+    default=8,
+    show_default=True,
+    help="Number of boots to measure as well.",
+)
 @click.option("--jobs", type=click.IntRange(1), help="Guests at a time; default: the CPUs.")
-@click.option("--out", type=click.Path(path_type=Path), help="Folder for what was found.")
+@click.option("--out", type=click.Path(path_type=Path), help="Folder for the results.")
 @tables_or_json
 def benchmark_of_cells(
     plan: str, patterns: tuple[str, ...], boots: int, jobs: int | None, out: Path | None
@@ -195,7 +211,9 @@ def benchmark_of_cells(
 
 @benchmark.command("start")
 @plan_option("smoke")
-@click.option("--starts", type=click.IntRange(1), default=3, show_default=True, help="How many.")
+@click.option(
+    "--starts", type=click.IntRange(1), default=3, show_default=True, help="Number of starts."
+)
 @plain_text
 def benchmark_of_starts(plan: str, starts: int) -> None:
     """Measures first starts, stage by stage, up to the plan's first verdict.
@@ -212,9 +230,11 @@ def benchmark_of_starts(plan: str, starts: int) -> None:
 
 
 @benchmark.command("cluster")
-@click.option("--workers", type=click.IntRange(1), default=3, show_default=True, help="How many.")
 @click.option(
-    "--cells", type=click.IntRange(1), default=20_000, show_default=True, help="Of no work."
+    "--workers", type=click.IntRange(1), default=3, show_default=True, help="Number of workers."
+)
+@click.option(
+    "--cells", type=click.IntRange(1), default=20_000, show_default=True, help="Number of cells."
 )
 @click.option(
     "--batch", type=click.IntRange(1), default=1, show_default=True, help="Cells in a task."
@@ -239,8 +259,12 @@ def benchmark_of_cluster(workers: int, cells: int, batch: int) -> None:
 
 @benchmark.command("workers")
 @plan_option("default")
-@click.option("--workers", type=click.IntRange(1), default=2, show_default=True, help="How many.")
-@click.option("--rounds", type=click.IntRange(1), default=2, show_default=True, help="Of each way.")
+@click.option(
+    "--workers", type=click.IntRange(1), default=2, show_default=True, help="Number of workers."
+)
+@click.option(
+    "--rounds", type=click.IntRange(1), default=2, show_default=True, help="Rounds of each way."
+)
 @click.option("--out", type=click.Path(path_type=Path), help="Folder for the runs.")
 @tables_or_json
 def benchmark_of_workers(plan: str, workers: int, rounds: int, out: Path | None) -> None:

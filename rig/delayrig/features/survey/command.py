@@ -38,12 +38,14 @@ PLAN = "survey"
     "run_folder",
     metavar="RUN",
     type=click.Path(path_type=Path),
-    help="Tells of a run that was made already, and runs nothing.",
+    help="Shows a finished run, and runs nothing.",
 )
 @plan_option(PLAN, "The jobs: a plan's name or file.")
 @click.option("--out", type=click.Path(path_type=Path), help="Folder for results and cells.")
 @click.option("--jobs", type=click.IntRange(1), help="Cells at a time; default: the CPUs.")
-@click.option("--seed", type=click.IntRange(0), default=1, show_default=True, help="For all data.")
+@click.option(
+    "--seed", type=click.IntRange(0), default=1, show_default=True, help="Seed of all random data."
+)
 @programmers_option
 @resume_option
 @cluster_options

@@ -119,7 +119,7 @@ class _Options:
     "weights",
     multiple=True,
     metavar="GUEST=N",
-    help="How much a guest counts; 0: for safety alone; repeatable.  [default: 1, or the preset's]",
+    help="Weight of a guest; 0: it only shows safety; repeatable.  [default: 1, or the preset's]",
 )
 @click.option(
     "--machines",
@@ -128,7 +128,7 @@ class _Options:
     help="A list of machines with the threshold that they have: answers whether that fits them,"
     " and which one decides.",
 )
-@click.option("--host", is_flag=True, help="On this very machine, without guests.")
+@click.option("--host", is_flag=True, help="Measures this machine, without guests.")
 @plan_option(PLAN, "The jobs: a plan's name or file.")
 @click.option(
     "--rounds",
@@ -141,7 +141,9 @@ class _Options:
     help="Folder for results; one that was interrupted is resumed.",
 )
 @click.option("--jobs", type=click.IntRange(1), help="Cells at a time; default: the CPUs.")
-@click.option("--seed", type=click.IntRange(0), default=1, show_default=True, help="For all data.")
+@click.option(
+    "--seed", type=click.IntRange(0), default=1, show_default=True, help="Seed of all random data."
+)
 @cluster_options
 @unconfined_option
 @tables_or_json
