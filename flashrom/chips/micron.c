@@ -54,10 +54,10 @@
 	}											\
 }
 
-#define MT25Q(part, jedec, bytes, erase_ms_typ, erase_ms_max, way, wake_us)			\
+#define MT25Q(part, jedec, bytes, erase_ms_typ, erase_ms_max, way)				\
 {												\
 	SPI25_PART("Micron", part, jedec, bytes), .program = {120, 2880},			\
-	.spi25 = {N25Q_TRAITS, .addresses = (way), .wake_us_max = (wake_us)},			\
+	.spi25 = {N25Q_TRAITS, .addresses = (way), .wake_us_max = 30},				\
 	.erase = {										\
 		{OP_4K(way), KIB(4), {MS(50), MS(480)}},					\
 		{OP_32K(way), KIB(32), {MS(112), MS(1120)}},					\
@@ -79,9 +79,9 @@ static const struct flash_chip chips[] = {
 	N25Q("N25Q128..3E", 0x20ba18, MIB(16), 170000, 250000, .addresses = SPI25_ADDRESS_3),
 	N25Q("N25Q256..3E", 0x20ba19, MIB(32), 240000, 480000, .addresses = SPI25_ADDRESS_4_MODE,
 		.mode_write_enable = true, .address_mode = {0x70, 0x01}),
-	MT25Q("MT25QL128", 0x20ba18, MIB(16), 40000, 400000, SPI25_ADDRESS_3, 30),
-	MT25Q("MT25QL256", 0x20ba19, MIB(32), 77000, 400000, SPI25_ADDRESS_4_OPCODES, 0),
-	MT25Q("MT25QL512", 0x20ba20, MIB(64), 153000, 460000, SPI25_ADDRESS_4_OPCODES, 0),
+	MT25Q("MT25QL128", 0x20ba18, MIB(16), 40000, 400000, SPI25_ADDRESS_3),
+	MT25Q("MT25QL256", 0x20ba19, MIB(32), 77000, 400000, SPI25_ADDRESS_4_OPCODES),
+	MT25Q("MT25QL512", 0x20ba20, MIB(64), 153000, 460000, SPI25_ADDRESS_4_OPCODES),
 	M25P_RES("M25P05", 0x05, KIB(64), 2000, 6000),
 	M25P_RES("M25P10", 0x10, KIB(128), 2000, 6000),
 };

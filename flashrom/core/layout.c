@@ -76,6 +76,13 @@ static int parse_line(const struct place *place, char *line, struct layout *layo
 	return error != 0 ? error : layout_add(layout, name, range);
 }
 
+static int report_unread(const struct place *place, int error)
+{
+	if (error != ENOMEM)
+		log_error(place->log, "Cannot read %s: %s.\n", place->file, strerror(error));
+	return -error;
+}
+
 static int report_no_memory(const struct log *log)
 {
 	log_error(log, "Out of memory for the layout.\n");
@@ -94,6 +101,8 @@ int layout_parse(FILE *file, const char *name, const struct log *log, struct lay
 		place.line++;
 		error = parse_line(&place, line, &layout);
 	}
+	if (error == 0 && !feof(file))
+		error = report_unread(&place, errno);
 	free(line);
 	if (error != 0) {
 		layout_deinit(&layout);

@@ -207,8 +207,9 @@ int serprog_link_open_tty(const char *device, const struct log *log)
 
 	if (path == NULL)
 		return -ENOMEM;
-	colon = strchr(path, ':');
-	if (colon != NULL) {
+	colon = strrchr(path, ':');
+	/* Names below /dev/serial/by-path have colons. */
+	if (colon != NULL && access(path, F_OK) != 0) {
 		*colon++ = '\0';
 		if (!text_to_u32(colon, 10, &baud))
 			baud = 0;

@@ -36,6 +36,19 @@ static void end_is_the_last_address_of_a_region(void)
 	layout_deinit(&layout);
 }
 
+static void folder_is_no_empty_layout(void)
+{
+	const struct log log = captured_log(&captured);
+	struct layout layout = {0};
+	FILE *folder = fopen("/", "r");
+
+	captured = (struct captured_log){0};
+	assert_non_null(folder);
+	assert_int_equal(layout_parse(folder, "/", &log, &layout), -EISDIR);
+	assert_true(logged(&captured, "Cannot read /: Is a directory"));
+	fclose(folder);
+}
+
 static void blank_lines_comments_and_missing_newline_are_fine(void)
 {
 	struct layout layout = {0};
@@ -113,6 +126,7 @@ static void range_inside_another_disappears(void)
 
 static const struct CMUnitTest tests[] = {
 	CASE(end_is_the_last_address_of_a_region),
+	CASE(folder_is_no_empty_layout),
 	CASE(blank_lines_comments_and_missing_newline_are_fine),
 	CASE(bad_lines_are_reported_with_their_number),
 	CASE(unknown_region_finds_the_nearest),

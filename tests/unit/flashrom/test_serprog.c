@@ -1,5 +1,8 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
 #include <errno.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <unistd.h>
 
 #include "serprog_bench.h"
 
@@ -299,6 +302,24 @@ static void bad_parameter_or_unreachable_peer_is_named(void)
 	}
 }
 
+static void colon_in_the_name_of_a_device_begins_no_baud_rate(void)
+{
+	char path[] = "/tmp/usb-0:1:1.0-portXXXXXX";
+	char spec[64];
+	struct captured_log captured = {0};
+	const struct log log = captured_log(&captured);
+	struct programmer *programmer = NULL;
+	int fd = mkstemp(path);
+
+	assert_true(fd >= 0);
+	snprintf(spec, sizeof(spec), "serprog:dev=%s", path);
+	assert_true(programmer_open(spec, &system_clock, &log, &programmer) < 0);
+	assert_false(logged(&captured, "no baud rate"));
+	assert_false(logged(&captured, "cannot open"));
+	close(fd);
+	unlink(path);
+}
+
 #define REFUSED(name, ...) ROW(peer_is_refused, refusal, name, __VA_ARGS__)
 
 static const struct CMUnitTest tests[] = {
@@ -334,6 +355,7 @@ static const struct CMUnitTest tests[] = {
 	CASE_ON(client, zero_limit_means_no_limit),
 	CASE_ON(client, peer_with_bare_minimum_is_used),
 	CASE_ON(client, operation_that_fails_is_reported),
+	CASE(colon_in_the_name_of_a_device_begins_no_baud_rate),
 	CASE(bad_parameter_or_unreachable_peer_is_named),
 };
 
