@@ -47,7 +47,7 @@ class Reported:
 
     @property
     def is_in_flags(self) -> bool:
-        """Returns True if flags of `try` describe the cell; only a hung cell needs its deadline."""
+        """Returns True if flags of `try` describe the cell. Its deadline counts only if it hung."""
         is_ended = self.case.cell.verdict is Verdict.HUNG and self.cell.deadline_ms
         return not (self.cell.content_bytes or self.cell.pin or is_ended)
 

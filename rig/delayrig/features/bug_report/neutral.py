@@ -17,7 +17,7 @@ _PATH = re.compile(r"(?<![\w./<-])(?:~|\.\.?)?/(?:[^\s/'\"`,;:()\[\]\\]+/)*[^\s/
 
 
 def neutral(text: str, paths: Iterable[str] = ()) -> str:
-    """Returns the text without names, and with each path outside `KEPT_FOLDERS` cut to its end.
+    """Returns the text without names, and with only the last part of paths outside `KEPT_FOLDERS`.
 
     `paths` are known paths in the text. They may contain characters that end other paths.
     """

@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: GPL-2.0-or-later
-"""Finds the functions that differ between two programs, and the delay sites that this touches.
+"""Finds the functions that differ between two programs, and the delay sites in the differences.
 
 Functions are compared by their code. If both programs have symbols, functions of the same name are
 compared; else a function is unchanged if the other program has an equal one anywhere.
@@ -55,7 +55,7 @@ def changed_functions(
         return list(_paired_by_place(before, after, *_without_equals(before, after)))
     pairs = [_without_equals(*each) for each in _by_name(before, after)]
     both = [zip_longest(one, two) for one, two in pairs if one and two]
-    # A function may have another name now, and be the same.
+    # A function may have got another name and be unchanged.
     gone = [each for one, two in pairs if not two for each in one]
     new = [each for one, two in pairs if not one for each in two]
     gone, new = _without_equals(gone, new)
@@ -100,7 +100,7 @@ def _more_than(functions: Sequence[Placed], others: Counter[str]) -> list[Placed
 def _paired_by_place(
     before: Sequence[Placed], after: Sequence[Placed], gone: list[Placed], new: list[Placed]
 ) -> Iterator[Changed]:
-    """Pairs functions between the same neighbours: linkers keep their order."""
+    """Pairs changed functions that have the same neighbours, because linkers keep the order."""
     keys, others = ([each.code.key for each in side] for side in (before, after))
     changed = {id(each) for each in (*gone, *new)}
     for _, i, j, k, m in SequenceMatcher(None, keys, others, autojunk=False).get_opcodes():
@@ -150,7 +150,7 @@ def touched_sites(changed: Changed) -> Touched:
     ]
     stays = {same[site.line] for site in after if site.line in same}
     gone = [site for site in before if site.line not in stays]
-    # With as many sites as before, each asks for another time, and none is gone.
+    # If there are as many sites as before, the changed ones ask for other times, and none is gone.
     if len(before) == len(after):
         gone = []
     return Touched(

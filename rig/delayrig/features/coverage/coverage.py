@@ -168,8 +168,8 @@ class Side:
     def sites(self) -> list[tuple[Placed, Site]]:
         """Returns all sites that count.
 
-        Functions that only hand a time on have none. A call that may reach a delay function
-        through a pointer counts if some call of the same target did.
+        Functions that only pass a time on have none. A call that may reach a delay function through
+        a pointer counts if some call of the same target did.
         """
         confirmed = {
             (each.file, site.target)
@@ -186,7 +186,7 @@ class Side:
 
 
 def _identity(function: CodeFunction) -> str:
-    """Returns a key that a delay function, or one with sites, has in every build; else empty."""
+    """Returns a key of a delay function, or one with sites, that all builds share; else empty."""
     is_interesting = function.sites or function.is_delay
     return (function.name or function.key) if is_interesting else ""
 

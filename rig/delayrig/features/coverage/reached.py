@@ -119,7 +119,7 @@ class Reach:
         return direct | (self._pointed_jumps(entered, asked) if is_leaving else set())
 
     def _led(self, site: Site, entered: int, asked: int, depth: int = JUMPS_MAX) -> set[int]:
-        """Returns the site and those behind it, if it is a jump to the entered function."""
+        """Returns the site and those behind it, if its jump leads to the entered function."""
         if not site.is_tail or site.asks not in (None, asked):
             return set()
         behind = self._direct_jumps(site.target, entered, asked, depth - 1)

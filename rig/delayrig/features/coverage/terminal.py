@@ -22,7 +22,7 @@ from delayrig.features.coverage.coverage import (
 from delayrig.present.console import FittedTable, plain_table, say
 
 RELEASE_PARTS = 10
-"""A change touches at most one in so many functions; another release touches more."""
+"""If more than one in so many functions changed, the candidate counts as another release."""
 WAITS_MAX = 8
 """The largest number of changed waits with a line each."""
 _FILE = re.compile(r"([^ (]+):\d+\)?$")

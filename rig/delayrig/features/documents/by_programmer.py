@@ -34,7 +34,7 @@ def answer_lines(results: Results) -> list[str]:
 
 
 def cost_rows(results: Results) -> list[tuple[str, ...]]:
-    """Returns a row for each programmer and part: host time, and the times of its largest region.
+    """Returns a row for each programmer and part: host time, and times of its largest region.
 
     The first row is the head.
     """

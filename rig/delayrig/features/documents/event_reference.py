@@ -189,7 +189,7 @@ def _text(node: ast.stmt) -> str:
 
 
 def unit_of(name: str, annotation: str) -> str:
-    """Returns the unit by the end of the key's name, else the type."""
+    """Returns the unit that the end of the key's name gives, else the type."""
     plain, _, null = annotation.partition(" | ")
     or_null = " or null" if null == "None" else ""
     if plain.startswith("list["):

@@ -31,7 +31,7 @@ KINDS: dict[str, tuple[type[msgspec.Struct], int]] = {
 
 
 def schema_of(name: str) -> dict[str, Any]:
-    """Returns the schema of `NAME.json`, one of `KINDS`. It accepts the present version only."""
+    """Returns the schema of `NAME.json`, one of `KINDS`. It accepts only the current version."""
     kind, version = KINDS[name]
     schema = msgspec.json.schema(kind)
     definition = schema["$defs"][kind.__name__]

@@ -44,7 +44,7 @@ LAST_EVENTS = 1000
 JUST_BEFORE_NS = 5_000_000_000
 # Status queries of a part, and commands that releases of flashrom send between two of them.
 POLLS = ("RDSR", "STATUS", "O_DELAY", "O_EXEC", "O_INIT")
-# There may be millions of events, so they are not parsed: their keys have a fixed order.
+# There may be millions of events, so their beginnings are compared: keys have a fixed order.
 FAULT_EVENT = b'{"ev":"fault",'
 
 

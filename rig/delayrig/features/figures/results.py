@@ -114,7 +114,7 @@ class TimeRow(msgspec.Struct, frozen=True, kw_only=True):
 
 
 def time_rows(results: Results, *, beside: str) -> list[TimeRow]:
-    """Returns a row for each timed cell, beside the one of subject `beside`."""
+    """Returns a row for each timed cell, with the time of subject `beside` in the same place."""
     measured = [cell for cell in results.measured if cell.time_ns.total > 0]
     floors = {
         _work(cell): cell

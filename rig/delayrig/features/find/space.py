@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: GPL-2.0-or-later
-"""The cells that are searched: covering arrays over parts, corners, speeds and hazards."""
+"""The cells that are searched: covering arrays over parts, corners, speeds, jobs and hazards."""
 
 from collections.abc import Mapping, Sequence
 
@@ -14,11 +14,11 @@ from delayrig.plan.schema import Group, Plan, Span
 
 STRENGTH = 2
 DEADLINE_S = 60
-"""A subject's time limit. A job takes a tenth of it; a subject at work then has not hung."""
+"""A subject's time limit, ten times what a job takes. A subject still at work has not hung."""
 REGION_KIB = 1
-"""Four pages of most parts: enough to send one while the part is busy, and quick."""
+"""Four pages of most parts: a page can meet a part that is still busy, and a job is quick."""
 SLOW_REGION_KIB = 64
-"""The region of SPI parts in a search for a slow cell: its pages take longer than its erase."""
+"""The region of SPI parts in a search for a slow cell: programming it takes longer than erasing."""
 SOURCE = "rig/rig find"
 SPI_PARTS = ("W25Q128JV", "AT45DB321D", "SST25VF040B", "M95M02-DR")
 """One part of each way to be written: pages, a buffer, bytes, an EEPROM."""
@@ -53,8 +53,8 @@ def plan_for(
 ) -> Plan:
     """Returns a plan whose cells contain every pair of values that can occur together.
 
-    Without programmers, SPI parts are behind a serprog programmer with an address, and others
-    behind one that delays by itself. Raises `BadInputError` if a programmer reaches no part.
+    Without programmers, SPI parts are behind `serprog:ip`, and others behind a serprog device that
+    delays by itself. Raises `BadInputError` if a named programmer reaches no part.
     """
     if programmers:
         reached = {name: _reached(name, chips, parts) for name in programmers}

@@ -64,7 +64,7 @@ def _why_not_slow(result: CellResult, own: CellResult) -> str:
     """Returns why the work is not slow; empty if it is.
 
     The job needs the shorter of the two times for which part and link were at work: one flashrom
-    may erase in smaller blocks than necessary. An unfinished job has not needed all its time yet.
+    may erase in smaller blocks than necessary. Of an unfinished job only the time of ours counts.
     """
     if not own.job_done:
         return "our own flashrom cannot do that job there, so there is nothing to compare with"

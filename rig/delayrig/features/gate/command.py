@@ -416,7 +416,7 @@ def _first(
 
 
 def _from_here(folder: Path) -> str:
-    """Returns the folder, relative to the current one if below it, for commands on any machine."""
+    """Returns the folder as commands name it: relative if possible, to hold on any machine."""
     return str(folder.relative_to(Path.cwd()) if folder.is_relative_to(Path.cwd()) else folder)
 
 

@@ -16,7 +16,7 @@ class EarlyAnswer:
     def __init__(
         self, cells: Iterable[Cell], baseline: Iterable[CellResult] = (), *, absolute: bool = False
     ) -> None:
-        """Takes the candidate's cells, and those of a stored baseline."""
+        """Takes the candidate's cells, and the results of a stored baseline."""
         self._unheard = {c.id for c in cells if c.role in WATCHING and c.lane == EXACT_LANE}
         self._theirs = {cell.place: cell for cell in baseline}
         self._ours: dict[str, CellResult] = {}

@@ -21,7 +21,7 @@ from delayrig.subjects.finder.code_map import read_code_map
 from delayrig.subjects.subject import PARTS
 
 REACHED = "reached.json"
-"""The file in the folder of state that has the functions which cells reached."""
+"""The file of the functions that cells reached, in the folder of state."""
 Reached = dict[str, set[str]]
 """The names of functions on the call stacks of a cell's waits, by the cell's place."""
 
@@ -62,7 +62,7 @@ class FirstCells:
     """The folder in which code maps of programs are cached."""
 
     def places(self) -> Collection[str]:
-        """Returns the places of the cells to run first; none if no function is known by name."""
+        """Returns the places of cells to run first; none if none is known to reach the change."""
         if not self.reached:
             return ()
         before, after = map(self._functions, self.sides)

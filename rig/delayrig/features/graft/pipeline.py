@@ -159,7 +159,7 @@ def check_folder(root: Path, folder: Path) -> None:
 
 
 def graft_patches(planned: Planned, to: Path, say: Callable[[str], None]) -> Graft:
-    """Builds the tree after each step, then writes the patches to `to`. All else is temporary."""
+    """Builds the tree before and after each step, and writes the patches. All else is temporary."""
     with ScratchFolder() as name:
         folder = Path(name, GRAFTED)
         repository.copy_tree(planned.root, folder)

@@ -244,7 +244,7 @@ def export_table(file: Path, form: str, wanted: "Choice", url: str | None) -> No
 
 
 def _unlike(store: "History", found: "Found") -> dict[int, list[str]]:
-    """Returns, by run, the names of inputs that decide times and have changed."""
+    """Returns, by run, the names of changed inputs that decide times."""
     unlike: dict[int, list[str]] = {}
     for step in found.steps:
         if step.same_inputs is False:

@@ -98,7 +98,7 @@ def _connected(file: Path, mode: str, *, write: bool) -> sqlite3.Connection:
     )
     connection.execute("PRAGMA foreign_keys = ON")
     if write:
-        # The file stores the mode, so it is enough if another process is setting it.
+        # The file stores the mode. If this fails because another process sets it, that is enough.
         with suppress(sqlite3.OperationalError):
             connection.execute("PRAGMA journal_mode = WAL")
         connection.execute("PRAGMA synchronous = FULL")
@@ -109,7 +109,7 @@ def _connected(file: Path, mode: str, *, write: bool) -> sqlite3.Connection:
 
 @contextmanager
 def explained(label: str) -> Iterator[None]:
-    """Raises `BadInputError` for a database's error, but not if two writers add the same run."""
+    """Raises `BadInputError` for each database error but `IntegrityError`, which `add()` needs."""
     try:
         yield
     except IntegrityError:

@@ -15,7 +15,7 @@ LEGEND_COLUMNS = 2
 
 
 def history_chart(series: Sequence[Series], subject: str) -> Chart:
-    """Returns a chart with a line for each series: runs of other series have other cells."""
+    """Returns a chart with a line for each series, because series differ in their cells."""
     rows = -(-len(series) // LEGEND_COLUMNS)
     with new_figure(height_in=PLOT_IN + ROW_IN * rows) as figure:
         axes = figure.add_subplot()

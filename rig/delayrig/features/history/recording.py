@@ -57,7 +57,7 @@ def own_words() -> list[str]:
 
 
 def record(address: Address | None, out: Path, results: Results | None = None) -> None:
-    """Keeps the run of the results, else the gate in `out` with its runs.
+    """Keeps the run `results`; without it, the gate in `out` with its runs.
 
     If that fails it prints a warning, and the run is not affected.
     """

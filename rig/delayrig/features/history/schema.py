@@ -2,7 +2,7 @@
 """The tables of the history, and the choice of its runs.
 
 A change of the tables needs a new revision, and may only add tables and nullable columns. An older
-history gets them when it is updated. Figures that are compared over many runs have columns;
+history gets them when it is next used. Figures that are compared over many runs have columns;
 `DocumentRow` holds the whole run.
 """
 
@@ -95,7 +95,7 @@ class CellRow(Base):
         Integer, ForeignKey("rig_run.id", ondelete=CASCADE), primary_key=True
     )
     position: Mapped[int] = mapped_column(Integer, primary_key=True, autoincrement=False)
-    """The position in the plan, from 0."""
+    """The position among the run's cells, from 0."""
     cell: Mapped[str]
     subject: Mapped[str]
     subject_version: Mapped[str]
@@ -124,7 +124,7 @@ class CellRow(Base):
     context_switches: Mapped[int | None]
     events_sha256: Mapped[str | None]
     inputs_sha256: Mapped[str | None]
-    """The digest of all inputs but the subject that decide its times; null from an older rig."""
+    """The digest of what decides its times, except the subject; null from an older rig."""
 
 
 class DocumentRow(Base):

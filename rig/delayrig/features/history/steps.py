@@ -112,9 +112,9 @@ class Step(msgspec.Struct, frozen=True, kw_only=True):
     previous_program: str
     same_program: bool
     same_inputs: bool | None
-    """True if all inputs except the subject that decide times were equal; null if unknown."""
+    """True if all that decides times, except the subject, was equal; null if unknown."""
     before_ns: int
-    """The sum over the cells of both; in real time that of each cell's median before the step."""
+    """The sum over the cells of both runs; in real time, of each cell's median before the step."""
     after_ns: int
     p: float | None
     """The probability of chance; null if time is exact."""

@@ -26,7 +26,7 @@ class TableFormat(StrEnum):
 
 
 def table_of(entries: Sequence[Entry]) -> pa.Table:
-    """Returns a table of the runs in their order, each with its cells in the plan's order."""
+    """Returns a table with the cells of each run, in the given order."""
     of_run = [name for name in _names(RunRow) if name != "id"]
     rows = [
         {f"{RUN}{name}": getattr(entry.run, name) for name in of_run}

@@ -1,2 +1,2 @@
 # SPDX-License-Identifier: GPL-2.0-or-later
-"""Makes, checks and hands over images."""
+"""Prepares images, and exports them for other machines."""

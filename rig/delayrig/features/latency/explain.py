@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: GPL-2.0-or-later
-"""Sentences that explain the readings. Each is made of the figures that it names, or omitted.
+"""Sentences that explain the readings. A sentence whose figures are missing is omitted.
 
 In a guest in real time, this machine may fail to hold a core to its speed in a window of 100 ms.
 Waits that end in that window end later. The sentences say so, and the figures include these waits.

@@ -2,8 +2,8 @@
 """The host: runs the measuring program and cyclictest here, sets governors and reads the energy.
 
 Governors of cpufreq are restored, whatever happens. The old ones are written to a file before
-anything is changed; if the rig is killed, its next start finds it. Energy is read from the counters
-of RAPL, else from a battery in use.
+anything is changed; if the rig is killed, the next `open_host()` restores them. Energy is read from
+the counters of RAPL, else from a battery in use.
 """
 
 import asyncio
@@ -37,7 +37,7 @@ REAL_TIME_REMEDY = (
     " (`ulimit -r`, `ulimit -l`, limits.conf)"
 )
 LOAD_NS = 60_000_000_000
-"""Half of the longest time for which eaters run beside cyclictest. They are ended before."""
+"""The length of each of two waits beside which eaters run; cyclictest ends long before."""
 CLASSES = Path("/sys/class")
 RAPL = "powercap/intel-rapl:*/energy_uj"
 """The counters of whole packages. Those of their parts have a second number."""
@@ -60,7 +60,7 @@ class Governors:
 
     @property
     def known(self) -> tuple[str, ...]:
-        """Returns the possible governors, the present one first; empty if there is no choice."""
+        """Returns the governors that can be set, the present one first; empty if unknown."""
         for path in self._files.values():
             try:
                 now = path.read_text(encoding="ascii").strip()
@@ -88,7 +88,7 @@ class Governors:
             raise
 
     def restore(self) -> None:
-        """Restores what the file says. Does nothing if nothing was changed."""
+        """Restores what the file says. Does nothing if there is none."""
         if not self._journal.is_file():
             return
         before = msgspec.json.decode(self._journal.read_bytes(), type=dict[str, str])
@@ -122,7 +122,7 @@ class HostPlace:
     async def cyclictest(self, words: Sequence[str], *, eaters: int) -> tuple[bytes, Windows]:
         """Runs cyclictest as `Place` says.
 
-        The load is the measuring program's own, beside a long sleep.
+        The load is the eaters of the measuring program, which makes a long wait meanwhile.
         """
         program = shutil.which(PROGRAM)
         if program is None:
@@ -210,7 +210,7 @@ async def _end(process: asyncio.subprocess.Process) -> None:
 
 @asynccontextmanager
 async def _load(program: Path, eaters: int) -> AsyncIterator[None]:
-    """Runs so many eaters on each CPU within the context, beside one long wait."""
+    """Runs that many eaters on each CPU within the context, beside a long wait."""
     if not eaters:
         yield
         return

@@ -113,7 +113,7 @@ def _windows(paced: Iterable[Kind]) -> Windows:
 
 
 def rehearsal_of(words: Sequence[str]) -> list[str]:
-    """Returns few and short series of each kind. Running them lets QEMU translate the code."""
+    """Returns a short form of each series, each once. Running them lets QEMU translate the code."""
     return list(dict.fromkeys(map(_shortened, words)))
 
 

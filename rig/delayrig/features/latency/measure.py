@@ -30,17 +30,17 @@ from delayrig.model.lane import LaneName
 CHUNK = 20
 """The number of series in one call of a place, at most SPEC_WORDS_MAX of images/agent/spec.h.
 
-Progress is reported after each.
+Progress is reported after each call.
 """
 GUEST_LOOPS = 1000
 
 
 class MeasureProgress(Protocol):
     def begins(self, name: str, steps: int) -> None:
-        """Starts a place with so many steps."""
+        """Starts the progress of a place that takes that many steps."""
 
     def did(self, steps: int) -> None:
-        """Adds so many finished steps."""
+        """Adds that many finished steps."""
 
 
 async def measure_place(
@@ -122,7 +122,7 @@ async def _take(
     missing: list[str],
     meter: EnergyMeter | None,
 ) -> list[Reading]:
-    """Takes the readings in chunks of one governor, which is restored after the last.
+    """Takes the readings in chunks of one governor. The old governor is restored after the last.
 
     If energy is measured, a chunk is one series.
     """

@@ -69,7 +69,7 @@ class Place(Protocol):
     async def cyclictest(self, words: Sequence[str], *, eaters: int) -> tuple[bytes, Windows]:
         """Returns the JSON of cyclictest, and how the place kept up.
 
-        Raises `MissingError` if there is no such program.
+        Raises `MissingError` if it cannot run there.
         """
 
     async def set_governor(self, name: str) -> None:

@@ -288,7 +288,7 @@ def jitter_rows(machines: Machines) -> Table:
 
 
 def power_rows(machines: Machines) -> Table:
-    """Returns the same by length for each governor, and for each limit of the idle states."""
+    """Returns the same as `jitter_rows()` for each governor, and each limit of the idle states."""
     return _late_rows(
         machines,
         Section.POWER,

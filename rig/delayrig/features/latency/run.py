@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: GPL-2.0-or-later
-"""Measures every requested place, one after the other, and writes the results."""
+"""Measures every requested place, and writes the results."""
 
 import asyncio
 import datetime as dt

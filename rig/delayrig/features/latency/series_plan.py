@@ -1,8 +1,8 @@
 # SPDX-License-Identifier: GPL-2.0-or-later
 """Chooses the series of a place: a pure function of its facts.
 
-Sleeping costs a guest nothing, but computing does. A loaded series is limited to a number of
-instructions, and omitted if its single wait would need more.
+Sleeping costs a virtual guest nothing, but computing does. A loaded series is limited to a number
+of instructions there, and omitted if a single wait would need more.
 """
 
 import dataclasses
@@ -86,7 +86,7 @@ def _with_usual_slack(series: Series, facts: PlaceFacts) -> Series:
 
 
 def _limit_ms(extent: Extent, facts: PlaceFacts, *, eaters: int) -> int:
-    """Returns the time limit. Idle guests need none, because they only sleep."""
+    """Returns the time limit. Idle virtual guests need none, because they only sleep."""
     if extent.loaded_instructions is None or facts.mips is None:
         return extent.table_limit_ms
     if not eaters:

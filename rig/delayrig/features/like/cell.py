@@ -283,7 +283,7 @@ def _choose_programmer(
 def _programmer_told(facts: Facts) -> Fact | None:
     """Returns the programmer of the command, else that of flashrom's output; None if they differ.
 
-    Their options may differ, such as the speed of the bus, but not for serprog: they are its link.
+    Their options may differ, such as the speed of the bus, except serprog's, which name its link.
     """
     told = [*facts.of("programmer"), *facts.of("driver")]
     drivers = {fact.value.partition(":")[0] for fact in told}
@@ -298,7 +298,7 @@ def _programmers_differ(facts: Facts) -> str:
 
 
 def _have_its_arch(found: Likeness, programmer: Programmer) -> None:
-    """Drops the architecture if its guests lack the programmer, which decides more about waits."""
+    """Drops the architecture if its guests lack the programmer, which affects waits more."""
     archs = DEVICES[programmer].archs
     arch = found.given.get("arch", archs[:1])[0]
     if arch not in archs:

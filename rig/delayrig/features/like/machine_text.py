@@ -170,7 +170,7 @@ def _cpuinfo(lines: list[Line]) -> Iterator[Fact]:
         elif core < 0:
             continue
         elif key == "siblings" and value.isdigit():
-            # If a machine with one socket has more siblings than listed CPUs, the list was cut off.
+            # A list with fewer CPUs than siblings was cut off.
             whole = max(whole, int(value))
             yield Fact(key="siblings", value=value, where=line.where)
         elif key == "model name" and "rev " not in value:

@@ -37,7 +37,7 @@ class Cover:
 
     def __init__(self, spans: Iterable[Span]) -> None:
         self.spans: list[Span] = []
-        """In order; none overlaps another."""
+        """The spans in order, without overlaps."""
         for start, end in sorted(span for span in spans if span[1] > span[0]):
             if self.spans and start <= self.spans[-1][1]:
                 self.spans[-1] = (self.spans[-1][0], max(self.spans[-1][1], end))

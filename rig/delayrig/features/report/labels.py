@@ -32,7 +32,7 @@ def _labelled(name: str, arch: str) -> str:
 
 
 def speed_of(cell: CellResult) -> str:
-    """Returns the speed in MIPS. Cells in real time have the machine's own speed."""
+    """Returns the speeds of the cores in MIPS, or `HOST_SPEED` for a cell of the host lane."""
     return _speed(tuple(cell.guest.mips))
 
 

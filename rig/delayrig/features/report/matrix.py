@@ -35,7 +35,7 @@ EXPLAINED = (
 
 WATCHERS_MAX = 100
 COLUMNS_MAX = 6
-"""The largest number of columns that fit a desktop window. If there are more, rows list them."""
+"""The largest number of columns that fit a desktop window. Of more, each row has a list."""
 ROWS_MAX = 200
 """The largest number of rows of a subject.
 

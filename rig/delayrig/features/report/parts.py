@@ -1,7 +1,7 @@
 # SPDX-License-Identifier: GPL-2.0-or-later
 """Further pages beside a report, for the cells that it has no room for.
 
-A page is loaded when it is opened, from a disk or a server, with or without JavaScript.
+Each is loaded only when it is opened, which works from a disk and without JavaScript, too.
 """
 
 import os

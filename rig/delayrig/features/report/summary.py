@@ -93,7 +93,7 @@ def _run(run: RunSource) -> Markup:
 
 
 def findings_section(sources: Sources) -> Section:
-    """Returns the measured cells without a pass or skip, unexpected verdicts, and contrasts."""
+    """Returns measured cells other than passed and skipped, unexpected verdicts, and contrasts."""
     pairs = all_cells(sources)
     found = sorted((pair for pair in pairs if _is_finding(pair[1])), key=lambda p: rank(p[1]))
     watching = [cell for _, cell in pairs if cell.role in (Role.CANARY, Role.CONTROL)]

@@ -246,7 +246,7 @@ def _s(moment_ns: int, origin_ns: int) -> float:
 
 
 def window_around(wait: WaitMargin, start_ns: int, end_ns: int) -> tuple[int, int] | None:
-    """Returns a window around the wait; None if it is almost as long as the whole job.
+    """Returns a window around the wait; None if it exceeds `CLOSER_PART_MAX` of the job.
 
     A wait that had to be longer than the job, and was cut short, is shown as long as it took.
     """

@@ -76,7 +76,7 @@ def gdb_words(gdb: str, commands: Sequence[str]) -> list[str]:
 
 
 def packet(words: str) -> bytes:
-    """Returns a packet of gdb's remote serial protocol, after acknowledging the one before."""
+    """Returns a packet of gdb's remote serial protocol, preceded by an acknowledgement."""
     return f"+${words}#{sum(words.encode()) % 256:02x}".encode()
 
 

@@ -28,7 +28,7 @@ from delayrig.plan.request import Request
 from delayrig.run.runner import Quiet, run_request
 
 PLAN = str(Path(__file__).with_suffix(".toml"))
-"""The plan. It is not with the shipped ones: without a canary it proves nothing of a subject."""
+"""The plan, not a shipped one, because without a canary it proves nothing about a subject."""
 TRACE = "pace.jsonl"
 BUSY_PART_MIN = 0.5
 """The fraction of a window in which a core must be busy for its speed to be measured."""

@@ -77,7 +77,7 @@ def whole_lines(who: str) -> Lines:
 
 
 def stage_lines(who: str) -> Lines:
-    """Returns a function that returns the guest's finished stages, with host time since now."""
+    """Returns a function that returns the guest's finished stages, in host time since this call."""
     began_s = time.time()
 
     def lines(text: str) -> list[str]:

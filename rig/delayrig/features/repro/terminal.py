@@ -47,7 +47,7 @@ async def await_words(socket: Path, words: str) -> None:
 async def say(socket: Path, words: bytes) -> None:
     """Sends words to the guest's console.
 
-    Waits before closing, because QEMU then drops the bytes that the serial line has not taken.
+    Waits before closing: at the close QEMU drops bytes that the serial line has not taken.
     """
     _, writer = await connect(socket)
     writer.write(words)
@@ -176,7 +176,7 @@ async def run_in_foreground(
         )
         if has_terminal:
             os.tcsetpgrp(sys.stdin.fileno(), process.pid)
-            # It may have used the terminal too early, and been stopped.
+            # If the program used the terminal before this, it was stopped.
             os.kill(process.pid, signal.SIGCONT)
         try:
             return await process.wait()

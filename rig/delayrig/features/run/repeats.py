@@ -19,13 +19,13 @@ from delayrig.model.result import CellResult, Results, Verdict
 from delayrig.plan.request import Request
 
 VALUES_MIN = 6
-"""The least number of values for an interval. Five lie on one side of the median 1 time in 16."""
+"""The least number of values for an interval. All of five are on one side of it 1 time in 16."""
 DRAWS = 4_000
 CONFIDENCE = 0.95
 FILE_NAME = "repeats.json"
 SCHEMA = 1
 TIMED = (Verdict.PASS, Verdict.TOO_SHORT)
-"""The verdicts of cells whose time counts. An `inconclusive` cell had a slow machine."""
+"""The verdicts of cells whose time counts. For an `inconclusive` one the machine was too slow."""
 RunRound = Callable[[Request], Results]
 
 

@@ -57,7 +57,7 @@ class Repeat(msgspec.Struct, frozen=True, kw_only=True):
     condition: Condition
     compared: int
     reset: int = msgspec.field(default=0, name="rewound")
-    """The number of cells that ran in a guest that had run another one."""
+    """The number of cells whose guest had run a cell before."""
     differences: list[str] = []
     doubts: list[str] = []
 

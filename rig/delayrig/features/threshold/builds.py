@@ -2,7 +2,7 @@
 """A flashrom for each threshold: ours, those of a build command, or given ones.
 
 Ours are kept in the folder of state, under a digest of their sources. One build folder serves all:
-three sources are compiled for each threshold, the rest once (meson's `compared_thresholds_us`).
+four sources are compiled for each threshold, the rest once (meson's `compared_thresholds_us`).
 """
 
 import fcntl
@@ -24,7 +24,7 @@ from delayrig.subjects.own_programs import run_builder
 from delayrig.subjects.subject import PATH_PREFIX
 
 DEFAULT = "0,2,10,50,100,500,1000,10000,100000"
-"""The proposal's own candidates (2, 100 and 100,000 us), values between them, and both ends."""
+"""The proposal's own candidates (2, 100 and 100,000 us), values between them, and 0."""
 US_MAX = 2**32 - 1
 HOW = "write whole microseconds with commas between: --values 0,2,100"
 FOLDER = "thresholds"
@@ -228,7 +228,7 @@ def _built(command: str, value: int) -> Path:
 
 
 def _apart(program: Path, value: int, paths: Paths) -> Path:
-    """Returns a copy that the next build cannot overwrite, else the program if it cannot move."""
+    """Returns a copy that no build overwrites; the program if a copy would load other libraries."""
     folder = paths.state / FOLDER / "given" / digest.of_file(program)[:16]
     copy = folder / f"flashrom-{value}"
     if not copy.is_file():

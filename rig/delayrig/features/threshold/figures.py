@@ -128,7 +128,7 @@ def trials_of(costs: Sequence[Cost]) -> list[Trial]:
 
 
 def with_fronts(costs: Sequence[Cost]) -> list[Cost]:
-    """Marks the Pareto front of each profile. An unsafe value is on none."""
+    """Marks the Pareto front of each profile, which has only safe values."""
     fronts = {
         name: pareto(
             [

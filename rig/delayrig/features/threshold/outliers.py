@@ -132,7 +132,7 @@ def common_choice(ground: Ground) -> Common:
 
 
 def _oddest(ground: Ground, kept: Sequence[str], choice: Choice, total: int) -> str:
-    """Returns the profile that is too expensive to follow for the others; empty if none is."""
+    """Returns the profile that costs the others most, if that is too much; else an empty text."""
     found = []
     for name in kept:
         rest = [other for other in kept if other != name]

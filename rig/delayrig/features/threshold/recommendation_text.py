@@ -38,7 +38,7 @@ def build_note(value_us: int) -> str:
 
 
 def answer_lines(ground: Ground, common: Common, alone: Mapping[str, Choice]) -> list[str]:
-    """Returns the recommendation, its reasons, its exceptions, and the choice for each alone."""
+    """Returns the recommendation, reasons, exceptions, and other choices for profiles alone."""
     choice, value = common.choice, common.choice.value_us
     unsafe = _unsafe_lines(ground.costs)
     if value is None:

@@ -174,7 +174,7 @@ async def _run_round(trials: Trials, number: int, paths: Paths, progress: Progre
 
 
 def evidence_of(trials: Trials, rounds: Sequence[Results]) -> Evidence:
-    """Returns the evidence; raises `RigFaultError` if the rig cannot be trusted."""
+    """Returns the evidence; raises `RigFaultError` for a blind rig, `BadInputError` for no jobs."""
     _check_rig(trials, rounds)
     measured = _measured(trials, rounds)
     jobs, left_out = dict.fromkeys(job_of(m.cell) for m in measured), skipped_jobs(measured)
@@ -205,7 +205,7 @@ def evidence_of(trials: Trials, rounds: Sequence[Results]) -> Evidence:
 
 
 def _check_rig(trials: Trials, rounds: Sequence[Results]) -> None:
-    """Checks canaries and controls: a blind rig would call every value safe."""
+    """Raises `RigFaultError` if a canary or control is answered wrongly, or if a cell was lost."""
     roles = {cell.id: cell.role for cell in trials.request.cells}
     for results in rounds:
         for result in results.cells:
