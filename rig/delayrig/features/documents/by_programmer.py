@@ -34,9 +34,9 @@ def answer_lines(results: Results) -> list[str]:
 
 
 def cost_rows(results: Results) -> list[tuple[str, ...]]:
-    """Returns a row for each programmer and part: host time, and times of its largest region.
+    """Returns a row for each programmer and part: host time, and the times of each subject.
 
-    The first row is the head.
+    The times are those of the largest region. The first row is the head.
     """
     cells = results.measured
     names = subjects_of(cells)

@@ -35,7 +35,7 @@ EXPLAINED = (
 
 WATCHERS_MAX = 100
 COLUMNS_MAX = 6
-"""The largest number of columns that fit a desktop window. Of more, each row has a list."""
+"""The largest number of columns that fit a desktop window. If there are more, rows are lists."""
 ROWS_MAX = 200
 """The largest number of rows of a subject.
 
