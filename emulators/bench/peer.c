@@ -122,7 +122,7 @@ static void serve_echo(enum peer_line line, int fd)
 	_exit(0);
 }
 
-/* Opens the terminal here before the child reads its other end, which would look hung up. */
+/* Connects before the child starts: a terminal that nobody has opened looks hung up to it. */
 int peer_start_echo(struct peer *peer, enum peer_line line)
 {
 	char name[NAME_BYTES];

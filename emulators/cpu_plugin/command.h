@@ -3,7 +3,7 @@
  * The commands that change a vCPU's speed while the guest runs. They come from the control socket
  * or from a script:
  *
- *     VCPU MIPS [RAMP_US]     sets the speed, reached after RAMP_US (default: `ramp_us`)
+ *     VCPU MIPS [RAMP_US]     sets the speed; the change takes RAMP_US (default: `ramp_us`)
  *     VCPU auto [RAMP_US]     gives the vCPU back to its governor
  *
  * VCPU is a number, or `*` for all vCPUs. A line of a script is `T_MS` and a command, in order of

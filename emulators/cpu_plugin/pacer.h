@@ -38,8 +38,8 @@ uint64_t pacer_advance(struct pacer *pacer, uint64_t now_ns, uint64_t cost_ns);
 void pacer_release(struct pacer *pacer, uint64_t now_ns);
 
 /*
- * The vCPU becomes idle, and busy again. Idle time is not saved: what it was ahead it must still
- * wait for afterwards, and what it was behind it catches up only as far as the grace.
+ * The vCPU becomes idle, and busy again. Idle time counts for nothing: a vCPU that was ahead must
+ * still wait as long afterwards, and one that was behind catches up at most the grace.
  */
 void pacer_idle(struct pacer *pacer, uint64_t now_ns, uint64_t cost_ns);
 void pacer_resume(struct pacer *pacer, uint64_t now_ns);

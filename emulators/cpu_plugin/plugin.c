@@ -3,7 +3,7 @@
  * The functions of the CPU plugin that QEMU calls.
  *
  * Every block compares its vCPU's counter with COUNT_END, and adds its instructions to the counter;
- * both is inline code. The counter starts one quantum below COUNT_END. So the vCPU calls
+ * both are inline code. The counter starts one quantum below COUNT_END. So the vCPU calls
  * on_quantum() once a quantum at any speed, and all blocks compare with the same constant.
  */
 #include <errno.h>

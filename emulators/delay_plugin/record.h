@@ -55,7 +55,7 @@ const struct json_line *record_leave(struct json_line *line, const struct moment
 /* The end of the call was not seen: another call has its place now. */
 const struct json_line *record_abandon(struct json_line *line, uint64_t call);
 
-/* @calls, or more once the file is full, were not recorded for lack of room. */
+/* Says that @calls calls were not recorded for lack of room; more, if the file is full. */
 const struct json_line *record_lost(struct json_line *line, uint64_t calls);
 
 #endif

@@ -9,8 +9,8 @@
  *	sleep ADDRESS ARGUMENT SECONDS_BYTES PART_BYTES PART_NS JUMPS TEXT_BEGIN TEXT_END
  *	entry|return|site|call FUNCTION ADDRESS BACK WINDOW
  *
- * A sleep is one call of a function of the C library, identified by its call site. Its ARGUMENT
- * points to seconds and a part of a second, or is a number if SECONDS_BYTES is 0.
+ * A sleep is one call of a function of the C library; ADDRESS is that of the call instruction. Its
+ * ARGUMENT points to seconds and a part of a second, or is a number if SECONDS_BYTES is 0.
  *
  * FUNCTION counts lines of functions and of sleeps from 0. WINDOW is the file's content around
  * ADDRESS, from BACK bytes before it. It is within one page, because the guest may not have loaded

@@ -10,7 +10,7 @@
 #define INSN_BYTES_MAX 16
 #define ENDED_MAX 16
 #define NS_PER_S UINT64_C(1000000000)
-#define TIME_MAX (UINT64_C(1) << 31) /* this or more was negative */
+#define TIME_MAX (UINT64_C(1) << 31) /* values from here on were negative */
 
 /* An instrumented place. It lives as long as QEMU, which may keep the translated block. */
 struct watchpoint {

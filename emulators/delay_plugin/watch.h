@@ -30,8 +30,8 @@ struct registers {
 void registers_init(struct registers *registers, const struct machine *machine);
 
 /*
- * Finds the handles, in a vCPU's thread, before the functions below. Returns NULL, or the name of a
- * register that this QEMU does not have.
+ * Finds the handles of the registers. Call it in a vCPU's thread, before the functions below.
+ * Returns NULL, or the name of a register that this QEMU does not have.
  */
 const char *registers_find(struct registers *registers);
 

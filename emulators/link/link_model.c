@@ -32,8 +32,8 @@
 #define HIGH_SPEED .reply_us_min = 10, .reply_us_max = 125
 
 /*
- * frser-duino: its uart.h has a buffer of 1024 bytes, of which frser.c of libfrser reports 4 fewer.
- * An SPI write has 7 bytes fewer still. A read has the bytes of two seconds (baud / 5, in KiB). The
+ * frser-duino: its uart.h has a buffer of 1024 bytes; frser.c of libfrser reports 4 fewer, and an
+ * SPI write has 7 fewer still. The longest read takes two seconds (baud / 5 bytes, in KiB). The
  * operation buffer of a build for SPI is reported as 12 bytes, because it only sums up delays.
  */
 #define FRSER_DUINO(baud_, read_kib)                                                               \

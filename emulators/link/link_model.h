@@ -4,7 +4,7 @@
  * reply reach the client, and how much the firmware takes at a time. Pure.
  *
  * A byte on a serial line is ten bits (8N1). Behind USB each reply takes a drawn time, or leaves
- * with the next (micro)frame, counted from the zero of the clock. Requests are not delayed, as
+ * with the next (micro)frame, counted from the zero of the clock. USB delays no requests, because
  * clients send them at once.
  */
 #ifndef EMULATORS_LINK_LINK_MODEL_H

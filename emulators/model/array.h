@@ -36,7 +36,7 @@ void array_program(struct array *array, uint32_t address, const uint8_t *data, s
 /* Replaces the content: for an image, and for a part that erases before it programs. */
 void array_load(struct array *array, uint32_t address, const uint8_t *data, size_t len);
 
-/* [address, address + len) must lie inside the array. Whole granules cost a bit each. */
+/* Erases [address, address + len) inside the array. Whole granules cost a bit each. */
 void array_erase(struct array *array, uint32_t address, uint32_t len);
 
 /*

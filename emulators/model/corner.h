@@ -30,7 +30,7 @@ struct corner {
 struct corner_use {
 	uint8_t opcode;
 	uint32_t address;
-	uint32_t count; /* the number of earlier uses of that opcode at that address */
+	uint32_t count; /* the number of earlier uses, as struct uses counts them */
 };
 
 /* Parses min, typ, max, zero, draw:SEED or slow:FACTOR. Returns -EINVAL for any other text. */

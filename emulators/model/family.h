@@ -24,7 +24,7 @@ struct family {
 	const struct spi_command *commands;
 	size_t command_count;
 	bool opens_status_once; /* 50h holds for the next command only */
-	/* For the others: one cycle. Of @facts only busy_left_ns, opcode and address are set. */
+	/* For the others: one cycle. @facts has a name, UNKNOWN, busy_left_ns, opcode, address. */
 	void (*write_cycle)(struct chip *chip, const struct cycle *cycle, struct chip_facts *facts);
 	uint8_t (*read_cycle)(
 		struct chip *chip, const struct cycle *cycle, struct chip_facts *facts);

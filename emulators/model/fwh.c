@@ -117,7 +117,7 @@ static void erase(struct chip *chip, const struct cycle *cycle, struct chip_fact
 	}
 }
 
-/* The cycle after 40h, 10h or 20h. */
+/* Runs the cycle after 40h, 10h or 20h. */
 static void run_armed(struct chip *chip, const struct cycle *cycle, struct chip_facts *facts)
 {
 	uint8_t armed = chip->parallel.armed;

@@ -101,7 +101,10 @@ static void add_sector(struct chip *chip, const struct cycle *cycle, struct chip
 	cycle_defer_work(chip, open_window(chip, cycle), facts);
 }
 
-/* Returns true for a bare 30h: a further sector of the erase before, in its window or too late. */
+/*
+ * Takes a bare 30h, which adds a sector to the erase before it, or comes after its window. Returns
+ * false for any other cycle.
+ */
 static bool takes_sector(struct chip *chip, const struct cycle *cycle, struct chip_facts *facts)
 {
 	const struct parallel_state *state = &chip->parallel;
@@ -117,7 +120,7 @@ static bool takes_sector(struct chip *chip, const struct cycle *cycle, struct ch
 	return true;
 }
 
-/* Anything else in the window makes the part forget the erase (29F datasheets: it resets). */
+/* Checks the wait. Any other cycle in the window drops the erase (29F datasheets: it resets). */
 static void check_busy(struct chip *chip, const struct cycle *cycle, struct chip_facts *facts)
 {
 	if (cycle_check_write(chip, cycle, facts) == CHIP_RULE_BUSY &&

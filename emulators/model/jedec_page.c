@@ -3,8 +3,8 @@
  * Parts that take the bytes of a page one after the other, then erase and write it by themselves:
  * 29C, 29EE and W29.
  *
- * Cycles of a broken unlock sequence are not taken as data, though a part without its software
- * protection may do so.
+ * Cycles of a broken unlock sequence are not taken as data, though a part whose software protection
+ * is off may take them.
  */
 #include "cycle.h"
 

@@ -22,7 +22,7 @@ static size_t least(size_t a, size_t b, size_t c)
 	return ab < c ? ab : c;
 }
 
-/* Returns the number of single-letter edits between two names, in upper or lower case. */
+/* Returns the number of single-letter edits between two names, ignoring case. */
 static size_t name_distance(const char *a, const char *b)
 {
 	size_t row[NAME_LEN_MAX + 1];

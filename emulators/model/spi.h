@@ -16,7 +16,7 @@ enum spi_feature {
 	SPI_HAS_FOUR_BYTE_MODE = 1 << 0,    /* B7h and E9h */
 	SPI_HAS_FOUR_BYTE_OPCODES = 1 << 1, /* 13h, 0Ch and 12h; erases are rows of their own */
 	SPI_HAS_EXTENDED_ADDRESS = 1 << 2,  /* C5h and C8h: the fourth address byte */
-	SPI_HAS_BANK_REGISTER = 1 << 3,     /* 17h and 16h, B9h before 01h: the same and EXTADD */
+	SPI_HAS_BANK_REGISTER = 1 << 3,     /* 17h and 16h, B9h before 01h: that byte, EXTADD */
 	SPI_HAS_FLAG_STATUS = 1 << 4,       /* 70h, cleared by 50h */
 	SPI_HAS_ERROR_BITS = 1 << 5,        /* P_ERR and E_ERR hold the part busy until 30h */
 	SPI_HAS_VOLATILE_STATUS = 1 << 6,   /* 50h before 01h: at once, lost without power */

@@ -16,8 +16,8 @@ enum spi_when {
 	SPI_WHILE_AAI = 1 << 19,
 	SPI_NOT_WHILE_SUSPENDED = 1 << 20,
 	SPI_NEEDS_WRITE_ENABLE = 1 << 21,
-	SPI_NEEDS_STATUS_ENABLE = 1 << 22, /* after 06h, or what else opens the status register */
-	SPI_BEGINS_WRITE = 1 << 23,        /* no write, but as early after power-up */
+	SPI_NEEDS_STATUS_ENABLE = 1 << 22, /* after 06h or 50h; after B9h for the bank register */
+	SPI_BEGINS_WRITE = 1 << 23,        /* no write itself, but tPUW applies to it, too */
 	SPI_KEEPS_RESET_ENABLED = 1 << 24,
 	/* A probe, which clients also send with an address of another length. */
 	SPI_ANY_ADDRESS = 1 << 25,
@@ -61,7 +61,7 @@ struct spi_command {
 /* Takes the first byte of a command. */
 void spi_begin(struct chip *chip);
 
-/* Fills @reply with what the part drives in the moment @now_ns; FFh where it drives nothing. */
+/* Fills @reply with what the part drives at @now_ns; FFh where it drives nothing. */
 void spi_reply(struct chip *chip, uint64_t now_ns, uint8_t *reply, size_t len);
 
 /* Takes clocks during which only the part drives the bus. */

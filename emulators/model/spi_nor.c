@@ -39,8 +39,8 @@ static struct figure shorter(struct figure a, struct figure b)
 }
 
 /*
- * A part with times for a first and further bytes needs no whole page time for a few bytes. A part
- * with the time of one byte only needs the page time for two bytes or more.
+ * Returns the time of a program of @len bytes. If the part has times for the first and for further
+ * bytes, a few bytes take less than a page. If it has that of the first only, two take a page's.
  */
 static struct busy_time program_time(const struct part *part, size_t len)
 {
@@ -72,7 +72,7 @@ static void fill_page(struct chip *chip, uint32_t address, const struct spi_requ
 		latch[(offset + i) % page_bytes] = request->data[i];
 }
 
-/* During a suspended erase its block cannot be programmed; during a suspended program, nothing. */
+/* Returns true if the address is in a block of a suspended erase, or if a program is suspended. */
 static bool meets_suspended(const struct chip *chip, uint32_t address)
 {
 	const struct spi_suspended *suspended = &chip->spi.suspended;

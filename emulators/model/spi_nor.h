@@ -49,7 +49,7 @@ bool nor_has_lock(const struct part *part, uint8_t opcode);
 void nor_run_suspend(struct chip *chip, const struct spi_request *request);
 void nor_run_resume(struct chip *chip, const struct spi_request *request);
 
-/* Drops suspended work, which never resumes: an erase leaves the state of an interrupted one. */
+/* Drops suspended work, which never resumes and stays half done. */
 void nor_drop_suspended(struct chip *chip);
 
 bool nor_has_suspend(const struct part *part, uint8_t opcode);
@@ -59,9 +59,9 @@ bool nor_has_resume(const struct part *part, uint8_t opcode);
 bool nor_erase_has_four_bytes(uint8_t opcode);
 
 /*
- * Reads @len bytes from @address on of the description that a part gives of itself (5Ah): a header
- * and a basic flash parameter table of JESD216 (nine words, no times), made from the facts of the
- * part. Bytes after the table are FFh.
+ * Reads @len bytes of a part's SFDP (5Ah) from @address on: a header and a basic flash parameter
+ * table of JESD216 (nine words, no times), made from the facts of the part. Bytes after the table
+ * are FFh.
  */
 void sfdp_read(const struct part *part, uint32_t address, uint8_t *out, size_t len);
 

@@ -97,8 +97,8 @@ bool spi_die_is_ready(const struct chip *chip, uint8_t die, uint64_t now_ns)
 }
 
 /*
- * A client that trusts WEL, or the status of one die, may now come too early. That violation is
- * only as sure as the source that says that these end before the work does.
+ * Weakens the grade of the wait. A client that trusts WEL, or the status of one die, may now come
+ * too early; that is only as sure as the source that says that these end before the work does.
  */
 static void weaken_debt(struct chip *chip, uint64_t now_ns)
 {

@@ -56,7 +56,7 @@ static const struct part_erase *smallest_erase(const struct part *part)
 	return smallest;
 }
 
-/* Other commands have three address bytes after power-up. */
+/* Sends three address bytes, as after power-up, unless the opcode always has four. */
 static void start_erasing(struct session *session)
 {
 	const struct part_erase *smallest = smallest_erase(session->chip->part);
@@ -66,7 +66,7 @@ static void start_erasing(struct session *session)
 	send(session, command, 1 + (nor_erase_has_four_bytes(smallest->opcode) ? 4 : 3));
 }
 
-/* A byte of ones changes nothing, whether the program ends or not. */
+/* Programs a byte of ones, which changes nothing, whether the program ends or not. */
 static void program(struct session *session)
 {
 	static const uint8_t command[] = {OP_PAGE_PROGRAM, 0, 0, 0, 0xFF};

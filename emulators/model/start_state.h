@@ -11,7 +11,7 @@
 #include "chip.h"
 
 enum start_state {
-	START_READY,    /* idle for ever */
+	START_READY,    /* idle, powered up long ago */
 	START_FRESH,    /* power came when the client turned the pins on */
 	START_RAMP_1MS, /* the supply began to rise then; the part is silent until it is up */
 	START_RAMP_10MS,

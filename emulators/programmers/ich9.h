@@ -28,7 +28,7 @@ struct ich9_cycle {
 bool ich9_hardware_cycle(
 	const struct part *part, const uint8_t *registers, struct ich9_cycle *cycle);
 
-/* Returns the bits of the register at @at that no program can change. */
+/* Returns the bits of the register byte at @at that no program can change. */
 uint8_t ich9_hardware_fact(const struct part *part, const uint8_t *registers, uint64_t at);
 
 #endif

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
 /*
  * The chip plugin's access to QEMU: its clock, registers laid over a device's, and calls when the
- * machine is complete, resumes or is paused. Only qemu.c and qemu_usb.c know QEMU's inside.
+ * machine is complete, resumes or is paused. Only qemu.c and qemu_usb.c know QEMU's internals.
  *
  * QEMU has no interface for that, but exports its functions. They are looked up by name, and
  * registers are tried before the guest starts: a QEMU with a wrong result is refused.

@@ -226,7 +226,7 @@ static uint64_t virtual_now_ns(const struct qemu_usb *self)
 	return (uint64_t)self->qemu_clock_get_ns(CLOCK_VIRTUAL);
 }
 
-/* Wakes the host when there is something for it; until then its reads are refused. */
+/* Sets the timer that wakes the host when something is there; until then reads are refused. */
 static void arm(struct qemu_usb *self)
 {
 	uint64_t ready_ns = self->front->ready_ns(self->state);

@@ -97,7 +97,7 @@ static int make_chip(struct session *session)
 	return ret < 0 ? complain("cannot load", settings->image_in, ret) : 0;
 }
 
-/* Keeps the present chip, unless the settings are another cell's. */
+/* Reads the settings. Keeps the present chip unless they are another cell's. */
 static int take_settings(struct session *session)
 {
 	struct settings settings = {0};
@@ -125,7 +125,10 @@ int session_resume(struct session *session, uint64_t now_ns)
 {
 	int ret = take_settings(session);
 
-	/* A machine that boots pauses once more, where a restored one begins: that is the start. */
+	/*
+	 * A machine that boots for its cell pauses where a restored one begins. So the cell starts
+	 * at the last resume before the first access.
+	 */
 	if (ret == 0 && is_untouched(&session->bus))
 		session->start_ns = now_ns;
 	return ret;

@@ -173,7 +173,7 @@ static void write_moment(struct text *text, const struct event *event, const cha
 	end_line(text);
 }
 
-/* @previous_ns: when the reply before was sent, 0 if there was none on this connection. */
+/* Puts the times. @previous_ns is that of the reply before, 0 if this connection had none. */
 static void put_times(struct text *text, const struct event *event, uint64_t previous_ns)
 {
 	put_number(text, "empty_ns", event->empty_ns);

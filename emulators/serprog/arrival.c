@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
 /*
- * The arrival time of bytes at a socket, as the kernel stamped it, by CLOCK_MONOTONIC: the
- * scheduler of their reader does not change it.
+ * The arrival time of bytes at a socket, as the kernel stamped it, by CLOCK_MONOTONIC. It does not
+ * depend on when the scheduler runs their reader.
  *
  * The kernel stamps the bytes of a TCP connection (SO_TIMESTAMPNS, since Linux 4.16), on the
  * loopback interface within the sender's own call. Stamps are by the wall clock, so it is compared

@@ -58,7 +58,7 @@ struct serprog_limits {
 
 struct serprog_request {
 	uint8_t op;
-	bool oversized; /* past the limits: answer NAK, and drop skip_bytes first */
+	bool oversized; /* past the limits: answer NAK, and drop skip_bytes */
 	uint32_t value; /* the argument of O_DELAY (us), S_SPI_FREQ (Hz) or a one-byte S_ request */
 	uint32_t address;     /* for R_ and O_WRITE requests */
 	uint32_t write_len;   /* for O_SPIOP and O_WRITE requests */

@@ -327,7 +327,7 @@ static int execute(struct device *device, uint64_t start_ns)
 	return ret;
 }
 
-/* Also refuses an O_SPIOP without a command, and 0 bytes for O_WRITEN or R_NBYTES. */
+/* Returns true for a NAK: also for an O_SPIOP or O_WRITEN without bytes, or an R_NBYTES of 0. */
 static bool is_refused(const struct device *device, const struct serprog_request *request)
 {
 	if (!offers(device, request->op) || request->oversized)

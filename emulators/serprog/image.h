@@ -8,7 +8,7 @@
 #include "model/array.h"
 
 /*
- * Reads the file to @offset_bytes of the array. Returns -EFBIG if it does not fit, or another
+ * Loads the file into the array, at @offset_bytes. Returns -EFBIG if it does not fit, or another
  * negative errno.
  */
 int image_load(struct array *array, const char *path, uint32_t offset_bytes);

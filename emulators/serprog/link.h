@@ -7,7 +7,7 @@
  * came back without the rest. `read_ns` is the time after the read that brought the rest. The
  * request arrived between the two, whatever the scheduler did. If `wake_ns_max` is known and the
  * link slept for the request, it arrived at most that long before `read_ns`. If the kernel stamps
- * bytes (arrival.c), its interval is closer, and `arrived_ns` is known too.
+ * bytes (arrival.c), the interval is narrower, and `arrived_ns` is known too.
  *
  * If a wake-up suffices (patience.h), the link sleeps at once after a transfer, and leaves out the
  * read that would find nothing: `empty_ns` is earlier then. If a client sends the opcode of a

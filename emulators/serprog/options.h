@@ -32,10 +32,10 @@ struct options {
 	uint32_t image_offset_bytes;
 	const char *image_out_path;
 	const char *image_out_sparse_path;
-	int realtime_priority; /* 0: stay as started */
-	int cpu;               /* -1: any */
-	bool cpu_said;         /* the words read last set cpu; wake_said: wake_round_count */
-	bool wake_said;
+	int realtime_priority;     /* 0: stay as started */
+	int cpu;                   /* -1: any */
+	bool cpu_said;             /* the words that were read last set cpu */
+	bool wake_said;            /* they set wake_round_count */
 	int ready_fd;              /* -1: none */
 	struct fd_pair barrier;    /* -1: no barrier */
 	struct fd_pair standby;    /* -1: no standby */

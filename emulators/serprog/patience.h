@@ -33,7 +33,7 @@ struct patience {
 	bool held_up;          /* a request was left waiting: that bound does not hold */
 	bool piecewise;        /* this client sends an opcode by a write of its own */
 	bool follows_transfer; /* the last request was a transfer; nothing behind it is read */
-	bool patient;          /* an opcode alone woke nobody since the last request */
+	bool patient;          /* until the next request, an opcode alone wakes nobody */
 	int bytes_that_wake;
 	size_t left_bytes; /* the bytes that were read and are still in the socket */
 };
@@ -56,7 +56,7 @@ void patience_end(struct patience *patience, int fd);
 /* Reads as read() does, but leaves all bytes in @fd. */
 ssize_t patience_read(struct patience *patience, int fd, uint8_t *bytes, size_t size);
 
-/* Takes the bytes that were left out of @fd. As many bytes of @room are overwritten. */
+/* Takes out of @fd the bytes that were left there. Overwrites as many bytes of @room. */
 void patience_take(struct patience *patience, int fd, uint8_t *room);
 
 /* Learns a client's behaviour from the bytes of one read. @len is at least 1. */

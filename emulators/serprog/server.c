@@ -192,7 +192,7 @@ static const uint8_t *spoil_reply(
 	return server->reply_buffer;
 }
 
-/* Counts requests, to detect a client that floods: its requests have no end and mostly no sense. */
+/* Counts requests, to detect a client whose requests never end, and mostly mean nothing. */
 static void count_request(struct server *server, const struct serprog_request *request,
 	const struct event *event, size_t records_before)
 {
@@ -230,7 +230,7 @@ static enum link_status give_reply(struct server *server, struct link *link, con
 	return link_send(link, reply, len, sent_ns);
 }
 
-/* Makes the record after the reply left, when the client has something else to do. */
+/* Answers a request. Makes the record after the reply left, when the client has other work. */
 static enum link_status answer_request(
 	struct server *server, struct link *link, const struct serprog_request *request)
 {
@@ -295,7 +295,7 @@ static void give_up(struct server *server, const char *name, const char *what, s
 		bound);
 }
 
-/* A client that never ends would take all memory, or all time. */
+/* Gives up on a client that reached a bound: it would take all memory, or all time. */
 static void check_bounds(struct server *server)
 {
 	if (server->events->count >= server->records_max)

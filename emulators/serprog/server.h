@@ -40,8 +40,8 @@ struct server {
 
 /*
  * A client is hung up on after so many requests in a row that are not for the part: bytes that mean
- * nothing, or NOPs without end. A flashrom begins with some twenty. An operation buffer of 64 KiB
- * takes 13107 of 5 bytes each.
+ * nothing, or NOPs without end. A flashrom begins with some twenty. The operation buffer takes
+ * 819 of 5 bytes each.
  */
 #define SERVER_IDLE_REQUESTS_MAX 65536
 

@@ -59,7 +59,7 @@ static int exchange(int fd, const uint8_t *request, size_t request_len, size_t o
 	return error;
 }
 
-/* Only SYNCNOP is answered with a NAK and an ACK. */
+/* Synchronises by SYNCNOP, the only request that is answered with a NAK and an ACK. */
 static int synchronise(int fd)
 {
 	const uint8_t request = SERPROG_SYNCNOP;
@@ -73,7 +73,7 @@ static int synchronise(int fd)
 	return error;
 }
 
-/* A device answers 0 if it limits no length of 24 bits. */
+/* Asks for the longest read. A device answers 0 if it limits no length of 24 bits. */
 static int ask_read_len(struct client *client)
 {
 	const uint8_t request = SERPROG_Q_RDNMAXLEN;

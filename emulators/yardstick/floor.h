@@ -73,7 +73,7 @@ int job_write(struct client *client, const struct part *part, const struct regio
 /* Sleeps by CLOCK_MONOTONIC. The rig finds it by its name, that of flashrom's delay function. */
 void default_delay(unsigned int microseconds);
 
-/* The wait of a canary or a control: the longest busy time, by the percentages of its build. */
+/* Waits as a canary or a control: the longest busy time, by the percentages of its build. */
 void yardstick_wait(const struct busy_time *busy);
 
 struct options {

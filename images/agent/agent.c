@@ -5,7 +5,7 @@
  *   boot -> emulator, on standby -> settle -> PAUSE (the snapshot) -> fetch the cell -> siblings,
  *        subject -> parcel -> PAUSE (the host reads the parcel and ends the machine)
  *
- * Every failure becomes an `agent_error` event, which the rig reports as its own fault.
+ * A failure in the cell becomes an `agent_error` event, which the rig reports as its own fault.
  */
 #include "cell.h"
 #include "guest.h"
@@ -138,8 +138,8 @@ static int emulator_tell(struct emulator *emulator, const struct spec_words *wor
 }
 
 /*
- * The emulator serves its new client only after our answer, so that plain siblings have ended
- * before the first byte of the protocol.
+ * Answers the emulator, which serves its new client only then: plain siblings have ended before the
+ * first byte of the protocol.
  */
 static int answer_accept(struct emulator *emulator, struct hazards *hazards)
 {
@@ -229,7 +229,7 @@ static void end_emulator(const struct emulator *emulator, struct report *report)
 		WIFEXITED(end.wait_status) ? (uint64_t)WEXITSTATUS(end.wait_status) : 255);
 }
 
-/* Failures are in the report. */
+/* Writes failures to the report. */
 static void run_subject(const struct window *window, struct emulator *emulator,
 	struct report *report, const struct spec *spec)
 {

@@ -6,7 +6,7 @@
  *   boot -> settle -> PAUSE (the snapshot) -> fetch the cell -> siblings, subject -> parcel
  *        -> PAUSE (the host reads the parcel and ends the machine)
  *
- * Every failure becomes an `agent_error` event, which the rig reports as its own fault.
+ * A failure in the cell becomes an `agent_error` event, which the rig reports as its own fault.
  */
 #include "cell.h"
 #include "devices.h"
@@ -52,8 +52,8 @@ static int watch_paths(char *paths)
 /*
  * Returns a descriptor that becomes readable when the subject opens a file that leads to its
  * programmer, or a negative errno. Devices have no permission events, which could delay an open().
- * But the agent has a higher priority on the same core, so the subject continues after the agent is
- * done.
+ * But the agent has a higher priority on the same core, so the subject continues only when the
+ * agent is done.
  */
 static int watch_opening(void)
 {
@@ -112,7 +112,7 @@ static int run_subject(struct hazards *hazards)
 	return error;
 }
 
-/* Failures are in the report. */
+/* Writes failures to the report. */
 static void run_cell(const struct window *window, struct report *report, struct spec *spec)
 {
 	struct hazards hazards;

@@ -5,7 +5,7 @@
  *
  *   boot -> card -> connect -> cell -> parcel -> PAUSE (the host reads the parcel)
  *
- * Every failure becomes an `agent_error` event, which the rig reports as its own fault.
+ * A failure in the cell becomes an `agent_error` event, which the rig reports as its own fault.
  */
 #include <errno.h>
 #include <stdbool.h>
@@ -37,7 +37,7 @@ uint64_t hypercall_virtual_ns(void)
 	return (uint64_t)now.tv_sec * NS_PER_S + (uint64_t)now.tv_nsec;
 }
 
-/* The kernel measures the counter's rate again about a second after the boot, and then keeps it. */
+/* Waits until the kernel has measured the counter's rate again, about a second after the boot. */
 static int await_settled_clock(void)
 {
 	for (unsigned int looks = 0; looks < LOOKS_MAX; looks++) {
@@ -53,7 +53,7 @@ static int await_settled_clock(void)
 	return -ETIMEDOUT;
 }
 
-/* The host's emulator serves its new client only after our answer. */
+/* Answers the host, whose emulator serves its new client only then. */
 static int answer_accept(int channel, struct hazards *hazards)
 {
 	int error = channel_await(channel, "accepted");
@@ -132,7 +132,7 @@ static int rehearse(const struct spec *spec)
 	return error;
 }
 
-/* Failures are in the report. */
+/* Writes failures to the report. */
 static void run_cell(
 	const struct window *window, int channel, struct report *report, struct spec *spec)
 {

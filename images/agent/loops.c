@@ -93,8 +93,8 @@ static void signal_all(const struct loops *loops, int signal)
 }
 
 /*
- * Polls, unless some loops share the agent's core and could not stop otherwise: while the agent
- * does not sleep, the subject cannot run before the loops have stopped.
+ * Waits until all loops have stopped or ended. Polls, so that the agent keeps its core and the
+ * subject cannot run before. But loops on that core can stop only while the agent sleeps.
  */
 static void await_all(const struct loops *loops, int options)
 {

@@ -46,9 +46,9 @@ static int map_registers(const char *path, uint64_t offset, volatile uint8_t *ov
 }
 
 /*
- * The file has a line `START END FLAGS` for each region; the registers are in the first. It begins
- * a page, because without firmware the kernel assigns regions from the start of a window, and there
- * is no other device.
+ * Returns true if the registers begin a page. They do if the kernel assigned the regions, from the
+ * start of a window and without another device, because there is no firmware. The file has a line
+ * `START END FLAGS` for each region; the registers are in the first.
  */
 static bool pvpanic_begins_a_page(void)
 {

@@ -21,7 +21,7 @@
  *   realtime_denied 1   the subject may not take real-time priority
  *   refused CALL ERROR  the subject's system calls of that kind fail (refusal.h); repeated
  *   few_descriptors N   limit of the subject's descriptors
- *   few_memory_mib N    limit of the memory of each of its processes
+ *   few_memory_mib N    limit of the address space of each of its processes
  *   few_threads 1       no threads besides its first (scarcity.h)
  *   uptime_ns N         the monotonic clock when the subject starts
  *   tsc_mhz N           the rate of the counter that the subject reads with RDTSC (tsc.h)

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
-/* No plan asks for another counter on other architectures than x86-64. */
+/* No plan sets another rate of the counter on architectures other than x86-64. */
 #include "tsc.h"
 
 #include <errno.h>

@@ -126,9 +126,9 @@ static void end_if_hung_up(int number, siginfo_t *info, void *context)
 }
 
 /*
- * Makes this process end when the rig's end of the socket closes. If that was before, its first
- * message fails. bubblewrap's --die-with-parent would kill bubblewrap itself at any moment: if it
- * has just forked process 1, that waits for it forever. Source: fcntl(2), F_SETSIG.
+ * Makes this process end when the rig's end of the socket closes. If it has closed already, the
+ * first message fails. bubblewrap's --die-with-parent would kill bubblewrap itself at any moment:
+ * if it has just forked process 1, that waits for it forever. Source: fcntl(2), F_SETSIG.
  */
 static int end_with_rig(int fd)
 {

@@ -39,7 +39,7 @@ static struct cost cost_now(void)
 	return cost;
 }
 
-/* Everything that happens on this machine in this span affects the readings. */
+/* Writes the span of the readings: whatever else runs on this machine in it affects them. */
 static void write_span(struct json_line *line, int64_t began_ns, int64_t ended_ns)
 {
 	json_signed(line, "began_ns", began_ns);

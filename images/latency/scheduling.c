@@ -22,7 +22,7 @@ static int keep_to(int64_t cpu)
 	return sched_setaffinity(0, sizeof(cpus), &cpus) < 0 ? -errno : 0;
 }
 
-/* The request holds while the file is open, so it ends with this process in any case. */
+/* Requests a wake-up latency. It holds while the file is open, so it ends with this process. */
 static int hold_latency(int64_t hold_us)
 {
 	const int32_t value_us = (int32_t)hold_us;

@@ -8,7 +8,7 @@
 /*
  * Makes a layout of the file's regions, in which only `region` is included. The caller must call
  * flashrom_layout_release(). Returns 0 or a negative errno; -EINVAL: a line is malformed, -ENOENT:
- * no region has that name.
+ * there is no such file or region.
  */
 int layout_read(struct flashrom_layout **layout, const char *path, const char *region);
 

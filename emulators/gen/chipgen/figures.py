@@ -10,7 +10,7 @@ from chipgen.table import Table
 
 
 class Grade(Enum):
-    """The source of a figure, from the strongest to the weakest."""
+    """The grade of a figure's source, from the strongest to the weakest."""
 
     DATASHEET = "datasheet"
     SECONDARY = "secondary"
@@ -27,32 +27,32 @@ SHARED = {
 
 # The assumed ratio of maximum and typical if no source gives one. It is low among the ratios in the
 # datasheets of chips/, so that an assumed slow part is slower than a good one, and not slower than
-# every real one. Found: erases of a sector 4.3 to 13.3 (wear lengthens them most), of a chip 1.7
-# to 5.0, programs of a page 3.6 to 7.8, of a byte 1.7 to 4.8, status writes 1.3 to 11.5.
+# every real one. Found: erases of a sector 1.4 to 13.3 (wear lengthens them most), of a chip 1.4
+# to 5.0, programs of a page 3.6 to 7.8, of a byte 1.4 to 5.0, status writes 1.3 to 11.5.
 MAX_PER_TYP = 4
 
-# No source gives minima, and a typical without a maximum is rarer than the other way round.
+# No source gives minima. A maximum without a typical is rarer than the other way round.
 TYP_PER_MIN = 2
 MAX_PER_TYP_WHEN_TYP_IS_MISSING = 2
 
 # The assumed typicals if no source gives any figure (`assumed = true` in the chip file), in the
 # middle of what the datasheets of chips/ give for such work. An erase of another size takes the
 # time of the next larger one.
-PAGE_PROGRAM_NS = 700_000  # found 0.12 to 1.4 ms
-BYTE_PROGRAM_NS = 10_000  # found 7 to 30 us
-WRITE_STATUS_NS = 10_000_000  # found 1.3 to 40 ms
+PAGE_PROGRAM_NS = 700_000  # found 0.2 to 5 ms
+BYTE_PROGRAM_NS = 10_000  # found 2.5 to 35 us
+WRITE_STATUS_NS = 10_000_000  # found 1.3 to 15 ms
 PAGE_READ_NS = 200_000
 PAGE_ERASE_NS = 10_000_000  # found 10 ms: larger figures are those of sectors
 SECTOR_ERASE_NS: dict[int, int] = {
     1056: PAGE_ERASE_NS,
-    4096: 50_000_000,  # found 18 to 250 ms
-    32768: 150_000_000,  # found 18 to 500 ms
+    4096: 50_000_000,  # found 18 to 100 ms
+    32768: 150_000_000,  # found 18 to 800 ms
     65536: 250_000_000,  # found 18 to 1000 ms
     1 << 26: 500_000_000,
 }
-CHIP_ERASE_NS_PER_MIB = 2_500_000_000  # found 1.2 to 10 s
+CHIP_ERASE_NS_PER_MIB = 2_500_000_000  # found 0.004 to 20 s
 
-# The assumed waits that a client owes. They are long, because too short a wait must not look good.
+# The assumed waits that a client owes. They are long: a client that waits too little must not pass.
 WAIT_NS: dict[str, int] = {
     "deep_power_down": 10_000,  # found 1 to 20 us
     "release_power_down": 100_000,  # found 3 to 100 us
