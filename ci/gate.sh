@@ -40,7 +40,7 @@ die() {
 	exit 2
 }
 
-# The rig's state is made from these files. If one changes, the old state is of less use.
+# Prints a digest of what the rig's state is made from. After a change, an old state is of less use.
 cache_key() {
 	cd "$rig"
 	find images rig/requirements.lock rig/delayrig/setup rig/delayrig/subjects rig/delayrig/machine \

@@ -12,7 +12,7 @@
 #define EXIT_USAGE 2
 #define NS_PER_US 1000
 
-/* Short batches, so that most of them keep the CPU from begin to end. */
+/* Batches are short, so that most of them keep the CPU from beginning to end. */
 #define BATCHES 101
 #define WAITS_IN_BATCH 20
 
@@ -113,7 +113,7 @@ static void report_print(const struct report *report)
 		print_table("FIFO", &report->fifo);
 }
 
-/* `first`: no comma comes before the next row. */
+/* If `first` is true, no comma comes before the first row. */
 static void print_json_rows(const char *scheduling, const struct table *table, bool first)
 {
 	for (unsigned int l = 0; l < LENGTHS; l++) {

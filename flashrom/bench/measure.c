@@ -36,8 +36,8 @@ static void run_batch(const struct wait *wait, unsigned int usecs, unsigned int 
 }
 
 /*
- * A wait that follows a polling one has less CPU time left. So each round begins with another kind,
- * and every second round goes through the kinds in reverse.
+ * The scheduler gives a wait less CPU time after one that polled. So each round begins with another
+ * kind, and every second round goes through the kinds in reverse.
  */
 static void run_round(unsigned int round, unsigned int length_us, unsigned int waits,
 	double *overshoots_ns, struct batch *results)

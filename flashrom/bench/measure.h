@@ -17,7 +17,7 @@ struct batch {
 	double overshoot_ns_p50;
 	double overshoot_ns_p99;
 	double overshoot_ns_max;
-	double cpu_ns; /* the mean of a wait */
+	double cpu_ns; /* the mean per wait */
 };
 
 /** The medians of many batches, for each kind of wait and each length. */
@@ -26,8 +26,8 @@ struct table {
 };
 
 /**
- * Measures `batches` batches of `waits` waits. They are interleaved, one of each kind and length in
- * turn, so that other load of the machine affects them equally. Returns 0 or -ENOMEM.
+ * Measures `batches` batches of `waits` waits for each kind and length. These take turns, so that
+ * other load of the machine affects them equally. Returns 0 or -ENOMEM.
  */
 int table_measure(unsigned int batches, unsigned int waits, struct table *out);
 

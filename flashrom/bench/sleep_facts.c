@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
 /*
- * Measures the cost of sleeping on a machine: the duration of plain sleeps of some lengths at
- * normal priority, with a timer slack of 1 ns, and under SCHED_FIFO; and that of a switch to
- * another process. Prints one JSON object on stdout.
+ * Measures the cost of sleeping on a machine: how late plain sleeps of some lengths end at normal
+ * priority, with a timer slack of 1 ns, and under SCHED_FIFO; and how long a switch to another
+ * process takes. Prints one JSON object on stdout.
  *
  * The rig runs it instead of a flashrom, with the same arguments, which it ignores. It does not
  * open the programmer.
@@ -56,7 +56,7 @@ static void measure_sleeps(unsigned int us, int64_t late_ns[TRIES])
 	qsort(late_ns, TRIES, sizeof(*late_ns), compare);
 }
 
-/* `first`: no comma comes before the next row. */
+/* If `first` is true, no comma comes before the first row. */
 static void print_sleeps(const char *way, bool first)
 {
 	int64_t late_ns[TRIES];
@@ -76,7 +76,7 @@ static void print_sleeps(const char *way, bool first)
 	}
 }
 
-/* Sends each byte back: on one CPU, a byte there and back takes two switches of the process. */
+/* Sends each byte back. On one CPU, a byte and its return take two process switches. */
 static void answer_all(int from, int to)
 {
 	char byte;

@@ -7,7 +7,7 @@
 #include "jedec.h"
 #include "spi25.h"
 
-/* Datasheets give most times in milliseconds; page programs are given in microseconds here. */
+/* Sizes are in bytes, times in microseconds; datasheets give larger units. */
 #define KIB(n) ((n) * UINT32_C(1024))
 #define MIB(n) ((n) * UINT32_C(1048576))
 #define MS(n) ((n) * UINT32_C(1000))

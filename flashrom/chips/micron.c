@@ -3,7 +3,7 @@
  * Micron, formerly Numonyx and ST.
  *
  * M25P: datasheet of the M25P80 (Micron, Rev I) and of older ST parts, the slower of both. They
- * erase sectors only. The first M25P05 and M25P10 have no RDID, and pages of 128 bytes.
+ * erase nothing below a sector. The first M25P05 and M25P10 have no RDID, and pages of 128 bytes.
  *
  * N25Q and MT25Q: the N25Q datasheets; SFDP of the MT25QL128, whose maxima are coarse. BP3 is apart
  * from the other protection bits. The flag status register (70h) shows failures, suspensions and

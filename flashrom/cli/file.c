@@ -58,7 +58,10 @@ static bool is_replaceable(const char *path)
 	return stat(path, &status) != 0 || S_ISREG(status.st_mode);
 }
 
-/* Links stay links: their target is replaced. The caller frees the result. */
+/*
+ * Returns the target of a link, so that the target is replaced and the link stays, or a copy of
+ * `path`. The caller frees the result.
+ */
 static char *resolve(const char *path)
 {
 	char *real = realpath(path, NULL);

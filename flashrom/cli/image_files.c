@@ -92,7 +92,7 @@ static int overlay_region(const struct image_files *files, size_t nth, uint8_t *
 	return -EINVAL;
 }
 
-/* Takes the loaded file of the whole chip without a copy; without one, the image is blank. */
+/* Takes over the content of the file of the whole chip. Without that file, makes a blank image. */
 static int take_whole(struct image_files *files, uint32_t size_bytes, uint8_t **image)
 {
 	*image = files->whole.data;

@@ -175,7 +175,7 @@ static int report_unknown(const struct log *log, const char *argument)
 	return -EINVAL;
 }
 
-/* Within a word of several letters argv[optind - 1] is an earlier word: the letter is reported. */
+/* Reports an unknown letter by itself: in a word of several letters, `word` is an earlier one. */
 static int report_refused(const struct log *log, const char *word)
 {
 	const char letter[] = {'-', (char)optopt, '\0'};

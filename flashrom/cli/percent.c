@@ -12,7 +12,7 @@ static unsigned int percent_of(uint32_t done_bytes, uint32_t total_bytes)
 	return (unsigned int)((uint64_t)done_bytes * 100 / total_bytes);
 }
 
-/* Ends in as many backspaces as characters, so that the next text on the line overwrites it. */
+/* Ends in as many backspaces as characters, so that the next text begins in the same place. */
 static void print_in_place(const struct percent *percent, enum progress_stage stage)
 {
 	if (stage == PROGRESS_READ)

@@ -124,7 +124,7 @@ static int run_job(struct session *session, enum job_action action)
 
 static int run_file_job(struct session *session, enum job_action action)
 {
-	/* Parts that are not read stay blank in the file. */
+	/* Regions that are not read stay blank in the file. */
 	int error =
 		image_files_take(&session->files, session->flash.chip->size_bytes, &session->image);
 

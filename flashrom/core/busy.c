@@ -110,7 +110,7 @@ static int poll_until_ready(struct wait *wait, const char *what, busy_ask_fn ask
 	}
 }
 
-/* Returns the history of such operations. Beyond the table it is `nowhere`, which is not kept. */
+/* Returns the history of such operations, or `nowhere`, which is not kept, if the table is full. */
 static struct busy_history *history_of(
 	struct flash *flash, const struct busy_time *busy, struct busy_history *nowhere)
 {
@@ -146,7 +146,7 @@ static int wait_and_ask(struct flash *flash, const struct busy_time *busy, const
 }
 
 #ifdef CONFIG_BUSY_TEST_FIXED_WAITS
-/* A maximum above so many typical times marks a guess. The status write of AT25DF has one, too. */
+/* A maximum above so many typical times marks a guess. The status write of AT25DF counts as one. */
 #define GUESS_RATIO 64
 
 /* Returns true for an operation of an earlier session: its kind and length are unknown. */

@@ -65,7 +65,7 @@ int flash_close(struct flash *flash)
 struct write_job {
 	struct flash *flash;
 	struct range *ranges;     /* the selection, grown to whole erase blocks, in rising order */
-	struct erase_plan *plans; /* one a range */
+	struct erase_plan *plans; /* one for each range */
 	size_t count;
 	uint8_t *current;
 	uint8_t *target;
@@ -206,7 +206,7 @@ static struct range differing(const struct write_job *job, struct range page)
 	return page;
 }
 
-/* From now on the content of `range` is unknown, until it is completely written. */
+/* Marks the content of `range` as unknown until it is completely written. */
 static void begin_change(struct write_job *job, struct range range)
 {
 	job->flash->written = WRITE_BEGUN;

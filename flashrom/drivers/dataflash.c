@@ -78,7 +78,7 @@ static uint32_t without_extra(uint32_t bytes)
 	return bytes / 33 * 32;
 }
 
-/* The table has parts as they leave the factory, with 33 bytes instead of each 32. */
+/* The table has parts as they leave the factory, with 33 bytes in place of every 32. */
 static int describe(struct flash *flash, struct flash_chip *chip)
 {
 	uint8_t status;

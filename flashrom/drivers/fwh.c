@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
 /*
- * From the start of an operation until FFh, every read returns the status register. So each
- * operation of the driver ends with FFh.
+ * From the start of an operation until FFh is written, every read returns the status register. So
+ * each operation of the driver ends with FFh.
  */
 #include "fwh.h"
 
@@ -75,7 +75,7 @@ static int wait_and_check(
 	return error;
 }
 
-/* Writes two cycles to one address and waits for the end. Reads still return the status then. */
+/* Writes two cycles to one address and waits for the end. Later reads still return the status. */
 static int run(struct flash *flash, uint8_t first, uint8_t second, uint32_t address,
 	const struct busy_time *busy, const char *what)
 {
@@ -88,7 +88,7 @@ static int run(struct flash *flash, uint8_t first, uint8_t second, uint32_t addr
 	return error;
 }
 
-/* Ends an operation with FFh. Returns `error`, or else the error of that. */
+/* Ends an operation with FFh. Returns `error`, or if that is 0, the error of this write. */
 static int end_with_array(struct flash *flash, int error)
 {
 	const int array_error = read_array(flash, flash->chip);

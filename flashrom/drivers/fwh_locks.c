@@ -114,7 +114,7 @@ int fwh_locks_open(struct flash *flash)
 	return error == 0 ? for_each_block(flash, READ_LOCK, true, lift) : error;
 }
 
-/* Restores write locks once more, in case fwh_reprotect() failed halfway. */
+/* Restores read locks, and write locks once more in case fwh_reprotect() failed halfway. */
 int fwh_locks_close(struct flash *flash)
 {
 	return restore_all(flash, READ_LOCK | WRITE_LOCK);

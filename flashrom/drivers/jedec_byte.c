@@ -16,7 +16,7 @@ static int program_byte(struct flash *flash, uint32_t address, uint8_t value)
 	return error;
 }
 
-/* A byte of ones changes nothing. */
+/* Skips bytes of FFh, which change nothing. */
 static int jedec_byte_program(
 	struct flash *flash, uint32_t address, const uint8_t *data, size_t bytes)
 {

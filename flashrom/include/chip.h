@@ -125,7 +125,7 @@ struct flash_chip {
 	uint32_t size_bytes;
 	/* The most bytes of one `program` call, which must not cross a page */
 	uint32_t page_bytes;
-	/* The bytes that the time `program` is for; 0: a whole page */
+	/* The number of bytes that take the time `program`; 0: a whole page */
 	uint32_t program_unit_bytes;
 	struct busy_time program;
 	bool overwrites;  /* a program needs no erase before it */
@@ -159,7 +159,7 @@ struct range chip_erase_block(const struct chip_erase *erase, uint32_t address);
 /** Returns the smallest range around `address` that can be rewritten: an erase block or a page. */
 struct range chip_smallest_block(const struct flash_chip *chip, uint32_t address);
 
-/** Returns the bytes that the time `program` is for. */
+/** Returns the number of bytes that take the time `program`. */
 uint32_t chip_unit_bytes(const struct flash_chip *chip);
 
 /** Returns the typical time to program a whole page. */

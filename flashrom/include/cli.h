@@ -58,10 +58,10 @@ void options_usage(const struct log *log);
 /** The receivers of a run's messages. */
 struct console {
 	unsigned int verbosity;
-	FILE *file; /* FILE of -o, or NULL; gets debug messages whatever the verbosity */
+	FILE *file; /* LOGFILE of -o, or NULL; gets debug messages whatever the verbosity */
 };
 
-/** Returns a log that writes to stdout, and errors and warnings to stderr, each at once. */
+/** Returns a log that writes errors and warnings to stderr and the rest to stdout, unbuffered. */
 struct log console_log(struct console *console);
 
 /** The progress of a run on stdout: rewritten in place on a terminal, else every ten percent. */
@@ -70,10 +70,13 @@ struct percent {
 	unsigned int shown[3]; /* by enum progress_stage */
 };
 
-/** Starts to show progress, on the line that a step of the run has begun. */
+/** Returns a receiver that shows progress on the line that a step of the run has begun. */
 struct progress percent_progress(struct percent *percent);
 
-/** Prints the version and the delay threshold, and a second line in a test build. */
+/**
+ * Prints the version and the delay threshold. A past mistake and a build with
+ * CONFIG_DELAY_TEST_PERCENT print a second line.
+ */
 void version_print(const struct log *log);
 
 /** Does what the options say. Returns 0, or -errno with the cause logged. */

@@ -102,7 +102,7 @@ enum verify_scope {
 int flash_probe(
 	struct flash *flash, const struct chip_list *const *lists, const char *name, bool force);
 
-/** Call flash_open() after flash_probe(), and flash_close() at the end, also without a chip. */
+/** Call flash_open() after flash_probe(), flash_close() at the end, also if no chip was found. */
 int flash_open(struct flash *flash);
 int flash_close(struct flash *flash);
 

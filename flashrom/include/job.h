@@ -19,7 +19,7 @@ struct job {
 	const uint8_t *image;       /* JOB_WRITE, JOB_VERIFY */
 	const uint8_t *held;        /* JOB_WRITE: what the chip holds, if known; else NULL */
 	enum verify_scope verify;   /* JOB_WRITE, JOB_ERASE */
-	bool force;                 /* the same: continue if protection stays */
+	bool force;                 /* JOB_WRITE, JOB_ERASE: continue if protection stays */
 };
 
 /**

@@ -9,8 +9,9 @@
  * since neither flashrom_init() nor flashrom_programmer_init() takes one: set it before other
  * threads use the library, and make it safe for several threads if several use the library.
  *
- * The library installs no signal handler, starts no thread and no process, and does not change the
- * scheduling. Signals that the application handles neither shorten a wait nor fail a call.
+ * The library installs no signal handler, starts no thread and no process, and changes the
+ * scheduling only if flashrom_rig_set_realtime() asks for it. Signals that the application handles
+ * neither shorten a wait nor fail a call.
  */
 #ifndef LIBFLASHROM_H
 #define LIBFLASHROM_H
@@ -54,7 +55,7 @@ typedef int(flashrom_log_callback)(enum flashrom_log_level, const char *format, 
 typedef void(flashrom_log_callback_v2)(
 	enum flashrom_log_level, const char *message, void *user_data);
 
-/** Set the receiver of messages; NULL, as at first: none. The last call of either counts. */
+/** Set the receiver of messages; NULL, the initial value: none. The last call of either counts. */
 void flashrom_set_log_callback(flashrom_log_callback *log_callback);
 void flashrom_set_log_callback_v2(flashrom_log_callback_v2 *log_callback, void *user_data);
 
@@ -227,7 +228,7 @@ struct flashrom_layout;
 /** Returns 0 and an empty layout for flashrom_layout_release(), or 1 if out of memory. */
 int flashrom_layout_new(struct flashrom_layout **layout);
 
-/** `end` is the last address. Returns 0; 1 if out of memory or if the range is not valid. */
+/** Adds a region; `end` is its last address. Returns 0; 1 if out of memory or not a valid range. */
 int flashrom_layout_add_region(
 	struct flashrom_layout *layout, size_t start, size_t end, const char *name);
 
@@ -253,7 +254,8 @@ int flashrom_layout_read_fmap_from_buffer(struct flashrom_layout **layout,
 void flashrom_layout_release(struct flashrom_layout *layout);
 
 /**
- * Limits calls to the included regions; without any they do nothing. NULL: the whole chip again.
+ * Limits calls to the included regions; if none is included, they do nothing. NULL selects the
+ * whole chip again.
  */
 void flashrom_layout_set(struct flashrom_flashctx *flashctx, const struct flashrom_layout *layout);
 

@@ -16,7 +16,7 @@
 int memory_read_byte(
 	struct flash *flash, const struct flash_chip *chip, uint32_t address, uint8_t *value);
 
-/** Writes a byte, maybe not before the next read or wait. */
+/** Writes a byte. It may be held back until the next read or wait. */
 int memory_write_byte(
 	struct flash *flash, const struct flash_chip *chip, uint32_t address, uint8_t value);
 

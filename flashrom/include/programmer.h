@@ -11,7 +11,7 @@
 
 struct programmer;
 
-/** Functions return 0, or -errno with the cause logged. */
+/** The functions of a programmer. They return 0, or -errno with the cause logged. */
 struct programmer_ops {
 	/**
 	 * Selects one of `buses`; the limits in struct programmer are then valid. NULL: there is

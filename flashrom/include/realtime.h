@@ -16,15 +16,14 @@ struct realtime {
  * their deadline. A thread that is under a realtime policy already is left as it is. Children do
  * not inherit the priority. Only the owner of a thread may do this, so the delay layer does not.
  *
- * Always fills `found`. Returns 0, -EPERM without CAP_SYS_NICE and RLIMIT_RTPRIO, -ENOSYS if the
- * system has no such policy.
+ * Always fills `found`. Returns 0, -EPERM with neither CAP_SYS_NICE nor RLIMIT_RTPRIO, -ENOSYS if
+ * the system has no such policy.
  */
 int realtime_acquire(struct realtime *found);
 
 /**
- * Undoes realtime_acquire(), in the same thread. Without CAP_SYS_NICE one mark stays,
- * which Linux does not let the thread clear: its children start at normal priority. Returns 0 or
- * -errno.
+ * Undoes realtime_acquire(), in the same thread. Without CAP_SYS_NICE Linux does not let the thread
+ * clear SCHED_RESET_ON_FORK: its children then start at normal priority. Returns 0 or -errno.
  */
 int realtime_restore(const struct realtime *found);
 

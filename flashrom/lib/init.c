@@ -3,8 +3,8 @@
 #include "internal.h"
 
 /*
- * The only variable of the library. The interface requires it: when a programmer fails to open, the
- * caller has no object for its messages yet.
+ * The only file-scope variable of lib/. The interface requires it: when a programmer fails to open,
+ * the caller has no object for its messages yet.
  */
 static struct {
 	flashrom_log_callback *callback;

@@ -15,7 +15,7 @@ int __real_gettimeofday(struct timeval *now, void *zone);
 int __real_nanosleep(const struct timespec *length, struct timespec *left);
 int __real_usleep(useconds_t usecs);
 
-/* NOLINTBEGIN(misc-use-internal-linkage): the linker is who calls them */
+/* NOLINTBEGIN(misc-use-internal-linkage): the linker redirects calls to them */
 int __wrap_gettimeofday(struct timeval *now, void *zone);
 int __wrap_nanosleep(const struct timespec *length, struct timespec *left);
 int __wrap_usleep(useconds_t usecs);

@@ -5,7 +5,7 @@
 
 const char past_mistake[] = "waits count loops, as many as once were a microsecond";
 
-/* The mistake: the speed of one core at one moment is used for good. */
+/* The mistake: the speed of one core at one moment is used forever. */
 static uint64_t rounds_per_us;
 
 __attribute__((constructor)) void past_mistake_prepare(void)

@@ -188,7 +188,7 @@ static bool watch_sleep(struct watch *watch, int64_t until_ns)
  *   time (the thread lost its CPU, or the clock ticks slowly), but only a sleep can show that.
  *
  * Readings are cut to whole microseconds, so a difference of two may exceed the time between them
- * by up to one. That is subtracted once for each unbroken row of readings.
+ * by up to 1 us. That is subtracted once for each unbroken row of readings.
  */
 #define TICK_NS INT64_C(1000)
 #define STEP_NS_MAX INT64_C(50000)
@@ -344,7 +344,7 @@ static void slack_restore(int old_ns)
 }
 #endif
 
-/* The clock decides: after a sleep that ended too soon comes another one. */
+/* Sleeps, several times if need be, until `until_ns`. Returns false if the system cannot sleep. */
 static bool sleep_until(struct watch *watch, int64_t until_ns)
 {
 	const int slack_ns = slack_tighten();
@@ -456,7 +456,7 @@ static bool long_enough_to_sleep(unsigned int usecs)
 }
 
 #ifdef CONFIG_DELAY_TEST_PERCENT
-/* A delay layer that is wrong on purpose, for tests that wrong ones are noticed. */
+/* Returns a wrong length on purpose, to test that wrong delays are noticed. */
 static unsigned int requested(unsigned int usecs)
 {
 	return (unsigned int)((unsigned long long)usecs * CONFIG_DELAY_TEST_PERCENT / 100);

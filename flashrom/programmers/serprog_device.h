@@ -41,7 +41,7 @@ enum serprog_answer {
 	S_NAK = 0x15,
 };
 
-/* Room for a page program of the 25 series. Longer reads would only notice a hang-up later. */
+/* A write holds any page program of the 25 series. Longer reads would notice a hang-up later. */
 #define SERPROG_WRITE_BYTES_MAX 1024
 #define SERPROG_READ_BYTES_MAX 65536
 
@@ -126,7 +126,7 @@ void serprog_put(uint8_t *bytes, size_t count, uint32_t value);
 int serprog_read_size(
 	struct serprog *serprog, uint8_t command, size_t answer_bytes, uint32_t zero, size_t *size);
 
-/* Logs that `bytes` at a time (of `what`) are too few. Returns -EOPNOTSUPP. */
+/* Logs that the device `what` ("reads") too few `bytes` at a time. Returns -EOPNOTSUPP. */
 int serprog_report_too_small(struct serprog *serprog, const char *what, size_t bytes);
 
 /* Synchronises client and device, and reads the version. Returns 0, or -errno (logged). */

@@ -40,7 +40,7 @@ static size_t opbuf_cost(size_t run_bytes)
 	return run_bytes == 1 ? OPBUF_WRITEB_BYTES : OPBUF_WRITEN_BYTES + run_bytes;
 }
 
-/* Returns the longest run of neighbours for one operation. */
+/* Returns the longest run of neighbours whose operation takes at most `opbuf_bytes`. */
 static size_t run_within(size_t opbuf_bytes)
 {
 	if (opbuf_bytes < opbuf_cost(2))
@@ -48,7 +48,7 @@ static size_t run_within(size_t opbuf_bytes)
 	return opbuf_bytes - OPBUF_WRITEN_BYTES;
 }
 
-/* Returns the neighbours that fit into the operation buffer together with a command. */
+/* Returns how many neighbouring bytes fit into the operation buffer together with a command. */
 static size_t burst_bytes(const struct serprog_opbuf *opbuf)
 {
 	const size_t run_cost = opbuf_cost(opbuf->run_bytes_max);
