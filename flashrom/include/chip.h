@@ -71,8 +71,9 @@ enum spi25_reset {
 struct spi25_traits {
 	struct busy_time status_write;
 	/*
-	 * From release from power-down until the next command. Drivers wait SPI25_WAKE_US_MAX
-	 * instead, since they wake a part before they know it; a test compares the two.
+	 * From release from power-down until the next command; 0: no power-down. Drivers wait
+	 * SPI25_WAKE_US_MAX instead, since they wake a part before they know it; a test compares
+	 * the two.
 	 */
 	uint32_t wake_us_max;
 
