@@ -40,7 +40,7 @@ def write_atomically(path: Path, content: bytes) -> None:
 
 
 def replace_file(path: Path, content: bytes) -> None:
-    """Writes the content in one step, also if this process is killed; raises `OSError`."""
+    """Writes the content in one step: the old or the new file remains. Raises `OSError`."""
     if path.exists() and not path.is_file():
         # A pipe or a terminal cannot be replaced, so it is written to.
         path.write_bytes(content)

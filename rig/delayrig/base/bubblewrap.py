@@ -50,8 +50,8 @@ def words_for_folders(paths: Iterable[Path]) -> list[str]:
 def sandbox_words(*, kept: Sequence[str] = ()) -> list[str]:
     """Returns the first words. Root keeps only the capabilities in `kept`.
 
-    The caller decides about --die-with-parent: it may kill bubblewrap while its child waits for
-    it, and that child would never end.
+    The caller decides about --die-with-parent: this may kill bubblewrap while its child waits for
+    it, and then the child never ends.
     """
     root = ["--cap-drop", "ALL", *(word for name in kept for word in ("--cap-add", name))]
     return [
@@ -82,7 +82,7 @@ def folder_words(folder: Path, bytes_max: int) -> list[str]:
 
 
 def missing_confinement() -> str:
-    """Returns why no subject can be confined here; empty if it can."""
+    """Returns why no subject can be confined here; empty if one can."""
     if shutil.which(PROGRAM) is None:
         return "bubblewrap is not installed"
     probe = [*sandbox_words(), *system_words(), *CLOSED, "--", "/usr/bin/true"]

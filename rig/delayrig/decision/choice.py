@@ -143,7 +143,7 @@ def _from_plan(asked: Asked, paths: Paths) -> Chosen:
 
 
 def _in_place(wanted: str, ids: Sequence[str]) -> str:
-    """Returns the id of this subject's cell in the place that another subject's id names."""
+    """Returns the id among `ids` with the place of `wanted`, the id of another subject's cell."""
     if wanted.count(".") < 2 or wanted in ids:
         return wanted
     same = [one for one in ids if place_of(one) == place_of(wanted)]
@@ -151,7 +151,7 @@ def _in_place(wanted: str, ids: Sequence[str]) -> str:
 
 
 def _plan_that_has(asked: Asked, paths: Paths) -> str:
-    """Returns the first shipped plan with such a cell. The usual plan is first, and the default."""
+    """Returns the first shipped plan with such a cell, or the usual plan, which is tried first."""
     assert asked.cell is not None
     wanted = asked.cell.lower()
     others = [name for name in sorted(plan_names()) if name != USUAL_PLAN]
@@ -241,7 +241,7 @@ def find_in_run(run: Path, wanted: str | None) -> tuple[Path, str]:
 
 
 def _changed(cell: Cell, asked: Asked) -> Cell:
-    """Returns the cell with the user's changes, and without the plan's expectation about it."""
+    """Returns the cell with the user's changes. Another subject or lane drops the expectation."""
     again = replace(cell, subject=current_name(cell.subject))
     if asked.seed is not None:
         again = replace(again, seed=asked.seed)

@@ -32,7 +32,7 @@ PERIODS_TO_MEET = 4
 OFTEN_MIN, MET_SELDOM = 16, 4
 """The fewest short waits that show how often waits are cut short; and a factor.
 
-A hazard cannot meet half of the waits that are by this factor shorter than its period.
+A hazard cannot meet half of the waits that are shorter than its period by this factor.
 """
 JOB, DATA = "job", "data"
 """The kinds of faults that are not about time."""
@@ -99,7 +99,7 @@ def lengths_cut(cells: Iterable[CellResult]) -> dict[str, range]:
     """Returns the range of lengths whose waits are cut short, by the hazard that ends them.
 
     A hazard meets waits by chance, and each program asks for lengths of its own. So a length counts
-    as cut if another one was, and if no length between the two was met and whole all the same.
+    as cut if another one was cut, and no length between the two was met and yet whole.
     """
     short, met = (
         defaultdict[str, set[int]](set),
@@ -215,7 +215,7 @@ def _plain(witness: str, what: str, where: str) -> _Found:
 
 
 def _is_often(site: SiteWaits, cell: CellResult) -> bool:
-    """Returns True if half of a site's waits are cut short, and a hazard meets few of them.
+    """Returns True if over half of a site's waits are cut short, and the hazards meet few of them.
 
     `cell.waits` counts short and whole waits of a site apart, so both are summed.
     """

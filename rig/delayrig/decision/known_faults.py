@@ -1,7 +1,8 @@
 # SPDX-License-Identifier: GPL-2.0-or-later
 """`.delay-rig.toml` in the candidate's tree: faults that its project knows, and accepts for a time.
 
-A known fault is no warning until its date. It never decides: a new one is refused all the same.
+A known fault is no warning until its date. The file never decides: a new fault is refused even
+if it is listed.
 """
 
 from collections.abc import Iterable, Sequence

@@ -137,7 +137,7 @@ class GateRequest:
     def round(self, number: int, unanswered: Collection[str] = ()) -> list[Request]:
         """Returns a round's runs, the baseline's first.
 
-        Later rounds have only real-time or `unanswered` cells.
+        Later rounds have only cells in real time, and of canaries and controls the `unanswered`.
         """
         sides = [(BASELINE, self.baseline), (CANDIDATE, self.candidate)]
         return [

@@ -190,7 +190,7 @@ def _fits(cell: Cell, chips: dict[str, ChipFacts]) -> bool:
 
 
 def first_conviction(results: Results, source: str) -> str:
-    """Returns the first convicted cell, known ones last; raises `BadInputError` without one."""
+    """Returns the first convicted cell, expected ones last; raises `BadInputError` without one."""
     found = [cell for cell in results.cells if cell.verdict in UNSAFE and cell.role == Role.MEASURE]
     if not found:
         raise BadInputError(f"{source}: no cell was convicted", hint="name another run, or a cell")

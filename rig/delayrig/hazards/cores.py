@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: GPL-2.0-or-later
-"""Moves of the subject between cores, which may have different speeds, and cores that go."""
+"""Moves of the subject between cores, which may have different speeds, and cores taken away."""
 
 from collections.abc import Sequence
 

@@ -84,7 +84,7 @@ class Hazard:
     cpu: str = ""
     """The additions to the guest's usual CPU, one of `CPU_FEATURES`; empty: nothing."""
     deadline_ms: int | None = None
-    """The virtual time limit of a subject that may never end; None: the usual."""
+    """The time limit of a subject that may never end; None: the usual."""
     host_limit_s: float | None = None
     """The host time after which its cell is inconclusive; None: the usual."""
     in_library: bool = False

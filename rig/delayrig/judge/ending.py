@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: GPL-2.0-or-later
-"""How a subject ended: by itself, or ended by the rig at work, in a poll or in a flood."""
+"""How a subject ended: by itself, or by the rig while it worked, polled or sent a flood."""
 
 from collections.abc import Sequence
 

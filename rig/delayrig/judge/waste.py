@@ -79,7 +79,7 @@ def took_ns(calls: Iterable[DelayCall]) -> int:
 
 
 def read_watched(folder: Path) -> list[Watched]:
-    """Returns the measuring cells of a run's folder, or the one cell of that folder."""
+    """Returns the cells of a run's folder that measure, or the one cell whose folder it is."""
     found = sorted(folder.glob(f"*/{CELL_FILE}")) if (folder / FILE_NAME).is_file() else []
     cells = {file.parent: _read_cell(file) for file in found or [folder / CELL_FILE]}
     return [

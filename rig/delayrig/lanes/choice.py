@@ -61,7 +61,7 @@ class Lanes:
         return self.lanes[cell.lane].refusal(cell)
 
     def header(self) -> RunHeader:
-        """Returns the first lane's header; other lanes' inputs are added with their name."""
+        """Returns the first lane's header, with inputs that only other lanes have."""
         headers = {name: lane.header() for name, lane in self.lanes.items()}
         first = next(iter(headers.values()))
         digests = {

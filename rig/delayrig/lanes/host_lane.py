@@ -166,7 +166,7 @@ def cpus_of(cell: Cell) -> list[int]:
 def server_words(cell: Cell, paths: Paths, terminal: str) -> list[str]:
     """Returns the emulator's words with its address; the session adds its rights."""
     listen = f"pty:{terminal}" if cell.bridged else ANY_PORT
-    # If a link delays bytes, the emulator takes its measurement for a bound. No bound holds here.
+    # With a link or fault the emulator would use the measured latency as a bound. None holds.
     linked = any(hazard.emulator_words(cell) for hazard in hazards_of(cell))
     return [
         str(paths.emulator),

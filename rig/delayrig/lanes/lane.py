@@ -55,7 +55,7 @@ class Lane(Protocol):
         """Returns what the archive did not deliver for the cell; None if nothing is missing."""
 
     def refusal(self, cell: Cell) -> str:
-        """Returns why this lane cannot run the cell, whatever its subject; empty if it can."""
+        """Returns why this lane cannot run the cell; empty if it can."""
 
     def header(self) -> RunHeader:
         """Returns the header of a run that begins now."""

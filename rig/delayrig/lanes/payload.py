@@ -28,7 +28,7 @@ DEADLINE_MS = 600_000
 FILE_SPARE_BYTES = 8 << 20
 """The space beside a whole image of the part: no file of a guest's subject may get longer."""
 DUMMY_SPARE_BYTES = 96 << 20
-"""The space if the subject contains the part and writes the events: 22 MB for 64 KiB in words."""
+"""The space if the subject contains the part and writes the events: 22 MB for 64 KiB by words."""
 GUEST_RECORDS_MAX = 393_216
 """The limit of a guest: some 110 MB of events, for which its memory and its window have room."""
 RECORDS_MAX, RECORDS_PER_KIB = 1 << 20, 128

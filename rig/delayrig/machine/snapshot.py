@@ -40,12 +40,12 @@ BOOT_LIMIT_S = 120.0
 SAVE_LIMIT_S = 60.0
 UNUSED_DROPPED_AFTER_S = 24 * 3600
 RUN_ASKS_WITHIN_S = 6 * 3600
-"""The age from which a snapshot may be removed.
+"""The age from which a snapshot may be removed to make room.
 
 A run uses its own at its start; few last longer.
 """
 ALL_BYTES_MAX = 6 << 30
-"""The size of two sets of the snapshots that `default`, `live` and `gate` need."""
+"""The size of two sets of the snapshots that `default` and `gate` need."""
 BLOCK_BYTES = 512
 """The unit of `st_blocks` (stat(2))."""
 FORMAT = 11

@@ -102,7 +102,7 @@ class Cell(msgspec.Struct, frozen=True, kw_only=True):
     pin: str = ""
     """The CPUs that the subject may use on the host lane, such as `0,2-3`; empty: any."""
     deadline_ms: int = 0
-    """The time that the subject gets, by the guest's clock; 0: the default."""
+    """The time that the subject gets, by the clock of its lane; 0: the default."""
     expect: Expect = Expect.PASS
     seed: int
 
@@ -128,7 +128,7 @@ class Cell(msgspec.Struct, frozen=True, kw_only=True):
 
     @property
     def is_forwarded(self) -> bool:
-        """Returns True if bytes may be late at the emulator, and one later than the next.
+        """Returns True if bytes may reach the emulator late, each by another time.
 
         A bridge may delay them. In the live lane so may QEMU's main loop, until it gets a CPU.
         """

@@ -127,7 +127,7 @@ GRADES = {Witness.BUS: "profile", Witness.DELAY: "exact"}
 
 
 def convict_waits(waits: list[ObservedWait]) -> list[Evidence]:
-    """Returns the worst wait of each kind that was too short, with the number of such waits."""
+    """Returns the worst wait of each `what` that was too short, with the number of such waits."""
     evidence = []
     for what in dict.fromkeys(wait.what for wait in waits):
         short = [wait for wait in waits if wait.what == what and wait.is_short]

@@ -175,7 +175,7 @@ class CellResult(msgspec.Struct, frozen=True, kw_only=True):
     ending: Ending | None = None
     """How the subject ended; null if it did not run."""
     unfinished: bool = False
-    """The rig ended the subject while it was at work: with more time it might have done the job."""
+    """True if the rig ended the subject at work; with more time it might have done the job."""
     time_ns: TimeSplit = TimeSplit()
     cpu_ns: CpuTime = CpuTime()
     chip_busy_ns: int = 0

@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: GPL-2.0-or-later
-"""The parts of a virtual guest that do not depend on the cell it will run."""
+"""The parts of a guest that its snapshot fixes. Cells of one shape share a snapshot."""
 
 from dataclasses import dataclass
 

@@ -161,7 +161,7 @@ class Plan(msgspec.Struct, frozen=True, kw_only=True, forbid_unknown_fields=True
     """A shipped plan whose canaries and controls follow the plan's own cells."""
     lane: str = LaneName.VIRTUAL.value
     deadline_s: int = 0
-    """The time that a subject gets in each cell, by the guest's clock; 0: the usual."""
+    """The time that a subject gets in each cell, by the clock of the lane; 0: the usual."""
     group: list[Group] = []
     cell: list[Single] = []
     rule: list[Rule] = []

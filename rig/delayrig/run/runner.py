@@ -44,7 +44,7 @@ class Progress(Protocol):
 
 @dataclass(frozen=True, slots=True)
 class Quiet:
-    """The progress of a single cell, whose result is reported later: only what is being made."""
+    """The progress of a single cell: reports only what is made. The caller gets the result."""
 
     preparing: Preparing
 

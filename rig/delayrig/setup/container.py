@@ -31,7 +31,7 @@ ROOTLESS = {
     "podman": ("podman", "info", "--format", "{{.Host.Security.Rootless}}"),
     "docker": ("docker", "info", "--format", "rootless: {{json .SecurityOptions}}"),
 }
-"""A query that only a working engine answers, with `rootless` or `true` if it runs without root."""
+"""A query that only a working engine answers; docker says `name=rootless` if it has no root."""
 BASE_VARIABLE = "FLASHROM_RIG_BASE"
 BASE = "debian:bookworm-slim"
 STATE = "/var/lib/flashrom-rig"
@@ -48,7 +48,7 @@ LIMIT = 4096
 """The limit of open files and of processes: enough for a guest on each of 500 CPUs."""
 FORWARDED = frozenset({signal.SIGINT, signal.SIGTERM, signal.SIGHUP})
 BY_KERNEL_MIN = 1
-"""The si_code of a signal from the terminal, which the program has received as well."""
+"""The least si_code of signals from the terminal, which the program has received as well."""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)

@@ -133,7 +133,7 @@ def direct_waits(subject: Subject, options: DelayOptions) -> dict[str, tuple[Dir
 def find_watched(subject: Subject, options: DelayOptions) -> tuple[DelayFunction, ...]:
     """Returns what QEMU watches: delay functions, and direct waits that can be judged.
 
-    Those that cannot be judged are last, so that the record mentions them. Waits for files are left
+    Waits that cannot be judged come last; the record only mentions them. Waits for files are left
     out.
     """
     parts = dict(parts_under_test(subject))

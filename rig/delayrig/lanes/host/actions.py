@@ -20,7 +20,7 @@ from delayrig.lanes.host.spec import Spec
 
 NEVER_NS = 1 << 63
 STRIDE = 8
-"""The numbers of 64 bits in a cache line."""
+"""The number of 64-bit numbers in a cache line."""
 LOOKS_MAX = 12_000
 LOOK_S = 0.005
 

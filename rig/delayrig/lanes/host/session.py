@@ -44,7 +44,7 @@ ALONE_S = 5
 GRACE_S = 1
 """The time for an emulator to notice that its subject is gone."""
 PRIORITY = 40
-"""The priority: above any ordinary subject, below the emulator."""
+"""The session's priority: above any ordinary subject, below the emulator."""
 READY_BYTES = 256
 EMULATOR_FILE_BYTES_MAX = 1 << 30
 EMULATOR_MEMORY_BYTES_MAX = 3 << 30

@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: GPL-2.0-or-later
-"""The timeline of a run, on tracks. Spans of one track never overlap, and are sorted by time."""
+"""The timeline of a cell, on tracks. Spans of one track never overlap, and are sorted by time."""
 
 from collections.abc import Iterator
 from dataclasses import dataclass, field, replace
@@ -61,7 +61,7 @@ class Instant:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Timeline:
-    """The timeline of a run. `start_ns` is not later than anything on it."""
+    """The timeline of a cell. `start_ns` is not later than anything on it."""
 
     title: str
     start_ns: int
