@@ -20,7 +20,7 @@ class BuildWithTree(build_py):  # type: ignore[misc]
     """Adds all that the launcher needs of a checkout."""
 
     def run(self) -> None:
-        """Copies the folders, with the bits that make programs of files."""
+        """Copies the folders and files with their executable bits."""
         super().run()
         tree = Path(self.build_lib) / "flashrom_delay_rig" / "tree"
         shutil.rmtree(tree, ignore_errors=True)

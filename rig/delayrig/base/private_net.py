@@ -88,7 +88,7 @@ def words_into(folder: str) -> list[str]:
 def new_net_words() -> list[str]:
     """Returns the prefix of a command line that runs a program in a new network.
 
-    The loopback is down there. The prefix serves to test if a private network can be made here.
+    Even the loopback interface is down there, so the program reaches nothing.
     """
     user = [] if os.geteuid() == 0 else ["--user", "--map-current-user"]
     return ["unshare", *user, "--net", "--"]

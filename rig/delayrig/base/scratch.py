@@ -12,7 +12,7 @@ from delayrig.setup.scratch import ANY_PLACE, FOLDER_BYTES_MAX, drop_scratch, ma
 SOCKET_BYTES_MAX = 107
 """The longest path of a socket (unix(7))."""
 ROOM_BYTES_MIN = 1 << 20
-"""The free space below which a cell treats a file system as full."""
+"""The free space below which a file system counts as full."""
 
 
 class ScratchFolder:

@@ -77,7 +77,7 @@ class StoredBaseline:
 
     @property
     def lane(self) -> LaneName:
-        """Returns the lane, which all cells of a run share."""
+        """Returns the lane of its first cell."""
         return LaneName(self.results.cells[0].lane)
 
     def check_cells(self, cells: Iterable[Cell]) -> None:

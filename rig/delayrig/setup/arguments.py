@@ -116,7 +116,7 @@ def read_request(arguments: Sequence[str]) -> Request:
         security="--security" in ours,
         help=any(option in ours for option in HELP_OPTIONS),
         if_needed="--if-needed" in ours,
-        # The last --lane counts, as the rig will read it. Commands with no other lane have --host.
+        # The last --lane counts, as the rig will read it. Commands without --lane may have --host.
         needs_guests=values_of("--lane", ours)[-1:] != ["host"] and "--host" not in ours,
         for_tests="--tests" in ours and "setup" in ours,
         packages_only="--packages" in ours and "setup" in ours,

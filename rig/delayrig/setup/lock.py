@@ -2,7 +2,7 @@
 """The folder of state: making it, marking it as ours, and locking it.
 
 One set-up works in it at a time. A running rig holds a shared lock on `used.lock`. A set-up that
-would replace the programs of another checkout needs that lock alone.
+would replace the programs of another checkout needs an exclusive one.
 """
 
 import fcntl

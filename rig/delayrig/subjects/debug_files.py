@@ -29,7 +29,7 @@ def provide_debug_files(
 ) -> None:
     """Fetches the debug files of a subject's parts, unless it was tried before.
 
-    Says in one line if the archive has none. Nothing else depends on them.
+    Reports that in one line, with the reason if the archive has none. Nothing else depends on them.
     """
     builds = {build_id_of(part) for part in parts} - {""}
     folder = paths.images / FOLDER

@@ -30,7 +30,7 @@ FOLDER = "trees"
 """The folder's name below that of the images."""
 DIGITS = 12
 SUBJECT_MAX = 50
-# Git runs no hook and no monitor of files, which is a program, too, and changes no line ends.
+# Git runs no hook and no file monitor, which would be foreign programs, and keeps line endings.
 SETTINGS = ("core.hooksPath=/dev/null", "core.autocrlf=false", "core.fsmonitor=false")
 MAIN_BRANCHES = ("@{upstream}", "origin/HEAD", "origin/main", "origin/master")
 # In one of git's hooks, these variables name another repository.

@@ -108,8 +108,8 @@ def _mmdebstrap_words(
     options = [*ANSWER_LIMITS, *date_options(answer(DATES_COMMAND)), *preference]
     return [
         "mmdebstrap",
-        # No part of the packages is run, so root is not needed; newer versions refuse root
-        # otherwise.
+        # No part of the packages is run, so root is not needed. As root, newer versions refuse
+        # this mode without `--skip`.
         "--mode=chrootless",
         "--variant=extract",
         "--skip=check/chrootless",

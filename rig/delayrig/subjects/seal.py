@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: GPL-2.0-or-later
-"""Files on disk with their digests, beside or before them, which show damage.
+"""Files on disk with digests that show damage: in a file beside them, or in their first line.
 
 They protect against damage, not against attacks: a user who can write to the folder can write its
 digests, too.

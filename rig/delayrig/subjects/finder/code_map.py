@@ -2,7 +2,7 @@
 """The functions of one file with the calls of delay functions in each; kept by the file's digest.
 
 A call of a delay function is a delay site. A function that only hands a time of its own arguments
-on to a delay function is one too, so that its callers are sites.
+on to a delay function counts as one, so that calls of it are sites.
 """
 
 from bisect import bisect_left

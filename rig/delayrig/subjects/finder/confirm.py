@@ -70,7 +70,7 @@ def _fits(units: int, seen_ns: int, unit_ns: int, allowance_ns: int = ALLOWANCE_
 
 
 def _is_in_proportion(asked: Sequence[tuple[int, int]], unit_ns: int) -> bool:
-    """Returns True if a call for twice as much lasts twice as long, but too short.
+    """Returns True if a call for twice as much lasts twice as long, even if all are too short.
 
     That is a loop that was calibrated at another speed.
     """

@@ -57,7 +57,7 @@ class Findings(msgspec.Struct, frozen=True, kw_only=True):
     named: tuple[Extent, ...]
     """The functions that were known before, in the order in which they were named."""
     direct: tuple[DirectWait, ...]
-    """The waits outside of the functions without doubt."""
+    """The waits outside of the functions that are certainly delays."""
 
 
 @cache

@@ -261,7 +261,7 @@ def _targets(step: Instruction, function: Function) -> list[int]:
 
 
 def _never_back(block: _Block, calls: dict[int, Call]) -> bool:
-    """Returns True if a block ends in a call that never returns."""
+    """Cuts a block after a call that never returns; returns True if it has one."""
     for number, step in enumerate(block.steps):
         call = calls.get(step.address)
         if call is not None and call.name in NEVER_BACK:

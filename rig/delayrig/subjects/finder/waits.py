@@ -39,7 +39,7 @@ CLOCKS = ("gettimeofday", "clock_gettime", "clock_getres", "time", "times", "clo
 UNITS_NS = {"usleep": 1000, "poll": 1_000_000, "sleep": 1_000_000_000}
 """The units of sleeping functions that take a number."""
 PART_NS = {"select": 1000}
-"""The unit of the part of a second, if an argument points to a time; otherwise nanoseconds."""
+"""The unit of the part of a second in a time that an argument points to; others: nanoseconds."""
 TELLING = (1, 1000, 1_000_000)
 """The factors that turn a part of a second into nanoseconds."""
 ABSOLUTE = 1

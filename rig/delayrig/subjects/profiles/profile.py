@@ -20,7 +20,7 @@ OPENS_BUSY_STATUS = "busy-status"
 class Wait(
     msgspec.Struct, frozen=True, kw_only=True, forbid_unknown_fields=True, rename={"kind": "class"}
 ):
-    """One wait: the event that opens it, and its length until the next one."""
+    """One wait: the event that opens it, and the requested time until the next request."""
 
     kind: str
     what: str
