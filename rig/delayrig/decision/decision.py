@@ -63,7 +63,7 @@ class Excess(msgspec.Struct, frozen=True, kw_only=True):
     high_pct: float
     limit_pct: float
     floor_ns: int = 0
-    """An excess up to this is no reason, however large it is in percent."""
+    """An excess up to this refuses nothing, however large it is in percent."""
     outcome: Outcome
 
     @property
@@ -144,7 +144,7 @@ class Decision(msgspec.Struct, frozen=True, kw_only=True):
     doubts: list[str]
     """The obstacles to a claim about all cells."""
     blind: list[str]
-    """The shortenings that could not have been seen."""
+    """The number of judged delays; then the shortenings that could not have been seen."""
     plan: str
     seed: int
     limits: Limits

@@ -27,9 +27,9 @@ The phase of ticks and waits changes with every byte of a program.
 """
 
 CELL_FLOOR_NS = 50_000_000
-"""The excess of one cell up to which it is no reason: the total shows it if several cells have it.
+"""The largest excess of a cell that refuses nothing: the total shows it if it is in several.
 
-In a small plan that applies only to CPU time. Twice as many queries of the part are legal and cost
+In a small plan this limit is for CPU time only. Twice as many queries of the part are legal and cost
 up to 38 ms of CPU time in a cell, while no legal known-bad build took more time than a tick and the
 limit.
 """
@@ -127,7 +127,7 @@ def is_measured(cell: CellResult) -> bool:
 
 
 def floor_of(cells: int) -> int:
-    """Returns the largest excess of an exact cell that is no reason, whatever its percentage."""
+    """Returns the largest excess of an exact cell that refuses nothing, whatever its percentage."""
     return CELL_FLOOR_NS if cells >= TOTAL_CELLS_MIN else TICK_NS
 
 

@@ -34,7 +34,7 @@ ANY_FIGURE = "any-figure"
 
 
 def convict_commands(events: list[Event]) -> list[Evidence]:
-    """Returns the worst early command per rule, opcode and grade, with the number of such."""
+    """Returns the worst early command per rule, opcode and grade, with their number."""
     groups: dict[tuple[str | None, str | None, str], list[Evidence]] = {}
     for event, found in _early_commands(events):
         groups.setdefault((event.violation, event.op, found.grade), []).append(found)

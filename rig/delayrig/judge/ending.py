@@ -47,10 +47,10 @@ def _command(event: Transaction) -> tuple[str | None, str, int | None]:
 
 
 def is_flood(events: Sequence[Event]) -> bool:
-    """Returns True if the emulator hung up on a subject that sent requests whatever the replies.
+    """Returns True if the emulator hung up on a subject that sent requests and ignored replies.
 
     Most of its requests were refused, or sent before the previous reply, so it is chance which of
-    them reached the part. A subject that polls without end is no flood, and may be convicted.
+    them reached the part. A subject that polls without end makes no flood, and may be convicted.
     """
     if first(events, GaveUp) is None:
         return False

@@ -26,7 +26,7 @@ BRIDGE_ROOT = "/bridge"
 SETTLE_MS = 200
 DEADLINE_MS = 600_000
 FILE_SPARE_BYTES = 8 << 20
-"""The space beside a whole image of the part: no file of a guest's subject may get longer."""
+"""The space beyond a whole image of the part: no file of a guest's subject may get longer."""
 DUMMY_SPARE_BYTES = 96 << 20
 """The space if the subject contains the part and writes the events: 22 MB for 64 KiB by words."""
 GUEST_RECORDS_MAX = 393_216

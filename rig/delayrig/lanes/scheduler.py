@@ -56,6 +56,6 @@ class Scheduler(Generic[T]):
                 self._workers[mine] -= 1
 
     def _rank(self, group: Hashable) -> tuple[int, bool, int]:
-        """Returns a key by which the group to take next comes first."""
+        """Returns a sort key, which is smallest for the group to take next."""
         left = self._left[group]
         return self._workers[group], not self._is_urgent(left[0]), -len(left)

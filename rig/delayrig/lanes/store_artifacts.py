@@ -17,7 +17,7 @@ from delayrig.subjects.delay_function import DelayFunction
 def write_entries(entries: dict[str, bytes], folder: Path, region: Region) -> None:
     """Writes the cell's results to its folder, with all of its event streams merged.
 
-    If the chip is inside the subject, its events replace those of the emulator without a client.
+    If the chip is inside the subject, its events replace the emulator's, which had no client.
     """
     agent = entries.pop("agent.jsonl", b"")
     emulator = entries.pop("events.jsonl", b"")

@@ -10,7 +10,7 @@ from dataclasses import dataclass
 from pathlib import Path
 
 REQUEST_BYTES = 1 << 20
-"""The size of a request, enough for 64 functions with 4096 marks."""
+"""The size of a request, enough for 64 functions and 4096 marks."""
 CELL_NUMBER = struct.Struct("<Q")
 
 

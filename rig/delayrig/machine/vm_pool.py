@@ -24,7 +24,7 @@ from delayrig.machine.ram_reset import CannotResetError
 from delayrig.machine.snapshot import RAM, STATES, restored
 
 RESET_NOTE = "reset: cells that this QEMU ran before: "
-"""A note in the QEMU log of a cell that ran in such a guest."""
+"""A note in the QEMU log of a cell that ran in a reset guest."""
 # emulators/qemu_preload/shared_files.c looks for this suffix.
 REFILLED = ".refill"
 # Files have one of these sizes, so that content of about the same size fits as well: a small cell;

@@ -1,7 +1,7 @@
 # SPDX-License-Identifier: GPL-2.0-or-later
 """Finds the files that a program needs to run from its ELF headers, without running it.
 
-The order of search is the dynamic linker's (ld.so(8)): DT_RPATH or DT_RUNPATH, then
+The order of search is that of ld.so(8), but DT_RUNPATH comes early: DT_RPATH or DT_RUNPATH, then
 FLASHROM_RIG_LIBRARY_PATH and LD_LIBRARY_PATH, the folders of ld.so.conf, the built-in ones.
 """
 

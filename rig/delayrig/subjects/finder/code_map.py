@@ -26,7 +26,7 @@ from delayrig.subjects.symbols import Symbols
 READING = 1
 """Raise this number when reading changes, so that files are read again."""
 OTHER_CALLS_MAX = 1
-"""The limit of other functions that one which hands a time on may call, to print errors."""
+"""The most other functions (they print errors) that a function that hands a time on may call."""
 PLACE_FINDER_SIZE_MAX = 16
 PLACE_FINDER_STEPS = 2
 

@@ -63,7 +63,7 @@ class Handed:
 class Flow(Notes):
     handed: list[Handed] = field(default_factory=list)
     counted: set[int] = field(default_factory=set)
-    """The scaled arguments by which a loop is counted."""
+    """The scaled arguments up to which a loop counts."""
     returns_clock: bool = False
     loops: list["Loop"] = field(default_factory=list)
 

@@ -228,11 +228,11 @@ class Notes:
     read: set[int] = field(default_factory=set)
     """Arguments that are used, except to keep them for later."""
     pointers: set[int] = field(default_factory=set)
-    """Arguments by which memory is read."""
+    """Arguments through which memory is accessed."""
     met_clock: set[int] = field(default_factory=set)
     """Arguments that are compared or combined with a clock's time."""
     met_since: set[int] = field(default_factory=set)
-    """Those of them for which a clock was read for the start as well."""
+    """Those of `met_clock` for which a clock was read for the start as well."""
     met_before: set[int] = field(default_factory=set)
     """Arguments whose start comes from a variable or a caller."""
     met_capped: set[int] = field(default_factory=set)
@@ -369,7 +369,7 @@ class Transfer:
         self._note_meeting(instruction, sources)
         value = _result(instruction, sources)
         if instruction.mnemonic.startswith(CHOICES):
-            # If the condition does not hold, the old value stays. It is no operand that is read.
+            # If the condition does not hold, the old value stays. The sources do not include it.
             value |= chosen(*(self._value(each, state) for each in instruction.operands))
         first = instruction.operands[0] if instruction.operands else Operand()
         if first.place is not None and self.isa.is_x86:
