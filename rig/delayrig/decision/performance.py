@@ -29,9 +29,9 @@ The phase of ticks and waits changes with every byte of a program.
 CELL_FLOOR_NS = 50_000_000
 """The largest excess of a cell that refuses nothing: the total shows it if it is in several.
 
-In a small plan this limit is for CPU time only. Twice as many queries of the part are legal and cost
-up to 38 ms of CPU time in a cell, while no legal known-bad build took more time than a tick and the
-limit.
+In a small plan this limit is for CPU time only. Twice as many queries of the part are legal and
+cost up to 38 ms of CPU time in a cell, while no legal known-bad build took more time than a tick
+and the limit.
 """
 TOTAL_CELLS_MIN = 5
 """The least number of cells for a total. Fewer show no more than each of them."""
@@ -52,7 +52,7 @@ def middle_of_draws(
 ) -> tuple[float, float]:
     """Returns the ends of the middle part of `figure` over all draws, with replacement.
 
-    The distribution of the noise is not assumed. Draws are seeded, so the same measurements give
+    No distribution of the noise is assumed. Draws are seeded, so the same measurements give
     the same answer.
 
     `of` is the number of such intervals behind one decision. Each is made wider, so that all of

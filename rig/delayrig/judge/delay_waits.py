@@ -238,8 +238,8 @@ def doubts_of(delays: Delays, waits: Sequence[ObservedDelay], *, must_wait: bool
 def _settled(asked: Sequence[DelayCall], unsure: Sequence[DelayCall]) -> bool:
     """Returns True if the calls of unsure functions hide nothing.
 
-    Either each lasted about as long as its number asks for, and there are judged calls; or there
-    are judged calls outside of them, and most of them did not last so long, so they are no delays.
+    Either each of these lasted about as long as its number asks for, and there are judged calls. Or
+    there are judged calls outside of these, most of which did not last so long and are no delays.
     """
     whole = [call for call in unsure if (call.seen_ns or 0) >= call.requested_ns]
     if len(whole) == len(unsure) and _are_near(whole, of=unsure):
@@ -248,7 +248,7 @@ def _settled(asked: Sequence[DelayCall], unsure: Sequence[DelayCall]) -> bool:
 
 
 def _are_near(whole: Sequence[DelayCall], *, of: Sequence[DelayCall]) -> bool:
-    """Returns True if half of the long calls lasted once to twice as long as their numbers ask for.
+    """Returns True if at least half of the long calls lasted once to twice as long as asked for.
 
     Then the numbers count no greater unit. Interruptions only made the other calls longer.
     """

@@ -31,7 +31,7 @@ ROOTLESS = {
     "podman": ("podman", "info", "--format", "{{.Host.Security.Rootless}}"),
     "docker": ("docker", "info", "--format", "rootless: {{json .SecurityOptions}}"),
 }
-"""A query that only a working engine answers; docker says `name=rootless` if it has no root."""
+"""A query that only a working engine answers. A rootless docker says `name=rootless`."""
 BASE_VARIABLE = "FLASHROM_RIG_BASE"
 BASE = "debian:bookworm-slim"
 STATE = "/var/lib/flashrom-rig"
