@@ -24,7 +24,7 @@ from delayrig.decision.request import (
 )
 from delayrig.features.gate import command as command
 from delayrig.main import main
-from delayrig.model.cell import Cell, Expect, Role
+from delayrig.model.cell import WATCHING, Cell, Expect, Role
 from delayrig.model.lane import LaneName
 from delayrig.model.result import FILE_NAME, SCHEMA, CellResult, Results, Verdict, write_results
 from delayrig.plan.request import Request, choose_cells, default_jobs
@@ -59,9 +59,9 @@ def test_cells_of_any_subject_are_looked_for_and_canaries_are_not(tmp_path: Path
     baseline.check_cells([theirs, other])
 
 
-def candidates(*words: str) -> list[str]:
+def candidates(*words: str, plan: str = "smoke") -> list[str]:
     """Returns the cells of the candidate that a gate would run."""
-    asked = ["gate", "--candidate", "debian:trixie", "--plan", "smoke", "--dry-run", *words]
+    asked = ["gate", "--candidate", "debian:trixie", "--plan", plan, "--dry-run", *words]
     lines = CliRunner().invoke(main, asked).stdout.splitlines()
     return [line.split()[1] for line in lines if line.startswith("candidate")]
 
@@ -69,18 +69,27 @@ def candidates(*words: str) -> list[str]:
 def test_lane_is_what_is_asked_for_else_that_of_the_stored_run(tmp_path: Path) -> None:
     on_host = candidates("--baseline", "bundled", "--lane", "host")
     assert {cell.split(".")[2] for cell in on_host} == {"host"}
-    ran = choose_cells(
-        plan="smoke",
-        subjects=["bundled"],
-        patterns=[],
-        seed=1,
-        paths=find_paths(),
-        lane=LaneName.HOST,
-    )
-    run = Results(run=make_run_header(), cells=[make_result(cell) for cell in ran.cells])
-    write_results(run, tmp_path)
+    keep_run_of(tmp_path, "smoke", LaneName.HOST)
     assert candidates("--baseline", str(tmp_path)) == on_host
     assert candidates("--baseline", str(tmp_path), "--lane", "virtual") == []
+
+
+def keep_run_of(folder: Path, plan: str, lane: LaneName | None = None) -> None:
+    """Keeps a run of the plan, its canaries and controls first, as a gate has them."""
+    ran = choose_cells(
+        plan=plan, subjects=["bundled"], patterns=[], seed=1, paths=find_paths(), lane=lane
+    )
+    cells = sorted(ran.cells, key=lambda cell: cell.role not in WATCHING)
+    write_results(
+        Results(run=make_run_header(), cells=[make_result(cell) for cell in cells]), folder
+    )
+
+
+def test_run_in_several_lanes_leaves_each_cell_in_its_own(tmp_path: Path) -> None:
+    keep_run_of(tmp_path, "gate")
+    usual = candidates("--baseline", "bundled", plan="gate")
+    assert len({cell.split(".")[2] for cell in usual}) > 1
+    assert candidates("--baseline", str(tmp_path), plan="gate") == usual
 
 
 def test_missing_cell_is_named_with_file_key_and_remedy(tmp_path: Path) -> None:

@@ -76,9 +76,10 @@ class StoredBaseline:
         return self.path.parent
 
     @property
-    def lane(self) -> LaneName:
-        """Returns the lane of its first cell."""
-        return LaneName(self.results.cells[0].lane)
+    def lane(self) -> LaneName | None:
+        """Returns the lane of all its cells; None if they have several, as the plan says."""
+        lanes = {LaneName(cell.lane) for cell in self.results.cells}
+        return lanes.pop() if len(lanes) == 1 else None
 
     def check_cells(self, cells: Iterable[Cell]) -> None:
         """Raises `BadInputError` if it lacks one of the places of the candidate."""
