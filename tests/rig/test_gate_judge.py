@@ -9,8 +9,17 @@ import pytest
 from delayrig.decision.decision import Decision, Limits, Outcome
 from delayrig.decision.gate_judge import Terms, decide, unanswered
 from delayrig.decision.performance import PAIRS_MIN, TICK_NS
+from delayrig.model.cell import Role
 from delayrig.model.phases import TimeSplit
-from delayrig.model.result import CellResult, CpuTime, DelayCount, Results, SubjectFacts, Verdict
+from delayrig.model.result import (
+    CellResult,
+    CpuTime,
+    DelayCount,
+    Ending,
+    Results,
+    SubjectFacts,
+    Verdict,
+)
 
 from tests.rig.builders import (
     CANARY,
@@ -317,6 +326,15 @@ def test_one_round_of_real_time_beside_exact_cells_is_asked_for_safety_alone(
     assert decision.exit_code == code
     (cell,) = [cell for cell in decision.cells if cell.lane == "live"]
     assert (cell.outcome, cell.excess) == (outcome, [])
+
+
+def test_candidate_that_was_still_at_work_is_a_doubt() -> None:
+    short: dict[str, Any] = {"verdict": Verdict.TOO_SHORT, "evidence": [make_evidence()]}
+    before = timed(BEFORE, job_done=True, **short)
+    after = timed(AFTER, job_done=False, unfinished=True, ending=Ending.OUT_OF_TIME, **short)
+    decision = decided([before], [after])
+    (cell,) = [cell for cell in decision.cells if cell.role == Role.MEASURE]
+    assert (cell.outcome, "still at work" in cell.why) == (Outcome.DOUBT, True)
 
 
 def unheard(cell: CellResult, reason: str = "this machine could not keep up") -> CellResult:

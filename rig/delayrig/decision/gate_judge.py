@@ -454,9 +454,9 @@ class _Judge:
         return f"the baseline was {before.verdict}, so its time is no measure"
 
     def _unclaimed(self, rounds: int, cell: CellResult) -> str:
-        """Returns why nothing can be claimed about real time; empty if something can."""
+        """Returns why nothing can be claimed about time; empty if something can."""
         if cell.lane == EXACT_LANE:
-            return ""
+            return "" if rounds else "it was still at work, so its time is unknown"
         if self.stored:
             return "a stored baseline ran at another hour: real time is compared side by side"
         return f"{rounds} rounds of real time claim nothing" if rounds < PAIRS_MIN else ""
