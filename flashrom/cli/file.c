@@ -2,6 +2,7 @@
 #include <errno.h>
 #include <fcntl.h>
 #include <libgen.h>
+#include <limits.h>
 #include <stdbool.h>
 #include <stdio.h>
 #include <stdlib.h>
@@ -58,15 +59,35 @@ static bool is_replaceable(const char *path)
 	return stat(path, &status) != 0 || S_ISREG(status.st_mode);
 }
 
+/* Returns the path in a link, as seen from the present folder. The caller frees it. */
+static char *read_link(const char *path)
+{
+	char target[PATH_MAX] = "";
+	char *folder = strdup(path);
+	char *joined = NULL;
+
+	if (folder != NULL && readlink(path, target, sizeof(target) - 1) >= 0 &&
+		asprintf(&joined, "%s/%s", *target == '/' ? "" : dirname(folder), target) < 0)
+		joined = NULL;
+	free(folder);
+	return joined;
+}
+
 /*
- * Returns the target of a link, so that the target is replaced and the link stays, or a copy of
- * `path`. The caller frees the result.
+ * Returns the target of a link, which is replaced, or made if the link points to nothing, or a copy
+ * of `path`. The caller frees the result. NULL: errno says why.
  */
 static char *resolve(const char *path)
 {
 	char *real = realpath(path, NULL);
+	char *target;
 
-	return real != NULL ? real : strdup(path);
+	if (real != NULL || errno != ENOENT)
+		return real;
+	target = read_link(path);
+	real = target != NULL ? resolve(target) : strdup(path);
+	free(target);
+	return real;
 }
 
 static int check_folder(const char *path)
@@ -75,7 +96,7 @@ static int check_folder(const char *path)
 	int error = 0;
 
 	if (copy == NULL)
-		return -ENOMEM;
+		return -errno;
 	if (access(dirname(copy), W_OK | X_OK) != 0)
 		error = -errno;
 	free(copy);
@@ -157,7 +178,7 @@ static int replace(const char *path, const uint8_t *data, size_t bytes)
 {
 	char *real = resolve(path);
 	char *temporary = NULL;
-	int error = -ENOMEM;
+	int error = real == NULL ? -errno : -ENOMEM;
 
 	if (real != NULL && asprintf(&temporary, "%s.%ld.part", real, (long)getpid()) >= 0)
 		error = write_beside(temporary, real, data, bytes);

@@ -85,18 +85,50 @@ static void mode_of_a_replaced_file_stays(struct folder *folder)
 	assert_int_equal(status.st_mode & 07777, 0640);
 }
 
-static void link_stays_and_what_it_points_to_is_replaced(struct folder *folder)
+static void put_link(struct folder *folder, const char *name, const char *target, char path[128])
 {
-	char link[128];
+	sprintf(path, "%s/%s", folder->path, name);
+	assert_int_equal(symlink(target, path), 0);
+}
+
+static void assert_write_keeps_link(struct folder *folder, const char *link)
+{
 	struct stat status;
 
-	put(folder, "first");
-	sprintf(link, "%s/link", folder->path);
-	assert_int_equal(symlink("image", link), 0);
+	assert_int_equal(file_check_writable(link, &folder->log), 0);
 	assert_int_equal(file_write(link, (const uint8_t *)"second", 6, &folder->log), 0);
 	assert_int_equal(lstat(link, &status), 0);
 	assert_true(S_ISLNK(status.st_mode));
 	assert_content(folder, folder->file, "second");
+}
+
+static void link_stays_and_what_it_points_to_is_replaced(struct folder *folder)
+{
+	char link[128];
+
+	put(folder, "first");
+	put_link(folder, "link", "image", link);
+	assert_write_keeps_link(folder, link);
+}
+
+static void link_to_nothing_stays_and_its_file_is_made(struct folder *folder)
+{
+	char link[128];
+
+	put_link(folder, "whole_path", folder->file, link);
+	put_link(folder, "link", "whole_path", link);
+	assert_write_keeps_link(folder, link);
+}
+
+static void link_that_leads_nowhere_is_known_beforehand(struct folder *folder)
+{
+	char link[128];
+
+	put_link(folder, "link", "none/image", link);
+	assert_int_equal(file_check_writable(link, &folder->log), -ENOENT);
+	put_link(folder, "loop", "loop", link);
+	assert_int_equal(file_check_writable(link, &folder->log), -ELOOP);
+	assert_int_equal(file_write(link, (const uint8_t *)"x", 1, &folder->log), -ELOOP);
 }
 
 /* This device behaves as a full disk does. */
@@ -157,6 +189,8 @@ static const struct CMUnitTest tests[] = {
 	CASE_ON(folder, file_written_twice_holds_the_second_alone),
 	CASE_ON(folder, mode_of_a_replaced_file_stays),
 	CASE_ON(folder, link_stays_and_what_it_points_to_is_replaced),
+	CASE_ON(folder, link_to_nothing_stays_and_its_file_is_made),
+	CASE_ON(folder, link_that_leads_nowhere_is_known_beforehand),
 	CASE_ON(folder, device_is_written_straight_and_its_error_told),
 	CASE_ON(folder, failed_write_keeps_the_old_file),
 	CASE_ON(folder, folder_that_is_not_there_is_known_beforehand),
