@@ -84,7 +84,7 @@ static int leave(struct flash *flash, const struct flash_chip *chip)
 static int read_code(
 	struct flash *flash, const struct flash_chip *chip, uint32_t address, uint32_t *id)
 {
-	uint8_t code;
+	uint8_t code = 0;
 	int error = memory_read_byte(flash, chip, address, &code);
 
 	*id = *id << 8 | code;

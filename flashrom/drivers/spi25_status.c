@@ -162,10 +162,12 @@ int spi25_status_read_all(struct flash *flash, struct spi25_status *status)
 	const struct spi25_traits *traits = &flash->chip->spi25;
 	int error = spi25_status_read(flash, &status->first);
 
+	if (error != 0)
+		return error;
 	status->first &= (uint8_t)~(STATUS_BUSY | STATUS_WRITE_ENABLED);
 	status->second = SPI25_FLOATING;
 	status->third = SPI25_FLOATING;
-	if (error == 0 && (traits->status_two_bytes || traits->protect_mask_2 != 0))
+	if (traits->status_two_bytes || traits->protect_mask_2 != 0)
 		error = spi25_register_read(flash, OP_STATUS_2_READ, &status->second);
 	if (error == 0 && traits->protect_mask_3 != 0)
 		error = spi25_register_read(flash, OP_STATUS_3_READ, &status->third);

@@ -51,6 +51,17 @@ static void part_that_wants_50h_before_status_writes_gets_it(struct fake_registe
 	assert_sent(fake, "06; d8 00 00 00; 05; ");
 }
 
+static void failed_read_leaves_no_status(struct fake_registers *fake)
+{
+	struct spi25_status status = {1, 2, 3};
+
+	fake_part(fake, "M25P80");
+	fake->fail_countdown = 1;
+	assert_int_equal(spi25_status_read_all(&fake->flash, &status), -EIO);
+	assert_int_equal(status.second, 2);
+	assert_int_equal(status.third, 3);
+}
+
 /*
  * Erases a part, and returns the sum of all waits. Before tPUW a part ignores write enables, but
  * not reads.
@@ -205,6 +216,7 @@ static const struct CMUnitTest tests[] = {
 		{0x1c, 0x42, 0x00}, "06; 11 00; 05; "),
 	CHANGED(second_register_apart_is_written_apart, "GD25Q127C/GD25Q128C", {0x1c, 0x42, 0xff},
 		{0x00, 0x02, 0xff}, "06; 01 00; 05; 06; 31 02; 05; "),
+	CASE_ON(fake_registers, failed_read_leaves_no_status),
 	CASE_ON(fake_registers, part_that_wants_50h_before_status_writes_gets_it),
 	CASE_ON(fake_registers, first_write_enable_waits_for_what_is_left_of_power_up),
 	CASE_ON(fake_registers, write_enable_long_after_power_up_waits_for_nothing),
