@@ -142,6 +142,10 @@ int process_start(pid_t *pid, const struct program *program)
 	if (ret < 0)
 		return ret;
 	*pid = fork_at(program->uptime_ns);
+	if (*pid < 0 && program->tsc_mhz) {
+		close(gate.wait);
+		close(gate.open);
+	}
 	if (*pid < 0)
 		return *pid;
 	if (*pid == 0) {

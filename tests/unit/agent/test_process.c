@@ -6,6 +6,13 @@
 #include "hypercall.h"
 #include "process.h"
 
+/* Only x86-64 has a counter of another rate. */
+#ifdef __x86_64__
+#define MHZ 1
+#else
+#define MHZ 0
+#endif
+
 uint64_t hypercall_virtual_ns(void)
 {
 	return 0;
@@ -32,13 +39,20 @@ int uptime_end(int descriptor)
 static void program_whose_uptime_would_stay_ours_does_not_start(void)
 {
 	struct spec_words words = {.word = {"/bin/true"}, .count = 1};
-	const struct program program = {
-		.words = &words, .root = "/", .output = "/dev/null", .uptime_ns = 1};
+	const struct program program = {.words = &words,
+		.root = "/",
+		.output = "/dev/null",
+		.uptime_ns = 1,
+		.tsc_mhz = MHZ};
+	const int lowest_free = dup(0);
 	pid_t pid;
 
+	close(lowest_free);
 	assert_int_equal(process_start(&pid, &program), -EPERM);
 	assert_int_equal(waitpid(-1, NULL, 0), -1);
 	assert_int_equal(errno, ECHILD);
+	assert_int_equal(dup(0), lowest_free);
+	close(lowest_free);
 }
 
 static const struct CMUnitTest tests[] = {
