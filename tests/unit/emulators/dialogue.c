@@ -6,6 +6,8 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "shared/number.h"
+
 #define WHOLE_BYTES_MAX (2 * DIALOGUE_LINE_BYTES_MAX + 8)
 #define LEFT_COLUMNS 40
 #define RUN_BYTES_MIN 4 /* this many equal bytes or more are printed as BYTE*FACTOR */
@@ -95,23 +97,23 @@ char *next_word(void)
 	return strtok(NULL, " ");
 }
 
-static bool take_number_of(int base, uint64_t *number)
+static bool take_number_of(int base, uint64_t max, uint64_t *number)
 {
 	char *word = next_word();
 
-	*number = word ? strtoull(word, NULL, base) : 0;
-	return word != NULL;
+	*number = 0;
+	return word && number_parse(word, base, 0, max, number);
 }
 
 bool take_number(uint64_t *number)
 {
-	return take_number_of(10, number);
+	return take_number_of(10, UINT64_MAX, number);
 }
 
 bool take_address(uint32_t *address)
 {
 	uint64_t number;
-	bool known = take_number_of(16, &number);
+	bool known = take_number_of(16, UINT32_MAX, &number);
 
 	*address = (uint32_t)number;
 	return known;
@@ -120,28 +122,28 @@ bool take_address(uint32_t *address)
 bool take_moment(const char *at, uint64_t end_ns, uint64_t *now_ns)
 {
 	bool from_end = strncmp(at, "end", 3) == 0;
+	uint64_t ns = 0;
 
-	if (from_end) {
-		*now_ns = end_ns;
-		at += 3;
-	}
-	if (*at != '+' && *at != '-')
-		return from_end;
-	*now_ns += (uint64_t)strtoll(at, NULL, 10);
+	at += from_end ? 3 : 0;
+	if ((*at != '\0' || !from_end) &&
+		((*at != '+' && *at != '-') || !number_parse(at + 1, 10, 0, INT64_MAX, &ns)))
+		return false;
+	*now_ns = (from_end ? end_ns : *now_ns) + (*at == '-' ? -ns : ns);
 	return true;
 }
 
-/* Parses BYTE or BYTE*FACTOR. Returns how many bytes it wrote to @bytes. */
-static size_t take_byte(const char *word, uint8_t *bytes, size_t room)
+/* Appends BYTE or BYTE*FACTOR. */
+static bool add_bytes(struct transfer *transfer, const char *word)
 {
-	char *end;
-	uint8_t value = (uint8_t)strtoul(word, &end, 16);
-	size_t count = *end == '*' ? strtoul(end + 1, NULL, 10) : 1;
+	uint64_t value, count = 1;
 
-	if (count > room)
-		abort();
-	memset(bytes, value, count);
-	return count;
+	if (!number_begins(word, 16, UINT8_MAX, &word, &value) ||
+		(*word && (*word != '*' || !number_parse(word + 1, 10, 1, UINT64_MAX, &count))) ||
+		count > sizeof(transfer->bytes) - transfer->len)
+		return false;
+	memset(transfer->bytes + transfer->len, (int)value, count);
+	transfer->len += count;
+	return true;
 }
 
 bool take_range(uint32_t *address, size_t *len)
@@ -154,18 +156,31 @@ bool take_range(uint32_t *address, size_t *len)
 	return *len > 0;
 }
 
-void take_transfer(struct transfer *transfer)
+static bool add_word(struct transfer *transfer, const char *word)
+{
+	switch (*word) {
+	case 'r':
+		return number_parse(word + 1, 10, 0, SIZE_MAX, &transfer->reply_len);
+	case 't':
+		return number_parse(word + 1, 10, 0, INT64_MAX, &transfer->wire_ns);
+	default:
+		return add_bytes(transfer, word);
+	}
+}
+
+bool transfer_parse(const char *first, struct transfer *transfer)
 {
 	memset(transfer, 0, sizeof(*transfer));
-	for (char *word = next_word(); word; word = next_word()) {
-		if (*word == 'r')
-			transfer->reply_len = strtoul(word + 1, NULL, 10);
-		else if (*word == 't')
-			transfer->wire_ns = strtoull(word + 1, NULL, 10);
-		else
-			transfer->len += take_byte(word, transfer->bytes + transfer->len,
-				sizeof(transfer->bytes) - transfer->len);
+	for (const char *word = first; word; word = next_word()) {
+		if (!add_word(transfer, word))
+			return false;
 	}
+	return true;
+}
+
+bool take_transfer(struct transfer *transfer)
+{
+	return transfer_parse(next_word(), transfer);
 }
 
 bool load_array(struct array *array)
@@ -173,9 +188,8 @@ bool load_array(struct array *array)
 	struct transfer transfer;
 	uint32_t address;
 
-	if (!take_address(&address))
+	if (!take_address(&address) || !take_transfer(&transfer))
 		return false;
-	take_transfer(&transfer);
 	array_load(array, address, transfer.bytes, transfer.len);
 	return transfer.len > 0;
 }
@@ -253,5 +267,5 @@ int dialogue_main(
 
 	for (int i = 1 + print; i < argc; i++)
 		failures += play(&player, argv[i], print);
-	return failures == 0 && argc > 1 ? 0 : 1;
+	return failures == 0 && argc > 1 + print ? 0 : 1;
 }

@@ -14,7 +14,7 @@
 #include "model/chip.h"
 
 #define DIALOGUE_LINE_BYTES_MAX 1024
-#define DIALOGUE_BYTES_MAX 4096
+#define DIALOGUE_BYTES_MAX 4097 /* the longest request of served/part.txt */
 
 /* The line that is being played. */
 struct dialogue {
@@ -33,7 +33,10 @@ typedef bool (*dialogue_run_fn)(void *context, const char *first);
 int dialogue_main(
 	int argc, char *argv[], struct dialogue *dialogue, dialogue_run_fn run, void *context);
 
-/* Take the next word of the line. Return NULL or false at its end. Addresses are hexadecimal. */
+/*
+ * Take the next word of the line. Return NULL or false at its end; false, too, if the word is no
+ * such number. Addresses are hexadecimal.
+ */
 char *next_word(void);
 bool take_number(uint64_t *number);
 bool take_address(uint32_t *address);
@@ -54,11 +57,15 @@ bool take_moment(const char *at, uint64_t end_ns, uint64_t *now_ns);
 struct transfer {
 	uint8_t bytes[DIALOGUE_BYTES_MAX];
 	size_t len;
-	size_t reply_len;
+	uint64_t reply_len;
 	uint64_t wire_ns;
 };
 
-void take_transfer(struct transfer *transfer);
+/* Return false if a word is none of these, or there are too many bytes. */
+bool take_transfer(struct transfer *transfer);
+
+/* Does the same for the word @first and all after it. */
+bool transfer_parse(const char *first, struct transfer *transfer);
 
 /* Takes an address and bytes, and puts them into the array. False: the line lacks them. */
 bool load_array(struct array *array);

@@ -144,9 +144,8 @@ static bool run_put(struct bench *bench)
 	struct transfer transfer;
 	uint32_t address;
 
-	if (!take_address(&address))
+	if (!take_address(&address) || !take_transfer(&transfer))
 		return false;
-	take_transfer(&transfer);
 	for (size_t i = 0; i < transfer.len; i++) {
 		if (!put_byte(bench, address + (uint32_t)i, transfer.bytes[i]))
 			return false;
@@ -167,9 +166,8 @@ static bool run_repeated(struct bench *bench)
 	struct transfer transfer;
 	uint64_t count;
 
-	if (!take_number(&count))
+	if (!take_number(&count) || !take_transfer(&transfer))
 		return false;
-	take_transfer(&transfer);
 	for (; count > 1; count--) {
 		if (!ask(bench, transfer.bytes, transfer.len) || !bench->event.ack)
 			return false;
@@ -247,7 +245,8 @@ static bool run_parse(struct bench *bench)
 	struct transfer transfer;
 	size_t len = 0;
 
-	take_transfer(&transfer);
+	if (!take_transfer(&transfer))
+		return false;
 	while (serprog_parse(transfer.bytes, len, &limits, &request) == SERPROG_PARSE_MORE) {
 		if (request.op != 0xEE || len++ == transfer.len)
 			return false;
@@ -303,12 +302,8 @@ static const struct {
 static bool run_request(struct bench *bench, const char *first)
 {
 	struct transfer transfer;
-	uint8_t bytes[1 + DIALOGUE_BYTES_MAX];
 
-	take_transfer(&transfer);
-	bytes[0] = (uint8_t)strtoul(first, NULL, 16);
-	memcpy(bytes + 1, transfer.bytes, transfer.len);
-	return ask_and_put(bench, bytes, 1 + transfer.len);
+	return transfer_parse(first, &transfer) && ask_and_put(bench, transfer.bytes, transfer.len);
 }
 
 static bool run_line(void *context, const char *first)

@@ -71,8 +71,7 @@ static bool run_op(struct bench *bench)
 	uint8_t reply[DIALOGUE_BYTES_MAX];
 	struct chip_facts facts;
 
-	take_transfer(&transfer);
-	if (transfer.len == 0 || transfer.reply_len > sizeof(reply))
+	if (!take_transfer(&transfer) || transfer.len == 0 || transfer.reply_len > sizeof(reply))
 		return false;
 	transact(bench, &transfer, reply, &facts);
 	put_bytes(&bench->dialogue, reply, transfer.reply_len);
@@ -102,7 +101,8 @@ static bool run_exchange(struct bench *bench)
 {
 	struct transfer transfer;
 
-	take_transfer(&transfer);
+	if (!take_transfer(&transfer))
+		return false;
 	if (!bench->selected)
 		run_fall(bench);
 	for (size_t i = 0; i < transfer.len; i++)
@@ -168,15 +168,14 @@ static void write_command(struct bench *bench, uint8_t code, struct chip_facts *
 	write_cycle(bench, base + 0x5555, code, facts);
 }
 
-/* Writes the bytes in the rest of the line. Returns false if there are none. */
+/* Writes the bytes in the rest of the line. Returns false if there are none, or other words. */
 static bool write_rest(struct bench *bench, struct chip_facts *facts)
 {
 	struct transfer transfer;
 	uint32_t address;
 
-	if (!take_address(&address))
+	if (!take_address(&address) || !take_transfer(&transfer))
 		return false;
-	take_transfer(&transfer);
 	for (size_t i = 0; i < transfer.len; i++) {
 		if (i > 0)
 			put_broken(bench, facts);

@@ -62,7 +62,8 @@ static bool run_spi(struct session *session)
 	struct transfer transfer;
 	uint8_t reply[256];
 
-	take_transfer(&transfer);
+	if (!take_transfer(&transfer) || transfer.len > UINT8_MAX || transfer.reply_len > UINT8_MAX)
+		return false;
 	served_spi(session->served, transfer.bytes, (uint8_t)transfer.len, reply,
 		(uint8_t)transfer.reply_len);
 	put_bytes(&session->dialogue, reply, transfer.reply_len);
@@ -129,17 +130,12 @@ static const struct {
 static bool run_request(struct session *session, const char *first)
 {
 	struct transfer transfer;
-	uint8_t request[1 + DIALOGUE_BYTES_MAX];
-	uint8_t *reply = malloc(REPLY_BYTES_MAX);
+	static uint8_t reply[REPLY_BYTES_MAX];
 
-	take_transfer(&transfer);
-	request[0] = (uint8_t)strtoul(first, NULL, 16);
-	memcpy(request + 1, transfer.bytes, transfer.len);
-	if (reply && transfer.reply_len <= REPLY_BYTES_MAX) {
-		served_ask(session->served, request, 1 + transfer.len, reply, transfer.reply_len);
-		put_bytes(&session->dialogue, reply, transfer.reply_len);
-	}
-	free(reply);
+	if (!transfer_parse(first, &transfer) || transfer.reply_len > sizeof(reply))
+		return false;
+	served_ask(session->served, transfer.bytes, transfer.len, reply, transfer.reply_len);
+	put_bytes(&session->dialogue, reply, transfer.reply_len);
 	return true;
 }
 

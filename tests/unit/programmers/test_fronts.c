@@ -30,12 +30,14 @@
  * OFFSET or INDEX:OFFSET. A value is hexadecimal or a name; `+` between several makes their OR.
  */
 #include <errno.h>
+#include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 
 #include "dialogue.h"
 #include "map_zeros.h"
 #include "programmers/front.h"
+#include "shared/number.h"
 
 #define HALF_PERIOD_NS 1000
 #define MS UINT64_C(1000000)
@@ -61,12 +63,18 @@ struct bench {
 /* Returns the last value of the name, or else the hexadecimal number. */
 static uint64_t value_of_name(const struct bench *bench, const char *name, size_t len)
 {
+	const char *end;
+	uint64_t value;
+
 	for (size_t i = bench->name_count; i-- > 0;) {
 		if (strlen(bench->names[i].name) == len &&
 			strncmp(bench->names[i].name, name, len) == 0)
 			return bench->names[i].value;
 	}
-	return strtoull(name, NULL, 16);
+	if (number_begins(name, 16, UINT64_MAX, &end, &value) && end == name + len)
+		return value;
+	fprintf(stderr, "no value: %s\n", name);
+	abort();
 }
 
 static uint64_t value_of(const struct bench *bench, const char *text)
@@ -197,9 +205,9 @@ static bool run_writes(struct bench *bench)
 	struct transfer transfer;
 	uint64_t window;
 
-	if (!take_number(&window) || !take_value(bench, &access.offset))
+	if (!take_number(&window) || !take_value(bench, &access.offset) ||
+		!take_transfer(&transfer))
 		return false;
-	take_transfer(&transfer);
 	for (size_t i = 0; i < transfer.len; i++, access.offset++) {
 		access.now_ns = bench->now_ns++;
 		bench->front->windows[window].write(bench->bus_or_none, &access, transfer.bytes[i]);
@@ -244,7 +252,8 @@ static bool send(struct bench *bench, uint64_t count)
 	struct transfer transfer;
 	int ret = 0;
 
-	take_transfer(&transfer);
+	if (!take_transfer(&transfer))
+		return false;
 	for (; count > 0 && ret == 0; count--)
 		ret = bench->front->usb->write(bench->device, bench->bus_or_none, bench->now_ns,
 			transfer.bytes, transfer.len);
@@ -409,7 +418,8 @@ static bool run_bits(struct bench *bench)
 {
 	struct transfer transfer;
 
-	take_transfer(&transfer);
+	if (!take_transfer(&transfer))
+		return false;
 	for (size_t i = 0; i < transfer.len; i++)
 		pass_bit(bench, transfer.bytes[i]);
 	return transfer.len > 0;
@@ -428,7 +438,8 @@ static bool run_bytes(struct bench *bench)
 {
 	struct transfer transfer;
 
-	take_transfer(&transfer);
+	if (!take_transfer(&transfer))
+		return false;
 	for (size_t i = 0; i < transfer.len; i++)
 		transfer.bytes[i] = pass_byte(bench, transfer.bytes[i]);
 	put_bytes(&bench->dialogue, transfer.bytes, transfer.len);
