@@ -38,8 +38,10 @@ int served_tear_down(void **state)
 {
 	struct served *served = *state;
 
-	if (served->pid > 0)
+	if (served->pid > 0) {
 		kill(served->pid, SIGKILL);
+		waitpid(served->pid, NULL, 0); /* it may not make its files any more */
+	}
 	if (served->fd >= 0)
 		close(served->fd);
 	unlink(served->events);
