@@ -289,8 +289,15 @@ uint8_t *guard_reply(struct guard *guard, size_t len)
 {
 	assert(len <= GUARD_REPLY_BYTES_MAX);
 	guard->reply_len = len;
+	memset(guard->reply, guard->fill, len);
 	guard->reply[len] = CANARY;
 	return guard->reply;
+}
+
+static void digest_reply(struct guard *guard)
+{
+	for (size_t i = 0; i < guard->reply_len; i++)
+		guard->replies = (guard->replies ^ guard->reply[i]) * UINT64_C(0x100000001B3);
 }
 
 void guard_before(struct guard *guard, uint64_t now_ns)
@@ -311,6 +318,7 @@ void guard_after(
 	guard->opcode = opcode;
 	guard->facts = *facts;
 	count(guard);
+	digest_reply(guard);
 	check(guard, guard->reply[guard->reply_len] == CANARY, "a reply was written past its end");
 	check_facts(guard, before);
 	cut_off = is_reset(guard) || facts->lost_power;
@@ -323,13 +331,14 @@ void guard_after(
 	close_works(guard);
 }
 
-void guard_init(
-	struct guard *guard, const struct chip *chip, uint64_t seed, struct guard_counts *counts)
+void guard_init(struct guard *guard, const struct chip *chip, uint64_t seed, uint8_t fill,
+	struct guard_counts *counts)
 {
 	*guard = (struct guard){
 		.chip = chip,
 		.counts = counts,
 		.seed = seed,
+		.fill = fill,
 		.touched = calloc(1, chip->part->size_bytes / ARRAY_GRANULE_BYTES),
 	};
 	if (!guard->touched)

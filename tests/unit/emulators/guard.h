@@ -9,7 +9,8 @@
  *   - a busy time never shrinks, unless a reset, a suspend or a loss of power ends it, or the part
  *     forgets an erase that another command follows too soon;
  *   - a command that broke a rule starts no work;
- *   - no byte beyond a reply is written.
+ *   - no byte beyond a reply is written. Whether each byte of it is, a second guard shows, whose
+ *     fill differs: both must see the same replies.
  *
  * The first property that fails ends the program. It prints the property and the command that
  * repeats the failure.
@@ -72,11 +73,13 @@ struct guard {
 	uint8_t content[GUARD_WINDOW_COUNT][GUARD_WINDOW_BYTES]; /* before the command */
 	uint8_t reply[GUARD_REPLY_BYTES_MAX + 1];
 	size_t reply_len;
+	uint8_t fill;     /* each byte of a reply before the command */
+	uint64_t replies; /* a digest of all replies */
 };
 
 /* @chip must be new: erased and ready. The guard adds to @counts. */
-void guard_init(
-	struct guard *guard, const struct chip *chip, uint64_t seed, struct guard_counts *counts);
+void guard_init(struct guard *guard, const struct chip *chip, uint64_t seed, uint8_t fill,
+	struct guard_counts *counts);
 void guard_deinit(struct guard *guard);
 
 /* Returns the address of a window: 0 is at the part's beginning, 1 in its middle, 2 at its end. */

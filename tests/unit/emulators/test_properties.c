@@ -57,33 +57,48 @@ static void unlock(struct chip *chip)
 		memset(chip->parallel.locks, 0, sizeof(chip->parallel.locks));
 }
 
-static void drive(
-	struct chip *chip, struct draws *draws, uint64_t seed, struct guard_counts *counts)
+/* Returns a digest of all replies. */
+static uint64_t drive(struct chip *chip, struct draws *draws, uint64_t seed, uint8_t fill,
+	struct guard_counts *counts)
 {
 	struct random_host host;
 	struct guard guard;
 
-	guard_init(&guard, chip, seed, counts);
+	guard_init(&guard, chip, seed, fill, counts);
 	random_host_init(&host, chip, &guard, draws);
 	for (guard.step = 0; guard.step < STEPS; guard.step++)
 		random_host_step(&host);
 	guard_check_untouched(&guard);
 	guard_deinit(&guard);
+	return guard.replies;
 }
 
-static void run_part(const struct part *part, uint64_t seed, struct guard_counts *counts)
+static uint64_t run_part(
+	const struct part *part, uint64_t seed, uint8_t fill, struct guard_counts *counts)
 {
 	void *memory = map_zeros(chip_memory_bytes(part));
 	struct draws draws = draws_of(seed);
 	struct corner corner;
 	struct chip chip;
+	uint64_t replies;
 
 	choose_corner(&draws, &corner);
 	chip_init(&chip, part, &corner, memory);
 	unlock(&chip);
 	plan_power_cut(&chip, &draws);
-	drive(&chip, &draws, seed, counts);
+	replies = drive(&chip, &draws, seed, fill, counts);
 	munmap(memory, chip_memory_bytes(part));
+	return replies;
+}
+
+/* A byte of a reply that nothing wrote would be the fill. */
+static void run_part_twice(const struct part *part, uint64_t seed, struct guard_counts *counts)
+{
+	if (run_part(part, seed, 0x00, counts) == run_part(part, seed, 0xA5, counts))
+		return;
+	fprintf(stderr, "%s: a reply is not written in full\nagain: test_properties 1 %llu\n",
+		part->name, (unsigned long long)seed);
+	exit(1);
 }
 
 static uint64_t number(const char *text)
@@ -100,7 +115,7 @@ int main(int argc, char *argv[])
 
 	do {
 		for (size_t i = 0; i < part_table_count; i++)
-			run_part(&part_table[i], seed, &counts);
+			run_part_twice(&part_table[i], seed, &counts);
 		seed++;
 	} while (end ? time(NULL) < end : seed < first + ROUNDS_DEFAULT);
 	printf("%llu seeds, %llu steps, %llu works, %llu resumes, %llu changes, %llu violations, "
