@@ -82,6 +82,8 @@ static void every_key_goes_to_its_place(struct bench *bench)
 	assert_int_equal(parse(bench, LEAST "settle_ms 200\n"
 					    "siblings 3\n"
 					    "stops_hz 10\n"
+					    "hogs_each 2\n"
+					    "file_bytes_max 4096\n"
 					    "bridge /usr/sbin/socat\n"
 					    "bridge_root /bridge\n"
 					    "bridge_makes /dev/serprog\n"
@@ -91,6 +93,8 @@ static void every_key_goes_to_its_place(struct bench *bench)
 	assert_int_equal(spec->settle_ms, 200);
 	assert_int_equal(spec->hazards.siblings, 3);
 	assert_int_equal(spec->stops_hz, 10);
+	assert_int_equal(spec->hazards.hogs_each, 2);
+	assert_int_equal(spec->file_bytes_max, 4096);
 	assert_int_equal(spec->bridge.count, 1);
 	assert_string_equal(spec->bridge.word[0], "/usr/sbin/socat");
 	assert_string_equal(spec->bridge_root, "/bridge");

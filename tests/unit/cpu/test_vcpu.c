@@ -250,9 +250,11 @@ static void quantum_follows_the_speed_within_its_limits(void)
 {
 	struct vcpu slow = fixed(1);
 	struct vcpu usual = fixed(60000);
+	struct vcpu fast = fixed(UINT32_MAX);
 
 	assert_int_equal(vcpu_quantum(&slow), 1);
 	assert_int_equal(vcpu_quantum(&usual), 15000);
+	assert_int_equal(vcpu_quantum(&fast), VCPU_QUANTUM_INSTRUCTIONS_MAX);
 }
 
 static const struct CMUnitTest tests[] = {

@@ -78,12 +78,19 @@ static void every_part_begins_in_each_state_that_fits_it(void)
 	for (size_t i = 0; i < part_table_count; i++) {
 		for (int which = START_READY; which <= START_PROTECTED; which++) {
 			struct bench bench;
+			struct chip before;
 
 			if (!start_state_fits((enum start_state)which, &part_table[i]))
 				continue;
 			bench_init(&bench, part_table[i].name, "max");
+			memcpy(&before, &bench.chip, sizeof(before));
 			chip_start_in(
 				&bench.chip, (enum start_state)which, bench.now_ns, &bench.facts);
+			assert_int_equal(bench.facts.rule, CHIP_RULE_NONE);
+			if (which == START_READY)
+				assert_memory_equal(&before, &bench.chip, sizeof(before));
+			else
+				assert_memory_not_equal(&before, &bench.chip, sizeof(before));
 			bench_deinit(&bench);
 		}
 	}

@@ -141,6 +141,7 @@ static void put_waits(struct dialogue *dialogue, const struct part *part)
 	put_figure(dialogue, "reset", spi->soft_reset);
 	put_other(dialogue, "in_program", spi->soft_reset_during_program, spi->soft_reset);
 	put_other(dialogue, "in_erase", spi->soft_reset_during_erase, spi->soft_reset);
+	put_other(dialogue, "in_status", spi->soft_reset_during_write_status, spi->soft_reset);
 	put_figure(dialogue, "tSUS", spi->suspend_latency);
 	put_figure(dialogue, "tVSL", spi->power_up_to_select);
 	put_figure(dialogue, "tPUW", spi->power_up_to_write);
