@@ -367,8 +367,10 @@ static bool would_wake(const struct fixture *fixture)
 static void send_in_pieces(const struct fixture *fixture)
 {
 	const struct timespec pause = {.tv_nsec = 30000000};
+	const pid_t pid = fork();
 
-	if (fork() > 0)
+	assert_true(pid >= 0);
+	if (pid > 0)
 		return;
 	host_sends(fixture, "\x13", 1);
 	nanosleep(&pause, NULL);

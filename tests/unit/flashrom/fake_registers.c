@@ -65,6 +65,8 @@ static int fake_spi_command(struct programmer *programmer, const uint8_t *tx, si
 	if (rx_bytes > 0)
 		memset(rx, 0xff, rx_bytes);
 	deaf = is_deaf(fake, tx[0]);
+	if (tx[0] == 0x06 && fake->write_enabled_ns == 0)
+		fake->write_enabled_ns = fake->now_ns;
 	fake->now_ns += COMMAND_NS;
 	if (deaf)
 		return 0;
@@ -122,9 +124,10 @@ void fake_part_just_powered(struct fake_registers *fake, const char *name)
 	fake->base.powered_ns = NS_PER_MS;
 }
 
-void assert_write_power_awaited(uint64_t now_ns)
+void assert_write_power_awaited(const struct fake_registers *fake)
 {
-	assert_in_range(now_ns, NS_PER_MS + POWER_UP_WRITE_US_MAX * NS_PER_US, UINT64_MAX);
+	assert_in_range(
+		fake->write_enabled_ns, NS_PER_MS + POWER_UP_WRITE_US_MAX * NS_PER_US, UINT64_MAX);
 }
 
 int fake_write_status(struct fake_registers *fake, uint8_t first)

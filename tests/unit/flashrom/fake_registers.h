@@ -28,6 +28,8 @@ struct fake_registers {
 	uint64_t busy_until_ns;
 	unsigned int sent_while_busy;
 
+	uint64_t write_enabled_ns; /* the beginning of the first 06h */
+
 	/* Before this time all commands are mistakes. */
 	uint64_t deaf_until_ns;
 	unsigned int sent_while_deaf;
@@ -55,8 +57,8 @@ void fake_part(struct fake_registers *fake, const char *name);
 /* Starts anew, at 1 ms, when the part has just got its power. */
 void fake_part_just_powered(struct fake_registers *fake, const char *name);
 
-/* Fails the test if a part that was just powered does not accept writes yet at @now_ns. */
-void assert_write_power_awaited(uint64_t now_ns);
+/* Fails the test unless a write enable came, not before a part just powered accepts writes. */
+void assert_write_power_awaited(const struct fake_registers *fake);
 
 /* Jobs of the part's driver. A status write keeps all registers but the first. */
 int fake_write_status(struct fake_registers *fake, uint8_t first);

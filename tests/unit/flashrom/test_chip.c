@@ -7,7 +7,7 @@
 #include "jedec.h"
 #include "spi25.h"
 
-/* A check of each chip of the table, except those that describe themselves. */
+/* A check of each chip of the table, except the one that is what its SFDP says. */
 struct check {
 	void (*chip)(const struct flash_chip *chip);
 };
@@ -18,7 +18,7 @@ static void every_chip_is_checked(void **state)
 	const struct flash_chip *chip;
 
 	for (size_t nth = 0; (chip = chip_at(chip_lists, nth)) != NULL; nth++) {
-		if (chip->identify->describe == NULL)
+		if (chip->identify != &spi25_sfdp)
 			check->chip(chip);
 	}
 }

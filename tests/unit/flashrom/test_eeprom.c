@@ -112,7 +112,7 @@ static void write_enable_that_tells_kinds_apart_waits_for_power_up(struct fake_r
 	write_enable = strstr(fake->sent, "06; ");
 	assert_non_null(write_enable);
 	assert_null(strstr(write_enable + 1, "06; "));
-	assert_write_power_awaited(fake->now_ns);
+	assert_write_power_awaited(fake);
 }
 
 static const struct CMUnitTest tests[] = {

@@ -121,7 +121,7 @@ static void address_mode_that_wants_write_enable_waits_for_power_up(struct fake_
 	fake->obey = obey_address_mode;
 	fake->answers[0x70][0] = 0x80;
 	assert_int_equal(flash_open(&fake->flash), 0);
-	assert_write_power_awaited(fake->now_ns);
+	assert_write_power_awaited(fake);
 }
 
 static void obey_register_write(struct fake_registers *fake, const uint8_t *tx, size_t tx_bytes)
@@ -139,7 +139,7 @@ static void small_sectors_are_switched_off_after_power_up(struct fake_registers 
 	fake->answers[0x65][0] = 0;
 	assert_int_equal(flash_open(&fake->flash), 0);
 	assert_int_equal(fake->answers[0x65][0], 0x08);
-	assert_write_power_awaited(fake->now_ns);
+	assert_write_power_awaited(fake);
 }
 
 #define RESUMED_NS (50 * NS_PER_MS)
@@ -207,13 +207,9 @@ static void suspension_that_nothing_ends_is_reported(struct fake_registers *fake
 	}
 }
 
-static uint64_t write_enabled_ns;
-
 /* The first die is done at once, the second one says so when it is asked again. */
 static void obey_die_select(struct fake_registers *fake, const uint8_t *tx, size_t tx_bytes)
 {
-	if (tx[0] == 0x06)
-		write_enabled_ns = fake->now_ns;
 	if (tx[0] == 0xc2 && tx_bytes == 2)
 		fake->answers[0x05][0] = tx[1] == 1 && fake->answers[0xc2][0]++ < 1;
 }
@@ -225,7 +221,7 @@ static void erase_of_stacked_dies_is_over_when_each_says_so(struct fake_register
 	fake->answers[0xc2][0] = 0;
 	assert_int_equal(fake_erase(fake, 3, 0), 0);
 	assert_sent(fake, "06; c7; c2 01; 05; c2 00; 05; c2 01; 05; c2 00; 05; ");
-	assert_write_power_awaited(write_enabled_ns);
+	assert_write_power_awaited(fake);
 }
 
 #define SESSION(name, part_, ...)                                                                  \

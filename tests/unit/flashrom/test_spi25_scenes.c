@@ -245,5 +245,5 @@ static bool is_25_series(const struct dummy_part *part)
 int main(void)
 {
 	return part_bench_run_each(
-		states_of_an_earlier_session_do_no_harm, is_25_series, 1, NULL, NULL);
+		states_of_an_earlier_session_do_no_harm, is_25_series, 50, NULL, NULL);
 }

@@ -115,12 +115,12 @@ static void cell_goes_on_after_a_pause(struct fixture *fixture)
 {
 	char events[4096];
 
-	session_resume(&fixture->session, 1000);
+	assert_int_equal(session_resume(&fixture->session, 1000), 0);
 	bus_read_cycle(session_bus(&fixture->session), 2000, 0);
-	session_pause(&fixture->session, 3000);
-	session_resume(&fixture->session, 3000);
+	assert_int_equal(session_pause(&fixture->session, 3000), 0);
+	assert_int_equal(session_resume(&fixture->session, 3000), 0);
 	bus_read_cycle(session_bus(&fixture->session), 4000, 0);
-	session_pause(&fixture->session, 5000);
+	assert_int_equal(session_pause(&fixture->session, 5000), 0);
 	read_text(fixture, "events-1", events, sizeof(events));
 	assert_non_null(strstr(events, "\"ev\":\"start\",\"t_ns\":1000"));
 	assert_non_null(strstr(events, "\"cycle_transactions\":2"));
@@ -131,17 +131,17 @@ static void next_cell_has_a_chip_of_its_own_and_may_begin_earlier(struct fixture
 	struct bus *bus;
 	char events[4096];
 
-	session_resume(&fixture->session, 1000);
+	assert_int_equal(session_resume(&fixture->session, 1000), 0);
 	bus = session_bus(&fixture->session);
 	bus_write_cycle(bus, 2000, 0x5555, 0xAA);
 	bus_write_cycle(bus, 2001, 0x2AAA, 0x55);
 	bus_write_cycle(bus, 2002, 0x5555, 0x90); /* the part stays in ID mode */
-	session_pause(&fixture->session, 3000);
+	assert_int_equal(session_pause(&fixture->session, 3000), 0);
 	write_settings(fixture, 2);
 	assert_int_equal(session_resume(&fixture->session, 1000), 0);
 	bus = session_bus(&fixture->session);
 	assert_int_equal(bus_read_cycle(bus, 1500, 0), 0xFF);
-	session_pause(&fixture->session, 2000);
+	assert_int_equal(session_pause(&fixture->session, 2000), 0);
 	read_text(fixture, "events-2", events, sizeof(events));
 	assert_non_null(strstr(events, "\"cycle_transactions\":1"));
 	assert_non_null(strstr(events, "\"clean\":true"));

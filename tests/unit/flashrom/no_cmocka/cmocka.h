@@ -55,7 +55,11 @@ static inline int run_tests(const struct CMUnitTest *tests, size_t count)
 
 		printf("%s\n", tests[i].name);
 		fflush(stdout);
+		if (tests[i].setup_func != NULL)
+			assert_int_equal(tests[i].setup_func(&state), 0);
 		tests[i].test_func(&state);
+		if (tests[i].teardown_func != NULL)
+			assert_int_equal(tests[i].teardown_func(&state), 0);
 	}
 	return 0;
 }
