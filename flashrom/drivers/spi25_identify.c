@@ -6,7 +6,6 @@
 #include "spi25.h"
 
 enum opcode {
-	OP_REMS = 0x90,
 	OP_JEDEC_ID = 0x9f,
 	OP_RELEASE_POWER_DOWN = 0xab, /* with three more bytes: RES */
 };
@@ -119,38 +118,20 @@ static int ask_rdid_extended(struct flash *flash, const struct flash_chip *chip,
 	return error;
 }
 
-/* A part that answers RDID is identified by that or not at all, so the ID is 0 (silence). */
-static int ask_older(struct flash *flash, uint8_t opcode, size_t id_bytes, uint32_t *id)
-{
-	const uint8_t tx[] = {opcode, 0, 0, 0};
-	uint8_t bytes[ID_BYTES_MAX];
-	int error = ask_rdid(flash, NULL, id);
-
-	if (error != 0)
-		return error;
-	if (!spi25_is_silence(*id)) {
-		*id = 0;
-		return 0;
-	}
-	error = spi_command(flash, tx, sizeof(tx), bytes, id_bytes);
-	if (error == 0)
-		*id = join(bytes, id_bytes);
-	return error;
-}
-
-static int ask_rems(struct flash *flash, const struct flash_chip *chip, uint32_t *id)
-{
-	(void)chip;
-	return ask_older(flash, OP_REMS, 2, id);
-}
-
-/* One byte proves little: many parts share it, and a bad line shows some value, too. */
+/*
+ * A part that answers RDID is identified by that or not at all, so the ID is 0 (silence). One byte
+ * proves little: many parts share it, and a bad line shows some value, too.
+ */
 static int ask_res(struct flash *flash, const struct flash_chip *chip, uint32_t *id)
 {
-	const int error = ask_older(flash, OP_RELEASE_POWER_DOWN, 1, id);
+	const uint8_t tx[] = {OP_RELEASE_POWER_DOWN, 0, 0, 0};
+	uint8_t signature = 0;
+	int error = ask_rdid(flash, chip, id);
 
-	if (error == 0 && *id != chip->id)
-		*id = 0;
+	if (error == 0 && spi25_is_silence(*id))
+		error = spi_command(flash, tx, sizeof(tx), &signature, 1);
+	if (error == 0)
+		*id = signature == chip->id ? signature : 0;
 	return error;
 }
 
@@ -165,10 +146,6 @@ const struct identify_method spi25_rdid = {
 
 const struct identify_method spi25_rdid_extended = {
 	.ask = ask_rdid_extended,
-};
-
-const struct identify_method spi25_rems = {
-	.ask = ask_rems,
 };
 
 const struct identify_method spi25_res = {

@@ -41,12 +41,9 @@ extern const struct identify_method spi25_rdid;
  */
 extern const struct identify_method spi25_rdid_extended;
 
-/** REMS (90h): manufacturer and device (0xbf44). For parts without RDID. */
-extern const struct identify_method spi25_rems;
-
 /**
- * RES (ABh): the electronic signature (0x10), for parts with neither RDID nor REMS. Any other
- * signature than the chip's counts as silence.
+ * RES (ABh): the electronic signature (0x10), for parts without RDID. Any other signature than the
+ * chip's counts as silence.
  */
 extern const struct identify_method spi25_res;
 

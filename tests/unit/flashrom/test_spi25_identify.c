@@ -67,25 +67,16 @@ static void signature_of_no_listed_part_is_silence(struct fake_registers *fake)
 static void signature_counts_only_without_rdid(struct fake_registers *fake)
 {
 	answer_id(fake, 0xab, "\x10");
-	answer_id(fake, 0x90, "\x20\x10");
 	answer_id(fake, 0x9f, "\x20\x20\x11");
 	assert_int_equal(ask(fake, &spi25_res), 0);
-	assert_int_equal(ask(fake, &spi25_rems), 0);
 	assert_found(fake, "M25P10-A");
-}
-
-static void rems_gives_manufacturer_and_device(struct fake_registers *fake)
-{
-	answer_id(fake, 0x90, "\xbf\x44");
-	assert_int_equal(ask(fake, &spi25_rems), 0xbf44);
-	assert_non_null(strstr(fake->sent, "90 00 00 00; "));
 }
 
 /* On an empty bus, every method hears nothing, after one wait for a part that may sleep. */
 static void empty_bus_is_silent_for_every_method(struct fake_registers *fake)
 {
 	static const struct identify_method *const methods[] = {
-		&spi25_rdid, &spi25_rdid_extended, &spi25_rems, &spi25_res, &spi25_sfdp};
+		&spi25_rdid, &spi25_rdid_extended, &spi25_res, &spi25_sfdp};
 
 	for (size_t i = 0; i < COUNT(methods); i++) {
 		uint32_t id;
@@ -193,7 +184,6 @@ static const struct CMUnitTest tests[] = {
 	CASE_ON(fake_registers, part_without_rdid_is_found_by_its_signature),
 	CASE_ON(fake_registers, signature_of_no_listed_part_is_silence),
 	CASE_ON(fake_registers, signature_counts_only_without_rdid),
-	CASE_ON(fake_registers, rems_gives_manufacturer_and_device),
 	CASE_ON(fake_registers, empty_bus_is_silent_for_every_method),
 	CASE_ON(fake_registers, sleeping_part_is_woken_for_every_method),
 	CASE_ON(fake_registers, unknown_part_is_taken_as_it_describes_itself),
