@@ -38,7 +38,7 @@ static void text_says_when_and_for_how_long(void)
 		{"3,7%,9", {3, true, 7, 9}},
 	};
 
-	for (size_t i = 0; i < sizeof(rows) / sizeof(rows[0]); i++) {
+	for (size_t i = 0; i < COUNT(rows); i++) {
 		struct power_cut cut;
 
 		assert_int_equal(power_cut_parse(rows[i].text, &cut), 0);
@@ -54,7 +54,7 @@ static void other_text_is_no_power_cut(void)
 	static const char *const texts[] = {"", "0", "x", "-1", "4294967296", "1,", "1,101%",
 		"1,5%%", "1,5,", "1,5,6,7", "1 ", "1,,5", "1,18446744073709551616"};
 
-	for (size_t i = 0; i < sizeof(texts) / sizeof(texts[0]); i++) {
+	for (size_t i = 0; i < COUNT(texts); i++) {
 		struct power_cut cut = {.nth = 9};
 
 		assert_true(power_cut_parse(texts[i], &cut) < 0);

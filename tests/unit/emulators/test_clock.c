@@ -105,7 +105,7 @@ static void count_at_any_rate_becomes_whole_nanoseconds(void)
 		{19200000, 19200000, 1000000000},
 	};
 
-	for (size_t i = 0; i < sizeof(cases) / sizeof(cases[0]); i++)
+	for (size_t i = 0; i < COUNT(cases); i++)
 		assert_int_equal(counter_to_ns(cases[i].count, cases[i].rate_hz), cases[i].ns);
 }
 

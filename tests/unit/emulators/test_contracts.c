@@ -13,8 +13,6 @@
 
 static const char *const corners[] = {"min", "typ", "max", "draw:5", "slow:3"};
 
-#define CORNER_COUNT (sizeof(corners) / sizeof(corners[0]))
-
 struct contract;
 
 /*
@@ -481,8 +479,6 @@ static const struct contract contracts[] = {
 	{"next sector", owe_next_sector, settle_by_sector, CHIP_RULE_WINDOW, 0, true},
 };
 
-#define CONTRACT_COUNT (sizeof(contracts) / sizeof(contracts[0]))
-
 _Static_assert(PART_ERASES_MAX == 10, "a row for each erase");
 
 /* Checks a command @late_ns after the end of the wait. Returns false if the part has none. */
@@ -515,20 +511,20 @@ static bool try(const struct part *part, const struct contract *contract, const 
 
 static void every_wait_of_every_part_is_kept_to_the_nanosecond(void)
 {
-	size_t counts[CONTRACT_COUNT] = {0};
+	size_t counts[COUNT(contracts)] = {0};
 
-	for (size_t i = 0; i < part_table_count * CONTRACT_COUNT * CORNER_COUNT; i++) {
-		size_t which = i / CORNER_COUNT % CONTRACT_COUNT;
-		const struct part *part = &part_table[i / CORNER_COUNT / CONTRACT_COUNT];
-		const char *corner = corners[i % CORNER_COUNT];
+	for (size_t i = 0; i < part_table_count * COUNT(contracts) * COUNT(corners); i++) {
+		size_t which = i / COUNT(corners) % COUNT(contracts);
+		const struct part *part = &part_table[i / COUNT(corners) / COUNT(contracts)];
+		const char *corner = corners[i % COUNT(corners)];
 
 		if (!try(part, &contracts[which], corner, 0))
 			continue;
 		try(part, &contracts[which], corner, contracts[which].is_window ? 1 : -1);
 		counts[which]++;
 	}
-	for (size_t i = 0; i < CONTRACT_COUNT; i++) {
-		print_message("%-16s %zu\n", contracts[i].name, counts[i] / CORNER_COUNT);
+	for (size_t i = 0; i < COUNT(contracts); i++) {
+		print_message("%-16s %zu\n", contracts[i].name, counts[i] / COUNT(corners));
 		if (contracts[i].owe != owe_erase)
 			assert_true(counts[i] > 0);
 	}

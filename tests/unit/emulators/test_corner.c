@@ -23,7 +23,7 @@ static void text_of_a_corner_reads_back_as_the_same(void)
 	static const char *const texts[] = {"min", "typ", "max", "zero", "draw:0",
 		"draw:18446744073709551615", "slow:1", "slow:1000"};
 
-	for (size_t i = 0; i < sizeof(texts) / sizeof(texts[0]); i++) {
+	for (size_t i = 0; i < COUNT(texts); i++) {
 		char text[CORNER_TEXT_BYTES];
 		struct corner corner;
 
@@ -39,7 +39,7 @@ static void other_text_is_no_corner_and_changes_nothing(void)
 		"draw:", "draw:-1", "draw:x", "draw:18446744073709551616", "slow:", "slow:0",
 		"slow:1001", "slow:2.5", "zero:1", "min:"};
 
-	for (size_t i = 0; i < sizeof(texts) / sizeof(texts[0]); i++) {
+	for (size_t i = 0; i < COUNT(texts); i++) {
 		struct corner corner = {.kind = CORNER_MAX, .seed = 7};
 
 		assert_true(corner_parse(texts[i], &corner) < 0);
@@ -69,7 +69,7 @@ static void grade_is_that_of_what_the_figure_rests_on(void)
 		{"slow:2", GRADE_ASSUMED}};
 	struct corner_use use = {0};
 
-	for (size_t i = 0; i < sizeof(rows) / sizeof(rows[0]); i++) {
+	for (size_t i = 0; i < COUNT(rows); i++) {
 		struct corner corner;
 
 		assert_int_equal(corner_parse(rows[i].text, &corner), 0);
@@ -202,7 +202,7 @@ static void wel_falls_within_the_busy_time_and_anew_for_each_use(void)
 {
 	static const char *const parts[] = {"M25P80", "M25P10-A", "AT25SF161", "AT25DF641"};
 
-	for (size_t i = 0; i < sizeof(parts) / sizeof(parts[0]); i++) {
+	for (size_t i = 0; i < COUNT(parts); i++) {
 		struct bench bench;
 		unsigned int steps[3];
 

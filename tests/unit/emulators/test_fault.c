@@ -190,7 +190,7 @@ static void texts_that_are_no_fault_are_refused(void)
 	struct faults faults;
 
 	faults_init(&faults, 1);
-	for (size_t i = 0; i < sizeof(bad) / sizeof(bad[0]); i++)
+	for (size_t i = 0; i < COUNT(bad); i++)
 		assert_int_equal(faults_add(&faults, bad[i]), -EINVAL);
 	assert_int_equal(faults.count, 0);
 	assert_string_equal(faults.text, "");

@@ -107,7 +107,7 @@ static void requests_of_a_connection_come_with_gaps_and_counts(void)
 		"\"violations\":0,\"faults\":0,\"clean\":true}\n";
 	struct written written;
 
-	write_script(&written, script, sizeof(script) / sizeof(script[0]));
+	write_script(&written, script, COUNT(script));
 	assert_string_equal(strchr(written.text, '\n') + 1, expected);
 	free(written.text);
 }
@@ -192,7 +192,7 @@ static void faults_and_refusals_are_lines_that_part_no_gap(void)
 		"\"faults\":1,\"clean\":true}\n";
 	struct written written;
 
-	write_script(&written, script, sizeof(script) / sizeof(script[0]));
+	write_script(&written, script, COUNT(script));
 	assert_string_equal(strstr(written.text, "{\"ev\":\"refused\""), expected);
 	free(written.text);
 }
@@ -295,7 +295,7 @@ static void executed_cycles_share_the_gap_of_their_request(void)
 {
 	struct written written;
 
-	write_script(&written, cycle_script, sizeof(cycle_script) / sizeof(cycle_script[0]));
+	write_script(&written, cycle_script, COUNT(cycle_script));
 	assert_string_equal(strstr(written.text, "{\"ev\":\"cycle\""),
 		"{\"ev\":\"cycle\",\"op\":\"0xa0\",\"name\":\"PROGRAM\",\"addr\":4660,"
 		"\"wlen\":4,\"rlen\":0,\"empty_ns\":21,\"read_ns\":30,\"reply_ns\":400,"
@@ -379,7 +379,7 @@ static void numbers_of_every_length_come_whole(void)
 static void all_lines_of_a_long_run_are_there(void)
 {
 	static struct event script[5000];
-	const size_t count = sizeof(script) / sizeof(script[0]);
+	const size_t count = COUNT(script);
 	struct written written;
 	const char *line;
 

@@ -110,7 +110,7 @@ static void replies_at_full_speed_take_what_a_user_saw(void)
 	static const char *const names[] = {"stm32-vserprog", "pico-serprog", "serprog_pico"};
 	const uint64_t count = 10000;
 
-	for (size_t i = 0; i < sizeof(names) / sizeof(names[0]); i++) {
+	for (size_t i = 0; i < COUNT(names); i++) {
 		const struct link_model model = parsed(names[i]);
 		uint64_t sum_ns = 0;
 
@@ -157,7 +157,7 @@ static void words_that_mean_nothing_are_refused_and_change_nothing(void)
 		"baud=000000000000000000000000000000000000000000000001"};
 	struct link_model model = {.baud = 9600};
 
-	for (size_t i = 0; i < sizeof(bad) / sizeof(bad[0]); i++) {
+	for (size_t i = 0; i < COUNT(bad); i++) {
 		assert_int_equal(link_model_parse(bad[i], &model), -EINVAL);
 		assert_int_equal(model.baud, 9600);
 	}

@@ -77,7 +77,7 @@ static void addresses_are_told_apart(void)
 	struct listener_address address;
 	char longest[5 + LISTENER_PATH_BYTES + 1] = "unix:";
 
-	for (size_t i = 0; i < sizeof(bad) / sizeof(bad[0]); i++)
+	for (size_t i = 0; i < COUNT(bad); i++)
 		assert_int_equal(listener_parse(bad[i], &address), -EINVAL);
 	memset(longest + 5, 'x', LISTENER_PATH_BYTES);
 	assert_int_equal(listener_parse(longest, &address), -ENAMETOOLONG);

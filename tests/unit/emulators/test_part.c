@@ -134,7 +134,7 @@ static void ranges_of_w25q64_are_those_of_its_table(void)
 		{{0x1C, 0x40}, 0, 0},
 	};
 
-	for (size_t i = 0; i < sizeof(rows) / sizeof(rows[0]); i++)
+	for (size_t i = 0; i < COUNT(rows); i++)
 		assert_row(&w25q64, 8 * MIB, &rows[i]);
 }
 
@@ -148,7 +148,7 @@ static void ranges_of_n25q128_take_bits_that_are_apart(void)
 		{{0x5C, 0}, 0, 16 * MIB},
 	};
 
-	for (size_t i = 0; i < sizeof(rows) / sizeof(rows[0]); i++)
+	for (size_t i = 0; i < COUNT(rows); i++)
 		assert_row(&n25q128, 16 * MIB, &rows[i]);
 }
 

@@ -143,7 +143,7 @@ static bool run_line(void *context, const char *first)
 {
 	struct session *session = context;
 
-	for (size_t i = 0; i < sizeof(verbs) / sizeof(verbs[0]); i++) {
+	for (size_t i = 0; i < COUNT(verbs); i++) {
 		if (strcmp(first, verbs[i].name) == 0)
 			return (session->served || i == 0) && verbs[i].run(session);
 	}

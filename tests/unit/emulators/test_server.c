@@ -66,7 +66,7 @@ static void words_that_come_too_late_or_in_pieces_are_refused(void **state)
 	};
 	struct served *served = *state;
 
-	for (size_t i = 0; i < sizeof(rests) / sizeof(rests[0]); i++) {
+	for (size_t i = 0; i < COUNT(rests); i++) {
 		served_start_from_standby(served, rests[i].text, rests[i].bytes);
 		assert_int_equal(served_wait_for_exit(served), rests[i].exit_code);
 	}
@@ -247,7 +247,7 @@ static void bad_usage_exits_2_and_questions_0(void **state)
 	static const char *const list[] = {"--list-chips", NULL};
 	const struct served *served = *state;
 
-	for (size_t i = 0; i < sizeof(bad) / sizeof(bad[0]); i++)
+	for (size_t i = 0; i < COUNT(bad); i++)
 		assert_int_equal(exit_status_of(served->program, bad[i]), 2);
 	assert_int_equal(exit_status_of(served->program, help), 0);
 	assert_int_equal(exit_status_of(served->program, list), 0);

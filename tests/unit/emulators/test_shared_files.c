@@ -73,7 +73,7 @@ static void file_of_another_name_is_left_to_glib(struct fixture *fixture)
 {
 	static const char *const names[] = {"cell", "cell.refill2", "cell-refill", "refill"};
 
-	for (size_t i = 0; i < sizeof(names) / sizeof(names[0]); i++) {
+	for (size_t i = 0; i < COUNT(names); i++) {
 		make_file(fixture, names[i], "text");
 		assert_left_to_glib(fixture);
 		close(fixture->fd);

@@ -74,7 +74,7 @@ static void tear_down(struct fixture *fixture)
 		"settings", "before", "image-1", "image-2", "events-1", "events-2"};
 
 	session_deinit(&fixture->session);
-	for (size_t i = 0; i < sizeof(names) / sizeof(names[0]); i++)
+	for (size_t i = 0; i < COUNT(names); i++)
 		unlink(path_of(fixture, names[i]));
 	rmdir(fixture->folder);
 }

@@ -20,14 +20,13 @@ static const char *const lines[] = {
 
 #define RECORDS_MAX_LINE 4
 #define START_STATE_LINE 5
-#define LINE_COUNT (sizeof(lines) / sizeof(lines[0]))
 
 /* Returns all lines. Line @which is replaced by @instead, or left out if that is NULL. */
 static const char *text_with(char *text, size_t bytes, size_t which, const char *instead)
 {
 	size_t len = 0;
 
-	for (size_t i = 0; i < LINE_COUNT; i++) {
+	for (size_t i = 0; i < COUNT(lines); i++) {
 		const char *line = i == which ? instead : lines[i];
 
 		if (line)
@@ -41,7 +40,7 @@ static void every_key_is_read(void)
 	char text[512], error[SETTINGS_ERROR_BYTES];
 	struct settings settings;
 
-	text_with(text, sizeof(text), LINE_COUNT, NULL);
+	text_with(text, sizeof(text), COUNT(lines), NULL);
 	assert_int_equal(settings_parse(text, &settings, error), 0);
 	assert_int_equal(settings.cell, 3);
 	assert_string_equal(settings.bus.part->name, "SST29EE010");
@@ -66,7 +65,7 @@ static void empty_text_is_no_chip(void)
 
 static void each_missing_key_is_refused(void)
 {
-	for (size_t i = 0; i < LINE_COUNT; i++) {
+	for (size_t i = 0; i < COUNT(lines); i++) {
 		char text[512], error[SETTINGS_ERROR_BYTES];
 		struct settings settings;
 
@@ -77,11 +76,11 @@ static void each_missing_key_is_refused(void)
 
 static void bad_lines_are_named(void)
 {
-	static const char *const bad[LINE_COUNT] = {"cell=0", "part=W25Q999", "corner=fast",
+	static const char *const bad[COUNT(lines)] = {"cell=0", "part=W25Q999", "corner=fast",
 		"seed=-1", "records_max=0", "start_state=fresh",
 		"image_in=", "image_offset=4294967296", "cell=3", "speed=1"};
 
-	for (size_t i = 0; i < LINE_COUNT; i++) {
+	for (size_t i = 0; i < COUNT(lines); i++) {
 		char text[512], error[SETTINGS_ERROR_BYTES];
 		struct settings settings;
 
@@ -99,7 +98,7 @@ static void records_past_the_bound_have_room(void)
 		int ret;
 	} rows[] = {{EVENTS_COUNT_MAX - 2, 0}, {EVENTS_COUNT_MAX - 1, -EINVAL}};
 
-	for (size_t i = 0; i < sizeof(rows) / sizeof(rows[0]); i++) {
+	for (size_t i = 0; i < COUNT(rows); i++) {
 		char text[512], line[64], error[SETTINGS_ERROR_BYTES];
 		struct settings settings;
 
