@@ -161,7 +161,8 @@ static void read_some(struct random_host *host)
 	guard_after(host->guard, 0, &host->facts, host->now_ns);
 }
 
-static void write_unlock(struct random_host *host, uint8_t value)
+/* Writes @value after AAh and 55h. */
+static void write_unlocked(struct random_host *host, uint32_t address, uint8_t value)
 {
 	const struct part_unlock *unlock = &host->part->parallel->unlock;
 
@@ -169,7 +170,7 @@ static void write_unlock(struct random_host *host, uint8_t value)
 	if (one_in(host, 20))
 		let_time_pass(host);
 	write_one(host, bus_address(host, unlock->addresses[1]), 0x55);
-	write_one(host, bus_address(host, unlock->addresses[0]), value);
+	write_one(host, bus_address(host, address), value);
 }
 
 static void write_jedec(struct random_host *host)
@@ -180,15 +181,13 @@ static void write_jedec(struct random_host *host)
 	const struct part_unlock *unlock = &host->part->parallel->unlock;
 	uint32_t address = random_address(host);
 
-	write_unlock(host, command);
+	write_unlocked(host, unlock->addresses[0], command);
 	if (command == 0xA0) {
 		for (size_t i = 1 + below(host, 20); i > 0; i--)
 			write_one(host, bus_address(host, address + (uint32_t)i % 64),
 				(uint8_t)next(host));
 	} else if (command == 0x80) {
-		write_one(host, bus_address(host, unlock->addresses[0]), 0xAA);
-		write_one(host, bus_address(host, unlock->addresses[1]), 0x55);
-		write_one(host, bus_address(host, one_in(host, 4) ? unlock->addresses[0] : address),
+		write_unlocked(host, one_in(host, 4) ? unlock->addresses[0] : address,
 			setups[below(host, sizeof(setups))]);
 	}
 }

@@ -89,26 +89,26 @@ static void unlock_all(struct bench *bench)
 		bench->chip.parallel.locks[i] = 0;
 }
 
-/* Sends the command @value to a JEDEC part, after AAh and 55h. */
-static void send_jedec(struct bench *bench, uint8_t value)
+/* Writes @value to a JEDEC part, after AAh and 55h. */
+static void write_unlocked(struct bench *bench, uint32_t address, uint8_t value)
 {
 	const struct part_unlock *unlock = &bench->chip.part->parallel->unlock;
 	uint32_t base = base_of(bench);
 
 	bench_write(bench, base + unlock->addresses[0], 0xAA);
 	bench_write(bench, base + unlock->addresses[1], 0x55);
-	bench_write(bench, base + unlock->addresses[0], value);
+	bench_write(bench, base + address, value);
+}
+
+static void send_jedec(struct bench *bench, uint8_t command)
+{
+	write_unlocked(bench, bench->chip.part->parallel->unlock.addresses[0], command);
 }
 
 static void send_jedec_setup(struct bench *bench, uint32_t address, uint8_t value)
 {
-	const struct part_unlock *unlock = &bench->chip.part->parallel->unlock;
-	uint32_t base = base_of(bench);
-
 	send_jedec(bench, 0x80);
-	bench_write(bench, base + unlock->addresses[0], 0xAA);
-	bench_write(bench, base + unlock->addresses[1], 0x55);
-	bench_write(bench, base + address, value);
+	write_unlocked(bench, address, value);
 }
 
 /* Commands that waits apply to. */
