@@ -18,8 +18,8 @@
 #include "peer.h"
 
 #define EXIT_USAGE 2
-#define ROUNDS 1001
-#define REQUESTS_IN_ROUND 100
+#define ROUNDS 501
+#define REQUESTS_IN_ROUND 100 /* serprog-emu hangs up after 65536 NOPs in a row */
 #define REQUEST_BYTES_MAX 8
 #define NS_PER_S 1e9
 
