@@ -20,6 +20,16 @@
 #define ECHO_BYTES 4096
 #define NAME_BYTES 128
 
+/* Returns -errno. */
+static int close_failed(int fd)
+{
+	const int error = errno;
+
+	if (fd >= 0)
+		close(fd);
+	return -error;
+}
+
 static void set_no_delay(int fd)
 {
 	int on = 1;
@@ -35,41 +45,29 @@ static int connect_tcp(const char *port)
 		.sin_port = htons((uint16_t)strtoul(port, NULL, 10)),
 	};
 	int fd = socket(AF_INET, SOCK_STREAM | SOCK_CLOEXEC, 0);
-	int ret;
 
-	if (fd < 0)
-		return -errno;
+	if (fd < 0 || connect(fd, (const struct sockaddr *)&address, sizeof(address)) < 0)
+		return close_failed(fd);
 	set_no_delay(fd);
-	if (connect(fd, (const struct sockaddr *)&address, sizeof(address)) == 0)
-		return fd;
-	ret = -errno;
-	close(fd);
-	return ret;
+	return fd;
 }
 
-/* Sets the terminal as clients of a serial port do: no echo, no lines, no signals. */
+/* Sets the terminal as clients of a serial port do: no echo, no lines, no signals. -1: errno. */
 static int set_raw(int fd)
 {
 	struct termios settings;
 
 	if (tcgetattr(fd, &settings) < 0)
-		return -errno;
+		return -1;
 	cfmakeraw(&settings);
-	return tcsetattr(fd, TCSANOW, &settings) < 0 ? -errno : 0;
+	return tcsetattr(fd, TCSANOW, &settings);
 }
 
 static int open_terminal(const char *name)
 {
 	int fd = open(name, O_RDWR | O_NOCTTY | O_CLOEXEC);
-	int ret;
 
-	if (fd < 0)
-		return -errno;
-	ret = set_raw(fd);
-	if (ret == 0)
-		return fd;
-	close(fd);
-	return ret;
+	return fd < 0 || set_raw(fd) < 0 ? close_failed(fd) : fd;
 }
 
 /* @name is what a server reports: a port, or the path of a terminal. */
@@ -98,7 +96,7 @@ static int listen_tcp(char name[NAME_BYTES])
 
 	if (fd < 0 || bind(fd, (const struct sockaddr *)&address, sizeof(address)) < 0 ||
 		listen(fd, 1) < 0 || getsockname(fd, (struct sockaddr *)&address, &len) < 0)
-		return -errno;
+		return close_failed(fd);
 	snprintf(name, NAME_BYTES, "%u", ntohs(address.sin_port));
 	return fd;
 }
@@ -108,7 +106,7 @@ static int open_pty(char name[NAME_BYTES])
 	int fd = posix_openpt(O_RDWR | O_NOCTTY | O_CLOEXEC);
 
 	if (fd < 0 || grantpt(fd) < 0 || unlockpt(fd) < 0 || ptsname_r(fd, name, NAME_BYTES) != 0)
-		return -errno;
+		return close_failed(fd);
 	return fd;
 }
 
@@ -139,7 +137,7 @@ int peer_start_echo(struct peer *peer, enum peer_line line)
 	close(fd);
 	if (peer->fd < 0)
 		return peer->fd;
-	return peer->pid < 0 ? -EAGAIN : 0;
+	return peer->pid < 0 ? close_failed(peer->fd) : 0;
 }
 
 static void run_emulator(enum peer_line line, const char *path, int ready_fd)
@@ -159,6 +157,8 @@ static int read_name(int fd, char name[NAME_BYTES])
 
 	if (stream)
 		fclose(stream);
+	else
+		close(fd);
 	return there ? 0 : -EPROTO;
 }
 
