@@ -290,8 +290,8 @@ static void give_up(struct server *server, const char *name, const char *what, s
 	events_append(server->events, &event);
 	server->gave_up = true;
 	if (server->barrier.out >= 0 && write(server->barrier.out, "", 1) != 1)
-		fprintf(stderr, "serprog-emu: nobody is told of it\n");
-	fprintf(stderr, "serprog-emu: gave up on its host: %s reached the bound of %zu\n", what,
+		fprintf(stderr, "serprog-emu: cannot report this at --barrier-fds\n");
+	fprintf(stderr, "serprog-emu: hung up on the client: %s reached the bound of %zu\n", what,
 		bound);
 }
 

@@ -55,7 +55,7 @@ def test_host_without_end_is_hung_up_on_and_told_of(
     said, events = flooded(tmp_path, flood, listen)
     (gave_up,) = of_kind(events, GaveUp)
     assert gave_up.bound == bound
-    assert said.count("gave up on its host") == 1
+    assert said.count("hung up on the client") == 1
     assert f"the bound of {gave_up.count}" in said
     assert needed(events[-1:], End).clean
     # Records up to the bound, those of begin and end, and those of one more request.
