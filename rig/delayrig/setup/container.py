@@ -29,9 +29,9 @@ from delayrig.setup.named_archive import folder_of, named_archive
 
 ROOTLESS = {
     "podman": ("podman", "info", "--format", "{{.Host.Security.Rootless}}"),
-    "docker": ("docker", "info", "--format", "rootless: {{json .SecurityOptions}}"),
+    "docker": ("docker", "info", "--format", "{{.ServerVersion}} {{json .SecurityOptions}}"),
 }
-"""A query that only a working engine answers. A rootless docker says `name=rootless`."""
+"""A query for the user it runs as. Only the answer of a working engine begins with a word."""
 BASE_VARIABLE = "FLASHROM_RIG_BASE"
 BASE = "debian:bookworm-slim"
 STATE = "/var/lib/flashrom-rig"
@@ -68,8 +68,8 @@ def find_engine() -> Engine:
     """Returns the first engine that works."""
     present = present_engines()
     for name in present:
-        said = answer(ROOTLESS[name]).strip()
-        if said:
+        said = answer(ROOTLESS[name])
+        if said[:1].strip():
             return Engine(name=name, user=inside_user(name, said, (os.getuid(), os.getgid())))
     if present:
         raise SetupError(

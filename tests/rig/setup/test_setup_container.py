@@ -208,8 +208,8 @@ def test_packages_alone_are_set_up_in_the_image() -> None:
     [
         ("podman", "true", (0, 0)),
         ("podman", "false", (0, 0)),
-        ("docker", 'rootless: ["name=seccomp,profile=builtin"]', (1000, 100)),
-        ("docker", 'rootless: ["name=seccomp","name=rootless"]', (0, 0)),
+        ("docker", '27.5.1 ["name=seccomp,profile=builtin"]', (1000, 100)),
+        ("docker", '27.5.1 ["name=seccomp","name=rootless"]', (0, 0)),
     ],
 )
 def test_what_is_written_is_the_users(name: str, said: str, inside: tuple[int, int]) -> None:
@@ -217,7 +217,7 @@ def test_what_is_written_is_the_users(name: str, said: str, inside: tuple[int, i
 
 
 def test_docker_runs_the_rig_as_the_user(bench: Bench) -> None:
-    bench.install("docker", info='rootless: ["name=seccomp"]')
+    bench.install("docker", info='27.5.1 ["name=seccomp"]')
     assert bench.launch("--container", "run").returncode == 0
     user, group = os.getuid(), os.getgid()
     assert f"--user={user}:{group}" in bench.calls("run")[0]
@@ -231,7 +231,7 @@ def test_engine_that_does_not_answer_gives_way_to_one_that_does(bench: Bench) ->
 
 
 def test_engine_that_does_not_answer_is_named(bench: Bench) -> None:
-    bench.install("docker", info="", alive="1")
+    bench.install("docker", info=" null", alive="0")
     done = bench.launch("--container", "run")
     assert done.returncode == 99
     assert "docker is installed, but does not work for you" in done.stderr
