@@ -154,7 +154,7 @@ def run_in_container(context: Context, request: Request) -> int:
         *("--entrypoint=tini", image, "--"),
         *(str(layout.package_path / "rig"), "--yes", *request.passed),
     ]
-    return exit_code(run_forwarding(argv), is_bisect="--bisect" in request.passed)
+    return exit_code(run_forwarding(argv))
 
 
 def run_forwarding(argv: Sequence[str]) -> int:
@@ -176,9 +176,9 @@ def run_forwarding(argv: Sequence[str]) -> int:
         unblock()
 
 
-def exit_code(code: int, *, is_bisect: bool) -> int:
+def exit_code(code: int) -> int:
     """Returns the command's exit code; if the container did not start (125 to 127), a rig fault."""
-    return EXIT_RIG_FAULT if code in (125, 126, 127) and not is_bisect else code
+    return EXIT_RIG_FAULT if code in (125, 126, 127) else code
 
 
 def provide_image(console: Console, layout: Layout, engine: Engine, base: str) -> str:
