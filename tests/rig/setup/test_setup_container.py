@@ -42,6 +42,8 @@ if verb == "image":
 if verb == "build":
     open({image!r}, "w").close()
     sys.exit({built})
+if verb == "images":
+    print("two", "one", "two")
 if verb == "run":
     {run}
 """
@@ -280,6 +282,7 @@ def test_clean_removes_volume_and_images(bench: Bench) -> None:
     volume = volume_name(LAYOUT, Engine(name="podman"))
     assert done.returncode == 0
     assert bench.calls("volume") == [["volume", "rm", volume]]
+    assert bench.calls("rmi") == [["rmi", "one"], ["rmi", "two"]]
     assert not bench.calls("run")
 
 
