@@ -1,15 +1,16 @@
 # SPDX-License-Identifier: GPL-2.0-or-later
 """`rig/rig bug-report`: what a maintainer needs, and what a report must not contain."""
 
+import getpass
 import json
 import platform
+import pwd
 from pathlib import Path
 from typing import Any
 
 import pytest
 from click.testing import CliRunner, Result
 from delayrig.base.errors import ExitCode
-from delayrig.features.bug_report import neutral as names
 from delayrig.features.bug_report.neutral import neutral
 from delayrig.main import main
 from delayrig.model.cell import Cell
@@ -105,6 +106,13 @@ def test_paths_are_cut_and_other_slashes_kept(text: str, said: str) -> None:
 
 
 def test_name_that_a_report_needs_is_kept(monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr(names, "_user", lambda: "flashrom")
+    monkeypatch.setattr(getpass, "getuser", lambda: "flashrom")
     monkeypatch.setattr(platform, "node", lambda: "debian")
     assert neutral("debian:bookworm by flashrom") == "debian:bookworm by flashrom"
+
+
+def test_user_without_a_name_and_a_home_can_report(monkeypatch: pytest.MonkeyPatch) -> None:
+    for variable in ("HOME", "LOGNAME", "USER", "LNAME", "USERNAME"):
+        monkeypatch.delenv(variable, raising=False)
+    monkeypatch.setattr(pwd, "getpwuid", {}.__getitem__)  # A container's user may have no entry.
+    assert neutral("/srv/flashrom was slow") == "./flashrom was slow"

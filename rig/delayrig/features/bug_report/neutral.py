@@ -6,6 +6,7 @@ import os
 import platform
 import re
 from collections.abc import Iterable
+from contextlib import suppress
 from pathlib import Path, PurePath
 
 KEPT_FOLDERS = ("/dev/", "/proc/", "/sys/", "/usr/")
@@ -38,10 +39,9 @@ def _last_part(path: re.Match[str]) -> str:
 def _names() -> dict[str, str]:
     """Returns the names of this machine and of its user, each with the word in its place."""
     host = platform.node()
-    users = {_user(), os.environ.get("SUDO_USER", ""), Path.home().name}
     names = {
         **dict.fromkeys((host, host.partition(".")[0]), "HOST"),
-        **dict.fromkeys(users, "USER"),
+        **dict.fromkeys(_users(), "USER"),
     }
     return {
         name: instead
@@ -50,8 +50,11 @@ def _names() -> dict[str, str]:
     }
 
 
-def _user() -> str:
-    try:
-        return getpass.getuser()
-    except (KeyError, OSError):  # A container's user may have no name.
-        return ""
+def _users() -> list[str]:
+    """Returns the names of this user. A container's user may have no name and no home."""
+    users = [os.environ.get("SUDO_USER", "")]
+    with suppress(KeyError, OSError):
+        users.append(getpass.getuser())
+    with suppress(RuntimeError):
+        users.append(Path.home().name)
+    return users
