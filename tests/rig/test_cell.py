@@ -2,6 +2,7 @@
 """A cell: its id, its guest, the report on one that ran again, and a user's shell commands."""
 
 import os
+import signal
 import subprocess
 import sys
 import time
@@ -12,6 +13,7 @@ import msgspec
 import pytest
 from delayrig.base.durations import in_full, in_unit_of
 from delayrig.base.errors import ExitCode
+from delayrig.base.interruption import ENDING
 from delayrig.base.shell import run_shell
 from delayrig.decision.choice import Before
 from delayrig.features.repro.run_again import (
@@ -282,6 +284,12 @@ def test_words_of_a_command_are_kept_apart_or_go_to_standard_error(
     done = run_shell("cat; echo said; echo complained >&2; exit 3", shown=shown)
     assert (done.stdout, done.stderr, done.returncode) == said
     assert capfd.readouterr() == ("", printed)
+
+
+def test_command_that_does_not_start_leaves_no_signal_blocked() -> None:
+    with pytest.raises(ValueError, match="null byte"):
+        run_shell("a\0b")
+    assert signal.pthread_sigmask(signal.SIG_BLOCK, ()).isdisjoint(ENDING)
 
 
 def run_python(*words: str, **more: Any) -> subprocess.CompletedProcess[str]:

@@ -23,16 +23,20 @@ def run_shell(command: str, *, shown: bool = False) -> subprocess.CompletedProce
     with _interrupted_by_all():
         # An interruption waits until there is a child to end.
         signal.pthread_sigmask(signal.SIG_BLOCK, ENDING)
-        child = subprocess.Popen(
-            ["/bin/sh", "-c", command],
-            stdin=subprocess.DEVNULL,
-            stdout=where,
-            stderr=where,
-            text=True,
-            errors="replace",
-            start_new_session=True,
-            preexec_fn=_take_signals,
-        )
+        try:
+            child = subprocess.Popen(
+                ["/bin/sh", "-c", command],
+                stdin=subprocess.DEVNULL,
+                stdout=where,
+                stderr=where,
+                text=True,
+                errors="replace",
+                start_new_session=True,
+                preexec_fn=_take_signals,
+            )
+        except BaseException:
+            _take_signals()
+            raise
         with child:
             try:
                 _take_signals()
