@@ -13,6 +13,7 @@ import time
 import zlib
 from collections.abc import AsyncIterator, Callable, Coroutine, Iterator
 from contextlib import asynccontextmanager, contextmanager
+from dataclasses import replace
 from itertools import chain
 from pathlib import Path
 from types import ModuleType, SimpleNamespace
@@ -24,16 +25,17 @@ import pytest
 from delayrig.base.errors import BadInputError, RigFaultError
 from delayrig.base.paths import find_paths
 from delayrig.model.lane import EXACT_LANE
-from delayrig.plan.cluster import TLS_FILES, ClusterOptions, check_address, check_cluster
+from delayrig.plan.cluster import TLS_FILES, ClusterOptions, JobWords, check_address, check_cluster
 from delayrig.run.artifact_transfer import pack_left, unpack_left
 from delayrig.run.cell_runner import keep_result
 from delayrig.run.cluster import connection, other_users
 from delayrig.run.cluster.connection import connect
 from delayrig.run.cluster.kit import refusal
 from delayrig.run.cluster.preload import dask_setup
-from delayrig.run.cluster.queue import PRELOAD, open_queue
+from delayrig.run.cluster.queue import PRELOAD, job_options, open_queue
 from delayrig.run.cluster.task import Offer, offer
 from delayrig.run.resume import RESULT
+from delayrig.setup.layout import STATE_VARIABLE
 from distributed import Client, Scheduler, Security
 
 from tests.rig.builders import make_cell, make_result
@@ -408,6 +410,17 @@ def test_job_that_ended_before_the_run_is_submitted_again(
     (found,) = asyncio.run(offers_of(words, certificates, queue, kill_first=True))
     assert isinstance(found, Offer)
     assert len(jobs_of(queue)) == 2
+
+
+def test_folders_of_a_rig_may_have_any_name(tmp_path: Path) -> None:
+    state = tmp_path / "it's $HOME"
+    (state / "images").mkdir(parents=True)
+    job = JobWords(schema=1, jobs=1, cpus=1, memory="1GB")
+    options = job_options(job, replace(find_paths(), checkout=state, state=state))
+    shown = f'ls "${STATE_VARIABLE}"; echo "$PYTHONPATH"'
+    script = "\n".join([*options["job_script_prologue"], shown])
+    said = subprocess.check_output(["/bin/sh", "-c", script], text=True)
+    assert said == f"images\n{state}/rig\n"
 
 
 def test_queue_that_refuses_is_told_in_its_own_words(

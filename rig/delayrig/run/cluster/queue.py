@@ -2,6 +2,7 @@
 """Workers as jobs of Slurm or PBS (dask-jobqueue), or as pods (dask-kubernetes)."""
 
 import asyncio
+import shlex
 import shutil
 import sys
 from collections.abc import AsyncIterator
@@ -111,10 +112,10 @@ def job_options(job: JobWords, paths: Paths) -> dict[str, Any]:
 
 def _prologue(paths: Paths) -> list[str]:
     return [
-        f"export PYTHONPATH='{paths.checkout / 'rig'}'",
+        f"export PYTHONPATH={shlex.quote(str(paths.checkout / 'rig'))}",
         f"export {STATE_VARIABLE}=$(mktemp -d)",
         f"trap 'rm -rf \"${STATE_VARIABLE}\"' EXIT",
-        f"find '{paths.state}' -mindepth 1 -maxdepth 1 -type d"
+        f"find {shlex.quote(str(paths.state))} -mindepth 1 -maxdepth 1 -type d"
         f' -exec ln -s -t "${STATE_VARIABLE}" {{}} +',
     ]
 
