@@ -88,15 +88,16 @@ class Governors:
             raise
 
     def restore(self) -> None:
-        """Restores what the file says. Does nothing if there is none."""
+        """Restores governors that differ from the file. Writes nothing if nothing was changed."""
         if not self._journal.is_file():
             return
         before = msgspec.json.decode(self._journal.read_bytes(), type=dict[str, str])
         failed = []
         for key, value in before.items():
             try:
-                if key in self._files:
-                    self._files[key].write_text(value.strip(), encoding="ascii")
+                path = self._files.get(key)
+                if path and path.read_text(encoding="ascii").strip() != value.strip():
+                    path.write_text(value.strip(), encoding="ascii")
             except OSError as error:
                 failed.append(f"{key}: {error.strerror}")
         if failed:
