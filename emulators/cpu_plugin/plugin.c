@@ -143,23 +143,6 @@ static void on_qemu_exit(qemu_plugin_id_t id, void *unused)
 	plugin->service = NULL;
 }
 
-static int check_host(const qemu_info_t *info)
-{
-	char text[OPTIONS_ERROR_BYTES];
-
-	if (info->version.cur < QEMU_PLUGIN_API_MIN || info->version.min > QEMU_PLUGIN_API_MAX ||
-		info->version.cur > QEMU_PLUGIN_API_MAX) {
-		snprintf(text, sizeof(text),
-			"this QEMU has plugin API %d to %d; known here are %d to %d",
-			info->version.min, info->version.cur, QEMU_PLUGIN_API_MIN,
-			QEMU_PLUGIN_API_MAX);
-		return complain(text);
-	}
-	if (!info->system_emulation)
-		return complain("it paces vCPUs of a machine, and this is user mode emulation");
-	return 0;
-}
-
 /* Returns the whole file, to be freed; NULL if it is missing, empty or too long. */
 static char *read_text(const char *path)
 {
@@ -254,8 +237,8 @@ QEMU_PLUGIN_EXPORT int qemu_plugin_install(
 	uint64_t start_ns = core_now_ns();
 	struct plugin *made;
 
-	if (check_host(info) < 0)
-		return -EINVAL;
+	if (!qemu_plugin_api_fits(info))
+		return complain(QEMU_PLUGIN_API_NEEDED);
 	made = calloc(1, sizeof(*made));
 	if (!made)
 		return complain("no memory");

@@ -3,9 +3,9 @@
  * The part of QEMU's TCG plugin ABI that the rig's plugins use: distributions ship no header for
  * it. Names and layouts are QEMU's; the comments say what these plugins rely on.
  *
- * Unless a comment says otherwise, everything is in API version 3 (QEMU 9.1), and unchanged in 4
- * (QEMU 10.0) and 5 (QEMU 10.1). In version 6 qemu_plugin_read_register() returns bool; in version
- * 7 callbacks have other arguments.
+ * Everything is in API version 4 (QEMU 9.2), the first one that reads memory, and unchanged in 5
+ * (QEMU 10.1). In version 6 qemu_plugin_read_register() returns bool; in version 7 callbacks have
+ * other arguments.
  */
 #ifndef EMULATORS_CPU_QEMU_PLUGIN_API_H
 #define EMULATORS_CPU_QEMU_PLUGIN_API_H
@@ -14,8 +14,9 @@
 #include <stddef.h>
 #include <stdint.h>
 
-#define QEMU_PLUGIN_API_MIN 3
+#define QEMU_PLUGIN_API_MIN 4
 #define QEMU_PLUGIN_API_MAX 5
+#define QEMU_PLUGIN_API_NEEDED "it needs a machine of QEMU 9.2 to 10.1 (plugin API 4 or 5)"
 
 #define QEMU_PLUGIN_EXPORT __attribute__((visibility("default")))
 
@@ -33,6 +34,13 @@ typedef struct qemu_info_t {
 		int max_vcpus;
 	} system;
 } qemu_info_t;
+
+/* Returns false if QEMU has no machine, or an API that these plugins do not know. */
+static inline bool qemu_plugin_api_fits(const qemu_info_t *info)
+{
+	return info->system_emulation && info->version.cur >= QEMU_PLUGIN_API_MIN &&
+	       info->version.cur <= QEMU_PLUGIN_API_MAX;
+}
 
 struct qemu_plugin_tb;
 struct qemu_plugin_insn;
@@ -115,7 +123,7 @@ int qemu_plugin_read_register(
 struct qemu_plugin_array *g_byte_array_set_size(
 	struct qemu_plugin_array *array, unsigned int bytes);
 
-/* API 4. Reads memory of the calling thread's vCPU. Returns false if a part is not mapped. */
+/* Reads memory of the calling thread's vCPU. Returns false if a part is not mapped. */
 bool qemu_plugin_read_memory_vaddr(
 	uint64_t address, struct qemu_plugin_array *buffer, size_t bytes);
 

@@ -13,14 +13,12 @@
 #include "options.h"
 #include "watch.h"
 
-/* API 4 is the first one that reads memory. */
-#define API_MIN 4
 #define NS_PER_S INT64_C(1000000000)
 
 /* Callbacks without user data have no other way to the state. */
 static struct watch *watch;
 
-QEMU_PLUGIN_EXPORT int qemu_plugin_version = API_MIN;
+QEMU_PLUGIN_EXPORT int qemu_plugin_version = QEMU_PLUGIN_API_MIN;
 
 static int complain(const char *text)
 {
@@ -47,21 +45,14 @@ static void on_block(qemu_plugin_id_t id, struct qemu_plugin_tb *block)
 	watch_block(watch, block);
 }
 
-static int check_host(const qemu_info_t *info)
-{
-	if (info->version.cur < API_MIN || info->version.cur > QEMU_PLUGIN_API_MAX)
-		return complain("this QEMU has another plugin API than 4 or 5");
-	return info->system_emulation ? 0 : complain("this is user mode emulation");
-}
-
 QEMU_PLUGIN_EXPORT int qemu_plugin_install(
 	qemu_plugin_id_t id, const qemu_info_t *info, int argc, char **argv)
 {
 	char error[OPTIONS_ERROR_BYTES];
 	struct options options;
 
-	if (check_host(info) < 0)
-		return -EINVAL;
+	if (!qemu_plugin_api_fits(info))
+		return complain(QEMU_PLUGIN_API_NEEDED);
 	if (options_parse(argc, argv, &options, error) < 0)
 		return complain(error);
 	watch = calloc(1, sizeof(*watch));

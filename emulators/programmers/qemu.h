@@ -12,7 +12,7 @@
 #include "front.h"
 
 /* The text for a person whose QEMU is another one. */
-#define QEMU_NEEDED "QEMU 9.1 to 10.1, built as Debian builds it"
+#define QEMU_NEEDED "QEMU 9.2 to 10.1, built as Debian builds it"
 
 struct qemu;
 

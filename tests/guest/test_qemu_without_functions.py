@@ -45,7 +45,7 @@ def test_qemu_without_a_function_is_refused_with_the_versions_that_have_it(
     qemu = without_function("memory_region_init_io", tmp_path)
     said = refusal(str(qemu), Programmer.NICINTEL_SPI, paths)
     assert said.startswith("this QEMU has no nicintel_spi: this QEMU has no memory_region_init_io")
-    assert said.endswith("it needs QEMU 9.1 to 10.1, built as Debian builds it")
+    assert said.endswith("it needs QEMU 9.2 to 10.1, built as Debian builds it")
 
 
 def test_function_for_usb_matters_to_usb_adapters_alone(paths: Paths, tmp_path: Path) -> None:

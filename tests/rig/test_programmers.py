@@ -329,7 +329,7 @@ def test_qemu_with_another_plugin_interface_is_refused_with_the_versions_that_fi
     ask: Callable[[str], str],
 ) -> None:
     refusal = ask("echo 'Could not load plugin p: it requires API version 3' >&2; exit 1")
-    assert "API version 3; it needs QEMU 9.1 to 10.1" in refusal
+    assert "API version 3; it needs QEMU 9.2 to 10.1" in refusal
     plugin_says = (CHECKOUT / "emulators" / "programmers" / "qemu.h").read_text()
     assert chip_plugin.QEMU_NEEDED.removeprefix("it needs ") in plugin_says
 

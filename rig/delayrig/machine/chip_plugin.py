@@ -16,7 +16,7 @@ CHECK_LIMIT_S = 60
 CELL_KEY = "cell"
 LINE_START = "chip plugin: "
 NOT_LOADED = "Could not load plugin"
-QEMU_NEEDED = "it needs QEMU 9.1 to 10.1, built as Debian builds it"
+QEMU_NEEDED = "it needs QEMU 9.2 to 10.1, built as Debian builds it"
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)

@@ -28,7 +28,7 @@ from delayrig.setup.packages import lacking_of, new_enough, read_wanted, refused
 from delayrig.setup.security import QEMU
 
 FREE_BYTES_MIN = 2 * 1024**3
-QEMU_PACKAGE, QEMU_VERSION_MIN = "qemu-system-x86", "9.1"
+QEMU_PACKAGE, QEMU_VERSION_MIN = "qemu-system-x86", "9.2"
 QEMU_VERSION_END = "10.2"
 """The first version whose plugins have another interface (emulators/cpu_plugin/)."""
 RT_RUNTIME = Path("/proc/sys/kernel/sched_rt_runtime_us")
@@ -117,7 +117,7 @@ def _check_qemu(_context: Context) -> Finding:
     if new_enough(version, QEMU_VERSION_MIN):
         return ok(f"{version} ({where})")
     return problem(
-        f"{where} is {version}, older than {QEMU_VERSION_MIN}: hangs with icount and several cores",
+        f"{where} is {version}, and the rig's plugins fit {QEMU_VERSION_MIN} or newer",
         SET_UP if where.startswith("/usr/bin/") else f"take {where} off the PATH",
     )
 

@@ -166,7 +166,7 @@ def machine(case: Case) -> Machine:
         has_apt=case.has_apt,
         has_debian=has_debian(case.targets, release),
         qemu_versions=case.qemu_versions,
-        qemu_version_min="9.1",
+        qemu_version_min="9.2",
     )
 
 
@@ -215,7 +215,7 @@ def test_ubuntu_says_that_its_qemu_is_too_old() -> None:
     error = refusal(machine(CASES["Ubuntu 24.04"]))
     assert error is not None
     assert error.message == (
-        "Ubuntu 24.04.2 LTS offers QEMU 1:8.2.2+ds-0ubuntu1.7, and guests need 9.1 or newer"
+        "Ubuntu 24.04.2 LTS offers QEMU 1:8.2.2+ds-0ubuntu1.7, and guests need 9.2 or newer"
     )
 
 

@@ -11,9 +11,10 @@ from delayrig.base.paths import find_paths
 from delayrig.setup import security
 from delayrig.setup.arguments import OWN_COMMANDS, read_request
 from delayrig.setup.console import Console, Context, Finding, Level
-from delayrig.setup.doctor import checks_for, examine
+from delayrig.setup.doctor import QEMU_VERSION_MIN, checks_for, examine
 from delayrig.setup.errors import UsageError
-from delayrig.setup.layout import Layout
+from delayrig.setup.layout import Layout, find_layout
+from delayrig.setup.packages import read_packages
 from delayrig.setup.stamp import GUEST_STEPS, HOST_STEPS
 
 from tests.rig.builders import CHECKOUT
@@ -28,6 +29,13 @@ def names(tmp_path: Path, steps: tuple[str, ...]) -> set[str]:
 def test_machine_without_guests_is_not_asked_for_what_runs_them(tmp_path: Path) -> None:
     left_out = names(tmp_path, GUEST_STEPS) - names(tmp_path, HOST_STEPS)
     assert left_out == {"QEMU", "libvirt", "archive", "images", "KVM"}
+
+
+def test_qemus_that_fit_are_the_same_for_doctor_packages_and_plugins() -> None:
+    plugins = (CHECKOUT / "emulators/cpu_plugin/qemu_plugin_api.h").read_text(encoding="utf-8")
+    listed = read_packages(find_layout({}).setup / "packages.toml")
+    assert f"QEMU {QEMU_VERSION_MIN} to" in plugins
+    assert {each.version_min for each in listed} == {"", QEMU_VERSION_MIN}
 
 
 def test_doctor_takes_the_lane_that_it_is_asked_about() -> None:

@@ -42,7 +42,7 @@ from delayrig.subjects.packages import forget_sources
 from tests.rig.builders import CHECKOUT
 from tests.rig.launching import launch
 
-QEMU = Package(name="qemu-system-x86", reason="runs the guests", version_min="9.1")
+QEMU = Package(name="qemu-system-x86", reason="runs the guests", version_min="9.2")
 CPIO = Package(name="cpio", reason="packs")
 MULTILIB = Package(
     name="gcc-multilib", reason="32 bits", architectures=("amd64",), displaces="gcc-*-cross"
@@ -71,16 +71,16 @@ def context_of(
 @pytest.mark.parametrize(
     ("version", "enough"),
     [
-        ("1:9.1.0+ds-1", True),
+        ("1:9.2.0+ds-1", True),
         ("1:10.0.2+ds-2+deb13u1~bpo12+1", True),
-        ("9.1", True),
+        ("9.2", True),
         ("1:7.2+dfsg-7+deb12u18+b3", False),
-        ("1:9.0.2+ds-4", False),
+        ("1:9.1.3+ds-4", False),
         ("1:8.2.2+ds-0", False),
     ],
 )
 def test_version_is_compared_as_upstream_means_it(version: str, *, enough: bool) -> None:
-    assert new_enough(version, "9.1") is enough
+    assert new_enough(version, "9.2") is enough
 
 
 def test_missing_and_too_old_are_lacking_optional_is_not() -> None:
@@ -121,7 +121,7 @@ def test_package_for_one_architecture_is_wanted_there_and_displaces_nothing(
 
 def test_no_install_names_packages_and_commands(tmp_path: Path) -> None:
     lacking = [Lack(package=QEMU, installed=""), Lack(package=CPIO, installed="")]
-    with pytest.raises(SetupError, match=r"qemu-system-x86 \(>= 9.1\), cpio") as raised:
+    with pytest.raises(SetupError, match=r"qemu-system-x86 \(>= 9.2\), cpio") as raised:
         packages.allowed_apt(context_of(tmp_path, no_install=True), lacking)
     remedy = raised.value.remedy
     assert "apt-get install --no-install-recommends qemu-system-x86 cpio" in remedy
