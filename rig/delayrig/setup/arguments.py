@@ -8,7 +8,9 @@ from itertools import takewhile
 
 from delayrig.setup.errors import UsageError
 
-HELP = """\
+EXTRAS = ("cluster", "jobqueue", "parquet", "postgresql")
+"""The locks in rig/extras."""
+HELP = f"""\
 Usage: rig/rig setup [--if-needed] [--lane host] [--tests] [--packages] [--extra NAME]
        rig/rig doctor [--lane host] [--security] [--json]
        rig/rig clean
@@ -19,7 +21,8 @@ Commands of the launcher:
              --lane host  only what cells without guests need: no QEMU, no archive
              --tests      also what `tests/run` needs
              --packages   only the distribution packages
-             --extra NAME also what few users need: parquet or postgresql (repeatable)
+             --extra NAME also what few users need (repeatable):
+                          {", ".join(EXTRAS)}
   doctor   says what is wrong with this machine, and what to do about it
              --lane host  only what cells without guests need
              --security   what is confined on this machine, and what is not

@@ -9,10 +9,10 @@ of their own and come with `tests/run`; those that few users need have locks in 
 from collections.abc import Iterable
 from pathlib import Path
 
+from delayrig.setup.arguments import EXTRAS
 from delayrig.setup.command import Done, run_logged, succeeds
 from delayrig.setup.console import Context
 from delayrig.setup.errors import SetupError
-from delayrig.setup.layout import Layout
 from delayrig.setup.stamp import ENVIRONMENT, TEST_ENVIRONMENT, drop_mark
 
 SYSTEM_PYTHON = "/usr/bin/python3"
@@ -43,21 +43,16 @@ def ensure_test_environment(context: Context) -> bool:
     """Adds the packages of tests and linters, and every extra, to the environment."""
     layout = context.layout
     with context.console.timed("Python packages of the tests"):
-        extras = map(layout.lock_of_extra, known_extras(layout))
+        extras = map(layout.lock_of_extra, EXTRAS)
         _fill(context, [layout.lock_of_tests, *extras])
     return True
 
 
-def known_extras(layout: Layout) -> list[str]:
-    return sorted(lock.stem for lock in layout.extras.glob("*.lock"))
-
-
 def add_extras(context: Context, names: Iterable[str]) -> None:
     """Adds the extras of those names to the environment; raises `SetupError` for unknown names."""
-    known = known_extras(context.layout)
     for name in names:
-        if name not in known:
-            raise SetupError(f"there is no extra {name!r}", f"known extras: {', '.join(known)}")
+        if name not in EXTRAS:
+            raise SetupError(f"there is no extra {name!r}", f"known extras: {', '.join(EXTRAS)}")
         context.console.begin(f"extra {name}")
         _fill(context, [context.layout.lock_of_extra(name)])
         context.console.say("ready")

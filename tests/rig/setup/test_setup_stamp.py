@@ -15,8 +15,8 @@ import pytest
 from delayrig.base.errors import BadInputError
 from delayrig.base.extras import MODULES, require_extra
 from delayrig.setup import native
+from delayrig.setup.arguments import EXTRAS
 from delayrig.setup.console import Console, Context
-from delayrig.setup.environment import known_extras
 from delayrig.setup.errors import SetupError
 from delayrig.setup.layout import Layout, find_layout
 from delayrig.setup.lock import note_use
@@ -228,8 +228,9 @@ def test_lock_of_tests_holds_what_only_tests_need() -> None:
 def test_each_extra_has_a_lock_of_what_only_it_needs() -> None:
     groups = project()["optional-dependencies"]
     of_tests = {"test", "docs"}
-    assert known_extras(LAYOUT) == sorted(set(groups) - of_tests) == sorted(MODULES)
-    for name in known_extras(LAYOUT):
+    assert set(EXTRAS) == set(groups) - of_tests == set(MODULES)
+    assert set(EXTRAS) == {lock.stem for lock in LAYOUT.extras.iterdir()}
+    for name in EXTRAS:
         only_extra = needed(groups[name]) - pinned(LAYOUT.lock_of_python)
         assert pinned(LAYOUT.lock_of_extra(name)) == only_extra
 
@@ -245,7 +246,7 @@ def test_extra_that_is_not_there_is_asked_for_by_name(monkeypatch: pytest.Monkey
 
 def test_no_package_is_pinned_at_two_versions() -> None:
     locks = [LAYOUT.lock_of_python, LAYOUT.lock_of_tests]
-    locks += [LAYOUT.lock_of_extra(name) for name in known_extras(LAYOUT)]
+    locks += [LAYOUT.lock_of_extra(name) for name in EXTRAS]
     for one, other in combinations(locks, 2):
         both = pinned(one) & pinned(other)
         assert not both & pinned(LAYOUT.lock_of_python)
