@@ -69,9 +69,10 @@ ODDS = (
 
 
 def keep_many(run: Path, count: int) -> Results:
-    """Writes the results of a run with that number of cells (2 or more), and no other file."""
+    """Writes the results of a run with that number of cells, and no other file."""
     draws = random.Random(count)
-    cells = [_result(cell, number, draws) for number, cell in enumerate(_cells(count))]
+    numbered = enumerate(islice(_cells(count), count))
+    cells = [_result(cell, number, draws) for number, cell in numbered]
     results = Results(run=make_run_header(cells_planned=count, plan="sweep"), cells=cells)
     run.mkdir(parents=True, exist_ok=True)
     write_results(results, run)
@@ -79,11 +80,11 @@ def keep_many(run: Path, count: int) -> Results:
 
 
 def _cells(count: int) -> Iterator[Cell]:
-    """Yields a canary and a control, then combinations of settings up to the count."""
+    """Yields a canary and a control, then at least `count` combinations of settings."""
     yield make_cell(name="canary", role=Role.CANARY, subject="canary:chip", expect=Expect.TOO_SHORT)
     yield make_cell(name="control", role=Role.CONTROL)
     words = product(range(count), HAZARDS, CHIPS, CORNERS, SHIFTS, CORES, Job, SUBJECTS)
-    for group, hazards, chip, corner, shift, cores, job, subject in islice(words, count - 2):
+    for group, hazards, chip, corner, shift, cores, job, subject in words:
         yield make_cell(
             name=f"sweep-{group}",
             hazards=hazards,
