@@ -60,7 +60,8 @@ def levels(cell: Cell) -> dict[str, Any]:
         "timers": "low-res" if "low-res-timers" in cell.hazards else "high-res",
         "load": "busy-siblings" if "busy-siblings" in cell.hazards else "none",
         "kernel": "6.1",
-        "hazards": "+".join(set(cell.hazards) - {"low-res-timers", "busy-siblings"}) or "none",
+        "hazards": "+".join(sorted(set(cell.hazards) - {"low-res-timers", "busy-siblings"}))
+        or "none",
         "programmer": cell.programmer.value,
         "arch": cell.arch.value,
         "machine": cell.machine,
