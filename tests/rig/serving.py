@@ -26,7 +26,10 @@ def serving(*words: str, environment: Mapping[str, str] | None = None) -> Iterat
         yield process.pid
     finally:
         process.terminate()
-        process.wait(END_LIMIT_S)
+        try:
+            process.wait(END_LIMIT_S)
+        finally:
+            process.kill()
 
 
 def free_address() -> str:
