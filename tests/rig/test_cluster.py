@@ -39,8 +39,6 @@ from delayrig.setup.layout import STATE_VARIABLE
 from distributed import Client, Scheduler, Security
 
 from tests.rig.builders import make_cell, make_result
-from tests.rig.certificates import make_certificates
-from tests.rig.job_queue import install_queue, job_file, jobs_of
 from tests.rig.processes import is_running
 from tests.rig.serving import free_address, serving
 
@@ -125,11 +123,23 @@ def _files(folder: Path) -> dict[str, bytes]:
 
 LIMIT_S = 60
 TTL = "DASK_DISTRIBUTED__SCHEDULER__WORKER_TTL"
+NEW_KEY = ("-newkey", "ec", "-pkeyopt", "ec_paramgen_curve:prime256v1", "-nodes")
 
 
 @pytest.fixture(scope="module")
 def certificates(tmp_path_factory: pytest.TempPathFactory) -> Path:
-    return make_certificates(tmp_path_factory.mktemp("tls"))
+    """Makes an authority, and a certificate that it signed, in a folder."""
+    folder = tmp_path_factory.mktemp("tls")
+    authority = ("-x509", "-subj", "/CN=ca", "-keyout", "ca.key", "-out", "ca.pem", "-days", "2")
+    _openssl(folder, "req", *NEW_KEY, *authority)
+    _openssl(folder, "req", *NEW_KEY, "-subj", "/CN=rig", "-keyout", "key.pem", "-out", "rig.csr")
+    signed = ("-CA", "ca.pem", "-CAkey", "ca.key", "-CAcreateserial", "-days", "2")
+    _openssl(folder, "x509", "-req", "-in", "rig.csr", *signed, "-out", "cert.pem")
+    return folder
+
+
+def _openssl(folder: Path, *words: str) -> None:
+    subprocess.run(["openssl", *words], cwd=folder, check=True, capture_output=True)
 
 
 @contextmanager
@@ -346,6 +356,42 @@ def test_client_without_a_certificate_is_refused(certificates: Path) -> None:
 
 LIMIT_S_CLUSTER_QUEUE = 120
 LOOK_AGAIN_S = 0.1
+SUBMIT = """\
+#!/bin/sh
+cd "$(dirname "$0")"
+cp "$1" script
+cp "$1" script-$$
+setsid bash script-$$ >>log 2>&1 &
+echo $! >>jobs
+echo "{said}$!"
+"""
+CANCEL = '#!/bin/sh\nkill -TERM -- "-$1"\n'
+COMMANDS = {"slurm": ("sbatch", "scancel"), "pbs": ("qsub", "qdel")}
+SAID = {"slurm": "Submitted batch job ", "pbs": ""}
+FILE = 'schema = 1\njobs = 1\ncpus = 1\nmemory = "1GB"\ninterface = "lo"\n'
+
+
+def install_queue(folder: Path, kind: str) -> Path:
+    """Writes stubs of a queue's commands, whose jobs are process groups of this machine."""
+    folder.mkdir()
+    submit, cancel = COMMANDS[kind]
+    for name, text in ((submit, SUBMIT.replace("{said}", SAID[kind])), (cancel, CANCEL)):
+        (folder / name).write_text(text, encoding="utf-8")
+        (folder / name).chmod(0o755)
+    return folder
+
+
+def job_file(folder: Path, more: str = "") -> Path:
+    """Writes a user's settings for such jobs; returns their file."""
+    path = folder / "jobs.toml"
+    path.write_text(FILE + more, encoding="utf-8")
+    return path
+
+
+def jobs_of(queue: Path) -> list[int]:
+    """Returns the process groups of all submitted jobs."""
+    jobs = queue / "jobs"
+    return [int(word) for word in jobs.read_text(encoding="utf-8").split()] if jobs.exists() else []
 
 
 @pytest.fixture
