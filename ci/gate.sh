@@ -5,17 +5,17 @@ set -eu
 
 usage() {
 	cat <<'END'
-Usage: ci/gate.sh --candidate WHAT [--baseline WHAT] [OPTIONS] [-- OPTIONS OF rig/rig gate]
+Usage: ci/gate.sh --candidate WHAT [--baseline WHAT] [OPTIONS] [-- OPTIONS OF rig/rig]
 
-Decides whether a flashrom may take another's place. Without --baseline it only asks whether
-anything is timed too short.
+Decides by `rig/rig gate` whether a flashrom may take another's place. Without --baseline it only
+asks by `rig/rig run` whether anything is timed too short.
 
-WHAT is a tree of flashrom's sources, which is built first, outside of itself; a flashrom program;
-a subject of the rig (debian:trixie); or, for the baseline, a stored run.
+WHAT is a tree of flashrom's sources, which is built first; a flashrom program; a subject of the rig
+(debian:trixie); or, for the baseline, a stored run.
 
   --plan NAME|FILE   the cells (default: gate)
-  --build CMD        builds a tree, in a shell within it and not confined, instead of meson or make;
-                     $BUILD is an empty folder for it
+  --build CMD        builds a tree, in a shell within it and not confined; $BUILD is an empty folder
+                     for it (default: meson or make, outside of the tree)
   --program PATH     what a build leaves, within $BUILD or the tree (default: flashrom)
   --out DIR          where everything goes (default: gate-out); must not hold an older run
   --cache-key        prints what the rig's folder of state ($FLASHROM_RIG_STATE) is to be cached
