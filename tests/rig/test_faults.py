@@ -8,6 +8,7 @@ from typing import Any
 
 import msgspec
 import pytest
+from click.testing import CliRunner
 from delayrig.base.errors import ExitCode
 from delayrig.features.faults import campaign
 from delayrig.features.faults.scenario import (
@@ -27,6 +28,7 @@ from delayrig.features.faults.scenario import (
     file_content,
     is_finding,
 )
+from delayrig.main import main
 from delayrig.model.cell import Job
 from delayrig.model.kinds.emulator import Disconnect, Spi
 
@@ -216,6 +218,12 @@ def test_work_long_before_the_last_requests_does_not_count(tmp_path: Path) -> No
     events = [made(Spi, name=name, read_ns=5) for name in ("READ", *["RDSR"] * 1000)]
     (tmp_path / "events").write_bytes(as_lines(events))
     assert not campaign.was_at_work(tmp_path / "events", 6)
+
+
+def test_run_that_has_no_time_is_refused() -> None:
+    done = CliRunner().invoke(main, ["faults", "--limit-s", "0"])
+    assert done.exit_code == ExitCode.BAD_INPUT
+    assert "--limit-s" in done.stderr
 
 
 def test_command_that_makes_a_run_again_names_subject_seed_and_number() -> None:

@@ -11,7 +11,7 @@ import pytest
 from delayrig.base.errors import BadInputError, ExitCode
 from delayrig.features.threshold.answer import Answer, Fit, answer_of
 from delayrig.features.threshold.builds import asks_for_priority
-from delayrig.features.threshold.command import exit_code_of
+from delayrig.features.threshold.command import PRESENT_CODES, exit_code_of, threshold
 from delayrig.features.threshold.figures import Cost, Standing
 from delayrig.features.threshold.guests import (
     PRESETS,
@@ -226,6 +226,11 @@ def test_an_unsafe_present_value_is_refused_however_quick_it_is(tmp_path: Path) 
     assert answer.present
     assert exit_code_of(answer) is ExitCode.UNSAFE
     assert "is unsafe on old boards and older boards, which decides" in answer.present.words
+
+
+def test_help_names_each_exit_code_of_a_list_of_machines() -> None:
+    said = (threshold.help or "").partition("--machines")[2]
+    assert all(f"{code:d} where" in said for code in PRESENT_CODES.values())
 
 
 COMMON = ("1000 MIPS, 1 core", "250 MIPS, 1 core")

@@ -109,5 +109,5 @@ def trace(events: Path, kind: str, output: BinaryIO) -> None:
 @click.command(cls=RigCommand)
 @click.argument("kind", type=click.Choice(sorted(KINDS)))
 def schema(kind: str) -> None:
-    """Prints the JSON Schema of results.json of a run, or of gate.json."""
+    """Prints the JSON Schema of a file that the rig writes."""
     click.echo(schema_text(kind), nl=False)

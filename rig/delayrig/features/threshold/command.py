@@ -165,7 +165,8 @@ def threshold(options: _Options) -> None:
         ninja -C b{threshold} && echo b{threshold}/flashrom'
 
     Exits 0 where a value is recommended, 1 where all were unsafe, 4 where none was shown safe; with
-    --machines 0 where theirs fits, 3 where it does not, 1 where it is unsafe.
+    --machines 0 where theirs fits, 3 where it does not, 1 where it is unsafe, 4 where nothing is
+    known.
     """
     paths = find_paths()
     with run_progress() as progress:
