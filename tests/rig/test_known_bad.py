@@ -10,7 +10,6 @@ from typing import Any
 import pytest
 from delayrig.base.errors import BadInputError, ExitCode
 from delayrig.base.paths import find_paths
-from delayrig.cli.option_types import PLAN_NAME, SUBJECT
 from delayrig.decision.decision import Outcome
 from delayrig.features.selfcheck.known_bad import (
     KnownBad,
@@ -42,7 +41,7 @@ from delayrig.subjects.known_bad import (
     read_mistakes,
 )
 from delayrig.subjects.recipes import read_recipes
-from delayrig.subjects.subject import OWN_PROGRAMS, PAST_MISTAKES, check_subject, current_name
+from delayrig.subjects.subject import OWN_PROGRAMS, PAST_MISTAKES, check_subject
 
 from tests.rig.builders import CHECKOUT, SECOND, make_cell, make_result, make_run_header
 
@@ -360,18 +359,3 @@ def test_what_takes_a_hazard_is_acquitted_without_it() -> None:
     for cell in measured_mistakes():
         if cell.hazards and cell.expect is Expect.TOO_SHORT:
             assert cell.subject in calm
-
-
-def test_plan_and_subjects_are_found_by_the_names_that_they_once_had(tmp_path: Path) -> None:
-    assert find_plan("museum") == find_plan("past-mistakes")
-    assert current_name("museum:wall-clock") == "past-mistake:wall-clock"
-    own = tmp_path / "own.toml"
-    own.write_text(find_plan("museum").read_text().replace("past-mistake:", "museum:"))
-    assert read_plan(own) == PLAN
-
-
-def test_old_name_on_the_command_line_is_told(capsys: pytest.CaptureFixture[str]) -> None:
-    assert PLAN_NAME.convert("museum", None, None) == "past-mistakes"
-    assert "museum is called past-mistakes now" in capsys.readouterr().err
-    assert SUBJECT.convert("museum:wall-clock", None, None) == "past-mistake:wall-clock"
-    assert "past-mistake:wall-clock now" in capsys.readouterr().err

@@ -17,18 +17,6 @@ def test_strength_beyond_the_dimensions_is_refused(strength: int) -> None:
     assert "1 to 10" in error.hint
 
 
-@pytest.mark.parametrize("text", [GROUP, SINGLE])
-def test_witness_that_plans_once_named_is_refused_with_the_remedy(
-    text: str, tmp_path: Path
-) -> None:
-    file = tmp_path / "my.toml"
-    key = f'name = "{text.split(chr(34))[1]}"\n'
-    file.write_text(HEAD + text.replace(key, f'{key}witness = "delay"\n'), encoding="utf-8")
-    with pytest.raises(BadInputError, match=rf"{file}: unknown key '.*\.witness'") as caught:
-        read_plan(file)
-    assert "watched for its delays now: take the key out" in caught.value.hint
-
-
 def test_canaries_of_a_shipped_plan_follow_the_cells_of_a_plan(tmp_path: Path) -> None:
     file = tmp_path / "my.toml"
     file.write_text(HEAD + 'canaries_of = "smoke"\n' + SINGLE, encoding="utf-8")

@@ -3,7 +3,6 @@
 
 import re
 import tomllib
-from collections.abc import Callable, Mapping
 from pathlib import Path
 from typing import Any, TypeVar
 
@@ -23,20 +22,10 @@ PLAIN_NAMES = {
     "`null`": "nothing",
     "`bool`": "true or false",
 }
-NO_KEYS: Mapping[str, str] = {}
 
 
-def read_toml(
-    path: Path,
-    kind: type[T],
-    gone: Mapping[str, str] = NO_KEYS,
-    current: Callable[[str], str] = str,
-) -> T:
-    """Returns the file as a `kind`; raises `BadInputError` for anything else.
-
-    `gone` maps keys of the past to advice about them. `current` maps an old name in a text to its
-    present name.
-    """
+def read_toml(path: Path, kind: type[T]) -> T:
+    """Returns the file as a `kind`; raises `BadInputError` for anything else."""
     try:
         text = path.read_text(encoding="utf-8")
     except OSError as error:
@@ -45,17 +34,10 @@ def read_toml(
         ) from error
     except UnicodeDecodeError as error:
         raise BadInputError(f"{path}: not UTF-8 text", hint="save it as UTF-8") from error
-    return parse_toml(text, kind, source=str(path), gone=gone, current=current)
+    return parse_toml(text, kind, source=str(path))
 
 
-def parse_toml(
-    text: str,
-    kind: type[T],
-    *,
-    source: str,
-    gone: Mapping[str, str] = NO_KEYS,
-    current: Callable[[str], str] = str,
-) -> T:
+def parse_toml(text: str, kind: type[T], *, source: str) -> T:
     """Returns the text as a `kind`; `source` names it in errors."""
     try:
         tree = tomllib.loads(text)
@@ -67,26 +49,12 @@ def parse_toml(
             hint=f"begin the file with `schema = {SCHEMA}`",
         )
     try:
-        return msgspec.convert(_renamed(tree, current), kind)
+        return msgspec.convert(tree, kind)
     except msgspec.ValidationError as error:
-        raise _explained(str(error), kind, source, gone) from error
+        raise _explained(str(error), kind, source) from error
 
 
-def _renamed(value: Any, current: Callable[[str], str]) -> Any:
-    match value:
-        case str():
-            return current(value)
-        case list():
-            return [_renamed(each, current) for each in value]
-        case dict():
-            return {key: _renamed(each, current) for key, each in value.items()}
-        case _:
-            return value
-
-
-def _explained(
-    said: str, kind: type[msgspec.Struct], source: str, gone: Mapping[str, str]
-) -> BadInputError:
+def _explained(said: str, kind: type[msgspec.Struct], source: str) -> BadInputError:
     """Returns the error for a message such as "Object contains unknown field `x` - at `$.a`"."""
     where = re.search(r" - at `\$\.?([^`]*)`", said)
     path = where[1] if where else ""
@@ -100,7 +68,7 @@ def _explained(
     name = field[2]
     key = f"{path}.{name}" if path else name
     if field[1] == "unknown":
-        hint = gone.get(name) or nearest(name, _fields_at(kind, path), what="keys")
+        hint = nearest(name, _fields_at(kind, path), what="keys")
         return BadInputError(f"{source}: unknown key {key!r}", hint=hint)
     return BadInputError(f"{source}: key {key!r} is missing", hint="add it")
 

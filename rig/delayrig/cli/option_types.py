@@ -21,11 +21,11 @@ from delayrig.model.lane import LaneName
 from delayrig.model.platform import Arch
 from delayrig.model.result import FILE_NAME as RESULTS
 from delayrig.plan.machines import machine_names
-from delayrig.plan.schema import RENAMED_PLANS, plan_names
+from delayrig.plan.schema import plan_names
 from delayrig.subjects.git_tree import PREFIX as GIT_PREFIX
 from delayrig.subjects.git_tree import is_known, take_source
 from delayrig.subjects.recipes import read_recipes
-from delayrig.subjects.subject import PATH_PREFIX, current_name, known_subjects
+from delayrig.subjects.subject import PATH_PREFIX, known_subjects
 
 ELF = b"\x7fELF"
 FILE_NAMES = "file"
@@ -65,7 +65,6 @@ class SubjectWord(Word):
         """True if a path may also name a run. Then only an existing program is a subject."""
 
     def convert(self, value: str, param: click.Parameter | None, ctx: click.Context | None) -> str:
-        value = _renamed(value, current_name(value))
         # A known name (the last two are prefixes) wins over a file of the same name.
         if not value or value.startswith(PATH_PREFIX) or value in _subjects()[:-2]:
             return value
@@ -96,14 +95,6 @@ class SubjectWord(Word):
             return take_source(revision, folder, paths).name
         except RigError as error:
             self.fail(f"{error.message}\n  {error.hint}", param, ctx)
-
-
-class PlanWord(Word):
-    """A plan by its present or old name."""
-
-    def convert(self, value: str, param: click.Parameter | None, ctx: click.Context | None) -> str:
-        del param, ctx
-        return _renamed(value, RENAMED_PLANS.get(value, value))
 
 
 class CellWord(click.ParamType[str]):
@@ -159,7 +150,7 @@ def _subjects() -> list[str]:
 
 SUBJECT = SubjectWord()
 SUBJECT_OR_RUN = SubjectWord(or_run=True)
-PLAN_NAME = PlanWord("plan", plan_names, file=True)
+PLAN_NAME = Word("plan", plan_names, file=True)
 CELL = CellWord()
 TREE = "delayrig.tree"
 """The key of `--tree` in the context of a command."""
@@ -237,12 +228,6 @@ def _is_program(word: str) -> bool:
             return file.read(len(ELF)) == ELF
     except OSError:
         return False
-
-
-def _renamed(old: str, new: str) -> str:
-    if new != old:
-        note(f"note: {old} is called {new} now; the next version refuses the old name")
-    return new
 
 
 @cache

@@ -26,7 +26,7 @@ from delayrig.plan.schema import plan_names
 from delayrig.subjects.delay_function import DelayOptions
 from delayrig.subjects.recipes import Recipes, read_recipes
 from delayrig.subjects.saved_programs import is_saved, programs_beside
-from delayrig.subjects.subject import check_subject, current_name
+from delayrig.subjects.subject import check_subject
 
 LISTED_MAX = 8
 USUAL_PLAN = "default"
@@ -241,10 +241,8 @@ def find_in_run(run: Path, wanted: str | None) -> tuple[Path, str]:
 
 
 def _changed(cell: Cell, asked: Asked) -> Cell:
-    """Returns the cell with the user's changes. Another subject or lane drops the expectation."""
-    again = replace(cell, subject=current_name(cell.subject))
-    if asked.seed is not None:
-        again = replace(again, seed=asked.seed)
+    """Returns the cell with the user's changes, and without the plan's expectation about it."""
+    again = cell if asked.seed is None else replace(cell, seed=asked.seed)
     if asked.subject and asked.subject != cell.subject:
         again = replace(
             again, subject=asked.subject, side="", role=Role.MEASURE, expect=Expect.PASS

@@ -17,12 +17,9 @@ from delayrig.hazards import NONE, cores_needed, ordered_hazards, parse_hazards
 from delayrig.model.cell import REGION_KIB, Role
 from delayrig.model.lane import LaneName
 from delayrig.plan.machines import find_file, find_machine, shipped_names
-from delayrig.subjects.subject import current_name
 
 PLANS_FOLDER = Path(__file__).with_name("plans")
 CORES_KNOWN = (1, 2, 4)
-GONE = {"witness": "every cell in a guest is watched for its delays now: take the key out"}
-"""Keys of earlier versions, with advice."""
 
 
 class Timers(StrEnum):
@@ -168,22 +165,17 @@ class Plan(msgspec.Struct, frozen=True, kw_only=True, forbid_unknown_fields=True
     contrast: list[Contrast] = []
 
 
-RENAMED_PLANS = {"museum": "past-mistakes"}
-"""Old names, which this version still accepts."""
-
-
 def plan_names() -> list[str]:
     return shipped_names(PLANS_FOLDER)
 
 
 def find_plan(name: str) -> Path:
-    name = RENAMED_PLANS.get(name, name)
     return find_file(name, PLANS_FOLDER, what="plan", own="a file of your own ends in .toml")
 
 
 def read_plan(path: Path) -> Plan:
     """Returns the plan in a file; raises `BadInputError` that names file and key."""
-    plan = read_toml(path, Plan, gone=GONE, current=current_name)
+    plan = read_toml(path, Plan)
     if plan.canaries_of in ("", *plan_names()):
         return msgspec.structs.replace(plan, cell=[*plan.cell, *judging_cells(plan.canaries_of)])
     raise BadInputError(

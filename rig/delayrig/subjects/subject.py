@@ -153,12 +153,6 @@ def provide_latency_program(paths: Paths, arch: Arch = Arch.X86_64) -> Subject:
     return pack("rig-latency", closure, paths, arch)
 
 
-def current_name(name: str) -> str:
-    """Returns the present name of a subject: past mistakes were called `museum:` once."""
-    old = "museum:"
-    return f"past-mistake:{name.removeprefix(old)}" if name.startswith(old) else name
-
-
 def check_subject(name: str, recipes: Recipes, where: str) -> None:
     """Raises `BadInputError` for a subject that could not be packed. Fetches and builds nothing.
 

@@ -2,7 +2,6 @@
 """`rig/rig run` and `repeat`: a plan once, or its cells until their times are known."""
 
 import sys
-from collections.abc import Callable
 from dataclasses import replace
 from pathlib import Path
 
@@ -41,18 +40,6 @@ from delayrig.subjects.delay_function import DelayOptions
 LISTED_MAX = 100_000
 """The largest plan whose cells a dry run lists. Making each takes a few microseconds."""
 PERCENT = 100
-Callback = Callable[[click.Context, click.Parameter, bool], bool]
-
-
-def _renamed(name: str) -> Callback:
-    """Returns a callback for an option's old name, which is accepted in one version with a note."""
-
-    def told(_context: click.Context, option: click.Parameter, given: bool) -> bool:
-        if given:
-            note(f"{option.opts[0]} is called {name} now; the next version refuses the old name")
-        return given
-
-    return told
 
 
 @click.command(cls=RigCommand)
@@ -65,7 +52,6 @@ def _renamed(name: str) -> Callback:
     is_flag=True,
     help="Virtual lane: starts a QEMU for each cell. Takes longer; all else is the same.",
 )
-@click.option("--no-rewind", is_flag=True, hidden=True, callback=_renamed("--no-reuse"))
 @format_option(required=False)
 @history_options
 @tables_or_json
@@ -75,7 +61,6 @@ def run(
     dry_run: bool,
     resume: bool,
     no_reuse: bool,
-    no_rewind: bool,
     formats: tuple[str, ...],
     history: HistoryOptions,
 ) -> None:
@@ -96,7 +81,7 @@ def run(
     wanted = wanted_formats(formats)
     folder = cells.out or default_out(cells.plan)
     request = cells.request(choice, folder, own_words(), delay)
-    request = replace(request, resume=resume, reuses_guests=not (no_reuse or no_rewind))
+    request = replace(request, resume=resume, reuses_guests=not no_reuse)
     if resume:
         check_begun(cells.out)
     else:
