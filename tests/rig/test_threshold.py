@@ -37,6 +37,7 @@ from delayrig.features.threshold.trials import Trials, claim_folder, plan_trials
 from delayrig.model.cell import Cell, Role
 from delayrig.model.lane import LaneName
 from delayrig.model.phases import TimeSplit
+from delayrig.model.platform import Arch
 from delayrig.model.result import Verdict
 from delayrig.plan.request import Request
 
@@ -295,6 +296,17 @@ def test_a_job_that_one_program_cannot_do_is_left_out_for_all() -> None:
         ]
     )
     assert [cost.time_ns for cost in found] == [100 * MS, 100 * MS]
+
+
+def test_job_that_one_architecture_could_not_do_is_judged_in_the_others() -> None:
+    found = costs_of(
+        [
+            measured(1, Verdict.SKIPPED, arch=Arch.ARM64),
+            measured(1, Verdict.PASS),
+            measured(1, Verdict.PASS, arch=Arch.ARM64, chip="M25P80"),
+        ]
+    )
+    assert [cost.profile for cost in found] == ["250 MIPS, 1 core", "250 MIPS, 1 core, arm64"]
 
 
 def test_accuracy_is_a_tenth_and_holds_from_a_length_on() -> None:

@@ -19,6 +19,7 @@ from delayrig.base.toml import read_toml
 from delayrig.hazards import cores_needed, ordered_hazards, parse_hazards
 from delayrig.model.cell import Cell, Job
 from delayrig.model.lane import LaneName
+from delayrig.model.platform import Arch
 from delayrig.model.shape import shift_for_mips
 from delayrig.plan.schema import CORES_KNOWN
 
@@ -45,6 +46,7 @@ class Profile(msgspec.Struct, frozen=True, kw_only=True):
     icount_shift: int
     cores: int
     hazards: tuple[str, ...]
+    arch: Arch = Arch.X86_64
 
     @property
     def name(self) -> str:
@@ -53,7 +55,7 @@ class Profile(msgspec.Struct, frozen=True, kw_only=True):
         else:
             mips = round(1000 / 2**self.icount_shift, 0)
             words = f"{mips:.0f} MIPS, {self.cores} core{'s' if self.cores > 1 else ''}"
-        return ", ".join([words, *self.hazards])
+        return ", ".join([words, *_foreign(self.arch), *self.hazards])
 
 
 def parse_guest(word: str) -> Profile:
@@ -82,7 +84,11 @@ def parse_guest(word: str) -> Profile:
 
 def profile_of(cell: Cell) -> Profile:
     return Profile(
-        lane=cell.lane, icount_shift=cell.icount_shift, cores=cell.cores, hazards=cell.hazards
+        lane=cell.lane,
+        icount_shift=cell.icount_shift,
+        cores=cell.cores,
+        hazards=cell.hazards,
+        arch=cell.arch,
     )
 
 
@@ -101,7 +107,11 @@ def moved(cells: Sequence[Cell], profiles: Sequence[Profile]) -> list[Cell]:
 
 def job_of(cell: Cell) -> str:
     size = "" if cell.job in (Job.PROBE, Job.DETECT) else f" {cell.region_kib} KiB"
-    return f"{cell.job}{size} {cell.chip} {cell.corner}"
+    return " ".join([f"{cell.job}{size}", cell.chip, cell.corner, *_foreign(cell.arch)])
+
+
+def _foreign(arch: Arch) -> list[str]:
+    return [] if arch is Arch.X86_64 else [arch]
 
 
 def _job(cell: Cell) -> tuple[str, ...]:
