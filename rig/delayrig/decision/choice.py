@@ -241,7 +241,7 @@ def find_in_run(run: Path, wanted: str | None) -> tuple[Path, str]:
 
 
 def _changed(cell: Cell, asked: Asked) -> Cell:
-    """Returns the cell with the user's changes, and without the plan's expectation about it."""
+    """Returns the cell with the user's changes. Another subject or lane drops the expectation."""
     again = cell if asked.seed is None else replace(cell, seed=asked.seed)
     if asked.subject and asked.subject != cell.subject:
         again = replace(

@@ -40,11 +40,26 @@ FAULT_SUBJECTS = ("debian:bookworm", "debian:trixie", BUNDLED)
     help="Runs this flashrom instead of all three; repeatable.",
 )
 @click.option(
+    "--runs",
+    type=click.IntRange(1),
+    default=72,
+    show_default=True,
+    help="Number of runs for each flashrom.",
+)
+@click.option("--run", "number", type=click.IntRange(0), help="Only the run with this number.")
+@click.option(
+    "--seed", type=click.IntRange(0), default=1, show_default=True, help="Seed of the faults."
+)
+@click.option("--out", type=click.Path(path_type=Path), help="Folder for results and findings.")
+@click.option(
+    "--jobs", type=click.IntRange(1), default=8, show_default=True, help="Runs at a time."
+)
+@click.option(
     "--limit-s",
     type=click.FloatRange(1),
     default=60,
     show_default=True,
-    help="A run that lasts longer hangs.",
+    help="A run that lasts longer counts as hung.",
 )
 @answers
 def faults(
