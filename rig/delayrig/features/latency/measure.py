@@ -122,7 +122,7 @@ async def _take(
     missing: list[str],
     meter: EnergyMeter | None,
 ) -> list[Reading]:
-    """Takes the readings in chunks of one governor. The old governor is restored after the last.
+    """Takes the readings in chunks of one governor, which is restored after each group.
 
     If energy is measured, a chunk is one series.
     """
@@ -131,7 +131,7 @@ async def _take(
     try:
         for governor, group in itertools.groupby(asked, key=lambda series: series.governor):
             series = list(group)
-            if governor and not await _can_set(place, governor, missing):
+            if not await _can_set(place, governor, missing):
                 progress.did(len(series))
                 continue
             size = 1 if metered else CHUNK

@@ -1,0 +1,68 @@
+# SPDX-License-Identifier: GPL-2.0-or-later
+"""The order in which places are measured, and what is kept of them."""
+
+import asyncio
+from collections.abc import Sequence
+from dataclasses import dataclass, field
+
+from delayrig.features.latency.measure import measure_place
+from delayrig.features.latency.place import Line, MissingError, PlaceFacts, Windows
+
+LIVE = PlaceFacts(
+    name="10:40",
+    lane="live",
+    arch="x86_64",
+    mips=10,
+    cpus=(0, 1),
+    governors=("performance", "ondemand"),
+)
+REFUSED: Line = {"refused": "a call", "why": "a reason"}
+FACTS: Line = {
+    "resolution_ns": 1,
+    "coarse_resolution_ns": 4_000_000,
+    "cpus": [0, 1],
+    "kernel": "6.1",
+    "kernel_version": "#1 SMP",
+    "nice": 0,
+    "slack_ns": 50_000,
+}
+AUDIT: Line = dict.fromkeys(("clock_read_ps", "clock_call_ps", "loop_ps", "clock_step_ns"), 1)
+
+
+@dataclass(slots=True)
+class FakePlace:
+    """A place that refuses every series, and records under which governor each was asked for."""
+
+    facts: PlaceFacts
+    governor: str = ""
+    asked: list[tuple[str, str]] = field(default_factory=list)
+
+    async def measure(self, words: Sequence[str]) -> list[Line]:
+        if words[0].startswith("facts:"):
+            return [FACTS, AUDIT, REFUSED]
+        self.asked += [(self.governor, word) for word in words]
+        return [REFUSED for _ in words]
+
+    async def cyclictest(self, words: Sequence[str], *, eaters: int) -> tuple[bytes, Windows]:
+        raise MissingError(f"no cyclictest {words} beside {eaters}")
+
+    async def set_governor(self, name: str) -> None:
+        self.governor = name
+
+
+class Silent:
+    def begins(self, name: str, steps: int) -> None:
+        pass
+
+    def did(self, steps: int) -> None:
+        pass
+
+
+def test_only_the_series_of_a_governor_run_under_it() -> None:
+    place = FakePlace(LIVE)
+    found = asyncio.run(measure_place(place, quick=True, eaters=1, progress=Silent()))
+    asked = [(each.series.governor, each.series.word) for each in found.readings]
+    assert place.asked == asked
+    governors = [governor for governor, _ in asked]
+    assert governors[-1] == "", "the tables of the other CPU come last"
+    assert set(governors) == {"", *LIVE.governors}
