@@ -78,6 +78,13 @@ def test_page_has_the_lines_for_the_build_then_the_chart_then_the_reasons() -> N
     assert places == sorted(places)
 
 
+def test_page_shows_a_profile_in_which_nothing_is_safe() -> None:
+    doubt = {"standing": Standing.DOUBT, "why": "hung in x"}
+    answer = answered([replace(cost, **doubt) for cost in costs(BOARDS, *EQUALS)])
+    assert exit_code_of(answer) is ExitCode.INCONCLUSIVE
+    assert BOARDS in threshold_page(answer).decode()
+
+
 def test_upstreams_own_default_is_said_to_be_that() -> None:
     assert any("since 1.5 it is the default" in line for line in printed(recommended_us=100))
     assert not any("it is the default" in line for line in printed(recommended_us=1000))

@@ -76,7 +76,8 @@ def front_chart(answer: Answer) -> Chart:
 def _draw_profile(axes: Any, costs: list[Cost], answer: Answer, colour: Colour) -> None:
     points = _points(costs)
     front = sorted(points[cost.value_us] for cost in costs if cost.on_front)
-    axes.step(*zip(*front, strict=True), where="post", color=colour, linewidth=1)
+    if front:
+        axes.step(*zip(*front, strict=True), where="post", color=colour, linewidth=1)
     axes.axvline(2, color=Colour.SOFT, linewidth=1, linestyle="--")
     for cost in costs:
         point_colour = colour if cost.standing is Standing.SAFE else Colour.BAD
