@@ -15,7 +15,7 @@ from delayrig.model.shape import GuestShape, shift_for_mips
 from delayrig.plan.machines import CORES_MAX, MIPS_MAX, budget_mips, find_machine, scaled_mips
 
 CORES = re.compile(r"([1-8])c")
-KERNEL_WORD = re.compile(r"(highres|nohz)=(on|off)|nohz_full=[0-9,-]+")
+KERNEL_WORD = re.compile(r"(highres|nohz)=(on|off)|nohz_full=[0-9]+(?:[,-][0-9]+)*")
 HAZARDS = ("low-res-timers", "no-nohz", "clocksource", "preempt-rt", "no-rt")
 """The hazards that change how a kernel serves timers, or which process runs first."""
 FORM = "ARCH/MIPS[/CORESc][/WORD...], such as x86_64/250 or x86_64/62/2c/nohz_full=1"
@@ -65,7 +65,7 @@ def parse_guest(name: str) -> GuestProfile:
     if arch not in {str(known) for known in Arch}:
         hint = nearest(arch, [*map(str, Arch), *SETS], what="architectures and sets")
         raise BadInputError(f"--guest {name!r}: no architecture {arch!r}", hint=hint)
-    shift = shift_for_mips(float(mips)) if re.fullmatch(r"[0-9.]+", mips) else None
+    shift = shift_for_mips(float(mips)) if re.fullmatch(r"\d+(\.\d+)?", mips) else None
     if shift is None:
         raise BadInputError(
             f"--guest {name!r}: {mips!r} is no speed of a guest",
@@ -121,18 +121,18 @@ def spec_lines_of(hazards: Iterable[Hazard]) -> tuple[str, ...]:
 
 
 def first_cpu(kernel_words: Sequence[str], *, cores: int | None = None, name: str = "") -> int:
-    """Returns the CPU of `nohz_full=`, else 0.
+    """Returns the first CPU of `nohz_full=`, else 0.
 
-    Raises `BadInputError` if it is not one of `cores`, or if `nohz_full=` names core 0.
+    Raises `BadInputError` if it names core 0, or a core that is not one of `cores`.
     """
-    full = [word for word in kernel_words if word.startswith("nohz_full=")]
-    cpu = int(re.findall(r"\d+", full[0])[0]) if full else 0
-    if cores is not None and (cpu >= cores or (full and cpu == 0)):
+    full = " ".join(word for word in kernel_words if word.startswith("nohz_full="))
+    cpus = [int(number) for number in re.findall(r"\d+", full)]
+    if cores is not None and not all(0 < cpu < cores for cpu in cpus):
         raise BadInputError(
             f"--guest {name!r}: nohz_full= needs a core above 0 that the guest has",
             hint="core 0 keeps the time for the others: write /2c/nohz_full=1",
         )
-    return cpu
+    return cpus[0] if cpus else 0
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
