@@ -75,9 +75,11 @@ def test_paths_and_names_are_left_out(tmp_path: Path, monkeypatch: pytest.Monkey
 
 
 def test_cell_that_flags_cannot_describe_comes_with_its_plan(tmp_path: Path) -> None:
-    keep_convicted(tmp_path, make_cell(content_bytes=100))
-    done = reported(tmp_path)
-    assert done.stdout.startswith("rig/rig run --plan cell.toml --seed ")
+    rerun = "rig/rig run --cell x --delay-offset 0x3e0"
+    keep_convicted(tmp_path, make_cell(content_bytes=100), rerun=rerun)
+    line = reported(tmp_path).stdout.splitlines()[0]
+    assert line.startswith("rig/rig run --plan cell.toml --seed ")
+    assert line.endswith(" --delay-offset 0x3e0")
     text = (tmp_path / "bug-report.md").read_text(encoding="utf-8")
     block = text.partition("with this `cell.toml`:\n\n")[2].partition("\n\nThis needs")[0]
     plan = tmp_path / "cell.toml"

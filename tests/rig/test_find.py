@@ -10,7 +10,7 @@ from click.testing import CliRunner
 from delayrig.base.errors import BadInputError, ExitCode
 from delayrig.base.paths import find_paths
 from delayrig.decision.shrink import Shrunk, shrink
-from delayrig.features.find.command import found_lines
+from delayrig.features.find.command import found_lines, line_of
 from delayrig.features.find.search import (
     BesideOurs,
     Searched,
@@ -293,6 +293,12 @@ def test_part_that_is_named_is_the_only_one() -> None:
 def test_programmer_that_does_not_reach_the_part_is_refused_by_name() -> None:
     with pytest.raises(BadInputError, match="--programmer nicintel: reaches none of W25Q128JV"):
         chips_behind("nicintel", "W25Q128JV")
+
+
+def test_line_names_the_delay_function_as_the_user_did() -> None:
+    cell = make_cell(subject="path:a b")
+    found = result(cell, rerun="rig/rig run --delay-symbol nap --cell x")
+    assert line_of(Shrunk(result=found, cell=cell))[-2:] == ["--delay-symbol", "nap"]
 
 
 def test_cell_that_was_not_made_as_simple_as_it_can_be_says_so() -> None:

@@ -175,7 +175,13 @@ def test_delay_function_that_was_named_is_named_again() -> None:
         symbol="wait"
     )
     assert delay_options_of("rig/rig run --delay-offset 0x3e0") == DelayOptions(offset=0x3E0)
-    assert delay_options_of("rig/rig run --cell x") == DelayOptions()
+    quoted = delay_options_of("rig/rig run --delay-symbol 'wait(int), nap'")
+    assert quoted == DelayOptions(symbol="wait(int), nap")
+
+
+@pytest.mark.parametrize("rerun", ["rig/rig run --cell x", "run 'x", "run --delay-offset far"])
+def test_command_without_a_delay_function_names_none(rerun: str) -> None:
+    assert delay_options_of(rerun) == DelayOptions()
 
 
 CELL = make_cell(

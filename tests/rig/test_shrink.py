@@ -118,11 +118,15 @@ def test_the_last_line_runs_the_cell_without_a_plan(
     tmp_path: Path, capsys: pytest.CaptureFixture[str]
 ) -> None:
     shrunk, _ = shrunk_by(lambda cell: cell.cores == 4)
+    delay = ["--delay-offset", "0x3e0"]
+    rerun = shlex.join(["rig/rig", "run", *delay])
+    shrunk.result = msgspec.structs.replace(shrunk.result, rerun=rerun)
     show_shrunk(shrunk, tmp_path / "shrunk.toml")
     *_, by_plan, by_flags = capsys.readouterr().out.splitlines()
     assert by_plan.startswith("rig/rig run --plan ")
+    assert by_plan.split()[-2:] == delay
     words = shlex.split(by_flags.partition(": ")[2])
-    assert words == ["rig/rig", *words_of_cell(shrunk.cell)]
+    assert words == ["rig/rig", *words_of_cell(shrunk.cell), *delay]
 
 
 def test_plan_of_the_cell_names_that_very_cell() -> None:

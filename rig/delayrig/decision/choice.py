@@ -4,6 +4,7 @@
 import difflib
 import fnmatch
 import itertools
+import shlex
 from collections.abc import Iterable, Sequence
 from dataclasses import dataclass, field
 from pathlib import Path
@@ -289,11 +290,12 @@ def _planned_cell(results: Results, result: CellResult, paths: Paths) -> Cell:
 
 
 def delay_options_of(rerun: str) -> DelayOptions:
-    """Returns the delay function that the command names."""
-    asked = DelayOptions()
-    for option, value in itertools.pairwise(rerun.split()):
-        if option == "--delay-symbol":
-            asked = DelayOptions(symbol=value)
-        if option == "--delay-offset":
-            asked = DelayOptions(offset=int(value, 16))
-    return asked
+    """Returns the delay function that the command names; none if the command makes no sense."""
+    try:
+        values = dict(itertools.pairwise(shlex.split(rerun)))
+        offset = values.get("--delay-offset")
+        return DelayOptions(
+            symbol=values.get("--delay-symbol", ""), offset=int(offset, 16) if offset else None
+        )
+    except ValueError:
+        return DelayOptions()

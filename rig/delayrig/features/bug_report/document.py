@@ -9,6 +9,7 @@ from pathlib import Path
 from msgspec.structs import replace
 
 from delayrig.base.text import one_line, plain
+from delayrig.decision.choice import delay_options_of
 from delayrig.decision.shrink import plan_of, stripped
 from delayrig.features.bug_report.neutral import neutral
 from delayrig.model.cell import Cell
@@ -41,9 +42,8 @@ class Reported:
             words = words_of_cell(self.cell)
         else:
             words = ["run", "--plan", PLAN, "--seed", str(self.cell.seed)]
-        line = shlex.join(["rig/rig", *(_short(word) for word in words)])
-        symbol = _option_of(self.case.cell.rerun, "--delay-symbol")
-        return f"{line} --delay-symbol {symbol}" if symbol else line
+        words += delay_options_of(self.case.cell.rerun).words
+        return shlex.join(["rig/rig", *(_short(word) for word in words)])
 
     @property
     def is_in_flags(self) -> bool:
@@ -123,9 +123,3 @@ def _short(word: str) -> str:
 
 def _short_cell(cell: Cell) -> Cell:
     return replace(stripped(cell), name=CELL_NAME, subject=_short(cell.subject))
-
-
-def _option_of(rerun: str, option: str) -> str:
-    words = rerun.split()
-    at = words.index(option) + 1 if option in words else len(words)
-    return words[at] if at < len(words) else ""

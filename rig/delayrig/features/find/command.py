@@ -19,6 +19,7 @@ from delayrig.cli.command import (
 )
 from delayrig.cli.option_types import SUBJECT, flag_option
 from delayrig.cli.verbosity import answers, note, tell_json
+from delayrig.decision.choice import delay_options_of
 from delayrig.decision.shrink import Shrunk, Step, shrink
 from delayrig.features.find.search import (
     BesideOurs,
@@ -167,7 +168,7 @@ def _tell(
     planned: list[Cell],
     why: list[str],
 ) -> None:
-    line = ["rig/rig", *words_of_cell(shrunk.cell)] if shrunk else []
+    line = line_of(shrunk) if shrunk else []
     tell_json(
         {
             "symptom": symptom.value,
@@ -192,6 +193,12 @@ def _tell(
         click.echo(f"  {number}: {cause}")
     if not shrunk:
         _tell_covered(searched.ran, planned)
+
+
+def line_of(shrunk: Shrunk) -> list[str]:
+    """Returns the command that runs the found cell."""
+    delay = delay_options_of(shrunk.result.rerun).words
+    return ["rig/rig", *words_of_cell(shrunk.cell), *delay]
 
 
 def found_lines(symptom: Symptom, shrunk: Shrunk, why: list[str]) -> list[str]:

@@ -25,7 +25,7 @@ from delayrig.cli.command import (
 )
 from delayrig.cli.option_types import CELL, PLAN_NAME, SUBJECT, plan_option
 from delayrig.cli.verbosity import Verbosity, answers, tables_or_json, tell_json, verbosity
-from delayrig.decision.choice import Asked, Chosen, choose
+from delayrig.decision.choice import Asked, Chosen, choose, delay_options_of
 from delayrig.decision.shrink import NAME as SHRUNK
 from delayrig.decision.shrink import Shrunk, plan_of
 from delayrig.decision.shrink import shrink as shrink_cell
@@ -271,6 +271,8 @@ def show_shrunk(shrunk: Shrunk, plan: Path) -> None:
     if not shrunk.complete:
         click.echo("The time was up: there may be a simpler one.")
     click.echo(f"{shrunk.result.verdict} {shrunk.cell.id}\n  {shrunk.result.reason}")
-    again = ["rig/rig", "run", "--plan", str(plan), "--seed", str(shrunk.cell.seed)]
+    delay = delay_options_of(shrunk.result.rerun).words
+    again = ["rig/rig", "run", "--plan", str(plan), "--seed", str(shrunk.cell.seed), *delay]
     click.echo(shlex.join(again))
-    click.echo(f"the same without the plan: {shlex.join(['rig/rig', *words_of_cell(shrunk.cell)])}")
+    words = ["rig/rig", *words_of_cell(shrunk.cell), *delay]
+    click.echo(f"the same without the plan: {shlex.join(words)}")
