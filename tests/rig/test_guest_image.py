@@ -12,11 +12,11 @@ import msgspec
 import pytest
 from delayrig.base import digest
 from delayrig.base.archive import unpack_archive, write_archive
-from delayrig.base.errors import LostGuestError, NotProvidedError
+from delayrig.base.errors import LostGuestError, NotProvidedError, RigFaultError
 from delayrig.base.paths import Paths, find_paths
 from delayrig.features.images import command as images
 from delayrig.features.repro import guest_entry, watchers
-from delayrig.features.repro.debugger import KILL, attached_words, packet, remote_words
+from delayrig.features.repro.debugger import KILL, attached_words, find_gdb, packet, remote_words
 from delayrig.features.repro.look import EXTRA_MS, Look
 from delayrig.features.repro.watched_lane import host_commands, pasted, qemu_command
 from delayrig.features.repro.watchers import kept_awake, startable
@@ -327,6 +327,18 @@ def test_gdb_is_told_where_to_stop_once_the_process_is_the_subject() -> None:
     attached = attached_words("gdb", 17, Path("/go"), [Path("/src")], ["break here"])
     assert attached[-1] == "break here"
     assert attached.index("tcatch exec") < attached.index("shell touch /go")
+
+
+def test_gdb_of_a_pc_is_for_guests_of_x86_alone(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setenv("PATH", str(tmp_path))
+    (tmp_path / "gdb").touch(mode=0o755)
+    for arch in (Arch.X86_64, Arch.I386):
+        assert find_gdb(arch) == "gdb"
+    for arch in (Arch.ARM64, Arch.ARMHF, Arch.RISCV64):
+        with pytest.raises(RigFaultError, match="gdb-multiarch"):
+            find_gdb(arch)
 
 
 def test_packet_has_the_checksum_of_the_protocol() -> None:

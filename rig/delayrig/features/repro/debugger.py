@@ -20,6 +20,8 @@ from delayrig.subjects.subject import Subject
 from delayrig.subjects.symbols import read_symbols
 
 GDB, GDB_OF_ALL = "gdb", "gdb-multiarch"
+OF_GDB = (Arch.X86_64, Arch.I386)
+"""The architectures that the gdb of a PC knows."""
 COMMANDS = Path(__file__).with_name("gdb_delay_break.py")
 NONE_KNOWN = (
     "echo No delay function of this program is known, so there is no breakpoint. Name it:"
@@ -29,7 +31,7 @@ NONE_KNOWN = (
 
 def find_gdb(arch: Arch) -> str:
     """Returns the program; raises `RigFaultError` if none is installed for that architecture."""
-    names = [GDB_OF_ALL] if arch is Arch.ARM64 else [GDB, GDB_OF_ALL]
+    names = [GDB, GDB_OF_ALL] if arch in OF_GDB else [GDB_OF_ALL]
     for name in names:
         if shutil.which(name):
             return name
