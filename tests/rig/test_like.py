@@ -2,6 +2,7 @@
 """`rig/rig like`: the cell that resembles a bug report, and what the report does not say."""
 
 import json
+import re
 import shlex
 from pathlib import Path
 from typing import Any
@@ -9,8 +10,10 @@ from typing import Any
 import pytest
 from click.testing import CliRunner, Result
 from delayrig.base.errors import ExitCode
+from delayrig.features.like.cell import ITS_DRIVERS
 from delayrig.main import main
 
+from tests.rig.builders import CHECKOUT
 from tests.rig.like_reports import REPORTS, Reported, banner, cpuinfo, cpupower, lscpu
 
 FALSE_GUESSES = {
@@ -83,6 +86,11 @@ def test_what_is_not_certain_is_no_option(tmp_path: Path, text: str) -> None:
     words = json.loads(done.stdout)["line"]
     assert not {"--job", "--programmer", "--machine", "--lane"} & set(words)
     assert "--cores 1" not in " ".join(words)
+
+
+def test_every_programmer_of_our_own_flashrom_is_known_to_be_one() -> None:
+    source = (CHECKOUT / "flashrom/programmers/programmer.c").read_text()
+    assert sorted(re.findall(r"&(\w+)_driver,", source)) == list(ITS_DRIVERS)
 
 
 def test_attachments_of_one_report_are_read_together(tmp_path: Path) -> None:

@@ -23,7 +23,8 @@ from delayrig.plan.machines import CORES_MAX, Machine
 from delayrig.plan.schema import CORES_KNOWN
 from delayrig.subjects.subject import BUNDLED
 
-ITS_DRIVERS = ("serprog", "dummy", "nicintel", "linux_spi")
+ITS_DRIVERS = ("dummy", "linux_spi", "nicintel", "nicintel_spi", "serprog")
+"""The programmers of our own flashrom (flashrom/programmers/programmer.c)."""
 NO_PART = ("SFDP-capable chip", "Opaque flash chip")
 """The names in flashrom that fit any part."""
 MOVED = "move:accept"
