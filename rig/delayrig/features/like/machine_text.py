@@ -43,7 +43,6 @@ _SAID_ONCE = {
     "mhz_then": re.compile(r"^(?:cpu|CPU) MHz\s*: +([0-9]+\.[0-9]+)$"),
     "cpufreq_driver": re.compile(r"^\s+driver: (\S+)$"),
     "throttled": re.compile(r"([Uu]nder-?voltage detected|cpu clock throttled)"),
-    "tsc_unstable": re.compile(r"(Marking TSC unstable|Marking clocksource 'tsc')"),
 }
 _HAZARDS = {
     "preempt-rt": re.compile(r"^Linux (?:version )?.*PREEMPT[_ ]RT"),
