@@ -226,8 +226,16 @@ def test_run_that_has_no_time_is_refused() -> None:
     assert "--limit-s" in done.stderr
 
 
-def test_command_that_makes_a_run_again_names_subject_seed_and_number() -> None:
+def test_command_that_makes_a_run_again_names_subject_seed_number_and_limit() -> None:
     (scenario,) = campaign.scenarios_of(3, range(17, 18))
-    assert campaign.rerun_command("path:a b", scenario) == (
-        "rig/rig faults --subject 'path:a b' --seed 3 --run 17"
+    assert campaign.rerun_command("path:a b", scenario, 5) == (
+        "rig/rig faults --subject 'path:a b' --seed 3 --run 17 --limit-s 5"
     )
+
+
+def test_campaign_is_not_written_over_another(tmp_path: Path) -> None:
+    (tmp_path / "faults.json").write_text("[]")
+    words = ["faults", "--subject", "debian:nothing", "--out", str(tmp_path)]
+    done = CliRunner().invoke(main, words)
+    assert done.exit_code == ExitCode.BAD_INPUT
+    assert "holds a run already" in done.stderr

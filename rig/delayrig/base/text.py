@@ -16,7 +16,7 @@ AGAIN_COMMANDS = ("run", "try", "repro", "faults")
 AGAIN_OPTIONS = {
     *("--plan", "--seed", "--subject", "--cell", "--lane", "--arch", "--machine", "--mips"),
     *("--cores", "--hazard", "--chip", "--corner", "--job", "--programmer", "--region"),
-    *("--from", "--run", "--delay-symbol", "--delay-offset"),
+    *("--from", "--run", "--limit-s", "--delay-symbol", "--delay-offset"),
 }
 """The options of a command that only runs a subject in a guest, or confined."""
 

@@ -136,7 +136,7 @@ class Bench:
             faults=_count_faults(folder / "events.jsonl"),
             said=last_line[:SAID_BYTES_MAX],
             host_s=round(time.monotonic() - began_s, 2),
-            rerun=rerun_command(subject.name, scenario),
+            rerun=rerun_command(subject.name, scenario, self.limit_s),
         )
 
     @contextmanager
@@ -212,9 +212,9 @@ def scenarios_of(seed: int, numbers: range) -> list[Scenario]:
     return [draw_scenario(seed, number) for number in numbers]
 
 
-def rerun_command(subject: str, scenario: Scenario) -> str:
-    words = ["rig/rig", "faults", "--subject", subject]
-    return shlex.join([*words, "--seed", str(scenario.seed), "--run", str(scenario.run)])
+def rerun_command(subject: str, scenario: Scenario, limit_s: float) -> str:
+    words = ["rig/rig", "faults", "--subject", subject, "--seed", str(scenario.seed)]
+    return shlex.join([*words, "--run", str(scenario.run), "--limit-s", f"{limit_s:g}"])
 
 
 def _exit_code(words: list[str], output: int, limit_s: float) -> int | None:

@@ -29,6 +29,7 @@ from delayrig.subjects.recipes import read_recipes
 from delayrig.subjects.subject import BUNDLED, check_subject, provide_subject
 
 FAULT_SUBJECTS = ("debian:bookworm", "debian:trixie", BUNDLED)
+FILE_NAME = "faults.json"
 
 
 @click.command(cls=RigCommand)
@@ -79,7 +80,7 @@ def faults(
     """
     paths = find_paths()
     folder = out or default_out("faults")
-    check_out(folder, [])
+    check_out(folder, [], name=FILE_NAME)
     recipes = read_recipes(paths.checkout)
     for name in names:
         check_subject(name, recipes, "--subject")
@@ -98,7 +99,7 @@ def faults(
             for name in names or FAULT_SUBJECTS
         ]
         done = run_campaign(bench, subjects, scenarios_of(seed, numbers), jobs=jobs, finished=_show)
-    write_json(folder / "faults.json", done)
+    write_json(folder / FILE_NAME, done)
     tell_json(done)
     click.echo(fault_table(done))
     sys.exit(exit_code_of_faults(done))
