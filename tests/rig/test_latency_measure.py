@@ -4,9 +4,20 @@
 import asyncio
 from collections.abc import Sequence
 from dataclasses import dataclass, field
+from pathlib import Path
+from unittest.mock import AsyncMock, Mock
 
+import msgspec
+import pytest
+from delayrig.base.paths import find_paths
+from delayrig.features.latency import guest_place, run
 from delayrig.features.latency.measure import measure_place
 from delayrig.features.latency.place import Line, MissingError, PlaceFacts, Windows
+from delayrig.features.latency.profile import GuestProfile, parse_guests
+from delayrig.features.latency.result import FILE_NAME, LatencyReport, MachineReport
+from delayrig.features.latency.run import LatencyRequest, run_latency
+
+from tests.rig.measured import make_machine
 
 LIVE = PlaceFacts(
     name="10:40",
@@ -66,3 +77,39 @@ def test_only_the_series_of_a_governor_run_under_it() -> None:
     governors = [governor for governor, _ in asked]
     assert governors[-1] == "", "the tables of the other CPU come last"
     assert set(governors) == {"", *LIVE.governors}
+
+
+def names_in(out: Path) -> list[str]:
+    report = msgspec.json.decode((out / FILE_NAME).read_bytes(), type=LatencyReport)
+    return [machine.name for machine in report.machines]
+
+
+def test_guest_that_ends_before_an_earlier_one_is_kept_at_once(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    slow, quick = "x86_64/16", "x86_64/1000"
+    is_kept: list[list[str]] = []
+
+    async def measured(profile: GuestProfile, **_: object) -> MachineReport:
+        if profile.name == slow:
+            for _turn in range(9):
+                await asyncio.sleep(0)
+            is_kept.append(names_in(tmp_path))
+        return make_machine(profile.name, lane="virtual")
+
+    monkeypatch.setattr(run, "measure_place", measured)
+    monkeypatch.setattr(run, "_write_pages", Mock())
+    monkeypatch.setattr(guest_place, "open_guest", AsyncMock(side_effect=lambda guest, *_: guest))
+    request = LatencyRequest(
+        guests=parse_guests((slow, quick)),
+        all_cores=False,
+        core=None,
+        host_cpus=(),
+        quick=True,
+        jobs=2,
+        out=tmp_path,
+        argv=[],
+    )
+    asyncio.run(run_latency(request, find_paths(), Mock()))
+    assert is_kept == [[quick]]
+    assert names_in(tmp_path) == [slow, quick]

@@ -12,7 +12,7 @@ import msgspec
 from delayrig import __version__
 from delayrig.base.atomic_file import write_atomically
 from delayrig.base.paths import Paths
-from delayrig.features.latency.host_place import EnergyMeter, open_host
+from delayrig.features.latency.host_place import HOST, EnergyMeter, open_host
 from delayrig.features.latency.measure import measure_place
 from delayrig.features.latency.place import Place
 from delayrig.features.latency.profile import GuestProfile, LiveProfile, measured_cpus
@@ -25,7 +25,6 @@ from delayrig.features.latency.result import (
 )
 from delayrig.features.latency.terminal import LatencyProgress
 from delayrig.lanes.supplies import CpuPool
-from delayrig.model.lane import LaneName
 from delayrig.subjects.recipes import read_recipes
 
 
@@ -50,8 +49,8 @@ async def run_latency(
 ) -> LatencyReport:
     """Measures all places. Writes the file again after each, and finally with its page."""
     known = resumed(request)
+    order = [HOST, *(profile.name for profile in request.guests)]
     started = dt.datetime.now(dt.UTC).isoformat(timespec="seconds")
-    machines: list[MachineReport] = []
 
     def report(*, complete: bool) -> LatencyReport:
         return LatencyReport(
@@ -59,15 +58,14 @@ async def run_latency(
             argv=list(request.argv),
             started=started,
             complete=complete,
-            machines=machines,
+            machines=[known[name] for name in order if name in known],
         )
 
     def keep(found: MachineReport) -> None:
-        machines.append(found)
+        known[found.name] = found
         write_report(report(complete=False), request.out)
 
-    machines += [each for each in known.values() if each.lane == LaneName.HOST]
-    if request.host_cpus and not machines:
+    if request.host_cpus and HOST not in known:
         async with open_host(paths, request.host_cpus) as host:
             found = await measure_place(
                 host,
@@ -77,8 +75,8 @@ async def run_latency(
                 meter=EnergyMeter(),
             )
         keep(found)
-    if request.guests:
-        await _measure_guests(request, paths, progress, known, keep)
+    if guests := [profile for profile in request.guests if profile.name not in known]:
+        await _measure_guests(request, guests, paths, progress, keep)
     done = report(complete=True)
     # A report is complete when it has its page, too.
     await asyncio.to_thread(_write_pages, done, request.out)
@@ -99,12 +97,12 @@ def resumed(request: LatencyRequest) -> dict[str, MachineReport]:
 
 async def _measure_guests(
     request: LatencyRequest,
+    guests: Sequence[GuestProfile | LiveProfile],
     paths: Paths,
     progress: LatencyProgress,
-    known: dict[str, MachineReport],
     keep: Callable[[MachineReport], None],
 ) -> None:
-    """Measures the guests in the requested order, as many at a time as allowed."""
+    """Measures the guests, as many at a time as allowed, and keeps each when it ends."""
     # The libraries for guests are loaded only if a guest is requested.
     from delayrig.features.latency.guest_place import open_guest
     from delayrig.features.latency.live_place import open_live_guest
@@ -112,8 +110,6 @@ async def _measure_guests(
     recipes, pool = read_recipes(paths.checkout), CpuPool(request.jobs)
 
     async def measure(profile: GuestProfile | LiveProfile) -> MachineReport:
-        if profile.name in known:
-            return known[profile.name]
         cpus = measured_cpus(profile, all_cores=request.all_cores, core=request.core)
         place: Place
         match profile:
@@ -127,14 +123,13 @@ async def _measure_guests(
 
     turns = asyncio.Semaphore(request.jobs)
 
-    async def in_turn(profile: GuestProfile | LiveProfile) -> MachineReport:
+    async def in_turn(profile: GuestProfile | LiveProfile) -> None:
         async with turns:
-            return await measure(profile)
+            keep(await measure(profile))
 
     async with asyncio.TaskGroup() as group:
-        tasks = [group.create_task(in_turn(profile)) for profile in request.guests]
-        for task in tasks:
-            keep(await task)
+        for profile in guests:
+            group.create_task(in_turn(profile))
 
 
 def _write_pages(report: LatencyReport, out: Path) -> None:
