@@ -5,13 +5,17 @@ import asyncio
 import shlex
 from collections.abc import Callable
 from pathlib import Path
+from unittest.mock import Mock
 
 import msgspec
 import pytest
-from delayrig.base.errors import BadInputError
+from click.testing import CliRunner
+from delayrig.base.errors import BadInputError, ExitCode
 from delayrig.base.toml import parse_toml
 from delayrig.decision.shrink import Shrunk, Step, first_conviction, plan_of, shrink
+from delayrig.features.repro import command
 from delayrig.features.repro.command import show_shrunk
+from delayrig.main import main
 from delayrig.model.cell import Cell, Expect, Job, Programmer, Role
 from delayrig.model.chips import read_chips
 from delayrig.model.result import CellResult, Results, Verdict
@@ -144,3 +148,18 @@ def test_first_conviction_that_nobody_expected_is_taken() -> None:
     assert first_conviction(Results(run=header, cells=[canary, known]), "x") == known.id
     with pytest.raises(BadInputError, match="no cell was convicted"):
         first_conviction(Results(run=header, cells=[canary]), "x")
+
+
+def test_run_has_its_plan_already_and_takes_another_seed(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    def shrink_run(*words: str) -> str:
+        done = CliRunner().invoke(main, ["shrink", "--from", str(tmp_path), *words])
+        assert done.exit_code == ExitCode.BAD_INPUT
+        return done.stderr
+
+    assert "a run has its plan already" in shrink_run("--plan", "full")
+    asked = Mock(side_effect=BadInputError("enough"))
+    monkeypatch.setattr(command, "choose", asked)
+    assert "enough" in shrink_run("--seed", "7")
+    assert asked.call_args.args[0].seed == 7

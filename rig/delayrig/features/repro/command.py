@@ -23,7 +23,7 @@ from delayrig.cli.command import (
     say_making,
     until_interrupted,
 )
-from delayrig.cli.option_types import CELL, PLAN_NAME, SUBJECT, plan_option
+from delayrig.cli.option_types import CELL, PLAN_NAME, SUBJECT
 from delayrig.cli.verbosity import Verbosity, answers, tables_or_json, tell_json, verbosity
 from delayrig.decision.choice import Asked, Chosen, choose, delay_options_of
 from delayrig.decision.shrink import NAME as SHRUNK
@@ -39,6 +39,14 @@ from delayrig.subjects.delay_function import DelayOptions
 
 NAME = "repro"
 HETEROGENEOUS = "heterogeneous"
+PLAN_WITH_CELL = click.option(
+    "--plan",
+    type=PLAN_NAME,
+    help="Plan with the cell; default: the first of the rig's that has it.",
+)
+SEED_OF_RUN = click.option(
+    "--seed", type=click.IntRange(0), help="Seed of all random data; default: the run's, else 1."
+)
 
 
 @click.command(cls=RigCommand)
@@ -50,20 +58,14 @@ HETEROGENEOUS = "heterogeneous"
     help="A finished run or gate: cell, plan, seed, lane and subject are its own; without CELL its"
     " first conviction. What comes of it is compared.",
 )
-@click.option(
-    "--plan",
-    type=PLAN_NAME,
-    help="Plan with the cell; default: the first of the rig's that has it.",
-)
+@PLAN_WITH_CELL
 @click.option("--subject", type=SUBJECT, help="Runs this flashrom in the same cell.")
 @click.option(
     "--lane",
     type=click.Choice([name.value for name in LaneName]),
     help="Lane of the cell; default: that of the run or the plan.",
 )
-@click.option(
-    "--seed", type=click.IntRange(0), help="Seed of all random data; default: the run's, else 1."
-)
+@SEED_OF_RUN
 @click.option("--shell", is_flag=True, help="Gives you a shell just before the subject starts.")
 @click.option("--gdb", is_flag=True, help="Opens gdb on the subject, stopped before it starts.")
 @click.option("--keep", is_flag=True, help="Keeps the folder of the cell, and prints its path.")
@@ -188,7 +190,7 @@ def _request(chosen: Chosen, folder: Path) -> Request:
 
 @click.command(cls=RigCommand)
 @click.argument("cell", type=CELL, required=False)
-@plan_option("default", "The plan that names the cell.")
+@PLAN_WITH_CELL
 @click.option(
     "--from",
     "run_folder",
@@ -200,9 +202,7 @@ def _request(chosen: Chosen, folder: Path) -> Request:
     "--subject", type=SUBJECT, help="The flashrom of CELL, where the plan does not name it."
 )
 @click.option("--out", type=click.Path(path_type=Path), help="Folder for the cells that are tried.")
-@click.option(
-    "--seed", type=click.IntRange(0), default=1, show_default=True, help="Seed of all random data."
-)
+@SEED_OF_RUN
 @click.option(
     "--limit-s",
     type=click.FloatRange(1),
@@ -214,11 +214,11 @@ def _request(chosen: Chosen, folder: Path) -> Request:
 @answers
 def shrink(
     cell: str | None,
-    plan: str,
+    plan: str | None,
     run_folder: Path | None,
     subject: str | None,
     out: Path | None,
-    seed: int,
+    seed: int | None,
     limit_s: float,
     delay: DelayOptions,
 ) -> None:
@@ -230,14 +230,7 @@ def shrink(
     if cell is None and run_folder is None:
         raise BadInputError("no cell to shrink", hint="name CELL, or a run with --from")
     paths = find_paths()
-    options = Asked(
-        cell=cell,
-        run=run_folder,
-        plan=None if run_folder else plan,
-        subject=subject,
-        seed=None if run_folder else seed,
-        delay=delay,
-    )
+    options = Asked(cell=cell, run=run_folder, plan=plan, subject=subject, seed=seed, delay=delay)
     chosen = choose(options, paths)
     # Only a gate's cells have a side; plans have none.
     whole, chips = msgspec.structs.replace(chosen.cell, side=""), chosen.chips
