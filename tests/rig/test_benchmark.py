@@ -14,7 +14,13 @@ from click.testing import CliRunner
 from delayrig.base.errors import BadInputError
 from delayrig.base.paths import find_paths
 from delayrig.features.selfcheck import benchmark
-from delayrig.features.selfcheck.benchmark import fold_stages, job_costs, read_stages, sample
+from delayrig.features.selfcheck.benchmark import (
+    fold_stages,
+    job_costs,
+    measure_start,
+    read_stages,
+    sample,
+)
 from delayrig.features.selfcheck.cost_of_workers import (
     RunCost,
     WayCost,
@@ -196,6 +202,28 @@ def test_run_that_leaves_no_cell_is_a_fault_with_its_words(tmp_path: Path) -> No
     done = measured("raise SystemExit('no such plan')", tmp_path / "out")
     assert "RigFaultError" in done.stderr
     assert "no such plan" in done.stderr
+
+
+UNMOVED = f"""#!{sys.executable}
+import signal, sys, time
+signal.signal(signal.SIGINT, signal.SIG_IGN)
+print("[1/9] pass", file=sys.stderr, flush=True)
+time.sleep(20)
+open(sys.argv[0] + ".ended", "w")
+"""
+
+
+def test_first_start_that_ignores_its_interruption_is_killed(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    program = tmp_path / "rig" / "rig"
+    program.parent.mkdir()
+    program.write_text(UNMOVED)
+    program.chmod(0o755)
+    monkeypatch.setattr(benchmark, "END_S", 0.1)
+    (stage,) = measure_start(tmp_path, "smoke", tmp_path)
+    assert stage.name == benchmark.LAUNCHER
+    assert not (tmp_path / "rig" / "rig.ended").exists()
 
 
 ONE_CELL = """#!/bin/sh

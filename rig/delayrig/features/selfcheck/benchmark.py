@@ -223,9 +223,16 @@ def measure_start(checkout: Path, plan: str, folder: Path) -> list[StartStage]:
                 timed = ((time.monotonic(), line.rstrip()) for line in process.stderr)
                 return list(stages_of(timed, began_s))
             finally:
-                process.send_signal(signal.SIGINT)
-                process.stderr.read()
-                process.wait(END_S)
+                _end(process)
+
+
+def _end(process: subprocess.Popen[str]) -> None:
+    """Interrupts the run, reads the rest of its output, and kills it if it takes too long."""
+    process.send_signal(signal.SIGINT)
+    try:
+        process.communicate(timeout=END_S)
+    except subprocess.TimeoutExpired:
+        process.kill()
 
 
 def stages_of(lines: Iterable[tuple[float, str]], began_s: float) -> Iterator[StartStage]:
