@@ -13,7 +13,7 @@ from click.testing import CliRunner, Result
 from delayrig.base.errors import ExitCode
 from delayrig.features.bug_report.neutral import neutral
 from delayrig.main import main
-from delayrig.model.cell import Cell
+from delayrig.model.cell import Cell, Role
 from delayrig.model.result import Results, SubjectFacts, Verdict, write_results
 
 from tests.rig.builders import make_cell, make_evidence, make_run_header
@@ -92,6 +92,21 @@ def test_run_without_a_conviction_is_refused_unless_a_cell_is_named(tmp_path: Pa
     keep_convicted(tmp_path, make_cell(), verdict=Verdict.PASS, evidence=[])
     assert "no cell was convicted" in reported(tmp_path).stderr
     assert reported(tmp_path, "--cell", "bundled").exit_code == ExitCode.PASS
+
+
+def test_floor_is_refused_because_it_is_no_flashrom(tmp_path: Path) -> None:
+    floor = make_cell(role=Role.FLOOR, subject="floor")
+    keep_convicted(tmp_path, floor, verdict=Verdict.PASS, evidence=[])
+    done = reported(tmp_path, "--cell", floor.id)
+    assert done.exit_code == ExitCode.BAD_INPUT
+    assert "is a floor, in which no flashrom runs" in done.stderr
+
+
+def test_events_that_were_not_judged_are_not_drawn(tmp_path: Path) -> None:
+    keep_convicted(tmp_path, make_cell(), verdict=Verdict.INFRA_ERROR, events_sha256="")
+    done = reported(tmp_path, "--cell", "bundled")
+    assert done.exit_code == ExitCode.PASS, done.output
+    assert not (tmp_path / "bug-report.png").exists()
 
 
 @pytest.mark.parametrize(

@@ -16,6 +16,7 @@ from delayrig.features.bug_report.document import Reported, text_of
 from delayrig.features.bug_report.neutral import neutral
 from delayrig.features.export.command import read_report
 from delayrig.features.report.source import Sources, read_sources, told_by_events, with_facts
+from delayrig.model.cell import Role
 from delayrig.model.delays import read_delays
 from delayrig.model.events import read_events
 from delayrig.model.result import UNSAFE, CellResult, read_results
@@ -70,6 +71,10 @@ def _reported(run_folder: Path, run: Path, found: str, place: Path, *, is_chosen
         raise BadInputError(
             f"{run_folder}: no cell was convicted", hint="name one with --cell to report it anyway"
         )
+    if result.role == Role.FLOOR:
+        raise BadInputError(
+            f"{found}: is a floor, in which no flashrom runs", hint="name another cell with --cell"
+        )
     cell = kept_cell(run, found)
     if cell is None:
         raise BadInputError(
@@ -81,7 +86,7 @@ def _reported(run_folder: Path, run: Path, found: str, place: Path, *, is_chosen
         raise BadInputError(
             f"{run_folder}: the gate did not decide {found}", hint="name a cell of the candidate's"
         )
-    has_events = (run / found / EVENTS).is_file()
+    has_events = bool(result.events_sha256) and (run / found / EVENTS).is_file()
     return Reported(
         report=report,
         case=replace(case, cell=result),
