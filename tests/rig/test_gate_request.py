@@ -22,7 +22,7 @@ from delayrig.decision.request import (
     is_subject,
     read_baseline,
 )
-from delayrig.features.gate import command as command
+from delayrig.features.gate import command
 from delayrig.main import main
 from delayrig.model.cell import WATCHING, Cell, Expect, Role
 from delayrig.model.lane import LaneName

@@ -10,8 +10,7 @@ import msgspec
 import pytest
 from delayrig.base.errors import BadInputError, RigFaultError
 from delayrig.features.export.schemas import schema_of
-from delayrig.features.latency import explain
-from delayrig.features.latency import rows as rows
+from delayrig.features.latency import explain, rows
 from delayrig.features.latency.charts import charts_of
 from delayrig.features.latency.page import latency_page
 from delayrig.features.latency.place import Line, PlaceFacts

@@ -9,7 +9,7 @@ import msgspec
 import pytest
 from delayrig import __version__
 from delayrig.base.errors import BadInputError
-from delayrig.features.latency import rows as rows
+from delayrig.features.latency import rows
 from delayrig.features.latency.explain import MARK, doubt_of, marked
 from delayrig.features.latency.live_place import rehearsal_of, with_windows
 from delayrig.features.latency.page import latency_page

@@ -5,8 +5,7 @@ from rich.console import Console
 from rich.markup import escape
 from rich.progress import BarColumn, MofNCompleteColumn, TextColumn, TimeElapsedColumn
 
-from delayrig.features.latency import explain
-from delayrig.features.latency import rows as rows
+from delayrig.features.latency import explain, rows
 from delayrig.features.latency.explain import MEANING
 from delayrig.features.latency.result import LatencyReport, MachineReport, Section
 from delayrig.present.console import BAR_WIDTH, LiveBar, fitted, say
