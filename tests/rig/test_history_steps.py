@@ -3,12 +3,15 @@
 
 import warnings
 from dataclasses import replace
+from functools import partial
 from pathlib import Path
 
 import msgspec
 import numpy as np
 import pytest
-from delayrig.features.history.change_point import SIDE_MIN, change_points, values_min
+from delayrig.features.history import change_point
+from delayrig.features.history.change_point import SIDE_MIN, values_min
+from delayrig.features.history.command import CONFIDENCE
 from delayrig.features.history.plot import history_chart
 from delayrig.features.history.schema import Choice
 from delayrig.features.history.steps import Found, find_steps, points_of, series_of
@@ -17,12 +20,13 @@ from delayrig.model.result import Results, Verdict
 
 from tests.rig.history_builders import DIGESTS, history_of, make_run
 
+change_points = partial(change_point.change_points, confidence=CONFIDENCE)
 OTHER_KERNEL = {**DIGESTS, "kernel": "0" * 64}
 
 
 def steps_of(tmp_path: Path, *runs: Results, subject: str = "bundled") -> Found:
     store = history_of(f"sqlite:///{tmp_path / 'history.sqlite'}", *runs)
-    return find_steps(points_of(store.entries(Choice()), subject), subject, confidence=0.99)
+    return find_steps(points_of(store.entries(Choice()), subject), subject, confidence=CONFIDENCE)
 
 
 def test_equal_exact_times_have_no_step(tmp_path: Path) -> None:
@@ -166,14 +170,14 @@ def test_one_wild_value_is_no_step() -> None:
 
 
 def test_few_values_claim_nothing_however_clear_they_look() -> None:
-    count = values_min() - 1
+    count = values_min(CONFIDENCE) - 1
     assert change_points([1.0] * (count // 2) + [9.0] * (count - count // 2)) == []
     assert change_points([]) == []
     assert change_points([1.0] * SIDE_MIN) == []
 
 
 def test_as_many_values_as_are_asked_for_do() -> None:
-    count = values_min()
+    count = values_min(CONFIDENCE)
     values = [1 + n / 100 for n in range(count // 2)]
     (found,) = change_points([*values, *(9 + value for value in values[: count - count // 2])])
     assert found.at == count // 2

@@ -26,7 +26,6 @@ CHUNK = 500
 SIDE_MIN = 3
 SEED = 1
 """A fixed seed, so that the same runs give the same answer."""
-CONFIDENCE = 0.99
 
 Floats = NDArray[np.floating[Any]]
 
@@ -43,7 +42,7 @@ class ChangePoint:
 
 
 def change_points(
-    values: Sequence[float], *, confidence: float = CONFIDENCE, draws: int = DRAWS
+    values: Sequence[float], *, confidence: float, draws: int = DRAWS
 ) -> list[ChangePoint]:
     """Returns all steps that can be claimed, in order."""
     series = np.asarray(values, dtype=float)
@@ -61,7 +60,7 @@ def change_points(
     ]
 
 
-def values_min(confidence: float = CONFIDENCE) -> int:
+def values_min(confidence: float) -> int:
     """Returns the least number of values in which a step can be claimed.
 
     n different values can be split into halves in C(n, n/2) ways. In two of them, one half has all
