@@ -14,12 +14,16 @@ from delayrig.base.errors import BadInputError
 from delayrig.base.garbage import without_collections
 from delayrig.cli.command import INTERRUPTED, RigCommand
 from delayrig.cli.verbosity import make_console, plain_text, progress_console
-from delayrig.features.report.source import Sources, read_sources, told_by_events, with_facts
+from delayrig.features.report.source import (
+    PAGE,
+    Sources,
+    read_sources,
+    told_by_events,
+    with_facts,
+)
 from delayrig.present.comparison import print_decision
 from delayrig.present.console import say
 from delayrig.present.results import print_results
-
-PAGE = "report.html"
 
 
 @click.command(cls=RigCommand)

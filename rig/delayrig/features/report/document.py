@@ -29,7 +29,7 @@ from delayrig.features.report.comparison import (
 from delayrig.features.report.labels import TEMPLATES
 from delayrig.features.report.matrix import matrix_section
 from delayrig.features.report.parts import ANY_PART, Part, PartsMaker, index_of, part_of_anchors
-from delayrig.features.report.source import RunSource, Sources, Told
+from delayrig.features.report.source import PAGE, RunSource, Sources, Told
 from delayrig.features.report.summary import findings_section, summary_of, title_of
 from delayrig.features.report.timelines import (
     CHOSEN_MAX,
@@ -42,7 +42,6 @@ from delayrig.features.report.totals import totals_section
 from delayrig.features.report.waits import margins_section, waiting_section
 from delayrig.present.pages.page import Assets, Section, code, paragraph, render_page
 
-PAGE = "report.html"
 LIMIT_BYTES = 2_000_000
 PRINTED = ("decision", "findings", "verdicts")
 """The sections of a gate's report that are printed. The others are for reference."""

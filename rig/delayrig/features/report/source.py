@@ -14,6 +14,7 @@ from pathlib import Path
 import msgspec
 
 from delayrig.base.errors import ExitCode
+from delayrig.decision.choice import run_below
 from delayrig.decision.decision import FILE_NAME as GATE_FILE
 from delayrig.decision.decision import SCHEMA, Decision
 from delayrig.decision.gate_judge import is_unheard
@@ -22,12 +23,12 @@ from delayrig.features.report.facts import CellFacts, cell_facts
 from delayrig.judge.exit_code import exit_code_of_run
 from delayrig.lanes.host.children import die_with_session
 from delayrig.model.lane import EXACT_LANE
-from delayrig.model.result import FILE_NAME as RESULTS_FILE
 from delayrig.model.result import CellResult, Results, Verdict, read_results, read_versioned
 from delayrig.present.notable import GRAVITY
 
-DOCUMENTS = (GATE_FILE, RESULTS_FILE)
-KEPT_BY_GATE_SH, CELL_FILE = "run", "cell.json"
+PAGE = "report.html"
+"""The name of the page, in the folder of its first source."""
+CELL_FILE = "cell.json"
 ALPHABET = "ABCDEFGHIJKLMNOPQRSTUVWXYZ"
 
 
@@ -127,9 +128,7 @@ def read_sources(paths: Sequence[Path]) -> Sources:
 
 def _kept_in(path: Path) -> Path:
     """Returns the run or the gate that a folder of ci/gate.sh or of a kept cell belongs to."""
-    holders = (path, path / KEPT_BY_GATE_SH, path.parent if (path / CELL_FILE).is_file() else path)
-    found = (each for each in holders if any((each / name).is_file() for name in DOCUMENTS))
-    return next(found, path)
+    return run_below(path.parent if (path / CELL_FILE).is_file() else path)
 
 
 def with_facts(
