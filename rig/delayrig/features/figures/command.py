@@ -86,9 +86,9 @@ def parts(run_folder: Path) -> None:
 def compare(first: str, second: str, exact: bool, as_json: bool, url: str | None) -> None:
     """Compares two runs: their --out folders, or their numbers in the history.
 
-    It compares the times of cells with the same id if everything but the subject is equal that
-    decides times. Exits 0 if every cell could be compared, 4 if one could not, 99 if exact time
-    differs though the subject is equal as well.
+    It compares the times of cells with the same id. Only the subject may differ: all else that
+    decides times must be equal. Exits 0 if every cell could be compared, 4 if one could not, 99 if
+    the subject is the same and exact time differs.
 
     With --exact every virtual cell must be the same in both, including its events: 0 if they are, 4
     if that is unknown (unequal images or seeds, cells or events missing), 99 if equal inputs gave
