@@ -19,8 +19,9 @@ from delayrig.features.gate.first_cells import (
 )
 from delayrig.hazards.library_client import NOTHING_TO_ASK
 from delayrig.judge.chip import WITHIN_CLOCK_ERROR
+from delayrig.judge.site_waits import site_waits
 from delayrig.model.cell import Cell, Role
-from delayrig.model.evidence import Evidence, Witness
+from delayrig.model.evidence import Evidence, ObservedDelay, Witness
 from delayrig.model.platform import Arch
 from delayrig.model.result import CellResult, SiteWaits, Verdict
 
@@ -199,6 +200,60 @@ def test_more_waits_cut_than_steps_of_the_wall_clock_can_meet_are_no_chance(
     assert changes(before, cell(AFTER, *waits(struck, whole), hazards=STEPS)) == [expected]
     often = cell(BEFORE, *waits(400, 0), hazards=STEPS)
     assert Change.WORSE not in changes(often, cell(AFTER, *waits(struck, whole), hazards=STEPS))
+
+
+def called(
+    asked_ns: int, seen_ns: int, count: int, callers: tuple[str, ...]
+) -> list[ObservedDelay]:
+    """Returns so many equal calls."""
+    wait = ObservedDelay(
+        kind="delay",
+        what="a delay",
+        opened_ns=0,
+        requested_ns=asked_ns,
+        shortest_ns=seen_ns,
+        longest_ns=seen_ns,
+        clock_error_ns=10,
+        callers=callers,
+    )
+    return [wait] * count
+
+
+@pytest.mark.parametrize(("whole", "expected"), [(100, Change.AS_BEFORE), (15, Change.WORSE)])
+def test_whole_waits_beside_a_longer_one_count_against_those_cut(
+    whole: int, expected: Change
+) -> None:
+    def sites(short: int, whole: int) -> list[SiteWaits]:
+        longer = called(300 * US, 300 * US, 1, POLL)
+        cut, others = (
+            called(100 * US, 50 * US, short, POLL),
+            called(100 * US, 101 * US, whole, POLL),
+        )
+        return site_waits([*cut, *others, *longer])
+
+    before = cell(BEFORE, *sites(1, 100), hazards=SIGNALS)
+    assert changes(before, cell(AFTER, *sites(20, whole), hazards=SIGNALS)) == [expected]
+
+
+def test_call_that_is_always_cut_is_worse_beside_whole_ones_of_the_same_function() -> None:
+    whole = site_waits(called(100 * US, 101 * US, 100, POLL))
+    before = cell(BEFORE, *site_waits(called(100 * US, 50 * US, 1, POLL)), *whole, hazards=SIGNALS)
+    other = ("spi_poll_wip (spi25.c:400)",)
+    cut = site_waits(called(100 * US, 50 * US, 20, other))
+    assert changes(before, cell(AFTER, *whole, *cut, hazards=SIGNALS)) == [Change.WORSE]
+
+
+def test_call_that_was_always_cut_is_as_before_beside_one_that_is_cut_by_chance() -> None:
+    other = ("spi_poll_wip (spi25.c:400)",)
+
+    def sites(often_ns: int, by_chance_ns: int) -> list[SiteWaits]:
+        often = called(100 * US, often_ns, 20, POLL)
+        seldom = called(100 * US, by_chance_ns, 1, other)
+        return site_waits([*often, *seldom, *called(100 * US, 101 * US, 100, other)])
+
+    before = cell(BEFORE, *sites(50 * US, 40 * US), hazards=SIGNALS)
+    now = cell(AFTER, *sites(40 * US, 50 * US), hazards=SIGNALS)
+    assert changes(before, now) == [Change.AS_BEFORE] * 2
 
 
 def outcome_of(before: CellResult, after: CellResult, **terms: Any) -> tuple[int, Outcome]:

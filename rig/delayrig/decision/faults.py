@@ -222,10 +222,13 @@ def _is_often(site: SiteWaits, cell: CellResult) -> bool:
     periods_ns = [hazard.phase_ns for hazard in striking(cell) if hazard.phase_ns]
     if not periods_ns or site.short < OFTEN_MIN:
         return False
-    asked = (functions_of(site.callers), site.requested_ns)
-    same = [each for each in cell.waits if (functions_of(each.callers), each.requested_ns) == asked]
     meets_few = site.requested_ns * MET_SELDOM < min(periods_ns)
-    return meets_few and 2 * site.short > sum(each.count for each in same)
+    same = [each.count for each in cell.waits if _length_at(each) == _length_at(site)]
+    return meets_few and 2 * site.short > sum(same)
+
+
+def _length_at(site: SiteWaits) -> tuple[list[str], int]:
+    return site.callers, length_class_ns(site.requested_ns)
 
 
 def _of_site(site: SiteWaits, cell: CellResult) -> _Found:
@@ -283,7 +286,7 @@ def _matched(
         for each in list(left):
             found = [one for one in free if is_same(one, each, before, now)]
             if found:
-                one = max(found, key=lambda one: one.lack_ns)
+                one = max(found, key=lambda one: (one.is_often is each.is_often, one.lack_ns))
                 pairs.append((one, each))
                 free.remove(one)
                 left.remove(each)

@@ -17,13 +17,20 @@ def site_waits(delays: Iterable[ObservedDelay]) -> list[SiteWaits]:
     """Returns the judged delays, summed up by call stack and length.
 
     Good ones of about the same length are summed up: a program that polls asks for many lengths.
+    Good ones of a length that was cut short there are summed up apart, so that they can be counted.
     """
-    groups: dict[tuple[tuple[str, ...], bool, int], list[ObservedDelay]] = defaultdict(list)
-    for delay in delays:
-        if delay.is_judged:
-            size_ns = length_class_ns if delay.is_short else decade_ns
-            groups[delay.callers, delay.is_short, size_ns(delay.requested_ns)].append(delay)
+    judged = [delay for delay in delays if delay.is_judged]
+    cut = {_length_of(delay) for delay in judged if delay.is_short}
+    groups = defaultdict[tuple[object, ...], list[ObservedDelay]](list)
+    for delay in judged:
+        is_cut = _length_of(delay) in cut
+        size_ns = (length_class_ns if is_cut else decade_ns)(delay.requested_ns)
+        groups[delay.callers, delay.is_short, is_cut, size_ns].append(delay)
     return [_summed(same) for same in groups.values()]
+
+
+def _length_of(delay: ObservedDelay) -> tuple[tuple[str, ...], int]:
+    return delay.callers, length_class_ns(delay.requested_ns)
 
 
 def _summed(same: list[ObservedDelay]) -> SiteWaits:
