@@ -158,16 +158,20 @@ def test_run_has_its_plan_already(tmp_path: Path) -> None:
         chosen(run=finished_run(tmp_path, kept=()), plan="default")
 
 
-def test_virtual_cell_can_be_run_on_this_machine_and_not_the_other_way(tmp_path: Path) -> None:
+def test_cell_can_be_run_on_this_machine_and_on_no_other_lane(tmp_path: Path) -> None:
     run = finished_run(tmp_path, kept=(ACQUITTED, CONVICTED))
     picked = chosen(run=run, cell="bundled", lane=LaneName.HOST)
     assert picked.cell.lane is LaneName.HOST
     assert ".host." in picked.cell.id
-    on_host = msgspec.structs.replace(ACQUITTED, lane=LaneName.HOST, icount_shift=0)
+    with pytest.raises(BadInputError, match="has no speed of the lane live"):
+        chosen(run=run, cell="bundled", lane=LaneName.LIVE)
+    own = msgspec.structs.replace(ACQUITTED, icount_shift=0)
     path = run / ACQUITTED.id / "cell.json"
-    path.write_bytes(msgspec.json.encode(on_host))
-    with pytest.raises(BadInputError, match="has no speed"):
-        chosen(run=run, cell="bundled", lane=LaneName.VIRTUAL)
+    for lane, speeds in ((LaneName.HOST, ()), (LaneName.LIVE, (40.0,))):
+        kept = msgspec.structs.replace(own, lane=lane, core_mips=speeds)
+        path.write_bytes(msgspec.json.encode(kept))
+        with pytest.raises(BadInputError, match="has no speed of the lane virtual"):
+            chosen(run=run, cell="bundled", lane=LaneName.VIRTUAL)
 
 
 def test_delay_function_that_was_named_is_named_again() -> None:

@@ -249,13 +249,16 @@ def _changed(cell: Cell, asked: Asked) -> Cell:
             again, subject=asked.subject, side="", role=Role.MEASURE, expect=Expect.PASS
         )
     if asked.lane and asked.lane is not cell.lane:
-        if cell.lane is LaneName.HOST:
+        # Cells of the host lane alone do not differ in speed, and each other lane has its own.
+        if asked.lane is not LaneName.HOST:
             raise BadInputError(
-                f"--lane {asked.lane}: {cell.id} was run on this machine, so it has no speed",
+                f"--lane {asked.lane}: {cell.id} was run on the lane {cell.lane}, so it has no"
+                f" speed of the lane {asked.lane}",
                 hint="name its plan with --plan instead of --from",
             )
-        # Cells of the host lane do not differ in speed.
-        again = replace(again, lane=asked.lane, expect=Expect.PASS, icount_shift=0)
+        again = replace(
+            again, lane=asked.lane, expect=Expect.PASS, icount_shift=0, machine="", core_mips=()
+        )
     return again
 
 
