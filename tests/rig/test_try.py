@@ -142,6 +142,7 @@ def test_speed_that_instructions_cannot_have_is_refused_with_its_neighbours() ->
         (["--mips", "fast"], "--mips 'fast' is no number"),
         (["--chip", "W25Q128"], "--chip: unknown chip 'W25Q128'"),
         (["--lane", "sideways"], "--lane: unknown value 'sideways'"),
+        (["--lane", "hots", "--canaries"], "--lane: unknown value 'hots'"),
         (["--region", "99999"], "--region is 99999"),
         (["--cores", "1", "--hazard", "busy-siblings"], "set --cores to 2 or more"),
         (["--hazard", "gremlins"], "unknown hazard 'gremlins'"),

@@ -99,7 +99,7 @@ def _single(row: dict[str, str]) -> Single:
         _check_machine_alone(row)
     usual_lane = LaneName.LIVE if row["machine"] else LaneName.VIRTUAL
     lane = row["lane"] or usual_lane.value
-    mips = row["machine"] or row["mips"] or MIPS.get(lane, MIPS[LaneName.VIRTUAL])
+    mips = row["machine"] or row["mips"] or _usual_mips(lane)
     hazards = row["hazard"] or NONE
     is_machine = bool(row["machine"]) or ":" in mips
     cores = int(_number("cores", row["cores"])) if row["cores"] else None
@@ -124,6 +124,11 @@ def _single(row: dict[str, str]) -> Single:
     )
 
 
+def _usual_mips(lane: str) -> str:
+    """Returns the default speed; the planner refuses a lane that does not exist."""
+    return MIPS.get(lane, MIPS[LaneName.VIRTUAL])
+
+
 def _check_machine_alone(row: dict[str, str]) -> None:
     """Raises `BadInputError` for an unknown machine, or if speeds or cores are given as well."""
     find_machine(row["machine"])
@@ -145,7 +150,7 @@ def _watching(cells: list[Single]) -> Iterator[Single]:
     """Yields canaries and controls for each lane and architecture of the cells."""
     for lane, arch in dict.fromkeys((cell.lane, cell.at.arch) for cell in cells):
         for one in judging_cells(WATCHED_BY):
-            at = msgspec.structs.replace(one.at, arch=arch, mips=float(MIPS[lane]))
+            at = msgspec.structs.replace(one.at, arch=arch, mips=float(_usual_mips(lane)))
             yield msgspec.structs.replace(one, lane=lane, at=at)
 
 
