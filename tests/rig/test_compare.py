@@ -2,6 +2,7 @@
 """Two runs compared: their cells, and their times."""
 
 from pathlib import Path
+from types import SimpleNamespace
 from typing import Any
 
 import msgspec
@@ -15,6 +16,7 @@ from delayrig.decision.two_runs import (
     compare_times,
     first_difference,
 )
+from delayrig.lanes.choice import Lanes
 from delayrig.main import main
 from delayrig.model.cell import Cell
 from delayrig.model.lane import LaneName
@@ -242,6 +244,33 @@ def test_digests_that_are_not_this_cells_do_not_matter() -> None:
     more = {**DIGESTS, "kernel arm64": "0", "kernel preempt-rt": "0", "subject x": "0"}
     beside = compare_times(make_run(1, {"a": 10}), make_run(2, {"a": 10}, digests=more))
     assert beside.exit_code == ExitCode.PASS
+
+
+LANES = {"virtual": DIGESTS, "live": {"kernel": "c" * 64, "initrd": "a" * 64, "cpu plugin": "1"}}
+
+
+def header_of(lanes: dict[str, dict[str, str]]) -> dict[str, str]:
+    """Returns the digests of a run in several lanes, of which each has these."""
+    headers = {lane: make_run_header(image_digests=held) for lane, held in lanes.items()}
+    fakes = {lane: SimpleNamespace(header=lambda h=header: h) for lane, header in headers.items()}
+    return Lanes(fakes).header().image_digests  # type: ignore[arg-type]
+
+
+@pytest.mark.parametrize("order", [("virtual", "live"), ("live", "virtual")])
+def test_input_of_a_second_lane_has_its_name_unless_both_have_the_same(order: list[str]) -> None:
+    found = header_of({name: LANES[name] for name in order})
+    assert found == {**DIGESTS, "live initrd": "a" * 64, "live cpu plugin": "1"}
+
+
+@pytest.mark.parametrize(("lane", "unlike"), [("virtual", []), ("live", ["initrd"])])
+def test_cell_beside_another_lane_is_made_with_the_inputs_of_its_own(
+    lane: str, unlike: list[str]
+) -> None:
+    changed = {**LANES, "live": {**LANES["live"], "initrd": "b" * 64}}
+    runs = [make_run(1, {"a": 10}, digests=header_of(lanes)) for lanes in (LANES, changed)]
+    for run in runs:
+        run.cells[:] = [msgspec.structs.replace(cell, lane=lane) for cell in run.cells]
+    assert compare_times(*runs).pairs[0].unlike == unlike
 
 
 def test_missing_cell_is_a_doubt_of_compare_times() -> None:

@@ -254,6 +254,8 @@ def inputs_for(run: RunHeader, arch: str, lane: str, hazards: Sequence[str]) -> 
     found = {name: run.image_digests[name] for name in names if name in run.image_digests}
     if lane != EXACT_LANE:
         found["machine"] = machine_of(run)
+    of_lane = {name: run.image_digests.get(f"{lane} {name}") for name in names}
+    found |= {name: digest for name, digest in of_lane.items() if digest}
     return {"seed": str(run.seed), **found}
 
 

@@ -10,7 +10,7 @@ from delayrig.lanes.lane import Assignment, Lane
 from delayrig.lanes.scheduler import Grouping
 from delayrig.lanes.supplies import CpuPool
 from delayrig.model.cell import Cell
-from delayrig.model.lane import LaneName
+from delayrig.model.lane import EXACT_LANE, LaneName
 from delayrig.model.result import NotProvided, RunHeader
 from delayrig.plan.request import Request
 from delayrig.subjects.subject import Subject
@@ -61,14 +61,17 @@ class Lanes:
         return self.lanes[cell.lane].refusal(cell)
 
     def header(self) -> RunHeader:
-        """Returns the first lane's header, with inputs that only other lanes have."""
+        """Returns one lane's header, the exact one's if there is one, with the others' inputs.
+
+        The name of an input that this lane does not have, or has another of, begins with its lane.
+        """
         headers = {name: lane.header() for name, lane in self.lanes.items()}
-        first = next(iter(headers.values()))
+        first = headers.get(EXACT_LANE) or next(iter(headers.values()))
         digests = {
             f"{name} {what}": digest
             for name, header in headers.items()
             for what, digest in header.image_digests.items()
-            if what not in first.image_digests
+            if first.image_digests.get(what) != digest
         }
         missing = {n.what: n for header in headers.values() for n in header.not_provided}
         return msgspec.structs.replace(
