@@ -12,12 +12,17 @@ import sys
 import time
 from dataclasses import replace
 from pathlib import Path
+from types import SimpleNamespace
 from typing import Any
+from unittest.mock import Mock
 
 import pytest
 from delayrig.base.errors import BadInputError, LostGuestError
 from delayrig.base.paths import Paths, find_paths
+from delayrig.lanes.host.actions import Stops
+from delayrig.lanes.host.record import Record
 from delayrig.lanes.host.spec import PORT, Spec, cpus_in, cpus_text, write_spec
+from delayrig.lanes.host.subject import BoxedSubject
 from delayrig.lanes.host_lane import OWN, HostLane, cpus_of
 from delayrig.lanes.lane import Assignment
 from delayrig.lanes.stages import StageWatch
@@ -216,6 +221,34 @@ def test_hazard_is_made_and_convicts_nobody(
     assert result.verdict in (Verdict.PASS, Verdict.INCONCLUSIVE), result.reason
     events = (tmp_path / "out" / cell.id / "events.jsonl").read_text(encoding="utf-8")
     assert f'"ev":"{event}"' in events
+
+
+class Noted(Record):
+    """A record that a test can read."""
+
+    def __init__(self) -> None:
+        super().__init__()
+        self.facts: dict[str, dict[str, object]] = {}
+
+    def note(self, event: str, **facts: object) -> None:
+        self.facts[event] = facts
+
+
+def test_subject_may_be_gone_when_it_is_to_be_stopped_or_ended(
+    monkeypatch: pytest.MonkeyPatch,
+) -> None:
+    def gone(pid: int, number: int) -> None:
+        raise ProcessLookupError(pid, number)
+
+    monkeypatch.setattr(os, "kill", gone)
+    stops = Stops(record := Noted(), 20)
+    stops.act(0)
+    stops.ended()
+    assert record.facts["stops"] == {"count": 1}
+    heard = Mock()
+    boxed: Any = SimpleNamespace(pid=1, _socket=Mock(), _hear=heard)
+    BoxedSubject.end(boxed)
+    heard.assert_called_once_with()
 
 
 def test_emulator_without_rights_is_said_to_have_none(paths: Paths, tmp_path: Path) -> None:

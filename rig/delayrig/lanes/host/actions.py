@@ -209,7 +209,7 @@ class Stops(Repeated):
     def act(self, now: int) -> None:
         self._stopped = not self._stopped
         self._count += self._stopped
-        os.kill(self._subject, signal.SIGSTOP if self._stopped else signal.SIGCONT)
+        children.strike(self._subject, signal.SIGSTOP if self._stopped else signal.SIGCONT)
         self.due_ns = now + self._beat_ns
 
     def ended(self) -> None:

@@ -124,9 +124,14 @@ def fork_loop(body: Callable[[], None], cpus: Sequence[int]) -> int:
         os._exit(1)
 
 
-def end(pid: int) -> None:
+def strike(pid: int, number: signal.Signals) -> None:
+    """Sends a signal to a process, which may be gone."""
     with contextlib.suppress(ProcessLookupError):
-        os.kill(pid, signal.SIGKILL)
+        os.kill(pid, number)
+
+
+def end(pid: int) -> None:
+    strike(pid, signal.SIGKILL)
     with contextlib.suppress(ChildProcessError):
         os.waitpid(pid, 0)
 
@@ -136,8 +141,7 @@ def end_all() -> int:
     ended = 0
     while True:
         for pid in _children():
-            with contextlib.suppress(ProcessLookupError):
-                os.kill(pid, signal.SIGKILL)
+            strike(pid, signal.SIGKILL)
         try:
             os.waitpid(-1, 0)
         except ChildProcessError:

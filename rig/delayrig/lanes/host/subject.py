@@ -116,7 +116,7 @@ class BoxedSubject:
             return None
 
     def end(self) -> Ended:
-        os.kill(self.pid, signal.SIGKILL)
+        children.strike(self.pid, signal.SIGKILL)
         self._socket.settimeout(END_S)
         try:
             return self._hear()
