@@ -19,7 +19,7 @@ from unittest.mock import Mock
 import pytest
 from delayrig.base.errors import BadInputError, LostGuestError
 from delayrig.base.paths import Paths, find_paths
-from delayrig.lanes.host.actions import Stops
+from delayrig.lanes.host.actions import Siblings, Stops
 from delayrig.lanes.host.record import Record
 from delayrig.lanes.host.spec import PORT, Spec, cpus_in, cpus_text, write_spec
 from delayrig.lanes.host.subject import BoxedSubject
@@ -232,6 +232,14 @@ class Noted(Record):
 
     def note(self, event: str, **facts: object) -> None:
         self.facts[event] = facts
+
+
+def test_turns_of_siblings_are_known_after_their_end(tmp_path: Path) -> None:
+    (tmp_path / "printed").touch()
+    siblings = Siblings(record := Noted(), CPUS[:1])
+    siblings.begin()
+    siblings.accepted(0, tmp_path / "printed")
+    assert record.facts["siblings_stopped"]["turns_min"] != 0
 
 
 def test_subject_may_be_gone_when_it_is_to_be_stopped_or_ended(

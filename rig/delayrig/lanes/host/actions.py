@@ -34,6 +34,7 @@ class Loops:
     def __init__(self, cpus: Sequence[int]) -> None:
         self._memory = mmap.mmap(-1, max(len(cpus), 1) * STRIDE * 8)
         self._turns = memoryview(self._memory).cast("Q")
+        self._places = range(0, len(cpus) * STRIDE, STRIDE)
         self._pids = [self._start(number, cpu) for number, cpu in enumerate(cpus)]
         for _ in range(LOOKS_MAX):
             if not self._pids or self.turns_min:
@@ -52,8 +53,8 @@ class Loops:
 
     @property
     def turns_min(self) -> int:
-        """Returns the turns of the slowest loop."""
-        return min((self._turns[n * STRIDE] for n in range(len(self._pids))), default=0)
+        """Returns the turns of the slowest loop, also after the loops have ended."""
+        return min((self._turns[at] for at in self._places), default=0)
 
     def pause(self) -> None:
         """Stops each loop; all are stopped when this returns."""
