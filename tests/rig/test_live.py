@@ -338,6 +338,7 @@ def test_subject_is_moved_to_the_fastest_core() -> None:
 
 
 MOVED = made(Moved, t_ns=12 * MS, core=1)
+SPEEDS = [made(Speed, t_ns=11 * MS + number, vcpu=number % 2) for number in range(10)]
 RUNNING = made(CrowdRunning, t_ns=0, count=4, turns_min=1)
 STOPPED = made(CrowdStopped, t_ns=9, count=4, turns_min=5)
 
@@ -345,8 +346,12 @@ STOPPED = made(CrowdStopped, t_ns=9, count=4, turns_min=5)
 @pytest.mark.parametrize(
     ("word", "ms", "events", "fault"),
     [
-        ("frequency:accept", 500, [], "0 times where 1 were due"),
-        ("frequency:accept", 500, [made(Speed, t_ns=11 * MS)], ""),
+        ("frequency:accept", 500, [], "0 times where 2 were due"),
+        ("frequency:accept", 500, SPEEDS[:2], ""),
+        ("smt:5", 1000, SPEEDS[:9], "9 times where 20 were due"),
+        ("smt:5", 1000, SPEEDS[:10], ""),
+        ("frequency-steps:5", 999, SPEEDS[:4], "4 times where 10 were due"),
+        ("frequency-steps:5", 999, SPEEDS[:5], ""),
         ("frequency:accept", 5, [], ""),
         ("governor:ondemand", 500, [made(Pace, governor_changes=0)], "never changed"),
         ("governor:ondemand", 500, [made(Pace, governor_changes=3)], ""),

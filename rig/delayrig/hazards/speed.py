@@ -38,7 +38,7 @@ class SpeedHazard(Hazard):
         return iter(())
 
     def fault(self, cell: Cell, artifacts: Artifacts) -> str:
-        """Returns a fault if less than half of the due changes took place."""
+        """Returns a fault if less than half of the due changes of cores took place."""
         ended = first(artifacts.events, SubjectEnd)
         origins = {origin: origin_ns(artifacts, origin) for origin in (Origin.START, Origin.ACCEPT)}
         if ended is None or origins[Origin.START] is None:
@@ -50,8 +50,8 @@ class SpeedHazard(Hazard):
             since_ns = origins[change.when.origin]
             if since_ns is None or since_ns + change.when.after_ms * NS_PER_MS > ended.t_ns:
                 break
-            due += 1
-        came = len({change.t_ns for change in of_kind(artifacts.events, Speed)})
+            due += cell.cores if change.core is None else 1
+        came = len(of_kind(artifacts.events, Speed))
         if came < due // 2 or (due and not came):
             return f"the cores changed their speed {came} times where {due} were due"
         return ""
