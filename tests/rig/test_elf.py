@@ -99,6 +99,23 @@ def test_named_folders_help(built: Path, monkeypatch: pytest.MonkeyPatch, variab
     assert closure.libraries["libleaf.so"] == built / "private" / "libleaf.so"
 
 
+@pytest.mark.parametrize(
+    ("flag", "first"), [("--enable-new-dtags", "named"), ("--disable-new-dtags", "private")]
+)
+def test_named_folders_come_before_the_runpath_and_after_the_rpath(
+    built: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch, flag: str, first: str
+) -> None:
+    for folder in ("private", "named"):
+        shutil.copytree(built / "private", tmp_path / folder)
+    linked = ("-Lprivate", "-lleaf", "-Wl,-rpath-link,private", ORIGIN, f"-Wl,{flag}")
+    program = compiled(tmp_path, "program", MAIN, *linked)
+    monkeypatch.setenv("LD_LIBRARY_PATH", str(tmp_path / "named"))
+    found = collect_program(str(program), ROOT).libraries["libleaf.so"]
+    assert found == tmp_path / first / "libleaf.so"
+    said = subprocess.run(["ldd", program], capture_output=True, text=True, check=True).stdout
+    assert str(found) in said
+
+
 def test_library_for_another_machine_is_passed_over(built: Path, tmp_path: Path) -> None:
     wrong, right = tmp_path / "wrong", tmp_path / "right"
     for folder in (wrong, right):

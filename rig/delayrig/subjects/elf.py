@@ -1,8 +1,8 @@
 # SPDX-License-Identifier: GPL-2.0-or-later
 """Finds the files that a program needs to run from its ELF headers, without running it.
 
-The order of search is that of ld.so(8), but DT_RUNPATH comes early: DT_RPATH or DT_RUNPATH, then
-FLASHROM_RIG_LIBRARY_PATH and LD_LIBRARY_PATH, the folders of ld.so.conf, the built-in ones.
+The order of search is that of ld.so(8): DT_RPATH, FLASHROM_RIG_LIBRARY_PATH and LD_LIBRARY_PATH,
+DT_RUNPATH, the folders of ld.so.conf, the built-in ones.
 """
 
 import os
@@ -125,8 +125,8 @@ def _dynamic(elf: ELFFile, kind: str, attribute: str) -> list[str]:
 def collect_program(program: str, root: Path, beside: tuple[str, ...] = ()) -> Closure:
     """Returns the program `program` (a path inside `root`) with its interpreter and libraries.
 
-    Folders `beside` it are searched before those of the system. If a library is missing, raises
-    `BadInputError` that names it and its user.
+    Folders `beside` it are searched before those that the user names. If a library is missing,
+    raises `BadInputError` that names it and its user.
     """
     facts = read_elf(_resolve(root, program))
     interpreter = None
@@ -134,11 +134,12 @@ def collect_program(program: str, root: Path, beside: tuple[str, ...] = ()) -> C
         found = _found_interpreter(root, program, facts.interpreter, beside)
         interpreter = (facts.interpreter, found)
     standard = _musl_folders(root, facts) if facts.is_musl else _standard_folders(root, facts)
-    folders = [*beside, *_named_folders(root), *standard]
+    named = [*beside, *_named_folders(root)]
     libraries: dict[str, Path] = {}
     waiting = [_User(place=program, facts=facts, inherited=())]
     while waiting:
         user = waiting.pop()
+        folders = user.search(named, standard)
         for name in user.facts.needed:
             if name not in libraries and not (facts.is_musl and MUSL_ITSELF.match(name)):
                 place, libraries[name], its = _find_library(root, name, user, folders)
@@ -159,10 +160,9 @@ class _User:
         """Returns DT_RPATH of this file and of its users; DT_RUNPATH disables both."""
         return () if self.facts.runpath else (*self._placed(self.facts.rpath), *self.inherited)
 
-    @property
-    def search(self) -> tuple[str, ...]:
-        """Returns the folders that are searched first for its own libraries."""
-        return self.own_rpath or self._placed(self.facts.runpath)
+    def search(self, named: list[str], standard: list[str]) -> list[str]:
+        """Returns the folders to search for its libraries; `named` are those of the user."""
+        return [*self.own_rpath, *named, *self._placed(self.facts.runpath), *standard]
 
     def _placed(self, folders: tuple[str, ...]) -> tuple[str, ...]:
         origin = str(Path(self.place).parent)
@@ -187,7 +187,7 @@ def _find_library(
     root: Path, name: str, user: _User, folders: list[str]
 ) -> tuple[str, Path, ElfFacts]:
     # A name with a slash is a path, which is not searched for.
-    places = [name] if "/" in name else [f"{f}/{name}" for f in [*user.search, *folders]]
+    places = [name] if "/" in name else [f"{f}/{name}" for f in folders]
     for place in map(os.path.normpath, places):
         path = _resolve(root, place)
         if path.is_file() and (facts := read_elf(path)).machine == user.facts.machine:
