@@ -227,6 +227,23 @@ def test_file_is_kept_and_nothing_beside_it(tmp_path: Path) -> None:
     assert (tmp_path / "a.json").read_bytes() == b"two"
 
 
+def test_two_may_write_the_same_file_at_once(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    path, write = tmp_path / "a.json", Path.write_bytes
+
+    def overtaken(place: Path, content: bytes) -> int:
+        written = write(place, content)
+        monkeypatch.setattr(Path, "write_bytes", write)
+        write_atomically(path, b"another's")
+        return written
+
+    monkeypatch.setattr(Path, "write_bytes", overtaken)
+    write_atomically(path, b"ours")
+    assert path.read_bytes() == b"ours"
+    assert list(tmp_path.iterdir()) == [path]
+
+
 def test_full_disk_leaves_what_was_there_and_names_file_and_remedy(tmp_path: Path) -> None:
     path = tmp_path / "results.json"
     path.write_bytes(b"the old one")

@@ -3,6 +3,7 @@
 
 import contextlib
 import os
+import secrets
 from collections.abc import Iterator
 from pathlib import Path
 
@@ -40,19 +41,21 @@ def write_atomically(path: Path, content: bytes) -> None:
 
 
 def replace_file(path: Path, content: bytes) -> None:
-    """Writes the content in one step: the old or the new file remains. Raises `OSError`."""
+    """Writes the content in one step: the old or the new file remains. Raises `OSError`.
+
+    Several processes may write the same file.
+    """
     if path.exists() and not path.is_file():
         # A pipe or a terminal cannot be replaced, so it is written to.
         path.write_bytes(content)
         return
-    scratch = path.with_name(f".{path.name}.new")
+    scratch = path.with_name(f".{path.name}.{secrets.token_hex(4)}.new")
     try:
         scratch.write_bytes(content)
         scratch.replace(path)
-    except OSError:
+    finally:
         with contextlib.suppress(OSError):
             scratch.unlink()
-        raise
 
 
 @contextlib.contextmanager
