@@ -2,6 +2,7 @@
 """Sources from git or a folder, and their builds."""
 
 import os
+import shutil
 from dataclasses import replace
 from pathlib import Path
 
@@ -26,7 +27,7 @@ from delayrig.subjects.library import provide_library
 from delayrig.subjects.recipes import read_recipes
 from delayrig.subjects.subject import check_subject, provide_subject, wrong_machine
 from delayrig.subjects.symbols import read_symbols
-from delayrig.subjects.tree_build import provide_tree
+from delayrig.subjects.tree_build import PACKAGES, _key, provide_tree
 
 from tests.rig.builders import CHECKOUT
 from tests.rig.git_commits import branched_from, commit_all, git
@@ -211,6 +212,18 @@ def taken(files: Files, paths_of_tree_build: Paths, tmp_path: Path) -> str:
 def with_library() -> Files:
     files = today()
     return {**files, "meson.build": files["meson.build"] + LIBRARY}
+
+
+@pytest.mark.skipif(not shutil.which("pkg-config"), reason="needs pkg-config")
+def test_each_library_that_drivers_need_makes_another_build(
+    tree: Path, paths: Paths, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    source, keys = take_source("", tree, paths), set[str]()
+    monkeypatch.setenv("PKG_CONFIG_LIBDIR", str(tmp_path))
+    for name in PACKAGES:
+        keys.add(_key(source))
+        (tmp_path / f"{name}.pc").write_text(f"Name: {name}\nDescription: x\nVersion: 1\n")
+    assert len(keys | {_key(source)}) == len(PACKAGES) + 1
 
 
 def test_tree_is_built_once_with_library_lines_and_delay_function(

@@ -107,7 +107,9 @@ def provide_tree(name: str, paths: Paths, preparing: Preparing) -> Path:
 
 def _key(source: Source) -> str:
     """Returns a digest of all inputs of a build."""
-    told = [_said("cc", "--version"), _said("pkg-config", "--modversion", *PACKAGES)]
+    # Asked for several, pkg-config prints no version if one is missing.
+    libraries = [_said("pkg-config", "--modversion", name) for name in PACKAGES]
+    told = [_said("cc", "--version"), *libraries]
     return digest.of_value(["tree", source.tree, FLAGS, MESON, SCRIPT, told])[:24]
 
 
