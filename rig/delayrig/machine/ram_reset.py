@@ -33,7 +33,7 @@ if TYPE_CHECKING:
 PAGE_BYTES = 4096
 ENTRY_BYTES = 8
 MAPS_FIELDS = 6
-NOT_THE_FILES, IN_MEMORY = 61, 62
+OF_FILE, IN_MEMORY = 61, 62
 ANSWER = b"OK"
 QTEST_LIMIT_S = 60.0
 VECTORS_MAX = 1024
@@ -96,7 +96,7 @@ def stale_stretches(process: int, ram: Path, content: Path) -> list[Stretch]:
     if len(entries) != (end - begin) // PAGE_BYTES:
         raise CannotResetError(f"/proc/{process}/pagemap is too short")
     is_there = (entries >> np.uint64(IN_MEMORY)) != 0
-    is_the_files = (entries >> np.uint64(NOT_THE_FILES)) & np.uint64(1) != 0
+    is_the_files = (entries >> np.uint64(OF_FILE)) & np.uint64(1) != 0
     stale = is_there & ~is_the_files
     if not content.samefile(ram):
         stale |= _differ(ram, content)

@@ -17,7 +17,6 @@ from delayrig.model.events import decoded
 from delayrig.model.kinds.kind import Count, Kind, Writer
 
 FILE_NAME = "delays.jsonl"
-SCHEMA = 1
 CALLERS_SHOWN = 5
 NO_LIMIT = "it waits without a limit"
 """The description of a direct wait without a limit, which cannot be too short."""
