@@ -1,6 +1,7 @@
 # SPDX-License-Identifier: GPL-2.0-or-later
 """A scratch folder below TMPDIR, and the error of a full one."""
 
+import errno
 import os
 import shutil
 import tempfile
@@ -11,6 +12,7 @@ from delayrig.setup.scratch import ANY_PLACE, FOLDER_BYTES_MAX, drop_scratch, ma
 
 SOCKET_BYTES_MAX = 107
 """The longest path of a socket (unix(7))."""
+NO_ROOM = (errno.ENOSPC, errno.EDQUOT)
 ROOM_BYTES_MIN = 1 << 20
 """The free space below which a file system counts as full."""
 

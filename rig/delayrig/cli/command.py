@@ -20,6 +20,7 @@ from delayrig.base.bubblewrap import is_unconfined_by_default
 from delayrig.base.errors import ExitCode, RigError, RigFaultError
 from delayrig.base.interruption import until_told_to_end
 from delayrig.base.paths import Paths, find_paths
+from delayrig.base.scratch import NO_ROOM
 from delayrig.cli.verbosity import (
     Verbosity,
     make_console,
@@ -45,7 +46,6 @@ UNCONFINED = "delayrig.unconfined"
 """The key of `--unconfined` in the context of a command."""
 INTERRUPTED = 130
 SIGPIPE_ENDED = 141
-NO_ROOM = (errno.ENOSPC, errno.EDQUOT, errno.EFBIG)
 
 
 class Hex(click.ParamType[int]):
@@ -147,7 +147,7 @@ def drop_output() -> int:
 def print_error(raised: Exception) -> ExitCode:
     """Prints what went wrong and the remedy, if there is one; returns the exit code."""
     error = first_error(raised)
-    if isinstance(error, OSError) and error.errno in NO_ROOM:
+    if isinstance(error, OSError) and error.errno in (*NO_ROOM, errno.EFBIG):
         error = RigFaultError(
             f"could not write: {error}",
             hint="free some space where the --out folder and standard output are",

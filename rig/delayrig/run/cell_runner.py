@@ -2,7 +2,6 @@
 """Runs cells in their lane, and judges them from what they left on disk."""
 
 import asyncio
-import errno
 import shlex
 from collections.abc import Mapping
 from dataclasses import dataclass
@@ -13,7 +12,7 @@ import msgspec
 
 from delayrig.base.atomic_file import replace_file
 from delayrig.base.errors import BadInputError, LostGuestError, OverdueGuestError
-from delayrig.base.scratch import full_scratch
+from delayrig.base.scratch import NO_ROOM, full_scratch
 from delayrig.hazards.of_cell import hazards_of, place_refusal
 from delayrig.judge.judge import Finding, blank_result, judge_cell
 from delayrig.lanes.lane import Assignment, Lane
@@ -30,7 +29,6 @@ from delayrig.subjects.delay_function import DelayFunction, DelayOptions, find_w
 from delayrig.subjects.subject import Subject, is_own_build, known_name, may_know, wrong_machine
 
 NOT_PROVIDED = "not provided: "
-NO_ROOM = (errno.ENOSPC, errno.EDQUOT)
 
 
 @dataclass(frozen=True, kw_only=True)
