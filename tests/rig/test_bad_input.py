@@ -287,7 +287,7 @@ def test_kept_cell_that_is_another_ones_is_not_taken(out: Path) -> None:
     folder.mkdir()
     foreign = make_cell(name="../../../../tmp/elsewhere")
     (folder / "cell.json").write_bytes(msgspec.json.encode(foreign))
-    words = ["repro", "--from", str(out), "--cell", result.id, "--dry-run"]
+    words = ["repro", "--from", str(out), result.id, "--dry-run"]
     done = CliRunner().invoke(main, words)
     assert done.exit_code == ExitCode.BAD_INPUT, done.output
     assert "elsewhere" not in done.output
