@@ -123,11 +123,10 @@ static bool is_stale(const struct sockaddr_un *address)
 static int bind_unix(int fd, const struct sockaddr_un *address)
 {
 	const struct sockaddr *any = (const struct sockaddr *)address;
+	int ret = bind(fd, any, sizeof(*address)) < 0 ? -errno : 0;
 
-	if (bind(fd, any, sizeof(*address)) == 0)
-		return 0;
-	if (errno != EADDRINUSE || !is_stale(address) || unlink(address->sun_path) < 0)
-		return -EADDRINUSE;
+	if (ret != -EADDRINUSE || !is_stale(address) || unlink(address->sun_path) < 0)
+		return ret;
 	return bind(fd, any, sizeof(*address)) < 0 ? -errno : 0;
 }
 

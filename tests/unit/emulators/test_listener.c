@@ -138,6 +138,12 @@ static void socket_in_use_and_files_are_left_alone(struct fixture *fixture)
 	assert_int_equal(access(fixture->path, F_OK), 0);
 }
 
+static void path_in_a_missing_folder_is_not_in_use(struct fixture *fixture)
+{
+	strcat(fixture->path, "/nobody");
+	assert_int_equal(open_at(fixture, "unix"), -ENOENT);
+}
+
 static void terminal_carries_every_byte_as_it_is_from_host_to_host(struct fixture *fixture)
 {
 	uint8_t all[256];
@@ -197,6 +203,7 @@ static const struct CMUnitTest tests[] = {
 	CASE_ON(fixture, unix_socket_is_there_while_open_and_gone_after),
 	CASE_ON(fixture, socket_that_a_killed_server_left_is_replaced),
 	CASE_ON(fixture, socket_in_use_and_files_are_left_alone),
+	CASE_ON(fixture, path_in_a_missing_folder_is_not_in_use),
 	CASE_ON(fixture, terminal_carries_every_byte_as_it_is_from_host_to_host),
 	CASE_ON(fixture, signal_ends_the_wait_for_a_host),
 	CASE_ON(fixture, second_host_is_hung_up_on),
