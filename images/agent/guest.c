@@ -70,6 +70,8 @@ char *guest_read_text(const char *path)
 	if (getdelim(&text, &capacity, '\0', file) < 0) {
 		free(text);
 		text = NULL;
+		if (feof(file))
+			errno = ENODATA;
 	}
 	fclose(file);
 	return text;

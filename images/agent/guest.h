@@ -33,7 +33,7 @@ int guest_show_system_in(const char *root);
 /* Fetches an archive into the window, unpacks it into `folder`. Returns 0 or a negative errno. */
 int guest_unpack(const struct window *window, const char *fw_cfg_name, const char *folder);
 
-/* Returns the text of a file, to be freed, or NULL if it cannot be read. */
+/* Returns the text of a file, to be freed, or NULL with errno, ENODATA if it is empty. */
 char *guest_read_text(const char *path);
 
 /* Writes to an existing file, with one write(). Returns 0, -EIO for a part, or a negative errno. */

@@ -41,6 +41,13 @@ static void text_that_is_written_is_read_again(struct bench *bench)
 	free(text);
 }
 
+static void empty_file_is_an_error(struct bench *bench)
+{
+	errno = 0;
+	assert_null(guest_read_text(bench->path));
+	assert_int_equal(errno, ENODATA);
+}
+
 static void file_that_is_missing_is_not_made(void)
 {
 	assert_int_equal(guest_write_text("/nowhere/at/all", "1"), -ENOENT);
@@ -64,6 +71,7 @@ static void text_of_which_a_part_is_written_is_an_error(struct bench *bench)
 
 static const struct CMUnitTest tests[] = {
 	CASE_ON(bench, text_that_is_written_is_read_again),
+	CASE_ON(bench, empty_file_is_an_error),
 	CASE(file_that_is_missing_is_not_made),
 	CASE_ON(bench, text_of_which_a_part_is_written_is_an_error),
 };
