@@ -16,13 +16,12 @@
 #define FLAG_FOUR_BYTE 0x01
 
 /* Sets the register bits that show a refused write, if the part has them. */
-static void note_refusal(struct chip *chip, bool is_erase)
+static void note_refusal(struct chip *chip, uint8_t error, uint8_t flag)
 {
 	if (chip->part->spi->features & SPI_HAS_ERROR_BITS)
-		chip->spi.error_bits |= is_erase ? ERROR_ERASE : ERROR_PROGRAM;
+		chip->spi.error_bits |= error;
 	if (chip->part->spi->features & SPI_HAS_FLAG_STATUS)
-		chip->spi.flag_errors |=
-			FLAG_PROTECTED | (is_erase ? FLAG_ERASE_FAILED : FLAG_PROGRAM_FAILED);
+		chip->spi.flag_errors |= FLAG_PROTECTED | flag;
 }
 
 static struct figure bytes_figure(struct figure first, struct figure next, size_t len)
@@ -92,7 +91,7 @@ static void run_page_program(struct chip *chip, const struct spi_request *reques
 		return;
 	}
 	if (spi_refuses(chip, request->facts->address, 1, request->facts)) {
-		note_refusal(chip, false);
+		note_refusal(chip, ERROR_PROGRAM, FLAG_PROGRAM_FAILED);
 		return;
 	}
 	fill_page(chip, request->facts->address, request);
@@ -109,7 +108,10 @@ static bool lacks_small_sectors(const struct chip *chip, uint8_t opcode)
 	       part_erase_find(chip->part, opcode)->region_count > 0;
 }
 
-/* A chip erase that block protection forbids sets no E_ERR (S25FL128S, bulk erase). */
+/*
+ * A chip erase that block protection forbids sets no E_ERR (S25FL128S, bulk erase), but the bits of
+ * the flag status (MT25QL256ABA, "ERASE Operations").
+ */
 static void run_erase(struct chip *chip, const struct spi_request *request)
 {
 	const struct part_erase *erase = part_erase_find(chip->part, request->facts->opcode);
@@ -121,8 +123,8 @@ static void run_erase(struct chip *chip, const struct spi_request *request)
 	}
 	spi_run_erase(chip, request);
 	nor_occupy_dies(chip, request);
-	if (request->facts->rule == CHIP_RULE_PROTECTED && !is_whole)
-		note_refusal(chip, true);
+	if (request->facts->rule == CHIP_RULE_PROTECTED)
+		note_refusal(chip, is_whole ? 0 : ERROR_ERASE, FLAG_ERASE_FAILED);
 }
 
 static uint8_t flag_status(const struct chip *chip)
