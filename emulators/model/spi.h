@@ -101,6 +101,7 @@ struct part_spi {
 	struct part_status_register status[SPI_STATUS_REGISTERS_MAX];
 	size_t status_count;
 	size_t wrsr_bytes_max;
+	bool ewsr_only;    /* 06h does not open the status register, 50h does */
 	uint8_t busy_mask; /* a mask of the first register */
 	struct part_protection protection;
 	struct part_flag four_byte_flag; /* shows the address mode; mask 0: nothing does */

@@ -154,10 +154,11 @@ static enum chip_rule check_modes(const struct chip *chip, const struct spi_comm
 static bool is_enabled(const struct chip *chip, const struct spi_command *command)
 {
 	const struct spi_state *spi = &chip->spi;
+	bool writes_status = works_when(command, SPI_NEEDS_STATUS_ENABLE);
 
-	if (spi->write_enabled)
+	if (spi->write_enabled && !(writes_status && chip->part->spi->ewsr_only))
 		return true;
-	if (works_when(command, SPI_NEEDS_STATUS_ENABLE))
+	if (writes_status)
 		return spi->status_enabled || spi->bank_access;
 	return !works_when(command, SPI_NEEDS_WRITE_ENABLE);
 }

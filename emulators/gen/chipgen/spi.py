@@ -211,7 +211,7 @@ def _status(table: Table, sources: Sources) -> Fields:
     sources.check_keys(
         table,
         required=("wrsr_bytes_max", "register"),
-        optional=("busy_mask", "four_byte", "uniform"),
+        optional=("busy_mask", "ewsr_only", "four_byte", "uniform"),
     )
     rows = [_status_register(register) for register in table.tables("register")]
     if len(rows) > STATUS_REGISTERS_MAX or rows[0][0] != 0x05:
@@ -224,6 +224,8 @@ def _status(table: Table, sources: Sources) -> Fields:
         "wrsr_bytes_max": str(table.integer("wrsr_bytes_max", low=1, high=len(rows))),
         "busy_mask": str(busy_mask),
     }
+    if "ewsr_only" in table.values:
+        fields["ewsr_only"] = table.true("ewsr_only")
     if "four_byte" in table.values:
         fields["four_byte_flag"] = _flag(table.table("four_byte"), table)
     if "uniform" in table.values:

@@ -85,7 +85,7 @@ static inline void bench_write_register(
 	uint8_t command[8] = {opcode};
 
 	memcpy(command + 1, data, len);
-	bench_op(bench, 0x06, 0);
+	bench_op(bench, bench->chip.part->spi->ewsr_only ? 0x50 : 0x06, 0);
 	bench_send(bench, command, 1 + len, 0);
 }
 
