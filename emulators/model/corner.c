@@ -11,9 +11,7 @@
 #include "noise.h"
 #include "shared/number.h"
 
-/* The bits of a draw. A time of up to 2^40 ns (1100 s) times a draw fits 64 bits. */
 #define DRAW_BITS 24
-
 #define OPCODE_COUNT 256u
 
 struct kind_text {
@@ -90,22 +88,25 @@ static uint64_t draw_bits(uint64_t seed, const struct corner_use *use)
 	return noise_bits(seed, place, use->count) >> (64 - DRAW_BITS);
 }
 
+/* Returns the drawn part of @ns. Its halves are multiplied one by one, which cannot overflow. */
+static uint64_t draw_ns(uint64_t seed, const struct corner_use *use, uint64_t ns)
+{
+	uint64_t bits = draw_bits(seed, use);
+	uint64_t rest = ns & ((UINT64_C(1) << DRAW_BITS) - 1);
+
+	return (ns >> DRAW_BITS) * bits + (rest * bits >> DRAW_BITS);
+}
+
 /* Inverts the seed, so that this draw is independent of the draw of the busy time itself. */
 uint64_t corner_moment_ns(uint64_t seed, const struct corner_use *use, uint64_t work_ns)
 {
-	uint64_t bits = draw_bits(~seed, use);
-	uint64_t rest = work_ns & ((UINT64_C(1) << DRAW_BITS) - 1);
-
-	return (work_ns >> DRAW_BITS) * bits + (rest * bits >> DRAW_BITS);
+	return draw_ns(~seed, use, work_ns);
 }
 
 static struct figure draw(uint64_t seed, const struct busy_time *busy, const struct corner_use *use)
 {
-	uint64_t room_ns = busy->max.ns - busy->typ.ns;
-
-	assert(room_ns <= UINT64_MAX >> DRAW_BITS);
 	return (struct figure){
-		.ns = busy->typ.ns + (room_ns * draw_bits(seed, use) >> DRAW_BITS),
+		.ns = busy->typ.ns + draw_ns(seed, use, busy->max.ns - busy->typ.ns),
 		.grade = grade_weaker(busy->typ.grade, busy->max.grade),
 	};
 }
