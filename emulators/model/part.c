@@ -5,6 +5,8 @@
 #include <string.h>
 #include <strings.h>
 
+#include "spi.h"
+
 /* Longer names are compared by their beginning only. No part has a name near this length. */
 #define NAME_LEN_MAX 32
 
@@ -119,4 +121,25 @@ bool part_erase_block(const struct part_erase *erase, uint32_t address, struct p
 	block->address = block->index * erase->size_bytes;
 	block->size_bytes = erase->size_bytes;
 	return true;
+}
+
+/* Returns how many bytes from address 0 on are small sectors that other erases leave alone. */
+static uint32_t small_sectors_bytes(const struct part *part)
+{
+	for (size_t i = 0; part->spi->uniform_flag.mask && i < part->erase_count; i++) {
+		if (part->erases[i].region_count > 0)
+			return part_regions_bytes(&part->erases[i]);
+	}
+	return 0;
+}
+
+void part_leave_small_sectors(const struct part *part, struct part_block *block)
+{
+	uint32_t bytes = small_sectors_bytes(part);
+
+	if (block->address == 0 && block->size_bytes > bytes &&
+		block->size_bytes < part->size_bytes) {
+		block->address = bytes;
+		block->size_bytes -= bytes;
+	}
 }

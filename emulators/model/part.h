@@ -90,6 +90,12 @@ uint32_t part_regions_bytes(const struct part_erase *erase);
 bool part_erase_block(const struct part_erase *erase, uint32_t address, struct part_block *block);
 
 /*
+ * Takes the small sectors of an SPI part, until its uniform_flag is set, from a block that overlaps
+ * them: only a chip erase erases them, too.
+ */
+void part_leave_small_sectors(const struct part *part, struct part_block *block);
+
+/*
  * Returns the names of the part, which is one of part_table, in releases of flashrom: best first,
  * NULL at the end. The names are in a library of their own (part_names_dep), because a flashrom
  * that contains the model must not contain names that it does not know.

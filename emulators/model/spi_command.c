@@ -373,30 +373,11 @@ void spi_reply_array(struct chip *chip, const struct spi_request *request)
 	array_read(&chip->array, address, transfer->reply, transfer->reply_len);
 }
 
-/* Returns how many bytes from address 0 on are small sectors that other erases leave alone. */
-static uint32_t overlay_bytes(const struct chip *chip)
+bool spi_is_uniform(const struct chip *chip)
 {
 	const struct part_flag *uniform = &chip->part->spi->uniform_flag;
-	const struct part *part = chip->part;
 
-	if (uniform->mask == 0 || chip->spi.status[uniform->index] & uniform->mask)
-		return 0;
-	for (size_t i = 0; i < part->erase_count; i++) {
-		if (part->erases[i].region_count > 0)
-			return part_regions_bytes(&part->erases[i]);
-	}
-	return 0;
-}
-
-static void leave_overlay(const struct chip *chip, struct part_block *block)
-{
-	uint32_t bytes = overlay_bytes(chip);
-
-	if (block->address == 0 && block->size_bytes > bytes &&
-		block->size_bytes < chip->part->size_bytes) {
-		block->address = bytes;
-		block->size_bytes -= bytes;
-	}
+	return chip->spi.status[uniform->index] & uniform->mask;
 }
 
 void spi_run_erase(struct chip *chip, const struct spi_request *request)
@@ -409,7 +390,8 @@ void spi_run_erase(struct chip *chip, const struct spi_request *request)
 		request->facts->rule = CHIP_RULE_REGION;
 		return;
 	}
-	leave_overlay(chip, &block);
+	if (!spi_is_uniform(chip))
+		part_leave_small_sectors(chip->part, &block);
 	if (spi_refuses(chip, block.address, block.size_bytes, request->facts))
 		return;
 	work = (struct chip_pending){

@@ -80,6 +80,9 @@ void spi_power_up(struct chip *chip, uint64_t at_ns);
 /* Returns the size of a page; DataFlash has two configurations. */
 uint32_t spi_page_bytes(const struct chip *chip);
 
+/* Returns true if the uniform_flag makes all sectors alike. */
+bool spi_is_uniform(const struct chip *chip);
+
 /* Returns true, and sets facts->rule, if any of [address, address + len) is protected. */
 bool spi_refuses(const struct chip *chip, uint32_t address, uint32_t len, struct chip_facts *facts);
 

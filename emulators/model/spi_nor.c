@@ -102,10 +102,7 @@ static void run_page_program(struct chip *chip, const struct spi_request *reques
 /* Returns true if the part ignores this erase of small sectors, because all are alike. */
 static bool lacks_small_sectors(const struct chip *chip, uint8_t opcode)
 {
-	const struct part_flag *uniform = &chip->part->spi->uniform_flag;
-
-	return chip->spi.status[uniform->index] & uniform->mask &&
-	       part_erase_find(chip->part, opcode)->region_count > 0;
+	return spi_is_uniform(chip) && part_erase_find(chip->part, opcode)->region_count > 0;
 }
 
 /*

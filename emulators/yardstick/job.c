@@ -103,8 +103,10 @@ static const struct part_erase *choose_erase(
 	struct part_block block;
 
 	for (size_t i = 0; i < part->erase_count; i++) {
-		if (!part_erase_block(&part->erases[i], address, &block) ||
-			block.address != address || block.size_bytes > end - address ||
+		if (!part_erase_block(&part->erases[i], address, &block))
+			continue;
+		part_leave_small_sectors(part, &block);
+		if (block.address != address || block.size_bytes > end - address ||
 			(chosen && block.size_bytes <= largest->size_bytes))
 			continue;
 		chosen = &part->erases[i];

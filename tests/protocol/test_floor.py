@@ -99,6 +99,12 @@ def test_erases_are_the_largest_that_begin_and_end_in_the_region(tmp_path: Path)
     assert erases == {"0x20": 3, "0x52": 1, "0xd8": 1, "0x60": 0, "0xc7": 0}
 
 
+def test_small_sectors_take_their_own_erases(tmp_path: Path) -> None:
+    done = write(tmp_path, bytes_of(64 * 1024), at=0, chip="S25FS128S")
+    assert done.exit_code == 0, done.said
+    assert {op: done.commands[op] for op in ("0x20", "0xd8")} == {"0x20": 8, "0xd8": 1}
+
+
 def test_whole_part_takes_one_erase(tmp_path: Path) -> None:
     content = bytes_of(4096).ljust(CHIP.size_bytes, b"\xff")
     done = write(tmp_path, content, at=0)
