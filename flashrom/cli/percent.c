@@ -12,14 +12,17 @@ static unsigned int percent_of(uint32_t done_bytes, uint32_t total_bytes)
 	return (unsigned int)((uint64_t)done_bytes * 100 / total_bytes);
 }
 
-/* Ends in as many backspaces as characters, so that the next text begins in the same place. */
+/*
+ * Ends in as many backspaces as characters, so that the next text on the line, which is longer,
+ * overwrites it. The line begins with the names of the two stages of a write.
+ */
 static void print_in_place(const struct percent *percent, enum progress_stage stage)
 {
 	if (stage == PROGRESS_READ)
 		printf("%3u%%\b\b\b\b", percent->shown[stage]);
 	else
-		printf("erase %3u%%, write %3u%%\b\b\b\b\b\b\b\b\b\b\b\b\b\b\b\b\b\b\b\b\b\b",
-			percent->shown[PROGRESS_ERASE], percent->shown[PROGRESS_WRITE]);
+		printf("%3u%%, %3u%%\b\b\b\b\b\b\b\b\b\b", percent->shown[PROGRESS_ERASE],
+			percent->shown[PROGRESS_WRITE]);
 }
 
 static void print_steps(unsigned int from, unsigned int to, enum progress_stage stage)

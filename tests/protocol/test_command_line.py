@@ -294,6 +294,30 @@ def test_progress_on_a_terminal_gives_way_to_what_follows(chip: int, tmp_path: P
     assert "100%\x08\x08\x08\x08done." in sent
 
 
+def screen(sent: str) -> list[str]:
+    """Returns the lines that a terminal shows, on which a backspace only moves the cursor."""
+    lines = []
+    for line in sent.split("\r\n"):
+        shown: list[str] = []
+        at = 0
+        for character in line:
+            if character != "\b":
+                shown[at : at + 1] = character
+            at += -1 if character == "\b" else 1
+        lines.append("".join(shown))
+    return lines
+
+
+def test_nothing_of_the_progress_stays_behind_a_finished_write(tmp_path: Path, image: Path) -> None:
+    with emulator(CHIP, "zero", tmp_path, before=bytes(BOOT_BYTES)) as port:
+        programmer = f"serprog:ip=127.0.0.1:{port}"
+        code, sent = run_on_a_terminal(
+            [PROGRAM, "--no-realtime", "-p", programmer, "--progress", "-w", image]
+        )
+    assert code == 0
+    assert "Erasing and writing flash chip... Erase/write done." in screen(sent)
+
+
 @pytest.mark.parametrize(
     ("before", "word", "offered"),
     [
