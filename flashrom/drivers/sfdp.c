@@ -159,15 +159,15 @@ static void insert_erase(struct flash_chip *chip, const struct chip_erase *erase
 	chip->erase[at] = *erase;
 }
 
-/* Skips a block as large as the part, since C7h erases the same. */
+/* Skips what is no type (exponent 0), and a block as large as the part: C7h erases the same. */
 static void fill_erase(const struct reader *reader, unsigned int type, struct flash_chip *chip)
 {
 	const uint32_t field = dword(reader, 8 + type / 2) >> (16 * (type % 2));
 	const uint32_t exponent = bits(field, 7, 0);
 	const uint32_t block_bytes = UINT32_C(1) << exponent % 32;
 
-	if (exponent >= 32 || block_bytes < chip->page_bytes || block_bytes >= chip->size_bytes ||
-		chip->size_bytes % block_bytes != 0)
+	if (exponent == 0 || exponent >= 32 || block_bytes < chip->page_bytes ||
+		block_bytes >= chip->size_bytes || chip->size_bytes % block_bytes != 0)
 		return;
 	insert_erase(chip, &(struct chip_erase){
 				   .opcode = (uint8_t)bits(field, 15, 8),

@@ -71,6 +71,16 @@ static void example_is_read_as_the_standard_says(struct part *part)
 	assert_true(part->chip.spi25.status_two_bytes);
 }
 
+/* A type with exponent 0 does not exist; 2^0 bytes is no smaller than this page. */
+static void absent_erase_is_left_out_where_pages_have_one_byte(struct part *part)
+{
+	set_dword(part, 11, 1);
+	assert_int_equal(parse(part, TABLE_BYTES), 0);
+	assert_int_equal(part->chip.page_bytes, 1);
+	assert_int_equal(chip_erase_count(&part->chip), 4);
+	assert_int_equal(part->chip.erase[0].block_bytes, 4096);
+}
+
 static void first_revision_without_times_gets_slow_ones(struct part *part)
 {
 	assert_int_equal(parse(part, 9 * DWORD_BYTES), 0);
@@ -245,6 +255,7 @@ static void mutated_tables_are_usable_or_refused(struct part *part)
 
 static const struct CMUnitTest tests[] = {
 	CASE_ON(part, example_is_read_as_the_standard_says),
+	CASE_ON(part, absent_erase_is_left_out_where_pages_have_one_byte),
 	CASE_ON(part, first_revision_without_times_gets_slow_ones),
 	CASE_ON(part, table_shorter_than_the_first_revision_is_refused),
 	CASE_ON(part, sizes_are_read_in_both_forms_and_bounded),
