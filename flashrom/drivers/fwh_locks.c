@@ -51,7 +51,7 @@ static int for_each_block(struct flash *flash, uint8_t bits, bool force,
 static const char *remedy(uint8_t lock, bool force)
 {
 	if (force)
-		return "; going on because of --force";
+		return "; going on";
 	if ((lock & LOCK_DOWN) != 0)
 		return ": it is locked down until the next reset of the chip";
 	return ": release the chip's TBL# and WP# pins, or add --force";

@@ -277,6 +277,15 @@ static void read_locked_block_is_opened_and_closed_again(struct part_bench *benc
 	}
 }
 
+static void read_lock_that_cannot_be_lifted_is_reported_when_the_part_is_opened(
+	struct part_bench *bench)
+{
+	static const uint8_t locks[] = {0, 6, 0, 0, 0, 0, 0, 0};
+
+	start_with_locks(bench, &lockable[0], locks);
+	assert_true(logged(&bench->captured, "0x010000 stays locked (register 0x06); going on.\n"));
+}
+
 /* Verification follows the write and reads the block, so its read lock stays open until close. */
 static void block_locked_for_both_stays_readable_after_a_write(struct part_bench *bench)
 {
@@ -333,6 +342,7 @@ static const struct CMUnitTest tests[] = {
 	CASE_ON(part_bench, block_that_is_locked_down_is_refused),
 	CASE_ON(part_bench, write_into_a_locked_down_block_fails_at_once),
 	CASE_ON(part_bench, read_locked_block_is_opened_and_closed_again),
+	CASE_ON(part_bench, read_lock_that_cannot_be_lifted_is_reported_when_the_part_is_opened),
 	CASE_ON(part_bench, block_locked_for_both_stays_readable_after_a_write),
 	CASE_ON(part_bench, page_that_the_programmer_cannot_send_at_once_is_refused),
 	CASE_ON(part_bench, page_write_that_takes_no_time_is_not_taken_for_done_too_early),
