@@ -190,7 +190,7 @@ int layout_ranges(const struct layout *layout, uint32_t size_bytes, const struct
 		return error;
 	}
 	*ranges = found;
-	*count = found_count;
+	*count = ranges_join(found, found_count);
 	return 0;
 }
 

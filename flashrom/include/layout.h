@@ -38,8 +38,9 @@ struct layout_region *layout_find(const struct layout *layout, const char *name)
 const char *layout_name_nearest(const struct layout *layout, const char *name);
 
 /**
- * Copies the included regions into an array that the caller frees, even if `count` is 0. Returns 0,
- * or (logged) -ENOMEM, or -ERANGE if a region ends beyond a chip of `size_bytes`.
+ * Copies the included regions, sorted and joined, into an array that the caller frees, even if
+ * `count` is 0. Returns 0, or (logged) -ENOMEM, or -ERANGE if a region ends beyond a chip of
+ * `size_bytes`.
  */
 int layout_ranges(const struct layout *layout, uint32_t size_bytes, const struct log *log,
 	struct range **ranges, size_t *count);

@@ -1,9 +1,11 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
 #include <errno.h>
 #include <stdio.h>
+#include <stdlib.h>
 
 #include "../cases.h"
 #include "captured_log.h"
+#include "chip.h"
 #include "layout.h"
 #include "range.h"
 
@@ -107,6 +109,23 @@ static void ranges_that_meet_become_one(void)
 	assert_range(ranges[1], 0x10000, 0x30000);
 }
 
+/* Their sum, which a progress report would give, exceeds 32 bits. */
+static void included_regions_that_overlap_are_one_range(void)
+{
+	const struct log log = captured_log(&captured);
+	struct layout_region regions[65];
+	const struct layout layout = {regions, COUNT(regions)};
+	struct range *ranges;
+	size_t count;
+
+	for (size_t i = 0; i < COUNT(regions); i++)
+		regions[i] = (struct layout_region){NULL, {0, CHIP_BYTES_MAX}, true};
+	assert_int_equal(layout_ranges(&layout, CHIP_BYTES_MAX, &log, &ranges, &count), 0);
+	assert_int_equal(count, 1);
+	assert_range(ranges[0], 0, CHIP_BYTES_MAX);
+	free(ranges);
+}
+
 static void ranges_with_room_between_stay_apart(void)
 {
 	struct range ranges[] = {{0x8000, 0x9000}, {0x1000, 0x2000}};
@@ -131,6 +150,7 @@ static const struct CMUnitTest tests[] = {
 	CASE(bad_lines_are_reported_with_their_number),
 	CASE(unknown_region_finds_the_nearest),
 	CASE(ranges_that_meet_become_one),
+	CASE(included_regions_that_overlap_are_one_range),
 	CASE(ranges_with_room_between_stay_apart),
 	CASE(range_inside_another_disappears),
 };
