@@ -100,7 +100,7 @@ END
 
 rig=$(cd "$(dirname "$0")/.." && pwd)
 state=${FLASHROM_RIG_STATE:-$rig/.rig}
-candidate='' baseline='' plan=gate build='' program=flashrom out=gate-out
+candidate='' baseline='' plan=gate build='' program='' out=gate-out
 while [ $# -gt 0 ]; do
 	case $1 in
 	--help | -h) usage && exit ;;
@@ -122,6 +122,8 @@ while [ $# -gt 0 ]; do
 	esac
 done
 [ -n "$candidate" ] || die "--candidate is missing"
+[ -z "$program" ] || [ -n "$build" ] || die "--program: needs --build" "add the command that builds it"
+program=${program:-flashrom}
 mkdir -p "$out" || die "--out $out: cannot be made"
 out=$(cd "$out" && pwd)
 [ ! -e "$out/run" ] || die "--out $out: holds an older run" "name another folder, or remove that one"

@@ -289,6 +289,7 @@ def test_help_tells_every_option_and_exit_code() -> None:
         ([], "--candidate is missing"),
         (["--candidate"], "needs a value"),
         (["--canddate", "x"], "unknown option"),
+        (["--candidate", ".", "--program", "util/flashrom"], "--program: needs --build"),
     ],
 )
 def test_wrong_usage_is_told_before_anything_is_made(
