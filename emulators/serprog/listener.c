@@ -258,7 +258,7 @@ static int try_accept(const struct listener *listener, int *connection_fd)
 }
 
 /* Returns -ECANCELED after a signal. */
-static int wait_for_host(const struct listener *listener, int signal_fd)
+static int wait_for_client(const struct listener *listener, int signal_fd)
 {
 	struct pollfd fds[] = {
 		{.fd = listener->fd, .events = POLLIN},
@@ -284,7 +284,7 @@ int listener_accept(struct listener *listener, int signal_fd, struct clock *cloc
 		if (ret != -EAGAIN)
 			return ret;
 		*empty_ns = before_ns;
-		ret = wait_for_host(listener, signal_fd);
+		ret = wait_for_client(listener, signal_fd);
 		if (ret < 0)
 			return ret;
 	}
@@ -297,7 +297,7 @@ bool listener_turn_away(struct listener *listener)
 	if (listener->kind == LISTENER_PTY || accept_socket(listener, &fd) < 0)
 		return false;
 	close(fd);
-	fprintf(stderr, "serprog-emu: a second host was turned away: one is connected; "
+	fprintf(stderr, "serprog-emu: a second client was turned away: one is connected; "
 			"--second-client wait lets it wait\n");
 	return true;
 }

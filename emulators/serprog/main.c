@@ -282,7 +282,7 @@ static void fill_facts(struct run *run)
 	run->facts.wake_measured = false;
 }
 
-static int listen_for_host(struct run *run)
+static int listen_for_client(struct run *run)
 {
 	int ret = listener_open(&run->options->listen, &run->listener);
 
@@ -306,11 +306,11 @@ static int stand_by(struct run *run)
 	return ret == 0 && options->wake_said ? measure_wake(run) : ret;
 }
 
-/* The steps up to listen_for_host() are the same for every chip, so they come before stand_by(). */
+/* The steps up to listen_for_client() are the same for every chip, so they precede stand_by(). */
 static int prepare(struct run *run)
 {
 	static int (*const steps[])(struct run *run) = {take_signals, start_clock, go_realtime,
-		measure_wake, listen_for_host, stand_by, load_chip, open_files, make_buffers};
+		measure_wake, listen_for_client, stand_by, load_chip, open_files, make_buffers};
 	int status = 0;
 
 	for (size_t i = 0; i < sizeof(steps) / sizeof(steps[0]) && status == 0; i++)

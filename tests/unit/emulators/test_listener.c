@@ -94,19 +94,19 @@ static void addresses_are_told_apart(void)
 static void unix_socket_is_there_while_open_and_gone_after(struct fixture *fixture)
 {
 	char byte = 0;
-	int host;
+	int client;
 	int fd;
 
 	assert_int_equal(open_at(fixture, "unix"), 0);
 	assert_string_equal(fixture->listener.name, fixture->path);
-	host = connect_unix(fixture->path);
+	client = connect_unix(fixture->path);
 	fd = accept_one(fixture);
 	assert_true(fd >= 0);
-	assert_int_equal(write(host, "x", 1), 1);
+	assert_int_equal(write(client, "x", 1), 1);
 	assert_int_equal(read(fd, &byte, 1), 1);
 	assert_int_equal(byte, 'x');
 	close(fd);
-	close(host);
+	close(client);
 	listener_close(&fixture->listener);
 	assert_int_equal(access(fixture->path, F_OK), -1);
 }
@@ -144,7 +144,7 @@ static void path_in_a_missing_folder_is_not_in_use(struct fixture *fixture)
 	assert_int_equal(open_at(fixture, "unix"), -ENOENT);
 }
 
-static void terminal_carries_every_byte_as_it_is_from_host_to_host(struct fixture *fixture)
+static void terminal_carries_every_byte_as_it_is_from_client_to_client(struct fixture *fixture)
 {
 	uint8_t all[256];
 	uint8_t got[256];
@@ -153,19 +153,19 @@ static void terminal_carries_every_byte_as_it_is_from_host_to_host(struct fixtur
 		all[i] = (uint8_t)i;
 	assert_int_equal(open_at(fixture, "pty"), 0);
 	for (int round = 0; round < 2; round++) {
-		int host = open(fixture->path, O_RDWR | O_NOCTTY);
+		int client = open(fixture->path, O_RDWR | O_NOCTTY);
 		int fd;
 
-		assert_true(host >= 0);
-		assert_int_equal(write(host, all, sizeof(all)), sizeof(all));
+		assert_true(client >= 0);
+		assert_int_equal(write(client, all, sizeof(all)), sizeof(all));
 		fd = accept_one(fixture);
 		assert_true(fd >= 0);
 		assert_int_equal(read(fd, got, sizeof(got)), sizeof(got));
 		assert_memory_equal(got, all, sizeof(all));
 		assert_int_equal(write(fd, all, sizeof(all)), sizeof(all));
-		assert_int_equal(read(host, got, sizeof(got)), sizeof(got));
+		assert_int_equal(read(client, got, sizeof(got)), sizeof(got));
 		assert_memory_equal(got, all, sizeof(all));
-		close(host);
+		close(client);
 		assert_true(read(fd, got, 1) <= 0);
 		close(fd);
 	}
@@ -173,7 +173,7 @@ static void terminal_carries_every_byte_as_it_is_from_host_to_host(struct fixtur
 	assert_int_equal(access(fixture->path, F_OK), -1);
 }
 
-static void signal_ends_the_wait_for_a_host(struct fixture *fixture)
+static void signal_ends_the_wait_for_a_client(struct fixture *fixture)
 {
 	static const char *const kinds[] = {"unix", "pty"};
 
@@ -185,17 +185,17 @@ static void signal_ends_the_wait_for_a_host(struct fixture *fixture)
 	}
 }
 
-static void second_host_is_hung_up_on(struct fixture *fixture)
+static void second_client_is_hung_up_on(struct fixture *fixture)
 {
 	char byte;
-	int host;
+	int client;
 
 	assert_int_equal(open_at(fixture, "unix"), 0);
 	assert_false(listener_turn_away(&fixture->listener));
-	host = connect_unix(fixture->path);
+	client = connect_unix(fixture->path);
 	assert_true(listener_turn_away(&fixture->listener));
-	assert_int_equal(read(host, &byte, 1), 0);
-	close(host);
+	assert_int_equal(read(client, &byte, 1), 0);
+	close(client);
 }
 
 static const struct CMUnitTest tests[] = {
@@ -204,9 +204,9 @@ static const struct CMUnitTest tests[] = {
 	CASE_ON(fixture, socket_that_a_killed_server_left_is_replaced),
 	CASE_ON(fixture, socket_in_use_and_files_are_left_alone),
 	CASE_ON(fixture, path_in_a_missing_folder_is_not_in_use),
-	CASE_ON(fixture, terminal_carries_every_byte_as_it_is_from_host_to_host),
-	CASE_ON(fixture, signal_ends_the_wait_for_a_host),
-	CASE_ON(fixture, second_host_is_hung_up_on),
+	CASE_ON(fixture, terminal_carries_every_byte_as_it_is_from_client_to_client),
+	CASE_ON(fixture, signal_ends_the_wait_for_a_client),
+	CASE_ON(fixture, second_client_is_hung_up_on),
 };
 
 RUN_CASES(tests)
