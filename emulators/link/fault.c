@@ -5,7 +5,7 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "model/noise.h"
+#include "shared/noise.h"
 #include "shared/number.h"
 
 #define NS_PER_US UINT64_C(1000)

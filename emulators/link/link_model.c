@@ -5,7 +5,7 @@
 #include <stdio.h>
 #include <string.h>
 
-#include "model/noise.h"
+#include "shared/noise.h"
 #include "shared/number.h"
 
 #define NS_PER_S UINT64_C(1000000000)

@@ -4,7 +4,7 @@
 #include <assert.h>
 #include <string.h>
 
-#include "noise.h"
+#include "shared/noise.h"
 
 #define ERASED_BYTE 0xFF
 

@@ -8,7 +8,7 @@
 #include <stdio.h>
 #include <string.h>
 
-#include "noise.h"
+#include "shared/noise.h"
 #include "shared/number.h"
 
 #define DRAW_BITS 24

@@ -4,7 +4,7 @@
 #include <assert.h>
 #include <string.h>
 
-#include "noise.h"
+#include "shared/noise.h"
 
 /* The address bit of an LPC or FWH part that is set for the array, clear for its registers. */
 #define SELECTS_ARRAY UINT32_C(0x400000)

@@ -3,6 +3,7 @@
 #include "guest.h"
 #include "hypercall.h"
 #include "process.h"
+#include "shared/noise.h"
 
 #include <dirent.h>
 #include <errno.h>
@@ -14,11 +15,7 @@
 /* splitmix64: every seed will do, and equal seeds give equal draws. */
 static uint64_t draw(struct movement_beat *beat)
 {
-	uint64_t z = beat->state += UINT64_C(0x9e3779b97f4a7c15);
-
-	z = (z ^ z >> 30) * UINT64_C(0xbf58476d1ce4e5b9);
-	z = (z ^ z >> 27) * UINT64_C(0x94d049bb133111eb);
-	return z ^ z >> 31;
+	return noise_mix(beat->state += NOISE_GOLDEN);
 }
 
 static struct movement_beat begin_beat(const struct spec_draws *spec, uint64_t now_ns)

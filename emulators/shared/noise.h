@@ -3,8 +3,8 @@
  * Bits that look random and are the same in each run: for draws, for bytes that a datasheet calls
  * undefined, and for the remains of interrupted work.
  */
-#ifndef EMULATORS_MODEL_NOISE_H
-#define EMULATORS_MODEL_NOISE_H
+#ifndef EMULATORS_SHARED_NOISE_H
+#define EMULATORS_SHARED_NOISE_H
 
 #include <stdint.h>
 
