@@ -179,14 +179,33 @@ static void write_cycle(struct chip *chip, const struct cycle *cycle, struct chi
 	unlock_run(chip, &table, result, cycle, facts);
 }
 
+/* Erases the sectors one after the other (MBM29F400TA, "Sector Erase"), as far as the time went. */
+static void erase_sectors(struct chip *chip, uint64_t done_ns)
+{
+	uint64_t *sectors = &chip->parallel.sectors;
+	uint64_t share_ns =
+		chip->parallel.work.ns / (1u + (unsigned int)__builtin_popcountll(*sectors));
+	struct chip_pending sector = chip->pending;
+	uint64_t granules;
+
+	for (; done_ns >= share_ns; done_ns -= share_ns) {
+		array_erase(&chip->array, sector.address, sector.size_bytes);
+		if (*sectors == 0)
+			return;
+		sector.address = (uint32_t)__builtin_ctzll(*sectors) * sector.size_bytes;
+		*sectors &= *sectors - 1;
+	}
+	granules = done_ns / (share_ns / (sector.size_bytes / ARRAY_GRANULE_BYTES) + 1);
+	chip_leave_halfway(chip, &sector, (uint32_t)granules * ARRAY_GRANULE_BYTES);
+}
+
+/* A cut in the window, where the time wraps, or of stuck work finds no further sector erased. */
 static void finish(struct chip *chip, bool cut_off)
 {
-	const struct part_erase *erase = part_erase_find(chip->part, ERASE_SECTOR);
+	uint64_t done_ns = chip->busy_until_ns - chip->busy_since_ns;
 
-	for (uint32_t i = 0; chip->parallel.sectors >> i; i++) {
-		if (!cut_off && chip->parallel.sectors >> i & 1)
-			array_erase(&chip->array, i * erase->size_bytes, erase->size_bytes);
-	}
+	if (chip->parallel.sectors && (!cut_off || done_ns < chip->parallel.work.ns))
+		erase_sectors(chip, done_ns);
 	chip->parallel.sectors = 0;
 }
 
