@@ -18,9 +18,10 @@ from delayrig.decision.two_runs import (
 )
 from delayrig.lanes.choice import Lanes
 from delayrig.main import main
-from delayrig.model.cell import Cell
+from delayrig.model.cell import Cell, Programmer
 from delayrig.model.lane import LaneName
 from delayrig.model.phases import TimeSplit
+from delayrig.model.platform import Arch
 from delayrig.model.result import (
     FILE_NAME,
     CpuTime,
@@ -270,6 +271,36 @@ def test_cell_beside_another_lane_is_made_with_the_inputs_of_its_own(
     runs = [make_run(1, {"a": 10}, digests=header_of(lanes)) for lanes in (LANES, changed)]
     for run in runs:
         run.cells[:] = [msgspec.structs.replace(cell, lane=lane) for cell in run.cells]
+    assert compare_times(*runs).pairs[0].unlike == unlike
+
+
+PARTS = ("chip plugin", "device initrd", "device initrd arm64", "kernel full", "kernel full-arm64")
+
+
+@pytest.mark.parametrize(
+    ("arch", "programmer", "unlike"),
+    [
+        (Arch.X86_64, Programmer.SERPROG_IP, []),
+        (Arch.X86_64, Programmer.NICINTEL, ["chip plugin", "device initrd"]),
+        (Arch.X86_64, Programmer.LINUX_SPI, ["chip plugin", "device initrd", "kernel full"]),
+        (
+            Arch.ARM64,
+            Programmer.CH341A_SPI,
+            ["chip plugin", "device initrd arm64", "kernel full-arm64"],
+        ),
+    ],
+)
+def test_parts_of_a_device_are_inputs_of_cells_with_that_programmer(
+    arch: Arch, programmer: Programmer, unlike: list[str]
+) -> None:
+    result = make_result(make_cell(arch=arch, programmer=programmer))
+    runs = (
+        Results(
+            run=make_run_header(image_digests=DIGESTS | dict.fromkeys(PARTS, build)),
+            cells=[msgspec.structs.replace(result, time_ns=TimeSplit(total=ns))],
+        )
+        for build, ns in (("0", 10), ("1", 11))
+    )
     assert compare_times(*runs).pairs[0].unlike == unlike
 
 

@@ -17,11 +17,13 @@ from delayrig.base import digest
 from delayrig.base.errors import BadInputError, ExitCode
 from delayrig.hazards import hazard_of
 from delayrig.model.lane import EXACT_LANE
+from delayrig.model.platform import Arch, labelled
+from delayrig.model.programmers import DEVICES
 from delayrig.model.result import CellResult, Results, RunHeader, Verdict, read_results
 
 FIELDS = ("verdict", "time_ns", "cpu_ns", "evidence", "judged", "unjudged", "events_sha256")
 KERNEL = "kernel "
-"""The prefix of the name of a kernel that a hazard brings."""
+"""The prefix of the name of a kernel that a hazard or a device brings."""
 PARTS = ("kernel", "initrd", "emulator", "qemu")
 
 
@@ -244,19 +246,30 @@ def _cell_pair(ours: CellResult, theirs: CellResult, first: Results, second: Res
 
 def inputs_of(cell: CellResult, run: RunHeader) -> dict[str, str]:
     """Returns a digest of each input by name; in real time, also the machine."""
-    return inputs_for(run, cell.guest.arch, cell.lane, cell.hazards)
+    return inputs_for(run, cell.guest.arch, cell.lane, cell.hazards, cell.programmer)
 
 
-def inputs_for(run: RunHeader, arch: str, lane: str, hazards: Sequence[str]) -> dict[str, str]:
+def inputs_for(
+    run: RunHeader, arch: str, lane: str, hazards: Sequence[str], programmer: str
+) -> dict[str, str]:
     """Returns the same for any cell of the run with these parameters."""
     suffix = "" if arch == "x86_64" else f" {arch}"
     names = ["turns", *(f"{part}{suffix}" for part in PARTS), *_kernels(hazards, run)]
+    names += _parts_of_device(programmer, arch)
     found = {name: run.image_digests[name] for name in names if name in run.image_digests}
     if lane != EXACT_LANE:
         found["machine"] = machine_of(run)
     of_lane = {name: run.image_digests.get(f"{lane} {name}") for name in names}
     found |= {name: digest for name, digest in of_lane.items() if digest}
     return {"seed": str(run.seed), **found}
+
+
+def _parts_of_device(programmer: str, arch: str) -> list[str]:
+    """Returns the parts of guests that have the programmer as a device; none for other guests."""
+    found = [device for name, device in DEVICES.items() if name == programmer]
+    kernels = [device.kernel_of(Arch(arch)) for device in found]
+    parts = [labelled("device initrd", Arch(arch)), "chip plugin"] if found else []
+    return parts + [f"{KERNEL}{kernel}" for kernel in kernels if kernel]
 
 
 def machine_of(run: RunHeader) -> str:

@@ -48,8 +48,8 @@ def cell_rows(number: int, results: Results) -> Iterator[dict[str, object]]:
     """Yields the columns of each cell of the run with that number."""
 
     @cache
-    def inputs_sha256(arch: str, lane: str, hazards: tuple[str, ...]) -> str:
-        return digest.of_value(inputs_for(results.run, arch, lane, hazards))
+    def inputs_sha256(arch: str, lane: str, hazards: tuple[str, ...], programmer: str) -> str:
+        return digest.of_value(inputs_for(results.run, arch, lane, hazards, programmer))
 
     for position, cell in enumerate(results.cells):
         yield {
@@ -81,7 +81,9 @@ def cell_rows(number: int, results: Results) -> Iterator[dict[str, object]]:
             "context_switches": cell.context_switches,
             "events_sha256": cell.events_sha256,
             "witness": "",
-            "inputs_sha256": inputs_sha256(cell.guest.arch, cell.lane, tuple(cell.hazards)),
+            "inputs_sha256": inputs_sha256(
+                cell.guest.arch, cell.lane, tuple(cell.hazards), cell.programmer
+            ),
         }
 
 
