@@ -1,6 +1,8 @@
 # SPDX-License-Identifier: GPL-2.0-or-later
 """Damaged or wrong files: each reader ends with a clear error."""
 
+import contextlib
+import fcntl
 import json
 import os
 import random
@@ -12,10 +14,15 @@ from typing import Any
 import msgspec
 import pytest
 from click.testing import CliRunner, Result
-from delayrig.base.errors import ExitCode
+from delayrig.base.errors import ExitCode, RigError
 from delayrig.base.text import again
 from delayrig.decision.decision import FILE_NAME as GATE_FILE
 from delayrig.decision.gate_judge import decide
+from delayrig.features.gate.first_cells import read_reached
+from delayrig.features.latency.program_output import parse_lines
+from delayrig.features.latency.run import LatencyRequest, resumed
+from delayrig.features.threshold.sleep_facts import read_sleep_facts
+from delayrig.judge.waste import read_watched
 from delayrig.main import main
 from delayrig.model import result
 from delayrig.model.result import (
@@ -27,6 +34,9 @@ from delayrig.model.result import (
     read_results,
     write_results,
 )
+from delayrig.run.out_lock import hold_out
+from delayrig.run.resume import done_cells
+from delayrig.subjects.saved_programs import programs_in
 
 from tests.rig.builders import make_cell
 from tests.rig.history_builders import make_run
@@ -363,3 +373,46 @@ def test_whatever_is_spoiled_in_a_gate_nobody_trips_over_it(gate_out: Path, tmp_
             done = results[name]
             assert "Traceback" not in done.output, (name, spoilt, done.output)
             assert done.exit_code in (ExitCode.PASS, ExitCode.BAD_INPUT), (name, done.output)
+
+
+CELL = make_cell()
+
+
+def read_lock(folder: Path) -> bool:
+    """Returns True if the folder can be held though another process holds it."""
+    with (folder / "run.lock").open("rb") as held:
+        fcntl.flock(held, fcntl.LOCK_EX)
+        with hold_out(folder, asked_s=None):
+            return True
+
+
+def read_latency(folder: Path) -> object:
+    more: dict[str, Any] = {"all_cores": False, "core": None, "quick": True, "jobs": 1}
+    return resumed(LatencyRequest(guests=(), host_cpus=(), out=folder, argv=(), **more))
+
+
+@pytest.mark.parametrize(
+    ("name", "content", "read"),
+    [
+        ("reached.json", b'{"a":["\xff"]}', lambda folder: read_reached(folder / "reached.json")),
+        ("latency.json", b'{"rig_version":"\xff"}', read_latency),
+        ("run.lock", b'{"command":"\xff"}', read_lock),
+        ("cell.json", b'{"name":"\xff"}', read_watched),
+        (f"{CELL.id}/cell.json", b'{"name":"\xff"}', lambda folder: done_cells([CELL], folder)),
+        ("x/subject.json", b'{"name":"\xff"}', programs_in),
+        ("stdout.txt", b'{"sleeps":[{"way":"\xff"}]}', read_sleep_facts),
+        (
+            "lines",
+            b'{"why":"\xff"}',
+            lambda folder: parse_lines((folder / "lines").read_bytes(), expected=1, source=""),
+        ),
+    ],
+)
+def test_text_that_is_not_utf_8_is_an_error_of_the_rig_or_as_if_missing(
+    tmp_path: Path, name: str, content: bytes, read: Callable[[Path], object]
+) -> None:
+    path = tmp_path / name
+    path.parent.mkdir(exist_ok=True)
+    path.write_bytes(content)
+    with contextlib.suppress(RigError):
+        assert not read(tmp_path)

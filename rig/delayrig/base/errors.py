@@ -6,7 +6,11 @@ from collections.abc import Iterable
 from enum import IntEnum
 from typing import ClassVar
 
+import msgspec
+
 NEAR_MAX = 3
+NOT_JSON = (msgspec.DecodeError, UnicodeDecodeError)
+"""The errors of msgspec for bytes that are not JSON of the type, or hold text that is not UTF-8."""
 
 
 class ExitCode(IntEnum):

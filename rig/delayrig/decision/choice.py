@@ -12,7 +12,7 @@ from pathlib import Path
 import msgspec
 from msgspec.structs import replace
 
-from delayrig.base.errors import BadInputError
+from delayrig.base.errors import NOT_JSON, BadInputError
 from delayrig.base.paths import Paths
 from delayrig.decision.decision import FILE_NAME as GATE_FILE
 from delayrig.decision.decision import read_decision
@@ -269,7 +269,7 @@ def kept_cell(run: Path, cell: str) -> Cell | None:
         return None
     try:
         kept = msgspec.json.decode(path.read_bytes(), type=Cell)
-    except msgspec.MsgspecError:
+    except NOT_JSON:
         return None
     # The id becomes the name of a folder, and the file may come from anybody.
     return None if id_fault(kept.id) else kept

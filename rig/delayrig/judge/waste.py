@@ -11,7 +11,7 @@ from typing import TypeVar
 
 import msgspec
 
-from delayrig.base.errors import BadInputError
+from delayrig.base.errors import NOT_JSON, BadInputError
 from delayrig.judge.delay_waits import sure_calls
 from delayrig.model.cell import Cell, Job, Role
 from delayrig.model.delays import DelayCall, Delays, read_delays
@@ -92,7 +92,7 @@ def read_watched(folder: Path) -> list[Watched]:
 def _read_cell(file: Path) -> Cell:
     try:
         return msgspec.json.decode(file.read_bytes(), type=Cell)
-    except (OSError, msgspec.DecodeError) as error:
+    except (OSError, *NOT_JSON) as error:
         raise BadInputError(
             f"{file}: {error}", hint="name the --out folder of a run, or the folder of a cell"
         ) from error

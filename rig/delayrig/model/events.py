@@ -13,7 +13,7 @@ from typing import TypeVar
 
 import msgspec
 
-from delayrig.base.errors import LostGuestError
+from delayrig.base.errors import NOT_JSON, LostGuestError
 from delayrig.model.kinds.agent import OfGuest
 from delayrig.model.kinds.delay_plugin import PluginLine
 from delayrig.model.kinds.emulator import Busy, Cycle, OfEmulator, Serprog, Spi
@@ -46,7 +46,7 @@ def decoded(
     for number, line in enumerate(text.splitlines(), start=1):
         try:
             yield line, decoder.decode(line)
-        except (msgspec.DecodeError, UnicodeDecodeError) as error:
+        except NOT_JSON as error:
             raise LostGuestError(f"{source}, line {number}: {error}") from error
 
 

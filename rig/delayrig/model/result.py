@@ -15,7 +15,7 @@ from typing import TypeVar
 import msgspec
 
 from delayrig.base.atomic_file import write_json
-from delayrig.base.errors import BadInputError, ExitCode, nearest
+from delayrig.base.errors import NOT_JSON, BadInputError, ExitCode, nearest
 from delayrig.base.garbage import without_collections
 from delayrig.base.text import DIRECTIONS
 from delayrig.model.cell import Expect, Role, place_of
@@ -412,7 +412,7 @@ def decode_versioned(content: bytes, label: str, kind: type[V], *, schema: int) 
             f"{label}: key 'schema' is missing: this is no {Path(label).name} of the rig",
             hint=f"name the --out folder of a run, or the {FILE_NAME} in it",
         ) from error
-    except (msgspec.DecodeError, UnicodeDecodeError) as error:
+    except NOT_JSON as error:
         raise BadInputError(
             f"{label}: {error or 'not JSON'}",
             hint="it is cut off or not JSON; a run writes it whole or not at all, so run it again",

@@ -13,7 +13,7 @@ from pathlib import Path
 
 import msgspec
 
-from delayrig.base.errors import BadInputError
+from delayrig.base.errors import NOT_JSON, BadInputError
 from delayrig.model.result import FILE_NAME as RESULTS
 
 FILE_NAME = "run.lock"
@@ -64,7 +64,7 @@ def _acquire(path: Path, out: Path) -> int:
             fcntl.flock(lock, fcntl.LOCK_EX | fcntl.LOCK_NB)
         except BlockingIOError:
             owner = None  # The owner has not written its name yet.
-            with contextlib.suppress(msgspec.DecodeError):
+            with contextlib.suppress(*NOT_JSON):
                 owner = msgspec.json.decode(os.pread(lock, 1 << 16, 0), type=Owner)
             os.close(lock)
             if owner and not Path(f"/proc/{owner.pid}").exists() and time.monotonic() < until_s:

@@ -9,7 +9,7 @@ from pathlib import Path
 import msgspec
 
 from delayrig.base.atomic_file import write_json
-from delayrig.base.errors import BadInputError
+from delayrig.base.errors import NOT_JSON, BadInputError
 from delayrig.model.cell import Cell
 from delayrig.model.lane import REAL_TIME
 from delayrig.model.result import CellResult, RunHeader, Verdict, own_fault, read_versioned
@@ -75,7 +75,7 @@ def done_cells(cells: Sequence[Cell], folder: Path) -> dict[str, CellResult]:
     """Returns the results of finished cells. Cells lost by the rig are tried again."""
     done = {}
     for cell in cells:
-        with contextlib.suppress(OSError, msgspec.DecodeError):
+        with contextlib.suppress(OSError, *NOT_JSON):
             place = folder / cell.id
             same = msgspec.json.decode((place / CELL).read_bytes(), type=Cell) == cell
             result = msgspec.json.decode((place / RESULT).read_bytes(), type=CellResult)

@@ -11,7 +11,7 @@ import msgspec
 from delayrig.base import digest
 from delayrig.base.archive import FORMAT, write_archive
 from delayrig.base.atomic_file import replace_file
-from delayrig.base.errors import RigFaultError
+from delayrig.base.errors import NOT_JSON, RigFaultError
 from delayrig.base.paths import Paths, Preparing
 from delayrig.model.platform import PLATFORMS, Arch, labelled
 from delayrig.model.workload import SERPROG_PORT
@@ -117,7 +117,7 @@ def _fault_of_parts(folder: Path) -> str:
         parts = _read_parts(folder)
     except FileNotFoundError:
         return f"{FACTS} is missing"
-    except (msgspec.DecodeError, UnicodeDecodeError):
+    except NOT_JSON:
         return f"{FACTS} is not as it was made"
     for name, known in {"vmlinuz": parts.kernel_sha256, "busybox": parts.busybox_sha256}.items():
         path = folder / name

@@ -13,7 +13,7 @@ import msgspec
 
 from delayrig.base import digest
 from delayrig.base.atomic_file import whole_folder
-from delayrig.base.errors import BadInputError
+from delayrig.base.errors import NOT_JSON, BadInputError
 from delayrig.base.paths import Paths, Preparing
 from delayrig.model.cell import slug
 from delayrig.model.platform import Arch, labelled
@@ -90,7 +90,7 @@ def _described_in(folder: Path) -> list[tuple[Subject, Path]]:
     for file in sorted(folder.glob(f"*/{DESCRIBED}")):
         try:
             found.append((msgspec.json.decode(file.read_bytes(), type=Subject), file.parent))
-        except msgspec.MsgspecError as error:
+        except NOT_JSON as error:
             raise BadInputError(f"{file}: {error}", hint="copy the gate's folder again") from error
     return found
 

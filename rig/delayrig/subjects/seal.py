@@ -15,6 +15,7 @@ import msgspec
 
 from delayrig.base import digest
 from delayrig.base.atomic_file import replace_file, whole_folder
+from delayrig.base.errors import NOT_JSON
 
 FILE_NAME = "seal.json"
 DigestOf = Callable[[Path], str]
@@ -61,7 +62,7 @@ def stored(folder: Path | None, key: str, make: Callable[[], T], kind: type[T]) 
     if folder is None:
         return make()
     file = folder / f"{key}.json"
-    with contextlib.suppress(OSError, msgspec.DecodeError, UnicodeDecodeError):
+    with contextlib.suppress(OSError, *NOT_JSON):
         return msgspec.json.decode(unsealed(file.read_bytes()) or b"", type=kind)
     made = make()
     # The folder may be read-only. Then the value is made again the next time.
@@ -83,7 +84,7 @@ def read_seal(seal: Path) -> dict[str, str]:
     """Returns the digests by file; none if the seal is missing or damaged."""
     try:
         return msgspec.json.decode(seal.read_bytes(), type=dict[str, str])
-    except (OSError, msgspec.DecodeError, UnicodeDecodeError):
+    except (OSError, *NOT_JSON):
         return {}
 
 

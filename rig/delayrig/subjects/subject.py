@@ -12,7 +12,7 @@ import msgspec
 from delayrig.base import digest
 from delayrig.base.archive import FORMAT, unpack_archive, write_archive
 from delayrig.base.atomic_file import replace_file, whole_folder
-from delayrig.base.errors import BadInputError, nearest
+from delayrig.base.errors import NOT_JSON, BadInputError, nearest
 from delayrig.base.paths import Paths, Preparing, find_paths
 from delayrig.model.platform import PLATFORMS, Arch, labelled
 from delayrig.setup.scratch import scratch_beside
@@ -279,7 +279,7 @@ def _kept(pointer: Path, paths: Paths) -> tuple[Subject | None, str]:
         subject = msgspec.json.decode(unsealed(pointer.read_bytes()) or b"", type=Subject)
     except FileNotFoundError:
         return None, ""
-    except (msgspec.DecodeError, UnicodeDecodeError):
+    except NOT_JSON:
         return None, f" again: {pointer.name} is damaged"
     # The pointer names its archive relative to the images, because that folder may be moved.
     archive = paths.images / subject.archive

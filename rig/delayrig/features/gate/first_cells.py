@@ -13,6 +13,7 @@ import msgspec
 from elftools.common.exceptions import ELFError
 
 from delayrig.base.atomic_file import replace_file
+from delayrig.base.errors import NOT_JSON
 from delayrig.features.coverage.changed import Placed, changed_functions
 from delayrig.judge.site_waits import functions_of
 from delayrig.model.cell import Role
@@ -38,7 +39,7 @@ def reached_in(cells: Iterable[CellResult]) -> Reached:
 
 def read_reached(file: Path) -> Reached:
     """Returns what earlier gates reached; nothing if the file cannot be read."""
-    with contextlib.suppress(OSError, msgspec.DecodeError):
+    with contextlib.suppress(OSError, *NOT_JSON):
         return msgspec.json.decode(file.read_bytes(), type=Reached)
     return {}
 

@@ -12,7 +12,7 @@ from typing import Any
 
 import msgspec
 
-from delayrig.base.errors import RigFaultError
+from delayrig.base.errors import NOT_JSON, RigFaultError
 from delayrig.features.latency.place import Line
 from delayrig.features.latency.result import Cyclic, Reading, Series, Statistics, Ticks, Timers
 
@@ -43,7 +43,7 @@ def parse_lines(text: bytes, *, expected: int, source: str) -> list[Line]:
     for number, raw in enumerate(text.splitlines()):
         try:
             line = msgspec.json.decode(raw, type=Line)
-        except msgspec.DecodeError as error:
+        except NOT_JSON as error:
             raise RigFaultError(f"{source}: line {number + 1}: {error}: {raw[:200]!r}") from error
         if line.get("schema") != LINES_SCHEMA or line.get("series") != number:
             raise RigFaultError(f"{source}: line {number + 1} is not of series {number}")

@@ -11,6 +11,7 @@ import msgspec
 
 from delayrig import __version__
 from delayrig.base.atomic_file import write_atomically
+from delayrig.base.errors import NOT_JSON
 from delayrig.base.paths import Paths
 from delayrig.features.latency.host_place import HOST, EnergyMeter, open_host
 from delayrig.features.latency.measure import measure_place
@@ -89,7 +90,7 @@ def resumed(request: LatencyRequest) -> dict[str, MachineReport]:
     path = request.out / FILE_NAME
     try:
         before = msgspec.json.decode(path.read_bytes(), type=LatencyReport)
-    except (OSError, msgspec.DecodeError):
+    except (OSError, *NOT_JSON):
         return {}
     same = before.argv == list(request.argv) and before.rig_version == __version__
     return {each.name: each for each in before.machines} if same and not before.complete else {}

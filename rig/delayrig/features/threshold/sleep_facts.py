@@ -12,7 +12,7 @@ from pathlib import Path
 
 import msgspec
 
-from delayrig.base.errors import LostGuestError
+from delayrig.base.errors import NOT_JSON, LostGuestError
 
 SUBJECT = "sleep-facts"
 NORMAL, SLACK, FIFO = "normal", "slack", "fifo"
@@ -78,7 +78,7 @@ def read_sleep_facts(folder: Path) -> SleepFacts:
     path = folder / "stdout.txt"
     try:
         return msgspec.json.decode(path.read_bytes(), type=SleepFacts)
-    except (OSError, msgspec.DecodeError) as error:
+    except (OSError, *NOT_JSON) as error:
         raise LostGuestError(f"{path}: {error}", hint="run it again, in another folder") from error
 
 
