@@ -128,18 +128,28 @@ def test_place_in_a_stripped_program_has_name_and_line(
     assert len(told) == 1, "it is fetched once"
 
 
-def test_archive_without_debug_packages_costs_one_line_and_is_not_asked_again(
-    built: Built, state: Paths, monkeypatch: pytest.MonkeyPatch
+@pytest.mark.parametrize(
+    ("cause", "asked"),
+    [
+        ("404  Not Found", 1),
+        ("File not found - /d/dists/a (2: No such file or directory)", 1),
+        ("Could not resolve 'archive.example'", 2),
+        ("Could not connect to 192.0.2.1:8404 (192.0.2.1), connection timed out", 2),
+        ("503  Service Unavailable", 2),
+    ],
+)
+def test_archive_without_debug_packages_is_asked_once_and_an_unreachable_one_at_each_start(
+    built: Built, state: Paths, monkeypatch: pytest.MonkeyPatch, cause: str, asked: int
 ) -> None:
     def refuse(*_: object) -> dict[str, bytes]:
-        raise NotProvidedError("debug packages", "404  Not Found")
+        raise NotProvidedError("debug packages", cause)
 
     monkeypatch.setattr(debug_files, "fetch_debug_files", refuse)
     told: list[str] = []
     provide(built, state, told)
     provide(built, state, told)
-    said = "debug files of debian:trixie: none (404  Not Found), so its places have no lines"
-    assert told == [said]
+    said = f"debug files of debian:trixie: none ({cause}), so its places have no lines"
+    assert told == [said] * asked
     assert lines_of(built.program).where(built.wait_address).startswith("0x")
 
 

@@ -22,12 +22,14 @@ from delayrig.subjects.symbols import Symbols, read_symbols
 
 FOLDER = "debug-files"
 FILE_NAME = "lines.debug"
+NOT_THERE = ("404  Not Found", "403  Forbidden", "No such file", "does not have a Release file")
+"""apt's messages for what an archive does not have. Other failures may pass."""
 
 
 def provide_debug_files(
     name: str, parts: Iterable[Path], suite: str, arch: Arch, paths: Paths, preparing: Preparing
 ) -> None:
-    """Fetches the debug files of a subject's parts, unless it was tried before.
+    """Fetches the debug files of a subject's parts, unless the archive answered before.
 
     Reports that in one line, with the reason if the archive has none. Nothing else depends on them.
     """
@@ -41,6 +43,8 @@ def provide_debug_files(
         lacks = "" if found else "its debug packages do not have this build"
     except NotProvidedError as error:
         found, lacks = {}, error.cause
+        if not any(words in lacks for words in NOT_THERE):
+            left = []  # The next start asks again.
     for build in left:
         with whole_folder(folder / build) as made:
             if build in found:
