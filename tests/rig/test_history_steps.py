@@ -18,6 +18,7 @@ from delayrig.features.history.steps import Found, find_steps, points_of, series
 from delayrig.model.lane import LaneName
 from delayrig.model.result import Results, Verdict
 
+from tests.rig.builders import MS
 from tests.rig.history_builders import DIGESTS, history_of, make_run
 
 change_points = partial(change_point.change_points, confidence=CONFIDENCE)
@@ -68,6 +69,17 @@ def test_cell_is_set_beside_the_last_run_that_had_it(tmp_path: Path) -> None:
     )
     (step,) = found.steps
     assert (step.run, step.previous) == (3, 1)
+
+
+def test_step_beyond_a_run_that_lacks_the_cell_counts_no_earlier_step(tmp_path: Path) -> None:
+    found = steps_of(
+        tmp_path,
+        make_run(1, {"a": 5, "b": 6}),
+        make_run(2, {"a": 7}, digests=OTHER_KERNEL),
+        make_run(3, {"a": 7, "b": 8}, digests=OTHER_KERNEL),
+    )
+    sums = [(step.run, step.previous, step.before_ns, step.after_ns) for step in found.steps]
+    assert sums == [(2, 1, 5 * MS, 7 * MS), (3, 1, 6 * MS, 8 * MS)]
 
 
 def test_time_of_a_cell_that_did_not_do_its_job_is_no_measure(tmp_path: Path) -> None:

@@ -114,7 +114,10 @@ class Step(msgspec.Struct, frozen=True, kw_only=True):
     same_inputs: bool | None
     """True if all that decides times, except the subject, was equal; null if unknown."""
     before_ns: int
-    """The sum over the cells of both runs; in real time, of each cell's median before the step."""
+    """The sum over the cells of both runs that no run between them has.
+
+    In real time, the sum of each cell's median before the step.
+    """
     after_ns: int
     p: float | None
     """The probability of chance; null if time is exact."""
@@ -189,10 +192,10 @@ def _exact(runs: Sequence[Point]) -> list[Step]:
             if name in last and last[name].cells[name].total_ns != cell.total_ns:
                 changed.setdefault(last[name].run.id, []).append(name)
         previous = {each.run.id: each for each in last.values()}
-        steps += [
-            _step(previous[run], point, previous[run].times_ns, point.times_ns, names, None)
-            for run, names in changed.items()
-        ]
+        for run, names in changed.items():
+            times_ns = previous[run].times_ns.items()
+            was = {name: ns for name, ns in times_ns if last[name].run.id == run}
+            steps.append(_step(previous[run], point, was, point.times_ns, names, None))
         last.update(dict.fromkeys(point.cells, point))
     return steps
 
@@ -201,7 +204,8 @@ def _step(
     before: Point, after: Point, was: Times, now: Times, changed: Iterable[str], p: float | None
 ) -> Step:
     common = was.keys() & now.keys()
-    pairs = [(before.cells[name], after.cells[name]) for name in before.cells & after.cells.keys()]
+    both = before.cells.keys() & after.cells.keys() & common
+    pairs = [(before.cells[name], after.cells[name]) for name in both]
     cells = [CellStep(cell=name, before_ns=was[name], after_ns=now[name]) for name in changed]
     return Step(
         run=after.run.id,
