@@ -84,7 +84,7 @@ def test_other_flashrom_is_shown_beside_it_and_its_faults_fail_nothing(
     ours, theirs = read_results(out).cells
     assert (ours.verdict, theirs.verdict) == (Verdict.PASS, Verdict.TOO_SHORT)
     assert f"first: path:{short}; second: bundled" in done.stdout
-    assert "1 cells compared: time" in done.stdout
+    assert "1 cell compared: time" in done.stdout
 
 
 def test_cell_that_was_tried_is_run_again_and_shrunk_from_its_folder(

@@ -95,8 +95,8 @@ def test_run_in_several_lanes_leaves_each_cell_in_its_own(tmp_path: Path) -> Non
 def test_missing_cell_is_named_with_file_key_and_remedy(tmp_path: Path) -> None:
     with pytest.raises(BadInputError) as caught:
         read_baseline(kept(tmp_path)).check_cells([HERE, THERE])
-    assert caught.value.message.startswith(f"{tmp_path / FILE_NAME}: key 'cells': 1 cells")
-    assert "there.250mips" in caught.value.message
+    said = f"{tmp_path / FILE_NAME}: key 'cells': lacks 1 cell of the plan, such as there.250mips"
+    assert caught.value.message.startswith(said)
     assert "a run of plan smoke" in caught.value.hint
 
 

@@ -141,7 +141,7 @@ def test_results_of_too_many_cells_are_printed_where_they_did_not_just_pass(
 ) -> None:
     results = keep_many(tmp_path, 3000)
     said = reported(tmp_path, "--terminal", "--no-color")
-    assert f"{3000 - NOTABLE_MAX} cells are not shown here." in said
+    assert f"{3000 - NOTABLE_MAX:,} cells not shown here." in said
     unforeseen = [cell.id for cell in results.cells if not cell.is_expected]
     assert unforeseen
     assert all(f" {cell_id}\n" in said for cell_id in unforeseen)

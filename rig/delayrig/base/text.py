@@ -56,6 +56,11 @@ def plain(text: str) -> str:
     return shown(FORBIDDEN.sub("\N{REPLACEMENT CHARACTER}", text))
 
 
+def counted(number: int, thing: str) -> str:
+    """Returns the number and the thing: `1 cell`, `2 cells`."""
+    return f"{number:,} {thing}{'' if number == 1 else 's'}"
+
+
 def one_line(text: str) -> str:
     return " ".join(plain(text).split())
 

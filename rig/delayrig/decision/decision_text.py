@@ -4,6 +4,7 @@
 from collections.abc import Sequence
 
 from delayrig.base.durations import in_unit_of, rounded
+from delayrig.base.text import counted
 from delayrig.decision.decision import Decision, Excess, FaultGroup, GateCell, Outcome
 from delayrig.decision.faults import REFUSING, Change, Fault
 from delayrig.judge.waits import CHIP_BUSY
@@ -131,7 +132,7 @@ def _changes(decision: Decision) -> str:
         ("mended", (Change.MENDED,)),
     ):
         count = sum(any(fault.change in changes for fault in cell.faults) for cell in cells)
-        parts.append(f"{words} in {_cells(count)}")
+        parts.append(f"{words} in {counted(count, 'cell')}")
     unseen = [cell for cell in cells if cell.outcome is Outcome.UNSEEN]
     doubts = sum(cell.outcome is Outcome.DOUBT for cell in cells)
     words = f"Faults: {', '.join(parts)}; {_compared(decision)} compared"
@@ -143,7 +144,7 @@ def _compared(decision: Decision) -> str:
     cells = [cell for cell in decision.cells if cell.role == Role.MEASURE]
     left_out = (Outcome.UNSEEN, Outcome.DOUBT, Outcome.RIG_FAULT)
     count = sum(cell.outcome not in left_out for cell in cells)
-    return f"{count} of {_cells(len(cells))}"
+    return f"{count} of {counted(len(cells), 'cell')}"
 
 
 def _watching(decision: Decision) -> str:
@@ -207,7 +208,7 @@ def _delays(watched: Sequence[CellResult]) -> str:
     if not seen:
         return "delays: none was seen call by call"
     part = f"all {seen:,}" if judged == seen else f"{judged:,} of {seen:,}"
-    return f"delays: {part} of {_cells(len(watched))} judged{_least(watched)}"
+    return f"delays: {part} of {counted(len(watched), 'cell')} judged{_least(watched)}"
 
 
 def _least(cells: Sequence[CellResult]) -> str:
@@ -221,7 +222,7 @@ def _least(cells: Sequence[CellResult]) -> str:
 def _unseen(ran: Sequence[CellResult]) -> list[str]:
     """Returns a line on cells that judged waits without seeing delays call by call."""
     missing = [cell for cell in ran if cell.delays is None and cell.judged]
-    return [f"delays: not seen call by call in {_cells(len(missing))}"] if missing else []
+    return [f"delays: not seen call by call in {counted(len(missing), 'cell')}"] if missing else []
 
 
 def _classes(cells: Sequence[CellResult]) -> list[str]:
@@ -238,7 +239,3 @@ def _where(name: str, cells: Sequence[CellResult]) -> str:
         if judged
         else "no shortening of these waits could have been seen"
     )
-
-
-def _cells(count: int) -> str:
-    return "1 cell" if count == 1 else f"{count} cells"

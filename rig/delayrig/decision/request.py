@@ -12,6 +12,7 @@ import msgspec
 from delayrig.base.errors import BadInputError, BuildError, ExitCode
 from delayrig.base.paths import Paths
 from delayrig.base.shell import run_shell
+from delayrig.base.text import counted
 from delayrig.decision.gate_judge import unanswered
 from delayrig.model.cell import WATCHING, Cell, Role, place_of
 from delayrig.model.lane import EXACT_LANE, LaneName
@@ -89,8 +90,8 @@ class StoredBaseline:
         if missing:
             run = self.results.run
             raise BadInputError(
-                f"{self.path}: key 'cells': {len(missing)} cells of the plan are not in it, such as"
-                f" {missing[0]}",
+                f"{self.path}: key 'cells': lacks {counted(len(missing), 'cell')} of the plan,"
+                f" such as {missing[0]}",
                 hint=f"it is a run of plan {run.plan}: name that with --plan,"
                 " or run the baseline with this one",
             )

@@ -5,7 +5,7 @@ from rich.console import Console
 from rich.markup import escape
 
 from delayrig.base.durations import rounded
-from delayrig.base.text import again
+from delayrig.base.text import again, counted
 from delayrig.decision.decision import Decision, FaultGroup, GateCell, Outcome
 from delayrig.decision.decision_text import WORDS, fault_lengths
 from delayrig.decision.faults import REFUSING
@@ -73,7 +73,9 @@ def _print_sums(pairs: list[CellPair], console: Console) -> None:
         + (f" ({100 * (after - before) / before:+.2f} %)" if before else "")
         for name, (before, after) in (("time", sums.total), ("CPU time", sums.cpu))
     ]
-    console.print(f"[bold]{len(pairs)} cells compared: {'; '.join(words)}.[/]", soft_wrap=True)
+    console.print(
+        f"[bold]{counted(len(pairs), 'cell')} compared: {'; '.join(words)}.[/]", soft_wrap=True
+    )
     if any(pair.lane != EXACT_LANE for pair in pairs):
         console.print(
             "Real time: one run of each claims nothing; `rig/rig gate` runs both side by side."

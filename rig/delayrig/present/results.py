@@ -8,7 +8,7 @@ from rich.console import Console
 from rich.markup import escape
 
 from delayrig.base.errors import ExitCode
-from delayrig.base.text import again, one_line
+from delayrig.base.text import again, counted, one_line
 from delayrig.judge.judge import describe
 from delayrig.judge.not_provided import not_provided_lines
 from delayrig.model.cell import WATCHING, Role
@@ -51,7 +51,7 @@ def print_results(results: Results, code: ExitCode, console: Console, *, out: st
         if not (cell.verdict is Verdict.PASS or cell.not_provided or _is_working_canary(cell)):
             _print_findings(cell, console)
     if len(shown) < len(results.cells):
-        console.print(f"\n{len(results.cells) - len(shown)} cells are not shown here.")
+        console.print(f"\n{counted(len(results.cells) - len(shown), 'cell')} not shown here.")
     if results.contrasts:
         console.print()
         console.print(contrast_table(results))
@@ -181,7 +181,7 @@ def _named(what: str, reasons: Mapping[str, str]) -> list[str]:
         for cell_id, reason in islice(reasons.items(), NAMED_MAX)
     ]
     more = len(reasons) - len(lines)
-    return [*lines, f"{what}: {more} more cells"] if more else lines
+    return [*lines, f"{what}: {counted(more, 'more cell')}"] if more else lines
 
 
 def answer(results: Results, code: ExitCode) -> str:

@@ -12,6 +12,7 @@ from itertools import groupby
 from rich.console import Console
 from rich.markup import escape
 
+from delayrig.base.text import counted
 from delayrig.decision.request import BASELINE
 from delayrig.features.coverage.coverage import (
     ChangedWait,
@@ -30,9 +31,8 @@ _FILE = re.compile(r"([^ (]+):\d+\)?$")
 
 def coverage_sentence(coverage: Coverage) -> str:
     """Returns `61 of 212 delay sites were reached by 47 cells`."""
-    sites, cells = len(coverage.sites), coverage.cells
-    what = f"{len(coverage.reached)} of {sites} delay site{'' if sites == 1 else 's'}"
-    return f"{what} were reached by {cells} cell{'' if cells == 1 else 's'}"
+    what = f"{len(coverage.reached)} of {counted(len(coverage.sites), 'delay site')}"
+    return f"{what} were reached by {counted(coverage.cells, 'cell')}"
 
 
 def print_coverage(
@@ -79,7 +79,7 @@ def changed_wait_text(wait: ChangedWait) -> str:
     """Returns `the changed wait in spi_init was reached in 2 cells`."""
     is_one = wait.sites <= 1
     number, what, was = ("", "wait", "was") if is_one else (f"{wait.sites} ", "waits", "were")
-    cells = f"{len(wait.cells)} cell{'' if len(wait.cells) == 1 else 's'}"
+    cells = counted(len(wait.cells), "cell")
     reached = f"{was} reached in {cells if wait.cells else 'none'}"
     if wait.around:
         return f"the {number}{what} in {wait.function}, which changed, {reached}"

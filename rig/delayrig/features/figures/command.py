@@ -8,6 +8,7 @@ import click
 
 from delayrig.base.atomic_file import json_document
 from delayrig.base.errors import ExitCode
+from delayrig.base.text import counted
 from delayrig.cli.command import RigCommand
 from delayrig.cli.verbosity import answers, make_console, plain_text, tables_or_json, tell_json
 from delayrig.decision.two_runs import (
@@ -123,5 +124,5 @@ def _exactly(comparison: Comparison) -> ExitCode:
             f"{len(comparison.differences)} figures differ, as those of unequal inputs do"
         )
     same = "all the same" if comparison.exit_code is ExitCode.PASS else "not shown to be the same"
-    console.print(f"{comparison.compared} cells compared: {same}", markup=False)
+    console.print(f"{counted(comparison.compared, 'cell')} compared: {same}", markup=False)
     return comparison.exit_code

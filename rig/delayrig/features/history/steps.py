@@ -13,6 +13,7 @@ from itertools import chain, groupby
 import msgspec
 import numpy as np
 
+from delayrig.base.text import counted
 from delayrig.features.history.change_point import change_points, values_min
 from delayrig.features.history.schema import CellRow, RunRow
 from delayrig.features.history.store import Entry
@@ -61,8 +62,7 @@ class Series:
 
     @property
     def name(self) -> str:
-        count = len(self.points[0].cells)
-        return f"{self.plan}, {self.lane}, {count} cell{'s' if count != 1 else ''}"
+        return f"{self.plan}, {self.lane}, {counted(len(self.points[0].cells), 'cell')}"
 
 
 def points_of(entries: Sequence[Entry], subject: str) -> list[Point]:

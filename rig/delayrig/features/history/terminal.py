@@ -8,6 +8,7 @@ import msgspec
 from rich.console import Console
 from rich.markup import escape
 
+from delayrig.base.text import counted
 from delayrig.features.history.steps import Found, Series, Step
 from delayrig.features.history.store import Summary
 from delayrig.model.cell import Role
@@ -136,7 +137,7 @@ def print_steps(found: Found, unlike: dict[int, list[str]], console: Console) ->
         for cell in step.cells[:CELLS_SHOWN]:
             console.print(f"  {cell.pct:+8.2f} %  {escape(cell.cell)}", soft_wrap=True)
         if len(step.cells) > CELLS_SHOWN:
-            console.print(f"  and {len(step.cells) - CELLS_SHOWN} cells more")
+            console.print(f"  and {counted(len(step.cells) - CELLS_SHOWN, 'more cell')}")
     for few in found.too_few:
         console.print(
             f"{escape(few.plan)} on {escape(few.host)}: {few.runs} runs of real time claim nothing,"

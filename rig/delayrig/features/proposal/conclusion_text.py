@@ -5,6 +5,7 @@ from collections.abc import Sequence
 from dataclasses import dataclass
 from itertools import pairwise
 
+from delayrig.base.text import counted
 from delayrig.features.proposal.steps import TITLES, Proposal
 
 COUNTS = 1.0
@@ -102,10 +103,7 @@ def _sentence(change: Change) -> str:
 
 
 def _verdicts(more: int) -> str:
-    count = abs(more)
-    return (
-        f"{count} verdict{'s' if count > 1 else ''} of too short {'less' if more < 0 else 'more'}"
-    )
+    return f"{counted(abs(more), 'verdict')} of too short {'less' if more < 0 else 'more'}"
 
 
 def _signed(pct: float) -> str:

@@ -11,6 +11,7 @@ from collections.abc import Sequence
 import msgspec
 
 from delayrig.base.errors import BadInputError
+from delayrig.base.text import counted
 from delayrig.model.result import UNSAFE, CellResult, Results, RunHeader, Verdict
 from delayrig.subjects.subject import STEPS, TRUSTING
 
@@ -148,8 +149,7 @@ def _place(place: str, asking: dict[str, dict[str, CellResult]]) -> PlaceFigures
 def place_words(cell: CellResult) -> str:
     """Returns speed, cores, hazards and part of the cell."""
     speed = f"{round(cell.guest.mips[0])} MIPS" if cell.guest.mips else "this machine"
-    cores = f"{cell.guest.cores} core{'s' if cell.guest.cores > 1 else ''}"
-    return ", ".join([speed, cores, *cell.hazards, cell.chip])
+    return ", ".join([speed, counted(cell.guest.cores, "core"), *cell.hazards, cell.chip])
 
 
 def _without_priority(asking: dict[str, dict[str, CellResult]]) -> list[OrderFigures]:

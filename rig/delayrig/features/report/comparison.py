@@ -9,7 +9,7 @@ from markupsafe import Markup
 
 from delayrig.base.durations import rounded
 from delayrig.base.paths import find_paths
-from delayrig.base.text import again
+from delayrig.base.text import again, counted
 from delayrig.decision.decision import Decision, Excess, FaultGroup, GateCell, Outcome
 from delayrig.decision.decision_text import WORDS, fault_lengths
 from delayrig.decision.request import BASELINE, CANDIDATE, rounds_of
@@ -19,7 +19,6 @@ from delayrig.features.coverage.terminal import by_source, changed_wait_lines, c
 from delayrig.features.report.labels import (
     call_stack,
     cell_link,
-    count,
     marks_of,
     verdict_html,
     with_line_below,
@@ -252,8 +251,8 @@ def differences_section(sources: Sources) -> Section:
     only_one = sum(len(_present(row)) == 1 for row in together)
     shared = len(together) - only_one
     body = paragraph(
-        f"{count(shared, 'cell')} are in more than one run; {len(differing)} of them differ in"
-        f" verdict or total time. In one run alone: {count(only_one, 'cell')}."
+        f"{counted(shared, 'cell')} are in more than one run; {len(differing)} of them differ in"
+        f" verdict or total time. In one run alone: {counted(only_one, 'cell')}."
     )
     if differing:
         body += table_html(_differences(sources.runs, differing))

@@ -97,8 +97,3 @@ def marks_of(cell: CellResult) -> dict[str, str]:
 
 def marks_for(subject: str, verdict: Verdict, hazards: Sequence[str]) -> dict[str, str]:
     return {"subject": subject, "verdict": verdict, "hazards": " ".join(hazards) or CALM}
-
-
-def count(number: int, thing: str) -> str:
-    """Returns the number and the thing: `1 cell`, `2 cells`."""
-    return f"{number:,} {thing}{'' if number == 1 else 's'}"

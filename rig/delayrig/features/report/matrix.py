@@ -8,12 +8,12 @@ from typing import Any
 
 from markupsafe import Markup
 
+from delayrig.base.text import counted
 from delayrig.features.report.labels import (
     CALM,
     TEMPLATES,
     cell_anchor,
     cell_link,
-    count,
     expectation_note,
     hazards_of,
     speed_of,
@@ -70,7 +70,7 @@ def _matrix(run: RunSource) -> Markup:
     return rendered(
         TEMPLATES,
         "matrix.html",
-        caption=f"{label} of {count(len(cells), 'cell')} that measure a subject",
+        caption=f"{label} of {counted(len(cells), 'cell')} that measure a subject",
         columns=[(speed, [cores for _, cores in group]) for speed, group in by_speed],
         slots=columns,
         is_listed=len(columns) > COLUMNS_MAX,

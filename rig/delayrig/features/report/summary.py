@@ -9,6 +9,7 @@ from markupsafe import Markup
 
 from delayrig.base.durations import in_unit_of, rounded
 from delayrig.base.errors import ExitCode
+from delayrig.base.text import counted
 from delayrig.decision.decision import Decision, Excess, GateCell, Outcome
 from delayrig.decision.faults import DATA
 from delayrig.features.report.cells import all_cells
@@ -179,7 +180,7 @@ def _good(decision: Decision) -> str:
     found = [item for cell in measured for item in cell.excess]
     figures = list(dict.fromkeys(item.figure for item in found))
     changes = [_change(name, [i for i in found if i.figure == name]) for name in figures]
-    return ", ".join([f"nothing is too short in {_count(len(measured))}", *changes])
+    return ", ".join([f"nothing is too short in {counted(len(measured), 'cell')}", *changes])
 
 
 def _change(figure: str, found: Sequence[Excess]) -> str:
@@ -194,8 +195,4 @@ def _doubt(decision: Decision) -> str:
     doubtful = sum(cell.outcome is Outcome.DOUBT for cell in measured)
     if not doubtful:
         return "nothing shows that the rig sees"
-    return f"{_count(doubtful)} of {len(measured)} gave no sure answer"
-
-
-def _count(cells: int) -> str:
-    return "1 cell" if cells == 1 else f"{cells} cells"
+    return f"{counted(doubtful, 'cell')} of {len(measured)} gave no sure answer"

@@ -9,8 +9,9 @@ import msgspec
 from markupsafe import Markup
 
 from delayrig.base.durations import rounded
+from delayrig.base.text import counted
 from delayrig.features.report.facts import Split, sum_of
-from delayrig.features.report.labels import cell_link, count, subject_of
+from delayrig.features.report.labels import cell_link, subject_of
 from delayrig.features.report.source import RunSource, Sources
 from delayrig.model.result import CellResult, Verdict
 from delayrig.present.console import seconds
@@ -190,7 +191,7 @@ def _split(run: RunSource, cell: CellResult) -> Split:
 
 
 def _scope(group: Group) -> str:
-    cells = count(len(group.places), "cell")
+    cells = counted(len(group.places), "cell")
     if len(group.totals) == 1:
         return f"{group.totals[0].name}: the {cells} that it passed"
     return f"The {cells} that all of these passed"
@@ -245,7 +246,7 @@ def _reach(total: Total) -> str:
     if not total.rounds_ns:
         return ""
     least, most = min(total.rounds_ns), max(total.rounds_ns)
-    return f", {rounded(least)} to {rounded(most)} in {count(len(total.rounds_ns), 'round')}"
+    return f", {rounded(least)} to {rounded(most)} in {counted(len(total.rounds_ns), 'round')}"
 
 
 def _table(totals: Sequence[Total]) -> Table:

@@ -15,6 +15,7 @@ import msgspec
 from msgspec.structs import replace
 
 from delayrig.base.errors import BadInputError, nearest
+from delayrig.base.text import counted
 from delayrig.base.toml import read_toml
 from delayrig.hazards import cores_needed, ordered_hazards, parse_hazards
 from delayrig.model.cell import Cell, Job
@@ -54,7 +55,7 @@ class Profile(msgspec.Struct, frozen=True, kw_only=True):
             words = THIS_MACHINE
         else:
             mips = round(1000 / 2**self.icount_shift, 0)
-            words = f"{mips:.0f} MIPS, {self.cores} core{'s' if self.cores > 1 else ''}"
+            words = f"{mips:.0f} MIPS, {counted(self.cores, 'core')}"
         return ", ".join([words, *_foreign(self.arch), *self.hazards])
 
 
