@@ -3,9 +3,11 @@
 
 import shutil
 from pathlib import Path
+from types import SimpleNamespace
 
 import pytest
 from delayrig.base.errors import LostGuestError
+from delayrig.lanes import delay_marks
 from delayrig.lanes.delay_marks import MARKS_MAX, request_text
 from delayrig.lanes.delay_record import read_record
 from delayrig.machine.delay_watch import DelayWatch, read_request, write_request
@@ -61,6 +63,21 @@ def test_window_of_a_mark_is_the_code_around_it_within_its_page(function: DelayF
         back, window = int(line.split()[3], 16), bytes.fromhex(line.split()[4])
         assert window == symbols.code(address - back, 32)
         assert (address - back) // 4096 == (address - back + 31) // 4096
+
+
+@pytest.mark.parametrize("behind", [b"\x90" * 64, b""])
+def test_window_of_code_that_ends_early_in_a_page_has_what_follows_it_in_the_file(
+    monkeypatch: pytest.MonkeyPatch, function: DelayFunction, behind: bytes
+) -> None:
+    content = bytes(range(256)) * 16 + bytes(range(0x14)) + behind
+    code = SimpleNamespace(
+        text=(0x1000, 0x2014), code=lambda at, size: content[at - 0x1000 : at - 0x1000 + size]
+    )
+    monkeypatch.setattr(delay_marks, "read_symbols", lambda _part: code)
+    told = replace(function, address=0x1800, returns=(0x2004,))
+    *_, mark = request_text((told,)).splitlines()
+    window = (bytes(range(0x14)) + behind[:12]).ljust(32, b"\0")
+    assert mark.split() == ["return", "0", "2004", "4", window.hex()]
 
 
 def test_function_may_end_in_a_jump_if_it_leaves_its_file_or_no_return_is_known(

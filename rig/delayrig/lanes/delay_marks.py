@@ -61,7 +61,12 @@ def _mark_lines(number: int, function: DelayFunction) -> Iterator[str]:
 
 
 def _window(symbols: Symbols, address: int) -> tuple[int, bytes]:
-    """Returns code around that address, all within its page, and the address's offset in it."""
-    page_end = address - address % PAGE_BYTES + PAGE_BYTES
-    begin = min(address, min(page_end, symbols.text[1]) - WINDOW_BYTES)
-    return address - begin, symbols.code(begin, WINDOW_BYTES)
+    """Returns code around that address, all within its page, and the address's offset in it.
+
+    What follows code at the beginning of a page is the rest of the file there, as in memory, or
+    zeros.
+    """
+    page = address - address % PAGE_BYTES
+    last = min(page + PAGE_BYTES, symbols.text[1]) - WINDOW_BYTES
+    begin = max(page, min(address, last))
+    return address - begin, symbols.code(begin, WINDOW_BYTES).ljust(WINDOW_BYTES, b"\0")
