@@ -10,14 +10,16 @@ import msgspec
 import pytest
 from delayrig.base.errors import NotProvidedError
 from delayrig.model.platform import Arch
+from delayrig.model.result import Results
+from delayrig.present.results import remarks
 from delayrig.setup.apt import date_options
 from delayrig.subjects.guest_image import GuestImage, Kernel
-from delayrig.subjects.lock import Entries, lock_entries, lock_state, lock_text
+from delayrig.subjects.lock import Entries, lock_entries, lock_state, lock_text, subject_entries
 from delayrig.subjects.packages import PAUSES_S, attempts, cause_of, unpack_packages
 from delayrig.subjects.sbom import bill_of_materials, image_components, python_components
 from delayrig.subjects.subject import Subject
 
-from tests.rig.builders import make_subject
+from tests.rig.builders import make_run_header, make_subject
 
 OUT_OF_STEP = """\
 I: running apt-get update...
@@ -158,7 +160,6 @@ def test_lock_that_was_just_written_is_the_same(tmp_path: Path) -> None:
         {"archive_sha256": "e" * 64},
         {"program_sha256": "e" * 64},
         {"package_version": "1.3.1"},
-        {"name": "debian:sid"},
     ],
 )
 def test_anything_else_from_the_archive_differs(tmp_path: Path, change: dict[str, str]) -> None:
@@ -171,8 +172,19 @@ def test_run_of_fewer_subjects_is_still_the_same(tmp_path: Path) -> None:
     assert lock_state(lock_entries({Arch.X86_64: IMAGE}, [BUILT], {}), tmp_path) == "same"
 
 
-def test_without_a_lock_everything_differs(tmp_path: Path) -> None:
-    assert lock_state(entries(), tmp_path) == "differs"
+def test_lock_that_lacks_an_entry_is_incomplete_unless_another_differs(tmp_path: Path) -> None:
+    assert lock_state(entries(), tmp_path) == "incomplete"
+    lock(tmp_path, lock_text(entries()))
+    assert lock_state(entries(name="debian:sid"), tmp_path) == "incomplete"
+    more = subject_entries([make_subject(name="debian:sid", packages={"flashrom": "2"})])
+    assert lock_state(more | entries(), tmp_path) == "incomplete"
+    assert lock_state(more | entries(package_version="2"), tmp_path) == "differs"
+
+
+@pytest.mark.parametrize(("state", "printed"), [("same", 0), ("incomplete", 0), ("differs", 1)])
+def test_archive_has_moved_on_only_if_something_differs(state: str, printed: int) -> None:
+    said = remarks(Results(run=make_run_header(lock=state), cells=[]))
+    assert sum("the archive has moved on" in line for line in said) == printed
 
 
 def test_lock_is_in_the_order_of_names_whatever_came_first() -> None:

@@ -317,7 +317,8 @@ class RunHeader(msgspec.Struct, frozen=True, kw_only=True):
     libvirt_version: str
     image_digests: dict[str, str]
     lock: str
-    """`same` as images/lock.toml, or `differs` if the archive has moved on."""
+    """`same` as images/lock.toml, `differs` if the archive has moved on, `incomplete` if the lock
+    lacks something."""
     cells_planned: int
     not_provided: list[NotProvided] = []
     workers: list[str] = []

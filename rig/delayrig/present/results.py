@@ -159,7 +159,7 @@ def remarks(results: Results) -> list[str]:
     elif all(cell.is_expected for cell in watching):
         found.append(f"{len(watching)} canaries and controls are as they must be.")
     found += lost_lines(results.cells)
-    if results.run.lock != "same":
+    if results.run.lock == "differs":
         found.append("lock: differs - the archive has moved on since images/lock.toml was made")
     return found
 

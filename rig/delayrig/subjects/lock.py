@@ -57,10 +57,13 @@ def _kernel_version(packages: dict[str, str]) -> dict[str, str]:
 
 
 def lock_state(entries: Entries, checkout: Path) -> str:
-    """Returns `same` if every entry is as locked, else `differs`."""
+    """Returns `same` if every entry is as locked, `differs` if one is not; else `incomplete`."""
     path = checkout / "images" / "lock.toml"
     locked = tomllib.loads(path.read_text("utf-8")).get("image", {}) if path.is_file() else {}
-    return "same" if locked | entries == locked else "differs"
+    known = {name: facts for name, facts in entries.items() if name in locked}
+    if locked | known != locked:
+        return "differs"
+    return "same" if known == entries else "incomplete"
 
 
 def lock_text(entries: Entries) -> str:

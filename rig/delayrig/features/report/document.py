@@ -48,6 +48,11 @@ PRINTED = ("decision", "findings", "verdicts")
 LIST_BYTES = 20_000
 """The space for the names of cells without a timeline."""
 SHOWN_DIGITS = 16
+ARCHIVE = {
+    "same": "as locked",
+    "differs": "has moved on since it was locked",
+    "incomplete": "not all of it is locked",
+}
 NOTABLE_PARTS = (1, 2, 4, 8, 16, 32)
 """The page lists NOTABLE_MAX / N notable cells; N is the first of these with which it fits."""
 
@@ -255,7 +260,7 @@ def _facts(run: RunSource) -> Iterator[tuple[str, str]]:
             f"idle states {', '.join(cpu.idle_states)}" if cpu.idle_states else "",
         ]
         yield f"CPU {cpu.cpu}", "; ".join(filter(None, told)) or "nothing known"
-    yield "archive", "as locked" if header.lock == "same" else "has moved on since it was locked"
+    yield "archive", ARCHIVE.get(header.lock, header.lock)
     for kernel in dict.fromkeys(c.guest.kernel for c in run.results.cells if c.guest.kernel):
         yield "kernel of cells", kernel
     for name, sha256 in header.image_digests.items():
