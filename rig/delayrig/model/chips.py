@@ -24,7 +24,7 @@ class EraseFacts(msgspec.Struct, frozen=True, kw_only=True):
 class SuspendFacts(msgspec.Struct, frozen=True, kw_only=True):
     programs: bool = False
     erase_flag: dict[str, int] | None = None
-    """The flag that shows a failed erase; None: no register of the emulator shows it."""
+    """The flag that shows a suspended erase; None: no register of the emulator shows it."""
     program_flag: dict[str, int] | None = None
 
 

@@ -21,7 +21,7 @@ class Corner(StrEnum):
 def is_corner(words: str) -> bool:
     """Returns True for one of `FORMS`. A number has one spelling, so equal corners are equal text.
 
-    `draw` draws each busy time between the part's least and largest; `slow` takes FACTOR times the
+    `draw` draws each busy time between the typical and the largest; `slow` takes FACTOR times the
     largest.
     """
     name, colon, number = words.partition(":")
