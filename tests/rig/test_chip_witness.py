@@ -64,6 +64,10 @@ def test_wait_after_power_came_counts_from_there(rule: str) -> None:
     assert evidence.grade == "datasheet"
     (doubt,) = convict_commands([start, early])
     assert doubt.grade == "clock"
+    powered = made(StateBegins, t_ns=1, state="fresh")
+    between = spi("0x05", read=5_000_000_000)
+    (doubt,) = convict_commands([start, powered, between, early])
+    assert doubt.grade == "clock"
 
 
 SPI_RULES = ("wel", "protected", "length", "power_down", "region", "suspended", "error", "aai")

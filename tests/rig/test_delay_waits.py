@@ -122,9 +122,9 @@ def test_what_the_host_did_to_cores_is_part_of_every_interval(
 
 def test_rate_of_the_clock_excuses_what_it_explains() -> None:
     start: Event = made(Start, clock_step_ns=50, clock_rate_error_ppm=10)
-    for took_ns, short in ((10**9 - 10_000, False), (10**9 - 10_006, True)):
+    for took_ns, is_short in ((10**9 - 10_000, False), (10**9 - 10_006, True)):
         (wait,) = observe_calls_of(delays_of(call(1_000_000, took_ns)), [start, *guest()])
-        assert (wait.is_short, wait.is_judged) == (short, True if short else wait.is_judged)
+        assert (wait.is_short, wait.is_judged) == (is_short, is_short)
 
 
 def test_shortening_of_a_twentieth_of_ten_us_is_convicted() -> None:

@@ -9,7 +9,6 @@ from pathlib import Path
 
 import pytest
 from delayrig.base.errors import RigError
-from delayrig.machine.session import unpack
 from delayrig.model.events import encode_events, parse_events
 from delayrig.model.result import (
     Results,
@@ -22,7 +21,6 @@ from delayrig.plan.schema import find_plan, read_plan
 
 from tests.conftest import Bound
 from tests.rig.builders import make_cell, make_evidence, make_result, make_run_header
-from tests.rig.test_parcel import TWO
 
 SECONDS = (2, 15)
 """The seconds of mutations for each of four readers, in the quick tier and with --all."""
@@ -78,10 +76,6 @@ def read_plan_of(content: bytes, folder: Path) -> None:
     read_plan(path)
 
 
-def read_parcel(content: bytes, _folder: Path) -> None:
-    assert sum(map(len, unpack(content).values())) <= len(content)
-
-
 def results_content(folder: Path) -> bytes:
     cell = make_cell(hazards=("busy-siblings",), cores=2)
     results = Results(run=make_run_header(), cells=[make_result(cell, evidence=[make_evidence()])])
@@ -94,7 +88,6 @@ READERS: dict[str, Reader] = {
     "results": (results_content, read_results_again),
     "events": (lambda _: EVENTS, read_events_again),
     "plan": (lambda _: find_plan("smoke").read_bytes(), read_plan_of),
-    "parcel": (lambda _: TWO, read_parcel),
 }
 
 

@@ -121,7 +121,7 @@ SHOWN = {
 def test_symptom_is_what_a_user_sees(symptom: Symptom, what: str) -> None:
     verdict = SEEN[what].get("verdict", Verdict.OP_FAILED)
     seen = result(**{**SEEN[what], "verdict": verdict})
-    assert shows(symptom, seen) is (what in SHOWN[symptom])
+    assert shows(symptom, seen, timed(10, 10)) is (what in SHOWN[symptom])
 
 
 def timed(work_ms: int, busy_ms: int, **changes: Any) -> CellResult:

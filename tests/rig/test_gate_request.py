@@ -27,7 +27,7 @@ from delayrig.main import main
 from delayrig.model.cell import WATCHING, Cell, Expect, Role
 from delayrig.model.lane import LaneName
 from delayrig.model.result import FILE_NAME, SCHEMA, CellResult, Results, Verdict, write_results
-from delayrig.plan.request import Request, choose_cells, default_jobs
+from delayrig.plan.request import Request, choose_cells
 from delayrig.present.console import RunProgress
 from delayrig.subjects.recipes import read_recipes
 from rich.console import Console
@@ -339,11 +339,6 @@ def test_sides_take_turns_in_who_begins_and_keep_their_places(
         [1, 1],
     ]
     assert f"round {ROUNDS} of {ROUNDS}" in said.getvalue()
-
-
-def test_cells_of_real_time_leave_each_other_the_machine() -> None:
-    assert default_jobs(LaneName.LIVE) <= default_jobs(LaneName.HOST)
-    assert default_jobs(LaneName.HOST) <= default_jobs(LaneName.VIRTUAL)
 
 
 def test_stored_baseline_has_no_rounds(tmp_path: Path) -> None:

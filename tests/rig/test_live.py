@@ -93,7 +93,8 @@ def test_narrowest_reading_is_taken() -> None:
 @pytest.mark.parametrize(
     ("says", "hears"),
     [
-        *((words, "") for words in (b"x" * 100_000, b"what?\n", b"cut", b"")),
+        *((words, "the line to the guest broke") for words in (b"x" * 100_000, b"cut", b"")),
+        (b"what?\n", "'what\\?' where 'ready' was due"),
         (None, "said nothing"),
     ],
 )

@@ -146,10 +146,16 @@ def test_modules_of_a_kernel_follow_the_initrd(tmp_path: Path) -> None:
     assert changed.initrd_sha256 == digest.of_bytes(b"initrd,modules")
 
 
-@EVERY_DEVICE
-def test_flashrom_is_told_the_driver(programmer: Programmer) -> None:
-    cell = nicintel(programmer=programmer)
-    assert workload.programmer_argument(cell) == DEVICES[programmer].argument
+@pytest.mark.parametrize(
+    ("programmer", "argument"),
+    [
+        (Programmer.NICINTEL, "nicintel"),
+        (Programmer.INTERNAL_HWSEQ, "internal:ich_spi_mode=hwseq"),
+        (Programmer.LINUX_SPI, "linux_spi:dev=/dev/spidev42.1"),
+    ],
+)
+def test_flashrom_is_told_driver_and_options(programmer: Programmer, argument: str) -> None:
+    assert workload.programmer_argument(nicintel(programmer=programmer)) == argument
 
 
 def test_settings_name_part_content_and_files(tmp_path: Path) -> None:

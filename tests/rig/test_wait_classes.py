@@ -125,7 +125,7 @@ def test_class_that_forwarded_bytes_hide_is_not_declared(lane: LaneName, classes
     assert declared_classes(make_cell(lane=lane), PROFILE) == classes
 
 
-def test_host_lane_asks_for_no_delay_function() -> None:
+def test_reason_of_the_host_lane_names_the_lane_that_sees_delays() -> None:
     assert "--lane virtual" in NO_DELAYS_SEEN
     assert "delay function" not in NO_DELAYS_SEEN
 
