@@ -10,12 +10,11 @@ import pytest
 from delayrig.features.repro.debugger import COMMANDS, NONE_KNOWN, delay_stops, gdb_words
 from delayrig.subjects.delay_function import DelayOptions
 from delayrig.subjects.finder.debug_info import DEBUG_PATH, build_id
-from delayrig.subjects.subject import PARTS, Subject
+from delayrig.subjects.subject import Subject
 from delayrig.subjects.symbols import read_symbols
 from elftools.elf.elffile import ELFFile
 
 from tests.rig import delay_programs as programs
-from tests.rig.builders import make_subject
 
 GDB = shutil.which("gdb")
 LIMIT_S = 60
@@ -25,14 +24,6 @@ pytestmark = pytest.mark.skipif(
 )
 OWN_NAME = "sleep_us"
 PROFILE_NAME = "internal_delay"
-
-
-def packed(folder: Path, program: Path) -> Subject:
-    """Returns a subject that consists of that program."""
-    part = folder / "subject" / PARTS / "usr/sbin/flashrom"
-    part.parent.mkdir(parents=True)
-    shutil.copy(program, part)
-    return make_subject(archive=str(folder / "subject" / "subject.cpio"))
 
 
 def program_of(subject: Subject) -> Path:
@@ -59,7 +50,7 @@ def test_stripped_program_stops_where_the_finder_knows_its_delay_function(
     tmp_path: Path, linked: Sequence[str]
 ) -> None:
     whole = programs.build(tmp_path / "build", programs.ONE_FOR_BOTH, "-O1", *linked)
-    subject = packed(tmp_path, programs.stripped(whole))
+    subject = programs.packed(programs.stripped(whole), tmp_path / "subject")
     stops = delay_stops(subject, DelayOptions())
     assert stops[0] == f"source {COMMANDS}"
     address = read_symbols(whole).function("delay")
@@ -84,7 +75,8 @@ def test_function_of_a_library_is_stopped_in_once_that_is_loaded(
 
 def test_name_is_taken_where_gdb_finds_it_too(tmp_path: Path) -> None:
     source = programs.ONE_FOR_BOTH.replace("delay(", f"{PROFILE_NAME}(")
-    subject = packed(tmp_path, programs.build(tmp_path / "build", source, "-O1"))
+    program = programs.build(tmp_path / "build", source, "-O1")
+    subject = programs.packed(program, tmp_path / "subject")
     assert delay_stops(subject, DelayOptions()) == [f"break {PROFILE_NAME}"]
     assert delay_stops(subject, DelayOptions(symbol=OWN_NAME)) == [f"break {OWN_NAME}"]
 
@@ -94,7 +86,7 @@ def test_debug_file_of_the_same_build_id_gives_gdb_names_and_lines(
 ) -> None:
     source = programs.ONE_FOR_BOTH.replace("delay(", f"{PROFILE_NAME}(")
     whole = programs.build(tmp_path / "build", source, "-O1", "-g", "-Wl,--build-id")
-    subject = packed(tmp_path, programs.stripped(whole))
+    subject = programs.packed(programs.stripped(whole), tmp_path / "subject")
     with whole.open("rb") as file:
         build = build_id(ELFFile(file))
     place = tmp_path / "debug" / ".build-id" / build[:2] / f"{build[2:]}.debug"
@@ -112,7 +104,8 @@ def test_program_of_which_no_delay_function_is_known_gets_the_words_for_one(
     tmp_path: Path,
 ) -> None:
     source = "int main(void) { return 0; }"
-    subject = packed(tmp_path, programs.stripped(programs.build(tmp_path / "build", source)))
+    bare = programs.stripped(programs.build(tmp_path / "build", source))
+    subject = programs.packed(bare, tmp_path / "subject")
     assert delay_stops(subject, DelayOptions()) == [NONE_KNOWN]
     said = said_by_gdb(program_of(subject), NONE_KNOWN)
     assert "--delay-symbol NAME or --delay-offset HEX" in said

@@ -15,8 +15,6 @@ from delayrig.subjects.profiles.profile import known_delay_symbols
 from delayrig.subjects.subject import Subject
 from delayrig.subjects.symbols import read_symbols
 
-CODE_BYTES = 32
-"""The number of code bytes that identify an entry among all others at its offset in a page."""
 FUNCTIONS_MAX = 16
 WATCHED_MAX = 64
 """The limit of watched functions and sleeps together, which emulators/delay_plugin/ sets."""
@@ -56,12 +54,6 @@ class DelayFunction(msgspec.Struct, frozen=True, kw_only=True):
     """The same file on this machine."""
     address: int
     size: int
-    code: bytes
-    """Its first bytes, at most `CODE_BYTES`.
-
-    QEMU recognises the entry by these and by the offset of `address` in its page, wherever the file
-    is loaded.
-    """
     # See `Extent`.
     returns: tuple[int, ...] = ()
     return_sites: tuple[int, ...] = ()
@@ -159,7 +151,6 @@ def _as_function(file: str, part: Path, wait: DirectWait) -> DelayFunction:
         part=part,
         address=wait.site,
         size=0,
-        code=b"",
         return_sites=wait.return_sites,
         argument=wait.argument,
         unit_ns=wait.unit_ns,
@@ -258,15 +249,11 @@ def _at_offset(subject: Subject, offset: int) -> DelayFunction:
 
 
 def function_at(name: str, file: str, part: Path, address: int, found_by: str) -> DelayFunction:
-    symbols = read_symbols(part)
-    size = symbols.size(address)
     return DelayFunction(
         name=name,
         file=file,
         part=part,
         address=address,
-        size=size,
-        # There are fewer bytes if the function or the file ends before.
-        code=symbols.code(address, min(size or CODE_BYTES, CODE_BYTES)),
+        size=read_symbols(part).size(address),
         found_by=found_by,
     )
