@@ -4,13 +4,16 @@
 import subprocess
 from pathlib import Path
 
-IDENTITY = ("-c", "user.name=T", "-c", "user.email=t@example.org")
+SETTINGS = (
+    *("-c", "user.name=T", "-c", "user.email=t@example.org"),
+    *("-c", "commit.gpgsign=false"),
+)
 
 
 def git(at: Path, *words: str | Path) -> str:
     """Runs git, which must succeed; returns its output."""
     done = subprocess.run(
-        ["git", "-C", str(at), *IDENTITY, *map(str, words)],
+        ["git", "-C", str(at), *SETTINGS, *map(str, words)],
         capture_output=True,
         text=True,
         check=False,

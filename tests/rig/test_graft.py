@@ -16,6 +16,7 @@ from delayrig.features.graft.steps import Step, plan_steps, read_ours
 from delayrig.features.graft.tree import find_tree, left_out
 from delayrig.main import main
 
+from tests.rig.git_commits import commit_all, git
 from tests.rig.upstream_tree import RELEASES, Files, laid_out, one_file, today
 
 OURS = read_ours(find_paths().checkout)
@@ -45,11 +46,6 @@ def content(root: Path) -> dict[str, bytes]:
         paths = [Path(folder, name) for name in names if name != ".git"]
         found |= {str(path.relative_to(root)): path.read_bytes() for path in paths}
     return found
-
-
-def git(folder: Path, *words: str) -> None:
-    ident = ["-c", "user.name=A", "-c", "user.email=a@b", "-c", "commit.gpgsign=false"]
-    subprocess.run(["git", *ident, *words], cwd=folder, check=True, capture_output=True)
 
 
 @TREES
@@ -176,10 +172,8 @@ def test_patches_of_a_release_build_one_by_one_and_applied_by_git_am_are_the_gra
     for step in ("original", "with step 1", "with step 4"):
         assert f"building {step}\n" in done.output
     assert done.exit_code == ExitCode.PASS, done.output
-    git(tree, "init", "-q")
-    git(tree, "add", ".")
-    git(tree, "commit", "-qm", "theirs")
-    git(tree, "am", *sorted(map(str, patches.iterdir())))
+    commit_all(tree, "theirs")
+    git(tree, "am", *sorted(patches.iterdir()))
     assert content(tree) == {name: text.encode() for name, text in after(files()).items()}
 
 

@@ -41,15 +41,17 @@ def installed(tmp_path_factory: pytest.TempPathFactory) -> Path:
     return folder
 
 
-def tracked(*names: str) -> set[str]:
+def tracked(without: tuple[str, ...]) -> set[str]:
+    """Returns the files of the rig that git tracks, without those whose names begin so."""
+    names = ("emulators", "flashrom", "images", "rig", "ci", "meson.build", "meson.options")
     listing = subprocess.run(
         ["git", "ls-files", *names], cwd=CHECKOUT, capture_output=True, text=True, check=True
     )
-    return {name for name in listing.stdout.split() if not name.startswith(NOT_INSTALLED)}
+    return {name for name in listing.stdout.split() if not name.startswith(without)}
 
 
 def test_every_tracked_file_is_installed(installed: Path) -> None:
-    wanted = tracked("emulators", "flashrom", "images", "rig", "ci", "meson.build", "meson.options")
+    wanted = tracked(NOT_INSTALLED)
     files = {str(path.relative_to(installed / TREE)) for path in (installed / TREE).rglob("*")}
     assert not wanted - files
     assert not [name for name in files if name.startswith(NOT_INSTALLED)]
@@ -162,20 +164,9 @@ def wheel(tmp_path_factory: pytest.TempPathFactory) -> zipfile.ZipFile:
     return zipfile.ZipFile(path)
 
 
-def tracked_of_wheel() -> set[str]:
-    listing = subprocess.run(
-        ["git", "ls-files", "emulators", "flashrom", "images", "rig", "ci", "meson.build"],
-        cwd=CHECKOUT,
-        capture_output=True,
-        text=True,
-        check=True,
-    )
-    return {name for name in listing.stdout.split() if not name.startswith(NOT_IN_WHEELS)}
-
-
 def test_every_tracked_file_is_in_it(wheel: zipfile.ZipFile) -> None:
     names = {name.removeprefix(f"{PACKAGE}/tree/") for name in wheel.namelist()}
-    assert not tracked_of_wheel() - names
+    assert not tracked(NOT_IN_WHEELS) - names
 
 
 def test_launcher_stays_a_program(wheel: zipfile.ZipFile) -> None:

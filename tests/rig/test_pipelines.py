@@ -15,6 +15,7 @@ import pytest
 import yaml
 
 from tests.rig.builders import CHECKOUT
+from tests.rig.git_commits import commit_all, git
 
 CI = CHECKOUT / "ci"
 GATE = CI / "gate.sh"
@@ -146,21 +147,12 @@ def test_image_is_named_by_its_digest(file: Path) -> None:
     assert all(re.fullmatch(r"debian:bookworm-slim@sha256:[0-9a-f]{64}", name) for name in images)
 
 
-def git(*words: str | Path, at: Path) -> str:
-    identity = ("-c", "user.name=T", "-c", "user.email=t@example.org")
-    code, said = answer("git", "-C", at, *identity, *words)
-    assert code == 0, said
-    return said.strip()
-
-
 def make_repository(folder: Path) -> Path:
     """Makes a repository of two commits."""
     folder.mkdir()
-    git("init", "-q", "-b", "main", at=folder)
     for number in (1, 2):
         (folder / "file").write_text(f"{number}")
-        git("add", "file", at=folder)
-        git("commit", "-qm", f"{number}", at=folder)
+        commit_all(folder, f"{number}")
     return folder
 
 
@@ -184,15 +176,15 @@ def test_gitlab_job_begins_again_in_a_checkout_that_was_used(tmp_path: Path) -> 
     script = "\n".join(line for line in job["before_script"] if not line.startswith("apt-get"))
     names = {
         "FLASHROM_RIG_URL": f"file://{rig}",
-        "CI_COMMIT_SHA": git("rev-parse", "HEAD", at=checkout),
-        "CI_MERGE_REQUEST_DIFF_BASE_SHA": git("rev-parse", "HEAD^", at=checkout),
+        "CI_COMMIT_SHA": git(checkout, "rev-parse", "HEAD"),
+        "CI_MERGE_REQUEST_DIFF_BASE_SHA": git(checkout, "rev-parse", "HEAD^"),
     }
     for _ in range(2):
         run_script(script, checkout, **names)
         assert (checkout / ".baseline/file").read_text() == "1"
         assert (checkout / ".candidate/file").read_text() == "2"
     # A runner deletes untracked files, but git still knows the worktrees.
-    git("clean", "-ffdxq", at=checkout)
+    git(checkout, "clean", "-ffdxq")
     run_script(script, checkout, **names)
 
 
@@ -200,7 +192,7 @@ def test_jenkins_build_begins_again_in_a_workspace_that_was_used(tmp_path: Path)
     origin = make_repository(tmp_path / "gerrit")
     workspace = tmp_path / "workspace"
     workspace.mkdir()
-    git("clone", "-q", origin, workspace / "candidate", at=tmp_path)
+    git(tmp_path, "clone", "-q", origin, workspace / "candidate")
     names = {
         "GERRIT_REFSPEC": "refs/heads/main",
         "FLASHROM_RIG_URL": f"file://{make_repository(tmp_path / 'rig')}",
