@@ -248,7 +248,10 @@ def test_candidate_whose_delays_nobody_saw_is_told_what_that_hides() -> None:
 
 def test_baseline_of_another_image_or_seed_is_no_measure_of_time() -> None:
     ours = run_of(timed(AFTER), *WATCH)
-    for header in ({"image_digests": {"kernel": "e" * 64, "qemu": "d" * 64}}, {"seed": 2}):
+    arm64 = {**make_run_header().image_digests, "kernel arm64": "e" * 64}
+    others = {"kernel": "e" * 64, "qemu": "d" * 64}
+    headers: list[dict[str, Any]] = [{"image_digests": images} for images in (others, arm64)]
+    for header in (*headers, {"seed": 2}):
         decision = decide([run_of(timed(BEFORE), **header)], [ours], Terms(stored="run"))
         assert decision.exit_code == 4
         assert decision.cells[0].excess == []

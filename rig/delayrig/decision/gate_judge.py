@@ -53,6 +53,7 @@ from delayrig.judge.exit_code import is_unwatched
 from delayrig.judge.not_provided import not_provided_lines
 from delayrig.model.cell import WATCHING, Role
 from delayrig.model.lane import EXACT_LANE, REAL_TIME
+from delayrig.model.platform import Arch, labelled
 from delayrig.model.programmers import BUILT_WITHOUT
 from delayrig.model.result import UNSAFE, CellResult, Results, RunHeader, Verdict
 
@@ -275,10 +276,12 @@ def _machinery(header: RunHeader) -> dict[str, str]:
 
     Leaves out subjects, lanes in real time, and kernels that only some cells name.
     """
+    kernels = {labelled("kernel", arch) for arch in Arch}
+    left_out = ("subject ", "kernel ", *(f"{lane} " for lane in REAL_TIME))
     return {
         name: value
         for name, value in header.image_digests.items()
-        if not name.startswith(("subject ", "kernel ", *(f"{lane} " for lane in REAL_TIME)))
+        if name in kernels or not name.startswith(left_out)
     }
 
 
