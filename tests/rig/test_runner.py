@@ -85,6 +85,46 @@ def test_answer_needs_no_set_up(line: str, code: int, said: str) -> None:
     assert said in done.stdout + done.stderr
 
 
+def test_file_is_looked_for_in_the_users_folder_before_any_set_up() -> None:
+    done = subprocess.run(
+        ["../run", "--file", "jenkinsfile.groovy"],
+        cwd=CHECKOUT / "tests" / "rig",
+        env={"FLASHROM_RIG_STATE": "/nonexistent", "PATH": "/usr/bin:/bin"},
+        capture_output=True,
+        text=True,
+        check=False,
+    )
+    assert done.returncode == 2
+    assert "no Python file of this checkout" in done.stderr
+
+
+INTERRUPTED = """\
+import sys
+from tests.runner import __main__ as runner
+def interrupted(*_): raise KeyboardInterrupt
+runner.set_up = lambda places: True
+setattr(runner, sys.argv[1], interrupted)
+sys.exit(runner.main(sys.argv[2:]))
+"""
+
+
+@pytest.mark.parametrize(
+    "words",
+    [
+        ["set_up"],
+        ["list_all", "--list"],
+        ["check_files", "--file", "tests/__init__.py"],
+        ["run_all", "rig"],
+    ],
+)
+def test_interrupted_run_says_so_whatever_it_did(words: list[str]) -> None:
+    done = subprocess.run(
+        [sys.executable, "-c", INTERRUPTED, *words], cwd=CHECKOUT, stderr=subprocess.PIPE, text=True
+    )
+    assert done.returncode == 130
+    assert done.stderr == "\ntests/run: interrupted; everything that it started has ended\n"
+
+
 def test_quick_tier_is_all_layers_but_those_of_the_release_check() -> None:
     quick, whole = selections(read(""), {}), selections(read("--all"), {})
     assert list(whole) == NAMES
@@ -273,16 +313,14 @@ def test_module_is_named_as_it_is_imported() -> None:
 
 @pytest.mark.parametrize("name", ["rig/none.py", "README.md", "/usr/lib/python3/dist-packages/x"])
 def test_what_is_no_python_file_of_ours_is_refused(name: str) -> None:
-    with pytest.raises(ValueError, match="no"):
-        python_file(CHECKOUT, name)
+    with pytest.raises(UsageError, match="no"):
+        python_file(CHECKOUT, Path("/"), name)
 
 
-def test_file_is_found_from_here_and_from_the_top(monkeypatch: pytest.MonkeyPatch) -> None:
+def test_file_is_found_from_here_and_from_the_top() -> None:
     wanted = CHECKOUT / "rig" / "delayrig" / "base" / "paths.py"
-    monkeypatch.chdir(Path("/"))
-    assert python_file(CHECKOUT, "rig/delayrig/base/paths.py") == wanted
-    monkeypatch.chdir(wanted.parent)
-    assert python_file(CHECKOUT, "paths.py") == wanted
+    assert python_file(CHECKOUT, Path("/"), "rig/delayrig/base/paths.py") == wanted
+    assert python_file(CHECKOUT, wanted.parent, "paths.py") == wanted
 
 
 def one(name: str, outcome: Outcome = Outcome.PASSED, took_s: float = 1.0) -> CaseResult:

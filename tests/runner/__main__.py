@@ -1,18 +1,20 @@
 # SPDX-License-Identifier: GPL-2.0-or-later
 """`tests/run`: reads the command line, sets up, runs the layers, reports."""
 
+import os
 import signal
 import subprocess
 import sys
 import time
 from collections.abc import Sequence
 from dataclasses import replace
+from pathlib import Path
 
 from tests.runner.arguments import Options, UsageError, help_text, read_options
 from tests.runner.children import adopt_orphans, end_descendants
 from tests.runner.layers import LAYERS
 from tests.runner.memory import failed_last
-from tests.runner.one_file import check_files
+from tests.runner.one_file import check_files, python_file
 from tests.runner.places import Places, find_places
 from tests.runner.report import closing_lines
 from tests.runner.selection import Selection
@@ -20,6 +22,8 @@ from tests.runner.side_by_side import run_layers
 
 STARTING_PROGRAMS = {"rig", "protocol", "guest", "live"}
 """Layers that start programs of the build."""
+FROM_VARIABLE = "FLASHROM_RIG_TESTS_FROM"
+"""The variable with the user's folder, which `tests/run` leaves."""
 PASSED, FAILED, BAD_USAGE, NOT_SET_UP, INTERRUPTED = 0, 1, 2, 99, 130
 
 
@@ -28,8 +32,11 @@ def main(arguments: Sequence[str]) -> int:
     # If the reader of the output ends, as `head` does, this ends silently.
     signal.signal(signal.SIGPIPE, signal.SIG_DFL)
     signal.signal(signal.SIGTERM, signal.default_int_handler)
+    places = find_places()
+    here = Path(os.environ.get(FROM_VARIABLE, ""))
     try:
         options = read_options(arguments, list(LAYERS))
+        files = [python_file(places.checkout, here, file) for file in options.files]
     except UsageError as error:
         sys.stderr.write(f"tests/run: {error}\nremedy: see `tests/run --help`\n")
         return BAD_USAGE
@@ -37,21 +44,25 @@ def main(arguments: Sequence[str]) -> int:
         sys.stdout.write(help_text({name: layer.about for name, layer in LAYERS.items()}))
         return PASSED
     adopt_orphans()
-    places = find_places()
-    if not set_up(places):
-        return NOT_SET_UP
-    if options.files:
-        return check_files(places, options.files)
-    work = selections(options, failed_last(places.notes))
-    if options.list_only:
-        return list_all(places, work)
     try:
-        return run_all(places, work, options)
+        return set_up_and_run(places, options, files)
     except KeyboardInterrupt:
         places.children.end()
         end_descendants()
         sys.stderr.write("\ntests/run: interrupted; everything that it started has ended\n")
         return INTERRUPTED
+
+
+def set_up_and_run(places: Places, options: Options, files: Sequence[Path]) -> int:
+    """Sets up, then checks the files, lists the tests or runs them; returns the exit code."""
+    if not set_up(places):
+        return NOT_SET_UP
+    if files:
+        return check_files(places, files)
+    work = selections(options, failed_last(places.notes))
+    if options.list_only:
+        return list_all(places, work)
+    return run_all(places, work, options)
 
 
 def set_up(places: Places) -> bool:

@@ -3,11 +3,11 @@
 
 import re
 import subprocess
-import sys
 import time
 from collections.abc import Iterable, Sequence
 from pathlib import Path
 
+from tests.runner.arguments import UsageError
 from tests.runner.places import Places
 from tests.runner.python_layer import QUICK, pytest_command
 from tests.runner.report import human
@@ -18,16 +18,11 @@ WITHOUT_GUESTS = ("tests/rig", "tests/protocol", "tests/browser")
 TEST_FILES_MAX = 12
 """More files of tests do not fit into a minute."""
 SPREAD = ("-n", "2", "--dist", "loadfile")
-PASSED, FAILED, BAD_USAGE = 0, 1, 2
+PASSED, FAILED = 0, 1
 
 
-def check_files(places: Places, files: Sequence[str]) -> int:
+def check_files(places: Places, paths: Sequence[Path]) -> int:
     """Makes all checks, even if one fails; returns the exit code."""
-    try:
-        paths = [python_file(places.checkout, file) for file in files]
-    except ValueError as error:
-        sys.stderr.write(f"tests/run: {error}\n")
-        return BAD_USAGE
     began_s = time.monotonic()
     names = [str(path.relative_to(places.checkout)) for path in paths]
     bad = [what for what, command in checks(places, names) if not passes(places, what, command)]
@@ -41,17 +36,17 @@ def check_files(places: Places, files: Sequence[str]) -> int:
     return FAILED if bad else PASSED
 
 
-def python_file(checkout: Path, file: str) -> Path:
-    """Returns the file by its path, which may begin at the top of the checkout.
+def python_file(checkout: Path, here: Path, file: str) -> Path:
+    """Returns the file by its path, which may begin here or at the top of the checkout.
 
-    Raises ValueError if it is no Python file of the checkout.
+    Raises UsageError if it is no Python file of the checkout.
     """
-    found = [path for path in (Path(file), checkout / file) if path.is_file()]
+    found = [path for path in (here / file, checkout / file) if path.is_file()]
     if not found:
-        raise ValueError(f"{file}: there is no such file")
+        raise UsageError(f"{file}: there is no such file")
     path = found[0].resolve()
     if path.suffix != ".py" or not path.is_relative_to(checkout):
-        raise ValueError(f"{file}: no Python file of this checkout")
+        raise UsageError(f"{file}: no Python file of this checkout")
     return path
 
 
