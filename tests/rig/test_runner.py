@@ -60,6 +60,7 @@ def test_layers_and_options_stand_in_any_order() -> None:
         ("--last-faild", "unknown option '--last-faild'; did you mean '--last-failed'?"),
         ("nonesuch", "known: unit plain waits"),
         ("-k", "-k wants a value"),
+        ("-k a -k b", "-k was given twice"),
         ("--file=", "--file wants a value"),
     ],
 )

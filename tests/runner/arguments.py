@@ -55,6 +55,8 @@ def read_options(arguments: Sequence[str], layers: Sequence[str]) -> Options:
         name, has_value, value = argument.partition("=")
         if name in VALUES:
             values[name].append(_value(name, iter([value]) if has_value else rest))
+            if len(values["-k"]) > 1:
+                raise UsageError("-k was given twice; give one expression")
         elif argument in FLAGS:
             flags.add(argument)
         else:
@@ -65,7 +67,7 @@ def read_options(arguments: Sequence[str], layers: Sequence[str]) -> Options:
 def _options(flags: set[str], values: dict[str, list[str]], named: list[str]) -> Options:
     return Options(
         layers=tuple(dict.fromkeys(named)),
-        words=" ".join(values["-k"][-1:]),
+        words="".join(values["-k"]),
         files=tuple(values["--file"]),
         all_tiers="--all" in flags,
         last_failed="--last-failed" in flags,
