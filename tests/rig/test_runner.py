@@ -349,6 +349,14 @@ def test_layer_that_broke_off_failed_though_none_of_its_tests_did() -> None:
     assert "unit: see above" in list(closing_lines([broken], 62.0))
 
 
+def test_layer_that_broke_off_is_run_again_by_its_name() -> None:
+    results = [layer("unit", is_sound=False), layer("rig", one("a")), layer("live", is_sound=False)]
+    lines = list(closing_lines(results, 62.0))
+    assert "again: tests/run unit live" in lines
+    assert "again: tests/run --last-failed" not in lines
+    assert "again: tests/run --all unit live" in closing_lines(results, 62.0, all_tiers=True)
+
+
 def test_ten_slowest_of_all_layers_come_slowest_first() -> None:
     results = [
         layer("unit", *(one(f"u{number}", took_s=number) for number in range(8))),

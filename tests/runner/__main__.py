@@ -108,7 +108,8 @@ def run_all(places: Places, work: dict[str, Selection], options: Options) -> int
     if not results:
         print("nothing failed when it was run last")
         return PASSED
-    print(*closing_lines(results, time.monotonic() - began_s), sep="\n")
+    took_s = time.monotonic() - began_s
+    print(*closing_lines(results, took_s, all_tiers=options.all_tiers), sep="\n")
     return PASSED if all(result.good for result in results) else FAILED
 
 

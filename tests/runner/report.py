@@ -15,13 +15,15 @@ def layer_line(result: LayerResult) -> str:
     return f"-- {result.layer}: {len(result.tests)} tests took {took}: {how}"
 
 
-def closing_lines(results: Iterable[LayerResult], took_s: float) -> Iterator[str]:
+def closing_lines(
+    results: Iterable[LayerResult], took_s: float, *, all_tiers: bool = False
+) -> Iterator[str]:
     """Yields the slowest tests, the time of each layer, the failures, and the sum."""
     results = list(results)
     yield from slowest_lines(results)
     yield "== layers =="
     yield from map(layer_line, results)
-    yield from _failed_lines(results)
+    yield from _failed_lines([result for result in results if not result.good], all_tiers)
     yield _sum_line(results, took_s)
 
 
@@ -39,17 +41,19 @@ def _where(test: CaseResult, layer: str) -> str:
     return test.name if test.name.startswith("tests/") else f"{layer} {test.name}"
 
 
-def _failed_lines(results: Iterable[LayerResult]) -> Iterator[str]:
-    bad = [result for result in results if not result.good]
-    if not bad:
-        return
-    yield "== failed =="
+def _failed_lines(bad: list[LayerResult], all_tiers: bool) -> Iterator[str]:
+    if bad:
+        yield "== failed =="
     for result in bad:
         named = [
             _where(test, result.layer) for test in result.tests if test.outcome is Outcome.FAILED
         ]
         yield from named or [f"{result.layer}: see above"]
-    yield "again: tests/run --last-failed"
+    if any(result.failed for result in bad):
+        yield "again: tests/run --last-failed"
+    broken = [result.layer for result in bad if not result.is_sound]
+    if broken:
+        yield " ".join(["again: tests/run", *(["--all"] if all_tiers else []), *broken])
 
 
 def _sum_line(results: list[LayerResult], took_s: float) -> str:
