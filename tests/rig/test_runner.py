@@ -398,13 +398,34 @@ def test_record_comes_back_as_it_was_written(tmp_path: Path) -> None:
     assert read_record(tmp_path / "none") == ()
 
 
+QUICK, WHOLE = Selection(), Selection(all_tiers=True)
+
+
 def test_failure_is_remembered_until_the_test_itself_passes(tmp_path: Path) -> None:
-    remember(tmp_path, layer("rig", one("a", Outcome.FAILED), one("b", Outcome.FAILED)))
-    remember(tmp_path, layer("guest", one("g", Outcome.FAILED)))
-    remember(tmp_path, layer("rig", one("a"), one("c")))
+    remember(tmp_path, layer("rig", one("a", Outcome.FAILED), one("b", Outcome.FAILED)), QUICK)
+    remember(tmp_path, layer("guest", one("g", Outcome.FAILED)), QUICK)
+    remember(tmp_path, layer("rig", one("a"), one("c")), QUICK)
     assert failed_last(tmp_path) == {"rig": ["b"], "guest": ["g"]}
-    remember(tmp_path, layer("rig", one("b")))
+    remember(tmp_path, layer("rig", one("b")), QUICK)
     assert failed_last(tmp_path)["rig"] == []
+
+
+@pytest.mark.parametrize(
+    ("selection", "is_sound", "left"),
+    [
+        (WHOLE, True, []),
+        (WHOLE, False, ["a", "b"]),
+        (QUICK, True, ["a", "b"]),  # It may be a long test.
+        (Selection(all_tiers=True, words="c"), True, ["a", "b"]),
+        (Selection(all_tiers=True, names=("a",)), True, ["b"]),
+    ],
+)
+def test_failed_test_that_is_gone_is_forgotten(
+    tmp_path: Path, selection: Selection, is_sound: bool, left: list[str]
+) -> None:
+    remember(tmp_path, layer("rig", one("a", Outcome.FAILED), one("b", Outcome.FAILED)), QUICK)
+    remember(tmp_path, layer("rig", one("c"), is_sound=is_sound), selection)
+    assert failed_last(tmp_path) == {"rig": left}
 
 
 DEADLY = """\
@@ -417,16 +438,30 @@ def test_after(): pass
 """
 
 
+def run_named(checkout: Path, text: str, *names: str) -> LayerResult:
+    """Runs these tests of a module in a checkout that has nothing else."""
+    folder = checkout / "tests" / "rig"
+    folder.mkdir(parents=True)
+    (folder / "test_named.py").write_text(text, encoding="utf-8")
+    for link, target in (("rig", CHECKOUT / "rig"), ("tests/runner", CHECKOUT / "tests/runner")):
+        (checkout / link).symlink_to(target)
+    (checkout / "venv").symlink_to(sys.prefix)
+    chosen = Selection(all_tiers=True, names=tuple(f"tests/rig/test_named.py::{n}" for n in names))
+    with (checkout / "output").open("w", encoding="utf-8") as output:
+        places = Places(checkout=checkout, state=checkout, output=output)
+        return run_python("rig", "rig", places, chosen, ("-n", "2", "--dist", "loadfile"))
+
+
 def test_layer_whose_worker_dies_ends_with_that_test_failed(tmp_path: Path) -> None:
-    file = tmp_path / "test_deadly.py"
-    file.write_text(DEADLY, encoding="utf-8")
-    (tmp_path / "venv").symlink_to(sys.prefix)
-    chosen = Selection(all_tiers=True, names=(str(file),))
-    with (tmp_path / "output").open("w", encoding="utf-8") as output:
-        places = Places(checkout=CHECKOUT, state=tmp_path, output=output)
-        result = run_python("rig", "rig", places, chosen, ("-n", "2", "--dist", "loadfile"))
+    result = run_named(tmp_path, DEADLY, "test_before", "test_that_dies", "test_after")
     assert [name.rpartition("::")[2] for name in result.failed] == ["test_that_dies"]
     assert not result.good
+
+
+def test_name_that_is_gone_does_not_hold_up_the_others(tmp_path: Path) -> None:
+    result = run_named(tmp_path, DEADLY, "test_before", "test_renamed")
+    assert [test.name.rpartition("::")[2] for test in result.tests] == ["test_before"]
+    assert result.good
 
 
 def test_note_that_cannot_be_read_is_none(tmp_path: Path) -> None:

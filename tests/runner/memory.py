@@ -5,6 +5,7 @@ import json
 from pathlib import Path
 
 from tests.runner.outcome import LayerResult
+from tests.runner.selection import Selection
 
 FILE = "failed.json"
 
@@ -18,14 +19,15 @@ def failed_last(notes: Path) -> dict[str, list[str]]:
     return found
 
 
-def remember(notes: Path, result: LayerResult) -> None:
-    """Adds the failed tests to the file, and removes those that passed.
+def remember(notes: Path, result: LayerResult, selection: Selection) -> None:
+    """Adds the failed tests to the file; removes those that passed, or that no longer exist.
 
     A test that was not run keeps its state, also if the layer broke off.
     """
     known = failed_last(notes)
     ran = {test.name for test in result.tests}
-    kept = [name for name in known.get(result.layer, []) if name not in ran]
+    gone = selection.must_run if result.is_sound else lambda _: False
+    kept = [name for name in known.get(result.layer, []) if name not in ran and not gone(name)]
     known[result.layer] = sorted({*kept, *result.failed})
     notes.mkdir(parents=True, exist_ok=True)
     fresh = notes / f"{FILE}.new"

@@ -46,12 +46,11 @@ def run_native(layer: str, places: Places, build: Path, selection: Selection) ->
     """Runs the tests with meson, and prints a closing line below its summary."""
     names = list_native(places, build, selection)
     if not names:
-        return LayerResult(layer=layer, tests=(), is_sound=bool(selection.words))
+        return LayerResult(layer=layer, tests=(), is_sound=not selection.is_whole)
     log = build / "meson-logs" / "testlog.json"
     log.unlink(missing_ok=True)
     words = ["--suite", SUITE, "--print-errorlogs", "--timeout-multiplier", TIMEOUT_FACTOR]
-    is_whole = not selection.words and selection.names is None
-    which = [] if is_whole else names
+    which = [] if selection.is_whole else names
     done = places.run([places.meson, "test", "-C", build, *words, *which])
     tests = read_testlog(log)
     print(counted(layer, tests), flush=True, file=places.output)

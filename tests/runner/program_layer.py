@@ -16,10 +16,9 @@ def run_program(
     """Runs `python WORDS`, which writes the outcome of each of its tests to a record."""
     names = list_program(places, selection, words)
     if not names:
-        return LayerResult(layer=layer, tests=(), is_sound=bool(selection.words))
+        return LayerResult(layer=layer, tests=(), is_sound=not selection.is_whole)
     record = places.fresh_record(layer)
-    is_whole = not selection.words and selection.names is None
-    done = places.run([*command(places, words, record), *([] if is_whole else names)])
+    done = places.run([*command(places, words, record), *([] if selection.is_whole else names)])
     is_sound = done.code in (0, 1)
     tests = read_record(record)
     return LayerResult(layer=layer, tests=tests, is_sound=is_sound, cpu_s=done.cpu_s)

@@ -10,6 +10,8 @@ from tests.runner.selection import Selection
 
 VARIABLE = "FLASHROM_RIG_TESTS_RECORD"
 """The variable with the path of the file that `record.py` writes."""
+NAMES_VARIABLE = "FLASHROM_RIG_TESTS_NAMES"
+"""The variable with the path of a list of names; other tests are left out if it has any."""
 RECORDER = ("-p", "tests.runner.record")
 QUICK = "--quick"
 NO_NEW_WORKER = ("--max-worker-restart", "0")
@@ -22,9 +24,12 @@ def run_python(
 ) -> LayerResult:
     """Runs the selected tests below `tests/FOLDER`; pytest itself reports progress."""
     record = places.fresh_record(layer)
-    words = [*RECORDER, *tier_words(selection), *options, *chosen(folder, selection)]
-    done = places.run(pytest_command(places, *words), **{VARIABLE: str(record)})
-    is_sound = done.code in (0, 1) or (done.code == NOTHING_COLLECTED and bool(selection.words))
+    names = record.with_suffix(".names")
+    names.write_text("\n".join(selection.names or ()), encoding="utf-8")
+    words = [*RECORDER, *tier_words(selection), *options, *chosen(places, folder, selection)]
+    variables = {VARIABLE: str(record), NAMES_VARIABLE: str(names)}
+    done = places.run(pytest_command(places, *words), **variables)
+    is_sound = done.code in (0, 1) or (done.code == NOTHING_COLLECTED and not selection.is_whole)
     tests = read_record(record)
     return LayerResult(layer=layer, tests=tests, is_sound=is_sound, cpu_s=done.cpu_s)
 
@@ -35,7 +40,7 @@ def list_python(
     """Returns the names of the tests that would run."""
     alone = ["-n", "0"] if "-n" in options else []
     words = ["--collect-only", *tier_words(selection), *options, *alone]
-    words += chosen(folder, selection)
+    words += chosen(places, folder, selection)
     done = subprocess.run(
         pytest_command(places, *words),
         cwd=places.checkout,
@@ -44,7 +49,8 @@ def list_python(
         capture_output=True,
         text=True,
     )
-    return [line for line in done.stdout.splitlines() if line.startswith("tests/")]
+    found = [line for line in done.stdout.splitlines() if line.startswith("tests/")]
+    return [name for name in found if selection.names is None or name in selection.names]
 
 
 def pytest_command(places: Places, *words: str) -> list[str]:
@@ -58,7 +64,9 @@ def tier_words(selection: Selection) -> list[str]:
     return [] if selection.all_tiers else [QUICK]
 
 
-def chosen(folder: str, selection: Selection) -> list[str]:
-    """Returns pytest's arguments that select tests."""
+def chosen(places: Places, folder: str, selection: Selection) -> list[str]:
+    """Returns pytest's arguments that select tests: files by name, since a test may be gone."""
     words = ["-k", selection.words] if selection.words else []
-    return [*words, *(selection.names if selection.names is not None else [f"tests/{folder}"])]
+    files = dict.fromkeys(name.partition("::")[0] for name in selection.names or ())
+    found = [file for file in files if (places.checkout / file).is_file()]
+    return [*words, *(found or [f"tests/{folder}"])]

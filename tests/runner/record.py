@@ -1,7 +1,8 @@
 # SPDX-License-Identifier: GPL-2.0-or-later
-"""A plugin of pytest that writes the outcome and time of each test as a line of JSON.
+"""A plugin of pytest that runs named tests, and writes outcome and time of each as a line of JSON.
 
-$FLASHROM_RIG_TESTS_RECORD names the file. With pytest-xdist, only the controller writes.
+$FLASHROM_RIG_TESTS_RECORD names the file, $FLASHROM_RIG_TESTS_NAMES that of the names. With
+pytest-xdist, only the controller writes.
 """
 
 import os
@@ -10,7 +11,7 @@ from pathlib import Path
 import pytest
 
 from tests.runner.outcome import CaseResult, Outcome, write_record
-from tests.runner.python_layer import VARIABLE
+from tests.runner.python_layer import NAMES_VARIABLE, VARIABLE
 
 
 class Recorder:
@@ -41,3 +42,10 @@ def pytest_configure(config: pytest.Config) -> None:
     file = os.environ.get(VARIABLE)
     if file and not hasattr(config, "workerinput"):
         config.pluginmanager.register(Recorder(Path(file)), "flashrom-rig-record")
+
+
+def pytest_collection_modifyitems(items: list[pytest.Item]) -> None:
+    """Leaves out the tests that a list of names does not have."""
+    file = os.environ.get(NAMES_VARIABLE)
+    if file and (names := Path(file).read_text(encoding="utf-8").splitlines()):
+        items[:] = [item for item in items if item.nodeid in names]

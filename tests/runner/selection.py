@@ -19,3 +19,12 @@ class Selection:
         if self.names is not None and name not in self.names:
             return False
         return self.words in name
+
+    @property
+    def is_whole(self) -> bool:
+        """Returns True if no test of the tier is left out."""
+        return not self.words and self.names is None
+
+    def must_run(self, name: str) -> bool:
+        """Returns True if a test of that name runs, should it exist."""
+        return not self.words and (self.all_tiers if self.names is None else name in self.names)

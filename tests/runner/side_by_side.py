@@ -21,7 +21,7 @@ LOOK_S = 0.5
 def run_layers(places: Places, work: dict[str, Selection]) -> Iterator[LayerResult]:
     """Yields the result of each layer as it ends, and remembers what failed."""
     for result in _in_their_order(places, work):
-        remember(places.notes, result)
+        remember(places.notes, result, work[result.layer])
         yield result
 
 
