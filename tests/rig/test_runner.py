@@ -37,7 +37,6 @@ from tests.runner.python_layer import run_python
 from tests.runner.report import closing_lines, human, layer_line, slowest_lines
 from tests.runner.selection import Selection
 from tests.runner.side_by_side import run_layers
-from tests.runner.tiers import marked_tests, page_text
 
 NAMES = list(LAYERS)
 
@@ -542,7 +541,9 @@ def test_interrupted_layer_ends_what_runs_beside_it(layers: Layers, tmp_path: Pa
 MODULE = """\
 import pytest
 four = pytest.mark.long("four more")
-KILLS = (2, 9)
+HALF = 2
+KILLS = (HALF, 9)
+EACH = (1, pytest.param(2, marks=four))
 
 @pytest.mark.long("an hour")
 def test_long():
@@ -556,6 +557,10 @@ def test_shared():
 def test_cases(n):
     pass
 
+@pytest.mark.parametrize("n", EACH)
+def test_constant(n):
+    pass
+
 @pytest.mark.bounds(kills=KILLS, rounds=(1, 3))
 def test_bounded(bound):
     assert (bound("kills"), bound("rounds")) == {wanted}
@@ -565,42 +570,53 @@ def test_plain():
 """
 
 
+TIERS = """\
+import sys
+from pathlib import Path
+from tests.runner.tiers import page_text
+print(page_text(Path(sys.argv[1])))
+"""
+
+
 @pytest.fixture
 def checkout(tmp_path: Path) -> Path:
+    """Returns a checkout with one file of tests."""
+    (tmp_path / "rig").symlink_to(CHECKOUT / "rig")
     (tmp_path / "tests").mkdir()
+    (tmp_path / "tests" / "conftest.py").symlink_to(CHECKOUT / "tests" / "conftest.py")
     (tmp_path / "tests" / "test_it.py").write_text(MODULE, encoding="utf-8")
     return tmp_path
 
 
-def test_reasons_and_bounds_of_the_marks_are_told(checkout: Path) -> None:
-    text = page_text(checkout)
-    assert "| `tests/test_it.py::test_long` | an hour |" in text
-    assert "| `tests/test_it.py::test_bounded` | kills | 2 | 9 |" in text
+def tiers_of(checkout: Path) -> list[str]:
+    """Returns the lines about the tests of the file."""
+    words = [sys.executable, "-c", TIERS, str(checkout)]
+    done = subprocess.run(words, cwd=CHECKOUT, stdout=subprocess.PIPE, text=True, check=True)
+    return [line for line in done.stdout.splitlines() if "test_it.py" in line]
 
 
 def test_every_mark_is_found_whichever_way_it_is_written(checkout: Path) -> None:
-    found = {each.test.partition("::")[2]: each for each in marked_tests(checkout)}
-    assert {name: each.reasons for name, each in found.items()} == {
-        "test_long": ("an hour",),
-        "test_shared": ("four more",),
-        "test_cases": ("the second",),
-        "test_bounded": (),
-    }
-    assert found["test_bounded"].bounds == {"kills": (2, 9), "rounds": (1, 3)}
+    assert tiers_of(checkout) == [
+        "| `tests/test_it.py::test_long` | an hour |",
+        "| `tests/test_it.py::test_shared` | four more |",
+        "| `tests/test_it.py::test_cases` | the second |",
+        "| `tests/test_it.py::test_constant` | four more |",
+        "| `tests/test_it.py::test_bounded` | kills | 2 | 9 |",
+        "| `tests/test_it.py::test_bounded` | rounds | 1 | 3 |",
+    ]
 
 
 def test_mark_of_a_whole_file_is_found(checkout: Path) -> None:
     text = 'import pytest\npytestmark = pytest.mark.long("all")\ndef test_a():\n    pass\n'
     (checkout / "tests" / "test_it.py").write_text(text, encoding="utf-8")
-    (found,) = marked_tests(checkout)
-    assert (found.test, found.reasons) == ("tests/test_it.py", ("all",))
+    assert tiers_of(checkout) == ["| `tests/test_it.py` | all |"]
 
 
 @pytest.mark.parametrize(
     ("words", "wanted", "closing"),
     [
-        (["--quick"], "(2, 1)", "3 passed, 3 deselected"),
-        ([], "(9, 3)", "6 passed"),
+        (["--quick"], "(2, 1)", "4 passed, 4 deselected"),
+        ([], "(9, 3)", "8 passed"),
     ],
 )
 def test_quick_leaves_out_what_is_long_and_counts_it(
@@ -610,7 +626,7 @@ def test_quick_leaves_out_what_is_long_and_counts_it(
     module = folder / "test_it.py"
     module.write_text(MODULE.replace("{wanted}", wanted), encoding="utf-8")
     done = subprocess.run(
-        [sys.executable, "-m", "pytest", "-q", "-p", "tests.conftest", str(module), *words],
+        [sys.executable, "-m", "pytest", "-q", str(module), *words],
         cwd=checkout,
         env={**os.environ, "PYTHONPATH": f"{CHECKOUT / 'rig'}:{CHECKOUT}"},
         capture_output=True,

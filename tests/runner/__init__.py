@@ -2,7 +2,7 @@
 """Runs the layers of tests one after the other; reports failures and slow tests.
 
 It starts on the distribution's Python before anything is set up, so it imports only the
-standard library and itself; only `record.py`, a plugin of pytest, imports more.
+standard library and itself; only `record.py` and `tiers.py` import pytest.
 
     tests/run -> arguments -> rig/rig setup -> layers: native | python | programs -> report
 """

@@ -4,10 +4,14 @@
 .rig/venv/bin/python -m tests.runner.tiers
 """
 
-import ast
+import contextlib
+import io
+import sys
 from collections.abc import Iterator, Mapping
 from dataclasses import dataclass
 from pathlib import Path
+
+import pytest
 
 from tests.runner.layers import FUZZ_SHARE, LAYERS
 from tests.runner.places import find_places
@@ -16,76 +20,61 @@ LONG, BOUNDS = "long", "bounds"
 HEAD = "# tests: two tiers\n"
 
 
+class Collector:
+    """A plugin of pytest that keeps the tests."""
+
+    def __init__(self) -> None:
+        self.items: list[pytest.Item] = []
+
+    def pytest_collection_finish(self, session: pytest.Session) -> None:
+        """Keeps the tests that pytest found."""
+        self.items = session.items
+
+
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Marked:
     """The marks of one test."""
 
     test: str
+    """The name of the test, or of its file if the whole file is marked."""
     reasons: tuple[str, ...]
     """The reasons why the test or some of its cases are long."""
     bounds: Mapping[str, tuple[int, int]]
     """Two bounds by name: in the quick tier, and with `--all`."""
 
 
-def marked_tests(checkout: Path) -> Iterator[Marked]:
-    """Yields the tests that differ between the tiers, in the order of their files."""
-    for file in sorted((checkout / "tests").rglob("test_*.py")):
-        tree = ast.parse(file.read_text(encoding="utf-8"))
-        name = str(file.relative_to(checkout))
-        yield from (found for found in _marked_in(name, tree) if found.reasons or found.bounds)
+def marked_tests(checkout: Path) -> list[Marked]:
+    """Returns the tests that differ between the tiers, in the order of their files."""
+    reasons: dict[str, dict[str, None]] = {}
+    bounds: dict[str, Mapping[str, tuple[int, int]]] = {}
+    for item in collected(checkout):
+        for node, mark in item.iter_markers_with_node():
+            name = node.nodeid.partition("[")[0]
+            if mark.name == LONG:
+                reasons.setdefault(name, {})[mark.args[0]] = None
+            elif mark.name == BOUNDS:
+                bounds[name] = mark.kwargs
+    return [
+        Marked(test=name, reasons=tuple(reasons.get(name, ())), bounds=bounds.get(name, {}))
+        for name in reasons | bounds
+    ]
 
 
-def _marked_in(file: str, tree: ast.Module) -> Iterator[Marked]:
-    shared = {
-        node.targets[0].id: reason
-        for node in tree.body
-        if isinstance(node, ast.Assign) and isinstance(node.targets[0], ast.Name)
-        for reason in _reasons(node.value, {})
-    }
-    if "pytestmark" in shared:
-        yield Marked(test=file, reasons=(shared["pytestmark"],), bounds={})
-    constants = {
-        node.targets[0].id: node.value
-        for node in tree.body
-        if isinstance(node, ast.Assign) and isinstance(node.targets[0], ast.Name)
-    }
-    for node in ast.walk(tree):
-        if isinstance(node, ast.FunctionDef):
-            marks = ast.Tuple(elts=node.decorator_list)
-            yield Marked(
-                test=f"{file}::{node.name}",
-                reasons=tuple(_reasons(marks, shared)),
-                bounds=dict(_bounds(marks, constants)),
-            )
-
-
-def _reasons(node: ast.AST, shared: Mapping[str, str]) -> Iterator[str]:
-    for each in ast.walk(node):
-        if isinstance(each, ast.Call) and _is_mark(each.func, LONG):
-            yield str(ast.literal_eval(each.args[0]))
-        elif isinstance(each, ast.Name) and each.id in shared:
-            yield shared[each.id]
-
-
-def _bounds(
-    node: ast.AST, constants: Mapping[str, ast.expr]
-) -> Iterator[tuple[str, tuple[int, int]]]:
-    for each in ast.walk(node):
-        if isinstance(each, ast.Call) and _is_mark(each.func, BOUNDS):
-            for word in each.keywords:
-                value = word.value
-                if isinstance(value, ast.Name):
-                    value = constants[value.id]
-                yield str(word.arg), ast.literal_eval(value)
-
-
-def _is_mark(node: ast.expr, name: str) -> bool:
-    return ast.unparse(node) == f"pytest.mark.{name}"
+def collected(checkout: Path) -> list[pytest.Item]:
+    """Returns all tests of the checkout."""
+    collector, said = Collector(), io.StringIO()
+    words = ["-c", "rig/pyproject.toml", "--rootdir", str(checkout), "--collect-only"]
+    words += ["-o", f"pythonpath={checkout / 'rig'}"]
+    with contextlib.chdir(checkout), contextlib.redirect_stdout(said):
+        code = pytest.main([*words, "tests"], plugins=[collector])
+    if code != pytest.ExitCode.OK:
+        sys.exit(said.getvalue())
+    return collector.items
 
 
 def page_text(checkout: Path) -> str:
     """Returns all that differs between the tiers, as Markdown."""
-    found = list(marked_tests(checkout))
+    found = marked_tests(checkout)
     return "\n".join(
         [
             HEAD,
@@ -114,7 +103,7 @@ def _long_lines(found: list[Marked]) -> Iterator[str]:
     yield "|---|---|"
     yield "| `plain`: all | the sanitizers run the same tests on the same code |"
     for each in found:
-        for reason in dict.fromkeys(each.reasons):
+        for reason in each.reasons:
             yield f"| `{each.test}` | {reason} |"
 
 
