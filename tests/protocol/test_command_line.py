@@ -237,7 +237,8 @@ def test_file_that_cannot_be_written_is_known_before_the_chip_is_read(tmp_path: 
 
 
 def test_command_line_without_sense_exits_otherwise(tmp_path: Path) -> None:
-    for words in (["--ifd", "-r", "x"], ["-r"], ["-w", "x", "-E"], ["--wp-enable"]):
+    file = tmp_path / "x"
+    for words in (["--ifd", "-r", file], ["-r"], ["-w", file, "-E"], ["--wp-enable"]):
         done = flashrom(1, *words)
         assert done.returncode == 2, words
         assert done.stderr.count("\n") == 1
