@@ -71,11 +71,14 @@ def test_bytes_take_their_time_on_the_line(run: FinishedRun) -> None:
     (cell,) = [
         cell for cell in run.results.cells if cell.subject.name == "bundled" and SERIAL in cell.id
     ]
+    run.need([cell])
     # The 64 KiB are read, written and read again, at ten bits a byte.
     assert cell.time_ns.total > 3 * 65536 * 10 * 10**9 // 115200
 
 
 def test_late_replies_are_in_the_events(run: FinishedRun) -> None:
-    for cell in run.results.cells:
-        if LATE in cell.id:
-            assert of_kind(read_events(run.out / cell.id), FaultMade), cell.id
+    late = [cell for cell in run.results.cells if LATE in cell.id]
+    assert len(late) == 2
+    run.need(late)
+    for cell in late:
+        assert of_kind(read_events(run.out / cell.id), FaultMade), cell.id
