@@ -125,7 +125,10 @@ class _Relay:
 
 
 def _serve(listener: socket.socket, device_port: int, operation: FaultyOperation) -> None:
-    host, _ = listener.accept()
+    try:
+        host, _ = listener.accept()
+    except OSError:  # No client has come.
+        return
     with host, socket.create_connection(("127.0.0.1", device_port)) as device:
         for end in (host, device):  # else TCP delays requests until it has an answer
             end.setsockopt(socket.IPPROTO_TCP, socket.TCP_NODELAY, 1)
@@ -142,5 +145,8 @@ def faulty_link(device_port: int, operation: FaultyOperation) -> Iterator[int]:
     with socket.create_server(("127.0.0.1", 0)) as listener:
         thread = threading.Thread(target=_serve, args=(listener, device_port, operation))
         thread.start()
-        yield listener.getsockname()[1]
-        thread.join()
+        try:
+            yield listener.getsockname()[1]
+        finally:
+            listener.shutdown(socket.SHUT_RDWR)  # This ends accept(), which close() does not.
+            thread.join()

@@ -4,6 +4,7 @@
 Each kind of fault has one run here; `rig/rig faults` makes any number of runs.
 """
 
+import threading
 from collections.abc import Iterator
 from concurrent.futures import Future, ThreadPoolExecutor
 
@@ -19,6 +20,7 @@ from delayrig.features.faults.scenario import FaultKind, is_finding
 from delayrig.model.chips import read_chips
 
 from .emulator import LIMIT_S, PATHS, PROGRAM
+from .faulty_link import Fault, FaultyOperation, faulty_link
 
 SEED = 1
 AT_ONCE = 6
@@ -51,3 +53,13 @@ def test_flashrom_ends_truthfully_and_the_emulator_in_good_order(
 def test_faults_do_happen(runs: dict[FaultKind, Future[FaultRun]]) -> None:
     """Checks that most faults happen; some come too late for their run."""
     assert sum(run.result().faults > 0 for run in runs.values()) > len(SCENES) // 2
+
+
+def test_faulty_link_without_a_client_ends_with_its_test() -> None:
+    before = threading.active_count()
+    with (
+        pytest.raises(TimeoutError),
+        faulty_link(1, FaultyOperation(fault=Fault.HANG_UP, opcode=0)),
+    ):
+        raise TimeoutError
+    assert threading.active_count() == before
