@@ -90,10 +90,14 @@ static void read_usb(struct bench *bench, struct fuzz_input *input)
 
 static void ask_usb(struct bench *bench, struct fuzz_input *input)
 {
+	const uint8_t type = fuzz_u8(input);
+	const uint8_t number = fuzz_u8(input);
+	const uint8_t high = fuzz_u8(input);
+	const uint8_t low = fuzz_u8(input);
 	const struct front_request request = {
-		.type = fuzz_u8(input) & 1 ? 0x40 : 0xC0,
-		.number = fuzz_u8(input) % 16,
-		.value = (uint16_t)(fuzz_u8(input) % 4 << 8 | fuzz_u8(input)),
+		.type = type & 1 ? 0x40 : 0xC0,
+		.number = number % 16,
+		.value = (uint16_t)(high % 4 << 8 | low),
 		.channel = 1,
 		.len = fuzz_u8(input) % 4,
 	};
