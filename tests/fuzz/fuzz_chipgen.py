@@ -190,6 +190,12 @@ def fuzz_alone(options: Options) -> int:
     return 0
 
 
+def with_chips(argv: list[str]) -> list[str]:
+    """Adds the chip files to the folders of inputs; new inputs go to the first folder."""
+    has_folder = any(Path(word).is_dir() for word in argv[1:])
+    return [*argv, str(CHIPS)] if has_folder else argv
+
+
 def fuzz_guided(argv: list[str]) -> int:
     atheris = importlib.import_module("atheris")
     with atheris.instrument_imports(include=["chipgen"]):
@@ -200,7 +206,7 @@ def fuzz_guided(argv: list[str]) -> int:
     def mutate(content: bytes, max_size: int, seed: int) -> bytes:
         return change(content, others, random.Random(seed))[:max_size]
 
-    atheris.Setup(argv, check, custom_mutator=mutate)
+    atheris.Setup(with_chips(argv), check, custom_mutator=mutate)
     atheris.Fuzz()
     return 0
 

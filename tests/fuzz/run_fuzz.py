@@ -168,6 +168,7 @@ class Workshop:
     def pack(self, target: str) -> None:
         """Writes the inputs that campaigns found to the target's file, up to the size limit."""
         with tempfile.TemporaryDirectory(prefix="fuzz-pack-") as folder:
+            unpack(target, self.corpus(target))
             control = Path(folder) / "control"
             merged = Path(folder) / "merged"
             merged.mkdir()
@@ -279,6 +280,9 @@ def main() -> int:
         print(*options.target, sep="\n")
         return NOTHING
     workshop = Workshop(meson=options.meson, compiler=None if options.gcc else clang())
+    if options.pack and workshop.compiler is None:
+        print("fuzz: --pack needs clang with libFuzzer", file=sys.stderr)
+        return BROKEN
     try:
         workshop.set_up()
         if not options.pack:

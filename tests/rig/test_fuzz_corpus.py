@@ -1,10 +1,13 @@
 # SPDX-License-Identifier: GPL-2.0-or-later
+import sys
 from pathlib import Path
 
 import pytest
 
-from tests.fuzz import kept_corpus
+from tests.fuzz import kept_corpus, run_fuzz
+from tests.fuzz.fuzz_chipgen import CHIPS, with_chips
 from tests.fuzz.kept_corpus import chosen, kept_inputs, pack, read_reach, unpack
+from tests.fuzz.run_fuzz import BROKEN, Workshop
 
 
 @pytest.fixture
@@ -55,3 +58,39 @@ def test_reach_is_read_from_a_merge(tmp_path: Path) -> None:
     control = tmp_path / "control"
     control.write_text("2\n0\n/a b\n/c\nSTARTED 0 5\nFT 0 7 9\nCOV 0 3\nSTARTED 1 2\nFT 1\nCOV 1\n")
     assert read_reach(control) == {Path("/a b"): {7, 9}, Path("/c"): set()}
+
+
+def test_chip_files_are_inputs_beside_those_that_were_found(tmp_path: Path) -> None:
+    found = ["fuzz_chipgen.py", "-seed=1", str(tmp_path)]
+    assert with_chips(found) == [*found, str(CHIPS)]
+    one = ["fuzz_chipgen.py", str(an_input(tmp_path, "crash", 1))]
+    assert with_chips(one) == one
+
+
+def test_packing_without_clang_is_refused(
+    monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
+) -> None:
+    monkeypatch.setattr(sys, "argv", ["run_fuzz", "--pack", "--gcc"])
+    assert run_fuzz.main() == BROKEN
+    assert "needs clang" in capsys.readouterr().err
+
+
+MERGE = """\
+import sys
+from pathlib import Path
+*_, control, merged, corpus = sys.argv
+files = [str(file) for file in Path(corpus).iterdir()]
+assert Path(merged).is_dir()
+lines = [len(files), 0, *files, *(f"FT {number} {number}" for number in range(len(files)))]
+Path(control.partition("=")[2]).write_text("\\n".join(map(str, lines)))
+"""
+
+
+def test_packing_before_a_campaign_keeps_the_inputs(
+    corpora: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setenv("FLASHROM_RIG_STATE", str(corpora))
+    monkeypatch.setattr(Workshop, "command", lambda *_: [sys.executable, "-c", MERGE])
+    pack("some", {an_input(corpora, "xx", 2): {1}})
+    Workshop(meson="", compiler="clang").pack("some")
+    assert kept_inputs("some") == [b"xx"]
