@@ -26,7 +26,7 @@ def functions(name: str, text: str) -> Iterator[tuple[int, str]]:
     """Yields the number of lines of each function's body, in Python or C, with its place."""
     if name.endswith(".py"):
         for node in ast.walk(ast.parse(text)):
-            if isinstance(node, ast.FunctionDef):
+            if isinstance(node, ast.FunctionDef | ast.AsyncFunctionDef):
                 lines = (node.body[-1].end_lineno or 0) - node.body[0].lineno + 1
                 yield lines, f"{name}:{node.lineno}"
     if name.endswith(".c"):

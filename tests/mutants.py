@@ -73,7 +73,7 @@ class Source:
     def mutants(self) -> Iterator[Mutant]:
         """Yields the changes of all functions in the file."""
         for node in ast.walk(ast.parse(self.source)):
-            if isinstance(node, ast.FunctionDef):
+            if isinstance(node, ast.FunctionDef | ast.AsyncFunctionDef):
                 for part in node.body:
                     yield from (
                         change for inner in ast.walk(part) for change in self.changes(inner)
