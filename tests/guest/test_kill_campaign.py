@@ -77,8 +77,9 @@ def kill_often(scene: Scene, paths: Paths, folder: Path, reference: FinishedRun 
         if scene.victim == RIG and number % 4:
             run.victim("serprog-emu" if scene.lane is LaneName.HOST else GUEST)
         time.sleep(draws.uniform(*MOMENT_S))
-        struck += process.poll() is None
-        strike(victim, BLOWS[number % len(BLOWS)])
+        if process.poll() is None:
+            struck += 1
+            strike(victim, BLOWS[number % len(BLOWS)])
         process.wait()
         run.finish(scene.codes)
         results = read_results(run.out)
