@@ -27,7 +27,6 @@ WRITE_BYTE = bytes([0x0C, 0x55, 0x55, 0x00, 0xAA])
 EXECUTE = bytes([0x0F])
 AT_1_HZ = bytes([0x14]) + struct.pack("<I", 1)
 READ_STATUS_65535 = bytes([0x13, 1, 0, 0, 0xFF, 0xFF, 0, 0x05])
-READ_MUCH = bytes([0x0A, 0, 0, 0, 0xFF, 0xFF, 0x00])
 NOP = b"\x00"
 
 PARALLEL = ("--chip", "SST39SF040")

@@ -39,9 +39,8 @@ E: mmdebstrap failed to run
 class FakeClock:
     """A clock that advances only in pauses, and records them."""
 
-    def __init__(self, attempt_s: float = 0) -> None:
+    def __init__(self) -> None:
         self.now_s = 100.0
-        self.attempt_s = attempt_s
         self.pauses_s: list[float] = []
 
     def read(self) -> float:

@@ -32,7 +32,6 @@ int main(void)
 }
 """
 CALL_IN_OUTER, CALL_IN_MAIN = "outer (program.c:6)", "main (program.c:11)"
-NEAR_CALL = 0xE8
 BASE = 0x5555_0000_0000
 SP = 0x7FFF_0000
 

@@ -386,7 +386,11 @@ def v1_2() -> Files:
     """Returns a tree whose one delay file has `internal_delay`, and is added to a list of names."""
     old = {name: text.replace(DELAY, OLD_DELAY) for name, text in one_file().items()}
     build = MESON_BUILD.replace("subdir('platform')\n", "srcs += 'udelay.c'\n")
-    return old | {"meson.build": build, "meson_options.txt": NO_OPTION}
+    return old | {
+        "meson.build": build,
+        "meson_options.txt": NO_OPTION,
+        "tests/meson.build": TESTS_MESON,
+    }
 
 
 def v1_4() -> Files:
