@@ -124,6 +124,8 @@ def test_holes_of_the_file_are_left_as_qemu_left_them(tmp_path: Path) -> None:
         file.truncate(PAGES * PAGE_BYTES)
         file.seek(8 * PAGE_BYTES)
         file.write(bytes([8]) * PAGE_BYTES)
+        file.flush()
+        has_holes = os.lseek(file.fileno(), 0, os.SEEK_DATA) > 0
     mapper = Mapper(ram)
     try:
         for page in (2, 8, 9):
@@ -131,7 +133,7 @@ def test_holes_of_the_file_are_left_as_qemu_left_them(tmp_path: Path) -> None:
         put_back(mapper.pid, ram, stale_stretches(mapper.pid, ram, ram), ram)
         assert mapper.ask("read", 8) == 8
         # If the filesystem keeps no holes, these pages are written like any other.
-        assert {mapper.ask("read", page) for page in (2, 9)} <= {0, 0xFF}
+        assert {mapper.ask("read", page) for page in (2, 9)} == {0xFF if has_holes else 0}
     finally:
         mapper.end()
 

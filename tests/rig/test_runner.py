@@ -476,12 +476,14 @@ class Layers:
         self.others_began = threading.Event()
         self.interrupted = ""
         self.threads: set[threading.Thread] = set()
+        self.children: set[Children] = set()
 
     def layer(self, name: str) -> Layer:
         return Layer(about="", run=self.run, list=self.list, runs_beside=name == "guest")
 
     def run(self, layer: str, places: Places, _selection: Selection) -> LayerResult:
         self.threads.add(threading.current_thread())
+        self.children.add(places.children)
         if layer == "rig":
             self.others_began.set()
         if layer == self.interrupted:
@@ -536,6 +538,9 @@ def test_interrupted_layer_ends_what_runs_beside_it(layers: Layers, tmp_path: Pa
     layers.interrupted = "rig"
     with pytest.raises(KeyboardInterrupt):
         run(tmp_path, "rig", "guest")
+    (children,) = layers.children
+    with pytest.raises(KeyboardInterrupt):
+        children.run(["true"], cwd=tmp_path, env=os.environ)
 
 
 MODULE = """\

@@ -3,6 +3,9 @@
 
 import os
 import shutil
+import socket
+import subprocess
+from collections.abc import Iterator
 from dataclasses import replace
 from pathlib import Path
 
@@ -281,19 +284,32 @@ def test_build_that_leaves_no_program_is_refused(
         provide_tree(name, paths_of_tree_build, lambda _: None)
 
 
+@pytest.fixture
+def service() -> Iterator[socket.socket]:
+    """Yields a service of this machine."""
+    with socket.create_server(("127.0.0.1", 0)) as listener:
+        yield listener
+
+
 @needs_confinement
 def test_build_reaches_nothing_of_this_machine_but_its_copy(
-    paths_of_tree_build: Paths, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+    paths_of_tree_build: Paths,
+    tmp_path: Path,
+    monkeypatch: pytest.MonkeyPatch,
+    service: socket.socket,
 ) -> None:
     monkeypatch.delenv("FLASHROM_RIG_UNCONFINED", raising=False)
     secret = tmp_path / "secret"
     secret.write_text("mine")
+    connect = f"exec 3<>/dev/tcp/127.0.0.1/{service.getsockname()[1]}"
+    subprocess.run(["bash", "-c", connect], check=True)
     probe = f"""\
 flashrom:
 	! test -e {secret}
 	! test -e {Path.home()}/.bashrc
 	! touch /usr/mine
-	! (exec 3<>/dev/tcp/127.0.0.1/22) 2>/dev/null
+	bash -c true
+	! bash -c '{connect}' 2>/dev/null
 	test -z "$$SECRET"
 	id -u >uid
 	cp /bin/true flashrom
