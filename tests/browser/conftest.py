@@ -7,6 +7,7 @@ from dataclasses import dataclass, field
 from pathlib import Path
 
 import pytest
+from axe_playwright_python.sync_playwright import Axe
 from delayrig.features.latency.page import latency_page
 from delayrig.features.proposal.page import proposal_page
 from delayrig.features.report.document import document_of, write_document
@@ -21,6 +22,10 @@ from tests.rig.measured import full_machine, live_machine, make_report
 from tests.rig.reported import keep_gate, keep_large_gate, keep_run
 
 SCHEMES = ("light", "dark")
+REPORTS = ("run", "runs", "gate", "gate-24", "results", "many")
+ANSWERS = ("latency", "latency-live", "threshold", "survey", "proposal")
+GRAVE = ("serious", "critical")
+OPEN_ALL = "document.querySelectorAll('details').forEach((each) => each.open = true)"
 MANY = 5200
 """More cells than one page lists."""
 NARROW, PHONE, WIDE = 320, 400, 1280
@@ -122,6 +127,12 @@ def open_page(browser: Browser, pages: dict[str, Path]) -> Iterator[Opener]:
     yield opener
     for context in contexts:
         context.close()
+
+
+def grave_faults(page: Page) -> dict[str, str]:
+    """Returns what keeps people from reading the page, each with a place where it does."""
+    found = Axe().run(page).response["violations"]
+    return {each["id"]: each["nodes"][0]["html"] for each in found if each["impact"] in GRAVE}
 
 
 def too_wide_at(page: Page, widths: Iterable[int]) -> list[tuple[int, int]]:

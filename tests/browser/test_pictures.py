@@ -1,15 +1,12 @@
 # SPDX-License-Identifier: GPL-2.0-or-later
-"""Each page as a picture in `.rig/tests/pages/`, at the widths of a phone and a desk.
-
-No page is wider than its window, and none is empty.
-"""
+"""Each page as a picture in `.rig/tests/pages/`, at the widths of a phone and a desk."""
 
 from pathlib import Path
 
 import pytest
 from delayrig.base.paths import find_paths
 
-from tests.browser.conftest import WIDTH_AND_SCHEME, Opener, too_wide_at
+from tests.browser.conftest import WIDTH_AND_SCHEME, Opener
 
 BYTES_MIN = 10_000
 """The size of an empty page's picture is below this."""
@@ -23,15 +20,12 @@ def pictures() -> Path:
 
 
 @pytest.mark.parametrize(("width", "scheme"), WIDTH_AND_SCHEME)
-def test_each_page_fits_its_window_and_is_kept_as_a_picture(
+def test_each_page_is_kept_as_a_picture(
     open_page: Opener, pages: dict[str, Path], pictures: Path, width: int, scheme: str
 ) -> None:
-    wide = {}
     for name in pages:
         page = open_page(name, width=width, scheme=scheme).page
-        wide[name] = too_wide_at(page, [width])
         picture = pictures / f"{name}-{width}-{scheme}.png"
         page.screenshot(path=picture, full_page=True)
         assert picture.stat().st_size > BYTES_MIN, name
         page.close()
-    assert {name: needed for name, needed in wide.items() if needed} == {}

@@ -3,18 +3,13 @@
 
 import re
 from functools import cache
-from itertools import pairwise
 from pathlib import Path
 from urllib.parse import unquote, urlsplit
 
 import pytest
-from axe_playwright_python.sync_playwright import Axe
 from playwright.sync_api import Page
 
-from tests.browser.conftest import NARROW, PHONE, SCHEMES, WIDE, Opener, too_wide_at
-
-PAGES = ("run", "runs", "gate", "gate-24", "results", "many")
-GRAVE = ("serious", "critical")
+from tests.browser.conftest import OPEN_ALL, PHONE, REPORTS, SCHEMES, WIDE, Opener, grave_faults
 
 
 def visible_rows(page: Page) -> int:
@@ -25,16 +20,6 @@ def choose(page: Page, name: str, value: str) -> None:
     page.locator(f"select[data-filter={name}]").select_option(value)
 
 
-@pytest.mark.parametrize("name", PAGES)
-def test_page_opens_from_disk_and_asks_for_nothing_else(open_page: Opener, name: str) -> None:
-    opened = open_page(name)
-    opened.page.wait_for_load_state("networkidle")
-    assert opened.complaints == []
-    assert len(opened.requests) == 1
-    assert opened.requests[0].startswith("file://")
-    assert opened.page.locator("h1").count() == 1
-
-
 OTHER_SCHEME = pytest.mark.long("each page in both schemes; quick: in one of them")
 
 
@@ -42,7 +27,7 @@ OTHER_SCHEME = pytest.mark.long("each page in both schemes; quick: in one of the
     ("name", "scheme"),
     [
         pytest.param(name, scheme, marks=[OTHER_SCHEME] if (page + other) % 2 else [])
-        for page, name in enumerate(PAGES)
+        for page, name in enumerate(REPORTS)
         for other, scheme in enumerate(SCHEMES)
     ],
 )
@@ -50,10 +35,8 @@ def test_checker_of_accessibility_finds_nothing_grave(
     open_page: Opener, name: str, scheme: str
 ) -> None:
     page = open_page(name, scheme=scheme).page
-    page.evaluate("document.querySelectorAll('details').forEach((each) => each.open = true)")
-    found = Axe().run(page).response["violations"]
-    grave = {each["id"]: each["nodes"][0]["html"] for each in found if each["impact"] in GRAVE}
-    assert grave == {}
+    page.evaluate(OPEN_ALL)
+    assert grave_faults(page) == {}
 
 
 @pytest.mark.parametrize("name", ["run", "runs", "results"])
@@ -66,21 +49,14 @@ def test_no_table_is_cut_on_a_wide_screen(open_page: Opener, name: str) -> None:
     assert cut == []
 
 
-@pytest.mark.parametrize("name", PAGES)
+@pytest.mark.parametrize("name", REPORTS)
 def test_place_in_a_table_is_never_broken(open_page: Opener, name: str) -> None:
     places = open_page(name, width=PHONE).page.locator("td code")
     heights = places.evaluate_all(
         "(all) => all.filter((e) => /^0x[0-9a-f]+$/.test(e.innerText))"
         ".map((e) => e.getClientRects().length)"
     )
-    assert set(heights) <= {1}
-
-
-@pytest.mark.parametrize("name", PAGES)
-def test_page_itself_never_scrolls_sideways(open_page: Opener, name: str) -> None:
-    page = open_page(name).page
-    page.evaluate("document.querySelectorAll('details').forEach((each) => each.open = true)")
-    assert too_wide_at(page, [NARROW, 768, WIDE]) == []
+    assert set(heights) == {1}
 
 
 def test_schemes_differ_and_charts_follow_them(open_page: Opener) -> None:
@@ -156,7 +132,7 @@ def ids_of(page: Path) -> frozenset[str]:
 
 
 def test_every_link_leads_somewhere(open_page: Opener) -> None:
-    for name in PAGES:
+    for name in REPORTS:
         page = open_page(name).page
         hrefs = page.locator("a").evaluate_all("all => all.map((a) => a.getAttribute('href'))")
         ids = set(page.locator("[id]").evaluate_all("all => all.map((e) => e.id)"))
@@ -217,15 +193,6 @@ def test_keys_work_the_filters_and_unfold_a_cell(open_page: Opener) -> None:
     summary.focus()
     page.keyboard.press("Enter")
     assert page.locator("details.cell:visible pre").first.is_visible()
-
-
-def test_headings_go_down_one_step_at_a_time(open_page: Opener) -> None:
-    for name in PAGES:
-        page = open_page(name).page
-        tags = page.locator("h1,h2,h3,h4").evaluate_all("all => all.map((h) => h.tagName)")
-        levels = [int(tag[1]) for tag in tags]
-        assert levels[0] == 1
-        assert all(b - a <= 1 for a, b in pairwise(levels))
 
 
 def test_charts_are_pictures_with_a_name_and_a_table(open_page: Opener) -> None:
