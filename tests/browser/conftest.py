@@ -19,7 +19,7 @@ from playwright.sync_api import Browser, Page, Request, sync_playwright
 from tests.rig.answered import make_answer, make_proposal, make_survey
 from tests.rig.many_cells import keep_many
 from tests.rig.measured import full_machine, live_machine, make_report
-from tests.rig.reported import keep_gate, keep_large_gate, keep_run
+from tests.rig.reported import keep_calls, keep_gate, keep_large_gate, keep_run
 
 SCHEMES = ("light", "dark")
 REPORTS = ("run", "runs", "gate", "gate-24", "results", "many")
@@ -67,12 +67,15 @@ def pages(tmp_path_factory: pytest.TempPathFactory) -> dict[str, Path]:
     top = tmp_path_factory.mktemp("pages")
     keep_run(top / "one")
     keep_run(top / "two", seed=2)
+    keep_run(top / "stripped")
+    keep_calls(top / "stripped", ["0x680a8", "0x365fe"])
     keep_gate(top / "gate")
     keep_large_gate(top / "gate-24")
     keep_many(top / "many", MANY)
     made = {
         "run": [top / "one"],
         "runs": [top / "one", top / "two"],
+        "stripped": [top / "stripped"],
         "gate": [top / "gate"],
         "gate-24": [top / "gate-24"],
         "results": [top / "one" / "results.json"],

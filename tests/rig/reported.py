@@ -13,11 +13,21 @@ from delayrig.decision.gate_judge import decide
 from delayrig.main import main
 from delayrig.model import phases
 from delayrig.model.cell import Cell, Expect, Role
+from delayrig.model.delays import encode_delays
 from delayrig.model.events import Event
 from delayrig.model.lane import LaneName
 from delayrig.model.result import CellResult, CpuTime, Results, SubjectFacts, Verdict, write_results
 
-from tests.rig.builders import MS, SECOND, make_cell, make_evidence, make_result, make_run_header
+from tests.rig.builders import (
+    MS,
+    SECOND,
+    delay,
+    delays_of,
+    make_cell,
+    make_evidence,
+    make_result,
+    make_run_header,
+)
 from tests.rig.event_builders import START_NS, as_lines, busy, early, serprog, sound_events, spi
 
 HOSTILE = "<script>alert(1)</script>"
@@ -119,6 +129,14 @@ def keep_run(run: Path, *, lane: LaneName = LaneName.VIRTUAL, **header: Any) -> 
     results = Results(run=make_run_header(cells_planned=len(cells), **header), cells=cells)
     write_results(results, run)
     return results
+
+
+def keep_calls(run: Path, callers: list[str]) -> None:
+    """Adds to each cell of a run a call of a delay function by these callers."""
+    delays = delays_of(delay(10, took_ns=20_000, at=START_NS + MS))
+    written = encode_delays(msgspec.structs.replace(delays, callers={1: callers}))
+    for events in run.glob("*/events.jsonl"):
+        (events.parent / "delays.jsonl").write_bytes(written)
 
 
 def keep_gate(folder: Path, outcome: Outcome = Outcome.UNSAFE) -> Decision:
