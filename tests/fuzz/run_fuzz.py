@@ -23,7 +23,8 @@ from dataclasses import dataclass
 from pathlib import Path
 
 from tests.fuzz.kept_corpus import pack, read_reach, unpack
-from tests.runner.outcome import CaseResult, Outcome, write_record
+from tests.runner.outcome import note
+from tests.runner.places import find_places
 
 CHECKOUT = Path(__file__).resolve().parents[2]
 FUZZ = CHECKOUT / "tests" / "fuzz"
@@ -55,10 +56,6 @@ NOTHING, FOUND, BROKEN = 0, 1, 99
 
 class BuildError(Exception):
     """Raised if the targets cannot be built."""
-
-
-def state() -> Path:
-    return Path(os.environ.get("FLASHROM_RIG_STATE", CHECKOUT / ".rig"))
 
 
 def c_targets() -> list[str]:
@@ -101,7 +98,7 @@ class Workshop:
     @property
     def build(self) -> Path:
         name = "gcc" if self.compiler is None else Path(self.compiler).name
-        return state() / f"build-fuzz-{name}"
+        return find_places().state / f"build-fuzz-{name}"
 
     @property
     def findings(self) -> Path:
@@ -230,19 +227,11 @@ def run_all(workshop: Workshop, options: argparse.Namespace) -> int:
         for result in pool.map(run, targets):
             print(result.report(), flush=True)
             results.append(result)
-            note(options.record, result)
+            note(options.record, result.target, passed=result.good, took_s=result.seconds)
     bad = [result for result in results if not result.good]
     how = "libFuzzer" if workshop.compiler else "the driver without libFuzzer"
     print(f"fuzz: {len(results) - len(bad)} passed, {len(bad)} failed, 0 skipped ({how})")
     return FOUND if bad else NOTHING
-
-
-def note(record: Path | None, result: Result) -> None:
-    """Appends the result to the record that `tests/run` reads."""
-    if record is not None:
-        outcome = Outcome.PASSED if result.good else Outcome.FAILED
-        test = CaseResult(name=result.target, outcome=outcome, took_s=result.seconds)
-        write_record(record, test)
 
 
 def share_of_a_minute(text: str) -> float:

@@ -64,6 +64,13 @@ def write_record(record: Path, test: CaseResult) -> None:
         stream.write(json.dumps(asdict(test)) + "\n")
 
 
+def note(record: Path | None, name: str, *, passed: bool, took_s: float) -> None:
+    """Appends a result to the record of a layer with its own program; None for no record."""
+    if record is not None:
+        outcome = Outcome.PASSED if passed else Outcome.FAILED
+        write_record(record, CaseResult(name=name, outcome=outcome, took_s=took_s))
+
+
 def read_record(record: Path) -> tuple[CaseResult, ...]:
     """Returns the results in a record; none if no test has ended."""
     if not record.exists():

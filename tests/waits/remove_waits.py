@@ -8,7 +8,6 @@ unchanged sources do not build or a test of them fails.
 """
 
 import argparse
-import os
 import re
 import shutil
 import subprocess
@@ -18,7 +17,8 @@ from collections.abc import Iterator
 from dataclasses import dataclass
 from pathlib import Path
 
-from tests.runner.outcome import CaseResult, Outcome, write_record
+from tests.runner.outcome import note
+from tests.runner.places import find_places
 
 CHECKOUT = Path(__file__).resolve().parents[2]
 COPIED = (
@@ -220,20 +220,10 @@ def remove_all(workshop: Workshop, chosen: list[Wait], record: Path | None) -> i
             trusted.add(test)
         unnoticed += test is None
         print(f"{wait.name}: {wait.text}: {test or 'NOBODY MISSES IT'}", flush=True)
-        note(record, wait, test, time.monotonic() - began_s)
+        took_s = time.monotonic() - began_s
+        note(record, wait.name, passed=test is not None, took_s=took_s)
     print(f"waits: {len(chosen) - unnoticed} of {len(chosen)} are missed by a test")
     return UNNOTICED if unnoticed or not chosen else MISSED
-
-
-def note(record: Path | None, wait: Wait, test: str | None, took_s: float) -> None:
-    """Appends the result to the record that `tests/run` reads."""
-    if record is not None:
-        outcome = Outcome.FAILED if test is None else Outcome.PASSED
-        write_record(record, CaseResult(name=wait.name, outcome=outcome, took_s=took_s))
-
-
-def state() -> Path:
-    return Path(os.environ.get("FLASHROM_RIG_STATE", CHECKOUT / ".rig")).absolute()
 
 
 def parse() -> argparse.Namespace:
@@ -253,7 +243,7 @@ def main() -> int:
         print(*(wait.name for wait in chosen), sep="\n")
         return 0
     try:
-        workshop = Workshop(root=state() / "build-waits", meson=options.meson)
+        workshop = Workshop(root=find_places().state / "build-waits", meson=options.meson)
         return remove_all(workshop, chosen, options.record)
     except BuildError as error:
         print(f"waits: nothing is known of the waits:\n{error}", file=sys.stderr)
