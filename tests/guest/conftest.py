@@ -5,7 +5,8 @@ import fcntl
 import json
 import os
 import subprocess
-from collections.abc import Generator, Iterable
+from collections.abc import Generator, Iterable, Iterator
+from contextlib import ExitStack, contextmanager
 from dataclasses import dataclass
 from pathlib import Path
 
@@ -114,3 +115,14 @@ def shared_folder(factory: pytest.TempPathFactory) -> Path:
     """Returns a folder that all workers of this test run share."""
     own = factory.getbasetemp()
     return own.parent if "PYTEST_XDIST_WORKER" in os.environ else own
+
+
+@contextmanager
+def busy_loops(count: int, limit_s: int = 0) -> Iterator[None]:
+    """Runs busy loops on this machine until the block or the time limit ends; 0 for no limit."""
+    command = ["timeout", str(limit_s), "sh", "-c", "while :; do :; done"]
+    with ExitStack() as stack:
+        for _ in range(count):
+            loop = stack.enter_context(subprocess.Popen(command))
+            stack.callback(loop.terminate)
+        yield

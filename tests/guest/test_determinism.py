@@ -5,7 +5,6 @@ import asyncio
 import contextlib
 import os
 import signal
-import subprocess
 import threading
 import time
 from collections.abc import Iterable, Iterator
@@ -35,7 +34,7 @@ from delayrig.subjects.subject import provide_subject
 
 from tests.rig.processes import parent_of
 
-from .conftest import FinishedRun, launch, run_plan
+from .conftest import FinishedRun, busy_loops, launch, run_plan
 
 BOOT_LIMIT_S = 120
 BOOTED_AGREES_TO = 0.01
@@ -51,12 +50,8 @@ REPEATS, REPEATS_LIMIT_S = 100, 7200
 @pytest.fixture
 def load() -> Iterator[None]:
     """Loads this machine with busy loops during a test, for 120 s at most."""
-    command = ["timeout", "120", "sh", "-c", "while :; do :; done"]
-    burners = [subprocess.Popen(command) for _ in range(BURNERS)]
-    yield
-    for burner in burners:
-        burner.terminate()
-        burner.wait()
+    with busy_loops(BURNERS, limit_s=120):
+        yield
 
 
 def _is_nudgeable(process: int) -> bool:

@@ -1,10 +1,7 @@
 # SPDX-License-Identifier: GPL-2.0-or-later
 """Sound subjects are never accused: ours, legal changes of it, and 1.4.0 without hazards."""
 
-import subprocess
 from collections import Counter
-from collections.abc import Iterator
-from contextlib import ExitStack, contextmanager
 from pathlib import Path
 
 import pytest
@@ -12,23 +9,13 @@ from delayrig.base.paths import Paths
 from delayrig.model.cell import Role
 from delayrig.model.result import Results, Verdict, read_results
 
-from .conftest import launch
+from .conftest import busy_loops, launch
 
 BURNERS = 6
 CELLS_MIN = 2000
 LIMIT_S = 7200
 OFTEN = "trouble.*.signals-400.*"
 ACCUSING = (Verdict.TOO_SHORT, Verdict.CORRUPT)
-
-
-@contextmanager
-def burners(count: int) -> Iterator[None]:
-    """Runs busy loops on this machine until the block ends."""
-    with ExitStack() as stack:
-        for _ in range(count):
-            burner = stack.enter_context(subprocess.Popen(["sh", "-c", "while :; do :; done"]))
-            stack.callback(burner.kill)
-        yield
 
 
 def run(paths: Paths, out: Path, *words: str) -> Results:
@@ -54,7 +41,7 @@ def test_nothing_right_is_accused_where_signals_come_often(paths: Paths, tmp_pat
 def test_nothing_right_is_accused_in_two_thousand_cells(
     paths: Paths, tmp_path: Path, load: int
 ) -> None:
-    with burners(load):
+    with busy_loops(load):
         verdicts = measured(run(paths, tmp_path / "out"))
     assert verdicts.total() >= CELLS_MIN
     assert verdicts[Verdict.PASS] > CELLS_MIN * 9 // 10
