@@ -20,17 +20,10 @@ from delayrig.subjects.own_programs import library_folders
 from tests.rig.delay_programs import READ, compiler, compiles
 
 from .conftest import FinishedRun, launch, run_plan
+from .plans import cell, plan
 
 SOURCE = Path(__file__).with_name("sleeping.c")
-PLAN = """\
-schema = 1
-about = "one cell"
-subjects = ["bundled"]
-
-[[cell]]
-name = "sleeps"
-at = { arch = "%s", mips = 250, cores = 1, job = "probe", chip = "GD25Q16C" }
-"""
+AT = 'mips = 250, cores = 1, job = "probe", chip = "GD25Q16C"'
 MS = 1_000_000
 ARCHES = [
     pytest.param(arch, marks=pytest.mark.skipif(not compiles(arch), reason="no compiler"))
@@ -45,17 +38,17 @@ def ran(
     """Builds the program without symbols and runs it in a cell of its own."""
     arch: Arch = request.param
     folder = tmp_path_factory.mktemp("sleeps")
-    program, plan = folder / "sleeping", folder / "plan.toml"
+    program, file = folder / "sleeping", folder / "plan.toml"
     command, environment = compiler(arch)
     words = [*command, "-O2", "-s", "-o", str(program), str(SOURCE)]
     subprocess.run(words, check=True, env=environment)
-    plan.write_text(PLAN % arch, encoding="ascii")
+    file.write_text(plan(cell("sleeps", f'{AT}, arch = "{arch}"')), encoding="ascii")
     # This machine may have no C library of that architecture; the compiler brings one.
     libraries = {LIBRARY_PATH: ":".join(library_folders(arch, paths))}
     return run_plan(
         paths,
         folder / "out",
-        *("--plan", str(plan), "--subject", f"path:{program}"),
+        *("--plan", str(file), "--subject", f"path:{program}"),
         environment=os.environ | libraries,
     )
 

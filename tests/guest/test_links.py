@@ -9,33 +9,16 @@ from delayrig.model.kinds.emulator import FaultMade
 from delayrig.model.result import Verdict
 
 from .conftest import FinishedRun, run_plan
+from .plans import OVER, cell, group, plan
 
-PLAN = """\
-schema = 1
-about = "links"
-subjects = ["bundled", "debian:trixie"]
-
-[[group]]
-name = "links"
-[group.over]
-mips = [250]
-cores = [1]
-job = ["write"]
-chip = ["GD25Q16C"]
-hazards = ["link:baud=115200,usb-frame-us=1000", "fault:delay:5000@p=0.01"]
-
-[[cell]]
-name = "canary"
-role = "canary"
-subject = "canary:bus"
-[cell.at]
-mips = 250
-cores = 1
-job = "write"
-chip = "W25Q128JV"
-corner = "max"
-hazards = "link:baud=115200,usb-frame-us=1000"
-"""
+LINK = "link:baud=115200,usb-frame-us=1000"
+CANARY_AT = f'mips = 250, cores = 1, job = "write", chip = "W25Q128JV", hazards = "{LINK}"'
+PLAN = plan(
+    group("links", f'{OVER}, hazards = ["{LINK}", "fault:delay:5000@p=0.01"]', region_kib=64),
+    cell("canary", f'{CANARY_AT}, corner = "max"'),
+    'role = "canary"\nsubject = "canary:bus"\n',
+    subjects='"bundled", "debian:trixie"',
+)
 SERIAL = "link-baud-115200-usb-frame-us-1000"
 LATE = "fault-delay-5000-p-0-01"
 
@@ -80,5 +63,5 @@ def test_late_replies_are_in_the_events(run: FinishedRun) -> None:
     late = [cell for cell in run.results.cells if LATE in cell.id]
     assert len(late) == 2
     run.need(late)
-    for cell in late:
-        assert of_kind(read_events(run.out / cell.id), FaultMade), cell.id
+    for each in late:
+        assert of_kind(read_events(run.out / each.id), FaultMade), each.id

@@ -13,34 +13,18 @@ from delayrig.model.kinds.emulator import Spi
 from delayrig.model.result import Verdict
 
 from .conftest import FinishedRun, launch, run_plan
+from .plans import cell, plan
 
 # 128 KiB at the speed of the shipped plan `write-time`, so that both share a snapshot.
-PLAN = """\
-schema = 1
-about = "a floor and what stands on it"
-subjects = ["bundled"]
-
-[[cell]]
-name = "time"
-region_kib = 128
-at = { mips = 500, cores = 1, job = "write", chip = "GD25Q16C", corner = "draw:5" }
-
-[[cell]]
-name = "floor"
-role = "floor"
-subject = "floor"
-region_kib = 128
-at = { mips = 500, cores = 1, job = "write", chip = "GD25Q16C", corner = "zero" }
-
-[[cell]]
-name = "worn"
-at = { mips = 500, cores = 1, job = "write", chip = "GD25Q16C", corner = "slow:400" }
-
-[[rule]]
-when = { corner = "slow:*" }
-expect = "op_failed"
-reason = "no driver waits that long for such a part"
-"""
+AT = 'mips = 500, cores = 1, job = "write", chip = "GD25Q16C"'
+PLAN = plan(
+    cell("time", f'{AT}, corner = "draw:5"', region_kib=128),
+    cell("floor", f'{AT}, corner = "zero"', region_kib=128),
+    'role = "floor"\nsubject = "floor"\n',
+    cell("worn", f'{AT}, corner = "slow:400"'),
+    '[[rule]]\nwhen = { corner = "slow:*" }\nexpect = "op_failed"\n',
+    'reason = "no driver waits that long for such a part"\n',
+)
 PAGES, BLOCKS, READS = 512, 2, 2 * 3
 
 
