@@ -1,10 +1,11 @@
 # SPDX-License-Identifier: GPL-2.0-or-later
-"""Fixtures for the tests of histories."""
+"""Fixtures of several files: histories, and a state folder of the test's own."""
 
 from collections.abc import Iterator
 from pathlib import Path
 
 import pytest
+from delayrig.base.paths import Paths, find_paths
 
 from tests.rig.postgres_server import Server, running_server
 
@@ -23,3 +24,12 @@ def history_url(request: pytest.FixtureRequest, tmp_path: Path) -> str:
         return f"sqlite:///{tmp_path / 'folder' / 'history.sqlite'}"
     server: Server = request.getfixturevalue("postgres")
     return server.url(server.new_database())
+
+
+@pytest.fixture
+def paths(tmp_path: Path) -> Paths:
+    """Returns paths with a state folder of the test's own, and the programs of this build."""
+    usual, state = find_paths(), tmp_path / "state"
+    state.mkdir()
+    (state / "build").symlink_to(usual.build)
+    return Paths(checkout=usual.checkout, state=state)

@@ -27,9 +27,8 @@ from delayrig.run.runner import run_request
 from tests.conftest import Bound
 from tests.hostile import build_hostile, refusals
 from tests.rig.processes import left_running
-from tests.rig.test_host_lane import Silent, host_cell, paths, request_of, run_cells
+from tests.rig.test_host_lane import Silent, host_cell, request_of, run_cells
 
-__all__ = ["paths"]
 CAP_SYS_RESOURCE = 24
 LEFT_LIMIT_S = 20
 

@@ -59,15 +59,6 @@ class Silent:
         """Ignores it."""
 
 
-@pytest.fixture
-def paths(tmp_path: Path) -> Paths:
-    """Returns paths with a state folder of the test's own, and the programs of this build."""
-    state = tmp_path / "state"
-    state.mkdir()
-    (state / "build").symlink_to(BUILT)
-    return Paths(checkout=CHECKOUT, state=state)
-
-
 def host_cell(**changes: Any) -> Cell:
     """Returns a small write of half a second, 400 ms of which are one erase."""
     plain: dict[str, Any] = {

@@ -35,7 +35,7 @@ from tests.rig.builders import make_cell, make_chip, make_run_header, sparse_ima
 from tests.rig.event_builders import as_lines, made, sound_events
 from tests.rig.processes import left_running
 from tests.rig.test_edge_mutations import mutated
-from tests.rig.test_host_lane import host_cell, paths, run_cells
+from tests.rig.test_host_lane import host_cell, run_cells
 from tests.rig.test_parcel import TWO
 from tests.rig.test_verdict_folder import bus_of_write, judged
 
@@ -113,7 +113,6 @@ def test_whatever_a_guest_says_is_refused_or_makes_a_result_that_can_be_read(
     assert [path.name for path in (tmp_path / "run").iterdir()] == ["cell"]
 
 
-__all__ = ["paths"]
 REASON_MAX = 600
 FOLDER_BYTES_MAX = 64 << 20
 DEADLINE_MS = 3_000

@@ -26,9 +26,7 @@ from delayrig.run.runner import run_request
 
 from tests.rig.builders import make_cell, make_result, make_run_header
 from tests.rig.test_host_lane import Silent, host_cell, request_of, run_one, stand_in
-from tests.rig.test_host_lane import paths as paths_of_the_host_lane
 
-paths = paths_of_the_host_lane
 ONE, OTHER = host_cell(name="one", corner="typ"), host_cell(name="other", corner="typ")
 
 

@@ -6,7 +6,7 @@ from pathlib import Path
 
 import msgspec
 import pytest
-from delayrig.base.paths import Paths, find_paths
+from delayrig.base.paths import Paths
 from delayrig.machine import live_image
 from delayrig.machine.arguments import CARD
 from delayrig.machine.live_image import LiveImage, provide_live_image
@@ -19,15 +19,6 @@ from tests.damage import HARMS
 from tests.rig.builders import CHECKOUT
 
 DAMAGES = (12, 100)
-BUILT = find_paths().build
-
-
-@pytest.fixture
-def paths(tmp_path: Path) -> Paths:
-    state = tmp_path / "state"
-    state.mkdir()
-    (state / "build").symlink_to(BUILT)
-    return Paths(checkout=CHECKOUT, state=state)
 
 
 def provide(paths: Paths, told: list[str]) -> Subject:

@@ -6,7 +6,6 @@ import shutil
 import socket
 import subprocess
 from collections.abc import Iterator
-from dataclasses import replace
 from pathlib import Path
 
 import click
@@ -14,7 +13,7 @@ import pytest
 from click.testing import CliRunner
 from delayrig.base.bubblewrap import missing_confinement
 from delayrig.base.errors import BadInputError, BuildError
-from delayrig.base.paths import Paths, find_paths
+from delayrig.base.paths import Paths
 from delayrig.cli.option_types import SUBJECT, add_tree_option
 from delayrig.model.platform import Arch
 from delayrig.subjects import tree_build
@@ -35,12 +34,6 @@ from delayrig.subjects.tree_build import PACKAGES, _key, provide_tree
 from tests.rig.builders import CHECKOUT
 from tests.rig.git_commits import branched_from, commit_all, git
 from tests.rig.upstream_tree import Files, laid_out, one_file, today
-
-
-@pytest.fixture
-def paths(tmp_path: Path) -> Paths:
-    """Returns paths with an empty state."""
-    return replace(find_paths(), state=tmp_path / "state")
 
 
 @pytest.fixture
@@ -199,13 +192,10 @@ needs_confinement = pytest.mark.skipif(
 
 
 @pytest.fixture
-def paths_of_tree_build(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Paths:
-    """Returns paths with a state folder of their own, which uses the programs of the build."""
-    usual, state = find_paths(), tmp_path / "state"
-    state.mkdir()
-    (state / "build").symlink_to(usual.build)
-    monkeypatch.setenv("FLASHROM_RIG_STATE", str(state))
-    return replace(usual, state=state)
+def paths_of_tree_build(paths: Paths, monkeypatch: pytest.MonkeyPatch) -> Paths:
+    """Returns the same paths, which also the launcher's commands use."""
+    monkeypatch.setenv("FLASHROM_RIG_STATE", str(paths.state))
+    return paths
 
 
 def taken(files: Files, paths_of_tree_build: Paths, tmp_path: Path) -> str:
