@@ -412,26 +412,6 @@ def test_full_disk_below_standard_output_is_told_of(run: Path) -> None:
     assert "Traceback" not in done.stderr
 
 
-def test_full_disk_leaves_the_old_report(run: Path, tmp_path: Path) -> None:
-    old = tmp_path / "report.html"
-    old.write_text("the old one")
-    limited = "import resource, signal, sys; signal.signal(signal.SIGXFSZ, signal.SIG_IGN);"
-    limited += "resource.setrlimit(resource.RLIMIT_FSIZE, (4096, 4096));"
-    limited += "from delayrig.main import main; main()"
-    done = subprocess.run(
-        [sys.executable, "-c", limited, "report", str(run), "--out", str(old)],
-        env={**os.environ, "PYTHONPATH": str(CHECKOUT / "rig")},
-        capture_output=True,
-        text=True,
-        check=False,
-    )
-    assert done.returncode == ExitCode.BAD_INPUT, done.stderr
-    assert f"{old}: could not be written: File too large" in done.stderr
-    assert "free some space" in done.stderr
-    assert old.read_text() == "the old one"
-    assert sorted(path.name for path in tmp_path.iterdir()) == ["report.html", "run"]
-
-
 HELD = """
 import os, time
 import delayrig.features.report.source as source
