@@ -448,7 +448,8 @@ def run_named(checkout: Path, text: str, *names: str) -> LayerResult:
     chosen = Selection(all_tiers=True, names=tuple(f"tests/rig/test_named.py::{n}" for n in names))
     with (checkout / "output").open("w", encoding="utf-8") as output:
         places = Places(checkout=checkout, state=checkout, output=output)
-        return run_python("rig", "rig", places, chosen, ("-n", "2", "--dist", "loadfile"))
+        options = ("-n", "2", "--dist", "loadfile")
+        return run_python("rig", places, chosen, folder="", options=options)
 
 
 def test_layer_whose_worker_dies_ends_with_that_test_failed(tmp_path: Path) -> None:

@@ -3,6 +3,7 @@
 
 from collections.abc import Callable
 from dataclasses import dataclass
+from functools import partial
 
 from tests.runner.native_layer import list_native, run_plain, run_sanitized
 from tests.runner.outcome import LayerResult
@@ -41,27 +42,21 @@ class Layer:
 
 def python_layer(about: str, *options: str, folder: str = "", runs_beside: bool = False) -> Layer:
     """Returns a layer of pytest with these options; `folder` is its name by default."""
-
-    def run(layer: str, places: Places, selection: Selection) -> LayerResult:
-        return run_python(layer, folder or layer, places, selection, options)
-
-    def listed(layer: str, places: Places, selection: Selection) -> list[str]:
-        return list_python(folder or layer, places, selection, options)
-
-    return Layer(about=about, run=run, list=listed, runs_beside=runs_beside)
+    return Layer(
+        about=about,
+        run=partial(run_python, folder=folder, options=options),
+        list=partial(list_python, folder=folder, options=options),
+        runs_beside=runs_beside,
+    )
 
 
 def program_layer(about: str, words: tuple[str, ...], in_quick: tuple[str, ...] = ()) -> Layer:
     """Returns a layer with a program of its own; `in_quick` is added in the quick tier."""
-
-    def run(layer: str, places: Places, selection: Selection) -> LayerResult:
-        bound = () if selection.all_tiers else in_quick
-        return run_program(layer, places, selection, (*words, *bound))
-
-    def listed(_layer: str, places: Places, selection: Selection) -> list[str]:
-        return list_program(places, selection, words)
-
-    return Layer(about=about, run=run, list=listed)
+    return Layer(
+        about=about,
+        run=partial(run_program, words=words, in_quick=in_quick),
+        list=partial(list_program, words=words),
+    )
 
 
 def _list_sanitized(_layer: str, places: Places, selection: Selection) -> list[str]:

@@ -3,7 +3,6 @@
 
 import json
 import re
-import subprocess
 from pathlib import Path
 
 from tests.runner.outcome import CaseResult, LayerResult, Outcome, counted
@@ -61,13 +60,8 @@ def run_native(layer: str, places: Places, build: Path, selection: Selection) ->
 
 def list_native(places: Places, build: Path, selection: Selection) -> list[str]:
     """Returns the names of the tests that would run."""
-    done = subprocess.run(
-        [places.meson, "test", "-C", build, "--suite", SUITE, "--list"],
-        capture_output=True,
-        text=True,
-        check=False,
-    )
-    names = [bare_name(line) for line in done.stdout.splitlines() if line.startswith(SUITE)]
+    lines = places.lines_of([places.meson, "test", "-C", build, "--suite", SUITE, "--list"])
+    names = [bare_name(line) for line in lines if line.startswith(SUITE)]
     return [name for name in names if selection.takes(name)]
 
 

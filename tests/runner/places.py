@@ -2,6 +2,7 @@
 """The runner's tools, and the one folder that it writes to."""
 
 import os
+import subprocess
 from collections.abc import Sequence
 from dataclasses import dataclass, field
 from pathlib import Path
@@ -69,6 +70,18 @@ class Places:
         """Runs a layer's program until it ends, with `more` in its environment."""
         env = self.environment(**more)
         return self.children.run(command, cwd=self.checkout, env=env, output=self.output)
+
+    def lines_of(self, command: Sequence[str | Path]) -> list[str]:
+        """Returns the lines that a program prints."""
+        done = subprocess.run(
+            command,
+            cwd=self.checkout,
+            env=self.environment(),
+            check=False,
+            capture_output=True,
+            text=True,
+        )
+        return done.stdout.splitlines()
 
 
 def find_places() -> Places:
