@@ -10,7 +10,7 @@ from delayrig.base.bubblewrap import UNCONFINED_VARIABLE, missing_confinement
 from delayrig.features.history.address import NONE, VARIABLE
 
 Bound = Callable[[str], int]
-SIGNALS = (signal.SIGINT, signal.SIGTERM, signal.SIGHUP, signal.SIGPIPE, signal.SIGCHLD)
+SIGNALS = (signal.SIGTERM, signal.SIGHUP, signal.SIGPIPE, signal.SIGCHLD)
 
 MARKERS = (
     "long(reason): takes long for being long; left to `tests/run --all`",
