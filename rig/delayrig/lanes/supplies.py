@@ -244,10 +244,8 @@ async def provide_supplies(
     programs = [(cell.subject, cell.arch) for cell in cells if not is_in_library(cell)]
     async with asyncio.TaskGroup() as group:
 
-        def each(
-            need: Need, keys: Iterable[K], provide: Callable[[K], V]
-        ) -> asyncio.Task[dict[K, V]]:
-            return group.create_task(_provide_each(pool.missing, need, keys, provide))
+        def each(need: Need, keys: Iterable[K], one: Callable[[K], V]) -> asyncio.Task[dict[K, V]]:
+            return group.create_task(_provide_each(pool.missing, need, keys, one))
 
         guests = each(
             Need.GUEST,
@@ -274,38 +272,22 @@ async def provide_supplies(
             (shape_of(cell).kernel for cell in cells if shape_of(cell).kernel),
             lambda name: provide_kernel(name, recipes.kernels[name], paths, preparing),
         )
-    # These subjects are built here or named by the user, and some guest can run them.
-    own = {
-        program: await asyncio.to_thread(
-            provide_program, program[0], recipes, paths, preparing, program[1]
-        )
-        for program in dict.fromkeys(programs)
-        if program[0] not in recipes.subjects
-        and program[1] in guests.result()
-        and not wrong_machine(*program)
+    images = guests.result()
+    wanted = [program for program in programs if program[1] in images]
+    own = await _own_subjects(wanted, recipes, paths, preparing)
+    devices = [cell.arch for cell in cells if device_of(cell) and cell.arch in images]
+    device_images = await _device_images(devices, recipes, paths, preparing)
+    shapes = {
+        shape: image_of_shape(shape, images, device_images, kernels.result())
+        for shape in sorted({shape_of(cell) for cell in cells if with_snapshots})
+        if shape.platform.can_be_restored
+        and shape.arch in images
+        and shape.kernel in {"", *kernels.result()}
     }
-    # Device images are made of the parts of guest images, which exist by now.
-    device_images = {
-        arch: await asyncio.to_thread(
-            provide_device_image, recipes.guest_of(arch), paths, preparing, arch
-        )
-        for arch in dict.fromkeys(cell.arch for cell in cells if device_of(cell))
-        if arch in guests.result()
-    }
-    kept = {shape_of(cell) for cell in cells if with_snapshots}
-    shapes = sorted(shape for shape in kept if shape.platform.can_be_restored)
-    snapshots = Snapshots(
-        {
-            shape: image_of_shape(shape, guests.result(), device_images, kernels.result())
-            for shape in shapes
-            if shape.arch in guests.result() and shape.kernel in {"", *kernels.result()}
-        },
-        paths,
-        preparing,
-    )
+    snapshots = Snapshots(shapes, paths, preparing)
     snapshots.check_space()
     return Supplies(
-        images=guests.result(),
+        images=images,
         device_images=device_images,
         kernels=kernels.result(),
         bridges=bridges.result(),
@@ -314,6 +296,31 @@ async def provide_supplies(
         snapshots=snapshots,
         missing=dict(pool.missing),
     )
+
+
+async def _own_subjects(
+    programs: Iterable[tuple[str, Arch]], recipes: Recipes, paths: Paths, preparing: Preparing
+) -> dict[tuple[str, Arch], Subject]:
+    """Returns the subjects that are built here, or that the user named."""
+    return {
+        program: await asyncio.to_thread(
+            provide_program, program[0], recipes, paths, preparing, program[1]
+        )
+        for program in dict.fromkeys(programs)
+        if program[0] not in recipes.subjects and not wrong_machine(*program)
+    }
+
+
+async def _device_images(
+    archs: Iterable[Arch], recipes: Recipes, paths: Paths, preparing: Preparing
+) -> dict[Arch, GuestImage]:
+    """Returns images of guests with a device, made of the parts of guest images."""
+    return {
+        arch: await asyncio.to_thread(
+            provide_device_image, recipes.guest_of(arch), paths, preparing, arch
+        )
+        for arch in dict.fromkeys(archs)
+    }
 
 
 def _provide_guest(arch: Arch, recipes: Recipes, paths: Paths, preparing: Preparing) -> GuestImage:
