@@ -197,7 +197,7 @@ def _present(
     fit, verdict = (Fit.YES, "fits") if grave <= 1 else (Fit.NO, "does not fit")
     words = (
         f"{'Yes' if fit is Fit.YES else 'No'}: {us(value_us)} {verdict}."
-        f" {names.get(decides, decides)} decides: it takes {percent(price.time)} of time and"
+        f" Decided by {names.get(decides, decides)}: it takes {percent(price.time)} of time and"
         f" {percent(price.cpu)} of CPU time there beside {us(best_us)}"
         " (+2.0 % and +5.0 % are allowed)."
     )
